@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#pragma once
+
+// For .cu files: turns CUDA's error codes into cudavision::Error.
+
+#include <cuda_runtime.h>
+
+#include <string>
+
+#include "error.h"
+
+namespace cudavision {
+
+/// what: the doing that failed, as a phrase: "allocating 4096 bytes on the GPU".
+inline void cuda_check(cudaError_t status, const std::string& what) {
+  if (status == cudaSuccess)
+    return;
+  cudaGetLastError();  // an error that has been reported is not to be found again by the next call
+  throw Error(
+      status == cudaErrorMemoryAllocation ? Error::Kind::out_of_memory : Error::Kind::device,
+      what + " failed: " + cudaGetErrorString(status) + " (" + cudaGetErrorName(status) + ")");
+}
+
+}  // namespace cudavision

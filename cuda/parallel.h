@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#pragma once
+
+#include <tbb/parallel_for.h>
+#include <tbb/task_arena.h>
+
+#include <algorithm>
+
+/// Clones of a hot loop for the instruction sets of the machines it may meet; the dynamic linker
+/// picks one. Sanitizers cannot run in the resolvers, which come before their start-up.
+#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && \
+    !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+#define CUDAVISION_TARGET_CLONES \
+  __attribute__((target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default")))
+#else
+#define CUDAVISION_TARGET_CLONES
+#endif
+
+namespace cudavision {
+
+/// Rows [begin, end) of a picture, the piece of work of one thread.
+struct Band {
+  int number;
+  int begin;
+  int end;
+};
+
+/// Splits a picture's rows evenly over the threads of the TBB pool.
+class Bands {
+ public:
+  explicit Bands(int rows)
+      : rows_(rows), count_(std::clamp(tbb::this_task_arena::max_concurrency(), 1, rows)) {}
+
+  int count() const noexcept { return count_; }
+
+  /// Calls function(Band) for every band, in parallel, and returns when all have.
+  template <class Function>
+  void for_each(const Function& function) const {
+    tbb::parallel_for(
+        0, count_,
+        [&](int number) {
+          function(Band{number, edge(number), edge(number + 1)});
+        },
+        tbb::static_partitioner());
+  }
+
+ private:
+  int edge(int number) const noexcept {
+    return static_cast<int>(static_cast<long long>(rows_) * number / count_);
+  }
+
+  int rows_;
+  int count_;
+};
+
+}  // namespace cudavision

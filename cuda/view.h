@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <type_traits>
+
+#ifdef __CUDACC__
+#define CUDAVISION_HOST_DEVICE __host__ __device__
+#else
+#define CUDAVISION_HOST_DEVICE
+#endif
+
+#ifdef __CUDA_ARCH__
+#define CUDAVISION_UNROLL _Pragma("unroll")
+#else
+#define CUDAVISION_UNROLL
+#endif
+
+namespace cudavision {
+
+/// A rectangle of elements that somebody else owns: height rows of width elements, row y starting
+/// pitch·y bytes after data. Rows may be padded, pitch and data need no alignment, and nothing
+/// outside the width elements of a row is ever read or written. Whether data is a host or a device
+/// address is the owner's business.
+template <class T>
+struct View {
+  T* data = nullptr;
+  int width = 0;             ///< elements of T per row
+  int height = 0;            ///< rows
+  std::ptrdiff_t pitch = 0;  ///< bytes from one row to the next
+
+  using Byte = std::conditional_t<std::is_const_v<T>, const std::uint8_t, std::uint8_t>;
+
+  CUDAVISION_HOST_DEVICE T* row(int y) const {
+    return reinterpret_cast<T*>(reinterpret_cast<Byte*>(data) + pitch * y);
+  }
+
+  /// A View<T> is a View<const T> wherever one is asked for.
+  template <class U,
+            std::enable_if_t<std::is_same_v<U, const T> && !std::is_const_v<T>, bool> = true>
+  CUDAVISION_HOST_DEVICE operator View<U>() const {
+    return {data, width, height, pitch};
+  }
+
+  CUDAVISION_HOST_DEVICE explicit operator bool() const { return data != nullptr; }
+};
+
+}  // namespace cudavision

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#pragma once
+
+#include <gst/gst.h>
+
+namespace cudavision {
+
+/// When a frame is shown, on each of GStreamer's clocks; GST_CLOCK_TIME_NONE where unknown.
+struct FrameTimes {
+  GstClockTime timestamp = GST_CLOCK_TIME_NONE;
+  GstClockTime stream_time = GST_CLOCK_TIME_NONE;
+  GstClockTime running_time = GST_CLOCK_TIME_NONE;
+  GstClockTime duration = GST_CLOCK_TIME_NONE;
+};
+
+inline FrameTimes frame_times(const GstSegment& segment, const GstBuffer* buffer) {
+  FrameTimes times;
+  times.timestamp = GST_BUFFER_PTS(buffer);
+  times.duration = GST_BUFFER_DURATION(buffer);
+  if (segment.format == GST_FORMAT_TIME) {
+    times.stream_time = gst_segment_to_stream_time(&segment, GST_FORMAT_TIME, times.timestamp);
+    times.running_time = gst_segment_to_running_time(&segment, GST_FORMAT_TIME, times.timestamp);
+  }
+  return times;
+}
+
+}  // namespace cudavision

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
+namespace cudavision {
+
+/// What a histogram says of the values that were counted. All is 0 for an empty histogram.
+struct HistogramStatistics {
+  static constexpr std::array<int, 5> percents = {1, 5, 50, 95, 99};
+
+  double mean = 0;
+  double stddev = 0;   ///< of the population
+  double entropy = 0;  ///< Shannon's, in bits
+  unsigned minimum = 0;
+  unsigned maximum = 0;
+  /// percentiles[i]: the smallest value that percents[i] percent of the values do not exceed.
+  std::array<unsigned, percents.size()> percentiles{};
+};
+
+/// counts: how often each of the values 0 … size − 1 occurred; fewer than 2^32 in all, and size at
+/// most 65536. Integer sums are exact, so that nothing cancels.
+HistogramStatistics statistics_of(const std::uint32_t* counts, std::size_t size);
+
+}  // namespace cudavision

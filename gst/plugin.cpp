@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include <gst/gst.h>
+
+#include "gstcudahistequalize.h"
+
+static gboolean plugin_init(GstPlugin* plugin) {
+  return GST_ELEMENT_REGISTER(cudahistequalize, plugin);
+}
+
+GST_PLUGIN_DEFINE(GST_VERSION_MAJOR, GST_VERSION_MINOR, cudavision,
+                  "Image processing and stereo vision on NVIDIA GPUs and CPUs", plugin_init,
+                  PACKAGE_VERSION, "LGPL", "gst-cudavision", PACKAGE_ORIGIN)

@@ -1,0 +1,176 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: LGPL-2.1-or-later
+#
+# From a fresh Debian 12 to equalised pictures: installs what is missing, builds, runs.
+set -euo pipefail
+
+usage() {
+  cat <<'END'
+usage: pipelines/quickstart.sh [INPUT]
+
+Installs what is missing (as root or where sudo asks for no password; otherwise it prints the command),
+builds the plug-in in build-quickstart/ and equalises INPUT with cudahistequalize:
+  a file       a picture or a video
+  /dev/videoN  a camera
+  a URI        https://…, rtsp://…, whatever this GStreamer plays
+  nothing      photographs and the street video of Debian's package opencv-doc
+
+Writes a picture before and one after, shows the video in a window where there is a display, and says
+where the pictures are, on which backend it ran and at how many frames a second. No GPU is needed.
+
+Environment: PICTURES, the folder for the pictures (default: pictures/ in the build folder);
+CUDA_HOME, a CUDA toolkit besides those on PATH and in /usr/local/cuda*.
+END
+}
+
+case ${1:-} in
+  -h | --help)
+    usage
+    exit 0
+    ;;
+esac
+[[ $# -le 1 ]] || {
+  usage >&2
+  exit 2
+}
+
+top=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+here=$PWD
+cd "$top"
+. scripts/setup.sh
+
+# --- What to work on --------------------------------------------------------------------------------
+
+examples=/usr/share/doc/opencv-doc/examples/data
+inputs=()
+packages=("${packages_build[@]}" "${packages_run[@]}")
+if [[ $# -eq 0 ]]; then
+  packages+=("${packages_pictures[@]}")
+  inputs=("$examples"/{aloeL.jpg,fruits.jpg,sudoku.png,vtest.avi})
+elif [[ $1 == *://* || $1 == /* ]]; then
+  inputs=("$1")
+else
+  inputs=("$here/$1")
+fi
+display=${WAYLAND_DISPLAY:-${DISPLAY:-}}
+[[ -z $display ]] || packages+=("${packages_display[@]}")
+
+# --- Install and build ------------------------------------------------------------------------------
+
+install_missing "${packages[@]}"
+for input in "${inputs[@]}"; do
+  [[ $input == *://* || -r $input ]] || die "$input: there is no such file or camera, or it cannot be read." \
+    "quickstart.sh takes a file, a camera such as /dev/video0, or a URI; without an argument it brings its own pictures."
+done
+
+find_nvcc || true
+build=$top/build-quickstart
+configure "$build" -Dtests=disabled -Dbenchmarks=disabled
+say "Building in $build"
+ninja -C "$build" >"$build/build.log" 2>&1 || {
+  tail -n 40 "$build/build.log" >&2
+  die "The plug-in does not build; the compiler's messages are above."
+}
+export GST_PLUGIN_PATH=$build/gst${GST_PLUGIN_PATH:+:$GST_PLUGIN_PATH}
+pictures=${PICTURES:-$build/pictures}
+mkdir -p "$pictures"
+log=$build/pipeline.log # of the last pipeline
+
+# --- The pipelines ----------------------------------------------------------------------------------
+
+# source_of INPUT: the head of a pipeline that gives its decoded pictures, in the array source.
+source_of() {
+  case $1 in
+    *://*) source=(uridecodebin "uri=$1") ;;
+    /dev/video*) source=(v4l2src "device=$1" ! decodebin) ;;
+    *) source=(filesrc "location=$1" ! decodebin) ;;
+  esac
+}
+
+# launch ELEMENT...: runs a pipeline, its messages in the log.
+launch() {
+  gst-launch-1.0 -v "$@" >"$log" 2>&1 </dev/null && return 0
+  die "GStreamer: $(grep -m 1 '^ERROR' "$log" || tail -n 1 "$log")" \
+    "This pipeline failed: gst-launch-1.0 $*" "All that it said is in $log"
+}
+
+# say_backend: what the element said about itself while the last pipeline ran; why, only once.
+reason=''
+say_backend() {
+  say "  backend: $(sed -n 's/.*active-backend = \(cpu\|cuda\).*/\1/p' "$log" | tail -n 1)"
+  [[ -z $reason ]] || return 0
+  reason=$(sed -n 's/^WARNING: from element .*GstCudaHistEqualize:[^:]*: \(.*\)/\1/p' "$log" | head -n 1)
+  [[ -z $reason ]] || say "           $reason"
+}
+
+# before_after NAME FRAMES: the last of so many frames (-1: of all), as it came and equalised.
+before_after() {
+  local name=$1 frames=$2 side
+  rm -f "$pictures/$name"-{before,after}*.png
+  launch "${source[@]}" ! videoconvert ! identity eos-after="$frames" ! tee name=both \
+    both. ! queue ! videoconvert ! video/x-raw,format=RGB ! pngenc \
+    ! multifilesink max-files=1 location="$pictures/$name-before-%d.png" \
+    both. ! queue ! cudahistequalize ! videoconvert ! video/x-raw,format=RGB ! pngenc \
+    ! multifilesink max-files=1 location="$pictures/$name-after-%d.png"
+  for side in before after; do
+    mv "$pictures/$name-$side"-*.png "$pictures/$name-$side.png"
+  done
+  say "  before: $pictures/$name-before.png" "  after:  $pictures/$name-after.png"
+}
+
+# frames_per_second [ELEMENT...]: of decoder, these elements and an empty sink, as fast as they go.
+frames_per_second() {
+  launch "${source[@]}" ! videoconvert ! identity eos-after=2000 "$@" \
+    ! fpsdisplaysink video-sink=fakesink sync=false text-overlay=false fps-update-interval=100
+  sed -n 's/.*average: \([0-9.]*\).*/\1/p' "$log" | tail -n 1
+}
+
+show() {
+  say "  showing the first frames in a window: left as it came, right equalised"
+  gst-launch-1.0 "${source[@]}" ! videoconvert ! identity eos-after=150 ! tee name=both \
+    both. ! queue ! videoconvert ! mixer.sink_0 \
+    both. ! queue ! cudahistequalize ! videoconvert ! mixer.sink_1 \
+    compositor name=mixer sink_1::xpos="$1" ! videoconvert ! autovideosink >"$log" 2>&1 </dev/null ||
+    say "  the window did not stay open (closed, or the display refused it); see $log"
+}
+
+say "" "Equalising with cudahistequalize"
+for input in "${inputs[@]}"; do
+  source_of "$input"
+  name=$(basename "${input%%\?*}")
+  name=${name%.*}
+  name=${name//[^A-Za-z0-9_-]/_}
+  say "" "$input"
+
+  kind=video
+  case $input in
+    *://*) ;;
+    /dev/video*) kind=camera ;;
+    *) [[ $(gst-typefind-1.0 "$input" 2>/dev/null) != *' - image/'* ]] || kind=photograph ;;
+  esac
+
+  case $kind in
+    photograph) before_after "$name" -1 ;;
+    video) before_after "$name" 25 ;;
+    camera) before_after "$name" 30 ;; # it needs some frames to find its exposure
+  esac
+  say_backend
+  [[ $kind != photograph ]] || continue
+
+  if [[ $kind == camera ]]; then
+    rate=$(frames_per_second ! cudahistequalize)
+    say "  frames a second: ${rate:-too few frames to tell} (as the camera gives them)"
+  else
+    alone=$(frames_per_second)
+    rate=$(frames_per_second ! cudahistequalize)
+    say "  frames a second: ${rate:-too few frames to tell} decoded and equalised, ${alone:-too few frames to tell} when only decoded"
+  fi
+
+  if [[ -n $display ]]; then
+    width=$(sed -n 's/.*video\/x-raw.*width=(int)\([0-9]*\).*/\1/p' "$log" | head -n 1)
+    show "${width:-640}"
+  else
+    say "  no display here (neither WAYLAND_DISPLAY nor DISPLAY is set): only pictures"
+  fi
+done
+say "" "More pipelines: the other scripts in $top/pipelines, and README.md"

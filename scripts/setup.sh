@@ -1,0 +1,171 @@
+# shellcheck shell=bash
+# SPDX-License-Identifier: LGPL-2.1-or-later
+#
+# What the scripts of this project share: install what is missing, find nvcc. Sourced, not run.
+#
+# The lists are for those who source this:
+# shellcheck disable=SC2034
+
+# The oldest CUDA toolkit that can build the kernels.
+oldest_cuda=12.0
+
+packages_build=(g++ meson ninja-build pkg-config libgstreamer1.0-dev libgstreamer-plugins-base1.0-dev
+  libgstreamer-plugins-bad1.0-dev libtbb-dev)
+packages_run=(gstreamer1.0-tools gstreamer1.0-plugins-base gstreamer1.0-plugins-good
+  gstreamer1.0-plugins-bad gstreamer1.0-libav)
+packages_display=(gstreamer1.0-x)
+packages_pictures=(opencv-doc)
+packages_test=(libgtest-dev libgmock-dev libbenchmark-dev libopencv-dev python3)
+
+say() { printf '%s\n' "$@"; }
+complain() { printf '%s\n' "$@" >&2; }
+die() {
+  complain "$@"
+  exit 1
+}
+
+# A message that nobody scrolls past.
+shout() {
+  local rule='*******************************************************************************'
+  printf '\n%s\n' "$rule" >&2
+  printf '%s\n' "$@" >&2
+  printf '%s\n\n' "$rule" >&2
+}
+
+# install_missing PACKAGE...: does nothing, and needs no network, where all of them are installed.
+install_missing() {
+  if ! command -v dpkg-query apt-get >/dev/null; then
+    say "Not a Debian system: expecting the equivalents of these packages to be installed: $*"
+    return 0
+  fi
+
+  local package missing=()
+  for package in "$@"; do
+    # One package may be there for several architectures: one answer each.
+    dpkg-query -W -f='${db:Status-Status}\n' "$package" 2>/dev/null | grep -qx installed ||
+      missing+=("$package")
+  done
+  [[ ${#missing[@]} -gt 0 ]] || return 0
+
+  local as_root=()
+  if [[ $(id -u) -ne 0 ]]; then
+    if sudo -n true 2>/dev/null; then
+      as_root=(sudo -n)
+    else
+      die "These packages are missing, and installing them needs root. Run this, then try again:" \
+        "" "  sudo apt-get update && sudo apt-get install --no-install-recommends ${missing[*]}" ""
+    fi
+  fi
+  say "Installing ${missing[*]}"
+  # An index that cannot be refreshed (one broken source among many) need not be fatal.
+  "${as_root[@]}" apt-get update -qq </dev/null || complain "apt-get update failed; trying with the index as it is."
+  "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive \
+    apt-get install -y -qq --no-install-recommends "${missing[@]}" </dev/null >/dev/null ||
+    die "apt-get could not install: ${missing[*]}" \
+      "Its messages are above. Install these packages by hand, then try again."
+}
+
+# at_least A B: whether version A is B or newer.
+at_least() { [[ $(printf '%s\n' "$1" "$2" | sort -V | head -n 1) == "$2" ]]; }
+
+nvcc_version() { "$1" --version 2>/dev/null | sed -n 's/.*release \([0-9.]*\),.*/\1/p'; }
+
+nvidia_card() {
+  [[ -e /proc/driver/nvidia/version ]] && return 0
+  command -v nvidia-smi >/dev/null && nvidia-smi -L 2>/dev/null | grep -q '^GPU ' && return 0
+  # PCI without lspci: vendor 0x10de, class 0x03xxxx (display controller).
+  local device
+  for device in /sys/bus/pci/devices/*; do
+    [[ $(cat "$device/vendor" 2>/dev/null) == 0x10de && $(cat "$device/class" 2>/dev/null) == 0x03* ]] &&
+      return 0
+  done
+  return 1
+}
+
+# Whether the driver runs and sees a card, so that CUDA programs can be expected to work.
+nvidia_usable() { command -v nvidia-smi >/dev/null && nvidia-smi -L 2>/dev/null | grep -q '^GPU '; }
+
+driver_version() {
+  nvidia-smi --query-gpu=driver_version --format=csv,noheader 2>/dev/null | head -n 1
+}
+
+explain_toolkit() {
+  local driver distribution='' toolkit=13-0 note=''
+  driver=$(driver_version)
+  if [[ -n $driver ]] && ! at_least "$driver" 580; then
+    toolkit=12-9 # CUDA 13 needs driver 580
+    if ! at_least "$driver" 525; then
+      note="The driver, $driver, is too old as well: CUDA 12 needs 525 or newer, CUDA 13 needs 580."
+    fi
+  elif [[ -z $driver ]]; then
+    note="The driver does not answer (nvidia-smi). On Debian it comes from non-free: apt-get install nvidia-driver"
+  fi
+  # shellcheck disable=SC1091
+  distribution=$(. /etc/os-release 2>/dev/null && printf '%s%s' "$ID" "${VERSION_ID//./}")
+  case $distribution in
+    debian12 | debian13 | ubuntu2204 | ubuntu2404) ;;
+    *) distribution='' ;;
+  esac
+
+  local lines=("This machine has an NVIDIA card, but $1" "Without it the elements run on the CPU only. To use the card:" "")
+  if [[ -n $distribution ]]; then
+    lines+=(
+      "  wget https://developer.download.nvidia.com/compute/cuda/repos/$distribution/x86_64/cuda-keyring_1.1-1_all.deb"
+      "  sudo dpkg -i cuda-keyring_1.1-1_all.deb"
+      "  sudo apt-get update"
+      "  sudo apt-get install cuda-toolkit-$toolkit")
+  else
+    lines+=("  install the CUDA toolkit ${toolkit/-/.} as described on https://developer.nvidia.com/cuda-downloads")
+  fi
+  lines+=("" "then run this script again; it looks for nvcc on PATH, in CUDA_HOME and in /usr/local/cuda*.")
+  [[ -z $note ]] || lines+=("" "$note")
+  lines+=("" "Going on with the CPU.")
+  shout "${lines[@]}"
+}
+
+# find_nvcc: puts the nvcc to use first on PATH and its path into the variable nvcc; both stay as
+# they are, and the result is false, where there is none that is new enough.
+find_nvcc() {
+  nvcc=''
+  local candidate version too_old=''
+  local candidates=("$(command -v nvcc)" "${CUDA_HOME:-}/bin/nvcc" /usr/local/cuda/bin/nvcc)
+  mapfile -t -O "${#candidates[@]}" candidates < <(printf '%s\n' /usr/local/cuda-*/bin/nvcc | sort -rV)
+  for candidate in "${candidates[@]}"; do
+    [[ -x $candidate ]] || continue
+    version=$(nvcc_version "$candidate")
+    if [[ -n $version ]] && at_least "$version" "$oldest_cuda"; then
+      nvcc=$candidate
+      PATH=$(dirname "$candidate"):$PATH
+      export PATH
+      return 0
+    fi
+    too_old+="${too_old:+, }$candidate (${version:-unknown version})"
+  done
+  if nvidia_card; then
+    if [[ -n $too_old ]]; then
+      explain_toolkit "its CUDA toolkit is older than $oldest_cuda: $too_old."
+    else
+      explain_toolkit "the CUDA toolkit (nvcc) is not installed."
+    fi
+  elif [[ -n $too_old ]]; then
+    complain "Ignoring the CUDA toolkit, which is older than $oldest_cuda: $too_old. Building for the CPU only."
+  fi
+  return 1
+}
+
+# configure DIR [MESON ARGUMENT...]: makes the build folder, or makes it anew where it was configured
+# with other arguments or another compiler; ninja keeps it up to date from then on.
+configure() {
+  local dir=$1 key
+  shift
+  key=$(printf '%s\n' "${nvcc:-no nvcc}" "${CXX:-}" "$PWD" "$@")
+  [[ $(cat "$dir/configured-as" 2>/dev/null) == "$key" ]] && return 0
+  rm -rf "$dir"
+  mkdir -p "$dir"
+  if ! meson setup "$dir" "$@" >"$dir/setup.log" 2>&1; then
+    cat "$dir/setup.log" >&2
+    die "meson could not configure $dir; its messages are above."
+  fi
+  printf '%s\n' "$key" >"$dir/configured-as"
+  sed -n '/^  gst-cudavision$/,/^$/p' "$dir/setup.log"
+}

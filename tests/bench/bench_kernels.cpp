@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+//
+// Times of the kernel modules: on the CPU by Google Benchmark, on the GPU next to a plain copy of
+// the same bytes and next to the times that the project set itself.
+
+#include <benchmark/benchmark.h>
+
+#include <cstring>
+#include <fstream>
+#include <iostream>
+#include <stdexcept>
+
+#include "cuda_rows.h"
+#include "cuda_testing.h"
+#include "device_block.h"
+#include "histequalize_case.h"
+
+namespace cudavision::bench {
+namespace {
+
+using test::Content;
+using test::DeviceBlock;
+
+struct CpuSubject {
+  const char* layout;
+  int width, height;
+  Content content;
+};
+
+constexpr CpuSubject cpu_subjects[] = {
+    {"GRAY8", 640, 480, Content::natural},   {"GRAY8", 1920, 1080, Content::natural},
+    {"GRAY8", 1920, 1080, Content::flat},    {"GRAY8", 1920, 1080, Content::random},
+    {"GRAY8", 3840, 2160, Content::natural}, {"GRAY16", 1920, 1080, Content::natural},
+    {"NV12", 1920, 1080, Content::natural},  {"YUY2", 1920, 1080, Content::natural},
+    {"P010", 1920, 1080, Content::natural},  {"RGB", 1920, 1080, Content::natural},
+    {"RGBx", 1920, 1080, Content::natural},  {"RGBx", 3840, 2160, Content::natural},
+};
+
+enum class Operation { equalize, histogram };
+
+void measure_cpu(benchmark::State& state, const CpuSubject& subject, Operation operation) {
+  const test::HistEqualizeCase test = test::plain_histequalize_case(
+      test::layout_named(subject.layout, subject.width, subject.height), subject.content, 3);
+  const auto device = make_cpu_device();
+  const DeviceBlock<std::uint8_t> in(*device, test::input_block(test));
+  const DeviceBlock<std::uint8_t> out(*device, std::vector<std::uint8_t>(test.out.bytes));
+  const int bin_count = 1 << test.layout.bits;
+  const DeviceBlock<std::uint32_t> bins(
+      *device, std::vector<std::uint32_t>(static_cast<std::size_t>(bin_count)));
+  const ConstFrame in_frame =
+      frame_in(test.layout, test.in, static_cast<const std::uint8_t*>(in.data()));
+  const Frame out_frame = frame_in(test.layout, test.out, out.data());
+
+  if (operation == Operation::histogram) {
+    Histogram histogram(*device, test.layout);
+    for ([[maybe_unused]] auto _ : state)
+      histogram.run(in_frame, {bins.data(), bin_count, 1, bin_count * std::ptrdiff_t{4}});
+  } else {
+    HistogramEqualize equalize(*device, test.layout, test.parameters);
+    for ([[maybe_unused]] auto _ : state)
+      equalize.run(in_frame, out_frame);
+  }
+  state.SetBytesProcessed(static_cast<std::int64_t>(state.iterations()) *
+                          static_cast<std::int64_t>(test.in.bytes));
+}
+
+void register_cpu() {
+  for (const Operation operation : {Operation::equalize, Operation::histogram})
+    for (const CpuSubject& subject : cpu_subjects) {
+      const std::string name =
+          std::string(operation == Operation::equalize ? "equalise/" : "histogram/") +
+          subject.layout + "/" + std::to_string(subject.width) + "x" +
+          std::to_string(subject.height) + "/" + test::name(subject.content);
+      // Real time, since the work is done by other threads than the one that asks for it.
+      benchmark::RegisterBenchmark(name.c_str(), measure_cpu, subject, operation)
+          ->UseRealTime()
+          ->Unit(benchmark::kMicrosecond)
+          ->MinTime(0.2);
+    }
+}
+
+/// Prints what Google Benchmark prints, and keeps it.
+class KeepingReporter : public benchmark::ConsoleReporter {
+ public:
+  KeepingReporter() : ConsoleReporter(OO_Tabular) {}
+
+  void ReportRuns(const std::vector<Run>& runs) override {
+    for (const Run& run : runs)
+      if (run.run_type == Run::RT_Iteration && !run.error_occurred)
+        rows.push_back({run.run_name.function_name, run.GetAdjustedRealTime()});
+    ConsoleReporter::ReportRuns(runs);
+  }
+
+  std::vector<CpuRow> rows;
+};
+
+struct Options {
+  bool cpu = true, cuda = true;
+  std::string json;
+};
+
+constexpr const char* usage =
+    "usage: bench_kernels [--cpu | --cuda] [--json FILE] [--benchmark_...]\n"
+    "\n"
+    "  --cpu, --cuda     one half only\n"
+    "  --json FILE       writes the results there, too\n"
+    "  --benchmark_...   Google Benchmark's own options, for the CPU half\n";
+
+/// Takes this program's options out of the argument list and leaves Google Benchmark's.
+Options parse(int& argc, char** argv) {
+  Options options;
+  int kept = 1;
+  for (int i = 1; i < argc; ++i) {
+    const std::string option = argv[i];
+    if (option == "--cpu") {
+      options.cuda = false;
+    } else if (option == "--cuda") {
+      options.cpu = false;
+    } else if (option == "--json" && i + 1 < argc) {
+      options.json = argv[++i];
+    } else if (option == "--help" || option == "-h") {
+      std::cout << usage;
+      std::exit(0);
+    } else if (option.rfind("--benchmark_", 0) == 0) {
+      argv[kept++] = argv[i];
+    } else {
+      throw std::invalid_argument("bench_kernels: what is \"" + option + "\"?\n" + usage);
+    }
+  }
+  if (!options.cpu && !options.cuda)
+    throw std::invalid_argument("bench_kernels: --cpu and --cuda leave nothing to measure");
+  argc = kept;
+  return options;
+}
+
+void run(int argc, char** argv) {
+  const Options options = parse(argc, argv);
+  std::ofstream json;
+  if (!options.json.empty()) {
+    json.open(options.json);
+    if (!json)
+      throw std::runtime_error("bench_kernels: cannot write " + options.json);
+  }
+
+  std::string card;
+  std::vector<Row> rows;
+  if (options.cuda) {
+    const std::string& unusable = test::cuda_unusable();
+    if (!unusable.empty()) {
+      std::cout << "CUDA half not run: " << unusable << "\n";
+    } else {
+      card = test::cuda_card();
+      std::cout << card << "\nGPU time per frame, replayed from a CUDA graph; required: on an "
+                << "NVIDIA H200\n\n";
+      rows = measure_cuda();
+      print_table(std::cout, rows);
+    }
+    std::cout << std::endl;
+  }
+
+  KeepingReporter reporter;
+  if (options.cpu) {
+    register_cpu();
+    benchmark::Initialize(&argc, argv);
+    benchmark::RunSpecifiedBenchmarks(&reporter);
+  }
+  if (json.is_open()) {
+    write_json(json, card, rows, reporter.rows);
+    json.flush();
+    if (!json)
+      throw std::runtime_error("bench_kernels: writing " + options.json + " failed");
+  }
+}
+
+}  // namespace
+}  // namespace cudavision::bench
+
+int main(int argc, char** argv) {
+  try {
+    cudavision::bench::run(argc, argv);
+    return 0;
+  } catch (const std::exception& error) {
+    std::cerr << error.what() << "\n";
+    return 1;
+  }
+}

@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#pragma once
+
+#include <functional>
+
+#include "rows.h"
+
+namespace cudavision::bench {
+
+/// Measures everything on the GPU. Only where CUDA is usable. Throws Error, and std::runtime_error
+/// where a result differs from the CPU device's: a wrong result has no speed.
+std::vector<Row> measure_cuda();
+
+}  // namespace cudavision::bench

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#pragma once
+
+#include <vector>
+
+/// Where the bytes of each video format lie, written down by hand: neither GstVideoFormatInfo nor
+/// the plug-in's own table is asked, so that a mistake in reading the one cannot hide in the other.
+namespace check {
+
+/// Sample x of a row is at byte offset + step·x of that row of the plane.
+struct Place {
+  int plane;
+  int offset;
+  int step;
+};
+
+/// A row of the plane is one group of bytes for every `pixels` pixels begun, and there is one row
+/// for every `lines` lines of the picture begun.
+struct PlaneFacts {
+  int pixels;
+  int bytes;
+  int lines;
+};
+
+enum class Family { gray, yuv, rgb };
+
+struct FormatFacts {
+  const char* name;
+  Family family;
+  int bits;
+  int shift;                       ///< unused low bits of the 16-bit word
+  std::vector<Place> places;       ///< luma; or red, green, blue
+  std::vector<PlaneFacts> planes;  ///< in memory order
+
+  int sample_bytes() const { return bits > 8 ? 2 : 1; }
+  int peak() const { return (1 << bits) - 1; }
+};
+
+/// Every format that the elements take.
+const std::vector<FormatFacts>& formats();
+
+const FormatFacts& format_named(const char* name);
+
+}  // namespace check

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// Several threads at once: frames from one; properties, queries and upstream events from others.
+// Nothing is judged but survival, and that each of them got its turns.
+#include "filterharness.h"
+
+using namespace check;
+
+GST_START_TEST(stress_threads) {
+  const FormatFacts& format = format_named("RGBA");
+  GstElement* element = make_element("cudahistequalize", {{"post-messages", "true"}});
+  GstHarness* harness = gst_harness_new_with_element(element, "sink", "src");
+  gst_object_unref(element);
+  gst_harness_set_drop_buffers(harness, TRUE);
+  GstCaps* caps = gst_caps_from_string(caps_of(format, 64, 48).c_str());
+  GstSegment segment;
+  gst_segment_init(&segment, GST_FORMAT_TIME);
+  GstBuffer* buffer = to_buffer(make_picture(format, 64, 48, Content::natural, 1));
+  GValue value = G_VALUE_INIT;
+  g_value_init(&value, G_TYPE_DOUBLE);
+  g_value_set_double(&value, 0.5);
+
+  std::vector<GstHarnessThread*> threads = {
+      gst_harness_stress_push_buffer_start(harness, caps, &segment, buffer),
+      gst_harness_stress_property_start(harness, "strength", &value),
+      gst_harness_stress_send_upstream_event_start(harness, gst_event_new_reconfigure()),
+      gst_harness_stress_send_upstream_event_start(
+          harness, gst_event_new_qos(GST_QOS_TYPE_UNDERFLOW, 1.1, 0, 0)),
+      gst_harness_stress_custom_start(
+          harness, nullptr,
+          +[](gpointer, gpointer data) {
+            auto* h = static_cast<GstHarness*>(data);
+            gst_caps_unref(gst_pad_peer_query_caps(h->srcpad, nullptr));
+            gst_util_set_object_arg(G_OBJECT(h->element), "channels",
+                                    g_random_boolean() ? "rgb" : "luma");
+          },
+          harness, 700)};
+  g_usleep(2 * G_USEC_PER_SEC);
+  for (GstHarnessThread* thread : threads)
+    fail_unless(gst_harness_stress_thread_stop(thread) > 0, "a thread did nothing");
+  g_value_unset(&value);
+  gst_buffer_unref(buffer);
+  gst_caps_unref(caps);
+  gst_harness_teardown(harness);
+}
+GST_END_TEST
+
+static Suite* stress_histequalize_suite() {
+  Suite* suite = suite_create("cudahistequalize stress");
+  TCase* tc = tcase_create("threads");
+  suite_add_tcase(suite, tc);
+  tcase_add_test(tc, stress_threads);
+  return suite;
+}
+
+GST_CHECK_MAIN(stress_histequalize)

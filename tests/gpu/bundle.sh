@@ -1,0 +1,157 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: LGPL-2.1-or-later
+#
+# Makes a folder that runs the tests, sanitizers and benchmarks on a GPU host which has the NVIDIA
+# driver but neither GStreamer nor a network: build here, copy the folder there, run run-gpu.sh in it.
+set -euo pipefail
+
+usage() {
+  cat <<'END'
+usage: tests/gpu/bundle.sh [--archs LIST] FOLDER
+
+Builds below build-gpu/ and fills FOLDER (about 50 MB). It is made anew if it is a bundle already.
+  --archs LIST   GPU targets of the main build, as -Dcuda-archs takes them (default: 90)
+The kernel tests are built twice more, as PTX of compute_75 and of compute_80 only, so that a newer
+card executes the code of older ones, too.
+END
+}
+
+archs=90
+while [[ $# -gt 0 ]]; do
+  case $1 in
+    --archs)
+      [[ $# -ge 2 ]] || { usage >&2; exit 2; }
+      archs=$2
+      shift
+      ;;
+    -h | --help)
+      usage
+      exit 0
+      ;;
+    -*)
+      usage >&2
+      exit 2
+      ;;
+    *) break ;;
+  esac
+  shift
+done
+[[ $# -eq 1 ]] || { usage >&2; exit 2; }
+mkdir -p "$1"
+folder=$(realpath "$1")
+
+cd "$(dirname "${BASH_SOURCE[0]}")/../.."
+. scripts/setup.sh
+[[ -z $(ls -A "$folder") || -f $folder/run-gpu.sh ]] || die "$folder is neither empty nor a bundle; name another folder."
+
+install_missing "${packages_build[@]}" "${packages_run[@]}" "${packages_pictures[@]}" "${packages_test[@]}" \
+  gstreamer1.0-plugins-ugly binutils
+find_nvcc || die "There is no CUDA toolkit on this machine, and the bundle is about nothing else."
+toolkit=$(realpath "$(dirname "$nvcc")/..")
+
+# --- Build ------------------------------------------------------------------------------------------
+
+# programs BUILD FOLDER: the programs that the build makes of tests/FOLDER.
+programs() {
+  meson introspect --targets "$1" | python3 -c '
+import json, sys
+for target in json.load(sys.stdin):
+    if target["type"] == "executable" and target["defined_in"].endswith(f"/tests/{sys.argv[1]}/meson.build"):
+        print(*target["filename"], sep="\n")' "$2"
+}
+
+# A bundle travels: let nvcc pack the machine code, where it knows how.
+packed=()
+if "$nvcc" --help | grep -q -- --compress-mode; then packed=(-Dcuda_args=--compress-mode=size); fi
+
+build() { # NAME ARCHS TARGET...: without targets everything
+  local dir=build-gpu/$1 archs=$2
+  shift 2
+  say "Building $dir for $archs"
+  configure "$dir" -Dcuda=enabled -Dcuda-archs="$archs" -Dtests=enabled -Dbenchmarks=enabled "${packed[@]}"
+  # ninja knows its targets by their paths within the build folder.
+  [[ $* != kernels ]] || mapfile -t targets < <(programs "$dir" kernels | sed "s|^$PWD/$dir/||")
+  ninja -C "$dir" "${targets[@]}" >"$dir/build.log" 2>&1 </dev/null || {
+    tail -n 40 "$dir/build.log" >&2
+    die "$dir does not build; the compiler's messages are above."
+  }
+  targets=()
+}
+targets=()
+build native "$archs"
+build ptx75 75-virtual kernels
+build ptx80 80-virtual kernels
+
+# --- Collect ----------------------------------------------------------------------------------------
+
+find "$folder" -mindepth 1 -delete
+cp tests/tally.py tests/gpu/run-gpu.sh tests/gpu/proof.py "$folder/" # first: they mark it as a bundle
+collected=()
+
+collect() { # BUILD SOURCE-FOLDER DESTINATION: its programs, but those that need OpenCV, the CPU's oracle
+  local program
+  mkdir -p "$folder/$3"
+  while read -r program; do
+    if ldd "$program" | grep -q libopencv; then
+      say "Left out, since it runs on the CPU and needs OpenCV: $(basename "$program")"
+      continue
+    fi
+    strip --strip-debug -o "$folder/$3/$(basename "$program")" "$program"
+    collected+=("$program")
+  done < <(programs "build-gpu/$1" "$2")
+  [[ -n $(ls "$folder/$3") ]] || die "build-gpu/$1 has no program of tests/$2"
+}
+collect native kernels kernels/native
+collect ptx75 kernels kernels/ptx75
+collect ptx80 kernels kernels/ptx80
+collect native check check
+collect native bench bench
+
+mkdir "$folder/plugin"
+strip --strip-debug -o "$folder/plugin/libgstcudavision.so" build-gpu/native/gst/libgstcudavision.so
+collected+=(build-gpu/native/gst/libgstcudavision.so)
+tests/gpu/collect-runtime.sh "$folder/runtime" "${collected[@]}"
+
+# The counter of transfers needs CUPTI, which lies in one of two places in a toolkit.
+counter=no
+for cupti in "$toolkit/extras/CUPTI" "$toolkit"; do
+  [[ -f $cupti/include/cupti.h ]] || continue
+  library=$(find -L "$cupti"/lib* -maxdepth 1 -name 'libcupti.so.[0-9]*' | sort -V | tail -n 1)
+  [[ -n $library ]] || continue
+  mkdir "$folder/transfers"
+  g++ -std=c++17 -O2 -Wall -Wextra -Werror -fPIC -shared -fvisibility=hidden \
+    -isystem "$cupti/include" -isystem "$toolkit/include" tests/gpu/count_transfers.cpp "$library" \
+    -Wl,-rpath,"\$ORIGIN" -o "$folder/transfers/libcounttransfers.so"
+  soname=$(readelf -d "$library" | sed -n 's/.*SONAME.*\[\(.*\)\]/\1/p')
+  cp -L "$library" "$folder/transfers/$soname"
+  counter=yes
+  break
+done
+[[ $counter == yes ]] || complain "No CUPTI in $toolkit: the bundle will not count transfers. Install cuda-cupti-dev for your toolkit."
+
+mkdir "$folder/pictures"
+cp /usr/share/doc/opencv-doc/examples/data/{fruits.jpg,baboon.jpg,box_in_scene.png,aloeL.jpg} "$folder/pictures/"
+
+# A short piece of the street video, as a camera or a film would deliver it.
+street=/usr/share/doc/opencv-doc/examples/data/vtest.avi
+mkdir "$folder/video"
+gst-launch-1.0 -q filesrc location=$street ! decodebin ! videoconvert ! identity eos-after=121 \
+  ! video/x-raw,format=I420 ! x264enc bitrate=1500 key-int-max=30 speed-preset=medium \
+  ! video/x-h264,profile=main ! h264parse ! matroskamux ! filesink location="$folder/video/street.mkv" </dev/null
+gst-launch-1.0 -v filesrc location="$folder/video/street.mkv" ! matroskademux ! h264parse ! avdec_h264 \
+  ! fakesink silent=false </dev/null >"$folder/video/probe" 2>&1
+python3 - "$folder/video" <<'PY'
+import json, re, sys
+probe = open(sys.argv[1] + "/probe").read()
+size = re.search(r"avdec_h264\d*\.GstPad:src: caps = .*?width=\(int\)(\d+), height=\(int\)(\d+)", probe)
+facts = {"width": int(size[1]), "height": int(size[2]), "frames": len(re.findall(r"last-message = chain ", probe))}
+json.dump(facts, open(sys.argv[1] + "/street.json", "w"))
+PY
+rm "$folder/video/probe"
+
+python3 tests/kernels/check_proof.py --digest >"$folder/digest"
+"$nvcc" --version | sed -n 's/.*release \([0-9.]*\),.*/\1/p' >"$folder/toolkit"
+
+megabytes=$(du -sm "$folder" | cut -f1)
+say "Done: $folder, $megabytes MB. Copy it to the GPU host and run: bash run-gpu.sh all"
+[[ $megabytes -le 60 ]] || complain "It is larger than the 60 MB that it should have."

@@ -1,0 +1,53 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: LGPL-2.1-or-later
+#
+# collect-runtime.sh FOLDER [PROGRAM-OR-LIBRARY...]
+#
+# Makes FOLDER a GStreamer runtime that needs nothing of the host but glibc, libstdc++ and the NVIDIA
+# driver: bin/ with the tools, lib/ with the shared libraries of the tools, of the plug-ins and of the
+# programs and libraries named (which stay where they are), lib/gstreamer-1.0/ with the plug-ins that
+# the tests and pipelines here use, and env.sh, to be sourced before anything is run. The host's glibc
+# must not be older than this machine's.
+set -euo pipefail
+folder=${1:?usage: collect-runtime.sh FOLDER [PROGRAM-OR-LIBRARY...]}
+shift
+programs=("$@")
+
+plugins_here=$(pkg-config --variable=pluginsdir gstreamer-1.0)
+scanner=$(pkg-config --variable=pluginscannerdir gstreamer-1.0)/gst-plugin-scanner
+plugins=(app autoconvert avi compositor coreelements coretracers debug debugutilsbad imagefreeze
+  interleave isomp4 jpeg level matroska multifile nvcodec playback png rawparse typefindfunctions
+  videobox videoconvertscale videocrop videofilter videofiltersbad videoparsersbad videorate
+  videosignal videotestsrc)
+
+mkdir -p "$folder/bin" "$folder/lib/gstreamer-1.0"
+cp -L "$(command -v gst-launch-1.0)" "$(command -v gst-inspect-1.0)" "$scanner" "$folder/bin/"
+for plugin in "${plugins[@]}"; do
+  [[ -f $plugins_here/libgst$plugin.so ]] || {
+    echo "collect-runtime.sh: GStreamer's plug-in $plugin is not installed here" >&2
+    exit 1
+  }
+  cp -L "$plugins_here/libgst$plugin.so" "$folder/lib/gstreamer-1.0/"
+done
+
+# What the dynamic linker would load for all of these, less what must come from the host: the C and C++
+# runtimes, which have to fit its kernel and its driver, and the driver's own libraries.
+hosts_own='^(ld-linux.*|lib(c|m|dl|rt|pthread|resolv|util|nsl|stdc\+\+|gcc_s|cuda|nvcuvid|nvidia-.*|nvoptix))\.so'
+libraries=()
+while read -r library; do
+  [[ $(basename "$library") =~ $hosts_own ]] || libraries+=("$library")
+done < <(ldd "$folder"/bin/* "$folder"/lib/gstreamer-1.0/*.so ${programs[@]+"${programs[@]}"} 2>/dev/null |
+  sed -n 's/.* => \(\/[^ ]*\) (0x.*/\1/p' | sort -u)
+cp -L "${libraries[@]}" "$folder/lib/"
+
+cat >"$folder/env.sh" <<'ENV'
+# shellcheck shell=bash
+# Source this: programs started from this shell use the GStreamer of this folder and no other.
+runtime=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+export PATH=$runtime/bin:$PATH
+export LD_LIBRARY_PATH=$runtime/lib${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
+export GST_PLUGIN_SYSTEM_PATH_1_0=$runtime/lib/gstreamer-1.0
+export GST_PLUGIN_SCANNER_1_0=$runtime/bin/gst-plugin-scanner
+GST_REGISTRY_1_0=$(mktemp -d)/registry.bin
+export GST_REGISTRY_1_0
+ENV

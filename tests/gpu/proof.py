@@ -1,0 +1,119 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""What run-gpu.sh makes of its results.
+
+    proof.py transfers STREET.json FOLDER
+        judges the transfers that the three pipelines of run-gpu.sh counted into FOLDER
+    proof.py write BUNDLE RESULTS WORK CARD DRIVER
+        merges the stages in WORK into RESULTS/results.json and writes RESULTS/proof.json
+"""
+import json
+import pathlib
+import sys
+
+
+def load(path):
+    return json.loads(pathlib.Path(path).read_text(encoding="utf-8"))
+
+
+def verdict(name, why_not):
+    print(f"not ok: {name}: {why_not}" if why_not else f"ok: {name}")
+    return not why_not
+
+
+def transfers(street, folder):
+    facts = load(street)
+    frame = facts["width"] * facts["height"] * 3 // 2
+    film = frame * facts["frames"]
+    counts = {}
+    for name in ("decode", "equalise", "download"):
+        path = pathlib.Path(folder) / f"transfers.{name}.json"
+        if not path.exists():
+            verdict("transfers are counted", f"the pipeline {name} left no counts")
+            return 1
+        counts[name] = load(path)
+
+    print(f'{facts["frames"]} frames of {facts["width"]}x{facts["height"]} NV12, {film} bytes')
+    print(f'{"pipeline":10} {"host to device":>24} {"device to host":>24} {"device to device":>24} {"kernels":>8}')
+    for name, count in counts.items():
+        columns = [f'{count[way]["copies"]:6} / {count[way]["bytes"]:11} B'
+                   for way in ("host_to_device", "device_to_host", "device_to_device")]
+        print(f"{name:10} {columns[0]:>24} {columns[1]:>24} {columns[2]:>24} {count['kernels']:8}")
+
+    decode, equalise, download = counts["decode"], counts["equalise"], counts["download"]
+    lost = sum(count["lost"] for count in counts.values())
+    back = equalise["device_to_host"]["bytes"] - decode["device_to_host"]["bytes"]
+    up = equalise["host_to_device"]["bytes"] - decode["host_to_device"]["bytes"]
+    downloaded = download["device_to_host"]["bytes"] - decode["device_to_host"]["bytes"]
+    kernels = equalise["kernels"] - decode["kernels"]
+    good = [
+        verdict("every copy was seen", f"{lost} records were lost" if lost else ""),
+        verdict("the element works on the card",
+                "" if kernels >= facts["frames"] else f"only {kernels} kernels for {facts['frames']} frames"),
+        # A table or two may go up when the element starts; a frame may not.
+        verdict("no frame goes up for the element", f"{up} bytes more than decoding alone" if up >= frame else ""),
+        verdict("nothing comes down before the download", f"{back} bytes more than decoding alone" if back else ""),
+        verdict("the download moves each frame once",
+                "" if downloaded == film else f"{downloaded} bytes for a film of {film}"),
+    ]
+    return 0 if all(good) else 1
+
+
+def add(totals, result):
+    """Adds the counts of one program to a suite's."""
+    for state in ("passed", "failed", "skipped"):
+        value = result[state]
+        totals[state] = totals.get(state, 0) + (value if isinstance(value, int) else len(value))
+
+
+def merge(path, news):
+    """The JSON object in path with these news, kept there for the stages that run later."""
+    merged = {**(load(path) if path.exists() else {}), **news}
+    path.write_text(json.dumps(merged, indent=1, sort_keys=True) + "\n", encoding="utf-8")
+    return merged
+
+
+def write(bundle, results, work, card, driver):
+    bundle, results, work = map(pathlib.Path, (bundle, results, work))
+    stages = merge(results / "results.json", {
+        path.stem: [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+        for path in work.glob("*.jsonl")})
+    counted = merge(results / "transfers.json", {
+        path.name.split(".")[1]: load(path) for path in work.glob("transfers.*.json")})
+
+    suites, sanitizers = {}, {}
+    for stage, lines in stages.items():
+        for result in lines:
+            name = result["name"]
+            if stage == "sanitizers":
+                tool = sanitizers.setdefault(name.split()[0], {})
+                add(tool.setdefault("programs without findings" if name.endswith(" verdict") else "tests", {}), result)
+            else:
+                add(suites.setdefault(stage if name == stage else f"{stage}: {name}", {}), result)
+
+    hashes = results / "hashes.txt"
+    proof = {
+        "digest": (bundle / "digest").read_text(encoding="utf-8").strip(),
+        "card": card,
+        "driver": driver,
+        "toolkit": (bundle / "toolkit").read_text(encoding="utf-8").strip(),
+        "suites": suites,
+        "sanitizers": sanitizers,
+        "transfers": counted,
+        "cases": load(hashes)["cases"] if hashes.exists() else {},
+    }
+    (results / "proof.json").write_text(json.dumps(proof, indent=1) + "\n", encoding="utf-8")
+    print(f"proof.json covers {', '.join(sorted(stages))} and {len(proof['cases'])} hashed cases")
+    return 0
+
+
+def main(arguments):
+    if len(arguments) == 3 and arguments[0] == "transfers":
+        return transfers(*arguments[1:])
+    if len(arguments) == 6 and arguments[0] == "write":
+        return write(*arguments[1:])
+    sys.exit(__doc__)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,216 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: LGPL-2.1-or-later
+#
+# Runs what bundle.sh collected, on a GPU host. Lies in the bundle and is started there.
+set -uo pipefail
+
+usage() {
+  cat <<'END'
+usage: bash run-gpu.sh [--results FOLDER] STAGE...
+
+  tests        the kernel tests as machine code, as PTX of compute_75 and as PTX of compute_80, and
+               the hashes of the seeded cases
+  sanitizers   the kernel tests under compute-sanitizer: memcheck, racecheck, initcheck, synccheck
+  check        the element tests with backend=cuda
+  transfers    counts the copies between host and card while video goes from nvh264dec through
+               cudahistequalize to cudadownload
+  bench        the benchmarks
+  all          all of them
+
+Goes on after a failure, then exits with 1. Results gather in FOLDER (default: results/ beside this
+script): proof.json over the stages that have run into this FOLDER so far, results.json with every
+count, the logs, bench.txt. A stage that is run again replaces what it said before.
+
+Environment: CUDAVISION_TEST_CASES, random cases of each kernel test (default 3000; a tenth of it as
+PTX); SANITIZER_CASES (default 8) and SANITIZER_PIXELS (default 20000), how much the sanitizers see;
+TEST_TIMEOUT, SANITIZER_TIMEOUT, BENCH_TIMEOUT, seconds for one program (default 240, 150, 240).
+END
+}
+
+bundle=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+results=$bundle/results
+stages=()
+while [[ $# -gt 0 ]]; do
+  case $1 in
+    --results)
+      [[ $# -ge 2 ]] || { usage >&2; exit 2; }
+      results=$2
+      shift
+      ;;
+    tests | sanitizers | check | transfers | bench) stages+=("$1") ;;
+    all) stages+=(tests sanitizers check transfers bench) ;;
+    -h | --help)
+      usage
+      exit 0
+      ;;
+    *)
+      usage >&2
+      exit 2
+      ;;
+  esac
+  shift
+done
+[[ ${#stages[@]} -gt 0 ]] || { usage >&2; exit 2; }
+mkdir -p "$results"
+results=$(cd "$results" && pwd)
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+
+smi() { nvidia-smi --query-gpu="$1" --format=csv,noheader | head -n 1; }
+card=$(smi name 2>&1)
+driver=$(smi driver_version 2>/dev/null)
+[[ -n $driver ]] || {
+  echo "nvidia-smi finds no card: $card" >&2
+  exit 1
+}
+echo "$card, driver $driver"
+
+# The bundle's own GStreamer, for the bundle's programs only: its libraries are not the host's.
+in_runtime() { (
+  # shellcheck disable=SC1091
+  . "$bundle/runtime/env.sh"
+  export GST_PLUGIN_PATH=$bundle/plugin GST_REGISTRY_1_0=$work/registry.bin
+  exec "$@"
+); }
+
+stage=''
+log_folder=''
+begin() {
+  stage=$1
+  log_folder=$work/logs/$stage
+  mkdir -p "$log_folder"
+  : >"$work/$stage.jsonl"
+  printf '\n== %s\n' "$stage"
+}
+
+# run NAME SECONDS PROGRAM...: what it printed becomes a log and counts.
+run() {
+  local name=$1 seconds=$2 status=0 began=$SECONDS
+  log=$log_folder/${name//[^A-Za-z0-9._-]/-}.log
+  shift 2
+  in_runtime timeout --kill-after=10 "$seconds" "$@" </dev/null >"$log" 2>&1 || status=$?
+  python3 "$bundle/tally.py" collect "$name" "$log" "$status" | tee -a "$work/$stage.jsonl" |
+    python3 -c 'import json, sys
+r = json.loads(sys.stdin.read())
+print("%-48s %5d passed %3d failed %3d skipped %4d s" % (r["name"], r["passed"], len(r["failed"]), len(r["skipped"]), int(sys.argv[1])))' \
+      $((SECONDS - began))
+  [[ $status -eq 0 ]] || grep -vE '^\[ +(OK|RUN) ' "$log" | tail -n 15
+  return $status
+}
+
+# verdict WHAT WHY-NOT [NAME]: one more count under that name; an empty reason is good news.
+verdict() {
+  local file=$log_folder/verdict
+  if [[ -z $2 ]]; then echo "ok: $1" >"$file"; else echo "not ok: $1: $2" >"$file"; fi
+  cat "$file"
+  python3 "$bundle/tally.py" collect "${3:-$stage}" "$file" 0 >>"$work/$stage.jsonl"
+  rm "$file"
+}
+
+kernel_tests() { find "$bundle/kernels/$1" -type f -perm -u+x ! -name proof_hashes | sort; }
+
+stage_tests() {
+  local cases=${CUDAVISION_TEST_CASES:-3000} variant program
+  export CUDAVISION_TEST_BACKEND=cuda
+  for variant in native ptx75 ptx80; do
+    # The first run of PTX is the driver's compiler's; nothing of it may come from an earlier cache.
+    CUDAVISION_TEST_CASES=$([[ $variant == native ]] && echo "$cases" || echo $((cases / 10 + 1)))
+    export CUDAVISION_TEST_CASES
+    while read -r program; do
+      CUDA_CACHE_PATH=$work/cache run "$variant $(basename "$program")" "${TEST_TIMEOUT:-240}" "$program"
+    done < <(kernel_tests "$variant")
+    CUDA_CACHE_PATH=$work/cache in_runtime timeout "${TEST_TIMEOUT:-240}" "$bundle/kernels/$variant/proof_hashes" --backend cuda \
+      >"$work/hashes.$variant" 2>"$log_folder/proof_hashes.$variant.log" </dev/null
+    verdict "$variant proof_hashes runs" \
+      "$([[ $? -eq 0 && -s $work/hashes.$variant ]] || tail -n 1 "$log_folder/proof_hashes.$variant.log")"
+    [[ $variant == native ]] || verdict "$variant gives the hashes of the machine code" \
+      "$(cmp "$work/hashes.native" "$work/hashes.$variant" 2>&1)"
+  done
+  unset CUDAVISION_TEST_CASES CUDAVISION_TEST_BACKEND
+  cp "$work/hashes.native" "$results/hashes.txt"
+}
+
+stage_sanitizers() {
+  local sanitizer tool program name clean options
+  sanitizer=$(PATH=$PATH:$(printf '%s:' /usr/local/cuda*/bin) command -v compute-sanitizer)
+  if [[ -z $sanitizer ]]; then
+    verdict "compute-sanitizer" "it is neither on PATH nor in /usr/local/cuda*/bin; install it from the CUDA toolkit" "no verdict"
+    return
+  fi
+  export CUDAVISION_TEST_BACKEND=cuda CUDAVISION_TEST_CASES=${SANITIZER_CASES:-8}
+  export CUDAVISION_TEST_MAX_PIXELS=${SANITIZER_PIXELS:-20000}
+  for tool in memcheck racecheck initcheck synccheck; do
+    options=()
+    [[ $tool != memcheck ]] || options=(--leak-check full)
+    while read -r program; do
+      name="$tool $(basename "$program")"
+      run "$name" "${SANITIZER_TIMEOUT:-150}" "$sanitizer" --tool "$tool" --error-exitcode 99 "${options[@]}" "$program"
+      # The tool's own last word; without it nothing was looked at.
+      clean=$(grep -cE '(ERROR SUMMARY: 0 errors|RACECHECK SUMMARY: 0 hazards)' "$log")
+      verdict "$name found nothing" \
+        "$([[ $clean -gt 0 ]] || { grep -E 'SUMMARY|Error|not supported' "$log" || echo 'no summary'; } | tail -n 1)" "$tool verdict"
+    done < <(kernel_tests native)
+  done
+  unset CUDAVISION_TEST_BACKEND CUDAVISION_TEST_CASES CUDAVISION_TEST_MAX_PIXELS
+}
+
+stage_check() {
+  local program
+  while read -r program; do
+    CUDAVISION_TEST_BACKEND=cuda CUDAVISION_TEST_PICTURES=$bundle/pictures CK_FORK=no \
+      CK_DEFAULT_TIMEOUT=${TEST_TIMEOUT:-240} G_DEBUG=fatal-criticals \
+      run "$(basename "$program")" "${TEST_TIMEOUT:-240}" "$program"
+  done < <(find "$bundle/check" -type f -perm -u+x | sort)
+}
+
+stage_transfers() {
+  if [[ ! -f $bundle/transfers/libcounttransfers.so ]]; then
+    echo "SKIP: transfers: the bundle was made without CUPTI" >"$log_folder/skipped.log"
+    python3 "$bundle/tally.py" collect transfers "$log_folder/skipped.log" 77 >>"$work/transfers.jsonl"
+    return
+  fi
+  # Fills the registry now, so that no plug-in scanner is counted.
+  in_runtime gst-inspect-1.0 nvh264dec >"$log_folder/nvh264dec.log" 2>&1
+  local decode=(filesrc "location=$bundle/video/street.mkv" ! matroskademux ! h264parse ! nvh264dec)
+  local on_card='video/x-raw(memory:CUDAMemory),format=NV12'
+  local equalise=(cudahistequalize backend=cuda)
+
+  counted() { # NAME ELEMENT...
+    local name=$1
+    shift
+    run "pipeline: $name" 90 env CUDA_INJECTION64_PATH="$bundle/transfers/libcounttransfers.so" \
+      CUDAVISION_TRANSFERS="$work/transfers.$name.json" gst-launch-1.0 -q "${decode[@]}" "$@"
+  }
+  counted decode ! "$on_card" ! fakesink
+  counted equalise ! "$on_card" ! "${equalise[@]}" ! "$on_card" ! fakesink
+  counted download ! "$on_card" ! "${equalise[@]}" ! "$on_card" ! cudadownload \
+    ! video/x-raw,format=NV12 ! filesink location="$work/gpu.nv12"
+  run "pipeline: the same on the CPU" 90 gst-launch-1.0 -q "${decode[@]}" ! "$on_card" ! cudadownload \
+    ! video/x-raw,format=NV12 ! cudahistequalize backend=cpu ! filesink location="$work/cpu.nv12"
+
+  python3 "$bundle/proof.py" transfers "$bundle/video/street.json" "$work" >"$log_folder/transfers.log" 2>&1
+  cat "$log_folder/transfers.log"
+  python3 "$bundle/tally.py" collect transfers "$log_folder/transfers.log" $? >>"$work/transfers.jsonl"
+  verdict "NV12 from nvh264dec: CUDA and CPU give the same pixels" \
+    "$([[ -s $work/gpu.nv12 ]] && cmp "$work/gpu.nv12" "$work/cpu.nv12" 2>&1 || echo "compared nothing or found a difference")"
+}
+
+stage_bench() {
+  local program
+  : >"$results/bench.txt"
+  while read -r program; do
+    run "$(basename "$program")" "${BENCH_TIMEOUT:-240}" "$program"
+    { echo "# $(basename "$program"), $card, driver $driver"; cat "$log"; echo; } >>"$results/bench.txt"
+  done < <(find "$bundle/bench" -type f -perm -u+x | sort)
+  cat "$results/bench.txt"
+}
+
+for stage in "${stages[@]}"; do
+  begin "$stage"
+  "stage_$stage"
+done
+
+printf '\n== summary\n'
+tar -C "$work" -czf "$results/logs-$(IFS=- && echo "${stages[*]}").tar.gz" logs
+python3 "$bundle/proof.py" write "$bundle" "$results" "$work" "$card" "$driver"
+cat "$work"/*.jsonl | python3 "$bundle/tally.py" sum

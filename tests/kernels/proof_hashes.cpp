@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+//
+// Writes the hash of what a fixed list of cases gives on one device, as JSON. The list of a GPU
+// host, kept with the sources, is compared with that of any other machine's CPU by check_proof.py.
+
+#include <cstdio>
+#include <cstring>
+#include <fstream>
+#include <iostream>
+#include <stdexcept>
+#include <string>
+
+#include "cuda_testing.h"
+#include "histequalize_case.h"
+
+namespace cudavision::test {
+namespace {
+
+constexpr std::uint64_t proof_seed = 1;
+constexpr int proof_cases = 400;
+constexpr int proof_max_pixels = 1 << 21;
+
+struct Options {
+  Backend backend = Backend::cpu;
+  std::string out;  ///< empty: standard output
+};
+
+[[noreturn]] void usage(const std::string& complaint) {
+  throw std::invalid_argument(complaint + "\nusage: proof_hashes --backend cpu|cuda [--out FILE]");
+}
+
+Options parse(int argc, char** argv) {
+  Options options;
+  bool backend = false;
+  for (int i = 1; i < argc; ++i) {
+    const std::string option = argv[i];
+    if (option != "--backend" && option != "--out")
+      usage("proof_hashes: unknown option " + option);
+    if (++i == argc)
+      usage("proof_hashes: " + option + " needs a value");
+    const std::string value = argv[i];
+    if (option == "--out") {
+      options.out = value;
+      continue;
+    }
+    if (value != "cpu" && value != "cuda")
+      usage("proof_hashes: the backend is cpu or cuda, not " + value);
+    options.backend = value == "cuda" ? Backend::cuda : Backend::cpu;
+    backend = true;
+  }
+  if (!backend)
+    usage("proof_hashes: which backend?");
+  return options;
+}
+
+void write(std::ostream& stream, Device& device, const std::string& backend,
+           const std::string& card) {
+  stream << "{\n  \"suite\": \"histequalize\",\n  \"backend\": \"" << backend
+         << "\",\n  \"card\": \"" << card << "\",\n  \"cases\": {\n";
+  for (int number = 0; number < proof_cases; ++number) {
+    const HistEqualizeCase test = make_histequalize_case(proof_seed, number, proof_max_pixels);
+    const HistEqualizeBlocks blocks = HistEqualizeRunner(device, test).run(input_block(test), 0xcd);
+    char name[32];
+    std::snprintf(name, sizeof name, "histequalize/%04d", number);
+    stream << "    \"" << name << "\": \"" << hash(test, blocks) << "\""
+           << (number + 1 < proof_cases ? ",\n" : "\n");
+  }
+  stream << "  }\n}\n";
+}
+
+void run(const Options& options) {
+  std::ofstream file;
+  if (!options.out.empty()) {
+    file.open(options.out);
+    if (!file)
+      throw std::runtime_error("proof_hashes: cannot write " + options.out);
+  }
+  std::ostream& stream = options.out.empty() ? std::cout : file;
+  if (options.backend == Backend::cpu) {
+    write(stream, *make_cpu_device(), "cpu", "none");
+  } else {
+    if (!cuda_unusable().empty())
+      throw std::runtime_error("proof_hashes: " + cuda_unusable());
+    CudaTestDevice device;
+    write(stream, *device, "cuda", cuda_card());
+  }
+  stream.flush();
+  if (!stream)
+    throw std::runtime_error("proof_hashes: writing failed");
+}
+
+}  // namespace
+}  // namespace cudavision::test
+
+int main(int argc, char** argv) {
+  try {
+    cudavision::test::run(cudavision::test::parse(argc, argv));
+    return 0;
+  } catch (const std::exception& error) {
+    std::cerr << error.what() << "\n";
+    return 1;
+  }
+}

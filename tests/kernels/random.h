@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#pragma once
+
+#include <cstdint>
+
+namespace cudavision::test {
+
+/// Pseudo-random numbers that are the same on every machine and with every standard library, since
+/// a case's number must name the same frame wherever its hash is computed. Sebastiano Vigna's
+/// splitmix64; everything derived from it is integer arithmetic.
+class Random {
+ public:
+  explicit Random(std::uint64_t seed) : state_(seed) {}
+
+  std::uint64_t next() {
+    std::uint64_t z = state_ += 0x9e3779b97f4a7c15u;
+    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
+    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
+    return z ^ (z >> 31);
+  }
+
+  /// Between low and high, both included.
+  int between(int low, int high) {
+    const auto count = static_cast<std::uint64_t>(static_cast<std::int64_t>(high) - low + 1);
+    return static_cast<int>(low + static_cast<std::int64_t>(next() % count));
+  }
+
+  bool one_in(int n) { return between(1, n) == 1; }
+
+  /// Between 1 and largest, every power of two as likely as the next.
+  int log_uniform(int largest) {
+    int powers = 0;
+    while (powers < 30 && (1 << (powers + 1)) <= largest)
+      ++powers;
+    const int low = 1 << between(0, powers);
+    const int high = low <= largest / 2 ? 2 * low - 1 : largest;
+    return between(low, high);
+  }
+
+ private:
+  std::uint64_t state_;
+};
+
+/// A seed for each pair, so that the streams of neighbouring cases have nothing in common.
+inline std::uint64_t mixed_seed(std::uint64_t seed, std::uint64_t number) {
+  return Random(seed ^ Random(number).next()).next();
+}
+
+}  // namespace cudavision::test
