@@ -12,7 +12,6 @@
 namespace cudavision {
 namespace {
 
-constexpr int kCopies = 4;
 constexpr int kChunk = 256;  // bins that one warp scans, eight per lane
 constexpr int kLaneBins = kChunk / 32;
 constexpr int kTableBarrier = 1;
@@ -49,7 +48,7 @@ struct Sizes {
   static constexpr int table_bins = kChunk * kChunks;
   static constexpr int bins = tables * table_bins;
   static constexpr int table_warps = tables * kChunks;
-  using Exchange = HistogramExchange<DeviceAtomics, bins, kCopies>;
+  using Exchange = HistogramExchange<DeviceAtomics, bins>;
   using Entry = std::conditional_t<kChunks == 1, std::uint8_t, std::uint16_t>;
 };
 
@@ -126,11 +125,17 @@ __device__ void count_group(const std::uint32_t* data, const GroupCursor<kRows>&
 
 // Applying
 
-template <class Group, Action kAction, class Entry>
-__device__ void apply_table(std::uint32_t* data, const Arguments& a, const Entry* table) {
+template <class Group, Action kAction, Rows kRows, class Entry>
+__device__ void apply_table(std::uint32_t* data, const GroupCursor<kRows>& at, const Arguments& a,
+                            const Entry* table) {
   const PictureGroups& picture = a.picture;
+  const int existing = pixels_in<Group, kRows>(picture, at);
 #pragma unroll
   for (int i = 0; i < Group::pixels; ++i) {
+    // What lies behind a row's last pixel may be bytes of the plane all the same: the second half
+    // of a macropixel. They pass unchanged.
+    if (i >= existing)
+      break;
     if constexpr (kAction == Action::map) {
       Group::set(data, i, table[Group::value(data, i, picture)], picture);
     } else if constexpr (kAction == Action::each) {
@@ -195,7 +200,7 @@ __device__ ScannedChunk wait_for_chunk(const Exchange& exchange, int table, int 
     for (int b = 0; b < kLaneBins; ++b)
       result.counts[b] = 0;
 #pragma unroll
-    for (int copy = 0; copy < kCopies; ++copy)
+    for (int copy = 0; copy < Exchange::copies; ++copy)
 #pragma unroll
       for (int b = 0; b < kLaneBins; b += 4) {
         const uint4 four = load_relaxed(bins + copy * Exchange::bins + b);
@@ -367,7 +372,7 @@ __global__ void __launch_bounds__(threads_of<kAction>, 1)
 
   if constexpr (applies) {
     const auto apply = [&](std::uint32_t* data, const GroupCursor<kRows>& at) {
-      apply_table<Group, kAction>(data, a, table);
+      apply_table<Group, kAction>(data, at, a, table);
       Group::template store<kRows>(picture, at, data);
     };
     cursor = first;

@@ -17,7 +17,7 @@ namespace {
 
 constexpr int kThreads = 1024;
 constexpr int kChunk = 1024;  // bins whose sum is kept beside their counts
-constexpr int kBatch = 4;     // groups of a thread whose loads are under way together
+constexpr int kBatch = 2;     // groups of a thread whose loads are under way together
 constexpr int kTableThreads = 256;
 constexpr int kTableBins = kChunk / kTableThreads;
 static_assert(kTableBins == 4, "a thread loads its counts as one vector");
@@ -36,6 +36,41 @@ struct WideArguments {
   int low, high, blend;
 };
 
+/// Uses the cursor's group and those that follow at the stride. While a batch is used the next one
+/// is on its way, since one block has an SM to itself; prepare() runs with the first batch on its
+/// way, once in every thread.
+template <class Group, Rows kRows, class Prepare, class Use>
+__device__ void stream_groups(const PictureGroups& picture, GroupCursor<kRows> cursor,
+                              const GroupStride& stride, const Prepare& prepare, const Use& use) {
+  std::uint32_t next[kBatch][Group::words];
+  GroupCursor<kRows> ahead = cursor;
+  const auto load_next = [&] {
+#pragma unroll
+    for (int k = 0; k < kBatch; ++k) {
+      if (ahead.inside(picture))
+        Group::template load<kRows>(picture, ahead, next[k]);
+      ahead.advance(picture, stride);
+    }
+  };
+  load_next();
+  prepare();
+  while (cursor.inside(picture)) {
+    std::uint32_t data[kBatch][Group::words];
+#pragma unroll
+    for (int k = 0; k < kBatch; ++k)
+#pragma unroll
+      for (int w = 0; w < Group::words; ++w)
+        data[k][w] = next[k][w];
+    load_next();
+#pragma unroll
+    for (int k = 0; k < kBatch; ++k) {
+      if (cursor.inside(picture))
+        use(data[k], cursor);
+      cursor.advance(picture, stride);
+    }
+  }
+}
+
 template <class Group, Rows kRows>
 __global__ void __launch_bounds__(kThreads, 1)
     count_wide_kernel(const __grid_constant__ WideArguments a) {
@@ -43,20 +78,23 @@ __global__ void __launch_bounds__(kThreads, 1)
   std::uint32_t* counts = reinterpret_cast<std::uint32_t*>(shared_words);  // range_bins
   const std::uint32_t ranges = a.bins / a.range_bins;
   const std::uint32_t base = blockIdx.x % ranges * a.range_bins;
-  for (int i = threadIdx.x; i < a.range_bins / 4; i += kThreads)
-    shared_words[i] = make_uint4(0, 0, 0, 0);
-  __syncthreads();
   const GroupCursor<kRows> first(a.picture, blockIdx.x / ranges * kThreads + threadIdx.x);
-  for_groups<Group, kBatch>(a.picture, first, a.counting_stride,
-                            [&](const std::uint32_t* data, const GroupCursor<kRows>& at) {
-                              const int existing = pixels_in<Group, kRows>(a.picture, at);
+  stream_groups<Group>(
+      a.picture, first, a.counting_stride,
+      [&] {
+        for (int i = threadIdx.x; i < a.range_bins / 4; i += kThreads)
+          shared_words[i] = make_uint4(0, 0, 0, 0);
+        __syncthreads();
+      },
+      [&](const std::uint32_t* data, const GroupCursor<kRows>& at) {
+        const int existing = pixels_in<Group, kRows>(a.picture, at);
 #pragma unroll
-                              for (int i = 0; i < Group::pixels; ++i) {
-                                const std::uint32_t bin = Group::value(data, i, a.picture) - base;
-                                if (i < existing && bin < static_cast<std::uint32_t>(a.range_bins))
-                                  atomicAdd(counts + bin, 1u);
-                              }
-                            });
+        for (int i = 0; i < Group::pixels; ++i) {
+          const std::uint32_t bin = Group::value(data, i, a.picture) - base;
+          if (i < existing && bin < static_cast<std::uint32_t>(a.range_bins))
+            atomicAdd(counts + bin, 1u);
+        }
+      });
   __syncthreads();
 
   // A warp adds a chunk at a time, so that the chunk's sum costs one addition more.
@@ -155,19 +193,25 @@ __global__ void __launch_bounds__(kThreads, 1)
   extern __shared__ uint4 shared_table[];
   const std::uint16_t* table =
       kShared ? reinterpret_cast<const std::uint16_t*>(shared_table) : a.table;
-  if (kShared) {
-    const uint4* from = reinterpret_cast<const uint4*>(a.table);
-#pragma unroll 8
-    for (int i = threadIdx.x; i < a.bins / 8; i += kThreads)
-      shared_table[i] = __ldg(from + i);
-    __syncthreads();
-  }
-  clear_counters(a);
   const GroupCursor<kRows> first(a.picture, blockIdx.x * kThreads + threadIdx.x);
-  for_groups<Group, kBatch>(
-      a.picture, first, a.applying_stride, [&](std::uint32_t* data, const GroupCursor<kRows>& at) {
+  stream_groups<Group>(
+      a.picture, first, a.applying_stride,
+      [&] {
+        if (kShared) {
+          const uint4* from = reinterpret_cast<const uint4*>(a.table);
+#pragma unroll 8
+          for (int i = threadIdx.x; i < a.bins / 8; i += kThreads)
+            shared_table[i] = __ldg(from + i);
+          __syncthreads();
+        }
+        clear_counters(a);
+      },
+      [&](std::uint32_t* data, const GroupCursor<kRows>& at) {
+        const int existing = pixels_in<Group, kRows>(a.picture, at);
 #pragma unroll
         for (int i = 0; i < Group::pixels; ++i) {
+          if (i >= existing)
+            break;
           const std::uint32_t value = Group::value(data, i, a.picture);
           Group::set(data, i, kShared ? table[value] : __ldg(table + value), a.picture);
         }

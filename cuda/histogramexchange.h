@@ -27,16 +27,21 @@ namespace cudavision {
 ///
 /// Atomics supplies relaxed operations on 32-bit words, visible to all blocks:
 ///   load(const word*), store(word*, value), add(word*, value).
-template <class Atomics, int kBins, int kCopies>
+template <class Atomics, int kBins, int kCopies = 4>
 class HistogramExchange {
-  using Word = typename Atomics::Word;
   static constexpr int line = 32;  // words that no two counters of different use share
 
  public:
+  using Word = typename Atomics::Word;
   static constexpr int bins = kBins;
   static constexpr int copies = kCopies;
-  /// Words of state, all zero before the first launch.
+  /// Words of state, all zero before the first launch, and where in them the two sets lie; word 0
+  /// is the parity.
   static constexpr int words = line * 3 + 2 * kCopies * kBins;
+  CUDAVISION_HOST_DEVICE static constexpr int arrivals_at(int set) { return line * (1 + set); }
+  CUDAVISION_HOST_DEVICE static constexpr int counts_at(int set) {
+    return line * 3 + set * kCopies * kBins;
+  }
 
   CUDAVISION_HOST_DEVICE explicit HistogramExchange(Word* state)
       : state_(state), parity_(Atomics::load(state) & 1) {}
@@ -68,10 +73,10 @@ class HistogramExchange {
 
  private:
   CUDAVISION_HOST_DEVICE Word* arrivals(std::uint32_t set) const {
-    return state_ + line * (1 + set);
+    return state_ + arrivals_at(static_cast<int>(set));
   }
   CUDAVISION_HOST_DEVICE Word* counts(std::uint32_t set) const {
-    return state_ + line * 3 + set * (kCopies * kBins);
+    return state_ + counts_at(static_cast<int>(set));
   }
 
   Word* state_;

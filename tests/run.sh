@@ -106,7 +106,8 @@ build() {
     mapfile -t targets < <(programs_of "$(basename "$dir")" "$suite")
   fi
   if ! ninja -C "$dir" "${targets[@]}" >"$dir/build.log" 2>&1 </dev/null; then
-    grep -vE '^\[[0-9]+/[0-9]+\] (Compiling|Linking|Generating)' "$dir/build.log" | tail -n 60 >&2
+    grep -E '^FAILED|error|undefined reference' "$dir/build.log" | head -n 20 >&2
+    complain "All that the compilers said: $dir/build.log"
     record_failure "$dir" "it does not build"
     return 1
   fi
@@ -142,7 +143,7 @@ if build default -Dbenchmarks=enabled; then
   tests default
   if nvidia_usable && has_cuda default; then
     printf '\n== the elements on the card\n'
-    CUDAVISION_TEST_BACKEND=cuda CK_FORK=no tests default --suite check
+    CUDAVISION_TEST_BACKEND=cuda CK_FORK=no tests default --suite check --suite fuzz
   fi
   run guards tests/guards.sh build-tests/default
 fi
@@ -164,7 +165,7 @@ if [[ $quick == no ]]; then
     ASAN_OPTIONS=detect_leaks=1:$asan CUDAVISION_TEST_CASES=${CUDAVISION_TEST_CASES:-60} \
       tests sanitized --suite kernels --timeout-multiplier 10
     ASAN_OPTIONS=detect_leaks=0:$asan GST_REGISTRY_FORK=no \
-      tests sanitized --suite check --timeout-multiplier 10
+      tests sanitized --suite check --suite fuzz --timeout-multiplier 10
     unset UBSAN_OPTIONS
   fi
 

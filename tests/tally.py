@@ -5,7 +5,8 @@
     tally.py collect NAME LOG RC        counts of one program's log, as one line of JSON
     tally.py meson BUILD TESTLOG.json   the same for each test of a `meson test` run; BUILD tells
                                         builds of the same tests apart
-    tally.py sum [LINES.jsonl]          the report over such lines (standard input by default)
+    tally.py sum [--brief] [LINES.jsonl]  the report over such lines (standard input by default);
+                                        brief: how many each program skipped, without their names
 
 Understands GoogleTest, gst-check ("100%: Checks: 3, Failures: 0, Errors: 0", and "SKIP: name: reason"
 for a check that could not run here), lists of "ok: name", "not ok: name: why" and "SKIP: name: reason",
@@ -96,7 +97,7 @@ def meson_lines(build, path):
         yield {"build": build, **count(test["name"].split(" / ")[-1], output, status)}
 
 
-def report(lines):
+def report(lines, brief):
     passed, failed, skip_count, skipped = 0, [], 0, {}
     for line in lines:
         result = json.loads(line)
@@ -106,11 +107,11 @@ def report(lines):
         skip_count += len(result["skipped"])
         for what, reason in result["skipped"]:
             names = skipped.setdefault(reason or "no reason given", {})
-            names.setdefault(f'{result["name"]} {what}'.strip(), []).append(build)
+            names.setdefault(result["name"] if brief else f'{result["name"]} {what}'.strip(), []).append(build)
     for reason, names in skipped.items():
         print(f"skipped, {reason}:")
         for name, builds in sorted(names.items()):
-            where = ", ".join(dict.fromkeys(build for build in builds if build))
+            where = str(len(builds)) if brief else ", ".join(dict.fromkeys(build for build in builds if build))
             print(f"  {name}" + (f" ({where})" if where else ""))
     for build, name, what in failed:
         print("FAILED: " + ": ".join(part for part in (build, name, what) if part))
@@ -127,8 +128,11 @@ def main(arguments):
         for result in meson_lines(*arguments[1:]):
             print(json.dumps(result))
         return 0
-    if arguments and arguments[0] == "sum" and len(arguments) <= 2:
-        return report(open(arguments[1], encoding="utf-8") if len(arguments) == 2 else sys.stdin)
+    if arguments and arguments[0] == "sum":
+        brief = "--brief" in arguments
+        files = [argument for argument in arguments[1:] if argument != "--brief"]
+        if len(files) <= 1:
+            return report(open(files[0], encoding="utf-8") if files else sys.stdin, brief)
     sys.exit(__doc__)
 
 

@@ -15,10 +15,8 @@ programs=("$@")
 
 plugins_here=$(pkg-config --variable=pluginsdir gstreamer-1.0)
 scanner=$(pkg-config --variable=pluginscannerdir gstreamer-1.0)/gst-plugin-scanner
-plugins=(app autoconvert avi compositor coreelements coretracers debug debugutilsbad imagefreeze
-  interleave isomp4 jpeg level matroska multifile nvcodec playback png rawparse typefindfunctions
-  videobox videoconvertscale videocrop videofilter videofiltersbad videoparsersbad videorate
-  videosignal videotestsrc)
+plugins=(app coreelements coretracers debug debugutilsbad jpeg matroska nvcodec playback png rawparse
+  typefindfunctions videoconvertscale videofilter videoparsersbad videorate videotestsrc)
 
 mkdir -p "$folder/bin" "$folder/lib/gstreamer-1.0"
 cp -L "$(command -v gst-launch-1.0)" "$(command -v gst-inspect-1.0)" "$scanner" "$folder/bin/"

@@ -91,7 +91,7 @@ def write(bundle, results, work, card, driver):
             else:
                 add(suites.setdefault(stage if name == stage else f"{stage}: {name}", {}), result)
 
-    hashes = results / "hashes.txt"
+    hashes = results / "hashes.json"
     proof = {
         "digest": (bundle / "digest").read_text(encoding="utf-8").strip(),
         "card": card,

@@ -21,7 +21,7 @@ Goes on after a failure, then exits with 1. Results gather in FOLDER (default: r
 script): proof.json over the stages that have run into this FOLDER so far, results.json with every
 count, the logs, bench.txt. A stage that is run again replaces what it said before.
 
-Environment: CUDAVISION_TEST_CASES, random cases of each kernel test (default 3000; a tenth of it as
+Environment: GTEST_FILTER, which kernel tests; CUDAVISION_TEST_CASES, random cases of each kernel test (default 3000; a tenth of it as
 PTX); SANITIZER_CASES (default 8) and SANITIZER_PIXELS (default 20000), how much the sanitizers see;
 TEST_TIMEOUT, SANITIZER_TIMEOUT, BENCH_TIMEOUT, seconds for one program (default 240, 150, 240).
 END
@@ -127,7 +127,7 @@ stage_tests() {
       "$(cmp "$work/hashes.native" "$work/hashes.$variant" 2>&1)"
   done
   unset CUDAVISION_TEST_CASES CUDAVISION_TEST_BACKEND
-  cp "$work/hashes.native" "$results/hashes.txt"
+  [[ ! -s $work/hashes.native ]] || cp "$work/hashes.native" "$results/hashes.json"
 }
 
 stage_sanitizers() {
@@ -139,6 +139,7 @@ stage_sanitizers() {
   fi
   export CUDAVISION_TEST_BACKEND=cuda CUDAVISION_TEST_CASES=${SANITIZER_CASES:-8}
   export CUDAVISION_TEST_MAX_PIXELS=${SANITIZER_PIXELS:-20000}
+  export GTEST_FILTER=${GTEST_FILTER:-*Cuda*} # compute-sanitizer sees nothing of the CPU's half
   for tool in memcheck racecheck initcheck synccheck; do
     options=()
     [[ $tool != memcheck ]] || options=(--leak-check full)
@@ -151,7 +152,7 @@ stage_sanitizers() {
         "$([[ $clean -gt 0 ]] || { grep -E 'SUMMARY|Error|not supported' "$log" || echo 'no summary'; } | tail -n 1)" "$tool verdict"
     done < <(kernel_tests native)
   done
-  unset CUDAVISION_TEST_BACKEND CUDAVISION_TEST_CASES CUDAVISION_TEST_MAX_PIXELS
+  unset CUDAVISION_TEST_BACKEND CUDAVISION_TEST_CASES CUDAVISION_TEST_MAX_PIXELS GTEST_FILTER
 }
 
 stage_check() {
@@ -199,7 +200,9 @@ stage_bench() {
   local program
   : >"$results/bench.txt"
   while read -r program; do
-    run "$(basename "$program")" "${BENCH_TIMEOUT:-240}" "$program"
+    run "$(basename "$program")" "${BENCH_TIMEOUT:-240}" "$program" --json "$log_folder/$(basename "$program").json"
+    # A benchmark goes on without the card; here that is a failure.
+    verdict "$(basename "$program") measured on the card" "$(grep -m 1 -iE 'not run|not measured' "$log")"
     { echo "# $(basename "$program"), $card, driver $driver"; cat "$log"; echo; } >>"$results/bench.txt"
   done < <(find "$bundle/bench" -type f -perm -u+x | sort)
   cat "$results/bench.txt"
@@ -213,4 +216,4 @@ done
 printf '\n== summary\n'
 tar -C "$work" -czf "$results/logs-$(IFS=- && echo "${stages[*]}").tar.gz" logs
 python3 "$bundle/proof.py" write "$bundle" "$results" "$work" "$card" "$driver"
-cat "$work"/*.jsonl | python3 "$bundle/tally.py" sum
+cat "$work"/*.jsonl | python3 "$bundle/tally.py" sum --brief
