@@ -36,6 +36,21 @@ struct WideArguments {
   int low, high, blend;
 };
 
+// The launches of a frame, and those of frames in a row, follow each other closely where the GPU
+// can start one while the one before comes to its end (programmatic dependent launch, from sm_90):
+// a launch lets the next one in at once, and waits for the one before where it first touches what
+// that one touches, too. What precedes the wait must be the block's own.
+__device__ void let_next_launch_in() {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
+  cudaTriggerProgrammaticLaunchCompletion();
+#endif
+}
+__device__ void wait_for_last_launch() {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
+  cudaGridDependencySynchronize();
+#endif
+}
+
 /// Uses the cursor's group and those that follow at the stride. While a batch is used the next one
 /// is on its way, since one block has an SM to itself; prepare() runs with the first batch on its
 /// way, once in every thread.
@@ -78,14 +93,14 @@ __global__ void __launch_bounds__(kThreads, 1)
   std::uint32_t* counts = reinterpret_cast<std::uint32_t*>(shared_words);  // range_bins
   const std::uint32_t ranges = a.bins / a.range_bins;
   const std::uint32_t base = blockIdx.x % ranges * a.range_bins;
+  for (int i = threadIdx.x; i < a.range_bins / 4; i += kThreads)
+    shared_words[i] = make_uint4(0, 0, 0, 0);
+  __syncthreads();
+  wait_for_last_launch();
+  let_next_launch_in();  // not before: the applying launch counts on the picture being there
   const GroupCursor<kRows> first(a.picture, blockIdx.x / ranges * kThreads + threadIdx.x);
   stream_groups<Group>(
-      a.picture, first, a.counting_stride,
-      [&] {
-        for (int i = threadIdx.x; i < a.range_bins / 4; i += kThreads)
-          shared_words[i] = make_uint4(0, 0, 0, 0);
-        __syncthreads();
-      },
+      a.picture, first, a.counting_stride, [] {},
       [&](const std::uint32_t* data, const GroupCursor<kRows>& at) {
         const int existing = pixels_in<Group, kRows>(a.picture, at);
 #pragma unroll
@@ -97,15 +112,18 @@ __global__ void __launch_bounds__(kThreads, 1)
       });
   __syncthreads();
 
-  // A warp adds a chunk at a time, so that the chunk's sum costs one addition more.
+  // A warp adds a chunk at a time, so that the chunk's sum costs one addition more. Blocks begin at
+  // different bins: additions to the same words wait for each other.
   const int lane = threadIdx.x % 32;
+  const int turn = blockIdx.x / ranges % 32;
   for (int chunk = threadIdx.x / 32; chunk < a.range_bins / kChunk; chunk += kThreads / 32) {
     std::uint32_t sum = 0;
 #pragma unroll 8
-    for (int b = lane; b < kChunk; b += 32) {
-      const std::uint32_t count = counts[chunk * kChunk + b];
+    for (int step = 0; step < kChunk / 32; ++step) {
+      const int bin = chunk * kChunk + (step + turn) % 32 * 32 + lane;
+      const std::uint32_t count = counts[bin];
       if (count != 0)
-        DeviceAtomics::add(a.counts + base + chunk * kChunk + b, count);
+        DeviceAtomics::add(a.counts + base + bin, count);
       sum += count;
     }
     for (int distance = 16; distance > 0; distance /= 2)
@@ -119,12 +137,14 @@ __global__ void __launch_bounds__(kThreads, 1)
 __global__ void __launch_bounds__(kTableThreads)
     table_wide_kernel(const __grid_constant__ WideArguments a) {
   __shared__ std::uint32_t warp_sums[kTableThreads / 32];
-  __shared__ std::uint32_t first_bin;
+  __shared__ unsigned long long first;  // the first bin that is not empty, and below it its count
   const int chunk = blockIdx.x;
   const int chunks = gridDim.x;  // 2 to 64
   const int lane = threadIdx.x % 32;
   const int warp = threadIdx.x / 32;
   const int own = chunk * kChunk + static_cast<int>(threadIdx.x) * kTableBins;
+  let_next_launch_in();
+  wait_for_last_launch();
   const uint4 four = *reinterpret_cast<const uint4*>(a.counts + own);
 
   // Every warp finds out alike how many samples lie below this chunk and which chunk is the first.
@@ -142,13 +162,17 @@ __global__ void __launch_bounds__(kTableThreads)
     before += __shfl_xor_sync(0xffffffffu, before, distance);
 
   if (threadIdx.x == 0)
-    first_bin = a.bins;
+    first = ~0ull;
+  const uint4 candidates =
+      *reinterpret_cast<const uint4*>(a.counts + first_chunk * kChunk + threadIdx.x * kTableBins);
   __syncthreads();
-  for (int b = threadIdx.x; b < kChunk; b += kTableThreads)
-    if (a.counts[first_chunk * kChunk + b] != 0) {
-      atomicMin(&first_bin, static_cast<std::uint32_t>(first_chunk * kChunk + b));
-      break;
-    }
+  const std::uint32_t candidate[kTableBins] = {candidates.x, candidates.y, candidates.z,
+                                               candidates.w};
+#pragma unroll
+  for (int b = kTableBins - 1; b >= 0; --b)
+    if (candidate[b] != 0)
+      atomicMin(&first,
+                static_cast<unsigned long long>(threadIdx.x * kTableBins + b) << 32 | candidate[b]);
 
   const std::uint32_t counts[kTableBins] = {four.x, four.y, four.z, four.w};
   const std::uint32_t sum = four.x + four.y + four.z + four.w;
@@ -165,7 +189,7 @@ __global__ void __launch_bounds__(kTableThreads)
   for (int w = 0; w < warp; ++w)
     before += warp_sums[w];
 
-  const std::uint32_t first_count = a.counts[first_bin];
+  const auto first_count = static_cast<std::uint32_t>(first);
   const bool one_level = first_count == a.total;
   const float scale = one_level ? 0.0f : equalisation_scale(a.total, first_count, a.low, a.high);
   std::uint32_t counted = before + inclusive - sum;
@@ -191,12 +215,14 @@ template <class Group, Rows kRows, bool kShared>
 __global__ void __launch_bounds__(kThreads, 1)
     apply_wide_kernel(const __grid_constant__ WideArguments a) {
   extern __shared__ uint4 shared_table[];
+  let_next_launch_in();
   const std::uint16_t* table =
       kShared ? reinterpret_cast<const std::uint16_t*>(shared_table) : a.table;
   const GroupCursor<kRows> first(a.picture, blockIdx.x * kThreads + threadIdx.x);
   stream_groups<Group>(
       a.picture, first, a.applying_stride,
       [&] {
+        wait_for_last_launch();
         if (kShared) {
           const uint4* from = reinterpret_cast<const uint4*>(a.table);
 #pragma unroll 8
@@ -220,6 +246,8 @@ __global__ void __launch_bounds__(kThreads, 1)
 }
 
 __global__ void take_histogram_kernel(const __grid_constant__ WideArguments a) {
+  let_next_launch_in();
+  wait_for_last_launch();
   const int bin = blockIdx.x * blockDim.x + threadIdx.x;
   if (bin < a.bins) {
     a.histogram[bin] = a.counts[bin];
@@ -268,6 +296,10 @@ class WideLauncher {
     cuda_check(
         cudaDeviceGetAttribute(&shared_bytes, cudaDevAttrMaxSharedMemoryPerBlockOptin, current),
         "asking for the shared memory of the GPU");
+    // Only code for sm_90 waits in the kernels; older PTX does not on any card.
+    cudaFuncAttributes attributes{};
+    cuda_check(cudaFuncGetAttributes(&attributes, table_wide_kernel), "loading the CUDA kernels");
+    overlapping_ = attributes.ptxVersion >= 90 && attributes.binaryVersion >= 90;
     range_bins_ = bins_;
     while (range_bins_ * static_cast<int>(sizeof(std::uint32_t)) > shared_bytes)
       range_bins_ /= 2;
@@ -286,9 +318,7 @@ class WideLauncher {
     const Picture picture = maker_.make(in, Frame{});
     const WideArguments a = arguments(picture, bins, {});
     count(picture, a);
-    take_histogram_kernel<<<(bins_ + kTableThreads - 1) / kTableThreads, kTableThreads, 0,
-                            device_.stream()>>>(a);
-    check_launch();
+    launch(take_histogram_kernel, (bins_ + kTableThreads - 1) / kTableThreads, kTableThreads, 0, a);
   }
 
   void equalize(const ConstFrame& in, const Frame& out, View<std::uint32_t> histogram,
@@ -297,11 +327,9 @@ class WideLauncher {
     const WideArguments a = arguments(picture, histogram, parameters);
     copy_unequalized(picture, in, out);
     count(picture, a);
-    table_wide_kernel<<<bins_ / kChunk, kTableThreads, 0, device_.stream()>>>(a);
-    check_launch();
-    find_kernels(picture.kind, picture.rows)
-        .apply<<<applying_blocks(picture), kThreads, shared_table_bytes_, device_.stream()>>>(a);
-    check_launch();
+    launch(table_wide_kernel, bins_ / kChunk, kTableThreads, 0, a);
+    launch(find_kernels(picture.kind, picture.rows).apply, applying_blocks(picture), kThreads,
+           shared_table_bytes_, a);
   }
 
  private:
@@ -311,8 +339,20 @@ class WideLauncher {
                "asking for shared memory on the GPU");
   }
 
-  static void check_launch() {
-    cuda_check(cudaGetLastError(), "launching histogram equalisation on the GPU");
+  void launch(void (*kernel)(WideArguments), unsigned blocks, unsigned threads, int shared_bytes,
+              const WideArguments& a) {
+    cudaLaunchAttribute overlap{};
+    overlap.id = cudaLaunchAttributeProgrammaticStreamSerialization;
+    overlap.val.programmaticStreamSerializationAllowed = 1;
+    cudaLaunchConfig_t config{};
+    config.gridDim = dim3(blocks);
+    config.blockDim = dim3(threads);
+    config.dynamicSmemBytes = shared_bytes;
+    config.stream = device_.stream();
+    config.attrs = &overlap;
+    config.numAttrs = overlapping_ ? 1 : 0;
+    cuda_check(cudaLaunchKernelEx(&config, kernel, a),
+               "launching histogram equalisation on the GPU");
   }
 
   int ranges() const { return bins_ / range_bins_; }
@@ -366,10 +406,8 @@ class WideLauncher {
   }
 
   void count(const Picture& picture, const WideArguments& a) {
-    find_kernels(picture.kind, picture.rows)
-        .count<<<counting_parts(picture) * ranges(), kThreads, range_bytes(), device_.stream()>>>(
-            a);
-    check_launch();
+    launch(find_kernels(picture.kind, picture.rows).count, counting_parts(picture) * ranges(),
+           kThreads, range_bytes(), a);
   }
 
   WideKernels find_kernels(GroupKind kind, Rows rows) const {
@@ -387,6 +425,7 @@ class WideLauncher {
   int multiprocessors_;
   int range_bins_ = 0;
   int shared_table_bytes_ = 0;
+  bool overlapping_ = false;
 };
 
 class HistogramWideCuda final : public Histogram::Implementation {

@@ -154,12 +154,14 @@ find_nvcc() {
 }
 
 # configure DIR [MESON ARGUMENT...]: makes the build folder, or makes it anew where it was configured
-# with other arguments or another compiler; ninja keeps it up to date from then on.
+# with other arguments or another compiler; else ninja brings it up to date.
 configure() {
   local dir=$1 key
   shift
   key=$(printf '%s\n' "${nvcc:-no nvcc}" "${CXX:-}" "$PWD" "$@")
-  [[ $(cat "$dir/configured-as" 2>/dev/null) == "$key" ]] && return 0
+  if [[ $(cat "$dir/configured-as" 2>/dev/null) == "$key" ]] && ninja -C "$dir" build.ninja >/dev/null 2>&1; then
+    return 0
+  fi
   rm -rf "$dir"
   mkdir -p "$dir"
   if ! meson setup "$dir" "$@" >"$dir/setup.log" 2>&1; then

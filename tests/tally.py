@@ -45,7 +45,7 @@ def count(name, output, status):
         result["failed"] = NOT_OK_LINE.findall(output)
         result["skipped"] = [[name, reason] for name, reason in SKIP_LINE.findall(output)]
         if status != 0 and not result["failed"]:
-            result["failed"].append(f"ended with status {status}")
+            result["failed"].append(f"ended with status {status}: {last_line(output)}")
     elif status == 77:
         reason = SKIP_LINE.search(output)
         result["skipped"].append(["", reason.group(2) if reason else last_line(output)])
