@@ -6,6 +6,7 @@
 // changes.
 
 #include "cuda_check.h"
+#include "cuda_launch.h"
 #include "histequalize_cuda.h"
 #include "histogramexchange.h"
 
@@ -304,6 +305,10 @@ __global__ void __launch_bounds__(threads_of<kAction>, 1)
   __shared__ alignas(16) Entry table[S::bins];
   __shared__ ChunkSums<kChunks> sums;
 
+  for_each_of<S::bins, kThreads>([&](int bin) { counts[bin] = 0; });
+  wait_for_last_launch();
+  let_next_launch_in();
+
   const PictureGroups& picture = a.picture;
   const int warp = threadIdx.x / 32;
   const GroupCursor<kRows> first(picture, blockIdx.x * kThreads + threadIdx.x);
@@ -318,7 +323,6 @@ __global__ void __launch_bounds__(threads_of<kAction>, 1)
   }
 
   const typename S::Exchange exchange(a.state);
-  for_each_of<S::bins, kThreads>([&](int bin) { counts[bin] = 0; });
   if (blockIdx.x == 0)
     for_each_of<S::Exchange::clearable, kThreads>([&](int i) { exchange.clear(i); });
   __syncthreads();
@@ -388,7 +392,7 @@ __global__ void __launch_bounds__(threads_of<kAction>, 1)
 
 // Launching
 
-using Kernel = void (*)(Arguments);
+using Kernel = Launcher<Arguments>::Kernel;
 
 /// Groups of a thread that stay in registers. The code of each is a piece of its own, which a small
 /// picture would only have to jump over.
@@ -471,6 +475,7 @@ class NarrowLauncher {
             device, layout.bits == 8 ? Sizes<Action::map, 1>::Exchange::words
                                      : Sizes<Action::map, wide_chunks>::Exchange::words)),
         each_state_(zeroed_words(device, Sizes<Action::each, 1>::Exchange::words)),
+        launch_(device.stream(), luma_kernel<LumaBytes<1, 0>, Rows::linear, 1>(Action::map, 1)),
         multiprocessors_(multiprocessor_count()) {}
 
   void run(Action action, const ConstFrame& in, const Frame& out, View<std::uint32_t> histogram,
@@ -493,18 +498,14 @@ class NarrowLauncher {
     a.high = parameters.high;
     a.blend = parameters.blend;
 
-    // Blocks wait for each other: the launch must be cooperative, and one block per SM always fits.
+    // Blocks wait for each other, so the launch is cooperative; one block per SM always fits.
     const int threads = action == Action::histogram ? counting_threads : applying_threads;
     const auto useful = (picture.groups.count + threads - 1) / threads;
     const unsigned blocks = std::min<std::uint32_t>(multiprocessors_, useful);
     const std::uint32_t stride = blocks * threads;
     a.stride = GroupStride(stride, picture.groups.per_row);
     const std::uint32_t groups_per_thread = (picture.groups.count + stride - 1) / stride;
-    void* arguments[] = {&a};
-    cuda_check(cudaLaunchCooperativeKernel(
-                   reinterpret_cast<const void*>(find_kernel(picture, action, groups_per_thread)),
-                   dim3(blocks), dim3(threads), arguments, 0, device_.stream()),
-               "launching histogram equalisation on the GPU");
+    launch_(find_kernel(picture, action, groups_per_thread), blocks, threads, 0, a, true);
   }
 
  private:
@@ -518,6 +519,7 @@ class NarrowLauncher {
   PictureMaker maker_;
   Buffer luminance_state_;  // of the exchange of one table's counts
   Buffer each_state_;       // of three tables' counts
+  Launcher<Arguments> launch_;
   int multiprocessors_;
 };
 

@@ -10,6 +10,7 @@
 #include <algorithm>
 
 #include "cuda_check.h"
+#include "cuda_launch.h"
 #include "histequalize_cuda.h"
 
 namespace cudavision {
@@ -35,21 +36,6 @@ struct WideArguments {
   int range_bins;  // that one block counts; divides bins
   int low, high, blend;
 };
-
-// The launches of a frame, and those of frames in a row, follow each other closely where the GPU
-// can start one while the one before comes to its end (programmatic dependent launch, from sm_90):
-// a launch lets the next one in at once, and waits for the one before where it first touches what
-// that one touches, too. What precedes the wait must be the block's own.
-__device__ void let_next_launch_in() {
-#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
-  cudaTriggerProgrammaticLaunchCompletion();
-#endif
-}
-__device__ void wait_for_last_launch() {
-#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
-  cudaGridDependencySynchronize();
-#endif
-}
 
 /// Uses the cursor's group and those that follow at the stride. While a batch is used the next one
 /// is on its way, since one block has an SM to itself; prepare() runs with the first batch on its
@@ -289,6 +275,7 @@ class WideLauncher {
         bins_(1 << layout.bits),
         counters_(zeroed_words(device, bins_ + bins_ / kChunk)),
         table_(device.allocate(sizeof(std::uint16_t) * bins_)),
+        launch_(device.stream(), table_wide_kernel),
         multiprocessors_(multiprocessor_count()) {
     int current = 0;
     int shared_bytes = 0;
@@ -296,10 +283,6 @@ class WideLauncher {
     cuda_check(
         cudaDeviceGetAttribute(&shared_bytes, cudaDevAttrMaxSharedMemoryPerBlockOptin, current),
         "asking for the shared memory of the GPU");
-    // Only code for sm_90 waits in the kernels; older PTX does not on any card.
-    cudaFuncAttributes attributes{};
-    cuda_check(cudaFuncGetAttributes(&attributes, table_wide_kernel), "loading the CUDA kernels");
-    overlapping_ = attributes.ptxVersion >= 90 && attributes.binaryVersion >= 90;
     range_bins_ = bins_;
     while (range_bins_ * static_cast<int>(sizeof(std::uint32_t)) > shared_bytes)
       range_bins_ /= 2;
@@ -318,7 +301,8 @@ class WideLauncher {
     const Picture picture = maker_.make(in, Frame{});
     const WideArguments a = arguments(picture, bins, {});
     count(picture, a);
-    launch(take_histogram_kernel, (bins_ + kTableThreads - 1) / kTableThreads, kTableThreads, 0, a);
+    launch_(take_histogram_kernel, (bins_ + kTableThreads - 1) / kTableThreads, kTableThreads, 0,
+            a);
   }
 
   void equalize(const ConstFrame& in, const Frame& out, View<std::uint32_t> histogram,
@@ -327,9 +311,9 @@ class WideLauncher {
     const WideArguments a = arguments(picture, histogram, parameters);
     copy_unequalized(picture, in, out);
     count(picture, a);
-    launch(table_wide_kernel, bins_ / kChunk, kTableThreads, 0, a);
-    launch(find_kernels(picture.kind, picture.rows).apply, applying_blocks(picture), kThreads,
-           shared_table_bytes_, a);
+    launch_(table_wide_kernel, bins_ / kChunk, kTableThreads, 0, a);
+    launch_(find_kernels(picture.kind, picture.rows).apply, applying_blocks(picture), kThreads,
+            shared_table_bytes_, a);
   }
 
  private:
@@ -337,22 +321,6 @@ class WideLauncher {
   static void allow_shared(Kernel kernel, int bytes) {
     cuda_check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes),
                "asking for shared memory on the GPU");
-  }
-
-  void launch(void (*kernel)(WideArguments), unsigned blocks, unsigned threads, int shared_bytes,
-              const WideArguments& a) {
-    cudaLaunchAttribute overlap{};
-    overlap.id = cudaLaunchAttributeProgrammaticStreamSerialization;
-    overlap.val.programmaticStreamSerializationAllowed = 1;
-    cudaLaunchConfig_t config{};
-    config.gridDim = dim3(blocks);
-    config.blockDim = dim3(threads);
-    config.dynamicSmemBytes = shared_bytes;
-    config.stream = device_.stream();
-    config.attrs = &overlap;
-    config.numAttrs = overlapping_ ? 1 : 0;
-    cuda_check(cudaLaunchKernelEx(&config, kernel, a),
-               "launching histogram equalisation on the GPU");
   }
 
   int ranges() const { return bins_ / range_bins_; }
@@ -406,8 +374,8 @@ class WideLauncher {
   }
 
   void count(const Picture& picture, const WideArguments& a) {
-    launch(find_kernels(picture.kind, picture.rows).count, counting_parts(picture) * ranges(),
-           kThreads, range_bytes(), a);
+    launch_(find_kernels(picture.kind, picture.rows).count, counting_parts(picture) * ranges(),
+            kThreads, range_bytes(), a);
   }
 
   WideKernels find_kernels(GroupKind kind, Rows rows) const {
@@ -422,10 +390,10 @@ class WideLauncher {
   int bins_;
   Buffer counters_;
   Buffer table_;
+  Launcher<WideArguments> launch_;
   int multiprocessors_;
   int range_bins_ = 0;
   int shared_table_bytes_ = 0;
-  bool overlapping_ = false;
 };
 
 class HistogramWideCuda final : public Histogram::Implementation {
