@@ -63,15 +63,12 @@ for target in json.load(sys.stdin):
         print(*target["filename"], sep="\n")' "$2"
 }
 
-# A bundle travels: let nvcc pack the machine code, where it knows how.
-packed=()
-if "$nvcc" --help | grep -q -- --compress-mode; then packed=(-Dcuda_args=--compress-mode=size); fi
 
 build() { # NAME ARCHS TARGET...: without targets everything
   local dir=build-gpu/$1 archs=$2
   shift 2
   say "Building $dir for $archs"
-  configure "$dir" -Dcuda=enabled -Dcuda-archs="$archs" -Dtests=enabled -Dbenchmarks=enabled "${packed[@]}"
+  configure "$dir" -Dcuda=enabled -Dcuda-archs="$archs" -Dtests=enabled -Dbenchmarks=enabled
   # ninja knows its targets by their paths within the build folder.
   [[ $* != kernels ]] || mapfile -t targets < <(programs "$dir" kernels | sed "s|^$PWD/$dir/||")
   ninja -C "$dir" "${targets[@]}" >"$dir/build.log" 2>&1 </dev/null || {

@@ -152,7 +152,9 @@ def check_host(entries, build, scratch):
 def main():
     build = pathlib.Path(sys.argv[1]).resolve()
     commands = json.loads((build / "compile_commands.json").read_text())
-    kernels = [entry for entry in commands if "cudavision-kernels" in entry.get("output", entry["command"])]
+    # The library that the plug-in has, not the tests' variant of it.
+    kernels = [entry for entry in commands
+               if "libcudavision-kernels.a" in entry.get("output", entry["command"])]
     with tempfile.TemporaryDirectory() as folder:
         scratch = pathlib.Path(folder)
         check_host([entry for entry in kernels if entry["file"].endswith(".cpp")], build, scratch)
