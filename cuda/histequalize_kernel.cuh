@@ -15,7 +15,6 @@ namespace {
 
 constexpr int kChunk = 256;  // bins that one warp scans, eight per lane
 constexpr int kLaneBins = kChunk / 32;
-constexpr int kTableBarrier = 1;
 
 enum class Action {
   histogram,  ///< count the luminance, nothing else
@@ -49,7 +48,9 @@ struct Sizes {
   static constexpr int table_bins = kChunk * kChunks;
   static constexpr int bins = tables * table_bins;
   static constexpr int table_warps = tables * kChunks;
-  using Exchange = HistogramExchange<DeviceAtomics, bins>;
+  // More bins spread the additions by themselves, and make each copy dearer to read.
+  static constexpr int copies = kChunks == 1 ? 4 : 1;
+  using Exchange = HistogramExchange<DeviceAtomics, bins, copies>;
   using Entry = std::conditional_t<kChunks == 1, std::uint8_t, std::uint16_t>;
 };
 
@@ -167,16 +168,43 @@ __device__ void apply_table(std::uint32_t* data, const GroupCursor<kRows>& at, c
 
 // The table
 
-/// What the warps of one table of several chunks tell each other.
-template <int kChunks>
-struct ChunkSums {
-  std::uint32_t total[kChunks];
-  std::uint32_t first_count[kChunks];  ///< count of the first bin that is not empty
+/// A warp's look at one chunk of a histogram that blocks may still be adding to.
+struct ChunkView {
+  std::uint32_t counts[kLaneBins];
+  std::uint32_t lane_sum;
+  std::uint32_t sum;          ///< of the chunk
+  std::uint32_t first_count;  ///< of the chunk's first bin that is not empty
 };
 
-template <int kWarps>
-__device__ void table_warps_barrier() {
-  asm volatile("bar.sync %0, %1;" ::"n"(kTableBarrier), "n"(32 * kWarps) : "memory");
+template <class Exchange>
+__device__ ChunkView look_at_chunk(const Exchange& exchange, int first_bin) {
+  const int lane = threadIdx.x % 32;
+  const std::uint32_t* bins = exchange.bin(first_bin + lane * kLaneBins);
+  ChunkView view{};
+#pragma unroll
+  for (int copy = 0; copy < Exchange::copies; ++copy)
+#pragma unroll
+    for (int b = 0; b < kLaneBins; b += 4) {
+      const uint4 four = load_relaxed(bins + copy * Exchange::bins + b);
+      view.counts[b] += four.x;
+      view.counts[b + 1] += four.y;
+      view.counts[b + 2] += four.z;
+      view.counts[b + 3] += four.w;
+    }
+  std::uint32_t first_count = 0;
+#pragma unroll
+  for (int b = kLaneBins - 1; b >= 0; --b) {
+    view.lane_sum += view.counts[b];
+    if (view.counts[b] != 0)
+      first_count = view.counts[b];
+  }
+  view.sum = view.lane_sum;
+#pragma unroll
+  for (int distance = 16; distance > 0; distance /= 2)
+    view.sum += __shfl_xor_sync(0xffffffffu, view.sum, distance);
+  const unsigned occupied = __ballot_sync(0xffffffffu, view.lane_sum != 0);
+  view.first_count = __shfl_sync(0xffffffffu, first_count, occupied ? __ffs(occupied) - 1 : 0);
+  return view;
 }
 
 /// One warp's chunk of a histogram, complete, with what the rest of the table adds to it.
@@ -186,71 +214,46 @@ struct ScannedChunk {
   std::uint32_t first_count;  ///< of the table's first bin that is not empty
 };
 
-/// Waits until every block's counts have arrived.
+/// Waits until every block's counts have arrived. Each warp looks at the whole table, so that the
+/// warps need not wait for each other.
 template <class Exchange, int kChunks>
 __device__ ScannedChunk wait_for_chunk(const Exchange& exchange, int table, int chunk,
-                                       std::uint32_t total, ChunkSums<kChunks>& sums) {
+                                       std::uint32_t total) {
   const int lane = threadIdx.x % 32;
-  const std::uint32_t* bins = exchange.bin((table * kChunks + chunk) * kChunk + lane * kLaneBins);
   ScannedChunk result;
+  std::uint32_t lane_sum = 0;
+  std::uint32_t sum = 0;
   while (!exchange.all_arrived(gridDim.x))
     delay_for_test();
-  for (;;) {
+  do {
     delay_for_test();
+    sum = 0;
+    result.first_count = 0;
 #pragma unroll
-    for (int b = 0; b < kLaneBins; ++b)
-      result.counts[b] = 0;
+    for (int c = 0; c < kChunks; ++c) {
+      const ChunkView view = look_at_chunk(exchange, (table * kChunks + c) * kChunk);
+      if (c == chunk) {
 #pragma unroll
-    for (int copy = 0; copy < Exchange::copies; ++copy)
-#pragma unroll
-      for (int b = 0; b < kLaneBins; b += 4) {
-        const uint4 four = load_relaxed(bins + copy * Exchange::bins + b);
-        result.counts[b] += four.x;
-        result.counts[b + 1] += four.y;
-        result.counts[b + 2] += four.z;
-        result.counts[b + 3] += four.w;
+        for (int b = 0; b < kLaneBins; ++b)
+          result.counts[b] = view.counts[b];
+        result.before = sum;
+        lane_sum = view.lane_sum;
       }
-    std::uint32_t lane_sum = 0;
-    std::uint32_t first_count = 0;
-#pragma unroll
-    for (int b = kLaneBins - 1; b >= 0; --b) {
-      lane_sum += result.counts[b];
-      if (result.counts[b] != 0)
-        first_count = result.counts[b];
+      if (sum == 0)
+        result.first_count = view.first_count;
+      sum += view.sum;
     }
-    std::uint32_t inclusive = lane_sum;
-#pragma unroll
-    for (int distance = 1; distance < 32; distance *= 2) {
-      const std::uint32_t below = __shfl_up_sync(0xffffffffu, inclusive, distance);
-      if (lane >= distance)
-        inclusive += below;
-    }
-    result.before = inclusive - lane_sum;
-    const unsigned occupied = __ballot_sync(0xffffffffu, lane_sum != 0);
-    result.first_count = __shfl_sync(0xffffffffu, first_count, occupied ? __ffs(occupied) - 1 : 0);
-    std::uint32_t sum = __shfl_sync(0xffffffffu, inclusive, 31);
+  } while (sum != total);
 
-    if constexpr (kChunks > 1) {
-      if (lane == 0) {
-        sums.total[chunk] = sum;
-        sums.first_count[chunk] = result.first_count;
-      }
-      table_warps_barrier<kChunks>();
-      sum = 0;
-      result.first_count = 0;
+  std::uint32_t inclusive = lane_sum;
 #pragma unroll
-      for (int c = 0; c < kChunks; ++c) {
-        if (c < chunk)
-          result.before += sums.total[c];
-        if (sum == 0)
-          result.first_count = sums.first_count[c];
-        sum += sums.total[c];
-      }
-      table_warps_barrier<kChunks>();  // nobody overwrites the sums before all have read them
-    }
-    if (sum == total)
-      return result;
+  for (int distance = 1; distance < 32; distance *= 2) {
+    const std::uint32_t below = __shfl_up_sync(0xffffffffu, inclusive, distance);
+    if (lane >= distance)
+      inclusive += below;
   }
+  result.before += inclusive - lane_sum;
+  return result;
 }
 
 template <class Entry, bool kBlend>
@@ -303,11 +306,9 @@ __global__ void __launch_bounds__(threads_of<kAction>, 1)
 
   __shared__ std::uint32_t counts[S::bins];
   __shared__ alignas(16) Entry table[S::bins];
-  __shared__ ChunkSums<kChunks> sums;
 
   for_each_of<S::bins, kThreads>([&](int bin) { counts[bin] = 0; });
   wait_for_last_launch();
-  let_next_launch_in();
 
   const PictureGroups& picture = a.picture;
   const int warp = threadIdx.x / 32;
@@ -347,6 +348,7 @@ __global__ void __launch_bounds__(threads_of<kAction>, 1)
   delay_for_test();
   if (threadIdx.x == 0)
     exchange.arrive();
+  let_next_launch_in();  // whose blocks find room as this one's end
   if (!applies && blockIdx.x != 0)
     return;
 
@@ -355,7 +357,7 @@ __global__ void __launch_bounds__(threads_of<kAction>, 1)
     const int chunk = warp % kChunks;
     const int lane = threadIdx.x % 32;
     const ScannedChunk scanned =
-        wait_for_chunk<typename S::Exchange, kChunks>(exchange, number, chunk, a.total, sums);
+        wait_for_chunk<typename S::Exchange, kChunks>(exchange, number, chunk, a.total);
     const int first_bin = chunk * kChunk + lane * kLaneBins;
     if (applies)
       write_table<Entry, kAction != Action::shift>(scanned, first_bin, a,

@@ -27,7 +27,7 @@ namespace cudavision {
 ///
 /// Atomics supplies relaxed operations on 32-bit words, visible to all blocks:
 ///   load(const word*), store(word*, value), add(word*, value).
-template <class Atomics, int kBins, int kCopies = 4>
+template <class Atomics, int kBins, int kCopies>
 class HistogramExchange {
   static constexpr int line = 32;  // words that no two counters of different use share
 

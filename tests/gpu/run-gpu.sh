@@ -143,7 +143,8 @@ stage_sanitizers() {
   export GTEST_FILTER=${GTEST_FILTER:-*Cuda*:*OnCard.Small*}
   for tool in memcheck racecheck initcheck synccheck; do
     options=()
-    [[ $tool != memcheck ]] || options=(--leak-check full)
+    # One test asks for more memory than there is: the call's failure is its success.
+    [[ $tool != memcheck ]] || options=(--leak-check full --report-api-errors no)
     while read -r program; do
       in_runtime "$program" --gtest_list_tests 2>/dev/null </dev/null | grep -q '^  ' || continue
       name="$tool $(basename "$program")"

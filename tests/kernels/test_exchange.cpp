@@ -30,7 +30,7 @@ struct StdAtomics {
 };
 
 constexpr int kBins = 24;
-using Exchange = HistogramExchange<StdAtomics, kBins>;
+using Exchange = HistogramExchange<StdAtomics, kBins, 4>;
 
 void delay(Random& random) {
   const int turns = random.between(0, 40);

@@ -24,7 +24,7 @@ namespace {
 struct NoAtomics {
   using Word = std::uint32_t;
 };
-using Exchange = HistogramExchange<NoAtomics, 256>;
+using Exchange = HistogramExchange<NoAtomics, 256, 4>;
 
 /// A device that remembers what was allocated on it, so that a test can poison an operation's
 /// scratch.
