@@ -11,7 +11,7 @@ usage: tests/gpu/bundle.sh [--archs LIST] [--archive] FOLDER
 
 Builds below build-gpu/ and fills FOLDER (about 80 MB). It is made anew if it is a bundle already.
   --archs LIST   GPU targets of the main build, as -Dcuda-archs takes them (default: 90)
-  --archive      makes FOLDER.tar.xz as well (about 20 MB)
+  --archive      makes FOLDER.tar.xz as well (about 25 MB)
 The kernel tests are built twice more, as PTX of compute_75 and of compute_80 only, so that a newer
 card executes the code of older ones, too.
 END
