@@ -12,13 +12,14 @@
 namespace cudavision {
 
 /// what: the doing that failed, as a phrase: "allocating 4096 bytes on the GPU".
-inline void cuda_check(cudaError_t status, const std::string& what) {
+inline void cuda_check(cudaError_t status, const char* what) {
   if (status == cudaSuccess)
     return;
   cudaGetLastError();  // an error that has been reported is not to be found again by the next call
   throw Error(
       status == cudaErrorMemoryAllocation ? Error::Kind::out_of_memory : Error::Kind::device,
-      what + " failed: " + cudaGetErrorString(status) + " (" + cudaGetErrorName(status) + ")");
+      std::string(what) + " failed: " + cudaGetErrorString(status) + " (" +
+          cudaGetErrorName(status) + ")");
 }
 
 }  // namespace cudavision

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
+#include <string>
+
 #include "cuda_check.h"
 #include "device.h"
 
@@ -87,15 +89,16 @@ class CudaDevice final : public Device {
 
   Buffer do_allocate(std::size_t bytes) override {
     void* data = nullptr;
-    cuda_check(cudaMalloc(&data, bytes),
-               "allocating " + std::to_string(bytes) + " bytes on the GPU");
+    const std::string what = "allocating " + std::to_string(bytes) + " bytes on the GPU";
+    cuda_check(cudaMalloc(&data, bytes), what.c_str());
     return make_buffer(data, bytes, [](void* memory) noexcept { cudaFree(memory); });
   }
 
   Buffer do_allocate_host(std::size_t bytes) override {
     void* data = nullptr;
-    cuda_check(cudaHostAlloc(&data, bytes, cudaHostAllocPortable),
-               "allocating " + std::to_string(bytes) + " bytes of page-locked host memory");
+    const std::string what =
+        "allocating " + std::to_string(bytes) + " bytes of page-locked host memory";
+    cuda_check(cudaHostAlloc(&data, bytes, cudaHostAllocPortable), what.c_str());
     return make_buffer(data, bytes, [](void* memory) noexcept { cudaFreeHost(memory); });
   }
 

@@ -16,10 +16,12 @@ enum class Role : std::uint8_t { luma, chroma, red, green, blue, alpha };
 struct Channel {
   Role role = Role::luma;
   int plane = 0;
-  int offset = 0;  ///< in samples
-  int step = 1;    ///< in samples, from one sample of this channel to the next
-  int width = 0;   ///< samples per row; less than the picture's width where subsampled
-  int height = 0;  ///< rows
+  int offset = 0;         ///< in samples
+  int step = 1;           ///< in samples, from one sample of this channel to the next
+  int width = 0;          ///< samples per row; less than the picture's width where subsampled
+  int height = 0;         ///< rows
+  int subsampling_x = 1;  ///< pixels to one sample along x
+  int subsampling_y = 1;
 };
 
 /// The bytes of one plane, padding inside packed pixels included, padding behind a row not.

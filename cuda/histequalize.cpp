@@ -2,48 +2,31 @@
 #include "histequalize.h"
 
 #include "histequalize_implementation.h"
+#include "layoutcheck.h"
 
 namespace cudavision {
 namespace {
 
+constexpr char operation[] = "histogram equalisation";
+
 [[noreturn]] void refuse(const std::string& what) {
-  throw Error(Error::Kind::invalid_argument, "histogram equalisation: " + what);
+  cudavision::refuse(operation, what);
 }
 
-void check_layout(const FrameLayout& layout) {
-  const auto text = [](int number) { return std::to_string(number); };
-  if (layout.width < 1 || layout.width > 65535 || layout.height < 1 || layout.height > 65535)
-    refuse("a picture of " + text(layout.width) + "×" + text(layout.height) +
-           " pixels; width and height must be 1 to 65535");
-  if (layout.bits < 8 || layout.bits > 16)
-    refuse(text(layout.bits) + " bits per sample; 8 to 16 are supported");
-  if (layout.shift < 0 || layout.shift > (layout.bits == 8 ? 0 : 16 - layout.bits))
-    refuse("samples of " + text(layout.bits) + " bits shifted by " + text(layout.shift));
-  if (layout.plane_count < 1 || layout.plane_count > FrameLayout::max_planes)
-    refuse(text(layout.plane_count) + " planes; 1 to 4 are supported");
-  if (layout.channel_count < 1 || layout.channel_count > FrameLayout::max_channels)
-    refuse(text(layout.channel_count) + " channels; 1 to 4 are supported");
-
+void check_picture(const FrameLayout& layout) {
+  check_layout(operation, layout);
   const bool rgb = layout.find(Role::luma) < 0;
   for (const Role role : {Role::red, Role::green, Role::blue})
     if (rgb && layout.find(role) < 0)
       refuse("a layout has either a luma channel or red, green and blue ones");
   if (rgb && layout.bits != 8)
-    refuse("RGB of " + text(layout.bits) + " bits; only 8 bits are supported");
+    refuse("RGB of " + std::to_string(layout.bits) + " bits; only 8 bits are supported");
 
   for (int c = 0; c < layout.channel_count; ++c) {
     const Channel& channel = layout.channels[c];
-    if (channel.role == Role::chroma || channel.role == Role::alpha)
-      continue;
-    if (channel.plane < 0 || channel.plane >= layout.plane_count || channel.step < 1 ||
-        channel.offset < 0 || channel.offset >= channel.step)
-      refuse("channel " + text(c) + " lies outside the planes");
-    if (channel.width != layout.width || channel.height != layout.height)
-      refuse("channel " + text(c) + " is not as large as the picture");
-    const PlaneShape& plane = layout.planes[channel.plane];
-    const auto last = static_cast<long long>(channel.step) * (channel.width - 1) + channel.offset;
-    if (plane.rows < channel.height || plane.row_bytes < (last + 1) * layout.sample_bytes())
-      refuse("plane " + text(channel.plane) + " is too small for channel " + text(c));
+    const bool counts = channel.role != Role::chroma && channel.role != Role::alpha;
+    if (counts && (channel.width != layout.width || channel.height != layout.height))
+      refuse("channel " + std::to_string(c) + " is not as large as the picture");
   }
 }
 
@@ -64,16 +47,6 @@ void check_parameters(const FrameLayout& layout, const HistogramEqualizeParamete
     refuse("a blend of " + std::to_string(parameters.blend) + "/256; it must be 0 to 256");
 }
 
-void check_frame(const FrameLayout& layout, const ConstFrame& frame, const char* name) {
-  for (int p = 0; p < layout.plane_count; ++p) {
-    const auto& plane = frame.planes[p];
-    if (!plane || plane.width != layout.planes[p].row_bytes ||
-        plane.height != layout.planes[p].rows)
-      refuse("plane " + std::to_string(p) + " of the " + name +
-             " frame does not have the shape that the layout says");
-  }
-}
-
 void check_bins(const FrameLayout& layout, View<std::uint32_t> bins) {
   if (!bins || bins.width != 1 << layout.bits || bins.height != 1 ||
       reinterpret_cast<std::uintptr_t>(bins.data) % sizeof(std::uint32_t) != 0)
@@ -84,7 +57,7 @@ void check_bins(const FrameLayout& layout, View<std::uint32_t> bins) {
 }  // namespace
 
 Histogram::Histogram(Device& device, const FrameLayout& layout) : layout_(layout) {
-  check_layout(layout);
+  check_picture(layout);
 #ifdef CUDAVISION_HAVE_CUDA
   if (device.backend() == Backend::cuda) {
     implementation_ = make_histogram_cuda(device, layout);
@@ -97,7 +70,7 @@ Histogram::Histogram(Device& device, const FrameLayout& layout) : layout_(layout
 Histogram::~Histogram() = default;
 
 void Histogram::run(const ConstFrame& in, View<std::uint32_t> bins) {
-  check_frame(layout_, in, "input");
+  check_frame(operation, layout_, in, "input");
   check_bins(layout_, bins);
   implementation_->run(in, bins);
 }
@@ -105,7 +78,7 @@ void Histogram::run(const ConstFrame& in, View<std::uint32_t> bins) {
 HistogramEqualize::HistogramEqualize(Device& device, const FrameLayout& layout,
                                      const HistogramEqualizeParameters& parameters)
     : layout_(layout), parameters_(parameters) {
-  check_layout(layout);
+  check_picture(layout);
   check_parameters(layout, parameters);
 #ifdef CUDAVISION_HAVE_CUDA
   if (device.backend() == Backend::cuda) {
@@ -124,8 +97,8 @@ void HistogramEqualize::set_parameters(const HistogramEqualizeParameters& parame
 }
 
 void HistogramEqualize::run(const ConstFrame& in, const Frame& out, View<std::uint32_t> histogram) {
-  check_frame(layout_, in, "input");
-  check_frame(layout_, out, "output");
+  check_frame(operation, layout_, in, "input");
+  check_frame(operation, layout_, out, "output");
   if (histogram)
     check_bins(layout_, histogram);
   implementation_->run(in, out, histogram, parameters_);

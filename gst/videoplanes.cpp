@@ -56,6 +56,8 @@ FrameLayout layout_of(const GstVideoInfo& info) {
     channel.step = pixel_bytes / layout.sample_bytes();
     channel.width = GST_VIDEO_FORMAT_INFO_SCALE_WIDTH(format, c, info.width);
     channel.height = GST_VIDEO_FORMAT_INFO_SCALE_HEIGHT(format, c, info.height);
+    channel.subsampling_x = 1 << GST_VIDEO_FORMAT_INFO_W_SUB(format, c);
+    channel.subsampling_y = 1 << GST_VIDEO_FORMAT_INFO_H_SUB(format, c);
 
     // A row ends with its last whole pixel, padding byte included; where 2 pixels share a pair of
     // chroma samples that is what the chroma says.

@@ -24,9 +24,11 @@ int add_plane(FrameLayout& layout, int row_samples, int rows) {
   return layout.plane_count++;
 }
 
+/// Channels of chroma may be half the picture along either axis.
 void add_channel(FrameLayout& layout, Role role, int plane, int offset, int step, int width,
-                 int height) {
-  layout.channels[layout.channel_count++] = {role, plane, offset, step, width, height};
+                 int height, bool half_width = false, bool half_height = false) {
+  layout.channels[layout.channel_count++] = {
+      role, plane, offset, step, width, height, half_width ? 2 : 1, half_height ? 2 : 1};
 }
 
 /// Luma and two chroma planes of their own.
@@ -37,7 +39,7 @@ FrameLayout planar_yuv(int width, int height, int bits, bool half_width, bool ha
   const int chroma_height = half_height ? half(height) : height;
   for (int c = 0; c < 2; ++c)
     add_channel(layout, Role::chroma, add_plane(layout, chroma_width, chroma_height), 0, 1,
-                chroma_width, chroma_height);
+                chroma_width, chroma_height, half_width, half_height);
   return layout;
 }
 
@@ -47,7 +49,7 @@ FrameLayout semiplanar_yuv(int width, int height, int bits, int shift) {
   add_channel(layout, Role::luma, add_plane(layout, width, height), 0, 1, width, height);
   const int plane = add_plane(layout, 2 * half(width), half(height));
   for (int c = 0; c < 2; ++c)
-    add_channel(layout, Role::chroma, plane, c, 2, half(width), half(height));
+    add_channel(layout, Role::chroma, plane, c, 2, half(width), half(height), true, true);
   return layout;
 }
 
@@ -57,8 +59,8 @@ FrameLayout macropixel_yuv(int width, int height, int luma, int first_chroma, in
   FrameLayout layout = empty(width, height, 8, 0);
   const int plane = add_plane(layout, 4 * half(width), height);
   add_channel(layout, Role::luma, plane, luma, 2, width, height);
-  add_channel(layout, Role::chroma, plane, first_chroma, 4, half(width), height);
-  add_channel(layout, Role::chroma, plane, second_chroma, 4, half(width), height);
+  add_channel(layout, Role::chroma, plane, first_chroma, 4, half(width), height, true);
+  add_channel(layout, Role::chroma, plane, second_chroma, 4, half(width), height, true);
   return layout;
 }
 
