@@ -1,16 +1,17 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: LGPL-2.1-or-later
 #
-# Makes docs/equalize.png, the README's picture: a foggy landscape, drawn here, as a camera would see
-# it and what cudahistequalize makes of it. Run it where GStreamer finds the element:
+# Makes the README's pictures, of scenes that are drawn here: docs/equalize.png, a foggy landscape as a
+# camera would see it and what cudahistequalize makes of it; docs/blur.png, a crowd, and the same
+# blurred and sharpened by cudagaussblur. Run it where GStreamer finds the elements:
 #
 #   meson devenv -C build ../docs/make-picture.sh
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")"
-width=384 height=256
 scene=$(mktemp)
 trap 'rm -f "$scene"' EXIT
 
+width=384 height=256
 # Ridges one behind the other, each paler than the one before it, trees on them, and fog over all:
 # a few dozen greys are all that is left.
 python3 - $width $height >"$scene" <<'PY'
@@ -63,3 +64,60 @@ gst-launch-1.0 -q filesrc location="$scene" blocksize=$((width * height)) \
   compositor name=mixer background=white sink_1::xpos=$((width + 8)) \
   ! videoconvert ! video/x-raw,format=GRAY8 ! pngenc snapshot=true ! filesink location=equalize.png
 echo "$PWD/equalize.png"
+
+# People, each in front of those further back: eyes and mouths are what a blur takes away first.
+width=208 height=144
+python3 - $width $height >"$scene" <<'PY'
+import math, random, sys
+
+width, height = int(sys.argv[1]), int(sys.argv[2])
+random.seed(11)
+picture = [[(196, 206, 218)] * width for _ in range(height)]
+
+
+def ellipse(x, y, across, down, colour):
+    for row in range(max(0, int(y - down) - 1), min(height, int(y + down) + 3)):
+        for column in range(max(0, int(x - across) - 1), min(width, int(x + across) + 3)):
+            reach = math.hypot((column - x) / across, (row - y) / down)
+            cover = min(1, max(0, (1 - reach) * min(across, down) + 0.5))
+            if cover > 0:
+                picture[row][column] = tuple(old + cover * (new - old) for old, new in zip(picture[row][column], colour))
+
+
+def person(x, y, size):
+    skin = random.choice([(244, 208, 180), (226, 176, 140), (176, 122, 84), (120, 78, 54)])
+    hair = random.choice([(40, 30, 26), (92, 58, 30), (196, 158, 84), (150, 150, 152), (150, 66, 34)])
+    coat = random.choice([(178, 44, 48), (38, 86, 150), (52, 120, 74), (216, 168, 52), (86, 62, 120), (60, 64, 72)])
+    look = random.uniform(-0.15, 0.15) * size
+    ellipse(x, y + 2.5 * size, 1.5 * size, 1.7 * size, coat)
+    ellipse(x, y + 0.9 * size, 0.4 * size, 0.5 * size, [0.85 * part for part in skin])
+    ellipse(x, y - 0.25 * size, 0.92 * size, 1.02 * size, hair)
+    ellipse(x, y + 0.1 * size, 0.76 * size, 0.95 * size, skin)
+    for side in (-1, 1):
+        eye = x + look + side * 0.32 * size
+        ellipse(eye, y - 0.05 * size, 0.17 * size, 0.11 * size, (250, 250, 250))
+        ellipse(eye + 0.3 * look, y - 0.05 * size, 0.085 * size, 0.095 * size, (24, 24, 30))
+        ellipse(eye, y - 0.27 * size, 0.2 * size, 0.045 * size, hair)
+    ellipse(x + 1.3 * look, y + 0.25 * size, 0.09 * size, 0.14 * size, [0.82 * part for part in skin])
+    ellipse(x + look, y + 0.58 * size, random.uniform(0.18, 0.34) * size, 0.07 * size, (168, 56, 60))
+
+
+rows = 4
+for row in range(rows):
+    size = height * (0.06 + 0.035 * row)
+    at = random.uniform(-1, 0.5) * size
+    while at < width + size:
+        person(at, height * (0.16 + 0.19 * row) + random.uniform(-0.3, 0.3) * size, size * random.uniform(0.9, 1.1))
+        at += random.uniform(2.3, 3.1) * size
+
+sys.stdout.buffer.write(bytes(round(part) for line in picture for pixel in line for part in pixel))
+PY
+
+gst-launch-1.0 -q filesrc location="$scene" blocksize=$((3 * width * height)) \
+  ! rawvideoparse format=rgb width=$width height=$height framerate=1/1 ! tee name=all \
+  all. ! queue ! videoconvert ! mixer.sink_0 \
+  all. ! queue ! cudagaussblur sigma=5 ! videoconvert ! mixer.sink_1 \
+  all. ! queue ! cudagaussblur sigma=-2 ! videoconvert ! mixer.sink_2 \
+  compositor name=mixer background=white sink_1::xpos=$((width + 8)) sink_2::xpos=$((2 * width + 16)) \
+  ! videoconvert ! video/x-raw,format=RGB ! avenc_png pred=up compression-level=9 ! filesink location=blur.png
+echo "$PWD/blur.png"

@@ -32,9 +32,9 @@ bool FilterFrames::may_hand_on(GstBuffer* buffer) const {
   return cuda == out().cuda_memory && (cuda || padding_allowed_ || lies_by_caps(out(), buffer));
 }
 
-void FilterFrames::process(const ConstFrame& in, const Frame* out, const FrameTimes& times) {
+void FilterFrames::process(const ConstFrame& in, const Frame* out, const FrameInfo& info) {
   G_TYPE_INSTANCE_GET_CLASS(self_, GST_TYPE_CUDA_VISION_FILTER, GstCudaVisionFilterClass)
-      ->process(self_, in, out, times);
+      ->process(self_, in, out, info);
 }
 
 void FilterFrames::copy(const ConstFrame& in, const Frame& out) {
@@ -42,25 +42,25 @@ void FilterFrames::copy(const ConstFrame& in, const Frame& out) {
     device_.copy(in.planes[p], out.planes[p]);
 }
 
-void FilterFrames::inspect(GstBuffer* in, const FrameTimes& times) {
+void FilterFrames::inspect(GstBuffer* in, const FrameInfo& info) {
   const FrameMapper::Input input(input_, in);
   DeviceIdle idle(device_);
-  process(input.frame(), nullptr, times);
+  process(input.frame(), nullptr, info);
   device_.finish();
   idle.done();
 }
 
-void FilterFrames::compute(GstBuffer* in, GstBuffer* out, FrameWork work, const FrameTimes& times) {
+void FilterFrames::compute(GstBuffer* in, GstBuffer* out, FrameWork work, const FrameInfo& info) {
   const FrameMapper::Input input(input_, in);
   DeviceIdle input_idle(device_);
   FrameMapper::Output output(output_, out);
   DeviceIdle output_idle(device_);
   if (work == FrameWork::transform) {
-    process(input.frame(), &output.frame(), times);
+    process(input.frame(), &output.frame(), info);
   } else {
     copy(input.frame(), output.frame());
     if (work == FrameWork::inspect)
-      process(input.frame(), nullptr, times);
+      process(input.frame(), nullptr, info);
   }
   output.complete();
   output_idle.done();

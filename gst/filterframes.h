@@ -26,13 +26,13 @@ class FilterFrames {
 
   /// Shows a frame to process(). Its buffer goes on, and whoever gets it may write to it: the
   /// device has seen it when this returns.
-  void inspect(GstBuffer* in, const FrameTimes& times);
+  void inspect(GstBuffer* in, const FrameInfo& info);
   /// Makes the output frame: by process(), or as a copy of the input that process() may inspect.
   /// The device has finished it when this returns.
-  void compute(GstBuffer* in, GstBuffer* out, FrameWork work, const FrameTimes& times);
+  void compute(GstBuffer* in, GstBuffer* out, FrameWork work, const FrameInfo& info);
 
  private:
-  void process(const ConstFrame& in, const Frame* out, const FrameTimes& times);
+  void process(const ConstFrame& in, const Frame* out, const FrameInfo& info);
   void copy(const ConstFrame& in, const Frame& out);
 
   GstCudaVisionFilter* const self_;

@@ -31,8 +31,8 @@
 #include <memory>
 #include <optional>
 
+#include "elementsettings.h"
 #include "enumtype.h"
-#include "errorwall.h"
 #include "gstcudavisionfilter.h"
 #include "histequalize.h"
 #include "histogrammessages.h"
@@ -123,8 +123,8 @@ struct State {
   // From here on the streaming thread's.
   std::unique_ptr<Operation> operation;
   FrameInterval interval;
-  bool objected = false;  ///< the warning about the present settings is out
-  bool posts = false;     ///< this frame's histogram is to be posted
+  SettingsRule rule;
+  bool posts = false;  ///< this frame's histogram is to be posted
 };
 
 }  // namespace
@@ -148,13 +148,6 @@ State& state_of(gpointer self) {
   return *static_cast<GstCudaHistEqualize*>(self)->state;
 }
 
-Settings settings_now(gpointer self) {
-  GST_OBJECT_LOCK(self);
-  const Settings settings = state_of(self).settings;
-  GST_OBJECT_UNLOCK(self);
-  return settings;
-}
-
 void set_property(GObject* object, guint id, const GValue* value, GParamSpec* pspec) {
   Settings& settings = state_of(object).settings;
   GST_OBJECT_LOCK(object);
@@ -166,11 +159,7 @@ void set_property(GObject* object, guint id, const GValue* value, GParamSpec* ps
       settings.channels = static_cast<Channels>(g_value_get_enum(value));
       break;
     case property_strength:
-      // GObject's own check of the range lets what is not a number pass.
-      if (!std::isnan(g_value_get_double(value)))
-        settings.strength = g_value_get_double(value);
-      else
-        GST_WARNING_OBJECT(object, "strength stays %g: NaN is not in 0 to 1", settings.strength);
+      settings.strength = g_value_get_double(value);
       break;
     case property_post_messages:
       settings.post_messages = g_value_get_boolean(value);
@@ -185,7 +174,7 @@ void set_property(GObject* object, guint id, const GValue* value, GParamSpec* ps
 }
 
 void get_property(GObject* object, guint id, GValue* value, GParamSpec* pspec) {
-  const Settings settings = settings_now(object);
+  const Settings settings = settings_now(object, state_of(object).settings);
   switch (id) {
     case property_method:
       g_value_set_enum(value, settings.method);
@@ -215,29 +204,21 @@ void finalize(GObject* object) {
 void configure(GstCudaVisionFilter* self, Device& device, const FrameFormat& in,
                const FrameFormat&) {
   State& state = state_of(self);
-  const Settings settings = settings_now(self);
-  if (const std::string wrong = objection(settings, in); !wrong.empty())
-    throw ElementError(GST_LIBRARY_ERROR, GST_LIBRARY_ERROR_SETTINGS, wrong);
+  const Settings settings = settings_now(self, state.settings);
+  state.rule.require(objection(settings, in));
   const HistogramEqualizeParameters parameters = parameters_of(settings, in);
   state.operation.reset();
   state.operation.reset(new Operation{in, parameters,
                                       HistogramEqualize(device, in.layout, parameters),
                                       Histogram(device, in.layout), std::nullopt});
-  state.objected = false;
 }
 
 // Takes the settings over; where they are wrong for the frames, the last valid ones stay.
 void update_parameters(GstCudaVisionFilter* self, const Settings& settings) {
   State& state = state_of(self);
   Operation& operation = *state.operation;
-  if (const std::string wrong = objection(settings, operation.format); !wrong.empty()) {
-    if (!state.objected)
-      post_warning(GST_ELEMENT_CAST(self), GST_LIBRARY_ERROR, GST_LIBRARY_ERROR_SETTINGS,
-                   wrong + " Until then the last valid settings stay in force.");
-    state.objected = true;
+  if (!state.rule.allows(GST_ELEMENT_CAST(self), objection(settings, operation.format)))
     return;
-  }
-  state.objected = false;
   const HistogramEqualizeParameters parameters = parameters_of(settings, operation.format);
   if (parameters.channels == operation.parameters.channels &&
       parameters.blend == operation.parameters.blend)
@@ -247,16 +228,16 @@ void update_parameters(GstCudaVisionFilter* self, const Settings& settings) {
   operation.parameters = parameters;
 }
 
-FrameWork begin_frame(GstCudaVisionFilter* self, const FrameTimes& times) {
+FrameWork begin_frame(GstCudaVisionFilter* self, const FrameInfo& info) {
   State& state = state_of(self);
   Operation& operation = *state.operation;
-  const Settings settings = settings_now(self);
+  const Settings settings = settings_now(self, state.settings);
   update_parameters(self, settings);
 
   if (!settings.post_messages)
     state.interval.reset();
   state.posts = settings.post_messages &&
-                state.interval.selects(times.running_time, settings.message_interval);
+                state.interval.selects(info.times.running_time, settings.message_interval);
   if (state.posts) {
     if (!operation.messages) {
       const DeviceSession& session = gst_cuda_vision_filter_session(self);
@@ -272,7 +253,7 @@ FrameWork begin_frame(GstCudaVisionFilter* self, const FrameTimes& times) {
 }
 
 void process(GstCudaVisionFilter* self, const ConstFrame& in, const Frame* out,
-             const FrameTimes& times) {
+             const FrameInfo& info) {
   State& state = state_of(self);
   Operation& operation = *state.operation;
   const View<std::uint32_t> bins = state.posts ? operation.messages->bins() : View<std::uint32_t>{};
@@ -281,7 +262,7 @@ void process(GstCudaVisionFilter* self, const ConstFrame& in, const Frame* out,
   else
     operation.histogram.run(in, bins);
   if (state.posts)
-    operation.messages->take(times);
+    operation.messages->take(info.times);
 }
 
 HistogramMessages* messages_of(GstCudaVisionFilter* self) {

@@ -25,7 +25,7 @@ struct FilterState {
   std::optional<FilterFrames> frames;  ///< while the caps are known
   std::string refusal;  ///< the error that the last caps met with; upstream may try them again
 
-  FrameTimes times;
+  FrameInfo info;  ///< of the frame that is being worked on
   FrameWork work = FrameWork::nothing;
 };
 
@@ -256,9 +256,10 @@ void follow_context(GstBaseTransform* trans, GstBuffer* buffer) {
 void before_transform(GstBaseTransform* trans, GstBuffer* buffer) {
   error_wall(trans, false, [&] {
     FilterState& state = state_of(trans);
-    state.times = frame_times(trans->segment, buffer);
-    if (GST_CLOCK_TIME_IS_VALID(state.times.stream_time))
-      gst_object_sync_values(GST_OBJECT(trans), state.times.stream_time);
+    state.info.times = frame_times(trans->segment, buffer);
+    state.info.interlaced = state.frames && is_interlaced(state.frames->in().info, buffer);
+    if (GST_CLOCK_TIME_IS_VALID(state.info.times.stream_time))
+      gst_object_sync_values(GST_OBJECT(trans), state.info.times.stream_time);
     follow_context(trans, buffer);
     return true;
   });
@@ -279,7 +280,7 @@ GstFlowReturn prepare_output_buffer(GstBaseTransform* trans, GstBuffer* in, GstB
       *out = in;
       return GST_FLOW_OK;
     }
-    state.work = class_of(trans)->begin_frame(filter(trans), state.times);
+    state.work = class_of(trans)->begin_frame(filter(trans), state.info);
     if (state.work != FrameWork::transform && state.frames->may_hand_on(in)) {
       *out = in;
       return GST_FLOW_OK;
@@ -294,9 +295,9 @@ GstFlowReturn transform(GstBaseTransform* trans, GstBuffer* in, GstBuffer* out) 
     if (in != out || state.work == FrameWork::inspect) {
       const DeviceScope scope(state.session);
       if (in == out)
-        state.frames->inspect(in, state.times);
+        state.frames->inspect(in, state.info);
       else
-        state.frames->compute(in, out, state.work, state.times);
+        state.frames->compute(in, out, state.work, state.info);
     }
     if (class_of(trans)->frame_done)
       class_of(trans)->frame_done(filter(trans));

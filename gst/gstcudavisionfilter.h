@@ -6,7 +6,7 @@
 #include "device.h"
 #include "devicesession.h"
 #include "frame.h"
-#include "frametimes.h"
+#include "frameinfo.h"
 #include "videoplanes.h"
 
 G_BEGIN_DECLS
@@ -56,10 +56,10 @@ struct GstCudaVisionFilterClass {
                     const cudavision::FrameFormat& in, const cudavision::FrameFormat& out);
   /// Starts a frame: takes over the properties as they are now.
   cudavision::FrameWork (*begin_frame)(GstCudaVisionFilter* self,
-                                       const cudavision::FrameTimes& times);
+                                       const cudavision::FrameInfo& info);
   /// Enqueues the work on the frame; out is nullptr where the frame is only inspected.
   void (*process)(GstCudaVisionFilter* self, const cudavision::ConstFrame& in,
-                  const cudavision::Frame* out, const cudavision::FrameTimes& times);
+                  const cudavision::Frame* out, const cudavision::FrameInfo& info);
   /// The device has finished the frame, which goes downstream next.
   void (*frame_done)(GstCudaVisionFilter* self);
   /// Posts what is pending: EOS, CAPS, SEGMENT, another context or the end are next.

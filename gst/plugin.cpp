@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include <gst/gst.h>
 
+#include "gstcudagaussblur.h"
 #include "gstcudahistequalize.h"
 
 static gboolean plugin_init(GstPlugin* plugin) {
-  return GST_ELEMENT_REGISTER(cudahistequalize, plugin);
+  gboolean registered = FALSE;
+  registered |= GST_ELEMENT_REGISTER(cudagaussblur, plugin);
+  registered |= GST_ELEMENT_REGISTER(cudahistequalize, plugin);
+  return registered;
 }
 
 GST_PLUGIN_DEFINE(GST_VERSION_MAJOR, GST_VERSION_MINOR, cudavision,

@@ -52,8 +52,10 @@ FrameLayout layout_of(const GstVideoInfo& info) {
     Channel& channel = layout.channels[c];
     channel.role = role_of(format, c);
     channel.plane = GST_VIDEO_FORMAT_INFO_PLANE(format, c);
-    channel.offset = GST_VIDEO_FORMAT_INFO_POFFSET(format, c) / layout.sample_bytes();
-    channel.step = pixel_bytes / layout.sample_bytes();
+    // Rounded up: GStreamer lets the V of P010 begin at byte 1, in the middle of U's word.
+    const int sample_bytes = layout.sample_bytes();
+    channel.offset = (GST_VIDEO_FORMAT_INFO_POFFSET(format, c) + sample_bytes - 1) / sample_bytes;
+    channel.step = pixel_bytes / sample_bytes;
     channel.width = GST_VIDEO_FORMAT_INFO_SCALE_WIDTH(format, c, info.width);
     channel.height = GST_VIDEO_FORMAT_INFO_SCALE_HEIGHT(format, c, info.height);
     channel.subsampling_x = 1 << GST_VIDEO_FORMAT_INFO_W_SUB(format, c);

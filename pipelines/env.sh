@@ -2,14 +2,32 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 #
 # Sourced by the scripts beside it: makes GStreamer find the elements, installed or just built.
-if ! gst-inspect-1.0 cudahistequalize >/dev/null 2>&1; then
-  top=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
-  for folder in "$top/build/gst" "$top/build-quickstart/gst"; do
-    [[ ! -e $folder/libgstcudavision.so ]] || export GST_PLUGIN_PATH=$folder${GST_PLUGIN_PATH:+:$GST_PLUGIN_PATH}
+
+# Not by --exists, which asks for GStreamer's own version.
+elements_found() { gst-inspect-1.0 cudahistequalize && gst-inspect-1.0 cudagaussblur; } >/dev/null 2>&1
+
+pipelines=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+builds=("$pipelines"/../build "$pipelines"/../build-quickstart)
+if ! elements_found; then
+  for build in "${builds[@]}"; do
+    [[ ! -e $build/gst/libgstcudavision.so ]] || export GST_PLUGIN_PATH=$build/gst${GST_PLUGIN_PATH:+:$GST_PLUGIN_PATH}
   done
-  if ! gst-inspect-1.0 cudahistequalize >/dev/null; then
-    echo "GStreamer finds no cudahistequalize. Build it: meson setup build && ninja -C build" >&2
+  if ! elements_found; then
+    echo "GStreamer finds no cudahistequalize and cudagaussblur. Build them: meson setup build && ninja -C build" >&2
     exit 1
   fi
 fi
 
+# program NAME: where a build put the program of that name; first the build that the elements come from.
+program() {
+  local plugin build
+  plugin=$(gst-inspect-1.0 cudavision | sed -n 's/^ *Filename *//p')
+  for build in "$(dirname "$plugin")/.." "${builds[@]}"; do
+    if [[ -x $build/pipelines/$1 ]]; then
+      echo "$build/pipelines/$1"
+      return
+    fi
+  done
+  echo "There is no program $1 yet. Build it: meson setup build && ninja -C build" >&2
+  return 1
+}

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: LGPL-2.1-or-later
 #
-# From a fresh Debian 12 to equalised pictures: installs what is missing, builds, runs.
+# From a fresh Debian 12 to equalised and blurred pictures: installs what is missing, builds, runs.
 set -euo pipefail
 
 usage() {
@@ -9,14 +9,16 @@ usage() {
 usage: pipelines/quickstart.sh [INPUT]
 
 Installs what is missing (as root or where sudo asks for no password; otherwise it prints the command),
-builds the plug-in in build-quickstart/ and equalises INPUT with cudahistequalize:
+builds the plug-in in build-quickstart/, equalises INPUT with cudahistequalize and blurs it with
+cudagaussblur:
   a file       a picture or a video
   /dev/videoN  a camera
   a URI        https://…, rtsp://…, whatever this GStreamer plays
   nothing      photographs and the street video of Debian's package opencv-doc
 
-Writes a picture before and one after, shows the video in a window where there is a display, and says
-where the pictures are, on which backend it ran and at how many frames a second. No GPU is needed.
+Writes a picture before, one equalised and one blurred, shows the video in a window where there is a
+display, and says where the pictures are, on which backend it ran and at how many frames a second. No
+GPU is needed.
 
 Environment: PICTURES, the folder for the pictures (default: pictures/ in the build folder);
 CUDA_HOME, a CUDA toolkit besides those on PATH and in /usr/local/cuda*.
@@ -103,19 +105,27 @@ say_backend() {
   [[ -z $reason ]] || say "           $reason"
 }
 
-# before_after NAME FRAMES: the last of so many frames (-1: of all), as it came and equalised.
-before_after() {
-  local name=$1 frames=$2 side
-  rm -f "$pictures/$name"-{before,after}*.png
-  launch "${source[@]}" ! videoconvert ! identity eos-after="$frames" ! tee name=both \
-    both. ! queue ! videoconvert ! video/x-raw,format=RGB ! pngenc \
-    ! multifilesink max-files=1 location="$pictures/$name-before-%d.png" \
-    both. ! queue ! cudahistequalize ! videoconvert ! video/x-raw,format=RGB ! pngenc \
-    ! multifilesink max-files=1 location="$pictures/$name-after-%d.png"
-  for side in before after; do
-    mv "$pictures/$name-$side"-*.png "$pictures/$name-$side.png"
+equalise=(! cudahistequalize)
+blur=(! cudagaussblur sigma=6)
+
+# branch KIND [! ELEMENT...]: one more way for the frames of pictures_of: into pictures of that kind.
+branch() {
+  branches+=(all. ! queue "${@:2}" ! videoconvert ! 'video/x-raw,format=RGB' ! pngenc
+    ! multifilesink max-files=1 location="$pictures/$name-$1-%d.png")
+}
+
+# pictures_of NAME FRAMES: the last of so many frames (-1: of all), as it came, equalised and blurred.
+pictures_of() {
+  local name=$1 frames=$2 kind branches=()
+  rm -f "$pictures/$name"-{before,equalised,blurred}*.png
+  branch before
+  branch equalised "${equalise[@]}"
+  branch blurred "${blur[@]}"
+  launch "${source[@]}" ! videoconvert ! identity eos-after="$frames" ! tee name=all "${branches[@]}"
+  for kind in before equalised blurred; do
+    mv "$pictures/$name-$kind"-*.png "$pictures/$name-$kind.png"
+    say "  $(printf '%-10s' "$kind:") $pictures/$name-$kind.png"
   done
-  say "  before: $pictures/$name-before.png" "  after:  $pictures/$name-after.png"
 }
 
 # frames_per_second [ELEMENT...]: of decoder, these elements and an empty sink, as fast as they go.
@@ -125,16 +135,18 @@ frames_per_second() {
   sed -n 's/.*average: \([0-9.]*\).*/\1/p' "$log" | tail -n 1
 }
 
+few='too few frames to tell'
+
 show() {
   say "  showing the first frames in a window: left as it came, right equalised"
   gst-launch-1.0 "${source[@]}" ! videoconvert ! identity eos-after=150 ! tee name=both \
     both. ! queue ! videoconvert ! mixer.sink_0 \
-    both. ! queue ! cudahistequalize ! videoconvert ! mixer.sink_1 \
+    both. ! queue "${equalise[@]}" ! videoconvert ! mixer.sink_1 \
     compositor name=mixer sink_1::xpos="$1" ! videoconvert ! autovideosink >"$log" 2>&1 </dev/null ||
     say "  the window did not stay open (closed, or the display refused it); see $log"
 }
 
-say "" "Equalising with cudahistequalize"
+say "" "Equalising with cudahistequalize, blurring with cudagaussblur"
 for input in "${inputs[@]}"; do
   source_of "$input"
   name=$(basename "${input%%\?*}")
@@ -150,20 +162,24 @@ for input in "${inputs[@]}"; do
   esac
 
   case $kind in
-    photograph) before_after "$name" -1 ;;
-    video) before_after "$name" 25 ;;
-    camera) before_after "$name" 30 ;; # it needs some frames to find its exposure
+    photograph) pictures_of "$name" -1 ;;
+    video) pictures_of "$name" 25 ;;
+    camera) pictures_of "$name" 30 ;; # it needs some frames to find its exposure
   esac
   say_backend
   [[ $kind != photograph ]] || continue
 
   if [[ $kind == camera ]]; then
-    rate=$(frames_per_second ! cudahistequalize)
-    say "  frames a second: ${rate:-too few frames to tell} (as the camera gives them)"
+    rate=$(frames_per_second "${equalise[@]}")
+    say "  frames a second: ${rate:-$few} (as the camera gives them)"
   else
-    alone=$(frames_per_second)
-    rate=$(frames_per_second ! cudahistequalize)
-    say "  frames a second: ${rate:-too few frames to tell} decoded and equalised, ${alone:-too few frames to tell} when only decoded"
+    say "  frames a second, decoding included:"
+    rate=$(frames_per_second)
+    say "    only decoded: ${rate:-$few}"
+    rate=$(frames_per_second "${equalise[@]}")
+    say "    equalised:    ${rate:-$few}"
+    rate=$(frames_per_second "${blur[@]}")
+    say "    blurred:      ${rate:-$few}"
   fi
 
   if [[ -n $display ]]; then

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: LGPL-2.1-or-later
 #
-# guards.sh BUILD: what no test program can see of the plug-in as a whole and of the sources' order.
+# guards.sh BUILD: what no test program can see of the plug-in as a whole, of the programs that come
+# with it and of the sources' order.
 # Prints one line for each guard, "ok: name" or "not ok: name: why". (The compilers' output is looked
 # at in tests/kernels/guards.)
 set -uo pipefail
@@ -25,8 +26,28 @@ plugin=$build/gst/libgstcudavision.so
 # A registry of its own, so that nothing is taken from a cache or an installed copy.
 features=$(GST_REGISTRY="$scratch/registry" GST_PLUGIN_PATH='' GST_PLUGIN_SYSTEM_PATH='' \
   gst-inspect-1.0 "$plugin" 2>&1) && loaded='' || loaded='gst-inspect-1.0 fails'
-[[ -n $loaded || $features == *cudahistequalize* ]] || loaded='cudahistequalize is not in it'
+for element in cudahistequalize cudagaussblur; do
+  [[ -n $loaded || $features == *" $element: "* ]] || loaded="$element is not in it"
+done
 verdict "the plug-in loads and registers" "$loaded"
+
+# Of a still picture, while sigma goes from 0 up and back: the hash of each frame.
+still=(videotestsrc num-buffers=61 pattern=checkers-8 ! 'video/x-raw,format=GRAY8,width=64,height=64,framerate=30/1')
+hashes() { # PROGRAM ELEMENT...
+  GST_REGISTRY="$scratch/registry-all" GST_PLUGIN_PATH="$build/gst" "$@" ! checksumsink 2>"$scratch/hashes.log" |
+    awk '$1 ~ /^[0-9]+:/ { print $2 }'
+}
+mapfile -t plain < <(hashes gst-launch-1.0 -q "${still[@]}")
+mapfile -t swept < <(hashes "$build/pipelines/blur-sweep" --sigma 4 --period 2 "${still[@]}" ! cudagaussblur backend=cpu)
+sweep=''
+if [[ ${#plain[@]} -ne 61 || ${#swept[@]} -ne 61 ]]; then
+  sweep="${#plain[@]} and ${#swept[@]} frames instead of 61; $(tail -n 1 "$scratch/hashes.log")"
+elif [[ ${swept[0]} != "${plain[0]}" || ${swept[60]} != "${plain[0]}" ]]; then
+  sweep="sigma is not 0 at the beginning and after a period"
+elif [[ $(printf '%s\n' "${swept[@]}" | sort -u | wc -l) -lt 20 ]]; then
+  sweep="sigma takes fewer than 20 values on its way"
+fi
+verdict "pipelines/blur-sweep takes sigma from 0 up and back" "$sweep"
 
 DESTDIR="$scratch/root" meson install -C "$build" --no-rebuild >"$scratch/install.log" 2>&1
 directory=$(meson introspect "$build" --installed | tr ',' '\n' | grep -o '"[^"]*/libgstcudavision.so"' | tail -n 1 | tr -d '"')

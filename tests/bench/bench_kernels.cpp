@@ -10,9 +10,11 @@
 #include <iostream>
 #include <stdexcept>
 
+#include "blur_subjects.h"
 #include "cuda_rows.h"
 #include "cuda_testing.h"
 #include "device_block.h"
+#include "gaussblur_case.h"
 #include "histequalize_case.h"
 
 namespace cudavision::bench {
@@ -64,6 +66,50 @@ void measure_cpu(benchmark::State& state, const CpuSubject& subject, Operation o
                           static_cast<std::int64_t>(test.in.bytes));
 }
 
+struct CpuBlurSubject {
+  const char* layout;
+  int width, height;
+  GaussBlurParameters parameters;
+};
+
+const CpuBlurSubject cpu_blur_subjects[] = {
+    {"GRAY8", 1920, 1080, blur_of_size(5)},
+    {"GRAY8", 1920, 1080, blur_of_size(15)},
+    {"GRAY8", 1920, 1080, blur_of_size(31)},
+    {"GRAY8", 1920, 1080, blur_of_sigma(30)},
+    {"GRAY8", 3840, 2160, blur_of_size(15)},
+    {"GRAY8", 1920, 1080, fine(blur_of_size(15))},
+    {"GRAY16", 1920, 1080, blur_of_size(15)},
+    {"NV12", 1920, 1080, blur_of_sigma(1.2)},
+    {"NV12", 1920, 1080, blur_of_size(15)},
+    {"YUY2", 1920, 1080, blur_of_size(15)},
+    {"P010", 1920, 1080, blur_of_size(15)},
+    {"RGB", 1920, 1080, blur_of_size(15)},
+    {"RGBx", 1920, 1080, blur_of_size(15)},
+    {"RGBA", 3840, 2160, blur_of_size(31)},
+    {"NV12", 1920, 1080, sharpening(blur_of_sigma(1.2))},
+};
+
+void measure_cpu_blur(benchmark::State& state, const CpuBlurSubject& subject) {
+  const test::GaussBlurCase test =
+      test::plain_gaussblur_case(test::layout_named(subject.layout, subject.width, subject.height),
+                                 subject.parameters, Content::natural, 3);
+  const auto device = make_cpu_device();
+  const DeviceBlock<std::uint8_t> in(*device, test::input_block(test));
+  const DeviceBlock<std::uint8_t> out(*device, std::vector<std::uint8_t>(test.out.bytes));
+  GaussBlur blur(*device, test.layout, test.parameters);
+  for ([[maybe_unused]] auto _ : state)
+    blur.run(frame_in(test.layout, test.in, static_cast<const std::uint8_t*>(in.data())),
+             frame_in(test.layout, test.out, out.data()));
+  state.SetBytesProcessed(static_cast<std::int64_t>(state.iterations()) *
+                          static_cast<std::int64_t>(test.in.bytes));
+}
+
+/// Real time, since the work is done by other threads than the one that asks for it.
+void measured_in_real_time(benchmark::internal::Benchmark* benchmark) {
+  benchmark->UseRealTime()->Unit(benchmark::kMicrosecond)->MinTime(0.2);
+}
+
 void register_cpu() {
   for (const Operation operation : {Operation::equalize, Operation::histogram})
     for (const CpuSubject& subject : cpu_subjects) {
@@ -71,12 +117,14 @@ void register_cpu() {
           std::string(operation == Operation::equalize ? "equalise/" : "histogram/") +
           subject.layout + "/" + std::to_string(subject.width) + "x" +
           std::to_string(subject.height) + "/" + test::name(subject.content);
-      // Real time, since the work is done by other threads than the one that asks for it.
-      benchmark::RegisterBenchmark(name.c_str(), measure_cpu, subject, operation)
-          ->UseRealTime()
-          ->Unit(benchmark::kMicrosecond)
-          ->MinTime(0.2);
+      measured_in_real_time(
+          benchmark::RegisterBenchmark(name.c_str(), measure_cpu, subject, operation));
     }
+  for (const CpuBlurSubject& subject : cpu_blur_subjects) {
+    const std::string name = blur_name(subject.parameters) + "/" + subject.layout + "/" +
+                             std::to_string(subject.width) + "x" + std::to_string(subject.height);
+    measured_in_real_time(benchmark::RegisterBenchmark(name.c_str(), measure_cpu_blur, subject));
+  }
 }
 
 /// Prints what Google Benchmark prints, and keeps it.

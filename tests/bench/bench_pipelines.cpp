@@ -13,6 +13,7 @@
 #include <fstream>
 #include <iostream>
 #include <memory>
+#include <sstream>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -59,20 +60,36 @@ const char* name(Memory memory) {
 
 struct Subject {
   const char* element;
+  const char* properties;  ///< as gst-launch-1.0 takes them
   const char* format;
   int width, height;
   Memory memory;
 };
 
-constexpr Subject subjects[] = {
-    {"cudahistequalize", "GRAY8", 1920, 1080, Memory::plain},
-    {"cudahistequalize", "GRAY8", 1920, 1080, Memory::proposed},
-    {"cudahistequalize", "NV12", 1920, 1080, Memory::plain},
-    {"cudahistequalize", "NV12", 1920, 1080, Memory::proposed},
-    {"cudahistequalize", "NV12", 1920, 1080, Memory::cuda},
-    {"cudahistequalize", "NV12", 3840, 2160, Memory::cuda},
-    {"cudahistequalize", "BGRx", 1920, 1080, Memory::proposed},
-};
+/// Stands for a sigma that is another one in every frame.
+constexpr char swept[] = "sigma: 0 to 60";
+
+std::vector<Subject> all_subjects() {
+  std::vector<Subject> subjects{
+      {"cudahistequalize", "", "GRAY8", 1920, 1080, Memory::plain},
+      {"cudahistequalize", "", "GRAY8", 1920, 1080, Memory::proposed},
+      {"cudahistequalize", "", "NV12", 1920, 1080, Memory::plain},
+      {"cudahistequalize", "", "NV12", 1920, 1080, Memory::proposed},
+      {"cudahistequalize", "", "NV12", 1920, 1080, Memory::cuda},
+      {"cudahistequalize", "", "NV12", 3840, 2160, Memory::cuda},
+      {"cudahistequalize", "", "BGRx", 1920, 1080, Memory::proposed},
+      {"cudagaussblur", "sigma=1.2", "GRAY8", 1920, 1080, Memory::plain},
+      {"cudagaussblur", swept, "NV12", 1920, 1080, Memory::cuda},
+  };
+  for (const Memory memory : {Memory::proposed, Memory::cuda})
+    for (const char* format : {"GRAY8", "NV12"})
+      for (const int scale : {1, 2})
+        for (const char* properties :
+             {"sigma=1.2", "sigma=0 kernel-size=15", "sigma=0 kernel-size=31"})
+          subjects.push_back(
+              {"cudagaussblur", properties, format, 1920 * scale, 1080 * scale, memory});
+  return subjects;
+}
 
 struct Result {
   Subject subject;
@@ -116,6 +133,7 @@ class Bench {
       throw std::runtime_error(std::string("there is no element ") + subject.element +
                                "; run this within `meson devenv`, or set GST_PLUGIN_PATH");
     gst_util_set_object_arg(G_OBJECT(element_), "backend", backend.c_str());
+    set_properties(subject.properties);
     GstElement* filter = gst_element_factory_make("capsfilter", nullptr);
     GstElement* sink = gst_element_factory_make("fakesink", nullptr);
     if (!filter || !sink)
@@ -179,11 +197,25 @@ class Bench {
   }
 
  private:
+  void set_properties(const char* text) {
+    sweeps_ = std::string(text) == swept;
+    if (sweeps_)
+      return;
+    std::istringstream words(text);
+    for (std::string word; words >> word;) {
+      const std::size_t equals = word.find('=');
+      gst_util_set_object_arg(G_OBJECT(element_), word.substr(0, equals).c_str(),
+                              word.substr(equals + 1).c_str());
+    }
+  }
+
   /// Pushes frames for that long; returns how many.
   long run(double seconds) {
     const auto end = std::chrono::steady_clock::now() + std::chrono::duration<double>(seconds);
     long frames = 0;
     do {
+      if (sweeps_)
+        g_object_set(element_, "sigma", 0.2 * static_cast<double>(frames % 300), nullptr);
       GstBuffer* buffer = frames_[static_cast<std::size_t>(frames) % frames_.size()].get();
       if (gst_pad_push(source_.get(), gst_buffer_ref(buffer)) != GST_FLOW_OK)
         throw std::runtime_error(error_message("the element refuses a frame"));
@@ -240,6 +272,7 @@ class Bench {
 
   Element pipeline_;
   GstElement* element_ = nullptr;  // the pipeline's
+  bool sweeps_ = false;
   Pad source_;
   Caps caps_;
   GstBufferPool* pool_ = nullptr;
@@ -289,10 +322,10 @@ Options parse(int argc, char** argv) {
 void print_line(const Result& result) {
   const std::string size =
       std::to_string(result.subject.width) + "x" + std::to_string(result.subject.height);
-  std::printf("%-18s %-7s %-10s %-14s %-8s %10.1f %12.1f %12.1f\n", result.subject.element,
-              result.subject.format, size.c_str(), name(result.subject.memory),
-              result.backend.c_str(), result.frames_per_second, 1e6 / result.frames_per_second,
-              result.host_microseconds);
+  std::printf("%-18s %-24s %-7s %-10s %-14s %-8s %10.1f %12.1f %12.1f\n", result.subject.element,
+              result.subject.properties, result.subject.format, size.c_str(),
+              name(result.subject.memory), result.backend.c_str(), result.frames_per_second,
+              1e6 / result.frames_per_second, result.host_microseconds);
   std::fflush(stdout);
 }
 
@@ -300,7 +333,8 @@ void write_json(std::ostream& stream, const std::vector<Result>& results) {
   stream << "{\n  \"pipelines\": [";
   const char* separator = "\n";
   for (const Result& result : results) {
-    stream << separator << "    {\"element\": \"" << result.subject.element << "\", \"format\": \""
+    stream << separator << "    {\"element\": \"" << result.subject.element
+           << "\", \"properties\": \"" << result.subject.properties << "\", \"format\": \""
            << result.subject.format << "\", \"width\": " << result.subject.width
            << ", \"height\": " << result.subject.height << ", \"memory\": \""
            << name(result.subject.memory) << "\", \"backend\": \"" << result.backend
@@ -318,21 +352,23 @@ void run(const Options& options) {
     if (!json)
       throw std::runtime_error("bench_pipelines: cannot write " + options.json);
   }
-  std::printf("%-18s %-7s %-10s %-14s %-8s %10s %12s %12s\n", "element", "format", "size", "memory",
-              "backend", "frames/s", "µs/frame", "host µs");
+  std::printf("%-18s %-24s %-7s %-10s %-14s %-8s %10s %12s %12s\n", "element", "properties",
+              "format", "size", "memory", "backend", "frames/s", "µs/frame", "host µs");
   std::vector<Result> results;
-  std::string backend = options.backend;
-  for (const Subject& subject : subjects) {
+  int not_measured = 0;
+  for (const Subject& subject : all_subjects()) {
     // Frames on the GPU need an element that works there.
     if (subject.memory == Memory::cuda && !results.empty() && results.front().backend == "cpu") {
-      std::printf("%-18s %-7s in CUDAMemory: not measured, the backend is cpu\n", subject.element,
-                  subject.format);
+      ++not_measured;
       continue;
     }
-    Bench bench(subject, backend);
+    Bench bench(subject, options.backend);
     results.push_back(bench.measure(subject, options.seconds));
     print_line(results.back());
   }
+  if (not_measured > 0)
+    std::printf("%d more with frames in CUDAMemory: not measured, the backend is cpu\n",
+                not_measured);
   if (json.is_open()) {
     write_json(json, results);
     json.flush();

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-#include <functional>
+#include <vector>
 
+#include "cuda_testing.h"
 #include "rows.h"
 
 namespace cudavision::bench {
@@ -10,5 +11,9 @@ namespace cudavision::bench {
 /// Measures everything on the GPU. Only where CUDA is usable. Throws Error, and std::runtime_error
 /// where a result differs from the CPU device's: a wrong result has no speed.
 std::vector<Row> measure_cuda();
+
+/// Its parts.
+std::vector<Row> measure_equalization(const test::CudaTestDevice& device);
+std::vector<Row> measure_blur(const test::CudaTestDevice& device);
 
 }  // namespace cudavision::bench

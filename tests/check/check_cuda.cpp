@@ -5,7 +5,6 @@
 
 #include <memory>
 
-#include "definition.h"
 #include "filterharness.h"
 #include "pipelines.h"
 
@@ -52,15 +51,17 @@ class Chain {
 };
 
 /// Two elements; between them a frame is in CUDA memory where that is what is tested.
-std::string pair_of_elements(const std::string& properties = "") {
-  const std::string element = "cudahistequalize backend=" + test_backend() + " " + properties;
+std::string pair_of_elements(const Property& property) {
+  const std::string element =
+      std::string(subject().element) + " backend=" + test_backend() + " " + text_of(property);
   return element + " ! capsfilter caps=\"" + (testing_cuda() ? cuda_feature : "video/x-raw") +
          "\" ! " + element;
 }
 
 /// A chain that leaves its frames, unchanged, in CUDA memory of a context of its own.
 std::unique_ptr<Chain> new_uploader() {
-  return std::make_unique<Chain>("cudahistequalize backend=cuda strength=0", cuda_feature);
+  return std::make_unique<Chain>(
+      std::string(subject().element) + " backend=cuda " + text_of(subject().idle), cuda_feature);
 }
 
 GstBuffer* in_cuda_memory(Chain& uploader, const Picture& picture) {
@@ -82,17 +83,15 @@ void expect_output(FilterHarness& filter, GstBuffer* in, const Picture& expected
 
 GST_START_TEST(test_two_elements) {
   const FormatFacts& format = format_number(__i__);
-  Chain pair(pair_of_elements());
+  Chain pair(pair_of_elements(subject().working));
   unsigned seed = 0;
   for (const auto& [width, height] :
        {std::pair{1, 1}, std::pair{5, 3}, std::pair{17, 9}, std::pair{33, 31}, std::pair{642, 361}})
     for (bool limited : {false, true}) {
-      Equalization how;
-      how.limited = limited;
       const Picture picture = make_picture(format, width, height, Content::natural, ++seed);
       GstBuffer* out = pair.process(picture, colorimetry(format, limited), odd_layout);
       expect_picture(from_buffer(out, format, width, height),
-                     equalized(equalized(picture, how), how), "twice");
+                     result(result(picture, limited), limited), "twice");
       gst_buffer_unref(out);
     }
 }
@@ -101,7 +100,7 @@ GST_END_TEST
 // Nothing to do; where the memory changes from side to side, copied and not handed on.
 GST_START_TEST(test_two_elements_that_change_nothing) {
   const FormatFacts& format = format_number(__i__);
-  Chain pair(pair_of_elements("strength=0"));
+  Chain pair(pair_of_elements(subject().idle));
   const Picture picture = make_picture(format, 45, 23, Content::natural, 4);
   for (const Layout& layout : all_layouts) {
     GstBuffer* out = pair.process(picture, colorimetry(format, false), layout);
@@ -113,15 +112,16 @@ GST_START_TEST(test_two_elements_that_change_nothing) {
 GST_END_TEST
 
 GST_START_TEST(test_peer_naming_cuda_memory_gets_it) {
+  const std::string element = subject().element;
   const std::string source =
-      "videotestsrc num-buffers=4 ! video/x-raw,format=NV12,width=62,height=34 ! "
-      "cudahistequalize name=e ! ";
+      "videotestsrc num-buffers=4 ! video/x-raw,format=NV12,width=62,height=34 ! " + element +
+      " name=e ! ";
   for (const char* sink : {"video/x-raw(memory:CUDAMemory) ! fakesink",
                            "video/x-raw(memory:CUDAMemory),format=NV12 ! identity ! fakesink"})
     run_pipeline(source + sink, [&](GstElement* pipeline) {
       fail_unless(output_is_cuda(pipeline, "e"), "system memory for: %s", sink);
     });
-  run_pipeline(source + "cudahistequalize name=e2 ! cudahistequalize name=e3 ! fakesink",
+  run_pipeline(source + element + " name=e2 ! " + element + " name=e3 ! fakesink",
                [](GstElement* pipeline) {
                  fail_unless(output_is_cuda(pipeline, "e"));
                  fail_unless(output_is_cuda(pipeline, "e2"));
@@ -144,11 +144,11 @@ GST_START_TEST(test_every_format_in_cuda_memory) {
 }
 GST_END_TEST
 
-GST_START_TEST(test_strength_zero_hands_on_cuda_memory) {
+GST_START_TEST(test_idle_hands_on_cuda_memory) {
   const FormatFacts& format = format_number(__i__);
   const std::unique_ptr<Chain> uploader = new_uploader();
   const Picture picture = make_picture(format, 35, 21, Content::natural, 1);
-  FilterHarness filter{{"strength", "0"}};
+  FilterHarness filter{subject().idle};
   gst_harness_set_sink_caps_str(filter.harness(), cuda_feature);
   fail_unless(filter.send_caps(cuda_caps_of(picture)));
   GstBuffer* in = in_cuda_memory(*uploader, picture);
@@ -163,15 +163,15 @@ GST_END_TEST
 GST_START_TEST(test_cudaupload_and_cudadownload) {
   for (const char* name : {"NV12", "I420", "RGBA", "P010_10LE", "BGRx", "Y444"}) {
     const FormatFacts& format = format_named(name);
-    Chain chain(
-        "cudaupload ! cudahistequalize backend=cuda ! capsfilter "
-        "caps=\"video/x-raw(memory:CUDAMemory)\" ! cudadownload",
-        "video/x-raw");
+    Chain chain(std::string("cudaupload ! ") + subject().element +
+                    " backend=cuda ! capsfilter caps=\"video/x-raw(memory:CUDAMemory)\" ! "
+                    "cudadownload",
+                "video/x-raw");
     const Picture picture = make_picture(format, 322, 182, Content::natural, 4);
     for (int i = 0; i < 5; ++i) {
       GstBuffer* out = chain.process(picture, colorimetry(format, false), packed_layout);
-      expect_picture(from_buffer(out, format, 322, 182), equalized(picture, {}),
-                     "uploaded, equalised, downloaded");
+      expect_picture(from_buffer(out, format, 322, 182), result(picture),
+                     "uploaded, worked on, downloaded");
       gst_buffer_unref(out);
     }
   }
@@ -180,10 +180,11 @@ GST_END_TEST
 
 // Neighbours live in one context: only the first of them makes one.
 GST_START_TEST(test_neighbours_share_a_context) {
-  GstElement* pipeline = gst_parse_launch(
-      "videotestsrc num-buffers=2 ! video/x-raw,format=NV12,width=64,height=48 ! "
-      "cudahistequalize backend=cuda ! cudahistequalize backend=cuda ! fakesink sync=false",
-      nullptr);
+  const std::string element = std::string(subject().element) + " backend=cuda";
+  const std::string launch =
+      "videotestsrc num-buffers=2 ! video/x-raw,format=NV12,width=64,height=48 ! " + element +
+      " ! " + element + " ! fakesink sync=false";
+  GstElement* pipeline = gst_parse_launch(launch.c_str(), nullptr);
   MessageLog messages;
   gst_element_set_bus(pipeline, messages.bus());
   gst_element_set_state(pipeline, GST_STATE_PAUSED);
@@ -207,17 +208,17 @@ GST_END_TEST
 // Frames of other contexts than the element's, taking turns.
 GST_START_TEST(test_frames_of_several_contexts) {
   const std::unique_ptr<Chain> first = new_uploader(), second = new_uploader();
-  FilterHarness filter{{"post-messages", "true"}};
+  FilterHarness filter(subject().element, subject().everything);
   for (const char* name : {"NV12", "GRAY8", "xRGB", "P010_10LE"}) {
     const FormatFacts& format = format_named(name);
     const Picture picture = make_picture(format, 61, 37, Content::natural, 4);
     fail_unless(filter.send_caps(cuda_caps_of(picture)));
     for (int i = 0; i < 6; ++i)
-      expect_output(filter, in_cuda_memory(i % 2 == 0 ? *first : *second, picture),
-                    equalized(picture, {}), "frame " + std::to_string(i));
+      expect_output(filter, in_cuda_memory(i % 2 == 0 ? *first : *second, picture), result(picture),
+                    "frame " + std::to_string(i));
   }
   gst_harness_push_event(filter.harness(), gst_event_new_eos());
-  fail_unless_equals_int(filter.messages().count(GST_MESSAGE_ELEMENT), 24);
+  fail_unless_equals_int(filter.messages().count(GST_MESSAGE_ELEMENT), 24 * subject().messages);
   fail_unless_equals_int(filter.messages().count(GST_MESSAGE_ERROR), 0);
 }
 GST_END_TEST
@@ -231,23 +232,21 @@ GST_START_TEST(test_frames_outlive_their_maker) {
   maker.reset();
   FilterHarness filter;
   fail_unless(filter.send_caps(cuda_caps_of(picture)));
-  expect_output(filter, buffer, equalized(picture, {}), "the maker is gone");
+  expect_output(filter, buffer, result(picture), "the maker is gone");
 }
 GST_END_TEST
 
 // As cudadownload may pass it on: the caps say system memory, the memory is the card's.
 GST_START_TEST(test_cuda_memory_under_system_caps) {
   const std::unique_ptr<Chain> uploader = new_uploader();
-  for (const char* strength : {"1", "0"})
+  for (const Property& property : {subject().working, subject().idle})
     for (const char* name : {"NV12", "RGBA", "GRAY8", "I420_10LE"}) {
       const FormatFacts& format = format_named(name);
       const Picture picture = make_picture(format, 61, 37, Content::natural, 4);
-      FilterHarness filter{{"strength", strength}};
+      FilterHarness filter{property};
       filter.accept_caps(format, 61, 37, colorimetry(format, false));
-      Equalization how;
-      how.strength = g_ascii_strtod(strength, nullptr);
-      expect_output(filter, in_cuda_memory(*uploader, picture), equalized(picture, how),
-                    "under system caps");
+      const Picture expected = property == subject().idle ? picture : result(picture);
+      expect_output(filter, in_cuda_memory(*uploader, picture), expected, "under system caps");
     }
 }
 GST_END_TEST
@@ -259,7 +258,7 @@ GST_START_TEST(test_system_memory_under_cuda_caps) {
     const Picture picture = make_picture(format, 61, 37, Content::natural, 4);
     FilterHarness filter;
     fail_unless(filter.send_caps(cuda_caps_of(picture)));
-    expect_output(filter, to_buffer(picture, odd_layout), equalized(picture, {}),
+    expect_output(filter, to_buffer(picture, odd_layout), result(picture),
                   "system memory under CUDA caps");
   }
 }
@@ -276,32 +275,32 @@ GST_START_TEST(test_cuda_memory_without_video_meta) {
     gst_buffer_append_memory(bare, gst_buffer_get_memory(with_meta, 0));
     FilterHarness filter;
     fail_unless(filter.send_caps(cuda_caps_of(picture)));
-    expect_output(filter, bare, equalized(picture, {}), "no GstVideoMeta");
+    expect_output(filter, bare, result(picture), "no GstVideoMeta");
     gst_buffer_unref(with_meta);
   }
 }
 GST_END_TEST
 
 static Suite* check_cuda_suite() {
-  Suite* suite = suite_create("cudahistequalize CUDA memory");
+  Suite* suite = suite_create("CUDA memory");
   const int count = static_cast<int>(formats().size());
-  TCase* tc = tcase_create("CUDA memory");
-  suite_add_tcase(suite, tc);
-  tcase_set_timeout(tc, 120);
-  tcase_add_loop_test(tc, test_two_elements, 0, count);
-  tcase_add_loop_test(tc, test_two_elements_that_change_nothing, 0, count);
   const std::string reason = unless_testing_cuda();
-  ADD_TEST_UNLESS(tc, test_peer_naming_cuda_memory_gets_it, reason);
-  ADD_TEST_UNLESS(tc, test_every_format_in_cuda_memory, reason);
-  ADD_LOOP_TEST_UNLESS(tc, test_strength_zero_hands_on_cuda_memory, count, reason);
-  ADD_TEST_UNLESS(tc, test_cudaupload_and_cudadownload,
-                  reason.empty() ? unless_elements({"cudaupload", "cudadownload"}) : reason);
-  ADD_TEST_UNLESS(tc, test_neighbours_share_a_context, reason);
-  ADD_TEST_UNLESS(tc, test_frames_of_several_contexts, reason);
-  ADD_TEST_UNLESS(tc, test_frames_outlive_their_maker, reason);
-  ADD_TEST_UNLESS(tc, test_cuda_memory_under_system_caps, reason);
-  ADD_TEST_UNLESS(tc, test_system_memory_under_cuda_caps, reason);
-  ADD_TEST_UNLESS(tc, test_cuda_memory_without_video_meta, reason);
+  for_each_subject(suite, "CUDA memory", [&](TCase* tc) {
+    tcase_set_timeout(tc, 120);
+    tcase_add_loop_test(tc, test_two_elements, 0, count);
+    tcase_add_loop_test(tc, test_two_elements_that_change_nothing, 0, count);
+    ADD_TEST_UNLESS(tc, test_peer_naming_cuda_memory_gets_it, reason);
+    ADD_TEST_UNLESS(tc, test_every_format_in_cuda_memory, reason);
+    ADD_LOOP_TEST_UNLESS(tc, test_idle_hands_on_cuda_memory, count, reason);
+    ADD_TEST_UNLESS(tc, test_cudaupload_and_cudadownload,
+                    reason.empty() ? unless_elements({"cudaupload", "cudadownload"}) : reason);
+    ADD_TEST_UNLESS(tc, test_neighbours_share_a_context, reason);
+    ADD_TEST_UNLESS(tc, test_frames_of_several_contexts, reason);
+    ADD_TEST_UNLESS(tc, test_frames_outlive_their_maker, reason);
+    ADD_TEST_UNLESS(tc, test_cuda_memory_under_system_caps, reason);
+    ADD_TEST_UNLESS(tc, test_system_memory_under_cuda_caps, reason);
+    ADD_TEST_UNLESS(tc, test_cuda_memory_without_video_meta, reason);
+  });
   return suite;
 }
 

@@ -3,7 +3,6 @@
 // is processed as if nothing had been.
 #include <gst/video/video.h>
 
-#include "definition.h"
 #include "filterharness.h"
 
 namespace {
@@ -69,7 +68,7 @@ void expect_error(FilterHarness& filter, GstBuffer* bad, const FormatFacts& form
               what.c_str(), filter.messages().text(GST_MESSAGE_ERROR).c_str());
   fail_unless(filter.pull() == nullptr, "%s %s: a frame came out", format.name, what.c_str());
   const Picture picture = make_picture(format, width, height, Content::natural, 1);
-  expect_picture(filter.process(picture), equalized(picture, {}), "after: " + what);
+  expect_picture(filter.process(picture), result(picture), "after: " + what);
 }
 
 const FormatFacts& start(FilterHarness& filter, int format_number, int width, int height) {
@@ -109,7 +108,7 @@ GST_START_TEST(test_short_buffer_with_meta) {
   GstBuffer* exact = to_buffer(picture, layout);
   const gssize size = static_cast<gssize>(gst_buffer_get_size(exact));
   GstBuffer* out = filter.process(exact);
-  expect_picture(from_buffer(out, format, 35, 21), equalized(picture, {}), "just large enough");
+  expect_picture(from_buffer(out, format, 35, 21), result(picture), "just large enough");
   gst_buffer_unref(out);
 
   for (gssize missing : {gssize{1}, size / 2}) {
@@ -173,7 +172,7 @@ GST_START_TEST(test_memory_boundaries_inside_planes) {
     if (filter.push(pieces) == GST_FLOW_OK) {
       GstBuffer* out = filter.pull();
       fail_unless(out != nullptr);
-      expect_picture(from_buffer(out, format, 34, 20), equalized(picture, {}), "in pieces");
+      expect_picture(from_buffer(out, format, 34, 20), result(picture), "in pieces");
       gst_buffer_unref(out);
     } else {
       fail_unless_equals_int(filter.messages().count(GST_MESSAGE_ERROR), 1);
@@ -210,7 +209,7 @@ GST_START_TEST(test_unmappable_output) {
   const Picture picture = make_picture(format, 34, 20, Content::natural, 5);
   if (filter.push(to_buffer(picture)) == GST_FLOW_OK) {  // it may well prefer memory of its own
     GstBuffer* out = filter.pull();
-    expect_picture(from_buffer(out, format, 34, 20), equalized(picture, {}), "own memory");
+    expect_picture(from_buffer(out, format, 34, 20), result(picture), "own memory");
     gst_buffer_unref(out);
   } else {
     fail_unless(filter.messages().count(GST_MESSAGE_ERROR) >= 1);
@@ -226,14 +225,14 @@ GST_START_TEST(test_read_only_input) {
   for (guint i = 0; i < gst_buffer_n_memory(buffer); ++i)
     GST_MINI_OBJECT_FLAG_SET(gst_buffer_peek_memory(buffer, i), GST_MEMORY_FLAG_READONLY);
   GstBuffer* out = filter.process(buffer);
-  expect_picture(from_buffer(out, format, 34, 20), equalized(picture, {}), "read-only");
+  expect_picture(from_buffer(out, format, 34, 20), result(picture), "read-only");
   gst_buffer_unref(out);
 }
 GST_END_TEST
 
 // backend=cuda where no GPU can be used: one sentence with the way out, and nothing is started.
 GST_START_TEST(test_cuda_without_gpu) {
-  GstElement* element = make_element("cudahistequalize", {{"backend", "cuda"}});
+  GstElement* element = make_element(subject().element, {{"backend", "cuda"}});
   MessageLog messages;
   gst_element_set_bus(element, messages.bus());
   fail_unless_equals_int(gst_element_set_state(element, GST_STATE_READY), GST_STATE_CHANGE_FAILURE);
@@ -266,7 +265,7 @@ GST_START_TEST(test_auto_without_gpu) {
     const FormatFacts& format = format_named(name);
     filter.accept_caps(format, 45, 31, colorimetry(format, false));
     const Picture picture = make_picture(format, 45, 31, Content::natural, 1);
-    expect_picture(filter.process(picture), equalized(picture, {}), "backend=auto");
+    expect_picture(filter.process(picture), result(picture), "backend=auto");
   }
   fail_unless_equals_int(filter.messages().count(GST_MESSAGE_WARNING), 1);
   fail_unless_equals_int(filter.messages().count(GST_MESSAGE_ERROR), 0);
@@ -283,7 +282,7 @@ GST_START_TEST(test_auto_with_gpu) {
   const FormatFacts& format = format_named("NV12");
   filter.accept_caps(format, 45, 31, colorimetry(format, false));
   const Picture picture = make_picture(format, 45, 31, Content::natural, 1);
-  expect_picture(filter.process(picture), equalized(picture, {}), "backend=auto");
+  expect_picture(filter.process(picture), result(picture), "backend=auto");
   fail_unless_equals_int(filter.messages().count(GST_MESSAGE_WARNING), 0);
   gint active = 0;
   g_object_get(filter.element(), "active-backend", &active, nullptr);
@@ -296,7 +295,7 @@ GST_END_TEST
 
 GST_START_TEST(test_no_such_card) {
   GstElement* element =
-      make_element("cudahistequalize", {{"backend", "cuda"}, {"cuda-device-id", "4095"}});
+      make_element(subject().element, {{"backend", "cuda"}, {"cuda-device-id", "4095"}});
   MessageLog messages;
   gst_element_set_bus(element, messages.bus());
   fail_unless_equals_int(gst_element_set_state(element, GST_STATE_READY), GST_STATE_CHANGE_FAILURE);
@@ -312,7 +311,7 @@ GST_START_TEST(test_cpu_never_warns) {
   const FormatFacts& format = format_named("I420");
   filter.accept_caps(format, 45, 31, colorimetry(format, false));
   const Picture picture = make_picture(format, 45, 31, Content::natural, 1);
-  expect_picture(filter.process(picture), equalized(picture, {}), "backend=cpu");
+  expect_picture(filter.process(picture), result(picture), "backend=cpu");
   fail_unless_equals_int(
       filter.messages().count(static_cast<GstMessageType>(GST_MESSAGE_WARNING | GST_MESSAGE_ERROR)),
       0);
@@ -320,26 +319,26 @@ GST_START_TEST(test_cpu_never_warns) {
 GST_END_TEST
 
 static Suite* check_errors_suite() {
-  Suite* suite = suite_create("cudahistequalize errors");
+  Suite* suite = suite_create("errors");
   const int count = static_cast<int>(formats().size());
-  TCase* input = tcase_create("input");
-  suite_add_tcase(suite, input);
-  tcase_add_loop_test(input, test_short_buffer, 0, count);
-  tcase_add_loop_test(input, test_short_buffer_with_meta, 0, count);
-  tcase_add_loop_test(input, test_meta_contradicts_caps, 0, count);
-  tcase_add_loop_test(input, test_memory_boundaries_inside_planes, 0, count);
-  tcase_add_loop_test(input, test_unmappable_input, 0, count);
-  tcase_add_test(input, test_unmappable_output);
-  tcase_add_loop_test(input, test_read_only_input, 0, count);
-  TCase* device = tcase_create("device");
-  suite_add_tcase(suite, device);
-  ADD_TEST_UNLESS(device, test_cuda_without_gpu, unless_without_gpu());
-  ADD_TEST_UNLESS(device, test_auto_without_gpu, unless_without_gpu());
-  ADD_TEST_UNLESS(device, test_auto_with_gpu,
-                  testing_cuda() ? unless_with_gpu() : unless_testing_cuda());
-  ADD_TEST_UNLESS(device, test_no_such_card,
-                  testing_cuda() ? unless_with_gpu() : unless_testing_cuda());
-  tcase_add_test(device, test_cpu_never_warns);
+  for_each_subject(suite, "input", [&](TCase* input) {
+    tcase_add_loop_test(input, test_short_buffer, 0, count);
+    tcase_add_loop_test(input, test_short_buffer_with_meta, 0, count);
+    tcase_add_loop_test(input, test_meta_contradicts_caps, 0, count);
+    tcase_add_loop_test(input, test_memory_boundaries_inside_planes, 0, count);
+    tcase_add_loop_test(input, test_unmappable_input, 0, count);
+    tcase_add_test(input, test_unmappable_output);
+    tcase_add_loop_test(input, test_read_only_input, 0, count);
+  });
+  for_each_subject(suite, "device", [&](TCase* device) {
+    ADD_TEST_UNLESS(device, test_cuda_without_gpu, unless_without_gpu());
+    ADD_TEST_UNLESS(device, test_auto_without_gpu, unless_without_gpu());
+    ADD_TEST_UNLESS(device, test_auto_with_gpu,
+                    testing_cuda() ? unless_with_gpu() : unless_testing_cuda());
+    ADD_TEST_UNLESS(device, test_no_such_card,
+                    testing_cuda() ? unless_with_gpu() : unless_testing_cuda());
+    tcase_add_test(device, test_cpu_never_warns);
+  });
   return suite;
 }
 

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // Events, flow returns, latency and QoS.
-#include "definition.h"
 #include "filterharness.h"
 
 using namespace check;
@@ -108,7 +107,7 @@ GST_START_TEST(test_flush) {
     GstSegment segment;
     gst_segment_init(&segment, GST_FORMAT_TIME);
     gst_harness_push_event(filter.harness(), gst_event_new_segment(&segment));
-    expect_picture(filter.process(picture), equalized(picture, {}), "after a flush");
+    expect_picture(filter.process(picture), result(picture), "after a flush");
   }
   fail_unless_equals_int(filter.messages().count(GST_MESSAGE_ERROR), 0);
 }
@@ -131,15 +130,15 @@ GST_END_TEST
 // Frames without any notion of time are pictures, too.
 GST_START_TEST(test_other_segment_formats) {
   for (GstFormat format : {GST_FORMAT_BYTES, GST_FORMAT_TIME}) {
-    FilterHarness filter{{"post-messages", "true"}};
+    FilterHarness filter(subject().element, subject().everything);
     filter.accept_caps(gray(), 24, 16);
     GstSegment segment;
     gst_segment_init(&segment, format);
     gst_harness_push_event(filter.harness(), gst_event_new_segment(&segment));
     const Picture picture = make_picture(gray(), 24, 16, Content::natural, 1);
-    expect_picture(filter.process(picture), equalized(picture, {}), gst_format_get_name(format));
+    expect_picture(filter.process(picture), result(picture), gst_format_get_name(format));
     gst_harness_push_event(filter.harness(), gst_event_new_eos());
-    fail_unless_equals_int(filter.messages().count(GST_MESSAGE_ELEMENT), 1);
+    fail_unless_equals_int(filter.messages().count(GST_MESSAGE_ELEMENT), subject().messages);
   }
 }
 GST_END_TEST
@@ -241,7 +240,7 @@ GST_START_TEST(test_qos_is_announced) {
 GST_END_TEST
 
 GST_START_TEST(test_qos_is_on) {
-  GstElement* element = gst_element_factory_make("cudahistequalize", nullptr);
+  GstElement* element = gst_element_factory_make(subject().element, nullptr);
   gboolean qos = FALSE;
   g_object_get(element, "qos", &qos, nullptr);
   fail_unless(qos);
@@ -250,20 +249,20 @@ GST_START_TEST(test_qos_is_on) {
 GST_END_TEST
 
 static Suite* check_events_suite() {
-  Suite* suite = suite_create("cudahistequalize events");
-  TCase* tc = tcase_create("events");
-  suite_add_tcase(suite, tc);
-  tcase_add_test(tc, test_events_pass);
-  tcase_add_test(tc, test_upstream_events_pass);
-  tcase_add_test(tc, test_flush);
-  tcase_add_test(tc, test_frames_after_eos_and_flush);
-  tcase_add_test(tc, test_other_segment_formats);
-  tcase_add_test(tc, test_flow_returns);
-  tcase_add_test(tc, test_missing_frame_passes);
-  tcase_add_test(tc, test_no_latency);
-  tcase_add_test(tc, test_as_many_out_as_in);
-  tcase_add_test(tc, test_qos_is_announced);
-  tcase_add_test(tc, test_qos_is_on);
+  Suite* suite = suite_create("events");
+  for_each_subject(suite, "events", [&](TCase* tc) {
+    tcase_add_test(tc, test_events_pass);
+    tcase_add_test(tc, test_upstream_events_pass);
+    tcase_add_test(tc, test_flush);
+    tcase_add_test(tc, test_frames_after_eos_and_flush);
+    tcase_add_test(tc, test_other_segment_formats);
+    tcase_add_test(tc, test_flow_returns);
+    tcase_add_test(tc, test_missing_frame_passes);
+    tcase_add_test(tc, test_no_latency);
+    tcase_add_test(tc, test_as_many_out_as_in);
+    tcase_add_test(tc, test_qos_is_announced);
+    tcase_add_test(tc, test_qos_is_on);
+  });
   return suite;
 }
 

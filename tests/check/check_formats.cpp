@@ -239,6 +239,16 @@ GST_START_TEST(test_samples_above_the_bit_depth) {
 }
 GST_END_TEST
 
+// Both fields are one picture to the equalisation.
+GST_START_TEST(test_interleaved_fields) {
+  const FormatFacts& format = format_named("YUY2");
+  FilterHarness filter;
+  filter.accept_caps(format, 36, 26, colorimetry(format, false) + ", interlace-mode=interleaved");
+  const Picture picture = make_picture(format, 36, 26, Content::natural, 1);
+  expect_picture(filter.process(picture), equalized(picture, {}), "interleaved");
+}
+GST_END_TEST
+
 // Anything with anything, from seeds; each failure names its own.
 GST_START_TEST(test_random_cases) {
   FilterHarness filter;
@@ -291,6 +301,7 @@ static Suite* check_formats_suite() {
   tcase_add_test(tc, test_p010_agrees_with_i420_10le);
   tcase_add_test(tc, test_p010_low_bits);
   tcase_add_test(tc, test_samples_above_the_bit_depth);
+  tcase_add_test(tc, test_interleaved_fields);
   tcase_add_loop_test(tc, test_random_cases, 0, 10);
   return suite;
 }

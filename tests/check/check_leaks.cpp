@@ -5,7 +5,6 @@
 #include <gst/gst.h>
 #include <gst/gsttracer.h>
 
-#include "definition.h"
 #include "filterharness.h"
 
 using namespace check;
@@ -75,18 +74,18 @@ class Tracking {
 
 /// A life with everything in it: frames of several formats, messages, an error, a flush, a restart.
 void live_fully() {
-  FilterHarness filter{{"post-messages", "true"}};
+  FilterHarness filter(subject().element, subject().everything);
   for (const char* name : {"GRAY8", "NV12", "RGBA", "P010_10LE"}) {
     const FormatFacts& format = format_named(name);
     filter.accept_caps(format, 40, 30, colorimetry(format, false));
-    for (const char* strength : {"1", "0.5", "0"}) {
-      filter.set("strength", strength);
+    for (const Property& property : {subject().working, subject().halfway, subject().idle}) {
+      filter.set(property);
       filter.process(make_picture(format, 40, 30, Content::natural, 1), odd_layout);
     }
     filter.push(gst_buffer_new());
-    filter.set("channels", "rgb");
+    filter.set(subject().wrong);
     filter.process(make_picture(format, 40, 30, Content::natural, 1));
-    filter.set("channels", "luma");
+    filter.set(subject().mended);
     gst_harness_push_event(filter.harness(), gst_event_new_flush_start());
     gst_harness_push_event(filter.harness(), gst_event_new_flush_stop(TRUE));
   }
@@ -109,7 +108,7 @@ GST_END_TEST
 GST_START_TEST(test_no_object_is_left_after_failed_start) {
   const auto fail_to_start = [] {
     GstElement* element =
-        make_element("cudahistequalize", {{"backend", "cuda"}, {"cuda-device-id", "4095"}});
+        make_element(subject().element, {{"backend", "cuda"}, {"cuda-device-id", "4095"}});
     MessageLog messages;
     gst_element_set_bus(element, messages.bus());
     fail_unless_equals_int(gst_element_set_state(element, GST_STATE_PAUSED),
@@ -127,7 +126,7 @@ GST_START_TEST(test_no_object_is_left_after_failed_start) {
 GST_END_TEST
 
 GST_START_TEST(test_element_is_finalised) {
-  GstElement* element = make_element("cudahistequalize");
+  GstElement* element = make_element(subject().element);
   gst_object_ref_sink(element);
   bool gone = false;
   g_object_weak_ref(
@@ -144,10 +143,10 @@ GST_START_TEST(test_buffers_are_freed) {
   static int alive;
   alive = 0;
   const FormatFacts& format = format_named("I420");
-  FilterHarness filter{{"post-messages", "true"}};
+  FilterHarness filter(subject().element, subject().everything);
   filter.accept_caps(format, 40, 30, colorimetry(format, false));
   for (int i = 0; i < 10; ++i) {
-    filter.set("strength", i % 2 == 0 ? "1" : "0");
+    filter.set(i % 2 == 0 ? subject().working : subject().idle);
     GstBuffer* in = to_buffer(Picture(format, 40, 30));
     ++alive;
     gst_mini_object_weak_ref(
@@ -160,11 +159,13 @@ GST_END_TEST
 
 GST_START_TEST(test_hundred_thousand_frames) {
   const FormatFacts& format = format_named("GRAY8");
-  FilterHarness filter{{"post-messages", "true"}, {"message-interval", "40000000"}};
+  FilterHarness filter(subject().element, subject().everything);
+  if (subject().messages > 0)
+    filter.set("message-interval", "40000000");
   filter.accept_caps(format, 32, 24);
   const Picture picture = make_picture(format, 32, 24, Content::natural, 1);
   GstBuffer* frame = to_buffer(picture);
-  const Picture expected = equalized(picture, {});
+  const Picture expected = result(picture);
   std::size_t process_before = 0;
   long long card_before = 0;
   constexpr int warm_up = 20000, frames = 100000;
@@ -193,14 +194,14 @@ GST_END_TEST
 
 static Suite* check_leaks_suite() {
   Suite* suite = suite_create("leaks");
-  TCase* tc = tcase_create("leaks");
-  suite_add_tcase(suite, tc);
-  tcase_set_timeout(tc, 300);
-  ADD_TEST_UNLESS(tc, test_no_object_is_left, unless_leak_tracer());
-  ADD_TEST_UNLESS(tc, test_no_object_is_left_after_failed_start, unless_leak_tracer());
-  tcase_add_test(tc, test_element_is_finalised);
-  tcase_add_test(tc, test_buffers_are_freed);
-  ADD_TEST_UNLESS(tc, test_hundred_thousand_frames, unless_sanitized());
+  for_each_subject(suite, "leaks", [&](TCase* tc) {
+    tcase_set_timeout(tc, 300);
+    ADD_TEST_UNLESS(tc, test_no_object_is_left, unless_leak_tracer());
+    ADD_TEST_UNLESS(tc, test_no_object_is_left_after_failed_start, unless_leak_tracer());
+    tcase_add_test(tc, test_element_is_finalised);
+    tcase_add_test(tc, test_buffers_are_freed);
+    ADD_TEST_UNLESS(tc, test_hundred_thousand_frames, unless_sanitized());
+  });
   return suite;
 }
 

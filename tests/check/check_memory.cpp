@@ -7,17 +7,12 @@
 
 #include <cstring>
 
-#include "definition.h"
 #include "filterharness.h"
 #include "pipelines.h"
 
 using namespace check;
 
 namespace {
-
-const char source[] =
-    "videotestsrc num-buffers=4 ! video/x-raw,format=NV12,width=62,height=34 ! "
-    "cudahistequalize name=e ! ";
 
 /// Answers the element's ALLOCATION query as a downstream element with a pool and strides of its
 /// own would.
@@ -59,11 +54,14 @@ struct PoolOffer {
 
 // Sinks that take anything do not thereby ask for CUDA memory.
 GST_START_TEST(test_sinks_get_system_memory) {
+  const std::string source =
+      std::string("videotestsrc num-buffers=4 ! video/x-raw,format=NV12,width=62,height=34 ! ") +
+      subject().element + " name=e ! ";
   for (const char* sink :
        {"fakesink", "filesink location=/dev/null", "appsink sync=false wait-on-eos=false",
         "tee name=t ! queue ! fakesink t. ! queue ! fakesink", "queue ! identity ! fakesink",
         "video/x-raw(ANY) ! fakesink", "video/x-raw ! fakesink"})
-    run_pipeline(std::string(source) + sink, [&](GstElement* pipeline) {
+    run_pipeline(source + sink, [&](GstElement* pipeline) {
       fail_unless(!output_is_cuda(pipeline, "e"), "CUDA memory for: %s", sink);
     });
 }
@@ -77,14 +75,14 @@ GST_START_TEST(test_filesink_gets_packed_frames) {
   GstVideoInfo info;
   gst_video_info_set_format(&info, gst_video_format_from_string(format.name), 33, 19);
   constexpr std::size_t count = G_N_ELEMENTS(all_layouts);
-  for (double strength : {1.0, 0.0}) {
+  for (const Property& property : {subject().working, subject().idle}) {
     gchar* name = nullptr;
     const gint file = g_file_open_tmp("check_memory_XXXXXX", &name, nullptr);
     fail_unless(file >= 0);
     g_close(file, nullptr);
     run_pipeline(
-        std::string("appsrc name=a format=time ! cudahistequalize name=e strength=") +
-            (strength > 0 ? "1" : "0") + " ! filesink location=" + name,
+        std::string("appsrc name=a format=time ! ") + subject().element + " name=e " +
+            text_of(property) + " ! filesink location=" + name,
         [&](GstElement* pipeline) {
           GstElement* feed = gst_bin_get_by_name(GST_BIN(pipeline), "a");
           gst_util_set_object_arg(G_OBJECT(feed), "caps",
@@ -105,13 +103,11 @@ GST_START_TEST(test_filesink_gets_packed_frames) {
     g_remove(name);
     g_free(name);
     fail_unless_equals_int(length, info.size * count);
-    Equalization how;
-    how.strength = strength;
+    const Picture expected = property == subject().idle ? picture : result(picture);
     for (std::size_t i = 0; i < count; ++i) {
       GstBuffer* frame = gst_buffer_new_memdup(bytes + info.size * i, info.size);
-      expect_picture(
-          from_plain_buffer(frame, format, 33, 19), equalized(picture, how),
-          "layout " + std::to_string(i) + " in the file, strength=" + std::to_string(strength));
+      expect_picture(from_plain_buffer(frame, format, 33, 19), expected,
+                     "layout " + std::to_string(i) + " in the file, " + text_of(property));
       gst_buffer_unref(frame);
     }
     g_free(bytes);
@@ -140,7 +136,7 @@ GST_START_TEST(test_pool_of_downstream) {
     filter.accept_caps(format, 34, 20, colorimetry(format, false));
     const Picture picture = make_picture(format, 34, 20, Content::natural, 3);
     for (int i = 0; i < 12; ++i)
-      expect_picture(filter.process(picture, odd_layout), equalized(picture, {}),
+      expect_picture(filter.process(picture, odd_layout), result(picture),
                      "in downstream's memory");
     gst_object_unref(src);
     if (offer.pool != nullptr)
@@ -184,8 +180,7 @@ GST_START_TEST(test_pool_for_upstream) {
                    picture.planes[p].row(y), static_cast<gsize>(picture.planes[p].row_bytes));
         gst_video_frame_unmap(&mapped);
         GstBuffer* out = filter.process(in);
-        expect_picture(from_buffer(out, format, 35, 21), equalized(picture, {}),
-                       "from the proposed pool");
+        expect_picture(from_buffer(out, format, 35, 21), result(picture), "from the proposed pool");
         gst_buffer_unref(out);
       }
       gst_buffer_pool_set_active(pool, FALSE);
@@ -200,14 +195,14 @@ GST_END_TEST
 // Nothing to do and the same caps on both sides: the very same buffer goes on.
 GST_START_TEST(test_identity_hands_on_the_buffer) {
   const FormatFacts& format = formats()[static_cast<std::size_t>(__i__)];
-  FilterHarness filter{{"strength", "0"}};
+  FilterHarness filter{subject().idle};
   filter.accept_caps(format, 32, 18, colorimetry(format, false));
   const Picture picture = make_picture(format, 32, 18, Content::natural, 3);
-  for (const char* strength : {"0", "1", "0"}) {
-    filter.set("strength", strength);
+  for (bool idle : {true, false, true}) {
+    filter.set(idle ? subject().idle : subject().working);
     GstBuffer* in = to_buffer(picture);
     GstBuffer* out = filter.process(gst_buffer_ref(in));
-    fail_unless((in == out) == (*strength == '0'), "%s strength=%s", format.name, strength);
+    fail_unless((in == out) == idle, "%s, idle: %d", format.name, idle);
     gst_buffer_unref(out);
     gst_buffer_unref(in);
   }
@@ -215,16 +210,16 @@ GST_START_TEST(test_identity_hands_on_the_buffer) {
 GST_END_TEST
 
 static Suite* check_memory_suite() {
-  Suite* suite = suite_create("cudahistequalize memory");
+  Suite* suite = suite_create("memory");
   const int count = static_cast<int>(formats().size());
-  TCase* system = tcase_create("system memory");
-  suite_add_tcase(suite, system);
-  tcase_set_timeout(system, 120);
-  tcase_add_test(system, test_sinks_get_system_memory);
-  tcase_add_loop_test(system, test_filesink_gets_packed_frames, 0, count);
-  tcase_add_loop_test(system, test_pool_of_downstream, 0, count);
-  tcase_add_test(system, test_pool_for_upstream);
-  tcase_add_loop_test(system, test_identity_hands_on_the_buffer, 0, count);
+  for_each_subject(suite, "system memory", [&](TCase* tc) {
+    tcase_set_timeout(tc, 120);
+    tcase_add_test(tc, test_sinks_get_system_memory);
+    tcase_add_loop_test(tc, test_filesink_gets_packed_frames, 0, count);
+    tcase_add_loop_test(tc, test_pool_of_downstream, 0, count);
+    tcase_add_test(tc, test_pool_for_upstream);
+    tcase_add_loop_test(tc, test_identity_hands_on_the_buffer, 0, count);
+  });
   return suite;
 }
 

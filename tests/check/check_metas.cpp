@@ -3,7 +3,6 @@
 #include <gst/video/gstvideometa.h>
 #include <gst/video/video.h>
 
-#include "definition.h"
 #include "filterharness.h"
 
 using namespace check;
@@ -124,9 +123,9 @@ GST_START_TEST(test_video_meta_is_the_outputs) {
   for (const Layout& layout : all_layouts) {
     GstBuffer* out = filter.process(to_buffer(picture, layout));
     fail_unless(count_video_metas(out) <= 1, "%d GstVideoMeta", count_video_metas(out));
-    expect_picture(from_buffer(out, format, 31, 17), equalized(picture, {}), "with meta");
+    expect_picture(from_buffer(out, format, 31, 17), result(picture), "with meta");
     // This downstream has never said that it knows GstVideoMeta.
-    expect_picture(from_plain_buffer(out, format, 31, 17), equalized(picture, {}), "without meta");
+    expect_picture(from_plain_buffer(out, format, 31, 17), result(picture), "without meta");
     gst_buffer_unref(out);
   }
 }
@@ -134,8 +133,8 @@ GST_END_TEST
 
 GST_START_TEST(test_timestamps_offsets_flags) {
   const FormatFacts& format = format_named("I420");
-  for (const char* strength : {"1", "0"}) {
-    FilterHarness filter{{"strength", strength}};
+  for (const Property& property : {subject().working, subject().idle}) {
+    FilterHarness filter{property};
     started(filter, format);
     for (guint flags : {0u, guint{GST_BUFFER_FLAG_DISCONT}, guint{GST_BUFFER_FLAG_GAP},
                         guint{GST_BUFFER_FLAG_CORRUPTED}, guint{GST_BUFFER_FLAG_MARKER},
@@ -172,7 +171,7 @@ GST_START_TEST(test_gap_flag_is_processed) {
   GstBuffer* in = to_buffer(picture);
   GST_BUFFER_FLAG_SET(in, GST_BUFFER_FLAG_GAP);
   GstBuffer* out = filter.process(in);
-  expect_picture(from_buffer(out, format, 32, 18), equalized(picture, {}), "gap");
+  expect_picture(from_buffer(out, format, 32, 18), result(picture), "gap");
   gst_buffer_unref(out);
 }
 GST_END_TEST
@@ -200,15 +199,15 @@ GST_START_TEST(test_nothing_left_from_earlier_frames) {
 GST_END_TEST
 
 static Suite* check_metas_suite() {
-  Suite* suite = suite_create("cudahistequalize metas");
-  TCase* tc = tcase_create("metas");
-  suite_add_tcase(suite, tc);
-  tcase_add_test(tc, test_metas_by_tag);
-  tcase_add_test(tc, test_metas_of_gstreamer);
-  tcase_add_loop_test(tc, test_video_meta_is_the_outputs, 0, static_cast<int>(formats().size()));
-  tcase_add_test(tc, test_timestamps_offsets_flags);
-  tcase_add_test(tc, test_gap_flag_is_processed);
-  tcase_add_test(tc, test_nothing_left_from_earlier_frames);
+  Suite* suite = suite_create("metas");
+  for_each_subject(suite, "metas", [&](TCase* tc) {
+    tcase_add_test(tc, test_metas_by_tag);
+    tcase_add_test(tc, test_metas_of_gstreamer);
+    tcase_add_loop_test(tc, test_video_meta_is_the_outputs, 0, static_cast<int>(formats().size()));
+    tcase_add_test(tc, test_timestamps_offsets_flags);
+    tcase_add_test(tc, test_gap_flag_is_processed);
+    tcase_add_test(tc, test_nothing_left_from_earlier_frames);
+  });
   return suite;
 }
 

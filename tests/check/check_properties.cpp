@@ -9,43 +9,11 @@
 
 #include "definition.h"
 #include "filterharness.h"
+#include "propertyfacts.h"
 
 using namespace check;
 
 namespace {
-
-const GParamSpec* property_of(GstElement* element, const char* name) {
-  const GParamSpec* spec = g_object_class_find_property(G_OBJECT_GET_CLASS(element), name);
-  fail_unless(spec != nullptr, "no property %s", name);
-  return spec;
-}
-
-void expect_enum_default(GstElement* element, const char* name, const char* nick) {
-  const GParamSpec* spec = property_of(element, name);
-  fail_unless(G_IS_PARAM_SPEC_ENUM(spec), "%s is no enum", name);
-  const auto* as_enum = G_PARAM_SPEC_ENUM(spec);
-  const GEnumValue* value = g_enum_get_value(as_enum->enum_class, as_enum->default_value);
-  fail_unless_equals_string(value->value_nick, nick);
-}
-
-void expect_enum_nicks(GstElement* element, const char* name,
-                       const std::vector<std::string>& expected) {
-  const auto* spec = G_PARAM_SPEC_ENUM(property_of(element, name));
-  std::vector<std::string> nicks;
-  for (guint i = 0; i < spec->enum_class->n_values; ++i)
-    nicks.push_back(spec->enum_class->values[i].value_nick);
-  fail_unless(nicks == expected, "%s has other values than documented", name);
-}
-
-std::string enum_nick(GstElement* element, const char* name) {
-  gint number = 0;
-  g_object_get(element, name, &number, nullptr);
-  const auto* spec = G_PARAM_SPEC_ENUM(property_of(element, name));
-  return g_enum_get_value(spec->enum_class, number)->value_nick;
-}
-
-constexpr int mutability = GST_PARAM_CONTROLLABLE | GST_PARAM_MUTABLE_READY |
-                           GST_PARAM_MUTABLE_PAUSED | GST_PARAM_MUTABLE_PLAYING;
 
 Equalization each_channel() {
   Equalization how;
@@ -61,36 +29,14 @@ GST_START_TEST(test_defaults_and_ranges) {
   expect_enum_default(element, "method", "equalize");
   expect_enum_default(element, "channels", "luma");
   expect_enum_nicks(element, "channels", {"luma", "rgb"});
-  expect_enum_default(element, "backend", "auto");
-  expect_enum_nicks(element, "backend", {"auto", "cuda", "cpu"});
-  expect_enum_nicks(element, "active-backend", {"none", "cpu", "cuda"});
-  fail_unless(enum_nick(element, "active-backend") == "none");
 
-  GValue strength = G_VALUE_INIT, as_double = G_VALUE_INIT;
-  const GParamSpec* spec = property_of(element, "strength");
-  fail_unless(G_IS_PARAM_SPEC_DOUBLE(spec) || G_IS_PARAM_SPEC_FLOAT(spec));
-  g_value_init(&as_double, G_TYPE_DOUBLE);
-  g_value_init(&strength, spec->value_type);
-  g_value_transform(g_param_spec_get_default_value(const_cast<GParamSpec*>(spec)), &as_double);
-  fail_unless_equals_float(g_value_get_double(&as_double), 1.0);
-  for (const auto& [outside, inside] : {std::pair{1.5, 1.0}, std::pair{-0.5, 0.0}}) {
-    g_value_set_double(&as_double, outside);
-    g_value_transform(&as_double, &strength);
-    fail_unless(g_param_value_validate(const_cast<GParamSpec*>(spec), &strength),
-                "strength accepts %f", outside);
-    g_value_transform(&strength, &as_double);
-    fail_unless_equals_float(g_value_get_double(&as_double), inside);
-  }
+  expect_number(element, "strength", 0, 1, 1);
 
   gboolean post = TRUE;
   guint64 interval = 1;
-  gint device = 0;
-  g_object_get(element, "post-messages", &post, "message-interval", &interval, "cuda-device-id",
-               &device, nullptr);
+  g_object_get(element, "post-messages", &post, "message-interval", &interval, nullptr);
   fail_unless(!post);
   fail_unless_equals_uint64(interval, 0);
-  fail_unless_equals_int(device, -1);
-  fail_unless_equals_int(G_PARAM_SPEC_INT(property_of(element, "cuda-device-id"))->minimum, -1);
   gst_object_unref(element);
 }
 GST_END_TEST
@@ -98,13 +44,7 @@ GST_END_TEST
 GST_START_TEST(test_flags) {
   GstElement* element = gst_element_factory_make("cudahistequalize", nullptr);
   for (const char* name : {"channels", "strength", "post-messages", "message-interval"})
-    fail_unless_equals_int_hex(property_of(element, name)->flags & mutability,
-                               GST_PARAM_CONTROLLABLE | GST_PARAM_MUTABLE_PLAYING);
-  for (const char* name : {"backend", "cuda-device-id"})
-    fail_unless_equals_int_hex(property_of(element, name)->flags & mutability,
-                               GST_PARAM_MUTABLE_READY);
-  fail_unless_equals_int(property_of(element, "active-backend")->flags & G_PARAM_READWRITE,
-                         G_PARAM_READABLE);
+    expect_changeable_while_playing(element, name);
   gst_object_unref(element);
 }
 GST_END_TEST
@@ -113,17 +53,15 @@ GST_START_TEST(test_values_read_back) {
   GstElement* element = gst_element_factory_make("cudahistequalize", nullptr);
   for (const auto& [name, value] :
        {std::pair{"channels", "rgb"}, std::pair{"strength", "0.25"},
-        std::pair{"post-messages", "true"}, std::pair{"message-interval", "12345678901"},
-        std::pair{"backend", "cpu"}, std::pair{"cuda-device-id", "3"}}) {
-    gst_util_set_object_arg(G_OBJECT(element), name, value);
-    GValue set = G_VALUE_INIT, expected = G_VALUE_INIT;
-    g_object_get_property(G_OBJECT(element), name, &set);
-    g_value_init(&expected, G_VALUE_TYPE(&set));
-    fail_unless(gst_value_deserialize(&expected, value));
-    fail_unless_equals_int(gst_value_compare(&set, &expected), GST_VALUE_EQUAL);
-    g_value_unset(&set);
-    g_value_unset(&expected);
-  }
+        std::pair{"post-messages", "true"}, std::pair{"message-interval", "12345678901"}})
+    expect_read_back(element, name, value);
+  gst_object_unref(element);
+}
+GST_END_TEST
+
+GST_START_TEST(test_not_a_number) {
+  GstElement* element = gst_element_factory_make("cudahistequalize", nullptr);
+  expect_no_nan(element, "strength");
   gst_object_unref(element);
 }
 GST_END_TEST
@@ -297,31 +235,6 @@ GST_START_TEST(test_controlled_messages) {
 }
 GST_END_TEST
 
-GST_START_TEST(test_active_backend) {
-  GstElement* element = make_element("cudahistequalize");
-  std::vector<std::string> seen;
-  const auto on_notify = +[](GstElement* self, GParamSpec*, gpointer list) {
-    static_cast<std::vector<std::string>*>(list)->push_back(enum_nick(self, "active-backend"));
-  };
-  g_signal_connect(element, "notify::active-backend", G_CALLBACK(on_notify), &seen);
-  for (int cycle = 0; cycle < 3; ++cycle) {
-    seen.clear();
-    fail_unless(enum_nick(element, "active-backend") == "none");
-    fail_unless_equals_int(gst_element_set_state(element, GST_STATE_READY),
-                           GST_STATE_CHANGE_SUCCESS);
-    fail_unless_equals_int(gst_element_set_state(element, GST_STATE_PLAYING),
-                           GST_STATE_CHANGE_SUCCESS);
-    fail_unless(enum_nick(element, "active-backend") == test_backend());
-    fail_unless_equals_int(gst_element_set_state(element, GST_STATE_NULL),
-                           GST_STATE_CHANGE_SUCCESS);
-    fail_unless(enum_nick(element, "active-backend") == "none");
-    fail_unless((seen == std::vector<std::string>{test_backend(), "none"}), "notified %d times",
-                static_cast<int>(seen.size()));
-  }
-  gst_object_unref(element);
-}
-GST_END_TEST
-
 static Suite* check_properties_suite() {
   Suite* suite = suite_create("cudahistequalize properties");
   TCase* tc = tcase_create("properties");
@@ -329,6 +242,7 @@ static Suite* check_properties_suite() {
   tcase_add_test(tc, test_defaults_and_ranges);
   tcase_add_test(tc, test_flags);
   tcase_add_test(tc, test_values_read_back);
+  tcase_add_test(tc, test_not_a_number);
   tcase_add_test(tc, test_change_while_playing);
   tcase_add_test(tc, test_change_from_another_thread);
   tcase_add_test(tc, test_impossible_while_playing);
@@ -336,7 +250,6 @@ static Suite* check_properties_suite() {
   tcase_add_test(tc, test_impossible_with_new_caps);
   tcase_add_test(tc, test_controlled_by_stream_time);
   tcase_add_test(tc, test_controlled_messages);
-  tcase_add_test(tc, test_active_backend);
   return suite;
 }
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // State changes of every element of the plug-in, in every order that GStreamer allows, and again
 // and again.
-#include "definition.h"
 #include "filterharness.h"
+#include "propertyfacts.h"
 
 using namespace check;
 
@@ -27,12 +27,12 @@ void to_state(GstElement* element, GstState state) {
 /// A short pipeline that ends by itself, run from NULL to EOS and back.
 class ShortPipeline {
  public:
-  ShortPipeline(std::initializer_list<Property> properties = {}) {
+  explicit ShortPipeline(const Properties& properties = {}) {
     GError* problem = nullptr;
-    pipeline_ = gst_parse_launch(
-        "videotestsrc num-buffers=2 ! video/x-raw,format=NV12,width=64,height=48 ! "
-        "cudahistequalize name=e ! fakesink sync=false",
-        &problem);
+    const std::string launch =
+        std::string("videotestsrc num-buffers=2 ! video/x-raw,format=NV12,width=64,height=48 ! ") +
+        subject().element + " name=e ! fakesink sync=false";
+    pipeline_ = gst_parse_launch(launch.c_str(), &problem);
     fail_unless(problem == nullptr, "%s", problem ? problem->message : "");
     GstElement* element = gst_bin_get_by_name(GST_BIN(pipeline_), "e");
     gst_util_set_object_arg(G_OBJECT(element), "backend", test_backend().c_str());
@@ -138,12 +138,12 @@ GST_END_TEST
 
 GST_START_TEST(test_pixels_after_restart) {
   const FormatFacts& format = format_named("P010_10LE");
-  FilterHarness filter{{"post-messages", "true"}};
+  FilterHarness filter(subject().element, subject().everything);
   const Picture picture = make_picture(format, 44, 27, Content::natural, 2);
   for (GstState low : {GST_STATE_PAUSED, GST_STATE_READY, GST_STATE_NULL, GST_STATE_READY}) {
     gst_pad_push_event(filter.source_pad(), gst_event_new_stream_start("again"));
     filter.accept_caps(format, 44, 27, colorimetry(format, false));
-    expect_picture(filter.process(picture), equalized(picture, {}),
+    expect_picture(filter.process(picture), result(picture),
                    std::string("before ") + gst_element_state_get_name(low));
     to_state(filter.element(), low);
     to_state(filter.element(), GST_STATE_PLAYING);
@@ -165,6 +165,51 @@ GST_START_TEST(test_backend_changed_between_runs) {
 }
 GST_END_TEST
 
+GST_START_TEST(test_device_properties) {
+  GstElement* element = gst_element_factory_make(subject().element, nullptr);
+  expect_enum_default(element, "backend", "auto");
+  expect_enum_nicks(element, "backend", {"auto", "cuda", "cpu"});
+  expect_enum_nicks(element, "active-backend", {"none", "cpu", "cuda"});
+  fail_unless(enum_nick(element, "active-backend") == "none");
+  fail_unless_equals_int(property_of(element, "active-backend")->flags & G_PARAM_READWRITE,
+                         G_PARAM_READABLE);
+  gint device = 0;
+  g_object_get(element, "cuda-device-id", &device, nullptr);
+  fail_unless_equals_int(device, -1);
+  fail_unless_equals_int(G_PARAM_SPEC_INT(property_of(element, "cuda-device-id"))->minimum, -1);
+  for (const char* name : {"backend", "cuda-device-id"})
+    expect_changeable_when_ready(element, name);
+  expect_read_back(element, "backend", "cpu");
+  expect_read_back(element, "cuda-device-id", "3");
+  gst_object_unref(element);
+}
+GST_END_TEST
+
+GST_START_TEST(test_active_backend) {
+  GstElement* element = make_element(subject().element);
+  std::vector<std::string> seen;
+  const auto on_notify = +[](GstElement* self, GParamSpec*, gpointer list) {
+    static_cast<std::vector<std::string>*>(list)->push_back(enum_nick(self, "active-backend"));
+  };
+  g_signal_connect(element, "notify::active-backend", G_CALLBACK(on_notify), &seen);
+  for (int cycle = 0; cycle < 3; ++cycle) {
+    seen.clear();
+    fail_unless(enum_nick(element, "active-backend") == "none");
+    fail_unless_equals_int(gst_element_set_state(element, GST_STATE_READY),
+                           GST_STATE_CHANGE_SUCCESS);
+    fail_unless_equals_int(gst_element_set_state(element, GST_STATE_PLAYING),
+                           GST_STATE_CHANGE_SUCCESS);
+    fail_unless(enum_nick(element, "active-backend") == test_backend());
+    fail_unless_equals_int(gst_element_set_state(element, GST_STATE_NULL),
+                           GST_STATE_CHANGE_SUCCESS);
+    fail_unless(enum_nick(element, "active-backend") == "none");
+    fail_unless((seen == std::vector<std::string>{test_backend(), "none"}), "notified %d times",
+                static_cast<int>(seen.size()));
+  }
+  gst_object_unref(element);
+}
+GST_END_TEST
+
 // 1000 runs: 50 pipelines of their own, whose elements make a CUDA context each where there is a
 // GPU, and 950 in the context that the application provides. The first of each kind warm up.
 GST_START_TEST(test_thousand_cycles) {
@@ -176,7 +221,7 @@ GST_START_TEST(test_thousand_cycles) {
       card_before = card_bytes();  // first: asking the driver's library takes memory of its own
       process_before = resident_bytes();
     }
-    ShortPipeline pipeline{{"post-messages", "true"}};
+    ShortPipeline pipeline(subject().everything);
     GstContext* context = pipeline.run();
     fail_unless((context != nullptr) == testing_cuda());
     if (cycle == 0)
@@ -193,7 +238,7 @@ GST_START_TEST(test_thousand_cycles) {
   fail_unless(card_bytes() - card_before < 32 * mebibyte, "40 contexts left %lld bytes on the card",
               card_bytes() - card_before);
 
-  ShortPipeline pipeline{{"post-messages", "true"}};
+  ShortPipeline pipeline(subject().everything);
   for (int cycle = 0; cycle < 950; ++cycle) {
     if (cycle == 100) {
       card_before = card_bytes();  // first: asking the driver's library takes memory of its own
@@ -215,14 +260,18 @@ GST_END_TEST
 
 static Suite* check_states_suite() {
   Suite* suite = suite_create("states");
-  TCase* tc = tcase_create("states");
-  suite_add_tcase(suite, tc);
-  tcase_set_timeout(tc, 300);
-  tcase_add_test(tc, test_all_elements);
-  tcase_add_test(tc, test_dispose_in_a_running_pipeline);
-  tcase_add_test(tc, test_pixels_after_restart);
-  tcase_add_test(tc, test_backend_changed_between_runs);
-  ADD_TEST_UNLESS(tc, test_thousand_cycles, unless_sanitized());
+  TCase* all = tcase_create("all elements");
+  suite_add_tcase(suite, all);
+  tcase_add_test(all, test_all_elements);
+  for_each_subject(suite, "states", [&](TCase* tc) {
+    tcase_set_timeout(tc, 300);
+    tcase_add_test(tc, test_dispose_in_a_running_pipeline);
+    tcase_add_test(tc, test_pixels_after_restart);
+    tcase_add_test(tc, test_backend_changed_between_runs);
+    tcase_add_test(tc, test_device_properties);
+    tcase_add_test(tc, test_active_backend);
+    ADD_TEST_UNLESS(tc, test_thousand_cycles, unless_sanitized());
+  });
   return suite;
 }
 

@@ -50,7 +50,7 @@ bool machine_has_gpu() {
 }
 
 void report_skipped(const char* test, const std::string& reason) {
-  std::printf("SKIP: %s: %s\n", test, reason.c_str());
+  std::printf("SKIP: %s%s: %s\n", test, subject_being_added().c_str(), reason.c_str());
   // Before check forks: a line left in the buffer would be printed by every child again.
   std::fflush(stdout);
 }
@@ -157,7 +157,10 @@ GstElement* make_element(const char* factory, const Properties& properties) {
 }
 
 FilterHarness::FilterHarness(std::initializer_list<Property> properties)
-    : element_(make_element("cudahistequalize", properties)) {
+    : FilterHarness(subject().element, properties) {}
+
+FilterHarness::FilterHarness(const char* factory, const Properties& properties)
+    : element_(make_element(factory, properties)) {
   gst_object_ref_sink(element_);
   gst_element_set_bus(element_, messages_.bus());
   harness_ = gst_harness_new_with_element(element_, "sink", "src");
@@ -212,7 +215,8 @@ Picture FilterHarness::process(const Picture& picture, const Layout& layout) {
   const std::vector<std::uint8_t> before = bytes_of(in);
   GstBuffer* out = process(gst_buffer_ref(in));
   fail_unless(bytes_of(in) == before, "the element wrote to its input");
-  Picture result = from_buffer(out, *picture.format, picture.width, picture.height);
+  const Picture result =
+      from_buffer(out, *picture.format, picture.width, picture.height, picture.interlaced);
   gst_buffer_unref(out);
   gst_buffer_unref(in);
   fail_unless(pull() == nullptr, "one frame went in and two came out");

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "picture.h"
+#include "subject.h"
 
 namespace check {
 
@@ -56,9 +57,6 @@ std::string unless_with_gpu();
 std::string unless_sanitized();  ///< whose bookkeeping is no leak of ours
 std::string unless_elements(const std::vector<const char*>& factories);
 
-using Property = std::pair<const char*, std::string>;
-using Properties = std::vector<Property>;
-
 /// All messages of an element or pipeline, in the order in which they were posted.
 class MessageLog {
  public:
@@ -87,10 +85,12 @@ class MessageLog {
 /// An element made by name with the backend under test and further properties.
 GstElement* make_element(const char* factory, const Properties& properties = {});
 
-/// One cudahistequalize playing between two pads that the test holds.
+/// One element playing between two pads that the test holds; where it is not named, that is
+/// subject().
 class FilterHarness {
  public:
   FilterHarness(std::initializer_list<Property> properties = {});
+  FilterHarness(const char* factory, const Properties& properties = {});
   ~FilterHarness();
   FilterHarness(const FilterHarness&) = delete;
   FilterHarness& operator=(const FilterHarness&) = delete;
@@ -102,6 +102,7 @@ class FilterHarness {
   MessageLog& messages() { return messages_; }
 
   void set(const char* property, const std::string& value);
+  void set(const Property& property) { set(property.first, property.second); }
 
   /// Caps, then a TIME segment from 0. Whether the element accepted the caps.
   bool send_caps(const std::string& caps);

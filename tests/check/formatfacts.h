@@ -14,6 +14,14 @@ struct Place {
   int step;
 };
 
+/// Where a component of a picture lies that has one sample for every `pixels` pixels begun, and one
+/// row for every `lines` lines begun.
+struct Component {
+  Place place;
+  int pixels = 1;
+  int lines = 1;
+};
+
 /// A row of the plane is one group of bytes for every `pixels` pixels begun, and there is one row
 /// for every `lines` lines of the picture begun.
 struct PlaneFacts {
@@ -28,9 +36,10 @@ struct FormatFacts {
   const char* name;
   Family family;
   int bits;
-  int shift;                       ///< unused low bits of the 16-bit word
-  std::vector<Place> places;       ///< luma; or red, green, blue
-  std::vector<PlaneFacts> planes;  ///< in memory order
+  int shift;                           ///< unused low bits of the 16-bit word
+  std::vector<Place> places;           ///< luma; or red, green, blue
+  std::vector<PlaneFacts> planes;      ///< in memory order
+  std::vector<Component> others = {};  ///< U, V; or alpha
 
   int sample_bytes() const { return bits > 8 ? 2 : 1; }
   int peak() const { return (1 << bits) - 1; }

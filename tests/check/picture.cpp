@@ -53,9 +53,11 @@ GstVideoFormat video_format(const FormatFacts& format) {
 
 GstVideoInfo default_info(const Picture& picture) {
   GstVideoInfo info;
-  fail_unless(gst_video_info_set_format(&info, video_format(*picture.format),
-                                        static_cast<guint>(picture.width),
-                                        static_cast<guint>(picture.height)));
+  fail_unless(gst_video_info_set_interlaced_format(
+      &info, video_format(*picture.format),
+      picture.interlaced ? GST_VIDEO_INTERLACE_MODE_INTERLEAVED
+                         : GST_VIDEO_INTERLACE_MODE_PROGRESSIVE,
+      static_cast<guint>(picture.width), static_cast<guint>(picture.height)));
   return info;
 }
 
@@ -113,14 +115,20 @@ Picture::Picture(const FormatFacts& facts, int w, int h) : format(&facts), width
 }
 
 int Picture::sample(int place, int x, int y) const {
-  const Place& where = format->places[static_cast<std::size_t>(place)];
+  return sample_at(format->places[static_cast<std::size_t>(place)], x, y);
+}
+
+void Picture::set_sample(int place, int x, int y, int value) {
+  set_sample_at(format->places[static_cast<std::size_t>(place)], x, y, value);
+}
+
+int Picture::sample_at(const Place& where, int x, int y) const {
   const std::uint8_t* at =
       planes[static_cast<std::size_t>(where.plane)].row(y) + where.offset + where.step * x;
   return format->bits == 8 ? at[0] : (at[0] | at[1] << 8) >> format->shift;
 }
 
-void Picture::set_sample(int place, int x, int y, int value) {
-  const Place& where = format->places[static_cast<std::size_t>(place)];
+void Picture::set_sample_at(const Place& where, int x, int y, int value) {
   std::uint8_t* at =
       planes[static_cast<std::size_t>(where.plane)].row(y) + where.offset + where.step * x;
   const int word = value << format->shift;
@@ -190,10 +198,11 @@ GstBuffer* to_buffer(const Picture& picture, const Layout& layout) {
   return buffer;
 }
 
-Picture from_buffer(GstBuffer* buffer, const FormatFacts& format, int width, int height) {
+Picture from_buffer(GstBuffer* buffer, const FormatFacts& format, int width, int height,
+                    bool interlaced) {
   const GstVideoMeta* meta = gst_buffer_get_video_meta(buffer);
   if (meta == nullptr)
-    return from_plain_buffer(buffer, format, width, height);
+    return from_plain_buffer(buffer, format, width, height, interlaced);
   fail_unless(meta->format == video_format(format) && meta->width == static_cast<guint>(width) &&
                   meta->height == static_cast<guint>(height) &&
                   meta->n_planes == format.planes.size(),
@@ -203,8 +212,11 @@ Picture from_buffer(GstBuffer* buffer, const FormatFacts& format, int width, int
   return read_planes(buffer, format, width, height, meta->offset, meta->stride);
 }
 
-Picture from_plain_buffer(GstBuffer* buffer, const FormatFacts& format, int width, int height) {
-  const GstVideoInfo info = default_info(Picture(format, width, height));
+Picture from_plain_buffer(GstBuffer* buffer, const FormatFacts& format, int width, int height,
+                          bool interlaced) {
+  Picture shape(format, width, height);
+  shape.interlaced = interlaced;
+  const GstVideoInfo info = default_info(shape);
   return read_planes(buffer, format, width, height, info.offset, info.stride);
 }
 

@@ -29,10 +29,15 @@ struct Picture {
 
   int sample(int place, int x, int y) const;  ///< the value, without a word's unused low bits
   void set_sample(int place, int x, int y, int value);  ///< writes the unused low bits as zero
+  int sample_at(const Place& place, int x, int y) const;
+  void set_sample_at(const Place& place, int x, int y, int value);
 
   const FormatFacts* format;
   int width, height;
   std::vector<Plane> planes;
+  /// Its caps have interlaced frames, in which GStreamer leaves room for a chroma row in each
+  /// field.
+  bool interlaced = false;
 };
 
 enum class Content {
@@ -74,10 +79,12 @@ GstBuffer* to_buffer(const Picture& picture, const Layout& layout = packed_layou
 
 /// What the buffer shows, read where its GstVideoMeta says, without one where GstVideoInfo says.
 /// The buffer stays the caller's.
-Picture from_buffer(GstBuffer* buffer, const FormatFacts& format, int width, int height);
+Picture from_buffer(GstBuffer* buffer, const FormatFacts& format, int width, int height,
+                    bool interlaced = false);
 
 /// The same, but a GstVideoMeta is not looked at: what an element sees that knows nothing of it.
-Picture from_plain_buffer(GstBuffer* buffer, const FormatFacts& format, int width, int height);
+Picture from_plain_buffer(GstBuffer* buffer, const FormatFacts& format, int width, int height,
+                          bool interlaced = false);
 
 /// Empty where equal in every byte; else where the first difference is.
 std::string difference(const Picture& got, const Picture& expected);

@@ -1,386 +1,60 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Anything that a pipeline could do to cudahistequalize, in any order: it must neither crash nor
-// leak, every failure must be an element error, and every frame that comes out while nothing is
-// wrong must be right.
-//
-// CUDAVISION_FUZZ_SEED     the first episode; each episode is reproduced by its own number
-// CUDAVISION_FUZZ_SECONDS  how long to go on (default 8)
-#include <gst/video/video.h>
-#include <signal.h>
-#include <unistd.h>
-
-#include <cstdio>
-#include <cstdlib>
-#include <random>
-
+// Anything that a pipeline could do to cudahistequalize, see episode.h.
 #include "definition.h"
-#include "filterharness.h"
+#include "episode.h"
 
 using namespace check;
 
 namespace {
 
-// A crash must tell which episode it was in; only write() is allowed in a signal handler.
-char episode_line[64];
-
-void on_crash(int signal_number) {
-  const char* end = episode_line;
-  while (*end != '\0')
-    ++end;
-  if (write(STDERR_FILENO, episode_line, static_cast<std::size_t>(end - episode_line)) < 0)
-    _exit(1);
-  signal(signal_number, SIG_DFL);
-  raise(signal_number);
-}
-
-unsigned long number_from(const char* variable, unsigned long otherwise) {
-  const char* text = g_getenv(variable);
-  return text != nullptr ? std::strtoul(text, nullptr, 10) : otherwise;
-}
-
-class Episode {
+class EqualizeEpisode final : public fuzz::Episode {
  public:
-  /// alive: counts the buffers that were sent in and still exist.
-  Episode(unsigned seed, int& alive) : random_(seed), seed_(seed), alive_(alive) {}
-
-  void run() {
-    good_caps();  // a pad that has seen a segment before caps complains about the caller
-    for (int step = 0; step < 60; ++step)
-      do_something();
-  }
+  EqualizeEpisode(unsigned seed, int& alive) : Episode("cudahistequalize", seed, alive) {}
 
  private:
-  int below(int n) { return static_cast<int>(random_() % static_cast<unsigned>(n)); }
-  template <class T, std::size_t n>
-  T one_of(const T (&list)[n]) {
-    return list[random_() % n];
-  }
-  guint64 any_number() {
-    const guint64 large = static_cast<guint64>(random_()) << 32 | random_();
-    return large >> below(64);
+  bool possible(const FormatFacts& format) const override {
+    return !how_.each_channel || format.family == Family::rgb;
   }
 
-  void do_something() {
-    switch (below(16)) {
-      case 0:
-      case 1:
-        good_caps();
-        break;
-      case 2:
-        bad_caps();
-        break;
-      case 3:
-        bad_frame();
-        break;
-      case 4:
-        change_properties();
-        break;
-      case 5:
-        flush_or_end();
-        break;
-      case 6:
-        send_event();
-        break;
-      case 7:
-        change_state();
-        break;
-      case 8:
-        ask();
-        break;
-      case 9:
-        restrict_downstream();
-        break;
-      default:
-        good_frame();
-    }
-    if (filter_.messages().count(GST_MESSAGE_ANY) > 500)
-      filter_.messages().clear();
+  std::optional<Picture> expected(const Picture& picture,
+                                  const fuzz::FrameKind& kind) const override {
+    // Which set was the last valid one depends on the frames that QoS left out.
+    if (!possible(*picture.format))
+      return std::nullopt;
+    Equalization how = how_;
+    how.limited = kind.limited;
+    return equalized(picture, how);
   }
 
-  void good_caps() {
-    const auto& list = formats();
-    format_ = &list[random_() % list.size()];
-    width_ = 1 + below(below(4) == 0 ? 300 : 40);
-    height_ = 1 + below(below(4) == 0 ? 200 : 40);
-    how_.limited = format_->family != Family::rgb && below(2) == 0;
-    const bool possible = !how_.each_channel || format_->family == Family::rgb;
-    started_ =
-        filter_.send_caps(caps_of(*format_, width_, height_, colorimetry(*format_, how_.limited)));
-    if (!restricted_)
-      fail_unless(started_ == possible, "episode %u: %s %dx%d was %s", seed_, format_->name, width_,
-                  height_, started_ ? "accepted" : "refused");
-  }
-
-  void bad_caps() {
-    static const char* const list[] = {
-        "video/x-raw, format=AYUV, width=8, height=8, framerate=25/1",
-        "video/x-raw, format=I420, width=32, height=16, framerate=25/1, interlace-mode=alternate",
-        "video/x-raw(format:Interlaced), format=I420, width=32, height=16, framerate=25/1, "
-        "interlace-mode=alternate",
-        "video/x-raw(memory:DMABuf), format=NV12, width=32, height=16, framerate=25/1",
-        "video/x-raw, format=GRAY8, width=2147483647, height=2147483647, framerate=25/1",
-        "video/x-raw, format=RGBA, width=65536, height=65536, framerate=25/1",
-        "video/x-raw, format=NV12, framerate=25/1",
-        "video/x-raw",
-        "video/x-bayer, width=8, height=8",
-        "audio/x-raw"};
-    if (filter_.send_caps(one_of(list)))
-      fail_unless(false, "episode %u: impossible caps were accepted", seed_);
-    started_ = false;
-  }
-
-  GstBuffer* tracked(GstBuffer* buffer) {
-    ++alive_;
-    gst_mini_object_weak_ref(
-        GST_MINI_OBJECT(buffer),
-        +[](gpointer count, GstMiniObject*) { --*static_cast<int*>(count); }, &alive_);
-    return buffer;
-  }
-
-  /// Takes what came out. The frame that a push led to, or nullptr.
-  GstBuffer* take_output() {
-    GstBuffer* newest = nullptr;
-    while (GstBuffer* out = filter_.pull()) {
-      if (newest != nullptr)
-        gst_buffer_unref(newest);
-      newest = out;
-    }
-    return newest;
-  }
-
-  void push_and_judge(GstBuffer* buffer, const Picture* expected) {
-    filter_.messages().clear();
-    const GstFlowReturn flow = filter_.push(tracked(buffer));
-    GstBuffer* out = take_output();
-    if (flow == GST_FLOW_ERROR)
-      fail_unless(filter_.messages().count(GST_MESSAGE_ERROR) >= 1,
-                  "episode %u: a failure without an element error", seed_);
-    if (flow == GST_FLOW_OK && out == nullptr)
-      fail_unless(filter_.messages().count(GST_MESSAGE_QOS) == 1,
-                  "episode %u: a frame was lost without a word", seed_);
-    if (expected != nullptr && out != nullptr)
-      expect_picture(from_buffer(out, *format_, width_, height_), *expected,
-                     "episode " + std::to_string(seed_));
-    if (expected != nullptr && started_ && !restricted_)
-      fail_unless(flow == GST_FLOW_OK, "episode %u: a good frame led to %s: %s", seed_,
-                  gst_flow_get_name(flow), filter_.messages().text(GST_MESSAGE_ERROR).c_str());
-    if (out != nullptr)
-      gst_buffer_unref(out);
-  }
-
-  Layout any_layout() {
-    Layout layout;
-    layout.meta = below(3) != 0;
-    layout.first = below(70);
-    layout.row_padding = below(70);
-    layout.plane_gap = below(70);
-    layout.reverse = below(4) == 0;
-    layout.split = !layout.reverse && below(3) == 0;
-    layout.shifted = below(4) == 0;
-    return layout;
-  }
-
-  GstBuffer* stamped(GstBuffer* buffer) {
-    GST_BUFFER_PTS(buffer) = below(8) == 0 ? GST_CLOCK_TIME_NONE : (time_ += 40 * GST_MSECOND);
-    GST_BUFFER_FLAG_SET(buffer, below(8) == 0 ? GST_BUFFER_FLAG_GAP : 0);
-    return buffer;
-  }
-
-  void good_frame() {
-    if (!started_)
-      return good_caps();
-    const Picture picture =
-        make_picture(*format_, width_, height_, one_of(all_contents), random_());
-    GstBuffer* buffer = stamped(to_buffer(picture, any_layout()));
-    if (how_.each_channel && format_->family != Family::rgb) {
-      // Which set was the last valid one depends on the frames that QoS left out.
-      push_and_judge(buffer, nullptr);
-    } else {
-      const Picture expected = equalized(picture, how_);
-      push_and_judge(buffer, &expected);
-    }
-  }
-
-  void bad_frame() {
-    if (!started_)
-      return good_caps();
-    Layout layout = any_layout();
-    layout.meta = below(5) != 0;
-    GstBuffer* buffer = to_buffer(Picture(*format_, width_, height_), layout);
-    if (GstVideoMeta* meta = gst_buffer_get_video_meta(buffer)) {
-      const int plane = below(static_cast<int>(format_->planes.size()));
-      switch (below(6)) {
-        case 0:
-          meta->offset[plane] = any_number();
-          break;
-        case 1:
-          meta->stride[plane] = static_cast<gint>(any_number());
-          break;
-        case 2:
-          meta->stride[plane] = -meta->stride[plane];
-          break;
-        case 3:
-          meta->width = static_cast<guint>(any_number());
-          break;
-        case 4:
-          meta->n_planes = static_cast<guint>(below(GST_VIDEO_MAX_PLANES + 1));
-          break;
-        default:
-          gst_buffer_set_size(buffer, below(static_cast<int>(gst_buffer_get_size(buffer))));
-      }
-    } else if (below(2) == 0) {
-      gst_buffer_set_size(buffer, below(static_cast<int>(gst_buffer_get_size(buffer))));
-    } else {
-      gst_buffer_unref(buffer);
-      buffer = gst_buffer_new();
-    }
-    push_and_judge(stamped(buffer), nullptr);
-  }
-
-  void change_properties() {
+  void change_properties() override {
     if (below(2) == 0) {
       how_.strength = one_of({0.0, 0.25, 0.5, 1.0});
       gchar text[G_ASCII_DTOSTR_BUF_SIZE];
-      filter_.set("strength", g_ascii_dtostr(text, sizeof text, how_.strength));
+      filter().set("strength", g_ascii_dtostr(text, sizeof text, how_.strength));
     }
     if (below(2) == 0) {
       how_.each_channel = below(2) == 0;
-      filter_.set("channels", how_.each_channel ? "rgb" : "luma");
+      filter().set("channels", how_.each_channel ? "rgb" : "luma");
     }
     if (below(3) == 0)
-      filter_.set("post-messages", below(2) == 0 ? "true" : "false");
+      filter().set("post-messages", below(2) == 0 ? "true" : "false");
     if (below(3) == 0)
-      filter_.set("message-interval", std::to_string(any_number()));
+      filter().set("message-interval", std::to_string(any_number()));
   }
 
-  void resume_segment() {
-    GstSegment segment;
-    gst_segment_init(&segment, below(6) == 0 ? GST_FORMAT_BYTES : GST_FORMAT_TIME);
-    if (segment.format == GST_FORMAT_TIME) {
-      segment.rate = one_of({1.0, 0.5, 2.0});
-      segment.base = static_cast<guint64>(below(1000)) * GST_SECOND;
-      segment.time = static_cast<guint64>(below(1000)) * GST_SECOND;
-    }
-    gst_harness_push_event(filter_.harness(), gst_event_new_segment(&segment));
+  void mend() override {
+    how_.each_channel = false;
+    filter().set("channels", "luma");
   }
 
-  void flush_or_end() {
-    if (below(2) == 0)
-      gst_harness_push_event(filter_.harness(), gst_event_new_eos());
-    gst_harness_push_event(filter_.harness(), gst_event_new_flush_start());
-    if (started_ && below(2) == 0)
-      gst_buffer_unref(tracked(to_buffer(Picture(*format_, width_, height_))));
-    gst_harness_push_event(filter_.harness(), gst_event_new_flush_stop(below(2) == 0));
-    resume_segment();
-  }
-
-  void send_event() {
-    switch (below(5)) {
-      case 0:
-        resume_segment();
-        break;
-      case 1:
-        gst_harness_push_event(filter_.harness(),
-                               gst_event_new_gap(time_, below(100) * GST_MSECOND));
-        break;
-      case 2:
-        gst_harness_push_event(filter_.harness(), gst_event_new_tag(gst_tag_list_new(
-                                                      GST_TAG_TITLE, "any title", nullptr)));
-        break;
-      case 3:
-        gst_harness_push_upstream_event(filter_.harness(), gst_event_new_reconfigure());
-        break;
-      default:
-        gst_harness_push_upstream_event(
-            filter_.harness(),
-            gst_event_new_qos(GST_QOS_TYPE_UNDERFLOW, 2.0, below(100) * GST_MSECOND, time_));
-    }
-  }
-
-  void change_state() {
-    for (int i = below(3); i >= 0; --i)
-      gst_element_set_state(filter_.element(),
-                            one_of({GST_STATE_NULL, GST_STATE_READY, GST_STATE_PAUSED}));
-    fail_unless(
-        gst_element_set_state(filter_.element(), GST_STATE_PLAYING) == GST_STATE_CHANGE_SUCCESS,
-        "episode %u: does not start again", seed_);
-    gst_pad_push_event(filter_.source_pad(), gst_event_new_stream_start("again"));
-    started_ = false;
-    if (how_.each_channel) {
-      how_.each_channel = false;
-      filter_.set("channels", "luma");
-    }
-    good_caps();
-  }
-
-  void ask() {
-    GstCaps* any = gst_caps_new_any();
-    GstCaps* some = gst_caps_from_string(
-        one_of({"video/x-raw", "video/x-raw, format=NV12", "video/x-raw(ANY)", "audio/x-raw",
-                "video/x-raw(memory:CUDAMemory)", "EMPTY", "video/x-raw, width=[1, 7]"}));
-    gst_caps_unref(gst_pad_peer_query_caps(filter_.source_pad(), below(2) == 0 ? some : nullptr));
-    gst_caps_unref(gst_pad_peer_query_caps(filter_.sink_pad(), below(2) == 0 ? some : any));
-    if (gst_caps_is_fixed(some))
-      gst_pad_peer_query_accept_caps(filter_.source_pad(), some);
-    gst_harness_query_latency(filter_.harness());
-    GstCaps* caps = gst_pad_get_current_caps(filter_.source_pad());
-    GstQuery* query = gst_query_new_allocation(below(4) == 0 ? nullptr : caps, below(2) == 0);
-    gst_pad_peer_query(filter_.source_pad(), query);
-    gst_query_unref(query);
-    if (caps != nullptr)
-      gst_caps_unref(caps);
-    gst_caps_unref(some);
-    gst_caps_unref(any);
-  }
-
-  void restrict_downstream() {
-    restricted_ = below(3) == 0;
-    gst_harness_set_sink_caps_str(
-        filter_.harness(), restricted_ ? one_of({"video/x-raw, format=NV12", "video/x-raw, width=7",
-                                                 "video/x-raw, format={ RGBA, GRAY8 }"})
-                                       : "video/x-raw");
-    good_caps();
-  }
-
-  std::mt19937 random_;
-  unsigned seed_;
-  int& alive_;
-  FilterHarness filter_;
-  const FormatFacts* format_ = nullptr;
-  int width_ = 1, height_ = 1;
   Equalization how_;
-  bool started_ = false;
-  bool restricted_ = false;
-  GstClockTime time_ = 0;
 };
 
 }  // namespace
 
 GST_START_TEST(fuzz_operations) {
-  const unsigned long first = number_from("CUDAVISION_FUZZ_SEED", 1);
-  const gint64 end =
-      g_get_monotonic_time() +
-      static_cast<gint64>(number_from("CUDAVISION_FUZZ_SECONDS", 8)) * G_USEC_PER_SEC;
-  for (int number : {SIGSEGV, SIGABRT, SIGBUS, SIGFPE, SIGTRAP})
-    signal(number, on_crash);
-  std::size_t settled = 0;
-  unsigned episodes = 0;
-  while (g_get_monotonic_time() < end) {
-    const unsigned seed = static_cast<unsigned>(first) + episodes;
-    std::snprintf(episode_line, sizeof episode_line, "crashed in episode %u\n", seed);
-    int alive = 0;
-    Episode(seed, alive).run();
-    fail_unless(alive == 0, "episode %u left %d of its buffers", seed, alive);
-    if (++episodes == 40)
-      settled = resident_bytes();
-  }
-  std::printf("%u episodes from seed %lu\n", episodes, first);
-  std::fflush(stdout);
-  // Pools and the allocator's arenas still grow a little; a leak per episode would not stop there.
-  if (settled != 0 && unless_sanitized().empty())
-    fail_unless(resident_bytes() < settled + (testing_cuda() ? 64u : 16u) * 1024 * 1024,
-                "%u episodes left %lld bytes", episodes,
-                static_cast<long long>(resident_bytes()) - static_cast<long long>(settled));
+  fuzz::run_episodes(
+      [](unsigned seed, int& alive) { return std::make_unique<EqualizeEpisode>(seed, alive); });
 }
 GST_END_TEST
 
@@ -388,7 +62,7 @@ static Suite* fuzz_histequalize_suite() {
   Suite* suite = suite_create("cudahistequalize fuzz");
   TCase* tc = tcase_create("operations");
   suite_add_tcase(suite, tc);
-  tcase_set_timeout(tc, 90 + static_cast<double>(number_from("CUDAVISION_FUZZ_SECONDS", 8)));
+  tcase_set_timeout(tc, fuzz::time_limit());
   tcase_add_test(tc, fuzz_operations);
   return suite;
 }

@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """What run-gpu.sh makes of its results.
 
-    proof.py transfers STREET.json FOLDER
-        judges the transfers that the three pipelines of run-gpu.sh counted into FOLDER
+    proof.py transfers STREET.json FOLDER ELEMENT...
+        judges the transfers that run-gpu.sh counted into FOLDER: of decoding alone, and for each
+        element of decoding and the element, and of these two and a download
     proof.py write BUNDLE RESULTS WORK CARD DRIVER
         merges the stages in WORK into RESULTS/results.json and writes RESULTS/proof.json
 """
@@ -21,12 +22,12 @@ def verdict(name, why_not):
     return not why_not
 
 
-def transfers(street, folder):
+def transfers(street, folder, *elements):
     facts = load(street)
     frame = facts["width"] * facts["height"] * 3 // 2
     film = frame * facts["frames"]
     counts = {}
-    for name in ("decode", "equalise", "download"):
+    for name in ("decode", *(name for element in elements for name in (element, f"{element}-download"))):
         path = pathlib.Path(folder) / f"transfers.{name}.json"
         if not path.exists():
             verdict("transfers are counted", f"the pipeline {name} left no counts")
@@ -34,28 +35,31 @@ def transfers(street, folder):
         counts[name] = load(path)
 
     print(f'{facts["frames"]} frames of {facts["width"]}x{facts["height"]} NV12, {film} bytes')
-    print(f'{"pipeline":10} {"host to device":>24} {"device to host":>24} {"device to device":>24} {"kernels":>8}')
+    print(f'{"pipeline":25} {"host to device":>24} {"device to host":>24} {"device to device":>24} {"kernels":>8}')
     for name, count in counts.items():
         columns = [f'{count[way]["copies"]:6} / {count[way]["bytes"]:11} B'
                    for way in ("host_to_device", "device_to_host", "device_to_device")]
-        print(f"{name:10} {columns[0]:>24} {columns[1]:>24} {columns[2]:>24} {count['kernels']:8}")
+        print(f"{name:25} {columns[0]:>24} {columns[1]:>24} {columns[2]:>24} {count['kernels']:8}")
 
-    decode, equalise, download = counts["decode"], counts["equalise"], counts["download"]
+    decode = counts["decode"]
     lost = sum(count["lost"] for count in counts.values())
-    back = equalise["device_to_host"]["bytes"] - decode["device_to_host"]["bytes"]
-    up = equalise["host_to_device"]["bytes"] - decode["host_to_device"]["bytes"]
-    downloaded = download["device_to_host"]["bytes"] - decode["device_to_host"]["bytes"]
-    kernels = equalise["kernels"] - decode["kernels"]
-    good = [
-        verdict("every copy was seen", f"{lost} records were lost" if lost else ""),
-        verdict("the element works on the card",
-                "" if kernels >= facts["frames"] else f"only {kernels} kernels for {facts['frames']} frames"),
-        # A table or two may go up when the element starts; a frame may not.
-        verdict("no frame goes up for the element", f"{up} bytes more than decoding alone" if up >= frame else ""),
-        verdict("nothing comes down before the download", f"{back} bytes more than decoding alone" if back else ""),
-        verdict("the download moves each frame once",
-                "" if downloaded == film else f"{downloaded} bytes for a film of {film}"),
-    ]
+    good = [verdict("every copy was seen", f"{lost} records were lost" if lost else "")]
+    for element in elements:
+        alone, download = counts[element], counts[f"{element}-download"]
+        back = alone["device_to_host"]["bytes"] - decode["device_to_host"]["bytes"]
+        up = alone["host_to_device"]["bytes"] - decode["host_to_device"]["bytes"]
+        downloaded = download["device_to_host"]["bytes"] - decode["device_to_host"]["bytes"]
+        kernels = alone["kernels"] - decode["kernels"]
+        good += [
+            verdict(f"{element} works on the card",
+                    "" if kernels >= facts["frames"] else f"only {kernels} kernels for {facts['frames']} frames"),
+            # A table or two may go up when the element starts; a frame may not.
+            verdict(f"no frame goes up for {element}", f"{up} bytes more than decoding alone" if up >= frame else ""),
+            verdict(f"nothing comes down from {element} before the download",
+                    f"{back} bytes more than decoding alone" if back else ""),
+            verdict(f"the download behind {element} moves each frame once",
+                    "" if downloaded == film else f"{downloaded} bytes for a film of {film}"),
+        ]
     return 0 if all(good) else 1
 
 
@@ -108,7 +112,7 @@ def write(bundle, results, work, card, driver):
 
 
 def main(arguments):
-    if len(arguments) == 3 and arguments[0] == "transfers":
+    if len(arguments) > 3 and arguments[0] == "transfers":
         return transfers(*arguments[1:])
     if len(arguments) == 6 and arguments[0] == "write":
         return write(*arguments[1:])

@@ -13,7 +13,7 @@ usage: bash run-gpu.sh [--results FOLDER] STAGE...
   sanitizers   the kernel tests under compute-sanitizer: memcheck, racecheck, initcheck, synccheck
   check        the element tests with backend=cuda
   transfers    counts the copies between host and card while video goes from nvh264dec through
-               cudahistequalize to cudadownload
+               each element to cudadownload
   bench        the benchmarks
   all          all of them
 
@@ -21,9 +21,10 @@ Goes on after a failure, then exits with 1. Results gather in FOLDER (default: r
 script): proof.json over the stages that have run into this FOLDER so far, results.json with every
 count, the logs, bench.txt. A stage that is run again replaces what it said before.
 
-Environment: GTEST_FILTER, which kernel tests; CUDAVISION_TEST_CASES, random cases of each kernel test (default 3000; a tenth of it as
-PTX); SANITIZER_CASES (default 8) and SANITIZER_PIXELS (default 20000), how much the sanitizers see;
-TEST_TIMEOUT, SANITIZER_TIMEOUT, BENCH_TIMEOUT, seconds for one program (default 240, 150, 240).
+Environment: GTEST_FILTER, which kernel tests; CUDAVISION_TEST_CASES, random cases of each kernel test
+(default 3000; a tenth of it as PTX); SANITIZER_CASES (default 8, at least one of each layout) and
+SANITIZER_PIXELS (default 20000), how much the sanitizers see;
+TEST_TIMEOUT, SANITIZER_TIMEOUT, BENCH_TIMEOUT, seconds for one program (default 240, 300, 240).
 END
 }
 
@@ -100,7 +101,7 @@ print("%-48s %5d passed %3d failed %3d skipped %4d s" % (r["name"], r["passed"],
 
 # verdict WHAT WHY-NOT [NAME]: one more count under that name; an empty reason is good news.
 verdict() {
-  local file=$log_folder/verdict
+  local file=$log_folder/verdict.$BASHPID
   if [[ -z $2 ]]; then echo "ok: $1" >"$file"; else echo "not ok: $1: $2" >"$file"; fi
   cat "$file"
   python3 "$bundle/tally.py" collect "${3:-$stage}" "$file" 0 >>"$work/$stage.jsonl"
@@ -130,8 +131,24 @@ stage_tests() {
   [[ ! -s $work/hashes.native ]] || cp "$work/hashes.native" "$results/hashes.json"
 }
 
+# sanitize SANITIZER TOOL: each program of the kernel tests that has something for it.
+sanitize() {
+  local sanitizer=$1 tool=$2 options=() program name clean
+  # One test asks for more memory than there is: the call's failure is its success.
+  [[ $tool != memcheck ]] || options=(--leak-check full --report-api-errors no)
+  while read -r program; do
+    in_runtime "$program" --gtest_list_tests 2>/dev/null </dev/null | grep -q '^  ' || continue
+    name="$tool $(basename "$program")"
+    run "$name" "${SANITIZER_TIMEOUT:-300}" "$sanitizer" --tool "$tool" --error-exitcode 99 "${options[@]}" "$program"
+    # The tool's own last word; without it nothing was looked at.
+    clean=$(grep -cE '(ERROR SUMMARY: 0 errors|RACECHECK SUMMARY: 0 hazards)' "$log")
+    verdict "$name found nothing" \
+      "$([[ $clean -gt 0 ]] || { grep -E 'SUMMARY|Error|not supported' "$log" || echo 'no summary'; } | tail -n 1)" "$tool verdict"
+  done < <(kernel_tests native)
+}
+
 stage_sanitizers() {
-  local sanitizer tool program name clean options
+  local sanitizer tool
   sanitizer=$(PATH=$PATH:$(printf '%s:' /usr/local/cuda*/bin) command -v compute-sanitizer)
   if [[ -z $sanitizer ]]; then
     verdict "compute-sanitizer" "it is neither on PATH nor in /usr/local/cuda*/bin; install it from the CUDA toolkit" "no verdict"
@@ -141,20 +158,11 @@ stage_sanitizers() {
   export CUDAVISION_TEST_MAX_PIXELS=${SANITIZER_PIXELS:-20000}
   # compute-sanitizer sees nothing of the CPU's half.
   export GTEST_FILTER=${GTEST_FILTER:-*Cuda*:*OnCard.Small*}
+  # The tools spend their time on the host, rewriting machine code: they run beside each other.
   for tool in memcheck racecheck initcheck synccheck; do
-    options=()
-    # One test asks for more memory than there is: the call's failure is its success.
-    [[ $tool != memcheck ]] || options=(--leak-check full --report-api-errors no)
-    while read -r program; do
-      in_runtime "$program" --gtest_list_tests 2>/dev/null </dev/null | grep -q '^  ' || continue
-      name="$tool $(basename "$program")"
-      run "$name" "${SANITIZER_TIMEOUT:-150}" "$sanitizer" --tool "$tool" --error-exitcode 99 "${options[@]}" "$program"
-      # The tool's own last word; without it nothing was looked at.
-      clean=$(grep -cE '(ERROR SUMMARY: 0 errors|RACECHECK SUMMARY: 0 hazards)' "$log")
-      verdict "$name found nothing" \
-        "$([[ $clean -gt 0 ]] || { grep -E 'SUMMARY|Error|not supported' "$log" || echo 'no summary'; } | tail -n 1)" "$tool verdict"
-    done < <(kernel_tests native)
+    sanitize "$sanitizer" "$tool" &
   done
+  wait
   unset CUDAVISION_TEST_BACKEND CUDAVISION_TEST_CASES CUDAVISION_TEST_MAX_PIXELS GTEST_FILTER
 }
 
@@ -175,9 +183,9 @@ stage_transfers() {
   fi
   # Fills the registry now, so that no plug-in scanner is counted.
   in_runtime gst-inspect-1.0 nvh264dec >"$log_folder/nvh264dec.log" 2>&1
+  local elements=(cudahistequalize cudagaussblur) element
   local decode=(filesrc "location=$bundle/video/street.mkv" ! matroskademux ! h264parse ! nvh264dec)
   local on_card='video/x-raw(memory:CUDAMemory),format=NV12'
-  local equalise=(cudahistequalize backend=cuda)
 
   counted() { # NAME ELEMENT...
     local name=$1
@@ -186,17 +194,21 @@ stage_transfers() {
       CUDAVISION_TRANSFERS="$work/transfers.$name.json" gst-launch-1.0 -q "${decode[@]}" "$@"
   }
   counted decode ! "$on_card" ! fakesink
-  counted equalise ! "$on_card" ! "${equalise[@]}" ! "$on_card" ! fakesink
-  counted download ! "$on_card" ! "${equalise[@]}" ! "$on_card" ! cudadownload \
-    ! video/x-raw,format=NV12 ! filesink location="$work/gpu.nv12"
-  run "pipeline: the same on the CPU" 90 gst-launch-1.0 -q "${decode[@]}" ! "$on_card" ! cudadownload \
-    ! video/x-raw,format=NV12 ! cudahistequalize backend=cpu ! filesink location="$work/cpu.nv12"
+  for element in "${elements[@]}"; do
+    counted "$element" ! "$on_card" ! "$element" backend=cuda ! "$on_card" ! fakesink
+    counted "$element-download" ! "$on_card" ! "$element" backend=cuda ! "$on_card" ! cudadownload \
+      ! video/x-raw,format=NV12 ! filesink location="$work/gpu.nv12"
+    run "pipeline: $element on the CPU" 90 gst-launch-1.0 -q "${decode[@]}" ! "$on_card" ! cudadownload \
+      ! video/x-raw,format=NV12 ! "$element" backend=cpu ! filesink location="$work/cpu.nv12"
+    verdict "$element, NV12 from nvh264dec: CUDA and CPU give the same pixels" \
+      "$([[ -s $work/gpu.nv12 ]] && cmp "$work/gpu.nv12" "$work/cpu.nv12" 2>&1 || echo "compared nothing or found a difference")"
+    rm -f "$work"/{gpu,cpu}.nv12
+  done
 
-  python3 "$bundle/proof.py" transfers "$bundle/video/street.json" "$work" >"$log_folder/transfers.log" 2>&1
-  cat "$log_folder/transfers.log"
+  python3 "$bundle/proof.py" transfers "$bundle/video/street.json" "$work" "${elements[@]}" \
+    >"$log_folder/transfers.log" 2>&1
   python3 "$bundle/tally.py" collect transfers "$log_folder/transfers.log" $? >>"$work/transfers.jsonl"
-  verdict "NV12 from nvh264dec: CUDA and CPU give the same pixels" \
-    "$([[ -s $work/gpu.nv12 ]] && cmp "$work/gpu.nv12" "$work/cpu.nv12" 2>&1 || echo "compared nothing or found a difference")"
+  cat "$log_folder/transfers.log"
 }
 
 stage_bench() {

@@ -11,6 +11,7 @@ so and ends with status 77, which test runners count as skipped. --program fails
 a case is missing on either side; without a proof it ends with status 77, too.
 """
 import argparse
+import collections
 import hashlib
 import json
 import pathlib
@@ -89,6 +90,12 @@ def hashes_of(program):
     return json.loads(run.stdout)["cases"]
 
 
+def by_operation(cases):
+    """How many cases each operation has, after which they are named."""
+    counts = collections.Counter(case.split("/")[0] for case in cases)
+    return ", ".join(f"{count} of {operation}" for operation, count in sorted(counts.items()))
+
+
 def check_hashes(program, path):
     proof = load(path)
     if proof is None:
@@ -97,19 +104,22 @@ def check_hashes(program, path):
     there = proof["cases"]
     problems = [f"{case}: {here[case]} on this CPU, {there[case]} on the GPU"
                 for case in sorted(here.keys() & there.keys()) if here[case] != there[case]]
-    problems += [f"{case}: the proof does not have it" for case in sorted(here.keys() - there.keys())]
-    problems += [f"{case}: only the proof has it" for case in sorted(there.keys() - here.keys())]
+    for cases, fault in ((here.keys() - there.keys(), "the proof does not have"),
+                         (there.keys() - here.keys(), "only the proof has")):
+        if cases:
+            problems.append(f"{fault} {by_operation(cases)}, {min(cases)} being the first")
     if not here:
         problems.append("there are no cases to compare")
     for problem in problems[:20]:
         print(problem)
     if problems:
-        print(f"{len(problems)} of {len(here | there)} cases differ or are missing.")
+        print(f"Not all of {len(here | there)} cases are there and agree.")
         if proof["digest"] != tree_digest():
             print("The proof is another tree's. Where the cases or what the kernels compute have "
                   "changed on purpose, make a new proof on a GPU host (tests/gpu/bundle.sh).")
         return 1
-    print(f"{len(here)} cases: this CPU gives the hashes of {proof.get('card', 'the GPU')}.")
+    print(f"{len(here)} cases ({by_operation(here)}): this CPU gives the hashes of "
+          f"{proof.get('card', 'the GPU')}.")
     return 0
 
 

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <functional>
 #include <ostream>
 #include <string>
 
@@ -61,3 +62,28 @@ inline void PrintTo(Backend backend, std::ostream* stream) {
     if (cudavision::test::settings().small)                                              \
       GTEST_SKIP() << "timing is not looked at where CUDAVISION_TEST_MAX_PIXELS is set"; \
   } while (false)
+
+namespace cudavision::test {
+
+/// Runs a test's body on the CPU device, or on the CUDA device where there is one.
+class EitherDevice : public testing::TestWithParam<Backend> {
+ protected:
+  static void on_device(const std::function<void(Device&)>& body) {
+    if (GetParam() == Backend::cpu)
+      return body(*make_cpu_device());
+    CUDAVISION_NEEDS_CUDA();
+    CudaTestDevice device;
+    body(*device);
+  }
+};
+
+/// The parameters of a suite of EitherDevice, and what each is called.
+inline auto both_devices() {
+  return testing::Values(Backend::cpu, Backend::cuda);
+}
+
+inline std::string device_name(const testing::TestParamInfo<Backend>& info) {
+  return info.param == Backend::cpu ? "Cpu" : "Cuda";
+}
+
+}  // namespace cudavision::test

@@ -47,18 +47,6 @@ HistogramEqualizeParameters random_parameters(const FrameLayout& layout, Random&
   return parameters;
 }
 
-/// Kernels change their ways where rows end, so that sizes next to the usual widths of their steps
-/// deserve more than their share.
-int random_extent(Random& random, int largest) {
-  int extent = random.log_uniform(largest);
-  if (random.one_in(3)) {
-    constexpr int steps[] = {4, 8, 16, 32, 64, 128, 256, 512, 1024};
-    const int step = steps[random.between(0, 8)];
-    extent = (extent + step - 1) / step * step + random.between(-1, 1);
-  }
-  return std::clamp(extent, 1, largest);
-}
-
 std::vector<std::uint32_t> poisoned_counts(const HistEqualizeCase& test, std::uint8_t poison) {
   const std::size_t count = static_cast<std::size_t>(test.histogram_start) +
                             (std::size_t{1} << test.layout.bits) + histogram_margin;
@@ -68,21 +56,6 @@ std::vector<std::uint32_t> poisoned_counts(const HistEqualizeCase& test, std::ui
 View<std::uint32_t> bins_in(const HistEqualizeCase& test, std::uint32_t* block) {
   const int bins = 1 << test.layout.bits;
   return {block + test.histogram_start, bins, 1, bins * std::ptrdiff_t{4}};
-}
-
-std::string position(const HistEqualizeCase& test, std::size_t byte) {
-  const auto place = static_cast<std::ptrdiff_t>(byte);
-  for (int p = 0; p < test.layout.plane_count; ++p) {
-    const PlaneShape& shape = test.layout.planes[p];
-    const auto [start, pitch] = test.out.planes[p];
-    for (int y = 0; y < shape.rows; ++y) {
-      const std::ptrdiff_t x = place - static_cast<std::ptrdiff_t>(start) - y * pitch;
-      if (x >= 0 && x < shape.row_bytes)
-        return "plane " + std::to_string(p) + ", row " + std::to_string(y) + ", byte " +
-               std::to_string(x);
-    }
-  }
-  return "outside the frame's rows, byte " + std::to_string(byte) + " of the block";
 }
 
 std::string difference_of_counts(const HistEqualizeCase& test, const char* what,
@@ -104,15 +77,7 @@ HistEqualizeCase make_histequalize_case(std::uint64_t seed, int number, int max_
   const auto& kinds = layout_kinds();
   const LayoutKind& kind = kinds[static_cast<std::size_t>(number) % kinds.size()];
 
-  // Very wide and very high pictures are drawn now and then, so that the other side gets small.
-  const int largest = std::min(max_pixels, random.one_in(10) ? 65535 : 4096);
-  int width = random_extent(random, largest);
-  int height = random_extent(random, std::max(1, std::min(largest, max_pixels / width)));
-  if (random.one_in(2)) {
-    height = random_extent(random, largest);
-    width = random_extent(random, std::max(1, std::min(largest, max_pixels / height)));
-  }
-
+  const auto [width, height] = random_picture_size(random, max_pixels);
   HistEqualizeCase test;
   test.title = kind.name + ", case " + std::to_string(number);
   test.layout = kind.make(width, height);
@@ -206,7 +171,9 @@ std::string difference(const HistEqualizeCase& test, const HistEqualizeBlocks& e
                        const HistEqualizeBlocks& actual) {
   const auto [e, a] = std::mismatch(expected.out.begin(), expected.out.end(), actual.out.begin());
   if (e != expected.out.end())
-    return "output: " + position(test, static_cast<std::size_t>(e - expected.out.begin())) +
+    return "output: " +
+           describe_byte(test.layout, test.out,
+                         static_cast<std::size_t>(e - expected.out.begin())) +
            " must be " + std::to_string(*e) + " and is " + std::to_string(*a);
   const std::string histogram =
       difference_of_counts(test, "histogram", expected.histogram, actual.histogram);
@@ -216,10 +183,7 @@ std::string difference(const HistEqualizeCase& test, const HistEqualizeBlocks& e
 
 std::string hash(const HistEqualizeCase& test, const HistEqualizeBlocks& blocks) {
   Hash hash;
-  const ConstFrame out = frame_in(test.layout, test.out, blocks.out.data());
-  for (int p = 0; p < test.layout.plane_count; ++p)
-    for (int y = 0; y < test.layout.planes[p].rows; ++y)
-      hash.add(out.planes[p].row(y), static_cast<std::size_t>(test.layout.planes[p].row_bytes));
+  add_rows(hash, test.layout, test.out, blocks.out);
   for (const auto* counts : {&blocks.histogram, &blocks.bins})
     if (counts != &blocks.histogram || test.histogram)
       for (int bin = 0; bin < 1 << test.layout.bits; ++bin)

@@ -5,8 +5,11 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "frame.h"
+#include "hash.h"
 #include "random.h"
 
 namespace cudavision::test {
@@ -21,6 +24,10 @@ struct Placement {
   std::array<Plane, FrameLayout::max_planes> planes{};
   std::size_t bytes = 0;
 };
+
+/// Width and height, log-uniform, with their product within max_pixels. Now and then one of them is
+/// very large, so that the other gets small.
+std::pair<int, int> random_picture_size(Random& random, int max_pixels);
 
 /// Dense rows; each plane starts at a multiple of 256.
 Placement dense_placement(const FrameLayout& layout);
@@ -39,5 +46,12 @@ BasicFrame<Byte> frame_in(const FrameLayout& layout, const Placement& placement,
 }
 
 std::string describe(const FrameLayout& layout, const Placement& placement);
+
+/// Where in the frame that byte of the block lies, in words.
+std::string describe_byte(const FrameLayout& layout, const Placement& placement, std::size_t byte);
+
+/// Adds the frame's rows in the block, and nothing that lies around them.
+void add_rows(Hash& hash, const FrameLayout& layout, const Placement& placement,
+              const std::vector<std::uint8_t>& block);
 
 }  // namespace cudavision::test

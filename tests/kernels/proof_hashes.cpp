@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// Writes the hash of what a fixed list of cases gives on one device, as JSON. The list of a GPU
-// host, kept with the sources, is compared with that of any other machine's CPU by check_proof.py.
+// Writes the hash of what a fixed list of cases of each operation gives on one device, as JSON. The
+// list of a GPU host, kept with the sources, is compared with that of any other machine's CPU by
+// check_proof.py.
 
 #include <cstdio>
 #include <cstring>
@@ -11,14 +12,36 @@
 #include <string>
 
 #include "cuda_testing.h"
+#include "gaussblur_case.h"
 #include "histequalize_case.h"
 
 namespace cudavision::test {
 namespace {
 
 constexpr std::uint64_t proof_seed = 1;
-constexpr int proof_cases = 400;
 constexpr int proof_max_pixels = 1 << 21;
+
+std::string histequalize_hash(Device& device, int number) {
+  const HistEqualizeCase test = make_histequalize_case(proof_seed, number, proof_max_pixels);
+  return hash(test, HistEqualizeRunner(device, test).run(input_block(test), 0xcd));
+}
+
+std::string gaussblur_hash(Device& device, int number) {
+  const GaussBlurCase test = make_gaussblur_case(proof_seed, number, proof_max_pixels);
+  return hash(test, GaussBlurRunner(device, test).run(input_block(test), 0xcd));
+}
+
+/// The cases of one operation are named after it.
+struct Suite {
+  const char* name;
+  int cases;
+  std::string (*hash)(Device& device, int number);
+};
+
+constexpr Suite suites[] = {
+    {"gaussblur", 400, gaussblur_hash},
+    {"histequalize", 400, histequalize_hash},
+};
 
 struct Options {
   Backend backend = Backend::cpu;
@@ -55,17 +78,17 @@ Options parse(int argc, char** argv) {
 
 void write(std::ostream& stream, Device& device, const std::string& backend,
            const std::string& card) {
-  stream << "{\n  \"suite\": \"histequalize\",\n  \"backend\": \"" << backend
-         << "\",\n  \"card\": \"" << card << "\",\n  \"cases\": {\n";
-  for (int number = 0; number < proof_cases; ++number) {
-    const HistEqualizeCase test = make_histequalize_case(proof_seed, number, proof_max_pixels);
-    const HistEqualizeBlocks blocks = HistEqualizeRunner(device, test).run(input_block(test), 0xcd);
-    char name[32];
-    std::snprintf(name, sizeof name, "histequalize/%04d", number);
-    stream << "    \"" << name << "\": \"" << hash(test, blocks) << "\""
-           << (number + 1 < proof_cases ? ",\n" : "\n");
-  }
-  stream << "  }\n}\n";
+  stream << "{\n  \"backend\": \"" << backend << "\",\n  \"card\": \"" << card
+         << "\",\n  \"cases\": {";
+  const char* separator = "\n";
+  for (const Suite& suite : suites)
+    for (int number = 0; number < suite.cases; ++number) {
+      char name[32];
+      std::snprintf(name, sizeof name, "%s/%04d", suite.name, number);
+      stream << separator << "    \"" << name << "\": \"" << suite.hash(device, number) << "\"";
+      separator = ",\n";
+    }
+  stream << "\n  }\n}\n";
 }
 
 void run(const Options& options) {

@@ -20,21 +20,9 @@ extern "C" __attribute__((visibility("default"))) const char* __asan_default_opt
 namespace cudavision::test {
 namespace {
 
-class Devices : public testing::TestWithParam<Backend> {
- protected:
-  void on_device(const std::function<void(Device&)>& body) {
-    if (GetParam() == Backend::cpu)
-      return body(*make_cpu_device());
-    CUDAVISION_NEEDS_CUDA();
-    CudaTestDevice device;
-    body(*device);
-  }
-};
+class Devices : public EitherDevice {};
 
-INSTANTIATE_TEST_SUITE_P(Devices, Devices, testing::Values(Backend::cpu, Backend::cuda),
-                         [](const auto& info) {
-                           return std::string(info.param == Backend::cpu ? "Cpu" : "Cuda");
-                         });
+INSTANTIATE_TEST_SUITE_P(Devices, Devices, both_devices(), device_name);
 
 std::vector<std::uint8_t> random_bytes(std::size_t count, std::uint64_t seed) {
   std::vector<std::uint8_t> bytes(count);

@@ -3,23 +3,14 @@
 // Histogram and HistogramEqualize on the CPU device against the definition, and on the CUDA device
 // against the CPU device, in every byte.
 
-#include <algorithm>
-
-#include "gtest_support.h"
 #include "histequalize_case.h"
+#include "layout_cases.h"
 
 namespace cudavision::test {
 namespace {
 
 // Two that differ in every bit, so that a byte which is not written shows in one run or the other.
 constexpr std::uint8_t poison = 0xcd, other_poison = 0x32;
-
-std::string repeat_with(int number) {
-  return "repeat with CUDAVISION_TEST_CASE=" + std::to_string(number) +
-         " CUDAVISION_TEST_SEED=" + std::to_string(settings().seed) +
-         (settings().small ? " CUDAVISION_TEST_MAX_PIXELS=" + std::to_string(settings().max_pixels)
-                           : std::string());
-}
 
 /// Runs the case on device three times, another picture in between, and compares all of what it
 /// wrote.
@@ -51,49 +42,20 @@ void expect_equal_devices(Device& cuda, const HistEqualizeCase& test) {
   expect_blocks(cuda, test, input, HistEqualizeRunner(*cpu, test).run(input, poison));
 }
 
-/// The random cases of one layout: those whose numbers, divided by the number of layouts, leave
-/// the layout's.
-class HistEqualizeCases : public testing::TestWithParam<int> {
- protected:
-  std::vector<int> numbers() const {
-    const int kinds = static_cast<int>(layout_kinds().size());
-    if (settings().only_case >= 0)
-      return settings().only_case % kinds == GetParam() ? std::vector{settings().only_case}
-                                                        : std::vector<int>{};
-    std::vector<int> numbers{GetParam()};  // at least one of each layout, whatever was asked for
-    for (int number = GetParam() + kinds; number < settings().cases; number += kinds)
-      numbers.push_back(number);
-    return numbers;
-  }
-
-  template <class Check>
-  void for_each_case(const Check& check) const {
-    if (numbers().empty())
-      GTEST_SKIP() << "the case asked for has another layout";
-    for (const int number : numbers()) {
-      SCOPED_TRACE(repeat_with(number));
-      check(make_histequalize_case(settings().seed, number, settings().max_pixels));
-      if (HasFailure())
-        return;
-    }
-  }
-};
+class HistEqualizeCases : public LayoutCases {};
 
 TEST_P(HistEqualizeCases, CpuEqualsDefinition) {
-  for_each_case(expect_definition);
+  for_each_case(make_histequalize_case, expect_definition);
 }
 
 TEST_P(HistEqualizeCases, CudaEqualsCpu) {
   CUDAVISION_NEEDS_CUDA();
   CudaTestDevice device;
-  for_each_case([&](const HistEqualizeCase& test) { expect_equal_devices(*device, test); });
+  for_each_case(make_histequalize_case,
+                [&](const HistEqualizeCase& test) { expect_equal_devices(*device, test); });
 }
 
-INSTANTIATE_TEST_SUITE_P(Layouts, HistEqualizeCases,
-                         testing::Range(0, static_cast<int>(layout_kinds().size())),
-                         [](const auto& info) {
-                           return layout_kinds()[static_cast<std::size_t>(info.param)].name;
-                         });
+INSTANTIATE_TEST_SUITE_P(Layouts, HistEqualizeCases, every_layout(), layout_name);
 
 /// Pictures so large that counters narrower than 32 bits overflow, so wide or so high that one
 /// block or thread gets very little or very much, and so small that most have nothing to do.

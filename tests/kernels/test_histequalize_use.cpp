@@ -5,34 +5,28 @@
 
 #include <algorithm>
 #include <functional>
+#include <iterator>
 #include <limits>
 #include <thread>
 
-#include "device_block.h"
+#include "device_frames.h"
 #include "gtest_support.h"
 #include "histequalize_case.h"
 #include "histequalize_definition.h"
+#include "layout_refusals.h"
 
 namespace cudavision::test {
 namespace {
 
 using Channels = HistogramEqualizeParameters::Channels;
 
-/// A dense frame in the memory of a device, and one to equalise it into.
-struct DeviceFrames {
-  DeviceFrames(Device& device, const FrameLayout& frame_layout, Content content,
-               std::uint64_t seed = 5)
-      : layout(frame_layout),
-        placement(dense_placement(layout)),
-        host(painted(layout, placement, content, seed)),
-        in_block(device, host),
-        out_block(device, std::vector<std::uint8_t>(placement.bytes, 0xcd)),
+/// Frames, the histogram's place beside them, and what an equalisation must make of them.
+struct HistEqualizeFrames : DeviceFrames {
+  HistEqualizeFrames(Device& device, const FrameLayout& frame_layout, Content content,
+                     std::uint64_t seed = 5)
+      : DeviceFrames(device, frame_layout, content, seed),
         bins_block(device, std::vector<std::uint32_t>(std::size_t{1} << layout.bits, 0xcdcdcdcd)) {}
 
-  ConstFrame in() const {
-    return frame_in(layout, placement, static_cast<const std::uint8_t*>(in_block.data()));
-  }
-  Frame out() const { return frame_in(layout, placement, out_block.data()); }
   View<std::uint32_t> bins() const {
     const int count = 1 << layout.bits;
     return {bins_block.data(), count, 1, count * std::ptrdiff_t{4}};
@@ -40,23 +34,12 @@ struct DeviceFrames {
 
   /// The whole output block as the definition wants it after an equalisation with parameters.
   std::vector<std::uint8_t> expected(const HistogramEqualizeParameters& parameters) const {
-    std::vector<std::uint8_t> block(placement.bytes, 0xcd);
+    std::vector<std::uint8_t> block(placement.bytes, out_poison);
     defined_equalization(layout, parameters, frame_in(layout, placement, host.data()),
                          frame_in(layout, placement, block.data()));
     return block;
   }
 
-  static std::vector<std::uint8_t> painted(const FrameLayout& layout, const Placement& placement,
-                                           Content content, std::uint64_t seed) {
-    std::vector<std::uint8_t> block(placement.bytes, 0xa5);
-    paint(layout, frame_in(layout, placement, block.data()), content, seed);
-    return block;
-  }
-
-  FrameLayout layout;
-  Placement placement;
-  std::vector<std::uint8_t> host;
-  DeviceBlock<std::uint8_t> in_block, out_block;
   DeviceBlock<std::uint32_t> bins_block;
 };
 
@@ -66,63 +49,17 @@ HistogramEqualizeParameters with_blend(int blend) {
   return parameters;
 }
 
-/// Runs the test's body on the CPU device, or on the CUDA device where there is one.
-class HistEqualizeUse : public testing::TestWithParam<Backend> {
- protected:
-  void on_device(const std::function<void(Device&)>& body) {
-    if (GetParam() == Backend::cpu)
-      return body(*make_cpu_device());
-    CUDAVISION_NEEDS_CUDA();
-    CudaTestDevice device;
-    body(*device);
-  }
-};
+class HistEqualizeUse : public EitherDevice {};
 
-INSTANTIATE_TEST_SUITE_P(Devices, HistEqualizeUse, testing::Values(Backend::cpu, Backend::cuda),
-                         [](const auto& info) {
-                           return std::string(info.param == Backend::cpu ? "Cpu" : "Cuda");
-                         });
+INSTANTIATE_TEST_SUITE_P(Devices, HistEqualizeUse, both_devices(), device_name);
 
 TEST_P(HistEqualizeUse, RefusesLayoutsWithWords) {
-  struct Refusal {
-    const char* words;
-    std::function<void(FrameLayout&)> spoil;
-  };
-  const Refusal refusals[] = {
-      {"width and height", [](FrameLayout& l) { l.width = 0; }},
-      {"width and height", [](FrameLayout& l) { l.width = -1; }},
-      {"width and height", [](FrameLayout& l) { l.height = 0; }},
-      {"width and height", [](FrameLayout& l) { l.width = 65536; }},
-      {"width and height", [](FrameLayout& l) { l.height = 65536; }},
-      {"width and height", [](FrameLayout& l) { l.height = std::numeric_limits<int>::min(); }},
-      {"bits", [](FrameLayout& l) { l.bits = 7; }},
-      {"bits", [](FrameLayout& l) { l.bits = 17; }},
-      {"bits", [](FrameLayout& l) { l.bits = 0; }},
-      {"shifted", [](FrameLayout& l) { l.shift = 1; }},
-      {"shifted", [](FrameLayout& l) { l.shift = -1; }},
-      {"shifted",
-       [](FrameLayout& l) {
-         l = layout_named("P010", l.width, l.height);
-         l.shift = 7;
-       }},
-      {"planes", [](FrameLayout& l) { l.plane_count = 0; }},
-      {"planes", [](FrameLayout& l) { l.plane_count = 5; }},
-      {"channels", [](FrameLayout& l) { l.channel_count = 0; }},
-      {"channels", [](FrameLayout& l) { l.channel_count = 5; }},
+  std::vector<LayoutRefusal> refusals = common_layout_refusals();
+  const LayoutRefusal own[] = {
       {"luma", [](FrameLayout& l) { l.channels[0].role = Role::chroma; }},
       {"luma", [](FrameLayout& l) { l.channels[0].role = Role::red; }},
-      {"outside", [](FrameLayout& l) { l.channels[0].plane = 1; }},
-      {"outside", [](FrameLayout& l) { l.channels[0].plane = -1; }},
-      {"outside", [](FrameLayout& l) { l.channels[0].step = 0; }},
-      {"outside", [](FrameLayout& l) { l.channels[0].step = -1; }},
-      {"outside", [](FrameLayout& l) { l.channels[0].offset = -1; }},
-      {"too small", [](FrameLayout& l) { l.channels[0].step = 2; }},
-      {"too small", [](FrameLayout& l) { l.planes[0].rows -= 1; }},
-      {"too small", [](FrameLayout& l) { l.planes[0].row_bytes -= 1; }},
-      {"too small", [](FrameLayout& l) { l.planes[0].row_bytes = -1; }},
-      {"too small", [](FrameLayout& l) { l.channels[0].step = std::numeric_limits<int>::max(); }},
       {"as large", [](FrameLayout& l) { l.channels[0].width -= 1; }},
-      {"as large", [](FrameLayout& l) { l.channels[0].height += 1; }},
+      {"as large", [](FrameLayout& l) { l.channels[0].height -= 1; }},
       {"RGB",
        [](FrameLayout& l) {
          l = layout_named("GBR", l.width, l.height);
@@ -136,9 +73,10 @@ TEST_P(HistEqualizeUse, RefusesLayoutsWithWords) {
          l.channel_count = 2;
        }},
   };
+  refusals.insert(refusals.end(), std::begin(own), std::end(own));
   on_device([&](Device& device) {
-    for (const Refusal& refusal : refusals) {
-      SCOPED_TRACE("refusal " + std::to_string(&refusal - refusals));
+    for (const LayoutRefusal& refusal : refusals) {
+      SCOPED_TRACE("refusal " + std::to_string(&refusal - refusals.data()));
       FrameLayout layout = gray_layout(33, 9);
       refusal.spoil(layout);
       CUDAVISION_EXPECT_ERROR(Histogram(device, layout), invalid_argument, refusal.words);
@@ -151,12 +89,12 @@ TEST_P(HistEqualizeUse, RefusesLayoutsWithWords) {
 
 TEST_P(HistEqualizeUse, RefusesParametersWithWordsAndKeepsTheLastValidSet) {
   on_device([](Device& device) {
-    const DeviceFrames gray(device, gray_layout(67, 31), Content::natural);
-    const DeviceFrames rgb(device, layout_named("RGB", 67, 31), Content::natural);
+    const HistEqualizeFrames gray(device, gray_layout(67, 31), Content::natural);
+    const HistEqualizeFrames rgb(device, layout_named("RGB", 67, 31), Content::natural);
     const auto parameters = [](int low, int high, int blend, Channels channels) {
       return HistogramEqualizeParameters{channels, low, high, blend};
     };
-    const auto expect_refusal = [&](const DeviceFrames& frames,
+    const auto expect_refusal = [&](const HistEqualizeFrames& frames,
                                     const HistogramEqualizeParameters& wrong, const char* words) {
       CUDAVISION_EXPECT_ERROR(HistogramEqualize(device, frames.layout, wrong), invalid_argument,
                               words);
@@ -182,7 +120,7 @@ TEST_P(HistEqualizeUse, RefusesParametersWithWordsAndKeepsTheLastValidSet) {
 
 TEST_P(HistEqualizeUse, RefusesFramesAndHistogramsOfAnotherShape) {
   on_device([](Device& device) {
-    const DeviceFrames frames(device, layout_named("NV12", 34, 10), Content::natural);
+    const HistEqualizeFrames frames(device, layout_named("NV12", 34, 10), Content::natural);
     HistogramEqualize equalize(device, frames.layout, {});
     Histogram count(device, frames.layout);
     const auto expect_refusal = [&](const std::function<void(Frame&)>& spoil) {
@@ -217,8 +155,8 @@ TEST_P(HistEqualizeUse, RefusesFramesAndHistogramsOfAnotherShape) {
 
 TEST_P(HistEqualizeUse, ParametersChangeFromOneFrameToTheNext) {
   on_device([](Device& device) {
-    const DeviceFrames first(device, gray_layout(640, 48), Content::natural);
-    const DeviceFrames second(device, gray_layout(640, 48), Content::natural, 6);
+    const HistEqualizeFrames first(device, gray_layout(640, 48), Content::natural);
+    const HistEqualizeFrames second(device, gray_layout(640, 48), Content::natural, 6);
     HistogramEqualize equalize(device, first.layout, with_blend(256));
     // Not finished in between: each frame keeps the parameters that held when it was enqueued.
     equalize.run(first.in(), first.out());
@@ -233,8 +171,8 @@ TEST_P(HistEqualizeUse, ParametersChangeFromOneFrameToTheNext) {
 
 TEST_P(HistEqualizeUse, ChannelsChangeFromOneFrameToTheNext) {
   on_device([](Device& device) {
-    const DeviceFrames first(device, layout_named("RGBA", 321, 45), Content::natural);
-    const DeviceFrames second(device, layout_named("RGBA", 321, 45), Content::natural);
+    const HistEqualizeFrames first(device, layout_named("RGBA", 321, 45), Content::natural);
+    const HistEqualizeFrames second(device, layout_named("RGBA", 321, 45), Content::natural);
     const HistogramEqualizeParameters luminance{}, each{Channels::each, 0, 255, 256};
     HistogramEqualize equalize(device, first.layout, luminance);
     equalize.run(first.in(), first.out(), first.bins());
@@ -249,8 +187,8 @@ TEST_P(HistEqualizeUse, ChannelsChangeFromOneFrameToTheNext) {
 
 TEST_P(HistEqualizeUse, OperationsOfOneDeviceDoNotDisturbEachOther) {
   on_device([](Device& device) {
-    const DeviceFrames gray(device, gray_layout(333, 77), Content::natural);
-    const DeviceFrames deep(device, layout_named("P010", 97, 55), Content::random);
+    const HistEqualizeFrames gray(device, gray_layout(333, 77), Content::natural);
+    const HistEqualizeFrames deep(device, layout_named("P010", 97, 55), Content::random);
     HistogramEqualize first(device, gray.layout, {});
     HistogramEqualize second(device, deep.layout, {Channels::luminance, 64, 940, 256});
     for (int i = 0; i < 3; ++i) {
@@ -288,7 +226,7 @@ TEST_P(HistEqualizeUse, CountsTheLargestPictureThere) {
 TEST_P(HistEqualizeUse, LeftoverRowsOfAPlaneAreCopiedBesideTheOthers) {
   // More rows than the picture has: whoever copies them must leave the picture's to the others.
   on_device([](Device& device) {
-    const DeviceFrames frames(device, layout_named("GRAY8Roomy", 640, 512), Content::natural);
+    const HistEqualizeFrames frames(device, layout_named("GRAY8Roomy", 640, 512), Content::natural);
     HistogramEqualize equalize(device, frames.layout, {});
     const auto expected = frames.expected({});
     for (int i = 0; i < (settings().small ? 50 : 1000); ++i) {
@@ -326,7 +264,7 @@ TEST(HistEqualizeCuda, RunOnlyEnqueues) {
   CudaTestDevice device;
   for (const char* layout : representatives) {
     SCOPED_TRACE(layout);
-    const DeviceFrames frames(*device, layout_named(layout, 301, 203), Content::natural);
+    const HistEqualizeFrames frames(*device, layout_named(layout, 301, 203), Content::natural);
     HistogramEqualizeParameters parameters;
     parameters.high = (1 << frames.layout.bits) - 1;
     HistogramEqualize equalize(*device, frames.layout, parameters);
@@ -349,7 +287,7 @@ TEST(HistEqualizeCuda, RunOnlyEnqueues) {
 TEST(HistEqualizeCuda, SetParametersDoesNotReachEnqueuedFrames) {
   CUDAVISION_NEEDS_CUDA();
   CudaTestDevice device;
-  const DeviceFrames frames(*device, layout_named("RGBx", 640, 360), Content::natural);
+  const HistEqualizeFrames frames(*device, layout_named("RGBx", 640, 360), Content::natural);
   HistogramEqualize equalize(*device, frames.layout, {});
   device.spin(1, 50);  // holds the stream back until the parameters have changed
   equalize.run(frames.in(), frames.out());
@@ -384,8 +322,8 @@ TEST(HistEqualizeCuda, TwoStreamsAtTheSameTime) {
   CUDAVISION_NEEDS_CUDA();
   CUDAVISION_NEEDS_PIXELS(1920 * 1080);
   CudaTestDevice first, second;
-  const DeviceFrames one(*first, gray_layout(1920, 1080), Content::natural);
-  const DeviceFrames two(*second, gray_layout(1920, 1080), Content::two_valued);
+  const HistEqualizeFrames one(*first, gray_layout(1920, 1080), Content::natural);
+  const HistEqualizeFrames two(*second, gray_layout(1920, 1080), Content::two_valued);
   HistogramEqualize equalize_one(*first, one.layout, {});
   HistogramEqualize equalize_two(*second, two.layout, {});
   for (int i = 0; i < 200; ++i) {

@@ -2,10 +2,12 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """machine_code.py BUILD: the exact arithmetic of cuda/ survives its compilers.
 
-Host objects: no fused multiply-add. PTX of each .cu file: no fused floating-point multiply-add, no
-approximate instruction, no flushing of small numbers. ptxas: no register spills. Each guard is first
-shown code that it must find fault with.
+Host objects: no fused multiply-add. PTX of each .cu file: no fused floating-point multiply-add and
+none that ptxas could fuse, no tensor core instruction on floating-point numbers (on integers they are
+exact), no approximate instruction, no flushing of small numbers. ptxas: no register spills. Each guard
+is first shown code that it must find fault with.
 """
+import concurrent.futures
 import json
 import os
 import pathlib
@@ -15,14 +17,26 @@ import subprocess
 import sys
 import tempfile
 
-# What PTX may not contain where results must be the same to the bit.
-INEXACT = re.compile(r"^\s*(?:@!?%\w+\s+)?"
-                     r"((?:fma|mad)\.[a-z.]*f(?:16|32|64)\S*|\S*\.approx\S*|div\.full\S*|\S+\.ftz\S*)", re.M)
-SPILL = re.compile(r"(\d+) bytes spill stores, (\d+) bytes spill loads")
+# What PTX may not contain where results must be the same to the bit. Inline assembly may have several
+# instructions in a line.
+INEXACT = re.compile(r"(?:^|[{;])\s*(?:@!?%\w+\s+)?"
+                     r"((?:fma|mad)\.[a-z.]*f(?:16|32|64)\S*"
+                     r"|(?:add|sub|mul)\.f(?:16|32|64)\S*"  # with .rn ptxas fuses them with nothing
+                     r"|w?g?mma\.\S*(?:\.b?f16|\.tf32|\.f64|\.e[2-5]m[1-5])\S*"
+                     r"|\S*\.approx\S*|div\.full\S*|\S+\.ftz\S*)", re.M)
+# In the table of -v; -warn-spills names the same spills before the functions that they belong to.
+SPILL = re.compile(r"bytes stack frame, (\d+) bytes spill stores, (\d+) bytes spill loads")
 FUNCTION = re.compile(r"Compiling entry function '([^']+)' for '([^']+)'")
 HOST_FUSED = re.compile(r"\s(v?fn?m(?:add|sub)\w*)\s")
 
-CONTRACTED_CU = "__global__ void f(float* p) { p[2] = p[0] * p[1] + p[2]; }\n"
+INEXACT_CU = """__global__ void f(float* p, unsigned* h) {
+  p[2] = p[0] * p[1] + p[2];
+  asm("{ mul.f32 %0, %0, %0; }" : "+f"(p[3]));
+  asm("mma.sync.aligned.m16n8k8.row.col.f16.f16.f16.f16 {%0, %1}, {%2, %2}, {%2}, {%0, %1};"
+      : "+r"(h[0]), "+r"(h[1]) : "r"(h[2]));
+}
+"""
+INEXACT_CU_HAS = ("fma.rn.f32", "mul.f32", "mma.sync")
 SPILLING_CU = """__global__ void f(const float* in, float* out) {
   float values[96];
 #pragma unroll
@@ -100,10 +114,12 @@ def check_cuda(entries, scratch):
     # ptxas runs where machine code is built, not where PTX alone is.
     machine_code = re.search(r"code=\[?[^ ]*sm_", entries[0]["command"]) is not None
 
-    bad = scratch / "contracted.cu"
-    bad.write_text(CONTRACTED_CU)
-    ptx, _, problem = inspect_cuda(same_flags(entries[0], bad, ["--fmad=false"]), scratch / "contracted")
-    verdict("the guard of exact PTX finds a contraction", problem or ("" if inexact(ptx) else "it does not"))
+    bad = scratch / "inexact.cu"
+    bad.write_text(INEXACT_CU)
+    ptx, _, problem = inspect_cuda(same_flags(entries[0], bad, ["--fmad=false"]), scratch / "inexact")
+    missed = [] if problem else [instruction for instruction in INEXACT_CU_HAS if instruction not in inexact(ptx)]
+    verdict("the guard of exact PTX finds what is not",
+            problem or (f"it does not find {', '.join(missed)}" if missed else ""))
     if machine_code:
         bad = scratch / "spilling.cu"
         bad.write_text(SPILLING_CU)
@@ -114,9 +130,10 @@ def check_cuda(entries, scratch):
     else:
         print(f"SKIP: {spills}: this build has PTX only")
 
-    for entry in entries:
-        name = pathlib.Path(entry["file"]).name
-        ptx, report, problem = inspect_cuda(entry, scratch / name)
+    names = [pathlib.Path(entry["file"]).name for entry in entries]
+    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+        inspected = list(pool.map(inspect_cuda, entries, [scratch / name for name in names]))
+    for name, (ptx, report, problem) in zip(names, inspected):
         verdict(f"{contraction} in {name}", problem or inexact(ptx))
         if machine_code:
             if not problem and ".entry" in ptx and not SPILL.search(report):

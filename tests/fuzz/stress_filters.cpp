@@ -7,7 +7,7 @@ using namespace check;
 
 GST_START_TEST(stress_threads) {
   const FormatFacts& format = format_named("RGBA");
-  GstElement* element = make_element("cudahistequalize", {{"post-messages", "true"}});
+  GstElement* element = make_element(subject().element, subject().everything);
   GstHarness* harness = gst_harness_new_with_element(element, "sink", "src");
   gst_object_unref(element);
   gst_harness_set_drop_buffers(harness, TRUE);
@@ -15,13 +15,14 @@ GST_START_TEST(stress_threads) {
   GstSegment segment;
   gst_segment_init(&segment, GST_FORMAT_TIME);
   GstBuffer* buffer = to_buffer(make_picture(format, 64, 48, Content::natural, 1));
+  const auto& [property, text] = subject().halfway;
   GValue value = G_VALUE_INIT;
   g_value_init(&value, G_TYPE_DOUBLE);
-  g_value_set_double(&value, 0.5);
+  g_value_set_double(&value, g_ascii_strtod(text.c_str(), nullptr));
 
   std::vector<GstHarnessThread*> threads = {
       gst_harness_stress_push_buffer_start(harness, caps, &segment, buffer),
-      gst_harness_stress_property_start(harness, "strength", &value),
+      gst_harness_stress_property_start(harness, property, &value),
       gst_harness_stress_send_upstream_event_start(harness, gst_event_new_reconfigure()),
       gst_harness_stress_send_upstream_event_start(
           harness, gst_event_new_qos(GST_QOS_TYPE_UNDERFLOW, 1.1, 0, 0)),
@@ -30,8 +31,8 @@ GST_START_TEST(stress_threads) {
           +[](gpointer, gpointer data) {
             auto* h = static_cast<GstHarness*>(data);
             gst_caps_unref(gst_pad_peer_query_caps(h->srcpad, nullptr));
-            gst_util_set_object_arg(G_OBJECT(h->element), "channels",
-                                    g_random_boolean() ? "rgb" : "luma");
+            const auto& [name, to] = g_random_boolean() ? subject().wrong : subject().mended;
+            gst_util_set_object_arg(G_OBJECT(h->element), name, to.c_str());
           },
           harness, 700)};
   g_usleep(2 * G_USEC_PER_SEC);
@@ -44,12 +45,10 @@ GST_START_TEST(stress_threads) {
 }
 GST_END_TEST
 
-static Suite* stress_histequalize_suite() {
-  Suite* suite = suite_create("cudahistequalize stress");
-  TCase* tc = tcase_create("threads");
-  suite_add_tcase(suite, tc);
-  tcase_add_test(tc, stress_threads);
+static Suite* stress_filters_suite() {
+  Suite* suite = suite_create("stress");
+  for_each_subject(suite, "threads", [](TCase* tc) { tcase_add_test(tc, stress_threads); });
   return suite;
 }
 
-GST_CHECK_MAIN(stress_histequalize)
+GST_CHECK_MAIN(stress_filters)

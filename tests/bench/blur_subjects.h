@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#pragma once
+
+#include <string>
+
+#include "gaussblur.h"
+
+namespace cudavision::bench {
+
+/// A kernel of that size along both axes, with the sigma that is usual for it.
+inline GaussBlurParameters blur_of_size(int size) {
+  GaussBlurParameters parameters;
+  parameters.sigma_x = parameters.sigma_y = 0;
+  parameters.size_x = parameters.size_y = size;
+  return parameters;
+}
+
+inline GaussBlurParameters blur_of_sigma(double sigma) {
+  GaussBlurParameters parameters;
+  parameters.sigma_x = parameters.sigma_y = sigma;
+  return parameters;
+}
+
+inline GaussBlurParameters sharpening(GaussBlurParameters parameters) {
+  parameters.sharpen = true;
+  return parameters;
+}
+
+inline GaussBlurParameters fine(GaussBlurParameters parameters) {
+  parameters.fine = true;
+  return parameters;
+}
+
+/// "blur 15x15", "sharpen sigma 1.2", "blur 31x31 fine".
+inline std::string blur_name(const GaussBlurParameters& parameters) {
+  std::string sigma = std::to_string(parameters.sigma_x);
+  while (sigma.back() == '0')
+    sigma.pop_back();
+  if (sigma.back() == '.')
+    sigma.pop_back();
+  return std::string(parameters.sharpen ? "sharpen " : "blur ") +
+         (parameters.size_x > 0
+              ? std::to_string(parameters.size_x) + "x" + std::to_string(parameters.size_y)
+              : "sigma " + sigma) +
+         (parameters.fine ? " fine" : "");
+}
+
+}  // namespace cudavision::bench

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include <stdexcept>
+
+#include "cuda_rows.h"
+#include "device_block.h"
+#include "graph_timer.h"
+#include "histequalize_case.h"
+
+namespace cudavision::bench {
+namespace {
+
+using test::Content;
+using test::CudaTestDevice;
+using test::DeviceBlock;
+using Parameters = HistogramEqualizeParameters;
+
+/// What is measured. The times required hold for an NVIDIA H200; any other content may take 1.3
+/// times as long as a natural one where any_content says so.
+struct Subject {
+  enum class Operation { equalize, equalize_each, histogram } operation;
+  const char* layout;
+  int width, height;
+  double required;
+  bool any_content;
+};
+
+constexpr Subject subjects[] = {
+    {Subject::Operation::equalize, "GRAY8", 640, 480, 3.5, true},
+    {Subject::Operation::equalize, "GRAY8", 1920, 1080, 4.5, true},
+    {Subject::Operation::equalize, "GRAY8", 3840, 2160, 7.5, true},
+    {Subject::Operation::equalize, "GRAY8", 7680, 4320, 32, true},
+    {Subject::Operation::equalize, "GRAY16", 3840, 2160, 25, true},
+    {Subject::Operation::histogram, "RGBx", 1920, 1080, 5, false},
+    {Subject::Operation::histogram, "RGBx", 3840, 2160, 10, false},
+    {Subject::Operation::histogram, "RGBx", 7680, 4320, 38, false},
+    {Subject::Operation::equalize, "NV12", 1920, 1080, 0, false},
+    {Subject::Operation::equalize, "NV12", 3840, 2160, 0, false},
+    {Subject::Operation::equalize, "P010", 3840, 2160, 0, false},
+    {Subject::Operation::equalize, "YUY2", 1920, 1080, 0, false},
+    {Subject::Operation::equalize, "RGB", 1920, 1080, 0, false},
+    {Subject::Operation::equalize, "RGBx", 1920, 1080, 0, false},
+    {Subject::Operation::equalize, "RGBx", 3840, 2160, 0, false},
+    {Subject::Operation::equalize_each, "RGBx", 3840, 2160, 0, false},
+};
+
+constexpr Content contents[] = {Content::natural, Content::random, Content::flat,
+                                Content::two_valued};
+
+const char* name(Subject::Operation operation) {
+  switch (operation) {
+    case Subject::Operation::equalize:
+      return "equalise";
+    case Subject::Operation::equalize_each:
+      return "equalise each";
+    default:
+      return "luminance histogram";
+  }
+}
+
+Row measure(const CudaTestDevice& device, const Subject& subject, Content content) {
+  test::HistEqualizeCase test = test::plain_histequalize_case(
+      test::layout_named(subject.layout, subject.width, subject.height), content, 3);
+  if (subject.operation == Subject::Operation::equalize_each)
+    test.parameters.channels = Parameters::Channels::each;
+  Row row{name(subject.operation), subject.layout, subject.width, subject.height,
+          test::name(content)};
+  row.required = content == Content::natural ? subject.required
+                 : subject.any_content       ? 1.3 * subject.required
+                                             : 0;
+
+  const auto input = test::input_block(test);
+  const auto cpu = make_cpu_device();
+  const std::string difference =
+      test::difference(test, test::HistEqualizeRunner(*cpu, test).run(input, 0),
+                       test::HistEqualizeRunner(*device, test).run(input, 0));
+  if (!difference.empty())
+    throw std::runtime_error(row.operation + ", " + describe(test) +
+                             ": CUDA differs from the CPU: " + difference);
+
+  const DeviceBlock<std::uint8_t> in(*device, input);
+  const DeviceBlock<std::uint8_t> out(*device, std::vector<std::uint8_t>(test.out.bytes));
+  const int bin_count = 1 << test.layout.bits;
+  const DeviceBlock<std::uint32_t> bins(*device, std::vector<std::uint32_t>(bin_count));
+  const ConstFrame in_frame =
+      frame_in(test.layout, test.in, static_cast<const std::uint8_t*>(in.data()));
+  const Frame out_frame = frame_in(test.layout, test.out, out.data());
+
+  const GraphTimer timer(device.stream());
+  if (subject.operation == Subject::Operation::histogram) {
+    Histogram histogram(*device, test.layout);
+    row.microseconds = timer.microseconds([&] {
+      histogram.run(in_frame, {bins.data(), bin_count, 1, bin_count * std::ptrdiff_t{4}});
+    });
+  } else {
+    HistogramEqualize equalize(*device, test.layout, test.parameters);
+    row.microseconds = timer.microseconds([&] { equalize.run(in_frame, out_frame); });
+  }
+  row.copy_microseconds = timer.microseconds(
+      [&] { enqueue_plain_copy(device.stream(), in.data(), out.data(), test.in.bytes); });
+  return row;
+}
+
+}  // namespace
+
+std::vector<Row> measure_equalization(const CudaTestDevice& device) {
+  std::vector<Row> rows;
+  for (const Subject& subject : subjects)
+    for (const Content content : contents)
+      if (content == Content::natural || subject.required > 0)
+        rows.push_back(measure(device, subject, content));
+  return rows;
+}
+
+}  // namespace cudavision::bench

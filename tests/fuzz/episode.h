@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <random>
+
+#include "filterharness.h"
+
+/// Anything that a pipeline could do to an element, in any order: it must neither crash nor leak,
+/// every failure must be an element error, and every frame that comes out while nothing is wrong
+/// must be right.
+///
+/// CUDAVISION_FUZZ_SEED     the first episode; each episode is reproduced by its own number
+/// CUDAVISION_FUZZ_SECONDS  how long to go on (default 8)
+namespace fuzz {
+
+/// What the caps and a buffer say of a frame besides its picture.
+struct FrameKind {
+  bool limited = false;
+  bool interlaced = false;
+};
+
+/// One life of an element. What only that element knows is for its own class to fill in.
+class Episode {
+ public:
+  /// alive: counts the buffers that were sent in and still exist.
+  Episode(const char* element, unsigned seed, int& alive);
+  virtual ~Episode() = default;
+
+  void run();
+
+ protected:
+  int below(int n) { return static_cast<int>(random_() % static_cast<unsigned>(n)); }
+  template <class T, std::size_t n>
+  T one_of(const T (&list)[n]) {
+    return list[random_() % n];
+  }
+  guint64 any_number();
+  check::FilterHarness& filter() { return filter_; }
+
+ private:
+  /// Whether the element takes frames of that format with the properties as they are now.
+  virtual bool possible(const check::FormatFacts& format) const = 0;
+  /// What comes out for a picture; nullopt where it cannot be known.
+  virtual std::optional<check::Picture> expected(const check::Picture& picture,
+                                                 const FrameKind& kind) const = 0;
+  virtual void change_properties() = 0;
+  /// Sets what makes any format possible.
+  virtual void mend() = 0;
+
+  void do_something();
+  void good_caps();
+  void bad_caps();
+  void good_frame();
+  void bad_frame();
+  void resume_segment();
+  void flush_or_end();
+  void send_event();
+  void change_state();
+  void ask();
+  void restrict_downstream();
+
+  GstBuffer* tracked(GstBuffer* buffer);
+  GstBuffer* stamped(GstBuffer* buffer);
+  GstBuffer* take_output();
+  void push_and_judge(GstBuffer* buffer, const check::Picture* expected);
+  check::Layout any_layout();
+
+  enum class Scan { progressive, interleaved, mixed };
+
+  std::mt19937 random_;
+  unsigned seed_;
+  int& alive_;
+  check::FilterHarness filter_;
+  const check::FormatFacts* format_ = nullptr;
+  int width_ = 1, height_ = 1;
+  bool limited_ = false;
+  Scan scan_ = Scan::progressive;
+  bool started_ = false;
+  bool restricted_ = false;
+  GstClockTime time_ = 0;
+};
+
+using MakeEpisode = std::function<std::unique_ptr<Episode>(unsigned seed, int& alive)>;
+
+/// Episode after episode, for as long as the environment says.
+void run_episodes(const MakeEpisode& make);
+
+/// Seconds that a test which runs them may take.
+double time_limit();
+
+}  // namespace fuzz
