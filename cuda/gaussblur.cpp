@@ -12,6 +12,7 @@ namespace {
 
 constexpr char operation[] = "Gaussian blur";
 constexpr double largest_sigma = 127;
+constexpr int largest_step = 8;  // bytes
 
 [[noreturn]] void refuse(const std::string& what) {
   cudavision::refuse(operation, what);
@@ -38,6 +39,10 @@ void check_parameters(const FrameLayout& layout, const GaussBlurParameters& para
 
 void check_planes(const FrameLayout& layout) {
   check_layout(operation, layout);
+  for (int c = 0; c < layout.channel_count; ++c)
+    if (layout.channels[c].step > largest_step / layout.sample_bytes())
+      refuse("channel " + std::to_string(c) + " has steps of " +
+             std::to_string(layout.channels[c].step) + " samples; they must be at most 8 bytes");
   for (int c = 1; c < layout.channel_count; ++c)
     for (int other = 0; other < c; ++other) {
       const Channel& a = layout.channels[other];

@@ -41,9 +41,9 @@ struct GaussBlurParameters {
 
 class GaussBlur {
  public:
-  /// layout: of 8 to 16 bits. The channels of one plane have equal heights and one step, or steps
-  /// of 1, 2 and 4 bytes. Throws invalid_argument where the layout or the parameters are outside
-  /// what is said here.
+  /// layout: of 8 to 16 bits. The channels of one plane have equal heights and one step of up to 8
+  /// bytes, or steps of 1, 2 and 4 bytes. Throws invalid_argument where the layout or the
+  /// parameters are outside what is said here.
   GaussBlur(Device& device, const FrameLayout& layout, const GaussBlurParameters& parameters);
   ~GaussBlur();
 

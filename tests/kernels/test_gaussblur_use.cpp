@@ -32,6 +32,14 @@ TEST_P(GaussBlurUse, RefusesLayoutsWithWords) {
   add("different heights", "RGB", [](FrameLayout& l) { l.channels[1].height -= 1; });
   add("different heights", "NV12", [](FrameLayout& l) { l.channels[2].height -= 1; });
   add("different heights", "YUY2", [](FrameLayout& l) { l.channels[2].subsampling_y = 2; });
+  add("at most 8 bytes", "GRAY8", [](FrameLayout& l) {
+    l.channels[0].step = 9;
+    l.planes[0].row_bytes *= 9;
+  });
+  add("at most 8 bytes", "GRAY16", [](FrameLayout& l) {
+    l.channels[0].step = 5;
+    l.planes[0].row_bytes *= 5;
+  });
   add("steps of 2 and 3", "RGBMixed", [](FrameLayout& l) {
     l.planes[0].row_bytes *= 2;
     l.channels[1].step = 3;

@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#pragma once
+
+// Which kernel a blur takes, and what it needs. For gaussblur_cuda.cu, which all kernels are
+// compiled into.
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "cuda_check.h"
+#include "gaussblur_large.cuh"
+#include "gaussblur_tables.h"
+
+namespace cudavision {
+
+using BlurKernel = Launcher<BlurArguments>::Kernel;
+
+/// A kernel for row and column slices up to these.
+struct SmallBlur {
+  int row_slices, column_slices;
+  int tiles;  ///< beside each other, that a warp makes at a time
+  BlurKernel kernel;
+};
+
+template <class Depth, int kRowSlices, int kColumnSlices, int kTiles, int kBlocks>
+inline SmallBlur small() {
+  return {kRowSlices, kColumnSlices, kTiles,
+          blur_small<Depth, kRowSlices, kColumnSlices, kTiles, kBlocks>};
+}
+
+/// What is there for one depth of samples and coefficients.
+struct BlurCode {
+  std::vector<SmallBlur> small;  ///< the cheapest first
+  BlurKernel any;                ///< for kernels of any size
+  BlurKernel any_with_scratch;
+
+  int (*row_words)(int slices);
+  int (*column_words)(int slices);
+  void (*make_row_table)(const RowKernels& kernels, int slices, std::uint32_t* words);
+  void (*make_column_table)(const GaussKernel& kernel, int slices, std::uint32_t* words);
+  int (*factor_words)(int row_slices, int column_slices);
+  void (*make_factors)(const std::uint32_t* row_table, int row_slices,
+                       const std::uint32_t* column_table, int column_slices, std::uint32_t* words);
+  int (*large_shared)(int row_slices, int column_slices, int chunk_pairs, int warps, bool all);
+  int (*large_scratch)(int row_slices, int column_slices);
+};
+
+template <class Depth>
+inline BlurCode blur_code_of(std::vector<SmallBlur> small) {
+  BlurCode kernels;
+  kernels.small = std::move(small);
+  kernels.any = blur_any<Depth, true>;
+  kernels.any_with_scratch = blur_any<Depth, false>;
+  kernels.row_words = [](int slices) { return BlurTable<Depth>::row_words(slices); };
+  kernels.column_words = [](int slices) { return BlurTable<Depth>::column_words(slices); };
+  kernels.make_row_table = make_row_table<Depth>;
+  kernels.make_column_table = make_column_table<Depth>;
+  kernels.factor_words = BlurFactors<Depth>::words;
+  kernels.make_factors = make_factors<Depth>;
+  kernels.large_shared = [](int row_slices, int column_slices, int chunk_pairs, int warps,
+                            bool all) {
+    return LargeMemory<Depth>(row_slices, column_slices, chunk_pairs, warps).shared(all);
+  };
+  kernels.large_scratch = [](int row_slices, int column_slices) {
+    return LargeMemory<Depth>(row_slices, column_slices, 1, scratch_warps).scratch();
+  };
+  return kernels;
+}
+
+inline const BlurCode& blur_code_for(int sample_bytes, bool fine) {
+  using Bytes = BlurDepth<1, 1>;
+  using FineBytes = BlurDepth<1, 2>;
+  using Words = BlurDepth<2, 2>;
+  static const BlurCode bytes = blur_code_of<Bytes>(
+      {small<Bytes, 3, 2, 2, 4>(), small<Bytes, 4, 2, 2, 3>(), small<Bytes, 4, 3, 2, 3>(),
+       small<Bytes, 6, 2, 2, 3>(), small<Bytes, 6, 3, 2, 3>(), small<Bytes, 10, 3, 1, 3>()});
+  static const BlurCode fine_bytes =
+      blur_code_of<FineBytes>({small<FineBytes, 4, 2, 1, 3>(), small<FineBytes, 4, 3, 1, 3>()});
+  static const BlurCode words = blur_code_of<Words>(
+      {small<Words, 4, 2, 1, 3>(), small<Words, 4, 3, 1, 3>(), small<Words, 6, 3, 1, 3>()});
+  return sample_bytes == 2 ? words : fine ? fine_bytes : bytes;
+}
+
+/// Even, and enough for windows that reach so many bytes beyond a tile.
+inline int row_slices_for(int reach) {
+  return 2 + 2 * ((reach + slice_length - 1) / slice_length);
+}
+
+/// Windows are staged as a whole, if possible, but only if that leaves room for some warps; then
+/// what lies beyond the edges has its mirror image in the same stage.
+constexpr int largest_chunk_pairs = 32;
+constexpr int usual_chunk_pairs = 16;
+constexpr int fewest_warps_beside = 2;
+
+struct BlurCard {
+  int multiprocessors = 0;
+  int shared_bytes = 0;  ///< that a block may have
+
+  BlurCard() {
+    int device = 0;
+    cuda_check(cudaGetDevice(&device), "finding the current GPU");
+    cuda_check(cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, device),
+               "asking for the number of multiprocessors of the GPU");
+    cuda_check(
+        cudaDeviceGetAttribute(&shared_bytes, cudaDevAttrMaxSharedMemoryPerBlockOptin, device),
+        "asking for the shared memory of the GPU");
+#ifdef CUDAVISION_TEST_SHARED_BYTES
+    shared_bytes = std::min(shared_bytes, CUDAVISION_TEST_SHARED_BYTES);
+#endif
+  }
+};
+
+/// A launch but for its arguments.
+struct BlurLaunch {
+  BlurKernel kernel = nullptr;
+  int row_slices = 0;
+  int column_slices = 0;
+  int chunk_pairs = 0;
+  int tiles = 0;          ///< beside each other, of a warp that works for itself; else 0
+  int step_rows = 0;      ///< what a block makes at a time
+  int leading_steps = 0;  ///< what it has to do before the first of them
+  int warps = 0;
+  int shared_bytes = 0;
+  bool uses_scratch = false;
+
+  bool is_small() const { return tiles > 0; }
+  /// Tiles beside each other in an item.
+  int item_tiles() const { return is_small() ? tiles : warps; }
+};
+
+inline int shared_bytes(const BlurCode& kernels, const BlurLaunch& launch, int warps) {
+  if (launch.is_small())
+    return warps * small_stages * tile_rows *
+           stage_pitch(chunks_for(launch.tiles * tile_bytes, window_lead(launch.row_slices)));
+  return kernels.large_shared(launch.row_slices, launch.column_slices, launch.chunk_pairs, warps,
+                              !launch.uses_scratch);
+}
+
+/// All but the number of warps, and what follows from it.
+inline BlurLaunch choose_launch(const BlurCode& kernels, const BlurCard& card, int reach,
+                                int radius) {
+  BlurLaunch launch;
+  for (const SmallBlur& small : kernels.small) {
+    if (window_lead(small.row_slices) < reach || column_lead(small.column_slices) < radius)
+      continue;
+    launch.kernel = small.kernel;
+    launch.row_slices = small.row_slices;
+    launch.column_slices = small.column_slices;
+    launch.tiles = small.tiles;
+    launch.step_rows = tile_rows;
+    launch.leading_steps = small.column_slices - 1;
+    return launch;
+  }
+
+  launch.kernel = kernels.any;
+  launch.row_slices = row_slices_for(reach);
+  launch.column_slices = large_column_slices(radius);
+  launch.chunk_pairs = std::min(launch.row_slices / 2, largest_chunk_pairs);
+  if (shared_bytes(kernels, launch, fewest_warps_beside) > card.shared_bytes)
+    launch.chunk_pairs = std::min(launch.row_slices / 2, usual_chunk_pairs);
+  launch.step_rows = large_rows;
+  launch.leading_steps = large_column_lead(launch.column_slices) / tile_rows;
+  const auto shrink_to = [&](int warps) {
+    while (launch.chunk_pairs > 1 && shared_bytes(kernels, launch, warps) > card.shared_bytes)
+      launch.chunk_pairs /= 2;
+  };
+  shrink_to(1);
+  launch.uses_scratch = shared_bytes(kernels, launch, 1) > card.shared_bytes;
+  if (!launch.uses_scratch)
+    return launch;
+  launch.kernel = kernels.any_with_scratch;
+  shrink_to(scratch_warps);
+  return launch;
+}
+
+}  // namespace cudavision

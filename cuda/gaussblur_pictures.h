@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#pragma once
+
+#include "gaussblur_cuda.h"
+#include "gaussblur_implementation.h"
+#include "gaussblur_tables.h"
+
+namespace cudavision {
+
+/// What the `count` ≥ 1 channels of one plane say of its picture: grids, borders, and which bytes
+/// are not blurred. kernels: those along x, by phase.
+void describe_plane(const FrameLayout& layout, int plane, const BlurChannel* channels, int count,
+                    BlurPicture& picture, RowKernels& kernels);
+
+}  // namespace cudavision
