@@ -24,7 +24,7 @@ count, the logs, bench.txt. A stage that is run again replaces what it said befo
 Environment: GTEST_FILTER, which kernel tests; CUDAVISION_TEST_CASES, random cases of each kernel test
 (default 3000; a tenth of it as PTX); SANITIZER_CASES (default 8, at least one of each layout) and
 SANITIZER_PIXELS (default 20000), how much the sanitizers see;
-TEST_TIMEOUT, SANITIZER_TIMEOUT, BENCH_TIMEOUT, seconds for one program (default 240, 300, 240).
+TEST_TIMEOUT, SANITIZER_TIMEOUT, BENCH_TIMEOUT, seconds for one program (default 240, 900, 240).
 END
 }
 
@@ -139,7 +139,7 @@ sanitize() {
   while read -r program; do
     in_runtime "$program" --gtest_list_tests 2>/dev/null </dev/null | grep -q '^  ' || continue
     name="$tool $(basename "$program")"
-    run "$name" "${SANITIZER_TIMEOUT:-300}" "$sanitizer" --tool "$tool" --error-exitcode 99 "${options[@]}" "$program"
+    run "$name" "${SANITIZER_TIMEOUT:-900}" "$sanitizer" --tool "$tool" --error-exitcode 99 "${options[@]}" "$program"
     # The tool's own last word; without it nothing was looked at.
     clean=$(grep -cE '(ERROR SUMMARY: 0 errors|RACECHECK SUMMARY: 0 hazards)' "$log")
     verdict "$name found nothing" \
@@ -223,12 +223,19 @@ stage_bench() {
   cat "$results/bench.txt"
 }
 
+# What is there so far is written after each stage, and when the script is stopped from outside.
+write_results() {
+  tar -C "$work" -czf "$results/logs-$(IFS=- && echo "${stages[*]}").tar.gz" logs
+  python3 "$bundle/proof.py" write "$bundle" "$results" "$work" "$card" "$driver"
+}
+trap 'write_results; exit 143' TERM INT
+
 for stage in "${stages[@]}"; do
   begin "$stage"
   "stage_$stage"
+  write_results >/dev/null
 done
 
 printf '\n== summary\n'
-tar -C "$work" -czf "$results/logs-$(IFS=- && echo "${stages[*]}").tar.gz" logs
-python3 "$bundle/proof.py" write "$bundle" "$results" "$work" "$card" "$driver"
+write_results
 cat "$work"/*.jsonl | python3 "$bundle/tally.py" sum --brief
