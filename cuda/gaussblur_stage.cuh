@@ -175,8 +175,8 @@ __device__ inline bool is_needed_chunk(const BlurPicture& picture, int position)
          position + chunk_bytes > -picture.row_radius;
 }
 
-/// Whether code for what happens to few tiles only is called, or put where it is needed: calls
-/// leave a kernel fewer of the registers that it keeps things in, but more for it to use.
+/// Whether code that only few tiles need is called, which keeps a kernel small and in need of fewer
+/// registers, or inlined, which spares all other tiles what they pay for a kernel that has calls.
 enum class RareCode { called, inlined };
 
 /// Stages a chunk of any row, wherever it lies. What lies beyond the row's ends is left out.
