@@ -22,4 +22,19 @@ inline void cuda_check(cudaError_t status, const char* what) {
           cudaGetErrorName(status) + ")");
 }
 
+/// A property of the current GPU. what: it, as a phrase: "the shared memory".
+inline int device_attribute(cudaDeviceAttr attribute, const char* what) {
+  int device = 0;
+  int value = 0;
+  cuda_check(cudaGetDevice(&device), "finding the current GPU");
+  const cudaError_t status = cudaDeviceGetAttribute(&value, attribute, device);
+  if (status != cudaSuccess)
+    cuda_check(status, (std::string("asking for ") + what + " of the GPU").c_str());
+  return value;
+}
+
+inline int multiprocessor_count() {
+  return device_attribute(cudaDevAttrMultiProcessorCount, "the number of multiprocessors");
+}
+
 }  // namespace cudavision

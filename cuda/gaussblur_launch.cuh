@@ -94,17 +94,11 @@ constexpr int usual_chunk_pairs = 16;
 constexpr int fewest_warps_beside = 2;
 
 struct BlurCard {
-  int multiprocessors = 0;
-  int shared_bytes = 0;  ///< that a block may have
+  int multiprocessors = multiprocessor_count();
+  int shared_bytes =  ///< that a block may have
+      device_attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin, "the shared memory");
 
   BlurCard() {
-    int device = 0;
-    cuda_check(cudaGetDevice(&device), "finding the current GPU");
-    cuda_check(cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, device),
-               "asking for the number of multiprocessors of the GPU");
-    cuda_check(
-        cudaDeviceGetAttribute(&shared_bytes, cudaDevAttrMaxSharedMemoryPerBlockOptin, device),
-        "asking for the shared memory of the GPU");
 #ifdef CUDAVISION_TEST_SHARED_BYTES
     shared_bytes = std::min(shared_bytes, CUDAVISION_TEST_SHARED_BYTES);
 #endif

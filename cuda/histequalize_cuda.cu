@@ -183,15 +183,6 @@ Buffer zeroed_words(Device& device, int words) {
   return buffer;
 }
 
-int multiprocessor_count() {
-  int device = 0;
-  int count = 0;
-  cuda_check(cudaGetDevice(&device), "finding the current GPU");
-  cuda_check(cudaDeviceGetAttribute(&count, cudaDevAttrMultiProcessorCount, device),
-             "asking for the number of multiprocessors of the GPU");
-  return count;
-}
-
 std::unique_ptr<Histogram::Implementation> make_histogram_cuda(Device& device,
                                                                const FrameLayout& layout) {
   if (layout.bits > widest_narrow_bits)

@@ -65,8 +65,6 @@ __device__ void for_groups(const PictureGroups& picture, GroupCursor<kRows> curs
 /// Device memory for a kernel's counters, cleared before the first launch.
 Buffer zeroed_words(Device& device, int words);
 
-int multiprocessor_count();
-
 std::unique_ptr<Histogram::Implementation> make_histogram_wide_cuda(Device& device,
                                                                     const FrameLayout& layout);
 std::unique_ptr<HistogramEqualize::Implementation> make_histogram_equalize_wide_cuda(
