@@ -244,13 +244,13 @@ class GaussBlurCuda final : public GaussBlur::Implementation {
       }
     }
 
-    arguments_.item_rows = chosen_steps * launch_.step_rows;
+    arguments_.item_rows = item_rows(chosen_steps);
     int first = 0;
     for (int i = 0; i < arguments_.picture_count; ++i) {
       BlurPicture& picture = arguments_.pictures[i];
       picture.strips = strips_in(picture, launch_.item_tiles());
       picture.first_item = first;
-      first += picture.strips * ((steps_in(picture) + chosen_steps - 1) / chosen_steps);
+      first += picture.strips * items_below(picture, chosen_steps);
     }
     arguments_.item_count = first;
     blocks_ = launch_.is_small()     ? (first + launch_.warps - 1) / launch_.warps
@@ -263,14 +263,20 @@ class GaussBlurCuda final : public GaussBlur::Implementation {
   }
 
   int steps_in(const BlurPicture& picture) const {
-    return (picture.rows + launch_.step_rows - 1) / launch_.step_rows;
+    return (picture.rows + launch_.missing_rows + launch_.step_rows - 1) / launch_.step_rows;
+  }
+
+  int item_rows(int steps) const { return steps * launch_.step_rows - launch_.missing_rows; }
+
+  int items_below(const BlurPicture& picture, int steps) const {
+    return (picture.rows + item_rows(steps) - 1) / item_rows(steps);
   }
 
   double items(int tiles, int steps) const {
     double items = 0;
     for (int i = 0; i < arguments_.picture_count; ++i)
       items += static_cast<double>(strips_in(arguments_.pictures[i], tiles)) *
-               ((steps_in(arguments_.pictures[i]) + steps - 1) / steps);
+               items_below(arguments_.pictures[i], steps);
     return items;
   }
 

@@ -12,52 +12,78 @@
 
 namespace cudavision {
 
-/// Sends 32 rows of a part on their way, from row y on. 16 threads of a block work on the same row.
+/// Sends rows of a part on their way. Threads beside each other work on the same row, as few as it
+/// takes for all rows at once, but not fewer than eight.
 template <RareCode kRare>
-__device__ inline void stage_rows(const BlurPicture& picture, Border border, const StagedPart& part,
-                                  SharedAddress stage, int pitch, int y) {
-  const int c0 = threadIdx.x % 16, rows = picture.rows;
-  // Mostly there is nothing to look out for.
-  if (y >= 0 && y + large_rows <= rows && part.first >= 0 && part.last() <= picture.inner_bytes &&
-      picture.load_bytes == 16) {
-    SharedAddress to_row = stage + threadIdx.x / 16 * pitch + c0 * chunk_bytes;
-    const std::uint8_t* from_row =
-        picture.in +
-        static_cast<std::int64_t>(y + static_cast<int>(threadIdx.x) / 16) * picture.in_pitch +
-        part.first + c0 * chunk_bytes;
-    const int step = blockDim.x / 16;
-    const std::int64_t from_step = static_cast<std::int64_t>(step) * picture.in_pitch;
+class LargeLoader {
+ public:
+  __device__ LargeLoader()
+      : row_(static_cast<int>(threadIdx.x) / per_row()),
+        chunk_(static_cast<int>(threadIdx.x) % per_row()) {}
+
+  /// 32 rows, from row y on.
+  __device__ void load(const BlurPicture& picture, Border border, const StagedPart& part,
+                       SharedAddress stage, int pitch, int y) const {
+    const bool aligned = picture.load_bytes == 16;
+    const unsigned whole_end = aligned ? max(picture.inner_bytes - chunk_bytes + 1, 0) : 0;
+    const bool all_whole =
+        aligned && (part.last() <= picture.inner_bytes || picture.inner_bytes % chunk_bytes == 0);
+    const int first = part.first + chunk_ * chunk_bytes, step = per_row() * chunk_bytes;
 #pragma unroll 1
-    for (int r = threadIdx.x / 16; r < large_rows; r += step) {
-#pragma unroll 4
-      for (int c = c0; c < part.chunks; c += 16)
-        copy_async<16>(to_row + (c - c0) * chunk_bytes, from_row + (c - c0) * chunk_bytes);
-      to_row += step * pitch;
-      from_row += from_step;
-    }
-    return;
-  }
-  const int whole_end = picture.load_bytes == 16 ? picture.inner_bytes - chunk_bytes : -1;
+    for (int r = row_; r < large_rows; r += rows_at_a_time()) {
+      const int row = y + r;
+      if (row < part.begin || row >= part.end)
+        continue;
+      const int source = border_index(row, picture.rows, border);
+      const SharedAddress to = stage + r * pitch + chunk_ * chunk_bytes;
+      if (source >= 0) {
+        const std::uint8_t* const from =
+            picture.in + static_cast<std::int64_t>(source) * picture.in_pitch + first;
+        // Several with addresses of their own: a register that a copy is going to read cannot be
+        // written to.
+        constexpr int copies = 3;
 #pragma unroll 1
-  for (int r = threadIdx.x / 16; r < large_rows; r += blockDim.x / 16) {
-    if (y + r < part.begin || y + r >= part.end)
-      continue;
-    const bool inside = static_cast<unsigned>(y + r) < static_cast<unsigned>(rows);
-    const std::uint8_t* const row =
-        picture.in + static_cast<std::int64_t>(y + r) * picture.in_pitch;
-    SharedAddress to = stage + r * pitch + c0 * chunk_bytes;
-    int position = part.first + c0 * chunk_bytes;
-#pragma unroll 1
-    for (int c = c0; c < part.chunks;
-         c += 16, to += 16 * chunk_bytes, position += 16 * chunk_bytes) {
-      if (inside && position >= 0 && position <= whole_end)
-        copy_async<16>(to, row + position);
-      else if (!inside || is_inner_chunk(picture, position))
-        kRare == RareCode::called ? call_stage_any_chunk(picture, border, to, y + r, position)
-                                  : stage_any_chunk(picture, border, to, y + r, position);
+        for (int i = 0; chunk_ + i * per_row() < part.chunks; i += copies)
+#pragma unroll
+          for (int k = 0; k < copies; ++k) {
+            const int distance = (i + k) * step;
+            if (chunk_ + (i + k) * per_row() < part.chunks &&
+                static_cast<unsigned>(first + distance) < whole_end)
+              copy_async<16>(to + distance, from + distance);
+          }
+      }
+      if (source < 0 || !all_whole)
+        load_specially(picture, border, part, to, row, whole_end);
     }
   }
-}
+
+ private:
+  static constexpr int least_per_row = 8;
+
+  __device__ static int per_row() {
+    return max(static_cast<int>(blockDim.x) / large_rows, least_per_row);
+  }
+  __device__ static int rows_at_a_time() {
+    return min(static_cast<int>(blockDim.x) / least_per_row, large_rows);
+  }
+
+  /// The chunks that need more than a copy.
+  __device__ void load_specially(const BlurPicture& picture, Border border, const StagedPart& part,
+                                 SharedAddress to, int row, unsigned whole_end) const {
+    const bool constant = border_index(row, picture.rows, border) < 0;
+#pragma unroll 1
+    for (int c = chunk_; c < part.chunks; c += per_row(), to += per_row() * chunk_bytes) {
+      const int position = part.first + c * chunk_bytes;
+      if (constant ||
+          (is_inner_chunk(picture, position) && static_cast<unsigned>(position) >= whole_end))
+        kRare == RareCode::called ? call_stage_any_chunk(picture, border, to, row, position)
+                                  : stage_any_chunk(picture, border, to, row, position);
+    }
+  }
+
+  const int row_;    // of the first chunk
+  const int chunk_;  // in its row
+};
 
 /// The sums of two tiles' rows along x.
 template <class Depth>
@@ -69,12 +95,10 @@ struct LargeRowSums {
   template <class Address>
   __device__ void add(const LargeTables<Depth>& tables, const SampleRules<Depth>& rules,
                       SharedAddress from, int pitch, Address table, int count, int g, int t) {
-    Address start[Depth::groups][Depth::row_sums];
+    Address start[Depth::row_sums];
 #pragma unroll
-    for (int group = 0; group < Depth::groups; ++group)
-#pragma unroll
-      for (int sum = 0; sum < Depth::row_sums; ++sum)
-        start[group][sum] = table + tables.row_start(sum, group, g, t);
+    for (int sum = 0; sum < Depth::row_sums; ++sum)
+      start[sum] = table + tables.row_start(sum, g, t);
     from += 4 * window_word(0, t, 0);
     const SharedAddress from_below = from + tile_rows * pitch;
 
@@ -95,7 +119,7 @@ struct LargeRowSums {
       for (int group = 0; group < Depth::groups; ++group)
 #pragma unroll
         for (int sum = 0; sum < Depth::row_sums; ++sum) {
-          const uint4 left = load_quad(start[group][sum] + pair * (tile_bytes / 4 * 16));
+          const uint4 left = load_quad(start[sum] + (pair * (tile_bytes / 4) - group) * 16);
 #pragma unroll
           for (int tile = 0; tile < 2; ++tile)
 #pragma unroll
@@ -126,6 +150,7 @@ class LargeRing {
       base_ = of_lane;
   }
 
+  __device__ int slots() const { return slots_; }
   __device__ int after(int slot) const { return slot + 1 == slots_ ? 0 : slot + 1; }
 
   __device__ void put(int slot, const Words& upper, const Words& lower) const {
@@ -172,22 +197,19 @@ struct LargeColumnSums {
   /// slot: the oldest of the ring.
   template <class Address, class Ring>
   __device__ LargeColumnSums(const LargeTables<Depth>& tables, Address table, const Ring& ring,
-                             int slot, int slots, int g, int t) {
-    constexpr int bytes = Depth::coefficient_bytes;
-    Address start[bytes];
+                             int slot, int g, int t) {
+    Address start[Depth::coefficient_bytes];
 #pragma unroll
-    for (int byte = 0; byte < bytes; ++byte)
+    for (int byte = 0; byte < Depth::coefficient_bytes; ++byte)
       start[byte] = table + tables.column_start(byte, g, t);
-#pragma unroll(Depth::sample_bytes == 1 ? 2 : 1)
-    for (int k = 0; k < slots; ++k) {
+    const auto add = [&](int k) {
       uint2 right[Depth::ring_words];
       ring.get(slot, right);
       slot = ring.after(slot);
 #pragma unroll
-      for (int byte = 0; byte < bytes; ++byte)
+      for (int byte = 0; byte < Depth::coefficient_bytes; ++byte)
 #pragma unroll
         for (int tile = 0; tile < kTiles; ++tile) {
-          // The upper tile's coefficients are one slice further on.
           const uint4 left = load_quad(start[byte] + (8 * k + (kFirst + tile == 0 ? 4 : 0)) * 16);
 #pragma unroll
           for (int group = 0; group < Depth::groups; ++group)
@@ -200,7 +222,12 @@ struct LargeColumnSums {
                 sums = multiply_pair({left.x, left.y, left.z, left.w}, words.x, words.y, sums);
               }
         }
-    }
+    };
+    // The first by itself: there the sums are known to be zero.
+    add(0);
+#pragma unroll(Depth::sample_bytes == 1 ? 2 : 1)
+    for (int k = 1; k < ring.slots(); ++k)
+      add(k);
   }
 
   /// rows_left: from this lane's first row of the first tile on.
@@ -220,9 +247,9 @@ struct LargeColumnSums {
 template <RareCode kRare>
 class LargeEdges {
  public:
-  /// map: of as many words for each part as it has bytes. part_at: the part of that number.
+  /// map: of as many elements for each part as it has bytes. part_at: the part of that number.
   template <class PartAt>
-  __device__ LargeEdges(const BlurPicture& picture, Border border, std::uint16_t* map, int parts,
+  __device__ LargeEdges(const BlurPicture& picture, Border border, Mirrored* map, int parts,
                         const PartAt& part_at)
       : map_(map) {
     bool mirrored = maps_edges(parts);
@@ -230,9 +257,11 @@ class LargeEdges {
       const StagedPart part = part_at(p);
       const int edges = part.edge_bytes(picture);
       for (int i = threadIdx.x; i < edges && maps_edges(parts); i += blockDim.x) {
-        const int from = source_of_edge(picture, border, part.edge_position(picture, i));
+        const int to = part.edge_position(picture, i);
+        const int from = source_of_edge(picture, border, to);
         mirrored = mirrored && part.has(picture, from);
-        map[p * part.chunks * chunk_bytes + i] = static_cast<std::uint16_t>(from - part.first);
+        map[p * part.chunks * chunk_bytes + i] = {static_cast<std::uint16_t>(from - part.first),
+                                                  static_cast<std::uint16_t>(to - part.first)};
       }
       any_ = any_ || edges > 0;
     }
@@ -252,19 +281,28 @@ class LargeEdges {
         add_edges(picture, border, part, stage, pitch, y, large_rows, warp, warps);
       return;
     }
+    // A warp takes every fourth row of 32 bytes beside each other.
+    constexpr int shares = 4, share_rows = large_rows / shares;
     const int edges = part.edge_bytes(picture);
 #pragma unroll 1
-    for (int i = threadIdx.x % 32; i < edges; i += 32) {
-      const SharedAddress to = stage + part.edge_position(picture, i) - part.first;
-      const SharedAddress from = stage + map_[number * part.chunks * chunk_bytes + i];
-#pragma unroll 4
-      for (int r = warp; r < large_rows; r += warps)
-        store_byte(to + r * pitch, load_byte(from + r * pitch));
+    for (int n = warp; n / shares * 32 < edges; n += warps) {
+      const int i = n / shares * 32 + threadIdx.x % 32;
+      if (i >= edges)
+        continue;
+      const Mirrored byte = map_[number * part.chunks * chunk_bytes + i];
+      const SharedAddress row = stage + n % shares * pitch;
+      std::uint8_t bytes[share_rows];
+#pragma unroll
+      for (int r = 0; r < share_rows; ++r)
+        bytes[r] = load_byte(row + byte.from + r * shares * pitch);
+#pragma unroll
+      for (int r = 0; r < share_rows; ++r)
+        store_byte(row + byte.to + r * shares * pitch, bytes[r]);
     }
   }
 
  private:
-  const std::uint16_t* map_;
+  const Mirrored* map_;
   bool any_ = false;
   bool mirrored_;
 };

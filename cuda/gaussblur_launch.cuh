@@ -113,6 +113,7 @@ struct BlurLaunch {
   int chunk_pairs = 0;
   int tiles = 0;          ///< beside each other, of a warp that works for itself; else 0
   int step_rows = 0;      ///< what a block makes at a time
+  int missing_rows = 0;   ///< of the first of these
   int leading_steps = 0;  ///< what it has to do before the first of them
   int warps = 0;
   int shared_bytes = 0;
@@ -154,7 +155,8 @@ inline BlurLaunch choose_launch(const BlurCode& kernels, const BlurCard& card, i
   if (shared_bytes(kernels, launch, fewest_warps_beside) > card.shared_bytes)
     launch.chunk_pairs = std::min(launch.row_slices / 2, usual_chunk_pairs);
   launch.step_rows = large_rows;
-  launch.leading_steps = large_column_lead(launch.column_slices) / tile_rows;
+  launch.missing_rows = lower_tile_first(launch.column_slices) ? tile_rows : 0;
+  launch.leading_steps = large_leading_steps(launch.column_slices);
   const auto shrink_to = [&](int warps) {
     while (launch.chunk_pairs > 1 && shared_bytes(kernels, launch, warps) > card.shared_bytes)
       launch.chunk_pairs /= 2;
