@@ -19,6 +19,11 @@ bool multiple_of(int bytes, const void* data, std::int64_t pitch) {
   return (reinterpret_cast<std::uintptr_t>(data) | static_cast<std::uint64_t>(pitch)) % bytes == 0;
 }
 
+/// 16, 4 or 1, which may be read or written at a time.
+std::uint8_t access_bytes(const void* data, std::int64_t pitch) {
+  return multiple_of(16, data, pitch) ? 16 : multiple_of(4, data, pitch) ? 4 : 1;
+}
+
 /// The host's side of the tables: several, since the GPU may still be reading those of the last
 /// change.
 class TableUploader {
@@ -79,7 +84,7 @@ class GaussBlurCuda final : public GaussBlur::Implementation {
                                         card_.shared_bytes),
                    "setting up a kernel on the GPU");
       const BlurLaunch largest =
-          choose_launch(kernels, card_, most_reach(layout), GaussKernel::max_radius);
+          choose_launch(kernels, card_, most_reach(layout), GaussKernel::max_radius, false);
       if (largest.uses_scratch)
         scratch = std::max<std::size_t>(
             scratch, kernels.large_scratch(largest.row_slices, largest.column_slices));
@@ -96,6 +101,7 @@ class GaussBlurCuda final : public GaussBlur::Implementation {
     const GaussKernel* column_kernels[BlurArguments::max_pictures];
     std::array<Place, BlurArguments::max_pictures> places{};
     int reach = 0, radius = 0;
+    bool of_pixels = true;
     for (int plane = 0; plane < layout_.plane_count; ++plane)
       for (int number = 0; number < picture_count(parameters); ++number) {
         BlurChannel channels[FrameLayout::max_channels];
@@ -117,9 +123,10 @@ class GaussBlurCuda final : public GaussBlur::Implementation {
         places[a.picture_count++] = {plane, number};
         reach = std::max(reach, picture.row_radius);
         radius = std::max(radius, picture.column_radius);
+        of_pixels = of_pixels && are_pixels(picture, along_x);
       }
 
-    const BlurLaunch launch = choose_launch(code, card_, reach, radius);
+    const BlurLaunch launch = choose_launch(code, card_, reach, radius, of_pixels);
     std::uint32_t* const words = uploader_.next();
     std::uint32_t used = 0;
     for (int i = 0; i < a.picture_count; ++i)
@@ -161,6 +168,12 @@ class GaussBlurCuda final : public GaussBlur::Implementation {
                           const GaussKernel& along_y, BlurPicture& picture, std::uint32_t* words,
                           std::uint32_t& used) {
     picture.factors = used;
+    if (launch.of_pixels) {
+      make_pixel_factors(*along_x.kernel[0], launch.row_slices, along_y, launch.column_slices,
+                         words + used);
+      used += 128 * pixel_factor_quads(launch.row_slices, launch.column_slices);
+      return;
+    }
     if (launch.is_small())
       used += code.factor_words(launch.row_slices, launch.column_slices);
     picture.row_table = used;
@@ -174,6 +187,18 @@ class GaussBlurCuda final : public GaussBlur::Implementation {
     code.make_factors(words + picture.row_table, launch.row_slices, words + picture.column_table,
                       launch.column_slices, words + picture.factors);
     used = picture.row_table;  // the tables themselves have done their work
+  }
+
+  /// Whether a picture's samples are those of pixels of four bytes that are blurred alike.
+  static bool are_pixels(const BlurPicture& picture, const RowKernels& along_x) {
+    if (picture.inner_bytes != picture.row_bytes || picture.period != pixel_bytes)
+      return false;
+    for (int b = 0; b < pixel_bytes; ++b)
+      if (picture.grids[b].step != pixel_bytes ||
+          picture.grids[b].width != picture.grids[0].width ||
+          along_x.kernel[b] != along_x.kernel[0])
+        return false;
+    return true;
   }
 
   static int most_reach(const FrameLayout& layout) {
@@ -224,8 +249,8 @@ class GaussBlurCuda final : public GaussBlur::Implementation {
       resident = std::max(resident, 1);
       for (int steps = 1;; steps += 1 + steps / 8) {
         steps = std::min(steps, most_steps);
-        const double blocks = launch_.is_small() ? std::ceil(items(launch_.tiles, steps) / warps)
-                                                 : items(warps, steps);
+        const double blocks = launch_.is_small() ? std::ceil(items(launch_.width, steps) / warps)
+                                                 : items(warps * tile_bytes, steps);
         // A last round that is not full takes less time than a full one, but more than its share.
         const double full = blocks / (static_cast<double>(resident) * card_.multiprocessors);
         const double rounds = full <= 1 ? 1 : (full + std::ceil(full)) / 2;
@@ -248,7 +273,7 @@ class GaussBlurCuda final : public GaussBlur::Implementation {
     int first = 0;
     for (int i = 0; i < arguments_.picture_count; ++i) {
       BlurPicture& picture = arguments_.pictures[i];
-      picture.strips = strips_in(picture, launch_.item_tiles());
+      picture.strips = strips_in(picture, launch_.item_width());
       picture.first_item = first;
       first += picture.strips * items_below(picture, chosen_steps);
     }
@@ -258,8 +283,8 @@ class GaussBlurCuda final : public GaussBlur::Implementation {
                                      : first;
   }
 
-  static int strips_in(const BlurPicture& picture, int tiles) {
-    return (picture.row_bytes + tiles * tile_bytes - 1) / (tiles * tile_bytes);
+  static int strips_in(const BlurPicture& picture, int width) {
+    return (picture.row_bytes + width - 1) / width;
   }
 
   int steps_in(const BlurPicture& picture) const {
@@ -272,10 +297,10 @@ class GaussBlurCuda final : public GaussBlur::Implementation {
     return (picture.rows + item_rows(steps) - 1) / item_rows(steps);
   }
 
-  double items(int tiles, int steps) const {
+  double items(int width, int steps) const {
     double items = 0;
     for (int i = 0; i < arguments_.picture_count; ++i)
-      items += static_cast<double>(strips_in(arguments_.pictures[i], tiles)) *
+      items += static_cast<double>(strips_in(arguments_.pictures[i], width)) *
                items_below(arguments_.pictures[i], steps);
     return items;
   }
@@ -294,9 +319,8 @@ class GaussBlurCuda final : public GaussBlur::Implementation {
     picture.out = out.data;
     picture.in_pitch = pitch_of(in);
     picture.out_pitch = pitch_of(out);
-    picture.load_bytes = multiple_of(16, in.data, in.pitch)  ? 16
-                         : multiple_of(4, in.data, in.pitch) ? 4
-                                                             : 1;
+    picture.load_bytes = access_bytes(in.data, in.pitch);
+    picture.store_bytes = access_bytes(out.data, out.pitch);
     const bool mask_repeats = picture.copied == 0 || 8 % picture.period == 0;
     picture.stores_words =
         mask_repeats && multiple_of(8, in.data, in.pitch) && multiple_of(8, out.data, out.pitch);

@@ -30,9 +30,10 @@ struct BlurPicture {
   int first_item = 0;  ///< its items of work follow those of the pictures before
   int strips = 0;      ///< items beside each other
 
-  SampleGrid grids[4];          ///< by the position of a byte modulo 4; equal where there is one
-  std::uint8_t load_bytes = 1;  ///< 16, 4 or 1: what pitch and address of the input allow
-  bool stores_words = false;    ///< whether 8 bytes may be written, and combined, at a time
+  SampleGrid grids[4];           ///< by the position of a byte modulo 4; equal where there is one
+  std::uint8_t load_bytes = 1;   ///< 16, 4 or 1: what pitch and address of the input allow
+  bool stores_words = false;     ///< whether 8 bytes may be written, and combined, at a time
+  std::uint8_t store_bytes = 1;  ///< 16, 4 or 1: what pitch and address of the output allow
 
   int period = 1;                     ///< bytes after which the channels repeat, up to 8
   std::uint64_t border_value = 0;     ///< the constants around the picture, of a period

@@ -84,6 +84,34 @@ CUDAVISION_HOST_DEVICE constexpr int column_lead(int slices) {
   return (slice_length * slices - tile_rows) / 2;
 }
 
+/* Pixels of four bytes, each a sample of a channel, that are blurred alike: the channels one by
+   one, with the same factors. Tiles are of 16 pixels; a window is taken from left to right. */
+
+constexpr int pixel_bytes = 4;
+constexpr int pixel_tile_bytes = 16 * pixel_bytes;
+
+/// Which pixel of the tile is row i of the product along x: such that what a lane gets out of the
+/// second product, for all channels, is four neighbouring pixels.
+CUDAVISION_HOST_DEVICE constexpr int pixel_of_row(int i) {
+  return 4 * (i % 8 / 2) + 2 * (i / 8) + i % 2;
+}
+
+/// The row of the tile that column g of the right factor number q holds along x.
+CUDAVISION_HOST_DEVICE constexpr int pixel_row_of_column(int q, int g) {
+  return 4 * (g / 2) + 2 * q + g % 2;
+}
+
+/// Of a row of a tile with its window's pixels on either side: as many as there are rows above and
+/// below for so many slices.
+CUDAVISION_HOST_DEVICE constexpr int pixel_window_bytes(int slices) {
+  return slices * slice_length * pixel_bytes;
+}
+
+/// Quads of a lane's words of both factors.
+CUDAVISION_HOST_DEVICE constexpr int pixel_factor_quads(int row_slices, int column_slices) {
+  return (2 * (row_slices + column_slices) + 3) / 4;
+}
+
 /* Tables of Toeplitz words */
 
 /// Four neighbouring coefficients of one row of T. Rows that are four bytes (four picture rows)

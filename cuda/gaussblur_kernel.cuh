@@ -25,13 +25,13 @@ struct BlurItem {
   int begin;  ///< rows
   int end;
 
-  __device__ BlurItem(const BlurArguments& a, int number, int tiles) : picture(0) {
+  __device__ BlurItem(const BlurArguments& a, int number, int bytes) : picture(0) {
     while (picture + 1 < a.picture_count && number >= a.pictures[picture + 1].first_item)
       ++picture;
     const BlurPicture& p = a.pictures[picture];
     const int within = number - p.first_item;
     const int below = within / p.strips;
-    x = (within - below * p.strips) * tiles * tile_bytes;
+    x = (within - below * p.strips) * bytes;
     begin = below * a.item_rows;
     end = min(begin + a.item_rows, p.rows);
   }
@@ -77,22 +77,33 @@ __device__ SampleRules<Depth> sample_rules(const BlurArguments& a, const BlurPic
   return rules;
 }
 
+/// A lane's words, from where each quad of them follows those of the other lanes.
+template <int kWords>
+__device__ inline void load_factors(const std::uint32_t* table, std::uint32_t (&words)[kWords]) {
+  static_assert(kWords % 4 == 0, "whole quads");
+#pragma unroll
+  for (int i = 0; i < kWords / 4; ++i) {
+    const uint4 quad = __ldg(reinterpret_cast<const uint4*>(table) + i * 32 + threadIdx.x % 32);
+    words[4 * i] = quad.x;
+    words[4 * i + 1] = quad.y;
+    words[4 * i + 2] = quad.z;
+    words[4 * i + 3] = quad.w;
+  }
+}
+
+/// The number of this warp in its block. That all its lanes have the same one is something the
+/// compiler can rely on only this way; what follows from it then needs no registers of each lane.
+__device__ inline int warp_number() {
+  return __shfl_sync(~0u, threadIdx.x / 32, 0);
+}
+
 /// A lane's words of the left factors of both products.
 template <class Depth, int kRowSlices, int kColumnSlices>
 class SmallFactors {
  public:
   using Layout = BlurFactors<Depth>;
 
-  __device__ explicit SmallFactors(const std::uint32_t* table) {
-#pragma unroll
-    for (int i = 0; i < quads; ++i) {
-      const uint4 quad = __ldg(reinterpret_cast<const uint4*>(table) + i * 32 + threadIdx.x % 32);
-      words_[4 * i] = quad.x;
-      words_[4 * i + 1] = quad.y;
-      words_[4 * i + 2] = quad.z;
-      words_[4 * i + 3] = quad.w;
-    }
-  }
+  __device__ explicit SmallFactors(const std::uint32_t* table) { load_factors(table, words_); }
 
   __device__ std::uint32_t row(int group, int sum, int slice, int half) const {
     return words_[Layout::row_word(kRowSlices, group, sum, slice, half)];
@@ -195,26 +206,28 @@ __device__ inline void sum_columns(const SmallFactors<Depth, kRowSlices, kColumn
         }
 }
 
-/// Sends slices of 16 rows on their way, for one warp. What is the same for all slices is worked
-/// out once.
-template <int kChunks, RareCode kRare>
+/// Sends slices of 16 rows on their way, for one warp: kLanes of its lanes share a row, of which
+/// each takes every kLanes-th chunk. What is the same for all slices is worked out once.
+template <int kChunks, int kPitch, int kLanes, RareCode kRare>
 class SmallLoader {
  public:
-  static constexpr int pitch = stage_pitch(kChunks);
-
   /// stages: where the first one begins; y: the first row of the first slice.
   __device__ SmallLoader(const BlurPicture& picture, Border border, const StagedPart& part,
                          SharedAddress stages, int y)
-      : picture_(picture), border_(border), part_(part), y_(y + lane() / lanes_per_row) {
-    const int c = lane() % lanes_per_row;
+      : picture_(picture), border_(border), part_(part), y_(y + lane() / kLanes) {
+    const int c = lane() % kLanes;
     position_ = part.first + c * chunk_bytes;
-    to_ = stages + lane() / lanes_per_row * pitch + c * chunk_bytes;
+    to_ = stages + lane() / kLanes * kPitch + c * chunk_bytes;
     from_ = picture.in + position_;
     in_pitch_ = picture.in_pitch;
-    const bool whole = is_whole_chunk(picture, position_);
     begin_ = max(part.begin, 0);
-    count_ = c < kChunks && whole ? max(min(part.end, picture.rows) - begin_, 0) : 0;
-    odd_ = c < kChunks && !whole && is_inner_chunk(picture, position_);
+#pragma unroll
+    for (int j = 0; j < columns; ++j) {
+      const int position = position_ + j * column_bytes;
+      const bool staged = c + j * kLanes < kChunks, whole = is_whole_chunk(picture, position);
+      count_[j] = staged && whole ? max(min(part.end, picture.rows) - begin_, 0) : 0;
+      odd_ = odd_ || (staged && !whole && is_inner_chunk(picture, position));
+    }
     outer_ = c < kChunks && (part.begin < 0 || part.end > picture.rows);
   }
 
@@ -227,8 +240,12 @@ class SmallLoader {
       from[k] = from_ + static_cast<std::int64_t>(y_ + k * rows_at_a_time) * in_pitch_;
 #pragma unroll
     for (int k = 0; k < tile_rows / rows_at_a_time; ++k)
-      if (static_cast<unsigned>(y_ + k * rows_at_a_time - begin_) < static_cast<unsigned>(count_))
-        copy_async<16>(to_ + stage + k * rows_at_a_time * pitch, from[k]);
+#pragma unroll
+      for (int j = 0; j < columns; ++j)
+        if (static_cast<unsigned>(y_ + k * rows_at_a_time - begin_) <
+            static_cast<unsigned>(count_[j]))
+          copy_async<16>(to_ + stage + k * rows_at_a_time * kPitch + j * column_bytes,
+                         from[k] + j * column_bytes);
     // Chunks and rows that need more than a copy.
     if (odd_ || (outer_ && (y_ < 0 || y_ + tile_rows > picture_.rows)))
       load_specially(to_ + stage);
@@ -236,9 +253,10 @@ class SmallLoader {
   }
 
  private:
-  static constexpr int lanes_per_row = kChunks <= 8 ? 8 : 16;
-  static constexpr int rows_at_a_time = 32 / lanes_per_row;
-  static_assert(kChunks <= 16, "a lane's chunk is its row's only one");
+  static constexpr int rows_at_a_time = 32 / kLanes;
+  static constexpr int columns = (kChunks + kLanes - 1) / kLanes;
+  static constexpr int column_bytes = kLanes * chunk_bytes;
+  static_assert(columns == 1 || kChunks % kLanes == 0, "a lane that has a chunk has one of each");
 
   __device__ static int lane() {
     return threadIdx.x % 32;
@@ -249,11 +267,17 @@ class SmallLoader {
     for (int k = 0; k < tile_rows; k += rows_at_a_time) {
       const int y = y_ + k;
       const bool inside = static_cast<unsigned>(y) < static_cast<unsigned>(picture_.rows);
-      if (y >= part_.begin && y < part_.end && (odd_ || !inside)) {
+      if (y < part_.begin || y >= part_.end)
+        continue;
+#pragma unroll 1
+      for (int b = 0; b < columns * column_bytes; b += column_bytes) {
+        const int position = position_ + b;
+        if (inside && (is_whole_chunk(picture_, position) || !is_inner_chunk(picture_, position)))
+          continue;
         if constexpr (kRare == RareCode::called)
-          call_stage_any_chunk(picture_, border_, to + k * pitch, y, position_);
+          call_stage_any_chunk(picture_, border_, to + k * kPitch + b, y, position);
         else
-          stage_any_chunk(picture_, border_, to + k * pitch, y, position_);
+          stage_any_chunk(picture_, border_, to + k * kPitch + b, y, position);
       }
     }
   }
@@ -266,18 +290,19 @@ class SmallLoader {
   SharedAddress to_;
   int position_;
   int y_;
-  int begin_, count_;  // rows that are copied
-  bool odd_;           // the chunk reaches beyond the row, or is badly aligned
-  bool outer_;         // some of the rows are beyond the picture
+  int begin_, count_[columns];  // rows that are copied, of each chunk
+  bool odd_ = false;            // a chunk reaches beyond the row, or is badly aligned
+  bool outer_;                  // some of the rows are beyond the picture
 };
 
-/// What lies beyond the ends of the rows, mirrored from bytes in the same rows: where a lane takes
-/// its bytes from and where it puts them, which is the same for all rows.
+/// What lies beyond the ends of the rows, mirrored from what is in the same rows, in units of kUnit
+/// bytes: where a lane takes its units from and where it puts them, which is the same for all rows.
+template <int kUnit>
 class EdgeMirror {
  public:
   __device__ EdgeMirror(const BlurPicture& picture, Border border, const StagedPart& part,
                         int pitch)
-      : edges_(part.edge_bytes(picture)) {
+      : edges_(part.edge_bytes(picture) / kUnit) {
     if (edges_ == 0)
       return;
     const int lane = threadIdx.x % 32;
@@ -286,16 +311,18 @@ class EdgeMirror {
     const int row = (lane >> log_lanes_) * pitch - part.first;
     bool mirrored = edges_ <= 32 * lists;
 #pragma unroll
+    for (int& to : to_)
+      to = -1;
+#pragma unroll
     for (int k = 0; k < lists; ++k) {
       const int i = first + 32 * k;
       if (!mirrored || i >= edges_)
         break;
-      const int position = part.edge_position(picture, i);
+      const int position = part.edge_position(picture, i * kUnit);
       const int from = source_of_edge(picture, border, position);
       mirrored = part.has(picture, from);
       to_[k] = row + position;
       from_[k] = row + from;
-      ++count_;
     }
     complete_ = __all_sync(~0u, mirrored);
   }
@@ -303,7 +330,7 @@ class EdgeMirror {
   __device__ bool any() const {
     return edges_ > 0;
   }
-  /// Whether all the bytes are mirrored; else add() must not be called.
+  /// Whether everything is mirrored; else add() must not be called.
   __device__ bool complete() const {
     return complete_;
   }
@@ -313,17 +340,24 @@ class EdgeMirror {
     const int step = 32 >> log_lanes_;
 #pragma unroll
     for (int k = 0; k < lists; ++k)
-      if (k < count_)
+      if (to_[k] >= 0)
 #pragma unroll 4
         for (int r = 0; r < tile_rows; r += step)
-          store_byte(stage + to_[k] + r * pitch, load_byte(stage + from_[k] + r * pitch));
+          copy_unit(stage + to_[k] + r * pitch, stage + from_[k] + r * pitch);
   }
 
  private:
-  static constexpr int lists = 2;
+  static constexpr int lists = kUnit == 1 ? 2 : 1;
+
+  __device__ static void copy_unit(SharedAddress to, SharedAddress from) {
+    if constexpr (kUnit == 1)
+      store_byte(to, load_byte(from));
+    else
+      store_word(to, load_word(from));
+  }
+
   int edges_;
-  int from_[lists], to_[lists];
-  int count_ = 0;
+  int from_[lists], to_[lists];  // of this lane; to_ is negative where there is none
   int log_lanes_ = 0;
   bool complete_ = true;
 };
@@ -345,14 +379,14 @@ __global__ void __launch_bounds__(32 * small_warps, kBlocks)
   constexpr int last_stage = (small_stages - 1) * stage_bytes;
   extern __shared__ __align__(16) std::uint8_t shared[];
 
-  const int warp = threadIdx.x / 32, g = threadIdx.x % 32 / 4, t = threadIdx.x % 4;
+  const int warp = warp_number(), g = threadIdx.x % 32 / 4, t = threadIdx.x % 4;
   const int number = blockIdx.x * small_warps + warp;
   if (number >= a.item_count) {
     wait_for_last_launch();
     let_next_launch_in();
     return;
   }
-  const BlurItem item(a, number, kTiles);
+  const BlurItem item(a, number, kTiles * tile_bytes);
   const BlurPicture& picture = a.pictures[item.picture];
   const SmallFactors<Depth, kRowSlices, kColumnSlices> factors(a.tables + picture.factors);
   const SharedAddress stages = shared_address(shared) + warp * (small_stages * stage_bytes);
@@ -360,8 +394,9 @@ __global__ void __launch_bounds__(32 * small_warps, kBlocks)
   const int first_row = item.begin - column_lead(kColumnSlices);
   const StagedPart part{item.x - staged_lead, chunks, item.begin - picture.column_radius,
                         item.end + picture.column_radius};
-  SmallLoader<chunks, rare> loader(picture, a.border, part, stages, first_row);
-  const EdgeMirror mirror(picture, a.border, part, pitch);
+  SmallLoader<chunks, pitch, chunks <= 8 ? 8 : 16, rare> loader(picture, a.border, part, stages,
+                                                                first_row);
+  const EdgeMirror<1> mirror(picture, a.border, part, pitch);
   const SampleRules<Depth> rules = sample_rules<Depth>(a, picture, g);
   Storer<Depth, rare, kTiles> storer(a, picture, item.x + 8 * t, item.begin + g);
   SharedAddress window = stages + row_of_column(0, g) * pitch + staged_lead - lead + 8 * t;

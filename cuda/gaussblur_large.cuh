@@ -159,7 +159,7 @@ __global__ void __launch_bounds__(32 * (kAllInShared ? large_warps : scratch_war
     take_over();
 #pragma unroll 1
   for (int number = blockIdx.x; number < a.item_count; number += gridDim.x) {
-    blur_item<Depth, kAllInShared>(a, BlurItem(a, number, blockDim.x / 32), shared);
+    blur_item<Depth, kAllInShared>(a, BlurItem(a, number, blockDim.x / 32 * tile_bytes), shared);
     __syncthreads();
   }
 }

@@ -10,6 +10,7 @@
 
 #include "cuda_check.h"
 #include "gaussblur_large.cuh"
+#include "gaussblur_pixels.cuh"
 #include "gaussblur_tables.h"
 
 namespace cudavision {
@@ -19,20 +20,38 @@ using BlurKernel = Launcher<BlurArguments>::Kernel;
 /// A kernel for row and column slices up to these.
 struct SmallBlur {
   int row_slices, column_slices;
-  int tiles;  ///< beside each other, that a warp makes at a time
+  int reach;        ///< in bytes, that these row slices are enough for
+  int width;        ///< in bytes, of what a warp makes at a time
+  int stage_bytes;  ///< of a warp's stage
   BlurKernel kernel;
 };
 
 template <class Depth, int kRowSlices, int kColumnSlices, int kTiles, int kBlocks>
 inline SmallBlur small() {
-  return {kRowSlices, kColumnSlices, kTiles,
+  constexpr int lead = window_lead(kRowSlices), width = kTiles * tile_bytes;
+  return {kRowSlices,
+          kColumnSlices,
+          lead,
+          width,
+          tile_rows * stage_pitch(chunks_for(width, lead)),
           blur_small<Depth, kRowSlices, kColumnSlices, kTiles, kBlocks>};
+}
+
+template <int kRowSlices, int kColumnSlices>
+inline SmallBlur of_pixels() {
+  return {kRowSlices,
+          kColumnSlices,
+          pixel_bytes * column_lead(kRowSlices),
+          pixel_tile_bytes,
+          tile_rows * pixel_pitch(kRowSlices),
+          blur_pixels<kRowSlices, kColumnSlices>};
 }
 
 /// What is there for one depth of samples and coefficients.
 struct BlurCode {
-  std::vector<SmallBlur> small;  ///< the cheapest first
-  BlurKernel any;                ///< for kernels of any size
+  std::vector<SmallBlur> small;      ///< the cheapest first
+  std::vector<SmallBlur> of_pixels;  ///< the same, for pixels of four bytes, if any
+  BlurKernel any;                    ///< for kernels of any size
   BlurKernel any_with_scratch;
 
   int (*row_words)(int slices);
@@ -47,9 +66,10 @@ struct BlurCode {
 };
 
 template <class Depth>
-inline BlurCode blur_code_of(std::vector<SmallBlur> small) {
+inline BlurCode blur_code_of(std::vector<SmallBlur> small, std::vector<SmallBlur> of_pixels = {}) {
   BlurCode kernels;
   kernels.small = std::move(small);
+  kernels.of_pixels = std::move(of_pixels);
   kernels.any = blur_any<Depth, true>;
   kernels.any_with_scratch = blur_any<Depth, false>;
   kernels.row_words = [](int slices) { return BlurTable<Depth>::row_words(slices); };
@@ -74,7 +94,8 @@ inline const BlurCode& blur_code_for(int sample_bytes, bool fine) {
   using Words = BlurDepth<2, 2>;
   static const BlurCode bytes = blur_code_of<Bytes>(
       {small<Bytes, 3, 2, 2, 4>(), small<Bytes, 4, 2, 2, 3>(), small<Bytes, 4, 3, 2, 3>(),
-       small<Bytes, 6, 2, 2, 3>(), small<Bytes, 6, 3, 2, 3>(), small<Bytes, 10, 3, 1, 3>()});
+       small<Bytes, 6, 2, 2, 3>(), small<Bytes, 6, 3, 2, 3>(), small<Bytes, 10, 3, 1, 3>()},
+      {of_pixels<2, 2>(), of_pixels<3, 3>()});
   static const BlurCode fine_bytes =
       blur_code_of<FineBytes>({small<FineBytes, 4, 2, 1, 3>(), small<FineBytes, 4, 3, 1, 3>()});
   static const BlurCode words = blur_code_of<Words>(
@@ -111,7 +132,9 @@ struct BlurLaunch {
   int row_slices = 0;
   int column_slices = 0;
   int chunk_pairs = 0;
-  int tiles = 0;          ///< beside each other, of a warp that works for itself; else 0
+  int width = 0;        ///< in bytes, of what a warp makes that works for itself; else 0
+  int stage_bytes = 0;  ///< of such a warp
+  bool of_pixels = false;
   int step_rows = 0;      ///< what a block makes at a time
   int missing_rows = 0;   ///< of the first of these
   int leading_steps = 0;  ///< what it has to do before the first of them
@@ -119,35 +142,37 @@ struct BlurLaunch {
   int shared_bytes = 0;
   bool uses_scratch = false;
 
-  bool is_small() const { return tiles > 0; }
-  /// Tiles beside each other in an item.
-  int item_tiles() const { return is_small() ? tiles : warps; }
+  bool is_small() const { return width > 0; }
+  /// Of an item of work, in bytes.
+  int item_width() const { return is_small() ? width : warps * tile_bytes; }
 };
 
 inline int shared_bytes(const BlurCode& kernels, const BlurLaunch& launch, int warps) {
   if (launch.is_small())
-    return warps * small_stages * tile_rows *
-           stage_pitch(chunks_for(launch.tiles * tile_bytes, window_lead(launch.row_slices)));
+    return warps * small_stages * launch.stage_bytes;
   return kernels.large_shared(launch.row_slices, launch.column_slices, launch.chunk_pairs, warps,
                               !launch.uses_scratch);
 }
 
 /// All but the number of warps, and what follows from it.
 inline BlurLaunch choose_launch(const BlurCode& kernels, const BlurCard& card, int reach,
-                                int radius) {
+                                int radius, bool of_pixels) {
   BlurLaunch launch;
-  for (const SmallBlur& small : kernels.small) {
-    if (window_lead(small.row_slices) < reach || column_lead(small.column_slices) < radius)
+  launch.of_pixels = of_pixels && !kernels.of_pixels.empty();
+  for (const SmallBlur& small : launch.of_pixels ? kernels.of_pixels : kernels.small) {
+    if (small.reach < reach || column_lead(small.column_slices) < radius)
       continue;
     launch.kernel = small.kernel;
     launch.row_slices = small.row_slices;
     launch.column_slices = small.column_slices;
-    launch.tiles = small.tiles;
+    launch.width = small.width;
+    launch.stage_bytes = small.stage_bytes;
     launch.step_rows = tile_rows;
     launch.leading_steps = small.column_slices - 1;
     return launch;
   }
 
+  launch.of_pixels = false;
   launch.kernel = kernels.any;
   launch.row_slices = row_slices_for(reach);
   launch.column_slices = large_column_slices(radius);

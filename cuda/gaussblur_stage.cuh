@@ -69,6 +69,10 @@ __device__ inline void store_byte(SharedAddress to, std::uint8_t byte) {
                : "memory");
 }
 
+__device__ inline void store_word(SharedAddress to, std::uint32_t word) {
+  asm volatile("st.shared.u32 [%0], %1;" ::"r"(to), "r"(word) : "memory");
+}
+
 /// Begins copying kBytes to shared memory.
 template <int kBytes>
 __device__ inline void copy_async(SharedAddress to, const std::uint8_t* from) {
@@ -281,16 +285,27 @@ __device__ __noinline__ void call_store_samples(const BlurArguments& a, const Bl
   store_samples<Depth>(a, picture, y, position, blurred);
 }
 
-/// saturate(2·source − blurred), of the samples in a word.
+/// saturate(2·source − blurred), of the bytes in a word.
+__device__ inline std::uint32_t sharpened_bytes(std::uint32_t source, std::uint32_t blurred) {
+  // One of the two differences is zero.
+  return __vsubus4(__vaddus4(source, __vsubus4(source, blurred)), __vsubus4(blurred, source));
+}
+
+/// The same, of samples.
 template <class Depth>
 __device__ inline std::uint32_t sharpened(const SampleRules<Depth>& rules, std::uint32_t source,
                                           std::uint32_t blurred) {
-  // One of the two differences is zero.
   if constexpr (Depth::sample_bytes == 1)
-    return __vsubus4(__vaddus4(source, __vsubus4(source, blurred)), __vsubus4(blurred, source));
+    return sharpened_bytes(source, blurred);
   const std::uint32_t value = rules.read(source);
   return __vminu2(__vsubus2(__vaddus2(value, __vsubus2(value, blurred)), __vsubus2(blurred, value)),
                   rules.limit & rules.mask);
+}
+
+/// The source's bits where `copied` has ones, else those of the result.
+__device__ inline std::uint32_t chosen(std::uint32_t source, std::uint32_t blurred,
+                                       std::uint32_t copied) {
+  return (source & copied) | (blurred & ~copied);
 }
 
 template <class Depth>
@@ -299,7 +314,7 @@ __device__ inline std::uint32_t combined(const BlurArguments& a, const SampleRul
                                          std::uint32_t copied) {
   if (a.sharpen)
     blurred = sharpened(rules, source, blurred);
-  return (source & copied) | (blurred & ~copied);
+  return chosen(source, blurred, copied);
 }
 
 /// Writes a lane's 8 bytes of the rows of tiles: kTiles of them beside each other, more below.

@@ -96,6 +96,28 @@ void make_factors(const std::uint32_t* row_table, int row_slices, const std::uin
   }
 }
 
+void make_pixel_factors(const GaussKernel& x, int row_slices, const GaussKernel& y,
+                        int column_slices, std::uint32_t* words) {
+  for (int lane = 0; lane < 32; ++lane) {
+    const int g = lane / 4, t = lane % 4;
+    int number = 0;
+    const auto put = [&](const GaussKernel& kernel, int slices, bool along_x) {
+      for (int k = 0; k < slices; ++k)
+        for (int half = 0; half < 2; ++half, ++number) {
+          const int i = g + 8 * half;
+          const int first =
+              slice_length * k + 4 * t - column_lead(slices) - (along_x ? pixel_of_row(i) : i);
+          std::uint32_t word = 0;
+          for (int b = 0; b < 4; ++b)
+            word |= coefficient(kernel, identity_of_pixels, first + b) << (8 * b);
+          words[number / 4 * 128 + lane * 4 + number % 4] = word;
+        }
+    };
+    put(x, row_slices, true);
+    put(y, column_slices, false);
+  }
+}
+
 template void make_row_table<BlurDepth<1, 1>>(const RowKernels&, int, std::uint32_t*);
 template void make_row_table<BlurDepth<1, 2>>(const RowKernels&, int, std::uint32_t*);
 template void make_row_table<BlurDepth<2, 2>>(const RowKernels&, int, std::uint32_t*);

@@ -26,6 +26,9 @@ constexpr std::uint32_t identity_in_row = Depth::coefficient_bytes == 1 ? 1 : 1u
 template <class Depth>
 constexpr std::uint32_t identity_in_column = 1u << (8 * Depth::coefficient_bytes - 1);
 
+/// What stands for it along both axes where pixels are blurred.
+constexpr std::uint32_t identity_of_pixels = 1;
+
 /// What a lane of the kernel for few slices keeps in registers: its words of both left factors, in
 /// quads of which each follows those of the other lanes.
 template <class Depth>
@@ -51,6 +54,10 @@ struct BlurFactors {
 template <class Depth>
 void make_factors(const std::uint32_t* row_table, int row_slices, const std::uint32_t* column_table,
                   int column_slices, std::uint32_t* words);
+
+/// The same for pixels of four bytes: pixel_factor_quads(…) quads for each lane.
+void make_pixel_factors(const GaussKernel& x, int row_slices, const GaussKernel& y,
+                        int column_slices, std::uint32_t* words);
 
 /// Writes BlurTable<Depth>::row_words(slices) words. window_lead(slices) ≥ reach().
 template <class Depth>
