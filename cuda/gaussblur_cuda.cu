@@ -8,9 +8,10 @@
 #include <vector>
 
 #include "cuda_check.h"
+#include "gaussblur_direct.h"
 #include "gaussblur_implementation.h"
-#include "gaussblur_launch.cuh"
 #include "gaussblur_pictures.h"
+#include "gaussblur_plan.cuh"
 
 namespace cudavision {
 namespace {
@@ -89,8 +90,12 @@ class GaussBlurCuda final : public GaussBlur::Implementation {
         scratch = std::max<std::size_t>(
             scratch, kernels.large_scratch(largest.row_slices, largest.column_slices));
     }
-    if (scratch > 0)
-      scratch_ = device.allocate(scratch * scratch_blocks());
+    if (scratch == 0)
+      return;
+    const int bytes = static_cast<int>(scratch * scratch_blocks(card_));
+    scratch_ = device.allocate(bytes);
+    // Products take in words that nothing was written to yet, with factors of zero.
+    device.fill({scratch_.as<std::uint8_t>(), bytes, 1, bytes}, 0);
   }
 
   void set(const GaussBlurParameters& parameters, const BlurKernels& kernels) override {
@@ -144,17 +149,25 @@ class GaussBlurCuda final : public GaussBlur::Implementation {
     a.shift = layout_.shift;
     parameters_ = parameters;
     places_ = places;
-    launch_ = launch;
-    arguments_ = a;
-    share_out(code);
+    usual_ = BlurPlan(launch, a, code, card_);
+    use_direct_ = layout_.sample_bytes() == 1 && !parameters.fine && !parameters.sharpen;
+    for (int i = 0; i < a.picture_count; ++i) {
+      a.pictures[i].direct =
+          describe_direct(a.pictures[i], parameters.border, row_kernels[i], *column_kernels[i]);
+      use_direct_ = use_direct_ && a.pictures[i].direct.possible;
+    }
+    if (use_direct_)
+      direct_ = BlurPlan(direct_launch(), a, code, card_);
   }
 
   void run(const ConstFrame& in, const Frame& out) override {
-    for (int i = 0; i < arguments_.picture_count; ++i)
-      place(arguments_.pictures[i],
+    BlurPlan& plan = use_direct_ && is_aligned(in, out) ? direct_ : usual_;
+    for (int i = 0; i < plan.arguments.picture_count; ++i)
+      place(plan.arguments.pictures[i],
             picture_rows(parameters_, in.planes[places_[i].plane], places_[i].number),
             picture_rows(parameters_, out.planes[places_[i].plane], places_[i].number));
-    launcher_(launch_.kernel, blocks_, launch_.warps * 32, launch_.shared_bytes, arguments_);
+    launcher_(plan.launch.kernel, plan.blocks, plan.launch.warps * 32, plan.launch.shared_bytes,
+              plan.arguments);
     copy_rest(in, out);
   }
 
@@ -162,6 +175,15 @@ class GaussBlurCuda final : public GaussBlur::Implementation {
   struct Place {
     int plane, number;
   };
+
+  /// Whether 8 bytes may be read and written at a time.
+  bool is_aligned(const ConstFrame& in, const Frame& out) const {
+    for (int plane = 0; plane < layout_.plane_count; ++plane)
+      if (!multiple_of(8, in.planes[plane].data, in.planes[plane].pitch) ||
+          !multiple_of(8, out.planes[plane].data, out.planes[plane].pitch))
+        return false;
+    return true;
+  }
 
   /// Appends a picture's tables to the `used` words.
   static void make_tables(const BlurCode& code, const BlurLaunch& launch, const RowKernels& along_x,
@@ -189,18 +211,6 @@ class GaussBlurCuda final : public GaussBlur::Implementation {
     used = picture.row_table;  // the tables themselves have done their work
   }
 
-  /// Whether a picture's samples are those of pixels of four bytes that are blurred alike.
-  static bool are_pixels(const BlurPicture& picture, const RowKernels& along_x) {
-    if (picture.inner_bytes != picture.row_bytes || picture.period != pixel_bytes)
-      return false;
-    for (int b = 0; b < pixel_bytes; ++b)
-      if (picture.grids[b].step != pixel_bytes ||
-          picture.grids[b].width != picture.grids[0].width ||
-          along_x.kernel[b] != along_x.kernel[0])
-        return false;
-    return true;
-  }
-
   static int most_reach(const FrameLayout& layout) {
     int step = 1;
     for (int c = 0; c < layout.channel_count; ++c)
@@ -217,92 +227,6 @@ class GaussBlurCuda final : public GaussBlur::Implementation {
       most = std::max(most, words * 2 * layout.plane_count);
     }
     return most;
-  }
-
-  unsigned scratch_blocks() const {
-    return card_.multiprocessors * scratch_blocks_per_multiprocessor;
-  }
-
-  /// How wide and how high the block's parts of the frame are: of few blocks each repeats less work
-  /// at the seams, of many the work is shared more evenly, and each can wait while others go on.
-  void share_out(const BlurCode& code) {
-    int most_steps = 0;
-    for (int i = 0; i < arguments_.picture_count; ++i)
-      most_steps = std::max(most_steps, steps_in(arguments_.pictures[i]));
-
-    constexpr int overhead = 2;     // of starting and ending a block, in steps
-    constexpr int busy_warps = 16;  // keep a multiprocessor busy
-    constexpr double tail = 0.5;    // of the last blocks, and of those at the edges, in rounds
-    double best = 0;
-    int chosen_steps = 1;
-    for (const int warps : {12, 8, 6, 4, 2, 1}) {
-      if (launch_.is_small() ? warps != small_warps
-                             : launch_.uses_scratch && warps != scratch_warps)
-        continue;
-      const int shared = shared_bytes(code, launch_, warps);
-      if (shared > card_.shared_bytes)
-        continue;
-      int resident = 0;
-      cuda_check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&resident, launch_.kernel,
-                                                               warps * 32, shared),
-                 "setting up a kernel on the GPU");
-      resident = std::max(resident, 1);
-      for (int steps = 1;; steps += 1 + steps / 8) {
-        steps = std::min(steps, most_steps);
-        const double blocks = launch_.is_small() ? std::ceil(items(launch_.width, steps) / warps)
-                                                 : items(warps * tile_bytes, steps);
-        // A last round that is not full takes less time than a full one, but more than its share.
-        const double full = blocks / (static_cast<double>(resident) * card_.multiprocessors);
-        const double rounds = full <= 1 ? 1 : (full + std::ceil(full)) / 2;
-        const double neighbours =
-            std::min<double>(resident, std::ceil(blocks / card_.multiprocessors));
-        const double cost = (rounds + tail) * (steps + launch_.leading_steps + overhead) *
-                            std::max<double>(busy_warps, neighbours * warps);
-        if (best == 0 || cost < best) {
-          best = cost;
-          chosen_steps = steps;
-          launch_.warps = warps;
-          launch_.shared_bytes = shared;
-        }
-        if (steps == most_steps)
-          break;
-      }
-    }
-
-    arguments_.item_rows = item_rows(chosen_steps);
-    int first = 0;
-    for (int i = 0; i < arguments_.picture_count; ++i) {
-      BlurPicture& picture = arguments_.pictures[i];
-      picture.strips = strips_in(picture, launch_.item_width());
-      picture.first_item = first;
-      first += picture.strips * items_below(picture, chosen_steps);
-    }
-    arguments_.item_count = first;
-    blocks_ = launch_.is_small()     ? (first + launch_.warps - 1) / launch_.warps
-              : launch_.uses_scratch ? std::min<unsigned>(first, scratch_blocks())
-                                     : first;
-  }
-
-  static int strips_in(const BlurPicture& picture, int width) {
-    return (picture.row_bytes + width - 1) / width;
-  }
-
-  int steps_in(const BlurPicture& picture) const {
-    return (picture.rows + launch_.missing_rows + launch_.step_rows - 1) / launch_.step_rows;
-  }
-
-  int item_rows(int steps) const { return steps * launch_.step_rows - launch_.missing_rows; }
-
-  int items_below(const BlurPicture& picture, int steps) const {
-    return (picture.rows + item_rows(steps) - 1) / item_rows(steps);
-  }
-
-  double items(int width, int steps) const {
-    double items = 0;
-    for (int i = 0; i < arguments_.picture_count; ++i)
-      items += static_cast<double>(strips_in(arguments_.pictures[i], width)) *
-               items_below(arguments_.pictures[i], steps);
-    return items;
   }
 
   template <class Byte>
@@ -349,10 +273,10 @@ class GaussBlurCuda final : public GaussBlur::Implementation {
   Launcher<BlurArguments> launcher_;
 
   GaussBlurParameters parameters_;
-  BlurLaunch launch_;
-  BlurArguments arguments_;  // but for where the frames are
   std::array<Place, BlurArguments::max_pictures> places_{};
-  unsigned blocks_ = 0;
+  BlurPlan usual_;
+  BlurPlan direct_;          // where use_direct_
+  bool use_direct_ = false;  // for frames whose rows begin at multiples of 8 bytes
 };
 
 }  // namespace

@@ -17,6 +17,31 @@ struct SampleGrid {
   int width = 0;  ///< samples
 };
 
+/// What the kernel for few taps needs to know of a plane.
+struct DirectBlur {
+  static constexpr int max_radius = 2;  ///< along y; along x samples within four bytes count
+
+  /// Row y above the picture is row factor · y + above of it, one below it factor · y + below.
+  struct RowsBeyond {
+    int factor = 0;
+    int above = 0;
+    int below = 0;
+  };
+
+  bool possible = false;
+  bool wide = false;  ///< whether bytes at a distance of more than two count
+  // The words before and behind a row: selectors of bytes as __byte_perm takes them, of the row's
+  // second and first word, and of its last but one and last.
+  std::uint32_t before_row = 0;
+  std::uint32_t behind_row = 0;
+  RowsBeyond rows_beyond;
+  /// For a byte by its position modulo 4: of the word before its own, of its own and of the next.
+  std::uint32_t row_factors[4][3] = {};
+  /// What two neighbouring rows are multiplied with, in the lower half for a result in the upper of
+  /// two rows, in the upper half for one in the lower.
+  std::uint32_t column_factors[max_radius + 1] = {};
+};
+
 /// A plane, or one field of it, and how it is blurred.
 struct BlurPicture {
   const std::uint8_t* in = nullptr;
@@ -48,6 +73,7 @@ struct BlurPicture {
   std::uint32_t column_table = 0;
   std::uint8_t row_identity = 0;  ///< bit b: bytes b modulo 4 are not blurred along x
   bool column_identity = false;
+  DirectBlur direct;
 };
 
 struct BlurArguments {

@@ -362,9 +362,37 @@ class EdgeMirror {
   bool complete_ = true;
 };
 
+/// Adds what lies beyond the ends of 16 rows, from row y on, that have arrived in a stage.
+template <RareCode kRare, int kUnit>
+__device__ inline void add_beyond_ends(const EdgeMirror<kUnit>& mirror, const BlurPicture& picture,
+                                       Border border, const StagedPart& part, SharedAddress stage,
+                                       int pitch, int y) {
+  if (!mirror.any())
+    return;
+  if (mirror.complete())
+    mirror.add(stage, pitch);
+  else if constexpr (kRare == RareCode::called)
+    call_add_edges(picture, border, part, stage, pitch, y, tile_rows, 0, 1);
+  else
+    add_edges(picture, border, part, stage, pitch, y, tile_rows, 0, 1);
+  __syncwarp();
+}
+
+/// Sends the first slices on their way, to all stages but the last. Returns where that begins.
+template <int kStageBytes, class Loader>
+__device__ inline int load_first(Loader& loader, int slices) {
+  int stage = 0;
+#pragma unroll 1
+  for (int s = 0; s < small_stages - 1; ++s, stage += kStageBytes) {
+    if (s < slices)
+      loader.load(stage);
+    commit_copies();
+  }
+  return stage;
+}
+
 /// kTiles: beside each other, which a warp makes at a time. kBlocks: how many are to share a
-/// multiprocessor. kOnePicture: the frame has no second one; where the only one is described in the
-/// arguments is then known beforehand.
+/// multiprocessor.
 template <class Depth, int kRowSlices, int kColumnSlices, int kTiles, int kBlocks>
 __global__ void __launch_bounds__(32 * small_warps, kBlocks)
     blur_small(const __grid_constant__ BlurArguments a) {
@@ -405,30 +433,13 @@ __global__ void __launch_bounds__(32 * small_warps, kBlocks)
   SmallRing<Depth, kColumnSlices> ring[kTiles];
 
   wait_for_last_launch();
-  int next_stage = 0;
-#pragma unroll 1
-  for (int s = 0; s < small_stages - 1; ++s, next_stage += stage_bytes) {
-    if (s < slices)
-      loader.load(next_stage);
-    commit_copies();
-  }
-
-  int stage = 0;
+  int stage = 0, next_stage = load_first<stage_bytes>(loader, slices);
 #pragma unroll 1
   for (int s = 0; s < slices; ++s) {
     wait_for_copies<small_stages - 2>();
     __syncwarp();
-    if (mirror.any()) {
-      if (mirror.complete())
-        mirror.add(stages + stage, pitch);
-      else if constexpr (rare == RareCode::called)
-        call_add_edges(picture, a.border, part, stages + stage, pitch, first_row + s * tile_rows,
-                       tile_rows, 0, 1);
-      else
-        add_edges(picture, a.border, part, stages + stage, pitch, first_row + s * tile_rows,
-                  tile_rows, 0, 1);
-      __syncwarp();
-    }
+    add_beyond_ends<rare>(mirror, picture, a.border, part, stages + stage, pitch,
+                          first_row + s * tile_rows);
     if (s + small_stages - 1 < slices)
       loader.load(next_stage);
     commit_copies();

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "cuda_check.h"
+#include "gaussblur_direct.cuh"
 #include "gaussblur_large.cuh"
 #include "gaussblur_pixels.cuh"
 #include "gaussblur_tables.h"
@@ -126,35 +127,52 @@ struct BlurCard {
   }
 };
 
+/// Blocks of the kernel that has no room for all in shared memory; each has its part of the
+/// scratch.
+inline unsigned scratch_blocks(const BlurCard& card) {
+  return card.multiprocessors * scratch_blocks_per_multiprocessor;
+}
+
 /// A launch but for its arguments.
 struct BlurLaunch {
   BlurKernel kernel = nullptr;
   int row_slices = 0;
   int column_slices = 0;
   int chunk_pairs = 0;
-  int width = 0;        ///< in bytes, of what a warp makes that works for itself; else 0
-  int stage_bytes = 0;  ///< of such a warp
   bool of_pixels = false;
+  int width = 0;          ///< of an item, in bytes; 0: a tile for each warp of its block
+  int stage_bytes = 0;    ///< in shared memory, of each warp that works for itself
   int step_rows = 0;      ///< what a block makes at a time
-  int missing_rows = 0;   ///< of the first of these
+  int missing_rows = 0;   ///< by which the first of these is smaller
   int leading_steps = 0;  ///< what it has to do before the first of them
-  int warps = 0;
+  int warps = 0;          ///< 0: any number
   int shared_bytes = 0;
   bool uses_scratch = false;
 
-  bool is_small() const { return width > 0; }
-  /// Of an item of work, in bytes.
-  int item_width() const { return is_small() ? width : warps * tile_bytes; }
+  bool is_small() const { return stage_bytes > 0; }
+  int item_width(int warps) const { return width > 0 ? width : warps * tile_bytes; }
+  int items_of_block(int warps) const { return is_small() ? warps : 1; }
 };
 
 inline int shared_bytes(const BlurCode& kernels, const BlurLaunch& launch, int warps) {
-  if (launch.is_small())
+  if (launch.width > 0)
     return warps * small_stages * launch.stage_bytes;
   return kernels.large_shared(launch.row_slices, launch.column_slices, launch.chunk_pairs, warps,
                               !launch.uses_scratch);
 }
 
-/// All but the number of warps, and what follows from it.
+/// Of the kernel for few taps, for pictures that it can blur.
+inline BlurLaunch direct_launch() {
+  BlurLaunch launch;
+  launch.kernel = blur_direct;
+  launch.width = 32 * direct_bytes;
+  launch.step_rows = 2 * direct_warps;
+  launch.leading_steps = DirectBlur::max_radius;
+  launch.warps = direct_warps;
+  return launch;
+}
+
+/// All but the number of warps, unless the kernel has a fixed one, and what follows from it.
 inline BlurLaunch choose_launch(const BlurCode& kernels, const BlurCard& card, int reach,
                                 int radius, bool of_pixels) {
   BlurLaunch launch;
@@ -169,6 +187,7 @@ inline BlurLaunch choose_launch(const BlurCode& kernels, const BlurCard& card, i
     launch.stage_bytes = small.stage_bytes;
     launch.step_rows = tile_rows;
     launch.leading_steps = small.column_slices - 1;
+    launch.warps = small_warps;
     return launch;
   }
 
@@ -191,6 +210,7 @@ inline BlurLaunch choose_launch(const BlurCode& kernels, const BlurCard& card, i
   if (!launch.uses_scratch)
     return launch;
   launch.kernel = kernels.any_with_scratch;
+  launch.warps = scratch_warps;
   shrink_to(scratch_warps);
   return launch;
 }

@@ -12,4 +12,7 @@ namespace cudavision {
 void describe_plane(const FrameLayout& layout, int plane, const BlurChannel* channels, int count,
                     BlurPicture& picture, RowKernels& kernels);
 
+/// Whether a plane's samples are those of pixels of four bytes that are blurred alike.
+bool are_pixels(const BlurPicture& picture, const RowKernels& along_x);
+
 }  // namespace cudavision

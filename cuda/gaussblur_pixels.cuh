@@ -296,27 +296,13 @@ __global__ void __launch_bounds__(32 * small_warps, pixel_blocks)
   PixelRing<kColumnSlices> ring;
 
   wait_for_last_launch();
-  int next_stage = 0;
-#pragma unroll 1
-  for (int s = 0; s < small_stages - 1; ++s, next_stage += stage_bytes) {
-    if (s < slices)
-      loader.load(next_stage);
-    commit_copies();
-  }
-
-  int stage = 0;
+  int stage = 0, next_stage = load_first<stage_bytes>(loader, slices);
 #pragma unroll 1
   for (int s = 0; s < slices; ++s) {
     wait_for_copies<small_stages - 2>();
     __syncwarp();
-    if (mirror.any()) {
-      if (mirror.complete())
-        mirror.add(stages + stage, pitch);
-      else
-        call_add_edges(picture, a.border, part, stages + stage, pitch, first_row + s * tile_rows,
-                       tile_rows, 0, 1);
-      __syncwarp();
-    }
+    add_beyond_ends<RareCode::called>(mirror, picture, a.border, part, stages + stage, pitch,
+                                      first_row + s * tile_rows);
     ring.advance();
     sum_rows(factors, rules, window + stage, pitch, ring);
     if (s >= kColumnSlices - 1) {

@@ -4,6 +4,7 @@
 // device, in every byte.
 
 #include <algorithm>
+#include <utility>
 
 #include "gaussblur_case.h"
 #include "layout_cases.h"
@@ -170,6 +171,21 @@ const Extreme extremes[] = {
     {"IdentitySharpen", "YUY2", 65, 43, Content::random, sharpening(sigmas(0, 0))},
     {"IdentityOfDirtyWords", "P010", 65, 43, Content::random, sigmas(0, 0)},
     {"IdentityOfLargeWords", "I420_10", 65, 43, Content::random, sigmas(0.01, 0.01)},
+    // Pixels of four bytes, of which the last one is copied, and few of them.
+    {"RgbaSeam", "RGBA", 67, 49, Content::random, sized(31, 31)},
+    {"RgbaWrap", "RGBA", 5, 40, Content::random, sized(17, 31, Border::wrap)},
+    {"RgbaFields", "RGBA", 33, 35, Content::random, per_field(sized(15, 31))},
+    {"RgbaSharpen", "RGBA", 70, 41, Content::two_valued, sharpening(sized(31, 15))},
+    {"RgbxConstant", "RGBx", 70, 41, Content::random, with_border(sized(31, 31), 200)},
+    {"RgbxSharpen", "RGBx", 69, 41, Content::two_valued, sharpening(sized(15, 31))},
+    {"RgbaRowsOnly", "RGBA", 69, 41, Content::random, sized(31, 1)},
+    {"RgbaColumnsOnly", "RGBA", 69, 41, Content::random, sized(1, 31)},
+    {"MaximumRgba", "RGBA", 64, 48, Content::maximum, sized(31, 31)},
+    {"MaximumRgbaColumnsOnly", "RGBA", 64, 48, Content::maximum, sized(1, 15)},
+    // Few taps.
+    {"FewTapsSmallest", "GRAY8", 8, 4, Content::random, sized(5, 5)},
+    {"FewTapsMaximum", "GRAY8", 256, 100, Content::maximum, sized(5, 5)},
+    {"FewTapsFields", "NV12", 64, 37, Content::random, per_field(sized(5, 5))},
     // Sums at their largest and results at both ends.
     {"Maximum", "GRAY8", 257, 131, Content::maximum, sized(31, 31)},
     {"MaximumConstant", "GRAY8", 257, 131, Content::maximum, with_border(sized(31, 31), 255)},
@@ -297,11 +313,39 @@ void PrintTo(const Mixture& mixture, std::ostream* stream) {
   *stream << mixture.name;
 }
 
+/// Frames and kernels that the GPU has a kernel of its own for: rows of whole words, few taps.
+class GaussBlurFewTaps : public testing::TestWithParam<const char*> {
+ protected:
+  template <class Check>
+  static void for_each_case(const Check& check) {
+    for (const int width : {8, 16, 24, 256, 264, 520})
+      for (const int height : {4, 5, 8, 13, 24, 31, 66})
+        for (const Border border : {Border::reflect_101, Border::replicate, Border::reflect,
+                                    Border::wrap, Border::constant})
+          for (const auto& [size_x, size_y] : {std::pair(5, 5), {3, 3}, {5, 3}, {9, 5}, {3, 1}})
+            check(plain_gaussblur_case(layout_named(GetParam(), width, height),
+                                       sized(size_x, size_y, border), Content::random,
+                                       static_cast<std::uint64_t>(81 + width + height)));
+  }
+};
+
+TEST_P(GaussBlurFewTaps, CudaEqualsCpu) {
+  CUDAVISION_NEEDS_CUDA();
+  CudaTestDevice device;
+  for_each_case([&](const GaussBlurCase& test) { expect_equal_devices(*device, test); });
+}
+
+INSTANTIATE_TEST_SUITE_P(Layouts, GaussBlurFewTaps,
+                         testing::Values("GRAY8", "NV12", "I420", "RGB", "RGBA", "YUY2"),
+                         [](const auto& info) { return std::string(info.param); });
+
 /// Frames that the definition would take too long for: the CPU device is held against it with
 /// smaller ones.
 const Extreme large[] = {
     {"Uhd4k", "GRAY8", 3840, 2160, Content::natural, sized(31, 31)},
     {"Uhd4kLargeSigma", "GRAY8", 3840, 2160, Content::random, sigmas(30, 30)},
+    {"Uhd4kFewTaps", "GRAY8", 3840, 2160, Content::random, sized(5, 5)},
+    {"Uhd4kFewTapsNv12", "NV12", 3840, 2160, Content::random, sized(5, 5, Border::replicate)},
     {"Uhd4kLargest", "GRAY8", 3840, 2160, Content::random, sized(1023, 1023)},
     {"Uhd4kFine", "GRAY8", 3840, 2160, Content::random, fine(sized(15, 15))},
     {"Uhd4kSharpen", "NV12", 3840, 2160, Content::natural, sharpening(sigmas(3, 3))},

@@ -211,5 +211,73 @@ TYPED_TEST(Fragments, FactorsAreTheTablesWords) {
     }
 }
 
+/* Pixels of four bytes. A lane takes words of four neighbours of a channel: words t of the slices.
+ */
+
+/// A lane's word of the factors of so many slices.
+std::uint32_t pixel_factor(const std::vector<std::uint32_t>& factors, int lane, int number) {
+  return factors[static_cast<std::size_t>(number / 4 * 128 + lane * 4 + number % 4)];
+}
+
+TEST(PixelFragments, EveryPixelAndRowIsSomeLanesOnce) {
+  int pixels[16] = {}, rows[tile_rows] = {};
+  for (int i = 0; i < 16; ++i)
+    ++pixels[pixel_of_row(i)];
+  for (int q = 0; q < 2; ++q)
+    for (int g = 0; g < 8; ++g)
+      ++rows[pixel_row_of_column(q, g)];
+  for (const int count : pixels)
+    EXPECT_EQ(count, 1);
+  for (const int count : rows)
+    EXPECT_EQ(count, 1);
+}
+
+// A lane's sums along x are two columns each of q = 0 and q = 1; the bytes of these four are its
+// word of the second product. Its results there, columns 2t and 2t + 1 of both halves, are four
+// pixels beside each other.
+TEST(PixelFragments, ResultsBecomeOperandsAndPixelsWithoutChangingLanes) {
+  for (int t = 0; t < 4; ++t)
+    for (int e = 0; e < 2; ++e) {
+      for (int q = 0; q < 2; ++q)
+        EXPECT_EQ(pixel_row_of_column(q, 2 * t + e), row_of_byte(t, 2 * q + e));
+      for (int half = 0; half < 2; ++half)
+        EXPECT_EQ(pixel_of_row(2 * t + e + 8 * half), 4 * t + 2 * half + e);
+    }
+}
+
+TEST(PixelFragments, ChannelsAreConvolvedAlongBothAxes) {
+  Random random(2005);
+  for (const int size_x : {1, 3, 15, 17, 31})
+    for (const int size_y : {1, 5, 31}) {
+      const GaussKernel x(size_x, 0, 8), y(size_y, 0, 8);
+      const auto slices = [](const GaussKernel& kernel) { return kernel.radius() <= 8 ? 2 : 3; };
+      const int row_slices = slices(x), column_slices = slices(y);
+      std::vector<std::uint32_t> factors(
+          static_cast<std::size_t>(128 * pixel_factor_quads(row_slices, column_slices)));
+      make_pixel_factors(x, row_slices, y, column_slices, factors.data());
+
+      std::vector<std::uint8_t> window(static_cast<std::size_t>(3 * slice_length));
+      for (auto& byte : window)
+        byte = static_cast<std::uint8_t>(random.between(0, 255));
+      const auto check = [&](const GaussKernel& kernel, int first, int count, bool along_x) {
+        for (int i = 0; i < 16; ++i) {
+          std::uint64_t sum = 0, expected = 0;
+          for (int k = 0; k < count; ++k)
+            for (int t = 0; t < 4; ++t)
+              sum += dot(pixel_factor(factors, 4 * (i % 8) + t, first + 2 * k + i / 8),
+                         &window[static_cast<std::size_t>(slice_length * k + 4 * t)]);
+          const int centre = column_lead(count) + (along_x ? pixel_of_row(i) : i);
+          for (int d = -kernel.radius(); d <= kernel.radius(); ++d)
+            expected += coefficient(kernel, d, identity_of_pixels) *
+                        window[static_cast<std::size_t>(centre + d)];
+          ASSERT_EQ(sum, expected)
+              << size_x << "×" << size_y << ", along " << (along_x ? 'x' : 'y') << ", row " << i;
+        }
+      };
+      check(x, 0, row_slices, true);
+      check(y, 2 * row_slices, column_slices, false);
+    }
+}
+
 }  // namespace
 }  // namespace cudavision::test
