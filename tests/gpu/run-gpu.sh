@@ -110,25 +110,33 @@ verdict() {
 
 kernel_tests() { find "$bundle/kernels/$1" -type f -perm -u+x ! -name proof_hashes | sort; }
 
+# kernel_variant VARIANT CASES: the hashes first, since they are what a proof cannot do without.
+kernel_variant() {
+  local variant=$1 program
+  export CUDAVISION_TEST_BACKEND=cuda CUDAVISION_TEST_CASES=$2
+  # The first run of PTX is the driver's compiler's; nothing of it may come from an earlier cache.
+  export CUDA_CACHE_PATH=$work/cache.$variant
+  in_runtime timeout "${TEST_TIMEOUT:-240}" "$bundle/kernels/$variant/proof_hashes" --backend cuda \
+    >"$work/hashes.$variant" 2>"$log_folder/proof_hashes.$variant.log" </dev/null
+  verdict "$variant proof_hashes runs" \
+    "$([[ $? -eq 0 && -s $work/hashes.$variant ]] || tail -n 1 "$log_folder/proof_hashes.$variant.log")"
+  [[ $variant != native || ! -s $work/hashes.native ]] || cp "$work/hashes.native" "$results/hashes.json"
+  while read -r program; do
+    run "$variant $(basename "$program")" "${TEST_TIMEOUT:-240}" "$program"
+  done < <(kernel_tests "$variant")
+}
+
 stage_tests() {
-  local cases=${CUDAVISION_TEST_CASES:-3000} variant program
-  export CUDAVISION_TEST_BACKEND=cuda
-  for variant in native ptx75 ptx80; do
-    # The first run of PTX is the driver's compiler's; nothing of it may come from an earlier cache.
-    CUDAVISION_TEST_CASES=$([[ $variant == native ]] && echo "$cases" || echo $((cases / 10 + 1)))
-    export CUDAVISION_TEST_CASES
-    while read -r program; do
-      CUDA_CACHE_PATH=$work/cache run "$variant $(basename "$program")" "${TEST_TIMEOUT:-240}" "$program"
-    done < <(kernel_tests "$variant")
-    CUDA_CACHE_PATH=$work/cache in_runtime timeout "${TEST_TIMEOUT:-240}" "$bundle/kernels/$variant/proof_hashes" --backend cuda \
-      >"$work/hashes.$variant" 2>"$log_folder/proof_hashes.$variant.log" </dev/null
-    verdict "$variant proof_hashes runs" \
-      "$([[ $? -eq 0 && -s $work/hashes.$variant ]] || tail -n 1 "$log_folder/proof_hashes.$variant.log")"
-    [[ $variant == native ]] || verdict "$variant gives the hashes of the machine code" \
+  local cases=${CUDAVISION_TEST_CASES:-3000} variant
+  # They spend most of their time on the host: the three builds run beside each other.
+  kernel_variant native "$cases" &
+  kernel_variant ptx75 $((cases / 10 + 1)) &
+  kernel_variant ptx80 $((cases / 10 + 1)) &
+  wait
+  for variant in ptx75 ptx80; do
+    verdict "$variant gives the hashes of the machine code" \
       "$(cmp "$work/hashes.native" "$work/hashes.$variant" 2>&1)"
   done
-  unset CUDAVISION_TEST_CASES CUDAVISION_TEST_BACKEND
-  [[ ! -s $work/hashes.native ]] || cp "$work/hashes.native" "$results/hashes.json"
 }
 
 # sanitize SANITIZER TOOL: each program of the kernel tests that has something for it.
@@ -228,7 +236,8 @@ write_results() {
   tar -C "$work" -czf "$results/logs-$(IFS=- && echo "${stages[*]}").tar.gz" logs
   python3 "$bundle/proof.py" write "$bundle" "$results" "$work" "$card" "$driver"
 }
-trap 'write_results; exit 143' TERM INT
+# The programs are in process groups of their own, which a signal to this one's does not reach.
+trap 'pkill -f "^[^ ]*timeout .*$bundle/(kernels|check|bench)/"; pkill -f "^$bundle/(kernels|check|bench)/"; write_results; exit 143' TERM INT
 
 for stage in "${stages[@]}"; do
   begin "$stage"

@@ -318,15 +318,15 @@ class GaussBlurFewTaps : public testing::TestWithParam<const char*> {
  protected:
   template <class Check>
   static void for_each_case(const Check& check) {
+    // A case takes 20 ms on a GPU host, most of it for memory, and under a sanitizer longer.
     using Sizes = std::vector<int>;
-    // Under a sanitizer every case takes long.
-    const Sizes widths = settings().small ? Sizes{8, 264} : Sizes{8, 16, 24, 256, 264, 520};
-    const Sizes heights = settings().small ? Sizes{5, 40} : Sizes{4, 5, 8, 13, 24, 31, 66};
+    const Sizes widths = settings().small ? Sizes{264} : Sizes{8, 24, 520};
+    const Sizes heights = settings().small ? Sizes{5, 40} : Sizes{4, 13, 66};
     for (const int width : widths)
       for (const int height : heights)
         for (const Border border : {Border::reflect_101, Border::replicate, Border::reflect,
                                     Border::wrap, Border::constant})
-          for (const auto& [size_x, size_y] : {std::pair(5, 5), {3, 3}, {5, 3}, {9, 5}, {3, 1}})
+          for (const auto& [size_x, size_y] : {std::pair(5, 5), {3, 5}, {9, 3}})
             check(plain_gaussblur_case(layout_named(GetParam(), width, height),
                                        sized(size_x, size_y, border), Content::random,
                                        static_cast<std::uint64_t>(81 + width + height)));
