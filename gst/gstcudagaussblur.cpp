@@ -36,6 +36,7 @@
 #include <memory>
 
 #include "colorsamples.h"
+#include "elementproperties.h"
 #include "elementsettings.h"
 #include "enumtype.h"
 #include "gaussblur.h"
@@ -50,17 +51,6 @@ using namespace cudavision;
 namespace {
 
 constexpr double largest_sigma = 127;
-
-enum Property {
-  property_sigma = 1,
-  property_sigma_y,
-  property_kernel_size,
-  property_kernel_size_y,
-  property_border,
-  property_border_color,
-  property_blur_alpha,
-  property_fine,
-};
 
 GType border_type() {
   static const GEnumValue values[] = {
@@ -156,70 +146,14 @@ State& state_of(gpointer self) {
   return *static_cast<GstCudaGaussBlur*>(self)->state;
 }
 
+const ElementProperties<Settings>* properties = nullptr;  // from class_init on
+
 void set_property(GObject* object, guint id, const GValue* value, GParamSpec* pspec) {
-  Settings& settings = state_of(object).settings;
-  GST_OBJECT_LOCK(object);
-  switch (id) {
-    case property_sigma:
-      settings.sigma = g_value_get_double(value);
-      break;
-    case property_sigma_y:
-      settings.sigma_y = g_value_get_double(value);
-      break;
-    case property_kernel_size:
-      settings.kernel_size = g_value_get_int(value);
-      break;
-    case property_kernel_size_y:
-      settings.kernel_size_y = g_value_get_int(value);
-      break;
-    case property_border:
-      settings.border = static_cast<Border>(g_value_get_enum(value));
-      break;
-    case property_border_color:
-      settings.border_color = g_value_get_uint(value);
-      break;
-    case property_blur_alpha:
-      settings.blur_alpha = g_value_get_boolean(value);
-      break;
-    case property_fine:
-      settings.fine = g_value_get_boolean(value);
-      break;
-    default:
-      G_OBJECT_WARN_INVALID_PROPERTY_ID(object, id, pspec);
-  }
-  GST_OBJECT_UNLOCK(object);
+  properties->set(object, id, value, pspec, state_of(object).settings);
 }
 
 void get_property(GObject* object, guint id, GValue* value, GParamSpec* pspec) {
-  const Settings settings = settings_now(object, state_of(object).settings);
-  switch (id) {
-    case property_sigma:
-      g_value_set_double(value, settings.sigma);
-      break;
-    case property_sigma_y:
-      g_value_set_double(value, settings.sigma_y);
-      break;
-    case property_kernel_size:
-      g_value_set_int(value, settings.kernel_size);
-      break;
-    case property_kernel_size_y:
-      g_value_set_int(value, settings.kernel_size_y);
-      break;
-    case property_border:
-      g_value_set_enum(value, static_cast<gint>(settings.border));
-      break;
-    case property_border_color:
-      g_value_set_uint(value, settings.border_color);
-      break;
-    case property_blur_alpha:
-      g_value_set_boolean(value, settings.blur_alpha);
-      break;
-    case property_fine:
-      g_value_set_boolean(value, settings.fine);
-      break;
-    default:
-      G_OBJECT_WARN_INVALID_PROPERTY_ID(object, id, pspec);
-  }
+  properties->get(object, id, value, pspec, state_of(object).settings);
 }
 
 void finalize(GObject* object) {
@@ -262,58 +196,36 @@ void release(GstCudaVisionFilter* self) {
 }
 
 void install_properties(GObjectClass* klass) {
-  constexpr auto playing =
-      static_cast<GParamFlags>(G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS | GST_PARAM_CONTROLLABLE |
-                               GST_PARAM_MUTABLE_PLAYING);
-  const Settings defaults;
-  const auto install_number = [&](Property id, const char* name, const char* nick,
-                                  const char* blurb, double least, double initially) {
-    g_object_class_install_property(
-        klass, id,
-        g_param_spec_double(name, nick, blurb, least, largest_sigma, initially, playing));
-  };
-  const auto install_size = [&](Property id, const char* name, const char* nick,
-                                const char* blurb) {
-    g_object_class_install_property(
-        klass, id, g_param_spec_int(name, nick, blurb, 0, GaussKernel::max_size, 0, playing));
-  };
-  const auto install_switch = [&](Property id, const char* name, const char* nick,
-                                  const char* blurb, bool initially) {
-    g_object_class_install_property(klass, id,
-                                    g_param_spec_boolean(name, nick, blurb, initially, playing));
-  };
-
-  install_number(
-      property_sigma, "sigma", "Sigma",
-      "Standard deviation of the Gaussian in pixels; negative: sharpen; 0: what is usual "
-      "for kernel-size, and no blur where that is 0 too",
-      -largest_sigma, defaults.sigma);
-  install_number(property_sigma_y, "sigma-y", "Vertical sigma",
-                 "Standard deviation from top to bottom in pixels (0 = as sigma)", 0,
-                 defaults.sigma_y);
-  install_size(property_kernel_size, "kernel-size", "Kernel size",
-               "Samples of the kernel, an odd number (0 = as many as sigma asks for)");
-  install_size(property_kernel_size_y, "kernel-size-y", "Vertical kernel size",
-               "Samples of the kernel from top to bottom, an odd number (0 = as many as sigma-y "
-               "asks for, and with sigma=0 as kernel-size)");
-  g_object_class_install_property(
-      klass, property_border,
-      g_param_spec_enum("border", "Border", "What is taken to lie beyond the edges of the picture",
-                        border_type(), static_cast<gint>(defaults.border), playing));
-  g_object_class_install_property(
-      klass, property_border_color,
-      g_param_spec_uint("border-color", "Border colour",
-                        "Colour beyond the edges with border=constant, as 0xAARRGGBB; in YUV and "
-                        "gray formats by the colorimetry of the caps",
-                        0, G_MAXUINT32, defaults.border_color, playing));
-  install_switch(property_blur_alpha, "blur-alpha", "Blur alpha",
-                 "Blur the alpha channel like the others (false = leave it as it is)",
-                 defaults.blur_alpha);
-  install_switch(property_fine, "fine", "Fine coefficients",
-                 "Give the kernel of 8-bit samples 16 fraction bits instead of 8: at a large sigma "
-                 "fine gratings disappear as they should, where 8 bits leave a trace of them, but "
-                 "the result is no longer equal to OpenCV's (deeper samples always have 16)",
-                 defaults.fine);
+  static ElementProperties<Settings> all(klass);
+  all.add({"sigma", "Sigma",
+           "Standard deviation of the Gaussian in pixels; negative: sharpen; 0: what is usual "
+           "for kernel-size, and no blur where that is 0 too"},
+          &Settings::sigma, -largest_sigma, largest_sigma);
+  all.add({"sigma-y", "Vertical sigma",
+           "Standard deviation from top to bottom in pixels (0 = as sigma)"},
+          &Settings::sigma_y, 0, largest_sigma);
+  all.add({"kernel-size", "Kernel size",
+           "Samples of the kernel, an odd number (0 = as many as sigma asks for)"},
+          &Settings::kernel_size, 0, GaussKernel::max_size);
+  all.add({"kernel-size-y", "Vertical kernel size",
+           "Samples of the kernel from top to bottom, an odd number (0 = as many as sigma-y "
+           "asks for, and with sigma=0 as kernel-size)"},
+          &Settings::kernel_size_y, 0, GaussKernel::max_size);
+  all.add({"border", "Border", "What is taken to lie beyond the edges of the picture"},
+          &Settings::border, border_type());
+  all.add({"border-color", "Border colour",
+           "Colour beyond the edges with border=constant, as 0xAARRGGBB; in YUV and "
+           "gray formats by the colorimetry of the caps"},
+          &Settings::border_color);
+  all.add({"blur-alpha", "Blur alpha",
+           "Blur the alpha channel like the others (false = leave it as it is)"},
+          &Settings::blur_alpha);
+  all.add({"fine", "Fine coefficients",
+           "Give the kernel of 8-bit samples 16 fraction bits instead of 8: at a large sigma "
+           "fine gratings disappear as they should, where 8 bits leave a trace of them, but "
+           "the result is no longer equal to OpenCV's (deeper samples always have 16)"},
+          &Settings::fine);
+  properties = &all;
 }
 
 }  // namespace

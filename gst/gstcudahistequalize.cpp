@@ -31,6 +31,7 @@
 #include <memory>
 #include <optional>
 
+#include "elementproperties.h"
 #include "elementsettings.h"
 #include "enumtype.h"
 #include "gstcudavisionfilter.h"
@@ -48,13 +49,6 @@ constexpr char message_name[] = "cudahistequalize";
 
 enum Method { method_equalize };
 enum Channels { channels_luma, channels_rgb };
-enum Property {
-  property_method = 1,
-  property_channels,
-  property_strength,
-  property_post_messages,
-  property_message_interval,
-};
 
 GType method_type() {
   static const GEnumValue values[] = {
@@ -148,52 +142,14 @@ State& state_of(gpointer self) {
   return *static_cast<GstCudaHistEqualize*>(self)->state;
 }
 
+const ElementProperties<Settings>* properties = nullptr;  // from class_init on
+
 void set_property(GObject* object, guint id, const GValue* value, GParamSpec* pspec) {
-  Settings& settings = state_of(object).settings;
-  GST_OBJECT_LOCK(object);
-  switch (id) {
-    case property_method:
-      settings.method = static_cast<Method>(g_value_get_enum(value));
-      break;
-    case property_channels:
-      settings.channels = static_cast<Channels>(g_value_get_enum(value));
-      break;
-    case property_strength:
-      settings.strength = g_value_get_double(value);
-      break;
-    case property_post_messages:
-      settings.post_messages = g_value_get_boolean(value);
-      break;
-    case property_message_interval:
-      settings.message_interval = g_value_get_uint64(value);
-      break;
-    default:
-      G_OBJECT_WARN_INVALID_PROPERTY_ID(object, id, pspec);
-  }
-  GST_OBJECT_UNLOCK(object);
+  properties->set(object, id, value, pspec, state_of(object).settings);
 }
 
 void get_property(GObject* object, guint id, GValue* value, GParamSpec* pspec) {
-  const Settings settings = settings_now(object, state_of(object).settings);
-  switch (id) {
-    case property_method:
-      g_value_set_enum(value, settings.method);
-      break;
-    case property_channels:
-      g_value_set_enum(value, settings.channels);
-      break;
-    case property_strength:
-      g_value_set_double(value, settings.strength);
-      break;
-    case property_post_messages:
-      g_value_set_boolean(value, settings.post_messages);
-      break;
-    case property_message_interval:
-      g_value_set_uint64(value, settings.message_interval);
-      break;
-    default:
-      G_OBJECT_WARN_INVALID_PROPERTY_ID(object, id, pspec);
-  }
+  properties->get(object, id, value, pspec, state_of(object).settings);
 }
 
 void finalize(GObject* object) {
@@ -291,31 +247,19 @@ void release(GstCudaVisionFilter* self) {
 }
 
 void install_properties(GObjectClass* klass) {
-  constexpr auto playing =
-      static_cast<GParamFlags>(G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS | GST_PARAM_CONTROLLABLE |
-                               GST_PARAM_MUTABLE_PLAYING);
-  g_object_class_install_property(klass, property_method,
-                                  g_param_spec_enum("method", "Method", "How contrast is raised",
-                                                    method_type(), method_equalize, playing));
-  g_object_class_install_property(
-      klass, property_channels,
-      g_param_spec_enum("channels", "Channels", "What is equalised in RGB frames (others: luma)",
-                        channels_type(), channels_luma, playing));
-  g_object_class_install_property(
-      klass, property_strength,
-      g_param_spec_double("strength", "Strength",
-                          "Blend of the input (0) and the equalised picture (1)", 0, 1, 1,
-                          playing));
-  g_object_class_install_property(
-      klass, property_post_messages,
-      g_param_spec_boolean("post-messages", "Post messages",
-                           "Post the luminance histogram and statistics of the input on the bus",
-                           FALSE, playing));
-  g_object_class_install_property(
-      klass, property_message_interval,
-      g_param_spec_uint64("message-interval", "Message interval",
-                          "Running time between two messages, in ns (0 = one for every frame)", 0,
-                          G_MAXUINT64, 0, playing));
+  static ElementProperties<Settings> all(klass);
+  all.add({"method", "Method", "How contrast is raised"}, &Settings::method, method_type());
+  all.add({"channels", "Channels", "What is equalised in RGB frames (others: luma)"},
+          &Settings::channels, channels_type());
+  all.add({"strength", "Strength", "Blend of the input (0) and the equalised picture (1)"},
+          &Settings::strength, 0, 1);
+  all.add({"post-messages", "Post messages",
+           "Post the luminance histogram and statistics of the input on the bus"},
+          &Settings::post_messages);
+  all.add({"message-interval", "Message interval",
+           "Running time between two messages, in ns (0 = one for every frame)"},
+          &Settings::message_interval);
+  properties = &all;
 }
 
 }  // namespace
