@@ -3,7 +3,7 @@
 // Gaussian blur on CUDA: from a frame and its parameters to the one launch that blurs it.
 
 #include <algorithm>
-#include <cmath>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -150,18 +150,13 @@ class GaussBlurCuda final : public GaussBlur::Implementation {
     parameters_ = parameters;
     places_ = places;
     usual_ = BlurPlan(launch, a, code, card_);
-    use_direct_ = layout_.sample_bytes() == 1 && !parameters.fine && !parameters.sharpen;
-    for (int i = 0; i < a.picture_count; ++i) {
-      a.pictures[i].direct =
-          describe_direct(a.pictures[i], parameters.border, row_kernels[i], *column_kernels[i]);
-      use_direct_ = use_direct_ && a.pictures[i].direct.possible;
-    }
-    if (use_direct_)
-      direct_ = BlurPlan(direct_launch(), a, code, card_);
+    direct_.reset();
+    if (describe_all_direct(a, row_kernels, column_kernels))
+      direct_.emplace(direct_launch(), a, code, card_);
   }
 
   void run(const ConstFrame& in, const Frame& out) override {
-    BlurPlan& plan = use_direct_ && is_aligned(in, out) ? direct_ : usual_;
+    BlurPlan& plan = direct_ && is_aligned(in, out) ? *direct_ : usual_;
     for (int i = 0; i < plan.arguments.picture_count; ++i)
       place(plan.arguments.pictures[i],
             picture_rows(parameters_, in.planes[places_[i].plane], places_[i].number),
@@ -175,6 +170,20 @@ class GaussBlurCuda final : public GaussBlur::Implementation {
   struct Place {
     int plane, number;
   };
+
+  /// Whether the kernel for few taps can blur all pictures, of which all else is described.
+  bool describe_all_direct(BlurArguments& a, const RowKernels* along_x,
+                           const GaussKernel* const* along_y) const {
+    if (layout_.sample_bytes() != 1 || parameters_.fine || a.sharpen)
+      return false;
+    for (int i = 0; i < a.picture_count; ++i) {
+      const auto direct = describe_direct(a.pictures[i], a.border, along_x[i], *along_y[i]);
+      if (!direct)
+        return false;
+      a.pictures[i].direct = *direct;
+    }
+    return true;
+  }
 
   /// Whether 8 bytes may be read and written at a time.
   bool is_aligned(const ConstFrame& in, const Frame& out) const {
@@ -275,8 +284,7 @@ class GaussBlurCuda final : public GaussBlur::Implementation {
   GaussBlurParameters parameters_;
   std::array<Place, BlurArguments::max_pictures> places_{};
   BlurPlan usual_;
-  BlurPlan direct_;          // where use_direct_
-  bool use_direct_ = false;  // for frames whose rows begin at multiples of 8 bytes
+  std::optional<BlurPlan> direct_;  // for frames whose rows begin at multiples of 8 bytes
 };
 
 }  // namespace

@@ -28,7 +28,6 @@ struct DirectBlur {
     int below = 0;
   };
 
-  bool possible = false;
   bool wide = false;  ///< whether bytes at a distance of more than two count
   // The words before and behind a row: selectors of bytes as __byte_perm takes them, of the row's
   // second and first word, and of its last but one and last.

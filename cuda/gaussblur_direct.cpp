@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "gaussblur_direct.h"
 
+#include "gaussblur_pictures.h"
+
 namespace cudavision {
 namespace {
 
@@ -50,38 +52,21 @@ DirectBlur::RowsBeyond rows_beyond(int rows, Border border) {
   return {0, 0, rows - 1};
 }
 
-std::uint32_t coefficient(const GaussKernel& kernel, int distance) {
-  if (distance < -kernel.radius() || distance > kernel.radius())
-    return 0;
-  return kernel.coefficient(distance);
-}
-
-/// Whether all bytes of a row are samples that are blurred alike, and make whole threads.
-bool is_uniform(const BlurPicture& picture, const RowKernels& along_x) {
-  for (int phase = 1; phase < 4; ++phase)
-    if (picture.grids[phase].step != picture.grids[0].step ||
-        picture.grids[phase].width != picture.grids[0].width ||
-        along_x.kernel[phase] != along_x.kernel[0])
-      return false;
-  return picture.copied == 0 && picture.row_bytes % own_bytes == 0 &&
-         picture.inner_bytes == picture.row_bytes;
-}
-
 }  // namespace
 
-DirectBlur describe_direct(const BlurPicture& picture, Border border, const RowKernels& along_x,
-                           const GaussKernel& along_y) {
+std::optional<DirectBlur> describe_direct(const BlurPicture& picture, Border border,
+                                          const RowKernels& along_x, const GaussKernel& along_y) {
   DirectBlur direct;
   // Factors have 8 bits, one too few for the only one of an identity.
-  if (!is_uniform(picture, along_x) || picture.rows < fewest_rows || picture.row_identity != 0 ||
-      along_y.identity() || picture.row_radius > word_bytes ||
-      along_y.radius() > DirectBlur::max_radius)
-    return direct;
+  if (!is_uniform(picture, along_x) || picture.copied != 0 || picture.row_bytes % own_bytes != 0 ||
+      picture.rows < fewest_rows || picture.row_identity != 0 || along_y.identity() ||
+      picture.row_radius > word_bytes || along_y.radius() > DirectBlur::max_radius)
+    return std::nullopt;
   const int step = picture.grids[0].step, end = picture.row_bytes;
   if (!select_bytes(picture, border, -word_bytes, word_bytes, 0, direct.before_row) ||
       !select_bytes(picture, border, end, end - 2 * word_bytes, end - word_bytes,
                     direct.behind_row))
-    return direct;
+    return std::nullopt;
   direct.rows_beyond = rows_beyond(picture.rows, border);
 
   direct.wide = picture.row_radius > word_bytes / 2;
@@ -89,14 +74,13 @@ DirectBlur describe_direct(const BlurPicture& picture, Border border, const RowK
     for (int b = 0; b < 3 * word_bytes; ++b) {
       const int distance = b - word_bytes - phase;
       if (distance % step == 0)
-        direct.row_factors[phase][b / word_bytes] |=
-            coefficient(*along_x.kernel[0], distance / step) << (8 * (b % word_bytes));
+        direct.row_factors[phase][b / word_bytes] |= along_x.kernel[0]->coefficient(distance / step)
+                                                     << (8 * (b % word_bytes));
     }
-  const auto in_row = [&](int row) { return coefficient(along_y, row - DirectBlur::max_radius); };
+  const auto in_row = [&](int row) { return along_y.coefficient(row - DirectBlur::max_radius); };
   for (int i = 0; i <= DirectBlur::max_radius; ++i)
     direct.column_factors[i] =
         in_row(2 * i) | in_row(2 * i + 1) << 8 | in_row(2 * i - 1) << 16 | in_row(2 * i) << 24;
-  direct.possible = true;
   return direct;
 }
 

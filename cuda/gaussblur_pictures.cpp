@@ -55,14 +55,18 @@ void describe_plane(const FrameLayout& layout, int plane, const BlurChannel* cha
       picture.row_identity |= 1 << phase;
 }
 
-bool are_pixels(const BlurPicture& picture, const RowKernels& along_x) {
-  if (picture.inner_bytes != picture.row_bytes || picture.period != pixel_bytes)
-    return false;
-  for (int b = 0; b < pixel_bytes; ++b)
-    if (picture.grids[b].step != pixel_bytes || picture.grids[b].width != picture.grids[0].width ||
-        along_x.kernel[b] != along_x.kernel[0])
+bool is_uniform(const BlurPicture& picture, const RowKernels& along_x) {
+  for (int phase = 1; phase < 4; ++phase)
+    if (picture.grids[phase].step != picture.grids[0].step ||
+        picture.grids[phase].width != picture.grids[0].width ||
+        along_x.kernel[phase] != along_x.kernel[0])
       return false;
-  return true;
+  return picture.inner_bytes == picture.row_bytes;
+}
+
+bool are_pixels(const BlurPicture& picture, const RowKernels& along_x) {
+  return is_uniform(picture, along_x) && picture.period == pixel_bytes &&
+         picture.grids[0].step == pixel_bytes;
 }
 
 }  // namespace cudavision

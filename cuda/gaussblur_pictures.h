@@ -12,7 +12,11 @@ namespace cudavision {
 void describe_plane(const FrameLayout& layout, int plane, const BlurChannel* channels, int count,
                     BlurPicture& picture, RowKernels& kernels);
 
-/// Whether a plane's samples are those of pixels of four bytes that are blurred alike.
+/// Whether all bytes of a plane's rows are of samples on one grid that are blurred alike, or
+/// copied.
+bool is_uniform(const BlurPicture& picture, const RowKernels& along_x);
+
+/// Whether these samples are those of pixels of four bytes.
 bool are_pixels(const BlurPicture& picture, const RowKernels& along_x);
 
 }  // namespace cudavision

@@ -318,7 +318,7 @@ class GaussBlurFewTaps : public testing::TestWithParam<const char*> {
  protected:
   template <class Check>
   static void for_each_case(const Check& check) {
-    // A case takes 20 ms on a GPU host, most of it for memory, and under a sanitizer longer.
+    // A case takes 20 ms on a GPU host, and under a sanitizer longer.
     using Sizes = std::vector<int>;
     const Sizes widths = settings().small ? Sizes{264} : Sizes{8, 24, 520};
     const Sizes heights = settings().small ? Sizes{5, 40} : Sizes{4, 13, 66};

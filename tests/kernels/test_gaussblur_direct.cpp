@@ -36,7 +36,7 @@ struct Plane {
     picture.period = step;
     picture.row_radius = along_x.reach();
   }
-  DirectBlur described(Border border, const GaussKernel& y) const {
+  std::optional<DirectBlur> described(Border border, const GaussKernel& y) const {
     return describe_direct(picture, border, along_x, y);
   }
 };
@@ -115,12 +115,12 @@ TEST(DirectBlur, SumsOfRowsAreThePlainOnes) {
         SCOPED_TRACE(testing::Message() << shape.size << " taps, step " << shape.step << ", "
                                         << width << " samples, border " << int(border));
         const GaussKernel x = kernel(shape.size), y = kernel(3);
-        const DirectBlur direct = Plane(shape.step, width, 8, x).described(border, y);
-        ASSERT_TRUE(direct.possible);
+        const auto direct = Plane(shape.step, width, 8, x).described(border, y);
+        ASSERT_TRUE(direct);
         std::vector<std::uint8_t> row(static_cast<std::size_t>(width * shape.step));
         for (auto& byte : row)
           byte = static_cast<std::uint8_t>(random.between(0, 255));
-        const auto sums = sums_by_words(direct, row);
+        const auto sums = sums_by_words(*direct, row);
         for (std::size_t i = 0; i < row.size(); ++i)
           ASSERT_EQ(sums[i], plain_sum(row, shape.step, border, x, static_cast<int>(i)))
               << "byte " << i;
@@ -131,14 +131,14 @@ TEST(DirectBlur, FactorsOfTwoRowsAreTheColumnsCoefficients) {
   const GaussKernel x = kernel(5);
   for (const int size : {3, 5}) {
     const GaussKernel y = kernel(size);
-    const DirectBlur direct = Plane(1, 16, 8, x).described(Border::reflect_101, y);
-    ASSERT_TRUE(direct.possible);
+    const auto direct = Plane(1, 16, 8, x).described(Border::reflect_101, y);
+    ASSERT_TRUE(direct);
     for (int lower = 0; lower < 2; ++lower)
       for (int row = 0; row < 2 * (DirectBlur::max_radius + 1); ++row) {
         // Rows −2 to 3, for results in rows 0 and 1.
         const int distance = row - DirectBlur::max_radius - lower;
         const bool counts = distance >= -y.radius() && distance <= y.radius();
-        EXPECT_EQ(direct.column_factors[row / 2] >> (16 * lower + 8 * (row % 2)) & 0xff,
+        EXPECT_EQ(direct->column_factors[row / 2] >> (16 * lower + 8 * (row % 2)) & 0xff,
                   counts ? y.coefficient(distance) : 0)
             << size << " taps, row " << row << ", result " << lower;
       }
@@ -149,9 +149,9 @@ TEST(DirectBlur, RowsBeyondAreTheBorders) {
   const GaussKernel x = kernel(5);
   for (const int rows : {4, 5, 9, 1080})
     for (const Border border : {Border::reflect_101, Border::replicate, Border::reflect}) {
-      const DirectBlur direct = Plane(1, 16, rows, x).described(border, x);
-      ASSERT_TRUE(direct.possible);
-      const auto& beyond = direct.rows_beyond;
+      const auto direct = Plane(1, 16, rows, x).described(border, x);
+      ASSERT_TRUE(direct);
+      const auto& beyond = direct->rows_beyond;
       for (int d = 1; d <= DirectBlur::max_radius; ++d) {
         EXPECT_EQ(-d * beyond.factor + beyond.above, border_index(-d, rows, border));
         EXPECT_EQ((rows - 1 + d) * beyond.factor + beyond.below,
@@ -167,7 +167,7 @@ TEST(DirectBlur, RowsBeyondAreTheBorders) {
 TEST(DirectBlur, LeavesWhatItCannotDoToOthers) {
   const GaussKernel few = kernel(5), many = kernel(11), none(1, 0, fraction_bits);
   const auto possible = [](const Plane& plane, Border border, const GaussKernel& y) {
-    return plane.described(border, y).possible;
+    return plane.described(border, y).has_value();
   };
   const Plane good(1, 64, 48, few);
   ASSERT_TRUE(possible(good, Border::reflect_101, few));
