@@ -13,23 +13,6 @@ constexpr char operation[] = "histogram equalisation";
   cudavision::refuse(operation, what);
 }
 
-void check_picture(const FrameLayout& layout) {
-  check_layout(operation, layout);
-  const bool rgb = layout.find(Role::luma) < 0;
-  for (const Role role : {Role::red, Role::green, Role::blue})
-    if (rgb && layout.find(role) < 0)
-      refuse("a layout has either a luma channel or red, green and blue ones");
-  if (rgb && layout.bits != 8)
-    refuse("RGB of " + std::to_string(layout.bits) + " bits; only 8 bits are supported");
-
-  for (int c = 0; c < layout.channel_count; ++c) {
-    const Channel& channel = layout.channels[c];
-    const bool counts = channel.role != Role::chroma && channel.role != Role::alpha;
-    if (counts && (channel.width != layout.width || channel.height != layout.height))
-      refuse("channel " + std::to_string(c) + " is not as large as the picture");
-  }
-}
-
 void check_parameters(const FrameLayout& layout, const HistogramEqualizeParameters& parameters) {
   const int largest = (1 << layout.bits) - 1;
   const bool rgb = layout.find(Role::luma) < 0;
@@ -57,7 +40,7 @@ void check_bins(const FrameLayout& layout, View<std::uint32_t> bins) {
 }  // namespace
 
 Histogram::Histogram(Device& device, const FrameLayout& layout) : layout_(layout) {
-  check_picture(layout);
+  check_luminance(operation, layout);
 #ifdef CUDAVISION_HAVE_CUDA
   if (device.backend() == Backend::cuda) {
     implementation_ = make_histogram_cuda(device, layout);
@@ -78,7 +61,7 @@ void Histogram::run(const ConstFrame& in, View<std::uint32_t> bins) {
 HistogramEqualize::HistogramEqualize(Device& device, const FrameLayout& layout,
                                      const HistogramEqualizeParameters& parameters)
     : layout_(layout), parameters_(parameters) {
-  check_picture(layout);
+  check_luminance(operation, layout);
   check_parameters(layout, parameters);
 #ifdef CUDAVISION_HAVE_CUDA
   if (device.backend() == Backend::cuda) {

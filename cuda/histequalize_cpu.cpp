@@ -9,64 +9,14 @@
 #include "histequalize_arithmetic.h"
 #include "histequalize_implementation.h"
 #include "parallel.h"
+#include "samples_cpu.h"
 
 namespace cudavision {
 namespace {
 
-std::uint16_t load16(const std::uint8_t* address) {
-  std::uint16_t word;
-  std::memcpy(&word, address, sizeof word);
-  return word;
-}
-
 void store16(std::uint8_t* address, unsigned word) {
   const auto narrow = static_cast<std::uint16_t>(word);
   std::memcpy(address, &narrow, sizeof narrow);
-}
-
-// Samples of one channel, gathered from a row: values are dense and aligned afterwards, so that
-// counting knows nothing of formats.
-
-CUDAVISION_TARGET_CLONES
-void gather8(const std::uint8_t* row, int step, int count, std::uint8_t* values) {
-  if (step == 2) {
-    for (int x = 0; x < count; ++x)
-      values[x] = row[2 * x];
-  } else {
-    for (int x = 0; x < count; ++x)
-      values[x] = row[static_cast<std::ptrdiff_t>(step) * x];
-  }
-}
-
-CUDAVISION_TARGET_CLONES
-void gather16(const std::uint8_t* row, int step, int count, int shift, std::uint32_t largest,
-              std::uint16_t* values) {
-  if (step == 1) {
-    for (int x = 0; x < count; ++x)
-      values[x] = static_cast<std::uint16_t>(sample_value(load16(row + 2 * x), shift, largest));
-  } else {
-    for (int x = 0; x < count; ++x)
-      values[x] = static_cast<std::uint16_t>(
-          sample_value(load16(row + static_cast<std::ptrdiff_t>(2) * step * x), shift, largest));
-  }
-}
-
-CUDAVISION_TARGET_CLONES
-void gather_luminance(const std::uint8_t* red, const std::uint8_t* green, const std::uint8_t* blue,
-                      int step, int count, std::uint8_t* values) {
-  const auto loop = [=](std::ptrdiff_t s) __attribute__((always_inline)) {
-    for (int x = 0; x < count; ++x)
-      values[x] = static_cast<std::uint8_t>(luminance(red[s * x], green[s * x], blue[s * x]));
-  };
-  // A constant step is what lets the compiler vectorise.
-  if (step == 1)
-    loop(1);
-  else if (step == 3)
-    loop(3);
-  else if (step == 4)
-    loop(4);
-  else
-    loop(step);
 }
 
 // Several tables side by side, so that neighbouring equal samples do not wait for each other's
@@ -91,61 +41,6 @@ void count(const std::uint16_t* values, int n, std::uint32_t* table) {
   for (int x = 0; x < n; ++x)
     ++table[values[x]];
 }
-
-/// What is counted: one channel, or the luminance of three.
-class Samples {
- public:
-  /// role: the channel, or Role::luma for the luminance of whatever the layout has.
-  Samples(const FrameLayout& layout, Role role) : layout_(layout) {
-    const int channel = layout.find(role);
-    if (channel >= 0)
-      channel_[0] = layout.channels[channel];
-    else
-      for (int c = 0; c < 3; ++c)
-        channel_[c] = layout.channels[layout.find(rgb_roles[c])];
-    from_rgb_ = channel < 0;
-  }
-
-  static constexpr Role rgb_roles[3] = {Role::red, Role::green, Role::blue};
-
-  const Channel& channel() const noexcept { return channel_[0]; }
-
-  /// The values of row y: those of the frame itself where they lie densely, else in buffer.
-  const std::uint8_t* row8(const ConstFrame& in, int y, std::uint8_t* buffer) const {
-    const std::uint8_t* first = address(in, 0, y);
-    if (!from_rgb_ && channel_[0].step == 1)
-      return first;
-    if (from_rgb_ && channel_[0].step == channel_[1].step && channel_[1].step == channel_[2].step)
-      gather_luminance(first, address(in, 1, y), address(in, 2, y), channel_[0].step, layout_.width,
-                       buffer);
-    else if (from_rgb_)
-      for (int x = 0; x < layout_.width; ++x)
-        buffer[x] =
-            static_cast<std::uint8_t>(luminance(at(in, 0, x, y), at(in, 1, x, y), at(in, 2, x, y)));
-    else
-      gather8(first, channel_[0].step, layout_.width, buffer);
-    return buffer;
-  }
-
-  const std::uint16_t* row16(const ConstFrame& in, int y, std::uint16_t* buffer) const {
-    gather16(address(in, 0, y), channel_[0].step, layout_.width, layout_.shift,
-             (1u << layout_.bits) - 1, buffer);
-    return buffer;
-  }
-
- private:
-  const std::uint8_t* address(const ConstFrame& in, int c, int y) const {
-    const Channel& channel = channel_[c];
-    return in.planes[channel.plane].row(y) + channel.offset * layout_.sample_bytes();
-  }
-  std::uint8_t at(const ConstFrame& in, int c, int x, int y) const {
-    return address(in, c, y)[static_cast<std::ptrdiff_t>(channel_[c].step) * x];
-  }
-
-  FrameLayout layout_;
-  Channel channel_[3];
-  bool from_rgb_ = false;
-};
 
 /// Counts a frame in bands of rows. Tables and row buffers are allocated once.
 class BandedHistogram {

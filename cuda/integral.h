@@ -59,7 +59,6 @@ class Integral {
   class Implementation;
 
  private:
-  FrameLayout layout_;
   IntegralParameters parameters_;
   int width_;
   int height_;
@@ -89,7 +88,8 @@ class IntegralPicture {
  private:
   Integral integral_;
   int bits_;
-  Buffer table_;  // of uint64
+  Buffer memory_;
+  View<std::uint64_t> table_;
   std::unique_ptr<Implementation> implementation_;
 };
 

@@ -49,6 +49,23 @@ void check_layout(const char* operation, const FrameLayout& layout) {
     check_channel(operation, layout, c);
 }
 
+void check_luminance(const char* operation, const FrameLayout& layout) {
+  check_layout(operation, layout);
+  const bool rgb = layout.find(Role::luma) < 0;
+  for (const Role role : {Role::red, Role::green, Role::blue})
+    if (rgb && layout.find(role) < 0)
+      refuse(operation, "a layout has either a luma channel or red, green and blue ones");
+  if (rgb && layout.bits != 8)
+    refuse(operation, "RGB of " + std::to_string(layout.bits) + " bits; only 8 bits are supported");
+
+  for (int c = 0; c < layout.channel_count; ++c) {
+    const Channel& channel = layout.channels[c];
+    const bool counts = channel.role != Role::chroma && channel.role != Role::alpha;
+    if (counts && (channel.width != layout.width || channel.height != layout.height))
+      refuse(operation, "channel " + std::to_string(c) + " is not as large as the picture");
+  }
+}
+
 void check_frame(const char* operation, const FrameLayout& layout, const ConstFrame& frame,
                  const char* name) {
   for (int p = 0; p < layout.plane_count; ++p) {

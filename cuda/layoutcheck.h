@@ -16,6 +16,10 @@ namespace cudavision {
 /// channel's plane.
 void check_layout(const char* operation, const FrameLayout& layout);
 
+/// check_layout(), and the layout has a luminance: a luma channel as large as the picture, or red,
+/// green and blue ones of 8 bits.
+void check_luminance(const char* operation, const FrameLayout& layout);
+
 /// frame has the planes of layout. name: "input" or "output".
 void check_frame(const char* operation, const FrameLayout& layout, const ConstFrame& frame,
                  const char* name);

@@ -38,7 +38,8 @@ class Luminance {
  private:
   FrameLayout layout_;
   const char* operation_;
-  Buffer memory_;  // one dense plane, where the frames have none
+  Buffer memory_;  // of plane_, where the frames have no such plane
+  View<std::uint8_t> plane_;
   std::unique_ptr<Implementation> implementation_;
 };
 
