@@ -176,13 +176,6 @@ class HistogramEqualizeCuda final : public HistogramEqualize::Implementation {
 
 }  // namespace
 
-Buffer zeroed_words(Device& device, int words) {
-  Buffer buffer = device.allocate(words * sizeof(std::uint32_t));
-  const int bytes = static_cast<int>(buffer.size());
-  device.fill({buffer.as<std::uint8_t>(), bytes, 1, bytes}, 0);
-  return buffer;
-}
-
 std::unique_ptr<Histogram::Implementation> make_histogram_cuda(Device& device,
                                                                const FrameLayout& layout) {
   if (layout.bits > widest_narrow_bits)

@@ -54,18 +54,6 @@ struct Sizes {
   using Entry = std::conditional_t<kChunks == 1, std::uint8_t, std::uint16_t>;
 };
 
-// The tests compile this file a second time with waits of random length at every step of the
-// exchange between blocks, because a sanitizer sees no race through device memory.
-__device__ void delay_for_test() {
-#ifdef CUDAVISION_TEST_DELAYS
-  std::uint32_t random = static_cast<std::uint32_t>(clock64()) * 2654435761u ^
-                         (blockIdx.x * 40503u + threadIdx.x / 32 * 977u);
-  random ^= random >> 15;
-  if (random % 4 != 0)
-    __nanosleep(random % 3000);
-#endif
-}
-
 /// Calls use(i) for i = 0 … kCount − 1, shared out over the block's threads.
 template <int kCount, int kThreads, class Use>
 __device__ void for_each_of(const Use& use) {

@@ -10,7 +10,12 @@
 
 namespace cudavision {
 
-/// An exact sum as an element of a table. A Sum of 32 bits is one modulo 2^32.
+/// What the sums of a table are added up in. Sums of 32 bits are taken modulo 2^32.
+template <class Element>
+using SumOf =
+    std::conditional_t<std::is_same_v<Element, std::uint32_t>, std::uint32_t, std::uint64_t>;
+
+/// A sum as an element of a table.
 template <class Element, class Sum>
 CUDAVISION_HOST_DEVICE inline Element table_element(Sum sum) {
   static_assert(sizeof(Sum) == 8 || std::is_same_v<Element, std::uint32_t>,

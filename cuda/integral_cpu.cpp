@@ -13,10 +13,6 @@
 namespace cudavision {
 namespace {
 
-template <class Element>
-using SumOf =
-    std::conditional_t<std::is_same_v<Element, std::uint32_t>, std::uint32_t, std::uint64_t>;
-
 /// What a pixel adds to the sum: its value, or the square of it.
 template <class Sum, class Value>
 Sum term(Value value, bool squared) {
