@@ -36,9 +36,9 @@ CUDAVISION_TARGET_CLONES void add_squares(const Value* row, int width, bool take
 }
 
 /// running[x] = the sum of columns 0 to x − 1.
-template <class Column>
-void add_up(const Column* columns, int width, std::uint64_t* running) {
-  std::uint64_t sum = 0;
+template <class Column, class Sum>
+void add_up(const Column* columns, int width, Sum* running) {
+  Sum sum = 0;
   running[0] = 0;
   for (int x = 0; x < width; ++x)
     running[x + 1] = sum += columns[x];
@@ -62,18 +62,57 @@ struct Scratch {
   Buffer square_columns, running_squares;
 };
 
+/// Where a window's sums stand, its area, and 1 / area.
+template <class Real>
+struct Place {
+  int begin, end;
+  std::uint32_t area;
+  Real inverse;
+};
+
+/// Writes level(x, place of the window) for each x of a row; the windows have that many rows.
+/// Between the edges all are equally wide, which lets the compiler do several at a time.
+template <class Sample, class Real, class Level>
+CUDAVISION_TARGET_CLONES void write_row(int width, int radius, std::uint32_t rows,
+                                        std::uint8_t* __restrict out, const Level& level) {
+  const auto write = [&](int x, const Place<Real>& place) __attribute__((always_inline)) {
+    const auto sample = static_cast<Sample>(level(x, place));
+    std::memcpy(out + sizeof sample * static_cast<std::size_t>(x), &sample, sizeof sample);
+  };
+  const auto place = [&](int begin, int end) __attribute__((always_inline)) {
+    const std::uint32_t area = rows * static_cast<std::uint32_t>(end - begin);
+    return Place<Real>{begin, end, area, Real{1} / static_cast<Real>(area)};
+  };
+  const int inner_begin = std::min(radius, width);
+  const int inner_end = std::max(inner_begin, width - radius);
+  for (int x = 0; x < inner_begin; ++x)
+    write(x, place(0, std::min(x + radius, width - 1) + 1));
+  const Place<Real> inner = place(0, 2 * radius + 1);
+  for (int x = inner_begin; x < inner_end; ++x)
+    write(x, Place<Real>{x - radius, x + radius + 1, inner.area, inner.inverse});
+  for (int x = inner_end; x < width; ++x)
+    write(x, place(std::max(x - radius, 0), width));
+}
+
 /// One row of the output. Window: of the arithmetic.
 template <class Value, class Window>
 class OutputRow {
+  using Sum = typename Window::Sum;
+  using Real = typename Window::Real;
+
  public:
   OutputRow(const PictureSize& size, int output_bits, const LocalStatisticsParameters& parameters,
             const Scratch<Value>& scratch, int rows)
       : size_(size),
         output_bits_(output_bits),
         parameters_(parameters),
-        sums_(scratch.running.template as<std::uint64_t>()),
+        sums_(scratch.running.template as<Sum>()),
         squares_(scratch.running_squares.template as<std::uint64_t>()),
-        rows_(rows) {}
+        rows_(static_cast<std::uint32_t>(rows)) {
+    add_up(scratch.columns.template as<std::uint32_t>(), size.width, sums_);
+    if (needs_squares(parameters.output))
+      add_up(scratch.square_columns.template as<std::uint64_t>(), size.width, squares_);
+  }
 
   /// values: of the pixels themselves; only thresholds look at them.
   void write(const Value* values, std::uint8_t* out) const {
@@ -84,75 +123,58 @@ class OutputRow {
   }
 
  private:
-  using Sum = typename Window::Sum;
-  using Real = typename Window::Real;
+  // What a loop needs of a window, by value, so that the compiler sees that no store changes it.
+  struct Windows {
+    const Sum* sums;
+    const std::uint64_t* squares;
 
-  struct Columns {
-    int begin, end;
-    std::uint32_t area;
-  };
-  Columns columns_of(int x) const {
-    const int begin = std::max(x - parameters_.radius, 0);
-    const int end = std::min(x + parameters_.radius, size_.width - 1) + 1;
-    return {begin, end,
-            static_cast<std::uint32_t>(end - begin) * static_cast<std::uint32_t>(rows_)};
-  }
-  Sum sum(const Columns& columns) const {
-    return static_cast<Sum>(sums_[columns.end] - sums_[columns.begin]);
-  }
-  typename Window::Variance variance(const Columns& columns) const {
-    return scaled_variance<Window>(squares_[columns.end] - squares_[columns.begin], sum(columns),
-                                   columns.area);
-  }
-
-  template <class Sample, class Level>
-  void write_levels(std::uint8_t* out, const Level& level) const {
-    for (int x = 0; x < size_.width; ++x) {
-      const auto sample = static_cast<Sample>(level(x, columns_of(x)));
-      std::memcpy(out + sizeof sample * static_cast<std::size_t>(x), &sample, sizeof sample);
+    Sum sum(const Place<Real>& p) const { return sums[p.end] - sums[p.begin]; }
+    typename Window::Variance variance(const Place<Real>& p) const {
+      return scaled_variance<Window>(squares[p.end] - squares[p.begin], sum(p), p.area);
     }
-  }
+  };
 
   template <class Sample>
   void write_as(const Value* values, std::uint8_t* out) const {
     constexpr std::uint32_t white = std::numeric_limits<Sample>::max();
     const int shift = output_bits_ - size_.bits;
+    const Windows w{sums_, squares_};
+    const int radius = parameters_.radius;
     switch (parameters_.output) {
       case Output::mean:
-        write_levels<Sample>(out, [&](int, const Columns& c) {
-          return rounded_mean<Window>(sum(c), c.area, Real{1} / static_cast<Real>(c.area)) << shift;
+        write_row<Sample, Real>(size_.width, radius, rows_, out, [=](int, const Place<Real>& p) {
+          return rounded_mean<Window>(w.sum(p), p.area, p.inverse) << shift;
         });
         break;
       case Output::deviation:
-        write_levels<Sample>(out, [&](int, const Columns& c) {
-          return rounded_deviation<Window>(variance(c), c.area, Real{1} / static_cast<Real>(c.area))
-                 << shift;
+        write_row<Sample, Real>(size_.width, radius, rows_, out, [=](int, const Place<Real>& p) {
+          return rounded_deviation<Window>(w.variance(p), p.area, p.inverse) << shift;
         });
         break;
       case Output::bradley: {
         const std::uint32_t factor = bradley_factor(parameters_.ratio);
-        write_levels<Sample>(out, [&](int x, const Columns& c) {
-          return is_black_by_bradley(values[x], sum(c), c.area, factor) ? 0 : white;
+        write_row<Sample, Real>(size_.width, radius, rows_, out, [=](int x, const Place<Real>& p) {
+          return is_black_by_bradley(values[x], w.sum(p), p.area, factor) ? 0 : white;
         });
         break;
       }
-      case Output::sauvola:
-        write_levels<Sample>(out, [&](int x, const Columns& c) {
-          return is_black_by_sauvola(values[x], sum(c), variance(c), c.area, parameters_.k,
-                                     parameters_.range)
-                     ? 0
-                     : white;
+      case Output::sauvola: {
+        const double k = parameters_.k, range = parameters_.range;
+        write_row<Sample, Real>(size_.width, radius, rows_, out, [=](int x, const Place<Real>& p) {
+          return is_black_by_sauvola(values[x], w.sum(p), w.variance(p), p.area, k, range) ? 0
+                                                                                           : white;
         });
         break;
+      }
     }
   }
 
   PictureSize size_;
   int output_bits_;
   const LocalStatisticsParameters& parameters_;
-  const std::uint64_t* sums_;
-  const std::uint64_t* squares_;
-  int rows_;
+  Sum* sums_;
+  std::uint64_t* squares_;
+  std::uint32_t rows_;
 };
 
 template <class Value>
@@ -199,9 +221,6 @@ class LocalStatisticsCpu final : public LocalStatistics::Implementation {
         if (squares)
           add_squares(row, size_.width, true, square_columns);
       }
-      add_up(columns, size_.width, scratch.running.template as<std::uint64_t>());
-      if (squares)
-        add_up(square_columns, size_.width, scratch.running_squares.template as<std::uint64_t>());
       write(rows.row(y, buffer), out.row(y), parameters, scratch, end - begin);
     }
   }
