@@ -108,6 +108,13 @@ verdict() {
   rm "$file"
 }
 
+# Tests spend most of their time on the host: as many run beside each other as it has processors for.
+# await_turn THREADS: returns when one more, of that many threads, may start.
+await_turn() {
+  local threads=$1
+  while [[ $(jobs -rp | wc -l) -ge $(( ($(nproc) + threads - 1) / threads )) ]]; do wait -n; done
+}
+
 kernel_tests() { find "$bundle/kernels/$1" -type f -perm -u+x ! -name proof_hashes | sort; }
 
 # kernel_variant VARIANT CASES: the hashes first, since they are what a proof cannot do without.
@@ -122,13 +129,14 @@ kernel_variant() {
     "$([[ $? -eq 0 && -s $work/hashes.$variant ]] || tail -n 1 "$log_folder/proof_hashes.$variant.log")"
   [[ $variant != native || ! -s $work/hashes.native ]] || cp "$work/hashes.native" "$results/hashes.json"
   while read -r program; do
-    run "$variant $(basename "$program")" "${TEST_TIMEOUT:-240}" "$program"
+    await_turn 6 # of the three variants, and each program has threads of its own
+    run "$variant $(basename "$program")" "${TEST_TIMEOUT:-240}" "$program" &
   done < <(kernel_tests "$variant")
+  wait
 }
 
 stage_tests() {
   local cases=${CUDAVISION_TEST_CASES:-3000} variant
-  # They spend most of their time on the host: the three builds run beside each other.
   kernel_variant native "$cases" &
   kernel_variant ptx75 $((cases / 10 + 1)) &
   kernel_variant ptx80 $((cases / 10 + 1)) &
@@ -139,20 +147,31 @@ stage_tests() {
   done
 }
 
-# sanitize SANITIZER TOOL: each program of the kernel tests that has something for it.
-sanitize() {
-  local sanitizer=$1 tool=$2 options=() program name clean
+# sanitize_shard SANITIZER TOOL PROGRAM SHARD: one of the parts that a program's tests are dealt out to.
+sanitize_shard() {
+  local sanitizer=$1 tool=$2 program=$3 options=() name clean
   # One test asks for more memory than there is: the call's failure is its success.
   [[ $tool != memcheck ]] || options=(--leak-check full --report-api-errors no)
+  name="$tool $(basename "$program") $(($4 + 1)) of $shards"
+  export GTEST_TOTAL_SHARDS=$shards GTEST_SHARD_INDEX=$4
+  run "$name" "${SANITIZER_TIMEOUT:-900}" "$sanitizer" --tool "$tool" --error-exitcode 99 "${options[@]}" "$program"
+  # The tool's own last word; without it nothing was looked at.
+  clean=$(grep -cE '(ERROR SUMMARY: 0 errors|RACECHECK SUMMARY: 0 hazards)' "$log")
+  verdict "$name found nothing" \
+    "$([[ $clean -gt 0 ]] || { grep -E 'SUMMARY|Error|not supported' "$log" || echo 'no summary'; } | tail -n 1)" "$tool verdict"
+}
+
+# sanitize SANITIZER TOOL: each program of the kernel tests that has something for it.
+sanitize() {
+  local program shard
   while read -r program; do
     in_runtime "$program" --gtest_list_tests 2>/dev/null </dev/null | grep -q '^  ' || continue
-    name="$tool $(basename "$program")"
-    run "$name" "${SANITIZER_TIMEOUT:-900}" "$sanitizer" --tool "$tool" --error-exitcode 99 "${options[@]}" "$program"
-    # The tool's own last word; without it nothing was looked at.
-    clean=$(grep -cE '(ERROR SUMMARY: 0 errors|RACECHECK SUMMARY: 0 hazards)' "$log")
-    verdict "$name found nothing" \
-      "$([[ $clean -gt 0 ]] || { grep -E 'SUMMARY|Error|not supported' "$log" || echo 'no summary'; } | tail -n 1)" "$tool verdict"
+    for ((shard = 0; shard < shards; ++shard)); do
+      await_turn 4 # of the four tools
+      sanitize_shard "$1" "$2" "$program" "$shard" &
+    done
   done < <(kernel_tests native)
+  wait
 }
 
 stage_sanitizers() {
@@ -166,7 +185,8 @@ stage_sanitizers() {
   export CUDAVISION_TEST_MAX_PIXELS=${SANITIZER_PIXELS:-20000}
   # compute-sanitizer sees nothing of the CPU's half.
   export GTEST_FILTER=${GTEST_FILTER:-*Cuda*:*OnCard.Small*}
-  # The tools spend their time on the host, rewriting machine code: they run beside each other.
+  # The tools spend their time on the host, rewriting machine code.
+  local shards=4
   for tool in memcheck racecheck initcheck synccheck; do
     sanitize "$sanitizer" "$tool" &
   done
@@ -174,13 +194,21 @@ stage_sanitizers() {
   unset CUDAVISION_TEST_BACKEND CUDAVISION_TEST_CASES CUDAVISION_TEST_MAX_PIXELS GTEST_FILTER
 }
 
+check() { # PROGRAM
+  CUDAVISION_TEST_BACKEND=cuda CUDAVISION_TEST_PICTURES=$bundle/pictures CK_FORK=no \
+    CK_DEFAULT_TIMEOUT=${TEST_TIMEOUT:-240} G_DEBUG=fatal-criticals \
+    run "$(basename "$1")" "${TEST_TIMEOUT:-240}" "$1"
+}
+
 stage_check() {
   local program
   while read -r program; do
-    CUDAVISION_TEST_BACKEND=cuda CUDAVISION_TEST_PICTURES=$bundle/pictures CK_FORK=no \
-      CK_DEFAULT_TIMEOUT=${TEST_TIMEOUT:-240} G_DEBUG=fatal-criticals \
-      run "$(basename "$program")" "${TEST_TIMEOUT:-240}" "$program"
-  done < <(find "$bundle/check" -type f -perm -u+x | sort)
+    await_turn 2
+    check "$program" &
+  done < <(find "$bundle/check" -type f -perm -u+x ! -name check_leaks | sort)
+  wait
+  # By itself, since it watches how much of the card's memory is in use.
+  check "$bundle/check/check_leaks"
 }
 
 stage_transfers() {
