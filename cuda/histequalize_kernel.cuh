@@ -173,11 +173,11 @@ __device__ ChunkView look_at_chunk(const Exchange& exchange, int first_bin) {
   for (int copy = 0; copy < Exchange::copies; ++copy)
 #pragma unroll
     for (int b = 0; b < kLaneBins; b += 4) {
-      const uint4 four = load_relaxed(bins + copy * Exchange::bins + b);
-      view.counts[b] += four.x;
-      view.counts[b + 1] += four.y;
-      view.counts[b + 2] += four.z;
-      view.counts[b + 3] += four.w;
+      std::uint32_t four[4];
+      DeviceAtomics::load4(bins + copy * Exchange::bins + b, four);
+#pragma unroll
+      for (int i = 0; i < 4; ++i)
+        view.counts[b + i] += four[i];
     }
   std::uint32_t first_count = 0;
 #pragma unroll

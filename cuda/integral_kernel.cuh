@@ -96,22 +96,25 @@ struct alignas(16) FourOf {
 /// What the warps of a block tell each other about a tile. Tile: sums within it; Sum: of the table.
 template <class Tile, class Sum, class Element, int kTileRows>
 struct SharedTile {
+  static constexpr int row_shares = tile_threads / kTileRows;
+
   /// By warp: the columns' sums, each up to and including its own; then those of the warps above.
   FourOf<Tile> columns[tile_warps][32];
-  FourOf<Sum> above[32];  // of the picture above the tile, from its first column on
+  FourOf<Sum> above[tile_warps]
+                   [32];  // shares of the picture above, from the tile's first column on
   FourOf<Element> line[2][tile_warps][32];  // of entries, on their way from quads to rows
-  Sum left[kTileRows];                      // of the picture to the left of each row
+  Sum left[row_shares][kTileRows];          // shares of the picture to the left of each row
+  Sum left_of[kTileRows];                   // the sums of these
   Sum corners[tile_warps];
 };
 
-/// Blocks that share a multiprocessor, by the registers that a lane holds: its pixels, what lies
-/// before them, and sums of more than 32 bits.
+/// Blocks that share a multiprocessor: as many as leave each lane the registers that it needs for
+/// its pixels, what lies before them, and sums of 32 or 64 bits.
 template <class Value, class Tile, class Sum, int kRows>
 constexpr int blocks_at_once() {
-  constexpr int held = kRows * static_cast<int>(sizeof(Value) + sizeof(Tile) / 4) +
-                       2 * static_cast<int>(sizeof(Sum) - 4) +
-                       4 * static_cast<int>(sizeof(Tile) - 4);
-  return held <= 16 ? 4 : held <= 32 ? 3 : 2;
+  if (sizeof(Value) == 2)
+    return sizeof(Sum) == 4 && sizeof(Tile) == 4 && kRows <= 4 ? 3 : 2;
+  return kRows <= 4 ? 4 : sizeof(Sum) == 4 ? 3 : 2;
 }
 
 template <class Value, bool kSquared, class Element, int kRows>
@@ -128,8 +131,8 @@ __global__ void __launch_bounds__(
   let_next_launch_in();
   wait_for_last_launch();
   const LaunchTag<DeviceAtomics> launch(a.state);
-  const std::uint32_t tag = launch.now();
-  const TileExchange<RelaxedAtomics<Tile>> exchange(a.grid, static_cast<Tile*>(a.words), tag);
+  const TileExchange<RelaxedAtomics<Tile>> exchange(a.grid, static_cast<Tile*>(a.words),
+                                                    launch.now());
   const int warp = threadIdx.x / 32;
   const int lane = threadIdx.x % 32;
 
@@ -161,8 +164,6 @@ __global__ void __launch_bounds__(
     shared.columns[warp][lane] = columns;
     __syncthreads();
 
-    // Half of the threads finish the tile's columns, and then ask for those above; the others ask
-    // for the rows to the left.
     const int thread = threadIdx.x;
     if (thread < tile_columns) {
       Tile sum = 0;
@@ -175,13 +176,16 @@ __global__ void __launch_bounds__(
       }
       delay_for_test();
       exchange.say_columns(tile_row, tile_column, thread, sum);
-      shared.above[thread / quad_pixels].numbers[thread % quad_pixels] =
-          exchange.template columns_above<Sum>(tile_row, tile_column, thread);
-    } else if (thread - tile_columns < tile_rows) {
-      shared.left[thread - tile_columns] =
-          exchange.template row_left<Sum>(tile_row, tile_column, thread - tile_columns);
     }
+
+    // All threads ask at once, so that what the other tiles say arrives at once.
+    FourOf<Sum> above{};
+    exchange.columns_above(tile_row, tile_column, lane * quad_pixels, warp, tile_warps,
+                           above.numbers);
+    shared.above[warp][lane] = above;
     delay_for_test();
+    shared.left[thread / tile_rows][thread % tile_rows] = exchange.template row_left<Sum>(
+        tile_row, tile_column, thread % tile_rows, thread / tile_rows, shared.row_shares);
     const Sum corner =
         sum_of_warp(exchange.template corner<Sum>(tile_row, tile_column, thread, tile_threads));
     if (lane == 0)
@@ -189,18 +193,34 @@ __global__ void __launch_bounds__(
     __syncthreads();
 
     Sum base = 0;  // of the warp's first row: what lies above it to the left of the tile
-    for (int row = lane; row < warp * kRows; row += 32)
-      base += shared.left[row];
+    for (int row = lane; row < (warp + 1) * kRows; row += 32) {
+      Sum left = 0;
+#pragma unroll
+      for (int share = 0; share < shared.row_shares; ++share)
+        left += shared.left[share][row];
+      if (row < warp * kRows)
+        base += left;
+      else
+        shared.left_of[row] = left;
+    }
     base = sum_of_warp(base);
 #pragma unroll
     for (int w = 0; w < tile_warps; ++w)
       base += shared.corners[w];
 
-    FourOf<Sum> entries = shared.above[lane];
+    FourOf<Sum> entries = shared.above[0][lane];
     columns = shared.columns[warp][lane];
+#pragma unroll
+    for (int w = 1; w < tile_warps; ++w) {
+      above = shared.above[w][lane];
+#pragma unroll
+      for (int i = 0; i < quad_pixels; ++i)
+        entries.numbers[i] += above.numbers[i];
+    }
 #pragma unroll
     for (int i = 0; i < quad_pixels; ++i)
       entries.numbers[i] += base + static_cast<Sum>(columns.numbers[i]);
+    __syncwarp();
 
     const int entries_in_row = min(a.width - tile_column * tile_columns, tile_columns);
 #pragma unroll
@@ -210,7 +230,7 @@ __global__ void __launch_bounds__(
       // The quads of a row become whole rows of the table by way of shared memory: there its
       // entries lie in one piece whatever the table's alignment.
       FourOf<Element>* line = shared.line[r % 2][warp];
-      const Sum left = shared.left[warp * kRows + r];
+      const Sum left = shared.left_of[warp * kRows + r];
       FourOf<Element> four;
 #pragma unroll
       for (int i = 0; i < quad_pixels; ++i) {
@@ -236,7 +256,7 @@ __global__ void __launch_bounds__(
     __syncthreads();
   }
   if (threadIdx.x == 0)
-    launch.leave(tag, gridDim.x);
+    launch.leave(gridDim.x);
 }
 
 }  // namespace

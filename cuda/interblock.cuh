@@ -39,6 +39,13 @@ struct RelaxedAtomics<std::uint32_t> {
                  : "memory");
     return before;
   }
+  /// Four neighbouring words, each by itself; their address is a multiple of 16.
+  static __device__ void load4(const Word* words, Value (&values)[4]) {
+    asm volatile("ld.relaxed.gpu.global.v4.u32 {%0, %1, %2, %3}, [%4];"
+                 : "=r"(values[0]), "=r"(values[1]), "=r"(values[2]), "=r"(values[3])
+                 : "l"(words)
+                 : "memory");
+  }
   /// Between two looks at a word that is not there yet.
   static __device__ void wait() {}
 };
@@ -55,20 +62,18 @@ struct RelaxedAtomics<std::uint64_t> {
   static __device__ void store(Word* word, Value value) {
     asm volatile("st.relaxed.gpu.global.u64 [%0], %1;" ::"l"(word), "l"(value) : "memory");
   }
+  static __device__ void load4(const Word* words, Value (&values)[4]) {
+#pragma unroll
+    for (int i = 0; i < 4; i += 2)
+      asm volatile("ld.relaxed.gpu.global.v2.u64 {%0, %1}, [%2];"
+                   : "=l"(values[i]), "=l"(values[i + 1])
+                   : "l"(words + i)
+                   : "memory");
+  }
   static __device__ void wait() {}
 };
 
 using DeviceAtomics = RelaxedAtomics<std::uint32_t>;
-
-/// Four neighbouring words, each loaded as DeviceAtomics::load does.
-__device__ inline uint4 load_relaxed(const std::uint32_t* words) {
-  uint4 value;
-  asm volatile("ld.relaxed.gpu.global.v4.u32 {%0, %1, %2, %3}, [%4];"
-               : "=r"(value.x), "=r"(value.y), "=r"(value.z), "=r"(value.w)
-               : "l"(words)
-               : "memory");
-  return value;
-}
 
 /// The tests compile these kernels a second time with waits of random length at every step of what
 /// blocks tell each other, because a sanitizer sees no race through device memory.

@@ -57,11 +57,11 @@ class LaunchTag {
 
   /// Once per block, which then asks for nothing any more: the last one moves on to the next
   /// launch.
-  CUDAVISION_HOST_DEVICE void leave(std::uint32_t tag, std::uint32_t blocks) const {
+  CUDAVISION_HOST_DEVICE void leave(std::uint32_t blocks) const {
     if (Atomics::fetch_add(state_ + 1, 1) + 1 != blocks)
       return;
     Atomics::store(state_ + 1, 0);
-    Atomics::store(state_, tag % 3);
+    Atomics::store(state_, now() % 3);
   }
 
  private:
@@ -88,41 +88,47 @@ class TileExchange {
     Atomics::store(rows_word(tile_row, tile_column) + row, tag_ | sum);
   }
 
-  /// The pixels above the tile, from its first column to `column`.
+  // Each of these is as much of a sum as one of `shares` threads adds; share: the number of the
+  // thread.
+
+  /// The pixels above the tile, from its first column to columns `first` to first + 3. first: a
+  /// multiple of 4.
   template <class Sum>
-  CUDAVISION_HOST_DEVICE Sum columns_above(int tile_row, int tile_column, int column) const {
-    return add<Sum>(columns_word(0, tile_column) + column, row_of_tiles(), tile_row);
+  CUDAVISION_HOST_DEVICE void columns_above(int tile_row, int tile_column, int first, int share,
+                                            int shares, Sum (&sums)[4]) const {
+    add(columns_word(share, tile_column) + first, shares * row_of_tiles(),
+        tiles_of_share(tile_row, share, shares), sums);
   }
   /// The pixels to the left of the tile in one of its rows.
   template <class Sum>
-  CUDAVISION_HOST_DEVICE Sum row_left(int tile_row, int tile_column, int row) const {
-    return add<Sum>(rows_word(tile_row, 0) + row, grid_.tile_height, tile_column);
+  CUDAVISION_HOST_DEVICE Sum row_left(int tile_row, int tile_column, int row, int share,
+                                      int shares) const {
+    Sum sums[1] = {};
+    add(rows_word(tile_row, share) + row, static_cast<std::uint32_t>(shares) * grid_.tile_height,
+        tiles_of_share(tile_column, share, shares), sums);
+    return sums[0];
   }
-  /// The pixels both above the tile and to its left, as far as one of `shares` threads adds them.
+  /// The pixels both above the tile and to its left.
   template <class Sum>
   CUDAVISION_HOST_DEVICE Sum corner(int tile_row, int tile_column, int share, int shares) const {
-    Sum sum = 0;
+    // Threads share the tiles out by columns and, within these, by rows.
+    const int column_shares = shares % 8 == 0 ? 8 : 1;
+    const int row_shares = shares / column_shares;
+    const int column = share / row_shares;
+    Sum sums[1] = {};
     // What is said of a tile's last column is the sum of the tile.
-    for (int row = share % row_shares(shares); row < tile_row; row += row_shares(shares))
-      sum +=
-          add<Sum>(columns_word(row, share / row_shares(shares)) + grid_.tile_width - 1,
-                   static_cast<std::uint32_t>(column_shares(shares)) * grid_.tile_width,
-                   tiles_of_share(tile_column, share / row_shares(shares), column_shares(shares)));
-    return sum;
+    CUDAVISION_NO_UNROLL
+    for (int row = share % row_shares; row < tile_row; row += row_shares)
+      add(columns_word(row, column) + grid_.tile_width - 1,
+          static_cast<std::uint32_t>(column_shares) * grid_.tile_width,
+          tiles_of_share(tile_column, column, column_shares), sums);
+    return sums[0];
   }
 
  private:
   static constexpr int value_bits = 8 * static_cast<int>(sizeof(Value)) - 2;
   static constexpr Value value_mask = (Value{1} << value_bits) - 1;
-  static constexpr int batch = 8;  // loads under way at the same time
 
-  /// Threads share the tiles of the corner out by rows and, within these, by columns.
-  CUDAVISION_HOST_DEVICE static constexpr int column_shares(int shares) {
-    return shares % 8 == 0 ? 8 : 1;
-  }
-  CUDAVISION_HOST_DEVICE static constexpr int row_shares(int shares) {
-    return shares / column_shares(shares);
-  }
   CUDAVISION_HOST_DEVICE static int tiles_of_share(int tiles, int first, int step) {
     return tiles > first ? (tiles - first + step - 1) / step : 0;
   }
@@ -139,25 +145,54 @@ class TileExchange {
            (static_cast<std::uint32_t>(tile_row) * grid_.columns + tile_column) * grid_.tile_height;
   }
 
-  /// The sum of `count` words that lie `step` words apart, each as soon as it has been said.
-  template <class Sum>
-  CUDAVISION_HOST_DEVICE Sum add(const Word* first, std::uint32_t step, int count) const {
-    Sum sum = 0;
+  /// Adds `count` words that lie `step` words apart, or fours of neighbouring words, each as soon
+  /// as it has been said.
+  template <int kWords, class Sum>
+  CUDAVISION_HOST_DEVICE void add(const Word* first, std::uint32_t step, int count,
+                                  Sum (&sums)[kWords]) const {
+    // Loads under way at the same time: as many as registers allow.
+    constexpr int batch = (kWords == 1 ? 8 : 3) * 4 / static_cast<int>(sizeof(Value));
+    CUDAVISION_NO_UNROLL
     for (int begin = 0; begin < count; begin += batch) {
-      Value values[batch];
+      Value values[batch][kWords];
+      while (!said(first + step * static_cast<std::uint32_t>(begin), step, count - begin, values))
+        Atomics::wait();
       CUDAVISION_UNROLL
       for (int i = 0; i < batch; ++i)
-        values[i] = begin + i < count ? Atomics::load(first + step * (begin + i)) : tag_;
-      CUDAVISION_UNROLL
-      for (int i = 0; i < batch; ++i) {
-        while ((values[i] & ~value_mask) != tag_) {
-          Atomics::wait();
-          values[i] = Atomics::load(first + step * (begin + i));
-        }
-        sum += static_cast<Sum>(values[i] & value_mask);
-      }
+        CUDAVISION_UNROLL
+      for (int w = 0; w < kWords; ++w)
+        sums[w] += static_cast<Sum>(values[i][w] & value_mask);
     }
-    return sum;
+  }
+
+  /// Looks at a batch of words, of which `count` are there; the others become 0. Whether all of
+  /// them have been said.
+  template <int kBatch, int kWords>
+  CUDAVISION_HOST_DEVICE bool said(const Word* word, std::uint32_t step, int count,
+                                   Value (&values)[kBatch][kWords]) const {
+    CUDAVISION_UNROLL
+    for (int i = 0; i < kBatch; ++i) {
+      CUDAVISION_UNROLL
+      for (int w = 0; w < kWords; ++w)
+        values[i][w] = tag_;
+      if (i < count)
+        load(word, values[i]);
+      word += step;
+    }
+    Value wrong = 0;
+    CUDAVISION_UNROLL
+    for (int i = 0; i < kBatch; ++i)
+      CUDAVISION_UNROLL
+    for (int w = 0; w < kWords; ++w)
+      wrong |= values[i][w] ^ tag_;
+    return (wrong & ~value_mask) == 0;
+  }
+
+  CUDAVISION_HOST_DEVICE static void load(const Word* words, Value (&values)[1]) {
+    values[0] = Atomics::load(words);
+  }
+  CUDAVISION_HOST_DEVICE static void load(const Word* words, Value (&values)[4]) {
+    Atomics::load4(words, values);
   }
 
   TileGrid grid_;

@@ -13,8 +13,10 @@
 
 #ifdef __CUDA_ARCH__
 #define CUDAVISION_UNROLL _Pragma("unroll")
+#define CUDAVISION_NO_UNROLL _Pragma("unroll 1")
 #else
 #define CUDAVISION_UNROLL
+#define CUDAVISION_NO_UNROLL
 #endif
 
 namespace cudavision {
