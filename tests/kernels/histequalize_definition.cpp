@@ -5,6 +5,8 @@
 #include <cmath>
 #include <cstring>
 
+#include "luminance_definition.h"
+
 namespace cudavision::test {
 namespace {
 
@@ -12,25 +14,10 @@ const Channel& channel_of(const FrameLayout& layout, Role role) {
   return layout.channels.at(static_cast<std::size_t>(layout.find(role)));
 }
 
-template <class Byte>
-Byte* address(const FrameLayout& layout, const BasicFrame<Byte>& frame, const Channel& channel,
-              int x, int y) {
-  const std::ptrdiff_t sample = channel.offset + static_cast<std::ptrdiff_t>(channel.step) * x;
-  return frame.planes[channel.plane].row(y) + sample * layout.sample_bytes();
-}
-
-int get(const FrameLayout& layout, const ConstFrame& frame, const Channel& channel, int x, int y) {
-  const std::uint8_t* bytes = address(layout, frame, channel, x, y);
-  if (layout.bits == 8)
-    return *bytes;
-  std::uint16_t word;
-  std::memcpy(&word, bytes, 2);
-  return std::min(word >> layout.shift, (1 << layout.bits) - 1);
-}
-
 void put(const FrameLayout& layout, const Frame& frame, const Channel& channel, int x, int y,
          int value) {
-  std::uint8_t* bytes = address(layout, frame, channel, x, y);
+  const std::ptrdiff_t sample = channel.offset + static_cast<std::ptrdiff_t>(channel.step) * x;
+  std::uint8_t* bytes = frame.planes[channel.plane].row(y) + sample * layout.sample_bytes();
   if (layout.bits == 8) {
     *bytes = static_cast<std::uint8_t>(value);
     return;
@@ -38,34 +25,6 @@ void put(const FrameLayout& layout, const Frame& frame, const Channel& channel, 
   const auto word = static_cast<std::uint16_t>(value << layout.shift);
   std::memcpy(bytes, &word, 2);
 }
-
-/// The luminance of a frame's pixels.
-class Luminance {
- public:
-  Luminance(const FrameLayout& layout, const ConstFrame& in)
-      : layout_(layout), in_(in), luma_(layout.find(Role::luma) >= 0) {
-    if (luma_)
-      channels_ = {channel_of(layout, Role::luma)};
-    else
-      channels_ = {channel_of(layout, Role::red), channel_of(layout, Role::green),
-                   channel_of(layout, Role::blue)};
-  }
-
-  int at(int x, int y) const {
-    if (luma_)
-      return get(layout_, in_, channels_[0], x, y);
-    return (299 * get(layout_, in_, channels_[0], x, y) +
-            587 * get(layout_, in_, channels_[1], x, y) +
-            114 * get(layout_, in_, channels_[2], x, y)) /
-           1000;
-  }
-
- private:
-  const FrameLayout& layout_;
-  const ConstFrame& in_;
-  bool luma_;
-  std::vector<Channel> channels_;
-};
 
 int blend(int in, int equalized, int weight) {
   // Rounds down for negative differences too, as a shift does.
@@ -78,18 +37,16 @@ std::vector<std::uint32_t> channel_histogram(const FrameLayout& layout, const Ch
   std::vector<std::uint32_t> histogram(std::size_t{1} << layout.bits, 0);
   for (int y = 0; y < layout.height; ++y)
     for (int x = 0; x < layout.width; ++x)
-      ++histogram[static_cast<std::size_t>(get(layout, in, channel, x, y))];
+      ++histogram[static_cast<std::size_t>(defined_sample(layout, in, channel, x, y))];
   return histogram;
 }
 
 }  // namespace
 
 std::vector<std::uint32_t> defined_histogram(const FrameLayout& layout, const ConstFrame& in) {
-  const Luminance luminance(layout, in);
   std::vector<std::uint32_t> histogram(std::size_t{1} << layout.bits, 0);
-  for (int y = 0; y < layout.height; ++y)
-    for (int x = 0; x < layout.width; ++x)
-      ++histogram[static_cast<std::size_t>(luminance.at(x, y))];
+  for (const std::uint16_t level : DefinedLuminance(layout, in).values)
+    ++histogram[level];
   return histogram;
 }
 
@@ -141,7 +98,7 @@ void defined_equalization(const FrameLayout& layout, const HistogramEqualizePara
   const auto apply = [&](const Channel& channel, const auto& equalized) {
     for (int y = 0; y < layout.height; ++y)
       for (int x = 0; x < layout.width; ++x) {
-        const int value = get(layout, in, channel, x, y);
+        const int value = defined_sample(layout, in, channel, x, y);
         put(layout, out, channel, x, y, blend(value, equalized(value, x, y), parameters.blend));
       }
   };
@@ -160,10 +117,10 @@ void defined_equalization(const FrameLayout& layout, const HistogramEqualizePara
     }
   } else {
     const auto table = defined_table(defined_histogram(layout, in), 0, 255);
-    const Luminance luminance(layout, in);
+    const DefinedLuminance luminance(layout, in);
     for (const Role role : colours)
       apply(channel_of(layout, role), [&](int value, int x, int y) {
-        const int u = luminance.at(x, y);
+        const int u = static_cast<int>(luminance.at(x, y));
         return std::clamp(value + table[static_cast<std::size_t>(u)] - u, 0, 255);
       });
   }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <iterator>
 #include <limits>
 #include <vector>
 
@@ -58,6 +59,31 @@ inline std::vector<LayoutRefusal> common_layout_refusals() {
       {"too small", [](FrameLayout& l) { l.planes[0].row_bytes -= 1; }},
       {"too small", [](FrameLayout& l) { l.planes[0].row_bytes = -1; }},
   };
+}
+
+/// What every operation on the luminance refuses.
+inline std::vector<LayoutRefusal> luminance_layout_refusals() {
+  std::vector<LayoutRefusal> refusals = common_layout_refusals();
+  const LayoutRefusal own[] = {
+      {"luma", [](FrameLayout& l) { l.channels[0].role = Role::chroma; }},
+      {"luma", [](FrameLayout& l) { l.channels[0].role = Role::red; }},
+      {"as large", [](FrameLayout& l) { l.channels[0].width -= 1; }},
+      {"as large", [](FrameLayout& l) { l.channels[0].height -= 1; }},
+      {"RGB",
+       [](FrameLayout& l) {
+         l = layout_named("GBR", l.width, l.height);
+         l.bits = 10;
+         for (PlaneShape& plane : l.planes)
+           plane.row_bytes *= 2;
+       }},
+      {"red, green and blue",
+       [](FrameLayout& l) {
+         l = layout_named("RGB", l.width, l.height);
+         l.channel_count = 2;
+       }},
+  };
+  refusals.insert(refusals.end(), std::begin(own), std::end(own));
+  return refusals;
 }
 
 }  // namespace cudavision::test

@@ -4,72 +4,16 @@
 // neither disturbs its neighbours nor is disturbed by them.
 
 #include <algorithm>
-#include <atomic>
-#include <cstdlib>
 #include <memory>
-#include <new>
 #include <thread>
 
+#include "counting_device.h"
 #include "gaussblur_case.h"
 #include "gaussblur_frames.h"
 #include "gtest_support.h"
 
-namespace {
-/// Calls of operator new in this program.
-std::atomic<int> news{0};
-}  // namespace
-
-// Not inlined: the compiler would miss the other half of each pair.
-[[gnu::noinline]] void* operator new(std::size_t size) {
-  ++news;
-  if (void* memory = std::malloc(size ? size : 1))
-    return memory;
-  throw std::bad_alloc();
-}
-[[gnu::noinline]] void operator delete(void* memory) noexcept {
-  std::free(memory);
-}
-[[gnu::noinline]] void operator delete(void* memory, std::size_t) noexcept {
-  std::free(memory);
-}
-
 namespace cudavision::test {
 namespace {
-
-/// Another device that counts what is allocated on it.
-class CountingDevice final : public Device {
- public:
-  explicit CountingDevice(Device& device) : device_(device) {}
-
-  int allocations = 0;
-
-  Backend backend() const noexcept override { return device_.backend(); }
-  CudaStream stream() const noexcept override { return device_.stream(); }
-  void upload(View<const std::uint8_t> host, View<std::uint8_t> device) override {
-    device_.upload(host, device);
-  }
-  void download(View<const std::uint8_t> device, View<std::uint8_t> host) override {
-    device_.download(device, host);
-  }
-  void copy(View<const std::uint8_t> from, View<std::uint8_t> to) override {
-    device_.copy(from, to);
-  }
-  void fill(View<std::uint8_t> to, std::uint8_t value) override { device_.fill(to, value); }
-  std::unique_ptr<Event> make_event() override { return device_.make_event(); }
-  void finish() override { device_.finish(); }
-
- private:
-  Buffer do_allocate(std::size_t bytes) override {
-    ++allocations;
-    return device_.allocate(bytes);
-  }
-  Buffer do_allocate_host(std::size_t bytes) override {
-    ++allocations;
-    return device_.allocate_host(bytes);
-  }
-
-  Device& device_;
-};
 
 class GaussBlurWork : public EitherDevice {};
 
@@ -85,7 +29,7 @@ TEST_P(GaussBlurWork, NothingIsAllocatedAfterConstruction) {
       for (int i = 0; i < 10; ++i)  // until the threads of the pool are there
         blur.run(frames.in(), frames.out());
       device.finish();
-      const int allocations = device.allocations, news_before = news;
+      const int allocations = device.allocations, news_before = news();
       for (int i = 0; i < 50; ++i) {
         GaussBlurParameters parameters = with_sigma(i * 127 / 49.0);
         parameters.fields = i % 2;
@@ -97,7 +41,7 @@ TEST_P(GaussBlurWork, NothingIsAllocatedAfterConstruction) {
       }
       device.finish();
       EXPECT_EQ(device.allocations, allocations);
-      EXPECT_EQ(news, news_before);
+      EXPECT_EQ(news(), news_before);
     }
   });
 }

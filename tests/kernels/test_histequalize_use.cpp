@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <functional>
-#include <iterator>
 #include <limits>
 #include <thread>
 
@@ -54,26 +53,7 @@ class HistEqualizeUse : public EitherDevice {};
 INSTANTIATE_TEST_SUITE_P(Devices, HistEqualizeUse, both_devices(), device_name);
 
 TEST_P(HistEqualizeUse, RefusesLayoutsWithWords) {
-  std::vector<LayoutRefusal> refusals = common_layout_refusals();
-  const LayoutRefusal own[] = {
-      {"luma", [](FrameLayout& l) { l.channels[0].role = Role::chroma; }},
-      {"luma", [](FrameLayout& l) { l.channels[0].role = Role::red; }},
-      {"as large", [](FrameLayout& l) { l.channels[0].width -= 1; }},
-      {"as large", [](FrameLayout& l) { l.channels[0].height -= 1; }},
-      {"RGB",
-       [](FrameLayout& l) {
-         l = layout_named("GBR", l.width, l.height);
-         l.bits = 10;
-         for (PlaneShape& plane : l.planes)
-           plane.row_bytes *= 2;
-       }},
-      {"red, green and blue",
-       [](FrameLayout& l) {
-         l = layout_named("RGB", l.width, l.height);
-         l.channel_count = 2;
-       }},
-  };
-  refusals.insert(refusals.end(), std::begin(own), std::end(own));
+  const std::vector<LayoutRefusal> refusals = luminance_layout_refusals();
   on_device([&](Device& device) {
     for (const LayoutRefusal& refusal : refusals) {
       SCOPED_TRACE("refusal " + std::to_string(&refusal - refusals.data()));
