@@ -14,6 +14,8 @@
 #include "cuda_testing.h"
 #include "gaussblur_case.h"
 #include "histequalize_case.h"
+#include "integral_case.h"
+#include "localstatistics_case.h"
 
 namespace cudavision::test {
 namespace {
@@ -31,6 +33,16 @@ std::string gaussblur_hash(Device& device, int number) {
   return hash(test, GaussBlurRunner(device, test).run(input_block(test), 0xcd));
 }
 
+std::string integral_hash(Device& device, int number) {
+  const IntegralCase test = make_integral_case(proof_seed, number, proof_max_pixels);
+  return hash(test, IntegralRunner(device, test).run(input_block(test), 0xcd));
+}
+
+std::string localstatistics_hash(Device& device, int number) {
+  const LocalStatisticsCase test = make_localstatistics_case(proof_seed, number, proof_max_pixels);
+  return hash(test, LocalStatisticsRunner(device, test).run(input_block(test), 0xcd));
+}
+
 /// The cases of one operation are named after it.
 struct Suite {
   const char* name;
@@ -41,6 +53,8 @@ struct Suite {
 constexpr Suite suites[] = {
     {"gaussblur", 400, gaussblur_hash},
     {"histequalize", 400, histequalize_hash},
+    {"integral", 200, integral_hash},
+    {"localstatistics", 200, localstatistics_hash},
 };
 
 struct Options {
