@@ -11,6 +11,7 @@
 #include <stdexcept>
 
 #include "blur_subjects.h"
+#include "cpu_rows.h"
 #include "cuda_rows.h"
 #include "cuda_testing.h"
 #include "device_block.h"
@@ -105,11 +106,6 @@ void measure_cpu_blur(benchmark::State& state, const CpuBlurSubject& subject) {
                           static_cast<std::int64_t>(test.in.bytes));
 }
 
-/// Real time, since the work is done by other threads than the one that asks for it.
-void measured_in_real_time(benchmark::internal::Benchmark* benchmark) {
-  benchmark->UseRealTime()->Unit(benchmark::kMicrosecond)->MinTime(0.2);
-}
-
 void register_cpu() {
   for (const Operation operation : {Operation::equalize, Operation::histogram})
     for (const CpuSubject& subject : cpu_subjects) {
@@ -125,6 +121,7 @@ void register_cpu() {
                              std::to_string(subject.width) + "x" + std::to_string(subject.height);
     measured_in_real_time(benchmark::RegisterBenchmark(name.c_str(), measure_cpu_blur, subject));
   }
+  register_integral();
 }
 
 /// Prints what Google Benchmark prints, and keeps it.

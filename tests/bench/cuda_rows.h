@@ -15,5 +15,6 @@ std::vector<Row> measure_cuda();
 /// Its parts.
 std::vector<Row> measure_equalization(const test::CudaTestDevice& device);
 std::vector<Row> measure_blur(const test::CudaTestDevice& device);
+std::vector<Row> measure_integral(const test::CudaTestDevice& device);
 
 }  // namespace cudavision::bench

@@ -64,10 +64,6 @@ std::string describe(const LocalStatisticsParameters& parameters) {
   return text;
 }
 
-FrameLayout out_layout(const LocalStatisticsCase& test) {
-  return gray_layout(test.layout.width, test.layout.height, test.output_bits);
-}
-
 template <class Byte>
 View<Byte> out_in(const LocalStatisticsCase& test, Byte* block) {
   return frame_in(out_layout(test), test.out, block).planes[0];
@@ -119,6 +115,10 @@ std::string describe(const LocalStatisticsCase& test) {
          (test.parameters_later ? " (set later)" : "") +
          "\n  in: " + describe(test.layout, test.in) +
          "\n  out: " + describe(out_layout(test), test.out);
+}
+
+FrameLayout out_layout(const LocalStatisticsCase& test) {
+  return gray_layout(test.layout.width, test.layout.height, test.output_bits);
 }
 
 std::vector<std::uint8_t> input_block(const LocalStatisticsCase& test) {

@@ -36,6 +36,9 @@ LocalStatisticsCase plain_localstatistics_case(const FrameLayout& layout,
 
 std::string describe(const LocalStatisticsCase& test);
 
+/// What comes out, as a plane, for its placement.
+FrameLayout out_layout(const LocalStatisticsCase& test);
+
 /// The input block: the painted frame in the midst of poison.
 std::vector<std::uint8_t> input_block(const LocalStatisticsCase& test);
 

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "cpu_rows.h"
+#include "device_block.h"
+#include "integral_case.h"
+#include "integral_subjects.h"
+#include "localstatistics_case.h"
+
+namespace cudavision::bench {
+namespace {
+
+using test::Content;
+using test::DeviceBlock;
+using Output = LocalStatisticsParameters::Output;
+
+struct TableSubject {
+  const char* layout;
+  int width, height;
+  IntegralParameters parameters;
+};
+
+const TableSubject tables[] = {
+    {"GRAY8", 640, 480, table_of(TableKind::sum, TableElement::uint32)},
+    {"GRAY8", 1920, 1080, table_of(TableKind::sum, TableElement::uint32)},
+    {"GRAY8", 1920, 1080, table_of(TableKind::sum, TableElement::uint64)},
+    {"GRAY8", 1920, 1080, table_of(TableKind::sum, TableElement::float32)},
+    {"GRAY8", 1920, 1080, table_of(TableKind::squared_sum, TableElement::uint64)},
+    {"GRAY8", 1920, 1080, table_of(TableKind::squared_sum, TableElement::float64)},
+    {"GRAY8", 1920, 1080, table_of(TableKind::tilted_sum, TableElement::uint32)},
+    {"GRAY8", 3840, 2160, table_of(TableKind::sum, TableElement::uint32)},
+    {"GRAY16", 1920, 1080, table_of(TableKind::sum, TableElement::uint64)},
+    {"YUY2", 1920, 1080, table_of(TableKind::sum, TableElement::uint32)},
+    {"RGBx", 1920, 1080, table_of(TableKind::sum, TableElement::uint32)},
+};
+
+struct StatisticsSubject {
+  const char* layout;
+  int width, height;
+  LocalStatisticsParameters parameters;
+};
+
+const StatisticsSubject planes[] = {
+    {"GRAY8", 1920, 1080, statistics(Output::mean, 7)},
+    {"GRAY8", 1920, 1080, statistics(Output::mean, 500)},
+    {"GRAY8", 1920, 1080, statistics(Output::deviation, 7)},
+    {"GRAY8", 1920, 1080, statistics(Output::bradley, 50)},
+    {"GRAY8", 1920, 1080, statistics(Output::sauvola, 50)},
+    {"GRAY8", 3840, 2160, statistics(Output::mean, 7)},
+    {"GRAY16", 1920, 1080, statistics(Output::mean, 7)},
+    {"GRAY16", 1920, 1080, statistics(Output::deviation, 7)},
+    {"RGBx", 1920, 1080, statistics(Output::mean, 7)},
+};
+
+void measure_table(benchmark::State& state, const TableSubject& subject) {
+  const test::IntegralCase test =
+      test::plain_integral_case(test::layout_named(subject.layout, subject.width, subject.height),
+                                subject.parameters, Content::natural, 3);
+  const auto device = make_cpu_device();
+  const DeviceBlock<std::uint8_t> in(*device, test::input_block(test));
+  const DeviceBlock<std::uint8_t> table(*device, std::vector<std::uint8_t>(test.table.bytes));
+  const FrameLayout table_layout = test::table_layout(test.layout, test.parameters);
+  Integral integral(*device, test.layout, test.parameters);
+  for ([[maybe_unused]] auto _ : state)
+    integral.run(frame_in(test.layout, test.in, static_cast<const std::uint8_t*>(in.data())),
+                 frame_in(table_layout, test.table, table.data()).planes[0]);
+  state.SetBytesProcessed(static_cast<std::int64_t>(state.iterations()) *
+                          static_cast<std::int64_t>(test.in.bytes));
+}
+
+void measure_statistics(benchmark::State& state, const StatisticsSubject& subject) {
+  const test::LocalStatisticsCase test = test::plain_localstatistics_case(
+      test::layout_named(subject.layout, subject.width, subject.height), subject.parameters,
+      Content::natural, 3);
+  const auto device = make_cpu_device();
+  const DeviceBlock<std::uint8_t> in(*device, test::input_block(test));
+  const DeviceBlock<std::uint8_t> out(*device, std::vector<std::uint8_t>(test.out.bytes));
+  LocalStatistics operation(*device, test.layout, test.output_bits, test.parameters);
+  for ([[maybe_unused]] auto _ : state)
+    operation.run(frame_in(test.layout, test.in, static_cast<const std::uint8_t*>(in.data())),
+                  frame_in(test::out_layout(test), test.out, out.data()).planes[0]);
+  state.SetBytesProcessed(static_cast<std::int64_t>(state.iterations()) *
+                          static_cast<std::int64_t>(test.in.bytes));
+}
+
+template <class Subject>
+std::string row_name(const std::string& operation, const Subject& subject) {
+  return operation + "/" + subject.layout + "/" + std::to_string(subject.width) + "x" +
+         std::to_string(subject.height);
+}
+
+}  // namespace
+
+void register_integral() {
+  for (const TableSubject& subject : tables)
+    measured_in_real_time(benchmark::RegisterBenchmark(
+        row_name(table_name(subject.parameters), subject).c_str(), measure_table, subject));
+  for (const StatisticsSubject& subject : planes)
+    measured_in_real_time(
+        benchmark::RegisterBenchmark(row_name(statistics_name(subject.parameters), subject).c_str(),
+                                     measure_statistics, subject));
+}
+
+}  // namespace cudavision::bench

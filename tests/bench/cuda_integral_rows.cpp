@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include <functional>
+#include <stdexcept>
+
+#include "cuda_rows.h"
+#include "device_block.h"
+#include "graph_timer.h"
+#include "integral_case.h"
+#include "integral_subjects.h"
+#include "localstatistics_case.h"
+
+namespace cudavision::bench {
+namespace {
+
+using test::Content;
+using test::CudaTestDevice;
+using test::DeviceBlock;
+using Output = LocalStatisticsParameters::Output;
+
+/// What is measured. The times required hold for an NVIDIA H200.
+struct TableSubject {
+  const char* layout;
+  int width, height;
+  IntegralParameters parameters;
+  double required;
+};
+
+const TableSubject tables[] = {
+    {"GRAY8", 640, 480, table_of(TableKind::sum, TableElement::uint32), 3.5},
+    {"GRAY8", 1920, 1080, table_of(TableKind::sum, TableElement::uint32), 5.5},
+    {"GRAY8", 3840, 2160, table_of(TableKind::sum, TableElement::uint32), 14},
+    {"GRAY8", 7680, 4320, table_of(TableKind::sum, TableElement::uint32), 55},
+    {"GRAY8", 7680, 4320, table_of(TableKind::sum, TableElement::uint64), 90},
+    {"GRAY8", 3840, 2160, table_of(TableKind::sum, TableElement::uint64), 0},
+    {"GRAY8", 3840, 2160, table_of(TableKind::sum, TableElement::float32), 0},
+    {"GRAY8", 3840, 2160, table_of(TableKind::squared_sum, TableElement::uint64), 0},
+    {"GRAY8", 3840, 2160, table_of(TableKind::squared_sum, TableElement::float64), 0},
+    {"GRAY8", 1920, 1080, table_of(TableKind::tilted_sum, TableElement::uint32), 0},
+    {"GRAY8", 3840, 2160, table_of(TableKind::tilted_sum, TableElement::uint32), 0},
+    {"GRAY16", 3840, 2160, table_of(TableKind::sum, TableElement::uint64), 0},
+    {"GRAY16", 3840, 2160, table_of(TableKind::squared_sum, TableElement::uint64), 0},
+    {"RGBx", 3840, 2160, table_of(TableKind::sum, TableElement::uint32), 0},
+};
+
+struct StatisticsSubject {
+  const char* layout;
+  int width, height;
+  LocalStatisticsParameters parameters;
+  double required;
+};
+
+const StatisticsSubject planes[] = {
+    {"GRAY8", 3840, 2160, statistics(Output::mean, 1), 32},
+    {"GRAY8", 3840, 2160, statistics(Output::mean, 7), 32},
+    {"GRAY8", 3840, 2160, statistics(Output::mean, 50), 32},
+    {"GRAY8", 3840, 2160, statistics(Output::mean, 500), 32},
+    {"GRAY8", 3840, 2160, statistics(Output::deviation, 7), 75},
+    {"GRAY8", 3840, 2160, statistics(Output::deviation, 50), 0},
+    {"GRAY8", 3840, 2160, statistics(Output::bradley, 50), 0},
+    {"GRAY8", 3840, 2160, statistics(Output::sauvola, 50), 0},
+    {"GRAY8", 1920, 1080, statistics(Output::mean, 7), 0},
+    {"GRAY16", 3840, 2160, statistics(Output::mean, 7), 0},
+    {"RGBx", 3840, 2160, statistics(Output::mean, 7), 0},
+};
+
+/// Times work and a plain copy that moves as many bytes as work has to read and write at least.
+void measure(const CudaTestDevice& device, const std::function<void()>& work, std::size_t in_bytes,
+             std::size_t out_bytes, Row& row) {
+  const std::size_t bytes = (in_bytes + out_bytes) / 2 / 16 * 16;
+  const DeviceBlock<std::uint8_t> from(*device, std::vector<std::uint8_t>(bytes));
+  const DeviceBlock<std::uint8_t> to(*device, std::vector<std::uint8_t>(bytes));
+  const GraphTimer timer(device.stream());
+  row.microseconds = timer.microseconds(work);
+  row.copy_microseconds = timer.microseconds(
+      [&] { enqueue_plain_copy(device.stream(), from.data(), to.data(), bytes); });
+}
+
+void expect_no_difference(const Row& row, const std::string& description,
+                          const std::string& difference) {
+  if (!difference.empty())
+    throw std::runtime_error(row.operation + ", " + description +
+                             ": CUDA differs from the CPU: " + difference);
+}
+
+Row measure(const CudaTestDevice& device, const TableSubject& subject) {
+  const test::IntegralCase test =
+      test::plain_integral_case(test::layout_named(subject.layout, subject.width, subject.height),
+                                subject.parameters, Content::natural, 3);
+  Row row{table_name(subject.parameters), subject.layout, subject.width, subject.height,
+          test::name(test.content)};
+  row.required = subject.required;
+
+  const auto input = test::input_block(test);
+  const auto cpu = make_cpu_device();
+  expect_no_difference(row, describe(test),
+                       test::difference(test, test::IntegralRunner(*cpu, test).run(input, 0),
+                                        test::IntegralRunner(*device, test).run(input, 0)));
+
+  const DeviceBlock<std::uint8_t> in(*device, input);
+  const DeviceBlock<std::uint8_t> table(*device, std::vector<std::uint8_t>(test.table.bytes));
+  const ConstFrame in_frame =
+      frame_in(test.layout, test.in, static_cast<const std::uint8_t*>(in.data()));
+  const Frame table_frame =
+      frame_in(test::table_layout(test.layout, test.parameters), test.table, table.data());
+  Integral integral(*device, test.layout, test.parameters);
+  measure(
+      device, [&] { integral.run(in_frame, table_frame.planes[0]); }, test.in.bytes,
+      test.table.bytes, row);
+  return row;
+}
+
+Row measure(const CudaTestDevice& device, const StatisticsSubject& subject) {
+  const test::LocalStatisticsCase test = test::plain_localstatistics_case(
+      test::layout_named(subject.layout, subject.width, subject.height), subject.parameters,
+      Content::natural, 3);
+  Row row{statistics_name(subject.parameters), subject.layout, subject.width, subject.height,
+          test::name(test.content)};
+  row.required = subject.required;
+
+  const auto input = test::input_block(test);
+  const auto cpu = make_cpu_device();
+  expect_no_difference(row, describe(test),
+                       test::difference(test, test::LocalStatisticsRunner(*cpu, test).run(input, 0),
+                                        test::LocalStatisticsRunner(*device, test).run(input, 0)));
+
+  const DeviceBlock<std::uint8_t> in(*device, input);
+  const DeviceBlock<std::uint8_t> out(*device, std::vector<std::uint8_t>(test.out.bytes));
+  const ConstFrame in_frame =
+      frame_in(test.layout, test.in, static_cast<const std::uint8_t*>(in.data()));
+  const Frame out_frame = frame_in(test::out_layout(test), test.out, out.data());
+  LocalStatistics operation(*device, test.layout, test.output_bits, test.parameters);
+  measure(
+      device, [&] { operation.run(in_frame, out_frame.planes[0]); }, test.in.bytes, test.out.bytes,
+      row);
+  return row;
+}
+
+}  // namespace
+
+std::vector<Row> measure_integral(const CudaTestDevice& device) {
+  std::vector<Row> rows;
+  for (const TableSubject& subject : tables)
+    rows.push_back(measure(device, subject));
+  for (const StatisticsSubject& subject : planes)
+    rows.push_back(measure(device, subject));
+  return rows;
+}
+
+}  // namespace cudavision::bench

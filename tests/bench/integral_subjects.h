@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#pragma once
+
+#include <string>
+
+#include "integral.h"
+#include "localstatistics.h"
+
+namespace cudavision::bench {
+
+inline IntegralParameters table_of(TableKind kind, TableElement element) {
+  return {kind, element, false};
+}
+
+inline LocalStatisticsParameters statistics(LocalStatisticsParameters::Output output, int radius) {
+  LocalStatisticsParameters parameters;
+  parameters.output = output;
+  parameters.radius = radius;
+  return parameters;
+}
+
+/// "sum uint32", "tilted sum float32".
+inline std::string table_name(const IntegralParameters& parameters) {
+  constexpr const char* kinds[] = {"sum", "squared sum", "tilted sum"};
+  constexpr const char* elements[] = {"uint32", "uint64", "float32", "float64"};
+  return std::string(kinds[static_cast<int>(parameters.kind)]) + " " +
+         elements[static_cast<int>(parameters.element)];
+}
+
+/// "mean radius 7".
+inline std::string statistics_name(const LocalStatisticsParameters& parameters) {
+  constexpr const char* outputs[] = {"mean", "deviation", "bradley", "sauvola"};
+  return std::string(outputs[static_cast<int>(parameters.output)]) + " radius " +
+         std::to_string(parameters.radius);
+}
+
+}  // namespace cudavision::bench
