@@ -7,10 +7,11 @@
 #include <memory>
 #include <thread>
 
-#include "counting_device.h"
 #include "gaussblur_case.h"
 #include "gaussblur_frames.h"
 #include "gtest_support.h"
+#include "news.h"
+#include "watched_device.h"
 
 namespace cudavision::test {
 namespace {
@@ -21,7 +22,7 @@ INSTANTIATE_TEST_SUITE_P(Devices, GaussBlurWork, both_devices(), device_name);
 
 TEST_P(GaussBlurWork, NothingIsAllocatedAfterConstruction) {
   on_device([](Device& inner) {
-    CountingDevice device(inner);
+    WatchedDevice device(inner);
     for (const char* name : {"GRAY8", "YUY2", "P010", "RGBA"}) {
       SCOPED_TRACE(name);
       const BlurFrames frames(inner, layout_named(name, 160, 120), Content::natural);
@@ -29,7 +30,7 @@ TEST_P(GaussBlurWork, NothingIsAllocatedAfterConstruction) {
       for (int i = 0; i < 10; ++i)  // until the threads of the pool are there
         blur.run(frames.in(), frames.out());
       device.finish();
-      const int allocations = device.allocations, news_before = news();
+      const int allocations = device.allocations(), news_before = news();
       for (int i = 0; i < 50; ++i) {
         GaussBlurParameters parameters = with_sigma(i * 127 / 49.0);
         parameters.fields = i % 2;
@@ -40,7 +41,7 @@ TEST_P(GaussBlurWork, NothingIsAllocatedAfterConstruction) {
         blur.run(frames.in(), frames.out());
       }
       device.finish();
-      EXPECT_EQ(device.allocations, allocations);
+      EXPECT_EQ(device.allocations(), allocations);
       EXPECT_EQ(news(), news_before);
     }
   });

@@ -7,11 +7,12 @@
 #include <memory>
 #include <thread>
 
-#include "counting_device.h"
 #include "gtest_support.h"
 #include "integral_frames.h"
 #include "localstatistics_case.h"
 #include "localstatistics_frames.h"
+#include "news.h"
+#include "watched_device.h"
 
 namespace cudavision::test {
 namespace {
@@ -53,15 +54,15 @@ class IntegralWork : public EitherDevice {
  protected:
   /// work is called a few times until the threads of the pool are there, and then watched.
   template <class Work>
-  static void expect_no_allocation(CountingDevice& device, const Work& work) {
+  static void expect_no_allocation(WatchedDevice& device, const Work& work) {
     for (int i = 0; i < 10; ++i)
       work(i);
     device.finish();
-    const int allocations = device.allocations, news_before = news();
+    const int allocations = device.allocations(), news_before = news();
     for (int i = 0; i < 50; ++i)
       work(i);
     device.finish();
-    EXPECT_EQ(device.allocations, allocations);
+    EXPECT_EQ(device.allocations(), allocations);
     EXPECT_EQ(news(), news_before);
   }
 };
@@ -70,7 +71,7 @@ INSTANTIATE_TEST_SUITE_P(Devices, IntegralWork, both_devices(), device_name);
 
 TEST_P(IntegralWork, NothingIsAllocatedAfterConstruction) {
   on_device([](Device& inner) {
-    CountingDevice device(inner);
+    WatchedDevice device(inner);
     for (const char* name : layouts)
       for (const TableKind kind : kinds) {
         SCOPED_TRACE(std::string(name) + ", " + describe(IntegralParameters{kind}));
@@ -87,7 +88,7 @@ TEST_P(IntegralWork, NothingIsAllocatedAfterConstruction) {
 
 TEST_P(IntegralWork, NothingIsAllocatedForStatisticsAfterConstruction) {
   on_device([](Device& inner) {
-    CountingDevice device(inner);
+    WatchedDevice device(inner);
     for (const char* name : layouts)
       for (const Output output : outputs) {
         SCOPED_TRACE(std::string(name) + ", output " + std::to_string(static_cast<int>(output)));

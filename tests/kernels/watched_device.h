@@ -11,7 +11,7 @@
 namespace cudavision::test {
 
 /// A device that remembers what was allocated on it, so that a test can poison an operation's
-/// scratch.
+/// scratch, or see that nothing is.
 class WatchedDevice final : public Device {
  public:
   explicit WatchedDevice(Device& device) : device_(device) {}
@@ -31,6 +31,9 @@ class WatchedDevice final : public Device {
   std::unique_ptr<Event> make_event() override { return device_.make_event(); }
   void finish() override { device_.finish(); }
 
+  /// How often memory of the device or of the host was asked for.
+  int allocations() const { return count_; }
+
   /// The words of the allocation of that size; nullptr where there was none.
   std::uint32_t* allocation(std::size_t bytes) const {
     for (const auto& [data, size] : allocations_)
@@ -41,13 +44,18 @@ class WatchedDevice final : public Device {
 
  private:
   Buffer do_allocate(std::size_t bytes) override {
+    ++count_;
     Buffer buffer = device_.allocate(bytes);
     allocations_.emplace_back(buffer.data(), bytes);
     return buffer;
   }
-  Buffer do_allocate_host(std::size_t bytes) override { return device_.allocate_host(bytes); }
+  Buffer do_allocate_host(std::size_t bytes) override {
+    ++count_;
+    return device_.allocate_host(bytes);
+  }
 
   Device& device_;
+  int count_ = 0;
   std::vector<std::pair<void*, std::size_t>> allocations_;
 };
 

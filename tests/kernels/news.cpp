@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "counting_device.h"
+#include "news.h"
 
 #include <atomic>
 #include <cstdlib>

@@ -1,0 +1,9 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#pragma once
+
+namespace cudavision::test {
+
+/// Calls of operator new in this program, which is built with news.cpp.
+int news();
+
+}  // namespace cudavision::test
