@@ -136,6 +136,27 @@ TEST_P(LuminancePlane, IsThatOfEveryColour) {
   });
 }
 
+TEST_P(LuminancePlane, IsThatOfWordsThatLieApart) {
+  on_device([](Device& device) {
+    for (const auto& [bits, shift] : {std::pair(9, 0), {10, 6}, {12, 1}, {16, 0}})
+      for (const int step : {2, 3, 4}) {
+        SCOPED_TRACE(std::to_string(bits) + " bits shifted by " + std::to_string(shift) +
+                     ", step " + std::to_string(step));
+        LuminanceCase test;
+        test.layout = gray_layout(301, 77, bits, shift);
+        test.layout.planes[0].row_bytes *= step;
+        test.layout.channels[0].step = step;
+        test.layout.channels[0].offset = step - 1;
+        Random random(static_cast<std::uint64_t>(bits + step));
+        test.in = random_placement(test.layout, random);
+        test.block.assign(test.in.bytes, 0x5a);
+        paint(test.layout, frame_in(test.layout, test.in, test.block.data()), Content::random, 6,
+              true);
+        expect_definition(device, test);
+      }
+  });
+}
+
 TEST_P(LuminancePlane, IsMadeAnewForEachFrame) {
   on_device([](Device& device) {
     for (const char* name : {"GRAY8", "RGB", "YUY2", "AYUV", "P010"}) {
