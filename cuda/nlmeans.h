@@ -17,11 +17,14 @@
 /// where 2^q is the smallest power of two that is not less than patch². What lies beyond the edges
 /// is mirrored at the outermost pixel (Border::reflect_101). With M = (2^31 − 1) div (search²·255)
 /// and f = 2^q / patch², the table is, in IEEE binary64,
-///   weight[i] = rint(M·exp(−i·f / (h²·channels))),   h² = strength² in binary32,
-/// and 0 from the first entry on that is below 0.001·M; a strength of 0 leaves frames as they are.
+///   weight[i] = rint(M·exp(−(i·f) / (h²·channels))),   h = strength, the divisor in binary32,
+/// M at i = 0, and 0 from the first entry on that is below 0.001·M.
 ///
 /// Red, green and blue are denoised together (channels = 3), every other channel by itself at its
 /// own sampling, except that alpha is copied.
+///
+/// The limits of search and patch keep the sums of 8 bits within 32 bits and M at 825 or more,
+/// which leaves the weights three digits. The work grows with search²; with patch hardly.
 namespace cudavision {
 
 struct NlMeansParameters {
@@ -29,14 +32,18 @@ struct NlMeansParameters {
   int patch = 7;         ///< odd, 1 to 31: pixels along each side of the patches compared
   double strength = 10;  ///< 0 to 255, in levels of 8 bits, whatever the depth
 
+  static constexpr int max_search = 101;
+  static constexpr int max_patch = 31;
+
   bool operator==(const NlMeansParameters& other) const noexcept;
   bool operator!=(const NlMeansParameters& other) const noexcept { return !(*this == other); }
 };
 
 class NlMeans {
  public:
-  /// layout: of 8 to 16 bits; red, green and blue, where there are any, have one size. Throws
-  /// invalid_argument where the layout or the parameters are outside what is said here.
+  /// layout: of 8 to 16 bits; red, green and blue, where there are any, are one channel each and
+  /// have one size. Allocates for the largest search and patch. Throws invalid_argument where the
+  /// layout or the parameters are outside what is said here.
   NlMeans(Device& device, const FrameLayout& layout, const NlMeansParameters& parameters);
   ~NlMeans();
 
@@ -44,7 +51,7 @@ class NlMeans {
   /// valid set.
   void set_parameters(const NlMeansParameters& parameters);
 
-  /// Whether the parameters leave every frame as it is.
+  /// Whether every frame is left as it is: with a strength of 0, or a search of one pixel.
   bool identity() const noexcept;
 
   /// in and out have the layout's planes and do not overlap. Bytes that belong to no channel are

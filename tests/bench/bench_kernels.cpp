@@ -17,6 +17,8 @@
 #include "device_block.h"
 #include "gaussblur_case.h"
 #include "histequalize_case.h"
+#include "nlmeans_case.h"
+#include "nlmeans_subjects.h"
 
 namespace cudavision::bench {
 namespace {
@@ -106,6 +108,39 @@ void measure_cpu_blur(benchmark::State& state, const CpuBlurSubject& subject) {
                           static_cast<std::int64_t>(test.in.bytes));
 }
 
+struct CpuNlMeansSubject {
+  const char* layout;
+  int width, height;
+  NlMeansParameters parameters;
+};
+
+const CpuNlMeansSubject cpu_nlmeans_subjects[] = {
+    {"GRAY8", 640, 480, {21, 7, 10}},
+    {"GRAY8", 1920, 1080, {21, 7, 10}},
+    {"RGB", 640, 480, {21, 7, 10}},
+    {"GRAY16", 640, 480, {21, 7, 10}},
+};
+
+void measure_cpu_nlmeans(benchmark::State& state, const CpuNlMeansSubject& subject) {
+  const test::NlMeansCase test =
+      test::plain_nlmeans_case(test::layout_named(subject.layout, subject.width, subject.height),
+                               subject.parameters, Content::natural, 3);
+  const auto device = make_cpu_device();
+  const DeviceBlock<std::uint8_t> in(*device, test::input_block(test));
+  const DeviceBlock<std::uint8_t> out(*device, std::vector<std::uint8_t>(test.out.bytes));
+  NlMeans denoising(*device, test.layout, test.parameters);
+  for ([[maybe_unused]] auto _ : state)
+    denoising.run(frame_in(test.layout, test.in, static_cast<const std::uint8_t*>(in.data())),
+                  frame_in(test.layout, test.out, out.data()));
+  state.SetBytesProcessed(static_cast<std::int64_t>(state.iterations()) *
+                          static_cast<std::int64_t>(test.in.bytes));
+}
+
+/// Real time, since the work is done by other threads than the one that asks for it.
+void measured_in_real_time(benchmark::internal::Benchmark* benchmark) {
+  benchmark->UseRealTime()->Unit(benchmark::kMicrosecond)->MinTime(0.2);
+}
+
 void register_cpu() {
   for (const Operation operation : {Operation::equalize, Operation::histogram})
     for (const CpuSubject& subject : cpu_subjects) {
@@ -122,6 +157,11 @@ void register_cpu() {
     measured_in_real_time(benchmark::RegisterBenchmark(name.c_str(), measure_cpu_blur, subject));
   }
   register_integral();
+  for (const CpuNlMeansSubject& subject : cpu_nlmeans_subjects) {
+    const std::string name = nlmeans_name(subject.parameters) + "/" + subject.layout + "/" +
+                             std::to_string(subject.width) + "x" + std::to_string(subject.height);
+    measured_in_real_time(benchmark::RegisterBenchmark(name.c_str(), measure_cpu_nlmeans, subject));
+  }
 }
 
 /// Prints what Google Benchmark prints, and keeps it.

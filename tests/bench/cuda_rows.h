@@ -16,5 +16,6 @@ std::vector<Row> measure_cuda();
 std::vector<Row> measure_equalization(const test::CudaTestDevice& device);
 std::vector<Row> measure_blur(const test::CudaTestDevice& device);
 std::vector<Row> measure_integral(const test::CudaTestDevice& device);
+std::vector<Row> measure_nlmeans(const test::CudaTestDevice& device);
 
 }  // namespace cudavision::bench

@@ -16,6 +16,7 @@
 #include "histequalize_case.h"
 #include "integral_case.h"
 #include "localstatistics_case.h"
+#include "nlmeans_case.h"
 
 namespace cudavision::test {
 namespace {
@@ -43,6 +44,11 @@ std::string localstatistics_hash(Device& device, int number) {
   return hash(test, LocalStatisticsRunner(device, test).run(input_block(test), 0xcd));
 }
 
+std::string nlmeans_hash(Device& device, int number) {
+  const NlMeansCase test = make_nlmeans_case(proof_seed, number, proof_max_pixels);
+  return hash(test, NlMeansRunner(device, test).run(input_block(test), 0xcd));
+}
+
 /// The cases of one operation are named after it.
 struct Suite {
   const char* name;
@@ -55,6 +61,7 @@ constexpr Suite suites[] = {
     {"histequalize", 400, histequalize_hash},
     {"integral", 200, integral_hash},
     {"localstatistics", 200, localstatistics_hash},
+    {"nlmeans", 150, nlmeans_hash},
 };
 
 struct Options {

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#pragma once
+
+#include <string>
+
+#include "nlmeans.h"
+
+namespace cudavision::bench {
+
+/// "denoise 21x21 7x7", "denoise 21x21 7x7 strength 60": search, patch, and the strength unless it
+/// is the usual one.
+inline std::string nlmeans_name(const NlMeansParameters& parameters) {
+  const auto square = [](int side) { return std::to_string(side) + "x" + std::to_string(side); };
+  std::string name = "denoise " + square(parameters.search) + " " + square(parameters.patch);
+  if (parameters.strength != NlMeansParameters{}.strength)
+    name += " strength " + std::to_string(static_cast<int>(parameters.strength));
+  return name;
+}
+
+}  // namespace cudavision::bench
