@@ -121,3 +121,61 @@ gst-launch-1.0 -q filesrc location="$scene" blocksize=$((3 * width * height)) \
   compositor name=mixer background=white sink_1::xpos=$((width + 8)) sink_2::xpos=$((2 * width + 16)) \
   ! videoconvert ! video/x-raw,format=RGB ! avenc_png pred=up compression-level=9 ! filesink location=blur.png
 echo "$PWD/blur.png"
+
+# A page with a lamp at its upper left and the shadow of whoever photographs it at its lower right: where
+# the paper is darkest it is darker than the ink elsewhere.
+width=312 height=208
+python3 - $width $height >"$scene" <<'PY'
+import math, random, sys
+
+width, height = int(sys.argv[1]), int(sys.argv[2])
+random.seed(5)
+letters = {
+    "A": "01110 10001 10001 11111 10001 10001 10001", "B": "11110 10001 10001 11110 10001 10001 11110",
+    "C": "01110 10001 10000 10000 10000 10001 01110", "D": "11110 10001 10001 10001 10001 10001 11110",
+    "E": "11111 10000 10000 11110 10000 10000 11111", "F": "11111 10000 10000 11110 10000 10000 10000",
+    "G": "01110 10001 10000 10111 10001 10001 01110", "H": "10001 10001 10001 11111 10001 10001 10001",
+    "I": "01110 00100 00100 00100 00100 00100 01110", "K": "10001 10010 10100 11000 10100 10010 10001",
+    "L": "10000 10000 10000 10000 10000 10000 11111", "M": "10001 11011 10101 10101 10001 10001 10001",
+    "N": "10001 11001 10101 10011 10001 10001 10001", "O": "01110 10001 10001 10001 10001 10001 01110",
+    "P": "11110 10001 10001 11110 10000 10000 10000", "R": "11110 10001 10001 11110 10100 10010 10001",
+    "S": "01111 10000 10000 01110 00001 00001 11110", "T": "11111 00100 00100 00100 00100 00100 00100",
+    "U": "10001 10001 10001 10001 10001 10001 01110", "V": "10001 10001 10001 10001 10001 01010 00100",
+    "W": "10001 10001 10001 10101 10101 11011 10001", "X": "10001 10001 01010 00100 01010 10001 10001",
+    "Y": "10001 10001 01010 00100 00100 00100 00100", " ": "00000 00000 00000 00000 00000 00000 00000",
+}
+text = ["THE SUM OF A BOX", "IS WHAT IS LEFT", "OF FOUR CORNERS", "NO MATTER HOW", "WIDE THE BOX MAY", "EVER BECOME"]
+ink = [[0.0] * width for _ in range(height)]
+scale, step = 3, 32
+for line, words in enumerate(text):
+    for place, letter in enumerate(words):
+        for row, bits in enumerate(letters[letter].split()):
+            for column, bit in enumerate(bits):
+                for y in range(scale):
+                    for x in range(scale):
+                        if bit == "1":
+                            ink[14 + line * step + row * scale + y][14 + place * 6 * scale + column * scale + x] = 1.0
+
+
+def paper(x, y):
+    lamp = 235 - 0.32 * math.hypot(x, y)
+    shadow = 1 / (1 + math.exp(-(x - 0.9 * (height - y) - 95 + 14 * math.sin(y / 17)) / 9))
+    return lamp * (1 - 0.68 * shadow)
+
+
+def inked(x, y):  # the lens is not quite in focus
+    around = [ink[min(max(y + dy, 0), height - 1)][min(max(x + dx, 0), width - 1)] for dy in (-1, 0, 1) for dx in (-1, 0, 1)]
+    return 0.5 * ink[y][x] + 0.5 * sum(around) / 9
+
+
+sys.stdout.buffer.write(bytes(
+    max(0, min(255, round(paper(x, y) * (1 - 0.55 * inked(x, y)) + random.gauss(0, 2)))) for y in range(height) for x in range(width)))
+PY
+
+gst-launch-1.0 -q filesrc location="$scene" blocksize=$((width * height)) \
+  ! rawvideoparse format=gray8 width=$width height=$height framerate=1/1 ! tee name=both \
+  both. ! queue ! videoconvert ! mixer.sink_0 \
+  both. ! queue ! cudaintegral output=threshold radius=12 threshold-ratio=0.2 ! videoconvert ! mixer.sink_1 \
+  compositor name=mixer background=white sink_1::xpos=$((width + 8)) \
+  ! videoconvert ! video/x-raw,format=GRAY8 ! pngenc snapshot=true ! filesink location=binarise.png
+echo "$PWD/binarise.png"

@@ -12,16 +12,20 @@
 
 namespace cudavision {
 
+/// When a property may change: at any time, also by a controller, or only while the element is not
+/// running, because caps or the whole operation depend on it.
+enum class PropertyChange { while_playing, when_ready };
+
 /// What gst-inspect-1.0 says of a property. All of it lives for ever.
 struct PropertyWords {
   const char* name;
   const char* nick;
   const char* blurb;
+  PropertyChange change = PropertyChange::while_playing;
 };
 
-/// The properties of one class of elements. They may change while playing, also by a controller;
-/// initially they are what a new Settings holds. Filled in the class's class_init, and read only
-/// from then on.
+/// The properties of one class of elements. Initially they are what a new Settings holds. Filled in
+/// the class's class_init, and read only from then on.
 template <class Settings>
 class ElementProperties {
  public:
@@ -30,33 +34,34 @@ class ElementProperties {
   void add(const PropertyWords& words, double Settings::*field, double least, double most) {
     install(field, g_value_get_double, g_value_set_double,
             g_param_spec_double(words.name, words.nick, words.blurb, least, most, defaults_.*field,
-                                flags));
+                                flags_of(words)));
   }
   void add(const PropertyWords& words, int Settings::*field, int least, int most) {
     install(field, g_value_get_int, g_value_set_int,
             g_param_spec_int(words.name, words.nick, words.blurb, least, most, defaults_.*field,
-                             flags));
+                             flags_of(words)));
   }
   void add(const PropertyWords& words, guint Settings::*field) {
     install(field, g_value_get_uint, g_value_set_uint,
             g_param_spec_uint(words.name, words.nick, words.blurb, 0, G_MAXUINT, defaults_.*field,
-                              flags));
+                              flags_of(words)));
   }
   void add(const PropertyWords& words, guint64 Settings::*field) {
     install(field, g_value_get_uint64, g_value_set_uint64,
             g_param_spec_uint64(words.name, words.nick, words.blurb, 0, G_MAXUINT64,
-                                defaults_.*field, flags));
+                                defaults_.*field, flags_of(words)));
   }
   void add(const PropertyWords& words, bool Settings::*field) {
     install(field, g_value_get_boolean, g_value_set_boolean,
-            g_param_spec_boolean(words.name, words.nick, words.blurb, defaults_.*field, flags));
+            g_param_spec_boolean(words.name, words.nick, words.blurb, defaults_.*field,
+                                 flags_of(words)));
   }
   /// type: the registered enumeration, whose values are those of Enum.
   template <class Enum>
   void add(const PropertyWords& words, Enum Settings::*field, GType type) {
     install(field, g_value_get_enum, g_value_set_enum,
             g_param_spec_enum(words.name, words.nick, words.blurb, type,
-                              static_cast<gint>(defaults_.*field), flags));
+                              static_cast<gint>(defaults_.*field), flags_of(words)));
   }
 
   /// GObjectClass.set_property of an object whose object lock guards settings.
@@ -82,9 +87,12 @@ class ElementProperties {
   }
 
  private:
-  static constexpr auto flags =
-      static_cast<GParamFlags>(G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS | GST_PARAM_CONTROLLABLE |
-                               GST_PARAM_MUTABLE_PLAYING);
+  static GParamFlags flags_of(const PropertyWords& words) {
+    const int change = words.change == PropertyChange::while_playing
+                           ? GST_PARAM_CONTROLLABLE | GST_PARAM_MUTABLE_PLAYING
+                           : GST_PARAM_MUTABLE_READY;
+    return static_cast<GParamFlags>(G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS | change);
+  }
 
   struct Property {
     std::function<void(Settings&, const GValue*)> set;

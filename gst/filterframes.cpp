@@ -51,6 +51,9 @@ void FilterFrames::inspect(GstBuffer* in, const FrameInfo& info) {
 }
 
 void FilterFrames::compute(GstBuffer* in, GstBuffer* out, FrameWork work, const FrameInfo& info) {
+  // Who takes something else than video tells its size by the buffer's.
+  if (!output_.format().is_video() && gst_buffer_get_size(out) > output_.format().size)
+    gst_buffer_set_size(out, static_cast<gssize>(output_.format().size));
   const FrameMapper::Input input(input_, in);
   DeviceIdle input_idle(device_);
   FrameMapper::Output output(output_, out);

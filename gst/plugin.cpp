@@ -3,11 +3,13 @@
 
 #include "gstcudagaussblur.h"
 #include "gstcudahistequalize.h"
+#include "gstcudaintegral.h"
 
 static gboolean plugin_init(GstPlugin* plugin) {
   gboolean registered = FALSE;
   registered |= GST_ELEMENT_REGISTER(cudagaussblur, plugin);
   registered |= GST_ELEMENT_REGISTER(cudahistequalize, plugin);
+  registered |= GST_ELEMENT_REGISTER(cudaintegral, plugin);
   return registered;
 }
 

@@ -70,16 +70,6 @@ FrameLayout layout_of(const GstVideoInfo& info) {
   return layout;
 }
 
-// RGB is computer graphics' full range whatever the caps say of a range. GStreamer fills in what is
-// usual for a YUV format whose caps have no colorimetry, and full range for a gray one.
-bool is_limited_range(const GstVideoInfo& info) {
-  if (GST_VIDEO_INFO_IS_RGB(&info))
-    return false;
-  if (info.colorimetry.range == GST_VIDEO_COLOR_RANGE_UNKNOWN)
-    return GST_VIDEO_INFO_IS_YUV(&info);
-  return info.colorimetry.range == GST_VIDEO_COLOR_RANGE_16_235;
-}
-
 [[noreturn]] void refuse(const std::string& what) {
   throw ElementError(GST_STREAM_ERROR, GST_STREAM_ERROR_WRONG_TYPE, what);
 }
@@ -105,6 +95,16 @@ GstCaps* formats_in(const char* feature) {
 }
 
 }  // namespace
+
+// RGB is computer graphics' full range whatever the caps say of a range. GStreamer fills in what is
+// usual for a YUV format whose caps have no colorimetry, and full range for a gray one.
+bool is_limited_range(const GstVideoInfo& info) {
+  if (GST_VIDEO_INFO_IS_RGB(&info))
+    return false;
+  if (info.colorimetry.range == GST_VIDEO_COLOR_RANGE_UNKNOWN)
+    return GST_VIDEO_INFO_IS_YUV(&info);
+  return info.colorimetry.range == GST_VIDEO_COLOR_RANGE_16_235;
+}
 
 std::string FrameFormat::description() const {
   if (!is_video())

@@ -31,6 +31,10 @@ struct FrameFormat {
 /// interlacing that the elements do not take.
 FrameFormat frame_format_from_caps(const GstCaps* caps);
 
+/// Whether the samples (of luma) are in 16 to 235, or as much of more bits, by the caps'
+/// colorimetry or what is usual for the format where there is none.
+bool is_limited_range(const GstVideoInfo& info);
+
 /// All formats of the elements, in memory:CUDAMemory (where this build has CUDA) and in system
 /// memory. The caller owns the caps.
 GstCaps* video_template_caps();

@@ -4,7 +4,12 @@
 # Sourced by the scripts beside it: makes GStreamer find the elements, installed or just built.
 
 # Not by --exists, which asks for GStreamer's own version.
-elements_found() { gst-inspect-1.0 cudahistequalize && gst-inspect-1.0 cudagaussblur; } >/dev/null 2>&1
+elements_found() {
+  local element
+  for element in cudahistequalize cudagaussblur cudaintegral; do
+    gst-inspect-1.0 "$element" >/dev/null 2>&1 || return 1
+  done
+}
 
 pipelines=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 builds=("$pipelines"/../build "$pipelines"/../build-quickstart)
@@ -13,7 +18,7 @@ if ! elements_found; then
     [[ ! -e $build/gst/libgstcudavision.so ]] || export GST_PLUGIN_PATH=$build/gst${GST_PLUGIN_PATH:+:$GST_PLUGIN_PATH}
   done
   if ! elements_found; then
-    echo "GStreamer finds no cudahistequalize and cudagaussblur. Build them: meson setup build && ninja -C build" >&2
+    echo "GStreamer does not find all of cudahistequalize, cudagaussblur and cudaintegral. Build them: meson setup build && ninja -C build" >&2
     exit 1
   fi
 fi

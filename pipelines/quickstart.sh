@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: LGPL-2.1-or-later
 #
-# From a fresh Debian 12 to equalised and blurred pictures: installs what is missing, builds, runs.
+# From a fresh Debian 12 to equalised, blurred and binarised pictures: installs what is missing, builds, runs.
 set -euo pipefail
 
 usage() {
@@ -9,14 +9,14 @@ usage() {
 usage: pipelines/quickstart.sh [INPUT]
 
 Installs what is missing (as root or where sudo asks for no password; otherwise it prints the command),
-builds the plug-in in build-quickstart/, equalises INPUT with cudahistequalize and blurs it with
-cudagaussblur:
+builds the plug-in in build-quickstart/, equalises INPUT with cudahistequalize, blurs it with
+cudagaussblur and makes it black and white by the adaptive threshold of cudaintegral:
   a file       a picture or a video
   /dev/videoN  a camera
   a URI        https://…, rtsp://…, whatever this GStreamer plays
   nothing      photographs and the street video of Debian's package opencv-doc
 
-Writes a picture before, one equalised and one blurred, shows the video in a window where there is a
+Writes a picture before, one equalised, one blurred and one binarised, shows the video in a window where there is a
 display, and says where the pictures are, on which backend it ran and at how many frames a second. No
 GPU is needed.
 
@@ -107,6 +107,7 @@ say_backend() {
 
 equalise=(! cudahistequalize)
 blur=(! cudagaussblur sigma=6)
+binarise=(! cudaintegral output=threshold radius=20)
 
 # branch KIND [! ELEMENT...]: one more way for the frames of pictures_of: into pictures of that kind.
 branch() {
@@ -114,15 +115,17 @@ branch() {
     ! multifilesink max-files=1 location="$pictures/$name-$1-%d.png")
 }
 
-# pictures_of NAME FRAMES: the last of so many frames (-1: of all), as it came, equalised and blurred.
+# pictures_of NAME FRAMES: the last of so many frames (-1: of all), as it came, equalised, blurred and
+# binarised.
 pictures_of() {
   local name=$1 frames=$2 kind branches=()
-  rm -f "$pictures/$name"-{before,equalised,blurred}*.png
+  rm -f "$pictures/$name"-{before,equalised,blurred,binarised}*.png
   branch before
   branch equalised "${equalise[@]}"
   branch blurred "${blur[@]}"
+  branch binarised "${binarise[@]}"
   launch "${source[@]}" ! videoconvert ! identity eos-after="$frames" ! tee name=all "${branches[@]}"
-  for kind in before equalised blurred; do
+  for kind in before equalised blurred binarised; do
     mv "$pictures/$name-$kind"-*.png "$pictures/$name-$kind.png"
     say "  $(printf '%-10s' "$kind:") $pictures/$name-$kind.png"
   done
@@ -146,7 +149,7 @@ show() {
     say "  the window did not stay open (closed, or the display refused it); see $log"
 }
 
-say "" "Equalising with cudahistequalize, blurring with cudagaussblur"
+say "" "Equalising with cudahistequalize, blurring with cudagaussblur, binarising with cudaintegral"
 for input in "${inputs[@]}"; do
   source_of "$input"
   name=$(basename "${input%%\?*}")
@@ -180,6 +183,8 @@ for input in "${inputs[@]}"; do
     say "    equalised:    ${rate:-$few}"
     rate=$(frames_per_second "${blur[@]}")
     say "    blurred:      ${rate:-$few}"
+    rate=$(frames_per_second "${binarise[@]}")
+    say "    binarised:    ${rate:-$few}"
   fi
 
   if [[ -n $display ]]; then

@@ -26,7 +26,7 @@ plugin=$build/gst/libgstcudavision.so
 # A registry of its own, so that nothing is taken from a cache or an installed copy.
 features=$(GST_REGISTRY="$scratch/registry" GST_PLUGIN_PATH='' GST_PLUGIN_SYSTEM_PATH='' \
   gst-inspect-1.0 "$plugin" 2>&1) && loaded='' || loaded='gst-inspect-1.0 fails'
-for element in cudahistequalize cudagaussblur; do
+for element in cudahistequalize cudagaussblur cudaintegral; do
   [[ -n $loaded || $features == *" $element: "* ]] || loaded="$element is not in it"
 done
 verdict "the plug-in loads and registers" "$loaded"
@@ -48,6 +48,25 @@ elif [[ $(printf '%s\n' "${swept[@]}" | sort -u | wc -l) -lt 20 ]]; then
   sweep="sigma takes fewer than 20 values on its way"
 fi
 verdict "pipelines/blur-sweep takes sigma from 0 up and back" "$sweep"
+
+# The sum over a box of the table against that over the same pixels of the frames themselves.
+moving=(videotestsrc num-buffers=3 pattern=smpte horizontal-speed=5 ! 'video/x-raw,format=GRAY8,width=64,height=48,framerate=25/1')
+GST_REGISTRY="$scratch/registry-all" GST_PLUGIN_PATH="$build/gst" \
+  "$build/pipelines/box-sum" 10 4 60 33 "${moving[@]}" >"$scratch/boxes" 2>&1
+GST_REGISTRY="$scratch/registry-all" GST_PLUGIN_PATH="$build/gst" \
+  gst-launch-1.0 -q "${moving[@]}" ! filesink location="$scratch/frames" >"$scratch/boxes.log" 2>&1
+wrong=$(python3 - "$scratch" <<'PY'
+import re, sys
+frames = open(sys.argv[1] + "/frames", "rb").read()
+said = [int(number) for number in re.findall(r"sum (\d+)", open(sys.argv[1] + "/boxes").read())]
+right = [sum(sum(frames[start + 64 * y + 10:start + 64 * y + 60]) for y in range(4, 33)) for start in range(0, len(frames), 64 * 48)]
+print("" if said == right and len(set(right)) == 3 else f"{said} instead of {right}")
+PY
+)
+verdict "pipelines/box-sum sums the pixels of a box" "$wrong"
+snippet=$(awk '/^```/ { inside = $0 == "```c"; next } inside' README.md)
+[[ -n $snippet && $(<pipelines/box-sum.cpp) == *"$snippet"* ]] && differs='' || differs='its lines of C are not there'
+verdict "README.md shows what pipelines/box-sum.cpp does" "$differs"
 
 DESTDIR="$scratch/root" meson install -C "$build" --no-rebuild >"$scratch/install.log" 2>&1
 directory=$(meson introspect "$build" --installed | tr ',' '\n' | grep -o '"[^"]*/libgstcudavision.so"' | tail -n 1 | tr -d '"')

@@ -53,15 +53,15 @@ class Chain {
 /// Two elements; between them a frame is in CUDA memory where that is what is tested.
 std::string pair_of_elements(const Property& property) {
   const std::string element =
-      std::string(subject().element) + " backend=" + test_backend() + " " + text_of(property);
+      subject_in_words() + " backend=" + test_backend() + " " + text_of(property);
   return element + " ! capsfilter caps=\"" + (testing_cuda() ? cuda_feature : "video/x-raw") +
          "\" ! " + element;
 }
 
 /// A chain that leaves its frames, unchanged, in CUDA memory of a context of its own.
 std::unique_ptr<Chain> new_uploader() {
-  return std::make_unique<Chain>(
-      std::string(subject().element) + " backend=cuda " + text_of(subject().idle), cuda_feature);
+  return std::make_unique<Chain>(subject_in_words() + " backend=cuda " + text_of(subject().idle),
+                                 cuda_feature);
 }
 
 GstBuffer* in_cuda_memory(Chain& uploader, const Picture& picture) {
@@ -112,7 +112,7 @@ GST_START_TEST(test_two_elements_that_change_nothing) {
 GST_END_TEST
 
 GST_START_TEST(test_peer_naming_cuda_memory_gets_it) {
-  const std::string element = subject().element;
+  const std::string element = subject_in_words();
   const std::string source =
       "videotestsrc num-buffers=4 ! video/x-raw,format=NV12,width=62,height=34 ! " + element +
       " name=e ! ";
@@ -163,7 +163,7 @@ GST_END_TEST
 GST_START_TEST(test_cudaupload_and_cudadownload) {
   for (const char* name : {"NV12", "I420", "RGBA", "P010_10LE", "BGRx", "Y444"}) {
     const FormatFacts& format = format_named(name);
-    Chain chain(std::string("cudaupload ! ") + subject().element +
+    Chain chain("cudaupload ! " + subject_in_words() +
                     " backend=cuda ! capsfilter caps=\"video/x-raw(memory:CUDAMemory)\" ! "
                     "cudadownload",
                 "video/x-raw");
@@ -180,7 +180,7 @@ GST_END_TEST
 
 // Neighbours live in one context: only the first of them makes one.
 GST_START_TEST(test_neighbours_share_a_context) {
-  const std::string element = std::string(subject().element) + " backend=cuda";
+  const std::string element = subject_in_words() + " backend=cuda";
   const std::string launch =
       "videotestsrc num-buffers=2 ! video/x-raw,format=NV12,width=64,height=48 ! " + element +
       " ! " + element + " ! fakesink sync=false";
@@ -208,7 +208,7 @@ GST_END_TEST
 // Frames of other contexts than the element's, taking turns.
 GST_START_TEST(test_frames_of_several_contexts) {
   const std::unique_ptr<Chain> first = new_uploader(), second = new_uploader();
-  FilterHarness filter(subject().element, subject().everything);
+  FilterHarness filter(subject().everything);
   for (const char* name : {"NV12", "GRAY8", "xRGB", "P010_10LE"}) {
     const FormatFacts& format = format_named(name);
     const Picture picture = make_picture(format, 61, 37, Content::natural, 4);

@@ -232,7 +232,7 @@ GST_END_TEST
 
 // backend=cuda where no GPU can be used: one sentence with the way out, and nothing is started.
 GST_START_TEST(test_cuda_without_gpu) {
-  GstElement* element = make_element(subject().element, {{"backend", "cuda"}});
+  GstElement* element = make_subject({{"backend", "cuda"}});
   MessageLog messages;
   gst_element_set_bus(element, messages.bus());
   fail_unless_equals_int(gst_element_set_state(element, GST_STATE_READY), GST_STATE_CHANGE_FAILURE);
@@ -294,8 +294,7 @@ GST_START_TEST(test_auto_with_gpu) {
 GST_END_TEST
 
 GST_START_TEST(test_no_such_card) {
-  GstElement* element =
-      make_element(subject().element, {{"backend", "cuda"}, {"cuda-device-id", "4095"}});
+  GstElement* element = make_subject({{"backend", "cuda"}, {"cuda-device-id", "4095"}});
   MessageLog messages;
   gst_element_set_bus(element, messages.bus());
   fail_unless_equals_int(gst_element_set_state(element, GST_STATE_READY), GST_STATE_CHANGE_FAILURE);

@@ -130,7 +130,7 @@ GST_END_TEST
 // Frames without any notion of time are pictures, too.
 GST_START_TEST(test_other_segment_formats) {
   for (GstFormat format : {GST_FORMAT_BYTES, GST_FORMAT_TIME}) {
-    FilterHarness filter(subject().element, subject().everything);
+    FilterHarness filter(subject().everything);
     filter.accept_caps(gray(), 24, 16);
     GstSegment segment;
     gst_segment_init(&segment, format);

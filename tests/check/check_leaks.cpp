@@ -74,7 +74,7 @@ class Tracking {
 
 /// A life with everything in it: frames of several formats, messages, an error, a flush, a restart.
 void live_fully() {
-  FilterHarness filter(subject().element, subject().everything);
+  FilterHarness filter(subject().everything);
   for (const char* name : {"GRAY8", "NV12", "RGBA", "P010_10LE"}) {
     const FormatFacts& format = format_named(name);
     filter.accept_caps(format, 40, 30, colorimetry(format, false));
@@ -107,8 +107,7 @@ GST_END_TEST
 
 GST_START_TEST(test_no_object_is_left_after_failed_start) {
   const auto fail_to_start = [] {
-    GstElement* element =
-        make_element(subject().element, {{"backend", "cuda"}, {"cuda-device-id", "4095"}});
+    GstElement* element = make_subject({{"backend", "cuda"}, {"cuda-device-id", "4095"}});
     MessageLog messages;
     gst_element_set_bus(element, messages.bus());
     fail_unless_equals_int(gst_element_set_state(element, GST_STATE_PAUSED),
@@ -126,7 +125,7 @@ GST_START_TEST(test_no_object_is_left_after_failed_start) {
 GST_END_TEST
 
 GST_START_TEST(test_element_is_finalised) {
-  GstElement* element = make_element(subject().element);
+  GstElement* element = make_subject();
   gst_object_ref_sink(element);
   bool gone = false;
   g_object_weak_ref(
@@ -143,7 +142,7 @@ GST_START_TEST(test_buffers_are_freed) {
   static int alive;
   alive = 0;
   const FormatFacts& format = format_named("I420");
-  FilterHarness filter(subject().element, subject().everything);
+  FilterHarness filter(subject().everything);
   filter.accept_caps(format, 40, 30, colorimetry(format, false));
   for (int i = 0; i < 10; ++i) {
     filter.set(i % 2 == 0 ? subject().working : subject().idle);
@@ -159,7 +158,7 @@ GST_END_TEST
 
 GST_START_TEST(test_hundred_thousand_frames) {
   const FormatFacts& format = format_named("GRAY8");
-  FilterHarness filter(subject().element, subject().everything);
+  FilterHarness filter(subject().everything);
   if (subject().messages > 0)
     filter.set("message-interval", "40000000");
   filter.accept_caps(format, 32, 24);

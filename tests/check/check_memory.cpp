@@ -55,8 +55,8 @@ struct PoolOffer {
 // Sinks that take anything do not thereby ask for CUDA memory.
 GST_START_TEST(test_sinks_get_system_memory) {
   const std::string source =
-      std::string("videotestsrc num-buffers=4 ! video/x-raw,format=NV12,width=62,height=34 ! ") +
-      subject().element + " name=e ! ";
+      "videotestsrc num-buffers=4 ! video/x-raw,format=NV12,width=62,height=34 ! " +
+      subject_in_words() + " name=e ! ";
   for (const char* sink :
        {"fakesink", "filesink location=/dev/null", "appsink sync=false wait-on-eos=false",
         "tee name=t ! queue ! fakesink t. ! queue ! fakesink", "queue ! identity ! fakesink",
@@ -81,8 +81,8 @@ GST_START_TEST(test_filesink_gets_packed_frames) {
     fail_unless(file >= 0);
     g_close(file, nullptr);
     run_pipeline(
-        std::string("appsrc name=a format=time ! ") + subject().element + " name=e " +
-            text_of(property) + " ! filesink location=" + name,
+        "appsrc name=a format=time ! " + subject_in_words() + " name=e " + text_of(property) +
+            " ! filesink location=" + name,
         [&](GstElement* pipeline) {
           GstElement* feed = gst_bin_get_by_name(GST_BIN(pipeline), "a");
           gst_util_set_object_arg(G_OBJECT(feed), "caps",

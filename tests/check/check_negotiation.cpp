@@ -10,11 +10,13 @@ using namespace check;
 
 namespace {
 
-/// The formats of those structures in caps that carry exactly this caps feature.
+/// The video formats of those structures in caps that carry exactly this caps feature.
 std::vector<std::string> formats_in(const GstCaps* caps, const char* feature) {
   std::vector<std::string> names;
   for (guint i = 0; i < gst_caps_get_size(caps); ++i) {
     const GstCapsFeatures* features = gst_caps_get_features(caps, i);
+    if (!gst_structure_has_name(gst_caps_get_structure(caps, i), "video/x-raw"))
+      continue;
     if (gst_caps_features_get_size(features) != 1 || !gst_caps_features_contains(features, feature))
       continue;
     const GValue* value = gst_structure_get_value(gst_caps_get_structure(caps, i), "format");

@@ -30,8 +30,8 @@ class ShortPipeline {
   explicit ShortPipeline(const Properties& properties = {}) {
     GError* problem = nullptr;
     const std::string launch =
-        std::string("videotestsrc num-buffers=2 ! video/x-raw,format=NV12,width=64,height=48 ! ") +
-        subject().element + " name=e ! fakesink sync=false";
+        "videotestsrc num-buffers=2 ! video/x-raw,format=NV12,width=64,height=48 ! " +
+        subject_in_words() + " name=e ! fakesink sync=false";
     pipeline_ = gst_parse_launch(launch.c_str(), &problem);
     fail_unless(problem == nullptr, "%s", problem ? problem->message : "");
     GstElement* element = gst_bin_get_by_name(GST_BIN(pipeline_), "e");
@@ -138,7 +138,7 @@ GST_END_TEST
 
 GST_START_TEST(test_pixels_after_restart) {
   const FormatFacts& format = format_named("P010_10LE");
-  FilterHarness filter(subject().element, subject().everything);
+  FilterHarness filter(subject().everything);
   const Picture picture = make_picture(format, 44, 27, Content::natural, 2);
   for (GstState low : {GST_STATE_PAUSED, GST_STATE_READY, GST_STATE_NULL, GST_STATE_READY}) {
     gst_pad_push_event(filter.source_pad(), gst_event_new_stream_start("again"));
@@ -186,7 +186,7 @@ GST_START_TEST(test_device_properties) {
 GST_END_TEST
 
 GST_START_TEST(test_active_backend) {
-  GstElement* element = make_element(subject().element);
+  GstElement* element = make_subject();
   std::vector<std::string> seen;
   const auto on_notify = +[](GstElement* self, GParamSpec*, gpointer list) {
     static_cast<std::vector<std::string>*>(list)->push_back(enum_nick(self, "active-backend"));
@@ -213,6 +213,7 @@ GST_END_TEST
 // 1000 runs: 50 pipelines of their own, whose elements make a CUDA context each where there is a
 // GPU, and 950 in the context that the application provides. The first of each kind warm up.
 GST_START_TEST(test_thousand_cycles) {
+  return_freed_memory();
   GstContext* shared = nullptr;
   std::size_t process_before = 0;
   long long card_before = 0;

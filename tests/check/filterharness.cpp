@@ -2,6 +2,7 @@
 #include "filterharness.h"
 
 #include <dlfcn.h>
+#include <malloc.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -156,11 +157,22 @@ GstElement* make_element(const char* factory, const Properties& properties) {
   return element;
 }
 
+GstElement* make_subject(const Properties& properties) {
+  Properties all = subject().always;
+  all.insert(all.end(), properties.begin(), properties.end());
+  return make_element(subject().element, all);
+}
+
 FilterHarness::FilterHarness(std::initializer_list<Property> properties)
-    : FilterHarness(subject().element, properties) {}
+    : FilterHarness(Properties(properties)) {}
+
+FilterHarness::FilterHarness(const Properties& properties)
+    : FilterHarness(make_subject(properties)) {}
 
 FilterHarness::FilterHarness(const char* factory, const Properties& properties)
-    : element_(make_element(factory, properties)) {
+    : FilterHarness(make_element(factory, properties)) {}
+
+FilterHarness::FilterHarness(GstElement* element) : element_(element) {
   gst_object_ref_sink(element_);
   gst_element_set_bus(element_, messages_.bus());
   harness_ = gst_harness_new_with_element(element_, "sink", "src");
@@ -227,6 +239,10 @@ void expect_picture(const Picture& got, const Picture& expected, const std::stri
   const std::string where = difference(got, expected);
   fail_unless(where.empty(), "%s %dx%d, %s: %s", expected.format->name, expected.width,
               expected.height, what.c_str(), where.c_str());
+}
+
+void return_freed_memory() {
+  mallopt(M_MMAP_THRESHOLD, 64 * 1024);
 }
 
 std::size_t resident_bytes() {

@@ -84,12 +84,15 @@ class MessageLog {
 
 /// An element made by name with the backend under test and further properties.
 GstElement* make_element(const char* factory, const Properties& properties = {});
+/// subject() with the backend under test, what it always has, and further properties.
+GstElement* make_subject(const Properties& properties = {});
 
 /// One element playing between two pads that the test holds; where it is not named, that is
 /// subject().
 class FilterHarness {
  public:
   FilterHarness(std::initializer_list<Property> properties = {});
+  explicit FilterHarness(const Properties& properties);
   FilterHarness(const char* factory, const Properties& properties = {});
   ~FilterHarness();
   FilterHarness(const FilterHarness&) = delete;
@@ -119,6 +122,8 @@ class FilterHarness {
   Picture process(const Picture& picture, const Layout& layout = packed_layout);
 
  private:
+  explicit FilterHarness(GstElement* element);
+
   MessageLog messages_;
   GstElement* element_;
   GstHarness* harness_;
@@ -127,6 +132,10 @@ class FilterHarness {
 /// Fails the test where one of these frames, sent through the element, is not what the definition
 /// says. `what` names the case in the failure.
 void expect_picture(const Picture& got, const Picture& expected, const std::string& what);
+
+/// From here on large blocks go back to the system as soon as they are freed. The holes that they
+/// leave elsewhere come and go by megabytes, among which a leak does not show in resident_bytes().
+void return_freed_memory();
 
 /// Bytes of memory that this process has in use (resident).
 std::size_t resident_bytes();

@@ -3,6 +3,7 @@
 
 #include "blurdefinition.h"
 #include "definition.h"
+#include "integraldefinition.h"
 
 namespace check {
 
@@ -16,13 +17,25 @@ template <std::size_t number>
 void choose() {
   current = number;
 }
-constexpr SFun choosers[] = {choose<0>, choose<1>};
+constexpr SFun choosers[] = {choose<0>, choose<1>, choose<2>};
+
+/// Of the outputs of cudaintegral the one that is like the input; small, for the sake of time, and
+/// strong enough that no picture of these tests stays as it is.
+Integral denoising() {
+  Integral how;
+  how.output = Output::denoise;
+  how.search = 5;
+  how.patch = 3;
+  how.strength = 60;
+  return how;
+}
 
 }  // namespace
 
 const std::vector<Subject>& subjects() {
   static const std::vector<Subject> list = {
       {"cudahistequalize",
+       {},
        {{"post-messages", "true"}},
        {"strength", "1"},
        {"strength", "0"},
@@ -37,6 +50,7 @@ const std::vector<Subject>& subjects() {
        }},
       {"cudagaussblur",
        {},
+       {},
        {"sigma", "1.2"},
        {"sigma", "0"},
        {"sigma", "-3"},
@@ -44,13 +58,33 @@ const std::vector<Subject>& subjects() {
        {"kernel-size", "0"},
        0,
        +[](const Picture& picture, bool) { return blurred(picture, {}); }},
+      {"cudaintegral",
+       {{"output", "denoise"},
+        {"search-size", "5"},
+        {"patch-size", "3"},
+        {"denoise-strength", "60"}},
+       {},
+       {"denoise-strength", "60"},
+       {"denoise-strength", "0"},
+       {"denoise-strength", "20"},
+       {"search-size", "4"},
+       {"search-size", "5"},
+       0,
+       +[](const Picture& picture, bool) { return denoised(picture, denoising()); }},
   };
-  static_assert(G_N_ELEMENTS(choosers) == 2, "one for each element");
+  static_assert(G_N_ELEMENTS(choosers) == 3, "one for each element");
   return list;
 }
 
 const Subject& subject() {
   return subjects()[current];
+}
+
+std::string subject_in_words() {
+  std::string words = subject().element;
+  for (const Property& property : subject().always)
+    words += " " + text_of(property);
+  return words;
 }
 
 void for_each_subject(Suite* suite, const char* name, const std::function<void(TCase*)>& fill) {

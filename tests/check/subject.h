@@ -17,6 +17,7 @@ using Properties = std::vector<Property>;
 
 struct Subject {
   const char* element;
+  Properties always;      ///< with which it gives back frames like those that it gets
   Properties everything;  ///< what a new element does, and all that it can do beside
   Property working;       ///< every frame is made anew
   Property idle;          ///< every frame goes on as it is
@@ -24,7 +25,7 @@ struct Subject {
   Property wrong;         ///< impossible for any frames but RGB
   Property mended;
   int messages;  ///< element messages for each frame, with `everything`
-  /// What a new element makes of a picture in full or limited range.
+  /// What a new element, made as it always is, makes of a picture in full or limited range.
   Picture (*result)(const Picture& picture, bool limited);
 };
 
@@ -41,6 +42,9 @@ inline Picture result(const Picture& picture, bool limited = false) {
 inline std::string text_of(const Property& property) {
   return std::string(property.first) + "=" + property.second;
 }
+
+/// "cudaintegral output=denoise", as in a launch line: the element and what it always has.
+std::string subject_in_words();
 
 /// Adds a test case for each element; its tests find that element in subject(). fill adds the tests
 /// and whatever else the case needs.

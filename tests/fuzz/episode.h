@@ -3,7 +3,6 @@
 
 #include <functional>
 #include <memory>
-#include <optional>
 #include <random>
 
 #include "filterharness.h"
@@ -25,8 +24,8 @@ struct FrameKind {
 /// One life of an element. What only that element knows is for its own class to fill in.
 class Episode {
  public:
-  /// alive: counts the buffers that were sent in and still exist.
-  Episode(const char* element, unsigned seed, int& alive);
+  /// alive: counts the buffers that were sent in and still exist. properties: set before the start.
+  Episode(const char* element, unsigned seed, int& alive, const check::Properties& properties = {});
   virtual ~Episode() = default;
 
   void run();
@@ -39,14 +38,19 @@ class Episode {
   }
   guint64 any_number();
   check::FilterHarness& filter() { return filter_; }
+  /// Fails where anything but the expected came out for a picture of a format that is possible.
+  virtual void judge(GstBuffer* out, const check::Picture& picture, const FrameKind& kind);
 
  private:
   /// Whether the element takes frames of that format with the properties as they are now.
   virtual bool possible(const check::FormatFacts& format) const = 0;
-  /// What comes out for a picture; nullopt where it cannot be known.
-  virtual std::optional<check::Picture> expected(const check::Picture& picture,
-                                                 const FrameKind& kind) const = 0;
+  /// What comes out for a picture of a format that is possible.
+  virtual check::Picture expected(const check::Picture& picture, const FrameKind& kind) const = 0;
   virtual void change_properties() = 0;
+  /// The element was stopped and started.
+  virtual void restarted() {}
+  /// Caps of a neighbour downstream that takes whatever the element makes of video.
+  virtual const char* open_downstream() { return "video/x-raw"; }
   /// Sets what makes any format possible.
   virtual void mend() = 0;
 
@@ -65,7 +69,12 @@ class Episode {
   GstBuffer* tracked(GstBuffer* buffer);
   GstBuffer* stamped(GstBuffer* buffer);
   GstBuffer* take_output();
-  void push_and_judge(GstBuffer* buffer, const check::Picture* expected);
+  struct Sent {
+    check::Picture picture;
+    FrameKind kind;
+  };
+  /// sent: what can be expected of the buffer; nullptr where nothing can.
+  void push_and_judge(GstBuffer* buffer, const Sent* sent);
   check::Layout any_layout();
 
   enum class Scan { progressive, interleaved, mixed };

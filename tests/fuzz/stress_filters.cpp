@@ -7,7 +7,7 @@ using namespace check;
 
 GST_START_TEST(stress_threads) {
   const FormatFacts& format = format_named("RGBA");
-  GstElement* element = make_element(subject().element, subject().everything);
+  GstElement* element = make_subject(subject().everything);
   GstHarness* harness = gst_harness_new_with_element(element, "sink", "src");
   gst_object_unref(element);
   gst_harness_set_drop_buffers(harness, TRUE);

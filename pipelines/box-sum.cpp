@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+//
+// How bright a part of the picture is, frame after frame: takes the table of sums from
+// cudaintegral, and from it the sum over a box, whose cost does not depend on how large the box is.
+// An application does the same with as many boxes of a frame as it likes.
+//
+//   box-sum X0 Y0 X1 Y1 ELEMENT ! ELEMENT ...
+//
+// Build it with Meson together with the plug-in, or anywhere with
+//   g++ -std=c++17 box-sum.cpp -o box-sum $(pkg-config --cflags --libs gstreamer-app-1.0)
+
+#include <gst/app/gstappsink.h>
+#include <gst/gst.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <memory>
+#include <stdexcept>
+#include <string>
+
+namespace {
+
+constexpr const char* usage =
+    "usage: box-sum X0 Y0 X1 Y1 ELEMENT ! ELEMENT ...\n"
+    "\n"
+    "  X0 Y0 X1 Y1   the box: columns X0 to X1 - 1, rows Y0 to Y1 - 1\n"
+    "  ELEMENT       what brings the frames, as gst-launch-1.0 takes it\n";
+
+template <class T, void (*release)(T*)>
+struct Releaser {
+  void operator()(T* object) const { release(object); }
+};
+using Element = std::unique_ptr<GstElement, Releaser<void, gst_object_unref>>;
+using Bus = std::unique_ptr<GstBus, Releaser<void, gst_object_unref>>;
+using Message = std::unique_ptr<GstMessage, Releaser<GstMessage, gst_message_unref>>;
+using Sample = std::unique_ptr<GstSample, Releaser<GstSample, gst_sample_unref>>;
+
+struct Box {
+  gsize x0, y0, x1, y1;
+};
+
+// The lines that README.md shows.
+guint32 box_sum(GstSample* sample, gsize x0, gsize y0, gsize x1, gsize y1) {
+  const GstStructure* caps = gst_caps_get_structure(gst_sample_get_caps(sample), 0);
+  const char* dimensions = gst_structure_get_string(caps, "dimensions"); /* "1:columns:rows:1" */
+  const gsize columns = g_ascii_strtoull(dimensions + 2, NULL, 10);
+  GstMapInfo map;
+  gst_buffer_map(gst_sample_get_buffer(sample), &map, GST_MAP_READ);
+  const guint32* s = (const guint32*)map.data;
+  const guint32 sum =
+      s[y1 * columns + x1] - s[y0 * columns + x1] - s[y1 * columns + x0] + s[y0 * columns + x0];
+  gst_buffer_unmap(gst_sample_get_buffer(sample), &map);
+  return sum;
+}
+
+Box parse_box(char** arguments) {
+  gsize numbers[4];
+  for (int i = 0; i < 4; ++i) {
+    char* end = nullptr;
+    numbers[i] = std::strtoul(arguments[i], &end, 10);
+    if (end == arguments[i] || *end != '\0')
+      throw std::invalid_argument(std::string("\"") + arguments[i] + "\" is no number\n" + usage);
+  }
+  const Box box{numbers[0], numbers[1], numbers[2], numbers[3]};
+  if (box.x0 >= box.x1 || box.y0 >= box.y1)
+    throw std::invalid_argument(std::string("the box is empty\n") + usage);
+  return box;
+}
+
+// uint32 holds any box of up to 4096×4096 8-bit pixels, whatever the size of the frame: the sums of
+// the table are taken modulo 2^32, and so is their difference.
+Element build(const std::string& frames) {
+  GError* error = nullptr;
+  Element pipeline{gst_parse_launch(
+      (frames + " ! cudaintegral element-type=uint32 ! appsink name=sink max-buffers=4 sync=false")
+          .c_str(),
+      &error)};
+  if (error) {
+    const std::string text = error->message;
+    g_error_free(error);
+    throw std::runtime_error(text + " (is the plug-in's folder in GST_PLUGIN_PATH?)");
+  }
+  return pipeline;
+}
+
+void check_box(GstSample* sample, const Box& box) {
+  const GstStructure* caps = gst_caps_get_structure(gst_sample_get_caps(sample), 0);
+  unsigned columns = 0, rows = 0;
+  std::sscanf(gst_structure_get_string(caps, "dimensions"), "1:%u:%u", &columns, &rows);
+  if (box.x1 >= columns || box.y1 >= rows)
+    throw std::runtime_error("the box does not lie within the frames of " +
+                             std::to_string(columns - 1) + "x" + std::to_string(rows - 1) +
+                             " pixels");
+}
+
+// Until the end of the stream; an error becomes an exception with the element's own words.
+void play(GstElement* pipeline, const Box& box) {
+  const Element sink{gst_bin_get_by_name(GST_BIN(pipeline), "sink")};
+  gst_element_set_state(pipeline, GST_STATE_PLAYING);
+  while (const Sample sample{gst_app_sink_pull_sample(GST_APP_SINK(sink.get()))}) {
+    check_box(sample.get(), box);
+    const guint32 sum = box_sum(sample.get(), box.x0, box.y0, box.x1, box.y1);
+    const GstBuffer* buffer = gst_sample_get_buffer(sample.get());
+    std::printf("%8.3f s: sum %u, mean %.2f\n",
+                static_cast<double>(GST_BUFFER_PTS(buffer)) / GST_SECOND, sum,
+                sum / static_cast<double>((box.x1 - box.x0) * (box.y1 - box.y0)));
+  }
+  const Bus bus{gst_element_get_bus(pipeline)};
+  if (const Message message{gst_bus_pop_filtered(bus.get(), GST_MESSAGE_ERROR)}) {
+    GError* error = nullptr;
+    gst_message_parse_error(message.get(), &error, nullptr);
+    const std::string text = error->message;
+    g_error_free(error);
+    throw std::runtime_error(std::string(GST_MESSAGE_SRC_NAME(message.get())) + ": " + text);
+  }
+}
+
+void run(const Box& box, const std::string& frames) {
+  const Element pipeline = build(frames);
+  try {
+    play(pipeline.get(), box);
+  } catch (...) {
+    gst_element_set_state(pipeline.get(), GST_STATE_NULL);
+    throw;
+  }
+  gst_element_set_state(pipeline.get(), GST_STATE_NULL);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  gst_init(&argc, &argv);
+  if (argc < 6) {
+    std::fputs(usage, stderr);
+    return 2;
+  }
+  try {
+    std::string frames;
+    for (int i = 5; i < argc; ++i)
+      frames += std::string(i > 5 ? " " : "") + argv[i];
+    run(parse_box(argv + 1), frames);
+    return 0;
+  } catch (const std::exception& exception) {
+    std::fprintf(stderr, "box-sum: %s\n", exception.what());
+    return 1;
+  }
+}

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// Anything that a pipeline could do to cudaintegral, see episode.h.
+#include "episode.h"
+#include "integraldefinition.h"
+
+using namespace check;
+
+namespace {
+
+/// All forms of output take turns.
+Integral first_form(unsigned seed) {
+  Integral how;
+  how.output = all_outputs[seed % std::size(all_outputs)];
+  how.same_size = seed / std::size(all_outputs) % 2 == 1;
+  how.type = all_element_types[seed % std::size(all_element_types)];
+  how.search = 5;  // the definition takes its time
+  how.patch = 3;
+  return how;
+}
+
+class IntegralEpisode final : public fuzz::Episode {
+ public:
+  IntegralEpisode(unsigned seed, int& alive)
+      : Episode("cudaintegral", seed, alive, first_form(seed).properties()),
+        how_(first_form(seed)),
+        form_(how_) {}
+
+ private:
+  /// What is set, but output, layout and type as of the last start.
+  Integral in_force() const {
+    Integral how = how_;
+    how.output = form_.output;
+    how.same_size = form_.same_size;
+    how.type = form_.type;
+    return how;
+  }
+
+  bool possible(const FormatFacts&) const override {
+    return form_.output != Output::denoise || (how_.search % 2 == 1 && how_.patch % 2 == 1);
+  }
+
+  Picture expected(const Picture& picture, const fuzz::FrameKind&) const override {
+    return denoised(picture, in_force());
+  }
+
+  void judge(GstBuffer* out, const Picture& picture, const fuzz::FrameKind& kind) override {
+    const Integral how = in_force();
+    if (how.output == Output::denoise)
+      return Episode::judge(out, picture, kind);
+    GstCaps* caps = gst_pad_get_current_caps(filter().sink_pad());
+    const GstStructure* structure = gst_caps_get_structure(caps, 0);
+    if (gst_structure_has_name(structure, "other/tensors")) {
+      expect_tensor(out, caps, tensor_of(picture, how), how.description());
+    } else {
+      const FormatFacts& gray = format_named(gst_structure_get_string(structure, "format"));
+      const Picture right = gray_picture_of(picture, how, gray);
+      expect_picture(from_buffer(out, gray, right.width, right.height), right, how.description());
+    }
+    gst_caps_unref(caps);
+  }
+
+  void change_properties() override {
+    if (below(3) == 0)
+      how_.output = one_of(all_outputs);
+    if (below(3) == 0)
+      how_.same_size = below(2) == 0;
+    if (below(3) == 0)
+      how_.type = one_of(all_element_types);
+    if (below(2) == 0)
+      how_.radius = one_of({0, 1, 2, 7, 30, 1000, 65535});
+    if (below(2) == 0)
+      how_.sauvola = below(2) == 0;
+    if (below(2) == 0)
+      how_.ratio = one_of({0.0, 0.05, 0.15, 0.5, 1.0});
+    if (below(2) == 0)
+      how_.k = one_of({0.0, 0.05, 0.2, 1.0});
+    if (below(2) == 0)
+      how_.range = one_of({0.0, 0.5, 64.0, 65535.0});
+    if (below(3) == 0)
+      how_.search = one_of({1, 3, 5, 7, 4});
+    if (below(3) == 0)
+      how_.patch = one_of({1, 3, 5, 2});
+    if (below(2) == 0)
+      how_.strength = one_of({0.0, 0.3, 10.0, 60.0, 255.0});
+    apply(filter(), how_);
+  }
+
+  void restarted() override { form_ = how_; }
+
+  void mend() override {
+    how_.search = 5;
+    how_.patch = 3;
+    apply(filter(), how_);
+    // Who took tables only cannot take what may come out now.
+    gst_harness_set_sink_caps_str(filter().harness(), "ANY");
+  }
+
+  const char* open_downstream() override {
+    if (is_table(form_.output))
+      return one_of({"ANY", "video/x-raw", "other/tensors", "video/x-raw; other/tensors",
+                     "video/x-raw, format=GRAY16_LE"});
+    return one_of({"ANY", "video/x-raw"});
+  }
+
+  Integral how_;
+  Integral form_;
+};
+
+}  // namespace
+
+GST_START_TEST(fuzz_operations) {
+  fuzz::run_episodes(
+      [](unsigned seed, int& alive) { return std::make_unique<IntegralEpisode>(seed, alive); });
+}
+GST_END_TEST
+
+static Suite* fuzz_integral_suite() {
+  Suite* suite = suite_create("cudaintegral fuzz");
+  TCase* tc = tcase_create("operations");
+  suite_add_tcase(suite, tc);
+  tcase_set_timeout(tc, fuzz::time_limit());
+  tcase_add_test(tc, fuzz_operations);
+  return suite;
+}
+
+GST_CHECK_MAIN(fuzz_integral)
