@@ -212,6 +212,46 @@ TEST_P(IntegralUse, WhiteLinesHaveTheLargestSums) {
   });
 }
 
+/// The last entry of a table of that picture's squared sums.
+template <class Element>
+Element total(Device& device, const FrameLayout& layout, const ConstFrame& in,
+              TableElement element) {
+  const IntegralParameters parameters{TableKind::squared_sum, element, true};
+  const DeviceBlock<Element> table(device,
+                                   std::vector<Element>(static_cast<std::size_t>(layout.width) *
+                                                        static_cast<std::size_t>(layout.height)));
+  const int row_bytes = layout.width * static_cast<int>(sizeof(Element));
+  Integral(device, layout, parameters)
+      .run(in,
+           {reinterpret_cast<std::uint8_t*>(table.data()), row_bytes, layout.height, row_bytes});
+  device.finish();
+  return table.values().back();
+}
+
+TEST_P(IntegralUse, RoundsOnceNextToATie) {
+  CUDAVISION_NEEDS_PIXELS(2100 * 2010);
+  on_device([](Device& device) {
+    // Half of the way from one binary32 number to the next, and as little more as binary64 drops.
+    constexpr std::uint64_t tie = (std::uint64_t{1} << 54) + (std::uint64_t{1} << 30);
+    const FrameLayout layout = gray_layout(2100, 2010, 16);
+    std::vector<std::uint16_t> levels;
+    for (std::uint64_t rest = tie + 1; rest > 0;) {
+      std::uint64_t level = 65535;
+      while (level * level > rest)
+        --level;
+      levels.push_back(static_cast<std::uint16_t>(level));
+      rest -= level * level;
+    }
+    levels.resize(std::size_t{2100} * 2010, 0);
+    const DeviceBlock<std::uint16_t> block(device, levels);
+    ConstFrame in;
+    in.planes[0] = {reinterpret_cast<const std::uint8_t*>(block.data()), 4200, 2010, 4200};
+    EXPECT_EQ(total<std::uint64_t>(device, layout, in, TableElement::uint64), tie + 1);
+    EXPECT_EQ(total<float>(device, layout, in, TableElement::float32), 0x1p54f + 0x1p31f);
+    EXPECT_EQ(total<double>(device, layout, in, TableElement::float64), 0x1p54 + 0x1p30);
+  });
+}
+
 TEST_P(IntegralUse, BoxesAreExactWhereSumsWrapAround) {
   CUDAVISION_NEEDS_PIXELS(1000 * 600);
   on_device([](Device& device) {
