@@ -32,7 +32,8 @@ inline std::size_t bytes_of(TableElement element) noexcept {
   return element == TableElement::uint32 || element == TableElement::float32 ? 4 : 8;
 }
 
-/// uint32 where no entry of the table can reach 2^32, whatever the picture shows, else uint64.
+/// uint32 where no entry of the table can reach 2^32, whatever the picture shows, since W·H times
+/// the largest sample, or its square, is less; else uint64.
 TableElement exact_element(const FrameLayout& layout, TableKind kind) noexcept;
 
 struct IntegralParameters {

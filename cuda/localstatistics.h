@@ -29,8 +29,8 @@ struct LocalStatisticsParameters {
   int radius = 7;       ///< 0 to 65535
   double ratio = 0.15;  ///< of bradley, how far below the mean black begins; 0 to 1
   double k = 0.2;       ///< of sauvola, 0 to 1
-  double range = 0;     ///< of sauvola, the deviation that leaves the mean as it is: more than 0;
-                        ///< 0 stands for 2^(bits − 1)
+  double range = 0;     ///< of sauvola, the deviation that leaves the mean as it is: 0 to 65535,
+                        ///< where 0 stands for 2^(bits − 1)
 
   bool operator==(const LocalStatisticsParameters& other) const noexcept;
   bool operator!=(const LocalStatisticsParameters& other) const noexcept {

@@ -37,13 +37,12 @@ CUDAVISION_HOST_DEVICE inline std::uint32_t rounded_mean(typename Window::Sum su
                                                          typename Window::Real inverse) {
   using Sum = typename Window::Sum;
   using Signed = std::make_signed_t<Sum>;
-  // S / N is below 2^16: the estimate is off by less than one, and twice the rest by less than 4N.
-  // No branches: the CPU does several windows at a time.
+  // S / N is below 2^16: the estimate, cut off, is the quotient, or by its error one less, or one
+  // more where that is the nearest. No branches: the CPU does several windows at a time.
   const auto estimate =
       static_cast<std::int32_t>(static_cast<typename Window::Real>(sum) * inverse);
   const auto rest = static_cast<Signed>(sum - static_cast<Sum>(estimate) * area);
-  const auto n = static_cast<Signed>(area);
-  return static_cast<std::uint32_t>(estimate + (2 * rest >= n) - (2 * rest < -n));
+  return static_cast<std::uint32_t>(estimate + (2 * rest >= static_cast<Signed>(area)));
 }
 
 /// V = N·Q − S².
@@ -93,13 +92,8 @@ CUDAVISION_HOST_DEVICE inline std::uint32_t rounded_deviation(typename Window::V
                                                               typename Window::Real inverse) {
   using Variance = typename Window::Variance;
   const auto estimate = static_cast<std::int32_t>(estimated_root(variance) * inverse);
-  const auto reaches = [&](std::int32_t s) {
-    const auto edge = static_cast<Variance>(area) * static_cast<std::uint32_t>(2 * s - 1);
-    return edge * edge <= 4 * variance;
-  };
-  // 0 is reached, whatever its edge.
-  return static_cast<std::uint32_t>(estimate + reaches(estimate + 1) -
-                                    ((estimate > 0) & !reaches(estimate)));
+  const auto edge = static_cast<Variance>(area) * static_cast<std::uint32_t>(2 * estimate + 1);
+  return static_cast<std::uint32_t>(estimate + (edge * edge <= 4 * variance));
 }
 
 /// What is left of the mean in Bradley's threshold, in units of 2^−16.
