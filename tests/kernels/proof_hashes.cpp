@@ -57,10 +57,8 @@ struct Suite {
 };
 
 constexpr Suite suites[] = {
-    {"gaussblur", 400, gaussblur_hash},
-    {"histequalize", 400, histequalize_hash},
-    {"integral", 200, integral_hash},
-    {"localstatistics", 200, localstatistics_hash},
+    {"gaussblur", 400, gaussblur_hash}, {"histequalize", 400, histequalize_hash},
+    {"integral", 200, integral_hash},   {"localstatistics", 200, localstatistics_hash},
     {"nlmeans", 150, nlmeans_hash},
 };
 
