@@ -39,8 +39,7 @@ SamplePlane Luminance::of(const ConstFrame& in) {
     return {plane_, layout_.width, layout_.bits, 0};
   }
   const Channel& luma = layout_.channels[layout_.find(Role::luma)];
-  View<const std::uint8_t> rows = in.planes[luma.plane];
-  rows.data += luma.offset * layout_.sample_bytes();
+  View<const std::uint8_t> rows = in.planes[luma.plane];  // from its first byte on: the step is 1
   rows.width = layout_.width * layout_.sample_bytes();
   rows.height = layout_.height;
   return {rows, layout_.width, layout_.bits, layout_.shift};

@@ -24,8 +24,9 @@
 /// own sampling, except that alpha is copied.
 ///
 /// The limits of search and patch keep the sums of 8 bits within 32 bits and M at 825 or more,
-/// which leaves the weights almost three digits. The work grows with search², with patch hardly. A
-/// GPU is fastest with samples of 8 bits, a patch of 3, 5 or 7 and a search up to 57.
+/// which leaves the weights almost three digits. The work grows with search², with patch hardly. On
+/// a GPU samples of 8 bits with a patch of 3, 5 or 7 and a search up to 57 have a kernel of their
+/// own.
 namespace cudavision {
 
 struct NlMeansParameters {
