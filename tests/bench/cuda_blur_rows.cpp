@@ -1,18 +1,13 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include <stdexcept>
-
 #include "blur_subjects.h"
 #include "cuda_rows.h"
-#include "device_block.h"
+#include "frame_row.h"
 #include "gaussblur_case.h"
-#include "graph_timer.h"
 
 namespace cudavision::bench {
 namespace {
 
-using test::Content;
 using test::CudaTestDevice;
-using test::DeviceBlock;
 
 /// What is measured. The times required hold for an NVIDIA H200.
 struct Subject {
@@ -47,33 +42,11 @@ const Subject subjects[] = {
 };
 
 Row measure(const CudaTestDevice& device, const Subject& subject) {
-  const test::GaussBlurCase test =
+  const auto test =
       test::plain_gaussblur_case(test::layout_named(subject.layout, subject.width, subject.height),
-                                 subject.parameters, Content::natural, 3);
-  Row row{blur_name(subject.parameters), subject.layout, subject.width, subject.height,
-          test::name(test.content)};
-  row.required = subject.required;
-
-  const auto input = test::input_block(test);
-  const auto cpu = make_cpu_device();
-  const std::string difference =
-      test::difference(test, test::GaussBlurRunner(*cpu, test).run(input, 0),
-                       test::GaussBlurRunner(*device, test).run(input, 0));
-  if (!difference.empty())
-    throw std::runtime_error(row.operation + ", " + describe(test) +
-                             ": CUDA differs from the CPU: " + difference);
-
-  const DeviceBlock<std::uint8_t> in(*device, input);
-  const DeviceBlock<std::uint8_t> out(*device, std::vector<std::uint8_t>(test.out.bytes));
-  const ConstFrame in_frame =
-      frame_in(test.layout, test.in, static_cast<const std::uint8_t*>(in.data()));
-  const Frame out_frame = frame_in(test.layout, test.out, out.data());
-  GaussBlur blur(*device, test.layout, test.parameters);
-  const GraphTimer timer(device.stream());
-  row.microseconds = timer.microseconds([&] { blur.run(in_frame, out_frame); });
-  row.copy_microseconds = timer.microseconds(
-      [&] { enqueue_plain_copy(device.stream(), in.data(), out.data(), test.in.bytes); });
-  return row;
+                                 subject.parameters, test::Content::natural, 3);
+  return frame_row<GaussBlur, test::GaussBlurRunner>(device, blur_name(subject.parameters),
+                                                     subject.layout, test, subject.required);
 }
 
 }  // namespace

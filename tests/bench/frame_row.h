@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#pragma once
+
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "contents.h"
+#include "cuda_testing.h"
+#include "device_block.h"
+#include "graph_timer.h"
+#include "placement.h"
+#include "rows.h"
+
+namespace cudavision::bench {
+
+/// Times an operation that makes a frame of a frame, beside a plain copy of the input's bytes. Case
+/// and Runner: of the kernel tests. Throws std::runtime_error where CUDA differs from the CPU.
+template <class Operation, class Runner, class Case>
+Row frame_row(const test::CudaTestDevice& device, const std::string& name,
+              const std::string& layout_name, const Case& test, double required) {
+  Row row{name, layout_name, test.layout.width, test.layout.height, test::name(test.content)};
+  row.required = required;
+
+  const auto input = input_block(test);
+  const auto cpu = make_cpu_device();
+  const std::string different =
+      difference(test, Runner(*cpu, test).run(input, 0), Runner(*device, test).run(input, 0));
+  if (!different.empty())
+    throw std::runtime_error(name + ", " + describe(test) +
+                             ": CUDA differs from the CPU: " + different);
+
+  const test::DeviceBlock<std::uint8_t> in(*device, input);
+  const test::DeviceBlock<std::uint8_t> out(*device, std::vector<std::uint8_t>(test.out.bytes));
+  const ConstFrame in_frame =
+      frame_in(test.layout, test.in, static_cast<const std::uint8_t*>(in.data()));
+  const Frame out_frame = frame_in(test.layout, test.out, out.data());
+  Operation operation(*device, test.layout, test.parameters);
+  const GraphTimer timer(device.stream());
+  row.microseconds = timer.microseconds([&] { operation.run(in_frame, out_frame); });
+  row.copy_microseconds = timer.microseconds(
+      [&] { enqueue_plain_copy(device.stream(), in.data(), out.data(), test.in.bytes); });
+  return row;
+}
+
+}  // namespace cudavision::bench
