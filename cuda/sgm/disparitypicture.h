@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+
+#include "../device.h"
+#include "../frame.h"
+#include "sgmstereo.h"
+
+/// Maps of disparities as pictures to look at, and as depth.
+namespace cudavision {
+
+struct DisparityPictureParameters {
+  enum class Kind : std::uint8_t {
+    gray,  ///< 8 bits: 0 is not known, else 1 + (254·n + s·(D − 1) div 2) div (s·(D − 1)) with
+           ///< n = v − s·minimum, s = the numbers to a pixel, D = disparities; at most 255
+    color,  ///< packed red, green, blue by table[gray]; black where not known
+    depth,  ///< 16 bits: min(65535, (2K + v) div 2v), K = llround(s·focal_length·baseline / unit);
+            ///< 0 where v is not known or not positive
+  };
+  Kind kind = Kind::gray;
+  double focal_length = 0;  ///< pixels
+  double baseline = 0;      ///< mm
+  double unit = 1;          ///< mm to a count
+};
+
+/// Red, green and blue by the number of gray.
+using ColorTable = std::array<std::array<std::uint8_t, 3>, 256>;
+
+class DisparityPicture {
+ public:
+  /// out: for color a layout of one plane with red, green and blue channels of 8 bits; others'
+  /// bytes (alpha, padding) become 255. For gray and depth one plane of one channel of 8, 16 bits.
+  /// Throws invalid_argument.
+  DisparityPicture(Device& device, const FrameLayout& out, const SgmParameters& parameters,
+                   DisparityPictureParameters::Kind kind);
+  ~DisparityPicture();
+
+  /// Both never allocate, and hold from the next run() on. scale follows set_scale where subpixel
+  /// changes it.
+  void set_parameters(const SgmParameters& parameters, const DisparityPictureParameters& picture);
+  void set_colors(const ColorTable& table);
+
+  /// disparity: as SgmStereo::run() writes it. Only enqueues.
+  void run(View<const std::uint8_t> disparity, const Frame& out);
+
+ private:
+  class State;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace cudavision
