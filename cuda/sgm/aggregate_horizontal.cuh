@@ -65,9 +65,10 @@ __device__ void walk(const HorizontalArguments& a, const PathLanes<kSteps>& lane
   const int begin = kForward ? (kSecond ? middle : 0) : (kSecond ? middle - 1 : a.width - 1);
   const int steps = kForward == kSecond ? a.width - middle : middle;
   constexpr int direction = kForward ? 1 : -1;
-  uint4* const state = a.states + ((kForward ? 0 : a.height) + static_cast<std::int64_t>(y)) *
-                                      (a.lanes * (kWords / 8)) +
-                       lanes.lane * (kWords / 8);
+  uint4* const state =
+      a.states +
+      ((kForward ? 0 : a.height) + static_cast<std::int64_t>(y)) * (a.lanes * (kWords / 8)) +
+      lanes.lane * (kWords / 8);
   const std::uint32_t* const p2s = a.p2[kForward ? 0 : 1];
 
   std::uint32_t path[kWords];
@@ -120,8 +121,8 @@ __device__ void walk(const HorizontalArguments& a, const PathLanes<kSteps>& lane
                    (differing_bits(now.left, high[(k + turned) % kWords], ~0u) << 16);
       advance(lanes, costs, a.p1, byte_in_halves<3>(now.p2), least, path);
 
-      uint4* const to = reinterpret_cast<uint4*>(
-          a.sums + (row + begin + direction * step) * a.disparities);
+      uint4* const to =
+          reinterpret_cast<uint4*>(a.sums + (row + begin + direction * step) * a.disparities);
       if constexpr (kSecond) {
         std::uint32_t sums[kWords];
 #pragma unroll

@@ -116,8 +116,8 @@ struct SweepShared {
       split(high[i], at_high);
 #pragma unroll
       for (int c = 0; c < copies; ++c)
-        costs[i * copies + c] = differing_bits(left, at_low[c], mask) +
-                                (differing_bits(left, at_high[c], mask) << 16);
+        costs[i * copies + c] =
+            differing_bits(left, at_low[c], mask) + (differing_bits(left, at_high[c], mask) << 16);
     }
   }
 
@@ -233,8 +233,7 @@ __global__ void __launch_bounds__(sweep_threads<kWords>)
     slot = (warp - a.tile.main_warps) * a.units;
     end_slot = a.tile.halo;
   } else {
-    slot = a.tile.halo + a.tile.columns +
-           (warp - a.tile.main_warps - a.tile.halo_warps) * a.units;
+    slot = a.tile.halo + a.tile.columns + (warp - a.tile.main_warps - a.tile.halo_warps) * a.units;
     end_slot = a.tile.slots();
   }
   const int first_slot = slot;
@@ -319,8 +318,7 @@ __global__ void __launch_bounds__(sweep_threads<kWords>)
     if (!main) {
       const int nearest = left_side ? a.tile.halo - 1 - min(first_slot + a.units - 1, end_slot - 1)
                                     : first_slot - a.tile.halo - a.tile.columns;
-      const int distance =
-          left_side ? a.tile.halo - 1 - slot : slot - a.tile.halo - a.tile.columns;
+      const int distance = left_side ? a.tile.halo - 1 - slot : slot - a.tile.halo - a.tile.columns;
       warp_works = nearest <= a.tile.halo - 2 - r;
       works = used && distance <= a.tile.halo - 2 - r;
     }

@@ -107,8 +107,8 @@ __device__ std::uint32_t least_cost(const PathLanes<kSteps>& lanes, std::uint32_
 template <int kSteps>
 __device__ void least_costs(const PathLanes<kSteps>& lanes, std::uint32_t& first,
                             std::uint32_t& second) {
-  const std::uint32_t both = lanes.least(
-      __vminu2(__byte_perm(first, second, 0x5410), __byte_perm(first, second, 0x7632)));
+  const std::uint32_t both =
+      lanes.least(__vminu2(__byte_perm(first, second, 0x5410), __byte_perm(first, second, 0x7632)));
   first = __byte_perm(both, 0, 0x1010);
   second = __byte_perm(both, 0, 0x3232);
 }
@@ -125,8 +125,7 @@ __device__ void advance(const PathLanes<kSteps>& lanes, const std::uint32_t (&co
 #pragma unroll
   for (int k = 0; k < kWords; ++k) {
     const std::uint32_t after = k + 1 < kWords ? path[k + 1] : end;
-    const std::uint32_t reached =
-        __vimin3_u16x2(__vminu2(before, after) + p1, path[k], limit);
+    const std::uint32_t reached = __vimin3_u16x2(__vminu2(before, after) + p1, path[k], limit);
     before = path[k];
     path[k] = reached + costs[k] - least;
   }

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+//
+// Filling of a map on CUDA. A warp goes along a row and leaves behind what is known to the left of
+// each pixel, then back with what is known to the right. Then the rows without anything known are
+// filled from their neighbours.
+
+#include "cuda_launch.h"
+#include "sgm/arithmetic.h"
+#include "sgm/stages_cuda.h"
+
+namespace cudavision::sgm {
+namespace {
+
+constexpr int threads = 128;
+constexpr unsigned whole_warp = 0xffffffffu;
+
+struct HolesArguments {
+  std::uint16_t* map;
+  std::uint16_t* known_left;  // of each pixel
+  int width, height;
+};
+
+/// Known numbers of 32 pixels beside each other: the nearest one before or behind each pixel,
+/// itself included. carried: what the pixels on that side have; what these have afterwards.
+template <bool kFromLeft>
+__device__ std::uint16_t nearest(std::uint16_t value, std::uint16_t& carried) {
+  const int lane = threadIdx.x % 32;
+  const unsigned known = __ballot_sync(whole_warp, value != unknown);
+  const unsigned on_side = known & (kFromLeft ? ~0u >> (31 - lane) : ~0u << lane);
+  const int source = on_side == 0 ? lane : kFromLeft ? 31 - __clz(on_side) : __ffs(on_side) - 1;
+  const auto found =
+      static_cast<std::uint16_t>(__shfl_sync(whole_warp, static_cast<int>(value), source));
+  const std::uint16_t result = on_side == 0 ? carried : found;
+  carried = static_cast<std::uint16_t>(
+      __shfl_sync(whole_warp, static_cast<int>(result), kFromLeft ? 31 : 0));
+  return result;
+}
+
+__global__ void __launch_bounds__(threads) rows_kernel(const __grid_constant__ HolesArguments a) {
+  let_next_launch_in();
+  wait_for_last_launch();
+  const int y = static_cast<int>(blockIdx.x) * (threads / 32) + threadIdx.x / 32;
+  if (y >= a.height)
+    return;
+  const int lane = threadIdx.x % 32;
+  std::uint16_t* const map = a.map + static_cast<std::int64_t>(y) * a.width;
+  std::uint16_t* const known_left = a.known_left + static_cast<std::int64_t>(y) * a.width;
+  const int last = (a.width - 1) / 32 * 32;
+
+  std::uint16_t carried = unknown;
+  std::uint16_t next = lane < a.width ? map[lane] : unknown;
+  for (int x = lane; x < last + 32; x += 32) {
+    const std::uint16_t value = next;
+    next = x + 32 < a.width ? map[x + 32] : unknown;
+    const std::uint16_t found = nearest<true>(value, carried);
+    if (x < a.width)
+      known_left[x] = found;
+  }
+  // Each lane comes back over the pixels where it was.
+  carried = unknown;
+  for (int x = last + lane; x >= 0; x -= 32) {
+    const std::uint16_t value = x < a.width ? map[x] : unknown;
+    const std::uint16_t found = nearest<false>(value, carried);
+    // What is not known is the largest number.
+    if (x < a.width && value == unknown)
+      map[x] = min(known_left[x], found);
+  }
+}
+
+/// After the first pass a row has something known everywhere, or nowhere.
+__global__ void __launch_bounds__(threads)
+    empty_rows_kernel(const __grid_constant__ HolesArguments a) {
+  let_next_launch_in();
+  wait_for_last_launch();
+  const int y = static_cast<int>(blockIdx.x);
+  const auto row = [&](int number) { return a.map + static_cast<std::int64_t>(number) * a.width; };
+  // Rows that another block fills at this moment had nothing known to the left of their last pixel.
+  const auto has_known = [&](int number) {
+    return a.known_left[static_cast<std::int64_t>(number + 1) * a.width - 1] != unknown;
+  };
+  if (has_known(y))
+    return;
+  int from = y - 1;
+  while (from >= 0 && !has_known(from))
+    --from;
+  if (from < 0)
+    for (from = y + 1; from < a.height && !has_known(from);)
+      ++from;
+  if (from >= a.height)
+    return;
+  for (int x = threadIdx.x; x < a.width; x += threads)
+    row(y)[x] = row(from)[x];
+}
+
+class Implementation final : public HolesCuda {
+ public:
+  Implementation(Device& device, const Problem& problem, void* scratch)
+      : a_{nullptr, static_cast<std::uint16_t*>(scratch), problem.width, problem.height},
+        launch_(device.stream(), rows_kernel) {}
+
+  void run(std::uint16_t* map) const override {
+    HolesArguments a = a_;
+    a.map = map;
+    constexpr int rows = threads / 32;
+    launch_(rows_kernel, static_cast<unsigned>((a.height + rows - 1) / rows), threads, 0, a);
+    launch_(empty_rows_kernel, static_cast<unsigned>(a.height), threads, 0, a);
+  }
+
+ private:
+  HolesArguments a_;
+  Launcher<HolesArguments> launch_;
+};
+
+}  // namespace
+
+std::unique_ptr<HolesCuda> make_holes_cuda(Device& device, const Problem& problem, void* scratch) {
+  return std::make_unique<Implementation>(device, problem, scratch);
+}
+
+}  // namespace cudavision::sgm

@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+//
+// What looks at each pixel of a map once, on CUDA: the median, the check and what is written out.
+
+#include "cuda_launch.h"
+#include "sgm/arithmetic.h"
+#include "sgm/samples.cuh"
+#include "sgm/stages_cuda.h"
+
+namespace cudavision::sgm {
+namespace {
+
+constexpr int threads = 256;
+
+struct MapArguments {
+  int width, height;
+  int blocks_per_row;
+  const std::uint16_t* from;  // the map, or the right one for the check
+  std::uint16_t* to;
+  bool libsgm;
+
+  // Of the check.
+  Samples picture;
+  int shift, max_diff;
+
+  // Of what is written out.
+  const std::uint8_t* confidence;
+  std::uint8_t* out;
+  std::int64_t out_pitch;
+  bool out_even;  // words lie at even addresses
+  std::uint16_t added, invalid;
+};
+
+/// Where a thread's pixel is; x may be beyond the row.
+struct MapPixel {
+  int x, y;
+  std::int64_t row;
+
+  __device__ explicit MapPixel(const MapArguments& a)
+      : x(static_cast<int>(blockIdx.x % a.blocks_per_row) * threads + threadIdx.x),
+        y(static_cast<int>(blockIdx.x / a.blocks_per_row)),
+        row(static_cast<std::int64_t>(y) * a.width) {}
+};
+
+__global__ void __launch_bounds__(threads) median_kernel(const __grid_constant__ MapArguments a) {
+  let_next_launch_in();
+  wait_for_last_launch();
+  const MapPixel at(a);
+  if (at.x >= a.width)
+    return;
+  std::uint16_t value = a.libsgm ? 0 : unknown;
+  if (at.x > 0 && at.x < a.width - 1 && at.y > 0 && at.y < a.height - 1) {
+    const std::uint16_t* const here = a.from + at.row + at.x;
+    const std::uint16_t* const above = here - a.width;
+    const std::uint16_t* const below = here + a.width;
+    value = median_of_9(above[-1], above[0], above[1], here[-1], here[0], here[1], below[-1],
+                        below[0], below[1]);
+  }
+  a.to[at.row + at.x] = value;
+}
+
+__global__ void __launch_bounds__(threads) check_kernel(const __grid_constant__ MapArguments a) {
+  let_next_launch_in();
+  wait_for_last_launch();
+  const MapPixel at(a);
+  if (at.x >= a.width)
+    return;
+  const std::uint16_t value = a.to[at.row + at.x];
+  const std::uint16_t* const right = a.from + at.row;
+  const bool confirmed = a.libsgm ? is_confirmed_by_libsgm(value, a.picture.at(at.x, at.y), at.x,
+                                                           a.width, right, a.shift, a.max_diff)
+                                  : is_confirmed(value, at.x, a.width, right, a.max_diff);
+  if (!confirmed)
+    a.to[at.row + at.x] = unknown;
+}
+
+__global__ void __launch_bounds__(threads) write_kernel(const __grid_constant__ MapArguments a) {
+  let_next_launch_in();
+  wait_for_last_launch();
+  const MapPixel at(a);
+  if (at.x >= a.width)
+    return;
+  const std::uint16_t value = a.from[at.row + at.x];
+  const auto number = static_cast<std::uint16_t>(value == unknown ? a.invalid : value + a.added);
+  std::uint8_t* const to = a.out + a.out_pitch * at.y + 2 * static_cast<std::int64_t>(at.x);
+  if (a.out_even) {
+    *reinterpret_cast<std::uint16_t*>(to) = number;
+  } else {
+    to[0] = static_cast<std::uint8_t>(number);
+    to[1] = static_cast<std::uint8_t>(number >> 8);
+  }
+}
+
+__global__ void __launch_bounds__(threads)
+    confidence_kernel(const __grid_constant__ MapArguments a) {
+  let_next_launch_in();
+  wait_for_last_launch();
+  const MapPixel at(a);
+  if (at.x >= a.width)
+    return;
+  a.out[a.out_pitch * at.y + at.x] =
+      a.from[at.row + at.x] == unknown ? 0 : a.confidence[at.row + at.x];
+}
+
+class Implementation final : public MapsCuda {
+ public:
+  Implementation(Device& device, const Problem& problem)
+      : minimum_(problem.minimum), launch_(device.stream(), median_kernel) {
+    a_.width = problem.width;
+    a_.height = problem.height;
+    a_.blocks_per_row = (problem.width + threads - 1) / threads;
+    a_.libsgm = problem.compatibility == SgmParameters::Compatibility::libsgm;
+  }
+
+  void median(const std::uint16_t* from, std::uint16_t* to) const override {
+    MapArguments a = a_;
+    a.from = from;
+    a.to = to;
+    launch(median_kernel, a);
+  }
+
+  void check(const SamplePlane& picture, const std::uint16_t* right, bool subpixel, int max_diff,
+             std::uint16_t* left) const override {
+    MapArguments a = a_;
+    a.from = right;
+    a.to = left;
+    a.picture = Samples(picture);
+    a.shift = subpixel ? 4 : 0;
+    a.max_diff = max_diff;
+    launch(check_kernel, a);
+  }
+
+  void write(const std::uint16_t* map, const DisparityScale& scale,
+             View<std::uint8_t> disparity) const override {
+    MapArguments a = a_;
+    a.from = map;
+    a.out = disparity.data;
+    a.out_pitch = disparity.pitch;
+    a.out_even =
+        reinterpret_cast<std::uintptr_t>(disparity.data) % 2 == 0 && disparity.pitch % 2 == 0;
+    a.added = static_cast<std::uint16_t>(minimum_ * scale.per_pixel);
+    a.invalid = scale.invalid;
+    launch(write_kernel, a);
+  }
+
+  void write_confidence(const std::uint16_t* map, const std::uint8_t* confidence,
+                        View<std::uint8_t> out) const override {
+    MapArguments a = a_;
+    a.from = map;
+    a.confidence = confidence;
+    a.out = out.data;
+    a.out_pitch = out.pitch;
+    launch(confidence_kernel, a);
+  }
+
+ private:
+  void launch(Launcher<MapArguments>::Kernel kernel, const MapArguments& a) const {
+    launch_(kernel, static_cast<unsigned>(a.blocks_per_row) * a.height, threads, 0, a);
+  }
+
+  MapArguments a_{};
+  int minimum_;
+  Launcher<MapArguments> launch_;
+};
+
+}  // namespace
+
+std::unique_ptr<MapsCuda> make_maps_cuda(Device& device, const Problem& problem) {
+  return std::make_unique<Implementation>(device, problem);
+}
+
+}  // namespace cudavision::sgm

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+//
+// Semi-Global Matching on CUDA: the stages side by side.
+
+#include "sgm/stages_cuda.h"
+
+namespace cudavision::sgm {
+namespace {
+
+class StagesCuda final : public Stages {
+ public:
+  StagesCuda(Device& device, const Problem& problem)
+      : scratch_(device.allocate(8 * static_cast<std::size_t>(problem.pixels()))),
+        census_(make_census_cuda(device, problem)),
+        aggregate_(make_aggregate_cuda(device, problem, scratch_.data())),
+        select_(make_select_cuda(device, problem)),
+        maps_(make_maps_cuda(device, problem)),
+        speckles_(make_speckles_cuda(device, problem, scratch_.data())),
+        holes_(make_holes_cuda(device, problem, scratch_.data())) {}
+
+  void census(const SamplePlane& picture, void* features) override {
+    census_->run(picture, features);
+  }
+  void aggregate(const SamplePlane& picture, const void* left, const void* right,
+                 const Penalties& penalties, std::uint16_t* sums) override {
+    aggregate_->run(picture, left, right, penalties, sums);
+  }
+  void select(const std::uint16_t* sums, float uniqueness, bool subpixel,
+              const Winners& winners) override {
+    select_->run(sums, uniqueness, subpixel, winners);
+  }
+  void median(const std::uint16_t* from, std::uint16_t* to) override { maps_->median(from, to); }
+  void check(const SamplePlane& picture, const std::uint16_t* right, bool subpixel, int max_diff,
+             std::uint16_t* left) override {
+    maps_->check(picture, right, subpixel, max_diff, left);
+  }
+  void remove_speckles(int size, int most_step, std::uint16_t* map) override {
+    speckles_->run(size, most_step, map);
+  }
+  void write(const std::uint16_t* map, const DisparityScale& scale,
+             View<std::uint8_t> disparity) override {
+    maps_->write(map, scale, disparity);
+  }
+  void write_confidence(const std::uint16_t* map, const std::uint8_t* confidence,
+                        View<std::uint8_t> out) override {
+    maps_->write_confidence(map, confidence, out);
+  }
+  void fill_holes(std::uint16_t* map) override { holes_->run(map); }
+
+ private:
+  Buffer scratch_;  // of one stage after the other
+  std::unique_ptr<CensusCuda> census_;
+  std::unique_ptr<AggregateCuda> aggregate_;
+  std::unique_ptr<SelectCuda> select_;
+  std::unique_ptr<MapsCuda> maps_;
+  std::unique_ptr<SpecklesCuda> speckles_;
+  std::unique_ptr<HolesCuda> holes_;
+};
+
+}  // namespace
+
+std::unique_ptr<Stages> make_stages_cuda(Device& device, const Problem& problem) {
+  return std::make_unique<StagesCuda>(device, problem);
+}
+
+}  // namespace cudavision::sgm
