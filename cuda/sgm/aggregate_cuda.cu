@@ -62,7 +62,7 @@ class Implementation final : public AggregateCuda {
       : problem_(problem),
         plan_(path_plan(problem.disparities)),
         paths_(problem.paths == 8 ? 3 : 1),
-        sweep_kernel_(sweep_kernel_for(plan_, problem.feature_bytes(), paths_)),
+        sweep_kernel_(sweep_kernel_for(plan_, problem.feature_bytes(), problem.paths == 8)),
         launch_p2_(device.stream(), p2_kernel),
         launch_horizontal_(device.stream(),
                            horizontal_kernel_for(plan_, problem.feature_bytes(), false)),
@@ -165,8 +165,10 @@ class Implementation final : public AggregateCuda {
   }
   template <int kWords>
   std::size_t shared_bytes(const SweepArguments& a) const {
-    return problem_.feature_bytes() == 8 ? SweepShared<kWords, std::uint64_t>::bytes(a, paths_)
-                                         : SweepShared<kWords, std::uint32_t>::bytes(a, paths_);
+    const int vectors = problem_.feature_bytes() == 8
+                            ? SweepShared<kWords, std::uint64_t>::size(a, paths_ == 3)
+                            : SweepShared<kWords, std::uint32_t>::size(a, paths_ == 3);
+    return sizeof(uint4) * static_cast<std::size_t>(vectors);
   }
 
   /// How the picture is cut: as few columns for a block as keep all multiprocessors at work, so

@@ -25,32 +25,44 @@ struct HorizontalArguments {
 
 constexpr int horizontal_threads = 64;
 
+/// A feature of the right picture, which is in column x.
+template <class Feature>
+__device__ Feature right_feature(const Feature* feature, int x, int width) {
+  const bool inside = static_cast<unsigned>(x) < static_cast<unsigned>(width);
+  return inside ? *feature : Feature{0};
+}
+
 /// What a step needs from memory, loaded some steps before.
 template <int kWords, class Feature, bool kSecond>
 struct HorizontalLoads {
   Feature left{}, low{}, high{};  // low, high: what comes into the windows
   std::uint32_t p2 = 0;
   uint4 others[kSecond ? kWords / 8 : 1]{};  // the other path's costs
+};
 
-  __device__ void load(const HorizontalArguments& a, const std::uint32_t* p2s, std::int64_t row,
-                       int x, int entering, int lane) {
-    const std::int64_t pixel = row + x;
-    left = static_cast<const Feature*>(a.left)[pixel];
-    p2 = p2s[pixel];
-    low = right_feature(a, row, entering);
-    high = right_feature(a, row, entering - a.disparities / 2);
-    if constexpr (kSecond) {
-      const auto* from =
-          reinterpret_cast<const uint4*>(a.sums + pixel * a.disparities) + lane * (kWords / 8);
-#pragma unroll
-      for (int i = 0; i < kWords / 8; ++i)
-        others[i] = from[i];
-    }
+/// Where the loads of a step are from, others apart.
+template <class Feature>
+struct HorizontalCursor {
+  const Feature* left;
+  const std::uint32_t* p2;
+  const Feature *low, *high;
+  int low_x, high_x;  // far beyond the picture for idle lanes
+
+  /// Of the step that is `step` columns further.
+  template <class Loads>
+  __device__ void load(int step, int width, Loads& to) const {
+    to.left = left[step];
+    to.p2 = p2[step];
+    to.low = right_feature(low + step, low_x + step, width);
+    to.high = right_feature(high + step, high_x + step, width);
   }
-
-  __device__ static Feature right_feature(const HorizontalArguments& a, std::int64_t row, int x) {
-    const bool inside = static_cast<unsigned>(x) < static_cast<unsigned>(a.width);
-    return inside ? static_cast<const Feature*>(a.right)[row + x] : Feature{0};
+  __device__ void move(int steps) {
+    left += steps;
+    p2 += steps;
+    low += steps;
+    high += steps;
+    low_x += steps;
+    high_x += steps;
   }
 };
 
@@ -58,24 +70,23 @@ struct HorizontalLoads {
 template <int kWords, int kSteps, class Feature, bool kSecond, bool kForward>
 __device__ void walk(const HorizontalArguments& a, const PathLanes<kSteps>& lanes, int first) {
   constexpr int ahead = kWords == 8 ? 4 : 2;  // steps from a load to its use
+  constexpr int vectors = kWords / 8;         // of costs as bytes
+  constexpr int direction = kForward ? 1 : -1;
   const int y = first + lanes.unit;
   const bool works = lanes.used && y < a.height;
-  const std::int64_t row = static_cast<std::int64_t>(y) * a.width;
+  const std::int64_t row = static_cast<std::int64_t>(works ? y : 0) * a.width;
   const int middle = a.width / 2;
   const int begin = kForward ? (kSecond ? middle : 0) : (kSecond ? middle - 1 : a.width - 1);
   const int steps = kForward == kSecond ? a.width - middle : middle;
-  constexpr int direction = kForward ? 1 : -1;
-  uint4* const state =
-      a.states +
-      ((kForward ? 0 : a.height) + static_cast<std::int64_t>(y)) * (a.lanes * (kWords / 8)) +
-      lanes.lane * (kWords / 8);
-  const std::uint32_t* const p2s = a.p2[kForward ? 0 : 1];
 
+  uint4* const state =
+      a.states + ((kForward ? 0 : a.height) + static_cast<std::int64_t>(y)) * (a.lanes * vectors) +
+      lanes.lane * vectors;
   std::uint32_t path[kWords];
-  uint4 from[kWords / 8]{};
+  uint4 from[vectors]{};
   if (kSecond && works)
 #pragma unroll
-    for (int i = 0; i < kWords / 8; ++i)
+    for (int i = 0; i < vectors; ++i)
       from[i] = state[i];
 #pragma unroll
   for (int k = 0; k < kWords; ++k)
@@ -84,67 +95,87 @@ __device__ void walk(const HorizontalArguments& a, const PathLanes<kSteps>& lane
 
   // The features of the right picture at this lane's disparities. One pixel further all of them
   // belong to the next disparity, so it is their places that turn.
+  const int half = a.disparities / 2;
+  const int seen = works ? begin - a.minimum - lanes.lane * kWords : -(1 << 24);
+  const auto* const right = static_cast<const Feature*>(a.right) + row;
   Feature low[kWords], high[kWords];
-  const int right_of_lane = begin - a.minimum - lanes.lane * kWords;
 #pragma unroll
   for (int k = 0; k < kWords; ++k) {
-    using Loads = HorizontalLoads<kWords, Feature, kSecond>;
-    const int x = right_of_lane - direction - k;
-    low[k] = works ? Loads::right_feature(a, row, x) : Feature{0};
-    high[k] = works ? Loads::right_feature(a, row, x - a.disparities / 2) : Feature{0};
+    const int x = seen - direction - k;
+    low[k] = right_feature(right + x, x, a.width);
+    high[k] = right_feature(right + x - half, x - half, a.width);
   }
-  const int entering = right_of_lane - (kForward ? 0 : kWords - 1);
 
+  // This lane's vectors of the first pixel's sums, and from one pixel to the next.
+  uint4* const sums_of_row =
+      reinterpret_cast<uint4*>(a.sums + (row + begin) * a.disparities) + lanes.lane * vectors;
+  const int stride = direction * (a.disparities / 8);
+  int at = 0;
+  const int entering = seen - (kForward ? 0 : kWords - 1);
+  HorizontalCursor<Feature> cursor{static_cast<const Feature*>(a.left) + row + begin,
+                                   a.p2[kForward ? 0 : 1] + row + begin,
+                                   right + entering,
+                                   right + entering - half,
+                                   entering,
+                                   entering - half};
   HorizontalLoads<kWords, Feature, kSecond> loads[ahead];
+  const auto load = [&](int step, int sums_at, auto& to) {
+    cursor.load(step, a.width, to);
+    if constexpr (kSecond)
+#pragma unroll
+      for (int i = 0; i < vectors; ++i)
+        to.others[i] = sums_of_row[sums_at + i];
+  };
 #pragma unroll
   for (int i = 0; i < ahead; ++i)
     if (works && i < steps)
-      loads[i].load(a, p2s, row, begin + direction * i, entering + direction * i, lanes.lane);
+      load(direction * i, stride * i, loads[i]);
 
   for (int start = 0; start < steps; start += kWords) {
 #pragma unroll
     for (int j = 0; j < kWords; ++j) {
-      const int step = start + j;
-      if (step >= steps)
+      if (start + j >= steps)
         break;
       auto& now = loads[j % ahead];
       // After j + 1 turns the places have moved that far.
-      constexpr int turns = kForward ? kWords - 1 : 1;
-      const int turned = (j + 1) * turns;
-      const int entered = kForward ? 0 : kWords - 1;
-      low[(entered + turned) % kWords] = now.low;
-      high[(entered + turned) % kWords] = now.high;
+      const int turned = (j + 1) * (kForward ? kWords - 1 : 1);
+      const int entered = ((kForward ? 0 : kWords - 1) + turned) % kWords;
+      low[entered] = now.low;
+      high[entered] = now.high;
       std::uint32_t costs[kWords];
 #pragma unroll
       for (int k = 0; k < kWords; ++k)
-        costs[k] = differing_bits(now.left, low[(k + turned) % kWords], ~0u) +
-                   (differing_bits(now.left, high[(k + turned) % kWords], ~0u) << 16);
-      advance(lanes, costs, a.p1, byte_in_halves<3>(now.p2), least, path);
+        costs[k] = in_halves(differing_bits(now.left, low[(k + turned) % kWords], ~0u),
+                             differing_bits(now.left, high[(k + turned) % kWords], ~0u));
+      advance(lanes, costs, a.p1, byte_in_halves(now.p2, 0x4343), least, path);
 
-      uint4* const to =
-          reinterpret_cast<uint4*>(a.sums + (row + begin + direction * step) * a.disparities);
       if constexpr (kSecond) {
         std::uint32_t sums[kWords];
 #pragma unroll
         for (int k = 0; k < kWords; ++k)
           sums[k] = path[k] + word_of_bytes(now.others, k);
-        uint4 vectors[kWords / 4];
-        in_order(sums, vectors);
-        __syncwarp();  // all lanes have what they overwrite
+        uint4 ordered[2 * vectors];
+        in_order(sums, ordered);
+        __syncwarp();  // all lanes have what is overwritten now
         if (works)
 #pragma unroll
-          for (int i = 0; i < kWords / 8; ++i) {
-            to[lanes.lane * (kWords / 8) + i] = vectors[i];
-            to[(a.lanes + lanes.lane) * (kWords / 8) + i] = vectors[kWords / 8 + i];
+          for (int i = 0; i < vectors; ++i) {
+            sums_of_row[at + i] = ordered[i];
+            sums_of_row[at + a.lanes * vectors + i] = ordered[vectors + i];
           }
       } else if (works) {
-        store_bytes(path, to + lanes.lane * (kWords / 8));
+        store_bytes(path, sums_of_row + at);
       }
-      if (works && step + ahead < steps)
-        now.load(a, p2s, row, begin + direction * (step + ahead),
-                 entering + direction * (step + ahead), lanes.lane);
+      if (works && start + j + ahead < steps)
+        load(direction * (j + ahead), at + ahead * stride, now);
+      at += stride;
+      // Steps are many in a loop: copies for each of them would fill the registers.
+      keep_one_copy(at);
+      keep_one_copy(cursor.low_x);
+      keep_one_copy(cursor.high_x);
       least = least_cost(lanes, least_of(path));
     }
+    cursor.move(direction * kWords);
   }
 
   if constexpr (!kSecond) {
@@ -158,7 +189,7 @@ __device__ void walk(const HorizontalArguments& a, const PathLanes<kSteps>& lane
 
 /// As many warps for the paths to the right as the rows take, then as many for those to the left.
 template <int kWords, int kSteps, class Feature, bool kSecond>
-__global__ void __launch_bounds__(horizontal_threads)
+__global__ void __launch_bounds__(horizontal_threads, 1)
     horizontal_kernel(const __grid_constant__ HorizontalArguments a) {
   let_next_launch_in();
   wait_for_last_launch();

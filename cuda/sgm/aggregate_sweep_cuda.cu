@@ -6,13 +6,13 @@
 
 namespace cudavision::sgm {
 
-SweepKernel sweep_kernel_for(const PathPlan& plan, int feature_bytes, int paths) {
+SweepKernel sweep_kernel_for(const PathPlan& plan, int feature_bytes, bool diagonal) {
   return with_constants(plan, [=](auto words, auto steps) -> SweepKernel {
     if (feature_bytes == 8)
-      return paths == 3 ? sweep_kernel<words, steps, std::uint64_t, 3>
-                        : sweep_kernel<words, steps, std::uint64_t, 1>;
-    return paths == 3 ? sweep_kernel<words, steps, std::uint32_t, 3>
-                      : sweep_kernel<words, steps, std::uint32_t, 1>;
+      return diagonal ? sweep_kernel<words, steps, std::uint64_t, true>
+                      : sweep_kernel<words, steps, std::uint64_t, false>;
+    return diagonal ? sweep_kernel<words, steps, std::uint32_t, true>
+                    : sweep_kernel<words, steps, std::uint32_t, false>;
   });
 }
 

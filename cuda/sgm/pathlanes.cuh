@@ -131,10 +131,9 @@ __device__ void advance(const PathLanes<kSteps>& lanes, const std::uint32_t (&co
   }
 }
 
-/// Byte kByte of word, in both halves.
-template <int kByte>
-__device__ std::uint32_t byte_in_halves(std::uint32_t word) {
-  return __byte_perm(word, 0, 0x4040 + 0x0101 * kByte);
+/// A byte of word, in both halves. take: 0x4040 and 0x0101 for each byte before it.
+__device__ inline std::uint32_t byte_in_halves(std::uint32_t word, unsigned take) {
+  return __byte_perm(word, 0, take);
 }
 
 // Costs of paths as bytes: words 2i and 2i + 1 make one word.
@@ -172,6 +171,25 @@ __device__ void in_order(const std::uint32_t (&words)[kWords], uint4 (&vectors)[
                                               __byte_perm(words[i + 4], words[i + 5], take),
                                               __byte_perm(words[i + 6], words[i + 7], take)};
     }
+}
+
+/// By the multiplier: the units of logic have more to do.
+__device__ inline std::uint32_t in_halves(std::uint32_t low, std::uint32_t high) {
+#ifdef __CUDA_ARCH__
+  std::uint32_t word;
+  asm("mad.lo.u32 %0, %1, 65536, %2;" : "=r"(word) : "r"(high), "r"(low));
+  return word;
+#else
+  return high << 16 | low;
+#endif
+}
+
+/// What the compiler derives from a variable stays as one value in its register: without this it
+/// prepares the numbers of all steps of an unrolled loop before the loop.
+__device__ inline void keep_one_copy(int& variable) {
+#ifdef __CUDA_ARCH__
+  asm volatile("" : "+r"(variable));
+#endif
 }
 
 __device__ inline std::uint32_t differing_bits(std::uint32_t left, std::uint32_t right,
