@@ -73,7 +73,7 @@ class Implementation final : public AggregateCuda {
     const std::size_t horizontal = 2 * static_cast<std::size_t>(problem.height) * disparities;
     sweep_state_ = 2 * static_cast<std::size_t>(paths_) * problem.width * disparities;
     states_ = device.allocate(std::max(horizontal, 2 * sweep_state_));
-    choose_tile(device_attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin, "the shared memory"));
+    choose_tile();
   }
 
   void run(const SamplePlane& picture, const void* left, const void* right,
@@ -171,21 +171,9 @@ class Implementation final : public AggregateCuda {
     return sizeof(uint4) * static_cast<std::size_t>(vectors);
   }
 
-  /// How the picture is cut: as few columns for a block as keep all multiprocessors at work, so
-  /// that a strip is done soon.
-  void choose_tile(int most_shared_bytes) {
-    const bool diagonal = paths_ == 3;
-    const int most_warps = (plan_.words == 8 ? sweep_threads<8> : sweep_threads<16>) / 32;
-    SweepTile& tile = sweep_.tile;
-    // Two warps on each side, where that makes a strip of enough rows and not of too many.
-    tile.halo = diagonal ? std::clamp(2 * plan_.units, 3, 16) : 0;
-    tile.halo_warps = (tile.halo + plan_.units - 1) / plan_.units;
-    const int most_main = most_warps - 2 * tile.halo_warps;
-    const int columns = (2 * problem_.width + multiprocessor_count() - 1) / multiprocessor_count();
-    const int warps = (columns + plan_.units - 1) / plan_.units;
-    const int rounds = (warps + most_main - 1) / most_main;
-    tile.main_warps = (warps + rounds - 1) / rounds;
-
+  /// How the picture is cut: of all ways that fit shared memory the one that should take least
+  /// time.
+  void choose_tile() {
     sweep_.width = problem_.width;
     sweep_.height = problem_.height;
     sweep_.disparities = problem_.disparities;
@@ -196,22 +184,33 @@ class Implementation final : public AggregateCuda {
     sweep_.p2[1] = p2_[1];
     sweep_.from = states_.as<uint4>();
     sweep_.to = states_.as<uint4>() + sweep_state_ / sizeof(uint4);
-    for (;; --tile.main_warps) {
-      lay_out_tile();
-      sweep_.twice = 2 * shared_bytes(sweep_) <= static_cast<std::size_t>(most_shared_bytes);
-      if (sweep_.twice || tile.main_warps == 1 ||
-          shared_bytes(sweep_) <= static_cast<std::size_t>(most_shared_bytes))
-        break;
-    }
-    strip_rows_ = diagonal ? tile.halo : std::max(1, problem_.height);
+
+    const int most_shared_bytes =
+        device_attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin, "the shared memory");
+    const int multiprocessors = multiprocessor_count();
+    const int most_warps = (plan_.words == 8 ? sweep_threads<8> : sweep_threads<16>) / 32;
+    const bool diagonal = paths_ == 3;
+    SweepTile best;
+    double least = 0;
+    for (int halo_warps = diagonal ? 1 : 0; halo_warps <= (diagonal ? 4 : 0); ++halo_warps)
+      for (int main_warps = 1; main_warps + 2 * halo_warps <= most_warps; ++main_warps) {
+        lay_out({main_warps, halo_warps, halo_warps * plan_.units, main_warps * plan_.units});
+        const double clocks = clocks_per_row(multiprocessors);
+        if (shared_bytes(sweep_) <= static_cast<std::size_t>(most_shared_bytes) &&
+            (least == 0 || clocks < least)) {
+          least = clocks;
+          best = sweep_.tile;
+        }
+      }
+    lay_out(best);
+    sweep_.twice = 2 * shared_bytes(sweep_) <= static_cast<std::size_t>(most_shared_bytes);
     cuda_check(cudaFuncSetAttribute(sweep_kernel_, cudaFuncAttributeMaxDynamicSharedMemorySize,
                                     most_shared_bytes),
                "setting up a kernel on the GPU");
   }
 
-  void lay_out_tile() {
-    SweepTile& tile = sweep_.tile;
-    tile.columns = tile.main_warps * plan_.units;
+  void lay_out(const SweepTile& tile) {
+    sweep_.tile = tile;
     sweep_.tiles = (problem_.width + tile.columns - 1) / tile.columns;
     // Vectors of neighbouring pixels and lanes lie in different banks of shared memory.
     const int apart = plan_.units >= 4 ? 4 : plan_.units == 2 ? 2 : 1;
@@ -219,6 +218,21 @@ class Implementation final : public AggregateCuda {
     const int vector = 16 / problem_.feature_bytes();
     const int copy = (tile.slots() - 1 + problem_.disparities + 2 * (vector - 1)) / vector;
     sweep_.copy_length = (rounded_up(copy - 1, 8) + 1) * vector;
+    strip_rows_ = tile.halo > 0 ? tile.halo : std::max(1, problem_.height);
+  }
+
+  /// Roughly, of a GPU of compute capability 9.0, for the layout at hand.
+  double clocks_per_row(int multiprocessors) const {
+    constexpr double main_warp = 400, halo_warp = 220;  // of eight words, on one of four schedulers
+    constexpr double least = 700;                       // what one row waits for the other
+    constexpr double launch = 4000;
+    const SweepTile& tile = sweep_.tile;
+    double halo_rows = 0;  // in which the warps beside the tile are at work
+    for (int warp = 0; warp < tile.halo_warps; ++warp)
+      halo_rows += 2 * (tile.halo - 1 - warp * plan_.units);
+    const double work = main_warp * tile.main_warps + halo_warp * halo_rows / strip_rows_;
+    const int rounds = (2 * sweep_.tiles + multiprocessors - 1) / multiprocessors;
+    return rounds * std::max(least, work * plan_.words / 8 / 4) + launch / strip_rows_;
   }
 
   Problem problem_;

@@ -169,10 +169,10 @@ __device__ void walk(const HorizontalArguments& a, const PathLanes<kSteps>& lane
       if (works && start + j + ahead < steps)
         load(direction * (j + ahead), at + ahead * stride, now);
       at += stride;
-      // Steps are many in a loop: copies for each of them would fill the registers.
-      keep_one_copy(at);
-      keep_one_copy(cursor.low_x);
-      keep_one_copy(cursor.high_x);
+      // Numbers prepared for each of the many steps in this loop would fill the registers.
+      forget_origin(at);
+      forget_origin(cursor.low_x);
+      forget_origin(cursor.high_x);
       least = least_cost(lanes, least_of(path));
     }
     cursor.move(direction * kWords);

@@ -68,7 +68,8 @@ __global__ void __launch_bounds__(sweep_threads<kWords>)
   const int x = first_x + slot;
   const bool inside = used && static_cast<unsigned>(x) < static_cast<unsigned>(a.width);
   // Outside the picture the costs are 0, so that paths that come from there begin with 0 as well.
-  const std::uint32_t mask = inside ? ~0u : 0;
+  std::uint32_t mask = inside ? ~0u : 0;
+  forget_origin(mask);  // one more operand is nothing, a choice would be an instruction more
   // Columns beside the tile: how far, and the path that comes in from there.
   const int distance = columns.left_side ? columns.end - 1 - slot : columns.nearest + lanes.unit;
   const int side_path = columns.main || columns.left_side ? 0 : 1;

@@ -184,11 +184,13 @@ __device__ inline std::uint32_t in_halves(std::uint32_t low, std::uint32_t high)
 #endif
 }
 
-/// What the compiler derives from a variable stays as one value in its register: without this it
-/// prepares the numbers of all steps of an unrolled loop before the loop.
-__device__ inline void keep_one_copy(int& variable) {
+/// Makes the compiler forget where a number comes from, and with that what else it could do instead
+/// of using it.
+template <class Number>
+__device__ void forget_origin(Number& number) {
+  static_assert(sizeof(Number) == 4);
 #ifdef __CUDA_ARCH__
-  asm volatile("" : "+r"(variable));
+  asm volatile("" : "+r"(number));
 #endif
 }
 
