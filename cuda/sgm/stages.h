@@ -116,6 +116,8 @@ class Stages {
   virtual void fill_holes(std::uint16_t* map) = 0;
 };
 
+/// Those of the device's backend.
+std::unique_ptr<Stages> make_stages(Device& device, const Problem& problem);
 std::unique_ptr<Stages> make_stages_cpu(Device& device, const Problem& problem);
 std::unique_ptr<Stages> make_stages_cuda(Device& device, const Problem& problem);
 
