@@ -36,7 +36,7 @@ struct SgmParameters {
   // What may change from frame to frame.
   int p1 = 10;               ///< penalty for a step of one disparity, 1 to p2 − 1
   int p2 = 120;              ///< for a larger one, at most 255 − census bits
-  double uniqueness = 0.95;  ///< 0 to 1, rounded to binary32; 0 lets all winners pass
+  double uniqueness = 0.95;  ///< 0 to 1, rounded to binary32; 1 lets all winners pass
   int lr_max_diff = 1;       ///< 0 to 1024 pixels between the two maps, −1 for no check
   bool subpixel = true;
   bool median = true;

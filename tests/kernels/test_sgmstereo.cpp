@@ -112,7 +112,7 @@ const Extreme extremes[] = {
     {"BlackLibsgm", "GRAY8", 90, 45, Content::zeros,
      [](SgmParameters& p) { p.compatibility = Compatibility::libsgm, p.lr_max_diff = -1; }},
     {"BlackWithoutUniqueness", "GRAY8", 90, 45, Content::zeros,
-     [](SgmParameters& p) { p.uniqueness = 0, p.lr_max_diff = -1; }},
+     [](SgmParameters& p) { p.uniqueness = 1, p.lr_max_diff = -1; }},
     {"Spark", "GRAY8", 90, 45, Content::spark, [](SgmParameters& p) { p.uniqueness = 0; }},
     // Speckles of everything, and of nothing.
     {"OnlySpeckles", "GRAY8", 90, 45, Content::natural,
