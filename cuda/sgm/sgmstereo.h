@@ -13,7 +13,9 @@
 /// and Mutual Information", 2008) of census features (Zabih & Woodfill, 1994), in integers.
 ///
 /// For each pixel (x, y) of the left picture it finds d such that the same point of the scene lies
-/// at (x − d − minimum, y) of the right one; both are rectified. stages.h defines each step.
+/// at (x − d − minimum, y) of the right one; both are rectified. stages.h defines each step. They
+/// follow each other so: census of both, aggregate, select, median of both maps, check,
+/// remove_speckles, write_confidence, fill_holes, write; what is off is left out.
 namespace cudavision {
 
 struct SgmParameters {
