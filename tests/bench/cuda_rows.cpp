@@ -18,7 +18,8 @@ std::vector<Row> measure_cuda() {
   });
 
   std::vector<Row> rows;
-  for (const auto measure : {measure_equalization, measure_blur, measure_integral, measure_nlmeans})
+  for (const auto measure :
+       {measure_equalization, measure_blur, measure_integral, measure_nlmeans, measure_stereo})
     for (Row& row : measure(device))
       rows.push_back(std::move(row));
   return rows;

@@ -17,5 +17,6 @@ std::vector<Row> measure_equalization(const test::CudaTestDevice& device);
 std::vector<Row> measure_blur(const test::CudaTestDevice& device);
 std::vector<Row> measure_integral(const test::CudaTestDevice& device);
 std::vector<Row> measure_nlmeans(const test::CudaTestDevice& device);
+std::vector<Row> measure_stereo(const test::CudaTestDevice& device);
 
 }  // namespace cudavision::bench

@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include <functional>
+#include <stdexcept>
+
+#include "cuda_rows.h"
+#include "device_block.h"
+#include "graph_timer.h"
+#include "sgm/stages.h"
+#include "sgm_frames.h"
+#include "stereo_subjects.h"
+
+namespace cudavision::bench {
+namespace {
+
+using sgm::Stages;
+using test::Content;
+using test::CudaTestDevice;
+using test::DeviceBlock;
+using test::StereoFrames;
+
+/// What is measured. The times required hold for an NVIDIA H200 and are those of peers.md, where
+/// the census is the symmetric one and the left-right check is the last step.
+struct StereoSubject {
+  const char* layout;
+  int width, height;
+  SgmParameters parameters;
+  double required;
+};
+
+const StereoSubject subjects[] = {
+    {"GRAY8", 640, 480, stereo_of(64, 4), 120},
+    {"GRAY8", 640, 480, stereo_of(128, 8), 200},
+    {"GRAY8", 1242, 375, stereo_of(128, 8), 270},
+    {"GRAY8", 1920, 1080, stereo_of(128, 4), 500},
+    {"GRAY8", 1920, 1080, stereo_of(128, 8), 800},
+    {"GRAY8", 1920, 1080, as_libsgm(stereo_of(128, 8)), 800},
+    {"GRAY8", 1920, 1080, stereo_of(256, 8), 1600},
+    {"GRAY8", 3840, 2160, stereo_of(128, 8), 3000},
+    {"GRAY8", 3840, 2160, stereo_of(256, 8), 5800},
+    {"GRAY8", 1920, 1080, cleaned(stereo_of(128, 8)), 0},
+    {"GRAY16", 1920, 1080, stereo_of(128, 8), 0},
+};
+
+/// Matching larger pictures on the CPU takes longer than all measurements together.
+constexpr int most_pixels_compared = 1920 * 1080;
+
+/// The GPU times of work and of a plain copy that reads and writes as many bytes in all.
+void measure(const CudaTestDevice& device, const std::function<void()>& work, std::size_t bytes,
+             Row& row) {
+  const std::size_t copied = bytes / 2 / 16 * 16;
+  const Buffer from = device->allocate(copied), to = device->allocate(copied);
+  const GraphTimer timer(device.stream());
+  row.microseconds = timer.microseconds(work);
+  row.copy_microseconds = timer.microseconds(
+      [&] { enqueue_plain_copy(device.stream(), from.data(), to.data(), copied); });
+}
+
+Row row_of(const StereoSubject& subject, const std::string& operation) {
+  return {operation, subject.layout, subject.width, subject.height, test::name(Content::natural)};
+}
+
+void expect_no_difference(const CudaTestDevice& device, const StereoSubject& subject) {
+  const auto cpu = make_cpu_device();
+  const test::SgmCase test =
+      test::plain_sgm_case(test::layout_named(subject.layout, subject.width, subject.height),
+                           subject.parameters, Content::natural, 3);
+  const test::SgmInput input = test::input_blocks(test);
+  const std::string different = difference(test, test::SgmRunner(*cpu, test).run(input, 0),
+                                           test::SgmRunner(*device, test).run(input, 0));
+  if (!different.empty())
+    throw std::runtime_error(describe(test) + ": CUDA differs from the CPU: " + different);
+}
+
+/// Everything from the two pictures to the map.
+Row measure(const CudaTestDevice& device, const StereoSubject& subject) {
+  if (subject.width * subject.height <= most_pixels_compared)
+    expect_no_difference(device, subject);
+  Row row = row_of(subject, stereo_name(subject.parameters));
+  row.required = subject.required;
+  const StereoFrames frames(*device,
+                            test::layout_named(subject.layout, subject.width, subject.height),
+                            subject.parameters, Content::natural, 3);
+  SgmStereo stereo(*device, frames.layout(), frames.layout(), subject.parameters);
+  measure(
+      device, [&] { stereo.run(frames.left(), frames.right(), frames.disparity()); },
+      frames.input.left.size() + frames.input.right.size() + frames.test.disparity.bytes, row);
+  return row;
+}
+
+/// The stages of one subject by themselves, each beside a copy of what it must read and write.
+std::vector<Row> measure_stages(const CudaTestDevice& device, const StereoSubject& subject) {
+  const StereoFrames frames(*device,
+                            test::layout_named(subject.layout, subject.width, subject.height),
+                            subject.parameters, Content::natural, 3);
+  const sgm::Problem problem = test::problem_of(frames.layout(), subject.parameters);
+  const sgm::Penalties penalties = sgm::penalties_for(subject.parameters);
+  const auto plane = [&](const ConstFrame& frame) {
+    return SamplePlane{frame.planes[0], problem.width, problem.bits, frames.layout().shift};
+  };
+  const SamplePlane left = plane(frames.left()), right = plane(frames.right());
+
+  const auto pixels = static_cast<std::size_t>(problem.pixels());
+  const std::size_t features = pixels * static_cast<std::size_t>(problem.feature_bytes());
+  const std::size_t volume = 2 * pixels * static_cast<std::size_t>(problem.disparities);
+  const std::size_t map = 2 * pixels;
+  const Buffer left_features = device->allocate(features),
+               right_features = device->allocate(features);
+  const Buffer sums = device->allocate(volume);
+  const Buffer maps[] = {device->allocate(map), device->allocate(map), device->allocate(map)};
+  const auto stages = make_stages_cuda(*device, problem);
+  const auto number = [](const Buffer& buffer) { return buffer.as<std::uint16_t>(); };
+
+  std::vector<Row> rows;
+  const auto add = [&](const char* stage, std::size_t bytes, const std::function<void()>& work) {
+    Row row = row_of(subject, stereo_name(subject.parameters) + ": " + stage);
+    measure(device, work, bytes, row);
+    rows.push_back(row);
+  };
+  add("census of both", 2 * (frames.input.left.size() + features), [&] {
+    stages->census(left, left_features.data());
+    stages->census(right, right_features.data());
+  });
+  add("aggregate", frames.input.left.size() + 2 * features + volume, [&] {
+    stages->aggregate(left, left_features.data(), right_features.data(), penalties, number(sums));
+  });
+  add("select", volume + 2 * map, [&] {
+    stages->select(number(sums), static_cast<float>(subject.parameters.uniqueness),
+                   subject.parameters.subpixel, {number(maps[0]), number(maps[1]), nullptr});
+  });
+  add("median", 2 * map, [&] { stages->median(number(maps[0]), number(maps[2])); });
+  add("check", 3 * map, [&] {
+    stages->check(left, number(maps[1]), subject.parameters.subpixel, 1, number(maps[2]));
+  });
+  add("remove_speckles", 2 * map, [&] { stages->remove_speckles(100, 16, number(maps[2])); });
+  add("fill_holes", 2 * map, [&] { stages->fill_holes(number(maps[2])); });
+  add("write", 2 * map, [&] {
+    stages->write(number(maps[2]), disparity_scale(subject.parameters), frames.disparity());
+  });
+  return rows;
+}
+
+}  // namespace
+
+std::vector<Row> measure_stereo(const CudaTestDevice& device) {
+  std::vector<Row> rows;
+  for (const StereoSubject& subject : subjects)
+    rows.push_back(measure(device, subject));
+  for (const StereoSubject& subject : {subjects[0], subjects[4]})
+    for (Row& row : measure_stages(device, subject))
+      rows.push_back(std::move(row));
+  return rows;
+}
+
+}  // namespace cudavision::bench
