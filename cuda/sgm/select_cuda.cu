@@ -17,6 +17,7 @@ constexpr int threads = 256;
 constexpr int most_vectors = 4;  // of the sums in shared memory, per thread
 constexpr unsigned whole_warp = 0xffffffffu;
 constexpr std::uint32_t nothing = 0xffffffffu;
+constexpr std::uint16_t no_sum = 0xffff;
 
 struct SelectArguments {
   const std::uint16_t* sums;
@@ -24,9 +25,16 @@ struct SelectArguments {
   float uniqueness;
   bool subpixel, libsgm;
   int width, disparities;
-  int columns;       // in shared memory at a time, a power of two
-  int column_cells;  // vectors from one pixel's sums to the next one's
+  int columns;  // in shared memory at a time, a power of two from 8 on
+  int pitch;    // numbers from one pixel's sums to the next one's
 };
+
+/// Where a sum is in shared memory: each pixel's are followed by at least as many numbers as there
+/// are columns, and so are those before the first, larger than any sum. So whoever goes along a
+/// diagonal need not look where it begins and ends.
+__device__ int place_of(const SelectArguments& a, int column, int disparity) {
+  return a.columns + column * a.pitch + disparity;
+}
 
 /// A sum and its disparity as one number: the least is the lowest disparity of the smallest sum.
 __device__ std::uint32_t key_of(std::uint32_t sum, int disparity) {
@@ -40,27 +48,15 @@ __device__ std::uint32_t least_of_lanes(std::uint32_t value, int lanes) {
   return value;
 }
 
-__device__ void for_each_sum(const uint4& vector, int disparity, std::uint32_t& least_key) {
+__device__ void take_least_key(const uint4& vector, int disparity, std::uint32_t& least) {
   const std::uint32_t words[4] = {vector.x, vector.y, vector.z, vector.w};
 #pragma unroll
   for (int i = 0; i < 4; ++i) {
-    least_key = min(least_key, key_of(words[i] & 0xffff, disparity + 2 * i));
-    least_key = min(least_key,
-                    (words[i] & 0xffff0000u) | static_cast<std::uint32_t>(disparity + 2 * i + 1));
+    const std::uint32_t low = key_of(words[i], disparity + 2 * i);  // the upper half drops out
+    const std::uint32_t high =
+        (words[i] & 0xffff0000u) | static_cast<std::uint32_t>(disparity + 2 * i + 1);
+    least = min(least, min(low, high));
   }
-}
-
-/// The least of the sums whose disparity is more than one away from the best.
-__device__ std::uint32_t least_apart(const uint4& vector, int disparity, int best,
-                                     std::uint32_t least) {
-  const std::uint32_t words[4] = {vector.x, vector.y, vector.z, vector.w};
-  const auto from_before = static_cast<std::uint32_t>(disparity - (best - 1));
-#pragma unroll
-  for (int i = 0; i < 8; ++i) {
-    const std::uint32_t sum = i % 2 == 0 ? words[i / 2] & 0xffff : words[i / 2] >> 16;
-    least = from_before + i > 2 ? min(least, sum) : least;
-  }
-  return least;
 }
 
 __device__ std::uint16_t number_of(const std::uint16_t* sums, int best, const SelectArguments& a) {
@@ -74,8 +70,9 @@ __device__ std::uint16_t number_of(const std::uint16_t* sums, int best, const Se
   return static_cast<std::uint16_t>(number);
 }
 
-/// The left map's pixels, each by some lanes. cells: the sums; count: of the pixels there are.
-__device__ void select_left(const SelectArguments& a, const uint4* cells, std::int64_t first,
+/// The left map's pixels, each by some lanes. first: the number of the first one, of `count`.
+/// Leaves behind no_sum for each best disparity and its neighbours.
+__device__ void select_left(const SelectArguments& a, std::uint16_t* shared, std::int64_t first,
                             int count) {
   const int lanes = min(32, threads / a.columns);
   const int lane = threadIdx.x % lanes;
@@ -83,42 +80,59 @@ __device__ void select_left(const SelectArguments& a, const uint4* cells, std::i
   const int vectors = a.disparities / 8;
   // Whole warps go through it, whether they have pixels or not.
   const bool works = column < count;
-  const uint4* own = cells + (works ? column : 0) * a.column_cells;
+  std::uint16_t* const sums = shared + place_of(a, works ? column : 0, 0);
+  const auto* const own = reinterpret_cast<const uint4*>(sums);
   std::uint32_t key = nothing;
   for (int v = lane; v < vectors; v += lanes)
-    for_each_sum(own[v], 8 * v, key);
+    take_least_key(own[v], 8 * v, key);
   key = least_of_lanes(key, lanes);
   const int best = static_cast<int>(key & 0xffff);
-  std::uint32_t second = nothing;
-  for (int v = lane; v < vectors; v += lanes)
-    second = least_apart(own[v], 8 * v, best, second);
-  second = least_of_lanes(second, lanes);
-  if (!works || lane != 0)
+
+  // The least of the others: what is not one of them goes.
+  const bool leads = works && lane == 0;
+  std::uint16_t number = 0;
+  __syncwarp();
+  if (leads) {
+    number = number_of(sums, best, a);
+    for (int d = max(best - 1, 0); d <= min(best + 1, a.disparities - 1); ++d)
+      sums[d] = no_sum;
+  }
+  __syncwarp();
+  std::uint32_t halves = nothing;
+  for (int v = lane; works && v < vectors; v += lanes) {
+    const uint4 vector = own[v];
+    halves = __vimin3_u16x2(halves, vector.x, vector.y);
+    halves = __vimin3_u16x2(halves, vector.z, vector.w);
+  }
+  const std::uint32_t second = least_of_lanes(min(halves & 0xffff, halves >> 16), lanes);
+  if (!leads)
     return;
   const std::uint32_t least = key >> 16;
   const bool known = is_unique(least, second, a.uniqueness);
-  a.winners.left[first + column] =
-      known ? number_of(reinterpret_cast<const std::uint16_t*>(own), best, a) : unknown;
+  a.winners.left[first + column] = known ? number : unknown;
   if (a.winners.confidence)
     a.winners.confidence[first + column] = known ? confidence_of(least, second) : 0;
 }
 
 /// Pixels of the right map: sum (x, d) belongs to x − d. bests: of the last `ring` of them, each at
 /// its number modulo ring.
-__device__ void select_right(const SelectArguments& a, const uint4* cells, std::int64_t row,
-                             int first_x, int count, std::uint32_t* bests, int ring) {
-  const auto* const sums = reinterpret_cast<const std::uint16_t*>(cells);
-  const int pitch = 8 * a.column_cells;
-  const int last_x = first_x + count - 1;
+__device__ void select_right(const SelectArguments& a, const std::uint16_t* shared,
+                             std::int64_t row, int first_x, std::uint32_t* bests, int ring) {
+  const int last_x = min(first_x + a.columns, a.width) - 1;
   for (int p = max(0, first_x - a.disparities + 1) + static_cast<int>(threadIdx.x); p <= last_x;
        p += threads) {
+    const std::uint16_t* sum = shared + place_of(a, 0, first_x - p);
+    std::uint32_t least = nothing;  // with the columns' numbers instead of the disparities
+    for (int column = 0; column < a.columns; column += 8) {
+      std::uint32_t of_eight = nothing;
+#pragma unroll
+      for (int i = 0; i < 8; i += 2, sum += 2 * (a.pitch + 1))
+        of_eight = min(of_eight, min(key_of(sum[0], i), key_of(sum[a.pitch + 1], i + 1)));
+      least = min(least, of_eight + static_cast<std::uint32_t>(column));
+    }
     std::uint32_t& best = bests[p % ring];
-    std::uint32_t key = p < first_x ? best : nothing;
-    const int begin = max(p, first_x);
-    const int end = min(last_x, p + a.disparities - 1);
-    const std::uint16_t* sum = sums + (begin - first_x) * pitch + (begin - p);
-    for (int x = begin; x <= end; ++x, sum += pitch + 1)
-      key = min(key, key_of(*sum, x - p));
+    const std::uint32_t here = least + static_cast<std::uint32_t>(first_x - p);
+    const std::uint32_t key = p < first_x ? min(best, here) : here;
     if (p + a.disparities - 1 <= last_x || last_x == a.width - 1)
       a.winners.right[row + p] = static_cast<std::uint16_t>(key);
     else
@@ -131,8 +145,9 @@ __global__ void __launch_bounds__(threads)
   extern __shared__ uint4 select_shared[];
   let_next_launch_in();
   wait_for_last_launch();
-  uint4* const cells = select_shared;
-  auto* const bests = reinterpret_cast<std::uint32_t*>(cells + a.columns * a.column_cells);
+  auto* const shared = reinterpret_cast<std::uint16_t*>(select_shared);
+  const int numbers = place_of(a, a.columns, 0);
+  auto* const bests = reinterpret_cast<std::uint32_t*>(shared + numbers);
   const int ring = a.disparities + a.columns;
   const int vectors = a.disparities / 8;
   const std::int64_t row = static_cast<std::int64_t>(blockIdx.x) * a.width;
@@ -145,24 +160,31 @@ __global__ void __launch_bounds__(threads)
 #pragma unroll
     for (int i = 0; i < most_vectors; ++i) {
       const int number = i * threads + threadIdx.x;
-      next[i] = number < there ? from[number] : uint4{0, 0, 0, 0};
+      next[i] = number < there ? from[number] : uint4{nothing, nothing, nothing, nothing};
     }
   };
-  load(0);
-  for (int x = 0; x < a.width; x += a.columns) {
-    const int count = min(a.columns, a.width - x);
+  int places[most_vectors];
 #pragma unroll
-    for (int i = 0; i < most_vectors; ++i) {
-      const int number = i * threads + threadIdx.x;
-      const int column = number / vectors;
-      if (number < count * vectors)
-        cells[column * a.column_cells + number - column * vectors] = next[i];
-    }
+  for (int i = 0; i < most_vectors; ++i) {
+    const int number = i * threads + threadIdx.x;
+    const int column = number / vectors;
+    places[i] = column < a.columns ? place_of(a, column, 0) / 8 + number - column * vectors : -1;
+  }
+  load(0);
+  for (int i = threadIdx.x; i < numbers / 8; i += threads)
+    select_shared[i] = {nothing, nothing, nothing, nothing};
+  __syncthreads();
+  for (int x = 0; x < a.width; x += a.columns) {
+#pragma unroll
+    for (int i = 0; i < most_vectors; ++i)
+      if (places[i] >= 0)
+        select_shared[places[i]] = next[i];
     __syncthreads();
     if (x + a.columns < a.width)
       load(x + a.columns);
-    select_left(a, cells, row + x, count);
-    select_right(a, cells, row, x, count, bests, ring);
+    select_right(a, shared, row, x, bests, ring);
+    __syncthreads();
+    select_left(a, shared, row + x, min(a.columns, a.width - x));
     __syncthreads();
   }
 }
@@ -177,11 +199,12 @@ class Implementation final : public SelectCuda {
     a_.columns = 8;
     while (a_.columns * 2 * problem.disparities <= 4096)
       a_.columns *= 2;
-    // Pixels that are looked at together lie in different banks of shared memory.
-    const int vectors = problem.disparities / 8;
+    // Lanes of different pixels that are looked at together lie in different banks of shared
+    // memory.
+    const int vectors = (problem.disparities + a_.columns) / 8;
     const int lanes = std::min(8, threads / a_.columns);
-    a_.column_cells = vectors + ((lanes % 8 - vectors) % 8 + 8) % 8;
-    shared_bytes_ = sizeof(uint4) * a_.columns * a_.column_cells +
+    a_.pitch = 8 * (vectors + ((lanes - vectors) % 8 + 8) % 8);
+    shared_bytes_ = sizeof(std::uint16_t) * (a_.columns + a_.columns * a_.pitch) +
                     sizeof(std::uint32_t) * (problem.disparities + a_.columns);
   }
 
