@@ -188,7 +188,7 @@ class Implementation final : public AggregateCuda {
     const int most_shared_bytes =
         device_attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin, "the shared memory");
     const int multiprocessors = multiprocessor_count();
-    const int most_warps = (plan_.words == 8 ? sweep_threads<8> : sweep_threads<16>) / 32;
+    const int most_warps = sweep_threads(plan_.words, problem_.feature_bytes(), paths_ == 3) / 32;
     const bool diagonal = paths_ == 3;
     SweepTile best;
     double least = 0;
@@ -223,14 +223,16 @@ class Implementation final : public AggregateCuda {
 
   /// Roughly, of a GPU of compute capability 9.0, for the layout at hand.
   double clocks_per_row(int multiprocessors) const {
-    constexpr double main_warp = 400, halo_warp = 220;  // of eight words, on one of four schedulers
-    constexpr double least = 700;                       // what one row waits for the other
+    // Of eight words, on one of four schedulers.
+    constexpr double one_path = 220, three_paths = 400;
+    constexpr double least = 700;  // what one row waits for the other
     constexpr double launch = 4000;
     const SweepTile& tile = sweep_.tile;
     double halo_rows = 0;  // in which the warps beside the tile are at work
     for (int warp = 0; warp < tile.halo_warps; ++warp)
       halo_rows += 2 * (tile.halo - 1 - warp * plan_.units);
-    const double work = main_warp * tile.main_warps + halo_warp * halo_rows / strip_rows_;
+    const double work = (paths_ == 3 ? three_paths : one_path) * tile.main_warps +
+                        one_path * halo_rows / strip_rows_;
     const int rounds = (2 * sweep_.tiles + multiprocessors - 1) / multiprocessors;
     return rounds * std::max(least, work * plan_.words / 8 / 4) + launch / strip_rows_;
   }

@@ -17,8 +17,12 @@
 
 namespace cudavision::sgm {
 
-template <int kWords>
-constexpr int sweep_threads = kWords == 8 ? 512 : 384;
+/// Of a block, at most: what leaves each thread the registers that it needs.
+constexpr int sweep_threads(int words, int feature_bytes, bool diagonal) {
+  if (feature_bytes == 4)
+    return words == 8 ? 512 : 384;
+  return words == 8 || diagonal ? 384 : 256;
+}
 
 /// The columns of a warp: of the tile, or beside it on one of its sides.
 struct SweepColumns {
@@ -48,7 +52,7 @@ struct SweepColumns {
 /// kDiagonal: with the two diagonal paths, 0 with dx = 1 and 1 with dx = −1, beside the straight
 /// one.
 template <int kWords, int kSteps, class Feature, bool kDiagonal>
-__global__ void __launch_bounds__(sweep_threads<kWords>)
+__global__ void __launch_bounds__(sweep_threads(kWords, sizeof(Feature), kDiagonal), 1)
     sweep_kernel(const __grid_constant__ SweepArguments a) {
   using Shared = SweepShared<kWords, Feature>;
   constexpr int vectors = kWords / 8;  // of a lane's path as bytes
@@ -79,13 +83,14 @@ __global__ void __launch_bounds__(sweep_threads<kWords>)
   const int sweep = a.first_sweep + static_cast<int>(blockIdx.x) / a.tiles;
   const std::int64_t row =
       static_cast<std::int64_t>(sweep == 0 ? a.begin : a.height - 1 - a.begin) * a.width;
-  const std::int64_t row_step = sweep == 0 ? a.width : -a.width;
-  const Feature* left = static_cast<const Feature*>(a.left) + row + x;
-  const std::uint32_t* p2s = a.p2[sweep] + row + x;
+  const int row_step = sweep == 0 ? a.width : -a.width;
+  const auto* const left = static_cast<const Feature*>(a.left);
+  const std::uint32_t* const p2s = a.p2[sweep];
+  std::int64_t pixel = row + x;
   const int pixel_vectors = a.disparities / 8;
   const int higher = pixel_vectors / 2;
   uint4* sums_at = reinterpret_cast<uint4*>(a.sums) + (row + x) * pixel_vectors + lane * vectors;
-  const std::int64_t sums_step = row_step * pixel_vectors;
+  const int sums_step = row_step * pixel_vectors;
   constexpr int paths = kDiagonal ? 3 : 1;
   const auto state_at = [&](int path) {
     return ((static_cast<std::int64_t>(sweep) * paths + path) * a.width + x) * (a.lanes * vectors) +
@@ -100,9 +105,10 @@ __global__ void __launch_bounds__(sweep_threads<kWords>)
   const int cell_step = a.lanes * a.cell_slots;  // from vector to vector
   const int cells = Shared::cells(a);            // from path to path
   const int came_from = side_path == 0 ? -1 : 1;
+  const int least_place = 4 * Shared::least_begin(a) + side_path * a.cell_slots + slot;
+
   const auto leasts = [&](int at) {
-    return reinterpret_cast<std::uint32_t*>(sweep_shared + at + Shared::least_begin(a)) +
-           side_path * a.cell_slots + slot;
+    return reinterpret_cast<std::uint32_t*>(sweep_shared + at) + least_place;
   };
 
   // Where the paths stand before the first row.
@@ -118,7 +124,7 @@ __global__ void __launch_bounds__(sweep_threads<kWords>)
     for (int k = 0; k < kWords; ++k)
       words[k] = word_of_bytes(bytes, k);
   };
-  FeatureStage<Feature> stage(a, first_x, row);
+  FeatureStage<Feature, kWords == 8 ? 2 : 1> stage(a, first_x, row);
   stage.load(0);
   if constexpr (kDiagonal) {
     std::uint32_t words[kWords];
@@ -140,8 +146,8 @@ __global__ void __launch_bounds__(sweep_threads<kWords>)
   std::uint32_t p2 = 0;
   SweepSums<kWords> sums{}, next_sums{};
   if (inside) {
-    left_feature = *left;
-    p2 = *p2s;
+    left_feature = left[pixel];
+    p2 = p2s[pixel];
     if (columns.main)
       sums.load(sums_at, higher);
   }
@@ -182,11 +188,10 @@ __global__ void __launch_bounds__(sweep_threads<kWords>)
       }
     }
     const std::uint32_t p2_now = p2;
-    left += row_step;
-    p2s += row_step;
+    pixel += row_step;
     if (inside && more) {
-      left_feature = *left;
-      p2 = *p2s;
+      left_feature = left[pixel];
+      p2 = p2s[pixel];
     }
     if (!a.twice)
       __syncthreads();  // everything is read that this row overwrites

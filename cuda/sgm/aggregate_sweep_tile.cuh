@@ -120,8 +120,9 @@ __device__ void matching_costs(const uint4* window, int higher, Feature left, st
 }
 
 /// The features of a row on their way into shared memory: loaded at the beginning of the row
-/// before, put down at its end. A thread has the first and every so many threads' after it.
-template <class Feature>
+/// before, put down at its end. A thread has every so many threads' one; kCarried: of them, what is
+/// on its way in registers. Wide windows have more, which come late.
+template <class Feature, int kCarried>
 class FeatureStage {
  public:
   /// Begins with the row that lies `row` pixels after the first.
@@ -132,26 +133,25 @@ class FeatureStage {
         x_(first_x + a.tile.slots() - 1 - a.minimum - static_cast<int>(threadIdx.x)),
         right_(static_cast<const Feature*>(a.right) + row) {}
 
-  __device__ void load(std::int64_t step) {
+  __device__ void load(int step) {
     right_ += step;
 #pragma unroll
-    for (int i = 0; i < carried; ++i)
+    for (int i = 0; i < kCarried; ++i)
       values_[i] = feature(i * static_cast<int>(blockDim.x));
   }
   __device__ void put(uint4* shared) const {
     auto* const to = reinterpret_cast<Feature*>(shared) + threadIdx.x;
     const int step = static_cast<int>(blockDim.x);
 #pragma unroll
-    for (int i = 0; i < carried; ++i)
+    for (int i = 0; i < kCarried; ++i)
       if (i * step < left_over_)
         put(values_[i], to + i * step);
-    for (int number = carried * step; number < left_over_; number += step)
+    for (int number = kCarried * step; number < left_over_; number += step)
       put(feature(number), to + number);
   }
 
  private:
   static constexpr int copies = 16 / sizeof(Feature);
-  static constexpr int carried = 2;  // per thread; wide windows have more, which come late
 
   __device__ Feature feature(int number) const {
     const int x = x_ - number;
@@ -169,7 +169,7 @@ class FeatureStage {
   int left_over_;  // from this thread's first on
   int x_;          // of that one
   const Feature* right_;
-  Feature values_[carried]{};
+  Feature values_[kCarried]{};
 };
 
 /// A lane's part of a pixel's sums: some vectors, and as many half of all further.
