@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#pragma once
+
+// The arithmetic of stages.h that both devices share, one pixel at a time.
+
+#include <cstdint>
+
+#include "../view.h"
+#include "stages.h"
+
+namespace cudavision::sgm {
+
+/// Not if some disparity apart from the best and its neighbours is about as good. second: the least
+/// sum of those; a product of binary32 grows with its factor, so that no other need be looked at.
+CUDAVISION_HOST_DEVICE inline bool is_unique(std::uint32_t best, std::uint32_t second,
+                                             float uniqueness) {
+#ifdef __CUDA_ARCH__
+  return !(__fmul_rn(static_cast<float>(second), uniqueness) < static_cast<float>(best));
+#else
+  return !(static_cast<float>(second) * uniqueness < static_cast<float>(best));
+#endif
+}
+
+/// Sixteenths of a pixel from the best disparity to the vertex of the parabola through its sum c
+/// and those of the disparities before and after it; c is not larger than they. −8 to 8.
+CUDAVISION_HOST_DEVICE inline int subpixel_offset(int l, int c, int r) {
+  const int den = l - 2 * c + r;
+  if (den == 0)
+    return 0;
+  const int n = 16 * (l - r);
+  const int magnitude = ((n < 0 ? -n : n) + den) / (2 * den);
+  return n < 0 ? -magnitude : magnitude;
+}
+
+/// The same as libSGM has it, which rounds negative offsets towards 0.
+CUDAVISION_HOST_DEVICE inline int libsgm_subpixel_offset(int l, int c, int r) {
+  const int den = l - 2 * c + r;
+  return den == 0 ? 0 : ((l - r) * 16 + den) / (2 * den);
+}
+
+/// 255·(second − best) / second, rounded; 0 where second is 0.
+CUDAVISION_HOST_DEVICE inline std::uint8_t confidence_of(std::uint32_t best, std::uint32_t second) {
+  return second == 0 ? 0 : static_cast<std::uint8_t>(((second - best) * 255 + second / 2) / second);
+}
+
+/// Whether neighbours belong to one region.
+CUDAVISION_HOST_DEVICE inline bool are_joined(std::uint16_t a, std::uint16_t b, int most_step) {
+  const int step = a < b ? b - a : a - b;
+  return a != unknown && b != unknown && step <= most_step;
+}
+
+/// What the left-right check asks of the number v at column x; right: the row of the right map.
+CUDAVISION_HOST_DEVICE inline bool is_confirmed(std::uint16_t v, int x, int width,
+                                                const std::uint16_t* right, int max_diff) {
+  if (v == unknown)
+    return false;
+  const int d = (v + 8) >> 4;
+  const int k = x - d;
+  if (k < 0 || k >= width || right[k] == unknown)
+    return false;
+  const int difference = right[k] - d;
+  return (difference < 0 ? -difference : difference) <= max_diff;
+}
+
+/// The same as libSGM has it. shift: from numbers to pixels.
+CUDAVISION_HOST_DEVICE inline bool is_confirmed_by_libsgm(std::uint16_t v, std::uint32_t luminance,
+                                                          int x, int width,
+                                                          const std::uint16_t* right, int shift,
+                                                          int max_diff) {
+  if (v == unknown || luminance == 0)
+    return false;
+  const int d = v >> shift;
+  const int k = x - d;
+  if (k < 0 || k >= width || max_diff < 0)
+    return true;
+  const int difference = right[k] - d;
+  return (difference < 0 ? -difference : difference) <= max_diff;
+}
+
+CUDAVISION_HOST_DEVICE inline void put_in_order(std::uint16_t& a, std::uint16_t& b) {
+  const std::uint16_t low = a < b ? a : b;
+  b = a < b ? b : a;
+  a = low;
+}
+
+/// Median of nine, by Paeth's network: after each step the least and the largest left over are of
+/// no more interest. No branches: both devices do many at a time.
+CUDAVISION_HOST_DEVICE inline std::uint16_t median_of_9(std::uint16_t a, std::uint16_t b,
+                                                        std::uint16_t c, std::uint16_t d,
+                                                        std::uint16_t e, std::uint16_t f,
+                                                        std::uint16_t g, std::uint16_t h,
+                                                        std::uint16_t i) {
+  put_in_order(b, c), put_in_order(e, f), put_in_order(h, i);
+  put_in_order(a, b), put_in_order(d, e), put_in_order(g, h);
+  put_in_order(b, c), put_in_order(e, f), put_in_order(h, i);
+  put_in_order(a, d), put_in_order(f, i), put_in_order(e, h);
+  put_in_order(d, g), put_in_order(b, e), put_in_order(c, f);
+  put_in_order(e, h), put_in_order(e, c), put_in_order(g, e);
+  put_in_order(e, c);
+  return e;
+}
+
+}  // namespace cudavision::sgm

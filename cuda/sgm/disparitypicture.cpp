@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "disparitypicture.h"
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+
+#include "../layoutcheck.h"
+#include "disparitypicture_implementation.h"
+
+namespace cudavision {
+namespace {
+
+using Kind = DisparityPictureParameters::Kind;
+
+constexpr char operation[] = "pictures of disparities";
+
+[[noreturn]] void refuse(const std::string& what) {
+  cudavision::refuse(operation, what);
+}
+
+void check_one_channel(const FrameLayout& out, int bits) {
+  if (out.plane_count != 1 || out.channel_count != 1 || out.channels[0].step != 1 ||
+      out.bits != bits || out.shift != 0 || out.channels[0].width != out.width ||
+      out.channels[0].height != out.height)
+    refuse("the output must be one channel of " + std::to_string(bits) + " bits");
+}
+
+void check_colors(const FrameLayout& out) {
+  const int red = out.find(Role::red);
+  if (out.plane_count != 1 || out.bits != 8 || red < 0)
+    refuse("colours come out as packed red, green and blue of 8 bits");
+  for (const Role role : {Role::red, Role::green, Role::blue}) {
+    const int found = out.find(role);
+    if (found < 0 || out.channels[found].step != out.channels[red].step ||
+        out.channels[found].width != out.width || out.channels[found].height != out.height)
+      refuse("red, green and blue must each be in every pixel");
+  }
+  if (out.planes[0].row_bytes < std::int64_t{out.channels[red].step} * out.width)
+    refuse("the rows of the output do not hold whole pixels");
+}
+
+void check_parameters(const DisparityPictureParameters& picture) {
+  const auto check = [](double value, bool positive, const char* name) {
+    if (!std::isfinite(value) || value < 0 || (positive && value == 0))
+      refuse(std::string(name) + " is " + std::to_string(value) + "; make it a positive number");
+  };
+  check(picture.focal_length, false, "focal-length");
+  check(picture.baseline, false, "baseline");
+  check(picture.unit, true, "depth-unit");
+}
+
+std::unique_ptr<DisparityPictureImplementation> make_implementation(Device& device,
+                                                                    const FrameLayout& out,
+                                                                    Kind kind) {
+  const PackedPixel pixel = kind == Kind::color ? PackedPixel(out) : PackedPixel();
+#ifdef CUDAVISION_HAVE_CUDA
+  if (device.backend() == Backend::cuda)
+    return make_disparity_picture_cuda(device, out.width, kind, pixel);
+#endif
+  return make_disparity_picture_cpu(device, out.width, kind, pixel);
+}
+
+DisparityNumbers numbers_of(const SgmParameters& parameters,
+                            const DisparityPictureParameters& picture) {
+  const DisparityScale scale = disparity_scale(parameters);
+  // From here on every disparity is at the largest depth, however near the camera.
+  constexpr double enough = static_cast<double>(std::int64_t{1} << 40);
+  DisparityNumbers numbers;
+  numbers.invalid = scale.invalid;
+  numbers.first = scale.per_pixel * parameters.minimum;
+  numbers.span = scale.per_pixel * (parameters.disparities - 1);
+  numbers.depth = std::llround(
+      std::min(enough, scale.per_pixel * picture.focal_length * picture.baseline / picture.unit));
+  return numbers;
+}
+
+}  // namespace
+
+PackedPixel::PackedPixel(const FrameLayout& layout) {
+  const auto offset = [&](Role role) { return layout.channels[layout.find(role)].offset; };
+  bytes = layout.channels[layout.find(Role::red)].step;
+  red = offset(Role::red);
+  green = offset(Role::green);
+  blue = offset(Role::blue);
+}
+
+class DisparityPicture::State {
+ public:
+  State(Device& device, const FrameLayout& out, const SgmParameters& parameters, Kind kind)
+      : layout_(out), kind_(kind), implementation_(make_implementation(device, out, kind)) {
+    DisparityPictureParameters picture;
+    picture.kind = kind;
+    set(parameters, picture);
+    ColorTable grays;
+    for (std::size_t level = 0; level < grays.size(); ++level)
+      grays[level].fill(static_cast<std::uint8_t>(level));
+    set_colors(grays);
+  }
+
+  void set(const SgmParameters& parameters, const DisparityPictureParameters& picture) {
+    if (const std::string wrong = wrong_with(parameters); !wrong.empty())
+      refuse(wrong);
+    if (picture.kind != kind_)
+      refuse("another kind of picture than the one that it was made for");
+    check_parameters(picture);
+    numbers_ = numbers_of(parameters, picture);
+  }
+
+  void set_colors(const ColorTable& table) {
+    if (kind_ == Kind::color)
+      implementation_->set_colors(table);
+  }
+
+  void run(View<const std::uint8_t> disparity, const Frame& out) {
+    check_frame(operation, layout_, out, "output");
+    if (!disparity || disparity.width != 2 * layout_.width || disparity.height != layout_.height)
+      refuse("the disparities must be " + std::to_string(layout_.height) + " rows of " +
+             std::to_string(2 * layout_.width) + " bytes");
+    View<std::uint8_t> plane = out.planes[0];
+    plane.height = layout_.height;
+    implementation_->run(disparity, numbers_, plane);
+  }
+
+ private:
+  FrameLayout layout_;
+  Kind kind_;
+  std::unique_ptr<DisparityPictureImplementation> implementation_;
+  DisparityNumbers numbers_;
+};
+
+DisparityPicture::DisparityPicture(Device& device, const FrameLayout& out,
+                                   const SgmParameters& parameters, Kind kind) {
+  check_layout(operation, out);
+  if (kind == Kind::color)
+    check_colors(out);
+  else
+    check_one_channel(out, kind == Kind::depth ? 16 : 8);
+  state_ = std::make_unique<State>(device, out, parameters, kind);
+}
+
+DisparityPicture::~DisparityPicture() = default;
+
+void DisparityPicture::set_parameters(const SgmParameters& parameters,
+                                      const DisparityPictureParameters& picture) {
+  state_->set(parameters, picture);
+}
+
+void DisparityPicture::set_colors(const ColorTable& table) {
+  state_->set_colors(table);
+}
+
+void DisparityPicture::run(View<const std::uint8_t> disparity, const Frame& out) {
+  state_->run(disparity, out);
+}
+
+}  // namespace cudavision

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include <algorithm>
+
+#include "stages_cpu.h"
+
+namespace cudavision::sgm {
+namespace {
+
+/// False where nothing in the row is known.
+bool fill_row(std::uint16_t* row, int width) {
+  std::uint16_t before = unknown;  // the nearest known number; not known, it is the larger one
+  for (int x = 0; x < width;) {
+    if (row[x] != unknown) {
+      before = row[x++];
+      continue;
+    }
+    int end = x;
+    while (end < width && row[end] == unknown)
+      ++end;
+    const std::uint16_t after = end < width ? row[end] : unknown;
+    std::fill(row + x, row + end, std::min(before, after));
+    x = end;
+  }
+  return before != unknown;
+}
+
+}  // namespace
+
+HolesCpu::HolesCpu(Device& device, const Problem& problem)
+    : problem_(problem), has_known_(device.allocate(static_cast<std::size_t>(problem.height))) {}
+
+void HolesCpu::run(std::uint16_t* map) const {
+  const int width = problem_.width, height = problem_.height;
+  auto* const has_known = has_known_.as<bool>();
+  const auto row = [=](int y) { return map + std::int64_t{y} * width; };
+  Bands(height).for_each([&](const Band& band) {
+    for (int y = band.begin; y < band.end; ++y)
+      has_known[y] = fill_row(row(y), width);
+  });
+  const int first = static_cast<int>(std::find(has_known, has_known + height, true) - has_known);
+  if (first == height)
+    return;
+  for (int y = 0; y < height; ++y)
+    if (!has_known[y])
+      std::copy_n(row(y < first ? first : y - 1), width, row(y));
+}
+
+}  // namespace cudavision::sgm

@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#pragma once
+
+// One step along paths: the costs of a pixel, for all its disparities, from those of the pixel
+// before.
+
+#include <algorithm>
+#include <cstdint>
+#include <cstring>
+
+namespace cudavision::sgm {
+
+/// What a pixel hands on to the next along a path: bytes, one for each disparity, in front of and
+/// behind which lies one that is larger than any cost. Behind and in front of the next pixel's are
+/// the same.
+class PathCosts {
+ public:
+  static constexpr std::size_t gap = 32;
+
+  static std::size_t bytes(int pixels, int disparities) {
+    return static_cast<std::size_t>(pixels) * pitch(disparities) + gap;
+  }
+
+  PathCosts() = default;
+  /// Room for so many pixels in memory, which has bytes().
+  PathCosts(std::uint8_t* memory, int pixels, int disparities)
+      : costs_(memory + gap), pixels_(pixels), disparities_(disparities) {
+    std::memset(memory, 0xff, bytes(pixels, disparities));
+    for (int pixel = 0; pixel < pixels; ++pixel)
+      start(pixel);
+  }
+
+  std::uint8_t* of(int pixel) const {
+    return costs_ + static_cast<std::size_t>(pixel) * pitch(disparities_);
+  }
+
+  /// Makes a pixel one outside the picture: after it, costs are those of matching alone.
+  void start(int pixel) const { std::memset(of(pixel), 0, static_cast<std::size_t>(disparities_)); }
+
+  int pixels() const { return pixels_; }
+
+ private:
+  static std::size_t pitch(int disparities) { return static_cast<std::size_t>(disparities) + gap; }
+
+  std::uint8_t* costs_ = nullptr;
+  int pixels_ = 0, disparities_ = 0;
+};
+
+/// A path that comes from one pixel to the next.
+struct PathStep {
+  const std::uint8_t* before;  ///< costs of the pixel before
+  std::uint8_t* costs;         ///< of this one
+  std::uint8_t least;          ///< of those of the pixel before; becomes that of this one's
+  std::uint8_t p2;
+};
+
+/// One cost: of disparity d of the pixel before, and of d ± 1. With m the least of them all, at
+/// most the bits of a feature, and L' at most that + P2, nothing exceeds a byte: bound is m + P2 −
+/// P1.
+[[gnu::always_inline]] inline std::uint8_t path_cost(std::uint8_t matching, std::uint8_t lower,
+                                                     std::uint8_t same, std::uint8_t higher,
+                                                     std::uint8_t least, std::uint8_t bound,
+                                                     std::uint8_t p1) {
+  const auto other = static_cast<std::uint8_t>(std::min(std::min(lower, higher), bound) + p1);
+  return static_cast<std::uint8_t>(matching +
+                                   static_cast<std::uint8_t>(std::min(same, other) - least));
+}
+
+/// first: whether these are the first costs that the sums take.
+template <bool first>
+[[gnu::always_inline]] inline void advance(const std::uint8_t* matching, int disparities,
+                                           std::uint8_t p1, PathStep& path, std::uint16_t* sums) {
+  const int count = disparities & ~31;  // tells the compiler that nothing is left over
+  const std::uint8_t* const before = path.before;
+  std::uint8_t* const costs = path.costs;
+  const std::uint8_t least = path.least;
+  const auto bound = static_cast<std::uint8_t>(least + path.p2 - p1);
+  std::uint8_t next = 0xff;
+#pragma GCC ivdep
+  for (int d = 0; d < count; ++d) {
+    const std::uint8_t cost =
+        path_cost(matching[d], before[d - 1], before[d], before[d + 1], least, bound, p1);
+    costs[d] = cost;
+    next = std::min(next, cost);
+    sums[d] = static_cast<std::uint16_t>(first ? cost : sums[d] + cost);
+  }
+  path.least = next;
+}
+
+/// Three paths that come to one pixel.
+[[gnu::always_inline]] inline void advance(const std::uint8_t* matching, int disparities,
+                                           std::uint8_t p1, PathStep (&paths)[3],
+                                           std::uint16_t* sums) {
+  const int count = disparities & ~31;
+  const std::uint8_t* const before0 = paths[0].before;
+  const std::uint8_t* const before1 = paths[1].before;
+  const std::uint8_t* const before2 = paths[2].before;
+  std::uint8_t* const costs0 = paths[0].costs;
+  std::uint8_t* const costs1 = paths[1].costs;
+  std::uint8_t* const costs2 = paths[2].costs;
+  const std::uint8_t least0 = paths[0].least, least1 = paths[1].least, least2 = paths[2].least;
+  const auto bound0 = static_cast<std::uint8_t>(least0 + paths[0].p2 - p1);
+  const auto bound1 = static_cast<std::uint8_t>(least1 + paths[1].p2 - p1);
+  const auto bound2 = static_cast<std::uint8_t>(least2 + paths[2].p2 - p1);
+  std::uint8_t next0 = 0xff, next1 = 0xff, next2 = 0xff;
+#pragma GCC ivdep
+  for (int d = 0; d < count; ++d) {
+    const std::uint8_t cost0 =
+        path_cost(matching[d], before0[d - 1], before0[d], before0[d + 1], least0, bound0, p1);
+    const std::uint8_t cost1 =
+        path_cost(matching[d], before1[d - 1], before1[d], before1[d + 1], least1, bound1, p1);
+    const std::uint8_t cost2 =
+        path_cost(matching[d], before2[d - 1], before2[d], before2[d + 1], least2, bound2, p1);
+    costs0[d] = cost0;
+    costs1[d] = cost1;
+    costs2[d] = cost2;
+    next0 = std::min(next0, cost0);
+    next1 = std::min(next1, cost1);
+    next2 = std::min(next2, cost2);
+    sums[d] = static_cast<std::uint16_t>(sums[d] + cost0 + cost1 + cost2);
+  }
+  paths[0].least = next0;
+  paths[1].least = next1;
+  paths[2].least = next2;
+}
+
+}  // namespace cudavision::sgm

@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "sgmstereo.h"
+
+#include <utility>
+
+#include "../layoutcheck.h"
+#include "stages.h"
+
+namespace cudavision {
+namespace {
+
+constexpr char operation[] = "semi-global matching";
+
+[[noreturn]] void refuse(const std::string& what) {
+  cudavision::refuse(operation, what);
+}
+
+void check_parameters(const SgmParameters& parameters) {
+  if (const std::string wrong = wrong_with(parameters); !wrong.empty())
+    refuse(wrong);
+}
+
+void check_pair(const FrameLayout& left, const FrameLayout& right) {
+  check_luminance(operation, left);
+  check_luminance(operation, right);
+  const auto text = [](const FrameLayout& layout) {
+    return std::to_string(layout.width) + "×" + std::to_string(layout.height) + " pixels of " +
+           std::to_string(layout.bits) + " bits";
+  };
+  if (left.width != right.width || left.height != right.height || left.bits != right.bits)
+    refuse("the left picture has " + text(left) + " and the right one " + text(right) +
+           "; they must have the same size and depth");
+}
+
+sgm::Problem problem_of(const FrameLayout& layout, const SgmParameters& parameters) {
+  sgm::Problem problem;
+  problem.width = layout.width;
+  problem.height = layout.height;
+  problem.bits = layout.bits;
+  problem.disparities = parameters.disparities;
+  problem.minimum = parameters.minimum;
+  problem.paths = parameters.paths;
+  problem.census = parameters.census;
+  problem.compatibility = parameters.compatibility;
+  return problem;
+}
+
+/// Whether an object made for one set of parameters can work with the other.
+bool fit_one_object(const SgmParameters& a, const SgmParameters& b) {
+  return a.disparities == b.disparities && a.minimum == b.minimum && a.paths == b.paths &&
+         a.census == b.census && a.compatibility == b.compatibility;
+}
+
+std::unique_ptr<sgm::Stages> make_stages(Device& device, const sgm::Problem& problem) {
+#ifdef CUDAVISION_HAVE_CUDA
+  if (device.backend() == Backend::cuda)
+    return make_stages_cuda(device, problem);
+#endif
+  return make_stages_cpu(device, problem);
+}
+
+/// What the stages hand on to each other, in one piece of memory.
+class Workspace {
+ public:
+  Workspace(Device& device, const sgm::Problem& problem) {
+    const auto pixels = static_cast<std::size_t>(problem.pixels());
+    const auto feature_bytes = static_cast<std::size_t>(problem.feature_bytes());
+    const std::size_t sums_at = reserve(2 * pixels * static_cast<std::size_t>(problem.disparities));
+    const std::size_t left_at = reserve(pixels * feature_bytes);
+    const std::size_t right_at = reserve(pixels * feature_bytes);
+    const std::size_t maps_at[] = {reserve(2 * pixels), reserve(2 * pixels), reserve(2 * pixels),
+                                   reserve(2 * pixels)};
+    const std::size_t confidence_at = reserve(pixels);
+    memory_ = device.allocate(bytes_);
+    sums = at<std::uint16_t>(sums_at);
+    left_features = at<void>(left_at);
+    right_features = at<void>(right_at);
+    left = at<std::uint16_t>(maps_at[0]);
+    right = at<std::uint16_t>(maps_at[1]);
+    other_left = at<std::uint16_t>(maps_at[2]);
+    other_right = at<std::uint16_t>(maps_at[3]);
+    confidence = at<std::uint8_t>(confidence_at);
+  }
+
+  std::uint16_t* sums;
+  void *left_features, *right_features;
+  std::uint16_t *left, *right, *other_left, *other_right;  ///< maps; others: for the medians
+  std::uint8_t* confidence;
+
+ private:
+  static constexpr std::size_t alignment = 256;
+
+  std::size_t reserve(std::size_t bytes) {
+    const std::size_t begin = bytes_;
+    bytes_ += (bytes + alignment - 1) / alignment * alignment;
+    return begin;
+  }
+  template <class T>
+  T* at(std::size_t byte) const {
+    return reinterpret_cast<T*>(memory_.as<std::uint8_t>() + byte);
+  }
+
+  std::size_t bytes_ = 0;
+  Buffer memory_;
+};
+
+}  // namespace
+
+class SgmStereo::State {
+ public:
+  State(Device& device, const FrameLayout& left, const FrameLayout& right,
+        const SgmParameters& parameters)
+      : left_luminance_(device, left, operation),
+        right_luminance_(device, right, operation),
+        problem_(problem_of(left, parameters)),
+        work_(device, problem_),
+        stages_(make_stages(device, problem_)) {
+    set(parameters);
+  }
+
+  const SgmParameters& parameters() const { return parameters_; }
+
+  void set(const SgmParameters& parameters) {
+    parameters_ = parameters;
+    penalties_ = sgm::penalties_for(parameters);
+  }
+
+  void run(const ConstFrame& left, const ConstFrame& right, View<std::uint8_t> disparity,
+           View<std::uint8_t> confidence) {
+    check_output(disparity, 2, "disparities");
+    if (confidence)
+      check_output(confidence, 1, "confidences");
+    const SamplePlane picture = left_luminance_.of(left);
+    match(picture, right_luminance_.of(right), confidence ? work_.confidence : nullptr);
+    refine(picture);
+    if (confidence)
+      stages_->write_confidence(work_.left, work_.confidence, confidence);
+    if (parameters_.fill_holes)
+      stages_->fill_holes(work_.left);
+    stages_->write(work_.left, disparity_scale(parameters_), disparity);
+  }
+
+ private:
+  void check_output(const View<std::uint8_t>& out, int bytes, const char* what) const {
+    if (!out || out.width != bytes * problem_.width || out.height != problem_.height)
+      refuse(std::string("the ") + what + " need " + std::to_string(problem_.height) + " rows of " +
+             std::to_string(bytes * problem_.width) + " bytes");
+  }
+
+  void match(const SamplePlane& left, const SamplePlane& right, std::uint8_t* confidence) {
+    stages_->census(left, work_.left_features);
+    stages_->census(right, work_.right_features);
+    stages_->aggregate(left, work_.left_features, work_.right_features, penalties_, work_.sums);
+    stages_->select(work_.sums, static_cast<float>(parameters_.uniqueness), parameters_.subpixel,
+                    {work_.left, work_.right, confidence});
+  }
+
+  void refine(const SamplePlane& picture) {
+    if (parameters_.median) {
+      stages_->median(work_.left, work_.other_left);
+      stages_->median(work_.right, work_.other_right);
+      std::swap(work_.left, work_.other_left);
+      std::swap(work_.right, work_.other_right);
+    }
+    // libSGM's check removes black pixels even where it compares nothing.
+    const bool libsgm = problem_.compatibility == SgmParameters::Compatibility::libsgm;
+    if (parameters_.lr_max_diff >= 0 || libsgm)
+      stages_->check(picture, work_.right, parameters_.subpixel, parameters_.lr_max_diff,
+                     work_.left);
+    if (parameters_.speckle_size > 0)
+      stages_->remove_speckles(parameters_.speckle_size,
+                               parameters_.speckle_range * disparity_scale(parameters_).per_pixel,
+                               work_.left);
+  }
+
+  Luminance left_luminance_, right_luminance_;
+  sgm::Problem problem_;
+  Workspace work_;
+  std::unique_ptr<sgm::Stages> stages_;
+  SgmParameters parameters_;
+  sgm::Penalties penalties_;
+};
+
+SgmStereo::SgmStereo(Device& device, const FrameLayout& left, const FrameLayout& right,
+                     const SgmParameters& parameters) {
+  check_pair(left, right);
+  check_parameters(parameters);
+  state_ = std::make_unique<State>(device, left, right, parameters);
+}
+
+SgmStereo::~SgmStereo() = default;
+
+void SgmStereo::set_parameters(const SgmParameters& parameters) {
+  if (parameters == state_->parameters())
+    return;
+  check_parameters(parameters);
+  if (!fit_one_object(parameters, state_->parameters()))
+    refuse(
+        "num-disparities, min-disparity, paths, census and compatibility stay what they were "
+        "when matching began");
+  state_->set(parameters);
+}
+
+void SgmStereo::run(const ConstFrame& left, const ConstFrame& right, View<std::uint8_t> disparity,
+                    View<std::uint8_t> confidence) {
+  state_->run(left, right, disparity, confidence);
+}
+
+}  // namespace cudavision

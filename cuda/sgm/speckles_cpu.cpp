@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+//
+// Regions are made of runs, the pieces of rows whose pixels are joined to their neighbours. Runs
+// that touch in two rows get one root, the first of them all; each is known by its first pixel. At
+// most 2^32 − 1 pixels, so that 32 bits hold their numbers and how many they are.
+
+#include <algorithm>
+
+#include "arithmetic.h"
+#include "stages_cpu.h"
+
+namespace cudavision::sgm {
+namespace {
+
+using Number = std::uint32_t;
+
+class Regions {
+ public:
+  Regions(const Problem& problem, int most_step, const std::uint16_t* map, Number* parents,
+          Number* counts)
+      : width_(problem.width),
+        height_(problem.height),
+        most_step_(most_step),
+        map_(map),
+        parents_(parents),
+        counts_(counts) {}
+
+  void find() const {
+    Bands(height_).for_each([&](const Band& band) {
+      for (int y = band.begin; y < band.end; ++y)
+        find_runs(row(y));
+    });
+    for (int y = 1; y < height_; ++y)
+      join_rows(row(y));
+    count();
+  }
+
+  /// Pixels of the region of pixel i.
+  Number size(Number i) const { return counts_[root(parents_[i])]; }
+
+  Number row(int y) const { return static_cast<Number>(y) * static_cast<Number>(width_); }
+
+ private:
+  bool joined(Number a, Number b) const { return are_joined(map_[a], map_[b], most_step_); }
+
+  void find_runs(Number first) const {
+    for (Number i = first; i < first + static_cast<Number>(width_); ++i) {
+      parents_[i] = i > first && joined(i - 1, i) ? parents_[i - 1] : i;
+      counts_[i] = 0;
+    }
+  }
+
+  void join_rows(Number first) const {
+    const auto width = static_cast<Number>(width_);
+    for (Number i = first; i < first + width; ++i)
+      if (joined(i - width, i) && !already_joined(i, first))
+        join(i - width, i);
+  }
+
+  /// Whether the pixels before this one and before the one above have joined the same two runs.
+  bool already_joined(Number i, Number first) const {
+    const auto width = static_cast<Number>(width_);
+    return i > first && joined(i - 1, i) && joined(i - width - 1, i - width) &&
+           joined(i - width - 1, i - 1);
+  }
+
+  /// Whoever asks for a root makes the way shorter for the next.
+  Number root(Number i) const {
+    while (parents_[i] != i)
+      i = parents_[i] = parents_[parents_[i]];
+    return i;
+  }
+
+  void join(Number a, Number b) const {
+    const Number first = root(a), second = root(b);
+    parents_[std::max(first, second)] = std::min(first, second);
+  }
+
+  void count() const {
+    const auto pixels = static_cast<Number>(static_cast<std::int64_t>(width_) * height_);
+    for (Number i = 0; i < pixels; ++i)
+      ++counts_[root(i)];
+  }
+
+  int width_, height_, most_step_;
+  const std::uint16_t* map_;
+  Number *parents_, *counts_;
+};
+
+}  // namespace
+
+SpecklesCpu::SpecklesCpu(Device& device, const Problem& problem)
+    : problem_(problem),
+      parents_(device.allocate(sizeof(Number) * static_cast<std::size_t>(problem.pixels()))),
+      counts_(device.allocate(sizeof(Number) * static_cast<std::size_t>(problem.pixels()))) {}
+
+void SpecklesCpu::run(int size, int most_step, std::uint16_t* map) const {
+  const Regions regions(problem_, most_step, map, parents_.as<Number>(), counts_.as<Number>());
+  regions.find();
+  const auto width = static_cast<Number>(problem_.width);
+  for (int y = 0; y < problem_.height; ++y)
+    for (Number i = regions.row(y); i < regions.row(y) + width; ++i)
+      if (map[i] != unknown && regions.size(i) <= static_cast<Number>(size))
+        map[i] = unknown;
+}
+
+}  // namespace cudavision::sgm

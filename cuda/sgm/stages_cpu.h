@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#pragma once
+
+// The stages on the CPU, each in a file of its own. What these loops compute is the definition: the
+// CUDA kernels must compute the same. Those that need memory to work in are classes, which allocate
+// it when they are made.
+
+#include <cstddef>
+#include <vector>
+
+#include "../parallel.h"
+#include "stages.h"
+
+namespace cudavision::sgm {
+
+class CensusCpu {
+ public:
+  CensusCpu(Device& device, const Problem& problem);
+  void run(const SamplePlane& picture, void* features) const;
+
+ private:
+  template <class Value>
+  void run_as(const SamplePlane& picture, std::uint8_t* features) const;
+
+  Problem problem_;
+  Bands bands_;
+  std::vector<Buffer> scratch_;  // of each band
+};
+
+class HorizontalPaths;
+class VerticalPaths;
+
+class AggregateCpu {
+ public:
+  AggregateCpu(Device& device, const Problem& problem);
+  ~AggregateCpu();
+  void run(const SamplePlane& picture, const void* left, const void* right,
+           const Penalties& penalties, std::uint16_t* sums) const;
+
+ private:
+  std::unique_ptr<HorizontalPaths> horizontal_;
+  std::unique_ptr<VerticalPaths> vertical_;
+};
+
+class SelectCpu {
+ public:
+  SelectCpu(Device& device, const Problem& problem);
+  void run(const std::uint16_t* sums, float uniqueness, bool subpixel,
+           const Stages::Winners& winners) const;
+
+ private:
+  Problem problem_;
+  Bands bands_;
+  std::vector<Buffer> scratch_;  // of each band
+};
+
+void median_cpu(const Problem& problem, const std::uint16_t* from, std::uint16_t* to);
+
+void check_cpu(const Problem& problem, const SamplePlane& picture, const std::uint16_t* right,
+               bool subpixel, int max_diff, std::uint16_t* left);
+
+class SpecklesCpu {
+ public:
+  SpecklesCpu(Device& device, const Problem& problem);
+  void run(int size, int most_step, std::uint16_t* map) const;
+
+ private:
+  Problem problem_;
+  Buffer parents_, counts_;
+};
+
+class HolesCpu {
+ public:
+  HolesCpu(Device& device, const Problem& problem);
+  void run(std::uint16_t* map) const;
+
+ private:
+  Problem problem_;
+  Buffer has_known_;  // of each row
+};
+
+void write_cpu(const Problem& problem, const std::uint16_t* map, const DisparityScale& scale,
+               View<std::uint8_t> disparity);
+void write_confidence_cpu(const Problem& problem, const std::uint16_t* map,
+                          const std::uint8_t* confidence, View<std::uint8_t> out);
+
+}  // namespace cudavision::sgm
