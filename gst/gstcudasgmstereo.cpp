@@ -97,14 +97,6 @@ GstAggregatorClass* base_class() {
 
 const ElementProperties<StereoSettings>* properties = nullptr;  // from class_init on
 
-enum Report {
-  report_invalid_value,
-  report_disparity_scale,
-  report_dropped_left,
-  report_dropped_right
-};
-constexpr guint report_count = 4;
-
 guint first_session_property() {
   return properties->count() + 1;
 }
@@ -159,29 +151,6 @@ void get_property(GObject* object, guint id, GValue* value, GParamSpec* pspec) {
     g_value_set_uint64(value, dropped_by(object, state.right));
   else
     properties->get(object, id, value, pspec, state.settings);
-}
-
-void install_reports(GObjectClass* klass) {
-  constexpr auto flags = static_cast<GParamFlags>(G_PARAM_READABLE | G_PARAM_STATIC_STRINGS);
-  const DisparityScale scale = disparity_scale(sgm_parameters({}));
-  const auto install = [&](Report report, GParamSpec* spec) {
-    g_object_class_install_property(klass, first_report() + report, spec);
-  };
-  install(report_invalid_value,
-          g_param_spec_uint("invalid-value", "Invalid value",
-                            "The sample of GRAY16_LE that says that a disparity is not known", 0,
-                            G_MAXUINT16, scale.invalid, flags));
-  install(report_disparity_scale,
-          g_param_spec_int("disparity-scale", "Disparity scale",
-                           "By how much the samples of GRAY16_LE grow for a pixel of disparity", 1,
-                           16, scale.per_pixel, flags));
-  install(report_dropped_left, g_param_spec_uint64("dropped-left", "Dropped left frames",
-                                                   "Left frames without a partner since the start",
-                                                   0, G_MAXUINT64, 0, flags));
-  install(report_dropped_right,
-          g_param_spec_uint64("dropped-right", "Dropped right frames",
-                              "Right frames without a partner since the start", 0, G_MAXUINT64, 0,
-                              flags));
 }
 
 /* Life */
@@ -405,7 +374,7 @@ static void gst_cuda_sgm_stereo_class_init(GstCudaSgmStereoClass* klass) {
   object_class->finalize = finalize;
   properties = &install_stereo_properties(object_class);
   DeviceSession::install_properties(object_class, first_session_property());
-  install_reports(object_class);
+  install_stereo_reports(object_class, first_report());
 
   GstElementClass* element_class = GST_ELEMENT_CLASS(klass);
   element_class->change_state = change_state;

@@ -60,20 +60,6 @@ void set_aspect(GstStructure* picture, const FramePacking& packing) {
                       nullptr);
 }
 
-// Packed frames come apart in the middle.
-void set_packed_sizes(GstCaps* caps, GstVideoMultiviewFramePacking packing) {
-  const char* field = packing == GST_VIDEO_MULTIVIEW_FRAME_PACKING_SIDE_BY_SIDE ? "width"
-                      : packing == GST_VIDEO_MULTIVIEW_FRAME_PACKING_TOP_BOTTOM ? "height"
-                                                                                : nullptr;
-  if (!field)
-    return;
-  GValue even = G_VALUE_INIT;
-  g_value_init(&even, GST_TYPE_INT_RANGE);
-  gst_value_set_int_range_step(&even, 2, largest - 1, 2);
-  gst_caps_set_value(caps, field, &even);
-  g_value_unset(&even);
-}
-
 std::string text_of(const FrameFormat& format) {
   return format.description() + " (" + std::to_string(format.layout.bits) + " bits)";
 }
@@ -125,13 +111,12 @@ GstCaps* choose_stereo_output(GstCaps* caps, GstPad* src) {
   return gst_caps_fixate(caps);
 }
 
-GstCaps* stereo_sink_caps(const GstCaps* other, GstVideoMultiviewFramePacking packing, bool cuda) {
+GstCaps* stereo_sink_caps(const GstCaps* other, bool cuda) {
   const Caps all(video_template_caps());
   GstCaps* caps = gst_caps_new_empty();
   for (guint i = 0; i < gst_caps_get_size(all.get()); ++i)
     if (cuda || !has_cuda_feature(all.get(), i))
       gst_caps_append(caps, gst_caps_copy_nth(all.get(), i));
-  set_packed_sizes(caps, packing);
   if (!other)
     return caps;
 

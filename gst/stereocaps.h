@@ -26,8 +26,8 @@ GstCaps* stereo_src_caps_for(const GstCaps* left, const FramePacking& packing, S
 GstCaps* choose_stereo_output(GstCaps* caps, GstPad* src);
 
 /// What a sink pad takes. other: caps of the other sink pad, whose size and depth are asked for
-/// then, or nullptr. packing: the property frame-packing on sink_left. The caller owns the caps.
-GstCaps* stereo_sink_caps(const GstCaps* other, GstVideoMultiviewFramePacking packing, bool cuda);
+/// then, or nullptr. The caller owns the caps.
+GstCaps* stereo_sink_caps(const GstCaps* other, bool cuda);
 
 /// Throws ElementError where the frames of the two pads are no two pictures of one camera model:
 /// width, height and depth must be equal.

@@ -122,19 +122,14 @@ void answer_caps(GstQuery* query, Caps caps) {
 }
 
 Caps sink_caps(GstAggregator* self, GstAggregatorPad* pad) {
-  StereoState& state = stereo_state(self);
-  const GstVideoMultiviewFramePacking packing = is_left(state, pad)
-                                                    ? stereo_settings(self).frame_packing
-                                                    : GST_VIDEO_MULTIVIEW_FRAME_PACKING_NONE;
-  const Caps other = copy_of_arrived_caps(self, other_input(state, pad));
-  return Caps(stereo_sink_caps(other.get(), packing, stereo_takes_cuda(self)));
+  const Caps other = copy_of_arrived_caps(self, other_input(stereo_state(self), pad));
+  return Caps(stereo_sink_caps(other.get(), stereo_takes_cuda(self)));
 }
 
 // By the template, but for the size and depth that the other pad has: where both change theirs, one
 // must be the first. What does not fit in the end is an error in words.
 bool accepts(GstAggregator* self, GstAggregatorPad* pad, const GstCaps* caps) {
-  const Caps all(
-      stereo_sink_caps(nullptr, GST_VIDEO_MULTIVIEW_FRAME_PACKING_NONE, stereo_takes_cuda(self)));
+  const Caps all(stereo_sink_caps(nullptr, stereo_takes_cuda(self)));
   if (!gst_caps_is_subset(caps, all.get()))
     return false;
   try {

@@ -143,4 +143,27 @@ const ElementProperties<StereoSettings>& install_stereo_properties(GObjectClass*
   return all;
 }
 
+void install_stereo_reports(GObjectClass* klass, guint first_id) {
+  constexpr auto flags = static_cast<GParamFlags>(G_PARAM_READABLE | G_PARAM_STATIC_STRINGS);
+  const DisparityScale scale = disparity_scale(sgm_parameters({}));
+  const auto install = [&](StereoReport report, GParamSpec* spec) {
+    g_object_class_install_property(klass, first_id + report, spec);
+  };
+  install(report_invalid_value,
+          g_param_spec_uint("invalid-value", "Invalid value",
+                            "The sample of GRAY16_LE that says that a disparity is not known", 0,
+                            G_MAXUINT16, scale.invalid, flags));
+  install(report_disparity_scale,
+          g_param_spec_int("disparity-scale", "Disparity scale",
+                           "By how much the samples of GRAY16_LE grow for a pixel of disparity", 1,
+                           16, scale.per_pixel, flags));
+  install(report_dropped_left, g_param_spec_uint64("dropped-left", "Dropped left frames",
+                                                   "Left frames without a partner since the start",
+                                                   0, G_MAXUINT64, 0, flags));
+  install(report_dropped_right,
+          g_param_spec_uint64("dropped-right", "Dropped right frames",
+                              "Right frames without a partner since the start", 0, G_MAXUINT64, 0,
+                              flags));
+}
+
 }  // namespace cudavision

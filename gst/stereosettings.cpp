@@ -32,9 +32,9 @@ StereoSettings StereoSettings::since_start(const StereoSettings& started) const 
 
 std::string objection(const StereoSettings& settings) {
   const std::string wrong = wrong_with(sgm_parameters(settings));
-  if (!wrong.empty() || settings.output != StereoOutput::depth)
-    return wrong;
-  return wrong_with_depth(settings);
+  if (!wrong.empty())
+    return wrong + ".";
+  return settings.output == StereoOutput::depth ? wrong_with_depth(settings) : "";
 }
 
 SgmParameters sgm_parameters(const StereoSettings& settings) {

@@ -16,11 +16,11 @@ gboolean warn(GstClock*, GstClockTime, GstClockID, gpointer data) {
   // Without a parent the element is being thrown away.
   if (element && GST_PAD_IS_ACTIVE(pad) && !gst_pad_is_linked(pad))
     post_warning(element, GST_STREAM_ERROR, GST_STREAM_ERROR_FAILED,
-                 std::string("Frames have been waiting for 5 s for partners from ") +
-                     GST_PAD_NAME(pad) +
-                     ", to which nothing is linked: link the other camera to it, or, where each "
-                     "frame holds both pictures, set frame-packing=side-by-side or "
-                     "frame-packing=top-bottom and link it to sink_left.");
+                 "Frames have been waiting for 5 s for partners from " +
+                     std::string(GST_PAD_NAME(pad)) +
+                     ", to which nothing is linked: link the other camera to it. Where each frame "
+                     "holds both pictures, link it to sink_left and set frame-packing=side-by-side "
+                     "or frame-packing=top-bottom.");
   if (element)
     gst_object_unref(element);
   return TRUE;
