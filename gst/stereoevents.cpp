@@ -126,11 +126,12 @@ Caps sink_caps(GstAggregator* self, GstAggregatorPad* pad) {
   return Caps(stereo_sink_caps(other.get(), stereo_takes_cuda(self)));
 }
 
-// By the template, but for the size and depth that the other pad has: where both change theirs, one
-// must be the first. What does not fit in the end is an error in words.
+// By the template, of which caps may leave out the rate, but for the size and depth that the other
+// pad has: where both change theirs, one must be the first. What does not fit in the end is an
+// error in words.
 bool accepts(GstAggregator* self, GstAggregatorPad* pad, const GstCaps* caps) {
   const Caps all(stereo_sink_caps(nullptr, stereo_takes_cuda(self)));
-  if (!gst_caps_is_subset(caps, all.get()))
+  if (!gst_caps_can_intersect(caps, all.get()))
     return false;
   try {
     examine(self, is_left(stereo_state(self), pad), caps);
