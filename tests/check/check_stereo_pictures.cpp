@@ -70,7 +70,7 @@ const std::vector<Setting>& settings() {
       {{{"num-disparities", "32"}}, {32, 0, 16}},
       {{{"num-disparities", "64"}, {"min-disparity", "-7"}}, {64, -7, 16}},
       {{{"num-disparities", "32"}, {"min-disparity", "2"}, {"subpixel", "false"}}, {32, 2, 16}},
-      {{{"num-disparities", "32"}, {"min-disparity", "-40"}, {"uniqueness", "0"}}, {32, -40, 16}},
+      {{{"num-disparities", "32"}, {"min-disparity", "-20"}, {"uniqueness", "0"}}, {32, -20, 16}},
       {{{"compatibility", "libsgm"}, {"num-disparities", "64"}}, {64, 0, 16}},
       {{{"compatibility", "libsgm"}, {"subpixel", "false"}}, {128, 0, 1}},
       {{{"compatibility", "libsgm"}, {"subpixel", "false"}, {"min-disparity", "-3"}}, {128, -3, 1}},
