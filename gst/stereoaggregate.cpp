@@ -173,6 +173,10 @@ GstFlowReturn make_map(GstAggregator* self, HeadFrame& left, HeadFrame* right) {
     throw;
   }
   describe(self, left.buffer(), out);
+  // Upstream may need them while downstream takes its time.
+  left.release();
+  if (right)
+    right->release();
   state.announced = true;
   return gst_aggregator_finish_buffer(self, out);
 }

@@ -12,7 +12,7 @@ namespace cudavision {
 class HeadFrame {
  public:
   explicit HeadFrame(GstAggregatorPad* pad);
-  ~HeadFrame() { gst_clear_buffer(&buffer_); }
+  ~HeadFrame() { release(); }
   HeadFrame(const HeadFrame&) = delete;
   HeadFrame& operator=(const HeadFrame&) = delete;
 
@@ -21,8 +21,9 @@ class HeadFrame {
   const FrameStream& stream() const noexcept { return stream_; }
   FrameTimes times() const;
 
-  /// Takes it out of the queue. The reference stays with this object.
+  /// Takes it out of the queue. It stays with this object until release().
   void consume();
+  void release() { gst_clear_buffer(&buffer_); }
 
  private:
   GstAggregatorPad* const pad_;
