@@ -15,7 +15,7 @@ packages_run=(gstreamer1.0-tools gstreamer1.0-plugins-base gstreamer1.0-plugins-
   gstreamer1.0-plugins-bad gstreamer1.0-libav)
 packages_display=(gstreamer1.0-x)
 packages_pictures=(opencv-doc)
-packages_test=(libgtest-dev libgmock-dev libbenchmark-dev libopencv-dev python3)
+packages_test=(libgtest-dev libgmock-dev libbenchmark-dev libopencv-dev zlib1g-dev python3)
 
 say() { printf '%s\n' "$@"; }
 complain() { printf '%s\n' "$@" >&2; }

@@ -32,14 +32,16 @@ using ColorTable = std::array<std::array<std::uint8_t, 3>, 256>;
 class DisparityPicture {
  public:
   /// out: for color a layout of one plane with red, green and blue channels of 8 bits; others'
-  /// bytes (alpha, padding) become 255. For gray and depth one plane of one channel of 8, 16 bits.
-  /// Throws invalid_argument.
+  /// bytes in a pixel (alpha, padding) become 255. For gray and depth one plane of one channel of
+  /// 8, 16 bits. Until they are set, depths are 0 and the colours are grays. Throws
+  /// invalid_argument.
   DisparityPicture(Device& device, const FrameLayout& out, const SgmParameters& parameters,
                    DisparityPictureParameters::Kind kind);
   ~DisparityPicture();
 
-  /// Both never allocate, and hold from the next run() on. scale follows set_scale where subpixel
-  /// changes it.
+  /// Both never allocate, and hold from the next run() on. parameters: those that the maps are made
+  /// with; of picture the kind stays what it was. Throws invalid_argument and keeps the last valid
+  /// set.
   void set_parameters(const SgmParameters& parameters, const DisparityPictureParameters& picture);
   void set_colors(const ColorTable& table);
 

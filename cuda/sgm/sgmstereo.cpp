@@ -51,14 +51,6 @@ bool fit_one_object(const SgmParameters& a, const SgmParameters& b) {
          a.census == b.census && a.compatibility == b.compatibility;
 }
 
-std::unique_ptr<sgm::Stages> make_stages(Device& device, const sgm::Problem& problem) {
-#ifdef CUDAVISION_HAVE_CUDA
-  if (device.backend() == Backend::cuda)
-    return make_stages_cuda(device, problem);
-#endif
-  return make_stages_cpu(device, problem);
-}
-
 /// What the stages hand on to each other, in one piece of memory.
 class Workspace {
  public:
@@ -106,6 +98,14 @@ class Workspace {
 
 }  // namespace
 
+std::unique_ptr<sgm::Stages> sgm::make_stages(Device& device, const Problem& problem) {
+#ifdef CUDAVISION_HAVE_CUDA
+  if (device.backend() == Backend::cuda)
+    return make_stages_cuda(device, problem);
+#endif
+  return make_stages_cpu(device, problem);
+}
+
 class SgmStereo::State {
  public:
   State(Device& device, const FrameLayout& left, const FrameLayout& right,
@@ -114,7 +114,7 @@ class SgmStereo::State {
         right_luminance_(device, right, operation),
         problem_(problem_of(left, parameters)),
         work_(device, problem_),
-        stages_(make_stages(device, problem_)) {
+        stages_(sgm::make_stages(device, problem_)) {
     set(parameters);
   }
 

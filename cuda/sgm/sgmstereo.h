@@ -13,7 +13,9 @@
 /// and Mutual Information", 2008) of census features (Zabih & Woodfill, 1994), in integers.
 ///
 /// For each pixel (x, y) of the left picture it finds d such that the same point of the scene lies
-/// at (x − d − minimum, y) of the right one; both are rectified. stages.h defines each step.
+/// at (x − d − minimum, y) of the right one; both are rectified. stages.h defines each step. They
+/// follow each other so: census of both, aggregate, select, median of both maps, check,
+/// remove_speckles, write_confidence, fill_holes, write; what is off is left out.
 namespace cudavision {
 
 struct SgmParameters {
@@ -36,7 +38,7 @@ struct SgmParameters {
   // What may change from frame to frame.
   int p1 = 10;               ///< penalty for a step of one disparity, 1 to p2 − 1
   int p2 = 120;              ///< for a larger one, at most 255 − census bits
-  double uniqueness = 0.95;  ///< 0 to 1, rounded to binary32; 0 lets all winners pass
+  double uniqueness = 0.95;  ///< 0 to 1, rounded to binary32; 1 lets all winners pass
   int lr_max_diff = 1;       ///< 0 to 1024 pixels between the two maps, −1 for no check
   bool subpixel = true;
   bool median = true;

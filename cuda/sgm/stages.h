@@ -47,7 +47,8 @@ class Stages {
  public:
   virtual ~Stages() = default;
 
-  /// One feature per pixel, of feature_bytes() each; the comparison made first is the highest bit.
+  /// One feature per pixel, of feature_bytes() each: each comparison, in this order, pushes the
+  /// bits before it up by one, so that the last is the lowest; bits that no comparison made are 0.
   ///  symmetric_9x7: for dy = −3…−1, dx = −4…4, then dy = 0, dx = −4…−1:
   ///    `I(x + dx, y + dy) > I(x − dx, y − dy)`
   ///  neighbours_9x7, neighbours_5x5: for dy = −3…3 (−2…2), dx = −4…4 (−2…2), without the centre:
@@ -64,7 +65,9 @@ class Stages {
   /// 1), (0, −1), (1, 0), (−1, 0) and, where there are 8, the diagonals. On each, with L' the costs
   /// of the pixel before and m the least of them,
   ///   L(d) = C + min(L'(d) − m, L'(d ± 1) − m + P1, P2),
-  /// and L = C where the pixel before would lie outside. picture: the left luminance, for P2.
+  /// without a d ± 1 that is no disparity, and L = C where the pixel before would lie outside. L is
+  /// at most the bits of a feature + P2, which is within a byte, and m at most the bits. picture:
+  /// the left luminance, for P2.
   virtual void aggregate(const SamplePlane& picture, const void* left, const void* right,
                          const Penalties& penalties, std::uint16_t* sums) = 0;
 
@@ -80,7 +83,8 @@ class Stages {
   ///   − 2c + r and n = 16·(l − r): sign(n)·((|n| + den) div 2den), nothing where den is 0. In
   ///   compatibility it adds ((l − r)·16 + den) / (2·den), truncated as C does; and without
   ///   subpixel the number is best.
-  /// right: at p the lowest d of the smallest S(p + d, d) with p + d < width.
+  /// right: at p the lowest d of the smallest S(p + d, d) with p + d < width. The minimum does not
+  /// count: p is the column less the minimum.
   /// confidence: with c1 = S(best), c2 the least S(d) where |d − best| > 1:
   ///   ((c2 − c1)·255 + c2 div 2) div c2; 0 where c2 is 0 or the disparity is unknown.
   virtual void select(const std::uint16_t* sums, float uniqueness, bool subpixel,
@@ -100,7 +104,8 @@ class Stages {
                      int max_diff, std::uint16_t* left) = 0;
 
   /// Components of known pixels, joined to those above, below and beside them that differ by no
-  /// more than most_step, become unknown where they have no more than size pixels.
+  /// more than most_step, become unknown where they have no more than size pixels. size is 1 or
+  /// more.
   virtual void remove_speckles(int size, int most_step, std::uint16_t* map) = 0;
 
   /// A map as DisparityScale has it: number + minimum·per_pixel, invalid where unknown.
@@ -116,6 +121,8 @@ class Stages {
   virtual void fill_holes(std::uint16_t* map) = 0;
 };
 
+/// Those of the device's backend.
+std::unique_ptr<Stages> make_stages(Device& device, const Problem& problem);
 std::unique_ptr<Stages> make_stages_cpu(Device& device, const Problem& problem);
 std::unique_ptr<Stages> make_stages_cuda(Device& device, const Problem& problem);
 

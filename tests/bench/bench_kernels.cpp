@@ -162,6 +162,7 @@ void register_cpu() {
                              std::to_string(subject.width) + "x" + std::to_string(subject.height);
     measured_in_real_time(benchmark::RegisterBenchmark(name.c_str(), measure_cpu_nlmeans, subject));
   }
+  register_stereo();
 }
 
 /// Prints what Google Benchmark prints, and keeps it.

@@ -11,6 +11,7 @@
 #include <cstdio>
 #include <functional>
 #include <iostream>
+#include <opencv2/calib3d.hpp>
 #include <opencv2/core.hpp>
 #include <opencv2/imgproc.hpp>
 #include <stdexcept>
@@ -21,6 +22,8 @@
 #include "integral_case.h"
 #include "integral_subjects.h"
 #include "localstatistics_case.h"
+#include "sgm_frames.h"
+#include "stereo_subjects.h"
 
 namespace cudavision::bench {
 namespace {
@@ -66,7 +69,7 @@ void print_best(const std::string& operation, const char* layout_name, const Fra
     opencv_best = std::min(opencv_best, theirs);
     spent += mine + theirs;
   }
-  std::printf("%-20s %-7s %4dx%-5d %9.3f %9.3f %9.2f\n", operation.c_str(), layout_name,
+  std::printf("%-32s %-7s %4dx%-5d %9.3f %9.3f %9.2f\n", operation.c_str(), layout_name,
               layout.width, layout.height, ours_best, opencv_best, ours_best / opencv_best);
   std::fflush(stdout);
 }
@@ -177,10 +180,42 @@ void measure(const MeanSubject& subject) {
   expect_equal(matrix(test.layout, ours_block)(inside), opencv_out(inside), describe(test));
 }
 
+struct StereoSubject {
+  int width, height, disparities, paths;
+  int mode;  ///< of OpenCV, with as many paths or more
+};
+
+constexpr StereoSubject pairs[] = {
+    {640, 480, 64, 4, cv::StereoSGBM::MODE_SGBM},
+    {640, 480, 64, 8, cv::StereoSGBM::MODE_HH},
+    {640, 480, 128, 8, cv::StereoSGBM::MODE_HH},
+    {1280, 720, 128, 8, cv::StereoSGBM::MODE_HH},
+};
+
+/// Other costs of matching: the maps are not the same, and not compared.
+void measure(const StereoSubject& subject) {
+  const SgmParameters parameters = stereo_of(subject.disparities, subject.paths);
+  const auto device = make_cpu_device();
+  const test::StereoFrames frames(*device, test::gray_layout(subject.width, subject.height),
+                                  parameters, test::Content::natural, 3);
+  SgmStereo stereo(*device, frames.layout(), frames.layout(), parameters);
+  test::SgmInput input = frames.input;
+  const cv::Mat left = matrix(frames.layout(), input.left),
+                right = matrix(frames.layout(), input.right);
+  // OpenCV's own example: penalties for blocks of five pixels, and a left-right check.
+  const auto opencv = cv::StereoSGBM::create(0, subject.disparities, 5, 8 * 25, 32 * 25, 1, 63, 5,
+                                             0, 0, subject.mode);
+  cv::Mat map;
+  print_best(
+      stereo_name(parameters).c_str(), "GRAY8", frames.layout(),
+      [&] { stereo.run(frames.left(), frames.right(), frames.disparity()); },
+      [&] { opencv->compute(left, right, map); });
+}
+
 void run() {
   const int threads = tbb::this_task_arena::max_concurrency();
   cv::setNumThreads(threads);
-  std::printf("OpenCV %s, %d threads, best times in ms\n\n%-20s %-7s %-10s %9s %9s %9s\n",
+  std::printf("OpenCV %s, %d threads, best times in ms\n\n%-32s %-7s %-10s %9s %9s %9s\n",
               cv::getVersionString().c_str(), threads, "operation", "format", "size", "ours",
               "OpenCV", "ours / it");
   for (const Subject& subject : subjects)
@@ -188,6 +223,8 @@ void run() {
   for (const TableSubject& subject : tables)
     measure(subject);
   for (const MeanSubject& subject : means)
+    measure(subject);
+  for (const StereoSubject& subject : pairs)
     measure(subject);
 }
 

@@ -13,4 +13,7 @@ inline void measured_in_real_time(benchmark::internal::Benchmark* benchmark) {
 /// Registers the operations on integral images with Google Benchmark.
 void register_integral();
 
+/// Registers stereo matching.
+void register_stereo();
+
 }  // namespace cudavision::bench

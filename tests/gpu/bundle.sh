@@ -14,6 +14,8 @@ Builds below build-gpu/ and fills FOLDER (about 80 MB). It is made anew if it is
   --archive      makes FOLDER.tar.xz as well (about 25 MB)
 The kernel tests are built twice more, as PTX of compute_75 and of compute_80 only, so that a newer
 card executes the code of older ones, too.
+
+Environment: CUDAVISION_STEREO_PAIRS, a folder of real stereo pairs, which go along.
 END
 }
 
@@ -131,6 +133,14 @@ done
 
 mkdir "$folder/pictures"
 cp /usr/share/doc/opencv-doc/examples/data/{fruits.jpg,baboon.jpg,box_in_scene.png,aloeL.jpg} "$folder/pictures/"
+
+# Real stereo pairs, where there are some; test_sgm_pairs.cpp says how they lie.
+if [[ -n ${CUDAVISION_STEREO_PAIRS:-} ]]; then
+  cp -rL "$CUDAVISION_STEREO_PAIRS" "$folder/pairs"
+  chmod -R u+w "$folder/pairs"
+else
+  complain "CUDAVISION_STEREO_PAIRS is not set: the bundle will not match real pairs."
+fi
 
 # A short piece of the street video, as a camera or a film would deliver it.
 street=/usr/share/doc/opencv-doc/examples/data/vtest.avi

@@ -57,6 +57,8 @@ results=$(cd "$results" && pwd)
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
+[[ ! -d $bundle/pairs ]] || export CUDAVISION_STEREO_PAIRS=$bundle/pairs
+
 smi() { nvidia-smi --query-gpu="$1" --format=csv,noheader | head -n 1; }
 card=$(smi name 2>&1)
 driver=$(smi driver_version 2>/dev/null)

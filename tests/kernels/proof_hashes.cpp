@@ -17,6 +17,8 @@
 #include "integral_case.h"
 #include "localstatistics_case.h"
 #include "nlmeans_case.h"
+#include "sgm_case.h"
+#include "sgm_stage_case.h"
 
 namespace cudavision::test {
 namespace {
@@ -49,6 +51,15 @@ std::string nlmeans_hash(Device& device, int number) {
   return hash(test, NlMeansRunner(device, test).run(input_block(test), 0xcd));
 }
 
+std::string sgm_hash(Device& device, int number) {
+  const SgmCase test = make_sgm_case(proof_seed, number, proof_max_pixels);
+  return hash(test, SgmRunner(device, test).run(input_blocks(test), 0xcd));
+}
+
+std::string sgm_stages_hash(Device& device, int number) {
+  return hash(run_stages(device, make_sgm_stage_case(proof_seed, number, proof_max_pixels), 0xcd));
+}
+
 /// The cases of one operation are named after it.
 struct Suite {
   const char* name;
@@ -57,9 +68,10 @@ struct Suite {
 };
 
 constexpr Suite suites[] = {
-    {"gaussblur", 400, gaussblur_hash}, {"histequalize", 400, histequalize_hash},
-    {"integral", 200, integral_hash},   {"localstatistics", 200, localstatistics_hash},
-    {"nlmeans", 150, nlmeans_hash},
+    {"gaussblur", 400, gaussblur_hash},  {"histequalize", 400, histequalize_hash},
+    {"integral", 200, integral_hash},    {"localstatistics", 200, localstatistics_hash},
+    {"nlmeans", 150, nlmeans_hash},      {"sgm", 150, sgm_hash},
+    {"sgmstages", 150, sgm_stages_hash},
 };
 
 struct Options {

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "cpu_rows.h"
+#include "sgm_frames.h"
+#include "stereo_subjects.h"
+
+namespace cudavision::bench {
+namespace {
+
+using test::Content;
+
+struct StereoSubject {
+  const char* layout;
+  int width, height;
+  SgmParameters parameters;
+};
+
+const StereoSubject subjects[] = {
+    {"GRAY8", 640, 480, stereo_of(64, 4)},
+    {"GRAY8", 640, 480, stereo_of(64, 8)},
+    {"GRAY8", 640, 480, stereo_of(128, 8)},
+    {"GRAY8", 640, 480, as_libsgm(stereo_of(128, 8))},
+    {"GRAY8", 640, 480, cleaned(stereo_of(128, 8))},
+    {"NV12", 1280, 720, stereo_of(128, 8)},
+    {"GRAY16", 1280, 720, stereo_of(128, 8)},
+    {"GRAY8", 1920, 1080, stereo_of(128, 4)},
+    {"GRAY8", 1920, 1080, stereo_of(128, 8)},
+};
+
+void measure_stereo(benchmark::State& state, const StereoSubject& subject) {
+  const auto device = make_cpu_device();
+  const test::StereoFrames frames(*device,
+                                  test::layout_named(subject.layout, subject.width, subject.height),
+                                  subject.parameters, Content::natural, 3);
+  SgmStereo stereo(*device, frames.layout(), frames.layout(), subject.parameters);
+  for ([[maybe_unused]] auto _ : state)
+    stereo.run(frames.left(), frames.right(), frames.disparity());
+  state.SetItemsProcessed(static_cast<std::int64_t>(state.iterations()) * subject.width *
+                          subject.height * subject.parameters.disparities);
+}
+
+}  // namespace
+
+void register_stereo() {
+  for (const StereoSubject& subject : subjects) {
+    const std::string name = stereo_name(subject.parameters) + "/" + subject.layout + "/" +
+                             std::to_string(subject.width) + "x" + std::to_string(subject.height);
+    measured_in_real_time(benchmark::RegisterBenchmark(name.c_str(), measure_stereo, subject));
+  }
+}
+
+}  // namespace cudavision::bench

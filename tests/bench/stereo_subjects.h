@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#pragma once
+
+#include <string>
+
+#include "sgm/sgmstereo.h"
+
+namespace cudavision::bench {
+
+inline SgmParameters stereo_of(int disparities, int paths) {
+  SgmParameters parameters;
+  parameters.disparities = disparities;
+  parameters.paths = paths;
+  return parameters;
+}
+
+/// The parameters, but as libSGM has them.
+inline SgmParameters as_libsgm(SgmParameters parameters) {
+  parameters.compatibility = SgmParameters::Compatibility::libsgm;
+  return parameters;
+}
+
+/// The parameters, but with clean-up.
+inline SgmParameters cleaned(SgmParameters parameters) {
+  parameters.speckle_size = 100;
+  parameters.fill_holes = true;
+  return parameters;
+}
+
+/// "stereo 128 disparities 8 paths", "… libsgm", "… cleaned".
+inline std::string stereo_name(const SgmParameters& parameters) {
+  constexpr const char* censuses[] = {"", " neighbours 9x7", " neighbours 5x5"};
+  return "stereo " + std::to_string(parameters.disparities) + " disparities " +
+         std::to_string(parameters.paths) + " paths" +
+         censuses[static_cast<int>(parameters.census)] +
+         (parameters.compatibility == SgmParameters::Compatibility::libsgm ? " libsgm" : "") +
+         (parameters.speckle_size > 0 ? " cleaned" : "");
+}
+
+}  // namespace cudavision::bench

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace cudavision::test {
+
+/// A gray picture of 8 or 16 bits.
+struct GrayPicture {
+  int width = 0, height = 0, bits = 8;
+  std::vector<std::uint16_t> values;  ///< row after row
+
+  /// The same as a frame holds it: bytes, or words in the machine's byte order.
+  std::vector<std::uint8_t> samples() const;
+};
+
+/// A picture out of a PNG file, which GPU hosts without any image library can read, too. Throws
+/// std::runtime_error, with the file's name, where it is not gray of 8 or 16 bits.
+GrayPicture read_png(const std::string& path);
+
+}  // namespace cudavision::test
