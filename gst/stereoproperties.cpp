@@ -96,7 +96,7 @@ void add_matching(ElementProperties<Settings>& all) {
            "Lower p2 where the left picture has an edge (not with compatibility=libsgm)"},
           &Settings::adaptive_p2);
   all.add({"uniqueness", "Uniqueness",
-           "A disparity is unknown where another one's cost times this is below its own (0 = keep "
+           "A disparity is unknown where another one's cost times this is below its own (1 = keep "
            "all)"},
           &Settings::uniqueness, 0, 1);
   all.add({"subpixel", "Subpixel", "Disparities in sixteenths of a pixel instead of pixels"},
