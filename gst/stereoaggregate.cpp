@@ -35,17 +35,21 @@ void drop(GstAggregator* self, StereoInput& input, HeadFrame& frame) {
   state.discont = true;
 }
 
+// The base class sends the segment with the first buffer only.
+void announce_segment(GstAggregator* self) {
+  StereoState& state = stereo_state(self);
+  const GstSegment segment = segment_of(state.left.pad);
+  if (state.announced || segment.format == GST_FORMAT_UNDEFINED)
+    return;
+  gst_pad_push_event(self->srcpad, gst_event_new_segment(&segment));
+  state.announced = true;
+}
+
 // Downstream hears that nothing comes for the time of a left frame.
 void push_gap(GstAggregator* self, GstBuffer* left) {
-  StereoState& state = stereo_state(self);
   if (!GST_BUFFER_PTS_IS_VALID(left) || !gst_pad_has_current_caps(self->srcpad))
     return;
-  if (!state.announced) {
-    // The base class sends the segment with the first buffer only.
-    const GstSegment segment = segment_of(state.left.pad);
-    gst_pad_push_event(self->srcpad, gst_event_new_segment(&segment));
-    state.announced = true;
-  }
+  announce_segment(self);
   gst_pad_push_event(self->srcpad,
                      gst_event_new_gap(GST_BUFFER_PTS(left), GST_BUFFER_DURATION(left)));
 }
@@ -232,6 +236,16 @@ GstFlowReturn aggregate_two(GstAggregator* self, bool timeout) {
 GstFlowReturn stereo_aggregate(GstAggregator* self, bool timeout) {
   return stereo_state(self).packing.packed() ? aggregate_packed(self)
                                              : aggregate_two(self, timeout);
+}
+
+void stereo_end(GstAggregator* self, GstEvent* eos) {
+  if (gst_pad_has_current_caps(self->srcpad))
+    announce_segment(self);
+  else
+    gst_aggregator_set_src_caps(self, nullptr);  // sends what has to come before any caps
+  GstEvent* end = gst_event_new_eos();
+  gst_event_set_seqnum(end, gst_event_get_seqnum(eos));
+  gst_pad_push_event(self->srcpad, end);
 }
 
 GstClockTime stereo_next_time(GstAggregator* self) {

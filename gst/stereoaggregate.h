@@ -16,6 +16,10 @@ GstClockTime stereo_next_time(GstAggregator* self);
 /// Other frames come in or go out from now on: what was made for the last ones goes.
 void stereo_release(GstAggregator* self);
 
+/// No further pair can form: ends the stream, although frames may still come on the other pad, for
+/// which the base class would wait. When they do come, it ends the stream once more, to no effect.
+void stereo_end(GstAggregator* self, GstEvent* eos);
+
 /// Says how long a frame may wait for its partner.
 void stereo_report_latency(GstAggregator* self);
 

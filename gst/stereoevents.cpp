@@ -215,13 +215,18 @@ void stereo_event_comes(GstAggregator* self, GstAggregatorPad* pad, GstEvent* ev
 
 void stereo_event_came(GstAggregator* self, GstAggregatorPad* pad, GstEvent* event) {
   StereoState& state = stereo_state(self);
-  if (GST_EVENT_TYPE(event) != GST_EVENT_SEGMENT || !is_left(state, pad))
-    return;
-  const GstSegment segment = segment_of(pad);
-  gst_aggregator_update_segment(self, &segment);
-  state.announced = false;
-  if (state.flushed.exchange(false))
-    state.discont = true;
+  if (GST_EVENT_TYPE(event) == GST_EVENT_SEGMENT && is_left(state, pad)) {
+    const GstSegment segment = segment_of(pad);
+    gst_aggregator_update_segment(self, &segment);
+    state.announced = false;
+    if (state.flushed.exchange(false))
+      state.discont = true;
+  }
+  // The end of an unlinked pad is one that we have sent ourselves.
+  const bool of_a_camera = is_left(state, pad) || is_linked(state.right);
+  if (GST_EVENT_TYPE(event) == GST_EVENT_EOS && of_a_camera && !state.arrives_packed &&
+      !state.packing.packed())
+    stereo_end(self, event);
 }
 
 bool stereo_answer_upstream(GstAggregator* self, GstAggregatorPad* pad, GstQuery* query) {

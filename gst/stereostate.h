@@ -47,8 +47,9 @@ struct StereoState {
   Lateness lateness;
 
   // The streaming thread's of sink_left.
-  bool arrives_packed = false;             ///< by the last caps that arrived
   std::optional<UnlinkedStream> unlinked;  ///< what sink_right hears while nothing is linked to it
+
+  std::atomic<bool> arrives_packed{false};  ///< by the last caps that arrived on sink_left
 
   LinkAlarm alarm;
   std::atomic<bool> flushed{false};  ///< sink_left was, and its next segment has not come yet

@@ -215,6 +215,32 @@ GST_START_TEST(test_end_of_one_camera) {
 }
 GST_END_TEST
 
+// The other camera has not ended, and says nothing more.
+GST_START_TEST(test_end_beside_a_silent_camera) {
+  for (bool left_ends : {true, false})
+    for (int pairs : {0, 1, 3}) {
+      StereoHarness stereo;
+      stereo.accept_gray(32, 16);
+      for (const StereoFrame& frame : frames_from(0, pairs))
+        stereo.process(small_frame(frame), small_frame(frame));
+      GstHarness* ending = left_ends ? stereo.left() : stereo.right();
+      GstHarness* silent = left_ends ? stereo.right() : stereo.left();
+      gst_harness_push_event(ending, gst_event_new_eos());
+      GstBuffer* buffer = nullptr;
+      fail_unless(gst_harness_pull_until_eos(stereo.left(), &buffer) && buffer == nullptr,
+                  "no EOS after %d pairs", pairs);
+      // Whatever comes then has no partner.
+      GstFlowReturn flow = GST_FLOW_OK;
+      for (int i = pairs; i < pairs + 200 && flow == GST_FLOW_OK; ++i) {
+        flow = gst_harness_push(silent, small_frame({static_cast<GstClockTime>(i) * 40 * ms}));
+        g_usleep(1000);
+      }
+      fail_unless_equals_int(flow, GST_FLOW_EOS);
+      fail_unless_equals_uint64(stereo.number(left_ends ? "dropped-right" : "dropped-left"), 1);
+    }
+}
+GST_END_TEST
+
 // A missing frame takes its partner with it, and downstream hears of a gap.
 GST_START_TEST(test_gaps) {
   for (int who : {0, 1, 2}) {
@@ -285,6 +311,7 @@ static Suite* check_stereo_pairing_suite() {
   tcase_add_test(element, test_one_camera_is_faster);
   tcase_add_test(element, test_without_timestamps);
   tcase_add_test(element, test_end_of_one_camera);
+  tcase_add_test(element, test_end_beside_a_silent_camera);
   tcase_add_test(element, test_gaps);
   tcase_add_test(element, test_gap_events);
   tcase_add_test(element, test_counts_begin_anew);
