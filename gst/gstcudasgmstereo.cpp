@@ -161,6 +161,8 @@ void forget_stream(gpointer self) {
   state.out.reset();
   state.discont = true;
   state.announced = false;
+  state.ended = false;
+  state.renegotiate = false;
   state.flushed = false;
   state.arrives_packed = false;
   state.unlinked->reset();
@@ -272,10 +274,15 @@ gboolean src_event(GstAggregator* self, GstEvent* event) {
   return base_class()->src_event(self, event);
 }
 
+// Between two lives of the aggregating thread.
 GstFlowReturn flush(GstAggregator* self) {
+  StereoState& state = stereo_state(self);
   GST_OBJECT_LOCK(self);
-  stereo_state(self).lateness.forget_request();
+  state.lateness.forget_request();
   GST_OBJECT_UNLOCK(self);
+  state.ended = false;
+  if (state.renegotiate)
+    gst_pad_mark_reconfigure(self->srcpad);
   return GST_FLOW_OK;
 }
 
@@ -295,8 +302,9 @@ gboolean src_query(GstAggregator* self, GstQuery* query) {
 
 GstFlowReturn update_src_caps(GstAggregator* self, GstCaps* downstream, GstCaps** result) {
   return error_wall(self, GST_FLOW_NOT_NEGOTIATED, [&] {
-    const StereoState& state = stereo_state(self);
-    if (!state.left.format || (!state.packing.packed() && !state.right.format))
+    StereoState& state = stereo_state(self);
+    state.renegotiate = state.ended;
+    if (state.ended || !state.left.format || (!state.packing.packed() && !state.right.format))
       return GST_AGGREGATOR_FLOW_NEED_DATA;
     const Caps possible(stereo_src_caps_for(state.left.in_force.get(), state.packing,
                                             stereo_settings(self).output, stereo_takes_cuda(self)));

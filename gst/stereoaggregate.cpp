@@ -246,6 +246,7 @@ void stereo_end(GstAggregator* self, GstEvent* eos) {
   GstEvent* end = gst_event_new_eos();
   gst_event_set_seqnum(end, gst_event_get_seqnum(eos));
   gst_pad_push_event(self->srcpad, end);
+  stereo_state(self).ended = true;
 }
 
 GstClockTime stereo_next_time(GstAggregator* self) {

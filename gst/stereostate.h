@@ -61,6 +61,10 @@ struct StereoState {
   SettingsRule rule;
   bool discont = true;     ///< the next output does not follow the last one
   bool announced = false;  ///< downstream has the segment
+  /// Downstream has been told of the end before the base class knows of it, and would lose new
+  /// caps.
+  bool ended = false;
+  bool renegotiate = false;  ///< as soon as that is over
 };
 
 }  // namespace cudavision

@@ -186,6 +186,27 @@ GST_START_TEST(test_frames_after_eos_and_flush) {
 }
 GST_END_TEST
 
+// Caps that are agreed upon when the end has gone already would be lost.
+GST_START_TEST(test_caps_after_an_early_end) {
+  StereoHarness stereo;
+  start(stereo);
+  gst_harness_push_event(stereo.left(), gst_event_new_eos());
+  GstBuffer* buffer = nullptr;
+  fail_unless(gst_harness_pull_until_eos(stereo.left(), &buffer) && buffer == nullptr);
+  gst_harness_push(stereo.right(), small_frame({0}));
+  wait_until([&] { return stereo.number("dropped-right") == 1; }, "the right frame is dropped");
+  const guint32 seqnum = gst_util_seqnum_next();
+  for (GstHarness* harness : {stereo.left(), stereo.right()})
+    gst_harness_push_event(harness, with_seqnum(gst_event_new_flush_start(), seqnum));
+  for (GstHarness* harness : {stereo.left(), stereo.right()}) {
+    gst_harness_push_event(harness, with_seqnum(gst_event_new_flush_stop(TRUE), seqnum));
+    send_segment(harness);
+  }
+  process_at(stereo, 0);
+  fail_unless(gst_pad_has_current_caps(stereo.left()->sinkpad), "a map without caps");
+}
+GST_END_TEST
+
 GST_START_TEST(test_frames_after_the_end) {
   StereoHarness stereo;
   stereo.run(frames_from(0, 2), frames_from(0, 2));
@@ -352,6 +373,7 @@ static Suite* check_stereo_events_suite() {
   tcase_add_test(tc, test_flush);
   tcase_add_test(tc, test_flush_of_waiting_frames);
   tcase_add_test(tc, test_frames_after_eos_and_flush);
+  tcase_add_test(tc, test_caps_after_an_early_end);
   tcase_add_test(tc, test_frames_after_the_end);
   tcase_add_test(tc, test_seek_goes_upstream);
   tcase_add_test(tc, test_description);
