@@ -3,7 +3,9 @@
 #
 # Makes the README's pictures, of scenes that are drawn here: docs/equalize.png, a foggy landscape as a
 # camera would see it and what cudahistequalize makes of it; docs/blur.png, a crowd, and the same
-# blurred and sharpened by cudagaussblur. Run it where GStreamer finds the elements:
+# blurred and sharpened by cudagaussblur; docs/binarise.png, a page in bad light, in black and white by
+# cudaintegral; and docs/stereo.png, of the photographs of an aloe in Debian's package opencv-doc, the
+# disparities by cudasgmstereo. Run it where GStreamer finds the elements:
 #
 #   meson devenv -C build ../docs/make-picture.sh
 set -euo pipefail
@@ -179,3 +181,16 @@ gst-launch-1.0 -q filesrc location="$scene" blocksize=$((width * height)) \
   compositor name=mixer background=white sink_1::xpos=$((width + 8)) \
   ! videoconvert ! video/x-raw,format=GRAY8 ! pngenc snapshot=true ! filesink location=binarise.png
 echo "$PWD/binarise.png"
+
+# The aloe of Debian's package opencv-doc, and how near each of its points is.
+examples=/usr/share/doc/opencv-doc/examples/data
+width=300 height=260
+gst-launch-1.0 -q cudasgmstereo name=stereo num-disparities=256 speckle-size=200 ! video/x-raw,format=RGB \
+  ! videoconvert ! videoscale method=bilinear2 ! "video/x-raw,width=$width,height=$height" ! mixer.sink_1 \
+  filesrc location="$examples/aloeL.jpg" ! jpegdec ! videoconvert ! tee name=left \
+  left. ! queue ! stereo.sink_left \
+  filesrc location="$examples/aloeR.jpg" ! jpegdec ! videoconvert ! queue ! stereo.sink_right \
+  left. ! queue ! videoscale method=bilinear2 ! "video/x-raw,width=$width,height=$height" ! mixer.sink_0 \
+  compositor name=mixer background=white sink_1::xpos=$((width + 8)) \
+  ! videoconvert ! video/x-raw,format=RGB ! avenc_png pred=up compression-level=9 ! filesink location=stereo.png
+echo "$PWD/stereo.png"

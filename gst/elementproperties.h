@@ -51,6 +51,11 @@ class ElementProperties {
             g_param_spec_uint64(words.name, words.nick, words.blurb, 0, G_MAXUINT64,
                                 defaults_.*field, flags_of(words)));
   }
+  void add(const PropertyWords& words, gint64 Settings::*field, gint64 least) {
+    install(field, g_value_get_int64, g_value_set_int64,
+            g_param_spec_int64(words.name, words.nick, words.blurb, least, G_MAXINT64,
+                               defaults_.*field, flags_of(words)));
+  }
   void add(const PropertyWords& words, bool Settings::*field) {
     install(field, g_value_get_boolean, g_value_set_boolean,
             g_param_spec_boolean(words.name, words.nick, words.blurb, defaults_.*field,
@@ -86,6 +91,10 @@ class ElementProperties {
     properties_[id - 1].get(settings_now(object, settings), value);
   }
 
+  /// The ids are 1 to this; a class may give its other properties those behind.
+  guint count() const noexcept { return static_cast<guint>(properties_.size()); }
+  bool has(guint id) const noexcept { return id >= 1 && id <= count(); }
+
  private:
   static GParamFlags flags_of(const PropertyWords& words) {
     const int change = words.change == PropertyChange::while_playing
@@ -99,8 +108,6 @@ class ElementProperties {
     std::function<void(const Settings&, GValue*)> get;
   };
 
-  bool has(guint id) const { return id >= 1 && id <= properties_.size(); }
-
   /// from_value, to_value: GLib's functions for values of this kind.
   template <class Field, class Value>
   void install(Field Settings::*field, Value (*from_value)(const GValue*),
@@ -111,7 +118,7 @@ class ElementProperties {
                            [=](const Settings& settings, GValue* value) {
                              to_value(value, static_cast<Value>(settings.*field));
                            }});
-    g_object_class_install_property(class_, static_cast<guint>(properties_.size()), pspec);
+    g_object_class_install_property(class_, count(), pspec);
   }
 
   GObjectClass* class_;

@@ -8,6 +8,8 @@
 #include "filtercaps.h"
 #include "filterframes.h"
 #include "frameallocation.h"
+#include "framemetas.h"
+#include "sessionstates.h"
 
 GST_DEBUG_CATEGORY_STATIC(cuda_vision_filter_debug);
 #define GST_CAT_DEFAULT cuda_vision_filter_debug
@@ -81,29 +83,13 @@ void finalize(GObject* object) {
 }
 
 GstStateChangeReturn change_state(GstElement* element, GstStateChange transition) {
-  DeviceSession& session = state_of(element).session;
-  if (transition == GST_STATE_CHANGE_NULL_TO_READY) {
-    const bool opened = error_wall(element, false, [&] {
-      session.open();
-      return true;
-    });
-    if (!opened)
-      return GST_STATE_CHANGE_FAILURE;
-  }
-  const GstStateChangeReturn result =
-      GST_ELEMENT_CLASS(parent_class)->change_state(element, transition);
-  if (transition == GST_STATE_CHANGE_READY_TO_NULL ||
-      (transition == GST_STATE_CHANGE_NULL_TO_READY && result == GST_STATE_CHANGE_FAILURE))
-    session.close();
-  return result;
+  return change_state_with_session(element, transition, state_of(element).session,
+                                   GST_ELEMENT_CLASS(parent_class));
 }
 
 void set_context(GstElement* element, GstContext* context) {
-  error_wall(element, false, [&] {
-    state_of(element).session.set_context(context);
-    return true;
-  });
-  GST_ELEMENT_CLASS(parent_class)->set_context(element, context);
+  set_context_with_session(element, context, state_of(element).session,
+                           GST_ELEMENT_CLASS(parent_class));
 }
 
 gboolean start(GstBaseTransform* trans) {
@@ -305,25 +291,11 @@ GstFlowReturn transform(GstBaseTransform* trans, GstBuffer* in, GstBuffer* out) 
   });
 }
 
-// Metas that speak of the picture or its geometry stay true where neither size nor orientation
-// changes. A GstVideoMeta speaks of one buffer's memory; the new buffer has its own.
 gboolean transform_meta(GstBaseTransform* trans, GstBuffer*, GstMeta* meta, GstBuffer*) {
-  static const gchar* const kept[] = {GST_META_TAG_VIDEO_STR, GST_META_TAG_VIDEO_SIZE_STR,
-                                      GST_META_TAG_VIDEO_ORIENTATION_STR, nullptr};
-  const GType api = meta->info->api;
-  if (api == GST_VIDEO_META_API_TYPE)
-    return FALSE;
   const auto& frames = state_of(trans).frames;
-  const gchar* const* tags = gst_meta_api_type_get_tags(api);
-  if (!tags || !tags[0])
-    return TRUE;
-  if (!frames || frames->in().layout.width != frames->out().layout.width ||
-      frames->in().layout.height != frames->out().layout.height)
-    return FALSE;
-  for (; *tags; ++tags)
-    if (!g_strv_contains(kept, *tags))
-      return FALSE;
-  return TRUE;
+  return is_true_of_output(meta, frames &&
+                                     frames->in().layout.width == frames->out().layout.width &&
+                                     frames->in().layout.height == frames->out().layout.height);
 }
 
 gboolean sink_event(GstBaseTransform* trans, GstEvent* event) {

@@ -4,12 +4,14 @@
 #include "gstcudagaussblur.h"
 #include "gstcudahistequalize.h"
 #include "gstcudaintegral.h"
+#include "gstcudasgmstereo.h"
 
 static gboolean plugin_init(GstPlugin* plugin) {
   gboolean registered = FALSE;
   registered |= GST_ELEMENT_REGISTER(cudagaussblur, plugin);
   registered |= GST_ELEMENT_REGISTER(cudahistequalize, plugin);
   registered |= GST_ELEMENT_REGISTER(cudaintegral, plugin);
+  registered |= GST_ELEMENT_REGISTER(cudasgmstereo, plugin);
   return registered;
 }
 

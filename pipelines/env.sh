@@ -6,7 +6,7 @@
 # Not by --exists, which asks for GStreamer's own version.
 elements_found() {
   local element
-  for element in cudahistequalize cudagaussblur cudaintegral; do
+  for element in cudahistequalize cudagaussblur cudaintegral cudasgmstereo; do
     gst-inspect-1.0 "$element" >/dev/null 2>&1 || return 1
   done
 }
@@ -18,7 +18,7 @@ if ! elements_found; then
     [[ ! -e $build/gst/libgstcudavision.so ]] || export GST_PLUGIN_PATH=$build/gst${GST_PLUGIN_PATH:+:$GST_PLUGIN_PATH}
   done
   if ! elements_found; then
-    echo "GStreamer does not find all of cudahistequalize, cudagaussblur and cudaintegral. Build them: meson setup build && ninja -C build" >&2
+    echo "GStreamer does not find all of cudahistequalize, cudagaussblur, cudaintegral and cudasgmstereo. Build them: meson setup build && ninja -C build" >&2
     exit 1
   fi
 fi

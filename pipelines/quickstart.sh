@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: LGPL-2.1-or-later
 #
-# From a fresh Debian 12 to equalised, blurred and binarised pictures: installs what is missing, builds, runs.
+# From a fresh Debian 12 to equalised, blurred and binarised pictures and a map of depth: installs what
+# is missing, builds, runs.
 set -euo pipefail
 
 usage() {
@@ -15,6 +16,8 @@ cudagaussblur and makes it black and white by the adaptive threshold of cudainte
   /dev/videoN  a camera
   a URI        https://…, rtsp://…, whatever this GStreamer plays
   nothing      photographs and the street video of Debian's package opencv-doc
+
+Without an argument it also finds by cudasgmstereo how near each point of a photographed aloe is.
 
 Writes a picture before, one equalised, one blurred and one binarised, shows the video in a window where there is a
 display, and says where the pictures are, on which backend it ran and at how many frames a second. No
@@ -48,7 +51,7 @@ inputs=()
 packages=("${packages_build[@]}" "${packages_run[@]}")
 if [[ $# -eq 0 ]]; then
   packages+=("${packages_pictures[@]}")
-  inputs=("$examples"/{aloeL.jpg,fruits.jpg,sudoku.png,vtest.avi})
+  inputs=("$examples"/{aloeL.jpg,fruits.jpg,sudoku.png,vtest.avi}) # and aloeR.jpg beside the first
 elif [[ $1 == *://* || $1 == /* ]]; then
   inputs=("$1")
 else
@@ -194,4 +197,13 @@ for input in "${inputs[@]}"; do
     say "  no display here (neither WAYLAND_DISPLAY nor DISPLAY is set): only pictures"
   fi
 done
+if [[ $# -eq 0 ]]; then
+  say "" "Stereo matching with cudasgmstereo: $examples/aloeL.jpg and aloeR.jpg"
+  launch cudasgmstereo name=stereo num-disparities=256 speckle-size=100 ! video/x-raw,format=RGB \
+    ! pngenc snapshot=true ! filesink location="$pictures/aloe-disparity.png" \
+    filesrc location="$examples/aloeL.jpg" ! decodebin ! videoconvert ! queue ! stereo.sink_left \
+    filesrc location="$examples/aloeR.jpg" ! decodebin ! videoconvert ! queue ! stereo.sink_right
+  say "  $(printf '%-10s' "disparity:") $pictures/aloe-disparity.png"
+  say_backend
+fi
 say "" "More pipelines: the other scripts in $top/pipelines, and README.md"

@@ -26,7 +26,7 @@ plugin=$build/gst/libgstcudavision.so
 # A registry of its own, so that nothing is taken from a cache or an installed copy.
 features=$(GST_REGISTRY="$scratch/registry" GST_PLUGIN_PATH='' GST_PLUGIN_SYSTEM_PATH='' \
   gst-inspect-1.0 "$plugin" 2>&1) && loaded='' || loaded='gst-inspect-1.0 fails'
-for element in cudahistequalize cudagaussblur cudaintegral; do
+for element in cudahistequalize cudagaussblur cudaintegral cudasgmstereo; do
   [[ -n $loaded || $features == *" $element: "* ]] || loaded="$element is not in it"
 done
 verdict "the plug-in loads and registers" "$loaded"
@@ -64,9 +64,76 @@ print("" if said == right and len(set(right)) == 3 else f"{said} instead of {rig
 PY
 )
 verdict "pipelines/box-sum sums the pixels of a box" "$wrong"
-snippet=$(awk '/^```/ { inside = $0 == "```c"; next } inside' README.md)
-[[ -n $snippet && $(<pipelines/box-sum.cpp) == *"$snippet"* ]] && differs='' || differs='its lines of C are not there'
-verdict "README.md shows what pipelines/box-sum.cpp does" "$differs"
+differs=$(python3 - <<'PY'
+import glob, re
+programs = [open(name).read() for name in glob.glob("pipelines/*.cpp")]
+blocks = re.findall(r"^```c\n(.*?)^```$", open("README.md").read(), re.M | re.S)
+print("" if blocks and all(any(block in program for program in programs) for block in blocks) else "there are lines of C that no program has")
+PY
+)
+verdict "README.md shows what the programs in pipelines/ do" "$differs"
+
+# Noise, and what the right camera sees of it 6 pixels away: two photographs, two films, and a film whose
+# frames hold both.
+python3 - "$scratch" <<'PY'
+import random, sys
+random.seed(1)
+width, height, disparity = 96, 40, 6
+left = [bytes(random.randrange(256) for _ in range(width)) for _ in range(height)]
+right = [row[disparity:] + row[-disparity:] for row in left]
+for name, rows in (("left", left), ("right", right), ("both", [a + b for a, b in zip(left, right)])):
+    open(f"{sys.argv[1]}/{name}.raw", "wb").write(b"".join(rows) * 4)
+PY
+launch() { # ELEMENT...
+  GST_REGISTRY="$scratch/registry-all" GST_PLUGIN_PATH="$build/gst" gst-launch-1.0 -q "$@" >>"$scratch/stereo.log" 2>&1
+}
+script() { # NAME ARGUMENT...
+  GST_REGISTRY="$scratch/registry-all" GST_PLUGIN_PATH="$build/gst" DISPLAY='' WAYLAND_DISPLAY='' \
+    "pipelines/$1" "${@:2}" >"$scratch/script.log" 2>&1
+}
+film() { # NAME WIDTH
+  echo "filesrc location=$scratch/$1.raw blocksize=$(($2 * 40)) ! rawvideoparse format=gray8 width=$2 height=40 framerate=25/1"
+}
+for side in left right; do
+  # shellcheck disable=SC2046
+  launch $(film $side 96) ! pngenc snapshot=true ! filesink location="$scratch/$side.png"
+done
+script stereo-files.sh num-disparities=32 subpixel=false "$scratch"/{left,right,map}.png
+launch filesrc location="$scratch/map.png" ! pngdec ! video/x-raw,format=GRAY16_BE ! filesink location="$scratch/map.raw"
+wrong=$(python3 - "$scratch" <<'PY'
+import struct, sys
+header = open(sys.argv[1] + "/map.png", "rb").read(26)
+data = open(sys.argv[1] + "/map.raw", "rb").read()
+width, height, bits, color = struct.unpack(">IIBB", header[16:26])
+middle = {struct.unpack_from(">H", data, 2 * (96 * y + x))[0] for y in range(8, 32) for x in range(20, 80)}
+print("" if (width, height, bits, color) == (96, 40, 16, 0) and middle == {6 * 16} else f"{width}x{height}, {bits} bits, kind {color}, {middle}")
+PY
+) || wrong=$(tail -n 1 "$scratch/script.log")
+verdict "pipelines/stereo-files.sh writes disparities as PNG of 16 bits" "$wrong"
+
+# shellcheck disable=SC2046
+launch $(film both 192) ! videoconvert ! video/x-raw,format=I420 ! avimux ! filesink location="$scratch/both.avi"
+wrong=''
+script stereo-packed.sh num-disparities=32 "$scratch/both.avi" "$scratch/both.mkv" || wrong=$(tail -n 1 "$scratch/script.log")
+frames=$(hashes gst-launch-1.0 -q filesrc location="$scratch/both.mkv" ! decodebin | wc -l)
+[[ -n $wrong || $frames -eq 4 ]] || wrong="$frames frames instead of 4"
+verdict "pipelines/stereo-packed.sh takes frames apart" "$wrong"
+
+wrong=''
+! script stereo-cameras.sh "$scratch/no-camera" "$scratch/no-other" || wrong='it runs without cameras'
+grep -q "no-camera: there is no such camera" "$scratch/script.log" || wrong=${wrong:-$(tail -n 1 "$scratch/script.log")}
+verdict "pipelines/stereo-cameras.sh says which camera is missing" "$wrong"
+
+# 100 pixels of focal length, 120 mm, 6 pixels: 2 m, give or take half a pixel.
+wrong=''
+for from in "$(film left 96)|$(film right 96)" "$(film both 192)"; do
+  IFS='|' read -ra sources <<<"$from"
+  GST_REGISTRY="$scratch/registry-all" GST_PLUGIN_PATH="$build/gst" \
+    "$build/pipelines/distance" 100 120 "${sources[@]}" >"$scratch/distances" 2>&1
+  good=$(awk '$3 == "middle" && $4 > 1840 && $4 < 2190' "$scratch/distances" | wc -l)
+  [[ $good -eq 4 ]] || wrong="$good of 4 frames are right; $(tail -n 1 "$scratch/distances")"
+done
+verdict "pipelines/distance says how far away the middle is" "$wrong"
 
 DESTDIR="$scratch/root" meson install -C "$build" --no-rebuild >"$scratch/install.log" 2>&1
 directory=$(meson introspect "$build" --installed | tr ',' '\n' | grep -o '"[^"]*/libgstcudavision.so"' | tail -n 1 | tr -d '"')

@@ -5,7 +5,10 @@
 #include <gst/gst.h>
 #include <gst/gsttracer.h>
 
+#include <atomic>
+
 #include "filterharness.h"
+#include "stereoharness.h"
 
 using namespace check;
 
@@ -94,7 +97,99 @@ void live_fully() {
   gst_element_set_state(filter.element(), GST_STATE_PLAYING);
 }
 
+/// The same of the element with two inputs: pairs and packed frames, frames without partners, gaps,
+/// refusals, a flush, an end, a restart, and an error.
+void live_fully_in_stereo() {
+  // All pads begin to flush before one of them stops: GstAggregator's thread must be at rest.
+  const auto send_flush = [](StereoHarness& stereo) {
+    for (const auto make :
+         {gst_event_new_flush_start, +[] { return gst_event_new_flush_stop(TRUE); }})
+      for (GstHarness* harness : {stereo.left(), stereo.right()}) {
+        if (harness == nullptr)
+          continue;
+        GstEvent* event = make();
+        gst_event_set_seqnum(event, 4711);
+        gst_harness_push_event(harness, event);
+      }
+  };
+  for (const char* output : {"disparity", "depth", "confidence"}) {
+    StereoHarness stereo({{"output", output}, {"focal-length", "50"}, {"baseline", "100"}});
+    StereoFrames left = frames_from(0, 5), right = frames_from(0, 7);
+    left[1].gap = true;
+    right.erase(right.begin() + 2);
+    stereo.run(left, right);
+    send_flush(stereo);
+    stereo.accept_gray(40, 30);
+    const Picture picture = noise_picture(format_named("GRAY8"), 40, 30, 1);
+    stereo.process(picture, picture);
+    stereo.set("p1", "200");
+    stereo.process(picture, picture);
+    stereo.set("colormap", "jet");
+    stereo.set("p1", "20");
+    stereo.process(picture, picture);
+    gst_harness_push(stereo.left(), to_buffer(picture));  // waits at the end
+    gst_element_set_state(stereo.element(), GST_STATE_NULL);
+    gst_element_set_state(stereo.element(), GST_STATE_PLAYING);
+  }
+  StereoHarness packed(Properties(1, {"frame-packing", "side-by-side"}), false);
+  packed.send_caps(packed.left(), caps_of(format_named("GRAY8"), 31, 16));
+  packed.run(frames_from(0, 3), {});
+  send_flush(packed);
+  StereoHarness broken;
+  broken.accept_gray(32, 16);
+  gst_harness_push(broken.left(), gst_buffer_new_allocate(nullptr, 3, nullptr));
+  gst_harness_push(broken.right(), small_frame({0}));
+  for (int i = 0; i < 1000 && broken.messages().count(GST_MESSAGE_ERROR) == 0; ++i)
+    g_usleep(1000);
+}
+
 }  // namespace
+
+GST_START_TEST(test_stereo_leaves_nothing) {
+  live_fully_in_stereo();
+  Tracking tracking;
+  live_fully_in_stereo();
+  const std::string left = tracking.left();
+  fail_unless(left.empty(), "left behind:\n%s", left.c_str());
+}
+GST_END_TEST
+
+GST_START_TEST(test_stereo_frees_buffers) {
+  static std::atomic<int> alive;
+  alive = 0;
+  const auto watched = [](GstBuffer* buffer) {
+    ++alive;
+    gst_mini_object_weak_ref(
+        GST_MINI_OBJECT(buffer), +[](gpointer, GstMiniObject*) { --alive; }, nullptr);
+    return buffer;
+  };
+  StereoHarness stereo;
+  stereo.accept_gray(32, 16);
+  for (int i = 0; i < 50; ++i) {
+    stereo.process(watched(small_frame({0})), watched(small_frame({0})));
+    // They go before the map does.
+    fail_unless_equals_int(alive, 0);
+  }
+}
+GST_END_TEST
+
+GST_START_TEST(test_many_stereo_pairs) {
+  StereoHarness stereo(Properties(1, {"num-disparities", "32"}));
+  stereo.accept_gray(32, 16);
+  std::size_t before = 0;
+  constexpr int warm_up = 3000, pairs = 20000;
+  for (int i = 0; i < warm_up + pairs; ++i) {
+    if (i == warm_up)
+      before = resident_bytes();
+    const StereoFrame frame{static_cast<GstClockTime>(i) * 40 * GST_MSECOND};
+    stereo.process(small_frame(frame), small_frame(frame));
+    if (i % 1000 == 0)
+      stereo.messages().clear();
+  }
+  const long long grown = static_cast<long long>(resident_bytes()) - static_cast<long long>(before);
+  fail_unless(grown < 1 << 20, "20000 pairs left %lld bytes", grown);
+}
+GST_END_TEST
 
 GST_START_TEST(test_no_object_is_left) {
   live_fully();  // what is made once and kept (types' quarks, debug categories, a CUDA library)
@@ -201,6 +296,12 @@ static Suite* check_leaks_suite() {
     tcase_add_test(tc, test_buffers_are_freed);
     ADD_TEST_UNLESS(tc, test_hundred_thousand_frames, unless_sanitized());
   });
+  TCase* stereo = tcase_create("cudasgmstereo leaks");
+  suite_add_tcase(suite, stereo);
+  tcase_set_timeout(stereo, 300);
+  ADD_TEST_UNLESS(stereo, test_stereo_leaves_nothing, unless_leak_tracer());
+  tcase_add_test(stereo, test_stereo_frees_buffers);
+  ADD_TEST_UNLESS(stereo, test_many_stereo_pairs, unless_sanitized());
   return suite;
 }
 

@@ -21,14 +21,21 @@ struct FrameKind {
   bool interlaced = false;
 };
 
-/// One life of an element. What only that element knows is for its own class to fill in.
-class Episode {
+/// One life of an element.
+class Life {
+ public:
+  virtual ~Life() = default;
+  virtual void run() = 0;
+};
+
+/// That of an element with one input and one output. What only that element knows is for its own
+/// class to fill in.
+class Episode : public Life {
  public:
   /// alive: counts the buffers that were sent in and still exist. properties: set before the start.
   Episode(const char* element, unsigned seed, int& alive, const check::Properties& properties = {});
-  virtual ~Episode() = default;
 
-  void run();
+  void run() override;
 
  protected:
   int below(int n) { return static_cast<int>(random_() % static_cast<unsigned>(n)); }
@@ -92,7 +99,7 @@ class Episode {
   GstClockTime time_ = 0;
 };
 
-using MakeEpisode = std::function<std::unique_ptr<Episode>(unsigned seed, int& alive)>;
+using MakeEpisode = std::function<std::unique_ptr<Life>(unsigned seed, int& alive)>;
 
 /// Episode after episode, for as long as the environment says.
 void run_episodes(const MakeEpisode& make);

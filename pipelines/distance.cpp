@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+//
+// How far away is what two cameras see: takes depth from cudasgmstereo through an appsink and says,
+// frame after frame, how far the middle of the picture and the nearest point in it are.
+//
+//   distance FOCAL-LENGTH BASELINE LEFT RIGHT
+//   distance FOCAL-LENGTH BASELINE BOTH
+//
+// Build it with Meson together with the plug-in, or anywhere with
+//   g++ -std=c++17 distance.cpp -o distance $(pkg-config --cflags --libs gstreamer-app-1.0)
+
+#include <gst/app/gstappsink.h>
+#include <gst/gst.h>
+
+#include <cstdio>
+#include <memory>
+#include <stdexcept>
+#include <string>
+
+namespace {
+
+constexpr const char* usage =
+    "usage: distance FOCAL-LENGTH BASELINE LEFT RIGHT\n"
+    "       distance FOCAL-LENGTH BASELINE BOTH\n"
+    "\n"
+    "  FOCAL-LENGTH  of the cameras, in pixels of their frames\n"
+    "  BASELINE      how far apart they are, in mm\n"
+    "  LEFT RIGHT    what brings their frames, as gst-launch-1.0 takes it, each in quotes:\n"
+    "                'v4l2src device=/dev/video0 ! decodebin ! videoconvert'\n"
+    "  BOTH          the same of one camera whose frames hold both pictures side by side\n";
+
+template <class T, void (*release)(T*)>
+struct Releaser {
+  void operator()(T* object) const { release(object); }
+};
+using Element = std::unique_ptr<GstElement, Releaser<void, gst_object_unref>>;
+using Bus = std::unique_ptr<GstBus, Releaser<void, gst_object_unref>>;
+using Message = std::unique_ptr<GstMessage, Releaser<GstMessage, gst_message_unref>>;
+using Sample = std::unique_ptr<GstSample, Releaser<GstSample, gst_sample_unref>>;
+
+/// In mm; 0 where nothing is known.
+struct Distances {
+  unsigned middle, nearest;
+};
+
+// The lines that README.md shows.
+Distances distances_in(GstSample* sample) {
+  const GstStructure* caps = gst_caps_get_structure(gst_sample_get_caps(sample), 0);
+  int width = 0, height = 0;
+  gst_structure_get_int(caps, "width", &width);
+  gst_structure_get_int(caps, "height", &height);
+  GstMapInfo map;
+  gst_buffer_map(gst_sample_get_buffer(sample), &map, GST_MAP_READ);
+  /* GRAY16_LE; each row begins at a multiple of 4 bytes */
+  const gsize pitch = (gsize)(width + width % 2);
+  const guint16* depth = (const guint16*)map.data;
+  Distances distances = {depth[pitch * (height / 2) + width / 2], 0};
+  for (int y = 0; y < height; ++y)
+    for (int x = 0; x < width; ++x) {
+      const unsigned mm = depth[pitch * y + x]; /* 0 where nothing is known */
+      if (mm != 0 && (distances.nearest == 0 || mm < distances.nearest))
+        distances.nearest = mm;
+    }
+  gst_buffer_unmap(gst_sample_get_buffer(sample), &map);
+  return distances;
+}
+
+Element build(const std::string& focal_length, const std::string& baseline, const std::string& left,
+              const std::string& right) {
+  std::string description =
+      "cudasgmstereo name=stereo output=depth speckle-size=100 focal-length=" + focal_length +
+      " baseline=" + baseline;
+  if (right.empty())
+    description += " frame-packing=side-by-side";
+  description += " ! appsink name=sink max-buffers=4 sync=false";
+  description += " " + left + " ! queue ! stereo.sink_left";
+  if (!right.empty())
+    description += " " + right + " ! queue ! stereo.sink_right";
+  GError* error = nullptr;
+  Element pipeline{gst_parse_launch(description.c_str(), &error)};
+  if (error) {
+    const std::string text = error->message;
+    g_error_free(error);
+    throw std::runtime_error(text + " (is the plug-in's folder in GST_PLUGIN_PATH?)");
+  }
+  return pipeline;
+}
+
+std::string text_of(unsigned mm) {
+  return mm == 0 ? "unknown" : std::to_string(mm) + " mm";
+}
+
+// Until the end of the stream; an error becomes an exception with the element's own words.
+void play(GstElement* pipeline) {
+  const Element sink{gst_bin_get_by_name(GST_BIN(pipeline), "sink")};
+  gst_element_set_state(pipeline, GST_STATE_PLAYING);
+  while (const Sample sample{gst_app_sink_pull_sample(GST_APP_SINK(sink.get()))}) {
+    const Distances distances = distances_in(sample.get());
+    const GstBuffer* buffer = gst_sample_get_buffer(sample.get());
+    std::printf("%8.3f s: middle %s, nearest %s\n",
+                static_cast<double>(GST_BUFFER_PTS(buffer)) / GST_SECOND,
+                text_of(distances.middle).c_str(), text_of(distances.nearest).c_str());
+  }
+  const Bus bus{gst_element_get_bus(pipeline)};
+  if (const Message message{gst_bus_pop_filtered(bus.get(), GST_MESSAGE_ERROR)}) {
+    GError* error = nullptr;
+    gst_message_parse_error(message.get(), &error, nullptr);
+    const std::string text = error->message;
+    g_error_free(error);
+    throw std::runtime_error(std::string(GST_MESSAGE_SRC_NAME(message.get())) + ": " + text);
+  }
+}
+
+void run(GstElement* pipeline) {
+  try {
+    play(pipeline);
+  } catch (...) {
+    gst_element_set_state(pipeline, GST_STATE_NULL);
+    throw;
+  }
+  gst_element_set_state(pipeline, GST_STATE_NULL);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  gst_init(&argc, &argv);
+  if (argc != 4 && argc != 5) {
+    std::fputs(usage, stderr);
+    return 2;
+  }
+  try {
+    const Element pipeline = build(argv[1], argv[2], argv[3], argc > 4 ? argv[4] : "");
+    run(pipeline.get());
+    return 0;
+  } catch (const std::exception& exception) {
+    std::fprintf(stderr, "distance: %s\n", exception.what());
+    return 1;
+  }
+}

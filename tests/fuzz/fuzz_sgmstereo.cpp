@@ -1,0 +1,354 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// Anything that pipelines with two cameras, or one that packs its frames, could do to
+// cudasgmstereo: see episode.h.
+#include <atomic>
+
+#include "episode.h"
+#include "stereoharness.h"
+
+using namespace check;
+
+namespace {
+
+constexpr GstClockTime frame_time = 40 * GST_MSECOND;
+
+class StereoEpisode final : public fuzz::Life {
+ public:
+  explicit StereoEpisode(unsigned seed) : random_(seed), seed_(seed) {
+    packed_ = below(3) == 0;
+    set("num-disparities", one_of({"32", "64", "96"}));
+    set("min-disparity", one_of({"0", "0", "-7", "12"}));
+    set("census", one_of({"symmetric-9x7", "neighbours-9x7", "neighbours-5x5"}));
+    set("paths", one_of({"4", "8"}));
+    if (below(4) == 0) {
+      set("census", "symmetric-9x7");
+      set("compatibility", "libsgm");
+    }
+    set("output", one_of({"disparity", "disparity", "depth", "confidence"}));
+    set("focal-length", "300");
+    set("baseline", "80");
+    stereo_ = std::make_unique<StereoHarness>(all(), !packed_);
+    if (packed_)
+      gst_harness_set_live(stereo_->left(), below(2) == 0);
+  }
+
+  void run() override {
+    new_caps();
+    for (int step = 0; step < 40; ++step) {
+      do_something();
+      stereo_->messages().clear();
+    }
+    stereo_.reset();
+    fail_unless(alive_ == 0, "episode %u left %d of its buffers", seed_, alive_.load());
+  }
+
+ private:
+  int below(int n) { return static_cast<int>(random_() % static_cast<unsigned>(n)); }
+  template <class T, std::size_t n>
+  T one_of(const T (&list)[n]) {
+    return list[random_() % n];
+  }
+
+  void set(const char* name, const char* value) {
+    for (Property& property : properties_)
+      if (std::string(property.first) == name) {
+        property.second = value;
+        return;
+      }
+    properties_.emplace_back(name, value);
+  }
+
+  Properties all() const {
+    Properties properties = properties_;
+    if (packed_)
+      properties.emplace_back("frame-packing", "side-by-side");
+    return properties;
+  }
+
+  void do_something() {
+    switch (below(12)) {
+      case 0:
+        return new_caps();
+      case 1:
+        return change_properties();
+      case 2:
+        return impossible_properties();
+      case 3:
+        return flush(below(2) == 0);
+      case 4:
+        return restart();
+      case 5:
+        return lonely_frame();
+      case 6:
+        return gap();
+      case 7:
+        return ask();
+      case 8:
+        return downstream_changes();
+      default:
+        return pair(true);
+    }
+  }
+
+  /// The same size and depth on both pads, but any formats.
+  void new_caps() {
+    const auto& list = formats();
+    left_ = &list[random_() % list.size()];
+    do
+      right_ = &list[random_() % list.size()];
+    while (right_->bits != left_->bits);
+    width_ = 1 + below(50);
+    height_ = 1 + below(30);
+    resend_caps();
+  }
+
+  void resend_caps() {
+    fail_unless(stereo_->send_caps(stereo_->left(),
+                                   caps_of(*left_, packed_ ? 2 * width_ : width_, height_)),
+                "episode %u: %s refused", seed_, left_->name);
+    if (!packed_)
+      fail_unless(stereo_->send_caps(stereo_->right(), caps_of(*right_, width_, height_)),
+                  "episode %u: %s refused", seed_, right_->name);
+    time_ = 0;
+  }
+
+  void change_properties() {
+    for (int i = below(4); i >= 0; --i) {
+      const std::pair<const char*, const char*> choices[] = {
+          {"p1", one_of({"1", "10", "30"})},
+          {"p2", one_of({"40", "120", "190"})},
+          {"adaptive-p2", one_of({"true", "false"})},
+          {"uniqueness", one_of({"0", "0.7", "0.95", "1"})},
+          {"subpixel", one_of({"true", "false"})},
+          {"median", one_of({"true", "false"})},
+          {"lr-max-diff", one_of({"-1", "0", "1", "1024"})},
+          {"speckle-size", one_of({"0", "5", "100", "2147483647"})},
+          {"speckle-range", one_of({"0", "1", "1024"})},
+          {"fill-holes", one_of({"true", "false"})},
+          {"colormap", one_of({"turbo", "jet", "gray"})},
+          {"depth-unit", one_of({"0.001", "1", "1000"})},
+          {"focal-length", one_of({"1", "300", "1000000"})}};
+      const auto& [name, value] = one_of(choices);
+      set(name, value);
+      stereo_->set(name, value);
+    }
+  }
+
+  // The last valid set goes on. Which caps would not allow, so it is mended at once.
+  void impossible_properties() {
+    pair(true);
+    stereo_->set("p1", "254");
+    pair(false);
+    fail_unless_equals_int(stereo_->messages().count(GST_MESSAGE_WARNING), 1);
+    mend();
+  }
+
+  void mend() {
+    stereo_->set("p1", "10");
+    for (const Property& property : properties_)
+      if (std::string(property.first) == "p1")
+        stereo_->set("p1", property.second);
+  }
+
+  GstBuffer* tracked(GstBuffer* buffer) {
+    ++alive_;
+    gst_mini_object_weak_ref(
+        GST_MINI_OBJECT(buffer),
+        +[](gpointer count, GstMiniObject*) { --*static_cast<std::atomic<int>*>(count); }, &alive_);
+    return buffer;
+  }
+
+  GstBuffer* stamped(GstBuffer* buffer) { return tracked(at(time_, buffer)); }
+
+  Layout any_layout() {
+    Layout layout;
+    layout.meta = below(3) != 0;
+    layout.first = below(40);
+    layout.row_padding = below(40);
+    layout.plane_gap = below(40);
+    layout.split = below(3) == 0;
+    return layout;
+  }
+
+  /// The pictures of a pair; what right is does not matter where frames are packed.
+  struct Pair {
+    Picture left, right;
+  };
+
+  Pair new_pictures() {
+    const Picture left = make_picture(*left_, packed_ ? 2 * width_ : width_, height_,
+                                      one_of(all_contents), static_cast<unsigned>(random_()));
+    return {left, packed_ || below(2) == 0 || right_ != left_
+                      ? make_picture(*right_, width_, height_, one_of(all_contents),
+                                     static_cast<unsigned>(random_()))
+                      : shifted(left, below(12))};
+  }
+
+  Output next_output() {
+    for (int i = 0; i < 20000; ++i) {
+      if (GstBuffer* buffer = gst_harness_try_pull(stereo_->left()))
+        return Output(buffer);
+      g_usleep(100);
+    }
+    fail("episode %u: no map came out: %s", seed_,
+         stereo_->messages().text(GST_MESSAGE_ERROR).c_str());
+    return Output(nullptr);
+  }
+
+  std::string output_format(const StereoHarness& stereo) const {
+    GstCaps* caps = gst_pad_get_current_caps(stereo.left()->sinkpad);
+    const std::string name = gst_structure_get_string(gst_caps_get_structure(caps, 0), "format");
+    gst_caps_unref(caps);
+    return name;
+  }
+
+  /// What a new element makes of the same frames.
+  Picture expected(const Pair& pair, const std::string& format) const {
+    StereoHarness fresh(all(), !packed_);
+    gst_harness_set_sink_caps_str(fresh.left(), ("video/x-raw, format=" + format).c_str());
+    fail_unless(
+        fresh.send_caps(fresh.left(), caps_of(*left_, packed_ ? 2 * width_ : width_, height_)));
+    if (!packed_)
+      fail_unless(fresh.send_caps(fresh.right(), caps_of(*right_, width_, height_)));
+    const Output out =
+        fresh.process(to_buffer(pair.left), packed_ ? nullptr : to_buffer(pair.right));
+    return from_buffer(out.get(), format_named(format.c_str()), width_, height_);
+  }
+
+  /// right_first: where a left frame waits already. A pad that has one need not take a second
+  /// before the other pad has got its own, and here one thread feeds both.
+  void pair(bool judged, bool right_first = false) {
+    time_ += frame_time;
+    const Pair pictures = new_pictures();
+    GstBuffer* left = stamped(to_buffer(pictures.left, any_layout()));
+    GstBuffer* right = packed_ ? nullptr : stamped(to_buffer(pictures.right, any_layout()));
+    if (right != nullptr && right_first)
+      gst_harness_push(stereo_->right(), right);
+    gst_harness_push(stereo_->left(), left);
+    if (right != nullptr && !right_first)
+      gst_harness_push(stereo_->right(), right);
+    const Output out = next_output();
+    fail_unless(out.pts() == time_, "episode %u: another frame's map", seed_);
+    if (!judged)
+      return;
+    const std::string format = output_format(*stereo_);
+    expect_picture(from_buffer(out.get(), format_named(format.c_str()), width_, height_),
+                   expected(pictures, format), "episode " + std::to_string(seed_));
+  }
+
+  // Its partner never comes; the next pair goes past it.
+  void lonely_frame() {
+    if (packed_)
+      return;
+    time_ += frame_time;
+    const bool left = below(2) == 0;
+    gst_harness_push(left ? stereo_->left() : stereo_->right(),
+                     stamped(to_buffer(Picture(left ? *left_ : *right_, width_, height_))));
+    time_ += frame_time;
+    pair(true, left);
+  }
+
+  void gap() {
+    time_ += frame_time;
+    for (GstHarness* harness : {stereo_->left(), stereo_->right()}) {
+      if (harness == nullptr)
+        continue;
+      if (harness == stereo_->left() ? below(2) == 0 : below(2) == 0)
+        gst_harness_push_event(harness, gst_event_new_gap(time_, frame_time));
+      else
+        gst_harness_push(harness,
+                         stamped(to_buffer(Picture(harness == stereo_->left() ? *left_ : *right_,
+                                                   packed_ ? 2 * width_ : width_, height_))));
+    }
+    // Where neither was a gap a map has come.
+    time_ += frame_time;
+    const GstClockTime next = time_ + frame_time;
+    const Pair pictures = new_pictures();
+    time_ = next;
+    gst_harness_push(stereo_->left(), stamped(to_buffer(pictures.left)));
+    if (!packed_)
+      gst_harness_push(stereo_->right(), stamped(to_buffer(pictures.right)));
+    while (next_output().pts() != next) {
+    }
+  }
+
+  void flush(bool after_the_end) {
+    const guint32 seqnum = gst_util_seqnum_next();
+    const auto to_all = [&](GstEvent* (*make)()) {
+      for (GstHarness* harness : {stereo_->left(), stereo_->right()})
+        if (harness != nullptr) {
+          GstEvent* event = make();
+          gst_event_set_seqnum(event, seqnum);
+          gst_harness_push_event(harness, event);
+        }
+    };
+    if (after_the_end)
+      to_all(gst_event_new_eos);
+    else if (!packed_ && below(2) == 0)
+      gst_harness_push(stereo_->left(), stamped(to_buffer(Picture(*left_, width_, height_))));
+    to_all(gst_event_new_flush_start);
+    to_all(+[] { return gst_event_new_flush_stop(TRUE); });
+    resend_caps();
+  }
+
+  void restart() {
+    gst_element_set_state(stereo_->element(), one_of({GST_STATE_NULL, GST_STATE_READY}));
+    gst_element_set_state(stereo_->element(), GST_STATE_PLAYING);
+    for (GstHarness* harness : {stereo_->left(), stereo_->right()})
+      if (harness != nullptr)
+        gst_pad_push_event(harness->srcpad, gst_event_new_stream_start("again"));
+    new_caps();
+  }
+
+  void ask() {
+    GstCaps* some = gst_caps_from_string(
+        one_of({"video/x-raw", "video/x-raw, format=NV12", "video/x-raw(ANY)", "audio/x-raw",
+                "video/x-raw(memory:CUDAMemory)", "EMPTY", "ANY", "video/x-raw, width=[1, 7]"}));
+    for (GstPad* pad : {stereo_->left()->srcpad, stereo_->left()->sinkpad})
+      gst_caps_unref(gst_pad_peer_query_caps(pad, below(2) == 0 ? some : nullptr));
+    gst_caps_unref(some);
+    gst_harness_query_latency(stereo_->left());
+    GstCaps* caps = gst_pad_get_current_caps(stereo_->left()->srcpad);
+    GstQuery* query = gst_query_new_allocation(below(4) == 0 ? nullptr : caps, below(2) == 0);
+    gst_pad_peer_query(stereo_->left()->srcpad, query);
+    gst_query_unref(query);
+    gst_caps_unref(caps);
+  }
+
+  void downstream_changes() {
+    gst_harness_set_sink_caps_str(
+        stereo_->left(), one_of({"ANY", "video/x-raw", "video/x-raw, format={GRAY16_LE, GRAY8}",
+                                 "video/x-raw, format={GRAY8, GRAY16_LE, RGBA}"}));
+    gst_harness_push_upstream_event(stereo_->left(), gst_event_new_reconfigure());
+    pair(true);
+  }
+
+  std::mt19937 random_;
+  unsigned seed_;
+  bool packed_ = false;
+  Properties properties_;
+  std::unique_ptr<StereoHarness> stereo_;
+  std::atomic<int> alive_{0};
+  const FormatFacts* left_ = nullptr;
+  const FormatFacts* right_ = nullptr;
+  int width_ = 1, height_ = 1;
+  GstClockTime time_ = 0;
+};
+
+}  // namespace
+
+GST_START_TEST(fuzz_operations) {
+  fuzz::run_episodes([](unsigned seed, int&) { return std::make_unique<StereoEpisode>(seed); });
+}
+GST_END_TEST
+
+static Suite* fuzz_sgmstereo_suite() {
+  Suite* suite = suite_create("cudasgmstereo fuzz");
+  TCase* tc = tcase_create("operations");
+  suite_add_tcase(suite, tc);
+  tcase_set_timeout(tc, fuzz::time_limit());
+  tcase_add_test(tc, fuzz_operations);
+  return suite;
+}
+
+GST_CHECK_MAIN(fuzz_sgmstereo)
