@@ -20,6 +20,20 @@ constexpr int block_columns = 256;
 constexpr int block_rows = 2;
 constexpr int threads = block_columns * block_rows;
 constexpr int rows_of_block = 4;
+constexpr int most_line_threads = 512;
+constexpr int fewest_line_threads = 128;
+constexpr std::size_t most_shared = 48 << 10;  // bytes that every GPU gives a block
+constexpr int line_piece = 16;                 // bytes that a thread moves at a time
+
+/// Shared memory for an entry per column of a table, of which the second begins a piece.
+__host__ __device__ constexpr std::size_t line_bytes(std::size_t entry_bytes, int width) {
+  return (line_piece + entry_bytes * static_cast<std::size_t>(width) + line_piece - 1) /
+         line_piece * line_piece;
+}
+
+__host__ __device__ constexpr bool has_squares(Output output) {
+  return output == Output::deviation || output == Output::sauvola;
+}
 
 struct StatisticsArguments {
   const void* sums;  // tables with a first row and column of zeros
@@ -72,14 +86,136 @@ __device__ void write(std::uint8_t* to, std::uint32_t value) {
     to[1] = static_cast<std::uint8_t>(value >> 8);
 }
 
-/// Window: of the arithmetic; Square: entries of the table of squares.
+/// The windows of one row of pixels. Window: of the arithmetic.
+template <Output kOutput, class Window, class Sample>
+class RowOfWindows {
+ public:
+  using Sum = typename Window::Sum;
+  using Real = typename Window::Real;
+
+  __device__ RowOfWindows(const StatisticsArguments& a, int y)
+      : a_(a),
+        y_(y),
+        top_(max(y - a.radius, 0)),
+        bottom_(min(y + a.radius, a.height - 1) + 1),
+        full_area_(rows() * static_cast<std::uint32_t>(2 * a.radius + 1)),
+        full_inverse_(Real{1} / static_cast<Real>(full_area_)) {}
+
+  // In tables, so that a window reaches from the first to just before the second.
+  __device__ int top() const { return top_; }
+  __device__ int bottom() const { return bottom_; }
+
+  /// Looks at the window of pixel x. sums, squares: what between(left, right) tells of columns of
+  /// the tables. Whole windows are all alike.
+  template <class Sums, class Squares>
+  __device__ void write_pixel(int x, const Sums& sums, const Squares& squares) const {
+    if (x >= a_.radius && x < a_.width - a_.radius) {
+      write_pixel(x, sums, squares, x - a_.radius, x + a_.radius + 1, full_area_, full_inverse_);
+    } else {
+      const int left = max(x - a_.radius, 0);
+      const int right = min(x + a_.radius, a_.width - 1) + 1;
+      const std::uint32_t area = rows() * static_cast<std::uint32_t>(right - left);
+      write_pixel(x, sums, squares, left, right, area, Real{1} / static_cast<Real>(area));
+    }
+  }
+
+ private:
+  template <class Sums, class Squares>
+  __device__ void write_pixel(int x, const Sums& sums, const Squares& squares, int left, int right,
+                              std::uint32_t area, Real inverse) const {
+    constexpr std::uint32_t white = sizeof(Sample) == 1 ? 0xff : 0xffff;
+    const Sum sum = sums.between(left, right);
+    typename Window::Variance variance = 0;
+    if constexpr (has_squares(kOutput))
+      variance = scaled_variance<Window>(squares.between(left, right), sum, area);
+
+    std::uint32_t value = 0;
+    if constexpr (kOutput == Output::mean)
+      value = rounded_mean<Window>(sum, area, inverse) << a_.out_shift;
+    else if constexpr (kOutput == Output::deviation)
+      value = rounded_deviation<Window>(variance, area, inverse) << a_.out_shift;
+    else if constexpr (kOutput == Output::bradley)
+      value = is_black_by_bradley(pixel(a_, x, y_), sum, area, a_.bradley_factor) ? 0 : white;
+    else
+      value =
+          is_black_by_sauvola(pixel(a_, x, y_), sum, variance, area, a_.k, a_.range) ? 0 : white;
+    write<Sample>(a_.out + a_.out_pitch * y_ + sizeof(Sample) * x, value);
+  }
+
+  __device__ std::uint32_t rows() const { return static_cast<std::uint32_t>(bottom_ - top_); }
+
+  const StatisticsArguments& a_;
+  int y_, top_, bottom_;
+  std::uint32_t full_area_;  // where windows of all columns exist
+  Real full_inverse_;
+};
+
+/// What a row of windows sums over each column of the table and those before it, in shared memory:
+/// the table's lower edge less its upper edge.
+template <class Entry>
+class LineOfSums {
+ public:
+  /// memory: line_bytes<Entry>(width).
+  __device__ explicit LineOfSums(void* memory) : line_(static_cast<Entry*>(memory) + before - 1) {}
+
+  __device__ void fill(const void* table, std::int64_t pitch, int top, int bottom,
+                       int width) const {
+    const TableEdges<Entry> edges(table, pitch, top, bottom);
+    // The first column of the table is zero; the second begins a memory transaction.
+    if (threadIdx.x == 0)
+      line_[0] = 0;
+    const int whole = width / before * before;
+    for (int i = threadIdx.x * before; i < whole; i += blockDim.x * before) {
+      const Pieces lower = *reinterpret_cast<const Pieces*>(edges.lower + 1 + i);
+      const Pieces upper = *reinterpret_cast<const Pieces*>(edges.upper + 1 + i);
+      Pieces difference;
+#pragma unroll
+      for (int k = 0; k < before; ++k)
+        difference.entries[k] = lower.entries[k] - upper.entries[k];
+      *reinterpret_cast<Pieces*>(line_ + 1 + i) = difference;
+    }
+    for (int i = whole + threadIdx.x; i < width; i += blockDim.x)
+      line_[1 + i] = edges.lower[1 + i] - edges.upper[1 + i];
+  }
+
+  __device__ Entry between(int begin, int end) const {
+    return line_[end] - line_[begin];
+  }
+
+ private:
+  static constexpr int before = line_piece / static_cast<int>(sizeof(Entry));
+  struct alignas(line_piece) Pieces {
+    Entry entries[before];
+  };
+  Entry* line_;
+};
+
+/// Rows that fit in shared memory: each edge of the windows is read once.
+template <Output kOutput, class Window, class Square, class Sample>
+__global__ void __launch_bounds__(most_line_threads)
+    line_kernel(const __grid_constant__ StatisticsArguments a) {
+  using Sum = typename Window::Sum;
+  extern __shared__ uint4 memory[];
+  const LineOfSums<Sum> sums(memory);
+  const LineOfSums<Square> squares(reinterpret_cast<std::uint8_t*>(memory) +
+                                   line_bytes(sizeof(Sum), a.width));
+  let_next_launch_in();
+  wait_for_last_launch();
+
+  const int y = blockIdx.x;
+  const RowOfWindows<kOutput, Window, Sample> windows(a, y);
+  sums.fill(a.sums, a.sums_pitch, windows.top(), windows.bottom(), a.width);
+  if constexpr (has_squares(kOutput))
+    squares.fill(a.squares, a.squares_pitch, windows.top(), windows.bottom(), a.width);
+  __syncthreads();
+  for (int x = threadIdx.x; x < a.width; x += blockDim.x)
+    windows.write_pixel(x, sums, squares);
+}
+
+/// Rows of any width. Square: entries of the table of squares.
 template <Output kOutput, class Window, class Square, class Sample>
 __global__ void __launch_bounds__(threads)
     statistics_kernel(const __grid_constant__ StatisticsArguments a) {
-  using Sum = typename Window::Sum;
-  using Real = typename Window::Real;
-  constexpr bool squared = kOutput == Output::deviation || kOutput == Output::sauvola;
-  constexpr std::uint32_t white = sizeof(Sample) == 1 ? 0xff : 0xffff;
   let_next_launch_in();
   wait_for_last_launch();
 
@@ -87,38 +223,13 @@ __global__ void __launch_bounds__(threads)
   // cache, however wide these are.
   const int first_row = blockIdx.x * rows_of_block + threadIdx.x / block_columns;
   const int last_row = min((blockIdx.x + 1) * rows_of_block, a.height) - 1;
-  const int full_columns = 2 * a.radius + 1;
   for (int y = first_row; y <= last_row; y += block_rows) {
-    const int top = max(y - a.radius, 0);
-    const int bottom = min(y + a.radius, a.height - 1) + 1;
-    const TableEdges<Sum> sums(a.sums, a.sums_pitch, top, bottom);
-    const TableEdges<Square> squares(a.squares, a.squares_pitch, top, bottom);
-    const auto rows = static_cast<std::uint32_t>(bottom - top);
-    const Real full_inverse =
-        Real{1} / static_cast<Real>(static_cast<std::uint64_t>(rows) * full_columns);
-    for (int x = threadIdx.x % block_columns; x < a.width; x += block_columns) {
-      const int left = max(x - a.radius, 0);
-      const int right = min(x + a.radius, a.width - 1) + 1;
-      const std::uint32_t area = rows * static_cast<std::uint32_t>(right - left);
-      const Sum sum = sums.between(left, right);
-      const auto inverse = [&] {
-        return right - left == full_columns ? full_inverse : Real{1} / static_cast<Real>(area);
-      };
-      typename Window::Variance variance = 0;
-      if constexpr (squared)
-        variance = scaled_variance<Window>(squares.between(left, right), sum, area);
-
-      std::uint32_t value = 0;
-      if constexpr (kOutput == Output::mean)
-        value = rounded_mean<Window>(sum, area, inverse()) << a.out_shift;
-      else if constexpr (kOutput == Output::deviation)
-        value = rounded_deviation<Window>(variance, area, inverse()) << a.out_shift;
-      else if constexpr (kOutput == Output::bradley)
-        value = is_black_by_bradley(pixel(a, x, y), sum, area, a.bradley_factor) ? 0 : white;
-      else
-        value = is_black_by_sauvola(pixel(a, x, y), sum, variance, area, a.k, a.range) ? 0 : white;
-      write<Sample>(a.out + a.out_pitch * y + sizeof(Sample) * x, value);
-    }
+    const RowOfWindows<kOutput, Window, Sample> windows(a, y);
+    const TableEdges<typename Window::Sum> sums(a.sums, a.sums_pitch, windows.top(),
+                                                windows.bottom());
+    const TableEdges<Square> squares(a.squares, a.squares_pitch, windows.top(), windows.bottom());
+    for (int x = threadIdx.x % block_columns; x < a.width; x += block_columns)
+      windows.write_pixel(x, sums, squares);
   }
 }
 
@@ -136,7 +247,7 @@ class ScratchTable {
     IntegralParameters parameters;
     parameters.kind = kind;
     parameters.element = element;
-    integral_ = make_integral_cuda(device, size, parameters);
+    integral_ = make_upright_cuda(device, size, parameters, TableReader::next_launch);
   }
 
   void make(const SamplePlane& in) { integral_->run(in, {data(), row_bytes_, rows_, pitch_}); }
@@ -224,8 +335,17 @@ class LocalStatisticsCuda final : public LocalStatistics::Implementation {
     a.bradley_factor = bradley_factor(parameters.ratio);
     a.k = parameters.k;
     a.range = parameters.range;
-    launch_(kernel_for(parameters.output, narrow, narrow_squares),
-            (size_.height + rows_of_block - 1) / rows_of_block, threads, 0, a);
+    const std::size_t shared =
+        line_bytes(narrow ? 4 : 8, size_.width) +
+        (needs_squares(parameters.output) ? line_bytes(narrow_squares ? 4 : 8, size_.width) : 0);
+    const bool line = shared <= most_shared;
+    const Kernel kernel = kernel_for(parameters.output, narrow, narrow_squares, line);
+    if (line)
+      launch_(kernel, size_.height,
+              std::clamp(size_.width / 4 / 32 * 32, fewest_line_threads, most_line_threads), shared,
+              a);
+    else
+      launch_(kernel, (size_.height + rows_of_block - 1) / rows_of_block, threads, 0, a);
   }
 
  private:
@@ -238,30 +358,33 @@ class LocalStatisticsCuda final : public LocalStatistics::Implementation {
   }
 
   template <Output kOutput, class Window, class Square>
-  Kernel kernel_of() const {
+  Kernel kernel_of(bool line) const {
+    if (line)
+      return output_bits_ == 8 ? line_kernel<kOutput, Window, Square, std::uint8_t>
+                               : line_kernel<kOutput, Window, Square, std::uint16_t>;
     return output_bits_ == 8 ? statistics_kernel<kOutput, Window, Square, std::uint8_t>
                              : statistics_kernel<kOutput, Window, Square, std::uint16_t>;
   }
   template <Output kOutput>
-  Kernel kernel_of_sums(bool narrow) const {
-    return narrow ? kernel_of<kOutput, NarrowWindow, std::uint32_t>()
-                  : kernel_of<kOutput, WideWindow, std::uint64_t>();
+  Kernel kernel_of_sums(bool narrow, bool line) const {
+    return narrow ? kernel_of<kOutput, NarrowWindow, std::uint32_t>(line)
+                  : kernel_of<kOutput, WideWindow, std::uint64_t>(line);
   }
   template <Output kOutput>
-  Kernel kernel_of_squares(bool narrow, bool narrow_squares) const {
-    return narrow && !narrow_squares ? kernel_of<kOutput, NarrowWindow, std::uint64_t>()
-                                     : kernel_of_sums<kOutput>(narrow);
+  Kernel kernel_of_squares(bool narrow, bool narrow_squares, bool line) const {
+    return narrow && !narrow_squares ? kernel_of<kOutput, NarrowWindow, std::uint64_t>(line)
+                                     : kernel_of_sums<kOutput>(narrow, line);
   }
-  Kernel kernel_for(Output output, bool narrow, bool narrow_squares) const {
+  Kernel kernel_for(Output output, bool narrow, bool narrow_squares, bool line) const {
     switch (output) {
       case Output::mean:
-        return kernel_of_sums<Output::mean>(narrow);
+        return kernel_of_sums<Output::mean>(narrow, line);
       case Output::deviation:
-        return kernel_of_squares<Output::deviation>(narrow, narrow_squares);
+        return kernel_of_squares<Output::deviation>(narrow, narrow_squares, line);
       case Output::bradley:
-        return kernel_of_sums<Output::bradley>(narrow);
+        return kernel_of_sums<Output::bradley>(narrow, line);
       default:
-        return kernel_of_squares<Output::sauvola>(narrow, narrow_squares);
+        return kernel_of_squares<Output::sauvola>(narrow, narrow_squares, line);
     }
   }
 
