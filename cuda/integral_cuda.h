@@ -7,9 +7,13 @@
 
 namespace cudavision {
 
+/// Who reads a table: a launch that comes soon, so that it had better stay in the cache, or others.
+enum class TableReader { next_launch, others };
+
 /// Sums and squared sums, in one launch.
 std::unique_ptr<Integral::Implementation> make_upright_cuda(Device& device, const PictureSize& size,
-                                                            const IntegralParameters& parameters);
+                                                            const IntegralParameters& parameters,
+                                                            TableReader reader);
 
 /// Tilted sums.
 std::unique_ptr<Integral::Implementation> make_tilted_cuda(Device& device, const PictureSize& size,

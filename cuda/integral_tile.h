@@ -15,7 +15,7 @@ namespace cudavision {
 constexpr int quad_pixels = 4;
 
 /// Four neighbouring samples in registers, as values. kSquared: what they add to a sum is their
-/// square. Sum: of the pixels of a tile of up to 2^14 of them, less than 2^30 where it has 32 bits.
+/// square. Sum: of the pixels of a tile; less than 2^30 where it has 32 bits.
 template <class Value, bool kSquared>
 struct Quad;
 

@@ -153,7 +153,7 @@ class TiltedCuda final : public Integral::Implementation {
       : size_(size),
         padding_(parameters.same_size ? 0 : 1),
         bands_((size.height + band_rows - 1) / band_rows),
-        upright_(make_upright_cuda(device, size, upright_parameters())),
+        upright_(make_upright_cuda(device, size, upright_parameters(), TableReader::next_launch)),
         sums_(device.allocate(sizeof(std::uint32_t) * size.width * size.height)),
         rising_(device.allocate(sizeof(std::uint64_t) * (size.width + 1) * bands_)),
         falling_(device.allocate(sizeof(std::uint64_t) * size.width * bands_)),

@@ -7,10 +7,11 @@
 // algorithm for computing the summed area table on the GPU", 2018).
 //
 // Each tile says only what it knows by itself: for each of its columns the sum of its pixels up to
-// and including that column, and for each of its rows the sum of the row. Whoever needs more adds
-// up what all the tiles on the way have said. No tile waits for one that waits: with blocks that
-// take their tiles in ascending order and say what they know before they ask, the launch comes to
-// its end whatever their speed, as long as all of them run at the same time.
+// and including that column, for each of its rows the sum of the row, and the sum of the tile.
+// Whoever needs more adds up what all the tiles on the way have said. No tile waits for one that
+// waits: with blocks that take their tiles in ascending order and say what they know before they
+// ask, the launch comes to its end whatever their speed, as long as all of them run at the same
+// time.
 //
 // A word holds a value and, in its highest two bits, a tag that tells the words of this launch from
 // those of the last. So a word that has the tag is complete, no matter what else has arrived, and
@@ -38,7 +39,7 @@ struct TileGrid {
   CUDAVISION_HOST_DEVICE int count() const { return columns * rows; }
   /// Words that the tiles say; fewer than 2^31.
   CUDAVISION_HOST_DEVICE std::size_t words() const {
-    return static_cast<std::size_t>(columns) * rows * (tile_width + tile_height);
+    return static_cast<std::size_t>(columns) * rows * (tile_width + tile_height + 1);
   }
 };
 
@@ -47,7 +48,7 @@ template <class Atomics>
 class LaunchTag {
  public:
   using Word = typename Atomics::Word;
-  static constexpr int words = 2;
+  static constexpr int words = 3;
 
   /// state: `words` words, zero before the first launch.
   CUDAVISION_HOST_DEVICE explicit LaunchTag(Word* state) : state_(state) {}
@@ -55,12 +56,17 @@ class LaunchTag {
   /// 1, 2 or 3: never 0, as memory is at first, and never that of the launch before.
   CUDAVISION_HOST_DEVICE std::uint32_t now() const { return Atomics::load(state_) + 1; }
 
-  /// Once per block, which then asks for nothing any more: the last one moves on to the next
-  /// launch.
-  CUDAVISION_HOST_DEVICE void leave(std::uint32_t blocks) const {
-    if (Atomics::fetch_add(state_ + 1, 1) + 1 != blocks)
+  /// Once per block, which then asks for nothing any more. Hands out what left() has to be given;
+  /// what happens in between hides how long this takes.
+  CUDAVISION_HOST_DEVICE std::uint32_t leave() const { return Atomics::fetch_add(state_ + 1, 1); }
+  /// 0, 1, 2…: one number for each call in a launch.
+  CUDAVISION_HOST_DEVICE std::uint32_t ticket() const { return Atomics::fetch_add(state_ + 2, 1); }
+  /// The last block to leave moves on to the next launch.
+  CUDAVISION_HOST_DEVICE void left(std::uint32_t earlier, std::uint32_t blocks) const {
+    if (earlier + 1 != blocks)
       return;
     Atomics::store(state_ + 1, 0);
+    Atomics::store(state_ + 2, 0);
     Atomics::store(state_, now() % 3);
   }
 
@@ -88,54 +94,45 @@ class TileExchange {
     Atomics::store(rows_word(tile_row, tile_column) + row, tag_ | sum);
   }
 
-  // Each of these is as much of a sum as one of `shares` threads adds; share: the number of the
-  // thread.
+  /// The sum of the tile.
+  CUDAVISION_HOST_DEVICE void say_tile(int tile_row, int tile_column, Value sum) const {
+    Atomics::store(tile_word(tile_row, tile_column), tag_ | sum);
+  }
 
-  /// The pixels above the tile, from its first column to columns `first` to first + 3. first: a
-  /// multiple of 4.
-  template <class Sum>
-  CUDAVISION_HOST_DEVICE void columns_above(int tile_row, int tile_column, int first, int share,
-                                            int shares, Sum (&sums)[4]) const {
-    add(columns_word(share, tile_column) + first, shares * row_of_tiles(),
-        tiles_of_share(tile_row, share, shares), sums);
+  // Each of these waits for what it needs. kBatch: words of 32 bits that are on their way at the
+  // same time, which take as many registers.
+
+  /// The pixels above the tile, from its first column to that one.
+  template <class Sum, int kBatch>
+  CUDAVISION_HOST_DEVICE Sum columns_above(int tile_row, int tile_column, int column) const {
+    return added<Sum, kBatch>(columns_word(0, tile_column) + column,
+                              static_cast<std::uint32_t>(grid_.columns) * grid_.tile_width,
+                              tile_row);
   }
   /// The pixels to the left of the tile in one of its rows.
-  template <class Sum>
-  CUDAVISION_HOST_DEVICE Sum row_left(int tile_row, int tile_column, int row, int share,
-                                      int shares) const {
-    Sum sums[1] = {};
-    add(rows_word(tile_row, share) + row, static_cast<std::uint32_t>(shares) * grid_.tile_height,
-        tiles_of_share(tile_column, share, shares), sums);
-    return sums[0];
+  template <class Sum, int kBatch>
+  CUDAVISION_HOST_DEVICE Sum row_left(int tile_row, int tile_column, int row) const {
+    return added<Sum, kBatch>(rows_word(tile_row, 0) + row,
+                              static_cast<std::uint32_t>(grid_.tile_height), tile_column);
   }
-  /// The pixels both above the tile and to its left.
-  template <class Sum>
-  CUDAVISION_HOST_DEVICE Sum corner(int tile_row, int tile_column, int share, int shares) const {
-    // Threads share the tiles out by columns and, within these, by rows.
-    const int column_shares = shares % 8 == 0 ? 8 : 1;
-    const int row_shares = shares / column_shares;
-    const int column = share / row_shares;
-    Sum sums[1] = {};
-    // What is said of a tile's last column is the sum of the tile.
+  /// Of the pixels both above the tile and to its left as much as thread (x, y) of
+  /// shares_x·shares_y threads adds up.
+  template <class Sum, int kBatch>
+  CUDAVISION_HOST_DEVICE Sum corner(int tile_row, int tile_column, int x, int shares_x, int y,
+                                    int shares_y) const {
+    const int rows = tile_row > y ? (tile_row - y + shares_y - 1) / shares_y : 0;
+    Sum sum = 0;
     CUDAVISION_NO_UNROLL
-    for (int row = share % row_shares; row < tile_row; row += row_shares)
-      add(columns_word(row, column) + grid_.tile_width - 1,
-          static_cast<std::uint32_t>(column_shares) * grid_.tile_width,
-          tiles_of_share(tile_column, column, column_shares), sums);
-    return sums[0];
+    for (int column = x; column < tile_column; column += shares_x)
+      sum += added<Sum, kBatch>(tile_word(y, column),
+                                static_cast<std::uint32_t>(shares_y) * grid_.columns, rows);
+    return sum;
   }
 
  private:
   static constexpr int value_bits = 8 * static_cast<int>(sizeof(Value)) - 2;
   static constexpr Value value_mask = (Value{1} << value_bits) - 1;
 
-  CUDAVISION_HOST_DEVICE static int tiles_of_share(int tiles, int first, int step) {
-    return tiles > first ? (tiles - first + step - 1) / step : 0;
-  }
-
-  CUDAVISION_HOST_DEVICE std::uint32_t row_of_tiles() const {
-    return static_cast<std::uint32_t>(grid_.columns) * grid_.tile_width;
-  }
   CUDAVISION_HOST_DEVICE Word* columns_word(int tile_row, int tile_column) const {
     return words_ +
            (static_cast<std::uint32_t>(tile_row) * grid_.columns + tile_column) * grid_.tile_width;
@@ -145,54 +142,45 @@ class TileExchange {
            (static_cast<std::uint32_t>(tile_row) * grid_.columns + tile_column) * grid_.tile_height;
   }
 
-  /// Adds `count` words that lie `step` words apart, or fours of neighbouring words, each as soon
-  /// as it has been said.
-  template <int kWords, class Sum>
-  CUDAVISION_HOST_DEVICE void add(const Word* first, std::uint32_t step, int count,
-                                  Sum (&sums)[kWords]) const {
-    // Loads under way at the same time: as many as registers allow.
-    constexpr int batch = (kWords == 1 ? 8 : 3) * 4 / static_cast<int>(sizeof(Value));
+  CUDAVISION_HOST_DEVICE Word* tile_word(int tile_row, int tile_column) const {
+    return words_ +
+           static_cast<std::uint32_t>(grid_.count()) * (grid_.tile_width + grid_.tile_height) +
+           static_cast<std::uint32_t>(tile_row) * grid_.columns + tile_column;
+  }
+
+  /// The sum of `count` words that lie `step` words apart, each as soon as it has been said.
+  template <class Sum, int kBatch>
+  CUDAVISION_HOST_DEVICE Sum added(const Word* word, std::uint32_t step, int count) const {
+    constexpr int batch = kBatch * 4 / static_cast<int>(sizeof(Value));
+    Sum sum = 0;
     CUDAVISION_NO_UNROLL
-    for (int begin = 0; begin < count; begin += batch) {
-      Value values[batch][kWords];
-      while (!said(first + step * static_cast<std::uint32_t>(begin), step, count - begin, values))
+    for (; count > 0; count -= batch, word += step * batch) {
+      Value values[batch];
+      while (!said(word, step, count, values))
         Atomics::wait();
       CUDAVISION_UNROLL
       for (int i = 0; i < batch; ++i)
-        CUDAVISION_UNROLL
-      for (int w = 0; w < kWords; ++w)
-        sums[w] += static_cast<Sum>(values[i][w] & value_mask);
+        sum += static_cast<Sum>(values[i] & value_mask);
     }
+    return sum;
   }
 
   /// Looks at a batch of words, of which `count` are there; the others become 0. Whether all of
   /// them have been said.
-  template <int kBatch, int kWords>
+  template <int kBatch>
   CUDAVISION_HOST_DEVICE bool said(const Word* word, std::uint32_t step, int count,
-                                   Value (&values)[kBatch][kWords]) const {
+                                   Value (&values)[kBatch]) const {
     CUDAVISION_UNROLL
-    for (int i = 0; i < kBatch; ++i) {
-      CUDAVISION_UNROLL
-      for (int w = 0; w < kWords; ++w)
-        values[i][w] = tag_;
+    for (int i = 0; i < kBatch; ++i, word += step) {
+      values[i] = tag_;
       if (i < count)
-        load(word, values[i]);
-      word += step;
+        values[i] = Atomics::load(word);
     }
     Value wrong = 0;
     CUDAVISION_UNROLL
     for (int i = 0; i < kBatch; ++i)
-      CUDAVISION_UNROLL
-    for (int w = 0; w < kWords; ++w)
-      wrong |= values[i][w] ^ tag_;
+      wrong |= values[i] ^ tag_;
     return (wrong & ~value_mask) == 0;
-  }
-
-  CUDAVISION_HOST_DEVICE static void load(const Word* words, Value (&values)[1]) {
-    values[0] = Atomics::load(words);
-  }
-  CUDAVISION_HOST_DEVICE static void load(const Word* words, Value (&values)[4]) {
-    Atomics::load4(words, values);
   }
 
   TileGrid grid_;

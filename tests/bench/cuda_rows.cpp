@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "cuda_rows.h"
 
+#include <stdexcept>
 #include <utility>
 
 #include "cuda_testing.h"
@@ -9,7 +10,24 @@
 
 namespace cudavision::bench {
 
-std::vector<Row> measure_cuda() {
+namespace {
+
+struct Group {
+  const char* name;
+  std::vector<Row> (*measure)(const test::CudaTestDevice& device);
+};
+
+constexpr Group groups[] = {
+    {"equalization", measure_equalization},
+    {"blur", measure_blur},
+    {"integral", measure_integral},
+    {"nlmeans", measure_nlmeans},
+    {"stereo", measure_stereo},
+};
+
+}  // namespace
+
+std::vector<Row> measure_cuda(const std::string& only) {
   const test::CudaTestDevice device;
   const test::DeviceBlock<std::uint8_t> from(*device, std::vector<std::uint8_t>(1 << 24));
   const test::DeviceBlock<std::uint8_t> to(*device, std::vector<std::uint8_t>(1 << 24));
@@ -18,10 +36,17 @@ std::vector<Row> measure_cuda() {
   });
 
   std::vector<Row> rows;
-  for (const auto measure :
-       {measure_equalization, measure_blur, measure_integral, measure_nlmeans, measure_stereo})
-    for (Row& row : measure(device))
+  bool found = false;
+  for (const Group& group : groups) {
+    if (!only.empty() && only != group.name)
+      continue;
+    found = true;
+    for (Row& row : group.measure(device))
       rows.push_back(std::move(row));
+  }
+  if (!found)
+    throw std::invalid_argument("no operations are called \"" + only +
+                                "\"; there are equalization, blur, integral, nlmeans and stereo");
   return rows;
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
+#include <string>
 #include <vector>
 
 #include "cuda_testing.h"
@@ -8,9 +9,11 @@
 
 namespace cudavision::bench {
 
-/// Measures everything on the GPU. Only where CUDA is usable. Throws Error, and std::runtime_error
-/// where a result differs from the CPU device's: a wrong result has no speed.
-std::vector<Row> measure_cuda();
+/// Measures everything on the GPU, or one group of operations: equalization, blur, integral,
+/// nlmeans, stereo. Throws std::invalid_argument for any other. Only where CUDA is usable. Throws Error,
+/// and std::runtime_error where a result differs from the CPU device's: a wrong result has no
+/// speed.
+std::vector<Row> measure_cuda(const std::string& group = "");
 
 /// Its parts.
 std::vector<Row> measure_equalization(const test::CudaTestDevice& device);

@@ -4,7 +4,7 @@
 
 namespace cudavision::bench {
 
-std::vector<Row> measure_cuda() {
+std::vector<Row> measure_cuda(const std::string&) {
   throw Error(Error::Kind::device, "this build has no CUDA kernels");
 }
 

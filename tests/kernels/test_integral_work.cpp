@@ -243,7 +243,7 @@ TEST(LocalStatisticsCuda, SetParametersDoesNotReachEnqueuedFrames) {
                                                           8, Content::natural));
     const auto parameters = [&](int i) {
       LocalStatisticsParameters set = statistics(output, 3 * i);
-      set.ratio = set.k = i / 20.0;
+      set.ratio = set.k = i / 40.0;
       set.range = 40 + i;
       return set;
     };

@@ -28,10 +28,6 @@ struct StdAtomics {
   static Value fetch_add(Word* word, Value value) {
     return word->fetch_add(value, std::memory_order_relaxed);
   }
-  static void load4(const Word* words, Value (&values)[4]) {
-    for (int i = 0; i < 4; ++i)
-      values[i] = load(words + i);
-  }
   static void wait() { std::this_thread::yield(); }
 };
 
@@ -80,7 +76,7 @@ void run_block(const Picture& picture, const TileGrid& grid,
   delay(random);
   const Tag launch(state);
   const TileExchange<StdAtomics<Number>> exchange(grid, words.data(), launch.now());
-  for (int tile = block; tile < grid.count(); tile += blocks) {
+  for (int tile = block; tile < grid.count(); tile = blocks + static_cast<int>(launch.ticket())) {
     const int tile_row = tile / grid.columns;
     const int tile_column = tile % grid.columns;
     const int x0 = tile_column * grid.tile_width;
@@ -97,22 +93,23 @@ void run_block(const Picture& picture, const TileGrid& grid,
       delay(random);
       exchange.say_columns(tile_row, tile_column, x, columns[static_cast<std::size_t>(x)]);
     }
+    delay(random);
+    exchange.say_tile(tile_row, tile_column, columns.back());
+    constexpr int batch = 6;
     std::uint64_t corner = 0;
-    const int shares = random.one_in(2) ? 16 : 3;
-    for (int share = 0; share < shares; ++share)
-      corner += exchange.template corner<std::uint64_t>(tile_row, tile_column, share, shares);
+    const int shares_x = random.one_in(2) ? 8 : 3;
+    const int shares_y = random.between(1, 4);
+    for (int share = 0; share < shares_x * shares_y; ++share)
+      corner += exchange.template corner<std::uint64_t, batch>(
+          tile_row, tile_column, share % shares_x, shares_x, share / shares_x, shares_y);
     std::vector<std::uint64_t> above;
-    for (int x = 0; x < grid.tile_width; x += 4) {
-      std::uint64_t four[4] = {};
-      for (int share = 0; share < shares; ++share)
-        exchange.columns_above(tile_row, tile_column, x, share, shares, four);
-      above.insert(above.end(), four, four + 4);
-    }
+    for (int x = 0; x < grid.tile_width; ++x)
+      above.push_back(
+          exchange.template columns_above<std::uint64_t, batch>(tile_row, tile_column, x));
     std::uint64_t left = 0;
     std::vector<std::uint64_t> within(above.size());
     for (int y = 0; y < grid.tile_height; ++y) {
-      for (int share = 0; share < shares; ++share)
-        left += exchange.template row_left<std::uint64_t>(tile_row, tile_column, y, share, shares);
+      left += exchange.template row_left<std::uint64_t, batch>(tile_row, tile_column, y);
       std::uint64_t row = 0;
       for (int x = 0; x < grid.tile_width; ++x) {
         within[static_cast<std::size_t>(x)] += row += picture.at(x0 + x, y0 + y);
@@ -123,7 +120,9 @@ void run_block(const Picture& picture, const TileGrid& grid,
     }
   }
   delay(random);
-  launch.leave(static_cast<std::uint32_t>(blocks));
+  const std::uint32_t earlier = launch.leave();
+  delay(random);
+  launch.left(earlier, static_cast<std::uint32_t>(blocks));
 }
 
 template <class Number>
@@ -181,10 +180,11 @@ TEST(LaunchTags, AreNeverZeroAndNeverTheLast) {
     EXPECT_LT(tag, 4u);
     EXPECT_NE(tag, last);
     last = tag;
-    launch.leave(3);
-    launch.leave(3);
-    EXPECT_EQ(launch.now(), tag) << "the launch goes on as long as one block is there";
-    launch.leave(3);
+    for (std::uint32_t block = 0; block < 3; ++block) {
+      EXPECT_EQ(launch.now(), tag) << "the launch goes on as long as one block is there";
+      EXPECT_EQ(launch.ticket(), block) << "each launch counts its tickets from 0";
+      launch.left(launch.leave(), 3);
+    }
   }
 }
 
@@ -227,7 +227,8 @@ TEST(Quads, AddUpTheirPixels) {
 
 // The values of a tile must leave room for the tag.
 TEST(Quads, TheLargestTileFitsAWord) {
-  constexpr std::uint64_t pixels = 128 * 128;
+  EXPECT_LT(std::uint64_t{256} * 128 * 255, std::uint64_t{1} << 30);
+  constexpr std::uint64_t pixels = 256 * 64;
   EXPECT_LT(pixels * 255 * 255, std::uint64_t{1} << 30);
   EXPECT_LT(pixels * 65535, std::uint64_t{1} << 30);
   EXPECT_LT(pixels * 65535 * 65535, std::uint64_t{1} << 62);

@@ -2,7 +2,7 @@
 //
 // Integral images on the card, in kernels built with CUDAVISION_TEST_DELAYS: waits of random length
 // come before every step of what blocks tell each other, and there is one block per multiprocessor
-// with the lowest tiles, so that most tiles come after others.
+// with the smallest tiles, so that most tiles come after others.
 
 #include <gtest/gtest.h>
 
@@ -20,11 +20,11 @@
 namespace cudavision::test {
 namespace {
 
-/// The lowest tiles of the kernels for bytes.
+/// The smallest tiles of the kernels for bytes.
 TileGrid grid_of(int width, int height) {
   TileGrid grid;
   grid.tile_width = 128;
-  grid.tile_height = 16;
+  grid.tile_height = 32;
   grid.columns = (width + grid.tile_width - 1) / grid.tile_width;
   grid.rows = (height + grid.tile_height - 1) / grid.tile_height;
   return grid;
@@ -63,7 +63,7 @@ class TileExchangeOnCard : public testing::Test {
     Integral integral(watched, layout, {});
     const std::size_t count = grid_of(width, height).words();
     std::uint32_t* words = watched.allocation(count * sizeof(std::uint32_t));
-    std::uint32_t* state = watched.allocation(2 * sizeof(std::uint32_t));
+    std::uint32_t* state = watched.allocation(3 * sizeof(std::uint32_t));
     ASSERT_NE(words, nullptr) << "the blocks' words are not where this test looks for them";
     ASSERT_NE(state, nullptr) << "the launch's tag is not where this test looks for it";
 
@@ -89,13 +89,13 @@ TEST_F(TileExchangeOnCard, TenThousandRunsWithDelays) {
   CUDAVISION_NEEDS_CUDA();
   CUDAVISION_NEEDS_TRUE_TIMING();
   // A tile for each multiprocessor, in rows of six.
-  run(6 * 128, (cuda_multiprocessors() + 5) / 6 * 16, 10000);
+  run(6 * 128, (cuda_multiprocessors() + 5) / 6 * 32, 10000);
 }
 
 TEST_F(TileExchangeOnCard, FiftyTimesAsManyTilesAsBlocks) {
   CUDAVISION_NEEDS_CUDA();
   CUDAVISION_NEEDS_TRUE_TIMING();
-  run(50 * 128 - 3, cuda_multiprocessors() * 16 - 5, 20);
+  run(50 * 128 - 3, cuda_multiprocessors() * 32 - 5, 20);
 }
 
 TEST_F(TileExchangeOnCard, SmallFrames) {
