@@ -188,7 +188,7 @@ class Implementation final : public AggregateCuda {
     const int most_shared_bytes =
         device_attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin, "the shared memory");
     const int multiprocessors = multiprocessor_count();
-    const int most_warps = sweep_threads(plan_.words, problem_.feature_bytes(), paths_ == 3) / 32;
+    const int most_warps = sweep_threads(plan_.words, problem_.feature_bytes()) / 32;
     const bool diagonal = paths_ == 3;
     SweepTile best;
     double least = 0;

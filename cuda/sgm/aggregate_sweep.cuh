@@ -18,10 +18,10 @@
 namespace cudavision::sgm {
 
 /// Of a block, at most: what leaves each thread the registers that it needs.
-constexpr int sweep_threads(int words, int feature_bytes, bool diagonal) {
+constexpr int sweep_threads(int words, int feature_bytes) {
   if (feature_bytes == 4)
     return words == 8 ? 512 : 384;
-  return words == 8 || diagonal ? 384 : 256;
+  return words == 8 ? 384 : 256;
 }
 
 /// The columns of a warp: of the tile, or beside it on one of its sides.
@@ -52,7 +52,7 @@ struct SweepColumns {
 /// kDiagonal: with the two diagonal paths, 0 with dx = 1 and 1 with dx = −1, beside the straight
 /// one.
 template <int kWords, int kSteps, class Feature, bool kDiagonal>
-__global__ void __launch_bounds__(sweep_threads(kWords, sizeof(Feature), kDiagonal), 1)
+__global__ void __launch_bounds__(sweep_threads(kWords, sizeof(Feature)), 1)
     sweep_kernel(const __grid_constant__ SweepArguments a) {
   using Shared = SweepShared<kWords, Feature>;
   constexpr int vectors = kWords / 8;  // of a lane's path as bytes
