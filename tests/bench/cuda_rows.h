@@ -10,9 +10,9 @@
 namespace cudavision::bench {
 
 /// Measures everything on the GPU, or one group of operations: equalization, blur, integral,
-/// nlmeans, stereo. Throws std::invalid_argument for any other. Only where CUDA is usable. Throws Error,
-/// and std::runtime_error where a result differs from the CPU device's: a wrong result has no
-/// speed.
+/// nlmeans, stereo. Throws std::invalid_argument for any other. Only where CUDA is usable. Throws
+/// Error, and std::runtime_error where a result differs from the CPU device's: a wrong result has
+/// no speed.
 std::vector<Row> measure_cuda(const std::string& group = "");
 
 /// Its parts.
