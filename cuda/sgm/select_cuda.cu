@@ -14,7 +14,8 @@ namespace cudavision::sgm {
 namespace {
 
 constexpr int threads = 256;
-constexpr int most_vectors = 4;  // of the sums in shared memory, per thread
+constexpr int most_vectors = 4;   // of the sums in shared memory, per thread
+constexpr int most_columns = 64;  // so that what surrounds their sums fits in, too
 constexpr unsigned whole_warp = 0xffffffffu;
 constexpr std::uint32_t nothing = 0xffffffffu;
 constexpr std::uint16_t no_sum = 0xffff;
@@ -83,7 +84,7 @@ __device__ void select_left(const SelectArguments& a, std::uint16_t* shared, std
   std::uint16_t* const sums = shared + place_of(a, works ? column : 0, 0);
   const auto* const own = reinterpret_cast<const uint4*>(sums);
   std::uint32_t key = nothing;
-  for (int v = lane; v < vectors; v += lanes)
+  for (int v = lane; works && v < vectors; v += lanes)
     take_least_key(own[v], 8 * v, key);
   key = least_of_lanes(key, lanes);
   const int best = static_cast<int>(key & 0xffff);
@@ -197,7 +198,7 @@ class Implementation final : public SelectCuda {
     a_.width = problem.width;
     a_.disparities = problem.disparities;
     a_.columns = 8;
-    while (a_.columns * 2 * problem.disparities <= 4096)
+    while (a_.columns < most_columns && a_.columns * 2 * problem.disparities <= 4096)
       a_.columns *= 2;
     // Lanes of different pixels that are looked at together lie in different banks of shared
     // memory.
