@@ -68,7 +68,8 @@ DisparityScale disparity_scale(const SgmParameters& parameters) noexcept;
 class SgmStereo {
  public:
   /// left, right: as Luminance takes them, of equal width, height and bits. Allocates what all
-  /// later parameters may need: about 2·width·height·(disparities + 20) bytes. Throws
+  /// later parameters may need: about 2·width·height·(disparities + 20) bytes, and on a
+  /// GPU 2·disparities times height or 6 times width, whichever is more. Throws
   /// invalid_argument, or out_of_memory with the number of bytes that it takes.
   SgmStereo(Device& device, const FrameLayout& left, const FrameLayout& right,
             const SgmParameters& parameters);

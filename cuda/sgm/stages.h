@@ -4,7 +4,8 @@
 // Semi-Global Matching step by step: what each stage computes, exactly. A backend implements them
 // all, one file per stage; sgmstereo.cpp strings them together, tests call them one by one.
 // Everything arrives validated, pointers are the device's, and pictures of numbers lie densely:
-// number (x, y) is number y·width + x. All calls only enqueue.
+// number (x, y) is number y·width + x. Sums begin at a multiple of 16 bytes, all else at a multiple
+// of its own size. All calls only enqueue.
 
 #include <array>
 #include <cstdint>

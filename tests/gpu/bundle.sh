@@ -9,9 +9,9 @@ usage() {
   cat <<'END'
 usage: tests/gpu/bundle.sh [--archs LIST] [--archive] FOLDER
 
-Builds below build-gpu/ and fills FOLDER (about 80 MB). It is made anew if it is a bundle already.
+Builds below build-gpu/ and fills FOLDER (about 200 MB). It is made anew if it is a bundle already.
   --archs LIST   GPU targets of the main build, as -Dcuda-archs takes them (default: 90)
-  --archive      makes FOLDER.tar.xz as well (about 25 MB)
+  --archive      makes FOLDER.tar.xz as well (about 30 MB; takes 3 GB of memory)
 The kernel tests are built twice more, as PTX of compute_75 and of compute_80 only, so that a newer
 card executes the code of older ones, too.
 
@@ -164,6 +164,7 @@ python3 tests/kernels/check_proof.py --digest >"$folder/digest"
 
 say "Done: $folder, $(du -sm "$folder" | cut -f1) MB. Copy it to the GPU host and run there: bash run-gpu.sh all"
 if [[ $archive == yes ]]; then
-  tar -C "$(dirname "$folder")" -cJf "$folder.tar.xz" "$(basename "$folder")"
+  # The programs have most of their machine code in common, but far apart.
+  tar -C "$(dirname "$folder")" -c "$(basename "$folder")" | xz --lzma2=preset=4,dict=256MiB >"$folder.tar.xz"
   say "Done: $folder.tar.xz, $(du -sm "$folder.tar.xz" | cut -f1) MB"
 fi

@@ -165,9 +165,11 @@ sanitize_shard() {
 
 # sanitize SANITIZER TOOL: each program of the kernel tests that has something for it.
 sanitize() {
-  local program shard
+  local program shard tests
   while read -r program; do
-    in_runtime "$program" --gtest_list_tests 2>/dev/null </dev/null | grep -q '^  ' || continue
+    # No more shards than tests: of a program that runs none the tool has nothing to say.
+    tests=$(in_runtime "$program" --gtest_list_tests 2>/dev/null </dev/null | grep -c '^  ')
+    local shards=$((tests < most_shards ? tests : most_shards))
     for ((shard = 0; shard < shards; ++shard)); do
       await_turn 4 # of the four tools
       sanitize_shard "$1" "$2" "$program" "$shard" &
@@ -188,7 +190,7 @@ stage_sanitizers() {
   # compute-sanitizer sees nothing of the CPU's half.
   export GTEST_FILTER=${GTEST_FILTER:-*Cuda*:*OnCard.Small*}
   # The tools spend their time on the host, rewriting machine code.
-  local shards=4
+  local most_shards=4
   for tool in memcheck racecheck initcheck synccheck; do
     sanitize "$sanitizer" "$tool" &
   done
