@@ -108,6 +108,19 @@ int Problem::feature_bytes() const noexcept {
   return census_bits(census) > 32 ? 8 : 4;
 }
 
+Problem problem_of(const FrameLayout& layout, const SgmParameters& parameters) {
+  Problem problem;
+  problem.width = layout.width;
+  problem.height = layout.height;
+  problem.bits = layout.bits;
+  problem.disparities = parameters.disparities;
+  problem.minimum = parameters.minimum;
+  problem.paths = parameters.paths;
+  problem.census = parameters.census;
+  problem.compatibility = parameters.compatibility;
+  return problem;
+}
+
 Penalties penalties_for(const SgmParameters& parameters) {
   const bool adaptive = parameters.adaptive_p2 && parameters.compatibility == Compatibility::none;
   Penalties penalties;

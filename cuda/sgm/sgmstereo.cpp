@@ -32,19 +32,6 @@ void check_pair(const FrameLayout& left, const FrameLayout& right) {
            "; they must have the same size and depth");
 }
 
-sgm::Problem problem_of(const FrameLayout& layout, const SgmParameters& parameters) {
-  sgm::Problem problem;
-  problem.width = layout.width;
-  problem.height = layout.height;
-  problem.bits = layout.bits;
-  problem.disparities = parameters.disparities;
-  problem.minimum = parameters.minimum;
-  problem.paths = parameters.paths;
-  problem.census = parameters.census;
-  problem.compatibility = parameters.compatibility;
-  return problem;
-}
-
 /// Whether an object made for one set of parameters can work with the other.
 bool fit_one_object(const SgmParameters& a, const SgmParameters& b) {
   return a.disparities == b.disparities && a.minimum == b.minimum && a.paths == b.paths &&
@@ -112,7 +99,7 @@ class SgmStereo::State {
         const SgmParameters& parameters)
       : left_luminance_(device, left, operation),
         right_luminance_(device, right, operation),
-        problem_(problem_of(left, parameters)),
+        problem_(sgm::problem_of(left, parameters)),
         work_(device, problem_),
         stages_(sgm::make_stages(device, problem_)) {
     set(parameters);

@@ -31,6 +31,9 @@ struct Problem {
   int feature_bytes() const noexcept;
 };
 
+/// layout: of the left pictures.
+Problem problem_of(const FrameLayout& layout, const SgmParameters& parameters);
+
 /// P1, and P2 by the step of the luminance between a pixel and the one before it on the path:
 /// p2[|step| >> (bits − 8)].
 struct Penalties {

@@ -92,7 +92,7 @@ std::vector<Row> measure_stages(const CudaTestDevice& device, const StereoSubjec
   const StereoFrames frames(*device,
                             test::layout_named(subject.layout, subject.width, subject.height),
                             subject.parameters, Content::natural, 3);
-  const sgm::Problem problem = test::problem_of(frames.layout(), subject.parameters);
+  const sgm::Problem problem = sgm::problem_of(frames.layout(), subject.parameters);
   const sgm::Penalties penalties = sgm::penalties_for(subject.parameters);
   const auto plane = [&](const ConstFrame& frame) {
     return SamplePlane{frame.planes[0], problem.width, problem.bits, frames.layout().shift};

@@ -206,19 +206,6 @@ std::string describe(const SgmCase& test) {
          (test.with_confidence ? describe(confidence_layout(test), test.confidence) : "none");
 }
 
-sgm::Problem problem_of(const FrameLayout& layout, const SgmParameters& parameters) {
-  sgm::Problem problem;
-  problem.width = layout.width;
-  problem.height = layout.height;
-  problem.bits = layout.bits;
-  problem.disparities = parameters.disparities;
-  problem.minimum = parameters.minimum;
-  problem.paths = parameters.paths;
-  problem.census = parameters.census;
-  problem.compatibility = parameters.compatibility;
-  return problem;
-}
-
 SgmInput input_blocks(const SgmCase& test) {
   SgmInput input{std::vector<std::uint8_t>(test.left.bytes, 0x5a),
                  std::vector<std::uint8_t>(test.right.bytes, 0x5a)};
@@ -242,7 +229,7 @@ SgmOutput defined_blocks(const SgmCase& test, const SgmInput& input, std::uint8_
     return DefinedLuminance(layout, frame_in(layout, placement, block.data())).values;
   };
   const DefinedStereo stereo =
-      defined_stereo(problem_of(test.left_layout, test.parameters), test.parameters,
+      defined_stereo(sgm::problem_of(test.left_layout, test.parameters), test.parameters,
                      luminances(test.left_layout, test.left, input.left),
                      luminances(test.right_layout, test.right, input.right));
   SgmOutput output{std::vector<std::uint8_t>(test.disparity.bytes, poison),

@@ -43,9 +43,6 @@ SgmParameters random_sgm_parameters(Random& random);
 std::string describe(const SgmParameters& parameters);
 std::string describe(const SgmCase& test);
 
-/// What the stages are built for.
-sgm::Problem problem_of(const FrameLayout& layout, const SgmParameters& parameters);
-
 /// The blocks of both pictures, in the midst of poison.
 struct SgmInput {
   std::vector<std::uint8_t> left, right;

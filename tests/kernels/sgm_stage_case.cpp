@@ -272,7 +272,7 @@ SgmStageCase make_sgm_stage_case(std::uint64_t seed, int number, int max_pixels)
   SgmStageCase test;
   test.title = "stage case " + std::to_string(number);
   test.layout = gray_layout(width, height, bits, shift);
-  test.problem = problem_of(test.layout, parameters);
+  test.problem = sgm::problem_of(test.layout, parameters);
   test.placement = random_placement(test.layout, random);
   test.picture.assign(test.placement.bytes, 0x5a);
   paint(test.layout, frame_in(test.layout, test.placement, test.picture.data()),
