@@ -5,51 +5,15 @@
 #include <atomic>
 #include <thread>
 
-#include "stereoharness.h"
+#include "stereosteps.h"
 
 using namespace check;
 
 namespace {
 
-constexpr GstClockTime ms = GST_MSECOND;
-
-void start(StereoHarness& stereo) {
-  stereo.accept_gray(32, 16);
-}
-
-Output process_at(StereoHarness& stereo, GstClockTime time) {
-  return stereo.process(small_frame({time}), small_frame({time}));
-}
-
-void push_pair(StereoHarness& stereo, GstClockTime time) {
-  fail_unless_equals_int(gst_harness_push(stereo.left(), small_frame({time})), GST_FLOW_OK);
-  fail_unless_equals_int(gst_harness_push(stereo.right(), small_frame({time})), GST_FLOW_OK);
-}
-
-void send_segment(GstHarness* harness) {
-  GstSegment segment;
-  gst_segment_init(&segment, GST_FORMAT_TIME);
-  gst_harness_push_event(harness, gst_event_new_segment(&segment));
-}
-
-template <class Condition>
-void wait_until(Condition condition, const char* what) {
-  for (int i = 0; i < 2000; ++i) {
-    if (condition())
-      return;
-    g_usleep(2000);
-  }
-  fail("never: %s", what);
-}
-
 void unref_all(const std::vector<GstEvent*>& events) {
   for (GstEvent* event : events)
     gst_event_unref(event);
-}
-
-GstEvent* with_seqnum(GstEvent* event, guint32 seqnum) {
-  gst_event_set_seqnum(event, seqnum);
-  return event;
 }
 
 }  // namespace
