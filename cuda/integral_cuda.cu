@@ -52,11 +52,7 @@ std::vector<Variant> variants_of() {
             variant<Value, kSquared, Element, WideTiles, 3>(0)};
   else if constexpr (sizeof(Value) == 1)
     return {variant<Value, kSquared, Element, LowTiles, 3>(1),
-            variant < Value,
-            kSquared,
-            Element,
-            Tiles,
-            kSquared ? 2 : 3 > (2),
+            variant<Value, kSquared, Element, Tiles, (kSquared ? 2 : 3)>(2),
             variant<Value, kSquared, Element, WideTiles, 2>(0)};
   else
     return {variant<Value, kSquared, Element, LowTiles, 2>(2),
@@ -93,6 +89,19 @@ TileGrid grid_of(const PictureSize& size, const Variant& variant) {
   grid.columns = (size.width + grid.tile_width - 1) / grid.tile_width;
   grid.rows = (size.height + grid.tile_height - 1) / grid.tile_height;
   return grid;
+}
+
+Variant best_variant(const PictureSize& size, const IntegralParameters& parameters) {
+  const std::vector<Variant> variants = variants_of(size, parameters);
+#ifdef CUDAVISION_TEST_DELAYS
+  return variants.front();  // the smallest tiles, of which there are most
+#else
+  const int multiprocessors = multiprocessor_count();
+  return *std::find_if(variants.begin(), variants.end(), [&](const Variant& variant) {
+    return variant.most_tiles == 0 ||
+           grid_of(size, variant).count() <= variant.most_tiles * multiprocessors;
+  });
+#endif
 }
 
 /// Blocks of a kernel that share a multiprocessor.
@@ -132,20 +141,13 @@ class UprightCuda final : public Integral::Implementation {
       : size_(size),
         padding_(parameters.same_size ? 0 : 1),
         reader_(reader),
-        variants_(variants_of(size, parameters)),
-        launch_(device.stream(), variants_[0].kernel),
+        variant_(best_variant(size, parameters)),
+        grid_(grid_of(size, variant_)),
+        launch_(device.stream(), variant_.kernel),
         state_(zeroed_words(device, LaunchTag<DeviceAtomics>::words)) {
     const int multiprocessors = multiprocessor_count();
-    for (const Variant& variant : variants_) {
-      variant_ = variant;
-      grid_ = grid_of(size, variant);
-      if (variant.most_tiles == 0 || grid_.count() <= variant.most_tiles * multiprocessors)
-        break;
-    }
     int at_once = blocks_at_once(variant_, 0);
 #ifdef CUDAVISION_TEST_DELAYS
-    variant_ = variants_[0];
-    grid_ = grid_of(size, variant_);
     at_once = 1;  // so that most tiles come after others
 #endif
     blocks_ = std::min(grid_.count(), at_once * multiprocessors);
@@ -184,11 +186,10 @@ class UprightCuda final : public Integral::Implementation {
   PictureSize size_;
   int padding_;
   TableReader reader_;
-  std::vector<Variant> variants_;
+  Variant variant_;
+  TileGrid grid_;
   Launcher<IntegralArguments> launch_;
   Buffer state_;
-  Variant variant_{};
-  TileGrid grid_;
   int blocks_ = 0;
   std::size_t shared_bytes_ = 0;
   Buffer words_;

@@ -218,14 +218,14 @@ struct SharedTile {
 
   TileLine<Tile, Shape::quads> columns[Shape::warps];  // the sums of a warp's rows up to a column
   Sum left[Shape::rows];                               // the picture to the left of each row
-  Sum corners[Shape::askings_for_corner];  // shares of the picture above and to the left of the
-                                           // tile
-  int coming;                              // the tile that the block has drawn
+  // Shares of the picture above and to the left of the tile.
+  Sum corners[Shape::askings_for_corner];
+  int coming;  // the tile that the block has drawn
   union {
-    TileLine<Sum, Shape::quads>
-        above;  // the picture above a warp's rows, from the tile's first column on
-    TileLine<Element, Shape::quads>
-        line[lines];  // afterwards: entries, on their way from quads to rows
+    // The picture above a warp's rows, from the tile's first column on.
+    TileLine<Sum, Shape::quads> above;
+    // Afterwards: entries, on their way from quads to rows.
+    TileLine<Element, Shape::quads> line[lines];
   } of_warp[Shape::warps];
 };
 
@@ -257,8 +257,8 @@ __global__ void __launch_bounds__(Shape::threads, kBlocks)
   const int warp = thread / 32;
   const int lane = thread % 32;
   const bool one_each = a.grid.count() <= static_cast<int>(gridDim.x);
-  std::uint32_t drawn =
-      0;  // by the last thread; or, where there is nothing to draw, its place in leaving
+  // By the last thread; or, where there is nothing to draw, its place in leaving.
+  std::uint32_t drawn = 0;
 
   for (int number = blockIdx.x;;) {
     const TilePlace tile(a.grid, number);

@@ -62,14 +62,6 @@ struct RelaxedAtomics<std::uint64_t> {
   static __device__ void store(Word* word, Value value) {
     asm volatile("st.relaxed.gpu.global.u64 [%0], %1;" ::"l"(word), "l"(value) : "memory");
   }
-  static __device__ void load4(const Word* words, Value (&values)[4]) {
-#pragma unroll
-    for (int i = 0; i < 4; i += 2)
-      asm volatile("ld.relaxed.gpu.global.v2.u64 {%0, %1}, [%2];"
-                   : "=l"(values[i]), "=l"(values[i + 1])
-                   : "l"(words + i)
-                   : "memory");
-  }
   static __device__ void wait() {}
 };
 

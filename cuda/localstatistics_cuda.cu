@@ -38,10 +38,6 @@ __host__ __device__ constexpr std::size_t line_bytes(std::size_t entry_bytes, in
          line_piece * line_piece;
 }
 
-__host__ __device__ constexpr bool has_squares(Output output) {
-  return output == Output::deviation || output == Output::sauvola;
-}
-
 struct StatisticsArguments {
   const void* sums;  // tables with a first row and column of zeros
   const void* squares;
@@ -137,7 +133,7 @@ class RowOfWindows {
     constexpr std::uint32_t white = sizeof(Sample) == 1 ? 0xff : 0xffff;
     const Sum sum = sums.between(left, right);
     typename Window::Variance variance = 0;
-    if constexpr (has_squares(kOutput))
+    if constexpr (needs_squares(kOutput))
       variance = scaled_variance<Window>(squares.between(left, right), sum, area);
 
     std::uint32_t value = 0;
@@ -257,7 +253,7 @@ __global__ void __launch_bounds__(line_shape(kOutput).threads, line_shape(kOutpu
   int edges[shape.lines + 1] = {top_of_windows(a, first), bottom_of_windows(a, first)};
   edges[shape.lines] = bottom_of_windows(a, last);
   sums.fill(a.sums, a.sums_pitch, edges, lines, a.width);
-  if constexpr (has_squares(kOutput))
+  if constexpr (needs_squares(kOutput))
     squares.fill(a.squares, a.squares_pitch, edges, lines, a.width);
   __syncthreads();
 #pragma unroll 1

@@ -11,7 +11,7 @@
 namespace cudavision {
 
 /// Whether an output asks for the sums of squares.
-inline bool needs_squares(LocalStatisticsParameters::Output output) {
+CUDAVISION_HOST_DEVICE constexpr bool needs_squares(LocalStatisticsParameters::Output output) {
   return output == LocalStatisticsParameters::Output::deviation ||
          output == LocalStatisticsParameters::Output::sauvola;
 }
