@@ -30,7 +30,9 @@ class Chain {
  public:
   /// sink_caps: what the pad behind the last element takes.
   explicit Chain(const std::string& launch, const char* sink_caps = nullptr)
-      : harness_(gst_harness_new_parse(launch.c_str())) {
+      : Chain(new_shared_harness(launch), sink_caps) {}
+  /// Takes over the harness.
+  Chain(GstHarness* harness, const char* sink_caps) : harness_(harness) {
     if (sink_caps != nullptr)
       gst_harness_set_sink_caps_str(harness_, sink_caps);
   }
@@ -60,8 +62,8 @@ std::string pair_of_elements(const Property& property) {
 
 /// A chain that leaves its frames, unchanged, in CUDA memory of a context of its own.
 std::unique_ptr<Chain> new_uploader() {
-  return std::make_unique<Chain>(subject_in_words() + " backend=cuda " + text_of(subject().idle),
-                                 cuda_feature);
+  const std::string launch = subject_in_words() + " backend=cuda " + text_of(subject().idle);
+  return std::make_unique<Chain>(gst_harness_new_parse(launch.c_str()), cuda_feature);
 }
 
 GstBuffer* in_cuda_memory(Chain& uploader, const Picture& picture) {

@@ -518,7 +518,7 @@ GST_START_TEST(test_behind_another_element) {
                          " ! cudaintegral output=" + nick_of(output) + backend;
     if (!is_table(output))
       launch += "! capsfilter caps=" + feature + " ! cudagaussblur sigma=0" + backend;
-    GstHarness* harness = gst_harness_new_parse(launch.c_str());
+    GstHarness* harness = new_shared_harness(launch);
     gst_harness_set_src_caps_str(harness,
                                  caps_of(format, 61, 37, colorimetry(format, false)).c_str());
     GstBuffer* out = gst_harness_push_and_pull(harness, to_buffer(picture, odd_layout));

@@ -66,9 +66,8 @@ GST_END_TEST
 GST_START_TEST(test_statistics_of_a_second_element) {
   const std::string element = "cudahistequalize strength=0 backend=" + test_backend();
   const std::string memory = testing_cuda() ? "video/x-raw(memory:CUDAMemory)" : "video/x-raw";
-  GstHarness* harness = gst_harness_new_parse(
-      (element + " ! capsfilter caps=\"" + memory + "\" ! " + element + " post-messages=true")
-          .c_str());
+  GstHarness* harness = new_shared_harness(element + " ! capsfilter caps=\"" + memory + "\" ! " +
+                                           element + " post-messages=true");
   gst_harness_set_sink_caps_str(harness, memory.c_str());
   MessageLog messages;
   gst_element_set_bus(harness->element, messages.bus());

@@ -24,6 +24,7 @@ void count_calls(GstDebugCategory* category, GstDebugLevel, const gchar*, const 
 
 void begin_to_count() {
   gst_debug_remove_log_function(gst_debug_log_default);
+  gst_debug_remove_log_function(count_calls);  // of a test before, in the same process
   gst_debug_add_log_function(count_calls, nullptr, nullptr);
   gst_debug_set_active(TRUE);
   gst_debug_set_threshold_for_name("aggregator", GST_LEVEL_LOG);

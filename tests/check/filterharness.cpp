@@ -148,12 +148,61 @@ void MessageLog::clear() {
   messages_.clear();
 }
 
+namespace {
+
+/// The context of an element that has started by itself.
+GstContext* new_cuda_context() {
+  GstElement* element = gst_element_factory_make("cudahistequalize", nullptr);
+  fail_unless(element != nullptr, "no cudahistequalize: is GST_PLUGIN_PATH set?");
+  gst_object_ref_sink(element);
+  gst_util_set_object_arg(G_OBJECT(element), "backend", "cuda");
+  MessageLog messages;
+  gst_element_set_bus(element, messages.bus());
+  gst_element_set_state(element, GST_STATE_READY);
+  GstContext* found = nullptr;
+  for (GstMessage* message : messages.take(GST_MESSAGE_HAVE_CONTEXT)) {
+    GstContext* context = nullptr;
+    gst_message_parse_have_context(message, &context);
+    if (found == nullptr && gst_context_has_context_type(context, "gst.cuda.context"))
+      found = gst_context_ref(context);
+    gst_context_unref(context);
+    gst_message_unref(message);
+  }
+  fail_unless(found != nullptr, "no CUDA context: %s", messages.text(GST_MESSAGE_ERROR).c_str());
+  gst_element_set_state(element, GST_STATE_NULL);
+  gst_element_set_bus(element, nullptr);
+  gst_object_unref(element);
+  return found;
+}
+
+}  // namespace
+
+void share_cuda_context(GstElement* element) {
+  if (!testing_cuda())
+    return;
+  // Not before the first test: CUDA does not survive a fork.
+  static GstContext* const context = new_cuda_context();
+  gst_element_set_context(element, context);
+}
+
+GstHarness* new_shared_harness(const std::string& launch) {
+  GError* problem = nullptr;
+  GstElement* bin = gst_parse_bin_from_description(launch.c_str(), TRUE, &problem);
+  fail_unless(problem == nullptr, "%s: %s", launch.c_str(), problem ? problem->message : "");
+  gst_object_ref_sink(bin);
+  share_cuda_context(bin);
+  GstHarness* harness = gst_harness_new_with_element(bin, "sink", "src");
+  gst_object_unref(bin);
+  return harness;
+}
+
 GstElement* make_element(const char* factory, const Properties& properties) {
   GstElement* element = gst_element_factory_make(factory, nullptr);
   fail_unless(element != nullptr, "no element %s: is GST_PLUGIN_PATH set?", factory);
   gst_util_set_object_arg(G_OBJECT(element), "backend", test_backend().c_str());
   for (const Property& property : properties)
     gst_util_set_object_arg(G_OBJECT(element), property.first, property.second.c_str());
+  share_cuda_context(element);
   return element;
 }
 

@@ -82,8 +82,14 @@ class MessageLog {
   std::vector<GstMessage*> messages_;
 };
 
-/// An element made by name with the backend under test and further properties.
+/// Where CUDA is tested, gives an element or pipeline, before it starts, the CUDA context that this
+/// test program's elements share, as an application may: to make one takes as long as many tests.
+void share_cuda_context(GstElement* element);
+
+/// An element made by name with the backend under test and further properties, in that context.
 GstElement* make_element(const char* factory, const Properties& properties = {});
+/// Elements in a row, in that context as well, between two pads of a harness.
+GstHarness* new_shared_harness(const std::string& launch);
 /// subject() with the backend under test, what it always has, and further properties.
 GstElement* make_subject(const Properties& properties = {});
 

@@ -66,6 +66,7 @@ BeforeAfter photograph_through(const Photograph& photograph, const FormatFacts& 
                              element + " ! appsink name=after sync=false";
   GstElement* pipeline = gst_parse_launch(launch.c_str(), &problem);
   fail_unless(problem == nullptr, "%s: %s", launch.c_str(), problem ? problem->message : "");
+  share_cuda_context(pipeline);
   gst_element_set_state(pipeline, GST_STATE_PLAYING);
   GstSample* before = pull_sample(pipeline, "before");
   GstSample* after = pull_sample(pipeline, "after");

@@ -18,6 +18,7 @@ void run_pipeline(const std::string& description, const Look& feed, const Look& 
     gst_util_set_object_arg(G_OBJECT(element), "backend", test_backend().c_str());
     gst_object_unref(element);
   }
+  share_cuda_context(pipeline);
   gst_element_set_state(pipeline, GST_STATE_PLAYING);
   feed(pipeline);
   GstBus* bus = gst_element_get_bus(pipeline);

@@ -2,9 +2,10 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """What run-gpu.sh makes of its results.
 
-    proof.py transfers STREET.json FOLDER ELEMENT...
+    proof.py transfers STREET.json FOLDER ELEMENT:BITS...
         judges the transfers that run-gpu.sh counted into FOLDER: of decoding alone, and for each
-        element of decoding and the element, and of these two and a download
+        element of decoding and the element, and of these two and a download; BITS is what the
+        element gives for each pixel decoded, 12 for NV12
     proof.py write BUNDLE RESULTS WORK CARD DRIVER
         merges the stages in WORK into RESULTS/results.json and writes RESULTS/proof.json
 """
@@ -24,10 +25,12 @@ def verdict(name, why_not):
 
 def transfers(street, folder, *elements):
     facts = load(street)
-    frame = facts["width"] * facts["height"] * 3 // 2
+    pixels = facts["width"] * facts["height"]
+    frame = pixels * 3 // 2
     film = frame * facts["frames"]
+    bits_of = {name: int(bits) for name, bits in (element.split(":") for element in elements)}
     counts = {}
-    for name in ("decode", *(name for element in elements for name in (element, f"{element}-download"))):
+    for name in ("decode", *(name for element in bits_of for name in (element, f"{element}-download"))):
         path = pathlib.Path(folder) / f"transfers.{name}.json"
         if not path.exists():
             verdict("transfers are counted", f"the pipeline {name} left no counts")
@@ -44,7 +47,8 @@ def transfers(street, folder, *elements):
     decode = counts["decode"]
     lost = sum(count["lost"] for count in counts.values())
     good = [verdict("every copy was seen", f"{lost} records were lost" if lost else "")]
-    for element in elements:
+    for element, bits in bits_of.items():
+        given = pixels * bits // 8 * facts["frames"]
         alone, download = counts[element], counts[f"{element}-download"]
         back = alone["device_to_host"]["bytes"] - decode["device_to_host"]["bytes"]
         up = alone["host_to_device"]["bytes"] - decode["host_to_device"]["bytes"]
@@ -58,7 +62,7 @@ def transfers(street, folder, *elements):
             verdict(f"nothing comes down from {element} before the download",
                     f"{back} bytes more than decoding alone" if back else ""),
             verdict(f"the download behind {element} moves each frame once",
-                    "" if downloaded == film else f"{downloaded} bytes for a film of {film}"),
+                    "" if downloaded == given else f"{downloaded} bytes for a film of {given}"),
         ]
     return 0 if all(good) else 1
 

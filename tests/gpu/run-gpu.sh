@@ -223,11 +223,14 @@ stage_transfers() {
   fi
   # Fills the registry now, so that no plug-in scanner is counted.
   in_runtime gst-inspect-1.0 nvh264dec >"$log_folder/nvh264dec.log" 2>&1
-  local elements=(cudahistequalize cudagaussblur cudaintegral) element properties
-  # NV12 in and out, and little enough work for the processor to do the same in time.
-  local -A setting=([cudaintegral]='output=denoise search-size=5 patch-size=3')
+  local elements=(cudahistequalize cudagaussblur cudaintegral cudasgmstereo) element properties format
+  # Little enough work for the processor to do the same in time.
+  local -A setting=([cudaintegral]='output=denoise search-size=5 patch-size=3'
+    [cudasgmstereo]='frame-packing=side-by-side num-disparities=64')
+  # NV12 in and, but for these, out; and how many bits they then give for each pixel decoded.
+  local -A leaves=([cudasgmstereo]=GRAY16_LE) bits=([cudasgmstereo]=8)
   local decode=(filesrc "location=$bundle/video/street.mkv" ! matroskademux ! h264parse ! nvh264dec)
-  local on_card='video/x-raw(memory:CUDAMemory),format=NV12'
+  local on_card='video/x-raw(memory:CUDAMemory),format='
 
   counted() { # NAME ELEMENT...
     local name=$1
@@ -235,19 +238,22 @@ stage_transfers() {
     run "pipeline: $name" 90 env CUDA_INJECTION64_PATH="$bundle/transfers/libcounttransfers.so" \
       CUDAVISION_TRANSFERS="$work/transfers.$name.json" gst-launch-1.0 -q "${decode[@]}" "$@"
   }
-  counted decode ! "$on_card" ! fakesink
+  counted decode ! "${on_card}NV12" ! fakesink
   for element in "${elements[@]}"; do
     read -ra properties <<<"${setting[$element]:-}"
-    counted "$element" ! "$on_card" ! "$element" backend=cuda "${properties[@]}" ! "$on_card" ! fakesink
-    counted "$element-download" ! "$on_card" ! "$element" backend=cuda "${properties[@]}" ! "$on_card" ! cudadownload \
-      ! video/x-raw,format=NV12 ! filesink location="$work/gpu.nv12"
-    run "pipeline: $element on the CPU" 90 gst-launch-1.0 -q "${decode[@]}" ! "$on_card" ! cudadownload \
-      ! video/x-raw,format=NV12 ! "$element" backend=cpu "${properties[@]}" ! filesink location="$work/cpu.nv12"
+    format=${leaves[$element]:-NV12}
+    counted "$element" ! "${on_card}NV12" ! "$element" backend=cuda "${properties[@]}" ! "$on_card$format" ! fakesink
+    counted "$element-download" ! "${on_card}NV12" ! "$element" backend=cuda "${properties[@]}" ! "$on_card$format" \
+      ! cudadownload ! "video/x-raw,format=$format" ! filesink location="$work/gpu.frames"
+    run "pipeline: $element on the CPU" 90 gst-launch-1.0 -q "${decode[@]}" ! "${on_card}NV12" ! cudadownload \
+      ! video/x-raw,format=NV12 ! "$element" backend=cpu "${properties[@]}" ! "video/x-raw,format=$format" \
+      ! filesink location="$work/cpu.frames"
     verdict "$element, NV12 from nvh264dec: CUDA and CPU give the same pixels" \
-      "$([[ -s $work/gpu.nv12 ]] && cmp "$work/gpu.nv12" "$work/cpu.nv12" 2>&1 || echo "compared nothing or found a difference")"
-    rm -f "$work"/{gpu,cpu}.nv12
+      "$([[ -s $work/gpu.frames ]] && cmp "$work/gpu.frames" "$work/cpu.frames" 2>&1 || echo "compared nothing or found a difference")"
+    rm -f "$work"/{gpu,cpu}.frames
   done
 
+  for element in "${!elements[@]}"; do elements[element]+=":${bits[${elements[element]}]:-12}"; done
   python3 "$bundle/proof.py" transfers "$bundle/video/street.json" "$work" "${elements[@]}" \
     >"$log_folder/transfers.log" 2>&1
   python3 "$bundle/tally.py" collect transfers "$log_folder/transfers.log" $? >>"$work/transfers.jsonl"

@@ -3,7 +3,13 @@
 // What a user of SgmStereo relies on beside the maps: refusals with words, parameters that change
 // between frames, how the numbers are coded.
 
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <algorithm>
 #include <cmath>
+#include <cstdint>
+#include <fstream>
 #include <functional>
 #include <limits>
 #include <memory>
@@ -239,8 +245,30 @@ TEST_P(SgmStereoUse, ParametersChangeFromOneFrameToTheNext) {
   });
 }
 
+/// While it lives, the process gets at most 1 TiB of addresses more: some hosts promise any amount.
+class AddressLimit {
+ public:
+  AddressLimit() {
+    getrlimit(RLIMIT_AS, &before_);
+    std::uint64_t pages = 0;
+    std::ifstream("/proc/self/statm") >> pages;
+    rlimit now = before_;
+    now.rlim_cur = std::min<rlim_t>(
+        before_.rlim_max,
+        pages * static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE)) + (std::uint64_t{1} << 40));
+    setrlimit(RLIMIT_AS, &now);
+  }
+  ~AddressLimit() { setrlimit(RLIMIT_AS, &before_); }
+  AddressLimit(const AddressLimit&) = delete;
+  AddressLimit& operator=(const AddressLimit&) = delete;
+
+ private:
+  rlimit before_{};
+};
+
 TEST_P(SgmStereoUse, TooLittleMemoryIsSaidInBytes) {
   on_device([](Device& device) {
+    const AddressLimit limit;
     SgmParameters parameters;
     parameters.disparities = 1024;
     CUDAVISION_EXPECT_ERROR(
