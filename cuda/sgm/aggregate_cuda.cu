@@ -61,11 +61,12 @@ class Implementation final : public AggregateCuda {
   Implementation(Device& device, const Problem& problem, void* scratch)
       : problem_(problem),
         plan_(path_plan(problem.disparities)),
+        row_plan_(horizontal_plan(problem.disparities)),
         paths_(problem.paths == 8 ? 3 : 1),
         sweep_kernel_(sweep_kernel_for(plan_, problem.feature_bytes(), problem.paths == 8)),
         launch_p2_(device.stream(), p2_kernel),
         launch_horizontal_(device.stream(),
-                           horizontal_kernel_for(plan_, problem.feature_bytes(), false)),
+                           horizontal_kernel_for(row_plan_, problem.feature_bytes(), false)),
         launch_sweep_(device.stream(), sweep_kernel_) {
     p2_[0] = static_cast<std::uint32_t*>(scratch);
     p2_[1] = p2_[0] + problem.pixels();
@@ -110,13 +111,14 @@ class Implementation final : public AggregateCuda {
     a.disparities = problem_.disparities;
     a.minimum = problem_.minimum;
     a.p1 = in_both_halves(penalties.p1);
-    a.lanes = plan_.lanes;
-    a.units = plan_.units;
-    const int warps = 2 * ((problem_.height + plan_.units - 1) / plan_.units);
-    constexpr int block_warps = horizontal_threads / 32;
+    a.lanes = row_plan_.lanes;
+    const int feature_bytes = problem_.feature_bytes();
+    const int warps = 2 * ((problem_.height + row_plan_.units - 1) / row_plan_.units);
     for (const bool second : {false, true})
-      launch_horizontal_(horizontal_kernel_for(plan_, problem_.feature_bytes(), second),
-                         (warps + block_warps - 1) / block_warps, horizontal_threads, 0, a);
+      launch_horizontal_(horizontal_kernel_for(row_plan_, feature_bytes, second),
+                         static_cast<unsigned>(warps), horizontal_threads,
+                         horizontal_shared_bytes(row_plan_, problem_.disparities, feature_bytes),
+                         a);
   }
 
   void sweep(const void* left, const void* right, const Penalties& penalties,
@@ -239,6 +241,7 @@ class Implementation final : public AggregateCuda {
 
   Problem problem_;
   PathPlan plan_;
+  HorizontalPlan row_plan_;
   int paths_;  // of a sweep
   SweepKernel sweep_kernel_;
   std::uint32_t* p2_[2];

@@ -12,7 +12,7 @@ using HorizontalKernel = Launcher<HorizontalArguments>::Kernel;
 using SweepKernel = Launcher<SweepArguments>::Kernel;
 
 /// second: from the middle of the rows on.
-HorizontalKernel horizontal_kernel_for(const PathPlan& plan, int feature_bytes, bool second);
+HorizontalKernel horizontal_kernel_for(const HorizontalPlan& plan, int feature_bytes, bool second);
 SweepKernel sweep_kernel_for(const PathPlan& plan, int feature_bytes, bool diagonal);
 
 /// Calls make(words, steps) with the plan's numbers as constants.
