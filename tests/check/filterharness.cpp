@@ -158,7 +158,7 @@ GstContext* new_cuda_context() {
   gst_util_set_object_arg(G_OBJECT(element), "backend", "cuda");
   MessageLog messages;
   gst_element_set_bus(element, messages.bus());
-  gst_element_set_state(element, GST_STATE_READY);
+  gst_element_set_state(element, GST_STATE_PAUSED);
   GstContext* found = nullptr;
   for (GstMessage* message : messages.take(GST_MESSAGE_HAVE_CONTEXT)) {
     GstContext* context = nullptr;
@@ -181,7 +181,9 @@ void share_cuda_context(GstElement* element) {
   if (!testing_cuda())
     return;
   // Not before the first test: CUDA does not survive a fork.
-  static GstContext* const context = new_cuda_context();
+  static GstContext* context = nullptr;
+  if (context == nullptr)
+    context = new_cuda_context();
   gst_element_set_context(element, context);
 }
 
