@@ -40,6 +40,7 @@ std::string packed_caps(const FormatFacts& format, const Arrangement& how,
 
 /// GstVideoMultiviewFlags in caps; in words they would be a string there.
 std::string flags_in_caps(int flags) {
+  g_type_ensure(GST_TYPE_VIDEO_MULTIVIEW_FLAGSET);  // caps are parsed by the names of known types
   gchar* text = g_strdup_printf(", multiview-flags=(GstVideoMultiviewFlagsSet)%x:ffffffff", flags);
   const std::string copy = text;
   g_free(text);

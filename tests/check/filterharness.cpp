@@ -181,10 +181,16 @@ void share_cuda_context(GstElement* element) {
   if (!testing_cuda())
     return;
   // Not before the first test: CUDA does not survive a fork.
-  static GstContext* context = nullptr;
-  if (context == nullptr)
-    context = new_cuda_context();
-  gst_element_set_context(element, context);
+  static struct Shared {
+    GstContext* context = nullptr;
+    ~Shared() {
+      if (context != nullptr)
+        gst_context_unref(context);
+    }
+  } shared;
+  if (shared.context == nullptr)
+    shared.context = new_cuda_context();
+  gst_element_set_context(element, shared.context);
 }
 
 GstHarness* new_shared_harness(const std::string& launch) {
