@@ -21,7 +21,7 @@ Without an argument it also finds by cudasgmstereo how near each point of a phot
 
 Writes a picture before, one equalised, one blurred and one binarised, shows the video in a window where there is a
 display, and says where the pictures are, on which backend it ran and at how many frames a second. No
-GPU is needed.
+GPU is needed; where there is none, the plug-in is built for the CPU alone.
 
 Environment: PICTURES, the folder for the pictures (default: pictures/ in the build folder);
 CUDA_HOME, a CUDA toolkit besides those on PATH and in /usr/local/cuda*.
@@ -68,9 +68,16 @@ for input in "${inputs[@]}"; do
     "quickstart.sh takes a file, a camera such as /dev/video0, or a URI; without an argument it brings its own pictures."
 done
 
-find_nvcc || true
+options=(-Dtests=disabled -Dbenchmarks=disabled)
+# Kernels for all kinds of cards take many minutes to compile, which this machine would have no use for.
+if compgen -G '/dev/nvidia[0-9]*' >/dev/null || [[ -e /dev/dxg ]]; then
+  find_nvcc || true
+else
+  say "There is no NVIDIA card here: building for the CPU alone."
+  options+=(-Dcuda=disabled)
+fi
 build=$top/build-quickstart
-configure "$build" -Dtests=disabled -Dbenchmarks=disabled
+configure "$build" "${options[@]}"
 say "Building in $build"
 ninja -C "$build" >"$build/build.log" 2>&1 || {
   tail -n 40 "$build/build.log" >&2

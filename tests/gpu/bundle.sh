@@ -9,9 +9,9 @@ usage() {
   cat <<'END'
 usage: tests/gpu/bundle.sh [--archs LIST] [--archive] FOLDER
 
-Builds below build-gpu/ and fills FOLDER (about 200 MB). It is made anew if it is a bundle already.
+Builds below build-gpu/ and fills FOLDER (about 300 MB). It is made anew if it is a bundle already.
   --archs LIST   GPU targets of the main build, as -Dcuda-archs takes them (default: 90)
-  --archive      makes FOLDER.tar.xz as well (about 30 MB; takes 3 GB of memory)
+  --archive      makes FOLDER.tar.xz as well (about 45 MB; takes 3 GB of memory)
 The kernel tests are built twice more, as PTX of compute_75 and of compute_80 only, so that a newer
 card executes the code of older ones, too.
 
