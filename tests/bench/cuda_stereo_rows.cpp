@@ -35,6 +35,7 @@ const StereoSubject subjects[] = {
     {"GRAY8", 1920, 1080, stereo_of(128, 8), 800},
     {"GRAY8", 1920, 1080, as_libsgm(stereo_of(128, 8)), 800},
     {"GRAY8", 1920, 1080, stereo_of(256, 8), 1600},
+    {"GRAY8", 1920, 1080, stereo_of(512, 8), 0},
     {"GRAY8", 3840, 2160, stereo_of(128, 8), 3000},
     {"GRAY8", 3840, 2160, stereo_of(256, 8), 5800},
     {"GRAY8", 1920, 1080, cleaned(stereo_of(128, 8)), 0},
