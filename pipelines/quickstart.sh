@@ -70,7 +70,7 @@ done
 
 options=(-Dtests=disabled -Dbenchmarks=disabled)
 # Kernels for all kinds of cards take many minutes to compile, which this machine would have no use for.
-if compgen -G '/dev/nvidia[0-9]*' >/dev/null || [[ -e /dev/dxg ]]; then
+if nvidia_card; then
   find_nvcc || true
 else
   say "There is no NVIDIA card here: building for the CPU alone."
