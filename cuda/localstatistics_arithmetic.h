@@ -90,10 +90,13 @@ template <class Window>
 CUDAVISION_HOST_DEVICE inline std::uint32_t rounded_deviation(typename Window::Variance variance,
                                                               std::uint32_t area,
                                                               typename Window::Real inverse) {
+  using Sum = typename Window::Sum;
   using Variance = typename Window::Variance;
   const auto estimate = static_cast<std::int32_t>(estimated_root(variance) * inverse);
-  const auto edge = static_cast<Variance>(area) * static_cast<std::uint32_t>(2 * estimate + 1);
-  return static_cast<std::uint32_t>(estimate + (edge * edge <= 4 * variance));
+  // A deviation is at most half of the largest sample, so that a narrow window's edge fits 32 bits.
+  const Sum edge = static_cast<Sum>(area) * static_cast<std::uint32_t>(2 * estimate + 1);
+  return static_cast<std::uint32_t>(estimate +
+                                    (static_cast<Variance>(edge) * edge <= 4 * variance));
 }
 
 /// What is left of the mean in Bradley's threshold, in units of 2^−16.
