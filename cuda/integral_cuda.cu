@@ -45,6 +45,8 @@ using LargeTiles = TileShape<8, 2, 16, 4>;
 template <class Value, bool kSquared, class Element>
 std::vector<Variant> variants_of() {
   constexpr bool wide_sums = !std::is_same_v<Element, std::uint32_t>;
+  // As many blocks as the registers are enough for.
+  constexpr int wide_blocks = kSquared || std::is_same_v<Element, double> ? 2 : 3;
   if constexpr (sizeof(Value) == 1 && !kSquared && !wide_sums)
     return {variant<Value, kSquared, Element, LowTiles, 4>(1),
             variant<Value, kSquared, Element, Tiles, 4>(2),
@@ -53,7 +55,7 @@ std::vector<Variant> variants_of() {
   else if constexpr (sizeof(Value) == 1)
     return {variant<Value, kSquared, Element, LowTiles, 3>(1),
             variant<Value, kSquared, Element, Tiles, (kSquared ? 2 : 3)>(2),
-            variant<Value, kSquared, Element, WideTiles, 2>(0)};
+            variant<Value, kSquared, Element, WideTiles, wide_blocks>(0)};
   else
     return {variant<Value, kSquared, Element, LowTiles, 2>(2),
             variant<Value, kSquared, Element, Tiles, 2>(0)};
