@@ -15,7 +15,7 @@
 namespace cudavision::sgm {
 namespace {
 
-constexpr int many_rows = 800;   // which small blocks are enough for
+constexpr int many_rows = 2000;  // which small blocks are enough for
 constexpr int most_vectors = 4;  // of the sums, per thread
 constexpr unsigned whole_warp = 0xffffffffu;
 constexpr std::uint32_t nothing = 0xffffffffu;
