@@ -40,34 +40,20 @@ struct alignas(sizeof(Number) * kCount < 16 ? sizeof(Number) * kCount : 16) Pack
 /// The place of the calling thread in its warp. Lanes that a row leaves over do the same as its
 /// last one, the stores too: nobody has to ask whether it is at work.
 template <int kUnits>
-struct HorizontalLanes {
+struct HorizontalLanes : NeighbouringLanes {
   static constexpr int threads = 32 / kUnits;  // of each row
 
   int unit;    ///< which of the warp's rows
   int thread;  ///< of the row's
   int lane;
-  int before, after;     ///< neighbours, in a circle
-  unsigned take_before;  ///< selectors of __byte_perm, as in PathLanes
-  unsigned take_after;
 
   __device__ explicit HorizontalLanes(int lanes) {
     const int number = static_cast<int>(threadIdx.x);
     unit = number / threads;
     thread = number % threads;
     lane = thread < lanes ? thread : lanes - 1;
-    before = unit * threads + (lane == 0 ? lanes - 1 : lane - 1);
-    after = unit * threads + (lane == lanes - 1 ? 0 : lane + 1);
-    take_before = lane == 0 ? 0x1054 : 0x3210;
-    take_after = lane == lanes - 1 ? 0x5432 : 0x3210;
-  }
-
-  /// The word before this lane's first, given the last one of each lane.
-  __device__ std::uint32_t word_before(std::uint32_t last) const {
-    return __byte_perm(__shfl_sync(whole_warp, last, before), 0xffffffffu, take_before);
-  }
-  /// The word behind this lane's last, given the first one of each lane.
-  __device__ std::uint32_t word_after(std::uint32_t first) const {
-    return __byte_perm(__shfl_sync(whole_warp, first, after), 0xffffffffu, take_after);
+    set(lane, lanes, unit * threads + (lane == 0 ? lanes - 1 : lane - 1),
+        unit * threads + (lane == lanes - 1 ? 0 : lane + 1));
   }
 
   /// The least cost of a path, in both halves, given the least of each lane.

@@ -38,32 +38,16 @@ inline PathPlan path_plan(int disparities) {
   return plan;
 }
 
-/// The place of the calling thread in its warp. Lanes of one pixel lie as many lanes apart as there
-/// are pixels, so that neighbouring pixels are neighbours in each vector of memory.
-template <int kSteps>
-struct PathLanes {
-  int lane;  ///< of the pixel's
-  int unit;  ///< which pixel of the warp's
-  bool used;
-  int before, after;     ///< neighbours, in a circle
-  int ahead[kSteps];     ///< 1, 2, 4… lanes further in the circle
+/// The lanes before and behind the calling thread's, in the circle of those that share a pixel.
+struct NeighbouringLanes {
+  int before, after;
   unsigned take_before;  ///< selectors of __byte_perm: beyond the ends there is no disparity, and
   unsigned take_after;   ///< from the lower half's end it goes on in the upper half
 
-  __device__ PathLanes(int lanes, int units) {
-    const int number = threadIdx.x % 32;
-    lane = number / units;
-    unit = number - lane * units;
-    used = lane < lanes;
-    before = !used ? number : (lane == 0 ? lanes - 1 : lane - 1) * units + unit;
-    int at = lane;
-#pragma unroll
-    for (int i = 0; i < kSteps; ++i) {
-      at = lane + (1 << i);
-      at = at >= lanes ? at - lanes : at;
-      ahead[i] = used ? at * units + unit : number;
-    }
-    after = ahead[0];
+  /// lane: the calling thread's of `lanes`.
+  __device__ void set(int lane, int lanes, int lane_before, int lane_after) {
+    before = lane_before;
+    after = lane_after;
     take_before = lane == 0 ? 0x1054 : 0x3210;
     take_after = lane == lanes - 1 ? 0x5432 : 0x3210;
   }
@@ -76,6 +60,33 @@ struct PathLanes {
   __device__ std::uint32_t word_after(std::uint32_t first) const {
     return __byte_perm(__shfl_sync(whole_warp, first, after), 0xffffffffu, take_after);
   }
+};
+
+/// The place of the calling thread in its warp. Lanes of one pixel lie as many lanes apart as there
+/// are pixels, so that neighbouring pixels are neighbours in each vector of memory.
+template <int kSteps>
+struct PathLanes : NeighbouringLanes {
+  int lane;  ///< of the pixel's
+  int unit;  ///< which pixel of the warp's
+  bool used;
+  int ahead[kSteps];  ///< 1, 2, 4… lanes further in the circle
+
+  __device__ PathLanes(int lanes, int units) {
+    const int number = threadIdx.x % 32;
+    lane = number / units;
+    unit = number - lane * units;
+    used = lane < lanes;
+    int at = lane;
+#pragma unroll
+    for (int i = 0; i < kSteps; ++i) {
+      at = lane + (1 << i);
+      at = at >= lanes ? at - lanes : at;
+      ahead[i] = used ? at * units + unit : number;
+    }
+    const int place_before = (lane == 0 ? lanes - 1 : lane - 1) * units + unit;
+    set(lane, lanes, used ? place_before : number, ahead[0]);
+  }
+
   /// The least of the pixel's lanes, for both halves by themselves.
   __device__ std::uint32_t least(std::uint32_t word) const {
     // What is met twice in the circle does no harm.
