@@ -122,7 +122,9 @@ def report(lines, brief):
 def main(arguments):
     if len(arguments) == 4 and arguments[0] == "collect":
         with open(arguments[2], encoding="utf-8", errors="replace") as log:
-            print(json.dumps(count(arguments[1], log.read(), int(arguments[3]))))
+            line = json.dumps(count(arguments[1], log.read(), int(arguments[3]))) + "\n"
+        # At once, also where output is not buffered: several may append to the same file.
+        sys.stdout.write(line)
         return 0
     if len(arguments) == 3 and arguments[0] == "meson":
         for result in meson_lines(*arguments[1:]):

@@ -48,6 +48,13 @@ std::string describe(const NlMeansParameters& p) {
 
 }  // namespace
 
+int most_search(int max_pixels) {
+  int search = 101;
+  while (search > 1 && 4 * search * search > max_pixels)
+    search -= 2;
+  return search;
+}
+
 NlMeansCase make_nlmeans_case(std::uint64_t seed, int number, int max_pixels) {
   Random random(mixed_seed(seed, static_cast<std::uint64_t>(number)));
   const auto& kinds = layout_kinds();
@@ -56,6 +63,7 @@ NlMeansCase make_nlmeans_case(std::uint64_t seed, int number, int max_pixels) {
   NlMeansCase test;
   test.title = kind.name + ", case " + std::to_string(number);
   test.parameters = random_parameters(random);
+  test.parameters.search = std::min(test.parameters.search, most_search(max_pixels));
   const int patches = test.parameters.search * test.parameters.search;
   const int differences = patches * test.parameters.patch * test.parameters.patch;
   const auto [width, height] =

@@ -25,6 +25,11 @@ struct NlMeansCase {
   bool parameters_later = false;  ///< constructed with others, these set afterwards
 };
 
+/// The largest search that tests try where frames have max_pixels at most: up to what NlMeans
+/// takes, and so that its square is a quarter of that. A GPU looks at whole tiles for each place of
+/// a search, however small the frame is.
+int most_search(int max_pixels);
+
 /// Frame sizes are drawn so that width times height stays within max_pixels, and within less where
 /// search and patch are large: the definition is slow.
 NlMeansCase make_nlmeans_case(std::uint64_t seed, int number, int max_pixels);

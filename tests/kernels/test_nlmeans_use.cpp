@@ -10,6 +10,7 @@
 
 #include "gtest_support.h"
 #include "layout_refusals.h"
+#include "nlmeans_case.h"
 #include "nlmeans_frames.h"
 #include "nlmeans_weights.h"
 
@@ -139,9 +140,10 @@ TEST_P(NlMeansUse, KnowsTheIdentity) {
 
 TEST_P(NlMeansUse, ParametersChangeFromOneFrameToTheNext) {
   // Windows and tables get larger and smaller.
+  const int most = most_search(settings().max_pixels);
   const NlMeansParameters sets[] = {
-      small,        {7, 5, 10},  {7, 5, 10.5}, {3, 7, 255}, {3, 7, 0.5}, {21, 3, 40},   {5, 3, 0},
-      {3, 31, 100}, {101, 1, 9}, {5, 3, 5},    {1, 9, 5},   {5, 9, 5},   {5, 3, 1e-30}, small,
+      small,        {7, 5, 10},   {7, 5, 10.5}, {3, 7, 255}, {3, 7, 0.5}, {21, 3, 40},   {5, 3, 0},
+      {3, 31, 100}, {most, 1, 9}, {5, 3, 5},    {1, 9, 5},   {5, 9, 5},   {5, 3, 1e-30}, small,
   };
   on_device([&](Device& device) {
     for (const char* name : {"RGBA", "YUY2", "P010", "I420"}) {

@@ -47,7 +47,7 @@ class SgmStereoWork : public EitherDevice {
       work(i);
     device.finish();
     const int allocations = device.allocations(), news_before = news();
-    for (int i = 0; i < 30; ++i)
+    for (int i = 0; i < (settings().small ? 10 : 30); ++i)
       work(i);
     device.finish();
     EXPECT_EQ(device.allocations(), allocations);
