@@ -88,8 +88,11 @@ begin() {
   printf '\n== %s\n' "$stage"
 }
 
-all_skipped() { # LOG: whether GoogleTest had nothing to run
-  grep -q '^\[  PASSED  \] 0 tests' "$1" && ! grep -q '^\[  FAILED  \]' "$1"
+# never_on_card LOG: whether a sanitizer had nothing to look at, since all tests were skipped or passed
+# without the card. To it that is an error.
+never_on_card() {
+  grep -q 'terminated before first instrumented API call' "$1" && grep -q '^\[  PASSED  \]' "$1" &&
+    ! grep -q '^\[  FAILED  \]' "$1"
 }
 
 # run NAME SECONDS PROGRAM...: what it printed becomes a log and counts.
@@ -98,8 +101,7 @@ run() {
   log=$log_folder/${name//[^A-Za-z0-9._-]/-}.log
   shift 2
   in_runtime timeout --kill-after=10 "$seconds" "$@" </dev/null >"$log" 2>&1 || status=$?
-  # To a sanitizer a program that never reaches the card is an error.
-  [[ $stage != sanitizers ]] || ! all_skipped "$log" || status=0
+  [[ $stage != sanitizers ]] || ! never_on_card "$log" || status=0
   python3 "$bundle/tally.py" collect "$name" "$log" "$status" | tee -a "$work/$stage.jsonl" |
     python3 -c 'import json, sys
 r = json.loads(sys.stdin.read())
@@ -167,7 +169,7 @@ sanitize_shard() {
   # Most of the time goes by on the card: where there are several, each takes a share.
   export CUDA_VISIBLE_DEVICES=${CUDA_VISIBLE_DEVICES:-$(($4 % cards))}
   run "$name" "${SANITIZER_TIMEOUT:-900}" "$sanitizer" --tool "$tool" --error-exitcode 99 "${options[@]}" "$program"
-  all_skipped "$log" && return
+  never_on_card "$log" && return
   # The tool's own last word; without it nothing was looked at.
   clean=$(grep -cE '(ERROR SUMMARY: 0 errors|RACECHECK SUMMARY: 0 hazards)' "$log")
   verdict "$name found nothing" \
