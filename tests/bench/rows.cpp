@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "rows.h"
 
+#include <algorithm>
 #include <cstdio>
 #include <ostream>
 
@@ -28,11 +29,14 @@ std::string left(const std::string& text, std::size_t width) {
 }  // namespace
 
 void print_table(std::ostream& stream, const std::vector<Row>& rows) {
-  stream << left("operation", 22) << left("format", 8) << left("size", 11) << left("content", 12)
-         << right("µs", 9) << right("copy µs", 9) << right("x copy", 8) << right("required", 10)
-         << "\n";
+  std::size_t widest = 20;
+  for (const Row& row : rows)
+    widest = std::max(widest, row.operation.size());
+  stream << left("operation", widest + 2) << left("format", 8) << left("size", 11)
+         << left("content", 12) << right("µs", 9) << right("copy µs", 9) << right("x copy", 8)
+         << right("required", 10) << "\n";
   for (const Row& row : rows) {
-    stream << left(row.operation, 22) << left(row.format, 8) << left(size(row), 11)
+    stream << left(row.operation, widest + 2) << left(row.format, 8) << left(size(row), 11)
            << left(row.content, 12) << right(fixed(row.microseconds, 2), 8)
            << right(fixed(row.copy_microseconds, 2), 8)
            << right(fixed(row.microseconds / row.copy_microseconds, 2), 8);
