@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// What cudaintegral's output is called: the caps of tensors and of pictures, who gets which, what
-// is refused, and what a buffer carries besides its bytes.
-#include <gst/video/gstvideometa.h>
+// What cudaintegral's output is called: the caps of tensors and of pictures, who gets which, and
+// what is refused.
 #include <gst/video/video.h>
 
 #include "filterharness.h"
@@ -20,13 +19,6 @@ constexpr char nnstreamer_static[] =
 constexpr char nnstreamer_any[] =
     "other/tensors, format = (string) { static, flexible, sparse }, "
     "framerate = (fraction) [ 0, max ]";
-
-Integral of(Output output, bool same_size = false) {
-  Integral how;
-  how.output = output;
-  how.same_size = same_size;
-  return how;
-}
 
 void expect_caps(FilterHarness& filter, const std::string& expected) {
   GstCaps* got = gst_pad_get_current_caps(filter.sink_pad());
@@ -97,7 +89,7 @@ GST_START_TEST(test_nnstreamer_template) {
     for (Output output : all_tables)
       for (ElementType type : all_element_types)
         for (bool same_size : {false, true}) {
-          Integral how = of(output, same_size);
+          Integral how{output, same_size};
           how.type = type;
           FilterHarness filter("cudaintegral", how.properties());
           gst_harness_set_sink_caps_str(filter.harness(), text);
@@ -156,7 +148,7 @@ GST_START_TEST(test_tensor_rather_than_picture) {
     gst_harness_set_sink_caps_str(filter.harness(), sink_caps);
     const FormatFacts& format = format_named("GRAY8");
     filter.accept_caps(format, 20, 10);
-    expect_tensor(filter, make_picture(format, 20, 10, Content::natural, 1), of(Output::sum));
+    expect_tensor(filter, make_picture(format, 20, 10, Content::natural, 1), Integral{Output::sum});
   }
 }
 GST_END_TEST
@@ -164,7 +156,7 @@ GST_END_TEST
 // Tensors of one size are tables of frames of one size.
 GST_START_TEST(test_size_from_dimensions) {
   for (bool same_size : {false, true}) {
-    FilterHarness filter("cudaintegral", of(Output::sum, same_size).properties());
+    FilterHarness filter("cudaintegral", Integral{Output::sum, same_size}.properties());
     const auto downstream = [&](const char* caps) {
       gst_harness_set_sink_caps_str(filter.harness(), caps);
     };
@@ -246,9 +238,9 @@ struct PictureCase {
 
 // What stays true of a gray picture is kept, what does not goes.
 GST_START_TEST(test_picture_caps) {
-  const Integral sum = of(Output::sum), same = of(Output::sum, true), mean = of(Output::mean),
-                 stddev = of(Output::stddev), threshold = of(Output::threshold),
-                 denoise = of(Output::denoise);
+  const Integral sum = Integral{Output::sum}, same = Integral{Output::sum, true},
+                 mean = Integral{Output::mean}, stddev = Integral{Output::stddev},
+                 threshold = Integral{Output::threshold}, denoise = Integral{Output::denoise};
   const char* const all =
       "format=NV12, width=64, height=48, framerate=25/1, pixel-aspect-ratio=16/15, "
       "colorimetry=bt709, chroma-site=mpeg2, interlace-mode=interleaved, "
@@ -315,29 +307,31 @@ GST_START_TEST(test_pictures_that_downstream_takes) {
       fail_unless(!offers(filter, text), "%s is offered for %s", text, downstream);
   };
   for (Output output : {Output::mean, Output::stddev}) {
-    expect(of(output), "video/x-raw, format=GRAY8", {"video/x-raw, format=(string){ NV12, RGB }"},
+    expect(Integral{output}, "video/x-raw, format=GRAY8",
+           {"video/x-raw, format=(string){ NV12, RGB }"},
            {"video/x-raw, format=(string){ P010_10LE, GRAY16_LE, I420_10LE }"});
-    expect(of(output), "video/x-raw, format=GRAY16_LE",
+    expect(Integral{output}, "video/x-raw, format=GRAY16_LE",
            {"video/x-raw, format=P010_10LE", "video/x-raw, format=GRAY16_LE"},
            {"video/x-raw, format=NV12", "video/x-raw, format=GRAY8"});
-    expect(of(output), "video/x-raw, format=NV12", {}, {"video/x-raw"});
-    expect(of(output), "other/tensors", {}, {"video/x-raw"});
-    expect(of(output), "video/x-raw, width=9", {"video/x-raw, width=9"}, {"video/x-raw, width=8"});
+    expect(Integral{output}, "video/x-raw, format=NV12", {}, {"video/x-raw"});
+    expect(Integral{output}, "other/tensors", {}, {"video/x-raw"});
+    expect(Integral{output}, "video/x-raw, width=9", {"video/x-raw, width=9"},
+           {"video/x-raw, width=8"});
   }
   for (const char* downstream : {"video/x-raw, format=GRAY8", "video/x-raw, format=GRAY16_LE"})
     for (Output output : {Output::threshold, Output::sum})
-      expect(of(output), downstream, {"video/x-raw, format=NV12", "video/x-raw, format=P010_10LE"},
-             {});
-  expect(of(Output::threshold), "video/x-raw, format=RGB", {}, {"video/x-raw"});
-  expect(of(Output::denoise), "video/x-raw, format=RGB", {"video/x-raw, format=RGB"},
+      expect(Integral{output}, downstream,
+             {"video/x-raw, format=NV12", "video/x-raw, format=P010_10LE"}, {});
+  expect(Integral{Output::threshold}, "video/x-raw, format=RGB", {}, {"video/x-raw"});
+  expect(Integral{Output::denoise}, "video/x-raw, format=RGB", {"video/x-raw, format=RGB"},
          {"video/x-raw, format=GRAY8"});
-  expect(of(Output::sum), "video/x-raw, width=[ 10, 20 ], height=(int){ 1, 9, [ 30, 40 ] }",
+  expect(Integral{Output::sum}, "video/x-raw, width=[ 10, 20 ], height=(int){ 1, 9, [ 30, 40 ] }",
          {"video/x-raw, width=9", "video/x-raw, width=19", "video/x-raw, height=8",
           "video/x-raw, height=29", "video/x-raw, height=39"},
          {"video/x-raw, width=8", "video/x-raw, width=20", "video/x-raw, height=1",
           "video/x-raw, height=9", "video/x-raw, height=28", "video/x-raw, height=40"});
-  expect(of(Output::sum), "video/x-raw, width=1", {}, {"video/x-raw"});
-  expect(of(Output::sum, true), "video/x-raw, width=1", {"video/x-raw, width=1"},
+  expect(Integral{Output::sum}, "video/x-raw, width=1", {}, {"video/x-raw"});
+  expect(Integral{Output::sum, true}, "video/x-raw, width=1", {"video/x-raw, width=1"},
          {"video/x-raw, width=2"});
 }
 GST_END_TEST
@@ -378,163 +372,9 @@ GST_START_TEST(test_too_large_for_a_buffer) {
                {"30001", "element-type=uint32"});
   const FormatFacts& format = format_named("GRAY8");
   filter.accept_caps(format, 16, 16);
-  Integral how = of(Output::sum);
+  Integral how = Integral{Output::sum};
   how.type = ElementType::uint64;
   expect_tensor(filter, make_picture(format, 16, 16, Content::natural, 1), how);
-}
-GST_END_TEST
-
-/* Buffers */
-
-GST_START_TEST(test_timestamps_flags_metas) {
-  const gchar* no_tags[] = {nullptr};
-  gst_meta_register_custom("CheckIntegralUntagged", no_tags, nullptr, nullptr, nullptr);
-  const FormatFacts& format = format_named("I420");
-  for (Output output : {Output::sum, Output::mean})
-    for (bool pictures : {false, true}) {
-      FilterHarness filter("cudaintegral", of(output).properties());
-      if (pictures)
-        gst_harness_set_sink_caps_str(filter.harness(), "video/x-raw");
-      filter.accept_caps(format, 32, 18);
-      GstBuffer* in = to_buffer(make_picture(format, 32, 18, Content::natural, 1), padded_layout);
-      GST_BUFFER_PTS(in) = 123 * GST_MSECOND;
-      GST_BUFFER_DTS(in) = 100 * GST_MSECOND;
-      GST_BUFFER_DURATION(in) = 40 * GST_MSECOND;
-      GST_BUFFER_OFFSET(in) = 7;
-      GST_BUFFER_OFFSET_END(in) = 8;
-      GST_BUFFER_FLAG_SET(in, GST_BUFFER_FLAG_DISCONT | GST_BUFFER_FLAG_MARKER);
-      gst_buffer_add_custom_meta(in, "CheckIntegralUntagged");
-      gst_buffer_add_video_region_of_interest_meta(in, "face", 5, 6, 7, 8);
-      GstBuffer* out = filter.process(in);
-      fail_unless_equals_uint64(GST_BUFFER_PTS(out), 123 * GST_MSECOND);
-      fail_unless_equals_uint64(GST_BUFFER_DTS(out), 100 * GST_MSECOND);
-      fail_unless_equals_uint64(GST_BUFFER_DURATION(out), 40 * GST_MSECOND);
-      fail_unless_equals_uint64(GST_BUFFER_OFFSET(out), 7);
-      fail_unless_equals_uint64(GST_BUFFER_OFFSET_END(out), 8);
-      fail_unless(GST_BUFFER_FLAG_IS_SET(out, GST_BUFFER_FLAG_DISCONT) &&
-                  GST_BUFFER_FLAG_IS_SET(out, GST_BUFFER_FLAG_MARKER));
-      fail_unless(gst_buffer_get_custom_meta(out, "CheckIntegralUntagged") != nullptr);
-      // A region of the frame is one of the mean, but not of a table.
-      fail_unless((gst_buffer_get_video_region_of_interest_meta_id(out, 0) != nullptr) ==
-                  (output == Output::mean));
-      gst_buffer_unref(out);
-    }
-}
-GST_END_TEST
-
-GST_START_TEST(test_missing_frame_passes) {
-  const FormatFacts& format = format_named("GRAY8");
-  FilterHarness filter("cudaintegral");
-  filter.accept_caps(format, 24, 16);
-  GstBuffer* missing = gst_buffer_new();
-  GST_BUFFER_FLAG_SET(missing, GST_BUFFER_FLAG_GAP);
-  GST_BUFFER_PTS(missing) = GST_SECOND;
-  GstBuffer* out = filter.process(missing);
-  fail_unless_equals_int(gst_buffer_get_size(out), 0);
-  fail_unless_equals_uint64(GST_BUFFER_PTS(out), GST_SECOND);
-  gst_buffer_unref(out);
-  GstBuffer* marked = to_buffer(Picture(format, 24, 16));
-  GST_BUFFER_FLAG_SET(marked, GST_BUFFER_FLAG_GAP);
-  out = filter.process(marked);
-  fail_unless_equals_int(gst_buffer_get_size(out), 4 * 25 * 17);
-  fail_unless(GST_BUFFER_FLAG_IS_SET(out, GST_BUFFER_FLAG_GAP));
-  gst_buffer_unref(out);
-}
-GST_END_TEST
-
-// Bad frames end in an error, and the next one is as good as ever.
-GST_START_TEST(test_short_buffer) {
-  const FormatFacts& format = format_named("NV12");
-  FilterHarness filter("cudaintegral");
-  filter.accept_caps(format, 24, 16, colorimetry(format, false));
-  GstBuffer* bad = to_buffer(Picture(format, 24, 16));
-  gst_buffer_set_size(bad, 100);
-  fail_unless_equals_int(filter.push(bad), GST_FLOW_ERROR);
-  fail_unless_equals_int(filter.messages().count(GST_MESSAGE_ERROR), 1);
-  expect_tensor(filter, make_picture(format, 24, 16, Content::natural, 1), of(Output::sum));
-}
-GST_END_TEST
-
-// Downstream's memory may begin anywhere and be larger than a tensor; the tensor is neither.
-GST_START_TEST(test_memory_of_downstream) {
-  const FormatFacts& format = format_named("GRAY8");
-  for (ElementType type : all_element_types)
-    for (gsize prefix : {0, 1, 2, 4, 7}) {
-      Integral how = of(Output::sum);
-      how.type = type;
-      FilterHarness filter("cudaintegral", how.properties());
-      GstAllocationParams params;
-      gst_allocation_params_init(&params);
-      params.prefix = prefix;
-      params.padding = 5;
-      gst_harness_set_propose_allocator(filter.harness(), nullptr, &params);
-      filter.accept_caps(format, 23, 14);
-      for (unsigned seed : {1u, 2u, 3u})
-        expect_tensor(filter, make_picture(format, 23, 14, Content::random, seed), how);
-    }
-}
-GST_END_TEST
-
-namespace {
-
-constexpr guint pool_size = 100000;
-
-GstPadProbeReturn offer_pool(GstPad*, GstPadProbeInfo* info, gpointer) {
-  GstQuery* query = GST_PAD_PROBE_INFO_QUERY(info);
-  if (GST_QUERY_TYPE(query) != GST_QUERY_ALLOCATION)
-    return GST_PAD_PROBE_OK;
-  GstBufferPool* pool = gst_buffer_pool_new();
-  gst_query_add_allocation_pool(query, pool, pool_size, 2, 4);
-  gst_object_unref(pool);
-  return GST_PAD_PROBE_HANDLED;
-}
-
-}  // namespace
-
-GST_START_TEST(test_pool_of_downstream) {
-  const FormatFacts& format = format_named("GRAY8");
-  FilterHarness filter("cudaintegral");
-  GstPad* src = gst_element_get_static_pad(filter.element(), "src");
-  gst_pad_add_probe(
-      src,
-      static_cast<GstPadProbeType>(GST_PAD_PROBE_TYPE_QUERY_DOWNSTREAM | GST_PAD_PROBE_TYPE_PUSH),
-      offer_pool, nullptr, nullptr);
-  filter.accept_caps(format, 23, 14);
-  for (unsigned seed = 0; seed < 9; ++seed)
-    expect_tensor(filter, make_picture(format, 23, 14, Content::random, seed), of(Output::sum));
-  gst_object_unref(src);
-}
-GST_END_TEST
-
-// Frames that another element has left in CUDA memory, where that is what is tested.
-GST_START_TEST(test_behind_another_element) {
-  const FormatFacts& format = formats()[static_cast<std::size_t>(__i__)];
-  const std::string feature = testing_cuda() ? "video/x-raw(memory:CUDAMemory)" : "video/x-raw";
-  const std::string backend = " backend=" + test_backend() + " ";
-  const Picture picture = make_picture(format, 61, 37, Content::natural, 4);
-  for (Output output : {Output::sum, Output::squared_sum, Output::mean, Output::threshold}) {
-    const Integral how = of(output);
-    std::string launch = "cudagaussblur sigma=0" + backend + "! capsfilter caps=" + feature +
-                         " ! cudaintegral output=" + nick_of(output) + backend;
-    if (!is_table(output))
-      launch += "! capsfilter caps=" + feature + " ! cudagaussblur sigma=0" + backend;
-    GstHarness* harness = new_shared_harness(launch);
-    gst_harness_set_src_caps_str(harness,
-                                 caps_of(format, 61, 37, colorimetry(format, false)).c_str());
-    GstBuffer* out = gst_harness_push_and_pull(harness, to_buffer(picture, odd_layout));
-    fail_unless(out != nullptr, "nothing came out of: %s", launch.c_str());
-    fail_unless(!is_cuda_memory(out));
-    if (is_table(output)) {
-      GstCaps* caps = gst_pad_get_current_caps(harness->sinkpad);
-      expect_tensor(out, caps, tensor_of(picture, how), launch);
-      gst_caps_unref(caps);
-    } else {
-      const FormatFacts& gray = natural_format(picture, output);
-      expect_picture(from_buffer(out, gray, 61, 37), gray_picture_of(picture, how, gray), launch);
-    }
-    gst_buffer_unref(out);
-    gst_harness_teardown(harness);
-  }
 }
 GST_END_TEST
 
@@ -558,14 +398,6 @@ static Suite* check_integral_caps_suite() {
   suite_add_tcase(suite, refused);
   tcase_add_test(refused, test_too_large_for_a_picture);
   tcase_add_test(refused, test_too_large_for_a_buffer);
-  TCase* buffers = tcase_create("buffers");
-  suite_add_tcase(suite, buffers);
-  tcase_add_test(buffers, test_timestamps_flags_metas);
-  tcase_add_test(buffers, test_missing_frame_passes);
-  tcase_add_test(buffers, test_short_buffer);
-  tcase_add_test(buffers, test_memory_of_downstream);
-  tcase_add_test(buffers, test_pool_of_downstream);
-  tcase_add_loop_test(buffers, test_behind_another_element, 0, static_cast<int>(formats().size()));
   return suite;
 }
 
