@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include <gst/gst.h>
 
-#include "gstcudagaussblur.h"
-#include "gstcudahistequalize.h"
-#include "gstcudaintegral.h"
-#include "gstcudasgmstereo.h"
+#include "gst/gaussblur/gstcudagaussblur.h"
+#include "gst/histequalize/gstcudahistequalize.h"
+#include "gst/integral/gstcudaintegral.h"
+#include "gst/sgmstereo/gstcudasgmstereo.h"
 
 static gboolean plugin_init(GstPlugin* plugin) {
   gboolean registered = FALSE;

@@ -5,8 +5,8 @@
 
 #include <cstdint>
 
-#include "../view.h"
-#include "stages.h"
+#include "cuda/core/view.h"
+#include "cuda/sgm/stages.h"
 
 namespace cudavision::sgm {
 

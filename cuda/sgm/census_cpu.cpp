@@ -6,8 +6,8 @@
 #include <algorithm>
 #include <cstring>
 
-#include "../samples_cpu.h"
-#include "stages_cpu.h"
+#include "cuda/pixels/samples.h"
+#include "cuda/sgm/stages_cpu.h"
 
 namespace cudavision::sgm {
 namespace {

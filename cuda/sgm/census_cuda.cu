@@ -3,9 +3,9 @@
 // Census features on CUDA. A block has the samples of its tile and those around it in shared
 // memory; a thread makes the features of four pixels beside each other from rows of twelve samples.
 
-#include "cuda_launch.h"
-#include "sgm/samples.cuh"
-#include "sgm/stages_cuda.h"
+#include "cuda/core/cuda_launch.h"
+#include "cuda/sgm/samples.cuh"
+#include "cuda/sgm/stages_cuda.h"
 
 namespace cudavision::sgm {
 namespace {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "../histequalize_arithmetic.h"
-#include "../samples_cpu.h"
-#include "arithmetic.h"
-#include "stages_cpu.h"
+#include "cuda/histequalize/arithmetic.h"
+#include "cuda/pixels/samples.h"
+#include "cuda/sgm/arithmetic.h"
+#include "cuda/sgm/stages_cpu.h"
 
 namespace cudavision::sgm {
 namespace {

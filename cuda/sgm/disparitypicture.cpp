@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "disparitypicture.h"
+#include "cuda/sgm/disparitypicture.h"
 
 #include <algorithm>
 #include <cmath>
 #include <string>
 
-#include "../layoutcheck.h"
-#include "disparitypicture_implementation.h"
+#include "cuda/core/layoutcheck.h"
+#include "cuda/sgm/disparitypicture_backend.h"
 
 namespace cudavision {
 namespace {

@@ -5,9 +5,9 @@
 #include <cstdint>
 #include <memory>
 
-#include "../device.h"
-#include "../frame.h"
-#include "sgmstereo.h"
+#include "cuda/core/device.h"
+#include "cuda/core/frame.h"
+#include "cuda/sgm/sgmstereo.h"
 
 /// Maps of disparities as pictures to look at, and as depth.
 namespace cudavision {

@@ -4,9 +4,9 @@
 
 #include <cstring>
 
-#include "../parallel.h"
-#include "../samples_cpu.h"
-#include "disparitypicture_implementation.h"
+#include "cuda/core/parallel.h"
+#include "cuda/pixels/samples.h"
+#include "cuda/sgm/disparitypicture_backend.h"
 
 namespace cudavision {
 namespace {

@@ -2,9 +2,9 @@
 //
 // Pictures of maps of disparities on CUDA.
 
-#include "cuda_launch.h"
-#include "sgm/disparitypicture_implementation.h"
-#include "tableuploader.h"
+#include "cuda/core/cuda_launch.h"
+#include "cuda/core/tableuploader.h"
+#include "cuda/sgm/disparitypicture_backend.h"
 
 namespace cudavision {
 namespace {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include <algorithm>
 
-#include "stages_cpu.h"
+#include "cuda/sgm/stages_cpu.h"
 
 namespace cudavision::sgm {
 namespace {

@@ -4,9 +4,9 @@
 // each pixel, then back with what is known to the right. Then the rows without anything known are
 // filled from their neighbours.
 
-#include "cuda_launch.h"
-#include "sgm/arithmetic.h"
-#include "sgm/stages_cuda.h"
+#include "cuda/core/cuda_launch.h"
+#include "cuda/sgm/arithmetic.h"
+#include "cuda/sgm/stages_cuda.h"
 
 namespace cudavision::sgm {
 namespace {

@@ -2,10 +2,10 @@
 //
 // What looks at each pixel of a map once, on CUDA: the median, the check and what is written out.
 
-#include "cuda_launch.h"
-#include "sgm/arithmetic.h"
-#include "sgm/samples.cuh"
-#include "sgm/stages_cuda.h"
+#include "cuda/core/cuda_launch.h"
+#include "cuda/sgm/arithmetic.h"
+#include "cuda/sgm/samples.cuh"
+#include "cuda/sgm/stages_cuda.h"
 
 namespace cudavision::sgm {
 namespace {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include <algorithm>
 
-#include "sgmstereo.h"
-#include "stages.h"
+#include "cuda/sgm/sgmstereo.h"
+#include "cuda/sgm/stages.h"
 
 namespace cudavision {
 namespace {

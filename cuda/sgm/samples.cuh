@@ -5,8 +5,8 @@
 
 #include <cstdint>
 
-#include "histequalize_arithmetic.h"
-#include "luminance.h"
+#include "cuda/histequalize/arithmetic.h"
+#include "cuda/pixels/luminance.h"
 
 namespace cudavision::sgm {
 

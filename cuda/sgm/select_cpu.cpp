@@ -8,8 +8,8 @@
 #include <algorithm>
 #include <array>
 
-#include "arithmetic.h"
-#include "stages_cpu.h"
+#include "cuda/sgm/arithmetic.h"
+#include "cuda/sgm/stages_cpu.h"
 
 namespace cudavision::sgm {
 namespace {

@@ -8,9 +8,9 @@
 // Sums are at most 8·255, so that a sum and an index of 5 bits are a number of 16 bits, and two of
 // these a word: the least of such numbers is the least sum, and the first one of those.
 
-#include "cuda_launch.h"
-#include "sgm/arithmetic.h"
-#include "sgm/stages_cuda.h"
+#include "cuda/core/cuda_launch.h"
+#include "cuda/sgm/arithmetic.h"
+#include "cuda/sgm/stages_cuda.h"
 
 namespace cudavision::sgm {
 namespace {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "sgmstereo.h"
+#include "cuda/sgm/sgmstereo.h"
 
 #include <utility>
 
-#include "../layoutcheck.h"
-#include "stages.h"
+#include "cuda/core/layoutcheck.h"
+#include "cuda/sgm/stages.h"
 
 namespace cudavision {
 namespace {

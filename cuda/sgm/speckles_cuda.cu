@@ -6,9 +6,9 @@
 // tiles' borders; then the roots of the tiles' regions add what they have counted to the root of
 // the whole. However the threads come by, a region's root is the least of its pixels.
 
-#include "cuda_launch.h"
-#include "sgm/arithmetic.h"
-#include "sgm/stages_cuda.h"
+#include "cuda/core/cuda_launch.h"
+#include "cuda/sgm/arithmetic.h"
+#include "cuda/sgm/stages_cuda.h"
 
 namespace cudavision::sgm {
 namespace {

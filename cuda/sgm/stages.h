@@ -11,7 +11,7 @@
 #include <cstdint>
 #include <memory>
 
-#include "sgmstereo.h"
+#include "cuda/sgm/sgmstereo.h"
 
 namespace cudavision::sgm {
 

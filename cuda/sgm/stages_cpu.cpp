@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "stages_cpu.h"
+#include "cuda/sgm/stages_cpu.h"
 
 namespace cudavision::sgm {
 namespace {

@@ -8,8 +8,8 @@
 #include <cstddef>
 #include <vector>
 
-#include "../parallel.h"
-#include "stages.h"
+#include "cuda/core/parallel.h"
+#include "cuda/sgm/stages.h"
 
 namespace cudavision::sgm {
 

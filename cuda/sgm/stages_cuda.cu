@@ -2,7 +2,7 @@
 //
 // Semi-Global Matching on CUDA: the stages side by side.
 
-#include "sgm/stages_cuda.h"
+#include "cuda/sgm/stages_cuda.h"
 
 namespace cudavision::sgm {
 namespace {

@@ -6,7 +6,7 @@
 
 #include <memory>
 
-#include "sgm/stages.h"
+#include "cuda/sgm/stages.h"
 
 namespace cudavision::sgm {
 

@@ -10,15 +10,15 @@
 #include <iostream>
 #include <stdexcept>
 
-#include "blur_subjects.h"
-#include "cpu_rows.h"
-#include "cuda_rows.h"
-#include "cuda_testing.h"
-#include "device_block.h"
-#include "gaussblur_case.h"
-#include "histequalize_case.h"
-#include "nlmeans_case.h"
-#include "nlmeans_subjects.h"
+#include "tests/bench/blur_subjects.h"
+#include "tests/bench/cpu_rows.h"
+#include "tests/bench/cuda_rows.h"
+#include "tests/bench/nlmeans_subjects.h"
+#include "tests/kernels/common/cuda_testing.h"
+#include "tests/kernels/common/device_block.h"
+#include "tests/kernels/gaussblur/gaussblur_case.h"
+#include "tests/kernels/histequalize/histequalize_case.h"
+#include "tests/kernels/nlmeans/nlmeans_case.h"
 
 namespace cudavision::bench {
 namespace {

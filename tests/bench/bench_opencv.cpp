@@ -17,13 +17,13 @@
 #include <stdexcept>
 #include <string>
 
-#include "blur_subjects.h"
-#include "gaussblur_case.h"
-#include "integral_case.h"
-#include "integral_subjects.h"
-#include "localstatistics_case.h"
-#include "sgm_frames.h"
-#include "stereo_subjects.h"
+#include "tests/bench/blur_subjects.h"
+#include "tests/bench/integral_subjects.h"
+#include "tests/bench/stereo_subjects.h"
+#include "tests/kernels/gaussblur/gaussblur_case.h"
+#include "tests/kernels/integral/integral_case.h"
+#include "tests/kernels/localstatistics/localstatistics_case.h"
+#include "tests/kernels/sgm/sgm_frames.h"
 
 namespace cudavision::bench {
 namespace {

@@ -18,8 +18,8 @@
 #include <string>
 #include <vector>
 
-#include "contents.h"
-#include "layouts.h"
+#include "tests/kernels/common/contents.h"
+#include "tests/kernels/common/layouts.h"
 
 namespace cudavision::bench {
 namespace {

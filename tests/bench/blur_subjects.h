@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "gaussblur.h"
+#include "cuda/gaussblur/gaussblur.h"
 
 namespace cudavision::bench {
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "cpu_rows.h"
-#include "device_block.h"
-#include "integral_case.h"
-#include "integral_subjects.h"
-#include "localstatistics_case.h"
+#include "tests/bench/cpu_rows.h"
+#include "tests/bench/integral_subjects.h"
+#include "tests/kernels/common/device_block.h"
+#include "tests/kernels/integral/integral_case.h"
+#include "tests/kernels/localstatistics/localstatistics_case.h"
 
 namespace cudavision::bench {
 namespace {

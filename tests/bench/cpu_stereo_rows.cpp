@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "cpu_rows.h"
-#include "sgm_frames.h"
-#include "stereo_subjects.h"
+#include "tests/bench/cpu_rows.h"
+#include "tests/bench/stereo_subjects.h"
+#include "tests/kernels/sgm/sgm_frames.h"
 
 namespace cudavision::bench {
 namespace {

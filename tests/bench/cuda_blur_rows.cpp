@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "blur_subjects.h"
-#include "cuda_rows.h"
-#include "frame_row.h"
-#include "gaussblur_case.h"
+#include "tests/bench/blur_subjects.h"
+#include "tests/bench/cuda_rows.h"
+#include "tests/bench/frame_row.h"
+#include "tests/kernels/gaussblur/gaussblur_case.h"
 
 namespace cudavision::bench {
 namespace {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include <stdexcept>
 
-#include "cuda_rows.h"
-#include "device_block.h"
-#include "graph_timer.h"
-#include "histequalize_case.h"
+#include "tests/bench/cuda_rows.h"
+#include "tests/bench/graph_timer.h"
+#include "tests/kernels/common/device_block.h"
+#include "tests/kernels/histequalize/histequalize_case.h"
 
 namespace cudavision::bench {
 namespace {

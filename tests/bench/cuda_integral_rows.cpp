@@ -2,12 +2,12 @@
 #include <functional>
 #include <stdexcept>
 
-#include "cuda_rows.h"
-#include "device_block.h"
-#include "graph_timer.h"
-#include "integral_case.h"
-#include "integral_subjects.h"
-#include "localstatistics_case.h"
+#include "tests/bench/cuda_rows.h"
+#include "tests/bench/graph_timer.h"
+#include "tests/bench/integral_subjects.h"
+#include "tests/kernels/common/device_block.h"
+#include "tests/kernels/integral/integral_case.h"
+#include "tests/kernels/localstatistics/localstatistics_case.h"
 
 namespace cudavision::bench {
 namespace {

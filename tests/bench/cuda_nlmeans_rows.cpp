@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "cuda_rows.h"
-#include "frame_row.h"
-#include "nlmeans_case.h"
-#include "nlmeans_subjects.h"
+#include "tests/bench/cuda_rows.h"
+#include "tests/bench/frame_row.h"
+#include "tests/bench/nlmeans_subjects.h"
+#include "tests/kernels/nlmeans/nlmeans_case.h"
 
 namespace cudavision::bench {
 namespace {

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "cuda_rows.h"
+#include "tests/bench/cuda_rows.h"
 
 #include <stdexcept>
 #include <utility>
 
-#include "cuda_testing.h"
-#include "device_block.h"
-#include "graph_timer.h"
+#include "tests/bench/graph_timer.h"
+#include "tests/kernels/common/cuda_testing.h"
+#include "tests/kernels/common/device_block.h"
 
 namespace cudavision::bench {
 

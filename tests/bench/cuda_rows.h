@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "cuda_testing.h"
-#include "rows.h"
+#include "tests/bench/rows.h"
+#include "tests/kernels/common/cuda_testing.h"
 
 namespace cudavision::bench {
 

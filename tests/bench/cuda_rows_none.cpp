@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "cuda_rows.h"
-#include "error.h"
+#include "cuda/core/error.h"
+#include "tests/bench/cuda_rows.h"
 
 namespace cudavision::bench {
 

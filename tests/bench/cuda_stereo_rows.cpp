@@ -2,12 +2,12 @@
 #include <functional>
 #include <stdexcept>
 
-#include "cuda_rows.h"
-#include "device_block.h"
-#include "graph_timer.h"
-#include "sgm/stages.h"
-#include "sgm_frames.h"
-#include "stereo_subjects.h"
+#include "cuda/sgm/stages.h"
+#include "tests/bench/cuda_rows.h"
+#include "tests/bench/graph_timer.h"
+#include "tests/bench/stereo_subjects.h"
+#include "tests/kernels/common/device_block.h"
+#include "tests/kernels/sgm/sgm_frames.h"
 
 namespace cudavision::bench {
 namespace {

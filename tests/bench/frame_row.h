@@ -5,12 +5,12 @@
 #include <string>
 #include <vector>
 
-#include "contents.h"
-#include "cuda_testing.h"
-#include "device_block.h"
-#include "graph_timer.h"
-#include "placement.h"
-#include "rows.h"
+#include "tests/bench/graph_timer.h"
+#include "tests/bench/rows.h"
+#include "tests/kernels/common/contents.h"
+#include "tests/kernels/common/cuda_testing.h"
+#include "tests/kernels/common/device_block.h"
+#include "tests/kernels/common/placement.h"
 
 namespace cudavision::bench {
 

@@ -3,8 +3,8 @@
 #include <chrono>
 #include <vector>
 
-#include "cuda_check.h"
-#include "graph_timer.h"
+#include "cuda/core/cuda_check.h"
+#include "tests/bench/graph_timer.h"
 
 namespace cudavision::bench {
 namespace {

@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <functional>
 
-#include "device.h"
+#include "cuda/core/device.h"
 
 namespace cudavision::bench {
 

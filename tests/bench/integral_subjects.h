@@ -3,8 +3,8 @@
 
 #include <string>
 
-#include "integral.h"
-#include "localstatistics.h"
+#include "cuda/integral/integral.h"
+#include "cuda/localstatistics/localstatistics.h"
 
 namespace cudavision::bench {
 

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "nlmeans.h"
+#include "cuda/nlmeans/nlmeans.h"
 
 namespace cudavision::bench {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "rows.h"
+#include "tests/bench/rows.h"
 
 #include <algorithm>
 #include <cstdio>

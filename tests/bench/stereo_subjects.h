@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "sgm/sgmstereo.h"
+#include "cuda/sgm/sgmstereo.h"
 
 namespace cudavision::bench {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "episode.h"
+#include "tests/fuzz/episode.h"
 
 #include <gst/video/video.h>
 #include <signal.h>

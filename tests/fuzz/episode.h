@@ -5,7 +5,7 @@
 #include <memory>
 #include <random>
 
-#include "filterharness.h"
+#include "tests/check/common/filterharness.h"
 
 /// Anything that a pipeline could do to an element, in any order: it must neither crash nor leak,
 /// every failure must be an element error, and every frame that comes out while nothing is wrong

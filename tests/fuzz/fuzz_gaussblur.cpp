@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // Anything that a pipeline could do to cudagaussblur, see episode.h.
-#include "blurdefinition.h"
-#include "episode.h"
+#include "tests/check/common/blurdefinition.h"
+#include "tests/fuzz/episode.h"
 
 using namespace check;
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // Anything that a pipeline could do to cudahistequalize, see episode.h.
-#include "definition.h"
-#include "episode.h"
+#include "tests/check/common/definition.h"
+#include "tests/fuzz/episode.h"
 
 using namespace check;
 

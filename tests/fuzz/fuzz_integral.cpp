@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // Anything that a pipeline could do to cudaintegral, see episode.h.
-#include "episode.h"
-#include "integraldefinition.h"
+#include "tests/check/common/integraldefinition.h"
+#include "tests/fuzz/episode.h"
 
 using namespace check;
 

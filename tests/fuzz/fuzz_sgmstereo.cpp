@@ -3,8 +3,8 @@
 // cudasgmstereo: see episode.h.
 #include <atomic>
 
-#include "episode.h"
-#include "stereoharness.h"
+#include "tests/check/common/stereoharness.h"
+#include "tests/fuzz/episode.h"
 
 using namespace check;
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // Several threads at once: frames from one; properties, queries and upstream events from others.
 // Nothing is judged but survival, and that each of them got its turns.
-#include "filterharness.h"
+#include "tests/check/common/filterharness.h"
 
 using namespace check;
 

@@ -11,14 +11,14 @@
 #include <stdexcept>
 #include <string>
 
-#include "cuda_testing.h"
-#include "gaussblur_case.h"
-#include "histequalize_case.h"
-#include "integral_case.h"
-#include "localstatistics_case.h"
-#include "nlmeans_case.h"
-#include "sgm_case.h"
-#include "sgm_stage_case.h"
+#include "tests/kernels/common/cuda_testing.h"
+#include "tests/kernels/gaussblur/gaussblur_case.h"
+#include "tests/kernels/histequalize/histequalize_case.h"
+#include "tests/kernels/integral/integral_case.h"
+#include "tests/kernels/localstatistics/localstatistics_case.h"
+#include "tests/kernels/nlmeans/nlmeans_case.h"
+#include "tests/kernels/sgm/sgm_case.h"
+#include "tests/kernels/sgm/sgm_stage_case.h"
 
 namespace cudavision::test {
 namespace {

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#pragma once
+
+#include <cstdint>
+
+#include "cuda/core/view.h"
+
+namespace cudavision {
+
+/// What lies beyond the edges of a picture, as OpenCV's border types name it. For the row abcdefgh:
+enum class Border : std::uint8_t {
+  reflect_101,  ///< …dcb|abcdefgh|gfe…
+  replicate,    ///< …aaa|abcdefgh|hhh…
+  reflect,      ///< …cba|abcdefgh|hgf…
+  wrap,         ///< …fgh|abcdefgh|abc…
+  constant,     ///< …iii|abcdefgh|iii… with one given value i
+};
+
+/// Which of a row's samples 0 to count − 1 stands at index, however far outside that lies;
+/// −1 where it is the constant. count ≥ 1.
+CUDAVISION_HOST_DEVICE inline int border_index(int index, int count, Border border) {
+  if (static_cast<unsigned>(index) < static_cast<unsigned>(count))
+    return index;
+  if (border == Border::constant)
+    return -1;
+  if (border == Border::replicate)
+    return index < 0 ? 0 : count - 1;
+  if (border == Border::reflect_101 && count == 1)
+    return 0;
+  // The other borders repeat themselves; within a period the second half mirrors the first.
+  const int period = border == Border::wrap      ? count
+                     : border == Border::reflect ? 2 * count
+                                                 : 2 * count - 2;
+  int within = index % period;
+  if (within < 0)
+    within += period;
+  if (within < count)
+    return within;
+  return border == Border::reflect ? period - 1 - within : period - within;
+}
+
+}  // namespace cudavision

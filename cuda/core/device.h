@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "cuda/core/error.h"
+#include "cuda/core/view.h"
+
+struct CUstream_st;
+
+namespace cudavision {
+
+enum class Backend { cpu, cuda };
+
+/// A cudaStream_t, without its header.
+using CudaStream = ::CUstream_st*;
+
+class Device;
+
+/// Memory of a device, or host memory that the device transfers at full speed. Freed with the
+/// object; on a CUDA device that must happen in the context that it was allocated in.
+class Buffer {
+ public:
+  Buffer() = default;
+  Buffer(Buffer&& other) noexcept { swap(other); }
+  Buffer& operator=(Buffer&& other) noexcept {
+    Buffer(std::move(other)).swap(*this);
+    return *this;
+  }
+  ~Buffer();
+
+  void* data() const noexcept { return data_; }
+  std::size_t size() const noexcept { return size_; }
+  template <class T>
+  T* as() const noexcept {
+    return static_cast<T*>(data_);
+  }
+
+ private:
+  friend class Device;
+  using Free = void (*)(void*) noexcept;
+  Buffer(void* data, std::size_t size, Free free) : data_(data), size_(size), free_(free) {}
+  void swap(Buffer& other) noexcept;
+
+  void* data_ = nullptr;
+  std::size_t size_ = 0;
+  Free free_ = nullptr;
+};
+
+/// A point in a device's queue. record() marks the end of what has been enqueued so far.
+class Event {
+ public:
+  virtual ~Event() = default;
+  virtual void record() = 0;
+  virtual bool done() = 0;  ///< whether the device has come past the last record(); never waits
+  virtual void wait() = 0;  ///< blocks the calling thread until it has
+};
+
+/// Where operations run: one queue of work, executed in order. Everything but finish() and
+/// Event::wait() returns before the work is done on a CUDA device; on the CPU device the work is
+/// done on return. A device serves one thread at a time.
+///
+/// The CUDA device works in the CUDA context that is current to the calling thread: whoever calls
+/// it, or an operation made for it, has pushed the same context each time, destructors included.
+class Device {
+ public:
+  virtual ~Device() = default;
+
+  virtual Backend backend() const noexcept = 0;
+  /// Where operations launch their kernels; nullptr on the CPU device.
+  virtual CudaStream stream() const noexcept { return nullptr; }
+
+  /// bytes of device memory, aligned to 256, with undefined contents. Throws out_of_memory.
+  Buffer allocate(std::size_t bytes);
+  /// bytes of host memory, page-locked on a CUDA device, aligned to 64. Throws out_of_memory.
+  Buffer allocate_host(std::size_t bytes);
+
+  /// Copies of equal width and height. Host memory must stay as it is until the device has come
+  /// past the copy; memory that is not page-locked is correct but may block the caller.
+  virtual void upload(View<const std::uint8_t> host, View<std::uint8_t> device) = 0;
+  virtual void download(View<const std::uint8_t> device, View<std::uint8_t> host) = 0;
+  virtual void copy(View<const std::uint8_t> from, View<std::uint8_t> to) = 0;
+  virtual void fill(View<std::uint8_t> to, std::uint8_t value) = 0;
+
+  virtual std::unique_ptr<Event> make_event() = 0;
+
+  /// Waits for everything enqueued; throws Kind::device when any of it failed.
+  virtual void finish() = 0;
+
+ protected:
+  static Buffer make_buffer(void* data, std::size_t size, Buffer::Free free) {
+    return Buffer(data, size, free);
+  }
+  virtual Buffer do_allocate(std::size_t bytes) = 0;
+  virtual Buffer do_allocate_host(std::size_t bytes) = 0;
+};
+
+/// The CPU device: threads of the process-wide TBB pool, as many as the machine has cores.
+std::unique_ptr<Device> make_cpu_device();
+
+/// Whether this build has CUDA kernels at all.
+bool built_with_cuda() noexcept;
+
+/// A device on stream, which belongs to the context current to the calling thread and must outlive
+/// the device. stream is not the default stream (nullptr). Throws Kind::device where the build has
+/// no CUDA kernels or the card cannot run any of those that were built.
+std::unique_ptr<Device> make_cuda_device(CudaStream stream);
+
+}  // namespace cudavision

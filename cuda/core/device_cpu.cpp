@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include <cstdlib>
+#include <cstring>
+
+#include "cuda/core/device.h"
+
+namespace cudavision {
+namespace {
+
+class CpuEvent final : public Event {
+ public:
+  void record() override {}
+  bool done() override { return true; }
+  void wait() override {}
+};
+
+void copy_rows(View<const std::uint8_t> from, View<std::uint8_t> to) {
+  for (int y = 0; y < from.height; ++y)
+    std::memcpy(to.row(y), from.row(y), static_cast<std::size_t>(from.width));
+}
+
+class CpuDevice final : public Device {
+ public:
+  Backend backend() const noexcept override { return Backend::cpu; }
+
+  void upload(View<const std::uint8_t> host, View<std::uint8_t> device) override {
+    copy_rows(host, device);
+  }
+  void download(View<const std::uint8_t> device, View<std::uint8_t> host) override {
+    copy_rows(device, host);
+  }
+  void copy(View<const std::uint8_t> from, View<std::uint8_t> to) override { copy_rows(from, to); }
+
+  void fill(View<std::uint8_t> to, std::uint8_t value) override {
+    for (int y = 0; y < to.height; ++y)
+      std::memset(to.row(y), value, static_cast<std::size_t>(to.width));
+  }
+
+  std::unique_ptr<Event> make_event() override { return std::make_unique<CpuEvent>(); }
+  void finish() override {}
+
+ private:
+  Buffer do_allocate(std::size_t bytes) override {
+    constexpr std::size_t alignment = 256;
+    void* data =
+        bytes > SIZE_MAX - alignment
+            ? nullptr
+            : std::aligned_alloc(alignment, (bytes + alignment - 1) / alignment * alignment);
+    if (!data)
+      throw Error(Error::Kind::out_of_memory,
+                  "no " + std::to_string(bytes) + " bytes of memory left for a buffer");
+    return make_buffer(data, bytes, [](void* memory) noexcept { std::free(memory); });
+  }
+  Buffer do_allocate_host(std::size_t bytes) override { return do_allocate(bytes); }
+};
+
+}  // namespace
+
+std::unique_ptr<Device> make_cpu_device() {
+  return std::make_unique<CpuDevice>();
+}
+
+}  // namespace cudavision

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
+#include <string>
+
+#include "cuda/core/cuda_check.h"
+#include "cuda/core/device.h"
+
+namespace cudavision {
+namespace {
+
+__global__ void probe_kernel() {}
+
+class CudaEvent final : public Event {
+ public:
+  explicit CudaEvent(cudaStream_t stream) : stream_(stream) {
+    cuda_check(cudaEventCreateWithFlags(&event_, cudaEventDisableTiming), "creating a CUDA event");
+  }
+  ~CudaEvent() override { cudaEventDestroy(event_); }
+  CudaEvent(const CudaEvent&) = delete;
+  CudaEvent& operator=(const CudaEvent&) = delete;
+
+  void record() override { cuda_check(cudaEventRecord(event_, stream_), "recording a CUDA event"); }
+
+  bool done() override {
+    const cudaError_t status = cudaEventQuery(event_);
+    if (status == cudaErrorNotReady) {
+      cudaGetLastError();
+      return false;
+    }
+    cuda_check(status, "the work on the GPU");
+    return true;
+  }
+
+  void wait() override { cuda_check(cudaEventSynchronize(event_), "the work on the GPU"); }
+
+ private:
+  cudaStream_t stream_;
+  cudaEvent_t event_ = nullptr;
+};
+
+class CudaDevice final : public Device {
+ public:
+  explicit CudaDevice(cudaStream_t stream) : stream_(stream) {
+    if (!stream)
+      throw Error(Error::Kind::invalid_argument,
+                  "a CUDA device works on a stream of its own, not on the default stream");
+    check_kernels_run();
+  }
+
+  Backend backend() const noexcept override { return Backend::cuda; }
+  CudaStream stream() const noexcept override { return stream_; }
+
+  void upload(View<const std::uint8_t> host, View<std::uint8_t> device) override {
+    copy_rows(host, device, cudaMemcpyHostToDevice, "uploading a frame to the GPU");
+  }
+  void download(View<const std::uint8_t> device, View<std::uint8_t> host) override {
+    copy_rows(device, host, cudaMemcpyDeviceToHost, "downloading a frame from the GPU");
+  }
+  void copy(View<const std::uint8_t> from, View<std::uint8_t> to) override {
+    copy_rows(from, to, cudaMemcpyDeviceToDevice, "copying a frame on the GPU");
+  }
+
+  void fill(View<std::uint8_t> to, std::uint8_t value) override {
+    if (to.width <= 0 || to.height <= 0)
+      return;
+    cuda_check(to.height == 1
+                   ? cudaMemsetAsync(to.data, value, to.width, stream_)
+                   : cudaMemset2DAsync(to.data, to.pitch, value, to.width, to.height, stream_),
+               "filling memory of the GPU");
+  }
+
+  std::unique_ptr<Event> make_event() override { return std::make_unique<CudaEvent>(stream_); }
+
+  void finish() override { cuda_check(cudaStreamSynchronize(stream_), "the work on the GPU"); }
+
+ private:
+  void copy_rows(View<const std::uint8_t> from, View<std::uint8_t> to, cudaMemcpyKind kind,
+                 const char* what) {
+    if (from.width <= 0 || from.height <= 0)
+      return;
+    // Rows that follow each other without a gap are one long row: the copy engines like those best.
+    const bool dense = from.height == 1 || (from.pitch == from.width && to.pitch == from.width);
+    const std::size_t bytes = static_cast<std::size_t>(from.width) * from.height;
+    cuda_check(dense ? cudaMemcpyAsync(to.data, from.data, bytes, kind, stream_)
+                     : cudaMemcpy2DAsync(to.data, to.pitch, from.data, from.pitch, from.width,
+                                         from.height, kind, stream_),
+               what);
+  }
+
+  Buffer do_allocate(std::size_t bytes) override {
+    void* data = nullptr;
+    const std::string what = "allocating " + std::to_string(bytes) + " bytes on the GPU";
+    cuda_check(cudaMalloc(&data, bytes), what.c_str());
+    return make_buffer(data, bytes, [](void* memory) noexcept { cudaFree(memory); });
+  }
+
+  Buffer do_allocate_host(std::size_t bytes) override {
+    void* data = nullptr;
+    const std::string what =
+        "allocating " + std::to_string(bytes) + " bytes of page-locked host memory";
+    cuda_check(cudaHostAlloc(&data, bytes, cudaHostAllocPortable), what.c_str());
+    return make_buffer(data, bytes, [](void* memory) noexcept { cudaFreeHost(memory); });
+  }
+
+  /// A card that none of the built code fits would otherwise fail at the first launch.
+  static void check_kernels_run() {
+    cudaFuncAttributes attributes;
+    const cudaError_t status = cudaFuncGetAttributes(&attributes, probe_kernel);
+    if (status == cudaErrorNoKernelImageForDevice || status == cudaErrorUnsupportedPtxVersion) {
+      cudaGetLastError();
+      throw Error(Error::Kind::device,
+                  std::string("this build has no code for the GPU in this machine (") +
+                      cudaGetErrorString(status) +
+                      "): rebuild with -Dcuda-archs=auto on this machine, or update its driver");
+    }
+    cuda_check(status, "loading the CUDA kernels");
+  }
+
+  cudaStream_t stream_;
+};
+
+}  // namespace
+
+bool built_with_cuda() noexcept {
+  return true;
+}
+
+std::unique_ptr<Device> make_cuda_device(CudaStream stream) {
+  return std::make_unique<CudaDevice>(stream);
+}
+
+}  // namespace cudavision

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+#include "cuda/core/view.h"
+
+namespace cudavision {
+
+/// What a channel of a picture means to the operations.
+enum class Role : std::uint8_t { luma, chroma, red, green, blue, alpha };
+
+/// Where the samples of one channel lie: sample (x, y) is sample number `offset + step·x` of row y
+/// of the plane.
+struct Channel {
+  Role role = Role::luma;
+  int plane = 0;
+  int offset = 0;         ///< in samples
+  int step = 1;           ///< in samples, from one sample of this channel to the next
+  int width = 0;          ///< samples per row; less than the picture's width where subsampled
+  int height = 0;         ///< rows
+  int subsampling_x = 1;  ///< pixels to one sample along x
+  int subsampling_y = 1;
+};
+
+/// The bytes of one plane, padding inside packed pixels included, padding behind a row not.
+struct PlaneShape {
+  int row_bytes = 0;
+  int rows = 0;
+};
+
+/// The shape of a frame: everything an operation needs to know of a video format, without its name.
+/// A sample is one byte where bits is 8, else two bytes in the machine's byte order, whose value is
+/// `word >> shift`, or 2^bits − 1 where that is larger; the bits below shift are written as zero.
+struct FrameLayout {
+  static constexpr int max_planes = 4;
+  static constexpr int max_channels = 4;
+
+  int width = 0;   ///< pixels, 1 to 65535
+  int height = 0;  ///< pixels, 1 to 65535
+  int bits = 8;    ///< per sample, 8 to 16
+  int shift = 0;   ///< unused low bits of each word, 0 to 16 − bits; 0 where bits is 8
+
+  int plane_count = 0;
+  std::array<PlaneShape, max_planes> planes{};
+  int channel_count = 0;
+  std::array<Channel, max_channels> channels{};
+
+  int sample_bytes() const noexcept { return bits > 8 ? 2 : 1; }
+
+  /// Number of the first channel in that role, or −1.
+  int find(Role role) const noexcept {
+    for (int c = 0; c < channel_count; ++c)
+      if (channels[c].role == role)
+        return c;
+    return -1;
+  }
+};
+
+/// The planes of one frame as rows of bytes: planes[p] is layout.planes[p].row_bytes wide.
+template <class Byte>
+struct BasicFrame {
+  std::array<View<Byte>, FrameLayout::max_planes> planes{};
+
+  template <
+      class Other,
+      std::enable_if_t<std::is_same_v<Other, const Byte> && !std::is_const_v<Byte>, bool> = true>
+  operator BasicFrame<Other>() const {
+    BasicFrame<Other> other;
+    for (int p = 0; p < FrameLayout::max_planes; ++p)
+      other.planes[p] = planes[p];
+    return other;
+  }
+};
+
+using Frame = BasicFrame<std::uint8_t>;
+using ConstFrame = BasicFrame<const std::uint8_t>;
+
+}  // namespace cudavision

@@ -1,0 +1,370 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+//
+// The definition: what these loops compute is what the CUDA kernels must compute.
+//
+// Each row of the result is made by itself: the rows above and below are added with the weights of
+// y, which takes no notice of channels; the sums, continued beyond both edges, are added with the
+// weights of x. Nothing is rounded but the end. In between the sums are split into halves, so that
+// the sums of these fit lanes as narrow as those of the first pass: 16 bits for samples of 8 bits.
+
+#include <algorithm>
+#include <cstring>
+#include <limits>
+#include <type_traits>
+#include <vector>
+
+#include "cuda/core/parallel.h"
+#include "cuda/gaussblur/backend.h"
+#include "cuda/gaussblur/cpu_rows.h"
+
+namespace cudavision {
+namespace {
+
+/// Samples that go through both passes at a time: what they need stays in the innermost cache.
+constexpr int tile_samples = 1024;
+
+/// Which of its row's samples sample x of a channel is.
+std::ptrdiff_t place(const Channel& channel, int x) {
+  return channel.offset + static_cast<std::ptrdiff_t>(channel.step) * x;
+}
+
+/// A kernel's coefficients but those that are 0.
+struct Taps {
+  void set(const GaussKernel& kernel) noexcept {
+    radius = kernel.radius();
+    centre = kernel.coefficient(0);
+    pair_count = 0;
+    for (int distance = 1; distance <= radius; ++distance)
+      if (kernel.coefficient(distance) != 0) {
+        distances[pair_count] = distance;
+        weights[pair_count++] = kernel.coefficient(distance);
+      }
+  }
+
+  int radius = 0;
+  std::uint32_t centre = 0;
+  int pair_count = 0;  ///< of coefficients at one distance from the centre on either side
+  std::array<int, GaussKernel::max_radius> distances;
+  std::array<std::uint32_t, GaussKernel::max_radius> weights;
+};
+
+/// Channels of one plane that are blurred along the rows together: whatever lies between their
+/// samples takes part in the sums, too, but is not stored.
+struct RowGroup {
+  const Taps* x = nullptr;
+  int step = 1;
+  int channel_count = 0;
+  std::array<Channel, FrameLayout::max_channels> channels;
+  std::array<std::uint16_t, FrameLayout::max_channels> border_values;
+  const std::uint8_t* mask = nullptr;  ///< a byte per sample, not 0 for theirs; none: all are
+};
+
+/// How one plane is blurred.
+struct PlanePlan {
+  struct Picture {
+    int rows = 0;  ///< that are blurred
+    const Taps* y = nullptr;
+  };
+  std::array<Picture, 2> pictures;
+  int row_samples = 0;  ///< whole ones
+  bool copied = true;   ///< at first, since the groups leave some bytes out
+  int group_count = 0;
+  std::array<RowGroup, FrameLayout::max_channels> groups;
+  const std::uint8_t* border_row = nullptr;  ///< the rows beyond the edges where they are constant
+};
+
+/// The memory that one band works in.
+class Scratch {
+ public:
+  Scratch(Device& device, const FrameLayout& layout) {
+    int samples = 0, step = 1;
+    for (int p = 0; p < layout.plane_count; ++p)
+      samples = std::max(samples, layout.planes[p].row_bytes / layout.sample_bytes());
+    for (int c = 0; c < layout.channel_count; ++c)
+      step = std::max(step, layout.channels[c].step);
+    margin_ = static_cast<std::size_t>(step) * GaussKernel::max_radius;
+    for (Buffer& halves : halves_) {
+      halves = device.allocate(sizeof(std::uint16_t) *
+                               (static_cast<std::size_t>(samples) + 2 * margin_));
+      std::memset(halves.data(), 0, halves.size());
+    }
+    for (Buffer& sums : sums_)
+      sums = device.allocate(sizeof(std::uint32_t) * tile_samples);
+    values_ = device.allocate(sizeof(std::uint16_t) * tile_samples);
+  }
+
+  /// The high (0) or low (1) halves of a row's sums; the row can be continued on both sides.
+  template <class Half>
+  Half* halves(int which) const noexcept {
+    return halves_[which].as<Half>() + margin_;
+  }
+
+  /// Of one tile.
+  template <class Sum>
+  Sum* sums(int which) const noexcept {
+    return sums_[which].as<Sum>();
+  }
+  template <class Sample>
+  Sample* values() const noexcept {
+    return values_.as<Sample>();
+  }
+
+  const std::uint8_t* pairs[2][2 * GaussKernel::max_radius];
+
+ private:
+  std::size_t margin_;
+  Buffer halves_[2];
+  Buffer sums_[2];
+  Buffer values_;
+};
+
+/// Blurs rows of one plane of one picture. Sample: as stored; Sum: of the samples of one pass.
+template <class Sample, class Sum>
+class PlaneBlur {
+  using Half = std::conditional_t<sizeof(Sum) == 4, std::uint16_t, std::uint8_t>;
+  static constexpr StoredSamples stored_halves{sizeof(Half), 0, std::numeric_limits<Half>::max()};
+
+ public:
+  PlaneBlur(const GaussBlurParameters& parameters, StoredSamples stored, const PlanePlan& plan,
+            Scratch& scratch)
+      : parameters_(parameters), stored_(stored), plan_(plan), scratch_(scratch) {}
+
+  void run(int picture, View<const std::uint8_t> in, View<std::uint8_t> out, int begin, int end) {
+    for (int y = begin; y < end; ++y) {
+      if (plan_.copied)
+        std::memcpy(out.row(y), in.row(y), static_cast<std::size_t>(in.width));
+      add_rows(plan_.pictures[picture], in, y);
+      for (int g = 0; g < plan_.group_count; ++g) {
+        for (int c = 0; c < plan_.groups[g].channel_count; ++c)
+          continue_row(plan_.groups[g], c);
+        add_columns(plan_.groups[g], in.row(y), out.row(y));
+      }
+    }
+  }
+
+ private:
+  template <class Function>
+  void for_each_tile(const Function& function) const {
+    for (int begin = 0; begin < plan_.row_samples; begin += tile_samples)
+      function(begin, std::min(begin + tile_samples, plan_.row_samples));
+  }
+
+  Sum* sums(int which) const { return scratch_.template sums<Sum>(which); }
+  Half* halves(int which) const { return scratch_.template halves<Half>(which); }
+
+  /// The pass along y, into the scratch's halves.
+  void add_rows(const PlanePlan::Picture& picture, View<const std::uint8_t> in, int y) const {
+    const Taps& taps = *picture.y;
+    const auto row = [&](int index) {
+      const int from = border_index(index, picture.rows, parameters_.border);
+      return from < 0 ? plan_.border_row : in.row(from);
+    };
+    for (int i = 0; i < taps.pair_count; ++i) {
+      scratch_.pairs[0][2 * i] = row(y - taps.distances[i]);
+      scratch_.pairs[0][2 * i + 1] = row(y + taps.distances[i]);
+    }
+    const WeightedRows rows{in.row(y), taps.centre, taps.pair_count, scratch_.pairs[0],
+                            taps.weights.data()};
+    for_each_tile([&](int begin, int end) {
+      weigh(rows, stored_, begin, end, sums(0));
+      split(sums(0), end - begin, halves(0) + begin, halves(1) + begin);
+    });
+  }
+
+  /// Samples of a channel beyond both edges.
+  void continue_row(const RowGroup& group, int number) const {
+    const Channel& channel = group.channels[number];
+    const auto put = [&](int index) {
+      const int from = border_index(index, channel.width, parameters_.border);
+      const std::ptrdiff_t to = place(channel, index);
+      const std::ptrdiff_t source = place(channel, from);
+      // The weights add up to 1, whose place is that of the high half's lowest bit.
+      halves(0)[to] = from < 0 ? static_cast<Half>(group.border_values[number]) : halves(0)[source];
+      halves(1)[to] = from < 0 ? Half{0} : halves(1)[source];
+    };
+    for (int i = 1; i <= group.x->radius; ++i) {
+      put(-i);
+      put(channel.width - 1 + i);
+    }
+  }
+
+  /// The pass along x, out of the scratch's halves.
+  void add_columns(const RowGroup& group, const std::uint8_t* in, std::uint8_t* out) const {
+    const Taps& taps = *group.x;
+    WeightedRows rows[2];
+    for (int which = 0; which < 2; ++which) {
+      for (int i = 0; i < taps.pair_count; ++i) {
+        const std::ptrdiff_t shift = std::ptrdiff_t{group.step} * taps.distances[i];
+        scratch_.pairs[which][2 * i] = bytes(halves(which) - shift);
+        scratch_.pairs[which][2 * i + 1] = bytes(halves(which) + shift);
+      }
+      rows[which] = {bytes(halves(which)), taps.centre, taps.pair_count, scratch_.pairs[which],
+                     taps.weights.data()};
+    }
+    auto* values = scratch_.template values<Sample>();
+    for_each_tile([&](int begin, int end) {
+      const std::ptrdiff_t byte = std::ptrdiff_t{begin} * stored_.bytes;
+      weigh(rows[0], stored_halves, begin, end, sums(0));
+      weigh(rows[1], stored_halves, begin, end, sums(1));
+      round_halves(sums(0), sums(1), end - begin, values);
+      if (parameters_.sharpen)
+        sharpen(in + byte, stored_, end - begin, values);
+      store(values, stored_, end - begin, group.mask ? group.mask + begin : nullptr, out + byte);
+    });
+  }
+
+  static const std::uint8_t* bytes(const Half* halves) {
+    return reinterpret_cast<const std::uint8_t*>(halves);
+  }
+
+  const GaussBlurParameters& parameters_;
+  StoredSamples stored_;
+  const PlanePlan& plan_;
+  Scratch& scratch_;
+};
+
+class GaussBlurCpu final : public GaussBlur::Implementation {
+ public:
+  GaussBlurCpu(Device& device, const FrameLayout& layout)
+      : layout_(layout),
+        stored_{layout.sample_bytes(), layout.shift, (1u << layout.bits) - 1},
+        bands_(layout.height) {
+    for (int b = 0; b < bands_.count(); ++b)
+      scratch_.push_back(std::make_unique<Scratch>(device, layout));
+    for (int p = 0; p < layout.plane_count; ++p)
+      rows_[p] = device.allocate(plane_samples(p) * (stored_.bytes + layout.channel_count));
+  }
+
+  void set(const GaussBlurParameters& parameters, const BlurKernels& kernels) override {
+    parameters_ = parameters;
+    for (int c = 0; c < layout_.channel_count; ++c) {
+      taps_x_[c].set(kernels.x[c]);
+      taps_y_[c].set(kernels.y[c]);
+    }
+    no_taps_.set(kernels.none);
+    for (int p = 0; p < layout_.plane_count; ++p)
+      make_plan(kernels, p);
+  }
+
+  void run(const ConstFrame& in, const Frame& out) override {
+    if (layout_.bits > 8)
+      run_as<std::uint16_t, std::uint32_t>(in, out);
+    else if (parameters_.fine)
+      run_as<std::uint8_t, std::uint32_t>(in, out);
+    else
+      run_as<std::uint8_t, std::uint16_t>(in, out);
+  }
+
+ private:
+  std::size_t plane_samples(int plane) const {
+    return static_cast<std::size_t>(layout_.planes[plane].row_bytes / layout_.sample_bytes());
+  }
+
+  const Taps* taps_of(const BlurKernels& kernels, const GaussKernel* kernel) const {
+    for (int c = 0; c < layout_.channel_count; ++c) {
+      if (kernel == &kernels.x[c])
+        return &taps_x_[c];
+      if (kernel == &kernels.y[c])
+        return &taps_y_[c];
+    }
+    return &no_taps_;
+  }
+
+  /// Whether the channel's bytes stay as they are. The bits of a word that belong to no value do
+  /// not.
+  bool unchanged(const BlurChannel& blur) const {
+    return blur.copied ||
+           (blur.x->identity() && blur.y->identity() && (layout_.bits == 8 || layout_.bits == 16));
+  }
+
+  void make_plan(const BlurKernels& kernels, int plane) {
+    PlanePlan& plan = plans_[plane];
+    plan = {};
+    plan.row_samples = static_cast<int>(plane_samples(plane));
+    auto* border_row = rows_[plane].as<std::uint8_t>();
+    std::uint8_t* masks = border_row + plane_samples(plane) * stored_.bytes;
+    std::memset(border_row, 0, rows_[plane].size());
+    plan.border_row = border_row;
+
+    for (int c = 0; c < layout_.channel_count; ++c) {
+      const BlurChannel blur = blur_channel(layout_, parameters_, kernels, 0, c);
+      if (blur.channel.plane != plane || unchanged(blur))
+        continue;
+      for (int picture = 0; picture < picture_count(parameters_); ++picture) {
+        const BlurChannel in_picture = blur_channel(layout_, parameters_, kernels, picture, c);
+        plan.pictures[picture] = {in_picture.channel.height, taps_of(kernels, in_picture.y)};
+      }
+      add_to_group(plan, blur, taps_of(kernels, blur.x), masks);
+      for (int x = 0; x < blur.channel.width; ++x)
+        store_value(border_row, place(blur.channel, x), stored_, blur.border_value);
+    }
+    RowGroup& only = plan.groups[0];
+    if (plan.group_count == 1 && layout_.planes[plane].row_bytes % stored_.bytes == 0 &&
+        std::all_of(only.mask, only.mask + plan.row_samples,
+                    [](std::uint8_t mine) { return mine; })) {
+      only.mask = nullptr;
+      plan.copied = false;
+    }
+  }
+
+  void add_to_group(PlanePlan& plan, const BlurChannel& blur, const Taps* x, std::uint8_t* masks) {
+    int g = 0;
+    while (g < plan.group_count &&
+           (plan.groups[g].x != x || plan.groups[g].step != blur.channel.step))
+      ++g;
+    plan.group_count = std::max(plan.group_count, g + 1);
+    RowGroup& group = plan.groups[g];
+    std::uint8_t* mask = masks + static_cast<std::size_t>(g) * plan.row_samples;
+    group.x = x;
+    group.step = blur.channel.step;
+    group.channels[group.channel_count] = blur.channel;
+    group.border_values[group.channel_count++] = blur.border_value;
+    group.mask = mask;
+    for (int column = 0; column < blur.channel.width; ++column)
+      mask[place(blur.channel, column)] = 0xff;
+  }
+
+  template <class Sample, class Sum>
+  void run_as(const ConstFrame& in, const Frame& out) {
+    bands_.for_each([&](const Band& band) {
+      const auto share = [&](int rows, int number) {
+        return static_cast<int>(static_cast<long long>(rows) * number / bands_.count());
+      };
+      for (int p = 0; p < layout_.plane_count; ++p) {
+        const PlanePlan& plan = plans_[p];
+        PlaneBlur<Sample, Sum> blur(parameters_, stored_, plan, *scratch_[band.number]);
+        int blurred = 0;
+        for (int picture = 0; picture < picture_count(parameters_); ++picture) {
+          const int rows = plan.pictures[picture].rows;
+          blur.run(picture, picture_rows(parameters_, in.planes[p], picture),
+                   picture_rows(parameters_, out.planes[p], picture), share(rows, band.number),
+                   share(rows, band.number + 1));
+          blurred += rows;
+        }
+        const int left = layout_.planes[p].rows - blurred;
+        for (int y = share(left, band.number); y < share(left, band.number + 1); ++y)
+          std::memcpy(out.planes[p].row(blurred + y), in.planes[p].row(blurred + y),
+                      static_cast<std::size_t>(layout_.planes[p].row_bytes));
+      }
+    });
+  }
+
+  FrameLayout layout_;
+  StoredSamples stored_;
+  Bands bands_;
+  std::vector<std::unique_ptr<Scratch>> scratch_;
+  std::array<Buffer, FrameLayout::max_planes> rows_;  // each plane's border row and masks
+  GaussBlurParameters parameters_;
+  std::array<Taps, FrameLayout::max_channels> taps_x_, taps_y_;
+  Taps no_taps_;
+  std::array<PlanePlan, FrameLayout::max_planes> plans_;
+};
+
+}  // namespace
+
+std::unique_ptr<GaussBlur::Implementation> make_gauss_blur_cpu(Device& device,
+                                                               const FrameLayout& layout) {
+  return std::make_unique<GaussBlurCpu>(device, layout);
+}
+
+}  // namespace cudavision

@@ -1,0 +1,331 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#pragma once
+
+// The blur of pixels of four bytes that are blurred alike. A warp takes the pixels that it has
+// staged apart, into words of four neighbours of one channel, and puts those that it has blurred
+// together again. For .cu files.
+
+#include <cuda_runtime.h>
+
+#include "cuda/gaussblur/kernel.cuh"
+
+namespace cudavision {
+
+/// From one row of a stage to the next: so that the lanes that load pixels of two neighbouring rows
+/// at once find them in different banks.
+CUDAVISION_HOST_DEVICE constexpr int pixel_pitch(int row_slices) {
+  return (pixel_window_bytes(row_slices) + 63) / 128 * 128 + 64;
+}
+
+/// What is to be done with the sums depends on whether they are those of identities, of which the
+/// coefficient is too small by a byte. To spare registers, some of it is found out from the rest
+/// where it is needed.
+class PixelRules {
+ public:
+  __device__ explicit PixelRules(const BlurPicture& picture)
+      : low_bytes_(picture.row_identity ? 0x7351 : 0x6240),
+        rounding_(picture.column_identity ? 1 << 7 : 1 << 15) {
+    keep_in_register(low_bytes_);
+    keep_in_register(rounding_);
+  }
+
+  /// Selects those of four sums along x. The high ones are low_bytes ^ other_bytes.
+  __device__ std::uint32_t low_bytes() const { return hidden(low_bytes_); }
+  static constexpr std::uint32_t other_bytes = 0x1111;
+
+  /// What is added to sums along y.
+  __device__ std::uint32_t rounding() const { return rounding_; }
+  /// Selects the results among two sums along y.
+  __device__ std::uint32_t results() const { return 0x51 + (hidden(rounding_) >> 15) * 0x11; }
+
+ private:
+  __device__ static std::uint32_t hidden(std::uint32_t value) {
+    keep_in_register(value);
+    return value;
+  }
+
+  std::uint32_t low_bytes_;
+  std::uint32_t rounding_;
+};
+
+/// A lane's words of the left factors of both products; all channels share them.
+template <int kRowSlices, int kColumnSlices>
+class PixelFactors {
+ public:
+  __device__ explicit PixelFactors(const std::uint32_t* table) { load_factors(table, words_); }
+
+  __device__ std::uint32_t row(int slice, int half) const { return words_[2 * slice + half]; }
+  __device__ std::uint32_t column(int slice, int half) const {
+    return words_[2 * (kRowSlices + slice) + half];
+  }
+
+ private:
+  std::uint32_t words_[4 * pixel_factor_quads(kRowSlices, kColumnSlices)];
+};
+
+/// Four pixels, one word for each channel.
+struct Channels {
+  std::uint32_t word[pixel_bytes];
+
+  __device__ explicit Channels(const uint4& pixels) {
+    const std::uint32_t first = __byte_perm(pixels.x, pixels.y, 0x5140);
+    const std::uint32_t second = __byte_perm(pixels.z, pixels.w, 0x5140);
+    const std::uint32_t first_high = __byte_perm(pixels.x, pixels.y, 0x7362);
+    const std::uint32_t second_high = __byte_perm(pixels.z, pixels.w, 0x7362);
+    word[0] = __byte_perm(first, second, 0x5410);
+    word[1] = __byte_perm(first, second, 0x7632);
+    word[2] = __byte_perm(first_high, second_high, 0x5410);
+    word[3] = __byte_perm(first_high, second_high, 0x7632);
+  }
+};
+
+/// left · right + sums over kSlices slices. left(slice, half): of rows g and g + 8.
+template <int kSlices, class Left>
+__device__ inline void multiply(const Left& left, const std::uint32_t (&right)[kSlices],
+                                Sums& sums) {
+#pragma unroll
+  for (int k = 0; k + 1 < kSlices; k += 2)
+    sums = multiply_pair({left(k, 0), left(k, 1), left(k + 1, 0), left(k + 1, 1)}, right[k],
+                         right[k + 1], sums);
+  if constexpr (kSlices % 2 == 1)
+    sums = multiply_slice(left(kSlices - 1, 0), left(kSlices - 1, 1), right[kSlices - 1], sums);
+}
+
+/// sums · factor + addend.
+__device__ inline Sums scaled(const Sums& sums, std::uint32_t factor, std::uint32_t addend) {
+  Sums result;
+#pragma unroll
+  for (int i = 0; i < 4; ++i)
+    result.v[i] = static_cast<int>(sums.v[i] * factor + addend);
+  return result;
+}
+
+/// A lane's bytes of the sums along x, of the rows that a tile needs.
+template <int kColumnSlices>
+struct PixelRing {
+  std::uint32_t word[pixel_bytes][2][2][kColumnSlices];  ///< by channel, half, byte
+
+  __device__ void advance() {
+#pragma unroll
+    for (int c = 0; c < pixel_bytes; ++c)
+#pragma unroll
+      for (int half = 0; half < 2; ++half)
+#pragma unroll
+        for (int b = 0; b < 2; ++b)
+#pragma unroll
+          for (int k = 0; k + 1 < kColumnSlices; ++k)
+            word[c][half][b][k] = word[c][half][b][k + 1];
+  }
+};
+
+/// Sums 16 staged rows along x. from: where this lane's first pixels of the window are.
+template <int kRowSlices, int kColumnSlices>
+__device__ inline void sum_rows(const PixelFactors<kRowSlices, kColumnSlices>& factors,
+                                const PixelRules& rules, SharedAddress from, int pitch,
+                                PixelRing<kColumnSlices>& ring) {
+  const auto left = [&](int slice, int half) { return factors.row(slice, half); };
+  // Of 16 bits each: those of q = 1 go to the upper halves, and those of q = 0 are added.
+  Sums sums[pixel_bytes]{};
+#pragma unroll
+  for (int q = 1; q >= 0; --q) {
+    std::uint32_t right[pixel_bytes][kRowSlices];
+#pragma unroll
+    for (int k = 0; k < kRowSlices; ++k) {
+      const Channels channels(
+          load_quad(from + pixel_row_of_column(q, 0) * pitch + k * slice_length * pixel_bytes));
+#pragma unroll
+      for (int c = 0; c < pixel_bytes; ++c)
+        right[c][k] = channels.word[c];
+    }
+#pragma unroll
+    for (int c = 0; c < pixel_bytes; ++c) {
+      multiply(left, right[c], sums[c]);
+      if (q == 1)
+        sums[c] = scaled(sums[c], 0x10000, 0);
+    }
+  }
+  const std::uint32_t low = rules.low_bytes(), high = low ^ PixelRules::other_bytes;
+#pragma unroll
+  for (int c = 0; c < pixel_bytes; ++c)
+#pragma unroll
+    for (int half = 0; half < 2; ++half) {
+      const int first = sums[c].v[2 * half], second = sums[c].v[2 * half + 1];
+      ring.word[c][half][0][kColumnSlices - 1] = __byte_perm(first, second, low);
+      ring.word[c][half][1][kColumnSlices - 1] = __byte_perm(first, second, high);
+    }
+}
+
+/// Sums the ring along y, of two neighbouring pixels in each of the rows g and g + 8: the first
+/// ones or the last ones of a lane's four.
+template <int kRowSlices, int kColumnSlices>
+__device__ inline uint4 sum_columns(const PixelFactors<kRowSlices, kColumnSlices>& factors,
+                                    const PixelRules& rules, const PixelRing<kColumnSlices>& ring,
+                                    int half) {
+  const auto left = [&](int slice, int half) { return factors.column(slice, half); };
+  Sums sums[pixel_bytes]{};
+#pragma unroll
+  for (int c = 0; c < pixel_bytes; ++c) {
+    multiply(left, ring.word[c][half][1], sums[c]);
+    sums[c] = scaled(sums[c], 0x100, rules.rounding());
+    multiply(left, ring.word[c][half][0], sums[c]);
+  }
+  const std::uint32_t results = rules.results();
+  const auto pixel = [&](int i) {
+    return __byte_perm(__byte_perm(sums[0].v[i], sums[1].v[i], results),
+                       __byte_perm(sums[2].v[i], sums[3].v[i], results), 0x5410);
+  };
+  return make_uint4(pixel(0), pixel(1), pixel(2), pixel(3));
+}
+
+/// Writes those of four pixels that are within the row, of which so many bytes are left; byte by
+/// byte where words cannot be written.
+__device__ inline __noinline__ void call_store_pixels(std::uint8_t* out, int left, bool words,
+                                                      uint4 pixels) {
+  const std::uint32_t of_lane[] = {pixels.x, pixels.y, pixels.z, pixels.w};
+#pragma unroll
+  for (int i = 0; i < 4; ++i) {
+    if (i * pixel_bytes >= left)
+      return;
+    if (words) {
+      reinterpret_cast<std::uint32_t*>(out)[i] = of_lane[i];
+      continue;
+    }
+#pragma unroll
+    for (int b = 0; b < pixel_bytes; ++b)
+      out[i * pixel_bytes + b] = static_cast<std::uint8_t>(of_lane[i] >> (8 * b));
+  }
+}
+
+__device__ inline __noinline__ uint4 call_sharpened(uint4 source, uint4 blurred) {
+  return make_uint4(sharpened_bytes(source.x, blurred.x), sharpened_bytes(source.y, blurred.y),
+                    sharpened_bytes(source.z, blurred.z), sharpened_bytes(source.w, blurred.w));
+}
+
+/// Writes a lane's four pixels of the rows g and g + 8 of tiles.
+class PixelStorer {
+ public:
+  /// position: of the pixels in their rows.
+  __device__ PixelStorer(const BlurArguments& a, const BlurPicture& picture, int position)
+      : a_(a),
+        picture_(picture),
+        position_(position),
+        whole_(picture.store_bytes == 16 && position + 16 <= picture.row_bytes) {}
+
+  /// To rows y and y + 8. rows_left: how many there are, counted from y on. of_upper, of_lower:
+  /// where the pixels themselves are staged.
+  __device__ void store(int y, int rows_left, uint4 upper, uint4 lower, SharedAddress of_upper,
+                        SharedAddress of_lower) const {
+    if (a_.sharpen || picture_.copied != 0) {
+      upper = combined_with(of_upper, upper);
+      lower = combined_with(of_lower, lower);
+    }
+    if (rows_left > 0)
+      store_row(y, upper);
+    if (rows_left > tile_rows / 2)
+      store_row(y + tile_rows / 2, lower);
+  }
+
+ private:
+  __device__ void store_row(int y, const uint4& pixels) const {
+    std::uint8_t* const out =
+        picture_.out + static_cast<std::int64_t>(y) * picture_.out_pitch + position_;
+    if (whole_)
+      *reinterpret_cast<uint4*>(out) = pixels;
+    else
+      call_store_pixels(out, picture_.row_bytes - position_, picture_.store_bytes >= pixel_bytes,
+                        pixels);
+  }
+
+  __device__ uint4 combined_with(SharedAddress staged, uint4 blurred) const {
+    const uint4 source = load_quad(staged);
+    if (a_.sharpen)
+      blurred = call_sharpened(source, blurred);
+    const auto copied = static_cast<std::uint32_t>(picture_.copied_of_eight);
+    return make_uint4(chosen(source.x, blurred.x, copied), chosen(source.y, blurred.y, copied),
+                      chosen(source.z, blurred.z, copied), chosen(source.w, blurred.w, copied));
+  }
+
+  const BlurArguments& a_;
+  const BlurPicture& picture_;
+  const int position_;
+  const bool whole_;
+};
+
+/// Blocks that are to share a multiprocessor. Older ones have no shared memory for more than three,
+/// and the compiler would have to spill registers for the fourth.
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 900
+constexpr int pixel_blocks = 3;
+#else
+constexpr int pixel_blocks = 4;
+#endif
+
+template <int kRowSlices, int kColumnSlices>
+__global__ void __launch_bounds__(32 * small_warps, pixel_blocks)
+    blur_pixels(const __grid_constant__ BlurArguments a) {
+  constexpr int lead = pixel_bytes * column_lead(kRowSlices);
+  constexpr int chunks = pixel_window_bytes(kRowSlices) / chunk_bytes;
+  constexpr int lanes = chunks % 8 == 0 ? 8 : 4;  // that share a row
+  constexpr int pitch = pixel_pitch(kRowSlices);
+  constexpr int stage_bytes = pitch * tile_rows;
+  constexpr int last_stage = (small_stages - 1) * stage_bytes;
+  extern __shared__ __align__(16) std::uint8_t shared[];
+
+  const int warp = warp_number(), g = threadIdx.x % 32 / 4, t = threadIdx.x % 4;
+  const int number = blockIdx.x * small_warps + warp;
+  if (number >= a.item_count) {
+    wait_for_last_launch();
+    let_next_launch_in();
+    return;
+  }
+  const BlurItem item(a, number, pixel_tile_bytes);
+  const BlurPicture& picture = a.pictures[item.picture];
+  const PixelFactors<kRowSlices, kColumnSlices> factors(a.tables + picture.factors);
+  const SharedAddress stages = shared_address(shared) + warp * (small_stages * stage_bytes);
+  const int slices = (item.end - item.begin + tile_rows - 1) / tile_rows + kColumnSlices - 1;
+  const int first_row = item.begin - column_lead(kColumnSlices);
+  const StagedPart part{item.x - lead, chunks, item.begin - picture.column_radius,
+                        item.end + picture.column_radius};
+  SmallLoader<chunks, pitch, lanes, RareCode::called> loader(picture, a.border, part, stages,
+                                                             first_row);
+  const EdgeMirror<pixel_bytes> mirror(picture, a.border, part, pitch);
+  const PixelRules rules(picture);
+  PixelStorer storer(a, picture, item.x + 16 * t);
+  SharedAddress window = stages + pixel_row_of_column(0, g) * pitch + 16 * t;
+  keep_in_register(window);
+  int rows_left = item.end - item.begin - g;  // from this lane's next one on
+  PixelRing<kColumnSlices> ring;
+
+  wait_for_last_launch();
+  int stage = 0, next_stage = load_first<stage_bytes>(loader, slices);
+#pragma unroll 1
+  for (int s = 0; s < slices; ++s) {
+    wait_for_copies<small_stages - 2>();
+    __syncwarp();
+    add_beyond_ends<RareCode::called>(mirror, picture, a.border, part, stages + stage, pitch,
+                                      first_row + s * tile_rows);
+    ring.advance();
+    sum_rows(factors, rules, window + stage, pitch, ring);
+    if (s >= kColumnSlices - 1) {
+      const uint4 first = sum_columns(factors, rules, ring, 0);
+      const uint4 last = sum_columns(factors, rules, ring, 1);
+      // The tile's upper rows are staged in the last slice, the lower ones there or in this one.
+      constexpr int upper = tile_rows - column_lead(kColumnSlices);
+      const SharedAddress staged = stages + (g * pitch + lead + 16 * t);
+      storer.store(item.end - rows_left, rows_left, make_uint4(first.x, first.y, last.x, last.y),
+                   make_uint4(first.z, first.w, last.z, last.w),
+                   staged + next_stage + upper * pitch,
+                   staged + (kColumnSlices == 2 ? stage : next_stage + tile_rows / 2 * pitch));
+      rows_left -= tile_rows;
+    }
+    // To the stage of the last slice, which all lanes are done with now.
+    __syncwarp();
+    if (s + small_stages - 1 < slices)
+      loader.load(next_stage);
+    commit_copies();
+    next_stage = stage;
+    stage = stage == last_stage ? 0 : stage + stage_bytes;
+  }
+  let_next_launch_in();
+}
+
+}  // namespace cudavision

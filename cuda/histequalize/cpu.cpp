@@ -1,0 +1,266 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+//
+// The definition: what these loops compute is what the CUDA kernels must compute.
+
+#include <cstring>
+#include <numeric>
+#include <vector>
+
+#include "cuda/core/parallel.h"
+#include "cuda/histequalize/arithmetic.h"
+#include "cuda/histequalize/backend.h"
+#include "cuda/pixels/samples.h"
+
+namespace cudavision {
+namespace {
+
+void store16(std::uint8_t* address, unsigned word) {
+  const auto narrow = static_cast<std::uint16_t>(word);
+  std::memcpy(address, &narrow, sizeof narrow);
+}
+
+// Several tables side by side, so that neighbouring equal samples do not wait for each other's
+// increment to come back from memory.
+constexpr int tables_per_band(int bits) {
+  return bits == 8 ? 4 : 1;
+}
+
+void count(const std::uint8_t* values, int n, std::uint32_t* tables) {
+  int x = 0;
+  for (; x + 4 <= n; x += 4) {
+    ++tables[values[x]];
+    ++tables[256 + values[x + 1]];
+    ++tables[512 + values[x + 2]];
+    ++tables[768 + values[x + 3]];
+  }
+  for (; x < n; ++x)
+    ++tables[values[x]];
+}
+
+void count(const std::uint16_t* values, int n, std::uint32_t* table) {
+  for (int x = 0; x < n; ++x)
+    ++table[values[x]];
+}
+
+/// Counts a frame in bands of rows. Tables and row buffers are allocated once.
+class BandedHistogram {
+ public:
+  BandedHistogram(Device& device, const FrameLayout& layout)
+      : layout_(layout),
+        bands_(layout.height),
+        tables_(device.allocate(bands_.count() * table_bytes())),
+        rows_(device.allocate(bands_.count() * row_bytes())) {}
+
+  const Bands& bands() const noexcept { return bands_; }
+
+  /// A buffer for the values of one row, one for each band.
+  void* row_buffer(const Band& band) const noexcept {
+    return rows_.as<std::uint8_t>() + band.number * row_bytes();
+  }
+
+  void run(const ConstFrame& in, const Samples& samples, std::uint32_t* bins) const {
+    bands_.for_each([&](const Band& band) {
+      std::uint32_t* tables = band_tables(band.number);
+      std::memset(tables, 0, table_bytes());
+      for (int y = band.begin; y < band.end; ++y) {
+        void* buffer = row_buffer(band);
+        if (layout_.bits == 8)
+          count(samples.row8(in, y, static_cast<std::uint8_t*>(buffer)), layout_.width, tables);
+        else
+          count(samples.row16(in, y, static_cast<std::uint16_t*>(buffer)), layout_.width, tables);
+      }
+    });
+    const int size = 1 << layout_.bits;
+    const int table_count = bands_.count() * tables_per_band(layout_.bits);
+    const std::uint32_t* tables = tables_.as<std::uint32_t>();
+    std::copy(tables, tables + size, bins);
+    for (int t = 1; t < table_count; ++t)
+      for (int v = 0; v < size; ++v)
+        bins[v] += tables[static_cast<std::size_t>(t) * size + v];
+  }
+
+ private:
+  std::size_t table_bytes() const {
+    return sizeof(std::uint32_t) * tables_per_band(layout_.bits) << layout_.bits;
+  }
+  std::size_t row_bytes() const {
+    // Bands write their rows at the same time: a cache line is nobody's border.
+    return (static_cast<std::size_t>(layout_.width) * layout_.sample_bytes() + 127) / 64 * 64;
+  }
+  std::uint32_t* band_tables(int band) const {
+    return tables_.as<std::uint32_t>() + band * table_bytes() / sizeof(std::uint32_t);
+  }
+
+  FrameLayout layout_;
+  Bands bands_;
+  Buffer tables_;
+  Buffer rows_;
+};
+
+void build_table(const std::uint32_t* bins, int size, std::uint32_t total, int low, int high,
+                 std::uint16_t* table) {
+  int first = 0;
+  while (bins[first] == 0)
+    ++first;
+  if (bins[first] == total) {
+    std::iota(table, table + size, std::uint16_t{0});
+    return;
+  }
+  const float scale = equalisation_scale(total, bins[first], low, high);
+  std::fill(table, table + first + 1, static_cast<std::uint16_t>(low));
+  std::uint32_t counted = 0;
+  for (int v = first + 1; v < size; ++v) {
+    counted += bins[v];
+    table[v] = static_cast<std::uint16_t>(equalised_level(counted, scale, low, high));
+  }
+}
+
+class HistogramCpu final : public Histogram::Implementation {
+ public:
+  HistogramCpu(Device& device, const FrameLayout& layout)
+      : histogram_(device, layout), samples_(layout, Role::luma) {}
+
+  void run(const ConstFrame& in, View<std::uint32_t> bins) override {
+    histogram_.run(in, samples_, bins.data);
+  }
+
+ private:
+  BandedHistogram histogram_;
+  Samples samples_;
+};
+
+class HistogramEqualizeCpu final : public HistogramEqualize::Implementation {
+  using Channels = HistogramEqualizeParameters::Channels;
+
+ public:
+  HistogramEqualizeCpu(Device& device, const FrameLayout& layout)
+      : layout_(layout),
+        rgb_(layout.find(Role::luma) < 0),
+        histogram_(device, layout),
+        bins_(device.allocate(sizeof(std::uint32_t) << layout.bits)),
+        luminance_(layout, Role::luma) {
+    for (int c = 0; c < (rgb_ ? 3 : 1); ++c) {
+      tables_[c] = device.allocate(sizeof(std::uint16_t) << layout.bits);
+      channels_.emplace_back(layout, rgb_ ? Samples::rgb_roles[c] : Role::luma);
+    }
+  }
+
+  void run(const ConstFrame& in, const Frame& out, View<std::uint32_t> histogram,
+           const HistogramEqualizeParameters& parameters) override {
+    const bool each = parameters.channels == Channels::each;
+    std::uint32_t* bins = histogram ? histogram.data : bins_.as<std::uint32_t>();
+    if (!each || histogram)
+      histogram_.run(in, luminance_, bins);
+    if (!each)
+      make_table(bins, 0, parameters);
+    for (std::size_t c = 0; each && c < channels_.size(); ++c) {
+      histogram_.run(in, channels_[c], bins_.as<std::uint32_t>());
+      make_table(bins_.as<std::uint32_t>(), c, parameters);
+    }
+    histogram_.bands().for_each([&](const Band& band) {
+      copy_untouched(in, out, band);
+      for (int y = band.begin; y < band.end; ++y)
+        if (rgb_ && !each)
+          shift_by_luminance(in, out, y, parameters.blend, histogram_.row_buffer(band));
+        else
+          for (std::size_t c = 0; c < channels_.size(); ++c)
+            look_up(in, out, y, channels_[c].channel(), tables_[c].as<std::uint16_t>());
+    });
+  }
+
+ private:
+  void make_table(const std::uint32_t* bins, std::size_t c,
+                  const HistogramEqualizeParameters& parameters) {
+    const int size = 1 << layout_.bits;
+    auto* table = tables_[c].as<std::uint16_t>();
+    build_table(bins, size, static_cast<std::uint32_t>(layout_.width) * layout_.height,
+                parameters.low, parameters.high, table);
+    // A channel's result depends on its own value alone: the blend goes into the table. Not so
+    // where the table holds the luminance's shift.
+    if (rgb_ && parameters.channels == Channels::luminance)
+      return;
+    for (int v = 0; v < size; ++v)
+      table[v] = static_cast<std::uint16_t>(blended(v, table[v], parameters.blend));
+  }
+
+  /// Chroma, alpha and padding: whole rows of every plane that holds bytes of any of them.
+  void copy_untouched(const ConstFrame& in, const Frame& out, const Band& band) const {
+    for (int p = 0; p < layout_.plane_count; ++p) {
+      const PlaneShape& plane = layout_.planes[p];
+      const bool covered = std::any_of(channels_.begin(), channels_.end(), [&](const Samples& s) {
+        return s.channel().plane == p && s.channel().step == 1 && plane.rows == layout_.height &&
+               plane.row_bytes == layout_.width * layout_.sample_bytes();
+      });
+      if (covered)
+        continue;
+      // The band's own rows first of all, so that no other thread copies over what this one writes;
+      // rows beyond the picture go with the last band, planes of fewer rows are shared out.
+      const auto edge = [&](int y) {
+        if (plane.rows < layout_.height)
+          return static_cast<int>(static_cast<long long>(plane.rows) * y / layout_.height);
+        return y == layout_.height ? plane.rows : y;
+      };
+      for (int y = edge(band.begin); y < edge(band.end); ++y)
+        std::memcpy(out.planes[p].row(y), in.planes[p].row(y),
+                    static_cast<std::size_t>(plane.row_bytes));
+    }
+  }
+
+  void look_up(const ConstFrame& in, const Frame& out, int y, const Channel& channel,
+               const std::uint16_t* table) const {
+    const std::ptrdiff_t offset = channel.offset * layout_.sample_bytes();
+    const std::uint8_t* from = in.planes[channel.plane].row(y) + offset;
+    std::uint8_t* to = out.planes[channel.plane].row(y) + offset;
+    const std::ptrdiff_t step = static_cast<std::ptrdiff_t>(channel.step) * layout_.sample_bytes();
+    if (layout_.bits == 8) {
+      for (int x = 0; x < layout_.width; ++x)
+        to[step * x] = static_cast<std::uint8_t>(table[from[step * x]]);
+      return;
+    }
+    const std::uint32_t largest = (1u << layout_.bits) - 1;
+    for (int x = 0; x < layout_.width; ++x)
+      store16(to + step * x,
+              static_cast<unsigned>(
+                  table[sample_value(load16(from + step * x), layout_.shift, largest)])
+                  << layout_.shift);
+  }
+
+  void shift_by_luminance(const ConstFrame& in, const Frame& out, int y, int blend,
+                          void* buffer) const {
+    const auto* table = tables_[0].as<std::uint16_t>();
+    const std::uint8_t* values = luminance_.row8(in, y, static_cast<std::uint8_t*>(buffer));
+    for (const Samples& samples : channels_) {
+      const Channel& channel = samples.channel();
+      const std::uint8_t* from = in.planes[channel.plane].row(y) + channel.offset;
+      std::uint8_t* to = out.planes[channel.plane].row(y) + channel.offset;
+      for (int x = 0; x < layout_.width; ++x) {
+        const std::ptrdiff_t at = static_cast<std::ptrdiff_t>(channel.step) * x;
+        const int value = from[at];
+        const int equalised = clamp_level(value + table[values[x]] - values[x], 255);
+        to[at] = static_cast<std::uint8_t>(blended(value, equalised, blend));
+      }
+    }
+  }
+
+  FrameLayout layout_;
+  bool rgb_;
+  BandedHistogram histogram_;
+  Buffer bins_;
+  Samples luminance_;
+  std::vector<Samples> channels_;
+  Buffer tables_[3];
+};
+
+}  // namespace
+
+std::unique_ptr<Histogram::Implementation> make_histogram_cpu(Device& device,
+                                                              const FrameLayout& layout) {
+  return std::make_unique<HistogramCpu>(device, layout);
+}
+
+std::unique_ptr<HistogramEqualize::Implementation> make_histogram_equalize_cpu(
+    Device& device, const FrameLayout& layout) {
+  return std::make_unique<HistogramEqualizeCpu>(device, layout);
+}
+
+}  // namespace cudavision

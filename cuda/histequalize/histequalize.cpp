@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "cuda/histequalize/histequalize.h"
+
+#include "cuda/core/layoutcheck.h"
+#include "cuda/histequalize/backend.h"
+
+namespace cudavision {
+namespace {
+
+constexpr char operation[] = "histogram equalisation";
+
+[[noreturn]] void refuse(const std::string& what) {
+  cudavision::refuse(operation, what);
+}
+
+void check_parameters(const FrameLayout& layout, const HistogramEqualizeParameters& parameters) {
+  const int largest = (1 << layout.bits) - 1;
+  const bool rgb = layout.find(Role::luma) < 0;
+  if (parameters.channels == HistogramEqualizeParameters::Channels::each && !rgb)
+    refuse(
+        "equalising each channel on its own needs RGB; this picture has a luma channel: equalise "
+        "its luma, or convert it to RGB first");
+  if (parameters.low < 0 || parameters.low >= parameters.high || parameters.high > largest)
+    refuse("the output range " + std::to_string(parameters.low) + " to " +
+           std::to_string(parameters.high) + " does not lie within 0 to " +
+           std::to_string(largest));
+  if (rgb && (parameters.low != 0 || parameters.high != largest))
+    refuse("RGB is equalised to its full range, 0 to " + std::to_string(largest));
+  if (parameters.blend < 0 || parameters.blend > 256)
+    refuse("a blend of " + std::to_string(parameters.blend) + "/256; it must be 0 to 256");
+}
+
+void check_bins(const FrameLayout& layout, View<std::uint32_t> bins) {
+  if (!bins || bins.width != 1 << layout.bits || bins.height != 1 ||
+      reinterpret_cast<std::uintptr_t>(bins.data) % sizeof(std::uint32_t) != 0)
+    refuse("the histogram must be one aligned row of " + std::to_string(1 << layout.bits) +
+           " counts");
+}
+
+}  // namespace
+
+Histogram::Histogram(Device& device, const FrameLayout& layout) : layout_(layout) {
+  check_luminance(operation, layout);
+#ifdef CUDAVISION_HAVE_CUDA
+  if (device.backend() == Backend::cuda) {
+    implementation_ = make_histogram_cuda(device, layout);
+    return;
+  }
+#endif
+  implementation_ = make_histogram_cpu(device, layout);
+}
+
+Histogram::~Histogram() = default;
+
+void Histogram::run(const ConstFrame& in, View<std::uint32_t> bins) {
+  check_frame(operation, layout_, in, "input");
+  check_bins(layout_, bins);
+  implementation_->run(in, bins);
+}
+
+HistogramEqualize::HistogramEqualize(Device& device, const FrameLayout& layout,
+                                     const HistogramEqualizeParameters& parameters)
+    : layout_(layout), parameters_(parameters) {
+  check_luminance(operation, layout);
+  check_parameters(layout, parameters);
+#ifdef CUDAVISION_HAVE_CUDA
+  if (device.backend() == Backend::cuda) {
+    implementation_ = make_histogram_equalize_cuda(device, layout);
+    return;
+  }
+#endif
+  implementation_ = make_histogram_equalize_cpu(device, layout);
+}
+
+HistogramEqualize::~HistogramEqualize() = default;
+
+void HistogramEqualize::set_parameters(const HistogramEqualizeParameters& parameters) {
+  check_parameters(layout_, parameters);
+  parameters_ = parameters;
+}
+
+void HistogramEqualize::run(const ConstFrame& in, const Frame& out, View<std::uint32_t> histogram) {
+  check_frame(operation, layout_, in, "input");
+  check_frame(operation, layout_, out, "output");
+  if (histogram)
+    check_bins(layout_, histogram);
+  implementation_->run(in, out, histogram, parameters_);
+}
+
+}  // namespace cudavision

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#pragma once
+
+#include <cstdint>
+#include <memory>
+
+#include "cuda/core/device.h"
+#include "cuda/core/frame.h"
+
+/// Histograms and global histogram equalisation (Gonzalez & Woods, Digital Image Processing,
+/// section 3.3), in the arithmetic of OpenCV's equalizeHist, which is its special case for one
+/// 8-bit channel in full range.
+///
+/// Luminance is the luma channel where the layout has one, else
+/// `u = (299·red + 587·green + 114·blue) div 1000` (the weights of ITU-R BT.601).
+///
+/// Table for a histogram `hist` and an output range [low, high]: let i be the first bin that is not
+/// empty. Where it holds every sample, the table is the identity. Otherwise
+///   scale  = (float)(high − low) / (float)(total − hist[i])
+///   lut[j] = low                                                          for j ≤ i
+///   lut[j] = min(high, low + round((float)(hist[i+1] + … + hist[j])·scale))  for j > i
+/// in IEEE binary32, each operation rounded to nearest, round() half to even.
+namespace cudavision {
+
+/// The luminance histogram of a frame.
+class Histogram {
+ public:
+  /// layout: 8 to 16 bits; a luma channel as large as the picture, or red, green and blue of 8
+  /// bits. Throws invalid_argument otherwise.
+  Histogram(Device& device, const FrameLayout& layout);
+  ~Histogram();
+
+  /// bins: device memory, 2^bits counts in one row; entry v becomes the number of pixels whose
+  /// luminance is v. Only enqueues.
+  void run(const ConstFrame& in, View<std::uint32_t> bins);
+
+  class Implementation;
+
+ private:
+  FrameLayout layout_;
+  std::unique_ptr<Implementation> implementation_;
+};
+
+struct HistogramEqualizeParameters {
+  enum class Channels {
+    luminance,  ///< one table from the luminance; red, green and blue keep their differences
+    each,       ///< red, green and blue each by its own table; layouts with luma are refused
+  };
+  Channels channels = Channels::luminance;
+  int low = 0;  ///< output range of luma, 0 ≤ low < high < 2^bits; RGB takes 0 and 2^bits − 1
+  int high = 255;
+  int blend =
+      256;  ///< 0 (the input) to 256 (fully equalised), out = in + ((blend·(eq − in) + 128) >> 8)
+};
+
+/// Equalises a frame. Luma: its samples go through the table, every other byte is copied.
+/// RGB with Channels::luminance: `eq = saturate(in + lut[u] − u)` for each of the three channels;
+/// alpha and padding are copied.
+class HistogramEqualize {
+ public:
+  HistogramEqualize(Device& device, const FrameLayout& layout,
+                    const HistogramEqualizeParameters& parameters);
+  ~HistogramEqualize();
+
+  /// Takes effect with the next run(). Never allocates; throws invalid_argument and keeps the last
+  /// valid set.
+  void set_parameters(const HistogramEqualizeParameters& parameters);
+
+  /// in and out have the layout's planes and do not overlap. Where histogram has data (device
+  /// memory, 2^bits counts in one row) the luminance histogram of in is stored there. Only
+  /// enqueues.
+  void run(const ConstFrame& in, const Frame& out, View<std::uint32_t> histogram = {});
+
+  class Implementation;
+
+ private:
+  FrameLayout layout_;
+  HistogramEqualizeParameters parameters_;
+  std::unique_ptr<Implementation> implementation_;
+};
+
+}  // namespace cudavision

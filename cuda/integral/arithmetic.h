@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#pragma once
+
+// The arithmetic of integral images that both devices share.
+
+#include <cstdint>
+#include <type_traits>
+
+#include "cuda/core/view.h"
+
+namespace cudavision {
+
+/// What the sums of a table are added up in. Sums of 32 bits are taken modulo 2^32.
+template <class Element>
+using SumOf =
+    std::conditional_t<std::is_same_v<Element, std::uint32_t>, std::uint32_t, std::uint64_t>;
+
+/// A sum as an element of a table.
+template <class Element, class Sum>
+CUDAVISION_HOST_DEVICE inline Element table_element(Sum sum) {
+  static_assert(sizeof(Sum) == 8 || std::is_same_v<Element, std::uint32_t>,
+                "only elements of 32 bits do with sums modulo 2^32");
+#ifdef __CUDA_ARCH__
+  if constexpr (std::is_same_v<Element, float>)
+    return __ull2float_rn(sum);
+  else if constexpr (std::is_same_v<Element, double>)
+    return __ull2double_rn(sum);
+  else
+    return static_cast<Element>(sum);
+#else
+  return static_cast<Element>(sum);
+#endif
+}
+
+/// How the entries of a table become levels of grey.
+struct TableScale {
+  int shift = 0;
+  std::uint64_t largest = 0;  ///< entry, shifted: less than 2^32
+
+  CUDAVISION_HOST_DEVICE explicit TableScale(std::uint64_t largest_entry) : largest(largest_entry) {
+    while (largest >> 32 != 0) {
+      largest >>= 1;
+      ++shift;
+    }
+  }
+
+  CUDAVISION_HOST_DEVICE std::uint32_t level(std::uint64_t entry, std::uint32_t white) const {
+    if (largest == 0)
+      return 0;
+    return static_cast<std::uint32_t>(((entry >> shift) * white + largest / 2) / largest);
+  }
+};
+
+}  // namespace cudavision

@@ -1,0 +1,265 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+//
+// The definition: what these loops compute is what the CUDA kernels must compute.
+
+#include <algorithm>
+#include <vector>
+
+#include "cuda/core/parallel.h"
+#include "cuda/integral/arithmetic.h"
+#include "cuda/integral/backend.h"
+#include "cuda/pixels/samples.h"
+
+namespace cudavision {
+namespace {
+
+/// What a pixel adds to the sum: its value, or the square of it.
+template <class Sum, class Value>
+Sum term(Value value, bool squared) {
+  return squared ? static_cast<Sum>(static_cast<Sum>(value) * value) : static_cast<Sum>(value);
+}
+
+template <class Value, class Sum>
+CUDAVISION_TARGET_CLONES void add_to_columns(const Value* row, int width, bool squared,
+                                             Sum* columns) {
+  // The condition outside of the loop is what lets the compiler vectorise.
+  if (squared)
+    for (int x = 0; x < width; ++x)
+      columns[x] += term<Sum>(row[x], true);
+  else
+    for (int x = 0; x < width; ++x)
+      columns[x] += term<Sum>(row[x], false);
+}
+
+/// above: the entries of the row above, then of this one; both without the first column.
+template <class Value, class Sum, class Element>
+CUDAVISION_TARGET_CLONES void add_row(const Value* row, int width, bool squared, Sum* above,
+                                      Element* entries) {
+  Sum sum = 0;
+  for (int x = 0; x < width; ++x) {
+    sum += term<Sum>(row[x], squared);
+    above[x] += sum;
+  }
+  for (int x = 0; x < width; ++x)
+    entries[x] = table_element<Element>(above[x]);
+}
+
+/// A triangle is two of the row above, which overlap in one of two rows above, and the two pixels
+/// at its tip. sums: entry X = 0 of the row, two_above of two rows above, and then this one's;
+/// values of the pixels that touch the row, of those a row above.
+template <class Value, class Sum>
+CUDAVISION_TARGET_CLONES void tilt_row(const Value* values, const Value* values_above, int width,
+                                       const Sum* above, Sum* two_above) {
+  two_above[0] = above[1];
+  for (int x = 1; x <= width; ++x)
+    two_above[x] = above[x - 1] + above[x + 1] - two_above[x] + values[x - 1] + values_above[x - 1];
+  two_above[width + 1] = above[width];
+}
+
+/// The table without its first row and column, and these.
+template <class Element>
+struct Table {
+  Table(View<std::uint8_t> bytes, bool same_size) : padding_(same_size ? 0 : 1) {
+    rows_ = {reinterpret_cast<Element*>(bytes.data),
+             bytes.width / static_cast<int>(sizeof(Element)), bytes.height, bytes.pitch};
+  }
+
+  void clear_first_row() const {
+    if (padding_)
+      std::fill_n(rows_.row(0), rows_.width, Element{0});
+  }
+
+  /// The entries below pixel row y, from X = 1 on; that of X = 0 is given.
+  Element* row(int y, Element first) const {
+    Element* entries = rows_.row(y + padding_);
+    if (padding_)
+      entries[0] = first;
+    return entries + padding_;
+  }
+
+ private:
+  int padding_;
+  View<Element> rows_;
+};
+
+/// Sums and squared sums. The bands of rows first add up their columns, each by itself; then each
+/// starts from the sums of those above it.
+template <class Value, class Element>
+class UprightCpu final : public Integral::Implementation {
+  using Sum = SumOf<Element>;
+
+ public:
+  UprightCpu(Device& device, const PictureSize& size, const IntegralParameters& parameters)
+      : width_(size.width),
+        squared_(parameters.kind == TableKind::squared_sum),
+        same_size_(parameters.same_size),
+        bands_(size.height),
+        columns_(device.allocate(bands_.count() * sizeof(Sum) * width_)),
+        values_(device.allocate(bands_.count() * sizeof(Value) * width_)) {}
+
+  void run(const SamplePlane& in, View<std::uint8_t> bytes) override {
+    const PlaneRows<Value> rows(in);
+    const Table<Element> table(bytes, same_size_);
+    add_columns(rows);
+    start_bands();
+    table.clear_first_row();
+    bands_.for_each([&](const Band& band) {
+      for (int y = band.begin; y < band.end; ++y)
+        add_row(rows.row(y, values(band.number)), width_, squared_, columns(band.number),
+                table.row(y, Element{0}));
+    });
+  }
+
+ private:
+  Sum* columns(int band) const {
+    return columns_.template as<Sum>() + static_cast<std::size_t>(band) * width_;
+  }
+  Value* values(int band) const {
+    return values_.template as<Value>() + static_cast<std::size_t>(band) * width_;
+  }
+
+  /// The sums of each band's columns, but the last one's, which nobody asks for.
+  void add_columns(const PlaneRows<Value>& rows) const {
+    bands_.for_each([&](const Band& band) {
+      Sum* sums = columns(band.number);
+      std::fill_n(sums, width_, Sum{0});
+      if (band.number + 1 == bands_.count())
+        return;
+      for (int y = band.begin; y < band.end; ++y)
+        add_to_columns(rows.row(y, values(band.number)), width_, squared_, sums);
+    });
+  }
+
+  /// Makes the sums of each band into the entries above its first row.
+  void start_bands() const {
+    for (int x = 0; x < width_; ++x) {
+      Sum above = 0;
+      for (int band = 0; band < bands_.count(); ++band) {
+        const Sum own = columns(band)[x];
+        columns(band)[x] = above;
+        above += own;
+      }
+    }
+    for (int band = 0; band < bands_.count(); ++band) {
+      Sum sum = 0;
+      for (int x = 0; x < width_; ++x)
+        columns(band)[x] = sum += columns(band)[x];
+    }
+  }
+
+  int width_;
+  bool squared_;
+  bool same_size_;
+  Bands bands_;
+  Buffer columns_;
+  Buffer values_;
+};
+
+/// Tilted sums: each row is made from the two above it, so that one thread does it all.
+template <class Value, class Element>
+class TiltedCpu final : public Integral::Implementation {
+  using Sum = SumOf<Element>;
+
+ public:
+  TiltedCpu(Device& device, const PictureSize& size, const IntegralParameters& parameters)
+      : width_(size.width), same_size_(parameters.same_size) {
+    for (Buffer& sums : sums_)
+      sums = device.allocate(sizeof(Sum) * (width_ + 2));
+    for (Buffer& values : values_)
+      values = device.allocate(sizeof(Value) * width_);
+  }
+
+  void run(const SamplePlane& in, View<std::uint8_t> bytes) override {
+    const PlaneRows<Value> rows(in);
+    const Table<Element> table(bytes, same_size_);
+    table.clear_first_row();
+    Sum* above = sums_[0].template as<Sum>();
+    Sum* two_above = sums_[1].template as<Sum>();
+    std::fill_n(above, width_ + 2, Sum{0});
+    std::fill_n(two_above, width_ + 2, Sum{0});
+    std::fill_n(values_[1].template as<Value>(), width_, Value{0});
+    const Value* values_above = values_[1].template as<Value>();
+    for (int y = 0; y < in.height(); ++y) {
+      const Value* values = rows.row(y, values_[y % 2].template as<Value>());
+      tilt_row(values, values_above, width_, above, two_above);
+      std::swap(above, two_above);
+      values_above = values;
+      Element* entries = table.row(y, table_element<Element>(above[0]));
+      for (int x = 0; x < width_; ++x)
+        entries[x] = table_element<Element>(above[x + 1]);
+    }
+  }
+
+ private:
+  int width_;
+  bool same_size_;
+  Buffer sums_[2];
+  Buffer values_[2];
+};
+
+template <class Value, class Element>
+std::unique_ptr<Integral::Implementation> make_for(Device& device, const PictureSize& size,
+                                                   const IntegralParameters& parameters) {
+  if (parameters.kind == TableKind::tilted_sum)
+    return std::make_unique<TiltedCpu<Value, Element>>(device, size, parameters);
+  return std::make_unique<UprightCpu<Value, Element>>(device, size, parameters);
+}
+
+template <class Value>
+std::unique_ptr<Integral::Implementation> make_for(Device& device, const PictureSize& size,
+                                                   const IntegralParameters& parameters) {
+  switch (parameters.element) {
+    case TableElement::uint32:
+      return make_for<Value, std::uint32_t>(device, size, parameters);
+    case TableElement::uint64:
+      return make_for<Value, std::uint64_t>(device, size, parameters);
+    case TableElement::float32:
+      return make_for<Value, float>(device, size, parameters);
+    default:
+      return make_for<Value, double>(device, size, parameters);
+  }
+}
+
+template <class Sample>
+void draw(View<const std::uint64_t> table, View<std::uint8_t> out) {
+  // Entries grow from row to row, whatever the kind of the table.
+  const std::uint64_t* last = table.row(table.height - 1);
+  const TableScale scale(*std::max_element(last, last + table.width));
+  constexpr std::uint32_t white = std::numeric_limits<Sample>::max();
+  Bands(table.height).for_each([&](const Band& band) {
+    for (int y = band.begin; y < band.end; ++y)
+      for (int x = 0; x < table.width; ++x) {
+        const auto level = static_cast<Sample>(scale.level(table.row(y)[x], white));
+        std::memcpy(out.row(y) + sizeof level * static_cast<std::size_t>(x), &level, sizeof level);
+      }
+  });
+}
+
+class IntegralPictureCpu final : public IntegralPicture::Implementation {
+ public:
+  explicit IntegralPictureCpu(int bits) : bits_(bits) {}
+
+  void run(View<const std::uint64_t> table, View<std::uint8_t> out) override {
+    if (bits_ == 8)
+      draw<std::uint8_t>(table, out);
+    else
+      draw<std::uint16_t>(table, out);
+  }
+
+ private:
+  int bits_;
+};
+
+}  // namespace
+
+std::unique_ptr<Integral::Implementation> make_integral_cpu(Device& device, const PictureSize& size,
+                                                            const IntegralParameters& parameters) {
+  return size.bits == 8 ? make_for<std::uint8_t>(device, size, parameters)
+                        : make_for<std::uint16_t>(device, size, parameters);
+}
+
+std::unique_ptr<IntegralPicture::Implementation> make_integral_picture_cpu(int bits) {
+  return std::make_unique<IntegralPictureCpu>(bits);
+}
+
+}  // namespace cudavision

@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+//
+// Sums and squared sums on CUDA: which kernel a picture takes, and its launch.
+
+#include <algorithm>
+#include <vector>
+
+#include "cuda/core/cuda_check.h"
+#include "cuda/integral/cuda.h"
+#include "cuda/integral/kernel.cuh"
+
+namespace cudavision {
+namespace {
+
+using Kernel = Launcher<IntegralArguments>::Kernel;
+
+/// A kernel, and the tiles that it takes.
+struct Variant {
+  Kernel kernel;
+  int tile_columns, tile_rows;
+  unsigned threads;
+  std::size_t word_bytes;  // of the exchange
+  /// Tiles for each multiprocessor up to which the kernel is the best; 0: for any number.
+  int most_tiles;
+};
+
+template <class Value, bool kSquared, class Element, class Shape, int kBlocks>
+Variant variant(int most_tiles) {
+  return {integral_kernel<Value, kSquared, Element, Shape, kBlocks>,
+          Shape::columns,
+          Shape::rows,
+          Shape::threads,
+          sizeof(typename Quad<Value, kSquared>::Sum),
+          most_tiles};
+}
+
+using LowTiles = TileShape<4, 1, 8, 8>;
+using Tiles = TileShape<8, 1, 8, 8>;
+using WideTiles = TileShape<8, 2, 8, 6>;
+using LargeTiles = TileShape<8, 2, 16, 4>;
+
+/// From the smallest tiles to the largest. While a picture gives every multiprocessor one or two of
+/// them, smaller tiles are written sooner; where it has more, what larger ones need to know of
+/// others is less. What is seldom asked for has fewer variants.
+template <class Value, bool kSquared, class Element>
+std::vector<Variant> variants_of() {
+  constexpr bool wide_sums = !std::is_same_v<Element, std::uint32_t>;
+  // As many blocks as the registers are enough for.
+  constexpr int wide_blocks = kSquared || std::is_same_v<Element, double> ? 2 : 3;
+  if constexpr (sizeof(Value) == 1 && !kSquared && !wide_sums)
+    return {variant<Value, kSquared, Element, LowTiles, 4>(1),
+            variant<Value, kSquared, Element, Tiles, 4>(2),
+            variant<Value, kSquared, Element, LargeTiles, 2>(2),
+            variant<Value, kSquared, Element, WideTiles, 3>(0)};
+  else if constexpr (sizeof(Value) == 1)
+    return {variant<Value, kSquared, Element, LowTiles, 3>(1),
+            variant<Value, kSquared, Element, Tiles, (kSquared ? 2 : 3)>(2),
+            variant<Value, kSquared, Element, WideTiles, wide_blocks>(0)};
+  else
+    return {variant<Value, kSquared, Element, LowTiles, 2>(2),
+            variant<Value, kSquared, Element, Tiles, 2>(0)};
+}
+
+template <class Value, bool kSquared>
+std::vector<Variant> variants_of(TableElement element) {
+  switch (element) {
+    case TableElement::uint32:
+      return variants_of<Value, kSquared, std::uint32_t>();
+    case TableElement::uint64:
+      return variants_of<Value, kSquared, std::uint64_t>();
+    case TableElement::float32:
+      return variants_of<Value, kSquared, float>();
+    default:
+      return variants_of<Value, kSquared, double>();
+  }
+}
+
+std::vector<Variant> variants_of(const PictureSize& size, const IntegralParameters& parameters) {
+  const bool squared = parameters.kind == TableKind::squared_sum;
+  if (size.bits == 8)
+    return squared ? variants_of<std::uint8_t, true>(parameters.element)
+                   : variants_of<std::uint8_t, false>(parameters.element);
+  return squared ? variants_of<std::uint16_t, true>(parameters.element)
+                 : variants_of<std::uint16_t, false>(parameters.element);
+}
+
+TileGrid grid_of(const PictureSize& size, const Variant& variant) {
+  TileGrid grid;
+  grid.tile_width = variant.tile_columns;
+  grid.tile_height = variant.tile_rows;
+  grid.columns = (size.width + grid.tile_width - 1) / grid.tile_width;
+  grid.rows = (size.height + grid.tile_height - 1) / grid.tile_height;
+  return grid;
+}
+
+Variant best_variant(const PictureSize& size, const IntegralParameters& parameters) {
+  const std::vector<Variant> variants = variants_of(size, parameters);
+#ifdef CUDAVISION_TEST_DELAYS
+  return variants.front();  // the smallest tiles, of which there are most
+#else
+  const int multiprocessors = multiprocessor_count();
+  return *std::find_if(variants.begin(), variants.end(), [&](const Variant& variant) {
+    return variant.most_tiles == 0 ||
+           grid_of(size, variant).count() <= variant.most_tiles * multiprocessors;
+  });
+#endif
+}
+
+/// Blocks of a kernel that share a multiprocessor.
+int blocks_at_once(const Variant& variant, std::size_t shared_bytes) {
+  int blocks = 0;
+  cuda_check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(
+                 &blocks, variant.kernel, static_cast<int>(variant.threads), shared_bytes),
+             "asking how many blocks the GPU runs at once");
+  return std::max(blocks, 1);
+}
+
+/// Shared memory to ask for beside what the kernel has, so that no more than that many blocks share
+/// a multiprocessor: else the GPU piles them up on some while others have none.
+std::size_t shared_bytes_to_spread(const Variant& variant, int blocks) {
+  cudaFuncAttributes attributes{};
+  cuda_check(cudaFuncGetAttributes(&attributes, variant.kernel), "asking what a kernel needs");
+  const int reserved = device_attribute(cudaDevAttrReservedSharedMemoryPerBlock,
+                                        "the shared memory that it takes from each block");
+  const int all = device_attribute(cudaDevAttrMaxSharedMemoryPerMultiprocessor,
+                                   "the shared memory of a multiprocessor");
+  const int most = device_attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin, "the shared memory") -
+                   static_cast<int>(attributes.sharedSizeBytes);
+  const int wanted =
+      all / (blocks + 1) + 1 - reserved - static_cast<int>(attributes.sharedSizeBytes);
+  const int bytes = std::clamp(wanted, 0, std::max(most, 0));
+  if (bytes > attributes.maxDynamicSharedSizeBytes)
+    cuda_check(
+        cudaFuncSetAttribute(variant.kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes),
+        "asking for shared memory");
+  return static_cast<std::size_t>(bytes);
+}
+
+class UprightCuda final : public Integral::Implementation {
+ public:
+  UprightCuda(Device& device, const PictureSize& size, const IntegralParameters& parameters,
+              TableReader reader)
+      : size_(size),
+        padding_(parameters.same_size ? 0 : 1),
+        reader_(reader),
+        variant_(best_variant(size, parameters)),
+        grid_(grid_of(size, variant_)),
+        launch_(device.stream(), variant_.kernel),
+        state_(zeroed_words(device, LaunchTag<DeviceAtomics>::words)) {
+    const int multiprocessors = multiprocessor_count();
+    int at_once = blocks_at_once(variant_, 0);
+#ifdef CUDAVISION_TEST_DELAYS
+    at_once = 1;  // so that most tiles come after others
+#endif
+    blocks_ = std::min(grid_.count(), at_once * multiprocessors);
+    const int spread = (blocks_ + multiprocessors - 1) / multiprocessors;
+    if (spread < blocks_at_once(variant_, 0)) {
+      shared_bytes_ = shared_bytes_to_spread(variant_, spread);
+      blocks_ = std::min(blocks_, blocks_at_once(variant_, shared_bytes_) * multiprocessors);
+    }
+    words_ = zeroed_words(device, grid_.words() * (variant_.word_bytes / sizeof(std::uint32_t)));
+  }
+
+  void run(const SamplePlane& in, View<std::uint8_t> table) override {
+    IntegralArguments a{};
+    a.in = in.rows.data;
+    a.in_pitch = in.rows.pitch;
+    a.width = size_.width;
+    a.height = size_.height;
+    a.shift = in.shift;
+    a.largest = (1u << in.bits) - 1;
+    const auto places = reinterpret_cast<std::uintptr_t>(in.rows.data) |
+                        static_cast<std::uintptr_t>(size_.height > 1 ? in.rows.pitch : 0);
+    a.aligned = places % sizeof(std::uint32_t) == 0;
+    a.table = table.data;
+    a.table_pitch = table.pitch;
+    a.padding = padding_;
+    a.keep_in_cache = reader_ == TableReader::next_launch;
+    a.grid = grid_;
+    a.words = words_.data();
+    a.state = state_.as<std::uint32_t>();
+    // Blocks wait for each other, so the launch is cooperative.
+    launch_(variant_.kernel, static_cast<unsigned>(blocks_), variant_.threads, shared_bytes_, a,
+            true);
+  }
+
+ private:
+  PictureSize size_;
+  int padding_;
+  TableReader reader_;
+  Variant variant_;
+  TileGrid grid_;
+  Launcher<IntegralArguments> launch_;
+  Buffer state_;
+  int blocks_ = 0;
+  std::size_t shared_bytes_ = 0;
+  Buffer words_;
+};
+
+}  // namespace
+
+std::unique_ptr<Integral::Implementation> make_upright_cuda(Device& device, const PictureSize& size,
+                                                            const IntegralParameters& parameters,
+                                                            TableReader reader) {
+  return std::make_unique<UprightCuda>(device, size, parameters, reader);
+}
+
+std::unique_ptr<Integral::Implementation> make_integral_cuda(Device& device,
+                                                             const PictureSize& size,
+                                                             const IntegralParameters& parameters) {
+  return parameters.kind == TableKind::tilted_sum
+             ? make_tilted_cuda(device, size, parameters)
+             : make_upright_cuda(device, size, parameters, TableReader::others);
+}
+
+}  // namespace cudavision

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "cuda/integral/integral.h"
+
+#include <string>
+
+#include "cuda/core/layoutcheck.h"
+#include "cuda/integral/backend.h"
+
+namespace cudavision {
+namespace {
+
+constexpr char operation[] = "integral image";
+
+[[noreturn]] void refuse(const std::string& what) {
+  cudavision::refuse(operation, what);
+}
+
+void check_table(const Integral& integral, TableElement element, View<std::uint8_t> table) {
+  const auto bytes = static_cast<std::ptrdiff_t>(bytes_of(element));
+  if (!table || table.width != integral.width() * bytes || table.height != integral.height())
+    refuse("the table must have " + std::to_string(integral.height()) + " rows of " +
+           std::to_string(integral.width()) + " elements of " + std::to_string(bytes) + " bytes");
+  if (reinterpret_cast<std::uintptr_t>(table.data) % bytes != 0 || table.pitch % bytes != 0)
+    refuse("the address and the pitch of the table must be multiples of " + std::to_string(bytes) +
+           ", the size of its elements");
+}
+
+IntegralParameters exact_parameters(TableKind kind, bool same_size) {
+  IntegralParameters parameters;
+  parameters.kind = kind;
+  parameters.element = TableElement::uint64;
+  parameters.same_size = same_size;
+  return parameters;
+}
+
+}  // namespace
+
+TableElement exact_element(const FrameLayout& layout, TableKind kind) noexcept {
+  const std::uint64_t largest = (1u << layout.bits) - 1;
+  const std::uint64_t term = kind == TableKind::squared_sum ? largest * largest : largest;
+  const std::uint64_t pixels = static_cast<std::uint64_t>(layout.width) * layout.height;
+  return term * pixels < std::uint64_t{1} << 32 ? TableElement::uint32 : TableElement::uint64;
+}
+
+Integral::Integral(Device& device, const FrameLayout& layout, const IntegralParameters& parameters)
+    : parameters_(parameters),
+      width_(layout.width + (parameters.same_size ? 0 : 1)),
+      height_(layout.height + (parameters.same_size ? 0 : 1)),
+      luminance_(device, layout, operation) {
+  const PictureSize size{layout.width, layout.height, layout.bits};
+#ifdef CUDAVISION_HAVE_CUDA
+  if (device.backend() == Backend::cuda) {
+    implementation_ = make_integral_cuda(device, size, parameters);
+    return;
+  }
+#endif
+  implementation_ = make_integral_cpu(device, size, parameters);
+}
+
+Integral::~Integral() = default;
+
+void Integral::run(const ConstFrame& in, View<std::uint8_t> table) {
+  check_table(*this, parameters_.element, table);
+  implementation_->run(luminance_.of(in), table);
+}
+
+IntegralPicture::IntegralPicture(Device& device, const FrameLayout& layout, TableKind kind,
+                                 bool same_size, int bits)
+    : integral_(device, layout, exact_parameters(kind, same_size)), bits_(bits) {
+  if (bits != 8 && bits != 16)
+    refuse("a picture of the table with " + std::to_string(bits) +
+           " bits per sample; it must be 8 or 16");
+  const std::size_t row_bytes = sizeof(std::uint64_t) * integral_.width();
+  memory_ = device.allocate(row_bytes * integral_.height());
+  table_ = {memory_.as<std::uint64_t>(), integral_.width(), integral_.height(),
+            static_cast<std::ptrdiff_t>(row_bytes)};
+#ifdef CUDAVISION_HAVE_CUDA
+  if (device.backend() == Backend::cuda) {
+    implementation_ = make_integral_picture_cuda(device, bits);
+    return;
+  }
+#endif
+  implementation_ = make_integral_picture_cpu(bits);
+}
+
+IntegralPicture::~IntegralPicture() = default;
+
+void IntegralPicture::run(const ConstFrame& in, View<std::uint8_t> out) {
+  if (!out || out.width != width() * (bits_ / 8) || out.height != height())
+    refuse("the picture of the table must have " + std::to_string(height()) + " rows of " +
+           std::to_string(width()) + " samples of " + std::to_string(bits_) + " bits");
+  integral_.run(
+      in, {reinterpret_cast<std::uint8_t*>(table_.data),
+           static_cast<int>(sizeof(std::uint64_t)) * table_.width, table_.height, table_.pitch});
+  implementation_->run(table_, out);
+}
+
+}  // namespace cudavision

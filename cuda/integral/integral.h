@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+
+#include "cuda/core/device.h"
+#include "cuda/core/frame.h"
+#include "cuda/pixels/luminance.h"
+
+/// Integral images, or summed-area tables (Crow, "Summed-area tables for texture mapping", 1984;
+/// Lienhart & Maydt, "An extended set of Haar-like features for rapid object detection", 2002, for
+/// the rotated one), of the luminance I of a picture of W×H pixels, as OpenCV's integral makes
+/// them:
+///   sum          S(X, Y) = Σ I(x, y)   over x < X, y < Y
+///   squared sum  Q(X, Y) = Σ I(x, y)²  over the same
+///   tilted sum   T(X, Y) = Σ I(x, y)   over y < Y, |x − X + 1| ≤ Y − y − 1
+/// for 0 ≤ X ≤ W, 0 ≤ Y ≤ H: a table of W + 1 columns and H + 1 rows. The sum over the box
+/// x0 ≤ x < x1, y0 ≤ y < y1 is S(x1, y1) − S(x0, y1) − S(x1, y0) + S(x0, y0).
+///
+/// Sums are exact integers. As uint32 they are taken modulo 2^32, where a box whose own sum is less
+/// than 2^32 is still exact; as floating-point numbers they are rounded once, to nearest, half to
+/// even.
+namespace cudavision {
+
+enum class TableKind : std::uint8_t { sum, squared_sum, tilted_sum };
+
+enum class TableElement : std::uint8_t { uint32, uint64, float32, float64 };
+
+inline std::size_t bytes_of(TableElement element) noexcept {
+  return element == TableElement::uint32 || element == TableElement::float32 ? 4 : 8;
+}
+
+/// uint32 where no entry of the table can reach 2^32, whatever the picture shows, since W·H times
+/// the largest sample, or its square, is less; else uint64.
+TableElement exact_element(const FrameLayout& layout, TableKind kind) noexcept;
+
+struct IntegralParameters {
+  TableKind kind = TableKind::sum;
+  TableElement element = TableElement::uint32;
+  /// Without the row Y = 0 and the column X = 0: W×H entries, entry (x, y) is that of (x + 1, y +
+  /// 1).
+  bool same_size = false;
+};
+
+class Integral {
+ public:
+  /// layout: as Luminance takes it. Throws invalid_argument.
+  Integral(Device& device, const FrameLayout& layout, const IntegralParameters& parameters);
+  ~Integral();
+
+  int width() const noexcept { return width_; }    ///< entries in a row of the table
+  int height() const noexcept { return height_; }  ///< rows of the table
+
+  /// table: height() rows of width() elements, in bytes, anywhere that elements may lie: address
+  /// and pitch are multiples of the element's size. Does not overlap in. Only enqueues.
+  void run(const ConstFrame& in, View<std::uint8_t> table);
+
+  class Implementation;
+
+ private:
+  IntegralParameters parameters_;
+  int width_;
+  int height_;
+  Luminance luminance_;
+  std::unique_ptr<Implementation> implementation_;
+};
+
+/// The sums as a picture to look at: black is 0, and the largest entry v_max of the table is white.
+/// With white = 2^bits − 1 and s the least number for which v_max div 2^s < 2^32, an entry v
+/// becomes
+///   ((v div 2^s)·white + (v_max div 2^s) div 2) div (v_max div 2^s),  or 0 where v_max is 0.
+class IntegralPicture {
+ public:
+  /// kind and same_size: as of IntegralParameters; bits: of the picture's samples, 8 or 16.
+  IntegralPicture(Device& device, const FrameLayout& layout, TableKind kind, bool same_size,
+                  int bits);
+  ~IntegralPicture();
+
+  int width() const noexcept { return integral_.width(); }
+  int height() const noexcept { return integral_.height(); }
+
+  /// out: a plane of the picture's samples, bytes or words in the machine's byte order.
+  void run(const ConstFrame& in, View<std::uint8_t> out);
+
+  class Implementation;
+
+ private:
+  Integral integral_;
+  int bits_;
+  Buffer memory_;
+  View<std::uint64_t> table_;
+  std::unique_ptr<Implementation> implementation_;
+};
+
+}  // namespace cudavision

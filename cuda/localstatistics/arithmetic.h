@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#pragma once
+
+// The arithmetic of localstatistics.h that both devices share, one window at a time. Divisions and
+// square roots are estimated in floating point and then put right by exact integers, so that their
+// rounding does not matter.
+
+#include <cmath>
+#include <cstdint>
+
+#include "cuda/core/view.h"
+
+namespace cudavision {
+
+/// What is summed over one window. Narrow: of samples below 2^b and a window so small that N·(2^b +
+/// 3) is less than 2^32; then S fits 32 bits and V fits 62.
+struct NarrowWindow {
+  using Sum = std::uint32_t;
+  using Variance = std::uint64_t;
+  using Real = float;
+};
+struct WideWindow {
+  using Sum = std::uint64_t;
+  using Variance = unsigned __int128;
+  using Real = double;
+};
+
+/// Whether windows of that many pixels are narrow.
+inline bool is_narrow(std::uint64_t pixels, int bits) {
+  return pixels * ((1u << bits) + 3u) < std::uint64_t{1} << 32;
+}
+
+/// (2S + N) div 2N; inverse: 1/N, within a few units in the last place.
+template <class Window>
+CUDAVISION_HOST_DEVICE inline std::uint32_t rounded_mean(typename Window::Sum sum,
+                                                         std::uint32_t area,
+                                                         typename Window::Real inverse) {
+  using Sum = typename Window::Sum;
+  using Signed = std::make_signed_t<Sum>;
+  // S / N is below 2^16: the estimate, cut off, is the quotient, or by its error one less, or one
+  // more where that is the nearest. No branches: the CPU does several windows at a time.
+  const auto estimate =
+      static_cast<std::int32_t>(static_cast<typename Window::Real>(sum) * inverse);
+  const auto rest = static_cast<Signed>(sum - static_cast<Sum>(estimate) * area);
+  return static_cast<std::uint32_t>(estimate + (2 * rest >= static_cast<Signed>(area)));
+}
+
+/// V = N·Q − S².
+template <class Window>
+CUDAVISION_HOST_DEVICE inline typename Window::Variance scaled_variance(std::uint64_t squares,
+                                                                        typename Window::Sum sum,
+                                                                        std::uint32_t area) {
+  using Variance = typename Window::Variance;
+  return static_cast<Variance>(area) * squares - static_cast<Variance>(sum) * sum;
+}
+
+/// An integer rounded once, half to even.
+CUDAVISION_HOST_DEVICE inline double to_double(std::uint64_t value) {
+#ifdef __CUDA_ARCH__
+  return __ull2double_rn(value);
+#else
+  return static_cast<double>(value);
+#endif
+}
+CUDAVISION_HOST_DEVICE inline double to_double(unsigned __int128 value) {
+  // Of more than 64 bits the first 64 decide, and whether any of the others is set.
+  int shift = 0;
+  std::uint64_t lost = 0;
+  while (static_cast<std::uint64_t>(value >> 64) != 0) {
+    lost |= static_cast<std::uint64_t>(value) & 1;
+    value >>= 1;
+    ++shift;
+  }
+  double result = to_double(static_cast<std::uint64_t>(value) | lost);
+  for (; shift > 0; --shift)
+    result *= 2;
+  return result;
+}
+
+CUDAVISION_HOST_DEVICE inline float estimated_root(std::uint64_t value) {
+  return std::sqrt(static_cast<float>(value));
+}
+CUDAVISION_HOST_DEVICE inline double estimated_root(unsigned __int128 value) {
+  return std::sqrt(to_double(value));
+}
+
+/// √V / N, rounded half up: the largest s for which N·(2s − 1) ≤ 2√V, or 0. That is the same as (2r
+/// + (V − r² > r) + N) div 2N with r = isqrt(V), for 2r + (V − r² > r) = isqrt(4V).
+template <class Window>
+CUDAVISION_HOST_DEVICE inline std::uint32_t rounded_deviation(typename Window::Variance variance,
+                                                              std::uint32_t area,
+                                                              typename Window::Real inverse) {
+  using Sum = typename Window::Sum;
+  using Variance = typename Window::Variance;
+  const auto estimate = static_cast<std::int32_t>(estimated_root(variance) * inverse);
+  // A deviation is at most half of the largest sample, so that a narrow window's edge fits 32 bits.
+  const Sum edge = static_cast<Sum>(area) * static_cast<std::uint32_t>(2 * estimate + 1);
+  return static_cast<std::uint32_t>(estimate +
+                                    (static_cast<Variance>(edge) * edge <= 4 * variance));
+}
+
+/// What is left of the mean in Bradley's threshold, in units of 2^−16.
+inline std::uint32_t bradley_factor(double ratio) {
+  return 65536 - static_cast<std::uint32_t>(std::lrint(ratio * 65536));
+}
+
+CUDAVISION_HOST_DEVICE inline bool is_black_by_bradley(std::uint32_t value, std::uint64_t sum,
+                                                       std::uint32_t area, std::uint32_t factor) {
+  return (static_cast<std::uint64_t>(value) * area << 16) < sum * factor;
+}
+
+template <class Variance>
+CUDAVISION_HOST_DEVICE inline bool is_black_by_sauvola(std::uint32_t value, std::uint64_t sum,
+                                                       Variance variance, std::uint32_t area,
+                                                       double k, double range) {
+  const double n = area;
+  const double deviation = std::sqrt(to_double(variance)) / n;
+  const double threshold = to_double(sum) / n * (1 + k * (deviation / range - 1));
+  return value < threshold;
+}
+
+}  // namespace cudavision

@@ -1,0 +1,301 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#pragma once
+
+// The kernels of local statistics: each looks up the four corners of the windows in tables, and
+// writes what the windows tell.
+
+#include <type_traits>
+
+#include "cuda/core/cuda_launch.h"
+#include "cuda/histequalize/arithmetic.h"
+#include "cuda/localstatistics/arithmetic.h"
+#include "cuda/localstatistics/backend.h"
+
+namespace cudavision {
+namespace {
+
+using Output = LocalStatisticsParameters::Output;
+
+// Blocks of the kernel for rows of any width.
+constexpr int block_columns = 256;
+constexpr int block_rows = 2;
+constexpr int threads = block_columns * block_rows;
+constexpr int rows_of_block = 4;
+
+// Blocks of the kernel for whole lines.
+constexpr int line_threads = 256;
+constexpr int line_blocks = 4;  // that share a multiprocessor
+/// What is read of tables counts most for means, of which a block has little to keep.
+__host__ __device__ constexpr int lines_of_block(Output output) {
+  return output == Output::mean ? 2 : 1;
+}
+constexpr int line_piece = 16;  // bytes that a thread moves at a time
+
+/// Shared memory for an entry per column of a table, of which the second begins a piece.
+__host__ __device__ constexpr std::size_t line_bytes(std::size_t entry_bytes, int width) {
+  return (line_piece + entry_bytes * static_cast<std::size_t>(width) + line_piece - 1) /
+         line_piece * line_piece;
+}
+
+struct StatisticsArguments {
+  const void* sums;  // tables with a first row and column of zeros
+  const void* squares;
+  std::int64_t sums_pitch, squares_pitch;
+  int width, height, radius;
+  int lines_apart;  // rows from one line of a block to the other
+
+  const std::uint8_t* in;  // the pixels themselves, for thresholds
+  std::int64_t in_pitch;
+  int sample_bytes, in_shift;
+  std::uint32_t in_largest;
+
+  std::uint8_t* out;
+  std::int64_t out_pitch;
+  int out_shift;  // of levels
+  std::uint32_t bradley_factor;
+  double k, range;
+};
+
+/// Two rows of a table: those at the upper and the lower edge of a window.
+template <class Entry>
+struct TableEdges {
+  const Entry* upper;
+  const Entry* lower;
+
+  __device__ TableEdges(const void* table, std::int64_t pitch, int begin, int end)
+      : upper(reinterpret_cast<const Entry*>(static_cast<const std::uint8_t*>(table) +
+                                             pitch * begin)),
+        lower(reinterpret_cast<const Entry*>(static_cast<const std::uint8_t*>(table) +
+                                             pitch * end)) {}
+
+  /// The sum over columns begin to end − 1, exact where it fits an entry.
+  __device__ Entry between(int begin, int end) const {
+    return (lower[end] - lower[begin]) - (upper[end] - upper[begin]);
+  }
+};
+
+__device__ std::uint32_t pixel(const StatisticsArguments& a, int x, int y) {
+  const std::uint8_t* from = a.in + a.in_pitch * y + a.sample_bytes * x;
+  if (a.sample_bytes == 1)
+    return *from;
+  return sample_value(from[0] | static_cast<std::uint32_t>(from[1]) << 8, a.in_shift, a.in_largest);
+}
+
+template <class Sample>
+__device__ void write(std::uint8_t* to, std::uint32_t value) {
+  // Words need not lie at even addresses.
+  to[0] = static_cast<std::uint8_t>(value);
+  if constexpr (sizeof(Sample) == 2)
+    to[1] = static_cast<std::uint8_t>(value >> 8);
+}
+
+// Rows of a table, so that the windows of row y reach from the first to just before the second.
+__device__ int top_of_windows(const StatisticsArguments& a, int y) {
+  return max(y - a.radius, 0);
+}
+__device__ int bottom_of_windows(const StatisticsArguments& a, int y) {
+  return min(y + a.radius, a.height - 1) + 1;
+}
+
+/// The windows of one row of pixels. Window: of the arithmetic.
+template <Output kOutput, class Window, class Sample>
+class RowOfWindows {
+ public:
+  using Sum = typename Window::Sum;
+  using Real = typename Window::Real;
+
+  __device__ RowOfWindows(const StatisticsArguments& a, int y)
+      : a_(a),
+        y_(y),
+        rows_(static_cast<std::uint32_t>(bottom_of_windows(a, y) - top_of_windows(a, y))),
+        full_area_(rows_ * static_cast<std::uint32_t>(2 * a.radius + 1)),
+        full_inverse_(Real{1} / static_cast<Real>(full_area_)) {}
+
+  /// Looks at the windows of pixels first, first + step and so on. sums, squares: what
+  /// between(left, right) tells of columns of the tables.
+  template <class Sums, class Squares>
+  __device__ void write_every(int step, int first, const Sums& sums, const Squares& squares) const {
+    constexpr int sample_bytes = sizeof(Sample);
+    std::uint8_t* to = a_.out + a_.out_pitch * y_ + sample_bytes * first;
+    int x = first;
+    const auto write_until = [&](int end, auto whole) {
+      // Whole windows are all alike, and little work: with a few of them on their way none waits.
+      constexpr bool are_whole = decltype(whole)::value;
+      constexpr int at_once = are_whole && sizeof(Sum) == 4 ? 4 : 1;
+#pragma unroll at_once
+      for (; x < end; x += step, to += sample_bytes * step) {
+        if constexpr (are_whole) {
+          write<Sample>(to, value(x, sums, squares, x - a_.radius, x + a_.radius + 1, full_area_,
+                                  full_inverse_));
+        } else {
+          const int left = max(x - a_.radius, 0);
+          const int right = min(x + a_.radius, a_.width - 1) + 1;
+          const std::uint32_t area = rows_ * static_cast<std::uint32_t>(right - left);
+          write<Sample>(
+              to, value(x, sums, squares, left, right, area, Real{1} / static_cast<Real>(area)));
+        }
+      }
+    };
+    write_until(min(a_.radius, a_.width), std::false_type());
+    write_until(a_.width - a_.radius, std::true_type());
+    write_until(a_.width, std::false_type());
+  }
+
+ private:
+  template <class Sums, class Squares>
+  __device__ std::uint32_t value(int x, const Sums& sums, const Squares& squares, int left,
+                                 int right, std::uint32_t area, Real inverse) const {
+    constexpr std::uint32_t white = sizeof(Sample) == 1 ? 0xff : 0xffff;
+    const Sum sum = sums.between(left, right);
+    typename Window::Variance variance = 0;
+    if constexpr (needs_squares(kOutput))
+      variance = scaled_variance<Window>(squares.between(left, right), sum, area);
+
+    if constexpr (kOutput == Output::mean)
+      return rounded_mean<Window>(sum, area, inverse) << a_.out_shift;
+    else if constexpr (kOutput == Output::deviation)
+      return rounded_deviation<Window>(variance, area, inverse) << a_.out_shift;
+    else if constexpr (kOutput == Output::bradley)
+      return is_black_by_bradley(pixel(a_, x, y_), sum, area, a_.bradley_factor) ? 0 : white;
+    else
+      return is_black_by_sauvola(pixel(a_, x, y_), sum, variance, area, a_.k, a_.range) ? 0 : white;
+  }
+
+  const StatisticsArguments& a_;
+  int y_;
+  std::uint32_t rows_;
+  std::uint32_t full_area_;  // where windows of all columns exist
+  Real full_inverse_;
+};
+
+/// What rows of windows sum over the columns of a table from the first on, in shared memory, one
+/// line for each: the table's row at the windows' lower edge less that at their upper edge. Of rows
+/// that lie below each other the windows of one end where those of the next begin.
+template <class Entry, int kLines>
+class LinesOfSums {
+ public:
+  /// memory: kLines times line_bytes(sizeof(Entry), width).
+  __device__ LinesOfSums(void* memory, int width)
+      : line_(static_cast<Entry*>(memory) + piece - 1),
+        apart_(static_cast<int>(line_bytes(sizeof(Entry), width) / sizeof(Entry))) {}
+
+  /// edges: the rows of the table above, between and below `lines` lines.
+  __device__ void fill(const void* table, std::int64_t pitch, const int (&edges)[kLines + 1],
+                       int lines, int width) const {
+    const Entry* rows[kLines + 1];
+#pragma unroll
+    for (int i = 0; i <= kLines; ++i)
+      rows[i] = reinterpret_cast<const Entry*>(static_cast<const std::uint8_t*>(table) +
+                                               pitch * edges[i]) +
+                1;
+    // The first column of the table is zero; the second begins a memory transaction.
+    if (threadIdx.x < lines)
+      line_[apart_ * threadIdx.x] = 0;
+    const int whole = width / piece * piece;
+    for (int x = threadIdx.x * piece; x < whole; x += blockDim.x * piece)
+      put<Pieces>(rows, lines, x);
+    for (int x = whole + threadIdx.x; x < width; x += blockDim.x)
+      put<Piece>(rows, lines, x);
+  }
+
+  /// What line `line` tells of columns.
+  struct Line {
+    const Entry* line;
+    __device__ Entry between(int begin, int end) const { return line[end] - line[begin]; }
+  };
+  __device__ Line operator[](int line) const {
+    return {line_ + apart_ * line};
+  }
+
+ private:
+  static constexpr int piece = line_piece / static_cast<int>(sizeof(Entry));
+  struct alignas(line_piece) Pieces {
+    static constexpr int count = piece;
+    Entry entries[count];
+  };
+  struct Piece {
+    static constexpr int count = 1;
+    Entry entries[count];
+  };
+
+  template <class Some>
+  __device__ void put(const Entry* const (&rows)[kLines + 1], int lines, int x) const {
+    Some edges[kLines + 1];
+#pragma unroll
+    for (int i = 0; i <= kLines; ++i)
+      if (i <= lines)
+        edges[i] = *reinterpret_cast<const Some*>(rows[i] + x);
+#pragma unroll
+    for (int i = 0; i < kLines; ++i) {
+      if (i >= lines)
+        break;
+      Some sums;
+#pragma unroll
+      for (int k = 0; k < Some::count; ++k)
+        sums.entries[k] = edges[i + 1].entries[k] - edges[i].entries[k];
+      *reinterpret_cast<Some*>(line_ + apart_ * i + 1 + x) = sums;
+    }
+  }
+
+  Entry* line_;
+  int apart_;
+};
+
+/// Narrow windows, of rows that fit in shared memory: each edge of the windows is read once, and
+/// serves both rows that have it.
+template <Output kOutput, class Square, class Sample>
+__global__ void __launch_bounds__(line_threads, line_blocks)
+    line_kernel(const __grid_constant__ StatisticsArguments a) {
+  using Sum = NarrowWindow::Sum;
+  extern __shared__ uint4 memory[];
+  constexpr int most_lines = lines_of_block(kOutput);
+  const LinesOfSums<Sum, most_lines> sums(memory, a.width);
+  const LinesOfSums<Square, most_lines> squares(
+      reinterpret_cast<std::uint8_t*>(memory) + most_lines * line_bytes(sizeof(Sum), a.width),
+      a.width);
+  let_next_launch_in();
+  wait_for_last_launch();
+
+  const int first = blockIdx.x / a.lines_apart * (a.lines_apart * most_lines) +
+                    static_cast<int>(blockIdx.x) % a.lines_apart;
+  if (first >= a.height)
+    return;
+  const int lines = most_lines > 1 && first + a.lines_apart < a.height ? 2 : 1;
+  const int last = first + (lines - 1) * a.lines_apart;
+  int edges[most_lines + 1] = {top_of_windows(a, first), bottom_of_windows(a, first)};
+  edges[most_lines] = bottom_of_windows(a, last);
+  sums.fill(a.sums, a.sums_pitch, edges, lines, a.width);
+  if constexpr (needs_squares(kOutput))
+    squares.fill(a.squares, a.squares_pitch, edges, lines, a.width);
+  __syncthreads();
+#pragma unroll 1
+  for (int i = 0; i < lines; ++i) {
+    const RowOfWindows<kOutput, NarrowWindow, Sample> row(a, first + i * a.lines_apart);
+    row.write_every(line_threads, static_cast<int>(threadIdx.x), sums[i], squares[i]);
+  }
+}
+
+/// Rows of any width. Square: entries of the table of squares.
+template <Output kOutput, class Window, class Square, class Sample>
+__global__ void __launch_bounds__(threads)
+    statistics_kernel(const __grid_constant__ StatisticsArguments a) {
+  let_next_launch_in();
+  wait_for_last_launch();
+
+  // Whole rows one after the other: both edges of all the windows in them stay in the innermost
+  // cache, however wide these are.
+  const int first_row = blockIdx.x * rows_of_block + threadIdx.x / block_columns;
+  const int last_row = min((blockIdx.x + 1) * rows_of_block, a.height) - 1;
+  for (int y = first_row; y <= last_row; y += block_rows) {
+    const RowOfWindows<kOutput, Window, Sample> windows(a, y);
+    const int top = top_of_windows(a, y);
+    const int bottom = bottom_of_windows(a, y);
+    const TableEdges<typename Window::Sum> sums(a.sums, a.sums_pitch, top, bottom);
+    const TableEdges<Square> squares(a.squares, a.squares_pitch, top, bottom);
+    windows.write_every(block_columns, static_cast<int>(threadIdx.x) % block_columns, sums,
+                        squares);
+  }
+}
+
+}  // namespace
+}  // namespace cudavision

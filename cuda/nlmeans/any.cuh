@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#pragma once
+
+// Non-local means of samples of one or two bytes with patches and searches of any size, for .cu
+// files. The pictures are first continued beyond their edges, as values without a gap. Then a block
+// takes one shift of the search after the other: the squared differences of its tile, their sums
+// down the columns, and along the rows the sums of these.
+
+#include <cuda_runtime.h>
+
+#include "cuda/core/border.h"
+#include "cuda/core/cuda_launch.h"
+#include "cuda/nlmeans/cuda.h"
+#include "cuda/pixels/pixel_pack.h"
+
+namespace cudavision {
+
+constexpr int any_threads = 256;
+constexpr int any_tile = 32;  ///< pixels along each side, four of which belong to a thread
+constexpr int any_tile_most = any_tile + NlMeansParameters::max_patch - 1;
+
+/// A continued picture: channel after channel, row after row.
+template <class Sample>
+struct Continued {
+  __device__ Continued(const NlMeansArguments& a, const DenoisedPicture& picture)
+      : reach(a.search_radius + a.patch_radius),
+        width(picture.width + 2 * reach),
+        height(picture.height + 2 * reach),
+        samples(reinterpret_cast<Sample*>(picture.continued)) {}
+
+  /// x and y: as in the picture.
+  __device__ Sample* at(int channel, int x, int y) const {
+    return samples + (static_cast<std::int64_t>(channel) * height + y + reach) * width + x + reach;
+  }
+
+  int reach, width, height;
+  Sample* samples;
+};
+
+/// A block continues one row of one channel.
+template <class Sample>
+__global__ void __launch_bounds__(any_threads)
+    continue_pictures(const __grid_constant__ NlMeansArguments a) {
+  wait_for_last_launch();
+  const DenoisedPicture& picture =
+      picture_of_block(a, blockIdx.x, &DenoisedPicture::first_continued);
+  const Continued<Sample> to(a, picture);
+  const int row = blockIdx.x - picture.first_continued;
+  const int channel = row / to.height;
+  const int y = row % to.height - to.reach;
+  const DenoisedPlane& plane = picture.planes[channel];
+  const std::uint8_t* const from =
+      plane.in + plane.offset +
+      static_cast<std::int64_t>(border_index(y, picture.height, Border::reflect_101)) *
+          plane.in_pitch;
+  for (int x = static_cast<int>(threadIdx.x) - to.reach; x < picture.width + to.reach;
+       x += any_threads) {
+    const std::uint8_t* const bytes =
+        from +
+        static_cast<std::int64_t>(border_index(x, picture.width, Border::reflect_101)) * plane.step;
+    std::uint32_t value = bytes[0];
+    if (sizeof(Sample) == 2)
+      value = sample_value(value | static_cast<std::uint32_t>(bytes[1]) << 8, a.shift,
+                           (1u << a.bits) - 1);
+    *to.at(channel, x, y) = static_cast<Sample>(value);
+  }
+  let_next_launch_in();
+}
+
+/// Sum: of squared differences, and of weighted samples.
+template <class Sample, class Sum, int kChannels>
+__global__ void __launch_bounds__(any_threads)
+    denoise_any(const __grid_constant__ NlMeansArguments a) {
+  __shared__ Sum squares[any_tile_most * any_tile_most];
+  __shared__ Sum columns[any_tile * any_tile_most];
+  wait_for_last_launch();
+  const DenoisedPicture& picture = picture_of_block(a, blockIdx.x, &DenoisedPicture::first_block);
+  const Continued<Sample> continued(a, picture);
+  const int across = (picture.width + any_tile - 1) / any_tile;
+  const int tile = blockIdx.x - picture.first_block;
+  const int left = tile % across * any_tile, top = tile / across * any_tile;
+  const int patch = 2 * a.patch_radius + 1;
+  const int side = any_tile + patch - 1;  // of the tile with all that its patches have
+  // What is behind the picture is not there to be read, neither shifted nor as it is.
+  const int last_x = picture.width - 1 + a.patch_radius;
+  const int last_y = picture.height - 1 + a.patch_radius;
+
+  const int thread = threadIdx.x;
+  const int first_x = thread % side, first_y = thread / side;
+  const int step_x = any_threads % side, step_y = any_threads / side;
+  constexpr int segment = 8;  // rows of a column that a thread sums
+  const int own_x = thread % (any_tile / 4) * 4, own_y = thread / (any_tile / 4);
+  std::uint32_t weights[4] = {};
+  Sum sums[kChannels][4] = {};
+
+  for (int dy = -a.search_radius; dy <= a.search_radius; ++dy)
+    for (int dx = -a.search_radius; dx <= a.search_radius; ++dx) {
+      for (int x = first_x, y = first_y; y < side;) {
+        const int at_x = min(left + x - a.patch_radius, last_x);
+        const int at_y = min(top + y - a.patch_radius, last_y);
+        Sum sum = 0;
+#pragma unroll
+        for (int c = 0; c < kChannels; ++c) {
+          const std::uint32_t difference = std::uint32_t{*continued.at(c, at_x, at_y)} -
+                                           std::uint32_t{*continued.at(c, at_x + dx, at_y + dy)};
+          sum += difference * difference;
+        }
+        squares[y * side + x] = sum;
+        x += step_x;
+        y += step_y;
+        if (x >= side) {
+          x -= side;
+          ++y;
+        }
+      }
+      __syncthreads();
+      if (thread < side * (any_tile / segment)) {
+        const int y = thread / side * segment;
+        const Sum* const square = squares + y * side + thread % side;
+        Sum sum = 0;
+        for (int i = 0; i < patch - 1; ++i)
+          sum += square[i * side];
+        for (int i = 0; i < segment; ++i) {
+          sum += square[(i + patch - 1) * side];
+          columns[(y + i) * side + thread % side] = sum;
+          sum -= square[i * side];
+        }
+      }
+      __syncthreads();
+      const Sum* const column = columns + own_y * side + own_x;
+      Sum distance = 0;
+      for (int i = 0; i < patch - 1; ++i)
+        distance += column[i];
+#pragma unroll
+      for (int i = 0; i < 4; ++i) {
+        distance += column[i + patch - 1];
+        const Sum index = distance >> a.distance_shift;
+        const std::uint32_t weight =
+            __ldg(a.weights +
+                  (index < a.last_weight ? static_cast<std::uint32_t>(index) : a.last_weight));
+        distance -= column[i];
+        weights[i] += weight;
+        const int x = min(left + own_x + i, picture.width - 1);
+        const int y = min(top + own_y, picture.height - 1);
+#pragma unroll
+        for (int c = 0; c < kChannels; ++c)
+          sums[c][i] += static_cast<Sum>(weight) * *continued.at(c, x + dx, y + dy);
+      }
+    }
+
+  const int y = top + own_y;
+#pragma unroll
+  for (int i = 0; i < 4; ++i) {
+    const int x = left + own_x + i;
+    if (x >= picture.width || y >= picture.height)
+      continue;
+#pragma unroll
+    for (int c = 0; c < kChannels; ++c) {
+      const DenoisedPlane& plane = picture.planes[c];
+      std::uint8_t* const bytes = plane.out + plane.offset +
+                                  static_cast<std::int64_t>(y) * plane.out_pitch +
+                                  static_cast<std::int64_t>(x) * plane.step;
+      const auto mean = static_cast<std::uint32_t>((sums[c][i] + weights[i] / 2) / weights[i]);
+      const std::uint32_t word = sizeof(Sample) == 2 ? mean << a.shift : mean;
+      bytes[0] = static_cast<std::uint8_t>(word);
+      if (sizeof(Sample) == 2)
+        bytes[1] = static_cast<std::uint8_t>(word >> 8);
+    }
+  }
+  let_next_launch_in();
+}
+
+}  // namespace cudavision

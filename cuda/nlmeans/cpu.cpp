@@ -1,0 +1,315 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+//
+// The definition: what these loops compute is what the CUDA kernels must compute.
+//
+// Channels that are denoised together are first continued beyond their edges, so that nothing that
+// follows has to know of edges. The picture is then made tile by tile, and of a tile one shift of
+// the search after the other: as the patches of a row slide down, each column of them gains a
+// squared difference below and loses one above, and what a patch is unlike is the sum of its
+// columns.
+
+#include <algorithm>
+#include <cstring>
+#include <type_traits>
+#include <vector>
+
+#include "cuda/core/border.h"
+#include "cuda/core/parallel.h"
+#include "cuda/histequalize/arithmetic.h"
+#include "cuda/nlmeans/backend.h"
+#include "cuda/nlmeans/cpu_rows.h"
+#include "cuda/nlmeans/weights.h"
+
+namespace cudavision {
+namespace {
+
+/// A tile's sums stay in the second cache, and what slides over it in the first.
+constexpr int tile_width = 256, tile_height = 32;
+
+constexpr int most_reach =
+    denoising_reach({NlMeansParameters::max_search, NlMeansParameters::max_patch, 0});
+
+/// The memory that one band works in, for one tile. Sum: of squared differences, and of weighted
+/// samples.
+class Scratch {
+ public:
+  explicit Scratch(Device& device)
+      : columns_(device.allocate(sizeof(std::uint64_t) * (2 * most_columns + 1))),
+        indices_(device.allocate(sizeof(std::uint32_t) * tile_width)),
+        weights_(device.allocate(sizeof(std::uint32_t) * tile_width)),
+        weight_sums_(device.allocate(sizeof(std::uint32_t) * tile_width * tile_height)),
+        weighted_sums_(device.allocate(sizeof(std::uint64_t) * tile_width * tile_height *
+                                       DenoisedChannels::most)) {}
+
+  template <class Sum>
+  Sum* columns() const noexcept {
+    return columns_.as<Sum>();
+  }
+  template <class Sum>
+  Sum* columns_before() const noexcept {
+    return columns_.as<Sum>() + most_columns;
+  }
+  std::uint32_t* indices() const noexcept { return indices_.as<std::uint32_t>(); }
+  std::uint32_t* weights() const noexcept { return weights_.as<std::uint32_t>(); }
+  /// Of row y of the tile.
+  std::uint32_t* weight_sums(int y) const noexcept {
+    return weight_sums_.as<std::uint32_t>() + y * tile_width;
+  }
+  template <class Sum>
+  Sum* weighted_sums(int channel, int y) const noexcept {
+    return weighted_sums_.as<Sum>() + (channel * tile_height + y) * tile_width;
+  }
+
+ private:
+  static constexpr int most_columns = tile_width + NlMeansParameters::max_patch - 1;
+
+  Buffer columns_, indices_, weights_, weight_sums_, weighted_sums_;
+};
+
+/// Channels that are denoised together, continued by so many samples on all sides.
+template <class Sample>
+class ContinuedPicture {
+ public:
+  ContinuedPicture(const DenoisedChannels& group, int reach, Sample* samples)
+      : width_(group.width()),
+        height_(group.height()),
+        reach_(reach),
+        pitch_(width_ + 2 * std::ptrdiff_t{reach}),
+        samples_(samples) {}
+
+  int width() const noexcept { return width_; }
+  int rows() const noexcept { return height_ + 2 * reach_; }
+
+  /// Sample x of a row is that of the picture; both may lie beyond its edges.
+  Sample* row(int channel, int y) const noexcept {
+    return samples_ + (std::ptrdiff_t{channel} * rows() + y + reach_) * pitch_ + reach_;
+  }
+
+  /// Fills row y with a row of the frame. value(from): of the sample there.
+  template <class Value>
+  void fill(int channel, int y, const std::uint8_t* from, int step, const Value& value) const {
+    Sample* const to = row(channel, y);
+    for (int x = 0; x < width_; ++x)
+      to[x] = value(from + x * std::ptrdiff_t{step});
+    for (int i = 1; i <= reach_; ++i) {
+      to[-i] = to[border_index(-i, width_, Border::reflect_101)];
+      to[width_ - 1 + i] = to[border_index(width_ - 1 + i, width_, Border::reflect_101)];
+    }
+  }
+
+ private:
+  int width_, height_, reach_;
+  std::ptrdiff_t pitch_;
+  Sample* samples_;
+};
+
+template <class Sample>
+class Denoiser {
+ public:
+  using Sum = std::conditional_t<sizeof(Sample) == 1, std::uint32_t, std::uint64_t>;
+
+  Denoiser(const ContinuedPicture<Sample>& picture, int channels,
+           const NlMeansParameters& parameters, const PatchWeights& table, const Scratch& scratch)
+      : picture_(picture),
+        channels_(channels),
+        search_radius_(parameters.search / 2),
+        patch_(parameters.patch),
+        patch_radius_(parameters.patch / 2),
+        table_(table),
+        scratch_(scratch) {}
+
+  /// Denoises rows [begin, end). put(channel, x, y, value) takes the results.
+  template <class Put>
+  void run(int begin, int end, const Put& put) const {
+    for (int y = begin; y < end; y += tile_height)
+      for (int x = 0; x < picture_.width(); x += tile_width) {
+        const Tile tile{x, y, std::min(tile_width, picture_.width() - x),
+                        std::min(tile_height, end - y)};
+        add_up(tile);
+        divide(tile, put);
+      }
+  }
+
+ private:
+  struct Tile {
+    int x, y, width, height;
+  };
+
+  void add_up(const Tile& tile) const {
+    for (int y = 0; y < tile.height; ++y) {
+      std::fill_n(scratch_.weight_sums(y), tile.width, 0u);
+      for (int c = 0; c < channels_; ++c)
+        std::fill_n(scratch_.template weighted_sums<Sum>(c, y), tile.width, Sum{0});
+    }
+    for (int dy = -search_radius_; dy <= search_radius_; ++dy)
+      for (int dx = -search_radius_; dx <= search_radius_; ++dx)
+        add_shift(tile, dx, dy);
+  }
+
+  void add_shift(const Tile& tile, int dx, int dy) const {
+    Sum* const columns = scratch_.template columns<Sum>();
+    Sum* const before = scratch_.template columns_before<Sum>();
+    const int column_count = tile.width + patch_ - 1;
+    const int left = tile.x - patch_radius_;
+    std::fill_n(columns, column_count, Sum{0});
+    const auto row = [&](int c, int y) { return picture_.row(c, y) + left; };
+    const auto shifted = [&](int c, int y) { return picture_.row(c, y + dy) + left + dx; };
+    for (int y = tile.y - patch_radius_; y <= tile.y + patch_radius_; ++y)
+      for (int c = 0; c < channels_; ++c)
+        add_squares(row(c, y), shifted(c, y), column_count, columns);
+    for (int y = 0; y < tile.height; ++y) {
+      const int above = tile.y + y - patch_radius_ - 1, last = tile.y + y + patch_radius_;
+      for (int c = 0; c < channels_ && y > 0; ++c)
+        slide_squares(row(c, last), shifted(c, last), row(c, above), shifted(c, above),
+                      column_count, columns);
+      sum_columns(columns, column_count, before);
+      find_weights(before, tile.width, patch_, table_, scratch_.indices());
+      look_up(table_, scratch_.indices(), tile.width, scratch_.weights());
+      add_weights(scratch_.weights(), tile.width, scratch_.weight_sums(y));
+      for (int c = 0; c < channels_; ++c)
+        add_weighted(scratch_.weights(), picture_.row(c, tile.y + y + dy) + tile.x + dx, tile.width,
+                     scratch_.template weighted_sums<Sum>(c, y));
+    }
+  }
+
+  template <class Put>
+  void divide(const Tile& tile, const Put& put) const {
+    for (int c = 0; c < channels_; ++c)
+      for (int y = 0; y < tile.height; ++y) {
+        const Sum* sums = scratch_.template weighted_sums<Sum>(c, y);
+        const std::uint32_t* weights = scratch_.weight_sums(y);
+        for (int x = 0; x < tile.width; ++x)
+          put(c, tile.x + x, tile.y + y,
+              static_cast<std::uint32_t>((sums[x] + weights[x] / 2) / weights[x]));
+      }
+  }
+
+  const ContinuedPicture<Sample>& picture_;
+  int channels_;
+  int search_radius_, patch_, patch_radius_;
+  const PatchWeights& table_;
+  const Scratch& scratch_;
+};
+
+class NlMeansCpu final : public NlMeans::Implementation {
+ public:
+  NlMeansCpu(Device& device, const FrameLayout& layout)
+      : layout_(layout), frame_(layout), bands_(layout.height) {
+    std::size_t most_samples = 0;
+    for (int g = 0; g < frame_.group_count; ++g) {
+      const DenoisedChannels& group = frame_.groups[g];
+      most_samples = std::max(most_samples, static_cast<std::size_t>(group.count) *
+                                                (group.width() + 2 * std::size_t{most_reach}) *
+                                                (group.height() + 2 * std::size_t{most_reach}));
+      Table& table = tables_[g];
+      table.weights = device.allocate(sizeof(std::uint32_t) * most_patch_weights(group.count));
+    }
+    continued_ = device.allocate(std::max<std::size_t>(1, most_samples * layout.sample_bytes()));
+    for (int b = 0; b < bands_.count(); ++b)
+      scratch_.push_back(std::make_unique<Scratch>(device));
+  }
+
+  void set(const NlMeansParameters& parameters) override {
+    parameters_ = parameters;
+    for (int g = 0; g < frame_.group_count; ++g) {
+      auto* weights = tables_[g].weights.as<std::uint32_t>();
+      const int count =
+          make_patch_weights(parameters, layout_.bits, frame_.groups[g].count, weights);
+      tables_[g].patches = {weights, static_cast<std::uint32_t>(count - 1),
+                            distance_shift(parameters, layout_.bits)};
+    }
+  }
+
+  void copy(const ConstFrame& in, const Frame& out) override {
+    for (int p = 0; p < layout_.plane_count; ++p)
+      copy_plane(in.planes[p], out.planes[p]);
+  }
+
+  void run(const ConstFrame& in, const Frame& out) override {
+    for (int p = 0; p < layout_.plane_count; ++p)
+      if (frame_.has_others[p])
+        copy_plane(in.planes[p], out.planes[p]);
+    for (int g = 0; g < frame_.group_count; ++g)
+      if (layout_.bits == 8)
+        denoise<std::uint8_t>(g, in, out);
+      else
+        denoise<std::uint16_t>(g, in, out);
+  }
+
+ private:
+  struct Table {
+    Buffer weights;
+    PatchWeights patches{};
+  };
+
+  /// Calls function(begin, end, band) in parallel for shares of the rows.
+  template <class Function>
+  void for_shares(int rows, const Function& function) const {
+    bands_.for_each([&](const Band& band) {
+      const auto edge = [&](int number) {
+        return static_cast<int>(static_cast<long long>(rows) * number / bands_.count());
+      };
+      function(edge(band.number), edge(band.number + 1), band.number);
+    });
+  }
+
+  void copy_plane(View<const std::uint8_t> from, View<std::uint8_t> to) const {
+    for_shares(from.height, [&](int begin, int end, int) {
+      for (int y = begin; y < end; ++y)
+        std::memcpy(to.row(y), from.row(y), static_cast<std::size_t>(from.width));
+    });
+  }
+
+  template <class Sample>
+  void denoise(int number, const ConstFrame& in, const Frame& out) const {
+    const DenoisedChannels& group = frame_.groups[number];
+    const ContinuedPicture<Sample> picture(group, denoising_reach(parameters_),
+                                           continued_.as<Sample>());
+    const auto largest = (1u << layout_.bits) - 1;
+    const auto value = [&](const std::uint8_t* from) {
+      Sample word;
+      std::memcpy(&word, from, sizeof word);
+      return static_cast<Sample>(sample_value(word, layout_.shift, largest));
+    };
+    const auto place = [](const Channel& channel, int x) {
+      return (channel.offset + static_cast<std::ptrdiff_t>(channel.step) * x) *
+             static_cast<std::ptrdiff_t>(sizeof(Sample));
+    };
+    for_shares(picture.rows(), [&](int begin, int end, int) {
+      for (int y = begin - denoising_reach(parameters_); y < end - denoising_reach(parameters_);
+           ++y)
+        for (int c = 0; c < group.count; ++c) {
+          const Channel& channel = group.channels[c];
+          const int from = border_index(y, group.height(), Border::reflect_101);
+          picture.fill(c, y, in.planes[channel.plane].row(from) + place(channel, 0),
+                       channel.step * static_cast<int>(sizeof(Sample)), value);
+        }
+    });
+    for_shares(group.height(), [&](int begin, int end, int band) {
+      const Denoiser<Sample> denoiser(picture, group.count, parameters_, tables_[number].patches,
+                                      *scratch_[band]);
+      denoiser.run(begin, end, [&](int c, int x, int y, std::uint32_t result) {
+        const Channel& channel = group.channels[c];
+        const auto word = static_cast<Sample>(result << layout_.shift);
+        std::memcpy(out.planes[channel.plane].row(y) + place(channel, x), &word, sizeof word);
+      });
+    });
+  }
+
+  FrameLayout layout_;
+  DenoisedFrame frame_;
+  Bands bands_;
+  std::array<Table, FrameLayout::max_channels> tables_;
+  Buffer continued_;
+  std::vector<std::unique_ptr<Scratch>> scratch_;
+  NlMeansParameters parameters_;
+};
+
+}  // namespace
+
+std::unique_ptr<NlMeans::Implementation> make_nl_means_cpu(Device& device,
+                                                           const FrameLayout& layout) {
+  return std::make_unique<NlMeansCpu>(device, layout);
+}
+
+}  // namespace cudavision

@@ -1,0 +1,249 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+//
+// Non-local means on CUDA: which kernels a frame takes, and their launches.
+
+#include <algorithm>
+#include <string>
+
+#include "cuda/core/cuda_check.h"
+#include "cuda/core/tableuploader.h"
+#include "cuda/nlmeans/any.cuh"
+#include "cuda/nlmeans/backend.h"
+#include "cuda/nlmeans/tile.cuh"
+#include "cuda/nlmeans/weights.h"
+
+namespace cudavision {
+namespace {
+
+using Kernel = Launcher<NlMeansArguments>::Kernel;
+
+constexpr int most_reach =
+    denoising_reach({NlMeansParameters::max_search, NlMeansParameters::max_patch, 0});
+
+/// Radii of patches that there is a kernel of tiles for: 1 to this one.
+constexpr int max_tile_radius = 3;
+
+template <int kRadius>
+Kernel tile_kernel_of(int channels, bool shared_table) {
+  if (channels == 1)
+    return shared_table ? denoise_tiles<kRadius, 1, true> : denoise_tiles<kRadius, 1, false>;
+  return shared_table ? denoise_tiles<kRadius, 3, true> : denoise_tiles<kRadius, 3, false>;
+}
+
+Kernel tile_kernel(int radius, int channels, bool shared_table) {
+  switch (radius) {
+    case 1:
+      return tile_kernel_of<1>(channels, shared_table);
+    case 2:
+      return tile_kernel_of<2>(channels, shared_table);
+    default:
+      return tile_kernel_of<max_tile_radius>(channels, shared_table);
+  }
+}
+
+Kernel any_kernel(int sample_bytes, int channels) {
+  if (sample_bytes == 1)
+    return channels == 1 ? denoise_any<std::uint8_t, std::uint32_t, 1>
+                         : denoise_any<std::uint8_t, std::uint32_t, 3>;
+  return channels == 1 ? denoise_any<std::uint16_t, std::uint64_t, 1>
+                       : denoise_any<std::uint16_t, std::uint64_t, 3>;
+}
+
+Kernel continuing_kernel(int sample_bytes) {
+  return sample_bytes == 1 ? continue_pictures<std::uint8_t> : continue_pictures<std::uint16_t>;
+}
+
+unsigned tiles(const DenoisedPicture& picture, int width, int height) {
+  return static_cast<unsigned>((picture.width + width - 1) / width) *
+         ((picture.height + height - 1) / height);
+}
+
+template <class Byte>
+int pitch_of(View<Byte> plane) {
+  if (plane.pitch != static_cast<int>(plane.pitch))
+    throw Error(Error::Kind::invalid_argument,
+                "non-local means: rows that begin " + std::to_string(plane.pitch) +
+                    " bytes after each other; on a GPU less than 2 GB are supported");
+  return static_cast<int>(plane.pitch);
+}
+
+/// The groups of as many channels each, and what is launched for them.
+struct Plan {
+  int channels = 1;
+  int groups[FrameLayout::max_channels] = {};  ///< numbers, of the arguments' pictures
+  NlMeansArguments arguments{};
+  Kernel kernel = nullptr;
+  unsigned blocks = 0;
+  int threads = 0;
+  int shared_bytes = 0;
+  unsigned continuing_blocks = 0;  ///< 0: the kernel reads the frame itself
+};
+
+class NlMeansCuda final : public NlMeans::Implementation {
+ public:
+  NlMeansCuda(Device& device, const FrameLayout& layout)
+      : device_(device),
+        layout_(layout),
+        frame_(layout),
+        shared_bytes_(
+            device_attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin, "the shared memory")),
+        uploader_(device, most_weights(frame_)),
+        launcher_(device.stream(), continuing_kernel(layout.sample_bytes())) {
+    for (int radius = 1; radius <= max_tile_radius; ++radius)
+      for (const int channels : {1, DenoisedChannels::most})
+        for (const bool shared_table : {false, true})
+          cuda_check(
+              cudaFuncSetAttribute(tile_kernel(radius, channels, shared_table),
+                                   cudaFuncAttributeMaxDynamicSharedMemorySize, shared_bytes_),
+              "setting up a kernel on the GPU");
+    std::size_t bytes = 0;
+    for (int g = 0; g < frame_.group_count; ++g) {
+      continued_at_[g] = bytes;
+      bytes += continued_bytes(frame_.groups[g]);
+    }
+    continued_ = device.allocate(std::max<std::size_t>(1, bytes));
+  }
+
+  void set(const NlMeansParameters& parameters) override {
+    std::uint32_t* const weights = uploader_.next();
+    std::size_t used = 0;
+    for (Plan* plan : {&single_, &joint_}) {
+      plan->channels = plan == &joint_ ? DenoisedChannels::most : 1;
+      used += make_plan(parameters, *plan, weights, used);
+    }
+    uploader_.upload(used);
+  }
+
+  void run(const ConstFrame& in, const Frame& out) override {
+    for (int p = 0; p < layout_.plane_count; ++p)
+      if (frame_.has_others[p])
+        device_.copy(in.planes[p], out.planes[p]);
+    for (Plan* plan : {&single_, &joint_}) {
+      NlMeansArguments& a = plan->arguments;
+      if (a.picture_count == 0)
+        continue;
+      for (int i = 0; i < a.picture_count; ++i)
+        place(frame_.groups[plan->groups[i]], in, out, a.pictures[i]);
+      if (plan->continuing_blocks > 0)
+        launcher_(continuing_kernel(layout_.sample_bytes()), plan->continuing_blocks, any_threads,
+                  0, a);
+      launcher_(plan->kernel, plan->blocks, plan->threads, plan->shared_bytes, a);
+    }
+  }
+
+  void copy(const ConstFrame& in, const Frame& out) override {
+    for (int p = 0; p < layout_.plane_count; ++p)
+      device_.copy(in.planes[p], out.planes[p]);
+  }
+
+ private:
+  /// Of the tables of all groups; groups of as many channels share one.
+  static std::size_t most_weights(const DenoisedFrame& frame) {
+    std::size_t most = 0;
+    for (const int channels : {1, DenoisedChannels::most})
+      if (std::any_of(frame.groups.begin(), frame.groups.begin() + frame.group_count,
+                      [=](const DenoisedChannels& group) { return group.count == channels; }))
+        most += most_patch_weights(channels);
+    return std::max<std::size_t>(1, most);
+  }
+
+  /// At most, rounded up to what every access is a divisor of.
+  std::size_t continued_bytes(const DenoisedChannels& group) const {
+    const std::size_t bytes = static_cast<std::size_t>(group.count) * layout_.sample_bytes() *
+                              (group.width() + 2 * std::size_t{most_reach}) *
+                              (group.height() + 2 * std::size_t{most_reach});
+    return (bytes + 255) / 256 * 256;
+  }
+
+  /// Appends the plan's table to the `used` words, and returns the number of its entries.
+  std::size_t make_plan(const NlMeansParameters& parameters, Plan& plan, std::uint32_t* weights,
+                        std::size_t used) const {
+    NlMeansArguments& a = plan.arguments;
+    a = {};
+    for (int g = 0; g < frame_.group_count; ++g)
+      if (frame_.groups[g].count == plan.channels) {
+        DenoisedPicture& picture = a.pictures[a.picture_count];
+        picture.width = frame_.groups[g].width();
+        picture.height = frame_.groups[g].height();
+        picture.continued = continued_.as<std::uint8_t>() + continued_at_[g];
+        plan.groups[a.picture_count++] = g;
+      }
+    if (a.picture_count == 0)
+      return 0;
+    const int count = make_patch_weights(parameters, layout_.bits, plan.channels, weights + used);
+    a.search_radius = parameters.search / 2;
+    a.patch_radius = parameters.patch / 2;
+    a.weights = uploader_.tables() + used;
+    a.last_weight = static_cast<std::uint32_t>(count - 1);
+    a.distance_shift = distance_shift(parameters, layout_.bits);
+    a.bits = layout_.bits;
+    a.shift = layout_.shift;
+    choose_kernel(parameters, plan);
+    return static_cast<std::size_t>(count);
+  }
+
+  void choose_kernel(const NlMeansParameters& parameters, Plan& plan) const {
+    NlMeansArguments& a = plan.arguments;
+    const int reach = denoising_reach(parameters);
+    const int tile_bytes = tile_shared_bytes(plan.channels, reach);
+    const int table_bytes = static_cast<int>((a.last_weight + 1) * sizeof(std::uint32_t));
+    const bool in_tiles =
+        layout_.bits == 8 && a.patch_radius >= 1 && a.patch_radius <= max_tile_radius &&
+        a.search_radius <= DenoisingTile::max_search_radius && tile_bytes <= shared_bytes_;
+    plan.blocks = plan.continuing_blocks = 0;
+    if (in_tiles) {
+      const bool shared_table =
+          a.last_weight < most_shared_weights && tile_bytes + table_bytes <= shared_bytes_;
+      plan.kernel = tile_kernel(a.patch_radius, plan.channels, shared_table);
+      plan.threads = tile_threads;
+      plan.shared_bytes = tile_bytes + (shared_table ? table_bytes : 0);
+    } else {
+      plan.kernel = any_kernel(layout_.sample_bytes(), plan.channels);
+      plan.threads = any_threads;
+      plan.shared_bytes = 0;
+    }
+    for (int i = 0; i < a.picture_count; ++i) {
+      DenoisedPicture& picture = a.pictures[i];
+      picture.first_block = plan.blocks;
+      plan.blocks += in_tiles ? tiles(picture, DenoisingTile::width,
+                                      DenoisingTile::warps * tile_thread_rows(plan.channels))
+                              : tiles(picture, any_tile, any_tile);
+      picture.first_continued = plan.continuing_blocks;
+      if (!in_tiles)
+        plan.continuing_blocks +=
+            static_cast<unsigned>(plan.channels) * (picture.height + 2 * reach);
+    }
+  }
+
+  void place(const DenoisedChannels& group, const ConstFrame& in, const Frame& out,
+             DenoisedPicture& picture) const {
+    for (int c = 0; c < group.count; ++c) {
+      const Channel& channel = group.channels[c];
+      const View<const std::uint8_t> from = in.planes[channel.plane];
+      const View<std::uint8_t> to = out.planes[channel.plane];
+      const int bytes = layout_.sample_bytes();
+      picture.planes[c] = {
+          from.data,           to.data, pitch_of(from), pitch_of(to), channel.offset * bytes,
+          channel.step * bytes};
+    }
+  }
+
+  Device& device_;
+  FrameLayout layout_;
+  DenoisedFrame frame_;
+  int shared_bytes_;  ///< that a block may have
+  TableUploader uploader_;
+  Buffer continued_;
+  std::array<std::size_t, FrameLayout::max_channels> continued_at_{};
+  Launcher<NlMeansArguments> launcher_;
+  Plan single_, joint_;
+};
+
+}  // namespace
+
+std::unique_ptr<NlMeans::Implementation> make_nl_means_cuda(Device& device,
+                                                            const FrameLayout& layout) {
+  return std::make_unique<NlMeansCuda>(device, layout);
+}
+
+}  // namespace cudavision

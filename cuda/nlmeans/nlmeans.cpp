@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "cuda/nlmeans/nlmeans.h"
+
+#include <string>
+
+#include "cuda/core/layoutcheck.h"
+#include "cuda/nlmeans/backend.h"
+
+namespace cudavision {
+namespace {
+
+constexpr char operation[] = "non-local means";
+constexpr double largest_strength = 255;
+
+[[noreturn]] void refuse(const std::string& what) {
+  cudavision::refuse(operation, what);
+}
+
+bool is_colour(Role role) {
+  return role == Role::red || role == Role::green || role == Role::blue;
+}
+
+void check_planes(const FrameLayout& layout) {
+  check_layout(operation, layout);
+  int colours = 0;
+  for (int c = 0; c < layout.channel_count; ++c)
+    colours += is_colour(layout.channels[c].role);
+  if (colours == 0)
+    return;
+  for (const Role role : {Role::red, Role::green, Role::blue}) {
+    const int first = layout.find(role);
+    if (first < 0 || colours != 3)
+      refuse("of red, green and blue, a layout has one channel each, or none at all");
+    const Channel& red = layout.channels[layout.find(Role::red)];
+    const Channel& other = layout.channels[first];
+    if (other.width != red.width || other.height != red.height)
+      refuse("red, green and blue have different sizes");
+  }
+}
+
+void check_side(int pixels, int largest, const char* what) {
+  if (pixels < 1 || pixels > largest || pixels % 2 == 0)
+    refuse(std::string(what) + " of " + std::to_string(pixels) +
+           " pixels; it must be an odd number up to " + std::to_string(largest));
+}
+
+void check_parameters(const NlMeansParameters& parameters) {
+  check_side(parameters.search, NlMeansParameters::max_search, "a search");
+  check_side(parameters.patch, NlMeansParameters::max_patch, "a patch");
+  if (!(parameters.strength >= 0 && parameters.strength <= largest_strength))
+    refuse("a strength of " + std::to_string(parameters.strength) + "; it must be 0 to 255");
+}
+
+/// Whether the channels in their plane leave no byte between and behind their samples.
+bool fill_plane(const FrameLayout& layout, int plane, const bool* denoised) {
+  int count = 0;
+  unsigned offsets = 0;
+  for (int c = 0; c < layout.channel_count; ++c) {
+    const Channel& channel = layout.channels[c];
+    if (channel.plane != plane || !denoised[c])
+      continue;
+    ++count;
+    offsets |= channel.offset < FrameLayout::max_channels ? 1u << channel.offset : 0;
+  }
+  for (int c = 0; c < layout.channel_count; ++c) {
+    const Channel& channel = layout.channels[c];
+    if (channel.plane == plane && denoised[c] &&
+        (channel.step != count || channel.height != layout.planes[plane].rows ||
+         channel.width * count * layout.sample_bytes() != layout.planes[plane].row_bytes))
+      return false;
+  }
+  return count > 0 && offsets == (1u << count) - 1;
+}
+
+}  // namespace
+
+bool NlMeansParameters::operator==(const NlMeansParameters& other) const noexcept {
+  return search == other.search && patch == other.patch && strength == other.strength;
+}
+
+DenoisedFrame::DenoisedFrame(const FrameLayout& layout) noexcept {
+  bool denoised[FrameLayout::max_channels] = {};
+  DenoisedChannels colours;
+  for (int c = 0; c < layout.channel_count; ++c) {
+    const Channel& channel = layout.channels[c];
+    denoised[c] = channel.role != Role::alpha;
+    if (is_colour(channel.role)) {
+      colours.channels[colours.count++] = channel;
+    } else if (denoised[c]) {
+      groups[group_count].count = 1;
+      groups[group_count++].channels[0] = channel;
+    }
+  }
+  if (colours.count > 0)
+    groups[group_count++] = colours;
+  for (int p = 0; p < layout.plane_count; ++p)
+    has_others[p] = !fill_plane(layout, p, denoised);
+}
+
+NlMeans::NlMeans(Device& device, const FrameLayout& layout, const NlMeansParameters& parameters)
+    : layout_(layout), parameters_(parameters) {
+  check_planes(layout);
+  check_parameters(parameters);
+#ifdef CUDAVISION_HAVE_CUDA
+  if (device.backend() == Backend::cuda)
+    implementation_ = make_nl_means_cuda(device, layout);
+#endif
+  if (!implementation_)
+    implementation_ = make_nl_means_cpu(device, layout);
+  implementation_->set(parameters);
+}
+
+NlMeans::~NlMeans() = default;
+
+void NlMeans::set_parameters(const NlMeansParameters& parameters) {
+  if (parameters == parameters_)
+    return;
+  check_parameters(parameters);
+  implementation_->set(parameters);
+  parameters_ = parameters;
+}
+
+bool NlMeans::identity() const noexcept {
+  return parameters_.strength == 0 || parameters_.search == 1;
+}
+
+void NlMeans::run(const ConstFrame& in, const Frame& out) {
+  check_frame(operation, layout_, in, "input");
+  check_frame(operation, layout_, out, "output");
+  if (identity())
+    implementation_->copy(in, out);
+  else
+    implementation_->run(in, out);
+}
+
+}  // namespace cudavision

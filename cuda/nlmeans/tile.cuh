@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#pragma once
+
+// Non-local means of bytes with small patches, for .cu files. A block keeps its tile, and all that
+// its patches are compared with, in shared memory; a thread makes four samples of a few rows, whose
+// sums stay in registers while it goes through all shifts. Where patches overlap they share sums:
+// squares are summed along a row for four patches at a time, and down the rows by what comes and
+// goes.
+
+#include <cuda_runtime.h>
+
+#include "cuda/core/cuda_launch.h"
+#include "cuda/nlmeans/cuda.h"
+#include "cuda/nlmeans/tile.h"
+
+namespace cudavision {
+
+constexpr int tile_threads = 32 * DenoisingTile::warps;
+
+/// Rows of a thread: as many as there are registers for.
+CUDAVISION_HOST_DEVICE constexpr int tile_thread_rows(int channels) {
+  return channels == 1 ? 8 : 4;
+}
+
+/// Entries of the table in shared memory, if it is to lie there.
+constexpr int most_shared_weights = 8192;
+
+/// Of a block, but for the table.
+inline int tile_shared_bytes(int channels, int reach) {
+  return 2 * channels * DenoisingTile::rows(tile_thread_rows(channels), reach) *
+         DenoisingTile::pitch * 4;
+}
+
+/// kSharedTable: it is copied to shared memory, and looked up there.
+template <int kRadius, int kChannels, bool kSharedTable>
+__global__ void __launch_bounds__(tile_threads, 4)
+    denoise_tiles(const __grid_constant__ NlMeansArguments a) {
+  constexpr int thread_rows = tile_thread_rows(kChannels);
+  extern __shared__ std::uint32_t shared[];
+  wait_for_last_launch();
+
+  const DenoisedPicture& picture = picture_of_block(a, blockIdx.x, &DenoisedPicture::first_block);
+  const int across = (picture.width + DenoisingTile::width - 1) / DenoisingTile::width;
+  const int tile = blockIdx.x - picture.first_block;
+  const int left = tile % across * DenoisingTile::width;
+  const int top = tile / across * (DenoisingTile::warps * thread_rows);
+
+  const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
+  const int reach = a.search_radius + kRadius;
+  const int rows = DenoisingTile::rows(thread_rows, reach);
+  const int channel_words = rows * DenoisingTile::pitch;
+  // The table comes first: what lies at a known address takes no instruction to find.
+  std::uint32_t* const table = shared;
+  std::uint32_t* const own = table + (kSharedTable ? a.last_weight + 1 : 0);
+  std::uint32_t* const later = own + kChannels * channel_words;
+#pragma unroll
+  for (int c = 0; c < kChannels; ++c)
+    load_tile(picture, picture.planes[c], left - DenoisingTile::left_margin, top - reach, rows,
+              lane, warp, own + c * channel_words);
+  if (kSharedTable)
+    for (std::uint32_t i = threadIdx.x; i <= a.last_weight; i += tile_threads)
+      table[i] = a.weights[i];
+  __syncthreads();
+
+  const int first_row = warp * thread_rows;
+  const bool works = top + first_row < picture.height;
+  const auto weight = [&](std::uint32_t distance) {
+    const std::uint32_t index = min(distance >> a.distance_shift, a.last_weight);
+    return kSharedTable ? table[index] : __ldg(a.weights + index);
+  };
+  PatchSums<kRadius, kChannels, thread_rows> sums;
+  for (int phase = 0; phase < 4; ++phase) {
+    if (phase > 0) {
+      __syncthreads();
+      for (int i = threadIdx.x; i < kChannels * channel_words - 1; i += tile_threads)
+        later[i] = bytes_from(own[i], own[i + 1], phase);
+      __syncthreads();
+    }
+    if (works)
+      add_shifts(sums, {own, channel_words, lane, first_row}, phase == 0 ? own : later, phase,
+                 a.search_radius, weight);
+  }
+
+  if (works) {
+    const int x = left + 4 * lane;
+#pragma unroll
+    for (int y = 0; y < thread_rows; ++y)
+      if (top + first_row + y < picture.height)
+#pragma unroll
+        for (int c = 0; c < kChannels; ++c) {
+          const DenoisedPlane& plane = picture.planes[c];
+          std::uint8_t* row =
+              plane.out + static_cast<std::int64_t>(top + first_row + y) * plane.out_pitch;
+#pragma unroll
+          for (int i = 0; i < 4; ++i)
+            if (x + i < picture.width)
+              row[plane.offset + static_cast<std::int64_t>(plane.step) * (x + i)] =
+                  static_cast<std::uint8_t>(sums.mean(y, c, i));
+        }
+  }
+  let_next_launch_in();
+}
+
+}  // namespace cudavision

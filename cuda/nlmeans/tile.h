@@ -1,0 +1,244 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#pragma once
+
+// How a thread of the GPU compares patches of bytes: four neighbouring ones at a time, in words of
+// four bytes that a block keeps in shared memory. Everything here runs on the host as well, where
+// the tests compare it with one sample at a time.
+
+#include <cstdint>
+
+#include "cuda/core/border.h"
+#include "cuda/core/view.h"
+#include "cuda/nlmeans/cuda.h"
+#include "cuda/pixels/pixel_pack.h"
+
+namespace cudavision {
+
+/// |a − b| of each byte.
+CUDAVISION_HOST_DEVICE inline std::uint32_t byte_differences(std::uint32_t a, std::uint32_t b) {
+#ifdef __CUDA_ARCH__
+  return __vabsdiffu4(a, b);
+#else
+  std::uint32_t differences = 0;
+  for (int i = 0; i < 4; ++i) {
+    const std::uint32_t x = byte_of(a, i), y = byte_of(b, i);
+    differences |= (x < y ? y - x : x - y) << (8 * i);
+  }
+  return differences;
+#endif
+}
+
+/// Bytes 1 to 4 of the eight for places = 1, and so on.
+CUDAVISION_HOST_DEVICE inline std::uint32_t bytes_from(std::uint32_t low, std::uint32_t high,
+                                                       int places) {
+#ifdef __CUDA_ARCH__
+  return __funnelshift_r(low, high, 8 * places);
+#else
+  return places == 0 ? low : low >> (8 * places) | high << (32 - 8 * places);
+#endif
+}
+
+/// Of the bytes 0 to 3 of word `word` of three, those within kRadius of byte `byte` of the middle
+/// one.
+template <int kRadius>
+CUDAVISION_HOST_DEVICE constexpr std::uint32_t window_mask(int byte, int word) {
+  std::uint32_t mask = 0;
+  for (int i = 0; i < 4; ++i) {
+    const int distance = 4 * (word - 1) + i - byte;
+    if (distance >= -kRadius && distance <= kRadius)
+      mask |= 0xffu << (8 * i);
+  }
+  return mask;
+}
+
+/// sums[i] = of the squares of the bytes within kRadius of byte i of the middle word, over three
+/// words of each channel.
+template <int kRadius, int kChannels>
+CUDAVISION_HOST_DEVICE inline void sum_squares(const std::uint32_t (&words)[kChannels][3],
+                                               std::uint32_t (&sums)[4]) {
+  static_assert(kRadius >= 0 && kRadius <= 4, "wider windows do not fit three words");
+  constexpr bool share_middle = kRadius == 3;
+  std::uint32_t middle = 0;
+  if (share_middle) {
+    CUDAVISION_UNROLL
+    for (int c = 0; c < kChannels; ++c)
+      middle = dot_bytes(words[c][1], words[c][1], middle);
+  }
+  CUDAVISION_UNROLL
+  for (int i = 0; i < 4; ++i)
+    sums[i] = middle;
+  CUDAVISION_UNROLL
+  for (int c = 0; c < kChannels; ++c) {
+    if (share_middle) {
+      // Beside the middle word each window has three bytes more, which fit one word; byte 0 of the
+      // first word belongs to none, and serves as the fourth.
+      const std::uint32_t first = words[c][0] & 0xffffff00u, last = words[c][2];
+      const std::uint32_t others[4] = {first, select_bytes(first, last, 0x0432u),
+                                       select_bytes(first, last, 0x0543u),
+                                       select_bytes(first, last, 0x0654u)};
+      CUDAVISION_UNROLL
+      for (int i = 0; i < 4; ++i)
+        sums[i] = dot_bytes(others[i], others[i], sums[i]);
+    } else {
+      CUDAVISION_UNROLL
+      for (int i = 0; i < 4; ++i)
+        CUDAVISION_UNROLL
+      for (int w = 0; w < 3; ++w)
+        if (const std::uint32_t mask = window_mask<kRadius>(i, w))
+          sums[i] = dot_bytes(words[c][w] & mask, words[c][w], sums[i]);
+    }
+  }
+}
+
+/// What a block denoises at a time and what of the picture around that it keeps: rows of words, the
+/// first of which begin left_margin bytes to the left.
+struct DenoisingTile {
+  static constexpr int warps = 4;
+  static constexpr int width = 128;       ///< bytes: a word of each lane of a warp
+  static constexpr int left_margin = 32;  ///< also on the right
+  static constexpr int pitch = (width + 2 * left_margin) / 4;  ///< words
+  /// What a thread reads reaches a word beyond its own on both sides.
+  static constexpr int max_search_radius = left_margin - 4;
+
+  CUDAVISION_HOST_DEVICE static int rows(int thread_rows, int reach) {
+    return warps * thread_rows + 2 * reach;
+  }
+
+  /// Where the word before lane's own begins once the picture is shifted by dx, among the words of
+  /// the copy that begins (dx mod 4) bytes later.
+  CUDAVISION_HOST_DEVICE static int word(int lane, int dx) {
+    return lane + left_margin / 4 - 1 + (dx >> 2);
+  }
+};
+
+/// Fills the words of one channel's tile, of which the first lies at (left, top) of the picture or
+/// beyond its edges: the share of one thread.
+CUDAVISION_HOST_DEVICE inline void load_tile(const DenoisedPicture& picture,
+                                             const DenoisedPlane& plane, int left, int top,
+                                             int rows, int lane, int warp, std::uint32_t* words) {
+  for (int word = lane; word < DenoisingTile::pitch; word += 32) {
+    int place[4];
+    CUDAVISION_UNROLL
+    for (int i = 0; i < 4; ++i)
+      place[i] = plane.offset +
+                 plane.step * border_index(left + 4 * word + i, picture.width, Border::reflect_101);
+    for (int y = warp; y < rows; y += DenoisingTile::warps) {
+      const std::uint8_t* const row =
+          plane.in +
+          static_cast<std::int64_t>(border_index(top + y, picture.height, Border::reflect_101)) *
+              plane.in_pitch;
+      std::uint32_t bytes = 0;
+      CUDAVISION_UNROLL
+      for (int i = 0; i < 4; ++i)
+        bytes |= static_cast<std::uint32_t>(row[place[i]]) << (8 * i);
+      words[y * DenoisingTile::pitch + word] = bytes;
+    }
+  }
+}
+
+/// Where a thread finds the rows of its patches: of one channel, from the topmost row on.
+struct PatchRows {
+  const std::uint32_t* own;
+  const std::uint32_t* other;  ///< shifted by the shift that is looked at
+  int channel_words;           ///< from one channel to the next
+};
+
+/// The sums of a thread: of kRows rows of four samples.
+template <int kRadius, int kChannels, int kRows>
+class PatchSums {
+ public:
+  CUDAVISION_HOST_DEVICE PatchSums() {
+    CUDAVISION_UNROLL
+    for (int y = 0; y < kRows; ++y)
+      CUDAVISION_UNROLL
+    for (int i = 0; i < 4; ++i) {
+      weights_[y][i] = 0;
+      CUDAVISION_UNROLL
+      for (int c = 0; c < kChannels; ++c)
+        sums_[y][c][i] = 0;
+    }
+  }
+
+  /// Adds what one shift contributes. weight(distance): of a patch at that distance.
+  template <class Weight>
+  CUDAVISION_HOST_DEVICE void add(const PatchRows& rows, const Weight& weight) {
+    std::uint32_t columns[4] = {};
+    std::uint32_t window[patch][4];                 // what the rows of the patches have added
+    std::uint32_t centres[kRadius + 1][kChannels];  // the words that rows will be weighed with
+    CUDAVISION_UNROLL
+    for (int y = 0; y < kRows + 2 * kRadius; ++y) {
+      std::uint32_t differences[kChannels][3];
+      CUDAVISION_UNROLL
+      for (int c = 0; c < kChannels; ++c) {
+        const int at = c * rows.channel_words + y * DenoisingTile::pitch;
+        CUDAVISION_UNROLL
+        for (int w = 0; w < 3; ++w) {
+          const std::uint32_t other = rows.other[at + w];
+          differences[c][w] = byte_differences(rows.own[at + w], other);
+          if (w == 1)
+            centres[y % (kRadius + 1)][c] = other;
+        }
+      }
+      std::uint32_t sums[4];
+      sum_squares<kRadius>(differences, sums);
+      CUDAVISION_UNROLL
+      for (int i = 0; i < 4; ++i) {
+        columns[i] += sums[i] - (y < patch ? 0 : window[y % patch][i]);
+        window[y % patch][i] = sums[i];
+      }
+      if (y < 2 * kRadius)
+        continue;
+      const int row = y - 2 * kRadius;
+      CUDAVISION_UNROLL
+      for (int i = 0; i < 4; ++i) {
+        const std::uint32_t w = weight(columns[i]);
+        weights_[row][i] += w;
+        CUDAVISION_UNROLL
+        for (int c = 0; c < kChannels; ++c)
+          sums_[row][c][i] += w * byte_of(centres[(y - kRadius) % (kRadius + 1)][c], i);
+      }
+    }
+  }
+
+  /// The sample that has been made.
+  CUDAVISION_HOST_DEVICE std::uint32_t mean(int row, int channel, int i) const {
+    const std::uint32_t weight = weights_[row][i];
+    return (sums_[row][channel][i] + weight / 2) / weight;
+  }
+
+ private:
+  static constexpr int patch = 2 * kRadius + 1;
+
+  std::uint32_t weights_[kRows][4];
+  std::uint32_t sums_[kRows][kChannels][4];
+};
+
+/// A thread's part of a tile, as words of its channels.
+struct TileShare {
+  const std::uint32_t* words;
+  int channel_words;
+  int lane;
+  int first_row;  ///< of those that the thread makes
+};
+
+/// Adds what all shifts contribute whose dx, divided by four, leaves `phase`. later: the words of
+/// the tile as they are when they begin so many bytes later.
+template <class Sums, class Weight>
+CUDAVISION_HOST_DEVICE inline void add_shifts(Sums& sums, const TileShare& share,
+                                              const std::uint32_t* later, int phase,
+                                              int search_radius, const Weight& weight) {
+  PatchRows rows;
+  rows.own = share.words + (share.first_row + search_radius) * DenoisingTile::pitch +
+             DenoisingTile::word(share.lane, 0);
+  rows.channel_words = share.channel_words;
+  for (int dx = -search_radius + ((search_radius + phase) & 3); dx <= search_radius; dx += 4) {
+    rows.other =
+        later + share.first_row * DenoisingTile::pitch + DenoisingTile::word(share.lane, dx);
+    for (int dy = -search_radius; dy <= search_radius; ++dy) {
+      sums.add(rows, weight);
+      rows.other += DenoisingTile::pitch;
+    }
+  }
+}
+
+}  // namespace cudavision

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "cuda/nlmeans/weights.h"
+
+#include <cmath>
+
+namespace cudavision {
+namespace {
+
+/// The q of the smallest power of two, 2^q, that is not less than patch².
+int patch_bits(int patch) noexcept {
+  int bits = 0;
+  while (1 << bits < patch * patch)
+    ++bits;
+  return bits;
+}
+
+}  // namespace
+
+int distance_shift(const NlMeansParameters& parameters, int bits) noexcept {
+  return patch_bits(parameters.patch) + 2 * (bits - 8);
+}
+
+int make_patch_weights(const NlMeansParameters& parameters, int bits, int channels,
+                       std::uint32_t* weights) noexcept {
+  constexpr double least_weight = 0.001;  // of the largest
+  const std::int64_t largest_sample = (1 << bits) - 1;
+  const std::int64_t largest_distance = std::int64_t{parameters.patch} * parameters.patch *
+                                        channels * largest_sample * largest_sample;
+  const auto largest_index = static_cast<int>(largest_distance >> distance_shift(parameters, bits));
+
+  const int largest_weight = 0x7fffffff / (parameters.search * parameters.search * 255);
+  const double step = static_cast<double>(1 << patch_bits(parameters.patch)) /
+                      (parameters.patch * parameters.patch);
+  const auto strength = static_cast<float>(parameters.strength);
+  const float squared_strength = strength * strength;
+  const double scale = squared_strength * static_cast<float>(channels);
+
+  // Of a strength whose square is too small for binary32, nothing is left of the others.
+  weights[0] = static_cast<std::uint32_t>(largest_weight);
+  for (int i = 1; i <= largest_index; ++i) {
+    const double weight = std::rint(largest_weight * std::exp(-(i * step) / scale));
+    if (weight < least_weight * largest_weight) {
+      weights[i] = 0;
+      return i + 1;
+    }
+    weights[i] = static_cast<std::uint32_t>(weight);
+  }
+  return largest_index + 1;
+}
+
+}  // namespace cudavision

@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "cuda/pixels/access_pattern.h"
+
+#include <algorithm>
+#include <string>
+
+#include "cuda/core/error.h"
+
+namespace cudavision {
+namespace {
+
+constexpr int piece_bytes = 16;
+constexpr Role rgb_roles[3] = {Role::red, Role::green, Role::blue};
+
+int pixels_of(GroupKind kind) {
+  switch (kind) {
+    case GroupKind::luma_bytes_1:
+      return LumaBytes<1, 0>::pixels;
+    case GroupKind::luma_bytes_2_0:
+    case GroupKind::luma_bytes_2_1:
+      return LumaBytes<2, 0>::pixels;
+    case GroupKind::luma_words:
+      return LumaWords<false>::pixels;
+    case GroupKind::packed_colour_3:
+      return PackedColour<3>::pixels;
+    case GroupKind::packed_colour_4:
+      return PackedColour<4>::pixels;
+    case GroupKind::planar_colour:
+      return PlanarColour::pixels;
+    case GroupKind::scattered_luma_1:
+    case GroupKind::scattered_luma_2:
+      return ScatteredLuma<1>::pixels;
+    case GroupKind::scattered_colour:
+      return ScatteredColour::pixels;
+  }
+  return 1;
+}
+
+int pixel_bytes_of(GroupKind kind) {
+  switch (kind) {
+    case GroupKind::luma_bytes_2_0:
+    case GroupKind::luma_bytes_2_1:
+    case GroupKind::luma_words:
+      return 2;
+    case GroupKind::packed_colour_3:
+      return 3;
+    case GroupKind::packed_colour_4:
+      return 4;
+    default:
+      return 1;
+  }
+}
+
+GroupKind scattered_kind(const FrameLayout& layout, bool colour) {
+  if (colour)
+    return GroupKind::scattered_colour;
+  return layout.bits == 8 ? GroupKind::scattered_luma_1 : GroupKind::scattered_luma_2;
+}
+
+GroupKind find_dense_kind(const FrameLayout& layout, const Channel (&channels)[3], bool colour) {
+  const auto rows_fit = [&](const Channel& channel) {
+    return layout.planes[channel.plane].rows == layout.height;
+  };
+  const Channel& first = channels[0];
+  if (!rows_fit(first))
+    return scattered_kind(layout, colour);
+  if (!colour) {
+    if (layout.bits > 8)
+      return first.step == 1 ? GroupKind::luma_words : GroupKind::scattered_luma_2;
+    if (first.step == 1)
+      return GroupKind::luma_bytes_1;
+    if (first.step == 2)
+      return first.offset == 0 ? GroupKind::luma_bytes_2_0 : GroupKind::luma_bytes_2_1;
+    return GroupKind::scattered_luma_1;
+  }
+  const auto all = [&](auto condition) { return std::all_of(channels, channels + 3, condition); };
+  const bool one_plane = all([&](const Channel& c) { return c.plane == first.plane; });
+  if (one_plane && all([](const Channel& c) { return c.step == 4; }))
+    return GroupKind::packed_colour_4;
+  if (one_plane && all([](const Channel& c) { return c.step == 3; }))
+    return GroupKind::packed_colour_3;
+  const int row_bytes = layout.planes[first.plane].row_bytes;
+  if (all([&](const Channel& c) {
+        return c.step == 1 && rows_fit(c) && layout.planes[c.plane].row_bytes == row_bytes;
+      }) &&
+      channels[0].plane != channels[1].plane && channels[1].plane != channels[2].plane &&
+      channels[0].plane != channels[2].plane)
+    return GroupKind::planar_colour;
+  return GroupKind::scattered_colour;
+}
+
+int narrow(std::ptrdiff_t pitch) {
+  if (pitch != static_cast<int>(pitch))
+    throw Error(Error::Kind::invalid_argument,
+                "rows that lie " + std::to_string(pitch) + " bytes apart; 2 GiB are the most");
+  return static_cast<int>(pitch);
+}
+
+/// Whether the rows of every plane follow each other without a gap, in and out.
+bool without_gaps(const PictureGroups& groups) {
+  return std::all_of(groups.planes, groups.planes + 3, [&](const PlanePair& plane) {
+    return (!plane.in || plane.in_pitch == groups.row_bytes) &&
+           (!plane.out || plane.out_pitch == groups.row_bytes);
+  });
+}
+
+bool multiple_of_piece(const void* data, std::ptrdiff_t pitch) {
+  return reinterpret_cast<std::uintptr_t>(data) % piece_bytes == 0 && pitch % piece_bytes == 0;
+}
+
+}  // namespace
+
+PictureMaker::PictureMaker(const FrameLayout& layout)
+    : layout_(layout), colour_(layout.find(Role::luma) < 0) {
+  for (int c = 0; c < (colour_ ? 3 : 1); ++c)
+    channels_[c] = layout.channels[layout.find(colour_ ? rgb_roles[c] : Role::luma)];
+  dense_kind_ = find_dense_kind(layout, channels_, colour_);
+
+  for (int p = 0; p < layout.plane_count; ++p) {
+    int samples = 0;
+    for (int c = 0; c < (colour_ ? 3 : 1); ++c)
+      samples += channels_[c].plane == p;
+    if (samples == 0)
+      untouched_planes_.push_back(p);
+    if (static_cast<long long>(samples) * layout.width * layout.height * layout.sample_bytes() <
+        static_cast<long long>(layout.planes[p].row_bytes) * layout.planes[p].rows)
+      mixed_planes_.push_back(p);
+  }
+}
+
+bool PictureMaker::aligned(const ConstFrame& in, const Frame& out) const {
+  for (int p = 0; p < layout_.plane_count; ++p) {
+    // Only the rows of a plane of several rows depend on its pitch.
+    const bool rows = layout_.planes[p].rows > 1;
+    if (!multiple_of_piece(in.planes[p].data, rows ? in.planes[p].pitch : 0) ||
+        !multiple_of_piece(out.planes[p].data, rows ? out.planes[p].pitch : 0))
+      return false;
+  }
+  return true;
+}
+
+Picture PictureMaker::make(const ConstFrame& in, const Frame& out) const {
+  Picture picture;
+  picture.kind = aligned(in, out) ? dense_kind_ : scattered_kind(layout_, colour_);
+
+  PictureGroups& groups = picture.groups;
+  const auto pair = [&](int p) {
+    return PlanePair{in.planes[p].data, out.planes[p].data, narrow(in.planes[p].pitch),
+                     narrow(out.planes[p].pitch)};
+  };
+  for (int c = 0; c < (colour_ ? 3 : 1); ++c) {
+    groups.planes[c] = pair(channels_[c].plane);
+    groups.offset[c] = channels_[c].offset * layout_.sample_bytes();
+    groups.step[c] = channels_[c].step * layout_.sample_bytes();
+  }
+  groups.width = layout_.width;
+  groups.row_bytes = layout_.planes[channels_[0].plane].row_bytes;
+  groups.shift = layout_.shift;
+  groups.largest = (1u << layout_.bits) - 1;
+
+  const int pixels = pixels_of(picture.kind);
+  const int row_pixels =
+      picture.scattered()
+          ? layout_.width
+          : (groups.row_bytes + pixel_bytes_of(picture.kind) - 1) / pixel_bytes_of(picture.kind);
+  const std::uint32_t per_row = (row_pixels + pixels - 1) / pixels;
+  if (!picture.scattered() && row_pixels == layout_.width && row_pixels % pixels == 0)
+    picture.rows = without_gaps(groups) ? Rows::linear : Rows::whole;
+  groups.per_row = static_cast<int>(per_row);
+  groups.rows = layout_.height;
+  groups.count = per_row * static_cast<std::uint32_t>(layout_.height);
+
+  if (colour_) {
+    constexpr std::uint32_t weights[3] = {299, 587, 114};
+    groups.keep = 0xffffffffu;
+    for (int c = 0; c < 3; ++c) {
+      // Packed pixels keep their bytes' order; planes and scattered samples come as red, green,
+      // blue.
+      const bool packed =
+          picture.kind == GroupKind::packed_colour_3 || picture.kind == GroupKind::packed_colour_4;
+      const int byte = packed ? channels_[c].offset : c;
+      groups.weights_low |= weights[c] % 256 << (8 * byte);
+      groups.weights_high |= weights[c] / 256 << (8 * byte);
+      groups.keep &= ~(0xffu << (8 * byte));
+      groups.table_of[byte] = c;
+    }
+  }
+
+  if (picture.scattered())
+    return picture;
+  for (const int p : untouched_planes_) {
+    CopyPieces& copy = picture.copies[picture.copy_count++];
+    copy.plane = pair(p);
+    copy.row_bytes = layout_.planes[p].row_bytes;
+    const std::uint32_t pieces = (copy.row_bytes + piece_bytes - 1) / piece_bytes;
+    copy.count = pieces * static_cast<std::uint32_t>(layout_.planes[p].rows);
+    copy.per_row = static_cast<int>(pieces);
+    copy.rows = layout_.planes[p].rows;
+  }
+  return picture;
+}
+
+}  // namespace cudavision

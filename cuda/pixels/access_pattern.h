@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#pragma once
+
+// From a frame's layout and addresses to the groups that kernels work on.
+
+#include <vector>
+
+#include "cuda/core/frame.h"
+#include "cuda/pixels/pixel_pack.h"
+
+namespace cudavision {
+
+/// The group types of pixelgroup.h.
+enum class GroupKind {
+  luma_bytes_1,    ///< LumaBytes<1, 0>
+  luma_bytes_2_0,  ///< LumaBytes<2, 0>
+  luma_bytes_2_1,  ///< LumaBytes<2, 1>
+  luma_words,
+  packed_colour_3,
+  packed_colour_4,
+  planar_colour,
+  scattered_luma_1,
+  scattered_luma_2,
+  scattered_colour,
+};
+
+/// A plane, or a part of the frame's bytes, that goes through unchanged.
+struct CopyPieces {
+  PlanePair plane;
+  std::uint32_t count = 0;  ///< pieces of 16 bytes; the last of a row may be shorter
+  int per_row = 1;          ///< pieces
+  int row_bytes = 0;
+  int rows = 0;
+};
+
+struct Picture {
+  GroupKind kind = GroupKind::scattered_luma_1;
+  Rows rows = Rows::ragged;
+  PictureGroups groups;
+  int copy_count = 0;
+  CopyPieces copies[FrameLayout::max_planes];  ///< empty where kind is scattered
+  bool scattered() const noexcept { return kind >= GroupKind::scattered_luma_1; }
+};
+
+/// Finds the fastest groups for frames of one layout.
+class PictureMaker {
+ public:
+  explicit PictureMaker(const FrameLayout& layout);
+
+  /// out is not looked at where it has no planes (a picture that is only read).
+  Picture make(const ConstFrame& in, const Frame& out) const;
+
+  /// Planes with bytes that scattered groups do not write: to be copied whole before they run.
+  const std::vector<int>& mixed_planes() const noexcept { return mixed_planes_; }
+
+ private:
+  bool aligned(const ConstFrame& in, const Frame& out) const;
+
+  FrameLayout layout_;
+  bool colour_;
+  GroupKind dense_kind_;  ///< for frames with aligned rows
+  std::vector<int> untouched_planes_;
+  std::vector<int> mixed_planes_;
+  Channel channels_[3];
+};
+
+}  // namespace cudavision

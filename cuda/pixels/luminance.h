@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#pragma once
+
+#include <cstdint>
+#include <memory>
+
+#include "cuda/core/device.h"
+#include "cuda/core/frame.h"
+
+namespace cudavision {
+
+/// One channel whose samples follow each other without a gap: bytes where bits is 8, else words of
+/// two bytes as frame.h describes them.
+struct SamplePlane {
+  View<const std::uint8_t> rows;  ///< in bytes
+  int width = 0;                  ///< samples per row
+  int bits = 8;
+  int shift = 0;
+
+  int height() const noexcept { return rows.height; }
+};
+
+/// The luminance of frames: the luma channel where the layout has one, else
+/// `u = (299·red + 587·green + 114·blue) div 1000` (the weights of ITU-R BT.601).
+class Luminance {
+ public:
+  /// layout: as Histogram takes it: 8 to 16 bits; a luma channel as large as the picture, or red,
+  /// green and blue of 8 bits. operation: in whose name errors speak. Throws invalid_argument.
+  Luminance(Device& device, const FrameLayout& layout, const char* operation);
+  ~Luminance();
+
+  /// The luminance of in: where it lies already, or else in memory of this object, which the call
+  /// enqueues to fill and the next call overwrites.
+  SamplePlane of(const ConstFrame& in);
+
+  class Implementation;
+
+ private:
+  FrameLayout layout_;
+  const char* operation_;
+  Buffer memory_;  // of plane_, where the frames have no such plane
+  View<std::uint8_t> plane_;
+  std::unique_ptr<Implementation> implementation_;
+};
+
+}  // namespace cudavision

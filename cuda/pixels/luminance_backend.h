@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#pragma once
+
+// What a backend implements of luminance.h, for frames whose luminance does not lie densely.
+
+#include <memory>
+
+#include "cuda/pixels/luminance.h"
+
+namespace cudavision {
+
+class Luminance::Implementation {
+ public:
+  virtual ~Implementation() = default;
+  /// Values, unshifted, into rows of the layout's width.
+  virtual void run(const ConstFrame& in, View<std::uint8_t> out) = 0;
+};
+
+std::unique_ptr<Luminance::Implementation> make_luminance_cpu(Device& device,
+                                                              const FrameLayout& layout);
+std::unique_ptr<Luminance::Implementation> make_luminance_cuda(Device& device,
+                                                               const FrameLayout& layout);
+
+}  // namespace cudavision

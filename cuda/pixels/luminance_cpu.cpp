@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+//
+// The definition: what these loops compute is what the CUDA kernels must compute.
+
+#include <algorithm>
+
+#include "cuda/core/parallel.h"
+#include "cuda/pixels/luminance_backend.h"
+#include "cuda/pixels/samples.h"
+
+namespace cudavision {
+namespace {
+
+class LuminanceCpu final : public Luminance::Implementation {
+ public:
+  explicit LuminanceCpu(const FrameLayout& layout)
+      : bits_(layout.bits), samples_(layout, Role::luma), bands_(layout.height) {}
+
+  void run(const ConstFrame& in, View<std::uint8_t> out) override {
+    bands_.for_each([&](const Band& band) {
+      // Densely lying samples are not gathered, and do not come here.
+      for (int y = band.begin; y < band.end; ++y)
+        if (bits_ == 8)
+          samples_.row8(in, y, out.row(y));
+        else
+          samples_.row16(in, y, reinterpret_cast<std::uint16_t*>(out.row(y)));
+    });
+  }
+
+ private:
+  int bits_;
+  Samples samples_;
+  Bands bands_;
+};
+
+}  // namespace
+
+std::unique_ptr<Luminance::Implementation> make_luminance_cpu(Device&, const FrameLayout& layout) {
+  return std::make_unique<LuminanceCpu>(layout);
+}
+
+}  // namespace cudavision

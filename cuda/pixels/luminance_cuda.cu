@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
+#include "cuda/core/cuda_launch.h"
+#include "cuda/pixels/access_pattern.h"
+#include "cuda/pixels/luminance_backend.h"
+
+namespace cudavision {
+namespace {
+
+constexpr int threads = 256;
+
+struct LuminanceArguments {
+  PictureGroups picture;
+  std::uint8_t* out;
+  std::int64_t out_pitch;
+};
+
+template <class Group>
+__device__ std::uint32_t luminance_in(const std::uint32_t* data, int pixel,
+                                      const PictureGroups& picture) {
+  if constexpr (Group::colour)
+    return packed_luminance(Group::pixel(data, pixel), picture);
+  else
+    return Group::value(data, pixel, picture);
+}
+
+/// One thread for each group of pixels. The rows written to have room for whole groups.
+template <class Group, class Sample, Rows kRows>
+__global__ void luminance_kernel(const __grid_constant__ LuminanceArguments a) {
+  constexpr int per_word = 4 / static_cast<int>(sizeof(Sample));
+  let_next_launch_in();
+  wait_for_last_launch();
+  const std::uint32_t number = blockIdx.x * blockDim.x + threadIdx.x;
+  if (number >= a.picture.count)
+    return;
+  const GroupCursor<kRows> at(a.picture, number);
+  std::uint32_t data[Group::words];
+  Group::template load<kRows>(a.picture, at, data);
+  auto* to = reinterpret_cast<std::uint32_t*>(a.out + a.out_pitch * at.y) +
+             static_cast<std::int64_t>(at.x) * (Group::pixels / per_word);
+#pragma unroll
+  for (int w = 0; w < Group::pixels / per_word; ++w) {
+    std::uint32_t word = 0;
+#pragma unroll
+    for (int i = 0; i < per_word; ++i)
+      word |= luminance_in<Group>(data, w * per_word + i, a.picture) << (32 / per_word * i);
+    to[w] = word;
+  }
+}
+
+using Kernel = Launcher<LuminanceArguments>::Kernel;
+
+template <class Group>
+Kernel kernel_for(Rows rows) {
+  return rows == Rows::ragged ? luminance_kernel<Group, std::uint8_t, Rows::ragged>
+                              : luminance_kernel<Group, std::uint8_t, Rows::whole>;
+}
+
+Kernel kernel_for(const Picture& picture) {
+  switch (picture.kind) {
+    case GroupKind::luma_bytes_2_0:
+      return kernel_for<LumaBytes<2, 0>>(picture.rows);
+    case GroupKind::luma_bytes_2_1:
+      return kernel_for<LumaBytes<2, 1>>(picture.rows);
+    case GroupKind::packed_colour_3:
+      return kernel_for<PackedColour<3>>(picture.rows);
+    case GroupKind::packed_colour_4:
+      return kernel_for<PackedColour<4>>(picture.rows);
+    case GroupKind::planar_colour:
+      return kernel_for<PlanarColour>(picture.rows);
+    case GroupKind::scattered_luma_1:
+      return luminance_kernel<ScatteredLuma<1>, std::uint8_t, Rows::ragged>;
+    case GroupKind::scattered_luma_2:
+      return luminance_kernel<ScatteredLuma<2>, std::uint16_t, Rows::ragged>;
+    default:  // densely lying luma does not come here
+      return luminance_kernel<ScatteredColour, std::uint8_t, Rows::ragged>;
+  }
+}
+
+class LuminanceCuda final : public Luminance::Implementation {
+ public:
+  LuminanceCuda(Device& device, const FrameLayout& layout)
+      : maker_(layout),
+        launch_(device.stream(), luminance_kernel<ScatteredColour, std::uint8_t, Rows::ragged>) {}
+
+  void run(const ConstFrame& in, View<std::uint8_t> out) override {
+    const Picture picture = maker_.make(in, Frame{});
+    const LuminanceArguments a{picture.groups, out.data, out.pitch};
+    launch_(kernel_for(picture), (a.picture.count + threads - 1) / threads, threads, 0, a);
+  }
+
+ private:
+  PictureMaker maker_;
+  Launcher<LuminanceArguments> launch_;
+};
+
+}  // namespace
+
+std::unique_ptr<Luminance::Implementation> make_luminance_cuda(Device& device,
+                                                               const FrameLayout& layout) {
+  return std::make_unique<LuminanceCuda>(device, layout);
+}
+
+}  // namespace cudavision

@@ -1,0 +1,416 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#pragma once
+
+// How one thread holds a few neighbouring pixels in registers: a group is an array of 32-bit words,
+// loaded and stored in pieces of 16 bytes, whose samples are taken out and put back by constant
+// byte positions. Everything here runs on the host as well, where the tests compare it with one
+// byte at a time.
+
+#include <cstdint>
+#include <cstring>
+
+#include "cuda/core/view.h"
+#include "cuda/histequalize/arithmetic.h"
+#include "cuda/pixels/packed_image.h"
+
+namespace cudavision {
+
+/// Bytes 0 to 7 are those of low and high; selector nibble i names byte i of the result.
+CUDAVISION_HOST_DEVICE inline std::uint32_t select_bytes(std::uint32_t low, std::uint32_t high,
+                                                         std::uint32_t selector) {
+#ifdef __CUDA_ARCH__
+  return __byte_perm(low, high, selector);
+#else
+  const std::uint64_t bytes = std::uint64_t{high} << 32 | low;
+  std::uint32_t result = 0;
+  for (int i = 0; i < 4; ++i)
+    result |= static_cast<std::uint32_t>(bytes >> (8 * (selector >> (4 * i) & 7)) & 0xff)
+              << (8 * i);
+  return result;
+#endif
+}
+
+CUDAVISION_HOST_DEVICE inline std::uint32_t byte_of(std::uint32_t word, int number) {
+  // One instruction, where a shift and a mask are two.
+  return select_bytes(word, 0, 0x4440u + number);
+}
+
+/// The sum of the products of the bytes of a and b, added to sum.
+CUDAVISION_HOST_DEVICE inline std::uint32_t dot_bytes(std::uint32_t a, std::uint32_t b,
+                                                      std::uint32_t sum) {
+#ifdef __CUDA_ARCH__
+  return __dp4a(a, b, sum);
+#else
+  for (int i = 0; i < 4; ++i)
+    sum += byte_of(a, i) * byte_of(b, i);
+  return sum;
+#endif
+}
+
+/// Luminance of a pixel of four bytes with the weights of its byte order.
+CUDAVISION_HOST_DEVICE inline std::uint32_t packed_luminance(std::uint32_t pixel,
+                                                             const PictureGroups& picture) {
+  const std::uint32_t high = dot_bytes(pixel, picture.weights_high, 0);
+  return luminance_of_sum(dot_bytes(pixel, picture.weights_low, high << 8));
+}
+
+CUDAVISION_HOST_DEVICE inline void load_words(const std::uint8_t* from, std::uint32_t* words) {
+#ifdef __CUDA_ARCH__
+  const uint4 piece = __ldg(reinterpret_cast<const uint4*>(from));
+  words[0] = piece.x;
+  words[1] = piece.y;
+  words[2] = piece.z;
+  words[3] = piece.w;
+#else
+  std::memcpy(words, from, 16);
+#endif
+}
+
+CUDAVISION_HOST_DEVICE inline void store_words(std::uint8_t* to, const std::uint32_t* words) {
+#ifdef __CUDA_ARCH__
+  *reinterpret_cast<uint4*>(to) = make_uint4(words[0], words[1], words[2], words[3]);
+#else
+  std::memcpy(to, words, 16);
+#endif
+}
+
+CUDAVISION_HOST_DEVICE inline std::uint32_t load_word(const std::uint8_t* from) {
+#ifdef __CUDA_ARCH__
+  return __ldg(reinterpret_cast<const std::uint32_t*>(from));
+#else
+  std::uint32_t word;
+  std::memcpy(&word, from, sizeof word);
+  return word;
+#endif
+}
+
+CUDAVISION_HOST_DEVICE inline void store_word(std::uint8_t* to, std::uint32_t word) {
+#ifdef __CUDA_ARCH__
+  *reinterpret_cast<std::uint32_t*>(to) = word;
+#else
+  std::memcpy(to, &word, sizeof word);
+#endif
+}
+
+/// 16·kPieces bytes from an address divisible by 16, of which only the first `existing` are there;
+/// the others read as zero. In rows that are not ragged all are there.
+template <int kPieces, Rows kRows>
+CUDAVISION_HOST_DEVICE inline void load_row(const std::uint8_t* from, int existing,
+                                            std::uint32_t* words) {
+  if (kRows != Rows::ragged || existing >= 16 * kPieces) {
+    CUDAVISION_UNROLL
+    for (int p = 0; p < kPieces; ++p)
+      load_words(from + 16 * p, words + 4 * p);
+    return;
+  }
+  const int whole_words = existing > 0 ? existing / 4 : 0;
+  std::uint32_t last = 0;
+  CUDAVISION_UNROLL
+  for (int b = 0; b < 3; ++b)
+    if (4 * whole_words + b < existing)
+      last |= static_cast<std::uint32_t>(from[4 * whole_words + b]) << (8 * b);
+  CUDAVISION_UNROLL
+  for (int w = 0; w < 4 * kPieces; ++w)
+    words[w] = w < whole_words ? load_word(from + 4 * w) : w == whole_words ? last : 0;
+}
+
+template <int kPieces, Rows kRows>
+CUDAVISION_HOST_DEVICE inline void store_row(std::uint8_t* to, int existing,
+                                             const std::uint32_t* words) {
+  if (kRows != Rows::ragged || existing >= 16 * kPieces) {
+    CUDAVISION_UNROLL
+    for (int p = 0; p < kPieces; ++p)
+      store_words(to + 16 * p, words + 4 * p);
+    return;
+  }
+  const int whole_words = existing > 0 ? existing / 4 : 0;
+  std::uint32_t last = 0;
+  CUDAVISION_UNROLL
+  for (int w = 0; w < 4 * kPieces; ++w) {
+    if (w < whole_words)
+      store_word(to + 4 * w, words[w]);
+    if (w == whole_words)
+      last = words[w];
+  }
+  CUDAVISION_UNROLL
+  for (int b = 0; b < 3; ++b)
+    if (4 * whole_words + b < existing)
+      to[4 * whole_words + b] = static_cast<std::uint8_t>(byte_of(last, b));
+}
+
+/// Pixels of a group that exist: fewer at the right border of ragged rows.
+template <class Group, Rows kRows>
+CUDAVISION_HOST_DEVICE inline int pixels_in(const PictureGroups& picture,
+                                            const GroupCursor<kRows>& at) {
+  if (kRows != Rows::ragged)
+    return Group::pixels;
+  const int left = picture.width - at.x * Group::pixels;
+  return left < 0 ? 0 : left < Group::pixels ? left : Group::pixels;
+}
+
+/// Luma of 8 bits: byte kOffset of every kStep.
+template <int kStep, int kOffset>
+struct LumaBytes {
+  static constexpr bool colour = false;
+  static constexpr int pixels = 16 / kStep;
+  static constexpr int words = 4;
+
+  template <Rows kRows>
+  CUDAVISION_HOST_DEVICE static void load(const PictureGroups& picture,
+                                          const GroupCursor<kRows>& at, std::uint32_t* data) {
+    const PlanePair& plane = picture.planes[0];
+    load_row<1, kRows>(plane.in_row(at.y) + row_offset(at.x, 4 * words),
+                       picture.row_bytes - static_cast<int>(row_offset(at.x, 4 * words)), data);
+  }
+  template <Rows kRows>
+  CUDAVISION_HOST_DEVICE static void store(const PictureGroups& picture,
+                                           const GroupCursor<kRows>& at,
+                                           const std::uint32_t* data) {
+    const PlanePair& plane = picture.planes[0];
+    store_row<1, kRows>(plane.out_row(at.y) + row_offset(at.x, 4 * words),
+                        picture.row_bytes - static_cast<int>(row_offset(at.x, 4 * words)), data);
+  }
+  CUDAVISION_HOST_DEVICE static std::uint32_t value(const std::uint32_t* data, int pixel,
+                                                    const PictureGroups&) {
+    const int at = pixel * kStep + kOffset;
+    return byte_of(data[at / 4], at % 4);
+  }
+  CUDAVISION_HOST_DEVICE static void set(std::uint32_t* data, int pixel, std::uint32_t value,
+                                         const PictureGroups&) {
+    const int at = pixel * kStep + kOffset;
+    // Nibble i of the selector takes the old byte i, except that the new one goes in at its place.
+    const std::uint32_t selector = (0x3210u & ~(0xfu << (4 * (at % 4)))) | 4u << (4 * (at % 4));
+    data[at / 4] = select_bytes(data[at / 4], value, selector);
+  }
+};
+
+/// Luma of 9 to 16 bits, dense. kAllBits: every word is a value as it is.
+template <bool kAllBits>
+struct LumaWords {
+  static constexpr bool colour = false;
+  static constexpr int pixels = 8;
+  static constexpr int words = 4;
+
+  template <Rows kRows>
+  CUDAVISION_HOST_DEVICE static void load(const PictureGroups& picture,
+                                          const GroupCursor<kRows>& at, std::uint32_t* data) {
+    const PlanePair& plane = picture.planes[0];
+    load_row<1, kRows>(plane.in_row(at.y) + row_offset(at.x, 4 * words),
+                       picture.row_bytes - static_cast<int>(row_offset(at.x, 4 * words)), data);
+  }
+  template <Rows kRows>
+  CUDAVISION_HOST_DEVICE static void store(const PictureGroups& picture,
+                                           const GroupCursor<kRows>& at,
+                                           const std::uint32_t* data) {
+    const PlanePair& plane = picture.planes[0];
+    store_row<1, kRows>(plane.out_row(at.y) + row_offset(at.x, 4 * words),
+                        picture.row_bytes - static_cast<int>(row_offset(at.x, 4 * words)), data);
+  }
+  CUDAVISION_HOST_DEVICE static std::uint32_t value(const std::uint32_t* data, int pixel,
+                                                    const PictureGroups& picture) {
+    const std::uint32_t word = pixel % 2 ? data[pixel / 2] >> 16 : data[pixel / 2] & 0xffff;
+    return kAllBits ? word : sample_value(word, picture.shift, picture.largest);
+  }
+  CUDAVISION_HOST_DEVICE static void set(std::uint32_t* data, int pixel, std::uint32_t value,
+                                         const PictureGroups& picture) {
+    data[pixel / 2] = select_bytes(data[pixel / 2], kAllBits ? value : value << picture.shift,
+                                   pixel % 2 ? 0x5410u : 0x3254u);
+  }
+};
+
+/// One luma sample of one or two bytes per word, wherever it lies: for layouts and alignments that
+/// the other groups do not know.
+template <int kSampleBytes>
+struct ScatteredLuma {
+  static constexpr bool colour = false;
+  static constexpr int pixels = 4;
+  static constexpr int words = 4;
+
+  template <Rows kRows>
+  CUDAVISION_HOST_DEVICE static void load(const PictureGroups& picture,
+                                          const GroupCursor<kRows>& at, std::uint32_t* data) {
+    const PlanePair& plane = picture.planes[0];
+    const std::uint8_t* row = plane.in_row(at.y) + picture.offset[0];
+    CUDAVISION_UNROLL
+    for (int i = 0; i < pixels; ++i) {
+      data[i] = 0;
+      if (at.x * pixels + i >= picture.width)
+        continue;
+      const std::uint8_t* sample =
+          row + static_cast<std::ptrdiff_t>(at.x * pixels + i) * picture.step[0];
+      data[i] = sample[0];
+      if (kSampleBytes == 2)
+        data[i] |= static_cast<std::uint32_t>(sample[1]) << 8;
+    }
+  }
+  template <Rows kRows>
+  CUDAVISION_HOST_DEVICE static void store(const PictureGroups& picture,
+                                           const GroupCursor<kRows>& at,
+                                           const std::uint32_t* data) {
+    const PlanePair& plane = picture.planes[0];
+    std::uint8_t* row = plane.out_row(at.y) + picture.offset[0];
+    CUDAVISION_UNROLL
+    for (int i = 0; i < pixels; ++i) {
+      if (at.x * pixels + i >= picture.width)
+        continue;
+      std::uint8_t* sample = row + static_cast<std::ptrdiff_t>(at.x * pixels + i) * picture.step[0];
+      sample[0] = static_cast<std::uint8_t>(byte_of(data[i], 0));
+      if (kSampleBytes == 2)
+        sample[1] = static_cast<std::uint8_t>(byte_of(data[i], 1));
+    }
+  }
+  CUDAVISION_HOST_DEVICE static std::uint32_t value(const std::uint32_t* data, int pixel,
+                                                    const PictureGroups& picture) {
+    return kSampleBytes == 1 ? data[pixel]
+                             : sample_value(data[pixel], picture.shift, picture.largest);
+  }
+  CUDAVISION_HOST_DEVICE static void set(std::uint32_t* data, int pixel, std::uint32_t value,
+                                         const PictureGroups& picture) {
+    data[pixel] = kSampleBytes == 1 ? value : value << picture.shift;
+  }
+};
+
+/// Colour pixels of kStep bytes. pixel() is the pixel's bytes in memory order; in a group of three
+/// bytes per pixel the fourth is a neighbour's, whose weight is zero and whose mask keeps it.
+template <int kStep>
+struct PackedColour {
+  static constexpr bool colour = true;
+  static constexpr int bytes = kStep;  ///< of a pixel that may be a colour
+  static constexpr int pixels = kStep == 4 ? 4 : 16;
+  static constexpr int words = kStep == 4 ? 4 : 12;
+
+  template <Rows kRows>
+  CUDAVISION_HOST_DEVICE static void load(const PictureGroups& picture,
+                                          const GroupCursor<kRows>& at, std::uint32_t* data) {
+    const PlanePair& plane = picture.planes[0];
+    load_row<words / 4, kRows>(plane.in_row(at.y) + row_offset(at.x, 4 * words),
+                               picture.row_bytes - static_cast<int>(row_offset(at.x, 4 * words)),
+                               data);
+  }
+  template <Rows kRows>
+  CUDAVISION_HOST_DEVICE static void store(const PictureGroups& picture,
+                                           const GroupCursor<kRows>& at,
+                                           const std::uint32_t* data) {
+    const PlanePair& plane = picture.planes[0];
+    store_row<words / 4, kRows>(plane.out_row(at.y) + row_offset(at.x, 4 * words),
+                                picture.row_bytes - static_cast<int>(row_offset(at.x, 4 * words)),
+                                data);
+  }
+  CUDAVISION_HOST_DEVICE static std::uint32_t pixel(const std::uint32_t* data, int number) {
+    const int at = number * kStep;
+    if (at % 4 == 0)
+      return data[at / 4];
+    const std::uint32_t next = at / 4 + 1 < words ? data[at / 4 + 1] : 0;
+    constexpr std::uint32_t selectors[4] = {0x3210u, 0x4321u, 0x5432u, 0x6543u};
+    return select_bytes(data[at / 4], next, selectors[at % 4]);
+  }
+  CUDAVISION_HOST_DEVICE static void set(std::uint32_t* data, int number, std::uint32_t pixel) {
+    const int at = number * kStep;
+    if (kStep == 4) {
+      data[at / 4] = pixel;
+      return;
+    }
+    // Three bytes from byte at % 4 on, the rest of them in the next word.
+    constexpr std::uint32_t into_first[4] = {0x3654u, 0x6540u, 0x5410u, 0x4210u};
+    constexpr std::uint32_t into_second[4] = {0x3210u, 0x3210u, 0x3216u, 0x3265u};
+    data[at / 4] = select_bytes(data[at / 4], pixel, into_first[at % 4]);
+    if (at % 4 > 1)
+      data[at / 4 + 1] = select_bytes(data[at / 4 + 1], pixel, into_second[at % 4]);
+  }
+};
+
+/// Red, green and blue in planes of their own: words 0 to 3, 4 to 7 and 8 to 11.
+struct PlanarColour {
+  static constexpr bool colour = true;
+  static constexpr int bytes = 3;
+  static constexpr int pixels = 16;
+  static constexpr int words = 12;
+
+  template <Rows kRows>
+  CUDAVISION_HOST_DEVICE static void load(const PictureGroups& picture,
+                                          const GroupCursor<kRows>& at, std::uint32_t* data) {
+    CUDAVISION_UNROLL
+    for (int c = 0; c < 3; ++c) {
+      const PlanePair& plane = picture.planes[c];
+      load_row<1, kRows>(plane.in_row(at.y) + row_offset(at.x, 16),
+                         picture.row_bytes - static_cast<int>(row_offset(at.x, 16)), data + 4 * c);
+    }
+  }
+  template <Rows kRows>
+  CUDAVISION_HOST_DEVICE static void store(const PictureGroups& picture,
+                                           const GroupCursor<kRows>& at,
+                                           const std::uint32_t* data) {
+    CUDAVISION_UNROLL
+    for (int c = 0; c < 3; ++c) {
+      const PlanePair& plane = picture.planes[c];
+      store_row<1, kRows>(plane.out_row(at.y) + row_offset(at.x, 16),
+                          picture.row_bytes - static_cast<int>(row_offset(at.x, 16)), data + 4 * c);
+    }
+  }
+  CUDAVISION_HOST_DEVICE static std::uint32_t pixel(const std::uint32_t* data, int number) {
+    const std::uint32_t b = number % 4;
+    const std::uint32_t first_two =
+        select_bytes(data[number / 4], data[4 + number / 4], b | (4 + b) << 4);
+    return select_bytes(first_two, data[8 + number / 4], 0x0010u | (4 + b) << 8);
+  }
+  CUDAVISION_HOST_DEVICE static void set(std::uint32_t* data, int number, std::uint32_t pixel) {
+    const int b = number % 4;
+    CUDAVISION_UNROLL
+    for (int c = 0; c < 3; ++c) {
+      const std::uint32_t selector = (0x3210u & ~(0xfu << (4 * b))) | (4u + c) << (4 * b);
+      data[4 * c + number / 4] = select_bytes(data[4 * c + number / 4], pixel, selector);
+    }
+  }
+};
+
+/// Red, green and blue of one pixel per word, wherever they lie.
+struct ScatteredColour {
+  static constexpr bool colour = true;
+  static constexpr int bytes = 3;
+  static constexpr int pixels = 4;
+  static constexpr int words = 4;
+
+  template <Rows kRows>
+  CUDAVISION_HOST_DEVICE static void load(const PictureGroups& picture,
+                                          const GroupCursor<kRows>& at, std::uint32_t* data) {
+    CUDAVISION_UNROLL
+    for (int i = 0; i < pixels; ++i) {
+      data[i] = 0;
+      if (at.x * pixels + i >= picture.width)
+        continue;
+      CUDAVISION_UNROLL
+      for (int c = 0; c < 3; ++c) {
+        const PlanePair& plane = picture.planes[c];
+        data[i] |= static_cast<std::uint32_t>(plane.in_row(
+                       at.y)[picture.offset[c] +
+                             static_cast<std::ptrdiff_t>(at.x * pixels + i) * picture.step[c]])
+                   << (8 * c);
+      }
+    }
+  }
+  template <Rows kRows>
+  CUDAVISION_HOST_DEVICE static void store(const PictureGroups& picture,
+                                           const GroupCursor<kRows>& at,
+                                           const std::uint32_t* data) {
+    CUDAVISION_UNROLL
+    for (int i = 0; i < pixels; ++i) {
+      if (at.x * pixels + i >= picture.width)
+        continue;
+      CUDAVISION_UNROLL
+      for (int c = 0; c < 3; ++c) {
+        const PlanePair& plane = picture.planes[c];
+        plane.out_row(at.y)[picture.offset[c] +
+                            static_cast<std::ptrdiff_t>(at.x * pixels + i) * picture.step[c]] =
+            static_cast<std::uint8_t>(byte_of(data[i], c));
+      }
+    }
+  }
+  CUDAVISION_HOST_DEVICE static std::uint32_t pixel(const std::uint32_t* data, int number) {
+    return data[number];
+  }
+  CUDAVISION_HOST_DEVICE static void set(std::uint32_t* data, int number, std::uint32_t pixel) {
+    data[number] = pixel;
+  }
+};
+
+}  // namespace cudavision

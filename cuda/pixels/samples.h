@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#pragma once
+
+// The samples of one channel, or the luminance of three, gathered row by row: values are dense and
+// aligned afterwards, so that what the CPU does with them knows nothing of formats.
+
+#include <cstdint>
+#include <cstring>
+
+#include "cuda/core/frame.h"
+#include "cuda/pixels/luminance.h"
+
+namespace cudavision {
+
+inline std::uint16_t load16(const std::uint8_t* address) {
+  std::uint16_t word;
+  std::memcpy(&word, address, sizeof word);
+  return word;
+}
+
+/// values[x] = the value of word x of a row; step: words from one to the next.
+void gather16(const std::uint8_t* row, int step, int count, int shift, std::uint32_t largest,
+              std::uint16_t* values);
+
+class Samples {
+ public:
+  /// role: the channel, or Role::luma for the luminance of whatever the layout has.
+  Samples(const FrameLayout& layout, Role role);
+
+  static constexpr Role rgb_roles[3] = {Role::red, Role::green, Role::blue};
+
+  const Channel& channel() const noexcept { return channel_[0]; }
+
+  /// The values of row y: those of the frame itself where they lie densely, else in buffer.
+  const std::uint8_t* row8(const ConstFrame& in, int y, std::uint8_t* buffer) const;
+  const std::uint16_t* row16(const ConstFrame& in, int y, std::uint16_t* buffer) const;
+
+ private:
+  const std::uint8_t* address(const ConstFrame& in, int c, int y) const {
+    const Channel& channel = channel_[c];
+    return in.planes[channel.plane].row(y) + channel.offset * layout_.sample_bytes();
+  }
+  std::uint8_t at(const ConstFrame& in, int c, int x, int y) const {
+    return address(in, c, y)[static_cast<std::ptrdiff_t>(channel_[c].step) * x];
+  }
+
+  FrameLayout layout_;
+  Channel channel_[3];
+  bool from_rgb_ = false;
+};
+
+/// The rows of a plane as values: std::uint8_t where they have 8 bits, else std::uint16_t.
+template <class Value>
+class PlaneRows {
+ public:
+  explicit PlaneRows(const SamplePlane& plane) : plane_(plane) {}
+
+  /// A row that must be converted goes through buffer.
+  const Value* row(int y, Value* buffer) const {
+    const std::uint8_t* bytes = plane_.rows.row(y);
+    if constexpr (sizeof(Value) == 1) {
+      return bytes;
+    } else {
+      gather16(bytes, 1, plane_.width, plane_.shift, (1u << plane_.bits) - 1, buffer);
+      return buffer;
+    }
+  }
+
+ private:
+  SamplePlane plane_;
+};
+
+}  // namespace cudavision

@@ -1,0 +1,352 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+//
+// The horizontal paths of a row depend on nothing else: rows are made in parallel. They start the
+// sums. All other paths come from the row before: one thread makes some columns of a row, those of
+// the paths down and then, in the row as far from the other end, those of the paths up. Where there
+// are diagonals, they come out of neighbouring columns, so that nobody goes on to the next row
+// before all have come to the end of this one.
+//
+// Matching costs are made again for each of the three: that takes less time than to keep them.
+
+#include <tbb/parallel_for.h>
+
+#include "cuda/histequalize/arithmetic.h"
+#include "cuda/pixels/samples.h"
+#include "cuda/sgm/aggregate/matchingcosts_cpu.h"
+#include "cuda/sgm/aggregate/pathcosts_cpu.h"
+#include "cuda/sgm/stages_cpu.h"
+
+namespace cudavision::sgm {
+namespace {
+
+/// What both kinds of paths are made of.
+struct Job {
+  SamplePlane picture;
+  const void *left, *right;
+  const Penalties* penalties;
+  std::uint16_t* sums;
+};
+
+/// P2 for the step to each pixel x of row y, begin ≤ x < end, from the pixel that many columns and
+/// rows away. Where that would lie outside no P2 counts.
+template <class Value>
+void find_penalties(const Job& job, int y, int begin, int end, int dx, int dy, std::uint8_t* p2) {
+  const SamplePlane& picture = job.picture;
+  const auto value = [&](const std::uint8_t* row, int x) -> int {
+    if constexpr (sizeof(Value) == 1)
+      return row[x];
+    else
+      return static_cast<int>(sample_value(load16(row + 2 * std::ptrdiff_t{x}), picture.shift,
+                                           (1u << picture.bits) - 1));
+  };
+  const std::uint8_t* const row = picture.rows.row(y);
+  const std::uint8_t* const other = picture.rows.row(std::clamp(y + dy, 0, picture.height() - 1));
+  for (int x = begin; x < end; ++x) {
+    const int step = value(row, x) - value(other, std::clamp(x + dx, 0, picture.width - 1));
+    p2[x] = job.penalties->p2[static_cast<std::size_t>(std::abs(step) >> (picture.bits - 8))];
+  }
+}
+
+void find_penalties(const Job& job, int y, int begin, int end, int dx, int dy, std::uint8_t* p2) {
+  if (job.picture.bits == 8)
+    find_penalties<std::uint8_t>(job, y, begin, end, dx, dy, p2);
+  else
+    find_penalties<std::uint16_t>(job, y, begin, end, dx, dy, p2);
+}
+
+template <class Feature>
+const Feature* row_of(const void* features, int y, int width) {
+  return static_cast<const Feature*>(features) + std::int64_t{y} * width;
+}
+
+/// Hands out pieces of a buffer, which begin where vectors like it.
+class Pieces {
+ public:
+  explicit Pieces(std::uint8_t* memory = nullptr) : memory_(memory) {}
+
+  std::uint8_t* take(std::size_t bytes) {
+    std::uint8_t* const piece = memory_ ? memory_ + taken_ : nullptr;
+    taken_ += (bytes + 63) / 64 * 64;
+    return piece;
+  }
+  std::size_t taken() const { return taken_; }
+
+ private:
+  std::uint8_t* memory_;
+  std::size_t taken_ = 0;
+};
+
+/// The memory in which one thread makes the horizontal paths of a row.
+struct RowMemory {
+  RowMemory(const Problem& problem, std::uint8_t* memory) {
+    Pieces pieces(memory);
+    const int width = problem.width, disparities = problem.disparities;
+    planes = pieces.take(FeaturePlanes<8>::bytes(width, disparities));
+    matching = pieces.take(static_cast<std::size_t>(width) * static_cast<std::size_t>(disparities));
+    p2_right = pieces.take(static_cast<std::size_t>(width));
+    p2_left = pieces.take(static_cast<std::size_t>(width));
+    costs = pieces.take(PathCosts::bytes(4, disparities));
+    bytes = pieces.taken();
+  }
+
+  std::uint8_t *planes, *matching, *p2_right, *p2_left, *costs;
+  std::size_t bytes;
+};
+
+/// matching: of the row; sums: likewise. Both paths at once: while the one waits for its last
+/// pixel, the other gets on.
+CUDAVISION_TARGET_CLONES
+void add_horizontal(const RowMemory& memory, int width, int disparities, int p1_asked,
+                    std::uint16_t* sums) {
+  const PathCosts costs(memory.costs, 4, disparities);
+  const auto p1 = static_cast<std::uint8_t>(p1_asked);
+  const auto at = [&](int x) { return static_cast<std::size_t>(x) * disparities; };
+  PathStep right{costs.of(0), costs.of(1), 0, 0}, left{costs.of(2), costs.of(3), 0, 0};
+  const auto go = [&](int x, auto first) __attribute__((always_inline)) {
+    const int opposite = width - 1 - x;
+    right.p2 = memory.p2_right[x];
+    left.p2 = memory.p2_left[opposite];
+    advance<first.value>(memory.matching + at(x), disparities, p1, right, sums + at(x));
+    // In the middle of an odd row the other has been there.
+    if (x == opposite)
+      advance<false>(memory.matching + at(x), disparities, p1, left, sums + at(x));
+    else
+      advance<first.value>(memory.matching + at(opposite), disparities, p1, left,
+                           sums + at(opposite));
+    right = {right.costs, const_cast<std::uint8_t*>(right.before), right.least, 0};
+    left = {left.costs, const_cast<std::uint8_t*>(left.before), left.least, 0};
+  };
+  const int half = (width + 1) / 2;
+  for (int x = 0; x < half; ++x)
+    go(x, std::true_type());
+  for (int x = half; x < width; ++x)
+    go(x, std::false_type());
+}
+
+template <int planes, class Feature>
+CUDAVISION_TARGET_CLONES void match_row(const Problem& problem, const Feature* left,
+                                        const Feature* right, const RowMemory& memory) {
+  FeaturePlanes<planes> features(problem, memory.planes);
+  features.load(left, right, 0, problem.width);
+  for (int x = 0; x < problem.width; ++x)
+    features.template costs<Feature>(
+        x, memory.matching + static_cast<std::size_t>(x) * problem.disparities);
+}
+
+}  // namespace
+
+class HorizontalPaths {
+ public:
+  HorizontalPaths(Device& device, const Problem& problem)
+      : problem_(problem), bands_(problem.height) {
+    const std::size_t bytes = RowMemory(problem, nullptr).bytes;
+    for (int band = 0; band < bands_.count(); ++band)
+      scratch_.push_back(device.allocate(bytes));
+  }
+
+  void run(const Job& job) const {
+    bands_.for_each([&](const Band& band) {
+      const RowMemory memory(problem_,
+                             scratch_[static_cast<std::size_t>(band.number)].as<std::uint8_t>());
+      for (int y = band.begin; y < band.end; ++y)
+        run_row(job, y, memory);
+    });
+  }
+
+ private:
+  void run_row(const Job& job, int y, const RowMemory& memory) const {
+    const int width = problem_.width;
+    switch (census_bits(problem_.census)) {
+      case 24:
+        match_row<3>(problem_, row_of<std::uint32_t>(job.left, y, width),
+                     row_of<std::uint32_t>(job.right, y, width), memory);
+        break;
+      case 31:
+        match_row<4>(problem_, row_of<std::uint32_t>(job.left, y, width),
+                     row_of<std::uint32_t>(job.right, y, width), memory);
+        break;
+      default:
+        match_row<8>(problem_, row_of<std::uint64_t>(job.left, y, width),
+                     row_of<std::uint64_t>(job.right, y, width), memory);
+    }
+    find_penalties(job, y, 0, width, -1, 0, memory.p2_right);
+    find_penalties(job, y, 0, width, 1, 0, memory.p2_left);
+    add_horizontal(memory, width, problem_.disparities, job.penalties->p1,
+                   job.sums + std::int64_t{y} * width * problem_.disparities);
+  }
+
+  Problem problem_;
+  Bands bands_;
+  std::vector<Buffer> scratch_;
+};
+
+namespace {
+
+/// What the paths of one direction, down or up, keep of a row: of each path, which comes from
+/// column x + dx. Columns −1 and width are outside the picture.
+struct PathRow {
+  static constexpr int most_paths = 3;
+  static constexpr int dx[most_paths] = {0, -1, 1};
+
+  PathCosts costs[most_paths];
+  std::uint8_t* least[most_paths];  ///< of the costs
+
+  const std::uint8_t* costs_of(int path, int x) const { return costs[path].of(x + 1); }
+};
+
+/// The memory in which one thread makes some columns of a row.
+struct ColumnMemory {
+  ColumnMemory(const Problem& problem, std::uint8_t* memory) {
+    Pieces pieces(memory);
+    planes = pieces.take(FeaturePlanes<8>::bytes(problem.width, problem.disparities));
+    matching = pieces.take(static_cast<std::size_t>(problem.disparities));
+    for (std::uint8_t*& row : p2)
+      row = pieces.take(static_cast<std::size_t>(problem.width));
+    bytes = pieces.taken();
+  }
+
+  std::uint8_t *planes, *matching, *p2[PathRow::most_paths];
+  std::size_t bytes;
+};
+
+template <int planes, int paths, class Feature>
+CUDAVISION_TARGET_CLONES void add_columns(const Problem& problem, const Feature* left,
+                                          const Feature* right, const ColumnMemory& memory,
+                                          int begin, int end, int p1_asked, const PathRow& before,
+                                          const PathRow& row, std::uint16_t* sums) {
+  const auto p1 = static_cast<std::uint8_t>(p1_asked);
+  const int disparities = problem.disparities;
+  FeaturePlanes<planes> features(problem, memory.planes);
+  features.load(left, right, begin, end);
+  for (int x = begin; x < end; ++x) {
+    features.template costs<Feature>(x, memory.matching);
+    PathStep steps[paths];
+    for (int p = 0; p < paths; ++p) {
+      const int from = x + PathRow::dx[p];
+      steps[p] = {before.costs_of(p, from), row.costs[p].of(x + 1), before.least[p][from + 1],
+                  memory.p2[p][x]};
+    }
+    std::uint16_t* const to = sums + static_cast<std::size_t>(x) * disparities;
+    if constexpr (paths == 1)
+      advance<false>(memory.matching, disparities, p1, steps[0], to);
+    else
+      advance(memory.matching, disparities, p1, steps, to);
+    for (int p = 0; p < paths; ++p)
+      row.least[p][x + 1] = steps[p].least;
+  }
+}
+
+}  // namespace
+
+class VerticalPaths {
+ public:
+  VerticalPaths(Device& device, const Problem& problem)
+      : problem_(problem),
+        paths_(problem.paths == 8 ? 3 : 1),
+        chunks_((problem.width + least_columns - 1) / least_columns) {
+    for (auto& direction : rows_)
+      for (PathRow& row : direction)
+        allocate(device, row);
+    const std::size_t bytes = ColumnMemory(problem, nullptr).bytes;
+    for (int chunk = 0; chunk < chunks_.count(); ++chunk)
+      scratch_.push_back(device.allocate(bytes));
+  }
+
+  void run(const Job& job) const {
+    start();
+    const auto both = [&](const Band& columns, int step) {
+      run_row(job, columns, step, 1, rows_[0]);
+      run_row(job, columns, problem_.height - 1 - step, -1, rows_[1]);
+    };
+    if (paths_ == 1) {
+      chunks_.for_each([&](const Band& chunk) {
+        for (int step = 0; step < problem_.height; ++step)
+          both(columns_of(chunk), step);
+      });
+      return;
+    }
+    for (int step = 0; step < problem_.height; ++step)
+      chunks_.for_each([&](const Band& chunk) { both(columns_of(chunk), step); });
+  }
+
+ private:
+  static constexpr int least_columns = 32;  // of a chunk, so that it has something to do
+
+  using Rows = PathRow[2];  ///< the row before and this one, in turns
+
+  void allocate(Device& device, PathRow& row) {
+    const int columns = problem_.width + 2;
+    for (int p = 0; p < paths_; ++p) {
+      memory_.push_back(device.allocate(PathCosts::bytes(columns, problem_.disparities)));
+      row.costs[p] = PathCosts(memory_.back().as<std::uint8_t>(), columns, problem_.disparities);
+      memory_.push_back(device.allocate(static_cast<std::size_t>(columns)));
+      row.least[p] = memory_.back().as<std::uint8_t>();
+      std::memset(row.least[p], 0, static_cast<std::size_t>(columns));
+    }
+  }
+
+  /// In front of the first row nothing has cost anything. Step 0 of each direction has row 0 as the
+  /// one before.
+  void start() const {
+    for (int p = 0; p < paths_; ++p)
+      for (const int end : {0, 1}) {
+        const PathRow& before = rows_[end][end == 0 ? 1 : (problem_.height) % 2];
+        for (int pixel = 0; pixel < before.costs[p].pixels(); ++pixel)
+          before.costs[p].start(pixel);
+        std::memset(before.least[p], 0, static_cast<std::size_t>(before.costs[p].pixels()));
+      }
+  }
+
+  Band columns_of(const Band& chunk) const {
+    return {chunk.number, chunk.begin * least_columns,
+            std::min(chunk.end * least_columns, problem_.width)};
+  }
+
+  /// direction: 1 down, −1 up.
+  void run_row(const Job& job, const Band& columns, int y, int direction, const Rows& rows) const {
+    const ColumnMemory memory(
+        problem_, scratch_[static_cast<std::size_t>(columns.number)].as<std::uint8_t>());
+    for (int p = 0; p < paths_; ++p)
+      find_penalties(job, y, columns.begin, columns.end, PathRow::dx[p], -direction, memory.p2[p]);
+    const int width = problem_.width;
+    const auto add = [&](auto planes, auto feature) {
+      using Feature = decltype(feature);
+      constexpr int count = decltype(planes)::value;
+      const auto add_for = paths_ == 1 ? add_columns<count, 1, Feature>
+                                       : add_columns<count, PathRow::most_paths, Feature>;
+      add_for(problem_, row_of<Feature>(job.left, y, width), row_of<Feature>(job.right, y, width),
+              memory, columns.begin, columns.end, job.penalties->p1, rows[(y + 1) % 2], rows[y % 2],
+              job.sums + std::int64_t{y} * width * problem_.disparities);
+    };
+    switch (census_bits(problem_.census)) {
+      case 24:
+        return add(std::integral_constant<int, 3>(), std::uint32_t());
+      case 31:
+        return add(std::integral_constant<int, 4>(), std::uint32_t());
+      default:
+        return add(std::integral_constant<int, 8>(), std::uint64_t());
+    }
+  }
+
+  Problem problem_;
+  int paths_;
+  Bands chunks_;  ///< of groups of columns
+  std::vector<Buffer> memory_;
+  Rows rows_[2];  ///< of the paths down, and up
+  std::vector<Buffer> scratch_;
+};
+
+AggregateCpu::AggregateCpu(Device& device, const Problem& problem)
+    : horizontal_(std::make_unique<HorizontalPaths>(device, problem)),
+      vertical_(std::make_unique<VerticalPaths>(device, problem)) {}
+
+AggregateCpu::~AggregateCpu() = default;
+
+void AggregateCpu::run(const SamplePlane& picture, const void* left, const void* right,
+                       const Penalties& penalties, std::uint16_t* sums) const {
+  const Job job{picture, left, right, &penalties, sums};
+  horizontal_->run(job);
+  vertical_->run(job);
+}
+
+}  // namespace cudavision::sgm

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#pragma once
+
+// Matching costs of the pixels of a row, for all disparities of a pixel at once. The features lie
+// byte by byte in planes, those of the right picture from right to left: then the ones that a pixel
+// meets at neighbouring disparities are neighbours, and eight bytes fit one word.
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+
+#include "cuda/core/device.h"
+#include "cuda/sgm/stages.h"
+
+namespace cudavision::sgm {
+
+/// The number of bits set in each byte of the planes' differences, added up. planes: 3, 4 or 8.
+template <int planes>
+[[gnu::always_inline]] inline std::uint64_t count_bits(const std::uint64_t* differences) {
+  constexpr std::uint64_t every = 0x0101010101010101u;
+  // Pairs of bits, then groups of four; those of two bytes fit the same four bits.
+  const auto fours = [](std::uint64_t bits) __attribute__((always_inline)) {
+    bits -= bits >> 1 & 0x55 * every;
+    return (bits & 0x33 * every) + (bits >> 2 & 0x33 * every);
+  };
+  std::uint64_t sum = 0;
+  for (int p = 0; p < planes; p += 2) {
+    std::uint64_t two = fours(differences[p]);
+    if (p + 1 < planes)
+      two += fours(differences[p + 1]);
+    sum += (two & 0x0f * every) + (two >> 4 & 0x0f * every);
+  }
+  return sum;
+}
+
+/// The features of a stretch of a row.
+template <int planes>
+class FeaturePlanes {
+ public:
+  static std::size_t bytes(int width, int disparities) {
+    return static_cast<std::size_t>(planes) * pitch(width, disparities);
+  }
+
+  /// memory: of bytes().
+  FeaturePlanes(const Problem& problem, std::uint8_t* memory)
+      : width_(problem.width),
+        minimum_(problem.minimum),
+        disparities_(problem.disparities),
+        pitch_(pitch(problem.width, problem.disparities)),
+        right_(memory) {}
+
+  /// Takes columns [begin, end) of a row.
+  template <class Feature>
+  [[gnu::always_inline]] void load(const Feature* left, const Feature* right, int begin, int end) {
+    left_ = reinterpret_cast<const std::uint8_t*>(left);
+    end_ = end;
+    const int count = end - begin + disparities_ - 1;
+    const int last = end - 1 - minimum_;  // the column of the right picture at place 0
+    const int first_inside = clamp(last - width_ + 1, count), first_beyond = clamp(last + 1, count);
+    for (int p = 0; p < planes; ++p) {
+      std::uint8_t* const plane = right_ + static_cast<std::size_t>(p) * pitch_;
+      std::memset(plane, 0, static_cast<std::size_t>(first_inside));
+      for (int i = first_inside; i < first_beyond; ++i)
+        plane[i] = static_cast<std::uint8_t>(right[last - i] >> (8 * p));
+      if (first_beyond < count)
+        std::memset(plane + first_beyond, 0, static_cast<std::size_t>(count - first_beyond));
+    }
+  }
+
+  /// The costs of pixel x, which is in the stretch.
+  template <class Feature>
+  [[gnu::always_inline]] void costs(int x, std::uint8_t* __restrict costs) const {
+    Feature feature;
+    std::memcpy(&feature, left_ + sizeof feature * static_cast<std::size_t>(x), sizeof feature);
+    std::uint64_t left[planes];
+    for (int p = 0; p < planes; ++p)
+      left[p] = (feature >> (8 * p) & 0xff) * std::uint64_t{0x0101010101010101u};
+    const std::uint8_t* const right = right_ + (end_ - 1 - x);
+    const int words = (disparities_ & ~31) / 8;
+    for (int i = 0; i < words; ++i) {
+      std::uint64_t differences[planes];
+      for (int p = 0; p < planes; ++p) {
+        std::memcpy(&differences[p], right + static_cast<std::size_t>(p) * pitch_ + 8 * i, 8);
+        differences[p] ^= left[p];
+      }
+      const std::uint64_t counts = count_bits<planes>(differences);
+      std::memcpy(costs + 8 * i, &counts, 8);
+    }
+  }
+
+ private:
+  static std::size_t pitch(int width, int disparities) {
+    return (static_cast<std::size_t>(width) + static_cast<std::size_t>(disparities) + 63) / 64 * 64;
+  }
+  static int clamp(int place, int count) { return place < 0 ? 0 : place < count ? place : count; }
+
+  int width_, minimum_, disparities_;
+  std::size_t pitch_;
+  std::uint8_t* right_;
+  const std::uint8_t* left_ = nullptr;
+  int end_ = 0;
+};
+
+}  // namespace cudavision::sgm

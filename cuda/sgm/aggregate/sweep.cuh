@@ -1,0 +1,266 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#pragma once
+
+// For .cu files: the paths from row to row.
+//
+// A sweep goes over the picture downwards or upwards with all its paths at the same time: they
+// share the matching costs and the sums' way to memory and back. The two sweeps set out together
+// and meet in the middle, so that no row belongs to both at the same time.
+//
+// A block has a tile of columns. Diagonal paths cross the tiles' borders; so that blocks need not
+// wait for each other, a launch covers a strip of rows, and each block also follows the paths that
+// will come in during these rows: those of the columns beside the tile, one column less in each
+// row. Paths live in registers (straight ones) and in shared memory (diagonal ones, which are one
+// column further in the next row), and between launches in memory, as bytes.
+
+#include "cuda/sgm/aggregate/sweep_tile.cuh"
+
+namespace cudavision::sgm {
+
+/// Of a block, at most: what leaves each thread the registers that it needs.
+constexpr int sweep_threads(int words, int feature_bytes) {
+  if (feature_bytes == 4)
+    return words == 8 ? 512 : 384;
+  return words == 8 ? 384 : 256;
+}
+
+/// The columns of a warp: of the tile, or beside it on one of its sides.
+struct SweepColumns {
+  bool main, left_side;
+  int slot;     // the first one
+  int end;      // of the tile's or the side's slots
+  int nearest;  // columns between the tile and the warp's next one; less than 0 in the tile
+
+  __device__ SweepColumns(const SweepTile& tile, int units, int warp)
+      : main(warp < tile.main_warps), left_side(!main && warp < tile.main_warps + tile.halo_warps) {
+    if (main) {
+      slot = tile.halo + warp * units;
+      end = tile.halo + tile.columns;
+      nearest = -1;
+    } else if (left_side) {
+      slot = (warp - tile.main_warps) * units;
+      end = tile.halo;
+      nearest = end - min(slot + units, end);
+    } else {
+      nearest = (warp - tile.main_warps - tile.halo_warps) * units;
+      slot = tile.halo + tile.columns + nearest;
+      end = tile.slots();
+    }
+  }
+};
+
+/// kDiagonal: with the two diagonal paths, 0 with dx = 1 and 1 with dx = −1, beside the straight
+/// one.
+template <int kWords, int kSteps, class Feature, bool kDiagonal>
+__global__ void __launch_bounds__(sweep_threads(kWords, sizeof(Feature)), 1)
+    sweep_kernel(const __grid_constant__ SweepArguments a) {
+  using Shared = SweepShared<kWords, Feature>;
+  constexpr int vectors = kWords / 8;  // of a lane's path as bytes
+  // Sums are loaded two rows' time before they are needed, or else one: registers are not endless.
+  constexpr bool early = kWords == 8;
+  extern __shared__ uint4 sweep_shared[];
+  let_next_launch_in();
+  wait_for_last_launch();
+
+  const PathLanes<kSteps> lanes(a.lanes, a.units);
+  const SweepColumns columns(a.tile, a.units, threadIdx.x / 32);
+  // Lanes too many for whole pixels follow another one's and keep it to themselves.
+  const bool used = lanes.used && columns.slot + lanes.unit < columns.end;
+  const int slot = columns.slot + (used ? lanes.unit : 0);
+  const int lane = used ? lanes.lane : 0;
+  const int first_x = static_cast<int>(blockIdx.x % a.tiles) * a.tile.columns - a.tile.halo;
+  const int x = first_x + slot;
+  const bool inside = used && static_cast<unsigned>(x) < static_cast<unsigned>(a.width);
+  // Outside the picture the costs are 0, so that paths that come from there begin with 0 as well.
+  std::uint32_t mask = inside ? ~0u : 0;
+  forget_origin(mask);  // one more operand is nothing, a choice would be an instruction more
+  // Columns beside the tile: how far, and the path that comes in from there.
+  const int distance = columns.left_side ? columns.end - 1 - slot : columns.nearest + lanes.unit;
+  const int side_path = columns.main || columns.left_side ? 0 : 1;
+  const int side_p2 = 0x4040 + 0x0202 * side_path;
+
+  // Memory: this lane's place in the first row, and from row to row.
+  const int sweep = a.first_sweep + static_cast<int>(blockIdx.x) / a.tiles;
+  const std::int64_t row =
+      static_cast<std::int64_t>(sweep == 0 ? a.begin : a.height - 1 - a.begin) * a.width;
+  const int row_step = sweep == 0 ? a.width : -a.width;
+  const auto* const left = static_cast<const Feature*>(a.left);
+  const std::uint32_t* const p2s = a.p2[sweep];
+  std::int64_t pixel = row + x;
+  const int pixel_vectors = a.disparities / 8;
+  const int higher = pixel_vectors / 2;
+  uint4* sums_at = reinterpret_cast<uint4*>(a.sums) + (row + x) * pixel_vectors + lane * vectors;
+  const int sums_step = row_step * pixel_vectors;
+  constexpr int paths = kDiagonal ? 3 : 1;
+  const auto state_at = [&](int path) {
+    return ((static_cast<std::int64_t>(sweep) * paths + path) * a.width + x) * (a.lanes * vectors) +
+           lane * vectors;
+  };
+
+  // Shared memory: places within what of a row is there, which is there once or twice.
+  const int other_row = a.twice ? Shared::size(a, kDiagonal) : 0;
+  const int window = Shared::window(a, lane, slot);
+  const int window_higher = a.disparities / 2 / Shared::copies;
+  const int cell = Shared::cell(a, side_path, lane, slot);
+  const int cell_step = a.lanes * a.cell_slots;  // from vector to vector
+  const int cells = Shared::cells(a);            // from path to path
+  const int came_from = side_path == 0 ? -1 : 1;
+  const int least_place = 4 * Shared::least_begin(a) + side_path * a.cell_slots + slot;
+
+  const auto leasts = [&](int at) {
+    return reinterpret_cast<std::uint32_t*>(sweep_shared + at) + least_place;
+  };
+
+  // Where the paths stand before the first row.
+  std::uint32_t straight[kWords];
+  std::uint32_t least = 0;  // of the straight path; what comes from memory has 0
+  const auto load_state = [&](int path, std::uint32_t(&words)[kWords]) {
+    uint4 bytes[vectors]{};
+    if (inside && a.begin > 0)
+#pragma unroll
+      for (int i = 0; i < vectors; ++i)
+        bytes[i] = a.from[state_at(path) + i];
+#pragma unroll
+    for (int k = 0; k < kWords; ++k)
+      words[k] = word_of_bytes(bytes, k);
+  };
+  FeatureStage<Feature, kWords == 8 ? 2 : 1> stage(a, first_x, row);
+  stage.load(0);
+  if constexpr (kDiagonal) {
+    std::uint32_t words[kWords];
+    load_state(side_path, words);
+    if (used)
+      store_words(words, sweep_shared + other_row + cell, cell_step);
+    if (columns.main) {
+      load_state(1, words);
+      if (used)
+        store_words(words, sweep_shared + other_row + cell + cells, cell_step);
+    }
+    if (used && lane == 0)
+      leasts(other_row)[0] = leasts(other_row)[columns.main ? a.cell_slots : 0] = 0;
+  }
+  load_state(paths - 1, straight);
+  stage.put(sweep_shared);
+
+  Feature left_feature{};
+  std::uint32_t p2 = 0;
+  SweepSums<kWords> sums{}, next_sums{};
+  if (inside) {
+    left_feature = left[pixel];
+    p2 = p2s[pixel];
+    if (columns.main)
+      sums.load(sums_at, higher);
+  }
+  __syncthreads();
+
+  int now = 0, other = other_row;  // what this row makes, and what the row before has made
+  for (int r = 0; r < a.rows; ++r) {
+    const bool more = r + 1 < a.rows;
+    if (more) {
+      stage.load(row_step);
+      if (early && inside && columns.main)
+        next_sums.load(sums_at + sums_step, higher);
+    }
+    const int reach = a.tile.halo - 2 - r;  // from where paths still come into the tile
+    const bool warp_works = columns.nearest <= reach || columns.main;
+    const bool works = used && distance <= reach;
+
+    std::uint32_t costs[kWords];
+    std::uint32_t first[kWords], second[kWords];  // diagonal paths
+    std::uint32_t first_least = 0, second_least = 0;
+    const uint4* const cell_before = sweep_shared + other + cell + came_from;
+    if (columns.main) {
+      matching_costs(sweep_shared + now + window, window_higher, left_feature, mask, costs);
+      if constexpr (kDiagonal) {
+        load_words(cell_before, cell_step, first);
+        load_words(cell_before + cells + 2, cell_step, second);
+        first_least = leasts(other)[-1];
+        second_least = leasts(other)[a.cell_slots + 1];
+      }
+    } else {
+#pragma unroll
+      for (int k = 0; k < kWords; ++k)
+        costs[k] = first[k] = second[k] = 0;
+      if (works) {
+        matching_costs(sweep_shared + now + window, window_higher, left_feature, mask, costs);
+        load_words(cell_before, cell_step, first);
+        first_least = leasts(other)[came_from];
+      }
+    }
+    const std::uint32_t p2_now = p2;
+    pixel += row_step;
+    if (inside && more) {
+      left_feature = left[pixel];
+      p2 = p2s[pixel];
+    }
+    if (!a.twice)
+      __syncthreads();  // everything is read that this row overwrites
+
+    if (columns.main) {
+      advance(lanes, costs, a.p1, byte_in_halves(p2_now, 0x4141), least, straight);
+      std::uint32_t total[kWords];
+#pragma unroll
+      for (int k = 0; k < kWords; ++k)
+        total[k] = straight[k];
+      if constexpr (kDiagonal) {
+        advance(lanes, costs, a.p1, byte_in_halves(p2_now, 0x4040), first_least, first);
+        advance(lanes, costs, a.p1, byte_in_halves(p2_now, 0x4242), second_least, second);
+        first_least = least_of(first);
+        second_least = least_of(second);
+        least_costs(lanes, first_least, second_least);
+        if (used) {
+          store_words(first, sweep_shared + now + cell, cell_step);
+          store_words(second, sweep_shared + now + cell + cells, cell_step);
+          if (lane == 0) {
+            leasts(now)[0] = first_least;
+            leasts(now)[a.cell_slots] = second_least;
+          }
+        }
+#pragma unroll
+        for (int k = 0; k < kWords; ++k)
+          total[k] += first[k] + second[k];
+      }
+      least = least_cost(lanes, least_of(straight));
+      if (inside)
+        sums.add_and_store(total, sums_at, higher);
+      sums_at += sums_step;
+      if (early)
+        sums = next_sums;
+      else if (inside && more)
+        sums.load(sums_at, higher);
+    } else if (warp_works) {
+      advance(lanes, costs, a.p1, byte_in_halves(p2_now, side_p2), first_least, first);
+      first_least = least_cost(lanes, least_of(first));
+      if (works) {
+        store_words(first, sweep_shared + now + cell, cell_step);
+        if (lane == 0)
+          *leasts(now) = first_least;
+      }
+    }
+    if (more)
+      stage.put(sweep_shared + other);
+    __syncthreads();
+    const int made = now;
+    now = other;
+    other = made;
+  }
+
+  if (!columns.main || !inside)
+    return;
+  const auto save_state = [&](int path, std::uint32_t least_cost, std::uint32_t(&words)[kWords]) {
+#pragma unroll
+    for (int k = 0; k < kWords; ++k)
+      words[k] -= least_cost;
+    store_bytes(words, a.to + state_at(path));
+  };
+  save_state(paths - 1, least, straight);
+  if constexpr (kDiagonal)
+#pragma unroll
+    for (int path = 0; path < 2; ++path) {
+      std::uint32_t words[kWords];
+      load_words(sweep_shared + other + cell + path * cells, cell_step, words);
+      save_state(path, leasts(other)[path * a.cell_slots], words);
+    }
+}
+
+}  // namespace cudavision::sgm

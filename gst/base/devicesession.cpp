@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "gst/base/devicesession.h"
+
+#include "gst/base/elementerror.h"
+#include "gst/base/enumtype.h"
+
+GST_DEBUG_CATEGORY_STATIC(device_session_debug);
+#define GST_CAT_DEFAULT device_session_debug
+
+namespace cudavision {
+namespace {
+
+// The values of the properties' enumerations.
+enum { backend_auto, backend_cuda, backend_cpu };
+enum { active_none, active_cpu, active_cuda };
+
+GType backend_type() {
+  static const GEnumValue values[] = {
+      {backend_auto, "CUDA where there is a usable device, else the CPU and a warning", "auto"},
+      {backend_cuda, "CUDA; without a usable device the element does not start", "cuda"},
+      {backend_cpu, "The CPU, with all its cores", "cpu"},
+      {0, nullptr, nullptr},
+  };
+  static const GType type = register_enum("GstCudaVisionBackend", values);
+  return type;
+}
+
+GType active_backend_type() {
+  static const GEnumValue values[] = {
+      {active_none, "Not decided yet (state NULL)", "none"},
+      {active_cpu, "The CPU", "cpu"},
+      {active_cuda, "CUDA", "cuda"},
+      {0, nullptr, nullptr},
+  };
+  static const GType type = register_enum("GstCudaVisionActiveBackend", values);
+  return type;
+}
+
+}  // namespace
+
+void DeviceSession::install_properties(GObjectClass* klass, guint first_id) {
+  GST_DEBUG_CATEGORY_INIT(device_session_debug, "cudavisiondevice", 0,
+                          "Choice and context of the cudavision elements' device");
+  constexpr auto flags = static_cast<GParamFlags>(G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS |
+                                                  GST_PARAM_MUTABLE_READY);
+  g_object_class_install_property(
+      klass, first_id + property_backend,
+      g_param_spec_enum("backend", "Backend",
+                        "Where frames are processed; the results are the same to the bit",
+                        backend_type(), backend_auto, flags));
+  g_object_class_install_property(
+      klass, first_id + property_cuda_device_id,
+      g_param_spec_int("cuda-device-id", "CUDA device ID",
+                       "Number of the GPU (-1 = the pipeline's, else the first)", -1, G_MAXINT, -1,
+                       flags));
+  g_object_class_install_property(
+      klass, first_id + property_active_backend,
+      g_param_spec_enum("active-backend", "Active backend", "Where frames are processed now",
+                        active_backend_type(), active_none,
+                        static_cast<GParamFlags>(G_PARAM_READABLE | G_PARAM_STATIC_STRINGS)));
+}
+
+void DeviceSession::set_property(Property property, const GValue* value) {
+  const std::lock_guard lock(mutex_);
+  if (property == property_cuda_device_id) {
+    wish_.device_id = g_value_get_int(value);
+  } else if (property == property_backend) {
+    constexpr Choice choices[] = {Choice::automatic, Choice::cuda, Choice::cpu};
+    wish_.choice = choices[g_value_get_enum(value)];
+  }
+}
+
+void DeviceSession::get_property(Property property, GValue* value) const {
+  const std::lock_guard lock(mutex_);
+  switch (property) {
+    case property_backend:
+      g_value_set_enum(value, wish_.choice == Choice::automatic ? backend_auto
+                              : wish_.choice == Choice::cuda    ? backend_cuda
+                                                                : backend_cpu);
+      break;
+    case property_cuda_device_id:
+      g_value_set_int(value, wish_.device_id);
+      break;
+    case property_active_backend:
+      g_value_set_enum(value, !active_                   ? active_none
+                              : *active_ == Backend::cpu ? active_cpu
+                                                         : active_cuda);
+      break;
+  }
+}
+
+DeviceSession::Wish DeviceSession::wish() const {
+  const std::lock_guard lock(mutex_);
+  return wish_;
+}
+
+std::optional<Backend> DeviceSession::active_backend() const {
+  const std::lock_guard lock(mutex_);
+  return active_;
+}
+
+CudaContext DeviceSession::context() const {
+  const std::lock_guard lock(mutex_);
+  return context_;
+}
+
+void DeviceSession::set_active(std::optional<Backend> backend) {
+  {
+    const std::lock_guard lock(mutex_);
+    if (active_ == backend)
+      return;
+    active_ = backend;
+  }
+  g_object_notify(G_OBJECT(element_), "active-backend");
+}
+
+void DeviceSession::use_cpu_because(const std::string& reason) {
+  set_active(Backend::cpu);
+  post_warning(element_, GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_NOT_FOUND,
+               "Frames are processed on the CPU: " + reason);
+}
+
+void DeviceSession::open() {
+  opened_ = wish();
+  if (opened_.choice == Choice::cpu) {
+    set_active(Backend::cpu);
+    return;
+  }
+  const std::string obstacle = probe_cuda(opened_.device_id);
+  if (obstacle.empty())
+    set_active(Backend::cuda);
+  else if (opened_.choice == Choice::automatic)
+    use_cpu_because(obstacle);
+  else
+    throw ElementError(GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_NOT_FOUND,
+                       "backend=cuda is not possible: " + obstacle);
+}
+
+void DeviceSession::close() {
+  set_active(std::nullopt);
+}
+
+void DeviceSession::enter_context(const CudaContext& context) {
+  {
+    const std::lock_guard lock(mutex_);
+    context_ = context;
+  }
+  const DeviceScope scope(*this);
+  stream_ = create_cuda_stream();
+  device_ = make_cuda_device(stream_);
+}
+
+void DeviceSession::start() {
+  if (!(opened_ == wish()))
+    open();
+  if (on_cuda()) {
+    try {
+      start_cuda();
+    } catch (const std::exception& e) {
+      stop();
+      if (opened_.choice != Choice::automatic)
+        throw ElementError(GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_NOT_FOUND,
+                           std::string("backend=cuda is not possible: ") + e.what());
+      use_cpu_because(e.what());
+    }
+  }
+  if (!device_)
+    device_ = make_cpu_device();
+}
+
+void DeviceSession::start_cuda() {
+  const CudaContext context = slot_.negotiate(element_, opened_.device_id);
+  if (!context)
+    throw ElementError(GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_NOT_FOUND,
+                       "the GPU gives no CUDA context: its memory may be full, or another process "
+                       "may hold it exclusively (see nvidia-smi); free it, choose another with "
+                       "cuda-device-id, or set backend=cpu.");
+  enter_context(context);
+  GST_INFO_OBJECT(element_, "using GPU %d", context.device_id());
+}
+
+void DeviceSession::stop() noexcept {
+  try {
+    const DeviceScope scope(*this);
+    device_.reset();
+    destroy_cuda_stream(stream_);
+  } catch (const std::exception& e) {
+    // The context is lost, and with it went all that was made in it.
+    GST_WARNING_OBJECT(element_, "%s", e.what());
+    device_.reset();
+  }
+  stream_ = nullptr;
+  CudaContext last;
+  {
+    const std::lock_guard lock(mutex_);
+    std::swap(last, context_);
+  }
+  slot_.clear();
+}
+
+bool DeviceSession::should_move_to(GstMemory* memory) const {
+  if (!on_cuda() || !memory || !is_cuda_memory(memory))
+    return false;
+  const CudaContext other = cuda_context_of(memory);
+  return !(other == context()) && (opened_.device_id < 0 || opened_.device_id == other.device_id());
+}
+
+void DeviceSession::move_to(GstMemory* memory) {
+  const CudaContext next = cuda_context_of(memory);
+  GST_INFO_OBJECT(element_, "moving to the CUDA context %" GST_PTR_FORMAT " of the frames",
+                  next.object());
+  stop();
+  slot_.replace(next);
+  enter_context(next);
+}
+
+void DeviceSession::set_context(GstContext* context) {
+  if (context)
+    slot_.offer(element_, context, wish().device_id);
+}
+
+bool DeviceSession::answer(GstQuery* query) const {
+  return answer_context_query(element_, query, context());
+}
+
+}  // namespace cudavision

@@ -1,0 +1,378 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "gst/base/gstcudavisionfilter.h"
+
+#include <optional>
+#include <string>
+
+#include "gst/base/elementerror.h"
+#include "gst/base/filtercaps.h"
+#include "gst/base/filterframes.h"
+#include "gst/base/framemetas.h"
+#include "gst/base/sessionstates.h"
+#include "gst/memory/allocationquery.h"
+
+GST_DEBUG_CATEGORY_STATIC(cuda_vision_filter_debug);
+#define GST_CAT_DEFAULT cuda_vision_filter_debug
+
+using namespace cudavision;
+
+namespace cudavision {
+
+struct FilterState {
+  explicit FilterState(GstElement* element) : session(element) {}
+
+  DeviceSession session;
+
+  // From here on the streaming thread's.
+  std::optional<FilterFrames> frames;  ///< while the caps are known
+  std::string refusal;  ///< the error that the last caps met with; upstream may try them again
+
+  FrameInfo info;  ///< of the frame that is being worked on
+  FrameWork work = FrameWork::nothing;
+};
+
+}  // namespace cudavision
+
+G_DEFINE_ABSTRACT_TYPE(GstCudaVisionFilter, gst_cuda_vision_filter, GST_TYPE_BASE_TRANSFORM)
+
+#define parent_class gst_cuda_vision_filter_parent_class
+
+namespace {
+
+constexpr guint first_property = 1;
+
+GstCudaVisionFilter* filter(gpointer self) {
+  return static_cast<GstCudaVisionFilter*>(self);
+}
+
+FilterState& state_of(gpointer self) {
+  return *filter(self)->state;
+}
+
+GstCudaVisionFilterClass* class_of(gpointer self) {
+  return G_TYPE_INSTANCE_GET_CLASS(self, GST_TYPE_CUDA_VISION_FILTER, GstCudaVisionFilterClass);
+}
+
+/* Properties and life */
+
+bool is_session_property(guint id) {
+  return id >= first_property && id < first_property + DeviceSession::property_count;
+}
+
+void set_property(GObject* object, guint id, const GValue* value, GParamSpec* pspec) {
+  if (!is_session_property(id)) {
+    G_OBJECT_WARN_INVALID_PROPERTY_ID(object, id, pspec);
+    return;
+  }
+  state_of(object).session.set_property(static_cast<DeviceSession::Property>(id - first_property),
+                                        value);
+}
+
+void get_property(GObject* object, guint id, GValue* value, GParamSpec* pspec) {
+  if (!is_session_property(id)) {
+    G_OBJECT_WARN_INVALID_PROPERTY_ID(object, id, pspec);
+    return;
+  }
+  state_of(object).session.get_property(static_cast<DeviceSession::Property>(id - first_property),
+                                        value);
+}
+
+void finalize(GObject* object) {
+  delete filter(object)->state;
+  G_OBJECT_CLASS(parent_class)->finalize(object);
+}
+
+GstStateChangeReturn change_state(GstElement* element, GstStateChange transition) {
+  return change_state_with_session(element, transition, state_of(element).session,
+                                   GST_ELEMENT_CLASS(parent_class));
+}
+
+void set_context(GstElement* element, GstContext* context) {
+  set_context_with_session(element, context, state_of(element).session,
+                           GST_ELEMENT_CLASS(parent_class));
+}
+
+gboolean start(GstBaseTransform* trans) {
+  return error_wall(trans, FALSE, [&]() -> gboolean {
+    state_of(trans).refusal.clear();
+    state_of(trans).session.start();
+    return TRUE;
+  });
+}
+
+void drain(gpointer self) {
+  if (class_of(self)->drain)
+    class_of(self)->drain(filter(self));
+}
+
+// Frees all that lives in the session's context. Where that cannot be entered any more, what was
+// made in it is lost already, and only the objects go.
+void release(gpointer self) {
+  FilterState& state = state_of(self);
+  std::optional<DeviceScope> scope;
+  try {
+    scope.emplace(state.session);
+  } catch (const std::exception& e) {
+    GST_WARNING_OBJECT(self, "%s", e.what());
+  }
+  if (class_of(self)->release)
+    class_of(self)->release(filter(self));
+  state.frames.reset();
+}
+
+gboolean stop(GstBaseTransform* trans) {
+  const gboolean drained = error_wall(trans, FALSE, [&]() -> gboolean {
+    drain(trans);
+    return TRUE;
+  });
+  const gboolean released = error_wall(trans, FALSE, [&]() -> gboolean {
+    release(trans);
+    return TRUE;
+  });
+  state_of(trans).session.stop();
+  return drained && released;
+}
+
+/* Caps and memory */
+
+GstCaps* transform_caps(GstBaseTransform* trans, GstPadDirection, GstCaps* caps, GstCaps* filter) {
+  return error_wall(trans, static_cast<GstCaps*>(nullptr), [&] {
+    const bool cuda = state_of(trans).session.active_backend() != Backend::cpu;
+    return caps_of_other_side(caps, filter, cuda);
+  });
+}
+
+GstCaps* fixate_caps(GstBaseTransform* trans, GstPadDirection direction, GstCaps* caps,
+                     GstCaps* othercaps) {
+  if (direction == GST_PAD_SINK)
+    othercaps = choose_memory(othercaps, GST_BASE_TRANSFORM_SRC_PAD(trans));
+  return GST_BASE_TRANSFORM_CLASS(parent_class)->fixate_caps(trans, direction, caps, othercaps);
+}
+
+gboolean get_unit_size(GstBaseTransform* trans, GstCaps* caps, gsize* size) {
+  try {
+    *size = frame_format_from_caps(caps).size;
+    return TRUE;
+  } catch (const std::exception& e) {
+    GST_WARNING_OBJECT(trans, "%s", e.what());
+    return FALSE;
+  }
+}
+
+// (Re)builds the element for formats that are known, in the session's context.
+void configure(gpointer self, const FrameFormat& in, const FrameFormat& out, bool same_caps) {
+  FilterState& state = state_of(self);
+  const DeviceSession& session = state.session;
+  release(self);
+  const DeviceScope scope(session);
+  class_of(self)->configure(filter(self), session.device(), in, out);
+  state.frames.emplace(filter(self), session, in, out, same_caps);
+}
+
+gboolean set_caps(GstBaseTransform* trans, GstCaps* in_caps, GstCaps* out_caps) {
+  FilterState& state = state_of(trans);
+  return error_wall(trans, FALSE, [&]() -> gboolean {
+    if (!state.session.started())
+      return FALSE;
+    try {
+      drain(trans);
+      const FrameFormat in = frame_format_from_caps(in_caps);
+      const FrameFormat out = class_of(trans)->output_format(filter(trans), in, out_caps);
+      GST_DEBUG_OBJECT(trans, "%" GST_PTR_FORMAT " to %" GST_PTR_FORMAT " on %s", in_caps, out_caps,
+                       state.session.on_cuda() ? "CUDA" : "the CPU");
+      configure(trans, in, out, gst_caps_is_equal(in_caps, out_caps));
+      state.refusal.clear();
+      return TRUE;
+    } catch (const std::exception& e) {
+      if (state.refusal == e.what())
+        return FALSE;
+      state.refusal = e.what();
+      throw;
+    }
+  });
+}
+
+FrameFormat video_output_format(GstCudaVisionFilter*, const FrameFormat&, const GstCaps* caps) {
+  return frame_format_from_caps(caps);
+}
+
+gboolean propose_allocation(GstBaseTransform* trans, GstQuery*, GstQuery* query) {
+  return error_wall(trans, FALSE,
+                    [&]() -> gboolean { return propose_frames(query, state_of(trans).session); });
+}
+
+gboolean decide_allocation(GstBaseTransform* trans, GstQuery* query) {
+  return error_wall(trans, FALSE, [&]() -> gboolean {
+    FilterState& state = state_of(trans);
+    if (!state.frames)
+      return FALSE;
+    state.frames->allow_padding(
+        gst_query_find_allocation_meta(query, GST_VIDEO_META_API_TYPE, nullptr));
+    decide_frames(query, state.session, state.frames->out());
+    return TRUE;
+  });
+}
+
+gboolean query(GstBaseTransform* trans, GstPadDirection direction, GstQuery* query) {
+  return error_wall(trans, FALSE, [&]() -> gboolean {
+    if (GST_QUERY_TYPE(query) == GST_QUERY_CONTEXT && state_of(trans).session.answer(query))
+      return TRUE;
+    return GST_BASE_TRANSFORM_CLASS(parent_class)->query(trans, direction, query);
+  });
+}
+
+/* Frames */
+
+// Frames of another context: all that is ours moves there, the output pool included.
+void follow_context(GstBaseTransform* trans, GstBuffer* buffer) {
+  FilterState& state = state_of(trans);
+  GstMemory* memory = gst_buffer_n_memory(buffer) ? gst_buffer_peek_memory(buffer, 0) : nullptr;
+  if (!state.frames || !state.session.should_move_to(memory))
+    return;
+  drain(trans);
+  const FrameFormat in = state.frames->in();
+  const FrameFormat out = state.frames->out();
+  const bool same_caps = state.frames->same_caps();
+  release(trans);
+  state.session.move_to(memory);
+  configure(trans, in, out, same_caps);
+  gst_base_transform_reconfigure_src(trans);
+}
+
+void before_transform(GstBaseTransform* trans, GstBuffer* buffer) {
+  error_wall(trans, false, [&] {
+    FilterState& state = state_of(trans);
+    state.info.times = frame_times(trans->segment, buffer);
+    state.info.interlaced = state.frames && is_interlaced(state.frames->in().info, buffer);
+    if (GST_CLOCK_TIME_IS_VALID(state.info.times.stream_time))
+      gst_object_sync_values(GST_OBJECT(trans), state.info.times.stream_time);
+    follow_context(trans, buffer);
+    return true;
+  });
+}
+
+// A buffer without a byte that is marked as a gap stands for a missing frame.
+bool is_missing_frame(GstBuffer* buffer) {
+  return GST_BUFFER_FLAG_IS_SET(buffer, GST_BUFFER_FLAG_GAP) && gst_buffer_get_size(buffer) == 0;
+}
+
+GstFlowReturn prepare_output_buffer(GstBaseTransform* trans, GstBuffer* in, GstBuffer** out) {
+  return error_wall(trans, GST_FLOW_ERROR, [&] {
+    FilterState& state = state_of(trans);
+    if (!state.frames)
+      return GST_FLOW_ERROR;
+    if (is_missing_frame(in)) {
+      state.work = FrameWork::nothing;
+      *out = in;
+      return GST_FLOW_OK;
+    }
+    state.work = class_of(trans)->begin_frame(filter(trans), state.info);
+    if (state.work != FrameWork::transform && state.frames->may_hand_on(in)) {
+      *out = in;
+      return GST_FLOW_OK;
+    }
+    return GST_BASE_TRANSFORM_CLASS(parent_class)->prepare_output_buffer(trans, in, out);
+  });
+}
+
+GstFlowReturn transform(GstBaseTransform* trans, GstBuffer* in, GstBuffer* out) {
+  return error_wall(trans, GST_FLOW_ERROR, [&] {
+    FilterState& state = state_of(trans);
+    if (in != out || state.work == FrameWork::inspect) {
+      const DeviceScope scope(state.session);
+      if (in == out)
+        state.frames->inspect(in, state.info);
+      else
+        state.frames->compute(in, out, state.work, state.info);
+    }
+    if (class_of(trans)->frame_done)
+      class_of(trans)->frame_done(filter(trans));
+    return GST_FLOW_OK;
+  });
+}
+
+gboolean transform_meta(GstBaseTransform* trans, GstBuffer*, GstMeta* meta, GstBuffer*) {
+  const auto& frames = state_of(trans).frames;
+  return is_true_of_output(meta, frames &&
+                                     frames->in().layout.width == frames->out().layout.width &&
+                                     frames->in().layout.height == frames->out().layout.height);
+}
+
+gboolean sink_event(GstBaseTransform* trans, GstEvent* event) {
+  error_wall(trans, false, [&] {
+    switch (GST_EVENT_TYPE(event)) {
+      case GST_EVENT_EOS:
+      case GST_EVENT_CAPS:
+      case GST_EVENT_SEGMENT:
+        drain(trans);
+        break;
+      case GST_EVENT_FLUSH_STOP:
+        state_of(trans).refusal.clear();
+        if (class_of(trans)->discard)
+          class_of(trans)->discard(filter(trans));
+        break;
+      default:
+        break;
+    }
+    return true;
+  });
+  return GST_BASE_TRANSFORM_CLASS(parent_class)->sink_event(trans, event);
+}
+
+}  // namespace
+
+static void gst_cuda_vision_filter_class_init(GstCudaVisionFilterClass* klass) {
+  GST_DEBUG_CATEGORY_INIT(cuda_vision_filter_debug, "cudavisionfilter", 0,
+                          "Base class of the cudavision filters");
+  GObjectClass* object_class = G_OBJECT_CLASS(klass);
+  object_class->set_property = set_property;
+  object_class->get_property = get_property;
+  object_class->finalize = finalize;
+  DeviceSession::install_properties(object_class, first_property);
+
+  GstElementClass* element_class = GST_ELEMENT_CLASS(klass);
+  element_class->change_state = change_state;
+  element_class->set_context = set_context;
+
+  GstBaseTransformClass* transform_class = GST_BASE_TRANSFORM_CLASS(klass);
+  transform_class->passthrough_on_same_caps = FALSE;
+  transform_class->start = start;
+  transform_class->stop = stop;
+  transform_class->transform_caps = transform_caps;
+  transform_class->fixate_caps = fixate_caps;
+  transform_class->get_unit_size = get_unit_size;
+  transform_class->set_caps = set_caps;
+  transform_class->propose_allocation = propose_allocation;
+  transform_class->decide_allocation = decide_allocation;
+  transform_class->query = query;
+  transform_class->before_transform = before_transform;
+  transform_class->prepare_output_buffer = prepare_output_buffer;
+  transform_class->transform = transform;
+  transform_class->transform_meta = transform_meta;
+  transform_class->sink_event = sink_event;
+
+  klass->output_format = video_output_format;
+
+  gst_type_mark_as_plugin_api(GST_TYPE_CUDA_VISION_FILTER, static_cast<GstPluginAPIFlags>(0));
+}
+
+static void gst_cuda_vision_filter_init(GstCudaVisionFilter* self) {
+  self->state = new FilterState(GST_ELEMENT_CAST(self));
+  gst_base_transform_set_qos_enabled(GST_BASE_TRANSFORM_CAST(self), TRUE);
+  // Frames marked as gaps are processed like all others, and keep the mark.
+  gst_base_transform_set_gap_aware(GST_BASE_TRANSFORM_CAST(self), TRUE);
+}
+
+DeviceSession& gst_cuda_vision_filter_session(GstCudaVisionFilter* self) {
+  return self->state->session;
+}
+
+void gst_cuda_vision_filter_class_add_video_templates(GstCudaVisionFilterClass* klass) {
+  GstElementClass* element_class = GST_ELEMENT_CLASS(klass);
+  GstCaps* caps = video_template_caps();
+  gst_element_class_add_pad_template(
+      element_class, gst_pad_template_new("sink", GST_PAD_SINK, GST_PAD_ALWAYS, caps));
+  gst_element_class_add_pad_template(
+      element_class, gst_pad_template_new("src", GST_PAD_SRC, GST_PAD_ALWAYS, caps));
+  gst_caps_unref(caps);
+}

@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "gst/base/videoformat.h"
+
+#include <algorithm>
+#include <iterator>
+
+#include "cuda/core/device.h"
+#include "gst/base/elementerror.h"
+#include "gst/memory/libgstcuda.h"
+
+namespace cudavision {
+namespace {
+
+// "LE" formats are read as words of the machine.
+static_assert(G_BYTE_ORDER == G_LITTLE_ENDIAN, "a little-endian machine is needed");
+
+constexpr int max_size = 65535;
+
+constexpr GstVideoFormat formats[] = {
+    GST_VIDEO_FORMAT_GRAY8, GST_VIDEO_FORMAT_GRAY16_LE, GST_VIDEO_FORMAT_I420,
+    GST_VIDEO_FORMAT_YV12,  GST_VIDEO_FORMAT_NV12,      GST_VIDEO_FORMAT_NV21,
+    GST_VIDEO_FORMAT_Y42B,  GST_VIDEO_FORMAT_Y444,      GST_VIDEO_FORMAT_YUY2,
+    GST_VIDEO_FORMAT_UYVY,  GST_VIDEO_FORMAT_P010_10LE, GST_VIDEO_FORMAT_I420_10LE,
+    GST_VIDEO_FORMAT_RGB,   GST_VIDEO_FORMAT_BGR,       GST_VIDEO_FORMAT_RGBx,
+    GST_VIDEO_FORMAT_BGRx,  GST_VIDEO_FORMAT_xRGB,      GST_VIDEO_FORMAT_xBGR,
+    GST_VIDEO_FORMAT_RGBA,  GST_VIDEO_FORMAT_BGRA,      GST_VIDEO_FORMAT_ARGB,
+    GST_VIDEO_FORMAT_ABGR,  GST_VIDEO_FORMAT_GBR,
+};
+
+Role role_of(const GstVideoFormatInfo* format, int component) {
+  if (component == 3)
+    return Role::alpha;
+  if (GST_VIDEO_FORMAT_INFO_IS_RGB(format)) {
+    constexpr Role roles[] = {Role::red, Role::green, Role::blue};
+    return roles[component];
+  }
+  return component == 0 ? Role::luma : Role::chroma;
+}
+
+FrameLayout layout_of(const GstVideoInfo& info) {
+  const GstVideoFormatInfo* format = info.finfo;
+  FrameLayout layout;
+  layout.width = info.width;
+  layout.height = info.height;
+  layout.bits = GST_VIDEO_FORMAT_INFO_DEPTH(format, 0);
+  layout.shift = GST_VIDEO_FORMAT_INFO_SHIFT(format, 0);
+  layout.plane_count = GST_VIDEO_FORMAT_INFO_N_PLANES(format);
+  layout.channel_count = GST_VIDEO_FORMAT_INFO_N_COMPONENTS(format);
+
+  for (int c = 0; c < layout.channel_count; ++c) {
+    const int pixel_bytes = GST_VIDEO_FORMAT_INFO_PSTRIDE(format, c);
+    Channel& channel = layout.channels[c];
+    channel.role = role_of(format, c);
+    channel.plane = GST_VIDEO_FORMAT_INFO_PLANE(format, c);
+    // Rounded up: GStreamer lets the V of P010 begin at byte 1, in the middle of U's word.
+    const int sample_bytes = layout.sample_bytes();
+    channel.offset = (GST_VIDEO_FORMAT_INFO_POFFSET(format, c) + sample_bytes - 1) / sample_bytes;
+    channel.step = pixel_bytes / sample_bytes;
+    channel.width = GST_VIDEO_FORMAT_INFO_SCALE_WIDTH(format, c, info.width);
+    channel.height = GST_VIDEO_FORMAT_INFO_SCALE_HEIGHT(format, c, info.height);
+    channel.subsampling_x = 1 << GST_VIDEO_FORMAT_INFO_W_SUB(format, c);
+    channel.subsampling_y = 1 << GST_VIDEO_FORMAT_INFO_H_SUB(format, c);
+
+    // A row ends with its last whole pixel, padding byte included; where 2 pixels share a pair of
+    // chroma samples that is what the chroma says.
+    PlaneShape& plane = layout.planes[channel.plane];
+    plane.row_bytes = std::max(plane.row_bytes, pixel_bytes * channel.width);
+    plane.rows = std::max(plane.rows, channel.height);
+  }
+  return layout;
+}
+
+[[noreturn]] void refuse(const std::string& what) {
+  throw ElementError(GST_STREAM_ERROR, GST_STREAM_ERROR_WRONG_TYPE, what);
+}
+
+GstCaps* formats_in(const char* feature) {
+  GValue list = G_VALUE_INIT;
+  g_value_init(&list, GST_TYPE_LIST);
+  for (GstVideoFormat format : formats) {
+    GValue name = G_VALUE_INIT;
+    g_value_init(&name, G_TYPE_STRING);
+    g_value_set_static_string(&name, gst_video_format_to_string(format));
+    gst_value_list_append_and_take_value(&list, &name);
+  }
+  GstStructure* structure = gst_structure_new_empty("video/x-raw");
+  gst_structure_take_value(structure, "format", &list);
+  gst_structure_set(structure, "width", GST_TYPE_INT_RANGE, 1, max_size, "height",
+                    GST_TYPE_INT_RANGE, 1, max_size, "framerate", GST_TYPE_FRACTION_RANGE, 0, 1,
+                    G_MAXINT, 1, nullptr);
+  GstCaps* caps = gst_caps_new_empty();
+  gst_caps_append_structure_full(caps, structure,
+                                 feature ? gst_caps_features_new(feature, nullptr) : nullptr);
+  return caps;
+}
+
+}  // namespace
+
+// RGB is computer graphics' full range whatever the caps say of a range. GStreamer fills in what is
+// usual for a YUV format whose caps have no colorimetry, and full range for a gray one.
+bool is_limited_range(const GstVideoInfo& info) {
+  if (GST_VIDEO_INFO_IS_RGB(&info))
+    return false;
+  if (info.colorimetry.range == GST_VIDEO_COLOR_RANGE_UNKNOWN)
+    return GST_VIDEO_INFO_IS_YUV(&info);
+  return info.colorimetry.range == GST_VIDEO_COLOR_RANGE_16_235;
+}
+
+std::string FrameFormat::description() const {
+  if (!is_video())
+    return std::to_string(size) + " bytes";
+  return std::string(gst_video_format_to_string(GST_VIDEO_INFO_FORMAT(&info))) + ", " +
+         std::to_string(layout.width) + "×" + std::to_string(layout.height);
+}
+
+FrameFormat frame_format_from_caps(const GstCaps* caps) {
+  FrameFormat format;
+  if (!gst_video_info_from_caps(&format.info, caps)) {
+    gchar* text = gst_caps_to_string(caps);
+    const std::string copy = text;
+    g_free(text);
+    refuse("These caps do not describe video frames: " + copy);
+  }
+  const GstVideoInfo& info = format.info;
+  const GstVideoFormat video_format = GST_VIDEO_INFO_FORMAT(&info);
+  if (std::find(std::begin(formats), std::end(formats), video_format) == std::end(formats))
+    refuse(std::string("The video format ") + gst_video_format_to_string(video_format) +
+           " is not supported: put videoconvert (or cudaconvert) before the element.");
+  if (info.width < 1 || info.width > max_size || info.height < 1 || info.height > max_size)
+    refuse("Frames of " + std::to_string(info.width) + "×" + std::to_string(info.height) +
+           " are not supported: each side must have 1 to 65535 pixels.");
+  if (GST_VIDEO_INFO_INTERLACE_MODE(&info) == GST_VIDEO_INTERLACE_MODE_ALTERNATE)
+    refuse(
+        "The interlace mode \"alternate\" is not supported: put an element that weaves fields "
+        "into frames, such as deinterlace, before this one.");
+
+  format.layout = layout_of(info);
+  for (int p = 0; p < format.layout.plane_count; ++p) {
+    format.offset[p] = info.offset[p];
+    format.stride[p] = info.stride[p];
+  }
+  format.size = info.size;
+  format.cuda_memory = has_cuda_feature(caps, 0);
+  const int bits = format.layout.bits;
+  const bool limited = is_limited_range(info);
+  format.low = limited ? 16 << (bits - 8) : 0;
+  format.high = limited ? 235 << (bits - 8) : (1 << bits) - 1;
+  return format;
+}
+
+GstCaps* video_template_caps() {
+  GstCaps* caps = gst_caps_new_empty();
+  if (built_with_cuda())
+    gst_caps_append(caps, formats_in(cuda_memory_feature));
+  gst_caps_append(caps, formats_in(nullptr));
+  return caps;
+}
+
+bool has_cuda_feature(const GstCaps* caps, guint index) {
+  const GstCapsFeatures* features = gst_caps_get_features(caps, index);
+  return features && !gst_caps_features_is_any(features) &&
+         gst_caps_features_get_size(features) == 1 &&
+         gst_caps_features_contains(features, cuda_memory_feature);
+}
+
+bool has_system_feature(const GstCaps* caps, guint index) {
+  const GstCapsFeatures* features = gst_caps_get_features(caps, index);
+  return !features || gst_caps_features_is_equal(features, GST_CAPS_FEATURES_MEMORY_SYSTEM_MEMORY);
+}
+
+bool names_cuda_memory(const GstCaps* caps) {
+  for (guint i = 0; i < gst_caps_get_size(caps); ++i)
+    if (has_cuda_feature(caps, i))
+      return true;
+  return false;
+}
+
+}  // namespace cudavision

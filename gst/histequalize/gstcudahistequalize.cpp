@@ -1,0 +1,295 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
+/**
+ * SECTION:element-cudahistequalize
+ * @title: cudahistequalize
+ *
+ * Raises the contrast of pictures by histogram equalisation, and reports the statistics of their
+ * luminance. Works on an NVIDIA GPU or, with the same results to the bit, on the CPU.
+ *
+ * ## Example
+ * |[
+ * gst-launch-1.0 v4l2src ! videoconvert ! cudahistequalize ! videoconvert ! autovideosink
+ * ]| Equalises the pictures of a camera.
+ *
+ * ## Messages
+ * With #GstCudaHistEqualize:post-messages the element posts an element message named
+ * `cudahistequalize` for each frame, or one for each #GstCudaHistEqualize:message-interval, about
+ * the frame as it came in:
+ *
+ * * `timestamp`, `stream-time`, `running-time`, `duration` (#guint64): of the frame, as the level
+ *   element has them
+ * * `bins` (#GST_TYPE_ARRAY of #guint64): the luminance histogram, 2^bits counts
+ * * `mean`, `stddev` (#gdouble), `minimum`, `maximum` (#guint): of the luminance
+ * * `entropy` (#gdouble): of the luminance, in bits
+ * * `percentile-1`, `percentile-5`, `percentile-50`, `percentile-95`, `percentile-99` (#guint): the
+ *   smallest luminance that so many percent of the pixels do not exceed
+ */
+#include "gst/histequalize/gstcudahistequalize.h"
+
+#include <cmath>
+#include <memory>
+#include <optional>
+
+#include "cuda/histequalize/histequalize.h"
+#include "gst/base/elementsettings.h"
+#include "gst/base/enumtype.h"
+#include "gst/base/gstcudavisionfilter.h"
+#include "gst/base/properties.h"
+#include "gst/histequalize/histogrammessages.h"
+
+GST_DEBUG_CATEGORY_STATIC(cuda_hist_equalize_debug);
+#define GST_CAT_DEFAULT cuda_hist_equalize_debug
+
+using namespace cudavision;
+
+namespace {
+
+constexpr char message_name[] = "cudahistequalize";
+
+enum Method { method_equalize };
+enum Channels { channels_luma, channels_rgb };
+
+GType method_type() {
+  static const GEnumValue values[] = {
+      {method_equalize, "One table for the whole picture that flattens its histogram", "equalize"},
+      {0, nullptr, nullptr},
+  };
+  static const GType type = register_enum("GstCudaHistEqualizeMethod", values);
+  return type;
+}
+
+GType channels_type() {
+  static const GEnumValue values[] = {
+      {channels_luma, "The luminance; colours keep their differences", "luma"},
+      {channels_rgb, "Red, green and blue, each on its own (RGB formats only)", "rgb"},
+      {0, nullptr, nullptr},
+  };
+  static const GType type = register_enum("GstCudaHistEqualizeChannels", values);
+  return type;
+}
+
+/// The properties.
+struct Settings {
+  Method method = method_equalize;
+  Channels channels = channels_luma;
+  double strength = 1.0;
+  bool post_messages = false;
+  GstClockTime message_interval = 0;
+};
+
+int blend_of(const Settings& settings) {
+  return static_cast<int>(std::lrint(256 * settings.strength));
+}
+
+/// What configure() makes and release() frees.
+struct Operation {
+  FrameFormat format;
+  HistogramEqualizeParameters parameters;  ///< the last valid ones
+  HistogramEqualize equalize;
+  Histogram histogram;
+  std::optional<HistogramMessages> messages;  ///< from the first frame that posts one on
+};
+
+/// Empty, or what is wrong with the settings for these frames.
+std::string objection(const Settings& settings, const FrameFormat& format) {
+  if (settings.channels == channels_rgb && format.layout.find(Role::red) < 0)
+    return "channels=rgb needs RGB frames, but these are " + format.description() +
+           ": set channels=luma, or convert to an RGB format (videoconvert ! "
+           "video/x-raw,format=RGBx) before the element.";
+  return {};
+}
+
+HistogramEqualizeParameters parameters_of(const Settings& settings, const FrameFormat& format) {
+  HistogramEqualizeParameters parameters;
+  parameters.channels = settings.channels == channels_rgb
+                            ? HistogramEqualizeParameters::Channels::each
+                            : HistogramEqualizeParameters::Channels::luminance;
+  parameters.low = format.low;
+  parameters.high = format.high;
+  parameters.blend = blend_of(settings);
+  return parameters;
+}
+
+struct State {
+  Settings settings;  ///< under the object lock
+
+  // From here on the streaming thread's.
+  std::unique_ptr<Operation> operation;
+  FrameInterval interval;
+  SettingsRule rule;
+  bool posts = false;  ///< this frame's histogram is to be posted
+};
+
+}  // namespace
+
+struct GstCudaHistEqualize {
+  GstCudaVisionFilter parent;
+  State* state;
+};
+
+struct GstCudaHistEqualizeClass {
+  GstCudaVisionFilterClass parent_class;
+};
+
+G_DEFINE_TYPE(GstCudaHistEqualize, gst_cuda_hist_equalize, GST_TYPE_CUDA_VISION_FILTER)
+GST_ELEMENT_REGISTER_DEFINE(cudahistequalize, "cudahistequalize", GST_RANK_NONE,
+                            GST_TYPE_CUDA_HIST_EQUALIZE)
+
+namespace {
+
+State& state_of(gpointer self) {
+  return *static_cast<GstCudaHistEqualize*>(self)->state;
+}
+
+const ElementProperties<Settings>* properties = nullptr;  // from class_init on
+
+void set_property(GObject* object, guint id, const GValue* value, GParamSpec* pspec) {
+  properties->set(object, id, value, pspec, state_of(object).settings);
+}
+
+void get_property(GObject* object, guint id, GValue* value, GParamSpec* pspec) {
+  properties->get(object, id, value, pspec, state_of(object).settings);
+}
+
+void finalize(GObject* object) {
+  delete static_cast<GstCudaHistEqualize*>(static_cast<gpointer>(object))->state;
+  G_OBJECT_CLASS(gst_cuda_hist_equalize_parent_class)->finalize(object);
+}
+
+void configure(GstCudaVisionFilter* self, Device& device, const FrameFormat& in,
+               const FrameFormat&) {
+  State& state = state_of(self);
+  const Settings settings = settings_now(self, state.settings);
+  state.rule.require(objection(settings, in));
+  const HistogramEqualizeParameters parameters = parameters_of(settings, in);
+  state.operation.reset();
+  state.operation.reset(new Operation{in, parameters,
+                                      HistogramEqualize(device, in.layout, parameters),
+                                      Histogram(device, in.layout), std::nullopt});
+}
+
+// Takes the settings over; where they are wrong for the frames, the last valid ones stay.
+void update_parameters(GstCudaVisionFilter* self, const Settings& settings) {
+  State& state = state_of(self);
+  Operation& operation = *state.operation;
+  if (!state.rule.allows(GST_ELEMENT_CAST(self), objection(settings, operation.format)))
+    return;
+  const HistogramEqualizeParameters parameters = parameters_of(settings, operation.format);
+  if (parameters.channels == operation.parameters.channels &&
+      parameters.blend == operation.parameters.blend)
+    return;
+  const DeviceScope scope(gst_cuda_vision_filter_session(self));
+  operation.equalize.set_parameters(parameters);
+  operation.parameters = parameters;
+}
+
+FrameWork begin_frame(GstCudaVisionFilter* self, const FrameInfo& info) {
+  State& state = state_of(self);
+  Operation& operation = *state.operation;
+  const Settings settings = settings_now(self, state.settings);
+  update_parameters(self, settings);
+
+  if (!settings.post_messages)
+    state.interval.reset();
+  state.posts = settings.post_messages &&
+                state.interval.selects(info.times.running_time, settings.message_interval);
+  if (state.posts) {
+    if (!operation.messages) {
+      const DeviceSession& session = gst_cuda_vision_filter_session(self);
+      const DeviceScope scope(session);
+      operation.messages.emplace(GST_ELEMENT_CAST(self), session, message_name,
+                                 operation.format.layout.bits);
+    }
+    operation.messages->reserve();
+  }
+  if (operation.parameters.blend != 0)
+    return FrameWork::transform;
+  return state.posts ? FrameWork::inspect : FrameWork::nothing;
+}
+
+void process(GstCudaVisionFilter* self, const ConstFrame& in, const Frame* out,
+             const FrameInfo& info) {
+  State& state = state_of(self);
+  Operation& operation = *state.operation;
+  const View<std::uint32_t> bins = state.posts ? operation.messages->bins() : View<std::uint32_t>{};
+  if (out)
+    operation.equalize.run(in, *out, bins);
+  else
+    operation.histogram.run(in, bins);
+  if (state.posts)
+    operation.messages->take(info.times);
+}
+
+HistogramMessages* messages_of(GstCudaVisionFilter* self) {
+  const State& state = state_of(self);
+  return state.operation && state.operation->messages ? &*state.operation->messages : nullptr;
+}
+
+void frame_done(GstCudaVisionFilter* self) {
+  if (HistogramMessages* messages = messages_of(self))
+    messages->post_arrived();
+}
+
+void drain(GstCudaVisionFilter* self) {
+  if (HistogramMessages* messages = messages_of(self))
+    messages->drain();
+}
+
+void discard(GstCudaVisionFilter* self) {
+  state_of(self).interval.reset();
+  if (HistogramMessages* messages = messages_of(self))
+    messages->discard();
+}
+
+void release(GstCudaVisionFilter* self) {
+  state_of(self).operation.reset();
+}
+
+void install_properties(GObjectClass* klass) {
+  static ElementProperties<Settings> all(klass);
+  all.add({"method", "Method", "How contrast is raised"}, &Settings::method, method_type());
+  all.add({"channels", "Channels", "What is equalised in RGB frames (others: luma)"},
+          &Settings::channels, channels_type());
+  all.add({"strength", "Strength", "Blend of the input (0) and the equalised picture (1)"},
+          &Settings::strength, 0, 1);
+  all.add({"post-messages", "Post messages",
+           "Post the luminance histogram and statistics of the input on the bus"},
+          &Settings::post_messages);
+  all.add({"message-interval", "Message interval",
+           "Running time between two messages, in ns (0 = one for every frame)"},
+          &Settings::message_interval);
+  properties = &all;
+}
+
+}  // namespace
+
+static void gst_cuda_hist_equalize_class_init(GstCudaHistEqualizeClass* klass) {
+  GST_DEBUG_CATEGORY_INIT(cuda_hist_equalize_debug, "cudahistequalize", 0,
+                          "Histogram equalisation");
+  GObjectClass* object_class = G_OBJECT_CLASS(klass);
+  object_class->set_property = set_property;
+  object_class->get_property = get_property;
+  object_class->finalize = finalize;
+  install_properties(object_class);
+
+  gst_element_class_set_static_metadata(
+      GST_ELEMENT_CLASS(klass), "CUDA histogram equaliser", "Filter/Effect/Video/Hardware",
+      "Raises contrast by histogram equalisation and reports luminance statistics, on an NVIDIA "
+      "GPU or the CPU",
+      "The gst-cudavision developers");
+
+  GstCudaVisionFilterClass* filter_class = &klass->parent_class;
+  gst_cuda_vision_filter_class_add_video_templates(filter_class);
+  filter_class->configure = configure;
+  filter_class->begin_frame = begin_frame;
+  filter_class->process = process;
+  filter_class->frame_done = frame_done;
+  filter_class->drain = drain;
+  filter_class->discard = discard;
+  filter_class->release = release;
+}
+
+static void gst_cuda_hist_equalize_init(GstCudaHistEqualize* self) {
+  self->state = new State;
+}

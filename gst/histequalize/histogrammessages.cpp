@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "gst/histequalize/histogrammessages.h"
+
+#include <string>
+
+#include "gst/histequalize/histogramstatistics.h"
+
+namespace cudavision {
+namespace {
+
+GstStructure* describe(const char* name, const FrameTimes& times, const std::uint32_t* counts,
+                       std::size_t size) {
+  const HistogramStatistics statistics = statistics_of(counts, size);
+  GstStructure* structure = gst_structure_new(
+      name, "timestamp", G_TYPE_UINT64, times.timestamp, "stream-time", G_TYPE_UINT64,
+      times.stream_time, "running-time", G_TYPE_UINT64, times.running_time, "duration",
+      G_TYPE_UINT64, times.duration, "mean", G_TYPE_DOUBLE, statistics.mean, "stddev",
+      G_TYPE_DOUBLE, statistics.stddev, "minimum", G_TYPE_UINT, statistics.minimum, "maximum",
+      G_TYPE_UINT, statistics.maximum, "entropy", G_TYPE_DOUBLE, statistics.entropy, nullptr);
+  for (std::size_t i = 0; i < statistics.percents.size(); ++i) {
+    const std::string field = "percentile-" + std::to_string(statistics.percents[i]);
+    gst_structure_set(structure, field.c_str(), G_TYPE_UINT, statistics.percentiles[i], nullptr);
+  }
+
+  GValue bins = G_VALUE_INIT;
+  gst_value_array_init(&bins, static_cast<guint>(size));
+  for (std::size_t v = 0; v < size; ++v) {
+    GValue count = G_VALUE_INIT;
+    g_value_init(&count, G_TYPE_UINT64);
+    g_value_set_uint64(&count, counts[v]);
+    gst_value_array_append_and_take_value(&bins, &count);
+  }
+  gst_structure_take_value(structure, "bins", &bins);
+  return structure;
+}
+
+}  // namespace
+
+bool FrameInterval::selects(GstClockTime running_time, GstClockTime interval) {
+  if (!GST_CLOCK_TIME_IS_VALID(running_time))
+    return true;
+  const bool starts_anew =
+      !GST_CLOCK_TIME_IS_VALID(base_) || running_time < last_ || interval != interval_;
+  if (!starts_anew && running_time < next_)
+    return false;
+  if (starts_anew)
+    base_ = running_time;
+  last_ = running_time;
+  interval_ = interval;
+  // The end of the interval that running_time lies in; never, where it is beyond all time.
+  const GstClockTime into = interval ? (running_time - base_) % interval : 0;
+  const GstClockTime left = interval - into;
+  next_ = left < GST_CLOCK_TIME_NONE - running_time ? running_time + left : GST_CLOCK_TIME_NONE;
+  return true;
+}
+
+HistogramMessages::HistogramMessages(GstElement* element, const DeviceSession& session,
+                                     const char* name, int bits)
+    : element_(element), session_(session), name_(name), bits_(bits) {
+  const std::size_t bytes = bin_count() * sizeof(std::uint32_t);
+  for (Slot& slot : slots_) {
+    slot.device = session.device().allocate(bytes);
+    slot.host = session.device().allocate_host(bytes);
+    slot.arrived = session.device().make_event();
+  }
+}
+
+View<std::uint32_t> HistogramMessages::bins() const {
+  const int count = static_cast<int>(bin_count());
+  return {slots_[next_].device.as<std::uint32_t>(), count, 1,
+          static_cast<std::ptrdiff_t>(count * sizeof(std::uint32_t))};
+}
+
+void HistogramMessages::take(const FrameTimes& times) {
+  Slot& slot = slots_[next_];
+  const int bytes = static_cast<int>(slot.host.size());
+  session_.device().download({slot.device.as<const std::uint8_t>(), bytes, 1, bytes},
+                             {slot.host.as<std::uint8_t>(), bytes, 1, bytes});
+  slot.arrived->record();
+  slot.times = times;
+  next_ = (next_ + 1) % slot_count;
+  ++under_way_;
+}
+
+bool HistogramMessages::oldest_arrived(bool wait) {
+  const DeviceScope scope(session_);
+  if (wait)
+    oldest().arrived->wait();
+  return wait || oldest().arrived->done();
+}
+
+void HistogramMessages::post_oldest() {
+  const Slot& slot = oldest();
+  GstStructure* structure =
+      describe(name_, slot.times, slot.host.as<const std::uint32_t>(), bin_count());
+  --under_way_;
+  gst_element_post_message(element_, gst_message_new_element(GST_OBJECT(element_), structure));
+}
+
+void HistogramMessages::reserve() {
+  if (under_way_ == slot_count && oldest_arrived(true))
+    post_oldest();
+}
+
+void HistogramMessages::post_arrived() {
+  while (under_way_ > 0 && oldest_arrived(false))
+    post_oldest();
+}
+
+void HistogramMessages::drain() {
+  while (under_way_ > 0 && oldest_arrived(true))
+    post_oldest();
+}
+
+}  // namespace cudavision

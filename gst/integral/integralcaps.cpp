@@ -1,0 +1,344 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "gst/integral/integralcaps.h"
+
+#include <algorithm>
+
+#include "gst/base/capsfields.h"
+#include "gst/base/elementerror.h"
+#include "gst/base/filtercaps.h"
+#include "gst/integral/tensorcaps.h"
+
+namespace cudavision {
+namespace {
+
+constexpr int largest_frame = 65535;
+
+// A picture of a table may have one column and one row more. Such a one is let through to
+// integral_output_format(), which can say what is wrong.
+constexpr int largest_output = largest_frame + 1;
+
+/* Fields of structures */
+
+bool is_deep(GstVideoFormat format) {
+  return depth_of(format) > 8;
+}
+
+void set_range(GValue* value, int least, int most) {
+  if (least == most) {
+    g_value_init(value, G_TYPE_INT);
+    g_value_set_int(value, least);
+  } else {
+    g_value_init(value, GST_TYPE_INT_RANGE);
+    gst_value_set_int_range(value, least, most);
+  }
+}
+
+// The numbers of value, each moved by `by`, as far as they are within 1 to most then; false where
+// none is.
+bool move_numbers(const GValue* value, int by, int most, GValue* moved) {
+  if (GST_VALUE_HOLDS_LIST(value)) {
+    g_value_init(moved, GST_TYPE_LIST);
+    for (guint i = 0; i < gst_value_list_get_size(value); ++i) {
+      GValue part = G_VALUE_INIT;
+      if (move_numbers(gst_value_list_get_value(value, i), by, most, &part))
+        gst_value_list_append_and_take_value(moved, &part);
+    }
+    if (gst_value_list_get_size(moved) > 0)
+      return true;
+    g_value_unset(moved);
+    return false;
+  }
+  int first, last;
+  if (G_VALUE_HOLDS_INT(value)) {
+    first = last = g_value_get_int(value);
+  } else if (GST_VALUE_HOLDS_INT_RANGE(value)) {
+    first = gst_value_get_int_range_min(value);
+    last = gst_value_get_int_range_max(value);
+  } else {
+    return false;
+  }
+  first = std::max(first + by, 1);
+  last = std::min(last, most - by) + by;
+  if (first > last)
+    return false;
+  set_range(moved, first, last);
+  return true;
+}
+
+// The size of the other side; false where there is none.
+bool move_size(GstStructure* structure, int by, int most) {
+  for (const char* name : {"width", "height"}) {
+    GValue moved = G_VALUE_INIT;
+    if (!move_numbers(gst_structure_get_value(structure, name), by, most, &moved))
+      return false;
+    gst_structure_take_value(structure, name, &moved);
+  }
+  return true;
+}
+
+// What gray pictures have none of, or one of their own.
+void remove_color(GstStructure* structure) {
+  gst_structure_remove_fields(structure, "colorimetry", "chroma-site", nullptr);
+}
+
+// A table has neither fields nor views: its sums reach over all of them.
+void remove_parts(GstStructure* structure) {
+  gst_structure_remove_fields(structure, "interlace-mode", "field-order", "multiview-mode",
+                              "multiview-flags", nullptr);
+}
+
+/* From the sink to the source pad: s is a structure within the sink pad's template */
+
+void append_tensor(GstCaps* result, const GstStructure* s, const OutputForm& form) {
+  FrameLayout frame;
+  const Formats formats = formats_of(s);
+  const bool sized = gst_structure_get_int(s, "width", &frame.width) &&
+                     gst_structure_get_int(s, "height", &frame.height);
+  if (formats.size() == 1)
+    frame.bits = GST_VIDEO_FORMAT_INFO_DEPTH(gst_video_format_get_info(formats[0]), 0);
+  const bool known = sized && formats.size() == 1;
+  GstStructure* tensor = tensor_structure(known ? std::vector<TableElement>{form.element_for(frame)}
+                                                : form.elements());
+  if (sized)
+    gst_structure_set(
+        tensor, "dimensions", G_TYPE_STRING,
+        dimensions_of({frame.width + form.extra(), frame.height + form.extra()}).c_str(), nullptr);
+  if (const GValue* rate = gst_structure_get_value(s, "framerate"))
+    gst_structure_set_value(tensor, "framerate", rate);
+  gst_caps_append_structure(result, tensor);
+}
+
+void append_table_picture(GstCaps* result, const GstStructure* s, const OutputForm& form) {
+  GstStructure* picture = gst_structure_copy(s);
+  set_formats(picture, {GST_VIDEO_FORMAT_GRAY8, GST_VIDEO_FORMAT_GRAY16_LE});
+  remove_color(picture);
+  remove_parts(picture);
+  if (move_size(picture, form.extra(), largest_output))
+    gst_caps_append_structure(result, picture);
+  else
+    gst_structure_free(picture);
+}
+
+void append_gray_picture(GstCaps* result, const GstStructure* s, const OutputForm& form) {
+  const Formats in = formats_of(s);
+  Formats out{GST_VIDEO_FORMAT_GRAY8, GST_VIDEO_FORMAT_GRAY16_LE};
+  if (form.output != IntegralOutput::threshold) {
+    if (std::all_of(in.begin(), in.end(), is_deep))
+      out = {GST_VIDEO_FORMAT_GRAY16_LE};
+    else if (std::none_of(in.begin(), in.end(), is_deep))
+      out = {GST_VIDEO_FORMAT_GRAY8};
+  }
+  GstStructure* picture = gst_structure_copy(s);
+  set_formats(picture, out);
+  remove_color(picture);
+  gst_caps_append_structure(result, picture);
+}
+
+/* From the source to the sink pad: s is a structure within the source pad's template */
+
+Formats all_formats() {
+  const Caps all(video_template_caps());
+  return formats_of(gst_caps_get_structure(all.get(), 0));
+}
+
+void append_frames_of_tensor(GstCaps* result, const GstStructure* s, const OutputForm& form) {
+  const auto append = [&](const std::optional<TableSize>& size) {
+    GstStructure* frame =
+        gst_structure_new("video/x-raw", "width", GST_TYPE_INT_RANGE, 1, largest_frame, "height",
+                          GST_TYPE_INT_RANGE, 1, largest_frame, nullptr);
+    set_formats(frame, all_formats());
+    if (const GValue* rate = gst_structure_get_value(s, "framerate"))
+      gst_structure_set_value(frame, "framerate", rate);
+    if (size)
+      gst_structure_set(frame, "width", G_TYPE_INT, size->columns - form.extra(), "height",
+                        G_TYPE_INT, size->rows - form.extra(), nullptr);
+    if (!size || (size->columns > form.extra() && size->rows > form.extra()))
+      gst_caps_append_structure(result, frame);
+    else
+      gst_structure_free(frame);
+  };
+  const GValue* dimensions = gst_structure_get_value(s, "dimensions");
+  if (!dimensions)
+    append(std::nullopt);
+  for_each_string(dimensions, [&](const char* text) {
+    if (const auto size = table_size(text))
+      append(size);
+  });
+}
+
+void append_frames_of_picture(GstCaps* result, const GstStructure* s, const OutputForm& form) {
+  const Formats out = formats_of(s);
+  const bool shallow = contains(out, GST_VIDEO_FORMAT_GRAY8);
+  const bool deep = contains(out, GST_VIDEO_FORMAT_GRAY16_LE);
+  const bool any_depth = form.is_table() || form.output == IntegralOutput::threshold;
+  Formats in = all_formats();
+  in.erase(
+      std::remove_if(in.begin(), in.end(),
+                     [&](GstVideoFormat format) {
+                       return any_depth ? !shallow && !deep : is_deep(format) ? !deep : !shallow;
+                     }),
+      in.end());
+  if (in.empty())
+    return;
+  GstStructure* frame = gst_structure_copy(s);
+  set_formats(frame, in);
+  remove_color(frame);
+  if (form.is_table())
+    remove_parts(frame);
+  if (!move_size(frame, form.is_table() ? -form.extra() : 0, largest_frame))
+    gst_structure_free(frame);
+  else
+    gst_caps_append_structure(result, frame);
+}
+
+/* What is chosen */
+
+// The same caps with their GRAY8 first.
+GstCaps* prefer_8_bits(GstCaps* caps) {
+  GstCaps* sorted = gst_caps_new_empty();
+  for (GstVideoFormat format : {GST_VIDEO_FORMAT_GRAY8, GST_VIDEO_FORMAT_GRAY16_LE})
+    for (guint i = 0; i < gst_caps_get_size(caps); ++i) {
+      const GstStructure* structure = gst_caps_get_structure(caps, i);
+      if (!contains(formats_of(structure), format))
+        continue;
+      GstStructure* copy = gst_structure_copy(structure);
+      set_formats(copy, {format});
+      gst_caps_append_structure_full(sorted, copy,
+                                     gst_caps_features_copy(gst_caps_get_features(caps, i)));
+    }
+  gst_caps_unref(caps);
+  return sorted;
+}
+
+// A mean has the range of what it is a mean of, which caps of gray pictures say only where it is
+// not the full one.
+GstCaps* say_range(GstCaps* caps, const GstCaps* in) {
+  GstVideoInfo info;
+  if (!gst_video_info_from_caps(&info, in) || !is_limited_range(info))
+    return caps;
+  gchar* colorimetry = gst_video_colorimetry_to_string(&info.colorimetry);
+  if (colorimetry) {
+    caps = gst_caps_make_writable(caps);
+    GstStructure* structure = gst_caps_get_structure(caps, 0);
+    if (gst_structure_has_field(structure, "colorimetry"))
+      gst_structure_fixate_field_string(structure, "colorimetry", colorimetry);
+    else
+      gst_structure_set(structure, "colorimetry", G_TYPE_STRING, colorimetry, nullptr);
+  }
+  g_free(colorimetry);
+  return caps;
+}
+
+GstCaps* choose_tensor(const GstCaps* caps, guint index) {
+  GstCaps* chosen = gst_caps_copy_nth(caps, index);
+  GstStructure* structure = gst_caps_get_structure(chosen, 0);
+  // Where the frames have no framerate, any would do; 0/1 says that there is none.
+  gst_structure_fixate_field_nearest_fraction(structure, "framerate", 0, 1);
+  return chosen;
+}
+
+[[noreturn]] void refuse(const std::string& what) {
+  throw ElementError(GST_STREAM_ERROR, GST_STREAM_ERROR_WRONG_TYPE, what);
+}
+
+std::string text_of(int width, int height) {
+  return std::to_string(width) + "×" + std::to_string(height);
+}
+
+}  // namespace
+
+GstCaps* integral_src_template() {
+  GstCaps* all = gst_caps_new_empty();
+  gst_caps_append_structure(
+      all, tensor_structure({std::begin(all_table_elements), std::end(all_table_elements)}));
+  GstCaps* video = video_template_caps();
+  gst_caps_set_simple(video, "width", GST_TYPE_INT_RANGE, 1, largest_output, "height",
+                      GST_TYPE_INT_RANGE, 1, largest_output, nullptr);
+  gst_caps_append(all, video);
+  return all;
+}
+
+GstCaps* integral_caps_of_other_side(GstPadDirection direction, GstCaps* caps, GstCaps* filter,
+                                     const OutputForm& form, bool cuda) {
+  if (form.output == IntegralOutput::denoise)
+    return caps_of_other_side(caps, filter, cuda);
+  const bool from_sink = direction == GST_PAD_SINK;
+  const Caps ours(from_sink ? video_template_caps() : integral_src_template());
+  const Caps known(gst_caps_intersect_full(caps, ours.get(), GST_CAPS_INTERSECT_FIRST));
+
+  // Pictures and frames in system memory here; whether they may be in CUDA memory comes later.
+  const Caps tensors(gst_caps_new_empty()), video(gst_caps_new_empty());
+  const Caps types(gst_caps_new_full(tensor_structure(form.elements()), nullptr));
+  for (guint i = 0; i < gst_caps_get_size(known.get()); ++i) {
+    const GstStructure* structure = gst_caps_get_structure(known.get(), i);
+    if (has_cuda_feature(known.get(), i) && !cuda)
+      continue;
+    if (from_sink && form.is_table()) {
+      append_tensor(tensors.get(), structure, form);
+      append_table_picture(video.get(), structure, form);
+    } else if (from_sink) {
+      append_gray_picture(video.get(), structure, form);
+    } else if (!is_tensor(structure)) {
+      append_frames_of_picture(video.get(), structure, form);
+    } else if (form.is_table() &&
+               gst_structure_can_intersect(structure, gst_caps_get_structure(types.get(), 0))) {
+      append_frames_of_tensor(video.get(), structure, form);
+    }
+  }
+
+  GstCaps* result = gst_caps_new_empty();
+  for (guint i = 0; i < gst_caps_get_size(tensors.get()); ++i)
+    result = gst_caps_merge_structure(result,
+                                      gst_structure_copy(gst_caps_get_structure(tensors.get(), i)));
+  gst_caps_append(result, caps_of_other_side(video.get(), nullptr, cuda));
+  if (filter) {
+    GstCaps* filtered = gst_caps_intersect_full(filter, result, GST_CAPS_INTERSECT_FIRST);
+    gst_caps_unref(result);
+    result = filtered;
+  }
+  return result;
+}
+
+GstCaps* choose_integral_output(GstCaps* caps, const GstCaps* in, const OutputForm& form,
+                                GstPad* src) {
+  for (guint i = 0; i < gst_caps_get_size(caps); ++i)
+    if (is_tensor(gst_caps_get_structure(caps, i))) {
+      GstCaps* chosen = choose_tensor(caps, i);
+      gst_caps_unref(caps);
+      return chosen;
+    }
+  if (form.output == IntegralOutput::denoise)
+    return choose_memory(caps, src);
+  caps = choose_memory(prefer_8_bits(caps), src);
+  return form.output == IntegralOutput::mean && !gst_caps_is_empty(caps) ? say_range(caps, in)
+                                                                         : caps;
+}
+
+FrameFormat integral_output_format(const FrameFormat& in, const GstCaps* caps,
+                                   const OutputForm& form) {
+  int width = in.layout.width, height = in.layout.height;
+  if (form.is_table()) {
+    width += form.extra();
+    height += form.extra();
+  }
+  const GstStructure* structure = gst_caps_get_structure(caps, 0);
+  if (form.is_table() && is_tensor(structure)) {
+    const FrameFormat out = tensor_format_from_caps(caps);
+    const gsize element = bytes_of(form.element_for(in.layout));
+    if (out.size != element * width * height || out.layout.planes[0].rows != height)
+      refuse("A table of " + text_of(in.layout.width, in.layout.height) +
+             " pixels cannot go into a tensor of " + out.description() + ".");
+    return out;
+  }
+  if (form.is_table() && std::max(width, height) > largest_frame)
+    refuse("A table of " + text_of(width, height) +
+           " elements does not fit into a picture, each side of which may have 65535 pixels: set "
+           "table-layout=same-size, or put an element behind this one that takes other/tensors.");
+  const FrameFormat out = frame_format_from_caps(caps);
+  if (out.layout.width != width || out.layout.height != height)
+    refuse("Frames of " + text_of(in.layout.width, in.layout.height) + " cannot become " +
+           out.description() + ".");
+  return out;
+}
+
+}  // namespace cudavision

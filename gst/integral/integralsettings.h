@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "cuda/integral/integral.h"
+#include "cuda/localstatistics/localstatistics.h"
+#include "cuda/nlmeans/nlmeans.h"
+
+/// The properties of cudaintegral, and what they mean to its caps and operations.
+namespace cudavision {
+
+enum class IntegralOutput { sum, squared_sum, tilted_sum, mean, deviation, threshold, denoise };
+enum class TableLayout { padded, same_size };
+enum class ElementType { exact, uint32, uint64, float32, float64 };
+enum class ThresholdMethod { bradley, sauvola };
+
+/// What the caps of the output follow from.
+struct OutputForm {
+  IntegralOutput output;
+  TableLayout layout;
+  ElementType element;
+
+  bool is_table() const noexcept { return output <= IntegralOutput::tilted_sum; }
+  /// How many columns and rows a table has more than the frame.
+  int extra() const noexcept { return layout == TableLayout::padded ? 1 : 0; }
+  TableKind kind() const noexcept;
+  /// The types that the elements of a table may have, whatever the frames.
+  std::vector<TableElement> elements() const;
+  /// The type for frames of that width, height and depth.
+  TableElement element_for(const FrameLayout& frame) const noexcept;
+};
+
+struct IntegralSettings {
+  IntegralOutput output = IntegralOutput::sum;
+  TableLayout table_layout = TableLayout::padded;
+  ElementType element_type = ElementType::exact;
+
+  int radius = 7;
+  ThresholdMethod threshold_method = ThresholdMethod::bradley;
+  double threshold_ratio = 0.15;
+  double threshold_k = 0.2;
+  double threshold_range = 0;
+  int search_size = 21;
+  int patch_size = 7;
+  double denoise_strength = 10;
+
+  OutputForm form() const noexcept { return {output, table_layout, element_type}; }
+};
+
+/// Empty, or what is wrong with the settings for an element that puts out `output`.
+std::string objection(IntegralOutput output, const IntegralSettings& settings);
+
+/// output: mean, deviation or threshold.
+LocalStatisticsParameters statistics_parameters(IntegralOutput output,
+                                                const IntegralSettings& settings);
+NlMeansParameters denoise_parameters(const IntegralSettings& settings);
+
+}  // namespace cudavision

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#pragma once
+
+#include <gst/gst.h>
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cuda/integral/integral.h"
+#include "gst/base/videoformat.h"
+
+/// Tables in the caps of NNStreamer, other/tensors: in each buffer one tensor of the dimensions
+/// 1:columns:rows:1, the innermost first, whose elements follow each other without a gap. Always in
+/// system memory.
+namespace cudavision {
+
+struct TableSize {
+  int columns = 0;
+  int rows = 0;
+};
+
+inline constexpr TableElement all_table_elements[] = {TableElement::uint32, TableElement::uint64,
+                                                      TableElement::float32, TableElement::float64};
+
+/// NNStreamer's name of the type.
+const char* name_of(TableElement element) noexcept;
+
+bool is_tensor(const GstStructure* structure);
+
+/// Tensors of any size and framerate whose elements are of one of these types. The caller owns the
+/// structure.
+GstStructure* tensor_structure(const std::vector<TableElement>& elements);
+
+std::string dimensions_of(const TableSize& size);
+/// nullopt where dimensions are not those of a table.
+std::optional<TableSize> table_size(const char* dimensions);
+
+/// Reads fixed caps of tensors. Throws ElementError where they do not describe a table, or one that
+/// is too large for a buffer pool.
+FrameFormat tensor_format_from_caps(const GstCaps* caps);
+
+}  // namespace cudavision

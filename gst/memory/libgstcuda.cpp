@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "gst/memory/libgstcuda.h"
+
+#include <gst/cuda/cuda-gst.h>
+#include <gst/cuda/gstcudabufferpool.h>
+#include <gst/cuda/gstcudacontext.h>
+#include <gst/cuda/gstcudaloader.h>
+#include <gst/cuda/gstcudamemory.h>
+#include <gst/cuda/gstcudautils.h>
+
+#include <limits>
+#include <mutex>
+
+namespace cudavision {
+namespace {
+
+GstCudaContext* native(const CudaContext& context) {
+  return reinterpret_cast<GstCudaContext*>(context.object());
+}
+
+std::string words_of(CUresult result) {
+  const char* name = nullptr;
+  const char* text = nullptr;
+  CuGetErrorName(result, &name);
+  CuGetErrorString(result, &text);
+  return std::string(name ? name : "unknown error") + ", " + (text ? text : "");
+}
+
+void check(CUresult result, const char* what) {
+  if (result != CUDA_SUCCESS)
+    throw Error(Error::Kind::device, std::string(what) + " failed: " + words_of(result));
+}
+
+// Nothing of libgstcuda may be called before the driver is loaded, and its pools fail before its
+// allocator is registered.
+bool load_driver() {
+  static std::mutex mutex;
+  const std::lock_guard lock(mutex);
+  if (!gst_cuda_load_library())
+    return false;
+  gst_cuda_memory_init_once();
+  return true;
+}
+
+}  // namespace
+
+int CudaContext::device_id() const {
+  guint id = 0;
+  g_object_get(object_, "cuda-device-id", &id, nullptr);
+  return static_cast<int>(id);
+}
+
+CudaScope::CudaScope(const CudaContext& context) {
+  if (!context)
+    return;
+  if (!gst_cuda_context_push(native(context)))
+    throw Error(Error::Kind::device,
+                "The CUDA context cannot be made current: the GPU or its driver has failed (see "
+                "dmesg and nvidia-smi).");
+  pushed_ = true;
+}
+
+CudaScope::~CudaScope() {
+  if (pushed_)
+    gst_cuda_context_pop(nullptr);
+}
+
+// libgstcuda writes the slot itself, under a lock of its own, and calls back into set_context()
+// from within: a lock of ours would be taken in the opposite order by another element.
+CudaContext CudaContextSlot::negotiate(GstElement* element, int device_id) {
+  // What was offered while another device was asked for is of no use.
+  if (const CudaContext offered(object_);
+      offered && device_id >= 0 && offered.device_id() != device_id)
+    clear();
+  if (!gst_cuda_ensure_element_context(element, device_id,
+                                       reinterpret_cast<GstCudaContext**>(&object_)))
+    return {};
+  return CudaContext(object_);
+}
+
+void CudaContextSlot::offer(GstElement* element, GstContext* context, int device_id) {
+  // Asking for the device of a context is a CUDA type's business: without the driver there is none.
+  if (g_strcmp0(gst_context_get_context_type(context), GST_CUDA_CONTEXT_TYPE) == 0 && load_driver())
+    gst_cuda_handle_set_context(element, context, device_id,
+                                reinterpret_cast<GstCudaContext**>(&object_));
+}
+
+void CudaContextSlot::replace(const CudaContext& context) {
+  GstObject* next = context ? GST_OBJECT_CAST(gst_object_ref(context.object())) : nullptr;
+  GstObject* last = __atomic_exchange_n(&object_, next, __ATOMIC_ACQ_REL);
+  gst_clear_object(&last);
+}
+
+void CudaContextSlot::clear() {
+  replace({});
+}
+
+bool answer_context_query(GstElement* element, GstQuery* query, const CudaContext& context) {
+  return context && gst_cuda_handle_context_query(element, query, native(context));
+}
+
+std::string probe_cuda(int device_id) {
+  if (!load_driver())
+    return "no NVIDIA driver is installed here (libcuda.so.1 is missing or too old): install it, "
+           "or set backend=cpu.";
+  if (const CUresult result = CuInit(0); result != CUDA_SUCCESS)
+    return "the NVIDIA driver finds no GPU that it can use (" + words_of(result) +
+           "): check nvidia-smi, or set backend=cpu.";
+  int count = 0;
+  if (const CUresult result = CuDeviceGetCount(&count); result != CUDA_SUCCESS)
+    return "the NVIDIA driver cannot list its GPUs (" + words_of(result) +
+           "): check nvidia-smi, or set backend=cpu.";
+  if (count == 0)
+    return "the NVIDIA driver finds no GPU: check nvidia-smi and CUDA_VISIBLE_DEVICES, or set "
+           "backend=cpu.";
+  if (device_id >= count)
+    return "there is no GPU " + std::to_string(device_id) + " (cuda-device-id): this machine has " +
+           (count == 1 ? std::string("GPU 0 only") : "GPUs 0 to " + std::to_string(count - 1)) +
+           "; set cuda-device-id to one of them, or to -1.";
+  return {};
+}
+
+CudaStream create_cuda_stream() {
+  // Not a non-blocking one: libgstcuda copies from device to device on the default stream without
+  // waiting, and only this kind runs after what was enqueued there.
+  CUstream stream = nullptr;
+  check(CuStreamCreate(&stream, CU_STREAM_DEFAULT), "Creating a CUDA stream");
+  return stream;
+}
+
+void destroy_cuda_stream(CudaStream stream) noexcept {
+  if (stream)
+    CuStreamDestroy(stream);
+}
+
+bool is_cuda_memory(GstMemory* memory) {
+  return gst_is_cuda_memory(memory);
+}
+
+CudaContext cuda_context_of(GstMemory* memory) {
+  return CudaContext(GST_OBJECT_CAST(GST_CUDA_MEMORY_CAST(memory)->context));
+}
+
+const GstVideoInfo& cuda_memory_info(GstMemory* memory) {
+  return GST_CUDA_MEMORY_CAST(memory)->info;
+}
+
+GstMapFlags cuda_map_flag() {
+  return static_cast<GstMapFlags>(GST_MAP_CUDA);
+}
+
+void synchronize_cuda_memory([[maybe_unused]] GstMemory* memory) {
+#if GST_CHECK_VERSION(1, 24, 0)
+  gst_cuda_memory_sync(GST_CUDA_MEMORY_CAST(memory));
+#endif
+}
+
+GstBufferPool* new_libgstcuda_pool(const CudaContext& context) {
+  return gst_cuda_buffer_pool_new(native(context));
+}
+
+bool is_libgstcuda_pool(GstBufferPool* pool, const CudaContext& context) {
+  return GST_IS_CUDA_BUFFER_POOL(pool) && GST_CUDA_BUFFER_POOL(pool)->context == native(context);
+}
+
+void* allocate_page_locked(gsize size) noexcept {
+  void* memory = nullptr;
+  // libgstcuda's table of the driver's functions takes a 32-bit size here.
+  if (size > std::numeric_limits<unsigned>::max() ||
+      CuMemAllocHost(&memory, static_cast<unsigned>(size)) != CUDA_SUCCESS)
+    return nullptr;
+  return memory;
+}
+
+void free_page_locked(void* memory) noexcept {
+  CuMemFreeHost(memory);
+}
+
+}  // namespace cudavision

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// What a build without CUDA has of CUDA memory: none. probe_cuda() never allows the CUDA backend,
+// so that no context comes into being and the functions that need one are never reached.
+#include "gst/memory/libgstcuda.h"
+
+namespace cudavision {
+
+int CudaContext::device_id() const {
+  return -1;
+}
+
+CudaScope::CudaScope(const CudaContext&) {}
+
+CudaScope::~CudaScope() {}
+
+CudaContext CudaContextSlot::negotiate(GstElement*, int) {
+  return {};
+}
+
+void CudaContextSlot::offer(GstElement*, GstContext*, int) {}
+
+void CudaContextSlot::replace(const CudaContext&) {}
+
+void CudaContextSlot::clear() {}
+
+bool answer_context_query(GstElement*, GstQuery*, const CudaContext&) {
+  return false;
+}
+
+std::string probe_cuda(int) {
+  return "this gst-cudavision was built without CUDA: build it again with nvcc and "
+         "gstreamer-cuda-1.0 installed, or set backend=cpu.";
+}
+
+CudaStream create_cuda_stream() {
+  throw Error(Error::Kind::device, "This gst-cudavision was built without CUDA.");
+}
+
+void destroy_cuda_stream(CudaStream) noexcept {}
+
+bool is_cuda_memory(GstMemory*) {
+  return false;
+}
+
+CudaContext cuda_context_of(GstMemory*) {
+  return {};
+}
+
+const GstVideoInfo& cuda_memory_info(GstMemory*) {
+  throw Error(Error::Kind::device, "This gst-cudavision was built without CUDA.");
+}
+
+GstMapFlags cuda_map_flag() {
+  return static_cast<GstMapFlags>(0);
+}
+
+void synchronize_cuda_memory(GstMemory*) {}
+
+GstBufferPool* new_libgstcuda_pool(const CudaContext&) {
+  return nullptr;
+}
+
+bool is_libgstcuda_pool(GstBufferPool*, const CudaContext&) {
+  return false;
+}
+
+void* allocate_page_locked(gsize) noexcept {
+  return nullptr;
+}
+
+void free_page_locked(void*) noexcept {}
+
+}  // namespace cudavision

@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "gst/memory/mappedbuffer.h"
+
+#include <algorithm>
+#include <string>
+
+#include "gst/base/elementerror.h"
+#include "gst/memory/pinnedallocator.h"
+
+namespace cudavision {
+namespace {
+
+[[noreturn]] void refuse(const std::string& what) {
+  throw ElementError(GST_STREAM_ERROR, GST_STREAM_ERROR_FORMAT, what);
+}
+
+}  // namespace
+
+BufferPlanes::BufferPlanes(GstBuffer* buffer, const FrameFormat& format, GstMapFlags access,
+                           const CudaContext& context)
+    : buffer_(buffer), format_(format), flags_(access) {
+  if (gst_buffer_n_memory(buffer_) == 0)
+    refuse_size();
+  look_at_memory(context);
+  if (format_.is_video())
+    meta_ = gst_buffer_get_video_meta(buffer_);
+  try {
+    map();
+  } catch (...) {
+    unmap();
+    throw;
+  }
+}
+
+// Caps may say one thing and the memory be another: cudadownload, for one, passes CUDA memory on
+// under the caps of system memory.
+void BufferPlanes::look_at_memory(const CudaContext& context) {
+  const guint count = gst_buffer_n_memory(buffer_);
+  on_device_ = static_cast<bool>(context);
+  page_locked_ = true;
+  for (guint i = 0; i < count; ++i) {
+    GstMemory* memory = gst_buffer_peek_memory(buffer_, i);
+    const bool cuda = is_cuda_memory(memory);
+    on_device_ = on_device_ && cuda && cuda_context_of(memory) == context;
+    page_locked_ = page_locked_ && is_page_locked_memory(memory);
+    if (cuda)
+      synchronize_cuda_memory(memory);
+  }
+  if (on_device_)
+    flags_ = static_cast<GstMapFlags>(flags_ | cuda_map_flag());
+}
+
+void BufferPlanes::map() {
+  if (meta_) {
+    check_meta();
+    if (map_planes_by_meta())
+      return;
+    // A plane may reach over several memories; mapped as a whole they become one.
+    unmap();
+    if (gst_buffer_n_memory(buffer_) == 1)
+      refuse_size();
+  }
+  map_whole();
+}
+
+void BufferPlanes::check_meta() const {
+  const GstVideoInfo& info = format_.info;
+  if (meta_->format != GST_VIDEO_INFO_FORMAT(&info) ||
+      meta_->width < static_cast<guint>(info.width) ||
+      meta_->height < static_cast<guint>(info.height) ||
+      meta_->n_planes != static_cast<guint>(format_.layout.plane_count))
+    refuse(std::string("A buffer's GstVideoMeta (") + gst_video_format_to_string(meta_->format) +
+           ", " + std::to_string(meta_->width) + "×" + std::to_string(meta_->height) +
+           ") contradicts its caps (" + format_.description() + "): " + maker() + " is at fault.");
+}
+
+bool BufferPlanes::map_planes_by_meta() {
+  for (int p = 0; p < format_.layout.plane_count; ++p) {
+    if (meta_->offset[p] >= gst_buffer_get_size(buffer_))
+      refuse_size();
+    gpointer data = nullptr;
+    gint stride = 0;
+    if (!gst_video_meta_map(meta_, p, &maps_[p], &data, &stride, flags_))
+      refuse_access();
+    maps_by_meta_ = p + 1;
+    if (!take_plane(p, static_cast<guint8*>(data), stride, maps_[p]))
+      return false;
+  }
+  return true;
+}
+
+void BufferPlanes::map_whole() {
+  page_locked_ = page_locked_ && gst_buffer_n_memory(buffer_) == 1;
+  if (!gst_buffer_map(buffer_, &maps_[0], flags_))
+    refuse_access();
+  mapped_whole_ = true;
+
+  const gsize* offset = format_.offset.data();
+  const gint* stride = format_.stride.data();
+  GstMemory* memory = gst_buffer_peek_memory(buffer_, 0);
+  if (meta_) {
+    offset = meta_->offset;
+    stride = meta_->stride;
+  } else if (is_cuda_memory(memory)) {
+    // CUDA memory has rows of its own length, which without a GstVideoMeta only libgstcuda knows.
+    const GstVideoInfo& actual = cuda_memory_info(memory);
+    if (!format_.is_video() ||
+        GST_VIDEO_INFO_FORMAT(&actual) != GST_VIDEO_INFO_FORMAT(&format_.info) ||
+        actual.width < format_.info.width || actual.height < format_.info.height)
+      refuse("A buffer in CUDA memory (" + format_.description() +
+             ") has lost its GstVideoMeta: an element between its maker and this one does not keep "
+             "metas.");
+    offset = actual.offset;
+    stride = actual.stride;
+  }
+  for (int p = 0; p < format_.layout.plane_count; ++p)
+    if (offset[p] > maps_[0].size || !take_plane(p, maps_[0].data + offset[p], stride[p], maps_[0]))
+      refuse_size();
+}
+
+// False where the plane is not wholly within the map.
+bool BufferPlanes::take_plane(int plane, guint8* data, gint stride, const GstMapInfo& map) {
+  const PlaneShape& shape = format_.layout.planes[plane];
+  if (shape.rows > 1 && std::abs(static_cast<gint64>(stride)) < shape.row_bytes)
+    refuse("Rows of " + std::to_string(shape.row_bytes) + " bytes (" + format_.description() +
+           ") cannot lie " + std::to_string(stride) + " bytes apart: " + maker() +
+           " gives a wrong GstVideoMeta.");
+  const gint64 start = data - map.data;
+  const gint64 last_row = static_cast<gint64>(stride) * (shape.rows - 1);
+  const gint64 begin = start + std::min<gint64>(last_row, 0);
+  const gint64 end = start + std::max<gint64>(last_row, 0) + shape.row_bytes;
+  if (begin < 0 || end > static_cast<gint64>(map.size))
+    return false;
+  frame_.planes[plane] = {data, shape.row_bytes, shape.rows, stride};
+  return true;
+}
+
+void BufferPlanes::unmap() noexcept {
+  for (; maps_by_meta_ > 0; --maps_by_meta_)
+    gst_video_meta_unmap(meta_, maps_by_meta_ - 1, &maps_[maps_by_meta_ - 1]);
+  if (mapped_whole_)
+    gst_buffer_unmap(buffer_, &maps_[0]);
+  mapped_whole_ = false;
+}
+
+void BufferPlanes::refuse_access() const {
+  const bool reads = flags_ & GST_MAP_READ;
+  throw ElementError(GST_RESOURCE_ERROR, reads ? GST_RESOURCE_ERROR_READ : GST_RESOURCE_ERROR_WRITE,
+                     "A buffer (" + format_.description() + ") cannot be mapped for " +
+                         (reads ? "reading" : "writing") + ", as " + maker() +
+                         " gives memory that is not accessible here: put an element between them "
+                         "that brings frames to system memory, or to CUDA memory of this GPU.");
+}
+
+void BufferPlanes::refuse_size() const {
+  refuse("A buffer of " + std::to_string(gst_buffer_get_size(buffer_)) +
+         " bytes is too small for its caps (" + format_.description() + ", usually " +
+         std::to_string(format_.size) + " bytes): " + maker() +
+         ", or the caps given to a parser or appsrc, are at fault.");
+}
+
+// Whom an error names: buffers to read come from upstream, those to write from downstream's pool.
+const char* BufferPlanes::maker() const {
+  return flags_ & GST_MAP_READ ? "the element before this one"
+                               : "the buffer pool of the element behind this one";
+}
+
+}  // namespace cudavision

@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "gst/memory/pinnedallocator.h"
+
+#include <cstring>
+#include <exception>
+
+#include "gst/memory/memorydebug.h"
+
+using cudavision::CudaContext;
+using cudavision::CudaScope;
+
+namespace {
+
+struct GstCudaVisionHostAllocator {
+  GstAllocator parent;
+  CudaContext* context;
+};
+
+struct GstCudaVisionHostAllocatorClass {
+  GstAllocatorClass parent_class;
+};
+
+struct HostMemory {
+  GstMemory memory;
+  guint8* data;     ///< the first byte, before alignment; nullptr in a part of another memory
+  guint8* start;    ///< byte 0 of the GstMemory
+  gboolean locked;  ///< page-locked; else from the C library
+};
+
+#define host_allocator_get_type cudavision_host_allocator_get_type
+GType host_allocator_get_type();
+G_DEFINE_TYPE(GstCudaVisionHostAllocator, host_allocator, GST_TYPE_ALLOCATOR)
+
+constexpr char memory_type[] = "CudaVisionHostMemory";
+
+HostMemory* host(GstMemory* memory) {
+  return reinterpret_cast<HostMemory*>(memory);
+}
+
+// nullptr where there is no context, or no such memory left.
+void* allocate_locked(GstCudaVisionHostAllocator* self, gsize size) {
+  if (!*self->context)
+    return nullptr;
+  try {
+    const CudaScope scope(*self->context);
+    void* data = cudavision::allocate_page_locked(size);
+    if (data)
+      std::memset(data, 0, size);
+    return data;
+  } catch (const std::exception&) {
+    return nullptr;
+  }
+}
+
+void free_locked(GstCudaVisionHostAllocator* self, void* data) {
+  try {
+    const CudaScope scope(*self->context);
+    cudavision::free_page_locked(data);
+  } catch (const std::exception& e) {
+    GST_WARNING_OBJECT(self, "page-locked memory is lost: %s", e.what());
+  }
+}
+
+GstMemory* host_allocator_alloc(GstAllocator* allocator, gsize size, GstAllocationParams* params) {
+  auto* self = reinterpret_cast<GstCudaVisionHostAllocator*>(allocator);
+  const gsize align = params->align | gst_memory_alignment;
+  const gsize maxsize = params->prefix + size + params->padding;
+
+  auto* memory = g_new0(HostMemory, 1);
+  memory->data = static_cast<guint8*>(allocate_locked(self, maxsize + align));
+  memory->locked = memory->data != nullptr;
+  if (!memory->locked) {
+    memory->data = static_cast<guint8*>(g_try_malloc0(maxsize + align));
+    if (!memory->data) {
+      g_free(memory);
+      return nullptr;
+    }
+  }
+  const gsize misaligned = reinterpret_cast<gsize>(memory->data) & align;
+  memory->start = memory->data + (misaligned ? align + 1 - misaligned : 0);
+  gst_memory_init(GST_MEMORY_CAST(memory), params->flags, allocator, nullptr, maxsize, align,
+                  params->prefix, size);
+  return GST_MEMORY_CAST(memory);
+}
+
+void host_allocator_free(GstAllocator* allocator, GstMemory* memory) {
+  auto* self = reinterpret_cast<GstCudaVisionHostAllocator*>(allocator);
+  if (guint8* data = host(memory)->data) {
+    if (host(memory)->locked)
+      free_locked(self, data);
+    else
+      g_free(data);
+  }
+  g_free(memory);
+}
+
+gpointer host_memory_map(GstMemory* memory, gsize, GstMapFlags) {
+  return host(memory)->start;
+}
+
+void host_memory_unmap(GstMemory*) {}
+
+// A copy is somebody's one-off: page-locking it would take longer than copying it.
+GstMemory* host_memory_copy(GstMemory* memory, gssize offset, gssize size) {
+  const gsize bytes =
+      size == -1 ? (static_cast<gssize>(memory->size) > offset ? memory->size - offset : 0) : size;
+  GstMemory* copy = gst_allocator_alloc(nullptr, bytes, nullptr);
+  GstMapInfo map;
+  if (!copy || !gst_memory_map(copy, &map, GST_MAP_WRITE)) {
+    if (copy)
+      gst_memory_unref(copy);
+    return nullptr;
+  }
+  std::memcpy(map.data, host(memory)->start + memory->offset + offset, bytes);
+  gst_memory_unmap(copy, &map);
+  return copy;
+}
+
+GstMemory* host_memory_share(GstMemory* memory, gssize offset, gssize size) {
+  GstMemory* parent = memory->parent ? memory->parent : memory;
+  auto* part = g_new0(HostMemory, 1);
+  part->start = host(memory)->start;
+  part->locked = host(memory)->locked;
+  gst_memory_init(GST_MEMORY_CAST(part),
+                  static_cast<GstMemoryFlags>(GST_MINI_OBJECT_FLAGS(parent) |
+                                              GST_MINI_OBJECT_FLAG_LOCK_READONLY),
+                  memory->allocator, parent, memory->maxsize, memory->align,
+                  memory->offset + offset, size == -1 ? memory->size - offset : size);
+  return GST_MEMORY_CAST(part);
+}
+
+void host_allocator_finalize(GObject* object) {
+  delete reinterpret_cast<GstCudaVisionHostAllocator*>(object)->context;
+  G_OBJECT_CLASS(host_allocator_parent_class)->finalize(object);
+}
+
+void host_allocator_class_init(GstCudaVisionHostAllocatorClass* klass) {
+  G_OBJECT_CLASS(klass)->finalize = host_allocator_finalize;
+  klass->parent_class.alloc = host_allocator_alloc;
+  klass->parent_class.free = host_allocator_free;
+}
+
+void host_allocator_init(GstCudaVisionHostAllocator* self) {
+  self->context = new CudaContext;
+  GstAllocator* allocator = &self->parent;
+  allocator->mem_type = memory_type;
+  allocator->mem_map = host_memory_map;
+  allocator->mem_unmap = host_memory_unmap;
+  allocator->mem_copy = host_memory_copy;
+  allocator->mem_share = host_memory_share;
+}
+
+}  // namespace
+
+namespace cudavision {
+
+GstAllocator* new_host_allocator(const CudaContext& context) {
+  auto* allocator =
+      static_cast<GstCudaVisionHostAllocator*>(g_object_new(host_allocator_get_type(), nullptr));
+  gst_object_ref_sink(allocator);
+  *allocator->context = context;
+  return &allocator->parent;
+}
+
+bool is_page_locked_memory(GstMemory* memory) {
+  return gst_memory_is_type(memory, memory_type) && host(memory)->locked;
+}
+
+}  // namespace cudavision

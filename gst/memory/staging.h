@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "cuda/core/device.h"
+#include "cuda/core/frame.h"
+
+namespace cudavision {
+
+/// Carries frames between ordinary host memory and the device through page-locked memory, piece by
+/// piece: the processor copies one piece while the device transfers another. For one direction.
+class Staging {
+ public:
+  Staging(Device& device, const FrameLayout& layout);
+
+  /// host has been read when this returns; the device is still transferring.
+  void upload(const ConstFrame& host, const Frame& device);
+  /// host is complete when this returns.
+  void download(const ConstFrame& device, const Frame& host);
+
+ private:
+  struct Piece {
+    int plane;
+    int row;
+    int rows;
+    std::size_t offset;
+  };
+
+  View<std::uint8_t> staged(const Piece& piece) const;
+
+  Device& device_;
+  const FrameLayout layout_;
+  std::vector<Piece> pieces_;
+  Buffer memory_;
+  std::vector<std::unique_ptr<Event>> arrived_;
+};
+
+}  // namespace cudavision

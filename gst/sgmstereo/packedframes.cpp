@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "gst/sgmstereo/packedframes.h"
+
+#include "gst/base/elementerror.h"
+
+namespace cudavision {
+namespace {
+
+[[noreturn]] void refuse(const std::string& what) {
+  throw ElementError(GST_STREAM_ERROR, GST_STREAM_ERROR_WRONG_TYPE, what);
+}
+
+Packing packing_of_mode(GstVideoMultiviewMode mode) {
+  switch (mode) {
+    case GST_VIDEO_MULTIVIEW_MODE_NONE:
+    case GST_VIDEO_MULTIVIEW_MODE_MONO:
+    case GST_VIDEO_MULTIVIEW_MODE_LEFT:
+    case GST_VIDEO_MULTIVIEW_MODE_RIGHT:
+      return Packing::none;
+    case GST_VIDEO_MULTIVIEW_MODE_SIDE_BY_SIDE:
+      return Packing::side_by_side;
+    case GST_VIDEO_MULTIVIEW_MODE_TOP_BOTTOM:
+      return Packing::top_bottom;
+    default:
+      refuse(std::string("Frames packed as \"") + gst_video_multiview_mode_to_caps_string(mode) +
+             "\" cannot be taken apart: they must be side-by-side or top-bottom, or two streams. "
+             "glstereosplit can bring them into that form.");
+  }
+}
+
+/// The planes that half_layout() keeps, and where in the whole layout they are.
+struct KeptPlanes {
+  int count = 0;
+  int from[FrameLayout::max_planes] = {};
+};
+
+bool counts(const Channel& channel) {
+  return channel.role != Role::chroma && channel.role != Role::alpha;
+}
+
+KeptPlanes kept_planes(const FrameLayout& whole) {
+  KeptPlanes kept;
+  for (int p = 0; p < whole.plane_count; ++p) {
+    bool used = false;
+    for (int c = 0; c < whole.channel_count; ++c)
+      used = used || (counts(whole.channels[c]) && whole.channels[c].plane == p);
+    if (used)
+      kept.from[kept.count++] = p;
+  }
+  return kept;
+}
+
+/// Bytes of a row of a plane that belong to one pixel.
+int pixel_bytes(const FrameLayout& whole, int plane) {
+  for (int c = 0; c < whole.channel_count; ++c)
+    if (counts(whole.channels[c]) && whole.channels[c].plane == plane)
+      return whole.channels[c].step * whole.sample_bytes();
+  return 0;
+}
+
+}  // namespace
+
+FramePacking packing_of(const GstVideoInfo& info, GstVideoMultiviewFramePacking property) {
+  FramePacking how;
+  how.packing = packing_of_mode(property != GST_VIDEO_MULTIVIEW_FRAME_PACKING_NONE
+                                    ? static_cast<GstVideoMultiviewMode>(property)
+                                    : GST_VIDEO_INFO_MULTIVIEW_MODE(&info));
+  if (!how.packed())
+    return how;
+  const GstVideoMultiviewFlags flags = GST_VIDEO_INFO_MULTIVIEW_FLAGS(&info);
+  constexpr int mirrored =
+      GST_VIDEO_MULTIVIEW_FLAGS_LEFT_FLIPPED | GST_VIDEO_MULTIVIEW_FLAGS_LEFT_FLOPPED |
+      GST_VIDEO_MULTIVIEW_FLAGS_RIGHT_FLIPPED | GST_VIDEO_MULTIVIEW_FLAGS_RIGHT_FLOPPED;
+  if (flags & mirrored)
+    refuse(
+        "Packed frames one half of which is upside down or mirrored cannot be taken apart: turn it "
+        "before this element.");
+  if (flags & GST_VIDEO_MULTIVIEW_FLAGS_MIXED_MONO)
+    refuse("Streams in which packed frames and single pictures take turns are not supported.");
+  how.right_first = flags & GST_VIDEO_MULTIVIEW_FLAGS_RIGHT_VIEW_FIRST;
+  how.half_aspect = flags & GST_VIDEO_MULTIVIEW_FLAGS_HALF_ASPECT;
+  return how;
+}
+
+std::string wrong_with_halves(const FramePacking& packing, int width, int height) {
+  if (packing.packing == Packing::side_by_side && width % 2 != 0)
+    return "Frames that are " + std::to_string(width) +
+           " pixels wide are no two pictures side by side: the width must be even.";
+  if (packing.packing == Packing::top_bottom && height % 2 != 0)
+    return "Frames that are " + std::to_string(height) +
+           " pixels high are no two pictures one above the other: the height must be even.";
+  return {};
+}
+
+PictureSize picture_size(const FramePacking& packing, int width, int height) noexcept {
+  return {packing.packing == Packing::side_by_side ? width / 2 : width,
+          packing.packing == Packing::top_bottom ? height / 2 : height};
+}
+
+FrameLayout half_layout(const FramePacking& packing, const FrameLayout& whole) {
+  const auto [width, height] = picture_size(packing, whole.width, whole.height);
+  const KeptPlanes kept = kept_planes(whole);
+  FrameLayout half;
+  half.width = width;
+  half.height = height;
+  half.bits = whole.bits;
+  half.shift = whole.shift;
+  half.plane_count = kept.count;
+  for (int p = 0; p < kept.count; ++p) {
+    half.planes[p] = {width * pixel_bytes(whole, kept.from[p]), height};
+    for (int c = 0; c < whole.channel_count; ++c) {
+      if (!counts(whole.channels[c]) || whole.channels[c].plane != kept.from[p])
+        continue;
+      Channel& channel = half.channels[half.channel_count++];
+      channel = whole.channels[c];
+      channel.plane = p;
+      channel.width = width;
+      channel.height = height;
+    }
+  }
+  return half;
+}
+
+ConstFrame half_of(const FramePacking& packing, const FrameLayout& whole, const ConstFrame& frame,
+                   bool right) {
+  const auto [width, height] = picture_size(packing, whole.width, whole.height);
+  const bool second = right != packing.right_first;
+  const KeptPlanes kept = kept_planes(whole);
+  ConstFrame half;
+  for (int p = 0; p < kept.count; ++p) {
+    const View<const std::uint8_t>& plane = frame.planes[kept.from[p]];
+    const int row_bytes = width * pixel_bytes(whole, kept.from[p]);
+    const std::uint8_t* data = plane.data;
+    if (second)
+      data = packing.packing == Packing::side_by_side ? data + row_bytes : plane.row(height);
+    half.planes[p] = {data, row_bytes, height, plane.pitch};
+  }
+  return half;
+}
+
+}  // namespace cudavision

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#pragma once
+
+#include <gst/video/video.h>
+
+#include <string>
+
+#include "cuda/sgm/disparitypicture.h"
+#include "cuda/sgm/sgmstereo.h"
+#include "gst/sgmstereo/colormaps.h"
+
+/// The properties of cudasgmstereo, and what they mean to its operations.
+namespace cudavision {
+
+enum class StereoOutput { disparity, depth, confidence };
+
+struct StereoSettings {
+  // What caps and volumes follow from.
+  StereoOutput output = StereoOutput::disparity;
+  GstVideoMultiviewFramePacking frame_packing = GST_VIDEO_MULTIVIEW_FRAME_PACKING_NONE;
+  int disparities = 128;
+  int minimum = 0;
+  int paths = 8;
+  SgmParameters::Census census = SgmParameters::Census::symmetric_9x7;
+  SgmParameters::Compatibility compatibility = SgmParameters::Compatibility::none;
+
+  int p1 = 10;
+  int p2 = 120;
+  bool adaptive_p2 = true;
+  double uniqueness = 0.95;
+  bool subpixel = true;
+  bool median = true;
+  int lr_max_diff = 1;
+  int speckle_size = 0;
+  int speckle_range = 1;
+  bool fill_holes = false;
+  double focal_length = 0;
+  double baseline = 0;
+  double depth_unit = 1;
+  Colormap colormap = Colormap::turbo;
+  gint64 max_skew = -1;
+
+  /// These, but with what caps and volumes follow from as it is in started.
+  StereoSettings since_start(const StereoSettings& started) const;
+};
+
+/// Empty, or what is wrong with the settings and how to mend it.
+std::string objection(const StereoSettings& settings);
+
+SgmParameters sgm_parameters(const StereoSettings& settings);
+
+/// kind: of the pictures that leave the element.
+DisparityPictureParameters picture_parameters(DisparityPictureParameters::Kind kind,
+                                              const StereoSettings& settings);
+
+}  // namespace cudavision

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "gst/sgmstereo/stereowork.h"
+
+#include "gst/sgmstereo/stereocaps.h"
+
+namespace cudavision {
+namespace {
+
+FrameLayout picture_layout(const FramePacking& packing, const FrameFormat& frames) {
+  return packing.packed() ? half_layout(packing, frames.layout) : frames.layout;
+}
+
+bool same_picture(const DisparityPictureParameters& a, const DisparityPictureParameters& b) {
+  return a.kind == b.kind && a.focal_length == b.focal_length && a.baseline == b.baseline &&
+         a.unit == b.unit;
+}
+
+}  // namespace
+
+StereoWork::StereoWork(const DeviceSession& session, const FrameFormat& left,
+                       const FrameFormat& right, const FramePacking& packing,
+                       const FrameFormat& out, const StereoSettings& settings)
+    : device_(session.device()),
+      packing_(packing),
+      output_(settings.output),
+      sgm_parameters_(sgm_parameters(settings)),
+      picture_parameters_(picture_parameters(picture_kind(output_, out), settings)),
+      colormap_(settings.colormap),
+      left_(device_, session.context(), left),
+      out_(device_, session.context(), out),
+      stereo_(device_, picture_layout(packing, left),
+              picture_layout(packing, packing.packed() ? left : right), sgm_parameters_) {
+  if (!packing.packed())
+    right_.emplace(device_, session.context(), right);
+  const bool is_map = output_ == StereoOutput::disparity && out.layout.bits > 8;
+  if (is_map)
+    return;
+  const FrameLayout& layout = out.layout;
+  memory_ = device_.allocate(static_cast<std::size_t>(2) * layout.width * layout.height);
+  map_ = {memory_.as<std::uint8_t>(), 2 * layout.width, layout.height, 2 * layout.width};
+  if (output_ == StereoOutput::confidence)
+    return;
+  picture_ = std::make_unique<DisparityPicture>(device_, layout, sgm_parameters_,
+                                                picture_parameters_.kind);
+  picture_->set_parameters(sgm_parameters_, picture_parameters_);
+  picture_->set_colors(color_table(colormap_));
+}
+
+void StereoWork::apply(const StereoSettings& settings) {
+  const SgmParameters sgm = sgm_parameters(settings);
+  const DisparityPictureParameters picture = picture_parameters(picture_parameters_.kind, settings);
+  const bool sgm_changes = sgm != sgm_parameters_;
+  if (sgm_changes)
+    stereo_.set_parameters(sgm);
+  if (picture_ && (sgm_changes || !same_picture(picture, picture_parameters_)))
+    picture_->set_parameters(sgm, picture);
+  if (picture_ && settings.colormap != colormap_)
+    picture_->set_colors(color_table(settings.colormap));
+  sgm_parameters_ = sgm;
+  picture_parameters_ = picture;
+  colormap_ = settings.colormap;
+}
+
+void StereoWork::compute(const ConstFrame& left, const ConstFrame& right, const Frame& out) {
+  if (output_ == StereoOutput::confidence) {
+    stereo_.run(left, right, map_, out.planes[0]);
+  } else if (picture_) {
+    stereo_.run(left, right, map_);
+    picture_->run(map_, out);
+  } else {
+    stereo_.run(left, right, out.planes[0]);
+  }
+}
+
+void StereoWork::map(const FrameMapper::Input& left, GstBuffer* right, GstBuffer* out) {
+  std::optional<FrameMapper::Input> other;
+  if (!packing_.packed())
+    other.emplace(*right_, right);
+  DeviceIdle input_idle(device_);
+  FrameMapper::Output output(out_, out);
+  DeviceIdle output_idle(device_);
+  if (packing_.packed()) {
+    const FrameLayout& whole = left_.format().layout;
+    compute(half_of(packing_, whole, left.frame(), false),
+            half_of(packing_, whole, left.frame(), true), output.frame());
+  } else {
+    compute(left.frame(), other->frame(), output.frame());
+  }
+  output.complete();
+  output_idle.done();
+  input_idle.done();
+}
+
+void StereoWork::run(GstBuffer* left, GstBuffer* right, GstBuffer* out) {
+  const FrameMapper::Input input(left_, left);
+  DeviceIdle idle(device_);
+  map(input, right, out);
+  idle.done();
+}
+
+}  // namespace cudavision

@@ -1,0 +1,309 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// Frames in CUDA memory: who gets them, that they are right, and whose context they live in. What
+// is not about the memory itself runs on the CPU backend as well.
+#include <gst/video/gstvideometa.h>
+
+#include <memory>
+
+#include "tests/check/common/filterharness.h"
+#include "tests/check/common/pipelines.h"
+
+using namespace check;
+
+namespace {
+
+const char cuda_feature[] = "video/x-raw(memory:CUDAMemory)";
+
+const FormatFacts& format_number(int i) {
+  return formats()[static_cast<std::size_t>(i)];
+}
+
+/// The caps of a frame, with the feature of CUDA memory.
+std::string cuda_caps_of(const Picture& picture) {
+  return caps_of(*picture.format, picture.width, picture.height,
+                 colorimetry(*picture.format, false))
+      .replace(0, std::string("video/x-raw").size(), cuda_feature);
+}
+
+/// Elements in a row between two pads of the test.
+class Chain {
+ public:
+  /// sink_caps: what the pad behind the last element takes.
+  explicit Chain(const std::string& launch, const char* sink_caps = nullptr)
+      : Chain(new_shared_harness(launch), sink_caps) {}
+  /// Takes over the harness.
+  Chain(GstHarness* harness, const char* sink_caps) : harness_(harness) {
+    if (sink_caps != nullptr)
+      gst_harness_set_sink_caps_str(harness_, sink_caps);
+  }
+  ~Chain() { gst_harness_teardown(harness_); }
+  Chain(const Chain&) = delete;
+  Chain& operator=(const Chain&) = delete;
+
+  GstBuffer* process(const Picture& picture, const std::string& more, const Layout& layout) {
+    gst_harness_set_src_caps_str(
+        harness_, caps_of(*picture.format, picture.width, picture.height, more).c_str());
+    GstBuffer* out = gst_harness_push_and_pull(harness_, to_buffer(picture, layout));
+    fail_unless(out != nullptr, "%s: nothing came out", picture.format->name);
+    return out;
+  }
+
+ private:
+  GstHarness* harness_;
+};
+
+/// Two elements; between them a frame is in CUDA memory where that is what is tested.
+std::string pair_of_elements(const Property& property) {
+  const std::string element =
+      subject_in_words() + " backend=" + test_backend() + " " + text_of(property);
+  return element + " ! capsfilter caps=\"" + (testing_cuda() ? cuda_feature : "video/x-raw") +
+         "\" ! " + element;
+}
+
+/// A chain that leaves its frames, unchanged, in CUDA memory of a context of its own.
+std::unique_ptr<Chain> new_uploader() {
+  const std::string launch = subject_in_words() + " backend=cuda " + text_of(subject().idle);
+  return std::make_unique<Chain>(gst_harness_new_parse(launch.c_str()), cuda_feature);
+}
+
+GstBuffer* in_cuda_memory(Chain& uploader, const Picture& picture) {
+  GstBuffer* buffer = uploader.process(picture, colorimetry(*picture.format, false), packed_layout);
+  fail_unless(is_cuda_memory(buffer));
+  return buffer;
+}
+
+void expect_output(FilterHarness& filter, GstBuffer* in, const Picture& expected,
+                   const std::string& what) {
+  GstBuffer* out = filter.process(in);
+  fail_unless(!is_cuda_memory(out), "CUDA memory under the caps of system memory");
+  expect_picture(from_buffer(out, *expected.format, expected.width, expected.height), expected,
+                 what);
+  gst_buffer_unref(out);
+}
+
+}  // namespace
+
+GST_START_TEST(test_two_elements) {
+  const FormatFacts& format = format_number(__i__);
+  Chain pair(pair_of_elements(subject().working));
+  unsigned seed = 0;
+  for (const auto& [width, height] :
+       {std::pair{1, 1}, std::pair{5, 3}, std::pair{17, 9}, std::pair{33, 31}, std::pair{642, 361}})
+    for (bool limited : {false, true}) {
+      const Picture picture = make_picture(format, width, height, Content::natural, ++seed);
+      GstBuffer* out = pair.process(picture, colorimetry(format, limited), odd_layout);
+      expect_picture(from_buffer(out, format, width, height),
+                     result(result(picture, limited), limited), "twice");
+      gst_buffer_unref(out);
+    }
+}
+GST_END_TEST
+
+// Nothing to do; where the memory changes from side to side, copied and not handed on.
+GST_START_TEST(test_two_elements_that_change_nothing) {
+  const FormatFacts& format = format_number(__i__);
+  Chain pair(pair_of_elements(subject().idle));
+  const Picture picture = make_picture(format, 45, 23, Content::natural, 4);
+  for (const Layout& layout : all_layouts) {
+    GstBuffer* out = pair.process(picture, colorimetry(format, false), layout);
+    fail_unless(!is_cuda_memory(out));
+    expect_picture(from_plain_buffer(out, format, 45, 23), picture, "unchanged");
+    gst_buffer_unref(out);
+  }
+}
+GST_END_TEST
+
+GST_START_TEST(test_peer_naming_cuda_memory_gets_it) {
+  const std::string element = subject_in_words();
+  const std::string source =
+      "videotestsrc num-buffers=4 ! video/x-raw,format=NV12,width=62,height=34 ! " + element +
+      " name=e ! ";
+  for (const char* sink : {"video/x-raw(memory:CUDAMemory) ! fakesink",
+                           "video/x-raw(memory:CUDAMemory),format=NV12 ! identity ! fakesink"})
+    run_pipeline(source + sink, [&](GstElement* pipeline) {
+      fail_unless(output_is_cuda(pipeline, "e"), "system memory for: %s", sink);
+    });
+  run_pipeline(source + element + " name=e2 ! " + element + " name=e3 ! fakesink",
+               [](GstElement* pipeline) {
+                 fail_unless(output_is_cuda(pipeline, "e"));
+                 fail_unless(output_is_cuda(pipeline, "e2"));
+                 fail_unless(!output_is_cuda(pipeline, "e3"));
+               });
+}
+GST_END_TEST
+
+// Also those formats that libgstcuda does not know.
+GST_START_TEST(test_every_format_in_cuda_memory) {
+  const std::unique_ptr<Chain> uploader = new_uploader();
+  for (const FormatFacts& format : formats()) {
+    GstBuffer* buffer = in_cuda_memory(*uploader, make_picture(format, 35, 21, Content::ramp, 1));
+    const GstVideoMeta* meta = gst_buffer_get_video_meta(buffer);
+    fail_unless(meta != nullptr, "%s", format.name);
+    fail_unless_equals_string(gst_video_format_to_string(meta->format), format.name);
+    fail_unless(meta->width == 35 && meta->height == 21);
+    gst_buffer_unref(buffer);
+  }
+}
+GST_END_TEST
+
+GST_START_TEST(test_idle_hands_on_cuda_memory) {
+  const FormatFacts& format = format_number(__i__);
+  const std::unique_ptr<Chain> uploader = new_uploader();
+  const Picture picture = make_picture(format, 35, 21, Content::natural, 1);
+  FilterHarness filter{subject().idle};
+  gst_harness_set_sink_caps_str(filter.harness(), cuda_feature);
+  fail_unless(filter.send_caps(cuda_caps_of(picture)));
+  GstBuffer* in = in_cuda_memory(*uploader, picture);
+  GstBuffer* out = filter.process(gst_buffer_ref(in));
+  fail_unless(in == out);
+  gst_buffer_unref(in);
+  gst_buffer_unref(out);
+}
+GST_END_TEST
+
+// From GStreamer's own upload and to its download.
+GST_START_TEST(test_cudaupload_and_cudadownload) {
+  for (const char* name : {"NV12", "I420", "RGBA", "P010_10LE", "BGRx", "Y444"}) {
+    const FormatFacts& format = format_named(name);
+    Chain chain("cudaupload ! " + subject_in_words() +
+                    " backend=cuda ! capsfilter caps=\"video/x-raw(memory:CUDAMemory)\" ! "
+                    "cudadownload",
+                "video/x-raw");
+    const Picture picture = make_picture(format, 322, 182, Content::natural, 4);
+    for (int i = 0; i < 5; ++i) {
+      GstBuffer* out = chain.process(picture, colorimetry(format, false), packed_layout);
+      expect_picture(from_buffer(out, format, 322, 182), result(picture),
+                     "uploaded, worked on, downloaded");
+      gst_buffer_unref(out);
+    }
+  }
+}
+GST_END_TEST
+
+// Neighbours live in one context: only the first of them makes one.
+GST_START_TEST(test_neighbours_share_a_context) {
+  const std::string element = subject_in_words() + " backend=cuda";
+  const std::string launch =
+      "videotestsrc num-buffers=2 ! video/x-raw,format=NV12,width=64,height=48 ! " + element +
+      " ! " + element + " ! fakesink sync=false";
+  GstElement* pipeline = gst_parse_launch(launch.c_str(), nullptr);
+  MessageLog messages;
+  gst_element_set_bus(pipeline, messages.bus());
+  gst_element_set_state(pipeline, GST_STATE_PAUSED);
+  fail_unless_equals_int(gst_element_get_state(pipeline, nullptr, nullptr, 20 * GST_SECOND),
+                         GST_STATE_CHANGE_SUCCESS);
+  int contexts = 0;
+  for (GstMessage* message : messages.take(GST_MESSAGE_HAVE_CONTEXT)) {
+    GstContext* context = nullptr;
+    gst_message_parse_have_context(message, &context);
+    contexts += gst_context_has_context_type(context, "gst.cuda.context");
+    gst_context_unref(context);
+    gst_message_unref(message);
+  }
+  fail_unless_equals_int(contexts, 1);
+  gst_element_set_state(pipeline, GST_STATE_NULL);
+  gst_element_set_bus(pipeline, nullptr);
+  gst_object_unref(pipeline);
+}
+GST_END_TEST
+
+// Frames of other contexts than the element's, taking turns.
+GST_START_TEST(test_frames_of_several_contexts) {
+  const std::unique_ptr<Chain> first = new_uploader(), second = new_uploader();
+  FilterHarness filter(subject().everything);
+  for (const char* name : {"NV12", "GRAY8", "xRGB", "P010_10LE"}) {
+    const FormatFacts& format = format_named(name);
+    const Picture picture = make_picture(format, 61, 37, Content::natural, 4);
+    fail_unless(filter.send_caps(cuda_caps_of(picture)));
+    for (int i = 0; i < 6; ++i)
+      expect_output(filter, in_cuda_memory(i % 2 == 0 ? *first : *second, picture), result(picture),
+                    "frame " + std::to_string(i));
+  }
+  gst_harness_push_event(filter.harness(), gst_event_new_eos());
+  fail_unless_equals_int(filter.messages().count(GST_MESSAGE_ELEMENT), 24 * subject().messages);
+  fail_unless_equals_int(filter.messages().count(GST_MESSAGE_ERROR), 0);
+}
+GST_END_TEST
+
+// Frames outlive the element that made them.
+GST_START_TEST(test_frames_outlive_their_maker) {
+  const FormatFacts& format = format_named("GRAY8");
+  const Picture picture = make_picture(format, 61, 37, Content::natural, 4);
+  std::unique_ptr<Chain> maker = new_uploader();
+  GstBuffer* buffer = in_cuda_memory(*maker, picture);
+  maker.reset();
+  FilterHarness filter;
+  fail_unless(filter.send_caps(cuda_caps_of(picture)));
+  expect_output(filter, buffer, result(picture), "the maker is gone");
+}
+GST_END_TEST
+
+// As cudadownload may pass it on: the caps say system memory, the memory is the card's.
+GST_START_TEST(test_cuda_memory_under_system_caps) {
+  const std::unique_ptr<Chain> uploader = new_uploader();
+  for (const Property& property : {subject().working, subject().idle})
+    for (const char* name : {"NV12", "RGBA", "GRAY8", "I420_10LE"}) {
+      const FormatFacts& format = format_named(name);
+      const Picture picture = make_picture(format, 61, 37, Content::natural, 4);
+      FilterHarness filter{property};
+      filter.accept_caps(format, 61, 37, colorimetry(format, false));
+      const Picture expected = property == subject().idle ? picture : result(picture);
+      expect_output(filter, in_cuda_memory(*uploader, picture), expected, "under system caps");
+    }
+}
+GST_END_TEST
+
+// The other way round: frames in system memory under the caps of CUDA memory.
+GST_START_TEST(test_system_memory_under_cuda_caps) {
+  for (const char* name : {"NV12", "RGBA", "GRAY8"}) {
+    const FormatFacts& format = format_named(name);
+    const Picture picture = make_picture(format, 61, 37, Content::natural, 4);
+    FilterHarness filter;
+    fail_unless(filter.send_caps(cuda_caps_of(picture)));
+    expect_output(filter, to_buffer(picture, odd_layout), result(picture),
+                  "system memory under CUDA caps");
+  }
+}
+GST_END_TEST
+
+// Without a GstVideoMeta only the memory itself knows its rows' length.
+GST_START_TEST(test_cuda_memory_without_video_meta) {
+  const std::unique_ptr<Chain> uploader = new_uploader();
+  for (const char* name : {"NV12", "RGBA", "I420", "P010_10LE"}) {
+    const FormatFacts& format = format_named(name);
+    const Picture picture = make_picture(format, 61, 37, Content::natural, 4);
+    GstBuffer* with_meta = in_cuda_memory(*uploader, picture);
+    GstBuffer* bare = gst_buffer_new();
+    gst_buffer_append_memory(bare, gst_buffer_get_memory(with_meta, 0));
+    FilterHarness filter;
+    fail_unless(filter.send_caps(cuda_caps_of(picture)));
+    expect_output(filter, bare, result(picture), "no GstVideoMeta");
+    gst_buffer_unref(with_meta);
+  }
+}
+GST_END_TEST
+
+static Suite* check_cuda_suite() {
+  Suite* suite = suite_create("CUDA memory");
+  const int count = static_cast<int>(formats().size());
+  const std::string reason = unless_testing_cuda();
+  for_each_subject(suite, "CUDA memory", [&](TCase* tc) {
+    tcase_set_timeout(tc, 120);
+    tcase_add_loop_test(tc, test_two_elements, 0, count);
+    tcase_add_loop_test(tc, test_two_elements_that_change_nothing, 0, count);
+    ADD_TEST_UNLESS(tc, test_peer_naming_cuda_memory_gets_it, reason);
+    ADD_TEST_UNLESS(tc, test_every_format_in_cuda_memory, reason);
+    ADD_LOOP_TEST_UNLESS(tc, test_idle_hands_on_cuda_memory, count, reason);
+    ADD_TEST_UNLESS(tc, test_cudaupload_and_cudadownload,
+                    reason.empty() ? unless_elements({"cudaupload", "cudadownload"}) : reason);
+    ADD_TEST_UNLESS(tc, test_neighbours_share_a_context, reason);
+    ADD_TEST_UNLESS(tc, test_frames_of_several_contexts, reason);
+    ADD_TEST_UNLESS(tc, test_frames_outlive_their_maker, reason);
+    ADD_TEST_UNLESS(tc, test_cuda_memory_under_system_caps, reason);
+    ADD_TEST_UNLESS(tc, test_system_memory_under_cuda_caps, reason);
+    ADD_TEST_UNLESS(tc, test_cuda_memory_without_video_meta, reason);
+  });
+  return suite;
+}
+
+GST_CHECK_MAIN(check_cuda)

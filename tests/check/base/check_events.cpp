@@ -1,0 +1,269 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// Events, flow returns, latency and QoS.
+#include "tests/check/common/filterharness.h"
+
+using namespace check;
+
+namespace {
+
+const FormatFacts& gray() {
+  return format_named("GRAY8");
+}
+
+GstBuffer* frame_at(GstClockTime time) {
+  GstBuffer* buffer = to_buffer(make_picture(gray(), 24, 16, Content::natural, 1));
+  GST_BUFFER_PTS(buffer) = time;
+  GST_BUFFER_DURATION(buffer) = 40 * GST_MSECOND;
+  return buffer;
+}
+
+/// The next event of that type downstream of the element; nullptr where there is none.
+GstEvent* next_event(FilterHarness& filter, GstEventType type) {
+  while (gst_harness_events_in_queue(filter.harness()) > 0) {
+    GstEvent* event = gst_harness_pull_event(filter.harness());
+    if (GST_EVENT_TYPE(event) == type)
+      return event;
+    gst_event_unref(event);
+  }
+  return nullptr;
+}
+
+}  // namespace
+
+GST_START_TEST(test_events_pass) {
+  FilterHarness filter;
+  filter.accept_caps(gray(), 24, 16);
+  gst_buffer_unref(filter.process(frame_at(0)));
+  while (GstEvent* event = next_event(filter, GST_EVENT_CAPS))
+    gst_event_unref(event);
+
+  gst_harness_push_event(filter.harness(), gst_event_new_gap(GST_SECOND, 40 * GST_MSECOND));
+  GstEvent* event = next_event(filter, GST_EVENT_GAP);
+  fail_unless(event != nullptr, "GAP was lost");
+  GstClockTime time = 0, duration = 0;
+  gst_event_parse_gap(event, &time, &duration);
+  fail_unless_equals_uint64(time, GST_SECOND);
+  fail_unless_equals_uint64(duration, 40 * GST_MSECOND);
+  gst_event_unref(event);
+
+  GstSegment segment, passed;
+  gst_segment_init(&segment, GST_FORMAT_TIME);
+  segment.start = 5 * GST_SECOND;
+  segment.time = 2 * GST_SECOND;
+  segment.rate = 0.5;
+  gst_harness_push_event(filter.harness(), gst_event_new_segment(&segment));
+  event = next_event(filter, GST_EVENT_SEGMENT);
+  fail_unless(event != nullptr, "SEGMENT was lost");
+  gst_event_copy_segment(event, &passed);
+  fail_unless(gst_segment_is_equal(&segment, &passed));
+  gst_event_unref(event);
+
+  gst_harness_push_event(filter.harness(),
+                         gst_event_new_tag(gst_tag_list_new(GST_TAG_TITLE, "a title", nullptr)));
+  event = next_event(filter, GST_EVENT_TAG);
+  fail_unless(event != nullptr, "TAG was lost");
+  gst_event_unref(event);
+
+  gst_harness_push_event(filter.harness(), gst_event_new_custom(GST_EVENT_CUSTOM_DOWNSTREAM,
+                                                                gst_structure_new_empty("own")));
+  event = next_event(filter, GST_EVENT_CUSTOM_DOWNSTREAM);
+  fail_unless(event != nullptr, "a custom event was lost");
+  gst_event_unref(event);
+
+  fail_unless(gst_harness_push_event(filter.harness(), gst_event_new_eos()));
+  event = next_event(filter, GST_EVENT_EOS);
+  fail_unless(event != nullptr, "EOS was lost");
+  gst_event_unref(event);
+  fail_unless_equals_int(filter.push(frame_at(GST_SECOND)), GST_FLOW_EOS);
+}
+GST_END_TEST
+
+GST_START_TEST(test_upstream_events_pass) {
+  FilterHarness filter;
+  filter.accept_caps(gray(), 24, 16);
+  gst_buffer_unref(filter.process(frame_at(0)));
+  fail_unless(gst_harness_push_upstream_event(
+      filter.harness(), gst_event_new_seek(1.0, GST_FORMAT_TIME, GST_SEEK_FLAG_FLUSH,
+                                           GST_SEEK_TYPE_SET, GST_SECOND, GST_SEEK_TYPE_NONE, 0)));
+  bool seen = false;
+  while (gst_harness_upstream_events_in_queue(filter.harness()) > 0) {
+    GstEvent* event = gst_harness_pull_upstream_event(filter.harness());
+    seen |= GST_EVENT_TYPE(event) == GST_EVENT_SEEK;
+    gst_event_unref(event);
+  }
+  fail_unless(seen, "SEEK was lost");
+}
+GST_END_TEST
+
+GST_START_TEST(test_flush) {
+  FilterHarness filter;
+  filter.accept_caps(gray(), 24, 16);
+  const Picture picture = make_picture(gray(), 24, 16, Content::natural, 1);
+  for (int i = 0; i < 20; ++i) {
+    gst_buffer_unref(filter.process(frame_at(0)));
+    fail_unless(gst_harness_push_event(filter.harness(), gst_event_new_flush_start()));
+    fail_unless_equals_int(filter.push(frame_at(0)), GST_FLOW_FLUSHING);
+    fail_unless(gst_harness_push_event(filter.harness(), gst_event_new_flush_stop(TRUE)));
+    GstSegment segment;
+    gst_segment_init(&segment, GST_FORMAT_TIME);
+    gst_harness_push_event(filter.harness(), gst_event_new_segment(&segment));
+    expect_picture(filter.process(picture), result(picture), "after a flush");
+  }
+  fail_unless_equals_int(filter.messages().count(GST_MESSAGE_ERROR), 0);
+}
+GST_END_TEST
+
+GST_START_TEST(test_frames_after_eos_and_flush) {
+  FilterHarness filter;
+  filter.accept_caps(gray(), 24, 16);
+  gst_buffer_unref(filter.process(frame_at(0)));
+  gst_harness_push_event(filter.harness(), gst_event_new_eos());
+  gst_harness_push_event(filter.harness(), gst_event_new_flush_start());
+  gst_harness_push_event(filter.harness(), gst_event_new_flush_stop(TRUE));
+  GstSegment segment;
+  gst_segment_init(&segment, GST_FORMAT_TIME);
+  gst_harness_push_event(filter.harness(), gst_event_new_segment(&segment));
+  gst_buffer_unref(filter.process(frame_at(0)));
+}
+GST_END_TEST
+
+// Frames without any notion of time are pictures, too.
+GST_START_TEST(test_other_segment_formats) {
+  for (GstFormat format : {GST_FORMAT_BYTES, GST_FORMAT_TIME}) {
+    FilterHarness filter(subject().everything);
+    filter.accept_caps(gray(), 24, 16);
+    GstSegment segment;
+    gst_segment_init(&segment, format);
+    gst_harness_push_event(filter.harness(), gst_event_new_segment(&segment));
+    const Picture picture = make_picture(gray(), 24, 16, Content::natural, 1);
+    expect_picture(filter.process(picture), result(picture), gst_format_get_name(format));
+    gst_harness_push_event(filter.harness(), gst_event_new_eos());
+    fail_unless_equals_int(filter.messages().count(GST_MESSAGE_ELEMENT), subject().messages);
+  }
+}
+GST_END_TEST
+
+// What downstream returns goes back to upstream.
+GST_START_TEST(test_flow_returns) {
+  for (GstFlowReturn flow : {GST_FLOW_EOS, GST_FLOW_FLUSHING, GST_FLOW_NOT_LINKED, GST_FLOW_ERROR,
+                             GST_FLOW_CUSTOM_SUCCESS_1, GST_FLOW_OK}) {
+    FilterHarness filter;
+    filter.accept_caps(gray(), 24, 16);
+    static GstFlowReturn answer;
+    answer = flow;
+    gst_pad_set_chain_function(
+        filter.sink_pad(), +[](GstPad*, GstObject*, GstBuffer* buffer) -> GstFlowReturn {
+          gst_buffer_unref(buffer);
+          return answer;
+        });
+    const GstFlowReturn got = filter.push(frame_at(0));
+    fail_unless(got == flow, "%s became %s", gst_flow_get_name(flow), gst_flow_get_name(got));
+    fail_unless_equals_int(filter.messages().count(GST_MESSAGE_ERROR), 0);
+  }
+}
+GST_END_TEST
+
+// A buffer of no bytes that is marked as a gap stands for a missing frame and is no error.
+GST_START_TEST(test_missing_frame_passes) {
+  FilterHarness filter;
+  filter.accept_caps(gray(), 24, 16);
+  GstBuffer* missing = gst_buffer_new();
+  GST_BUFFER_FLAG_SET(missing, GST_BUFFER_FLAG_GAP);
+  GST_BUFFER_PTS(missing) = GST_SECOND;
+  GstBuffer* out = filter.process(missing);
+  fail_unless_equals_int(gst_buffer_get_size(out), 0);
+  fail_unless(GST_BUFFER_FLAG_IS_SET(out, GST_BUFFER_FLAG_GAP));
+  fail_unless_equals_uint64(GST_BUFFER_PTS(out), GST_SECOND);
+  gst_buffer_unref(out);
+  gst_buffer_unref(filter.process(frame_at(2 * GST_SECOND)));
+}
+GST_END_TEST
+
+// Every frame goes on before the next one is asked for.
+GST_START_TEST(test_no_latency) {
+  FilterHarness filter;
+  filter.accept_caps(gray(), 24, 16);
+  gst_buffer_unref(filter.process(frame_at(0)));
+  gst_harness_set_upstream_latency(filter.harness(), 5 * GST_MSECOND);
+  fail_unless_equals_uint64(gst_harness_query_latency(filter.harness()), 5 * GST_MSECOND);
+}
+GST_END_TEST
+
+GST_START_TEST(test_as_many_out_as_in) {
+  FilterHarness filter;
+  filter.accept_caps(gray(), 24, 16);
+  for (guint i = 0; i < 300; ++i)
+    fail_unless_equals_int(filter.push(frame_at(i * GST_MSECOND)), GST_FLOW_OK);
+  for (guint i = 0; i < 300; ++i) {
+    GstBuffer* out = filter.pull();
+    fail_unless(out != nullptr && GST_BUFFER_PTS(out) == i * GST_MSECOND);
+    gst_buffer_unref(out);
+  }
+  fail_unless(filter.pull() == nullptr);
+}
+GST_END_TEST
+
+// Downstream is late: frames that would come too late are left out, and each says so.
+GST_START_TEST(test_qos_is_announced) {
+  FilterHarness filter{{"qos", "true"}};
+  filter.accept_caps(gray(), 24, 16);
+  gst_buffer_unref(filter.process(frame_at(0)));
+  fail_unless(gst_harness_push_upstream_event(
+      filter.harness(),
+      gst_event_new_qos(GST_QOS_TYPE_UNDERFLOW, 2.0, 100 * GST_MSECOND, 100 * GST_MSECOND)));
+  guint out_count = 0;
+  bool discont_after_drop = false, dropped = false;
+  constexpr guint pushed = 20;
+  for (guint i = 1; i <= pushed; ++i) {
+    fail_unless_equals_int(filter.push(frame_at(i * 40 * GST_MSECOND)), GST_FLOW_OK);
+    GstBuffer* out = filter.pull();
+    if (out == nullptr) {
+      dropped = true;
+      continue;
+    }
+    if (out_count == 0)
+      discont_after_drop = GST_BUFFER_FLAG_IS_SET(out, GST_BUFFER_FLAG_DISCONT);
+    ++out_count;
+    gst_buffer_unref(out);
+  }
+  fail_unless(dropped, "no frame was left out: is QoS on?");
+  fail_unless(discont_after_drop, "no DISCONT behind the missing frames");
+  const std::vector<GstMessage*> messages = filter.messages().take(GST_MESSAGE_QOS);
+  fail_unless_equals_int(messages.size(), pushed - out_count);
+  for (guint i = 0; i < messages.size(); ++i) {
+    guint64 timestamp = 0;
+    gst_message_parse_qos(messages[i], nullptr, nullptr, nullptr, &timestamp, nullptr);
+    fail_unless_equals_uint64(timestamp, (i + 1) * 40 * GST_MSECOND);
+    gst_message_unref(messages[i]);
+  }
+}
+GST_END_TEST
+
+GST_START_TEST(test_qos_is_on) {
+  GstElement* element = gst_element_factory_make(subject().element, nullptr);
+  gboolean qos = FALSE;
+  g_object_get(element, "qos", &qos, nullptr);
+  fail_unless(qos);
+  gst_object_unref(element);
+}
+GST_END_TEST
+
+static Suite* check_events_suite() {
+  Suite* suite = suite_create("events");
+  for_each_subject(suite, "events", [&](TCase* tc) {
+    tcase_add_test(tc, test_events_pass);
+    tcase_add_test(tc, test_upstream_events_pass);
+    tcase_add_test(tc, test_flush);
+    tcase_add_test(tc, test_frames_after_eos_and_flush);
+    tcase_add_test(tc, test_other_segment_formats);
+    tcase_add_test(tc, test_flow_returns);
+    tcase_add_test(tc, test_missing_frame_passes);
+    tcase_add_test(tc, test_no_latency);
+    tcase_add_test(tc, test_as_many_out_as_in);
+    tcase_add_test(tc, test_qos_is_announced);
+    tcase_add_test(tc, test_qos_is_on);
+  });
+  return suite;
+}
+
+GST_CHECK_MAIN(check_events)

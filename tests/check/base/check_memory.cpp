@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// Which memory comes out for whom; what downstream's pools and strides do to it; identity.
+#include <glib/gstdio.h>
+#include <gst/video/gstvideometa.h>
+#include <gst/video/gstvideopool.h>
+#include <gst/video/video.h>
+
+#include <cstring>
+
+#include "tests/check/common/filterharness.h"
+#include "tests/check/common/pipelines.h"
+
+using namespace check;
+
+namespace {
+
+/// Answers the element's ALLOCATION query as a downstream element with a pool and strides of its
+/// own would.
+struct PoolOffer {
+  GstVideoAlignment align;
+  bool know_video_meta;
+  GstBufferPool* pool = nullptr;
+
+  static GstPadProbeReturn on_query(GstPad*, GstPadProbeInfo* info, gpointer self) {
+    auto* offer = static_cast<PoolOffer*>(self);
+    GstQuery* query = GST_PAD_PROBE_INFO_QUERY(info);
+    if (GST_QUERY_TYPE(query) != GST_QUERY_ALLOCATION)
+      return GST_PAD_PROBE_OK;
+    GstCaps* caps = nullptr;
+    gst_query_parse_allocation(query, &caps, nullptr);
+    GstVideoInfo video;
+    fail_unless(gst_video_info_from_caps(&video, caps));
+    if (offer->pool != nullptr)
+      gst_object_unref(offer->pool);
+    offer->pool = gst_video_buffer_pool_new();
+    GstStructure* config = gst_buffer_pool_get_config(offer->pool);
+    gst_buffer_pool_config_add_option(config, GST_BUFFER_POOL_OPTION_VIDEO_META);
+    gst_buffer_pool_config_add_option(config, GST_BUFFER_POOL_OPTION_VIDEO_ALIGNMENT);
+    gst_buffer_pool_config_set_video_alignment(config, &offer->align);
+    gst_buffer_pool_config_set_params(config, caps, static_cast<guint>(video.size), 2, 8);
+    fail_unless(gst_buffer_pool_set_config(offer->pool, config));
+    config = gst_buffer_pool_get_config(offer->pool);
+    guint size = 0;
+    gst_buffer_pool_config_get_params(config, nullptr, &size, nullptr, nullptr);
+    gst_structure_free(config);
+    gst_query_add_allocation_pool(query, offer->pool, size, 2, 8);
+    if (offer->know_video_meta)
+      gst_query_add_allocation_meta(query, GST_VIDEO_META_API_TYPE, nullptr);
+    return GST_PAD_PROBE_HANDLED;
+  }
+};
+
+}  // namespace
+
+// Sinks that take anything do not thereby ask for CUDA memory.
+GST_START_TEST(test_sinks_get_system_memory) {
+  const std::string source =
+      "videotestsrc num-buffers=4 ! video/x-raw,format=NV12,width=62,height=34 ! " +
+      subject_in_words() + " name=e ! ";
+  for (const char* sink :
+       {"fakesink", "filesink location=/dev/null", "appsink sync=false wait-on-eos=false",
+        "tee name=t ! queue ! fakesink t. ! queue ! fakesink", "queue ! identity ! fakesink",
+        "video/x-raw(ANY) ! fakesink", "video/x-raw ! fakesink"})
+    run_pipeline(source + sink, [&](GstElement* pipeline) {
+      fail_unless(!output_is_cuda(pipeline, "e"), "CUDA memory for: %s", sink);
+    });
+}
+GST_END_TEST
+
+// A file shows what an element gets that knows nothing of strides: every frame packed, also where
+// the frame that went in was not, and also where there was nothing to change.
+GST_START_TEST(test_filesink_gets_packed_frames) {
+  const FormatFacts& format = formats()[static_cast<std::size_t>(__i__)];
+  const Picture picture = make_picture(format, 33, 19, Content::natural, 3);
+  GstVideoInfo info;
+  gst_video_info_set_format(&info, gst_video_format_from_string(format.name), 33, 19);
+  constexpr std::size_t count = G_N_ELEMENTS(all_layouts);
+  for (const Property& property : {subject().working, subject().idle}) {
+    gchar* name = nullptr;
+    const gint file = g_file_open_tmp("check_memory_XXXXXX", &name, nullptr);
+    fail_unless(file >= 0);
+    g_close(file, nullptr);
+    run_pipeline(
+        "appsrc name=a format=time ! " + subject_in_words() + " name=e " + text_of(property) +
+            " ! filesink location=" + name,
+        [&](GstElement* pipeline) {
+          GstElement* feed = gst_bin_get_by_name(GST_BIN(pipeline), "a");
+          gst_util_set_object_arg(G_OBJECT(feed), "caps",
+                                  caps_of(format, 33, 19, colorimetry(format, false)).c_str());
+          GstFlowReturn flow = GST_FLOW_OK;
+          for (const Layout& layout : all_layouts) {
+            GstBuffer* frame = to_buffer(picture, layout);
+            g_signal_emit_by_name(feed, "push-buffer", frame, &flow);
+            gst_buffer_unref(frame);
+          }
+          g_signal_emit_by_name(feed, "end-of-stream", &flow);
+          gst_object_unref(feed);
+        },
+        [](GstElement*) {});
+    gchar* bytes = nullptr;
+    gsize length = 0;
+    fail_unless(g_file_get_contents(name, &bytes, &length, nullptr));
+    g_remove(name);
+    g_free(name);
+    fail_unless_equals_int(length, info.size * count);
+    const Picture expected = property == subject().idle ? picture : result(picture);
+    for (std::size_t i = 0; i < count; ++i) {
+      GstBuffer* frame = gst_buffer_new_memdup(bytes + info.size * i, info.size);
+      expect_picture(from_plain_buffer(frame, format, 33, 19), expected,
+                     "layout " + std::to_string(i) + " in the file, " + text_of(property));
+      gst_buffer_unref(frame);
+    }
+    g_free(bytes);
+  }
+}
+GST_END_TEST
+
+GST_START_TEST(test_pool_of_downstream) {
+  const FormatFacts& format = formats()[static_cast<std::size_t>(__i__)];
+  for (bool know_video_meta : {false, true}) {
+    PoolOffer offer = {};
+    gst_video_alignment_reset(&offer.align);
+    offer.know_video_meta = know_video_meta;
+    if (know_video_meta) {
+      offer.align.padding_left = 16;
+      offer.align.padding_right = 48;
+      offer.align.padding_top = 2;
+      offer.align.padding_bottom = 6;
+    }
+    FilterHarness filter;
+    GstPad* src = gst_element_get_static_pad(filter.element(), "src");
+    gst_pad_add_probe(
+        src,
+        static_cast<GstPadProbeType>(GST_PAD_PROBE_TYPE_QUERY_DOWNSTREAM | GST_PAD_PROBE_TYPE_PUSH),
+        PoolOffer::on_query, &offer, nullptr);
+    filter.accept_caps(format, 34, 20, colorimetry(format, false));
+    const Picture picture = make_picture(format, 34, 20, Content::natural, 3);
+    for (int i = 0; i < 12; ++i)
+      expect_picture(filter.process(picture, odd_layout), result(picture),
+                     "in downstream's memory");
+    gst_object_unref(src);
+    if (offer.pool != nullptr)
+      gst_object_unref(offer.pool);
+  }
+}
+GST_END_TEST
+
+// What upstream is told: that any strides will do, and a pool whose frames come through.
+GST_START_TEST(test_pool_for_upstream) {
+  for (const FormatFacts& format : formats()) {
+    FilterHarness filter;
+    filter.accept_caps(format, 35, 21, colorimetry(format, false));
+    GstCaps* caps = gst_pad_get_current_caps(filter.source_pad());
+    GstQuery* query = gst_query_new_allocation(caps, TRUE);
+    fail_unless(gst_pad_peer_query(filter.source_pad(), query), "%s", format.name);
+    fail_unless(gst_query_find_allocation_meta(query, GST_VIDEO_META_API_TYPE, nullptr),
+                "%s: GstVideoMeta is not offered", format.name);
+    const Picture picture = make_picture(format, 35, 21, Content::natural, 3);
+    for (guint i = 0; i < gst_query_get_n_allocation_pools(query); ++i) {
+      GstBufferPool* pool = nullptr;
+      guint size = 0, minimum = 0, maximum = 0;
+      gst_query_parse_nth_allocation_pool(query, i, &pool, &size, &minimum, &maximum);
+      if (pool == nullptr)
+        continue;
+      GstStructure* config = gst_buffer_pool_get_config(pool);
+      gst_buffer_pool_config_set_params(config, caps, size, minimum, maximum);
+      gst_buffer_pool_config_add_option(config, GST_BUFFER_POOL_OPTION_VIDEO_META);
+      fail_unless(gst_buffer_pool_set_config(pool, config));
+      fail_unless(gst_buffer_pool_set_active(pool, TRUE));
+      for (int frame = 0; frame < 3; ++frame) {
+        GstBuffer* in = nullptr;
+        fail_unless_equals_int(gst_buffer_pool_acquire_buffer(pool, &in, nullptr), GST_FLOW_OK);
+        GstVideoInfo info;
+        gst_video_info_from_caps(&info, caps);
+        GstVideoFrame mapped;
+        fail_unless(gst_video_frame_map(&mapped, &info, in, GST_MAP_WRITE));
+        for (std::size_t p = 0; p < picture.planes.size(); ++p)
+          for (int y = 0; y < picture.planes[p].rows; ++y)
+            memcpy(static_cast<guint8*>(mapped.data[p]) + mapped.info.stride[p] * y,
+                   picture.planes[p].row(y), static_cast<gsize>(picture.planes[p].row_bytes));
+        gst_video_frame_unmap(&mapped);
+        GstBuffer* out = filter.process(in);
+        expect_picture(from_buffer(out, format, 35, 21), result(picture), "from the proposed pool");
+        gst_buffer_unref(out);
+      }
+      gst_buffer_pool_set_active(pool, FALSE);
+      gst_object_unref(pool);
+    }
+    gst_query_unref(query);
+    gst_caps_unref(caps);
+  }
+}
+GST_END_TEST
+
+// Nothing to do and the same caps on both sides: the very same buffer goes on.
+GST_START_TEST(test_identity_hands_on_the_buffer) {
+  const FormatFacts& format = formats()[static_cast<std::size_t>(__i__)];
+  FilterHarness filter{subject().idle};
+  filter.accept_caps(format, 32, 18, colorimetry(format, false));
+  const Picture picture = make_picture(format, 32, 18, Content::natural, 3);
+  for (bool idle : {true, false, true}) {
+    filter.set(idle ? subject().idle : subject().working);
+    GstBuffer* in = to_buffer(picture);
+    GstBuffer* out = filter.process(gst_buffer_ref(in));
+    fail_unless((in == out) == idle, "%s, idle: %d", format.name, idle);
+    gst_buffer_unref(out);
+    gst_buffer_unref(in);
+  }
+}
+GST_END_TEST
+
+static Suite* check_memory_suite() {
+  Suite* suite = suite_create("memory");
+  const int count = static_cast<int>(formats().size());
+  for_each_subject(suite, "system memory", [&](TCase* tc) {
+    tcase_set_timeout(tc, 120);
+    tcase_add_test(tc, test_sinks_get_system_memory);
+    tcase_add_loop_test(tc, test_filesink_gets_packed_frames, 0, count);
+    tcase_add_loop_test(tc, test_pool_of_downstream, 0, count);
+    tcase_add_test(tc, test_pool_for_upstream);
+    tcase_add_loop_test(tc, test_identity_hands_on_the_buffer, 0, count);
+  });
+  return suite;
+}
+
+GST_CHECK_MAIN(check_memory)

@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// What a buffer carries besides pixels: metas by their tags, timestamps, flags, offsets.
+#include <gst/video/gstvideometa.h>
+#include <gst/video/video.h>
+
+#include "tests/check/common/filterharness.h"
+
+using namespace check;
+
+namespace {
+
+struct TaggedMeta {
+  const char* name;
+  std::vector<const char*> tags;
+  bool kept;
+};
+
+const std::vector<TaggedMeta>& tagged_metas() {
+  static const std::vector<TaggedMeta> metas = {
+      {"CheckUntagged", {}, true},
+      {"CheckVideo", {"video"}, true},
+      {"CheckSize", {"size"}, true},
+      {"CheckOrientation", {"orientation"}, true},
+      {"CheckVideoSizeOrientation", {"video", "size", "orientation"}, true},
+      {"CheckMemory", {"memory"}, false},
+      {"CheckVideoMemory", {"video", "memory"}, false},
+      {"CheckColorspace", {"video", "colorspace"}, false},
+      {"CheckOwn", {"something-else"}, false},
+  };
+  return metas;
+}
+
+void register_metas() {
+  static bool done = false;  // also where all tests share one process
+  if (done)
+    return;
+  done = true;
+  for (const TaggedMeta& meta : tagged_metas()) {
+    std::vector<const gchar*> tags(meta.tags.begin(), meta.tags.end());
+    tags.push_back(nullptr);
+    gst_meta_register_custom(meta.name, tags.data(), nullptr, nullptr, nullptr);
+  }
+}
+
+FilterHarness& started(FilterHarness& filter, const FormatFacts& format) {
+  filter.accept_caps(format, 32, 18, colorimetry(format, false));
+  return filter;
+}
+
+int count_video_metas(GstBuffer* buffer) {
+  gpointer state = nullptr;
+  int count = 0;
+  while (gst_buffer_iterate_meta_filtered(buffer, &state, GST_VIDEO_META_API_TYPE) != nullptr)
+    ++count;
+  return count;
+}
+
+}  // namespace
+
+GST_START_TEST(test_metas_by_tag) {
+  register_metas();
+  const FormatFacts& format = format_named("NV12");
+  FilterHarness filter;
+  started(filter, format);
+  GstBuffer* in = to_buffer(make_picture(format, 32, 18, Content::natural, 1));
+  for (const TaggedMeta& meta : tagged_metas()) {
+    GstCustomMeta* custom = gst_buffer_add_custom_meta(in, meta.name);
+    fail_unless(custom != nullptr);
+    gst_structure_set(gst_custom_meta_get_structure(custom), "answer", G_TYPE_INT, 42, nullptr);
+  }
+  GstBuffer* out = filter.process(in);
+  for (const TaggedMeta& meta : tagged_metas()) {
+    GstCustomMeta* custom = gst_buffer_get_custom_meta(out, meta.name);
+    fail_unless((custom != nullptr) == meta.kept, "%s was %s", meta.name,
+                meta.kept ? "lost" : "kept");
+    gint answer = 0;
+    if (custom != nullptr)
+      fail_unless(gst_structure_get_int(gst_custom_meta_get_structure(custom), "answer", &answer) &&
+                  answer == 42);
+  }
+  gst_buffer_unref(out);
+}
+GST_END_TEST
+
+GST_START_TEST(test_metas_of_gstreamer) {
+  const FormatFacts& format = format_named("BGRA");
+  FilterHarness filter;
+  started(filter, format);
+  GstBuffer* in = to_buffer(make_picture(format, 32, 18, Content::natural, 1));
+  GstVideoCropMeta* crop = gst_buffer_add_video_crop_meta(in);
+  crop->x = 3;
+  crop->y = 4;
+  crop->width = 20;
+  crop->height = 10;
+  GstVideoRegionOfInterestMeta* region =
+      gst_buffer_add_video_region_of_interest_meta(in, "face", 5, 6, 7, 8);
+  region->id = 99;
+  GstCaps* clock = gst_caps_new_empty_simple("timestamp/x-unix");
+  gst_buffer_add_reference_timestamp_meta(in, clock, 123456789, 40);
+  gst_buffer_add_video_time_code_meta_full(in, 25, 1, nullptr, GST_VIDEO_TIME_CODE_FLAGS_NONE, 1, 2,
+                                           3, 4, 0);
+
+  GstBuffer* out = filter.process(in);
+  crop = gst_buffer_get_video_crop_meta(out);
+  fail_unless(crop != nullptr && crop->x == 3 && crop->y == 4 && crop->width == 20 &&
+              crop->height == 10);
+  region = gst_buffer_get_video_region_of_interest_meta_id(out, 99);
+  fail_unless(region != nullptr && region->x == 5 && region->h == 8);
+  GstReferenceTimestampMeta* reference = gst_buffer_get_reference_timestamp_meta(out, clock);
+  fail_unless(reference != nullptr && reference->timestamp == 123456789);
+  fail_unless(gst_buffer_get_video_time_code_meta(out) != nullptr);
+  gst_caps_unref(clock);
+  gst_buffer_unref(out);
+}
+GST_END_TEST
+
+// The input's strides are the input's own: they must not be carried over to other memory.
+GST_START_TEST(test_video_meta_is_the_outputs) {
+  const FormatFacts& format = formats()[static_cast<std::size_t>(__i__)];
+  FilterHarness filter;
+  filter.accept_caps(format, 31, 17, colorimetry(format, false));
+  const Picture picture = make_picture(format, 31, 17, Content::natural, 1);
+  for (const Layout& layout : all_layouts) {
+    GstBuffer* out = filter.process(to_buffer(picture, layout));
+    fail_unless(count_video_metas(out) <= 1, "%d GstVideoMeta", count_video_metas(out));
+    expect_picture(from_buffer(out, format, 31, 17), result(picture), "with meta");
+    // This downstream has never said that it knows GstVideoMeta.
+    expect_picture(from_plain_buffer(out, format, 31, 17), result(picture), "without meta");
+    gst_buffer_unref(out);
+  }
+}
+GST_END_TEST
+
+GST_START_TEST(test_timestamps_offsets_flags) {
+  const FormatFacts& format = format_named("I420");
+  for (const Property& property : {subject().working, subject().idle}) {
+    FilterHarness filter{property};
+    started(filter, format);
+    for (guint flags : {0u, guint{GST_BUFFER_FLAG_DISCONT}, guint{GST_BUFFER_FLAG_GAP},
+                        guint{GST_BUFFER_FLAG_CORRUPTED}, guint{GST_BUFFER_FLAG_MARKER},
+                        guint{GST_BUFFER_FLAG_DELTA_UNIT}, guint{GST_VIDEO_BUFFER_FLAG_INTERLACED},
+                        guint{GST_VIDEO_BUFFER_FLAG_TFF} | guint{GST_VIDEO_BUFFER_FLAG_INTERLACED},
+                        guint{GST_VIDEO_BUFFER_FLAG_RFF}, guint{GST_BUFFER_FLAG_DROPPABLE}}) {
+      GstBuffer* in = to_buffer(make_picture(format, 32, 18, Content::natural, 1));
+      GST_BUFFER_PTS(in) = 123 * GST_MSECOND;
+      GST_BUFFER_DTS(in) = 100 * GST_MSECOND;
+      GST_BUFFER_DURATION(in) = 40 * GST_MSECOND;
+      GST_BUFFER_OFFSET(in) = 7;
+      GST_BUFFER_OFFSET_END(in) = 8;
+      GST_BUFFER_FLAG_SET(in, flags);
+      GstBuffer* out = filter.process(in);
+      fail_unless_equals_uint64(GST_BUFFER_PTS(out), 123 * GST_MSECOND);
+      fail_unless_equals_uint64(GST_BUFFER_DTS(out), 100 * GST_MSECOND);
+      fail_unless_equals_uint64(GST_BUFFER_DURATION(out), 40 * GST_MSECOND);
+      fail_unless_equals_uint64(GST_BUFFER_OFFSET(out), 7);
+      fail_unless_equals_uint64(GST_BUFFER_OFFSET_END(out), 8);
+      const guint ours = GST_BUFFER_FLAGS(out) & ~guint{GST_BUFFER_FLAG_TAG_MEMORY};
+      fail_unless_equals_int_hex(ours, flags);
+      gst_buffer_unref(out);
+    }
+  }
+}
+GST_END_TEST
+
+// A frame marked as gap has pixels nevertheless, and somebody may look at them.
+GST_START_TEST(test_gap_flag_is_processed) {
+  const FormatFacts& format = format_named("RGBA");
+  FilterHarness filter;
+  started(filter, format);
+  const Picture picture = make_picture(format, 32, 18, Content::natural, 1);
+  GstBuffer* in = to_buffer(picture);
+  GST_BUFFER_FLAG_SET(in, GST_BUFFER_FLAG_GAP);
+  GstBuffer* out = filter.process(in);
+  expect_picture(from_buffer(out, format, 32, 18), result(picture), "gap");
+  gst_buffer_unref(out);
+}
+GST_END_TEST
+
+// A frame's flags must not stay on the pool's buffer for a later frame.
+GST_START_TEST(test_nothing_left_from_earlier_frames) {
+  register_metas();
+  const FormatFacts& format = format_named("GRAY8");
+  FilterHarness filter;
+  started(filter, format);
+  for (int i = 0; i < 40; ++i) {
+    GstBuffer* in = to_buffer(Picture(format, 32, 18));
+    const bool marked = i % 3 == 0;
+    if (marked) {
+      GST_BUFFER_FLAG_SET(in, GST_BUFFER_FLAG_CORRUPTED);
+      gst_buffer_add_custom_meta(in, "CheckUntagged");
+    }
+    GstBuffer* out = filter.process(in);
+    fail_unless(GST_BUFFER_FLAG_IS_SET(out, GST_BUFFER_FLAG_CORRUPTED) == marked);
+    fail_unless((gst_buffer_get_custom_meta(out, "CheckUntagged") != nullptr) == marked);
+    fail_unless(count_video_metas(out) <= 1);
+    gst_buffer_unref(out);
+  }
+}
+GST_END_TEST
+
+static Suite* check_metas_suite() {
+  Suite* suite = suite_create("metas");
+  for_each_subject(suite, "metas", [&](TCase* tc) {
+    tcase_add_test(tc, test_metas_by_tag);
+    tcase_add_test(tc, test_metas_of_gstreamer);
+    tcase_add_loop_test(tc, test_video_meta_is_the_outputs, 0, static_cast<int>(formats().size()));
+    tcase_add_test(tc, test_timestamps_offsets_flags);
+    tcase_add_test(tc, test_gap_flag_is_processed);
+    tcase_add_test(tc, test_nothing_left_from_earlier_frames);
+  });
+  return suite;
+}
+
+GST_CHECK_MAIN(check_metas)

@@ -1,0 +1,253 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// Caps: what is offered, what is refused, and that both may change in mid-stream.
+#include <gst/video/video.h>
+
+#include <algorithm>
+
+#include "tests/check/common/filterharness.h"
+
+using namespace check;
+
+namespace {
+
+/// The video formats of those structures in caps that carry exactly this caps feature.
+std::vector<std::string> formats_in(const GstCaps* caps, const char* feature) {
+  std::vector<std::string> names;
+  for (guint i = 0; i < gst_caps_get_size(caps); ++i) {
+    const GstCapsFeatures* features = gst_caps_get_features(caps, i);
+    if (!gst_structure_has_name(gst_caps_get_structure(caps, i), "video/x-raw"))
+      continue;
+    if (gst_caps_features_get_size(features) != 1 || !gst_caps_features_contains(features, feature))
+      continue;
+    const GValue* value = gst_structure_get_value(gst_caps_get_structure(caps, i), "format");
+    if (value != nullptr && G_VALUE_HOLDS_STRING(value))
+      names.push_back(g_value_get_string(value));
+    if (value != nullptr && GST_VALUE_HOLDS_LIST(value))
+      for (guint k = 0; k < gst_value_list_get_size(value); ++k)
+        names.push_back(g_value_get_string(gst_value_list_get_value(value, k)));
+  }
+  return names;
+}
+
+void expect_all_formats(const GstCaps* caps, const char* feature) {
+  const std::vector<std::string> offered = formats_in(caps, feature);
+  for (const FormatFacts& format : formats())
+    fail_unless(std::count(offered.begin(), offered.end(), format.name) == 1, "%s in %s: %d times",
+                format.name, feature,
+                static_cast<int>(std::count(offered.begin(), offered.end(), format.name)));
+  fail_unless_equals_int(offered.size(), formats().size());
+}
+
+/// What an element answers on its sink pad to the query for caps.
+GstCaps* sink_caps(FilterHarness& filter, GstCaps* only = nullptr) {
+  return gst_pad_peer_query_caps(filter.source_pad(), only);
+}
+
+GstCaps* current_output_caps(FilterHarness& filter) {
+  GstCaps* caps = gst_pad_get_current_caps(filter.sink_pad());
+  fail_unless(caps != nullptr, "no caps came out");
+  return caps;
+}
+
+}  // namespace
+
+GST_START_TEST(test_templates) {
+  GstElement* element = gst_element_factory_make(subject().element, nullptr);
+  for (const char* name : {"sink", "src"}) {
+    GstCaps* caps = gst_pad_template_get_caps(gst_element_get_pad_template(element, name));
+    expect_all_formats(caps, GST_CAPS_FEATURE_MEMORY_SYSTEM_MEMORY);
+    if (built_with_cuda())
+      expect_all_formats(caps, "memory:CUDAMemory");
+    else
+      fail_unless(formats_in(caps, "memory:CUDAMemory").empty());
+    gst_caps_unref(caps);
+  }
+  gst_object_unref(element);
+}
+GST_END_TEST
+
+GST_START_TEST(test_caps_query) {
+  FilterHarness filter;
+  GstCaps* caps = sink_caps(filter);
+  expect_all_formats(caps, GST_CAPS_FEATURE_MEMORY_SYSTEM_MEMORY);
+  if (testing_cuda())
+    expect_all_formats(caps, "memory:CUDAMemory");
+  else
+    fail_unless(formats_in(caps, "memory:CUDAMemory").empty(),
+                "CUDA memory is offered on the CPU backend");
+  gst_caps_unref(caps);
+}
+GST_END_TEST
+
+// What downstream takes is all that upstream is offered.
+GST_START_TEST(test_caps_query_follows_downstream) {
+  FilterHarness filter;
+  gst_harness_set_sink_caps_str(filter.harness(),
+                                "video/x-raw, format=(string){ NV12, RGBA }, width=[1, 640]");
+  GstCaps* caps = sink_caps(filter);
+  std::vector<std::string> offered = formats_in(caps, GST_CAPS_FEATURE_MEMORY_SYSTEM_MEMORY);
+  fail_unless((offered == std::vector<std::string>{"NV12", "RGBA"}) ||
+              (offered == std::vector<std::string>{"RGBA", "NV12"}));
+  GstCaps* wide = gst_caps_from_string("video/x-raw, format=NV12, width=641, height=4");
+  fail_unless(!gst_caps_can_intersect(caps, wide));
+  gst_caps_unref(wide);
+  gst_caps_unref(caps);
+
+  GstCaps* only = gst_caps_from_string("video/x-raw, format=NV12");
+  caps = sink_caps(filter, only);
+  fail_unless(gst_caps_is_subset(caps, only));
+  fail_unless(!gst_caps_is_empty(caps));
+  gst_caps_unref(caps);
+  gst_caps_unref(only);
+}
+GST_END_TEST
+
+GST_START_TEST(test_output_caps_are_input_caps) {
+  FilterHarness filter;
+  for (const char* text :
+       {"video/x-raw, format=NV12, width=98, height=54, framerate=30000/1001, "
+        "pixel-aspect-ratio=16/15, colorimetry=bt709, chroma-site=mpeg2, "
+        "interlace-mode=progressive",
+        "video/x-raw, format=RGBA, width=9, height=5, framerate=0/1, max-framerate=25/1",
+        "video/x-raw, format=I420, width=98, height=54, framerate=25/1, "
+        "interlace-mode=interleaved, field-order=top-field-first",
+        "video/x-raw, format=GRAY8, width=98, height=54, framerate=25/1, "
+        "multiview-mode=side-by-side, multiview-flags=half-aspect"}) {
+    fail_unless(filter.send_caps(text), "refused: %s", text);
+    GstCaps *in = gst_caps_from_string(text), *out = current_output_caps(filter);
+    fail_unless(gst_caps_is_equal(in, out), "%" GST_PTR_FORMAT " became %" GST_PTR_FORMAT, in, out);
+    gst_caps_unref(in);
+    gst_caps_unref(out);
+  }
+}
+GST_END_TEST
+
+GST_START_TEST(test_refused_caps) {
+  for (const char* text :
+       {"video/x-raw, format=AYUV, width=32, height=16, framerate=25/1",
+        "video/x-raw, format=GRAY16_BE, width=32, height=16, framerate=25/1",
+        "video/x-raw(format:Interlaced), format=I420, width=32, height=16, framerate=25/1, "
+        "interlace-mode=alternate",
+        "video/x-raw(memory:DMABuf), format=I420, width=32, height=16, framerate=25/1",
+        "video/x-raw, format=I420, width=0, height=16, framerate=25/1",
+        "video/x-raw, format=I420, width=70000, height=1, framerate=25/1",
+        "video/x-raw, format=I420, width=1, height=70000, framerate=25/1",
+        "audio/x-raw, format=S16LE, rate=8000, channels=1, layout=interleaved",
+        "video/x-h264, width=32, height=16"}) {
+    FilterHarness filter;
+    GstCaps* caps = gst_caps_from_string(text);
+    fail_unless(!gst_pad_peer_query_accept_caps(filter.source_pad(), caps), "accepts %s", text);
+    gst_caps_unref(caps);
+    fail_unless(!filter.send_caps(text), "takes %s", text);
+    const GstFlowReturn flow = filter.push(gst_buffer_new_allocate(nullptr, 64, nullptr));
+    fail_unless(flow == GST_FLOW_NOT_NEGOTIATED || flow == GST_FLOW_ERROR, "flow %s after %s",
+                gst_flow_get_name(flow), text);
+    fail_unless(filter.pull() == nullptr);
+
+    // And the next, right caps are taken as if nothing had been.
+    const FormatFacts& format = format_named("GRAY8");
+    filter.accept_caps(format, 16, 16);
+    const Picture picture = make_picture(format, 16, 16, Content::natural, 1);
+    expect_picture(filter.process(picture), result(picture), "after refused caps");
+  }
+}
+GST_END_TEST
+
+// Alternate fields are refused also where the caps forget to carry the feature that goes with them.
+GST_START_TEST(test_alternate_without_feature) {
+  FilterHarness filter;
+  filter.send_caps(
+      "video/x-raw, format=I420, width=32, height=16, framerate=25/1, interlace-mode=alternate");
+  fail_unless(filter.push(to_buffer(Picture(format_named("I420"), 32, 16))) != GST_FLOW_OK);
+  fail_unless(filter.pull() == nullptr);
+}
+GST_END_TEST
+
+GST_START_TEST(test_frame_before_caps) {
+  FilterHarness filter;
+  GstSegment segment;
+  gst_segment_init(&segment, GST_FORMAT_TIME);
+  gst_harness_push_event(filter.harness(), gst_event_new_segment(&segment));
+  fail_unless_equals_int(filter.push(gst_buffer_new_allocate(nullptr, 64, nullptr)),
+                         GST_FLOW_NOT_NEGOTIATED);
+}
+GST_END_TEST
+
+// From every format to every other, the size changing as well.
+GST_START_TEST(test_renegotiation) {
+  FilterHarness filter;
+  unsigned seed = 0;
+  for (const FormatFacts& first : formats())
+    for (const FormatFacts& second : formats())
+      for (const FormatFacts* format : {&first, &second}) {
+        ++seed;
+        const int width = 1 + static_cast<int>(seed * 31 % 50);
+        const int height = 1 + static_cast<int>(seed * 17 % 40);
+        filter.accept_caps(*format, width, height, colorimetry(*format, false));
+        const Picture picture = make_picture(*format, width, height, Content::natural, seed);
+        expect_picture(filter.process(picture, odd_layout), result(picture),
+                       std::string("from ") + first.name + " to " + second.name);
+      }
+  fail_unless_equals_int(filter.messages().count(GST_MESSAGE_ERROR), 0);
+}
+GST_END_TEST
+
+GST_START_TEST(test_same_caps_again) {
+  const FormatFacts& format = format_named("I420");
+  FilterHarness filter;
+  const Picture picture = make_picture(format, 30, 20, Content::natural, 1);
+  for (int i = 0; i < 5; ++i) {
+    filter.accept_caps(format, 30, 20, colorimetry(format, false));
+    expect_picture(filter.process(picture), result(picture), "same caps again");
+  }
+}
+GST_END_TEST
+
+// A downstream element that asks for a new negotiation gets one between two frames.
+GST_START_TEST(test_reconfigure) {
+  const FormatFacts& format = format_named("NV12");
+  FilterHarness filter;
+  filter.accept_caps(format, 30, 20, colorimetry(format, false));
+  const Picture picture = make_picture(format, 30, 20, Content::natural, 1);
+  for (int i = 0; i < 20; ++i) {
+    gst_harness_push_upstream_event(filter.harness(), gst_event_new_reconfigure());
+    expect_picture(filter.process(picture, padded_layout), result(picture), "reconfigured");
+  }
+}
+GST_END_TEST
+
+GST_START_TEST(test_downstream_cannot_take_it) {
+  FilterHarness filter;
+  gst_harness_set_sink_caps_str(filter.harness(), "video/x-raw, format=RGB");
+  const FormatFacts& gray = format_named("GRAY8");
+  fail_unless(!filter.send_caps(caps_of(gray, 32, 16)));
+  fail_unless_equals_int(filter.push(to_buffer(Picture(gray, 32, 16))), GST_FLOW_NOT_NEGOTIATED);
+  fail_unless(filter.pull() == nullptr);
+
+  const FormatFacts& rgb = format_named("RGB");
+  filter.accept_caps(rgb, 32, 16);
+  const Picture picture = make_picture(rgb, 32, 16, Content::natural, 1);
+  expect_picture(filter.process(picture), result(picture), "after caps that do not fit");
+}
+GST_END_TEST
+
+static Suite* check_negotiation_suite() {
+  Suite* suite = suite_create("negotiation");
+  for_each_subject(suite, "caps", [&](TCase* tc) {
+    tcase_set_timeout(tc, 120);
+    tcase_add_test(tc, test_templates);
+    tcase_add_test(tc, test_caps_query);
+    tcase_add_test(tc, test_caps_query_follows_downstream);
+    tcase_add_test(tc, test_output_caps_are_input_caps);
+    tcase_add_test(tc, test_refused_caps);
+    tcase_add_test(tc, test_alternate_without_feature);
+    tcase_add_test(tc, test_frame_before_caps);
+    tcase_add_test(tc, test_renegotiation);
+    tcase_add_test(tc, test_same_caps_again);
+    tcase_add_test(tc, test_reconfigure);
+    tcase_add_test(tc, test_downstream_cannot_take_it);
+  });
+  return suite;
+}
+
+GST_CHECK_MAIN(check_negotiation)

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "tests/check/common/allocationcount.h"
+
+#include <atomic>
+#include <cerrno>
+#include <cstddef>
+
+#include "tests/check/common/filterharness.h"
+
+namespace {
+
+std::atomic<long> allocations{0};
+
+}  // namespace
+
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+
+// The program's own definitions come before those of the C library, for every library in it.
+extern "C" {
+
+void* __libc_malloc(std::size_t);
+void* __libc_calloc(std::size_t, std::size_t);
+void* __libc_realloc(void*, std::size_t);
+void* __libc_memalign(std::size_t, std::size_t);
+
+#define COUNTED __attribute__((visibility("default")))
+
+COUNTED void* malloc(std::size_t size) {
+  ++allocations;
+  return __libc_malloc(size);
+}
+
+COUNTED void* calloc(std::size_t count, std::size_t size) {
+  ++allocations;
+  return __libc_calloc(count, size);
+}
+
+COUNTED void* realloc(void* memory, std::size_t size) {
+  ++allocations;
+  return __libc_realloc(memory, size);
+}
+
+COUNTED void* memalign(std::size_t alignment, std::size_t size) {
+  ++allocations;
+  return __libc_memalign(alignment, size);
+}
+
+COUNTED void* aligned_alloc(std::size_t alignment, std::size_t size) {
+  return memalign(alignment, size);
+}
+
+COUNTED int posix_memalign(void** memory, std::size_t alignment, std::size_t size) {
+  *memory = memalign(alignment, size);
+  return *memory != nullptr ? 0 : ENOMEM;
+}
+
+}  // extern "C"
+
+#endif
+
+namespace check {
+
+std::string unless_allocations_count() {
+  return unless_sanitized();
+}
+
+void AllocationCount::start() {
+  total_ -= allocations;
+}
+
+void AllocationCount::stop() {
+  total_ += allocations;
+}
+
+}  // namespace check

@@ -1,0 +1,333 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "tests/check/common/filterharness.h"
+
+#include <dlfcn.h>
+#include <malloc.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
+
+namespace check {
+
+std::string test_backend() {
+  const char* name = g_getenv("CUDAVISION_TEST_BACKEND");
+  return name != nullptr && *name != '\0' ? name : "cpu";
+}
+
+bool built_with_cuda() {
+  GstElementFactory* factory = gst_element_factory_find("cudahistequalize");
+  if (factory == nullptr)  // the tests will say so; outside of them nothing can be asserted
+    return false;
+  bool named = false;
+  for (const GList* l = gst_element_factory_get_static_pad_templates(factory); l; l = l->next) {
+    const auto* pad = static_cast<const GstStaticPadTemplate*>(l->data);
+    GstCaps* caps = gst_static_caps_get(const_cast<GstStaticCaps*>(&pad->static_caps));
+    for (guint i = 0; i < gst_caps_get_size(caps); ++i)
+      named |= gst_caps_features_contains(gst_caps_get_features(caps, i), "memory:CUDAMemory");
+    gst_caps_unref(caps);
+  }
+  gst_object_unref(factory);
+  return named;
+}
+
+bool machine_has_gpu() {
+  const pid_t child = fork();
+  if (child == 0) {
+    void* driver = dlopen("libcuda.so.1", RTLD_NOW);
+    using Init = int (*)(unsigned);
+    using Count = int (*)(int*);
+    const auto init = driver ? reinterpret_cast<Init>(dlsym(driver, "cuInit")) : nullptr;
+    const auto count =
+        driver ? reinterpret_cast<Count>(dlsym(driver, "cuDeviceGetCount")) : nullptr;
+    int cards = 0;
+    const bool found = init && count && init(0) == 0 && count(&cards) == 0 && cards > 0;
+    _exit(found ? 0 : 1);
+  }
+  int status = 1;
+  return child > 0 && waitpid(child, &status, 0) == child && WIFEXITED(status) &&
+         WEXITSTATUS(status) == 0;
+}
+
+void report_skipped(const char* test, const std::string& reason) {
+  std::printf("SKIP: %s%s: %s\n", test, subject_being_added().c_str(), reason.c_str());
+  // Before check forks: a line left in the buffer would be printed by every child again.
+  std::fflush(stdout);
+}
+
+std::string unless_testing_cuda() {
+  return testing_cuda() ? "" : "needs a GPU (run with CUDAVISION_TEST_BACKEND=cuda)";
+}
+
+std::string unless_without_gpu() {
+  return built_with_cuda() && machine_has_gpu() ? "this machine has a GPU" : "";
+}
+
+std::string unless_with_gpu() {
+  if (!built_with_cuda())
+    return "the plug-in was built without CUDA";
+  return machine_has_gpu() ? "" : "this machine has no GPU";
+}
+
+std::string unless_sanitized() {
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+  return "a sanitizer keeps freed memory";
+#else
+  return "";
+#endif
+}
+
+std::string unless_elements(const std::vector<const char*>& factories) {
+  for (const char* name : factories) {
+    GstElementFactory* factory = gst_element_factory_find(name);
+    if (factory == nullptr)
+      return std::string("the element ") + name + " is not installed";
+    gst_object_unref(factory);
+  }
+  return "";
+}
+
+MessageLog::MessageLog() : bus_(gst_bus_new()) {
+  gst_bus_set_sync_handler(bus_, on_message, this, nullptr);
+}
+
+MessageLog::~MessageLog() {
+  gst_bus_set_sync_handler(bus_, nullptr, nullptr, nullptr);
+  clear();
+  gst_object_unref(bus_);
+}
+
+GstBusSyncReply MessageLog::on_message(GstBus*, GstMessage* message, gpointer self) {
+  auto* log = static_cast<MessageLog*>(self);
+  const std::lock_guard<std::mutex> lock(log->mutex_);
+  log->messages_.push_back(message);  // GST_BUS_DROP hands the reference to the handler
+  return GST_BUS_DROP;
+}
+
+int MessageLog::count(GstMessageType type) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  int found = 0;
+  for (const GstMessage* message : messages_)
+    found += (GST_MESSAGE_TYPE(message) & type) != 0;
+  return found;
+}
+
+std::vector<GstMessage*> MessageLog::take(GstMessageType type) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  std::vector<GstMessage*> taken, left;
+  for (GstMessage* message : messages_)
+    ((GST_MESSAGE_TYPE(message) & type) != 0 ? taken : left).push_back(message);
+  messages_ = left;
+  return taken;
+}
+
+std::string MessageLog::text(GstMessageType type) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  for (GstMessage* message : messages_) {
+    if ((GST_MESSAGE_TYPE(message) & type) == 0)
+      continue;
+    GError* error = nullptr;
+    gchar* debug = nullptr;
+    if (GST_MESSAGE_TYPE(message) == GST_MESSAGE_ERROR)
+      gst_message_parse_error(message, &error, &debug);
+    else
+      gst_message_parse_warning(message, &error, &debug);
+    std::string text = std::string(error->message) + " (" + (debug ? debug : "") + ")";
+    g_error_free(error);
+    g_free(debug);
+    return text;
+  }
+  return "";
+}
+
+void MessageLog::clear() {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  for (GstMessage* message : messages_)
+    gst_message_unref(message);
+  messages_.clear();
+}
+
+namespace {
+
+/// The context of an element that has started by itself.
+GstContext* new_cuda_context() {
+  GstElement* element = gst_element_factory_make("cudahistequalize", nullptr);
+  fail_unless(element != nullptr, "no cudahistequalize: is GST_PLUGIN_PATH set?");
+  gst_object_ref_sink(element);
+  gst_util_set_object_arg(G_OBJECT(element), "backend", "cuda");
+  MessageLog messages;
+  gst_element_set_bus(element, messages.bus());
+  gst_element_set_state(element, GST_STATE_PAUSED);
+  GstContext* found = nullptr;
+  for (GstMessage* message : messages.take(GST_MESSAGE_HAVE_CONTEXT)) {
+    GstContext* context = nullptr;
+    gst_message_parse_have_context(message, &context);
+    if (found == nullptr && gst_context_has_context_type(context, "gst.cuda.context"))
+      found = gst_context_ref(context);
+    gst_context_unref(context);
+    gst_message_unref(message);
+  }
+  fail_unless(found != nullptr, "no CUDA context: %s", messages.text(GST_MESSAGE_ERROR).c_str());
+  gst_element_set_state(element, GST_STATE_NULL);
+  gst_element_set_bus(element, nullptr);
+  gst_object_unref(element);
+  return found;
+}
+
+}  // namespace
+
+void share_cuda_context(GstElement* element) {
+  if (!testing_cuda())
+    return;
+  // Not before the first test: CUDA does not survive a fork.
+  static struct Shared {
+    GstContext* context = nullptr;
+    ~Shared() {
+      if (context != nullptr)
+        gst_context_unref(context);
+    }
+  } shared;
+  if (shared.context == nullptr)
+    shared.context = new_cuda_context();
+  gst_element_set_context(element, shared.context);
+}
+
+GstHarness* new_shared_harness(const std::string& launch) {
+  GError* problem = nullptr;
+  GstElement* bin = gst_parse_bin_from_description(launch.c_str(), TRUE, &problem);
+  fail_unless(problem == nullptr, "%s: %s", launch.c_str(), problem ? problem->message : "");
+  gst_object_ref_sink(bin);
+  share_cuda_context(bin);
+  GstHarness* harness = gst_harness_new_with_element(bin, "sink", "src");
+  gst_object_unref(bin);
+  return harness;
+}
+
+GstElement* make_element(const char* factory, const Properties& properties) {
+  GstElement* element = gst_element_factory_make(factory, nullptr);
+  fail_unless(element != nullptr, "no element %s: is GST_PLUGIN_PATH set?", factory);
+  gst_util_set_object_arg(G_OBJECT(element), "backend", test_backend().c_str());
+  for (const Property& property : properties)
+    gst_util_set_object_arg(G_OBJECT(element), property.first, property.second.c_str());
+  share_cuda_context(element);
+  return element;
+}
+
+GstElement* make_subject(const Properties& properties) {
+  Properties all = subject().always;
+  all.insert(all.end(), properties.begin(), properties.end());
+  return make_element(subject().element, all);
+}
+
+FilterHarness::FilterHarness(std::initializer_list<Property> properties)
+    : FilterHarness(Properties(properties)) {}
+
+FilterHarness::FilterHarness(const Properties& properties)
+    : FilterHarness(make_subject(properties)) {}
+
+FilterHarness::FilterHarness(const char* factory, const Properties& properties)
+    : FilterHarness(make_element(factory, properties)) {}
+
+FilterHarness::FilterHarness(GstElement* element) : element_(element) {
+  gst_object_ref_sink(element_);
+  gst_element_set_bus(element_, messages_.bus());
+  harness_ = gst_harness_new_with_element(element_, "sink", "src");
+}
+
+FilterHarness::~FilterHarness() {
+  gst_harness_teardown(harness_);
+  gst_element_set_bus(element_, nullptr);
+  gst_object_unref(element_);
+}
+
+void FilterHarness::set(const char* property, const std::string& value) {
+  gst_util_set_object_arg(G_OBJECT(element_), property, value.c_str());
+}
+
+bool FilterHarness::send_caps(const std::string& text) {
+  GstCaps* caps = gst_caps_from_string(text.c_str());
+  fail_unless(caps != nullptr, "caps do not parse: %s", text.c_str());
+  gst_pad_push_event(source_pad(), gst_event_new_caps(caps));
+  // A refused sticky event counts as sent; only on the receiving pad it is missing.
+  GstPad* sink = gst_pad_get_peer(source_pad());
+  GstCaps* taken = gst_pad_get_current_caps(sink);
+  const bool accepted = taken != nullptr && gst_caps_is_equal(taken, caps);
+  if (taken != nullptr)
+    gst_caps_unref(taken);
+  gst_object_unref(sink);
+  gst_caps_unref(caps);
+  GstSegment segment;
+  gst_segment_init(&segment, GST_FORMAT_TIME);
+  gst_pad_push_event(source_pad(), gst_event_new_segment(&segment));
+  return accepted;
+}
+
+void FilterHarness::accept_caps(const FormatFacts& format, int width, int height,
+                                const std::string& more) {
+  const std::string caps = caps_of(format, width, height, more);
+  fail_unless(send_caps(caps), "refused: %s: %s", caps.c_str(),
+              messages_.text(GST_MESSAGE_ERROR).c_str());
+}
+
+GstBuffer* FilterHarness::process(GstBuffer* buffer) {
+  const GstFlowReturn flow = push(buffer);
+  fail_unless(flow == GST_FLOW_OK, "flow %s: %s", gst_flow_get_name(flow),
+              messages_.text(GST_MESSAGE_ERROR).c_str());
+  GstBuffer* out = pull();
+  fail_unless(out != nullptr, "a frame went in and none came out");
+  return out;
+}
+
+Picture FilterHarness::process(const Picture& picture, const Layout& layout) {
+  GstBuffer* in = to_buffer(picture, layout);
+  const std::vector<std::uint8_t> before = bytes_of(in);
+  GstBuffer* out = process(gst_buffer_ref(in));
+  fail_unless(bytes_of(in) == before, "the element wrote to its input");
+  const Picture result =
+      from_buffer(out, *picture.format, picture.width, picture.height, picture.interlaced);
+  gst_buffer_unref(out);
+  gst_buffer_unref(in);
+  fail_unless(pull() == nullptr, "one frame went in and two came out");
+  return result;
+}
+
+void expect_picture(const Picture& got, const Picture& expected, const std::string& what) {
+  const std::string where = difference(got, expected);
+  fail_unless(where.empty(), "%s %dx%d, %s: %s", expected.format->name, expected.width,
+              expected.height, what.c_str(), where.c_str());
+}
+
+void return_freed_memory() {
+  mallopt(M_MMAP_THRESHOLD, 64 * 1024);
+}
+
+std::size_t resident_bytes() {
+  unsigned long total = 0, resident = 0;
+  std::FILE* file = std::fopen("/proc/self/statm", "r");
+  fail_unless(file != nullptr && std::fscanf(file, "%lu %lu", &total, &resident) == 2);
+  std::fclose(file);
+  return resident * static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+}
+
+long long card_bytes() {
+  struct Memory {
+    unsigned long long total, free, used;
+  };
+  static void* library = dlopen("libnvidia-ml.so.1", RTLD_NOW);
+  if (library == nullptr)
+    return -1;
+  const auto init = reinterpret_cast<int (*)()>(dlsym(library, "nvmlInit_v2"));
+  const auto card =
+      reinterpret_cast<int (*)(unsigned, void**)>(dlsym(library, "nvmlDeviceGetHandleByIndex_v2"));
+  const auto query =
+      reinterpret_cast<int (*)(void*, Memory*)>(dlsym(library, "nvmlDeviceGetMemoryInfo"));
+  void* handle = nullptr;
+  Memory memory = {};
+  static const bool ready = init && init() == 0;
+  if (!ready || !card || !query || card(0, &handle) != 0 || query(handle, &memory) != 0)
+    return -1;
+  return static_cast<long long>(memory.used);
+}
+
+}  // namespace check

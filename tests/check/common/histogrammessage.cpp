@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "tests/check/common/histogrammessage.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "tests/check/common/definition.h"
+
+namespace check {
+
+namespace {
+
+double real_in(const GstStructure* structure, const char* field) {
+  gdouble value = 0;
+  fail_unless(gst_structure_get_double(structure, field, &value), "no number %s", field);
+  return value;
+}
+
+int level_in(const GstStructure* structure, const char* field) {
+  guint value = 0;
+  fail_unless(gst_structure_get_uint(structure, field, &value), "no level %s", field);
+  return static_cast<int>(value);
+}
+
+Bins bins_in(const GstStructure* structure) {
+  const GValue* array = gst_structure_get_value(structure, "bins");
+  fail_unless(array != nullptr && GST_VALUE_HOLDS_ARRAY(array), "bins is no GstValueArray");
+  Bins bins;
+  for (guint i = 0; i < gst_value_array_get_size(array); ++i) {
+    const GValue* bin = gst_value_array_get_value(array, i);
+    fail_unless(G_VALUE_HOLDS_UINT64(bin), "a bin is a %s", G_VALUE_TYPE_NAME(bin));
+    bins.push_back(g_value_get_uint64(bin));
+  }
+  return bins;
+}
+
+void expect_near(double got, double expected, const char* field) {
+  const double tolerance = 1e-9 * std::max(1.0, std::fabs(expected));
+  fail_unless(std::fabs(got - expected) <= tolerance, "%s is %.17g instead of %.17g", field, got,
+              expected);
+}
+
+}  // namespace
+
+const GstStructure* structure_of(GstMessage* message) {
+  const GstStructure* structure = gst_message_get_structure(message);
+  fail_unless(gst_structure_has_name(structure, "cudahistequalize"), "named %s",
+              gst_structure_get_name(structure));
+  return structure;
+}
+
+guint64 time_in(const GstStructure* structure, const char* field) {
+  const GValue* value = gst_structure_get_value(structure, field);
+  fail_unless(value != nullptr, "no field %s", field);
+  fail_unless(G_VALUE_HOLDS_UINT64(value), "%s is a %s", field, G_VALUE_TYPE_NAME(value));
+  return g_value_get_uint64(value);
+}
+
+void expect_statistics(const GstStructure* structure, const Picture& picture) {
+  const Bins expected = luminance_histogram(picture);
+  const Bins bins = bins_in(structure);
+  fail_unless_equals_int(bins.size(), expected.size());
+  for (std::size_t v = 0; v < bins.size(); ++v)
+    fail_unless(bins[v] == expected[v], "%s: bin %d is %d instead of %d", picture.format->name,
+                static_cast<int>(v), static_cast<int>(bins[v]), static_cast<int>(expected[v]));
+  const Statistics statistics = statistics_of(expected);
+  expect_near(real_in(structure, "mean"), statistics.mean, "mean");
+  expect_near(real_in(structure, "stddev"), statistics.stddev, "stddev");
+  expect_near(real_in(structure, "entropy"), statistics.entropy, "entropy");
+  fail_unless_equals_int(level_in(structure, "minimum"), statistics.minimum);
+  fail_unless_equals_int(level_in(structure, "maximum"), statistics.maximum);
+  for (int percent : {1, 5, 50, 95, 99}) {
+    const std::string field = "percentile-" + std::to_string(percent);
+    fail_unless(level_in(structure, field.c_str()) == percentile_of(expected, percent),
+                "%s %s is %d instead of %d", picture.format->name, field.c_str(),
+                level_in(structure, field.c_str()), percentile_of(expected, percent));
+  }
+}
+
+void push_frame(FilterHarness& filter, const Picture& picture, GstClockTime time) {
+  GstBuffer* buffer = to_buffer(picture);
+  GST_BUFFER_PTS(buffer) = time;
+  GST_BUFFER_DURATION(buffer) = 20 * GST_MSECOND;
+  gst_buffer_unref(filter.process(buffer));
+}
+
+std::vector<guint64> take_timestamps(FilterHarness& filter) {
+  std::vector<guint64> times;
+  for (GstMessage* message : filter.messages().take(GST_MESSAGE_ELEMENT)) {
+    times.push_back(time_in(structure_of(message), "timestamp"));
+    gst_message_unref(message);
+  }
+  return times;
+}
+
+}  // namespace check

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "tests/check/common/photographs.h"
+
+#include <gst/check/gstcheck.h>
+
+#include "tests/check/common/filterharness.h"
+
+namespace check {
+
+namespace {
+
+/// The folder of photographs: that of Debian's opencv-doc, or what CUDAVISION_TEST_PICTURES names.
+std::string picture_file(const char* name) {
+  const char* folder = g_getenv("CUDAVISION_TEST_PICTURES");
+  gchar* path = g_build_filename(
+      folder != nullptr ? folder : "/usr/share/doc/opencv-doc/examples/data", name, nullptr);
+  const std::string result = path;
+  g_free(path);
+  return result;
+}
+
+GstSample* pull_sample(GstElement* pipeline, const char* sink_name) {
+  GstElement* sink = gst_bin_get_by_name(GST_BIN(pipeline), sink_name);
+  GstSample* sample = nullptr;
+  g_signal_emit_by_name(sink, "try-pull-sample", static_cast<guint64>(20 * GST_SECOND), &sample);
+  gst_object_unref(sink);
+  if (sample == nullptr) {
+    GstBus* bus = gst_element_get_bus(pipeline);
+    GstMessage* message = gst_bus_pop_filtered(bus, GST_MESSAGE_ERROR);
+    GError* error = nullptr;
+    if (message != nullptr)
+      gst_message_parse_error(message, &error, nullptr);
+    fail("no picture: %s", error != nullptr ? error->message : "the pipeline hangs");
+  }
+  return sample;
+}
+
+Picture picture_in(GstSample* sample, const FormatFacts& format) {
+  gint width = 0, height = 0;
+  const GstStructure* structure = gst_caps_get_structure(gst_sample_get_caps(sample), 0);
+  fail_unless_equals_string(gst_structure_get_string(structure, "format"), format.name);
+  fail_unless(gst_structure_get_int(structure, "width", &width) &&
+              gst_structure_get_int(structure, "height", &height));
+  return from_buffer(gst_sample_get_buffer(sample), format, width, height);
+}
+
+}  // namespace
+
+std::string unless_photographs() {
+  for (const Photograph& photograph : photographs) {
+    const std::string file = picture_file(photograph.file);
+    if (!g_file_test(file.c_str(), G_FILE_TEST_IS_REGULAR))
+      return file + " is missing (Debian: opencv-doc)";
+  }
+  return unless_elements({"jpegdec", "pngdec", "videoconvert", "filesrc", "appsink", "tee"});
+}
+
+BeforeAfter photograph_through(const Photograph& photograph, const FormatFacts& format,
+                               const std::string& more_caps, const std::string& element) {
+  GError* problem = nullptr;
+  const std::string launch = "filesrc location=" + picture_file(photograph.file) + " ! " +
+                             photograph.decoder +
+                             " ! videoconvert ! video/x-raw,format=" + format.name + more_caps +
+                             " ! tee name=t ! queue ! appsink name=before sync=false  t. ! queue "
+                             "! " +
+                             element + " ! appsink name=after sync=false";
+  GstElement* pipeline = gst_parse_launch(launch.c_str(), &problem);
+  fail_unless(problem == nullptr, "%s: %s", launch.c_str(), problem ? problem->message : "");
+  share_cuda_context(pipeline);
+  gst_element_set_state(pipeline, GST_STATE_PLAYING);
+  GstSample* before = pull_sample(pipeline, "before");
+  GstSample* after = pull_sample(pipeline, "after");
+  BeforeAfter pictures = {picture_in(before, format), picture_in(after, format)};
+  gst_sample_unref(before);
+  gst_sample_unref(after);
+  gst_element_set_state(pipeline, GST_STATE_NULL);
+  gst_object_unref(pipeline);
+  return pictures;
+}
+
+}  // namespace check

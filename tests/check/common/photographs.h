@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#pragma once
+
+#include <string>
+
+#include "tests/check/common/picture.h"
+
+/// Photographs through whole pipelines, from the compressed file to the pixels.
+namespace check {
+
+struct Photograph {
+  const char* file;
+  const char* decoder;
+};
+inline constexpr Photograph photographs[] = {{"fruits.jpg", "jpegdec"},
+                                             {"baboon.jpg", "jpegdec"},
+                                             {"box_in_scene.png", "pngdec"},
+                                             {"aloeL.jpg", "jpegdec"}};
+
+/// Reason for ADD_TEST_UNLESS.
+std::string unless_photographs();
+
+struct BeforeAfter {
+  Picture before, after;
+};
+
+/// Decodes a file and converts it to the format. The picture as it goes into an element and as it
+/// comes out; more_caps and element as in a launch line.
+BeforeAfter photograph_through(const Photograph& photograph, const FormatFacts& format,
+                               const std::string& more_caps, const std::string& element);
+
+}  // namespace check

@@ -1,0 +1,256 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "tests/check/common/picture.h"
+
+#include <gst/check/gstcheck.h>
+#include <gst/video/video.h>
+
+#include <algorithm>
+#include <cstring>
+#include <random>
+
+namespace check {
+
+namespace {
+
+int groups(int count, int size) {
+  return (count + size - 1) / size;
+}
+
+using Noise = std::minstd_rand;
+
+void fill_with_noise(std::uint8_t* bytes, std::size_t count, Noise& noise) {
+  for (std::size_t i = 0; i < count; ++i)
+    bytes[i] = static_cast<std::uint8_t>(noise() >> 8);
+}
+
+int choose_sample(Content content, int x, int y, const Picture& picture, int channel, unsigned seed,
+                  Noise& noise) {
+  const int peak = picture.format->peak();
+  const int drawn = static_cast<int>((noise() >> 7) & static_cast<unsigned>(peak));
+  switch (content) {
+    case Content::random:
+      return drawn;
+    case Content::natural: {
+      const int other = static_cast<int>((noise() >> 7) & static_cast<unsigned>(peak));
+      return peak / 8 + (drawn + other) / 4 + channel * peak / 16;
+    }
+    case Content::ramp: {
+      const int steps = picture.width + picture.height;
+      return static_cast<int>(static_cast<std::int64_t>(peak) * (x + y + channel) / (steps + 2));
+    }
+    case Content::flat:
+      return static_cast<int>((seed * 37u + static_cast<unsigned>(channel) * 11u) %
+                              static_cast<unsigned>(peak + 1));
+    case Content::two_valued:
+      return (noise() >> 9) % 5 == 0 ? peak - peak / 7 : peak / 9;
+  }
+  return 0;
+}
+
+GstVideoFormat video_format(const FormatFacts& format) {
+  return gst_video_format_from_string(format.name);
+}
+
+GstVideoInfo default_info(const Picture& picture) {
+  GstVideoInfo info;
+  fail_unless(gst_video_info_set_interlaced_format(
+      &info, video_format(*picture.format),
+      picture.interlaced ? GST_VIDEO_INTERLACE_MODE_INTERLEAVED
+                         : GST_VIDEO_INTERLACE_MODE_PROGRESSIVE,
+      static_cast<guint>(picture.width), static_cast<guint>(picture.height)));
+  return info;
+}
+
+GstBuffer* new_noisy_buffer(std::size_t size, Noise& noise) {
+  GstBuffer* buffer = gst_buffer_new_allocate(nullptr, size, nullptr);
+  fail_unless(buffer != nullptr);
+  GstMapInfo map;
+  fail_unless(gst_buffer_map(buffer, &map, GST_MAP_WRITE));
+  fill_with_noise(map.data, map.size, noise);
+  gst_buffer_unmap(buffer, &map);
+  return buffer;
+}
+
+void write_planes(GstBuffer* buffer, const Picture& picture, const gsize* offset,
+                  const gint* stride) {
+  for (std::size_t p = 0; p < picture.planes.size(); ++p) {
+    const Picture::Plane& plane = picture.planes[p];
+    for (int y = 0; y < plane.rows; ++y)
+      gst_buffer_fill(buffer, offset[p] + static_cast<gsize>(stride[p]) * static_cast<gsize>(y),
+                      plane.row(y), static_cast<gsize>(plane.row_bytes));
+  }
+}
+
+Picture read_planes(GstBuffer* buffer, const FormatFacts& format, int width, int height,
+                    const gsize* offset, const gint* stride) {
+  Picture picture(format, width, height);
+  GstMapInfo map;
+  fail_unless(gst_buffer_map(buffer, &map, GST_MAP_READ), "the output cannot be mapped");
+  for (std::size_t p = 0; p < picture.planes.size(); ++p) {
+    Picture::Plane& plane = picture.planes[p];
+    for (int y = 0; y < plane.rows; ++y) {
+      const std::ptrdiff_t start =
+          static_cast<std::ptrdiff_t>(offset[p]) + static_cast<std::ptrdiff_t>(stride[p]) * y;
+      fail_unless(start >= 0 && static_cast<gsize>(start + plane.row_bytes) <= map.size,
+                  "%s %dx%d: row %d of plane %d lies outside the buffer of %d bytes", format.name,
+                  width, height, y, static_cast<int>(p), static_cast<int>(map.size));
+      std::memcpy(plane.row(y), map.data + start, static_cast<std::size_t>(plane.row_bytes));
+    }
+  }
+  gst_buffer_unmap(buffer, &map);
+  return picture;
+}
+
+}  // namespace
+
+Picture::Picture(const FormatFacts& facts, int w, int h) : format(&facts), width(w), height(h) {
+  for (const PlaneFacts& rule : facts.planes) {
+    Plane plane;
+    plane.row_bytes = groups(w, rule.pixels) * rule.bytes;
+    plane.rows = groups(h, rule.lines);
+    plane.bytes.resize(static_cast<std::size_t>(plane.row_bytes) *
+                       static_cast<std::size_t>(plane.rows));
+    planes.push_back(std::move(plane));
+  }
+}
+
+int Picture::sample(int place, int x, int y) const {
+  return sample_at(format->places[static_cast<std::size_t>(place)], x, y);
+}
+
+void Picture::set_sample(int place, int x, int y, int value) {
+  set_sample_at(format->places[static_cast<std::size_t>(place)], x, y, value);
+}
+
+int Picture::sample_at(const Place& where, int x, int y) const {
+  const std::uint8_t* at =
+      planes[static_cast<std::size_t>(where.plane)].row(y) + where.offset + where.step * x;
+  return format->bits == 8 ? at[0] : (at[0] | at[1] << 8) >> format->shift;
+}
+
+void Picture::set_sample_at(const Place& where, int x, int y, int value) {
+  std::uint8_t* at =
+      planes[static_cast<std::size_t>(where.plane)].row(y) + where.offset + where.step * x;
+  const int word = value << format->shift;
+  at[0] = static_cast<std::uint8_t>(word);
+  if (format->bits > 8)
+    at[1] = static_cast<std::uint8_t>(word >> 8);
+}
+
+Picture make_picture(const FormatFacts& format, int width, int height, Content content,
+                     unsigned seed) {
+  Picture picture(format, width, height);
+  Noise noise(seed + 1);
+  for (Picture::Plane& plane : picture.planes)
+    fill_with_noise(plane.bytes.data(), plane.bytes.size(), noise);
+  for (int y = 0; y < height; ++y)
+    for (int x = 0; x < width; ++x)
+      for (int place = 0; place < static_cast<int>(format.places.size()); ++place)
+        picture.set_sample(place, x, y, choose_sample(content, x, y, picture, place, seed, noise));
+  return picture;
+}
+
+GstBuffer* to_buffer(const Picture& picture, const Layout& layout) {
+  Noise noise(4711);
+  gsize offset[GST_VIDEO_MAX_PLANES] = {};
+  gint stride[GST_VIDEO_MAX_PLANES] = {};
+  const std::size_t planes = picture.planes.size();
+
+  if (!layout.meta) {
+    const GstVideoInfo info = default_info(picture);
+    GstBuffer* buffer = new_noisy_buffer(GST_VIDEO_INFO_SIZE(&info), noise);
+    write_planes(buffer, picture, info.offset, info.stride);
+    return buffer;
+  }
+
+  std::vector<gsize> extent(planes);  // of each plane, its own padding included
+  gsize end = static_cast<gsize>(layout.first);
+  for (std::size_t i = 0; i < planes; ++i) {
+    const std::size_t p = layout.reverse ? planes - 1 - i : i;
+    stride[p] = picture.planes[p].row_bytes + layout.row_padding;
+    offset[p] = end;
+    extent[p] = static_cast<gsize>(stride[p]) * static_cast<gsize>(picture.planes[p].rows);
+    end += extent[p] + static_cast<gsize>(layout.plane_gap);
+  }
+
+  GstBuffer* buffer;
+  if (layout.split) {
+    // The bytes before the first plane belong to the first memory.
+    buffer = gst_buffer_new();
+    for (std::size_t p = 0; p < planes; ++p) {
+      const gsize size = extent[p] + (p == 0 ? offset[0] : static_cast<gsize>(layout.plane_gap));
+      GstBuffer* part = new_noisy_buffer(size, noise);
+      gst_buffer_append_memory(buffer, gst_buffer_get_memory(part, 0));
+      gst_buffer_unref(part);
+    }
+  } else if (layout.shifted) {
+    const gsize before = 29, after = 17;
+    buffer = new_noisy_buffer(before + end + after, noise);
+    gst_buffer_resize(buffer, static_cast<gssize>(before), static_cast<gssize>(end));
+  } else {
+    buffer = new_noisy_buffer(end, noise);
+  }
+  write_planes(buffer, picture, offset, stride);
+  gst_buffer_add_video_meta_full(buffer, GST_VIDEO_FRAME_FLAG_NONE, video_format(*picture.format),
+                                 static_cast<guint>(picture.width),
+                                 static_cast<guint>(picture.height), static_cast<guint>(planes),
+                                 offset, stride);
+  return buffer;
+}
+
+Picture from_buffer(GstBuffer* buffer, const FormatFacts& format, int width, int height,
+                    bool interlaced) {
+  const GstVideoMeta* meta = gst_buffer_get_video_meta(buffer);
+  if (meta == nullptr)
+    return from_plain_buffer(buffer, format, width, height, interlaced);
+  fail_unless(meta->format == video_format(format) && meta->width == static_cast<guint>(width) &&
+                  meta->height == static_cast<guint>(height) &&
+                  meta->n_planes == format.planes.size(),
+              "GstVideoMeta says %s %ux%u where the caps say %s %dx%d",
+              gst_video_format_to_string(meta->format), meta->width, meta->height, format.name,
+              width, height);
+  return read_planes(buffer, format, width, height, meta->offset, meta->stride);
+}
+
+Picture from_plain_buffer(GstBuffer* buffer, const FormatFacts& format, int width, int height,
+                          bool interlaced) {
+  Picture shape(format, width, height);
+  shape.interlaced = interlaced;
+  const GstVideoInfo info = default_info(shape);
+  return read_planes(buffer, format, width, height, info.offset, info.stride);
+}
+
+std::string difference(const Picture& got, const Picture& expected) {
+  if (got.format != expected.format || got.width != expected.width || got.height != expected.height)
+    return "the shapes differ";
+  for (std::size_t p = 0; p < expected.planes.size(); ++p) {
+    const Picture::Plane &a = got.planes[p], &b = expected.planes[p];
+    for (std::size_t i = 0; i < b.bytes.size(); ++i)
+      if (a.bytes[i] != b.bytes[i])
+        return "plane " + std::to_string(p) + " row " +
+               std::to_string(i / static_cast<std::size_t>(b.row_bytes)) + " byte " +
+               std::to_string(i % static_cast<std::size_t>(b.row_bytes)) + ": " +
+               std::to_string(a.bytes[i]) + " instead of " + std::to_string(b.bytes[i]);
+  }
+  return "";
+}
+
+std::vector<std::uint8_t> bytes_of(GstBuffer* buffer) {
+  std::vector<std::uint8_t> bytes(gst_buffer_get_size(buffer));
+  gst_buffer_extract(buffer, 0, bytes.data(), bytes.size());
+  return bytes;
+}
+
+std::string caps_of(const FormatFacts& format, int width, int height, const std::string& more) {
+  return std::string("video/x-raw, format=") + format.name + ", width=" + std::to_string(width) +
+         ", height=" + std::to_string(height) + ", framerate=25/1" + more;
+}
+
+std::string colorimetry(const FormatFacts& format, bool limited) {
+  if (format.family == Family::rgb)
+    return ", colorimetry=sRGB";
+  // range:matrix:transfer:primaries, all but the range those of BT.601
+  return limited ? ", colorimetry=bt601" : ", colorimetry=1:4:16:4";
+}
+
+}  // namespace check

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#pragma once
+
+#include <gst/gst.h>
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "tests/check/common/formatfacts.h"
+
+namespace check {
+
+/// A picture with its rows tightly packed, chroma, alpha and the padding inside packed pixels
+/// included: what a frame says, apart from where its bytes lie.
+struct Picture {
+  struct Plane {
+    int row_bytes = 0;
+    int rows = 0;
+    std::vector<std::uint8_t> bytes;
+
+    std::uint8_t* row(int y) { return bytes.data() + static_cast<std::size_t>(row_bytes) * y; }
+    const std::uint8_t* row(int y) const {
+      return bytes.data() + static_cast<std::size_t>(row_bytes) * y;
+    }
+  };
+
+  Picture(const FormatFacts& format, int width, int height);
+
+  int sample(int place, int x, int y) const;  ///< the value, without a word's unused low bits
+  void set_sample(int place, int x, int y, int value);  ///< writes the unused low bits as zero
+  int sample_at(const Place& place, int x, int y) const;
+  void set_sample_at(const Place& place, int x, int y, int value);
+
+  const FormatFacts* format;
+  int width, height;
+  std::vector<Plane> planes;
+  /// Its caps have interlaced frames, in which GStreamer leaves room for a chroma row in each
+  /// field.
+  bool interlaced = false;
+};
+
+enum class Content {
+  random,      ///< every value, evenly
+  natural,     ///< one broad hill of values away from both ends
+  ramp,        ///< from corner to corner
+  flat,        ///< a single value
+  two_valued,  ///< two values, one rare
+};
+inline constexpr Content all_contents[] = {Content::random, Content::natural, Content::ramp,
+                                           Content::flat, Content::two_valued};
+
+/// Luma or RGB samples after content; everything else is noise. The same seed, the same picture.
+Picture make_picture(const FormatFacts& format, int width, int height, Content content,
+                     unsigned seed);
+
+/// Where to_buffer() puts the bytes. Without meta: where GstVideoInfo says, and nothing else
+/// counts.
+struct Layout {
+  bool meta = false;
+  int first = 0;         ///< bytes before the first plane
+  int row_padding = 0;   ///< bytes after each row
+  int plane_gap = 0;     ///< bytes between planes
+  bool reverse = false;  ///< the last plane comes first in memory
+  bool split = false;    ///< a GstMemory for each plane
+  bool shifted = false;  ///< the buffer begins in the middle of its memory
+};
+inline constexpr Layout packed_layout = {};
+inline constexpr Layout padded_layout = {true, 0, 16, 64, false, false, false};
+inline constexpr Layout odd_layout = {true, 13, 7, 5, false, false, false};
+inline constexpr Layout reverse_layout = {true, 3, 1, 11, true, false, false};
+inline constexpr Layout split_layout = {true, 1, 9, 0, false, true, false};
+inline constexpr Layout shifted_layout = {true, 0, 3, 0, false, false, true};
+inline constexpr Layout all_layouts[] = {packed_layout,  padded_layout, odd_layout,
+                                         reverse_layout, split_layout,  shifted_layout};
+
+/// A new buffer in system memory; the bytes between the rows are noise.
+GstBuffer* to_buffer(const Picture& picture, const Layout& layout = packed_layout);
+
+/// What the buffer shows, read where its GstVideoMeta says, without one where GstVideoInfo says.
+/// The buffer stays the caller's.
+Picture from_buffer(GstBuffer* buffer, const FormatFacts& format, int width, int height,
+                    bool interlaced = false);
+
+/// The same, but a GstVideoMeta is not looked at: what an element sees that knows nothing of it.
+Picture from_plain_buffer(GstBuffer* buffer, const FormatFacts& format, int width, int height,
+                          bool interlaced = false);
+
+/// Empty where equal in every byte; else where the first difference is.
+std::string difference(const Picture& got, const Picture& expected);
+
+/// All bytes of the buffer's memory, for a look at whether somebody wrote to it.
+std::vector<std::uint8_t> bytes_of(GstBuffer* buffer);
+
+/// "video/x-raw, format=…, width=…, height=…, framerate=25/1" and whatever `more` appends
+/// (", colorimetry=…").
+std::string caps_of(const FormatFacts& format, int width, int height, const std::string& more = "");
+
+/// The colorimetry to append to the caps for a range; RGB knows only the full one.
+std::string colorimetry(const FormatFacts& format, bool limited);
+
+}  // namespace check

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+#include "tests/check/common/picture.h"
+
+/// What follows from a map of disparities, as it is defined: the oracle of these tests for all that
+/// cudasgmstereo puts out beside the map.
+namespace check {
+
+/// The luminance as a picture of its own: GRAY8, GRAY16_LE, or I420_10LE whose chroma says nothing.
+Picture luminance_picture(const Picture& picture);
+
+/// What the samples of a map mean.
+struct MapFacts {
+  int disparities = 128;
+  int minimum = 0;
+  int scale = 16;
+
+  int invalid() const { return (minimum - 1) * scale; }
+};
+
+/// A sample of a GRAY16_LE map as the signed number that it is.
+int disparity_at(const Picture& map, int x, int y);
+
+/// As GRAY8.
+Picture gray_of_map(const Picture& map, const MapFacts& facts);
+
+enum class Colors { turbo, jet, gray };
+using Color = std::array<std::uint8_t, 3>;  ///< red, green, blue
+Color color_of(Colors colors, int gray);
+/// In format: one of RGB, RGBA and BGRx.
+Picture colors_of_map(const Picture& map, const MapFacts& facts, Colors colors,
+                      const FormatFacts& format);
+
+struct Cameras {
+  double focal_length, baseline, unit;
+};
+Picture depth_of_map(const Picture& map, const MapFacts& facts, const Cameras& cameras);
+
+}  // namespace check

@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "tests/check/common/stereoharness.h"
+
+#include <algorithm>
+#include <thread>
+
+namespace check {
+
+namespace {
+
+constexpr int small_width = 32, small_height = 16;
+
+}  // namespace
+
+StereoFrames frames_from(GstClockTime first, int count) {
+  StereoFrames frames;
+  for (int i = 0; i < count; ++i)
+    frames.push_back({first + static_cast<GstClockTime>(i) * 40 * GST_MSECOND});
+  return frames;
+}
+
+StereoHarness::StereoHarness(const Properties& properties, bool two)
+    : element_(make_element("cudasgmstereo", properties)) {
+  gst_object_ref_sink(element_);
+  gst_element_set_bus(element_, messages_.bus());
+  left_ = gst_harness_new_with_element(element_, "sink_left", "src");
+  if (two)
+    right_ = gst_harness_new_with_element(element_, "sink_right", nullptr);
+}
+
+StereoHarness::~StereoHarness() {
+  // The last harness that goes stops the element.
+  if (right_ != nullptr)
+    gst_harness_teardown(right_);
+  gst_harness_teardown(left_);
+  gst_element_set_bus(element_, nullptr);
+  gst_object_unref(element_);
+}
+
+void StereoHarness::set(const char* property, const std::string& value) {
+  gst_util_set_object_arg(G_OBJECT(element_), property, value.c_str());
+}
+
+guint64 StereoHarness::number(const char* property) const {
+  GValue value = G_VALUE_INIT, wide = G_VALUE_INIT;
+  g_object_get_property(G_OBJECT(element_), property, &value);
+  g_value_init(&wide, G_TYPE_UINT64);
+  fail_unless(g_value_transform(&value, &wide), "%s is no number", property);
+  const guint64 number = g_value_get_uint64(&wide);
+  g_value_unset(&value);
+  g_value_unset(&wide);
+  return number;
+}
+
+bool StereoHarness::send_caps(GstHarness* to, const std::string& text) {
+  GstCaps* caps = gst_caps_from_string(text.c_str());
+  fail_unless(caps != nullptr, "caps do not parse: %s", text.c_str());
+  gst_pad_push_event(to->srcpad, gst_event_new_caps(caps));
+  // A refused sticky event counts as sent; only on the receiving pad it is missing.
+  GstPad* sink = gst_pad_get_peer(to->srcpad);
+  GstCaps* taken = gst_pad_get_current_caps(sink);
+  const bool accepted = taken != nullptr && gst_caps_is_equal(taken, caps);
+  gst_clear_caps(&taken);
+  gst_object_unref(sink);
+  gst_caps_unref(caps);
+  GstSegment segment;
+  gst_segment_init(&segment, GST_FORMAT_TIME);
+  gst_pad_push_event(to->srcpad, gst_event_new_segment(&segment));
+  return accepted;
+}
+
+void StereoHarness::accept_gray(int width, int height) {
+  const std::string caps = caps_of(format_named("GRAY8"), width, height);
+  for (GstHarness* harness : {left_, right_})
+    if (harness != nullptr)
+      fail_unless(send_caps(harness, caps), "refused: %s", caps.c_str());
+}
+
+Output StereoHarness::process(GstBuffer* left, GstBuffer* right) {
+  for (const auto& [harness, buffer] : {std::pair{left_, left}, std::pair{right_, right}}) {
+    if (buffer == nullptr)
+      continue;
+    const GstFlowReturn flow = gst_harness_push(harness, buffer);
+    fail_unless(flow == GST_FLOW_OK, "flow %s: %s", gst_flow_get_name(flow),
+                messages_.text(GST_MESSAGE_ERROR).c_str());
+  }
+  return pull();
+}
+
+Output StereoHarness::process(const Picture& left, const Picture& right) {
+  return process(to_buffer(left), to_buffer(right));
+}
+
+Output StereoHarness::pull() {
+  GstBuffer* buffer = gst_harness_pull(left_);
+  fail_unless(buffer != nullptr, "no map came out: %s", messages_.text(GST_MESSAGE_ERROR).c_str());
+  return Output(buffer);
+}
+
+std::vector<Output> StereoHarness::run(const StereoFrames& left, const StereoFrames& right) {
+  accept_gray(small_width, small_height);
+  const auto send = [](GstHarness* harness, const StereoFrames& frames) {
+    for (const StereoFrame& frame : frames)
+      if (gst_harness_push(harness, small_frame(frame)) != GST_FLOW_OK)
+        return;
+    gst_harness_push_event(harness, gst_event_new_eos());
+  };
+  std::thread first(send, left_, left), second;
+  if (right_ != nullptr)
+    second = std::thread(send, right_, right);
+  std::vector<Output> outputs;
+  GstBuffer* buffer = nullptr;
+  while (gst_harness_pull_until_eos(left_, &buffer) && buffer != nullptr)
+    outputs.emplace_back(buffer);
+  first.join();
+  if (second.joinable())
+    second.join();
+  return outputs;
+}
+
+std::vector<GstEvent*> StereoHarness::take_events(GstEventType type) {
+  std::vector<GstEvent*> events;
+  while (GstEvent* event = gst_harness_try_pull_event(left_))
+    if (GST_EVENT_TYPE(event) == type)
+      events.push_back(event);
+    else
+      gst_event_unref(event);
+  return events;
+}
+
+GstBuffer* small_frame(const StereoFrame& frame) {
+  GstBuffer* buffer =
+      frame.gap ? gst_buffer_new()
+                : to_buffer(noise_picture(format_named("GRAY8"), small_width, small_height, 1));
+  if (frame.gap)
+    GST_BUFFER_FLAG_SET(buffer, GST_BUFFER_FLAG_GAP);
+  GST_BUFFER_PTS(buffer) = frame.pts;
+  GST_BUFFER_DURATION(buffer) = frame.duration;
+  return buffer;
+}
+
+GstBuffer* at(GstClockTime pts, GstBuffer* buffer) {
+  GST_BUFFER_PTS(buffer) = pts;
+  GST_BUFFER_DURATION(buffer) = 40 * GST_MSECOND;
+  return buffer;
+}
+
+std::vector<GstClockTime> times_of(const std::vector<Output>& outputs) {
+  std::vector<GstClockTime> times;
+  for (const Output& output : outputs)
+    times.push_back(output.pts());
+  return times;
+}
+
+Picture noise_picture(const FormatFacts& format, int width, int height, unsigned seed) {
+  return make_picture(format, width, height, Content::random, seed);
+}
+
+Picture shifted(const Picture& left, int disparity) {
+  Picture right(left);
+  for (std::size_t place = 0; place < left.format->places.size(); ++place)
+    for (int y = 0; y < left.height; ++y)
+      for (int x = 0; x < left.width; ++x)
+        right.set_sample(
+            static_cast<int>(place), x, y,
+            left.sample(static_cast<int>(place), std::clamp(x + disparity, 0, left.width - 1), y));
+  return right;
+}
+
+}  // namespace check

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "tests/check/common/filterharness.h"
+
+/// cudasgmstereo between pads that the test holds.
+namespace check {
+
+/// What a camera sends.
+struct StereoFrame {
+  GstClockTime pts = GST_CLOCK_TIME_NONE;
+  bool gap = false;
+  GstClockTime duration = 40 * GST_MSECOND;
+};
+using StereoFrames = std::vector<StereoFrame>;
+
+/// count frames of 25 a second, the first one at that time.
+StereoFrames frames_from(GstClockTime first, int count);
+
+/// A buffer that the test owns.
+class Output {
+ public:
+  explicit Output(GstBuffer* buffer) : buffer_(buffer) {}
+  Output(Output&& other) noexcept : buffer_(other.buffer_) { other.buffer_ = nullptr; }
+  ~Output() { gst_clear_buffer(&buffer_); }
+  GstBuffer* get() const { return buffer_; }
+  GstClockTime pts() const { return GST_BUFFER_PTS(buffer_); }
+  bool discont() const { return GST_BUFFER_FLAG_IS_SET(buffer_, GST_BUFFER_FLAG_DISCONT); }
+
+ private:
+  GstBuffer* buffer_;
+};
+
+/// One element whose pads are fed by the test. Sizes are small, since each frame costs time.
+class StereoHarness {
+ public:
+  /// two: sink_right is linked.
+  explicit StereoHarness(const Properties& properties = {}, bool two = true);
+  ~StereoHarness();
+  StereoHarness(const StereoHarness&) = delete;
+  StereoHarness& operator=(const StereoHarness&) = delete;
+
+  GstElement* element() const { return element_; }
+  GstHarness* left() const { return left_; }    ///< holds the source pad's peer as well
+  GstHarness* right() const { return right_; }  ///< nullptr where it is not linked
+  MessageLog& messages() { return messages_; }
+  void set(const char* property, const std::string& value);
+  guint64 number(const char* property) const;
+
+  /// CAPS, then a TIME segment from 0. Whether the pad took the caps.
+  bool send_caps(GstHarness* to, const std::string& caps);
+  /// Both pads (or the one), as GRAY8 of that size. Must succeed.
+  void accept_gray(int width, int height);
+
+  /// Pushes both and returns the map that must come out. Takes the buffers.
+  Output process(GstBuffer* left, GstBuffer* right);
+  Output process(const Picture& left, const Picture& right);
+  /// The next map, for which the test waits.
+  Output pull();
+
+  /// Sends both sequences of frames as GRAY8 of 32×16, then EOS, each from a thread of its own, and
+  /// returns all that comes out before EOS does.
+  std::vector<Output> run(const StereoFrames& left, const StereoFrames& right);
+
+  /// All events of that type that went downstream since the last call, oldest first.
+  std::vector<GstEvent*> take_events(GstEventType type);
+
+ private:
+  MessageLog messages_;
+  GstElement* element_;
+  GstHarness* left_;
+  GstHarness* right_ = nullptr;
+};
+
+/// A GRAY8 frame of 32×16, the same in each call, or a gap of no bytes.
+GstBuffer* small_frame(const StereoFrame& frame);
+
+/// The buffer with that time and a duration of 40 ms.
+GstBuffer* at(GstClockTime pts, GstBuffer* buffer);
+
+std::vector<GstClockTime> times_of(const std::vector<Output>& outputs);
+
+/// A picture of noise, and what the right camera sees where everything is `disparity` pixels near.
+Picture noise_picture(const FormatFacts& format, int width, int height, unsigned seed);
+Picture shifted(const Picture& left, int disparity);
+
+}  // namespace check

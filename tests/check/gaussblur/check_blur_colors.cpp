@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// The border colour of cudagaussblur in the samples of each format, against values worked out by
+// hand from the formulas of ITU-R BT.601, BT.709 and BT.2020.
+#include "tests/check/common/blurdefinition.h"
+#include "tests/check/common/filterharness.h"
+
+using namespace check;
+
+namespace {
+
+struct Case {
+  const char* format;
+  const char* colorimetry;  ///< nullptr: caps without one
+  std::uint32_t argb;
+  std::vector<int> samples;  ///< Y, U, V or R, G, B, A
+};
+
+constexpr char bt601_full[] = "1:4:16:4";  // range:matrix:transfer:primaries
+constexpr char bt709_full[] = "1:3:5:1";
+
+constexpr std::uint32_t white = 0xffffffff, black = 0xff000000, red = 0xffff0000,
+                        green = 0xff00ff00, blue = 0xff0000ff, yellow = 0xffffff00;
+
+const std::vector<Case>& cases() {
+  static const std::vector<Case> list = {
+      {"I420", "bt601", white, {235, 128, 128}},
+      {"I420", "bt601", black, {16, 128, 128}},
+      {"I420", "bt601", red, {81, 90, 240}},
+      {"I420", "bt601", green, {145, 54, 34}},
+      {"I420", "bt601", blue, {41, 240, 110}},
+      {"YV12", "bt601", yellow, {210, 16, 146}},
+      {"NV12", "bt709", red, {63, 102, 240}},
+      {"NV21", "bt709", green, {173, 42, 26}},
+      {"NV12", "bt709", blue, {32, 240, 118}},
+      {"Y42B", "bt709", white, {235, 128, 128}},
+      {"Y444", bt601_full, red, {76, 85, 255}},
+      {"YUY2", bt601_full, green, {150, 44, 21}},
+      {"UYVY", bt601_full, blue, {29, 255, 107}},
+      {"Y444", bt601_full, yellow, {226, 1, 149}},  // U is 0.5: halves go up
+      {"YUY2", bt709_full, red, {54, 99, 255}},
+      {"Y444", bt709_full, green, {182, 30, 12}},
+      {"P010_10LE", "bt709", red, {250, 409, 960}},
+      {"I420_10LE", bt709_full, red, {217, 395, 1023}},
+      {"P010_10LE", "bt2020-10", red, {294, 387, 960}},
+      {"I420_10LE", "bt709", white, {940, 512, 512}},
+      // Caps without colorimetry: standard definition is BT.601, limited; gray is in full range.
+      {"I420", nullptr, red, {81, 90, 240}},
+      {"GRAY8", nullptr, red, {76}},
+      {"GRAY8", nullptr, white, {255}},
+      {"GRAY8", "bt709", red, {63}},
+      {"GRAY8", bt709_full, green, {182}},
+      {"GRAY16_LE", nullptr, white, {65535}},
+      {"GRAY16_LE", nullptr, red, {19595}},
+      {"GRAY16_LE", "bt601", white, {60160}},
+      {"RGB", nullptr, 0xff123456, {0x12, 0x34, 0x56}},
+      {"BGR", nullptr, 0xff123456, {0x12, 0x34, 0x56}},
+      {"RGBx", nullptr, 0x00123456, {0x12, 0x34, 0x56}},
+      {"BGRx", nullptr, 0x00123456, {0x12, 0x34, 0x56}},
+      {"xRGB", nullptr, 0x80123456, {0x12, 0x34, 0x56}},
+      {"xBGR", nullptr, 0x80123456, {0x12, 0x34, 0x56}},
+      {"RGBA", nullptr, 0x80123456, {0x12, 0x34, 0x56, 0x80}},
+      {"BGRA", nullptr, 0x80123456, {0x12, 0x34, 0x56, 0x80}},
+      {"ARGB", nullptr, 0x01123456, {0x12, 0x34, 0x56, 0x01}},
+      {"ABGR", nullptr, 0xfe123456, {0x12, 0x34, 0x56, 0xfe}},
+      {"GBR", nullptr, 0xff123456, {0x12, 0x34, 0x56}},
+  };
+  return list;
+}
+
+std::vector<Component> components_of(const FormatFacts& format) {
+  std::vector<Component> list;
+  for (const Place& place : format.places)
+    list.push_back({place});
+  list.insert(list.end(), format.others.begin(), format.others.end());
+  return list;
+}
+
+Picture single_pixel(const FormatFacts& format, const std::vector<int>& samples) {
+  const std::vector<Component> components = components_of(format);
+  fail_unless_equals_int(samples.size(), components.size());
+  Picture picture(format, 1, 1);
+  for (std::size_t i = 0; i < components.size(); ++i)
+    picture.set_sample_at(components[i].place, 0, 0, samples[i]);
+  return picture;
+}
+
+std::string caps_for(const Case& color) {
+  return caps_of(format_named(color.format), 1, 1,
+                 color.colorimetry ? std::string(", colorimetry=") + color.colorimetry : "");
+}
+
+std::string described(const Case& color) {
+  gchar* number = g_strdup_printf("%08x in ", color.argb);
+  const std::string text = number + caps_for(color);
+  g_free(number);
+  return text;
+}
+
+}  // namespace
+
+// At the largest sigma a single pixel counts for next to nothing beside the border: what comes out
+// is the border. Of 16 bits, where next to nothing may be a level, only if it was that before.
+GST_START_TEST(test_colors) {
+  for (const Case& color : cases()) {
+    const FormatFacts& format = format_named(color.format);
+    std::vector<int> opposite = color.samples;
+    for (int& sample : opposite)
+      sample = format.peak() - sample;
+    const Picture border = single_pixel(format, color.samples);
+    Picture picture = format.bits == 16 ? border : single_pixel(format, opposite);
+
+    FilterHarness filter(
+        "cudagaussblur",
+        {{"sigma", "127"}, {"border", "constant"}, {"border-color", std::to_string(color.argb)}});
+    fail_unless(filter.send_caps(caps_for(color)));
+    const Picture out = filter.process(picture);
+    for (const Component& component : components_of(format))
+      fail_unless(out.sample_at(component.place, 0, 0) == border.sample_at(component.place, 0, 0),
+                  "%s: %d instead of %d in plane %d at %d", described(color).c_str(),
+                  out.sample_at(component.place, 0, 0), border.sample_at(component.place, 0, 0),
+                  component.place.plane, component.place.offset);
+  }
+}
+GST_END_TEST
+
+// Each channel has the border of its own, also where they share a row.
+GST_START_TEST(test_colors_around_pictures) {
+  for (const char* name : {"I420", "NV21", "UYVY", "Y42B", "P010_10LE", "GRAY8", "ABGR", "GBR"})
+    for (bool limited : {false, true}) {
+      const FormatFacts& format = format_named(name);
+      FilterHarness filter("cudagaussblur");
+      filter.accept_caps(format, 21, 15, colorimetry(format, limited));
+      const Picture picture = make_picture(format, 21, 15, Content::random, 7);
+      for (std::uint32_t color : {0x00000000u, 0xff204060u, 0x7fc0ff33u, 0xffffffffu}) {
+        Blur how;
+        how.sigma = 6;
+        how.edge = Edge::constant;
+        how.color = color;
+        how.limited = limited && format.family != Family::rgb;
+        apply(filter, how);
+        expect_picture(filter.process(picture), blurred(picture, how), how.description());
+      }
+    }
+}
+GST_END_TEST
+
+// New caps of another colorimetry give the same colour other samples.
+GST_START_TEST(test_color_follows_caps) {
+  const FormatFacts& format = format_named("I420");
+  FilterHarness filter("cudagaussblur",
+                       {{"sigma", "127"}, {"border", "constant"}, {"border-color", "0xffff0000"}});
+  for (const auto& [colorimetry, luma] :
+       {std::pair{"bt601", 81}, std::pair{"bt709", 63}, std::pair{bt709_full, 54}}) {
+    filter.accept_caps(format, 1, 1, std::string(", colorimetry=") + colorimetry);
+    fail_unless_equals_int(filter.process(Picture(format, 1, 1)).sample(0, 0, 0), luma);
+  }
+}
+GST_END_TEST
+
+static Suite* check_blur_colors_suite() {
+  Suite* suite = suite_create("cudagaussblur colours");
+  TCase* tc = tcase_create("border colours");
+  suite_add_tcase(suite, tc);
+  tcase_add_test(tc, test_colors);
+  tcase_add_test(tc, test_colors_around_pictures);
+  tcase_add_test(tc, test_color_follows_caps);
+  return suite;
+}
+
+GST_CHECK_MAIN(check_blur_colors)

@@ -1,0 +1,264 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// Sigma under the control of a GstControlSource: smooth, and at no cost.
+#include <gst/controller/gstdirectcontrolbinding.h>
+#include <gst/controller/gstinterpolationcontrolsource.h>
+#include <gst/video/video.h>
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <set>
+
+#include "tests/check/common/allocationcount.h"
+#include "tests/check/common/blurdefinition.h"
+#include "tests/check/common/filterharness.h"
+#include "tests/check/common/photographs.h"
+
+using namespace check;
+
+namespace {
+
+constexpr GstClockTime frame_time = 40 * GST_MSECOND;
+
+/// A straight line for sigma, from one value in the first frame to another in the last one.
+void control_sigma(GstElement* element, double first, double last, int frames) {
+  GstControlSource* curve = gst_interpolation_control_source_new();
+  g_object_set(curve, "mode", GST_INTERPOLATION_MODE_LINEAR, nullptr);
+  auto* timed = GST_TIMED_VALUE_CONTROL_SOURCE(curve);
+  fail_unless(gst_timed_value_control_source_set(timed, 0, first));
+  fail_unless(gst_timed_value_control_source_set(
+      timed, static_cast<GstClockTime>(frames - 1) * frame_time, last));
+  fail_unless(gst_object_add_control_binding(
+      GST_OBJECT(element),
+      gst_direct_control_binding_new_absolute(GST_OBJECT(element), "sigma", curve)));
+  gst_object_unref(curve);
+}
+
+double sigma_of(FilterHarness& filter) {
+  gdouble sigma = 0;
+  g_object_get(filter.element(), "sigma", &sigma, nullptr);
+  return sigma;
+}
+
+/// What a renegotiation would leave on the element's source pad.
+class Negotiations {
+ public:
+  explicit Negotiations(FilterHarness& filter)
+      : pad_(gst_element_get_static_pad(filter.element(), "src")),
+        probe_(gst_pad_add_probe(pad_,
+                                 static_cast<GstPadProbeType>(GST_PAD_PROBE_TYPE_EVENT_DOWNSTREAM |
+                                                              GST_PAD_PROBE_TYPE_QUERY_DOWNSTREAM |
+                                                              GST_PAD_PROBE_TYPE_PUSH),
+                                 on_pad, this, nullptr)) {}
+  ~Negotiations() {
+    gst_pad_remove_probe(pad_, probe_);
+    gst_object_unref(pad_);
+  }
+  Negotiations(const Negotiations&) = delete;
+  Negotiations& operator=(const Negotiations&) = delete;
+
+  int caps = 0;
+  int allocations = 0;
+
+ private:
+  static GstPadProbeReturn on_pad(GstPad*, GstPadProbeInfo* info, gpointer self) {
+    auto* count = static_cast<Negotiations*>(self);
+    if ((info->type & GST_PAD_PROBE_TYPE_EVENT_DOWNSTREAM) != 0)
+      count->caps += GST_EVENT_TYPE(GST_PAD_PROBE_INFO_EVENT(info)) == GST_EVENT_CAPS;
+    else
+      count->allocations += GST_QUERY_TYPE(GST_PAD_PROBE_INFO_QUERY(info)) == GST_QUERY_ALLOCATION;
+    return GST_PAD_PROBE_OK;
+  }
+
+  GstPad* pad_;
+  gulong probe_;
+};
+
+/// The middle of a picture.
+Picture middle_of(const Picture& picture, int width, int height) {
+  const int left = (picture.width - width) / 4 * 2, top = (picture.height - height) / 4 * 2;
+  Picture middle(*picture.format, width, height);
+  for (std::size_t p = 0; p < middle.planes.size(); ++p) {
+    const PlaneFacts& plane = picture.format->planes[p];
+    for (int y = 0; y < middle.planes[p].rows; ++y)
+      std::copy_n(picture.planes[p].row(top / plane.lines + y) + left / plane.pixels * plane.bytes,
+                  middle.planes[p].row_bytes, middle.planes[p].row(y));
+  }
+  return middle;
+}
+
+/// Of a photograph; where there is none, waves of many lengths, the longer the stronger, as in
+/// nature.
+Picture still_picture(const FormatFacts& format, int width, int height) {
+  if (unless_photographs().empty())
+    return middle_of(photograph_through(photographs[0], format, "", "identity").before, width,
+                     height);
+  Picture picture(format, width, height);
+  for (std::size_t p = 0; p < picture.planes.size(); ++p)
+    for (int y = 0; y < picture.planes[p].rows; ++y)
+      for (int x = 0; x < picture.planes[p].row_bytes; ++x) {
+        double value = 128;
+        for (int octave = 1; octave <= 64; octave *= 2)
+          value += 40.0 / octave *
+                   std::sin(octave * (0.013 * x + 0.007 * y * (octave % 3)) + octave) *
+                   std::cos(octave * 0.011 * y + static_cast<double>(p));
+        picture.planes[p].row(y)[x] = static_cast<std::uint8_t>(std::lround(value));
+      }
+  return picture;
+}
+
+double mean_difference(const Picture::Plane& a, const Picture::Plane& b) {
+  double sum = 0;
+  for (std::size_t i = 0; i < a.bytes.size(); ++i)
+    sum += std::abs(a.bytes[i] - b.bytes[i]);
+  return sum / static_cast<double>(a.bytes.size());
+}
+
+}  // namespace
+
+GST_START_TEST(test_sweep) {
+  constexpr int frames = 300;
+  constexpr double last_sigma = 60;
+  const FormatFacts& format = format_named("I420");
+  const Picture picture = still_picture(format, 256, 192);
+  FilterHarness filter("cudagaussblur");
+  Negotiations negotiations(filter);
+  control_sigma(filter.element(), 0, last_sigma, frames);
+  filter.accept_caps(format, picture.width, picture.height);
+
+  std::set<GstMemory*> memories;
+  Picture before = picture;
+  double before_sigma = 0;
+  for (int i = 0; i < frames; ++i) {
+    GstBuffer* in = to_buffer(picture);
+    GST_BUFFER_PTS(in) = static_cast<GstClockTime>(i) * frame_time;
+    GstBuffer* out = filter.process(in);
+    const double sigma = sigma_of(filter);
+    fail_unless(std::abs(sigma - last_sigma * i / (frames - 1)) < 1e-9, "frame %d has sigma=%f", i,
+                sigma);
+    if (i > 0)
+      memories.insert(gst_buffer_peek_memory(out, 0));
+    const Picture after = from_buffer(out, format, picture.width, picture.height);
+    gst_buffer_unref(out);
+    if (i == 0 || i == 3 || i == 40) {
+      Blur how;
+      how.sigma = sigma;
+      expect_picture(after, blurred(picture, how), "frame " + std::to_string(i));
+    }
+    if (before_sigma >= 1)
+      for (std::size_t p = 0; p < picture.planes.size(); ++p)
+        fail_unless(mean_difference(before.planes[p], after.planes[p]) <= 1,
+                    "plane %d is %f levels away from the frame before at sigma=%f",
+                    static_cast<int>(p), mean_difference(before.planes[p], after.planes[p]), sigma);
+    before = after;
+    before_sigma = sigma;
+  }
+  fail_unless(filter.pull() == nullptr, "more frames came out than went in");
+  fail_unless(memories.size() <= 2, "%d frames were allocated", static_cast<int>(memories.size()));
+  fail_unless_equals_int(negotiations.caps, 1);
+  fail_unless_equals_int(negotiations.allocations, 1);
+  fail_unless_equals_int(filter.messages().count(static_cast<GstMessageType>(
+                             GST_MESSAGE_ERROR | GST_MESSAGE_WARNING | GST_MESSAGE_QOS)),
+                         0);
+}
+GST_END_TEST
+
+// From sharpening over nothing to blurring; in between frames are handed on as they came.
+GST_START_TEST(test_crossing_zero) {
+  constexpr int frames = 41;
+  const FormatFacts& format = format_named("NV12");
+  const Picture picture = make_picture(format, 50, 38, Content::natural, 1);
+  FilterHarness filter("cudagaussblur");
+  Negotiations negotiations(filter);
+  control_sigma(filter.element(), -4, 4, frames);
+  filter.accept_caps(format, 50, 38, colorimetry(format, false));
+  for (int i = 0; i < frames; ++i) {
+    GstBuffer* in = to_buffer(picture);
+    GST_BUFFER_PTS(in) = static_cast<GstClockTime>(i) * frame_time;
+    GstBuffer* out = filter.process(gst_buffer_ref(in));
+    Blur how;
+    how.sigma = sigma_of(filter);
+    const Picture expected = blurred(picture, how);
+    expect_picture(from_buffer(out, format, 50, 38), expected, how.description());
+    fail_unless((in == out) == difference(expected, picture).empty(), "%s",
+                how.description().c_str());
+    fail_unless(in == out || i != frames / 2);
+    gst_buffer_unref(out);
+    gst_buffer_unref(in);
+  }
+  fail_unless_equals_int(negotiations.caps, 1);
+  fail_unless_equals_int(negotiations.allocations, 1);
+}
+GST_END_TEST
+
+// GStreamer itself allocates for each frame; what is set must not add to that.
+GST_START_TEST(test_no_allocation) {
+  constexpr int frames = 200;
+  const FormatFacts& format = format_named("I420");
+  FilterHarness filter("cudagaussblur");
+  filter.accept_caps(format, 320, 180, colorimetry(format, false) + ", interlace-mode=mixed");
+  GstBuffer* frame = to_buffer(make_picture(format, 320, 180, Content::natural, 1));
+  const auto allocations = [&](const std::function<guint(int)>& change) {
+    AllocationCount count;
+    for (int i = -20; i < frames; ++i) {  // those below 0 warm up
+      GstBuffer* in = gst_buffer_copy(frame);
+      GST_BUFFER_FLAG_SET(in, change(i + 20));
+      if (i >= 0)
+        count.start();
+      fail_unless_equals_int(filter.push(in), GST_FLOW_OK);
+      if (i >= 0)
+        count.stop();
+      gst_buffer_unref(filter.pull());
+    }
+    return count.total();
+  };
+  const auto set = [&](const char* name, double value) { filter.set(name, std::to_string(value)); };
+
+  set("sigma", 5);
+  const long constant = allocations([](int) { return 0u; });
+  fail_unless(constant >= frames, "allocations are not counted: %ld", constant);
+  const auto expect_no_more = [&](const char* what, const std::function<guint(int)>& change) {
+    const long changing = allocations(change);
+    fail_unless(changing < constant + frames / 4, "%s: %ld allocations instead of %ld", what,
+                changing, constant);
+  };
+  expect_no_more("sigma", [&](int i) {
+    set("sigma", 0.5 * (i % 120));
+    return 0u;
+  });
+  expect_no_more("sigma around 0", [&](int i) {
+    set("sigma", i % 5 - 2);
+    return 0u;
+  });
+  expect_no_more("sizes", [&](int i) {
+    filter.set("kernel-size", std::to_string(1 + i * 22 % 1023 / 2 * 2));
+    filter.set("kernel-size-y", std::to_string(1 + i * 46 % 1023 / 2 * 2));
+    return 0u;
+  });
+  expect_no_more("border", [&](int i) {
+    filter.set("border", nick_of(all_edges[i % 5]));
+    filter.set("border-color", std::to_string(0xff000000u + static_cast<unsigned>(i) * 991));
+    return 0u;
+  });
+  expect_no_more("coefficients", [&](int i) {
+    filter.set("fine", i % 2 == 0 ? "true" : "false");
+    return 0u;
+  });
+  expect_no_more("fields",
+                 [](int i) { return i % 2 == 0 ? guint{GST_VIDEO_BUFFER_FLAG_INTERLACED} : 0u; });
+  gst_buffer_unref(frame);
+}
+GST_END_TEST
+
+static Suite* check_blur_control_suite() {
+  Suite* suite = suite_create("cudagaussblur control");
+  TCase* tc = tcase_create("control");
+  suite_add_tcase(suite, tc);
+  tcase_set_timeout(tc, 120);
+  tcase_add_test(tc, test_sweep);
+  tcase_add_test(tc, test_crossing_zero);
+  ADD_TEST_UNLESS(tc, test_no_allocation, unless_allocations_count());
+  return suite;
+}
+
+GST_CHECK_MAIN(check_blur_control)

@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// Interlaced frames: each field of cudagaussblur's frames is blurred as a picture of its own, in
+// every plane, and nothing of one field reaches the other.
+#include <gst/video/video.h>
+
+#include "tests/check/common/blurdefinition.h"
+#include "tests/check/common/filterharness.h"
+
+using namespace check;
+
+namespace {
+
+constexpr int heights[] = {1, 2, 3, 4, 5, 7, 12, 30, 33};
+
+Picture interlaced_picture(const FormatFacts& format, int width, int height, unsigned seed) {
+  Picture picture = make_picture(format, width, height, Content::random, seed);
+  picture.interlaced = true;
+  return picture;
+}
+
+std::string caps_more(const FormatFacts& format, const char* mode) {
+  return colorimetry(format, false) + ", interlace-mode=" + mode;
+}
+
+/// Pushes the picture in a buffer with these flags.
+Picture process_flagged(FilterHarness& filter, const Picture& picture, guint flags) {
+  GstBuffer* in = to_buffer(picture);
+  GST_BUFFER_FLAG_SET(in, flags);
+  GstBuffer* out = filter.process(in);
+  const Picture result =
+      from_buffer(out, *picture.format, picture.width, picture.height, picture.interlaced);
+  gst_buffer_unref(out);
+  return result;
+}
+
+/// The picture's rows of one parity, in every plane: a field as a picture of its own.
+Picture field_of(const Picture& picture, int field) {
+  Picture result(*picture.format, picture.width, (picture.height + 1 - field) / 2);
+  for (std::size_t p = 0; p < result.planes.size(); ++p)
+    for (int y = 0; y < result.planes[p].rows && 2 * y + field < picture.planes[p].rows; ++y)
+      std::copy_n(picture.planes[p].row(2 * y + field), picture.planes[p].row_bytes,
+                  result.planes[p].row(y));
+  return result;
+}
+
+}  // namespace
+
+GST_START_TEST(test_interleaved) {
+  const FormatFacts& format = formats()[static_cast<std::size_t>(__i__)];
+  FilterHarness filter("cudagaussblur");
+  int layout_number = 0;
+  for (int height : heights) {
+    filter.accept_caps(format, 23, height, caps_more(format, "interleaved"));
+    for (Edge edge : all_edges)
+      for (double sigma : {1.2, -4.0}) {
+        Blur how;
+        how.sigma = sigma;
+        how.edge = edge;
+        how.color = 0xff40a0c0;
+        how.fields = true;
+        apply(filter, how);
+        const Picture picture =
+            interlaced_picture(format, 23, height, static_cast<unsigned>(height));
+        const Layout& layout =
+            all_layouts[++layout_number % static_cast<int>(G_N_ELEMENTS(all_layouts))];
+        expect_picture(filter.process(picture, layout), blurred(picture, how), how.description());
+      }
+  }
+}
+GST_END_TEST
+
+// By their own light: what the element makes of a frame is what it makes of its two fields.
+GST_START_TEST(test_fields_are_pictures) {
+  for (const char* name : {"GRAY8", "NV12", "I420", "YUY2", "Y42B", "RGBA", "P010_10LE", "GBR"}) {
+    const FormatFacts& format = format_named(name);
+    FilterHarness frames("cudagaussblur", {{"sigma", "5"}}),
+        fields("cudagaussblur", {{"sigma", "5"}});
+    // Fields that begin and end with whole groups of chroma.
+    frames.accept_caps(format, 34, 32, caps_more(format, "interleaved"));
+    fields.accept_caps(format, 34, 16, colorimetry(format, false));
+    const Picture picture = interlaced_picture(format, 34, 32, 3);
+    const Picture out = frames.process(picture);
+    for (int field : {0, 1})
+      expect_picture(field_of(out, field), fields.process(field_of(picture, field)),
+                     "field " + std::to_string(field));
+  }
+}
+GST_END_TEST
+
+// Two moments in time that have nothing in common must not meet.
+GST_START_TEST(test_fields_do_not_mix) {
+  for (const char* name : {"GRAY8", "I420", "GRAY16_LE"}) {
+    const FormatFacts& format = format_named(name);
+    Picture picture(format, 26, 18);
+    picture.interlaced = true;
+    for (Picture::Plane& plane : picture.planes)
+      for (int y = 0; y < plane.rows; ++y)
+        std::fill_n(plane.row(y), plane.row_bytes, static_cast<std::uint8_t>(y % 2 ? 255 : 0));
+    FilterHarness filter("cudagaussblur", {{"sigma", "20"}});
+    filter.accept_caps(format, 26, 18, caps_more(format, "interleaved"));
+    expect_picture(filter.process(picture), picture, "a black and a white field");
+  }
+}
+GST_END_TEST
+
+// In mixed streams each buffer says for itself what it is.
+GST_START_TEST(test_mixed) {
+  const FormatFacts& format = formats()[static_cast<std::size_t>(__i__)];
+  FilterHarness filter("cudagaussblur", {{"sigma", "3"}});
+  filter.accept_caps(format, 31, 27, caps_more(format, "mixed"));
+  Blur how;
+  how.sigma = 3;
+  constexpr guint interlaced = GST_VIDEO_BUFFER_FLAG_INTERLACED;
+  for (guint flags : {0u, interlaced, interlaced, 0u, interlaced | guint{GST_VIDEO_BUFFER_FLAG_TFF},
+                      guint{GST_VIDEO_BUFFER_FLAG_TFF}, interlaced | GST_VIDEO_BUFFER_FLAG_RFF,
+                      guint{GST_VIDEO_BUFFER_FLAG_RFF}, interlaced, 0u}) {
+    how.fields = (flags & interlaced) != 0;
+    const Picture picture = interlaced_picture(format, 31, 27, flags % 1000 + 1);
+    expect_picture(process_flagged(filter, picture, flags), blurred(picture, how),
+                   how.description());
+  }
+}
+GST_END_TEST
+
+// The caps decide, whatever a buffer's flags say.
+GST_START_TEST(test_flags_against_caps) {
+  for (const char* name : {"NV12", "BGRx", "GRAY16_LE"})
+    for (bool interleaved : {false, true}) {
+      const FormatFacts& format = format_named(name);
+      FilterHarness filter("cudagaussblur");
+      filter.accept_caps(format, 32, 24,
+                         caps_more(format, interleaved ? "interleaved" : "progressive"));
+      Picture picture = make_picture(format, 32, 24, Content::natural, 2);
+      picture.interlaced = interleaved;
+      Blur how;
+      how.fields = interleaved;
+      for (guint flags : {0u, guint{GST_VIDEO_BUFFER_FLAG_INTERLACED},
+                          guint{GST_VIDEO_BUFFER_FLAG_TFF}, guint{GST_VIDEO_BUFFER_FLAG_RFF}})
+        expect_picture(process_flagged(filter, picture, flags), blurred(picture, how),
+                       how.description());
+    }
+}
+GST_END_TEST
+
+// With impossible settings the last valid ones go on, in each frame by its own kind.
+GST_START_TEST(test_mixed_with_impossible_settings) {
+  const FormatFacts& format = format_named("I420");
+  FilterHarness filter("cudagaussblur", {{"sigma", "2"}});
+  filter.accept_caps(format, 32, 24, caps_more(format, "mixed"));
+  const Picture picture = interlaced_picture(format, 32, 24, 2);
+  Blur how;
+  how.sigma = 2;
+  filter.process(picture);
+  filter.set("kernel-size", "6");
+  for (bool fields : {true, false, true}) {
+    how.fields = fields;
+    expect_picture(
+        process_flagged(filter, picture, fields ? guint{GST_VIDEO_BUFFER_FLAG_INTERLACED} : 0u),
+        blurred(picture, how), how.description());
+  }
+  fail_unless_equals_int(filter.messages().count(GST_MESSAGE_WARNING), 1);
+}
+GST_END_TEST
+
+GST_START_TEST(test_identity) {
+  const FormatFacts& format = format_named("NV12");
+  FilterHarness filter("cudagaussblur", {{"sigma", "0"}});
+  filter.accept_caps(format, 32, 24, caps_more(format, "interleaved"));
+  GstBuffer* in = to_buffer(interlaced_picture(format, 32, 24, 2));
+  GstBuffer* out = filter.process(gst_buffer_ref(in));
+  fail_unless(in == out);
+  gst_buffer_unref(in);
+  gst_buffer_unref(out);
+}
+GST_END_TEST
+
+static Suite* check_blur_interlaced_suite() {
+  Suite* suite = suite_create("cudagaussblur interlaced");
+  TCase* tc = tcase_create("fields");
+  const int count = static_cast<int>(formats().size());
+  suite_add_tcase(suite, tc);
+  tcase_add_loop_test(tc, test_interleaved, 0, count);
+  tcase_add_test(tc, test_fields_are_pictures);
+  tcase_add_test(tc, test_fields_do_not_mix);
+  tcase_add_loop_test(tc, test_mixed, 0, count);
+  tcase_add_test(tc, test_flags_against_caps);
+  tcase_add_test(tc, test_mixed_with_impossible_settings);
+  tcase_add_test(tc, test_identity);
+  return suite;
+}
+
+GST_CHECK_MAIN(check_blur_interlaced)

@@ -1,0 +1,358 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// Pixels of cudagaussblur: every format, size, memory layout and setting equals the definition.
+#include <algorithm>
+#include <cmath>
+#include <random>
+
+#include "tests/check/common/blurdefinition.h"
+#include "tests/check/common/filterharness.h"
+#include "tests/check/common/photographs.h"
+
+using namespace check;
+
+namespace {
+
+struct Size {
+  int width, height;
+};
+
+const FormatFacts& format_number(int i) {
+  return formats()[static_cast<std::size_t>(i)];
+}
+
+/// Settings that have nothing in common but being unlike each other.
+std::vector<Blur> various_settings() {
+  std::vector<Blur> list(7);
+  list[1].sigma = 7.3;
+  list[1].edge = Edge::replicate;
+  list[1].sigma_y = 0.8;
+  list[2].sigma = 0;
+  list[2].kernel_size = 5;
+  list[2].edge = Edge::wrap;
+  list[3].sigma = -2.2;
+  list[3].edge = Edge::reflect;
+  list[3].blur_alpha = false;
+  list[4].sigma = 3;
+  list[4].edge = Edge::constant;
+  list[4].color = 0x40c08020;
+  list[4].fine = true;
+  list[5].sigma = 0;
+  list[5].kernel_size = 1;
+  list[5].kernel_size_y = 31;
+  list[6].sigma = 40;
+  list[6].kernel_size = 21;
+  list[6].kernel_size_y = 15;
+  return list;
+}
+
+/// Sends one picture with every setting; the layouts take turns.
+void expect_definition(FilterHarness& filter, const Picture& picture, bool limited,
+                       const std::vector<Blur>& settings) {
+  int layout_number = picture.width;
+  for (Blur how : settings) {
+    how.limited = limited;
+    apply(filter, how);
+    const Layout& layout = all_layouts[++layout_number % static_cast<int>(std::size(all_layouts))];
+    expect_picture(filter.process(picture, layout), blurred(picture, how), how.description());
+  }
+}
+
+/// The settings of the element when it was made.
+const Blur as_made;
+
+}  // namespace
+
+GST_START_TEST(test_formats_and_sizes) {
+  const FormatFacts& format = format_number(__i__);
+  FilterHarness filter("cudagaussblur");
+  unsigned seed = 1;
+  for (const Size& size :
+       {Size{1, 1}, Size{1, 2}, Size{2, 1}, Size{2, 2}, Size{1, 37}, Size{41, 1}, Size{5, 3},
+        Size{16, 16}, Size{17, 9}, Size{33, 31}, Size{131, 6}, Size{7, 83}})
+    for (bool limited : {false, true}) {
+      if (limited && format.family == Family::rgb)
+        continue;
+      filter.accept_caps(format, size.width, size.height, colorimetry(format, limited));
+      const Content content = seed % 2 == 0 ? Content::random : Content::natural;
+      expect_definition(filter, make_picture(format, size.width, size.height, content, seed++),
+                        limited, various_settings());
+    }
+}
+GST_END_TEST
+
+GST_START_TEST(test_as_made) {
+  const FormatFacts& format = format_number(__i__);
+  FilterHarness filter("cudagaussblur");
+  filter.accept_caps(format, 45, 27, colorimetry(format, false));
+  for (Content content : all_contents) {
+    const Picture picture = make_picture(format, 45, 27, content, 3);
+    expect_picture(filter.process(picture), blurred(picture, as_made), "as made");
+  }
+}
+GST_END_TEST
+
+// Kernels that reach far beyond the picture, whose border thus repeats many times.
+GST_START_TEST(test_edges) {
+  for (const char* name : {"GRAY8", "NV12", "YUY2", "RGB", "BGRA", "P010_10LE", "GRAY16_LE"})
+    for (const Size& size : {Size{3, 2}, Size{2, 5}, Size{1, 9}, Size{29, 13}}) {
+      const FormatFacts& format = format_named(name);
+      FilterHarness filter("cudagaussblur");
+      filter.accept_caps(format, size.width, size.height, colorimetry(format, false));
+      const Picture picture = make_picture(format, size.width, size.height, Content::random, 5);
+      std::vector<Blur> settings;
+      for (Edge edge : all_edges)
+        for (int kernel_size : {3, 9, 33, 127}) {
+          Blur how;
+          how.sigma = 0;
+          how.kernel_size = kernel_size;
+          how.edge = edge;
+          how.color = 0xc0ffa020;
+          settings.push_back(how);
+        }
+      expect_definition(filter, picture, false, settings);
+    }
+}
+GST_END_TEST
+
+// OpenCV's tables, its sigma for larger sizes, and sizes along one axis only.
+GST_START_TEST(test_kernel_sizes) {
+  for (const char* name : {"GRAY8", "I420", "GRAY16_LE"}) {
+    const FormatFacts& format = format_named(name);
+    FilterHarness filter("cudagaussblur");
+    filter.accept_caps(format, 61, 43, colorimetry(format, false));
+    const Picture picture = make_picture(format, 61, 43, Content::natural, 5);
+    std::vector<Blur> settings;
+    for (double sigma : {0.0, 0.4, 5.0, 127.0})
+      for (int kernel_size : {1, 3, 5, 7, 9, 11, 17, 65, 1023}) {
+        Blur how;
+        how.sigma = sigma;
+        how.kernel_size = kernel_size;
+        settings.push_back(how);
+        std::swap(how.kernel_size, how.kernel_size_y);
+        settings.push_back(how);
+      }
+    expect_definition(filter, picture, false, settings);
+  }
+}
+GST_END_TEST
+
+GST_START_TEST(test_sigmas) {
+  for (const char* name : {"GRAY8", "NV21", "BGR", "I420_10LE"}) {
+    const FormatFacts& format = format_named(name);
+    FilterHarness filter("cudagaussblur");
+    filter.accept_caps(format, 77, 51, colorimetry(format, false));
+    const Picture picture = with_valid_chroma(make_picture(format, 77, 51, Content::natural, 5));
+    std::vector<Blur> settings;
+    for (double sigma : {0.0, 0.01, 0.1, 0.3, 0.5, 1.0, 1.1999, 2.0, 3.7, 10.0, 50.0, 127.0, -0.05,
+                         -0.5, -1.5, -127.0})
+      for (double sigma_y : {0.0, 0.2, 2.5, 127.0}) {
+        Blur how;
+        how.sigma = sigma;
+        how.sigma_y = sigma_y;
+        settings.push_back(how);
+      }
+    expect_definition(filter, picture, false, settings);
+  }
+}
+GST_END_TEST
+
+// Twice the picture less its blur leaves the range on either side of a step.
+GST_START_TEST(test_sharpening_saturates) {
+  for (const char* name : {"GRAY8", "ARGB", "P010_10LE", "GRAY16_LE"}) {
+    const FormatFacts& format = format_named(name);
+    Picture picture(format, 40, 24);
+    for (int y = 0; y < 24; ++y)
+      for (int x = 0; x < 40; ++x)
+        for (int place = 0; place < static_cast<int>(format.places.size()); ++place)
+          picture.set_sample(place, x, y, x < 20 ? 0 : format.peak());
+    FilterHarness filter("cudagaussblur", {{"sigma", "-4"}});
+    filter.accept_caps(format, 40, 24, colorimetry(format, false));
+    const Picture sharp = filter.process(picture);
+    for (int x = 0; x < 40; ++x)
+      fail_unless(sharp.sample(0, x, 12) == picture.sample(0, x, 12), "a step is no sharper");
+  }
+}
+GST_END_TEST
+
+GST_START_TEST(test_alpha_stays) {
+  for (const char* name : {"RGBA", "BGRA", "ARGB", "ABGR"}) {
+    const FormatFacts& format = format_named(name);
+    const Picture picture = make_picture(format, 37, 22, Content::random, 8);
+    FilterHarness filter("cudagaussblur", {{"sigma", "5"}, {"blur-alpha", "false"}});
+    filter.accept_caps(format, 37, 22);
+    const Picture out = filter.process(picture, odd_layout);
+    const Place& alpha = format.others[0].place;
+    int changed = 0;
+    for (int y = 0; y < 22; ++y)
+      for (int x = 0; x < 37; ++x) {
+        fail_unless(out.sample_at(alpha, x, y) == picture.sample_at(alpha, x, y));
+        changed += out.sample(0, x, y) != picture.sample(0, x, y);
+      }
+    fail_unless(changed > 700, "the colours were not blurred");
+  }
+}
+GST_END_TEST
+
+// At a large sigma a grating of single columns becomes gray; with 8 fraction bits a trace stays.
+GST_START_TEST(test_fine) {
+  const FormatFacts& format = format_named("GRAY8");
+  Picture grating(format, 400, 30);
+  for (int y = 0; y < 30; ++y)
+    for (int x = 0; x < 400; ++x)
+      grating.set_sample(0, x, y, x % 2 == 0 ? 255 : 0);
+  FilterHarness filter("cudagaussblur", {{"sigma", "30"}, {"sigma-y", "1"}});
+  filter.accept_caps(format, 400, 30);
+  int traces[2];
+  for (bool fine : {false, true}) {
+    Blur how;
+    how.sigma = 30;
+    how.sigma_y = 1;
+    how.fine = fine;
+    apply(filter, how);
+    const Picture out = filter.process(grating);
+    expect_picture(out, blurred(grating, how), how.description());
+    const auto [least, most] =
+        std::minmax_element(out.planes[0].bytes.begin(), out.planes[0].bytes.end());
+    traces[fine] = *most - *least;
+  }
+  fail_unless(traces[true] <= 1, "a trace of %d levels", traces[true]);
+  fail_unless(traces[false] > traces[true]);
+}
+GST_END_TEST
+
+// Large enough that every thread, block and tail of a row has work of its own.
+GST_START_TEST(test_large_frames) {
+  for (const char* name : {"GRAY8", "NV12", "RGB", "BGRx", "P010_10LE", "GRAY16_LE", "UYVY"}) {
+    const FormatFacts& format = format_named(name);
+    FilterHarness filter("cudagaussblur", {{"sigma", "2.5"}});
+    filter.accept_caps(format, 1283, 721, colorimetry(format, false));
+    const Picture picture = make_picture(format, 1283, 721, Content::natural, 9);
+    Blur how;
+    how.sigma = 2.5;
+    expect_picture(filter.process(picture, odd_layout), blurred(picture, how), "large");
+  }
+}
+GST_END_TEST
+
+GST_START_TEST(test_extreme_shapes) {
+  FilterHarness filter("cudagaussblur");
+  for (const char* name : {"GRAY8", "NV12", "RGB", "GRAY16_LE", "YUY2"})
+    for (const Size& size : {Size{32767, 1}, Size{1, 32767}}) {
+      const FormatFacts& format = format_named(name);
+      filter.accept_caps(format, size.width, size.height, colorimetry(format, false));
+      const Picture picture = make_picture(format, size.width, size.height, Content::natural, 17);
+      expect_picture(filter.process(picture), blurred(picture, as_made), "extreme shape");
+    }
+}
+GST_END_TEST
+
+// The same 10-bit values, once in the high and once in the low bits of their words.
+GST_START_TEST(test_p010_agrees_with_i420_10le) {
+  const FormatFacts &high = format_named("P010_10LE"), &low = format_named("I420_10LE");
+  const Picture a = make_picture(high, 75, 53, Content::natural, 21);
+  const auto copied = [](const Picture& from, const FormatFacts& format) {
+    Picture to(format, from.width, from.height);
+    for (int y = 0; y < to.height; ++y)
+      for (int x = 0; x < to.width; ++x)
+        to.set_sample(0, x, y, from.sample(0, x, y));
+    for (std::size_t i = 0; i < 2; ++i)
+      for (int y = 0; y < (to.height + 1) / 2; ++y)
+        for (int x = 0; x < (to.width + 1) / 2; ++x)
+          to.set_sample_at(format.others[i].place, x, y,
+                           from.sample_at(from.format->others[i].place, x, y));
+    return to;
+  };
+  FilterHarness first("cudagaussblur", {{"sigma", "3"}}), second("cudagaussblur", {{"sigma", "3"}});
+  first.accept_caps(high, 75, 53, colorimetry(high, false));
+  second.accept_caps(low, 75, 53, colorimetry(low, false));
+  expect_picture(second.process(copied(a, low)), copied(first.process(a), low), "as in P010");
+}
+GST_END_TEST
+
+// Anything with anything, from seeds; each failure names its own.
+GST_START_TEST(test_random_cases) {
+  FilterHarness filter("cudagaussblur");
+  for (unsigned i = 0; i < 30; ++i) {
+    const unsigned seed = 1000u * static_cast<unsigned>(__i__) + i;
+    std::mt19937 random(seed);
+    const auto below = [&](unsigned n) { return static_cast<int>(random() % n); };
+    const auto log_uniform = [&](double least, double most) {
+      return least * std::exp(std::log(most / least) * (random() % 1000) / 1000.0);
+    };
+    const FormatFacts& format = format_number(below(static_cast<unsigned>(formats().size())));
+    const int width = static_cast<int>(log_uniform(1, 200));
+    const int height = static_cast<int>(log_uniform(1, 200));
+    Blur how;
+    how.limited = format.family != Family::rgb && below(2) == 1;
+    how.fields = below(4) == 0;
+    how.sigma = below(6) == 0 ? 0 : log_uniform(0.05, 30) * (below(4) == 0 ? -1 : 1);
+    how.sigma_y = below(3) == 0 ? log_uniform(0.05, 30) : 0;
+    how.kernel_size = below(3) == 0 ? 1 + 2 * below(40) : 0;
+    how.kernel_size_y = below(3) == 0 ? 1 + 2 * below(40) : 0;
+    how.edge = all_edges[below(5)];
+    how.color = static_cast<std::uint32_t>(random());
+    how.blur_alpha = below(3) != 0;
+    how.fine = below(3) == 0;
+    Layout layout;
+    layout.meta = below(4) != 0;
+    layout.first = below(16);
+    layout.row_padding = below(70);
+    layout.plane_gap = below(20);
+    layout.reverse = below(4) == 0;
+    layout.split = !layout.reverse && below(3) == 0;
+    const Content content = all_contents[below(5)];
+    filter.accept_caps(
+        format, width, height,
+        colorimetry(format, how.limited) + (how.fields ? ", interlace-mode=interleaved" : ""));
+    apply(filter, how);
+    Picture picture = make_picture(format, width, height, content, seed);
+    picture.interlaced = how.fields;
+    expect_picture(filter.process(picture, layout), blurred(picture, how),
+                   "seed " + std::to_string(seed) + ": " + how.description());
+  }
+}
+GST_END_TEST
+
+GST_START_TEST(test_photographs) {
+  const Photograph& photograph = photographs[__i__];
+  const auto expect_blurred = [&](const char* format, const std::string& more_caps, double sigma) {
+    Blur how;
+    how.sigma = sigma;
+    std::string element = "cudagaussblur backend=" + test_backend();
+    for (const Property& property : how.properties())
+      element += " " + text_of(property);
+    const auto [before, after] =
+        photograph_through(photograph, format_named(format), more_caps, element);
+    expect_picture(after, blurred(before, how), photograph.file + (" " + element));
+  };
+  expect_blurred("GRAY8", "", 4);
+  expect_blurred("NV12", ",colorimetry=bt601", 1.5);
+  expect_blurred("BGRx", "", -2);
+  expect_blurred("I420_10LE", ",colorimetry=bt709", 2);
+}
+GST_END_TEST
+
+static Suite* check_blur_pictures_suite() {
+  Suite* suite = suite_create("cudagaussblur pictures");
+  TCase* tc = tcase_create("pixels");
+  const int count = static_cast<int>(formats().size());
+  suite_add_tcase(suite, tc);
+  tcase_set_timeout(tc, 120);
+  tcase_add_loop_test(tc, test_formats_and_sizes, 0, count);
+  tcase_add_loop_test(tc, test_as_made, 0, count);
+  tcase_add_test(tc, test_edges);
+  tcase_add_test(tc, test_kernel_sizes);
+  tcase_add_test(tc, test_sigmas);
+  tcase_add_test(tc, test_sharpening_saturates);
+  tcase_add_test(tc, test_alpha_stays);
+  tcase_add_test(tc, test_fine);
+  tcase_add_test(tc, test_large_frames);
+  tcase_add_test(tc, test_extreme_shapes);
+  tcase_add_test(tc, test_p010_agrees_with_i420_10le);
+  tcase_add_loop_test(tc, test_random_cases, 0, 10);
+  ADD_LOOP_TEST_UNLESS(tc, test_photographs, static_cast<int>(std::size(photographs)),
+                       unless_photographs());
+  return suite;
+}
+
+GST_CHECK_MAIN(check_blur_pictures)

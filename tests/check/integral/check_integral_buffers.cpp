@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// What cudaintegral's buffers carry besides their bytes, which memory they come from, and what
+// becomes of bad and missing ones.
+#include <gst/video/gstvideometa.h>
+
+#include "tests/check/common/filterharness.h"
+#include "tests/check/common/integraldefinition.h"
+#include "tests/check/common/pipelines.h"
+
+using namespace check;
+
+GST_START_TEST(test_timestamps_flags_metas) {
+  const gchar* no_tags[] = {nullptr};
+  gst_meta_register_custom("CheckIntegralUntagged", no_tags, nullptr, nullptr, nullptr);
+  const FormatFacts& format = format_named("I420");
+  for (Output output : {Output::sum, Output::mean})
+    for (bool pictures : {false, true}) {
+      FilterHarness filter("cudaintegral", Integral{output}.properties());
+      if (pictures)
+        gst_harness_set_sink_caps_str(filter.harness(), "video/x-raw");
+      filter.accept_caps(format, 32, 18);
+      GstBuffer* in = to_buffer(make_picture(format, 32, 18, Content::natural, 1), padded_layout);
+      GST_BUFFER_PTS(in) = 123 * GST_MSECOND;
+      GST_BUFFER_DTS(in) = 100 * GST_MSECOND;
+      GST_BUFFER_DURATION(in) = 40 * GST_MSECOND;
+      GST_BUFFER_OFFSET(in) = 7;
+      GST_BUFFER_OFFSET_END(in) = 8;
+      GST_BUFFER_FLAG_SET(in, GST_BUFFER_FLAG_DISCONT | GST_BUFFER_FLAG_MARKER);
+      gst_buffer_add_custom_meta(in, "CheckIntegralUntagged");
+      gst_buffer_add_video_region_of_interest_meta(in, "face", 5, 6, 7, 8);
+      GstBuffer* out = filter.process(in);
+      fail_unless_equals_uint64(GST_BUFFER_PTS(out), 123 * GST_MSECOND);
+      fail_unless_equals_uint64(GST_BUFFER_DTS(out), 100 * GST_MSECOND);
+      fail_unless_equals_uint64(GST_BUFFER_DURATION(out), 40 * GST_MSECOND);
+      fail_unless_equals_uint64(GST_BUFFER_OFFSET(out), 7);
+      fail_unless_equals_uint64(GST_BUFFER_OFFSET_END(out), 8);
+      fail_unless(GST_BUFFER_FLAG_IS_SET(out, GST_BUFFER_FLAG_DISCONT) &&
+                  GST_BUFFER_FLAG_IS_SET(out, GST_BUFFER_FLAG_MARKER));
+      fail_unless(gst_buffer_get_custom_meta(out, "CheckIntegralUntagged") != nullptr);
+      // A region of the frame is one of the mean, but not of a table.
+      fail_unless((gst_buffer_get_video_region_of_interest_meta_id(out, 0) != nullptr) ==
+                  (output == Output::mean));
+      gst_buffer_unref(out);
+    }
+}
+GST_END_TEST
+
+GST_START_TEST(test_missing_frame_passes) {
+  const FormatFacts& format = format_named("GRAY8");
+  FilterHarness filter("cudaintegral");
+  filter.accept_caps(format, 24, 16);
+  GstBuffer* missing = gst_buffer_new();
+  GST_BUFFER_FLAG_SET(missing, GST_BUFFER_FLAG_GAP);
+  GST_BUFFER_PTS(missing) = GST_SECOND;
+  GstBuffer* out = filter.process(missing);
+  fail_unless_equals_int(gst_buffer_get_size(out), 0);
+  fail_unless_equals_uint64(GST_BUFFER_PTS(out), GST_SECOND);
+  gst_buffer_unref(out);
+  GstBuffer* marked = to_buffer(Picture(format, 24, 16));
+  GST_BUFFER_FLAG_SET(marked, GST_BUFFER_FLAG_GAP);
+  out = filter.process(marked);
+  fail_unless_equals_int(gst_buffer_get_size(out), 4 * 25 * 17);
+  fail_unless(GST_BUFFER_FLAG_IS_SET(out, GST_BUFFER_FLAG_GAP));
+  gst_buffer_unref(out);
+}
+GST_END_TEST
+
+// Bad frames end in an error, and the next one is as good as ever.
+GST_START_TEST(test_short_buffer) {
+  const FormatFacts& format = format_named("NV12");
+  FilterHarness filter("cudaintegral");
+  filter.accept_caps(format, 24, 16, colorimetry(format, false));
+  GstBuffer* bad = to_buffer(Picture(format, 24, 16));
+  gst_buffer_set_size(bad, 100);
+  fail_unless_equals_int(filter.push(bad), GST_FLOW_ERROR);
+  fail_unless_equals_int(filter.messages().count(GST_MESSAGE_ERROR), 1);
+  expect_tensor(filter, make_picture(format, 24, 16, Content::natural, 1), Integral{Output::sum});
+}
+GST_END_TEST
+
+// Downstream's memory may begin anywhere and be larger than a tensor; the tensor is neither.
+GST_START_TEST(test_memory_of_downstream) {
+  const FormatFacts& format = format_named("GRAY8");
+  for (ElementType type : all_element_types)
+    for (gsize prefix : {0, 1, 2, 4, 7}) {
+      Integral how = Integral{Output::sum};
+      how.type = type;
+      FilterHarness filter("cudaintegral", how.properties());
+      GstAllocationParams params;
+      gst_allocation_params_init(&params);
+      params.prefix = prefix;
+      params.padding = 5;
+      gst_harness_set_propose_allocator(filter.harness(), nullptr, &params);
+      filter.accept_caps(format, 23, 14);
+      for (unsigned seed : {1u, 2u, 3u})
+        expect_tensor(filter, make_picture(format, 23, 14, Content::random, seed), how);
+    }
+}
+GST_END_TEST
+
+namespace {
+
+constexpr guint pool_size = 100000;
+
+GstPadProbeReturn offer_pool(GstPad*, GstPadProbeInfo* info, gpointer) {
+  GstQuery* query = GST_PAD_PROBE_INFO_QUERY(info);
+  if (GST_QUERY_TYPE(query) != GST_QUERY_ALLOCATION)
+    return GST_PAD_PROBE_OK;
+  GstBufferPool* pool = gst_buffer_pool_new();
+  gst_query_add_allocation_pool(query, pool, pool_size, 2, 4);
+  gst_object_unref(pool);
+  return GST_PAD_PROBE_HANDLED;
+}
+
+}  // namespace
+
+GST_START_TEST(test_pool_of_downstream) {
+  const FormatFacts& format = format_named("GRAY8");
+  FilterHarness filter("cudaintegral");
+  GstPad* src = gst_element_get_static_pad(filter.element(), "src");
+  gst_pad_add_probe(
+      src,
+      static_cast<GstPadProbeType>(GST_PAD_PROBE_TYPE_QUERY_DOWNSTREAM | GST_PAD_PROBE_TYPE_PUSH),
+      offer_pool, nullptr, nullptr);
+  filter.accept_caps(format, 23, 14);
+  for (unsigned seed = 0; seed < 9; ++seed)
+    expect_tensor(filter, make_picture(format, 23, 14, Content::random, seed),
+                  Integral{Output::sum});
+  gst_object_unref(src);
+}
+GST_END_TEST
+
+// Frames that another element has left in CUDA memory, where that is what is tested.
+GST_START_TEST(test_behind_another_element) {
+  const FormatFacts& format = formats()[static_cast<std::size_t>(__i__)];
+  const std::string feature = testing_cuda() ? "video/x-raw(memory:CUDAMemory)" : "video/x-raw";
+  const std::string backend = " backend=" + test_backend() + " ";
+  const Picture picture = make_picture(format, 61, 37, Content::natural, 4);
+  for (Output output : {Output::sum, Output::squared_sum, Output::mean, Output::threshold}) {
+    const Integral how = Integral{output};
+    std::string launch = "cudagaussblur sigma=0" + backend + "! capsfilter caps=" + feature +
+                         " ! cudaintegral output=" + nick_of(output) + backend;
+    if (!is_table(output))
+      launch += "! capsfilter caps=" + feature + " ! cudagaussblur sigma=0" + backend;
+    GstHarness* harness = new_shared_harness(launch);
+    gst_harness_set_src_caps_str(harness,
+                                 caps_of(format, 61, 37, colorimetry(format, false)).c_str());
+    GstBuffer* out = gst_harness_push_and_pull(harness, to_buffer(picture, odd_layout));
+    fail_unless(out != nullptr, "nothing came out of: %s", launch.c_str());
+    fail_unless(!is_cuda_memory(out));
+    if (is_table(output)) {
+      GstCaps* caps = gst_pad_get_current_caps(harness->sinkpad);
+      expect_tensor(out, caps, tensor_of(picture, how), launch);
+      gst_caps_unref(caps);
+    } else {
+      const FormatFacts& gray = natural_format(picture, output);
+      expect_picture(from_buffer(out, gray, 61, 37), gray_picture_of(picture, how, gray), launch);
+    }
+    gst_buffer_unref(out);
+    gst_harness_teardown(harness);
+  }
+}
+GST_END_TEST
+
+static Suite* check_integral_buffers_suite() {
+  Suite* suite = suite_create("cudaintegral buffers");
+  TCase* buffers = tcase_create("buffers");
+  suite_add_tcase(suite, buffers);
+  tcase_add_test(buffers, test_timestamps_flags_metas);
+  tcase_add_test(buffers, test_missing_frame_passes);
+  tcase_add_test(buffers, test_short_buffer);
+  tcase_add_test(buffers, test_memory_of_downstream);
+  tcase_add_test(buffers, test_pool_of_downstream);
+  tcase_add_loop_test(buffers, test_behind_another_element, 0, static_cast<int>(formats().size()));
+  return suite;
+}
+
+GST_CHECK_MAIN(check_integral_buffers)

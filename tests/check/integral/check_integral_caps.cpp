@@ -1,0 +1,404 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// What cudaintegral's output is called: the caps of tensors and of pictures, who gets which, and
+// what is refused.
+#include <gst/video/video.h>
+
+#include "tests/check/common/filterharness.h"
+#include "tests/check/common/integraldefinition.h"
+#include "tests/check/common/pipelines.h"
+
+using namespace check;
+
+namespace {
+
+// As in NNStreamer's tensor_typedef.h: GST_TENSORS_CAP_DEFAULT, and what its elements offer that
+// take tensors of any format.
+constexpr char nnstreamer_static[] =
+    "other/tensors, format = (string) static, num_tensors = (int) [ 1, 16 ], "
+    "framerate = (fraction) [ 0, max ]";
+constexpr char nnstreamer_any[] =
+    "other/tensors, format = (string) { static, flexible, sparse }, "
+    "framerate = (fraction) [ 0, max ]";
+
+void expect_caps(FilterHarness& filter, const std::string& expected) {
+  GstCaps* got = gst_pad_get_current_caps(filter.sink_pad());
+  GstCaps* right = gst_caps_from_string(expected.c_str());
+  fail_unless(got != nullptr && gst_caps_is_equal(got, right),
+              "%" GST_PTR_FORMAT " instead of %" GST_PTR_FORMAT, got, right);
+  gst_caps_unref(got);
+  gst_caps_unref(right);
+}
+
+/// Whether the element offers frames of these caps to upstream.
+bool offers(FilterHarness& filter, const char* text) {
+  GstCaps* offered = gst_pad_peer_query_caps(filter.source_pad(), nullptr);
+  GstCaps* caps = gst_caps_from_string(text);
+  const bool result = gst_caps_can_intersect(offered, caps);
+  gst_caps_unref(caps);
+  gst_caps_unref(offered);
+  return result;
+}
+
+/// Pushes a frame that must not get through; what the element says.
+std::string expect_refusal(FilterHarness& filter, const FormatFacts& format, int width,
+                           int height) {
+  filter.send_caps(caps_of(format, width, height));
+  const GstFlowReturn flow = filter.push(gst_buffer_new_allocate(nullptr, 64, nullptr));
+  fail_unless(flow == GST_FLOW_NOT_NEGOTIATED || flow == GST_FLOW_ERROR, "flow %s",
+              gst_flow_get_name(flow));
+  fail_unless(filter.pull() == nullptr);
+  return filter.messages().text(GST_MESSAGE_ERROR);
+}
+
+void expect_words(const std::string& text, const std::vector<const char*>& words) {
+  for (const char* word : words)
+    fail_unless(text.find(word) != std::string::npos, "no word of %s: %s", word, text.c_str());
+}
+
+/// Runs a pipeline of two frames from the element e on and calls what with e's output caps.
+template <class What>
+void with_output_caps(const std::string& rest, What what) {
+  run_pipeline(
+      "videotestsrc num-buffers=2 ! video/x-raw,format=NV12,width=62,height=34,framerate=10/1 ! "
+      "cudaintegral name=e " +
+          rest,
+      [&](GstElement* pipeline) {
+        GstElement* element = gst_bin_get_by_name(GST_BIN(pipeline), "e");
+        GstPad* pad = gst_element_get_static_pad(element, "src");
+        GstCaps* caps = gst_pad_get_current_caps(pad);
+        fail_unless(caps != nullptr, "never negotiated: %s", rest.c_str());
+        gchar* text = gst_caps_to_string(caps);
+        what(gst_caps_get_structure(caps, 0), std::string(text));
+        g_free(text);
+        gst_caps_unref(caps);
+        gst_object_unref(pad);
+        gst_object_unref(element);
+      });
+}
+
+}  // namespace
+
+/* Tensors */
+
+GST_START_TEST(test_nnstreamer_template) {
+  GstElement* element = gst_element_factory_make("cudaintegral", nullptr);
+  GstCaps* ours = gst_pad_template_get_caps(gst_element_get_pad_template(element, "src"));
+  for (const char* text : {nnstreamer_static, nnstreamer_any}) {
+    GstCaps* theirs = gst_caps_from_string(text);
+    fail_unless(gst_caps_can_intersect(ours, theirs), "%s", text);
+    for (Output output : all_tables)
+      for (ElementType type : all_element_types)
+        for (bool same_size : {false, true}) {
+          Integral how{output, same_size};
+          how.type = type;
+          FilterHarness filter("cudaintegral", how.properties());
+          gst_harness_set_sink_caps_str(filter.harness(), text);
+          const FormatFacts& format = format_named("RGB");
+          filter.accept_caps(format, 20, 10);
+          expect_tensor(filter, make_picture(format, 20, 10, Content::natural, 1), how);
+          GstCaps* caps = gst_pad_get_current_caps(filter.sink_pad());
+          fail_unless(gst_caps_is_subset(caps, theirs));
+          gst_caps_unref(caps);
+        }
+    gst_caps_unref(theirs);
+  }
+  gst_caps_unref(ours);
+  gst_object_unref(element);
+}
+GST_END_TEST
+
+GST_START_TEST(test_tensor_caps) {
+  for (const auto& [more, framerate] :
+       {std::pair{"framerate=30000/1001", "30000/1001"},
+        std::pair{"framerate=0/1, max-framerate=25/1", "0/1"},
+        std::pair{"framerate=25/1, pixel-aspect-ratio=16/15, colorimetry=bt709, chroma-site=mpeg2, "
+                  "multiview-mode=side-by-side, interlace-mode=interleaved",
+                  "25/1"}}) {
+    FilterHarness filter("cudaintegral");
+    fail_unless(
+        filter.send_caps(std::string("video/x-raw, format=NV12, width=98, height=54, ") + more));
+    expect_caps(filter,
+                std::string("other/tensors, format=(string)static, num_tensors=(int)1, "
+                            "dimensions=(string)1:99:55:1, types=(string)uint32, framerate=") +
+                    framerate);
+  }
+}
+GST_END_TEST
+
+GST_START_TEST(test_any_peer_gets_the_tensor) {
+  for (const char* sink :
+       {"fakesink", "filesink location=/dev/null", "appsink sync=false wait-on-eos=false",
+        "tee name=t ! queue ! fakesink t. ! queue ! fakesink", "queue ! identity ! fakesink",
+        "other/tensors ! fakesink"})
+    with_output_caps(
+        std::string("! ") + sink, [&](const GstStructure* structure, const std::string& text) {
+          fail_unless(gst_structure_has_name(structure, "other/tensors") &&
+                          text.find("memory:") == std::string::npos,
+                      "%s for: %s", text.c_str(), sink);
+          fail_unless_equals_string(gst_structure_get_string(structure, "dimensions"), "1:63:35:1");
+        });
+}
+GST_END_TEST
+
+// The tensor rather than the picture, whatever downstream names first.
+GST_START_TEST(test_tensor_rather_than_picture) {
+  for (const char* sink_caps : {"video/x-raw; other/tensors", "other/tensors; video/x-raw",
+                                "video/x-raw(memory:CUDAMemory); video/x-raw; other/tensors"}) {
+    FilterHarness filter("cudaintegral");
+    gst_harness_set_sink_caps_str(filter.harness(), sink_caps);
+    const FormatFacts& format = format_named("GRAY8");
+    filter.accept_caps(format, 20, 10);
+    expect_tensor(filter, make_picture(format, 20, 10, Content::natural, 1), Integral{Output::sum});
+  }
+}
+GST_END_TEST
+
+// Tensors of one size are tables of frames of one size.
+GST_START_TEST(test_size_from_dimensions) {
+  for (bool same_size : {false, true}) {
+    FilterHarness filter("cudaintegral", Integral{Output::sum, same_size}.properties());
+    const auto downstream = [&](const char* caps) {
+      gst_harness_set_sink_caps_str(filter.harness(), caps);
+    };
+    downstream("other/tensors, dimensions=(string)1:65:49:1");
+    fail_unless(offers(filter, same_size ? "video/x-raw, width=65, height=49"
+                                         : "video/x-raw, width=64, height=48"));
+    fail_unless(!offers(filter, same_size ? "video/x-raw, width=64" : "video/x-raw, width=65"));
+    downstream("other/tensors, dimensions=(string){ 1:65:49:1, 1:3:2:1 }");
+    fail_unless(offers(
+        filter, same_size ? "video/x-raw, width=3, height=2" : "video/x-raw, width=2, height=1"));
+    fail_unless(!offers(filter, "video/x-raw, width=4"));
+    downstream("other/tensors, dimensions=(string)1:1:1:1");
+    fail_unless(offers(filter, "video/x-raw") == same_size);
+    for (const char* none :
+         {"other/tensors, dimensions=(string)3:65:49:1",
+          "other/tensors, dimensions=(string)1:65:49",
+          "other/tensors, dimensions=(string)1:65:49:2",
+          "other/tensors, dimensions=(string)\"1:65:49:1,1:65:49:1\"",
+          "other/tensors, dimensions=(string)65:49:1:1", "other/tensors, dimensions=(string)\"\"",
+          "other/tensors, num_tensors=2", "other/tensors, format=(string)flexible",
+          "other/tensors, types=(string)int32", "other/tensors(memory:CUDAMemory)", "other/tensor",
+          "audio/x-raw"}) {
+      downstream(none);
+      fail_unless(!offers(filter, "video/x-raw"), "offered for %s", none);
+    }
+    downstream("other/tensors, framerate=30/1");
+    fail_unless(offers(filter, "video/x-raw, framerate=30/1"));
+    fail_unless(!offers(filter, "video/x-raw, framerate=25/1"));
+  }
+}
+GST_END_TEST
+
+// Downstream that wants elements of one type gets them where the sums allow it.
+GST_START_TEST(test_type_that_downstream_takes) {
+  const FormatFacts &gray = format_named("GRAY8"), &deep = format_named("GRAY16_LE");
+  FilterHarness filter("cudaintegral");
+  gst_harness_set_sink_caps_str(filter.harness(), "other/tensors, types=(string)uint32");
+  filter.accept_caps(gray, 400, 300);
+  fail_unless(!filter.send_caps(caps_of(deep, 400, 300)));
+  FilterHarness floats("cudaintegral", {{"element-type", "float32"}});
+  gst_harness_set_sink_caps_str(floats.harness(), "other/tensors, types=(string)uint32");
+  fail_unless(!floats.send_caps(caps_of(gray, 400, 300)));
+  gst_harness_set_sink_caps_str(floats.harness(),
+                                "other/tensors, types=(string){ int8, float32, uint32 }");
+  floats.accept_caps(gray, 400, 300);
+}
+GST_END_TEST
+
+GST_START_TEST(test_launch_lines) {
+  for (const char* output : {"sum", "squared-sum", "tilted-sum"})
+    with_output_caps(std::string("output=") + output +
+                         " ! other/tensors,types=(string)uint32 ! "
+                         "fakesink",
+                     [&](const GstStructure* structure, const std::string&) {
+                       gint n = 0, d = 0;
+                       fail_unless(gst_structure_get_fraction(structure, "framerate", &n, &d));
+                       fail_unless(n == 10 && d == 1);
+                     });
+  // The source has no size of its own: it takes the one that the tensor asks for.
+  run_pipeline(
+      "videotestsrc num-buffers=2 ! cudaintegral name=e ! other/tensors,dimensions=(string)"
+      "1:101:51:1 ! fakesink",
+      [](GstElement*) {});
+  run_pipeline(
+      "videotestsrc num-buffers=2 ! cudaintegral name=e table-layout=same-size ! "
+      "video/x-raw,width=101,height=51 ! fakesink",
+      [](GstElement*) {});
+}
+GST_END_TEST
+
+/* Pictures */
+
+struct PictureCase {
+  Integral how;
+  const char* in;    ///< from "format" on
+  const char* sink;  ///< caps downstream, after "video/x-raw"
+  const char* out;   ///< from "format" on
+};
+
+// What stays true of a gray picture is kept, what does not goes.
+GST_START_TEST(test_picture_caps) {
+  const Integral sum = Integral{Output::sum}, same = Integral{Output::sum, true},
+                 mean = Integral{Output::mean}, stddev = Integral{Output::stddev},
+                 threshold = Integral{Output::threshold}, denoise = Integral{Output::denoise};
+  const char* const all =
+      "format=NV12, width=64, height=48, framerate=25/1, pixel-aspect-ratio=16/15, "
+      "colorimetry=bt709, chroma-site=mpeg2, interlace-mode=interleaved, "
+      "field-order=top-field-first, multiview-mode=side-by-side, multiview-flags=half-aspect, "
+      "views=1";
+  const char* const rest =
+      "width=64, height=48, framerate=25/1, pixel-aspect-ratio=16/15, interlace-mode=interleaved, "
+      "field-order=top-field-first, multiview-mode=side-by-side, multiview-flags=half-aspect, "
+      "views=1";
+  const std::string gray8 = std::string("format=GRAY8, ") + rest;
+  const std::string limited = gray8 + ", colorimetry=bt709";
+  for (const PictureCase& c : {
+           PictureCase{sum, all, "",
+                       "format=GRAY8, width=65, height=49, framerate=25/1, "
+                       "pixel-aspect-ratio=16/15, views=1"},
+           PictureCase{same, all, "",
+                       "format=GRAY8, width=64, height=48, framerate=25/1, "
+                       "pixel-aspect-ratio=16/15, views=1"},
+           PictureCase{mean, all, "", limited.c_str()},
+           PictureCase{stddev, all, "", gray8.c_str()},
+           PictureCase{threshold, all, "", gray8.c_str()},
+           PictureCase{denoise, all, "", all},
+           PictureCase{sum, "format=RGB, width=7, height=3, framerate=0/1, max-framerate=9/1",
+                       ", format=GRAY16_LE",
+                       "format=GRAY16_LE, width=8, height=4, framerate=0/1, max-framerate=9/1"},
+           PictureCase{sum, "format=RGB, width=7, height=3, framerate=25/1",
+                       ", format=(string){ GRAY16_LE, GRAY8 }",
+                       "format=GRAY8, width=8, height=4, framerate=25/1"},
+           PictureCase{threshold, "format=P010_10LE, width=7, height=3, framerate=25/1",
+                       ", format=(string){ GRAY16_LE, GRAY8 }",
+                       "format=GRAY8, width=7, height=3, framerate=25/1"},
+           PictureCase{threshold, "format=RGBA, width=7, height=3, framerate=25/1",
+                       ", format=GRAY16_LE", "format=GRAY16_LE, width=7, height=3, framerate=25/1"},
+           // A mean has the range of the samples: of YUV the limited one where nothing is said.
+           PictureCase{mean, "format=P010_10LE, width=8, height=8, framerate=25/1", "",
+                       "format=GRAY16_LE, width=8, height=8, framerate=25/1, colorimetry=bt601"},
+           PictureCase{mean, "format=I420, width=8, height=8, framerate=25/1, colorimetry=1:4:16:4",
+                       "", "format=GRAY8, width=8, height=8, framerate=25/1"},
+           PictureCase{mean, "format=RGB, width=8, height=8, framerate=25/1, colorimetry=sRGB", "",
+                       "format=GRAY8, width=8, height=8, framerate=25/1"},
+           PictureCase{mean, "format=GRAY8, width=8, height=8, framerate=25/1", "",
+                       "format=GRAY8, width=8, height=8, framerate=25/1"},
+           PictureCase{stddev, "format=GRAY16_LE, width=8, height=8, framerate=25/1", "",
+                       "format=GRAY16_LE, width=8, height=8, framerate=25/1"},
+       }) {
+    FilterHarness filter("cudaintegral", c.how.properties());
+    gst_harness_set_sink_caps_str(filter.harness(), (std::string("video/x-raw") + c.sink).c_str());
+    fail_unless(filter.send_caps(std::string("video/x-raw, ") + c.in), "refused: %s", c.in);
+    expect_caps(filter, std::string("video/x-raw, ") + c.out);
+  }
+}
+GST_END_TEST
+
+// What downstream takes is all that upstream is offered.
+GST_START_TEST(test_pictures_that_downstream_takes) {
+  const auto expect = [](const Integral& how, const char* downstream,
+                         const std::vector<const char*>& possible,
+                         const std::vector<const char*>& impossible) {
+    FilterHarness filter("cudaintegral", how.properties());
+    gst_harness_set_sink_caps_str(filter.harness(), downstream);
+    for (const char* text : possible)
+      fail_unless(offers(filter, text), "%s is not offered for %s", text, downstream);
+    for (const char* text : impossible)
+      fail_unless(!offers(filter, text), "%s is offered for %s", text, downstream);
+  };
+  for (Output output : {Output::mean, Output::stddev}) {
+    expect(Integral{output}, "video/x-raw, format=GRAY8",
+           {"video/x-raw, format=(string){ NV12, RGB }"},
+           {"video/x-raw, format=(string){ P010_10LE, GRAY16_LE, I420_10LE }"});
+    expect(Integral{output}, "video/x-raw, format=GRAY16_LE",
+           {"video/x-raw, format=P010_10LE", "video/x-raw, format=GRAY16_LE"},
+           {"video/x-raw, format=NV12", "video/x-raw, format=GRAY8"});
+    expect(Integral{output}, "video/x-raw, format=NV12", {}, {"video/x-raw"});
+    expect(Integral{output}, "other/tensors", {}, {"video/x-raw"});
+    expect(Integral{output}, "video/x-raw, width=9", {"video/x-raw, width=9"},
+           {"video/x-raw, width=8"});
+  }
+  for (const char* downstream : {"video/x-raw, format=GRAY8", "video/x-raw, format=GRAY16_LE"})
+    for (Output output : {Output::threshold, Output::sum})
+      expect(Integral{output}, downstream,
+             {"video/x-raw, format=NV12", "video/x-raw, format=P010_10LE"}, {});
+  expect(Integral{Output::threshold}, "video/x-raw, format=RGB", {}, {"video/x-raw"});
+  expect(Integral{Output::denoise}, "video/x-raw, format=RGB", {"video/x-raw, format=RGB"},
+         {"video/x-raw, format=GRAY8"});
+  expect(Integral{Output::sum}, "video/x-raw, width=[ 10, 20 ], height=(int){ 1, 9, [ 30, 40 ] }",
+         {"video/x-raw, width=9", "video/x-raw, width=19", "video/x-raw, height=8",
+          "video/x-raw, height=29", "video/x-raw, height=39"},
+         {"video/x-raw, width=8", "video/x-raw, width=20", "video/x-raw, height=1",
+          "video/x-raw, height=9", "video/x-raw, height=28", "video/x-raw, height=40"});
+  expect(Integral{Output::sum}, "video/x-raw, width=1", {}, {"video/x-raw"});
+  expect(Integral{Output::sum, true}, "video/x-raw, width=1", {"video/x-raw, width=1"},
+         {"video/x-raw, width=2"});
+}
+GST_END_TEST
+
+GST_START_TEST(test_system_memory_unless_named) {
+  for (const char* output : {"sum", "mean", "threshold", "denoise"})
+    for (const char* sink :
+         {"video/x-raw(ANY) ! fakesink", "video/x-raw ! fakesink", "videoconvert ! fakesink"})
+      with_output_caps(std::string("output=") + output + " search-size=3 patch-size=1 ! " + sink,
+                       [&](const GstStructure* structure, const std::string& text) {
+                         fail_unless(gst_structure_has_name(structure, "video/x-raw") &&
+                                         text.find("memory:CUDAMemory") == std::string::npos,
+                                     "%s for: %s", text.c_str(), sink);
+                       });
+}
+GST_END_TEST
+
+/* What is refused */
+
+GST_START_TEST(test_too_large_for_a_picture) {
+  for (const auto& [width, height] : {std::pair{65535, 2}, std::pair{2, 65535}}) {
+    FilterHarness filter("cudaintegral");
+    gst_harness_set_sink_caps_str(filter.harness(), "video/x-raw");
+    expect_words(expect_refusal(filter, format_named("GRAY8"), width, height),
+                 {"65536", "table-layout=same-size", "other/tensors"});
+    filter.accept_caps(format_named("GRAY8"), 65534, 2);
+
+    FilterHarness same("cudaintegral", {{"table-layout", "same-size"}});
+    gst_harness_set_sink_caps_str(same.harness(), "video/x-raw");
+    same.accept_caps(format_named("GRAY8"), width, height);
+  }
+}
+GST_END_TEST
+
+GST_START_TEST(test_too_large_for_a_buffer) {
+  FilterHarness filter("cudaintegral", {{"element-type", "uint64"}});
+  expect_words(expect_refusal(filter, format_named("GRAY8"), 30000, 30000),
+               {"30001", "element-type=uint32"});
+  const FormatFacts& format = format_named("GRAY8");
+  filter.accept_caps(format, 16, 16);
+  Integral how = Integral{Output::sum};
+  how.type = ElementType::uint64;
+  expect_tensor(filter, make_picture(format, 16, 16, Content::natural, 1), how);
+}
+GST_END_TEST
+
+static Suite* check_integral_caps_suite() {
+  Suite* suite = suite_create("cudaintegral caps");
+  TCase* tensors = tcase_create("tensors");
+  suite_add_tcase(suite, tensors);
+  tcase_add_test(tensors, test_nnstreamer_template);
+  tcase_add_test(tensors, test_tensor_caps);
+  tcase_add_test(tensors, test_any_peer_gets_the_tensor);
+  tcase_add_test(tensors, test_tensor_rather_than_picture);
+  tcase_add_test(tensors, test_size_from_dimensions);
+  tcase_add_test(tensors, test_type_that_downstream_takes);
+  tcase_add_test(tensors, test_launch_lines);
+  TCase* pictures = tcase_create("pictures");
+  suite_add_tcase(suite, pictures);
+  tcase_add_test(pictures, test_picture_caps);
+  tcase_add_test(pictures, test_pictures_that_downstream_takes);
+  tcase_add_test(pictures, test_system_memory_unless_named);
+  TCase* refused = tcase_create("refused");
+  suite_add_tcase(suite, refused);
+  tcase_add_test(refused, test_too_large_for_a_picture);
+  tcase_add_test(refused, test_too_large_for_a_buffer);
+  return suite;
+}
+
+GST_CHECK_MAIN(check_integral_caps)

@@ -1,0 +1,366 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// Pictures of cudaintegral: mean, deviation, threshold and denoised frames of every format equal
+// the definition.
+#include <cmath>
+#include <iterator>
+#include <random>
+
+#include "tests/check/common/filterharness.h"
+#include "tests/check/common/integraldefinition.h"
+#include "tests/check/common/photographs.h"
+
+using namespace check;
+
+namespace {
+
+struct Size {
+  int width, height;
+};
+
+constexpr Output gray_outputs[] = {Output::mean, Output::stddev, Output::threshold};
+
+const FormatFacts& format_number(int i) {
+  return formats()[static_cast<std::size_t>(i)];
+}
+
+Integral with_radius(Output output, int radius) {
+  Integral how;
+  how.output = output;
+  how.radius = radius;
+  return how;
+}
+
+/// Both rules, near to what is usual and far from it.
+std::vector<Integral> various_thresholds() {
+  std::vector<Integral> list(8, with_radius(Output::threshold, 4));
+  list[1].ratio = 0;
+  list[1].radius = 1;
+  list[2].ratio = 1;
+  list[3].ratio = 0.37;
+  list[3].radius = 25;
+  list[4].sauvola = true;
+  list[5].sauvola = true;
+  list[5].k = 0.5;
+  list[5].range = 40;
+  list[5].radius = 2;
+  list[6].sauvola = true;
+  list[6].k = 0;
+  list[7].sauvola = true;
+  list[7].k = 1;
+  list[7].range = 65535;
+  list[7].radius = 60;
+  return list;
+}
+
+Integral of_strength(double strength, int search = 5, int patch = 3) {
+  Integral how;
+  how.output = Output::denoise;
+  how.search = search;
+  how.patch = patch;
+  how.strength = strength;
+  return how;
+}
+
+/// Frames with noise of a few levels on something that is worth keeping.
+Picture noisy_picture(const FormatFacts& format, int width, int height, unsigned seed) {
+  Picture picture = make_picture(format, width, height, Content::random, seed);
+  std::mt19937 random(seed);
+  for (int y = 0; y < height; ++y)
+    for (int x = 0; x < width; ++x)
+      for (int place = 0; place < static_cast<int>(format.places.size()); ++place) {
+        const int shape = ((x / 7 + y / 5) % 2) * 90 + x + place * 9;
+        const int value = 40 + shape % 160 + static_cast<int>(random() % 17);
+        picture.set_sample(place, x, y,
+                           value << (format.bits - 8) | value % (1 << (format.bits - 8)));
+      }
+  return picture;
+}
+
+}  // namespace
+
+GST_START_TEST(test_formats_and_sizes) {
+  const FormatFacts& format = format_number(__i__);
+  for (Output output : gray_outputs) {
+    FilterHarness filter("cudaintegral", {{"output", nick_of(output)}});
+    unsigned seed = 1;
+    for (const Size& size :
+         {Size{1, 1}, Size{1, 2}, Size{2, 1}, Size{1, 37}, Size{41, 1}, Size{5, 3}, Size{16, 16},
+          Size{17, 9}, Size{33, 31}, Size{131, 6}, Size{7, 83}})
+      for (bool limited : {false, true}) {
+        if (limited && format.family == Family::rgb)
+          continue;
+        filter.accept_caps(format, size.width, size.height, colorimetry(format, limited));
+        const Picture picture = make_picture(format, size.width, size.height,
+                                             all_contents[seed % std::size(all_contents)], seed);
+        for (int radius : {7, 0, 1, 3, 200, 65535}) {
+          const Integral how = with_radius(output, radius);
+          apply(filter, how);
+          expect_gray_picture(filter, picture, how, natural_format(picture, output),
+                              all_layouts[++seed % std::size(all_layouts)]);
+        }
+      }
+  }
+}
+GST_END_TEST
+
+GST_START_TEST(test_thresholds) {
+  const FormatFacts& format = format_number(__i__);
+  for (const char* out : {"GRAY8", "GRAY16_LE"}) {
+    FilterHarness filter("cudaintegral", {{"output", "threshold"}});
+    gst_harness_set_sink_caps_str(filter.harness(),
+                                  (std::string("video/x-raw, format=") + out).c_str());
+    filter.accept_caps(format, 61, 47, colorimetry(format, false));
+    for (Content content : all_contents)
+      for (const Integral& how : various_thresholds()) {
+        apply(filter, how);
+        expect_gray_picture(filter, make_picture(format, 61, 47, content, 3), how,
+                            format_named(out), odd_layout);
+      }
+  }
+}
+GST_END_TEST
+
+// The extremes of all sums: everything white, one white pixel, black and white in columns.
+GST_START_TEST(test_extreme_contents) {
+  for (const char* name : {"GRAY8", "GRAY16_LE", "P010_10LE", "BGR"})
+    for (Output output : gray_outputs)
+      for (int pattern = 0; pattern < 3; ++pattern) {
+        const FormatFacts& format = format_named(name);
+        Picture picture(format, 300, 200);
+        for (int y = 0; y < 200; ++y)
+          for (int x = 0; x < 300; ++x)
+            for (int place = 0; place < static_cast<int>(format.places.size()); ++place)
+              if (pattern == 0 || (pattern == 1 && x == 150 && y == 100) ||
+                  (pattern == 2 && x % 2 == 0))
+                picture.set_sample(place, x, y, format.peak());
+        FilterHarness filter("cudaintegral", {{"output", nick_of(output)}});
+        filter.accept_caps(format, 300, 200, colorimetry(format, false));
+        for (int radius : {1, 30, 300}) {
+          const Integral how = with_radius(output, radius);
+          apply(filter, how);
+          expect_gray_picture(filter, picture, how, natural_format(picture, output));
+        }
+      }
+}
+GST_END_TEST
+
+// Large enough that every thread, block and tail of a row has work of its own.
+GST_START_TEST(test_large_frames) {
+  for (const char* name : {"GRAY8", "NV12", "RGB", "BGRx", "P010_10LE", "GRAY16_LE", "UYVY"})
+    for (Output output : gray_outputs) {
+      const FormatFacts& format = format_named(name);
+      FilterHarness filter("cudaintegral", {{"output", nick_of(output)}});
+      filter.accept_caps(format, 683, 421, colorimetry(format, false));
+      const Picture picture = make_picture(format, 683, 421, Content::natural, 9);
+      for (int radius : {3, 400}) {
+        const Integral how = with_radius(output, radius);
+        apply(filter, how);
+        expect_gray_picture(filter, picture, how, natural_format(picture, output), odd_layout);
+      }
+    }
+}
+GST_END_TEST
+
+GST_START_TEST(test_extreme_shapes) {
+  for (const char* name : {"GRAY8", "RGB", "GRAY16_LE", "YUY2"})
+    for (Output output : gray_outputs)
+      for (const Size& size : {Size{32767, 1}, Size{1, 32767}}) {
+        const FormatFacts& format = format_named(name);
+        FilterHarness filter("cudaintegral", {{"output", nick_of(output)}});
+        filter.accept_caps(format, size.width, size.height, colorimetry(format, false));
+        const Picture picture = make_picture(format, size.width, size.height, Content::natural, 17);
+        expect_gray_picture(filter, picture, with_radius(output, 7),
+                            natural_format(picture, output));
+      }
+}
+GST_END_TEST
+
+GST_START_TEST(test_denoise) {
+  const FormatFacts& format = format_number(__i__);
+  FilterHarness filter("cudaintegral", {{"output", "denoise"}});
+  unsigned seed = 1;
+  for (const Size& size : {Size{1, 1}, Size{1, 2}, Size{2, 1}, Size{1, 23}, Size{21, 1}, Size{5, 3},
+                           Size{33, 26}, Size{50, 9}}) {
+    filter.accept_caps(format, size.width, size.height, colorimetry(format, false));
+    for (const Integral& how : {of_strength(10), of_strength(30, 7, 1), of_strength(3.3, 3, 7),
+                                of_strength(80, 9, 5), of_strength(255, 1, 3), of_strength(0)}) {
+      apply(filter, how);
+      for (const Picture& picture :
+           {noisy_picture(format, size.width, size.height, ++seed),
+            make_picture(format, size.width, size.height, all_contents[seed % 5], seed)})
+        expect_picture(filter.process(picture, all_layouts[seed % std::size(all_layouts)]),
+                       denoised(picture, how), how.description());
+    }
+  }
+}
+GST_END_TEST
+
+GST_START_TEST(test_denoise_as_made) {
+  for (const char* name : {"GRAY8", "NV12", "BGRA", "I420_10LE", "GRAY16_LE"}) {
+    const FormatFacts& format = format_named(name);
+    FilterHarness filter("cudaintegral", {{"output", "denoise"}});
+    filter.accept_caps(format, 48, 27, colorimetry(format, false));
+    const Picture picture = noisy_picture(format, 48, 27, 3);
+    Integral how;
+    how.output = Output::denoise;
+    const Picture out = filter.process(picture, odd_layout);
+    expect_picture(out, denoised(picture, how), "as made");
+    fail_unless(!difference(out, picture).empty(), "%s: nothing was denoised", name);
+  }
+}
+GST_END_TEST
+
+// What denoising is for: less noise, and edges where they were.
+GST_START_TEST(test_denoise_removes_noise) {
+  const FormatFacts& format = format_named("GRAY8");
+  std::mt19937 random(1);
+  Picture picture(format, 64, 48);
+  for (int y = 0; y < 48; ++y)
+    for (int x = 0; x < 64; ++x)
+      picture.set_sample(0, x, y, (x < 32 ? 60 : 180) + static_cast<int>(random() % 21) - 10);
+  FilterHarness filter("cudaintegral", {{"output", "denoise"}});
+  filter.accept_caps(format, 64, 48);
+  const Picture out = filter.process(picture);
+  const auto error = [](const Picture& p) {
+    double sum = 0;
+    for (int y = 0; y < 48; ++y)
+      for (int x = 0; x < 64; ++x)
+        sum += std::abs(p.sample(0, x, y) - (x < 32 ? 60 : 180));
+    return sum / (64 * 48);
+  };
+  fail_unless(error(out) < error(picture) / 3, "%f levels instead of %f", error(out),
+              error(picture));
+}
+GST_END_TEST
+
+// The same 10-bit values, once in the high and once in the low bits of their words.
+GST_START_TEST(test_p010_agrees_with_i420_10le) {
+  const FormatFacts &high = format_named("P010_10LE"), &low = format_named("I420_10LE");
+  const Picture a = make_picture(high, 75, 53, Content::natural, 21);
+  Picture b(low, 75, 53);
+  for (int y = 0; y < b.height; ++y)
+    for (int x = 0; x < b.width; ++x)
+      b.set_sample(0, x, y, a.sample(0, x, y));
+  for (Output output : gray_outputs) {
+    const Integral how = with_radius(output, 5);
+    FilterHarness first("cudaintegral", how.properties()), second("cudaintegral", how.properties());
+    first.accept_caps(high, 75, 53);
+    second.accept_caps(low, 75, 53);
+    GstBuffer *c = first.process(to_buffer(a)), *d = second.process(to_buffer(b));
+    fail_unless(bytes_of(c) == bytes_of(d), "%s", nick_of(output));
+    gst_buffer_unref(c);
+    gst_buffer_unref(d);
+  }
+}
+GST_END_TEST
+
+// Both fields are one picture.
+GST_START_TEST(test_interleaved_fields) {
+  const FormatFacts& format = format_named("I420");
+  Picture picture = make_picture(format, 36, 26, Content::natural, 1);
+  picture.interlaced = true;
+  for (Output output : gray_outputs) {
+    FilterHarness filter("cudaintegral", {{"output", nick_of(output)}});
+    filter.accept_caps(format, 36, 26, colorimetry(format, false) + ", interlace-mode=interleaved");
+    expect_gray_picture(filter, picture, with_radius(output, 7), natural_format(picture, output));
+  }
+  FilterHarness filter("cudaintegral", of_strength(40).properties());
+  filter.accept_caps(format, 36, 26, colorimetry(format, false) + ", interlace-mode=interleaved");
+  expect_picture(filter.process(picture), denoised(picture, of_strength(40)), "interleaved");
+}
+GST_END_TEST
+
+// Anything with anything, from seeds; each failure names its own.
+GST_START_TEST(test_random_cases) {
+  for (unsigned i = 0; i < 30; ++i) {
+    const unsigned seed = 1000u * static_cast<unsigned>(__i__) + i;
+    std::mt19937 random(seed);
+    const auto below = [&](unsigned n) { return static_cast<int>(random() % n); };
+    const auto log_uniform = [&](double least, double most) {
+      return least * std::exp(std::log(most / least) * (random() % 1000) / 1000.0);
+    };
+    const FormatFacts& format = format_number(below(static_cast<unsigned>(formats().size())));
+    Integral how;
+    how.output = all_outputs[below(7)];
+    how.same_size = below(2) == 0;
+    how.type = all_element_types[below(5)];
+    how.radius = static_cast<int>(log_uniform(1, 300)) - 1;
+    how.sauvola = below(2) == 0;
+    how.ratio = below(257) / 256.0;
+    how.k = below(257) / 256.0;
+    how.range = below(2) == 0 ? 0 : log_uniform(0.1, 1000);
+    how.search = 1 + 2 * below(6);
+    how.patch = 1 + 2 * below(4);
+    how.strength = below(6) == 0 ? 0 : log_uniform(0.5, 255);
+    const double most = how.output == Output::denoise ? 40 : 200;
+    const int width = static_cast<int>(log_uniform(1, most));
+    const int height = static_cast<int>(log_uniform(1, most));
+    Layout layout;
+    layout.meta = below(4) != 0;
+    layout.first = below(16);
+    layout.row_padding = below(70);
+    layout.plane_gap = below(20);
+    layout.reverse = below(4) == 0;
+    layout.split = !layout.reverse && below(3) == 0;
+
+    FilterHarness filter("cudaintegral", how.properties());
+    const bool picture_of_table = is_table(how.output) && below(2) == 0;
+    if (picture_of_table)
+      gst_harness_set_sink_caps_str(filter.harness(), "video/x-raw");
+    filter.accept_caps(format, width, height, colorimetry(format, false));
+    const Picture picture = make_picture(format, width, height, all_contents[below(5)], seed);
+    if (how.output == Output::denoise)
+      expect_picture(filter.process(picture, layout), denoised(picture, how),
+                     "seed " + std::to_string(seed) + ": " + how.description());
+    else if (is_table(how.output) && !picture_of_table)
+      expect_tensor(filter, picture, how, layout);
+    else
+      expect_gray_picture(filter, picture, how, natural_format(picture, how.output), layout);
+  }
+}
+GST_END_TEST
+
+GST_START_TEST(test_photographs) {
+  const Photograph& photograph = photographs[__i__];
+  const auto through = [&](const Integral& how, const char* format) {
+    std::string element = "cudaintegral backend=" + test_backend();
+    for (const Property& property : how.properties())
+      element += " " + text_of(property);
+    return photograph_through(photograph, format_named(format), "", element);
+  };
+  for (const Integral& how : various_thresholds()) {
+    const auto [before, after] = through(how, "GRAY8");
+    expect_picture(after, gray_picture_of(before, how, format_named("GRAY8")), photograph.file);
+  }
+  for (const char* format : {"GRAY8", "GRAY16_LE"})
+    for (Output output : {Output::mean, Output::stddev}) {
+      const Integral how = with_radius(output, 20);
+      const auto [before, after] = through(how, format);
+      expect_picture(after, gray_picture_of(before, how, format_named(format)), photograph.file);
+    }
+}
+GST_END_TEST
+
+static Suite* check_integral_pictures_suite() {
+  Suite* suite = suite_create("cudaintegral pictures");
+  TCase* tc = tcase_create("pixels");
+  const int count = static_cast<int>(formats().size());
+  suite_add_tcase(suite, tc);
+  tcase_set_timeout(tc, 120);
+  tcase_add_loop_test(tc, test_formats_and_sizes, 0, count);
+  tcase_add_loop_test(tc, test_thresholds, 0, count);
+  tcase_add_test(tc, test_extreme_contents);
+  tcase_add_test(tc, test_large_frames);
+  tcase_add_test(tc, test_extreme_shapes);
+  tcase_add_loop_test(tc, test_denoise, 0, count);
+  tcase_add_test(tc, test_denoise_as_made);
+  tcase_add_test(tc, test_denoise_removes_noise);
+  tcase_add_test(tc, test_p010_agrees_with_i420_10le);
+  tcase_add_test(tc, test_interleaved_fields);
+  tcase_add_loop_test(tc, test_random_cases, 0, 10);
+  ADD_LOOP_TEST_UNLESS(tc, test_photographs, static_cast<int>(std::size(photographs)),
+                       unless_photographs());
+  return suite;
+}
+
+GST_CHECK_MAIN(check_integral_pictures)

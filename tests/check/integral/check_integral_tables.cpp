@@ -1,0 +1,255 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// Tables of cudaintegral, as tensors and as pictures: every element of them equals the definition.
+#include <cstring>
+#include <iterator>
+
+#include "tests/check/common/filterharness.h"
+#include "tests/check/common/integraldefinition.h"
+
+using namespace check;
+
+namespace {
+
+struct Size {
+  int width, height;
+};
+
+const FormatFacts& format_number(int i) {
+  return formats()[static_cast<std::size_t>(i)];
+}
+
+Integral table(Output output, bool same_size = false, ElementType type = ElementType::automatic) {
+  Integral how;
+  how.output = output;
+  how.same_size = same_size;
+  how.type = type;
+  return how;
+}
+
+/// Calls what with every kind of table in both of its layouts.
+template <class What>
+void for_each_table(What what) {
+  for (Output output : all_tables)
+    for (bool same_size : {false, true})
+      what(table(output, same_size));
+}
+
+/// All samples as large as the format allows.
+Picture brightest(const FormatFacts& format, int width, int height) {
+  Picture picture(format, width, height);
+  for (int y = 0; y < height; ++y)
+    for (int x = 0; x < width; ++x)
+      for (int place = 0; place < static_cast<int>(format.places.size()); ++place)
+        picture.set_sample(place, x, y, format.peak());
+  return picture;
+}
+
+/// The type in the caps that came out.
+std::string type_out(FilterHarness& filter) {
+  GstCaps* caps = gst_pad_get_current_caps(filter.sink_pad());
+  fail_unless(caps != nullptr);
+  const gchar* type = gst_structure_get_string(gst_caps_get_structure(caps, 0), "types");
+  const std::string copy = type != nullptr ? type : "no tensor";
+  gst_caps_unref(caps);
+  return copy;
+}
+
+}  // namespace
+
+GST_START_TEST(test_formats_and_sizes) {
+  const FormatFacts& format = format_number(__i__);
+  for_each_table([&](const Integral& how) {
+    FilterHarness filter("cudaintegral", how.properties());
+    unsigned seed = 1;
+    for (const Size& size : {Size{1, 1}, Size{1, 2}, Size{2, 1}, Size{1, 37}, Size{41, 1},
+                             Size{5, 3}, Size{16, 16}, Size{17, 9}, Size{33, 31}, Size{131, 6}}) {
+      filter.accept_caps(format, size.width, size.height,
+                         colorimetry(format, seed % 2 == 0 && format.family != Family::rgb));
+      const Picture picture = make_picture(format, size.width, size.height,
+                                           all_contents[seed % std::size(all_contents)], seed);
+      expect_tensor(filter, picture, how, all_layouts[seed % std::size(all_layouts)]);
+      ++seed;
+    }
+  });
+}
+GST_END_TEST
+
+// Sums beyond 32 bits, and beyond what a float holds exactly, included.
+GST_START_TEST(test_element_types) {
+  for (const char* name : {"GRAY8", "NV12", "BGRA", "P010_10LE", "GRAY16_LE"})
+    for (ElementType type : all_element_types)
+      for_each_table([&](Integral how) {
+        how.type = type;
+        const FormatFacts& format = format_named(name);
+        FilterHarness filter("cudaintegral", how.properties());
+        filter.accept_caps(format, 301, 233, colorimetry(format, false));
+        for (Content content : {Content::random, Content::natural})
+          expect_tensor(filter, make_picture(format, 301, 233, content, 7), how, odd_layout);
+        expect_tensor(filter, brightest(format, 301, 233), how);
+      });
+}
+GST_END_TEST
+
+// Squares of 255 fit into 32 bits 66051 times and not once more.
+GST_START_TEST(test_automatic_type) {
+  struct Case {
+    const char* format;
+    Output output;
+    Size size;
+    const char* type;
+  };
+  for (const Case& c : {Case{"GRAY8", Output::squared_sum, {22017, 3}, "uint32"},
+                        Case{"GRAY8", Output::squared_sum, {22018, 3}, "uint64"},
+                        Case{"RGBx", Output::squared_sum, {3, 22017}, "uint32"},
+                        Case{"RGBx", Output::squared_sum, {3, 22018}, "uint64"},
+                        Case{"GRAY16_LE", Output::sum, {65535, 1}, "uint32"},
+                        Case{"GRAY16_LE", Output::sum, {32769, 2}, "uint64"},
+                        Case{"GRAY16_LE", Output::squared_sum, {1, 1}, "uint32"},
+                        Case{"GRAY16_LE", Output::squared_sum, {2, 1}, "uint64"},
+                        Case{"I420_10LE", Output::tilted_sum, {2048, 2050}, "uint32"},
+                        Case{"I420_10LE", Output::tilted_sum, {2049, 2050}, "uint64"}}) {
+    const FormatFacts& format = format_named(c.format);
+    const Integral how = table(c.output);
+    FilterHarness filter("cudaintegral", how.properties());
+    filter.accept_caps(format, c.size.width, c.size.height, colorimetry(format, false));
+    if (c.output == Output::tilted_sum)  // its definition takes its time
+      gst_buffer_unref(filter.process(to_buffer(Picture(format, c.size.width, c.size.height))));
+    else
+      expect_tensor(filter, brightest(format, c.size.width, c.size.height), how);
+    fail_unless(type_out(filter) == c.type, "%s %dx%d, %s: %s", c.format, c.size.width,
+                c.size.height, nick_of(c.output), type_out(filter).c_str());
+  }
+}
+GST_END_TEST
+
+// Modulo 2^32 a box whose own sum fits is still exact.
+GST_START_TEST(test_modulo) {
+  const FormatFacts& format = format_named("GRAY16_LE");
+  const Integral how = table(Output::sum, false, ElementType::uint32);
+  FilterHarness filter("cudaintegral", how.properties());
+  filter.accept_caps(format, 400, 300);
+  const Picture picture = brightest(format, 400, 300);
+  expect_tensor(filter, picture, how);
+  const std::vector<std::uint8_t> bytes = tensor_of(picture, how).bytes;
+  const auto entry = [&](int x, int y) {
+    std::uint32_t value;
+    std::memcpy(&value, bytes.data() + 4 * static_cast<std::size_t>(401 * y + x), sizeof value);
+    return value;
+  };
+  fail_unless(entry(400, 300) == 120000u * 65535u);
+  const std::uint32_t box = entry(390, 290) - entry(290, 290) - entry(390, 190) + entry(290, 190);
+  fail_unless(box == 100u * 100 * 65535);
+}
+GST_END_TEST
+
+GST_START_TEST(test_large_frames) {
+  for (const char* name : {"GRAY8", "NV12", "RGB", "P010_10LE", "GRAY16_LE"})
+    for_each_table([&](const Integral& how) {
+      const FormatFacts& format = format_named(name);
+      FilterHarness filter("cudaintegral", how.properties());
+      filter.accept_caps(format, 683, 421, colorimetry(format, false));
+      expect_tensor(filter, make_picture(format, 683, 421, Content::natural, 9), how, odd_layout);
+    });
+}
+GST_END_TEST
+
+GST_START_TEST(test_extreme_shapes) {
+  for (Output output : {Output::sum, Output::squared_sum})
+    for (const char* name : {"GRAY8", "I420", "xRGB", "GRAY16_LE"})
+      for (const Size& size : {Size{65535, 1}, Size{1, 65535}, Size{32767, 3}}) {
+        // GStreamer's own arithmetic of sizes gives up on the largest I420 rows.
+        const FormatFacts& format = format_named(name);
+        const Integral how = table(output);
+        FilterHarness filter("cudaintegral", how.properties());
+        filter.accept_caps(format, size.width, size.height, colorimetry(format, false));
+        expect_tensor(filter, make_picture(format, size.width, size.height, Content::natural, 17),
+                      how);
+      }
+}
+GST_END_TEST
+
+// Interlaced frames are one picture.
+GST_START_TEST(test_interleaved_fields) {
+  const FormatFacts& format = format_named("YUY2");
+  const Integral how = table(Output::sum);
+  FilterHarness filter("cudaintegral");
+  filter.accept_caps(format, 36, 26, ", interlace-mode=interleaved");
+  Picture picture = make_picture(format, 36, 26, Content::natural, 1);
+  picture.interlaced = true;
+  expect_tensor(filter, picture, how);
+}
+GST_END_TEST
+
+GST_START_TEST(test_renegotiation) {
+  FilterHarness filter("cudaintegral");
+  const Integral how = table(Output::sum);
+  unsigned seed = 0;
+  for (const FormatFacts& first : formats())
+    for (const FormatFacts& second : formats())
+      for (const FormatFacts* format : {&first, &second}) {
+        ++seed;
+        const int width = 1 + static_cast<int>(seed * 31 % 50);
+        const int height = 1 + static_cast<int>(seed * 17 % 40);
+        filter.accept_caps(*format, width, height, colorimetry(*format, false));
+        expect_tensor(filter, make_picture(*format, width, height, Content::natural, seed), how,
+                      odd_layout);
+      }
+  fail_unless_equals_int(filter.messages().count(GST_MESSAGE_ERROR), 0);
+}
+GST_END_TEST
+
+// Where downstream takes only video: the picture of the table.
+GST_START_TEST(test_pictures) {
+  const FormatFacts& format = format_number(__i__);
+  for_each_table([&](const Integral& how) {
+    for (const char* out : {"GRAY8", "GRAY16_LE"}) {
+      FilterHarness filter("cudaintegral", how.properties());
+      gst_harness_set_sink_caps_str(filter.harness(),
+                                    (std::string("video/x-raw, format=") + out).c_str());
+      for (const Size& size : {Size{1, 1}, Size{1, 19}, Size{23, 1}, Size{31, 17}, Size{90, 44}}) {
+        filter.accept_caps(format, size.width, size.height, colorimetry(format, false));
+        for (Content content : all_contents)
+          expect_gray_picture(filter, make_picture(format, size.width, size.height, content, 5),
+                              how, format_named(out), shifted_layout);
+      }
+      expect_gray_picture(filter, Picture(format, 90, 44), how, format_named(out));
+    }
+  });
+}
+GST_END_TEST
+
+// Where nobody says, 8 bits; the sums of the largest pictures pass 2^32.
+GST_START_TEST(test_pictures_of_large_sums) {
+  for (Output output : {Output::sum, Output::squared_sum}) {
+    const FormatFacts& format = format_named("GRAY16_LE");
+    const Integral how = table(output);
+    FilterHarness filter("cudaintegral", how.properties());
+    gst_harness_set_sink_caps_str(filter.harness(), "video/x-raw");
+    filter.accept_caps(format, 700, 500);
+    expect_gray_picture(filter, brightest(format, 700, 500), how, format_named("GRAY8"));
+    expect_gray_picture(filter, make_picture(format, 700, 500, Content::random, 3), how,
+                        format_named("GRAY8"), odd_layout);
+  }
+}
+GST_END_TEST
+
+static Suite* check_integral_tables_suite() {
+  Suite* suite = suite_create("cudaintegral tables");
+  TCase* tc = tcase_create("elements");
+  const int count = static_cast<int>(formats().size());
+  suite_add_tcase(suite, tc);
+  tcase_set_timeout(tc, 120);
+  tcase_add_loop_test(tc, test_formats_and_sizes, 0, count);
+  tcase_add_test(tc, test_element_types);
+  tcase_add_test(tc, test_automatic_type);
+  tcase_add_test(tc, test_modulo);
+  tcase_add_test(tc, test_large_frames);
+  tcase_add_test(tc, test_extreme_shapes);
+  tcase_add_test(tc, test_interleaved_fields);
+  tcase_add_test(tc, test_renegotiation);
+  tcase_add_loop_test(tc, test_pictures, 0, count);
+  tcase_add_test(tc, test_pictures_of_large_sums);
+  return suite;
+}
+
+GST_CHECK_MAIN(check_integral_tables)

@@ -1,0 +1,368 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// What the pads of cudasgmstereo offer, accept and choose.
+#include <gst/video/video.h>
+
+#include <set>
+
+#include "tests/check/common/stereoharness.h"
+
+using namespace check;
+
+namespace {
+
+const FormatFacts& gray() {
+  return format_named("GRAY8");
+}
+
+GstPad* pad_of(const StereoHarness& stereo, const char* name) {
+  GstPad* pad = gst_element_get_static_pad(stereo.element(), name);
+  gst_object_unref(pad);  // the element keeps it
+  return pad;
+}
+
+/// Caps that the test unreferences when it is done with them.
+class CapsOf {
+ public:
+  explicit CapsOf(GstCaps* caps) : caps_(caps) { fail_unless(caps_ != nullptr); }
+  ~CapsOf() { gst_caps_unref(caps_); }
+  CapsOf(const CapsOf&) = delete;
+  CapsOf& operator=(const CapsOf&) = delete;
+  GstCaps* get() const { return caps_; }
+  const GstStructure* first() const { return gst_caps_get_structure(caps_, 0); }
+  bool fits(const std::string& text) const {
+    GstCaps* other = gst_caps_from_string(text.c_str());
+    const bool fits = gst_caps_can_intersect(caps_, other);
+    gst_caps_unref(other);
+    return fits;
+  }
+
+ private:
+  GstCaps* caps_;
+};
+
+CapsOf query_caps(const StereoHarness& stereo, const char* pad) {
+  return CapsOf(gst_pad_query_caps(pad_of(stereo, pad), nullptr));
+}
+
+CapsOf output_caps(const StereoHarness& stereo) {
+  return CapsOf(gst_pad_get_current_caps(stereo.left()->sinkpad));
+}
+
+void send_gray_pair(StereoHarness& stereo, int width = 32, int height = 16) {
+  const Picture picture = noise_picture(gray(), width, height, 1);
+  stereo.process(picture, picture);
+}
+
+std::set<std::string> formats_in(const CapsOf& caps) {
+  std::set<std::string> names;
+  for (const char* name : {"GRAY16_LE", "GRAY8", "RGB", "RGBA", "BGRx", "BGRA", "NV12", "I420"})
+    if (caps.fits(std::string("video/x-raw, format=") + name))
+      names.insert(name);
+  return names;
+}
+
+void wait_for_error(StereoHarness& stereo) {
+  for (int i = 0; i < 1000 && stereo.messages().count(GST_MESSAGE_ERROR) == 0; ++i)
+    g_usleep(5000);
+}
+
+}  // namespace
+
+GST_START_TEST(test_sink_offers) {
+  StereoHarness stereo;
+  for (const char* pad : {"sink_left", "sink_right"})
+    for (const FormatFacts& format : formats())
+      fail_unless(query_caps(stereo, pad).fits(caps_of(format, 65535, 1)), "%s does not take %s",
+                  pad, format.name);
+}
+GST_END_TEST
+
+// Once one pad has caps, the other one offers frames of that size and depth only.
+GST_START_TEST(test_size_of_the_other_pad) {
+  for (bool left_first : {true, false}) {
+    for (const FormatFacts& format : formats()) {
+      StereoHarness stereo;
+      fail_unless(
+          stereo.send_caps(left_first ? stereo.left() : stereo.right(), caps_of(format, 32, 16)));
+      const CapsOf offered = query_caps(stereo, left_first ? "sink_right" : "sink_left");
+      for (const FormatFacts& other : formats()) {
+        fail_unless(offered.fits(caps_of(other, 32, 16)) == (other.bits == format.bits),
+                    "%s beside %s", other.name, format.name);
+        fail_unless(!offered.fits(caps_of(other, 33, 16)));
+        fail_unless(!offered.fits(caps_of(other, 32, 15)));
+      }
+      fail_unless(
+          offered.fits("video/x-raw, framerate=7/1, pixel-aspect-ratio=2/1, "
+                       "colorimetry=bt709"));
+    }
+  }
+}
+GST_END_TEST
+
+GST_START_TEST(test_src_offers) {
+  const std::set<std::string> maps = {"GRAY16_LE", "GRAY8", "RGB", "RGBA", "BGRx"};
+  fail_unless(formats_in(query_caps(StereoHarness(), "src")) == maps);
+  const Properties camera = {{"output", "depth"}, {"focal-length", "500"}, {"baseline", "100"}};
+  fail_unless(formats_in(query_caps(StereoHarness(camera), "src")) ==
+              std::set<std::string>{"GRAY16_LE"});
+  const Properties confidence(1, {"output", "confidence"});
+  StereoHarness stereo(confidence);
+  fail_unless(formats_in(query_caps(stereo, "src")) == std::set<std::string>{"GRAY8"});
+  fail_unless(stereo.send_caps(stereo.left(), caps_of(gray(), 32, 16)));
+  const CapsOf offered = query_caps(stereo, "src");
+  fail_unless(offered.fits("video/x-raw, width=32, height=16, framerate=25/1"));
+  for (const char* other : {"width=33", "height=15", "framerate=24/1"})
+    fail_unless(!offered.fits(std::string("video/x-raw, ") + other), "%s", other);
+}
+GST_END_TEST
+
+// What comes out is what downstream takes: 16 bits rather than 8, and colours last.
+GST_START_TEST(test_choice_of_output) {
+  struct Case {
+    const char* downstream;
+    const char* expected;
+  };
+  for (const Case& c :
+       {Case{"ANY", "GRAY16_LE"}, Case{"video/x-raw", "GRAY16_LE"},
+        Case{"video/x-raw(ANY)", "GRAY16_LE"},
+        Case{"video/x-raw, format={RGB, GRAY8, GRAY16_LE}", "GRAY16_LE"},
+        Case{"video/x-raw, format={RGB, GRAY8}", "GRAY8"},
+        Case{"video/x-raw, format=RGB; video/x-raw, format=GRAY8", "GRAY8"},
+        Case{"video/x-raw, format={RGBA, RGB}", "RGB"}, Case{"video/x-raw, format=RGBA", "RGBA"},
+        Case{"video/x-raw, format={NV12, BGRx}", "BGRx"},
+        Case{"video/x-raw, format=GRAY8, width=[1, 100]", "GRAY8"}}) {
+    StereoHarness stereo;
+    gst_harness_set_sink_caps_str(stereo.left(), c.downstream);
+    stereo.accept_gray(32, 16);
+    send_gray_pair(stereo);
+    const CapsOf caps = output_caps(stereo);
+    fail_unless_equals_string(gst_structure_get_string(caps.first(), "format"), c.expected);
+    fail_unless(
+        !gst_caps_features_contains(gst_caps_get_features(caps.get(), 0), "memory:CUDAMemory"));
+  }
+}
+GST_END_TEST
+
+GST_START_TEST(test_nothing_for_downstream) {
+  for (const char* downstream :
+       {"video/x-raw, format=NV12", "video/x-raw, width=31", "audio/x-raw"}) {
+    StereoHarness stereo;
+    gst_harness_set_sink_caps_str(stereo.left(), downstream);
+    stereo.accept_gray(32, 16);
+    gst_harness_push(stereo.left(), small_frame({0}));
+    gst_harness_push(stereo.right(), small_frame({0}));
+    GstFlowReturn flow = GST_FLOW_OK;
+    for (int i = 0; i < 500 && flow == GST_FLOW_OK; ++i) {
+      g_usleep(5000);
+      GstPad* peer = gst_pad_get_peer(stereo.left()->srcpad);
+      // Where the queue is full an answer would not come: two pairs are pushed at most.
+      if (i == 100)
+        flow = gst_harness_push(stereo.left(), small_frame({40 * GST_MSECOND}));
+      gst_object_unref(peer);
+    }
+    fail_unless_equals_int(flow, GST_FLOW_NOT_NEGOTIATED);
+    fail_unless(gst_harness_try_pull(stereo.left()) == nullptr);
+  }
+}
+GST_END_TEST
+
+// Everything but the format and the colours is the left frames'.
+GST_START_TEST(test_fields_of_the_left) {
+  StereoHarness stereo;
+  fail_unless(
+      stereo.send_caps(stereo.left(),
+                       "video/x-raw, format=NV12, width=32, height=16, framerate=24000/1001, "
+                       "pixel-aspect-ratio=4/3, colorimetry=bt709, chroma-site=mpeg2, "
+                       "interlace-mode=progressive, multiview-mode=left"));
+  fail_unless(stereo.send_caps(stereo.right(),
+                               "video/x-raw, format=RGB, width=32, height=16, framerate=30/1, "
+                               "pixel-aspect-ratio=1/1, multiview-mode=right"));
+  stereo.process(noise_picture(format_named("NV12"), 32, 16, 1),
+                 noise_picture(format_named("RGB"), 32, 16, 1));
+  const CapsOf caps = output_caps(stereo);
+  GstVideoInfo info;
+  fail_unless(gst_video_info_from_caps(&info, caps.get()));
+  fail_unless_equals_int(info.fps_n, 24000);
+  fail_unless_equals_int(info.fps_d, 1001);
+  fail_unless_equals_int(info.par_n, 4);
+  fail_unless_equals_int(info.par_d, 3);
+  fail_unless_equals_int(GST_VIDEO_INFO_MULTIVIEW_MODE(&info), GST_VIDEO_MULTIVIEW_MODE_MONO);
+  for (const char* field : {"colorimetry", "chroma-site"})
+    fail_unless(!gst_structure_has_field(caps.first(), field), "%s", field);
+}
+GST_END_TEST
+
+GST_START_TEST(test_without_a_rate) {
+  for (const char* downstream : {"ANY", "video/x-raw, framerate=[0/1, 100/1]"}) {
+    StereoHarness stereo;
+    gst_harness_set_sink_caps_str(stereo.left(), downstream);
+    for (GstHarness* harness : {stereo.left(), stereo.right()})
+      fail_unless(stereo.send_caps(harness, "video/x-raw, format=GRAY8, width=32, height=16"));
+    send_gray_pair(stereo);
+    gint n = 0, d = 1;
+    const CapsOf caps = output_caps(stereo);
+    gst_structure_get_fraction(caps.first(), "framerate", &n, &d);
+    fail_unless_equals_int(n, 0);
+  }
+}
+GST_END_TEST
+
+// The caps of one camera come after frames of the other.
+GST_START_TEST(test_late_caps) {
+  for (bool left_first : {true, false}) {
+    StereoHarness stereo;
+    GstHarness* const early = left_first ? stereo.left() : stereo.right();
+    GstHarness* const late = left_first ? stereo.right() : stereo.left();
+    fail_unless(stereo.send_caps(early, caps_of(gray(), 32, 16)));
+    fail_unless_equals_int(gst_harness_push(early, small_frame({0})), GST_FLOW_OK);
+    g_usleep(50000);
+    fail_unless(gst_harness_try_pull(stereo.left()) == nullptr);
+    fail_unless(stereo.send_caps(late, caps_of(gray(), 32, 16)));
+    g_usleep(20000);
+    fail_unless_equals_int(gst_harness_push(late, small_frame({0})), GST_FLOW_OK);
+    stereo.pull();
+    fail_unless_equals_int(stereo.messages().count(GST_MESSAGE_ERROR), 0);
+  }
+}
+GST_END_TEST
+
+GST_START_TEST(test_unequal) {
+  struct Case {
+    const char* left;
+    const char* right;
+    std::vector<std::string> words;
+  };
+  for (const Case& c :
+       {Case{
+            "GRAY8, width=32, height=16", "GRAY8, width=34, height=16", {"32×16", "34×16", "size"}},
+        Case{"RGB, width=32, height=16", "NV12, width=32, height=18", {"32×16", "32×18", "size"}},
+        Case{"GRAY8, width=32, height=16",
+             "GRAY16_LE, width=32, height=16",
+             {"8 bits", "16 bits", "videoconvert"}},
+        Case{"P010_10LE, width=32, height=16",
+             "GRAY16_LE, width=32, height=16",
+             {"10 bits", "16 bits"}}}) {
+    StereoHarness stereo;
+    const auto full = [](const char* format) {
+      return std::string("video/x-raw, framerate=25/1, format=") + format;
+    };
+    fail_unless(stereo.send_caps(stereo.left(), full(c.left)));
+    fail_unless(stereo.send_caps(stereo.right(), full(c.right)));
+    for (GstHarness* harness : {stereo.left(), stereo.right()}) {
+      const CapsOf caps(gst_pad_get_current_caps(harness->srcpad));
+      GstVideoInfo info;
+      fail_unless(gst_video_info_from_caps(&info, caps.get()));
+      gst_harness_push(harness, gst_buffer_new_allocate(nullptr, info.size, nullptr));
+    }
+    wait_for_error(stereo);
+    const std::string text = stereo.messages().text(GST_MESSAGE_ERROR);
+    for (const std::string& word : c.words)
+      fail_unless(text.find(word) != std::string::npos, "no word of %s: %s", word.c_str(),
+                  text.c_str());
+    fail_unless_equals_int(stereo.messages().count(GST_MESSAGE_ERROR), 1);
+    fail_unless(gst_harness_try_pull(stereo.left()) == nullptr);
+  }
+}
+GST_END_TEST
+
+// Both cameras change their size in the middle of a stream; one of them is the first to do so.
+GST_START_TEST(test_other_size_in_between) {
+  StereoHarness stereo;
+  const int sizes[][2] = {{32, 16}, {40, 16}, {8, 30}, {1, 1}, {64, 2}};
+  for (const auto& size : sizes) {
+    stereo.accept_gray(size[0], size[1]);
+    for (int i = 0; i < 2; ++i)
+      send_gray_pair(stereo, size[0], size[1]);
+    gint width = 0;
+    gst_structure_get_int(output_caps(stereo).first(), "width", &width);
+    fail_unless_equals_int(width, size[0]);
+  }
+  fail_unless_equals_int(stereo.messages().count(GST_MESSAGE_ERROR), 0);
+}
+GST_END_TEST
+
+// Caps that say nothing new lead to no new caps downstream.
+GST_START_TEST(test_same_caps_again) {
+  StereoHarness stereo;
+  for (int i = 0; i < 5; ++i) {
+    stereo.accept_gray(32, 16);
+    send_gray_pair(stereo);
+  }
+  std::vector<GstEvent*> events = stereo.take_events(GST_EVENT_CAPS);
+  fail_unless_equals_int(events.size(), 1);
+  gst_event_unref(events[0]);
+}
+GST_END_TEST
+
+// Downstream wants something else from now on.
+GST_START_TEST(test_downstream_changes_its_mind) {
+  StereoHarness stereo;
+  stereo.accept_gray(32, 16);
+  for (const char* format : {"GRAY8", "RGB", "GRAY16_LE", "BGRx", "GRAY8"}) {
+    gst_harness_set_sink_caps_str(stereo.left(),
+                                  (std::string("video/x-raw, format=") + format).c_str());
+    gst_harness_push_upstream_event(stereo.left(), gst_event_new_reconfigure());
+    send_gray_pair(stereo);
+    fail_unless_equals_string(gst_structure_get_string(output_caps(stereo).first(), "format"),
+                              format);
+  }
+}
+GST_END_TEST
+
+GST_START_TEST(test_refused_caps) {
+  StereoHarness stereo;
+  for (const char* caps :
+       {"video/x-raw, format=BGRA64_LE, width=32, height=16, framerate=25/1",
+        "video/x-raw, format=GRAY8, width=32, height=0, framerate=25/1",
+        "video/x-raw(memory:DMABuf), format=NV12, width=32, height=16, framerate=25/1",
+        "video/x-raw(format:Interlaced), format=NV12, width=32, height=16, framerate=25/1, "
+        "interlace-mode=alternate",
+        "audio/x-raw, format=S16LE, rate=8000, channels=1"})
+    for (GstHarness* harness : {stereo.left(), stereo.right()})
+      fail_unless(!stereo.send_caps(harness, caps), "accepted: %s", caps);
+  stereo.accept_gray(32, 16);
+  send_gray_pair(stereo);
+}
+GST_END_TEST
+
+// A frame before any caps.
+GST_START_TEST(test_frames_without_caps) {
+  StereoHarness stereo;
+  GstSegment segment;
+  gst_segment_init(&segment, GST_FORMAT_TIME);
+  for (GstHarness* harness : {stereo.left(), stereo.right()}) {
+    gst_pad_push_event(harness->srcpad, gst_event_new_segment(&segment));
+    gst_harness_push(harness, small_frame({0}));
+  }
+  GstFlowReturn flow = GST_FLOW_OK;
+  for (int i = 0; i < 200 && flow == GST_FLOW_OK; ++i) {
+    g_usleep(5000);
+    if (i == 50)
+      flow = gst_harness_push(stereo.left(), small_frame({40 * GST_MSECOND}));
+  }
+  fail_unless_equals_int(flow, GST_FLOW_NOT_NEGOTIATED);
+}
+GST_END_TEST
+
+static Suite* check_stereo_caps_suite() {
+  Suite* suite = suite_create("stereo caps");
+  TCase* tc = tcase_create("caps");
+  suite_add_tcase(suite, tc);
+  tcase_add_test(tc, test_sink_offers);
+  tcase_add_test(tc, test_size_of_the_other_pad);
+  tcase_add_test(tc, test_src_offers);
+  tcase_add_test(tc, test_choice_of_output);
+  tcase_add_test(tc, test_nothing_for_downstream);
+  tcase_add_test(tc, test_fields_of_the_left);
+  tcase_add_test(tc, test_without_a_rate);
+  tcase_add_test(tc, test_late_caps);
+  tcase_add_test(tc, test_unequal);
+  tcase_add_test(tc, test_other_size_in_between);
+  tcase_add_test(tc, test_same_caps_again);
+  tcase_add_test(tc, test_downstream_changes_its_mind);
+  tcase_add_test(tc, test_refused_caps);
+  tcase_add_test(tc, test_frames_without_caps);
+  return suite;
+}
+
+GST_CHECK_MAIN(check_stereo_caps)

@@ -1,0 +1,282 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// Properties of cudasgmstereo while it runs: what they do from one frame to the next, and which
+// wait.
+#include <gst/controller/gstdirectcontrolbinding.h>
+#include <gst/controller/gstinterpolationcontrolsource.h>
+
+#include <atomic>
+#include <thread>
+
+#include "tests/check/common/stereodefinition.h"
+#include "tests/check/common/stereoharness.h"
+
+using namespace check;
+
+namespace {
+
+constexpr int width = 64, height = 24;
+
+/// Of a scene with a step in depth, a speckle, and a part that nothing matches: every property
+/// changes something of its map.
+struct Scene {
+  Picture left = make_picture(format_named("GRAY8"), width, height, Content::random, 5);
+  Picture right = left;
+
+  Scene() {
+    const Picture near = shifted(left, 11), far = shifted(left, 4);
+    const Picture other = noise_picture(*left.format, width, height, 6);
+    for (int y = 0; y < height; ++y)
+      for (int x = 0; x < width; ++x) {
+        const bool is_other = x > 20 && x < 27 && y > 3 && y < 18;
+        const bool blend = (x * 7 + y * 5) % 11 == 0;
+        const int value = (y < height / 2 ? near : far).sample(0, x, y);
+        right.set_sample(0, x, y,
+                         is_other ? other.sample(0, x, y)
+                         : blend  ? (value + other.sample(0, x, y)) / 2
+                                  : value);
+      }
+  }
+};
+
+Picture process(StereoHarness& stereo, const Scene& scene) {
+  const Output out = stereo.process(scene.left, scene.right);
+  GstCaps* caps = gst_pad_get_current_caps(stereo.left()->sinkpad);
+  const FormatFacts& format =
+      format_named(gst_structure_get_string(gst_caps_get_structure(caps, 0), "format"));
+  gst_caps_unref(caps);
+  return from_buffer(out.get(), format, width, height);
+}
+
+Picture map_with(const Properties& properties, const Scene& scene) {
+  StereoHarness stereo(properties);
+  stereo.accept_gray(width, height);
+  return process(stereo, scene);
+}
+
+const Properties few = {{"num-disparities", "32"}};
+
+Properties few_and(const Properties& more) {
+  Properties all = few;
+  all.insert(all.end(), more.begin(), more.end());
+  return all;
+}
+
+void wait_for_error(StereoHarness& stereo) {
+  for (int i = 0; i < 1000 && stereo.messages().count(GST_MESSAGE_ERROR) == 0; ++i)
+    g_usleep(5000);
+}
+
+}  // namespace
+
+// They are what unknown pixels really have.
+GST_START_TEST(test_invalid_value_is_true) {
+  const Scene scene;
+  for (const Properties& properties :
+       {Properties{}, Properties{{"min-disparity", "-5"}, {"subpixel", "false"}},
+        Properties{{"compatibility", "libsgm"}, {"subpixel", "false"}},
+        Properties{{"compatibility", "libsgm"}, {"min-disparity", "2"}}}) {
+    StereoHarness stereo(few_and(properties));
+    stereo.accept_gray(width, height);
+    const Picture map = process(stereo, scene);
+    // Nothing is nearer to the left edge than the disparity at which it would be seen.
+    int unknown = 0;
+    for (int y = 0; y < height; ++y)
+      for (int x = 0; x < width; ++x)
+        unknown += static_cast<guint64>(map.sample(0, x, y)) == stereo.number("invalid-value");
+    fail_unless(unknown > 20);
+  }
+}
+GST_END_TEST
+
+// Every property that may change while playing does, from one frame to the next, as if the element
+// had been made with it.
+GST_START_TEST(test_change_while_playing) {
+  const Scene scene;
+  StereoHarness stereo(few);
+  stereo.accept_gray(width, height);
+  Properties set = few;
+  Picture last = process(stereo, scene);
+  for (const auto& [name, value] :
+       {std::pair{"uniqueness", "0.6"}, std::pair{"lr-max-diff", "-1"},
+        std::pair{"speckle-size", "30"}, std::pair{"speckle-range", "0"},
+        std::pair{"subpixel", "false"}, std::pair{"median", "false"},
+        std::pair{"adaptive-p2", "false"}, std::pair{"p2", "60"}, std::pair{"p1", "40"},
+        std::pair{"fill-holes", "true"}}) {
+    stereo.set(name, value);
+    set.emplace_back(name, value);
+    const Picture map = process(stereo, scene);
+    expect_picture(map, map_with(set, scene), text_of({name, value}));
+    fail_unless(!difference(map, last).empty(), "%s=%s changes nothing here", name, value);
+    last = map;
+  }
+  fail_unless_equals_int(
+      stereo.messages().count(static_cast<GstMessageType>(GST_MESSAGE_ERROR | GST_MESSAGE_WARNING)),
+      0);
+}
+GST_END_TEST
+
+GST_START_TEST(test_camera_and_colors_while_playing) {
+  const Scene scene;
+  const Picture map = map_with(few, scene);
+  StereoHarness depth(few_and({{"output", "depth"}, {"focal-length", "100"}, {"baseline", "60"}}));
+  depth.accept_gray(width, height);
+  Cameras cameras{100, 60, 1};
+  const auto expect_depth = [&] {
+    expect_picture(process(depth, scene), depth_of_map(map, {32, 0, 16}, cameras), "depth");
+  };
+  expect_depth();
+  cameras.focal_length = 321.5;
+  depth.set("focal-length", "321.5");
+  expect_depth();
+  cameras.baseline = 42.25;
+  depth.set("baseline", "42.25");
+  expect_depth();
+  cameras.unit = 0.5;
+  depth.set("depth-unit", "0.5");
+  expect_depth();
+
+  StereoHarness colors(few);
+  gst_harness_set_sink_caps_str(colors.left(), "video/x-raw, format=RGB");
+  colors.accept_gray(width, height);
+  for (const auto& [name, which] :
+       {std::pair{"turbo", Colors::turbo}, std::pair{"gray", Colors::gray},
+        std::pair{"jet", Colors::jet}}) {
+    colors.set("colormap", name);
+    expect_picture(process(colors, scene),
+                   colors_of_map(map, {32, 0, 16}, which, format_named("RGB")), name);
+  }
+}
+GST_END_TEST
+
+// What caps and volumes follow from waits for the next start; a stop is a start's other half.
+GST_START_TEST(test_others_wait_for_a_start) {
+  const Scene scene;
+  Properties now = few_and({{"focal-length", "100"}, {"baseline", "60"}});
+  StereoHarness stereo(now);
+  const auto expect = [&](const Properties& properties) {
+    stereo.accept_gray(width, height);
+    expect_picture(process(stereo, scene), map_with(properties, scene), "in force");
+  };
+  expect(now);
+  for (const Properties& next :
+       {Properties{{"num-disparities", "64"}, {"min-disparity", "-8"}},
+        Properties{{"paths", "4"}, {"census", "neighbours-5x5"}},
+        Properties{{"census", "symmetric-9x7"}, {"compatibility", "libsgm"}},
+        Properties{{"output", "confidence"}}, Properties{{"output", "depth"}}}) {
+    for (const Property& property : next)
+      stereo.set(property.first, property.second);
+    expect(now);  // new caps are no new start
+    gst_element_set_state(stereo.element(), GST_STATE_READY);
+    gst_element_set_state(stereo.element(), GST_STATE_PLAYING);
+    for (GstHarness* harness : {stereo.left(), stereo.right()})
+      gst_pad_push_event(harness->srcpad, gst_event_new_stream_start("again"));
+    now.insert(now.end(), next.begin(), next.end());
+    expect(now);
+  }
+}
+GST_END_TEST
+
+// Possible at the start, impossible by the time that caps come.
+GST_START_TEST(test_impossible_in_new_caps) {
+  StereoHarness stereo(few);
+  stereo.set("p2", "240");
+  stereo.accept_gray(width, height);
+  const Scene scene;
+  gst_harness_push(stereo.left(), to_buffer(scene.left));
+  gst_harness_push(stereo.right(), to_buffer(scene.right));
+  wait_for_error(stereo);
+  fail_unless(stereo.messages().text(GST_MESSAGE_ERROR).find("224") != std::string::npos, "%s",
+              stereo.messages().text(GST_MESSAGE_ERROR).c_str());
+}
+GST_END_TEST
+
+// The last valid set goes on, and one warning says so.
+GST_START_TEST(test_impossible_while_playing) {
+  const Scene scene;
+  StereoHarness stereo(few);
+  stereo.accept_gray(width, height);
+  const Picture valid = process(stereo, scene);
+  for (const auto& [name, wrong, right] :
+       {std::tuple{"p1", "150", "10"}, std::tuple{"p2", "230", "120"}}) {
+    stereo.messages().clear();
+    stereo.set(name, wrong);
+    stereo.set("subpixel", "false");  // belongs to the impossible set
+    for (int i = 0; i < 4; ++i)
+      expect_picture(process(stereo, scene), valid, "the last valid set goes on");
+    fail_unless_equals_int(stereo.messages().count(GST_MESSAGE_WARNING), 1);
+    fail_unless_equals_int(stereo.messages().count(GST_MESSAGE_ERROR), 0);
+    fail_unless(stereo.messages().text(GST_MESSAGE_WARNING).find(name) != std::string::npos);
+    stereo.set(name, right);
+    expect_picture(process(stereo, scene), map_with(few_and({{"subpixel", "false"}}), scene),
+                   "valid again");
+    stereo.set("subpixel", "true");
+    expect_picture(process(stereo, scene), valid, "as before");
+    fail_unless_equals_int(stereo.messages().count(GST_MESSAGE_WARNING), 1);
+  }
+}
+GST_END_TEST
+
+// Every map is made with one value that was in force, never with parts of two.
+GST_START_TEST(test_change_from_another_thread) {
+  const Scene scene;
+  StereoHarness stereo(few);
+  stereo.accept_gray(width, height);
+  const Picture first = process(stereo, scene);
+  const Picture second = map_with(few_and({{"p1", "40"}}), scene);
+  std::atomic<bool> stop{false};
+  std::thread changer([&] {
+    for (unsigned i = 0; !stop; ++i)
+      stereo.set("p1", i % 2 == 0 ? "40" : "10");
+  });
+  std::string unexpected;
+  for (int i = 0; i < 200 && unexpected.empty(); ++i) {
+    const Picture map = process(stereo, scene);
+    if (!difference(map, first).empty())
+      unexpected = difference(map, second);
+  }
+  stop = true;
+  changer.join();
+  fail_unless(unexpected.empty(), "neither the one nor the other: %s", unexpected.c_str());
+}
+GST_END_TEST
+
+GST_START_TEST(test_controller) {
+  const Scene scene;
+  StereoHarness stereo(few);
+  GstControlSource* source = gst_interpolation_control_source_new();
+  g_object_set(source, "mode", GST_INTERPOLATION_MODE_NONE, nullptr);
+  gst_object_add_control_binding(
+      GST_OBJECT(stereo.element()),
+      gst_direct_control_binding_new_absolute(GST_OBJECT(stereo.element()), "p1", source));
+  for (int i = 0; i < 4; ++i)
+    gst_timed_value_control_source_set(GST_TIMED_VALUE_CONTROL_SOURCE(source),
+                                       static_cast<GstClockTime>(i) * 40 * GST_MSECOND,
+                                       10 + 20 * i);
+  stereo.accept_gray(width, height);
+  for (int i = 0; i < 4; ++i) {
+    const GstClockTime time = static_cast<GstClockTime>(i) * 40 * GST_MSECOND;
+    const Output out =
+        stereo.process(at(time, to_buffer(scene.left)), at(time, to_buffer(scene.right)));
+    expect_picture(from_buffer(out.get(), format_named("GRAY16_LE"), width, height),
+                   map_with(few_and({{"p1", std::to_string(10 + 20 * i)}}), scene), "controlled");
+  }
+  gst_object_unref(source);
+}
+GST_END_TEST
+
+static Suite* check_stereo_changes_suite() {
+  Suite* suite = suite_create("stereo changes");
+  TCase* tc = tcase_create("changes");
+  suite_add_tcase(suite, tc);
+  tcase_add_test(tc, test_invalid_value_is_true);
+  tcase_add_test(tc, test_change_while_playing);
+  tcase_add_test(tc, test_camera_and_colors_while_playing);
+  tcase_add_test(tc, test_others_wait_for_a_start);
+  tcase_add_test(tc, test_impossible_in_new_caps);
+  tcase_add_test(tc, test_impossible_while_playing);
+  tcase_add_test(tc, test_change_from_another_thread);
+  tcase_add_test(tc, test_controller);
+  return suite;
+}
+
+GST_CHECK_MAIN(check_stereo_changes)

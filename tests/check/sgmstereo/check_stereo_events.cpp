@@ -1,0 +1,352 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// Events, flow returns and life of cudasgmstereo.
+#include <gst/video/gstvideometa.h>
+
+#include <atomic>
+#include <thread>
+
+#include "tests/check/common/stereosteps.h"
+
+using namespace check;
+
+namespace {
+
+void unref_all(const std::vector<GstEvent*>& events) {
+  for (GstEvent* event : events)
+    gst_event_unref(event);
+}
+
+}  // namespace
+
+// Mandatory events come first, in order, once.
+GST_START_TEST(test_order_of_events) {
+  StereoHarness stereo;
+  start(stereo);
+  process_at(stereo, 0);
+  process_at(stereo, 40 * ms);
+  std::vector<GstEventType> types;
+  while (GstEvent* event = gst_harness_try_pull_event(stereo.left())) {
+    types.push_back(GST_EVENT_TYPE(event));
+    gst_event_unref(event);
+  }
+  fail_unless((types == std::vector<GstEventType>{GST_EVENT_STREAM_START, GST_EVENT_CAPS,
+                                                  GST_EVENT_SEGMENT}),
+              "%d events", static_cast<int>(types.size()));
+}
+GST_END_TEST
+
+// The output's segment is the left one, whatever the right one is, and follows each change.
+GST_START_TEST(test_segment_of_the_left) {
+  StereoHarness stereo;
+  start(stereo);
+  GstSegment segment;
+  gst_segment_init(&segment, GST_FORMAT_TIME);
+  for (int i = 1; i <= 3; ++i) {
+    segment.start = static_cast<guint64>(i) * GST_SECOND;
+    segment.base = static_cast<guint64>(i) * 10 * GST_SECOND;
+    segment.position = segment.start;
+    gst_harness_push_event(stereo.left(), gst_event_new_segment(&segment));
+    GstSegment other = segment;
+    other.start = other.position = 0;  // the same running times by other timestamps
+    other.time = 5;
+    gst_harness_push_event(stereo.right(), gst_event_new_segment(&other));
+    const Output map =
+        stereo.process(small_frame({segment.start + 40 * ms}), small_frame({40 * ms}));
+    fail_unless_equals_uint64(map.pts(), segment.start + 40 * ms);
+    const std::vector<GstEvent*> events = stereo.take_events(GST_EVENT_SEGMENT);
+    fail_unless_equals_int(events.size(), 1);
+    GstSegment passed;
+    gst_event_copy_segment(events[0], &passed);
+    fail_unless(gst_segment_is_equal(&segment, &passed), "segment %d is another one", i);
+    unref_all(events);
+  }
+}
+GST_END_TEST
+
+// A pair is one by running time: the segments may begin anywhere.
+GST_START_TEST(test_pairs_by_running_time) {
+  StereoHarness stereo;
+  start(stereo);
+  GstSegment segment;
+  gst_segment_init(&segment, GST_FORMAT_TIME);
+  segment.start = segment.time = 100 * GST_SECOND;
+  gst_harness_push_event(stereo.right(), gst_event_new_segment(&segment));
+  for (int i = 0; i < 4; ++i) {
+    const auto time = static_cast<GstClockTime>(i) * 40 * ms;
+    fail_unless_equals_uint64(
+        stereo.process(small_frame({time}), small_frame({100 * GST_SECOND + time})).pts(), time);
+  }
+}
+GST_END_TEST
+
+GST_START_TEST(test_other_segment_formats) {
+  StereoHarness stereo;
+  start(stereo);
+  GstSegment segment;
+  gst_segment_init(&segment, GST_FORMAT_BYTES);
+  gst_harness_push_event(stereo.left(), gst_event_new_segment(&segment));
+  gst_harness_push_event(stereo.right(), gst_event_new_segment(&segment));
+  process_at(stereo, 0);
+  // By arrival, whatever the timestamps are.
+  stereo.process(small_frame({40 * ms}), small_frame({800 * ms}));
+  fail_unless_equals_int(stereo.messages().count(GST_MESSAGE_ERROR), 0);
+}
+GST_END_TEST
+
+GST_START_TEST(test_flush) {
+  StereoHarness stereo;
+  start(stereo);
+  for (int i = 0; i < 10; ++i) {
+    process_at(stereo, 0);
+    fail_unless(!process_at(stereo, 40 * ms).discont());
+    const guint32 seqnum = gst_util_seqnum_next();
+    for (GstHarness* harness : {stereo.left(), stereo.right()}) {
+      gst_harness_push_event(harness, with_seqnum(gst_event_new_flush_start(), seqnum));
+      fail_unless_equals_int(gst_harness_push(harness, small_frame({0})), GST_FLOW_FLUSHING);
+    }
+    for (GstHarness* harness : {stereo.left(), stereo.right()}) {
+      gst_harness_push_event(harness, with_seqnum(gst_event_new_flush_stop(TRUE), seqnum));
+      send_segment(harness);
+    }
+    fail_unless(process_at(stereo, 0).discont(), "no DISCONT after a flush");
+    const std::vector<GstEvent*> stops = stereo.take_events(GST_EVENT_FLUSH_STOP);
+    fail_unless_equals_int(stops.size(), 1);
+    fail_unless_equals_int(gst_event_get_seqnum(stops[0]), seqnum);
+    unref_all(stops);
+  }
+  fail_unless_equals_int(stereo.messages().count(GST_MESSAGE_ERROR), 0);
+}
+GST_END_TEST
+
+// What waits for a partner when a flush comes is gone, and is no frame without a partner.
+GST_START_TEST(test_flush_of_waiting_frames) {
+  StereoHarness stereo;
+  start(stereo);
+  process_at(stereo, 0);
+  gst_harness_push(stereo.left(), small_frame({40 * ms}));
+  const guint32 seqnum = gst_util_seqnum_next();
+  for (GstHarness* harness : {stereo.left(), stereo.right()})
+    gst_harness_push_event(harness, with_seqnum(gst_event_new_flush_start(), seqnum));
+  for (GstHarness* harness : {stereo.left(), stereo.right()}) {
+    gst_harness_push_event(harness, with_seqnum(gst_event_new_flush_stop(TRUE), seqnum));
+    send_segment(harness);
+  }
+  fail_unless_equals_uint64(process_at(stereo, 80 * ms).pts(), 80 * ms);
+  fail_unless_equals_uint64(stereo.number("dropped-left"), 0);
+}
+GST_END_TEST
+
+GST_START_TEST(test_frames_after_eos_and_flush) {
+  StereoHarness stereo;
+  stereo.run(frames_from(0, 2), frames_from(0, 2));
+  const guint32 seqnum = gst_util_seqnum_next();
+  for (GstHarness* harness : {stereo.left(), stereo.right()})
+    gst_harness_push_event(harness, with_seqnum(gst_event_new_flush_start(), seqnum));
+  for (GstHarness* harness : {stereo.left(), stereo.right()}) {
+    gst_harness_push_event(harness, with_seqnum(gst_event_new_flush_stop(TRUE), seqnum));
+    send_segment(harness);
+  }
+  process_at(stereo, 0);
+}
+GST_END_TEST
+
+// Caps that are agreed upon when the end has gone already would be lost.
+GST_START_TEST(test_caps_after_an_early_end) {
+  StereoHarness stereo;
+  start(stereo);
+  gst_harness_push_event(stereo.left(), gst_event_new_eos());
+  GstBuffer* buffer = nullptr;
+  fail_unless(gst_harness_pull_until_eos(stereo.left(), &buffer) && buffer == nullptr);
+  gst_harness_push(stereo.right(), small_frame({0}));
+  wait_until([&] { return stereo.number("dropped-right") == 1; }, "the right frame is dropped");
+  const guint32 seqnum = gst_util_seqnum_next();
+  for (GstHarness* harness : {stereo.left(), stereo.right()})
+    gst_harness_push_event(harness, with_seqnum(gst_event_new_flush_start(), seqnum));
+  for (GstHarness* harness : {stereo.left(), stereo.right()}) {
+    gst_harness_push_event(harness, with_seqnum(gst_event_new_flush_stop(TRUE), seqnum));
+    send_segment(harness);
+  }
+  process_at(stereo, 0);
+  fail_unless(gst_pad_has_current_caps(stereo.left()->sinkpad), "a map without caps");
+}
+GST_END_TEST
+
+GST_START_TEST(test_frames_after_the_end) {
+  StereoHarness stereo;
+  stereo.run(frames_from(0, 2), frames_from(0, 2));
+  for (GstHarness* harness : {stereo.left(), stereo.right()})
+    fail_unless_equals_int(gst_harness_push(harness, small_frame({80 * ms})), GST_FLOW_EOS);
+}
+GST_END_TEST
+
+// Both cameras hear of a seek.
+GST_START_TEST(test_seek_goes_upstream) {
+  StereoHarness stereo;
+  start(stereo);
+  process_at(stereo, 0);
+  gst_harness_push_upstream_event(
+      stereo.left(), gst_event_new_seek(1.0, GST_FORMAT_TIME, GST_SEEK_FLAG_NONE, GST_SEEK_TYPE_SET,
+                                        GST_SECOND, GST_SEEK_TYPE_NONE, 0));
+  for (GstHarness* harness : {stereo.left(), stereo.right()}) {
+    bool seen = false;
+    while (GstEvent* event = gst_harness_try_pull_upstream_event(harness)) {
+      seen = seen || GST_EVENT_TYPE(event) == GST_EVENT_SEEK;
+      gst_event_unref(event);
+    }
+    fail_unless(seen, "SEEK was lost");
+  }
+}
+GST_END_TEST
+
+// Times, flags and metas of a map are those of the left frame.
+GST_START_TEST(test_description) {
+  StereoHarness stereo;
+  start(stereo);
+  process_at(stereo, 0);
+  GstBuffer* left = small_frame({GST_SECOND, false, 17 * ms});
+  GstBuffer* right = small_frame({GST_SECOND + 2 * ms});
+  GST_BUFFER_FLAG_SET(left, GST_BUFFER_FLAG_MARKER);
+  GST_BUFFER_FLAG_SET(left, GST_VIDEO_BUFFER_FLAG_MULTIPLE_VIEW);
+  GST_BUFFER_FLAG_SET(right, GST_BUFFER_FLAG_CORRUPTED);
+  GST_BUFFER_OFFSET(left) = 77;
+  gst_buffer_add_video_region_of_interest_meta(left, "face", 1, 2, 3, 4);
+  gst_buffer_add_video_region_of_interest_meta(right, "hand", 1, 2, 3, 4);
+  GstCaps* reference = gst_caps_new_empty_simple("timestamp/x-test");
+  gst_buffer_add_reference_timestamp_meta(left, reference, 5, 6);
+  gst_caps_unref(reference);
+  const Output map = stereo.process(left, right);
+  fail_unless_equals_uint64(map.pts(), GST_SECOND);
+  fail_unless_equals_uint64(GST_BUFFER_DURATION(map.get()), 17 * ms);
+  fail_unless_equals_uint64(GST_BUFFER_OFFSET(map.get()), 77);
+  fail_unless(GST_BUFFER_FLAG_IS_SET(map.get(), GST_BUFFER_FLAG_MARKER));
+  fail_unless(!GST_BUFFER_FLAG_IS_SET(map.get(), GST_BUFFER_FLAG_CORRUPTED));
+  fail_unless(!GST_BUFFER_FLAG_IS_SET(map.get(), GST_VIDEO_BUFFER_FLAG_MULTIPLE_VIEW));
+  fail_unless(gst_buffer_get_reference_timestamp_meta(map.get(), nullptr) != nullptr);
+  fail_unless_equals_int(
+      gst_buffer_get_n_meta(map.get(), GST_VIDEO_REGION_OF_INTEREST_META_API_TYPE), 1);
+}
+GST_END_TEST
+
+// What downstream returns goes back to upstream.
+GST_START_TEST(test_flow_returns) {
+  for (GstFlowReturn flow : {GST_FLOW_EOS, GST_FLOW_NOT_LINKED, GST_FLOW_ERROR}) {
+    StereoHarness stereo;
+    start(stereo);
+    static std::atomic<GstFlowReturn> answer;
+    answer = flow;
+    gst_pad_set_chain_function(
+        stereo.left()->sinkpad, +[](GstPad*, GstObject*, GstBuffer* buffer) -> GstFlowReturn {
+          gst_buffer_unref(buffer);
+          return answer;
+        });
+    push_pair(stereo, 0);
+    GstFlowReturn got = GST_FLOW_OK;
+    for (guint i = 1; i < 100 && got == GST_FLOW_OK; ++i) {
+      g_usleep(2000);
+      got = gst_harness_push(stereo.left(), small_frame({i * 40 * ms}));
+      if (got == GST_FLOW_OK)
+        gst_harness_push(stereo.right(), small_frame({i * 40 * ms}));
+    }
+    fail_unless(got == flow, "%s became %s", gst_flow_get_name(flow), gst_flow_get_name(got));
+    fail_unless_equals_int(stereo.messages().count(GST_MESSAGE_ERROR), 0);
+  }
+}
+GST_END_TEST
+
+GST_START_TEST(test_short_frame) {
+  for (bool left_short : {true, false}) {
+    StereoHarness stereo;
+    start(stereo);
+    process_at(stereo, 0);
+    GstBuffer* brief = gst_buffer_new_allocate(nullptr, 100, nullptr);
+    GST_BUFFER_PTS(brief) = 40 * ms;
+    gst_harness_push(left_short ? stereo.left() : stereo.right(), brief);
+    gst_harness_push(left_short ? stereo.right() : stereo.left(), small_frame({40 * ms}));
+    wait_until([&] { return stereo.messages().count(GST_MESSAGE_ERROR) == 1; }, "an error");
+    fail_unless(stereo.messages().text(GST_MESSAGE_ERROR).find("too small") != std::string::npos,
+                "%s", stereo.messages().text(GST_MESSAGE_ERROR).c_str());
+    fail_unless(gst_harness_try_pull(stereo.left()) == nullptr);
+  }
+}
+GST_END_TEST
+
+GST_START_TEST(test_allocation_queries) {
+  StereoHarness stereo;
+  start(stereo);
+  process_at(stereo, 0);
+  for (GstHarness* harness : {stereo.left(), stereo.right()}) {
+    GstCaps* caps = gst_pad_get_current_caps(harness->srcpad);
+    GstQuery* query = gst_query_new_allocation(caps, TRUE);
+    fail_unless(gst_pad_peer_query(harness->srcpad, query));
+    fail_unless(gst_query_find_allocation_meta(query, GST_VIDEO_META_API_TYPE, nullptr));
+    gst_query_unref(query);
+    gst_caps_unref(caps);
+  }
+}
+GST_END_TEST
+
+GST_START_TEST(test_starts_again) {
+  StereoHarness stereo;
+  for (GstState low : {GST_STATE_PAUSED, GST_STATE_READY, GST_STATE_NULL, GST_STATE_READY}) {
+    for (GstHarness* harness : {stereo.left(), stereo.right()})
+      gst_pad_push_event(harness->srcpad, gst_event_new_stream_start("again"));
+    start(stereo);
+    for (GstClockTime time : {0 * ms, 40 * ms, 80 * ms})
+      process_at(stereo, time);
+    gst_harness_push(stereo.left(), small_frame({120 * ms}));  // waits when the element stops
+    gst_element_set_state(stereo.element(), low);
+    gst_element_set_state(stereo.element(), GST_STATE_PLAYING);
+    if (low == GST_STATE_PAUSED)
+      gst_harness_push(stereo.right(), small_frame({120 * ms})), stereo.pull();
+  }
+  fail_unless_equals_int(stereo.messages().count(GST_MESSAGE_ERROR), 0);
+}
+GST_END_TEST
+
+// Stopped at any moment, also while a thread is blocked in a full queue.
+GST_START_TEST(test_stops_in_the_middle) {
+  for (int i = 0; i < 30; ++i) {
+    StereoHarness stereo;
+    start(stereo);
+    std::thread left([&] {
+      for (guint n = 0; n < 1000; ++n)
+        if (gst_harness_push(stereo.left(), small_frame({n * 40 * ms})) != GST_FLOW_OK)
+          return;
+    });
+    std::thread right([&] {
+      for (guint n = 0; n < 1000; ++n)
+        if (gst_harness_push(stereo.right(), small_frame({n * 40 * ms})) != GST_FLOW_OK)
+          return;
+    });
+    g_usleep(static_cast<gulong>(i) * 700);
+    gst_element_set_state(stereo.element(), i % 2 == 0 ? GST_STATE_READY : GST_STATE_NULL);
+    left.join();
+    right.join();
+  }
+}
+GST_END_TEST
+
+static Suite* check_stereo_events_suite() {
+  Suite* suite = suite_create("stereo events");
+  TCase* tc = tcase_create("events");
+  suite_add_tcase(suite, tc);
+  tcase_add_test(tc, test_order_of_events);
+  tcase_add_test(tc, test_segment_of_the_left);
+  tcase_add_test(tc, test_pairs_by_running_time);
+  tcase_add_test(tc, test_other_segment_formats);
+  tcase_add_test(tc, test_flush);
+  tcase_add_test(tc, test_flush_of_waiting_frames);
+  tcase_add_test(tc, test_frames_after_eos_and_flush);
+  tcase_add_test(tc, test_caps_after_an_early_end);
+  tcase_add_test(tc, test_frames_after_the_end);
+  tcase_add_test(tc, test_seek_goes_upstream);
+  tcase_add_test(tc, test_description);
+  tcase_add_test(tc, test_flow_returns);
+  tcase_add_test(tc, test_short_frame);
+  tcase_add_test(tc, test_allocation_queries);
+  tcase_add_test(tc, test_starts_again);
+  tcase_add_test(tc, test_stops_in_the_middle);
+  return suite;
+}
+
+GST_CHECK_MAIN(check_stereo_events)

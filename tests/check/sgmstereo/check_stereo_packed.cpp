@@ -1,0 +1,452 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// Frames that hold both pictures, on sink_left alone.
+#include <gst/video/video.h>
+
+#include "tests/check/common/pipelines.h"
+#include "tests/check/common/stereoharness.h"
+
+using namespace check;
+
+namespace {
+
+constexpr int width = 40, height = 24;
+
+/// Whether the pictures of a frame lie beside each other, and which comes first.
+struct Arrangement {
+  const char* property;  ///< frame-packing
+  bool side_by_side;
+};
+constexpr Arrangement arrangements[] = {{"side-by-side", true}, {"top-bottom", false}};
+
+Picture packed(const Picture& first, const Picture& second, bool side_by_side) {
+  Picture frame(*first.format, side_by_side ? 2 * first.width : first.width,
+                side_by_side ? first.height : 2 * first.height);
+  const int places = static_cast<int>(first.format->places.size());
+  for (int place = 0; place < places; ++place)
+    for (int y = 0; y < first.height; ++y)
+      for (int x = 0; x < first.width; ++x) {
+        frame.set_sample(place, x, y, first.sample(place, x, y));
+        frame.set_sample(place, side_by_side ? x + first.width : x,
+                         side_by_side ? y : y + first.height, second.sample(place, x, y));
+      }
+  return frame;
+}
+
+std::string packed_caps(const FormatFacts& format, const Arrangement& how,
+                        const std::string& more = "") {
+  return caps_of(format, how.side_by_side ? 2 * width : width,
+                 how.side_by_side ? height : 2 * height, more);
+}
+
+/// GstVideoMultiviewFlags in caps; in words they would be a string there.
+std::string flags_in_caps(int flags) {
+  g_type_ensure(GST_TYPE_VIDEO_MULTIVIEW_FLAGSET);  // caps are parsed by the names of known types
+  gchar* text = g_strdup_printf(", multiview-flags=(GstVideoMultiviewFlagsSet)%x:ffffffff", flags);
+  const std::string copy = text;
+  g_free(text);
+  return copy;
+}
+
+std::string mode_in_caps(const Arrangement& how) {
+  return std::string(", multiview-mode=") + how.property;
+}
+
+const FormatFacts& gray() {
+  return format_named("GRAY8");
+}
+
+Picture left_picture(const FormatFacts& format = gray()) {
+  return noise_picture(format, width, height, 3);
+}
+
+Picture map_of(const Output& output) {
+  return from_buffer(output.get(), format_named("GRAY16_LE"), width, height);
+}
+
+/// The map of the two pictures by way of both pads.
+Picture map_by_two_pads(const Picture& left, const Picture& right) {
+  StereoHarness stereo;
+  const std::string caps = caps_of(*left.format, left.width, left.height);
+  fail_unless(stereo.send_caps(stereo.left(), caps) && stereo.send_caps(stereo.right(), caps));
+  return map_of(stereo.process(left, right));
+}
+
+void push_stream_start(const StereoHarness& stereo) {
+  gst_pad_push_event(stereo.left()->srcpad, gst_event_new_stream_start("again"));
+}
+
+void expect_end(StereoHarness& stereo) {
+  fail_unless(gst_harness_push_event(stereo.left(), gst_event_new_eos()));
+  GstBuffer* buffer = nullptr;
+  fail_unless(gst_harness_pull_until_eos(stereo.left(), &buffer) && buffer == nullptr,
+              "EOS did not come through");
+}
+
+}  // namespace
+
+// By the property or by the caps: as if two cameras had sent them.
+GST_START_TEST(test_halves) {
+  const FormatFacts& format = formats()[static_cast<std::size_t>(__i__)];
+  const Picture left = left_picture(format), right = shifted(left, 5);
+  const Picture expected = map_by_two_pads(left, right);
+  for (const Arrangement& how : arrangements)
+    for (bool by_caps : {false, true})
+      for (const Layout& layout : {packed_layout, padded_layout, odd_layout}) {
+        StereoHarness stereo(by_caps ? Properties{} : Properties{{"frame-packing", how.property}},
+                             false);
+        fail_unless(stereo.send_caps(stereo.left(),
+                                     packed_caps(format, how, by_caps ? mode_in_caps(how) : "")));
+        const Output map =
+            stereo.process(to_buffer(packed(left, right, how.side_by_side), layout), nullptr);
+        expect_picture(map_of(map), expected, std::string(format.name) + " " + how.property);
+        expect_end(stereo);
+        fail_unless_equals_int(stereo.messages().count(GST_MESSAGE_ERROR), 0);
+      }
+}
+GST_END_TEST
+
+// Half of the width may be odd, also where two pixels share their chroma.
+GST_START_TEST(test_odd_halves) {
+  for (const char* name : {"I420", "NV12", "YUY2", "UYVY", "P010_10LE", "RGB", "GBR"}) {
+    const FormatFacts& format = format_named(name);
+    const Picture left = noise_picture(format, 37, 19, 3), right = shifted(left, 4);
+    StereoHarness two;
+    const std::string caps = caps_of(format, 37, 19);
+    fail_unless(two.send_caps(two.left(), caps) && two.send_caps(two.right(), caps));
+    const Output expected = two.process(left, right);
+    for (const Arrangement& how : arrangements) {
+      StereoHarness stereo({{"frame-packing", how.property}}, false);
+      fail_unless(stereo.send_caps(
+          stereo.left(), caps_of(format, how.side_by_side ? 74 : 37, how.side_by_side ? 19 : 38)));
+      const Output map = stereo.process(to_buffer(packed(left, right, how.side_by_side)), nullptr);
+      expect_picture(from_buffer(map.get(), format_named("GRAY16_LE"), 37, 19),
+                     from_buffer(expected.get(), format_named("GRAY16_LE"), 37, 19), name);
+    }
+  }
+}
+GST_END_TEST
+
+GST_START_TEST(test_right_view_first) {
+  const Picture left = left_picture(), right = shifted(left, 5);
+  for (const Arrangement& how : arrangements) {
+    StereoHarness stereo({}, false);
+    fail_unless(stereo.send_caps(
+        stereo.left(), packed_caps(gray(), how,
+                                   mode_in_caps(how) +
+                                       flags_in_caps(GST_VIDEO_MULTIVIEW_FLAGS_RIGHT_VIEW_FIRST))));
+    const Output map = stereo.process(to_buffer(packed(right, left, how.side_by_side)), nullptr);
+    expect_picture(map_of(map), map_by_two_pads(left, right), how.property);
+  }
+}
+GST_END_TEST
+
+// The caps of a map are those of one picture.
+GST_START_TEST(test_caps_of_maps) {
+  struct Case {
+    Arrangement how;
+    int flags;
+    const char* par;
+    int expected_n, expected_d;
+  };
+  constexpr int half = GST_VIDEO_MULTIVIEW_FLAGS_HALF_ASPECT;
+  for (const Case& c :
+       {Case{arrangements[0], 0, "1/1", 1, 1}, Case{arrangements[0], half, "1/1", 2, 1},
+        Case{arrangements[1], half, "1/1", 1, 2}, Case{arrangements[0], half, "3/4", 3, 2},
+        Case{arrangements[1], half, "4/3", 2, 3}, Case{arrangements[1], 0, "4/3", 4, 3}}) {
+    StereoHarness stereo({}, false);
+    fail_unless(
+        stereo.send_caps(stereo.left(), packed_caps(gray(), c.how,
+                                                    mode_in_caps(c.how) + flags_in_caps(c.flags) +
+                                                        ", pixel-aspect-ratio=" + c.par)));
+    const Picture left = left_picture();
+    stereo.process(to_buffer(packed(left, left, c.how.side_by_side)), nullptr);
+    GstCaps* caps = gst_pad_get_current_caps(stereo.left()->sinkpad);
+    GstVideoInfo info;
+    fail_unless(gst_video_info_from_caps(&info, caps));
+    fail_unless_equals_int(info.width, width);
+    fail_unless_equals_int(info.height, height);
+    fail_unless_equals_int(info.fps_n, 25);
+    fail_unless_equals_int(info.par_n, c.expected_n);
+    fail_unless_equals_int(info.par_d, c.expected_d);
+    fail_unless_equals_int(GST_VIDEO_INFO_MULTIVIEW_MODE(&info), GST_VIDEO_MULTIVIEW_MODE_MONO);
+    fail_unless_equals_int(GST_VIDEO_INFO_MULTIVIEW_FLAGS(&info), 0);
+    fail_unless(!gst_structure_has_field(gst_caps_get_structure(caps, 0), "multiview-flags"));
+    gst_caps_unref(caps);
+  }
+}
+GST_END_TEST
+
+GST_START_TEST(test_not_negotiated) {
+  struct Case {
+    const char* property;
+    int width, height;
+    std::string more;
+  };
+  const auto turned = [](int flags) {
+    return ", multiview-mode=side-by-side" + flags_in_caps(flags);
+  };
+  for (const Case& c : {Case{"side-by-side", 41, 24, ""}, Case{"top-bottom", 40, 25, ""},
+                        Case{"none", 41, 24, ", multiview-mode=side-by-side"},
+                        Case{"none", 40, 25, ", multiview-mode=top-bottom"},
+                        Case{"none", 40, 24, ", multiview-mode=checkerboard"},
+                        Case{"none", 40, 24, ", multiview-mode=row-interleaved"},
+                        Case{"none", 40, 24, ", multiview-mode=column-interleaved"},
+                        Case{"none", 40, 24, ", multiview-mode=side-by-side-quincunx"},
+                        Case{"none", 40, 24, ", multiview-mode=frame-by-frame"},
+                        Case{"none", 40, 24, turned(GST_VIDEO_MULTIVIEW_FLAGS_LEFT_FLIPPED)},
+                        Case{"none", 40, 24, turned(GST_VIDEO_MULTIVIEW_FLAGS_RIGHT_FLOPPED)},
+                        Case{"none", 40, 24, turned(GST_VIDEO_MULTIVIEW_FLAGS_MIXED_MONO)},
+                        Case{"checkerboard", 40, 24, ""}, Case{"row-interleaved", 40, 24, ""}}) {
+    StereoHarness stereo({{"frame-packing", c.property}}, false);
+    fail_unless(!stereo.send_caps(stereo.left(), caps_of(gray(), c.width, c.height, c.more)),
+                "%s%s is accepted", c.property, c.more.c_str());
+    const Picture picture(gray(), c.width, c.height);
+    fail_unless_equals_int(gst_harness_push(stereo.left(), to_buffer(picture)),
+                           GST_FLOW_NOT_NEGOTIATED);
+    fail_unless(stereo.messages().text(GST_MESSAGE_WARNING).size() > 30, "no word of why");
+  }
+}
+GST_END_TEST
+
+// The property has the last word: mono frames whose caps say otherwise.
+GST_START_TEST(test_property_against_caps) {
+  const Picture left = left_picture();
+  StereoHarness stereo(Properties{{"frame-packing", "mono"}});
+  const std::string caps = caps_of(gray(), width, height, ", multiview-mode=side-by-side");
+  fail_unless(stereo.send_caps(stereo.left(), caps) && stereo.send_caps(stereo.right(), caps));
+  expect_picture(map_of(stereo.process(left, shifted(left, 5))),
+                 map_by_two_pads(left, shifted(left, 5)), "mono");
+}
+GST_END_TEST
+
+GST_START_TEST(test_both_pads_linked) {
+  for (bool by_caps : {false, true}) {
+    StereoHarness stereo(by_caps ? Properties{} : Properties{{"frame-packing", "side-by-side"}});
+    fail_unless(stereo.send_caps(
+        stereo.left(),
+        packed_caps(gray(), arrangements[0], by_caps ? mode_in_caps(arrangements[0]) : "")));
+    const Picture left = left_picture();
+    gst_harness_push(stereo.left(), to_buffer(packed(left, left, true)));
+    for (int i = 0; i < 500 && stereo.messages().count(GST_MESSAGE_ERROR) == 0; ++i)
+      g_usleep(10000);
+    const std::vector<GstMessage*> errors = stereo.messages().take(GST_MESSAGE_ERROR);
+    fail_unless(!errors.empty(), "no error");
+    GError* error = nullptr;
+    gst_message_parse_error(errors[0], &error, nullptr);
+    fail_unless(g_error_matches(error, GST_STREAM_ERROR, GST_STREAM_ERROR_WRONG_TYPE), "%s",
+                error->message);
+    g_error_free(error);
+    for (GstMessage* message : errors)
+      gst_message_unref(message);
+  }
+}
+GST_END_TEST
+
+// N frames in, N maps out, and the end behind them.
+GST_START_TEST(test_as_many_maps_as_frames) {
+  StereoHarness stereo({{"frame-packing", "side-by-side"}}, false);
+  const StereoFrames frames = frames_from(0, __i__);
+  const std::vector<Output> maps = stereo.run(frames, {});
+  fail_unless_equals_int(maps.size(), __i__);
+  for (std::size_t i = 0; i < maps.size(); ++i)
+    fail_unless_equals_uint64(maps[i].pts(), frames[i].pts);
+}
+GST_END_TEST
+
+GST_START_TEST(test_gap) {
+  StereoHarness stereo({{"frame-packing", "side-by-side"}}, false);
+  StereoFrames frames = frames_from(0, 5);
+  frames[2].gap = true;
+  const std::vector<Output> maps = stereo.run(frames, {});
+  fail_unless_equals_int(maps.size(), 4);
+  fail_unless(maps[2].discont() && !maps[3].discont());
+  std::vector<GstEvent*> gaps = stereo.take_events(GST_EVENT_GAP);
+  fail_unless_equals_int(gaps.size(), 1);
+  gst_event_unref(gaps[0]);
+}
+GST_END_TEST
+
+// Flushes of sink_left go through to downstream, with their seqnum, and frames come again after it.
+GST_START_TEST(test_flushes) {
+  for (const Arrangement& how : arrangements) {
+    const Picture left = left_picture(), right = shifted(left, 5);
+    const Picture expected = map_by_two_pads(left, right);
+    const auto frame = [&] { return to_buffer(packed(left, right, how.side_by_side)); };
+    StereoHarness stereo({}, false);
+    fail_unless(stereo.send_caps(stereo.left(), packed_caps(gray(), how, mode_in_caps(how))));
+    for (int i = 0; i < 10; ++i) {
+      stereo.process(frame(), nullptr);
+      if (i % 2 == 1)  // also from the end of the stream
+        expect_end(stereo);
+      for (GstEvent* event : stereo.take_events(GST_EVENT_FLUSH_STOP))
+        gst_event_unref(event);
+      GstEvent* start = gst_event_new_flush_start();
+      const guint32 seqnum = gst_event_get_seqnum(start);
+      GstEvent* stop = gst_event_new_flush_stop(TRUE);
+      gst_event_set_seqnum(stop, seqnum);
+      fail_unless(gst_harness_push_event(stereo.left(), start));
+      fail_unless_equals_int(gst_harness_push(stereo.left(), frame()), GST_FLOW_FLUSHING);
+      fail_unless(gst_harness_push_event(stereo.left(), stop));
+      const std::vector<GstEvent*> stops = stereo.take_events(GST_EVENT_FLUSH_STOP);
+      fail_unless_equals_int(stops.size(), 1);
+      fail_unless_equals_int(gst_event_get_seqnum(stops[0]), seqnum);
+      gst_event_unref(stops[0]);
+      GstSegment segment;
+      gst_segment_init(&segment, GST_FORMAT_TIME);
+      gst_harness_push_event(stereo.left(), gst_event_new_segment(&segment));
+      const Output map = stereo.process(frame(), nullptr);
+      expect_picture(map_of(map), expected, "after a flush");
+      fail_unless(map.discont(), "no DISCONT after a flush");
+    }
+    expect_end(stereo);
+  }
+}
+GST_END_TEST
+
+// What goes downstream at the end bears the seqnum of sink_left's segment.
+GST_START_TEST(test_seqnum_of_the_end) {
+  StereoHarness stereo({{"frame-packing", "side-by-side"}}, false);
+  GstCaps* caps = gst_caps_from_string(packed_caps(gray(), arrangements[0]).c_str());
+  gst_pad_push_event(stereo.left()->srcpad, gst_event_new_caps(caps));
+  gst_caps_unref(caps);
+  GstSegment segment;
+  gst_segment_init(&segment, GST_FORMAT_TIME);
+  GstEvent* event = gst_event_new_segment(&segment);
+  const guint32 seqnum = gst_event_get_seqnum(event);
+  gst_pad_push_event(stereo.left()->srcpad, event);
+  const Picture left = left_picture();
+  stereo.process(to_buffer(packed(left, left, true)), nullptr);
+  expect_end(stereo);
+  int seen = 0;
+  for (GstEvent* sent : stereo.take_events(GST_EVENT_EOS)) {
+    fail_unless_equals_int(gst_event_get_seqnum(sent), seqnum);
+    gst_event_unref(sent);
+    ++seen;
+  }
+  fail_unless(seen <= 1);
+}
+GST_END_TEST
+
+GST_START_TEST(test_starts_again) {
+  const Picture left = left_picture(), right = shifted(left, 5);
+  const Picture expected = map_by_two_pads(left, right);
+  StereoHarness stereo({}, false);
+  for (GstState low : {GST_STATE_READY, GST_STATE_READY, GST_STATE_NULL, GST_STATE_READY}) {
+    push_stream_start(stereo);
+    fail_unless(stereo.send_caps(
+        stereo.left(), packed_caps(gray(), arrangements[0], mode_in_caps(arrangements[0]))));
+    for (int i = 0; i < 3; ++i)
+      expect_picture(map_of(stereo.process(to_buffer(packed(left, right, true)), nullptr)),
+                     expected, "after a start");
+    if (low == GST_STATE_NULL)
+      expect_end(stereo);
+    gst_element_set_state(stereo.element(), low);
+    gst_element_set_state(stereo.element(), GST_STATE_PLAYING);
+  }
+  fail_unless_equals_int(stereo.messages().count(GST_MESSAGE_ERROR), 0);
+}
+GST_END_TEST
+
+// From one packing to the other and to another size, in the middle of a stream.
+GST_START_TEST(test_other_caps_in_between) {
+  const Picture left = left_picture(), right = shifted(left, 5);
+  const Picture expected = map_by_two_pads(left, right);
+  StereoHarness stereo({}, false);
+  for (int i = 0; i < 6; ++i) {
+    const Arrangement& how = arrangements[i % 2];
+    fail_unless(stereo.send_caps(stereo.left(), packed_caps(gray(), how, mode_in_caps(how))));
+    expect_picture(
+        map_of(stereo.process(to_buffer(packed(left, right, how.side_by_side)), nullptr)), expected,
+        how.property);
+  }
+}
+GST_END_TEST
+
+// A seek from downstream on a file-like source comes back as a flush, which the element must let
+// through although nothing is linked to sink_right.
+GST_START_TEST(test_seek_in_a_pipeline) {
+  int maps = 0;
+  const auto count = +[](GstElement*, GstBuffer*, GstPad*, gpointer n) {
+    g_atomic_int_inc(static_cast<gint*>(n));
+  };
+  run_pipeline(
+      "videotestsrc num-buffers=40 ! video/x-raw,width=64,height=24,framerate=20/1 ! "
+      "cudasgmstereo name=e frame-packing=side-by-side ! fakesink name=sink sync=true "
+      "signal-handoffs=true",
+      [&](GstElement* pipeline) {
+        GstElement* sink = gst_bin_get_by_name(GST_BIN(pipeline), "sink");
+        g_signal_connect(sink, "handoff", G_CALLBACK(count), &maps);
+        gst_element_get_state(pipeline, nullptr, nullptr, 5 * GST_SECOND);
+        for (int i = 0; i < 3; ++i) {
+          const int before = g_atomic_int_get(&maps);
+          fail_unless(gst_element_seek_simple(
+              pipeline, GST_FORMAT_TIME,
+              static_cast<GstSeekFlags>(GST_SEEK_FLAG_FLUSH | GST_SEEK_FLAG_ACCURATE),
+              static_cast<gint64>(i * 100 * GST_MSECOND)));
+          for (int wait = 0; wait < 500 && g_atomic_int_get(&maps) < before + 3; ++wait)
+            g_usleep(10000);
+          fail_unless(g_atomic_int_get(&maps) >= before + 3, "no frames after seek %d", i);
+        }
+        gst_object_unref(sink);
+      },
+      [](GstElement*) {});
+}
+GST_END_TEST
+
+// Without a partner in sight the element waits, and says so once after 5 s.
+GST_START_TEST(test_warning) {
+  StereoHarness stereo({}, false);
+  fail_unless(stereo.send_caps(stereo.left(), caps_of(gray(), width, height)));
+  gst_harness_push(stereo.left(), to_buffer(left_picture()));
+  g_usleep(4 * G_USEC_PER_SEC);
+  fail_unless_equals_int(stereo.messages().count(GST_MESSAGE_WARNING), 0);
+  for (int i = 0; i < 300 && stereo.messages().count(GST_MESSAGE_WARNING) == 0; ++i)
+    g_usleep(10000);
+  const std::string text = stereo.messages().text(GST_MESSAGE_WARNING);
+  for (const char* word : {"sink_right", "frame-packing=side-by-side", "frame-packing=top-bottom"})
+    fail_unless(text.find(word) != std::string::npos, "no word of %s: %s", word, text.c_str());
+  g_usleep(G_USEC_PER_SEC / 2);
+  fail_unless_equals_int(stereo.messages().count(GST_MESSAGE_WARNING), 1);
+  fail_unless_equals_int(stereo.messages().count(GST_MESSAGE_ERROR), 0);
+  fail_unless(gst_harness_try_pull(stereo.left()) == nullptr);
+}
+GST_END_TEST
+
+// Nothing of the kind where frames are packed, or where the element stops in time.
+GST_START_TEST(test_no_warning) {
+  StereoHarness packed_frames({}, false), stopped({}, false), two;
+  fail_unless(packed_frames.send_caps(
+      packed_frames.left(), packed_caps(gray(), arrangements[0], mode_in_caps(arrangements[0]))));
+  fail_unless(stopped.send_caps(stopped.left(), caps_of(gray(), width, height)));
+  fail_unless(two.send_caps(two.left(), caps_of(gray(), width, height)));
+  gst_element_set_state(stopped.element(), GST_STATE_READY);
+  g_usleep(6 * G_USEC_PER_SEC);
+  for (StereoHarness* stereo : {&packed_frames, &stopped, &two})
+    fail_unless_equals_int(stereo->messages().count(GST_MESSAGE_WARNING), 0);
+}
+GST_END_TEST
+
+static Suite* check_stereo_packed_suite() {
+  Suite* suite = suite_create("stereo packed");
+  TCase* tc = tcase_create("packed");
+  suite_add_tcase(suite, tc);
+  tcase_add_loop_test(tc, test_halves, 0, static_cast<int>(formats().size()));
+  tcase_add_test(tc, test_odd_halves);
+  tcase_add_test(tc, test_right_view_first);
+  tcase_add_test(tc, test_caps_of_maps);
+  tcase_add_test(tc, test_not_negotiated);
+  tcase_add_test(tc, test_property_against_caps);
+  tcase_add_test(tc, test_both_pads_linked);
+  tcase_add_loop_test(tc, test_as_many_maps_as_frames, 1, 11);
+  tcase_add_test(tc, test_gap);
+  tcase_add_test(tc, test_flushes);
+  tcase_add_test(tc, test_seqnum_of_the_end);
+  tcase_add_test(tc, test_starts_again);
+  tcase_add_test(tc, test_other_caps_in_between);
+  tcase_add_test(tc, test_seek_in_a_pipeline);
+  tcase_add_test(tc, test_warning);
+  tcase_add_test(tc, test_no_warning);
+  return suite;
+}
+
+GST_CHECK_MAIN(check_stereo_packed)

@@ -1,0 +1,321 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// Which frames of two cameras become a pair: the rule by itself, and what the element makes of it.
+#include <optional>
+
+#include "gst/sgmstereo/framepairing.h"
+#include "tests/check/common/stereoharness.h"
+
+using namespace check;
+
+namespace {
+
+using cudavision::FrameStream;
+using cudavision::max_skew_for;
+using cudavision::next_step;
+using cudavision::PairingStep;
+using cudavision::patience_ends;
+
+constexpr GstClockTime ms = GST_MSECOND;
+
+FrameStream waiting(std::optional<gint64> time, bool ended = false) {
+  return {cudavision::WaitingFrame{time, false}, ended};
+}
+
+FrameStream waiting_gap(gint64 time) {
+  return {cudavision::WaitingFrame{time, true}, false};
+}
+
+const FrameStream nothing_yet = {std::nullopt, false};
+const FrameStream ended = {std::nullopt, true};
+
+void expect_step(const FrameStream& left, const FrameStream& right, PairingStep expected,
+                 bool impatient = false, GstClockTime skew = 20) {
+  const PairingStep got = next_step(left, right, skew, impatient);
+  fail_unless(got == expected, "step %d instead of %d", static_cast<int>(got),
+              static_cast<int>(expected));
+}
+
+void expect_dropped(const StereoHarness& stereo, guint64 left, guint64 right) {
+  fail_unless_equals_uint64(stereo.number("dropped-left"), left);
+  fail_unless_equals_uint64(stereo.number("dropped-right"), right);
+}
+
+}  // namespace
+
+GST_START_TEST(test_rule_by_time) {
+  expect_step(waiting(100), waiting(100), PairingStep::pair);
+  expect_step(waiting(100), waiting(120), PairingStep::pair);
+  expect_step(waiting(120), waiting(100), PairingStep::pair);
+  expect_step(waiting(100), waiting(121), PairingStep::drop_left);
+  expect_step(waiting(121), waiting(100), PairingStep::drop_right);
+  expect_step(waiting(100), waiting(101), PairingStep::drop_left, false, 0);
+  expect_step(waiting(-10), waiting(10), PairingStep::pair);
+  expect_step(waiting(-11), waiting(10), PairingStep::drop_left);
+  expect_step(waiting(G_MININT64 + 1), waiting(G_MAXINT64), PairingStep::drop_left);
+  expect_step(waiting(G_MAXINT64), waiting(G_MININT64 + 1), PairingStep::drop_right);
+  expect_step(waiting(0), waiting(G_MAXINT64), PairingStep::pair, false, G_MAXINT64);
+  // Impatience is for frames that are alone.
+  expect_step(waiting(100), waiting(110), PairingStep::pair, true);
+}
+GST_END_TEST
+
+GST_START_TEST(test_rule_without_time) {
+  expect_step(waiting(std::nullopt), waiting(std::nullopt), PairingStep::pair);
+  expect_step(waiting(std::nullopt), waiting(100000), PairingStep::pair);
+  expect_step(waiting(100000), waiting(std::nullopt), PairingStep::pair);
+}
+GST_END_TEST
+
+GST_START_TEST(test_rule_of_gaps) {
+  expect_step(waiting_gap(100), waiting(100), PairingStep::miss);
+  expect_step(waiting(100), waiting_gap(110), PairingStep::miss);
+  expect_step(waiting_gap(100), waiting_gap(100), PairingStep::miss);
+  expect_step(waiting_gap(100), waiting(200), PairingStep::drop_left);
+  expect_step(waiting(200), waiting_gap(100), PairingStep::drop_right);
+}
+GST_END_TEST
+
+GST_START_TEST(test_rule_of_ends_and_patience) {
+  expect_step(nothing_yet, nothing_yet, PairingStep::wait);
+  expect_step(nothing_yet, nothing_yet, PairingStep::wait, true);
+  expect_step(waiting(1), nothing_yet, PairingStep::wait);
+  expect_step(nothing_yet, waiting(1), PairingStep::wait);
+  expect_step(waiting(1), nothing_yet, PairingStep::drop_left, true);
+  expect_step(nothing_yet, waiting(1), PairingStep::drop_right, true);
+  expect_step(ended, nothing_yet, PairingStep::end);
+  expect_step(nothing_yet, ended, PairingStep::end);
+  expect_step(waiting(1), ended, PairingStep::end);
+  expect_step(ended, waiting(1), PairingStep::end);
+  expect_step(ended, ended, PairingStep::end);
+  // The last frame of a stream that has ended is a frame.
+  expect_step(waiting(1, true), waiting(1), PairingStep::pair);
+  expect_step(waiting(1, true), nothing_yet, PairingStep::wait);
+}
+GST_END_TEST
+
+GST_START_TEST(test_patience) {
+  fail_unless_equals_uint64(patience_ends(waiting(100), waiting(90), 20), 110);
+  fail_unless_equals_uint64(patience_ends(waiting(100), nothing_yet, 20), 120);
+  fail_unless_equals_uint64(patience_ends(nothing_yet, waiting(90), 20), 110);
+  fail_unless_equals_uint64(patience_ends(waiting(-100), nothing_yet, 20), 20);
+  fail_unless_equals_uint64(patience_ends(nothing_yet, nothing_yet, 20), GST_CLOCK_TIME_NONE);
+  fail_unless_equals_uint64(patience_ends(waiting(std::nullopt), ended, 20), GST_CLOCK_TIME_NONE);
+  fail_unless_equals_uint64(patience_ends(waiting(1), ended, G_MAXINT64), GST_CLOCK_TIME_NONE);
+}
+GST_END_TEST
+
+GST_START_TEST(test_default_skew) {
+  fail_unless_equals_uint64(max_skew_for(7, 40 * ms, 25, 1), 7);
+  fail_unless_equals_uint64(max_skew_for(0, 40 * ms, 25, 1), 0);
+  fail_unless_equals_uint64(max_skew_for(-1, 30 * ms, 25, 1), 15 * ms);
+  fail_unless_equals_uint64(max_skew_for(-1, GST_CLOCK_TIME_NONE, 25, 1), 20 * ms);
+  fail_unless_equals_uint64(max_skew_for(-1, GST_CLOCK_TIME_NONE, 50, 1), 10 * ms);
+  fail_unless_equals_uint64(max_skew_for(-1, GST_CLOCK_TIME_NONE, 0, 1), 20 * ms);
+  fail_unless_equals_uint64(max_skew_for(-1, 0, 0, 1), 20 * ms);
+}
+GST_END_TEST
+
+// N pairs in, N maps out, with the left frames' times.
+GST_START_TEST(test_as_many_maps_as_pairs) {
+  StereoHarness stereo;
+  const StereoFrames frames = frames_from(0, __i__);
+  const std::vector<Output> maps = stereo.run(frames, frames);
+  fail_unless_equals_int(maps.size(), __i__);
+  for (std::size_t i = 0; i < maps.size(); ++i) {
+    fail_unless_equals_uint64(maps[i].pts(), frames[i].pts);
+    fail_unless_equals_uint64(GST_BUFFER_DURATION(maps[i].get()), 40 * ms);
+    fail_unless_equals_int(maps[i].discont(), i == 0);
+  }
+  expect_dropped(stereo, 0, 0);
+  fail_unless_equals_int(stereo.messages().count(GST_MESSAGE_ERROR), 0);
+}
+GST_END_TEST
+
+// The cameras see the same moments a little later and earlier.
+GST_START_TEST(test_skew) {
+  struct Case {
+    GstClockTime left, right;
+    const char* max_skew;
+    bool pairs;
+  };
+  for (const Case& c :
+       {Case{1000, 1000, "-1", true}, Case{1000, 1020, "-1", true}, Case{1020, 1000, "-1", true},
+        Case{1000, 1010, "10000000", true}, Case{1000, 1011, "10000000", false},
+        Case{1011, 1000, "10000000", false}, Case{1000, 1000, "0", true},
+        Case{1000, 1001, "0", false}, Case{1000, 1200, "500000000", true}}) {
+    StereoHarness stereo(Properties{{"max-skew", c.max_skew}});
+    const std::vector<Output> maps =
+        stereo.run(frames_from(c.left * ms, 5), frames_from(c.right * ms, 5));
+    fail_unless_equals_int(maps.size(), c.pairs ? 5 : 0);
+    for (std::size_t i = 0; i < maps.size(); ++i)
+      fail_unless_equals_uint64(maps[i].pts(), (c.left + 40 * i) * ms);
+    if (c.pairs)
+      expect_dropped(stereo, 0, 0);
+    else
+      fail_unless(stereo.number("dropped-left") + stereo.number("dropped-right") >= 8);
+  }
+}
+GST_END_TEST
+
+// The unpaired frame is left out, never matched with another one's partner.
+GST_START_TEST(test_frames_without_partners) {
+  StereoFrames left = frames_from(0, 10), right = frames_from(0, 10);
+  left.erase(left.begin() + 3);
+  right.erase(right.begin() + 6, right.begin() + 8);
+  StereoHarness stereo;
+  const std::vector<Output> maps = stereo.run(left, right);
+  const std::vector<GstClockTime> expected = {0,        40 * ms,  80 * ms, 160 * ms,
+                                              200 * ms, 320 * ms, 360 * ms};
+  fail_unless(times_of(maps) == expected, "%d maps", static_cast<int>(maps.size()));
+  for (const Output& map : maps)
+    fail_unless_equals_int(map.discont(),
+                           map.pts() == 0 || map.pts() == 160 * ms || map.pts() == 320 * ms);
+  expect_dropped(stereo, 2, 1);
+}
+GST_END_TEST
+
+GST_START_TEST(test_one_camera_is_faster) {
+  StereoFrames left = frames_from(0, 20), right;
+  for (std::size_t i = 0; i < left.size(); i += 2)
+    right.push_back(left[i]);
+  for (bool swapped : {false, true}) {
+    StereoHarness stereo;
+    const std::vector<Output> maps = swapped ? stereo.run(right, left) : stereo.run(left, right);
+    fail_unless_equals_int(maps.size(), 10);
+    for (std::size_t i = 0; i < maps.size(); ++i)
+      fail_unless_equals_uint64(maps[i].pts(), i * 80 * ms);
+    fail_unless(stereo.number(swapped ? "dropped-right" : "dropped-left") >= 9);
+    fail_unless_equals_uint64(stereo.number(swapped ? "dropped-left" : "dropped-right"), 0);
+  }
+}
+GST_END_TEST
+
+GST_START_TEST(test_without_timestamps) {
+  const StereoFrames untimed(6, StereoFrame{GST_CLOCK_TIME_NONE, false, GST_CLOCK_TIME_NONE});
+  StereoHarness stereo;
+  const std::vector<Output> maps = stereo.run(untimed, untimed);
+  fail_unless_equals_int(maps.size(), 6);
+  for (const Output& map : maps)
+    fail_unless(!GST_CLOCK_TIME_IS_VALID(map.pts()));
+  expect_dropped(stereo, 0, 0);
+}
+GST_END_TEST
+
+// The other camera's frames that nobody can pair any more hold up nothing.
+GST_START_TEST(test_end_of_one_camera) {
+  for (bool left_ends : {true, false}) {
+    StereoHarness stereo;
+    const StereoFrames few = frames_from(0, 3), many = frames_from(0, 40);
+    const std::vector<Output> maps = left_ends ? stereo.run(few, many) : stereo.run(many, few);
+    fail_unless_equals_int(maps.size(), 3);
+    fail_unless_equals_int(stereo.messages().count(GST_MESSAGE_ERROR), 0);
+  }
+  StereoHarness stereo;
+  fail_unless_equals_int(stereo.run({}, {}).size(), 0);
+}
+GST_END_TEST
+
+// The other camera has not ended, and says nothing more.
+GST_START_TEST(test_end_beside_a_silent_camera) {
+  for (bool left_ends : {true, false})
+    for (int pairs : {0, 1, 3}) {
+      StereoHarness stereo;
+      stereo.accept_gray(32, 16);
+      for (const StereoFrame& frame : frames_from(0, pairs))
+        stereo.process(small_frame(frame), small_frame(frame));
+      GstHarness* ending = left_ends ? stereo.left() : stereo.right();
+      GstHarness* silent = left_ends ? stereo.right() : stereo.left();
+      gst_harness_push_event(ending, gst_event_new_eos());
+      GstBuffer* buffer = nullptr;
+      fail_unless(gst_harness_pull_until_eos(stereo.left(), &buffer) && buffer == nullptr,
+                  "no EOS after %d pairs", pairs);
+      // Whatever comes then has no partner.
+      GstFlowReturn flow = GST_FLOW_OK;
+      for (int i = pairs; i < pairs + 200 && flow == GST_FLOW_OK; ++i) {
+        flow = gst_harness_push(silent, small_frame({static_cast<GstClockTime>(i) * 40 * ms}));
+        g_usleep(1000);
+      }
+      fail_unless_equals_int(flow, GST_FLOW_EOS);
+      fail_unless_equals_uint64(stereo.number(left_ends ? "dropped-right" : "dropped-left"), 1);
+    }
+}
+GST_END_TEST
+
+// A missing frame takes its partner with it, and downstream hears of a gap.
+GST_START_TEST(test_gaps) {
+  for (int who : {0, 1, 2}) {
+    StereoFrames left = frames_from(0, 6), right = left;
+    for (std::size_t gap : {std::size_t{0}, std::size_t{3}}) {
+      left[gap].gap = who != 1;
+      right[gap].gap = who != 0;
+    }
+    StereoHarness stereo;
+    const std::vector<Output> maps = stereo.run(left, right);
+    const std::vector<GstClockTime> expected = {40 * ms, 80 * ms, 160 * ms, 200 * ms};
+    fail_unless(times_of(maps) == expected, "%d maps", static_cast<int>(maps.size()));
+    fail_unless(maps[0].discont() && !maps[1].discont() && maps[2].discont());
+    expect_dropped(stereo, who == 1 ? 2 : 0, who == 0 ? 2 : 0);
+    std::vector<GstEvent*> gaps = stereo.take_events(GST_EVENT_GAP);
+    fail_unless_equals_int(gaps.size(), 2);
+    for (std::size_t i = 0; i < gaps.size(); ++i) {
+      GstClockTime time = 0, duration = 0;
+      gst_event_parse_gap(gaps[i], &time, &duration);
+      fail_unless_equals_uint64(time, i * 120 * ms);
+      fail_unless_equals_uint64(duration, 40 * ms);
+      gst_event_unref(gaps[i]);
+    }
+  }
+}
+GST_END_TEST
+
+// GAP events mean the same; GstAggregator makes such buffers of them.
+GST_START_TEST(test_gap_events) {
+  StereoHarness stereo;
+  stereo.accept_gray(32, 16);
+  gst_harness_push(stereo.right(), small_frame({0}));
+  gst_harness_push_event(stereo.left(), gst_event_new_gap(0, 40 * ms));
+  gst_harness_push(stereo.left(), small_frame({40 * ms}));
+  gst_harness_push(stereo.right(), small_frame({40 * ms}));
+  fail_unless_equals_uint64(stereo.pull().pts(), 40 * ms);
+  expect_dropped(stereo, 0, 1);
+}
+GST_END_TEST
+
+// The counts are those since the start.
+GST_START_TEST(test_counts_begin_anew) {
+  StereoHarness stereo;
+  stereo.run(frames_from(0, 5), frames_from(80 * ms, 3));
+  expect_dropped(stereo, 2, 0);
+  gst_element_set_state(stereo.element(), GST_STATE_READY);
+  expect_dropped(stereo, 2, 0);
+  gst_element_set_state(stereo.element(), GST_STATE_PLAYING);
+  expect_dropped(stereo, 0, 0);
+}
+GST_END_TEST
+
+static Suite* check_stereo_pairing_suite() {
+  Suite* suite = suite_create("stereo pairing");
+  TCase* rule = tcase_create("rule");
+  suite_add_tcase(suite, rule);
+  tcase_add_test(rule, test_rule_by_time);
+  tcase_add_test(rule, test_rule_without_time);
+  tcase_add_test(rule, test_rule_of_gaps);
+  tcase_add_test(rule, test_rule_of_ends_and_patience);
+  tcase_add_test(rule, test_patience);
+  tcase_add_test(rule, test_default_skew);
+  TCase* element = tcase_create("element");
+  suite_add_tcase(suite, element);
+  tcase_add_loop_test(element, test_as_many_maps_as_pairs, 1, 11);
+  tcase_add_test(element, test_skew);
+  tcase_add_test(element, test_frames_without_partners);
+  tcase_add_test(element, test_one_camera_is_faster);
+  tcase_add_test(element, test_without_timestamps);
+  tcase_add_test(element, test_end_of_one_camera);
+  tcase_add_test(element, test_end_beside_a_silent_camera);
+  tcase_add_test(element, test_gaps);
+  tcase_add_test(element, test_gap_events);
+  tcase_add_test(element, test_counts_begin_anew);
+  return suite;
+}
+
+GST_CHECK_MAIN(check_stereo_pairing)

@@ -1,0 +1,332 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// What comes out of cudasgmstereo, pixel by pixel: for frames of all formats, and in all forms.
+#include <glib/gstdio.h>
+
+#include <algorithm>
+#include <set>
+
+#include "tests/check/common/pipelines.h"
+#include "tests/check/common/stereodefinition.h"
+#include "tests/check/common/stereoharness.h"
+
+using namespace check;
+
+namespace {
+
+constexpr int width = 48, height = 20;
+
+const FormatFacts& map_format() {
+  return format_named("GRAY16_LE");
+}
+
+/// What comes out for two pictures, in the format that downstream asks for.
+Picture through(const Properties& properties, const Picture& left, const Picture& right,
+                const char* format, const Layout& layout = packed_layout) {
+  StereoHarness stereo(properties);
+  gst_harness_set_sink_caps_str(stereo.left(),
+                                (std::string("video/x-raw, format=") + format).c_str());
+  fail_unless(stereo.send_caps(stereo.left(), caps_of(*left.format, left.width, left.height)));
+  fail_unless(stereo.send_caps(stereo.right(), caps_of(*right.format, left.width, left.height)));
+  const Output out = stereo.process(to_buffer(left, layout), to_buffer(right, layout));
+  return from_buffer(out.get(), format_named(format), left.width, left.height);
+}
+
+Picture map_of(const Properties& properties, const Picture& left, const Picture& right) {
+  return through(properties, left, right, "GRAY16_LE");
+}
+
+struct Pair {
+  Picture left, right;
+};
+
+/// Noise at the given disparity, but for a part of other noise, for which no disparity is right.
+Pair scene(const FormatFacts& format, int disparity) {
+  const Picture left = noise_picture(format, width, height, 5);
+  Picture right = shifted(left, disparity);
+  const Picture other = noise_picture(format, width, height, 6);
+  for (int y = 4; y < 12; ++y)
+    for (int x = 10; x < 22; ++x)
+      right.set_sample(0, x, y, other.sample(0, x, y));
+  return {left, right};
+}
+
+std::set<int> values_in(const Picture& picture) {
+  std::set<int> values;
+  for (int y = 0; y < picture.height; ++y)
+    for (int x = 0; x < picture.width; ++x)
+      values.insert(picture.sample(0, x, y));
+  return values;
+}
+
+/// Settings that lead to other maps, and what the samples of these mean.
+struct Setting {
+  Properties properties;
+  MapFacts facts;
+};
+
+const std::vector<Setting>& settings() {
+  static const std::vector<Setting> list = {
+      {{}, {}},
+      {{{"num-disparities", "32"}}, {32, 0, 16}},
+      {{{"num-disparities", "64"}, {"min-disparity", "-7"}}, {64, -7, 16}},
+      {{{"num-disparities", "32"}, {"min-disparity", "2"}, {"subpixel", "false"}}, {32, 2, 16}},
+      {{{"num-disparities", "32"}, {"min-disparity", "-20"}, {"uniqueness", "0"}}, {32, -20, 16}},
+      {{{"compatibility", "libsgm"}, {"num-disparities", "64"}}, {64, 0, 16}},
+      {{{"compatibility", "libsgm"}, {"subpixel", "false"}}, {128, 0, 1}},
+      {{{"compatibility", "libsgm"}, {"subpixel", "false"}, {"min-disparity", "-3"}}, {128, -3, 1}},
+  };
+  return list;
+}
+
+std::string words(const Setting& setting) {
+  std::string text;
+  for (const Property& property : setting.properties)
+    text += " " + text_of(property);
+  return text;
+}
+
+}  // namespace
+
+// The value is known here: noise is found where it has been moved to.
+GST_START_TEST(test_known_disparity) {
+  for (const char* format : {"GRAY8", "GRAY16_LE", "P010_10LE", "BGRA"})
+    for (const char* census : {"symmetric-9x7", "neighbours-9x7", "neighbours-5x5"})
+      for (const char* paths : {"4", "8"})
+        for (int disparity : {0, 1, 7}) {
+          const Picture left = noise_picture(format_named(format), 64, 32, 9);
+          const Picture map = map_of({{"census", census},
+                                      {"paths", paths},
+                                      {"num-disparities", "32"},
+                                      {"subpixel", "false"}},
+                                     left, shifted(left, disparity));
+          for (int y = 4; y < 28; ++y)
+            for (int x = disparity + 5; x < 64 - disparity - 5; ++x)
+              fail_unless(disparity_at(map, x, y) == 16 * disparity,
+                          "%s, %s, %s paths: %d instead of %d at (%d, %d)", format, census, paths,
+                          disparity_at(map, x, y), 16 * disparity, x, y);
+        }
+}
+GST_END_TEST
+
+GST_START_TEST(test_minimum_moves_the_search) {
+  const Picture left = noise_picture(format_named("GRAY8"), 96, 24, 9);
+  for (int disparity : {-9, 0, 12, 40}) {
+    const Picture map = map_of({{"min-disparity", std::to_string(disparity - 5)},
+                                {"num-disparities", "32"},
+                                {"subpixel", "false"}},
+                               left, shifted(left, disparity));
+    for (int y = 4; y < 20; ++y)
+      for (int x = 50; x < 80; ++x)
+        if (x + std::abs(disparity) < 90)
+          fail_unless_equals_int(disparity_at(map, x, y), 16 * disparity);
+  }
+}
+GST_END_TEST
+
+// Each format of one pad beside each of the same depth on the other: only the luminance counts.
+GST_START_TEST(test_formats) {
+  const FormatFacts& left_format = formats()[static_cast<std::size_t>(__i__)];
+  const Properties properties = {{"num-disparities", "32"}};
+  for (const FormatFacts& right_format : formats()) {
+    if (right_format.bits != left_format.bits)
+      continue;
+    const Picture left = scene(left_format, 6).left, right = scene(right_format, 6).right;
+    const Picture expected = map_of(properties, luminance_picture(left), luminance_picture(right));
+    expect_picture(map_of(properties, left, right), expected,
+                   std::string(left_format.name) + " and " + right_format.name);
+  }
+}
+GST_END_TEST
+
+// Wherever the bytes lie.
+GST_START_TEST(test_layouts) {
+  for (const char* name : {"GRAY8", "GRAY16_LE", "NV12", "YUY2", "P010_10LE", "RGB", "GBR"}) {
+    const Pair pair = scene(format_named(name), 6);
+    const Properties properties = {{"num-disparities", "32"}};
+    const Picture expected = map_of(properties, pair.left, pair.right);
+    for (const Layout& layout : all_layouts)
+      expect_picture(through(properties, pair.left, pair.right, "GRAY16_LE", layout), expected,
+                     name);
+  }
+}
+GST_END_TEST
+
+GST_START_TEST(test_sizes) {
+  const FormatFacts& format = format_named("GRAY8");
+  for (const auto& [w, h] : {std::pair{1, 1}, std::pair{1, 30}, std::pair{30, 1}, std::pair{2, 2},
+                             std::pair{3, 5}, std::pair{17, 9}, std::pair{131, 7}}) {
+    const Picture left = noise_picture(format, w, h, 5), right = noise_picture(format, w, h, 6);
+    const Picture map = map_of({{"num-disparities", "32"}}, left, right);
+    expect_picture(through({{"num-disparities", "32"}}, left, right, "GRAY8"),
+                   gray_of_map(map, {32, 0, 16}), "gray");
+  }
+}
+GST_END_TEST
+
+GST_START_TEST(test_gray) {
+  for (const Setting& setting : settings()) {
+    const Pair pair = scene(format_named("GRAY8"), 6);
+    const Picture map = map_of(setting.properties, pair.left, pair.right);
+    const Picture expected = gray_of_map(map, setting.facts);
+    expect_picture(through(setting.properties, pair.left, pair.right, "GRAY8"), expected,
+                   words(setting));
+    fail_unless(values_in(expected).size() > 1, "there is little to see:%s",
+                words(setting).c_str());
+  }
+}
+GST_END_TEST
+
+GST_START_TEST(test_colors) {
+  const Pair pair = scene(format_named("GRAY8"), 6);
+  for (const Setting& setting : settings())
+    for (const auto& [name, colors] :
+         {std::pair{"turbo", Colors::turbo}, std::pair{"jet", Colors::jet},
+          std::pair{"gray", Colors::gray}})
+      for (const char* format : {"RGB", "RGBA", "BGRx"}) {
+        const Picture map = map_of(setting.properties, pair.left, pair.right);
+        Properties properties = setting.properties;
+        properties.emplace_back("colormap", name);
+        expect_picture(through(properties, pair.left, pair.right, format),
+                       colors_of_map(map, setting.facts, colors, format_named(format)),
+                       std::string(name) + words(setting));
+      }
+}
+GST_END_TEST
+
+GST_START_TEST(test_depth) {
+  const Pair pair = scene(format_named("GRAY8"), 6);
+  for (const Setting& setting : settings())
+    for (const Cameras& cameras : {Cameras{500, 120, 1}, Cameras{35.25, 7.5, 0.1},
+                                   Cameras{1e6, 1e6, 0.001}, Cameras{1000, 60, 10}}) {
+      const Picture map = map_of(setting.properties, pair.left, pair.right);
+      Properties properties = setting.properties;
+      properties.emplace_back("output", "depth");
+      properties.emplace_back("focal-length", std::to_string(cameras.focal_length));
+      properties.emplace_back("baseline", std::to_string(cameras.baseline));
+      properties.emplace_back("depth-unit", std::to_string(cameras.unit));
+      const Picture expected = depth_of_map(map, setting.facts, cameras);
+      expect_picture(through(properties, pair.left, pair.right, "GRAY16_LE"), expected,
+                     words(setting));
+    }
+}
+GST_END_TEST
+
+// Nothing is known of what nothing matches, and what matches wholly is beyond doubt.
+GST_START_TEST(test_confidence) {
+  const Pair pair = scene(format_named("GRAY8"), 6);
+  for (const char* fill : {"false", "true"}) {
+    const Properties properties = {
+        {"num-disparities", "32"}, {"output", "confidence"}, {"fill-holes", fill}};
+    const Picture map = map_of({{"num-disparities", "32"}}, pair.left, pair.right);
+    const Picture confidence = through(properties, pair.left, pair.right, "GRAY8");
+    int unknown = 0;
+    for (int y = 0; y < height; ++y)
+      for (int x = 0; x < width; ++x)
+        if (disparity_at(map, x, y) == -16) {
+          ++unknown;
+          fail_unless_equals_int(confidence.sample(0, x, y), 0);
+        }
+    fail_unless(unknown > 20, "all is known here");
+    fail_unless(*values_in(confidence).rbegin() > 200, "nothing is certain");
+  }
+}
+GST_END_TEST
+
+// Filled maps have no holes, and what was known stays.
+GST_START_TEST(test_holes) {
+  const Pair pair = scene(format_named("GRAY8"), 6);
+  const Picture map = map_of({{"num-disparities", "32"}}, pair.left, pair.right);
+  const Picture filled =
+      map_of({{"num-disparities", "32"}, {"fill-holes", "true"}}, pair.left, pair.right);
+  for (int y = 0; y < height; ++y)
+    for (int x = 0; x < width; ++x) {
+      fail_unless(disparity_at(filled, x, y) != -16);
+      if (disparity_at(map, x, y) != -16)
+        fail_unless_equals_int(disparity_at(filled, x, y), disparity_at(map, x, y));
+    }
+}
+GST_END_TEST
+
+// The inputs stay as they were, and equal frames give equal maps.
+GST_START_TEST(test_inputs_stay) {
+  const Pair pair = scene(format_named("NV12"), 6);
+  StereoHarness stereo;
+  for (GstHarness* harness : {stereo.left(), stereo.right()})
+    fail_unless(stereo.send_caps(harness, caps_of(format_named("NV12"), width, height)));
+  GstBuffer* left = to_buffer(pair.left);
+  GstBuffer* right = to_buffer(pair.right);
+  const auto left_bytes = bytes_of(left), right_bytes = bytes_of(right);
+  Picture first(map_format(), width, height);
+  for (int i = 0; i < 5; ++i) {
+    const Output out = stereo.process(gst_buffer_ref(left), gst_buffer_ref(right));
+    const Picture map = from_buffer(out.get(), map_format(), width, height);
+    if (i == 0)
+      first = map;
+    expect_picture(map, first, "the same frames again");
+  }
+  fail_unless(bytes_of(left) == left_bytes && bytes_of(right) == right_bytes,
+              "the element wrote to its input");
+  gst_buffer_unref(left);
+  gst_buffer_unref(right);
+}
+GST_END_TEST
+
+// A map in a PNG of 16 bits, written and read again.
+GST_START_TEST(test_png) {
+  gchar* folder = g_dir_make_tmp("stereo-XXXXXX", nullptr);
+  fail_unless(folder != nullptr);
+  const std::string at = std::string(folder) + "/";
+  run_pipeline(
+      "videotestsrc num-buffers=1 pattern=snow ! video/x-raw,format=GRAY8,width=70,height=30 ! "
+      "tee name=two two. ! queue ! stereo.sink_left two. ! queue ! stereo.sink_right "
+      "cudasgmstereo name=stereo backend=" +
+          test_backend() + " ! tee name=map map. ! queue ! filesink location=" + at +
+          "map.raw map. ! queue ! videoconvert ! video/x-raw,format=GRAY16_BE ! pngenc ! filesink "
+          "location=" +
+          at + "map.png",
+      [](GstElement*) {});
+  run_pipeline("filesrc location=" + at +
+                   "map.png ! pngdec ! video/x-raw,format=GRAY16_BE ! "
+                   "filesink location=" +
+                   at + "png.raw",
+               [](GstElement*) {});
+  gchar *map = nullptr, *png = nullptr;
+  gsize map_size = 0, png_size = 0;
+  fail_unless(g_file_get_contents((at + "map.raw").c_str(), &map, &map_size, nullptr));
+  fail_unless(g_file_get_contents((at + "png.raw").c_str(), &png, &png_size, nullptr));
+  fail_unless_equals_int(map_size, 2 * 70 * 30);
+  // Rows of GRAY16 lie on multiples of 4 bytes, of which 140 is one.
+  fail_unless_equals_int(png_size, map_size);
+  for (gsize i = 0; i < map_size; ++i)
+    fail_unless(map[i] == png[i ^ 1], "byte %d differs", static_cast<int>(i));
+  fail_unless(std::set<gchar>(map, map + map_size).size() > 1, "there is nothing in the map");
+  for (const char* name : {"map.raw", "map.png", "png.raw"})
+    g_remove((at + name).c_str());
+  g_rmdir(folder);
+  g_free(map);
+  g_free(png);
+  g_free(folder);
+}
+GST_END_TEST
+
+static Suite* check_stereo_pictures_suite() {
+  Suite* suite = suite_create("stereo pictures");
+  TCase* tc = tcase_create("pictures");
+  suite_add_tcase(suite, tc);
+  tcase_set_timeout(tc, 120);
+  tcase_add_test(tc, test_known_disparity);
+  tcase_add_test(tc, test_minimum_moves_the_search);
+  tcase_add_loop_test(tc, test_formats, 0, static_cast<int>(formats().size()));
+  tcase_add_test(tc, test_layouts);
+  tcase_add_test(tc, test_sizes);
+  tcase_add_test(tc, test_gray);
+  tcase_add_test(tc, test_colors);
+  tcase_add_test(tc, test_depth);
+  tcase_add_test(tc, test_confidence);
+  tcase_add_test(tc, test_holes);
+  tcase_add_test(tc, test_inputs_stay);
+  ADD_TEST_UNLESS(tc, test_png, unless_elements({"pngenc", "pngdec", "videoconvert"}));
+  return suite;
+}
+
+GST_CHECK_MAIN(check_stereo_pictures)

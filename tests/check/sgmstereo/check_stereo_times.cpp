@@ -1,0 +1,238 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// Time in cudasgmstereo: latency, frames that wait for a partner who does not come, being late.
+#include <gst/check/gsttestclock.h>
+
+#include <atomic>
+#include <cstring>
+
+#include "tests/check/common/pipelines.h"
+#include "tests/check/common/stereosteps.h"
+
+using namespace check;
+
+namespace {
+
+/// How often the aggregator asks the element to do something, by what GstAggregator logs.
+std::atomic<int> calls{0};
+
+void count_calls(GstDebugCategory* category, GstDebugLevel, const gchar*, const gchar*, gint,
+                 GObject*, GstDebugMessage* message, gpointer) {
+  if (std::strcmp(gst_debug_category_get_name(category), "aggregator") == 0 &&
+      std::strstr(gst_debug_message_get(message), "Actually aggregating") != nullptr)
+    ++calls;
+}
+
+void begin_to_count() {
+  gst_debug_remove_log_function(gst_debug_log_default);
+  gst_debug_remove_log_function(count_calls);  // of a test before, in the same process
+  gst_debug_add_log_function(count_calls, nullptr, nullptr);
+  gst_debug_set_active(TRUE);
+  gst_debug_set_threshold_for_name("aggregator", GST_LEVEL_LOG);
+  calls = 0;
+}
+
+int count_waits(StereoHarness& stereo) {
+  GstTestClock* clock = gst_harness_get_testclock(stereo.left());
+  const int count = static_cast<int>(gst_test_clock_peek_id_count(clock));
+  gst_object_unref(clock);
+  return count;
+}
+
+}  // namespace
+
+GST_START_TEST(test_latency) {
+  for (const auto& [max_skew, own] :
+       {std::pair{"-1", 20 * ms}, std::pair{"0", 0 * ms}, std::pair{"70000000", 70 * ms}}) {
+    StereoHarness stereo(Properties(1, {"max-skew", max_skew}));
+    gst_harness_set_upstream_latency(stereo.left(), 5 * ms);
+    gst_harness_set_upstream_latency(stereo.right(), 7 * ms);
+    start(stereo);
+    process_at(stereo, 0);
+    fail_unless_equals_uint64(gst_harness_query_latency(stereo.left()), 7 * ms + own);
+  }
+  StereoHarness packed(Properties(1, {"frame-packing", "side-by-side"}), false);
+  gst_harness_set_upstream_latency(packed.left(), 5 * ms);
+  packed.accept_gray(32, 16);
+  packed.process(small_frame({0}), nullptr);
+  fail_unless_equals_uint64(gst_harness_query_latency(packed.left()), 5 * ms);
+}
+GST_END_TEST
+
+GST_START_TEST(test_latency_changes) {
+  StereoHarness stereo;
+  start(stereo);
+  process_at(stereo, 0);
+  const int before = stereo.messages().count(GST_MESSAGE_LATENCY);
+  for (int i = 1; i < 10; ++i)
+    process_at(stereo, static_cast<GstClockTime>(i) * 40 * ms);
+  fail_unless_equals_int(stereo.messages().count(GST_MESSAGE_LATENCY), before);
+  stereo.set("max-skew", "3000000");
+  process_at(stereo, 400 * ms);
+  fail_unless_equals_int(stereo.messages().count(GST_MESSAGE_LATENCY), before + 1);
+  fail_unless_equals_uint64(gst_harness_query_latency(stereo.left()), 3 * ms);
+}
+GST_END_TEST
+
+// One camera falls silent: what the other one sends waits for as long as the skew and the latency
+// allow, and then goes, a frame with each call.
+GST_START_TEST(test_timeout) {
+  begin_to_count();
+  for (bool left_speaks : {true, false}) {
+    StereoHarness stereo;
+    start(stereo);
+    process_at(stereo, 0);
+    GstHarness* speaker = left_speaks ? stereo.left() : stereo.right();
+    const char* counter = left_speaks ? "dropped-left" : "dropped-right";
+    calls = 0;
+    for (guint i = 1; i <= 20; ++i) {
+      fail_unless_equals_int(gst_harness_push(speaker, small_frame({i * 40 * ms})), GST_FLOW_OK);
+      wait_until([&] { return count_waits(stereo) == 1; }, "the element waits for the clock");
+      fail_unless_equals_uint64(stereo.number(counter), i - 1);
+      GstTestClock* clock = gst_harness_get_testclock(stereo.left());
+      GstClockID id = nullptr;
+      gst_test_clock_wait_for_next_pending_id(clock, &id);
+      const GstClockTime deadline = gst_clock_id_get_time(id);
+      gst_clock_id_unref(id);
+      // The partner may come as late as the skew and our own latency, as much again, allow.
+      fail_unless_equals_uint64(deadline, (i * 40 + 20 + 20) * ms);
+      gst_object_unref(clock);
+      fail_unless(gst_harness_crank_single_clock_wait(stereo.left()));
+      wait_until([&] { return stereo.number(counter) == i; }, "the frame is dropped");
+    }
+    fail_unless(calls <= 2 * 20, "%d calls for 20 frames", calls.load());
+    // The other one is back.
+    const Output map = process_at(stereo, GST_SECOND);
+    fail_unless(map.discont());
+  }
+}
+GST_END_TEST
+
+// No call without a frame to take, however long nothing comes.
+GST_START_TEST(test_calls_are_bounded) {
+  begin_to_count();
+  StereoHarness stereo;
+  start(stereo);
+  constexpr int pairs = 100;
+  for (int i = 0; i < pairs; ++i) {
+    push_pair(stereo, static_cast<GstClockTime>(i) * 40 * ms);
+    stereo.pull();
+  }
+  GstTestClock* clock = gst_harness_get_testclock(stereo.left());
+  gst_test_clock_advance_time(clock, 100 * GST_SECOND);
+  gst_object_unref(clock);
+  g_usleep(200000);
+  fail_unless(calls <= 2 * pairs, "%d calls for %d pairs", calls.load(), pairs);
+}
+GST_END_TEST
+
+// The same where the cameras are not live but files.
+GST_START_TEST(test_calls_for_files) {
+  begin_to_count();
+  run_pipeline(
+      "videotestsrc num-buffers=60 ! video/x-raw,format=GRAY8,width=32,height=16 ! queue ! "
+      "e.sink_left videotestsrc num-buffers=60 ! video/x-raw,format=GRAY8,width=32,height=16 ! "
+      "queue ! e.sink_right cudasgmstereo name=e ! fakesink",
+      [](GstElement*) {});
+  fail_unless(calls <= 122, "%d calls for 60 pairs", calls.load());
+}
+GST_END_TEST
+
+// A real clock and real cameras, one of which stops in the middle.
+GST_START_TEST(test_live_pipeline) {
+  int maps = 0;
+  const auto count = +[](GstElement*, GstBuffer*, GstPad*, gpointer n) { ++*static_cast<int*>(n); };
+  guint64 left = 0;
+  run_pipeline(
+      "videotestsrc is-live=true num-buffers=40 ! "
+      "video/x-raw,format=GRAY8,width=32,height=16,framerate=50/1 ! e.sink_left "
+      "videotestsrc is-live=true num-buffers=20 ! "
+      "video/x-raw,format=GRAY8,width=32,height=16,framerate=50/1 ! e.sink_right "
+      "cudasgmstereo name=e ! fakesink name=sink sync=true signal-handoffs=true",
+      [&](GstElement* pipeline) {
+        GstElement* sink = gst_bin_get_by_name(GST_BIN(pipeline), "sink");
+        g_signal_connect(sink, "handoff", G_CALLBACK(count), &maps);
+        gst_object_unref(sink);
+      },
+      [&](GstElement* pipeline) {
+        GstElement* element = gst_bin_get_by_name(GST_BIN(pipeline), "e");
+        g_object_get(element, "dropped-left", &left, nullptr);
+        gst_object_unref(element);
+      });
+  fail_unless(maps >= 15 && maps <= 20, "%d maps", maps);
+}
+GST_END_TEST
+
+// Downstream is late: pairs that would come too late are left out, and each says so.
+GST_START_TEST(test_qos) {
+  StereoHarness stereo;
+  start(stereo);
+  process_at(stereo, 0);
+  gst_harness_push_upstream_event(
+      stereo.left(), gst_event_new_qos(GST_QOS_TYPE_UNDERFLOW, 2.0, 100 * ms, 100 * ms));
+  for (guint i = 1; i <= 5; ++i)
+    push_pair(stereo, i * 40 * ms);
+  const Output next = process_at(stereo, 240 * ms);
+  fail_unless_equals_uint64(next.pts(), 240 * ms);
+  fail_unless(next.discont(), "no DISCONT behind the missing frames");
+  const std::vector<GstMessage*> messages = stereo.messages().take(GST_MESSAGE_QOS);
+  fail_unless_equals_int(messages.size(), 5);
+  for (guint i = 0; i < messages.size(); ++i) {
+    guint64 running = 0, stream = 0, timestamp = 0, duration = 0, made = 0, skipped = 0;
+    gboolean live = TRUE;
+    GstFormat format = GST_FORMAT_UNDEFINED;
+    gst_message_parse_qos(messages[i], &live, &running, &stream, &timestamp, &duration);
+    fail_unless_equals_uint64(timestamp, (i + 1) * 40 * ms);
+    fail_unless_equals_uint64(running, timestamp);
+    fail_unless_equals_uint64(duration, 40 * ms);
+    gst_message_parse_qos_stats(messages[i], &format, &made, &skipped);
+    fail_unless_equals_int(format, GST_FORMAT_BUFFERS);
+    fail_unless_equals_uint64(made, 1);
+    fail_unless_equals_uint64(skipped, i + 1);
+    gst_message_unref(messages[i]);
+  }
+  // They had partners.
+  fail_unless_equals_uint64(stereo.number("dropped-left"), 0);
+  // Upstream hears of it, too.
+  bool seen = false;
+  while (GstEvent* event = gst_harness_try_pull_upstream_event(stereo.right())) {
+    seen = seen || GST_EVENT_TYPE(event) == GST_EVENT_QOS;
+    gst_event_unref(event);
+  }
+  fail_unless(seen, "QOS does not go upstream");
+}
+GST_END_TEST
+
+// After a flush being late is forgotten.
+GST_START_TEST(test_qos_and_flush) {
+  StereoHarness stereo;
+  start(stereo);
+  process_at(stereo, 0);
+  gst_harness_push_upstream_event(
+      stereo.left(), gst_event_new_qos(GST_QOS_TYPE_UNDERFLOW, 2.0, GST_SECOND, GST_SECOND));
+  const guint32 seqnum = gst_util_seqnum_next();
+  for (GstHarness* harness : {stereo.left(), stereo.right()})
+    gst_harness_push_event(harness, with_seqnum(gst_event_new_flush_start(), seqnum));
+  for (GstHarness* harness : {stereo.left(), stereo.right()}) {
+    gst_harness_push_event(harness, with_seqnum(gst_event_new_flush_stop(TRUE), seqnum));
+    send_segment(harness);
+  }
+  process_at(stereo, 40 * ms);
+}
+GST_END_TEST
+
+static Suite* check_stereo_times_suite() {
+  Suite* suite = suite_create("stereo times");
+  TCase* tc = tcase_create("times");
+  suite_add_tcase(suite, tc);
+  tcase_add_test(tc, test_latency);
+  tcase_add_test(tc, test_latency_changes);
+  tcase_add_test(tc, test_timeout);
+  tcase_add_test(tc, test_calls_are_bounded);
+  tcase_add_test(tc, test_calls_for_files);
+  tcase_add_test(tc, test_live_pipeline);
+  tcase_add_test(tc, test_qos);
+  tcase_add_test(tc, test_qos_and_flush);
+  return suite;
+}
+
+GST_CHECK_MAIN(check_stereo_times)

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#pragma once
+
+#include <cstdint>
+
+#include "cuda/core/frame.h"
+
+namespace cudavision::test {
+
+/// What a picture shows.
+enum class Content {
+  random,      ///< every value as likely as any other
+  natural,     ///< smooth shapes at several scales with a little grain: a histogram with hills
+  flat,        ///< one value
+  two_valued,  ///< two values in large areas
+  spark,       ///< one value, and a single pixel of another
+  gradient,    ///< rises across the picture
+  narrow,      ///< a handful of neighbouring values, as from an underexposed camera
+  zeros,       ///< all 0
+  maximum,     ///< all at the largest value
+};
+constexpr int content_count = 9;
+
+const char* name(Content content);
+
+/// Writes every byte of every row of frame: the samples of red, green, blue and luma show content,
+/// all else is random. dirty: the bits of a word that belong to no value are random too: those
+/// below the shift, and now and then those above the value.
+void paint(const FrameLayout& layout, const Frame& frame, Content content, std::uint64_t seed,
+           bool dirty = false);
+
+}  // namespace cudavision::test

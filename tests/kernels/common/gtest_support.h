@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <ostream>
+#include <string>
+
+#include "tests/kernels/common/cuda_testing.h"
+#include "tests/kernels/common/settings.h"
+
+namespace cudavision {
+
+/// How a test's parameter is printed.
+inline void PrintTo(Backend backend, std::ostream* stream) {
+  *stream << (backend == Backend::cpu ? "cpu" : "cuda");
+}
+
+}  // namespace cudavision
+
+/// Ends the test as skipped, with the reason, where no CUDA kernel can run; as failed where
+/// CUDAVISION_TEST_BACKEND=cuda says that it must.
+#define CUDAVISION_NEEDS_CUDA()                                           \
+  do {                                                                    \
+    using cudavision::test::Settings;                                     \
+    const Settings::Backend asked = cudavision::test::settings().backend; \
+    if (asked == Settings::Backend::cpu)                                  \
+      GTEST_SKIP() << "CUDA half not run: CUDAVISION_TEST_BACKEND=cpu";   \
+    const std::string& unusable = cudavision::test::cuda_unusable();      \
+    if (!unusable.empty() && asked == Settings::Backend::cuda)            \
+      FAIL() << "CUDAVISION_TEST_BACKEND=cuda, but " << unusable;         \
+    if (!unusable.empty())                                                \
+      GTEST_SKIP() << "CUDA half not run: " << unusable;                  \
+  } while (false)
+
+/// Ends the test as skipped where its frames are larger than CUDAVISION_TEST_MAX_PIXELS allows.
+#define CUDAVISION_NEEDS_PIXELS(pixels)                                                    \
+  do {                                                                                     \
+    const auto& asked = cudavision::test::settings();                                      \
+    if (asked.small && (pixels) > asked.max_pixels)                                        \
+      GTEST_SKIP() << "frame larger than CUDAVISION_TEST_MAX_PIXELS=" << asked.max_pixels; \
+  } while (false)
+
+/// Expects that statement throws cudavision::Error of that kind whose text holds words.
+#define CUDAVISION_EXPECT_ERROR(statement, expected_kind, words)                       \
+  do {                                                                                 \
+    try {                                                                              \
+      statement;                                                                       \
+      ADD_FAILURE() << "nothing was thrown by " #statement;                            \
+    } catch (const cudavision::Error& error) {                                         \
+      EXPECT_EQ(error.kind(), cudavision::Error::Kind::expected_kind) << error.what(); \
+      EXPECT_NE(std::string(error.what()).find(words), std::string::npos)              \
+          << "\"" << error.what() << "\" does not say \"" << (words) << "\"";          \
+    }                                                                                  \
+  } while (false)
+
+/// Ends the test as skipped where CUDAVISION_TEST_MAX_PIXELS is set: that is how the tests run
+/// under tools which change how long things take, and what waits for what.
+#define CUDAVISION_NEEDS_TRUE_TIMING()                                                   \
+  do {                                                                                   \
+    if (cudavision::test::settings().small)                                              \
+      GTEST_SKIP() << "timing is not looked at where CUDAVISION_TEST_MAX_PIXELS is set"; \
+  } while (false)
+
+namespace cudavision::test {
+
+/// Runs a test's body on the CPU device, or on the CUDA device where there is one.
+class EitherDevice : public testing::TestWithParam<Backend> {
+ protected:
+  static void on_device(const std::function<void(Device&)>& body) {
+    if (GetParam() == Backend::cpu)
+      return body(*make_cpu_device());
+    CUDAVISION_NEEDS_CUDA();
+    CudaTestDevice device;
+    body(*device);
+  }
+};
+
+/// The parameters of a suite of EitherDevice, and what each is called.
+inline auto both_devices() {
+  return testing::Values(Backend::cpu, Backend::cuda);
+}
+
+inline std::string device_name(const testing::TestParamInfo<Backend>& info) {
+  return info.param == Backend::cpu ? "Cpu" : "Cuda";
+}
+
+}  // namespace cudavision::test

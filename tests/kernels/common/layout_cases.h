@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "tests/kernels/common/gtest_support.h"
+#include "tests/kernels/common/layouts.h"
+
+namespace cudavision::test {
+
+/// The random cases of one layout: those whose numbers, divided by the number of layouts, leave
+/// the layout's.
+class LayoutCases : public testing::TestWithParam<int> {
+ protected:
+  /// make(seed, number, max_pixels) makes a case.
+  template <class Make, class Check>
+  void for_each_case(const Make& make, const Check& check) const {
+    if (numbers().empty())
+      GTEST_SKIP() << "the case asked for has another layout";
+    for (const int number : numbers()) {
+      SCOPED_TRACE(repeat_with(number));
+      check(make(settings().seed, number, settings().max_pixels));
+      if (HasFailure())
+        return;
+    }
+  }
+
+ private:
+  static std::vector<int> numbers() {
+    const int kinds = static_cast<int>(layout_kinds().size());
+    if (settings().only_case >= 0)
+      return settings().only_case % kinds == GetParam() ? std::vector{settings().only_case}
+                                                        : std::vector<int>{};
+    std::vector<int> numbers{GetParam()};  // at least one of each layout, whatever was asked for
+    for (int number = GetParam() + kinds; number < settings().cases; number += kinds)
+      numbers.push_back(number);
+    return numbers;
+  }
+
+  static std::string repeat_with(int number) {
+    return "repeat with CUDAVISION_TEST_CASE=" + std::to_string(number) +
+           " CUDAVISION_TEST_SEED=" + std::to_string(settings().seed) +
+           (settings().small
+                ? " CUDAVISION_TEST_MAX_PIXELS=" + std::to_string(settings().max_pixels)
+                : std::string());
+  }
+};
+
+/// The parameters of a suite of LayoutCases, and what each is called.
+inline auto every_layout() {
+  return testing::Range(0, static_cast<int>(layout_kinds().size()));
+}
+
+inline std::string layout_name(const testing::TestParamInfo<int>& info) {
+  return layout_kinds()[static_cast<std::size_t>(info.param)].name;
+}
+
+}  // namespace cudavision::test

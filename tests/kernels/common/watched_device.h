@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "cuda/core/device.h"
+
+namespace cudavision::test {
+
+/// A device that remembers what was allocated on it, so that a test can poison an operation's
+/// scratch, or see that nothing is.
+class WatchedDevice final : public Device {
+ public:
+  explicit WatchedDevice(Device& device) : device_(device) {}
+
+  Backend backend() const noexcept override { return device_.backend(); }
+  CudaStream stream() const noexcept override { return device_.stream(); }
+  void upload(View<const std::uint8_t> host, View<std::uint8_t> device) override {
+    device_.upload(host, device);
+  }
+  void download(View<const std::uint8_t> device, View<std::uint8_t> host) override {
+    device_.download(device, host);
+  }
+  void copy(View<const std::uint8_t> from, View<std::uint8_t> to) override {
+    device_.copy(from, to);
+  }
+  void fill(View<std::uint8_t> to, std::uint8_t value) override { device_.fill(to, value); }
+  std::unique_ptr<Event> make_event() override { return device_.make_event(); }
+  void finish() override { device_.finish(); }
+
+  /// How often memory of the device or of the host was asked for.
+  int allocations() const { return count_; }
+
+  /// The words of the allocation of that size; nullptr where there was none.
+  std::uint32_t* allocation(std::size_t bytes) const {
+    for (const auto& [data, size] : allocations_)
+      if (size == bytes)
+        return static_cast<std::uint32_t*>(data);
+    return nullptr;
+  }
+
+ private:
+  Buffer do_allocate(std::size_t bytes) override {
+    ++count_;
+    Buffer buffer = device_.allocate(bytes);
+    allocations_.emplace_back(buffer.data(), bytes);
+    return buffer;
+  }
+  Buffer do_allocate_host(std::size_t bytes) override {
+    ++count_;
+    return device_.allocate_host(bytes);
+  }
+
+  Device& device_;
+  int count_ = 0;
+  std::vector<std::pair<void*, std::size_t>> allocations_;
+};
+
+/// Any memory as one row.
+inline View<std::uint8_t> bytes_of(void* data, std::size_t size) {
+  return {static_cast<std::uint8_t*>(data), static_cast<int>(size), 1,
+          static_cast<std::ptrdiff_t>(size)};
+}
+
+}  // namespace cudavision::test

@@ -1,0 +1,263 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+//
+// Device, Buffer and Event on both devices.
+
+#include <functional>
+#include <limits>
+#include <numeric>
+#include <utility>
+
+#include "tests/kernels/common/gtest_support.h"
+#include "tests/kernels/common/random.h"
+
+#ifdef __SANITIZE_ADDRESS__
+// Memory that cannot be had is asked for on purpose.
+extern "C" __attribute__((visibility("default"))) const char* __asan_default_options() {
+  return "allocator_may_return_null=1";
+}
+#endif
+
+namespace cudavision::test {
+namespace {
+
+class Devices : public EitherDevice {};
+
+INSTANTIATE_TEST_SUITE_P(Devices, Devices, both_devices(), device_name);
+
+std::vector<std::uint8_t> random_bytes(std::size_t count, std::uint64_t seed) {
+  std::vector<std::uint8_t> bytes(count);
+  Random random(seed);
+  for (std::uint8_t& byte : bytes)
+    byte = static_cast<std::uint8_t>(random.next());
+  return bytes;
+}
+
+View<std::uint8_t> row(void* data, std::size_t bytes) {
+  return {static_cast<std::uint8_t*>(data), static_cast<int>(bytes), 1,
+          static_cast<std::ptrdiff_t>(bytes)};
+}
+
+std::vector<std::uint8_t> contents(Device& device, const Buffer& buffer) {
+  std::vector<std::uint8_t> bytes(buffer.size());
+  device.download(row(buffer.data(), bytes.size()), row(bytes.data(), bytes.size()));
+  device.finish();
+  return bytes;
+}
+
+TEST_P(Devices, SaysWhichItIs) {
+  on_device([](Device& device) { EXPECT_EQ(device.backend(), GetParam()); });
+}
+
+TEST_P(Devices, AllocatesAlignedMemory) {
+  on_device([](Device& device) {
+    for (const std::size_t bytes : {std::size_t{1}, std::size_t{3}, std::size_t{256},
+                                    std::size_t{257}, std::size_t{1} << 20}) {
+      const Buffer memory = device.allocate(bytes);
+      const Buffer host = device.allocate_host(bytes);
+      ASSERT_NE(memory.data(), nullptr);
+      ASSERT_NE(host.data(), nullptr);
+      EXPECT_EQ(memory.size(), bytes);
+      EXPECT_EQ(host.size(), bytes);
+      EXPECT_EQ(reinterpret_cast<std::uintptr_t>(memory.data()) % 256, 0u);
+      EXPECT_EQ(reinterpret_cast<std::uintptr_t>(host.data()) % 64, 0u);
+    }
+    EXPECT_NE(device.allocate(0).data(), nullptr);
+    EXPECT_NE(device.allocate_host(0).data(), nullptr);
+  });
+}
+
+TEST_P(Devices, RefusesMoreMemoryThanThereIs) {
+  on_device([](Device& device) {
+    for (const std::size_t bytes :
+         {std::numeric_limits<std::size_t>::max(), std::numeric_limits<std::size_t>::max() / 2}) {
+      CUDAVISION_EXPECT_ERROR(device.allocate(bytes), out_of_memory, "memory");
+      CUDAVISION_EXPECT_ERROR(device.allocate_host(bytes), out_of_memory, "memory");
+    }
+    // The refusal is not held against what comes next.
+    const Buffer memory = device.allocate(16);
+    device.fill(row(memory.data(), 16), 7);
+    device.finish();
+    EXPECT_EQ(contents(device, memory), std::vector<std::uint8_t>(16, 7));
+  });
+}
+
+TEST_P(Devices, MovesBuffers) {
+  on_device([](Device& device) {
+    Buffer first = device.allocate(100);
+    void* const address = first.data();
+    Buffer second = std::move(first);
+    EXPECT_EQ(second.data(), address);
+    EXPECT_EQ(second.size(), 100u);
+    EXPECT_EQ(first.data(), nullptr);
+    EXPECT_EQ(first.size(), 0u);
+
+    Buffer third = device.allocate(50);
+    third = std::move(second);
+    EXPECT_EQ(third.data(), address);
+    EXPECT_EQ(second.data(), nullptr);
+    Buffer& same = third;
+    third = std::move(same);
+    EXPECT_EQ(third.data(), address);
+    EXPECT_EQ(third.size(), 100u);
+    third = Buffer();
+    EXPECT_EQ(third.data(), nullptr);
+    EXPECT_EQ(Buffer().size(), 0u);
+  });
+}
+
+/// A rectangle of bytes within a block that is larger on all sides.
+struct Rectangle {
+  std::size_t block = 0;
+  View<std::uint8_t> in(void* data) const {
+    return {static_cast<std::uint8_t*>(data) + start, width, height, pitch};
+  }
+  int start = 0, width = 0, height = 0;
+  std::ptrdiff_t pitch = 0;
+};
+
+Rectangle random_rectangle(Random& random, int width, int height) {
+  Rectangle rectangle;
+  rectangle.start = random.between(0, 40);
+  rectangle.width = width;
+  rectangle.height = height;
+  rectangle.pitch = width + (random.one_in(3) ? 0 : random.between(0, 70));
+  rectangle.block = static_cast<std::size_t>(rectangle.start + rectangle.pitch * height + 40);
+  return rectangle;
+}
+
+/// What the block around `to` becomes when the rectangle `from` is copied there.
+std::vector<std::uint8_t> copied(const std::vector<std::uint8_t>& from, const Rectangle& from_at,
+                                 std::vector<std::uint8_t> to, const Rectangle& to_at) {
+  for (int y = 0; y < from_at.height; ++y)
+    for (int x = 0; x < from_at.width; ++x)
+      to[static_cast<std::size_t>(to_at.start + to_at.pitch * y + x)] =
+          from[static_cast<std::size_t>(from_at.start + from_at.pitch * y + x)];
+  return to;
+}
+
+TEST_P(Devices, CopiesRectanglesAndNothingAroundThem) {
+  on_device([](Device& device) {
+    Random random(settings().seed);
+    for (int i = 0; i < 100; ++i) {
+      const int width = random.log_uniform(2000), height = random.log_uniform(100);
+      SCOPED_TRACE(std::to_string(width) + "×" + std::to_string(height));
+      const Rectangle a_at = random_rectangle(random, width, height);
+      const Rectangle b_at = random_rectangle(random, width, height);
+      const Rectangle c_at = random_rectangle(random, width, height);
+      const Rectangle d_at = random_rectangle(random, width, height);
+      const auto a = random_bytes(a_at.block, random.next());
+      const auto b = random_bytes(b_at.block, random.next());
+      const auto c = random_bytes(c_at.block, random.next());
+      const auto d = random_bytes(d_at.block, random.next());
+
+      // Host, pageable and page-locked, to the device; within the device; and back.
+      const bool locked = random.one_in(2);
+      const Buffer host = device.allocate_host(a.size());
+      std::copy(a.begin(), a.end(), host.as<std::uint8_t>());
+      std::vector<std::uint8_t> pageable = a;
+      const Buffer upper = device.allocate(b.size()), lower = device.allocate(c.size());
+      std::vector<std::uint8_t> b_copy = b, c_copy = c, back = d;
+      device.upload(row(b_copy.data(), b.size()), row(upper.data(), b.size()));
+      device.upload(row(c_copy.data(), c.size()), row(lower.data(), c.size()));
+      device.upload(a_at.in(locked ? host.data() : pageable.data()), b_at.in(upper.data()));
+      device.copy(b_at.in(upper.data()), c_at.in(lower.data()));
+      device.download(c_at.in(lower.data()), d_at.in(back.data()));
+      device.finish();
+
+      const auto expected_b = copied(a, a_at, b, b_at);
+      const auto expected_c = copied(expected_b, b_at, c, c_at);
+      ASSERT_EQ(contents(device, upper), expected_b) << "upload";
+      ASSERT_EQ(contents(device, lower), expected_c) << "copy";
+      ASSERT_EQ(back, copied(expected_c, c_at, d, d_at)) << "download";
+
+      const auto value = static_cast<std::uint8_t>(random.next());
+      device.fill(c_at.in(lower.data()), value);
+      device.finish();
+      const std::vector<std::uint8_t> filled(a_at.block, value);
+      ASSERT_EQ(contents(device, lower), copied(filled, a_at, expected_c, c_at)) << "fill";
+    }
+  });
+}
+
+TEST_P(Devices, CopiesNothingWhereThereIsNothing) {
+  on_device([](Device& device) {
+    const Buffer memory = device.allocate(64);
+    device.fill(row(memory.data(), 64), 9);
+    std::vector<std::uint8_t> host(64, 1);
+    const View<std::uint8_t> no_width{host.data(), 0, 4, 16}, no_height{host.data(), 4, 0, 16};
+    for (const auto& nothing : {no_width, no_height}) {
+      View<std::uint8_t> there = nothing;
+      there.data = memory.as<std::uint8_t>();
+      device.upload(nothing, there);
+      device.download(there, nothing);
+      device.fill(there, 5);
+    }
+    device.finish();
+    EXPECT_EQ(contents(device, memory), std::vector<std::uint8_t>(64, 9));
+    EXPECT_EQ(host, std::vector<std::uint8_t>(64, 1));
+  });
+}
+
+TEST_P(Devices, EventsMarkPointsInTheQueue) {
+  on_device([](Device& device) {
+    const Buffer memory = device.allocate(1 << 20);
+    const Buffer host = device.allocate_host(1 << 20);
+    const auto event = device.make_event();
+    EXPECT_TRUE(event->done()) << "nothing has been recorded yet";
+    event->wait();
+    for (int i = 1; i <= 5; ++i) {
+      device.fill(row(memory.data(), memory.size()), static_cast<std::uint8_t>(i));
+      device.download(row(memory.data(), memory.size()), row(host.data(), host.size()));
+      event->record();
+      event->wait();
+      EXPECT_TRUE(event->done());
+      EXPECT_EQ(host.as<std::uint8_t>()[0], i);
+      EXPECT_EQ(host.as<std::uint8_t>()[host.size() - 1], i);
+    }
+    device.finish();
+  });
+}
+
+TEST(CudaDevice, EventIsNotDoneBeforeTheWorkIs) {
+  CUDAVISION_NEEDS_CUDA();
+  CUDAVISION_NEEDS_TRUE_TIMING();
+  CudaTestDevice device;
+  const auto event = device->make_event();
+  device.spin(1, 200);
+  event->record();
+  EXPECT_FALSE(event->done());
+  event->wait();
+  EXPECT_TRUE(event->done());
+}
+
+TEST(CudaDevice, EnqueuesTransfersWithPageLockedMemory) {
+  CUDAVISION_NEEDS_CUDA();
+  CUDAVISION_NEEDS_TRUE_TIMING();
+  CudaTestDevice device;
+  const Buffer host = device->allocate_host(1 << 20);
+  const Buffer memory = device->allocate(1 << 20);
+  const auto event = device->make_event();
+  device.spin(1, 200);
+  device->upload(row(host.data(), host.size()), row(memory.data(), memory.size()));
+  device->download(row(memory.data(), memory.size()), row(host.data(), host.size()));
+  event->record();
+  EXPECT_FALSE(event->done()) << "a transfer waited for the device";
+  device->finish();
+}
+
+TEST(CudaDevice, RefusesTheDefaultStream) {
+  CUDAVISION_NEEDS_CUDA();
+  CUDAVISION_EXPECT_ERROR(make_cuda_device(nullptr), invalid_argument, "default stream");
+}
+
+TEST(CudaDevice, BuildSaysWhetherItHasCuda) {
+#ifdef CUDAVISION_TEST_HAVE_CUDA
+  EXPECT_TRUE(built_with_cuda());
+#else
+  EXPECT_FALSE(built_with_cuda());
+  CUDAVISION_EXPECT_ERROR(make_cuda_device(nullptr), device, "no CUDA kernels");
+#endif
+}
+
+}  // namespace
+}  // namespace cudavision::test

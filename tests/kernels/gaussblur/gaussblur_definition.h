@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "cuda/gaussblur/gaussblur.h"
+
+/// The Gaussian blur written down a second time, one sample after the other and with nothing in
+/// common with the code under test.
+namespace cudavision::test {
+
+/// Which sample stands at index, found by walking back from edge to edge; −1 where none does.
+int defined_border_index(int index, int count, Border border);
+
+/// The size of a kernel by its sigma above 0, in samples of so many bits.
+int defined_kernel_size(double sigma, int sample_bits);
+
+/// All coefficients of one axis, from edge to edge, zeros included; they add up to
+/// 2^fraction_bits. sigma 0: what is usual for the size.
+std::vector<std::int64_t> defined_kernel(int size, double sigma, int fraction_bits);
+
+/// Writes every byte of every row of out.
+void defined_blur(const FrameLayout& layout, const GaussBlurParameters& parameters,
+                  const ConstFrame& in, const Frame& out);
+
+}  // namespace cudavision::test

@@ -1,0 +1,261 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+//
+// GaussBlur against cv::GaussianBlur: samples of 8 and 16 bits, 1 to 4 channels, every border. A
+// program of its own, so that the others need no OpenCV.
+
+#include <algorithm>
+#include <opencv2/core.hpp>
+#include <opencv2/imgproc.hpp>
+#include <string>
+
+#include "cuda/gaussblur/gausskernel.h"
+#include "tests/kernels/common/contents.h"
+#include "tests/kernels/common/device_block.h"
+#include "tests/kernels/common/gtest_support.h"
+#include "tests/kernels/common/layouts.h"
+#include "tests/kernels/common/placement.h"
+#include "tests/kernels/common/random.h"
+#include "tests/kernels/gaussblur/gaussblur_case.h"
+
+namespace cudavision::test {
+namespace {
+
+/// Interleaved channels of one sampling, as OpenCV's matrices have them.
+FrameLayout layout_of(int width, int height, int bits, int channels) {
+  FrameLayout layout = gray_layout(width, height, bits);
+  layout.planes[0].row_bytes *= channels;
+  layout.channel_count = channels;
+  for (int c = 0; c < channels; ++c)
+    layout.channels[static_cast<std::size_t>(c)] = {Role::luma, 0, c, channels, width, height};
+  return layout;
+}
+
+FrameLayout layout_of(const cv::Mat& image) {
+  return layout_of(image.cols, image.rows, image.depth() == CV_8U ? 8 : 16, image.channels());
+}
+
+cv::Mat painted(const FrameLayout& layout, Content content, std::uint64_t seed) {
+  const int depth = layout.bits == 8 ? CV_8U : CV_16U;
+  cv::Mat image(layout.height, layout.width, CV_MAKETYPE(depth, layout.channel_count));
+  Frame frame;
+  frame.planes[0] = {image.data, layout.planes[0].row_bytes, image.rows,
+                     static_cast<std::ptrdiff_t>(image.step)};
+  paint(layout, frame, content, seed);
+  return image;
+}
+
+cv::Mat blurred(Device& device, const cv::Mat& image, const GaussBlurParameters& parameters) {
+  const FrameLayout layout = layout_of(image);
+  const auto pitch = static_cast<std::ptrdiff_t>(image.step);
+  const int row_bytes = layout.planes[0].row_bytes;
+  const std::vector<std::uint8_t> bytes(image.data,
+                                        image.data + pitch * (image.rows - 1) + row_bytes);
+  const DeviceBlock<std::uint8_t> in(device, bytes);
+  const DeviceBlock<std::uint8_t> out(device, std::vector<std::uint8_t>(bytes.size(), 0xcd));
+  ConstFrame in_frame;
+  Frame out_frame;
+  in_frame.planes[0] = {in.data(), row_bytes, image.rows, pitch};
+  out_frame.planes[0] = {out.data(), row_bytes, image.rows, pitch};
+  GaussBlur(device, layout, parameters).run(in_frame, out_frame);
+  device.finish();
+  const std::vector<std::uint8_t> rows = out.values();
+  cv::Mat result(image.rows, image.cols, image.type());
+  for (int y = 0; y < image.rows; ++y)
+    std::copy_n(rows.data() + pitch * y, row_bytes, result.ptr(y));
+  return result;
+}
+
+int opencv_border(Border border) {
+  switch (border) {
+    case Border::reflect_101:
+      return cv::BORDER_REFLECT_101;
+    case Border::replicate:
+      return cv::BORDER_REPLICATE;
+    case Border::reflect:
+      return cv::BORDER_REFLECT;
+    case Border::wrap:
+      return cv::BORDER_WRAP;
+    default:
+      return cv::BORDER_CONSTANT;
+  }
+}
+
+/// OpenCV has no size that means "nothing along this axis": a size of 1 is that.
+cv::Size opencv_size(const GaussBlurParameters& parameters) {
+  return {parameters.sigma_x == 0 ? std::max(parameters.size_x, 1) : parameters.size_x,
+          parameters.sigma_y == 0 ? std::max(parameters.size_y, 1) : parameters.size_y};
+}
+
+/// What OpenCV makes of the image. Its GaussianBlur neither wraps nor knows a constant but 0: there
+/// the picture is continued on all sides first, so far that what it does at the edges of that is
+/// not seen.
+cv::Mat reference(const cv::Mat& image, const GaussBlurParameters& parameters) {
+  cv::Mat result;
+  const cv::Size size = opencv_size(parameters);
+  // A sigma of 0 along y alone would mean that of x; the size is 1 then, whatever sigma is.
+  const double sigma_y = size.height == 1 ? 1 : parameters.sigma_y;
+  if (parameters.border != Border::wrap && parameters.border != Border::constant) {
+    cv::GaussianBlur(image, result, size, parameters.sigma_x, sigma_y,
+                     opencv_border(parameters.border));
+    return result;
+  }
+  const auto margin = [&](double sigma, int given) {
+    return (given ? given : GaussKernel::size_for(sigma, image.depth() == CV_8U ? 8 : 16)) / 2;
+  };
+  const int right = margin(parameters.sigma_x, size.width);
+  const int below = margin(parameters.sigma_y, size.height);
+  const auto& values = parameters.border_values;
+  cv::Mat continued;
+  cv::copyMakeBorder(image, continued, below, below, right, right, opencv_border(parameters.border),
+                     cv::Scalar(values[0], values[1], values[2], values[3]));
+  cv::GaussianBlur(continued, result, size, parameters.sigma_x, sigma_y, cv::BORDER_REPLICATE);
+  return result(cv::Rect(right, below, image.cols, image.rows));
+}
+
+std::string describe(const cv::Mat& image, const GaussBlurParameters& p) {
+  return std::to_string(image.cols) + "×" + std::to_string(image.rows) + ", " +
+         std::to_string(image.channels()) + " channels of " +
+         (image.depth() == CV_8U ? "8" : "16") + " bits, sigma " + std::to_string(p.sigma_x) +
+         ", " + std::to_string(p.sigma_y) + ", size " + std::to_string(p.size_x) + ", " +
+         std::to_string(p.size_y) + ", border " + std::to_string(static_cast<int>(p.border));
+}
+
+void expect_opencv(Device& device, const cv::Mat& image, const GaussBlurParameters& parameters) {
+  cv::Mat difference;
+  cv::compare(reference(image, parameters).reshape(1),
+              blurred(device, image, parameters).reshape(1), difference, cv::CMP_NE);
+  EXPECT_EQ(cv::countNonZero(difference), 0) << "samples differ of " << describe(image, parameters);
+}
+
+GaussBlurParameters random_parameters(Random& random, int largest, int channels) {
+  const auto any_sigma = [&] { return random_sigma(random, 42); };
+  const auto any_size = [&] { return random_kernel_size(random, 255); };
+  GaussBlurParameters parameters;
+  // Sizes by sigma, sigmas by size, or both given; a sigma of 42 makes 253 of 8 bits.
+  const int given = random.between(0, 2);
+  parameters.sigma_x = given == 1 ? 0 : any_sigma();
+  parameters.sigma_y = given == 1 ? 0 : random.one_in(2) ? parameters.sigma_x : any_sigma();
+  parameters.size_x = given == 0 ? 0 : any_size();
+  parameters.size_y = given == 0 ? 0 : random.one_in(2) ? parameters.size_x : any_size();
+  parameters.border = static_cast<Border>(random.between(0, 4));
+  for (int c = 0; c < channels; ++c)
+    parameters.border_values[static_cast<std::size_t>(c)] =
+        static_cast<std::uint16_t>(random.between(0, largest));
+  return parameters;
+}
+
+void expect_opencv_in_case(Device& device, int number) {
+  Random random(mixed_seed(settings().seed, static_cast<std::uint64_t>(number)));
+  const int bits = number % 2 ? 16 : 8;
+  const int channels = number / 2 % 4 + 1;
+  const auto [width, height] = random_picture_size(random, settings().max_pixels);
+  const GaussBlurParameters parameters = random_parameters(random, (1 << bits) - 1, channels);
+  const auto content = static_cast<Content>(random.between(0, content_count - 1));
+  SCOPED_TRACE("repeat with CUDAVISION_TEST_CASE=" + std::to_string(number));
+  expect_opencv(device, painted(layout_of(width, height, bits, channels), content, random.next()),
+                parameters);
+}
+
+void expect_opencv_in_random_cases(Device& device) {
+  const int only = settings().only_case;
+  for (int number = only < 0 ? 0 : only; number < (only < 0 ? settings().cases : only + 1);
+       ++number) {
+    expect_opencv_in_case(device, number);
+    if (testing::Test::HasFailure())
+      return;
+  }
+}
+
+TEST(OpenCvGaussianBlur, CpuEqualInRandomCases) {
+  expect_opencv_in_random_cases(*make_cpu_device());
+}
+
+TEST(OpenCvGaussianBlur, CudaEqualInRandomCases) {
+  CUDAVISION_NEEDS_CUDA();
+  CudaTestDevice device;
+  expect_opencv_in_random_cases(*device);
+}
+
+GaussBlurParameters sized(int size_x, int size_y, Border border = Border::reflect_101) {
+  GaussBlurParameters parameters;
+  parameters.sigma_x = parameters.sigma_y = 0;
+  parameters.size_x = size_x;
+  parameters.size_y = size_y;
+  parameters.border = border;
+  parameters.border_values = {3, 200, 77, 255};
+  return parameters;
+}
+
+void expect_opencv_at_small_sizes(Device& device) {
+  for (const int bits : {8, 16})
+    for (int width = 1; width <= 9; ++width)
+      for (int height = 1; height <= 9; ++height)
+        for (const int size : {3, 5, 15, 101})
+          for (int border = 0; border <= 4; ++border)
+            expect_opencv(device,
+                          painted(layout_of(width, height, bits, (width + height) % 4 + 1),
+                                  Content::random, static_cast<std::uint64_t>(size)),
+                          sized(size, size == 15 ? 3 : size, static_cast<Border>(border)));
+}
+
+TEST(OpenCvGaussianBlur, CpuEqualWhereKernelsAreLargerThanPictures) {
+  expect_opencv_at_small_sizes(*make_cpu_device());
+}
+
+TEST(OpenCvGaussianBlur, CudaEqualWhereKernelsAreLargerThanPictures) {
+  CUDAVISION_NEEDS_CUDA();
+  CudaTestDevice device;
+  expect_opencv_at_small_sizes(*device);
+}
+
+/// A single white sample shows the kernel itself: of 16 bits, each coefficient up to 2^15 exactly.
+void expect_opencv_kernels(Device& device) {
+  for (const int depth : {CV_8U, CV_16U})
+    for (int size = 1; size <= 1023; size += size < 255 ? 2 : 64)
+      for (const double sigma : {0.0, 0.3, 1.2, 7.7, 42.0, 127.0}) {
+        cv::Mat spark = cv::Mat::zeros(1, 1025, CV_MAKETYPE(depth, 1));
+        spark.col(512).setTo(depth == CV_8U ? 255 : 65535);
+        GaussBlurParameters parameters = sized(size, 1, Border::replicate);
+        parameters.sigma_x = sigma;
+        expect_opencv(device, spark, parameters);
+      }
+}
+
+TEST(OpenCvGaussianBlur, CpuHasTheKernels) {
+  expect_opencv_kernels(*make_cpu_device());
+}
+
+TEST(OpenCvGaussianBlur, CudaHasTheKernels) {
+  CUDAVISION_NEEDS_CUDA();
+  CudaTestDevice device;
+  expect_opencv_kernels(*device);
+}
+
+/// Frames of cameras, with the kernels for which OpenCV has code of its own, and others.
+void expect_opencv_in_full_hd(Device& device) {
+  for (const int size : {3, 5, 7, 9, 15, 31})
+    for (const int channels : {1, 3, 4})
+      expect_opencv(device, painted(layout_of(1920, 1080, 8, channels), Content::natural, 21),
+                    sized(size, size));
+  for (const int size : {3, 5, 15})
+    expect_opencv(device, painted(layout_of(1920, 1080, 16, 1), Content::natural, 22),
+                  sized(size, size, Border::reflect));
+  GaussBlurParameters wide;
+  wide.sigma_x = wide.sigma_y = 30;
+  expect_opencv(device, painted(layout_of(1920, 1080, 8, 1), Content::random, 23), wide);
+}
+
+TEST(OpenCvGaussianBlur, CpuEqualInFullHd) {
+  CUDAVISION_NEEDS_PIXELS(1920 * 1080);
+  expect_opencv_in_full_hd(*make_cpu_device());
+}
+
+TEST(OpenCvGaussianBlur, CudaEqualInFullHd) {
+  CUDAVISION_NEEDS_CUDA();
+  CUDAVISION_NEEDS_PIXELS(1920 * 1080);
+  CudaTestDevice device;
+  expect_opencv_in_full_hd(*device);
+}
+
+}  // namespace
+}  // namespace cudavision::test

@@ -1,0 +1,283 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+//
+// The matrices that the GPU blurs with, and how a warp's lanes hold them: multiplied here word by
+// word, as the tensor cores do it, against sums taken in the plain way.
+
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <vector>
+
+#include "cuda/gaussblur/fragments.h"
+#include "cuda/gaussblur/tables.h"
+#include "tests/kernels/common/random.h"
+
+namespace cudavision::test {
+namespace {
+
+/// Products of the four bytes of two words.
+std::uint64_t dot(std::uint32_t left, const std::uint8_t* right) {
+  std::uint64_t sum = 0;
+  for (int b = 0; b < 4; ++b)
+    sum += static_cast<std::uint64_t>(left >> (8 * b) & 0xff) * right[b];
+  return sum;
+}
+
+/// What the sums of a kernel are when the identity stands for one coefficient that is smaller.
+std::uint64_t coefficient(const GaussKernel& kernel, int distance, std::uint32_t identity) {
+  if (distance < -kernel.radius() || distance > kernel.radius())
+    return 0;
+  return kernel.identity() ? identity : kernel.coefficient(distance);
+}
+
+template <class Depth>
+struct Fragments : testing::Test {
+  using Table = BlurTable<Depth>;
+  static constexpr int fraction_bits = 8 * Depth::coefficient_bytes;
+
+  Random random{2003};
+
+  std::vector<std::uint8_t> bytes(int count) {
+    std::vector<std::uint8_t> bytes(count);
+    for (auto& byte : bytes)
+      byte = static_cast<std::uint8_t>(random.between(0, 255));
+    return bytes;
+  }
+
+  static std::uint64_t sample(const std::uint8_t* at) {
+    return Depth::sample_bytes == 1 ? at[0] : at[0] | at[1] << 8;
+  }
+
+  /// All sums of one tile row along x, by the table.
+  void check_rows(const RowKernels& kernels, int slices) {
+    std::vector<std::uint32_t> table(Table::row_words(slices));
+    make_row_table<Depth>(kernels, slices, table.data());
+    const int lead = window_lead(slices);
+    ASSERT_GE(lead, kernels.reach());
+    const std::vector<std::uint8_t> window = bytes(slice_length * slices);
+
+    for (int group = 0; group < Depth::groups; ++group)
+      for (int i = 0; i < 16; ++i) {
+        const int position = byte_of_row<Depth>(group, i);
+        std::uint64_t sum = 0;
+        for (int s = 0; s < Depth::row_sums; ++s)
+          for (int slice = 0; slice < slices; ++slice)
+            for (int t = 0; t < 4; ++t) {
+              const bool alone = slice + 1 == slices && slice % 2 == 0;
+              const int word =
+                  alone ? last_window_word(slice, t) : window_word(slice / 2, t, slice % 2);
+              sum += dot(table[Table::row_start(slices, s, group, i) + word], &window[4 * word])
+                     << (8 * s);
+            }
+
+        const GaussKernel& kernel = *kernels.kernel[position % 4];
+        const int step = kernels.step[position % 4];
+        std::uint64_t expected = 0;
+        for (int d = -kernel.radius(); d <= kernel.radius(); ++d)
+          expected += coefficient(kernel, d, identity_in_row<Depth>) *
+                      sample(&window[lead + position + d * step]);
+        ASSERT_EQ(sum, expected) << "group " << group << ", row " << i << ", " << slices
+                                 << " slices, step " << step << ", radius " << kernel.radius();
+      }
+  }
+
+  void check_columns(const GaussKernel& kernel, int slices) {
+    std::vector<std::uint32_t> table(Table::column_words(slices));
+    make_column_table<Depth>(kernel, slices, table.data());
+    const int lead = column_lead(slices);
+    ASSERT_GE(lead, kernel.radius());
+    const std::vector<std::uint8_t> column = bytes(slice_length * slices);
+
+    for (int i = 0; i < tile_rows; ++i) {
+      std::uint64_t sum = 0, expected = 0;
+      for (int byte = 0; byte < Depth::coefficient_bytes; ++byte)
+        for (int slice = 0; slice < slices; ++slice)
+          for (int t = 0; t < 4; ++t)
+            sum += dot(table[Table::column_start(slices, byte, i) + 4 * slice + t],
+                       &column[slice_length * slice + row_of_byte(t, 0)])
+                   << (8 * byte);
+      for (int d = -kernel.radius(); d <= kernel.radius(); ++d)
+        expected += coefficient(kernel, d, identity_in_column<Depth>) * column[lead + i + d];
+      ASSERT_EQ(sum, expected) << "row " << i << ", " << slices << " slices";
+    }
+  }
+};
+
+using Depths = testing::Types<BlurDepth<1, 1>, BlurDepth<1, 2>, BlurDepth<2, 2>>;
+TYPED_TEST_SUITE(Fragments, Depths);
+
+TYPED_TEST(Fragments, EveryByteOfATileIsSomeLanesOnce) {
+  int seen[tile_bytes] = {};
+  for (int group = 0; group < TypeParam::groups; ++group)
+    for (int i = 0; i < 16; ++i)
+      for (int b = 0; b < TypeParam::sample_bytes; ++b)
+        ++seen[byte_of_row<TypeParam>(group, i) + b];
+  for (const int count : seen)
+    EXPECT_EQ(count, 1);
+}
+
+TYPED_TEST(Fragments, EveryRowIsSomeColumnsOnce) {
+  int seen[tile_rows] = {};
+  for (int q = 0; q < 2; ++q)
+    for (int g = 0; g < 8; ++g)
+      ++seen[row_of_column(q, g)];
+  for (const int count : seen)
+    EXPECT_EQ(count, 1);
+}
+
+// What lane (g, t) has after the first product, columns 2t and 2t + 1 of q = 0 and q = 1, is word t
+// of what it puts into the second.
+TYPED_TEST(Fragments, ResultsBecomeOperandsWithoutChangingLanes) {
+  for (int t = 0; t < 4; ++t)
+    for (int e = 0; e < 2; ++e)
+      for (int q = 0; q < 2; ++q)
+        EXPECT_EQ(row_of_column(q, 2 * t + e), row_of_byte(t, 2 * e + q));
+}
+
+TYPED_TEST(Fragments, RowsAreConvolved) {
+  for (const int size : {1, 3, 5, 15, 31, 101})
+    for (const int channels : {1, 2, 3, 4}) {
+      const GaussKernel kernel(size, 0, this->fraction_bits);
+      RowKernels kernels;
+      kernels.kernel.fill(&kernel);
+      kernels.step.fill(channels * TypeParam::sample_bytes);
+      const int fewest = 2 + (kernels.reach() + 7) / 8;
+      for (const int slices : {fewest, fewest + 1, fewest + 4})
+        this->check_rows(kernels, slices);
+    }
+}
+
+// Luma every two bytes, chroma every four: YUY2.
+TYPED_TEST(Fragments, RowsOfMixedChannelsAreConvolved) {
+  if (TypeParam::sample_bytes != 1)
+    GTEST_SKIP() << "no layout of 16 bits mixes steps";
+  const GaussKernel luma(15, 0, this->fraction_bits), chroma(7, 0, this->fraction_bits);
+  const GaussKernel none(this->fraction_bits);
+  for (const GaussKernel* other : {&chroma, &none}) {
+    RowKernels kernels;
+    kernels.kernel = {&luma, other, &luma, other};
+    kernels.step = {2, 4, 2, 4};
+    this->check_rows(kernels, 4);
+    this->check_rows(kernels, 7);
+  }
+}
+
+TYPED_TEST(Fragments, ColumnsAreSummed) {
+  for (const int size : {1, 3, 5, 17, 33, 101}) {
+    const GaussKernel kernel(size, 0, this->fraction_bits);
+    const int fewest = 1 + (kernel.radius() + 7) / 8;
+    for (const int slices : {fewest, fewest + 1, fewest + 3})
+      this->check_columns(kernel, slices);
+  }
+}
+
+TYPED_TEST(Fragments, FactorsAreTheTablesWords) {
+  using Table = BlurTable<TypeParam>;
+  using Factors = BlurFactors<TypeParam>;
+  const GaussKernel kernel(15, 0, this->fraction_bits);
+  RowKernels kernels;
+  kernels.kernel.fill(&kernel);
+  kernels.step.fill(TypeParam::sample_bytes);
+  for (const int row_slices : {4, 5})
+    for (const int column_slices : {2, 3}) {
+      std::vector<std::uint32_t> rows(Table::row_words(row_slices));
+      std::vector<std::uint32_t> columns(Table::column_words(column_slices));
+      make_row_table<TypeParam>(kernels, row_slices, rows.data());
+      make_column_table<TypeParam>(kernel, column_slices, columns.data());
+      std::vector<std::uint32_t> factors(Factors::words(row_slices, column_slices));
+      make_factors<TypeParam>(rows.data(), row_slices, columns.data(), column_slices,
+                              factors.data());
+
+      for (int lane = 0; lane < 32; ++lane) {
+        const int g = lane / 4, t = lane % 4;
+        const auto factor = [&](int number) {
+          return factors[number / 4 * 128 + lane * 4 + number % 4];
+        };
+        for (int half = 0; half < 2; ++half) {
+          for (int group = 0; group < TypeParam::groups; ++group)
+            for (int sum = 0; sum < TypeParam::row_sums; ++sum)
+              for (int k = 0; k < row_slices; ++k) {
+                const int word = k == 4 ? last_window_word(k, t) : window_word(k / 2, t, k % 2);
+                EXPECT_EQ(factor(Factors::row_word(row_slices, group, sum, k, half)),
+                          rows[Table::row_start(row_slices, sum, group, g + 8 * half) + word]);
+              }
+          for (int byte = 0; byte < TypeParam::coefficient_bytes; ++byte)
+            for (int k = 0; k < column_slices; ++k)
+              EXPECT_EQ(
+                  factor(Factors::column_word(row_slices, column_slices, byte, k, half)),
+                  columns[Table::column_start(column_slices, byte, g + 8 * half) + 4 * k + t]);
+        }
+      }
+    }
+}
+
+/* Pixels of four bytes. A lane takes words of four neighbours of a channel: words t of the slices.
+ */
+
+/// A lane's word of the factors of so many slices.
+std::uint32_t pixel_factor(const std::vector<std::uint32_t>& factors, int lane, int number) {
+  return factors[static_cast<std::size_t>(number / 4 * 128 + lane * 4 + number % 4)];
+}
+
+TEST(PixelFragments, EveryPixelAndRowIsSomeLanesOnce) {
+  int pixels[16] = {}, rows[tile_rows] = {};
+  for (int i = 0; i < 16; ++i)
+    ++pixels[pixel_of_row(i)];
+  for (int q = 0; q < 2; ++q)
+    for (int g = 0; g < 8; ++g)
+      ++rows[pixel_row_of_column(q, g)];
+  for (const int count : pixels)
+    EXPECT_EQ(count, 1);
+  for (const int count : rows)
+    EXPECT_EQ(count, 1);
+}
+
+// A lane's sums along x are two columns each of q = 0 and q = 1; the bytes of these four are its
+// word of the second product. Its results there, columns 2t and 2t + 1 of both halves, are four
+// pixels beside each other.
+TEST(PixelFragments, ResultsBecomeOperandsAndPixelsWithoutChangingLanes) {
+  for (int t = 0; t < 4; ++t)
+    for (int e = 0; e < 2; ++e) {
+      for (int q = 0; q < 2; ++q)
+        EXPECT_EQ(pixel_row_of_column(q, 2 * t + e), row_of_byte(t, 2 * q + e));
+      for (int half = 0; half < 2; ++half)
+        EXPECT_EQ(pixel_of_row(2 * t + e + 8 * half), 4 * t + 2 * half + e);
+    }
+}
+
+TEST(PixelFragments, ChannelsAreConvolvedAlongBothAxes) {
+  Random random(2005);
+  for (const int size_x : {1, 3, 15, 17, 31})
+    for (const int size_y : {1, 5, 31}) {
+      const GaussKernel x(size_x, 0, 8), y(size_y, 0, 8);
+      const auto slices = [](const GaussKernel& kernel) { return kernel.radius() <= 8 ? 2 : 3; };
+      const int row_slices = slices(x), column_slices = slices(y);
+      std::vector<std::uint32_t> factors(
+          static_cast<std::size_t>(128 * pixel_factor_quads(row_slices, column_slices)));
+      make_pixel_factors(x, row_slices, y, column_slices, factors.data());
+
+      std::vector<std::uint8_t> window(static_cast<std::size_t>(3 * slice_length));
+      for (auto& byte : window)
+        byte = static_cast<std::uint8_t>(random.between(0, 255));
+      const auto check = [&](const GaussKernel& kernel, int first, int count, bool along_x) {
+        for (int i = 0; i < 16; ++i) {
+          std::uint64_t sum = 0, expected = 0;
+          for (int k = 0; k < count; ++k)
+            for (int t = 0; t < 4; ++t)
+              sum += dot(pixel_factor(factors, 4 * (i % 8) + t, first + 2 * k + i / 8),
+                         &window[static_cast<std::size_t>(slice_length * k + 4 * t)]);
+          const int centre = column_lead(count) + (along_x ? pixel_of_row(i) : i);
+          for (int d = -kernel.radius(); d <= kernel.radius(); ++d)
+            expected += coefficient(kernel, d, identity_of_pixels) *
+                        window[static_cast<std::size_t>(centre + d)];
+          ASSERT_EQ(sum, expected)
+              << size_x << "×" << size_y << ", along " << (along_x ? 'x' : 'y') << ", row " << i;
+        }
+      };
+      check(x, 0, row_slices, true);
+      check(y, 2 * row_slices, column_slices, false);
+    }
+}
+
+}  // namespace
+}  // namespace cudavision::test

@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+//
+// The kernel's size and coefficients, and what stands beyond a picture's edges.
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <string>
+#include <vector>
+
+#include "cuda/core/border.h"
+#include "cuda/gaussblur/gausskernel.h"
+#include "tests/kernels/common/settings.h"
+#include "tests/kernels/gaussblur/gaussblur_case.h"
+#include "tests/kernels/gaussblur/gaussblur_definition.h"
+
+namespace cudavision::test {
+namespace {
+
+constexpr Border borders[] = {Border::reflect_101, Border::replicate, Border::reflect, Border::wrap,
+                              Border::constant};
+
+/// All coefficients of a kernel from −radius to radius.
+std::vector<std::int64_t> coefficients(const GaussKernel& kernel, int radius) {
+  std::vector<std::int64_t> values;
+  for (int i = -radius; i <= radius; ++i)
+    values.push_back(kernel.coefficient(i));
+  return values;
+}
+
+void expect_definition(int size, double sigma, int fraction_bits) {
+  SCOPED_TRACE("size " + std::to_string(size) + ", sigma " + std::to_string(sigma) + ", " +
+               std::to_string(fraction_bits) + " bits");
+  const GaussKernel kernel(size, sigma, fraction_bits);
+  const auto expected = defined_kernel(size, sigma, fraction_bits);
+  ASSERT_EQ(coefficients(kernel, size / 2), expected);
+  ASSERT_EQ(kernel.fraction_bits(), fraction_bits);
+
+  int radius = 0;
+  std::int64_t sum = 0;
+  for (int i = 0; i < size; ++i) {
+    const std::int64_t value = expected[static_cast<std::size_t>(i)];
+    ASSERT_GE(value, 0);
+    sum += value;
+    if (value != 0)
+      radius = std::max(radius, std::abs(i - size / 2));
+  }
+  ASSERT_EQ(sum, std::int64_t{1} << fraction_bits);
+  ASSERT_EQ(kernel.radius(), radius);
+  ASSERT_EQ(kernel.identity(), radius == 0);
+  ASSERT_EQ(kernel.identity(), kernel.coefficient(0) == 1u << fraction_bits);
+  for (int i = size / 2 + 1; i <= GaussKernel::max_radius; ++i)
+    ASSERT_EQ(kernel.coefficient(i), 0u) << "beyond the edge, at " << i;
+}
+
+TEST(GaussKernel, EverySizeWithItsUsualSigma) {
+  for (int size = 1; size <= GaussKernel::max_size; size += 2)
+    for (const int bits : {8, 16})
+      expect_definition(size, 0, bits);
+}
+
+TEST(GaussKernel, EverySigmaWithItsUsualSize) {
+  for (int i = 1; i <= 127 * 32; ++i)
+    for (const int sample_bits : {8, 16})
+      expect_definition(GaussKernel::size_for(i / 32.0, sample_bits), i / 32.0, sample_bits);
+}
+
+TEST(GaussKernel, AnySizeWithAnySigma) {
+  Random random(settings().seed);
+  for (int i = 0; i < 10 * settings().cases; ++i) {
+    const int size = random_kernel_size(random, GaussKernel::max_size);
+    const double sigma = random_sigma(random, 127);
+    expect_definition(size, sigma, random.one_in(2) ? 8 : 16);
+  }
+}
+
+TEST(GaussKernel, ExtremeSigmas) {
+  for (const double sigma : {5e-324, 1e-300, 1e-20, 1e-3, 0.1, 127.0})
+    for (const int size : {1, 3, 1023})
+      for (const int bits : {8, 16})
+        expect_definition(size, sigma, bits);
+}
+
+TEST(GaussKernel, TablesOfSmallSizes) {
+  using Values = std::vector<std::int64_t>;
+  EXPECT_EQ(coefficients(GaussKernel(1, 0, 8), 0), (Values{256}));
+  EXPECT_EQ(coefficients(GaussKernel(3, 0, 8), 1), (Values{64, 128, 64}));
+  EXPECT_EQ(coefficients(GaussKernel(5, 0, 8), 2), (Values{16, 64, 96, 64, 16}));
+  EXPECT_EQ(coefficients(GaussKernel(7, 0, 8), 3), (Values{8, 28, 56, 72, 56, 28, 8}));
+  EXPECT_EQ(coefficients(GaussKernel(9, 0, 8), 4), (Values{4, 13, 30, 51, 60, 51, 30, 13, 4}));
+  EXPECT_EQ(coefficients(GaussKernel(3, 0, 16), 1), (Values{16384, 32768, 16384}));
+  EXPECT_EQ(coefficients(GaussKernel(9, 0, 16), 4),
+            (Values{1024, 3328, 7680, 13056, 15360, 13056, 7680, 3328, 1024}));
+}
+
+TEST(GaussKernel, SizeBySigma) {
+  // round(6σ + 1), halves to the even number, made odd; 8σ for deeper samples.
+  EXPECT_EQ(GaussKernel::size_for(0.05, 8), 1);
+  EXPECT_EQ(GaussKernel::size_for(0.25, 8), 3);
+  EXPECT_EQ(GaussKernel::size_for(0.75, 8), 7);
+  EXPECT_EQ(GaussKernel::size_for(1.2, 8), 9);
+  EXPECT_EQ(GaussKernel::size_for(1.2, 10), 11);
+  EXPECT_EQ(GaussKernel::size_for(30, 8), 181);
+  EXPECT_EQ(GaussKernel::size_for(30, 16), 241);
+  EXPECT_EQ(GaussKernel::size_for(127, 8), 763);
+  EXPECT_EQ(GaussKernel::size_for(127, 16), 1017);
+  for (int i = 1; i <= 127 * 64; ++i)
+    for (const int bits : {8, 9, 10, 12, 16})
+      ASSERT_EQ(GaussKernel::size_for(i / 64.0, bits), defined_kernel_size(i / 64.0, bits))
+          << "sigma " << i / 64.0 << ", " << bits << " bits";
+}
+
+TEST(GaussKernel, TheIdentity) {
+  for (const int bits : {8, 16}) {
+    const GaussKernel identity(bits);
+    EXPECT_TRUE(identity.identity());
+    EXPECT_EQ(identity.radius(), 0);
+    EXPECT_EQ(identity.fraction_bits(), bits);
+    EXPECT_EQ(identity.coefficient(0), 1u << bits);
+    EXPECT_EQ(identity, GaussKernel(1, 0, bits));
+    EXPECT_EQ(identity, GaussKernel(3, 0.1, bits)) << "all but the centre are less than a half";
+    EXPECT_NE(identity, GaussKernel(3, 0, bits));
+  }
+  EXPECT_NE(GaussKernel(8), GaussKernel(16));
+  EXPECT_EQ(GaussKernel().fraction_bits(), 8);
+}
+
+TEST(BorderIndex, WalksBackIntoThePicture) {
+  for (const Border border : borders)
+    for (int count = 1; count <= 40; ++count)
+      for (int index = -1100; index <= 1100; ++index)
+        ASSERT_EQ(border_index(index, count, border), defined_border_index(index, count, border))
+            << "border " << static_cast<int>(border) << ", " << count << " samples";
+}
+
+TEST(BorderIndex, AtTheEdgesOfLargePictures) {
+  for (const Border border : borders)
+    for (const int count : {255, 256, 1023, 1024, 65535})
+      for (int index = 0; index <= 1100; ++index) {
+        ASSERT_EQ(border_index(-index, count, border), defined_border_index(-index, count, border));
+        ASSERT_EQ(border_index(count + index, count, border),
+                  defined_border_index(count + index, count, border));
+      }
+}
+
+TEST(BorderIndex, AsItIsWritten) {
+  const std::string row = "abcdefgh";
+  const auto beyond = [&](Border border) {
+    std::string text;
+    for (int i = -3; i < 11; ++i) {
+      const int from = border_index(i, 8, border);
+      text += from < 0 ? 'i' : row[static_cast<std::size_t>(from)];
+    }
+    return text;
+  };
+  EXPECT_EQ(beyond(Border::reflect_101), "dcbabcdefghgfe");
+  EXPECT_EQ(beyond(Border::replicate), "aaaabcdefghhhh");
+  EXPECT_EQ(beyond(Border::reflect), "cbaabcdefghhgf");
+  EXPECT_EQ(beyond(Border::wrap), "fghabcdefghabc");
+  EXPECT_EQ(beyond(Border::constant), "iiiabcdefghiii");
+}
+
+}  // namespace
+}  // namespace cudavision::test

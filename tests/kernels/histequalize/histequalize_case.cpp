@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "tests/kernels/histequalize/histequalize_case.h"
+
+#include <algorithm>
+#include <stdexcept>
+
+#include "tests/kernels/common/device_block.h"
+#include "tests/kernels/common/hash.h"
+#include "tests/kernels/histequalize/histequalize_definition.h"
+
+namespace cudavision::test {
+namespace {
+
+using Channels = HistogramEqualizeParameters::Channels;
+
+/// Counts before and after the histogram that must stay as they were.
+constexpr int histogram_margin = 64;
+
+HistogramEqualizeParameters full_range(const FrameLayout& layout) {
+  HistogramEqualizeParameters parameters;
+  parameters.high = (1 << layout.bits) - 1;
+  return parameters;
+}
+
+/// Unlike any that a case asks for.
+HistogramEqualizeParameters other_parameters(const FrameLayout& layout) {
+  HistogramEqualizeParameters parameters = full_range(layout);
+  parameters.blend = 77;
+  return parameters;
+}
+
+HistogramEqualizeParameters random_parameters(const FrameLayout& layout, Random& random) {
+  HistogramEqualizeParameters parameters = full_range(layout);
+  if (is_rgb(layout)) {
+    parameters.channels = random.one_in(2) ? Channels::each : Channels::luminance;
+  } else if (random.one_in(2)) {
+    parameters.low = 16 << (layout.bits - 8);
+    parameters.high = 235 << (layout.bits - 8);
+    if (random.one_in(4)) {
+      parameters.low = random.between(0, (1 << layout.bits) - 2);
+      parameters.high = random.between(parameters.low + 1, (1 << layout.bits) - 1);
+    }
+  }
+  constexpr int blends[] = {0, 1, 128, 255};
+  if (random.one_in(2))
+    parameters.blend = random.one_in(2) ? blends[random.between(0, 3)] : random.between(0, 256);
+  return parameters;
+}
+
+std::vector<std::uint32_t> poisoned_counts(const HistEqualizeCase& test, std::uint8_t poison) {
+  const std::size_t count = static_cast<std::size_t>(test.histogram_start) +
+                            (std::size_t{1} << test.layout.bits) + histogram_margin;
+  return std::vector<std::uint32_t>(count, poison * 0x01010101u);
+}
+
+View<std::uint32_t> bins_in(const HistEqualizeCase& test, std::uint32_t* block) {
+  const int bins = 1 << test.layout.bits;
+  return {block + test.histogram_start, bins, 1, bins * std::ptrdiff_t{4}};
+}
+
+std::string difference_of_counts(const HistEqualizeCase& test, const char* what,
+                                 const std::vector<std::uint32_t>& expected,
+                                 const std::vector<std::uint32_t>& actual) {
+  const auto [e, a] = std::mismatch(expected.begin(), expected.end(), actual.begin());
+  if (e == expected.end())
+    return {};
+  return std::string(what) + ": bin " +
+         std::to_string(e - expected.begin() - test.histogram_start) + " of " +
+         std::to_string(1 << test.layout.bits) + " must be " + std::to_string(*e) + " and is " +
+         std::to_string(*a);
+}
+
+}  // namespace
+
+HistEqualizeCase make_histequalize_case(std::uint64_t seed, int number, int max_pixels) {
+  Random random(mixed_seed(seed, static_cast<std::uint64_t>(number)));
+  const auto& kinds = layout_kinds();
+  const LayoutKind& kind = kinds[static_cast<std::size_t>(number) % kinds.size()];
+
+  const auto [width, height] = random_picture_size(random, max_pixels);
+  HistEqualizeCase test;
+  test.title = kind.name + ", case " + std::to_string(number);
+  test.layout = kind.make(width, height);
+  test.in = random_placement(test.layout, random);
+  test.out = random_placement(test.layout, random);
+  test.content = static_cast<Content>(random.between(0, content_count - 1));
+  test.content_seed = random.next();
+  test.dirty = random.one_in(2);
+  test.parameters = random_parameters(test.layout, random);
+  test.parameters_later = random.one_in(3);
+  test.histogram = !random.one_in(4);
+  test.histogram_start = random.between(0, 9);
+  return test;
+}
+
+HistEqualizeCase plain_histequalize_case(const FrameLayout& layout, Content content,
+                                         std::uint64_t seed) {
+  HistEqualizeCase test;
+  test.title = "plain case";
+  test.layout = layout;
+  test.in = test.out = dense_placement(layout);
+  test.content = content;
+  test.content_seed = seed;
+  test.parameters = full_range(layout);
+  return test;
+}
+
+std::string describe(const HistEqualizeCase& test) {
+  const auto& p = test.parameters;
+  return test.title + ": " + std::to_string(test.layout.width) + "×" +
+         std::to_string(test.layout.height) + ", " + std::to_string(test.layout.bits) +
+         " bits, content " + name(test.content) + (test.dirty ? " (dirty words)" : "") + ", " +
+         (p.channels == Channels::each ? "each channel" : "luminance") + ", range " +
+         std::to_string(p.low) + " to " + std::to_string(p.high) + ", blend " +
+         std::to_string(p.blend) + (test.parameters_later ? " (set later)" : "") +
+         (test.histogram ? "" : ", no histogram") + "\n  in: " + describe(test.layout, test.in) +
+         "\n  out: " + describe(test.layout, test.out);
+}
+
+std::vector<std::uint8_t> input_block(const HistEqualizeCase& test) {
+  std::vector<std::uint8_t> block(test.in.bytes, 0x5a);
+  paint(test.layout, frame_in(test.layout, test.in, block.data()), test.content, test.content_seed,
+        test.dirty);
+  return block;
+}
+
+HistEqualizeBlocks defined_blocks(const HistEqualizeCase& test,
+                                  const std::vector<std::uint8_t>& input, std::uint8_t poison) {
+  HistEqualizeBlocks blocks;
+  blocks.out.assign(test.out.bytes, poison);
+  const ConstFrame in = frame_in(test.layout, test.in, input.data());
+  defined_equalization(test.layout, test.parameters, in,
+                       frame_in(test.layout, test.out, blocks.out.data()));
+  blocks.histogram = blocks.bins = poisoned_counts(test, poison);
+  const auto counts = defined_histogram(test.layout, in);
+  std::copy(counts.begin(), counts.end(), blocks.bins.begin() + test.histogram_start);
+  if (test.histogram)
+    blocks.histogram = blocks.bins;
+  return blocks;
+}
+
+HistEqualizeRunner::HistEqualizeRunner(Device& device, const HistEqualizeCase& test)
+    : device_(device),
+      test_(test),
+      equalize_(device, test.layout,
+                test.parameters_later ? other_parameters(test.layout) : test.parameters),
+      count_(device, test.layout) {
+  if (test.parameters_later)
+    equalize_.set_parameters(test.parameters);
+}
+
+HistEqualizeBlocks HistEqualizeRunner::run(const std::vector<std::uint8_t>& input,
+                                           std::uint8_t poison) {
+  const DeviceBlock<std::uint8_t> in(device_, input);
+  const DeviceBlock<std::uint8_t> out(device_, std::vector<std::uint8_t>(test_.out.bytes, poison));
+  const DeviceBlock<std::uint32_t> histogram(device_, poisoned_counts(test_, poison));
+  const DeviceBlock<std::uint32_t> bins(device_, poisoned_counts(test_, poison));
+  const ConstFrame in_frame =
+      frame_in(test_.layout, test_.in, static_cast<const std::uint8_t*>(in.data()));
+
+  equalize_.run(in_frame, frame_in(test_.layout, test_.out, out.data()),
+                test_.histogram ? bins_in(test_, histogram.data()) : View<std::uint32_t>{});
+  count_.run(in_frame, bins_in(test_, bins.data()));
+  device_.finish();
+  if (in.values() != input)
+    throw std::runtime_error("the input was written to");
+  return {out.values(), histogram.values(), bins.values()};
+}
+
+std::string difference(const HistEqualizeCase& test, const HistEqualizeBlocks& expected,
+                       const HistEqualizeBlocks& actual) {
+  const auto [e, a] = std::mismatch(expected.out.begin(), expected.out.end(), actual.out.begin());
+  if (e != expected.out.end())
+    return "output: " +
+           describe_byte(test.layout, test.out,
+                         static_cast<std::size_t>(e - expected.out.begin())) +
+           " must be " + std::to_string(*e) + " and is " + std::to_string(*a);
+  const std::string histogram =
+      difference_of_counts(test, "histogram", expected.histogram, actual.histogram);
+  return !histogram.empty() ? histogram
+                            : difference_of_counts(test, "bins", expected.bins, actual.bins);
+}
+
+std::string hash(const HistEqualizeCase& test, const HistEqualizeBlocks& blocks) {
+  Hash hash;
+  add_rows(hash, test.layout, test.out, blocks.out);
+  for (const auto* counts : {&blocks.histogram, &blocks.bins})
+    if (counts != &blocks.histogram || test.histogram)
+      for (int bin = 0; bin < 1 << test.layout.bits; ++bin)
+        hash.add_number((*counts)[static_cast<std::size_t>(test.histogram_start + bin)]);
+  return hash.text();
+}
+
+}  // namespace cudavision::test

@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "tests/kernels/integral/integral_definition.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <cstring>
+#include <limits>
+
+namespace cudavision::test {
+namespace {
+
+using Row = std::vector<std::uint64_t>;
+
+/// What a pixel adds to the sums that it belongs to.
+std::uint64_t term(TableKind kind, std::uint64_t level) {
+  return kind == TableKind::squared_sum ? level * level : level;
+}
+
+/// sums[x] is that of the row's first x pixels.
+Row sums_from_the_left(const DefinedLuminance& picture, TableKind kind, int y) {
+  Row sums{0};
+  for (int x = 0; x < picture.width; ++x)
+    sums.push_back(sums.back() + term(kind, picture.at(x, y)));
+  return sums;
+}
+
+/// The pixels above row Y, each row of the picture by itself: of row y those up to Y − y − 1
+/// columns away from column X − 1 count, which are all of them where that is far enough.
+void tilted_rows(const DefinedLuminance& picture,
+                 const std::function<void(int, const Row&)>& take) {
+  const int width = picture.width;
+  // From width columns before the picture to width behind it, so that no column of a sum's ends is
+  // missing.
+  std::vector<Row> from_the_left;
+  for (int y = 0; y < picture.height; ++y) {
+    const Row inside = sums_from_the_left(picture, TableKind::tilted_sum, y);
+    Row sums(static_cast<std::size_t>(width), 0);
+    sums.insert(sums.end(), inside.begin(), inside.end());
+    sums.insert(sums.end(), static_cast<std::size_t>(width), inside.back());
+    from_the_left.push_back(std::move(sums));
+  }
+  std::uint64_t whole_rows = 0;
+  Row row(static_cast<std::size_t>(width) + 1);
+  for (int Y = 0; Y <= picture.height; ++Y) {
+    if (Y > width)
+      whole_rows += from_the_left[static_cast<std::size_t>(Y - width - 1)].back();
+    std::fill(row.begin(), row.end(), whole_rows);
+    for (int y = std::max(0, Y - width); y < Y; ++y) {
+      const int reach = Y - y - 1;
+      const std::uint64_t* sums = from_the_left[static_cast<std::size_t>(y)].data() + width;
+      for (int X = 0; X <= width; ++X)
+        row[static_cast<std::size_t>(X)] += sums[X + reach] - sums[X - 1 - reach];
+    }
+    take(Y, row);
+  }
+}
+
+/// To the nearest number of so many binary digits, halves to the even one.
+template <class Float>
+Float rounded(std::uint64_t sum) {
+  constexpr int digits = std::numeric_limits<Float>::digits;
+  int dropped = 0;
+  while (sum >> dropped >> digits != 0)
+    ++dropped;
+  std::uint64_t kept = sum >> dropped;
+  const std::uint64_t rest = sum - (kept << dropped);
+  const std::uint64_t half = dropped > 0 ? std::uint64_t{1} << (dropped - 1) : 1;
+  if (rest > half || (rest == half && kept % 2 != 0))
+    ++kept;
+  return std::ldexp(static_cast<Float>(kept), dropped);
+}
+
+template <class Element>
+void store(View<std::uint8_t> rows, int x, int y, Element element) {
+  std::memcpy(rows.row(y) + static_cast<std::size_t>(x) * sizeof element, &element, sizeof element);
+}
+
+void store(View<std::uint8_t> table, int x, int y, TableElement element, std::uint64_t sum) {
+  switch (element) {
+    case TableElement::uint32:
+      return store(table, x, y, defined_uint32(sum));
+    case TableElement::uint64:
+      return store(table, x, y, sum);
+    case TableElement::float32:
+      return store(table, x, y, defined_float32(sum));
+    case TableElement::float64:
+      return store(table, x, y, defined_float64(sum));
+  }
+}
+
+/// Calls take(x, y, sum) for each entry of a table of either size.
+template <class Take>
+void for_each_entry(const DefinedLuminance& picture, TableKind kind, bool same_size,
+                    const Take& take) {
+  const int first = same_size ? 1 : 0;
+  for_each_defined_row(picture, kind, [&](int Y, const Row& row) {
+    for (int X = first; Y >= first && X <= picture.width; ++X)
+      take(X - first, Y - first, row[static_cast<std::size_t>(X)]);
+  });
+}
+
+}  // namespace
+
+std::uint64_t defined_entry(const DefinedLuminance& picture, TableKind kind, int X, int Y) {
+  std::uint64_t sum = 0;
+  for (int y = 0; y < picture.height; ++y)
+    for (int x = 0; x < picture.width; ++x) {
+      const bool counts = kind == TableKind::tilted_sum ? y < Y && std::abs(x - X + 1) <= Y - y - 1
+                                                        : x < X && y < Y;
+      if (counts)
+        sum += term(kind, picture.at(x, y));
+    }
+  return sum;
+}
+
+void for_each_defined_row(const DefinedLuminance& picture, TableKind kind,
+                          const std::function<void(int Y, const Row& row)>& take) {
+  if (kind == TableKind::tilted_sum)
+    return tilted_rows(picture, take);
+  Row row(static_cast<std::size_t>(picture.width) + 1, 0);
+  take(0, row);
+  for (int y = 0; y < picture.height; ++y) {
+    const Row sums = sums_from_the_left(picture, kind, y);
+    for (std::size_t X = 0; X < row.size(); ++X)
+      row[X] += sums[X];
+    take(y + 1, row);
+  }
+}
+
+std::uint32_t defined_uint32(std::uint64_t sum) {
+  return static_cast<std::uint32_t>(sum % (std::uint64_t{1} << 32));
+}
+
+float defined_float32(std::uint64_t sum) {
+  return rounded<float>(sum);
+}
+
+double defined_float64(std::uint64_t sum) {
+  return rounded<double>(sum);
+}
+
+void defined_integral(const FrameLayout& layout, const IntegralParameters& parameters,
+                      const ConstFrame& in, View<std::uint8_t> table) {
+  for_each_entry(
+      DefinedLuminance(layout, in), parameters.kind, parameters.same_size,
+      [&](int x, int y, std::uint64_t sum) { store(table, x, y, parameters.element, sum); });
+}
+
+void defined_integral_picture(const FrameLayout& layout, TableKind kind, bool same_size, int bits,
+                              const ConstFrame& in, View<std::uint8_t> out) {
+  const DefinedLuminance picture(layout, in);
+  std::uint64_t largest = 0;
+  for_each_entry(picture, kind, same_size,
+                 [&](int, int, std::uint64_t sum) { largest = std::max(largest, sum); });
+  const std::uint64_t white = (std::uint64_t{1} << bits) - 1;
+  std::uint64_t divisor = 1;
+  while (largest / divisor >= std::uint64_t{1} << 32)
+    divisor *= 2;
+  const std::uint64_t scale = largest / divisor;
+  for_each_entry(picture, kind, same_size, [&](int x, int y, std::uint64_t sum) {
+    const std::uint64_t level = scale == 0 ? 0 : (sum / divisor * white + scale / 2) / scale;
+    if (bits == 8)
+      store(out, x, y, static_cast<std::uint8_t>(level));
+    else
+      store(out, x, y, static_cast<std::uint16_t>(level));
+  });
+}
+
+}  // namespace cudavision::test

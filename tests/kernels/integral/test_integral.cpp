@@ -1,0 +1,261 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+//
+// Integral and IntegralPicture on the CPU device against the definition, and on the CUDA device
+// against the CPU device, in every byte.
+
+#include "tests/kernels/common/layout_cases.h"
+#include "tests/kernels/integral/integral_case.h"
+#include "tests/kernels/integral/integral_definition.h"
+
+namespace cudavision::test {
+namespace {
+
+// Two that differ in every bit, so that a byte which is not written shows in one run or the other.
+constexpr std::uint8_t poison = 0xcd, other_poison = 0x32;
+
+/// Runs the case on device three times, another picture in between, and compares all of what it
+/// wrote.
+void expect_blocks(Device& device, const IntegralCase& test, const std::vector<std::uint8_t>& input,
+                   const IntegralBlocks& expected) {
+  IntegralRunner runner(device, test);
+  const IntegralBlocks blocks = runner.run(input, poison);
+  ASSERT_EQ(difference(test, expected, blocks), "");
+
+  IntegralCase another = test;
+  another.content = Content::random;
+  another.content_seed += 1;
+  runner.run(input_block(another), poison);
+  const IntegralBlocks again = runner.run(input, other_poison);
+  ASSERT_EQ(hash(test, again), hash(test, blocks)) << "a second run gives something else";
+}
+
+void expect_definition(const IntegralCase& test) {
+  SCOPED_TRACE(describe(test));
+  const auto device = make_cpu_device();
+  const auto input = input_block(test);
+  expect_blocks(*device, test, input, defined_blocks(test, input, poison));
+}
+
+void expect_equal_devices(Device& cuda, const IntegralCase& test) {
+  SCOPED_TRACE(describe(test));
+  const auto cpu = make_cpu_device();
+  const auto input = input_block(test);
+  expect_blocks(cuda, test, input, IntegralRunner(*cpu, test).run(input, poison));
+}
+
+class IntegralCases : public LayoutCases {};
+
+TEST_P(IntegralCases, CpuEqualsDefinition) {
+  for_each_case(make_integral_case, expect_definition);
+}
+
+TEST_P(IntegralCases, CudaEqualsCpu) {
+  CUDAVISION_NEEDS_CUDA();
+  CudaTestDevice device;
+  for_each_case(make_integral_case,
+                [&](const IntegralCase& test) { expect_equal_devices(*device, test); });
+}
+
+INSTANTIATE_TEST_SUITE_P(Layouts, IntegralCases, every_layout(), layout_name);
+
+constexpr TableKind kinds[] = {TableKind::sum, TableKind::squared_sum, TableKind::tilted_sum};
+constexpr TableElement elements[] = {TableElement::uint32, TableElement::uint64,
+                                     TableElement::float32, TableElement::float64};
+
+constexpr IntegralParameters table_of(TableKind kind, TableElement element,
+                                      bool same_size = false) {
+  return {kind, element, same_size};
+}
+
+/// The definition has shortcuts; what it says without them.
+TEST(IntegralDefinition, IsTheFormula) {
+  for (const char* layout_name : {"GRAY8", "GRAY16"})
+    for (int width = 1; width <= 12; ++width)
+      for (int height = 1; height <= 12; ++height) {
+        const FrameLayout layout = layout_named(layout_name, width, height);
+        const IntegralCase test = plain_integral_case(layout, {}, Content::random,
+                                                      static_cast<std::uint64_t>(width + height));
+        const auto input = input_block(test);
+        const DefinedLuminance picture(layout, frame_in(layout, test.in, input.data()));
+        for (const TableKind kind : kinds)
+          for_each_defined_row(picture, kind, [&](int Y, const std::vector<std::uint64_t>& row) {
+            for (int X = 0; X <= width; ++X)
+              ASSERT_EQ(row[static_cast<std::size_t>(X)], defined_entry(picture, kind, X, Y))
+                  << describe(IntegralParameters{kind}) << " at " << X << ", " << Y << " of "
+                  << width << "×" << height;
+          });
+      }
+}
+
+TEST(IntegralDefinition, RoundsOnce) {
+  constexpr std::uint64_t p24 = 1 << 24, p53 = std::uint64_t{1} << 53, most = ~std::uint64_t{0};
+  EXPECT_EQ(defined_float32(0), 0);
+  EXPECT_EQ(defined_float32(p24 - 1), 16777215.0f);
+  EXPECT_EQ(defined_float32(p24 + 1), 16777216.0f);
+  EXPECT_EQ(defined_float32(p24 + 3), 16777220.0f);
+  EXPECT_EQ(defined_float32(8 * p24 + 8), 134217728.0f);
+  EXPECT_EQ(defined_float32(8 * p24 + 9), 134217744.0f);
+  EXPECT_EQ(defined_float32(most), 0x1p64f);
+  EXPECT_EQ(defined_float64(p53 - 1), 9007199254740991.0);
+  EXPECT_EQ(defined_float64(p53 + 1), 9007199254740992.0);
+  EXPECT_EQ(defined_float64(p53 + 3), 9007199254740996.0);
+  EXPECT_EQ(defined_float64(most), 0x1p64);
+  EXPECT_EQ(defined_uint32(most), 0xffffffffu);
+  EXPECT_EQ(defined_uint32(std::uint64_t{1} << 32), 0u);
+}
+
+/// Sizes next to those of the tiles that a table may be made of.
+class IntegralSeams : public testing::TestWithParam<int> {
+ protected:
+  template <class Check>
+  static void for_each_case(const Check& check) {
+    const int width = GetParam();
+    CUDAVISION_NEEDS_PIXELS(257 * 129);
+    int number = 0;
+    for (const int height : {15, 16, 17, 31, 32, 33, 63, 64, 65, 127, 128, 129})
+      for (const TableKind kind : kinds)
+        for (const TableElement element : elements) {
+          const FrameLayout layout = layout_named(++number % 2 ? "GRAY8" : "GRAY16", width, height);
+          check(plain_integral_case(layout, table_of(kind, element, number % 3 == 0),
+                                    Content::random, static_cast<std::uint64_t>(number)));
+          if (HasFailure())
+            return;
+        }
+  }
+};
+
+TEST_P(IntegralSeams, CpuEqualsDefinition) {
+  for_each_case(expect_definition);
+}
+
+TEST_P(IntegralSeams, CudaEqualsCpu) {
+  CUDAVISION_NEEDS_CUDA();
+  CudaTestDevice device;
+  for_each_case([&](const IntegralCase& test) { expect_equal_devices(*device, test); });
+}
+
+INSTANTIATE_TEST_SUITE_P(Widths, IntegralSeams, testing::Values(127, 128, 129, 130, 255, 256, 257));
+
+/// Pictures so small that most threads have nothing to do, so wide or so high that they are all
+/// seam, and sums at their largest.
+struct Extreme {
+  const char* name;
+  const char* layout;
+  int width, height;
+  Content content;
+  IntegralParameters parameters;
+  int picture_bits;
+};
+
+constexpr auto sum = TableKind::sum, squared_sum = TableKind::squared_sum,
+               tilted_sum = TableKind::tilted_sum;
+constexpr auto uint32 = TableElement::uint32, uint64 = TableElement::uint64,
+               float32 = TableElement::float32, float64 = TableElement::float64;
+
+constexpr Extreme extremes[] = {
+    {"OnePixel", "GRAY8", 1, 1, Content::random, table_of(sum, uint32), 8},
+    {"OnePixelSameSize", "GRAY8", 1, 1, Content::random, table_of(sum, uint32, true), 16},
+    {"OnePixelSquared16", "GRAY16", 1, 1, Content::maximum, table_of(squared_sum, uint32), 8},
+    {"OnePixelTilted", "GRAY8", 1, 1, Content::random, table_of(tilted_sum, uint32), 8},
+    {"OnePixelTiltedSameSize", "P010", 1, 1, Content::random, table_of(tilted_sum, uint64, true),
+     8},
+    {"OnePixelRgb", "RGB", 1, 1, Content::random, table_of(sum, float32), 0},
+    {"OnePixelYuy2", "YUY2", 1, 1, Content::random, table_of(squared_sum, float64), 0},
+    {"TwoPixels", "GRAY8", 2, 1, Content::random, table_of(tilted_sum, uint32), 0},
+    {"TwoRows", "GRAY8", 1, 2, Content::random, table_of(tilted_sum, uint32), 0},
+    {"Zeros", "GRAY8", 99, 55, Content::zeros, table_of(sum, uint32), 8},
+    {"ZerosTilted", "GRAY16", 99, 55, Content::zeros, table_of(tilted_sum, float32), 16},
+    {"OneRow", "GRAY8", 65535, 1, Content::natural, table_of(sum, uint32), 8},
+    {"OneRow16", "GRAY16", 65535, 1, Content::maximum, table_of(sum, uint32), 16},
+    {"OneRowSquared16", "GRAY16", 65535, 1, Content::maximum, table_of(squared_sum, uint64), 16},
+    {"OneRowSquaredModulo", "GRAY16", 65535, 1, Content::random, table_of(squared_sum, uint32), 0},
+    {"OneRowTilted", "GRAY8", 65535, 1, Content::random, table_of(tilted_sum, uint32), 8},
+    {"OneRowFloat", "GRAY16", 65535, 1, Content::random, table_of(squared_sum, float32, true), 0},
+    {"OneRowRgbx", "RGBx", 65535, 1, Content::random, table_of(sum, uint64), 0},
+    {"OneColumn", "GRAY8", 1, 65535, Content::natural, table_of(sum, uint32), 8},
+    {"OneColumn16", "GRAY16", 1, 65535, Content::maximum, table_of(sum, uint32), 16},
+    {"OneColumnSquared16", "GRAY16", 1, 65535, Content::maximum, table_of(squared_sum, uint64), 8},
+    {"OneColumnSquaredModulo", "GRAY16", 1, 65535, Content::random, table_of(squared_sum, uint32),
+     0},
+    {"OneColumnTilted", "GRAY8", 1, 65535, Content::random, table_of(tilted_sum, uint32), 8},
+    {"OneColumnFloat", "GRAY16", 1, 65535, Content::random, table_of(squared_sum, float64, true),
+     0},
+    {"OneColumnRgb", "RGB", 1, 65535, Content::random, table_of(sum, uint64), 0},
+    {"ThreeColumnsTilted", "GRAY8", 3, 65535, Content::random, table_of(tilted_sum, uint32), 0},
+    {"ThreeRowsTilted", "GRAY8", 65535, 3, Content::random, table_of(tilted_sum, uint32), 0},
+    {"WideTilted", "GRAY8", 2049, 65, Content::random, table_of(tilted_sum, uint32), 8},
+    {"HighTilted", "GRAY8", 65, 2049, Content::random, table_of(tilted_sum, uint32), 16},
+    {"SquareTilted16", "GRAY16", 513, 511, Content::maximum, table_of(tilted_sum, uint64), 16},
+    {"TiltedModulo", "GRAY16", 701, 403, Content::maximum, table_of(tilted_sum, uint32), 0},
+    {"VgaMaximum", "GRAY8", 640, 480, Content::maximum, table_of(sum, uint32), 8},
+    {"VgaSquared", "GRAY8", 640, 480, Content::maximum, table_of(squared_sum, uint32), 8},
+    {"VgaTilted", "GRAY8", 640, 480, Content::natural, table_of(tilted_sum, uint32), 8},
+    {"FullHd", "GRAY8", 1920, 1080, Content::natural, table_of(sum, uint32), 8},
+    {"FullHdFloat", "GRAY8", 1920, 1080, Content::random, table_of(sum, float32), 0},
+    {"FullHdNv12", "NV12", 1920, 1080, Content::natural, table_of(squared_sum, float64), 0},
+    {"FullHdRgbx", "RGBx", 1920, 1080, Content::natural, table_of(squared_sum, uint64), 16},
+    {"FullHdYuy2", "YUY2", 1920, 1080, Content::natural, table_of(sum, uint64, true), 0},
+    {"FullHdP010", "P010", 1920, 1080, Content::random, table_of(sum, float32, true), 0},
+    {"FullHdTilted", "GRAY8", 1920, 1080, Content::natural, table_of(tilted_sum, uint32), 0},
+    {"FullHdSquared16", "GRAY16", 1920, 1080, Content::maximum, table_of(squared_sum, uint64), 16},
+    {"FullHdSquaredFloat16", "GRAY16", 1920, 1080, Content::maximum, table_of(squared_sum, float32),
+     0},
+    // More than 2^53, and odd.
+    {"QhdSquaredDouble16", "GRAY16", 2560, 1440, Content::maximum, table_of(squared_sum, float64),
+     0},
+    {"Uhd8kModulo", "GRAY8", 7680, 4320, Content::maximum, table_of(sum, uint32), 0},
+    {"Uhd8kWide", "GRAY8", 7680, 4320, Content::maximum, table_of(sum, uint64), 8},
+    {"Uhd8kFloat", "GRAY8", 7680, 4320, Content::random, table_of(sum, float32, true), 0},
+    {"Uhd8kSquared16", "GRAY16", 7680, 4320, Content::maximum, table_of(squared_sum, uint64), 0},
+};
+
+class IntegralExtremes : public testing::TestWithParam<Extreme> {
+ protected:
+  static IntegralCase test() {
+    const Extreme& extreme = GetParam();
+    IntegralCase test =
+        plain_integral_case(layout_named(extreme.layout, extreme.width, extreme.height),
+                            extreme.parameters, extreme.content, 77);
+    test.picture_bits = extreme.picture_bits;
+    if (test.picture_bits != 0)
+      test.picture = dense_placement(picture_layout(test));
+    return test;
+  }
+  static int pixels() { return GetParam().width * GetParam().height; }
+};
+
+TEST_P(IntegralExtremes, CpuEqualsDefinition) {
+  CUDAVISION_NEEDS_PIXELS(pixels());
+  expect_definition(test());
+}
+
+TEST_P(IntegralExtremes, CudaEqualsCpu) {
+  CUDAVISION_NEEDS_CUDA();
+  CUDAVISION_NEEDS_PIXELS(pixels());
+  CudaTestDevice device;
+  expect_equal_devices(*device, test());
+}
+
+INSTANTIATE_TEST_SUITE_P(Sizes, IntegralExtremes, testing::ValuesIn(extremes),
+                         [](const auto& info) { return std::string(info.param.name); });
+
+void PrintTo(const Extreme& extreme, std::ostream* stream) {
+  *stream << extreme.layout << ' ' << extreme.width << "×" << extreme.height << ' '
+          << name(extreme.content) << ' ' << describe(extreme.parameters);
+}
+
+/// Pictures that the definition of tilted sums would take too long for: the CPU device is held
+/// against it with smaller ones.
+TEST(IntegralLarge, CudaEqualsCpuInTiltedSums) {
+  CUDAVISION_NEEDS_CUDA();
+  CUDAVISION_NEEDS_PIXELS(7680 * 4320);
+  CudaTestDevice device;
+  for (const char* layout : {"GRAY8", "GRAY16"})
+    for (const TableElement element : elements)
+      expect_equal_devices(
+          *device, plain_integral_case(layout_named(layout, 7680, 4320),
+                                       table_of(tilted_sum, element), Content::maximum, 78));
+}
+
+}  // namespace
+}  // namespace cudavision::test

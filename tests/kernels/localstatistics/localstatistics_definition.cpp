@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "tests/kernels/localstatistics/localstatistics_definition.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <vector>
+
+namespace cudavision::test {
+namespace {
+
+using Wide = unsigned __int128;
+
+/// N·Q − S², which has up to 96 bits.
+Wide scaled_variance(const DefinedWindow& window) {
+  return Wide{window.area} * window.squared_sum - Wide{window.sum} * window.sum;
+}
+
+/// The largest number whose square is at most value, found bit by bit. The standard deviation of
+/// 16-bit levels times an area has less than 48 bits.
+std::uint64_t integer_root(Wide value) {
+  std::uint64_t root = 0;
+  for (int bit = 48; bit >= 0; --bit) {
+    const std::uint64_t larger = root | std::uint64_t{1} << bit;
+    if (Wide{larger} * larger <= value)
+      root = larger;
+  }
+  return root;
+}
+
+/// To the nearest whole number, halves to the even one.
+std::uint64_t nearest(double value) {
+  const double below = std::floor(value);
+  const auto whole = static_cast<std::uint64_t>(below);
+  const double fraction = value - below;
+  return fraction > 0.5 || (fraction == 0.5 && whole % 2 != 0) ? whole + 1 : whole;
+}
+
+std::uint64_t white(int bits) {
+  return (std::uint64_t{1} << bits) - 1;
+}
+
+}  // namespace
+
+DefinedWindow defined_window(const DefinedLuminance& picture, int radius, int x, int y) {
+  DefinedWindow window;
+  for (int v = std::max(0, y - radius); v < picture.height && v <= y + radius; ++v)
+    for (int u = std::max(0, x - radius); u < picture.width && u <= x + radius; ++u) {
+      const std::uint64_t level = picture.at(u, v);
+      window.area += 1;
+      window.sum += level;
+      window.squared_sum += level * level;
+    }
+  return window;
+}
+
+void for_each_defined_window(
+    const DefinedLuminance& picture, int radius,
+    const std::function<void(int x, int y, const DefinedWindow& window)>& take) {
+  const int width = picture.width, height = picture.height;
+  // Of each column the part that the windows of a row share; a window is the columns it reaches.
+  std::vector<DefinedWindow> columns(static_cast<std::size_t>(width));
+  int first = 0, behind = 0;  // rows that the columns hold
+  for (int y = 0; y < height; ++y) {
+    for (; behind < height && behind <= y + radius; ++behind)
+      for (int x = 0; x < width; ++x) {
+        DefinedWindow& column = columns[static_cast<std::size_t>(x)];
+        const std::uint64_t level = picture.at(x, behind);
+        column = {column.area + 1, column.sum + level, column.squared_sum + level * level};
+      }
+    for (; first < y - radius; ++first)
+      for (int x = 0; x < width; ++x) {
+        DefinedWindow& column = columns[static_cast<std::size_t>(x)];
+        const std::uint64_t level = picture.at(x, first);
+        column = {column.area - 1, column.sum - level, column.squared_sum - level * level};
+      }
+    std::vector<DefinedWindow> from_the_left{{}};
+    for (const DefinedWindow& column : columns) {
+      const DefinedWindow& before = from_the_left.back();
+      from_the_left.push_back({before.area + column.area, before.sum + column.sum,
+                               before.squared_sum + column.squared_sum});
+    }
+    for (int x = 0; x < width; ++x) {
+      const DefinedWindow& right =
+          from_the_left[static_cast<std::size_t>(std::min(width, x + radius + 1))];
+      const DefinedWindow& left = from_the_left[static_cast<std::size_t>(std::max(0, x - radius))];
+      take(x, y,
+           {right.area - left.area, right.sum - left.sum, right.squared_sum - left.squared_sum});
+    }
+  }
+}
+
+std::uint64_t defined_mean(const DefinedWindow& window) {
+  return (2 * window.sum + window.area) / (2 * window.area);
+}
+
+std::uint64_t defined_deviation(const DefinedWindow& window) {
+  const Wide variance = scaled_variance(window);
+  const std::uint64_t root = integer_root(variance);
+  const std::uint64_t above = variance - Wide{root} * root > root ? 1 : 0;
+  return (2 * root + above + window.area) / (2 * window.area);
+}
+
+bool defined_bradley_black(const DefinedWindow& window, std::uint64_t level, double ratio) {
+  const std::uint64_t share = 65536 - nearest(ratio * 65536);
+  return Wide{level} * window.area * 65536 < Wide{window.sum} * share;
+}
+
+bool defined_sauvola_black(const DefinedWindow& window, std::uint64_t level, double k,
+                           double range) {
+  const auto area = static_cast<double>(window.area);
+  const auto sum = static_cast<double>(window.sum);
+  const double root = std::sqrt(static_cast<double>(scaled_variance(window)));
+  const double deviation = root / area;
+  const double share = deviation / range;
+  const double difference = share - 1;
+  const double change = k * difference;
+  const double factor = 1 + change;
+  const double mean = sum / area;
+  const double threshold = mean * factor;
+  return static_cast<double>(level) < threshold;
+}
+
+void defined_statistics(const FrameLayout& layout, int output_bits,
+                        const LocalStatisticsParameters& parameters, const ConstFrame& in,
+                        View<std::uint8_t> out) {
+  using Output = LocalStatisticsParameters::Output;
+  const DefinedLuminance picture(layout, in);
+  const double range = parameters.range != 0 ? parameters.range : std::exp2(layout.bits - 1);
+  const auto value = [&](const DefinedWindow& window, std::uint64_t level) {
+    switch (parameters.output) {
+      case Output::mean:
+        return defined_mean(window) << (output_bits - layout.bits);
+      case Output::deviation:
+        return defined_deviation(window) << (output_bits - layout.bits);
+      case Output::bradley:
+        return defined_bradley_black(window, level, parameters.ratio) ? 0 : white(output_bits);
+      default:
+        return defined_sauvola_black(window, level, parameters.k, range) ? 0 : white(output_bits);
+    }
+  };
+  for_each_defined_window(
+      picture, parameters.radius, [&](int x, int y, const DefinedWindow& window) {
+        const std::uint64_t sample = value(window, picture.at(x, y));
+        if (output_bits == 8) {
+          out.row(y)[x] = static_cast<std::uint8_t>(sample);
+          return;
+        }
+        const auto word = static_cast<std::uint16_t>(sample);
+        std::memcpy(out.row(y) + std::size_t{2} * static_cast<std::size_t>(x), &word, 2);
+      });
+}
+
+}  // namespace cudavision::test

@@ -1,0 +1,301 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+//
+// LocalStatistics on the CPU device against the definition, and on the CUDA device against the CPU
+// device, in every byte.
+
+#include <cmath>
+
+#include "tests/kernels/common/layout_cases.h"
+#include "tests/kernels/localstatistics/localstatistics_case.h"
+#include "tests/kernels/localstatistics/localstatistics_definition.h"
+#include "tests/kernels/localstatistics/localstatistics_frames.h"
+
+namespace cudavision::test {
+namespace {
+
+using Output = LocalStatisticsParameters::Output;
+
+// Two that differ in every bit, so that a byte which is not written shows in one run or the other.
+constexpr std::uint8_t poison = 0xcd, other_poison = 0x32;
+
+/// Runs the case on device three times, another picture in between, and compares all of what it
+/// wrote.
+void expect_block(Device& device, const LocalStatisticsCase& test,
+                  const std::vector<std::uint8_t>& input,
+                  const std::vector<std::uint8_t>& expected) {
+  LocalStatisticsRunner runner(device, test);
+  const auto block = runner.run(input, poison);
+  ASSERT_EQ(difference(test, expected, block), "");
+
+  LocalStatisticsCase another = test;
+  another.content = Content::random;
+  another.content_seed += 1;
+  runner.run(input_block(another), poison);
+  const auto again = runner.run(input, other_poison);
+  ASSERT_EQ(hash(test, again), hash(test, block)) << "a second run gives something else";
+}
+
+void expect_definition(const LocalStatisticsCase& test) {
+  SCOPED_TRACE(describe(test));
+  const auto device = make_cpu_device();
+  const auto input = input_block(test);
+  expect_block(*device, test, input, defined_block(test, input, poison));
+}
+
+void expect_equal_devices(Device& cuda, const LocalStatisticsCase& test) {
+  SCOPED_TRACE(describe(test));
+  const auto cpu = make_cpu_device();
+  const auto input = input_block(test);
+  expect_block(cuda, test, input, LocalStatisticsRunner(*cpu, test).run(input, poison));
+}
+
+class LocalStatisticsCases : public LayoutCases {};
+
+TEST_P(LocalStatisticsCases, CpuEqualsDefinition) {
+  for_each_case(make_localstatistics_case, expect_definition);
+}
+
+TEST_P(LocalStatisticsCases, CudaEqualsCpu) {
+  CUDAVISION_NEEDS_CUDA();
+  CudaTestDevice device;
+  for_each_case(make_localstatistics_case,
+                [&](const LocalStatisticsCase& test) { expect_equal_devices(*device, test); });
+}
+
+INSTANTIATE_TEST_SUITE_P(Layouts, LocalStatisticsCases, every_layout(), layout_name);
+
+DefinedLuminance picture_of(const LocalStatisticsCase& test,
+                            const std::vector<std::uint8_t>& input) {
+  return {test.layout, frame_in(test.layout, test.in, input.data())};
+}
+
+/// The definition has a shortcut; what it says without it.
+TEST(LocalStatisticsDefinition, IsTheFormula) {
+  for (int width = 1; width <= 9; ++width)
+    for (int height = 1; height <= 9; ++height)
+      for (const int radius : {0, 1, 2, 3, 5, 8, 9, 65535}) {
+        const auto test =
+            plain_localstatistics_case(gray_layout(width, height, 16), statistics({}, radius),
+                                       Content::random, static_cast<std::uint64_t>(radius));
+        const DefinedLuminance picture = picture_of(test, input_block(test));
+        for_each_defined_window(picture, radius, [&](int x, int y, const DefinedWindow& window) {
+          const DefinedWindow slow = defined_window(picture, radius, x, y);
+          ASSERT_EQ(window.area, slow.area);
+          ASSERT_EQ(window.sum, slow.sum);
+          ASSERT_EQ(window.squared_sum, slow.squared_sum);
+          // What the rounded deviation says: (2d − 1)²·N² ≤ 4V < (2d + 1)²·N².
+          using Wide = unsigned __int128;
+          const Wide area = window.area, deviation = defined_deviation(window);
+          const Wide variance = area * window.squared_sum - Wide{window.sum} * window.sum;
+          ASSERT_LT(4 * variance, (2 * deviation + 1) * (2 * deviation + 1) * area * area);
+          if (deviation > 0) {
+            ASSERT_GE(4 * variance, (2 * deviation - 1) * (2 * deviation - 1) * area * area);
+          }
+        });
+      }
+}
+
+/// Sizes next to those of the tiles that tables may be made of, with windows smaller and larger.
+class LocalStatisticsSeams : public testing::TestWithParam<int> {
+ protected:
+  template <class Check>
+  static void for_each_case(const Check& check) {
+    const int width = GetParam();
+    CUDAVISION_NEEDS_PIXELS(257 * 129);
+    int number = 0;
+    for (const int height : {15, 16, 17, 31, 32, 33, 63, 64, 65, 127, 128, 129})
+      for (const Output output :
+           {Output::mean, Output::deviation, Output::bradley, Output::sauvola})
+        for (const int radius : {0, 7, 64, 300}) {
+          const FrameLayout layout = layout_named(++number % 2 ? "GRAY8" : "GRAY16", width, height);
+          check(plain_localstatistics_case(layout, statistics(output, radius), Content::natural,
+                                           static_cast<std::uint64_t>(number)));
+          if (HasFailure())
+            return;
+        }
+  }
+};
+
+TEST_P(LocalStatisticsSeams, CpuEqualsDefinition) {
+  for_each_case(expect_definition);
+}
+
+TEST_P(LocalStatisticsSeams, CudaEqualsCpu) {
+  CUDAVISION_NEEDS_CUDA();
+  CudaTestDevice device;
+  for_each_case([&](const LocalStatisticsCase& test) { expect_equal_devices(*device, test); });
+}
+
+INSTANTIATE_TEST_SUITE_P(Widths, LocalStatisticsSeams,
+                         testing::Values(127, 128, 129, 130, 255, 256, 257));
+
+/// Pictures so small that most threads have nothing to do, so wide or so high that they are all
+/// edge, and sums at their largest.
+struct Extreme {
+  const char* name;
+  const char* layout;
+  int width, height;
+  Content content;
+  LocalStatisticsParameters parameters;
+};
+
+constexpr auto mean = Output::mean, deviation = Output::deviation, bradley = Output::bradley,
+               sauvola = Output::sauvola;
+
+const Extreme extremes[] = {
+    {"OnePixel", "GRAY8", 1, 1, Content::random, statistics(mean, 7)},
+    {"OnePixelDeviation", "GRAY8", 1, 1, Content::random, statistics(deviation, 0)},
+    {"OnePixelBradley", "RGB", 1, 1, Content::random, statistics(bradley, 65535)},
+    {"OnePixelSauvola", "P010", 1, 1, Content::random, statistics(sauvola, 1)},
+    {"OneRow", "GRAY8", 65535, 1, Content::natural, statistics(mean, 20)},
+    {"OneRowDeviation", "GRAY16", 65535, 1, Content::random, statistics(deviation, 65535)},
+    {"OneRowBradley", "GRAY8", 65535, 1, Content::natural, statistics(bradley, 32767)},
+    {"OneRowSauvola", "RGBx", 65535, 1, Content::random, statistics(sauvola, 50)},
+    {"OneColumn", "GRAY8", 1, 65535, Content::natural, statistics(mean, 20)},
+    {"OneColumnDeviation", "GRAY16", 1, 65535, Content::random, statistics(deviation, 65535)},
+    {"OneColumnBradley", "GRAY8", 1, 65535, Content::natural, statistics(bradley, 32767)},
+    {"OneColumnSauvola", "YUY2", 1, 65535, Content::random, statistics(sauvola, 50)},
+    {"NoRadius", "GRAY8", 640, 480, Content::random, statistics(mean, 0)},
+    {"NoRadiusDeviation", "GRAY16", 640, 480, Content::random, statistics(deviation, 0)},
+    {"NoRadiusBradley", "GRAY16", 640, 480, Content::random, statistics(bradley, 0)},
+    {"NoRadiusSauvola", "GRAY8", 640, 480, Content::random, statistics(sauvola, 0)},
+    {"WholePicture", "GRAY8", 640, 480, Content::natural, statistics(mean, 640)},
+    {"WholePictureDeviation", "GRAY16", 640, 480, Content::two_valued, statistics(deviation, 640)},
+    {"WholePictureBradley", "GRAY16", 640, 480, Content::natural, statistics(bradley, 65535)},
+    {"WholePictureSauvola", "GRAY16", 640, 480, Content::natural, statistics(sauvola, 65535)},
+    {"Maximum", "GRAY8", 640, 480, Content::maximum, statistics(mean, 50)},
+    {"Maximum16", "GRAY16", 640, 480, Content::maximum, statistics(mean, 500)},
+    {"MaximumDeviation16", "GRAY16", 640, 480, Content::maximum, statistics(deviation, 500)},
+    {"MaximumBradley16", "GRAY16", 640, 480, Content::maximum, statistics(bradley, 500)},
+    // 65533 pixels of 16 bits and those next to it: where sums of 32 bits no longer do.
+    {"SumsOf32Bits", "GRAY16", 923, 71, Content::maximum, statistics(mean, 65535)},
+    {"SumsOf32BitsDeviation", "GRAY16", 923, 71, Content::two_valued, statistics(deviation, 65535)},
+    {"SumsOf33Bits", "GRAY16", 302, 217, Content::maximum, statistics(mean, 65535)},
+    {"SumsOf33BitsDeviation", "GRAY16", 302, 217, Content::two_valued,
+     statistics(deviation, 65535)},
+    {"SumsOf34Bits", "GRAY16", 400, 401, Content::maximum, statistics(mean, 65535)},
+    {"SumsOf34BitsDeviation", "GRAY16", 400, 401, Content::gradient, statistics(deviation, 65535)},
+    {"SumsOf34BitsBradley", "GRAY16", 400, 401, Content::gradient, statistics(bradley, 65535)},
+    {"Zeros", "GRAY8", 640, 480, Content::zeros, statistics(bradley, 7)},
+    {"ZerosSauvola", "GRAY8", 640, 480, Content::zeros, statistics(sauvola, 7)},
+    {"FlatDeviation", "GRAY16", 640, 480, Content::flat, statistics(deviation, 30)},
+    {"SparkDeviation", "GRAY16", 640, 480, Content::spark, statistics(deviation, 3)},
+    {"NarrowDeviation", "GRAY8", 640, 480, Content::narrow, statistics(deviation, 2)},
+    {"FullHd", "GRAY8", 1920, 1080, Content::natural, statistics(mean, 7)},
+    {"FullHdNv12", "NV12", 1920, 1080, Content::natural, statistics(deviation, 50)},
+    {"FullHdRgbx", "RGBx", 1920, 1080, Content::natural, statistics(bradley, 30)},
+    {"FullHdP010", "P010", 1920, 1080, Content::natural, statistics(sauvola, 15)},
+    {"Uhd8kMaximum", "GRAY8", 7680, 4320, Content::maximum, statistics(mean, 5000)},
+    {"Uhd8kDeviation", "GRAY8", 7680, 4320, Content::random, statistics(deviation, 4000)},
+    {"Uhd4kDeviation16", "GRAY16", 3840, 2160, Content::two_valued, statistics(deviation, 5000)},
+    {"Uhd4kBradley16", "GRAY16", 3840, 2160, Content::maximum, statistics(bradley, 65535)},
+    {"Uhd4kSauvola16", "GRAY16", 3840, 2160, Content::random, statistics(sauvola, 1000)},
+};
+
+class LocalStatisticsExtremes : public testing::TestWithParam<Extreme> {
+ protected:
+  static LocalStatisticsCase test() {
+    const Extreme& extreme = GetParam();
+    return plain_localstatistics_case(layout_named(extreme.layout, extreme.width, extreme.height),
+                                      extreme.parameters, extreme.content, 77);
+  }
+  static int pixels() { return GetParam().width * GetParam().height; }
+};
+
+TEST_P(LocalStatisticsExtremes, CpuEqualsDefinition) {
+  CUDAVISION_NEEDS_PIXELS(pixels());
+  expect_definition(test());
+}
+
+TEST_P(LocalStatisticsExtremes, CudaEqualsCpu) {
+  CUDAVISION_NEEDS_CUDA();
+  CUDAVISION_NEEDS_PIXELS(pixels());
+  CudaTestDevice device;
+  expect_equal_devices(*device, test());
+}
+
+INSTANTIATE_TEST_SUITE_P(Sizes, LocalStatisticsExtremes, testing::ValuesIn(extremes),
+                         [](const auto& info) { return std::string(info.param.name); });
+
+void PrintTo(const Extreme& extreme, std::ostream* stream) {
+  *stream << extreme.layout << ' ' << extreme.width << "×" << extreme.height << ' '
+          << name(extreme.content);
+}
+
+/// Thresholds that pass exactly through the level of some pixel, or next to it by as little as the
+/// parameters can say: any operation that is rounded elsewhere turns that pixel over.
+class LocalStatisticsEdges : public EitherDevice {
+ protected:
+  /// Calls edges(window, level) for some pixels, which gives parameters to try.
+  template <class Edges>
+  static void on_edges(Output output, const Edges& edges) {
+    CUDAVISION_NEEDS_PIXELS(401 * 307);
+    on_device([&](Device& device) {
+      for (const auto& [layout, radius] :
+           {std::pair("GRAY8", 3), {"GRAY8", 20}, {"GRAY16", 1}, {"GRAY16", 20}, {"GRAY16", 500}}) {
+        LocalStatisticsCase test = plain_localstatistics_case(
+            layout_named(layout, 401, 307), statistics(output, radius), Content::random, 9);
+        const auto input = input_block(test);
+        const DefinedLuminance picture = picture_of(test, input);
+        Random random(10);
+        for (int pixel = 0; pixel < 12; ++pixel) {
+          const int x = random.between(0, 400), y = random.between(0, 306);
+          const DefinedWindow window = defined_window(picture, radius, x, y);
+          for (const LocalStatisticsParameters& parameters : edges(window, picture.at(x, y))) {
+            test.parameters = parameters;
+            test.parameters.output = output;
+            test.parameters.radius = radius;
+            SCOPED_TRACE(describe(test));
+            ASSERT_EQ(difference(test, defined_block(test, input, poison),
+                                 LocalStatisticsRunner(device, test).run(input, poison)),
+                      "");
+          }
+        }
+      }
+    });
+  }
+};
+
+INSTANTIATE_TEST_SUITE_P(Devices, LocalStatisticsEdges, both_devices(), device_name);
+
+TEST_P(LocalStatisticsEdges, OfBradley) {
+  on_edges(Output::bradley, [](const DefinedWindow& window, std::uint64_t level) {
+    // p·N·2^16 = S·share, between two whole shares.
+    const double share =
+        static_cast<double>(level * window.area) * 65536 / static_cast<double>(window.sum);
+    std::vector<LocalStatisticsParameters> sets;
+    for (const double step : {-1.0, -0.5, 0.0, 0.5, 1.0}) {
+      const double ratio = (65536 - std::floor(share) + step) / 65536;
+      if (ratio >= 0 && ratio <= 1) {
+        sets.emplace_back();
+        sets.back().ratio = ratio;
+      }
+    }
+    return sets;
+  });
+}
+
+TEST_P(LocalStatisticsEdges, OfSauvola) {
+  on_edges(Output::sauvola, [](const DefinedWindow& window, std::uint64_t level) {
+    const auto area = static_cast<double>(window.area);
+    const double average = static_cast<double>(window.sum) / area;
+    const double sigma = std::sqrt(
+        std::max(0.0, static_cast<double>(window.squared_sum) / area - average * average));
+    // T = p, solved for k with a range that leaves a solution wherever there may be one.
+    const double range = level < average ? 2 * sigma : sigma / 4;
+    const double k = (static_cast<double>(level) / average - 1) / (sigma / range - 1);
+    std::vector<LocalStatisticsParameters> sets;
+    double next = k;
+    for (int i = 0; i < 4; ++i)
+      next = std::nextafter(next, 0.0);
+    for (int i = 0; i < 9 && next > 0 && next <= 1; ++i, next = std::nextafter(next, 2.0)) {
+      sets.emplace_back();
+      sets.back().k = next;
+      sets.back().range = range;
+    }
+    return sets;
+  });
+}
+
+}  // namespace
+}  // namespace cudavision::test

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+//
+// The arithmetic of local statistics that both devices share against plain forms, with windows that
+// no picture of the other tests has.
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "cuda/localstatistics/arithmetic.h"
+#include "tests/kernels/common/random.h"
+#include "tests/kernels/localstatistics/localstatistics_definition.h"
+
+namespace cudavision::test {
+namespace {
+
+using Wide = unsigned __int128;
+
+/// The first 53 binary digits of a number, rounded half to even by what follows them.
+double rounded(Wide value) {
+  int dropped = 0;
+  while (value >> dropped >> 53 != 0)
+    ++dropped;
+  auto kept = static_cast<std::uint64_t>(value >> dropped);
+  const Wide rest = value - (Wide{kept} << dropped);
+  const Wide half = dropped > 0 ? Wide{1} << (dropped - 1) : 1;
+  if (rest > half || (rest == half && kept % 2 != 0))
+    ++kept;
+  return std::ldexp(static_cast<double>(kept), dropped);
+}
+
+TEST(LocalStatisticsArithmetic, RoundsWideNumbersOnce) {
+  Random random(41);
+  for (int bits = 0; bits <= 100; ++bits)
+    for (int i = 0; i < 100; ++i) {
+      const Wide high = Wide{random.next()} << 64 | random.next();
+      const Wide value = bits == 0 ? 0 : high >> (128 - bits);
+      // And halves between two numbers, with as little as possible beside them.
+      const Wide half = bits > 53 ? Wide{1} << (bits - 54) : 1;
+      const Wide tie = (value & ~(half - 1)) | half;
+      for (const Wide number : {value, tie, tie + 1, tie - 1})
+        ASSERT_EQ(to_double(number), rounded(number)) << bits << " bits";
+    }
+}
+
+/// Levels all near one end or at both, which is where sums and deviations are largest.
+DefinedWindow random_window(Random& random, std::uint64_t largest, std::uint64_t pixels) {
+  const std::uint64_t area = 1 + random.next() % pixels;
+  const std::uint64_t whites = random.one_in(3) ? area / 2 : random.next() % (area + 1);
+  const std::uint64_t level = random.one_in(2) ? 0 : random.next() % (largest + 1);
+  const std::uint64_t blacks = area - whites;
+  return {area, whites * largest + blacks * level,
+          whites * largest * largest + blacks * level * level};
+}
+
+template <class Window>
+void expect_formulas(const DefinedWindow& window) {
+  using Real = typename Window::Real;
+  const auto area = static_cast<std::uint32_t>(window.area);
+  const auto sum = static_cast<typename Window::Sum>(window.sum);
+  const Real inverse = Real{1} / static_cast<Real>(area);
+  ASSERT_EQ(rounded_mean<Window>(sum, area, inverse), defined_mean(window));
+  ASSERT_EQ(rounded_deviation<Window>(scaled_variance<Window>(window.squared_sum, sum, area), area,
+                                      inverse),
+            defined_deviation(window));
+}
+
+TEST(LocalStatisticsArithmetic, IsTheFormulaForWindowsOfAnySize) {
+  Random random(42);
+  for (const int bits : {8, 9, 10, 12, 16}) {
+    const std::uint64_t largest = (1u << bits) - 1;
+    // The most pixels of a narrow window, and of any.
+    std::uint64_t narrow = (std::uint64_t{1} << 32) / (largest + 1);
+    while (!is_narrow(narrow, bits))
+      --narrow;
+    for (int i = 0; i < 20000; ++i) {
+      expect_formulas<NarrowWindow>(random_window(random, largest, narrow));
+      expect_formulas<WideWindow>(random_window(random, largest, std::uint64_t{65535} * 65535));
+      if (testing::Test::HasFailure())
+        FAIL() << "of " << bits << " bits, number " << i;
+    }
+  }
+}
+
+TEST(LocalStatisticsArithmetic, ComparesTheLargestWindowsByBradley) {
+  const std::uint64_t area = std::uint64_t{65535} * 65535;
+  for (const std::uint64_t level : {0, 1, 55704, 55705, 65534, 65535})
+    for (const double ratio : {0.0, 0.15, 0.5, 1.0}) {
+      const DefinedWindow window{area, area * 65535, area * 65535 * 65535};
+      EXPECT_EQ(is_black_by_bradley(static_cast<std::uint32_t>(level), window.sum,
+                                    static_cast<std::uint32_t>(area), bradley_factor(ratio)),
+                defined_bradley_black(window, level, ratio))
+          << level << ", " << ratio;
+    }
+}
+
+}  // namespace
+}  // namespace cudavision::test

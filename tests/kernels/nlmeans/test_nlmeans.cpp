@@ -1,0 +1,255 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+//
+// NlMeans on the CPU device against the definition, and on the CUDA device against the CPU device,
+// in every byte.
+
+#include "tests/kernels/common/layout_cases.h"
+#include "tests/kernels/nlmeans/nlmeans_case.h"
+
+namespace cudavision::test {
+namespace {
+
+// Two that differ in every bit, so that a byte which is not written shows in one run or the other.
+constexpr std::uint8_t poison = 0xcd, other_poison = 0x32;
+
+/// Runs the case on device three times, another picture in between, and compares all of what it
+/// wrote.
+void expect_block(Device& device, const NlMeansCase& test, const std::vector<std::uint8_t>& input,
+                  const std::vector<std::uint8_t>& expected) {
+  NlMeansRunner runner(device, test);
+  const auto block = runner.run(input, poison);
+  ASSERT_EQ(difference(test, expected, block), "");
+
+  NlMeansCase another = test;
+  another.content = Content::random;
+  another.content_seed += 1;
+  runner.run(input_block(another), poison);
+  const auto again = runner.run(input, other_poison);
+  ASSERT_EQ(hash(test, again), hash(test, block)) << "a second run gives something else";
+}
+
+void expect_definition(const NlMeansCase& test) {
+  SCOPED_TRACE(describe(test));
+  const auto device = make_cpu_device();
+  const auto input = input_block(test);
+  expect_block(*device, test, input, defined_block(test, input, poison));
+}
+
+void expect_equal_devices(Device& cuda, const NlMeansCase& test) {
+  SCOPED_TRACE(describe(test));
+  const auto cpu = make_cpu_device();
+  const auto input = input_block(test);
+  expect_block(cuda, test, input, NlMeansRunner(*cpu, test).run(input, poison));
+}
+
+class NlMeansCases : public LayoutCases {};
+
+TEST_P(NlMeansCases, CpuEqualsDefinition) {
+  for_each_case(make_nlmeans_case, expect_definition);
+}
+
+TEST_P(NlMeansCases, CudaEqualsCpu) {
+  CUDAVISION_NEEDS_CUDA();
+  CudaTestDevice device;
+  for_each_case(make_nlmeans_case,
+                [&](const NlMeansCase& test) { expect_equal_devices(*device, test); });
+}
+
+INSTANTIATE_TEST_SUITE_P(Layouts, NlMeansCases, every_layout(), layout_name);
+
+/// Pictures and parameters at the ends of what there may be.
+struct Extreme {
+  const char* name;
+  const char* layout;
+  int width, height;
+  Content content;
+  NlMeansParameters parameters;
+};
+
+const Extreme extremes[] = {
+    // Smaller than what is searched, down to nothing but border.
+    {"OnePixel", "GRAY8", 1, 1, Content::random, {21, 7, 10}},
+    {"OnePixelLargest", "GRAY8", 1, 1, Content::random, {101, 31, 255}},
+    {"OnePixelRgb", "RGB", 1, 1, Content::random, {51, 31, 255}},
+    {"OnePixel16", "GRAY16", 1, 1, Content::random, {51, 31, 255}},
+    {"TwoPixels", "GRAY8", 2, 1, Content::random, {51, 31, 255}},
+    {"TwoByTwoRgba", "RGBA", 2, 2, Content::random, {51, 7, 100}},
+    {"ThreeByFive16", "GRAY16", 3, 5, Content::random, {51, 7, 100}},
+    {"OneRow", "GRAY8", 999, 1, Content::random, {5, 7, 60}},
+    {"OneColumn", "GRAY8", 1, 999, Content::random, {5, 7, 60}},
+    {"OneRowRgb", "RGB", 333, 1, Content::natural, {5, 5, 30}},
+    {"OneColumn16", "GRAY16", 1, 333, Content::natural, {5, 5, 30}},
+    {"WidestRow", "GRAY8", 65535, 1, Content::natural, {3, 3, 10}},
+    {"HighestColumn", "GRAY8", 1, 65535, Content::natural, {3, 3, 10}},
+    {"I420OnePixel", "I420", 1, 1, Content::random, {21, 7, 10}},
+    {"Yuy2Width1", "YUY2", 1, 9, Content::random, {7, 3, 50}},
+    {"Yuy2Width3", "YUY2", 3, 9, Content::random, {7, 3, 50}},
+    // The smallest and the largest search and patch.
+    {"PatchOfOne", "GRAY8", 70, 50, Content::natural, {7, 1, 10}},
+    {"PatchOfOneRgb", "RGB", 70, 50, Content::natural, {7, 1, 10}},
+    {"SearchOfOne", "NV12", 70, 50, Content::natural, {1, 7, 10}},
+    {"SearchOfThree", "NV12", 70, 50, Content::natural, {3, 31, 10}},
+    {"LargestSearch", "GRAY8", 35, 29, Content::natural, {101, 3, 20}},
+    {"LargestSearchRgb", "RGB", 20, 20, Content::natural, {101, 3, 20}},
+    {"LargestPatch", "GRAY8", 61, 37, Content::natural, {3, 31, 20}},
+    {"LargestPatchRgb", "RGBx", 61, 37, Content::natural, {3, 31, 20}},
+    {"LargestPatch16", "GRAY16", 61, 37, Content::natural, {3, 31, 20}},
+    // Sums at their largest: of weights, of weighted samples, of squared differences.
+    {"Maximum", "GRAY8", 40, 33, Content::maximum, {21, 7, 255}},
+    {"MaximumRgb", "RGB", 30, 23, Content::maximum, {21, 7, 255}},
+    {"Maximum16", "GRAY16", 30, 23, Content::maximum, {21, 7, 255}},
+    {"MaximumLargestSearch", "GRAY8", 9, 8, Content::maximum, {101, 3, 255}},
+    {"MaximumLargestSearch16", "GRAY16", 9, 8, Content::maximum, {101, 3, 255}},
+    {"BlackAndWhite", "GRAY8", 45, 35, Content::two_valued, {5, 31, 255}},
+    {"RandomStrongest", "GRAY8", 45, 35, Content::random, {9, 7, 255}},
+    {"RandomStrongestRgb", "RGB", 45, 35, Content::random, {5, 5, 255}},
+    {"RandomStrongest16", "GRAY16", 45, 35, Content::random, {9, 7, 255}},
+    {"RandomStrongestP010", "P010", 45, 35, Content::random, {9, 7, 255}},
+    // Weights of nothing but the pixel itself, and of what is equal.
+    {"Weakest", "GRAY8", 45, 35, Content::two_valued, {9, 7, 1e-30}},
+    {"Weak", "GRAY8", 45, 35, Content::natural, {9, 7, 0.01}},
+    {"StrengthZero", "P010", 45, 35, Content::random, {9, 7, 0}},
+    // Tiles that are not whole, of what is usual.
+    {"Usual", "GRAY8", 37, 29, Content::natural, {21, 7, 10}},
+    {"UsualRgb", "RGB", 21, 18, Content::natural, {21, 7, 10}},
+    {"TilesAcross", "GRAY8", 261, 41, Content::natural, {5, 7, 30}},
+    {"TilesDown", "GRAY8", 33, 190, Content::natural, {5, 7, 30}},
+    {"TilesNv12", "NV12", 261, 133, Content::natural, {5, 5, 30}},
+    {"TilesRgba", "RGBA", 133, 71, Content::natural, {5, 3, 30}},
+    {"Tiles16", "GRAY16", 133, 71, Content::natural, {5, 7, 30}},
+    {"TilesP010", "P010", 133, 71, Content::natural, {5, 3, 30}},
+};
+
+class NlMeansExtremes : public testing::TestWithParam<Extreme> {
+ protected:
+  /// Dense rows of clean words; rows and planes that begin anywhere, words with bits that mean
+  /// nothing.
+  static std::vector<NlMeansCase> tests() {
+    const Extreme& extreme = GetParam();
+    const NlMeansCase dense =
+        plain_nlmeans_case(layout_named(extreme.layout, extreme.width, extreme.height),
+                           extreme.parameters, extreme.content, 77);
+    NlMeansCase ragged = dense;
+    Random random(78);
+    ragged.title = "ragged case";
+    ragged.in = random_placement(ragged.layout, random);
+    ragged.out = random_placement(ragged.layout, random);
+    ragged.dirty = true;
+    return {dense, ragged};
+  }
+  /// Of frames that are as much work.
+  static int pixels() {
+    const int search = GetParam().parameters.search;
+    return std::max(GetParam().width * GetParam().height, 4 * search * search);
+  }
+};
+
+TEST_P(NlMeansExtremes, CpuEqualsDefinition) {
+  CUDAVISION_NEEDS_PIXELS(pixels());
+  for (const NlMeansCase& test : tests())
+    expect_definition(test);
+}
+
+TEST_P(NlMeansExtremes, CudaEqualsCpu) {
+  CUDAVISION_NEEDS_CUDA();
+  CUDAVISION_NEEDS_PIXELS(pixels());
+  CudaTestDevice device;
+  for (const NlMeansCase& test : tests())
+    expect_equal_devices(*device, test);
+}
+
+INSTANTIATE_TEST_SUITE_P(Frames, NlMeansExtremes, testing::ValuesIn(extremes),
+                         [](const auto& info) { return std::string(info.param.name); });
+
+void PrintTo(const Extreme& extreme, std::ostream* stream) {
+  *stream << extreme.layout << ' ' << extreme.width << "×" << extreme.height << ' '
+          << name(extreme.content);
+}
+
+/// Depths and places of red, green and blue that no video format has.
+FrameLayout deep_rgb(int width, int height, int bits, int shift, bool planar) {
+  FrameLayout layout = gray_layout(width, height, bits, shift);
+  layout.channel_count = 3;
+  if (planar)
+    layout.plane_count = 3;
+  else
+    layout.planes[0].row_bytes *= 3;
+  for (int c = 0; c < 3; ++c) {
+    Channel& channel = layout.channels[static_cast<std::size_t>(c)];
+    channel = layout.channels[0];
+    channel.role = c == 0 ? Role::green : c == 1 ? Role::red : Role::blue;
+    channel.plane = planar ? c : 0;
+    channel.offset = planar ? 0 : c;
+    channel.step = planar ? 1 : 3;
+    layout.planes[static_cast<std::size_t>(c)] = layout.planes[0];
+  }
+  return layout;
+}
+
+/// Colours beside a luma channel: two groups in one frame, with a table each.
+FrameLayout rgb_and_luma(int width, int height) {
+  FrameLayout layout = layout_named("RGBA", width, height);
+  layout.channels[3].role = Role::luma;
+  return layout;
+}
+
+std::vector<FrameLayout> unusual_layouts() {
+  return {deep_rgb(41, 23, 16, 0, false), deep_rgb(41, 23, 16, 0, true),
+          deep_rgb(41, 23, 10, 6, false), deep_rgb(150, 9, 12, 0, true), rgb_and_luma(41, 23)};
+}
+
+std::vector<NlMeansCase> unusual_cases() {
+  std::vector<NlMeansCase> cases;
+  for (const FrameLayout& layout : unusual_layouts())
+    for (const NlMeansParameters& parameters :
+         {NlMeansParameters{7, 5, 12}, NlMeansParameters{5, 3, 255}, NlMeansParameters{3, 31, 40}})
+      for (const Content content : {Content::natural, Content::random, Content::maximum})
+        cases.push_back(plain_nlmeans_case(layout, parameters, content, 80));
+  return cases;
+}
+
+TEST(NlMeansUnusualLayouts, CpuEqualsDefinition) {
+  for (const NlMeansCase& test : unusual_cases())
+    expect_definition(test);
+}
+
+TEST(NlMeansUnusualLayouts, CudaEqualsCpu) {
+  CUDAVISION_NEEDS_CUDA();
+  CudaTestDevice device;
+  for (const NlMeansCase& test : unusual_cases())
+    expect_equal_devices(*device, test);
+}
+
+/// Frames that the definition would take too long for: the CPU device is held against it with
+/// smaller ones.
+const Extreme large[] = {
+    {"FullHd", "GRAY8", 1920, 1080, Content::natural, {21, 7, 10}},
+    {"FullHdStrong", "GRAY8", 1920, 1080, Content::random, {7, 7, 100}},
+    {"FullHdSmallPatch", "NV12", 1920, 1080, Content::natural, {7, 3, 10}},
+    {"FullHdLargePatch", "GRAY8", 1920, 1080, Content::natural, {5, 21, 10}},
+    {"FullHd16", "GRAY16", 1920, 1080, Content::natural, {7, 7, 10}},
+    {"FullHdP010", "P010", 1920, 1080, Content::natural, {5, 5, 10}},
+    {"FullHdYuy2", "YUY2", 1921, 1081, Content::natural, {7, 5, 10}},
+    {"VgaRgb", "RGB", 640, 480, Content::natural, {21, 7, 10}},
+    {"VgaRgba", "RGBA", 641, 479, Content::natural, {9, 3, 10}},
+    {"VgaLargeSearch", "GRAY8", 640, 480, Content::natural, {51, 7, 10}},
+    {"VgaLargestSearch", "GRAY8", 333, 222, Content::natural, {101, 7, 10}},
+};
+
+class NlMeansLarge : public testing::TestWithParam<Extreme> {};
+
+TEST_P(NlMeansLarge, CudaEqualsCpu) {
+  CUDAVISION_NEEDS_CUDA();
+  const Extreme& frame = GetParam();
+  CUDAVISION_NEEDS_PIXELS(frame.width * frame.height);
+  CudaTestDevice device;
+  expect_equal_devices(*device,
+                       plain_nlmeans_case(layout_named(frame.layout, frame.width, frame.height),
+                                          frame.parameters, frame.content, 79));
+}
+
+INSTANTIATE_TEST_SUITE_P(Frames, NlMeansLarge, testing::ValuesIn(large),
+                         [](const auto& info) { return std::string(info.param.name); });
+
+}  // namespace
+}  // namespace cudavision::test

@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+//
+// How the GPU's threads compare patches of bytes: their steps here one by one, against sums taken
+// in the plain way; and all steps of a block together, against the CPU device.
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <cstdlib>
+#include <vector>
+
+#include "cuda/nlmeans/tile.h"
+#include "cuda/nlmeans/weights.h"
+#include "tests/kernels/common/device_frames.h"
+#include "tests/kernels/common/layouts.h"
+#include "tests/kernels/common/random.h"
+
+namespace cudavision::test {
+namespace {
+
+std::uint8_t byte_at(const std::uint32_t* words, int byte) {
+  return static_cast<std::uint8_t>(words[byte / 4] >> (8 * (byte % 4)));
+}
+
+std::uint32_t random_word(Random& random) {
+  // Now and then the ends of what a byte may be.
+  const std::uint64_t bits = random.next();
+  return static_cast<std::uint32_t>(random.one_in(4) ? (bits & 0x01010101) * 0xff : bits);
+}
+
+TEST(NlMeansTile, DifferencesOfBytesAreThePlainOnes) {
+  Random random(3101);
+  for (int i = 0; i < 10000; ++i) {
+    const std::uint32_t a = random_word(random), b = random_word(random);
+    const std::uint32_t differences = byte_differences(a, b);
+    for (int byte = 0; byte < 4; ++byte)
+      ASSERT_EQ(byte_at(&differences, byte), std::abs(byte_at(&a, byte) - byte_at(&b, byte)));
+  }
+}
+
+TEST(NlMeansTile, BytesAreTakenFromTwoWords) {
+  const std::uint32_t words[2] = {0x04030201, 0x08070605};
+  for (int places = 0; places < 4; ++places) {
+    const std::uint32_t taken = bytes_from(words[0], words[1], places);
+    for (int byte = 0; byte < 4; ++byte)
+      EXPECT_EQ(byte_at(&taken, byte), byte_at(words, places + byte));
+  }
+}
+
+template <int kRadius, int kChannels>
+void expect_plain_sums() {
+  SCOPED_TRACE(testing::Message() << "radius " << kRadius << ", " << kChannels << " channels");
+  Random random(3102);
+  for (int n = 0; n < 2000; ++n) {
+    std::uint32_t words[kChannels][3];
+    for (auto& channel : words)
+      for (std::uint32_t& word : channel)
+        word = n == 0 ? 0xffffffff : random_word(random);
+    std::uint32_t sums[4];
+    sum_squares<kRadius>(words, sums);
+    for (int i = 0; i < 4; ++i) {
+      std::uint32_t expected = 0;
+      for (const auto& channel : words)
+        for (int byte = 4 + i - kRadius; byte <= 4 + i + kRadius; ++byte)
+          expected += byte_at(channel, byte) * byte_at(channel, byte);
+      ASSERT_EQ(sums[i], expected) << "byte " << i;
+    }
+  }
+}
+
+TEST(NlMeansTile, SumsOfSquaresAreThePlainOnes) {
+  expect_plain_sums<0, 1>();
+  expect_plain_sums<1, 1>();
+  expect_plain_sums<2, 1>();
+  expect_plain_sums<3, 1>();
+  expect_plain_sums<4, 1>();
+  expect_plain_sums<1, 3>();
+  expect_plain_sums<2, 3>();
+  expect_plain_sums<3, 3>();
+}
+
+struct PatchTable {
+  const std::uint32_t* weights;
+  std::uint32_t last;
+  int shift;
+};
+
+/// All that the kernel of tiles does, its threads one after the other.
+template <int kRadius, int kChannels, int kRows>
+class Block {
+ public:
+  Block(const DenoisedPicture& picture, const NlMeansParameters& parameters,
+        const PatchTable& table, int left, int top)
+      : picture_(picture),
+        search_radius_(parameters.search / 2),
+        reach_(search_radius_ + kRadius),
+        rows_(DenoisingTile::rows(kRows, reach_)),
+        table_(table),
+        left_(left),
+        top_(top) {}
+
+  void run() {
+    const auto channel_words = static_cast<std::size_t>(rows_ * DenoisingTile::pitch);
+    std::vector<std::uint32_t> words(kChannels * channel_words, 0xdeadbeef);
+    std::vector<std::uint32_t> later(words.size(), 0xdeadbeef);
+    for (int c = 0; c < kChannels; ++c)
+      for (int thread = 0; thread < 32 * DenoisingTile::warps; ++thread)
+        load_tile(picture_, picture_.planes[c], left_ - DenoisingTile::left_margin, top_ - reach_,
+                  rows_, thread % 32, thread / 32,
+                  words.data() + static_cast<std::size_t>(c) * channel_words);
+    std::vector<PatchSums<kRadius, kChannels, kRows>> sums(32 * DenoisingTile::warps);
+    for (int phase = 0; phase < 4; ++phase) {
+      for (std::size_t i = 0; i + 1 < words.size(); ++i)
+        later[i] = bytes_from(words[i], words[i + 1], phase);
+      for (int thread = 0; thread < 32 * DenoisingTile::warps; ++thread)
+        add_shifts(
+            sums[static_cast<std::size_t>(thread)],
+            {words.data(), static_cast<int>(channel_words), thread % 32, thread / 32 * kRows},
+            later.data(), phase, search_radius_, [&](std::uint32_t distance) {
+              return table_.weights[std::min(distance >> table_.shift, table_.last)];
+            });
+    }
+    for (int thread = 0; thread < 32 * DenoisingTile::warps; ++thread)
+      for (int y = 0; y < kRows; ++y)
+        for (int i = 0; i < 4; ++i)
+          for (int c = 0; c < kChannels; ++c)
+            put(c, left_ + 4 * (thread % 32) + i, top_ + thread / 32 * kRows + y,
+                sums[static_cast<std::size_t>(thread)].mean(y, c, i));
+  }
+
+ private:
+  void put(int channel, int x, int y, std::uint32_t value) const {
+    const DenoisedPlane& plane = picture_.planes[channel];
+    if (x < picture_.width && y < picture_.height)
+      plane.out[static_cast<std::ptrdiff_t>(y) * plane.out_pitch + plane.offset + x * plane.step] =
+          static_cast<std::uint8_t>(value);
+  }
+
+  const DenoisedPicture& picture_;
+  int search_radius_, reach_, rows_;
+  const PatchTable& table_;
+  int left_, top_;
+};
+
+template <int kRadius, int kChannels, int kRows>
+void expect_blocks_equal_cpu(const char* name, int width, int height, int search, double strength) {
+  SCOPED_TRACE(testing::Message() << name << ' ' << width << "×" << height << ", search " << search
+                                  << ", patch " << 2 * kRadius + 1);
+  const auto device = make_cpu_device();
+  const NlMeansParameters parameters{search, 2 * kRadius + 1, strength};
+  const DeviceFrames frames(*device, layout_named(name, width, height), Content::natural);
+  NlMeans(*device, frames.layout, parameters).run(frames.in(), frames.out());
+
+  std::vector<std::uint8_t> block(frames.placement.bytes, DeviceFrames::out_poison);
+  const ConstFrame in = frames.in();
+  const Frame out = frame_in(frames.layout, frames.placement, block.data());
+  DenoisedPicture picture{};
+  picture.width = width;
+  picture.height = height;
+  for (int c = 0; c < kChannels; ++c) {
+    const Channel& channel = frames.layout.channels[static_cast<std::size_t>(c)];
+    const auto p = static_cast<std::size_t>(channel.plane);
+    picture.planes[c] = {in.planes[p].data,
+                         out.planes[p].data,
+                         static_cast<int>(in.planes[p].pitch),
+                         static_cast<int>(out.planes[p].pitch),
+                         channel.offset,
+                         channel.step};
+  }
+  std::vector<std::uint32_t> weights(static_cast<std::size_t>(most_patch_weights(kChannels)));
+  const int count = make_patch_weights(parameters, 8, kChannels, weights.data());
+  const PatchTable table{weights.data(), static_cast<std::uint32_t>(count - 1),
+                         distance_shift(parameters, 8)};
+  for (int y = 0; y < height; y += DenoisingTile::warps * kRows)
+    for (int x = 0; x < width; x += DenoisingTile::width)
+      Block<kRadius, kChannels, kRows>(picture, parameters, table, x, y).run();
+  EXPECT_EQ(block, frames.out_block.values());
+}
+
+TEST(NlMeansTile, BlocksGiveWhatTheCpuGives) {
+  expect_blocks_equal_cpu<3, 1, 8>("GRAY8", 131, 35, 21, 10);
+  expect_blocks_equal_cpu<2, 1, 8>("GRAY8", 255, 64, 7, 30);
+  expect_blocks_equal_cpu<1, 1, 8>("GRAY8", 9, 5, 23, 100);
+  expect_blocks_equal_cpu<3, 1, 5>("GRAY8", 1, 1, 57, 255);
+  expect_blocks_equal_cpu<3, 3, 4>("RGB", 130, 18, 9, 20);
+  expect_blocks_equal_cpu<2, 3, 4>("GBR", 40, 7, 11, 20);
+  expect_blocks_equal_cpu<1, 3, 3>("RGBMixed", 33, 25, 5, 60);
+}
+
+TEST(NlMeansTile, TheLargestSearchStaysWithinTheTile) {
+  expect_blocks_equal_cpu<3, 1, 8>("GRAY8", 129, 9, 2 * DenoisingTile::max_search_radius + 1, 10);
+  // The words that the outermost lanes read.
+  EXPECT_GE(DenoisingTile::word(0, -DenoisingTile::max_search_radius), 0);
+  EXPECT_LT(DenoisingTile::word(31, DenoisingTile::max_search_radius) + 2, DenoisingTile::pitch);
+}
+
+}  // namespace
+}  // namespace cudavision::test

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "tests/kernels/pixels/luminance_definition.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace cudavision::test {
+
+int defined_sample(const FrameLayout& layout, const ConstFrame& frame, const Channel& channel,
+                   int x, int y) {
+  const std::ptrdiff_t sample = channel.offset + static_cast<std::ptrdiff_t>(channel.step) * x;
+  const std::uint8_t* bytes = frame.planes[channel.plane].row(y) + sample * layout.sample_bytes();
+  if (layout.bits == 8)
+    return *bytes;
+  std::uint16_t word;
+  std::memcpy(&word, bytes, 2);
+  return std::min(word >> layout.shift, (1 << layout.bits) - 1);
+}
+
+DefinedLuminance::DefinedLuminance(const FrameLayout& layout, const ConstFrame& frame)
+    : width(layout.width), height(layout.height) {
+  const auto sample = [&](Role role, int x, int y) {
+    return defined_sample(layout, frame,
+                          layout.channels.at(static_cast<std::size_t>(layout.find(role))), x, y);
+  };
+  const bool luma = layout.find(Role::luma) >= 0;
+  values.reserve(static_cast<std::size_t>(width) * static_cast<std::size_t>(height));
+  for (int y = 0; y < height; ++y)
+    for (int x = 0; x < width; ++x)
+      values.push_back(static_cast<std::uint16_t>(luma ? sample(Role::luma, x, y)
+                                                       : (299 * sample(Role::red, x, y) +
+                                                          587 * sample(Role::green, x, y) +
+                                                          114 * sample(Role::blue, x, y)) /
+                                                             1000));
+}
+
+}  // namespace cudavision::test

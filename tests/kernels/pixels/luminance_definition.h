@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "cuda/core/frame.h"
+
+/// What lies in a frame, written down a second time, one sample after the other and with nothing in
+/// common with the code under test.
+namespace cudavision::test {
+
+/// The value of a channel's sample.
+int defined_sample(const FrameLayout& layout, const ConstFrame& frame, const Channel& channel,
+                   int x, int y);
+
+/// The luminances of a picture.
+struct DefinedLuminance {
+  DefinedLuminance(const FrameLayout& layout, const ConstFrame& frame);
+
+  std::uint32_t at(int x, int y) const {
+    return values[static_cast<std::size_t>(y) * static_cast<std::size_t>(width) +
+                  static_cast<std::size_t>(x)];
+  }
+
+  int width, height;
+  std::vector<std::uint16_t> values;  ///< row after row, without gaps
+};
+
+}  // namespace cudavision::test

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "cuda/sgm/disparitypicture.h"
+#include "cuda/sgm/stages.h"
+
+/// Semi-Global Matching as cuda/sgm/stages.h defines it, written down once more: one pixel after
+/// the other, nothing clever. Pictures are values from left to right and from top to bottom.
+namespace cudavision::test {
+
+using Luminances = std::vector<std::uint16_t>;
+using Map = std::vector<std::uint16_t>;
+
+std::vector<std::uint64_t> defined_census(const sgm::Problem& problem, const Luminances& picture);
+
+sgm::Penalties defined_penalties(const SgmParameters& parameters);
+
+std::vector<std::uint16_t> defined_sums(const sgm::Problem& problem, const Luminances& picture,
+                                        const std::vector<std::uint64_t>& left,
+                                        const std::vector<std::uint64_t>& right,
+                                        const sgm::Penalties& penalties);
+
+struct DefinedWinners {
+  Map left, right;
+  std::vector<std::uint8_t> confidence;
+};
+DefinedWinners defined_winners(const sgm::Problem& problem, const std::vector<std::uint16_t>& sums,
+                               float uniqueness, bool subpixel);
+
+Map defined_median(const sgm::Problem& problem, const Map& map);
+
+Map defined_check(const sgm::Problem& problem, const Luminances& picture, const Map& left,
+                  const Map& right, bool subpixel, int max_diff);
+
+Map defined_without_speckles(const sgm::Problem& problem, const Map& map, int size, int most_step);
+
+Map defined_filling(const sgm::Problem& problem, const Map& map);
+
+/// As the map leaves the object.
+Map defined_disparities(const sgm::Problem& problem, const Map& map, const DisparityScale& scale);
+
+struct DefinedStereo {
+  Map disparities;
+  std::vector<std::uint8_t> confidence;
+};
+DefinedStereo defined_stereo(const sgm::Problem& problem, const SgmParameters& parameters,
+                             const Luminances& left, const Luminances& right);
+
+/// Of a number in a map that left the object.
+int defined_gray(const SgmParameters& parameters, std::uint16_t number);
+int defined_depth(const SgmParameters& parameters, const DisparityPictureParameters& picture,
+                  std::uint16_t number);
+
+}  // namespace cudavision::test

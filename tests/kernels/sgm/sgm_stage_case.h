@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "tests/kernels/common/contents.h"
+#include "tests/kernels/common/placement.h"
+#include "tests/kernels/sgm/sgm_definition.h"
+
+namespace cudavision::test {
+
+/// What each stage is given by itself, more than a whole run would give it: features that no
+/// picture has, sums full of ties, maps with holes anywhere. Equal seeds and numbers make equal
+/// cases on every machine.
+struct SgmStageCase {
+  std::string title;
+  sgm::Problem problem;
+  FrameLayout layout;  ///< of the picture: one channel
+  Placement placement;
+  std::vector<std::uint8_t> picture;  ///< the block
+  std::vector<std::uint64_t> left_features, right_features;
+  sgm::Penalties penalties;
+  std::vector<std::uint16_t> sums;
+  float uniqueness = 0;
+  bool subpixel = true, with_confidence = true;
+  Map left, right;
+  std::vector<std::uint8_t> confidence;
+  int max_diff = 0, speckle_size = 1, most_step = 0;
+  DisparityScale scale{16, 0};
+  Placement disparity_placement, confidence_placement;
+};
+
+SgmStageCase make_sgm_stage_case(std::uint64_t seed, int number, int max_pixels);
+
+std::string describe(const SgmStageCase& test);
+
+/// What a stage wrote, with the poison in front of it and behind.
+struct SgmStageOutput {
+  std::string stage;
+  std::vector<std::uint64_t> numbers;
+};
+using SgmStageOutputs = std::vector<SgmStageOutput>;
+
+/// By the definition.
+SgmStageOutputs defined_stages(const SgmStageCase& test, std::uint8_t poison);
+
+/// On a device. Throws std::runtime_error if an input was written to.
+SgmStageOutputs run_stages(Device& device, const SgmStageCase& test, std::uint8_t poison);
+
+/// Empty where all are equal, else which stage differs first, and where.
+std::string difference(const SgmStageCase& test, const SgmStageOutputs& expected,
+                       const SgmStageOutputs& actual);
+
+std::string hash(const SgmStageOutputs& outputs);
+
+}  // namespace cudavision::test

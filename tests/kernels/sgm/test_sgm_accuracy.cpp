@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+//
+// Scenes whose disparities are known: what SgmStereo finds is where it is, parts of pixels
+// included.
+
+#include <cmath>
+#include <cstring>
+#include <functional>
+
+#include "tests/kernels/common/device_block.h"
+#include "tests/kernels/common/gtest_support.h"
+#include "tests/kernels/sgm/sgm_case.h"
+
+namespace cudavision::test {
+namespace {
+
+constexpr double pi = 3.14159265358979323846;
+
+/// A texture that is known at every place, not only at pixels: waves of all directions, none so
+/// short that a pixel could not show it.
+class Texture {
+ public:
+  Texture() {
+    Random random(1);
+    for (Wave& wave : waves_) {
+      const double frequency = 0.02 * std::pow(5, random.between(0, 1000) / 1000.0);
+      const double direction = random.between(0, 999) * 2 * pi / 1000;
+      wave = {2 * pi * frequency * std::cos(direction), 2 * pi * frequency * std::sin(direction),
+              random.between(0, 999) * 2 * pi / 1000};
+    }
+  }
+
+  std::uint16_t at(double x, double y) const {
+    double sum = 0;
+    for (const Wave& wave : waves_)
+      sum += std::sin(wave.x * x + wave.y * y + wave.phase);
+    return static_cast<std::uint16_t>(std::clamp(32768 + 1760 * sum, 0.0, 65535.0));
+  }
+
+ private:
+  struct Wave {
+    double x, y, phase;
+  };
+  Wave waves_[40];
+};
+
+constexpr int width = 200, height = 100;
+// What a census sees of the edges, and what the left picture shows of beyond them, is left out.
+constexpr int left_margin = 40, margin = 8;
+
+using Truth = std::function<double(int x, int y)>;
+
+SgmParameters few() {
+  SgmParameters parameters;
+  parameters.disparities = 32;
+  return parameters;
+}
+
+Map matched(Device& device, const SgmParameters& parameters, const Truth& truth) {
+  const Texture texture;
+  SgmCase test = plain_sgm_case(gray_layout(width, height, 16), parameters, Content::random, 0);
+  SgmInput input{std::vector<std::uint8_t>(test.left.bytes),
+                 std::vector<std::uint8_t>(test.right.bytes)};
+  const auto put = [](std::vector<std::uint8_t>& block, int x, int y, std::uint16_t value) {
+    std::memcpy(block.data() + 2 * (y * width + x), &value, 2);
+  };
+  for (int y = 0; y < height; ++y)
+    for (int x = 0; x < width; ++x) {
+      put(input.right, x, y, texture.at(x, y));
+      put(input.left, x, y, texture.at(x - truth(x, y), y));
+    }
+  const SgmOutput output = SgmRunner(device, test).run(input, 0xcd);
+  Map map(static_cast<std::size_t>(width * height));
+  std::memcpy(map.data(), output.disparity.data(), 2 * map.size());
+  return map;
+}
+
+/// How far from the truth, in sixteenths of a pixel.
+struct Errors {
+  Errors(const Map& map, const SgmParameters& parameters, const Truth& truth) {
+    const auto invalid = static_cast<std::int16_t>(disparity_scale(parameters).invalid);
+    int count = 0;
+    for (int y = margin; y < height - margin; ++y)
+      for (int x = left_margin; x < width - margin; ++x) {
+        const auto number = static_cast<std::int16_t>(map[static_cast<std::size_t>(y * width + x)]);
+        missing += number == invalid;
+        const double error = number - 16 * truth(x, y);
+        mean += error;
+        size += std::abs(error);
+        largest = std::max(largest, std::abs(error));
+        ++count;
+      }
+    mean /= count;
+    size /= count;
+  }
+
+  int missing = 0;
+  double mean = 0, size = 0, largest = 0;
+};
+
+class SgmAccuracy : public EitherDevice {};
+
+INSTANTIATE_TEST_SUITE_P(Devices, SgmAccuracy, both_devices(), device_name);
+
+/// Planes of whole and of half pixels, where the costs on both sides are alike.
+TEST_P(SgmAccuracy, FrontalPlanesAreFound) {
+  on_device([](Device& device) {
+    for (const double disparity : {0.0, 7.0, 10.0, 10.5, 20.5}) {
+      SCOPED_TRACE(disparity);
+      const Truth truth = [=](int, int) { return disparity; };
+      const Errors errors(matched(device, few(), truth), few(), truth);
+      EXPECT_EQ(errors.missing, 0);
+      EXPECT_LE(std::abs(errors.mean), 0.5);
+      EXPECT_LE(errors.size, disparity == std::floor(disparity) ? 0.5 : 2);
+    }
+  });
+}
+
+TEST_P(SgmAccuracy, MinimumIsCountedIn) {
+  on_device([](Device& device) {
+    SgmParameters parameters = few();
+    parameters.minimum = -12;
+    const Truth truth = [](int, int) { return -4.0; };
+    const Map map = matched(device, parameters, truth);
+    const Errors errors(map, parameters, truth);
+    EXPECT_EQ(errors.missing, 0);
+    EXPECT_LE(errors.size, 0.5);
+  });
+}
+
+/// A ramp along the rows, and a plane that slants in both directions: each sixteenth of a pixel is
+/// there as often as any other.
+const Truth slants[] = {
+    [](int x, int) { return 5 + x / 32.0; },
+    [](int x, int y) { return 4 + x / 40.0 + y / 20.0; },
+};
+
+TEST_P(SgmAccuracy, SlantsAreFoundWithinTwoSixteenths) {
+  on_device([](Device& device) {
+    for (const Truth& truth : slants) {
+      const Errors errors(matched(device, few(), truth), few(), truth);
+      EXPECT_EQ(errors.missing, 0);
+      EXPECT_LE(std::abs(errors.mean), 0.5);
+      EXPECT_LE(errors.size, 2);
+      EXPECT_LE(errors.largest, 8);
+    }
+  });
+}
+
+/// Whole pixels are a quarter of a pixel off on average: else the test above would prove nothing.
+TEST_P(SgmAccuracy, WithoutSubpixelSlantsAreSteps) {
+  on_device([](Device& device) {
+    SgmParameters parameters = few();
+    parameters.subpixel = false;
+    for (const Truth& truth : slants) {
+      const Map map = matched(device, parameters, truth);
+      for (const std::uint16_t number : map)
+        ASSERT_EQ(number % 16, 0);
+      EXPECT_GE(Errors(map, parameters, truth).size, 3.5);
+    }
+  });
+}
+
+/// Sums that are parabolas are known to the sixteenth, every one of them.
+TEST_P(SgmAccuracy, ParabolasAreFoundExactly) {
+  on_device([](Device& device) {
+    sgm::Problem problem;
+    problem.disparities = 32;
+    problem.height = 1;
+    problem.width = 30 * 16 - 15;  // the vertices that have sums on both sides
+    std::vector<std::uint16_t> volume;
+    Map vertices;
+    for (int vertex = 16; vertex <= 30 * 16; ++vertex) {
+      vertices.push_back(static_cast<std::uint16_t>(vertex));
+      for (int d = 0; d < problem.disparities; ++d)
+        volume.push_back(
+            static_cast<std::uint16_t>(std::min(2040, 5 + (16 * d - vertex) * (16 * d - vertex))));
+    }
+    const DeviceBlock<std::uint16_t> sums(device, volume);
+    const DeviceBlock<std::uint16_t> left(device, Map(vertices.size()));
+    const DeviceBlock<std::uint16_t> right(device, Map(vertices.size()));
+    sgm::make_stages(device, problem)
+        ->select(sums.data(), 1, true, {left.data(), right.data(), nullptr});
+    device.finish();
+    EXPECT_EQ(left.values(), vertices);
+  });
+}
+
+}  // namespace
+}  // namespace cudavision::test

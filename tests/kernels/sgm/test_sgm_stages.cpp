@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+//
+// Each stage of Semi-Global Matching by itself, on the CPU device against its definition and on the
+// CUDA device against the CPU device, in every number.
+
+#include "tests/kernels/common/gtest_support.h"
+#include "tests/kernels/sgm/sgm_case.h"
+#include "tests/kernels/sgm/sgm_stage_case.h"
+
+namespace cudavision::test {
+namespace {
+
+constexpr std::uint8_t poison = 0xcd, other_poison = 0x32;
+
+void for_each_case(const std::function<void(const SgmStageCase&)>& check) {
+  const Settings& asked = settings();
+  const int first = std::max(asked.only_case, 0);
+  const int last = asked.only_case >= 0 ? asked.only_case : asked.cases - 1;
+  for (int number = first; number <= last && !testing::Test::HasFailure(); ++number) {
+    SCOPED_TRACE("repeat with CUDAVISION_TEST_CASE=" + std::to_string(number) +
+                 " CUDAVISION_TEST_SEED=" + std::to_string(asked.seed));
+    const SgmStageCase test = make_sgm_stage_case(asked.seed, number, asked.max_pixels);
+    SCOPED_TRACE(describe(test));
+    check(test);
+  }
+}
+
+TEST(SgmStages, CpuEqualsDefinition) {
+  for_each_case([](const SgmStageCase& test) {
+    const auto device = make_cpu_device();
+    for (const std::uint8_t filling : {poison, other_poison})
+      ASSERT_EQ(difference(test, defined_stages(test, filling), run_stages(*device, test, filling)),
+                "");
+  });
+}
+
+TEST(SgmStages, CudaEqualsCpu) {
+  CUDAVISION_NEEDS_CUDA();
+  CudaTestDevice cuda;
+  const auto cpu = make_cpu_device();
+  for_each_case([&](const SgmStageCase& test) {
+    for (const std::uint8_t filling : {poison, other_poison})
+      ASSERT_EQ(difference(test, run_stages(*cpu, test, filling), run_stages(*cuda, test, filling)),
+                "");
+  });
+}
+
+TEST(SgmPenalties, AreTheFormula) {
+  Random random(9);
+  for (int i = 0; i < 3000; ++i) {
+    const SgmParameters parameters = random_sgm_parameters(random);
+    const sgm::Penalties ours = sgm::penalties_for(parameters);
+    const sgm::Penalties defined = defined_penalties(parameters);
+    ASSERT_EQ(ours.p1, defined.p1) << describe(parameters);
+    ASSERT_EQ(ours.p2, defined.p2) << describe(parameters);
+  }
+}
+
+}  // namespace
+}  // namespace cudavision::test

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+//
+// The exchange of counts between blocks, with threads in the blocks' place and std::atomic for the
+// memory that they share, so that ThreadSanitizer sees every access.
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <cstdint>
+#include <numeric>
+#include <thread>
+#include <vector>
+
+#include "cuda/sync/histogramexchange.h"
+#include "tests/kernels/common/random.h"
+#include "tests/kernels/common/settings.h"
+
+namespace cudavision::test {
+namespace {
+
+struct StdAtomics {
+  using Word = std::atomic<std::uint32_t>;
+  static std::uint32_t load(const Word* word) { return word->load(std::memory_order_relaxed); }
+  static void store(Word* word, std::uint32_t value) {
+    word->store(value, std::memory_order_relaxed);
+  }
+  static void add(Word* word, std::uint32_t value) {
+    word->fetch_add(value, std::memory_order_relaxed);
+  }
+};
+
+constexpr int kBins = 24;
+using Exchange = HistogramExchange<StdAtomics, kBins, 4>;
+
+void delay(Random& random) {
+  const int turns = random.between(0, 40);
+  for (int i = 0; i < turns; ++i)
+    if (i % 8 == 7)
+      std::this_thread::yield();
+    else
+      std::atomic_signal_fence(std::memory_order_seq_cst);
+}
+
+/// What one block does in a launch; the same steps in the same order as the kernel's.
+std::vector<std::uint32_t> run_block(Exchange::Word* state, int block, int blocks,
+                                     const std::vector<std::uint32_t>& own, std::uint32_t total,
+                                     std::uint64_t seed) {
+  Random random(seed);
+  delay(random);
+  const Exchange exchange(state);
+  if (block == 0)
+    for (int i = 0; i < Exchange::clearable; ++i)
+      exchange.clear(i);
+  for (int bin = 0; bin < kBins; ++bin) {
+    delay(random);
+    exchange.add(block, bin, own[bin]);
+  }
+  delay(random);
+  exchange.arrive();
+  while (!exchange.all_arrived(blocks))
+    std::this_thread::yield();
+  std::vector<std::uint32_t> sums(kBins);
+  do {
+    delay(random);
+    for (int bin = 0; bin < kBins; ++bin) {
+      sums[bin] = 0;
+      for (int copy = 0; copy < Exchange::copies; ++copy)
+        sums[bin] += StdAtomics::load(exchange.bin(bin) + copy * kBins);
+    }
+  } while (std::accumulate(sums.begin(), sums.end(), 0u) != total);
+  delay(random);
+  if (block == 0)
+    exchange.flip();
+  return sums;
+}
+
+TEST(HistogramExchange, EveryBlockSeesTheCompleteSumInEveryLaunch) {
+  std::vector<Exchange::Word> state(Exchange::words);
+  for (auto& word : state)
+    word = 0;
+  Random random(settings().seed);
+  for (int launch = 0; launch < 400; ++launch) {
+    const int blocks = random.between(1, 9);
+    std::vector<std::vector<std::uint32_t>> counts(blocks, std::vector<std::uint32_t>(kBins));
+    std::vector<std::uint32_t> expected(kBins);
+    for (auto& block : counts)
+      for (int bin = 0; bin < kBins; ++bin)
+        expected[bin] += block[bin] = random.between(0, 2) == 0 ? 0 : random.between(0, 100000);
+    const std::uint32_t total = std::accumulate(expected.begin(), expected.end(), 0u);
+
+    std::vector<std::vector<std::uint32_t>> seen(blocks);
+    std::vector<std::thread> threads;
+    for (int block = 0; block < blocks; ++block)
+      threads.emplace_back([&, block, seed = random.next()] {
+        seen[block] = run_block(state.data(), block, blocks, counts[block], total, seed);
+      });
+    for (auto& thread : threads)
+      thread.join();
+    for (int block = 0; block < blocks; ++block)
+      ASSERT_EQ(seen[block], expected) << "launch " << launch << ", block " << block;
+
+    // The set that this launch used is nobody's until the next one clears it: its contents must not
+    // matter.
+    const int idle = static_cast<int>(state[0] & 1) ^ 1;
+    state[Exchange::arrivals_at(idle)] = static_cast<std::uint32_t>(random.next());
+    for (int i = 0; i < Exchange::clearable; ++i)
+      state[Exchange::counts_at(idle) + i] = static_cast<std::uint32_t>(random.next());
+  }
+}
+
+// The sum is what proves the counts complete. Were it left out, a block that trusts the arrivals
+// alone would see too little: additions and arrivals are not ordered among each other.
+TEST(HistogramExchange, ArrivalsAloneProveNothing) {
+  std::vector<Exchange::Word> state(Exchange::words);
+  for (auto& word : state)
+    word = 0;
+  const Exchange exchange(state.data());
+  exchange.arrive();  // seen before the additions that came first
+  EXPECT_TRUE(exchange.all_arrived(1));
+  EXPECT_EQ(StdAtomics::load(exchange.bin(3)), 0u);
+  exchange.add(0, 3, 7);
+  EXPECT_EQ(StdAtomics::load(exchange.bin(3)), 7u);
+}
+
+}  // namespace
+}  // namespace cudavision::test

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+//
+// Integral images on the card, in kernels built with CUDAVISION_TEST_DELAYS: waits of random length
+// come before every step of what blocks tell each other, and there is one block per multiprocessor
+// with the smallest tiles, so that most tiles come after others.
+
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <vector>
+
+#include "cuda/integral/integral.h"
+#include "cuda/sync/tileexchange.h"
+#include "tests/kernels/common/device_block.h"
+#include "tests/kernels/common/gtest_support.h"
+#include "tests/kernels/common/layouts.h"
+#include "tests/kernels/common/random.h"
+#include "tests/kernels/common/watched_device.h"
+
+namespace cudavision::test {
+namespace {
+
+/// The smallest tiles of the kernels for bytes.
+TileGrid grid_of(int width, int height) {
+  TileGrid grid;
+  grid.tile_width = 128;
+  grid.tile_height = 32;
+  grid.columns = (width + grid.tile_width - 1) / grid.tile_width;
+  grid.rows = (height + grid.tile_height - 1) / grid.tile_height;
+  return grid;
+}
+
+class TileExchangeOnCard : public testing::Test {
+ protected:
+  /// Makes the table of a gray frame that many times and compares each with the CPU's. Between runs
+  /// what the blocks said is overwritten with what they could have said in other launches.
+  static void run(int width, int height, int runs) {
+    CudaTestDevice card;
+    WatchedDevice watched(*card);
+    const auto cpu = make_cpu_device();
+    const FrameLayout layout = gray_layout(width, height);
+
+    Random random(settings().seed);
+    std::vector<std::uint8_t> picture(static_cast<std::size_t>(width) * height);
+    for (auto& value : picture)
+      value = static_cast<std::uint8_t>(random.next() >> 56);
+    const auto frame = [&](const std::uint8_t* data) {
+      ConstFrame result;
+      result.planes[0] = {data, width, height, width};
+      return result;
+    };
+    const auto table = [&](std::uint32_t* data) {
+      const int row_bytes = (width + 1) * 4;
+      return View<std::uint8_t>{reinterpret_cast<std::uint8_t*>(data), row_bytes, height + 1,
+                                row_bytes};
+    };
+    const std::size_t entries = static_cast<std::size_t>(width + 1) * (height + 1);
+    std::vector<std::uint32_t> expected(entries), actual(entries);
+    Integral(*cpu, layout, {}).run(frame(picture.data()), table(expected.data()));
+
+    const DeviceBlock<std::uint8_t> in(*card, picture);
+    const DeviceBlock<std::uint32_t> out(*card, actual);
+    Integral integral(watched, layout, {});
+    const std::size_t count = grid_of(width, height).words();
+    std::uint32_t* words = watched.allocation(count * sizeof(std::uint32_t));
+    std::uint32_t* state = watched.allocation(3 * sizeof(std::uint32_t));
+    ASSERT_NE(words, nullptr) << "the blocks' words are not where this test looks for them";
+    ASSERT_NE(state, nullptr) << "the launch's tag is not where this test looks for it";
+
+    for (int i = 0; i < runs; ++i) {
+      card->fill(bytes_of(out.data(), entries * 4), static_cast<std::uint8_t>(i));
+      std::uint32_t before[2];
+      card->download(bytes_of(state, sizeof before), bytes_of(before, sizeof before));
+      card->finish();
+      // Bytes with any tag in their two highest bits but the coming one.
+      const std::uint32_t tag = (before[0] + 1 + 1 + random.between(0, 2)) % 4;
+      card->fill(
+          bytes_of(words, count * 4),
+          static_cast<std::uint8_t>(tag << 6 | static_cast<unsigned>(random.between(0, 63))));
+      integral.run(frame(in.data()), table(out.data()));
+      card->download(bytes_of(out.data(), entries * 4), bytes_of(actual.data(), entries * 4));
+      card->finish();
+      ASSERT_EQ(std::memcmp(actual.data(), expected.data(), entries * 4), 0) << "run " << i;
+    }
+  }
+};
+
+TEST_F(TileExchangeOnCard, TenThousandRunsWithDelays) {
+  CUDAVISION_NEEDS_CUDA();
+  CUDAVISION_NEEDS_TRUE_TIMING();
+  // A tile for each multiprocessor, in rows of six.
+  run(6 * 128, (cuda_multiprocessors() + 5) / 6 * 32, 10000);
+}
+
+TEST_F(TileExchangeOnCard, FiftyTimesAsManyTilesAsBlocks) {
+  CUDAVISION_NEEDS_CUDA();
+  CUDAVISION_NEEDS_TRUE_TIMING();
+  run(50 * 128 - 3, cuda_multiprocessors() * 32 - 5, 20);
+}
+
+TEST_F(TileExchangeOnCard, SmallFrames) {
+  CUDAVISION_NEEDS_CUDA();
+  run(1, 1, 200);
+  run(131, 17, 200);
+  run(1031, 7, 200);
+}
+
+}  // namespace
+}  // namespace cudavision::test
