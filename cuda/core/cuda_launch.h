@@ -13,21 +13,21 @@
 namespace cudavision {
 
 /// Every earlier launch on the stream is complete, and what it wrote is there, when this returns.
-__device__ inline void wait_for_last_launch() {
+__device__ inline void grid_dependency_wait() {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
   cudaGridDependencySynchronize();
 #endif
 }
 
 /// The next launch may start once all blocks have said so, or have ended.
-__device__ inline void let_next_launch_in() {
+__device__ inline void launch_dependents() {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
   cudaTriggerProgrammaticLaunchCompletion();
 #endif
 }
 
 /// Launches kernel(arguments) on one stream. Every kernel it is given must call
-/// wait_for_last_launch().
+/// grid_dependency_wait().
 template <class Arguments>
 class Launcher {
  public:

@@ -13,7 +13,7 @@ struct CUstream_st;
 
 namespace cudavision {
 
-enum class Backend { cpu, cuda };
+enum class DeviceKind { cpu, cuda };
 
 /// A cudaStream_t, without its header.
 using CudaStream = ::CUstream_st*;
@@ -69,7 +69,7 @@ class Device {
  public:
   virtual ~Device() = default;
 
-  virtual Backend backend() const noexcept = 0;
+  virtual DeviceKind kind() const noexcept = 0;
   /// Where operations launch their kernels; nullptr on the CPU device.
   virtual CudaStream stream() const noexcept { return nullptr; }
 

@@ -21,7 +21,7 @@ void copy_rows(View<const std::uint8_t> from, View<std::uint8_t> to) {
 
 class CpuDevice final : public Device {
  public:
-  Backend backend() const noexcept override { return Backend::cpu; }
+  DeviceKind kind() const noexcept override { return DeviceKind::cpu; }
 
   void upload(View<const std::uint8_t> host, View<std::uint8_t> device) override {
     copy_rows(host, device);

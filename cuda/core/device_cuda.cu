@@ -47,7 +47,7 @@ class CudaDevice final : public Device {
     check_kernels_run();
   }
 
-  Backend backend() const noexcept override { return Backend::cuda; }
+  DeviceKind kind() const noexcept override { return DeviceKind::cuda; }
   CudaStream stream() const noexcept override { return stream_; }
 
   void upload(View<const std::uint8_t> host, View<std::uint8_t> device) override {

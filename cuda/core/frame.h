@@ -58,6 +58,13 @@ struct FrameLayout {
   }
 };
 
+/// One channel of a picture as large as the picture: what operations on the luminance work on.
+struct ImageSize {
+  int width = 0;   ///< pixels
+  int height = 0;  ///< pixels
+  int bits = 8;    ///< per sample
+};
+
 /// The planes of one frame as rows of bytes: planes[p] is layout.planes[p].row_bytes wide.
 template <class Byte>
 struct BasicFrame {

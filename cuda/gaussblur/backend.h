@@ -9,11 +9,11 @@
 #include "cuda/gaussblur/gaussblur.h"
 #include "cuda/gaussblur/gausskernel.h"
 
-namespace cudavision {
+namespace cudavision::gaussblur {
 
 /// The kernels of a frame's channels.
 struct BlurKernels {
-  BlurKernels(const FrameLayout& layout, const GaussBlurParameters& parameters) noexcept;
+  BlurKernels(const FrameLayout& layout, const Parameters& parameters) noexcept;
 
   /// Of each channel along each axis. Channels of equal subsampling share the first one's.
   std::array<GaussKernel, FrameLayout::max_channels> x, y;
@@ -30,17 +30,17 @@ struct BlurChannel {
 };
 
 /// Pictures in a frame: the frame itself, or its two fields; of these the second may have no rows.
-inline int picture_count(const GaussBlurParameters& parameters) {
+inline int picture_count(const Parameters& parameters) {
   return parameters.fields ? 2 : 1;
 }
 
 /// Channel number of picture number of the frame.
-BlurChannel blur_channel(const FrameLayout& layout, const GaussBlurParameters& parameters,
+BlurChannel blur_channel(const FrameLayout& layout, const Parameters& parameters,
                          const BlurKernels& kernels, int picture, int channel);
 
 /// A picture's rows of one of the frame's planes.
 template <class Byte>
-View<Byte> picture_rows(const GaussBlurParameters& parameters, View<Byte> plane, int picture) {
+View<Byte> picture_rows(const Parameters& parameters, View<Byte> plane, int picture) {
   if (!parameters.fields)
     return plane;
   View<Byte> field = plane;
@@ -51,17 +51,15 @@ View<Byte> picture_rows(const GaussBlurParameters& parameters, View<Byte> plane,
   return field;
 }
 
-class GaussBlur::Implementation {
+class GaussBlur::Backend {
  public:
-  virtual ~Implementation() = default;
+  virtual ~Backend() = default;
   /// Before the first run(), and when the parameters change.
-  virtual void set(const GaussBlurParameters& parameters, const BlurKernels& kernels) = 0;
+  virtual void set(const Parameters& parameters, const BlurKernels& kernels) = 0;
   virtual void run(const ConstFrame& in, const Frame& out) = 0;
 };
 
-std::unique_ptr<GaussBlur::Implementation> make_gauss_blur_cpu(Device& device,
-                                                               const FrameLayout& layout);
-std::unique_ptr<GaussBlur::Implementation> make_gauss_blur_cuda(Device& device,
-                                                                const FrameLayout& layout);
+std::unique_ptr<GaussBlur::Backend> make_gauss_blur_cpu(Device& device, const FrameLayout& layout);
+std::unique_ptr<GaussBlur::Backend> make_gauss_blur_cuda(Device& device, const FrameLayout& layout);
 
-}  // namespace cudavision
+}  // namespace cudavision::gaussblur

@@ -17,7 +17,7 @@
 #include "cuda/gaussblur/backend.h"
 #include "cuda/gaussblur/cpu_rows.h"
 
-namespace cudavision {
+namespace cudavision::gaussblur {
 namespace {
 
 /// Samples that go through both passes at a time: what they need stays in the innermost cache.
@@ -125,7 +125,7 @@ class PlaneBlur {
   static constexpr StoredSamples stored_halves{sizeof(Half), 0, std::numeric_limits<Half>::max()};
 
  public:
-  PlaneBlur(const GaussBlurParameters& parameters, StoredSamples stored, const PlanePlan& plan,
+  PlaneBlur(const Parameters& parameters, StoredSamples stored, const PlanePlan& plan,
             Scratch& scratch)
       : parameters_(parameters), stored_(stored), plan_(plan), scratch_(scratch) {}
 
@@ -217,13 +217,13 @@ class PlaneBlur {
     return reinterpret_cast<const std::uint8_t*>(halves);
   }
 
-  const GaussBlurParameters& parameters_;
+  const Parameters& parameters_;
   StoredSamples stored_;
   const PlanePlan& plan_;
   Scratch& scratch_;
 };
 
-class GaussBlurCpu final : public GaussBlur::Implementation {
+class GaussBlurCpu final : public GaussBlur::Backend {
  public:
   GaussBlurCpu(Device& device, const FrameLayout& layout)
       : layout_(layout),
@@ -235,7 +235,7 @@ class GaussBlurCpu final : public GaussBlur::Implementation {
       rows_[p] = device.allocate(plane_samples(p) * (stored_.bytes + layout.channel_count));
   }
 
-  void set(const GaussBlurParameters& parameters, const BlurKernels& kernels) override {
+  void set(const Parameters& parameters, const BlurKernels& kernels) override {
     parameters_ = parameters;
     for (int c = 0; c < layout_.channel_count; ++c) {
       taps_x_[c].set(kernels.x[c]);
@@ -354,7 +354,7 @@ class GaussBlurCpu final : public GaussBlur::Implementation {
   Bands bands_;
   std::vector<std::unique_ptr<Scratch>> scratch_;
   std::array<Buffer, FrameLayout::max_planes> rows_;  // each plane's border row and masks
-  GaussBlurParameters parameters_;
+  Parameters parameters_;
   std::array<Taps, FrameLayout::max_channels> taps_x_, taps_y_;
   Taps no_taps_;
   std::array<PlanePlan, FrameLayout::max_planes> plans_;
@@ -362,9 +362,8 @@ class GaussBlurCpu final : public GaussBlur::Implementation {
 
 }  // namespace
 
-std::unique_ptr<GaussBlur::Implementation> make_gauss_blur_cpu(Device& device,
-                                                               const FrameLayout& layout) {
+std::unique_ptr<GaussBlur::Backend> make_gauss_blur_cpu(Device& device, const FrameLayout& layout) {
   return std::make_unique<GaussBlurCpu>(device, layout);
 }
 
-}  // namespace cudavision
+}  // namespace cudavision::gaussblur

@@ -10,7 +10,7 @@
 
 #define CUDAVISION_INLINE inline __attribute__((always_inline))
 
-namespace cudavision {
+namespace cudavision::gaussblur {
 namespace {
 
 // The ways to load sample x of a row.
@@ -237,4 +237,4 @@ void store(const std::uint16_t* values, StoredSamples stored, int count, const s
     store_words(values, stored.shift, count, row);
 }
 
-}  // namespace cudavision
+}  // namespace cudavision::gaussblur

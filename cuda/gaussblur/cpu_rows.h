@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <cstring>
 
-namespace cudavision {
+namespace cudavision::gaussblur {
 
 /// How the samples of a row are stored, as frame.h says it.
 struct StoredSamples {
@@ -63,4 +63,4 @@ void store(const std::uint8_t* values, StoredSamples stored, int count, const st
 void store(const std::uint16_t* values, StoredSamples stored, int count, const std::uint8_t* mask,
            std::uint8_t* row);
 
-}  // namespace cudavision
+}  // namespace cudavision::gaussblur

@@ -14,7 +14,7 @@
 #include "cuda/gaussblur/pictures.h"
 #include "cuda/gaussblur/plan.cuh"
 
-namespace cudavision {
+namespace cudavision::gaussblur {
 namespace {
 
 bool multiple_of(int bytes, const void* data, std::int64_t pitch) {
@@ -26,7 +26,7 @@ std::uint8_t access_bytes(const void* data, std::int64_t pitch) {
   return multiple_of(16, data, pitch) ? 16 : multiple_of(4, data, pitch) ? 4 : 1;
 }
 
-class GaussBlurCuda final : public GaussBlur::Implementation {
+class GaussBlurCuda final : public GaussBlur::Backend {
  public:
   GaussBlurCuda(Device& device, const FrameLayout& layout)
       : device_(device),
@@ -54,7 +54,7 @@ class GaussBlurCuda final : public GaussBlur::Implementation {
     device.fill({scratch_.as<std::uint8_t>(), bytes, 1, bytes}, 0);
   }
 
-  void set(const GaussBlurParameters& parameters, const BlurKernels& kernels) override {
+  void set(const Parameters& parameters, const BlurKernels& kernels) override {
     const BlurCode& code = blur_code_for(layout_.sample_bytes(), parameters.fine);
 
     BlurArguments a{};
@@ -237,7 +237,7 @@ class GaussBlurCuda final : public GaussBlur::Implementation {
   Buffer scratch_;
   Launcher<BlurArguments> launcher_;
 
-  GaussBlurParameters parameters_;
+  Parameters parameters_;
   std::array<Place, BlurArguments::max_pictures> places_{};
   BlurPlan usual_;
   std::optional<BlurPlan> direct_;  // for frames whose rows begin at multiples of 8 bytes
@@ -245,9 +245,9 @@ class GaussBlurCuda final : public GaussBlur::Implementation {
 
 }  // namespace
 
-std::unique_ptr<GaussBlur::Implementation> make_gauss_blur_cuda(Device& device,
-                                                                const FrameLayout& layout) {
+std::unique_ptr<GaussBlur::Backend> make_gauss_blur_cuda(Device& device,
+                                                         const FrameLayout& layout) {
   return std::make_unique<GaussBlurCuda>(device, layout);
 }
 
-}  // namespace cudavision
+}  // namespace cudavision::gaussblur

@@ -8,7 +8,7 @@
 #include "cuda/core/border.h"
 #include "cuda/gaussblur/fragments.h"
 
-namespace cudavision {
+namespace cudavision::gaussblur {
 
 /// Samples of a plane that lie at equal distances: sample i of a row begins `step·i` bytes behind
 /// the first one.
@@ -95,4 +95,4 @@ struct BlurArguments {
   std::uint8_t* scratch = nullptr;  ///< of all blocks, where shared memory has no room for it
 };
 
-}  // namespace cudavision
+}  // namespace cudavision::gaussblur

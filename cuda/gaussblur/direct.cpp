@@ -3,7 +3,7 @@
 
 #include "cuda/gaussblur/pictures.h"
 
-namespace cudavision {
+namespace cudavision::gaussblur {
 namespace {
 
 constexpr int word_bytes = 4;
@@ -84,4 +84,4 @@ std::optional<DirectBlur> describe_direct(const BlurPicture& picture, Border bor
   return direct;
 }
 
-}  // namespace cudavision
+}  // namespace cudavision::gaussblur

@@ -12,7 +12,7 @@
 #include "cuda/gaussblur/cuda.h"
 #include "cuda/gaussblur/kernel.cuh"
 
-namespace cudavision {
+namespace cudavision::gaussblur {
 
 constexpr int direct_bytes = 8;  ///< of a row, that a thread makes
 /// Warps of a block. They work below each other: what one needs of the strip of another is then in
@@ -213,7 +213,7 @@ class DirectStrip {
 template <bool kWide, bool kMirrors>
 __device__ inline void blur_strip(const BlurPicture& picture, int x, int y, int count) {
   DirectStrip<kWide, kMirrors> strip(picture, x, y, count);
-  wait_for_last_launch();
+  grid_dependency_wait();
   strip.blur();
 }
 
@@ -240,7 +240,7 @@ __global__ void __launch_bounds__(32 * direct_warps, direct_blocks)
     else
       blur_strip<false, false>(picture, x, y, count);
   }
-  let_next_launch_in();
+  launch_dependents();
 }
 
-}  // namespace cudavision
+}  // namespace cudavision::gaussblur

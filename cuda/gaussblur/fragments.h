@@ -20,7 +20,7 @@
 
 #include "cuda/core/view.h"
 
-namespace cudavision {
+namespace cudavision::gaussblur {
 
 constexpr int tile_bytes = 32;
 constexpr int tile_rows = 16;
@@ -149,4 +149,4 @@ struct BlurTable {
   }
 };
 
-}  // namespace cudavision
+}  // namespace cudavision::gaussblur

@@ -7,7 +7,7 @@
 #include "cuda/core/layoutcheck.h"
 #include "cuda/gaussblur/backend.h"
 
-namespace cudavision {
+namespace cudavision::gaussblur {
 namespace {
 
 constexpr char operation[] = "Gaussian blur";
@@ -26,7 +26,7 @@ void check_axis(double sigma, int size, const char* axis) {
            "; it must be an odd number up to 1023, or 0 for one by sigma");
 }
 
-void check_parameters(const FrameLayout& layout, const GaussBlurParameters& parameters) {
+void check_parameters(const FrameLayout& layout, const Parameters& parameters) {
   check_axis(parameters.sigma_x, parameters.size_x, "x");
   check_axis(parameters.sigma_y, parameters.size_y, "y");
   const int largest = (1 << layout.bits) - 1;
@@ -61,13 +61,13 @@ void check_planes(const FrameLayout& layout) {
     }
 }
 
-int fraction_bits(const FrameLayout& layout, const GaussBlurParameters& parameters) {
+int fraction_bits(const FrameLayout& layout, const Parameters& parameters) {
   return layout.bits > 8 || parameters.fine ? 16 : 8;
 }
 
 /// The kernel along one axis, of a channel with one sample for each `subsampling` pixels.
-GaussKernel kernel_for(const FrameLayout& layout, const GaussBlurParameters& parameters,
-                       double sigma, int size, int subsampling) {
+GaussKernel kernel_for(const FrameLayout& layout, const Parameters& parameters, double sigma,
+                       int size, int subsampling) {
   if (size == 0)
     size = sigma > 0 ? GaussKernel::size_for(sigma, layout.bits) : 1;
   if (subsampling > 1)
@@ -85,14 +85,14 @@ int first_like(const FrameLayout& layout, int Channel::*subsampling, int number)
 
 }  // namespace
 
-bool GaussBlurParameters::operator==(const GaussBlurParameters& other) const noexcept {
+bool Parameters::operator==(const Parameters& other) const noexcept {
   return sigma_x == other.sigma_x && sigma_y == other.sigma_y && size_x == other.size_x &&
          size_y == other.size_y && sharpen == other.sharpen && border == other.border &&
          border_values == other.border_values && blur_alpha == other.blur_alpha &&
          fields == other.fields && fine == other.fine;
 }
 
-BlurKernels::BlurKernels(const FrameLayout& layout, const GaussBlurParameters& p) noexcept
+BlurKernels::BlurKernels(const FrameLayout& layout, const Parameters& p) noexcept
     : none(fraction_bits(layout, p)) {
   for (int c = 0; c < layout.channel_count; ++c) {
     const Channel& channel = layout.channels[c];
@@ -103,7 +103,7 @@ BlurKernels::BlurKernels(const FrameLayout& layout, const GaussBlurParameters& p
   }
 }
 
-BlurChannel blur_channel(const FrameLayout& layout, const GaussBlurParameters& parameters,
+BlurChannel blur_channel(const FrameLayout& layout, const Parameters& parameters,
                          const BlurKernels& kernels, int picture, int number) {
   BlurChannel blur;
   blur.channel = layout.channels[number];
@@ -121,32 +121,31 @@ BlurChannel blur_channel(const FrameLayout& layout, const GaussBlurParameters& p
   return blur;
 }
 
-GaussBlur::GaussBlur(Device& device, const FrameLayout& layout,
-                     const GaussBlurParameters& parameters)
+GaussBlur::GaussBlur(Device& device, const FrameLayout& layout, const Parameters& parameters)
     : layout_(layout) {
   check_planes(layout);
   check_parameters(layout, parameters);
 #ifdef CUDAVISION_HAVE_CUDA
-  if (device.backend() == Backend::cuda)
-    implementation_ = make_gauss_blur_cuda(device, layout);
+  if (device.kind() == DeviceKind::cuda)
+    backend_ = make_gauss_blur_cuda(device, layout);
 #endif
-  if (!implementation_)
-    implementation_ = make_gauss_blur_cpu(device, layout);
+  if (!backend_)
+    backend_ = make_gauss_blur_cpu(device, layout);
   use(parameters);
 }
 
 GaussBlur::~GaussBlur() = default;
 
-void GaussBlur::set_parameters(const GaussBlurParameters& parameters) {
+void GaussBlur::set_parameters(const Parameters& parameters) {
   if (parameters == parameters_)
     return;
   check_parameters(layout_, parameters);
   use(parameters);
 }
 
-void GaussBlur::use(const GaussBlurParameters& parameters) {
+void GaussBlur::use(const Parameters& parameters) {
   const BlurKernels kernels(layout_, parameters);
-  implementation_->set(parameters, kernels);
+  backend_->set(parameters, kernels);
   parameters_ = parameters;
   identity_ = true;
   for (int c = 0; c < layout_.channel_count; ++c) {
@@ -158,7 +157,7 @@ void GaussBlur::use(const GaussBlurParameters& parameters) {
 void GaussBlur::run(const ConstFrame& in, const Frame& out) {
   check_frame(operation, layout_, in, "input");
   check_frame(operation, layout_, out, "output");
-  implementation_->run(in, out);
+  backend_->run(in, out);
 }
 
-}  // namespace cudavision
+}  // namespace cudavision::gaussblur

@@ -20,9 +20,9 @@
 /// A channel that is subsampled by s along an axis takes σ/s and size ((n − 1)/s rounded) | 1
 /// there. Along an axis where a channel has one sample only, nothing is blurred, unless the border
 /// is a constant. Channels are independent of each other: alpha is taken as straight.
-namespace cudavision {
+namespace cudavision::gaussblur {
 
-struct GaussBlurParameters {
+struct Parameters {
   double sigma_x = 1.2;  ///< in pixels, 0 to 127; 0: what is usual for size_x
   double sigma_y = 1.2;
   int size_x = 0;  ///< odd, 1 to 1023; 0: by sigma_x, and where that is 0 too, no blur along x
@@ -35,8 +35,8 @@ struct GaussBlurParameters {
   bool fields = false;     ///< even and odd rows are pictures of their own: interlaced video
   bool fine = false;       ///< samples of 8 bits take coefficients of 16 fraction bits, too
 
-  bool operator==(const GaussBlurParameters& other) const noexcept;
-  bool operator!=(const GaussBlurParameters& other) const noexcept { return !(*this == other); }
+  bool operator==(const Parameters& other) const noexcept;
+  bool operator!=(const Parameters& other) const noexcept { return !(*this == other); }
 };
 
 class GaussBlur {
@@ -44,12 +44,12 @@ class GaussBlur {
   /// layout: of 8 to 16 bits. The channels of one plane have equal heights and one step of up to 8
   /// bytes, or steps of 1, 2 and 4 bytes. Throws invalid_argument where the layout or the
   /// parameters are outside what is said here.
-  GaussBlur(Device& device, const FrameLayout& layout, const GaussBlurParameters& parameters);
+  GaussBlur(Device& device, const FrameLayout& layout, const Parameters& parameters);
   ~GaussBlur();
 
   /// Takes effect with the next run(). Never allocates; throws invalid_argument and keeps the last
   /// valid set.
-  void set_parameters(const GaussBlurParameters& parameters);
+  void set_parameters(const Parameters& parameters);
 
   /// Whether the parameters leave every frame as it is.
   bool identity() const noexcept { return identity_; }
@@ -58,15 +58,15 @@ class GaussBlur {
   /// copied. Only enqueues.
   void run(const ConstFrame& in, const Frame& out);
 
-  class Implementation;
+  class Backend;
 
  private:
-  void use(const GaussBlurParameters& parameters);
+  void use(const Parameters& parameters);
 
   FrameLayout layout_;
-  GaussBlurParameters parameters_;
+  Parameters parameters_;
   bool identity_ = false;
-  std::unique_ptr<Implementation> implementation_;
+  std::unique_ptr<Backend> backend_;
 };
 
-}  // namespace cudavision
+}  // namespace cudavision::gaussblur

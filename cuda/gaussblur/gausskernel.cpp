@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace cudavision {
+namespace cudavision::gaussblur {
 namespace {
 
 // OpenCV's tables for small kernels without a sigma, from the centre outwards.
@@ -71,4 +71,4 @@ int GaussKernel::size_for(double sigma, int sample_bits) noexcept {
   return static_cast<int>(std::min<double>(size, max_size)) | 1;
 }
 
-}  // namespace cudavision
+}  // namespace cudavision::gaussblur

@@ -4,7 +4,7 @@
 #include <array>
 #include <cstdint>
 
-namespace cudavision {
+namespace cudavision::gaussblur {
 
 /// One axis of a Gaussian blur: a sampled Gaussian whose coefficients are fixed-point numbers, as
 /// OpenCV's GaussianBlur has them for 8- and 16-bit samples.
@@ -51,4 +51,4 @@ class GaussKernel {
   std::array<std::uint32_t, max_radius + 1> half_{};  // from the centre outwards
 };
 
-}  // namespace cudavision
+}  // namespace cudavision::gaussblur

@@ -10,7 +10,7 @@
 #include "cuda/gaussblur/stage.cuh"
 #include "cuda/gaussblur/tables.h"
 
-namespace cudavision {
+namespace cudavision::gaussblur {
 
 /// Warps of a block. Each works for itself.
 constexpr int small_warps = 4;
@@ -410,8 +410,8 @@ __global__ void __launch_bounds__(32 * small_warps, kBlocks)
   const int warp = warp_number(), g = threadIdx.x % 32 / 4, t = threadIdx.x % 4;
   const int number = blockIdx.x * small_warps + warp;
   if (number >= a.item_count) {
-    wait_for_last_launch();
-    let_next_launch_in();
+    grid_dependency_wait();
+    launch_dependents();
     return;
   }
   const BlurItem item(a, number, kTiles * tile_bytes);
@@ -432,7 +432,7 @@ __global__ void __launch_bounds__(32 * small_warps, kBlocks)
   int rows_left = item.end - item.begin - g;  // from this lane's next one on
   SmallRing<Depth, kColumnSlices> ring[kTiles];
 
-  wait_for_last_launch();
+  grid_dependency_wait();
   int stage = 0, next_stage = load_first<stage_bytes>(loader, slices);
 #pragma unroll 1
   for (int s = 0; s < slices; ++s) {
@@ -464,7 +464,7 @@ __global__ void __launch_bounds__(32 * small_warps, kBlocks)
     next_stage = stage;
     stage = stage == last_stage ? 0 : stage + stage_bytes;
   }
-  let_next_launch_in();
+  launch_dependents();
 }
 
-}  // namespace cudavision
+}  // namespace cudavision::gaussblur

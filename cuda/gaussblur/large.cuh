@@ -11,14 +11,14 @@
 #include "cuda/gaussblur/kernel.cuh"
 #include "cuda/gaussblur/large_sums.cuh"
 
-namespace cudavision {
+namespace cudavision::gaussblur {
 
 /// Until this returns, a block may only do what earlier launches have no part in. The next launch
 /// is let in at once: its blocks find room as those of this one end, and prepare themselves
 /// meanwhile.
 __device__ inline void take_over() {
-  wait_for_last_launch();
-  let_next_launch_in();
+  grid_dependency_wait();
+  launch_dependents();
 }
 
 template <class Depth, bool kAllInShared>
@@ -164,4 +164,4 @@ __global__ void __launch_bounds__(32 * (kAllInShared ? large_warps : scratch_war
   }
 }
 
-}  // namespace cudavision
+}  // namespace cudavision::gaussblur

@@ -8,7 +8,7 @@
 
 #include "cuda/gaussblur/stage.cuh"
 
-namespace cudavision {
+namespace cudavision::gaussblur {
 
 constexpr int large_stages = 2;
 constexpr int large_warps = 12;  ///< at most, in a block
@@ -151,4 +151,4 @@ struct LargeMemory {
   CUDAVISION_HOST_DEVICE int scratch() const { return tables + ring; }
 };
 
-}  // namespace cudavision
+}  // namespace cudavision::gaussblur

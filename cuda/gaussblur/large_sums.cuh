@@ -10,7 +10,7 @@
 
 #include "cuda/gaussblur/large_memory.cuh"
 
-namespace cudavision {
+namespace cudavision::gaussblur {
 
 /// Sends rows of a part on their way. Threads beside each other work on the same row, as few as it
 /// takes for all rows at once, but not fewer than eight.
@@ -307,4 +307,4 @@ class LargeEdges {
   bool mirrored_;
 };
 
-}  // namespace cudavision
+}  // namespace cudavision::gaussblur

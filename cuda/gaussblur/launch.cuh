@@ -14,7 +14,7 @@
 #include "cuda/gaussblur/pixels.cuh"
 #include "cuda/gaussblur/tables.h"
 
-namespace cudavision {
+namespace cudavision::gaussblur {
 
 using BlurKernel = Launcher<BlurArguments>::Kernel;
 
@@ -215,4 +215,4 @@ inline BlurLaunch choose_launch(const BlurCode& kernels, const BlurCard& card, i
   return launch;
 }
 
-}  // namespace cudavision
+}  // namespace cudavision::gaussblur

@@ -8,7 +8,7 @@
 
 #include "cuda/gaussblur/fragments.h"
 
-namespace cudavision {
+namespace cudavision::gaussblur {
 
 /// Four sums of a lane.
 struct Sums {
@@ -178,4 +178,4 @@ __device__ inline uint2 result_row(const SampleRules<Depth>& rules,
   return make_uint2(words[0], words[1]);
 }
 
-}  // namespace cudavision
+}  // namespace cudavision::gaussblur

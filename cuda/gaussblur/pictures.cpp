@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-namespace cudavision {
+namespace cudavision::gaussblur {
 
 void describe_plane(const FrameLayout& layout, int plane, const BlurChannel* channels, int count,
                     BlurPicture& picture, RowKernels& kernels) {
@@ -69,4 +69,4 @@ bool are_pixels(const BlurPicture& picture, const RowKernels& along_x) {
          picture.grids[0].step == pixel_bytes;
 }
 
-}  // namespace cudavision
+}  // namespace cudavision::gaussblur

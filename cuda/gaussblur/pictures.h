@@ -5,7 +5,7 @@
 #include "cuda/gaussblur/cuda.h"
 #include "cuda/gaussblur/tables.h"
 
-namespace cudavision {
+namespace cudavision::gaussblur {
 
 /// What the `count` ≥ 1 channels of one plane say of its picture: grids, borders, and which bytes
 /// are not blurred. kernels: those along x, by phase.
@@ -19,4 +19,4 @@ bool is_uniform(const BlurPicture& picture, const RowKernels& along_x);
 /// Whether these samples are those of pixels of four bytes.
 bool are_pixels(const BlurPicture& picture, const RowKernels& along_x);
 
-}  // namespace cudavision
+}  // namespace cudavision::gaussblur

@@ -9,7 +9,7 @@
 
 #include "cuda/gaussblur/kernel.cuh"
 
-namespace cudavision {
+namespace cudavision::gaussblur {
 
 /// From one row of a stage to the next: so that the lanes that load pixels of two neighbouring rows
 /// at once find them in different banks.
@@ -273,8 +273,8 @@ __global__ void __launch_bounds__(32 * small_warps, pixel_blocks)
   const int warp = warp_number(), g = threadIdx.x % 32 / 4, t = threadIdx.x % 4;
   const int number = blockIdx.x * small_warps + warp;
   if (number >= a.item_count) {
-    wait_for_last_launch();
-    let_next_launch_in();
+    grid_dependency_wait();
+    launch_dependents();
     return;
   }
   const BlurItem item(a, number, pixel_tile_bytes);
@@ -295,7 +295,7 @@ __global__ void __launch_bounds__(32 * small_warps, pixel_blocks)
   int rows_left = item.end - item.begin - g;  // from this lane's next one on
   PixelRing<kColumnSlices> ring;
 
-  wait_for_last_launch();
+  grid_dependency_wait();
   int stage = 0, next_stage = load_first<stage_bytes>(loader, slices);
 #pragma unroll 1
   for (int s = 0; s < slices; ++s) {
@@ -325,7 +325,7 @@ __global__ void __launch_bounds__(32 * small_warps, pixel_blocks)
     next_stage = stage;
     stage = stage == last_stage ? 0 : stage + stage_bytes;
   }
-  let_next_launch_in();
+  launch_dependents();
 }
 
-}  // namespace cudavision
+}  // namespace cudavision::gaussblur

@@ -9,7 +9,7 @@
 #include "cuda/core/cuda_check.h"
 #include "cuda/gaussblur/launch.cuh"
 
-namespace cudavision {
+namespace cudavision::gaussblur {
 
 /// A launch with its arguments, but for where the frames are.
 class BlurPlan {
@@ -113,4 +113,4 @@ class BlurPlan {
   }
 };
 
-}  // namespace cudavision
+}  // namespace cudavision::gaussblur

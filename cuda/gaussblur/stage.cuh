@@ -9,7 +9,7 @@
 #include "cuda/gaussblur/cuda.h"
 #include "cuda/gaussblur/mma.cuh"
 
-namespace cudavision {
+namespace cudavision::gaussblur {
 
 constexpr int chunk_bytes = 16;  ///< what a thread loads at a time
 
@@ -383,4 +383,4 @@ class Storer {
   const int plain_;  // tiles that begin up to here, behind the first one, are simply written
 };
 
-}  // namespace cudavision
+}  // namespace cudavision::gaussblur

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-namespace cudavision {
+namespace cudavision::gaussblur {
 namespace {
 
 std::uint32_t coefficient(const GaussKernel& kernel, std::uint32_t identity, int distance) {
@@ -131,4 +131,4 @@ template void make_factors<BlurDepth<1, 2>>(const std::uint32_t*, int, const std
 template void make_factors<BlurDepth<2, 2>>(const std::uint32_t*, int, const std::uint32_t*, int,
                                             std::uint32_t*);
 
-}  // namespace cudavision
+}  // namespace cudavision::gaussblur

@@ -7,7 +7,7 @@
 #include "cuda/gaussblur/fragments.h"
 #include "cuda/gaussblur/gausskernel.h"
 
-namespace cudavision {
+namespace cudavision::gaussblur {
 
 /// The kernels along x of the samples of one plane, by the byte at which a sample begins, modulo
 /// four, and the distance in bytes from one sample of a channel to the next. Where the kernels or
@@ -67,4 +67,4 @@ void make_row_table(const RowKernels& kernels, int slices, std::uint32_t* words)
 template <class Depth>
 void make_column_table(const GaussKernel& kernel, int slices, std::uint32_t* words);
 
-}  // namespace cudavision
+}  // namespace cudavision::gaussblur

@@ -6,21 +6,9 @@
 #include <cmath>
 #include <cstdint>
 
-#include "cuda/core/view.h"
+#include "cuda/pixels/sample_math.h"
 
-namespace cudavision {
-
-/// sum div 1000 for sum = 299·r + 587·g + 114·b of samples of 8 bits. Divides by 8 and then by 125,
-/// so that the product fits 32 bits: n ≤ 31875 and 67109·125 = 2^23 + 17 make (n·67109) >> 23
-/// exact.
-CUDAVISION_HOST_DEVICE inline std::uint32_t luminance_of_sum(std::uint32_t sum) {
-  return ((sum >> 3) * 67109u) >> 23;
-}
-
-CUDAVISION_HOST_DEVICE inline std::uint32_t luminance(std::uint32_t r, std::uint32_t g,
-                                                      std::uint32_t b) {
-  return luminance_of_sum(299 * r + 587 * g + 114 * b);
-}
+namespace cudavision::histequalize {
 
 CUDAVISION_HOST_DEVICE inline int clamp_level(int value, int high) {
   return value < 0 ? 0 : value > high ? high : value;
@@ -29,13 +17,6 @@ CUDAVISION_HOST_DEVICE inline int clamp_level(int value, int high) {
 /// blend/256 of the way from in to equalised.
 CUDAVISION_HOST_DEVICE inline int blended(int in, int equalised, int blend) {
   return in + ((blend * (equalised - in) + 128) >> 8);
-}
-
-/// The value of a stored word: samples beyond the format's depth count as its largest value.
-CUDAVISION_HOST_DEVICE inline std::uint32_t sample_value(std::uint32_t word, int shift,
-                                                         std::uint32_t largest) {
-  const std::uint32_t value = word >> shift;
-  return value < largest ? value : largest;
 }
 
 CUDAVISION_HOST_DEVICE inline float equalisation_scale(std::uint32_t total,
@@ -60,4 +41,4 @@ CUDAVISION_HOST_DEVICE inline int equalised_level(std::uint32_t counted, float s
   return level < high ? level : high;
 }
 
-}  // namespace cudavision
+}  // namespace cudavision::histequalize

@@ -7,29 +7,27 @@
 
 #include "cuda/histequalize/histequalize.h"
 
-namespace cudavision {
+namespace cudavision::histequalize {
 
-class Histogram::Implementation {
+class Histogram::Backend {
  public:
-  virtual ~Implementation() = default;
+  virtual ~Backend() = default;
   virtual void run(const ConstFrame& in, View<std::uint32_t> bins) = 0;
 };
 
-class HistogramEqualize::Implementation {
+class HistogramEqualize::Backend {
  public:
-  virtual ~Implementation() = default;
+  virtual ~Backend() = default;
   virtual void run(const ConstFrame& in, const Frame& out, View<std::uint32_t> histogram,
-                   const HistogramEqualizeParameters& parameters) = 0;
+                   const Parameters& parameters) = 0;
 };
 
-std::unique_ptr<Histogram::Implementation> make_histogram_cpu(Device& device,
-                                                              const FrameLayout& layout);
-std::unique_ptr<HistogramEqualize::Implementation> make_histogram_equalize_cpu(
-    Device& device, const FrameLayout& layout);
+std::unique_ptr<Histogram::Backend> make_histogram_cpu(Device& device, const FrameLayout& layout);
+std::unique_ptr<HistogramEqualize::Backend> make_histogram_equalize_cpu(Device& device,
+                                                                        const FrameLayout& layout);
 
-std::unique_ptr<Histogram::Implementation> make_histogram_cuda(Device& device,
-                                                               const FrameLayout& layout);
-std::unique_ptr<HistogramEqualize::Implementation> make_histogram_equalize_cuda(
-    Device& device, const FrameLayout& layout);
+std::unique_ptr<Histogram::Backend> make_histogram_cuda(Device& device, const FrameLayout& layout);
+std::unique_ptr<HistogramEqualize::Backend> make_histogram_equalize_cuda(Device& device,
+                                                                         const FrameLayout& layout);
 
-}  // namespace cudavision
+}  // namespace cudavision::histequalize

@@ -11,7 +11,7 @@
 #include "cuda/histequalize/backend.h"
 #include "cuda/pixels/samples.h"
 
-namespace cudavision {
+namespace cudavision::histequalize {
 namespace {
 
 void store16(std::uint8_t* address, unsigned word) {
@@ -115,7 +115,7 @@ void build_table(const std::uint32_t* bins, int size, std::uint32_t total, int l
   }
 }
 
-class HistogramCpu final : public Histogram::Implementation {
+class HistogramCpu final : public Histogram::Backend {
  public:
   HistogramCpu(Device& device, const FrameLayout& layout)
       : histogram_(device, layout), samples_(layout, Role::luma) {}
@@ -129,8 +129,8 @@ class HistogramCpu final : public Histogram::Implementation {
   Samples samples_;
 };
 
-class HistogramEqualizeCpu final : public HistogramEqualize::Implementation {
-  using Channels = HistogramEqualizeParameters::Channels;
+class HistogramEqualizeCpu final : public HistogramEqualize::Backend {
+  using Channels = Parameters::Channels;
 
  public:
   HistogramEqualizeCpu(Device& device, const FrameLayout& layout)
@@ -146,7 +146,7 @@ class HistogramEqualizeCpu final : public HistogramEqualize::Implementation {
   }
 
   void run(const ConstFrame& in, const Frame& out, View<std::uint32_t> histogram,
-           const HistogramEqualizeParameters& parameters) override {
+           const Parameters& parameters) override {
     const bool each = parameters.channels == Channels::each;
     std::uint32_t* bins = histogram ? histogram.data : bins_.as<std::uint32_t>();
     if (!each || histogram)
@@ -169,8 +169,7 @@ class HistogramEqualizeCpu final : public HistogramEqualize::Implementation {
   }
 
  private:
-  void make_table(const std::uint32_t* bins, std::size_t c,
-                  const HistogramEqualizeParameters& parameters) {
+  void make_table(const std::uint32_t* bins, std::size_t c, const Parameters& parameters) {
     const int size = 1 << layout_.bits;
     auto* table = tables_[c].as<std::uint16_t>();
     build_table(bins, size, static_cast<std::uint32_t>(layout_.width) * layout_.height,
@@ -253,14 +252,13 @@ class HistogramEqualizeCpu final : public HistogramEqualize::Implementation {
 
 }  // namespace
 
-std::unique_ptr<Histogram::Implementation> make_histogram_cpu(Device& device,
-                                                              const FrameLayout& layout) {
+std::unique_ptr<Histogram::Backend> make_histogram_cpu(Device& device, const FrameLayout& layout) {
   return std::make_unique<HistogramCpu>(device, layout);
 }
 
-std::unique_ptr<HistogramEqualize::Implementation> make_histogram_equalize_cpu(
-    Device& device, const FrameLayout& layout) {
+std::unique_ptr<HistogramEqualize::Backend> make_histogram_equalize_cpu(Device& device,
+                                                                        const FrameLayout& layout) {
   return std::make_unique<HistogramEqualizeCpu>(device, layout);
 }
 
-}  // namespace cudavision
+}  // namespace cudavision::histequalize

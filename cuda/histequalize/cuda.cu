@@ -7,7 +7,7 @@
 #include "cuda/core/cuda_check.h"
 #include "cuda/histequalize/kernel.cuh"
 
-namespace cudavision {
+namespace cudavision::histequalize {
 namespace {
 
 using Kernel = Launcher<Arguments>::Kernel;
@@ -46,19 +46,19 @@ Kernel colour_kernel(Action action, std::uint32_t groups_per_thread) {
 constexpr int wide_chunks = (1 << widest_narrow_bits) / kChunk;
 
 template <Rows kRows>
-Kernel find_dense_kernel(GroupKind kind, Action action, std::uint32_t groups_per_thread) {
+Kernel find_dense_kernel(AccessPattern kind, Action action, std::uint32_t groups_per_thread) {
   switch (kind) {
-    case GroupKind::luma_bytes_1:
+    case AccessPattern::luma_bytes_1:
       return luma_kernel<LumaBytes<1, 0>, kRows, 1>(action, groups_per_thread);
-    case GroupKind::luma_bytes_2_0:
+    case AccessPattern::luma_bytes_2_0:
       return luma_kernel<LumaBytes<2, 0>, kRows, 1>(action, groups_per_thread);
-    case GroupKind::luma_bytes_2_1:
+    case AccessPattern::luma_bytes_2_1:
       return luma_kernel<LumaBytes<2, 1>, kRows, 1>(action, groups_per_thread);
-    case GroupKind::luma_words:
+    case AccessPattern::luma_words:
       return luma_kernel<LumaWords<false>, kRows, wide_chunks>(action, groups_per_thread);
-    case GroupKind::packed_colour_3:
+    case AccessPattern::packed_colour_3:
       return colour_kernel<PackedColour<3>, kRows>(action, groups_per_thread);
-    case GroupKind::packed_colour_4:
+    case AccessPattern::packed_colour_4:
       return colour_kernel<PackedColour<4>, kRows>(action, groups_per_thread);
     default:
       return colour_kernel<PlanarColour, kRows>(action, groups_per_thread);
@@ -67,11 +67,11 @@ Kernel find_dense_kernel(GroupKind kind, Action action, std::uint32_t groups_per
 
 Kernel find_kernel(const Picture& picture, Action action, std::uint32_t groups_per_thread) {
   switch (picture.kind) {
-    case GroupKind::scattered_luma_1:
+    case AccessPattern::scattered_luma_1:
       return luma_kernel<ScatteredLuma<1>, Rows::ragged, 1>(action, groups_per_thread);
-    case GroupKind::scattered_luma_2:
+    case AccessPattern::scattered_luma_2:
       return luma_kernel<ScatteredLuma<2>, Rows::ragged, wide_chunks>(action, groups_per_thread);
-    case GroupKind::scattered_colour:
+    case AccessPattern::scattered_colour:
       return colour_kernel<ScatteredColour, Rows::ragged>(action, groups_per_thread);
     default:
       return picture.rows == Rows::linear
@@ -97,7 +97,7 @@ class NarrowLauncher {
         multiprocessors_(multiprocessor_count()) {}
 
   void run(Action action, const ConstFrame& in, const Frame& out, View<std::uint32_t> histogram,
-           const HistogramEqualizeParameters& parameters) {
+           const Parameters& parameters) {
     const Picture picture = maker_.make(in, out);
     if (picture.scattered() && action != Action::histogram)
       copy_mixed_planes(in, out);
@@ -141,7 +141,7 @@ class NarrowLauncher {
   int multiprocessors_;
 };
 
-class HistogramCuda final : public Histogram::Implementation {
+class HistogramCuda final : public Histogram::Backend {
  public:
   HistogramCuda(Device& device, const FrameLayout& layout) : launcher_(device, layout) {}
 
@@ -153,14 +153,14 @@ class HistogramCuda final : public Histogram::Implementation {
   NarrowLauncher launcher_;
 };
 
-class HistogramEqualizeCuda final : public HistogramEqualize::Implementation {
+class HistogramEqualizeCuda final : public HistogramEqualize::Backend {
  public:
   HistogramEqualizeCuda(Device& device, const FrameLayout& layout)
       : launcher_(device, layout), colour_(layout.find(Role::luma) < 0) {}
 
   void run(const ConstFrame& in, const Frame& out, View<std::uint32_t> histogram,
-           const HistogramEqualizeParameters& parameters) override {
-    const bool each = parameters.channels == HistogramEqualizeParameters::Channels::each;
+           const Parameters& parameters) override {
+    const bool each = parameters.channels == Parameters::Channels::each;
     if (each && histogram)
       launcher_.run(Action::histogram, in, Frame{}, histogram, parameters);
     launcher_.run(each      ? Action::each
@@ -176,18 +176,17 @@ class HistogramEqualizeCuda final : public HistogramEqualize::Implementation {
 
 }  // namespace
 
-std::unique_ptr<Histogram::Implementation> make_histogram_cuda(Device& device,
-                                                               const FrameLayout& layout) {
+std::unique_ptr<Histogram::Backend> make_histogram_cuda(Device& device, const FrameLayout& layout) {
   if (layout.bits > widest_narrow_bits)
     return make_histogram_wide_cuda(device, layout);
   return std::make_unique<HistogramCuda>(device, layout);
 }
 
-std::unique_ptr<HistogramEqualize::Implementation> make_histogram_equalize_cuda(
+std::unique_ptr<HistogramEqualize::Backend> make_histogram_equalize_cuda(
     Device& device, const FrameLayout& layout) {
   if (layout.bits > widest_narrow_bits)
     return make_histogram_equalize_wide_cuda(device, layout);
   return std::make_unique<HistogramEqualizeCuda>(device, layout);
 }
 
-}  // namespace cudavision
+}  // namespace cudavision::histequalize

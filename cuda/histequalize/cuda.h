@@ -6,18 +6,19 @@
 
 #include <cuda_runtime.h>
 
+#include "cuda/histequalize/arithmetic.h"
 #include "cuda/histequalize/backend.h"
 #include "cuda/pixels/access_pattern.h"
 #include "cuda/sync/interblock.cuh"
 
-namespace cudavision {
+namespace cudavision::histequalize {
 
 constexpr int widest_narrow_bits = 10;
 
 /// Uses the cursor's group and those that follow at the stride, to the picture's end, in batches
 /// whose loads are all under way before the first is used.
 template <class Group, int kBatch, Rows kRows, class Use>
-__device__ void for_groups(const PictureGroups& picture, GroupCursor<kRows> cursor,
+__device__ void for_groups(const PackedImage& picture, GroupCursor<kRows> cursor,
                            const GroupStride& stride, const Use& use) {
   while (cursor.inside(picture)) {
     std::uint32_t data[kBatch][Group::words];
@@ -37,9 +38,9 @@ __device__ void for_groups(const PictureGroups& picture, GroupCursor<kRows> curs
   }
 }
 
-std::unique_ptr<Histogram::Implementation> make_histogram_wide_cuda(Device& device,
-                                                                    const FrameLayout& layout);
-std::unique_ptr<HistogramEqualize::Implementation> make_histogram_equalize_wide_cuda(
+std::unique_ptr<Histogram::Backend> make_histogram_wide_cuda(Device& device,
+                                                             const FrameLayout& layout);
+std::unique_ptr<HistogramEqualize::Backend> make_histogram_equalize_wide_cuda(
     Device& device, const FrameLayout& layout);
 
-}  // namespace cudavision
+}  // namespace cudavision::histequalize

@@ -13,7 +13,7 @@
 #include "cuda/core/cuda_launch.h"
 #include "cuda/histequalize/cuda.h"
 
-namespace cudavision {
+namespace cudavision::histequalize {
 namespace {
 
 constexpr int kThreads = 1024;
@@ -24,7 +24,7 @@ constexpr int kTableBins = kChunk / kTableThreads;
 static_assert(kTableBins == 4, "a thread loads its counts as one vector");
 
 struct WideArguments {
-  PictureGroups picture;
+  PackedImage picture;
   GroupStride counting_stride;  // from one of a thread's groups to the next
   GroupStride applying_stride;
   std::uint32_t* counts;      // 2^bits, then one sum per chunk
@@ -41,7 +41,7 @@ struct WideArguments {
 /// is on its way, since one block has an SM to itself; prepare() runs with the first batch on its
 /// way, once in every thread.
 template <class Group, Rows kRows, class Prepare, class Use>
-__device__ void stream_groups(const PictureGroups& picture, GroupCursor<kRows> cursor,
+__device__ void stream_groups(const PackedImage& picture, GroupCursor<kRows> cursor,
                               const GroupStride& stride, const Prepare& prepare, const Use& use) {
   std::uint32_t next[kBatch][Group::words];
   GroupCursor<kRows> ahead = cursor;
@@ -82,8 +82,8 @@ __global__ void __launch_bounds__(kThreads, 1)
   for (int i = threadIdx.x; i < a.range_bins / 4; i += kThreads)
     shared_words[i] = make_uint4(0, 0, 0, 0);
   __syncthreads();
-  wait_for_last_launch();
-  let_next_launch_in();  // not before: the applying launch counts on the picture being there
+  grid_dependency_wait();
+  launch_dependents();  // not before: the applying launch counts on the picture being there
   const GroupCursor<kRows> first(a.picture, blockIdx.x / ranges * kThreads + threadIdx.x);
   stream_groups<Group>(
       a.picture, first, a.counting_stride, [] {},
@@ -129,8 +129,8 @@ __global__ void __launch_bounds__(kTableThreads)
   const int lane = threadIdx.x % 32;
   const int warp = threadIdx.x / 32;
   const int own = chunk * kChunk + static_cast<int>(threadIdx.x) * kTableBins;
-  let_next_launch_in();
-  wait_for_last_launch();
+  launch_dependents();
+  grid_dependency_wait();
   const uint4 four = *reinterpret_cast<const uint4*>(a.counts + own);
 
   // Every warp finds out alike how many samples lie below this chunk and which chunk is the first.
@@ -201,14 +201,14 @@ template <class Group, Rows kRows, bool kShared>
 __global__ void __launch_bounds__(kThreads, 1)
     apply_wide_kernel(const __grid_constant__ WideArguments a) {
   extern __shared__ uint4 shared_table[];
-  let_next_launch_in();
+  launch_dependents();
   const std::uint16_t* table =
       kShared ? reinterpret_cast<const std::uint16_t*>(shared_table) : a.table;
   const GroupCursor<kRows> first(a.picture, blockIdx.x * kThreads + threadIdx.x);
   stream_groups<Group>(
       a.picture, first, a.applying_stride,
       [&] {
-        wait_for_last_launch();
+        grid_dependency_wait();
         if (kShared) {
           const uint4* from = reinterpret_cast<const uint4*>(a.table);
 #pragma unroll 8
@@ -232,8 +232,8 @@ __global__ void __launch_bounds__(kThreads, 1)
 }
 
 __global__ void take_histogram_kernel(const __grid_constant__ WideArguments a) {
-  let_next_launch_in();
-  wait_for_last_launch();
+  launch_dependents();
+  grid_dependency_wait();
   const int bin = blockIdx.x * blockDim.x + threadIdx.x;
   if (bin < a.bins) {
     a.histogram[bin] = a.counts[bin];
@@ -260,10 +260,11 @@ WideKernels find_dense_kernels(Rows rows) {
 }
 
 template <bool kShared>
-WideKernels find_wide_kernels(GroupKind kind, Rows rows, bool all_bits) {
-  return kind == GroupKind::scattered_luma_2 ? wide_kernels<ScatteredLuma<2>, Rows::ragged, kShared>
-         : all_bits                          ? find_dense_kernels<LumaWords<true>, kShared>(rows)
-                                             : find_dense_kernels<LumaWords<false>, kShared>(rows);
+WideKernels find_wide_kernels(AccessPattern kind, Rows rows, bool all_bits) {
+  return kind == AccessPattern::scattered_luma_2
+             ? wide_kernels<ScatteredLuma<2>, Rows::ragged, kShared>
+         : all_bits ? find_dense_kernels<LumaWords<true>, kShared>(rows)
+                    : find_dense_kernels<LumaWords<false>, kShared>(rows);
 }
 
 class WideLauncher {
@@ -289,7 +290,7 @@ class WideLauncher {
     const int table_bytes = bins_ * static_cast<int>(sizeof(std::uint16_t));
     shared_table_bytes_ = table_bytes <= shared_bytes ? table_bytes : 0;
 
-    for (const GroupKind kind : {GroupKind::luma_words, GroupKind::scattered_luma_2})
+    for (const AccessPattern kind : {AccessPattern::luma_words, AccessPattern::scattered_luma_2})
       for (const Rows rows : {Rows::ragged, Rows::whole, Rows::linear}) {
         const WideKernels kernels = find_kernels(kind, rows);
         allow_shared(kernels.count, range_bytes());
@@ -306,7 +307,7 @@ class WideLauncher {
   }
 
   void equalize(const ConstFrame& in, const Frame& out, View<std::uint32_t> histogram,
-                const HistogramEqualizeParameters& parameters) {
+                const Parameters& parameters) {
     const Picture picture = maker_.make(in, out);
     const WideArguments a = arguments(picture, histogram, parameters);
     copy_unequalized(picture, in, out);
@@ -339,7 +340,7 @@ class WideLauncher {
   int range_bytes() const { return range_bins_ * static_cast<int>(sizeof(std::uint32_t)); }
 
   WideArguments arguments(const Picture& picture, View<std::uint32_t> histogram,
-                          const HistogramEqualizeParameters& parameters) const {
+                          const Parameters& parameters) const {
     WideArguments a{};
     a.picture = picture.groups;
     a.counting_stride = GroupStride(counting_parts(picture) * kThreads, a.picture.per_row);
@@ -378,7 +379,7 @@ class WideLauncher {
             kThreads, range_bytes(), a);
   }
 
-  WideKernels find_kernels(GroupKind kind, Rows rows) const {
+  WideKernels find_kernels(AccessPattern kind, Rows rows) const {
     const bool all_bits = layout_.bits == 16;
     return shared_table_bytes_ ? find_wide_kernels<true>(kind, rows, all_bits)
                                : find_wide_kernels<false>(kind, rows, all_bits);
@@ -396,7 +397,7 @@ class WideLauncher {
   int shared_table_bytes_ = 0;
 };
 
-class HistogramWideCuda final : public Histogram::Implementation {
+class HistogramWideCuda final : public Histogram::Backend {
  public:
   HistogramWideCuda(Device& device, const FrameLayout& layout) : launcher_(device, layout) {}
 
@@ -408,13 +409,13 @@ class HistogramWideCuda final : public Histogram::Implementation {
   WideLauncher launcher_;
 };
 
-class HistogramEqualizeWideCuda final : public HistogramEqualize::Implementation {
+class HistogramEqualizeWideCuda final : public HistogramEqualize::Backend {
  public:
   HistogramEqualizeWideCuda(Device& device, const FrameLayout& layout)
       : launcher_(device, layout) {}
 
   void run(const ConstFrame& in, const Frame& out, View<std::uint32_t> histogram,
-           const HistogramEqualizeParameters& parameters) override {
+           const Parameters& parameters) override {
     launcher_.equalize(in, out, histogram, parameters);
   }
 
@@ -424,14 +425,14 @@ class HistogramEqualizeWideCuda final : public HistogramEqualize::Implementation
 
 }  // namespace
 
-std::unique_ptr<Histogram::Implementation> make_histogram_wide_cuda(Device& device,
-                                                                    const FrameLayout& layout) {
+std::unique_ptr<Histogram::Backend> make_histogram_wide_cuda(Device& device,
+                                                             const FrameLayout& layout) {
   return std::make_unique<HistogramWideCuda>(device, layout);
 }
 
-std::unique_ptr<HistogramEqualize::Implementation> make_histogram_equalize_wide_cuda(
+std::unique_ptr<HistogramEqualize::Backend> make_histogram_equalize_wide_cuda(
     Device& device, const FrameLayout& layout) {
   return std::make_unique<HistogramEqualizeWideCuda>(device, layout);
 }
 
-}  // namespace cudavision
+}  // namespace cudavision::histequalize

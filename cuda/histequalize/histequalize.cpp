@@ -4,7 +4,7 @@
 #include "cuda/core/layoutcheck.h"
 #include "cuda/histequalize/backend.h"
 
-namespace cudavision {
+namespace cudavision::histequalize {
 namespace {
 
 constexpr char operation[] = "histogram equalisation";
@@ -13,10 +13,10 @@ constexpr char operation[] = "histogram equalisation";
   cudavision::refuse(operation, what);
 }
 
-void check_parameters(const FrameLayout& layout, const HistogramEqualizeParameters& parameters) {
+void check_parameters(const FrameLayout& layout, const Parameters& parameters) {
   const int largest = (1 << layout.bits) - 1;
   const bool rgb = layout.find(Role::luma) < 0;
-  if (parameters.channels == HistogramEqualizeParameters::Channels::each && !rgb)
+  if (parameters.channels == Parameters::Channels::each && !rgb)
     refuse(
         "equalising each channel on its own needs RGB; this picture has a luma channel: equalise "
         "its luma, or convert it to RGB first");
@@ -42,12 +42,12 @@ void check_bins(const FrameLayout& layout, View<std::uint32_t> bins) {
 Histogram::Histogram(Device& device, const FrameLayout& layout) : layout_(layout) {
   check_luminance(operation, layout);
 #ifdef CUDAVISION_HAVE_CUDA
-  if (device.backend() == Backend::cuda) {
-    implementation_ = make_histogram_cuda(device, layout);
+  if (device.kind() == DeviceKind::cuda) {
+    backend_ = make_histogram_cuda(device, layout);
     return;
   }
 #endif
-  implementation_ = make_histogram_cpu(device, layout);
+  backend_ = make_histogram_cpu(device, layout);
 }
 
 Histogram::~Histogram() = default;
@@ -55,26 +55,26 @@ Histogram::~Histogram() = default;
 void Histogram::run(const ConstFrame& in, View<std::uint32_t> bins) {
   check_frame(operation, layout_, in, "input");
   check_bins(layout_, bins);
-  implementation_->run(in, bins);
+  backend_->run(in, bins);
 }
 
 HistogramEqualize::HistogramEqualize(Device& device, const FrameLayout& layout,
-                                     const HistogramEqualizeParameters& parameters)
+                                     const Parameters& parameters)
     : layout_(layout), parameters_(parameters) {
   check_luminance(operation, layout);
   check_parameters(layout, parameters);
 #ifdef CUDAVISION_HAVE_CUDA
-  if (device.backend() == Backend::cuda) {
-    implementation_ = make_histogram_equalize_cuda(device, layout);
+  if (device.kind() == DeviceKind::cuda) {
+    backend_ = make_histogram_equalize_cuda(device, layout);
     return;
   }
 #endif
-  implementation_ = make_histogram_equalize_cpu(device, layout);
+  backend_ = make_histogram_equalize_cpu(device, layout);
 }
 
 HistogramEqualize::~HistogramEqualize() = default;
 
-void HistogramEqualize::set_parameters(const HistogramEqualizeParameters& parameters) {
+void HistogramEqualize::set_parameters(const Parameters& parameters) {
   check_parameters(layout_, parameters);
   parameters_ = parameters;
 }
@@ -84,7 +84,7 @@ void HistogramEqualize::run(const ConstFrame& in, const Frame& out, View<std::ui
   check_frame(operation, layout_, out, "output");
   if (histogram)
     check_bins(layout_, histogram);
-  implementation_->run(in, out, histogram, parameters_);
+  backend_->run(in, out, histogram, parameters_);
 }
 
-}  // namespace cudavision
+}  // namespace cudavision::histequalize

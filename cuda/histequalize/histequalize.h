@@ -20,7 +20,7 @@
 ///   lut[j] = low                                                          for j ≤ i
 ///   lut[j] = min(high, low + round((float)(hist[i+1] + … + hist[j])·scale))  for j > i
 /// in IEEE binary32, each operation rounded to nearest, round() half to even.
-namespace cudavision {
+namespace cudavision::histequalize {
 
 /// The luminance histogram of a frame.
 class Histogram {
@@ -34,14 +34,14 @@ class Histogram {
   /// luminance is v. Only enqueues.
   void run(const ConstFrame& in, View<std::uint32_t> bins);
 
-  class Implementation;
+  class Backend;
 
  private:
   FrameLayout layout_;
-  std::unique_ptr<Implementation> implementation_;
+  std::unique_ptr<Backend> backend_;
 };
 
-struct HistogramEqualizeParameters {
+struct Parameters {
   enum class Channels {
     luminance,  ///< one table from the luminance; red, green and blue keep their differences
     each,       ///< red, green and blue each by its own table; layouts with luma are refused
@@ -58,25 +58,24 @@ struct HistogramEqualizeParameters {
 /// alpha and padding are copied.
 class HistogramEqualize {
  public:
-  HistogramEqualize(Device& device, const FrameLayout& layout,
-                    const HistogramEqualizeParameters& parameters);
+  HistogramEqualize(Device& device, const FrameLayout& layout, const Parameters& parameters);
   ~HistogramEqualize();
 
   /// Takes effect with the next run(). Never allocates; throws invalid_argument and keeps the last
   /// valid set.
-  void set_parameters(const HistogramEqualizeParameters& parameters);
+  void set_parameters(const Parameters& parameters);
 
   /// in and out have the layout's planes and do not overlap. Where histogram has data (device
   /// memory, 2^bits counts in one row) the luminance histogram of in is stored there. Only
   /// enqueues.
   void run(const ConstFrame& in, const Frame& out, View<std::uint32_t> histogram = {});
 
-  class Implementation;
+  class Backend;
 
  private:
   FrameLayout layout_;
-  HistogramEqualizeParameters parameters_;
-  std::unique_ptr<Implementation> implementation_;
+  Parameters parameters_;
+  std::unique_ptr<Backend> backend_;
 };
 
-}  // namespace cudavision
+}  // namespace cudavision::histequalize

@@ -10,7 +10,7 @@
 #include "cuda/histequalize/cuda.h"
 #include "cuda/sync/histogramexchange.h"
 
-namespace cudavision {
+namespace cudavision::histequalize {
 namespace {
 
 constexpr int kChunk = 256;  // bins that one warp scans, eight per lane
@@ -31,7 +31,7 @@ template <Action kAction>
 constexpr int threads_of = kAction == Action::histogram ? counting_threads : applying_threads;
 
 struct Arguments {
-  PictureGroups picture;
+  PackedImage picture;
   GroupStride stride;  // from one of a thread's groups to the next
   CopyPieces copies[FrameLayout::max_planes];
   int copy_count;
@@ -67,7 +67,7 @@ __device__ void for_each_of(const Use& use) {
 
 template <class Group>
 __device__ void set_pixel(std::uint32_t* data, int number, std::uint32_t value,
-                          const PictureGroups& picture) {
+                          const PackedImage& picture) {
   if constexpr (Group::colour)
     Group::set(data, number, value);
   else
@@ -75,7 +75,7 @@ __device__ void set_pixel(std::uint32_t* data, int number, std::uint32_t value,
 }
 
 template <class Group, Action kAction>
-__device__ void count_pixel(const std::uint32_t* data, int number, const PictureGroups& picture,
+__device__ void count_pixel(const std::uint32_t* data, int number, const PackedImage& picture,
                             std::uint32_t* counts) {
   if constexpr (kAction == Action::each) {
     const std::uint32_t pixel = Group::pixel(data, number);
@@ -92,7 +92,7 @@ __device__ void count_pixel(const std::uint32_t* data, int number, const Picture
 
 template <class Group, Action kAction, Rows kRows>
 __device__ void count_group(const std::uint32_t* data, const GroupCursor<kRows>& at,
-                            const PictureGroups& picture, std::uint32_t* counts) {
+                            const PackedImage& picture, std::uint32_t* counts) {
   std::uint32_t pixels[Group::words];
 #pragma unroll
   for (int w = 0; w < Group::words; ++w)
@@ -118,7 +118,7 @@ __device__ void count_group(const std::uint32_t* data, const GroupCursor<kRows>&
 template <class Group, Action kAction, Rows kRows, class Entry>
 __device__ void apply_table(std::uint32_t* data, const GroupCursor<kRows>& at, const Arguments& a,
                             const Entry* table) {
-  const PictureGroups& picture = a.picture;
+  const PackedImage& picture = a.picture;
   const int existing = pixels_in<Group, kRows>(picture, at);
 #pragma unroll
   for (int i = 0; i < Group::pixels; ++i) {
@@ -296,9 +296,9 @@ __global__ void __launch_bounds__(threads_of<kAction>, 1)
   __shared__ alignas(16) Entry table[S::bins];
 
   for_each_of<S::bins, kThreads>([&](int bin) { counts[bin] = 0; });
-  wait_for_last_launch();
+  grid_dependency_wait();
 
-  const PictureGroups& picture = a.picture;
+  const PackedImage& picture = a.picture;
   const int warp = threadIdx.x / 32;
   const GroupCursor<kRows> first(picture, blockIdx.x * kThreads + threadIdx.x);
 
@@ -336,7 +336,7 @@ __global__ void __launch_bounds__(threads_of<kAction>, 1)
   delay_for_test();
   if (threadIdx.x == 0)
     exchange.arrive();
-  let_next_launch_in();  // whose blocks find room as this one's end
+  launch_dependents();  // whose blocks find room as this one's end
   if (!applies && blockIdx.x != 0)
     return;
 
@@ -381,4 +381,4 @@ __global__ void __launch_bounds__(threads_of<kAction>, 1)
 }
 
 }  // namespace
-}  // namespace cudavision
+}  // namespace cudavision::histequalize

@@ -8,7 +8,7 @@
 
 #include "cuda/core/view.h"
 
-namespace cudavision {
+namespace cudavision::integral {
 
 /// What the sums of a table are added up in. Sums of 32 bits are taken modulo 2^32.
 template <class Element>
@@ -51,4 +51,4 @@ struct TableScale {
   }
 };
 
-}  // namespace cudavision
+}  // namespace cudavision::integral

@@ -10,7 +10,7 @@
 #include "cuda/integral/backend.h"
 #include "cuda/pixels/samples.h"
 
-namespace cudavision {
+namespace cudavision::integral {
 namespace {
 
 /// What a pixel adds to the sum: its value, or the square of it.
@@ -85,11 +85,11 @@ struct Table {
 /// Sums and squared sums. The bands of rows first add up their columns, each by itself; then each
 /// starts from the sums of those above it.
 template <class Value, class Element>
-class UprightCpu final : public Integral::Implementation {
+class UprightCpu final : public Integral::Backend {
   using Sum = SumOf<Element>;
 
  public:
-  UprightCpu(Device& device, const PictureSize& size, const IntegralParameters& parameters)
+  UprightCpu(Device& device, const ImageSize& size, const Parameters& parameters)
       : width_(size.width),
         squared_(parameters.kind == TableKind::squared_sum),
         same_size_(parameters.same_size),
@@ -157,11 +157,11 @@ class UprightCpu final : public Integral::Implementation {
 
 /// Tilted sums: each row is made from the two above it, so that one thread does it all.
 template <class Value, class Element>
-class TiltedCpu final : public Integral::Implementation {
+class TiltedCpu final : public Integral::Backend {
   using Sum = SumOf<Element>;
 
  public:
-  TiltedCpu(Device& device, const PictureSize& size, const IntegralParameters& parameters)
+  TiltedCpu(Device& device, const ImageSize& size, const Parameters& parameters)
       : width_(size.width), same_size_(parameters.same_size) {
     for (Buffer& sums : sums_)
       sums = device.allocate(sizeof(Sum) * (width_ + 2));
@@ -198,16 +198,16 @@ class TiltedCpu final : public Integral::Implementation {
 };
 
 template <class Value, class Element>
-std::unique_ptr<Integral::Implementation> make_for(Device& device, const PictureSize& size,
-                                                   const IntegralParameters& parameters) {
+std::unique_ptr<Integral::Backend> make_for(Device& device, const ImageSize& size,
+                                            const Parameters& parameters) {
   if (parameters.kind == TableKind::tilted_sum)
     return std::make_unique<TiltedCpu<Value, Element>>(device, size, parameters);
   return std::make_unique<UprightCpu<Value, Element>>(device, size, parameters);
 }
 
 template <class Value>
-std::unique_ptr<Integral::Implementation> make_for(Device& device, const PictureSize& size,
-                                                   const IntegralParameters& parameters) {
+std::unique_ptr<Integral::Backend> make_for(Device& device, const ImageSize& size,
+                                            const Parameters& parameters) {
   switch (parameters.element) {
     case TableElement::uint32:
       return make_for<Value, std::uint32_t>(device, size, parameters);
@@ -235,7 +235,7 @@ void draw(View<const std::uint64_t> table, View<std::uint8_t> out) {
   });
 }
 
-class IntegralPictureCpu final : public IntegralPicture::Implementation {
+class IntegralPictureCpu final : public IntegralPicture::Backend {
  public:
   explicit IntegralPictureCpu(int bits) : bits_(bits) {}
 
@@ -252,14 +252,14 @@ class IntegralPictureCpu final : public IntegralPicture::Implementation {
 
 }  // namespace
 
-std::unique_ptr<Integral::Implementation> make_integral_cpu(Device& device, const PictureSize& size,
-                                                            const IntegralParameters& parameters) {
+std::unique_ptr<Integral::Backend> make_integral_cpu(Device& device, const ImageSize& size,
+                                                     const Parameters& parameters) {
   return size.bits == 8 ? make_for<std::uint8_t>(device, size, parameters)
                         : make_for<std::uint16_t>(device, size, parameters);
 }
 
-std::unique_ptr<IntegralPicture::Implementation> make_integral_picture_cpu(int bits) {
+std::unique_ptr<IntegralPicture::Backend> make_integral_picture_cpu(int bits) {
   return std::make_unique<IntegralPictureCpu>(bits);
 }
 
-}  // namespace cudavision
+}  // namespace cudavision::integral

@@ -9,7 +9,7 @@
 #include "cuda/integral/cuda.h"
 #include "cuda/integral/kernel.cuh"
 
-namespace cudavision {
+namespace cudavision::integral {
 namespace {
 
 using Kernel = Launcher<IntegralArguments>::Kernel;
@@ -75,7 +75,7 @@ std::vector<Variant> variants_of(TableElement element) {
   }
 }
 
-std::vector<Variant> variants_of(const PictureSize& size, const IntegralParameters& parameters) {
+std::vector<Variant> variants_of(const ImageSize& size, const Parameters& parameters) {
   const bool squared = parameters.kind == TableKind::squared_sum;
   if (size.bits == 8)
     return squared ? variants_of<std::uint8_t, true>(parameters.element)
@@ -84,7 +84,7 @@ std::vector<Variant> variants_of(const PictureSize& size, const IntegralParamete
                  : variants_of<std::uint16_t, false>(parameters.element);
 }
 
-TileGrid grid_of(const PictureSize& size, const Variant& variant) {
+TileGrid grid_of(const ImageSize& size, const Variant& variant) {
   TileGrid grid;
   grid.tile_width = variant.tile_columns;
   grid.tile_height = variant.tile_rows;
@@ -93,7 +93,7 @@ TileGrid grid_of(const PictureSize& size, const Variant& variant) {
   return grid;
 }
 
-Variant best_variant(const PictureSize& size, const IntegralParameters& parameters) {
+Variant best_variant(const ImageSize& size, const Parameters& parameters) {
   const std::vector<Variant> variants = variants_of(size, parameters);
 #ifdef CUDAVISION_TEST_DELAYS
   return variants.front();  // the smallest tiles, of which there are most
@@ -136,9 +136,9 @@ std::size_t shared_bytes_to_spread(const Variant& variant, int blocks) {
   return static_cast<std::size_t>(bytes);
 }
 
-class UprightCuda final : public Integral::Implementation {
+class UprightCuda final : public Integral::Backend {
  public:
-  UprightCuda(Device& device, const PictureSize& size, const IntegralParameters& parameters,
+  UprightCuda(Device& device, const ImageSize& size, const Parameters& parameters,
               TableReader reader)
       : size_(size),
         padding_(parameters.same_size ? 0 : 1),
@@ -146,7 +146,7 @@ class UprightCuda final : public Integral::Implementation {
         variant_(best_variant(size, parameters)),
         grid_(grid_of(size, variant_)),
         launch_(device.stream(), variant_.kernel),
-        state_(zeroed_words(device, LaunchTag<DeviceAtomics>::words)) {
+        state_(zeroed_words(device, LaunchEpoch<DeviceAtomics>::words)) {
     const int multiprocessors = multiprocessor_count();
     int at_once = blocks_at_once(variant_, 0);
 #ifdef CUDAVISION_TEST_DELAYS
@@ -185,7 +185,7 @@ class UprightCuda final : public Integral::Implementation {
   }
 
  private:
-  PictureSize size_;
+  ImageSize size_;
   int padding_;
   TableReader reader_;
   Variant variant_;
@@ -199,18 +199,17 @@ class UprightCuda final : public Integral::Implementation {
 
 }  // namespace
 
-std::unique_ptr<Integral::Implementation> make_upright_cuda(Device& device, const PictureSize& size,
-                                                            const IntegralParameters& parameters,
-                                                            TableReader reader) {
+std::unique_ptr<Integral::Backend> make_upright_cuda(Device& device, const ImageSize& size,
+                                                     const Parameters& parameters,
+                                                     TableReader reader) {
   return std::make_unique<UprightCuda>(device, size, parameters, reader);
 }
 
-std::unique_ptr<Integral::Implementation> make_integral_cuda(Device& device,
-                                                             const PictureSize& size,
-                                                             const IntegralParameters& parameters) {
+std::unique_ptr<Integral::Backend> make_integral_cuda(Device& device, const ImageSize& size,
+                                                      const Parameters& parameters) {
   return parameters.kind == TableKind::tilted_sum
              ? make_tilted_cuda(device, size, parameters)
              : make_upright_cuda(device, size, parameters, TableReader::others);
 }
 
-}  // namespace cudavision
+}  // namespace cudavision::integral

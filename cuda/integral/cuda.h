@@ -5,18 +5,18 @@
 
 #include "cuda/integral/backend.h"
 
-namespace cudavision {
+namespace cudavision::integral {
 
 /// Who reads a table: a launch that comes soon, so that it had better stay in the cache, or others.
 enum class TableReader { next_launch, others };
 
 /// Sums and squared sums, in one launch.
-std::unique_ptr<Integral::Implementation> make_upright_cuda(Device& device, const PictureSize& size,
-                                                            const IntegralParameters& parameters,
-                                                            TableReader reader);
+std::unique_ptr<Integral::Backend> make_upright_cuda(Device& device, const ImageSize& size,
+                                                     const Parameters& parameters,
+                                                     TableReader reader);
 
 /// Tilted sums.
-std::unique_ptr<Integral::Implementation> make_tilted_cuda(Device& device, const PictureSize& size,
-                                                           const IntegralParameters& parameters);
+std::unique_ptr<Integral::Backend> make_tilted_cuda(Device& device, const ImageSize& size,
+                                                    const Parameters& parameters);
 
-}  // namespace cudavision
+}  // namespace cudavision::integral

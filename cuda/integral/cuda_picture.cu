@@ -8,7 +8,7 @@
 #include "cuda/integral/arithmetic.h"
 #include "cuda/integral/backend.h"
 
-namespace cudavision {
+namespace cudavision::integral {
 namespace {
 
 constexpr int threads = 256;
@@ -23,8 +23,8 @@ struct PictureArguments {
 /// Entries grow from row to row, whatever the kind of the table: the largest is in the last one.
 __global__ void find_largest_kernel(const __grid_constant__ PictureArguments a) {
   __shared__ unsigned long long largest;
-  let_next_launch_in();
-  wait_for_last_launch();
+  launch_dependents();
+  grid_dependency_wait();
   if (threadIdx.x == 0)
     largest = 0;
   __syncthreads();
@@ -40,8 +40,8 @@ __global__ void find_largest_kernel(const __grid_constant__ PictureArguments a) 
 
 template <class Sample>
 __global__ void draw_table_kernel(const __grid_constant__ PictureArguments a) {
-  let_next_launch_in();
-  wait_for_last_launch();
+  launch_dependents();
+  grid_dependency_wait();
   const TableScale scale(*a.largest);
   constexpr std::uint32_t white = sizeof(Sample) == 1 ? 0xff : 0xffff;
   for (int y = blockIdx.x; y < a.table.height; y += gridDim.x)
@@ -55,7 +55,7 @@ __global__ void draw_table_kernel(const __grid_constant__ PictureArguments a) {
     }
 }
 
-class IntegralPictureCuda final : public IntegralPicture::Implementation {
+class IntegralPictureCuda final : public IntegralPicture::Backend {
  public:
   IntegralPictureCuda(Device& device, int bits)
       : largest_(device.allocate(sizeof(unsigned long long))),
@@ -78,9 +78,8 @@ class IntegralPictureCuda final : public IntegralPicture::Implementation {
 
 }  // namespace
 
-std::unique_ptr<IntegralPicture::Implementation> make_integral_picture_cuda(Device& device,
-                                                                            int bits) {
+std::unique_ptr<IntegralPicture::Backend> make_integral_picture_cuda(Device& device, int bits) {
   return std::make_unique<IntegralPictureCuda>(device, bits);
 }
 
-}  // namespace cudavision
+}  // namespace cudavision::integral

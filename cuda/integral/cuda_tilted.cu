@@ -14,7 +14,7 @@
 #include "cuda/integral/arithmetic.h"
 #include "cuda/integral/cuda.h"
 
-namespace cudavision {
+namespace cudavision::integral {
 namespace {
 
 constexpr int band_rows = 64;
@@ -50,8 +50,8 @@ __device__ std::uint64_t* falling_of(const TiltedArguments& a, int band, int x) 
 
 /// The diagonals of each band but the last.
 __global__ void add_diagonals_kernel(const __grid_constant__ TiltedArguments a) {
-  let_next_launch_in();
-  wait_for_last_launch();
+  launch_dependents();
+  grid_dependency_wait();
   const int blocks_per_band = a.width / total_threads + 1;
   const int band = blockIdx.x / blocks_per_band;
   const int x = (blockIdx.x % blocks_per_band) * total_threads + static_cast<int>(threadIdx.x) - 1;
@@ -93,8 +93,8 @@ __device__ std::uint64_t falling_above(const TiltedArguments& a, int band, int x
 template <class Element>
 __global__ void tilted_kernel(const __grid_constant__ TiltedArguments a) {
   __shared__ std::uint64_t rising_row[2][block_threads], falling_row[2][block_threads];
-  let_next_launch_in();
-  wait_for_last_launch();
+  launch_dependents();
+  grid_dependency_wait();
   const int blocks_per_band = a.width / block_columns + 1;
   const int band = blockIdx.x / blocks_per_band;
   const int first_column = (blockIdx.x % blocks_per_band) * block_columns;
@@ -141,15 +141,15 @@ Kernel kernel_for(TableElement element) {
   }
 }
 
-IntegralParameters upright_parameters() {
-  IntegralParameters parameters;
+Parameters upright_parameters() {
+  Parameters parameters;
   parameters.same_size = true;
   return parameters;
 }
 
-class TiltedCuda final : public Integral::Implementation {
+class TiltedCuda final : public Integral::Backend {
  public:
-  TiltedCuda(Device& device, const PictureSize& size, const IntegralParameters& parameters)
+  TiltedCuda(Device& device, const ImageSize& size, const Parameters& parameters)
       : size_(size),
         padding_(parameters.same_size ? 0 : 1),
         bands_((size.height + band_rows - 1) / band_rows),
@@ -179,10 +179,10 @@ class TiltedCuda final : public Integral::Implementation {
   }
 
  private:
-  PictureSize size_;
+  ImageSize size_;
   int padding_;
   int bands_;
-  std::unique_ptr<Integral::Implementation> upright_;
+  std::unique_ptr<Integral::Backend> upright_;
   Buffer sums_;
   Buffer rising_;
   Buffer falling_;
@@ -192,9 +192,9 @@ class TiltedCuda final : public Integral::Implementation {
 
 }  // namespace
 
-std::unique_ptr<Integral::Implementation> make_tilted_cuda(Device& device, const PictureSize& size,
-                                                           const IntegralParameters& parameters) {
+std::unique_ptr<Integral::Backend> make_tilted_cuda(Device& device, const ImageSize& size,
+                                                    const Parameters& parameters) {
   return std::make_unique<TiltedCuda>(device, size, parameters);
 }
 
-}  // namespace cudavision
+}  // namespace cudavision::integral

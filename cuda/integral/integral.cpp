@@ -6,7 +6,7 @@
 #include "cuda/core/layoutcheck.h"
 #include "cuda/integral/backend.h"
 
-namespace cudavision {
+namespace cudavision::integral {
 namespace {
 
 constexpr char operation[] = "integral image";
@@ -25,8 +25,8 @@ void check_table(const Integral& integral, TableElement element, View<std::uint8
            ", the size of its elements");
 }
 
-IntegralParameters exact_parameters(TableKind kind, bool same_size) {
-  IntegralParameters parameters;
+Parameters exact_parameters(TableKind kind, bool same_size) {
+  Parameters parameters;
   parameters.kind = kind;
   parameters.element = TableElement::uint64;
   parameters.same_size = same_size;
@@ -42,26 +42,26 @@ TableElement exact_element(const FrameLayout& layout, TableKind kind) noexcept {
   return term * pixels < std::uint64_t{1} << 32 ? TableElement::uint32 : TableElement::uint64;
 }
 
-Integral::Integral(Device& device, const FrameLayout& layout, const IntegralParameters& parameters)
+Integral::Integral(Device& device, const FrameLayout& layout, const Parameters& parameters)
     : parameters_(parameters),
       width_(layout.width + (parameters.same_size ? 0 : 1)),
       height_(layout.height + (parameters.same_size ? 0 : 1)),
       luminance_(device, layout, operation) {
-  const PictureSize size{layout.width, layout.height, layout.bits};
+  const ImageSize size{layout.width, layout.height, layout.bits};
 #ifdef CUDAVISION_HAVE_CUDA
-  if (device.backend() == Backend::cuda) {
-    implementation_ = make_integral_cuda(device, size, parameters);
+  if (device.kind() == DeviceKind::cuda) {
+    backend_ = make_integral_cuda(device, size, parameters);
     return;
   }
 #endif
-  implementation_ = make_integral_cpu(device, size, parameters);
+  backend_ = make_integral_cpu(device, size, parameters);
 }
 
 Integral::~Integral() = default;
 
 void Integral::run(const ConstFrame& in, View<std::uint8_t> table) {
   check_table(*this, parameters_.element, table);
-  implementation_->run(luminance_.of(in), table);
+  backend_->run(luminance_.of(in), table);
 }
 
 IntegralPicture::IntegralPicture(Device& device, const FrameLayout& layout, TableKind kind,
@@ -75,12 +75,12 @@ IntegralPicture::IntegralPicture(Device& device, const FrameLayout& layout, Tabl
   table_ = {memory_.as<std::uint64_t>(), integral_.width(), integral_.height(),
             static_cast<std::ptrdiff_t>(row_bytes)};
 #ifdef CUDAVISION_HAVE_CUDA
-  if (device.backend() == Backend::cuda) {
-    implementation_ = make_integral_picture_cuda(device, bits);
+  if (device.kind() == DeviceKind::cuda) {
+    backend_ = make_integral_picture_cuda(device, bits);
     return;
   }
 #endif
-  implementation_ = make_integral_picture_cpu(bits);
+  backend_ = make_integral_picture_cpu(bits);
 }
 
 IntegralPicture::~IntegralPicture() = default;
@@ -92,7 +92,7 @@ void IntegralPicture::run(const ConstFrame& in, View<std::uint8_t> out) {
   integral_.run(
       in, {reinterpret_cast<std::uint8_t*>(table_.data),
            static_cast<int>(sizeof(std::uint64_t)) * table_.width, table_.height, table_.pitch});
-  implementation_->run(table_, out);
+  backend_->run(table_, out);
 }
 
-}  // namespace cudavision
+}  // namespace cudavision::integral

@@ -22,7 +22,7 @@
 /// Sums are exact integers. As uint32 they are taken modulo 2^32, where a box whose own sum is less
 /// than 2^32 is still exact; as floating-point numbers they are rounded once, to nearest, half to
 /// even.
-namespace cudavision {
+namespace cudavision::integral {
 
 enum class TableKind : std::uint8_t { sum, squared_sum, tilted_sum };
 
@@ -36,7 +36,7 @@ inline std::size_t bytes_of(TableElement element) noexcept {
 /// the largest sample, or its square, is less; else uint64.
 TableElement exact_element(const FrameLayout& layout, TableKind kind) noexcept;
 
-struct IntegralParameters {
+struct Parameters {
   TableKind kind = TableKind::sum;
   TableElement element = TableElement::uint32;
   /// Without the row Y = 0 and the column X = 0: W×H entries, entry (x, y) is that of (x + 1, y +
@@ -47,7 +47,7 @@ struct IntegralParameters {
 class Integral {
  public:
   /// layout: as Luminance takes it. Throws invalid_argument.
-  Integral(Device& device, const FrameLayout& layout, const IntegralParameters& parameters);
+  Integral(Device& device, const FrameLayout& layout, const Parameters& parameters);
   ~Integral();
 
   int width() const noexcept { return width_; }    ///< entries in a row of the table
@@ -57,14 +57,14 @@ class Integral {
   /// and pitch are multiples of the element's size. Does not overlap in. Only enqueues.
   void run(const ConstFrame& in, View<std::uint8_t> table);
 
-  class Implementation;
+  class Backend;
 
  private:
-  IntegralParameters parameters_;
+  Parameters parameters_;
   int width_;
   int height_;
   Luminance luminance_;
-  std::unique_ptr<Implementation> implementation_;
+  std::unique_ptr<Backend> backend_;
 };
 
 /// The sums as a picture to look at: black is 0, and the largest entry v_max of the table is white.
@@ -73,7 +73,7 @@ class Integral {
 ///   ((v div 2^s)·white + (v_max div 2^s) div 2) div (v_max div 2^s),  or 0 where v_max is 0.
 class IntegralPicture {
  public:
-  /// kind and same_size: as of IntegralParameters; bits: of the picture's samples, 8 or 16.
+  /// kind and same_size: as of Parameters; bits: of the picture's samples, 8 or 16.
   IntegralPicture(Device& device, const FrameLayout& layout, TableKind kind, bool same_size,
                   int bits);
   ~IntegralPicture();
@@ -84,14 +84,14 @@ class IntegralPicture {
   /// out: a plane of the picture's samples, bytes or words in the machine's byte order.
   void run(const ConstFrame& in, View<std::uint8_t> out);
 
-  class Implementation;
+  class Backend;
 
  private:
   Integral integral_;
   int bits_;
   Buffer memory_;
   View<std::uint64_t> table_;
-  std::unique_ptr<Implementation> implementation_;
+  std::unique_ptr<Backend> backend_;
 };
 
-}  // namespace cudavision
+}  // namespace cudavision::integral

@@ -16,7 +16,7 @@
 #include "cuda/sync/interblock.cuh"
 #include "cuda/sync/tileexchange.h"
 
-namespace cudavision {
+namespace cudavision::integral {
 
 struct IntegralArguments {
   const std::uint8_t* in;
@@ -248,9 +248,9 @@ __global__ void __launch_bounds__(Shape::threads, kBlocks)
   using Sum = SumOf<Element>;
   __shared__ SharedTile<Tile, Sum, Element, Shape> shared;
 
-  let_next_launch_in();
-  wait_for_last_launch();
-  const LaunchTag<DeviceAtomics> launch(a.state);
+  launch_dependents();
+  grid_dependency_wait();
+  const LaunchEpoch<DeviceAtomics> launch(a.state);
   const TileExchange<RelaxedAtomics<Tile>> exchange(a.grid, static_cast<Tile*>(a.words),
                                                     launch.now());
   const int thread = threadIdx.x;
@@ -414,4 +414,4 @@ __global__ void __launch_bounds__(Shape::threads, kBlocks)
 }
 
 }  // namespace
-}  // namespace cudavision
+}  // namespace cudavision::integral

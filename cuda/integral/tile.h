@@ -10,7 +10,7 @@
 #include "cuda/core/view.h"
 #include "cuda/pixels/pixel_pack.h"
 
-namespace cudavision {
+namespace cudavision::integral {
 
 constexpr int quad_pixels = 4;
 
@@ -67,4 +67,4 @@ struct Quad<std::uint16_t, kSquared> {
   }
 };
 
-}  // namespace cudavision
+}  // namespace cudavision::integral

@@ -10,7 +10,7 @@
 
 #include "cuda/core/view.h"
 
-namespace cudavision {
+namespace cudavision::localstatistics {
 
 /// What is summed over one window. Narrow: of samples below 2^b and a window so small that N·(2^b +
 /// 3) is less than 2^32; then S fits 32 bits and V fits 62.
@@ -119,4 +119,4 @@ CUDAVISION_HOST_DEVICE inline bool is_black_by_sauvola(std::uint32_t value, std:
   return value < threshold;
 }
 
-}  // namespace cudavision
+}  // namespace cudavision::localstatistics

@@ -5,32 +5,27 @@
 
 #include <memory>
 
-#include "cuda/integral/backend.h"
 #include "cuda/localstatistics/localstatistics.h"
 
-namespace cudavision {
+namespace cudavision::localstatistics {
 
 /// Whether an output asks for the sums of squares.
-CUDAVISION_HOST_DEVICE constexpr bool needs_squares(LocalStatisticsParameters::Output output) {
-  return output == LocalStatisticsParameters::Output::deviation ||
-         output == LocalStatisticsParameters::Output::sauvola;
+CUDAVISION_HOST_DEVICE constexpr bool needs_squares(Parameters::Output output) {
+  return output == Parameters::Output::stddev || output == Parameters::Output::sauvola;
 }
 
-class LocalStatistics::Implementation {
+class LocalStatistics::Backend {
  public:
-  virtual ~Implementation() = default;
-  virtual void run(const SamplePlane& in, View<std::uint8_t> out,
-                   const LocalStatisticsParameters& parameters) = 0;
+  virtual ~Backend() = default;
+  virtual void run(const SamplePlane& in, View<std::uint8_t> out, const Parameters& parameters) = 0;
 };
 
 /// squares: whether any set of parameters is going to need them.
-std::unique_ptr<LocalStatistics::Implementation> make_local_statistics_cpu(Device& device,
-                                                                           const PictureSize& size,
-                                                                           int output_bits,
-                                                                           bool squares);
-std::unique_ptr<LocalStatistics::Implementation> make_local_statistics_cuda(Device& device,
-                                                                            const PictureSize& size,
-                                                                            int output_bits,
-                                                                            bool squares);
+std::unique_ptr<LocalStatistics::Backend> make_local_statistics_cpu(Device& device,
+                                                                    const ImageSize& size,
+                                                                    int output_bits, bool squares);
+std::unique_ptr<LocalStatistics::Backend> make_local_statistics_cuda(Device& device,
+                                                                     const ImageSize& size,
+                                                                     int output_bits, bool squares);
 
-}  // namespace cudavision
+}  // namespace cudavision::localstatistics

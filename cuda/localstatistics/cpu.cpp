@@ -12,10 +12,10 @@
 #include "cuda/localstatistics/backend.h"
 #include "cuda/pixels/samples.h"
 
-namespace cudavision {
+namespace cudavision::localstatistics {
 namespace {
 
-using Output = LocalStatisticsParameters::Output;
+using Output = Parameters::Output;
 
 /// Adds a row to the columns, or with a sign of −1 takes it away.
 template <class Value>
@@ -101,7 +101,7 @@ class OutputRow {
   using Real = typename Window::Real;
 
  public:
-  OutputRow(const PictureSize& size, int output_bits, const LocalStatisticsParameters& parameters,
+  OutputRow(const ImageSize& size, int output_bits, const Parameters& parameters,
             const Scratch<Value>& scratch, int rows)
       : size_(size),
         output_bits_(output_bits),
@@ -146,7 +146,7 @@ class OutputRow {
           return rounded_mean<Window>(w.sum(p), p.area, p.inverse) << shift;
         });
         break;
-      case Output::deviation:
+      case Output::stddev:
         write_row<Sample, Real>(size_.width, radius, rows_, out, [=](int, const Place<Real>& p) {
           return rounded_deviation<Window>(w.variance(p), p.area, p.inverse) << shift;
         });
@@ -169,32 +169,31 @@ class OutputRow {
     }
   }
 
-  PictureSize size_;
+  ImageSize size_;
   int output_bits_;
-  const LocalStatisticsParameters& parameters_;
+  const Parameters& parameters_;
   Sum* sums_;
   std::uint64_t* squares_;
   std::uint32_t rows_;
 };
 
 template <class Value>
-class LocalStatisticsCpu final : public LocalStatistics::Implementation {
+class LocalStatisticsCpu final : public LocalStatistics::Backend {
  public:
-  LocalStatisticsCpu(Device& device, const PictureSize& size, int output_bits, bool squares)
+  LocalStatisticsCpu(Device& device, const ImageSize& size, int output_bits, bool squares)
       : size_(size), output_bits_(output_bits), bands_(size.height) {
     for (int band = 0; band < bands_.count(); ++band)
       scratch_.emplace_back(device, size.width, squares);
   }
 
-  void run(const SamplePlane& in, View<std::uint8_t> out,
-           const LocalStatisticsParameters& parameters) override {
+  void run(const SamplePlane& in, View<std::uint8_t> out, const Parameters& parameters) override {
     const PlaneRows<Value> rows(in);
     bands_.for_each([&](const Band& band) { run(rows, out, parameters, band); });
   }
 
  private:
-  void run(const PlaneRows<Value>& rows, View<std::uint8_t> out,
-           const LocalStatisticsParameters& parameters, const Band& band) const {
+  void run(const PlaneRows<Value>& rows, View<std::uint8_t> out, const Parameters& parameters,
+           const Band& band) const {
     const Scratch<Value>& scratch = scratch_[static_cast<std::size_t>(band.number)];
     const bool squares = needs_squares(parameters.output);
     auto* columns = scratch.columns.template as<std::uint32_t>();
@@ -225,7 +224,7 @@ class LocalStatisticsCpu final : public LocalStatistics::Implementation {
     }
   }
 
-  void write(const Value* values, std::uint8_t* out, const LocalStatisticsParameters& parameters,
+  void write(const Value* values, std::uint8_t* out, const Parameters& parameters,
              const Scratch<Value>& scratch, int rows) const {
     const int columns = std::min<int>(size_.width, 2 * parameters.radius + 1);
     if (is_narrow(static_cast<std::uint64_t>(rows) * static_cast<std::uint64_t>(columns),
@@ -237,7 +236,7 @@ class LocalStatisticsCpu final : public LocalStatistics::Implementation {
           .write(values, out);
   }
 
-  PictureSize size_;
+  ImageSize size_;
   int output_bits_;
   Bands bands_;
   std::vector<Scratch<Value>> scratch_;
@@ -245,13 +244,12 @@ class LocalStatisticsCpu final : public LocalStatistics::Implementation {
 
 }  // namespace
 
-std::unique_ptr<LocalStatistics::Implementation> make_local_statistics_cpu(Device& device,
-                                                                           const PictureSize& size,
-                                                                           int output_bits,
-                                                                           bool squares) {
+std::unique_ptr<LocalStatistics::Backend> make_local_statistics_cpu(Device& device,
+                                                                    const ImageSize& size,
+                                                                    int output_bits, bool squares) {
   if (size.bits == 8)
     return std::make_unique<LocalStatisticsCpu<std::uint8_t>>(device, size, output_bits, squares);
   return std::make_unique<LocalStatisticsCpu<std::uint16_t>>(device, size, output_bits, squares);
 }
 
-}  // namespace cudavision
+}  // namespace cudavision::localstatistics

@@ -9,7 +9,7 @@
 #include "cuda/integral/cuda.h"
 #include "cuda/localstatistics/kernel.cuh"
 
-namespace cudavision {
+namespace cudavision::localstatistics {
 namespace {
 
 using Kernel = Launcher<StatisticsArguments>::Kernel;
@@ -18,23 +18,23 @@ using Kernel = Launcher<StatisticsArguments>::Kernel;
 class ScratchTable {
  public:
   /// together: tables that are read at the same time.
-  ScratchTable(Device& device, const PictureSize& size, TableKind kind, TableElement element,
-               int together)
+  ScratchTable(Device& device, const ImageSize& size, integral::TableKind kind,
+               integral::TableElement element, int together)
       : element_bytes_(static_cast<int>(bytes_of(element))),
         row_bytes_((size.width + 1) * element_bytes_),
         rows_(size.height + 1),
         pitch_((row_bytes_ + alignment - 1) / alignment * alignment),
         memory_(device.allocate(alignment + pitch_ * static_cast<std::size_t>(rows_))) {
-    IntegralParameters parameters;
+    integral::Parameters parameters;
     parameters.kind = kind;
     parameters.element = element;
     // What does not fit in the cache anyway had better not drive out what does.
     const auto cache =
         static_cast<std::size_t>(device_attribute(cudaDevAttrL2CacheSize, "the size of the cache"));
-    integral_ =
-        make_upright_cuda(device, size, parameters,
-                          memory_.size() * together <= cache / 4 * 3 ? TableReader::next_launch
-                                                                     : TableReader::others);
+    integral_ = integral::make_upright_cuda(device, size, parameters,
+                                            memory_.size() * together <= cache / 4 * 3
+                                                ? integral::TableReader::next_launch
+                                                : integral::TableReader::others);
   }
 
   void make(const SamplePlane& in) { integral_->run(in, {data(), row_bytes_, rows_, pitch_}); }
@@ -51,16 +51,18 @@ class ScratchTable {
   int rows_;
   std::ptrdiff_t pitch_;
   Buffer memory_;
-  std::unique_ptr<Integral::Implementation> integral_;
+  std::unique_ptr<integral::Integral::Backend> integral_;
 };
 
 /// A table of 32 bits, and one of 64 where some window can have a sum that needs them.
 class ScratchTables {
  public:
-  ScratchTables(Device& device, const PictureSize& size, TableKind kind, bool wide, int together)
-      : narrow_(device, size, kind, TableElement::uint32, together) {
+  ScratchTables(Device& device, const ImageSize& size, integral::TableKind kind, bool wide,
+                int together)
+      : narrow_(device, size, kind, integral::TableElement::uint32, together) {
     if (wide)
-      wide_ = std::make_unique<ScratchTable>(device, size, kind, TableElement::uint64, together);
+      wide_ = std::make_unique<ScratchTable>(device, size, kind, integral::TableElement::uint64,
+                                             together);
   }
 
   ScratchTable& table(bool wide) { return wide ? *wide_ : narrow_; }
@@ -76,23 +78,22 @@ bool has_narrow_squares(std::uint64_t pixels, int bits) {
   return pixels * (largest * largest) < std::uint64_t{1} << 32;
 }
 
-class LocalStatisticsCuda final : public LocalStatistics::Implementation {
+class LocalStatisticsCuda final : public LocalStatistics::Backend {
  public:
-  LocalStatisticsCuda(Device& device, const PictureSize& size, int output_bits, bool squares)
+  LocalStatisticsCuda(Device& device, const ImageSize& size, int output_bits, bool squares)
       : size_(size),
         output_bits_(output_bits),
-        sums_(device, size, TableKind::sum, !is_narrow(pixels_of_window(size_, 65535), size.bits),
-              squares ? 2 : 1),
+        sums_(device, size, integral::TableKind::sum,
+              !is_narrow(pixels_of_window(size_, 65535), size.bits), squares ? 2 : 1),
         launch_(device.stream(),
                 statistics_kernel<Output::mean, NarrowWindow, std::uint32_t, std::uint8_t>) {
     if (squares)
       squares_ = std::make_unique<ScratchTables>(
-          device, size, TableKind::squared_sum,
+          device, size, integral::TableKind::squared_sum,
           !has_narrow_squares(pixels_of_window(size_, 65535), size.bits), 2);
   }
 
-  void run(const SamplePlane& in, View<std::uint8_t> out,
-           const LocalStatisticsParameters& parameters) override {
+  void run(const SamplePlane& in, View<std::uint8_t> out, const Parameters& parameters) override {
     const std::uint64_t pixels = pixels_of_window(size_, parameters.radius);
     const bool narrow = is_narrow(pixels, size_.bits);
     const bool narrow_squares = narrow && has_narrow_squares(pixels, size_.bits);
@@ -143,7 +144,7 @@ class LocalStatisticsCuda final : public LocalStatistics::Implementation {
   }
 
  private:
-  static std::uint64_t pixels_of_window(const PictureSize& size, int radius) {
+  static std::uint64_t pixels_of_window(const ImageSize& size, int radius) {
     const auto side = [&](int length) {
       return static_cast<std::uint64_t>(
           std::min<std::int64_t>(2 * std::int64_t{radius} + 1, length));
@@ -174,8 +175,8 @@ class LocalStatisticsCuda final : public LocalStatistics::Implementation {
     switch (output) {
       case Output::mean:
         return kernel_of_sums<Output::mean>(narrow, by_lines);
-      case Output::deviation:
-        return kernel_of_squares<Output::deviation>(narrow, narrow_squares, by_lines);
+      case Output::stddev:
+        return kernel_of_squares<Output::stddev>(narrow, narrow_squares, by_lines);
       case Output::bradley:
         return kernel_of_sums<Output::bradley>(narrow, by_lines);
       default:
@@ -186,7 +187,7 @@ class LocalStatisticsCuda final : public LocalStatistics::Implementation {
   // Bytes that every GPU gives a block unasked.
   static constexpr std::size_t most_shared_ = 48 << 10;
 
-  PictureSize size_;
+  ImageSize size_;
   int output_bits_;
   ScratchTables sums_;
   std::unique_ptr<ScratchTables> squares_;
@@ -195,11 +196,11 @@ class LocalStatisticsCuda final : public LocalStatistics::Implementation {
 
 }  // namespace
 
-std::unique_ptr<LocalStatistics::Implementation> make_local_statistics_cuda(Device& device,
-                                                                            const PictureSize& size,
-                                                                            int output_bits,
-                                                                            bool squares) {
+std::unique_ptr<LocalStatistics::Backend> make_local_statistics_cuda(Device& device,
+                                                                     const ImageSize& size,
+                                                                     int output_bits,
+                                                                     bool squares) {
   return std::make_unique<LocalStatisticsCuda>(device, size, output_bits, squares);
 }
 
-}  // namespace cudavision
+}  // namespace cudavision::localstatistics

@@ -7,14 +7,14 @@
 #include <type_traits>
 
 #include "cuda/core/cuda_launch.h"
-#include "cuda/histequalize/arithmetic.h"
 #include "cuda/localstatistics/arithmetic.h"
 #include "cuda/localstatistics/backend.h"
+#include "cuda/pixels/sample_math.h"
 
-namespace cudavision {
+namespace cudavision::localstatistics {
 namespace {
 
-using Output = LocalStatisticsParameters::Output;
+using Output = Parameters::Output;
 
 // Blocks of the kernel for rows of any width.
 constexpr int block_columns = 256;
@@ -153,7 +153,7 @@ class RowOfWindows {
 
     if constexpr (kOutput == Output::mean)
       return rounded_mean<Window>(sum, area, inverse) << a_.out_shift;
-    else if constexpr (kOutput == Output::deviation)
+    else if constexpr (kOutput == Output::stddev)
       return rounded_deviation<Window>(variance, area, inverse) << a_.out_shift;
     else if constexpr (kOutput == Output::bradley)
       return is_black_by_bradley(pixel(a_, x, y_), sum, area, a_.bradley_factor) ? 0 : white;
@@ -253,8 +253,8 @@ __global__ void __launch_bounds__(line_threads, line_blocks)
   const LinesOfSums<Square, most_lines> squares(
       reinterpret_cast<std::uint8_t*>(memory) + most_lines * line_bytes(sizeof(Sum), a.width),
       a.width);
-  let_next_launch_in();
-  wait_for_last_launch();
+  launch_dependents();
+  grid_dependency_wait();
 
   const int first = blockIdx.x / a.lines_apart * (a.lines_apart * most_lines) +
                     static_cast<int>(blockIdx.x) % a.lines_apart;
@@ -279,8 +279,8 @@ __global__ void __launch_bounds__(line_threads, line_blocks)
 template <Output kOutput, class Window, class Square, class Sample>
 __global__ void __launch_bounds__(threads)
     statistics_kernel(const __grid_constant__ StatisticsArguments a) {
-  let_next_launch_in();
-  wait_for_last_launch();
+  launch_dependents();
+  grid_dependency_wait();
 
   // Whole rows one after the other: both edges of all the windows in them stay in the innermost
   // cache, however wide these are.
@@ -298,4 +298,4 @@ __global__ void __launch_bounds__(threads)
 }
 
 }  // namespace
-}  // namespace cudavision
+}  // namespace cudavision::localstatistics

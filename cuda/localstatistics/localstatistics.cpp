@@ -6,10 +6,10 @@
 #include "cuda/core/layoutcheck.h"
 #include "cuda/localstatistics/backend.h"
 
-namespace cudavision {
+namespace cudavision::localstatistics {
 namespace {
 
-using Output = LocalStatisticsParameters::Output;
+using Output = Parameters::Output;
 
 constexpr char operation[] = "local statistics";
 constexpr int largest_radius = 65535;
@@ -18,7 +18,7 @@ constexpr int largest_radius = 65535;
   cudavision::refuse(operation, what);
 }
 
-void check_parameters(const LocalStatisticsParameters& parameters) {
+void check_parameters(const Parameters& parameters) {
   if (parameters.radius < 0 || parameters.radius > largest_radius)
     refuse("a radius of " + std::to_string(parameters.radius) + "; it must be 0 to 65535");
   if (!(parameters.ratio >= 0 && parameters.ratio <= 1))
@@ -33,7 +33,7 @@ void check_parameters(const LocalStatisticsParameters& parameters) {
 void check_bits(const FrameLayout& layout, int output_bits, Output output) {
   if (output_bits != 8 && output_bits != 16)
     refuse("samples of " + std::to_string(output_bits) + " bits to come out; 8 or 16 may");
-  const bool levels = output == Output::mean || output == Output::deviation;
+  const bool levels = output == Output::mean || output == Output::stddev;
   if (levels && output_bits < layout.bits)
     refuse("the mean and the deviation of samples of " + std::to_string(layout.bits) +
            " bits need an output of 16");
@@ -45,33 +45,33 @@ bool is_threshold(Output output) {
 
 }  // namespace
 
-bool LocalStatisticsParameters::operator==(const LocalStatisticsParameters& other) const noexcept {
+bool Parameters::operator==(const Parameters& other) const noexcept {
   return output == other.output && radius == other.radius && ratio == other.ratio && k == other.k &&
          range == other.range;
 }
 
 LocalStatistics::LocalStatistics(Device& device, const FrameLayout& layout, int output_bits,
-                                 const LocalStatisticsParameters& parameters)
+                                 const Parameters& parameters)
     : layout_(layout),
       output_bits_(output_bits),
       parameters_(parameters),
       luminance_(device, layout, operation) {
   check_bits(layout, output_bits, parameters.output);
   check_parameters(parameters);
-  const PictureSize size{layout.width, layout.height, layout.bits};
+  const ImageSize size{layout.width, layout.height, layout.bits};
   const bool squares = needs_squares(parameters.output) || is_threshold(parameters.output);
 #ifdef CUDAVISION_HAVE_CUDA
-  if (device.backend() == Backend::cuda) {
-    implementation_ = make_local_statistics_cuda(device, size, output_bits, squares);
+  if (device.kind() == DeviceKind::cuda) {
+    backend_ = make_local_statistics_cuda(device, size, output_bits, squares);
     return;
   }
 #endif
-  implementation_ = make_local_statistics_cpu(device, size, output_bits, squares);
+  backend_ = make_local_statistics_cpu(device, size, output_bits, squares);
 }
 
 LocalStatistics::~LocalStatistics() = default;
 
-void LocalStatistics::set_parameters(const LocalStatisticsParameters& parameters) {
+void LocalStatistics::set_parameters(const Parameters& parameters) {
   check_parameters(parameters);
   if (parameters.output != parameters_.output &&
       !(is_threshold(parameters.output) && is_threshold(parameters_.output)))
@@ -83,10 +83,10 @@ void LocalStatistics::run(const ConstFrame& in, View<std::uint8_t> out) {
   if (!out || out.width != layout_.width * (output_bits_ / 8) || out.height != layout_.height)
     refuse("the output must have " + std::to_string(layout_.height) + " rows of " +
            std::to_string(layout_.width) + " samples of " + std::to_string(output_bits_) + " bits");
-  LocalStatisticsParameters parameters = parameters_;
+  Parameters parameters = parameters_;
   if (parameters.range == 0)
     parameters.range = 1 << (layout_.bits - 1);
-  implementation_->run(luminance_.of(in), out, parameters);
+  backend_->run(luminance_.of(in), out, parameters);
 }
 
-}  // namespace cudavision
+}  // namespace cudavision::localstatistics

@@ -21,10 +21,10 @@
 ///   bradley    black where p·N·2^16 < S·(2^16 − rint(ratio·2^16)), else white
 ///   sauvola    in IEEE binary64, each operation rounded: σ = √V / N,
 ///              T = (S / N)·(1 + k·(σ / range − 1)); black where p < T, else white
-namespace cudavision {
+namespace cudavision::localstatistics {
 
-struct LocalStatisticsParameters {
-  enum class Output : std::uint8_t { mean, deviation, bradley, sauvola };
+struct Parameters {
+  enum class Output : std::uint8_t { mean, stddev, bradley, sauvola };
   Output output = Output::mean;
   int radius = 7;       ///< 0 to 65535
   double ratio = 0.15;  ///< of bradley, how far below the mean black begins; 0 to 1
@@ -32,10 +32,8 @@ struct LocalStatisticsParameters {
   double range = 0;     ///< of sauvola, the deviation that leaves the mean as it is: 0 to 65535,
                         ///< where 0 stands for 2^(bits − 1)
 
-  bool operator==(const LocalStatisticsParameters& other) const noexcept;
-  bool operator!=(const LocalStatisticsParameters& other) const noexcept {
-    return !(*this == other);
-  }
+  bool operator==(const Parameters& other) const noexcept;
+  bool operator!=(const Parameters& other) const noexcept { return !(*this == other); }
 };
 
 class LocalStatistics {
@@ -45,26 +43,26 @@ class LocalStatistics {
   /// as `value << (16 − b)`; with 8, b must be 8. Black is 0 and white 2^output_bits − 1.
   /// Throws invalid_argument.
   LocalStatistics(Device& device, const FrameLayout& layout, int output_bits,
-                  const LocalStatisticsParameters& parameters);
+                  const Parameters& parameters);
   ~LocalStatistics();
 
   /// Takes effect with the next run(). Never allocates; throws invalid_argument and keeps the last
   /// valid set. Bradley and sauvola may take each other's place; no other output may become
   /// another, since they need different tables.
-  void set_parameters(const LocalStatisticsParameters& parameters);
+  void set_parameters(const Parameters& parameters);
 
   /// out: a plane of the layout's width and height, bytes or words in the machine's byte order.
   /// Does not overlap in. Only enqueues.
   void run(const ConstFrame& in, View<std::uint8_t> out);
 
-  class Implementation;
+  class Backend;
 
  private:
   FrameLayout layout_;
   int output_bits_;
-  LocalStatisticsParameters parameters_;
+  Parameters parameters_;
   Luminance luminance_;
-  std::unique_ptr<Implementation> implementation_;
+  std::unique_ptr<Backend> backend_;
 };
 
-}  // namespace cudavision
+}  // namespace cudavision::localstatistics

@@ -13,11 +13,11 @@
 #include "cuda/nlmeans/cuda.h"
 #include "cuda/pixels/pixel_pack.h"
 
-namespace cudavision {
+namespace cudavision::nlmeans {
 
 constexpr int any_threads = 256;
 constexpr int any_tile = 32;  ///< pixels along each side, four of which belong to a thread
-constexpr int any_tile_most = any_tile + NlMeansParameters::max_patch - 1;
+constexpr int any_tile_most = any_tile + Parameters::max_patch - 1;
 
 /// A continued picture: channel after channel, row after row.
 template <class Sample>
@@ -41,7 +41,7 @@ struct Continued {
 template <class Sample>
 __global__ void __launch_bounds__(any_threads)
     continue_pictures(const __grid_constant__ NlMeansArguments a) {
-  wait_for_last_launch();
+  grid_dependency_wait();
   const DenoisedPicture& picture =
       picture_of_block(a, blockIdx.x, &DenoisedPicture::first_continued);
   const Continued<Sample> to(a, picture);
@@ -64,7 +64,7 @@ __global__ void __launch_bounds__(any_threads)
                            (1u << a.bits) - 1);
     *to.at(channel, x, y) = static_cast<Sample>(value);
   }
-  let_next_launch_in();
+  launch_dependents();
 }
 
 /// Sum: of squared differences, and of weighted samples.
@@ -73,7 +73,7 @@ __global__ void __launch_bounds__(any_threads)
     denoise_any(const __grid_constant__ NlMeansArguments a) {
   __shared__ Sum squares[any_tile_most * any_tile_most];
   __shared__ Sum columns[any_tile * any_tile_most];
-  wait_for_last_launch();
+  grid_dependency_wait();
   const DenoisedPicture& picture = picture_of_block(a, blockIdx.x, &DenoisedPicture::first_block);
   const Continued<Sample> continued(a, picture);
   const int across = (picture.width + any_tile - 1) / any_tile;
@@ -167,7 +167,7 @@ __global__ void __launch_bounds__(any_threads)
         bytes[1] = static_cast<std::uint8_t>(word >> 8);
     }
   }
-  let_next_launch_in();
+  launch_dependents();
 }
 
-}  // namespace cudavision
+}  // namespace cudavision::nlmeans

@@ -8,7 +8,7 @@
 
 #include "cuda/nlmeans/nlmeans.h"
 
-namespace cudavision {
+namespace cudavision::nlmeans {
 
 /// Channels that are denoised together; they have one size.
 struct DenoisedChannels {
@@ -32,23 +32,21 @@ struct DenoisedFrame {
 };
 
 /// Samples beyond a picture's edges that have an influence on those within.
-constexpr int denoising_reach(const NlMeansParameters& parameters) {
+constexpr int denoising_reach(const Parameters& parameters) {
   return parameters.search / 2 + parameters.patch / 2;
 }
 
-class NlMeans::Implementation {
+class NlMeans::Backend {
  public:
-  virtual ~Implementation() = default;
+  virtual ~Backend() = default;
   /// Before the first run(), and when the parameters change.
-  virtual void set(const NlMeansParameters& parameters) = 0;
+  virtual void set(const Parameters& parameters) = 0;
   virtual void run(const ConstFrame& in, const Frame& out) = 0;
   /// Every byte of every row.
   virtual void copy(const ConstFrame& in, const Frame& out) = 0;
 };
 
-std::unique_ptr<NlMeans::Implementation> make_nl_means_cpu(Device& device,
-                                                           const FrameLayout& layout);
-std::unique_ptr<NlMeans::Implementation> make_nl_means_cuda(Device& device,
-                                                            const FrameLayout& layout);
+std::unique_ptr<NlMeans::Backend> make_nl_means_cpu(Device& device, const FrameLayout& layout);
+std::unique_ptr<NlMeans::Backend> make_nl_means_cuda(Device& device, const FrameLayout& layout);
 
-}  // namespace cudavision
+}  // namespace cudavision::nlmeans

@@ -15,19 +15,18 @@
 
 #include "cuda/core/border.h"
 #include "cuda/core/parallel.h"
-#include "cuda/histequalize/arithmetic.h"
 #include "cuda/nlmeans/backend.h"
 #include "cuda/nlmeans/cpu_rows.h"
 #include "cuda/nlmeans/weights.h"
+#include "cuda/pixels/sample_math.h"
 
-namespace cudavision {
+namespace cudavision::nlmeans {
 namespace {
 
 /// A tile's sums stay in the second cache, and what slides over it in the first.
 constexpr int tile_width = 256, tile_height = 32;
 
-constexpr int most_reach =
-    denoising_reach({NlMeansParameters::max_search, NlMeansParameters::max_patch, 0});
+constexpr int most_reach = denoising_reach({Parameters::max_search, Parameters::max_patch, 0});
 
 /// The memory that one band works in, for one tile. Sum: of squared differences, and of weighted
 /// samples.
@@ -61,7 +60,7 @@ class Scratch {
   }
 
  private:
-  static constexpr int most_columns = tile_width + NlMeansParameters::max_patch - 1;
+  static constexpr int most_columns = tile_width + Parameters::max_patch - 1;
 
   Buffer columns_, indices_, weights_, weight_sums_, weighted_sums_;
 };
@@ -108,8 +107,8 @@ class Denoiser {
  public:
   using Sum = std::conditional_t<sizeof(Sample) == 1, std::uint32_t, std::uint64_t>;
 
-  Denoiser(const ContinuedPicture<Sample>& picture, int channels,
-           const NlMeansParameters& parameters, const PatchWeights& table, const Scratch& scratch)
+  Denoiser(const ContinuedPicture<Sample>& picture, int channels, const Parameters& parameters,
+           const PatchWeights& table, const Scratch& scratch)
       : picture_(picture),
         channels_(channels),
         search_radius_(parameters.search / 2),
@@ -191,7 +190,7 @@ class Denoiser {
   const Scratch& scratch_;
 };
 
-class NlMeansCpu final : public NlMeans::Implementation {
+class NlMeansCpu final : public NlMeans::Backend {
  public:
   NlMeansCpu(Device& device, const FrameLayout& layout)
       : layout_(layout), frame_(layout), bands_(layout.height) {
@@ -209,7 +208,7 @@ class NlMeansCpu final : public NlMeans::Implementation {
       scratch_.push_back(std::make_unique<Scratch>(device));
   }
 
-  void set(const NlMeansParameters& parameters) override {
+  void set(const Parameters& parameters) override {
     parameters_ = parameters;
     for (int g = 0; g < frame_.group_count; ++g) {
       auto* weights = tables_[g].weights.as<std::uint32_t>();
@@ -302,14 +301,13 @@ class NlMeansCpu final : public NlMeans::Implementation {
   std::array<Table, FrameLayout::max_channels> tables_;
   Buffer continued_;
   std::vector<std::unique_ptr<Scratch>> scratch_;
-  NlMeansParameters parameters_;
+  Parameters parameters_;
 };
 
 }  // namespace
 
-std::unique_ptr<NlMeans::Implementation> make_nl_means_cpu(Device& device,
-                                                           const FrameLayout& layout) {
+std::unique_ptr<NlMeans::Backend> make_nl_means_cpu(Device& device, const FrameLayout& layout) {
   return std::make_unique<NlMeansCpu>(device, layout);
 }
 
-}  // namespace cudavision
+}  // namespace cudavision::nlmeans

@@ -9,7 +9,7 @@
 
 #define CUDAVISION_INLINE inline __attribute__((always_inline))
 
-namespace cudavision {
+namespace cudavision::nlmeans {
 namespace {
 
 template <class Sample>
@@ -121,4 +121,4 @@ void add_weighted(const std::uint32_t* weights, const std::uint16_t* samples, in
     sums[x] += std::uint64_t{weights[x]} * samples[x];
 }
 
-}  // namespace cudavision
+}  // namespace cudavision::nlmeans

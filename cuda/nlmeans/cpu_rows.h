@@ -5,7 +5,7 @@
 
 #include <cstdint>
 
-namespace cudavision {
+namespace cudavision::nlmeans {
 
 /// columns[x] += (a[x] − b[x])².
 void add_squares(const std::uint8_t* a, const std::uint8_t* b, int count, std::uint32_t* columns);
@@ -47,4 +47,4 @@ void add_weighted(const std::uint32_t* weights, const std::uint8_t* samples, int
 void add_weighted(const std::uint32_t* weights, const std::uint16_t* samples, int count,
                   std::uint64_t* sums);
 
-}  // namespace cudavision
+}  // namespace cudavision::nlmeans

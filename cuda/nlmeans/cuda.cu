@@ -12,13 +12,12 @@
 #include "cuda/nlmeans/tile.cuh"
 #include "cuda/nlmeans/weights.h"
 
-namespace cudavision {
+namespace cudavision::nlmeans {
 namespace {
 
 using Kernel = Launcher<NlMeansArguments>::Kernel;
 
-constexpr int most_reach =
-    denoising_reach({NlMeansParameters::max_search, NlMeansParameters::max_patch, 0});
+constexpr int most_reach = denoising_reach({Parameters::max_search, Parameters::max_patch, 0});
 
 /// Radii of patches that there is a kernel of tiles for: 1 to this one.
 constexpr int max_tile_radius = 3;
@@ -79,7 +78,7 @@ struct Plan {
   unsigned continuing_blocks = 0;  ///< 0: the kernel reads the frame itself
 };
 
-class NlMeansCuda final : public NlMeans::Implementation {
+class NlMeansCuda final : public NlMeans::Backend {
  public:
   NlMeansCuda(Device& device, const FrameLayout& layout)
       : device_(device),
@@ -104,7 +103,7 @@ class NlMeansCuda final : public NlMeans::Implementation {
     continued_ = device.allocate(std::max<std::size_t>(1, bytes));
   }
 
-  void set(const NlMeansParameters& parameters) override {
+  void set(const Parameters& parameters) override {
     std::uint32_t* const weights = uploader_.next();
     std::size_t used = 0;
     for (Plan* plan : {&single_, &joint_}) {
@@ -156,7 +155,7 @@ class NlMeansCuda final : public NlMeans::Implementation {
   }
 
   /// Appends the plan's table to the `used` words, and returns the number of its entries.
-  std::size_t make_plan(const NlMeansParameters& parameters, Plan& plan, std::uint32_t* weights,
+  std::size_t make_plan(const Parameters& parameters, Plan& plan, std::uint32_t* weights,
                         std::size_t used) const {
     NlMeansArguments& a = plan.arguments;
     a = {};
@@ -182,7 +181,7 @@ class NlMeansCuda final : public NlMeans::Implementation {
     return static_cast<std::size_t>(count);
   }
 
-  void choose_kernel(const NlMeansParameters& parameters, Plan& plan) const {
+  void choose_kernel(const Parameters& parameters, Plan& plan) const {
     NlMeansArguments& a = plan.arguments;
     const int reach = denoising_reach(parameters);
     const int tile_bytes = tile_shared_bytes(plan.channels, reach);
@@ -241,9 +240,8 @@ class NlMeansCuda final : public NlMeans::Implementation {
 
 }  // namespace
 
-std::unique_ptr<NlMeans::Implementation> make_nl_means_cuda(Device& device,
-                                                            const FrameLayout& layout) {
+std::unique_ptr<NlMeans::Backend> make_nl_means_cuda(Device& device, const FrameLayout& layout) {
   return std::make_unique<NlMeansCuda>(device, layout);
 }
 
-}  // namespace cudavision
+}  // namespace cudavision::nlmeans

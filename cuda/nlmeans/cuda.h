@@ -8,7 +8,7 @@
 #include "cuda/core/frame.h"
 #include "cuda/nlmeans/backend.h"
 
-namespace cudavision {
+namespace cudavision::nlmeans {
 
 /// One channel on its way through the GPU. Distances are in bytes.
 struct DenoisedPlane {
@@ -47,4 +47,4 @@ CUDAVISION_HOST_DEVICE inline const DenoisedPicture& picture_of_block(
   return a.pictures[number];
 }
 
-}  // namespace cudavision
+}  // namespace cudavision::nlmeans

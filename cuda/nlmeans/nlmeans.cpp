@@ -6,7 +6,7 @@
 #include "cuda/core/layoutcheck.h"
 #include "cuda/nlmeans/backend.h"
 
-namespace cudavision {
+namespace cudavision::nlmeans {
 namespace {
 
 constexpr char operation[] = "non-local means";
@@ -44,9 +44,9 @@ void check_side(int pixels, int largest, const char* what) {
            " pixels; it must be an odd number up to " + std::to_string(largest));
 }
 
-void check_parameters(const NlMeansParameters& parameters) {
-  check_side(parameters.search, NlMeansParameters::max_search, "a search");
-  check_side(parameters.patch, NlMeansParameters::max_patch, "a patch");
+void check_parameters(const Parameters& parameters) {
+  check_side(parameters.search, Parameters::max_search, "a search");
+  check_side(parameters.patch, Parameters::max_patch, "a patch");
   if (!(parameters.strength >= 0 && parameters.strength <= largest_strength))
     refuse("a strength of " + std::to_string(parameters.strength) + "; it must be 0 to 255");
 }
@@ -74,7 +74,7 @@ bool fill_plane(const FrameLayout& layout, int plane, const bool* denoised) {
 
 }  // namespace
 
-bool NlMeansParameters::operator==(const NlMeansParameters& other) const noexcept {
+bool Parameters::operator==(const Parameters& other) const noexcept {
   return search == other.search && patch == other.patch && strength == other.strength;
 }
 
@@ -97,26 +97,26 @@ DenoisedFrame::DenoisedFrame(const FrameLayout& layout) noexcept {
     has_others[p] = !fill_plane(layout, p, denoised);
 }
 
-NlMeans::NlMeans(Device& device, const FrameLayout& layout, const NlMeansParameters& parameters)
+NlMeans::NlMeans(Device& device, const FrameLayout& layout, const Parameters& parameters)
     : layout_(layout), parameters_(parameters) {
   check_planes(layout);
   check_parameters(parameters);
 #ifdef CUDAVISION_HAVE_CUDA
-  if (device.backend() == Backend::cuda)
-    implementation_ = make_nl_means_cuda(device, layout);
+  if (device.kind() == DeviceKind::cuda)
+    backend_ = make_nl_means_cuda(device, layout);
 #endif
-  if (!implementation_)
-    implementation_ = make_nl_means_cpu(device, layout);
-  implementation_->set(parameters);
+  if (!backend_)
+    backend_ = make_nl_means_cpu(device, layout);
+  backend_->set(parameters);
 }
 
 NlMeans::~NlMeans() = default;
 
-void NlMeans::set_parameters(const NlMeansParameters& parameters) {
+void NlMeans::set_parameters(const Parameters& parameters) {
   if (parameters == parameters_)
     return;
   check_parameters(parameters);
-  implementation_->set(parameters);
+  backend_->set(parameters);
   parameters_ = parameters;
 }
 
@@ -128,9 +128,9 @@ void NlMeans::run(const ConstFrame& in, const Frame& out) {
   check_frame(operation, layout_, in, "input");
   check_frame(operation, layout_, out, "output");
   if (identity())
-    implementation_->copy(in, out);
+    backend_->copy(in, out);
   else
-    implementation_->run(in, out);
+    backend_->run(in, out);
 }
 
-}  // namespace cudavision
+}  // namespace cudavision::nlmeans

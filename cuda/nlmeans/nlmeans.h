@@ -27,9 +27,9 @@
 /// which leaves the weights almost three digits. The work grows with search², with patch hardly. On
 /// a GPU samples of 8 bits with a patch of 3, 5 or 7 and a search up to 57 have a kernel of their
 /// own.
-namespace cudavision {
+namespace cudavision::nlmeans {
 
-struct NlMeansParameters {
+struct Parameters {
   int search = 21;       ///< odd, 1 to 101: pixels along each side of the area that is searched
   int patch = 7;         ///< odd, 1 to 31: pixels along each side of the patches compared
   double strength = 10;  ///< 0 to 255, in levels of 8 bits, whatever the depth
@@ -37,8 +37,8 @@ struct NlMeansParameters {
   static constexpr int max_search = 101;
   static constexpr int max_patch = 31;
 
-  bool operator==(const NlMeansParameters& other) const noexcept;
-  bool operator!=(const NlMeansParameters& other) const noexcept { return !(*this == other); }
+  bool operator==(const Parameters& other) const noexcept;
+  bool operator!=(const Parameters& other) const noexcept { return !(*this == other); }
 };
 
 class NlMeans {
@@ -46,12 +46,12 @@ class NlMeans {
   /// layout: of 8 to 16 bits; red, green and blue, where there are any, are one channel each and
   /// have one size. Allocates for the largest search and patch. Throws invalid_argument where the
   /// layout or the parameters are outside what is said here.
-  NlMeans(Device& device, const FrameLayout& layout, const NlMeansParameters& parameters);
+  NlMeans(Device& device, const FrameLayout& layout, const Parameters& parameters);
   ~NlMeans();
 
   /// Takes effect with the next run(). Never allocates; throws invalid_argument and keeps the last
   /// valid set.
-  void set_parameters(const NlMeansParameters& parameters);
+  void set_parameters(const Parameters& parameters);
 
   /// Whether every frame is left as it is: with a strength of 0, or a search of one pixel.
   bool identity() const noexcept;
@@ -60,12 +60,12 @@ class NlMeans {
   /// copied. Only enqueues.
   void run(const ConstFrame& in, const Frame& out);
 
-  class Implementation;
+  class Backend;
 
  private:
   FrameLayout layout_;
-  NlMeansParameters parameters_;
-  std::unique_ptr<Implementation> implementation_;
+  Parameters parameters_;
+  std::unique_ptr<Backend> backend_;
 };
 
-}  // namespace cudavision
+}  // namespace cudavision::nlmeans

@@ -13,7 +13,7 @@
 #include "cuda/nlmeans/cuda.h"
 #include "cuda/nlmeans/tile.h"
 
-namespace cudavision {
+namespace cudavision::nlmeans {
 
 constexpr int tile_threads = 32 * DenoisingTile::warps;
 
@@ -37,7 +37,7 @@ __global__ void __launch_bounds__(tile_threads, 4)
     denoise_tiles(const __grid_constant__ NlMeansArguments a) {
   constexpr int thread_rows = tile_thread_rows(kChannels);
   extern __shared__ std::uint32_t shared[];
-  wait_for_last_launch();
+  grid_dependency_wait();
 
   const DenoisedPicture& picture = picture_of_block(a, blockIdx.x, &DenoisedPicture::first_block);
   const int across = (picture.width + DenoisingTile::width - 1) / DenoisingTile::width;
@@ -98,7 +98,7 @@ __global__ void __launch_bounds__(tile_threads, 4)
                   static_cast<std::uint8_t>(sums.mean(y, c, i));
         }
   }
-  let_next_launch_in();
+  launch_dependents();
 }
 
-}  // namespace cudavision
+}  // namespace cudavision::nlmeans

@@ -12,7 +12,7 @@
 #include "cuda/nlmeans/cuda.h"
 #include "cuda/pixels/pixel_pack.h"
 
-namespace cudavision {
+namespace cudavision::nlmeans {
 
 /// |a − b| of each byte.
 CUDAVISION_HOST_DEVICE inline std::uint32_t byte_differences(std::uint32_t a, std::uint32_t b) {
@@ -241,4 +241,4 @@ CUDAVISION_HOST_DEVICE inline void add_shifts(Sums& sums, const TileShare& share
   }
 }
 
-}  // namespace cudavision
+}  // namespace cudavision::nlmeans

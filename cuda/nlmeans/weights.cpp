@@ -3,7 +3,7 @@
 
 #include <cmath>
 
-namespace cudavision {
+namespace cudavision::nlmeans {
 namespace {
 
 /// The q of the smallest power of two, 2^q, that is not less than patch².
@@ -16,11 +16,11 @@ int patch_bits(int patch) noexcept {
 
 }  // namespace
 
-int distance_shift(const NlMeansParameters& parameters, int bits) noexcept {
+int distance_shift(const Parameters& parameters, int bits) noexcept {
   return patch_bits(parameters.patch) + 2 * (bits - 8);
 }
 
-int make_patch_weights(const NlMeansParameters& parameters, int bits, int channels,
+int make_patch_weights(const Parameters& parameters, int bits, int channels,
                        std::uint32_t* weights) noexcept {
   constexpr double least_weight = 0.001;  // of the largest
   const std::int64_t largest_sample = (1 << bits) - 1;
@@ -48,4 +48,4 @@ int make_patch_weights(const NlMeansParameters& parameters, int bits, int channe
   return largest_index + 1;
 }
 
-}  // namespace cudavision
+}  // namespace cudavision::nlmeans

@@ -7,10 +7,10 @@
 
 #include "cuda/nlmeans/nlmeans.h"
 
-namespace cudavision {
+namespace cudavision::nlmeans {
 
 /// How far right a sum of squared differences is shifted to be an index into the table.
-int distance_shift(const NlMeansParameters& parameters, int bits) noexcept;
+int distance_shift(const Parameters& parameters, int bits) noexcept;
 
 /// Entries that a table may need, whatever the parameters and the depth.
 constexpr int most_patch_weights(int channels) {
@@ -19,7 +19,7 @@ constexpr int most_patch_weights(int channels) {
 
 /// Writes the table, and returns the number of its entries: those up to the largest index that
 /// there can be, or up to the first 0, which then stands for all that would follow.
-int make_patch_weights(const NlMeansParameters& parameters, int bits, int channels,
+int make_patch_weights(const Parameters& parameters, int bits, int channels,
                        std::uint32_t* weights) noexcept;
 
-}  // namespace cudavision
+}  // namespace cudavision::nlmeans

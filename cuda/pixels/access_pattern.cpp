@@ -12,52 +12,53 @@ namespace {
 constexpr int piece_bytes = 16;
 constexpr Role rgb_roles[3] = {Role::red, Role::green, Role::blue};
 
-int pixels_of(GroupKind kind) {
+int pixels_of(AccessPattern kind) {
   switch (kind) {
-    case GroupKind::luma_bytes_1:
+    case AccessPattern::luma_bytes_1:
       return LumaBytes<1, 0>::pixels;
-    case GroupKind::luma_bytes_2_0:
-    case GroupKind::luma_bytes_2_1:
+    case AccessPattern::luma_bytes_2_0:
+    case AccessPattern::luma_bytes_2_1:
       return LumaBytes<2, 0>::pixels;
-    case GroupKind::luma_words:
+    case AccessPattern::luma_words:
       return LumaWords<false>::pixels;
-    case GroupKind::packed_colour_3:
+    case AccessPattern::packed_colour_3:
       return PackedColour<3>::pixels;
-    case GroupKind::packed_colour_4:
+    case AccessPattern::packed_colour_4:
       return PackedColour<4>::pixels;
-    case GroupKind::planar_colour:
+    case AccessPattern::planar_colour:
       return PlanarColour::pixels;
-    case GroupKind::scattered_luma_1:
-    case GroupKind::scattered_luma_2:
+    case AccessPattern::scattered_luma_1:
+    case AccessPattern::scattered_luma_2:
       return ScatteredLuma<1>::pixels;
-    case GroupKind::scattered_colour:
+    case AccessPattern::scattered_colour:
       return ScatteredColour::pixels;
   }
   return 1;
 }
 
-int pixel_bytes_of(GroupKind kind) {
+int pixel_bytes_of(AccessPattern kind) {
   switch (kind) {
-    case GroupKind::luma_bytes_2_0:
-    case GroupKind::luma_bytes_2_1:
-    case GroupKind::luma_words:
+    case AccessPattern::luma_bytes_2_0:
+    case AccessPattern::luma_bytes_2_1:
+    case AccessPattern::luma_words:
       return 2;
-    case GroupKind::packed_colour_3:
+    case AccessPattern::packed_colour_3:
       return 3;
-    case GroupKind::packed_colour_4:
+    case AccessPattern::packed_colour_4:
       return 4;
     default:
       return 1;
   }
 }
 
-GroupKind scattered_kind(const FrameLayout& layout, bool colour) {
+AccessPattern scattered_kind(const FrameLayout& layout, bool colour) {
   if (colour)
-    return GroupKind::scattered_colour;
-  return layout.bits == 8 ? GroupKind::scattered_luma_1 : GroupKind::scattered_luma_2;
+    return AccessPattern::scattered_colour;
+  return layout.bits == 8 ? AccessPattern::scattered_luma_1 : AccessPattern::scattered_luma_2;
 }
 
-GroupKind find_dense_kind(const FrameLayout& layout, const Channel (&channels)[3], bool colour) {
+AccessPattern find_dense_kind(const FrameLayout& layout, const Channel (&channels)[3],
+                              bool colour) {
   const auto rows_fit = [&](const Channel& channel) {
     return layout.planes[channel.plane].rows == layout.height;
   };
@@ -66,27 +67,27 @@ GroupKind find_dense_kind(const FrameLayout& layout, const Channel (&channels)[3
     return scattered_kind(layout, colour);
   if (!colour) {
     if (layout.bits > 8)
-      return first.step == 1 ? GroupKind::luma_words : GroupKind::scattered_luma_2;
+      return first.step == 1 ? AccessPattern::luma_words : AccessPattern::scattered_luma_2;
     if (first.step == 1)
-      return GroupKind::luma_bytes_1;
+      return AccessPattern::luma_bytes_1;
     if (first.step == 2)
-      return first.offset == 0 ? GroupKind::luma_bytes_2_0 : GroupKind::luma_bytes_2_1;
-    return GroupKind::scattered_luma_1;
+      return first.offset == 0 ? AccessPattern::luma_bytes_2_0 : AccessPattern::luma_bytes_2_1;
+    return AccessPattern::scattered_luma_1;
   }
   const auto all = [&](auto condition) { return std::all_of(channels, channels + 3, condition); };
   const bool one_plane = all([&](const Channel& c) { return c.plane == first.plane; });
   if (one_plane && all([](const Channel& c) { return c.step == 4; }))
-    return GroupKind::packed_colour_4;
+    return AccessPattern::packed_colour_4;
   if (one_plane && all([](const Channel& c) { return c.step == 3; }))
-    return GroupKind::packed_colour_3;
+    return AccessPattern::packed_colour_3;
   const int row_bytes = layout.planes[first.plane].row_bytes;
   if (all([&](const Channel& c) {
         return c.step == 1 && rows_fit(c) && layout.planes[c.plane].row_bytes == row_bytes;
       }) &&
       channels[0].plane != channels[1].plane && channels[1].plane != channels[2].plane &&
       channels[0].plane != channels[2].plane)
-    return GroupKind::planar_colour;
-  return GroupKind::scattered_colour;
+    return AccessPattern::planar_colour;
+  return AccessPattern::scattered_colour;
 }
 
 int narrow(std::ptrdiff_t pitch) {
@@ -97,7 +98,7 @@ int narrow(std::ptrdiff_t pitch) {
 }
 
 /// Whether the rows of every plane follow each other without a gap, in and out.
-bool without_gaps(const PictureGroups& groups) {
+bool without_gaps(const PackedImage& groups) {
   return std::all_of(groups.planes, groups.planes + 3, [&](const PlanePair& plane) {
     return (!plane.in || plane.in_pitch == groups.row_bytes) &&
            (!plane.out || plane.out_pitch == groups.row_bytes);
@@ -143,7 +144,7 @@ Picture PictureMaker::make(const ConstFrame& in, const Frame& out) const {
   Picture picture;
   picture.kind = aligned(in, out) ? dense_kind_ : scattered_kind(layout_, colour_);
 
-  PictureGroups& groups = picture.groups;
+  PackedImage& groups = picture.groups;
   const auto pair = [&](int p) {
     return PlanePair{in.planes[p].data, out.planes[p].data, narrow(in.planes[p].pitch),
                      narrow(out.planes[p].pitch)};
@@ -176,8 +177,8 @@ Picture PictureMaker::make(const ConstFrame& in, const Frame& out) const {
     for (int c = 0; c < 3; ++c) {
       // Packed pixels keep their bytes' order; planes and scattered samples come as red, green,
       // blue.
-      const bool packed =
-          picture.kind == GroupKind::packed_colour_3 || picture.kind == GroupKind::packed_colour_4;
+      const bool packed = picture.kind == AccessPattern::packed_colour_3 ||
+                          picture.kind == AccessPattern::packed_colour_4;
       const int byte = packed ? channels_[c].offset : c;
       groups.weights_low |= weights[c] % 256 << (8 * byte);
       groups.weights_high |= weights[c] / 256 << (8 * byte);

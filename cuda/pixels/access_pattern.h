@@ -11,7 +11,7 @@
 namespace cudavision {
 
 /// The group types of pixelgroup.h.
-enum class GroupKind {
+enum class AccessPattern {
   luma_bytes_1,    ///< LumaBytes<1, 0>
   luma_bytes_2_0,  ///< LumaBytes<2, 0>
   luma_bytes_2_1,  ///< LumaBytes<2, 1>
@@ -34,12 +34,12 @@ struct CopyPieces {
 };
 
 struct Picture {
-  GroupKind kind = GroupKind::scattered_luma_1;
+  AccessPattern kind = AccessPattern::scattered_luma_1;
   Rows rows = Rows::ragged;
-  PictureGroups groups;
+  PackedImage groups;
   int copy_count = 0;
   CopyPieces copies[FrameLayout::max_planes];  ///< empty where kind is scattered
-  bool scattered() const noexcept { return kind >= GroupKind::scattered_luma_1; }
+  bool scattered() const noexcept { return kind >= AccessPattern::scattered_luma_1; }
 };
 
 /// Finds the fastest groups for frames of one layout.
@@ -58,7 +58,7 @@ class PictureMaker {
 
   FrameLayout layout_;
   bool colour_;
-  GroupKind dense_kind_;  ///< for frames with aligned rows
+  AccessPattern dense_kind_;  ///< for frames with aligned rows
   std::vector<int> untouched_planes_;
   std::vector<int> mixed_planes_;
   Channel channels_[3];

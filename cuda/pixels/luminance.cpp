@@ -22,20 +22,20 @@ Luminance::Luminance(Device& device, const FrameLayout& layout, const char* oper
   memory_ = device.allocate(static_cast<std::size_t>(pitch) * layout.height);
   plane_ = {memory_.as<std::uint8_t>(), row_bytes, layout.height, pitch};
 #ifdef CUDAVISION_HAVE_CUDA
-  if (device.backend() == Backend::cuda) {
-    implementation_ = make_luminance_cuda(device, layout);
+  if (device.kind() == DeviceKind::cuda) {
+    backend_ = make_luminance_cuda(device, layout);
     return;
   }
 #endif
-  implementation_ = make_luminance_cpu(device, layout);
+  backend_ = make_luminance_cpu(device, layout);
 }
 
 Luminance::~Luminance() = default;
 
 SamplePlane Luminance::of(const ConstFrame& in) {
   check_frame(operation_, layout_, in, "input");
-  if (implementation_) {
-    implementation_->run(in, plane_);
+  if (backend_) {
+    backend_->run(in, plane_);
     return {plane_, layout_.width, layout_.bits, 0};
   }
   const Channel& luma = layout_.channels[layout_.find(Role::luma)];

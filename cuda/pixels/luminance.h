@@ -33,14 +33,14 @@ class Luminance {
   /// enqueues to fill and the next call overwrites.
   SamplePlane of(const ConstFrame& in);
 
-  class Implementation;
+  class Backend;
 
  private:
   FrameLayout layout_;
   const char* operation_;
   Buffer memory_;  // of plane_, where the frames have no such plane
   View<std::uint8_t> plane_;
-  std::unique_ptr<Implementation> implementation_;
+  std::unique_ptr<Backend> backend_;
 };
 
 }  // namespace cudavision

@@ -9,16 +9,14 @@
 
 namespace cudavision {
 
-class Luminance::Implementation {
+class Luminance::Backend {
  public:
-  virtual ~Implementation() = default;
+  virtual ~Backend() = default;
   /// Values, unshifted, into rows of the layout's width.
   virtual void run(const ConstFrame& in, View<std::uint8_t> out) = 0;
 };
 
-std::unique_ptr<Luminance::Implementation> make_luminance_cpu(Device& device,
-                                                              const FrameLayout& layout);
-std::unique_ptr<Luminance::Implementation> make_luminance_cuda(Device& device,
-                                                               const FrameLayout& layout);
+std::unique_ptr<Luminance::Backend> make_luminance_cpu(Device& device, const FrameLayout& layout);
+std::unique_ptr<Luminance::Backend> make_luminance_cuda(Device& device, const FrameLayout& layout);
 
 }  // namespace cudavision

@@ -11,7 +11,7 @@
 namespace cudavision {
 namespace {
 
-class LuminanceCpu final : public Luminance::Implementation {
+class LuminanceCpu final : public Luminance::Backend {
  public:
   explicit LuminanceCpu(const FrameLayout& layout)
       : bits_(layout.bits), samples_(layout, Role::luma), bands_(layout.height) {}
@@ -35,7 +35,7 @@ class LuminanceCpu final : public Luminance::Implementation {
 
 }  // namespace
 
-std::unique_ptr<Luminance::Implementation> make_luminance_cpu(Device&, const FrameLayout& layout) {
+std::unique_ptr<Luminance::Backend> make_luminance_cpu(Device&, const FrameLayout& layout) {
   return std::make_unique<LuminanceCpu>(layout);
 }
 

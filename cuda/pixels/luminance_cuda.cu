@@ -10,14 +10,14 @@ namespace {
 constexpr int threads = 256;
 
 struct LuminanceArguments {
-  PictureGroups picture;
+  PackedImage picture;
   std::uint8_t* out;
   std::int64_t out_pitch;
 };
 
 template <class Group>
 __device__ std::uint32_t luminance_in(const std::uint32_t* data, int pixel,
-                                      const PictureGroups& picture) {
+                                      const PackedImage& picture) {
   if constexpr (Group::colour)
     return packed_luminance(Group::pixel(data, pixel), picture);
   else
@@ -28,8 +28,8 @@ __device__ std::uint32_t luminance_in(const std::uint32_t* data, int pixel,
 template <class Group, class Sample, Rows kRows>
 __global__ void luminance_kernel(const __grid_constant__ LuminanceArguments a) {
   constexpr int per_word = 4 / static_cast<int>(sizeof(Sample));
-  let_next_launch_in();
-  wait_for_last_launch();
+  launch_dependents();
+  grid_dependency_wait();
   const std::uint32_t number = blockIdx.x * blockDim.x + threadIdx.x;
   if (number >= a.picture.count)
     return;
@@ -58,26 +58,26 @@ Kernel kernel_for(Rows rows) {
 
 Kernel kernel_for(const Picture& picture) {
   switch (picture.kind) {
-    case GroupKind::luma_bytes_2_0:
+    case AccessPattern::luma_bytes_2_0:
       return kernel_for<LumaBytes<2, 0>>(picture.rows);
-    case GroupKind::luma_bytes_2_1:
+    case AccessPattern::luma_bytes_2_1:
       return kernel_for<LumaBytes<2, 1>>(picture.rows);
-    case GroupKind::packed_colour_3:
+    case AccessPattern::packed_colour_3:
       return kernel_for<PackedColour<3>>(picture.rows);
-    case GroupKind::packed_colour_4:
+    case AccessPattern::packed_colour_4:
       return kernel_for<PackedColour<4>>(picture.rows);
-    case GroupKind::planar_colour:
+    case AccessPattern::planar_colour:
       return kernel_for<PlanarColour>(picture.rows);
-    case GroupKind::scattered_luma_1:
+    case AccessPattern::scattered_luma_1:
       return luminance_kernel<ScatteredLuma<1>, std::uint8_t, Rows::ragged>;
-    case GroupKind::scattered_luma_2:
+    case AccessPattern::scattered_luma_2:
       return luminance_kernel<ScatteredLuma<2>, std::uint16_t, Rows::ragged>;
     default:  // densely lying luma does not come here
       return luminance_kernel<ScatteredColour, std::uint8_t, Rows::ragged>;
   }
 }
 
-class LuminanceCuda final : public Luminance::Implementation {
+class LuminanceCuda final : public Luminance::Backend {
  public:
   LuminanceCuda(Device& device, const FrameLayout& layout)
       : maker_(layout),
@@ -96,8 +96,7 @@ class LuminanceCuda final : public Luminance::Implementation {
 
 }  // namespace
 
-std::unique_ptr<Luminance::Implementation> make_luminance_cuda(Device& device,
-                                                               const FrameLayout& layout) {
+std::unique_ptr<Luminance::Backend> make_luminance_cuda(Device& device, const FrameLayout& layout) {
   return std::make_unique<LuminanceCuda>(device, layout);
 }
 

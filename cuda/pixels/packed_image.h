@@ -27,7 +27,7 @@ struct PlanePair {
 };
 
 /// The picture as groups: row y holds the groups y·per_row to (y + 1)·per_row − 1.
-struct PictureGroups {
+struct PackedImage {
   PlanePair planes[3];             ///< the plane of the pixels; of red, green, blue where apart
   std::uint32_t count = 0;         ///< groups in the picture, below 2^30
   int rows = 0;                    ///< of groups
@@ -70,15 +70,13 @@ struct GroupCursor {
   int y;
   int x;  ///< number of the group in its row
 
-  CUDAVISION_HOST_DEVICE GroupCursor(const PictureGroups& picture, std::uint32_t group)
+  CUDAVISION_HOST_DEVICE GroupCursor(const PackedImage& picture, std::uint32_t group)
       : y(static_cast<int>(group / picture.per_row)),
         x(static_cast<int>(group % picture.per_row)) {}
 
-  CUDAVISION_HOST_DEVICE bool inside(const PictureGroups& picture) const {
-    return y < picture.rows;
-  }
+  CUDAVISION_HOST_DEVICE bool inside(const PackedImage& picture) const { return y < picture.rows; }
 
-  CUDAVISION_HOST_DEVICE void advance(const PictureGroups& picture, const GroupStride& stride) {
+  CUDAVISION_HOST_DEVICE void advance(const PackedImage& picture, const GroupStride& stride) {
     y += stride.rows;
     x += stride.rest;
     if (x >= picture.per_row) {
@@ -93,11 +91,9 @@ struct GroupCursor<Rows::linear> {
   static constexpr int y = 0;
   std::uint32_t x;
 
-  CUDAVISION_HOST_DEVICE GroupCursor(const PictureGroups&, std::uint32_t group) : x(group) {}
-  CUDAVISION_HOST_DEVICE bool inside(const PictureGroups& picture) const {
-    return x < picture.count;
-  }
-  CUDAVISION_HOST_DEVICE void advance(const PictureGroups&, const GroupStride& stride) {
+  CUDAVISION_HOST_DEVICE GroupCursor(const PackedImage&, std::uint32_t group) : x(group) {}
+  CUDAVISION_HOST_DEVICE bool inside(const PackedImage& picture) const { return x < picture.count; }
+  CUDAVISION_HOST_DEVICE void advance(const PackedImage&, const GroupStride& stride) {
     x += stride.groups;
   }
 };

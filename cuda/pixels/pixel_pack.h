@@ -10,8 +10,8 @@
 #include <cstring>
 
 #include "cuda/core/view.h"
-#include "cuda/histequalize/arithmetic.h"
 #include "cuda/pixels/packed_image.h"
+#include "cuda/pixels/sample_math.h"
 
 namespace cudavision {
 
@@ -49,7 +49,7 @@ CUDAVISION_HOST_DEVICE inline std::uint32_t dot_bytes(std::uint32_t a, std::uint
 
 /// Luminance of a pixel of four bytes with the weights of its byte order.
 CUDAVISION_HOST_DEVICE inline std::uint32_t packed_luminance(std::uint32_t pixel,
-                                                             const PictureGroups& picture) {
+                                                             const PackedImage& picture) {
   const std::uint32_t high = dot_bytes(pixel, picture.weights_high, 0);
   return luminance_of_sum(dot_bytes(pixel, picture.weights_low, high << 8));
 }
@@ -140,7 +140,7 @@ CUDAVISION_HOST_DEVICE inline void store_row(std::uint8_t* to, int existing,
 
 /// Pixels of a group that exist: fewer at the right border of ragged rows.
 template <class Group, Rows kRows>
-CUDAVISION_HOST_DEVICE inline int pixels_in(const PictureGroups& picture,
+CUDAVISION_HOST_DEVICE inline int pixels_in(const PackedImage& picture,
                                             const GroupCursor<kRows>& at) {
   if (kRows != Rows::ragged)
     return Group::pixels;
@@ -156,27 +156,26 @@ struct LumaBytes {
   static constexpr int words = 4;
 
   template <Rows kRows>
-  CUDAVISION_HOST_DEVICE static void load(const PictureGroups& picture,
-                                          const GroupCursor<kRows>& at, std::uint32_t* data) {
+  CUDAVISION_HOST_DEVICE static void load(const PackedImage& picture, const GroupCursor<kRows>& at,
+                                          std::uint32_t* data) {
     const PlanePair& plane = picture.planes[0];
     load_row<1, kRows>(plane.in_row(at.y) + row_offset(at.x, 4 * words),
                        picture.row_bytes - static_cast<int>(row_offset(at.x, 4 * words)), data);
   }
   template <Rows kRows>
-  CUDAVISION_HOST_DEVICE static void store(const PictureGroups& picture,
-                                           const GroupCursor<kRows>& at,
+  CUDAVISION_HOST_DEVICE static void store(const PackedImage& picture, const GroupCursor<kRows>& at,
                                            const std::uint32_t* data) {
     const PlanePair& plane = picture.planes[0];
     store_row<1, kRows>(plane.out_row(at.y) + row_offset(at.x, 4 * words),
                         picture.row_bytes - static_cast<int>(row_offset(at.x, 4 * words)), data);
   }
   CUDAVISION_HOST_DEVICE static std::uint32_t value(const std::uint32_t* data, int pixel,
-                                                    const PictureGroups&) {
+                                                    const PackedImage&) {
     const int at = pixel * kStep + kOffset;
     return byte_of(data[at / 4], at % 4);
   }
   CUDAVISION_HOST_DEVICE static void set(std::uint32_t* data, int pixel, std::uint32_t value,
-                                         const PictureGroups&) {
+                                         const PackedImage&) {
     const int at = pixel * kStep + kOffset;
     // Nibble i of the selector takes the old byte i, except that the new one goes in at its place.
     const std::uint32_t selector = (0x3210u & ~(0xfu << (4 * (at % 4)))) | 4u << (4 * (at % 4));
@@ -192,27 +191,26 @@ struct LumaWords {
   static constexpr int words = 4;
 
   template <Rows kRows>
-  CUDAVISION_HOST_DEVICE static void load(const PictureGroups& picture,
-                                          const GroupCursor<kRows>& at, std::uint32_t* data) {
+  CUDAVISION_HOST_DEVICE static void load(const PackedImage& picture, const GroupCursor<kRows>& at,
+                                          std::uint32_t* data) {
     const PlanePair& plane = picture.planes[0];
     load_row<1, kRows>(plane.in_row(at.y) + row_offset(at.x, 4 * words),
                        picture.row_bytes - static_cast<int>(row_offset(at.x, 4 * words)), data);
   }
   template <Rows kRows>
-  CUDAVISION_HOST_DEVICE static void store(const PictureGroups& picture,
-                                           const GroupCursor<kRows>& at,
+  CUDAVISION_HOST_DEVICE static void store(const PackedImage& picture, const GroupCursor<kRows>& at,
                                            const std::uint32_t* data) {
     const PlanePair& plane = picture.planes[0];
     store_row<1, kRows>(plane.out_row(at.y) + row_offset(at.x, 4 * words),
                         picture.row_bytes - static_cast<int>(row_offset(at.x, 4 * words)), data);
   }
   CUDAVISION_HOST_DEVICE static std::uint32_t value(const std::uint32_t* data, int pixel,
-                                                    const PictureGroups& picture) {
+                                                    const PackedImage& picture) {
     const std::uint32_t word = pixel % 2 ? data[pixel / 2] >> 16 : data[pixel / 2] & 0xffff;
     return kAllBits ? word : sample_value(word, picture.shift, picture.largest);
   }
   CUDAVISION_HOST_DEVICE static void set(std::uint32_t* data, int pixel, std::uint32_t value,
-                                         const PictureGroups& picture) {
+                                         const PackedImage& picture) {
     data[pixel / 2] = select_bytes(data[pixel / 2], kAllBits ? value : value << picture.shift,
                                    pixel % 2 ? 0x5410u : 0x3254u);
   }
@@ -227,8 +225,8 @@ struct ScatteredLuma {
   static constexpr int words = 4;
 
   template <Rows kRows>
-  CUDAVISION_HOST_DEVICE static void load(const PictureGroups& picture,
-                                          const GroupCursor<kRows>& at, std::uint32_t* data) {
+  CUDAVISION_HOST_DEVICE static void load(const PackedImage& picture, const GroupCursor<kRows>& at,
+                                          std::uint32_t* data) {
     const PlanePair& plane = picture.planes[0];
     const std::uint8_t* row = plane.in_row(at.y) + picture.offset[0];
     CUDAVISION_UNROLL
@@ -244,8 +242,7 @@ struct ScatteredLuma {
     }
   }
   template <Rows kRows>
-  CUDAVISION_HOST_DEVICE static void store(const PictureGroups& picture,
-                                           const GroupCursor<kRows>& at,
+  CUDAVISION_HOST_DEVICE static void store(const PackedImage& picture, const GroupCursor<kRows>& at,
                                            const std::uint32_t* data) {
     const PlanePair& plane = picture.planes[0];
     std::uint8_t* row = plane.out_row(at.y) + picture.offset[0];
@@ -260,12 +257,12 @@ struct ScatteredLuma {
     }
   }
   CUDAVISION_HOST_DEVICE static std::uint32_t value(const std::uint32_t* data, int pixel,
-                                                    const PictureGroups& picture) {
+                                                    const PackedImage& picture) {
     return kSampleBytes == 1 ? data[pixel]
                              : sample_value(data[pixel], picture.shift, picture.largest);
   }
   CUDAVISION_HOST_DEVICE static void set(std::uint32_t* data, int pixel, std::uint32_t value,
-                                         const PictureGroups& picture) {
+                                         const PackedImage& picture) {
     data[pixel] = kSampleBytes == 1 ? value : value << picture.shift;
   }
 };
@@ -280,16 +277,15 @@ struct PackedColour {
   static constexpr int words = kStep == 4 ? 4 : 12;
 
   template <Rows kRows>
-  CUDAVISION_HOST_DEVICE static void load(const PictureGroups& picture,
-                                          const GroupCursor<kRows>& at, std::uint32_t* data) {
+  CUDAVISION_HOST_DEVICE static void load(const PackedImage& picture, const GroupCursor<kRows>& at,
+                                          std::uint32_t* data) {
     const PlanePair& plane = picture.planes[0];
     load_row<words / 4, kRows>(plane.in_row(at.y) + row_offset(at.x, 4 * words),
                                picture.row_bytes - static_cast<int>(row_offset(at.x, 4 * words)),
                                data);
   }
   template <Rows kRows>
-  CUDAVISION_HOST_DEVICE static void store(const PictureGroups& picture,
-                                           const GroupCursor<kRows>& at,
+  CUDAVISION_HOST_DEVICE static void store(const PackedImage& picture, const GroupCursor<kRows>& at,
                                            const std::uint32_t* data) {
     const PlanePair& plane = picture.planes[0];
     store_row<words / 4, kRows>(plane.out_row(at.y) + row_offset(at.x, 4 * words),
@@ -327,8 +323,8 @@ struct PlanarColour {
   static constexpr int words = 12;
 
   template <Rows kRows>
-  CUDAVISION_HOST_DEVICE static void load(const PictureGroups& picture,
-                                          const GroupCursor<kRows>& at, std::uint32_t* data) {
+  CUDAVISION_HOST_DEVICE static void load(const PackedImage& picture, const GroupCursor<kRows>& at,
+                                          std::uint32_t* data) {
     CUDAVISION_UNROLL
     for (int c = 0; c < 3; ++c) {
       const PlanePair& plane = picture.planes[c];
@@ -337,8 +333,7 @@ struct PlanarColour {
     }
   }
   template <Rows kRows>
-  CUDAVISION_HOST_DEVICE static void store(const PictureGroups& picture,
-                                           const GroupCursor<kRows>& at,
+  CUDAVISION_HOST_DEVICE static void store(const PackedImage& picture, const GroupCursor<kRows>& at,
                                            const std::uint32_t* data) {
     CUDAVISION_UNROLL
     for (int c = 0; c < 3; ++c) {
@@ -371,8 +366,8 @@ struct ScatteredColour {
   static constexpr int words = 4;
 
   template <Rows kRows>
-  CUDAVISION_HOST_DEVICE static void load(const PictureGroups& picture,
-                                          const GroupCursor<kRows>& at, std::uint32_t* data) {
+  CUDAVISION_HOST_DEVICE static void load(const PackedImage& picture, const GroupCursor<kRows>& at,
+                                          std::uint32_t* data) {
     CUDAVISION_UNROLL
     for (int i = 0; i < pixels; ++i) {
       data[i] = 0;
@@ -389,8 +384,7 @@ struct ScatteredColour {
     }
   }
   template <Rows kRows>
-  CUDAVISION_HOST_DEVICE static void store(const PictureGroups& picture,
-                                           const GroupCursor<kRows>& at,
+  CUDAVISION_HOST_DEVICE static void store(const PackedImage& picture, const GroupCursor<kRows>& at,
                                            const std::uint32_t* data) {
     CUDAVISION_UNROLL
     for (int i = 0; i < pixels; ++i) {

@@ -2,7 +2,7 @@
 #include "cuda/pixels/samples.h"
 
 #include "cuda/core/parallel.h"
-#include "cuda/histequalize/arithmetic.h"
+#include "cuda/pixels/sample_math.h"
 
 namespace cudavision {
 namespace {

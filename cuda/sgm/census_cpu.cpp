@@ -12,7 +12,7 @@
 namespace cudavision::sgm {
 namespace {
 
-using Census = SgmParameters::Census;
+using Census = Parameters::Census;
 
 constexpr int reach_x = 4, reach_y = 3, window_rows = 2 * reach_y + 1;
 constexpr int most_bits = 64;
@@ -119,11 +119,11 @@ void make_row(const Window<Value>& window, const Comparisons& comparisons, int y
 
 }  // namespace
 
-CensusCpu::CensusCpu(Device& device, const Problem& problem)
-    : problem_(problem), bands_(problem.height) {
+CensusCpu::CensusCpu(Device& device, const Config& config)
+    : config_(config), bands_(config.height) {
   for (int band = 0; band < bands_.count(); ++band)
-    scratch_.push_back(device.allocate(Window<std::uint16_t>::bytes(problem.width) +
-                                       static_cast<std::size_t>(problem.width)));
+    scratch_.push_back(device.allocate(Window<std::uint16_t>::bytes(config.width) +
+                                       static_cast<std::size_t>(config.width)));
 }
 
 void CensusCpu::run(const SamplePlane& picture, void* features) const {
@@ -135,12 +135,12 @@ void CensusCpu::run(const SamplePlane& picture, void* features) const {
 
 template <class Value>
 void CensusCpu::run_as(const SamplePlane& picture, std::uint8_t* features) const {
-  const Comparisons comparisons = comparisons_of(problem_.census);
-  const int width = problem_.width;
+  const Comparisons comparisons = comparisons_of(config_.census);
+  const int width = config_.width;
   const auto make = [&](const Window<Value>& window, int y, std::uint8_t* bits, auto* row) {
     make_row(window, comparisons, y, width, bits, row);
-    if (problem_.compatibility == SgmParameters::Compatibility::libsgm)
-      clear_borders(y, width, problem_.height, row);
+    if (config_.compatibility == Parameters::Compatibility::libsgm)
+      clear_borders(y, width, config_.height, row);
   };
   bands_.for_each([&](const Band& band) {
     auto* const memory = scratch_[static_cast<std::size_t>(band.number)].template as<Value>();
@@ -151,7 +151,7 @@ void CensusCpu::run_as(const SamplePlane& picture, std::uint8_t* features) const
     for (int y = band.begin; y < band.end; ++y) {
       window.load(y + reach_y);
       const std::int64_t first = std::int64_t{y} * width;
-      if (problem_.feature_bytes() == 8)
+      if (config_.feature_bytes() == 8)
         make(window, y, bits, reinterpret_cast<std::uint64_t*>(features) + first);
       else
         make(window, y, bits, reinterpret_cast<std::uint32_t*>(features) + first);

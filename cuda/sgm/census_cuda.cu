@@ -10,7 +10,7 @@
 namespace cudavision::sgm {
 namespace {
 
-using Census = SgmParameters::Census;
+using Census = Parameters::Census;
 
 constexpr int reach_x = 4, reach_y = 3;
 constexpr int pixels = 4;  // of a thread
@@ -109,8 +109,8 @@ __global__ void __launch_bounds__(threads)
   constexpr int bits = kCensus == Census::symmetric_9x7    ? 31
                        : kCensus == Census::neighbours_9x7 ? 62
                                                            : 24;
-  let_next_launch_in();
-  wait_for_last_launch();
+  launch_dependents();
+  grid_dependency_wait();
 
   const int first_x = static_cast<int>(blockIdx.x % a.tiles) * tile_width;
   const int first_y = static_cast<int>(blockIdx.x / a.tiles) * tile_height;
@@ -174,11 +174,11 @@ Kernel kernel_for(Census census) {
   }
 }
 
-class Implementation final : public CensusCuda {
+class Backend final : public CensusCuda {
  public:
-  Implementation(Device& device, const Problem& problem)
-      : kernel_(kernel_for(problem.census)),
-        clear_border_(problem.compatibility == SgmParameters::Compatibility::libsgm),
+  Backend(Device& device, const Config& config)
+      : kernel_(kernel_for(config.census)),
+        clear_border_(config.compatibility == Parameters::Compatibility::libsgm),
         launch_(device.stream(), kernel_) {}
 
   void run(const SamplePlane& picture, void* features) const override {
@@ -198,8 +198,8 @@ class Implementation final : public CensusCuda {
 
 }  // namespace
 
-std::unique_ptr<CensusCuda> make_census_cuda(Device& device, const Problem& problem) {
-  return std::make_unique<Implementation>(device, problem);
+std::unique_ptr<CensusCuda> make_census_cuda(Device& device, const Config& config) {
+  return std::make_unique<Backend>(device, config);
 }
 
 }  // namespace cudavision::sgm

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "cuda/histequalize/arithmetic.h"
+#include "cuda/pixels/sample_math.h"
 #include "cuda/pixels/samples.h"
 #include "cuda/sgm/arithmetic.h"
 #include "cuda/sgm/stages_cpu.h"
@@ -16,12 +16,12 @@ std::uint32_t luminance_at(const SamplePlane& picture, int x, int y) {
 
 }  // namespace
 
-void check_cpu(const Problem& problem, const SamplePlane& picture, const std::uint16_t* right,
+void check_cpu(const Config& config, const SamplePlane& picture, const std::uint16_t* right,
                bool subpixel, int max_diff, std::uint16_t* left) {
-  const int width = problem.width;
-  const bool libsgm = problem.compatibility == SgmParameters::Compatibility::libsgm;
+  const int width = config.width;
+  const bool libsgm = config.compatibility == Parameters::Compatibility::libsgm;
   const int shift = subpixel ? 4 : 0;
-  Bands(problem.height).for_each([&](const Band& band) {
+  Bands(config.height).for_each([&](const Band& band) {
     for (int y = band.begin; y < band.end; ++y) {
       std::uint16_t* const row = left + std::int64_t{y} * width;
       const std::uint16_t* const other = right + std::int64_t{y} * width;

@@ -8,10 +8,10 @@
 #include "cuda/core/layoutcheck.h"
 #include "cuda/sgm/disparitypicture_backend.h"
 
-namespace cudavision {
+namespace cudavision::sgm {
 namespace {
 
-using Kind = DisparityPictureParameters::Kind;
+using Kind = PictureParameters::Kind;
 
 constexpr char operation[] = "pictures of disparities";
 
@@ -40,7 +40,7 @@ void check_colors(const FrameLayout& out) {
     refuse("the rows of the output do not hold whole pixels");
 }
 
-void check_parameters(const DisparityPictureParameters& picture) {
+void check_parameters(const PictureParameters& picture) {
   const auto check = [](double value, bool positive, const char* name) {
     if (!std::isfinite(value) || value < 0 || (positive && value == 0))
       refuse(std::string(name) + " is " + std::to_string(value) + "; make it a positive number");
@@ -50,19 +50,17 @@ void check_parameters(const DisparityPictureParameters& picture) {
   check(picture.unit, true, "depth-unit");
 }
 
-std::unique_ptr<DisparityPictureImplementation> make_implementation(Device& device,
-                                                                    const FrameLayout& out,
-                                                                    Kind kind) {
+std::unique_ptr<DisparityPictureBackend> make_implementation(Device& device, const FrameLayout& out,
+                                                             Kind kind) {
   const PackedPixel pixel = kind == Kind::color ? PackedPixel(out) : PackedPixel();
 #ifdef CUDAVISION_HAVE_CUDA
-  if (device.backend() == Backend::cuda)
+  if (device.kind() == DeviceKind::cuda)
     return make_disparity_picture_cuda(device, out.width, kind, pixel);
 #endif
   return make_disparity_picture_cpu(device, out.width, kind, pixel);
 }
 
-DisparityNumbers numbers_of(const SgmParameters& parameters,
-                            const DisparityPictureParameters& picture) {
+DisparityNumbers numbers_of(const Parameters& parameters, const PictureParameters& picture) {
   const DisparityScale scale = disparity_scale(parameters);
   // From here on every disparity is at the largest depth, however near the camera.
   constexpr double enough = static_cast<double>(std::int64_t{1} << 40);
@@ -87,9 +85,9 @@ PackedPixel::PackedPixel(const FrameLayout& layout) {
 
 class DisparityPicture::State {
  public:
-  State(Device& device, const FrameLayout& out, const SgmParameters& parameters, Kind kind)
-      : layout_(out), kind_(kind), implementation_(make_implementation(device, out, kind)) {
-    DisparityPictureParameters picture;
+  State(Device& device, const FrameLayout& out, const Parameters& parameters, Kind kind)
+      : layout_(out), kind_(kind), backend_(make_implementation(device, out, kind)) {
+    PictureParameters picture;
     picture.kind = kind;
     set(parameters, picture);
     ColorTable grays;
@@ -98,7 +96,7 @@ class DisparityPicture::State {
     set_colors(grays);
   }
 
-  void set(const SgmParameters& parameters, const DisparityPictureParameters& picture) {
+  void set(const Parameters& parameters, const PictureParameters& picture) {
     if (const std::string wrong = wrong_with(parameters); !wrong.empty())
       refuse(wrong);
     if (picture.kind != kind_)
@@ -109,7 +107,7 @@ class DisparityPicture::State {
 
   void set_colors(const ColorTable& table) {
     if (kind_ == Kind::color)
-      implementation_->set_colors(table);
+      backend_->set_colors(table);
   }
 
   void run(View<const std::uint8_t> disparity, const Frame& out) {
@@ -119,18 +117,18 @@ class DisparityPicture::State {
              std::to_string(2 * layout_.width) + " bytes");
     View<std::uint8_t> plane = out.planes[0];
     plane.height = layout_.height;
-    implementation_->run(disparity, numbers_, plane);
+    backend_->run(disparity, numbers_, plane);
   }
 
  private:
   FrameLayout layout_;
   Kind kind_;
-  std::unique_ptr<DisparityPictureImplementation> implementation_;
+  std::unique_ptr<DisparityPictureBackend> backend_;
   DisparityNumbers numbers_;
 };
 
 DisparityPicture::DisparityPicture(Device& device, const FrameLayout& out,
-                                   const SgmParameters& parameters, Kind kind) {
+                                   const Parameters& parameters, Kind kind) {
   check_layout(operation, out);
   if (kind == Kind::color)
     check_colors(out);
@@ -141,8 +139,8 @@ DisparityPicture::DisparityPicture(Device& device, const FrameLayout& out,
 
 DisparityPicture::~DisparityPicture() = default;
 
-void DisparityPicture::set_parameters(const SgmParameters& parameters,
-                                      const DisparityPictureParameters& picture) {
+void DisparityPicture::set_parameters(const Parameters& parameters,
+                                      const PictureParameters& picture) {
   state_->set(parameters, picture);
 }
 
@@ -154,4 +152,4 @@ void DisparityPicture::run(View<const std::uint8_t> disparity, const Frame& out)
   state_->run(disparity, out);
 }
 
-}  // namespace cudavision
+}  // namespace cudavision::sgm

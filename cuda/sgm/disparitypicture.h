@@ -10,9 +10,9 @@
 #include "cuda/sgm/sgmstereo.h"
 
 /// Maps of disparities as pictures to look at, and as depth.
-namespace cudavision {
+namespace cudavision::sgm {
 
-struct DisparityPictureParameters {
+struct PictureParameters {
   enum class Kind : std::uint8_t {
     gray,  ///< 8 bits: 0 is not known, else 1 + (254·n + s·(D − 1) div 2) div (s·(D − 1)) with
            ///< n = v − s·minimum, s = the numbers to a pixel, D = disparities; at most 255
@@ -35,14 +35,14 @@ class DisparityPicture {
   /// bytes in a pixel (alpha, padding) become 255. For gray and depth one plane of one channel of
   /// 8, 16 bits. Until they are set, depths are 0 and the colours are grays. Throws
   /// invalid_argument.
-  DisparityPicture(Device& device, const FrameLayout& out, const SgmParameters& parameters,
-                   DisparityPictureParameters::Kind kind);
+  DisparityPicture(Device& device, const FrameLayout& out, const Parameters& parameters,
+                   PictureParameters::Kind kind);
   ~DisparityPicture();
 
   /// Both never allocate, and hold from the next run() on. parameters: those that the maps are made
   /// with; of picture the kind stays what it was. Throws invalid_argument and keeps the last valid
   /// set.
-  void set_parameters(const SgmParameters& parameters, const DisparityPictureParameters& picture);
+  void set_parameters(const Parameters& parameters, const PictureParameters& picture);
   void set_colors(const ColorTable& table);
 
   /// disparity: as SgmStereo::run() writes it. Only enqueues.
@@ -53,4 +53,4 @@ class DisparityPicture {
   std::unique_ptr<State> state_;
 };
 
-}  // namespace cudavision
+}  // namespace cudavision::sgm

@@ -8,7 +8,7 @@
 
 #include "cuda/sgm/disparitypicture.h"
 
-namespace cudavision {
+namespace cudavision::sgm {
 
 /// What the numbers of a map say.
 struct DisparityNumbers {
@@ -43,11 +43,11 @@ struct PackedPixel {
   int red = 0, green = 0, blue = 0;
 };
 
-class DisparityPictureImplementation {
+class DisparityPictureBackend {
  public:
-  using Kind = DisparityPictureParameters::Kind;
+  using Kind = PictureParameters::Kind;
 
-  virtual ~DisparityPictureImplementation() = default;
+  virtual ~DisparityPictureBackend() = default;
   /// Before the first run() of colours, and when the table changes.
   virtual void set_colors(const ColorTable& table) = 0;
   virtual void run(View<const std::uint8_t> disparity, const DisparityNumbers& numbers,
@@ -55,9 +55,11 @@ class DisparityPictureImplementation {
 };
 
 /// width: of the picture; pixel: of colours only.
-std::unique_ptr<DisparityPictureImplementation> make_disparity_picture_cpu(
-    Device& device, int width, DisparityPictureParameters::Kind kind, const PackedPixel& pixel);
-std::unique_ptr<DisparityPictureImplementation> make_disparity_picture_cuda(
-    Device& device, int width, DisparityPictureParameters::Kind kind, const PackedPixel& pixel);
+std::unique_ptr<DisparityPictureBackend> make_disparity_picture_cpu(Device& device, int width,
+                                                                    PictureParameters::Kind kind,
+                                                                    const PackedPixel& pixel);
+std::unique_ptr<DisparityPictureBackend> make_disparity_picture_cuda(Device& device, int width,
+                                                                     PictureParameters::Kind kind,
+                                                                     const PackedPixel& pixel);
 
-}  // namespace cudavision
+}  // namespace cudavision::sgm

@@ -8,10 +8,10 @@
 #include "cuda/pixels/samples.h"
 #include "cuda/sgm/disparitypicture_backend.h"
 
-namespace cudavision {
+namespace cudavision::sgm {
 namespace {
 
-class DisparityPictureCpu final : public DisparityPictureImplementation {
+class DisparityPictureCpu final : public DisparityPictureBackend {
  public:
   DisparityPictureCpu(int width, Kind kind, const PackedPixel& pixel)
       : width_(width), kind_(kind), pixel_(pixel) {}
@@ -58,9 +58,10 @@ class DisparityPictureCpu final : public DisparityPictureImplementation {
 
 }  // namespace
 
-std::unique_ptr<DisparityPictureImplementation> make_disparity_picture_cpu(
-    Device&, int width, DisparityPictureParameters::Kind kind, const PackedPixel& pixel) {
+std::unique_ptr<DisparityPictureBackend> make_disparity_picture_cpu(Device&, int width,
+                                                                    PictureParameters::Kind kind,
+                                                                    const PackedPixel& pixel) {
   return std::make_unique<DisparityPictureCpu>(width, kind, pixel);
 }
 
-}  // namespace cudavision
+}  // namespace cudavision::sgm

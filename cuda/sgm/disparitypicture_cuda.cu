@@ -6,7 +6,7 @@
 #include "cuda/core/tableuploader.h"
 #include "cuda/sgm/disparitypicture_backend.h"
 
-namespace cudavision {
+namespace cudavision::sgm {
 namespace {
 
 constexpr int threads = 256;
@@ -32,12 +32,12 @@ __device__ void store_word(std::uint8_t* to, std::uint16_t word) {
   to[1] = static_cast<std::uint8_t>(word >> 8);
 }
 
-template <DisparityPictureParameters::Kind kKind>
+template <PictureParameters::Kind kKind>
 __global__ void __launch_bounds__(threads)
     disparity_picture_kernel(const __grid_constant__ DisparityPictureArguments a) {
-  using Kind = DisparityPictureParameters::Kind;
-  let_next_launch_in();
-  wait_for_last_launch();
+  using Kind = PictureParameters::Kind;
+  launch_dependents();
+  grid_dependency_wait();
   const int x = static_cast<int>(blockIdx.x % a.blocks_per_row) * threads + threadIdx.x;
   const int y = static_cast<int>(blockIdx.x / a.blocks_per_row);
   if (x >= a.width)
@@ -61,7 +61,7 @@ __global__ void __launch_bounds__(threads)
 }
 
 using Kernel = Launcher<DisparityPictureArguments>::Kernel;
-using Kind = DisparityPictureParameters::Kind;
+using Kind = PictureParameters::Kind;
 
 Kernel kernel_for(Kind kind) {
   switch (kind) {
@@ -74,7 +74,7 @@ Kernel kernel_for(Kind kind) {
   }
 }
 
-class DisparityPictureCuda final : public DisparityPictureImplementation {
+class DisparityPictureCuda final : public DisparityPictureBackend {
  public:
   DisparityPictureCuda(Device& device, int width, Kind kind, const PackedPixel& pixel)
       : kernel_(kernel_for(kind)), launch_(device.stream(), kernel_) {
@@ -118,9 +118,10 @@ class DisparityPictureCuda final : public DisparityPictureImplementation {
 
 }  // namespace
 
-std::unique_ptr<DisparityPictureImplementation> make_disparity_picture_cuda(
-    Device& device, int width, DisparityPictureParameters::Kind kind, const PackedPixel& pixel) {
+std::unique_ptr<DisparityPictureBackend> make_disparity_picture_cuda(Device& device, int width,
+                                                                     PictureParameters::Kind kind,
+                                                                     const PackedPixel& pixel) {
   return std::make_unique<DisparityPictureCuda>(device, width, kind, pixel);
 }
 
-}  // namespace cudavision
+}  // namespace cudavision::sgm

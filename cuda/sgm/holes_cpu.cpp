@@ -26,11 +26,11 @@ bool fill_row(std::uint16_t* row, int width) {
 
 }  // namespace
 
-HolesCpu::HolesCpu(Device& device, const Problem& problem)
-    : problem_(problem), has_known_(device.allocate(static_cast<std::size_t>(problem.height))) {}
+HolesCpu::HolesCpu(Device& device, const Config& config)
+    : config_(config), has_known_(device.allocate(static_cast<std::size_t>(config.height))) {}
 
 void HolesCpu::run(std::uint16_t* map) const {
-  const int width = problem_.width, height = problem_.height;
+  const int width = config_.width, height = config_.height;
   auto* const has_known = has_known_.as<bool>();
   const auto row = [=](int y) { return map + std::int64_t{y} * width; };
   Bands(height).for_each([&](const Band& band) {

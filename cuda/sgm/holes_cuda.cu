@@ -37,8 +37,8 @@ __device__ std::uint16_t nearest(std::uint16_t value, std::uint16_t& carried) {
 }
 
 __global__ void __launch_bounds__(threads) rows_kernel(const __grid_constant__ HolesArguments a) {
-  let_next_launch_in();
-  wait_for_last_launch();
+  launch_dependents();
+  grid_dependency_wait();
   const int y = static_cast<int>(blockIdx.x) * (threads / 32) + threadIdx.x / 32;
   if (y >= a.height)
     return;
@@ -70,8 +70,8 @@ __global__ void __launch_bounds__(threads) rows_kernel(const __grid_constant__ H
 /// After the first pass a row has something known everywhere, or nowhere.
 __global__ void __launch_bounds__(threads)
     empty_rows_kernel(const __grid_constant__ HolesArguments a) {
-  let_next_launch_in();
-  wait_for_last_launch();
+  launch_dependents();
+  grid_dependency_wait();
   const int y = static_cast<int>(blockIdx.x);
   const auto row = [&](int number) { return a.map + static_cast<std::int64_t>(number) * a.width; };
   // Rows that another block fills at this moment had nothing known to the left of their last pixel.
@@ -92,10 +92,10 @@ __global__ void __launch_bounds__(threads)
     row(y)[x] = row(from)[x];
 }
 
-class Implementation final : public HolesCuda {
+class Backend final : public HolesCuda {
  public:
-  Implementation(Device& device, const Problem& problem, void* scratch)
-      : a_{nullptr, static_cast<std::uint16_t*>(scratch), problem.width, problem.height},
+  Backend(Device& device, const Config& config, void* scratch)
+      : a_{nullptr, static_cast<std::uint16_t*>(scratch), config.width, config.height},
         launch_(device.stream(), rows_kernel) {}
 
   void run(std::uint16_t* map) const override {
@@ -113,8 +113,8 @@ class Implementation final : public HolesCuda {
 
 }  // namespace
 
-std::unique_ptr<HolesCuda> make_holes_cuda(Device& device, const Problem& problem, void* scratch) {
-  return std::make_unique<Implementation>(device, problem, scratch);
+std::unique_ptr<HolesCuda> make_holes_cuda(Device& device, const Config& config, void* scratch) {
+  return std::make_unique<Backend>(device, config, scratch);
 }
 
 }  // namespace cudavision::sgm

@@ -43,8 +43,8 @@ struct MapPixel {
 };
 
 __global__ void __launch_bounds__(threads) median_kernel(const __grid_constant__ MapArguments a) {
-  let_next_launch_in();
-  wait_for_last_launch();
+  launch_dependents();
+  grid_dependency_wait();
   const MapPixel at(a);
   if (at.x >= a.width)
     return;
@@ -60,8 +60,8 @@ __global__ void __launch_bounds__(threads) median_kernel(const __grid_constant__
 }
 
 __global__ void __launch_bounds__(threads) check_kernel(const __grid_constant__ MapArguments a) {
-  let_next_launch_in();
-  wait_for_last_launch();
+  launch_dependents();
+  grid_dependency_wait();
   const MapPixel at(a);
   if (at.x >= a.width)
     return;
@@ -75,8 +75,8 @@ __global__ void __launch_bounds__(threads) check_kernel(const __grid_constant__ 
 }
 
 __global__ void __launch_bounds__(threads) write_kernel(const __grid_constant__ MapArguments a) {
-  let_next_launch_in();
-  wait_for_last_launch();
+  launch_dependents();
+  grid_dependency_wait();
   const MapPixel at(a);
   if (at.x >= a.width)
     return;
@@ -93,8 +93,8 @@ __global__ void __launch_bounds__(threads) write_kernel(const __grid_constant__ 
 
 __global__ void __launch_bounds__(threads)
     confidence_kernel(const __grid_constant__ MapArguments a) {
-  let_next_launch_in();
-  wait_for_last_launch();
+  launch_dependents();
+  grid_dependency_wait();
   const MapPixel at(a);
   if (at.x >= a.width)
     return;
@@ -102,14 +102,14 @@ __global__ void __launch_bounds__(threads)
       a.from[at.row + at.x] == unknown ? 0 : a.confidence[at.row + at.x];
 }
 
-class Implementation final : public MapsCuda {
+class Backend final : public MapsCuda {
  public:
-  Implementation(Device& device, const Problem& problem)
-      : minimum_(problem.minimum), launch_(device.stream(), median_kernel) {
-    a_.width = problem.width;
-    a_.height = problem.height;
-    a_.blocks_per_row = (problem.width + threads - 1) / threads;
-    a_.libsgm = problem.compatibility == SgmParameters::Compatibility::libsgm;
+  Backend(Device& device, const Config& config)
+      : minimum_(config.minimum), launch_(device.stream(), median_kernel) {
+    a_.width = config.width;
+    a_.height = config.height;
+    a_.blocks_per_row = (config.width + threads - 1) / threads;
+    a_.libsgm = config.compatibility == Parameters::Compatibility::libsgm;
   }
 
   void median(const std::uint16_t* from, std::uint16_t* to) const override {
@@ -165,8 +165,8 @@ class Implementation final : public MapsCuda {
 
 }  // namespace
 
-std::unique_ptr<MapsCuda> make_maps_cuda(Device& device, const Problem& problem) {
-  return std::make_unique<Implementation>(device, problem);
+std::unique_ptr<MapsCuda> make_maps_cuda(Device& device, const Config& config) {
+  return std::make_unique<Backend>(device, config);
 }
 
 }  // namespace cudavision::sgm

@@ -18,10 +18,10 @@ void median_row(const std::uint16_t* above, const std::uint16_t* row, const std:
 
 }  // namespace
 
-void median_cpu(const Problem& problem, const std::uint16_t* from, std::uint16_t* to) {
-  const int width = problem.width, height = problem.height;
+void median_cpu(const Config& config, const std::uint16_t* from, std::uint16_t* to) {
+  const int width = config.width, height = config.height;
   const std::uint16_t outermost =
-      problem.compatibility == SgmParameters::Compatibility::libsgm ? 0 : unknown;
+      config.compatibility == Parameters::Compatibility::libsgm ? 0 : unknown;
   Bands(height).for_each([&](const Band& band) {
     for (int y = band.begin; y < band.end; ++y) {
       const std::uint16_t* const row = from + std::int64_t{y} * width;

@@ -4,11 +4,11 @@
 #include "cuda/sgm/sgmstereo.h"
 #include "cuda/sgm/stages.h"
 
-namespace cudavision {
+namespace cudavision::sgm {
 namespace {
 
-using Census = SgmParameters::Census;
-using Compatibility = SgmParameters::Compatibility;
+using Census = Parameters::Census;
+using Compatibility = Parameters::Compatibility;
 
 constexpr int disparity_step = 32, most_disparities = 1024;
 constexpr int furthest = 2047;  // in pixels; sixteenths of them fit 16 bits
@@ -18,7 +18,7 @@ std::string text(int number) {
   return std::to_string(number);
 }
 
-std::string wrong_search(const SgmParameters& parameters) {
+std::string wrong_search(const Parameters& parameters) {
   const int count = parameters.disparities;
   if (count < disparity_step || count > most_disparities || count % disparity_step != 0)
     return "num-disparities is " + text(count) + "; make it a multiple of 32 from 32 to 1024";
@@ -40,7 +40,7 @@ std::string wrong_search(const SgmParameters& parameters) {
   return {};
 }
 
-std::string wrong_penalties(const SgmParameters& parameters) {
+std::string wrong_penalties(const Parameters& parameters) {
   const int bits = census_bits(parameters.census);
   const int largest = largest_cost - bits;
   if (parameters.p2 < 2 || parameters.p2 > largest)
@@ -52,7 +52,7 @@ std::string wrong_penalties(const SgmParameters& parameters) {
   return {};
 }
 
-std::string wrong_refinement(const SgmParameters& parameters) {
+std::string wrong_refinement(const Parameters& parameters) {
   if (!(parameters.uniqueness >= 0 && parameters.uniqueness <= 1))
     return "uniqueness is " + std::to_string(parameters.uniqueness) + "; make it 0 to 1";
   if (parameters.lr_max_diff < -1 || parameters.lr_max_diff > 1024)
@@ -68,7 +68,7 @@ std::string wrong_refinement(const SgmParameters& parameters) {
 
 }  // namespace
 
-bool SgmParameters::operator==(const SgmParameters& other) const noexcept {
+bool Parameters::operator==(const Parameters& other) const noexcept {
   return disparities == other.disparities && minimum == other.minimum && paths == other.paths &&
          census == other.census && compatibility == other.compatibility && p1 == other.p1 &&
          p2 == other.p2 && uniqueness == other.uniqueness && lr_max_diff == other.lr_max_diff &&
@@ -89,39 +89,37 @@ int census_bits(Census census) noexcept {
   return 0;
 }
 
-std::string wrong_with(const SgmParameters& parameters) {
+std::string wrong_with(const Parameters& parameters) {
   for (const auto& wrong : {wrong_search, wrong_penalties, wrong_refinement})
     if (std::string words = wrong(parameters); !words.empty())
       return words;
   return {};
 }
 
-DisparityScale disparity_scale(const SgmParameters& parameters) noexcept {
+DisparityScale disparity_scale(const Parameters& parameters) noexcept {
   const bool whole = parameters.compatibility == Compatibility::libsgm && !parameters.subpixel;
   const int per_pixel = whole ? 1 : 16;
   return {per_pixel, static_cast<std::uint16_t>((parameters.minimum - 1) * per_pixel)};
 }
 
-namespace sgm {
-
-int Problem::feature_bytes() const noexcept {
+int Config::feature_bytes() const noexcept {
   return census_bits(census) > 32 ? 8 : 4;
 }
 
-Problem problem_of(const FrameLayout& layout, const SgmParameters& parameters) {
-  Problem problem;
-  problem.width = layout.width;
-  problem.height = layout.height;
-  problem.bits = layout.bits;
-  problem.disparities = parameters.disparities;
-  problem.minimum = parameters.minimum;
-  problem.paths = parameters.paths;
-  problem.census = parameters.census;
-  problem.compatibility = parameters.compatibility;
-  return problem;
+Config config_of(const FrameLayout& layout, const Parameters& parameters) {
+  Config config;
+  config.width = layout.width;
+  config.height = layout.height;
+  config.bits = layout.bits;
+  config.disparities = parameters.disparities;
+  config.minimum = parameters.minimum;
+  config.paths = parameters.paths;
+  config.census = parameters.census;
+  config.compatibility = parameters.compatibility;
+  return config;
 }
 
-Penalties penalties_for(const SgmParameters& parameters) {
+Penalties penalties_for(const Parameters& parameters) {
   const bool adaptive = parameters.adaptive_p2 && parameters.compatibility == Compatibility::none;
   Penalties penalties;
   penalties.p1 = parameters.p1;
@@ -133,5 +131,4 @@ Penalties penalties_for(const SgmParameters& parameters) {
   return penalties;
 }
 
-}  // namespace sgm
-}  // namespace cudavision
+}  // namespace cudavision::sgm

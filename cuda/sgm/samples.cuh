@@ -5,8 +5,8 @@
 
 #include <cstdint>
 
-#include "cuda/histequalize/arithmetic.h"
 #include "cuda/pixels/luminance.h"
+#include "cuda/pixels/sample_math.h"
 
 namespace cudavision::sgm {
 

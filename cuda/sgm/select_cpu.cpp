@@ -104,19 +104,19 @@ void select_row(const std::uint16_t* sums, int width, const Rules& rules, const 
 
 }  // namespace
 
-SelectCpu::SelectCpu(Device& device, const Problem& problem)
-    : problem_(problem), bands_(problem.height) {
+SelectCpu::SelectCpu(Device& device, const Config& config)
+    : config_(config), bands_(config.height) {
   for (int band = 0; band < bands_.count(); ++band)
     scratch_.push_back(device.allocate(
         2 * sizeof(std::uint16_t) *
-        (static_cast<std::size_t>(problem.width) + static_cast<std::size_t>(problem.disparities))));
+        (static_cast<std::size_t>(config.width) + static_cast<std::size_t>(config.disparities))));
 }
 
 void SelectCpu::run(const std::uint16_t* sums, float uniqueness, bool subpixel,
                     const Stages::Winners& winners) const {
-  const int width = problem_.width, disparities = problem_.disparities;
+  const int width = config_.width, disparities = config_.disparities;
   const Rules rules{disparities, uniqueness, subpixel,
-                    problem_.compatibility == SgmParameters::Compatibility::libsgm};
+                    config_.compatibility == Parameters::Compatibility::libsgm};
   bands_.for_each([&](const Band& band) {
     auto* const memory = scratch_[static_cast<std::size_t>(band.number)].as<std::uint16_t>();
     // Pixels that would lie left of the right picture have places, too, which nobody looks at.

@@ -209,8 +209,8 @@ template <class Plan>
 __global__ void __launch_bounds__(Plan::threads)
     select_kernel(const __grid_constant__ SelectArguments a) {
   extern __shared__ uint4 select_shared[];
-  let_next_launch_in();
-  wait_for_last_launch();
+  launch_dependents();
+  grid_dependency_wait();
   auto* const found = reinterpret_cast<std::uint32_t*>(select_shared + Plan::numbers);
   std::uint32_t* const bests = found + Plan::columns;
   const int thread = static_cast<int>(threadIdx.x);
@@ -276,22 +276,22 @@ __global__ void __launch_bounds__(Plan::threads)
     a.winners.right[row + p] = static_cast<std::uint16_t>(bests[Plan::slot_of(p)] & 1023);
 }
 
-class Implementation final : public SelectCuda {
+class Backend final : public SelectCuda {
  public:
-  Implementation(Device& device, const Problem& problem)
-      : height_(problem.height), launch_(device.stream(), select_kernel<RowPlan<4, 256>>) {
-    a_.libsgm = problem.compatibility == SgmParameters::Compatibility::libsgm;
-    a_.width = problem.width;
-    a_.disparities = problem.disparities;
+  Backend(Device& device, const Config& config)
+      : height_(config.height), launch_(device.stream(), select_kernel<RowPlan<4, 256>>) {
+    a_.libsgm = config.compatibility == Parameters::Compatibility::libsgm;
+    a_.width = config.width;
+    a_.disparities = config.disparities;
     // Small blocks share a multiprocessor better, but few of them do not fill it.
-    const bool many = problem.height >= many_rows;
-    if (problem.disparities <= 64)
+    const bool many = config.height >= many_rows;
+    if (config.disparities <= 64)
       many ? choose<RowPlan<2, 128>>() : choose<RowPlan<2, 256>>();
-    else if (problem.disparities <= 128)
+    else if (config.disparities <= 128)
       many ? choose<RowPlan<4, 128>>() : choose<RowPlan<4, 256>>();
-    else if (problem.disparities <= 256)
+    else if (config.disparities <= 256)
       choose<RowPlan<8, 256>>();
-    else if (problem.disparities <= 512)
+    else if (config.disparities <= 512)
       choose<RowPlan<16, 256>>();
     else
       choose<RowPlan<32, 256>>();
@@ -329,8 +329,8 @@ class Implementation final : public SelectCuda {
 
 }  // namespace
 
-std::unique_ptr<SelectCuda> make_select_cuda(Device& device, const Problem& problem) {
-  return std::make_unique<Implementation>(device, problem);
+std::unique_ptr<SelectCuda> make_select_cuda(Device& device, const Config& config) {
+  return std::make_unique<Backend>(device, config);
 }
 
 }  // namespace cudavision::sgm

@@ -6,7 +6,7 @@
 #include "cuda/core/layoutcheck.h"
 #include "cuda/sgm/stages.h"
 
-namespace cudavision {
+namespace cudavision::sgm {
 namespace {
 
 constexpr char operation[] = "semi-global matching";
@@ -15,7 +15,7 @@ constexpr char operation[] = "semi-global matching";
   cudavision::refuse(operation, what);
 }
 
-void check_parameters(const SgmParameters& parameters) {
+void check_parameters(const Parameters& parameters) {
   if (const std::string wrong = wrong_with(parameters); !wrong.empty())
     refuse(wrong);
 }
@@ -33,7 +33,7 @@ void check_pair(const FrameLayout& left, const FrameLayout& right) {
 }
 
 /// Whether an object made for one set of parameters can work with the other.
-bool fit_one_object(const SgmParameters& a, const SgmParameters& b) {
+bool fit_one_object(const Parameters& a, const Parameters& b) {
   return a.disparities == b.disparities && a.minimum == b.minimum && a.paths == b.paths &&
          a.census == b.census && a.compatibility == b.compatibility;
 }
@@ -41,10 +41,10 @@ bool fit_one_object(const SgmParameters& a, const SgmParameters& b) {
 /// What the stages hand on to each other, in one piece of memory.
 class Workspace {
  public:
-  Workspace(Device& device, const sgm::Problem& problem) {
-    const auto pixels = static_cast<std::size_t>(problem.pixels());
-    const auto feature_bytes = static_cast<std::size_t>(problem.feature_bytes());
-    const std::size_t sums_at = reserve(2 * pixels * static_cast<std::size_t>(problem.disparities));
+  Workspace(Device& device, const Config& config) {
+    const auto pixels = static_cast<std::size_t>(config.pixels());
+    const auto feature_bytes = static_cast<std::size_t>(config.feature_bytes());
+    const std::size_t sums_at = reserve(2 * pixels * static_cast<std::size_t>(config.disparities));
     const std::size_t left_at = reserve(pixels * feature_bytes);
     const std::size_t right_at = reserve(pixels * feature_bytes);
     const std::size_t maps_at[] = {reserve(2 * pixels), reserve(2 * pixels), reserve(2 * pixels),
@@ -85,31 +85,31 @@ class Workspace {
 
 }  // namespace
 
-std::unique_ptr<sgm::Stages> sgm::make_stages(Device& device, const Problem& problem) {
+std::unique_ptr<Stages> make_stages(Device& device, const Config& config) {
 #ifdef CUDAVISION_HAVE_CUDA
-  if (device.backend() == Backend::cuda)
-    return make_stages_cuda(device, problem);
+  if (device.kind() == DeviceKind::cuda)
+    return make_stages_cuda(device, config);
 #endif
-  return make_stages_cpu(device, problem);
+  return make_stages_cpu(device, config);
 }
 
 class SgmStereo::State {
  public:
   State(Device& device, const FrameLayout& left, const FrameLayout& right,
-        const SgmParameters& parameters)
+        const Parameters& parameters)
       : left_luminance_(device, left, operation),
         right_luminance_(device, right, operation),
-        problem_(sgm::problem_of(left, parameters)),
-        work_(device, problem_),
-        stages_(sgm::make_stages(device, problem_)) {
+        config_(config_of(left, parameters)),
+        work_(device, config_),
+        stages_(make_stages(device, config_)) {
     set(parameters);
   }
 
-  const SgmParameters& parameters() const { return parameters_; }
+  const Parameters& parameters() const { return parameters_; }
 
-  void set(const SgmParameters& parameters) {
+  void set(const Parameters& parameters) {
     parameters_ = parameters;
-    penalties_ = sgm::penalties_for(parameters);
+    penalties_ = penalties_for(parameters);
   }
 
   void run(const ConstFrame& left, const ConstFrame& right, View<std::uint8_t> disparity,
@@ -129,9 +129,9 @@ class SgmStereo::State {
 
  private:
   void check_output(const View<std::uint8_t>& out, int bytes, const char* what) const {
-    if (!out || out.width != bytes * problem_.width || out.height != problem_.height)
-      refuse(std::string("the ") + what + " need " + std::to_string(problem_.height) + " rows of " +
-             std::to_string(bytes * problem_.width) + " bytes");
+    if (!out || out.width != bytes * config_.width || out.height != config_.height)
+      refuse(std::string("the ") + what + " need " + std::to_string(config_.height) + " rows of " +
+             std::to_string(bytes * config_.width) + " bytes");
   }
 
   void match(const SamplePlane& left, const SamplePlane& right, std::uint8_t* confidence) {
@@ -150,7 +150,7 @@ class SgmStereo::State {
       std::swap(work_.right, work_.other_right);
     }
     // libSGM's check removes black pixels even where it compares nothing.
-    const bool libsgm = problem_.compatibility == SgmParameters::Compatibility::libsgm;
+    const bool libsgm = config_.compatibility == Parameters::Compatibility::libsgm;
     if (parameters_.lr_max_diff >= 0 || libsgm)
       stages_->check(picture, work_.right, parameters_.subpixel, parameters_.lr_max_diff,
                      work_.left);
@@ -161,15 +161,15 @@ class SgmStereo::State {
   }
 
   Luminance left_luminance_, right_luminance_;
-  sgm::Problem problem_;
+  Config config_;
   Workspace work_;
-  std::unique_ptr<sgm::Stages> stages_;
-  SgmParameters parameters_;
-  sgm::Penalties penalties_;
+  std::unique_ptr<Stages> stages_;
+  Parameters parameters_;
+  Penalties penalties_;
 };
 
 SgmStereo::SgmStereo(Device& device, const FrameLayout& left, const FrameLayout& right,
-                     const SgmParameters& parameters) {
+                     const Parameters& parameters) {
   check_pair(left, right);
   check_parameters(parameters);
   state_ = std::make_unique<State>(device, left, right, parameters);
@@ -177,7 +177,7 @@ SgmStereo::SgmStereo(Device& device, const FrameLayout& left, const FrameLayout&
 
 SgmStereo::~SgmStereo() = default;
 
-void SgmStereo::set_parameters(const SgmParameters& parameters) {
+void SgmStereo::set_parameters(const Parameters& parameters) {
   if (parameters == state_->parameters())
     return;
   check_parameters(parameters);
@@ -193,4 +193,4 @@ void SgmStereo::run(const ConstFrame& left, const ConstFrame& right, View<std::u
   state_->run(left, right, disparity, confidence);
 }
 
-}  // namespace cudavision
+}  // namespace cudavision::sgm

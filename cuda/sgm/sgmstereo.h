@@ -16,9 +16,9 @@
 /// at (x − d − minimum, y) of the right one; both are rectified. stages.h defines each step. They
 /// follow each other so: census of both, aggregate, select, median of both maps, check,
 /// remove_speckles, write_confidence, fill_holes, write; what is off is left out.
-namespace cudavision {
+namespace cudavision::sgm {
 
-struct SgmParameters {
+struct Parameters {
   enum class Census : std::uint8_t {
     symmetric_9x7,   ///< 31 bits, pairs of pixels opposite each other (as libSGM)
     neighbours_9x7,  ///< 62 bits, each neighbour beside the centre
@@ -47,23 +47,23 @@ struct SgmParameters {
   bool fill_holes = false;
   bool adaptive_p2 = true;  ///< p2 falls where the left picture has an edge
 
-  bool operator==(const SgmParameters& other) const noexcept;
-  bool operator!=(const SgmParameters& other) const noexcept { return !(*this == other); }
+  bool operator==(const Parameters& other) const noexcept;
+  bool operator!=(const Parameters& other) const noexcept { return !(*this == other); }
 };
 
 /// Bits of a census feature.
-int census_bits(SgmParameters::Census census) noexcept;
+int census_bits(Parameters::Census census) noexcept;
 
 /// What is wrong with parameters, in words that name the remedy and speak of them by the names of
 /// the element's properties (p1, p2, num-disparities, min-disparity…); empty where nothing is.
-std::string wrong_with(const SgmParameters& parameters);
+std::string wrong_with(const Parameters& parameters);
 
 /// The numbers in a map of disparities: 16-bit two's complement.
 struct DisparityScale {
   int per_pixel;          ///< 16; 1 in compatibility without subpixel
   std::uint16_t invalid;  ///< (minimum − 1)·per_pixel: below all that are searched
 };
-DisparityScale disparity_scale(const SgmParameters& parameters) noexcept;
+DisparityScale disparity_scale(const Parameters& parameters) noexcept;
 
 class SgmStereo {
  public:
@@ -72,12 +72,12 @@ class SgmStereo {
   /// GPU 2·disparities times height or 6 times width, whichever is more. Throws
   /// invalid_argument, or out_of_memory with the number of bytes that it takes.
   SgmStereo(Device& device, const FrameLayout& left, const FrameLayout& right,
-            const SgmParameters& parameters);
+            const Parameters& parameters);
   ~SgmStereo();
 
   /// Takes effect with the next run(). Never allocates; throws invalid_argument and keeps the last
   /// valid set, also where the new one would need another object.
-  void set_parameters(const SgmParameters& parameters);
+  void set_parameters(const Parameters& parameters);
 
   /// disparity: width·height words in the machine's byte order, as rows of 2·width bytes.
   /// confidence: width·height bytes, 255·(how much worse the second best is), 0 where the disparity
@@ -90,4 +90,4 @@ class SgmStereo {
   std::unique_ptr<State> state_;
 };
 
-}  // namespace cudavision
+}  // namespace cudavision::sgm

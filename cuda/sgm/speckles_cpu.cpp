@@ -16,10 +16,10 @@ using Number = std::uint32_t;
 
 class Regions {
  public:
-  Regions(const Problem& problem, int most_step, const std::uint16_t* map, Number* parents,
+  Regions(const Config& config, int most_step, const std::uint16_t* map, Number* parents,
           Number* counts)
-      : width_(problem.width),
-        height_(problem.height),
+      : width_(config.width),
+        height_(config.height),
         most_step_(most_step),
         map_(map),
         parents_(parents),
@@ -89,16 +89,16 @@ class Regions {
 
 }  // namespace
 
-SpecklesCpu::SpecklesCpu(Device& device, const Problem& problem)
-    : problem_(problem),
-      parents_(device.allocate(sizeof(Number) * static_cast<std::size_t>(problem.pixels()))),
-      counts_(device.allocate(sizeof(Number) * static_cast<std::size_t>(problem.pixels()))) {}
+SpecklesCpu::SpecklesCpu(Device& device, const Config& config)
+    : config_(config),
+      parents_(device.allocate(sizeof(Number) * static_cast<std::size_t>(config.pixels()))),
+      counts_(device.allocate(sizeof(Number) * static_cast<std::size_t>(config.pixels()))) {}
 
 void SpecklesCpu::run(int size, int most_step, std::uint16_t* map) const {
-  const Regions regions(problem_, most_step, map, parents_.as<Number>(), counts_.as<Number>());
+  const Regions regions(config_, most_step, map, parents_.as<Number>(), counts_.as<Number>());
   regions.find();
-  const auto width = static_cast<Number>(problem_.width);
-  for (int y = 0; y < problem_.height; ++y)
+  const auto width = static_cast<Number>(config_.width);
+  for (int y = 0; y < config_.height; ++y)
     for (Number i = regions.row(y); i < regions.row(y) + width; ++i)
       if (map[i] != unknown && regions.size(i) <= static_cast<Number>(size))
         map[i] = unknown;

@@ -76,8 +76,8 @@ __global__ void __launch_bounds__(threads)
   __shared__ std::uint16_t map[threads];
   __shared__ std::uint32_t parents[threads];
   __shared__ std::uint32_t counts[threads];
-  let_next_launch_in();
-  wait_for_last_launch();
+  launch_dependents();
+  grid_dependency_wait();
   const TilePixel at(a);
   const std::uint32_t own = threadIdx.x;
   const std::uint16_t value = at.inside ? a.map[at.number] : unknown;
@@ -106,8 +106,8 @@ __global__ void __launch_bounds__(threads)
 
 __global__ void __launch_bounds__(threads)
     borders_kernel(const __grid_constant__ SpecklesArguments a) {
-  let_next_launch_in();
-  wait_for_last_launch();
+  launch_dependents();
+  grid_dependency_wait();
   const TilePixel at(a);
   if (!at.inside)
     return;
@@ -121,8 +121,8 @@ __global__ void __launch_bounds__(threads)
 
 __global__ void __launch_bounds__(threads)
     counts_kernel(const __grid_constant__ SpecklesArguments a) {
-  let_next_launch_in();
-  wait_for_last_launch();
+  launch_dependents();
+  grid_dependency_wait();
   const TilePixel at(a);
   if (!at.inside)
     return;
@@ -140,23 +140,23 @@ __global__ void __launch_bounds__(threads)
 
 __global__ void __launch_bounds__(threads)
     remove_kernel(const __grid_constant__ SpecklesArguments a) {
-  let_next_launch_in();
-  wait_for_last_launch();
+  launch_dependents();
+  grid_dependency_wait();
   const TilePixel at(a);
   if (at.inside && a.map[at.number] != unknown &&
       a.counts[root_of<false>(a.parents, at.number)] <= a.size)
     a.map[at.number] = unknown;
 }
 
-class Implementation final : public SpecklesCuda {
+class Backend final : public SpecklesCuda {
  public:
-  Implementation(Device& device, const Problem& problem, void* scratch)
+  Backend(Device& device, const Config& config, void* scratch)
       : launch_(device.stream(), tiles_kernel) {
     a_.parents = static_cast<std::uint32_t*>(scratch);
-    a_.counts = a_.parents + problem.pixels();
-    a_.width = problem.width;
-    a_.height = problem.height;
-    a_.tiles = (problem.width + tile_width - 1) / tile_width;
+    a_.counts = a_.parents + config.pixels();
+    a_.width = config.width;
+    a_.height = config.height;
+    a_.tiles = (config.width + tile_width - 1) / tile_width;
   }
 
   void run(int size, int most_step, std::uint16_t* map) const override {
@@ -177,9 +177,9 @@ class Implementation final : public SpecklesCuda {
 
 }  // namespace
 
-std::unique_ptr<SpecklesCuda> make_speckles_cuda(Device& device, const Problem& problem,
+std::unique_ptr<SpecklesCuda> make_speckles_cuda(Device& device, const Config& config,
                                                  void* scratch) {
-  return std::make_unique<Implementation>(device, problem, scratch);
+  return std::make_unique<Backend>(device, config, scratch);
 }
 
 }  // namespace cudavision::sgm

@@ -16,15 +16,15 @@
 namespace cudavision::sgm {
 
 /// What the stages are built for.
-struct Problem {
+struct Config {
   int width = 0;
   int height = 0;
   int bits = 8;  ///< of the samples
   int disparities = 128;
   int minimum = 0;
   int paths = 8;
-  SgmParameters::Census census = SgmParameters::Census::symmetric_9x7;
-  SgmParameters::Compatibility compatibility = SgmParameters::Compatibility::none;
+  Parameters::Census census = Parameters::Census::symmetric_9x7;
+  Parameters::Compatibility compatibility = Parameters::Compatibility::none;
 
   std::int64_t pixels() const noexcept { return static_cast<std::int64_t>(width) * height; }
   /// 8 where a census feature has more than 32 bits, else 4.
@@ -32,7 +32,7 @@ struct Problem {
 };
 
 /// layout: of the left pictures.
-Problem problem_of(const FrameLayout& layout, const SgmParameters& parameters);
+Config config_of(const FrameLayout& layout, const Parameters& parameters);
 
 /// P1, and P2 by the step of the luminance between a pixel and the one before it on the path:
 /// p2[|step| >> (bits − 8)].
@@ -41,7 +41,7 @@ struct Penalties {
   std::array<std::uint8_t, 256> p2{};
 };
 /// max(P1 + 1, 16·P2 div (16 + step)), or P2 everywhere where it is not adaptive.
-Penalties penalties_for(const SgmParameters& parameters);
+Penalties penalties_for(const Parameters& parameters);
 
 /// Maps hold disparities from the minimum of the search on, in sixteenths of a pixel; in
 /// compatibility without subpixel in pixels. The right map is in pixels always.
@@ -126,8 +126,8 @@ class Stages {
 };
 
 /// Those of the device's backend.
-std::unique_ptr<Stages> make_stages(Device& device, const Problem& problem);
-std::unique_ptr<Stages> make_stages_cpu(Device& device, const Problem& problem);
-std::unique_ptr<Stages> make_stages_cuda(Device& device, const Problem& problem);
+std::unique_ptr<Stages> make_stages(Device& device, const Config& config);
+std::unique_ptr<Stages> make_stages_cpu(Device& device, const Config& config);
+std::unique_ptr<Stages> make_stages_cuda(Device& device, const Config& config);
 
 }  // namespace cudavision::sgm

@@ -6,13 +6,13 @@ namespace {
 
 class StagesCpu final : public Stages {
  public:
-  StagesCpu(Device& device, const Problem& problem)
-      : problem_(problem),
-        census_(device, problem),
-        aggregate_(device, problem),
-        select_(device, problem),
-        speckles_(device, problem),
-        holes_(device, problem) {}
+  StagesCpu(Device& device, const Config& config)
+      : config_(config),
+        census_(device, config),
+        aggregate_(device, config),
+        select_(device, config),
+        speckles_(device, config),
+        holes_(device, config) {}
 
   void census(const SamplePlane& picture, void* features) override {
     census_.run(picture, features);
@@ -26,27 +26,27 @@ class StagesCpu final : public Stages {
     select_.run(sums, uniqueness, subpixel, winners);
   }
   void median(const std::uint16_t* from, std::uint16_t* to) override {
-    median_cpu(problem_, from, to);
+    median_cpu(config_, from, to);
   }
   void check(const SamplePlane& picture, const std::uint16_t* right, bool subpixel, int max_diff,
              std::uint16_t* left) override {
-    check_cpu(problem_, picture, right, subpixel, max_diff, left);
+    check_cpu(config_, picture, right, subpixel, max_diff, left);
   }
   void remove_speckles(int size, int most_step, std::uint16_t* map) override {
     speckles_.run(size, most_step, map);
   }
   void write(const std::uint16_t* map, const DisparityScale& scale,
              View<std::uint8_t> disparity) override {
-    write_cpu(problem_, map, scale, disparity);
+    write_cpu(config_, map, scale, disparity);
   }
   void write_confidence(const std::uint16_t* map, const std::uint8_t* confidence,
                         View<std::uint8_t> out) override {
-    write_confidence_cpu(problem_, map, confidence, out);
+    write_confidence_cpu(config_, map, confidence, out);
   }
   void fill_holes(std::uint16_t* map) override { holes_.run(map); }
 
  private:
-  Problem problem_;
+  Config config_;
   CensusCpu census_;
   AggregateCpu aggregate_;
   SelectCpu select_;
@@ -56,8 +56,8 @@ class StagesCpu final : public Stages {
 
 }  // namespace
 
-std::unique_ptr<Stages> make_stages_cpu(Device& device, const Problem& problem) {
-  return std::make_unique<StagesCpu>(device, problem);
+std::unique_ptr<Stages> make_stages_cpu(Device& device, const Config& config) {
+  return std::make_unique<StagesCpu>(device, config);
 }
 
 }  // namespace cudavision::sgm

@@ -15,14 +15,14 @@ namespace cudavision::sgm {
 
 class CensusCpu {
  public:
-  CensusCpu(Device& device, const Problem& problem);
+  CensusCpu(Device& device, const Config& config);
   void run(const SamplePlane& picture, void* features) const;
 
  private:
   template <class Value>
   void run_as(const SamplePlane& picture, std::uint8_t* features) const;
 
-  Problem problem_;
+  Config config_;
   Bands bands_;
   std::vector<Buffer> scratch_;  // of each band
 };
@@ -32,7 +32,7 @@ class VerticalPaths;
 
 class AggregateCpu {
  public:
-  AggregateCpu(Device& device, const Problem& problem);
+  AggregateCpu(Device& device, const Config& config);
   ~AggregateCpu();
   void run(const SamplePlane& picture, const void* left, const void* right,
            const Penalties& penalties, std::uint16_t* sums) const;
@@ -44,44 +44,44 @@ class AggregateCpu {
 
 class SelectCpu {
  public:
-  SelectCpu(Device& device, const Problem& problem);
+  SelectCpu(Device& device, const Config& config);
   void run(const std::uint16_t* sums, float uniqueness, bool subpixel,
            const Stages::Winners& winners) const;
 
  private:
-  Problem problem_;
+  Config config_;
   Bands bands_;
   std::vector<Buffer> scratch_;  // of each band
 };
 
-void median_cpu(const Problem& problem, const std::uint16_t* from, std::uint16_t* to);
+void median_cpu(const Config& config, const std::uint16_t* from, std::uint16_t* to);
 
-void check_cpu(const Problem& problem, const SamplePlane& picture, const std::uint16_t* right,
+void check_cpu(const Config& config, const SamplePlane& picture, const std::uint16_t* right,
                bool subpixel, int max_diff, std::uint16_t* left);
 
 class SpecklesCpu {
  public:
-  SpecklesCpu(Device& device, const Problem& problem);
+  SpecklesCpu(Device& device, const Config& config);
   void run(int size, int most_step, std::uint16_t* map) const;
 
  private:
-  Problem problem_;
+  Config config_;
   Buffer parents_, counts_;
 };
 
 class HolesCpu {
  public:
-  HolesCpu(Device& device, const Problem& problem);
+  HolesCpu(Device& device, const Config& config);
   void run(std::uint16_t* map) const;
 
  private:
-  Problem problem_;
+  Config config_;
   Buffer has_known_;  // of each row
 };
 
-void write_cpu(const Problem& problem, const std::uint16_t* map, const DisparityScale& scale,
+void write_cpu(const Config& config, const std::uint16_t* map, const DisparityScale& scale,
                View<std::uint8_t> disparity);
-void write_confidence_cpu(const Problem& problem, const std::uint16_t* map,
+void write_confidence_cpu(const Config& config, const std::uint16_t* map,
                           const std::uint8_t* confidence, View<std::uint8_t> out);
 
 }  // namespace cudavision::sgm

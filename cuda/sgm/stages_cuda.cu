@@ -9,14 +9,14 @@ namespace {
 
 class StagesCuda final : public Stages {
  public:
-  StagesCuda(Device& device, const Problem& problem)
-      : scratch_(device.allocate(8 * static_cast<std::size_t>(problem.pixels()))),
-        census_(make_census_cuda(device, problem)),
-        aggregate_(make_aggregate_cuda(device, problem, scratch_.data())),
-        select_(make_select_cuda(device, problem)),
-        maps_(make_maps_cuda(device, problem)),
-        speckles_(make_speckles_cuda(device, problem, scratch_.data())),
-        holes_(make_holes_cuda(device, problem, scratch_.data())) {}
+  StagesCuda(Device& device, const Config& config)
+      : scratch_(device.allocate(8 * static_cast<std::size_t>(config.pixels()))),
+        census_(make_census_cuda(device, config)),
+        aggregate_(make_aggregate_cuda(device, config, scratch_.data())),
+        select_(make_select_cuda(device, config)),
+        maps_(make_maps_cuda(device, config)),
+        speckles_(make_speckles_cuda(device, config, scratch_.data())),
+        holes_(make_holes_cuda(device, config, scratch_.data())) {}
 
   void census(const SamplePlane& picture, void* features) override {
     census_->run(picture, features);
@@ -59,8 +59,8 @@ class StagesCuda final : public Stages {
 
 }  // namespace
 
-std::unique_ptr<Stages> make_stages_cuda(Device& device, const Problem& problem) {
-  return std::make_unique<StagesCuda>(device, problem);
+std::unique_ptr<Stages> make_stages_cuda(Device& device, const Config& config) {
+  return std::make_unique<StagesCuda>(device, config);
 }
 
 }  // namespace cudavision::sgm

@@ -15,7 +15,7 @@ class CensusCuda {
   virtual ~CensusCuda() = default;
   virtual void run(const SamplePlane& picture, void* features) const = 0;
 };
-std::unique_ptr<CensusCuda> make_census_cuda(Device& device, const Problem& problem);
+std::unique_ptr<CensusCuda> make_census_cuda(Device& device, const Config& config);
 
 class AggregateCuda {
  public:
@@ -24,7 +24,7 @@ class AggregateCuda {
                    const Penalties& penalties, std::uint16_t* sums) const = 0;
 };
 /// scratch: 8 bytes for each pixel.
-std::unique_ptr<AggregateCuda> make_aggregate_cuda(Device& device, const Problem& problem,
+std::unique_ptr<AggregateCuda> make_aggregate_cuda(Device& device, const Config& config,
                                                    void* scratch);
 
 class SelectCuda {
@@ -33,7 +33,7 @@ class SelectCuda {
   virtual void run(const std::uint16_t* sums, float uniqueness, bool subpixel,
                    const Stages::Winners& winners) const = 0;
 };
-std::unique_ptr<SelectCuda> make_select_cuda(Device& device, const Problem& problem);
+std::unique_ptr<SelectCuda> make_select_cuda(Device& device, const Config& config);
 
 /// What looks at each pixel of a map once.
 class MapsCuda {
@@ -47,7 +47,7 @@ class MapsCuda {
   virtual void write_confidence(const std::uint16_t* map, const std::uint8_t* confidence,
                                 View<std::uint8_t> out) const = 0;
 };
-std::unique_ptr<MapsCuda> make_maps_cuda(Device& device, const Problem& problem);
+std::unique_ptr<MapsCuda> make_maps_cuda(Device& device, const Config& config);
 
 class SpecklesCuda {
  public:
@@ -55,7 +55,7 @@ class SpecklesCuda {
   virtual void run(int size, int most_step, std::uint16_t* map) const = 0;
 };
 /// scratch: 8 bytes for each pixel.
-std::unique_ptr<SpecklesCuda> make_speckles_cuda(Device& device, const Problem& problem,
+std::unique_ptr<SpecklesCuda> make_speckles_cuda(Device& device, const Config& config,
                                                  void* scratch);
 
 class HolesCuda {
@@ -64,6 +64,6 @@ class HolesCuda {
   virtual void run(std::uint16_t* map) const = 0;
 };
 /// scratch: 2 bytes for each pixel.
-std::unique_ptr<HolesCuda> make_holes_cuda(Device& device, const Problem& problem, void* scratch);
+std::unique_ptr<HolesCuda> make_holes_cuda(Device& device, const Config& config, void* scratch);
 
 }  // namespace cudavision::sgm

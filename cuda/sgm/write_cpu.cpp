@@ -25,22 +25,22 @@ void write_confidence_row(const std::uint16_t* map, const std::uint8_t* confiden
 
 }  // namespace
 
-void write_cpu(const Problem& problem, const std::uint16_t* map, const DisparityScale& scale,
+void write_cpu(const Config& config, const std::uint16_t* map, const DisparityScale& scale,
                View<std::uint8_t> disparity) {
-  const auto added = static_cast<std::uint16_t>(problem.minimum * scale.per_pixel);
-  Bands(problem.height).for_each([&](const Band& band) {
+  const auto added = static_cast<std::uint16_t>(config.minimum * scale.per_pixel);
+  Bands(config.height).for_each([&](const Band& band) {
     for (int y = band.begin; y < band.end; ++y)
-      write_row(map + std::int64_t{y} * problem.width, problem.width, added, scale.invalid,
+      write_row(map + std::int64_t{y} * config.width, config.width, added, scale.invalid,
                 disparity.row(y));
   });
 }
 
-void write_confidence_cpu(const Problem& problem, const std::uint16_t* map,
+void write_confidence_cpu(const Config& config, const std::uint16_t* map,
                           const std::uint8_t* confidence, View<std::uint8_t> out) {
-  Bands(problem.height).for_each([&](const Band& band) {
+  Bands(config.height).for_each([&](const Band& band) {
     for (int y = band.begin; y < band.end; ++y) {
-      const std::int64_t first = std::int64_t{y} * problem.width;
-      write_confidence_row(map + first, confidence + first, problem.width, out.row(y));
+      const std::int64_t first = std::int64_t{y} * config.width;
+      write_confidence_row(map + first, confidence + first, config.width, out.row(y));
     }
   });
 }

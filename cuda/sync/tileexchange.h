@@ -45,13 +45,13 @@ struct TileGrid {
 
 /// Which launch it is.
 template <class Atomics>
-class LaunchTag {
+class LaunchEpoch {
  public:
   using Word = typename Atomics::Word;
   static constexpr int words = 3;
 
   /// state: `words` words, zero before the first launch.
-  CUDAVISION_HOST_DEVICE explicit LaunchTag(Word* state) : state_(state) {}
+  CUDAVISION_HOST_DEVICE explicit LaunchEpoch(Word* state) : state_(state) {}
 
   /// 1, 2 or 3: never 0, as memory is at first, and never that of the launch before.
   CUDAVISION_HOST_DEVICE std::uint32_t now() const { return Atomics::load(state_) + 1; }

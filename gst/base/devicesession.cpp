@@ -82,9 +82,9 @@ void DeviceSession::get_property(Property property, GValue* value) const {
       g_value_set_int(value, wish_.device_id);
       break;
     case property_active_backend:
-      g_value_set_enum(value, !active_                   ? active_none
-                              : *active_ == Backend::cpu ? active_cpu
-                                                         : active_cuda);
+      g_value_set_enum(value, !active_                      ? active_none
+                              : *active_ == DeviceKind::cpu ? active_cpu
+                                                            : active_cuda);
       break;
   }
 }
@@ -94,7 +94,7 @@ DeviceSession::Wish DeviceSession::wish() const {
   return wish_;
 }
 
-std::optional<Backend> DeviceSession::active_backend() const {
+std::optional<DeviceKind> DeviceSession::active_backend() const {
   const std::lock_guard lock(mutex_);
   return active_;
 }
@@ -104,7 +104,7 @@ CudaContext DeviceSession::context() const {
   return context_;
 }
 
-void DeviceSession::set_active(std::optional<Backend> backend) {
+void DeviceSession::set_active(std::optional<DeviceKind> backend) {
   {
     const std::lock_guard lock(mutex_);
     if (active_ == backend)
@@ -115,7 +115,7 @@ void DeviceSession::set_active(std::optional<Backend> backend) {
 }
 
 void DeviceSession::use_cpu_because(const std::string& reason) {
-  set_active(Backend::cpu);
+  set_active(DeviceKind::cpu);
   post_warning(element_, GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_NOT_FOUND,
                "Frames are processed on the CPU: " + reason);
 }
@@ -123,12 +123,12 @@ void DeviceSession::use_cpu_because(const std::string& reason) {
 void DeviceSession::open() {
   opened_ = wish();
   if (opened_.choice == Choice::cpu) {
-    set_active(Backend::cpu);
+    set_active(DeviceKind::cpu);
     return;
   }
   const std::string obstacle = probe_cuda(opened_.device_id);
   if (obstacle.empty())
-    set_active(Backend::cuda);
+    set_active(DeviceKind::cuda);
   else if (opened_.choice == Choice::automatic)
     use_cpu_because(obstacle);
   else

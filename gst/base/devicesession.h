@@ -39,8 +39,8 @@ class DeviceSession {
   void close();
 
   /// The choice that open() made; nullopt before it.
-  std::optional<Backend> active_backend() const;
-  bool on_cuda() const { return active_backend() == Backend::cuda; }
+  std::optional<DeviceKind> active_backend() const;
+  bool on_cuda() const { return active_backend() == DeviceKind::cuda; }
 
   /// Between start() and stop().
   Device& device() const noexcept { return *device_; }
@@ -70,7 +70,7 @@ class DeviceSession {
   };
 
   Wish wish() const;
-  void set_active(std::optional<Backend> backend);
+  void set_active(std::optional<DeviceKind> backend);
   void use_cpu_because(const std::string& reason);
   void start_cuda();
   void enter_context(const CudaContext& context);
@@ -83,7 +83,7 @@ class DeviceSession {
 
   mutable std::mutex mutex_;  ///< over what follows; no call leaves this object while it is held
   Wish wish_;
-  std::optional<Backend> active_;
+  std::optional<DeviceKind> active_;
   CudaContext context_;
 };
 

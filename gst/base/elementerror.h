@@ -47,8 +47,8 @@ void post_warning(GstElement* element, GQuark domain, int code, const std::strin
 /// An exception becomes an ERROR message of element, and on_error is returned. Whatever body had
 /// pushed is popped by the time the message goes out, so that handlers run in a clean thread.
 template <class Result, class Body>
-Result error_wall(gpointer element, Result on_error, Body&& body,
-                  const Place& place = Place::here()) noexcept {
+Result post_exceptions(gpointer element, Result on_error, Body&& body,
+                       const Place& place = Place::here()) noexcept {
   try {
     return std::forward<Body>(body)();
   } catch (...) {

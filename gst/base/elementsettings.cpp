@@ -5,13 +5,13 @@
 
 namespace cudavision {
 
-void SettingsRule::require(const std::string& wrong) {
+void SettingsGuard::require(const std::string& wrong) {
   if (!wrong.empty())
     throw ElementError(GST_LIBRARY_ERROR, GST_LIBRARY_ERROR_SETTINGS, wrong);
   warned_ = false;
 }
 
-bool SettingsRule::allows(GstElement* element, const std::string& wrong) {
+bool SettingsGuard::allows(GstElement* element, const std::string& wrong) {
   const bool warn = !wrong.empty() && !warned_;
   warned_ = !wrong.empty();
   if (warn)

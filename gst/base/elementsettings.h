@@ -20,7 +20,7 @@ Settings settings_now(gpointer element, const Settings& settings) {
 
 /// The rule for settings that do not fit the frames: an error at start and with new caps; while
 /// playing, the last valid ones stay in force and one warning says so.
-class SettingsRule {
+class SettingsGuard {
  public:
   /// wrong: empty, or what is wrong with the settings and how to mend it.
   void require(const std::string& wrong);

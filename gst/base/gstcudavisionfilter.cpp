@@ -93,7 +93,7 @@ void set_context(GstElement* element, GstContext* context) {
 }
 
 gboolean start(GstBaseTransform* trans) {
-  return error_wall(trans, FALSE, [&]() -> gboolean {
+  return post_exceptions(trans, FALSE, [&]() -> gboolean {
     state_of(trans).refusal.clear();
     state_of(trans).session.start();
     return TRUE;
@@ -121,11 +121,11 @@ void release(gpointer self) {
 }
 
 gboolean stop(GstBaseTransform* trans) {
-  const gboolean drained = error_wall(trans, FALSE, [&]() -> gboolean {
+  const gboolean drained = post_exceptions(trans, FALSE, [&]() -> gboolean {
     drain(trans);
     return TRUE;
   });
-  const gboolean released = error_wall(trans, FALSE, [&]() -> gboolean {
+  const gboolean released = post_exceptions(trans, FALSE, [&]() -> gboolean {
     release(trans);
     return TRUE;
   });
@@ -136,8 +136,8 @@ gboolean stop(GstBaseTransform* trans) {
 /* Caps and memory */
 
 GstCaps* transform_caps(GstBaseTransform* trans, GstPadDirection, GstCaps* caps, GstCaps* filter) {
-  return error_wall(trans, static_cast<GstCaps*>(nullptr), [&] {
-    const bool cuda = state_of(trans).session.active_backend() != Backend::cpu;
+  return post_exceptions(trans, static_cast<GstCaps*>(nullptr), [&] {
+    const bool cuda = state_of(trans).session.active_backend() != DeviceKind::cpu;
     return caps_of_other_side(caps, filter, cuda);
   });
 }
@@ -171,7 +171,7 @@ void configure(gpointer self, const FrameFormat& in, const FrameFormat& out, boo
 
 gboolean set_caps(GstBaseTransform* trans, GstCaps* in_caps, GstCaps* out_caps) {
   FilterState& state = state_of(trans);
-  return error_wall(trans, FALSE, [&]() -> gboolean {
+  return post_exceptions(trans, FALSE, [&]() -> gboolean {
     if (!state.session.started())
       return FALSE;
     try {
@@ -197,12 +197,12 @@ FrameFormat video_output_format(GstCudaVisionFilter*, const FrameFormat&, const 
 }
 
 gboolean propose_allocation(GstBaseTransform* trans, GstQuery*, GstQuery* query) {
-  return error_wall(trans, FALSE,
-                    [&]() -> gboolean { return propose_frames(query, state_of(trans).session); });
+  return post_exceptions(
+      trans, FALSE, [&]() -> gboolean { return propose_frames(query, state_of(trans).session); });
 }
 
 gboolean decide_allocation(GstBaseTransform* trans, GstQuery* query) {
-  return error_wall(trans, FALSE, [&]() -> gboolean {
+  return post_exceptions(trans, FALSE, [&]() -> gboolean {
     FilterState& state = state_of(trans);
     if (!state.frames)
       return FALSE;
@@ -214,7 +214,7 @@ gboolean decide_allocation(GstBaseTransform* trans, GstQuery* query) {
 }
 
 gboolean query(GstBaseTransform* trans, GstPadDirection direction, GstQuery* query) {
-  return error_wall(trans, FALSE, [&]() -> gboolean {
+  return post_exceptions(trans, FALSE, [&]() -> gboolean {
     if (GST_QUERY_TYPE(query) == GST_QUERY_CONTEXT && state_of(trans).session.answer(query))
       return TRUE;
     return GST_BASE_TRANSFORM_CLASS(parent_class)->query(trans, direction, query);
@@ -240,7 +240,7 @@ void follow_context(GstBaseTransform* trans, GstBuffer* buffer) {
 }
 
 void before_transform(GstBaseTransform* trans, GstBuffer* buffer) {
-  error_wall(trans, false, [&] {
+  post_exceptions(trans, false, [&] {
     FilterState& state = state_of(trans);
     state.info.times = frame_times(trans->segment, buffer);
     state.info.interlaced = state.frames && is_interlaced(state.frames->in().info, buffer);
@@ -257,7 +257,7 @@ bool is_missing_frame(GstBuffer* buffer) {
 }
 
 GstFlowReturn prepare_output_buffer(GstBaseTransform* trans, GstBuffer* in, GstBuffer** out) {
-  return error_wall(trans, GST_FLOW_ERROR, [&] {
+  return post_exceptions(trans, GST_FLOW_ERROR, [&] {
     FilterState& state = state_of(trans);
     if (!state.frames)
       return GST_FLOW_ERROR;
@@ -276,7 +276,7 @@ GstFlowReturn prepare_output_buffer(GstBaseTransform* trans, GstBuffer* in, GstB
 }
 
 GstFlowReturn transform(GstBaseTransform* trans, GstBuffer* in, GstBuffer* out) {
-  return error_wall(trans, GST_FLOW_ERROR, [&] {
+  return post_exceptions(trans, GST_FLOW_ERROR, [&] {
     FilterState& state = state_of(trans);
     if (in != out || state.work == FrameWork::inspect) {
       const DeviceScope scope(state.session);
@@ -299,7 +299,7 @@ gboolean transform_meta(GstBaseTransform* trans, GstBuffer*, GstMeta* meta, GstB
 }
 
 gboolean sink_event(GstBaseTransform* trans, GstEvent* event) {
-  error_wall(trans, false, [&] {
+  post_exceptions(trans, false, [&] {
     switch (GST_EVENT_TYPE(event)) {
       case GST_EVENT_EOS:
       case GST_EVENT_CAPS:

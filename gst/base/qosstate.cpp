@@ -3,7 +3,7 @@
 
 namespace cudavision {
 
-void Lateness::take(GstEvent* event) {
+void QosState::take(GstEvent* event) {
   GstClockTimeDiff late = 0;
   GstClockTime timestamp = GST_CLOCK_TIME_NONE;
   gst_event_parse_qos(event, nullptr, &proportion_, &late, &timestamp);
@@ -13,14 +13,14 @@ void Lateness::take(GstEvent* event) {
                   : GST_CLOCK_TIME_NONE;
 }
 
-bool Lateness::skips(GstClockTime running_time) {
+bool QosState::skips(GstClockTime running_time) {
   const bool late = GST_CLOCK_TIME_IS_VALID(running_time) && GST_CLOCK_TIME_IS_VALID(earliest_) &&
                     running_time <= earliest_;
   ++(late ? skipped_ : made_);
   return late;
 }
 
-GstMessage* Lateness::message(GstElement* element, const FrameTimes& times) const {
+GstMessage* QosState::message(GstElement* element, const FrameTimes& times) const {
   GstMessage* message = gst_message_new_qos(GST_OBJECT_CAST(element), FALSE, times.running_time,
                                             times.stream_time, times.timestamp, times.duration);
   gst_message_set_qos_values(message, GST_CLOCK_DIFF(times.running_time, earliest_), proportion_,

@@ -9,9 +9,9 @@ namespace cudavision {
 
 /// What downstream says about being late (QoS), and what follows for frames that are not made yet.
 /// All calls are under the element's object lock.
-class Lateness {
+class QosState {
  public:
-  void reset() { *this = Lateness(); }
+  void reset() { *this = QosState(); }
   void forget_request() { earliest_ = GST_CLOCK_TIME_NONE; }
 
   /// A QOS event from downstream.

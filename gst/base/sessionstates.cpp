@@ -8,7 +8,7 @@ namespace cudavision {
 GstStateChangeReturn change_state_with_session(GstElement* element, GstStateChange transition,
                                                DeviceSession& session, GstElementClass* parent) {
   if (transition == GST_STATE_CHANGE_NULL_TO_READY) {
-    const bool opened = error_wall(element, false, [&] {
+    const bool opened = post_exceptions(element, false, [&] {
       session.open();
       return true;
     });
@@ -24,7 +24,7 @@ GstStateChangeReturn change_state_with_session(GstElement* element, GstStateChan
 
 void set_context_with_session(GstElement* element, GstContext* context, DeviceSession& session,
                               GstElementClass* parent) {
-  error_wall(element, false, [&] {
+  post_exceptions(element, false, [&] {
     session.set_context(context);
     return true;
   });

@@ -82,8 +82,8 @@ struct Settings {
 /// What configure() makes and release() frees.
 struct Operation {
   FrameFormat format;
-  GaussBlurParameters parameters;  ///< the last valid ones
-  GaussBlur blur;
+  gaussblur::Parameters parameters;  ///< the last valid ones
+  gaussblur::GaussBlur blur;
 };
 
 std::string size_objection(const char* property, int size) {
@@ -96,13 +96,13 @@ std::string size_objection(const char* property, int size) {
 }
 
 /// Empty, or what is wrong with the settings.
-std::string objection(const Settings& settings) {
+std::string validation_error(const Settings& settings) {
   const std::string wrong = size_objection("kernel-size", settings.kernel_size);
   return wrong.empty() ? size_objection("kernel-size-y", settings.kernel_size_y) : wrong;
 }
 
-GaussBlurParameters parameters_of(const Settings& settings, const FrameFormat& format) {
-  GaussBlurParameters parameters;
+gaussblur::Parameters parameters_of(const Settings& settings, const FrameFormat& format) {
+  gaussblur::Parameters parameters;
   parameters.sigma_x = std::abs(settings.sigma);
   parameters.sigma_y = settings.sigma_y > 0 ? settings.sigma_y : parameters.sigma_x;
   parameters.size_x = settings.kernel_size;
@@ -123,7 +123,7 @@ struct State {
 
   // From here on the streaming thread's.
   std::unique_ptr<Operation> operation;
-  SettingsRule rule;
+  SettingsGuard rule;
 };
 
 }  // namespace
@@ -165,19 +165,21 @@ void configure(GstCudaVisionFilter* self, Device& device, const FrameFormat& in,
                const FrameFormat&) {
   State& state = state_of(self);
   const Settings settings = settings_now(self, state.settings);
-  state.rule.require(objection(settings));
-  const GaussBlurParameters parameters = parameters_of(settings, in);
+  state.rule.require(validation_error(settings));
+  const gaussblur::Parameters parameters = parameters_of(settings, in);
   state.operation.reset();
-  state.operation.reset(new Operation{in, parameters, GaussBlur(device, in.layout, parameters)});
+  state.operation.reset(
+      new Operation{in, parameters, gaussblur::GaussBlur(device, in.layout, parameters)});
 }
 
 FrameWork begin_frame(GstCudaVisionFilter* self, const FrameInfo& info) {
   State& state = state_of(self);
   Operation& operation = *state.operation;
   const Settings settings = settings_now(self, state.settings);
-  GaussBlurParameters parameters = state.rule.allows(GST_ELEMENT_CAST(self), objection(settings))
-                                       ? parameters_of(settings, operation.format)
-                                       : operation.parameters;
+  gaussblur::Parameters parameters =
+      state.rule.allows(GST_ELEMENT_CAST(self), validation_error(settings))
+          ? parameters_of(settings, operation.format)
+          : operation.parameters;
   parameters.fields = info.interlaced;
   if (parameters != operation.parameters) {
     const DeviceScope scope(gst_cuda_vision_filter_session(self));
@@ -206,11 +208,11 @@ void install_properties(GObjectClass* klass) {
           &Settings::sigma_y, 0, largest_sigma);
   all.add({"kernel-size", "Kernel size",
            "Samples of the kernel, an odd number (0 = as many as sigma asks for)"},
-          &Settings::kernel_size, 0, GaussKernel::max_size);
+          &Settings::kernel_size, 0, gaussblur::GaussKernel::max_size);
   all.add({"kernel-size-y", "Vertical kernel size",
            "Samples of the kernel from top to bottom, an odd number (0 = as many as sigma-y "
            "asks for, and with sigma=0 as kernel-size)"},
-          &Settings::kernel_size_y, 0, GaussKernel::max_size);
+          &Settings::kernel_size_y, 0, gaussblur::GaussKernel::max_size);
   all.add({"border", "Border", "What is taken to lie beyond the edges of the picture"},
           &Settings::border, border_type());
   all.add({"border-color", "Border colour",

@@ -85,14 +85,14 @@ int blend_of(const Settings& settings) {
 /// What configure() makes and release() frees.
 struct Operation {
   FrameFormat format;
-  HistogramEqualizeParameters parameters;  ///< the last valid ones
-  HistogramEqualize equalize;
-  Histogram histogram;
+  histequalize::Parameters parameters;  ///< the last valid ones
+  histequalize::HistogramEqualize equalize;
+  histequalize::Histogram histogram;
   std::optional<HistogramMessages> messages;  ///< from the first frame that posts one on
 };
 
 /// Empty, or what is wrong with the settings for these frames.
-std::string objection(const Settings& settings, const FrameFormat& format) {
+std::string validation_error(const Settings& settings, const FrameFormat& format) {
   if (settings.channels == channels_rgb && format.layout.find(Role::red) < 0)
     return "channels=rgb needs RGB frames, but these are " + format.description() +
            ": set channels=luma, or convert to an RGB format (videoconvert ! "
@@ -100,11 +100,11 @@ std::string objection(const Settings& settings, const FrameFormat& format) {
   return {};
 }
 
-HistogramEqualizeParameters parameters_of(const Settings& settings, const FrameFormat& format) {
-  HistogramEqualizeParameters parameters;
+histequalize::Parameters parameters_of(const Settings& settings, const FrameFormat& format) {
+  histequalize::Parameters parameters;
   parameters.channels = settings.channels == channels_rgb
-                            ? HistogramEqualizeParameters::Channels::each
-                            : HistogramEqualizeParameters::Channels::luminance;
+                            ? histequalize::Parameters::Channels::each
+                            : histequalize::Parameters::Channels::luminance;
   parameters.low = format.low;
   parameters.high = format.high;
   parameters.blend = blend_of(settings);
@@ -117,7 +117,7 @@ struct State {
   // From here on the streaming thread's.
   std::unique_ptr<Operation> operation;
   FrameInterval interval;
-  SettingsRule rule;
+  SettingsGuard rule;
   bool posts = false;  ///< this frame's histogram is to be posted
 };
 
@@ -161,21 +161,21 @@ void configure(GstCudaVisionFilter* self, Device& device, const FrameFormat& in,
                const FrameFormat&) {
   State& state = state_of(self);
   const Settings settings = settings_now(self, state.settings);
-  state.rule.require(objection(settings, in));
-  const HistogramEqualizeParameters parameters = parameters_of(settings, in);
+  state.rule.require(validation_error(settings, in));
+  const histequalize::Parameters parameters = parameters_of(settings, in);
   state.operation.reset();
-  state.operation.reset(new Operation{in, parameters,
-                                      HistogramEqualize(device, in.layout, parameters),
-                                      Histogram(device, in.layout), std::nullopt});
+  state.operation.reset(
+      new Operation{in, parameters, histequalize::HistogramEqualize(device, in.layout, parameters),
+                    histequalize::Histogram(device, in.layout), std::nullopt});
 }
 
 // Takes the settings over; where they are wrong for the frames, the last valid ones stay.
 void update_parameters(GstCudaVisionFilter* self, const Settings& settings) {
   State& state = state_of(self);
   Operation& operation = *state.operation;
-  if (!state.rule.allows(GST_ELEMENT_CAST(self), objection(settings, operation.format)))
+  if (!state.rule.allows(GST_ELEMENT_CAST(self), validation_error(settings, operation.format)))
     return;
-  const HistogramEqualizeParameters parameters = parameters_of(settings, operation.format);
+  const histequalize::Parameters parameters = parameters_of(settings, operation.format);
   if (parameters.channels == operation.parameters.channels &&
       parameters.blend == operation.parameters.blend)
     return;

@@ -132,7 +132,7 @@ struct State {
 
   // From here on the streaming thread's.
   std::optional<Operation> operation;
-  SettingsRule rule;
+  SettingsGuard rule;
 };
 
 }  // namespace
@@ -209,12 +209,12 @@ gboolean stop(GstBaseTransform* trans) {
 
 bool has_cuda(gpointer self) {
   return gst_cuda_vision_filter_session(static_cast<GstCudaVisionFilter*>(self)).active_backend() !=
-         Backend::cpu;
+         DeviceKind::cpu;
 }
 
 GstCaps* transform_caps(GstBaseTransform* trans, GstPadDirection direction, GstCaps* caps,
                         GstCaps* filter) {
-  return error_wall(trans, static_cast<GstCaps*>(nullptr), [&] {
+  return post_exceptions(trans, static_cast<GstCaps*>(nullptr), [&] {
     return integral_caps_of_other_side(direction, caps, filter, form_of(trans), has_cuda(trans));
   });
 }
@@ -222,7 +222,7 @@ GstCaps* transform_caps(GstBaseTransform* trans, GstPadDirection direction, GstC
 GstCaps* fixate_caps(GstBaseTransform* trans, GstPadDirection direction, GstCaps* caps,
                      GstCaps* othercaps) {
   if (direction == GST_PAD_SINK)
-    othercaps = error_wall(trans, othercaps, [&] {
+    othercaps = post_exceptions(trans, othercaps, [&] {
       const OutputForm form = form_of(trans);
       // Without a peer the base class suggests the input's caps.
       GstCaps* possible =
@@ -261,7 +261,7 @@ void configure(GstCudaVisionFilter* self, Device& device, const FrameFormat& in,
   State& state = state_of(self);
   const IntegralSettings settings = settings_now(self, state.settings);
   const OutputForm form = form_of(self);
-  state.rule.require(objection(form.output, settings));
+  state.rule.require(validation_error(form.output, settings));
   state.operation.reset();
   state.operation = Operation{form.output, make_integral_work(device, in, out, form, settings)};
 }
@@ -270,7 +270,7 @@ FrameWork begin_frame(GstCudaVisionFilter* self, const FrameInfo&) {
   State& state = state_of(self);
   Operation& operation = *state.operation;
   const IntegralSettings settings = settings_now(self, state.settings);
-  if (state.rule.allows(GST_ELEMENT_CAST(self), objection(operation.output, settings))) {
+  if (state.rule.allows(GST_ELEMENT_CAST(self), validation_error(operation.output, settings))) {
     const DeviceScope scope(gst_cuda_vision_filter_session(self));
     operation.work->apply(settings);
   }

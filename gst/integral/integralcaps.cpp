@@ -97,8 +97,8 @@ void append_tensor(GstCaps* result, const GstStructure* s, const OutputForm& for
   if (formats.size() == 1)
     frame.bits = GST_VIDEO_FORMAT_INFO_DEPTH(gst_video_format_get_info(formats[0]), 0);
   const bool known = sized && formats.size() == 1;
-  GstStructure* tensor = tensor_structure(known ? std::vector<TableElement>{form.element_for(frame)}
-                                                : form.elements());
+  GstStructure* tensor = tensor_structure(
+      known ? std::vector<integral::TableElement>{form.element_for(frame)} : form.elements());
   if (sized)
     gst_structure_set(
         tensor, "dimensions", G_TYPE_STRING,

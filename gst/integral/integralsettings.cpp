@@ -14,38 +14,39 @@ std::string size_objection(const char* property, const char* what, int size) {
 
 }  // namespace
 
-TableKind OutputForm::kind() const noexcept {
+integral::TableKind OutputForm::kind() const noexcept {
   switch (output) {
     case IntegralOutput::squared_sum:
-      return TableKind::squared_sum;
+      return integral::TableKind::squared_sum;
     case IntegralOutput::tilted_sum:
-      return TableKind::tilted_sum;
+      return integral::TableKind::tilted_sum;
     default:
-      return TableKind::sum;
+      return integral::TableKind::sum;
   }
 }
 
-std::vector<TableElement> OutputForm::elements() const {
+std::vector<integral::TableElement> OutputForm::elements() const {
   switch (element) {
     case ElementType::uint32:
-      return {TableElement::uint32};
+      return {integral::TableElement::uint32};
     case ElementType::uint64:
-      return {TableElement::uint64};
+      return {integral::TableElement::uint64};
     case ElementType::float32:
-      return {TableElement::float32};
+      return {integral::TableElement::float32};
     case ElementType::float64:
-      return {TableElement::float64};
+      return {integral::TableElement::float64};
     case ElementType::exact:
       break;
   }
-  return {TableElement::uint32, TableElement::uint64};
+  return {integral::TableElement::uint32, integral::TableElement::uint64};
 }
 
-TableElement OutputForm::element_for(const FrameLayout& frame) const noexcept {
-  return element == ElementType::exact ? exact_element(frame, kind()) : elements().front();
+integral::TableElement OutputForm::element_for(const FrameLayout& frame) const noexcept {
+  return element == ElementType::exact ? integral::exact_element(frame, kind())
+                                       : elements().front();
 }
 
-std::string objection(IntegralOutput output, const IntegralSettings& settings) {
+std::string validation_error(IntegralOutput output, const IntegralSettings& settings) {
   if (output != IntegralOutput::denoise)
     return {};
   const std::string wrong =
@@ -53,14 +54,14 @@ std::string objection(IntegralOutput output, const IntegralSettings& settings) {
   return wrong.empty() ? size_objection("patch-size", "a patch", settings.patch_size) : wrong;
 }
 
-LocalStatisticsParameters statistics_parameters(IntegralOutput output,
-                                                const IntegralSettings& settings) {
-  using Output = LocalStatisticsParameters::Output;
-  LocalStatisticsParameters parameters;
+localstatistics::Parameters statistics_parameters(IntegralOutput output,
+                                                  const IntegralSettings& settings) {
+  using Output = localstatistics::Parameters::Output;
+  localstatistics::Parameters parameters;
   if (output == IntegralOutput::mean)
     parameters.output = Output::mean;
   else if (output == IntegralOutput::deviation)
-    parameters.output = Output::deviation;
+    parameters.output = Output::stddev;
   else
     parameters.output =
         settings.threshold_method == ThresholdMethod::bradley ? Output::bradley : Output::sauvola;
@@ -71,8 +72,8 @@ LocalStatisticsParameters statistics_parameters(IntegralOutput output,
   return parameters;
 }
 
-NlMeansParameters denoise_parameters(const IntegralSettings& settings) {
-  NlMeansParameters parameters;
+nlmeans::Parameters denoise_parameters(const IntegralSettings& settings) {
+  nlmeans::Parameters parameters;
   parameters.search = settings.search_size;
   parameters.patch = settings.patch_size;
   parameters.strength = settings.denoise_strength;

@@ -25,11 +25,11 @@ struct OutputForm {
   bool is_table() const noexcept { return output <= IntegralOutput::tilted_sum; }
   /// How many columns and rows a table has more than the frame.
   int extra() const noexcept { return layout == TableLayout::padded ? 1 : 0; }
-  TableKind kind() const noexcept;
+  integral::TableKind kind() const noexcept;
   /// The types that the elements of a table may have, whatever the frames.
-  std::vector<TableElement> elements() const;
+  std::vector<integral::TableElement> elements() const;
   /// The type for frames of that width, height and depth.
-  TableElement element_for(const FrameLayout& frame) const noexcept;
+  integral::TableElement element_for(const FrameLayout& frame) const noexcept;
 };
 
 struct IntegralSettings {
@@ -50,11 +50,11 @@ struct IntegralSettings {
 };
 
 /// Empty, or what is wrong with the settings for an element that puts out `output`.
-std::string objection(IntegralOutput output, const IntegralSettings& settings);
+std::string validation_error(IntegralOutput output, const IntegralSettings& settings);
 
 /// output: mean, deviation or threshold.
-LocalStatisticsParameters statistics_parameters(IntegralOutput output,
-                                                const IntegralSettings& settings);
-NlMeansParameters denoise_parameters(const IntegralSettings& settings);
+localstatistics::Parameters statistics_parameters(IntegralOutput output,
+                                                  const IntegralSettings& settings);
+nlmeans::Parameters denoise_parameters(const IntegralSettings& settings);
 
 }  // namespace cudavision

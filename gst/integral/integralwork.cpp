@@ -40,7 +40,7 @@ class Table final : public IntegralWork {
 
   Device& device_;
   const std::size_t element_bytes_;
-  Integral integral_;
+  integral::Integral integral_;
   Buffer memory_;  // from the first table on that needs it
 };
 
@@ -54,7 +54,7 @@ class TablePicture final : public IntegralWork {
   void run(const ConstFrame& in, const Frame& out) override { picture_.run(in, out.planes[0]); }
 
  private:
-  IntegralPicture picture_;
+  integral::IntegralPicture picture_;
 };
 
 class Statistics final : public IntegralWork {
@@ -66,7 +66,7 @@ class Statistics final : public IntegralWork {
         statistics_(device, in.layout, out.layout.bits, parameters_) {}
 
   void apply(const IntegralSettings& settings) override {
-    const LocalStatisticsParameters parameters = statistics_parameters(output_, settings);
+    const localstatistics::Parameters parameters = statistics_parameters(output_, settings);
     if (parameters == parameters_)
       return;
     statistics_.set_parameters(parameters);
@@ -77,8 +77,8 @@ class Statistics final : public IntegralWork {
 
  private:
   const IntegralOutput output_;
-  LocalStatisticsParameters parameters_;
-  LocalStatistics statistics_;
+  localstatistics::Parameters parameters_;
+  localstatistics::LocalStatistics statistics_;
 };
 
 class Denoising final : public IntegralWork {
@@ -87,7 +87,7 @@ class Denoising final : public IntegralWork {
       : parameters_(denoise_parameters(settings)), denoise_(device, in.layout, parameters_) {}
 
   void apply(const IntegralSettings& settings) override {
-    const NlMeansParameters parameters = denoise_parameters(settings);
+    const nlmeans::Parameters parameters = denoise_parameters(settings);
     if (parameters == parameters_)
       return;
     denoise_.set_parameters(parameters);
@@ -98,8 +98,8 @@ class Denoising final : public IntegralWork {
   void run(const ConstFrame& in, const Frame& out) override { denoise_.run(in, out); }
 
  private:
-  NlMeansParameters parameters_;
-  NlMeans denoise_;
+  nlmeans::Parameters parameters_;
+  nlmeans::NlMeans denoise_;
 };
 
 }  // namespace

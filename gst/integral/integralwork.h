@@ -15,7 +15,7 @@ class IntegralWork {
  public:
   virtual ~IntegralWork() = default;
 
-  /// Takes over settings that objection() has nothing against. Never allocates.
+  /// Takes over settings that validation_error() has nothing against. Never allocates.
   virtual void apply(const IntegralSettings&) {}
   /// Whether every frame stays as it is.
   virtual bool identity() const { return false; }

@@ -15,8 +15,8 @@ constexpr char media_type[] = "other/tensors";
   throw ElementError(GST_STREAM_ERROR, GST_STREAM_ERROR_WRONG_TYPE, what);
 }
 
-std::optional<TableElement> element_named(const char* name) {
-  for (TableElement element : all_table_elements)
+std::optional<integral::TableElement> element_named(const char* name) {
+  for (integral::TableElement element : all_table_elements)
     if (name && std::strcmp(name, name_of(element)) == 0)
       return element;
   return std::nullopt;
@@ -24,15 +24,15 @@ std::optional<TableElement> element_named(const char* name) {
 
 }  // namespace
 
-const char* name_of(TableElement element) noexcept {
+const char* name_of(integral::TableElement element) noexcept {
   switch (element) {
-    case TableElement::uint32:
+    case integral::TableElement::uint32:
       return "uint32";
-    case TableElement::uint64:
+    case integral::TableElement::uint64:
       return "uint64";
-    case TableElement::float32:
+    case integral::TableElement::float32:
       return "float32";
-    case TableElement::float64:
+    case integral::TableElement::float64:
       return "float64";
   }
   return nullptr;
@@ -42,10 +42,10 @@ bool is_tensor(const GstStructure* structure) {
   return gst_structure_has_name(structure, media_type);
 }
 
-GstStructure* tensor_structure(const std::vector<TableElement>& elements) {
+GstStructure* tensor_structure(const std::vector<integral::TableElement>& elements) {
   GValue types = G_VALUE_INIT;
   g_value_init(&types, GST_TYPE_LIST);
-  for (TableElement element : elements) {
+  for (integral::TableElement element : elements) {
     GValue name = G_VALUE_INIT;
     g_value_init(&name, G_TYPE_STRING);
     g_value_set_static_string(&name, name_of(element));

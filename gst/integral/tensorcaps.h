@@ -20,17 +20,18 @@ struct TableSize {
   int rows = 0;
 };
 
-inline constexpr TableElement all_table_elements[] = {TableElement::uint32, TableElement::uint64,
-                                                      TableElement::float32, TableElement::float64};
+inline constexpr integral::TableElement all_table_elements[] = {
+    integral::TableElement::uint32, integral::TableElement::uint64, integral::TableElement::float32,
+    integral::TableElement::float64};
 
 /// NNStreamer's name of the type.
-const char* name_of(TableElement element) noexcept;
+const char* name_of(integral::TableElement element) noexcept;
 
 bool is_tensor(const GstStructure* structure);
 
 /// Tensors of any size and framerate whose elements are of one of these types. The caller owns the
 /// structure.
-GstStructure* tensor_structure(const std::vector<TableElement>& elements);
+GstStructure* tensor_structure(const std::vector<integral::TableElement>& elements);
 
 std::string dimensions_of(const TableSize& size);
 /// nullopt where dimensions are not those of a table.

@@ -18,8 +18,8 @@ constexpr std::size_t aligned(std::size_t bytes) {
 FrameMapper::FrameMapper(Device& device, const CudaContext& context, const FrameFormat& format)
     : device_(device), context_(context), format_(format) {}
 
-bool FrameMapper::in_place(const BufferPlanes& planes) const {
-  return planes.on_device() || device_.backend() == Backend::cpu;
+bool FrameMapper::in_place(const MappedBuffer& planes) const {
+  return planes.on_device() || device_.kind() == DeviceKind::cpu;
 }
 
 const Frame& FrameMapper::own_frame() {

@@ -30,7 +30,7 @@ class FrameMapper {
     const ConstFrame& frame() const noexcept { return frame_; }
 
    private:
-    BufferPlanes planes_;
+    MappedBuffer planes_;
     ConstFrame frame_;
   };
 
@@ -44,12 +44,12 @@ class FrameMapper {
 
    private:
     FrameMapper& mapper_;
-    BufferPlanes planes_;
+    MappedBuffer planes_;
     Frame frame_;
   };
 
  private:
-  bool in_place(const BufferPlanes& planes) const;
+  bool in_place(const MappedBuffer& planes) const;
   const Frame& own_frame();
   Staging& staging();
 

@@ -16,7 +16,7 @@ namespace {
 
 }  // namespace
 
-BufferPlanes::BufferPlanes(GstBuffer* buffer, const FrameFormat& format, GstMapFlags access,
+MappedBuffer::MappedBuffer(GstBuffer* buffer, const FrameFormat& format, GstMapFlags access,
                            const CudaContext& context)
     : buffer_(buffer), format_(format), flags_(access) {
   if (gst_buffer_n_memory(buffer_) == 0)
@@ -34,7 +34,7 @@ BufferPlanes::BufferPlanes(GstBuffer* buffer, const FrameFormat& format, GstMapF
 
 // Caps may say one thing and the memory be another: cudadownload, for one, passes CUDA memory on
 // under the caps of system memory.
-void BufferPlanes::look_at_memory(const CudaContext& context) {
+void MappedBuffer::look_at_memory(const CudaContext& context) {
   const guint count = gst_buffer_n_memory(buffer_);
   on_device_ = static_cast<bool>(context);
   page_locked_ = true;
@@ -50,7 +50,7 @@ void BufferPlanes::look_at_memory(const CudaContext& context) {
     flags_ = static_cast<GstMapFlags>(flags_ | cuda_map_flag());
 }
 
-void BufferPlanes::map() {
+void MappedBuffer::map() {
   if (meta_) {
     check_meta();
     if (map_planes_by_meta())
@@ -63,7 +63,7 @@ void BufferPlanes::map() {
   map_whole();
 }
 
-void BufferPlanes::check_meta() const {
+void MappedBuffer::check_meta() const {
   const GstVideoInfo& info = format_.info;
   if (meta_->format != GST_VIDEO_INFO_FORMAT(&info) ||
       meta_->width < static_cast<guint>(info.width) ||
@@ -74,7 +74,7 @@ void BufferPlanes::check_meta() const {
            ") contradicts its caps (" + format_.description() + "): " + maker() + " is at fault.");
 }
 
-bool BufferPlanes::map_planes_by_meta() {
+bool MappedBuffer::map_planes_by_meta() {
   for (int p = 0; p < format_.layout.plane_count; ++p) {
     if (meta_->offset[p] >= gst_buffer_get_size(buffer_))
       refuse_size();
@@ -89,7 +89,7 @@ bool BufferPlanes::map_planes_by_meta() {
   return true;
 }
 
-void BufferPlanes::map_whole() {
+void MappedBuffer::map_whole() {
   page_locked_ = page_locked_ && gst_buffer_n_memory(buffer_) == 1;
   if (!gst_buffer_map(buffer_, &maps_[0], flags_))
     refuse_access();
@@ -119,7 +119,7 @@ void BufferPlanes::map_whole() {
 }
 
 // False where the plane is not wholly within the map.
-bool BufferPlanes::take_plane(int plane, guint8* data, gint stride, const GstMapInfo& map) {
+bool MappedBuffer::take_plane(int plane, guint8* data, gint stride, const GstMapInfo& map) {
   const PlaneShape& shape = format_.layout.planes[plane];
   if (shape.rows > 1 && std::abs(static_cast<gint64>(stride)) < shape.row_bytes)
     refuse("Rows of " + std::to_string(shape.row_bytes) + " bytes (" + format_.description() +
@@ -135,7 +135,7 @@ bool BufferPlanes::take_plane(int plane, guint8* data, gint stride, const GstMap
   return true;
 }
 
-void BufferPlanes::unmap() noexcept {
+void MappedBuffer::unmap() noexcept {
   for (; maps_by_meta_ > 0; --maps_by_meta_)
     gst_video_meta_unmap(meta_, maps_by_meta_ - 1, &maps_[maps_by_meta_ - 1]);
   if (mapped_whole_)
@@ -143,7 +143,7 @@ void BufferPlanes::unmap() noexcept {
   mapped_whole_ = false;
 }
 
-void BufferPlanes::refuse_access() const {
+void MappedBuffer::refuse_access() const {
   const bool reads = flags_ & GST_MAP_READ;
   throw ElementError(GST_RESOURCE_ERROR, reads ? GST_RESOURCE_ERROR_READ : GST_RESOURCE_ERROR_WRITE,
                      "A buffer (" + format_.description() + ") cannot be mapped for " +
@@ -152,7 +152,7 @@ void BufferPlanes::refuse_access() const {
                          "that brings frames to system memory, or to CUDA memory of this GPU.");
 }
 
-void BufferPlanes::refuse_size() const {
+void MappedBuffer::refuse_size() const {
   refuse("A buffer of " + std::to_string(gst_buffer_get_size(buffer_)) +
          " bytes is too small for its caps (" + format_.description() + ", usually " +
          std::to_string(format_.size) + " bytes): " + maker() +
@@ -160,7 +160,7 @@ void BufferPlanes::refuse_size() const {
 }
 
 // Whom an error names: buffers to read come from upstream, those to write from downstream's pool.
-const char* BufferPlanes::maker() const {
+const char* MappedBuffer::maker() const {
   return flags_ & GST_MAP_READ ? "the element before this one"
                                : "the buffer pool of the element behind this one";
 }

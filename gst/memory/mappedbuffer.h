@@ -13,16 +13,16 @@ namespace cudavision {
 
 /// The planes of a GstBuffer while it is mapped, wherever its memory, its GstVideoMeta or its caps
 /// say that they lie. Every plane is checked against the memory that it lies in.
-class BufferPlanes {
+class MappedBuffer {
  public:
   /// access: GST_MAP_READ or GST_MAP_WRITE. Memory of context is mapped where it is, on the device;
   /// all other memory on the host. Throws ElementError where the buffer cannot be mapped or is too
   /// small for its caps.
-  BufferPlanes(GstBuffer* buffer, const FrameFormat& format, GstMapFlags access,
+  MappedBuffer(GstBuffer* buffer, const FrameFormat& format, GstMapFlags access,
                const CudaContext& context);
-  ~BufferPlanes() { unmap(); }
-  BufferPlanes(const BufferPlanes&) = delete;
-  BufferPlanes& operator=(const BufferPlanes&) = delete;
+  ~MappedBuffer() { unmap(); }
+  MappedBuffer(const MappedBuffer&) = delete;
+  MappedBuffer& operator=(const MappedBuffer&) = delete;
 
   const Frame& frame() const noexcept { return frame_; }
   bool on_device() const noexcept { return on_device_; }

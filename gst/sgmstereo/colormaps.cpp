@@ -56,8 +56,8 @@ Color color_of(Colormap map, int number) {
 
 }  // namespace
 
-ColorTable color_table(Colormap map) {
-  ColorTable table{};
+sgm::ColorTable color_table(Colormap map) {
+  sgm::ColorTable table{};
   for (int number = 1; number < 256; ++number)
     table[number] = color_of(map, number);
   return table;

@@ -12,6 +12,6 @@ enum class Colormap { turbo, jet, gray };
 ///         ("Turbo, An Improved Rainbow Colormap for Visualization", 2019), in binary64
 ///  jet:   red, green and blue as trapezoids around 3/4, 1/2 and 1/4 of the way, exact
 ///  gray:  the number itself
-ColorTable color_table(Colormap map);
+sgm::ColorTable color_table(Colormap map);
 
 }  // namespace cudavision

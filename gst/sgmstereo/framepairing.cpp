@@ -25,7 +25,7 @@ int compare(const WaitingFrame& left, const WaitingFrame& right, GstClockTime ma
 }  // namespace
 
 PairingStep next_step(const FrameStream& left, const FrameStream& right, GstClockTime max_skew,
-                      bool impatient) {
+                      bool timed_out) {
   if (left.frame && right.frame) {
     const int order = compare(*left.frame, *right.frame, max_skew);
     if (order != 0)
@@ -34,15 +34,15 @@ PairingStep next_step(const FrameStream& left, const FrameStream& right, GstCloc
   }
   if ((!left.frame && left.ended) || (!right.frame && right.ended))
     return PairingStep::end;
-  if (impatient && left.frame)
+  if (timed_out && left.frame)
     return PairingStep::drop_left;
-  if (impatient && right.frame)
+  if (timed_out && right.frame)
     return PairingStep::drop_right;
   return PairingStep::wait;
 }
 
-GstClockTime patience_ends(const FrameStream& left, const FrameStream& right,
-                           GstClockTime max_skew) {
+GstClockTime pairing_deadline(const FrameStream& left, const FrameStream& right,
+                              GstClockTime max_skew) {
   std::optional<std::int64_t> oldest;
   for (const FrameStream* stream : {&left, &right})
     if (stream->frame && stream->frame->time)

@@ -30,15 +30,15 @@ enum class PairingStep {
   end,         ///< no pair can form any more; what waits has no partner
 };
 
-/// max_skew: how far apart the running times of a pair may be. impatient: the frame that waits
+/// max_skew: how far apart the running times of a pair may be. timed_out: the frame that waits
 /// alone has done so for long enough. Every answer but wait consumes a frame or is the end.
 PairingStep next_step(const FrameStream& left, const FrameStream& right, GstClockTime max_skew,
-                      bool impatient);
+                      bool timed_out);
 
 /// When a frame that waits alone has waited long enough, as a running time; GST_CLOCK_TIME_NONE
 /// where none waits, or none whose time is known.
-GstClockTime patience_ends(const FrameStream& left, const FrameStream& right,
-                           GstClockTime max_skew);
+GstClockTime pairing_deadline(const FrameStream& left, const FrameStream& right,
+                              GstClockTime max_skew);
 
 /// The property max-skew in ns, where that is not negative; else half of duration, if that is
 /// known, else half of a frame at fps_n/fps_d, else 20 ms.

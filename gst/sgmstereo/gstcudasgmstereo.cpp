@@ -82,7 +82,7 @@ StereoSettings stereo_settings(gpointer self) {
 }
 
 bool stereo_takes_cuda(gpointer self) {
-  return stereo_state(self).session.active_backend() != Backend::cpu;
+  return stereo_state(self).session.active_backend() != DeviceKind::cpu;
 }
 
 }  // namespace cudavision
@@ -109,8 +109,8 @@ bool is_session_property(guint id) {
   return id >= first_session_property() && id < first_report();
 }
 
-DisparityScale scale_now(gpointer self) {
-  return disparity_scale(sgm_parameters(stereo_settings(self)));
+sgm::DisparityScale scale_now(gpointer self) {
+  return sgm::disparity_scale(sgm_parameters(stereo_settings(self)));
 }
 
 void set_property(GObject* object, guint id, const GValue* value, GParamSpec* pspec) {
@@ -120,9 +120,9 @@ void set_property(GObject* object, guint id, const GValue* value, GParamSpec* ps
                                value);
     return;
   }
-  const DisparityScale before = scale_now(object);
+  const sgm::DisparityScale before = scale_now(object);
   properties->set(object, id, value, pspec, state.settings);
-  const DisparityScale after = scale_now(object);
+  const sgm::DisparityScale after = scale_now(object);
   if (after.invalid != before.invalid)
     g_object_notify(object, "invalid-value");
   if (after.per_pixel != before.per_pixel)
@@ -198,10 +198,10 @@ void set_context(GstElement* element, GstContext* context) {
 }
 
 gboolean start(GstAggregator* self) {
-  return error_wall(self, FALSE, [&]() -> gboolean {
+  return post_exceptions(self, FALSE, [&]() -> gboolean {
     StereoState& state = stereo_state(self);
     const StereoSettings settings = settings_now(self, state.settings);
-    state.rule.require(objection(settings));
+    state.rule.require(validation_error(settings));
     forget_stream(self);
     state.session.start();
     GST_OBJECT_LOCK(self);
@@ -216,7 +216,7 @@ gboolean start(GstAggregator* self) {
 gboolean stop(GstAggregator* self) {
   StereoState& state = stereo_state(self);
   state.alarm.cancel();
-  const gboolean released = error_wall(self, FALSE, [&]() -> gboolean {
+  const gboolean released = post_exceptions(self, FALSE, [&]() -> gboolean {
     stereo_release(self);
     return TRUE;
   });
@@ -231,7 +231,7 @@ gboolean stop(GstAggregator* self) {
 /* Events and queries */
 
 GstFlowReturn sink_event_pre_queue(GstAggregator* self, GstAggregatorPad* pad, GstEvent* event) {
-  const bool arrived = error_wall(self, false, [&] {
+  const bool arrived = post_exceptions(self, false, [&] {
     stereo_event_arrives(self, pad, event);
     return true;
   });
@@ -254,7 +254,7 @@ gboolean sink_event(GstAggregator* self, GstAggregatorPad* pad, GstEvent* event)
       GST_EVENT_TYPE(event) == GST_EVENT_FLUSH_STOP)
     return sink_flush(self, pad, event);
   gst_event_ref(event);
-  const gboolean handled = error_wall(self, FALSE, [&]() -> gboolean {
+  const gboolean handled = post_exceptions(self, FALSE, [&]() -> gboolean {
     stereo_event_comes(self, pad, event);
     const gboolean done = base_class()->sink_event(self, pad, gst_event_ref(event));
     stereo_event_came(self, pad, event);
@@ -287,13 +287,13 @@ GstFlowReturn flush(GstAggregator* self) {
 }
 
 gboolean sink_query(GstAggregator* self, GstAggregatorPad* pad, GstQuery* query) {
-  return error_wall(self, FALSE, [&]() -> gboolean {
+  return post_exceptions(self, FALSE, [&]() -> gboolean {
     return stereo_answer_upstream(self, pad, query) || base_class()->sink_query(self, pad, query);
   });
 }
 
 gboolean src_query(GstAggregator* self, GstQuery* query) {
-  return error_wall(self, FALSE, [&]() -> gboolean {
+  return post_exceptions(self, FALSE, [&]() -> gboolean {
     return stereo_answer_downstream(self, query) || base_class()->src_query(self, query);
   });
 }
@@ -301,7 +301,7 @@ gboolean src_query(GstAggregator* self, GstQuery* query) {
 /* Negotiation */
 
 GstFlowReturn update_src_caps(GstAggregator* self, GstCaps* downstream, GstCaps** result) {
-  return error_wall(self, GST_FLOW_NOT_NEGOTIATED, [&] {
+  return post_exceptions(self, GST_FLOW_NOT_NEGOTIATED, [&] {
     StereoState& state = stereo_state(self);
     state.renegotiate = state.ended;
     if (state.ended || !state.left.format || (!state.packing.packed() && !state.right.format))
@@ -318,7 +318,7 @@ GstCaps* fixate_src_caps(GstAggregator* self, GstCaps* caps) {
 }
 
 gboolean negotiated_src_caps(GstAggregator* self, GstCaps* caps) {
-  return error_wall(self, FALSE, [&]() -> gboolean {
+  return post_exceptions(self, FALSE, [&]() -> gboolean {
     stereo_release(self);
     stereo_state(self).out = frame_format_from_caps(caps);
     return TRUE;
@@ -326,21 +326,21 @@ gboolean negotiated_src_caps(GstAggregator* self, GstCaps* caps) {
 }
 
 gboolean decide_allocation(GstAggregator* self, GstQuery* query) {
-  return error_wall(self, FALSE, [&]() -> gboolean {
+  return post_exceptions(self, FALSE, [&]() -> gboolean {
     decide_frames(query, stereo_state(self).session, *stereo_state(self).out);
     return TRUE;
   });
 }
 
 gboolean propose_allocation(GstAggregator* self, GstAggregatorPad*, GstQuery*, GstQuery* query) {
-  return error_wall(
+  return post_exceptions(
       self, FALSE, [&]() -> gboolean { return propose_frames(query, stereo_state(self).session); });
 }
 
 /* Frames */
 
 GstFlowReturn aggregate(GstAggregator* self, gboolean timeout) {
-  return error_wall(self, GST_FLOW_ERROR, [&] { return stereo_aggregate(self, timeout); });
+  return post_exceptions(self, GST_FLOW_ERROR, [&] { return stereo_aggregate(self, timeout); });
 }
 
 GstClockTime get_next_time(GstAggregator* self) {

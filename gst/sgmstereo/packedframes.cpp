@@ -92,7 +92,7 @@ std::string wrong_with_halves(const FramePacking& packing, int width, int height
   return {};
 }
 
-PictureSize picture_size(const FramePacking& packing, int width, int height) noexcept {
+ViewSize picture_size(const FramePacking& packing, int width, int height) noexcept {
   return {packing.packing == Packing::side_by_side ? width / 2 : width,
           packing.packing == Packing::top_bottom ? height / 2 : height};
 }

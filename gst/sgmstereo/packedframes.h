@@ -36,11 +36,11 @@ FramePacking packing_of(const GstVideoInfo& info, GstVideoMultiviewFramePacking 
 std::string wrong_with_halves(const FramePacking& packing, int width, int height);
 
 /// The size of one picture in frames of width×height.
-struct PictureSize {
+struct ViewSize {
   int width;
   int height;
 };
-PictureSize picture_size(const FramePacking& packing, int width, int height) noexcept;
+ViewSize picture_size(const FramePacking& packing, int width, int height) noexcept;
 
 /// The layout of one half: its luma, or its red, green and blue. Chroma and alpha say nothing about
 /// disparities, and subsampled they may not come apart in the middle.

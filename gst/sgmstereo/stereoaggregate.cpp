@@ -78,7 +78,7 @@ void configure(GstAggregator* self, const StereoSettings& settings) {
   const bool packed = state.packing.packed();
   if (!packed)
     require_alike(*state.left.format, *state.right.format);
-  state.rule.require(objection(settings));
+  state.rule.require(validation_error(settings));
   const FrameFormat& right = packed ? *state.left.format : *state.right.format;
   GST_DEBUG_OBJECT(self, "%s and %s to %s on %s", state.left.format->description().c_str(),
                    packed ? "the same" : right.description().c_str(),
@@ -93,7 +93,7 @@ void prepare_work(GstAggregator* self) {
   const StereoSettings settings = stereo_settings(self);
   if (!state.work) {
     configure(self, settings);
-  } else if (state.rule.allows(GST_ELEMENT_CAST(self), objection(settings))) {
+  } else if (state.rule.allows(GST_ELEMENT_CAST(self), validation_error(settings))) {
     const DeviceScope scope(state.session);
     state.work->apply(settings);
   }
@@ -252,7 +252,7 @@ void stereo_end(GstAggregator* self, GstEvent* eos) {
 GstClockTime stereo_next_time(GstAggregator* self) {
   const StereoState& state = stereo_state(self);
   const HeadFrame left(state.left.pad), right(state.right.pad);
-  return patience_ends(left.stream(), right.stream(), max_skew_now(self, left.buffer()));
+  return pairing_deadline(left.stream(), right.stream(), max_skew_now(self, left.buffer()));
 }
 
 void stereo_release(GstAggregator* self) {

@@ -87,7 +87,7 @@ GstCaps* stereo_src_caps_for(const GstCaps* left, const FramePacking& packing, S
   int width = 0, height = 0;
   gst_structure_get_int(picture, "width", &width);
   gst_structure_get_int(picture, "height", &height);
-  const PictureSize size = picture_size(packing, width, height);
+  const ViewSize size = picture_size(packing, width, height);
   gst_structure_set(picture, "width", G_TYPE_INT, size.width, "height", G_TYPE_INT, size.height,
                     nullptr);
   set_aspect(picture, packing);
@@ -156,8 +156,8 @@ void require_alike(const FrameFormat& left, const FrameFormat& right) {
                            "and a capsfilter with a format before both pads.");
 }
 
-DisparityPictureParameters::Kind picture_kind(StereoOutput output, const FrameFormat& out) {
-  using Kind = DisparityPictureParameters::Kind;
+sgm::PictureParameters::Kind picture_kind(StereoOutput output, const FrameFormat& out) {
+  using Kind = sgm::PictureParameters::Kind;
   if (output == StereoOutput::depth)
     return Kind::depth;
   return out.layout.channel_count > 1 ? Kind::color : Kind::gray;

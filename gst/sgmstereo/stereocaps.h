@@ -34,6 +34,6 @@ GstCaps* stereo_sink_caps(const GstCaps* other, bool cuda);
 void require_alike(const FrameFormat& left, const FrameFormat& right);
 
 /// The kind of picture behind src caps of output=disparity or depth.
-DisparityPictureParameters::Kind picture_kind(StereoOutput output, const FrameFormat& out);
+sgm::PictureParameters::Kind picture_kind(StereoOutput output, const FrameFormat& out);
 
 }  // namespace cudavision

@@ -25,7 +25,7 @@ GType output_type() {
 }
 
 GType census_type() {
-  using Census = SgmParameters::Census;
+  using Census = sgm::Parameters::Census;
   static const GEnumValue values[] = {
       value(Census::symmetric_9x7, "Pixels opposite each other in 9x7, 31 bits", "symmetric-9x7"),
       value(Census::neighbours_9x7, "Each neighbour in 9x7 beside the centre, 62 bits",
@@ -39,7 +39,7 @@ GType census_type() {
 }
 
 GType compatibility_type() {
-  using Compatibility = SgmParameters::Compatibility;
+  using Compatibility = sgm::Parameters::Compatibility;
   static const GEnumValue values[] = {
       value(Compatibility::none, "What serves best", "none"),
       value(Compatibility::libsgm, "Every bit as libSGM 3.1.0", "libsgm"),
@@ -145,7 +145,7 @@ const ElementProperties<StereoSettings>& install_stereo_properties(GObjectClass*
 
 void install_stereo_reports(GObjectClass* klass, guint first_id) {
   constexpr auto flags = static_cast<GParamFlags>(G_PARAM_READABLE | G_PARAM_STATIC_STRINGS);
-  const DisparityScale scale = disparity_scale(sgm_parameters({}));
+  const sgm::DisparityScale scale = sgm::disparity_scale(sgm_parameters({}));
   const auto install = [&](StereoReport report, GParamSpec* spec) {
     g_object_class_install_property(klass, first_id + report, spec);
   };

@@ -30,15 +30,15 @@ StereoSettings StereoSettings::since_start(const StereoSettings& started) const 
   return settings;
 }
 
-std::string objection(const StereoSettings& settings) {
-  const std::string wrong = wrong_with(sgm_parameters(settings));
+std::string validation_error(const StereoSettings& settings) {
+  const std::string wrong = sgm::wrong_with(sgm_parameters(settings));
   if (!wrong.empty())
     return wrong + ".";
   return settings.output == StereoOutput::depth ? wrong_with_depth(settings) : "";
 }
 
-SgmParameters sgm_parameters(const StereoSettings& settings) {
-  SgmParameters parameters;
+sgm::Parameters sgm_parameters(const StereoSettings& settings) {
+  sgm::Parameters parameters;
   parameters.disparities = settings.disparities;
   parameters.minimum = settings.minimum;
   parameters.paths = settings.paths;
@@ -57,9 +57,9 @@ SgmParameters sgm_parameters(const StereoSettings& settings) {
   return parameters;
 }
 
-DisparityPictureParameters picture_parameters(DisparityPictureParameters::Kind kind,
-                                              const StereoSettings& settings) {
-  DisparityPictureParameters parameters;
+sgm::PictureParameters picture_parameters(sgm::PictureParameters::Kind kind,
+                                          const StereoSettings& settings) {
+  sgm::PictureParameters parameters;
   parameters.kind = kind;
   parameters.focal_length = settings.focal_length;
   parameters.baseline = settings.baseline;

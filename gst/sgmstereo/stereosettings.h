@@ -21,8 +21,8 @@ struct StereoSettings {
   int disparities = 128;
   int minimum = 0;
   int paths = 8;
-  SgmParameters::Census census = SgmParameters::Census::symmetric_9x7;
-  SgmParameters::Compatibility compatibility = SgmParameters::Compatibility::none;
+  sgm::Parameters::Census census = sgm::Parameters::Census::symmetric_9x7;
+  sgm::Parameters::Compatibility compatibility = sgm::Parameters::Compatibility::none;
 
   int p1 = 10;
   int p2 = 120;
@@ -45,12 +45,12 @@ struct StereoSettings {
 };
 
 /// Empty, or what is wrong with the settings and how to mend it.
-std::string objection(const StereoSettings& settings);
+std::string validation_error(const StereoSettings& settings);
 
-SgmParameters sgm_parameters(const StereoSettings& settings);
+sgm::Parameters sgm_parameters(const StereoSettings& settings);
 
 /// kind: of the pictures that leave the element.
-DisparityPictureParameters picture_parameters(DisparityPictureParameters::Kind kind,
-                                              const StereoSettings& settings);
+sgm::PictureParameters picture_parameters(sgm::PictureParameters::Kind kind,
+                                          const StereoSettings& settings);
 
 }  // namespace cudavision

@@ -44,7 +44,7 @@ struct StereoState {
   // Under the object lock.
   StereoSettings settings;
   std::optional<StereoSettings> started;  ///< the settings at the last start; none before it
-  Lateness lateness;
+  QosState lateness;
 
   // The streaming thread's of sink_left.
   std::optional<UnlinkedStream> unlinked;  ///< what sink_right hears while nothing is linked to it
@@ -58,7 +58,7 @@ struct StereoState {
   FramePacking packing;
   std::optional<FrameFormat> out;
   std::unique_ptr<StereoWork> work;  ///< from the first pair of frames of these formats on
-  SettingsRule rule;
+  SettingsGuard rule;
   bool discont = true;     ///< the next output does not follow the last one
   bool announced = false;  ///< downstream has the segment
   /// Downstream has been told of the end before the base class knows of it, and would lose new

@@ -10,7 +10,7 @@ FrameLayout picture_layout(const FramePacking& packing, const FrameFormat& frame
   return packing.packed() ? half_layout(packing, frames.layout) : frames.layout;
 }
 
-bool same_picture(const DisparityPictureParameters& a, const DisparityPictureParameters& b) {
+bool same_picture(const sgm::PictureParameters& a, const sgm::PictureParameters& b) {
   return a.kind == b.kind && a.focal_length == b.focal_length && a.baseline == b.baseline &&
          a.unit == b.unit;
 }
@@ -40,15 +40,15 @@ StereoWork::StereoWork(const DeviceSession& session, const FrameFormat& left,
   map_ = {memory_.as<std::uint8_t>(), 2 * layout.width, layout.height, 2 * layout.width};
   if (output_ == StereoOutput::confidence)
     return;
-  picture_ = std::make_unique<DisparityPicture>(device_, layout, sgm_parameters_,
-                                                picture_parameters_.kind);
+  picture_ = std::make_unique<sgm::DisparityPicture>(device_, layout, sgm_parameters_,
+                                                     picture_parameters_.kind);
   picture_->set_parameters(sgm_parameters_, picture_parameters_);
   picture_->set_colors(color_table(colormap_));
 }
 
 void StereoWork::apply(const StereoSettings& settings) {
-  const SgmParameters sgm = sgm_parameters(settings);
-  const DisparityPictureParameters picture = picture_parameters(picture_parameters_.kind, settings);
+  const sgm::Parameters sgm = sgm_parameters(settings);
+  const sgm::PictureParameters picture = picture_parameters(picture_parameters_.kind, settings);
   const bool sgm_changes = sgm != sgm_parameters_;
   if (sgm_changes)
     stereo_.set_parameters(sgm);

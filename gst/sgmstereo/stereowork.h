@@ -21,7 +21,7 @@ class StereoWork {
   StereoWork(const DeviceSession& session, const FrameFormat& left, const FrameFormat& right,
              const FramePacking& packing, const FrameFormat& out, const StereoSettings& settings);
 
-  /// Takes over settings that objection() has nothing against. Never allocates.
+  /// Takes over settings that validation_error() has nothing against. Never allocates.
   void apply(const StereoSettings& settings);
 
   /// right: nullptr where frames are packed. out is complete when this returns.
@@ -34,15 +34,15 @@ class StereoWork {
   Device& device_;
   const FramePacking packing_;
   const StereoOutput output_;
-  SgmParameters sgm_parameters_;
-  DisparityPictureParameters picture_parameters_;
+  sgm::Parameters sgm_parameters_;
+  sgm::PictureParameters picture_parameters_;
   Colormap colormap_;
 
   FrameMapper left_;
   std::optional<FrameMapper> right_;
   FrameMapper out_;
-  SgmStereo stereo_;
-  std::unique_ptr<DisparityPicture> picture_;  ///< where the map itself is not what comes out
+  sgm::SgmStereo stereo_;
+  std::unique_ptr<sgm::DisparityPicture> picture_;  ///< where the map itself is not what comes out
   Buffer memory_;
   View<std::uint8_t> map_;  ///< of disparities, in memory_
 };

@@ -57,11 +57,11 @@ void measure_cpu(benchmark::State& state, const CpuSubject& subject, Operation o
   const Frame out_frame = frame_in(test.layout, test.out, out.data());
 
   if (operation == Operation::histogram) {
-    Histogram histogram(*device, test.layout);
+    histequalize::Histogram histogram(*device, test.layout);
     for ([[maybe_unused]] auto _ : state)
       histogram.run(in_frame, {bins.data(), bin_count, 1, bin_count * std::ptrdiff_t{4}});
   } else {
-    HistogramEqualize equalize(*device, test.layout, test.parameters);
+    histequalize::HistogramEqualize equalize(*device, test.layout, test.parameters);
     for ([[maybe_unused]] auto _ : state)
       equalize.run(in_frame, out_frame);
   }
@@ -72,7 +72,7 @@ void measure_cpu(benchmark::State& state, const CpuSubject& subject, Operation o
 struct CpuBlurSubject {
   const char* layout;
   int width, height;
-  GaussBlurParameters parameters;
+  gaussblur::Parameters parameters;
 };
 
 const CpuBlurSubject cpu_blur_subjects[] = {
@@ -100,7 +100,7 @@ void measure_cpu_blur(benchmark::State& state, const CpuBlurSubject& subject) {
   const auto device = make_cpu_device();
   const DeviceBlock<std::uint8_t> in(*device, test::input_block(test));
   const DeviceBlock<std::uint8_t> out(*device, std::vector<std::uint8_t>(test.out.bytes));
-  GaussBlur blur(*device, test.layout, test.parameters);
+  gaussblur::GaussBlur blur(*device, test.layout, test.parameters);
   for ([[maybe_unused]] auto _ : state)
     blur.run(frame_in(test.layout, test.in, static_cast<const std::uint8_t*>(in.data())),
              frame_in(test.layout, test.out, out.data()));
@@ -111,7 +111,7 @@ void measure_cpu_blur(benchmark::State& state, const CpuBlurSubject& subject) {
 struct CpuNlMeansSubject {
   const char* layout;
   int width, height;
-  NlMeansParameters parameters;
+  nlmeans::Parameters parameters;
 };
 
 const CpuNlMeansSubject cpu_nlmeans_subjects[] = {
@@ -128,7 +128,7 @@ void measure_cpu_nlmeans(benchmark::State& state, const CpuNlMeansSubject& subje
   const auto device = make_cpu_device();
   const DeviceBlock<std::uint8_t> in(*device, test::input_block(test));
   const DeviceBlock<std::uint8_t> out(*device, std::vector<std::uint8_t>(test.out.bytes));
-  NlMeans denoising(*device, test.layout, test.parameters);
+  nlmeans::NlMeans denoising(*device, test.layout, test.parameters);
   for ([[maybe_unused]] auto _ : state)
     denoising.run(frame_in(test.layout, test.in, static_cast<const std::uint8_t*>(in.data())),
                   frame_in(test.layout, test.out, out.data()));

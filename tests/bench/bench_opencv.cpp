@@ -31,7 +31,7 @@ namespace {
 struct Subject {
   const char* layout;
   int width, height;
-  GaussBlurParameters parameters;
+  gaussblur::Parameters parameters;
 };
 
 const Subject subjects[] = {
@@ -80,7 +80,7 @@ void expect_equal(const cv::Mat& ours, const cv::Mat& opencv, const std::string&
 }
 
 void measure(const Subject& subject) {
-  const GaussBlurParameters& parameters = subject.parameters;
+  const gaussblur::Parameters& parameters = subject.parameters;
   const test::GaussBlurCase test =
       test::plain_gaussblur_case(test::layout_named(subject.layout, subject.width, subject.height),
                                  parameters, test::Content::natural, 3);
@@ -90,7 +90,7 @@ void measure(const Subject& subject) {
   cv::Mat opencv_out = matrix(test.layout, opencv_block);
 
   const auto device = make_cpu_device();
-  GaussBlur blur(*device, test.layout, parameters);
+  gaussblur::GaussBlur blur(*device, test.layout, parameters);
   const ConstFrame in_frame =
       frame_in(test.layout, test.in, static_cast<const std::uint8_t*>(input.data()));
   const Frame out_frame = frame_in(test.layout, test.out, ours_block.data());
@@ -106,15 +106,15 @@ void measure(const Subject& subject) {
 struct TableSubject {
   const char* layout;
   int width, height;
-  IntegralParameters parameters;
+  integral::Parameters parameters;
 };
 
 const TableSubject tables[] = {
-    {"GRAY8", 640, 480, table_of(TableKind::sum, TableElement::uint32)},
-    {"GRAY8", 1920, 1080, table_of(TableKind::sum, TableElement::uint32)},
-    {"GRAY8", 3840, 2160, table_of(TableKind::sum, TableElement::uint32)},
-    {"GRAY8", 1920, 1080, table_of(TableKind::sum, TableElement::float64)},
-    {"GRAY16", 1920, 1080, table_of(TableKind::sum, TableElement::float64)},
+    {"GRAY8", 640, 480, table_of(integral::TableKind::sum, integral::TableElement::uint32)},
+    {"GRAY8", 1920, 1080, table_of(integral::TableKind::sum, integral::TableElement::uint32)},
+    {"GRAY8", 3840, 2160, table_of(integral::TableKind::sum, integral::TableElement::uint32)},
+    {"GRAY8", 1920, 1080, table_of(integral::TableKind::sum, integral::TableElement::float64)},
+    {"GRAY16", 1920, 1080, table_of(integral::TableKind::sum, integral::TableElement::float64)},
 };
 
 void measure(const TableSubject& subject) {
@@ -124,11 +124,11 @@ void measure(const TableSubject& subject) {
   std::vector<std::uint8_t> input = test::input_block(test);
   std::vector<std::uint8_t> table(test.table.bytes);
   const cv::Mat in = matrix(test.layout, input);
-  const int depth = subject.parameters.element == TableElement::uint32 ? CV_32S : CV_64F;
+  const int depth = subject.parameters.element == integral::TableElement::uint32 ? CV_32S : CV_64F;
   cv::Mat opencv_table;
 
   const auto device = make_cpu_device();
-  Integral integral(*device, test.layout, test.parameters);
+  integral::Integral integral(*device, test.layout, test.parameters);
   const ConstFrame in_frame =
       frame_in(test.layout, test.in, static_cast<const std::uint8_t*>(input.data()));
   const Frame table_frame =
@@ -156,7 +156,7 @@ constexpr MeanSubject means[] = {
 void measure(const MeanSubject& subject) {
   const test::LocalStatisticsCase test = test::plain_localstatistics_case(
       test::layout_named(subject.layout, subject.width, subject.height),
-      statistics(LocalStatisticsParameters::Output::mean, subject.radius), test::Content::natural,
+      statistics(localstatistics::Parameters::Output::mean, subject.radius), test::Content::natural,
       3);
   std::vector<std::uint8_t> input = test::input_block(test);
   std::vector<std::uint8_t> ours_block(test.out.bytes), opencv_block(test.out.bytes);
@@ -165,7 +165,8 @@ void measure(const MeanSubject& subject) {
   const int size = 2 * subject.radius + 1;
 
   const auto device = make_cpu_device();
-  LocalStatistics operation(*device, test.layout, test.output_bits, test.parameters);
+  localstatistics::LocalStatistics operation(*device, test.layout, test.output_bits,
+                                             test.parameters);
   const ConstFrame in_frame =
       frame_in(test.layout, test.in, static_cast<const std::uint8_t*>(input.data()));
   const Frame out_frame = frame_in(test::out_layout(test), test.out, ours_block.data());
@@ -194,11 +195,11 @@ constexpr StereoSubject pairs[] = {
 
 /// Other costs of matching: the maps are not the same, and not compared.
 void measure(const StereoSubject& subject) {
-  const SgmParameters parameters = stereo_of(subject.disparities, subject.paths);
+  const sgm::Parameters parameters = stereo_of(subject.disparities, subject.paths);
   const auto device = make_cpu_device();
   const test::StereoFrames frames(*device, test::gray_layout(subject.width, subject.height),
                                   parameters, test::Content::natural, 3);
-  SgmStereo stereo(*device, frames.layout(), frames.layout(), parameters);
+  sgm::SgmStereo stereo(*device, frames.layout(), frames.layout(), parameters);
   test::SgmInput input = frames.input;
   const cv::Mat left = matrix(frames.layout(), input.left),
                 right = matrix(frames.layout(), input.right);

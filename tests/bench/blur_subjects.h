@@ -8,31 +8,31 @@
 namespace cudavision::bench {
 
 /// A kernel of that size along both axes, with the sigma that is usual for it.
-inline GaussBlurParameters blur_of_size(int size) {
-  GaussBlurParameters parameters;
+inline gaussblur::Parameters blur_of_size(int size) {
+  gaussblur::Parameters parameters;
   parameters.sigma_x = parameters.sigma_y = 0;
   parameters.size_x = parameters.size_y = size;
   return parameters;
 }
 
-inline GaussBlurParameters blur_of_sigma(double sigma) {
-  GaussBlurParameters parameters;
+inline gaussblur::Parameters blur_of_sigma(double sigma) {
+  gaussblur::Parameters parameters;
   parameters.sigma_x = parameters.sigma_y = sigma;
   return parameters;
 }
 
-inline GaussBlurParameters sharpening(GaussBlurParameters parameters) {
+inline gaussblur::Parameters sharpening(gaussblur::Parameters parameters) {
   parameters.sharpen = true;
   return parameters;
 }
 
-inline GaussBlurParameters fine(GaussBlurParameters parameters) {
+inline gaussblur::Parameters fine(gaussblur::Parameters parameters) {
   parameters.fine = true;
   return parameters;
 }
 
 /// "blur 15x15", "sharpen sigma 1.2", "blur 31x31 fine".
-inline std::string blur_name(const GaussBlurParameters& parameters) {
+inline std::string blur_name(const gaussblur::Parameters& parameters) {
   std::string sigma = std::to_string(parameters.sigma_x);
   while (sigma.back() == '0')
     sigma.pop_back();

@@ -10,43 +10,46 @@ namespace {
 
 using test::Content;
 using test::DeviceBlock;
-using Output = LocalStatisticsParameters::Output;
+using Output = localstatistics::Parameters::Output;
 
 struct TableSubject {
   const char* layout;
   int width, height;
-  IntegralParameters parameters;
+  integral::Parameters parameters;
 };
 
 const TableSubject tables[] = {
-    {"GRAY8", 640, 480, table_of(TableKind::sum, TableElement::uint32)},
-    {"GRAY8", 1920, 1080, table_of(TableKind::sum, TableElement::uint32)},
-    {"GRAY8", 1920, 1080, table_of(TableKind::sum, TableElement::uint64)},
-    {"GRAY8", 1920, 1080, table_of(TableKind::sum, TableElement::float32)},
-    {"GRAY8", 1920, 1080, table_of(TableKind::squared_sum, TableElement::uint64)},
-    {"GRAY8", 1920, 1080, table_of(TableKind::squared_sum, TableElement::float64)},
-    {"GRAY8", 1920, 1080, table_of(TableKind::tilted_sum, TableElement::uint32)},
-    {"GRAY8", 3840, 2160, table_of(TableKind::sum, TableElement::uint32)},
-    {"GRAY16", 1920, 1080, table_of(TableKind::sum, TableElement::uint64)},
-    {"YUY2", 1920, 1080, table_of(TableKind::sum, TableElement::uint32)},
-    {"RGBx", 1920, 1080, table_of(TableKind::sum, TableElement::uint32)},
+    {"GRAY8", 640, 480, table_of(integral::TableKind::sum, integral::TableElement::uint32)},
+    {"GRAY8", 1920, 1080, table_of(integral::TableKind::sum, integral::TableElement::uint32)},
+    {"GRAY8", 1920, 1080, table_of(integral::TableKind::sum, integral::TableElement::uint64)},
+    {"GRAY8", 1920, 1080, table_of(integral::TableKind::sum, integral::TableElement::float32)},
+    {"GRAY8", 1920, 1080,
+     table_of(integral::TableKind::squared_sum, integral::TableElement::uint64)},
+    {"GRAY8", 1920, 1080,
+     table_of(integral::TableKind::squared_sum, integral::TableElement::float64)},
+    {"GRAY8", 1920, 1080,
+     table_of(integral::TableKind::tilted_sum, integral::TableElement::uint32)},
+    {"GRAY8", 3840, 2160, table_of(integral::TableKind::sum, integral::TableElement::uint32)},
+    {"GRAY16", 1920, 1080, table_of(integral::TableKind::sum, integral::TableElement::uint64)},
+    {"YUY2", 1920, 1080, table_of(integral::TableKind::sum, integral::TableElement::uint32)},
+    {"RGBx", 1920, 1080, table_of(integral::TableKind::sum, integral::TableElement::uint32)},
 };
 
 struct StatisticsSubject {
   const char* layout;
   int width, height;
-  LocalStatisticsParameters parameters;
+  localstatistics::Parameters parameters;
 };
 
 const StatisticsSubject planes[] = {
     {"GRAY8", 1920, 1080, statistics(Output::mean, 7)},
     {"GRAY8", 1920, 1080, statistics(Output::mean, 500)},
-    {"GRAY8", 1920, 1080, statistics(Output::deviation, 7)},
+    {"GRAY8", 1920, 1080, statistics(Output::stddev, 7)},
     {"GRAY8", 1920, 1080, statistics(Output::bradley, 50)},
     {"GRAY8", 1920, 1080, statistics(Output::sauvola, 50)},
     {"GRAY8", 3840, 2160, statistics(Output::mean, 7)},
     {"GRAY16", 1920, 1080, statistics(Output::mean, 7)},
-    {"GRAY16", 1920, 1080, statistics(Output::deviation, 7)},
+    {"GRAY16", 1920, 1080, statistics(Output::stddev, 7)},
     {"RGBx", 1920, 1080, statistics(Output::mean, 7)},
 };
 
@@ -58,7 +61,7 @@ void measure_table(benchmark::State& state, const TableSubject& subject) {
   const DeviceBlock<std::uint8_t> in(*device, test::input_block(test));
   const DeviceBlock<std::uint8_t> table(*device, std::vector<std::uint8_t>(test.table.bytes));
   const FrameLayout table_layout = test::table_layout(test.layout, test.parameters);
-  Integral integral(*device, test.layout, test.parameters);
+  integral::Integral integral(*device, test.layout, test.parameters);
   for ([[maybe_unused]] auto _ : state)
     integral.run(frame_in(test.layout, test.in, static_cast<const std::uint8_t*>(in.data())),
                  frame_in(table_layout, test.table, table.data()).planes[0]);
@@ -73,7 +76,8 @@ void measure_statistics(benchmark::State& state, const StatisticsSubject& subjec
   const auto device = make_cpu_device();
   const DeviceBlock<std::uint8_t> in(*device, test::input_block(test));
   const DeviceBlock<std::uint8_t> out(*device, std::vector<std::uint8_t>(test.out.bytes));
-  LocalStatistics operation(*device, test.layout, test.output_bits, test.parameters);
+  localstatistics::LocalStatistics operation(*device, test.layout, test.output_bits,
+                                             test.parameters);
   for ([[maybe_unused]] auto _ : state)
     operation.run(frame_in(test.layout, test.in, static_cast<const std::uint8_t*>(in.data())),
                   frame_in(test::out_layout(test), test.out, out.data()).planes[0]);

@@ -11,7 +11,7 @@ using test::Content;
 struct StereoSubject {
   const char* layout;
   int width, height;
-  SgmParameters parameters;
+  sgm::Parameters parameters;
 };
 
 const StereoSubject subjects[] = {
@@ -31,7 +31,7 @@ void measure_stereo(benchmark::State& state, const StereoSubject& subject) {
   const test::StereoFrames frames(*device,
                                   test::layout_named(subject.layout, subject.width, subject.height),
                                   subject.parameters, Content::natural, 3);
-  SgmStereo stereo(*device, frames.layout(), frames.layout(), subject.parameters);
+  sgm::SgmStereo stereo(*device, frames.layout(), frames.layout(), subject.parameters);
   for ([[maybe_unused]] auto _ : state)
     stereo.run(frames.left(), frames.right(), frames.disparity());
   state.SetItemsProcessed(static_cast<std::int64_t>(state.iterations()) * subject.width *

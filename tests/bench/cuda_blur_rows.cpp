@@ -13,7 +13,7 @@ using test::CudaTestDevice;
 struct Subject {
   const char* layout;
   int width, height;
-  GaussBlurParameters parameters;
+  gaussblur::Parameters parameters;
   double required;
 };
 
@@ -45,8 +45,8 @@ Row measure(const CudaTestDevice& device, const Subject& subject) {
   const auto test =
       test::plain_gaussblur_case(test::layout_named(subject.layout, subject.width, subject.height),
                                  subject.parameters, test::Content::natural, 3);
-  return frame_row<GaussBlur, test::GaussBlurRunner>(device, blur_name(subject.parameters),
-                                                     subject.layout, test, subject.required);
+  return frame_row<gaussblur::GaussBlur, test::GaussBlurRunner>(
+      device, blur_name(subject.parameters), subject.layout, test, subject.required);
 }
 
 }  // namespace

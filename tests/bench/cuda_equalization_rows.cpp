@@ -12,7 +12,7 @@ namespace {
 using test::Content;
 using test::CudaTestDevice;
 using test::DeviceBlock;
-using Parameters = HistogramEqualizeParameters;
+using Parameters = histequalize::Parameters;
 
 /// What is measured. The times required hold for an NVIDIA H200; any other content may take 1.3
 /// times as long as a natural one where any_content says so.
@@ -87,12 +87,12 @@ Row measure(const CudaTestDevice& device, const Subject& subject, Content conten
 
   const GraphTimer timer(device.stream());
   if (subject.operation == Subject::Operation::histogram) {
-    Histogram histogram(*device, test.layout);
+    histequalize::Histogram histogram(*device, test.layout);
     row.microseconds = timer.microseconds([&] {
       histogram.run(in_frame, {bins.data(), bin_count, 1, bin_count * std::ptrdiff_t{4}});
     });
   } else {
-    HistogramEqualize equalize(*device, test.layout, test.parameters);
+    histequalize::HistogramEqualize equalize(*device, test.layout, test.parameters);
     row.microseconds = timer.microseconds([&] { equalize.run(in_frame, out_frame); });
   }
   row.copy_microseconds = timer.microseconds(

@@ -15,37 +15,42 @@ namespace {
 using test::Content;
 using test::CudaTestDevice;
 using test::DeviceBlock;
-using Output = LocalStatisticsParameters::Output;
+using Output = localstatistics::Parameters::Output;
 
 /// What is measured. The times required hold for an NVIDIA H200.
 struct TableSubject {
   const char* layout;
   int width, height;
-  IntegralParameters parameters;
+  integral::Parameters parameters;
   double required;
 };
 
 const TableSubject tables[] = {
-    {"GRAY8", 640, 480, table_of(TableKind::sum, TableElement::uint32), 3.5},
-    {"GRAY8", 1920, 1080, table_of(TableKind::sum, TableElement::uint32), 5.5},
-    {"GRAY8", 3840, 2160, table_of(TableKind::sum, TableElement::uint32), 14},
-    {"GRAY8", 7680, 4320, table_of(TableKind::sum, TableElement::uint32), 55},
-    {"GRAY8", 7680, 4320, table_of(TableKind::sum, TableElement::uint64), 90},
-    {"GRAY8", 3840, 2160, table_of(TableKind::sum, TableElement::uint64), 0},
-    {"GRAY8", 3840, 2160, table_of(TableKind::sum, TableElement::float32), 0},
-    {"GRAY8", 3840, 2160, table_of(TableKind::squared_sum, TableElement::uint64), 0},
-    {"GRAY8", 3840, 2160, table_of(TableKind::squared_sum, TableElement::float64), 0},
-    {"GRAY8", 1920, 1080, table_of(TableKind::tilted_sum, TableElement::uint32), 0},
-    {"GRAY8", 3840, 2160, table_of(TableKind::tilted_sum, TableElement::uint32), 0},
-    {"GRAY16", 3840, 2160, table_of(TableKind::sum, TableElement::uint64), 0},
-    {"GRAY16", 3840, 2160, table_of(TableKind::squared_sum, TableElement::uint64), 0},
-    {"RGBx", 3840, 2160, table_of(TableKind::sum, TableElement::uint32), 0},
+    {"GRAY8", 640, 480, table_of(integral::TableKind::sum, integral::TableElement::uint32), 3.5},
+    {"GRAY8", 1920, 1080, table_of(integral::TableKind::sum, integral::TableElement::uint32), 5.5},
+    {"GRAY8", 3840, 2160, table_of(integral::TableKind::sum, integral::TableElement::uint32), 14},
+    {"GRAY8", 7680, 4320, table_of(integral::TableKind::sum, integral::TableElement::uint32), 55},
+    {"GRAY8", 7680, 4320, table_of(integral::TableKind::sum, integral::TableElement::uint64), 90},
+    {"GRAY8", 3840, 2160, table_of(integral::TableKind::sum, integral::TableElement::uint64), 0},
+    {"GRAY8", 3840, 2160, table_of(integral::TableKind::sum, integral::TableElement::float32), 0},
+    {"GRAY8", 3840, 2160,
+     table_of(integral::TableKind::squared_sum, integral::TableElement::uint64), 0},
+    {"GRAY8", 3840, 2160,
+     table_of(integral::TableKind::squared_sum, integral::TableElement::float64), 0},
+    {"GRAY8", 1920, 1080, table_of(integral::TableKind::tilted_sum, integral::TableElement::uint32),
+     0},
+    {"GRAY8", 3840, 2160, table_of(integral::TableKind::tilted_sum, integral::TableElement::uint32),
+     0},
+    {"GRAY16", 3840, 2160, table_of(integral::TableKind::sum, integral::TableElement::uint64), 0},
+    {"GRAY16", 3840, 2160,
+     table_of(integral::TableKind::squared_sum, integral::TableElement::uint64), 0},
+    {"RGBx", 3840, 2160, table_of(integral::TableKind::sum, integral::TableElement::uint32), 0},
 };
 
 struct StatisticsSubject {
   const char* layout;
   int width, height;
-  LocalStatisticsParameters parameters;
+  localstatistics::Parameters parameters;
   double required;
 };
 
@@ -54,8 +59,8 @@ const StatisticsSubject planes[] = {
     {"GRAY8", 3840, 2160, statistics(Output::mean, 7), 32},
     {"GRAY8", 3840, 2160, statistics(Output::mean, 50), 32},
     {"GRAY8", 3840, 2160, statistics(Output::mean, 500), 32},
-    {"GRAY8", 3840, 2160, statistics(Output::deviation, 7), 75},
-    {"GRAY8", 3840, 2160, statistics(Output::deviation, 50), 0},
+    {"GRAY8", 3840, 2160, statistics(Output::stddev, 7), 75},
+    {"GRAY8", 3840, 2160, statistics(Output::stddev, 50), 0},
     {"GRAY8", 3840, 2160, statistics(Output::bradley, 50), 0},
     {"GRAY8", 3840, 2160, statistics(Output::sauvola, 50), 0},
     {"GRAY8", 1920, 1080, statistics(Output::mean, 7), 0},
@@ -102,7 +107,7 @@ Row measure(const CudaTestDevice& device, const TableSubject& subject) {
       frame_in(test.layout, test.in, static_cast<const std::uint8_t*>(in.data()));
   const Frame table_frame =
       frame_in(test::table_layout(test.layout, test.parameters), test.table, table.data());
-  Integral integral(*device, test.layout, test.parameters);
+  integral::Integral integral(*device, test.layout, test.parameters);
   measure(
       device, [&] { integral.run(in_frame, table_frame.planes[0]); }, test.in.bytes,
       test.table.bytes, row);
@@ -128,7 +133,8 @@ Row measure(const CudaTestDevice& device, const StatisticsSubject& subject) {
   const ConstFrame in_frame =
       frame_in(test.layout, test.in, static_cast<const std::uint8_t*>(in.data()));
   const Frame out_frame = frame_in(test::out_layout(test), test.out, out.data());
-  LocalStatistics operation(*device, test.layout, test.output_bits, test.parameters);
+  localstatistics::LocalStatistics operation(*device, test.layout, test.output_bits,
+                                             test.parameters);
   measure(
       device, [&] { operation.run(in_frame, out_frame.planes[0]); }, test.in.bytes, test.out.bytes,
       row);

@@ -13,7 +13,7 @@ using test::CudaTestDevice;
 struct Subject {
   const char* layout;
   int width, height;
-  NlMeansParameters parameters;
+  nlmeans::Parameters parameters;
   double required;
 };
 
@@ -29,8 +29,8 @@ Row measure(const CudaTestDevice& device, const Subject& subject) {
   const auto test =
       test::plain_nlmeans_case(test::layout_named(subject.layout, subject.width, subject.height),
                                subject.parameters, test::Content::natural, 3);
-  return frame_row<NlMeans, test::NlMeansRunner>(device, nlmeans_name(subject.parameters),
-                                                 subject.layout, test, subject.required);
+  return frame_row<nlmeans::NlMeans, test::NlMeansRunner>(device, nlmeans_name(subject.parameters),
+                                                          subject.layout, test, subject.required);
 }
 
 }  // namespace

@@ -23,7 +23,7 @@ using test::StereoFrames;
 struct StereoSubject {
   const char* layout;
   int width, height;
-  SgmParameters parameters;
+  sgm::Parameters parameters;
   double required;
 };
 
@@ -81,7 +81,7 @@ Row measure(const CudaTestDevice& device, const StereoSubject& subject) {
   const StereoFrames frames(*device,
                             test::layout_named(subject.layout, subject.width, subject.height),
                             subject.parameters, Content::natural, 3);
-  SgmStereo stereo(*device, frames.layout(), frames.layout(), subject.parameters);
+  sgm::SgmStereo stereo(*device, frames.layout(), frames.layout(), subject.parameters);
   measure(
       device, [&] { stereo.run(frames.left(), frames.right(), frames.disparity()); },
       frames.input.left.size() + frames.input.right.size() + frames.test.disparity.bytes, row);
@@ -93,7 +93,7 @@ std::vector<Row> measure_stages(const CudaTestDevice& device, const StereoSubjec
   const StereoFrames frames(*device,
                             test::layout_named(subject.layout, subject.width, subject.height),
                             subject.parameters, Content::natural, 3);
-  const sgm::Problem problem = sgm::problem_of(frames.layout(), subject.parameters);
+  const sgm::Config problem = sgm::config_of(frames.layout(), subject.parameters);
   const sgm::Penalties penalties = sgm::penalties_for(subject.parameters);
   const auto plane = [&](const ConstFrame& frame) {
     return SamplePlane{frame.planes[0], problem.width, problem.bits, frames.layout().shift};
@@ -135,7 +135,7 @@ std::vector<Row> measure_stages(const CudaTestDevice& device, const StereoSubjec
   add("remove_speckles", 2 * map, [&] { stages->remove_speckles(100, 16, number(maps[2])); });
   add("fill_holes", 2 * map, [&] { stages->fill_holes(number(maps[2])); });
   add("write", 2 * map, [&] {
-    stages->write(number(maps[2]), disparity_scale(subject.parameters), frames.disparity());
+    stages->write(number(maps[2]), sgm::disparity_scale(subject.parameters), frames.disparity());
   });
   return rows;
 }

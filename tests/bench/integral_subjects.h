@@ -8,19 +8,20 @@
 
 namespace cudavision::bench {
 
-inline IntegralParameters table_of(TableKind kind, TableElement element) {
+inline integral::Parameters table_of(integral::TableKind kind, integral::TableElement element) {
   return {kind, element, false};
 }
 
-inline LocalStatisticsParameters statistics(LocalStatisticsParameters::Output output, int radius) {
-  LocalStatisticsParameters parameters;
+inline localstatistics::Parameters statistics(localstatistics::Parameters::Output output,
+                                              int radius) {
+  localstatistics::Parameters parameters;
   parameters.output = output;
   parameters.radius = radius;
   return parameters;
 }
 
 /// "sum uint32", "tilted sum float32".
-inline std::string table_name(const IntegralParameters& parameters) {
+inline std::string table_name(const integral::Parameters& parameters) {
   constexpr const char* kinds[] = {"sum", "squared sum", "tilted sum"};
   constexpr const char* elements[] = {"uint32", "uint64", "float32", "float64"};
   return std::string(kinds[static_cast<int>(parameters.kind)]) + " " +
@@ -28,7 +29,7 @@ inline std::string table_name(const IntegralParameters& parameters) {
 }
 
 /// "mean radius 7".
-inline std::string statistics_name(const LocalStatisticsParameters& parameters) {
+inline std::string statistics_name(const localstatistics::Parameters& parameters) {
   constexpr const char* outputs[] = {"mean", "deviation", "bradley", "sauvola"};
   return std::string(outputs[static_cast<int>(parameters.output)]) + " radius " +
          std::to_string(parameters.radius);

@@ -9,10 +9,10 @@ namespace cudavision::bench {
 
 /// "denoise 21x21 7x7", "denoise 21x21 7x7 strength 60": search, patch, and the strength unless it
 /// is the usual one.
-inline std::string nlmeans_name(const NlMeansParameters& parameters) {
+inline std::string nlmeans_name(const nlmeans::Parameters& parameters) {
   const auto square = [](int side) { return std::to_string(side) + "x" + std::to_string(side); };
   std::string name = "denoise " + square(parameters.search) + " " + square(parameters.patch);
-  if (parameters.strength != NlMeansParameters{}.strength)
+  if (parameters.strength != nlmeans::Parameters{}.strength)
     name += " strength " + std::to_string(static_cast<int>(parameters.strength));
   return name;
 }

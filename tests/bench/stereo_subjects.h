@@ -7,33 +7,33 @@
 
 namespace cudavision::bench {
 
-inline SgmParameters stereo_of(int disparities, int paths) {
-  SgmParameters parameters;
+inline sgm::Parameters stereo_of(int disparities, int paths) {
+  sgm::Parameters parameters;
   parameters.disparities = disparities;
   parameters.paths = paths;
   return parameters;
 }
 
 /// The parameters, but as libSGM has them.
-inline SgmParameters as_libsgm(SgmParameters parameters) {
-  parameters.compatibility = SgmParameters::Compatibility::libsgm;
+inline sgm::Parameters as_libsgm(sgm::Parameters parameters) {
+  parameters.compatibility = sgm::Parameters::Compatibility::libsgm;
   return parameters;
 }
 
 /// The parameters, but with clean-up.
-inline SgmParameters cleaned(SgmParameters parameters) {
+inline sgm::Parameters cleaned(sgm::Parameters parameters) {
   parameters.speckle_size = 100;
   parameters.fill_holes = true;
   return parameters;
 }
 
 /// "stereo 128 disparities 8 paths", "… libsgm", "… cleaned".
-inline std::string stereo_name(const SgmParameters& parameters) {
+inline std::string stereo_name(const sgm::Parameters& parameters) {
   constexpr const char* censuses[] = {"", " neighbours 9x7", " neighbours 5x5"};
   return "stereo " + std::to_string(parameters.disparities) + " disparities " +
          std::to_string(parameters.paths) + " paths" +
          censuses[static_cast<int>(parameters.census)] +
-         (parameters.compatibility == SgmParameters::Compatibility::libsgm ? " libsgm" : "") +
+         (parameters.compatibility == sgm::Parameters::Compatibility::libsgm ? " libsgm" : "") +
          (parameters.speckle_size > 0 ? " cleaned" : "");
 }
 

@@ -50,7 +50,7 @@ class Episode : public Life {
 
  private:
   /// Whether the element takes frames of that format with the properties as they are now.
-  virtual bool possible(const check::FormatFacts& format) const = 0;
+  virtual bool possible(const check::FormatSpec& format) const = 0;
   /// What comes out for a picture of a format that is possible.
   virtual check::Picture expected(const check::Picture& picture, const FrameKind& kind) const = 0;
   virtual void change_properties() = 0;
@@ -90,7 +90,7 @@ class Episode : public Life {
   unsigned seed_;
   int& alive_;
   check::FilterHarness filter_;
-  const check::FormatFacts* format_ = nullptr;
+  const check::FormatSpec* format_ = nullptr;
   int width_ = 1, height_ = 1;
   bool limited_ = false;
   Scan scan_ = Scan::progressive;

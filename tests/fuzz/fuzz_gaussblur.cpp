@@ -12,7 +12,7 @@ class BlurEpisode final : public fuzz::Episode {
   BlurEpisode(unsigned seed, int& alive) : Episode("cudagaussblur", seed, alive) {}
 
  private:
-  bool possible(const FormatFacts&) const override {
+  bool possible(const FormatSpec&) const override {
     const auto even = [](int size) { return size != 0 && size % 2 == 0; };
     return !even(how_.kernel_size) && !even(how_.kernel_size_y);
   }

@@ -12,7 +12,7 @@ class EqualizeEpisode final : public fuzz::Episode {
   EqualizeEpisode(unsigned seed, int& alive) : Episode("cudahistequalize", seed, alive) {}
 
  private:
-  bool possible(const FormatFacts& format) const override {
+  bool possible(const FormatSpec& format) const override {
     return !how_.each_channel || format.family == Family::rgb;
   }
 

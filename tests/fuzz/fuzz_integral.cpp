@@ -35,7 +35,7 @@ class IntegralEpisode final : public fuzz::Episode {
     return how;
   }
 
-  bool possible(const FormatFacts&) const override {
+  bool possible(const FormatSpec&) const override {
     return form_.output != Output::denoise || (how_.search % 2 == 1 && how_.patch % 2 == 1);
   }
 
@@ -52,7 +52,7 @@ class IntegralEpisode final : public fuzz::Episode {
     if (gst_structure_has_name(structure, "other/tensors")) {
       expect_tensor(out, caps, tensor_of(picture, how), how.description());
     } else {
-      const FormatFacts& gray = format_named(gst_structure_get_string(structure, "format"));
+      const FormatSpec& gray = format_named(gst_structure_get_string(structure, "format"));
       const Picture right = gray_picture_of(picture, how, gray);
       expect_picture(from_buffer(out, gray, right.width, right.height), right, how.description());
     }

@@ -329,8 +329,8 @@ class StereoEpisode final : public fuzz::Life {
   Properties properties_;
   std::unique_ptr<StereoHarness> stereo_;
   std::atomic<int> alive_{0};
-  const FormatFacts* left_ = nullptr;
-  const FormatFacts* right_ = nullptr;
+  const FormatSpec* left_ = nullptr;
+  const FormatSpec* right_ = nullptr;
   int width_ = 1, height_ = 1;
   GstClockTime time_ = 0;
 };

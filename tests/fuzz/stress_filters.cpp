@@ -6,7 +6,7 @@
 using namespace check;
 
 GST_START_TEST(stress_threads) {
-  const FormatFacts& format = format_named("RGBA");
+  const FormatSpec& format = format_named("RGBA");
   GstElement* element = make_subject(subject().everything);
   GstHarness* harness = gst_harness_new_with_element(element, "sink", "src");
   gst_object_unref(element);

@@ -75,7 +75,7 @@ constexpr Suite suites[] = {
 };
 
 struct Options {
-  Backend backend = Backend::cpu;
+  DeviceKind backend = DeviceKind::cpu;
   std::string out;  ///< empty: standard output
 };
 
@@ -99,7 +99,7 @@ Options parse(int argc, char** argv) {
     }
     if (value != "cpu" && value != "cuda")
       usage("proof_hashes: the backend is cpu or cuda, not " + value);
-    options.backend = value == "cuda" ? Backend::cuda : Backend::cpu;
+    options.backend = value == "cuda" ? DeviceKind::cuda : DeviceKind::cpu;
     backend = true;
   }
   if (!backend)
@@ -130,7 +130,7 @@ void run(const Options& options) {
       throw std::runtime_error("proof_hashes: cannot write " + options.out);
   }
   std::ostream& stream = options.out.empty() ? std::cout : file;
-  if (options.backend == Backend::cpu) {
+  if (options.backend == DeviceKind::cpu) {
     write(stream, *make_cpu_device(), "cpu", "none");
   } else {
     if (!cuda_unusable().empty())

@@ -10,7 +10,7 @@
 
 #include <tbb/parallel_for.h>
 
-#include "cuda/histequalize/arithmetic.h"
+#include "cuda/pixels/sample_math.h"
 #include "cuda/pixels/samples.h"
 #include "cuda/sgm/aggregate/matchingcosts_cpu.h"
 #include "cuda/sgm/aggregate/pathcosts_cpu.h"
@@ -78,9 +78,9 @@ class Pieces {
 
 /// The memory in which one thread makes the horizontal paths of a row.
 struct RowMemory {
-  RowMemory(const Problem& problem, std::uint8_t* memory) {
+  RowMemory(const Config& config, std::uint8_t* memory) {
     Pieces pieces(memory);
-    const int width = problem.width, disparities = problem.disparities;
+    const int width = config.width, disparities = config.disparities;
     planes = pieces.take(FeaturePlanes<8>::bytes(width, disparities));
     matching = pieces.take(static_cast<std::size_t>(width) * static_cast<std::size_t>(disparities));
     p2_right = pieces.take(static_cast<std::size_t>(width));
@@ -124,29 +124,28 @@ void add_horizontal(const RowMemory& memory, int width, int disparities, int p1_
 }
 
 template <int planes, class Feature>
-CUDAVISION_TARGET_CLONES void match_row(const Problem& problem, const Feature* left,
+CUDAVISION_TARGET_CLONES void match_row(const Config& config, const Feature* left,
                                         const Feature* right, const RowMemory& memory) {
-  FeaturePlanes<planes> features(problem, memory.planes);
-  features.load(left, right, 0, problem.width);
-  for (int x = 0; x < problem.width; ++x)
+  FeaturePlanes<planes> features(config, memory.planes);
+  features.load(left, right, 0, config.width);
+  for (int x = 0; x < config.width; ++x)
     features.template costs<Feature>(
-        x, memory.matching + static_cast<std::size_t>(x) * problem.disparities);
+        x, memory.matching + static_cast<std::size_t>(x) * config.disparities);
 }
 
 }  // namespace
 
 class HorizontalPaths {
  public:
-  HorizontalPaths(Device& device, const Problem& problem)
-      : problem_(problem), bands_(problem.height) {
-    const std::size_t bytes = RowMemory(problem, nullptr).bytes;
+  HorizontalPaths(Device& device, const Config& config) : config_(config), bands_(config.height) {
+    const std::size_t bytes = RowMemory(config, nullptr).bytes;
     for (int band = 0; band < bands_.count(); ++band)
       scratch_.push_back(device.allocate(bytes));
   }
 
   void run(const Job& job) const {
     bands_.for_each([&](const Band& band) {
-      const RowMemory memory(problem_,
+      const RowMemory memory(config_,
                              scratch_[static_cast<std::size_t>(band.number)].as<std::uint8_t>());
       for (int y = band.begin; y < band.end; ++y)
         run_row(job, y, memory);
@@ -155,27 +154,27 @@ class HorizontalPaths {
 
  private:
   void run_row(const Job& job, int y, const RowMemory& memory) const {
-    const int width = problem_.width;
-    switch (census_bits(problem_.census)) {
+    const int width = config_.width;
+    switch (census_bits(config_.census)) {
       case 24:
-        match_row<3>(problem_, row_of<std::uint32_t>(job.left, y, width),
+        match_row<3>(config_, row_of<std::uint32_t>(job.left, y, width),
                      row_of<std::uint32_t>(job.right, y, width), memory);
         break;
       case 31:
-        match_row<4>(problem_, row_of<std::uint32_t>(job.left, y, width),
+        match_row<4>(config_, row_of<std::uint32_t>(job.left, y, width),
                      row_of<std::uint32_t>(job.right, y, width), memory);
         break;
       default:
-        match_row<8>(problem_, row_of<std::uint64_t>(job.left, y, width),
+        match_row<8>(config_, row_of<std::uint64_t>(job.left, y, width),
                      row_of<std::uint64_t>(job.right, y, width), memory);
     }
     find_penalties(job, y, 0, width, -1, 0, memory.p2_right);
     find_penalties(job, y, 0, width, 1, 0, memory.p2_left);
-    add_horizontal(memory, width, problem_.disparities, job.penalties->p1,
-                   job.sums + std::int64_t{y} * width * problem_.disparities);
+    add_horizontal(memory, width, config_.disparities, job.penalties->p1,
+                   job.sums + std::int64_t{y} * width * config_.disparities);
   }
 
-  Problem problem_;
+  Config config_;
   Bands bands_;
   std::vector<Buffer> scratch_;
 };
@@ -196,12 +195,12 @@ struct PathRow {
 
 /// The memory in which one thread makes some columns of a row.
 struct ColumnMemory {
-  ColumnMemory(const Problem& problem, std::uint8_t* memory) {
+  ColumnMemory(const Config& config, std::uint8_t* memory) {
     Pieces pieces(memory);
-    planes = pieces.take(FeaturePlanes<8>::bytes(problem.width, problem.disparities));
-    matching = pieces.take(static_cast<std::size_t>(problem.disparities));
+    planes = pieces.take(FeaturePlanes<8>::bytes(config.width, config.disparities));
+    matching = pieces.take(static_cast<std::size_t>(config.disparities));
     for (std::uint8_t*& row : p2)
-      row = pieces.take(static_cast<std::size_t>(problem.width));
+      row = pieces.take(static_cast<std::size_t>(config.width));
     bytes = pieces.taken();
   }
 
@@ -210,13 +209,13 @@ struct ColumnMemory {
 };
 
 template <int planes, int paths, class Feature>
-CUDAVISION_TARGET_CLONES void add_columns(const Problem& problem, const Feature* left,
+CUDAVISION_TARGET_CLONES void add_columns(const Config& config, const Feature* left,
                                           const Feature* right, const ColumnMemory& memory,
                                           int begin, int end, int p1_asked, const PathRow& before,
                                           const PathRow& row, std::uint16_t* sums) {
   const auto p1 = static_cast<std::uint8_t>(p1_asked);
-  const int disparities = problem.disparities;
-  FeaturePlanes<planes> features(problem, memory.planes);
+  const int disparities = config.disparities;
+  FeaturePlanes<planes> features(config, memory.planes);
   features.load(left, right, begin, end);
   for (int x = begin; x < end; ++x) {
     features.template costs<Feature>(x, memory.matching);
@@ -240,14 +239,14 @@ CUDAVISION_TARGET_CLONES void add_columns(const Problem& problem, const Feature*
 
 class VerticalPaths {
  public:
-  VerticalPaths(Device& device, const Problem& problem)
-      : problem_(problem),
-        paths_(problem.paths == 8 ? 3 : 1),
-        chunks_((problem.width + least_columns - 1) / least_columns) {
+  VerticalPaths(Device& device, const Config& config)
+      : config_(config),
+        paths_(config.paths == 8 ? 3 : 1),
+        chunks_((config.width + least_columns - 1) / least_columns) {
     for (auto& direction : rows_)
       for (PathRow& row : direction)
         allocate(device, row);
-    const std::size_t bytes = ColumnMemory(problem, nullptr).bytes;
+    const std::size_t bytes = ColumnMemory(config, nullptr).bytes;
     for (int chunk = 0; chunk < chunks_.count(); ++chunk)
       scratch_.push_back(device.allocate(bytes));
   }
@@ -256,16 +255,16 @@ class VerticalPaths {
     start();
     const auto both = [&](const Band& columns, int step) {
       run_row(job, columns, step, 1, rows_[0]);
-      run_row(job, columns, problem_.height - 1 - step, -1, rows_[1]);
+      run_row(job, columns, config_.height - 1 - step, -1, rows_[1]);
     };
     if (paths_ == 1) {
       chunks_.for_each([&](const Band& chunk) {
-        for (int step = 0; step < problem_.height; ++step)
+        for (int step = 0; step < config_.height; ++step)
           both(columns_of(chunk), step);
       });
       return;
     }
-    for (int step = 0; step < problem_.height; ++step)
+    for (int step = 0; step < config_.height; ++step)
       chunks_.for_each([&](const Band& chunk) { both(columns_of(chunk), step); });
   }
 
@@ -275,10 +274,10 @@ class VerticalPaths {
   using Rows = PathRow[2];  ///< the row before and this one, in turns
 
   void allocate(Device& device, PathRow& row) {
-    const int columns = problem_.width + 2;
+    const int columns = config_.width + 2;
     for (int p = 0; p < paths_; ++p) {
-      memory_.push_back(device.allocate(PathCosts::bytes(columns, problem_.disparities)));
-      row.costs[p] = PathCosts(memory_.back().as<std::uint8_t>(), columns, problem_.disparities);
+      memory_.push_back(device.allocate(PathCosts::bytes(columns, config_.disparities)));
+      row.costs[p] = PathCosts(memory_.back().as<std::uint8_t>(), columns, config_.disparities);
       memory_.push_back(device.allocate(static_cast<std::size_t>(columns)));
       row.least[p] = memory_.back().as<std::uint8_t>();
       std::memset(row.least[p], 0, static_cast<std::size_t>(columns));
@@ -290,7 +289,7 @@ class VerticalPaths {
   void start() const {
     for (int p = 0; p < paths_; ++p)
       for (const int end : {0, 1}) {
-        const PathRow& before = rows_[end][end == 0 ? 1 : (problem_.height) % 2];
+        const PathRow& before = rows_[end][end == 0 ? 1 : (config_.height) % 2];
         for (int pixel = 0; pixel < before.costs[p].pixels(); ++pixel)
           before.costs[p].start(pixel);
         std::memset(before.least[p], 0, static_cast<std::size_t>(before.costs[p].pixels()));
@@ -299,26 +298,26 @@ class VerticalPaths {
 
   Band columns_of(const Band& chunk) const {
     return {chunk.number, chunk.begin * least_columns,
-            std::min(chunk.end * least_columns, problem_.width)};
+            std::min(chunk.end * least_columns, config_.width)};
   }
 
   /// direction: 1 down, −1 up.
   void run_row(const Job& job, const Band& columns, int y, int direction, const Rows& rows) const {
     const ColumnMemory memory(
-        problem_, scratch_[static_cast<std::size_t>(columns.number)].as<std::uint8_t>());
+        config_, scratch_[static_cast<std::size_t>(columns.number)].as<std::uint8_t>());
     for (int p = 0; p < paths_; ++p)
       find_penalties(job, y, columns.begin, columns.end, PathRow::dx[p], -direction, memory.p2[p]);
-    const int width = problem_.width;
+    const int width = config_.width;
     const auto add = [&](auto planes, auto feature) {
       using Feature = decltype(feature);
       constexpr int count = decltype(planes)::value;
       const auto add_for = paths_ == 1 ? add_columns<count, 1, Feature>
                                        : add_columns<count, PathRow::most_paths, Feature>;
-      add_for(problem_, row_of<Feature>(job.left, y, width), row_of<Feature>(job.right, y, width),
+      add_for(config_, row_of<Feature>(job.left, y, width), row_of<Feature>(job.right, y, width),
               memory, columns.begin, columns.end, job.penalties->p1, rows[(y + 1) % 2], rows[y % 2],
-              job.sums + std::int64_t{y} * width * problem_.disparities);
+              job.sums + std::int64_t{y} * width * config_.disparities);
     };
-    switch (census_bits(problem_.census)) {
+    switch (census_bits(config_.census)) {
       case 24:
         return add(std::integral_constant<int, 3>(), std::uint32_t());
       case 31:
@@ -328,7 +327,7 @@ class VerticalPaths {
     }
   }
 
-  Problem problem_;
+  Config config_;
   int paths_;
   Bands chunks_;  ///< of groups of columns
   std::vector<Buffer> memory_;
@@ -336,9 +335,9 @@ class VerticalPaths {
   std::vector<Buffer> scratch_;
 };
 
-AggregateCpu::AggregateCpu(Device& device, const Problem& problem)
-    : horizontal_(std::make_unique<HorizontalPaths>(device, problem)),
-      vertical_(std::make_unique<VerticalPaths>(device, problem)) {}
+AggregateCpu::AggregateCpu(Device& device, const Config& config)
+    : horizontal_(std::make_unique<HorizontalPaths>(device, config)),
+      vertical_(std::make_unique<VerticalPaths>(device, config)) {}
 
 AggregateCpu::~AggregateCpu() = default;
 

@@ -28,8 +28,8 @@ struct P2Arguments {
 /// −1, byte 3 along the row; [0] downwards and to the right, [1] upwards and to the left.
 __global__ void __launch_bounds__(p2_threads) p2_kernel(const __grid_constant__ P2Arguments a) {
   __shared__ std::uint8_t table[256];
-  let_next_launch_in();
-  wait_for_last_launch();
+  launch_dependents();
+  grid_dependency_wait();
   table[threadIdx.x] = a.table[threadIdx.x];
   __syncthreads();
 
@@ -56,23 +56,23 @@ int rounded_up(int value, int step) {
   return (value + step - 1) / step * step;
 }
 
-class Implementation final : public AggregateCuda {
+class Backend final : public AggregateCuda {
  public:
-  Implementation(Device& device, const Problem& problem, void* scratch)
-      : problem_(problem),
-        plan_(path_plan(problem.disparities)),
-        row_plan_(horizontal_plan(problem.disparities)),
-        paths_(problem.paths == 8 ? 3 : 1),
-        sweep_kernel_(sweep_kernel_for(plan_, problem.feature_bytes(), problem.paths == 8)),
+  Backend(Device& device, const Config& config, void* scratch)
+      : config_(config),
+        plan_(path_plan(config.disparities)),
+        row_plan_(horizontal_plan(config.disparities)),
+        paths_(config.paths == 8 ? 3 : 1),
+        sweep_kernel_(sweep_kernel_for(plan_, config.feature_bytes(), config.paths == 8)),
         launch_p2_(device.stream(), p2_kernel),
         launch_horizontal_(device.stream(),
-                           horizontal_kernel_for(row_plan_, problem.feature_bytes(), false)),
+                           horizontal_kernel_for(row_plan_, config.feature_bytes(), false)),
         launch_sweep_(device.stream(), sweep_kernel_) {
     p2_[0] = static_cast<std::uint32_t*>(scratch);
-    p2_[1] = p2_[0] + problem.pixels();
-    const auto disparities = static_cast<std::size_t>(problem.disparities);
-    const std::size_t horizontal = 2 * static_cast<std::size_t>(problem.height) * disparities;
-    sweep_state_ = 2 * static_cast<std::size_t>(paths_) * problem.width * disparities;
+    p2_[1] = p2_[0] + config.pixels();
+    const auto disparities = static_cast<std::size_t>(config.disparities);
+    const std::size_t horizontal = 2 * static_cast<std::size_t>(config.height) * disparities;
+    sweep_state_ = 2 * static_cast<std::size_t>(paths_) * config.width * disparities;
     states_ = device.allocate(std::max(horizontal, 2 * sweep_state_));
     choose_tile();
   }
@@ -92,8 +92,8 @@ class Implementation final : public AggregateCuda {
     std::memcpy(a.table, penalties.p2.data(), sizeof a.table);
     a.p2[0] = p2_[0];
     a.p2[1] = p2_[1];
-    a.blocks_per_row = (problem_.width + p2_threads - 1) / p2_threads;
-    launch_p2_(p2_kernel, static_cast<unsigned>(a.blocks_per_row) * problem_.height, p2_threads, 0,
+    a.blocks_per_row = (config_.width + p2_threads - 1) / p2_threads;
+    launch_p2_(p2_kernel, static_cast<unsigned>(a.blocks_per_row) * config_.height, p2_threads, 0,
                a);
   }
 
@@ -106,19 +106,18 @@ class Implementation final : public AggregateCuda {
     a.p2[1] = p2_[1];
     a.sums = sums;
     a.states = states_.as<uint4>();
-    a.width = problem_.width;
-    a.height = problem_.height;
-    a.disparities = problem_.disparities;
-    a.minimum = problem_.minimum;
+    a.width = config_.width;
+    a.height = config_.height;
+    a.disparities = config_.disparities;
+    a.minimum = config_.minimum;
     a.p1 = in_both_halves(penalties.p1);
     a.lanes = row_plan_.lanes;
-    const int feature_bytes = problem_.feature_bytes();
-    const int warps = 2 * ((problem_.height + row_plan_.units - 1) / row_plan_.units);
+    const int feature_bytes = config_.feature_bytes();
+    const int warps = 2 * ((config_.height + row_plan_.units - 1) / row_plan_.units);
     for (const bool second : {false, true})
       launch_horizontal_(horizontal_kernel_for(row_plan_, feature_bytes, second),
                          static_cast<unsigned>(warps), horizontal_threads,
-                         horizontal_shared_bytes(row_plan_, problem_.disparities, feature_bytes),
-                         a);
+                         horizontal_shared_bytes(row_plan_, config_.disparities, feature_bytes), a);
   }
 
   void sweep(const void* left, const void* right, const Penalties& penalties,
@@ -130,7 +129,7 @@ class Implementation final : public AggregateCuda {
     a.p1 = in_both_halves(penalties.p1);
     // Both sweeps at the same time, strip by strip, until they meet; a row in the middle is one
     // sweep's after the other's; then each goes on where the other was.
-    const int height = problem_.height;
+    const int height = config_.height;
     const int half = height / 2;
     strips(a, 0, half);
     if (height % 2 != 0)
@@ -139,7 +138,7 @@ class Implementation final : public AggregateCuda {
   }
 
   void strips(SweepArguments& a, int begin, int end) const {
-    const bool shared_row = end - begin == 1 && begin == problem_.height - 1 - begin;
+    const bool shared_row = end - begin == 1 && begin == config_.height - 1 - begin;
     for (int from = begin; from < end; from += strip_rows_) {
       a.begin = from;
       a.rows = std::min(strip_rows_, end - from);
@@ -167,7 +166,7 @@ class Implementation final : public AggregateCuda {
   }
   template <int kWords>
   std::size_t shared_bytes(const SweepArguments& a) const {
-    const int vectors = problem_.feature_bytes() == 8
+    const int vectors = config_.feature_bytes() == 8
                             ? SweepShared<kWords, std::uint64_t>::size(a, paths_ == 3)
                             : SweepShared<kWords, std::uint32_t>::size(a, paths_ == 3);
     return sizeof(uint4) * static_cast<std::size_t>(vectors);
@@ -176,10 +175,10 @@ class Implementation final : public AggregateCuda {
   /// How the picture is cut: of all ways that fit shared memory the one that should take least
   /// time.
   void choose_tile() {
-    sweep_.width = problem_.width;
-    sweep_.height = problem_.height;
-    sweep_.disparities = problem_.disparities;
-    sweep_.minimum = problem_.minimum;
+    sweep_.width = config_.width;
+    sweep_.height = config_.height;
+    sweep_.disparities = config_.disparities;
+    sweep_.minimum = config_.minimum;
     sweep_.lanes = plan_.lanes;
     sweep_.units = plan_.units;
     sweep_.p2[0] = p2_[0];
@@ -190,7 +189,7 @@ class Implementation final : public AggregateCuda {
     const int most_shared_bytes =
         device_attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin, "the shared memory");
     const int multiprocessors = multiprocessor_count();
-    const int most_warps = sweep_threads(plan_.words, problem_.feature_bytes()) / 32;
+    const int most_warps = sweep_threads(plan_.words, config_.feature_bytes()) / 32;
     const bool diagonal = paths_ == 3;
     SweepTile best;
     double least = 0;
@@ -213,14 +212,14 @@ class Implementation final : public AggregateCuda {
 
   void lay_out(const SweepTile& tile) {
     sweep_.tile = tile;
-    sweep_.tiles = (problem_.width + tile.columns - 1) / tile.columns;
+    sweep_.tiles = (config_.width + tile.columns - 1) / tile.columns;
     // Vectors of neighbouring pixels and lanes lie in different banks of shared memory.
     const int apart = plan_.units >= 4 ? 4 : plan_.units == 2 ? 2 : 1;
     sweep_.cell_slots = rounded_up(tile.slots() - apart, 8) + apart;
-    const int vector = 16 / problem_.feature_bytes();
-    const int copy = (tile.slots() - 1 + problem_.disparities + 2 * (vector - 1)) / vector;
+    const int vector = 16 / config_.feature_bytes();
+    const int copy = (tile.slots() - 1 + config_.disparities + 2 * (vector - 1)) / vector;
     sweep_.copy_length = (rounded_up(copy - 1, 8) + 1) * vector;
-    strip_rows_ = tile.halo > 0 ? tile.halo : std::max(1, problem_.height);
+    strip_rows_ = tile.halo > 0 ? tile.halo : std::max(1, config_.height);
   }
 
   /// Roughly, of a GPU of compute capability 9.0, for the layout at hand.
@@ -239,7 +238,7 @@ class Implementation final : public AggregateCuda {
     return rounds * std::max(least, work * plan_.words / 8 / 4) + launch / strip_rows_;
   }
 
-  Problem problem_;
+  Config config_;
   PathPlan plan_;
   HorizontalPlan row_plan_;
   int paths_;  // of a sweep
@@ -256,9 +255,9 @@ class Implementation final : public AggregateCuda {
 
 }  // namespace
 
-std::unique_ptr<AggregateCuda> make_aggregate_cuda(Device& device, const Problem& problem,
+std::unique_ptr<AggregateCuda> make_aggregate_cuda(Device& device, const Config& config,
                                                    void* scratch) {
-  return std::make_unique<Implementation>(device, problem, scratch);
+  return std::make_unique<Backend>(device, config, scratch);
 }
 
 }  // namespace cudavision::sgm

@@ -193,8 +193,8 @@ __global__ void __launch_bounds__(horizontal_threads,
                                   kUnits == 1 && kWords <= 4 ? horizontal_blocks : 1)
     horizontal_kernel(const __grid_constant__ HorizontalArguments a) {
   extern __shared__ uint4 shared[];
-  let_next_launch_in();
-  wait_for_last_launch();
+  launch_dependents();
+  grid_dependency_wait();
   const HorizontalLanes<kUnits> lanes(a.lanes);
   const int warps = (a.height + kUnits - 1) / kUnits;
   const int warp = static_cast<int>(blockIdx.x);

@@ -42,11 +42,11 @@ class FeaturePlanes {
   }
 
   /// memory: of bytes().
-  FeaturePlanes(const Problem& problem, std::uint8_t* memory)
-      : width_(problem.width),
-        minimum_(problem.minimum),
-        disparities_(problem.disparities),
-        pitch_(pitch(problem.width, problem.disparities)),
+  FeaturePlanes(const Config& config, std::uint8_t* memory)
+      : width_(config.width),
+        minimum_(config.minimum),
+        disparities_(config.disparities),
+        pitch_(pitch(config.width, config.disparities)),
         right_(memory) {}
 
   /// Takes columns [begin, end) of a row.

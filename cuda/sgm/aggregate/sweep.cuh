@@ -59,8 +59,8 @@ __global__ void __launch_bounds__(sweep_threads(kWords, sizeof(Feature)), 1)
   // Sums are loaded two rows' time before they are needed, or else one: registers are not endless.
   constexpr bool early = kWords == 8;
   extern __shared__ uint4 sweep_shared[];
-  let_next_launch_in();
-  wait_for_last_launch();
+  launch_dependents();
+  grid_dependency_wait();
 
   const PathLanes<kSteps> lanes(a.lanes, a.units);
   const SweepColumns columns(a.tile, a.units, threadIdx.x / 32);

@@ -14,7 +14,7 @@ namespace {
 
 const char cuda_feature[] = "video/x-raw(memory:CUDAMemory)";
 
-const FormatFacts& format_number(int i) {
+const FormatSpec& format_number(int i) {
   return formats()[static_cast<std::size_t>(i)];
 }
 
@@ -84,7 +84,7 @@ void expect_output(FilterHarness& filter, GstBuffer* in, const Picture& expected
 }  // namespace
 
 GST_START_TEST(test_two_elements) {
-  const FormatFacts& format = format_number(__i__);
+  const FormatSpec& format = format_number(__i__);
   Chain pair(pair_of_elements(subject().working));
   unsigned seed = 0;
   for (const auto& [width, height] :
@@ -101,7 +101,7 @@ GST_END_TEST
 
 // Nothing to do; where the memory changes from side to side, copied and not handed on.
 GST_START_TEST(test_two_elements_that_change_nothing) {
-  const FormatFacts& format = format_number(__i__);
+  const FormatSpec& format = format_number(__i__);
   Chain pair(pair_of_elements(subject().idle));
   const Picture picture = make_picture(format, 45, 23, Content::natural, 4);
   for (const Layout& layout : all_layouts) {
@@ -135,7 +135,7 @@ GST_END_TEST
 // Also those formats that libgstcuda does not know.
 GST_START_TEST(test_every_format_in_cuda_memory) {
   const std::unique_ptr<Chain> uploader = new_uploader();
-  for (const FormatFacts& format : formats()) {
+  for (const FormatSpec& format : formats()) {
     GstBuffer* buffer = in_cuda_memory(*uploader, make_picture(format, 35, 21, Content::ramp, 1));
     const GstVideoMeta* meta = gst_buffer_get_video_meta(buffer);
     fail_unless(meta != nullptr, "%s", format.name);
@@ -147,7 +147,7 @@ GST_START_TEST(test_every_format_in_cuda_memory) {
 GST_END_TEST
 
 GST_START_TEST(test_idle_hands_on_cuda_memory) {
-  const FormatFacts& format = format_number(__i__);
+  const FormatSpec& format = format_number(__i__);
   const std::unique_ptr<Chain> uploader = new_uploader();
   const Picture picture = make_picture(format, 35, 21, Content::natural, 1);
   FilterHarness filter{subject().idle};
@@ -164,7 +164,7 @@ GST_END_TEST
 // From GStreamer's own upload and to its download.
 GST_START_TEST(test_cudaupload_and_cudadownload) {
   for (const char* name : {"NV12", "I420", "RGBA", "P010_10LE", "BGRx", "Y444"}) {
-    const FormatFacts& format = format_named(name);
+    const FormatSpec& format = format_named(name);
     Chain chain("cudaupload ! " + subject_in_words() +
                     " backend=cuda ! capsfilter caps=\"video/x-raw(memory:CUDAMemory)\" ! "
                     "cudadownload",
@@ -212,7 +212,7 @@ GST_START_TEST(test_frames_of_several_contexts) {
   const std::unique_ptr<Chain> first = new_uploader(), second = new_uploader();
   FilterHarness filter(subject().everything);
   for (const char* name : {"NV12", "GRAY8", "xRGB", "P010_10LE"}) {
-    const FormatFacts& format = format_named(name);
+    const FormatSpec& format = format_named(name);
     const Picture picture = make_picture(format, 61, 37, Content::natural, 4);
     fail_unless(filter.send_caps(cuda_caps_of(picture)));
     for (int i = 0; i < 6; ++i)
@@ -227,7 +227,7 @@ GST_END_TEST
 
 // Frames outlive the element that made them.
 GST_START_TEST(test_frames_outlive_their_maker) {
-  const FormatFacts& format = format_named("GRAY8");
+  const FormatSpec& format = format_named("GRAY8");
   const Picture picture = make_picture(format, 61, 37, Content::natural, 4);
   std::unique_ptr<Chain> maker = new_uploader();
   GstBuffer* buffer = in_cuda_memory(*maker, picture);
@@ -243,7 +243,7 @@ GST_START_TEST(test_cuda_memory_under_system_caps) {
   const std::unique_ptr<Chain> uploader = new_uploader();
   for (const Property& property : {subject().working, subject().idle})
     for (const char* name : {"NV12", "RGBA", "GRAY8", "I420_10LE"}) {
-      const FormatFacts& format = format_named(name);
+      const FormatSpec& format = format_named(name);
       const Picture picture = make_picture(format, 61, 37, Content::natural, 4);
       FilterHarness filter{property};
       filter.accept_caps(format, 61, 37, colorimetry(format, false));
@@ -256,7 +256,7 @@ GST_END_TEST
 // The other way round: frames in system memory under the caps of CUDA memory.
 GST_START_TEST(test_system_memory_under_cuda_caps) {
   for (const char* name : {"NV12", "RGBA", "GRAY8"}) {
-    const FormatFacts& format = format_named(name);
+    const FormatSpec& format = format_named(name);
     const Picture picture = make_picture(format, 61, 37, Content::natural, 4);
     FilterHarness filter;
     fail_unless(filter.send_caps(cuda_caps_of(picture)));
@@ -270,7 +270,7 @@ GST_END_TEST
 GST_START_TEST(test_cuda_memory_without_video_meta) {
   const std::unique_ptr<Chain> uploader = new_uploader();
   for (const char* name : {"NV12", "RGBA", "I420", "P010_10LE"}) {
-    const FormatFacts& format = format_named(name);
+    const FormatSpec& format = format_named(name);
     const Picture picture = make_picture(format, 61, 37, Content::natural, 4);
     GstBuffer* with_meta = in_cuda_memory(*uploader, picture);
     GstBuffer* bare = gst_buffer_new();

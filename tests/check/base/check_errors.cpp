@@ -56,7 +56,7 @@ GstAllocator* new_unmappable_allocator() {
 using namespace check;
 
 /// The frame is refused with an error, and a good one behind it comes out right.
-void expect_error(FilterHarness& filter, GstBuffer* bad, const FormatFacts& format, int width,
+void expect_error(FilterHarness& filter, GstBuffer* bad, const FormatSpec& format, int width,
                   int height, const std::string& what) {
   filter.messages().clear();
   const GstFlowReturn flow = filter.push(bad);
@@ -71,8 +71,8 @@ void expect_error(FilterHarness& filter, GstBuffer* bad, const FormatFacts& form
   expect_picture(filter.process(picture), result(picture), "after: " + what);
 }
 
-const FormatFacts& start(FilterHarness& filter, int format_number, int width, int height) {
-  const FormatFacts& format = formats()[static_cast<std::size_t>(format_number)];
+const FormatSpec& start(FilterHarness& filter, int format_number, int width, int height) {
+  const FormatSpec& format = formats()[static_cast<std::size_t>(format_number)];
   filter.accept_caps(format, width, height, colorimetry(format, false));
   return format;
 }
@@ -85,7 +85,7 @@ GstVideoMeta* meta_of(GstBuffer* buffer) {
 
 GST_START_TEST(test_short_buffer) {
   FilterHarness filter;
-  const FormatFacts& format = start(filter, __i__, 35, 21);
+  const FormatSpec& format = start(filter, __i__, 35, 21);
   const Picture picture(format, 35, 21);
   GstVideoInfo info;
   gst_video_info_set_format(&info, gst_video_format_from_string(format.name), 35, 21);
@@ -100,7 +100,7 @@ GST_END_TEST
 // The frame's own strides and offsets lead outside its memory, if only by one byte.
 GST_START_TEST(test_short_buffer_with_meta) {
   FilterHarness filter;
-  const FormatFacts& format = start(filter, __i__, 35, 21);
+  const FormatSpec& format = start(filter, __i__, 35, 21);
   const Picture picture(format, 35, 21);
   Layout layout;
   layout.meta = true;
@@ -132,7 +132,7 @@ GST_END_TEST
 
 GST_START_TEST(test_meta_contradicts_caps) {
   FilterHarness filter;
-  const FormatFacts& format = start(filter, __i__, 34, 20);
+  const FormatSpec& format = start(filter, __i__, 34, 20);
   const Picture picture(format, 34, 20);
   GstBuffer* buffer = to_buffer(picture, padded_layout);
   meta_of(buffer)->width = 33;
@@ -152,7 +152,7 @@ GST_END_TEST
 // Memory boundaries inside a plane: right or refused, never read past a boundary.
 GST_START_TEST(test_memory_boundaries_inside_planes) {
   FilterHarness filter;
-  const FormatFacts& format = start(filter, __i__, 34, 20);
+  const FormatSpec& format = start(filter, __i__, 34, 20);
   const Picture picture = make_picture(format, 34, 20, Content::natural, 5);
   for (const Layout& layout : {packed_layout, padded_layout}) {
     GstBuffer* whole = to_buffer(picture, layout);
@@ -184,7 +184,7 @@ GST_END_TEST
 
 GST_START_TEST(test_unmappable_input) {
   FilterHarness filter;
-  const FormatFacts& format = start(filter, __i__, 34, 20);
+  const FormatSpec& format = start(filter, __i__, 34, 20);
   GstAllocator* allocator = new_unmappable_allocator();
   for (bool with_meta : {false, true}) {
     GstBuffer* model = to_buffer(Picture(format, 34, 20));
@@ -204,7 +204,7 @@ GST_START_TEST(test_unmappable_output) {
   FilterHarness filter;
   GstAllocator* allocator = new_unmappable_allocator();
   gst_harness_set_propose_allocator(filter.harness(), allocator, nullptr);
-  const FormatFacts& format = format_named("NV12");
+  const FormatSpec& format = format_named("NV12");
   filter.accept_caps(format, 34, 20, colorimetry(format, false));
   const Picture picture = make_picture(format, 34, 20, Content::natural, 5);
   if (filter.push(to_buffer(picture)) == GST_FLOW_OK) {  // it may well prefer memory of its own
@@ -219,7 +219,7 @@ GST_END_TEST
 
 GST_START_TEST(test_read_only_input) {
   FilterHarness filter;
-  const FormatFacts& format = start(filter, __i__, 34, 20);
+  const FormatSpec& format = start(filter, __i__, 34, 20);
   const Picture picture = make_picture(format, 34, 20, Content::natural, 5);
   GstBuffer* buffer = to_buffer(picture, padded_layout);
   for (guint i = 0; i < gst_buffer_n_memory(buffer); ++i)
@@ -262,7 +262,7 @@ GST_START_TEST(test_auto_without_gpu) {
   FilterHarness filter{{"backend", "auto"}};
   gint active = 0;
   for (const char* name : {"GRAY8", "NV12", "RGBA", "P010_10LE"}) {
-    const FormatFacts& format = format_named(name);
+    const FormatSpec& format = format_named(name);
     filter.accept_caps(format, 45, 31, colorimetry(format, false));
     const Picture picture = make_picture(format, 45, 31, Content::natural, 1);
     expect_picture(filter.process(picture), result(picture), "backend=auto");
@@ -279,7 +279,7 @@ GST_END_TEST
 
 GST_START_TEST(test_auto_with_gpu) {
   FilterHarness filter{{"backend", "auto"}};
-  const FormatFacts& format = format_named("NV12");
+  const FormatSpec& format = format_named("NV12");
   filter.accept_caps(format, 45, 31, colorimetry(format, false));
   const Picture picture = make_picture(format, 45, 31, Content::natural, 1);
   expect_picture(filter.process(picture), result(picture), "backend=auto");
@@ -307,7 +307,7 @@ GST_END_TEST
 
 GST_START_TEST(test_cpu_never_warns) {
   FilterHarness filter{{"backend", "cpu"}};
-  const FormatFacts& format = format_named("I420");
+  const FormatSpec& format = format_named("I420");
   filter.accept_caps(format, 45, 31, colorimetry(format, false));
   const Picture picture = make_picture(format, 45, 31, Content::natural, 1);
   expect_picture(filter.process(picture), result(picture), "backend=cpu");

@@ -6,7 +6,7 @@ using namespace check;
 
 namespace {
 
-const FormatFacts& gray() {
+const FormatSpec& gray() {
   return format_named("GRAY8");
 }
 

@@ -58,14 +58,14 @@ void expect_definition(FilterHarness& filter, const Picture& picture, bool limit
   filter.set("channels", "luma");  // the next caps may be those of YUV
 }
 
-const FormatFacts& format_number(int i) {
+const FormatSpec& format_number(int i) {
   return formats()[static_cast<std::size_t>(i)];
 }
 
 }  // namespace
 
 GST_START_TEST(test_sizes_and_layouts) {
-  const FormatFacts& format = format_number(__i__);
+  const FormatSpec& format = format_number(__i__);
   FilterHarness filter;
   unsigned seed = 1;
   for (const Size& size : sizes)
@@ -82,7 +82,7 @@ GST_START_TEST(test_sizes_and_layouts) {
 GST_END_TEST
 
 GST_START_TEST(test_contents) {
-  const FormatFacts& format = format_number(__i__);
+  const FormatSpec& format = format_number(__i__);
   FilterHarness filter;
   unsigned seed = 100;
   for (bool limited : {false, true}) {
@@ -98,7 +98,7 @@ GST_END_TEST
 
 // Large enough that every thread, block and tail of a row has work of its own.
 GST_START_TEST(test_large_frames) {
-  const FormatFacts& format = format_number(__i__);
+  const FormatSpec& format = format_number(__i__);
   FilterHarness filter;
   filter.accept_caps(format, 1283, 721, colorimetry(format, false));
   const Picture picture = make_picture(format, 1283, 721, Content::natural, 9);
@@ -110,7 +110,7 @@ GST_START_TEST(test_extreme_shapes) {
   FilterHarness filter;
   for (const char* name : {"GRAY8", "NV12", "RGB", "GRAY16_LE", "YUY2"})
     for (const Size& size : {Size{32767, 1}, Size{1, 32767}}) {
-      const FormatFacts& format = format_named(name);
+      const FormatSpec& format = format_named(name);
       filter.accept_caps(format, size.width, size.height, colorimetry(format, false));
       const Picture picture = make_picture(format, size.width, size.height, Content::natural, 17);
       expect_picture(filter.process(picture), equalized(picture, {}), "extreme shape");
@@ -119,7 +119,7 @@ GST_START_TEST(test_extreme_shapes) {
 GST_END_TEST
 
 GST_START_TEST(test_8k) {
-  const FormatFacts& format = format_named("GRAY8");
+  const FormatSpec& format = format_named("GRAY8");
   FilterHarness filter;
   filter.accept_caps(format, 7680, 4320);
   for (Content content : {Content::random, Content::two_valued}) {
@@ -132,7 +132,7 @@ GST_END_TEST
 // Weights that are not exact in 8 bits: rint() takes halves to the even neighbour.
 GST_START_TEST(test_strengths) {
   for (const char* name : {"GRAY8", "I420_10LE", "GRAY16_LE", "BGRA"}) {
-    const FormatFacts& format = format_named(name);
+    const FormatSpec& format = format_named(name);
     FilterHarness filter;
     filter.accept_caps(format, 61, 23, colorimetry(format, false));
     const Picture picture = make_picture(format, 61, 23, Content::natural, 5);
@@ -151,7 +151,7 @@ GST_END_TEST
 // Grey caps without colorimetry mean the full range.
 GST_START_TEST(test_gray_without_colorimetry) {
   for (const char* name : {"GRAY8", "GRAY16_LE"}) {
-    const FormatFacts& format = format_named(name);
+    const FormatSpec& format = format_named(name);
     FilterHarness filter;
     filter.accept_caps(format, 40, 30);
     const Picture picture = make_picture(format, 40, 30, Content::natural, 3);
@@ -164,7 +164,7 @@ GST_END_TEST
 GST_START_TEST(test_yuv_without_colorimetry) {
   for (const char* name : {"I420", "NV12", "P010_10LE"})
     for (int height : {30, 720}) {
-      const FormatFacts& format = format_named(name);
+      const FormatSpec& format = format_named(name);
       FilterHarness filter;
       filter.accept_caps(format, 40, height);
       const Picture picture = make_picture(format, 40, height, Content::natural, 3);
@@ -176,7 +176,7 @@ GST_START_TEST(test_yuv_without_colorimetry) {
 GST_END_TEST
 
 GST_START_TEST(test_range_change_takes_effect) {
-  const FormatFacts& format = format_named("NV12");
+  const FormatSpec& format = format_named("NV12");
   FilterHarness filter;
   const Picture picture = make_picture(format, 40, 30, Content::natural, 8);
   for (bool limited : {true, false, true}) {
@@ -190,7 +190,7 @@ GST_END_TEST
 
 // The same 10-bit values, once in the high and once in the low bits of their words.
 GST_START_TEST(test_p010_agrees_with_i420_10le) {
-  const FormatFacts &high = format_named("P010_10LE"), &low = format_named("I420_10LE");
+  const FormatSpec &high = format_named("P010_10LE"), &low = format_named("I420_10LE");
   for (bool limited : {false, true}) {
     const Picture a = make_picture(high, 75, 53, Content::natural, 21);
     Picture b(low, 75, 53);
@@ -211,7 +211,7 @@ GST_END_TEST
 
 // P010 reads `word >> 6`: what stands in the low bits of luma neither counts nor comes back.
 GST_START_TEST(test_p010_low_bits) {
-  const FormatFacts& format = format_named("P010_10LE");
+  const FormatSpec& format = format_named("P010_10LE");
   const Picture clean = make_picture(format, 35, 19, Content::natural, 4);
   Picture dirty = clean;
   for (int y = 0; y < clean.height; ++y)
@@ -227,7 +227,7 @@ GST_END_TEST
 
 // Words above ten bits are no valid samples, yet neither may they lead outside a table.
 GST_START_TEST(test_samples_above_the_bit_depth) {
-  const FormatFacts& format = format_named("I420_10LE");
+  const FormatSpec& format = format_named("I420_10LE");
   FilterHarness filter{{"post-messages", "true"}};
   filter.accept_caps(format, 64, 33, colorimetry(format, true));
   Picture picture = make_picture(format, 64, 33, Content::random, 4);
@@ -241,7 +241,7 @@ GST_END_TEST
 
 // Both fields are one picture to the equalisation.
 GST_START_TEST(test_interleaved_fields) {
-  const FormatFacts& format = format_named("YUY2");
+  const FormatSpec& format = format_named("YUY2");
   FilterHarness filter;
   filter.accept_caps(format, 36, 26, colorimetry(format, false) + ", interlace-mode=interleaved");
   const Picture picture = make_picture(format, 36, 26, Content::natural, 1);
@@ -256,7 +256,7 @@ GST_START_TEST(test_random_cases) {
     const unsigned seed = 1000u * static_cast<unsigned>(__i__) + i;
     std::mt19937 random(seed);
     const auto below = [&](unsigned n) { return static_cast<int>(random() % n); };
-    const FormatFacts& format = format_number(below(static_cast<unsigned>(formats().size())));
+    const FormatSpec& format = format_number(below(static_cast<unsigned>(formats().size())));
     const auto length = [&] {  // log-uniform from 1 to 200
       return 1 + static_cast<int>(std::exp(std::log(200.0) * (random() % 1000) / 1000.0));
     };

@@ -79,7 +79,7 @@ class Tracking {
 void live_fully() {
   FilterHarness filter(subject().everything);
   for (const char* name : {"GRAY8", "NV12", "RGBA", "P010_10LE"}) {
-    const FormatFacts& format = format_named(name);
+    const FormatSpec& format = format_named(name);
     filter.accept_caps(format, 40, 30, colorimetry(format, false));
     for (const Property& property : {subject().working, subject().halfway, subject().idle}) {
       filter.set(property);
@@ -241,7 +241,7 @@ GST_END_TEST
 GST_START_TEST(test_buffers_are_freed) {
   static int alive;
   alive = 0;
-  const FormatFacts& format = format_named("I420");
+  const FormatSpec& format = format_named("I420");
   FilterHarness filter(subject().everything);
   filter.accept_caps(format, 40, 30, colorimetry(format, false));
   for (int i = 0; i < 10; ++i) {
@@ -257,7 +257,7 @@ GST_START_TEST(test_buffers_are_freed) {
 GST_END_TEST
 
 GST_START_TEST(test_hundred_thousand_frames) {
-  const FormatFacts& format = format_named("GRAY8");
+  const FormatSpec& format = format_named("GRAY8");
   FilterHarness filter(subject().everything);
   if (subject().messages > 0)
     filter.set("message-interval", "40000000");

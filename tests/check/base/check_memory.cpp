@@ -70,7 +70,7 @@ GST_END_TEST
 // A file shows what an element gets that knows nothing of strides: every frame packed, also where
 // the frame that went in was not, and also where there was nothing to change.
 GST_START_TEST(test_filesink_gets_packed_frames) {
-  const FormatFacts& format = formats()[static_cast<std::size_t>(__i__)];
+  const FormatSpec& format = formats()[static_cast<std::size_t>(__i__)];
   const Picture picture = make_picture(format, 33, 19, Content::natural, 3);
   GstVideoInfo info;
   gst_video_info_set_format(&info, gst_video_format_from_string(format.name), 33, 19);
@@ -116,7 +116,7 @@ GST_START_TEST(test_filesink_gets_packed_frames) {
 GST_END_TEST
 
 GST_START_TEST(test_pool_of_downstream) {
-  const FormatFacts& format = formats()[static_cast<std::size_t>(__i__)];
+  const FormatSpec& format = formats()[static_cast<std::size_t>(__i__)];
   for (bool know_video_meta : {false, true}) {
     PoolOffer offer = {};
     gst_video_alignment_reset(&offer.align);
@@ -147,7 +147,7 @@ GST_END_TEST
 
 // What upstream is told: that any strides will do, and a pool whose frames come through.
 GST_START_TEST(test_pool_for_upstream) {
-  for (const FormatFacts& format : formats()) {
+  for (const FormatSpec& format : formats()) {
     FilterHarness filter;
     filter.accept_caps(format, 35, 21, colorimetry(format, false));
     GstCaps* caps = gst_pad_get_current_caps(filter.source_pad());
@@ -194,7 +194,7 @@ GST_END_TEST
 
 // Nothing to do and the same caps on both sides: the very same buffer goes on.
 GST_START_TEST(test_identity_hands_on_the_buffer) {
-  const FormatFacts& format = formats()[static_cast<std::size_t>(__i__)];
+  const FormatSpec& format = formats()[static_cast<std::size_t>(__i__)];
   FilterHarness filter{subject().idle};
   filter.accept_caps(format, 32, 18, colorimetry(format, false));
   const Picture picture = make_picture(format, 32, 18, Content::natural, 3);

@@ -42,7 +42,7 @@ void register_metas() {
   }
 }
 
-FilterHarness& started(FilterHarness& filter, const FormatFacts& format) {
+FilterHarness& started(FilterHarness& filter, const FormatSpec& format) {
   filter.accept_caps(format, 32, 18, colorimetry(format, false));
   return filter;
 }
@@ -59,7 +59,7 @@ int count_video_metas(GstBuffer* buffer) {
 
 GST_START_TEST(test_metas_by_tag) {
   register_metas();
-  const FormatFacts& format = format_named("NV12");
+  const FormatSpec& format = format_named("NV12");
   FilterHarness filter;
   started(filter, format);
   GstBuffer* in = to_buffer(make_picture(format, 32, 18, Content::natural, 1));
@@ -83,7 +83,7 @@ GST_START_TEST(test_metas_by_tag) {
 GST_END_TEST
 
 GST_START_TEST(test_metas_of_gstreamer) {
-  const FormatFacts& format = format_named("BGRA");
+  const FormatSpec& format = format_named("BGRA");
   FilterHarness filter;
   started(filter, format);
   GstBuffer* in = to_buffer(make_picture(format, 32, 18, Content::natural, 1));
@@ -116,7 +116,7 @@ GST_END_TEST
 
 // The input's strides are the input's own: they must not be carried over to other memory.
 GST_START_TEST(test_video_meta_is_the_outputs) {
-  const FormatFacts& format = formats()[static_cast<std::size_t>(__i__)];
+  const FormatSpec& format = formats()[static_cast<std::size_t>(__i__)];
   FilterHarness filter;
   filter.accept_caps(format, 31, 17, colorimetry(format, false));
   const Picture picture = make_picture(format, 31, 17, Content::natural, 1);
@@ -132,7 +132,7 @@ GST_START_TEST(test_video_meta_is_the_outputs) {
 GST_END_TEST
 
 GST_START_TEST(test_timestamps_offsets_flags) {
-  const FormatFacts& format = format_named("I420");
+  const FormatSpec& format = format_named("I420");
   for (const Property& property : {subject().working, subject().idle}) {
     FilterHarness filter{property};
     started(filter, format);
@@ -164,7 +164,7 @@ GST_END_TEST
 
 // A frame marked as gap has pixels nevertheless, and somebody may look at them.
 GST_START_TEST(test_gap_flag_is_processed) {
-  const FormatFacts& format = format_named("RGBA");
+  const FormatSpec& format = format_named("RGBA");
   FilterHarness filter;
   started(filter, format);
   const Picture picture = make_picture(format, 32, 18, Content::natural, 1);
@@ -179,7 +179,7 @@ GST_END_TEST
 // A frame's flags must not stay on the pool's buffer for a later frame.
 GST_START_TEST(test_nothing_left_from_earlier_frames) {
   register_metas();
-  const FormatFacts& format = format_named("GRAY8");
+  const FormatSpec& format = format_named("GRAY8");
   FilterHarness filter;
   started(filter, format);
   for (int i = 0; i < 40; ++i) {

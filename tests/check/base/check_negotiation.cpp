@@ -31,7 +31,7 @@ std::vector<std::string> formats_in(const GstCaps* caps, const char* feature) {
 
 void expect_all_formats(const GstCaps* caps, const char* feature) {
   const std::vector<std::string> offered = formats_in(caps, feature);
-  for (const FormatFacts& format : formats())
+  for (const FormatSpec& format : formats())
     fail_unless(std::count(offered.begin(), offered.end(), format.name) == 1, "%s in %s: %d times",
                 format.name, feature,
                 static_cast<int>(std::count(offered.begin(), offered.end(), format.name)));
@@ -145,7 +145,7 @@ GST_START_TEST(test_refused_caps) {
     fail_unless(filter.pull() == nullptr);
 
     // And the next, right caps are taken as if nothing had been.
-    const FormatFacts& format = format_named("GRAY8");
+    const FormatSpec& format = format_named("GRAY8");
     filter.accept_caps(format, 16, 16);
     const Picture picture = make_picture(format, 16, 16, Content::natural, 1);
     expect_picture(filter.process(picture), result(picture), "after refused caps");
@@ -177,9 +177,9 @@ GST_END_TEST
 GST_START_TEST(test_renegotiation) {
   FilterHarness filter;
   unsigned seed = 0;
-  for (const FormatFacts& first : formats())
-    for (const FormatFacts& second : formats())
-      for (const FormatFacts* format : {&first, &second}) {
+  for (const FormatSpec& first : formats())
+    for (const FormatSpec& second : formats())
+      for (const FormatSpec* format : {&first, &second}) {
         ++seed;
         const int width = 1 + static_cast<int>(seed * 31 % 50);
         const int height = 1 + static_cast<int>(seed * 17 % 40);
@@ -193,7 +193,7 @@ GST_START_TEST(test_renegotiation) {
 GST_END_TEST
 
 GST_START_TEST(test_same_caps_again) {
-  const FormatFacts& format = format_named("I420");
+  const FormatSpec& format = format_named("I420");
   FilterHarness filter;
   const Picture picture = make_picture(format, 30, 20, Content::natural, 1);
   for (int i = 0; i < 5; ++i) {
@@ -205,7 +205,7 @@ GST_END_TEST
 
 // A downstream element that asks for a new negotiation gets one between two frames.
 GST_START_TEST(test_reconfigure) {
-  const FormatFacts& format = format_named("NV12");
+  const FormatSpec& format = format_named("NV12");
   FilterHarness filter;
   filter.accept_caps(format, 30, 20, colorimetry(format, false));
   const Picture picture = make_picture(format, 30, 20, Content::natural, 1);
@@ -219,12 +219,12 @@ GST_END_TEST
 GST_START_TEST(test_downstream_cannot_take_it) {
   FilterHarness filter;
   gst_harness_set_sink_caps_str(filter.harness(), "video/x-raw, format=RGB");
-  const FormatFacts& gray = format_named("GRAY8");
+  const FormatSpec& gray = format_named("GRAY8");
   fail_unless(!filter.send_caps(caps_of(gray, 32, 16)));
   fail_unless_equals_int(filter.push(to_buffer(Picture(gray, 32, 16))), GST_FLOW_NOT_NEGOTIATED);
   fail_unless(filter.pull() == nullptr);
 
-  const FormatFacts& rgb = format_named("RGB");
+  const FormatSpec& rgb = format_named("RGB");
   filter.accept_caps(rgb, 32, 16);
   const Picture picture = make_picture(rgb, 32, 16, Content::natural, 1);
   expect_picture(filter.process(picture), result(picture), "after caps that do not fit");

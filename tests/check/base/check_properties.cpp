@@ -67,7 +67,7 @@ GST_START_TEST(test_not_a_number) {
 GST_END_TEST
 
 GST_START_TEST(test_change_while_playing) {
-  const FormatFacts& format = format_named("RGBA");
+  const FormatSpec& format = format_named("RGBA");
   FilterHarness filter;
   filter.accept_caps(format, 48, 20, colorimetry(format, false));
   const Picture picture = make_picture(format, 48, 20, Content::natural, 1);
@@ -91,7 +91,7 @@ GST_END_TEST
 
 // Every frame is made with one setting that was in force, never with parts of two.
 GST_START_TEST(test_change_from_another_thread) {
-  const FormatFacts& format = format_named("RGBx");
+  const FormatSpec& format = format_named("RGBx");
   FilterHarness filter;
   filter.accept_caps(format, 48, 20, colorimetry(format, false));
   const Picture picture = make_picture(format, 48, 20, Content::natural, 1);
@@ -115,7 +115,7 @@ GST_END_TEST
 
 GST_START_TEST(test_impossible_while_playing) {
   for (const char* name : {"NV12", "GRAY8", "P010_10LE", "YUY2"}) {
-    const FormatFacts& format = format_named(name);
+    const FormatSpec& format = format_named(name);
     FilterHarness filter;
     filter.accept_caps(format, 33, 21, colorimetry(format, false));
     const Picture picture = make_picture(format, 33, 21, Content::natural, 6);
@@ -143,7 +143,7 @@ GST_END_TEST
 
 GST_START_TEST(test_impossible_at_start) {
   for (const char* name : {"NV12", "GRAY8", "GRAY16_LE", "UYVY", "Y444"}) {
-    const FormatFacts& format = format_named(name);
+    const FormatSpec& format = format_named(name);
     FilterHarness filter{{"channels", "rgb"}};
     filter.send_caps(caps_of(format, 32, 16, colorimetry(format, false)));
     const GstFlowReturn flow = filter.push(to_buffer(Picture(format, 32, 16)));
@@ -160,7 +160,7 @@ GST_START_TEST(test_impossible_at_start) {
 GST_END_TEST
 
 GST_START_TEST(test_impossible_with_new_caps) {
-  const FormatFacts &rgb = format_named("BGRx"), &gray = format_named("GRAY8");
+  const FormatSpec &rgb = format_named("BGRx"), &gray = format_named("GRAY8");
   FilterHarness filter{{"channels", "rgb"}};
   filter.accept_caps(rgb, 32, 16, colorimetry(rgb, false));
   const Picture picture = make_picture(rgb, 32, 16, Content::natural, 2);
@@ -176,7 +176,7 @@ GST_END_TEST
 // A frame whose stream time is at second n gets the value that the curve has at second n, although
 // its timestamp and its running time are others.
 GST_START_TEST(test_controlled_by_stream_time) {
-  const FormatFacts& format = format_named("GRAY8");
+  const FormatSpec& format = format_named("GRAY8");
   FilterHarness filter;
   GstControlSource* curve = gst_interpolation_control_source_new();
   g_object_set(curve, "mode", GST_INTERPOLATION_MODE_NONE, nullptr);
@@ -212,7 +212,7 @@ GST_START_TEST(test_controlled_by_stream_time) {
 GST_END_TEST
 
 GST_START_TEST(test_controlled_messages) {
-  const FormatFacts& format = format_named("GRAY8");
+  const FormatSpec& format = format_named("GRAY8");
   FilterHarness filter;
   GstControlSource* curve = gst_interpolation_control_source_new();
   g_object_set(curve, "mode", GST_INTERPOLATION_MODE_NONE, nullptr);

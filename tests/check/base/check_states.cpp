@@ -137,7 +137,7 @@ GST_START_TEST(test_dispose_in_a_running_pipeline) {
 GST_END_TEST
 
 GST_START_TEST(test_pixels_after_restart) {
-  const FormatFacts& format = format_named("P010_10LE");
+  const FormatSpec& format = format_named("P010_10LE");
   FilterHarness filter(subject().everything);
   const Picture picture = make_picture(format, 44, 27, Content::natural, 2);
   for (GstState low : {GST_STATE_PAUSED, GST_STATE_READY, GST_STATE_NULL, GST_STATE_READY}) {

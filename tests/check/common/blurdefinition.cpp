@@ -154,7 +154,7 @@ struct Part {
   Meaning meaning;
 };
 
-std::vector<Part> parts_of(const FormatFacts& format) {
+std::vector<Part> parts_of(const FormatSpec& format) {
   std::vector<Part> parts;
   if (format.family == Family::rgb) {
     const Meaning colours[] = {Meaning::red, Meaning::green, Meaning::blue};
@@ -170,7 +170,7 @@ std::vector<Part> parts_of(const FormatFacts& format) {
   return parts;
 }
 
-int border_sample(const Blur& how, const FormatFacts& format, Meaning meaning) {
+int border_sample(const Blur& how, const FormatSpec& format, Meaning meaning) {
   const auto byte = [&](int shift) {
     return static_cast<long double>(how.color >> shift & 0xff) / 255;
   };
@@ -214,7 +214,7 @@ struct Kernels {
   Coefficients x, y;
 };
 
-Kernels kernels_for(const Blur& how, const FormatFacts& format, const Component& component) {
+Kernels kernels_for(const Blur& how, const FormatSpec& format, const Component& component) {
   const double sigma = std::abs(how.sigma);
   const double sigma_y = how.sigma_y == 0 ? sigma : how.sigma_y;
   const int size_y = how.kernel_size_y == 0 && sigma_y == 0 ? how.kernel_size : how.kernel_size_y;
@@ -226,7 +226,7 @@ Kernels kernels_for(const Blur& how, const FormatFacts& format, const Component&
 /// Blurs every `rows`-th row from `first` on, as a picture of its own.
 void blur_rows(Picture& picture, const Blur& how, const Part& part, const Kernels& kernels,
                int first, int rows) {
-  const FormatFacts& format = *picture.format;
+  const FormatSpec& format = *picture.format;
   const int width = (picture.width + part.component.pixels - 1) / part.component.pixels;
   const int height = (picture.height + part.component.lines - 1) / part.component.lines;
   Rows<int> samples;
@@ -323,7 +323,7 @@ Picture blurred(const Picture& picture, const Blur& how) {
 }
 
 Picture with_valid_chroma(Picture picture) {
-  const FormatFacts& format = *picture.format;
+  const FormatSpec& format = *picture.format;
   for (const Component& component : format.others)
     for (int y = 0; y < (picture.height + component.lines - 1) / component.lines; ++y)
       for (int x = 0; x < (picture.width + component.pixels - 1) / component.pixels; ++x)

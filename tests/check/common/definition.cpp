@@ -77,7 +77,7 @@ Bins luminance_histogram(const Picture& picture) {
 }
 
 Picture equalized(const Picture& picture, const Equalization& how) {
-  const FormatFacts& format = *picture.format;
+  const FormatSpec& format = *picture.format;
   const int peak = format.peak();
   const bool limited = how.limited && format.family != Family::rgb;
   const int low = limited ? 16 << (format.bits - 8) : 0;

@@ -6,7 +6,8 @@
 
 #include "tests/check/common/picture.h"
 
-/// Histogram equalisation as it is defined, one pixel after the other: the oracle of these tests.
+/// Histogram equalisation as it is defined, one pixel after the other: the oracle of
+/// these tests.
 namespace check {
 
 struct Equalization {

@@ -263,7 +263,7 @@ bool FilterHarness::send_caps(const std::string& text) {
   return accepted;
 }
 
-void FilterHarness::accept_caps(const FormatFacts& format, int width, int height,
+void FilterHarness::accept_caps(const FormatSpec& format, int width, int height,
                                 const std::string& more) {
   const std::string caps = caps_of(format, width, height, more);
   fail_unless(send_caps(caps), "refused: %s: %s", caps.c_str(),

@@ -116,7 +116,7 @@ class FilterHarness {
   /// Caps, then a TIME segment from 0. Whether the element accepted the caps.
   bool send_caps(const std::string& caps);
   /// send_caps() that must succeed.
-  void accept_caps(const FormatFacts& format, int width, int height, const std::string& more = "");
+  void accept_caps(const FormatSpec& format, int width, int height, const std::string& more = "");
 
   GstFlowReturn push(GstBuffer* buffer) { return gst_harness_push(harness_, buffer); }
   /// The next output, nullptr where there is none.

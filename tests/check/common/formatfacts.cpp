@@ -7,7 +7,7 @@
 
 namespace check {
 
-const std::vector<FormatFacts>& formats() {
+const std::vector<FormatSpec>& formats() {
   static const PlaneFacts full = {1, 1, 1}, word = {1, 2, 1}, half = {2, 1, 1}, quarter = {2, 1, 2};
   // U and V, in planes of their own or taking turns; or alpha.
   using Others = std::vector<Component>;
@@ -22,7 +22,7 @@ const std::vector<FormatFacts>& formats() {
   static const Others word_turns_420 = {{{1, 0, 4}, 2, 2}, {{1, 2, 4}, 2, 2}};
   static const Others word_uv_420 = {{{1, 0, 2}, 2, 2}, {{2, 0, 2}, 2, 2}};
   static const Others alpha_first = {{{0, 0, 4}}}, alpha_last = {{{0, 3, 4}}};
-  static const std::vector<FormatFacts> table = {
+  static const std::vector<FormatSpec> table = {
       {"GRAY8", Family::gray, 8, 0, {{0, 0, 1}}, {full}},
       {"GRAY16_LE", Family::gray, 16, 0, {{0, 0, 2}}, {word}},
       {"I420", Family::yuv, 8, 0, {{0, 0, 1}}, {full, quarter, quarter}, uv_420},
@@ -50,9 +50,9 @@ const std::vector<FormatFacts>& formats() {
   return table;
 }
 
-const FormatFacts& format_named(const char* name) {
-  const FormatFacts* found = nullptr;
-  for (const FormatFacts& format : formats())
+const FormatSpec& format_named(const char* name) {
+  const FormatSpec* found = nullptr;
+  for (const FormatSpec& format : formats())
     if (std::strcmp(format.name, name) == 0)
       found = &format;
   fail_unless(found != nullptr, "no such format in the table: %s", name);

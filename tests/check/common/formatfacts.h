@@ -32,7 +32,7 @@ struct PlaneFacts {
 
 enum class Family { gray, yuv, rgb };
 
-struct FormatFacts {
+struct FormatSpec {
   const char* name;
   Family family;
   int bits;
@@ -46,8 +46,8 @@ struct FormatFacts {
 };
 
 /// Every format that the elements take.
-const std::vector<FormatFacts>& formats();
+const std::vector<FormatSpec>& formats();
 
-const FormatFacts& format_named(const char* name);
+const FormatSpec& format_named(const char* name);
 
 }  // namespace check

@@ -39,7 +39,7 @@ using Samples = Grid<int>;
 using Sums = Grid<std::uint64_t>;
 
 Samples luminance_of(const Picture& picture) {
-  const FormatFacts& format = *picture.format;
+  const FormatSpec& format = *picture.format;
   Samples u(picture.width, picture.height);
   for (int y = 0; y < picture.height; ++y)
     for (int x = 0; x < picture.width; ++x)
@@ -173,7 +173,7 @@ bool is_black(const Window& window, int value, int bits, const Integral& how) {
 }
 
 /// The picture of a table: v_max is white.
-Picture picture_of(const Sums& table, const FormatFacts& format) {
+Picture picture_of(const Sums& table, const FormatSpec& format) {
   std::uint64_t most = 0;
   for (int y = 0; y < table.height(); ++y)
     for (int x = 0; x < table.width(); ++x)
@@ -397,7 +397,7 @@ void expect_tensor(FilterHarness& filter, const Picture& picture, const Integral
 }
 
 void expect_gray_picture(FilterHarness& filter, const Picture& picture, const Integral& how,
-                         const FormatFacts& format, const Layout& layout) {
+                         const FormatSpec& format, const Layout& layout) {
   GstBuffer* in = to_buffer(picture, layout);
   const std::vector<std::uint8_t> before = bytes_of(in);
   GstBuffer* out = filter.process(gst_buffer_ref(in));
@@ -418,12 +418,12 @@ void expect_gray_picture(FilterHarness& filter, const Picture& picture, const In
   fail_unless(filter.pull() == nullptr, "one frame went in and two came out");
 }
 
-const FormatFacts& natural_format(const Picture& picture, Output output) {
+const FormatSpec& natural_format(const Picture& picture, Output output) {
   const bool levels = output == Output::mean || output == Output::stddev;
   return format_named(levels && picture.format->bits > 8 ? "GRAY16_LE" : "GRAY8");
 }
 
-Picture gray_picture_of(const Picture& picture, const Integral& how, const FormatFacts& format) {
+Picture gray_picture_of(const Picture& picture, const Integral& how, const FormatSpec& format) {
   if (is_table(how.output))
     return picture_of(table_for(picture, how), format);
   const Samples u = luminance_of(picture);
@@ -449,7 +449,7 @@ Picture denoised(const Picture& picture, const Integral& how) {
   Picture out = picture;
   if (how.strength == 0 || how.search == 1)
     return out;
-  const FormatFacts& format = *picture.format;
+  const FormatSpec& format = *picture.format;
   std::vector<Component> together;
   for (const Place& place : format.places)
     together.push_back({place});

@@ -8,8 +8,8 @@
 #include "tests/check/common/filterharness.h"
 #include "tests/check/common/picture.h"
 
-/// Integral images and what cudaintegral makes by them, as they are defined: the oracle of these
-/// tests.
+/// Integral images and what cudaintegral makes by them, as they are defined: the oracle
+/// of these tests.
 namespace check {
 
 enum class Output { sum, squared_sum, tilted_sum, mean, stddev, threshold, denoise };
@@ -69,13 +69,13 @@ void expect_tensor(FilterHarness& filter, const Picture& picture, const Integral
                    const Layout& layout = packed_layout);
 /// The same where a gray picture comes out.
 void expect_gray_picture(FilterHarness& filter, const Picture& picture, const Integral& how,
-                         const FormatFacts& format, const Layout& layout = packed_layout);
+                         const FormatSpec& format, const Layout& layout = packed_layout);
 
 /// What leaves it as a picture: of a table, or mean, stddev or threshold. format: GRAY8 or
 /// GRAY16_LE; of a mean or a deviation the one that natural_format() names.
-Picture gray_picture_of(const Picture& picture, const Integral& how, const FormatFacts& format);
+Picture gray_picture_of(const Picture& picture, const Integral& how, const FormatSpec& format);
 /// GRAY8 for mean and stddev of 8 bits and for all thresholds and tables, else GRAY16_LE.
-const FormatFacts& natural_format(const Picture& picture, Output output);
+const FormatSpec& natural_format(const Picture& picture, Output output);
 
 /// What `denoise` makes of a picture.
 Picture denoised(const Picture& picture, const Integral& how);

@@ -35,7 +35,7 @@ GstSample* pull_sample(GstElement* pipeline, const char* sink_name) {
   return sample;
 }
 
-Picture picture_in(GstSample* sample, const FormatFacts& format) {
+Picture picture_in(GstSample* sample, const FormatSpec& format) {
   gint width = 0, height = 0;
   const GstStructure* structure = gst_caps_get_structure(gst_sample_get_caps(sample), 0);
   fail_unless_equals_string(gst_structure_get_string(structure, "format"), format.name);
@@ -55,7 +55,7 @@ std::string unless_photographs() {
   return unless_elements({"jpegdec", "pngdec", "videoconvert", "filesrc", "appsink", "tee"});
 }
 
-BeforeAfter photograph_through(const Photograph& photograph, const FormatFacts& format,
+BeforeAfter photograph_through(const Photograph& photograph, const FormatSpec& format,
                                const std::string& more_caps, const std::string& element) {
   GError* problem = nullptr;
   const std::string launch = "filesrc location=" + picture_file(photograph.file) + " ! " +

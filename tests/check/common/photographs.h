@@ -26,7 +26,7 @@ struct BeforeAfter {
 
 /// Decodes a file and converts it to the format. The picture as it goes into an element and as it
 /// comes out; more_caps and element as in a launch line.
-BeforeAfter photograph_through(const Photograph& photograph, const FormatFacts& format,
+BeforeAfter photograph_through(const Photograph& photograph, const FormatSpec& format,
                                const std::string& more_caps, const std::string& element);
 
 }  // namespace check

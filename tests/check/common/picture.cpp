@@ -47,7 +47,7 @@ int choose_sample(Content content, int x, int y, const Picture& picture, int cha
   return 0;
 }
 
-GstVideoFormat video_format(const FormatFacts& format) {
+GstVideoFormat video_format(const FormatSpec& format) {
   return gst_video_format_from_string(format.name);
 }
 
@@ -81,7 +81,7 @@ void write_planes(GstBuffer* buffer, const Picture& picture, const gsize* offset
   }
 }
 
-Picture read_planes(GstBuffer* buffer, const FormatFacts& format, int width, int height,
+Picture read_planes(GstBuffer* buffer, const FormatSpec& format, int width, int height,
                     const gsize* offset, const gint* stride) {
   Picture picture(format, width, height);
   GstMapInfo map;
@@ -103,7 +103,7 @@ Picture read_planes(GstBuffer* buffer, const FormatFacts& format, int width, int
 
 }  // namespace
 
-Picture::Picture(const FormatFacts& facts, int w, int h) : format(&facts), width(w), height(h) {
+Picture::Picture(const FormatSpec& facts, int w, int h) : format(&facts), width(w), height(h) {
   for (const PlaneFacts& rule : facts.planes) {
     Plane plane;
     plane.row_bytes = groups(w, rule.pixels) * rule.bytes;
@@ -137,7 +137,7 @@ void Picture::set_sample_at(const Place& where, int x, int y, int value) {
     at[1] = static_cast<std::uint8_t>(word >> 8);
 }
 
-Picture make_picture(const FormatFacts& format, int width, int height, Content content,
+Picture make_picture(const FormatSpec& format, int width, int height, Content content,
                      unsigned seed) {
   Picture picture(format, width, height);
   Noise noise(seed + 1);
@@ -198,7 +198,7 @@ GstBuffer* to_buffer(const Picture& picture, const Layout& layout) {
   return buffer;
 }
 
-Picture from_buffer(GstBuffer* buffer, const FormatFacts& format, int width, int height,
+Picture from_buffer(GstBuffer* buffer, const FormatSpec& format, int width, int height,
                     bool interlaced) {
   const GstVideoMeta* meta = gst_buffer_get_video_meta(buffer);
   if (meta == nullptr)
@@ -212,7 +212,7 @@ Picture from_buffer(GstBuffer* buffer, const FormatFacts& format, int width, int
   return read_planes(buffer, format, width, height, meta->offset, meta->stride);
 }
 
-Picture from_plain_buffer(GstBuffer* buffer, const FormatFacts& format, int width, int height,
+Picture from_plain_buffer(GstBuffer* buffer, const FormatSpec& format, int width, int height,
                           bool interlaced) {
   Picture shape(format, width, height);
   shape.interlaced = interlaced;
@@ -241,12 +241,12 @@ std::vector<std::uint8_t> bytes_of(GstBuffer* buffer) {
   return bytes;
 }
 
-std::string caps_of(const FormatFacts& format, int width, int height, const std::string& more) {
+std::string caps_of(const FormatSpec& format, int width, int height, const std::string& more) {
   return std::string("video/x-raw, format=") + format.name + ", width=" + std::to_string(width) +
          ", height=" + std::to_string(height) + ", framerate=25/1" + more;
 }
 
-std::string colorimetry(const FormatFacts& format, bool limited) {
+std::string colorimetry(const FormatSpec& format, bool limited) {
   if (format.family == Family::rgb)
     return ", colorimetry=sRGB";
   // range:matrix:transfer:primaries, all but the range those of BT.601

@@ -25,14 +25,14 @@ struct Picture {
     }
   };
 
-  Picture(const FormatFacts& format, int width, int height);
+  Picture(const FormatSpec& format, int width, int height);
 
   int sample(int place, int x, int y) const;  ///< the value, without a word's unused low bits
   void set_sample(int place, int x, int y, int value);  ///< writes the unused low bits as zero
   int sample_at(const Place& place, int x, int y) const;
   void set_sample_at(const Place& place, int x, int y, int value);
 
-  const FormatFacts* format;
+  const FormatSpec* format;
   int width, height;
   std::vector<Plane> planes;
   /// Its caps have interlaced frames, in which GStreamer leaves room for a chroma row in each
@@ -51,7 +51,7 @@ inline constexpr Content all_contents[] = {Content::random, Content::natural, Co
                                            Content::flat, Content::two_valued};
 
 /// Luma or RGB samples after content; everything else is noise. The same seed, the same picture.
-Picture make_picture(const FormatFacts& format, int width, int height, Content content,
+Picture make_picture(const FormatSpec& format, int width, int height, Content content,
                      unsigned seed);
 
 /// Where to_buffer() puts the bytes. Without meta: where GstVideoInfo says, and nothing else
@@ -79,11 +79,11 @@ GstBuffer* to_buffer(const Picture& picture, const Layout& layout = packed_layou
 
 /// What the buffer shows, read where its GstVideoMeta says, without one where GstVideoInfo says.
 /// The buffer stays the caller's.
-Picture from_buffer(GstBuffer* buffer, const FormatFacts& format, int width, int height,
+Picture from_buffer(GstBuffer* buffer, const FormatSpec& format, int width, int height,
                     bool interlaced = false);
 
 /// The same, but a GstVideoMeta is not looked at: what an element sees that knows nothing of it.
-Picture from_plain_buffer(GstBuffer* buffer, const FormatFacts& format, int width, int height,
+Picture from_plain_buffer(GstBuffer* buffer, const FormatSpec& format, int width, int height,
                           bool interlaced = false);
 
 /// Empty where equal in every byte; else where the first difference is.
@@ -94,9 +94,9 @@ std::vector<std::uint8_t> bytes_of(GstBuffer* buffer);
 
 /// "video/x-raw, format=…, width=…, height=…, framerate=25/1" and whatever `more` appends
 /// (", colorimetry=…").
-std::string caps_of(const FormatFacts& format, int width, int height, const std::string& more = "");
+std::string caps_of(const FormatSpec& format, int width, int height, const std::string& more = "");
 
 /// The colorimetry to append to the caps for a range; RGB knows only the full one.
-std::string colorimetry(const FormatFacts& format, bool limited);
+std::string colorimetry(const FormatSpec& format, bool limited);
 
 }  // namespace check

@@ -7,7 +7,7 @@
 namespace check {
 
 Picture luminance_picture(const Picture& picture) {
-  const FormatFacts& format = *picture.format;
+  const FormatSpec& format = *picture.format;
   Picture out(format_named(format.bits == 8    ? "GRAY8"
                            : format.bits == 10 ? "I420_10LE"
                                                : "GRAY16_LE"),
@@ -68,7 +68,7 @@ Color color_of(Colors colors, int gray) {
 }
 
 Picture colors_of_map(const Picture& map, const MapFacts& facts, Colors colors,
-                      const FormatFacts& format) {
+                      const FormatSpec& format) {
   const Picture gray = gray_of_map(map, facts);
   Picture out(format, map.width, map.height);
   // Alpha and padding are 255.

@@ -33,7 +33,7 @@ using Color = std::array<std::uint8_t, 3>;  ///< red, green, blue
 Color color_of(Colors colors, int gray);
 /// In format: one of RGB, RGBA and BGRx.
 Picture colors_of_map(const Picture& map, const MapFacts& facts, Colors colors,
-                      const FormatFacts& format);
+                      const FormatSpec& format);
 
 struct Cameras {
   double focal_length, baseline, unit;

@@ -152,7 +152,7 @@ std::vector<GstClockTime> times_of(const std::vector<Output>& outputs) {
   return times;
 }
 
-Picture noise_picture(const FormatFacts& format, int width, int height, unsigned seed) {
+Picture noise_picture(const FormatSpec& format, int width, int height, unsigned seed) {
   return make_picture(format, width, height, Content::random, seed);
 }
 

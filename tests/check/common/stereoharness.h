@@ -84,7 +84,7 @@ GstBuffer* at(GstClockTime pts, GstBuffer* buffer);
 std::vector<GstClockTime> times_of(const std::vector<Output>& outputs);
 
 /// A picture of noise, and what the right camera sees where everything is `disparity` pixels near.
-Picture noise_picture(const FormatFacts& format, int width, int height, unsigned seed);
+Picture noise_picture(const FormatSpec& format, int width, int height, unsigned seed);
 Picture shifted(const Picture& left, int disparity);
 
 }  // namespace check

@@ -32,8 +32,8 @@ Integral denoising() {
 
 }  // namespace
 
-const std::vector<Subject>& subjects() {
-  static const std::vector<Subject> list = {
+const std::vector<ElementUnderTest>& subjects() {
+  static const std::vector<ElementUnderTest> list = {
       {"cudahistequalize",
        {},
        {{"post-messages", "true"}},
@@ -76,7 +76,7 @@ const std::vector<Subject>& subjects() {
   return list;
 }
 
-const Subject& subject() {
+const ElementUnderTest& subject() {
   return subjects()[current];
 }
 

@@ -15,7 +15,7 @@ namespace check {
 using Property = std::pair<const char*, std::string>;
 using Properties = std::vector<Property>;
 
-struct Subject {
+struct ElementUnderTest {
   const char* element;
   Properties always;      ///< with which it gives back frames like those that it gets
   Properties everything;  ///< what a new element does, and all that it can do beside
@@ -29,10 +29,10 @@ struct Subject {
   Picture (*result)(const Picture& picture, bool limited);
 };
 
-const std::vector<Subject>& subjects();
+const std::vector<ElementUnderTest>& subjects();
 
 /// The element under test: that of the test case, outside of for_each_subject() cudahistequalize.
-const Subject& subject();
+const ElementUnderTest& subject();
 
 inline Picture result(const Picture& picture, bool limited = false) {
   return subject().result(picture, limited);

@@ -67,7 +67,7 @@ const std::vector<Case>& cases() {
   return list;
 }
 
-std::vector<Component> components_of(const FormatFacts& format) {
+std::vector<Component> components_of(const FormatSpec& format) {
   std::vector<Component> list;
   for (const Place& place : format.places)
     list.push_back({place});
@@ -75,7 +75,7 @@ std::vector<Component> components_of(const FormatFacts& format) {
   return list;
 }
 
-Picture single_pixel(const FormatFacts& format, const std::vector<int>& samples) {
+Picture single_pixel(const FormatSpec& format, const std::vector<int>& samples) {
   const std::vector<Component> components = components_of(format);
   fail_unless_equals_int(samples.size(), components.size());
   Picture picture(format, 1, 1);
@@ -102,7 +102,7 @@ std::string described(const Case& color) {
 // is the border. Of 16 bits, where next to nothing may be a level, only if it was that before.
 GST_START_TEST(test_colors) {
   for (const Case& color : cases()) {
-    const FormatFacts& format = format_named(color.format);
+    const FormatSpec& format = format_named(color.format);
     std::vector<int> opposite = color.samples;
     for (int& sample : opposite)
       sample = format.peak() - sample;
@@ -127,7 +127,7 @@ GST_END_TEST
 GST_START_TEST(test_colors_around_pictures) {
   for (const char* name : {"I420", "NV21", "UYVY", "Y42B", "P010_10LE", "GRAY8", "ABGR", "GBR"})
     for (bool limited : {false, true}) {
-      const FormatFacts& format = format_named(name);
+      const FormatSpec& format = format_named(name);
       FilterHarness filter("cudagaussblur");
       filter.accept_caps(format, 21, 15, colorimetry(format, limited));
       const Picture picture = make_picture(format, 21, 15, Content::random, 7);
@@ -146,7 +146,7 @@ GST_END_TEST
 
 // New caps of another colorimetry give the same colour other samples.
 GST_START_TEST(test_color_follows_caps) {
-  const FormatFacts& format = format_named("I420");
+  const FormatSpec& format = format_named("I420");
   FilterHarness filter("cudagaussblur",
                        {{"sigma", "127"}, {"border", "constant"}, {"border-color", "0xffff0000"}});
   for (const auto& [colorimetry, luma] :

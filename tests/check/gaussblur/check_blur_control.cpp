@@ -89,7 +89,7 @@ Picture middle_of(const Picture& picture, int width, int height) {
 
 /// Of a photograph; where there is none, waves of many lengths, the longer the stronger, as in
 /// nature.
-Picture still_picture(const FormatFacts& format, int width, int height) {
+Picture still_picture(const FormatSpec& format, int width, int height) {
   if (unless_photographs().empty())
     return middle_of(photograph_through(photographs[0], format, "", "identity").before, width,
                      height);
@@ -119,7 +119,7 @@ double mean_difference(const Picture::Plane& a, const Picture::Plane& b) {
 GST_START_TEST(test_sweep) {
   constexpr int frames = 300;
   constexpr double last_sigma = 60;
-  const FormatFacts& format = format_named("I420");
+  const FormatSpec& format = format_named("I420");
   const Picture picture = still_picture(format, 256, 192);
   FilterHarness filter("cudagaussblur");
   Negotiations negotiations(filter);
@@ -166,7 +166,7 @@ GST_END_TEST
 // From sharpening over nothing to blurring; in between frames are handed on as they came.
 GST_START_TEST(test_crossing_zero) {
   constexpr int frames = 41;
-  const FormatFacts& format = format_named("NV12");
+  const FormatSpec& format = format_named("NV12");
   const Picture picture = make_picture(format, 50, 38, Content::natural, 1);
   FilterHarness filter("cudagaussblur");
   Negotiations negotiations(filter);
@@ -194,7 +194,7 @@ GST_END_TEST
 // GStreamer itself allocates for each frame; what is set must not add to that.
 GST_START_TEST(test_no_allocation) {
   constexpr int frames = 200;
-  const FormatFacts& format = format_named("I420");
+  const FormatSpec& format = format_named("I420");
   FilterHarness filter("cudagaussblur");
   filter.accept_caps(format, 320, 180, colorimetry(format, false) + ", interlace-mode=mixed");
   GstBuffer* frame = to_buffer(make_picture(format, 320, 180, Content::natural, 1));

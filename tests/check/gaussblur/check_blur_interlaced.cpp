@@ -12,13 +12,13 @@ namespace {
 
 constexpr int heights[] = {1, 2, 3, 4, 5, 7, 12, 30, 33};
 
-Picture interlaced_picture(const FormatFacts& format, int width, int height, unsigned seed) {
+Picture interlaced_picture(const FormatSpec& format, int width, int height, unsigned seed) {
   Picture picture = make_picture(format, width, height, Content::random, seed);
   picture.interlaced = true;
   return picture;
 }
 
-std::string caps_more(const FormatFacts& format, const char* mode) {
+std::string caps_more(const FormatSpec& format, const char* mode) {
   return colorimetry(format, false) + ", interlace-mode=" + mode;
 }
 
@@ -46,7 +46,7 @@ Picture field_of(const Picture& picture, int field) {
 }  // namespace
 
 GST_START_TEST(test_interleaved) {
-  const FormatFacts& format = formats()[static_cast<std::size_t>(__i__)];
+  const FormatSpec& format = formats()[static_cast<std::size_t>(__i__)];
   FilterHarness filter("cudagaussblur");
   int layout_number = 0;
   for (int height : heights) {
@@ -72,7 +72,7 @@ GST_END_TEST
 // By their own light: what the element makes of a frame is what it makes of its two fields.
 GST_START_TEST(test_fields_are_pictures) {
   for (const char* name : {"GRAY8", "NV12", "I420", "YUY2", "Y42B", "RGBA", "P010_10LE", "GBR"}) {
-    const FormatFacts& format = format_named(name);
+    const FormatSpec& format = format_named(name);
     FilterHarness frames("cudagaussblur", {{"sigma", "5"}}),
         fields("cudagaussblur", {{"sigma", "5"}});
     // Fields that begin and end with whole groups of chroma.
@@ -90,7 +90,7 @@ GST_END_TEST
 // Two moments in time that have nothing in common must not meet.
 GST_START_TEST(test_fields_do_not_mix) {
   for (const char* name : {"GRAY8", "I420", "GRAY16_LE"}) {
-    const FormatFacts& format = format_named(name);
+    const FormatSpec& format = format_named(name);
     Picture picture(format, 26, 18);
     picture.interlaced = true;
     for (Picture::Plane& plane : picture.planes)
@@ -105,7 +105,7 @@ GST_END_TEST
 
 // In mixed streams each buffer says for itself what it is.
 GST_START_TEST(test_mixed) {
-  const FormatFacts& format = formats()[static_cast<std::size_t>(__i__)];
+  const FormatSpec& format = formats()[static_cast<std::size_t>(__i__)];
   FilterHarness filter("cudagaussblur", {{"sigma", "3"}});
   filter.accept_caps(format, 31, 27, caps_more(format, "mixed"));
   Blur how;
@@ -126,7 +126,7 @@ GST_END_TEST
 GST_START_TEST(test_flags_against_caps) {
   for (const char* name : {"NV12", "BGRx", "GRAY16_LE"})
     for (bool interleaved : {false, true}) {
-      const FormatFacts& format = format_named(name);
+      const FormatSpec& format = format_named(name);
       FilterHarness filter("cudagaussblur");
       filter.accept_caps(format, 32, 24,
                          caps_more(format, interleaved ? "interleaved" : "progressive"));
@@ -144,7 +144,7 @@ GST_END_TEST
 
 // With impossible settings the last valid ones go on, in each frame by its own kind.
 GST_START_TEST(test_mixed_with_impossible_settings) {
-  const FormatFacts& format = format_named("I420");
+  const FormatSpec& format = format_named("I420");
   FilterHarness filter("cudagaussblur", {{"sigma", "2"}});
   filter.accept_caps(format, 32, 24, caps_more(format, "mixed"));
   const Picture picture = interlaced_picture(format, 32, 24, 2);
@@ -163,7 +163,7 @@ GST_START_TEST(test_mixed_with_impossible_settings) {
 GST_END_TEST
 
 GST_START_TEST(test_identity) {
-  const FormatFacts& format = format_named("NV12");
+  const FormatSpec& format = format_named("NV12");
   FilterHarness filter("cudagaussblur", {{"sigma", "0"}});
   filter.accept_caps(format, 32, 24, caps_more(format, "interleaved"));
   GstBuffer* in = to_buffer(interlaced_picture(format, 32, 24, 2));

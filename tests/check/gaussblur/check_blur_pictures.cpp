@@ -16,7 +16,7 @@ struct Size {
   int width, height;
 };
 
-const FormatFacts& format_number(int i) {
+const FormatSpec& format_number(int i) {
   return formats()[static_cast<std::size_t>(i)];
 }
 
@@ -63,7 +63,7 @@ const Blur as_made;
 }  // namespace
 
 GST_START_TEST(test_formats_and_sizes) {
-  const FormatFacts& format = format_number(__i__);
+  const FormatSpec& format = format_number(__i__);
   FilterHarness filter("cudagaussblur");
   unsigned seed = 1;
   for (const Size& size :
@@ -81,7 +81,7 @@ GST_START_TEST(test_formats_and_sizes) {
 GST_END_TEST
 
 GST_START_TEST(test_as_made) {
-  const FormatFacts& format = format_number(__i__);
+  const FormatSpec& format = format_number(__i__);
   FilterHarness filter("cudagaussblur");
   filter.accept_caps(format, 45, 27, colorimetry(format, false));
   for (Content content : all_contents) {
@@ -95,7 +95,7 @@ GST_END_TEST
 GST_START_TEST(test_edges) {
   for (const char* name : {"GRAY8", "NV12", "YUY2", "RGB", "BGRA", "P010_10LE", "GRAY16_LE"})
     for (const Size& size : {Size{3, 2}, Size{2, 5}, Size{1, 9}, Size{29, 13}}) {
-      const FormatFacts& format = format_named(name);
+      const FormatSpec& format = format_named(name);
       FilterHarness filter("cudagaussblur");
       filter.accept_caps(format, size.width, size.height, colorimetry(format, false));
       const Picture picture = make_picture(format, size.width, size.height, Content::random, 5);
@@ -117,7 +117,7 @@ GST_END_TEST
 // OpenCV's tables, its sigma for larger sizes, and sizes along one axis only.
 GST_START_TEST(test_kernel_sizes) {
   for (const char* name : {"GRAY8", "I420", "GRAY16_LE"}) {
-    const FormatFacts& format = format_named(name);
+    const FormatSpec& format = format_named(name);
     FilterHarness filter("cudagaussblur");
     filter.accept_caps(format, 61, 43, colorimetry(format, false));
     const Picture picture = make_picture(format, 61, 43, Content::natural, 5);
@@ -138,7 +138,7 @@ GST_END_TEST
 
 GST_START_TEST(test_sigmas) {
   for (const char* name : {"GRAY8", "NV21", "BGR", "I420_10LE"}) {
-    const FormatFacts& format = format_named(name);
+    const FormatSpec& format = format_named(name);
     FilterHarness filter("cudagaussblur");
     filter.accept_caps(format, 77, 51, colorimetry(format, false));
     const Picture picture = with_valid_chroma(make_picture(format, 77, 51, Content::natural, 5));
@@ -159,7 +159,7 @@ GST_END_TEST
 // Twice the picture less its blur leaves the range on either side of a step.
 GST_START_TEST(test_sharpening_saturates) {
   for (const char* name : {"GRAY8", "ARGB", "P010_10LE", "GRAY16_LE"}) {
-    const FormatFacts& format = format_named(name);
+    const FormatSpec& format = format_named(name);
     Picture picture(format, 40, 24);
     for (int y = 0; y < 24; ++y)
       for (int x = 0; x < 40; ++x)
@@ -176,7 +176,7 @@ GST_END_TEST
 
 GST_START_TEST(test_alpha_stays) {
   for (const char* name : {"RGBA", "BGRA", "ARGB", "ABGR"}) {
-    const FormatFacts& format = format_named(name);
+    const FormatSpec& format = format_named(name);
     const Picture picture = make_picture(format, 37, 22, Content::random, 8);
     FilterHarness filter("cudagaussblur", {{"sigma", "5"}, {"blur-alpha", "false"}});
     filter.accept_caps(format, 37, 22);
@@ -195,7 +195,7 @@ GST_END_TEST
 
 // At a large sigma a grating of single columns becomes gray; with 8 fraction bits a trace stays.
 GST_START_TEST(test_fine) {
-  const FormatFacts& format = format_named("GRAY8");
+  const FormatSpec& format = format_named("GRAY8");
   Picture grating(format, 400, 30);
   for (int y = 0; y < 30; ++y)
     for (int x = 0; x < 400; ++x)
@@ -223,7 +223,7 @@ GST_END_TEST
 // Large enough that every thread, block and tail of a row has work of its own.
 GST_START_TEST(test_large_frames) {
   for (const char* name : {"GRAY8", "NV12", "RGB", "BGRx", "P010_10LE", "GRAY16_LE", "UYVY"}) {
-    const FormatFacts& format = format_named(name);
+    const FormatSpec& format = format_named(name);
     FilterHarness filter("cudagaussblur", {{"sigma", "2.5"}});
     filter.accept_caps(format, 1283, 721, colorimetry(format, false));
     const Picture picture = make_picture(format, 1283, 721, Content::natural, 9);
@@ -238,7 +238,7 @@ GST_START_TEST(test_extreme_shapes) {
   FilterHarness filter("cudagaussblur");
   for (const char* name : {"GRAY8", "NV12", "RGB", "GRAY16_LE", "YUY2"})
     for (const Size& size : {Size{32767, 1}, Size{1, 32767}}) {
-      const FormatFacts& format = format_named(name);
+      const FormatSpec& format = format_named(name);
       filter.accept_caps(format, size.width, size.height, colorimetry(format, false));
       const Picture picture = make_picture(format, size.width, size.height, Content::natural, 17);
       expect_picture(filter.process(picture), blurred(picture, as_made), "extreme shape");
@@ -248,9 +248,9 @@ GST_END_TEST
 
 // The same 10-bit values, once in the high and once in the low bits of their words.
 GST_START_TEST(test_p010_agrees_with_i420_10le) {
-  const FormatFacts &high = format_named("P010_10LE"), &low = format_named("I420_10LE");
+  const FormatSpec &high = format_named("P010_10LE"), &low = format_named("I420_10LE");
   const Picture a = make_picture(high, 75, 53, Content::natural, 21);
-  const auto copied = [](const Picture& from, const FormatFacts& format) {
+  const auto copied = [](const Picture& from, const FormatSpec& format) {
     Picture to(format, from.width, from.height);
     for (int y = 0; y < to.height; ++y)
       for (int x = 0; x < to.width; ++x)
@@ -279,7 +279,7 @@ GST_START_TEST(test_random_cases) {
     const auto log_uniform = [&](double least, double most) {
       return least * std::exp(std::log(most / least) * (random() % 1000) / 1000.0);
     };
-    const FormatFacts& format = format_number(below(static_cast<unsigned>(formats().size())));
+    const FormatSpec& format = format_number(below(static_cast<unsigned>(formats().size())));
     const int width = static_cast<int>(log_uniform(1, 200));
     const int height = static_cast<int>(log_uniform(1, 200));
     Blur how;

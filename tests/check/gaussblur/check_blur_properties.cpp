@@ -90,7 +90,7 @@ GST_END_TEST
 
 // Each change is in force with the next frame, and none is missed.
 GST_START_TEST(test_change_while_playing) {
-  const FormatFacts& format = format_named("RGBA");
+  const FormatSpec& format = format_named("RGBA");
   FilterHarness filter("cudagaussblur");
   filter.accept_caps(format, 48, 20, colorimetry(format, false));
   const Picture picture = make_picture(format, 48, 20, Content::natural, 1);
@@ -134,7 +134,7 @@ GST_END_TEST
 
 // Every frame is made with one sigma that was in force, never with parts of two.
 GST_START_TEST(test_change_from_another_thread) {
-  const FormatFacts& format = format_named("NV12");
+  const FormatSpec& format = format_named("NV12");
   FilterHarness filter("cudagaussblur");
   filter.accept_caps(format, 48, 20, colorimetry(format, false));
   const Picture picture = make_picture(format, 48, 20, Content::natural, 1);
@@ -158,7 +158,7 @@ GST_END_TEST
 
 GST_START_TEST(test_even_size_while_playing) {
   for (const char* name : {"NV12", "GRAY16_LE", "BGRA"}) {
-    const FormatFacts& format = format_named(name);
+    const FormatSpec& format = format_named(name);
     FilterHarness filter("cudagaussblur", {{"sigma", "3"}});
     filter.accept_caps(format, 33, 21, colorimetry(format, false));
     const Picture picture = make_picture(format, 33, 21, Content::natural, 6);
@@ -186,7 +186,7 @@ GST_END_TEST
 GST_START_TEST(test_even_size_at_start) {
   for (const char* property : {"kernel-size", "kernel-size-y"})
     for (int size : {2, 64, 1022}) {
-      const FormatFacts& format = format_named("I420");
+      const FormatSpec& format = format_named("I420");
       FilterHarness filter("cudagaussblur", {{property, std::to_string(size)}});
       filter.send_caps(caps_of(format, 32, 16, colorimetry(format, false)));
       const GstFlowReturn flow = filter.push(to_buffer(Picture(format, 32, 16)));
@@ -201,7 +201,7 @@ GST_START_TEST(test_even_size_at_start) {
 GST_END_TEST
 
 GST_START_TEST(test_even_size_with_new_caps) {
-  const FormatFacts &first = format_named("BGRx"), &second = format_named("GRAY8");
+  const FormatSpec &first = format_named("BGRx"), &second = format_named("GRAY8");
   FilterHarness filter("cudagaussblur");
   filter.accept_caps(first, 32, 16, colorimetry(first, false));
   const Picture before = make_picture(first, 32, 16, Content::natural, 2);

@@ -28,7 +28,7 @@ struct CountAtEvent {
 }  // namespace
 
 GST_START_TEST(test_off_by_default) {
-  const FormatFacts& format = format_named("GRAY8");
+  const FormatSpec& format = format_named("GRAY8");
   FilterHarness filter;
   filter.accept_caps(format, 20, 10);
   push_frame(filter, Picture(format, 20, 10), 0);
@@ -38,7 +38,7 @@ GST_START_TEST(test_off_by_default) {
 GST_END_TEST
 
 GST_START_TEST(test_switched_while_playing) {
-  const FormatFacts& format = format_named("GRAY8");
+  const FormatSpec& format = format_named("GRAY8");
   FilterHarness filter;
   filter.accept_caps(format, 20, 10);
   for (guint i = 0; i < 12; ++i) {
@@ -51,7 +51,7 @@ GST_START_TEST(test_switched_while_playing) {
 GST_END_TEST
 
 GST_START_TEST(test_frame_order) {
-  const FormatFacts& format = format_named("NV12");
+  const FormatSpec& format = format_named("NV12");
   FilterHarness filter{{"post-messages", "true"}};
   filter.accept_caps(format, 20, 10, colorimetry(format, false));
   std::vector<guint64> expected;
@@ -72,7 +72,7 @@ GST_END_TEST
 
 // One message for each 100 ms of running time, which at rate 2 is 200 ms of timestamps.
 GST_START_TEST(test_interval) {
-  const FormatFacts& format = format_named("GRAY8");
+  const FormatSpec& format = format_named("GRAY8");
   FilterHarness filter{{"post-messages", "true"}, {"message-interval", "100000000"}};
   filter.accept_caps(format, 20, 10);
   GstSegment segment;
@@ -90,7 +90,7 @@ GST_END_TEST
 
 // A new interval begins with the next frame.
 GST_START_TEST(test_interval_changed_while_playing) {
-  const FormatFacts& format = format_named("GRAY8");
+  const FormatSpec& format = format_named("GRAY8");
   FilterHarness filter{{"post-messages", "true"}};
   filter.accept_caps(format, 20, 10);
   for (guint i = 0; i < 10; ++i) {
@@ -105,7 +105,7 @@ GST_START_TEST(test_interval_changed_while_playing) {
 GST_END_TEST
 
 GST_START_TEST(test_posted_before_eos) {
-  const FormatFacts& format = format_named("GRAY8");
+  const FormatSpec& format = format_named("GRAY8");
   FilterHarness filter{{"post-messages", "true"}};
   filter.accept_caps(format, 320, 200);
   CountAtEvent at_eos(filter, GST_EVENT_EOS);
@@ -117,7 +117,7 @@ GST_START_TEST(test_posted_before_eos) {
 GST_END_TEST
 
 GST_START_TEST(test_posted_before_caps) {
-  const FormatFacts& format = format_named("GRAY8");
+  const FormatSpec& format = format_named("GRAY8");
   FilterHarness filter{{"post-messages", "true"}};
   filter.accept_caps(format, 320, 200);
   push_frame(filter, Picture(format, 320, 200), 0);
@@ -131,7 +131,7 @@ GST_START_TEST(test_posted_before_caps) {
 GST_END_TEST
 
 GST_START_TEST(test_posted_before_segment) {
-  const FormatFacts& format = format_named("GRAY8");
+  const FormatSpec& format = format_named("GRAY8");
   FilterHarness filter{{"post-messages", "true"}};
   filter.accept_caps(format, 320, 200);
   push_frame(filter, Picture(format, 320, 200), 0);
@@ -146,7 +146,7 @@ GST_START_TEST(test_posted_before_segment) {
 GST_END_TEST
 
 GST_START_TEST(test_posted_before_stop) {
-  const FormatFacts& format = format_named("GRAY8");
+  const FormatSpec& format = format_named("GRAY8");
   FilterHarness filter{{"post-messages", "true"}};
   filter.accept_caps(format, 320, 200);
   for (guint i = 0; i < 5; ++i)
@@ -158,7 +158,7 @@ GST_END_TEST
 
 // Not only at the end: at the latest with the next frame.
 GST_START_TEST(test_posted_in_time) {
-  const FormatFacts& format = format_named("GRAY8");
+  const FormatSpec& format = format_named("GRAY8");
   FilterHarness filter{{"post-messages", "true"}};
   filter.accept_caps(format, 320, 200);
   for (guint i = 0; i < 10; ++i) {
@@ -171,7 +171,7 @@ GST_END_TEST
 
 // After a flush nothing is told of what came before it, and the interval begins anew.
 GST_START_TEST(test_discarded_by_flush) {
-  const FormatFacts& format = format_named("GRAY8");
+  const FormatSpec& format = format_named("GRAY8");
   FilterHarness filter{{"post-messages", "true"}, {"message-interval", "1000000000"}};
   filter.accept_caps(format, 320, 200);
   for (guint i = 0; i < 3; ++i)

@@ -7,7 +7,7 @@
 using namespace check;
 
 GST_START_TEST(test_statistics) {
-  const FormatFacts& format = formats()[static_cast<std::size_t>(__i__)];
+  const FormatSpec& format = formats()[static_cast<std::size_t>(__i__)];
   FilterHarness filter{{"post-messages", "true"}};
   unsigned seed = 0;
   for (Content content : all_contents)
@@ -29,7 +29,7 @@ GST_END_TEST
 // Large enough for counts beyond 16 bits and for every thread to count.
 GST_START_TEST(test_statistics_of_a_large_frame) {
   for (const char* name : {"GRAY8", "RGBx"}) {
-    const FormatFacts& format = format_named(name);
+    const FormatSpec& format = format_named(name);
     FilterHarness filter{{"post-messages", "true"}};
     filter.accept_caps(format, 1920, 1081, colorimetry(format, false));
     const Picture picture = make_picture(format, 1920, 1081, Content::two_valued, 3);
@@ -45,7 +45,7 @@ GST_END_TEST
 
 // Before equalisation, and of the luminance, whatever is done to the picture then.
 GST_START_TEST(test_histogram_is_of_the_input) {
-  const FormatFacts& format = format_named("BGR");
+  const FormatSpec& format = format_named("BGR");
   const Picture picture = make_picture(format, 51, 33, Content::natural, 12);
   for (const char* channels : {"luma", "rgb"})
     for (const char* strength : {"1", "0.5", "0"}) {
@@ -71,7 +71,7 @@ GST_START_TEST(test_statistics_of_a_second_element) {
   gst_harness_set_sink_caps_str(harness, memory.c_str());
   MessageLog messages;
   gst_element_set_bus(harness->element, messages.bus());
-  for (const FormatFacts& format : formats()) {
+  for (const FormatSpec& format : formats()) {
     gst_harness_set_src_caps_str(harness, caps_of(format, 67, 35).c_str());
     const Picture picture = make_picture(format, 67, 35, Content::natural, 4);
     GstBuffer* out = gst_harness_push_and_pull(harness, to_buffer(picture, odd_layout));
@@ -91,7 +91,7 @@ GST_START_TEST(test_statistics_of_a_second_element) {
 GST_END_TEST
 
 GST_START_TEST(test_times) {
-  const FormatFacts& format = format_named("GRAY8");
+  const FormatSpec& format = format_named("GRAY8");
   FilterHarness filter{{"post-messages", "true"}};
   filter.accept_caps(format, 20, 10);
   GstSegment segment;
@@ -120,7 +120,7 @@ GST_START_TEST(test_times) {
 GST_END_TEST
 
 GST_START_TEST(test_frames_without_timestamps) {
-  const FormatFacts& format = format_named("GRAY8");
+  const FormatSpec& format = format_named("GRAY8");
   FilterHarness filter{{"post-messages", "true"}};
   filter.accept_caps(format, 20, 10);
   for (int i = 0; i < 3; ++i)

@@ -10,7 +10,7 @@ namespace {
 
 /// Compares what comes out of the element with the definition applied to what went in; caps and
 /// properties as in a launch line.
-void expect_equalized(const Photograph& photograph, const FormatFacts& format,
+void expect_equalized(const Photograph& photograph, const FormatSpec& format,
                       const std::string& more_caps, const std::string& properties,
                       const Equalization& how) {
   const auto [before, after] = photograph_through(

@@ -12,7 +12,7 @@ using namespace check;
 GST_START_TEST(test_timestamps_flags_metas) {
   const gchar* no_tags[] = {nullptr};
   gst_meta_register_custom("CheckIntegralUntagged", no_tags, nullptr, nullptr, nullptr);
-  const FormatFacts& format = format_named("I420");
+  const FormatSpec& format = format_named("I420");
   for (Output output : {Output::sum, Output::mean})
     for (bool pictures : {false, true}) {
       FilterHarness filter("cudaintegral", Integral{output}.properties());
@@ -46,7 +46,7 @@ GST_START_TEST(test_timestamps_flags_metas) {
 GST_END_TEST
 
 GST_START_TEST(test_missing_frame_passes) {
-  const FormatFacts& format = format_named("GRAY8");
+  const FormatSpec& format = format_named("GRAY8");
   FilterHarness filter("cudaintegral");
   filter.accept_caps(format, 24, 16);
   GstBuffer* missing = gst_buffer_new();
@@ -67,7 +67,7 @@ GST_END_TEST
 
 // Bad frames end in an error, and the next one is as good as ever.
 GST_START_TEST(test_short_buffer) {
-  const FormatFacts& format = format_named("NV12");
+  const FormatSpec& format = format_named("NV12");
   FilterHarness filter("cudaintegral");
   filter.accept_caps(format, 24, 16, colorimetry(format, false));
   GstBuffer* bad = to_buffer(Picture(format, 24, 16));
@@ -80,7 +80,7 @@ GST_END_TEST
 
 // Downstream's memory may begin anywhere and be larger than a tensor; the tensor is neither.
 GST_START_TEST(test_memory_of_downstream) {
-  const FormatFacts& format = format_named("GRAY8");
+  const FormatSpec& format = format_named("GRAY8");
   for (ElementType type : all_element_types)
     for (gsize prefix : {0, 1, 2, 4, 7}) {
       Integral how = Integral{Output::sum};
@@ -115,7 +115,7 @@ GstPadProbeReturn offer_pool(GstPad*, GstPadProbeInfo* info, gpointer) {
 }  // namespace
 
 GST_START_TEST(test_pool_of_downstream) {
-  const FormatFacts& format = format_named("GRAY8");
+  const FormatSpec& format = format_named("GRAY8");
   FilterHarness filter("cudaintegral");
   GstPad* src = gst_element_get_static_pad(filter.element(), "src");
   gst_pad_add_probe(
@@ -132,7 +132,7 @@ GST_END_TEST
 
 // Frames that another element has left in CUDA memory, where that is what is tested.
 GST_START_TEST(test_behind_another_element) {
-  const FormatFacts& format = formats()[static_cast<std::size_t>(__i__)];
+  const FormatSpec& format = formats()[static_cast<std::size_t>(__i__)];
   const std::string feature = testing_cuda() ? "video/x-raw(memory:CUDAMemory)" : "video/x-raw";
   const std::string backend = " backend=" + test_backend() + " ";
   const Picture picture = make_picture(format, 61, 37, Content::natural, 4);
@@ -153,7 +153,7 @@ GST_START_TEST(test_behind_another_element) {
       expect_tensor(out, caps, tensor_of(picture, how), launch);
       gst_caps_unref(caps);
     } else {
-      const FormatFacts& gray = natural_format(picture, output);
+      const FormatSpec& gray = natural_format(picture, output);
       expect_picture(from_buffer(out, gray, 61, 37), gray_picture_of(picture, how, gray), launch);
     }
     gst_buffer_unref(out);

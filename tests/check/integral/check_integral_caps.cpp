@@ -40,8 +40,7 @@ bool offers(FilterHarness& filter, const char* text) {
 }
 
 /// Pushes a frame that must not get through; what the element says.
-std::string expect_refusal(FilterHarness& filter, const FormatFacts& format, int width,
-                           int height) {
+std::string expect_refusal(FilterHarness& filter, const FormatSpec& format, int width, int height) {
   filter.send_caps(caps_of(format, width, height));
   const GstFlowReturn flow = filter.push(gst_buffer_new_allocate(nullptr, 64, nullptr));
   fail_unless(flow == GST_FLOW_NOT_NEGOTIATED || flow == GST_FLOW_ERROR, "flow %s",
@@ -93,7 +92,7 @@ GST_START_TEST(test_nnstreamer_template) {
           how.type = type;
           FilterHarness filter("cudaintegral", how.properties());
           gst_harness_set_sink_caps_str(filter.harness(), text);
-          const FormatFacts& format = format_named("RGB");
+          const FormatSpec& format = format_named("RGB");
           filter.accept_caps(format, 20, 10);
           expect_tensor(filter, make_picture(format, 20, 10, Content::natural, 1), how);
           GstCaps* caps = gst_pad_get_current_caps(filter.sink_pad());
@@ -146,7 +145,7 @@ GST_START_TEST(test_tensor_rather_than_picture) {
                                 "video/x-raw(memory:CUDAMemory); video/x-raw; other/tensors"}) {
     FilterHarness filter("cudaintegral");
     gst_harness_set_sink_caps_str(filter.harness(), sink_caps);
-    const FormatFacts& format = format_named("GRAY8");
+    const FormatSpec& format = format_named("GRAY8");
     filter.accept_caps(format, 20, 10);
     expect_tensor(filter, make_picture(format, 20, 10, Content::natural, 1), Integral{Output::sum});
   }
@@ -191,7 +190,7 @@ GST_END_TEST
 
 // Downstream that wants elements of one type gets them where the sums allow it.
 GST_START_TEST(test_type_that_downstream_takes) {
-  const FormatFacts &gray = format_named("GRAY8"), &deep = format_named("GRAY16_LE");
+  const FormatSpec &gray = format_named("GRAY8"), &deep = format_named("GRAY16_LE");
   FilterHarness filter("cudaintegral");
   gst_harness_set_sink_caps_str(filter.harness(), "other/tensors, types=(string)uint32");
   filter.accept_caps(gray, 400, 300);
@@ -370,7 +369,7 @@ GST_START_TEST(test_too_large_for_a_buffer) {
   FilterHarness filter("cudaintegral", {{"element-type", "uint64"}});
   expect_words(expect_refusal(filter, format_named("GRAY8"), 30000, 30000),
                {"30001", "element-type=uint32"});
-  const FormatFacts& format = format_named("GRAY8");
+  const FormatSpec& format = format_named("GRAY8");
   filter.accept_caps(format, 16, 16);
   Integral how = Integral{Output::sum};
   how.type = ElementType::uint64;

@@ -19,7 +19,7 @@ struct Size {
 
 constexpr Output gray_outputs[] = {Output::mean, Output::stddev, Output::threshold};
 
-const FormatFacts& format_number(int i) {
+const FormatSpec& format_number(int i) {
   return formats()[static_cast<std::size_t>(i)];
 }
 
@@ -62,7 +62,7 @@ Integral of_strength(double strength, int search = 5, int patch = 3) {
 }
 
 /// Frames with noise of a few levels on something that is worth keeping.
-Picture noisy_picture(const FormatFacts& format, int width, int height, unsigned seed) {
+Picture noisy_picture(const FormatSpec& format, int width, int height, unsigned seed) {
   Picture picture = make_picture(format, width, height, Content::random, seed);
   std::mt19937 random(seed);
   for (int y = 0; y < height; ++y)
@@ -79,7 +79,7 @@ Picture noisy_picture(const FormatFacts& format, int width, int height, unsigned
 }  // namespace
 
 GST_START_TEST(test_formats_and_sizes) {
-  const FormatFacts& format = format_number(__i__);
+  const FormatSpec& format = format_number(__i__);
   for (Output output : gray_outputs) {
     FilterHarness filter("cudaintegral", {{"output", nick_of(output)}});
     unsigned seed = 1;
@@ -104,7 +104,7 @@ GST_START_TEST(test_formats_and_sizes) {
 GST_END_TEST
 
 GST_START_TEST(test_thresholds) {
-  const FormatFacts& format = format_number(__i__);
+  const FormatSpec& format = format_number(__i__);
   for (const char* out : {"GRAY8", "GRAY16_LE"}) {
     FilterHarness filter("cudaintegral", {{"output", "threshold"}});
     gst_harness_set_sink_caps_str(filter.harness(),
@@ -125,7 +125,7 @@ GST_START_TEST(test_extreme_contents) {
   for (const char* name : {"GRAY8", "GRAY16_LE", "P010_10LE", "BGR"})
     for (Output output : gray_outputs)
       for (int pattern = 0; pattern < 3; ++pattern) {
-        const FormatFacts& format = format_named(name);
+        const FormatSpec& format = format_named(name);
         Picture picture(format, 300, 200);
         for (int y = 0; y < 200; ++y)
           for (int x = 0; x < 300; ++x)
@@ -148,7 +148,7 @@ GST_END_TEST
 GST_START_TEST(test_large_frames) {
   for (const char* name : {"GRAY8", "NV12", "RGB", "BGRx", "P010_10LE", "GRAY16_LE", "UYVY"})
     for (Output output : gray_outputs) {
-      const FormatFacts& format = format_named(name);
+      const FormatSpec& format = format_named(name);
       FilterHarness filter("cudaintegral", {{"output", nick_of(output)}});
       filter.accept_caps(format, 683, 421, colorimetry(format, false));
       const Picture picture = make_picture(format, 683, 421, Content::natural, 9);
@@ -165,7 +165,7 @@ GST_START_TEST(test_extreme_shapes) {
   for (const char* name : {"GRAY8", "RGB", "GRAY16_LE", "YUY2"})
     for (Output output : gray_outputs)
       for (const Size& size : {Size{32767, 1}, Size{1, 32767}}) {
-        const FormatFacts& format = format_named(name);
+        const FormatSpec& format = format_named(name);
         FilterHarness filter("cudaintegral", {{"output", nick_of(output)}});
         filter.accept_caps(format, size.width, size.height, colorimetry(format, false));
         const Picture picture = make_picture(format, size.width, size.height, Content::natural, 17);
@@ -176,7 +176,7 @@ GST_START_TEST(test_extreme_shapes) {
 GST_END_TEST
 
 GST_START_TEST(test_denoise) {
-  const FormatFacts& format = format_number(__i__);
+  const FormatSpec& format = format_number(__i__);
   FilterHarness filter("cudaintegral", {{"output", "denoise"}});
   unsigned seed = 1;
   for (const Size& size : {Size{1, 1}, Size{1, 2}, Size{2, 1}, Size{1, 23}, Size{21, 1}, Size{5, 3},
@@ -197,7 +197,7 @@ GST_END_TEST
 
 GST_START_TEST(test_denoise_as_made) {
   for (const char* name : {"GRAY8", "NV12", "BGRA", "I420_10LE", "GRAY16_LE"}) {
-    const FormatFacts& format = format_named(name);
+    const FormatSpec& format = format_named(name);
     FilterHarness filter("cudaintegral", {{"output", "denoise"}});
     filter.accept_caps(format, 48, 27, colorimetry(format, false));
     const Picture picture = noisy_picture(format, 48, 27, 3);
@@ -212,7 +212,7 @@ GST_END_TEST
 
 // What denoising is for: less noise, and edges where they were.
 GST_START_TEST(test_denoise_removes_noise) {
-  const FormatFacts& format = format_named("GRAY8");
+  const FormatSpec& format = format_named("GRAY8");
   std::mt19937 random(1);
   Picture picture(format, 64, 48);
   for (int y = 0; y < 48; ++y)
@@ -235,7 +235,7 @@ GST_END_TEST
 
 // The same 10-bit values, once in the high and once in the low bits of their words.
 GST_START_TEST(test_p010_agrees_with_i420_10le) {
-  const FormatFacts &high = format_named("P010_10LE"), &low = format_named("I420_10LE");
+  const FormatSpec &high = format_named("P010_10LE"), &low = format_named("I420_10LE");
   const Picture a = make_picture(high, 75, 53, Content::natural, 21);
   Picture b(low, 75, 53);
   for (int y = 0; y < b.height; ++y)
@@ -256,7 +256,7 @@ GST_END_TEST
 
 // Both fields are one picture.
 GST_START_TEST(test_interleaved_fields) {
-  const FormatFacts& format = format_named("I420");
+  const FormatSpec& format = format_named("I420");
   Picture picture = make_picture(format, 36, 26, Content::natural, 1);
   picture.interlaced = true;
   for (Output output : gray_outputs) {
@@ -279,7 +279,7 @@ GST_START_TEST(test_random_cases) {
     const auto log_uniform = [&](double least, double most) {
       return least * std::exp(std::log(most / least) * (random() % 1000) / 1000.0);
     };
-    const FormatFacts& format = format_number(below(static_cast<unsigned>(formats().size())));
+    const FormatSpec& format = format_number(below(static_cast<unsigned>(formats().size())));
     Integral how;
     how.output = all_outputs[below(7)];
     how.same_size = below(2) == 0;

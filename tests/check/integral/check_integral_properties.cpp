@@ -107,7 +107,7 @@ GST_END_TEST
 
 // What the caps follow from waits for the next start; a stop is a start's other half.
 GST_START_TEST(test_output_waits_for_a_start) {
-  const FormatFacts& format = format_named("GRAY8");
+  const FormatSpec& format = format_named("GRAY8");
   const Picture picture = make_picture(format, 40, 30, Content::natural, 1);
   FilterHarness filter("cudaintegral");
   Integral how = of(Output::sum);
@@ -156,7 +156,7 @@ GST_END_TEST
 
 // Each change is in force with the next frame, and none is missed.
 GST_START_TEST(test_change_while_playing) {
-  const FormatFacts& format = format_named("NV12");
+  const FormatSpec& format = format_named("NV12");
   const Picture picture = make_picture(format, 48, 20, Content::natural, 1);
   FilterHarness threshold("cudaintegral", {{"output", "threshold"}});
   threshold.accept_caps(format, 48, 20, colorimetry(format, false));
@@ -218,7 +218,7 @@ GST_END_TEST
 
 // Every frame is made with one radius that was in force, never with parts of two.
 GST_START_TEST(test_change_from_another_thread) {
-  const FormatFacts& format = format_named("GRAY8");
+  const FormatSpec& format = format_named("GRAY8");
   const Picture picture = make_picture(format, 48, 20, Content::natural, 1);
   Integral near = of(Output::mean), far = near;
   near.radius = 1;
@@ -246,7 +246,7 @@ GST_END_TEST
 
 GST_START_TEST(test_even_size_while_playing) {
   for (const char* name : {"NV12", "GRAY16_LE", "BGRA"}) {
-    const FormatFacts& format = format_named(name);
+    const FormatSpec& format = format_named(name);
     Integral how = small_denoise();
     FilterHarness filter("cudaintegral", how.properties());
     filter.accept_caps(format, 33, 21, colorimetry(format, false));
@@ -275,7 +275,7 @@ GST_END_TEST
 
 GST_START_TEST(test_even_size_at_start) {
   for (const char* property : {"search-size", "patch-size"}) {
-    const FormatFacts& format = format_named("I420");
+    const FormatSpec& format = format_named("I420");
     FilterHarness filter("cudaintegral", {{"output", "denoise"}, {property, "6"}});
     filter.send_caps(caps_of(format, 32, 16, colorimetry(format, false)));
     const GstFlowReturn flow = filter.push(to_buffer(Picture(format, 32, 16)));
@@ -290,7 +290,7 @@ GST_END_TEST
 
 // A size that nobody asks for is nobody's business.
 GST_START_TEST(test_even_size_without_denoising) {
-  const FormatFacts& format = format_named("GRAY8");
+  const FormatSpec& format = format_named("GRAY8");
   const Picture picture = make_picture(format, 32, 16, Content::natural, 1);
   for (Output output : {Output::sum, Output::mean, Output::threshold}) {
     FilterHarness filter("cudaintegral", {{"output", nick_of(output)}, {"search-size", "6"}});
@@ -304,7 +304,7 @@ GST_END_TEST
 
 GST_START_TEST(test_controlled) {
   constexpr int frames = 30;
-  const FormatFacts& format = format_named("GRAY8");
+  const FormatSpec& format = format_named("GRAY8");
   const Picture picture = make_picture(format, 40, 24, Content::natural, 6);
   FilterHarness filter("cudaintegral", {{"output", "mean"}});
   GstControlSource* curve = gst_interpolation_control_source_new();
@@ -336,7 +336,7 @@ GST_END_TEST
 // GStreamer itself allocates for each frame; what is set must not add to that.
 GST_START_TEST(test_no_allocation) {
   constexpr int frames = 200;
-  const FormatFacts& format = format_named("I420");
+  const FormatSpec& format = format_named("I420");
   GstBuffer* frame = to_buffer(make_picture(format, 64, 48, Content::natural, 1));
   const auto allocations = [&](FilterHarness& filter, const std::function<void(int)>& change) {
     AllocationCount count;

@@ -14,7 +14,7 @@ struct Size {
   int width, height;
 };
 
-const FormatFacts& format_number(int i) {
+const FormatSpec& format_number(int i) {
   return formats()[static_cast<std::size_t>(i)];
 }
 
@@ -35,7 +35,7 @@ void for_each_table(What what) {
 }
 
 /// All samples as large as the format allows.
-Picture brightest(const FormatFacts& format, int width, int height) {
+Picture brightest(const FormatSpec& format, int width, int height) {
   Picture picture(format, width, height);
   for (int y = 0; y < height; ++y)
     for (int x = 0; x < width; ++x)
@@ -57,7 +57,7 @@ std::string type_out(FilterHarness& filter) {
 }  // namespace
 
 GST_START_TEST(test_formats_and_sizes) {
-  const FormatFacts& format = format_number(__i__);
+  const FormatSpec& format = format_number(__i__);
   for_each_table([&](const Integral& how) {
     FilterHarness filter("cudaintegral", how.properties());
     unsigned seed = 1;
@@ -80,7 +80,7 @@ GST_START_TEST(test_element_types) {
     for (ElementType type : all_element_types)
       for_each_table([&](Integral how) {
         how.type = type;
-        const FormatFacts& format = format_named(name);
+        const FormatSpec& format = format_named(name);
         FilterHarness filter("cudaintegral", how.properties());
         filter.accept_caps(format, 301, 233, colorimetry(format, false));
         for (Content content : {Content::random, Content::natural})
@@ -108,7 +108,7 @@ GST_START_TEST(test_automatic_type) {
                         Case{"GRAY16_LE", Output::squared_sum, {2, 1}, "uint64"},
                         Case{"I420_10LE", Output::tilted_sum, {2048, 2050}, "uint32"},
                         Case{"I420_10LE", Output::tilted_sum, {2049, 2050}, "uint64"}}) {
-    const FormatFacts& format = format_named(c.format);
+    const FormatSpec& format = format_named(c.format);
     const Integral how = table(c.output);
     FilterHarness filter("cudaintegral", how.properties());
     filter.accept_caps(format, c.size.width, c.size.height, colorimetry(format, false));
@@ -124,7 +124,7 @@ GST_END_TEST
 
 // Modulo 2^32 a box whose own sum fits is still exact.
 GST_START_TEST(test_modulo) {
-  const FormatFacts& format = format_named("GRAY16_LE");
+  const FormatSpec& format = format_named("GRAY16_LE");
   const Integral how = table(Output::sum, false, ElementType::uint32);
   FilterHarness filter("cudaintegral", how.properties());
   filter.accept_caps(format, 400, 300);
@@ -145,7 +145,7 @@ GST_END_TEST
 GST_START_TEST(test_large_frames) {
   for (const char* name : {"GRAY8", "NV12", "RGB", "P010_10LE", "GRAY16_LE"})
     for_each_table([&](const Integral& how) {
-      const FormatFacts& format = format_named(name);
+      const FormatSpec& format = format_named(name);
       FilterHarness filter("cudaintegral", how.properties());
       filter.accept_caps(format, 683, 421, colorimetry(format, false));
       expect_tensor(filter, make_picture(format, 683, 421, Content::natural, 9), how, odd_layout);
@@ -158,7 +158,7 @@ GST_START_TEST(test_extreme_shapes) {
     for (const char* name : {"GRAY8", "I420", "xRGB", "GRAY16_LE"})
       for (const Size& size : {Size{65535, 1}, Size{1, 65535}, Size{32767, 3}}) {
         // GStreamer's own arithmetic of sizes gives up on the largest I420 rows.
-        const FormatFacts& format = format_named(name);
+        const FormatSpec& format = format_named(name);
         const Integral how = table(output);
         FilterHarness filter("cudaintegral", how.properties());
         filter.accept_caps(format, size.width, size.height, colorimetry(format, false));
@@ -170,7 +170,7 @@ GST_END_TEST
 
 // Interlaced frames are one picture.
 GST_START_TEST(test_interleaved_fields) {
-  const FormatFacts& format = format_named("YUY2");
+  const FormatSpec& format = format_named("YUY2");
   const Integral how = table(Output::sum);
   FilterHarness filter("cudaintegral");
   filter.accept_caps(format, 36, 26, ", interlace-mode=interleaved");
@@ -184,9 +184,9 @@ GST_START_TEST(test_renegotiation) {
   FilterHarness filter("cudaintegral");
   const Integral how = table(Output::sum);
   unsigned seed = 0;
-  for (const FormatFacts& first : formats())
-    for (const FormatFacts& second : formats())
-      for (const FormatFacts* format : {&first, &second}) {
+  for (const FormatSpec& first : formats())
+    for (const FormatSpec& second : formats())
+      for (const FormatSpec* format : {&first, &second}) {
         ++seed;
         const int width = 1 + static_cast<int>(seed * 31 % 50);
         const int height = 1 + static_cast<int>(seed * 17 % 40);
@@ -200,7 +200,7 @@ GST_END_TEST
 
 // Where downstream takes only video: the picture of the table.
 GST_START_TEST(test_pictures) {
-  const FormatFacts& format = format_number(__i__);
+  const FormatSpec& format = format_number(__i__);
   for_each_table([&](const Integral& how) {
     for (const char* out : {"GRAY8", "GRAY16_LE"}) {
       FilterHarness filter("cudaintegral", how.properties());
@@ -221,7 +221,7 @@ GST_END_TEST
 // Where nobody says, 8 bits; the sums of the largest pictures pass 2^32.
 GST_START_TEST(test_pictures_of_large_sums) {
   for (Output output : {Output::sum, Output::squared_sum}) {
-    const FormatFacts& format = format_named("GRAY16_LE");
+    const FormatSpec& format = format_named("GRAY16_LE");
     const Integral how = table(output);
     FilterHarness filter("cudaintegral", how.properties());
     gst_harness_set_sink_caps_str(filter.harness(), "video/x-raw");

@@ -10,7 +10,7 @@ using namespace check;
 
 namespace {
 
-const FormatFacts& gray() {
+const FormatSpec& gray() {
   return format_named("GRAY8");
 }
 
@@ -71,7 +71,7 @@ void wait_for_error(StereoHarness& stereo) {
 GST_START_TEST(test_sink_offers) {
   StereoHarness stereo;
   for (const char* pad : {"sink_left", "sink_right"})
-    for (const FormatFacts& format : formats())
+    for (const FormatSpec& format : formats())
       fail_unless(query_caps(stereo, pad).fits(caps_of(format, 65535, 1)), "%s does not take %s",
                   pad, format.name);
 }
@@ -80,12 +80,12 @@ GST_END_TEST
 // Once one pad has caps, the other one offers frames of that size and depth only.
 GST_START_TEST(test_size_of_the_other_pad) {
   for (bool left_first : {true, false}) {
-    for (const FormatFacts& format : formats()) {
+    for (const FormatSpec& format : formats()) {
       StereoHarness stereo;
       fail_unless(
           stereo.send_caps(left_first ? stereo.left() : stereo.right(), caps_of(format, 32, 16)));
       const CapsOf offered = query_caps(stereo, left_first ? "sink_right" : "sink_left");
-      for (const FormatFacts& other : formats()) {
+      for (const FormatSpec& other : formats()) {
         fail_unless(offered.fits(caps_of(other, 32, 16)) == (other.bits == format.bits),
                     "%s beside %s", other.name, format.name);
         fail_unless(!offered.fits(caps_of(other, 33, 16)));

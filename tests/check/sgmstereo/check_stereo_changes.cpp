@@ -41,7 +41,7 @@ struct Scene {
 Picture process(StereoHarness& stereo, const Scene& scene) {
   const Output out = stereo.process(scene.left, scene.right);
   GstCaps* caps = gst_pad_get_current_caps(stereo.left()->sinkpad);
-  const FormatFacts& format =
+  const FormatSpec& format =
       format_named(gst_structure_get_string(gst_caps_get_structure(caps, 0), "format"));
   gst_caps_unref(caps);
   return from_buffer(out.get(), format, width, height);

@@ -32,7 +32,7 @@ Picture packed(const Picture& first, const Picture& second, bool side_by_side) {
   return frame;
 }
 
-std::string packed_caps(const FormatFacts& format, const Arrangement& how,
+std::string packed_caps(const FormatSpec& format, const Arrangement& how,
                         const std::string& more = "") {
   return caps_of(format, how.side_by_side ? 2 * width : width,
                  how.side_by_side ? height : 2 * height, more);
@@ -51,11 +51,11 @@ std::string mode_in_caps(const Arrangement& how) {
   return std::string(", multiview-mode=") + how.property;
 }
 
-const FormatFacts& gray() {
+const FormatSpec& gray() {
   return format_named("GRAY8");
 }
 
-Picture left_picture(const FormatFacts& format = gray()) {
+Picture left_picture(const FormatSpec& format = gray()) {
   return noise_picture(format, width, height, 3);
 }
 
@@ -86,7 +86,7 @@ void expect_end(StereoHarness& stereo) {
 
 // By the property or by the caps: as if two cameras had sent them.
 GST_START_TEST(test_halves) {
-  const FormatFacts& format = formats()[static_cast<std::size_t>(__i__)];
+  const FormatSpec& format = formats()[static_cast<std::size_t>(__i__)];
   const Picture left = left_picture(format), right = shifted(left, 5);
   const Picture expected = map_by_two_pads(left, right);
   for (const Arrangement& how : arrangements)
@@ -108,7 +108,7 @@ GST_END_TEST
 // Half of the width may be odd, also where two pixels share their chroma.
 GST_START_TEST(test_odd_halves) {
   for (const char* name : {"I420", "NV12", "YUY2", "UYVY", "P010_10LE", "RGB", "GBR"}) {
-    const FormatFacts& format = format_named(name);
+    const FormatSpec& format = format_named(name);
     const Picture left = noise_picture(format, 37, 19, 3), right = shifted(left, 4);
     StereoHarness two;
     const std::string caps = caps_of(format, 37, 19);

@@ -12,8 +12,8 @@ namespace {
 using cudavision::FrameStream;
 using cudavision::max_skew_for;
 using cudavision::next_step;
+using cudavision::pairing_deadline;
 using cudavision::PairingStep;
-using cudavision::patience_ends;
 
 constexpr GstClockTime ms = GST_MSECOND;
 
@@ -29,8 +29,8 @@ const FrameStream nothing_yet = {std::nullopt, false};
 const FrameStream ended = {std::nullopt, true};
 
 void expect_step(const FrameStream& left, const FrameStream& right, PairingStep expected,
-                 bool impatient = false, GstClockTime skew = 20) {
-  const PairingStep got = next_step(left, right, skew, impatient);
+                 bool timed_out = false, GstClockTime skew = 20) {
+  const PairingStep got = next_step(left, right, skew, timed_out);
   fail_unless(got == expected, "step %d instead of %d", static_cast<int>(got),
               static_cast<int>(expected));
 }
@@ -94,13 +94,14 @@ GST_START_TEST(test_rule_of_ends_and_patience) {
 GST_END_TEST
 
 GST_START_TEST(test_patience) {
-  fail_unless_equals_uint64(patience_ends(waiting(100), waiting(90), 20), 110);
-  fail_unless_equals_uint64(patience_ends(waiting(100), nothing_yet, 20), 120);
-  fail_unless_equals_uint64(patience_ends(nothing_yet, waiting(90), 20), 110);
-  fail_unless_equals_uint64(patience_ends(waiting(-100), nothing_yet, 20), 20);
-  fail_unless_equals_uint64(patience_ends(nothing_yet, nothing_yet, 20), GST_CLOCK_TIME_NONE);
-  fail_unless_equals_uint64(patience_ends(waiting(std::nullopt), ended, 20), GST_CLOCK_TIME_NONE);
-  fail_unless_equals_uint64(patience_ends(waiting(1), ended, G_MAXINT64), GST_CLOCK_TIME_NONE);
+  fail_unless_equals_uint64(pairing_deadline(waiting(100), waiting(90), 20), 110);
+  fail_unless_equals_uint64(pairing_deadline(waiting(100), nothing_yet, 20), 120);
+  fail_unless_equals_uint64(pairing_deadline(nothing_yet, waiting(90), 20), 110);
+  fail_unless_equals_uint64(pairing_deadline(waiting(-100), nothing_yet, 20), 20);
+  fail_unless_equals_uint64(pairing_deadline(nothing_yet, nothing_yet, 20), GST_CLOCK_TIME_NONE);
+  fail_unless_equals_uint64(pairing_deadline(waiting(std::nullopt), ended, 20),
+                            GST_CLOCK_TIME_NONE);
+  fail_unless_equals_uint64(pairing_deadline(waiting(1), ended, G_MAXINT64), GST_CLOCK_TIME_NONE);
 }
 GST_END_TEST
 

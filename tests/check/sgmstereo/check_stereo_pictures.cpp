@@ -15,7 +15,7 @@ namespace {
 
 constexpr int width = 48, height = 20;
 
-const FormatFacts& map_format() {
+const FormatSpec& map_format() {
   return format_named("GRAY16_LE");
 }
 
@@ -40,7 +40,7 @@ struct Pair {
 };
 
 /// Noise at the given disparity, but for a part of other noise, for which no disparity is right.
-Pair scene(const FormatFacts& format, int disparity) {
+Pair scene(const FormatSpec& format, int disparity) {
   const Picture left = noise_picture(format, width, height, 5);
   Picture right = shifted(left, disparity);
   const Picture other = noise_picture(format, width, height, 6);
@@ -125,9 +125,9 @@ GST_END_TEST
 
 // Each format of one pad beside each of the same depth on the other: only the luminance counts.
 GST_START_TEST(test_formats) {
-  const FormatFacts& left_format = formats()[static_cast<std::size_t>(__i__)];
+  const FormatSpec& left_format = formats()[static_cast<std::size_t>(__i__)];
   const Properties properties = {{"num-disparities", "32"}};
-  for (const FormatFacts& right_format : formats()) {
+  for (const FormatSpec& right_format : formats()) {
     if (right_format.bits != left_format.bits)
       continue;
     const Picture left = scene(left_format, 6).left, right = scene(right_format, 6).right;
@@ -152,7 +152,7 @@ GST_START_TEST(test_layouts) {
 GST_END_TEST
 
 GST_START_TEST(test_sizes) {
-  const FormatFacts& format = format_named("GRAY8");
+  const FormatSpec& format = format_named("GRAY8");
   for (const auto& [w, h] : {std::pair{1, 1}, std::pair{1, 30}, std::pair{30, 1}, std::pair{2, 2},
                              std::pair{3, 5}, std::pair{17, 9}, std::pair{131, 7}}) {
     const Picture left = noise_picture(format, w, h, 5), right = noise_picture(format, w, h, 6);

@@ -13,8 +13,8 @@
 namespace cudavision {
 
 /// How a test's parameter is printed.
-inline void PrintTo(Backend backend, std::ostream* stream) {
-  *stream << (backend == Backend::cpu ? "cpu" : "cuda");
+inline void PrintTo(DeviceKind backend, std::ostream* stream) {
+  *stream << (backend == DeviceKind::cpu ? "cpu" : "cuda");
 }
 
 }  // namespace cudavision
@@ -66,10 +66,10 @@ inline void PrintTo(Backend backend, std::ostream* stream) {
 namespace cudavision::test {
 
 /// Runs a test's body on the CPU device, or on the CUDA device where there is one.
-class EitherDevice : public testing::TestWithParam<Backend> {
+class EitherDevice : public testing::TestWithParam<DeviceKind> {
  protected:
   static void on_device(const std::function<void(Device&)>& body) {
-    if (GetParam() == Backend::cpu)
+    if (GetParam() == DeviceKind::cpu)
       return body(*make_cpu_device());
     CUDAVISION_NEEDS_CUDA();
     CudaTestDevice device;
@@ -79,11 +79,11 @@ class EitherDevice : public testing::TestWithParam<Backend> {
 
 /// The parameters of a suite of EitherDevice, and what each is called.
 inline auto both_devices() {
-  return testing::Values(Backend::cpu, Backend::cuda);
+  return testing::Values(DeviceKind::cpu, DeviceKind::cuda);
 }
 
-inline std::string device_name(const testing::TestParamInfo<Backend>& info) {
-  return info.param == Backend::cpu ? "Cpu" : "Cuda";
+inline std::string device_name(const testing::TestParamInfo<DeviceKind>& info) {
+  return info.param == DeviceKind::cpu ? "Cpu" : "Cuda";
 }
 
 }  // namespace cudavision::test

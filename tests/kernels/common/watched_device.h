@@ -16,7 +16,7 @@ class WatchedDevice final : public Device {
  public:
   explicit WatchedDevice(Device& device) : device_(device) {}
 
-  Backend backend() const noexcept override { return device_.backend(); }
+  DeviceKind kind() const noexcept override { return device_.kind(); }
   CudaStream stream() const noexcept override { return device_.stream(); }
   void upload(View<const std::uint8_t> host, View<std::uint8_t> device) override {
     device_.upload(host, device);

@@ -45,7 +45,7 @@ std::vector<std::uint8_t> contents(Device& device, const Buffer& buffer) {
 }
 
 TEST_P(Devices, SaysWhichItIs) {
-  on_device([](Device& device) { EXPECT_EQ(device.backend(), GetParam()); });
+  on_device([](Device& device) { EXPECT_EQ(device.kind(), GetParam()); });
 }
 
 TEST_P(Devices, AllocatesAlignedMemory) {

@@ -31,8 +31,8 @@ std::uint16_t random_border_value(Random& random, int largest) {
   return static_cast<std::uint16_t>(values[random.between(0, 2)]);
 }
 
-GaussBlurParameters random_parameters(const FrameLayout& layout, Random& random) {
-  GaussBlurParameters parameters;
+gaussblur::Parameters random_parameters(const FrameLayout& layout, Random& random) {
+  gaussblur::Parameters parameters;
   parameters.sigma_x = case_sigma(random);
   parameters.sigma_y = random.one_in(2) ? parameters.sigma_x : case_sigma(random);
   parameters.size_x = case_size(random);
@@ -49,8 +49,8 @@ GaussBlurParameters random_parameters(const FrameLayout& layout, Random& random)
 }
 
 /// Unlike any that a case asks for, in everything that can differ.
-GaussBlurParameters other_parameters(const GaussBlurParameters& parameters) {
-  GaussBlurParameters other;
+gaussblur::Parameters other_parameters(const gaussblur::Parameters& parameters) {
+  gaussblur::Parameters other;
   other.sigma_x = 3.3;
   other.size_y = 71;
   other.sharpen = !parameters.sharpen;
@@ -70,7 +70,7 @@ const char* name(Border border) {
   return names[static_cast<int>(border)];
 }
 
-std::string describe(const GaussBlurParameters& p) {
+std::string describe(const gaussblur::Parameters& p) {
   char text[160];
   std::snprintf(text, sizeof text, "sigma %.10g, %.10g, size %d, %d, border %s", p.sigma_x,
                 p.sigma_y, p.size_x, p.size_y, name(p.border));
@@ -102,7 +102,7 @@ GaussBlurCase make_gaussblur_case(std::uint64_t seed, int number, int max_pixels
   test.title = kind.name + ", case " + std::to_string(number);
   const FrameLayout smallest = kind.make(1, 1);
   test.parameters = random_parameters(smallest, random);
-  const GaussBlurParameters& p = test.parameters;
+  const gaussblur::Parameters& p = test.parameters;
   const int products_per_pixel =
       taps(p.sigma_x, p.size_x, smallest.bits) + taps(p.sigma_y, p.size_y, smallest.bits);
   const auto [width, height] =
@@ -117,8 +117,9 @@ GaussBlurCase make_gaussblur_case(std::uint64_t seed, int number, int max_pixels
   return test;
 }
 
-GaussBlurCase plain_gaussblur_case(const FrameLayout& layout, const GaussBlurParameters& parameters,
-                                   Content content, std::uint64_t seed) {
+GaussBlurCase plain_gaussblur_case(const FrameLayout& layout,
+                                   const gaussblur::Parameters& parameters, Content content,
+                                   std::uint64_t seed) {
   GaussBlurCase test;
   test.title = "plain case";
   test.layout = layout;

@@ -21,7 +21,7 @@ struct GaussBlurCase {
   Content content = Content::random;  ///< of every channel
   std::uint64_t content_seed = 0;
   bool dirty = false;
-  GaussBlurParameters parameters;
+  gaussblur::Parameters parameters;
   bool parameters_later = false;  ///< constructed with others, these set afterwards
 };
 
@@ -37,8 +37,9 @@ int random_kernel_size(Random& random, int most);
 GaussBlurCase make_gaussblur_case(std::uint64_t seed, int number, int max_pixels);
 
 /// A dense frame.
-GaussBlurCase plain_gaussblur_case(const FrameLayout& layout, const GaussBlurParameters& parameters,
-                                   Content content, std::uint64_t seed);
+GaussBlurCase plain_gaussblur_case(const FrameLayout& layout,
+                                   const gaussblur::Parameters& parameters, Content content,
+                                   std::uint64_t seed);
 
 std::string describe(const GaussBlurCase& test);
 
@@ -62,7 +63,7 @@ class GaussBlurRunner {
  private:
   Device& device_;
   GaussBlurCase test_;
-  GaussBlur blur_;
+  gaussblur::GaussBlur blur_;
 };
 
 /// Empty where the output blocks are equal, else where they first differ.

@@ -116,7 +116,7 @@ void convolve(std::vector<std::int64_t>& line, const std::vector<std::int64_t>& 
   }
 }
 
-void blur(const Picture& picture, const GaussBlurParameters& parameters, int channel,
+void blur(const Picture& picture, const gaussblur::Parameters& parameters, int channel,
           const ConstFrame& in, const Frame& out) {
   const FrameLayout& layout = picture.layout;
   const int bits = layout.bits > 8 || parameters.fine ? 16 : 8;
@@ -207,7 +207,7 @@ std::vector<std::int64_t> defined_kernel(int size, double sigma, int fraction_bi
   return kernel;
 }
 
-void defined_blur(const FrameLayout& layout, const GaussBlurParameters& parameters,
+void defined_blur(const FrameLayout& layout, const gaussblur::Parameters& parameters,
                   const ConstFrame& in, const Frame& out) {
   for (int p = 0; p < layout.plane_count; ++p)
     for (int y = 0; y < layout.planes[p].rows; ++y)

@@ -21,7 +21,7 @@ int defined_kernel_size(double sigma, int sample_bits);
 std::vector<std::int64_t> defined_kernel(int size, double sigma, int fraction_bits);
 
 /// Writes every byte of every row of out.
-void defined_blur(const FrameLayout& layout, const GaussBlurParameters& parameters,
+void defined_blur(const FrameLayout& layout, const gaussblur::Parameters& parameters,
                   const ConstFrame& in, const Frame& out);
 
 }  // namespace cudavision::test

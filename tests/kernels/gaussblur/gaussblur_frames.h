@@ -13,7 +13,7 @@ struct BlurFrames : DeviceFrames {
   using DeviceFrames::DeviceFrames;
 
   /// The whole output block as the definition wants it after a blur with parameters.
-  std::vector<std::uint8_t> expected(const GaussBlurParameters& parameters) const {
+  std::vector<std::uint8_t> expected(const gaussblur::Parameters& parameters) const {
     std::vector<std::uint8_t> block(placement.bytes, out_poison);
     defined_blur(layout, parameters, frame_in(layout, placement, host.data()),
                  frame_in(layout, placement, block.data()));
@@ -21,15 +21,15 @@ struct BlurFrames : DeviceFrames {
   }
 };
 
-inline GaussBlurParameters with_sigma(double sigma) {
-  GaussBlurParameters parameters;
+inline gaussblur::Parameters with_sigma(double sigma) {
+  gaussblur::Parameters parameters;
   parameters.sigma_x = parameters.sigma_y = sigma;
   return parameters;
 }
 
 /// with_sigma(2), changed.
-inline GaussBlurParameters changed(const std::function<void(GaussBlurParameters&)>& change) {
-  GaussBlurParameters parameters = with_sigma(2);
+inline gaussblur::Parameters changed(const std::function<void(gaussblur::Parameters&)>& change) {
+  gaussblur::Parameters parameters = with_sigma(2);
   change(parameters);
   return parameters;
 }

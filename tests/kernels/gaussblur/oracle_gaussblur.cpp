@@ -20,6 +20,8 @@
 namespace cudavision::test {
 namespace {
 
+using namespace gaussblur;
+
 /// Interleaved channels of one sampling, as OpenCV's matrices have them.
 FrameLayout layout_of(int width, int height, int bits, int channels) {
   FrameLayout layout = gray_layout(width, height, bits);
@@ -44,7 +46,7 @@ cv::Mat painted(const FrameLayout& layout, Content content, std::uint64_t seed) 
   return image;
 }
 
-cv::Mat blurred(Device& device, const cv::Mat& image, const GaussBlurParameters& parameters) {
+cv::Mat blurred(Device& device, const cv::Mat& image, const gaussblur::Parameters& parameters) {
   const FrameLayout layout = layout_of(image);
   const auto pitch = static_cast<std::ptrdiff_t>(image.step);
   const int row_bytes = layout.planes[0].row_bytes;
@@ -81,7 +83,7 @@ int opencv_border(Border border) {
 }
 
 /// OpenCV has no size that means "nothing along this axis": a size of 1 is that.
-cv::Size opencv_size(const GaussBlurParameters& parameters) {
+cv::Size opencv_size(const gaussblur::Parameters& parameters) {
   return {parameters.sigma_x == 0 ? std::max(parameters.size_x, 1) : parameters.size_x,
           parameters.sigma_y == 0 ? std::max(parameters.size_y, 1) : parameters.size_y};
 }
@@ -89,7 +91,7 @@ cv::Size opencv_size(const GaussBlurParameters& parameters) {
 /// What OpenCV makes of the image. Its GaussianBlur neither wraps nor knows a constant but 0: there
 /// the picture is continued on all sides first, so far that what it does at the edges of that is
 /// not seen.
-cv::Mat reference(const cv::Mat& image, const GaussBlurParameters& parameters) {
+cv::Mat reference(const cv::Mat& image, const gaussblur::Parameters& parameters) {
   cv::Mat result;
   const cv::Size size = opencv_size(parameters);
   // A sigma of 0 along y alone would mean that of x; the size is 1 then, whatever sigma is.
@@ -112,7 +114,7 @@ cv::Mat reference(const cv::Mat& image, const GaussBlurParameters& parameters) {
   return result(cv::Rect(right, below, image.cols, image.rows));
 }
 
-std::string describe(const cv::Mat& image, const GaussBlurParameters& p) {
+std::string describe(const cv::Mat& image, const gaussblur::Parameters& p) {
   return std::to_string(image.cols) + "×" + std::to_string(image.rows) + ", " +
          std::to_string(image.channels()) + " channels of " +
          (image.depth() == CV_8U ? "8" : "16") + " bits, sigma " + std::to_string(p.sigma_x) +
@@ -120,17 +122,17 @@ std::string describe(const cv::Mat& image, const GaussBlurParameters& p) {
          std::to_string(p.size_y) + ", border " + std::to_string(static_cast<int>(p.border));
 }
 
-void expect_opencv(Device& device, const cv::Mat& image, const GaussBlurParameters& parameters) {
+void expect_opencv(Device& device, const cv::Mat& image, const gaussblur::Parameters& parameters) {
   cv::Mat difference;
   cv::compare(reference(image, parameters).reshape(1),
               blurred(device, image, parameters).reshape(1), difference, cv::CMP_NE);
   EXPECT_EQ(cv::countNonZero(difference), 0) << "samples differ of " << describe(image, parameters);
 }
 
-GaussBlurParameters random_parameters(Random& random, int largest, int channels) {
+gaussblur::Parameters random_parameters(Random& random, int largest, int channels) {
   const auto any_sigma = [&] { return random_sigma(random, 42); };
   const auto any_size = [&] { return random_kernel_size(random, 255); };
-  GaussBlurParameters parameters;
+  gaussblur::Parameters parameters;
   // Sizes by sigma, sigmas by size, or both given; a sigma of 42 makes 253 of 8 bits.
   const int given = random.between(0, 2);
   parameters.sigma_x = given == 1 ? 0 : any_sigma();
@@ -149,7 +151,7 @@ void expect_opencv_in_case(Device& device, int number) {
   const int bits = number % 2 ? 16 : 8;
   const int channels = number / 2 % 4 + 1;
   const auto [width, height] = random_picture_size(random, settings().max_pixels);
-  const GaussBlurParameters parameters = random_parameters(random, (1 << bits) - 1, channels);
+  const gaussblur::Parameters parameters = random_parameters(random, (1 << bits) - 1, channels);
   const auto content = static_cast<Content>(random.between(0, content_count - 1));
   SCOPED_TRACE("repeat with CUDAVISION_TEST_CASE=" + std::to_string(number));
   expect_opencv(device, painted(layout_of(width, height, bits, channels), content, random.next()),
@@ -176,8 +178,8 @@ TEST(OpenCvGaussianBlur, CudaEqualInRandomCases) {
   expect_opencv_in_random_cases(*device);
 }
 
-GaussBlurParameters sized(int size_x, int size_y, Border border = Border::reflect_101) {
-  GaussBlurParameters parameters;
+gaussblur::Parameters sized(int size_x, int size_y, Border border = Border::reflect_101) {
+  gaussblur::Parameters parameters;
   parameters.sigma_x = parameters.sigma_y = 0;
   parameters.size_x = size_x;
   parameters.size_y = size_y;
@@ -215,7 +217,7 @@ void expect_opencv_kernels(Device& device) {
       for (const double sigma : {0.0, 0.3, 1.2, 7.7, 42.0, 127.0}) {
         cv::Mat spark = cv::Mat::zeros(1, 1025, CV_MAKETYPE(depth, 1));
         spark.col(512).setTo(depth == CV_8U ? 255 : 65535);
-        GaussBlurParameters parameters = sized(size, 1, Border::replicate);
+        gaussblur::Parameters parameters = sized(size, 1, Border::replicate);
         parameters.sigma_x = sigma;
         expect_opencv(device, spark, parameters);
       }
@@ -240,7 +242,7 @@ void expect_opencv_in_full_hd(Device& device) {
   for (const int size : {3, 5, 15})
     expect_opencv(device, painted(layout_of(1920, 1080, 16, 1), Content::natural, 22),
                   sized(size, size, Border::reflect));
-  GaussBlurParameters wide;
+  gaussblur::Parameters wide;
   wide.sigma_x = wide.sigma_y = 30;
   expect_opencv(device, painted(layout_of(1920, 1080, 8, 1), Content::random, 23), wide);
 }

@@ -12,6 +12,8 @@
 namespace cudavision::test {
 namespace {
 
+using namespace gaussblur;
+
 // Two that differ in every bit, so that a byte which is not written shows in one run or the other.
 constexpr std::uint8_t poison = 0xcd, other_poison = 0x32;
 
@@ -60,8 +62,8 @@ TEST_P(GaussBlurCases, CudaEqualsCpu) {
 
 INSTANTIATE_TEST_SUITE_P(Layouts, GaussBlurCases, every_layout(), layout_name);
 
-GaussBlurParameters sized(int size_x, int size_y, Border border = Border::reflect_101) {
-  GaussBlurParameters parameters;
+gaussblur::Parameters sized(int size_x, int size_y, Border border = Border::reflect_101) {
+  gaussblur::Parameters parameters;
   parameters.sigma_x = parameters.sigma_y = 0;
   parameters.size_x = size_x;
   parameters.size_y = size_y;
@@ -69,32 +71,32 @@ GaussBlurParameters sized(int size_x, int size_y, Border border = Border::reflec
   return parameters;
 }
 
-GaussBlurParameters sigmas(double x, double y, Border border = Border::reflect_101) {
-  GaussBlurParameters parameters;
+gaussblur::Parameters sigmas(double x, double y, Border border = Border::reflect_101) {
+  gaussblur::Parameters parameters;
   parameters.sigma_x = x;
   parameters.sigma_y = y;
   parameters.border = border;
   return parameters;
 }
 
-GaussBlurParameters with_border(GaussBlurParameters parameters, std::uint16_t value) {
+gaussblur::Parameters with_border(gaussblur::Parameters parameters, std::uint16_t value) {
   parameters.border = Border::constant;
   parameters.border_values = {value, static_cast<std::uint16_t>(value / 2),
                               static_cast<std::uint16_t>(value / 3), 1};
   return parameters;
 }
 
-GaussBlurParameters sharpening(GaussBlurParameters parameters) {
+gaussblur::Parameters sharpening(gaussblur::Parameters parameters) {
   parameters.sharpen = true;
   return parameters;
 }
 
-GaussBlurParameters fine(GaussBlurParameters parameters) {
+gaussblur::Parameters fine(gaussblur::Parameters parameters) {
   parameters.fine = true;
   return parameters;
 }
 
-GaussBlurParameters per_field(GaussBlurParameters parameters) {
+gaussblur::Parameters per_field(gaussblur::Parameters parameters) {
   parameters.fields = true;
   return parameters;
 }
@@ -105,7 +107,7 @@ struct Extreme {
   const char* layout;
   int width, height;
   Content content;
-  GaussBlurParameters parameters;
+  gaussblur::Parameters parameters;
 };
 
 const Extreme extremes[] = {
@@ -144,7 +146,7 @@ const Extreme extremes[] = {
     {"LargestBySmallest", "RGB", 700, 30, Content::random, sized(1023, 3)},
     {"WideSigmaSmallKernel", "GRAY8", 200, 100, Content::random,
      [] {
-       GaussBlurParameters parameters = sized(3, 5);
+       gaussblur::Parameters parameters = sized(3, 5);
        parameters.sigma_x = parameters.sigma_y = 127;
        return parameters;
      }()},
@@ -265,7 +267,7 @@ constexpr Mixture mixtures[] = {
 
 class GaussBlurMixtures : public testing::TestWithParam<Mixture> {
  protected:
-  static GaussBlurCase test(int width, const GaussBlurParameters& parameters) {
+  static GaussBlurCase test(int width, const gaussblur::Parameters& parameters) {
     const Mixture& mixture = GetParam();
     constexpr int height = 37;
     FrameLayout layout = gray_layout(width, height, mixture.bits);

@@ -15,6 +15,8 @@
 namespace cudavision::test {
 namespace {
 
+using namespace gaussblur;
+
 /// Products of the four bytes of two words.
 std::uint64_t dot(std::uint32_t left, const std::uint8_t* right) {
   std::uint64_t sum = 0;

@@ -16,6 +16,8 @@
 namespace cudavision::test {
 namespace {
 
+using namespace gaussblur;
+
 class GaussBlurUse : public EitherDevice {};
 
 INSTANTIATE_TEST_SUITE_P(Devices, GaussBlurUse, both_devices(), device_name);
@@ -65,7 +67,7 @@ TEST_P(GaussBlurUse, RefusesLayoutsWithWords) {
 }
 
 TEST_P(GaussBlurUse, RefusesParametersWithWordsAndKeepsTheLastValidSet) {
-  using Parameters = GaussBlurParameters;
+  using Parameters = gaussblur::Parameters;
   constexpr double infinity = std::numeric_limits<double>::infinity();
   const auto beyond = [](std::size_t channel, std::uint16_t value) {
     return changed([=](Parameters& p) {
@@ -117,8 +119,8 @@ TEST_P(GaussBlurUse, LooksAtBorderValuesWhereTheyCountOnly) {
     const BlurFrames frames(device, gray_layout(67, 31), Content::natural);
     // Of another border, or of a channel that there is not.
     for (const auto& parameters :
-         {changed([](GaussBlurParameters& p) { p.border_values[0] = 999; }),
-          changed([](GaussBlurParameters& p) {
+         {changed([](gaussblur::Parameters& p) { p.border_values[0] = 999; }),
+          changed([](gaussblur::Parameters& p) {
             p.border = Border::constant;
             p.border_values = {255, 999, 999, 999};
           })}) {
@@ -157,24 +159,24 @@ TEST_P(GaussBlurUse, KnowsTheIdentity) {
     bool identity;
     const char* layout;
     int width, height;
-    GaussBlurParameters parameters;
+    gaussblur::Parameters parameters;
   };
   const auto sized = [](int x, int y) {
-    return changed([=](GaussBlurParameters& p) {
+    return changed([=](gaussblur::Parameters& p) {
       p.sigma_x = p.sigma_y = 0;
       p.size_x = x;
       p.size_y = y;
     });
   };
   const auto constant = [](double sigma) {
-    return changed([=](GaussBlurParameters& p) {
+    return changed([=](gaussblur::Parameters& p) {
       p.sigma_x = p.sigma_y = sigma;
       p.border = Border::constant;
     });
   };
-  GaussBlurParameters sharpen_nothing = with_sigma(0);
+  gaussblur::Parameters sharpen_nothing = with_sigma(0);
   sharpen_nothing.sharpen = true;
-  GaussBlurParameters fields = with_sigma(2);
+  gaussblur::Parameters fields = with_sigma(2);
   fields.fields = true;
   const Claim claims[] = {
       {true, "GRAY8", 20, 10, with_sigma(0)},
@@ -214,14 +216,14 @@ TEST_P(GaussBlurUse, KnowsTheIdentity) {
     FrameLayout alpha_only = gray_layout(20, 10);
     alpha_only.channels[0].role = Role::alpha;
     EXPECT_FALSE(GaussBlur(device, alpha_only, with_sigma(1)).identity());
-    EXPECT_TRUE(
-        GaussBlur(device, alpha_only, changed([](GaussBlurParameters& p) { p.blur_alpha = false; }))
-            .identity());
+    EXPECT_TRUE(GaussBlur(device, alpha_only,
+                          changed([](gaussblur::Parameters& p) { p.blur_alpha = false; }))
+                    .identity());
   });
 }
 
 TEST_P(GaussBlurUse, ParametersChangeFromOneFrameToTheNext) {
-  using Parameters = GaussBlurParameters;
+  using Parameters = gaussblur::Parameters;
   // Each differs from the one before in something else; kernels get larger and smaller.
   const Parameters sets[] = {
       with_sigma(1.2),

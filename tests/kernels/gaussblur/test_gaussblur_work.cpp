@@ -8,13 +8,15 @@
 #include <thread>
 
 #include "tests/kernels/common/gtest_support.h"
-#include "tests/kernels/common/news.h"
+#include "tests/kernels/common/new_calls.h"
 #include "tests/kernels/common/watched_device.h"
 #include "tests/kernels/gaussblur/gaussblur_case.h"
 #include "tests/kernels/gaussblur/gaussblur_frames.h"
 
 namespace cudavision::test {
 namespace {
+
+using namespace gaussblur;
 
 class GaussBlurWork : public EitherDevice {};
 
@@ -30,9 +32,9 @@ TEST_P(GaussBlurWork, NothingIsAllocatedAfterConstruction) {
       for (int i = 0; i < 10; ++i)  // until the threads of the pool are there
         blur.run(frames.in(), frames.out());
       device.finish();
-      const int allocations = device.allocations(), news_before = news();
+      const int allocations = device.allocations(), news_before = new_calls();
       for (int i = 0; i < 50; ++i) {
-        GaussBlurParameters parameters = with_sigma(i * 127 / 49.0);
+        gaussblur::Parameters parameters = with_sigma(i * 127 / 49.0);
         parameters.fields = i % 2;
         parameters.fine = i % 3 == 0;
         parameters.sharpen = i % 5 == 0;
@@ -42,7 +44,7 @@ TEST_P(GaussBlurWork, NothingIsAllocatedAfterConstruction) {
       }
       device.finish();
       EXPECT_EQ(device.allocations(), allocations);
-      EXPECT_EQ(news(), news_before);
+      EXPECT_EQ(new_calls(), news_before);
     }
   });
 }
@@ -99,7 +101,7 @@ TEST(GaussBlurThreads, TwoDevicesWorkAtTheSameTime) {
 /// Layouts and kernels that between them take every way through the kernels.
 struct Representative {
   const char* layout;
-  GaussBlurParameters parameters;
+  gaussblur::Parameters parameters;
 };
 
 std::vector<Representative> representatives() {
@@ -107,9 +109,9 @@ std::vector<Representative> representatives() {
   for (const char* layout : {"GRAY8", "GRAY16", "NV12", "YUY2", "P010", "RGB", "RGBx", "RGBA"})
     for (const double sigma : {0.8, 3.0, 30.0})
       all.push_back({layout, with_sigma(sigma)});
-  all.push_back({"GRAY8", changed([](GaussBlurParameters& p) { p.fine = true; })});
-  all.push_back({"NV12", changed([](GaussBlurParameters& p) { p.sharpen = true; })});
-  all.push_back({"RGBA", changed([](GaussBlurParameters& p) { p.fields = true; })});
+  all.push_back({"GRAY8", changed([](gaussblur::Parameters& p) { p.fine = true; })});
+  all.push_back({"NV12", changed([](gaussblur::Parameters& p) { p.sharpen = true; })});
+  all.push_back({"RGBA", changed([](gaussblur::Parameters& p) { p.fields = true; })});
   return all;
 }
 

@@ -17,6 +17,8 @@
 namespace cudavision::test {
 namespace {
 
+using namespace gaussblur;
+
 constexpr Border borders[] = {Border::reflect_101, Border::replicate, Border::reflect, Border::wrap,
                               Border::constant};
 

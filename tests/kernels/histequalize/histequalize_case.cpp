@@ -11,26 +11,26 @@
 namespace cudavision::test {
 namespace {
 
-using Channels = HistogramEqualizeParameters::Channels;
+using Channels = histequalize::Parameters::Channels;
 
 /// Counts before and after the histogram that must stay as they were.
 constexpr int histogram_margin = 64;
 
-HistogramEqualizeParameters full_range(const FrameLayout& layout) {
-  HistogramEqualizeParameters parameters;
+histequalize::Parameters full_range(const FrameLayout& layout) {
+  histequalize::Parameters parameters;
   parameters.high = (1 << layout.bits) - 1;
   return parameters;
 }
 
 /// Unlike any that a case asks for.
-HistogramEqualizeParameters other_parameters(const FrameLayout& layout) {
-  HistogramEqualizeParameters parameters = full_range(layout);
+histequalize::Parameters other_parameters(const FrameLayout& layout) {
+  histequalize::Parameters parameters = full_range(layout);
   parameters.blend = 77;
   return parameters;
 }
 
-HistogramEqualizeParameters random_parameters(const FrameLayout& layout, Random& random) {
-  HistogramEqualizeParameters parameters = full_range(layout);
+histequalize::Parameters random_parameters(const FrameLayout& layout, Random& random) {
+  histequalize::Parameters parameters = full_range(layout);
   if (is_rgb(layout)) {
     parameters.channels = random.one_in(2) ? Channels::each : Channels::luminance;
   } else if (random.one_in(2)) {

@@ -21,7 +21,7 @@ struct HistEqualizeCase {
   Content content = Content::random;
   std::uint64_t content_seed = 0;
   bool dirty = false;
-  HistogramEqualizeParameters parameters;
+  histequalize::Parameters parameters;
   bool parameters_later = false;  ///< constructed with others, these set afterwards
   bool histogram = true;          ///< asked for together with the equalised frame
   int histogram_start = 0;        ///< in counts, from the beginning of its block
@@ -39,8 +39,8 @@ std::string describe(const HistEqualizeCase& test);
 /// Whole blocks as they were after the run, with all that lies around the frame and the bins.
 struct HistEqualizeBlocks {
   std::vector<std::uint8_t> out;
-  std::vector<std::uint32_t> histogram;  ///< from HistogramEqualize
-  std::vector<std::uint32_t> bins;       ///< from Histogram
+  std::vector<std::uint32_t> histogram;  ///< from histequalize::HistogramEqualize
+  std::vector<std::uint32_t> bins;       ///< from histequalize::Histogram
 };
 
 /// The input block: the painted frame in the midst of poison.
@@ -61,8 +61,8 @@ class HistEqualizeRunner {
  private:
   Device& device_;
   HistEqualizeCase test_;
-  HistogramEqualize equalize_;
-  Histogram count_;
+  histequalize::HistogramEqualize equalize_;
+  histequalize::Histogram count_;
 };
 
 /// Empty where the blocks are equal, else which is not and where it first differs.

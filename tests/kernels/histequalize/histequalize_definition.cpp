@@ -88,7 +88,7 @@ std::vector<int> defined_table(const std::vector<std::uint32_t>& histogram, int 
   return table;
 }
 
-void defined_equalization(const FrameLayout& layout, const HistogramEqualizeParameters& parameters,
+void defined_equalization(const FrameLayout& layout, const histequalize::Parameters& parameters,
                           const ConstFrame& in, const Frame& out) {
   for (int p = 0; p < layout.plane_count; ++p)
     for (int y = 0; y < layout.planes[p].rows; ++y)
@@ -109,7 +109,7 @@ void defined_equalization(const FrameLayout& layout, const HistogramEqualizePara
         defined_table(defined_histogram(layout, in), parameters.low, parameters.high);
     apply(channel_of(layout, Role::luma),
           [&](int value, int, int) { return table[static_cast<std::size_t>(value)]; });
-  } else if (parameters.channels == HistogramEqualizeParameters::Channels::each) {
+  } else if (parameters.channels == histequalize::Parameters::Channels::each) {
     for (const Role role : colours) {
       const Channel& channel = channel_of(layout, role);
       const auto table = defined_table(channel_histogram(layout, channel, in), 0, 255);

@@ -6,8 +6,8 @@
 
 #include "cuda/histequalize/histequalize.h"
 
-/// Histogram equalisation written down a second time, one pixel after the other and with nothing
-/// in common with the code under test.
+/// histequalize::Histogram equalisation written down a second time, one pixel after the other and
+/// with nothing in common with the code under test.
 namespace cudavision::test {
 
 /// How often each luminance occurs.
@@ -17,7 +17,7 @@ std::vector<std::uint32_t> defined_histogram(const FrameLayout& layout, const Co
 std::vector<int> defined_table(const std::vector<std::uint32_t>& histogram, int low, int high);
 
 /// Writes every byte of every row of out.
-void defined_equalization(const FrameLayout& layout, const HistogramEqualizeParameters& parameters,
+void defined_equalization(const FrameLayout& layout, const histequalize::Parameters& parameters,
                           const ConstFrame& in, const Frame& out);
 
 }  // namespace cudavision::test

@@ -15,6 +15,8 @@
 namespace cudavision::test {
 namespace {
 
+using namespace histequalize;
+
 cv::Mat equalized(Device& device, const cv::Mat& image) {
   const FrameLayout layout = gray_layout(image.cols, image.rows);
   const auto pitch = static_cast<std::ptrdiff_t>(image.step);

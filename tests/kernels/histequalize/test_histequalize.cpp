@@ -9,6 +9,8 @@
 namespace cudavision::test {
 namespace {
 
+using namespace histequalize;
+
 // Two that differ in every bit, so that a byte which is not written shows in one run or the other.
 constexpr std::uint8_t poison = 0xcd, other_poison = 0x32;
 

@@ -17,7 +17,9 @@
 namespace cudavision::test {
 namespace {
 
-using Channels = HistogramEqualizeParameters::Channels;
+using namespace histequalize;
+
+using Channels = histequalize::Parameters::Channels;
 
 /// Frames, the histogram's place beside them, and what an equalisation must make of them.
 struct HistEqualizeFrames : DeviceFrames {
@@ -32,7 +34,7 @@ struct HistEqualizeFrames : DeviceFrames {
   }
 
   /// The whole output block as the definition wants it after an equalisation with parameters.
-  std::vector<std::uint8_t> expected(const HistogramEqualizeParameters& parameters) const {
+  std::vector<std::uint8_t> expected(const histequalize::Parameters& parameters) const {
     std::vector<std::uint8_t> block(placement.bytes, out_poison);
     defined_equalization(layout, parameters, frame_in(layout, placement, host.data()),
                          frame_in(layout, placement, block.data()));
@@ -42,8 +44,8 @@ struct HistEqualizeFrames : DeviceFrames {
   DeviceBlock<std::uint32_t> bins_block;
 };
 
-HistogramEqualizeParameters with_blend(int blend) {
-  HistogramEqualizeParameters parameters;
+histequalize::Parameters with_blend(int blend) {
+  histequalize::Parameters parameters;
   parameters.blend = blend;
   return parameters;
 }
@@ -60,7 +62,7 @@ TEST_P(HistEqualizeUse, RefusesLayoutsWithWords) {
       FrameLayout layout = gray_layout(33, 9);
       refusal.spoil(layout);
       CUDAVISION_EXPECT_ERROR(Histogram(device, layout), invalid_argument, refusal.words);
-      HistogramEqualizeParameters parameters;
+      histequalize::Parameters parameters;
       CUDAVISION_EXPECT_ERROR(HistogramEqualize(device, layout, parameters), invalid_argument,
                               refusal.words);
     }
@@ -72,13 +74,13 @@ TEST_P(HistEqualizeUse, RefusesParametersWithWordsAndKeepsTheLastValidSet) {
     const HistEqualizeFrames gray(device, gray_layout(67, 31), Content::natural);
     const HistEqualizeFrames rgb(device, layout_named("RGB", 67, 31), Content::natural);
     const auto parameters = [](int low, int high, int blend, Channels channels) {
-      return HistogramEqualizeParameters{channels, low, high, blend};
+      return histequalize::Parameters{channels, low, high, blend};
     };
     const auto expect_refusal = [&](const HistEqualizeFrames& frames,
-                                    const HistogramEqualizeParameters& wrong, const char* words) {
+                                    const histequalize::Parameters& wrong, const char* words) {
       CUDAVISION_EXPECT_ERROR(HistogramEqualize(device, frames.layout, wrong), invalid_argument,
                               words);
-      const HistogramEqualizeParameters valid = with_blend(200);
+      const histequalize::Parameters valid = with_blend(200);
       HistogramEqualize equalize(device, frames.layout, valid);
       CUDAVISION_EXPECT_ERROR(equalize.set_parameters(wrong), invalid_argument, words);
       equalize.run(frames.in(), frames.out());
@@ -153,7 +155,7 @@ TEST_P(HistEqualizeUse, ChannelsChangeFromOneFrameToTheNext) {
   on_device([](Device& device) {
     const HistEqualizeFrames first(device, layout_named("RGBA", 321, 45), Content::natural);
     const HistEqualizeFrames second(device, layout_named("RGBA", 321, 45), Content::natural);
-    const HistogramEqualizeParameters luminance{}, each{Channels::each, 0, 255, 256};
+    const histequalize::Parameters luminance{}, each{Channels::each, 0, 255, 256};
     HistogramEqualize equalize(device, first.layout, luminance);
     equalize.run(first.in(), first.out(), first.bins());
     equalize.set_parameters(each);
@@ -245,7 +247,7 @@ TEST(HistEqualizeCuda, RunOnlyEnqueues) {
   for (const char* layout : representatives) {
     SCOPED_TRACE(layout);
     const HistEqualizeFrames frames(*device, layout_named(layout, 301, 203), Content::natural);
-    HistogramEqualizeParameters parameters;
+    histequalize::Parameters parameters;
     parameters.high = (1 << frames.layout.bits) - 1;
     HistogramEqualize equalize(*device, frames.layout, parameters);
     Histogram count(*device, frames.layout);

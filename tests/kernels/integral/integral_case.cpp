@@ -14,16 +14,16 @@ namespace {
 /// Pixels of a picture whose tilted sums the definition may be asked for.
 constexpr int max_tilted_pixels = 1 << 17;
 
-int table_width(const FrameLayout& layout, const IntegralParameters& parameters) {
+int table_width(const FrameLayout& layout, const integral::Parameters& parameters) {
   return layout.width + (parameters.same_size ? 0 : 1);
 }
 
-int table_height(const FrameLayout& layout, const IntegralParameters& parameters) {
+int table_height(const FrameLayout& layout, const integral::Parameters& parameters) {
   return layout.height + (parameters.same_size ? 0 : 1);
 }
 
 /// Elements may lie wherever their size divides the address.
-Placement random_table_placement(const FrameLayout& layout, const IntegralParameters& parameters,
+Placement random_table_placement(const FrameLayout& layout, const integral::Parameters& parameters,
                                  Random& random) {
   const std::size_t bytes = bytes_of(parameters.element);
   Placement placement = random_placement(
@@ -65,10 +65,10 @@ IntegralCase make_integral_case(std::uint64_t seed, int number, int max_pixels) 
 
   IntegralCase test;
   test.title = kind.name + ", case " + std::to_string(number);
-  test.parameters.kind = static_cast<TableKind>(random.between(0, 2));
-  test.parameters.element = static_cast<TableElement>(random.between(0, 3));
+  test.parameters.kind = static_cast<integral::TableKind>(random.between(0, 2));
+  test.parameters.element = static_cast<integral::TableElement>(random.between(0, 3));
   test.parameters.same_size = random.one_in(2);
-  const bool tilted = test.parameters.kind == TableKind::tilted_sum;
+  const bool tilted = test.parameters.kind == integral::TableKind::tilted_sum;
   const auto [width, height] =
       random_picture_size(random, tilted ? std::min(max_pixels, max_tilted_pixels) : max_pixels);
   test.layout = kind.make(width, height);
@@ -84,7 +84,7 @@ IntegralCase make_integral_case(std::uint64_t seed, int number, int max_pixels) 
   return test;
 }
 
-IntegralCase plain_integral_case(const FrameLayout& layout, const IntegralParameters& parameters,
+IntegralCase plain_integral_case(const FrameLayout& layout, const integral::Parameters& parameters,
                                  Content content, std::uint64_t seed) {
   IntegralCase test;
   test.title = "plain case";
@@ -97,7 +97,7 @@ IntegralCase plain_integral_case(const FrameLayout& layout, const IntegralParame
   return test;
 }
 
-std::string describe(const IntegralParameters& parameters) {
+std::string describe(const integral::Parameters& parameters) {
   constexpr const char* kinds[] = {"sum", "squared sum", "tilted sum"};
   constexpr const char* elements[] = {"uint32", "uint64", "float32", "float64"};
   return std::string(kinds[static_cast<int>(parameters.kind)]) + " " +
@@ -117,7 +117,7 @@ std::string describe(const IntegralCase& test) {
                                  : std::string());
 }
 
-FrameLayout table_layout(const FrameLayout& layout, const IntegralParameters& parameters) {
+FrameLayout table_layout(const FrameLayout& layout, const integral::Parameters& parameters) {
   return gray_layout(
       table_width(layout, parameters) * static_cast<int>(bytes_of(parameters.element)),
       table_height(layout, parameters));

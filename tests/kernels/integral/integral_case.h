@@ -18,8 +18,9 @@ namespace cudavision::test {
 struct IntegralCase {
   std::string title;
   FrameLayout layout;
-  IntegralParameters parameters;
-  int picture_bits = 0;  ///< of the IntegralPicture that is made of the same frame; 0: of none
+  integral::Parameters parameters;
+  int picture_bits =
+      0;  ///< of the integral::IntegralPicture that is made of the same frame; 0: of none
   Placement in, table, picture;
   Content content = Content::random;
   std::uint64_t content_seed = 0;
@@ -31,14 +32,14 @@ struct IntegralCase {
 IntegralCase make_integral_case(std::uint64_t seed, int number, int max_pixels);
 
 /// A dense frame, a dense table, no picture.
-IntegralCase plain_integral_case(const FrameLayout& layout, const IntegralParameters& parameters,
+IntegralCase plain_integral_case(const FrameLayout& layout, const integral::Parameters& parameters,
                                  Content content, std::uint64_t seed);
 
-std::string describe(const IntegralParameters& parameters);
+std::string describe(const integral::Parameters& parameters);
 std::string describe(const IntegralCase& test);
 
 /// The table as a plane of bytes, and its picture as one of samples, for their placements.
-FrameLayout table_layout(const FrameLayout& layout, const IntegralParameters& parameters);
+FrameLayout table_layout(const FrameLayout& layout, const integral::Parameters& parameters);
 FrameLayout picture_layout(const IntegralCase& test);
 
 /// Whole blocks as they were after the run, with all that lies around the table and its picture.
@@ -65,8 +66,8 @@ class IntegralRunner {
  private:
   Device& device_;
   IntegralCase test_;
-  Integral integral_;
-  std::optional<IntegralPicture> picture_;
+  integral::Integral integral_;
+  std::optional<integral::IntegralPicture> picture_;
 };
 
 /// Empty where the blocks are equal, else which is not and where it first differs.

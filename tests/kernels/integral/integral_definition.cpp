@@ -13,12 +13,12 @@ namespace {
 using Row = std::vector<std::uint64_t>;
 
 /// What a pixel adds to the sums that it belongs to.
-std::uint64_t term(TableKind kind, std::uint64_t level) {
-  return kind == TableKind::squared_sum ? level * level : level;
+std::uint64_t term(integral::TableKind kind, std::uint64_t level) {
+  return kind == integral::TableKind::squared_sum ? level * level : level;
 }
 
 /// sums[x] is that of the row's first x pixels.
-Row sums_from_the_left(const DefinedLuminance& picture, TableKind kind, int y) {
+Row sums_from_the_left(const DefinedLuminance& picture, integral::TableKind kind, int y) {
   Row sums{0};
   for (int x = 0; x < picture.width; ++x)
     sums.push_back(sums.back() + term(kind, picture.at(x, y)));
@@ -34,7 +34,7 @@ void tilted_rows(const DefinedLuminance& picture,
   // missing.
   std::vector<Row> from_the_left;
   for (int y = 0; y < picture.height; ++y) {
-    const Row inside = sums_from_the_left(picture, TableKind::tilted_sum, y);
+    const Row inside = sums_from_the_left(picture, integral::TableKind::tilted_sum, y);
     Row sums(static_cast<std::size_t>(width), 0);
     sums.insert(sums.end(), inside.begin(), inside.end());
     sums.insert(sums.end(), static_cast<std::size_t>(width), inside.back());
@@ -76,22 +76,23 @@ void store(View<std::uint8_t> rows, int x, int y, Element element) {
   std::memcpy(rows.row(y) + static_cast<std::size_t>(x) * sizeof element, &element, sizeof element);
 }
 
-void store(View<std::uint8_t> table, int x, int y, TableElement element, std::uint64_t sum) {
+void store(View<std::uint8_t> table, int x, int y, integral::TableElement element,
+           std::uint64_t sum) {
   switch (element) {
-    case TableElement::uint32:
+    case integral::TableElement::uint32:
       return store(table, x, y, defined_uint32(sum));
-    case TableElement::uint64:
+    case integral::TableElement::uint64:
       return store(table, x, y, sum);
-    case TableElement::float32:
+    case integral::TableElement::float32:
       return store(table, x, y, defined_float32(sum));
-    case TableElement::float64:
+    case integral::TableElement::float64:
       return store(table, x, y, defined_float64(sum));
   }
 }
 
 /// Calls take(x, y, sum) for each entry of a table of either size.
 template <class Take>
-void for_each_entry(const DefinedLuminance& picture, TableKind kind, bool same_size,
+void for_each_entry(const DefinedLuminance& picture, integral::TableKind kind, bool same_size,
                     const Take& take) {
   const int first = same_size ? 1 : 0;
   for_each_defined_row(picture, kind, [&](int Y, const Row& row) {
@@ -102,21 +103,23 @@ void for_each_entry(const DefinedLuminance& picture, TableKind kind, bool same_s
 
 }  // namespace
 
-std::uint64_t defined_entry(const DefinedLuminance& picture, TableKind kind, int X, int Y) {
+std::uint64_t defined_entry(const DefinedLuminance& picture, integral::TableKind kind, int X,
+                            int Y) {
   std::uint64_t sum = 0;
   for (int y = 0; y < picture.height; ++y)
     for (int x = 0; x < picture.width; ++x) {
-      const bool counts = kind == TableKind::tilted_sum ? y < Y && std::abs(x - X + 1) <= Y - y - 1
-                                                        : x < X && y < Y;
+      const bool counts = kind == integral::TableKind::tilted_sum
+                              ? y < Y && std::abs(x - X + 1) <= Y - y - 1
+                              : x < X && y < Y;
       if (counts)
         sum += term(kind, picture.at(x, y));
     }
   return sum;
 }
 
-void for_each_defined_row(const DefinedLuminance& picture, TableKind kind,
+void for_each_defined_row(const DefinedLuminance& picture, integral::TableKind kind,
                           const std::function<void(int Y, const Row& row)>& take) {
-  if (kind == TableKind::tilted_sum)
+  if (kind == integral::TableKind::tilted_sum)
     return tilted_rows(picture, take);
   Row row(static_cast<std::size_t>(picture.width) + 1, 0);
   take(0, row);
@@ -140,15 +143,15 @@ double defined_float64(std::uint64_t sum) {
   return rounded<double>(sum);
 }
 
-void defined_integral(const FrameLayout& layout, const IntegralParameters& parameters,
+void defined_integral(const FrameLayout& layout, const integral::Parameters& parameters,
                       const ConstFrame& in, View<std::uint8_t> table) {
   for_each_entry(
       DefinedLuminance(layout, in), parameters.kind, parameters.same_size,
       [&](int x, int y, std::uint64_t sum) { store(table, x, y, parameters.element, sum); });
 }
 
-void defined_integral_picture(const FrameLayout& layout, TableKind kind, bool same_size, int bits,
-                              const ConstFrame& in, View<std::uint8_t> out) {
+void defined_integral_picture(const FrameLayout& layout, integral::TableKind kind, bool same_size,
+                              int bits, const ConstFrame& in, View<std::uint8_t> out) {
   const DefinedLuminance picture(layout, in);
   std::uint64_t largest = 0;
   for_each_entry(picture, kind, same_size,

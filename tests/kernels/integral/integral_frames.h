@@ -10,7 +10,7 @@ namespace cudavision::test {
 /// A frame, its integral image in the memory of a device, and what that must become.
 struct IntegralFrames : DeviceFrames {
   IntegralFrames(Device& device, const FrameLayout& frame_layout,
-                 const IntegralParameters& table_parameters, Content content,
+                 const integral::Parameters& table_parameters, Content content,
                  std::uint64_t seed = 5)
       : DeviceFrames(device, frame_layout, content, seed),
         parameters(table_parameters),
@@ -30,7 +30,7 @@ struct IntegralFrames : DeviceFrames {
     return block;
   }
 
-  IntegralParameters parameters;
+  integral::Parameters parameters;
   FrameLayout table_layout;
   Placement table_placement;
   DeviceBlock<std::uint8_t> table_block;

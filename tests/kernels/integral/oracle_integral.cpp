@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// Integral against cv::integral, and LocalStatistics against the sums of cv::boxFilter. A program
-// of its own, so that the others need no OpenCV.
+// Integral against cv::integral, and localstatistics::LocalStatistics against the sums of
+// cv::boxFilter. A program of its own, so that the others need no OpenCV.
 
 #include <algorithm>
 #include <opencv2/core.hpp>
@@ -14,6 +14,8 @@
 
 namespace cudavision::test {
 namespace {
+
+using namespace integral;
 
 constexpr TableKind kinds[] = {TableKind::sum, TableKind::squared_sum, TableKind::tilted_sum};
 
@@ -44,7 +46,7 @@ struct Reference {
 
 /// How many entries differ of the reference and of a table of element.
 int differences(Device& device, const FrameLayout& layout, Content content, std::uint64_t seed,
-                const cv::Mat& reference, const IntegralParameters& parameters) {
+                const cv::Mat& reference, const integral::Parameters& parameters) {
   const IntegralFrames frames(device, layout, parameters, content, seed);
   Integral(device, layout, parameters).run(frames.in(), frames.table());
   device.finish();
@@ -67,7 +69,7 @@ void expect_opencv(Device& device, const FrameLayout& layout, Content content, s
   for (const TableKind kind : kinds)
     for (const bool same_size : {false, true}) {
       const bool wraps = reference.of(kind).depth() == CV_32S;
-      const IntegralParameters parameters{
+      const integral::Parameters parameters{
           kind, wraps ? TableElement::uint32 : TableElement::float64, same_size};
       EXPECT_EQ(differences(device, layout, content, seed, reference.of(kind), parameters), 0)
           << "entries differ of " << layout.width << "×" << layout.height << ", " << layout.bits
@@ -167,10 +169,10 @@ void expect_box_filter(Device& device, const FrameLayout& layout, int radius, Co
   const cv::Mat areas = window_sums(cv::Mat::ones(image.size(), CV_8U), radius);
   const cv::Mat sums = window_sums(image, radius);
   const cv::Mat squared_sums = window_sums(levels.mul(levels), radius);
-  using Output = LocalStatisticsParameters::Output;
+  using Output = localstatistics::Parameters::Output;
   for (const auto& [output, value_of] :
-       {std::pair(Output::mean, mean_of), {Output::deviation, deviation_of}}) {
-    LocalStatistics(device, layout, layout.bits, statistics(output, radius))
+       {std::pair(Output::mean, mean_of), {Output::stddev, deviation_of}}) {
+    localstatistics::LocalStatistics(device, layout, layout.bits, statistics(output, radius))
         .run(frames.in(), frames.plane());
     device.finish();
     std::vector<std::uint8_t> rows = frames.plane_block.values();

@@ -10,6 +10,8 @@
 namespace cudavision::test {
 namespace {
 
+using namespace integral;
+
 // Two that differ in every bit, so that a byte which is not written shows in one run or the other.
 constexpr std::uint8_t poison = 0xcd, other_poison = 0x32;
 
@@ -62,8 +64,8 @@ constexpr TableKind kinds[] = {TableKind::sum, TableKind::squared_sum, TableKind
 constexpr TableElement elements[] = {TableElement::uint32, TableElement::uint64,
                                      TableElement::float32, TableElement::float64};
 
-constexpr IntegralParameters table_of(TableKind kind, TableElement element,
-                                      bool same_size = false) {
+constexpr integral::Parameters table_of(TableKind kind, TableElement element,
+                                        bool same_size = false) {
   return {kind, element, same_size};
 }
 
@@ -81,7 +83,7 @@ TEST(IntegralDefinition, IsTheFormula) {
           for_each_defined_row(picture, kind, [&](int Y, const std::vector<std::uint64_t>& row) {
             for (int X = 0; X <= width; ++X)
               ASSERT_EQ(row[static_cast<std::size_t>(X)], defined_entry(picture, kind, X, Y))
-                  << describe(IntegralParameters{kind}) << " at " << X << ", " << Y << " of "
+                  << describe(integral::Parameters{kind}) << " at " << X << ", " << Y << " of "
                   << width << "×" << height;
           });
       }
@@ -143,7 +145,7 @@ struct Extreme {
   const char* layout;
   int width, height;
   Content content;
-  IntegralParameters parameters;
+  integral::Parameters parameters;
   int picture_bits;
 };
 

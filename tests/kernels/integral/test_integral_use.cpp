@@ -13,6 +13,8 @@
 namespace cudavision::test {
 namespace {
 
+using namespace integral;
+
 constexpr TableElement elements[] = {TableElement::uint32, TableElement::uint64,
                                      TableElement::float32, TableElement::float64};
 
@@ -73,7 +75,7 @@ TEST_P(IntegralUse, RefusesTablesOfAnotherShape) {
   on_device([](Device& device) {
     for (const bool same_size : {false, true})
       for (const TableElement element : elements) {
-        const IntegralParameters parameters{TableKind::sum, element, same_size};
+        const integral::Parameters parameters{TableKind::sum, element, same_size};
         SCOPED_TRACE(describe(parameters));
         const int bytes = static_cast<int>(bytes_of(element));
         const IntegralFrames frames(device, gray_layout(34, 10), parameters, Content::natural);
@@ -161,14 +163,14 @@ TEST(IntegralElement, IsTheSmallestThatNoPictureOverflows) {
     EXPECT_EQ(exact_element(layout_named(claim.layout, claim.width, claim.height), claim.kind),
               claim.element)
         << claim.layout << " " << claim.width << "×" << claim.height << ", "
-        << describe(IntegralParameters{claim.kind});
+        << describe(integral::Parameters{claim.kind});
 }
 
 /// A picture whose pixels all are white has tables that can be said in a word.
 template <class Element>
 void expect_white_table(Device& device, const FrameLayout& layout, TableKind kind,
                         TableElement element) {
-  const IntegralParameters parameters{kind, element, false};
+  const integral::Parameters parameters{kind, element, false};
   SCOPED_TRACE(std::to_string(layout.width) + "×" + std::to_string(layout.height) + ", " +
                describe(parameters));
   const IntegralFrames frames(device, layout, parameters, Content::maximum);
@@ -216,7 +218,7 @@ TEST_P(IntegralUse, WhiteLinesHaveTheLargestSums) {
 template <class Element>
 Element total(Device& device, const FrameLayout& layout, const ConstFrame& in,
               TableElement element) {
-  const IntegralParameters parameters{TableKind::squared_sum, element, true};
+  const integral::Parameters parameters{TableKind::squared_sum, element, true};
   const DeviceBlock<Element> table(device,
                                    std::vector<Element>(static_cast<std::size_t>(layout.width) *
                                                         static_cast<std::size_t>(layout.height)));
@@ -256,7 +258,7 @@ TEST_P(IntegralUse, BoxesAreExactWhereSumsWrapAround) {
   CUDAVISION_NEEDS_PIXELS(1000 * 600);
   on_device([](Device& device) {
     for (const TableKind kind : {TableKind::sum, TableKind::squared_sum}) {
-      const IntegralParameters parameters{kind, TableElement::uint32, false};
+      const integral::Parameters parameters{kind, TableElement::uint32, false};
       const IntegralFrames frames(device, gray_layout(1000, 600, 16), parameters, Content::random);
       Integral(device, frames.layout, parameters).run(frames.in(), frames.table());
       device.finish();
@@ -288,7 +290,7 @@ TEST_P(IntegralUse, TablesFollowEachOther) {
   on_device([](Device& device) {
     for (const TableKind kind : {TableKind::sum, TableKind::squared_sum, TableKind::tilted_sum})
       for (const char* name : {"GRAY8", "RGBA", "YUY2", "P010"}) {
-        const IntegralParameters parameters{kind, TableElement::uint64, false};
+        const integral::Parameters parameters{kind, TableElement::uint64, false};
         SCOPED_TRACE(std::string(name) + ", " + describe(parameters));
         const FrameLayout layout = layout_named(name, 321, 145);
         std::vector<std::unique_ptr<IntegralFrames>> frames;

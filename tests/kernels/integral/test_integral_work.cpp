@@ -8,7 +8,7 @@
 #include <thread>
 
 #include "tests/kernels/common/gtest_support.h"
-#include "tests/kernels/common/news.h"
+#include "tests/kernels/common/new_calls.h"
 #include "tests/kernels/common/watched_device.h"
 #include "tests/kernels/integral/integral_frames.h"
 #include "tests/kernels/localstatistics/localstatistics_case.h"
@@ -17,12 +17,14 @@
 namespace cudavision::test {
 namespace {
 
-using Output = LocalStatisticsParameters::Output;
+using namespace integral;
+
+using Output = localstatistics::Parameters::Output;
 
 constexpr TableKind kinds[] = {TableKind::sum, TableKind::squared_sum, TableKind::tilted_sum};
 constexpr TableElement elements[] = {TableElement::uint32, TableElement::uint64,
                                      TableElement::float32, TableElement::float64};
-constexpr Output outputs[] = {Output::mean, Output::deviation, Output::bradley, Output::sauvola};
+constexpr Output outputs[] = {Output::mean, Output::stddev, Output::bradley, Output::sauvola};
 const char* const layouts[] = {"GRAY8", "GRAY16", "YUY2", "P010", "RGB", "RGBx"};
 
 /// The frame's table as a picture, in the memory of a device.
@@ -58,12 +60,12 @@ class IntegralWork : public EitherDevice {
     for (int i = 0; i < 10; ++i)
       work(i);
     device.finish();
-    const int allocations = device.allocations(), news_before = news();
+    const int allocations = device.allocations(), news_before = new_calls();
     for (int i = 0; i < 50; ++i)
       work(i);
     device.finish();
     EXPECT_EQ(device.allocations(), allocations);
-    EXPECT_EQ(news(), news_before);
+    EXPECT_EQ(new_calls(), news_before);
   }
 };
 
@@ -74,7 +76,7 @@ TEST_P(IntegralWork, NothingIsAllocatedAfterConstruction) {
     WatchedDevice device(inner);
     for (const char* name : layouts)
       for (const TableKind kind : kinds) {
-        SCOPED_TRACE(std::string(name) + ", " + describe(IntegralParameters{kind}));
+        SCOPED_TRACE(std::string(name) + ", " + describe(integral::Parameters{kind}));
         const PictureFrames frames(inner, layout_named(name, 160, 120), kind, Content::natural);
         Integral integral(device, frames.layout, frames.parameters);
         IntegralPicture picture(device, frames.layout, kind, false, 8);
@@ -93,9 +95,10 @@ TEST_P(IntegralWork, NothingIsAllocatedForStatisticsAfterConstruction) {
       for (const Output output : outputs) {
         SCOPED_TRACE(std::string(name) + ", output " + std::to_string(static_cast<int>(output)));
         const StatisticsFrames frames(inner, layout_named(name, 160, 120), 16, Content::natural);
-        LocalStatistics operation(device, frames.layout, 16, statistics(output, 3));
+        localstatistics::LocalStatistics operation(device, frames.layout, 16,
+                                                   statistics(output, 3));
         expect_no_allocation(device, [&](int i) {
-          LocalStatisticsParameters parameters = statistics(output, i * i * 7);
+          localstatistics::Parameters parameters = statistics(output, i * i * 7);
           if (i % 2 && output == Output::bradley)
             parameters.output = Output::sauvola;
           parameters.ratio = parameters.k = i / 50.0;
@@ -114,7 +117,7 @@ TEST_P(IntegralWork, OperationsOfOneDeviceDoNotDisturbEachOther) {
     const StatisticsFrames deep(device, layout_named("P010", 333, 177), 16, Content::random);
     Integral first(device, gray.layout, gray.parameters);
     IntegralPicture second(device, colour.layout, TableKind::tilted_sum, false, 8);
-    LocalStatistics third(device, deep.layout, 16, statistics(Output::deviation, 12));
+    localstatistics::LocalStatistics third(device, deep.layout, 16, statistics(Output::stddev, 12));
     for (int i = 0; i < 3; ++i) {
       first.run(gray.in(), gray.table());
       second.run(colour.in(), colour.picture());
@@ -123,7 +126,7 @@ TEST_P(IntegralWork, OperationsOfOneDeviceDoNotDisturbEachOther) {
     device.finish();
     EXPECT_TRUE(gray.table_block.values() == gray.expected());
     EXPECT_TRUE(colour.picture_block.values() == colour.expected_picture());
-    EXPECT_TRUE(deep.plane_block.values() == deep.expected(statistics(Output::deviation, 12)));
+    EXPECT_TRUE(deep.plane_block.values() == deep.expected(statistics(Output::stddev, 12)));
   });
 }
 
@@ -135,7 +138,8 @@ TEST(IntegralThreads, TwoDevicesWorkAtTheSameTime) {
                                 Content::natural, seed);
     const StatisticsFrames others(*device, gray_layout(255, 257), 8, Content::natural, seed);
     Integral integral(*device, frames.layout, frames.parameters);
-    LocalStatistics operation(*device, others.layout, 8, statistics(Output::mean, 20));
+    localstatistics::LocalStatistics operation(*device, others.layout, 8,
+                                               statistics(Output::mean, 20));
     for (int i = 0; i < 20; ++i) {
       integral.run(frames.in(), frames.table());
       operation.run(others.in(), others.plane());
@@ -158,7 +162,7 @@ TEST(IntegralCuda, RunOnlyEnqueues) {
   CudaTestDevice device;
   for (const char* name : layouts)
     for (const TableKind kind : kinds) {
-      SCOPED_TRACE(std::string(name) + ", " + describe(IntegralParameters{kind}));
+      SCOPED_TRACE(std::string(name) + ", " + describe(integral::Parameters{kind}));
       const PictureFrames frames(*device, layout_named(name, 901, 403), kind, Content::natural);
       Integral integral(*device, frames.layout, frames.parameters);
       IntegralPicture picture(*device, frames.layout, kind, false, 8);
@@ -180,7 +184,8 @@ TEST(LocalStatisticsCuda, RunOnlyEnqueues) {
     for (const Output output : outputs) {
       SCOPED_TRACE(std::string(name) + ", output " + std::to_string(static_cast<int>(output)));
       const StatisticsFrames frames(*device, layout_named(name, 901, 403), 16, Content::natural);
-      LocalStatistics operation(*device, frames.layout, 16, statistics(output, 30));
+      localstatistics::LocalStatistics operation(*device, frames.layout, 16,
+                                                 statistics(output, 30));
       device.capture_and_replay([&] { operation.run(frames.in(), frames.plane()); }, 5);
       EXPECT_TRUE(frames.plane_block.values() == frames.expected(statistics(output, 30)));
     }
@@ -194,9 +199,9 @@ TEST(IntegralCuda, ReplaysOfChangingFramesAreTheirOwn) {
   CudaTestDevice device;
   for (const char* name : {"GRAY8", "GRAY16", "RGBx"})
     for (const TableKind kind : kinds) {
-      SCOPED_TRACE(std::string(name) + ", " + describe(IntegralParameters{kind}));
+      SCOPED_TRACE(std::string(name) + ", " + describe(integral::Parameters{kind}));
       const FrameLayout layout = layout_named(name, 1920, 1080);
-      const IntegralParameters parameters{kind, exact_element(layout, kind), false};
+      const integral::Parameters parameters{kind, exact_element(layout, kind), false};
       constexpr int count = 3;
       std::vector<std::unique_ptr<IntegralFrames>> frames;
       for (int i = 0; i < count; ++i)
@@ -242,12 +247,12 @@ TEST(LocalStatisticsCuda, SetParametersDoesNotReachEnqueuedFrames) {
       frames.push_back(std::make_unique<StatisticsFrames>(*device, layout_named("NV12", 640, 360),
                                                           8, Content::natural));
     const auto parameters = [&](int i) {
-      LocalStatisticsParameters set = statistics(output, 3 * i);
+      localstatistics::Parameters set = statistics(output, 3 * i);
       set.ratio = set.k = i / 40.0;
       set.range = 40 + i;
       return set;
     };
-    LocalStatistics operation(*device, frames[0]->layout, 8, parameters(40));
+    localstatistics::LocalStatistics operation(*device, frames[0]->layout, 8, parameters(40));
     device.spin(1, 50);  // holds the stream back until the parameters have changed
     for (int i = 0; i < count; ++i) {
       const auto& frame = frames[static_cast<std::size_t>(i)];
@@ -319,7 +324,8 @@ TEST(IntegralCuda, TwoStreamsAtTheSameTime) {
   const IntegralFrames one(*first, gray_layout(1280, 720), {}, Content::natural);
   const StatisticsFrames two(*second, gray_layout(1280, 720), 8, Content::natural);
   Integral integral(*first, one.layout, one.parameters);
-  LocalStatistics operation(*second, two.layout, 8, statistics(Output::deviation, 15));
+  localstatistics::LocalStatistics operation(*second, two.layout, 8,
+                                             statistics(Output::stddev, 15));
   for (int i = 0; i < 200; ++i) {
     integral.run(one.in(), one.table());
     operation.run(two.in(), two.plane());
@@ -327,7 +333,7 @@ TEST(IntegralCuda, TwoStreamsAtTheSameTime) {
   first->finish();
   second->finish();
   EXPECT_TRUE(one.table_block.values() == one.expected());
-  EXPECT_TRUE(two.plane_block.values() == two.expected(statistics(Output::deviation, 15)));
+  EXPECT_TRUE(two.plane_block.values() == two.expected(statistics(Output::stddev, 15)));
 }
 
 }  // namespace

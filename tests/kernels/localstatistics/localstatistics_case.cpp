@@ -12,9 +12,9 @@
 namespace cudavision::test {
 namespace {
 
-using Output = LocalStatisticsParameters::Output;
+using Output = localstatistics::Parameters::Output;
 
-bool is_threshold(const LocalStatisticsParameters& parameters) {
+bool is_threshold(const localstatistics::Parameters& parameters) {
   return parameters.output == Output::bradley || parameters.output == Output::sauvola;
 }
 
@@ -32,8 +32,8 @@ double random_share(Random& random) {
   return (random.one_in(4) ? ends[random.between(0, 3)] : random.between(0, 131072)) / 131072.0;
 }
 
-LocalStatisticsParameters random_parameters(const FrameLayout& layout, Random& random) {
-  LocalStatisticsParameters parameters;
+localstatistics::Parameters random_parameters(const FrameLayout& layout, Random& random) {
+  localstatistics::Parameters parameters;
   parameters.output = static_cast<Output>(random.between(0, 3));
   parameters.radius = random_radius(random);
   parameters.ratio = random_share(random);
@@ -44,8 +44,8 @@ LocalStatisticsParameters random_parameters(const FrameLayout& layout, Random& r
 }
 
 /// Unlike those that the case asks for, in everything that may change.
-LocalStatisticsParameters other_parameters(const LocalStatisticsParameters& parameters) {
-  LocalStatisticsParameters other = parameters;
+localstatistics::Parameters other_parameters(const localstatistics::Parameters& parameters) {
+  localstatistics::Parameters other = parameters;
   if (is_threshold(parameters))
     other.output = parameters.output == Output::bradley ? Output::sauvola : Output::bradley;
   other.radius = parameters.radius == 3 ? 400 : 3;
@@ -55,7 +55,7 @@ LocalStatisticsParameters other_parameters(const LocalStatisticsParameters& para
   return other;
 }
 
-std::string describe(const LocalStatisticsParameters& parameters) {
+std::string describe(const localstatistics::Parameters& parameters) {
   constexpr const char* names[] = {"mean", "deviation", "bradley", "sauvola"};
   char text[128];
   std::snprintf(text, sizeof text, "%s, radius %d, ratio %.17g, k %.17g, range %.17g",
@@ -93,7 +93,7 @@ LocalStatisticsCase make_localstatistics_case(std::uint64_t seed, int number, in
 }
 
 LocalStatisticsCase plain_localstatistics_case(const FrameLayout& layout,
-                                               const LocalStatisticsParameters& parameters,
+                                               const localstatistics::Parameters& parameters,
                                                Content content, std::uint64_t seed) {
   LocalStatisticsCase test;
   test.title = "plain case";

@@ -22,7 +22,7 @@ struct LocalStatisticsCase {
   Content content = Content::random;
   std::uint64_t content_seed = 0;
   bool dirty = false;
-  LocalStatisticsParameters parameters;
+  localstatistics::Parameters parameters;
   bool parameters_later = false;  ///< constructed with others, these set afterwards
 };
 
@@ -31,7 +31,7 @@ LocalStatisticsCase make_localstatistics_case(std::uint64_t seed, int number, in
 
 /// Dense frames; of 8 bits become 8, and of more 16.
 LocalStatisticsCase plain_localstatistics_case(const FrameLayout& layout,
-                                               const LocalStatisticsParameters& parameters,
+                                               const localstatistics::Parameters& parameters,
                                                Content content, std::uint64_t seed);
 
 std::string describe(const LocalStatisticsCase& test);
@@ -59,7 +59,7 @@ class LocalStatisticsRunner {
  private:
   Device& device_;
   LocalStatisticsCase test_;
-  LocalStatistics statistics_;
+  localstatistics::LocalStatistics statistics_;
 };
 
 /// Empty where the output blocks are equal, else where they first differ.

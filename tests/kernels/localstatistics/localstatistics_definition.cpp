@@ -122,16 +122,16 @@ bool defined_sauvola_black(const DefinedWindow& window, std::uint64_t level, dou
 }
 
 void defined_statistics(const FrameLayout& layout, int output_bits,
-                        const LocalStatisticsParameters& parameters, const ConstFrame& in,
+                        const localstatistics::Parameters& parameters, const ConstFrame& in,
                         View<std::uint8_t> out) {
-  using Output = LocalStatisticsParameters::Output;
+  using Output = localstatistics::Parameters::Output;
   const DefinedLuminance picture(layout, in);
   const double range = parameters.range != 0 ? parameters.range : std::exp2(layout.bits - 1);
   const auto value = [&](const DefinedWindow& window, std::uint64_t level) {
     switch (parameters.output) {
       case Output::mean:
         return defined_mean(window) << (output_bits - layout.bits);
-      case Output::deviation:
+      case Output::stddev:
         return defined_deviation(window) << (output_bits - layout.bits);
       case Output::bradley:
         return defined_bradley_black(window, level, parameters.ratio) ? 0 : white(output_bits);

@@ -32,7 +32,7 @@ bool defined_sauvola_black(const DefinedWindow& window, std::uint64_t level, dou
 
 /// Writes every byte of every row of out.
 void defined_statistics(const FrameLayout& layout, int output_bits,
-                        const LocalStatisticsParameters& parameters, const ConstFrame& in,
+                        const localstatistics::Parameters& parameters, const ConstFrame& in,
                         View<std::uint8_t> out);
 
 }  // namespace cudavision::test

@@ -21,7 +21,7 @@ struct StatisticsFrames : DeviceFrames {
   }
 
   /// The whole block of the plane as the definition wants it.
-  std::vector<std::uint8_t> expected(const LocalStatisticsParameters& parameters) const {
+  std::vector<std::uint8_t> expected(const localstatistics::Parameters& parameters) const {
     std::vector<std::uint8_t> block(plane_placement.bytes, out_poison);
     defined_statistics(layout, plane_layout.bits, parameters,
                        frame_in(layout, placement, host.data()),
@@ -34,8 +34,9 @@ struct StatisticsFrames : DeviceFrames {
   DeviceBlock<std::uint8_t> plane_block;
 };
 
-inline LocalStatisticsParameters statistics(LocalStatisticsParameters::Output output, int radius) {
-  LocalStatisticsParameters parameters;
+inline localstatistics::Parameters statistics(localstatistics::Parameters::Output output,
+                                              int radius) {
+  localstatistics::Parameters parameters;
   parameters.output = output;
   parameters.radius = radius;
   return parameters;

@@ -13,7 +13,9 @@
 namespace cudavision::test {
 namespace {
 
-using Output = LocalStatisticsParameters::Output;
+using namespace localstatistics;
+
+using Output = localstatistics::Parameters::Output;
 
 // Two that differ in every bit, so that a byte which is not written shows in one run or the other.
 constexpr std::uint8_t poison = 0xcd, other_poison = 0x32;
@@ -104,8 +106,7 @@ class LocalStatisticsSeams : public testing::TestWithParam<int> {
     CUDAVISION_NEEDS_PIXELS(257 * 129);
     int number = 0;
     for (const int height : {15, 16, 17, 31, 32, 33, 63, 64, 65, 127, 128, 129})
-      for (const Output output :
-           {Output::mean, Output::deviation, Output::bradley, Output::sauvola})
+      for (const Output output : {Output::mean, Output::stddev, Output::bradley, Output::sauvola})
         for (const int radius : {0, 7, 64, 300}) {
           const FrameLayout layout = layout_named(++number % 2 ? "GRAY8" : "GRAY16", width, height);
           check(plain_localstatistics_case(layout, statistics(output, radius), Content::natural,
@@ -136,10 +137,10 @@ struct Extreme {
   const char* layout;
   int width, height;
   Content content;
-  LocalStatisticsParameters parameters;
+  localstatistics::Parameters parameters;
 };
 
-constexpr auto mean = Output::mean, deviation = Output::deviation, bradley = Output::bradley,
+constexpr auto mean = Output::mean, deviation = Output::stddev, bradley = Output::bradley,
                sauvola = Output::sauvola;
 
 const Extreme extremes[] = {
@@ -241,7 +242,7 @@ class LocalStatisticsEdges : public EitherDevice {
         for (int pixel = 0; pixel < 12; ++pixel) {
           const int x = random.between(0, 400), y = random.between(0, 306);
           const DefinedWindow window = defined_window(picture, radius, x, y);
-          for (const LocalStatisticsParameters& parameters : edges(window, picture.at(x, y))) {
+          for (const localstatistics::Parameters& parameters : edges(window, picture.at(x, y))) {
             test.parameters = parameters;
             test.parameters.output = output;
             test.parameters.radius = radius;
@@ -263,7 +264,7 @@ TEST_P(LocalStatisticsEdges, OfBradley) {
     // p·N·2^16 = S·share, between two whole shares.
     const double share =
         static_cast<double>(level * window.area) * 65536 / static_cast<double>(window.sum);
-    std::vector<LocalStatisticsParameters> sets;
+    std::vector<localstatistics::Parameters> sets;
     for (const double step : {-1.0, -0.5, 0.0, 0.5, 1.0}) {
       const double ratio = (65536 - std::floor(share) + step) / 65536;
       if (ratio >= 0 && ratio <= 1) {
@@ -284,7 +285,7 @@ TEST_P(LocalStatisticsEdges, OfSauvola) {
     // T = p, solved for k with a range that leaves a solution wherever there may be one.
     const double range = level < average ? 2 * sigma : sigma / 4;
     const double k = (static_cast<double>(level) / average - 1) / (sigma / range - 1);
-    std::vector<LocalStatisticsParameters> sets;
+    std::vector<localstatistics::Parameters> sets;
     double next = k;
     for (int i = 0; i < 4; ++i)
       next = std::nextafter(next, 0.0);

@@ -14,6 +14,8 @@
 namespace cudavision::test {
 namespace {
 
+using namespace localstatistics;
+
 using Wide = unsigned __int128;
 
 /// The first 53 binary digits of a number, rounded half to even by what follows them.

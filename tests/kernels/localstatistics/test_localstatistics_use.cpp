@@ -15,10 +15,12 @@
 namespace cudavision::test {
 namespace {
 
-using Parameters = LocalStatisticsParameters;
+using namespace localstatistics;
+
+using Parameters = localstatistics::Parameters;
 using Output = Parameters::Output;
 
-constexpr Output outputs[] = {Output::mean, Output::deviation, Output::bradley, Output::sauvola};
+constexpr Output outputs[] = {Output::mean, Output::stddev, Output::bradley, Output::sauvola};
 
 Parameters changed(Output output, const std::function<void(Parameters&)>& change) {
   Parameters parameters = statistics(output, 9);
@@ -53,7 +55,7 @@ TEST_P(LocalStatisticsUse, TakesOutputsOfEnoughBits) {
         for (const int bits : {-1, 0, 7, 9, 10, 15, 17, 32})
           CUDAVISION_EXPECT_ERROR(LocalStatistics(device, layout, bits, parameters),
                                   invalid_argument, std::to_string(bits) + " bits");
-        const bool levels = output == Output::mean || output == Output::deviation;
+        const bool levels = output == Output::mean || output == Output::stddev;
         if (levels && layout.bits > 8)
           CUDAVISION_EXPECT_ERROR(LocalStatistics(device, layout, 8, parameters), invalid_argument,
                                   std::to_string(layout.bits) + " bits");

@@ -21,8 +21,8 @@ int random_side(Random& random, int most) {
 }
 
 /// Searches and patches of every size, most of them small; those that are usual more often.
-NlMeansParameters random_parameters(Random& random) {
-  NlMeansParameters parameters;
+nlmeans::Parameters random_parameters(Random& random) {
+  nlmeans::Parameters parameters;
   parameters.search = random.one_in(6)    ? 21
                       : random.one_in(12) ? 2 * random.between(25, 50) + 1
                                           : random_side(random, 15);
@@ -35,11 +35,11 @@ NlMeansParameters random_parameters(Random& random) {
 }
 
 /// Unlike any that a case asks for.
-NlMeansParameters other_parameters(const NlMeansParameters& parameters) {
+nlmeans::Parameters other_parameters(const nlmeans::Parameters& parameters) {
   return {parameters.search == 3 ? 5 : 3, parameters.patch == 5 ? 9 : 5, 99.5};
 }
 
-std::string describe(const NlMeansParameters& p) {
+std::string describe(const nlmeans::Parameters& p) {
   char text[80];
   std::snprintf(text, sizeof text, "search %d, patch %d, strength %.10g", p.search, p.patch,
                 p.strength);
@@ -78,7 +78,7 @@ NlMeansCase make_nlmeans_case(std::uint64_t seed, int number, int max_pixels) {
   return test;
 }
 
-NlMeansCase plain_nlmeans_case(const FrameLayout& layout, const NlMeansParameters& parameters,
+NlMeansCase plain_nlmeans_case(const FrameLayout& layout, const nlmeans::Parameters& parameters,
                                Content content, std::uint64_t seed) {
   NlMeansCase test;
   test.title = "plain case";

@@ -21,13 +21,13 @@ struct NlMeansCase {
   Content content = Content::random;  ///< of every channel
   std::uint64_t content_seed = 0;
   bool dirty = false;
-  NlMeansParameters parameters;
+  nlmeans::Parameters parameters;
   bool parameters_later = false;  ///< constructed with others, these set afterwards
 };
 
-/// The largest search that tests try where frames have max_pixels at most: up to what NlMeans
-/// takes, and so that its square is a quarter of that. A GPU looks at whole tiles for each place of
-/// a search, however small the frame is.
+/// The largest search that tests try where frames have max_pixels at most: up to what
+/// nlmeans::NlMeans takes, and so that its square is a quarter of that. A GPU looks at whole tiles
+/// for each place of a search, however small the frame is.
 int most_search(int max_pixels);
 
 /// Frame sizes are drawn so that width times height stays within max_pixels, and within less where
@@ -35,7 +35,7 @@ int most_search(int max_pixels);
 NlMeansCase make_nlmeans_case(std::uint64_t seed, int number, int max_pixels);
 
 /// A dense frame.
-NlMeansCase plain_nlmeans_case(const FrameLayout& layout, const NlMeansParameters& parameters,
+NlMeansCase plain_nlmeans_case(const FrameLayout& layout, const nlmeans::Parameters& parameters,
                                Content content, std::uint64_t seed);
 
 std::string describe(const NlMeansCase& test);
@@ -60,7 +60,7 @@ class NlMeansRunner {
  private:
   Device& device_;
   NlMeansCase test_;
-  NlMeans denoising_;
+  nlmeans::NlMeans denoising_;
 };
 
 /// Empty where the output blocks are equal, else where they first differ.

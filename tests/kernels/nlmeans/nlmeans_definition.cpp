@@ -59,7 +59,7 @@ int power_for(int patch) {
   return static_cast<int>(std::ceil(std::log2(patch * patch)));
 }
 
-void denoise(const FrameLayout& layout, const NlMeansParameters& parameters,
+void denoise(const FrameLayout& layout, const nlmeans::Parameters& parameters,
              const std::vector<Channel>& channels, const ConstFrame& in, const Frame& out) {
   const int search = parameters.search / 2, patch = parameters.patch / 2;
   const int count = static_cast<int>(channels.size());
@@ -99,7 +99,7 @@ void denoise(const FrameLayout& layout, const NlMeansParameters& parameters,
 
 }  // namespace
 
-std::vector<std::int64_t> defined_weights(const NlMeansParameters& parameters, int bits,
+std::vector<std::int64_t> defined_weights(const nlmeans::Parameters& parameters, int bits,
                                           int channels) {
   const std::int64_t largest =
       ((std::int64_t{1} << 31) - 1) / (255LL * parameters.search * parameters.search);
@@ -121,7 +121,7 @@ std::vector<std::int64_t> defined_weights(const NlMeansParameters& parameters, i
   return weights;
 }
 
-void defined_denoising(const FrameLayout& layout, const NlMeansParameters& parameters,
+void defined_denoising(const FrameLayout& layout, const nlmeans::Parameters& parameters,
                        const ConstFrame& in, const Frame& out) {
   for (int p = 0; p < layout.plane_count; ++p)
     for (int y = 0; y < layout.planes[p].rows; ++y)

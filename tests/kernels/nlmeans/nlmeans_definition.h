@@ -11,11 +11,11 @@
 namespace cudavision::test {
 
 /// The weight of every index that a sum of squared differences can become.
-std::vector<std::int64_t> defined_weights(const NlMeansParameters& parameters, int bits,
+std::vector<std::int64_t> defined_weights(const nlmeans::Parameters& parameters, int bits,
                                           int channels);
 
 /// Writes every byte of every row of out.
-void defined_denoising(const FrameLayout& layout, const NlMeansParameters& parameters,
+void defined_denoising(const FrameLayout& layout, const nlmeans::Parameters& parameters,
                        const ConstFrame& in, const Frame& out);
 
 }  // namespace cudavision::test

@@ -11,7 +11,7 @@ struct DenoisedFrames : DeviceFrames {
   using DeviceFrames::DeviceFrames;
 
   /// The whole output block as the definition wants it.
-  std::vector<std::uint8_t> expected(const NlMeansParameters& parameters) const {
+  std::vector<std::uint8_t> expected(const nlmeans::Parameters& parameters) const {
     std::vector<std::uint8_t> block(placement.bytes, out_poison);
     defined_denoising(layout, parameters, frame_in(layout, placement, host.data()),
                       frame_in(layout, placement, block.data()));

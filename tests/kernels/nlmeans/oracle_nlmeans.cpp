@@ -19,6 +19,8 @@
 namespace cudavision::test {
 namespace {
 
+using namespace nlmeans;
+
 FrameLayout layout_of(const cv::Mat& image) {
   return layout_named(image.channels() == 1 ? "GRAY8" : "RGB", image.cols, image.rows);
 }
@@ -33,7 +35,7 @@ cv::Mat painted(int width, int height, int channels, Content content, std::uint6
   return image;
 }
 
-cv::Mat denoised(Device& device, const cv::Mat& image, const NlMeansParameters& parameters) {
+cv::Mat denoised(Device& device, const cv::Mat& image, const nlmeans::Parameters& parameters) {
   const FrameLayout layout = layout_of(image);
   const int row_bytes = layout.planes[0].row_bytes;
   const std::vector<std::uint8_t> bytes(image.data, image.data + image.total() * image.elemSize());
@@ -51,7 +53,7 @@ cv::Mat denoised(Device& device, const cv::Mat& image, const NlMeansParameters& 
   return result;
 }
 
-void expect_opencv(Device& device, const cv::Mat& image, const NlMeansParameters& parameters) {
+void expect_opencv(Device& device, const cv::Mat& image, const nlmeans::Parameters& parameters) {
   cv::Mat reference, difference;
   cv::fastNlMeansDenoising(image, reference, static_cast<float>(parameters.strength),
                            parameters.patch, parameters.search);
@@ -67,9 +69,9 @@ void expect_opencv_in_case(Device& device, int number) {
   Random random(mixed_seed(settings().seed, static_cast<std::uint64_t>(number)));
   const auto side = [&](int most) { return (random.log_uniform(most + 1) - 1) | 1; };
   // OpenCV divides 0 by 0 where the strength is 0; a search of one pixel leaves the pixel.
-  const NlMeansParameters parameters{random.one_in(10) ? 2 * random.between(10, 50) + 1 : side(15),
-                                     side(random.one_in(4) ? 31 : 7),
-                                     random.log_uniform(255 * 16) / 16.0};
+  const nlmeans::Parameters parameters{
+      random.one_in(10) ? 2 * random.between(10, 50) + 1 : side(15),
+      side(random.one_in(4) ? 31 : 7), random.log_uniform(255 * 16) / 16.0};
   const int differences = parameters.search * parameters.search * parameters.patch;
   const auto [width, height] = random_picture_size(
       random, std::clamp((1 << 24) / differences, 1, std::min(settings().max_pixels, 1 << 16)));
@@ -102,8 +104,8 @@ TEST(OpenCvFastNlMeansDenoising, CudaEqualInRandomCases) {
 void expect_opencv_at_small_sizes(Device& device) {
   for (int width = 1; width <= 9; ++width)
     for (int height = 1; height <= 9; ++height)
-      for (const NlMeansParameters& parameters :
-           {NlMeansParameters{5, 3, 30}, {21, 7, 60}, {51, 5, 100}})
+      for (const nlmeans::Parameters& parameters :
+           {nlmeans::Parameters{5, 3, 30}, {21, 7, 60}, {51, 5, 100}})
         expect_opencv(device,
                       painted(width, height, (width + height) % 2 ? 3 : 1, Content::random,
                               static_cast<std::uint64_t>(width)),

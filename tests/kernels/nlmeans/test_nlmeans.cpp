@@ -9,6 +9,8 @@
 namespace cudavision::test {
 namespace {
 
+using namespace nlmeans;
+
 // Two that differ in every bit, so that a byte which is not written shows in one run or the other.
 constexpr std::uint8_t poison = 0xcd, other_poison = 0x32;
 
@@ -63,7 +65,7 @@ struct Extreme {
   const char* layout;
   int width, height;
   Content content;
-  NlMeansParameters parameters;
+  nlmeans::Parameters parameters;
 };
 
 const Extreme extremes[] = {
@@ -201,8 +203,9 @@ std::vector<FrameLayout> unusual_layouts() {
 std::vector<NlMeansCase> unusual_cases() {
   std::vector<NlMeansCase> cases;
   for (const FrameLayout& layout : unusual_layouts())
-    for (const NlMeansParameters& parameters :
-         {NlMeansParameters{7, 5, 12}, NlMeansParameters{5, 3, 255}, NlMeansParameters{3, 31, 40}})
+    for (const nlmeans::Parameters& parameters :
+         {nlmeans::Parameters{7, 5, 12}, nlmeans::Parameters{5, 3, 255},
+          nlmeans::Parameters{3, 31, 40}})
       for (const Content content : {Content::natural, Content::random, Content::maximum})
         cases.push_back(plain_nlmeans_case(layout, parameters, content, 80));
   return cases;

@@ -19,6 +19,8 @@
 namespace cudavision::test {
 namespace {
 
+using namespace nlmeans;
+
 std::uint8_t byte_at(const std::uint32_t* words, int byte) {
   return static_cast<std::uint8_t>(words[byte / 4] >> (8 * (byte % 4)));
 }
@@ -90,7 +92,7 @@ struct PatchTable {
 template <int kRadius, int kChannels, int kRows>
 class Block {
  public:
-  Block(const DenoisedPicture& picture, const NlMeansParameters& parameters,
+  Block(const DenoisedPicture& picture, const nlmeans::Parameters& parameters,
         const PatchTable& table, int left, int top)
       : picture_(picture),
         search_radius_(parameters.search / 2),
@@ -148,7 +150,7 @@ void expect_blocks_equal_cpu(const char* name, int width, int height, int search
   SCOPED_TRACE(testing::Message() << name << ' ' << width << "×" << height << ", search " << search
                                   << ", patch " << 2 * kRadius + 1);
   const auto device = make_cpu_device();
-  const NlMeansParameters parameters{search, 2 * kRadius + 1, strength};
+  const nlmeans::Parameters parameters{search, 2 * kRadius + 1, strength};
   const DeviceFrames frames(*device, layout_named(name, width, height), Content::natural);
   NlMeans(*device, frames.layout, parameters).run(frames.in(), frames.out());
 

@@ -17,11 +17,13 @@
 namespace cudavision::test {
 namespace {
 
+using namespace nlmeans;
+
 class NlMeansUse : public EitherDevice {};
 
 INSTANTIATE_TEST_SUITE_P(Devices, NlMeansUse, both_devices(), device_name);
 
-constexpr NlMeansParameters small{5, 3, 20};
+constexpr nlmeans::Parameters small{5, 3, 20};
 
 TEST_P(NlMeansUse, RefusesLayoutsWithWords) {
   std::vector<LayoutRefusal> refusals = common_layout_refusals();
@@ -54,7 +56,7 @@ TEST_P(NlMeansUse, RefusesLayoutsWithWords) {
 TEST_P(NlMeansUse, RefusesParametersWithWordsAndKeepsTheLastValidSet) {
   struct Refusal {
     const char* words;
-    NlMeansParameters wrong;
+    nlmeans::Parameters wrong;
   };
   const Refusal refusals[] = {
       {"a search of 0 pixels; it must be an odd number up to 101", {0, 3, 20}},
@@ -114,7 +116,7 @@ TEST_P(NlMeansUse, RefusesFramesOfAnotherShape) {
 TEST_P(NlMeansUse, KnowsTheIdentity) {
   struct Claim {
     bool identity;
-    NlMeansParameters parameters;
+    nlmeans::Parameters parameters;
   };
   const Claim claims[] = {
       {true, {5, 3, 0}},   {true, {1, 3, 20}}, {true, {1, 1, 0}},
@@ -141,7 +143,7 @@ TEST_P(NlMeansUse, KnowsTheIdentity) {
 TEST_P(NlMeansUse, ParametersChangeFromOneFrameToTheNext) {
   // Windows and tables get larger and smaller.
   const int most = most_search(settings().max_pixels);
-  const NlMeansParameters sets[] = {
+  const nlmeans::Parameters sets[] = {
       small,        {7, 5, 10},   {7, 5, 10.5}, {3, 7, 255}, {3, 7, 0.5}, {21, 3, 40},   {5, 3, 0},
       {3, 31, 100}, {most, 1, 9}, {5, 3, 5},    {1, 9, 5},   {5, 9, 5},   {5, 3, 1e-30}, small,
   };
@@ -150,7 +152,7 @@ TEST_P(NlMeansUse, ParametersChangeFromOneFrameToTheNext) {
       SCOPED_TRACE(name);
       const FrameLayout layout = layout_named(name, 35, 17);
       std::vector<std::unique_ptr<DenoisedFrames>> frames;
-      for (const NlMeansParameters& set : sets)
+      for (const nlmeans::Parameters& set : sets)
         frames.push_back(std::make_unique<DenoisedFrames>(device, layout, Content::natural,
                                                           static_cast<std::uint64_t>(&set - sets)));
       // Not finished in between: each frame keeps the parameters that held when it was enqueued.
@@ -228,7 +230,7 @@ TEST(PatchWeights, AreTheDefinedOnes) {
     for (const int channels : {1, 3})
       for (const int patch : {1, 3, 7, 9, 31})
         for (const double strength : {1e-30, 0.3, 3.0, 10.0, 47.5, 200.0, 255.0}) {
-          const NlMeansParameters parameters{21, patch, strength};
+          const nlmeans::Parameters parameters{21, patch, strength};
           SCOPED_TRACE(testing::Message() << bits << " bits, " << channels << " channels, patch "
                                           << patch << ", strength " << strength);
           const auto expected = defined_weights(parameters, bits, channels);

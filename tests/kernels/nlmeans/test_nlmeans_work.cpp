@@ -7,13 +7,15 @@
 #include <thread>
 
 #include "tests/kernels/common/gtest_support.h"
-#include "tests/kernels/common/news.h"
+#include "tests/kernels/common/new_calls.h"
 #include "tests/kernels/common/watched_device.h"
 #include "tests/kernels/nlmeans/nlmeans_case.h"
 #include "tests/kernels/nlmeans/nlmeans_frames.h"
 
 namespace cudavision::test {
 namespace {
+
+using namespace nlmeans;
 
 class NlMeansWork : public EitherDevice {};
 
@@ -29,7 +31,7 @@ TEST_P(NlMeansWork, NothingIsAllocatedAfterConstruction) {
       for (int i = 0; i < 10; ++i)  // until the threads of the pool are there
         denoising.run(frames.in(), frames.out());
       device.finish();
-      const int allocations = device.allocations(), news_before = news();
+      const int allocations = device.allocations(), news_before = new_calls();
       for (int i = 0; i < (settings().small ? 10 : 30); ++i) {
         denoising.set_parameters(
             {i % 10 == 9 ? most_search(settings().max_pixels) : 2 * (i % 4) + 1, 2 * (i % 16) + 1,
@@ -38,7 +40,7 @@ TEST_P(NlMeansWork, NothingIsAllocatedAfterConstruction) {
       }
       device.finish();
       EXPECT_EQ(device.allocations(), allocations);
-      EXPECT_EQ(news(), news_before);
+      EXPECT_EQ(new_calls(), news_before);
     }
   });
 }
@@ -47,7 +49,7 @@ TEST_P(NlMeansWork, OperationsOfOneDeviceDoNotDisturbEachOther) {
   on_device([](Device& device) {
     const DenoisedFrames gray(device, gray_layout(133, 77), Content::natural);
     const DenoisedFrames deep(device, layout_named("P010", 97, 55), Content::random);
-    constexpr NlMeansParameters one{7, 7, 10}, other{5, 3, 60};
+    constexpr nlmeans::Parameters one{7, 7, 10}, other{5, 3, 60};
     NlMeans first(device, gray.layout, one);
     NlMeans second(device, deep.layout, other);
     for (int i = 0; i < 3; ++i) {
@@ -82,14 +84,14 @@ TEST(NlMeansThreads, TwoDevicesWorkAtTheSameTime) {
 /// Layouts and parameters that between them take every way through the kernels.
 struct Representative {
   const char* layout;
-  NlMeansParameters parameters;
+  nlmeans::Parameters parameters;
 };
 
 std::vector<Representative> representatives() {
   std::vector<Representative> all;
   for (const char* layout : {"GRAY8", "GRAY16", "NV12", "YUY2", "P010", "RGB", "RGBA"})
-    for (const NlMeansParameters& parameters :
-         {NlMeansParameters{9, 7, 10}, {7, 5, 200}, {5, 9, 5}})
+    for (const nlmeans::Parameters& parameters :
+         {nlmeans::Parameters{9, 7, 10}, {7, 5, 200}, {5, 9, 5}})
       all.push_back({layout, parameters});
   return all;
 }
@@ -116,7 +118,7 @@ TEST(NlMeansCuda, SetParametersDoesNotReachEnqueuedFrames) {
   std::vector<std::unique_ptr<DenoisedFrames>> frames;
   for (int i = 0; i < count; ++i)
     frames.push_back(std::make_unique<DenoisedFrames>(*device, layout, Content::natural));
-  const auto set = [](int i) { return NlMeansParameters{5, 3 + 2 * (i % 4), 1.0 + 10 * i}; };
+  const auto set = [](int i) { return nlmeans::Parameters{5, 3 + 2 * (i % 4), 1.0 + 10 * i}; };
   NlMeans denoising(*device, layout, set(7));
   device.spin(1, 50);  // holds the stream back until the parameters have changed
   for (int i = 0; i < count; ++i) {

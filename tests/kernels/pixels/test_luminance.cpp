@@ -63,7 +63,7 @@ void expect_luminance(Device& device, const ColourCube& cube) {
       frame_in(cube.layout, cube.placement, static_cast<const std::uint8_t*>(colours.data()));
 
   const DeviceBlock<std::uint32_t> bins(device, std::vector<std::uint32_t>(256, 0xcdcdcdcd));
-  Histogram(device, cube.layout).run(whole, {bins.data(), 256, 1, 1024});
+  histequalize::Histogram(device, cube.layout).run(whole, {bins.data(), 256, 1, 1024});
   std::vector<std::uint32_t> expected(256, 0);
   for (int red = 0; red < 256; ++red)
     for (int green = 0; green < 256; ++green)
@@ -75,7 +75,7 @@ void expect_luminance(Device& device, const ColourCube& cube) {
   // Errors that cancel over the cube cannot cancel over a row, in which luminance only rises.
   const DeviceBlock<std::uint32_t> row_bins(
       device, std::vector<std::uint32_t>(std::size_t{65536} * 256, 0xcdcdcdcd));
-  Histogram count(device, cube.row_layout);
+  histequalize::Histogram count(device, cube.row_layout);
   for (int red = 0; red < 256; ++red)
     for (int green = 0; green < 256; ++green)
       count.run(cube.row_of(static_cast<const std::uint8_t*>(colours.data()), red, green),
@@ -112,7 +112,7 @@ TEST_P(Luminance, CudaCountsEveryColour) {
 void expect_equalized(Device& device, const ColourCube& cube) {
   const DeviceBlock<std::uint8_t> colours(device, cube.block);
   const DeviceBlock<std::uint8_t> out(device, std::vector<std::uint8_t>(cube.block.size(), 0xcd));
-  HistogramEqualize(device, cube.layout, {})
+  histequalize::HistogramEqualize(device, cube.layout, {})
       .run(frame_in(cube.layout, cube.placement, static_cast<const std::uint8_t*>(colours.data())),
            frame_in(cube.layout, cube.placement, out.data()));
   std::vector<std::uint8_t> expected(cube.block.size(), 0xcd);

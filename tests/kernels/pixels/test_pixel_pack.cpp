@@ -50,7 +50,7 @@ void go_through(int width, int height, int row_bytes, int planes, int gap, const
       std::memcpy(expected[p].data() + expected[p].pitch * y, in[p].data() + in[p].pitch * y,
                   row_bytes);
   }
-  PictureGroups picture;
+  PackedImage picture;
   for (int p = 0; p < planes; ++p)
     picture.planes[p] = {in[p].data(), out[p].data(), in[p].pitch, out[p].pitch};
   const int group_bytes = 4 * Group::words / planes;
@@ -207,7 +207,7 @@ TEST(PixelGroup, PackedLuminanceIsTheLuminance) {
   for (int i = 0; i < 200000; ++i) {
     const auto pixel = static_cast<std::uint32_t>(random.next() >> 32);
     // Red, green and blue in bytes 2, 1 and 0, as in BGRx, and in 1, 2 and 3, as in xRGB.
-    PictureGroups bgrx, xrgb;
+    PackedImage bgrx, xrgb;
     bgrx.weights_low = 299 % 256 << 16 | 587 % 256 << 8 | 114;
     bgrx.weights_high = 299 / 256 << 16 | 587 / 256 << 8;
     xrgb.weights_low = 299 % 256 << 8 | 587 % 256 << 16 | 114u << 24;
@@ -242,16 +242,16 @@ Picture picture_of(const FrameLayout& layout, int pitch, int misalignment) {
 TEST(PictureMaker, FindsDenseGroupsWhereRowsAreAligned) {
   const struct {
     const char* layout;
-    GroupKind dense, scattered;
+    AccessPattern dense, scattered;
   } expectations[] = {
-      {"GRAY8", GroupKind::luma_bytes_1, GroupKind::scattered_luma_1},
-      {"NV12", GroupKind::luma_bytes_1, GroupKind::scattered_luma_1},
-      {"YUY2", GroupKind::luma_bytes_2_0, GroupKind::scattered_luma_1},
-      {"UYVY", GroupKind::luma_bytes_2_1, GroupKind::scattered_luma_1},
-      {"P010", GroupKind::luma_words, GroupKind::scattered_luma_2},
-      {"RGB", GroupKind::packed_colour_3, GroupKind::scattered_colour},
-      {"xRGB", GroupKind::packed_colour_4, GroupKind::scattered_colour},
-      {"GBR", GroupKind::planar_colour, GroupKind::scattered_colour},
+      {"GRAY8", AccessPattern::luma_bytes_1, AccessPattern::scattered_luma_1},
+      {"NV12", AccessPattern::luma_bytes_1, AccessPattern::scattered_luma_1},
+      {"YUY2", AccessPattern::luma_bytes_2_0, AccessPattern::scattered_luma_1},
+      {"UYVY", AccessPattern::luma_bytes_2_1, AccessPattern::scattered_luma_1},
+      {"P010", AccessPattern::luma_words, AccessPattern::scattered_luma_2},
+      {"RGB", AccessPattern::packed_colour_3, AccessPattern::scattered_colour},
+      {"xRGB", AccessPattern::packed_colour_4, AccessPattern::scattered_colour},
+      {"GBR", AccessPattern::planar_colour, AccessPattern::scattered_colour},
   };
   for (const auto& expected : expectations) {
     const FrameLayout layout = layout_named(expected.layout, 64, 4);

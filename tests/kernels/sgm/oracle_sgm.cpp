@@ -13,9 +13,11 @@
 namespace cudavision::test {
 namespace {
 
+using namespace sgm;
+
 Map without_speckles(Device& device, const SgmStageCase& test) {
   const DeviceBlock<std::uint16_t> map(device, test.left);
-  sgm::make_stages(device, test.problem)
+  sgm::make_stages(device, test.config)
       ->remove_speckles(test.speckle_size, test.most_step, map.data());
   device.finish();
   return map.values();
@@ -24,7 +26,7 @@ Map without_speckles(Device& device, const SgmStageCase& test) {
 /// OpenCV's numbers have a sign: unknown is −1 there, and has the same bits.
 Map without_speckles_by_opencv(const SgmStageCase& test) {
   Map map = test.left;
-  cv::Mat image(test.problem.height, test.problem.width, CV_16S, map.data());
+  cv::Mat image(test.config.height, test.config.width, CV_16S, map.data());
   cv::filterSpeckles(image, -1, test.speckle_size, test.most_step);
   return map;
 }
@@ -52,22 +54,22 @@ TEST_P(OracleSpeckles, AreThoseOfOpencv) {
 TEST_P(OracleSpeckles, RegionsOfAnyShape) {
   on_device([](Device& device) {
     SgmStageCase test;
-    test.problem.width = 301;
-    test.problem.height = 203;
+    test.config.width = 301;
+    test.config.height = 203;
     test.most_step = 5;
     const auto fill = [&](const std::function<int(int, int)>& number) {
       test.left.clear();
-      for (int y = 0; y < test.problem.height; ++y)
-        for (int x = 0; x < test.problem.width; ++x)
+      for (int y = 0; y < test.config.height; ++y)
+        for (int x = 0; x < test.config.width; ++x)
           test.left.push_back(static_cast<std::uint16_t>(number(x, y)));
     };
     // One long corridor of rows, joined by turns at the right and the left end.
     const auto corridor = [&](int x, int y) {
-      const int end = y / 2 % 2 ? 0 : test.problem.width - 1;
+      const int end = y / 2 % 2 ? 0 : test.config.width - 1;
       return y % 2 == 0 || x == end ? x : sgm::unknown;
     };
     const auto comb = [&](int x, int y) {
-      return x % 2 == 0 || y == test.problem.height - 1 ? y : sgm::unknown;
+      return x % 2 == 0 || y == test.config.height - 1 ? y : sgm::unknown;
     };
     const auto chessboard = [](int x, int y) { return (x + y) % 2 ? 100 : 106; };
     const auto steps = [](int x, int y) { return 5 * x + 6 * (y % 2); };

@@ -12,8 +12,8 @@
 namespace cudavision::test {
 namespace {
 
-using Census = SgmParameters::Census;
-using Compatibility = SgmParameters::Compatibility;
+using Census = sgm::Parameters::Census;
+using Compatibility = sgm::Parameters::Compatibility;
 
 /// Entries of a volume that the definition may take.
 constexpr int max_volume = 1 << 20;
@@ -37,8 +37,8 @@ FrameLayout confidence_layout(const SgmCase& test) {
 }
 
 /// Unlike any that a case asks for, for the same object.
-SgmParameters other_parameters(const SgmParameters& parameters) {
-  SgmParameters other = parameters;
+sgm::Parameters other_parameters(const sgm::Parameters& parameters) {
+  sgm::Parameters other = parameters;
   other.p1 = 1;
   other.p2 = parameters.p2 == 2 ? 3 : 2;
   other.uniqueness = 0.5;
@@ -107,8 +107,8 @@ std::string difference_in(const char* what, const FrameLayout& layout, const Pla
 
 }  // namespace
 
-SgmParameters random_sgm_parameters(Random& random) {
-  SgmParameters p;
+sgm::Parameters random_sgm_parameters(Random& random) {
+  sgm::Parameters p;
   p.disparities = 32 * (random.one_in(6) ? random.log_uniform(32) : random.between(1, 4));
   if (!random.one_in(3))
     p.minimum = random.between(-std::min(p.disparities, 64), 64);
@@ -119,7 +119,7 @@ SgmParameters random_sgm_parameters(Random& random) {
     p.compatibility = Compatibility::libsgm;
   else
     p.census = static_cast<Census>(random.between(0, 2));
-  const int largest = 255 - census_bits(p.census);
+  const int largest = 255 - sgm::census_bits(p.census);
   if (!random.one_in(3)) {
     p.p2 = random.one_in(4) ? largest : random.between(2, largest);
     p.p1 = random.one_in(4) ? p.p2 - 1 : random.between(1, p.p2 - 1);
@@ -166,8 +166,8 @@ SgmCase make_sgm_case(std::uint64_t seed, int number, int max_pixels) {
   return test;
 }
 
-SgmCase plain_sgm_case(const FrameLayout& layout, const SgmParameters& parameters, Content content,
-                       std::uint64_t seed) {
+SgmCase plain_sgm_case(const FrameLayout& layout, const sgm::Parameters& parameters,
+                       Content content, std::uint64_t seed) {
   SgmCase test;
   test.title = "plain case";
   test.left_layout = test.right_layout = layout;
@@ -180,7 +180,7 @@ SgmCase plain_sgm_case(const FrameLayout& layout, const SgmParameters& parameter
   return test;
 }
 
-std::string describe(const SgmParameters& p) {
+std::string describe(const sgm::Parameters& p) {
   constexpr const char* censuses[] = {"symmetric 9×7", "neighbours 9×7", "neighbours 5×5"};
   char text[320];
   std::snprintf(
@@ -229,7 +229,7 @@ SgmOutput defined_blocks(const SgmCase& test, const SgmInput& input, std::uint8_
     return DefinedLuminance(layout, frame_in(layout, placement, block.data())).values;
   };
   const DefinedStereo stereo =
-      defined_stereo(sgm::problem_of(test.left_layout, test.parameters), test.parameters,
+      defined_stereo(sgm::config_of(test.left_layout, test.parameters), test.parameters,
                      luminances(test.left_layout, test.left, input.left),
                      luminances(test.right_layout, test.right, input.right));
   SgmOutput output{std::vector<std::uint8_t>(test.disparity.bytes, poison),

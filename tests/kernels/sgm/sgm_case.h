@@ -25,7 +25,7 @@ struct SgmCase {
   std::uint64_t content_seed = 0;
   bool dirty = false;
   bool with_confidence = true;
-  SgmParameters parameters;
+  sgm::Parameters parameters;
   bool parameters_later = false;  ///< constructed with others, these set afterwards
 };
 
@@ -34,13 +34,13 @@ struct SgmCase {
 SgmCase make_sgm_case(std::uint64_t seed, int number, int max_pixels);
 
 /// Dense frames of one layout.
-SgmCase plain_sgm_case(const FrameLayout& layout, const SgmParameters& parameters, Content content,
-                       std::uint64_t seed);
+SgmCase plain_sgm_case(const FrameLayout& layout, const sgm::Parameters& parameters,
+                       Content content, std::uint64_t seed);
 
 /// Parameters of every kind, valid ones.
-SgmParameters random_sgm_parameters(Random& random);
+sgm::Parameters random_sgm_parameters(Random& random);
 
-std::string describe(const SgmParameters& parameters);
+std::string describe(const sgm::Parameters& parameters);
 std::string describe(const SgmCase& test);
 
 /// The blocks of both pictures, in the midst of poison.
@@ -69,7 +69,7 @@ class SgmRunner {
  private:
   Device& device_;
   SgmCase test_;
-  SgmStereo stereo_;
+  sgm::SgmStereo stereo_;
 };
 
 /// Empty where the results are equal, else where they first differ.

@@ -9,37 +9,37 @@
 namespace cudavision::test {
 namespace {
 
-using Census = SgmParameters::Census;
-using sgm::Problem;
+using Census = sgm::Parameters::Census;
+using sgm::Config;
 
 constexpr std::uint16_t unknown = 0xFFFF;
 
-bool is_libsgm(const Problem& problem) {
-  return problem.compatibility == SgmParameters::Compatibility::libsgm;
+bool is_libsgm(const Config& config) {
+  return config.compatibility == sgm::Parameters::Compatibility::libsgm;
 }
 
-bool inside(const Problem& problem, int x, int y) {
-  return x >= 0 && x < problem.width && y >= 0 && y < problem.height;
+bool inside(const Config& config, int x, int y) {
+  return x >= 0 && x < config.width && y >= 0 && y < config.height;
 }
 
-std::size_t place(const Problem& problem, int x, int y) {
-  return static_cast<std::size_t>(y) * static_cast<std::size_t>(problem.width) +
+std::size_t place(const Config& config, int x, int y) {
+  return static_cast<std::size_t>(y) * static_cast<std::size_t>(config.width) +
          static_cast<std::size_t>(x);
 }
 
-std::size_t volume_place(const Problem& problem, int x, int y, int d) {
-  return place(problem, x, y) * static_cast<std::size_t>(problem.disparities) +
+std::size_t volume_place(const Config& config, int x, int y, int d) {
+  return place(config, x, y) * static_cast<std::size_t>(config.disparities) +
          static_cast<std::size_t>(d);
 }
 
-std::uint64_t feature(const Problem& problem, const Luminances& picture, int x, int y) {
+std::uint64_t feature(const Config& config, const Luminances& picture, int x, int y) {
   const auto at = [&](int px, int py) {
-    return picture[place(problem, std::clamp(px, 0, problem.width - 1),
-                         std::clamp(py, 0, problem.height - 1))];
+    return picture[place(config, std::clamp(px, 0, config.width - 1),
+                         std::clamp(py, 0, config.height - 1))];
   };
   std::uint64_t bits = 0;
   const auto add = [&](bool bit) { bits = bits << 1 | (bit ? 1 : 0); };
-  if (problem.census == Census::symmetric_9x7) {
+  if (config.census == Census::symmetric_9x7) {
     for (int dy = -3; dy <= -1; ++dy)
       for (int dx = -4; dx <= 4; ++dx)
         add(at(x + dx, y + dy) > at(x - dx, y - dy));
@@ -47,7 +47,7 @@ std::uint64_t feature(const Problem& problem, const Luminances& picture, int x, 
       add(at(x + dx, y) > at(x - dx, y));
     return bits;
   }
-  const bool large = problem.census == Census::neighbours_9x7;
+  const bool large = config.census == Census::neighbours_9x7;
   for (int dy = large ? -3 : -2; dy <= (large ? 3 : 2); ++dy)
     for (int dx = large ? -4 : -2; dx <= (large ? 4 : 2); ++dx)
       if (dx != 0 || dy != 0)
@@ -71,31 +71,31 @@ std::vector<int> in_order(int size, bool forwards) {
 }
 
 /// The costs of one path in the direction (dx, dy).
-std::vector<int> path_costs(const Problem& problem, const Luminances& picture,
+std::vector<int> path_costs(const Config& config, const Luminances& picture,
                             const std::vector<int>& matching, const sgm::Penalties& penalties,
                             int dx, int dy) {
   std::vector<int> costs(matching.size());
-  for (const int y : in_order(problem.height, dy >= 0))
-    for (const int x : in_order(problem.width, dx >= 0)) {
-      const bool first = !inside(problem, x - dx, y - dy);
+  for (const int y : in_order(config.height, dy >= 0))
+    for (const int x : in_order(config.width, dx >= 0)) {
+      const bool first = !inside(config, x - dx, y - dy);
       int p2 = 0, least = 0;
       const int* before = nullptr;
       if (!first) {
         const int step =
-            std::abs(picture[place(problem, x, y)] - picture[place(problem, x - dx, y - dy)]);
-        p2 = penalties.p2[static_cast<std::size_t>(step >> (problem.bits - 8))];
-        before = &costs[volume_place(problem, x - dx, y - dy, 0)];
-        least = *std::min_element(before, before + problem.disparities);
+            std::abs(picture[place(config, x, y)] - picture[place(config, x - dx, y - dy)]);
+        p2 = penalties.p2[static_cast<std::size_t>(step >> (config.bits - 8))];
+        before = &costs[volume_place(config, x - dx, y - dy, 0)];
+        least = *std::min_element(before, before + config.disparities);
       }
-      for (int d = 0; d < problem.disparities; ++d) {
-        const std::size_t here = volume_place(problem, x, y, d);
+      for (int d = 0; d < config.disparities; ++d) {
+        const std::size_t here = volume_place(config, x, y, d);
         costs[here] = matching[here];
         if (first)
           continue;
         int added = std::min(before[d] - least, p2);
         if (d > 0)
           added = std::min(added, before[d - 1] - least + penalties.p1);
-        if (d < problem.disparities - 1)
+        if (d < config.disparities - 1)
           added = std::min(added, before[d + 1] - least + penalties.p1);
         costs[here] += added;
       }
@@ -121,79 +121,79 @@ bool joined(const Map& map, std::size_t a, std::size_t b, int most_step) {
 
 }  // namespace
 
-std::vector<std::uint64_t> defined_census(const Problem& problem, const Luminances& picture) {
+std::vector<std::uint64_t> defined_census(const Config& config, const Luminances& picture) {
   std::vector<std::uint64_t> features;
-  for (int y = 0; y < problem.height; ++y)
-    for (int x = 0; x < problem.width; ++x) {
-      const bool border = x < 4 || x >= problem.width - 4 || y < 3 || y >= problem.height - 3;
-      features.push_back(is_libsgm(problem) && border ? 0 : feature(problem, picture, x, y));
+  for (int y = 0; y < config.height; ++y)
+    for (int x = 0; x < config.width; ++x) {
+      const bool border = x < 4 || x >= config.width - 4 || y < 3 || y >= config.height - 3;
+      features.push_back(is_libsgm(config) && border ? 0 : feature(config, picture, x, y));
     }
   return features;
 }
 
-sgm::Penalties defined_penalties(const SgmParameters& parameters) {
+sgm::Penalties defined_penalties(const sgm::Parameters& parameters) {
   sgm::Penalties penalties;
   penalties.p1 = parameters.p1;
   for (int step = 0; step < 256; ++step) {
     int p2 = parameters.p2;
-    if (parameters.adaptive_p2 && parameters.compatibility == SgmParameters::Compatibility::none)
+    if (parameters.adaptive_p2 && parameters.compatibility == sgm::Parameters::Compatibility::none)
       p2 = std::max(parameters.p1 + 1, 16 * parameters.p2 / (16 + step));
     penalties.p2[static_cast<std::size_t>(step)] = static_cast<std::uint8_t>(p2);
   }
   return penalties;
 }
 
-std::vector<std::uint16_t> defined_sums(const Problem& problem, const Luminances& picture,
+std::vector<std::uint16_t> defined_sums(const Config& config, const Luminances& picture,
                                         const std::vector<std::uint64_t>& left,
                                         const std::vector<std::uint64_t>& right,
                                         const sgm::Penalties& penalties) {
   std::vector<int> matching;
-  for (int y = 0; y < problem.height; ++y)
-    for (int x = 0; x < problem.width; ++x)
-      for (int d = 0; d < problem.disparities; ++d) {
-        const int other = x - d - problem.minimum;
-        const std::uint64_t met = inside(problem, other, y) ? right[place(problem, other, y)] : 0;
-        matching.push_back(bits_in(left[place(problem, x, y)] ^ met));
+  for (int y = 0; y < config.height; ++y)
+    for (int x = 0; x < config.width; ++x)
+      for (int d = 0; d < config.disparities; ++d) {
+        const int other = x - d - config.minimum;
+        const std::uint64_t met = inside(config, other, y) ? right[place(config, other, y)] : 0;
+        matching.push_back(bits_in(left[place(config, x, y)] ^ met));
       }
   constexpr int directions[8][2] = {{0, 1}, {0, -1}, {1, 0},  {-1, 0},
                                     {1, 1}, {1, -1}, {-1, 1}, {-1, -1}};
   std::vector<std::uint16_t> sums(matching.size(), 0);
-  for (int path = 0; path < problem.paths; ++path) {
+  for (int path = 0; path < config.paths; ++path) {
     const auto costs =
-        path_costs(problem, picture, matching, penalties, directions[path][0], directions[path][1]);
+        path_costs(config, picture, matching, penalties, directions[path][0], directions[path][1]);
     for (std::size_t i = 0; i < sums.size(); ++i)
       sums[i] = static_cast<std::uint16_t>(sums[i] + costs[i]);
   }
   return sums;
 }
 
-DefinedWinners defined_winners(const Problem& problem, const std::vector<std::uint16_t>& sums,
+DefinedWinners defined_winners(const Config& config, const std::vector<std::uint16_t>& sums,
                                float uniqueness, bool subpixel) {
   DefinedWinners winners;
-  for (int y = 0; y < problem.height; ++y)
-    for (int x = 0; x < problem.width; ++x) {
-      const auto sum = [&](int d) -> int { return sums[volume_place(problem, x, y, d)]; };
+  for (int y = 0; y < config.height; ++y)
+    for (int x = 0; x < config.width; ++x) {
+      const auto sum = [&](int d) -> int { return sums[volume_place(config, x, y, d)]; };
       int best = 0, second = 65535;
-      for (int d = 1; d < problem.disparities; ++d)
+      for (int d = 1; d < config.disparities; ++d)
         if (sum(d) < sum(best))
           best = d;
       bool unique = true;
-      for (int d = 0; d < problem.disparities; ++d)
+      for (int d = 0; d < config.disparities; ++d)
         if (std::abs(d - best) > 1) {
           second = std::min(second, sum(d));
           const float lowered = static_cast<float>(sum(d)) * uniqueness;
           unique = unique && !(lowered < static_cast<float>(sum(best)));
         }
-      int number = is_libsgm(problem) && !subpixel ? best : 16 * best;
-      if (subpixel && best > 0 && best < problem.disparities - 1)
-        number += subpixel_part(sum(best - 1), sum(best), sum(best + 1), is_libsgm(problem));
+      int number = is_libsgm(config) && !subpixel ? best : 16 * best;
+      if (subpixel && best > 0 && best < config.disparities - 1)
+        number += subpixel_part(sum(best - 1), sum(best), sum(best + 1), is_libsgm(config));
       winners.left.push_back(unique ? static_cast<std::uint16_t>(number) : unknown);
       const int confidence = second == 0 ? 0 : ((second - sum(best)) * 255 + second / 2) / second;
       winners.confidence.push_back(static_cast<std::uint8_t>(unique ? confidence : 0));
 
       int right = 0;
-      const auto right_sum = [&](int d) { return sums[volume_place(problem, x + d, y, d)]; };
-      for (int d = 1; d < problem.disparities && x + d < problem.width; ++d)
+      const auto right_sum = [&](int d) { return sums[volume_place(config, x + d, y, d)]; };
+      for (int d = 1; d < config.disparities && x + d < config.width; ++d)
         if (right_sum(d) < right_sum(right))
           right = d;
       winners.right.push_back(static_cast<std::uint16_t>(right));
@@ -201,39 +201,39 @@ DefinedWinners defined_winners(const Problem& problem, const std::vector<std::ui
   return winners;
 }
 
-Map defined_median(const Problem& problem, const Map& map) {
+Map defined_median(const Config& config, const Map& map) {
   Map result;
-  for (int y = 0; y < problem.height; ++y)
-    for (int x = 0; x < problem.width; ++x) {
-      if (x == 0 || y == 0 || x == problem.width - 1 || y == problem.height - 1) {
-        result.push_back(is_libsgm(problem) ? 0 : unknown);
+  for (int y = 0; y < config.height; ++y)
+    for (int x = 0; x < config.width; ++x) {
+      if (x == 0 || y == 0 || x == config.width - 1 || y == config.height - 1) {
+        result.push_back(is_libsgm(config) ? 0 : unknown);
         continue;
       }
       Map around;
       for (int dy = -1; dy <= 1; ++dy)
         for (int dx = -1; dx <= 1; ++dx)
-          around.push_back(map[place(problem, x + dx, y + dy)]);
+          around.push_back(map[place(config, x + dx, y + dy)]);
       std::sort(around.begin(), around.end());
       result.push_back(around[4]);
     }
   return result;
 }
 
-Map defined_check(const Problem& problem, const Luminances& picture, const Map& left,
+Map defined_check(const Config& config, const Luminances& picture, const Map& left,
                   const Map& right, bool subpixel, int max_diff) {
   Map result = left;
-  for (int y = 0; y < problem.height; ++y)
-    for (int x = 0; x < problem.width; ++x) {
-      std::uint16_t& number = result[place(problem, x, y)];
+  for (int y = 0; y < config.height; ++y)
+    for (int x = 0; x < config.width; ++x) {
+      std::uint16_t& number = result[place(config, x, y)];
       if (number == unknown)
         continue;
-      const int d = is_libsgm(problem) ? (subpixel ? number >> 4 : number) : (number + 8) >> 4;
+      const int d = is_libsgm(config) ? (subpixel ? number >> 4 : number) : (number + 8) >> 4;
       const int k = x - d;
-      const bool has_other = inside(problem, k, y);
-      const int other = has_other ? right[place(problem, k, y)] : 0;
+      const bool has_other = inside(config, k, y);
+      const int other = has_other ? right[place(config, k, y)] : 0;
       const bool differs = has_other && std::abs(other - d) > max_diff;
-      if (is_libsgm(problem)) {
-        if (picture[place(problem, x, y)] == 0 || (max_diff >= 0 && differs))
+      if (is_libsgm(config)) {
+        if (picture[place(config, x, y)] == 0 || (max_diff >= 0 && differs))
           number = unknown;
       } else if (!has_other || other == unknown || differs) {
         number = unknown;
@@ -242,108 +242,108 @@ Map defined_check(const Problem& problem, const Luminances& picture, const Map& 
   return result;
 }
 
-Map defined_without_speckles(const Problem& problem, const Map& map, int size, int most_step) {
+Map defined_without_speckles(const Config& config, const Map& map, int size, int most_step) {
   Map result = map;
   std::vector<bool> seen(map.size(), false);
-  for (int y = 0; y < problem.height; ++y)
-    for (int x = 0; x < problem.width; ++x) {
-      if (seen[place(problem, x, y)] || map[place(problem, x, y)] == unknown)
+  for (int y = 0; y < config.height; ++y)
+    for (int x = 0; x < config.width; ++x) {
+      if (seen[place(config, x, y)] || map[place(config, x, y)] == unknown)
         continue;
       std::vector<std::pair<int, int>> region{{x, y}};
-      seen[place(problem, x, y)] = true;
+      seen[place(config, x, y)] = true;
       for (std::size_t i = 0; i < region.size(); ++i) {
         const auto [px, py] = region[i];
         const std::pair<int, int> around[] = {
             {px - 1, py}, {px + 1, py}, {px, py - 1}, {px, py + 1}};
         for (const auto& [qx, qy] : around)
-          if (inside(problem, qx, qy) && !seen[place(problem, qx, qy)] &&
-              joined(map, place(problem, px, py), place(problem, qx, qy), most_step)) {
-            seen[place(problem, qx, qy)] = true;
+          if (inside(config, qx, qy) && !seen[place(config, qx, qy)] &&
+              joined(map, place(config, px, py), place(config, qx, qy), most_step)) {
+            seen[place(config, qx, qy)] = true;
             region.emplace_back(qx, qy);
           }
       }
       if (region.size() <= static_cast<std::size_t>(size))
         for (const auto& [px, py] : region)
-          result[place(problem, px, py)] = unknown;
+          result[place(config, px, py)] = unknown;
     }
   return result;
 }
 
-Map defined_filling(const Problem& problem, const Map& map) {
+Map defined_filling(const Config& config, const Map& map) {
   Map result = map;
   const auto row_is_empty = [&](int y) {
-    const auto row = map.begin() + static_cast<std::ptrdiff_t>(place(problem, 0, y));
-    return std::all_of(row, row + problem.width, [](std::uint16_t v) { return v == unknown; });
+    const auto row = map.begin() + static_cast<std::ptrdiff_t>(place(config, 0, y));
+    return std::all_of(row, row + config.width, [](std::uint16_t v) { return v == unknown; });
   };
-  for (int y = 0; y < problem.height; ++y)
-    for (int x = 0; x < problem.width; ++x) {
+  for (int y = 0; y < config.height; ++y)
+    for (int x = 0; x < config.width; ++x) {
       int before = x, after = x;
-      while (before >= 0 && map[place(problem, before, y)] == unknown)
+      while (before >= 0 && map[place(config, before, y)] == unknown)
         --before;
-      while (after < problem.width && map[place(problem, after, y)] == unknown)
+      while (after < config.width && map[place(config, after, y)] == unknown)
         ++after;
-      std::uint16_t& number = result[place(problem, x, y)];
-      if (before >= 0 && after < problem.width)
-        number = std::min(map[place(problem, before, y)], map[place(problem, after, y)]);
+      std::uint16_t& number = result[place(config, x, y)];
+      if (before >= 0 && after < config.width)
+        number = std::min(map[place(config, before, y)], map[place(config, after, y)]);
       else if (before >= 0)
-        number = map[place(problem, before, y)];
-      else if (after < problem.width)
-        number = map[place(problem, after, y)];
+        number = map[place(config, before, y)];
+      else if (after < config.width)
+        number = map[place(config, after, y)];
     }
-  for (int y = 0; y < problem.height; ++y) {
+  for (int y = 0; y < config.height; ++y) {
     if (!row_is_empty(y))
       continue;
     int from = y;
     while (from >= 0 && row_is_empty(from))
       --from;
     if (from < 0)
-      for (from = y; from < problem.height && row_is_empty(from);)
+      for (from = y; from < config.height && row_is_empty(from);)
         ++from;
-    if (from < problem.height)
-      for (int x = 0; x < problem.width; ++x)
-        result[place(problem, x, y)] = result[place(problem, x, from)];
+    if (from < config.height)
+      for (int x = 0; x < config.width; ++x)
+        result[place(config, x, y)] = result[place(config, x, from)];
   }
   return result;
 }
 
-Map defined_disparities(const Problem& problem, const Map& map, const DisparityScale& scale) {
+Map defined_disparities(const Config& config, const Map& map, const sgm::DisparityScale& scale) {
   Map result;
   for (const std::uint16_t number : map)
     result.push_back(number == unknown
                          ? scale.invalid
-                         : static_cast<std::uint16_t>(number + problem.minimum * scale.per_pixel));
+                         : static_cast<std::uint16_t>(number + config.minimum * scale.per_pixel));
   return result;
 }
 
-DefinedStereo defined_stereo(const Problem& problem, const SgmParameters& parameters,
+DefinedStereo defined_stereo(const Config& config, const sgm::Parameters& parameters,
                              const Luminances& left, const Luminances& right) {
-  const auto sums = defined_sums(problem, left, defined_census(problem, left),
-                                 defined_census(problem, right), defined_penalties(parameters));
-  DefinedWinners winners = defined_winners(problem, sums, static_cast<float>(parameters.uniqueness),
-                                           parameters.subpixel);
+  const auto sums = defined_sums(config, left, defined_census(config, left),
+                                 defined_census(config, right), defined_penalties(parameters));
+  DefinedWinners winners =
+      defined_winners(config, sums, static_cast<float>(parameters.uniqueness), parameters.subpixel);
   if (parameters.median) {
-    winners.left = defined_median(problem, winners.left);
-    winners.right = defined_median(problem, winners.right);
+    winners.left = defined_median(config, winners.left);
+    winners.right = defined_median(config, winners.right);
   }
-  if (is_libsgm(problem) || parameters.lr_max_diff >= 0)
-    winners.left = defined_check(problem, left, winners.left, winners.right, parameters.subpixel,
+  if (is_libsgm(config) || parameters.lr_max_diff >= 0)
+    winners.left = defined_check(config, left, winners.left, winners.right, parameters.subpixel,
                                  parameters.lr_max_diff);
-  const int per_pixel = is_libsgm(problem) && !parameters.subpixel ? 1 : 16;
+  const int per_pixel = is_libsgm(config) && !parameters.subpixel ? 1 : 16;
   if (parameters.speckle_size > 0)
-    winners.left = defined_without_speckles(problem, winners.left, parameters.speckle_size,
+    winners.left = defined_without_speckles(config, winners.left, parameters.speckle_size,
                                             parameters.speckle_range * per_pixel);
   DefinedStereo result;
   for (std::size_t i = 0; i < winners.left.size(); ++i)
     result.confidence.push_back(winners.left[i] == unknown ? 0 : winners.confidence[i]);
   if (parameters.fill_holes)
-    winners.left = defined_filling(problem, winners.left);
+    winners.left = defined_filling(config, winners.left);
   const auto invalid = static_cast<std::uint16_t>((parameters.minimum - 1) * per_pixel);
-  result.disparities = defined_disparities(problem, winners.left, {per_pixel, invalid});
+  result.disparities = defined_disparities(config, winners.left, {per_pixel, invalid});
   return result;
 }
 
-int defined_gray(const SgmParameters& parameters, std::uint16_t number) {
-  const DisparityScale scale = disparity_scale(parameters);
+int defined_gray(const sgm::Parameters& parameters, std::uint16_t number) {
+  const sgm::DisparityScale scale = sgm::disparity_scale(parameters);
   if (number == scale.invalid)
     return 0;
   const int n = static_cast<std::int16_t>(number) - scale.per_pixel * parameters.minimum;
@@ -351,9 +351,9 @@ int defined_gray(const SgmParameters& parameters, std::uint16_t number) {
   return std::min(255, 1 + (254 * n + whole / 2) / whole);
 }
 
-int defined_depth(const SgmParameters& parameters, const DisparityPictureParameters& picture,
+int defined_depth(const sgm::Parameters& parameters, const sgm::PictureParameters& picture,
                   std::uint16_t number) {
-  const DisparityScale scale = disparity_scale(parameters);
+  const sgm::DisparityScale scale = sgm::disparity_scale(parameters);
   const int v = static_cast<std::int16_t>(number);
   if (number == scale.invalid || v <= 0)
     return 0;

@@ -14,11 +14,11 @@ namespace cudavision::test {
 using Luminances = std::vector<std::uint16_t>;
 using Map = std::vector<std::uint16_t>;
 
-std::vector<std::uint64_t> defined_census(const sgm::Problem& problem, const Luminances& picture);
+std::vector<std::uint64_t> defined_census(const sgm::Config& config, const Luminances& picture);
 
-sgm::Penalties defined_penalties(const SgmParameters& parameters);
+sgm::Penalties defined_penalties(const sgm::Parameters& parameters);
 
-std::vector<std::uint16_t> defined_sums(const sgm::Problem& problem, const Luminances& picture,
+std::vector<std::uint16_t> defined_sums(const sgm::Config& config, const Luminances& picture,
                                         const std::vector<std::uint64_t>& left,
                                         const std::vector<std::uint64_t>& right,
                                         const sgm::Penalties& penalties);
@@ -27,31 +27,32 @@ struct DefinedWinners {
   Map left, right;
   std::vector<std::uint8_t> confidence;
 };
-DefinedWinners defined_winners(const sgm::Problem& problem, const std::vector<std::uint16_t>& sums,
+DefinedWinners defined_winners(const sgm::Config& config, const std::vector<std::uint16_t>& sums,
                                float uniqueness, bool subpixel);
 
-Map defined_median(const sgm::Problem& problem, const Map& map);
+Map defined_median(const sgm::Config& config, const Map& map);
 
-Map defined_check(const sgm::Problem& problem, const Luminances& picture, const Map& left,
+Map defined_check(const sgm::Config& config, const Luminances& picture, const Map& left,
                   const Map& right, bool subpixel, int max_diff);
 
-Map defined_without_speckles(const sgm::Problem& problem, const Map& map, int size, int most_step);
+Map defined_without_speckles(const sgm::Config& config, const Map& map, int size, int most_step);
 
-Map defined_filling(const sgm::Problem& problem, const Map& map);
+Map defined_filling(const sgm::Config& config, const Map& map);
 
 /// As the map leaves the object.
-Map defined_disparities(const sgm::Problem& problem, const Map& map, const DisparityScale& scale);
+Map defined_disparities(const sgm::Config& config, const Map& map,
+                        const sgm::DisparityScale& scale);
 
 struct DefinedStereo {
   Map disparities;
   std::vector<std::uint8_t> confidence;
 };
-DefinedStereo defined_stereo(const sgm::Problem& problem, const SgmParameters& parameters,
+DefinedStereo defined_stereo(const sgm::Config& config, const sgm::Parameters& parameters,
                              const Luminances& left, const Luminances& right);
 
 /// Of a number in a map that left the object.
-int defined_gray(const SgmParameters& parameters, std::uint16_t number);
-int defined_depth(const SgmParameters& parameters, const DisparityPictureParameters& picture,
+int defined_gray(const sgm::Parameters& parameters, std::uint16_t number);
+int defined_depth(const sgm::Parameters& parameters, const sgm::PictureParameters& picture,
                   std::uint16_t number);
 
 }  // namespace cudavision::test

@@ -10,7 +10,7 @@ namespace cudavision::test {
 struct StereoFrames {
   static constexpr std::uint8_t poison = 0xcd;
 
-  StereoFrames(Device& device, const FrameLayout& layout, const SgmParameters& parameters,
+  StereoFrames(Device& device, const FrameLayout& layout, const sgm::Parameters& parameters,
                Content content, std::uint64_t seed = 5)
       : test(plain_sgm_case(layout, parameters, content, seed)),
         input(input_blocks(test)),
@@ -25,10 +25,10 @@ struct StereoFrames {
   View<std::uint8_t> disparity() const { return out(16, test.disparity, disparity_block); }
   View<std::uint8_t> confidence() const { return out(8, test.confidence, confidence_block); }
 
-  void run(SgmStereo& stereo) const { stereo.run(left(), right(), disparity(), confidence()); }
+  void run(sgm::SgmStereo& stereo) const { stereo.run(left(), right(), disparity(), confidence()); }
 
   /// Empty where the results are those of the definition.
-  std::string difference_from(const SgmParameters& parameters) const {
+  std::string difference_from(const sgm::Parameters& parameters) const {
     SgmCase wanted = test;
     wanted.parameters = parameters;
     return difference(test, defined_blocks(wanted, input, poison),
@@ -50,8 +50,8 @@ struct StereoFrames {
   }
 };
 
-inline SgmParameters few_disparities() {
-  SgmParameters parameters;
+inline sgm::Parameters few_disparities() {
+  sgm::Parameters parameters;
   parameters.disparities = 32;
   return parameters;
 }

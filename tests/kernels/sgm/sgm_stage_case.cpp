@@ -14,20 +14,20 @@
 namespace cudavision::test {
 namespace {
 
-using sgm::Problem;
+using sgm::Config;
 
 constexpr int max_volume = 1 << 19;
 constexpr std::size_t guard = 256;  // numbers around each output: these stay aligned as they were
 
-std::uint64_t feature_mask(const Problem& problem) {
-  return (std::uint64_t{1} << census_bits(problem.census)) - 1;
+std::uint64_t feature_mask(const Config& config) {
+  return (std::uint64_t{1} << sgm::census_bits(config.census)) - 1;
 }
 
 /// The right features are those of the left, moved, with some bits turned over.
 void make_features(SgmStageCase& test, Random& random) {
-  const std::uint64_t mask = feature_mask(test.problem);
+  const std::uint64_t mask = feature_mask(test.config);
   const bool alike = random.one_in(2), flat = random.one_in(8);
-  const auto pixels = static_cast<std::size_t>(test.problem.pixels());
+  const auto pixels = static_cast<std::size_t>(test.config.pixels());
   for (std::size_t i = 0; i < pixels; ++i) {
     test.left_features.push_back(flat ? mask * (i % 3 == 0) : random.next() & mask);
     const std::uint64_t noise = random.next() & random.next() & random.next() & mask;
@@ -37,7 +37,7 @@ void make_features(SgmStageCase& test, Random& random) {
 }
 
 void make_penalties(SgmStageCase& test, Random& random) {
-  const int largest = 255 - census_bits(test.problem.census);
+  const int largest = 255 - sgm::census_bits(test.config.census);
   test.penalties.p1 = random.one_in(4) ? 1 : random.between(1, largest - 1);
   for (std::uint8_t& p2 : test.penalties.p2)
     p2 = static_cast<std::uint8_t>(
@@ -48,21 +48,21 @@ void make_penalties(SgmStageCase& test, Random& random) {
 void make_sums(SgmStageCase& test, Random& random) {
   constexpr int levels[] = {1, 2, 4, 30, 255, 2041};
   const int most = levels[random.between(0, 5)] - 1;
-  const auto count = static_cast<std::size_t>(test.problem.pixels()) *
-                     static_cast<std::size_t>(test.problem.disparities);
+  const auto count = static_cast<std::size_t>(test.config.pixels()) *
+                     static_cast<std::size_t>(test.config.disparities);
   for (std::size_t i = 0; i < count; ++i)
     test.sums.push_back(static_cast<std::uint16_t>(random.between(0, most)));
 }
 
 /// Patches of numbers that differ little, with holes.
-Map random_map(const Problem& problem, int levels, Random& random) {
+Map random_map(const Config& config, int levels, Random& random) {
   const int holes = random.one_in(4) ? 1 : 1 << random.between(1, 6);
   const bool rough = random.one_in(4);
   const std::uint64_t seed = random.next();
   Map map;
-  for (int y = 0; y < problem.height; ++y) {
+  for (int y = 0; y < config.height; ++y) {
     const bool empty_row = random.one_in(8);
-    for (int x = 0; x < problem.width; ++x) {
+    for (int x = 0; x < config.width; ++x) {
       const auto patch = static_cast<std::uint64_t>(x / 9 + 10000 * (y / 5));
       Random patches(mixed_seed(seed, patch));
       const int level = rough ? random.between(0, levels - 1) : patches.between(0, levels - 1);
@@ -75,24 +75,24 @@ Map random_map(const Problem& problem, int levels, Random& random) {
 }
 
 void make_maps(SgmStageCase& test, Random& random) {
-  const Problem& problem = test.problem;
-  const bool whole = problem.compatibility != SgmParameters::Compatibility::none && !test.subpixel;
-  const int disparities = random.one_in(2) ? 8 : problem.disparities;
-  test.left = random_map(problem, disparities * (whole ? 1 : 16), random);
-  test.right = random_map(problem, disparities, random);
+  const Config& config = test.config;
+  const bool whole = config.compatibility != sgm::Parameters::Compatibility::none && !test.subpixel;
+  const int disparities = random.one_in(2) ? 8 : config.disparities;
+  test.left = random_map(config, disparities * (whole ? 1 : 16), random);
+  test.right = random_map(config, disparities, random);
   for (const std::uint16_t number : test.left)
     test.confidence.push_back(
         static_cast<std::uint8_t>(number == sgm::unknown ? 99 : random.between(0, 255)));
-  test.max_diff = random.one_in(4) && problem.compatibility != SgmParameters::Compatibility::none
+  test.max_diff = random.one_in(4) && config.compatibility != sgm::Parameters::Compatibility::none
                       ? -1
                       : random.between(0, 5);
-  test.speckle_size = random.log_uniform(static_cast<int>(problem.pixels()) + 1);
+  test.speckle_size = random.log_uniform(static_cast<int>(config.pixels()) + 1);
   test.most_step = random.one_in(4) ? 0 : random.log_uniform(64);
-  SgmParameters parameters;
-  parameters.minimum = problem.minimum;
-  parameters.compatibility = problem.compatibility;
+  sgm::Parameters parameters;
+  parameters.minimum = config.minimum;
+  parameters.compatibility = config.compatibility;
   parameters.subpixel = test.subpixel;
-  test.scale = disparity_scale(parameters);
+  test.scale = sgm::disparity_scale(parameters);
 }
 
 template <class To = std::uint64_t, class Number>
@@ -155,20 +155,20 @@ std::vector<Number> narrowed(const std::vector<std::uint64_t>& numbers) {
   return narrow;
 }
 
-FrameLayout plane_of(const Problem& problem, int bits) {
-  return gray_layout(problem.width, problem.height, bits);
+FrameLayout plane_of(const Config& config, int bits) {
+  return gray_layout(config.width, config.height, bits);
 }
 
 /// A block of bytes in which the rows of a picture are what is wanted, or what is there.
 template <class Number>
-std::vector<std::uint8_t> placed(const Problem& problem, const Placement& placement,
+std::vector<std::uint8_t> placed(const Config& config, const Placement& placement,
                                  const std::vector<Number>& numbers, std::uint8_t poison) {
   std::vector<std::uint8_t> block(placement.bytes, poison);
   const View<std::uint8_t> rows =
-      frame_in(plane_of(problem, 8 * static_cast<int>(sizeof(Number))), placement, block.data())
+      frame_in(plane_of(config, 8 * static_cast<int>(sizeof(Number))), placement, block.data())
           .planes[0];
-  for (int y = 0; y < problem.height; ++y)
-    std::memcpy(rows.row(y), numbers.data() + std::int64_t{y} * problem.width,
+  for (int y = 0; y < config.height; ++y)
+    std::memcpy(rows.row(y), numbers.data() + std::int64_t{y} * config.width,
                 static_cast<std::size_t>(rows.width));
   return block;
 }
@@ -181,7 +181,7 @@ std::vector<std::uint64_t> widened(const std::vector<std::uint8_t>& block) {
 template <class Feature>
 void run_features(Device& device, sgm::Stages& stages, const SgmStageCase& test,
                   const SamplePlane& picture, std::uint8_t poison, SgmStageOutputs& outputs) {
-  const auto pixels = static_cast<std::size_t>(test.problem.pixels());
+  const auto pixels = static_cast<std::size_t>(test.config.pixels());
   const Output<Feature> features(device, pixels, poison);
   stages.census(picture, features.data());
   device.finish();
@@ -190,7 +190,7 @@ void run_features(Device& device, sgm::Stages& stages, const SgmStageCase& test,
   const Input<Feature> left(device, narrowed<Feature>(test.left_features));
   const Input<Feature> right(device, narrowed<Feature>(test.right_features));
   const Output<std::uint16_t> sums(
-      device, pixels * static_cast<std::size_t>(test.problem.disparities), poison);
+      device, pixels * static_cast<std::size_t>(test.config.disparities), poison);
   stages.aggregate(picture, left.data(), right.data(), test.penalties, sums.data());
   device.finish();
   outputs.push_back({"aggregate", sums.numbers()});
@@ -200,7 +200,7 @@ void run_features(Device& device, sgm::Stages& stages, const SgmStageCase& test,
 
 void run_select(Device& device, sgm::Stages& stages, const SgmStageCase& test, std::uint8_t poison,
                 SgmStageOutputs& outputs) {
-  const auto pixels = static_cast<std::size_t>(test.problem.pixels());
+  const auto pixels = static_cast<std::size_t>(test.config.pixels());
   const Input<std::uint16_t> sums(device, test.sums);
   const Output<std::uint16_t> left(device, pixels, poison), right(device, pixels, poison);
   const Output<std::uint8_t> confidence(device, pixels, poison);
@@ -246,7 +246,7 @@ void run_writing(Device& device, sgm::Stages& stages, const SgmStageCase& test, 
                          const auto& work) {
     const DeviceBlock<std::uint8_t> block(device,
                                           std::vector<std::uint8_t>(placement.bytes, poison));
-    work(frame_in(plane_of(test.problem, bits), placement, block.data()).planes[0]);
+    work(frame_in(plane_of(test.config, bits), placement, block.data()).planes[0]);
     device.finish();
     outputs.push_back({stage, widened(block.values())});
   };
@@ -263,7 +263,7 @@ void run_writing(Device& device, sgm::Stages& stages, const SgmStageCase& test, 
 
 SgmStageCase make_sgm_stage_case(std::uint64_t seed, int number, int max_pixels) {
   Random random(mixed_seed(seed ^ 0x57a9e5, static_cast<std::uint64_t>(number)));
-  const SgmParameters parameters = random_sgm_parameters(random);
+  const sgm::Parameters parameters = random_sgm_parameters(random);
   const auto [width, height] =
       random_picture_size(random, std::clamp(max_volume / parameters.disparities, 1, max_pixels));
   constexpr int depths[][2] = {{8, 0}, {8, 0}, {10, 0}, {10, 6}, {12, 4}, {12, 0}, {16, 0}, {9, 1}};
@@ -272,7 +272,7 @@ SgmStageCase make_sgm_stage_case(std::uint64_t seed, int number, int max_pixels)
   SgmStageCase test;
   test.title = "stage case " + std::to_string(number);
   test.layout = gray_layout(width, height, bits, shift);
-  test.problem = sgm::problem_of(test.layout, parameters);
+  test.config = sgm::config_of(test.layout, parameters);
   test.placement = random_placement(test.layout, random);
   test.picture.assign(test.placement.bytes, 0x5a);
   paint(test.layout, frame_in(test.layout, test.placement, test.picture.data()),
@@ -285,18 +285,18 @@ SgmStageCase make_sgm_stage_case(std::uint64_t seed, int number, int max_pixels)
   make_penalties(test, random);
   make_sums(test, random);
   make_maps(test, random);
-  test.disparity_placement = random_placement(plane_of(test.problem, 16), random);
-  test.confidence_placement = random_placement(plane_of(test.problem, 8), random);
+  test.disparity_placement = random_placement(plane_of(test.config, 16), random);
+  test.confidence_placement = random_placement(plane_of(test.config, 8), random);
   return test;
 }
 
 std::string describe(const SgmStageCase& test) {
-  const Problem& p = test.problem;
+  const Config& p = test.config;
   return test.title + ": " + std::to_string(p.width) + "×" + std::to_string(p.height) + ", " +
          std::to_string(p.bits) + " bits, " + std::to_string(p.disparities) + " disparities from " +
          std::to_string(p.minimum) + ", " + std::to_string(p.paths) + " paths, census of " +
-         std::to_string(census_bits(p.census)) + " bits" +
-         (p.compatibility == SgmParameters::Compatibility::libsgm ? " as libSGM" : "") +
+         std::to_string(sgm::census_bits(p.census)) + " bits" +
+         (p.compatibility == sgm::Parameters::Compatibility::libsgm ? " as libSGM" : "") +
          (test.subpixel ? ", subpixel" : "") + ", uniqueness " + std::to_string(test.uniqueness) +
          ", p1 " + std::to_string(test.penalties.p1) + ", lr " + std::to_string(test.max_diff) +
          ", speckles of " + std::to_string(test.speckle_size) + " within " +
@@ -304,49 +304,49 @@ std::string describe(const SgmStageCase& test) {
 }
 
 SgmStageOutputs defined_stages(const SgmStageCase& test, std::uint8_t poison) {
-  const Problem& problem = test.problem;
+  const Config& config = test.config;
   const Luminances picture =
       DefinedLuminance(test.layout, frame_in(test.layout, test.placement, test.picture.data()))
           .values;
   const auto word = repeated<std::uint16_t>(poison);
   SgmStageOutputs outputs;
-  const auto features = defined_census(problem, picture);
-  outputs.push_back({"census", problem.feature_bytes() == 8
+  const auto features = defined_census(config, picture);
+  outputs.push_back({"census", config.feature_bytes() == 8
                                    ? guarded(features, repeated<std::uint64_t>(poison))
                                    : guarded(narrowed<std::uint32_t>(features),
                                              repeated<std::uint32_t>(poison))});
-  outputs.push_back({"aggregate", guarded(defined_sums(problem, picture, test.left_features,
+  outputs.push_back({"aggregate", guarded(defined_sums(config, picture, test.left_features,
                                                        test.right_features, test.penalties),
                                           word)});
-  DefinedWinners winners = defined_winners(problem, test.sums, test.uniqueness, test.subpixel);
+  DefinedWinners winners = defined_winners(config, test.sums, test.uniqueness, test.subpixel);
   if (!test.with_confidence)
     std::fill(winners.confidence.begin(), winners.confidence.end(), poison);
   outputs.push_back({"select, left", guarded(winners.left, word)});
   outputs.push_back({"select, right", guarded(winners.right, word)});
   outputs.push_back({"select, confidence", guarded(winners.confidence, poison)});
-  outputs.push_back({"median", guarded(defined_median(problem, test.left), word)});
-  outputs.push_back({"check", guarded(defined_check(problem, picture, test.left, test.right,
+  outputs.push_back({"median", guarded(defined_median(config, test.left), word)});
+  outputs.push_back({"check", guarded(defined_check(config, picture, test.left, test.right,
                                                     test.subpixel, test.max_diff),
                                       word)});
   outputs.push_back(
       {"remove_speckles",
-       guarded(defined_without_speckles(problem, test.left, test.speckle_size, test.most_step),
+       guarded(defined_without_speckles(config, test.left, test.speckle_size, test.most_step),
                word)});
-  outputs.push_back({"fill_holes", guarded(defined_filling(problem, test.left), word)});
+  outputs.push_back({"fill_holes", guarded(defined_filling(config, test.left), word)});
   outputs.push_back(
-      {"write", widened(placed(problem, test.disparity_placement,
-                               defined_disparities(problem, test.left, test.scale), poison))});
+      {"write", widened(placed(config, test.disparity_placement,
+                               defined_disparities(config, test.left, test.scale), poison))});
   std::vector<std::uint8_t> confidence = test.confidence;
   for (std::size_t i = 0; i < confidence.size(); ++i)
     if (test.left[i] == sgm::unknown)
       confidence[i] = 0;
-  outputs.push_back({"write_confidence",
-                     widened(placed(problem, test.confidence_placement, confidence, poison))});
+  outputs.push_back(
+      {"write_confidence", widened(placed(config, test.confidence_placement, confidence, poison))});
   return outputs;
 }
 
 SgmStageOutputs run_stages(Device& device, const SgmStageCase& test, std::uint8_t poison) {
-  const auto stages = sgm::make_stages(device, test.problem);
+  const auto stages = sgm::make_stages(device, test.config);
   const Input<std::uint8_t> block(device, test.picture);
   SamplePlane picture;
   picture.rows = frame_in(test.layout, test.placement, block.data()).planes[0];
@@ -354,7 +354,7 @@ SgmStageOutputs run_stages(Device& device, const SgmStageCase& test, std::uint8_
   picture.bits = test.layout.bits;
   picture.shift = test.layout.shift;
   SgmStageOutputs outputs;
-  if (test.problem.feature_bytes() == 8)
+  if (test.config.feature_bytes() == 8)
     run_features<std::uint64_t>(device, *stages, test, picture, poison, outputs);
   else
     run_features<std::uint32_t>(device, *stages, test, picture, poison, outputs);
@@ -374,13 +374,13 @@ std::string difference(const SgmStageCase& test, const SgmStageOutputs& expected
       continue;
     const auto number = e - wanted.begin() - static_cast<std::ptrdiff_t>(guard);
     const std::int64_t pixel =
-        name == "aggregate" ? number / test.problem.disparities : std::int64_t{number};
+        name == "aggregate" ? number / test.config.disparities : std::int64_t{number};
     const bool in_block = name.rfind("write", 0) == 0;
     return name + ": " +
            (in_block ? "byte " + std::to_string(e - wanted.begin())
                      : "number " + std::to_string(number) + ", which is of pixel (" +
-                           std::to_string(pixel % test.problem.width) + ", " +
-                           std::to_string(pixel / test.problem.width) + "),") +
+                           std::to_string(pixel % test.config.width) + ", " +
+                           std::to_string(pixel / test.config.width) + "),") +
            " must be " + std::to_string(*e) + " and is " + std::to_string(*a);
   }
   return {};

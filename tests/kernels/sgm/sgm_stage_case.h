@@ -16,7 +16,7 @@ namespace cudavision::test {
 /// cases on every machine.
 struct SgmStageCase {
   std::string title;
-  sgm::Problem problem;
+  sgm::Config config;
   FrameLayout layout;  ///< of the picture: one channel
   Placement placement;
   std::vector<std::uint8_t> picture;  ///< the block
@@ -28,7 +28,7 @@ struct SgmStageCase {
   Map left, right;
   std::vector<std::uint8_t> confidence;
   int max_diff = 0, speckle_size = 1, most_step = 0;
-  DisparityScale scale{16, 0};
+  sgm::DisparityScale scale{16, 0};
   Placement disparity_placement, confidence_placement;
 };
 

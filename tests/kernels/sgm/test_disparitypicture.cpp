@@ -14,8 +14,10 @@
 namespace cudavision::test {
 namespace {
 
-using Kind = DisparityPictureParameters::Kind;
-using Compatibility = SgmParameters::Compatibility;
+using namespace sgm;
+
+using Kind = sgm::PictureParameters::Kind;
+using Compatibility = sgm::Parameters::Compatibility;
 
 constexpr std::uint8_t poison = 0xcd;
 constexpr const char* colour_layouts[] = {"RGB",  "BGR",  "RGBx", "BGRx", "xRGB",
@@ -31,7 +33,8 @@ ColorTable random_table(std::uint64_t seed) {
 }
 
 /// All numbers that a run may give, in an order that has nothing to do with their size.
-std::vector<std::uint16_t> numbers_of(const SgmParameters& parameters, int count, Random& random) {
+std::vector<std::uint16_t> numbers_of(const sgm::Parameters& parameters, int count,
+                                      Random& random) {
   const DisparityScale scale = disparity_scale(parameters);
   const int span = scale.per_pixel * (parameters.disparities - 1) + 1;
   std::vector<std::uint16_t> numbers;
@@ -45,7 +48,7 @@ std::vector<std::uint16_t> numbers_of(const SgmParameters& parameters, int count
 
 /// A map and the picture of it, both placed at random.
 struct PictureCase {
-  PictureCase(Kind kind_asked, const FrameLayout& layout_asked, const SgmParameters& sgm,
+  PictureCase(Kind kind_asked, const FrameLayout& layout_asked, const sgm::Parameters& sgm,
               Random& random)
       : kind(kind_asked),
         layout(layout_asked),
@@ -95,12 +98,12 @@ struct PictureCase {
 
   Kind kind;
   FrameLayout layout;
-  SgmParameters parameters;
+  sgm::Parameters parameters;
   FrameLayout map_layout;
   Placement map_placement, placement;
   std::vector<std::uint16_t> numbers;
   ColorTable table;
-  DisparityPictureParameters look;
+  sgm::PictureParameters look;
 
  private:
   void draw(std::uint8_t* row, int x, std::uint16_t number) const {
@@ -123,8 +126,8 @@ struct PictureCase {
   }
 };
 
-SgmParameters random_search(Random& random) {
-  SgmParameters parameters = random_sgm_parameters(random);
+sgm::Parameters random_search(Random& random) {
+  sgm::Parameters parameters = random_sgm_parameters(random);
   if (random.one_in(2))
     parameters.minimum = 0;
   return parameters;
@@ -140,7 +143,7 @@ TEST_P(DisparityPictures, AreTheDefinition) {
     for (int i = 0; i < settings().cases && !HasFailure(); ++i) {
       const auto [width, height] =
           random_picture_size(random, std::min(settings().max_pixels, 20000));
-      const SgmParameters parameters = random_search(random);
+      const sgm::Parameters parameters = random_search(random);
       for (const auto& [kind, layout] :
            {std::pair{Kind::gray, gray_layout(width, height, 8)},
             {Kind::depth, gray_layout(width, height, 16)},
@@ -160,7 +163,7 @@ TEST_P(DisparityPictures, EveryNumberHasItsPicture) {
     for (const int disparities : {32, 64, 1024})
       for (const int minimum : {0, -2047, 2047 - disparities, -31})
         for (const bool whole : {false, true}) {
-          SgmParameters parameters;
+          sgm::Parameters parameters;
           parameters.disparities = disparities;
           parameters.minimum = minimum;
           parameters.subpixel = !whole;
@@ -185,12 +188,12 @@ TEST_P(DisparityPictures, EveryNumberHasItsPicture) {
 }
 
 TEST(DisparityNumbers, KnownOnes) {
-  SgmParameters parameters;
+  sgm::Parameters parameters;
   parameters.disparities = 64;
   EXPECT_EQ(defined_gray(parameters, 0), 1);
   EXPECT_EQ(defined_gray(parameters, 63 * 16), 255);
   EXPECT_EQ(defined_gray(parameters, 65520), 0);
-  DisparityPictureParameters look;
+  sgm::PictureParameters look;
   look.focal_length = 1000;
   look.baseline = 100;
   EXPECT_EQ(defined_depth(parameters, look, 16 * 50), 2000);
@@ -201,7 +204,7 @@ TEST(DisparityNumbers, KnownOnes) {
 
 TEST_P(DisparityPictures, HugeProductsAreTheLargestDepth) {
   on_device([](Device& device) {
-    const SgmParameters parameters = few_disparities();
+    const sgm::Parameters parameters = few_disparities();
     Random random(6);
     PictureCase test(Kind::depth, gray_layout(40, 3, 16), parameters, random);
     test.look.focal_length = test.look.baseline = 1e200;
@@ -218,7 +221,7 @@ TEST_P(DisparityPictures, HugeProductsAreTheLargestDepth) {
 
 TEST_P(DisparityPictures, RefusesWithWords) {
   on_device([](Device& device) {
-    const SgmParameters sgm = few_disparities();
+    const sgm::Parameters sgm = few_disparities();
     const auto expect_refusal = [&](const FrameLayout& layout, Kind kind, const char* words) {
       CUDAVISION_EXPECT_ERROR(DisparityPicture(device, layout, sgm, kind), invalid_argument, words);
     };
@@ -237,7 +240,7 @@ TEST_P(DisparityPictures, RefusesWithWords) {
     FrameLayout cut = layout_named("RGBx", 33, 9);
     cut.planes[0].row_bytes -= 1;
     expect_refusal(cut, Kind::color, "whole pixels");
-    SgmParameters wrong = sgm;
+    sgm::Parameters wrong = sgm;
     wrong.disparities = 33;
     CUDAVISION_EXPECT_ERROR(DisparityPicture(device, gray_layout(33, 9), wrong, Kind::gray),
                             invalid_argument, "num-disparities");
@@ -245,7 +248,7 @@ TEST_P(DisparityPictures, RefusesWithWords) {
 }
 
 TEST_P(DisparityPictures, RefusesParametersAndKeepsTheLastValidSet) {
-  using Look = DisparityPictureParameters;
+  using Look = sgm::PictureParameters;
   struct Refusal {
     const char* words;
     std::function<void(Look&)> spoil;

@@ -14,6 +14,8 @@
 namespace cudavision::test {
 namespace {
 
+using namespace sgm;
+
 constexpr double pi = 3.14159265358979323846;
 
 /// A texture that is known at every place, not only at pixels: waves of all directions, none so
@@ -50,13 +52,13 @@ constexpr int left_margin = 40, margin = 8;
 
 using Truth = std::function<double(int x, int y)>;
 
-SgmParameters few() {
-  SgmParameters parameters;
+sgm::Parameters few() {
+  sgm::Parameters parameters;
   parameters.disparities = 32;
   return parameters;
 }
 
-Map matched(Device& device, const SgmParameters& parameters, const Truth& truth) {
+Map matched(Device& device, const sgm::Parameters& parameters, const Truth& truth) {
   const Texture texture;
   SgmCase test = plain_sgm_case(gray_layout(width, height, 16), parameters, Content::random, 0);
   SgmInput input{std::vector<std::uint8_t>(test.left.bytes),
@@ -77,7 +79,7 @@ Map matched(Device& device, const SgmParameters& parameters, const Truth& truth)
 
 /// How far from the truth, in sixteenths of a pixel.
 struct Errors {
-  Errors(const Map& map, const SgmParameters& parameters, const Truth& truth) {
+  Errors(const Map& map, const sgm::Parameters& parameters, const Truth& truth) {
     const auto invalid = static_cast<std::int16_t>(disparity_scale(parameters).invalid);
     int count = 0;
     for (int y = margin; y < height - margin; ++y)
@@ -118,7 +120,7 @@ TEST_P(SgmAccuracy, FrontalPlanesAreFound) {
 
 TEST_P(SgmAccuracy, MinimumIsCountedIn) {
   on_device([](Device& device) {
-    SgmParameters parameters = few();
+    sgm::Parameters parameters = few();
     parameters.minimum = -12;
     const Truth truth = [](int, int) { return -4.0; };
     const Map map = matched(device, parameters, truth);
@@ -150,7 +152,7 @@ TEST_P(SgmAccuracy, SlantsAreFoundWithinTwoSixteenths) {
 /// Whole pixels are a quarter of a pixel off on average: else the test above would prove nothing.
 TEST_P(SgmAccuracy, WithoutSubpixelSlantsAreSteps) {
   on_device([](Device& device) {
-    SgmParameters parameters = few();
+    sgm::Parameters parameters = few();
     parameters.subpixel = false;
     for (const Truth& truth : slants) {
       const Map map = matched(device, parameters, truth);
@@ -164,22 +166,22 @@ TEST_P(SgmAccuracy, WithoutSubpixelSlantsAreSteps) {
 /// Sums that are parabolas are known to the sixteenth, every one of them.
 TEST_P(SgmAccuracy, ParabolasAreFoundExactly) {
   on_device([](Device& device) {
-    sgm::Problem problem;
-    problem.disparities = 32;
-    problem.height = 1;
-    problem.width = 30 * 16 - 15;  // the vertices that have sums on both sides
+    sgm::Config config;
+    config.disparities = 32;
+    config.height = 1;
+    config.width = 30 * 16 - 15;  // the vertices that have sums on both sides
     std::vector<std::uint16_t> volume;
     Map vertices;
     for (int vertex = 16; vertex <= 30 * 16; ++vertex) {
       vertices.push_back(static_cast<std::uint16_t>(vertex));
-      for (int d = 0; d < problem.disparities; ++d)
+      for (int d = 0; d < config.disparities; ++d)
         volume.push_back(
             static_cast<std::uint16_t>(std::min(2040, 5 + (16 * d - vertex) * (16 * d - vertex))));
     }
     const DeviceBlock<std::uint16_t> sums(device, volume);
     const DeviceBlock<std::uint16_t> left(device, Map(vertices.size()));
     const DeviceBlock<std::uint16_t> right(device, Map(vertices.size()));
-    sgm::make_stages(device, problem)
+    sgm::make_stages(device, config)
         ->select(sums.data(), 1, true, {left.data(), right.data(), nullptr});
     device.finish();
     EXPECT_EQ(left.values(), vertices);

@@ -27,7 +27,9 @@
 namespace cudavision::test {
 namespace {
 
-using Compatibility = SgmParameters::Compatibility;
+using namespace sgm;
+
+using Compatibility = sgm::Parameters::Compatibility;
 
 struct Scene {
   const char* name;
@@ -46,7 +48,7 @@ GrayPicture picture_of(const Scene& scene, const std::string& name) {
                   name + ".png");
 }
 
-Map matched(Device& device, const Scene& scene, const SgmParameters& parameters) {
+Map matched(Device& device, const Scene& scene, const sgm::Parameters& parameters) {
   const GrayPicture left = picture_of(scene, "left"), right = picture_of(scene, "right");
   SgmCase test = plain_sgm_case(gray_layout(left.width, left.height, left.bits), parameters,
                                 Content::random, 0);
@@ -61,12 +63,12 @@ Map matched(Device& device, const Scene& scene, const SgmParameters& parameters)
   return map;
 }
 
-class StereoPairs : public testing::TestWithParam<std::tuple<Backend, Scene>> {
+class StereoPairs : public testing::TestWithParam<std::tuple<DeviceKind, Scene>> {
  protected:
   static void on_device(const std::function<void(Device&, const Scene&)>& body) {
     CUDAVISION_NEEDS_PAIRS();
     const auto& [backend, scene] = GetParam();
-    if (backend == Backend::cpu)
+    if (backend == DeviceKind::cpu)
       return body(*make_cpu_device(), scene);
     CUDAVISION_NEEDS_CUDA();
     CudaTestDevice device;
@@ -81,7 +83,7 @@ TEST_P(StereoPairs, EqualLibsgm) {
       bool subpixel;
     };
     for (const auto& [paths, subpixel] : {Setting{4, false}, Setting{8, true}}) {
-      SgmParameters parameters;
+      sgm::Parameters parameters;
       parameters.compatibility = Compatibility::libsgm;
       parameters.disparities = scene.disparities;
       parameters.paths = paths;
@@ -102,7 +104,7 @@ TEST_P(StereoPairs, EqualLibsgm) {
 
 TEST_P(StereoPairs, AreAsTrueAsTheyWere) {
   on_device([](Device& device, const Scene& scene) {
-    SgmParameters parameters;
+    sgm::Parameters parameters;
     parameters.disparities = scene.disparities;
     parameters.speckle_size = 100;
     const Map holed = matched(device, scene, parameters);
@@ -136,8 +138,8 @@ TEST_P(StereoPairs, AreAsTrueAsTheyWere) {
 INSTANTIATE_TEST_SUITE_P(Devices, StereoPairs,
                          testing::Combine(both_devices(), testing::ValuesIn(scenes)),
                          [](const auto& info) {
-                           return std::string(std::get<0>(info.param) == Backend::cpu ? "Cpu"
-                                                                                      : "Cuda") +
+                           return std::string(std::get<0>(info.param) == DeviceKind::cpu ? "Cpu"
+                                                                                         : "Cuda") +
                                   "_" + std::get<1>(info.param).name;
                          });
 

@@ -10,6 +10,8 @@
 namespace cudavision::test {
 namespace {
 
+using namespace sgm;
+
 constexpr std::uint8_t poison = 0xcd, other_poison = 0x32;
 
 void for_each_case(const std::function<void(const SgmStageCase&)>& check) {
@@ -48,7 +50,7 @@ TEST(SgmStages, CudaEqualsCpu) {
 TEST(SgmPenalties, AreTheFormula) {
   Random random(9);
   for (int i = 0; i < 3000; ++i) {
-    const SgmParameters parameters = random_sgm_parameters(random);
+    const sgm::Parameters parameters = random_sgm_parameters(random);
     const sgm::Penalties ours = sgm::penalties_for(parameters);
     const sgm::Penalties defined = defined_penalties(parameters);
     ASSERT_EQ(ours.p1, defined.p1) << describe(parameters);

@@ -21,7 +21,9 @@
 namespace cudavision::test {
 namespace {
 
-using Parameters = SgmParameters;
+using namespace sgm;
+
+using Parameters = sgm::Parameters;
 using Census = Parameters::Census;
 using Compatibility = Parameters::Compatibility;
 using Change = std::function<void(Parameters&)>;
@@ -269,7 +271,7 @@ class AddressLimit {
 TEST_P(SgmStereoUse, TooLittleMemoryIsSaidInBytes) {
   on_device([](Device& device) {
     const AddressLimit limit;
-    SgmParameters parameters;
+    sgm::Parameters parameters;
     parameters.disparities = 1024;
     CUDAVISION_EXPECT_ERROR(
         SgmStereo(device, gray_layout(65535, 65535), gray_layout(65535, 65535), parameters),

@@ -7,30 +7,32 @@
 #include <thread>
 
 #include "tests/kernels/common/gtest_support.h"
-#include "tests/kernels/common/news.h"
+#include "tests/kernels/common/new_calls.h"
 #include "tests/kernels/common/watched_device.h"
 #include "tests/kernels/sgm/sgm_frames.h"
 
 namespace cudavision::test {
 namespace {
 
-using Census = SgmParameters::Census;
-using Compatibility = SgmParameters::Compatibility;
-using Kind = DisparityPictureParameters::Kind;
+using namespace sgm;
+
+using Census = sgm::Parameters::Census;
+using Compatibility = sgm::Parameters::Compatibility;
+using Kind = sgm::PictureParameters::Kind;
 
 /// Parameters that between them take every way through the stages.
-std::vector<SgmParameters> representatives() {
-  SgmParameters usual = few_disparities();
+std::vector<sgm::Parameters> representatives() {
+  sgm::Parameters usual = few_disparities();
   usual.speckle_size = 20;
   usual.fill_holes = true;
-  SgmParameters libsgm = few_disparities();
+  sgm::Parameters libsgm = few_disparities();
   libsgm.compatibility = Compatibility::libsgm;
   libsgm.subpixel = false;
-  SgmParameters wide = few_disparities();
+  sgm::Parameters wide = few_disparities();
   wide.census = Census::neighbours_9x7;
   wide.disparities = 96;
   wide.minimum = -5;
-  SgmParameters small = few_disparities();
+  sgm::Parameters small = few_disparities();
   small.census = Census::neighbours_5x5;
   small.paths = 4;
   small.median = false;
@@ -46,12 +48,12 @@ class SgmStereoWork : public EitherDevice {
     for (int i = 0; i < 10; ++i)
       work(i);
     device.finish();
-    const int allocations = device.allocations(), news_before = news();
+    const int allocations = device.allocations(), news_before = new_calls();
     for (int i = 0; i < (settings().small ? 10 : 30); ++i)
       work(i);
     device.finish();
     EXPECT_EQ(device.allocations(), allocations);
-    EXPECT_EQ(news(), news_before);
+    EXPECT_EQ(new_calls(), news_before);
   }
 };
 
@@ -61,12 +63,12 @@ TEST_P(SgmStereoWork, NothingIsAllocatedAfterConstruction) {
   on_device([](Device& inner) {
     WatchedDevice device(inner);
     for (const char* name : {"GRAY8", "YUY2", "P010", "RGBA"})
-      for (const SgmParameters& parameters : representatives()) {
+      for (const sgm::Parameters& parameters : representatives()) {
         SCOPED_TRACE(std::string(name) + ", " + describe(parameters));
         const StereoFrames frames(inner, layout_named(name, 80, 30), parameters, Content::natural);
         SgmStereo stereo(device, frames.layout(), frames.layout(), parameters);
         expect_no_allocation(device, [&](int i) {
-          SgmParameters other = parameters;
+          sgm::Parameters other = parameters;
           other.p1 = 2 + i;
           other.uniqueness = 1.0 - 0.01 * i;
           other.lr_max_diff = i % 3 - 1;
@@ -86,7 +88,7 @@ TEST_P(SgmStereoWork, NothingIsAllocatedAfterConstruction) {
 TEST_P(SgmStereoWork, PicturesAllocateNothingAfterConstruction) {
   on_device([](Device& inner) {
     WatchedDevice device(inner);
-    const SgmParameters parameters = few_disparities();
+    const sgm::Parameters parameters = few_disparities();
     const StereoFrames frames(inner, gray_layout(80, 30), parameters, Content::natural);
     for (const auto& [kind, name] :
          {std::pair{Kind::gray, "GRAY8"}, {Kind::color, "RGBA"}, {Kind::depth, "GRAY16"}}) {
@@ -96,7 +98,7 @@ TEST_P(SgmStereoWork, PicturesAllocateNothingAfterConstruction) {
       const DeviceBlock<std::uint8_t> block(inner, std::vector<std::uint8_t>(placement.bytes));
       DisparityPicture picture(device, layout, parameters, kind);
       expect_no_allocation(device, [&](int i) {
-        DisparityPictureParameters look;
+        sgm::PictureParameters look;
         look.kind = kind;
         look.focal_length = look.baseline = 100 + i;
         picture.set_parameters(parameters, look);
@@ -112,7 +114,7 @@ TEST_P(SgmStereoWork, PicturesAllocateNothingAfterConstruction) {
 /// Nothing that a stage leaves in memory reaches what comes after it, nor what was there at first.
 TEST_P(SgmStereoWork, MemoryIsNotReadBeforeItIsWritten) {
   on_device([](Device& inner) {
-    for (const SgmParameters& parameters : representatives())
+    for (const sgm::Parameters& parameters : representatives())
       for (const std::uint8_t filling : {0x00, 0x7f, 0xff}) {
         SCOPED_TRACE(describe(parameters));
         WatchedDevice device(inner);
@@ -139,7 +141,7 @@ TEST_P(SgmStereoWork, MemoryIsNotReadBeforeItIsWritten) {
 
 TEST_P(SgmStereoWork, OperationsOfOneDeviceDoNotDisturbEachOther) {
   on_device([](Device& device) {
-    const std::vector<SgmParameters> sets = representatives();
+    const std::vector<sgm::Parameters> sets = representatives();
     const StereoFrames gray(device, gray_layout(133, 41), sets[0], Content::natural);
     const StereoFrames deep(device, layout_named("P010", 97, 35), sets[2], Content::random);
     SgmStereo first(device, gray.layout(), gray.layout(), sets[0]);
@@ -177,7 +179,7 @@ TEST(SgmStereoCuda, RunOnlyEnqueues) {
   CUDAVISION_NEEDS_CUDA();
   CudaTestDevice device;
   for (const char* name : {"GRAY8", "P010", "RGBA"})
-    for (const SgmParameters& parameters : representatives()) {
+    for (const sgm::Parameters& parameters : representatives()) {
       SCOPED_TRACE(std::string(name) + ", " + describe(parameters));
       const StereoFrames frames(*device, layout_named(name, 101, 43), parameters, Content::natural);
       SgmStereo stereo(*device, frames.layout(), frames.layout(), parameters);
@@ -192,7 +194,7 @@ TEST(SgmStereoCuda, SetParametersDoesNotReachEnqueuedFrames) {
   CUDAVISION_NEEDS_CUDA();
   CudaTestDevice device;
   const auto set = [](int i) {
-    SgmParameters parameters = few_disparities();
+    sgm::Parameters parameters = few_disparities();
     parameters.p1 = 5 + i;
     parameters.p2 = 100 + 5 * i;
     parameters.fill_holes = i % 2 == 0;
@@ -220,7 +222,7 @@ TEST(SgmStereoCuda, EqualBesideABusyKernel) {
   CUDAVISION_NEEDS_PIXELS(640 * 480);
   CudaTestDevice device, neighbour;
   const auto cpu = make_cpu_device();
-  for (const SgmParameters& parameters : representatives()) {
+  for (const sgm::Parameters& parameters : representatives()) {
     SCOPED_TRACE(describe(parameters));
     const SgmCase test = plain_sgm_case(gray_layout(640, 480), parameters, Content::natural, 8);
     const SgmInput input = input_blocks(test);

@@ -48,13 +48,13 @@ class ExchangeOnCard : public testing::Test {
       return result;
     };
     const auto bins = [](std::uint32_t* data) { return View<std::uint32_t>{data, 256, 1, 1024}; };
-    HistogramEqualize(*cpu, layout, {})
+    histequalize::HistogramEqualize(*cpu, layout, {})
         .run(frame(picture.data()), frame(expected.data()), bins(expected_bins.data()));
 
     const DeviceBlock<std::uint8_t> in(*card, picture);
     const DeviceBlock<std::uint8_t> out(*card, actual);
     const DeviceBlock<std::uint32_t> histogram(*card, actual_bins);
-    HistogramEqualize equalize(watched, layout, {});
+    histequalize::HistogramEqualize equalize(watched, layout, {});
     std::uint32_t* state = watched.allocation(Exchange::words * sizeof(std::uint32_t));
     ASSERT_NE(state, nullptr) << "the exchange's state is not where this test looks for it";
 

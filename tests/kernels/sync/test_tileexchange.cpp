@@ -19,6 +19,8 @@
 namespace cudavision::test {
 namespace {
 
+using namespace integral;
+
 template <class Number>
 struct StdAtomics {
   using Word = std::atomic<Number>;
@@ -31,7 +33,7 @@ struct StdAtomics {
   static void wait() { std::this_thread::yield(); }
 };
 
-using Tag = LaunchTag<StdAtomics<std::uint32_t>>;
+using Tag = LaunchEpoch<StdAtomics<std::uint32_t>>;
 
 void delay(Random& random) {
   const int turns = random.between(0, 20);

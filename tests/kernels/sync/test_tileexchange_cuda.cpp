@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// Integral images on the card, in kernels built with CUDAVISION_TEST_DELAYS: waits of random length
-// come before every step of what blocks tell each other, and there is one block per multiprocessor
-// with the smallest tiles, so that most tiles come after others.
+// integral::Integral images on the card, in kernels built with CUDAVISION_TEST_DELAYS: waits of
+// random length come before every step of what blocks tell each other, and there is one block per
+// multiprocessor with the smallest tiles, so that most tiles come after others.
 
 #include <gtest/gtest.h>
 
@@ -56,11 +56,11 @@ class TileExchangeOnCard : public testing::Test {
     };
     const std::size_t entries = static_cast<std::size_t>(width + 1) * (height + 1);
     std::vector<std::uint32_t> expected(entries), actual(entries);
-    Integral(*cpu, layout, {}).run(frame(picture.data()), table(expected.data()));
+    integral::Integral(*cpu, layout, {}).run(frame(picture.data()), table(expected.data()));
 
     const DeviceBlock<std::uint8_t> in(*card, picture);
     const DeviceBlock<std::uint32_t> out(*card, actual);
-    Integral integral(watched, layout, {});
+    integral::Integral integral(watched, layout, {});
     const std::size_t count = grid_of(width, height).words();
     std::uint32_t* words = watched.allocation(count * sizeof(std::uint32_t));
     std::uint32_t* state = watched.allocation(3 * sizeof(std::uint32_t));

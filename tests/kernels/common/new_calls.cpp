@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "tests/kernels/common/news.h"
+#include "tests/kernels/common/new_calls.h"
 
 #include <atomic>
 #include <cstdlib>
@@ -26,7 +26,7 @@ void operator delete(void* memory, std::size_t) noexcept {
 
 namespace cudavision::test {
 
-int news() {
+int new_calls() {
   return calls;
 }
 

@@ -4,6 +4,6 @@
 namespace cudavision::test {
 
 /// Calls of operator new in this program, which is built with news.cpp.
-int news();
+int new_calls();
 
 }  // namespace cudavision::test

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#pragma once
+
+// From stored samples to numbers, on both devices.
+
+#include <cstdint>
+
+#include "cuda/core/view.h"
+
+namespace cudavision {
+
+/// The value of a stored word: samples beyond the format's depth count as its largest value.
+CUDAVISION_HOST_DEVICE inline std::uint32_t sample_value(std::uint32_t word, int shift,
+                                                         std::uint32_t largest) {
+  const std::uint32_t value = word >> shift;
+  return value < largest ? value : largest;
+}
+
+/// sum div 1000 for sum = 299·r + 587·g + 114·b of samples of 8 bits. Divides by 8 and then by 125,
+/// so that the product fits 32 bits: n ≤ 31875 and 67109·125 = 2^23 + 17 make (n·67109) >> 23
+/// exact.
+CUDAVISION_HOST_DEVICE inline std::uint32_t luminance_of_sum(std::uint32_t sum) {
+  return ((sum >> 3) * 67109u) >> 23;
+}
+
+CUDAVISION_HOST_DEVICE inline std::uint32_t luminance(std::uint32_t r, std::uint32_t g,
+                                                      std::uint32_t b) {
+  return luminance_of_sum(299 * r + 587 * g + 114 * b);
+}
+
+}  // namespace cudavision
