@@ -5,7 +5,7 @@
 #include <string>
 
 #include "gst/base/elementerror.h"
-#include "gst/base/filtercaps.h"
+#include "gst/base/caps.h"
 #include "gst/base/filterframes.h"
 #include "gst/base/framemetas.h"
 #include "gst/base/sessionstates.h"

@@ -5,7 +5,7 @@
 
 #include "gst/base/capsfields.h"
 #include "gst/base/elementerror.h"
-#include "gst/base/filtercaps.h"
+#include "gst/base/caps.h"
 #include "gst/integral/tensorcaps.h"
 
 namespace cudavision {

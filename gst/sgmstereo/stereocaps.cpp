@@ -6,7 +6,7 @@
 
 #include "gst/base/capsfields.h"
 #include "gst/base/elementerror.h"
-#include "gst/base/filtercaps.h"
+#include "gst/base/caps.h"
 #include "gst/memory/libgstcuda.h"
 
 namespace cudavision {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "gst/base/filtercaps.h"
+#include "gst/base/caps.h"
 
 #include "cuda/core/device.h"
 #include "gst/base/videoformat.h"
