@@ -145,7 +145,7 @@ State& state_of(gpointer self) {
   return *static_cast<GstCudaGaussBlur*>(self)->state;
 }
 
-const ElementProperties<Settings>* properties = nullptr;  // from class_init on
+const ElementProperties<Settings>* properties = nullptr;  // set by class_init
 
 void set_property(GObject* object, guint id, const GValue* value, GParamSpec* pspec) {
   properties->set(object, id, value, pspec, state_of(object).settings);

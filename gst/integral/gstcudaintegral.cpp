@@ -168,7 +168,7 @@ GstBaseTransformClass* base_class() {
 
 /* Properties and states */
 
-const ElementProperties<IntegralSettings>* properties = nullptr;  // from class_init on
+const ElementProperties<IntegralSettings>* properties = nullptr;  // set by class_init
 
 void set_property(GObject* object, guint id, const GValue* value, GParamSpec* pspec) {
   properties->set(object, id, value, pspec, state_of(object).settings);
