@@ -125,9 +125,7 @@ bool MappedBuffer::take_plane(int plane, guint8* data, gint stride, const GstMap
   if (shape.rows > 1 && std::abs(static_cast<gint64>(stride)) < shape.row_bytes)
     refuse("Rows of " + std::to_string(shape.row_bytes) + " bytes (" + format_.description() +
            ") cannot lie " + std::to_string(stride) +
-           " bytes apart: correct the stride in the "
-           "GstVideoMeta that " +
-           source() + " attaches.");
+           " bytes apart: correct the stride in the GstVideoMeta that " + source() + " attaches.");
   const gint64 start = data - map.data;
   const gint64 last_row = static_cast<gint64>(stride) * (shape.rows - 1);
   const gint64 begin = start + std::min<gint64>(last_row, 0);
