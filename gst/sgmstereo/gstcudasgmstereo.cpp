@@ -55,7 +55,7 @@
 #include "gst/sgmstereo/stereoaggregate.h"
 #include "gst/sgmstereo/stereocaps.h"
 #include "gst/sgmstereo/stereoevents.h"
-#include "gst/sgmstereo/stereopads.h"
+#include "gst/sgmstereo/headframe.h"
 #include "gst/sgmstereo/stereoproperties.h"
 
 GST_DEBUG_CATEGORY_STATIC(cuda_sgm_stereo_debug);

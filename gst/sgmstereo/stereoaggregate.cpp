@@ -8,7 +8,7 @@
 #include "gst/sgmstereo/framepairing.h"
 #include "gst/sgmstereo/stereocaps.h"
 #include "gst/sgmstereo/stereoevents.h"
-#include "gst/sgmstereo/stereopads.h"
+#include "gst/sgmstereo/headframe.h"
 
 namespace cudavision {
 namespace {

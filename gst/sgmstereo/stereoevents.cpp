@@ -4,7 +4,7 @@
 #include "gst/base/elementerror.h"
 #include "gst/sgmstereo/stereoaggregate.h"
 #include "gst/sgmstereo/stereocaps.h"
-#include "gst/sgmstereo/stereopads.h"
+#include "gst/sgmstereo/headframe.h"
 
 namespace cudavision {
 namespace {

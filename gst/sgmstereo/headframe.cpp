@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "gst/sgmstereo/stereopads.h"
+#include "gst/sgmstereo/headframe.h"
 
 namespace cudavision {
 namespace {
