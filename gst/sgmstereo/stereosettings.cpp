@@ -4,13 +4,13 @@
 namespace cudavision {
 namespace {
 
-std::string wrong_with_depth(const StereoSettings& settings) {
+std::string depth_error(const StereoSettings& settings) {
   if (settings.focal_length <= 0 && settings.baseline <= 0)
-    return "output=depth follows from the cameras' focal length and their distance, which are not "
-           "known: set focal-length (in pixels of these frames) and baseline (in mm).";
+    return "output=depth needs the focal length of the cameras and the distance between them: set "
+           "focal-length (in pixels of these frames) and baseline (in mm).";
   if (settings.focal_length <= 0)
-    return "output=depth needs the cameras' focal length: set focal-length, in pixels of these "
-           "frames.";
+    return "output=depth needs the focal length of the cameras: set focal-length, in pixels of "
+           "these frames.";
   if (settings.baseline <= 0)
     return "output=depth needs the distance between the cameras: set baseline, in mm.";
   return {};
@@ -31,10 +31,10 @@ StereoSettings StereoSettings::since_start(const StereoSettings& started) const 
 }
 
 std::string validation_error(const StereoSettings& settings) {
-  const std::string wrong = sgm::wrong_with(sgm_parameters(settings));
-  if (!wrong.empty())
-    return wrong + ".";
-  return settings.output == StereoOutput::depth ? wrong_with_depth(settings) : "";
+  const std::string error = sgm::wrong_with(sgm_parameters(settings));
+  if (!error.empty())
+    return error + ".";
+  return settings.output == StereoOutput::depth ? depth_error(settings) : std::string();
 }
 
 sgm::Parameters sgm_parameters(const StereoSettings& settings) {

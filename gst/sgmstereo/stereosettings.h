@@ -9,13 +9,13 @@
 #include "cuda/sgm/sgmstereo.h"
 #include "gst/sgmstereo/colormaps.h"
 
-/// The properties of cudasgmstereo, and what they mean to its operations.
+/// The values of cudasgmstereo's properties, and what they mean to its operations.
 namespace cudavision {
 
 enum class StereoOutput { disparity, depth, confidence };
 
 struct StereoSettings {
-  // What caps and volumes follow from.
+  // Caps and the operation's memory depend on these: they take effect at the next start.
   StereoOutput output = StereoOutput::disparity;
   GstVideoMultiviewFramePacking frame_packing = GST_VIDEO_MULTIVIEW_FRAME_PACKING_NONE;
   int disparities = 128;
@@ -24,6 +24,7 @@ struct StereoSettings {
   sgm::Parameters::Census census = sgm::Parameters::Census::symmetric_9x7;
   sgm::Parameters::Compatibility compatibility = sgm::Parameters::Compatibility::none;
 
+  // These take effect with the next frame.
   int p1 = 10;
   int p2 = 120;
   bool adaptive_p2 = true;
@@ -40,7 +41,7 @@ struct StereoSettings {
   Colormap colormap = Colormap::turbo;
   gint64 max_skew = -1;
 
-  /// These, but with what caps and volumes follow from as it is in started.
+  /// These settings, except that those which need a restart are taken from started.
   StereoSettings since_start(const StereoSettings& started) const;
 };
 
@@ -49,7 +50,7 @@ std::string validation_error(const StereoSettings& settings);
 
 sgm::Parameters sgm_parameters(const StereoSettings& settings);
 
-/// kind: of the pictures that leave the element.
+/// kind: that of the output pictures.
 sgm::PictureParameters picture_parameters(sgm::PictureParameters::Kind kind,
                                           const StereoSettings& settings);
 

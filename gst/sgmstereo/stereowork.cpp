@@ -1,10 +1,16 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "gst/sgmstereo/stereowork.h"
 
-#include "gst/sgmstereo/stereocaps.h"
-
 namespace cudavision {
 namespace {
+
+// The picture that is made of a map of disparities for these output frames.
+sgm::PictureParameters::Kind picture_kind(StereoOutput output, const FrameFormat& out) {
+  using Kind = sgm::PictureParameters::Kind;
+  if (output == StereoOutput::depth)
+    return Kind::depth;
+  return out.layout.channel_count > 1 ? Kind::color : Kind::gray;
+}
 
 FrameLayout picture_layout(const FramePacking& packing, const FrameFormat& frames) {
   return packing.packed() ? half_layout(packing, frames.layout) : frames.layout;
@@ -73,18 +79,18 @@ void StereoWork::compute(const ConstFrame& left, const ConstFrame& right, const 
 }
 
 void StereoWork::run(GstBuffer* left, GstBuffer* right, GstBuffer* out) {
-  FrameMapper::Input first(left_, left);
+  FrameMapper::Input left_input(left_, left);
   if (packing_.packed()) {
     FrameMapper::Output output(out_, out);
     const FrameLayout& whole = left_.format().layout;
-    compute(half_of(packing_, whole, first.frame(), false),
-            half_of(packing_, whole, first.frame(), true), output.frame());
-    output.complete(first);
+    compute(half_of(packing_, whole, left_input.frame(), false),
+            half_of(packing_, whole, left_input.frame(), true), output.frame());
+    output.complete(left_input);
   } else {
-    FrameMapper::Input second(*right_, right);
+    FrameMapper::Input right_input(*right_, right);
     FrameMapper::Output output(out_, out);
-    compute(first.frame(), second.frame(), output.frame());
-    output.complete(first, second);
+    compute(left_input.frame(), right_input.frame(), output.frame());
+    output.complete(left_input, right_input);
   }
 }
 
