@@ -74,9 +74,9 @@ FramePacking packing_of(const GstVideoInfo& info, GstVideoMultiviewFramePacking 
       GST_VIDEO_MULTIVIEW_FLAGS_RIGHT_FLIPPED | GST_VIDEO_MULTIVIEW_FLAGS_RIGHT_FLOPPED;
   if (flags & mirrored)
     refuse(
-        "cudasgmstereo cannot split packed frames with a half that is upside down or mirrored: "
-        "flip "
-        "that half before this element.");
+        "cudasgmstereo cannot split packed frames if one half is upside down or mirrored: flip "
+        "that "
+        "half before this element.");
   if (flags & GST_VIDEO_MULTIVIEW_FLAGS_MIXED_MONO)
     refuse(
         "cudasgmstereo does not support streams that mix packed frames and single pictures "

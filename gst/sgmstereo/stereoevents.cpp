@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "gst/sgmstereo/stereoevents.h"
 
+#include <memory>
+
 #include "gst/base/elementerror.h"
 #include "gst/sgmstereo/headframe.h"
 #include "gst/sgmstereo/stereonegotiation.h"

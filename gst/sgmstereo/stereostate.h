@@ -53,11 +53,13 @@ struct StereoState {
   std::optional<StereoSettings> started;  ///< the settings at the last start; none before it
   QosState qos;
 
-  // For the streaming thread of sink_left, but for the atomics.
-  std::optional<UnlinkedStream> unlinked;   ///< of sink_right while nothing is linked to it
-  std::atomic<bool> arrived_packed{false};  ///< by the last caps that arrived on sink_left
-  std::atomic<bool> flush_finished{false};  ///< on sink_left, whose next SEGMENT is still to come
+  // Only for the streaming thread of sink_left.
+  std::optional<UnlinkedStream> unlinked;  ///< of sink_right while nothing is linked to it
+
+  // For all threads.
   UnlinkedPadAlarm alarm;
+  std::atomic<bool> arrived_packed{false};  ///< by the last caps that arrived on sink_left
+  std::atomic<bool> flush_finished{false};  ///< on sink_left; its next SEGMENT is still to come
 
   // Only for the aggregating thread.
   FramePacking packing;
@@ -66,8 +68,10 @@ struct StereoState {
   SettingsGuard guard;
   bool discont = true;        ///< the next output does not continue the last one
   bool segment_sent = false;  ///< downstream has the current segment
-  bool eos_sent = false;      ///< before the base class saw EOS; it would lose new src caps now
-  bool renegotiate = false;   ///< once eos_sent is false again
+  /// Downstream has EOS already, while GstAggregator still waits for the other pad. Src caps that
+  /// are negotiated now would be lost.
+  bool eos_sent = false;
+  bool renegotiate = false;  ///< as soon as eos_sent is false again
 };
 
 }  // namespace cudavision
