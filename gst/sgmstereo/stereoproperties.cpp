@@ -72,22 +72,22 @@ void add_search(ElementProperties<Settings>& all) {
   constexpr PropertyChange ready = PropertyChange::when_ready;
   all.add({"output", "Output", "What to compute from each pair of frames", ready},
           &Settings::output, output_type());
-  all.add({"frame-packing", "Frame packing",
-           "How each frame on sink_left holds both pictures, so that sink_right stays unlinked: "
-           "side-by-side or top-bottom (none = as the caps' multiview-mode says; mono, left or "
-           "right = frames are not packed, whatever the caps say; the element refuses all other "
-           "values)",
-           ready},
-          &Settings::frame_packing, GST_TYPE_VIDEO_MULTIVIEW_FRAME_PACKING);
+  all.add(
+      {"frame-packing", "Frame packing",
+       "Packing of frames that hold both pictures, on sink_left alone: side-by-side or top-bottom "
+       "(none = as the caps' multiview-mode says; mono, left, right = not packed, whatever the "
+       "caps say; all other values are refused)",
+       ready},
+      &Settings::frame_packing, GST_TYPE_VIDEO_MULTIVIEW_FRAME_PACKING);
   all.add(
       {"num-disparities", "Number of disparities",
        "Number of disparities to search, a multiple of 32; time and memory grow with it", ready},
       &Settings::disparities, 32, 1024);
-  all.add({"min-disparity", "Minimum disparity",
-           "Smallest disparity to search, in pixels; negative if the optical axes of the cameras "
-           "converge, so that points beyond their crossing have negative disparities",
-           ready},
-          &Settings::minimum, -2047, 2015);
+  all.add(
+      {"min-disparity", "Minimum disparity",
+       "Smallest disparity to search, in pixels; negative for cameras whose optical axes converge",
+       ready},
+      &Settings::minimum, -2047, 2015);
   all.add({"paths", "Paths", "Number of paths along which costs are aggregated: 4 or 8", ready},
           &Settings::paths, 4, 8);
   all.add(
