@@ -66,7 +66,8 @@ GType colormap_type() {
   return type;
 }
 
-/* The properties of StereoSettings */
+/* The properties of StereoSettings. add() cannot deduce the types of the enumerations that it
+ * inherits. */
 
 void add_search(ElementProperties<Settings>& all) {
   constexpr PropertyChange ready = PropertyChange::when_ready;
@@ -90,14 +91,14 @@ void add_search(ElementProperties<Settings>& all) {
       &Settings::minimum, -2047, 2015);
   all.add({"paths", "Paths", "Number of paths along which costs are aggregated: 4 or 8", ready},
           &Settings::paths, 4, 8);
-  all.add(
+  all.add<sgm::Parameters::Census>(
       {"census", "Census", "Census transform that describes the surroundings of a pixel", ready},
       &Settings::census, census_type());
-  all.add({"compatibility", "Compatibility",
-           "Library whose results to reproduce bit for bit, instead of this element's own "
-           "definition",
-           ready},
-          &Settings::compatibility, compatibility_type());
+  all.add<sgm::Parameters::Compatibility>(
+      {"compatibility", "Compatibility",
+       "Library whose results to reproduce bit for bit, instead of this element's own definition",
+       ready},
+      &Settings::compatibility, compatibility_type());
 }
 
 void add_matching(ElementProperties<Settings>& all) {
@@ -180,7 +181,7 @@ DeviceSession::Property session_property(guint id) {
 
 void install_read_only(GObjectClass* klass) {
   constexpr auto flags = static_cast<GParamFlags>(G_PARAM_READABLE | G_PARAM_STATIC_STRINGS);
-  const sgm::DisparityScale scale = sgm::disparity_scale(sgm_parameters({}));
+  const sgm::DisparityScale scale = sgm::disparity_scale(StereoSettings());
   const auto install = [&](ReadOnly property, GParamSpec* spec) {
     g_object_class_install_property(klass, first_read_only_id() + property, spec);
   };
@@ -204,7 +205,7 @@ void install_read_only(GObjectClass* klass) {
 }
 
 sgm::DisparityScale current_scale(gpointer self) {
-  return sgm::disparity_scale(sgm_parameters(stereo_settings(self)));
+  return sgm::disparity_scale(stereo_settings(self));
 }
 
 guint64 current_drops(gpointer self, const StereoInput& input) {

@@ -31,30 +31,10 @@ StereoSettings StereoSettings::since_start(const StereoSettings& started) const 
 }
 
 std::string validation_error(const StereoSettings& settings) {
-  const std::string error = sgm::wrong_with(sgm_parameters(settings));
+  const std::string error = sgm::wrong_with(settings);
   if (!error.empty())
     return error + ".";
   return settings.output == StereoOutput::depth ? depth_error(settings) : std::string();
-}
-
-sgm::Parameters sgm_parameters(const StereoSettings& settings) {
-  sgm::Parameters parameters;
-  parameters.disparities = settings.disparities;
-  parameters.minimum = settings.minimum;
-  parameters.paths = settings.paths;
-  parameters.census = settings.census;
-  parameters.compatibility = settings.compatibility;
-  parameters.p1 = settings.p1;
-  parameters.p2 = settings.p2;
-  parameters.uniqueness = settings.uniqueness;
-  parameters.lr_max_diff = settings.lr_max_diff;
-  parameters.subpixel = settings.subpixel;
-  parameters.median = settings.median;
-  parameters.speckle_size = settings.speckle_size;
-  parameters.speckle_range = settings.speckle_range;
-  parameters.fill_holes = settings.fill_holes;
-  parameters.adaptive_p2 = settings.adaptive_p2;
-  return parameters;
 }
 
 sgm::PictureParameters picture_parameters(sgm::PictureParameters::Kind kind,

@@ -29,7 +29,7 @@ StereoWork::StereoWork(const DeviceSession& session, const FrameFormat& left,
     : device_(session.device()),
       packing_(packing),
       output_(settings.output),
-      sgm_parameters_(sgm_parameters(settings)),
+      sgm_parameters_(settings),
       picture_parameters_(picture_parameters(picture_kind(output_, out), settings)),
       colormap_(settings.colormap),
       left_(device_, session.context(), left),
@@ -53,7 +53,7 @@ StereoWork::StereoWork(const DeviceSession& session, const FrameFormat& left,
 }
 
 void StereoWork::apply(const StereoSettings& settings) {
-  const sgm::Parameters sgm = sgm_parameters(settings);
+  const sgm::Parameters& sgm = settings;
   const sgm::PictureParameters picture = picture_parameters(picture_parameters_.kind, settings);
   const bool sgm_changes = sgm != sgm_parameters_;
   if (sgm_changes)
