@@ -6,7 +6,7 @@
 #include <cstdint>
 
 #include "cuda/core/view.h"
-#include "cuda/sgm/stages.h"
+#include "cuda/sgm/backend.h"
 
 namespace cudavision::sgm {
 

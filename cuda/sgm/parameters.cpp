@@ -2,7 +2,7 @@
 #include <algorithm>
 
 #include "cuda/sgm/sgmstereo.h"
-#include "cuda/sgm/stages.h"
+#include "cuda/sgm/backend.h"
 
 namespace cudavision::sgm {
 namespace {

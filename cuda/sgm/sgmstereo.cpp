@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "cuda/core/layoutcheck.h"
-#include "cuda/sgm/stages.h"
+#include "cuda/sgm/backend.h"
 
 namespace cudavision::sgm {
 namespace {

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "cuda/core/parallel.h"
-#include "cuda/sgm/stages.h"
+#include "cuda/sgm/backend.h"
 
 namespace cudavision::sgm {
 

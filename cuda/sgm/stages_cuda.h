@@ -6,7 +6,7 @@
 
 #include <memory>
 
-#include "cuda/sgm/stages.h"
+#include "cuda/sgm/backend.h"
 
 namespace cudavision::sgm {
 

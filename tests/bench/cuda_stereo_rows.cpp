@@ -2,7 +2,7 @@
 #include <functional>
 #include <stdexcept>
 
-#include "cuda/sgm/stages.h"
+#include "cuda/sgm/backend.h"
 #include "tests/bench/cuda_rows.h"
 #include "tests/bench/graph_timer.h"
 #include "tests/bench/stereo_subjects.h"

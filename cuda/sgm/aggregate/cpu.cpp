@@ -12,8 +12,8 @@
 
 #include "cuda/pixels/sample_math.h"
 #include "cuda/pixels/samples.h"
-#include "cuda/sgm/aggregate/matchingcosts_cpu.h"
-#include "cuda/sgm/aggregate/pathcosts_cpu.h"
+#include "cuda/sgm/aggregate/matching_costs_cpu.h"
+#include "cuda/sgm/aggregate/path_costs_cpu.h"
 #include "cuda/sgm/stages_cpu.h"
 
 namespace cudavision::sgm {

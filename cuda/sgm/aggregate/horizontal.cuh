@@ -8,7 +8,7 @@
 // in a second launch, each finds the other's costs and puts the sums in their place.
 
 #include "cuda/core/cuda_launch.h"
-#include "cuda/sgm/aggregate/horizontalrow.cuh"
+#include "cuda/sgm/aggregate/horizontal_row.cuh"
 
 namespace cudavision::sgm {
 

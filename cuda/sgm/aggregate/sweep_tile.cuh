@@ -5,7 +5,7 @@
 // shared memory.
 
 #include "cuda/core/cuda_launch.h"
-#include "cuda/sgm/aggregate/pathlanes.cuh"
+#include "cuda/sgm/aggregate/path_lanes.cuh"
 
 namespace cudavision::sgm {
 

@@ -5,9 +5,9 @@
 #include <vector>
 
 #include "cuda/sgm/disparitypicture.h"
-#include "cuda/sgm/stages.h"
+#include "cuda/sgm/backend.h"
 
-/// Semi-Global Matching as cuda/sgm/stages.h defines it, written down once more: one pixel after
+/// Semi-Global Matching as cuda/sgm/backend.h defines it, written down once more: one pixel after
 /// the other, nothing clever. Pictures are values from left to right and from top to bottom.
 namespace cudavision::test {
 

@@ -5,7 +5,7 @@
 // what the next steps need while it is busy with the steps before; after that nobody has to ask
 // what lies inside the picture.
 
-#include "cuda/sgm/aggregate/horizontallanes.cuh"
+#include "cuda/sgm/aggregate/horizontal_lanes.cuh"
 
 namespace cudavision::sgm {
 

@@ -9,7 +9,7 @@
 // into sight from one pixel to the next belongs to the first disparity whichever way a path goes,
 // and one piece of code serves both. Only what is written for others to read is turned around.
 
-#include "cuda/sgm/aggregate/pathlanes.cuh"
+#include "cuda/sgm/aggregate/path_lanes.cuh"
 
 namespace cudavision::sgm {
 

@@ -13,7 +13,7 @@
 
 #include <cstdint>
 
-#include "cuda/sgm/stages.h"
+#include "cuda/sgm/backend.h"
 
 namespace cudavision::sgm {
 

@@ -10,7 +10,7 @@
 #include <cstring>
 
 #include "cuda/core/device.h"
-#include "cuda/sgm/stages.h"
+#include "cuda/sgm/backend.h"
 
 namespace cudavision::sgm {
 
