@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
+//
+// The CPU backend of SgmStereo.
+
 #include "cuda/sgm/stages_cpu.h"
 
 namespace cudavision::sgm {
@@ -6,7 +9,7 @@ namespace {
 
 class StagesCpu final : public Stages {
  public:
-  StagesCpu(Device& device, const Config& config)
+  StagesCpu(Device& device, const StageConfig& config)
       : config_(config),
         census_(device, config),
         aggregate_(device, config),
@@ -46,7 +49,7 @@ class StagesCpu final : public Stages {
   void fill_holes(std::uint16_t* map) override { holes_.run(map); }
 
  private:
-  Config config_;
+  StageConfig config_;
   CensusCpu census_;
   AggregateCpu aggregate_;
   SelectCpu select_;
@@ -56,7 +59,7 @@ class StagesCpu final : public Stages {
 
 }  // namespace
 
-std::unique_ptr<Stages> make_stages_cpu(Device& device, const Config& config) {
+std::unique_ptr<Stages> make_stages_cpu(Device& device, const StageConfig& config) {
   return std::make_unique<StagesCpu>(device, config);
 }
 

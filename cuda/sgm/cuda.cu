@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// Semi-Global Matching on CUDA: the stages side by side.
+// The CUDA backend of SgmStereo.
 
+#include "cuda/sgm/aggregate/cuda.h"
 #include "cuda/sgm/stages_cuda.h"
 
 namespace cudavision::sgm {
@@ -9,57 +10,57 @@ namespace {
 
 class StagesCuda final : public Stages {
  public:
-  StagesCuda(Device& device, const Config& config)
+  StagesCuda(Device& device, const StageConfig& config)
       : scratch_(device.allocate(8 * static_cast<std::size_t>(config.pixels()))),
-        census_(make_census_cuda(device, config)),
-        aggregate_(make_aggregate_cuda(device, config, scratch_.data())),
-        select_(make_select_cuda(device, config)),
-        maps_(make_maps_cuda(device, config)),
-        speckles_(make_speckles_cuda(device, config, scratch_.data())),
-        holes_(make_holes_cuda(device, config, scratch_.data())) {}
+        census_(device, config),
+        aggregate_(device, config, scratch_.data()),
+        select_(device, config),
+        maps_(device, config),
+        speckles_(device, config, scratch_.data()),
+        holes_(device, config, scratch_.data()) {}
 
   void census(const SamplePlane& picture, void* features) override {
-    census_->run(picture, features);
+    census_.run(picture, features);
   }
   void aggregate(const SamplePlane& picture, const void* left, const void* right,
                  const Penalties& penalties, std::uint16_t* sums) override {
-    aggregate_->run(picture, left, right, penalties, sums);
+    aggregate_.run(picture, left, right, penalties, sums);
   }
   void select(const std::uint16_t* sums, float uniqueness, bool subpixel,
               const Winners& winners) override {
-    select_->run(sums, uniqueness, subpixel, winners);
+    select_.run(sums, uniqueness, subpixel, winners);
   }
-  void median(const std::uint16_t* from, std::uint16_t* to) override { maps_->median(from, to); }
+  void median(const std::uint16_t* from, std::uint16_t* to) override { maps_.median(from, to); }
   void check(const SamplePlane& picture, const std::uint16_t* right, bool subpixel, int max_diff,
              std::uint16_t* left) override {
-    maps_->check(picture, right, subpixel, max_diff, left);
+    maps_.check(picture, right, subpixel, max_diff, left);
   }
   void remove_speckles(int size, int most_step, std::uint16_t* map) override {
-    speckles_->run(size, most_step, map);
+    speckles_.run(size, most_step, map);
   }
   void write(const std::uint16_t* map, const DisparityScale& scale,
              View<std::uint8_t> disparity) override {
-    maps_->write(map, scale, disparity);
+    maps_.write(map, scale, disparity);
   }
   void write_confidence(const std::uint16_t* map, const std::uint8_t* confidence,
                         View<std::uint8_t> out) override {
-    maps_->write_confidence(map, confidence, out);
+    maps_.write_confidence(map, confidence, out);
   }
-  void fill_holes(std::uint16_t* map) override { holes_->run(map); }
+  void fill_holes(std::uint16_t* map) override { holes_.run(map); }
 
  private:
-  Buffer scratch_;  // of one stage after the other
-  std::unique_ptr<CensusCuda> census_;
-  std::unique_ptr<AggregateCuda> aggregate_;
-  std::unique_ptr<SelectCuda> select_;
-  std::unique_ptr<MapsCuda> maps_;
-  std::unique_ptr<SpecklesCuda> speckles_;
-  std::unique_ptr<HolesCuda> holes_;
+  Buffer scratch_;  // shared by the stages, which run one after the other
+  CensusCuda census_;
+  AggregateCuda aggregate_;
+  SelectCuda select_;
+  MapsCuda maps_;
+  SpecklesCuda speckles_;
+  HolesCuda holes_;
 };
 
 }  // namespace
 
-std::unique_ptr<Stages> make_stages_cuda(Device& device, const Config& config) {
+std::unique_ptr<Stages> make_stages_cuda(Device& device, const StageConfig& config) {
   return std::make_unique<StagesCuda>(device, config);
 }
 

@@ -31,7 +31,7 @@ StereoSettings StereoSettings::since_start(const StereoSettings& started) const 
 }
 
 std::string validation_error(const StereoSettings& settings) {
-  const std::string wrong = sgm::wrong_with(sgm_parameters(settings));
+  const std::string wrong = sgm::validation_error(sgm_parameters(settings));
   if (!wrong.empty())
     return wrong + ".";
   return settings.output == StereoOutput::depth ? wrong_with_depth(settings) : "";
