@@ -66,7 +66,7 @@ struct Parameters : Config {
 };
 
 /// Bits of a census feature; 0 where there is no such census.
-constexpr int census_bits(Config::Census census) noexcept {
+CUDAVISION_HOST_DEVICE constexpr int census_bits(Config::Census census) noexcept {
   switch (census) {
     case Config::Census::symmetric_9x7:
       return 31;
