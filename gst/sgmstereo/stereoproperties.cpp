@@ -30,7 +30,7 @@ GType output_type() {
 }
 
 GType census_type() {
-  using Census = sgm::Parameters::Census;
+  using Census = sgm::Config::Census;
   static const GEnumValue values[] = {
       value(Census::symmetric_9x7, "Compare opposite pixels of a 9x7 window, 31 bits",
             "symmetric-9x7"),
@@ -45,7 +45,7 @@ GType census_type() {
 }
 
 GType compatibility_type() {
-  using Compatibility = sgm::Parameters::Compatibility;
+  using Compatibility = sgm::Config::Compatibility;
   static const GEnumValue values[] = {
       value(Compatibility::none, "This element's own definition", "none"),
       value(Compatibility::libsgm, "The results of libSGM 3.1.0, bit for bit", "libsgm"),
@@ -91,10 +91,10 @@ void add_search(ElementProperties<Settings>& all) {
       &Settings::minimum, -2047, 2015);
   all.add({"paths", "Paths", "Number of paths along which costs are aggregated: 4 or 8", ready},
           &Settings::paths, 4, 8);
-  all.add<sgm::Parameters::Census>(
+  all.add<sgm::Config::Census>(
       {"census", "Census", "Census transform that describes the surroundings of a pixel", ready},
       &Settings::census, census_type());
-  all.add<sgm::Parameters::Compatibility>(
+  all.add<sgm::Config::Compatibility>(
       {"compatibility", "Compatibility",
        "Library whose results to reproduce bit for bit, instead of this element's own definition",
        ready},

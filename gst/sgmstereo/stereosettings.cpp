@@ -20,18 +20,14 @@ std::string depth_error(const StereoSettings& settings) {
 
 StereoSettings StereoSettings::since_start(const StereoSettings& started) const {
   StereoSettings settings = *this;
+  static_cast<sgm::Config&>(settings) = started;
   settings.output = started.output;
   settings.frame_packing = started.frame_packing;
-  settings.disparities = started.disparities;
-  settings.minimum = started.minimum;
-  settings.paths = started.paths;
-  settings.census = started.census;
-  settings.compatibility = started.compatibility;
   return settings;
 }
 
 std::string validation_error(const StereoSettings& settings) {
-  const std::string error = sgm::wrong_with(settings);
+  const std::string error = sgm::validation_error(settings);
   if (!error.empty())
     return error + ".";
   return settings.output == StereoOutput::depth ? depth_error(settings) : std::string();

@@ -16,8 +16,8 @@ enum class StereoOutput { disparity, depth, confidence };
 
 /// The parameters of the matching are members by inheritance, so that each is declared once.
 struct StereoSettings : sgm::Parameters {
-  // Caps depend on these. Like the parameters that an SgmStereo is built for, they take effect at
-  // the next start, all others with the next frame.
+  // Caps depend on these two. Like the members of sgm::Config they take effect at the next start,
+  // all others with the next frame.
   StereoOutput output = StereoOutput::disparity;
   GstVideoMultiviewFramePacking frame_packing = GST_VIDEO_MULTIVIEW_FRAME_PACKING_NONE;
 

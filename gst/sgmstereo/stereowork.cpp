@@ -16,11 +16,6 @@ FrameLayout picture_layout(const FramePacking& packing, const FrameFormat& frame
   return packing.packed() ? half_layout(packing, frames.layout) : frames.layout;
 }
 
-bool same_picture(const sgm::PictureParameters& a, const sgm::PictureParameters& b) {
-  return a.kind == b.kind && a.focal_length == b.focal_length && a.baseline == b.baseline &&
-         a.unit == b.unit;
-}
-
 }  // namespace
 
 StereoWork::StereoWork(const DeviceSession& session, const FrameFormat& left,
@@ -58,7 +53,7 @@ void StereoWork::apply(const StereoSettings& settings) {
   const bool sgm_changes = sgm != sgm_parameters_;
   if (sgm_changes)
     stereo_.set_parameters(sgm);
-  if (picture_ && (sgm_changes || !same_picture(picture, picture_parameters_)))
+  if (picture_ && (sgm_changes || picture != picture_parameters_))
     picture_->set_parameters(sgm, picture);
   if (picture_ && settings.colormap != colormap_)
     picture_->set_colors(color_table(settings.colormap));
