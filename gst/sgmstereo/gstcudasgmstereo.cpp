@@ -56,8 +56,7 @@
 #include "gst/sgmstereo/stereoproperties.h"
 #include "gst/sgmstereo/stereostate.h"
 
-GST_DEBUG_CATEGORY_STATIC(cuda_sgm_stereo_debug);
-#define GST_CAT_DEFAULT cuda_sgm_stereo_debug
+GST_DEBUG_CATEGORY(cuda_sgm_stereo_debug);
 
 using namespace cudavision;
 

@@ -18,6 +18,9 @@
 #include "gst/sgmstereo/stereowork.h"
 #include "gst/sgmstereo/unlinkedpad.h"
 
+GST_DEBUG_CATEGORY_EXTERN(cuda_sgm_stereo_debug);
+#define GST_CAT_DEFAULT cuda_sgm_stereo_debug
+
 namespace cudavision {
 
 /// What the element knows about one of its sink pads.
