@@ -144,6 +144,98 @@ missing=''
   missing="it is not below a folder gstreamer-1.0: '$directory'"
 verdict "meson install puts the plug-in into a GStreamer plug-in folder" "$missing"
 
+strangers=$(python3 - <<'PY'
+import fnmatch, glob, os, re
+pages = ["README.md", *glob.glob("docs/**/*.md", recursive=True),
+         *(page for room in ("cuda", "gst", "tests") for page in glob.glob(room + "/**/README.md", recursive=True))]
+tree = [os.path.join(folder, name)[1:] for folder, folders, files in os.walk(".")
+        if not re.match(r"\./(\.git|build)", folder) for name in [*(one + "/" for one in folders), *files]]
+def exists(name, below="/"):
+    """Whether a path in the tree ends with this name. OPERATION, … and * stand for any name; programs lack .cpp."""
+    name = re.sub(r"(?<![a-zA-Z])[A-Z]{4,}(?![a-zA-Z]|\.md)|…", "*", name)
+    return any(fnmatch.fnmatchcase(path, f"*{below}{name}{end}") for path in tree for end in ("", "/", ".cpp"))
+def anchors(page):
+    titles = re.findall(r"^#+ (.*)", open(page).read(), re.M)
+    return [re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-") for title in titles]
+def linked(page, target):
+    path, _, anchor = target.partition("#")
+    path = os.path.normpath(os.path.join(os.path.dirname(page), path)) if path else page
+    return "://" in target or os.path.exists(path) and (not anchor or anchor in anchors(path))
+strangers = []
+for page in pages:
+    text = open(page).read()
+    strangers += [f"{page}: {target}" for target in re.findall(r"\]\(([^)]+)\)", text) if not linked(page, target)]
+    blocks = r"^ *```.*?^ *```"
+    named = re.findall(r"(?<![\w/.])(?:tests|pipelines|scripts)/[\w/-]+\.(?:sh|py)\b", "".join(re.findall(blocks, text, re.M | re.S)))
+    for span in re.findall(r"`([^`]+)`", re.sub(blocks, "", text, flags=re.M | re.S)):
+        stem, endings = re.fullmatch(r"(.*?)(?:\{([\w,]+)\})?", span.split()[0]).groups()
+        named += [stem + ending for ending in (endings or "").split(",")]
+    paths = r"(cuda|gst|tests|docs|pipelines|scripts)/|.+\.(cpp|h|cu|cuh|sh|py|md|build|txt|map)$"
+    strangers += [f"{page}: {name}" for name in named if re.match(paths, name) and not exists(name)]
+    if page.startswith(("cuda/", "gst/", "tests/")):
+        # Their tables and lists begin with the names of files, often without the ending.
+        for cell in re.findall(r"^(?:\| |\d+\. )(`[^|:\n]+)[|:]", text, re.M):
+            strangers += [f"{page}: {name}" for name in re.findall(r"`([\w/]+)`", cell)
+                          if not exists(name if name.endswith("/") else name + ".*", f"/{os.path.dirname(page)}/")]
+print(", ".join(sorted(set(strangers))) if len(pages) > 10 else f"only {len(pages)} pages were found")
+PY
+) || strangers='the comparison itself fails'
+verdict "every file that README.md, docs/ and the folders' README.md name exists" "$strangers"
+strangers=$(python3 - <<'PY'
+import glob, re
+# Other projects' messages, which the page quotes as well.
+theirs = ("WARNING: erroneous pipeline", "Dependency ", "not negotiated", "could not link")
+def plain(text):
+    return re.sub(r"\s+", " ", text)
+def literals(name):
+    """The strings of a source as the compiler joins them."""
+    text = re.sub(r"^\s*//.*$", "", open(name).read(), flags=re.M)
+    for run in re.findall(r'(?:"(?:[^"\\\n]|\\.)*"\s*)+', text):
+        yield plain("".join(re.findall(r'"((?:[^"\\\n]|\\.)*)"', run)).replace('\\"', '"'))
+code = [literal for room in ("cuda", "gst") for name in glob.glob(room + "/**/*.*", recursive=True)
+        if name.endswith((".cpp", ".h", ".cu")) for literal in literals(name)]
+code += [plain(open(name).read()) for name in ("cuda/nvcc/meson.build", *glob.glob("pipelines/*.sh"))]
+def known(words):
+    """In one string, or at the end of one and the beginning of another that is appended to it."""
+    return any(words in text for text in code) or any(
+        any(text.endswith(words[:i]) for text in code) and any(text.startswith(words[i:]) for text in code)
+        for i in range(1, len(words)))
+page = open("docs/troubleshooting.md").read()
+quotes = re.findall(r"\*\*`([^`]+)`\*\*", page) + re.findall(r'\*"([^*]+)"\*', page)
+for table in re.findall(r"^\| (?:…|message) \| remedy \|\n.*\n((?:\|.*\n)+)", page, re.M):
+    quotes += [message for row in table.splitlines() for message in row.split("|")[1].split(";")]
+strangers = []
+for quote in map(plain, quotes):
+    # What varies stands there as an ellipsis, or as an example of a number.
+    if not quote.startswith(theirs) and not all(
+            known(part) or all(map(known, re.split(r"\d+", part))) for part in map(str.strip, quote.split("…"))):
+        strangers.append(f"\"{quote.strip()}\"")
+print(", ".join(strangers) if len(quotes) > 40 else f"only {len(quotes)} messages were found")
+PY
+) || strangers='the comparison itself fails'
+verdict "docs/troubleshooting.md quotes messages that the code has" "$strangers"
+
+# Within cuda/: operations, then pixels and sync, then core. Within gst/: elements, then base and memory.
+strangers=$(python3 - <<'PY'
+import glob, re
+operation = ["cuda/core/", "cuda/sync/", "cuda/pixels/"]
+element = ["gst/base/", "gst/memory/", "cuda/"]
+# What the files of a folder may include besides each other. Folders that are not named hold an operation or an element.
+allowed = {"cuda/core": [], "cuda/sync": ["cuda/core/"], "cuda/pixels": ["cuda/core/"],
+           "cuda/localstatistics": [*operation, "cuda/integral/"], "cuda/without_cuda.cpp": ["cuda/"],
+           "gst/base": element, "gst/memory": element, "gst/plugin.cpp": ["gst/"]}
+strangers, edges = [], 0
+for name in sorted(glob.glob("cuda/**/*.*", recursive=True) + glob.glob("gst/**/*.*", recursive=True)):
+    if name.endswith((".cpp", ".h", ".cu", ".cuh")):
+        room = "/".join(name.split("/")[:2])
+        may = (room + "/", *allowed.get(room, operation if room.startswith("cuda") else element))
+        included = re.findall(r'^\s*#\s*include\s*"([^"]+)"', open(name).read(), re.M)
+        strangers += [f"{name} includes {other}" for other in included if not other.startswith(may)]
+        edges += len(included)
+print(", ".join(strangers) if edges > 100 else f"only {edges} includes were found")
+PY
+) || strangers='the comparison itself fails'
+verdict "includes point one way" "$strangers"
 found=$(grep -rlE '#include *[<"](gst/|glib|gio/|gobject/)' cuda | tr '\n' ' ')
 verdict "cuda/ includes no GLib or GStreamer header" "$found"
 found=$(grep -rlE '#include *[<"](cuda|cuda_runtime|cuda_runtime_api|device_launch_parameters)\.h' gst | tr '\n' ' ')
