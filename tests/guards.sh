@@ -206,9 +206,8 @@ for table in re.findall(r"^\| (?:…|message) \| remedy \|\n.*\n((?:\|.*\n)+)", 
     quotes += [message for row in table.splitlines() for message in row.split("|")[1].split(";")]
 strangers = []
 for quote in map(plain, quotes):
-    # What varies stands there as an ellipsis, or as an example of a number.
-    if not quote.startswith(theirs) and not all(
-            known(part) or all(map(known, re.split(r"\d+", part))) for part in map(str.strip, quote.split("…"))):
+    # What varies stands there as an ellipsis.
+    if not quote.startswith(theirs) and not all(map(known, map(str.strip, quote.split("…")))):
         strangers.append(f"\"{quote.strip()}\"")
 print(", ".join(strangers) if len(quotes) > 40 else f"only {len(quotes)} messages were found")
 PY
