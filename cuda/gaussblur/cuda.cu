@@ -11,7 +11,7 @@
 #include "cuda/core/tableuploader.h"
 #include "cuda/gaussblur/backend.h"
 #include "cuda/gaussblur/direct.h"
-#include "cuda/gaussblur/pictures.h"
+#include "cuda/gaussblur/planes.h"
 #include "cuda/gaussblur/plan.cuh"
 
 namespace cudavision::gaussblur {

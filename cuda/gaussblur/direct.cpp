@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "cuda/gaussblur/direct.h"
 
-#include "cuda/gaussblur/pictures.h"
+#include "cuda/gaussblur/planes.h"
 
 namespace cudavision::gaussblur {
 namespace {

@@ -9,8 +9,8 @@
 #include <cuda_runtime.h>
 
 #include "cuda/core/cuda_launch.h"
-#include "cuda/gaussblur/cuda.h"
-#include "cuda/gaussblur/kernel.cuh"
+#include "cuda/gaussblur/arguments.h"
+#include "cuda/gaussblur/small.cuh"
 
 namespace cudavision::gaussblur {
 

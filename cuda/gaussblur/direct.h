@@ -3,7 +3,7 @@
 
 #include <optional>
 
-#include "cuda/gaussblur/cuda.h"
+#include "cuda/gaussblur/arguments.h"
 #include "cuda/gaussblur/tables.h"
 
 namespace cudavision::gaussblur {

@@ -8,7 +8,7 @@
 
 #include <cuda_runtime.h>
 
-#include "cuda/gaussblur/kernel.cuh"
+#include "cuda/gaussblur/small.cuh"
 #include "cuda/gaussblur/large_sums.cuh"
 
 namespace cudavision::gaussblur {

@@ -7,7 +7,7 @@
 
 #include <cuda_runtime.h>
 
-#include "cuda/gaussblur/kernel.cuh"
+#include "cuda/gaussblur/small.cuh"
 
 namespace cudavision::gaussblur {
 

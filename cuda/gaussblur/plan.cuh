@@ -7,7 +7,7 @@
 #include <cmath>
 
 #include "cuda/core/cuda_check.h"
-#include "cuda/gaussblur/launch.cuh"
+#include "cuda/gaussblur/kernels.cuh"
 
 namespace cudavision::gaussblur {
 

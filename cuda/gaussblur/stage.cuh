@@ -6,7 +6,7 @@
 
 #include <cuda_runtime.h>
 
-#include "cuda/gaussblur/cuda.h"
+#include "cuda/gaussblur/arguments.h"
 #include "cuda/gaussblur/mma.cuh"
 
 namespace cudavision::gaussblur {

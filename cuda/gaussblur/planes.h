@@ -2,7 +2,7 @@
 #pragma once
 
 #include "cuda/gaussblur/backend.h"
-#include "cuda/gaussblur/cuda.h"
+#include "cuda/gaussblur/arguments.h"
 #include "cuda/gaussblur/tables.h"
 
 namespace cudavision::gaussblur {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "cuda/gaussblur/pictures.h"
+#include "cuda/gaussblur/planes.h"
 
 #include <algorithm>
 
