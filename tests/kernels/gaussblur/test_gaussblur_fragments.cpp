@@ -34,7 +34,7 @@ std::uint64_t coefficient(const GaussKernel& kernel, int distance, std::uint32_t
 
 template <class Depth>
 struct Fragments : testing::Test {
-  using Table = BlurTable<Depth>;
+  using Table = ToeplitzTable<Depth>;
   static constexpr int fraction_bits = 8 * Depth::coefficient_bytes;
 
   Random random{2003};
@@ -54,8 +54,8 @@ struct Fragments : testing::Test {
   void check_rows(const RowKernels& kernels, int slices) {
     std::vector<std::uint32_t> table(Table::row_words(slices));
     make_row_table<Depth>(kernels, slices, table.data());
-    const int lead = window_lead(slices);
-    ASSERT_GE(lead, kernels.reach());
+    const int lead = window_halo(slices);
+    ASSERT_GE(lead, kernels.halo_bytes());
     const std::vector<std::uint8_t> window = bytes(slice_length * slices);
 
     for (int group = 0; group < Depth::groups; ++group)
@@ -86,7 +86,7 @@ struct Fragments : testing::Test {
   void check_columns(const GaussKernel& kernel, int slices) {
     std::vector<std::uint32_t> table(Table::column_words(slices));
     make_column_table<Depth>(kernel, slices, table.data());
-    const int lead = column_lead(slices);
+    const int lead = column_halo(slices);
     ASSERT_GE(lead, kernel.radius());
     const std::vector<std::uint8_t> column = bytes(slice_length * slices);
 
@@ -105,7 +105,7 @@ struct Fragments : testing::Test {
   }
 };
 
-using Depths = testing::Types<BlurDepth<1, 1>, BlurDepth<1, 2>, BlurDepth<2, 2>>;
+using Depths = testing::Types<SampleDepth<1, 1>, SampleDepth<1, 2>, SampleDepth<2, 2>>;
 TYPED_TEST_SUITE(Fragments, Depths);
 
 TYPED_TEST(Fragments, EveryByteOfATileIsSomeLanesOnce) {
@@ -143,7 +143,7 @@ TYPED_TEST(Fragments, RowsAreConvolved) {
       RowKernels kernels;
       kernels.kernel.fill(&kernel);
       kernels.step.fill(channels * TypeParam::sample_bytes);
-      const int fewest = 2 + (kernels.reach() + 7) / 8;
+      const int fewest = 2 + (kernels.halo_bytes() + 7) / 8;
       for (const int slices : {fewest, fewest + 1, fewest + 4})
         this->check_rows(kernels, slices);
     }
@@ -174,8 +174,8 @@ TYPED_TEST(Fragments, ColumnsAreSummed) {
 }
 
 TYPED_TEST(Fragments, FactorsAreTheTablesWords) {
-  using Table = BlurTable<TypeParam>;
-  using Factors = BlurFactors<TypeParam>;
+  using Table = ToeplitzTable<TypeParam>;
+  using Factors = LaneFactors<TypeParam>;
   const GaussKernel kernel(15, 0, this->fraction_bits);
   RowKernels kernels;
   kernels.kernel.fill(&kernel);
@@ -268,7 +268,7 @@ TEST(PixelFragments, ChannelsAreConvolvedAlongBothAxes) {
             for (int t = 0; t < 4; ++t)
               sum += dot(pixel_factor(factors, 4 * (i % 8) + t, first + 2 * k + i / 8),
                          &window[static_cast<std::size_t>(slice_length * k + 4 * t)]);
-          const int centre = column_lead(count) + (along_x ? pixel_of_row(i) : i);
+          const int centre = column_halo(count) + (along_x ? pixel_of_row(i) : i);
           for (int d = -kernel.radius(); d <= kernel.radius(); ++d)
             expected += coefficient(kernel, d, identity_of_pixels) *
                         window[static_cast<std::size_t>(centre + d)];

@@ -81,20 +81,19 @@ TEST_P(GaussBlurUse, RefusesParametersWithWordsAndKeepsTheLastValidSet) {
     Parameters wrong;
   };
   const Refusal refusals[] = {
-      {"GRAY8", "along x; it must be 0 to 127", changed([](Parameters& p) { p.sigma_x = -0.1; })},
-      {"GRAY8", "along y; it must be 0 to 127", changed([](Parameters& p) { p.sigma_y = -1; })},
-      {"GRAY8", "along x; it must be 0 to 127", changed([](Parameters& p) { p.sigma_x = 127.1; })},
-      {"GRAY8", "along y; it must be 0 to 127",
-       changed([=](Parameters& p) { p.sigma_y = infinity; })},
-      {"GRAY8", "along x; it must be 0 to 127",
-       changed([](Parameters& p) { p.sigma_x = std::nan(""); })},
-      {"GRAY8", "kernel of 2 samples along x; it must be an odd number up to 1023",
+      {"GRAY8", "sigma along x is -0.100000; it must be between 0 and 127",
+       changed([](Parameters& p) { p.sigma_x = -0.1; })},
+      {"GRAY8", "sigma along y is", changed([](Parameters& p) { p.sigma_y = -1; })},
+      {"GRAY8", "sigma along x is", changed([](Parameters& p) { p.sigma_x = 127.1; })},
+      {"GRAY8", "sigma along y is", changed([=](Parameters& p) { p.sigma_y = infinity; })},
+      {"GRAY8", "sigma along x is", changed([](Parameters& p) { p.sigma_x = std::nan(""); })},
+      {"GRAY8", "size along x is 2; it must be an odd number between 1 and 1023, or 0",
        changed([](Parameters& p) { p.size_x = 2; })},
-      {"GRAY8", "kernel of -1 samples along x", changed([](Parameters& p) { p.size_x = -1; })},
-      {"GRAY8", "kernel of 1022 samples along y", changed([](Parameters& p) { p.size_y = 1022; })},
-      {"GRAY8", "kernel of 1025 samples along y", changed([](Parameters& p) { p.size_y = 1025; })},
-      {"RGB", "border of value 256 around samples of 8 bits", beyond(2, 256)},
-      {"P010", "border of value 1024 around samples of 10 bits", beyond(0, 1024)},
+      {"GRAY8", "size along x is -1;", changed([](Parameters& p) { p.size_x = -1; })},
+      {"GRAY8", "size along y is 1022;", changed([](Parameters& p) { p.size_y = 1022; })},
+      {"GRAY8", "size along y is 1025;", changed([](Parameters& p) { p.size_y = 1025; })},
+      {"RGB", "value of channel 2 is 256; samples of 8 bits are at most 255", beyond(2, 256)},
+      {"P010", "value of channel 0 is 1024; samples of 10 bits are at most 1023", beyond(0, 1024)},
   };
   on_device([&](Device& device) {
     for (const Refusal& refusal : refusals) {
