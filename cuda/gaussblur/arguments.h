@@ -97,24 +97,4 @@ struct Arguments {
   std::uint8_t* scratch = nullptr;  ///< of all blocks, where shared memory has no room
 };
 
-/// A part of a plane, the work of a block or of a warp: tiles side by side and below each other.
-struct WorkItem {
-  int plane;
-  int x;      ///< the first byte in each row
-  int begin;  ///< rows
-  int end;
-
-  /// width: of every item, in bytes.
-  CUDAVISION_HOST_DEVICE WorkItem(const Arguments& a, int number, int width) : plane(0) {
-    while (plane + 1 < a.plane_count && number >= a.planes[plane + 1].first_item)
-      ++plane;
-    const Plane& p = a.planes[plane];
-    const int within = number - p.first_item;
-    const int below = within / p.strips;
-    x = (within - below * p.strips) * width;
-    begin = below * a.item_rows;
-    end = begin + a.item_rows < p.rows ? begin + a.item_rows : p.rows;
-  }
-};
-
 }  // namespace cudavision::gaussblur

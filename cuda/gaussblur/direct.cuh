@@ -10,6 +10,7 @@
 
 #include "cuda/core/cuda_launch.h"
 #include "cuda/gaussblur/arguments.h"
+#include "cuda/gaussblur/work_item.cuh"
 
 namespace cudavision::gaussblur {
 

@@ -15,6 +15,7 @@
 #include "cuda/gaussblur/large_stage.cuh"
 #include "cuda/gaussblur/mma.cuh"
 #include "cuda/gaussblur/store.cuh"
+#include "cuda/gaussblur/work_item.cuh"
 
 namespace cudavision::gaussblur {
 

@@ -13,6 +13,7 @@
 #include "cuda/gaussblur/small_stage.cuh"
 #include "cuda/gaussblur/store.cuh"
 #include "cuda/gaussblur/tables.h"
+#include "cuda/gaussblur/work_item.cuh"
 
 namespace cudavision::gaussblur {
 
