@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// What the GPU's kernel for few taps is told of a plane: multiplied and put together here as its
-// threads do it, against sums taken in the plain way.
+// How a plane is described to the GPU's direct kernel: multiplied and put together here as its
+// threads do it, and compared with sums taken in the plain way.
 
 #include <gtest/gtest.h>
 
@@ -20,26 +20,26 @@ constexpr Border borders[] = {Border::reflect_101, Border::replicate, Border::re
                               Border::constant};
 constexpr int fraction_bits = 8;
 
-/// A plane of one kind of samples, blurred alike.
+/// A plane whose samples have one step and are blurred alike.
 struct UniformPlane {
-  Plane picture;
+  Plane plane;
   RowKernels along_x;
 
   UniformPlane(int step, int width, int rows, const GaussKernel& x) {
     for (int phase = 0; phase < 4; ++phase) {
-      picture.grids[phase] = {step, width};
+      plane.grids[phase] = {step, width};
       along_x.kernel[phase] = &x;
       along_x.step[phase] = step;
       if (x.identity())
-        picture.row_identity |= 1 << phase;
+        plane.row_identity |= 1 << phase;
     }
-    picture.rows = rows;
-    picture.row_bytes = picture.inner_bytes = step * width;
-    picture.period = step;
-    picture.row_radius = along_x.halo_bytes();
+    plane.rows = rows;
+    plane.row_bytes = plane.inner_bytes = step * width;
+    plane.period = step;
+    plane.row_radius = along_x.halo_bytes();
   }
   std::optional<DirectPlane> described(Border border, const GaussKernel& y) const {
-    return describe_direct(picture, border, along_x, y);
+    return describe_direct(plane, border, along_x, y);
   }
 };
 
@@ -54,7 +54,7 @@ std::uint32_t word_at(const std::vector<std::uint8_t>& row, int position) {
   return word;
 }
 
-/// As __byte_perm() does it.
+/// What __byte_perm() computes.
 std::uint32_t permuted(std::uint32_t first, std::uint32_t second, std::uint32_t selector) {
   const std::uint64_t bytes = first | static_cast<std::uint64_t>(second) << 32;
   std::uint32_t word = 0;
@@ -70,7 +70,7 @@ std::uint32_t dot(std::uint32_t left, std::uint32_t right) {
   return sum;
 }
 
-/// The sums along x of a whole row, by the words and factors that the threads have.
+/// The sums along x of a whole row, from the words and factors that the threads use.
 std::vector<std::uint32_t> sums_by_words(const DirectPlane& direct,
                                          const std::vector<std::uint8_t>& row) {
   const int bytes = static_cast<int>(row.size());
@@ -84,7 +84,7 @@ std::vector<std::uint32_t> sums_by_words(const DirectPlane& direct,
     for (std::size_t w = 0; w < 3; ++w) {
       const std::uint32_t factors = direct.row_factors[i % 4][w];
       sums.back() += dot(words[i / 4 + w], factors);
-      // Products that are left out unless the plane is `wide`.
+      // The kernel skips these products unless the plane is `wide`.
       if (!direct.wide && w == (i % 4 < 2 ? 2u : 0u)) {
         EXPECT_EQ(factors, 0u) << "byte " << i;
       }
@@ -103,7 +103,7 @@ std::uint32_t plain_sum(const std::vector<std::uint8_t>& row, int step, Border b
   return sum;
 }
 
-/// Which samples of how many bytes a kernel may reach.
+/// A distance between samples, in bytes, and a kernel size that the direct kernel supports for it.
 struct Shape {
   int step, size;
 };
@@ -129,7 +129,7 @@ TEST(DirectPlane, SumsOfRowsAreThePlainOnes) {
       }
 }
 
-TEST(DirectPlane, FactorsOfTwoRowsAreTheColumnsCoefficients) {
+TEST(DirectPlane, FactorsOfRowPairsAreTheCoefficientsAlongY) {
   const GaussKernel x = kernel(5);
   for (const int size : {3, 5}) {
     const GaussKernel y = kernel(size);
@@ -159,14 +159,14 @@ TEST(DirectPlane, RowsBeyondAreTheBorders) {
         EXPECT_EQ((rows - 1 + d) * beyond.factor + beyond.below,
                   border_index(rows - 1 + d, rows, border));
       }
-      // A thread may ask for one row more.
+      // A thread may read one row more.
       const int after = (rows + DirectPlane::max_radius) * beyond.factor + beyond.below;
       EXPECT_GE(after, 0);
       EXPECT_LT(after, rows);
     }
 }
 
-TEST(DirectPlane, LeavesWhatItCannotDoToOthers) {
+TEST(DirectPlane, RefusesPlanesThatItCannotBlur) {
   const GaussKernel few = kernel(5), many = kernel(11), none(1, 0, fraction_bits);
   const auto possible = [](const UniformPlane& plane, Border border, const GaussKernel& y) {
     return plane.described(border, y).has_value();
@@ -186,11 +186,11 @@ TEST(DirectPlane, LeavesWhatItCannotDoToOthers) {
   EXPECT_FALSE(possible(UniformPlane(1, 63, 48, few), Border::reflect_101, few)) << "half a thread";
   EXPECT_FALSE(possible(UniformPlane(1, 64, 3, few), Border::reflect_101, few)) << "mirrored twice";
   UniformPlane copied = good, ragged = good, mixed = good;
-  copied.picture.copied = 1;
+  copied.plane.copied = 1;
   EXPECT_FALSE(possible(copied, Border::reflect_101, few)) << "bytes that are not blurred";
-  ragged.picture.inner_bytes -= 1;
+  ragged.plane.inner_bytes -= 1;
   EXPECT_FALSE(possible(ragged, Border::reflect_101, few)) << "bytes behind the samples";
-  mixed.picture.grids[1].step = 2;
+  mixed.plane.grids[1].step = 2;
   EXPECT_FALSE(possible(mixed, Border::reflect_101, few)) << "steps that differ";
 }
 
