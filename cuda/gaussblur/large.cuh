@@ -267,7 +267,7 @@ __device__ inline void blur_item(const Arguments& a, const WorkItem& item, std::
     const SharedAddress staged = stages + i % large_stages * memory.stage;
     load(i + large_stages - 1);
     if (edges.any()) {
-      edges.add(plane, a.border, part_at(part), part, staged, pitch, first_row + step * large_rows);
+      edges.pad(plane, a.border, part_at(part), part, staged, pitch, first_row + step * large_rows);
       __syncthreads();
     }
 

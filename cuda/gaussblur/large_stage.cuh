@@ -112,14 +112,14 @@ class LargeEdges {
   __device__ bool any() const { return any_; }
 
   /// Completes a stage that has arrived and holds the rows from y on.
-  __device__ void add(const Plane& plane, Border border, const StagedPart& part, int number,
+  __device__ void pad(const Plane& plane, Border border, const StagedPart& part, int number,
                       SharedAddress stage, int pitch, int y) const {
     const int warp = threadIdx.x / 32, warps = blockDim.x / 32;
     if (!mirrored_) {
       if constexpr (kSlowPath == SlowPath::called)
-        call_add_edges(plane, border, part, stage, pitch, y, large_rows, warp, warps);
+        call_pad_edges(plane, border, part, stage, pitch, y, large_rows, warp, warps);
       else
-        add_edges(plane, border, part, stage, pitch, y, large_rows, warp, warps);
+        pad_edges(plane, border, part, stage, pitch, y, large_rows, warp, warps);
       return;
     }
     // A warp takes 32 neighbouring bytes of every fourth row.

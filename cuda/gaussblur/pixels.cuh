@@ -308,8 +308,8 @@ __global__ void __launch_bounds__(32 * small_warps, pixel_blocks)
   for (int s = 0; s < slices; ++s) {
     wait_for_copies<small_stages - 2>();
     __syncwarp();
-    add_beyond_ends<SlowPath::called>(mirror, plane, a.border, part, stages + stage, pitch,
-                                      first_row + s * tile_rows);
+    pad_stage<SlowPath::called>(mirror, plane, a.border, part, stages + stage, pitch,
+                                first_row + s * tile_rows);
     ring.advance();
     sum_rows(factors, rules, window + stage, pitch, ring);
     if (s >= kColumnSlices - 1) {

@@ -172,8 +172,8 @@ __global__ void __launch_bounds__(32 * small_warps, kBlocks)
   for (int s = 0; s < slices; ++s) {
     wait_for_copies<small_stages - 2>();
     __syncwarp();
-    add_beyond_ends<slow_path>(mirror, plane, a.border, part, stages + stage, pitch,
-                               first_row + s * tile_rows);
+    pad_stage<slow_path>(mirror, plane, a.border, part, stages + stage, pitch,
+                         first_row + s * tile_rows);
     if (s + small_stages - 1 < slices)
       loader.load(next_stage);
     commit_copies();

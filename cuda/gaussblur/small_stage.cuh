@@ -144,13 +144,13 @@ class EdgeMirror {
   __device__ bool any() const {
     return edges_ > 0;
   }
-  /// Whether all sources are in the stage; else add_edges() must take the place of add().
+  /// Whether all sources are in the stage; else pad_edges() must take the place of pad().
   __device__ bool complete() const {
     return complete_;
   }
 
   /// For 16 staged rows.
-  __device__ void add(SharedAddress stage, int pitch) const {
+  __device__ void pad(SharedAddress stage, int pitch) const {
     const int step = 32 >> log_lanes_;
 #pragma unroll
     for (int k = 0; k < lists; ++k)
@@ -178,17 +178,16 @@ class EdgeMirror {
 
 /// Fills in what lies beyond the ends of the 16 rows from row y on, which have arrived in a stage.
 template <SlowPath kSlowPath, int kUnit>
-__device__ inline void add_beyond_ends(const EdgeMirror<kUnit>& mirror, const Plane& plane,
-                                       Border border, const StagedPart& part, SharedAddress stage,
-                                       int pitch, int y) {
+__device__ inline void pad_stage(const EdgeMirror<kUnit>& mirror, const Plane& plane, Border border,
+                                 const StagedPart& part, SharedAddress stage, int pitch, int y) {
   if (!mirror.any())
     return;
   if (mirror.complete())
-    mirror.add(stage, pitch);
+    mirror.pad(stage, pitch);
   else if constexpr (kSlowPath == SlowPath::called)
-    call_add_edges(plane, border, part, stage, pitch, y, tile_rows, 0, 1);
+    call_pad_edges(plane, border, part, stage, pitch, y, tile_rows, 0, 1);
   else
-    add_edges(plane, border, part, stage, pitch, y, tile_rows, 0, 1);
+    pad_edges(plane, border, part, stage, pitch, y, tile_rows, 0, 1);
   __syncwarp();
 }
 

@@ -181,7 +181,7 @@ __device__ inline bool is_needed_chunk(const Plane& plane, int position) {
 enum class SlowPath { called, inlined };
 
 /// Stages a chunk of any row, inside or outside of the plane. Bytes beyond the row's ends are
-/// skipped; add_edges() fills them in.
+/// skipped; pad_edges() fills them in.
 __device__ inline void stage_any_chunk(const Plane& plane, Border border, SharedAddress to, int y,
                                        int position) {
   if (!is_needed_chunk(plane, position))
@@ -215,7 +215,7 @@ __device__ inline __noinline__ void call_stage_any_chunk(const Plane& plane, Bor
 
 /// Fills in the bytes beyond the ends of `count` staged rows that have arrived. Most of them mirror
 /// bytes of the same stage. worker, workers: which warp this is of those that share the rows.
-__device__ inline void add_edges(const Plane& plane, Border border, StagedPart part,
+__device__ inline void pad_edges(const Plane& plane, Border border, StagedPart part,
                                  SharedAddress stage, int pitch, int y, int count, int worker,
                                  int workers) {
   const int edges = part.edge_bytes(plane);
@@ -244,10 +244,10 @@ __device__ inline void add_edges(const Plane& plane, Border border, StagedPart p
   }
 }
 
-__device__ inline __noinline__ void call_add_edges(const Plane& plane, Border border,
+__device__ inline __noinline__ void call_pad_edges(const Plane& plane, Border border,
                                                    StagedPart part, SharedAddress stage, int pitch,
                                                    int y, int count, int worker, int workers) {
-  add_edges(plane, border, part, stage, pitch, y, count, worker, workers);
+  pad_edges(plane, border, part, stage, pitch, y, count, worker, workers);
 }
 
 }  // namespace cudavision::gaussblur
