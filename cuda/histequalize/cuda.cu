@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "cuda/core/cuda_check.h"
-#include "cuda/histequalize/kernel.cuh"
+#include "cuda/histequalize/narrow.cuh"
 
 namespace cudavision::histequalize {
 namespace {

@@ -7,7 +7,7 @@
 
 #include "cuda/core/cuda_check.h"
 #include "cuda/integral/cuda.h"
-#include "cuda/integral/kernel.cuh"
+#include "cuda/integral/upright.cuh"
 
 namespace cudavision::integral {
 namespace {

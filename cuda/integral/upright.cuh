@@ -12,7 +12,7 @@
 
 #include "cuda/core/cuda_launch.h"
 #include "cuda/integral/arithmetic.h"
-#include "cuda/integral/tile.h"
+#include "cuda/integral/quad.h"
 #include "cuda/sync/interblock.cuh"
 #include "cuda/sync/tileexchange.h"
 
