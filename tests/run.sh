@@ -179,6 +179,6 @@ fi
 printf '\n'
 if grep -q 'not proven for this tree' "$results"; then
   shout "GPU half not proven for this tree: tests/gpu/proof.json is missing or was made from other sources." \
-    "What the GPU computes was not checked by this run. README.md, \"On a GPU host\", says how to do it."
+    "What the GPU computes was not checked by this run. docs/testing.md, \"On a GPU host\", says how to do it."
 fi
 python3 tests/tally.py sum "$results"

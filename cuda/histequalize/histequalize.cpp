@@ -27,7 +27,7 @@ void check_parameters(const FrameLayout& layout, const Parameters& parameters) {
   if (rgb && (parameters.low != 0 || parameters.high != largest))
     refuse("RGB is equalised to its full range, 0 to " + std::to_string(largest));
   if (parameters.blend < 0 || parameters.blend > 256)
-    refuse("the blend is " + std::to_string(parameters.blend) + "/256; it must be 0 to 256");
+    refuse("a blend of " + std::to_string(parameters.blend) + "/256 is outside 0 to 256");
 }
 
 void check_bins(const FrameLayout& layout, View<std::uint32_t> bins) {

@@ -20,14 +20,14 @@ constexpr int largest_radius = 65535;
 
 void check_parameters(const Parameters& parameters) {
   if (parameters.radius < 0 || parameters.radius > largest_radius)
-    refuse("the radius is " + std::to_string(parameters.radius) + "; it must be 0 to 65535");
+    refuse("a radius of " + std::to_string(parameters.radius) + " is outside 0 to 65535");
   if (!(parameters.ratio >= 0 && parameters.ratio <= 1))
-    refuse("the ratio is " + std::to_string(parameters.ratio) + "; it must be 0 to 1");
+    refuse("a ratio of " + std::to_string(parameters.ratio) + " is outside 0 to 1");
   if (!(parameters.k >= 0 && parameters.k <= 1))
-    refuse("k is " + std::to_string(parameters.k) + "; it must be 0 to 1");
+    refuse("k = " + std::to_string(parameters.k) + " is outside 0 to 1");
   if (!(parameters.range >= 0 && parameters.range <= 65535))
-    refuse("the range is " + std::to_string(parameters.range) +
-           "; it must be 0 to 65535, where 0 stands for half the range of the samples");
+    refuse("a range of " + std::to_string(parameters.range) +
+           " is outside 0 to 65535, where 0 stands for half the range of the samples");
 }
 
 void check_bits(const FrameLayout& layout, int output_bits, Output output) {
