@@ -23,7 +23,7 @@ constexpr int few_resident = Group::words == 4 ? 2 : 1;
 
 template <class Group, Rows kRows, Action kAction, int kChunks>
 Kernel applying_kernel(std::uint32_t groups_per_thread) {
-  // Ragged rows are rare, so only the small kernel is built for them.
+  // Ragged rows always get the kernel of few, so that it need not be built in two sizes for them.
   constexpr int many = kRows == Rows::ragged ? few_resident<Group> : many_resident<Group>;
   return groups_per_thread > few_resident<Group>
              ? equalize_kernel<Group, kRows, kAction, kChunks, many>
@@ -101,19 +101,19 @@ class CudaBackend final : public Backend {
   void set(const Parameters& parameters) override { parameters_ = parameters; }
 
   void count(const ConstFrame& in, View<std::uint32_t> bins) override {
-    launch(Action::histogram, in, Frame{}, bins);
+    enqueue(Action::histogram, in, Frame{}, bins);
   }
 
   void run(const ConstFrame& in, const Frame& out, View<std::uint32_t> histogram) override {
     const bool each = parameters_.channels == Parameters::Channels::each;
     if (each && histogram)
       count(in, histogram);
-    launch(each ? Action::each : colour_ ? Action::shift : Action::map, in, out, histogram);
+    enqueue(each ? Action::each : colour_ ? Action::shift : Action::map, in, out, histogram);
   }
 
  private:
-  void launch(Action action, const ConstFrame& in, const Frame& out,
-              View<std::uint32_t> histogram) {
+  void enqueue(Action action, const ConstFrame& in, const Frame& out,
+               View<std::uint32_t> histogram) {
     const Picture picture = maker_.make(in, out);
     if (picture.scattered() && action != Action::histogram)
       copy_mixed_planes(in, out);
