@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <tuple>
 
 #include "cuda/core/device.h"
 #include "cuda/core/frame.h"
@@ -53,6 +54,10 @@ struct Parameters {
   int high = 255;
   /// 0 (the input) to 256 (fully equalised): out = in + ((blend·(eq − in) + 128) >> 8).
   int blend = 256;
+
+  auto tie() const noexcept { return std::tie(channels, low, high, blend); }
+  bool operator==(const Parameters& other) const noexcept { return tie() == other.tie(); }
+  bool operator!=(const Parameters& other) const noexcept { return !(*this == other); }
 };
 
 /// Equalises a frame. Luma samples go through the table, and every other byte is copied.

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <tuple>
 
 #include "cuda/core/device.h"
 #include "cuda/core/frame.h"
@@ -42,6 +43,10 @@ struct Parameters {
   /// Leaves out the row Y = 0 and the column X = 0: of W×H entries, entry (x, y) is that of
   /// X = x + 1, Y = y + 1.
   bool same_size = false;
+
+  auto tie() const noexcept { return std::tie(kind, element, same_size); }
+  bool operator==(const Parameters& other) const noexcept { return tie() == other.tie(); }
+  bool operator!=(const Parameters& other) const noexcept { return !(*this == other); }
 };
 
 class Integral {
