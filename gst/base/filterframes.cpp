@@ -43,21 +43,17 @@ void FilterFrames::copy(const ConstFrame& in, const Frame& out) {
 }
 
 void FilterFrames::inspect(GstBuffer* in, const FrameInfo& info) {
-  const FrameMapper::Input input(input_, in);
-  DeviceIdle idle(device_);
+  FrameMapper::Input input(input_, in);
   process(input.frame(), nullptr, info);
-  device_.finish();
-  idle.done();
+  input.complete();
 }
 
 void FilterFrames::compute(GstBuffer* in, GstBuffer* out, FrameWork work, const FrameInfo& info) {
-  // Who takes something else than video tells its size by the buffer's.
+  // Non-video peers take the payload size from the buffer, so trim what a pool gave in excess.
   if (!output_.format().is_video() && gst_buffer_get_size(out) > output_.format().size)
     gst_buffer_set_size(out, static_cast<gssize>(output_.format().size));
-  const FrameMapper::Input input(input_, in);
-  DeviceIdle input_idle(device_);
+  FrameMapper::Input input(input_, in);
   FrameMapper::Output output(output_, out);
-  DeviceIdle output_idle(device_);
   if (work == FrameWork::transform) {
     process(input.frame(), &output.frame(), info);
   } else {
@@ -65,9 +61,7 @@ void FilterFrames::compute(GstBuffer* in, GstBuffer* out, FrameWork work, const 
     if (work == FrameWork::inspect)
       process(input.frame(), nullptr, info);
   }
-  output.complete();
-  output_idle.done();
-  input_idle.done();
+  output.complete(input);
 }
 
 }  // namespace cudavision

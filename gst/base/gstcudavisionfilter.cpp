@@ -4,11 +4,10 @@
 #include <optional>
 #include <string>
 
+#include "gst/base/caps.h"
 #include "gst/base/elementerror.h"
-#include "gst/base/filtercaps.h"
 #include "gst/base/filterframes.h"
 #include "gst/base/framemetas.h"
-#include "gst/base/sessionstates.h"
 #include "gst/memory/allocationquery.h"
 
 GST_DEBUG_CATEGORY_STATIC(cuda_vision_filter_debug);
@@ -83,13 +82,11 @@ void finalize(GObject* object) {
 }
 
 GstStateChangeReturn change_state(GstElement* element, GstStateChange transition) {
-  return change_state_with_session(element, transition, state_of(element).session,
-                                   GST_ELEMENT_CLASS(parent_class));
+  return state_of(element).session.change_state(transition, GST_ELEMENT_CLASS(parent_class));
 }
 
 void set_context(GstElement* element, GstContext* context) {
-  set_context_with_session(element, context, state_of(element).session,
-                           GST_ELEMENT_CLASS(parent_class));
+  state_of(element).session.set_context(context, GST_ELEMENT_CLASS(parent_class));
 }
 
 gboolean start(GstBaseTransform* trans) {
@@ -138,14 +135,14 @@ gboolean stop(GstBaseTransform* trans) {
 GstCaps* transform_caps(GstBaseTransform* trans, GstPadDirection, GstCaps* caps, GstCaps* filter) {
   return post_exceptions(trans, static_cast<GstCaps*>(nullptr), [&] {
     const bool cuda = state_of(trans).session.active_backend() != DeviceKind::cpu;
-    return caps_of_other_side(caps, filter, cuda);
+    return caps_of_other_side(caps, filter, cuda).release();
   });
 }
 
 GstCaps* fixate_caps(GstBaseTransform* trans, GstPadDirection direction, GstCaps* caps,
                      GstCaps* othercaps) {
   if (direction == GST_PAD_SINK)
-    othercaps = choose_memory(othercaps, GST_BASE_TRANSFORM_SRC_PAD(trans));
+    othercaps = choose_memory(Caps(othercaps), GST_BASE_TRANSFORM_SRC_PAD(trans)).release();
   return GST_BASE_TRANSFORM_CLASS(parent_class)->fixate_caps(trans, direction, caps, othercaps);
 }
 
@@ -198,7 +195,7 @@ FrameFormat video_output_format(GstCudaVisionFilter*, const FrameFormat&, const 
 
 gboolean propose_allocation(GstBaseTransform* trans, GstQuery*, GstQuery* query) {
   return post_exceptions(
-      trans, FALSE, [&]() -> gboolean { return propose_frames(query, state_of(trans).session); });
+      trans, FALSE, [&]() -> gboolean { return propose_pool(query, state_of(trans).session); });
 }
 
 gboolean decide_allocation(GstBaseTransform* trans, GstQuery* query) {
@@ -208,14 +205,15 @@ gboolean decide_allocation(GstBaseTransform* trans, GstQuery* query) {
       return FALSE;
     state.frames->allow_padding(
         gst_query_find_allocation_meta(query, GST_VIDEO_META_API_TYPE, nullptr));
-    decide_frames(query, state.session, state.frames->out());
+    decide_pool(query, state.session, state.frames->out());
     return TRUE;
   });
 }
 
 gboolean query(GstBaseTransform* trans, GstPadDirection direction, GstQuery* query) {
   return post_exceptions(trans, FALSE, [&]() -> gboolean {
-    if (GST_QUERY_TYPE(query) == GST_QUERY_CONTEXT && state_of(trans).session.answer(query))
+    if (GST_QUERY_TYPE(query) == GST_QUERY_CONTEXT &&
+        state_of(trans).session.handle_context_query(query))
       return TRUE;
     return GST_BASE_TRANSFORM_CLASS(parent_class)->query(trans, direction, query);
   });
@@ -369,10 +367,9 @@ DeviceSession& gst_cuda_vision_filter_session(GstCudaVisionFilter* self) {
 
 void gst_cuda_vision_filter_class_add_video_templates(GstCudaVisionFilterClass* klass) {
   GstElementClass* element_class = GST_ELEMENT_CLASS(klass);
-  GstCaps* caps = video_template_caps();
+  const Caps caps = video_template_caps();
   gst_element_class_add_pad_template(
-      element_class, gst_pad_template_new("sink", GST_PAD_SINK, GST_PAD_ALWAYS, caps));
+      element_class, gst_pad_template_new("sink", GST_PAD_SINK, GST_PAD_ALWAYS, caps.get()));
   gst_element_class_add_pad_template(
-      element_class, gst_pad_template_new("src", GST_PAD_SRC, GST_PAD_ALWAYS, caps));
-  gst_caps_unref(caps);
+      element_class, gst_pad_template_new("src", GST_PAD_SRC, GST_PAD_ALWAYS, caps.get()));
 }

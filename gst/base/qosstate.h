@@ -3,7 +3,7 @@
 
 #include <gst/gst.h>
 
-#include "gst/base/frametimes.h"
+#include "gst/base/frameinfo.h"
 
 namespace cudavision {
 

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "cuda/core/frame.h"
+#include "gst/base/scoped.h"
 
 namespace cudavision {
 
@@ -36,14 +37,7 @@ FrameFormat frame_format_from_caps(const GstCaps* caps);
 bool is_limited_range(const GstVideoInfo& info);
 
 /// All formats of the elements, in memory:CUDAMemory (where this build has CUDA) and in system
-/// memory. The caller owns the caps.
-GstCaps* video_template_caps();
-
-/// Whether a structure's features are memory:CUDAMemory alone.
-bool has_cuda_feature(const GstCaps* caps, guint index);
-/// Whether a structure's features are those of plain system memory.
-bool has_system_feature(const GstCaps* caps, guint index);
-/// Whether caps name memory:CUDAMemory. ANY caps and ANY features name nothing.
-bool names_cuda_memory(const GstCaps* caps);
+/// memory.
+Caps video_template_caps();
 
 }  // namespace cudavision

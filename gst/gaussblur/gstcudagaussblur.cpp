@@ -37,8 +37,6 @@
 
 #include "cuda/gaussblur/gaussblur.h"
 #include "cuda/gaussblur/gausskernel.h"
-#include "gst/base/elementsettings.h"
-#include "gst/base/enumtype.h"
 #include "gst/base/gstcudavisionfilter.h"
 #include "gst/base/properties.h"
 #include "gst/gaussblur/colorsamples.h"
@@ -164,7 +162,7 @@ void finalize(GObject* object) {
 void configure(GstCudaVisionFilter* self, Device& device, const FrameFormat& in,
                const FrameFormat&) {
   State& state = state_of(self);
-  const Settings settings = settings_now(self, state.settings);
+  const Settings settings = current_settings(self, state.settings);
   state.rule.require(validation_error(settings));
   const gaussblur::Parameters parameters = parameters_of(settings, in);
   state.operation.reset();
@@ -175,7 +173,7 @@ void configure(GstCudaVisionFilter* self, Device& device, const FrameFormat& in,
 FrameWork begin_frame(GstCudaVisionFilter* self, const FrameInfo& info) {
   State& state = state_of(self);
   Operation& operation = *state.operation;
-  const Settings settings = settings_now(self, state.settings);
+  const Settings settings = current_settings(self, state.settings);
   gaussblur::Parameters parameters =
       state.rule.allows(GST_ELEMENT_CAST(self), validation_error(settings))
           ? parameters_of(settings, operation.format)

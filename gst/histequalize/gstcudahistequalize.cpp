@@ -32,8 +32,6 @@
 #include <optional>
 
 #include "cuda/histequalize/histequalize.h"
-#include "gst/base/elementsettings.h"
-#include "gst/base/enumtype.h"
 #include "gst/base/gstcudavisionfilter.h"
 #include "gst/base/properties.h"
 #include "gst/histequalize/histogrammessages.h"
@@ -160,7 +158,7 @@ void finalize(GObject* object) {
 void configure(GstCudaVisionFilter* self, Device& device, const FrameFormat& in,
                const FrameFormat&) {
   State& state = state_of(self);
-  const Settings settings = settings_now(self, state.settings);
+  const Settings settings = current_settings(self, state.settings);
   state.rule.require(validation_error(settings, in));
   const histequalize::Parameters parameters = parameters_of(settings, in);
   state.operation.reset();
@@ -187,7 +185,7 @@ void update_parameters(GstCudaVisionFilter* self, const Settings& settings) {
 FrameWork begin_frame(GstCudaVisionFilter* self, const FrameInfo& info) {
   State& state = state_of(self);
   Operation& operation = *state.operation;
-  const Settings settings = settings_now(self, state.settings);
+  const Settings settings = current_settings(self, state.settings);
   update_parameters(self, settings);
 
   if (!settings.post_messages)

@@ -8,7 +8,7 @@
 
 #include "cuda/core/device.h"
 #include "gst/base/devicesession.h"
-#include "gst/base/frametimes.h"
+#include "gst/base/frameinfo.h"
 
 namespace cudavision {
 

@@ -47,8 +47,6 @@
 #include <optional>
 
 #include "gst/base/elementerror.h"
-#include "gst/base/elementsettings.h"
-#include "gst/base/enumtype.h"
 #include "gst/base/gstcudavisionfilter.h"
 #include "gst/base/properties.h"
 #include "gst/integral/integralcaps.h"
@@ -179,19 +177,16 @@ void finalize(GObject* object) {
 // What was set meanwhile would contradict the caps that are agreed upon; it has to wait.
 OutputForm form_of(gpointer self) {
   const State& state = state_of(self);
-  GST_OBJECT_LOCK(self);
-  const OutputForm form = state.form ? *state.form : state.settings.form();
-  GST_OBJECT_UNLOCK(self);
-  return form;
+  const ObjectLock lock(self);
+  return state.form ? *state.form : state.settings.form();
 }
 
 void set_form(gpointer self, bool started) {
   State& state = state_of(self);
-  GST_OBJECT_LOCK(self);
+  const ObjectLock lock(self);
   state.form.reset();
   if (started)
     state.form = state.settings.form();
-  GST_OBJECT_UNLOCK(self);
 }
 
 gboolean start(GstBaseTransform* trans) {
@@ -215,26 +210,27 @@ bool has_cuda(gpointer self) {
 GstCaps* transform_caps(GstBaseTransform* trans, GstPadDirection direction, GstCaps* caps,
                         GstCaps* filter) {
   return post_exceptions(trans, static_cast<GstCaps*>(nullptr), [&] {
-    return integral_caps_of_other_side(direction, caps, filter, form_of(trans), has_cuda(trans));
+    return integral_caps_of_other_side(direction, caps, filter, form_of(trans), has_cuda(trans))
+        .release();
   });
 }
 
 GstCaps* fixate_caps(GstBaseTransform* trans, GstPadDirection direction, GstCaps* caps,
                      GstCaps* othercaps) {
-  if (direction == GST_PAD_SINK)
-    othercaps = post_exceptions(trans, othercaps, [&] {
+  if (direction == GST_PAD_SINK) {
+    Caps suggested(othercaps);
+    othercaps = post_exceptions(trans, static_cast<GstCaps*>(nullptr), [&] {
       const OutputForm form = form_of(trans);
-      // Without a peer the base class suggests the input's caps.
-      GstCaps* possible =
-          integral_caps_of_other_side(direction, caps, nullptr, form, has_cuda(trans));
-      if (gst_caps_can_intersect(othercaps, possible)) {
-        gst_caps_unref(possible);
-      } else {
-        gst_caps_unref(othercaps);
-        othercaps = possible;
-      }
-      return choose_integral_output(othercaps, caps, form, GST_BASE_TRANSFORM_SRC_PAD(trans));
+      // Without a peer, the base class suggests the caps of the input.
+      Caps possible = integral_caps_of_other_side(direction, caps, nullptr, form, has_cuda(trans));
+      const bool fits = gst_caps_can_intersect(suggested.get(), possible.get());
+      return choose_integral_output(std::move(fits ? suggested : possible), caps, form,
+                                    GST_BASE_TRANSFORM_SRC_PAD(trans))
+          .release();
     });
+    if (!othercaps)
+      return gst_caps_new_empty();
+  }
   return base_class()->fixate_caps(trans, direction, caps, othercaps);
 }
 
@@ -259,7 +255,7 @@ FrameFormat output_format(GstCudaVisionFilter* self, const FrameFormat& in, cons
 void configure(GstCudaVisionFilter* self, Device& device, const FrameFormat& in,
                const FrameFormat& out) {
   State& state = state_of(self);
-  const IntegralSettings settings = settings_now(self, state.settings);
+  const IntegralSettings settings = current_settings(self, state.settings);
   const OutputForm form = form_of(self);
   state.rule.require(validation_error(form.output, settings));
   state.operation.reset();
@@ -269,7 +265,7 @@ void configure(GstCudaVisionFilter* self, Device& device, const FrameFormat& in,
 FrameWork begin_frame(GstCudaVisionFilter* self, const FrameInfo&) {
   State& state = state_of(self);
   Operation& operation = *state.operation;
-  const IntegralSettings settings = settings_now(self, state.settings);
+  const IntegralSettings settings = current_settings(self, state.settings);
   if (state.rule.allows(GST_ELEMENT_CAST(self), validation_error(operation.output, settings))) {
     const DeviceScope scope(gst_cuda_vision_filter_session(self));
     operation.work->apply(settings);
@@ -324,14 +320,12 @@ void install_properties(GObjectClass* klass) {
 }
 
 void add_templates(GstElementClass* klass) {
-  GstCaps* sink = video_template_caps();
-  GstCaps* src = integral_src_template();
+  const Caps sink = video_template_caps();
+  const Caps src = integral_src_template();
   gst_element_class_add_pad_template(
-      klass, gst_pad_template_new("sink", GST_PAD_SINK, GST_PAD_ALWAYS, sink));
-  gst_element_class_add_pad_template(klass,
-                                     gst_pad_template_new("src", GST_PAD_SRC, GST_PAD_ALWAYS, src));
-  gst_caps_unref(sink);
-  gst_caps_unref(src);
+      klass, gst_pad_template_new("sink", GST_PAD_SINK, GST_PAD_ALWAYS, sink.get()));
+  gst_element_class_add_pad_template(
+      klass, gst_pad_template_new("src", GST_PAD_SRC, GST_PAD_ALWAYS, src.get()));
 }
 
 }  // namespace

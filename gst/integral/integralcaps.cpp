@@ -3,9 +3,8 @@
 
 #include <algorithm>
 
-#include "gst/base/capsfields.h"
+#include "gst/base/caps.h"
 #include "gst/base/elementerror.h"
-#include "gst/base/filtercaps.h"
 #include "gst/integral/tensorcaps.h"
 
 namespace cudavision {
@@ -137,7 +136,7 @@ void append_gray_picture(GstCaps* result, const GstStructure* s, const OutputFor
 /* From the source to the sink pad: s is a structure within the source pad's template */
 
 Formats all_formats() {
-  const Caps all(video_template_caps());
+  const Caps all = video_template_caps();
   return formats_of(gst_caps_get_structure(all.get(), 0));
 }
 
@@ -193,9 +192,9 @@ void append_frames_of_picture(GstCaps* result, const GstStructure* s, const Outp
 
 /* What is chosen */
 
-// The same caps with their GRAY8 first.
-GstCaps* prefer_8_bits(GstCaps* caps) {
-  GstCaps* sorted = gst_caps_new_empty();
+// The same caps, GRAY8 first.
+Caps prefer_8_bits(const GstCaps* caps) {
+  Caps sorted(gst_caps_new_empty());
   for (GstVideoFormat format : {GST_VIDEO_FORMAT_GRAY8, GST_VIDEO_FORMAT_GRAY16_LE})
     for (guint i = 0; i < gst_caps_get_size(caps); ++i) {
       const GstStructure* structure = gst_caps_get_structure(caps, i);
@@ -203,36 +202,34 @@ GstCaps* prefer_8_bits(GstCaps* caps) {
         continue;
       GstStructure* copy = gst_structure_copy(structure);
       set_formats(copy, {format});
-      gst_caps_append_structure_full(sorted, copy,
+      gst_caps_append_structure_full(sorted.get(), copy,
                                      gst_caps_features_copy(gst_caps_get_features(caps, i)));
     }
-  gst_caps_unref(caps);
   return sorted;
 }
 
-// A mean has the range of what it is a mean of, which caps of gray pictures say only where it is
-// not the full one.
-GstCaps* say_range(GstCaps* caps, const GstCaps* in) {
+// Means keep the range of the samples. Gray caps are full range unless their colorimetry says
+// otherwise, so limited range must be named.
+Caps name_limited_range(Caps caps, const GstCaps* in) {
   GstVideoInfo info;
   if (!gst_video_info_from_caps(&info, in) || !is_limited_range(info))
     return caps;
-  gchar* colorimetry = gst_video_colorimetry_to_string(&info.colorimetry);
-  if (colorimetry) {
-    caps = gst_caps_make_writable(caps);
-    GstStructure* structure = gst_caps_get_structure(caps, 0);
+  if (gchar* colorimetry = gst_video_colorimetry_to_string(&info.colorimetry)) {
+    caps.reset(gst_caps_make_writable(caps.release()));
+    GstStructure* structure = gst_caps_get_structure(caps.get(), 0);
     if (gst_structure_has_field(structure, "colorimetry"))
       gst_structure_fixate_field_string(structure, "colorimetry", colorimetry);
     else
       gst_structure_set(structure, "colorimetry", G_TYPE_STRING, colorimetry, nullptr);
+    g_free(colorimetry);
   }
-  g_free(colorimetry);
   return caps;
 }
 
-GstCaps* choose_tensor(const GstCaps* caps, guint index) {
-  GstCaps* chosen = gst_caps_copy_nth(caps, index);
-  GstStructure* structure = gst_caps_get_structure(chosen, 0);
-  // Where the frames have no framerate, any would do; 0/1 says that there is none.
+Caps choose_tensor(const GstCaps* caps, guint index) {
+  Caps chosen(gst_caps_copy_nth(caps, index));
+  GstStructure* structure = gst_caps_get_structure(chosen.get(), 0);
+  // If the frames have no framerate, neither has the tensor: 0/1.
   gst_structure_fixate_field_nearest_fraction(structure, "framerate", 0, 1);
   return chosen;
 }
@@ -247,26 +244,25 @@ std::string text_of(int width, int height) {
 
 }  // namespace
 
-GstCaps* integral_src_template() {
-  GstCaps* all = gst_caps_new_empty();
-  gst_caps_append_structure(
-      all, tensor_structure({std::begin(all_table_elements), std::end(all_table_elements)}));
-  GstCaps* video = video_template_caps();
-  gst_caps_set_simple(video, "width", GST_TYPE_INT_RANGE, 1, largest_output, "height",
+Caps integral_src_template() {
+  Caps all(gst_caps_new_full(
+      tensor_structure({std::begin(all_table_elements), std::end(all_table_elements)}), nullptr));
+  Caps video = video_template_caps();
+  gst_caps_set_simple(video.get(), "width", GST_TYPE_INT_RANGE, 1, largest_output, "height",
                       GST_TYPE_INT_RANGE, 1, largest_output, nullptr);
-  gst_caps_append(all, video);
+  gst_caps_append(all.get(), video.release());
   return all;
 }
 
-GstCaps* integral_caps_of_other_side(GstPadDirection direction, GstCaps* caps, GstCaps* filter,
-                                     const OutputForm& form, bool cuda) {
+Caps integral_caps_of_other_side(GstPadDirection direction, GstCaps* caps, GstCaps* filter,
+                                 const OutputForm& form, bool cuda) {
   if (form.output == IntegralOutput::denoise)
     return caps_of_other_side(caps, filter, cuda);
   const bool from_sink = direction == GST_PAD_SINK;
-  const Caps ours(from_sink ? video_template_caps() : integral_src_template());
+  const Caps ours = from_sink ? video_template_caps() : integral_src_template();
   const Caps known(gst_caps_intersect_full(caps, ours.get(), GST_CAPS_INTERSECT_FIRST));
 
-  // Pictures and frames in system memory here; whether they may be in CUDA memory comes later.
+  // Video in system memory; caps_of_other_side() adds CUDA memory.
   const Caps tensors(gst_caps_new_empty()), video(gst_caps_new_empty());
   const Caps types(gst_caps_new_full(tensor_structure(form.elements()), nullptr));
   for (guint i = 0; i < gst_caps_get_size(known.get()); ++i) {
@@ -286,32 +282,24 @@ GstCaps* integral_caps_of_other_side(GstPadDirection direction, GstCaps* caps, G
     }
   }
 
-  GstCaps* result = gst_caps_new_empty();
+  Caps result(gst_caps_new_empty());
   for (guint i = 0; i < gst_caps_get_size(tensors.get()); ++i)
-    result = gst_caps_merge_structure(result,
-                                      gst_structure_copy(gst_caps_get_structure(tensors.get(), i)));
-  gst_caps_append(result, caps_of_other_side(video.get(), nullptr, cuda));
-  if (filter) {
-    GstCaps* filtered = gst_caps_intersect_full(filter, result, GST_CAPS_INTERSECT_FIRST);
-    gst_caps_unref(result);
-    result = filtered;
-  }
-  return result;
+    result.reset(gst_caps_merge_structure(
+        result.release(), gst_structure_copy(gst_caps_get_structure(tensors.get(), i))));
+  gst_caps_append(result.get(), caps_of_other_side(video.get(), nullptr, cuda).release());
+  return filtered(std::move(result), filter);
 }
 
-GstCaps* choose_integral_output(GstCaps* caps, const GstCaps* in, const OutputForm& form,
-                                GstPad* src) {
-  for (guint i = 0; i < gst_caps_get_size(caps); ++i)
-    if (is_tensor(gst_caps_get_structure(caps, i))) {
-      GstCaps* chosen = choose_tensor(caps, i);
-      gst_caps_unref(caps);
-      return chosen;
-    }
+Caps choose_integral_output(Caps caps, const GstCaps* in, const OutputForm& form, GstPad* src) {
+  for (guint i = 0; i < gst_caps_get_size(caps.get()); ++i)
+    if (is_tensor(gst_caps_get_structure(caps.get(), i)))
+      return choose_tensor(caps.get(), i);
   if (form.output == IntegralOutput::denoise)
-    return choose_memory(caps, src);
-  caps = choose_memory(prefer_8_bits(caps), src);
-  return form.output == IntegralOutput::mean && !gst_caps_is_empty(caps) ? say_range(caps, in)
-                                                                         : caps;
+    return choose_memory(std::move(caps), src);
+  Caps chosen = choose_memory(prefer_8_bits(caps.get()), src);
+  if (form.output == IntegralOutput::mean && !gst_caps_is_empty(chosen.get()))
+    return name_limited_range(std::move(chosen), in);
+  return chosen;
 }
 
 FrameFormat integral_output_format(const FrameFormat& in, const GstCaps* caps,

@@ -5,9 +5,9 @@
 #include <gst/video/gstvideopool.h>
 
 #include <algorithm>
-#include <memory>
 
 #include "gst/base/elementerror.h"
+#include "gst/base/scoped.h"
 #include "gst/memory/cudabufferpool.h"
 #include "gst/memory/memorydebug.h"
 #include "gst/memory/pinnedallocator.h"
@@ -15,11 +15,8 @@
 namespace cudavision {
 namespace {
 
-struct Unref {
-  void operator()(gpointer object) const { gst_object_unref(object); }
-};
-using Pool = std::unique_ptr<GstBufferPool, Unref>;
-using Allocator = std::unique_ptr<GstAllocator, Unref>;
+using Pool = ObjectPtr<GstBufferPool>;
+using Allocator = ObjectPtr<GstAllocator>;
 
 /// What a query says of a pool and of the memory in it.
 struct Demand {
@@ -70,7 +67,7 @@ bool fits(GstBufferPool* pool, const DeviceSession& session, const FrameFormat& 
 
 }  // namespace
 
-bool propose_frames(GstQuery* query, const DeviceSession& session) {
+bool propose_pool(GstQuery* query, const DeviceSession& session) {
   GstCaps* caps = nullptr;
   gboolean need_pool = FALSE;
   gst_query_parse_allocation(query, &caps, &need_pool);
@@ -100,7 +97,7 @@ bool propose_frames(GstQuery* query, const DeviceSession& session) {
   return true;
 }
 
-void decide_frames(GstQuery* query, const DeviceSession& session, const FrameFormat& format) {
+void decide_pool(GstQuery* query, const DeviceSession& session, const FrameFormat& format) {
   GstCaps* caps = nullptr;
   gst_query_parse_allocation(query, &caps, nullptr);
   // Without it the frame must lie as the caps alone would have it, which video pools then see to.

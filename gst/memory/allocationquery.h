@@ -10,11 +10,11 @@ namespace cudavision {
 
 /// Answers an ALLOCATION query that came to a sink pad: a pool of frames that the device reads
 /// without a copy on the host, and support for GstVideoMeta. False where the query has no caps.
-bool propose_frames(GstQuery* query, const DeviceSession& session);
+bool propose_pool(GstQuery* query, const DeviceSession& session);
 
 /// Makes the answer to our own ALLOCATION query for frames of format into one that names a
 /// configured pool: downstream's where it fits the memory that was negotiated, else one of ours.
 /// Throws ElementError where there is no memory for any.
-void decide_frames(GstQuery* query, const DeviceSession& session, const FrameFormat& format);
+void decide_pool(GstQuery* query, const DeviceSession& session, const FrameFormat& format);
 
 }  // namespace cudavision

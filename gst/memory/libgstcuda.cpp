@@ -95,7 +95,7 @@ void CudaContextSlot::clear() {
   replace({});
 }
 
-bool answer_context_query(GstElement* element, GstQuery* query, const CudaContext& context) {
+bool handle_context_query(GstElement* element, GstQuery* query, const CudaContext& context) {
   return context && gst_cuda_handle_context_query(element, query, native(context));
 }
 

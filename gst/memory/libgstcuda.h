@@ -71,7 +71,7 @@ class CudaContextSlot {
 
 /// Answers a CONTEXT query for gst.cuda.context. False: it asks for something else, or for nothing
 /// that context has.
-bool answer_context_query(GstElement* element, GstQuery* query, const CudaContext& context);
+bool handle_context_query(GstElement* element, GstQuery* query, const CudaContext& context);
 
 /// Why no CUDA device (or not that one; −1: any) can be used, as a sentence that ends with what to
 /// do about it; empty if one can. Loads the driver, creates nothing on the device.

@@ -23,7 +23,7 @@ void CudaContextSlot::replace(const CudaContext&) {}
 
 void CudaContextSlot::clear() {}
 
-bool answer_context_query(GstElement*, GstQuery*, const CudaContext&) {
+bool handle_context_query(GstElement*, GstQuery*, const CudaContext&) {
   return false;
 }
 

@@ -102,15 +102,14 @@ Row measure(const CudaTestDevice& device, const TableSubject& subject) {
                                         test::IntegralRunner(*device, test).run(input, 0)));
 
   const DeviceBlock<std::uint8_t> in(*device, input);
-  const DeviceBlock<std::uint8_t> table(*device, std::vector<std::uint8_t>(test.table.bytes));
+  const DeviceBlock<std::uint8_t> table(*device, std::vector<std::uint8_t>(test.out.bytes));
   const ConstFrame in_frame =
       frame_in(test.layout, test.in, static_cast<const std::uint8_t*>(in.data()));
-  const Frame table_frame =
-      frame_in(test::table_layout(test.layout, test.parameters), test.table, table.data());
+  const Frame table_frame = frame_in(test.out_layout, test.out, table.data());
   integral::Integral integral(*device, test.layout, test.parameters);
   measure(
-      device, [&] { integral.run(in_frame, table_frame.planes[0]); }, test.in.bytes,
-      test.table.bytes, row);
+      device, [&] { integral.run(in_frame, table_frame.planes[0]); }, test.in.bytes, test.out.bytes,
+      row);
   return row;
 }
 
@@ -132,8 +131,8 @@ Row measure(const CudaTestDevice& device, const StatisticsSubject& subject) {
   const DeviceBlock<std::uint8_t> out(*device, std::vector<std::uint8_t>(test.out.bytes));
   const ConstFrame in_frame =
       frame_in(test.layout, test.in, static_cast<const std::uint8_t*>(in.data()));
-  const Frame out_frame = frame_in(test::out_layout(test), test.out, out.data());
-  localstatistics::LocalStatistics operation(*device, test.layout, test.output_bits,
+  const Frame out_frame = frame_in(test.out_layout, test.out, out.data());
+  localstatistics::LocalStatistics operation(*device, test.layout, test.out_layout.bits,
                                              test.parameters);
   measure(
       device, [&] { operation.run(in_frame, out_frame.planes[0]); }, test.in.bytes, test.out.bytes,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// Histogram and HistogramEqualize on the CPU device against the definition, and on the CUDA device
-// against the CPU device, in every byte.
+// Compares Histogram and HistogramEqualize on the CPU device with the definition, and on the CUDA
+// device with the CPU device, in every byte.
 
 #include "tests/kernels/common/case_suites.h"
 #include "tests/kernels/histequalize/histequalize_case.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// Integral and IntegralPicture on the CPU device against the definition, and on the CUDA device
-// against the CPU device, in every byte.
+// Compares Integral and IntegralPicture on the CPU device with the definition, and on the CUDA
+// device with the CPU device, in every byte.
 
 #include "tests/kernels/common/case_suites.h"
 #include "tests/kernels/integral/integral_case.h"
@@ -92,6 +92,10 @@ CUDAVISION_TABLE_CASES(IntegralSeams, seams, cases_at);
 struct Picture : Extreme<Parameters> {
   int picture_bits;
 };
+
+void PrintTo(const Picture& picture, std::ostream* stream) {
+  PrintTo(static_cast<const Extreme<Parameters>&>(picture), stream);
+}
 
 constexpr auto sum = TableKind::sum, squared_sum = TableKind::squared_sum,
                tilted_sum = TableKind::tilted_sum;
