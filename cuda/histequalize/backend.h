@@ -7,7 +7,7 @@
 
 namespace cudavision::histequalize {
 
-/// What a device implements of histequalize.h. One backend serves both operations, because
+/// Implements histequalize.h on one kind of device. One backend serves both operations, because
 /// equalising begins with the same count. Layouts, frames and parameters arrive validated.
 class Backend {
  public:

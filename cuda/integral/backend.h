@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-// What a device implements of integral.h. Parameters are fixed at construction; everything arrives
-// validated.
+// The interfaces that implement integral.h on one kind of device. Parameters are fixed at
+// construction, and everything arrives validated.
 
 #include <memory>
 

@@ -8,8 +8,8 @@
 
 namespace cudavision::integral {
 
-/// Who reads a table. One that the next launch reads should stay in the cache; others should not
-/// take its place.
+/// The reader of a table. One that the next launch reads should stay in the cache; others should
+/// not take its place.
 enum class TableReader { next_launch, others };
 
 /// Makes tables of sums or squared sums, in one launch.

@@ -25,7 +25,7 @@ struct WideWindow {
   using Real = double;
 };
 
-/// Whether windows of `pixels` pixels are narrow.
+/// Returns whether windows of `pixels` pixels are narrow.
 inline bool is_narrow(std::uint64_t pixels, int bits) {
   return pixels * ((1u << bits) + 3u) < std::uint64_t{1} << 32;
 }

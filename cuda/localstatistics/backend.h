@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-// What a device implements of localstatistics.h. Everything arrives validated, and range is not 0.
+// The interface that implements localstatistics.h on one kind of device. Everything arrives
+// validated, and range is not 0.
 
 #include <memory>
 
@@ -9,7 +10,7 @@
 
 namespace cudavision::localstatistics {
 
-/// Whether an output needs the sums of squares.
+/// Returns whether an output needs the sums of squares.
 CUDAVISION_HOST_DEVICE constexpr bool needs_squares(Parameters::Output output) {
   return output == Parameters::Output::stddev || output == Parameters::Output::sauvola;
 }

@@ -73,7 +73,7 @@ class ScratchTables {
   std::unique_ptr<ScratchTable> wide_;
 };
 
-/// Whether the squares of that many pixels add up to less than 2^32.
+/// Returns whether the squares of that many pixels always add up to less than 2^32.
 bool has_narrow_squares(std::uint64_t pixels, int bits) {
   const std::uint64_t largest = (1u << bits) - 1;
   return pixels * (largest * largest) < std::uint64_t{1} << 32;

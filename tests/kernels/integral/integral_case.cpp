@@ -9,7 +9,7 @@
 namespace cudavision::test {
 namespace {
 
-/// Pixels of a picture whose tilted sums the definition may be asked for.
+/// The largest picture whose tilted sums the definition computes in a reasonable time.
 constexpr int max_tilted_pixels = 1 << 17;
 
 /// The table in entries, as a picture of that many samples.

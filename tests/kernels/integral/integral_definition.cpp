@@ -47,10 +47,10 @@ void tilted_rows(const DefinedLuminance& picture,
       whole_rows += from_the_left[static_cast<std::size_t>(Y - width - 1)].back();
     std::fill(row.begin(), row.end(), whole_rows);
     for (int y = std::max(0, Y - width); y < Y; ++y) {
-      const int reach = Y - y - 1;
+      const int radius = Y - y - 1;
       const std::uint64_t* sums = from_the_left[static_cast<std::size_t>(y)].data() + width;
       for (int X = 0; X <= width; ++X)
-        row[static_cast<std::size_t>(X)] += sums[X + reach] - sums[X - 1 - reach];
+        row[static_cast<std::size_t>(X)] += sums[X + radius] - sums[X - 1 - radius];
     }
     take(Y, row);
   }
