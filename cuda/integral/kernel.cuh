@@ -33,7 +33,7 @@ struct IntegralArguments {
 
   TileGrid grid;
   void* words;           // of the exchange
-  std::uint32_t* state;  // of the launch tag
+  std::uint32_t* state;  // of the LaunchEpoch
 };
 
 namespace {
@@ -125,9 +125,9 @@ class WarpRows {
     }
   }
 
-  /// Adds up each row. In the last lane, say(r, sum) gets the sums of whole rows.
-  template <class Say>
-  __device__ void add_up(int lane, const Say& say) {
+  /// Adds up each row. In the last lane, publish(r, sum) gets the sums of whole rows.
+  template <class Publish>
+  __device__ void add_up(int lane, const Publish& publish) {
     Sum own[words], upto[words];  // this lane, the lanes up to and including this one
 #pragma unroll
     for (int w = 0; w < words; ++w) {
@@ -150,7 +150,7 @@ class WarpRows {
     if (lane == 31) {
 #pragma unroll
       for (int r = 0; r < kRows; ++r)
-        say(r, part(upto[r / rows_per_word], r % rows_per_word));
+        publish(r, part(upto[r / rows_per_word], r % rows_per_word));
     }
   }
 
@@ -252,7 +252,7 @@ __global__ void __launch_bounds__(Shape::threads, kBlocks)
   grid_dependency_wait();
   const LaunchEpoch<DeviceAtomics> launch(a.state);
   const TileExchange<RelaxedAtomics<Tile>> exchange(a.grid, static_cast<Tile*>(a.words),
-                                                    launch.now());
+                                                    launch.current());
   const int thread = threadIdx.x;
   const int warp = thread / 32;
   const int lane = thread % 32;
@@ -268,7 +268,7 @@ __global__ void __launch_bounds__(Shape::threads, kBlocks)
     rows.load(a, x, y, lane);
     rows.add_up(lane, [&](int r, Tile sum) {
       delay_for_test();
-      exchange.say_row(tile.row, tile.column, warp * kRows + r, sum);
+      exchange.publish_row(tile.row, tile.column, warp * kRows + r, sum);
     });
     FourOf<Tile> columns[kQuads]{};
 #pragma unroll
@@ -279,7 +279,7 @@ __global__ void __launch_bounds__(Shape::threads, kBlocks)
       shared.columns[warp].quad(lane, q) = columns[q];
     __syncthreads();
 
-    // First everything is said, then asked for by all warps at once.
+    // All warps publish everything before any of them polls.
 #pragma unroll
     for (int first = 0; first < Shape::columns; first += Shape::threads) {
       const int column = first + thread;
@@ -290,9 +290,9 @@ __global__ void __launch_bounds__(Shape::threads, kBlocks)
       for (int w = 0; w < kWarps; ++w)
         sum += shared.columns[w].column(column);
       delay_for_test();
-      exchange.say_columns(tile.row, tile.column, column, sum);
+      exchange.publish_columns(tile.row, tile.column, column, sum);
       if (column == Shape::columns - 1)
-        exchange.say_tile(tile.row, tile.column, sum);
+        exchange.publish_tile(tile.row, tile.column, sum);
     }
 #pragma unroll
     for (int asking = warp; asking < Shape::askings; asking += kWarps) {
@@ -322,7 +322,7 @@ __global__ void __launch_bounds__(Shape::threads, kBlocks)
     }
     __syncthreads();
     if (thread == Shape::threads - 1)
-      drawn = one_each ? launch.leave() : launch.ticket();
+      drawn = one_each ? launch.retire() : launch.ticket();
 
     Sum base = 0;  // of the warp's first row: what lies above it to the left of the tile
     for (int row = lane; row < warp * kRows; row += 32)
@@ -405,12 +405,12 @@ __global__ void __launch_bounds__(Shape::threads, kBlocks)
     number = shared.coming;
     if (number >= a.grid.count()) {
       if (thread == Shape::threads - 1)
-        drawn = launch.leave();
+        drawn = launch.retire();
       break;
     }
   }
   if (thread == Shape::threads - 1)
-    launch.left(drawn, gridDim.x);
+    launch.advance_if_last(drawn, gridDim.x);
 }
 
 }  // namespace
