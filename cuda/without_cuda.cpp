@@ -10,8 +10,8 @@
 #include "cuda/localstatistics/backend.h"
 #include "cuda/nlmeans/backend.h"
 #include "cuda/pixels/luminance_backend.h"
+#include "cuda/sgm/backend.h"
 #include "cuda/sgm/disparitypicture_backend.h"
-#include "cuda/sgm/stages.h"
 
 namespace cudavision {
 namespace {
@@ -42,11 +42,7 @@ std::unique_ptr<GaussBlur::Backend> make_gauss_blur_cuda(Device&, const FrameLay
 }  // namespace gaussblur
 
 namespace histequalize {
-std::unique_ptr<Histogram::Backend> make_histogram_cuda(Device&, const FrameLayout&) {
-  refuse_cuda();
-}
-std::unique_ptr<HistogramEqualize::Backend> make_histogram_equalize_cuda(Device&,
-                                                                         const FrameLayout&) {
+std::unique_ptr<Backend> make_histequalize_cuda(Device&, const FrameLayout&) {
   refuse_cuda();
 }
 }  // namespace histequalize
@@ -75,12 +71,12 @@ std::unique_ptr<NlMeans::Backend> make_nl_means_cuda(Device&, const FrameLayout&
 }  // namespace nlmeans
 
 namespace sgm {
-std::unique_ptr<Stages> make_stages_cuda(Device&, const Config&) {
+std::unique_ptr<Stages> make_stages_cuda(Device&, const StageConfig&) {
   refuse_cuda();
 }
-std::unique_ptr<DisparityPictureBackend> make_disparity_picture_cuda(Device&, int,
-                                                                     PictureParameters::Kind,
-                                                                     const PackedPixel&) {
+std::unique_ptr<DisparityPicture::Backend> make_disparity_picture_cuda(Device&, int,
+                                                                       DisparityPicture::Kind,
+                                                                       const PackedPixel&) {
   refuse_cuda();
 }
 }  // namespace sgm

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-// What a backend implements of integral.h. Everything arrives validated.
+// What a device implements of integral.h. Parameters are fixed at construction; everything arrives
+// validated.
 
 #include <memory>
 

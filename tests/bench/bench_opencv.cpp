@@ -122,7 +122,7 @@ void measure(const TableSubject& subject) {
       test::plain_integral_case(test::layout_named(subject.layout, subject.width, subject.height),
                                 subject.parameters, test::Content::natural, 3);
   std::vector<std::uint8_t> input = test::input_block(test);
-  std::vector<std::uint8_t> table(test.table.bytes);
+  std::vector<std::uint8_t> table(test.out.bytes);
   const cv::Mat in = matrix(test.layout, input);
   const int depth = subject.parameters.element == integral::TableElement::uint32 ? CV_32S : CV_64F;
   cv::Mat opencv_table;
@@ -131,8 +131,7 @@ void measure(const TableSubject& subject) {
   integral::Integral integral(*device, test.layout, test.parameters);
   const ConstFrame in_frame =
       frame_in(test.layout, test.in, static_cast<const std::uint8_t*>(input.data()));
-  const Frame table_frame =
-      frame_in(test::table_layout(test.layout, test.parameters), test.table, table.data());
+  const Frame table_frame = frame_in(test.out_layout, test.out, table.data());
   print_best(
       table_name(test.parameters), subject.layout, test.layout,
       [&] { integral.run(in_frame, table_frame.planes[0]); },

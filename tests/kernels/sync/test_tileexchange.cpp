@@ -11,7 +11,7 @@
 #include <thread>
 #include <vector>
 
-#include "cuda/integral/tile.h"
+#include "cuda/integral/quad.h"
 #include "cuda/sync/tileexchange.h"
 #include "tests/kernels/common/random.h"
 #include "tests/kernels/common/settings.h"
