@@ -105,7 +105,7 @@ __global__ void __launch_bounds__(Shape::threads, kBlocks)
   grid_dependency_wait();
   const LaunchEpoch<DeviceAtomics> launch(a.state);
   const TileExchange<RelaxedAtomics<Tile>> exchange(a.grid, static_cast<Tile*>(a.words),
-                                                    launch.now());
+                                                    launch.current());
   const int thread = threadIdx.x;
   const int warp = thread / 32;
   const int lane = thread % 32;
@@ -121,7 +121,7 @@ __global__ void __launch_bounds__(Shape::threads, kBlocks)
     rows.load(a.in, x, y, lane);
     rows.add_up(lane, [&](int r, Tile sum) {
       delay_for_test();
-      exchange.say_row(tile.row, tile.column, warp * kRows + r, sum);
+      exchange.publish_row(tile.row, tile.column, warp * kRows + r, sum);
     });
     FourOf<Tile> columns[kQuads]{};
 #pragma unroll
@@ -143,9 +143,9 @@ __global__ void __launch_bounds__(Shape::threads, kBlocks)
       for (int w = 0; w < kWarps; ++w)
         sum += shared.columns[w].column(column);
       delay_for_test();
-      exchange.say_columns(tile.row, tile.column, column, sum);
+      exchange.publish_columns(tile.row, tile.column, column, sum);
       if (column == Shape::columns - 1)
-        exchange.say_tile(tile.row, tile.column, sum);
+        exchange.publish_tile(tile.row, tile.column, sum);
     }
 #pragma unroll
     for (int lookup = warp; lookup < Shape::lookups; lookup += kWarps) {
@@ -175,7 +175,7 @@ __global__ void __launch_bounds__(Shape::threads, kBlocks)
     }
     __syncthreads();
     if (thread == Shape::threads - 1)
-      drawn = one_each ? launch.leave() : launch.ticket();
+      drawn = one_each ? launch.retire() : launch.ticket();
 
     Sum base = 0;  // sum of all pixels above the warp's first row and to the left of the tile
     for (int row = lane; row < warp * kRows; row += 32)
@@ -258,12 +258,12 @@ __global__ void __launch_bounds__(Shape::threads, kBlocks)
     number = shared.next_tile;
     if (number >= a.grid.count()) {
       if (thread == Shape::threads - 1)
-        drawn = launch.leave();
+        drawn = launch.retire();
       break;
     }
   }
   if (thread == Shape::threads - 1)
-    launch.left(drawn, gridDim.x);
+    launch.advance_if_last(drawn, gridDim.x);
 }
 
 }  // namespace
