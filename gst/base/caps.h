@@ -25,11 +25,11 @@ bool contains(const Formats& formats, GstVideoFormat format);
 /// Bits per sample.
 int depth_of(GstVideoFormat format);
 
-/// Whether the features of structure number index are memory:CUDAMemory alone.
+/// True if the features of structure number index are memory:CUDAMemory alone.
 bool has_cuda_feature(const GstCaps* caps, guint index);
-/// Whether the features of structure number index are those of plain system memory.
+/// True if the features of structure number index are those of plain system memory.
 bool has_system_feature(const GstCaps* caps, guint index);
-/// Whether caps name memory:CUDAMemory. ANY caps and ANY features name nothing.
+/// True if caps name memory:CUDAMemory. ANY caps and ANY features name nothing.
 bool names_cuda_memory(const GstCaps* caps);
 
 /// Caps as text, for messages.

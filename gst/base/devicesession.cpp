@@ -154,16 +154,6 @@ GstStateChangeReturn DeviceSession::change_state(GstStateChange transition,
   return result;
 }
 
-void DeviceSession::enter_context(const CudaContext& context) {
-  {
-    const std::lock_guard lock(mutex_);
-    context_ = context;
-  }
-  const DeviceScope scope(*this);
-  stream_ = create_cuda_stream();
-  device_ = make_cuda_device(stream_);
-}
-
 void DeviceSession::start() {
   if (!(chosen_by_ == request()))
     choose_device();
@@ -191,6 +181,16 @@ void DeviceSession::start_cuda() {
                        "another GPU with cuda-device-id, or set backend=cpu.");
   enter_context(context);
   GST_INFO_OBJECT(element_, "using GPU %d", context.device_id());
+}
+
+void DeviceSession::enter_context(const CudaContext& context) {
+  {
+    const std::lock_guard lock(mutex_);
+    context_ = context;
+  }
+  const DeviceScope scope(*this);
+  stream_ = create_cuda_stream();
+  device_ = make_cuda_device(stream_);
 }
 
 void DeviceSession::stop() noexcept {

@@ -51,7 +51,7 @@ class DeviceSession {
   /// The context in use; none on the CPU.
   CudaContext context() const;
 
-  /// Whether memory lies in another context, to which the properties allow the element to move.
+  /// True if memory lies in another context, to which the properties allow the element to move.
   bool should_move_to(GstMemory* memory) const;
   /// Moves to that memory's context. Everything made in the old one must have been freed.
   void move_to(GstMemory* memory);
@@ -59,7 +59,7 @@ class DeviceSession {
  private:
   enum class Choice { automatic, cuda, cpu };
 
-  /// What the properties ask for.
+  /// The values of the properties.
   struct Request {
     Choice choice = Choice::automatic;
     int device_id = -1;

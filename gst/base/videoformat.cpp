@@ -12,8 +12,8 @@
 namespace cudavision {
 namespace {
 
-// "LE" formats are read as words of the machine.
-static_assert(G_BYTE_ORDER == G_LITTLE_ENDIAN, "a little-endian machine is needed");
+// The samples of "LE" formats are read as native words.
+static_assert(G_BYTE_ORDER == G_LITTLE_ENDIAN, "gst-cudavision needs a little-endian machine");
 
 constexpr int max_size = 65535;
 
@@ -53,7 +53,7 @@ FrameLayout layout_of(const GstVideoInfo& info) {
     Channel& channel = layout.channels[c];
     channel.role = role_of(format, c);
     channel.plane = GST_VIDEO_FORMAT_INFO_PLANE(format, c);
-    // Rounded up: GStreamer lets the V of P010 begin at byte 1, in the middle of U's word.
+    // Round up: GStreamer says that V of P010 begins at byte 1, in the middle of the word of U.
     const int sample_bytes = layout.sample_bytes();
     channel.offset = (GST_VIDEO_FORMAT_INFO_POFFSET(format, c) + sample_bytes - 1) / sample_bytes;
     channel.step = pixel_bytes / sample_bytes;
@@ -62,8 +62,8 @@ FrameLayout layout_of(const GstVideoInfo& info) {
     channel.subsampling_x = 1 << GST_VIDEO_FORMAT_INFO_W_SUB(format, c);
     channel.subsampling_y = 1 << GST_VIDEO_FORMAT_INFO_H_SUB(format, c);
 
-    // A row ends with its last whole pixel, padding byte included; where 2 pixels share a pair of
-    // chroma samples that is what the chroma says.
+    // A row includes the padding byte of its last pixel. In YUY2 and UYVY of odd width, it ends
+    // with the last pair of chroma samples, behind the last luma sample.
     PlaneShape& plane = layout.planes[channel.plane];
     plane.row_bytes = std::max(plane.row_bytes, pixel_bytes * channel.width);
     plane.rows = std::max(plane.rows, channel.height);
@@ -88,8 +88,8 @@ void append_template(GstCaps* caps, const char* feature) {
 
 }  // namespace
 
-// RGB is computer graphics' full range whatever the caps say of a range. GStreamer fills in what is
-// usual for a YUV format whose caps have no colorimetry, and full range for a gray one.
+// RGB is always taken as full range. For caps without colorimetry, GStreamer fills in the usual
+// one: limited range for YUV, full range for gray.
 bool is_limited_range(const GstVideoInfo& info) {
   if (GST_VIDEO_INFO_IS_RGB(&info))
     return false;

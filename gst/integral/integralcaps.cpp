@@ -12,8 +12,8 @@ namespace {
 
 constexpr int largest_frame = 65535;
 
-// A picture of a table may have one column and one row more. Such a one is let through to
-// integral_output_format(), which can say what is wrong.
+// A picture of a table may have one column and one row more than the frame. The caps admit such a
+// picture, so that integral_output_format() can explain why it is too large.
 constexpr int largest_output = largest_frame + 1;
 
 /* Fields of structures */
@@ -32,8 +32,7 @@ void set_range(GValue* value, int least, int most) {
   }
 }
 
-// The numbers of value, each moved by `by`, as far as they are within 1 to most then; false where
-// none is.
+// Adds `by` to each number in value and keeps the results from 1 to most. False if none is left.
 bool move_numbers(const GValue* value, int by, int most, GValue* moved) {
   if (GST_VALUE_HOLDS_LIST(value)) {
     g_value_init(moved, GST_TYPE_LIST);
@@ -64,7 +63,7 @@ bool move_numbers(const GValue* value, int by, int most, GValue* moved) {
   return true;
 }
 
-// The size of the other side; false where there is none.
+// Adds `by` to width and height. False if no size is left.
 bool move_size(GstStructure* structure, int by, int most) {
   for (const char* name : {"width", "height"}) {
     GValue moved = G_VALUE_INIT;
@@ -75,13 +74,13 @@ bool move_size(GstStructure* structure, int by, int most) {
   return true;
 }
 
-// What gray pictures have none of, or one of their own.
+// Gray pictures have no chroma, and a colorimetry of their own.
 void remove_color(GstStructure* structure) {
   gst_structure_remove_fields(structure, "colorimetry", "chroma-site", nullptr);
 }
 
-// A table has neither fields nor views: its sums reach over all of them.
-void remove_parts(GstStructure* structure) {
+// A table has neither fields nor views, since its sums span all of them.
+void remove_fields_and_views(GstStructure* structure) {
   gst_structure_remove_fields(structure, "interlace-mode", "field-order", "multiview-mode",
                               "multiview-flags", nullptr);
 }
@@ -94,7 +93,7 @@ void append_tensor(GstCaps* result, const GstStructure* s, const OutputForm& for
   const bool sized = gst_structure_get_int(s, "width", &frame.width) &&
                      gst_structure_get_int(s, "height", &frame.height);
   if (formats.size() == 1)
-    frame.bits = GST_VIDEO_FORMAT_INFO_DEPTH(gst_video_format_get_info(formats[0]), 0);
+    frame.bits = depth_of(formats[0]);
   const bool known = sized && formats.size() == 1;
   GstStructure* tensor = tensor_structure(
       known ? std::vector<integral::TableElement>{form.element_for(frame)} : form.elements());
@@ -111,7 +110,7 @@ void append_table_picture(GstCaps* result, const GstStructure* s, const OutputFo
   GstStructure* picture = gst_structure_copy(s);
   set_formats(picture, {GST_VIDEO_FORMAT_GRAY8, GST_VIDEO_FORMAT_GRAY16_LE});
   remove_color(picture);
-  remove_parts(picture);
+  remove_fields_and_views(picture);
   if (move_size(picture, form.extra(), largest_output))
     gst_caps_append_structure(result, picture);
   else
@@ -183,14 +182,14 @@ void append_frames_of_picture(GstCaps* result, const GstStructure* s, const Outp
   set_formats(frame, in);
   remove_color(frame);
   if (form.is_table())
-    remove_parts(frame);
+    remove_fields_and_views(frame);
   if (!move_size(frame, form.is_table() ? -form.extra() : 0, largest_frame))
     gst_structure_free(frame);
   else
     gst_caps_append_structure(result, frame);
 }
 
-/* What is chosen */
+/* Choosing among the possible outputs */
 
 // The same caps, GRAY8 first.
 Caps prefer_8_bits(const GstCaps* caps) {
@@ -315,7 +314,8 @@ FrameFormat integral_output_format(const FrameFormat& in, const GstCaps* caps,
     const gsize element = bytes_of(form.element_for(in.layout));
     if (out.size != element * width * height || out.layout.planes[0].rows != height)
       refuse("A table of " + text_of(in.layout.width, in.layout.height) +
-             " pixels cannot go into a tensor of " + out.description() + ".");
+             " pixels cannot go into a tensor of " + out.description() +
+             ": correct dimensions and types in the caps behind the element, or leave them out.");
     return out;
   }
   if (form.is_table() && std::max(width, height) > largest_frame)
@@ -325,7 +325,8 @@ FrameFormat integral_output_format(const FrameFormat& in, const GstCaps* caps,
   const FrameFormat out = frame_format_from_caps(caps);
   if (out.layout.width != width || out.layout.height != height)
     refuse("Frames of " + text_of(in.layout.width, in.layout.height) + " cannot become " +
-           out.description() + ".");
+           out.description() +
+           ": correct width and height in the caps behind the element, or leave them out.");
   return out;
 }
 

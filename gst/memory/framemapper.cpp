@@ -6,7 +6,7 @@
 namespace cudavision {
 namespace {
 
-// Rows on the device start where whole memory transactions do.
+// Memory transactions of the device are aligned to this.
 constexpr std::size_t row_alignment = 128;
 
 constexpr std::size_t aligned(std::size_t bytes) {

@@ -22,8 +22,8 @@ namespace cudavision {
 /// All calls, destructors included, are made with the session's context current.
 class FrameMapper {
   /// Waits for the device when it goes out of scope, unless that has been done. Input and Output
-  /// hold one behind their mapping, so that whatever is thrown, no buffer is unmapped and no memory
-  /// reused while the device still works on it.
+  /// declare one after their mapping, so it goes first: whatever is thrown, no buffer is unmapped
+  /// and no memory reused while the device still works on it.
   class WaitForDevice {
    public:
     explicit WaitForDevice(Device& device) : device_(device) {}
