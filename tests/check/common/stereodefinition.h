@@ -14,7 +14,7 @@ namespace check {
 Picture luminance_picture(const Picture& picture);
 
 /// What the samples of a map mean.
-struct MapFacts {
+struct MapScale {
   int disparities = 128;
   int minimum = 0;
   int scale = 16;
@@ -26,18 +26,18 @@ struct MapFacts {
 int disparity_at(const Picture& map, int x, int y);
 
 /// As GRAY8.
-Picture gray_of_map(const Picture& map, const MapFacts& facts);
+Picture gray_of_map(const Picture& map, const MapScale& facts);
 
 enum class Colors { turbo, jet, gray };
 using Color = std::array<std::uint8_t, 3>;  ///< red, green, blue
 Color color_of(Colors colors, int gray);
 /// In format: one of RGB, RGBA and BGRx.
-Picture colors_of_map(const Picture& map, const MapFacts& facts, Colors colors,
+Picture colors_of_map(const Picture& map, const MapScale& facts, Colors colors,
                       const FormatSpec& format);
 
 struct Cameras {
   double focal_length, baseline, unit;
 };
-Picture depth_of_map(const Picture& map, const MapFacts& facts, const Cameras& cameras);
+Picture depth_of_map(const Picture& map, const MapScale& facts, const Cameras& cameras);
 
 }  // namespace check

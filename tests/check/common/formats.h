@@ -24,7 +24,7 @@ struct Component {
 
 /// A row of the plane is one group of bytes for every `pixels` pixels begun, and there is one row
 /// for every `lines` lines of the picture begun.
-struct PlaneFacts {
+struct PlaneSpec {
   int pixels;
   int bytes;
   int lines;
@@ -38,7 +38,7 @@ struct FormatSpec {
   int bits;
   int shift;                           ///< unused low bits of the 16-bit word
   std::vector<Place> places;           ///< luma; or red, green, blue
-  std::vector<PlaneFacts> planes;      ///< in memory order
+  std::vector<PlaneSpec> planes;       ///< in memory order
   std::vector<Component> others = {};  ///< U, V; or alpha
 
   int sample_bytes() const { return bits > 8 ? 2 : 1; }
@@ -49,5 +49,9 @@ struct FormatSpec {
 const std::vector<FormatSpec>& formats();
 
 const FormatSpec& format_named(const char* name);
+
+inline const FormatSpec& format_number(int number) {
+  return formats()[static_cast<std::size_t>(number)];
+}
 
 }  // namespace check
