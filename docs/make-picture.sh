@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: LGPL-2.1-or-later
 #
-# Makes the README's pictures, of scenes that are drawn here: docs/equalize.png, a foggy landscape as a
+# Makes the pictures of README.md and docs/elements/, of scenes that are drawn here: docs/equalize.png, a foggy landscape as a
 # camera would see it and what cudahistequalize makes of it; docs/blur.png, a crowd, and the same
 # blurred and sharpened by cudagaussblur; docs/binarise.png, a page in bad light, in black and white by
 # cudaintegral; and docs/stereo.png, of the photographs of an aloe in Debian's package opencv-doc, the

@@ -43,7 +43,7 @@ struct Distances {
   unsigned middle, nearest;
 };
 
-// The lines that README.md shows.
+// docs/pipelines.md shows these lines.
 Distances distances_in(GstSample* sample) {
   const GstStructure* caps = gst_caps_get_structure(gst_sample_get_caps(sample), 0);
   int width = 0, height = 0;

@@ -213,4 +213,4 @@ if [[ $# -eq 0 ]]; then
   say "  $(printf '%-10s' "disparity:") $pictures/aloe-disparity.png"
   say_backend
 fi
-say "" "More pipelines: the other scripts in $top/pipelines, and README.md"
+say "" "More pipelines: the other scripts in $top/pipelines, and $top/docs/pipelines.md"

@@ -67,11 +67,13 @@ verdict "pipelines/box-sum sums the pixels of a box" "$wrong"
 differs=$(python3 - <<'PY'
 import glob, re
 programs = [open(name).read() for name in glob.glob("pipelines/*.cpp")]
-blocks = re.findall(r"^```c\n(.*?)^```$", open("README.md").read(), re.M | re.S)
-print("" if blocks and all(any(block in program for program in programs) for block in blocks) else "there are lines of C that no program has")
+blocks = [(page, block) for page in ["README.md", *sorted(glob.glob("docs/**/*.md", recursive=True))]
+          for block in re.findall(r"^```c\n(.*?)^```$", open(page).read(), re.M | re.S)]
+strangers = sorted({page for page, block in blocks if not any(block in program for program in programs)})
+print("no page shows any C" if not blocks else f"{', '.join(strangers)}: C code that no program has" if strangers else "")
 PY
 )
-verdict "README.md shows what the programs in pipelines/ do" "$differs"
+verdict "README.md and docs/ show the code of the programs in pipelines/" "$differs"
 
 # Noise, and what the right camera sees of it 6 pixels away: two photographs, two films, and a film whose
 # frames hold both.

@@ -6,23 +6,26 @@ set -uo pipefail
 
 usage() {
   cat <<'END'
-usage: tests/run.sh [--quick] [-D MESON-OPTION]...
+usage: tests/run.sh [--sanitize | --full] [-D MESON-OPTION]...
 
-Builds and tests, each in a folder of its own under build-tests/:
-  default      what this machine can build, with the CUDA kernels where there is nvcc
-  cpu          the build without the CUDA toolkit
-  sanitized    the CPU code under AddressSanitizer and UndefinedBehaviorSanitizer
-  threads      the protocols between threads under ThreadSanitizer
-and looks at the built plug-in itself. Ends with the line `N passed, N failed, N skipped`; what was
-skipped is listed above it with the reason. Exits with 1 where anything failed.
+Builds in folders below build-tests/ and runs what this machine can run, with or without a GPU:
+  (no option)  what every change needs: the plug-in with the CUDA kernels where there is nvcc, the
+               kernel tests, the element tests, short fuzzing and the guards
+  --sanitize   the CPU code under AddressSanitizer and UndefinedBehaviorSanitizer, the protocols
+               between threads under ThreadSanitizer, and the plug-in with link-time optimisation,
+               which finds types that are defined in two ways
+  --full       both of these with more random cases, long fuzzing and soaks, the build without the
+               CUDA toolkit and the benchmarks: before a change is finished
+Ends with the line `N passed, N failed, N skipped`; what was skipped is listed above it with the
+reason. Exits with 1 if anything failed.
 
-  --quick      the default build only
   -D NAME=VALUE, -DNAME=VALUE
-               an option for meson setup, for example -Dwerror=true or -Dcuda-archs=90
+               an option for meson setup, for example -Dwerror=true or -Dcuda-archs=80
                (meson_options.txt lists the project's own)
   -h, --help   this text
 
-Missing Debian packages are installed when run as root or where sudo asks for no password; otherwise
+Without a card, the kernels are compiled for one GPU (-Dcuda-archs=90) unless you say otherwise.
+Missing Debian packages are installed when run as root or if sudo asks for no password; otherwise
 the command to run is printed. Where all is installed, no network is needed.
 
 Environment: CUDA_HOME, a CUDA toolkit besides those on PATH and in /usr/local/cuda*;
@@ -30,11 +33,11 @@ CUDAVISION_TEST_CASES, how many random cases each kernel test tries.
 END
 }
 
-quick=no
+mode=default
 options=()
 while [[ $# -gt 0 ]]; do
   case $1 in
-    --quick) quick=yes ;;
+    --sanitize | --full) mode=${1#--} ;;
     -D)
       [[ $# -ge 2 ]] || { usage >&2; exit 2; }
       options+=("-D$2")
@@ -65,7 +68,7 @@ else
   say "No CUDA toolkit: building for the CPU only"
 fi
 
-results=build-tests/results.jsonl
+results=build-tests/results-$mode.jsonl
 mkdir -p build-tests
 : >"$results"
 
@@ -83,31 +86,31 @@ run() {
   [[ $status -eq 0 || $status -eq 77 ]] || tail -n 40 "$log" >&2
 }
 
-# programs_of FOLDER SUITE: the programs of that suite of tests, as ninja calls them.
-programs_of() {
+# targets_of FOLDER SUITE...: the programs of these suites of tests, as ninja calls them.
+targets_of() {
   meson introspect --tests "build-tests/$1" | python3 -c '
 import json, os, sys
+build, wanted = sys.argv[1], set(sys.argv[2:])
 for test in json.load(sys.stdin):
-    if any(suite.split(":")[-1] == sys.argv[2] for suite in test["suite"]):
-        print(os.path.relpath(test["cmd"][0], sys.argv[1]))' "$PWD/build-tests/$1" "$2"
+    if wanted & {suite.split(":")[-1] for suite in test["suite"]} and test["cmd"][0].startswith(build):
+        print(os.path.relpath(test["cmd"][0], build))' "$PWD/build-tests/$1" "${@:2}"
 }
 
-# build FOLDER [OPTION...]: false, and one failure counted, where it does not build. Where suite is
-# set, only that suite's programs.
+# build FOLDER [OPTION...]: false, and one failure counted, if it does not build. Builds the targets,
+# or else the programs of the suites, in the variables of these names; everything if both are empty.
+targets=() suites=()
 build() {
-  local dir=build-tests/$1 targets=()
+  local name=$1 dir=build-tests/$1 wanted=("${targets[@]}")
   shift
   printf '\n== %s\n' "$dir $*"
-  if ! (configure "$dir" -Dtests=enabled "$@" "${options[@]}"); then
+  if ! (configure "$dir" "$@" "${options[@]}"); then
     record_failure "$dir" "meson could not configure it"
     return 1
   fi
-  if [[ -n ${suite:-} ]]; then
-    mapfile -t targets < <(programs_of "$(basename "$dir")" "$suite")
-  fi
-  if ! ninja -C "$dir" "${targets[@]}" >"$dir/build.log" 2>&1 </dev/null; then
+  [[ ${#suites[@]} -eq 0 ]] || mapfile -t -O "${#wanted[@]}" wanted < <(targets_of "$name" "${suites[@]}" | sort -u)
+  if ! ninja -C "$dir" "${wanted[@]}" >"$dir/build.log" 2>&1 </dev/null; then
     grep -E '^FAILED|error|undefined reference' "$dir/build.log" | head -n 20 >&2
-    complain "All that the compilers said: $dir/build.log"
+    complain "The compilers' whole output: $dir/build.log"
     record_failure "$dir" "it does not build"
     return 1
   fi
@@ -137,32 +140,46 @@ tests() {
 }
 runs=0
 
-has_cuda() { grep -q '"cuda"' "build-tests/$1/meson-info/intro-compilers.json"; }
+has_cuda() { grep -q "CUDA kernels *: *YES" "build-tests/$1/setup.log"; }
 
-if build default -Dbenchmarks=enabled; then
-  tests default
+[[ $mode != full ]] || export CUDAVISION_TEST_FULL=1
+
+run_default() {
+  local benchmarks=disabled
+  [[ $mode != full ]] || benchmarks=enabled
+  # A machine without a card compiles the kernels only to see that they compile.
+  nvidia_usable || [[ "${options[*]}" == *-Dcuda-archs=* ]] || options+=(-Dcuda-archs=90)
+  targets=() suites=()
+  build default -Dtests=enabled -Dbenchmarks=$benchmarks || return
+  # The definitions in the tests take most of the time; --full tries as many cases as are usual.
+  CUDAVISION_TEST_CASES=${CUDAVISION_TEST_CASES:-$([[ $mode == full ]] && echo 200 || echo 50)} tests default
   if nvidia_usable && has_cuda default; then
     printf '\n== the elements on the card\n'
     CUDAVISION_TEST_BACKEND=cuda CK_FORK=no tests default --suite check --suite fuzz
   fi
   run guards tests/guards.sh build-tests/default
-fi
+}
 
-if [[ $quick == no ]]; then
-  # Without nvcc the default build is this one.
-  if [[ -n $nvcc ]] && build cpu -Dcuda=disabled -Dbenchmarks=enabled; then
-    tests cpu
-    run "guards without the toolkit" tests/guards.sh build-tests/cpu
+# Without nvcc the default build is this one. What the plug-in does without the toolkit differs in
+# where it looks for a device; all else was tested already.
+run_without_cuda() {
+  [[ -n $nvcc ]] || return
+  targets=(gst/libgstcudavision.so tests/check/check_{errors,inspect,states}) suites=()
+  if build cpu -Dcuda=disabled -Dtests=enabled -Dbenchmarks=disabled; then
+    tests cpu check_errors check_inspect check_states
   fi
+}
 
+run_sanitizers() {
+  local asan=detect_stack_use_after_return=1:allocator_may_return_null=1
   # Plug-in scanning happens in the test program, since the scanner has no sanitizer runtime. GLib and
   # the plug-ins keep memory for good, which is no leak of ours: leaks are looked for in the kernel tests.
-  if build sanitized -Dcuda=disabled -Dbenchmarks=disabled -Dbuildtype=debugoptimized \
-    -Db_sanitize=address,undefined -Db_lundef=false; then
+  targets=(gst/libgstcudavision.so) suites=(kernels check fuzz)
+  if build sanitized -Dcuda=disabled -Dtests=enabled -Dbenchmarks=disabled -Dbuildtype=plain -Doptimization=1 \
+    -Ddebug=true -Db_sanitize=address,undefined -Db_lundef=false; then
     export UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1
-    asan=detect_stack_use_after_return=1:allocator_may_return_null=1
     # The sanitizers look for bad memory rather than for rare results: fewer cases are enough.
-    ASAN_OPTIONS=detect_leaks=1:$asan CUDAVISION_TEST_CASES=${CUDAVISION_TEST_CASES:-60} \
+    ASAN_OPTIONS=detect_leaks=1:$asan CUDAVISION_TEST_CASES=${CUDAVISION_TEST_CASES:-$([[ $mode == full ]] && echo 60 || echo 22)} \
       tests sanitized --suite kernels --timeout-multiplier 10
     ASAN_OPTIONS=detect_leaks=0:$asan GST_REGISTRY_FORK=no \
       tests sanitized --suite check --suite fuzz --timeout-multiplier 10
@@ -170,15 +187,34 @@ if [[ $quick == no ]]; then
   fi
 
   # Only what waits for other threads by its own protocol; TBB's is not understood by ThreadSanitizer.
-  if suite=threads build threads -Dcuda=disabled -Dbenchmarks=disabled -Dbuildtype=debugoptimized \
-    -Db_sanitize=thread -Db_lundef=false; then
+  targets=() suites=(threads)
+  if build threads -Dcuda=disabled -Dtests=enabled -Dbenchmarks=disabled -Dbuildtype=plain -Doptimization=1 \
+    -Ddebug=true -Db_sanitize=thread -Db_lundef=false; then
     TSAN_OPTIONS=halt_on_error=1 tests threads --suite threads --timeout-multiplier 10
   fi
-fi
+
+  # The linker sees every definition of a type at once.
+  targets=(gst/libgstcudavision.so) suites=()
+  if build lto -Dcuda=disabled -Dtests=disabled -Dbenchmarks=disabled -Dbuildtype=plain -Doptimization=1 \
+    -Db_lto=true -Dcpp_args=-Wodr -Dcpp_link_args='-Wodr -Werror=odr'; then
+    echo "ok: no type is defined in two ways" >build-tests/odr.log
+    python3 tests/tally.py collect "one definition" build-tests/odr.log 0 >>"$results"
+  fi
+}
+
+case $mode in
+  default) run_default ;;
+  sanitize) run_sanitizers ;;
+  full)
+    run_default
+    run_without_cuda
+    run_sanitizers
+    ;;
+esac
 
 printf '\n'
-if grep -q 'not proven for this tree' "$results"; then
-  shout "GPU half not proven for this tree: tests/gpu/proof.json is missing or was made from other sources." \
-    "What the GPU computes was not checked by this run. README.md, \"On a GPU host\", says how to do it."
+if grep -q 'GPU half not proven for this tree' "$results"; then
+  shout "Not everything was proven on a GPU for this tree; the list of skipped tests names the parts." \
+    "docs/testing.md says how to run them on a GPU host."
 fi
 python3 tests/tally.py sum "$results"

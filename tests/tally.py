@@ -40,7 +40,7 @@ def count(name, output, status):
         count_check(result, output, check)
         if status != 0 and not result["failed"]:
             result["failed"].append(f"ended with status {status}")
-    elif OK_LINE.search(output) or NOT_OK_LINE.search(output):
+    elif OK_LINE.search(output) or NOT_OK_LINE.search(output) or (status == 0 and SKIP_LINE.search(output)):
         result["passed"] = len(OK_LINE.findall(output))
         result["failed"] = NOT_OK_LINE.findall(output)
         result["skipped"] = [[name, reason] for name, reason in SKIP_LINE.findall(output)]

@@ -25,15 +25,4 @@ Buffer Device::allocate_host(std::size_t bytes) {
   return do_allocate_host(bytes ? bytes : 1);
 }
 
-#ifndef CUDAVISION_HAVE_CUDA
-bool built_with_cuda() noexcept {
-  return false;
-}
-
-std::unique_ptr<Device> make_cuda_device(CudaStream) {
-  throw Error(Error::Kind::device,
-              "this build has no CUDA kernels: rebuild with the CUDA toolkit (nvcc) installed");
-}
-#endif
-
 }  // namespace cudavision

@@ -125,12 +125,8 @@ GaussBlur::GaussBlur(Device& device, const FrameLayout& layout, const Parameters
     : layout_(layout) {
   check_planes(layout);
   check_parameters(layout, parameters);
-#ifdef CUDAVISION_HAVE_CUDA
-  if (device.kind() == DeviceKind::cuda)
-    backend_ = make_gauss_blur_cuda(device, layout);
-#endif
-  if (!backend_)
-    backend_ = make_gauss_blur_cpu(device, layout);
+  backend_ = device.kind() == DeviceKind::cuda ? make_gauss_blur_cuda(device, layout)
+                                               : make_gauss_blur_cpu(device, layout);
   use(parameters);
 }
 

@@ -41,13 +41,8 @@ void check_bins(const FrameLayout& layout, View<std::uint32_t> bins) {
 
 Histogram::Histogram(Device& device, const FrameLayout& layout) : layout_(layout) {
   check_luminance(operation, layout);
-#ifdef CUDAVISION_HAVE_CUDA
-  if (device.kind() == DeviceKind::cuda) {
-    backend_ = make_histogram_cuda(device, layout);
-    return;
-  }
-#endif
-  backend_ = make_histogram_cpu(device, layout);
+  backend_ = device.kind() == DeviceKind::cuda ? make_histogram_cuda(device, layout)
+                                               : make_histogram_cpu(device, layout);
 }
 
 Histogram::~Histogram() = default;
@@ -63,13 +58,8 @@ HistogramEqualize::HistogramEqualize(Device& device, const FrameLayout& layout,
     : layout_(layout), parameters_(parameters) {
   check_luminance(operation, layout);
   check_parameters(layout, parameters);
-#ifdef CUDAVISION_HAVE_CUDA
-  if (device.kind() == DeviceKind::cuda) {
-    backend_ = make_histogram_equalize_cuda(device, layout);
-    return;
-  }
-#endif
-  backend_ = make_histogram_equalize_cpu(device, layout);
+  backend_ = device.kind() == DeviceKind::cuda ? make_histogram_equalize_cuda(device, layout)
+                                               : make_histogram_equalize_cpu(device, layout);
 }
 
 HistogramEqualize::~HistogramEqualize() = default;

@@ -48,13 +48,8 @@ Integral::Integral(Device& device, const FrameLayout& layout, const Parameters& 
       height_(layout.height + (parameters.same_size ? 0 : 1)),
       luminance_(device, layout, operation) {
   const ImageSize size{layout.width, layout.height, layout.bits};
-#ifdef CUDAVISION_HAVE_CUDA
-  if (device.kind() == DeviceKind::cuda) {
-    backend_ = make_integral_cuda(device, size, parameters);
-    return;
-  }
-#endif
-  backend_ = make_integral_cpu(device, size, parameters);
+  backend_ = device.kind() == DeviceKind::cuda ? make_integral_cuda(device, size, parameters)
+                                               : make_integral_cpu(device, size, parameters);
 }
 
 Integral::~Integral() = default;
@@ -74,13 +69,8 @@ IntegralPicture::IntegralPicture(Device& device, const FrameLayout& layout, Tabl
   memory_ = device.allocate(row_bytes * integral_.height());
   table_ = {memory_.as<std::uint64_t>(), integral_.width(), integral_.height(),
             static_cast<std::ptrdiff_t>(row_bytes)};
-#ifdef CUDAVISION_HAVE_CUDA
-  if (device.kind() == DeviceKind::cuda) {
-    backend_ = make_integral_picture_cuda(device, bits);
-    return;
-  }
-#endif
-  backend_ = make_integral_picture_cpu(bits);
+  backend_ = device.kind() == DeviceKind::cuda ? make_integral_picture_cuda(device, bits)
+                                               : make_integral_picture_cpu(bits);
 }
 
 IntegralPicture::~IntegralPicture() = default;

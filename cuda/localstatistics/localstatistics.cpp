@@ -60,13 +60,9 @@ LocalStatistics::LocalStatistics(Device& device, const FrameLayout& layout, int 
   check_parameters(parameters);
   const ImageSize size{layout.width, layout.height, layout.bits};
   const bool squares = needs_squares(parameters.output) || is_threshold(parameters.output);
-#ifdef CUDAVISION_HAVE_CUDA
-  if (device.kind() == DeviceKind::cuda) {
-    backend_ = make_local_statistics_cuda(device, size, output_bits, squares);
-    return;
-  }
-#endif
-  backend_ = make_local_statistics_cpu(device, size, output_bits, squares);
+  backend_ = device.kind() == DeviceKind::cuda
+                 ? make_local_statistics_cuda(device, size, output_bits, squares)
+                 : make_local_statistics_cpu(device, size, output_bits, squares);
 }
 
 LocalStatistics::~LocalStatistics() = default;

@@ -101,12 +101,8 @@ NlMeans::NlMeans(Device& device, const FrameLayout& layout, const Parameters& pa
     : layout_(layout), parameters_(parameters) {
   check_planes(layout);
   check_parameters(parameters);
-#ifdef CUDAVISION_HAVE_CUDA
-  if (device.kind() == DeviceKind::cuda)
-    backend_ = make_nl_means_cuda(device, layout);
-#endif
-  if (!backend_)
-    backend_ = make_nl_means_cpu(device, layout);
+  backend_ = device.kind() == DeviceKind::cuda ? make_nl_means_cuda(device, layout)
+                                               : make_nl_means_cpu(device, layout);
   backend_->set(parameters);
 }
 

@@ -21,13 +21,8 @@ Luminance::Luminance(Device& device, const FrameLayout& layout, const char* oper
   const int pitch = (row_bytes + row_alignment - 1) / row_alignment * row_alignment;
   memory_ = device.allocate(static_cast<std::size_t>(pitch) * layout.height);
   plane_ = {memory_.as<std::uint8_t>(), row_bytes, layout.height, pitch};
-#ifdef CUDAVISION_HAVE_CUDA
-  if (device.kind() == DeviceKind::cuda) {
-    backend_ = make_luminance_cuda(device, layout);
-    return;
-  }
-#endif
-  backend_ = make_luminance_cpu(device, layout);
+  backend_ = device.kind() == DeviceKind::cuda ? make_luminance_cuda(device, layout)
+                                               : make_luminance_cpu(device, layout);
 }
 
 Luminance::~Luminance() = default;

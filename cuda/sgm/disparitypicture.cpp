@@ -53,11 +53,9 @@ void check_parameters(const PictureParameters& picture) {
 std::unique_ptr<DisparityPictureBackend> make_implementation(Device& device, const FrameLayout& out,
                                                              Kind kind) {
   const PackedPixel pixel = kind == Kind::color ? PackedPixel(out) : PackedPixel();
-#ifdef CUDAVISION_HAVE_CUDA
-  if (device.kind() == DeviceKind::cuda)
-    return make_disparity_picture_cuda(device, out.width, kind, pixel);
-#endif
-  return make_disparity_picture_cpu(device, out.width, kind, pixel);
+  return device.kind() == DeviceKind::cuda
+             ? make_disparity_picture_cuda(device, out.width, kind, pixel)
+             : make_disparity_picture_cpu(device, out.width, kind, pixel);
 }
 
 DisparityNumbers numbers_of(const Parameters& parameters, const PictureParameters& picture) {

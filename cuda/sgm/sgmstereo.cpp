@@ -86,11 +86,8 @@ class Workspace {
 }  // namespace
 
 std::unique_ptr<Stages> make_stages(Device& device, const Config& config) {
-#ifdef CUDAVISION_HAVE_CUDA
-  if (device.kind() == DeviceKind::cuda)
-    return make_stages_cuda(device, config);
-#endif
-  return make_stages_cpu(device, config);
+  return device.kind() == DeviceKind::cuda ? make_stages_cuda(device, config)
+                                           : make_stages_cpu(device, config);
 }
 
 class SgmStereo::State {

@@ -2,7 +2,7 @@
 #include "gst/base/devicesession.h"
 
 #include "gst/base/elementerror.h"
-#include "gst/base/enumtype.h"
+#include "gst/base/properties.h"
 
 GST_DEBUG_CATEGORY_STATIC(device_session_debug);
 #define GST_CAT_DEFAULT device_session_debug
@@ -10,15 +10,14 @@ GST_DEBUG_CATEGORY_STATIC(device_session_debug);
 namespace cudavision {
 namespace {
 
-// The values of the properties' enumerations.
 enum { backend_auto, backend_cuda, backend_cpu };
 enum { active_none, active_cpu, active_cuda };
 
 GType backend_type() {
   static const GEnumValue values[] = {
-      {backend_auto, "CUDA where there is a usable device, else the CPU and a warning", "auto"},
-      {backend_cuda, "CUDA; without a usable device the element does not start", "cuda"},
-      {backend_cpu, "The CPU, with all its cores", "cpu"},
+      {backend_auto, "CUDA if there is a usable GPU, else the CPU, with a warning", "auto"},
+      {backend_cuda, "CUDA; without a usable GPU the element does not start", "cuda"},
+      {backend_cpu, "The CPU, on all cores", "cpu"},
       {0, nullptr, nullptr},
   };
   static const GType type = register_enum("GstCudaVisionBackend", values);
@@ -45,14 +44,16 @@ void DeviceSession::install_properties(GObjectClass* klass, guint first_id) {
                                                   GST_PARAM_MUTABLE_READY);
   g_object_class_install_property(
       klass, first_id + property_backend,
-      g_param_spec_enum("backend", "Backend",
-                        "Where frames are processed; the results are the same to the bit",
-                        backend_type(), backend_auto, flags));
+      g_param_spec_enum(
+          "backend", "Backend",
+          "Where frames are processed; CUDA and the CPU give the same results, bit for bit",
+          backend_type(), backend_auto, flags));
   g_object_class_install_property(
       klass, first_id + property_cuda_device_id,
-      g_param_spec_int("cuda-device-id", "CUDA device ID",
-                       "Number of the GPU (-1 = the pipeline's, else the first)", -1, G_MAXINT, -1,
-                       flags));
+      g_param_spec_int(
+          "cuda-device-id", "CUDA device ID",
+          "Number of the GPU (-1 = the one that the pipeline already uses, else the first)", -1,
+          G_MAXINT, -1, flags));
   g_object_class_install_property(
       klass, first_id + property_active_backend,
       g_param_spec_enum("active-backend", "Active backend", "Where frames are processed now",
@@ -63,10 +64,10 @@ void DeviceSession::install_properties(GObjectClass* klass, guint first_id) {
 void DeviceSession::set_property(Property property, const GValue* value) {
   const std::lock_guard lock(mutex_);
   if (property == property_cuda_device_id) {
-    wish_.device_id = g_value_get_int(value);
+    request_.device_id = g_value_get_int(value);
   } else if (property == property_backend) {
     constexpr Choice choices[] = {Choice::automatic, Choice::cuda, Choice::cpu};
-    wish_.choice = choices[g_value_get_enum(value)];
+    request_.choice = choices[g_value_get_enum(value)];
   }
 }
 
@@ -74,12 +75,12 @@ void DeviceSession::get_property(Property property, GValue* value) const {
   const std::lock_guard lock(mutex_);
   switch (property) {
     case property_backend:
-      g_value_set_enum(value, wish_.choice == Choice::automatic ? backend_auto
-                              : wish_.choice == Choice::cuda    ? backend_cuda
-                                                                : backend_cpu);
+      g_value_set_enum(value, request_.choice == Choice::automatic ? backend_auto
+                              : request_.choice == Choice::cuda    ? backend_cuda
+                                                                   : backend_cpu);
       break;
     case property_cuda_device_id:
-      g_value_set_int(value, wish_.device_id);
+      g_value_set_int(value, request_.device_id);
       break;
     case property_active_backend:
       g_value_set_enum(value, !active_                      ? active_none
@@ -89,9 +90,9 @@ void DeviceSession::get_property(Property property, GValue* value) const {
   }
 }
 
-DeviceSession::Wish DeviceSession::wish() const {
+DeviceSession::Request DeviceSession::request() const {
   const std::lock_guard lock(mutex_);
-  return wish_;
+  return request_;
 }
 
 std::optional<DeviceKind> DeviceSession::active_backend() const {
@@ -120,24 +121,66 @@ void DeviceSession::use_cpu_because(const std::string& reason) {
                "Frames are processed on the CPU: " + reason);
 }
 
-void DeviceSession::open() {
-  opened_ = wish();
-  if (opened_.choice == Choice::cpu) {
+void DeviceSession::choose_device() {
+  chosen_by_ = request();
+  if (chosen_by_.choice == Choice::cpu) {
     set_active(DeviceKind::cpu);
     return;
   }
-  const std::string obstacle = probe_cuda(opened_.device_id);
+  const std::string obstacle = probe_cuda(chosen_by_.device_id);
   if (obstacle.empty())
     set_active(DeviceKind::cuda);
-  else if (opened_.choice == Choice::automatic)
+  else if (chosen_by_.choice == Choice::automatic)
     use_cpu_because(obstacle);
   else
     throw ElementError(GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_NOT_FOUND,
                        "backend=cuda is not possible: " + obstacle);
 }
 
-void DeviceSession::close() {
-  set_active(std::nullopt);
+GstStateChangeReturn DeviceSession::change_state(GstStateChange transition,
+                                                 GstElementClass* parent) {
+  if (transition == GST_STATE_CHANGE_NULL_TO_READY) {
+    const bool chosen = post_exceptions(element_, false, [&] {
+      choose_device();
+      return true;
+    });
+    if (!chosen)
+      return GST_STATE_CHANGE_FAILURE;
+  }
+  const GstStateChangeReturn result = parent->change_state(element_, transition);
+  if (transition == GST_STATE_CHANGE_READY_TO_NULL ||
+      (transition == GST_STATE_CHANGE_NULL_TO_READY && result == GST_STATE_CHANGE_FAILURE))
+    set_active(std::nullopt);
+  return result;
+}
+
+void DeviceSession::start() {
+  if (!(chosen_by_ == request()))
+    choose_device();
+  if (on_cuda()) {
+    try {
+      start_cuda();
+    } catch (const std::exception& e) {
+      stop();
+      if (chosen_by_.choice != Choice::automatic)
+        throw ElementError(GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_NOT_FOUND,
+                           std::string("backend=cuda is not possible: ") + e.what());
+      use_cpu_because(e.what());
+    }
+  }
+  if (!device_)
+    device_ = make_cpu_device();
+}
+
+void DeviceSession::start_cuda() {
+  const CudaContext context = slot_.negotiate(element_, chosen_by_.device_id);
+  if (!context)
+    throw ElementError(GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_NOT_FOUND,
+                       "no CUDA context can be created on the GPU: its memory may be full, or "
+                       "another process may hold it exclusively (see nvidia-smi); free it, choose "
+                       "another GPU with cuda-device-id, or set backend=cpu.");
+  enter_context(context);
+  GST_INFO_OBJECT(element_, "using GPU %d", context.device_id());
 }
 
 void DeviceSession::enter_context(const CudaContext& context) {
@@ -150,43 +193,14 @@ void DeviceSession::enter_context(const CudaContext& context) {
   device_ = make_cuda_device(stream_);
 }
 
-void DeviceSession::start() {
-  if (!(opened_ == wish()))
-    open();
-  if (on_cuda()) {
-    try {
-      start_cuda();
-    } catch (const std::exception& e) {
-      stop();
-      if (opened_.choice != Choice::automatic)
-        throw ElementError(GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_NOT_FOUND,
-                           std::string("backend=cuda is not possible: ") + e.what());
-      use_cpu_because(e.what());
-    }
-  }
-  if (!device_)
-    device_ = make_cpu_device();
-}
-
-void DeviceSession::start_cuda() {
-  const CudaContext context = slot_.negotiate(element_, opened_.device_id);
-  if (!context)
-    throw ElementError(GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_NOT_FOUND,
-                       "the GPU gives no CUDA context: its memory may be full, or another process "
-                       "may hold it exclusively (see nvidia-smi); free it, choose another with "
-                       "cuda-device-id, or set backend=cpu.");
-  enter_context(context);
-  GST_INFO_OBJECT(element_, "using GPU %d", context.device_id());
-}
-
 void DeviceSession::stop() noexcept {
   try {
     const DeviceScope scope(*this);
     device_.reset();
     destroy_cuda_stream(stream_);
   } catch (const std::exception& e) {
-    // The context is lost, and with it went all that was made in it.
-    GST_WARNING_OBJECT(element_, "%s", e.what());
+    // Everything made in a lost context is gone with it.
+    GST_WARNING_OBJECT(element_, "the CUDA context is lost: %s", e.what());
     device_.reset();
   }
   stream_ = nullptr;
@@ -202,7 +216,8 @@ bool DeviceSession::should_move_to(GstMemory* memory) const {
   if (!on_cuda() || !memory || !is_cuda_memory(memory))
     return false;
   const CudaContext other = cuda_context_of(memory);
-  return !(other == context()) && (opened_.device_id < 0 || opened_.device_id == other.device_id());
+  return !(other == context()) &&
+         (chosen_by_.device_id < 0 || chosen_by_.device_id == other.device_id());
 }
 
 void DeviceSession::move_to(GstMemory* memory) {
@@ -214,13 +229,17 @@ void DeviceSession::move_to(GstMemory* memory) {
   enter_context(next);
 }
 
-void DeviceSession::set_context(GstContext* context) {
-  if (context)
-    slot_.offer(element_, context, wish().device_id);
+void DeviceSession::set_context(GstContext* context, GstElementClass* parent) {
+  post_exceptions(element_, false, [&] {
+    if (context)
+      slot_.offer(element_, context, request().device_id);
+    return true;
+  });
+  parent->set_context(element_, context);
 }
 
-bool DeviceSession::answer(GstQuery* query) const {
-  return answer_context_query(element_, query, context());
+bool DeviceSession::handle_context_query(GstQuery* query) const {
+  return cudavision::handle_context_query(element_, query, context());
 }
 
 }  // namespace cudavision

@@ -13,15 +13,14 @@
 
 namespace cudavision {
 
-class DeviceScope;
-
-/// Which device an element computes on: the properties backend, cuda-device-id and active-backend,
-/// the CUDA context that it shares with its neighbours, and in it the stream and the Device. Knows
-/// only of GstElement, so that any kind of element can own one.
+/// The device on which an element computes: the properties backend, cuda-device-id and
+/// active-backend, the CUDA context that it shares with its neighbours, and the stream and the
+/// Device in that context. It requires only a GstElement, so filters and aggregators can own one.
 ///
-/// Life: open() in NULL→READY looks for a device, start() takes the context (and looks again where
-/// the properties have changed since), stop() gives it back, close() in READY→NULL forgets the
-/// choice. They throw ElementError or Error and leave nothing half done.
+/// Lifetime: change_state() chooses a device on the way from NULL to READY and forgets the choice
+/// on the way back. start() takes the context, and chooses again if the properties have changed
+/// since; stop() returns it. start() throws ElementError or Error and then leaves nothing half
+/// done.
 class DeviceSession {
  public:
   explicit DeviceSession(GstElement* element) : element_(element) {}
@@ -33,45 +32,46 @@ class DeviceSession {
   void set_property(Property property, const GValue* value);
   void get_property(Property property, GValue* value) const;
 
-  void open();
+  /// GstElementClass.change_state and .set_context of the element. They chain up to parent.
+  GstStateChangeReturn change_state(GstStateChange transition, GstElementClass* parent);
+  void set_context(GstContext* context, GstElementClass* parent);
+  /// Answers a CONTEXT query; false if there is nothing to answer.
+  bool handle_context_query(GstQuery* query) const;
+
   void start();
   void stop() noexcept;
-  void close();
 
-  /// The choice that open() made; nullopt before it.
+  /// The device that was chosen; nullopt in state NULL.
   std::optional<DeviceKind> active_backend() const;
   bool on_cuda() const { return active_backend() == DeviceKind::cuda; }
 
-  /// Between start() and stop().
+  /// Valid between start() and stop().
   Device& device() const noexcept { return *device_; }
   bool started() const noexcept { return device_ != nullptr; }
   /// The context in use; none on the CPU.
   CudaContext context() const;
 
-  /// Whether memory lies in a context other than ours that we may move to.
+  /// True if memory lies in another context, to which the properties allow the element to move.
   bool should_move_to(GstMemory* memory) const;
-  /// Moves to that memory's context. All that was made in the old one must be gone.
+  /// Moves to that memory's context. Everything made in the old one must have been freed.
   void move_to(GstMemory* memory);
-
-  /// For the element's set_context() and CONTEXT query.
-  void set_context(GstContext* context);
-  bool answer(GstQuery* query) const;
 
  private:
   enum class Choice { automatic, cuda, cpu };
 
-  /// What the properties ask for.
-  struct Wish {
+  /// The values of the properties.
+  struct Request {
     Choice choice = Choice::automatic;
     int device_id = -1;
-    bool operator==(const Wish& other) const {
+    bool operator==(const Request& other) const {
       return choice == other.choice && device_id == other.device_id;
     }
   };
 
-  Wish wish() const;
+  Request request() const;
   void set_active(std::optional<DeviceKind> backend);
   void use_cpu_because(const std::string& reason);
+  void choose_device();
   void start_cuda();
   void enter_context(const CudaContext& context);
 
@@ -79,16 +79,16 @@ class DeviceSession {
   CudaContextSlot slot_;
   std::unique_ptr<Device> device_;
   CudaStream stream_ = nullptr;
-  Wish opened_;  ///< what open() went by
+  Request chosen_by_;  ///< the request that choose_device() has answered
 
-  mutable std::mutex mutex_;  ///< over what follows; no call leaves this object while it is held
-  Wish wish_;
+  mutable std::mutex mutex_;  ///< guards what follows; never held while calling other objects
+  Request request_;
   std::optional<DeviceKind> active_;
   CudaContext context_;
 };
 
-/// Makes the session's CUDA context, if it has one, current while it lives. Every call of the
-/// Device and of what was made for it happens inside one.
+/// Makes the session's CUDA context, if it has one, current while it lives. The Device, and all
+/// that was made for it, may only be used inside such a scope.
 class DeviceScope {
  public:
   explicit DeviceScope(const DeviceSession& session) : scope_(session.context()) {}

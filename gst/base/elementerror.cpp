@@ -9,16 +9,16 @@ namespace cudavision {
 namespace {
 
 void post(GstElement* element, GstMessageType type, GQuark domain, int code, const char* text,
-          const Place& place) {
-  gst_element_message_full(element, type, domain, code, g_strdup(text), nullptr, place.file,
-                           place.function, place.line);
+          const SourceLocation& location) {
+  gst_element_message_full(element, type, domain, code, g_strdup(text), nullptr, location.file,
+                           location.function, location.line);
 }
 
 }  // namespace
 
-void post_current_exception(GstElement* element, const Place& place) noexcept {
+void post_current_exception(GstElement* element, const SourceLocation& location) noexcept {
   const auto error = [&](GQuark domain, int code, const char* text) {
-    post(element, GST_MESSAGE_ERROR, domain, code, text, place);
+    post(element, GST_MESSAGE_ERROR, domain, code, text, location);
   };
   try {
     throw;
@@ -37,7 +37,8 @@ void post_current_exception(GstElement* element, const Place& place) noexcept {
         break;
     }
   } catch (const std::bad_alloc&) {
-    error(GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_NO_SPACE_LEFT, "There is no memory left.");
+    error(GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_NO_SPACE_LEFT,
+          "The system is out of memory: use smaller frames, or free some memory.");
   } catch (const std::exception& e) {
     error(GST_LIBRARY_ERROR, GST_LIBRARY_ERROR_FAILED, e.what());
   } catch (...) {
@@ -46,8 +47,8 @@ void post_current_exception(GstElement* element, const Place& place) noexcept {
 }
 
 void post_warning(GstElement* element, GQuark domain, int code, const std::string& text,
-                  const Place& place) {
-  post(element, GST_MESSAGE_WARNING, domain, code, text.c_str(), place);
+                  const SourceLocation& location) {
+  post(element, GST_MESSAGE_WARNING, domain, code, text.c_str(), location);
 }
 
 }  // namespace cudavision

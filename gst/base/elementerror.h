@@ -9,8 +9,8 @@
 
 namespace cudavision {
 
-/// A failure with the domain and code under which the bus is to hear of it. what() is shown to the
-/// user as it stands, so it says what is wrong and what to change.
+/// A failure with the domain and code of its ERROR message. what() becomes the message's text, so
+/// it tells the user what is wrong and what to change.
 class ElementError : public std::runtime_error {
  public:
   ElementError(GQuark domain, int code, const std::string& what)
@@ -24,35 +24,36 @@ class ElementError : public std::runtime_error {
   int code_;
 };
 
-/// The place that a message's debug text names. As a default argument, here() is that of the call.
-struct Place {
+/// The source line that the debug text of a message names. As a default argument, current() gives
+/// the line of the call.
+struct SourceLocation {
   const char* file;
   const char* function;
   int line;
 
-  static constexpr Place here(const char* file = __builtin_FILE(),
-                              const char* function = __builtin_FUNCTION(),
-                              int line = __builtin_LINE()) {
+  static constexpr SourceLocation current(const char* file = __builtin_FILE(),
+                                          const char* function = __builtin_FUNCTION(),
+                                          int line = __builtin_LINE()) {
     return {file, function, line};
   }
 };
 
-/// Posts the exception that is being handled as an ERROR message of element.
-void post_current_exception(GstElement* element, const Place& place) noexcept;
+/// Posts an ERROR message for the exception that is being handled.
+void post_current_exception(GstElement* element, const SourceLocation& location) noexcept;
 
 void post_warning(GstElement* element, GQuark domain, int code, const std::string& text,
-                  const Place& place = Place::here());
+                  const SourceLocation& location = SourceLocation::current());
 
-/// The wall that no exception crosses: every virtual function of an element runs its body in here.
-/// An exception becomes an ERROR message of element, and on_error is returned. Whatever body had
-/// pushed is popped by the time the message goes out, so that handlers run in a clean thread.
+/// Runs the body of a virtual function of element. No exception may reach GStreamer's C code: it
+/// becomes an ERROR message, and on_error is returned. The message is posted after the stack has
+/// been unwound, so that no CUDA context is current while message handlers run.
 template <class Result, class Body>
 Result post_exceptions(gpointer element, Result on_error, Body&& body,
-                       const Place& place = Place::here()) noexcept {
+                       const SourceLocation& location = SourceLocation::current()) noexcept {
   try {
     return std::forward<Body>(body)();
   } catch (...) {
-    post_current_exception(static_cast<GstElement*>(element), place);
+    post_current_exception(static_cast<GstElement*>(element), location);
     return on_error;
   }
 }

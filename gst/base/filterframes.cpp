@@ -6,8 +6,8 @@
 namespace cudavision {
 namespace {
 
-// Whether the planes lie where the caps alone would have them.
-bool lies_by_caps(const FrameFormat& format, GstBuffer* buffer) {
+// True if the planes lie where the caps imply.
+bool has_default_layout(const FrameFormat& format, GstBuffer* buffer) {
   const GstVideoMeta* meta = gst_buffer_get_video_meta(buffer);
   for (int p = 0; meta && p < format.layout.plane_count; ++p)
     if (meta->offset[p] != format.offset[p] || meta->stride[p] != format.stride[p])
@@ -25,11 +25,12 @@ FilterFrames::FilterFrames(GstCudaVisionFilter* self, const DeviceSession& sessi
       input_(device_, session.context(), in),
       output_(device_, session.context(), out) {}
 
-bool FilterFrames::may_hand_on(GstBuffer* buffer) const {
+bool FilterFrames::may_reuse(GstBuffer* buffer) const {
   if (!same_caps_ || gst_buffer_n_memory(buffer) == 0)
     return false;
   const bool cuda = is_cuda_memory(gst_buffer_peek_memory(buffer, 0));
-  return cuda == out().cuda_memory && (cuda || padding_allowed_ || lies_by_caps(out(), buffer));
+  return cuda == out().cuda_memory &&
+         (cuda || padding_allowed_ || has_default_layout(out(), buffer));
 }
 
 void FilterFrames::process(const ConstFrame& in, const Frame* out, const FrameInfo& info) {
@@ -43,21 +44,17 @@ void FilterFrames::copy(const ConstFrame& in, const Frame& out) {
 }
 
 void FilterFrames::inspect(GstBuffer* in, const FrameInfo& info) {
-  const FrameMapper::Input input(input_, in);
-  DeviceIdle idle(device_);
+  FrameMapper::Input input(input_, in);
   process(input.frame(), nullptr, info);
-  device_.finish();
-  idle.done();
+  input.complete();
 }
 
 void FilterFrames::compute(GstBuffer* in, GstBuffer* out, FrameWork work, const FrameInfo& info) {
-  // Who takes something else than video tells its size by the buffer's.
+  // Non-video peers take the payload size from the buffer, so trim what a pool gave in excess.
   if (!output_.format().is_video() && gst_buffer_get_size(out) > output_.format().size)
     gst_buffer_set_size(out, static_cast<gssize>(output_.format().size));
-  const FrameMapper::Input input(input_, in);
-  DeviceIdle input_idle(device_);
+  FrameMapper::Input input(input_, in);
   FrameMapper::Output output(output_, out);
-  DeviceIdle output_idle(device_);
   if (work == FrameWork::transform) {
     process(input.frame(), &output.frame(), info);
   } else {
@@ -65,9 +62,7 @@ void FilterFrames::compute(GstBuffer* in, GstBuffer* out, FrameWork work, const 
     if (work == FrameWork::inspect)
       process(input.frame(), nullptr, info);
   }
-  output.complete();
-  output_idle.done();
-  input_idle.done();
+  output.complete(input);
 }
 
 }  // namespace cudavision

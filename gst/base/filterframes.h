@@ -7,10 +7,10 @@
 
 namespace cudavision {
 
-/// The frames of a filter whose caps are known: between buffers and the element's process().
+/// Carries frames between a filter's buffers and its process(), once the caps are known.
 class FilterFrames {
  public:
-  /// In the session's context, like all of it; the destructor too.
+  /// All calls, this one and the destructor included, are made in the session's context.
   FilterFrames(GstCudaVisionFilter* self, const DeviceSession& session, const FrameFormat& in,
                const FrameFormat& out, bool same_caps);
 
@@ -18,17 +18,17 @@ class FilterFrames {
   const FrameFormat& out() const noexcept { return output_.format(); }
   bool same_caps() const noexcept { return same_caps_; }
 
-  /// Downstream understands GstVideoMeta, and so frames that do not lie as the caps alone have it.
+  /// allow: downstream understands GstVideoMeta, so planes need not lie where the caps imply.
   void allow_padding(bool allow) noexcept { padding_allowed_ = allow; }
-  /// Whether a frame that stays as it is may go on as the very buffer that came: downstream must
-  /// have agreed to its kind of memory and to its strides.
-  bool may_hand_on(GstBuffer* buffer) const;
+  /// True if an unchanged frame may go downstream in its own buffer: downstream must have agreed to
+  /// that buffer's kind of memory and to its strides.
+  bool may_reuse(GstBuffer* buffer) const;
 
-  /// Shows a frame to process(). Its buffer goes on, and whoever gets it may write to it: the
-  /// device has seen it when this returns.
+  /// Shows a frame to process(). The device has finished reading when this returns, because the
+  /// buffer goes downstream, where it may be written to.
   void inspect(GstBuffer* in, const FrameInfo& info);
-  /// Makes the output frame: by process(), or as a copy of the input that process() may inspect.
-  /// The device has finished it when this returns.
+  /// Makes the output frame with process(), or copies the input and lets process() inspect it. The
+  /// device has finished the frame when this returns.
   void compute(GstBuffer* in, GstBuffer* out, FrameWork work, const FrameInfo& info);
 
  private:

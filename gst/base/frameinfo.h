@@ -3,18 +3,35 @@
 
 #include <gst/video/video.h>
 
-#include "gst/base/frametimes.h"
-
 namespace cudavision {
 
-/// What an element is told of a frame besides its pixels.
+/// When a frame is shown, on each of GStreamer's clocks; GST_CLOCK_TIME_NONE where unknown.
+struct FrameTimes {
+  GstClockTime timestamp = GST_CLOCK_TIME_NONE;
+  GstClockTime stream_time = GST_CLOCK_TIME_NONE;
+  GstClockTime running_time = GST_CLOCK_TIME_NONE;
+  GstClockTime duration = GST_CLOCK_TIME_NONE;
+};
+
+inline FrameTimes frame_times(const GstSegment& segment, const GstBuffer* buffer) {
+  FrameTimes times;
+  times.timestamp = GST_BUFFER_PTS(buffer);
+  times.duration = GST_BUFFER_DURATION(buffer);
+  if (segment.format == GST_FORMAT_TIME) {
+    times.stream_time = gst_segment_to_stream_time(&segment, GST_FORMAT_TIME, times.timestamp);
+    times.running_time = gst_segment_to_running_time(&segment, GST_FORMAT_TIME, times.timestamp);
+  }
+  return times;
+}
+
+/// What an operation may need to know about a frame besides its pixels.
 struct FrameInfo {
   FrameTimes times;
-  /// The even rows and the odd ones were taken at two moments: two pictures, the fields.
+  /// Even and odd rows are two fields, taken at different moments.
   bool interlaced = false;
 };
 
-/// video: of the buffer's caps.
+/// video: the caps of the buffer.
 inline bool is_interlaced(const GstVideoInfo& video, const GstBuffer* buffer) {
   switch (GST_VIDEO_INFO_INTERLACE_MODE(&video)) {
     case GST_VIDEO_INTERLACE_MODE_INTERLEAVED:

@@ -5,7 +5,7 @@
 
 namespace cudavision {
 
-bool is_true_of_output(const GstMeta* meta, bool same_size) {
+bool applies_to_output(const GstMeta* meta, bool same_size) {
   static const gchar* const kept[] = {GST_META_TAG_VIDEO_STR, GST_META_TAG_VIDEO_SIZE_STR,
                                       GST_META_TAG_VIDEO_ORIENTATION_STR, nullptr};
   const GType api = meta->info->api;
@@ -25,8 +25,8 @@ bool is_true_of_output(const GstMeta* meta, bool same_size) {
 void copy_metas(GstBuffer* in, GstBuffer* out, bool same_size) {
   gpointer place = nullptr;
   while (GstMeta* meta = gst_buffer_iterate_meta(in, &place)) {
-    // What belongs to the pool that the buffer came from stays with that buffer.
-    if (GST_META_FLAG_IS_SET(meta, GST_META_FLAG_POOLED) || !is_true_of_output(meta, same_size))
+    // A pooled meta belongs to the pool of the input buffer.
+    if (GST_META_FLAG_IS_SET(meta, GST_META_FLAG_POOLED) || !applies_to_output(meta, same_size))
       continue;
     GstMetaTransformCopy whole = {FALSE, 0, static_cast<gsize>(-1)};
     if (meta->info->transform_func)

@@ -5,12 +5,13 @@
 
 namespace cudavision {
 
-/// Whether a meta of an input frame is true of the output frame as well: it speaks of no video at
-/// all or, where both are of the same size, of nothing but the picture, its size or orientation. A
-/// GstVideoMeta speaks of one buffer's memory; the new buffer has its own.
-bool is_true_of_output(const GstMeta* meta, bool same_size);
+/// True if a meta of an input frame holds for the output frame as well. That is so if its tags have
+/// nothing to do with video, or, where both frames have the same size, if they are about nothing
+/// but the video, its size or its orientation. A GstVideoMeta never does: it describes the memory
+/// of one buffer.
+bool applies_to_output(const GstMeta* meta, bool same_size);
 
-/// Gives out those metas of in.
+/// Copies those metas of in to out.
 void copy_metas(GstBuffer* in, GstBuffer* out, bool same_size);
 
 }  // namespace cudavision

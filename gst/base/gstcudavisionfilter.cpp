@@ -4,11 +4,10 @@
 #include <optional>
 #include <string>
 
+#include "gst/base/caps.h"
 #include "gst/base/elementerror.h"
-#include "gst/base/filtercaps.h"
 #include "gst/base/filterframes.h"
 #include "gst/base/framemetas.h"
-#include "gst/base/sessionstates.h"
 #include "gst/memory/allocationquery.h"
 
 GST_DEBUG_CATEGORY_STATIC(cuda_vision_filter_debug);
@@ -23,11 +22,11 @@ struct FilterState {
 
   DeviceSession session;
 
-  // From here on the streaming thread's.
-  std::optional<FilterFrames> frames;  ///< while the caps are known
-  std::string refusal;  ///< the error that the last caps met with; upstream may try them again
+  // The following belong to the streaming thread.
+  std::optional<FilterFrames> frames;  ///< set while the caps are known
+  std::string refusal;  ///< why the last caps were refused; upstream may send them again
 
-  FrameInfo info;  ///< of the frame that is being worked on
+  FrameInfo info;  ///< of the current frame
   FrameWork work = FrameWork::nothing;
 };
 
@@ -53,7 +52,7 @@ GstCudaVisionFilterClass* class_of(gpointer self) {
   return G_TYPE_INSTANCE_GET_CLASS(self, GST_TYPE_CUDA_VISION_FILTER, GstCudaVisionFilterClass);
 }
 
-/* Properties and life */
+/* Properties and states */
 
 bool is_session_property(guint id) {
   return id >= first_property && id < first_property + DeviceSession::property_count;
@@ -83,13 +82,11 @@ void finalize(GObject* object) {
 }
 
 GstStateChangeReturn change_state(GstElement* element, GstStateChange transition) {
-  return change_state_with_session(element, transition, state_of(element).session,
-                                   GST_ELEMENT_CLASS(parent_class));
+  return state_of(element).session.change_state(transition, GST_ELEMENT_CLASS(parent_class));
 }
 
 void set_context(GstElement* element, GstContext* context) {
-  set_context_with_session(element, context, state_of(element).session,
-                           GST_ELEMENT_CLASS(parent_class));
+  state_of(element).session.set_context(context, GST_ELEMENT_CLASS(parent_class));
 }
 
 gboolean start(GstBaseTransform* trans) {
@@ -105,8 +102,8 @@ void drain(gpointer self) {
     class_of(self)->drain(filter(self));
 }
 
-// Frees all that lives in the session's context. Where that cannot be entered any more, what was
-// made in it is lost already, and only the objects go.
+// Frees everything that lives in the session's context. If the context cannot be entered any more,
+// its memory is lost already, and only the host objects are freed.
 void release(gpointer self) {
   FilterState& state = state_of(self);
   std::optional<DeviceScope> scope;
@@ -138,14 +135,14 @@ gboolean stop(GstBaseTransform* trans) {
 GstCaps* transform_caps(GstBaseTransform* trans, GstPadDirection, GstCaps* caps, GstCaps* filter) {
   return post_exceptions(trans, static_cast<GstCaps*>(nullptr), [&] {
     const bool cuda = state_of(trans).session.active_backend() != DeviceKind::cpu;
-    return caps_of_other_side(caps, filter, cuda);
+    return caps_of_other_side(caps, filter, cuda).release();
   });
 }
 
 GstCaps* fixate_caps(GstBaseTransform* trans, GstPadDirection direction, GstCaps* caps,
                      GstCaps* othercaps) {
   if (direction == GST_PAD_SINK)
-    othercaps = choose_memory(othercaps, GST_BASE_TRANSFORM_SRC_PAD(trans));
+    othercaps = choose_memory(Caps(othercaps), GST_BASE_TRANSFORM_SRC_PAD(trans)).release();
   return GST_BASE_TRANSFORM_CLASS(parent_class)->fixate_caps(trans, direction, caps, othercaps);
 }
 
@@ -159,7 +156,7 @@ gboolean get_unit_size(GstBaseTransform* trans, GstCaps* caps, gsize* size) {
   }
 }
 
-// (Re)builds the element for formats that are known, in the session's context.
+// Builds, or rebuilds, the operation for known formats in the session's context.
 void configure(gpointer self, const FrameFormat& in, const FrameFormat& out, bool same_caps) {
   FilterState& state = state_of(self);
   const DeviceSession& session = state.session;
@@ -184,6 +181,7 @@ gboolean set_caps(GstBaseTransform* trans, GstCaps* in_caps, GstCaps* out_caps) 
       state.refusal.clear();
       return TRUE;
     } catch (const std::exception& e) {
+      // One message is enough, however often upstream tries the same caps.
       if (state.refusal == e.what())
         return FALSE;
       state.refusal = e.what();
@@ -198,7 +196,7 @@ FrameFormat video_output_format(GstCudaVisionFilter*, const FrameFormat&, const 
 
 gboolean propose_allocation(GstBaseTransform* trans, GstQuery*, GstQuery* query) {
   return post_exceptions(
-      trans, FALSE, [&]() -> gboolean { return propose_frames(query, state_of(trans).session); });
+      trans, FALSE, [&]() -> gboolean { return propose_pool(query, state_of(trans).session); });
 }
 
 gboolean decide_allocation(GstBaseTransform* trans, GstQuery* query) {
@@ -208,14 +206,15 @@ gboolean decide_allocation(GstBaseTransform* trans, GstQuery* query) {
       return FALSE;
     state.frames->allow_padding(
         gst_query_find_allocation_meta(query, GST_VIDEO_META_API_TYPE, nullptr));
-    decide_frames(query, state.session, state.frames->out());
+    decide_pool(query, state.session, state.frames->out());
     return TRUE;
   });
 }
 
 gboolean query(GstBaseTransform* trans, GstPadDirection direction, GstQuery* query) {
   return post_exceptions(trans, FALSE, [&]() -> gboolean {
-    if (GST_QUERY_TYPE(query) == GST_QUERY_CONTEXT && state_of(trans).session.answer(query))
+    if (GST_QUERY_TYPE(query) == GST_QUERY_CONTEXT &&
+        state_of(trans).session.handle_context_query(query))
       return TRUE;
     return GST_BASE_TRANSFORM_CLASS(parent_class)->query(trans, direction, query);
   });
@@ -223,7 +222,7 @@ gboolean query(GstBaseTransform* trans, GstPadDirection direction, GstQuery* que
 
 /* Frames */
 
-// Frames of another context: all that is ours moves there, the output pool included.
+// If frames arrive in another CUDA context, moves everything there, the output pool included.
 void follow_context(GstBaseTransform* trans, GstBuffer* buffer) {
   FilterState& state = state_of(trans);
   GstMemory* memory = gst_buffer_n_memory(buffer) ? gst_buffer_peek_memory(buffer, 0) : nullptr;
@@ -251,7 +250,7 @@ void before_transform(GstBaseTransform* trans, GstBuffer* buffer) {
   });
 }
 
-// A buffer without a byte that is marked as a gap stands for a missing frame.
+// An empty buffer with the GAP flag stands for a missing frame.
 bool is_missing_frame(GstBuffer* buffer) {
   return GST_BUFFER_FLAG_IS_SET(buffer, GST_BUFFER_FLAG_GAP) && gst_buffer_get_size(buffer) == 0;
 }
@@ -267,7 +266,7 @@ GstFlowReturn prepare_output_buffer(GstBaseTransform* trans, GstBuffer* in, GstB
       return GST_FLOW_OK;
     }
     state.work = class_of(trans)->begin_frame(filter(trans), state.info);
-    if (state.work != FrameWork::transform && state.frames->may_hand_on(in)) {
+    if (state.work != FrameWork::transform && state.frames->may_reuse(in)) {
       *out = in;
       return GST_FLOW_OK;
     }
@@ -293,9 +292,9 @@ GstFlowReturn transform(GstBaseTransform* trans, GstBuffer* in, GstBuffer* out) 
 
 gboolean transform_meta(GstBaseTransform* trans, GstBuffer*, GstMeta* meta, GstBuffer*) {
   const auto& frames = state_of(trans).frames;
-  return is_true_of_output(meta, frames &&
-                                     frames->in().layout.width == frames->out().layout.width &&
-                                     frames->in().layout.height == frames->out().layout.height);
+  const bool same_size = frames && frames->in().layout.width == frames->out().layout.width &&
+                         frames->in().layout.height == frames->out().layout.height;
+  return applies_to_output(meta, same_size);
 }
 
 gboolean sink_event(GstBaseTransform* trans, GstEvent* event) {
@@ -331,27 +330,27 @@ static void gst_cuda_vision_filter_class_init(GstCudaVisionFilterClass* klass) {
   DeviceSession::install_properties(object_class, first_property);
 
   GstElementClass* element_class = GST_ELEMENT_CLASS(klass);
-  element_class->change_state = change_state;
-  element_class->set_context = set_context;
+  element_class->change_state = GST_DEBUG_FUNCPTR(change_state);
+  element_class->set_context = GST_DEBUG_FUNCPTR(set_context);
 
   GstBaseTransformClass* transform_class = GST_BASE_TRANSFORM_CLASS(klass);
   transform_class->passthrough_on_same_caps = FALSE;
-  transform_class->start = start;
-  transform_class->stop = stop;
-  transform_class->transform_caps = transform_caps;
-  transform_class->fixate_caps = fixate_caps;
-  transform_class->get_unit_size = get_unit_size;
-  transform_class->set_caps = set_caps;
-  transform_class->propose_allocation = propose_allocation;
-  transform_class->decide_allocation = decide_allocation;
-  transform_class->query = query;
-  transform_class->before_transform = before_transform;
-  transform_class->prepare_output_buffer = prepare_output_buffer;
-  transform_class->transform = transform;
-  transform_class->transform_meta = transform_meta;
-  transform_class->sink_event = sink_event;
+  transform_class->start = GST_DEBUG_FUNCPTR(start);
+  transform_class->stop = GST_DEBUG_FUNCPTR(stop);
+  transform_class->transform_caps = GST_DEBUG_FUNCPTR(transform_caps);
+  transform_class->fixate_caps = GST_DEBUG_FUNCPTR(fixate_caps);
+  transform_class->get_unit_size = GST_DEBUG_FUNCPTR(get_unit_size);
+  transform_class->set_caps = GST_DEBUG_FUNCPTR(set_caps);
+  transform_class->propose_allocation = GST_DEBUG_FUNCPTR(propose_allocation);
+  transform_class->decide_allocation = GST_DEBUG_FUNCPTR(decide_allocation);
+  transform_class->query = GST_DEBUG_FUNCPTR(query);
+  transform_class->before_transform = GST_DEBUG_FUNCPTR(before_transform);
+  transform_class->prepare_output_buffer = GST_DEBUG_FUNCPTR(prepare_output_buffer);
+  transform_class->transform = GST_DEBUG_FUNCPTR(transform);
+  transform_class->transform_meta = GST_DEBUG_FUNCPTR(transform_meta);
+  transform_class->sink_event = GST_DEBUG_FUNCPTR(sink_event);
 
-  klass->output_format = video_output_format;
+  klass->output_format = GST_DEBUG_FUNCPTR(video_output_format);
 
   gst_type_mark_as_plugin_api(GST_TYPE_CUDA_VISION_FILTER, static_cast<GstPluginAPIFlags>(0));
 }
@@ -359,7 +358,7 @@ static void gst_cuda_vision_filter_class_init(GstCudaVisionFilterClass* klass) {
 static void gst_cuda_vision_filter_init(GstCudaVisionFilter* self) {
   self->state = new FilterState(GST_ELEMENT_CAST(self));
   gst_base_transform_set_qos_enabled(GST_BASE_TRANSFORM_CAST(self), TRUE);
-  // Frames marked as gaps are processed like all others, and keep the mark.
+  // Frames with the GAP flag are processed like all others, and keep the flag.
   gst_base_transform_set_gap_aware(GST_BASE_TRANSFORM_CAST(self), TRUE);
 }
 
@@ -369,10 +368,9 @@ DeviceSession& gst_cuda_vision_filter_session(GstCudaVisionFilter* self) {
 
 void gst_cuda_vision_filter_class_add_video_templates(GstCudaVisionFilterClass* klass) {
   GstElementClass* element_class = GST_ELEMENT_CLASS(klass);
-  GstCaps* caps = video_template_caps();
+  const Caps caps = video_template_caps();
   gst_element_class_add_pad_template(
-      element_class, gst_pad_template_new("sink", GST_PAD_SINK, GST_PAD_ALWAYS, caps));
+      element_class, gst_pad_template_new("sink", GST_PAD_SINK, GST_PAD_ALWAYS, caps.get()));
   gst_element_class_add_pad_template(
-      element_class, gst_pad_template_new("src", GST_PAD_SRC, GST_PAD_ALWAYS, caps));
-  gst_caps_unref(caps);
+      element_class, gst_pad_template_new("src", GST_PAD_SRC, GST_PAD_ALWAYS, caps.get()));
 }

@@ -20,57 +20,58 @@ namespace cudavision {
 
 struct FilterState;
 
-/// What an element is going to do with a frame.
+/// The ways in which an element handles a frame.
 enum class FrameWork {
-  nothing,    ///< the frame goes on as it came, unseen
-  inspect,    ///< it goes on as it came, process() sees it
-  transform,  ///< process() writes a new one
+  nothing,    ///< the frame goes downstream unchanged; process() is not called
+  inspect,    ///< the frame goes downstream unchanged; process() only reads it
+  transform,  ///< process() writes a new frame
 };
 
 }  // namespace cudavision
 
-/// Base of the elements with one input and one output. It owns the device session, negotiates the
-/// memory, brings frames to the device and back, and walls off errors; an element adds properties,
-/// caps and an operation.
+/// Base class of the elements with one input and one output. It owns the device session, negotiates
+/// the memory, carries frames to the device and back, and turns exceptions into ERROR messages. An
+/// element adds properties, caps and an operation.
 struct GstCudaVisionFilter {
   GstBaseTransform parent;
   cudavision::FilterState* state;
 };
 
-/// What an element fills in. Each function may throw. In configure(), process() and release() the
-/// session's CUDA context is current; the others run without one, so that they may post messages,
-/// and open a DeviceScope where they use the device. All are called by the streaming thread, or
-/// while there is none. Only configure(), begin_frame() and process() must be there.
+/// The virtual functions of an element; configure(), begin_frame() and process() are mandatory.
+/// Each may throw. They are called by the streaming thread, or while there is none. The session's
+/// CUDA context is current in configure(), process() and release(). The others run without a
+/// context, so that they may post messages; they open a DeviceScope to use the device.
 ///
-/// The class's parent is GstBaseTransformClass, whose transform_caps() and fixate_caps() an element
-/// overrides when its output has other caps than its input.
+/// An element whose output has other caps than its input also overrides transform_caps() and
+/// fixate_caps() of GstBaseTransformClass.
 struct GstCudaVisionFilterClass {
   GstBaseTransformClass parent_class;
 
-  /// The format behind fixed output caps; by default that of video frames.
+  /// Reads fixed output caps. The default reads video/x-raw.
   cudavision::FrameFormat (*output_format)(GstCudaVisionFilter* self,
                                            const cudavision::FrameFormat& in,
                                            const GstCaps* out_caps);
-  /// Builds the operation for new caps or a new device, replacing what there was.
+  /// Builds the operation, for new caps or a new device, and drops the last one.
   void (*configure)(GstCudaVisionFilter* self, cudavision::Device& device,
                     const cudavision::FrameFormat& in, const cudavision::FrameFormat& out);
-  /// Starts a frame: takes over the properties as they are now.
+  /// Starts a frame: applies the current properties and decides what to do with the frame.
   cudavision::FrameWork (*begin_frame)(GstCudaVisionFilter* self,
                                        const cudavision::FrameInfo& info);
-  /// Enqueues the work on the frame; out is nullptr where the frame is only inspected.
+  /// Enqueues the work on the frame. out is nullptr if the frame is only inspected.
   void (*process)(GstCudaVisionFilter* self, const cudavision::ConstFrame& in,
                   const cudavision::Frame* out, const cudavision::FrameInfo& info);
-  /// The device has finished the frame, which goes downstream next.
+  /// Called when the device has finished the frame, before it goes downstream.
   void (*frame_done)(GstCudaVisionFilter* self);
-  /// Posts what is pending: EOS, CAPS, SEGMENT, another context or the end are next.
+  /// Posts pending messages, before EOS, CAPS, SEGMENT, a change of context, and stop.
   void (*drain)(GstCudaVisionFilter* self);
-  /// Forgets what is pending: a flush.
+  /// Drops pending messages, on a flush.
   void (*discard)(GstCudaVisionFilter* self);
-  /// Frees everything that configure() and process() made.
+  /// Frees everything that configure() and process() have allocated.
   void (*release)(GstCudaVisionFilter* self);
 };
 
 cudavision::DeviceSession& gst_cuda_vision_filter_session(GstCudaVisionFilter* self);
 
-/// Installs pad templates for all video formats, as elements need that give back what they got.
+/// Adds pad templates with all video formats, for elements whose output has the format of the
+/// input.
 void gst_cuda_vision_filter_class_add_video_templates(GstCudaVisionFilterClass* klass);

@@ -1,103 +1,110 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-// Properties of an element, each declared once, as a field of a struct Settings.
-
 #include <gst/gst.h>
 
 #include <functional>
+#include <string>
 #include <vector>
 
-#include "gst/base/elementsettings.h"
+#include "gst/base/scoped.h"
 
+/// The properties of an element. Each is declared once, as a member of a struct Settings that the
+/// element's object lock guards. The streaming thread takes a copy for each frame.
 namespace cudavision {
 
-/// When a property may change: at any time, also by a controller, or only while the element is not
-/// running, because caps or the whole operation depend on it.
+/// When a property may change: at any time, also through a controller, or only while the element is
+/// not running, because caps or the whole operation depend on it.
 enum class PropertyChange { while_playing, when_ready };
 
-/// What gst-inspect-1.0 says of a property. All of it lives for ever.
-struct PropertyWords {
+/// What gst-inspect-1.0 shows of a property. The strings must be static.
+struct PropertySpec {
   const char* name;
   const char* nick;
   const char* blurb;
   PropertyChange change = PropertyChange::while_playing;
 };
 
-/// The properties of one class of elements. Initially they are what a new Settings holds. Filled in
-/// the class's class_init, and read only from then on.
+/// A copy of an element's settings.
+template <class Settings>
+Settings current_settings(gpointer element, const Settings& settings) {
+  const ObjectLock lock(element);
+  return settings;
+}
+
+/// The properties of an element class. Their defaults are those of a new Settings. class_init adds
+/// them; afterwards they only serve set_property() and get_property().
 template <class Settings>
 class ElementProperties {
  public:
   explicit ElementProperties(GObjectClass* klass) : class_(klass) {}
 
-  void add(const PropertyWords& words, double Settings::*field, double least, double most) {
+  void add(const PropertySpec& spec, double Settings::*field, double least, double most) {
     install(field, g_value_get_double, g_value_set_double,
-            g_param_spec_double(words.name, words.nick, words.blurb, least, most, defaults_.*field,
-                                flags_of(words)));
+            g_param_spec_double(spec.name, spec.nick, spec.blurb, least, most, defaults_.*field,
+                                flags_of(spec)));
   }
-  void add(const PropertyWords& words, int Settings::*field, int least, int most) {
+  void add(const PropertySpec& spec, int Settings::*field, int least, int most) {
     install(field, g_value_get_int, g_value_set_int,
-            g_param_spec_int(words.name, words.nick, words.blurb, least, most, defaults_.*field,
-                             flags_of(words)));
+            g_param_spec_int(spec.name, spec.nick, spec.blurb, least, most, defaults_.*field,
+                             flags_of(spec)));
   }
-  void add(const PropertyWords& words, guint Settings::*field) {
+  void add(const PropertySpec& spec, guint Settings::*field) {
     install(field, g_value_get_uint, g_value_set_uint,
-            g_param_spec_uint(words.name, words.nick, words.blurb, 0, G_MAXUINT, defaults_.*field,
-                              flags_of(words)));
+            g_param_spec_uint(spec.name, spec.nick, spec.blurb, 0, G_MAXUINT, defaults_.*field,
+                              flags_of(spec)));
   }
-  void add(const PropertyWords& words, guint64 Settings::*field) {
+  void add(const PropertySpec& spec, guint64 Settings::*field) {
     install(field, g_value_get_uint64, g_value_set_uint64,
-            g_param_spec_uint64(words.name, words.nick, words.blurb, 0, G_MAXUINT64,
-                                defaults_.*field, flags_of(words)));
+            g_param_spec_uint64(spec.name, spec.nick, spec.blurb, 0, G_MAXUINT64, defaults_.*field,
+                                flags_of(spec)));
   }
-  void add(const PropertyWords& words, gint64 Settings::*field, gint64 least) {
+  void add(const PropertySpec& spec, gint64 Settings::*field, gint64 least) {
     install(field, g_value_get_int64, g_value_set_int64,
-            g_param_spec_int64(words.name, words.nick, words.blurb, least, G_MAXINT64,
-                               defaults_.*field, flags_of(words)));
+            g_param_spec_int64(spec.name, spec.nick, spec.blurb, least, G_MAXINT64,
+                               defaults_.*field, flags_of(spec)));
   }
-  void add(const PropertyWords& words, bool Settings::*field) {
-    install(field, g_value_get_boolean, g_value_set_boolean,
-            g_param_spec_boolean(words.name, words.nick, words.blurb, defaults_.*field,
-                                 flags_of(words)));
+  void add(const PropertySpec& spec, bool Settings::*field) {
+    install(
+        field, g_value_get_boolean, g_value_set_boolean,
+        g_param_spec_boolean(spec.name, spec.nick, spec.blurb, defaults_.*field, flags_of(spec)));
   }
-  /// type: the registered enumeration, whose values are those of Enum.
+  /// type: the registered enumeration, with the values of Enum.
   template <class Enum>
-  void add(const PropertyWords& words, Enum Settings::*field, GType type) {
+  void add(const PropertySpec& spec, Enum Settings::*field, GType type) {
     install(field, g_value_get_enum, g_value_set_enum,
-            g_param_spec_enum(words.name, words.nick, words.blurb, type,
-                              static_cast<gint>(defaults_.*field), flags_of(words)));
+            g_param_spec_enum(spec.name, spec.nick, spec.blurb, type,
+                              static_cast<gint>(defaults_.*field), flags_of(spec)));
   }
 
-  /// GObjectClass.set_property of an object whose object lock guards settings.
+  /// GObjectClass.set_property for an object that owns settings.
   void set(GObject* object, guint id, const GValue* value, GParamSpec* pspec,
            Settings& settings) const {
     if (!has(id)) {
       G_OBJECT_WARN_INVALID_PROPERTY_ID(object, id, pspec);
       return;
     }
-    GST_OBJECT_LOCK(object);
+    const ObjectLock lock(object);
     properties_[id - 1].set(settings, value);
-    GST_OBJECT_UNLOCK(object);
   }
 
-  /// GObjectClass.get_property of the same.
+  /// GObjectClass.get_property for an object that owns settings.
   void get(GObject* object, guint id, GValue* value, GParamSpec* pspec,
            const Settings& settings) const {
     if (!has(id)) {
       G_OBJECT_WARN_INVALID_PROPERTY_ID(object, id, pspec);
       return;
     }
-    properties_[id - 1].get(settings_now(object, settings), value);
+    properties_[id - 1].get(current_settings(object, settings), value);
   }
 
-  /// The ids are 1 to this; a class may give its other properties those behind.
+  /// The ids run from 1 to count(). A class may use the ids above for other properties.
   guint count() const noexcept { return static_cast<guint>(properties_.size()); }
   bool has(guint id) const noexcept { return id >= 1 && id <= count(); }
 
  private:
-  static GParamFlags flags_of(const PropertyWords& words) {
-    const int change = words.change == PropertyChange::while_playing
+  static GParamFlags flags_of(const PropertySpec& spec) {
+    const int change = spec.change == PropertyChange::while_playing
                            ? GST_PARAM_CONTROLLABLE | GST_PARAM_MUTABLE_PLAYING
                            : GST_PARAM_MUTABLE_READY;
     return static_cast<GParamFlags>(G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS | change);
@@ -108,7 +115,7 @@ class ElementProperties {
     std::function<void(const Settings&, GValue*)> get;
   };
 
-  /// from_value, to_value: GLib's functions for values of this kind.
+  /// from_value, to_value: GLib's getter and setter for the GValue type of the property.
   template <class Field, class Value>
   void install(Field Settings::*field, Value (*from_value)(const GValue*),
                void (*to_value)(GValue*, Value), GParamSpec* pspec) {
@@ -123,7 +130,25 @@ class ElementProperties {
 
   GObjectClass* class_;
   const Settings defaults_{};
-  std::vector<Property> properties_;  // the first one's id is 1
+  std::vector<Property> properties_;  // in the order of their ids, from 1
+};
+
+/// Registers the enumeration type of a property. values must be static and end with a zero entry.
+GType register_enum(const char* name, const GEnumValue* values);
+
+/// Decides what happens with settings that do not fit the frames. At start and with new caps they
+/// are an error; while playing, the last valid settings stay in force, and one warning says so.
+class SettingsGuard {
+ public:
+  /// For start and new caps. error: empty, or what is wrong with the settings and how to mend it.
+  void require(const std::string& error);
+
+  /// For each frame: whether the settings may be applied. Posts a warning for the first frame whose
+  /// settings may not.
+  bool allows(GstElement* element, const std::string& error);
+
+ private:
+  bool warned_ = false;
 };
 
 }  // namespace cudavision

@@ -3,12 +3,13 @@
 
 #include <gst/gst.h>
 
-#include "gst/base/frametimes.h"
+#include "gst/base/frameinfo.h"
 
 namespace cudavision {
 
-/// What downstream says about being late (QoS), and what follows for frames that are not made yet.
-/// All calls are under the element's object lock.
+/// What downstream reports about lateness in QOS events, and which frames are skipped because of
+/// it. All calls are made under the element's object lock. GstBaseTransform has its own; this one
+/// serves aggregators.
 class QosState {
  public:
   void reset() { *this = QosState(); }
@@ -16,13 +17,13 @@ class QosState {
 
   /// A QOS event from downstream.
   void take(GstEvent* event);
-  /// Whether a frame for that running time would come too late. Counts it as skipped or made.
+  /// True if a frame with this running time would be too late. Counts it as skipped or made.
   bool skips(GstClockTime running_time);
-  /// The message that announces the frame which skips() has just spoken of.
+  /// The QOS message for the frame that skips() has just rejected.
   GstMessage* message(GstElement* element, const FrameTimes& times) const;
 
  private:
-  GstClockTime earliest_ = GST_CLOCK_TIME_NONE;  ///< running time from which frames are of use
+  GstClockTime earliest_ = GST_CLOCK_TIME_NONE;  ///< frames up to this running time are too late
   gdouble proportion_ = 1;
   guint64 made_ = 0;
   guint64 skipped_ = 0;

@@ -5,14 +5,15 @@
 #include <iterator>
 
 #include "cuda/core/device.h"
+#include "gst/base/caps.h"
 #include "gst/base/elementerror.h"
 #include "gst/memory/libgstcuda.h"
 
 namespace cudavision {
 namespace {
 
-// "LE" formats are read as words of the machine.
-static_assert(G_BYTE_ORDER == G_LITTLE_ENDIAN, "a little-endian machine is needed");
+// The samples of "LE" formats are read as native words.
+static_assert(G_BYTE_ORDER == G_LITTLE_ENDIAN, "gst-cudavision needs a little-endian machine");
 
 constexpr int max_size = 65535;
 
@@ -52,7 +53,7 @@ FrameLayout layout_of(const GstVideoInfo& info) {
     Channel& channel = layout.channels[c];
     channel.role = role_of(format, c);
     channel.plane = GST_VIDEO_FORMAT_INFO_PLANE(format, c);
-    // Rounded up: GStreamer lets the V of P010 begin at byte 1, in the middle of U's word.
+    // Round up: GStreamer says that V of P010 begins at byte 1, in the middle of the word of U.
     const int sample_bytes = layout.sample_bytes();
     channel.offset = (GST_VIDEO_FORMAT_INFO_POFFSET(format, c) + sample_bytes - 1) / sample_bytes;
     channel.step = pixel_bytes / sample_bytes;
@@ -61,8 +62,8 @@ FrameLayout layout_of(const GstVideoInfo& info) {
     channel.subsampling_x = 1 << GST_VIDEO_FORMAT_INFO_W_SUB(format, c);
     channel.subsampling_y = 1 << GST_VIDEO_FORMAT_INFO_H_SUB(format, c);
 
-    // A row ends with its last whole pixel, padding byte included; where 2 pixels share a pair of
-    // chroma samples that is what the chroma says.
+    // A row includes the padding byte of its last pixel. In YUY2 and UYVY of odd width, it ends
+    // with the last pair of chroma samples, behind the last luma sample.
     PlaneShape& plane = layout.planes[channel.plane];
     plane.row_bytes = std::max(plane.row_bytes, pixel_bytes * channel.width);
     plane.rows = std::max(plane.rows, channel.height);
@@ -74,30 +75,21 @@ FrameLayout layout_of(const GstVideoInfo& info) {
   throw ElementError(GST_STREAM_ERROR, GST_STREAM_ERROR_WRONG_TYPE, what);
 }
 
-GstCaps* formats_in(const char* feature) {
-  GValue list = G_VALUE_INIT;
-  g_value_init(&list, GST_TYPE_LIST);
-  for (GstVideoFormat format : formats) {
-    GValue name = G_VALUE_INIT;
-    g_value_init(&name, G_TYPE_STRING);
-    g_value_set_static_string(&name, gst_video_format_to_string(format));
-    gst_value_list_append_and_take_value(&list, &name);
-  }
+// feature: the memory; nullptr for system memory.
+void append_template(GstCaps* caps, const char* feature) {
   GstStructure* structure = gst_structure_new_empty("video/x-raw");
-  gst_structure_take_value(structure, "format", &list);
+  set_formats(structure, {std::begin(formats), std::end(formats)});
   gst_structure_set(structure, "width", GST_TYPE_INT_RANGE, 1, max_size, "height",
                     GST_TYPE_INT_RANGE, 1, max_size, "framerate", GST_TYPE_FRACTION_RANGE, 0, 1,
                     G_MAXINT, 1, nullptr);
-  GstCaps* caps = gst_caps_new_empty();
   gst_caps_append_structure_full(caps, structure,
                                  feature ? gst_caps_features_new(feature, nullptr) : nullptr);
-  return caps;
 }
 
 }  // namespace
 
-// RGB is computer graphics' full range whatever the caps say of a range. GStreamer fills in what is
-// usual for a YUV format whose caps have no colorimetry, and full range for a gray one.
+// RGB is always taken as full range. For caps without colorimetry, GStreamer fills in the usual
+// one: limited range for YUV, full range for gray.
 bool is_limited_range(const GstVideoInfo& info) {
   if (GST_VIDEO_INFO_IS_RGB(&info))
     return false;
@@ -115,12 +107,8 @@ std::string FrameFormat::description() const {
 
 FrameFormat frame_format_from_caps(const GstCaps* caps) {
   FrameFormat format;
-  if (!gst_video_info_from_caps(&format.info, caps)) {
-    gchar* text = gst_caps_to_string(caps);
-    const std::string copy = text;
-    g_free(text);
-    refuse("These caps do not describe video frames: " + copy);
-  }
+  if (!gst_video_info_from_caps(&format.info, caps))
+    refuse("These caps do not describe video frames: " + caps_text(caps));
   const GstVideoInfo& info = format.info;
   const GstVideoFormat video_format = GST_VIDEO_INFO_FORMAT(&info);
   if (std::find(std::begin(formats), std::end(formats), video_format) == std::end(formats))
@@ -148,31 +136,12 @@ FrameFormat frame_format_from_caps(const GstCaps* caps) {
   return format;
 }
 
-GstCaps* video_template_caps() {
-  GstCaps* caps = gst_caps_new_empty();
+Caps video_template_caps() {
+  Caps caps(gst_caps_new_empty());
   if (built_with_cuda())
-    gst_caps_append(caps, formats_in(cuda_memory_feature));
-  gst_caps_append(caps, formats_in(nullptr));
+    append_template(caps.get(), cuda_memory_feature);
+  append_template(caps.get(), nullptr);
   return caps;
-}
-
-bool has_cuda_feature(const GstCaps* caps, guint index) {
-  const GstCapsFeatures* features = gst_caps_get_features(caps, index);
-  return features && !gst_caps_features_is_any(features) &&
-         gst_caps_features_get_size(features) == 1 &&
-         gst_caps_features_contains(features, cuda_memory_feature);
-}
-
-bool has_system_feature(const GstCaps* caps, guint index) {
-  const GstCapsFeatures* features = gst_caps_get_features(caps, index);
-  return !features || gst_caps_features_is_equal(features, GST_CAPS_FEATURES_MEMORY_SYSTEM_MEMORY);
-}
-
-bool names_cuda_memory(const GstCaps* caps) {
-  for (guint i = 0; i < gst_caps_get_size(caps); ++i)
-    if (has_cuda_feature(caps, i))
-      return true;
-  return false;
 }
 
 }  // namespace cudavision

@@ -7,12 +7,13 @@
 #include <string>
 
 #include "cuda/core/frame.h"
+#include "gst/base/scoped.h"
 
 namespace cudavision {
 
-/// What one side of an element carries: the shape of a frame, where its planes lie in a buffer that
-/// does not say otherwise, and which memory the caps announce. For caps other than video/x-raw only
-/// the planes of layout, offset, stride and size mean anything, and info has no format.
+/// The frames on one side of an element: their shape, where their planes lie in a buffer without
+/// GstVideoMeta, and the memory that the caps announce. For caps other than video/x-raw, only the
+/// planes of layout, offset, stride and size are set, and info has no format.
 struct FrameFormat {
   FrameLayout layout;
   std::array<gsize, FrameLayout::max_planes> offset{};
@@ -20,30 +21,23 @@ struct FrameFormat {
   gsize size = 0;
   GstVideoInfo info{};
   bool cuda_memory = false;
-  int low = 0;  ///< range of the samples (of luma) by the caps' colorimetry
+  int low = 0;  ///< nominal range of gray, luma or RGB samples, from the colorimetry of the caps
   int high = 255;
 
   bool is_video() const noexcept { return info.finfo != nullptr; }
   std::string description() const;  ///< "NV12, 640×480"
 };
 
-/// Reads fixed video/x-raw caps. Throws ElementError where they name a format, a size or a kind of
-/// interlacing that the elements do not take.
+/// Reads fixed video/x-raw caps. Throws ElementError if the elements do not support their format,
+/// size or interlace mode.
 FrameFormat frame_format_from_caps(const GstCaps* caps);
 
-/// Whether the samples (of luma) are in 16 to 235, or as much of more bits, by the caps'
-/// colorimetry or what is usual for the format where there is none.
+/// True if gray or luma samples range from 16 to 235 (scaled to the depth), as the colorimetry says
+/// or, without one, as is usual for the format.
 bool is_limited_range(const GstVideoInfo& info);
 
-/// All formats of the elements, in memory:CUDAMemory (where this build has CUDA) and in system
-/// memory. The caller owns the caps.
-GstCaps* video_template_caps();
-
-/// Whether a structure's features are memory:CUDAMemory alone.
-bool has_cuda_feature(const GstCaps* caps, guint index);
-/// Whether a structure's features are those of plain system memory.
-bool has_system_feature(const GstCaps* caps, guint index);
-/// Whether caps name memory:CUDAMemory. ANY caps and ANY features name nothing.
-bool names_cuda_memory(const GstCaps* caps);
+/// All formats that the elements support, in memory:CUDAMemory (if this build has CUDA) and in
+/// system memory.
+Caps video_template_caps();
 
 }  // namespace cudavision

@@ -7,7 +7,7 @@
 namespace cudavision {
 namespace {
 
-/// Luma of 8-bit red, green and blue in units of 1/unit; all matrices have four decimals.
+/// The weights of red, green and blue in luma, in units of 1/unit. All matrices have four decimals.
 struct Weights {
   static constexpr std::int64_t unit = 10000;
   std::int64_t red, green, blue;
@@ -53,7 +53,7 @@ ColorSamples color_samples(const FrameFormat& format, guint32 argb) {
   const auto scaled = [&](int value) { return rounded(0, largest * value, 255); };
 
   ColorSamples samples{};
-  bool first_chroma = true;  // U comes before V whatever their places in memory
+  bool first_chroma = true;  // components are in the order Y, U, V, wherever they lie in memory
   for (int c = 0; c < layout.channel_count; ++c) {
     std::int64_t value = 0;
     switch (layout.channels[c].role) {

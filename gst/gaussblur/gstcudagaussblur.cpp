@@ -5,19 +5,20 @@
  * @title: cudagaussblur
  *
  * Blurs pictures with a Gaussian, or sharpens them. Works on an NVIDIA GPU or, with the same
- * results to the bit, on the CPU; 8- and 16-bit samples come out as OpenCV's GaussianBlur makes
- * them.
+ * results to the bit, on the CPU; results for 8- and 16-bit samples equal those of OpenCV's
+ * GaussianBlur.
  *
  * #GstCudaGaussBlur:sigma alone is enough: the size of the kernel follows from it. A negative sigma
- * sharpens: the picture is moved away from its blur as far as the blur would have moved it. Where
- * sigma and the sizes are 0, frames go on untouched, at no cost.
+ * sharpens: each pixel moves away from its blurred value by as much as the blur would have moved it
+ * towards that value. If sigma and the sizes are 0, frames pass through unchanged.
  *
- * Subsampled chroma is blurred by the sigma of its sampling, so that the blur looks the same in all
- * planes. Alpha is taken as straight: colours and alpha are blurred independently of each other.
- * The fields of interlaced frames are blurred each on its own.
+ * Sigma is divided by the subsampling of chroma planes, so that the blur looks the same in all
+ * planes. Alpha is straight: colours and alpha are blurred independently. The fields of interlaced
+ * frames are blurred independently as well.
  *
- * All properties but those of the device may change at any time, also by a #GstControlSource, from
- * one frame to the next and at no cost.
+ * All properties except those of the device may change at any time, also through a
+ * #GstControlSource. A change takes effect with the next frame and allocates nothing; it rebuilds
+ * and uploads small tables of coefficients.
  *
  * ## Examples
  * |[
@@ -28,7 +29,7 @@
  * ]| Sharpens them.
  * |[
  * gst-launch-1.0 videotestsrc ! cudagaussblur sigma=0 kernel-size=31 kernel-size-y=1 ! ximagesink
- * ]| Smears sideways over 31 pixels.
+ * ]| Smears horizontally over 31 pixels.
  */
 #include "gst/gaussblur/gstcudagaussblur.h"
 
@@ -37,8 +38,6 @@
 
 #include "cuda/gaussblur/gaussblur.h"
 #include "cuda/gaussblur/gausskernel.h"
-#include "gst/base/elementsettings.h"
-#include "gst/base/enumtype.h"
 #include "gst/base/gstcudavisionfilter.h"
 #include "gst/base/properties.h"
 #include "gst/gaussblur/colorsamples.h"
@@ -54,20 +53,20 @@ constexpr double largest_sigma = 127;
 
 GType border_type() {
   static const GEnumValue values[] = {
-      {static_cast<gint>(Border::reflect_101), "Mirrored at the outermost pixel: dcb|abcd|cba",
+      {static_cast<gint>(Border::reflect_101), "Mirror at the outermost pixel: dcb|abcd|cba",
        "reflect-101"},
-      {static_cast<gint>(Border::replicate), "The outermost pixel goes on: aaa|abcd|ddd",
+      {static_cast<gint>(Border::replicate), "Repeat the outermost pixel: aaa|abcd|ddd",
        "replicate"},
-      {static_cast<gint>(Border::reflect), "Mirrored at the edge: cba|abcd|dcb", "reflect"},
-      {static_cast<gint>(Border::wrap), "The opposite side follows: bcd|abcd|abc", "wrap"},
-      {static_cast<gint>(Border::constant), "All of one colour, border-color", "constant"},
+      {static_cast<gint>(Border::reflect), "Mirror at the edge: cba|abcd|dcb", "reflect"},
+      {static_cast<gint>(Border::wrap), "Continue with the opposite side: bcd|abcd|abc", "wrap"},
+      {static_cast<gint>(Border::constant), "The colour in border-color", "constant"},
       {0, nullptr, nullptr},
   };
   static const GType type = register_enum("GstCudaGaussBlurBorder", values);
   return type;
 }
 
-/// The properties.
+/// The values of the properties.
 struct Settings {
   double sigma = 1.2;
   double sigma_y = 0;
@@ -79,26 +78,26 @@ struct Settings {
   bool fine = false;
 };
 
-/// What configure() makes and release() frees.
+/// Everything that configure() builds and release() frees.
 struct Operation {
   FrameFormat format;
-  gaussblur::Parameters parameters;  ///< the last valid ones
+  gaussblur::Parameters parameters;  ///< in force: the last valid ones
   gaussblur::GaussBlur blur;
 };
 
-std::string size_objection(const char* property, int size) {
+std::string size_error(const char* property, int size) {
   if (size % 2 != 0 || size == 0)
     return {};
   return std::string(property) + "=" + std::to_string(size) +
-         " is even, but a kernel has a middle and as many samples on either side: set " + property +
-         "=" + std::to_string(size - 1) + " or " + property + "=" + std::to_string(size + 1) +
-         " (or 0 for a size that follows from sigma).";
+         " is even, but a kernel has a middle and equally many samples on either side: set " +
+         property + "=" + std::to_string(size - 1) + " or " + property + "=" +
+         std::to_string(size + 1) + " (or 0, to let sigma decide).";
 }
 
 /// Empty, or what is wrong with the settings.
 std::string validation_error(const Settings& settings) {
-  const std::string wrong = size_objection("kernel-size", settings.kernel_size);
-  return wrong.empty() ? size_objection("kernel-size-y", settings.kernel_size_y) : wrong;
+  const std::string error = size_error("kernel-size", settings.kernel_size);
+  return error.empty() ? size_error("kernel-size-y", settings.kernel_size_y) : error;
 }
 
 gaussblur::Parameters parameters_of(const Settings& settings, const FrameFormat& format) {
@@ -121,9 +120,9 @@ gaussblur::Parameters parameters_of(const Settings& settings, const FrameFormat&
 struct State {
   Settings settings;  ///< under the object lock
 
-  // From here on the streaming thread's.
+  // The following belong to the streaming thread.
   std::unique_ptr<Operation> operation;
-  SettingsGuard rule;
+  SettingsGuard guard;
 };
 
 }  // namespace
@@ -146,7 +145,7 @@ State& state_of(gpointer self) {
   return *static_cast<GstCudaGaussBlur*>(self)->state;
 }
 
-const ElementProperties<Settings>* properties = nullptr;  // from class_init on
+const ElementProperties<Settings>* properties = nullptr;  // set by class_init
 
 void set_property(GObject* object, guint id, const GValue* value, GParamSpec* pspec) {
   properties->set(object, id, value, pspec, state_of(object).settings);
@@ -164,8 +163,8 @@ void finalize(GObject* object) {
 void configure(GstCudaVisionFilter* self, Device& device, const FrameFormat& in,
                const FrameFormat&) {
   State& state = state_of(self);
-  const Settings settings = settings_now(self, state.settings);
-  state.rule.require(validation_error(settings));
+  const Settings settings = current_settings(self, state.settings);
+  state.guard.require(validation_error(settings));
   const gaussblur::Parameters parameters = parameters_of(settings, in);
   state.operation.reset();
   state.operation.reset(
@@ -175,9 +174,9 @@ void configure(GstCudaVisionFilter* self, Device& device, const FrameFormat& in,
 FrameWork begin_frame(GstCudaVisionFilter* self, const FrameInfo& info) {
   State& state = state_of(self);
   Operation& operation = *state.operation;
-  const Settings settings = settings_now(self, state.settings);
+  const Settings settings = current_settings(self, state.settings);
   gaussblur::Parameters parameters =
-      state.rule.allows(GST_ELEMENT_CAST(self), validation_error(settings))
+      state.guard.allows(GST_ELEMENT_CAST(self), validation_error(settings))
           ? parameters_of(settings, operation.format)
           : operation.parameters;
   parameters.fields = info.interlaced;
@@ -199,34 +198,37 @@ void release(GstCudaVisionFilter* self) {
 
 void install_properties(GObjectClass* klass) {
   static ElementProperties<Settings> all(klass);
-  all.add({"sigma", "Sigma",
-           "Standard deviation of the Gaussian in pixels; negative: sharpen; 0: what is usual "
-           "for kernel-size, and no blur where that is 0 too"},
-          &Settings::sigma, -largest_sigma, largest_sigma);
+  all.add(
+      {"sigma", "Sigma",
+       "Standard deviation of the Gaussian in pixels; negative values sharpen (0 = follows from "
+       "kernel-size, or no blur if that is 0 too)"},
+      &Settings::sigma, -largest_sigma, largest_sigma);
   all.add({"sigma-y", "Vertical sigma",
-           "Standard deviation from top to bottom in pixels (0 = as sigma)"},
+           "Vertical standard deviation in pixels (0 = the same as sigma)"},
           &Settings::sigma_y, 0, largest_sigma);
   all.add({"kernel-size", "Kernel size",
-           "Samples of the kernel, an odd number (0 = as many as sigma asks for)"},
+           "Number of samples in the kernel, odd (0 = follows from sigma)"},
           &Settings::kernel_size, 0, gaussblur::GaussKernel::max_size);
-  all.add({"kernel-size-y", "Vertical kernel size",
-           "Samples of the kernel from top to bottom, an odd number (0 = as many as sigma-y "
-           "asks for, and with sigma=0 as kernel-size)"},
-          &Settings::kernel_size_y, 0, gaussblur::GaussKernel::max_size);
-  all.add({"border", "Border", "What is taken to lie beyond the edges of the picture"},
-          &Settings::border, border_type());
+  all.add(
+      {"kernel-size-y", "Vertical kernel size",
+       "Number of samples in the kernel vertically, odd (0 = follows from sigma-y, or the same as "
+       "kernel-size if both sigmas are 0)"},
+      &Settings::kernel_size_y, 0, gaussblur::GaussKernel::max_size);
+  all.add({"border", "Border", "How the picture is continued beyond its edges"}, &Settings::border,
+          border_type());
   all.add({"border-color", "Border colour",
-           "Colour beyond the edges with border=constant, as 0xAARRGGBB; in YUV and "
-           "gray formats by the colorimetry of the caps"},
+           "Colour beyond the edges with border=constant, as 0xAARRGGBB; converted to YUV and gray "
+           "by the colorimetry of the caps"},
           &Settings::border_color);
   all.add({"blur-alpha", "Blur alpha",
-           "Blur the alpha channel like the others (false = leave it as it is)"},
+           "Blur the alpha channel like the others (false = copy it unchanged)"},
           &Settings::blur_alpha);
-  all.add({"fine", "Fine coefficients",
-           "Give the kernel of 8-bit samples 16 fraction bits instead of 8: at a large sigma "
-           "fine gratings disappear as they should, where 8 bits leave a trace of them, but "
-           "the result is no longer equal to OpenCV's (deeper samples always have 16)"},
-          &Settings::fine);
+  all.add(
+      {"fine", "Fine coefficients",
+       "Use coefficients with 16 fraction bits instead of 8 for 8-bit samples: a large sigma then "
+       "removes fine gratings, of which 8 bits leave a trace, but the result no longer equals "
+       "OpenCV's (deeper samples always use 16)"},
+      &Settings::fine);
   properties = &all;
 }
 
@@ -247,10 +249,10 @@ static void gst_cuda_gauss_blur_class_init(GstCudaGaussBlurClass* klass) {
 
   GstCudaVisionFilterClass* filter_class = &klass->parent_class;
   gst_cuda_vision_filter_class_add_video_templates(filter_class);
-  filter_class->configure = configure;
-  filter_class->begin_frame = begin_frame;
-  filter_class->process = process;
-  filter_class->release = release;
+  filter_class->configure = GST_DEBUG_FUNCPTR(configure);
+  filter_class->begin_frame = GST_DEBUG_FUNCPTR(begin_frame);
+  filter_class->process = GST_DEBUG_FUNCPTR(process);
+  filter_class->release = GST_DEBUG_FUNCPTR(release);
 }
 
 static void gst_cuda_gauss_blur_init(GstCudaGaussBlur* self) {

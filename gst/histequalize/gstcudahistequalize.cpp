@@ -13,17 +13,17 @@
  * ]| Equalises the pictures of a camera.
  *
  * ## Messages
- * With #GstCudaHistEqualize:post-messages the element posts an element message named
- * `cudahistequalize` for each frame, or one for each #GstCudaHistEqualize:message-interval, about
- * the frame as it came in:
+ * With #GstCudaHistEqualize:post-messages, the element posts an element message named
+ * `cudahistequalize` for each frame, or one per #GstCudaHistEqualize:message-interval. It describes
+ * the input frame:
  *
- * * `timestamp`, `stream-time`, `running-time`, `duration` (#guint64): of the frame, as the level
- *   element has them
+ * * `timestamp`, `stream-time`, `running-time`, `duration` (#guint64): as in messages of the level
+ *   element
  * * `bins` (#GST_TYPE_ARRAY of #guint64): the luminance histogram, 2^bits counts
  * * `mean`, `stddev` (#gdouble), `minimum`, `maximum` (#guint): of the luminance
  * * `entropy` (#gdouble): of the luminance, in bits
  * * `percentile-1`, `percentile-5`, `percentile-50`, `percentile-95`, `percentile-99` (#guint): the
- *   smallest luminance that so many percent of the pixels do not exceed
+ *   smallest luminance not exceeded by that percentage of the pixels
  */
 #include "gst/histequalize/gstcudahistequalize.h"
 
@@ -32,8 +32,6 @@
 #include <optional>
 
 #include "cuda/histequalize/histequalize.h"
-#include "gst/base/elementsettings.h"
-#include "gst/base/enumtype.h"
 #include "gst/base/gstcudavisionfilter.h"
 #include "gst/base/properties.h"
 #include "gst/histequalize/histogrammessages.h"
@@ -52,7 +50,7 @@ enum Channels { channels_luma, channels_rgb };
 
 GType method_type() {
   static const GEnumValue values[] = {
-      {method_equalize, "One table for the whole picture that flattens its histogram", "equalize"},
+      {method_equalize, "Flatten the histogram of the whole picture with one table", "equalize"},
       {0, nullptr, nullptr},
   };
   static const GType type = register_enum("GstCudaHistEqualizeMethod", values);
@@ -61,15 +59,17 @@ GType method_type() {
 
 GType channels_type() {
   static const GEnumValue values[] = {
-      {channels_luma, "The luminance; colours keep their differences", "luma"},
-      {channels_rgb, "Red, green and blue, each on its own (RGB formats only)", "rgb"},
+      {channels_luma,
+       "Equalise the luminance; in RGB frames, its change is added to red, green and blue alike",
+       "luma"},
+      {channels_rgb, "Equalise red, green and blue independently (RGB formats only)", "rgb"},
       {0, nullptr, nullptr},
   };
   static const GType type = register_enum("GstCudaHistEqualizeChannels", values);
   return type;
 }
 
-/// The properties.
+/// The values of the properties.
 struct Settings {
   Method method = method_equalize;
   Channels channels = channels_luma;
@@ -82,13 +82,13 @@ int blend_of(const Settings& settings) {
   return static_cast<int>(std::lrint(256 * settings.strength));
 }
 
-/// What configure() makes and release() frees.
+/// Everything that configure() builds and release() frees.
 struct Operation {
   FrameFormat format;
-  histequalize::Parameters parameters;  ///< the last valid ones
+  histequalize::Parameters parameters;  ///< in force: the last valid ones
   histequalize::HistogramEqualize equalize;
   histequalize::Histogram histogram;
-  std::optional<HistogramMessages> messages;  ///< from the first frame that posts one on
+  std::optional<HistogramMessages> messages;  ///< created with the first message
 };
 
 /// Empty, or what is wrong with the settings for these frames.
@@ -114,11 +114,11 @@ histequalize::Parameters parameters_of(const Settings& settings, const FrameForm
 struct State {
   Settings settings;  ///< under the object lock
 
-  // From here on the streaming thread's.
+  // The following belong to the streaming thread.
   std::unique_ptr<Operation> operation;
   FrameInterval interval;
-  SettingsGuard rule;
-  bool posts = false;  ///< this frame's histogram is to be posted
+  SettingsGuard guard;
+  bool posts = false;  ///< the current frame posts a message
 };
 
 }  // namespace
@@ -142,7 +142,7 @@ State& state_of(gpointer self) {
   return *static_cast<GstCudaHistEqualize*>(self)->state;
 }
 
-const ElementProperties<Settings>* properties = nullptr;  // from class_init on
+const ElementProperties<Settings>* properties = nullptr;  // set by class_init
 
 void set_property(GObject* object, guint id, const GValue* value, GParamSpec* pspec) {
   properties->set(object, id, value, pspec, state_of(object).settings);
@@ -160,8 +160,8 @@ void finalize(GObject* object) {
 void configure(GstCudaVisionFilter* self, Device& device, const FrameFormat& in,
                const FrameFormat&) {
   State& state = state_of(self);
-  const Settings settings = settings_now(self, state.settings);
-  state.rule.require(validation_error(settings, in));
+  const Settings settings = current_settings(self, state.settings);
+  state.guard.require(validation_error(settings, in));
   const histequalize::Parameters parameters = parameters_of(settings, in);
   state.operation.reset();
   state.operation.reset(
@@ -169,11 +169,11 @@ void configure(GstCudaVisionFilter* self, Device& device, const FrameFormat& in,
                     histequalize::Histogram(device, in.layout), std::nullopt});
 }
 
-// Takes the settings over; where they are wrong for the frames, the last valid ones stay.
+// Applies the settings, unless they do not fit the frames.
 void update_parameters(GstCudaVisionFilter* self, const Settings& settings) {
   State& state = state_of(self);
   Operation& operation = *state.operation;
-  if (!state.rule.allows(GST_ELEMENT_CAST(self), validation_error(settings, operation.format)))
+  if (!state.guard.allows(GST_ELEMENT_CAST(self), validation_error(settings, operation.format)))
     return;
   const histequalize::Parameters parameters = parameters_of(settings, operation.format);
   if (parameters.channels == operation.parameters.channels &&
@@ -187,7 +187,7 @@ void update_parameters(GstCudaVisionFilter* self, const Settings& settings) {
 FrameWork begin_frame(GstCudaVisionFilter* self, const FrameInfo& info) {
   State& state = state_of(self);
   Operation& operation = *state.operation;
-  const Settings settings = settings_now(self, state.settings);
+  const Settings settings = current_settings(self, state.settings);
   update_parameters(self, settings);
 
   if (!settings.post_messages)
@@ -218,7 +218,7 @@ void process(GstCudaVisionFilter* self, const ConstFrame& in, const Frame* out,
   else
     operation.histogram.run(in, bins);
   if (state.posts)
-    operation.messages->take(info.times);
+    operation.messages->read_back(info.times);
 }
 
 HistogramMessages* messages_of(GstCudaVisionFilter* self) {
@@ -248,16 +248,19 @@ void release(GstCudaVisionFilter* self) {
 
 void install_properties(GObjectClass* klass) {
   static ElementProperties<Settings> all(klass);
-  all.add({"method", "Method", "How contrast is raised"}, &Settings::method, method_type());
-  all.add({"channels", "Channels", "What is equalised in RGB frames (others: luma)"},
+  all.add({"method", "Method", "Method by which the contrast is raised"}, &Settings::method,
+          method_type());
+  all.add({"channels", "Channels",
+           "Channels that are equalised; rgb needs RGB frames and is an error with YUV and gray"},
           &Settings::channels, channels_type());
-  all.add({"strength", "Strength", "Blend of the input (0) and the equalised picture (1)"},
+  all.add({"strength", "Strength",
+           "Weight of the equalised picture in the output (0 = the input, 1 = fully equalised)"},
           &Settings::strength, 0, 1);
   all.add({"post-messages", "Post messages",
-           "Post the luminance histogram and statistics of the input on the bus"},
+           "Post an element message with the luminance histogram and statistics of the input"},
           &Settings::post_messages);
   all.add({"message-interval", "Message interval",
-           "Running time between two messages, in ns (0 = one for every frame)"},
+           "Running time between two messages in ns (0 = one message for each frame)"},
           &Settings::message_interval);
   properties = &all;
 }
@@ -281,13 +284,13 @@ static void gst_cuda_hist_equalize_class_init(GstCudaHistEqualizeClass* klass) {
 
   GstCudaVisionFilterClass* filter_class = &klass->parent_class;
   gst_cuda_vision_filter_class_add_video_templates(filter_class);
-  filter_class->configure = configure;
-  filter_class->begin_frame = begin_frame;
-  filter_class->process = process;
-  filter_class->frame_done = frame_done;
-  filter_class->drain = drain;
-  filter_class->discard = discard;
-  filter_class->release = release;
+  filter_class->configure = GST_DEBUG_FUNCPTR(configure);
+  filter_class->begin_frame = GST_DEBUG_FUNCPTR(begin_frame);
+  filter_class->process = GST_DEBUG_FUNCPTR(process);
+  filter_class->frame_done = GST_DEBUG_FUNCPTR(frame_done);
+  filter_class->drain = GST_DEBUG_FUNCPTR(drain);
+  filter_class->discard = GST_DEBUG_FUNCPTR(discard);
+  filter_class->release = GST_DEBUG_FUNCPTR(release);
 }
 
 static void gst_cuda_hist_equalize_init(GstCudaHistEqualize* self) {

@@ -47,7 +47,7 @@ bool FrameInterval::selects(GstClockTime running_time, GstClockTime interval) {
     base_ = running_time;
   last_ = running_time;
   interval_ = interval;
-  // The end of the interval that running_time lies in; never, where it is beyond all time.
+  // The end of the interval in which running_time lies, unless that is beyond the largest time.
   const GstClockTime into = interval ? (running_time - base_) % interval : 0;
   const GstClockTime left = interval - into;
   next_ = left < GST_CLOCK_TIME_NONE - running_time ? running_time + left : GST_CLOCK_TIME_NONE;
@@ -71,7 +71,7 @@ View<std::uint32_t> HistogramMessages::bins() const {
           static_cast<std::ptrdiff_t>(count * sizeof(std::uint32_t))};
 }
 
-void HistogramMessages::take(const FrameTimes& times) {
+void HistogramMessages::read_back(const FrameTimes& times) {
   Slot& slot = slots_[next_];
   const int bytes = static_cast<int>(slot.host.size());
   session_.device().download({slot.device.as<const std::uint8_t>(), bytes, 1, bytes},
@@ -79,7 +79,7 @@ void HistogramMessages::take(const FrameTimes& times) {
   slot.arrived->record();
   slot.times = times;
   next_ = (next_ + 1) % slot_count;
-  ++under_way_;
+  ++pending_;
 }
 
 bool HistogramMessages::oldest_arrived(bool wait) {
@@ -93,22 +93,22 @@ void HistogramMessages::post_oldest() {
   const Slot& slot = oldest();
   GstStructure* structure =
       describe(name_, slot.times, slot.host.as<const std::uint32_t>(), bin_count());
-  --under_way_;
+  --pending_;
   gst_element_post_message(element_, gst_message_new_element(GST_OBJECT(element_), structure));
 }
 
 void HistogramMessages::reserve() {
-  if (under_way_ == slot_count && oldest_arrived(true))
+  if (pending_ == slot_count && oldest_arrived(true))
     post_oldest();
 }
 
 void HistogramMessages::post_arrived() {
-  while (under_way_ > 0 && oldest_arrived(false))
+  while (pending_ > 0 && oldest_arrived(false))
     post_oldest();
 }
 
 void HistogramMessages::drain() {
-  while (under_way_ > 0 && oldest_arrived(true))
+  while (pending_ > 0 && oldest_arrived(true))
     post_oldest();
 }
 

@@ -8,12 +8,13 @@
 
 #include "cuda/core/device.h"
 #include "gst/base/devicesession.h"
-#include "gst/base/frametimes.h"
+#include "gst/base/frameinfo.h"
 
 namespace cudavision {
 
-/// Which frames an interval of running time selects: the first one, then the first of each further
-/// interval, without drift. A frame without a running time is always selected.
+/// Selects the frames for which a message is posted: the first one, then the first one of each
+/// further interval of running time, without drift. A frame without a running time is always
+/// selected.
 class FrameInterval {
  public:
   bool selects(GstClockTime running_time, GstClockTime interval);
@@ -26,36 +27,37 @@ class FrameInterval {
   GstClockTime interval_ = 0;
 };
 
-/// The way of luminance histograms from the device to the bus. A few of them may be under way; they
-/// are read back behind the frame's other work, without waiting, and posted in the frames' order.
+/// Carries luminance histograms from the device to the bus. They are read back after the frame's
+/// other work without waiting, so several can be pending, and are posted in the order of the
+/// frames.
 ///
-/// The structure of the element message has the name given here and the fields
-///   timestamp, stream-time, running-time, duration (guint64, as the level element has them),
+/// The structure of the element message has the given name and the fields
+///   timestamp, stream-time, running-time, duration (guint64, as in the level element),
 ///   bins (GST_TYPE_ARRAY of guint64: how often each luminance occurs),
 ///   mean, stddev, entropy (double; the last in bits), minimum, maximum (guint),
 ///   percentile-1, percentile-5, percentile-50, percentile-95, percentile-99 (guint: the smallest
-///   value that so many percent of the pixels do not exceed).
+///   value not exceeded by that percentage of the pixels).
 class HistogramMessages {
  public:
-  /// In the session's context, like the destructor.
+  /// The constructor and the destructor are called in the session's context.
   HistogramMessages(GstElement* element, const DeviceSession& session, const char* name, int bits);
 
-  // Without a current context, since they post:
-  /// Makes sure that a histogram can be taken; waits for the oldest where all are under way.
+  // These post messages, so no context may be current:
+  /// Frees a slot for a histogram. If all are pending, waits for the oldest and posts it.
   void reserve();
-  /// Posts those that have arrived.
+  /// Posts the histograms that have arrived on the host.
   void post_arrived();
-  /// Waits for all and posts them.
+  /// Waits for all pending histograms and posts them.
   void drain();
 
-  // In the session's context, after reserve():
-  /// Where the next histogram goes, on the device.
+  // These are called in the session's context, after reserve():
+  /// The memory on the device for the next histogram.
   View<std::uint32_t> bins() const;
-  /// The work that fills bins() is enqueued: reads them back.
-  void take(const FrameTimes& times);
+  /// Enqueues the read-back, once the work that fills bins() is enqueued.
+  void read_back(const FrameTimes& times);
 
-  /// Forgets those under way.
-  void discard() { under_way_ = 0; }
+  /// Drops the pending histograms.
+  void discard() { pending_ = 0; }
 
  private:
   struct Slot {
@@ -67,7 +69,7 @@ class HistogramMessages {
   static constexpr std::size_t slot_count = 4;
 
   std::size_t bin_count() const { return std::size_t{1} << bits_; }
-  Slot& oldest() { return slots_[(next_ + slot_count - under_way_) % slot_count]; }
+  Slot& oldest() { return slots_[(next_ + slot_count - pending_) % slot_count]; }
   bool oldest_arrived(bool wait);
   void post_oldest();
 
@@ -77,7 +79,7 @@ class HistogramMessages {
   const int bits_;
   std::array<Slot, slot_count> slots_;
   std::size_t next_ = 0;
-  std::size_t under_way_ = 0;
+  std::size_t pending_ = 0;
 };
 
 }  // namespace cudavision

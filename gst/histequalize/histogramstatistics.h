@@ -7,7 +7,7 @@
 
 namespace cudavision {
 
-/// What a histogram says of the values that were counted. All is 0 for an empty histogram.
+/// Statistics of the values that a histogram counts; all 0 for an empty histogram.
 struct HistogramStatistics {
   static constexpr std::array<int, 5> percents = {1, 5, 50, 95, 99};
 
@@ -16,12 +16,13 @@ struct HistogramStatistics {
   double entropy = 0;  ///< Shannon's, in bits
   unsigned minimum = 0;
   unsigned maximum = 0;
-  /// percentiles[i]: the smallest value that percents[i] percent of the values do not exceed.
+  /// percentiles[i]: the smallest value not exceeded by percents[i] percent of the values.
   std::array<unsigned, percents.size()> percentiles{};
 };
 
-/// counts: how often each of the values 0 … size − 1 occurred; fewer than 2^32 in all, and size at
-/// most 65536. Integer sums are exact, so that nothing cancels.
+/// counts: how often each of the values 0 … size − 1 occurs; fewer than 2^32 values in all, and
+/// size at most 65536. The sums are exact integers, so the variance does not suffer from
+/// cancellation.
 HistogramStatistics statistics_of(const std::uint32_t* counts, std::size_t size);
 
 }  // namespace cudavision

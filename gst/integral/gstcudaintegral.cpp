@@ -4,38 +4,38 @@
  * SECTION:element-cudaintegral
  * @title: cudaintegral
  *
- * Makes integral images (summed-area tables) of the luminance of frames, or pictures that are quick
- * to make by them: means and standard deviations of the surroundings of each pixel, black and white
- * by adaptive thresholds, and denoised frames. Works on an NVIDIA GPU or, with the same results to
- * the bit, on the CPU. #GstCudaIntegral:output says what comes out:
+ * Makes integral images (summed-area tables) of the luminance of frames, or pictures that follow
+ * from them quickly: the mean or the standard deviation around each pixel, black and white by
+ * adaptive thresholds, and denoised frames. Works on an NVIDIA GPU or, with the same results to the
+ * bit, on the CPU. #GstCudaIntegral:output selects the output:
  *
- * * `sum`, `squared-sum`, `tilted-sum`: tables as OpenCV's integral makes them, as tensors in the
- *   caps of NNStreamer: `other/tensors, format=static, num_tensors=1, dimensions=1:W+1:H+1:1` for
- *   frames of W×H pixels. Rows follow each other without a gap. Where downstream takes only video,
- *   a gray picture of the table comes out instead, brought into the full range.
- * * `mean`, `stddev`: of the pixels around each pixel, up to #GstCudaIntegral:radius to each side,
- *   as far as the picture reaches. GRAY8; GRAY16_LE for frames of more than 8 bits, whose values
- *   are moved to the top of the 16.
- * * `threshold`: white, and black where a pixel is darker than its surroundings, by the rule of
+ * * `sum`, `squared-sum`, `tilted-sum`: tables equal to those of OpenCV's integral, as tensors in
+ *   NNStreamer's caps: `other/tensors, format=static, num_tensors=1, dimensions=1:W+1:H+1:1` for
+ *   frames of W×H pixels. Rows follow each other without padding. If downstream accepts only
+ *   video, the output is a gray picture of the table, scaled to the full range.
+ * * `mean`, `stddev`: mean and standard deviation of the pixels up to #GstCudaIntegral:radius to
+ *   each side, clipped at the edges of the picture. GRAY8; GRAY16_LE for frames of more than 8
+ *   bits, whose values occupy the highest of the 16 bits.
+ * * `threshold`: black where a pixel is darker than its surroundings, else white, by the rule in
  *   #GstCudaIntegral:threshold-method. GRAY8 or GRAY16_LE.
- * * `denoise`: the frames themselves, each pixel the mean of those nearby whose surroundings look
- *   the same, as OpenCV's fastNlMeansDenoising computes it.
+ * * `denoise`: the frames with each pixel replaced by a weighted mean of the pixels nearby whose
+ *   surroundings look alike, equal to OpenCV's fastNlMeansDenoising.
  *
- * The time for a mean, a deviation or a threshold does not depend on the radius.
+ * The time for a mean, a standard deviation or a threshold does not depend on the radius.
  *
- * #GstCudaIntegral:output, #GstCudaIntegral:table-layout and #GstCudaIntegral:element-type are in
- * force from the element's next start on. All other properties but those of the device may change
- * at any time, also by a #GstControlSource.
+ * A change of #GstCudaIntegral:output, #GstCudaIntegral:table-layout or
+ * #GstCudaIntegral:element-type takes effect when the element starts again. All other properties
+ * except those of the device may change at any time, also through a #GstControlSource.
  *
  * ## Examples
  * |[
  * gst-launch-1.0 v4l2src ! videoconvert ! cudaintegral output=threshold radius=20 ! videoconvert !
  * autovideosink
- * ]| Writing in black on white, however unevenly the sheet before the camera is lit.
+ * ]| Shows writing in black on white, even if the sheet is lit unevenly.
  * |[
  * gst-launch-1.0 filesrc location=night.mp4 ! decodebin ! cudaintegral output=denoise
  * denoise-strength=6 ! videoconvert ! autovideosink
- * ]| Takes the noise out of a film.
+ * ]| Removes the noise from a film.
  * |[
  * gst-launch-1.0 videotestsrc num-buffers=1 ! video/x-raw,format=GRAY8,width=320,height=240 !
  * cudaintegral ! filesink location=table.bin
@@ -47,8 +47,6 @@
 #include <optional>
 
 #include "gst/base/elementerror.h"
-#include "gst/base/elementsettings.h"
-#include "gst/base/enumtype.h"
 #include "gst/base/gstcudavisionfilter.h"
 #include "gst/base/properties.h"
 #include "gst/integral/integralcaps.h"
@@ -64,21 +62,23 @@ using namespace cudavision;
 namespace {
 
 template <class Enum>
-constexpr GEnumValue value(Enum number, const char* words, const char* nick) {
-  return {static_cast<gint>(number), words, nick};
+constexpr GEnumValue value(Enum number, const char* description, const char* nick) {
+  return {static_cast<gint>(number), description, nick};
 }
 
 GType output_type() {
   static const GEnumValue values[] = {
       value(IntegralOutput::sum, "Table of the sums of all pixels above and to the left", "sum"),
-      value(IntegralOutput::squared_sum, "The same of their squares", "squared-sum"),
-      value(IntegralOutput::tilted_sum, "Table of sums over triangles, rotated by 45 degrees",
+      value(IntegralOutput::squared_sum,
+            "Table of the sums of the squares of all pixels above and to the left", "squared-sum"),
+      value(IntegralOutput::tilted_sum,
+            "Table of the sums over the triangle above, for rectangles rotated by 45 degrees",
             "tilted-sum"),
-      value(IntegralOutput::mean, "Mean around each pixel", "mean"),
-      value(IntegralOutput::deviation, "Standard deviation around each pixel", "stddev"),
-      value(IntegralOutput::threshold, "Black where a pixel is darker than what is around it",
-            "threshold"),
-      value(IntegralOutput::denoise, "The frame without its noise", "denoise"),
+      value(IntegralOutput::mean, "Mean of the pixels around each pixel", "mean"),
+      value(IntegralOutput::stddev, "Standard deviation of the pixels around each pixel", "stddev"),
+      value(IntegralOutput::threshold,
+            "Black where a pixel is darker than its surroundings, else white", "threshold"),
+      value(IntegralOutput::denoise, "The frame, denoised by non-local means", "denoise"),
       {0, nullptr, nullptr},
   };
   static const GType type = register_enum("GstCudaIntegralOutput", values);
@@ -87,9 +87,12 @@ GType output_type() {
 
 GType table_layout_type() {
   static const GEnumValue values[] = {
-      value(TableLayout::padded, "A row and a column of zeros first: (W+1)×(H+1) elements",
+      value(TableLayout::padded,
+            "(W+1)×(H+1) elements; the first row is 0, and so is the first column except with "
+            "tilted-sum",
             "padded"),
-      value(TableLayout::same_size, "As large as the frame, without them", "same-size"),
+      value(TableLayout::same_size, "W×H elements, without the first row and column of padded",
+            "same-size"),
       {0, nullptr, nullptr},
   };
   static const GType type = register_enum("GstCudaIntegralTableLayout", values);
@@ -98,11 +101,11 @@ GType table_layout_type() {
 
 GType element_type_type() {
   static const GEnumValue values[] = {
-      value(ElementType::exact, "uint32 where no sum can be too large for it, else uint64", "auto"),
-      value(ElementType::uint32, "Sums modulo 2^32", "uint32"),
+      value(ElementType::exact, "uint32 if every possible sum fits into it, else uint64", "auto"),
+      value(ElementType::uint32, "32-bit integers; sums are modulo 2^32", "uint32"),
       value(ElementType::uint64, "64-bit integers", "uint64"),
-      value(ElementType::float32, "Floating point of 32 bits, rounded once", "float32"),
-      value(ElementType::float64, "Floating point of 64 bits, rounded once", "float64"),
+      value(ElementType::float32, "32-bit floating point; exact sums, rounded once", "float32"),
+      value(ElementType::float64, "64-bit floating point; exact sums, rounded once", "float64"),
       {0, nullptr, nullptr},
   };
   static const GType type = register_enum("GstCudaIntegralElementType", values);
@@ -111,15 +114,19 @@ GType element_type_type() {
 
 GType threshold_method_type() {
   static const GEnumValue values[] = {
-      value(ThresholdMethod::bradley, "Darker than the mean by threshold-ratio", "bradley"),
-      value(ThresholdMethod::sauvola, "Sauvola's rule, by mean and standard deviation", "sauvola"),
+      value(ThresholdMethod::bradley,
+            "Black if darker than the mean by more than threshold-ratio (Bradley and Roth)",
+            "bradley"),
+      value(ThresholdMethod::sauvola,
+            "Black if darker than a threshold from the mean and the standard deviation (Sauvola)",
+            "sauvola"),
       {0, nullptr, nullptr},
   };
   static const GType type = register_enum("GstCudaIntegralThresholdMethod", values);
   return type;
 }
 
-/// What configure() makes and release() frees.
+/// Everything that configure() builds and release() frees.
 struct Operation {
   IntegralOutput output;
   std::unique_ptr<IntegralWork> work;
@@ -128,11 +135,11 @@ struct Operation {
 struct State {
   // Under the object lock.
   IntegralSettings settings;
-  std::optional<OutputForm> form;  ///< as of the last start; none before it
+  std::optional<OutputForm> form;  ///< as of the last start; nullopt while stopped
 
-  // From here on the streaming thread's.
+  // The following belong to the streaming thread.
   std::optional<Operation> operation;
-  SettingsGuard rule;
+  SettingsGuard guard;
 };
 
 }  // namespace
@@ -159,9 +166,9 @@ GstBaseTransformClass* base_class() {
   return GST_BASE_TRANSFORM_CLASS(gst_cuda_integral_parent_class);
 }
 
-/* Properties and life */
+/* Properties and states */
 
-const ElementProperties<IntegralSettings>* properties = nullptr;  // from class_init on
+const ElementProperties<IntegralSettings>* properties = nullptr;  // set by class_init
 
 void set_property(GObject* object, guint id, const GValue* value, GParamSpec* pspec) {
   properties->set(object, id, value, pspec, state_of(object).settings);
@@ -176,22 +183,19 @@ void finalize(GObject* object) {
   G_OBJECT_CLASS(gst_cuda_integral_parent_class)->finalize(object);
 }
 
-// What was set meanwhile would contradict the caps that are agreed upon; it has to wait.
+// The form as of the last start: what has been set since would contradict the negotiated caps.
 OutputForm form_of(gpointer self) {
   const State& state = state_of(self);
-  GST_OBJECT_LOCK(self);
-  const OutputForm form = state.form ? *state.form : state.settings.form();
-  GST_OBJECT_UNLOCK(self);
-  return form;
+  const ObjectLock lock(self);
+  return state.form ? *state.form : state.settings.form();
 }
 
 void set_form(gpointer self, bool started) {
   State& state = state_of(self);
-  GST_OBJECT_LOCK(self);
+  const ObjectLock lock(self);
   state.form.reset();
   if (started)
     state.form = state.settings.form();
-  GST_OBJECT_UNLOCK(self);
 }
 
 gboolean start(GstBaseTransform* trans) {
@@ -215,26 +219,27 @@ bool has_cuda(gpointer self) {
 GstCaps* transform_caps(GstBaseTransform* trans, GstPadDirection direction, GstCaps* caps,
                         GstCaps* filter) {
   return post_exceptions(trans, static_cast<GstCaps*>(nullptr), [&] {
-    return integral_caps_of_other_side(direction, caps, filter, form_of(trans), has_cuda(trans));
+    return integral_caps_of_other_side(direction, caps, filter, form_of(trans), has_cuda(trans))
+        .release();
   });
 }
 
 GstCaps* fixate_caps(GstBaseTransform* trans, GstPadDirection direction, GstCaps* caps,
                      GstCaps* othercaps) {
-  if (direction == GST_PAD_SINK)
-    othercaps = post_exceptions(trans, othercaps, [&] {
+  if (direction == GST_PAD_SINK) {
+    Caps suggested(othercaps);
+    othercaps = post_exceptions(trans, static_cast<GstCaps*>(nullptr), [&] {
       const OutputForm form = form_of(trans);
-      // Without a peer the base class suggests the input's caps.
-      GstCaps* possible =
-          integral_caps_of_other_side(direction, caps, nullptr, form, has_cuda(trans));
-      if (gst_caps_can_intersect(othercaps, possible)) {
-        gst_caps_unref(possible);
-      } else {
-        gst_caps_unref(othercaps);
-        othercaps = possible;
-      }
-      return choose_integral_output(othercaps, caps, form, GST_BASE_TRANSFORM_SRC_PAD(trans));
+      // Without a peer, the base class suggests the caps of the input.
+      Caps possible = integral_caps_of_other_side(direction, caps, nullptr, form, has_cuda(trans));
+      const bool fits = gst_caps_can_intersect(suggested.get(), possible.get());
+      return choose_integral_output(std::move(fits ? suggested : possible), caps, form,
+                                    GST_BASE_TRANSFORM_SRC_PAD(trans))
+          .release();
     });
+    if (!othercaps)
+      return gst_caps_new_empty();
+  }
   return base_class()->fixate_caps(trans, direction, caps, othercaps);
 }
 
@@ -259,9 +264,9 @@ FrameFormat output_format(GstCudaVisionFilter* self, const FrameFormat& in, cons
 void configure(GstCudaVisionFilter* self, Device& device, const FrameFormat& in,
                const FrameFormat& out) {
   State& state = state_of(self);
-  const IntegralSettings settings = settings_now(self, state.settings);
+  const IntegralSettings settings = current_settings(self, state.settings);
   const OutputForm form = form_of(self);
-  state.rule.require(validation_error(form.output, settings));
+  state.guard.require(validation_error(form.output, settings));
   state.operation.reset();
   state.operation = Operation{form.output, make_integral_work(device, in, out, form, settings)};
 }
@@ -269,8 +274,8 @@ void configure(GstCudaVisionFilter* self, Device& device, const FrameFormat& in,
 FrameWork begin_frame(GstCudaVisionFilter* self, const FrameInfo&) {
   State& state = state_of(self);
   Operation& operation = *state.operation;
-  const IntegralSettings settings = settings_now(self, state.settings);
-  if (state.rule.allows(GST_ELEMENT_CAST(self), validation_error(operation.output, settings))) {
+  const IntegralSettings settings = current_settings(self, state.settings);
+  if (state.guard.allows(GST_ELEMENT_CAST(self), validation_error(operation.output, settings))) {
     const DeviceScope scope(gst_cuda_vision_filter_session(self));
     operation.work->apply(settings);
   }
@@ -289,49 +294,54 @@ void install_properties(GObjectClass* klass) {
   static ElementProperties<IntegralSettings> all(klass);
   using Settings = IntegralSettings;
   constexpr PropertyChange ready = PropertyChange::when_ready;
-  all.add({"output", "Output", "What is made of each frame", ready}, &Settings::output,
-          output_type());
-  all.add({"table-layout", "Table layout", "How many elements the tables of sums have", ready},
+  all.add({"output", "Output", "Table or picture that is made of each frame", ready},
+          &Settings::output, output_type());
+  all.add({"table-layout", "Table layout",
+           "Size of the tables with output=sum, squared-sum and tilted-sum", ready},
           &Settings::table_layout, table_layout_type());
-  all.add({"element-type", "Element type", "Type of the elements of tables of sums", ready},
+  all.add({"element-type", "Element type",
+           "Type of the elements of the tables with output=sum, squared-sum and tilted-sum", ready},
           &Settings::element_type, element_type_type());
   all.add({"radius", "Radius",
-           "How far around each pixel mean, stddev and threshold look, in pixels to each side"},
+           "Reach of the window of mean, stddev and threshold, in pixels to each side"},
           &Settings::radius, 0, 65535);
-  all.add({"threshold-method", "Threshold method", "By which rule output=threshold decides"},
+  all.add({"threshold-method", "Threshold method",
+           "Rule by which output=threshold decides between black and white"},
           &Settings::threshold_method, threshold_method_type());
-  all.add({"threshold-ratio", "Threshold ratio",
-           "How far below the mean black begins with threshold-method=bradley, as a part of it"},
-          &Settings::threshold_ratio, 0, 1);
+  all.add(
+      {"threshold-ratio", "Threshold ratio",
+       "With threshold-method=bradley: fraction of the mean by which a pixel must be darker than "
+       "the mean to become black"},
+      &Settings::threshold_ratio, 0, 1);
   all.add({"threshold-k", "Threshold k",
-           "How much the standard deviation counts with threshold-method=sauvola"},
+           "With threshold-method=sauvola: weight k of the standard deviation in the threshold "
+           "mean·(1 + k·(stddev/range − 1))"},
           &Settings::threshold_k, 0, 1);
-  all.add({"threshold-range", "Threshold range",
-           "Standard deviation at which the threshold is the mean with threshold-method=sauvola "
-           "(0 = half of the range of the samples, 128 for 8 bits)"},
-          &Settings::threshold_range, 0, 65535);
+  all.add(
+      {"threshold-range", "Threshold range",
+       "With threshold-method=sauvola: standard deviation at which the threshold equals the mean "
+       "(0 = half of the range of the samples, 128 for 8 bits)"},
+      &Settings::threshold_range, 0, 65535);
   all.add({"search-size", "Search size",
-           "Side of the area in which denoise looks for pixels that are alike, an odd number"},
+           "Side of the square in which denoise looks for similar pixels, in pixels, odd"},
           &Settings::search_size, 1, 101);
   all.add({"patch-size", "Patch size",
-           "Side of the surroundings by which denoise compares pixels, an odd number"},
+           "Side of the square around each pixel by which denoise compares pixels, in pixels, odd"},
           &Settings::patch_size, 1, 31);
-  all.add(
-      {"denoise-strength", "Denoise strength",
-       "How unlike surroundings may be, in grey levels of 8 bits (0 = frames stay as they are)"},
-      &Settings::denoise_strength, 0, 255);
+  all.add({"denoise-strength", "Denoise strength",
+           "How much the surroundings of two pixels may differ for denoise to average them, in "
+           "8-bit gray levels (0 = frames stay unchanged)"},
+          &Settings::denoise_strength, 0, 255);
   properties = &all;
 }
 
 void add_templates(GstElementClass* klass) {
-  GstCaps* sink = video_template_caps();
-  GstCaps* src = integral_src_template();
+  const Caps sink = video_template_caps();
+  const Caps src = integral_src_template();
   gst_element_class_add_pad_template(
-      klass, gst_pad_template_new("sink", GST_PAD_SINK, GST_PAD_ALWAYS, sink));
-  gst_element_class_add_pad_template(klass,
-                                     gst_pad_template_new("src", GST_PAD_SRC, GST_PAD_ALWAYS, src));
-  gst_caps_unref(sink);
-  gst_caps_unref(src);
+      klass, gst_pad_template_new("sink", GST_PAD_SINK, GST_PAD_ALWAYS, sink.get()));
+  gst_element_class_add_pad_template(
+      klass, gst_pad_template_new("src", GST_PAD_SRC, GST_PAD_ALWAYS, src.get()));
 }
 
 }  // namespace
@@ -353,18 +363,18 @@ static void gst_cuda_integral_class_init(GstCudaIntegralClass* klass) {
   add_templates(element_class);
 
   GstBaseTransformClass* transform_class = GST_BASE_TRANSFORM_CLASS(klass);
-  transform_class->start = start;
-  transform_class->stop = stop;
-  transform_class->transform_caps = transform_caps;
-  transform_class->fixate_caps = fixate_caps;
-  transform_class->get_unit_size = get_unit_size;
+  transform_class->start = GST_DEBUG_FUNCPTR(start);
+  transform_class->stop = GST_DEBUG_FUNCPTR(stop);
+  transform_class->transform_caps = GST_DEBUG_FUNCPTR(transform_caps);
+  transform_class->fixate_caps = GST_DEBUG_FUNCPTR(fixate_caps);
+  transform_class->get_unit_size = GST_DEBUG_FUNCPTR(get_unit_size);
 
   GstCudaVisionFilterClass* filter_class = &klass->parent_class;
-  filter_class->output_format = output_format;
-  filter_class->configure = configure;
-  filter_class->begin_frame = begin_frame;
-  filter_class->process = process;
-  filter_class->release = release;
+  filter_class->output_format = GST_DEBUG_FUNCPTR(output_format);
+  filter_class->configure = GST_DEBUG_FUNCPTR(configure);
+  filter_class->begin_frame = GST_DEBUG_FUNCPTR(begin_frame);
+  filter_class->process = GST_DEBUG_FUNCPTR(process);
+  filter_class->release = GST_DEBUG_FUNCPTR(release);
 }
 
 static void gst_cuda_integral_init(GstCudaIntegral* self) {

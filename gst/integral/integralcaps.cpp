@@ -3,9 +3,8 @@
 
 #include <algorithm>
 
-#include "gst/base/capsfields.h"
+#include "gst/base/caps.h"
 #include "gst/base/elementerror.h"
-#include "gst/base/filtercaps.h"
 #include "gst/integral/tensorcaps.h"
 
 namespace cudavision {
@@ -13,8 +12,8 @@ namespace {
 
 constexpr int largest_frame = 65535;
 
-// A picture of a table may have one column and one row more. Such a one is let through to
-// integral_output_format(), which can say what is wrong.
+// A picture of a table may have one column and one row more than the frame. The caps admit such a
+// picture, so that integral_output_format() can explain why it is too large.
 constexpr int largest_output = largest_frame + 1;
 
 /* Fields of structures */
@@ -33,8 +32,7 @@ void set_range(GValue* value, int least, int most) {
   }
 }
 
-// The numbers of value, each moved by `by`, as far as they are within 1 to most then; false where
-// none is.
+// Adds `by` to each number in value and keeps the results from 1 to most. False if none is left.
 bool move_numbers(const GValue* value, int by, int most, GValue* moved) {
   if (GST_VALUE_HOLDS_LIST(value)) {
     g_value_init(moved, GST_TYPE_LIST);
@@ -65,7 +63,7 @@ bool move_numbers(const GValue* value, int by, int most, GValue* moved) {
   return true;
 }
 
-// The size of the other side; false where there is none.
+// Adds `by` to width and height. False if no size is left.
 bool move_size(GstStructure* structure, int by, int most) {
   for (const char* name : {"width", "height"}) {
     GValue moved = G_VALUE_INIT;
@@ -76,13 +74,13 @@ bool move_size(GstStructure* structure, int by, int most) {
   return true;
 }
 
-// What gray pictures have none of, or one of their own.
+// Gray pictures have no chroma, and a colorimetry of their own.
 void remove_color(GstStructure* structure) {
   gst_structure_remove_fields(structure, "colorimetry", "chroma-site", nullptr);
 }
 
-// A table has neither fields nor views: its sums reach over all of them.
-void remove_parts(GstStructure* structure) {
+// A table has neither fields nor views, since its sums span all of them.
+void remove_fields_and_views(GstStructure* structure) {
   gst_structure_remove_fields(structure, "interlace-mode", "field-order", "multiview-mode",
                               "multiview-flags", nullptr);
 }
@@ -95,7 +93,7 @@ void append_tensor(GstCaps* result, const GstStructure* s, const OutputForm& for
   const bool sized = gst_structure_get_int(s, "width", &frame.width) &&
                      gst_structure_get_int(s, "height", &frame.height);
   if (formats.size() == 1)
-    frame.bits = GST_VIDEO_FORMAT_INFO_DEPTH(gst_video_format_get_info(formats[0]), 0);
+    frame.bits = depth_of(formats[0]);
   const bool known = sized && formats.size() == 1;
   GstStructure* tensor = tensor_structure(
       known ? std::vector<integral::TableElement>{form.element_for(frame)} : form.elements());
@@ -112,7 +110,7 @@ void append_table_picture(GstCaps* result, const GstStructure* s, const OutputFo
   GstStructure* picture = gst_structure_copy(s);
   set_formats(picture, {GST_VIDEO_FORMAT_GRAY8, GST_VIDEO_FORMAT_GRAY16_LE});
   remove_color(picture);
-  remove_parts(picture);
+  remove_fields_and_views(picture);
   if (move_size(picture, form.extra(), largest_output))
     gst_caps_append_structure(result, picture);
   else
@@ -137,7 +135,7 @@ void append_gray_picture(GstCaps* result, const GstStructure* s, const OutputFor
 /* From the source to the sink pad: s is a structure within the source pad's template */
 
 Formats all_formats() {
-  const Caps all(video_template_caps());
+  const Caps all = video_template_caps();
   return formats_of(gst_caps_get_structure(all.get(), 0));
 }
 
@@ -184,18 +182,18 @@ void append_frames_of_picture(GstCaps* result, const GstStructure* s, const Outp
   set_formats(frame, in);
   remove_color(frame);
   if (form.is_table())
-    remove_parts(frame);
+    remove_fields_and_views(frame);
   if (!move_size(frame, form.is_table() ? -form.extra() : 0, largest_frame))
     gst_structure_free(frame);
   else
     gst_caps_append_structure(result, frame);
 }
 
-/* What is chosen */
+/* Choosing among the possible outputs */
 
-// The same caps with their GRAY8 first.
-GstCaps* prefer_8_bits(GstCaps* caps) {
-  GstCaps* sorted = gst_caps_new_empty();
+// The same caps, GRAY8 first.
+Caps prefer_8_bits(const GstCaps* caps) {
+  Caps sorted(gst_caps_new_empty());
   for (GstVideoFormat format : {GST_VIDEO_FORMAT_GRAY8, GST_VIDEO_FORMAT_GRAY16_LE})
     for (guint i = 0; i < gst_caps_get_size(caps); ++i) {
       const GstStructure* structure = gst_caps_get_structure(caps, i);
@@ -203,36 +201,34 @@ GstCaps* prefer_8_bits(GstCaps* caps) {
         continue;
       GstStructure* copy = gst_structure_copy(structure);
       set_formats(copy, {format});
-      gst_caps_append_structure_full(sorted, copy,
+      gst_caps_append_structure_full(sorted.get(), copy,
                                      gst_caps_features_copy(gst_caps_get_features(caps, i)));
     }
-  gst_caps_unref(caps);
   return sorted;
 }
 
-// A mean has the range of what it is a mean of, which caps of gray pictures say only where it is
-// not the full one.
-GstCaps* say_range(GstCaps* caps, const GstCaps* in) {
+// Means keep the range of the samples. Gray caps are full range unless their colorimetry says
+// otherwise, so limited range must be named.
+Caps name_limited_range(Caps caps, const GstCaps* in) {
   GstVideoInfo info;
   if (!gst_video_info_from_caps(&info, in) || !is_limited_range(info))
     return caps;
-  gchar* colorimetry = gst_video_colorimetry_to_string(&info.colorimetry);
-  if (colorimetry) {
-    caps = gst_caps_make_writable(caps);
-    GstStructure* structure = gst_caps_get_structure(caps, 0);
+  if (gchar* colorimetry = gst_video_colorimetry_to_string(&info.colorimetry)) {
+    caps.reset(gst_caps_make_writable(caps.release()));
+    GstStructure* structure = gst_caps_get_structure(caps.get(), 0);
     if (gst_structure_has_field(structure, "colorimetry"))
       gst_structure_fixate_field_string(structure, "colorimetry", colorimetry);
     else
       gst_structure_set(structure, "colorimetry", G_TYPE_STRING, colorimetry, nullptr);
+    g_free(colorimetry);
   }
-  g_free(colorimetry);
   return caps;
 }
 
-GstCaps* choose_tensor(const GstCaps* caps, guint index) {
-  GstCaps* chosen = gst_caps_copy_nth(caps, index);
-  GstStructure* structure = gst_caps_get_structure(chosen, 0);
-  // Where the frames have no framerate, any would do; 0/1 says that there is none.
+Caps choose_tensor(const GstCaps* caps, guint index) {
+  Caps chosen(gst_caps_copy_nth(caps, index));
+  GstStructure* structure = gst_caps_get_structure(chosen.get(), 0);
+  // If the frames have no framerate, neither has the tensor: 0/1.
   gst_structure_fixate_field_nearest_fraction(structure, "framerate", 0, 1);
   return chosen;
 }
@@ -247,26 +243,25 @@ std::string text_of(int width, int height) {
 
 }  // namespace
 
-GstCaps* integral_src_template() {
-  GstCaps* all = gst_caps_new_empty();
-  gst_caps_append_structure(
-      all, tensor_structure({std::begin(all_table_elements), std::end(all_table_elements)}));
-  GstCaps* video = video_template_caps();
-  gst_caps_set_simple(video, "width", GST_TYPE_INT_RANGE, 1, largest_output, "height",
+Caps integral_src_template() {
+  Caps all(gst_caps_new_full(
+      tensor_structure({std::begin(all_table_elements), std::end(all_table_elements)}), nullptr));
+  Caps video = video_template_caps();
+  gst_caps_set_simple(video.get(), "width", GST_TYPE_INT_RANGE, 1, largest_output, "height",
                       GST_TYPE_INT_RANGE, 1, largest_output, nullptr);
-  gst_caps_append(all, video);
+  gst_caps_append(all.get(), video.release());
   return all;
 }
 
-GstCaps* integral_caps_of_other_side(GstPadDirection direction, GstCaps* caps, GstCaps* filter,
-                                     const OutputForm& form, bool cuda) {
+Caps integral_caps_of_other_side(GstPadDirection direction, GstCaps* caps, GstCaps* filter,
+                                 const OutputForm& form, bool cuda) {
   if (form.output == IntegralOutput::denoise)
     return caps_of_other_side(caps, filter, cuda);
   const bool from_sink = direction == GST_PAD_SINK;
-  const Caps ours(from_sink ? video_template_caps() : integral_src_template());
+  const Caps ours = from_sink ? video_template_caps() : integral_src_template();
   const Caps known(gst_caps_intersect_full(caps, ours.get(), GST_CAPS_INTERSECT_FIRST));
 
-  // Pictures and frames in system memory here; whether they may be in CUDA memory comes later.
+  // Video in system memory; caps_of_other_side() adds CUDA memory.
   const Caps tensors(gst_caps_new_empty()), video(gst_caps_new_empty());
   const Caps types(gst_caps_new_full(tensor_structure(form.elements()), nullptr));
   for (guint i = 0; i < gst_caps_get_size(known.get()); ++i) {
@@ -286,32 +281,24 @@ GstCaps* integral_caps_of_other_side(GstPadDirection direction, GstCaps* caps, G
     }
   }
 
-  GstCaps* result = gst_caps_new_empty();
+  Caps result(gst_caps_new_empty());
   for (guint i = 0; i < gst_caps_get_size(tensors.get()); ++i)
-    result = gst_caps_merge_structure(result,
-                                      gst_structure_copy(gst_caps_get_structure(tensors.get(), i)));
-  gst_caps_append(result, caps_of_other_side(video.get(), nullptr, cuda));
-  if (filter) {
-    GstCaps* filtered = gst_caps_intersect_full(filter, result, GST_CAPS_INTERSECT_FIRST);
-    gst_caps_unref(result);
-    result = filtered;
-  }
-  return result;
+    result.reset(gst_caps_merge_structure(
+        result.release(), gst_structure_copy(gst_caps_get_structure(tensors.get(), i))));
+  gst_caps_append(result.get(), caps_of_other_side(video.get(), nullptr, cuda).release());
+  return filtered(std::move(result), filter);
 }
 
-GstCaps* choose_integral_output(GstCaps* caps, const GstCaps* in, const OutputForm& form,
-                                GstPad* src) {
-  for (guint i = 0; i < gst_caps_get_size(caps); ++i)
-    if (is_tensor(gst_caps_get_structure(caps, i))) {
-      GstCaps* chosen = choose_tensor(caps, i);
-      gst_caps_unref(caps);
-      return chosen;
-    }
+Caps choose_integral_output(Caps caps, const GstCaps* in, const OutputForm& form, GstPad* src) {
+  for (guint i = 0; i < gst_caps_get_size(caps.get()); ++i)
+    if (is_tensor(gst_caps_get_structure(caps.get(), i)))
+      return choose_tensor(caps.get(), i);
   if (form.output == IntegralOutput::denoise)
-    return choose_memory(caps, src);
-  caps = choose_memory(prefer_8_bits(caps), src);
-  return form.output == IntegralOutput::mean && !gst_caps_is_empty(caps) ? say_range(caps, in)
-                                                                         : caps;
+    return choose_memory(std::move(caps), src);
+  Caps chosen = choose_memory(prefer_8_bits(caps.get()), src);
+  if (form.output == IntegralOutput::mean && !gst_caps_is_empty(chosen.get()))
+    return name_limited_range(std::move(chosen), in);
+  return chosen;
 }
 
 FrameFormat integral_output_format(const FrameFormat& in, const GstCaps* caps,
@@ -327,7 +314,8 @@ FrameFormat integral_output_format(const FrameFormat& in, const GstCaps* caps,
     const gsize element = bytes_of(form.element_for(in.layout));
     if (out.size != element * width * height || out.layout.planes[0].rows != height)
       refuse("A table of " + text_of(in.layout.width, in.layout.height) +
-             " pixels cannot go into a tensor of " + out.description() + ".");
+             " pixels cannot go into a tensor of " + out.description() +
+             ": correct dimensions and types in the caps behind the element, or leave them out.");
     return out;
   }
   if (form.is_table() && std::max(width, height) > largest_frame)
@@ -337,7 +325,8 @@ FrameFormat integral_output_format(const FrameFormat& in, const GstCaps* caps,
   const FrameFormat out = frame_format_from_caps(caps);
   if (out.layout.width != width || out.layout.height != height)
     refuse("Frames of " + text_of(in.layout.width, in.layout.height) + " cannot become " +
-           out.description() + ".");
+           out.description() +
+           ": correct width and height in the caps behind the element, or leave them out.");
   return out;
 }
 

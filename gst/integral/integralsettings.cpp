@@ -4,11 +4,11 @@
 namespace cudavision {
 namespace {
 
-std::string size_objection(const char* property, const char* what, int size) {
+std::string size_error(const char* property, const char* what, int size) {
   if (size % 2 != 0)
     return {};
   return std::string(property) + "=" + std::to_string(size) + " is even, but " + what +
-         " has a pixel in its middle and as many on either side: set " + property + "=" +
+         " has a pixel in its middle and equally many on either side: set " + property + "=" +
          std::to_string(size - 1) + " or " + property + "=" + std::to_string(size + 1) + ".";
 }
 
@@ -49,9 +49,9 @@ integral::TableElement OutputForm::element_for(const FrameLayout& frame) const n
 std::string validation_error(IntegralOutput output, const IntegralSettings& settings) {
   if (output != IntegralOutput::denoise)
     return {};
-  const std::string wrong =
-      size_objection("search-size", "the area that is searched", settings.search_size);
-  return wrong.empty() ? size_objection("patch-size", "a patch", settings.patch_size) : wrong;
+  const std::string error =
+      size_error("search-size", "the area that is searched", settings.search_size);
+  return error.empty() ? size_error("patch-size", "a patch", settings.patch_size) : error;
 }
 
 localstatistics::Parameters statistics_parameters(IntegralOutput output,
@@ -60,7 +60,7 @@ localstatistics::Parameters statistics_parameters(IntegralOutput output,
   localstatistics::Parameters parameters;
   if (output == IntegralOutput::mean)
     parameters.output = Output::mean;
-  else if (output == IntegralOutput::deviation)
+  else if (output == IntegralOutput::stddev)
     parameters.output = Output::stddev;
   else
     parameters.output =

@@ -8,27 +8,27 @@
 #include "cuda/localstatistics/localstatistics.h"
 #include "cuda/nlmeans/nlmeans.h"
 
-/// The properties of cudaintegral, and what they mean to its caps and operations.
+/// The properties of cudaintegral, and how caps and operations follow from them.
 namespace cudavision {
 
-enum class IntegralOutput { sum, squared_sum, tilted_sum, mean, deviation, threshold, denoise };
+enum class IntegralOutput { sum, squared_sum, tilted_sum, mean, stddev, threshold, denoise };
 enum class TableLayout { padded, same_size };
 enum class ElementType { exact, uint32, uint64, float32, float64 };
 enum class ThresholdMethod { bradley, sauvola };
 
-/// What the caps of the output follow from.
+/// The settings that determine the caps of the output.
 struct OutputForm {
   IntegralOutput output;
   TableLayout layout;
   ElementType element;
 
   bool is_table() const noexcept { return output <= IntegralOutput::tilted_sum; }
-  /// How many columns and rows a table has more than the frame.
+  /// The columns, and rows, that a table has in addition to the frame's.
   int extra() const noexcept { return layout == TableLayout::padded ? 1 : 0; }
   integral::TableKind kind() const noexcept;
-  /// The types that the elements of a table may have, whatever the frames.
+  /// All types that the elements of a table may have, depending on the frames.
   std::vector<integral::TableElement> elements() const;
-  /// The type for frames of that width, height and depth.
+  /// The type for frames of this width, height and depth.
   integral::TableElement element_for(const FrameLayout& frame) const noexcept;
 };
 
@@ -49,10 +49,10 @@ struct IntegralSettings {
   OutputForm form() const noexcept { return {output, table_layout, element_type}; }
 };
 
-/// Empty, or what is wrong with the settings for an element that puts out `output`.
+/// Empty, or what is wrong with the settings for this output.
 std::string validation_error(IntegralOutput output, const IntegralSettings& settings);
 
-/// output: mean, deviation or threshold.
+/// output: mean, stddev or threshold.
 localstatistics::Parameters statistics_parameters(IntegralOutput output,
                                                   const IntegralSettings& settings);
 nlmeans::Parameters denoise_parameters(const IntegralSettings& settings);

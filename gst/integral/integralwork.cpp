@@ -31,7 +31,7 @@ class Table final : public IntegralWork {
            table.pitch % static_cast<std::ptrdiff_t>(element_bytes_) == 0;
   }
 
-  // Downstream may have its memory begin anywhere. Of the same shape as table.
+  // A table of the same shape in our own memory; downstream's may not be aligned for the elements.
   View<std::uint8_t> own_table(const View<std::uint8_t>& table) {
     if (!memory_.data())
       memory_ = device_.allocate(static_cast<std::size_t>(table.width) * table.height);
@@ -41,7 +41,7 @@ class Table final : public IntegralWork {
   Device& device_;
   const std::size_t element_bytes_;
   integral::Integral integral_;
-  Buffer memory_;  // from the first table on that needs it
+  Buffer memory_;  // allocated with the first table that needs it
 };
 
 class TablePicture final : public IntegralWork {

@@ -10,14 +10,14 @@
 
 namespace cudavision {
 
-/// The operation behind an output of cudaintegral, for frames whose formats are known.
+/// The operation behind an output of cudaintegral, for frames of known formats.
 class IntegralWork {
  public:
   virtual ~IntegralWork() = default;
 
-  /// Takes over settings that validation_error() has nothing against. Never allocates.
+  /// Applies valid settings. Never allocates.
   virtual void apply(const IntegralSettings&) {}
-  /// Whether every frame stays as it is.
+  /// True if frames stay unchanged.
   virtual bool identity() const { return false; }
   virtual void run(const ConstFrame& in, const Frame& out) = 0;
 };

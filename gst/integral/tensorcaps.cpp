@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <cstring>
 
+#include "gst/base/caps.h"
 #include "gst/base/elementerror.h"
 
 namespace cudavision {
@@ -78,12 +79,8 @@ FrameFormat tensor_format_from_caps(const GstCaps* caps) {
   const GstStructure* structure = gst_caps_get_structure(caps, 0);
   const auto size = table_size(gst_structure_get_string(structure, "dimensions"));
   const auto element = element_named(gst_structure_get_string(structure, "types"));
-  if (!is_tensor(structure) || !size || !element) {
-    gchar* text = gst_caps_to_string(caps);
-    const std::string copy = text;
-    g_free(text);
-    refuse("These caps do not describe a table: " + copy);
-  }
+  if (!is_tensor(structure) || !size || !element)
+    refuse("These caps do not describe a table: " + caps_text(caps));
   const guint64 row_bytes = static_cast<guint64>(size->columns) * bytes_of(*element);
   const guint64 bytes = row_bytes * static_cast<guint64>(size->rows);
   // The size of a pool's buffers is a guint.

@@ -10,9 +10,8 @@
 #include "cuda/integral/integral.h"
 #include "gst/base/videoformat.h"
 
-/// Tables in the caps of NNStreamer, other/tensors: in each buffer one tensor of the dimensions
-/// 1:columns:rows:1, the innermost first, whose elements follow each other without a gap. Always in
-/// system memory.
+/// Tables in NNStreamer's caps, other/tensors. Each buffer holds one tensor of the dimensions
+/// 1:columns:rows:1, innermost first, without padding, in system memory.
 namespace cudavision {
 
 struct TableSize {
@@ -24,21 +23,21 @@ inline constexpr integral::TableElement all_table_elements[] = {
     integral::TableElement::uint32, integral::TableElement::uint64, integral::TableElement::float32,
     integral::TableElement::float64};
 
-/// NNStreamer's name of the type.
+/// NNStreamer's name for the type.
 const char* name_of(integral::TableElement element) noexcept;
 
 bool is_tensor(const GstStructure* structure);
 
-/// Tensors of any size and framerate whose elements are of one of these types. The caller owns the
+/// Tensors of any size and framerate with elements of one of these types. The caller owns the
 /// structure.
 GstStructure* tensor_structure(const std::vector<integral::TableElement>& elements);
 
 std::string dimensions_of(const TableSize& size);
-/// nullopt where dimensions are not those of a table.
+/// nullopt if the dimensions are not those of a table.
 std::optional<TableSize> table_size(const char* dimensions);
 
-/// Reads fixed caps of tensors. Throws ElementError where they do not describe a table, or one that
-/// is too large for a buffer pool.
+/// Reads fixed caps of tensors. Throws ElementError if they do not describe a table, or if the
+/// table is too large for a buffer pool.
 FrameFormat tensor_format_from_caps(const GstCaps* caps);
 
 }  // namespace cudavision

@@ -5,9 +5,9 @@
 #include <gst/video/gstvideopool.h>
 
 #include <algorithm>
-#include <memory>
 
 #include "gst/base/elementerror.h"
+#include "gst/base/scoped.h"
 #include "gst/memory/cudabufferpool.h"
 #include "gst/memory/memorydebug.h"
 #include "gst/memory/pinnedallocator.h"
@@ -15,18 +15,15 @@
 namespace cudavision {
 namespace {
 
-struct Unref {
-  void operator()(gpointer object) const { gst_object_unref(object); }
-};
-using Pool = std::unique_ptr<GstBufferPool, Unref>;
-using Allocator = std::unique_ptr<GstAllocator, Unref>;
+using Pool = ObjectPtr<GstBufferPool>;
+using Allocator = ObjectPtr<GstAllocator>;
 
-/// What a query says of a pool and of the memory in it.
-struct Demand {
+/// The parameters of a pool and of the memory in it.
+struct PoolParams {
   guint size = 0;
-  guint least = 0;
-  guint most = 0;
-  GstAllocationParams params{};
+  guint min_buffers = 0;
+  guint max_buffers = 0;
+  GstAllocationParams allocation{};
 };
 
 Pool new_pool(const DeviceSession& session, const FrameFormat& format) {
@@ -35,20 +32,21 @@ Pool new_pool(const DeviceSession& session, const FrameFormat& format) {
   return Pool(format.is_video() ? gst_video_buffer_pool_new() : gst_buffer_pool_new());
 }
 
-// Configures a pool and returns the size that it settles on, which for CUDA memory is not the one
-// asked for; 0 where the pool cannot serve these frames.
-guint configure(GstBufferPool* pool, GstCaps* caps, const Demand& demand, GstAllocator* allocator,
-                bool video_meta) {
+// Configures a pool. Returns the size of its buffers, which for CUDA memory differs from the one
+// asked for; 0 if the pool cannot serve these frames.
+guint configure(GstBufferPool* pool, GstCaps* caps, const PoolParams& params,
+                GstAllocator* allocator, bool video_meta) {
   GstStructure* config = gst_buffer_pool_get_config(pool);
-  gst_buffer_pool_config_set_params(config, caps, demand.size, demand.least, demand.most);
-  gst_buffer_pool_config_set_allocator(config, allocator, &demand.params);
+  gst_buffer_pool_config_set_params(config, caps, params.size, params.min_buffers,
+                                    params.max_buffers);
+  gst_buffer_pool_config_set_allocator(config, allocator, &params.allocation);
   if (video_meta && gst_buffer_pool_has_option(pool, GST_BUFFER_POOL_OPTION_VIDEO_META))
     gst_buffer_pool_config_add_option(config, GST_BUFFER_POOL_OPTION_VIDEO_META);
   if (!gst_buffer_pool_set_config(pool, config)) {
-    // The pool may have put what it can do instead into its configuration.
+    // The pool may have replaced parameters with what it supports; accept that if it will do.
     config = gst_buffer_pool_get_config(pool);
-    if (!gst_buffer_pool_config_validate_params(config, caps, demand.size, demand.least,
-                                                demand.most)) {
+    if (!gst_buffer_pool_config_validate_params(config, caps, params.size, params.min_buffers,
+                                                params.max_buffers)) {
       gst_structure_free(config);
       return 0;
     }
@@ -62,15 +60,15 @@ guint configure(GstBufferPool* pool, GstCaps* caps, const Demand& demand, GstAll
   return size;
 }
 
-// A pool for system memory must do as it is; one for CUDA memory must be of our context, and of a
-// kind that knows the format.
+// Any pool will do for system memory. One for CUDA memory must belong to our context and support
+// the format.
 bool fits(GstBufferPool* pool, const DeviceSession& session, const FrameFormat& format) {
   return !format.cuda_memory || is_cuda_frame_pool(pool, session.context(), format);
 }
 
 }  // namespace
 
-bool propose_frames(GstQuery* query, const DeviceSession& session) {
+bool propose_pool(GstQuery* query, const DeviceSession& session) {
   GstCaps* caps = nullptr;
   gboolean need_pool = FALSE;
   gst_query_parse_allocation(query, &caps, &need_pool);
@@ -80,75 +78,78 @@ bool propose_frames(GstQuery* query, const DeviceSession& session) {
   try {
     format = frame_format_from_caps(caps);
   } catch (const ElementError& e) {
-    GST_INFO("no allocation for %" GST_PTR_FORMAT ": %s", caps, e.what());
+    GST_INFO("no pool is offered for %" GST_PTR_FORMAT ": %s", caps, e.what());
     return false;
   }
   gst_query_add_allocation_meta(query, GST_VIDEO_META_API_TYPE, nullptr);
 
-  // The CPU needs no memory of ours; upstream may do as it likes.
+  // The CPU device reads any memory, so upstream may use its own.
   const CudaContext context = session.context();
-  const Allocator allocator(context && !format.cuda_memory ? new_host_allocator(context) : nullptr);
+  const Allocator allocator(context && !format.cuda_memory ? new_pinned_allocator(context)
+                                                           : nullptr);
   if (allocator)
     gst_query_add_allocation_param(query, allocator.get(), nullptr);
   if (!need_pool || (format.cuda_memory && !context))
     return true;
   const Pool pool = new_pool(session, format);
-  Demand demand;
-  demand.size = static_cast<guint>(format.size);
-  if (const guint size = configure(pool.get(), caps, demand, allocator.get(), true))
+  PoolParams params;
+  params.size = static_cast<guint>(format.size);
+  if (const guint size = configure(pool.get(), caps, params, allocator.get(), true))
     gst_query_add_allocation_pool(query, pool.get(), size, 0, 0);
   return true;
 }
 
-void decide_frames(GstQuery* query, const DeviceSession& session, const FrameFormat& format) {
+void decide_pool(GstQuery* query, const DeviceSession& session, const FrameFormat& format) {
   GstCaps* caps = nullptr;
   gst_query_parse_allocation(query, &caps, nullptr);
-  // Without it the frame must lie as the caps alone would have it, which video pools then see to.
+  // Without GstVideoMeta, planes must lie where the caps imply; video pools then see to that.
   const bool video_meta =
       gst_query_find_allocation_meta(query, GST_VIDEO_META_API_TYPE, nullptr) || format.cuda_memory;
 
   Pool pool;
-  Demand demand;
-  demand.size = static_cast<guint>(format.size);
-  const bool named = gst_query_get_n_allocation_pools(query) > 0;
-  if (named) {
+  PoolParams params;
+  params.size = static_cast<guint>(format.size);
+  const bool has_pool = gst_query_get_n_allocation_pools(query) > 0;
+  if (has_pool) {
     GstBufferPool* theirs = nullptr;
-    gst_query_parse_nth_allocation_pool(query, 0, &theirs, &demand.size, &demand.least,
-                                        &demand.most);
+    gst_query_parse_nth_allocation_pool(query, 0, &theirs, &params.size, &params.min_buffers,
+                                        &params.max_buffers);
     pool.reset(theirs);
-    demand.size = std::max(demand.size, static_cast<guint>(format.size));
+    params.size = std::max(params.size, static_cast<guint>(format.size));
   }
   Allocator allocator;
   if (gst_query_get_n_allocation_params(query) > 0) {
     GstAllocator* theirs = nullptr;
-    gst_query_parse_nth_allocation_param(query, 0, &theirs, &demand.params);
+    gst_query_parse_nth_allocation_param(query, 0, &theirs, &params.allocation);
     allocator.reset(theirs);
   }
 
   guint size = 0;
   if (pool && fits(pool.get(), session, format))
-    size = configure(pool.get(), caps, demand, format.cuda_memory ? nullptr : allocator.get(),
+    size = configure(pool.get(), caps, params, format.cuda_memory ? nullptr : allocator.get(),
                      video_meta);
   if (size == 0) {
-    demand.most = 0;
+    params.max_buffers = 0;
     pool = new_pool(session, format);
     if (!format.cuda_memory && !allocator)
-      allocator.reset(new_host_allocator(session.context()));
-    size = configure(pool.get(), caps, demand, format.cuda_memory ? nullptr : allocator.get(),
+      allocator.reset(new_pinned_allocator(session.context()));
+    size = configure(pool.get(), caps, params, format.cuda_memory ? nullptr : allocator.get(),
                      video_meta);
   }
   if (size == 0)
     throw ElementError(
         GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_NO_SPACE_LEFT,
         "There is no memory for frames (" + format.description() + ")" +
-            (format.cuda_memory ? " on the GPU: free some of it, see nvidia-smi." : "."));
+            (format.cuda_memory ? " on the GPU: free some (see nvidia-smi)" : ": free some") +
+            ", or use smaller frames.");
 
-  GST_DEBUG("%" GST_PTR_FORMAT " come from %" GST_PTR_FORMAT ", %u bytes each", caps, pool.get(),
-            size);
-  if (named)
-    gst_query_set_nth_allocation_pool(query, 0, pool.get(), size, demand.least, demand.most);
+  GST_DEBUG("frames (%" GST_PTR_FORMAT ") come from %" GST_PTR_FORMAT ", %u bytes each", caps,
+            pool.get(), size);
+  if (has_pool)
+    gst_query_set_nth_allocation_pool(query, 0, pool.get(), size, params.min_buffers,
+                                      params.max_buffers);
   else
-    gst_query_add_allocation_pool(query, pool.get(), size, demand.least, demand.most);
+    gst_query_add_allocation_pool(query, pool.get(), size, params.min_buffers, params.max_buffers);
 }
 
 }  // namespace cudavision

@@ -8,13 +8,13 @@
 
 namespace cudavision {
 
-/// Answers an ALLOCATION query that came to a sink pad: a pool of frames that the device reads
-/// without a copy on the host, and support for GstVideoMeta. False where the query has no caps.
-bool propose_frames(GstQuery* query, const DeviceSession& session);
+/// Answers an ALLOCATION query from upstream: offers a pool of frames that the device reads without
+/// a copy on the host, and support for GstVideoMeta. False if the query has no caps.
+bool propose_pool(GstQuery* query, const DeviceSession& session);
 
-/// Makes the answer to our own ALLOCATION query for frames of format into one that names a
-/// configured pool: downstream's where it fits the memory that was negotiated, else one of ours.
-/// Throws ElementError where there is no memory for any.
-void decide_frames(GstQuery* query, const DeviceSession& session, const FrameFormat& format);
+/// Completes downstream's answer to our ALLOCATION query, for frames of format, so that it names a
+/// configured pool: downstream's if that fits the negotiated memory, else one of ours. Throws
+/// ElementError if there is no memory for frames.
+void decide_pool(GstQuery* query, const DeviceSession& session, const FrameFormat& format);
 
 }  // namespace cudavision

@@ -3,85 +3,90 @@
 
 #include <gst/video/gstvideometa.h>
 
-#include "gst/base/elementerror.h"
+#include <optional>
+
+#include "gst/base/scoped.h"
 #include "gst/memory/memorydebug.h"
 
+using cudavision::Caps;
 using cudavision::CudaContext;
 
 namespace {
 
-/// The format under whose name libgstcuda allocates frames that it does not know itself.
-struct Disguise {
-  GstVideoFormat format;  ///< unknown: none is needed
+/// The format and width under which libgstcuda allocates frames whose own format it does not know.
+struct BackingFormat {
+  GstVideoFormat format;
   int width;
 };
 
-Disguise disguise_of(const GstVideoInfo& info) {
+// nullopt if libgstcuda knows the format itself.
+std::optional<BackingFormat> backing_format(const GstVideoInfo& info) {
   switch (GST_VIDEO_INFO_FORMAT(&info)) {
     case GST_VIDEO_FORMAT_GRAY8:
-      return {GST_VIDEO_FORMAT_BGRx, (info.width + 3) / 4};
+      return BackingFormat{GST_VIDEO_FORMAT_BGRx, (info.width + 3) / 4};
     case GST_VIDEO_FORMAT_GRAY16_LE:
-      return {GST_VIDEO_FORMAT_BGRx, (info.width + 1) / 2};
+      return BackingFormat{GST_VIDEO_FORMAT_BGRx, (info.width + 1) / 2};
     case GST_VIDEO_FORMAT_xRGB:
-      return {GST_VIDEO_FORMAT_ARGB, info.width};
+      return BackingFormat{GST_VIDEO_FORMAT_ARGB, info.width};
     case GST_VIDEO_FORMAT_xBGR:
-      return {GST_VIDEO_FORMAT_ABGR, info.width};
+      return BackingFormat{GST_VIDEO_FORMAT_ABGR, info.width};
     case GST_VIDEO_FORMAT_NV21:
-      // Known, but with an odd height its last row of chroma is not allocated; NV12's is.
+      // libgstcuda knows NV21, but forgets its last row of chroma if the height is odd. It does not
+      // with NV12.
       if (info.height % 2)
-        return {GST_VIDEO_FORMAT_NV12, info.width};
-      return {GST_VIDEO_FORMAT_UNKNOWN, 0};
+        return BackingFormat{GST_VIDEO_FORMAT_NV12, info.width};
+      return std::nullopt;
     default:
-      return {GST_VIDEO_FORMAT_UNKNOWN, 0};
+      return std::nullopt;
   }
 }
 
-struct GstCudaVisionDisguisedPool {
+struct GstCudaVisionBackedPool {
   GstBufferPool parent;
   CudaContext* context;
-  GstBufferPool* lender;  ///< libgstcuda's pool, configured for the disguise
-  GstVideoInfo info;      ///< what the frames really are
+  GstBufferPool* backing_pool;  ///< libgstcuda's pool, configured for the backing format
+  GstVideoInfo info;            ///< the true format of the frames
 };
 
-struct GstCudaVisionDisguisedPoolClass {
+struct GstCudaVisionBackedPoolClass {
   GstBufferPoolClass parent_class;
 };
 
-#define disguised_pool_get_type cudavision_disguised_pool_get_type
-GType disguised_pool_get_type();
-G_DEFINE_TYPE(GstCudaVisionDisguisedPool, disguised_pool, GST_TYPE_BUFFER_POOL)
+#define backed_pool_get_type cudavision_backed_pool_get_type
+GType backed_pool_get_type();
+G_DEFINE_TYPE(GstCudaVisionBackedPool, backed_pool, GST_TYPE_BUFFER_POOL)
 
-GstCudaVisionDisguisedPool* disguised(gpointer pool) {
-  return static_cast<GstCudaVisionDisguisedPool*>(pool);
+GstCudaVisionBackedPool* backed(gpointer pool) {
+  return static_cast<GstCudaVisionBackedPool*>(pool);
 }
 
-const gchar** disguised_pool_get_options(GstBufferPool*) {
+const gchar** backed_pool_get_options(GstBufferPool*) {
   static const gchar* options[] = {GST_BUFFER_POOL_OPTION_VIDEO_META, nullptr};
   return options;
 }
 
-// Sets the lender up for one disguise and returns how large its buffers are, or 0.
-guint configure_lender(GstBufferPool* lender, const Disguise& disguise, int height) {
+// Configures the backing pool and returns the size of its buffers, or 0 if that fails.
+guint configure_backing_pool(GstBufferPool* pool, const BackingFormat& backing, int height) {
   GstVideoInfo info;
-  if (!gst_video_info_set_format(&info, disguise.format, disguise.width, height))
+  if (!gst_video_info_set_format(&info, backing.format, backing.width, height))
     return 0;
-  GstCaps* caps = gst_video_info_to_caps(&info);
-  gst_caps_set_features(caps, 0, gst_caps_features_new(cudavision::cuda_memory_feature, nullptr));
-  GstStructure* config = gst_buffer_pool_get_config(lender);
-  gst_buffer_pool_config_set_params(config, caps, GST_VIDEO_INFO_SIZE(&info), 0, 0);
+  const Caps caps(gst_video_info_to_caps(&info));
+  gst_caps_set_features(caps.get(), 0,
+                        gst_caps_features_new(cudavision::cuda_memory_feature, nullptr));
+  GstStructure* config = gst_buffer_pool_get_config(pool);
+  gst_buffer_pool_config_set_params(config, caps.get(), GST_VIDEO_INFO_SIZE(&info), 0, 0);
   gst_buffer_pool_config_add_option(config, GST_BUFFER_POOL_OPTION_VIDEO_META);
-  gst_caps_unref(caps);
-  if (!gst_buffer_pool_set_config(lender, config))
+  if (!gst_buffer_pool_set_config(pool, config))
     return 0;
   guint size = 0;
-  config = gst_buffer_pool_get_config(lender);
+  config = gst_buffer_pool_get_config(pool);
   gst_buffer_pool_config_get_params(config, nullptr, &size, nullptr, nullptr);
   gst_structure_free(config);
   return size;
 }
 
-gboolean disguised_pool_set_config(GstBufferPool* pool, GstStructure* config) {
-  GstCudaVisionDisguisedPool* self = disguised(pool);
+gboolean backed_pool_set_config(GstBufferPool* pool, GstStructure* config) {
+  GstCudaVisionBackedPool* self = backed(pool);
   GstCaps* caps = nullptr;
   guint least = 0;
   guint most = 0;
@@ -90,48 +95,49 @@ gboolean disguised_pool_set_config(GstBufferPool* pool, GstStructure* config) {
     GST_WARNING_OBJECT(pool, "the configuration has no caps of video frames");
     return FALSE;
   }
-  const Disguise disguise = disguise_of(self->info);
-  if (disguise.format == GST_VIDEO_FORMAT_UNKNOWN) {
-    GST_WARNING_OBJECT(pool, "no disguise is needed for %" GST_PTR_FORMAT, caps);
+  const std::optional<BackingFormat> backing = backing_format(self->info);
+  if (!backing) {
+    GST_WARNING_OBJECT(pool, "%" GST_PTR_FORMAT " need no backing format", caps);
     return FALSE;
   }
-  gst_clear_object(&self->lender);
-  self->lender = cudavision::new_libgstcuda_pool(*self->context);
-  const guint size = configure_lender(self->lender, disguise, self->info.height);
+  gst_clear_object(&self->backing_pool);
+  self->backing_pool = cudavision::new_libgstcuda_pool(*self->context);
+  const guint size = configure_backing_pool(self->backing_pool, *backing, self->info.height);
   if (size == 0) {
     GST_WARNING_OBJECT(pool, "no CUDA memory for %" GST_PTR_FORMAT, caps);
     return FALSE;
   }
   gst_buffer_pool_config_set_params(config, caps, size, least, most);
-  return GST_BUFFER_POOL_CLASS(disguised_pool_parent_class)->set_config(pool, config);
+  return GST_BUFFER_POOL_CLASS(backed_pool_parent_class)->set_config(pool, config);
 }
 
-gboolean disguised_pool_start(GstBufferPool* pool) {
-  return gst_buffer_pool_set_active(disguised(pool)->lender, TRUE) &&
-         GST_BUFFER_POOL_CLASS(disguised_pool_parent_class)->start(pool);
+gboolean backed_pool_start(GstBufferPool* pool) {
+  return gst_buffer_pool_set_active(backed(pool)->backing_pool, TRUE) &&
+         GST_BUFFER_POOL_CLASS(backed_pool_parent_class)->start(pool);
 }
 
-gboolean disguised_pool_stop(GstBufferPool* pool) {
-  const gboolean stopped = GST_BUFFER_POOL_CLASS(disguised_pool_parent_class)->stop(pool);
-  return gst_buffer_pool_set_active(disguised(pool)->lender, FALSE) && stopped;
+gboolean backed_pool_stop(GstBufferPool* pool) {
+  const gboolean stopped = GST_BUFFER_POOL_CLASS(backed_pool_parent_class)->stop(pool);
+  return gst_buffer_pool_set_active(backed(pool)->backing_pool, FALSE) && stopped;
 }
 
-// Takes the memory out of a buffer of the lender, for good: two buffers with the same memory could
-// not be mapped for writing, and a lender's buffer without its memory is not used again.
-GstFlowReturn disguised_pool_alloc_buffer(GstBufferPool* pool, GstBuffer** buffer,
-                                          GstBufferPoolAcquireParams*) {
-  GstCudaVisionDisguisedPool* self = disguised(pool);
-  GstBuffer* lent = nullptr;
-  const GstFlowReturn result = gst_buffer_pool_acquire_buffer(self->lender, &lent, nullptr);
+// Takes the memory out of a buffer of the backing pool, for good: two buffers that share memory
+// could not be mapped for writing. The backing pool drops a buffer that returns without memory.
+GstFlowReturn backed_pool_alloc_buffer(GstBufferPool* pool, GstBuffer** buffer,
+                                       GstBufferPoolAcquireParams*) {
+  GstCudaVisionBackedPool* self = backed(pool);
+  GstBuffer* backing = nullptr;
+  const GstFlowReturn result =
+      gst_buffer_pool_acquire_buffer(self->backing_pool, &backing, nullptr);
   if (result != GST_FLOW_OK)
     return result;
-  const GstVideoMeta* lent_meta = gst_buffer_get_video_meta(lent);
-  const gint pitch = lent_meta ? lent_meta->stride[0] : 0;
-  GstMemory* memory = gst_buffer_get_memory(lent, 0);
-  gst_buffer_remove_all_memory(lent);
-  gst_buffer_unref(lent);
+  const GstVideoMeta* backing_meta = gst_buffer_get_video_meta(backing);
+  const gint pitch = backing_meta ? backing_meta->stride[0] : 0;
+  GstMemory* memory = gst_buffer_get_memory(backing, 0);
+  gst_buffer_remove_all_memory(backing);
+  gst_buffer_unref(backing);
   if (!memory || pitch <= 0) {
-    GST_ERROR_OBJECT(pool, "libgstcuda gave a buffer without memory or without a pitch");
+    GST_ERROR_OBJECT(pool, "libgstcuda's buffer has no memory or no pitch");
     if (memory)
       gst_memory_unref(memory);
     return GST_FLOW_ERROR;
@@ -150,24 +156,24 @@ GstFlowReturn disguised_pool_alloc_buffer(GstBufferPool* pool, GstBuffer** buffe
   return GST_FLOW_OK;
 }
 
-void disguised_pool_finalize(GObject* object) {
-  GstCudaVisionDisguisedPool* self = disguised(object);
-  gst_clear_object(&self->lender);
+void backed_pool_finalize(GObject* object) {
+  GstCudaVisionBackedPool* self = backed(object);
+  gst_clear_object(&self->backing_pool);
   delete self->context;
-  G_OBJECT_CLASS(disguised_pool_parent_class)->finalize(object);
+  G_OBJECT_CLASS(backed_pool_parent_class)->finalize(object);
 }
 
-void disguised_pool_class_init(GstCudaVisionDisguisedPoolClass* klass) {
-  G_OBJECT_CLASS(klass)->finalize = disguised_pool_finalize;
+void backed_pool_class_init(GstCudaVisionBackedPoolClass* klass) {
+  G_OBJECT_CLASS(klass)->finalize = backed_pool_finalize;
   GstBufferPoolClass* pool_class = &klass->parent_class;
-  pool_class->get_options = disguised_pool_get_options;
-  pool_class->set_config = disguised_pool_set_config;
-  pool_class->start = disguised_pool_start;
-  pool_class->stop = disguised_pool_stop;
-  pool_class->alloc_buffer = disguised_pool_alloc_buffer;
+  pool_class->get_options = GST_DEBUG_FUNCPTR(backed_pool_get_options);
+  pool_class->set_config = GST_DEBUG_FUNCPTR(backed_pool_set_config);
+  pool_class->start = GST_DEBUG_FUNCPTR(backed_pool_start);
+  pool_class->stop = GST_DEBUG_FUNCPTR(backed_pool_stop);
+  pool_class->alloc_buffer = GST_DEBUG_FUNCPTR(backed_pool_alloc_buffer);
 }
 
-void disguised_pool_init(GstCudaVisionDisguisedPool* self) {
+void backed_pool_init(GstCudaVisionBackedPool* self) {
   self->context = new CudaContext;
 }
 
@@ -176,9 +182,9 @@ void disguised_pool_init(GstCudaVisionDisguisedPool* self) {
 namespace cudavision {
 
 GstBufferPool* new_cuda_frame_pool(const CudaContext& context, const FrameFormat& format) {
-  if (disguise_of(format.info).format == GST_VIDEO_FORMAT_UNKNOWN)
+  if (!backing_format(format.info))
     return new_libgstcuda_pool(context);
-  auto* pool = disguised(g_object_new(disguised_pool_get_type(), nullptr));
+  auto* pool = backed(g_object_new(backed_pool_get_type(), nullptr));
   gst_object_ref_sink(pool);
   *pool->context = context;
   return &pool->parent;
@@ -186,10 +192,10 @@ GstBufferPool* new_cuda_frame_pool(const CudaContext& context, const FrameFormat
 
 bool is_cuda_frame_pool(GstBufferPool* pool, const CudaContext& context,
                         const FrameFormat& format) {
-  if (disguise_of(format.info).format == GST_VIDEO_FORMAT_UNKNOWN)
+  if (!backing_format(format.info))
     return is_libgstcuda_pool(pool, context);
-  return G_TYPE_CHECK_INSTANCE_TYPE(pool, disguised_pool_get_type()) &&
-         *disguised(pool)->context == context;
+  return G_TYPE_CHECK_INSTANCE_TYPE(pool, backed_pool_get_type()) &&
+         *backed(pool)->context == context;
 }
 
 }  // namespace cudavision

@@ -8,12 +8,13 @@
 
 namespace cudavision {
 
-/// A pool of frames in CUDA memory, of any format of the elements, not configured yet: libgstcuda's
-/// own where that knows the format, else one that borrows its memory under another format's name.
-/// The caller owns the pool.
+/// A pool, not configured yet, of frames in CUDA memory, for any format that the elements support.
+/// If libgstcuda knows the format, this is its own pool. Else it is one of ours, whose memory comes
+/// from a backing pool: a pool of libgstcuda's for a format of the same size that it knows. The
+/// caller owns the result.
 GstBufferPool* new_cuda_frame_pool(const CudaContext& context, const FrameFormat& format);
 
-/// Whether somebody else's pool gives such frames in that context.
+/// True if pool is of the kind that new_cuda_frame_pool() makes for the format, in that context.
 bool is_cuda_frame_pool(GstBufferPool* pool, const CudaContext& context, const FrameFormat& format);
 
 }  // namespace cudavision

@@ -6,7 +6,7 @@
 namespace cudavision {
 namespace {
 
-// Rows on the device start where whole memory transactions do.
+// Memory transactions of the device are aligned to this.
 constexpr std::size_t row_alignment = 128;
 
 constexpr std::size_t aligned(std::size_t bytes) {
@@ -18,8 +18,8 @@ constexpr std::size_t aligned(std::size_t bytes) {
 FrameMapper::FrameMapper(Device& device, const CudaContext& context, const FrameFormat& format)
     : device_(device), context_(context), format_(format) {}
 
-bool FrameMapper::in_place(const MappedBuffer& planes) const {
-  return planes.on_device() || device_.kind() == DeviceKind::cpu;
+bool FrameMapper::in_place(const MappedBuffer& buffer) const {
+  return buffer.on_device() || device_.kind() == DeviceKind::cpu;
 }
 
 const Frame& FrameMapper::own_frame() {
@@ -46,42 +46,7 @@ Staging& FrameMapper::staging() {
   return *staging_;
 }
 
-FrameMapper::Input::Input(FrameMapper& mapper, GstBuffer* buffer)
-    : planes_(buffer, mapper.format_, GST_MAP_READ, mapper.context_), frame_(planes_.frame()) {
-  if (mapper.in_place(planes_))
-    return;
-  const Frame& own = mapper.own_frame();
-  // The destructor of planes_ runs even if one of these throws, and the device must not read on.
-  try {
-    if (planes_.page_locked())
-      for (int p = 0; p < mapper.format_.layout.plane_count; ++p)
-        mapper.device_.upload(planes_.frame().planes[p], own.planes[p]);
-    else
-      mapper.staging().upload(planes_.frame(), own);
-  } catch (...) {
-    const DeviceIdle idle(mapper.device_);
-    throw;
-  }
-  frame_ = own;
-}
-
-FrameMapper::Output::Output(FrameMapper& mapper, GstBuffer* buffer)
-    : mapper_(mapper),
-      planes_(buffer, mapper.format_, GST_MAP_WRITE, mapper.context_),
-      frame_(mapper.in_place(planes_) ? planes_.frame() : mapper.own_frame()) {}
-
-void FrameMapper::Output::complete() {
-  if (!mapper_.in_place(planes_)) {
-    if (planes_.page_locked())
-      for (int p = 0; p < mapper_.format_.layout.plane_count; ++p)
-        mapper_.device_.download(frame_.planes[p], planes_.frame().planes[p]);
-    else
-      mapper_.staging().download(frame_, planes_.frame());
-  }
-  mapper_.device_.finish();
-}
-
-DeviceIdle::~DeviceIdle() {
+FrameMapper::WaitForDevice::~WaitForDevice() {
   if (done_)
     return;
   try {
@@ -89,6 +54,43 @@ DeviceIdle::~DeviceIdle() {
   } catch (const std::exception& e) {
     GST_WARNING("%s", e.what());
   }
+}
+
+FrameMapper::Input::Input(FrameMapper& mapper, GstBuffer* buffer)
+    : mapper_(mapper),
+      buffer_(buffer, mapper.format_, GST_MAP_READ, mapper.context_),
+      wait_(mapper.device_),
+      frame_(buffer_.frame()) {
+  if (mapper.in_place(buffer_))
+    return;
+  const Frame& own = mapper.own_frame();
+  if (buffer_.page_locked())
+    for (int p = 0; p < mapper.format_.layout.plane_count; ++p)
+      mapper.device_.upload(buffer_.frame().planes[p], own.planes[p]);
+  else
+    mapper.staging().upload(buffer_.frame(), own);
+  frame_ = own;
+}
+
+void FrameMapper::Input::complete() {
+  mapper_.device_.finish();
+  wait_.done();
+}
+
+FrameMapper::Output::Output(FrameMapper& mapper, GstBuffer* buffer)
+    : mapper_(mapper),
+      buffer_(buffer, mapper.format_, GST_MAP_WRITE, mapper.context_),
+      wait_(mapper.device_),
+      frame_(mapper.in_place(buffer_) ? buffer_.frame() : mapper.own_frame()) {}
+
+void FrameMapper::Output::download() {
+  if (mapper_.in_place(buffer_))
+    return;
+  if (buffer_.page_locked())
+    for (int p = 0; p < mapper_.format_.layout.plane_count; ++p)
+      mapper_.device_.download(frame_.planes[p], buffer_.frame().planes[p]);
+  else
+    mapper_.staging().download(frame_, buffer_.frame());
 }
 
 }  // namespace cudavision

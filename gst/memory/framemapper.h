@@ -14,23 +14,51 @@
 namespace cudavision {
 
 /// Brings the frames of one pad to the device and back; nothing else uploads or downloads frames.
-/// Buffers in CUDA memory of our context, and on the CPU device all buffers, are used in place. For
-/// the others the mapper keeps one frame of device memory and, unless they are page-locked, as much
-/// page-locked memory; both from the first such buffer on.
+/// Buffers in CUDA memory of our context are used in place, and on the CPU device all buffers are.
+/// For other buffers the mapper keeps one frame of device memory and, for those that are not
+/// page-locked, as much page-locked memory. It allocates both with the first buffer that needs
+/// them.
+///
+/// All calls, destructors included, are made with the session's context current.
 class FrameMapper {
+  /// Waits for the device when it goes out of scope, unless that has been done. Input and Output
+  /// declare one after their mapping, so it goes first: whatever is thrown, no buffer is unmapped
+  /// and no memory reused while the device still works on it.
+  class WaitForDevice {
+   public:
+    explicit WaitForDevice(Device& device) : device_(device) {}
+    /// Only logs an error of the device: something has been thrown already, or complete() has been
+    /// called, which reports it.
+    ~WaitForDevice();
+    void done() noexcept { done_ = true; }
+    WaitForDevice(const WaitForDevice&) = delete;
+    WaitForDevice& operator=(const WaitForDevice&) = delete;
+
+   private:
+    Device& device_;
+    bool done_ = false;
+  };
+
  public:
   FrameMapper(Device& device, const CudaContext& context, const FrameFormat& format);
 
   const FrameFormat& format() const noexcept { return format_; }
 
-  /// A frame to read, on the device. Enqueues its upload. Must live until the device has finished.
+  class Output;
+
+  /// A frame to read, on the device. Enqueues its upload.
   class Input {
    public:
     Input(FrameMapper& mapper, GstBuffer* buffer);
     const ConstFrame& frame() const noexcept { return frame_; }
+    /// Waits until the device has read the frame. Throws Error.
+    void complete();
 
    private:
-    MappedBuffer planes_;
+    friend class Output;
+    FrameMapper& mapper_;
+    MappedBuffer buffer_;
+    WaitForDevice wait_;
     ConstFrame frame_;
   };
 
@@ -40,16 +68,27 @@ class FrameMapper {
     Output(FrameMapper& mapper, GstBuffer* buffer);
     const Frame& frame() const noexcept { return frame_; }
     /// Once all work on the frame is enqueued: brings it into the buffer and waits for the device.
-    void complete();
+    /// Throws Error. The inputs of that work are complete as well; their destructors need not wait
+    /// once more.
+    template <class... Inputs>
+    void complete(Inputs&... inputs) {
+      download();
+      mapper_.device_.finish();
+      (inputs.wait_.done(), ...);
+      wait_.done();
+    }
 
    private:
+    void download();
+
     FrameMapper& mapper_;
-    MappedBuffer planes_;
+    MappedBuffer buffer_;
+    WaitForDevice wait_;
     Frame frame_;
   };
 
  private:
-  bool in_place(const MappedBuffer& planes) const;
+  bool in_place(const MappedBuffer& buffer) const;
   const Frame& own_frame();
   Staging& staging();
 
@@ -59,22 +98,6 @@ class FrameMapper {
   Buffer memory_;
   Frame frame_;
   std::unique_ptr<Staging> staging_;
-};
-
-/// Waits for the device when it goes out of scope, so that no buffer is unmapped and no memory
-/// reused under work that is still queued, whatever has been thrown.
-class DeviceIdle {
- public:
-  explicit DeviceIdle(Device& device) : device_(device) {}
-  ~DeviceIdle();
-  /// The device has been waited for.
-  void done() noexcept { done_ = true; }
-  DeviceIdle(const DeviceIdle&) = delete;
-  DeviceIdle& operator=(const DeviceIdle&) = delete;
-
- private:
-  Device& device_;
-  bool done_ = false;
 };
 
 }  // namespace cudavision

@@ -18,7 +18,7 @@ GstCudaContext* native(const CudaContext& context) {
   return reinterpret_cast<GstCudaContext*>(context.object());
 }
 
-std::string words_of(CUresult result) {
+std::string error_text(CUresult result) {
   const char* name = nullptr;
   const char* text = nullptr;
   CuGetErrorName(result, &name);
@@ -28,11 +28,11 @@ std::string words_of(CUresult result) {
 
 void check(CUresult result, const char* what) {
   if (result != CUDA_SUCCESS)
-    throw Error(Error::Kind::device, std::string(what) + " failed: " + words_of(result));
+    throw Error(Error::Kind::device, std::string(what) + " failed: " + error_text(result));
 }
 
-// Nothing of libgstcuda may be called before the driver is loaded, and its pools fail before its
-// allocator is registered.
+// libgstcuda may not be called before the driver is loaded, and its pools cannot be configured
+// before its allocator is registered.
 bool load_driver() {
   static std::mutex mutex;
   const std::lock_guard lock(mutex);
@@ -65,10 +65,10 @@ CudaScope::~CudaScope() {
     gst_cuda_context_pop(nullptr);
 }
 
-// libgstcuda writes the slot itself, under a lock of its own, and calls back into set_context()
-// from within: a lock of ours would be taken in the opposite order by another element.
+// libgstcuda writes the slot under a lock of its own, and calls back into set_context() while it
+// holds it. A lock of ours could therefore be taken in the opposite order by another element.
 CudaContext CudaContextSlot::negotiate(GstElement* element, int device_id) {
-  // What was offered while another device was asked for is of no use.
+  // Drop a context that was offered while cuda-device-id named another device.
   if (const CudaContext offered(object_);
       offered && device_id >= 0 && offered.device_id() != device_id)
     clear();
@@ -79,7 +79,7 @@ CudaContext CudaContextSlot::negotiate(GstElement* element, int device_id) {
 }
 
 void CudaContextSlot::offer(GstElement* element, GstContext* context, int device_id) {
-  // Asking for the device of a context is a CUDA type's business: without the driver there is none.
+  // libgstcuda reads the context's device, which needs the driver.
   if (g_strcmp0(gst_context_get_context_type(context), GST_CUDA_CONTEXT_TYPE) == 0 && load_driver())
     gst_cuda_handle_set_context(element, context, device_id,
                                 reinterpret_cast<GstCudaContext**>(&object_));
@@ -95,7 +95,7 @@ void CudaContextSlot::clear() {
   replace({});
 }
 
-bool answer_context_query(GstElement* element, GstQuery* query, const CudaContext& context) {
+bool handle_context_query(GstElement* element, GstQuery* query, const CudaContext& context) {
   return context && gst_cuda_handle_context_query(element, query, native(context));
 }
 
@@ -104,11 +104,11 @@ std::string probe_cuda(int device_id) {
     return "no NVIDIA driver is installed here (libcuda.so.1 is missing or too old): install it, "
            "or set backend=cpu.";
   if (const CUresult result = CuInit(0); result != CUDA_SUCCESS)
-    return "the NVIDIA driver finds no GPU that it can use (" + words_of(result) +
+    return "the NVIDIA driver finds no GPU that it can use (" + error_text(result) +
            "): check nvidia-smi, or set backend=cpu.";
   int count = 0;
   if (const CUresult result = CuDeviceGetCount(&count); result != CUDA_SUCCESS)
-    return "the NVIDIA driver cannot list its GPUs (" + words_of(result) +
+    return "the NVIDIA driver cannot list its GPUs (" + error_text(result) +
            "): check nvidia-smi, or set backend=cpu.";
   if (count == 0)
     return "the NVIDIA driver finds no GPU: check nvidia-smi and CUDA_VISIBLE_DEVICES, or set "
@@ -121,8 +121,8 @@ std::string probe_cuda(int device_id) {
 }
 
 CudaStream create_cuda_stream() {
-  // Not a non-blocking one: libgstcuda copies from device to device on the default stream without
-  // waiting, and only this kind runs after what was enqueued there.
+  // libgstcuda copies from device to device on the default stream without waiting. A non-blocking
+  // stream would not run after those copies; this kind does.
   CUstream stream = nullptr;
   check(CuStreamCreate(&stream, CU_STREAM_DEFAULT), "Creating a CUDA stream");
   return stream;
@@ -165,7 +165,7 @@ bool is_libgstcuda_pool(GstBufferPool* pool, const CudaContext& context) {
 
 void* allocate_page_locked(gsize size) noexcept {
   void* memory = nullptr;
-  // libgstcuda's table of the driver's functions takes a 32-bit size here.
+  // libgstcuda's declaration of cuMemAllocHost takes a 32-bit size.
   if (size > std::numeric_limits<unsigned>::max() ||
       CuMemAllocHost(&memory, static_cast<unsigned>(size)) != CUDA_SUCCESS)
     return nullptr;

@@ -7,8 +7,9 @@
 
 #include "cuda/core/device.h"
 
-/// All that the elements need of libgstcuda and the driver, without their headers. A build without
-/// CUDA has the same functions: probe_cuda() says that there is none, and nothing is CUDA memory.
+/// Everything that the elements use of libgstcuda and of the driver, without their headers. A build
+/// without CUDA has the same functions (libgstcuda_absent.cpp): probe_cuda() reports that there is
+/// no CUDA, and no memory is CUDA memory.
 namespace cudavision {
 
 inline constexpr char cuda_memory_feature[] = "memory:CUDAMemory";
@@ -36,7 +37,8 @@ class CudaContext {
   GstObject* object_ = nullptr;
 };
 
-/// Makes a context current to the thread while it lives; none is left alone. Throws Error.
+/// Makes a context current in this thread while it lives; does nothing without a context. Throws
+/// Error.
 class CudaScope {
  public:
   explicit CudaScope(const CudaContext& context);
@@ -48,7 +50,7 @@ class CudaScope {
   bool pushed_ = false;
 };
 
-/// Where an element's context is agreed upon with its neighbours and the application, by the
+/// Holds the context that an element agrees on with its neighbours and the application, by the
 /// gst.cuda.context protocol of nvcodec's elements. libgstcuda serialises the negotiations.
 class CudaContextSlot {
  public:
@@ -57,10 +59,10 @@ class CudaContextSlot {
   CudaContextSlot(const CudaContextSlot&) = delete;
   CudaContextSlot& operator=(const CudaContextSlot&) = delete;
 
-  /// The context offered so far, else a neighbour's, else the application's, else a new one; none
-  /// where the device does not give one. device_id −1 takes any.
+  /// Returns the context offered so far, else a neighbour's, else the application's, else a new
+  /// one; none if the device cannot provide one. device_id −1: any device.
   CudaContext negotiate(GstElement* element, int device_id);
-  /// What an element's set_context() does: takes the context if it has none yet and it fits.
+  /// For an element's set_context(): keeps the context if it fits and there is none yet.
   void offer(GstElement* element, GstContext* context, int device_id);
   void replace(const CudaContext& context);
   void clear();
@@ -69,33 +71,33 @@ class CudaContextSlot {
   GstObject* object_ = nullptr;
 };
 
-/// Answers a CONTEXT query for gst.cuda.context. False: it asks for something else, or for nothing
-/// that context has.
-bool answer_context_query(GstElement* element, GstQuery* query, const CudaContext& context);
+/// Answers a CONTEXT query for gst.cuda.context. False if it asks for something else, or if context
+/// does not fit.
+bool handle_context_query(GstElement* element, GstQuery* query, const CudaContext& context);
 
-/// Why no CUDA device (or not that one; −1: any) can be used, as a sentence that ends with what to
-/// do about it; empty if one can. Loads the driver, creates nothing on the device.
+/// Returns why the CUDA device (−1: any) cannot be used, as a sentence that ends with the remedy;
+/// empty if it can. Loads the driver, but creates nothing on the device.
 std::string probe_cuda(int device_id);
 
-/// In the current context. Throws Error.
+/// Creates a stream in the current context. Throws Error.
 CudaStream create_cuda_stream();
 void destroy_cuda_stream(CudaStream stream) noexcept;
 
 bool is_cuda_memory(GstMemory* memory);
 CudaContext cuda_context_of(GstMemory* memory);
-/// The planes as libgstcuda laid them out, which is not what the caps alone would give.
+/// The planes as libgstcuda laid them out, which differs from what the caps imply.
 const GstVideoInfo& cuda_memory_info(GstMemory* memory);
-/// To be added to a buffer's map flags to get addresses on the device.
+/// Added to the map flags of a buffer, this maps it on the device.
 GstMapFlags cuda_map_flag();
-/// Waits for what others still have to do with the memory on streams of theirs.
+/// Waits for work that other elements have enqueued on this memory.
 void synchronize_cuda_memory(GstMemory* memory);
 
-/// A GstCudaBufferPool, which aborts the process when it is configured for a format that it does
-/// not know: see cudapool.h.
+/// A GstCudaBufferPool. libgstcuda 1.22 aborts the process if it is configured for a format that it
+/// does not know; cudabufferpool.h avoids that. The caller owns the pool.
 GstBufferPool* new_libgstcuda_pool(const CudaContext& context);
 bool is_libgstcuda_pool(GstBufferPool* pool, const CudaContext& context);
 
-/// Page-locked host memory, in the current context; nullptr where there is none left.
+/// Page-locked host memory, in the current context; nullptr if there is none left.
 void* allocate_page_locked(gsize size) noexcept;
 void free_page_locked(void* memory) noexcept;
 

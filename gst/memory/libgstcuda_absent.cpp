@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// What a build without CUDA has of CUDA memory: none. probe_cuda() never allows the CUDA backend,
-// so that no context comes into being and the functions that need one are never reached.
+// The functions of libgstcuda.h in a build without CUDA. probe_cuda() never allows the CUDA
+// backend, so no context exists, and the functions that need one are never called.
 #include "gst/memory/libgstcuda.h"
 
 namespace cudavision {
@@ -23,7 +23,7 @@ void CudaContextSlot::replace(const CudaContext&) {}
 
 void CudaContextSlot::clear() {}
 
-bool answer_context_query(GstElement*, GstQuery*, const CudaContext&) {
+bool handle_context_query(GstElement*, GstQuery*, const CudaContext&) {
   return false;
 }
 

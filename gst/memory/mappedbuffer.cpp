@@ -21,7 +21,7 @@ MappedBuffer::MappedBuffer(GstBuffer* buffer, const FrameFormat& format, GstMapF
     : buffer_(buffer), format_(format), flags_(access) {
   if (gst_buffer_n_memory(buffer_) == 0)
     refuse_size();
-  look_at_memory(context);
+  examine_memory(context);
   if (format_.is_video())
     meta_ = gst_buffer_get_video_meta(buffer_);
   try {
@@ -32,9 +32,9 @@ MappedBuffer::MappedBuffer(GstBuffer* buffer, const FrameFormat& format, GstMapF
   }
 }
 
-// Caps may say one thing and the memory be another: cudadownload, for one, passes CUDA memory on
-// under the caps of system memory.
-void MappedBuffer::look_at_memory(const CudaContext& context) {
+// The caps do not tell where the memory lies: cudadownload, for one, may pass CUDA memory on under
+// caps of system memory.
+void MappedBuffer::examine_memory(const CudaContext& context) {
   const guint count = gst_buffer_n_memory(buffer_);
   on_device_ = static_cast<bool>(context);
   page_locked_ = true;
@@ -55,7 +55,7 @@ void MappedBuffer::map() {
     check_meta();
     if (map_planes_by_meta())
       return;
-    // A plane may reach over several memories; mapped as a whole they become one.
+    // A plane may span several memories. Mapped as a whole, they become one.
     unmap();
     if (gst_buffer_n_memory(buffer_) == 1)
       refuse_size();
@@ -71,7 +71,8 @@ void MappedBuffer::check_meta() const {
       meta_->n_planes != static_cast<guint>(format_.layout.plane_count))
     refuse(std::string("A buffer's GstVideoMeta (") + gst_video_format_to_string(meta_->format) +
            ", " + std::to_string(meta_->width) + "×" + std::to_string(meta_->height) +
-           ") contradicts its caps (" + format_.description() + "): " + maker() + " is at fault.");
+           ") contradicts its caps (" + format_.description() +
+           "): correct the GstVideoMeta that " + source() + " attaches.");
 }
 
 bool MappedBuffer::map_planes_by_meta() {
@@ -102,14 +103,14 @@ void MappedBuffer::map_whole() {
     offset = meta_->offset;
     stride = meta_->stride;
   } else if (is_cuda_memory(memory)) {
-    // CUDA memory has rows of its own length, which without a GstVideoMeta only libgstcuda knows.
+    // CUDA memory has a pitch of its own. Without a GstVideoMeta, only libgstcuda knows it.
     const GstVideoInfo& actual = cuda_memory_info(memory);
     if (!format_.is_video() ||
         GST_VIDEO_INFO_FORMAT(&actual) != GST_VIDEO_INFO_FORMAT(&format_.info) ||
         actual.width < format_.info.width || actual.height < format_.info.height)
       refuse("A buffer in CUDA memory (" + format_.description() +
-             ") has lost its GstVideoMeta: an element between its maker and this one does not keep "
-             "metas.");
+             ") has lost its GstVideoMeta: an element between its source and this one does not "
+             "keep metas; leave that element out, or put cudadownload before it.");
     offset = actual.offset;
     stride = actual.stride;
   }
@@ -118,13 +119,13 @@ void MappedBuffer::map_whole() {
       refuse_size();
 }
 
-// False where the plane is not wholly within the map.
+// False if the plane reaches beyond the map.
 bool MappedBuffer::take_plane(int plane, guint8* data, gint stride, const GstMapInfo& map) {
   const PlaneShape& shape = format_.layout.planes[plane];
   if (shape.rows > 1 && std::abs(static_cast<gint64>(stride)) < shape.row_bytes)
     refuse("Rows of " + std::to_string(shape.row_bytes) + " bytes (" + format_.description() +
-           ") cannot lie " + std::to_string(stride) + " bytes apart: " + maker() +
-           " gives a wrong GstVideoMeta.");
+           ") cannot lie " + std::to_string(stride) +
+           " bytes apart: correct the stride in the GstVideoMeta that " + source() + " attaches.");
   const gint64 start = data - map.data;
   const gint64 last_row = static_cast<gint64>(stride) * (shape.rows - 1);
   const gint64 begin = start + std::min<gint64>(last_row, 0);
@@ -147,7 +148,7 @@ void MappedBuffer::refuse_access() const {
   const bool reads = flags_ & GST_MAP_READ;
   throw ElementError(GST_RESOURCE_ERROR, reads ? GST_RESOURCE_ERROR_READ : GST_RESOURCE_ERROR_WRITE,
                      "A buffer (" + format_.description() + ") cannot be mapped for " +
-                         (reads ? "reading" : "writing") + ", as " + maker() +
+                         (reads ? "reading" : "writing") + ", as " + source() +
                          " gives memory that is not accessible here: put an element between them "
                          "that brings frames to system memory, or to CUDA memory of this GPU.");
 }
@@ -155,12 +156,12 @@ void MappedBuffer::refuse_access() const {
 void MappedBuffer::refuse_size() const {
   refuse("A buffer of " + std::to_string(gst_buffer_get_size(buffer_)) +
          " bytes is too small for its caps (" + format_.description() + ", usually " +
-         std::to_string(format_.size) + " bytes): " + maker() +
-         ", or the caps given to a parser or appsrc, are at fault.");
+         std::to_string(format_.size) + " bytes): correct " + source() +
+         ", or the caps given to a parser or appsrc.");
 }
 
-// Whom an error names: buffers to read come from upstream, those to write from downstream's pool.
-const char* MappedBuffer::maker() const {
+// Buffers to read come from upstream, buffers to write from downstream's pool.
+const char* MappedBuffer::source() const {
   return flags_ & GST_MAP_READ ? "the element before this one"
                                : "the buffer pool of the element behind this one";
 }

@@ -11,13 +11,14 @@
 
 namespace cudavision {
 
-/// The planes of a GstBuffer while it is mapped, wherever its memory, its GstVideoMeta or its caps
-/// say that they lie. Every plane is checked against the memory that it lies in.
+/// A GstBuffer while it is mapped, as a frame. The planes lie where the GstVideoMeta says, else
+/// where libgstcuda laid them out, else where the caps imply. Each is checked against the bounds of
+/// its memory.
 class MappedBuffer {
  public:
-  /// access: GST_MAP_READ or GST_MAP_WRITE. Memory of context is mapped where it is, on the device;
-  /// all other memory on the host. Throws ElementError where the buffer cannot be mapped or is too
-  /// small for its caps.
+  /// access: GST_MAP_READ or GST_MAP_WRITE. CUDA memory of context is mapped on the device, all
+  /// other memory on the host. Throws ElementError if the buffer cannot be mapped or is too small
+  /// for its caps.
   MappedBuffer(GstBuffer* buffer, const FrameFormat& format, GstMapFlags access,
                const CudaContext& context);
   ~MappedBuffer() { unmap(); }
@@ -26,20 +27,20 @@ class MappedBuffer {
 
   const Frame& frame() const noexcept { return frame_; }
   bool on_device() const noexcept { return on_device_; }
-  /// Host memory that the device transfers without staging.
+  /// The device transfers this host memory without staging.
   bool page_locked() const noexcept { return page_locked_; }
 
  private:
-  void look_at_memory(const CudaContext& context);
+  void examine_memory(const CudaContext& context);
   void map();
   void check_meta() const;
-  const char* maker() const;
   bool map_planes_by_meta();
   void map_whole();
   bool take_plane(int plane, guint8* data, gint stride, const GstMapInfo& map);
   void unmap() noexcept;
   [[noreturn]] void refuse_access() const;
   [[noreturn]] void refuse_size() const;
+  const char* source() const;
 
   GstBuffer* const buffer_;
   const FrameFormat& format_;

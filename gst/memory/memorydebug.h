@@ -3,7 +3,8 @@
 
 #include <gst/gst.h>
 
-/// The debug category of all that allocates, maps and moves frames: GST_DEBUG=cudavisionmemory:5.
+/// The debug category of everything that allocates, maps or moves frames; see
+/// GST_DEBUG=cudavisionmemory:5.
 inline GstDebugCategory* cuda_vision_memory_debug() {
   static GstDebugCategory* const category = [] {
     GstDebugCategory* created = nullptr;

@@ -11,34 +11,34 @@ using cudavision::CudaScope;
 
 namespace {
 
-struct GstCudaVisionHostAllocator {
+struct GstCudaVisionPinnedAllocator {
   GstAllocator parent;
   CudaContext* context;
 };
 
-struct GstCudaVisionHostAllocatorClass {
+struct GstCudaVisionPinnedAllocatorClass {
   GstAllocatorClass parent_class;
 };
 
-struct HostMemory {
+struct PinnedMemory {
   GstMemory memory;
-  guint8* data;     ///< the first byte, before alignment; nullptr in a part of another memory
-  guint8* start;    ///< byte 0 of the GstMemory
-  gboolean locked;  ///< page-locked; else from the C library
+  guint8* data;     ///< the allocation; nullptr if the memory is a part of another one
+  guint8* start;    ///< byte 0 of the GstMemory: data, aligned
+  gboolean locked;  ///< page-locked, else from the C library
 };
 
-#define host_allocator_get_type cudavision_host_allocator_get_type
-GType host_allocator_get_type();
-G_DEFINE_TYPE(GstCudaVisionHostAllocator, host_allocator, GST_TYPE_ALLOCATOR)
+#define pinned_allocator_get_type cudavision_pinned_allocator_get_type
+GType pinned_allocator_get_type();
+G_DEFINE_TYPE(GstCudaVisionPinnedAllocator, pinned_allocator, GST_TYPE_ALLOCATOR)
 
-constexpr char memory_type[] = "CudaVisionHostMemory";
+constexpr char memory_type[] = "CudaVisionPinnedMemory";
 
-HostMemory* host(GstMemory* memory) {
-  return reinterpret_cast<HostMemory*>(memory);
+PinnedMemory* pinned(GstMemory* memory) {
+  return reinterpret_cast<PinnedMemory*>(memory);
 }
 
-// nullptr where there is no context, or no such memory left.
-void* allocate_locked(GstCudaVisionHostAllocator* self, gsize size) {
+// nullptr if there is no context, or no such memory left.
+void* allocate_locked(GstCudaVisionPinnedAllocator* self, gsize size) {
   if (!*self->context)
     return nullptr;
   try {
@@ -52,7 +52,7 @@ void* allocate_locked(GstCudaVisionHostAllocator* self, gsize size) {
   }
 }
 
-void free_locked(GstCudaVisionHostAllocator* self, void* data) {
+void free_locked(GstCudaVisionPinnedAllocator* self, void* data) {
   try {
     const CudaScope scope(*self->context);
     cudavision::free_page_locked(data);
@@ -61,12 +61,13 @@ void free_locked(GstCudaVisionHostAllocator* self, void* data) {
   }
 }
 
-GstMemory* host_allocator_alloc(GstAllocator* allocator, gsize size, GstAllocationParams* params) {
-  auto* self = reinterpret_cast<GstCudaVisionHostAllocator*>(allocator);
+GstMemory* pinned_allocator_alloc(GstAllocator* allocator, gsize size,
+                                  GstAllocationParams* params) {
+  auto* self = reinterpret_cast<GstCudaVisionPinnedAllocator*>(allocator);
   const gsize align = params->align | gst_memory_alignment;
   const gsize maxsize = params->prefix + size + params->padding;
 
-  auto* memory = g_new0(HostMemory, 1);
+  auto* memory = g_new0(PinnedMemory, 1);
   memory->data = static_cast<guint8*>(allocate_locked(self, maxsize + align));
   memory->locked = memory->data != nullptr;
   if (!memory->locked) {
@@ -83,10 +84,10 @@ GstMemory* host_allocator_alloc(GstAllocator* allocator, gsize size, GstAllocati
   return GST_MEMORY_CAST(memory);
 }
 
-void host_allocator_free(GstAllocator* allocator, GstMemory* memory) {
-  auto* self = reinterpret_cast<GstCudaVisionHostAllocator*>(allocator);
-  if (guint8* data = host(memory)->data) {
-    if (host(memory)->locked)
+void pinned_allocator_free(GstAllocator* allocator, GstMemory* memory) {
+  auto* self = reinterpret_cast<GstCudaVisionPinnedAllocator*>(allocator);
+  if (guint8* data = pinned(memory)->data) {
+    if (pinned(memory)->locked)
       free_locked(self, data);
     else
       g_free(data);
@@ -94,14 +95,14 @@ void host_allocator_free(GstAllocator* allocator, GstMemory* memory) {
   g_free(memory);
 }
 
-gpointer host_memory_map(GstMemory* memory, gsize, GstMapFlags) {
-  return host(memory)->start;
+gpointer pinned_memory_map(GstMemory* memory, gsize, GstMapFlags) {
+  return pinned(memory)->start;
 }
 
-void host_memory_unmap(GstMemory*) {}
+void pinned_memory_unmap(GstMemory*) {}
 
-// A copy is somebody's one-off: page-locking it would take longer than copying it.
-GstMemory* host_memory_copy(GstMemory* memory, gssize offset, gssize size) {
+// Copies are seldom reused, and page-locking one takes longer than copying it.
+GstMemory* pinned_memory_copy(GstMemory* memory, gssize offset, gssize size) {
   const gsize bytes =
       size == -1 ? (static_cast<gssize>(memory->size) > offset ? memory->size - offset : 0) : size;
   GstMemory* copy = gst_allocator_alloc(nullptr, bytes, nullptr);
@@ -111,16 +112,16 @@ GstMemory* host_memory_copy(GstMemory* memory, gssize offset, gssize size) {
       gst_memory_unref(copy);
     return nullptr;
   }
-  std::memcpy(map.data, host(memory)->start + memory->offset + offset, bytes);
+  std::memcpy(map.data, pinned(memory)->start + memory->offset + offset, bytes);
   gst_memory_unmap(copy, &map);
   return copy;
 }
 
-GstMemory* host_memory_share(GstMemory* memory, gssize offset, gssize size) {
+GstMemory* pinned_memory_share(GstMemory* memory, gssize offset, gssize size) {
   GstMemory* parent = memory->parent ? memory->parent : memory;
-  auto* part = g_new0(HostMemory, 1);
-  part->start = host(memory)->start;
-  part->locked = host(memory)->locked;
+  auto* part = g_new0(PinnedMemory, 1);
+  part->start = pinned(memory)->start;
+  part->locked = pinned(memory)->locked;
   gst_memory_init(GST_MEMORY_CAST(part),
                   static_cast<GstMemoryFlags>(GST_MINI_OBJECT_FLAGS(parent) |
                                               GST_MINI_OBJECT_FLAG_LOCK_READONLY),
@@ -129,41 +130,41 @@ GstMemory* host_memory_share(GstMemory* memory, gssize offset, gssize size) {
   return GST_MEMORY_CAST(part);
 }
 
-void host_allocator_finalize(GObject* object) {
-  delete reinterpret_cast<GstCudaVisionHostAllocator*>(object)->context;
-  G_OBJECT_CLASS(host_allocator_parent_class)->finalize(object);
+void pinned_allocator_finalize(GObject* object) {
+  delete reinterpret_cast<GstCudaVisionPinnedAllocator*>(object)->context;
+  G_OBJECT_CLASS(pinned_allocator_parent_class)->finalize(object);
 }
 
-void host_allocator_class_init(GstCudaVisionHostAllocatorClass* klass) {
-  G_OBJECT_CLASS(klass)->finalize = host_allocator_finalize;
-  klass->parent_class.alloc = host_allocator_alloc;
-  klass->parent_class.free = host_allocator_free;
+void pinned_allocator_class_init(GstCudaVisionPinnedAllocatorClass* klass) {
+  G_OBJECT_CLASS(klass)->finalize = pinned_allocator_finalize;
+  klass->parent_class.alloc = pinned_allocator_alloc;
+  klass->parent_class.free = pinned_allocator_free;
 }
 
-void host_allocator_init(GstCudaVisionHostAllocator* self) {
+void pinned_allocator_init(GstCudaVisionPinnedAllocator* self) {
   self->context = new CudaContext;
   GstAllocator* allocator = &self->parent;
   allocator->mem_type = memory_type;
-  allocator->mem_map = host_memory_map;
-  allocator->mem_unmap = host_memory_unmap;
-  allocator->mem_copy = host_memory_copy;
-  allocator->mem_share = host_memory_share;
+  allocator->mem_map = pinned_memory_map;
+  allocator->mem_unmap = pinned_memory_unmap;
+  allocator->mem_copy = pinned_memory_copy;
+  allocator->mem_share = pinned_memory_share;
 }
 
 }  // namespace
 
 namespace cudavision {
 
-GstAllocator* new_host_allocator(const CudaContext& context) {
-  auto* allocator =
-      static_cast<GstCudaVisionHostAllocator*>(g_object_new(host_allocator_get_type(), nullptr));
+GstAllocator* new_pinned_allocator(const CudaContext& context) {
+  auto* allocator = static_cast<GstCudaVisionPinnedAllocator*>(
+      g_object_new(pinned_allocator_get_type(), nullptr));
   gst_object_ref_sink(allocator);
   *allocator->context = context;
   return &allocator->parent;
 }
 
 bool is_page_locked_memory(GstMemory* memory) {
-  return gst_memory_is_type(memory, memory_type) && host(memory)->locked;
+  return gst_memory_is_type(memory, memory_type) && pinned(memory)->locked;
 }
 
 }  // namespace cudavision

@@ -7,13 +7,13 @@
 
 namespace cudavision {
 
-/// An allocator of system memory, cleared, so that the bytes between the rows of a frame are the
-/// same each time. With a context it is page-locked, which the GPU reads and writes at full speed,
-/// and keeps the context alive; where no such memory is left, it is ordinary. The caller owns the
-/// allocator.
-GstAllocator* new_host_allocator(const CudaContext& context);
+/// An allocator of zeroed system memory; zeroed, so that the bytes between the rows of a frame are
+/// always the same. With a context, the memory is page-locked, which the GPU reads and writes at
+/// full speed, and the allocator keeps the context alive. If no page-locked memory is left, the
+/// memory is ordinary. The caller owns the allocator.
+GstAllocator* new_pinned_allocator(const CudaContext& context);
 
-/// Whether memory comes from such an allocator and is page-locked.
+/// True if memory comes from such an allocator and is page-locked.
 bool is_page_locked_memory(GstMemory* memory);
 
 }  // namespace cudavision

@@ -7,8 +7,8 @@
 namespace cudavision {
 namespace {
 
-// Large enough that starting a transfer (a few µs) is cheap against it, small enough that the first
-// and the last piece, which overlap with nothing, are.
+// Large enough to hide the few µs that starting a transfer takes; small enough to keep the first
+// and the last piece short, whose copies overlap with no transfer.
 constexpr int piece_bytes = 512 * 1024;
 
 template <class Byte>

@@ -10,14 +10,16 @@
 namespace cudavision {
 
 /// Carries frames between ordinary host memory and the device through page-locked memory, piece by
-/// piece: the processor copies one piece while the device transfers another. For one direction.
+/// piece: the CPU copies one piece while the device transfers another. An object serves one
+/// direction.
 class Staging {
  public:
   Staging(Device& device, const FrameLayout& layout);
 
-  /// host has been read when this returns; the device is still transferring.
+  /// When this returns, host has been read, but the device may still be transferring. The device
+  /// must have finished before the next call.
   void upload(const ConstFrame& host, const Frame& device);
-  /// host is complete when this returns.
+  /// When this returns, host is complete.
   void download(const ConstFrame& device, const Frame& host);
 
  private:

@@ -49,7 +49,6 @@
 #include "gst/sgmstereo/gstcudasgmstereo.h"
 
 #include "gst/base/elementerror.h"
-#include "gst/base/sessionstates.h"
 #include "gst/memory/allocationquery.h"
 #include "gst/memory/libgstcuda.h"
 #include "gst/sgmstereo/stereoaggregate.h"
@@ -188,19 +187,19 @@ void finalize(GObject* object) {
 }
 
 GstStateChangeReturn change_state(GstElement* element, GstStateChange transition) {
-  return change_state_with_session(element, transition, stereo_state(element).session,
-                                   GST_ELEMENT_CLASS(gst_cuda_sgm_stereo_parent_class));
+  return stereo_state(element).session.change_state(
+      transition, GST_ELEMENT_CLASS(gst_cuda_sgm_stereo_parent_class));
 }
 
 void set_context(GstElement* element, GstContext* context) {
-  set_context_with_session(element, context, stereo_state(element).session,
-                           GST_ELEMENT_CLASS(gst_cuda_sgm_stereo_parent_class));
+  stereo_state(element).session.set_context(context,
+                                            GST_ELEMENT_CLASS(gst_cuda_sgm_stereo_parent_class));
 }
 
 gboolean start(GstAggregator* self) {
   return post_exceptions(self, FALSE, [&]() -> gboolean {
     StereoState& state = stereo_state(self);
-    const StereoSettings settings = settings_now(self, state.settings);
+    const StereoSettings settings = current_settings(self, state.settings);
     state.rule.require(validation_error(settings));
     forget_stream(self);
     state.session.start();
@@ -327,14 +326,14 @@ gboolean negotiated_src_caps(GstAggregator* self, GstCaps* caps) {
 
 gboolean decide_allocation(GstAggregator* self, GstQuery* query) {
   return post_exceptions(self, FALSE, [&]() -> gboolean {
-    decide_frames(query, stereo_state(self).session, *stereo_state(self).out);
+    decide_pool(query, stereo_state(self).session, *stereo_state(self).out);
     return TRUE;
   });
 }
 
 gboolean propose_allocation(GstAggregator* self, GstAggregatorPad*, GstQuery*, GstQuery* query) {
   return post_exceptions(
-      self, FALSE, [&]() -> gboolean { return propose_frames(query, stereo_state(self).session); });
+      self, FALSE, [&]() -> gboolean { return propose_pool(query, stereo_state(self).session); });
 }
 
 /* Frames */

@@ -17,7 +17,7 @@ namespace {
 
 GstClockTime max_skew_now(GstAggregator* self, GstBuffer* left) {
   const StereoState& state = stereo_state(self);
-  const gint64 property = settings_now(self, state.settings).max_skew;
+  const gint64 property = current_settings(self, state.settings).max_skew;
   const GstVideoInfo* info = state.left.format ? &state.left.format->info : nullptr;
   return max_skew_for(property, left ? GST_BUFFER_DURATION(left) : GST_CLOCK_TIME_NONE,
                       info ? info->fps_n : 0, info ? info->fps_d : 1);

@@ -4,9 +4,8 @@
 #include <algorithm>
 #include <string>
 
-#include "gst/base/capsfields.h"
+#include "gst/base/caps.h"
 #include "gst/base/elementerror.h"
-#include "gst/base/filtercaps.h"
 #include "gst/memory/libgstcuda.h"
 
 namespace cudavision {
@@ -100,7 +99,7 @@ GstCaps* stereo_src_caps_for(const GstCaps* left, const FramePacking& packing, S
 }
 
 GstCaps* choose_stereo_output(GstCaps* caps, GstPad* src) {
-  caps = gst_caps_make_writable(choose_memory(caps, src));
+  caps = gst_caps_make_writable(choose_memory(Caps(caps), src).release());
   if (gst_caps_is_empty(caps))
     return caps;
   GstStructure* structure = gst_caps_get_structure(caps, 0);

@@ -241,7 +241,7 @@ bool stereo_answer_upstream(GstAggregator* self, GstAggregatorPad* pad, GstQuery
       return true;
     }
     case GST_QUERY_CONTEXT:
-      return stereo_state(self).session.answer(query);
+      return stereo_state(self).session.handle_context_query(query);
     default:
       return false;
   }
@@ -253,7 +253,7 @@ bool stereo_answer_downstream(GstAggregator* self, GstQuery* query) {
       answer_caps(query, src_caps(self));
       return true;
     case GST_QUERY_CONTEXT:
-      return stereo_state(self).session.answer(query);
+      return stereo_state(self).session.handle_context_query(query);
     default:
       return false;
   }

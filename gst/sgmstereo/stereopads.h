@@ -3,7 +3,7 @@
 
 #include <gst/base/gstaggregator.h>
 
-#include "gst/base/frametimes.h"
+#include "gst/base/frameinfo.h"
 #include "gst/sgmstereo/framepairing.h"
 
 namespace cudavision {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "gst/sgmstereo/stereoproperties.h"
 
-#include "gst/base/enumtype.h"
+#include "gst/base/properties.h"
 
 namespace cudavision {
 namespace {

@@ -8,9 +8,9 @@
 #include <optional>
 #include <string>
 
-#include "gst/base/capsfields.h"
+#include "gst/base/caps.h"
 #include "gst/base/devicesession.h"
-#include "gst/base/elementsettings.h"
+#include "gst/base/properties.h"
 #include "gst/base/qosstate.h"
 #include "gst/base/videoformat.h"
 #include "gst/sgmstereo/packedframes.h"

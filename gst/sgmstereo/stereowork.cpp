@@ -72,30 +72,20 @@ void StereoWork::compute(const ConstFrame& left, const ConstFrame& right, const 
   }
 }
 
-void StereoWork::map(const FrameMapper::Input& left, GstBuffer* right, GstBuffer* out) {
-  std::optional<FrameMapper::Input> other;
-  if (!packing_.packed())
-    other.emplace(*right_, right);
-  DeviceIdle input_idle(device_);
-  FrameMapper::Output output(out_, out);
-  DeviceIdle output_idle(device_);
-  if (packing_.packed()) {
-    const FrameLayout& whole = left_.format().layout;
-    compute(half_of(packing_, whole, left.frame(), false),
-            half_of(packing_, whole, left.frame(), true), output.frame());
-  } else {
-    compute(left.frame(), other->frame(), output.frame());
-  }
-  output.complete();
-  output_idle.done();
-  input_idle.done();
-}
-
 void StereoWork::run(GstBuffer* left, GstBuffer* right, GstBuffer* out) {
-  const FrameMapper::Input input(left_, left);
-  DeviceIdle idle(device_);
-  map(input, right, out);
-  idle.done();
+  FrameMapper::Input first(left_, left);
+  if (packing_.packed()) {
+    FrameMapper::Output output(out_, out);
+    const FrameLayout& whole = left_.format().layout;
+    compute(half_of(packing_, whole, first.frame(), false),
+            half_of(packing_, whole, first.frame(), true), output.frame());
+    output.complete(first);
+  } else {
+    FrameMapper::Input second(*right_, right);
+    FrameMapper::Output output(out_, out);
+    compute(first.frame(), second.frame(), output.frame());
+    output.complete(first, second);
+  }
 }
 
 }  // namespace cudavision

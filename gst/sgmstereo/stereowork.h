@@ -29,7 +29,6 @@ class StereoWork {
 
  private:
   void compute(const ConstFrame& left, const ConstFrame& right, const Frame& out);
-  void map(const FrameMapper::Input& left, GstBuffer* right, GstBuffer* out);
 
   Device& device_;
   const FramePacking packing_;

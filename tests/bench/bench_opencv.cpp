@@ -165,11 +165,11 @@ void measure(const MeanSubject& subject) {
   const int size = 2 * subject.radius + 1;
 
   const auto device = make_cpu_device();
-  localstatistics::LocalStatistics operation(*device, test.layout, test.output_bits,
+  localstatistics::LocalStatistics operation(*device, test.layout, test.out_layout.bits,
                                              test.parameters);
   const ConstFrame in_frame =
       frame_in(test.layout, test.in, static_cast<const std::uint8_t*>(input.data()));
-  const Frame out_frame = frame_in(test::out_layout(test), test.out, ours_block.data());
+  const Frame out_frame = frame_in(test.out_layout, test.out, ours_block.data());
   print_best(
       statistics_name(test.parameters), subject.layout, test.layout,
       [&] { operation.run(in_frame, out_frame.planes[0]); },

@@ -76,11 +76,11 @@ void measure_statistics(benchmark::State& state, const StatisticsSubject& subjec
   const auto device = make_cpu_device();
   const DeviceBlock<std::uint8_t> in(*device, test::input_block(test));
   const DeviceBlock<std::uint8_t> out(*device, std::vector<std::uint8_t>(test.out.bytes));
-  localstatistics::LocalStatistics operation(*device, test.layout, test.output_bits,
+  localstatistics::LocalStatistics operation(*device, test.layout, test.out_layout.bits,
                                              test.parameters);
   for ([[maybe_unused]] auto _ : state)
     operation.run(frame_in(test.layout, test.in, static_cast<const std::uint8_t*>(in.data())),
-                  frame_in(test::out_layout(test), test.out, out.data()).planes[0]);
+                  frame_in(test.out_layout, test.out, out.data()).planes[0]);
   state.SetBytesProcessed(static_cast<std::int64_t>(state.iterations()) *
                           static_cast<std::int64_t>(test.in.bytes));
 }

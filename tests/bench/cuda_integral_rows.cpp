@@ -132,8 +132,8 @@ Row measure(const CudaTestDevice& device, const StatisticsSubject& subject) {
   const DeviceBlock<std::uint8_t> out(*device, std::vector<std::uint8_t>(test.out.bytes));
   const ConstFrame in_frame =
       frame_in(test.layout, test.in, static_cast<const std::uint8_t*>(in.data()));
-  const Frame out_frame = frame_in(test::out_layout(test), test.out, out.data());
-  localstatistics::LocalStatistics operation(*device, test.layout, test.output_bits,
+  const Frame out_frame = frame_in(test.out_layout, test.out, out.data());
+  localstatistics::LocalStatistics operation(*device, test.layout, test.out_layout.bits,
                                              test.parameters);
   measure(
       device, [&] { operation.run(in_frame, out_frame.planes[0]); }, test.in.bytes, test.out.bytes,

@@ -56,23 +56,24 @@ toolkit=$(realpath "$(dirname "$nvcc")/..")
 
 # --- Build ------------------------------------------------------------------------------------------
 
-# programs BUILD FOLDER: the programs that the build makes of tests/FOLDER.
+# programs BUILD FOLDER: the programs that the build makes of tests/FOLDER, each with the folder of its
+# first source below tests/FOLDER: its operation or element.
 programs() {
   meson introspect --targets "$1" | python3 -c '
-import json, sys
+import json, os, sys
 for target in json.load(sys.stdin):
     if target["type"] == "executable" and target["defined_in"].endswith(f"/tests/{sys.argv[1]}/meson.build"):
-        print(*target["filename"], sep="\n")' "$2"
+        source = target["target_sources"][0]["sources"][0]
+        print(target["filename"][0], os.path.dirname(source.split(f"/tests/{sys.argv[1]}/")[-1]) if "/tests/" + sys.argv[1] in source else "")' "$2"
 }
-
 
 build() { # NAME ARCHS TARGET...: without targets everything
   local dir=build-gpu/$1 archs=$2
   shift 2
   say "Building $dir for $archs"
-  configure "$dir" -Dcuda=enabled -Dcuda-archs="$archs" -Dtests=enabled -Dbenchmarks=enabled
+  configure "$dir" -Dcuda=enabled -Dcuda-archs="$archs" -Dtests=enabled -Dbenchmarks=enabled -Dgpu-tests=enabled
   # ninja knows its targets by their paths within the build folder.
-  [[ $* != kernels ]] || mapfile -t targets < <(programs "$dir" kernels | sed "s|^$PWD/$dir/||")
+  [[ $* != kernels ]] || mapfile -t targets < <(programs "$dir" kernels | sed "s|^$PWD/$dir/||; s| .*||" | grep -v /oracle_)
   ninja -C "$dir" "${targets[@]}" >"$dir/build.log" 2>&1 </dev/null || {
     tail -n 40 "$dir/build.log" >&2
     die "$dir does not build; the compiler's messages are above."
@@ -90,15 +91,20 @@ find "$folder" -mindepth 1 -delete
 cp tests/tally.py tests/gpu/run-gpu.sh tests/gpu/proof.py "$folder/" # first: they mark it as a bundle
 collected=()
 
-collect() { # BUILD SOURCE-FOLDER DESTINATION: its programs, but those that need OpenCV, the CPU's oracle
-  local program
-  mkdir -p "$folder/$3"
-  while read -r program; do
+# collect BUILD SOURCE-FOLDER DESTINATION: its programs, kernel tests below the folder of their
+# operation, without those that need OpenCV, which compare the CPU's half with it.
+collect() {
+  local program folder_of_source destination
+  while read -r program folder_of_source; do
+    [[ -f $program ]] || continue # an oracle, which was not built
     if ldd "$program" | grep -q libopencv; then
-      say "Left out, since it runs on the CPU and needs OpenCV: $(basename "$program")"
+      say "Left out, since it needs OpenCV and tests the CPU only: $(basename "$program")"
       continue
     fi
-    strip -o "$folder/$3/$(basename "$program")" "$program"
+    destination=$folder/$3
+    [[ $2 != kernels ]] || destination+=/$folder_of_source
+    mkdir -p "$destination"
+    strip -o "$destination/$(basename "$program")" "$program"
     collected+=("$program")
   done < <(programs "build-gpu/$1" "$2")
   [[ -n $(ls "$folder/$3") ]] || die "build-gpu/$1 has no program of tests/$2"
@@ -159,7 +165,8 @@ json.dump(facts, open(sys.argv[1] + "/street.json", "w"))
 PY
 rm "$folder/video/probe"
 
-python3 tests/kernels/check_proof.py --digest >"$folder/digest"
+python3 tests/gpu/check_proof.py --digests >"$folder/digests.json"
+[[ ! -f tests/gpu/proof.json ]] || cp tests/gpu/proof.json "$folder/" # what stays true of parts that are not run
 "$nvcc" --version | sed -n 's/.*release \([0-9.]*\),.*/\1/p' >"$folder/toolkit"
 
 say "Done: $folder, $(du -sm "$folder" | cut -f1) MB. Copy it to the GPU host and run there: bash run-gpu.sh all"

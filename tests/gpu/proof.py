@@ -6,8 +6,14 @@
         judges the transfers that run-gpu.sh counted into FOLDER: of decoding alone, and for each
         element of decoding and the element, and of these two and a download; BITS is what the
         element gives for each pixel decoded, 12 for NV12
+    proof.py hashes NATIVE.json PTX.json
+        does the PTX give the hashes of the machine code? A verdict for each operation
     proof.py write BUNDLE RESULTS WORK CARD DRIVER
-        merges the stages in WORK into RESULTS/results.json and writes RESULTS/proof.json
+        merges the stages in WORK into RESULTS/results.json, and what these results say of each
+        part into the bundle's proof, which becomes RESULTS/proof.json
+
+A line of a stage is named VARIANT-OR-TOOL PART/PROGRAM..., as "ptx75 gaussblur/test_gaussblur" and
+"memcheck sgm/test_sgmstereo 1 of 4"; other names belong to the part "elements".
 """
 import json
 import pathlib
@@ -67,11 +73,28 @@ def transfers(street, folder, *elements):
     return 0 if all(good) else 1
 
 
-def add(totals, result):
-    """Adds the counts of one program to a suite's."""
+def hashes(native, ptx):
+    there, here = load(native)["cases"], load(ptx)["cases"]
+    good = []
+    for part in sorted({case.split("/")[0] for case in there | here}):
+        wrong = sorted(case for case in there | here
+                       if case.startswith(f"{part}/") and there.get(case) != here.get(case))
+        good.append(verdict(f"{part}/hashes", f"{len(wrong)} differ, {wrong[0]} first" if wrong else ""))
+    return 0 if good and all(good) else 1
+
+
+ELEMENTS = "elements"
+
+
+def part_of(name):
+    words = name.split(" ")
+    return words[1].split("/")[0] if len(words) > 1 and "/" in words[1] else ELEMENTS
+
+
+def add(counts, result):
     for state in ("passed", "failed", "skipped"):
         value = result[state]
-        totals[state] = totals.get(state, 0) + (value if isinstance(value, int) else len(value))
+        counts[state] = counts.get(state, 0) + (value if isinstance(value, int) else len(value))
 
 
 def merge(path, news):
@@ -83,41 +106,55 @@ def merge(path, news):
 
 def write(bundle, results, work, card, driver):
     bundle, results, work = map(pathlib.Path, (bundle, results, work))
-    stages = merge(results / "results.json", {
-        path.stem: [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
-        for path in work.glob("*.jsonl")})
+    lines = {}
+    for path in sorted(work.glob("*.jsonl")):
+        for line in path.read_text(encoding="utf-8").splitlines():
+            result = json.loads(line)
+            lines.setdefault(f"{path.stem} {part_of(result['name'])}", []).append(result)
+    lines = merge(results / "results.json", lines)
     counted = merge(results / "transfers.json", {
         path.name.split(".")[1]: load(path) for path in work.glob("transfers.*.json")})
+    digests = load(bundle / "digests.json")
+    toolkit = (bundle / "toolkit").read_text(encoding="utf-8").strip()
 
-    suites, sanitizers = {}, {}
-    for stage, lines in stages.items():
-        for result in lines:
-            name = result["name"]
-            if stage == "sanitizers":
-                tool = sanitizers.setdefault(name.split()[0], {})
-                add(tool.setdefault("programs without findings" if name.endswith(" verdict") else "tests", {}), result)
-            else:
-                add(suites.setdefault(stage if name == stage else f"{stage}: {name}", {}), result)
+    earlier = bundle / "proof.json"
+    proven = load(earlier)["parts"] if earlier.exists() else {}
+    parts = {}
+    for key, stage_lines in lines.items():
+        stage, part = key.split(" ")
+        kernels = stage in ("tests", "sanitizers")
+        if part not in digests or stage == "bench" or kernels == (part == ELEMENTS):
+            continue
+        if part not in parts:
+            # What was found of these very sources before stays beside what is found now.
+            same = proven.get(part, {}).get("digest") == digests[part]
+            parts[part] = {**(proven[part] if same else {}), "digest": digests[part], "card": card,
+                           "driver": driver, "toolkit": toolkit}
+        kind = parts[part].setdefault("sanitizers" if stage == "sanitizers" else "suites", {})
+        found = {}
+        for result in stage_lines:
+            add(found.setdefault(result["name"].split(" ")[0] if kernels else stage, {}), result)
+        kind.update(found)
+    hashed = results / "hashes.json"
+    for case, value in (load(hashed)["cases"] if hashed.exists() else {}).items():
+        if case.split("/")[0] in parts:
+            parts[case.split("/")[0]].setdefault("cases", {})[case] = value
+    if counted and ELEMENTS in parts:
+        parts[ELEMENTS]["transfers"] = counted
 
-    hashes = results / "hashes.json"
-    proof = {
-        "digest": (bundle / "digest").read_text(encoding="utf-8").strip(),
-        "card": card,
-        "driver": driver,
-        "toolkit": (bundle / "toolkit").read_text(encoding="utf-8").strip(),
-        "suites": suites,
-        "sanitizers": sanitizers,
-        "transfers": counted,
-        "cases": load(hashes)["cases"] if hashes.exists() else {},
-    }
-    (results / "proof.json").write_text(json.dumps(proof, indent=1) + "\n", encoding="utf-8")
-    print(f"proof.json covers {', '.join(sorted(stages))} and {len(proof['cases'])} hashed cases")
+    proven.update(parts)
+    (results / "proof.json").write_text(
+        json.dumps({"parts": dict(sorted(proven.items()))}, indent=1) + "\n", encoding="utf-8")
+    print(f"proof.json: new records of {', '.join(sorted(parts)) or 'nothing'}; "
+          f"{sum(len(part.get('cases', {})) for part in parts.values())} hashed cases")
     return 0
 
 
 def main(arguments):
     if len(arguments) > 3 and arguments[0] == "transfers":
         return transfers(*arguments[1:])
+    if len(arguments) == 3 and arguments[0] == "hashes":
+        return hashes(*arguments[1:])
     if len(arguments) == 6 and arguments[0] == "write":
         return write(*arguments[1:])
     sys.exit(__doc__)

@@ -6,7 +6,7 @@ set -uo pipefail
 
 usage() {
   cat <<'END'
-usage: bash run-gpu.sh [--results FOLDER] STAGE...
+usage: bash run-gpu.sh [--results FOLDER] [--operations LIST] STAGE...
 
   tests        the kernel tests as machine code, as PTX of compute_75 and as PTX of compute_80, and
                the hashes of the seeded cases
@@ -16,6 +16,10 @@ usage: bash run-gpu.sh [--results FOLDER] STAGE...
                each element to cudadownload
   bench        the benchmarks
   all          all of them
+
+  --operations LIST   only these, separated by commas: folders of kernels/native such as sgm,integral.
+                      tests and sanitizers run their programs; proof.json keeps what it says of others.
+  --results FOLDER    where results gather (default: results/ beside this script)
 
 Goes on after a failure, then exits with 1. Results gather in FOLDER (default: results/ beside this
 script): proof.json over the stages that have run into this FOLDER so far, results.json with every
@@ -31,12 +35,24 @@ END
 
 bundle=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 results=$bundle/results
+operations=()
 stages=()
 while [[ $# -gt 0 ]]; do
   case $1 in
     --results)
       [[ $# -ge 2 ]] || { usage >&2; exit 2; }
       results=$2
+      shift
+      ;;
+    --operations)
+      [[ $# -ge 2 ]] || { usage >&2; exit 2; }
+      IFS=, read -ra operations <<<"$2"
+      for operation in "${operations[@]}"; do
+        [[ -n $operation && -d $bundle/kernels/native/$operation ]] || {
+          echo "run-gpu.sh: there is no operation \"$operation\"; there are: $(cd "$bundle/kernels/native" && echo */ | tr -d /)" >&2
+          exit 2
+        }
+      done
       shift
       ;;
     tests | sanitizers | check | transfers | bench) stages+=("$1") ;;
@@ -127,7 +143,11 @@ await_turn() {
   while [[ $(jobs -rp | wc -l) -ge $(( ($(nproc) + threads - 1) / threads )) ]]; do wait -n; done
 }
 
-kernel_tests() { find "$bundle/kernels/$1" -type f -perm -u+x ! -name proof_hashes | sort; }
+# kernel_tests VARIANT: OPERATION/PROGRAM of each program to run.
+kernel_tests() {
+  (cd "$bundle/kernels/$1" && find "${operations[@]:-.}" -mindepth 1 -type f -perm -u+x ! -name proof_hashes) |
+    sed 's|^\./||' | sort
+}
 
 # kernel_variant VARIANT CASES: the hashes first, since they are what a proof cannot do without.
 kernel_variant() {
@@ -135,14 +155,14 @@ kernel_variant() {
   export CUDAVISION_TEST_BACKEND=cuda CUDAVISION_TEST_CASES=$2
   # The first run of PTX is the driver's compiler's; nothing of it may come from an earlier cache.
   export CUDA_CACHE_PATH=$work/cache.$variant
-  in_runtime timeout "${TEST_TIMEOUT:-240}" "$bundle/kernels/$variant/proof_hashes" --backend cuda \
+  in_runtime timeout "${TEST_TIMEOUT:-240}" "$bundle/kernels/$variant/proof_hashes" --backend cuda "${operations[@]/#/--operation=}" \
     >"$work/hashes.$variant" 2>"$log_folder/proof_hashes.$variant.log" </dev/null
   verdict "$variant proof_hashes runs" \
     "$([[ $? -eq 0 && -s $work/hashes.$variant ]] || tail -n 1 "$log_folder/proof_hashes.$variant.log")"
   [[ $variant != native || ! -s $work/hashes.native ]] || cp "$work/hashes.native" "$results/hashes.json"
   while read -r program; do
     await_turn 6 # of the three variants, and each program has threads of its own
-    run "$variant $(basename "$program")" "${TEST_TIMEOUT:-240}" "$program" &
+    run "$variant $program" "${TEST_TIMEOUT:-240}" "$bundle/kernels/$variant/$program" &
   done < <(kernel_tests "$variant")
   wait
 }
@@ -154,8 +174,14 @@ stage_tests() {
   kernel_variant ptx80 $((cases / 10 + 1)) &
   wait
   for variant in ptx75 ptx80; do
-    verdict "$variant gives the hashes of the machine code" \
-      "$(cmp "$work/hashes.native" "$work/hashes.$variant" 2>&1)"
+    python3 "$bundle/proof.py" hashes "$work/hashes.native" "$work/hashes.$variant" >"$log_folder/hashes.$variant.log" 2>&1
+    # A verdict of each operation, under the operation's name.
+    grep -E '^(not )?ok: ' "$log_folder/hashes.$variant.log" | while read -r line; do
+      echo "$line" >"$log_folder/verdict.hashes"
+      name=${line#*ok: }
+      python3 "$bundle/tally.py" collect "$variant ${name%%:*}" "$log_folder/verdict.hashes" 0 >>"$work/$stage.jsonl"
+    done
+    cat "$log_folder/hashes.$variant.log"
   done
 }
 
@@ -164,16 +190,16 @@ sanitize_shard() {
   local sanitizer=$1 tool=$2 program=$3 options=() name clean
   # One test asks for more memory than there is: the call's failure is its success.
   [[ $tool != memcheck ]] || options=(--leak-check full --report-api-errors no)
-  name="$tool $(basename "$program") $(($4 + 1)) of $shards"
+  name="$tool $program $(($4 + 1)) of $shards"
   export GTEST_TOTAL_SHARDS=$shards GTEST_SHARD_INDEX=$4
   # Most of the time goes by on the card: where there are several, each takes a share.
   export CUDA_VISIBLE_DEVICES=${CUDA_VISIBLE_DEVICES:-$(($4 % cards))}
-  run "$name" "${SANITIZER_TIMEOUT:-900}" "$sanitizer" --tool "$tool" --error-exitcode 99 "${options[@]}" "$program"
+  run "$name" "${SANITIZER_TIMEOUT:-900}" "$sanitizer" --tool "$tool" --error-exitcode 99 "${options[@]}" "$bundle/kernels/native/$program"
   never_on_card "$log" && return
   # The tool's own last word; without it nothing was looked at.
   clean=$(grep -cE '(ERROR SUMMARY: 0 errors|RACECHECK SUMMARY: 0 hazards)' "$log")
   verdict "$name found nothing" \
-    "$([[ $clean -gt 0 ]] || { grep -E 'SUMMARY|Error|not supported' "$log" || echo 'no summary'; } | tail -n 1)" "$tool verdict"
+    "$([[ $clean -gt 0 ]] || { grep -E 'SUMMARY|Error|not supported' "$log" || echo 'no summary'; } | tail -n 1)" "$name verdict"
 }
 
 # sanitize SANITIZER TOOL: each program of the kernel tests that has something for it.
@@ -182,7 +208,7 @@ sanitize() {
   [[ $2 != racecheck ]] || CUDAVISION_TEST_MAX_PIXELS=$((CUDAVISION_TEST_MAX_PIXELS / 5))
   while read -r program; do
     # No more shards than tests: of a program that runs none the tool has nothing to say.
-    tests=$(in_runtime "$program" --gtest_list_tests 2>/dev/null </dev/null | grep -c '^  ')
+    tests=$(in_runtime "$bundle/kernels/native/$program" --gtest_list_tests 2>/dev/null </dev/null | grep -c '^  ')
     local shards=$((tests < most_shards ? tests : most_shards))
     for ((shard = 0; shard < shards; ++shard)); do
       await_turn 4 # of the four tools
@@ -196,7 +222,7 @@ stage_sanitizers() {
   local sanitizer tool
   sanitizer=$(PATH=$PATH:$(printf '%s:' /usr/local/cuda*/bin) command -v compute-sanitizer)
   if [[ -z $sanitizer ]]; then
-    verdict "compute-sanitizer" "it is neither on PATH nor in /usr/local/cuda*/bin; install it from the CUDA toolkit" "no verdict"
+    verdict "compute-sanitizer" "it is neither on PATH nor in /usr/local/cuda*/bin; install it from the CUDA toolkit"
     return
   fi
   export CUDAVISION_TEST_BACKEND=cuda CUDAVISION_TEST_CASES=${SANITIZER_CASES:-8}

@@ -4,15 +4,18 @@
 
 Host objects: no fused multiply-add. PTX of each .cu file: no fused floating-point multiply-add and
 none that ptxas could fuse, no tensor core instruction on floating-point numbers (on integers they are
-exact), no approximate instruction, no flushing of small numbers. ptxas: no register spills. Each guard
-is first shown code that it must find fault with.
+exact), no approximate instruction, no flushing of small numbers. Machine code: no stack frame, which is
+where ptxas puts registers that it spills. Each guard is first shown code that it must find fault with.
+
+PTX and machine code are read from the objects, in which a build with tests leaves them uncompressed, so
+nothing of the product is compiled again.
 """
 import concurrent.futures
-import json
 import os
 import pathlib
 import re
 import shlex
+import struct
 import subprocess
 import sys
 import tempfile
@@ -24,9 +27,11 @@ INEXACT = re.compile(r"(?:^|[{;])\s*(?:@!?%\w+\s+)?"
                      r"|(?:add|sub|mul)\.f(?:16|32|64)\S*"  # with .rn ptxas fuses them with nothing
                      r"|w?g?mma\.\S*(?:\.b?f16|\.tf32|\.f64|\.e[2-5]m[1-5])\S*"
                      r"|\S*\.approx\S*|div\.full\S*|\S+\.ftz\S*)", re.M)
-# In the table of -v; -warn-spills names the same spills before the functions that they belong to.
-SPILL = re.compile(r"bytes stack frame, (\d+) bytes spill stores, (\d+) bytes spill loads")
-FUNCTION = re.compile(r"Compiling entry function '([^']+)' for '([^']+)'")
+PTX = re.compile(rb"\.version \d+\.\d+\n\.target [^\0]*")
+# ELF for CUDA: its machine, and where its .nv.info sections keep the size of each function's stack frame.
+EM_CUDA = 190
+FRAME_SIZE = struct.Struct("<BBHII")
+EIATTR_FRAME_SIZE, EIFMT_SVAL = 0x11, 4
 HOST_FUSED = re.compile(r"\s(v?fn?m(?:add|sub)\w*)\s")
 
 INEXACT_CU = """__global__ void f(float* p, unsigned* h) {
@@ -62,31 +67,59 @@ def run(command, folder):
                           env={**os.environ, "LC_ALL": "C"})
 
 
-def compile_again(entry, scratch, more=()):
-    """Compiles a file as the build does, its products going to scratch."""
-    command = shlex.split(entry["command"])
+def command_of(build, target):
+    """How ninja makes a target of the build."""
+    commands = run(["ninja", "-C", str(build), "-t", "commands", "-s", str(target)], build).stdout
+    return shlex.split(commands.strip().splitlines()[-1])
+
+
+def compile_like(command, build, source, scratch, more=(), drop=()):
+    """Compiles source with the command's flags; the object's path, or None and what the compiler said."""
+    words = [word for word in command if word not in drop and not word.startswith("-Werror")]
     for option, value in (("-o", "object.o"), ("-MF", "depends"), ("-MQ", "object.o")):
-        if option in command:
-            command[command.index(option) + 1] = str(scratch / value)
-    return run(command + list(more), entry["directory"])
+        if option in words:
+            words[words.index(option) + 1] = str(scratch / value)
+    words[words.index("-c") + 1] = str(source)
+    compiled = run([*words, *more], build)
+    return (scratch / "object.o", "") if compiled.returncode == 0 else (None, compiled.stdout)
 
 
-def same_flags(entry, source, drop=()):
-    """The entry, for another source file and without some flags."""
-    command = [word for word in shlex.split(entry["command"]) if word not in drop]
-    command[-1] = str(source)
-    assert "-c" in command
-    return {"directory": entry["directory"], "command": shlex.join(command)}
+def ptx_in(path):
+    return "\n".join(text.decode("ascii", "replace") for text in PTX.findall(path.read_bytes()))
 
 
-def inspect_cuda(entry, scratch, more=()):
-    """PTX and ptxas's report of one .cu file, or the reason why there are none."""
-    scratch.mkdir()
-    compiled = compile_again(entry, scratch, ["--keep", "--keep-dir", str(scratch), "-Xptxas=-v", *more])
-    if compiled.returncode != 0:
-        return None, None, compiled.stdout.strip().splitlines()[-1]
-    ptx = "\n".join(path.read_text() for path in sorted(scratch.glob("*.ptx")))
-    return ptx, compiled.stdout, "" if ".target" in ptx else "nvcc kept no PTX"
+def cubins_in(data):
+    """The ELF images for GPUs within an object, each from its first byte on."""
+    start = data.find(b"\x7fELF", 1)
+    while start >= 0:
+        if struct.unpack_from("<H", data, start + 18)[0] == EM_CUDA:
+            yield data[start:]
+        start = data.find(b"\x7fELF", start + 4)
+
+
+def frames_in(path):
+    """How many functions the machine code in an object has, and those with a stack frame."""
+    functions, framed = 0, []
+    for image in cubins_in(path.read_bytes()):
+        table, = struct.unpack_from("<Q", image, 40)
+        entry_size, count = struct.unpack_from("<HH", image, 58)
+        sections = [struct.unpack_from("<IIQQQQIIQQ", image, table + i * entry_size) for i in range(count)]
+        symbols = next(section for section in sections if section[1] == 2)  # SHT_SYMTAB
+        names = sections[symbols[6]]
+        for section in sections:
+            if section[1] != 0x70000000:  # SHT_CUDA_INFO
+                continue
+            at, end = section[4], section[4] + section[5]
+            while at + FRAME_SIZE.size <= end:
+                form, attribute, size, symbol, frame = FRAME_SIZE.unpack_from(image, at)
+                if form == EIFMT_SVAL and attribute == EIATTR_FRAME_SIZE:
+                    functions += 1
+                    if frame:
+                        name, = struct.unpack_from("<I", image, symbols[4] + 24 * symbol)
+                        begin = names[4] + name
+                        framed.append(f"{image[begin:image.index(0, begin)].decode()} ({frame} bytes)")
+                at += 4 + size if form == EIFMT_SVAL else 4
+    return functions, framed
 
 
 def inexact(ptx):
@@ -94,51 +127,36 @@ def inexact(ptx):
     return f"its PTX has {', '.join(found)}" if found else ""
 
 
-def spilling(report):
-    function, bad = "", []
-    for line in report.splitlines():
-        name = FUNCTION.search(line)
-        function = f"{name[1]} for {name[2]}" if name else function
-        spill = SPILL.search(line)
-        if spill and spill[1] + spill[2] != "00":
-            bad.append(f"{function} ({spill[1]} bytes stored, {spill[2]} loaded)")
-    return "; ".join(bad)
-
-
-def check_cuda(entries, scratch):
-    contraction, spills = "PTX is exact", "no register spills"
-    if not entries:
-        print(f"SKIP: {contraction}: this build has no CUDA kernels")
-        print(f"SKIP: {spills}: this build has no CUDA kernels")
+def check_cuda(objects, build, scratch):
+    exact, registers = "PTX is exact", "no stack frame"
+    if not objects:
+        print(f"SKIP: {exact}: this build has no CUDA kernels")
+        print(f"SKIP: {registers}: this build has no CUDA kernels")
         return
-    # ptxas runs where machine code is built, not where PTX alone is.
-    machine_code = re.search(r"code=\[?[^ ]*sm_", entries[0]["command"]) is not None
-
+    command = command_of(build, objects[0].relative_to(build))
     bad = scratch / "inexact.cu"
     bad.write_text(INEXACT_CU)
-    ptx, _, problem = inspect_cuda(same_flags(entries[0], bad, ["--fmad=false"]), scratch / "inexact")
-    missed = [] if problem else [instruction for instruction in INEXACT_CU_HAS if instruction not in inexact(ptx)]
+    made, problem = compile_like(command, build, bad, scratch, drop=["--fmad=false"])
+    missed = [instruction for instruction in INEXACT_CU_HAS if not made or instruction not in inexact(ptx_in(made))]
     verdict("the guard of exact PTX finds what is not",
             problem or (f"it does not find {', '.join(missed)}" if missed else ""))
+    bad = scratch / "spilling.cu"
+    bad.write_text(SPILLING_CU)
+    made, problem = compile_like(command, build, bad, scratch, ["-maxrregcount=24"])
+    machine_code = problem or frames_in(made)[0]
     if machine_code:
-        bad = scratch / "spilling.cu"
-        bad.write_text(SPILLING_CU)
-        _, report, problem = inspect_cuda(same_flags(entries[0], bad), scratch / "spilling",
-                                          ["-maxrregcount=24"])
-        verdict("the guard of register spills finds one",
-                problem or ("" if spilling(report) else "it does not"))
+        verdict("the guard of stack frames finds one", problem or ("" if frames_in(made)[1] else "it does not"))
     else:
-        print(f"SKIP: {spills}: this build has PTX only")
+        print(f"SKIP: {registers}: this build has PTX only")
 
-    names = [pathlib.Path(entry["file"]).name for entry in entries]
-    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
-        inspected = list(pool.map(inspect_cuda, entries, [scratch / name for name in names]))
-    for name, (ptx, report, problem) in zip(names, inspected):
-        verdict(f"{contraction} in {name}", problem or inexact(ptx))
+    for path in objects:
+        name = path.relative_to(build / "cuda/libcudavision-kernels.a.p").with_suffix(".cu")
+        ptx = ptx_in(path)
+        verdict(f"{exact} in {name}", inexact(ptx) if ptx else "the object holds no PTX")
         if machine_code:
-            if not problem and ".entry" in ptx and not SPILL.search(report):
-                problem = "ptxas reported nothing"
-            verdict(f"{spills} in {name}", problem or spilling(report))
+            functions, framed = frames_in(path)
+            missing = "no function found in the object" if ".entry" in ptx and not functions else ""
+            verdict(f"{registers} in {name}", missing or "; ".join(framed))
 
 
 def fused_on_host(path, folder):
@@ -149,33 +167,29 @@ def fused_on_host(path, folder):
     return f"it has {', '.join(found)}" if found else ""
 
 
-def check_host(entries, build, scratch):
+def check_host(objects, build, scratch):
     if run(["uname", "-m"], build).stdout.strip() != "x86_64":
         print("SKIP: host code is exact: only x86-64 is looked at")
         return
     bad = scratch / "fused.cpp"
     bad.write_text(FUSED_CPP)
-    entry = same_flags(entries[0], bad, ["-ffp-contract=off"])
-    compiled = compile_again(entry, scratch, ["-O2", "-mfma", "-ffp-contract=fast"])
+    made, problem = compile_like(command_of(build, objects[0].relative_to(build)), build, bad, scratch,
+                                 ["-O2", "-mfma", "-ffp-contract=fast"])
     verdict("the guard of exact host code finds a fused multiply-add",
-            compiled.stdout if compiled.returncode else
-            "" if fused_on_host(scratch / "object.o", build).startswith("it has") else "it does not")
-    for entry in entries:
-        command = shlex.split(entry["command"])
-        verdict(f"host code is exact in {pathlib.Path(entry['file']).name}",
-                fused_on_host(command[command.index("-o") + 1], entry["directory"]))
+            problem or ("" if fused_on_host(made, build).startswith("it has") else "it does not"))
+    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+        for path, fault in zip(objects, pool.map(fused_on_host, objects, [build] * len(objects))):
+            verdict(f"host code is exact in {path.name.removesuffix('.o')}", fault)
 
 
 def main():
     build = pathlib.Path(sys.argv[1]).resolve()
-    commands = json.loads((build / "compile_commands.json").read_text())
     # The library that the plug-in has, not the tests' variant of it.
-    kernels = [entry for entry in commands
-               if "libcudavision-kernels.a" in entry.get("output", entry["command"])]
+    objects = sorted((build / "cuda/libcudavision-kernels.a.p").rglob("*.o"))
     with tempfile.TemporaryDirectory() as folder:
         scratch = pathlib.Path(folder)
-        check_host([entry for entry in kernels if entry["file"].endswith(".cpp")], build, scratch)
-        check_cuda([entry for entry in kernels if entry["file"].endswith(".cu")], scratch)
+        check_host([path for path in objects if path.name.endswith(".cpp.o")], build, scratch)
+        check_cuda([path for path in objects if not path.name.endswith(".cpp.o")], build, scratch)
     return 0 if results and all(results) else 1
 
 

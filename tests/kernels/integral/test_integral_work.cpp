@@ -24,7 +24,6 @@ using Output = localstatistics::Parameters::Output;
 constexpr TableKind kinds[] = {TableKind::sum, TableKind::squared_sum, TableKind::tilted_sum};
 constexpr TableElement elements[] = {TableElement::uint32, TableElement::uint64,
                                      TableElement::float32, TableElement::float64};
-constexpr Output outputs[] = {Output::mean, Output::stddev, Output::bradley, Output::sauvola};
 const char* const layouts[] = {"GRAY8", "GRAY16", "YUY2", "P010", "RGB", "RGBx"};
 
 /// The frame's table as a picture, in the memory of a device.
@@ -83,27 +82,6 @@ TEST_P(IntegralWork, NothingIsAllocatedAfterConstruction) {
         expect_no_allocation(device, [&](int) {
           integral.run(frames.in(), frames.table());
           picture.run(frames.in(), frames.picture());
-        });
-      }
-  });
-}
-
-TEST_P(IntegralWork, NothingIsAllocatedForStatisticsAfterConstruction) {
-  on_device([](Device& inner) {
-    WatchedDevice device(inner);
-    for (const char* name : layouts)
-      for (const Output output : outputs) {
-        SCOPED_TRACE(std::string(name) + ", output " + std::to_string(static_cast<int>(output)));
-        const StatisticsFrames frames(inner, layout_named(name, 160, 120), 16, Content::natural);
-        localstatistics::LocalStatistics operation(device, frames.layout, 16,
-                                                   statistics(output, 3));
-        expect_no_allocation(device, [&](int i) {
-          localstatistics::Parameters parameters = statistics(output, i * i * 7);
-          if (i % 2 && output == Output::bradley)
-            parameters.output = Output::sauvola;
-          parameters.ratio = parameters.k = i / 50.0;
-          operation.set_parameters(parameters);
-          operation.run(frames.in(), frames.plane());
         });
       }
   });
@@ -177,20 +155,6 @@ TEST(IntegralCuda, RunOnlyEnqueues) {
     }
 }
 
-TEST(LocalStatisticsCuda, RunOnlyEnqueues) {
-  CUDAVISION_NEEDS_CUDA();
-  CudaTestDevice device;
-  for (const char* name : layouts)
-    for (const Output output : outputs) {
-      SCOPED_TRACE(std::string(name) + ", output " + std::to_string(static_cast<int>(output)));
-      const StatisticsFrames frames(*device, layout_named(name, 901, 403), 16, Content::natural);
-      localstatistics::LocalStatistics operation(*device, frames.layout, 16,
-                                                 statistics(output, 30));
-      device.capture_and_replay([&] { operation.run(frames.in(), frames.plane()); }, 5);
-      EXPECT_TRUE(frames.plane_block.values() == frames.expected(statistics(output, 30)));
-    }
-}
-
 /// Frames that differ, each replayed by the same graph: whatever one replay keeps for the next, in
 /// words that say how far it has come, must not let the next take a neighbour's sums too early.
 TEST(IntegralCuda, ReplaysOfChangingFramesAreTheirOwn) {
@@ -237,37 +201,6 @@ TEST(IntegralCuda, ReplaysOfChangingFramesAreTheirOwn) {
     }
 }
 
-TEST(LocalStatisticsCuda, SetParametersDoesNotReachEnqueuedFrames) {
-  CUDAVISION_NEEDS_CUDA();
-  CudaTestDevice device;
-  for (const Output output : outputs) {
-    constexpr int count = 12;
-    std::vector<std::unique_ptr<StatisticsFrames>> frames;
-    for (int i = 0; i < count; ++i)
-      frames.push_back(std::make_unique<StatisticsFrames>(*device, layout_named("NV12", 640, 360),
-                                                          8, Content::natural));
-    const auto parameters = [&](int i) {
-      localstatistics::Parameters set = statistics(output, 3 * i);
-      set.ratio = set.k = i / 40.0;
-      set.range = 40 + i;
-      return set;
-    };
-    localstatistics::LocalStatistics operation(*device, frames[0]->layout, 8, parameters(40));
-    device.spin(1, 50);  // holds the stream back until the parameters have changed
-    for (int i = 0; i < count; ++i) {
-      const auto& frame = frames[static_cast<std::size_t>(i)];
-      operation.set_parameters(parameters(i));
-      operation.run(frame->in(), frame->plane());
-    }
-    operation.set_parameters(parameters(20));
-    device->finish();
-    for (int i = 0; i < count; ++i) {
-      const auto& frame = frames[static_cast<std::size_t>(i)];
-      EXPECT_TRUE(frame->plane_block.values() == frame->expected(parameters(i))) << "frame " << i;
-    }
-  }
-}
-
 /// From a few to most of the multiprocessors are taken, for as long as the frames need.
 template <class Check>
 void beside_a_busy_kernel(const Check& check) {
@@ -297,24 +230,6 @@ TEST(IntegralCuda, EqualBesideABusyKernel) {
         beside_a_busy_kernel(
             [&] { ASSERT_EQ(difference(test, expected, runner.run(input, 0xcd)), ""); });
       }
-}
-
-TEST(LocalStatisticsCuda, EqualBesideABusyKernel) {
-  CUDAVISION_NEEDS_CUDA();
-  CUDAVISION_NEEDS_PIXELS(1920 * 1080);
-  CudaTestDevice device;
-  for (const char* name : {"GRAY8", "GRAY16", "RGBx"})
-    for (const Output output : outputs) {
-      const LocalStatisticsCase test = plain_localstatistics_case(
-          layout_named(name, 1920, 1080), statistics(output, 40), Content::natural, 8);
-      SCOPED_TRACE(describe(test));
-      const auto input = input_block(test);
-      const auto cpu = make_cpu_device();
-      const auto expected = LocalStatisticsRunner(*cpu, test).run(input, 0xcd);
-      LocalStatisticsRunner runner(*device, test);
-      beside_a_busy_kernel(
-          [&] { ASSERT_EQ(difference(test, expected, runner.run(input, 0xcd)), ""); });
-    }
 }
 
 TEST(IntegralCuda, TwoStreamsAtTheSameTime) {

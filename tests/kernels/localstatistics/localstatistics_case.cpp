@@ -1,12 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "tests/kernels/localstatistics/localstatistics_case.h"
 
-#include <algorithm>
 #include <cstdio>
-#include <stdexcept>
 
-#include "tests/kernels/common/device_block.h"
-#include "tests/kernels/common/hash.h"
 #include "tests/kernels/localstatistics/localstatistics_definition.h"
 
 namespace cudavision::test {
@@ -43,32 +39,6 @@ localstatistics::Parameters random_parameters(const FrameLayout& layout, Random&
   return parameters;
 }
 
-/// Unlike those that the case asks for, in everything that may change.
-localstatistics::Parameters other_parameters(const localstatistics::Parameters& parameters) {
-  localstatistics::Parameters other = parameters;
-  if (is_threshold(parameters))
-    other.output = parameters.output == Output::bradley ? Output::sauvola : Output::bradley;
-  other.radius = parameters.radius == 3 ? 400 : 3;
-  other.ratio = 1 - parameters.ratio;
-  other.k = 1 - parameters.k;
-  other.range = parameters.range + 1;
-  return other;
-}
-
-std::string describe(const localstatistics::Parameters& parameters) {
-  constexpr const char* names[] = {"mean", "deviation", "bradley", "sauvola"};
-  char text[128];
-  std::snprintf(text, sizeof text, "%s, radius %d, ratio %.17g, k %.17g, range %.17g",
-                names[static_cast<int>(parameters.output)], parameters.radius, parameters.ratio,
-                parameters.k, parameters.range);
-  return text;
-}
-
-template <class Byte>
-View<Byte> out_in(const LocalStatisticsCase& test, Byte* block) {
-  return frame_in(out_layout(test), test.out, block).planes[0];
-}
-
 }  // namespace
 
 LocalStatisticsCase make_localstatistics_case(std::uint64_t seed, int number, int max_pixels) {
@@ -82,9 +52,10 @@ LocalStatisticsCase make_localstatistics_case(std::uint64_t seed, int number, in
   test.layout = kind.make(width, height);
   test.parameters = random_parameters(test.layout, random);
   const bool may_be_bytes = test.layout.bits == 8 || is_threshold(test.parameters);
-  test.output_bits = may_be_bytes && random.one_in(2) ? 8 : 16;
+  const int output_bits = may_be_bytes && random.one_in(2) ? 8 : 16;
+  test.out_layout = gray_layout(width, height, output_bits);
   test.in = random_placement(test.layout, random);
-  test.out = random_placement(out_layout(test), random);
+  test.out = random_placement(test.out_layout, random);
   test.content = static_cast<Content>(random.between(0, content_count - 1));
   test.content_seed = random.next();
   test.dirty = random.one_in(2);
@@ -94,83 +65,38 @@ LocalStatisticsCase make_localstatistics_case(std::uint64_t seed, int number, in
 
 LocalStatisticsCase plain_localstatistics_case(const FrameLayout& layout,
                                                const localstatistics::Parameters& parameters,
-                                               Content content, std::uint64_t seed) {
+                                               Content content, std::uint64_t seed,
+                                               int output_bits) {
+  if (output_bits == 0)
+    output_bits = layout.bits == 8 ? 8 : 16;
   LocalStatisticsCase test;
-  test.title = "plain case";
-  test.layout = layout;
-  test.output_bits = layout.bits == 8 ? 8 : 16;
-  test.in = dense_placement(layout);
-  test.out = dense_placement(out_layout(test));
-  test.content = content;
-  test.content_seed = seed;
+  make_dense(test, layout, gray_layout(layout.width, layout.height, output_bits), content, seed);
   test.parameters = parameters;
   return test;
 }
 
 std::string describe(const LocalStatisticsCase& test) {
-  return test.title + ": " + std::to_string(test.layout.width) + "×" +
-         std::to_string(test.layout.height) + ", " + std::to_string(test.layout.bits) + " to " +
-         std::to_string(test.output_bits) + " bits, content " + name(test.content) +
-         (test.dirty ? " (dirty words), " : ", ") + describe(test.parameters) +
-         (test.parameters_later ? " (set later)" : "") +
-         "\n  in: " + describe(test.layout, test.in) +
-         "\n  out: " + describe(out_layout(test), test.out);
+  constexpr const char* names[] = {"mean", "deviation", "bradley", "sauvola"};
+  const localstatistics::Parameters& p = test.parameters;
+  char text[128];
+  std::snprintf(text, sizeof text, "%s, radius %d, ratio %.17g, k %.17g, range %.17g",
+                names[static_cast<int>(p.output)], p.radius, p.ratio, p.k, p.range);
+  return describe(test, text);
 }
 
-FrameLayout out_layout(const LocalStatisticsCase& test) {
-  return gray_layout(test.layout.width, test.layout.height, test.output_bits);
+void LocalStatisticsCase::define(const ConstFrame& from, const Frame& to) const {
+  defined_statistics(layout, out_layout.bits, parameters, from, to.planes[0]);
 }
 
-std::vector<std::uint8_t> input_block(const LocalStatisticsCase& test) {
-  std::vector<std::uint8_t> block(test.in.bytes, 0x5a);
-  paint(test.layout, frame_in(test.layout, test.in, block.data()), test.content, test.content_seed,
-        test.dirty);
-  return block;
-}
-
-std::vector<std::uint8_t> defined_block(const LocalStatisticsCase& test,
-                                        const std::vector<std::uint8_t>& input,
-                                        std::uint8_t poison) {
-  std::vector<std::uint8_t> block(test.out.bytes, poison);
-  defined_statistics(test.layout, test.output_bits, test.parameters,
-                     frame_in(test.layout, test.in, input.data()), out_in(test, block.data()));
-  return block;
-}
-
-LocalStatisticsRunner::LocalStatisticsRunner(Device& device, const LocalStatisticsCase& test)
-    : device_(device),
-      test_(test),
-      statistics_(device, test.layout, test.output_bits,
-                  test.parameters_later ? other_parameters(test.parameters) : test.parameters) {
-  if (test.parameters_later)
-    statistics_.set_parameters(test.parameters);
-}
-
-std::vector<std::uint8_t> LocalStatisticsRunner::run(const std::vector<std::uint8_t>& input,
-                                                     std::uint8_t poison) {
-  const DeviceBlock<std::uint8_t> in(device_, input);
-  const DeviceBlock<std::uint8_t> out(device_, std::vector<std::uint8_t>(test_.out.bytes, poison));
-  statistics_.run(frame_in(test_.layout, test_.in, static_cast<const std::uint8_t*>(in.data())),
-                  out_in(test_, out.data()));
-  device_.finish();
-  if (in.values() != input)
-    throw std::runtime_error("the input was written to");
-  return out.values();
-}
-
-std::string difference(const LocalStatisticsCase& test, const std::vector<std::uint8_t>& expected,
-                       const std::vector<std::uint8_t>& actual) {
-  const auto [e, a] = std::mismatch(expected.begin(), expected.end(), actual.begin());
-  if (e == expected.end())
-    return {};
-  return describe_byte(out_layout(test), test.out, static_cast<std::size_t>(e - expected.begin())) +
-         " must be " + std::to_string(*e) + " and is " + std::to_string(*a);
-}
-
-std::string hash(const LocalStatisticsCase& test, const std::vector<std::uint8_t>& block) {
-  Hash hash;
-  add_rows(hash, out_layout(test), test.out, block);
-  return hash.text();
+localstatistics::Parameters LocalStatisticsCase::other_parameters() const {
+  localstatistics::Parameters other = parameters;
+  if (is_threshold(parameters))
+    other.output = parameters.output == Output::bradley ? Output::sauvola : Output::bradley;
+  other.radius = parameters.radius == 3 ? 400 : 3;
+  other.ratio = 1 - parameters.ratio;
+  other.k = 1 - parameters.k;
+  other.range = parameters.range + 1;
+  return other;
 }
 
 }  // namespace cudavision::test

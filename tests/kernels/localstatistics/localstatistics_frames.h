@@ -3,6 +3,7 @@
 
 #include "tests/kernels/common/device_frames.h"
 #include "tests/kernels/common/layouts.h"
+#include "tests/kernels/localstatistics/localstatistics_case.h"
 #include "tests/kernels/localstatistics/localstatistics_definition.h"
 
 namespace cudavision::test {
@@ -33,13 +34,5 @@ struct StatisticsFrames : DeviceFrames {
   Placement plane_placement;
   DeviceBlock<std::uint8_t> plane_block;
 };
-
-inline localstatistics::Parameters statistics(localstatistics::Parameters::Output output,
-                                              int radius) {
-  localstatistics::Parameters parameters;
-  parameters.output = output;
-  parameters.radius = radius;
-  return parameters;
-}
 
 }  // namespace cudavision::test

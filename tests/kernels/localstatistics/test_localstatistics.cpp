@@ -5,66 +5,18 @@
 
 #include <cmath>
 
-#include "tests/kernels/common/layout_cases.h"
+#include "tests/kernels/common/case_suites.h"
 #include "tests/kernels/localstatistics/localstatistics_case.h"
 #include "tests/kernels/localstatistics/localstatistics_definition.h"
-#include "tests/kernels/localstatistics/localstatistics_frames.h"
 
 namespace cudavision::test {
 namespace {
 
 using namespace localstatistics;
 
-using Output = localstatistics::Parameters::Output;
+using Output = Parameters::Output;
 
-// Two that differ in every bit, so that a byte which is not written shows in one run or the other.
-constexpr std::uint8_t poison = 0xcd, other_poison = 0x32;
-
-/// Runs the case on device three times, another picture in between, and compares all of what it
-/// wrote.
-void expect_block(Device& device, const LocalStatisticsCase& test,
-                  const std::vector<std::uint8_t>& input,
-                  const std::vector<std::uint8_t>& expected) {
-  LocalStatisticsRunner runner(device, test);
-  const auto block = runner.run(input, poison);
-  ASSERT_EQ(difference(test, expected, block), "");
-
-  LocalStatisticsCase another = test;
-  another.content = Content::random;
-  another.content_seed += 1;
-  runner.run(input_block(another), poison);
-  const auto again = runner.run(input, other_poison);
-  ASSERT_EQ(hash(test, again), hash(test, block)) << "a second run gives something else";
-}
-
-void expect_definition(const LocalStatisticsCase& test) {
-  SCOPED_TRACE(describe(test));
-  const auto device = make_cpu_device();
-  const auto input = input_block(test);
-  expect_block(*device, test, input, defined_block(test, input, poison));
-}
-
-void expect_equal_devices(Device& cuda, const LocalStatisticsCase& test) {
-  SCOPED_TRACE(describe(test));
-  const auto cpu = make_cpu_device();
-  const auto input = input_block(test);
-  expect_block(cuda, test, input, LocalStatisticsRunner(*cpu, test).run(input, poison));
-}
-
-class LocalStatisticsCases : public LayoutCases {};
-
-TEST_P(LocalStatisticsCases, CpuEqualsDefinition) {
-  for_each_case(make_localstatistics_case, expect_definition);
-}
-
-TEST_P(LocalStatisticsCases, CudaEqualsCpu) {
-  CUDAVISION_NEEDS_CUDA();
-  CudaTestDevice device;
-  for_each_case(make_localstatistics_case,
-                [&](const LocalStatisticsCase& test) { expect_equal_devices(*device, test); });
-}
-
-INSTANTIATE_TEST_SUITE_P(Layouts, LocalStatisticsCases, every_layout(), layout_name);
+CUDAVISION_RANDOM_CASES(LocalStatisticsCases, make_localstatistics_case);
 
 DefinedLuminance picture_of(const LocalStatisticsCase& test,
                             const std::vector<std::uint8_t>& input) {
@@ -98,52 +50,39 @@ TEST(LocalStatisticsDefinition, IsTheFormula) {
 }
 
 /// Sizes next to those of the tiles that tables may be made of, with windows smaller and larger.
-class LocalStatisticsSeams : public testing::TestWithParam<int> {
- protected:
-  template <class Check>
-  static void for_each_case(const Check& check) {
-    const int width = GetParam();
-    CUDAVISION_NEEDS_PIXELS(257 * 129);
-    int number = 0;
-    for (const int height : {15, 16, 17, 31, 32, 33, 63, 64, 65, 127, 128, 129})
-      for (const Output output : {Output::mean, Output::stddev, Output::bradley, Output::sauvola})
-        for (const int radius : {0, 7, 64, 300}) {
-          const FrameLayout layout = layout_named(++number % 2 ? "GRAY8" : "GRAY16", width, height);
-          check(plain_localstatistics_case(layout, statistics(output, radius), Content::natural,
-                                           static_cast<std::uint64_t>(number)));
-          if (HasFailure())
-            return;
-        }
-  }
+struct Seam {
+  const char* name;
+  int width;
 };
 
-TEST_P(LocalStatisticsSeams, CpuEqualsDefinition) {
-  for_each_case(expect_definition);
+const Seam seams[] = {{"Width127", 127}, {"Width128", 128}, {"Width129", 129}, {"Width130", 130},
+                      {"Width255", 255}, {"Width256", 256}, {"Width257", 257}};
+
+std::vector<LocalStatisticsCase> cases_at(const Seam& seam) {
+  std::vector<LocalStatisticsCase> cases;
+  for (const int height : {15, 16, 17, 31, 32, 33, 63, 64, 65, 127, 128, 129})
+    for (const Output output : {Output::mean, Output::stddev, Output::bradley, Output::sauvola})
+      for (const int radius : {0, 7, 64, 300}) {
+        const std::uint64_t number = cases.size() + 1;
+        cases.push_back(plain_localstatistics_case(
+            layout_named(number % 2 ? "GRAY8" : "GRAY16", seam.width, height),
+            statistics(output, radius), Content::natural, number));
+      }
+  return cases;
 }
 
-TEST_P(LocalStatisticsSeams, CudaEqualsCpu) {
-  CUDAVISION_NEEDS_CUDA();
-  CudaTestDevice device;
-  for_each_case([&](const LocalStatisticsCase& test) { expect_equal_devices(*device, test); });
+void PrintTo(const Seam& seam, std::ostream* stream) {
+  *stream << seam.name;
 }
 
-INSTANTIATE_TEST_SUITE_P(Widths, LocalStatisticsSeams,
-                         testing::Values(127, 128, 129, 130, 255, 256, 257));
+CUDAVISION_TABLE_CASES(LocalStatisticsSeams, seams, cases_at);
 
 /// Pictures so small that most threads have nothing to do, so wide or so high that they are all
 /// edge, and sums at their largest.
-struct Extreme {
-  const char* name;
-  const char* layout;
-  int width, height;
-  Content content;
-  localstatistics::Parameters parameters;
-};
-
 constexpr auto mean = Output::mean, deviation = Output::stddev, bradley = Output::bradley,
                sauvola = Output::sauvola;
 
-const Extreme extremes[] = {
+const Extreme<Parameters> extremes[] = {
     {"OnePixel", "GRAY8", 1, 1, Content::random, statistics(mean, 7)},
     {"OnePixelDeviation", "GRAY8", 1, 1, Content::random, statistics(deviation, 0)},
     {"OnePixelBradley", "RGB", 1, 1, Content::random, statistics(bradley, 65535)},
@@ -193,35 +132,12 @@ const Extreme extremes[] = {
     {"Uhd4kSauvola16", "GRAY16", 3840, 2160, Content::random, statistics(sauvola, 1000)},
 };
 
-class LocalStatisticsExtremes : public testing::TestWithParam<Extreme> {
- protected:
-  static LocalStatisticsCase test() {
-    const Extreme& extreme = GetParam();
-    return plain_localstatistics_case(layout_named(extreme.layout, extreme.width, extreme.height),
-                                      extreme.parameters, extreme.content, 77);
-  }
-  static int pixels() { return GetParam().width * GetParam().height; }
-};
-
-TEST_P(LocalStatisticsExtremes, CpuEqualsDefinition) {
-  CUDAVISION_NEEDS_PIXELS(pixels());
-  expect_definition(test());
+std::vector<LocalStatisticsCase> dense(const Extreme<Parameters>& extreme) {
+  return {plain_localstatistics_case(layout_named(extreme.layout, extreme.width, extreme.height),
+                                     extreme.parameters, extreme.content, 77)};
 }
 
-TEST_P(LocalStatisticsExtremes, CudaEqualsCpu) {
-  CUDAVISION_NEEDS_CUDA();
-  CUDAVISION_NEEDS_PIXELS(pixels());
-  CudaTestDevice device;
-  expect_equal_devices(*device, test());
-}
-
-INSTANTIATE_TEST_SUITE_P(Sizes, LocalStatisticsExtremes, testing::ValuesIn(extremes),
-                         [](const auto& info) { return std::string(info.param.name); });
-
-void PrintTo(const Extreme& extreme, std::ostream* stream) {
-  *stream << extreme.layout << ' ' << extreme.width << "×" << extreme.height << ' '
-          << name(extreme.content);
-}
+CUDAVISION_TABLE_CASES(LocalStatisticsExtremes, extremes, dense);
 
 /// Thresholds that pass exactly through the level of some pixel, or next to it by as little as the
 /// parameters can say: any operation that is rounded elsewhere turns that pixel over.
@@ -242,12 +158,12 @@ class LocalStatisticsEdges : public EitherDevice {
         for (int pixel = 0; pixel < 12; ++pixel) {
           const int x = random.between(0, 400), y = random.between(0, 306);
           const DefinedWindow window = defined_window(picture, radius, x, y);
-          for (const localstatistics::Parameters& parameters : edges(window, picture.at(x, y))) {
+          for (const Parameters& parameters : edges(window, picture.at(x, y))) {
             test.parameters = parameters;
             test.parameters.output = output;
             test.parameters.radius = radius;
             SCOPED_TRACE(describe(test));
-            ASSERT_EQ(difference(test, defined_block(test, input, poison),
+            ASSERT_EQ(difference(test, defined_output(test, input, poison),
                                  LocalStatisticsRunner(device, test).run(input, poison)),
                       "");
           }
@@ -264,7 +180,7 @@ TEST_P(LocalStatisticsEdges, OfBradley) {
     // p·N·2^16 = S·share, between two whole shares.
     const double share =
         static_cast<double>(level * window.area) * 65536 / static_cast<double>(window.sum);
-    std::vector<localstatistics::Parameters> sets;
+    std::vector<Parameters> sets;
     for (const double step : {-1.0, -0.5, 0.0, 0.5, 1.0}) {
       const double ratio = (65536 - std::floor(share) + step) / 65536;
       if (ratio >= 0 && ratio <= 1) {
@@ -285,7 +201,7 @@ TEST_P(LocalStatisticsEdges, OfSauvola) {
     // T = p, solved for k with a range that leaves a solution wherever there may be one.
     const double range = level < average ? 2 * sigma : sigma / 4;
     const double k = (static_cast<double>(level) / average - 1) / (sigma / range - 1);
-    std::vector<localstatistics::Parameters> sets;
+    std::vector<Parameters> sets;
     double next = k;
     for (int i = 0; i < 4; ++i)
       next = std::nextafter(next, 0.0);

@@ -3,27 +3,29 @@
 
 #include <cstdint>
 #include <string>
-#include <vector>
 
 #include "cuda/nlmeans/nlmeans.h"
-#include "tests/kernels/common/contents.h"
-#include "tests/kernels/common/layouts.h"
-#include "tests/kernels/common/placement.h"
+#include "tests/kernels/common/frame_case.h"
 
 namespace cudavision::test {
 
-/// One denoising with everything that it depends on. Equal seeds and numbers make equal cases on
-/// every machine.
-struct NlMeansCase {
-  std::string title;
-  FrameLayout layout;
-  Placement in, out;
-  Content content = Content::random;  ///< of every channel
-  std::uint64_t content_seed = 0;
-  bool dirty = false;
-  nlmeans::Parameters parameters;
-  bool parameters_later = false;  ///< constructed with others, these set afterwards
+/// One denoising of a frame; content shows in every channel.
+struct NlMeansCase : FrameCase {
+  using Parameters = nlmeans::Parameters;
+  using Operation = nlmeans::NlMeans;
+  using Frames = CaseFrames<NlMeansCase>;
+
+  Parameters parameters;
+
+  Operation make(Device& device, const Parameters& set) const { return {device, layout, set}; }
+  static void enqueue(Operation& operation, const ConstFrame& from, const Frame& to) {
+    operation.run(from, to);
+  }
+  void define(const ConstFrame& from, const Frame& to) const;
+  Parameters other_parameters() const;
 };
+
+using NlMeansRunner = Runner<NlMeansCase>;
 
 /// The largest search that tests try where frames have max_pixels at most: up to what
 /// nlmeans::NlMeans takes, and so that its square is a quarter of that. A GPU looks at whole tiles
@@ -40,34 +42,7 @@ NlMeansCase plain_nlmeans_case(const FrameLayout& layout, const nlmeans::Paramet
 
 std::string describe(const NlMeansCase& test);
 
-/// The input block: the painted frame in the midst of poison.
-std::vector<std::uint8_t> input_block(const NlMeansCase& test);
-
-/// What the output block, filled with poison before, must hold by the definition.
-std::vector<std::uint8_t> defined_block(const NlMeansCase& test,
-                                        const std::vector<std::uint8_t>& input,
-                                        std::uint8_t poison);
-
-/// The operation, made once and run as often as wanted.
-class NlMeansRunner {
- public:
-  NlMeansRunner(Device& device, const NlMeansCase& test);
-
-  /// The whole output block as it was after the run, with all that lies around the frame. Throws
-  /// std::runtime_error if the input was written to.
-  std::vector<std::uint8_t> run(const std::vector<std::uint8_t>& input, std::uint8_t poison);
-
- private:
-  Device& device_;
-  NlMeansCase test_;
-  nlmeans::NlMeans denoising_;
-};
-
-/// Empty where the output blocks are equal, else where they first differ.
-std::string difference(const NlMeansCase& test, const std::vector<std::uint8_t>& expected,
-                       const std::vector<std::uint8_t>& actual);
-
-/// Of the frame's rows, without what lies around them.
-std::string hash(const NlMeansCase& test, const std::vector<std::uint8_t>& block);
+/// Pixels of a frame that is as much work as the case is.
+int work_in_pixels(const NlMeansCase& test);
 
 }  // namespace cudavision::test

@@ -3,7 +3,7 @@
 // NlMeans on the CPU device against the definition, and on the CUDA device against the CPU device,
 // in every byte.
 
-#include "tests/kernels/common/layout_cases.h"
+#include "tests/kernels/common/case_suites.h"
 #include "tests/kernels/nlmeans/nlmeans_case.h"
 
 namespace cudavision::test {
@@ -11,64 +11,10 @@ namespace {
 
 using namespace nlmeans;
 
-// Two that differ in every bit, so that a byte which is not written shows in one run or the other.
-constexpr std::uint8_t poison = 0xcd, other_poison = 0x32;
-
-/// Runs the case on device three times, another picture in between, and compares all of what it
-/// wrote.
-void expect_block(Device& device, const NlMeansCase& test, const std::vector<std::uint8_t>& input,
-                  const std::vector<std::uint8_t>& expected) {
-  NlMeansRunner runner(device, test);
-  const auto block = runner.run(input, poison);
-  ASSERT_EQ(difference(test, expected, block), "");
-
-  NlMeansCase another = test;
-  another.content = Content::random;
-  another.content_seed += 1;
-  runner.run(input_block(another), poison);
-  const auto again = runner.run(input, other_poison);
-  ASSERT_EQ(hash(test, again), hash(test, block)) << "a second run gives something else";
-}
-
-void expect_definition(const NlMeansCase& test) {
-  SCOPED_TRACE(describe(test));
-  const auto device = make_cpu_device();
-  const auto input = input_block(test);
-  expect_block(*device, test, input, defined_block(test, input, poison));
-}
-
-void expect_equal_devices(Device& cuda, const NlMeansCase& test) {
-  SCOPED_TRACE(describe(test));
-  const auto cpu = make_cpu_device();
-  const auto input = input_block(test);
-  expect_block(cuda, test, input, NlMeansRunner(*cpu, test).run(input, poison));
-}
-
-class NlMeansCases : public LayoutCases {};
-
-TEST_P(NlMeansCases, CpuEqualsDefinition) {
-  for_each_case(make_nlmeans_case, expect_definition);
-}
-
-TEST_P(NlMeansCases, CudaEqualsCpu) {
-  CUDAVISION_NEEDS_CUDA();
-  CudaTestDevice device;
-  for_each_case(make_nlmeans_case,
-                [&](const NlMeansCase& test) { expect_equal_devices(*device, test); });
-}
-
-INSTANTIATE_TEST_SUITE_P(Layouts, NlMeansCases, every_layout(), layout_name);
+CUDAVISION_RANDOM_CASES(NlMeansCases, make_nlmeans_case);
 
 /// Pictures and parameters at the ends of what there may be.
-struct Extreme {
-  const char* name;
-  const char* layout;
-  int width, height;
-  Content content;
-  nlmeans::Parameters parameters;
-};
-
-const Extreme extremes[] = {
+const Extreme<Parameters> extremes[] = {
     // Smaller than what is searched, down to nothing but border.
     {"OnePixel", "GRAY8", 1, 1, Content::random, {21, 7, 10}},
     {"OnePixelLargest", "GRAY8", 1, 1, Content::random, {101, 31, 255}},
@@ -122,51 +68,22 @@ const Extreme extremes[] = {
     {"TilesP010", "P010", 133, 71, Content::natural, {5, 3, 30}},
 };
 
-class NlMeansExtremes : public testing::TestWithParam<Extreme> {
- protected:
-  /// Dense rows of clean words; rows and planes that begin anywhere, words with bits that mean
-  /// nothing.
-  static std::vector<NlMeansCase> tests() {
-    const Extreme& extreme = GetParam();
-    const NlMeansCase dense =
-        plain_nlmeans_case(layout_named(extreme.layout, extreme.width, extreme.height),
-                           extreme.parameters, extreme.content, 77);
-    NlMeansCase ragged = dense;
-    Random random(78);
-    ragged.title = "ragged case";
-    ragged.in = random_placement(ragged.layout, random);
-    ragged.out = random_placement(ragged.layout, random);
-    ragged.dirty = true;
-    return {dense, ragged};
-  }
-  /// Of frames that are as much work.
-  static int pixels() {
-    const int search = GetParam().parameters.search;
-    return std::max(GetParam().width * GetParam().height, 4 * search * search);
-  }
-};
-
-TEST_P(NlMeansExtremes, CpuEqualsDefinition) {
-  CUDAVISION_NEEDS_PIXELS(pixels());
-  for (const NlMeansCase& test : tests())
-    expect_definition(test);
+/// Dense rows of clean words; rows and planes that begin anywhere, words with bits that mean
+/// nothing.
+std::vector<NlMeansCase> dense_and_ragged(const Extreme<Parameters>& extreme) {
+  const NlMeansCase dense =
+      plain_nlmeans_case(layout_named(extreme.layout, extreme.width, extreme.height),
+                         extreme.parameters, extreme.content, 77);
+  NlMeansCase ragged = dense;
+  Random random(78);
+  ragged.title = "ragged case";
+  ragged.in = random_placement(ragged.layout, random);
+  ragged.out = random_placement(ragged.layout, random);
+  ragged.dirty = true;
+  return {dense, ragged};
 }
 
-TEST_P(NlMeansExtremes, CudaEqualsCpu) {
-  CUDAVISION_NEEDS_CUDA();
-  CUDAVISION_NEEDS_PIXELS(pixels());
-  CudaTestDevice device;
-  for (const NlMeansCase& test : tests())
-    expect_equal_devices(*device, test);
-}
-
-INSTANTIATE_TEST_SUITE_P(Frames, NlMeansExtremes, testing::ValuesIn(extremes),
-                         [](const auto& info) { return std::string(info.param.name); });
-
-void PrintTo(const Extreme& extreme, std::ostream* stream) {
-  *stream << extreme.layout << ' ' << extreme.width << "×" << extreme.height << ' '
-          << name(extreme.content);
-}
+CUDAVISION_TABLE_CASES(NlMeansExtremes, extremes, dense_and_ragged);
 
 /// Depths and places of red, green and blue that no video format has.
 FrameLayout deep_rgb(int width, int height, int bits, int shift, bool planar) {
@@ -203,9 +120,8 @@ std::vector<FrameLayout> unusual_layouts() {
 std::vector<NlMeansCase> unusual_cases() {
   std::vector<NlMeansCase> cases;
   for (const FrameLayout& layout : unusual_layouts())
-    for (const nlmeans::Parameters& parameters :
-         {nlmeans::Parameters{7, 5, 12}, nlmeans::Parameters{5, 3, 255},
-          nlmeans::Parameters{3, 31, 40}})
+    for (const Parameters& parameters :
+         {Parameters{7, 5, 12}, Parameters{5, 3, 255}, Parameters{3, 31, 40}})
       for (const Content content : {Content::natural, Content::random, Content::maximum})
         cases.push_back(plain_nlmeans_case(layout, parameters, content, 80));
   return cases;
@@ -225,7 +141,7 @@ TEST(NlMeansUnusualLayouts, CudaEqualsCpu) {
 
 /// Frames that the definition would take too long for: the CPU device is held against it with
 /// smaller ones.
-const Extreme large[] = {
+const Extreme<Parameters> large[] = {
     {"FullHd", "GRAY8", 1920, 1080, Content::natural, {21, 7, 10}},
     {"FullHdStrong", "GRAY8", 1920, 1080, Content::random, {7, 7, 100}},
     {"FullHdSmallPatch", "NV12", 1920, 1080, Content::natural, {7, 3, 10}},
@@ -239,20 +155,12 @@ const Extreme large[] = {
     {"VgaLargestSearch", "GRAY8", 333, 222, Content::natural, {101, 7, 10}},
 };
 
-class NlMeansLarge : public testing::TestWithParam<Extreme> {};
-
-TEST_P(NlMeansLarge, CudaEqualsCpu) {
-  CUDAVISION_NEEDS_CUDA();
-  const Extreme& frame = GetParam();
-  CUDAVISION_NEEDS_PIXELS(frame.width * frame.height);
-  CudaTestDevice device;
-  expect_equal_devices(*device,
-                       plain_nlmeans_case(layout_named(frame.layout, frame.width, frame.height),
-                                          frame.parameters, frame.content, 79));
+std::vector<NlMeansCase> dense(const Extreme<Parameters>& extreme) {
+  return {plain_nlmeans_case(layout_named(extreme.layout, extreme.width, extreme.height),
+                             extreme.parameters, extreme.content, 79)};
 }
 
-INSTANTIATE_TEST_SUITE_P(Frames, NlMeansLarge, testing::ValuesIn(large),
-                         [](const auto& info) { return std::string(info.param.name); });
+CUDAVISION_CUDA_TABLE_CASES(NlMeansLarge, large, dense);
 
 }  // namespace
 }  // namespace cudavision::test

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
+// Builds without the CUDA toolkit compile this file in place of every .cu file, so that no
+// operation needs to know which kind of build it is in.
+
+#include "cuda/core/device.h"
+#include "cuda/gaussblur/backend.h"
+#include "cuda/histequalize/backend.h"
+#include "cuda/integral/backend.h"
+#include "cuda/localstatistics/backend.h"
+#include "cuda/nlmeans/backend.h"
+#include "cuda/pixels/luminance_backend.h"
+#include "cuda/sgm/disparitypicture_backend.h"
+#include "cuda/sgm/stages.h"
+
+namespace cudavision {
+namespace {
+
+[[noreturn]] void refuse_cuda() {
+  throw Error(Error::Kind::device,
+              "this build has no CUDA kernels: rebuild with the CUDA toolkit (nvcc) installed");
+}
+
+}  // namespace
+
+bool built_with_cuda() noexcept {
+  return false;
+}
+
+std::unique_ptr<Device> make_cuda_device(CudaStream) {
+  refuse_cuda();
+}
+
+std::unique_ptr<Luminance::Backend> make_luminance_cuda(Device&, const FrameLayout&) {
+  refuse_cuda();
+}
+
+namespace gaussblur {
+std::unique_ptr<GaussBlur::Backend> make_gauss_blur_cuda(Device&, const FrameLayout&) {
+  refuse_cuda();
+}
+}  // namespace gaussblur
+
+namespace histequalize {
+std::unique_ptr<Histogram::Backend> make_histogram_cuda(Device&, const FrameLayout&) {
+  refuse_cuda();
+}
+std::unique_ptr<HistogramEqualize::Backend> make_histogram_equalize_cuda(Device&,
+                                                                         const FrameLayout&) {
+  refuse_cuda();
+}
+}  // namespace histequalize
+
+namespace integral {
+std::unique_ptr<Integral::Backend> make_integral_cuda(Device&, const ImageSize&,
+                                                      const Parameters&) {
+  refuse_cuda();
+}
+std::unique_ptr<IntegralPicture::Backend> make_integral_picture_cuda(Device&, int) {
+  refuse_cuda();
+}
+}  // namespace integral
+
+namespace localstatistics {
+std::unique_ptr<LocalStatistics::Backend> make_local_statistics_cuda(Device&, const ImageSize&, int,
+                                                                     bool) {
+  refuse_cuda();
+}
+}  // namespace localstatistics
+
+namespace nlmeans {
+std::unique_ptr<NlMeans::Backend> make_nl_means_cuda(Device&, const FrameLayout&) {
+  refuse_cuda();
+}
+}  // namespace nlmeans
+
+namespace sgm {
+std::unique_ptr<Stages> make_stages_cuda(Device&, const Config&) {
+  refuse_cuda();
+}
+std::unique_ptr<DisparityPictureBackend> make_disparity_picture_cuda(Device&, int,
+                                                                     PictureParameters::Kind,
+                                                                     const PackedPixel&) {
+  refuse_cuda();
+}
+}  // namespace sgm
+
+}  // namespace cudavision

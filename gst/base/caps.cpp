@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "gst/base/caps.h"
+
+#include <algorithm>
+
+#include "cuda/core/device.h"
+#include "gst/memory/libgstcuda.h"
+
+namespace cudavision {
+namespace {
+
+// Merges into result the structures of caps whose memory the element accepts, with feature in place
+// of their own.
+Caps merge_with_feature(Caps result, const GstCaps* caps, const char* feature, bool accept_cuda) {
+  for (guint i = 0; i < gst_caps_get_size(caps); ++i) {
+    const bool any = gst_caps_features_is_any(gst_caps_get_features(caps, i));
+    if (!any && !has_system_feature(caps, i) && !(accept_cuda && has_cuda_feature(caps, i)))
+      continue;
+    result.reset(gst_caps_merge_structure_full(result.release(),
+                                               gst_structure_copy(gst_caps_get_structure(caps, i)),
+                                               gst_caps_features_new(feature, nullptr)));
+  }
+  return result;
+}
+
+}  // namespace
+
+/* Formats */
+
+void for_each_string(const GValue* value, const std::function<void(const char*)>& take) {
+  if (value && G_VALUE_HOLDS_STRING(value))
+    take(g_value_get_string(value));
+  if (value && GST_VALUE_HOLDS_LIST(value))
+    for (guint i = 0; i < gst_value_list_get_size(value); ++i)
+      for_each_string(gst_value_list_get_value(value, i), take);
+}
+
+Formats formats_of(const GstStructure* structure) {
+  Formats formats;
+  for_each_string(gst_structure_get_value(structure, "format"),
+                  [&](const char* name) { formats.push_back(gst_video_format_from_string(name)); });
+  return formats;
+}
+
+void set_formats(GstStructure* structure, const Formats& formats) {
+  GValue list = G_VALUE_INIT;
+  g_value_init(&list, GST_TYPE_LIST);
+  for (GstVideoFormat format : formats) {
+    GValue name = G_VALUE_INIT;
+    g_value_init(&name, G_TYPE_STRING);
+    g_value_set_static_string(&name, gst_video_format_to_string(format));
+    gst_value_list_append_and_take_value(&list, &name);
+  }
+  if (formats.size() == 1)
+    gst_structure_set_value(structure, "format", gst_value_list_get_value(&list, 0));
+  else
+    gst_structure_set_value(structure, "format", &list);
+  g_value_unset(&list);
+}
+
+bool contains(const Formats& formats, GstVideoFormat format) {
+  return std::find(formats.begin(), formats.end(), format) != formats.end();
+}
+
+int depth_of(GstVideoFormat format) {
+  return GST_VIDEO_FORMAT_INFO_DEPTH(gst_video_format_get_info(format), 0);
+}
+
+/* Memory */
+
+bool has_cuda_feature(const GstCaps* caps, guint index) {
+  const GstCapsFeatures* features = gst_caps_get_features(caps, index);
+  return features && !gst_caps_features_is_any(features) &&
+         gst_caps_features_get_size(features) == 1 &&
+         gst_caps_features_contains(features, cuda_memory_feature);
+}
+
+bool has_system_feature(const GstCaps* caps, guint index) {
+  const GstCapsFeatures* features = gst_caps_get_features(caps, index);
+  return !features || gst_caps_features_is_equal(features, GST_CAPS_FEATURES_MEMORY_SYSTEM_MEMORY);
+}
+
+bool names_cuda_memory(const GstCaps* caps) {
+  for (guint i = 0; i < gst_caps_get_size(caps); ++i)
+    if (has_cuda_feature(caps, i))
+      return true;
+  return false;
+}
+
+/* Caps as a whole */
+
+std::string caps_text(const GstCaps* caps) {
+  const std::unique_ptr<gchar, decltype(&g_free)> text(gst_caps_to_string(caps), g_free);
+  return text.get();
+}
+
+Caps filtered(Caps caps, GstCaps* filter) {
+  if (!filter)
+    return caps;
+  return Caps(gst_caps_intersect_full(filter, caps.get(), GST_CAPS_INTERSECT_FIRST));
+}
+
+Caps caps_of_other_side(GstCaps* caps, GstCaps* filter, bool cuda) {
+  if (gst_caps_is_any(caps))
+    return Caps(gst_caps_ref(filter ? filter : caps));
+  const bool accept_cuda = cuda && built_with_cuda();
+  Caps result(gst_caps_new_empty());
+  if (accept_cuda)
+    result = merge_with_feature(std::move(result), caps, cuda_memory_feature, accept_cuda);
+  result = merge_with_feature(std::move(result), caps, GST_CAPS_FEATURE_MEMORY_SYSTEM_MEMORY,
+                              accept_cuda);
+  return filtered(std::move(result), filter);
+}
+
+Caps choose_memory(Caps caps, GstPad* src) {
+  // The query has no filter: a peer that accepts anything would only repeat it.
+  const Caps peer(gst_pad_peer_query_caps(src, nullptr));
+  const bool cuda = peer && names_cuda_memory(peer.get());
+  for (guint i = 0; i < gst_caps_get_size(caps.get()); ++i)
+    if (has_cuda_feature(caps.get(), i) == cuda)
+      return Caps(gst_caps_copy_nth(caps.get(), i));
+  return Caps(gst_caps_truncate(caps.release()));
+}
+
+}  // namespace cudavision

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#pragma once
+
+#include <gst/video/video.h>
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "gst/base/scoped.h"
+
+/// Caps: their formats, their memory, and which memory an element chooses.
+namespace cudavision {
+
+using Formats = std::vector<GstVideoFormat>;
+
+/// Calls take for each string in value, which may be a string, a list of strings, or nullptr.
+void for_each_string(const GValue* value, const std::function<void(const char*)>& take);
+
+/// The field "format" of a structure.
+Formats formats_of(const GstStructure* structure);
+void set_formats(GstStructure* structure, const Formats& formats);
+bool contains(const Formats& formats, GstVideoFormat format);
+
+/// Bits per sample.
+int depth_of(GstVideoFormat format);
+
+/// True if the features of structure number index are memory:CUDAMemory alone.
+bool has_cuda_feature(const GstCaps* caps, guint index);
+/// True if the features of structure number index are those of plain system memory.
+bool has_system_feature(const GstCaps* caps, guint index);
+/// True if caps name memory:CUDAMemory. ANY caps and ANY features name nothing.
+bool names_cuda_memory(const GstCaps* caps);
+
+/// Caps as text, for messages.
+std::string caps_text(const GstCaps* caps);
+
+/// The part of caps that filter admits, in the order of filter; all of caps if filter is nullptr.
+Caps filtered(Caps caps, GstCaps* filter);
+
+/// For an element whose output has the format of its input: what one pad accepts when the other has
+/// caps. These are the same frames in either kind of memory, or in system memory only if cuda is
+/// false.
+Caps caps_of_other_side(GstCaps* caps, GstCaps* filter, bool cuda);
+
+/// Reduces the caps that an element can put out on src to one structure: in CUDA memory if the peer
+/// names it, else in system memory.
+Caps choose_memory(Caps caps, GstPad* src);
+
+}  // namespace cudavision

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#pragma once
+
+#include <gst/gst.h>
+
+#include <memory>
+
+/// Owners for GStreamer's reference-counted objects and locks, so that no path forgets to release
+/// one. A function that returns an owner hands over its reference; one that takes an owner by value
+/// takes the reference.
+namespace cudavision {
+
+struct UnrefCaps {
+  void operator()(GstCaps* caps) const { gst_caps_unref(caps); }
+};
+using Caps = std::unique_ptr<GstCaps, UnrefCaps>;
+
+struct UnrefObject {
+  void operator()(gpointer object) const { gst_object_unref(object); }
+};
+template <class Object>
+using ObjectPtr = std::unique_ptr<Object, UnrefObject>;
+
+/// Holds the lock of a GstObject while it lives.
+class ObjectLock {
+ public:
+  explicit ObjectLock(gpointer object) : object_(GST_OBJECT_CAST(object)) {
+    GST_OBJECT_LOCK(object_);
+  }
+  ~ObjectLock() { GST_OBJECT_UNLOCK(object_); }
+  ObjectLock(const ObjectLock&) = delete;
+  ObjectLock& operator=(const ObjectLock&) = delete;
+
+ private:
+  GstObject* const object_;
+};
+
+}  // namespace cudavision

@@ -1,0 +1,204 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""Compares what a GPU host computed with this tree and with this machine's CPU.
+
+    check_proof.py --digests                         prints the digest of each part of the tree, as JSON
+    check_proof.py --tree --proof FILE               names the parts that FILE proves for this tree
+    check_proof.py --program PROGRAM --proof FILE    does the CPU give the hashes in FILE?
+
+FILE is tests/gpu/proof.json. A part is an operation or a room of cuda/ that has tests of its own (core,
+sync, pixels, gaussblur, ...), or "elements", which is gst/ and its tests. Its digest covers its sources,
+its tests and what these include, so that a change to one operation leaves the others proven.
+
+--tree never fails: a part that is not proven is reported as skipped, by name and with the reason.
+--program fails if a hash differs, or if a case of a proven part is missing on either side.
+"""
+import argparse
+import collections
+import functools
+import hashlib
+import json
+import pathlib
+import re
+import subprocess
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+ELEMENTS = "elements"
+VARIANTS = ("native", "ptx75", "ptx80")
+SANITIZERS = ("memcheck", "racecheck", "initcheck", "synccheck")
+INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"', re.M)
+
+
+def files_below(folder):
+    """Sources only, without what editors and Python leave behind."""
+    for path in sorted((ROOT / folder).rglob("*")):
+        if path.suffix in (".h", ".cpp", ".cu", ".cuh"):
+            yield path.relative_to(ROOT).as_posix()
+
+
+def operations():
+    """The rooms of cuda/ that have tests."""
+    return sorted(path.name for path in (ROOT / "tests/kernels").iterdir()
+                  if path.is_dir() and (ROOT / "cuda" / path.name).is_dir())
+
+
+def room_of(name):
+    """The folder whose sources belong together: all of cuda/sgm/aggregate is part of cuda/sgm."""
+    return "/".join(name.split("/")[:2])
+
+
+@functools.lru_cache(maxsize=None)
+def includes_of(name):
+    path = ROOT / name
+    found = INCLUDE.findall(path.read_text(encoding="utf-8")) if path.is_file() else []
+    return [include for include in found if (ROOT / include).is_file()]
+
+
+def sources_of(part):
+    """The files that the part's digest covers."""
+    if part == ELEMENTS:
+        return {name for folder in ("gst", "tests/check", "tests/fuzz") for name in files_below(folder)}
+    covered = set()
+    waiting = [*files_below(f"cuda/{part}"), *files_below(f"tests/kernels/{part}"),
+               *files_below("tests/kernels/contract")]
+    while waiting:
+        name = waiting.pop()
+        if name in covered:
+            continue
+        covered.add(name)
+        for include in includes_of(name):
+            waiting.append(include)
+            if include.startswith("cuda/"):
+                # An operation that uses one header of a room relies on the room's sources.
+                waiting += files_below(room_of(include))
+            else:
+                stem = (ROOT / include).with_suffix("")
+                waiting += [path.relative_to(ROOT).as_posix() for path in
+                            (stem.with_suffix(".cpp"), stem.with_suffix(".cu")) if path.is_file()]
+    return covered | {"cuda/nvcc/meson.build"}
+
+
+def digest_of(part):
+    """SHA-256 over names and contents, in the order of the names."""
+    digest = hashlib.sha256()
+    for name in sorted(sources_of(part)):
+        digest.update(name.encode() + b"\0")
+        digest.update(hashlib.sha256((ROOT / name).read_bytes()).digest())
+    return digest.hexdigest()
+
+
+def shout(*lines):
+    rule = "*" * 79
+    print(rule, *lines, rule, sep="\n")
+
+
+def load(path):
+    """The parts of the proof; none if it does not exist. A proof that cannot be read is an error."""
+    try:
+        parts = json.loads(pathlib.Path(path).read_text(encoding="utf-8"))["parts"]
+        for part in parts.values():
+            if not isinstance(part["digest"], str) or not isinstance(part.get("cases", {}), dict):
+                raise TypeError("digest must be a string and cases an object")
+        return parts
+    except FileNotFoundError:
+        return {}
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        sys.exit(f"{path} is not a proof: {error!r}; make a new one on a GPU host "
+                 "with tests/gpu/bundle.sh")
+
+
+def shortcoming(part, record):
+    """Why the record does not prove the part; empty if it does."""
+    if record is None:
+        return "it was not run on a GPU host"
+    if record["digest"] != digest_of(part):
+        return "it has changed since it was run on a GPU host"
+    suites = record.get("suites", {})
+    wanted = ("check",) if part == ELEMENTS else VARIANTS
+    missing = [suite for suite in wanted if not suites.get(suite, {}).get("passed")]
+    if part != ELEMENTS:
+        missing += [tool for tool in SANITIZERS if tool not in record.get("sanitizers", {})]
+    if missing:
+        return f"the GPU host ran no {', '.join(missing)}"
+    failed = [suite for suite, counts in {**suites, **record.get("sanitizers", {})}.items() if counts["failed"]]
+    return f"the GPU host found faults: {', '.join(failed)}" if failed else ""
+
+
+def check_tree(path):
+    parts = load(path)
+    unproven = []
+    for part in (*operations(), ELEMENTS):
+        why = shortcoming(part, parts.get(part))
+        if why:
+            unproven.append(part)
+            print(f"SKIP: {part}: GPU half not proven for this tree: {why}")
+        else:
+            record = parts[part]
+            print(f"ok: {part} is proven for this tree on {record.get('card', 'a card without a name')}, "
+                  f"driver {record.get('driver', 'unknown')}")
+    if unproven:
+        shout(f"GPU half not proven for this tree: {', '.join(unproven)}.",
+              "Run these parts on a GPU host: docs/testing.md says how.")
+    return 0
+
+
+def hashes_of(program):
+    run = subprocess.run([program, "--backend", "cpu"], stdout=subprocess.PIPE, check=False)
+    if run.returncode != 0:
+        sys.exit(f"{program} ended with status {run.returncode}")
+    cases = collections.defaultdict(dict)
+    for name, value in json.loads(run.stdout)["cases"].items():
+        cases[name.split("/")[0]][name] = value
+    return cases
+
+
+def check_hashes(program, path):
+    parts = load(path)
+    here = hashes_of(program)
+    faults = 0 if here else 1
+    for part in sorted(here.keys() | {part for part, record in parts.items() if record.get("cases")}):
+        record = parts.get(part, {})
+        ours, theirs = here.get(part, {}), record.get("cases", {})
+        problems = [f"{case}: {ours[case]} on this CPU, {theirs[case]} on the GPU"
+                    for case in sorted(ours.keys() & theirs.keys()) if ours[case] != theirs[case]]
+        gaps = [f"{fault} {len(cases)} cases, {min(cases)} being the first"
+                for cases, fault in ((ours.keys() - theirs.keys(), "the proof does not have"),
+                                     (theirs.keys() - ours.keys(), "only the proof has")) if cases]
+        if not shortcoming(part, record or None):
+            problems += gaps
+        for problem in problems[:20]:
+            print(f"not ok: {part}: {problem}")
+        faults += len(problems)
+        if not problems and gaps:
+            print(f"SKIP: {part} hashes: GPU half not proven for this tree: {'; '.join(gaps)}")
+        elif not problems:
+            print(f"ok: {part}: this CPU gives the {len(ours)} hashes of {record.get('card', 'the GPU')}")
+    if faults:
+        print("If the cases, or what the kernels compute, have changed on purpose, run these parts on a "
+              "GPU host again (docs/testing.md).")
+    return 1 if faults else 0
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    what = parser.add_mutually_exclusive_group(required=True)
+    what.add_argument("--digests", action="store_true")
+    what.add_argument("--tree", action="store_true")
+    what.add_argument("--program")
+    parser.add_argument("--proof", help="tests/gpu/proof.json")
+    arguments = parser.parse_args()
+    if arguments.digests:
+        json.dump({part: digest_of(part) for part in (*operations(), ELEMENTS)}, sys.stdout, indent=1)
+        print()
+        return 0
+    if not arguments.proof:
+        parser.error("--proof is missing")
+    if arguments.tree:
+        return check_tree(arguments.proof)
+    return check_hashes(arguments.program, arguments.proof)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

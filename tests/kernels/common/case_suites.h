@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#pragma once
+
+#include <ostream>
+#include <string>
+#include <vector>
+
+#include "tests/kernels/common/frame_case.h"
+#include "tests/kernels/common/layout_cases.h"
+
+/// Suites that compare an operation on the CPU device with its definition, and on the CUDA device
+/// with the CPU device, in every byte; frame_case.h says what a Case is.
+namespace cudavision::test {
+
+/// Two fillings that differ in every bit, so that a byte which is not written shows in one run or
+/// the other.
+constexpr std::uint8_t poison = 0xcd, other_poison = 0x32;
+
+/// Runs the case on device three times, another picture in between, and compares all that it wrote.
+template <class Case>
+void expect_output(Device& device, const Case& test, const typename Runner<Case>::Input& input,
+                   const typename Runner<Case>::Output& expected) {
+  Runner<Case> runner(device, test);
+  const auto output = runner.run(input, poison);
+  ASSERT_EQ(difference(test, expected, output), "");
+
+  Case another = test;
+  another.content = Content::random;
+  another.content_seed += 1;
+  runner.run(input_block(another), poison);
+  const auto again = runner.run(input, other_poison);
+  ASSERT_EQ(hash(test, again), hash(test, output)) << "a second run gives something else";
+}
+
+/// The CPU device against the definition.
+template <class Case>
+void expect_definition(const Case& test) {
+  SCOPED_TRACE(describe(test));
+  const auto device = make_cpu_device();
+  const auto input = input_block(test);
+  expect_output(*device, test, input, defined_output(test, input, poison));
+}
+
+/// The CUDA device against the CPU device.
+template <class Case>
+void expect_equal_devices(Device& cuda, const Case& test) {
+  SCOPED_TRACE(describe(test));
+  const auto cpu = make_cpu_device();
+  const auto input = input_block(test);
+  expect_output(cuda, test, input, Runner<Case>(*cpu, test).run(input, poison));
+}
+
+/// The suite `Suite`: random cases of every layout, from `make_case(seed, number, max_pixels)`.
+#define CUDAVISION_RANDOM_CASES(Suite, make_case)                                             \
+  class Suite : public LayoutCases {};                                                        \
+  TEST_P(Suite, CpuEqualsDefinition) {                                                        \
+    for_each_case(make_case, [](const auto& test) { expect_definition(test); });              \
+  }                                                                                           \
+  TEST_P(Suite, CudaEqualsCpu) {                                                              \
+    CUDAVISION_NEEDS_CUDA();                                                                  \
+    CudaTestDevice device;                                                                    \
+    for_each_case(make_case, [&](const auto& test) { expect_equal_devices(*device, test); }); \
+  }                                                                                           \
+  INSTANTIATE_TEST_SUITE_P(Layouts, Suite, every_layout(), layout_name)
+
+/// An entry of a table of cases at the ends of what there may be.
+template <class Parameters>
+struct Extreme {
+  const char* name;
+  const char* layout;
+  int width, height;
+  Content content;
+  Parameters parameters;
+};
+
+template <class Parameters>
+void PrintTo(const Extreme<Parameters>& extreme, std::ostream* stream) {
+  *stream << extreme.layout << ' ' << extreme.width << "×" << extreme.height << ' '
+          << name(extreme.content);
+}
+
+/// Pixels of a frame that is as much work as the case is, for CUDAVISION_TEST_MAX_PIXELS; an
+/// operation may overload this.
+template <class Case>
+int work_in_pixels(const Case& test) {
+  return test.layout.width * test.layout.height;
+}
+
+/// The suite `Suite`, on the CUDA device only: the cases `make_cases(entry)`, a vector, of each
+/// entry of `table`, for frames that the definition would take too long for.
+#define CUDAVISION_CUDA_TABLE_CASES(Suite, table, make_cases)                         \
+  class Suite : public testing::TestWithParam<std::decay_t<decltype((table)[0])>> {}; \
+  TEST_P(Suite, CudaEqualsCpu) {                                                      \
+    CUDAVISION_NEEDS_CUDA();                                                          \
+    CudaTestDevice device;                                                            \
+    for (const auto& test : make_cases(GetParam())) {                                 \
+      CUDAVISION_NEEDS_PIXELS(work_in_pixels(test));                                  \
+      expect_equal_devices(*device, test);                                            \
+    }                                                                                 \
+  }                                                                                   \
+  INSTANTIATE_TEST_SUITE_P(Table, Suite, testing::ValuesIn(table),                    \
+                           [](const auto& info) { return std::string(info.param.name); })
+
+/// The same on both devices.
+#define CUDAVISION_TABLE_CASES(Suite, table, make_cases) \
+  CUDAVISION_CUDA_TABLE_CASES(Suite, table, make_cases); \
+  TEST_P(Suite, CpuEqualsDefinition) {                   \
+    for (const auto& test : make_cases(GetParam())) {    \
+      CUDAVISION_NEEDS_PIXELS(work_in_pixels(test));     \
+      expect_definition(test);                           \
+    }                                                    \
+  }
+
+}  // namespace cudavision::test

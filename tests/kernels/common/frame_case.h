@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#pragma once
+
+#include <cstdint>
+#include <stdexcept>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "tests/kernels/common/contents.h"
+#include "tests/kernels/common/device_block.h"
+#include "tests/kernels/common/layouts.h"
+#include "tests/kernels/common/placement.h"
+
+/// A case is one run of an operation with everything that it depends on; equal seeds and numbers
+/// make equal cases on every machine. The shared tests (case_suites.h, contract/contract.h) need of
+/// a Case:
+///
+///   Case::Parameters, Case::Operation
+///   Case::Frames       device memory of a case: CaseFrames, or a class with all its members
+///   Parameters parameters              of the run
+///   bool parameters_later              construct with others first, then set these
+///   Operation make(Device&, const Parameters&) const
+///   Parameters other_parameters() const     valid, and unlike `parameters` in all that is live
+///   describe(test)                     in words, for a failure
+///   input_block(test)                  the input, placed amid poison, on the host
+///   defined_output(test, input, poison)     the output by the definition, in blocks of poison
+///   difference(test, expected, actual)      empty where equal, else where they first differ
+///   hash(test, output)                 hash of the output without what lies around it
+///
+/// FrameCase and CaseFrames provide most of it to operations that turn one frame into another.
+namespace cudavision::test {
+
+/// The part of a case that does not depend on the operation: a frame in and a frame out.
+struct FrameCase {
+  std::string title;
+  FrameLayout layout, out_layout;
+  Placement in, out;
+  Content content = Content::random;
+  std::uint64_t content_seed = 0;
+  bool every_channel = false;  ///< chroma and alpha show content, too, instead of noise
+  bool dirty = false;          ///< see paint()
+  bool parameters_later = false;
+};
+
+/// Dense rows in both frames; parameters and the rest are left as they are.
+void make_dense(FrameCase& test, const FrameLayout& layout, const FrameLayout& out_layout,
+                Content content, std::uint64_t seed);
+
+/// A case in words. parameters: the operation's, in words.
+std::string describe(const FrameCase& test, const std::string& parameters);
+
+/// The input block: the painted frame amid poison.
+std::vector<std::uint8_t> input_block(const FrameCase& test);
+
+/// Empty where two output blocks are equal, else the first byte that differs.
+std::string difference(const FrameCase& test, const std::vector<std::uint8_t>& expected,
+                       const std::vector<std::uint8_t>& actual);
+
+/// Hash of the output frame's rows.
+std::string hash(const FrameCase& test, const std::vector<std::uint8_t>& block);
+
+/// The output block that the definition gives. Case: a FrameCase with
+/// define(in, out), which writes out.
+template <class Case, std::enable_if_t<std::is_base_of_v<FrameCase, Case>, bool> = true,
+          class = decltype(std::declval<const Case&>().define(ConstFrame(), Frame()))>
+std::vector<std::uint8_t> defined_output(const Case& test, const std::vector<std::uint8_t>& input,
+                                         std::uint8_t poison) {
+  std::vector<std::uint8_t> block(test.out.bytes, poison);
+  test.define(frame_in(test.layout, test.in, input.data()),
+              frame_in(test.out_layout, test.out, block.data()));
+  return block;
+}
+
+/// The frames of a case in the memory of a device. Case: a FrameCase with
+/// enqueue(operation, in, out).
+template <class Case>
+class CaseFrames {
+ public:
+  static constexpr std::uint8_t out_poison = 0xcd;
+
+  CaseFrames(Device& device, const Case& one, const std::vector<std::uint8_t>& input,
+             std::uint8_t poison = out_poison)
+      : test(one),
+        in_block_(device, input),
+        out_block_(device, std::vector<std::uint8_t>(one.out.bytes, poison)),
+        in(frame_in(one.layout, one.in, static_cast<const std::uint8_t*>(in_block_.data()))),
+        out(frame_in(one.out_layout, one.out, out_block_.data())) {}
+
+  CaseFrames(Device& device, const Case& one) : CaseFrames(device, one, input_block(one)) {}
+
+  template <class Operation>
+  void run(Operation& operation) const {
+    test.enqueue(operation, in, out);
+  }
+
+  /// The whole blocks, with all that lies around the frames.
+  std::vector<std::uint8_t> input() const { return in_block_.values(); }
+  std::vector<std::uint8_t> output() const { return out_block_.values(); }
+
+  const Case test;
+
+ private:
+  DeviceBlock<std::uint8_t> in_block_, out_block_;
+
+ public:
+  ConstFrame in;  ///< run() takes these two; a test may spoil them
+  Frame out;
+};
+
+/// How the output of frames differs from what the definition makes of their input. Waits for it.
+template <class Frames>
+std::string difference_from_definition(const Frames& frames) {
+  return difference(frames.test, defined_output(frames.test, frames.input(), Frames::out_poison),
+                    frames.output());
+}
+
+/// Whether an operation's parameters can change between frames.
+template <class Case, class = void>
+struct IsAdjustable : std::false_type {};
+template <class Case>
+struct IsAdjustable<Case,
+                    std::void_t<decltype(std::declval<typename Case::Operation&>().set_parameters(
+                        std::declval<typename Case::Parameters>()))>> : std::true_type {};
+
+/// A case's operation, made once and run as often as wanted.
+template <class Case>
+class Runner {
+ public:
+  using Input = decltype(input_block(std::declval<const Case&>()));
+  using Output = decltype(std::declval<const typename Case::Frames&>().output());
+
+  Runner(Device& device, const Case& test)
+      : device_(device),
+        test_(test),
+        operation_(
+            test.make(device, test.parameters_later ? test.other_parameters() : test.parameters)) {
+    if constexpr (IsAdjustable<Case>::value)
+      if (test.parameters_later)
+        operation_.set_parameters(test.parameters);
+  }
+
+  /// The whole output as it was after the run, with all that lies around the frames. Throws
+  /// std::runtime_error if the input was written to.
+  Output run(const Input& input, std::uint8_t poison) {
+    const typename Case::Frames frames(device_, test_, input, poison);
+    frames.run(operation_);
+    device_.finish();
+    if (!(frames.input() == input))
+      throw std::runtime_error("the input was written to");
+    return frames.output();
+  }
+
+ private:
+  Device& device_;
+  Case test_;
+  typename Case::Operation operation_;
+};
+
+}  // namespace cudavision::test

@@ -1,0 +1,415 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <functional>
+#include <memory>
+#include <string>
+#include <thread>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "tests/kernels/common/frame_case.h"
+#include "tests/kernels/common/gtest_support.h"
+#include "tests/kernels/common/layout_refusals.h"
+#include "tests/kernels/common/new_calls.h"
+#include "tests/kernels/common/watched_device.h"
+
+/// What every operation promises, whatever it computes: it refuses wrong layouts, parameters and
+/// frames with words and goes on as before; it allocates nothing once constructed; run() only
+/// enqueues; it neither disturbs its neighbours nor is disturbed by them; and each frame keeps the
+/// parameters that held when it was enqueued. test_OPERATION_contract.cpp describes the operation
+/// in a class of traits derived from ContractTraits and says
+///
+///   CUDAVISION_CONTRACT(NlMeans, NlMeansContract);
+///
+/// Programs with it link common/new_calls.cpp (those named *_contract do).
+namespace cudavision::test {
+
+/// A set of parameters that is wrong, and words that the error must hold.
+template <class Case>
+struct ParametersRefusal {
+  const char* words;
+  Case valid;  ///< small and dense
+  typename Case::Parameters wrong;
+};
+
+/// A fault in the frames given to run(), and words that the error must hold.
+template <class Case>
+struct FramesRefusal {
+  const char* words;
+  std::function<void(typename Case::Frames&)> spoil;
+};
+
+/// The faults that any frame of two planes may have. frame: a member of Case::Frames.
+template <class Case, class AnyFrame>
+std::vector<FramesRefusal<Case>> wrong_frames(AnyFrame Case::Frames::*frame, const char* words) {
+  using Frames = typename Case::Frames;
+  return {
+      {words, [=](Frames& frames) { (frames.*frame).planes[0].data = nullptr; }},
+      {words, [=](Frames& frames) { (frames.*frame).planes[1].data = nullptr; }},
+      {words, [=](Frames& frames) { (frames.*frame).planes[0].width += 1; }},
+      {words, [=](Frames& frames) { (frames.*frame).planes[1].height -= 1; }},
+  };
+}
+
+template <class Value>
+void append(std::vector<Value>& values, const std::vector<Value>& others) {
+  values.insert(values.end(), others.begin(), others.end());
+}
+
+/// The base of an operation's traits. A derived class has these static members, and may hide the
+/// constants below:
+///
+///   std::vector<LayoutRefusal> layout_refusals()
+///   std::vector<std::function<void(Device&, const FrameLayout&)>> constructors()
+///       each constructs the operation in one way for a layout, and must throw where it is wrong
+///   std::vector<ParametersRefusal<Case>> parameters_refusals()
+///   Case refused_case()                     a small dense case, for frames_refusals()
+///   std::vector<FramesRefusal<Case>> frames_refusals()
+///   std::vector<Case> representatives(int width, int height)
+///       dense cases that between them take every way through the kernels
+///   std::pair<Case, Case> neighbours()      small dense cases that differ in all
+///   std::pair<Case, Case> streams()         larger ones
+///   std::vector<Case> changing()            dense cases whose parameters change
+///   std::vector<Parameters> sets(const Case&)    valid sets one after the other, each unlike the
+///                                                one before in something else
+///   std::vector<std::function<void(Parameters&)>> members()   changes of one member each
+///
+/// Operations whose parameters cannot change need no parameters_refusals(), changing() and sets();
+/// those whose constructor refuses some all the same have parameters_refusals().
+template <class AnyCase>
+struct ContractTraits {
+  using Case = AnyCase;
+  using Parameters = typename Case::Parameters;
+  struct Size {
+    int width, height;
+  };
+  static constexpr Size captured{301, 203};  ///< frames of a captured graph
+  static constexpr int replays = 5;
+  static constexpr Size busy{1920, 1080};  ///< frames beside a busy kernel
+
+  static std::vector<ParametersRefusal<Case>> parameters_refusals() { return {}; }
+  static std::vector<Case> changing() { return {}; }
+  static std::vector<Parameters> sets(const Case& test) { return {test.parameters}; }
+};
+
+/// An operation of a case with its frames on a device.
+template <class Case>
+struct Running {
+  Running(Device& device, Device& memory, const Case& test)
+      : frames(memory, test), operation(test.make(device, test.parameters)) {}
+  Running(Device& device, const Case& test) : Running(device, device, test) {}
+
+  void run() { frames.run(operation); }
+
+  std::string wrong() const { return difference_from_definition(frames); }
+
+  typename Case::Frames frames;
+  typename Case::Operation operation;
+};
+
+template <class Operation, class = void>
+struct KnowsIdentity : std::false_type {};
+template <class Operation>
+struct KnowsIdentity<Operation, std::void_t<decltype(std::declval<const Operation&>().identity())>>
+    : std::true_type {};
+
+template <class Operation>
+bool identity_of(const Operation& operation) {
+  if constexpr (KnowsIdentity<Operation>::value)
+    return operation.identity();
+  else
+    return false;
+}
+
+/// A row of the typed suite below: an operation's traits on one of the devices.
+template <class AnyTraits, DeviceKind device_kind>
+struct On {
+  using Traits = AnyTraits;
+  static constexpr DeviceKind kind = device_kind;
+};
+
+struct DeviceOfRow {
+  template <class Row>
+  static std::string GetName(int) {
+    return Row::kind == DeviceKind::cpu ? "Cpu" : "Cuda";
+  }
+};
+
+template <class Row>
+class Contract : public testing::Test {
+ protected:
+  /// body(device, cuda): cuda is nullptr on the CPU device.
+  template <class Body>
+  static void on_device(const Body& body) {
+    if constexpr (Row::kind == DeviceKind::cpu) {
+      body(*make_cpu_device(), static_cast<CudaTestDevice*>(nullptr));
+    } else {
+      CUDAVISION_NEEDS_CUDA();
+      CudaTestDevice device;
+      body(*device, &device);
+    }
+  }
+};
+
+TYPED_TEST_SUITE_P(Contract);
+
+TYPED_TEST_P(Contract, RefusesLayoutsWithWords) {
+  using Traits = typename TypeParam::Traits;
+  this->on_device([](Device& device, CudaTestDevice*) {
+    const std::vector<LayoutRefusal> refusals = Traits::layout_refusals();
+    for (const LayoutRefusal& refusal : refusals) {
+      SCOPED_TRACE("refusal " + std::to_string(&refusal - refusals.data()));
+      FrameLayout layout = gray_layout(33, 9);
+      refusal.spoil(layout);
+      for (const auto& construct : Traits::constructors())
+        CUDAVISION_EXPECT_ERROR(construct(device, layout), invalid_argument, refusal.words);
+    }
+  });
+}
+
+TYPED_TEST_P(Contract, RefusesParametersWithWordsAndKeepsTheLastValidSet) {
+  using Traits = typename TypeParam::Traits;
+  using Case = typename Traits::Case;
+  this->on_device([](Device& device, CudaTestDevice*) {
+    const auto refusals = Traits::parameters_refusals();
+    for (const ParametersRefusal<Case>& refusal : refusals) {
+      const Case& test = refusal.valid;
+      SCOPED_TRACE("refusal " + std::to_string(&refusal - refusals.data()) + ", " + refusal.words);
+      SCOPED_TRACE(describe(test));
+      CUDAVISION_EXPECT_ERROR(test.make(device, refusal.wrong), invalid_argument, refusal.words);
+      if constexpr (IsAdjustable<Case>::value) {
+        const typename Case::Frames frames(device, test);
+        auto operation = test.make(device, test.other_parameters());
+        operation.set_parameters(test.parameters);
+        const bool identity = identity_of(operation);
+        CUDAVISION_EXPECT_ERROR(operation.set_parameters(refusal.wrong), invalid_argument,
+                                refusal.words);
+        EXPECT_EQ(identity_of(operation), identity);
+        frames.run(operation);
+        device.finish();
+        EXPECT_EQ(difference_from_definition(frames), "") << "the last valid set is lost";
+      }
+    }
+  });
+}
+
+TYPED_TEST_P(Contract, RefusesFramesOfAnotherShapeAndWritesNothing) {
+  using Traits = typename TypeParam::Traits;
+  using Case = typename Traits::Case;
+  this->on_device([](Device& device, CudaTestDevice*) {
+    const Case test = Traits::refused_case();
+    auto operation = test.make(device, test.parameters);
+    const auto refusals = Traits::frames_refusals();
+    for (const FramesRefusal<Case>& refusal : refusals) {
+      SCOPED_TRACE("refusal " + std::to_string(&refusal - refusals.data()));
+      typename Case::Frames frames(device, test);
+      const auto untouched = frames.output();
+      refusal.spoil(frames);
+      CUDAVISION_EXPECT_ERROR(frames.run(operation), invalid_argument, refusal.words);
+      device.finish();
+      EXPECT_EQ(difference(test, untouched, frames.output()), "") << "a refused run wrote";
+    }
+  });
+}
+
+TYPED_TEST_P(Contract, ParametersChangeFromOneFrameToTheNext) {
+  using Traits = typename TypeParam::Traits;
+  using Case = typename Traits::Case;
+  if constexpr (IsAdjustable<Case>::value) {
+    this->on_device([](Device& device, CudaTestDevice* cuda) {
+      for (const Case& test : Traits::changing()) {
+        SCOPED_TRACE(describe(test));
+        const auto sets = Traits::sets(test);
+        std::vector<std::unique_ptr<typename Case::Frames>> frames;
+        for (std::size_t i = 0; i < sets.size(); ++i) {
+          Case one = test;
+          one.parameters = sets[i];
+          one.content_seed += i;
+          frames.push_back(std::make_unique<typename Case::Frames>(device, one));
+        }
+        auto operation = test.make(device, test.other_parameters());
+        // Nothing is waited for in between, and a GPU has hardly begun when the last set comes:
+        // each frame keeps the parameters that held when it was enqueued.
+        if (cuda)
+          cuda->spin(1, 50);
+        for (const auto& frame : frames) {
+          operation.set_parameters(frame->test.parameters);
+          frame->run(operation);
+        }
+        operation.set_parameters(test.other_parameters());
+        device.finish();
+        for (const auto& frame : frames)
+          EXPECT_EQ(difference_from_definition(*frame), "") << describe(frame->test);
+      }
+    });
+  }
+}
+
+TYPED_TEST_P(Contract, NothingIsAllocatedAfterConstruction) {
+  using Traits = typename TypeParam::Traits;
+  using Case = typename Traits::Case;
+  this->on_device([](Device& inner, CudaTestDevice*) {
+    WatchedDevice device(inner);
+    auto cases = Traits::changing();
+    if (cases.empty())
+      cases = Traits::representatives(160, 120);
+    for (const Case& test : cases) {
+      SCOPED_TRACE(describe(test));
+      const auto sets = Traits::sets(test);
+      Running<Case> running(device, inner, test);
+      for (int i = 0; i < 10; ++i)  // until the threads of the pool are there
+        running.run();
+      device.finish();
+      const int allocations = device.allocations(), news_before = new_calls();
+      for (std::size_t i = 0; i < std::max<std::size_t>(settings().small ? 10 : 40, sets.size());
+           ++i) {
+        if constexpr (IsAdjustable<Case>::value)
+          running.operation.set_parameters(sets[i % sets.size()]);
+        running.run();
+      }
+      device.finish();
+      EXPECT_EQ(device.allocations(), allocations);
+      EXPECT_EQ(new_calls(), news_before);
+    }
+  });
+}
+
+TYPED_TEST_P(Contract, OperationsOfOneDeviceDoNotDisturbEachOther) {
+  using Traits = typename TypeParam::Traits;
+  using Case = typename Traits::Case;
+  this->on_device([](Device& device, CudaTestDevice*) {
+    const auto [one, other] = Traits::neighbours();
+    Running<Case> first(device, one), second(device, other);
+    for (int i = 0; i < 3; ++i) {
+      first.run();
+      second.run();
+    }
+    device.finish();
+    EXPECT_EQ(first.wrong(), "");
+    EXPECT_EQ(second.wrong(), "");
+  });
+}
+
+REGISTER_TYPED_TEST_SUITE_P(Contract, RefusesLayoutsWithWords,
+                            RefusesParametersWithWordsAndKeepsTheLastValidSet,
+                            RefusesFramesOfAnotherShapeAndWritesNothing,
+                            ParametersChangeFromOneFrameToTheNext,
+                            NothingIsAllocatedAfterConstruction,
+                            OperationsOfOneDeviceDoNotDisturbEachOther);
+
+template <class Traits>
+class HostContract : public testing::Test {};
+
+TYPED_TEST_SUITE_P(HostContract);
+
+TYPED_TEST_P(HostContract, TwoCpuDevicesWorkAtTheSameTime) {
+  using Case = typename TypeParam::Case;
+  const auto work = [](const Case& test, std::string& wrong) {
+    const auto device = make_cpu_device();
+    const auto input = input_block(test);
+    const auto expected = defined_output(test, input, 0xcd);
+    Runner<Case> runner(*device, test);
+    for (int i = 0; i < 20; ++i)
+      wrong += difference(test, expected, runner.run(input, 0xcd));
+  };
+  const auto [one, other] = TypeParam::neighbours();
+  std::string first, second;
+  std::thread thread(work, one, std::ref(first));
+  work(other, second);
+  thread.join();
+  EXPECT_EQ(first, "");
+  EXPECT_EQ(second, "");
+}
+
+TYPED_TEST_P(HostContract, ParametersAreEqualWhereNothingDiffers) {
+  using Parameters = typename TypeParam::Parameters;
+  for (const auto& change : TypeParam::members()) {
+    Parameters other;
+    EXPECT_TRUE(other == Parameters());
+    EXPECT_FALSE(other != Parameters());
+    change(other);
+    EXPECT_FALSE(other == Parameters());
+    EXPECT_TRUE(other != Parameters());
+  }
+}
+
+REGISTER_TYPED_TEST_SUITE_P(HostContract, TwoCpuDevicesWorkAtTheSameTime,
+                            ParametersAreEqualWhereNothingDiffers);
+
+template <class Traits>
+class CudaContract : public testing::Test {};
+
+TYPED_TEST_SUITE_P(CudaContract);
+
+TYPED_TEST_P(CudaContract, RunOnlyEnqueues) {
+  CUDAVISION_NEEDS_CUDA();
+  using Case = typename TypeParam::Case;
+  CudaTestDevice device;
+  for (const Case& test :
+       TypeParam::representatives(TypeParam::captured.width, TypeParam::captured.height)) {
+    SCOPED_TRACE(describe(test));
+    Running<Case> running(*device, test);
+    // What allocates or waits cannot be captured. Replayed, the work must not depend on anything
+    // that the host did while it was enqueued, nor on what an earlier replay left in memory.
+    device.capture_and_replay([&] { running.run(); }, TypeParam::replays);
+    EXPECT_EQ(running.wrong(), "");
+  }
+}
+
+TYPED_TEST_P(CudaContract, EqualBesideABusyKernel) {
+  CUDAVISION_NEEDS_CUDA();
+  CUDAVISION_NEEDS_PIXELS(TypeParam::busy.width * TypeParam::busy.height);
+  using Case = typename TypeParam::Case;
+  CudaTestDevice device, neighbour;
+  for (const Case& test :
+       TypeParam::representatives(TypeParam::busy.width, TypeParam::busy.height)) {
+    SCOPED_TRACE(describe(test));
+    const auto input = input_block(test);
+    const auto cpu = make_cpu_device();
+    const auto expected = Runner<Case>(*cpu, test).run(input, 0xcd);
+    Runner<Case> runner(*device, test);
+    // From a few to all of the multiprocessors, for as long as the frames take.
+    for (const int share : {16, 4, 2, 1}) {
+      neighbour.spin(std::max(1, 2 * cuda_multiprocessors() / share), 50);
+      for (int i = 0; i < 3; ++i)
+        ASSERT_EQ(difference(test, expected, runner.run(input, 0xcd)), "");
+      neighbour->finish();
+    }
+  }
+}
+
+TYPED_TEST_P(CudaContract, TwoStreamsAtTheSameTime) {
+  CUDAVISION_NEEDS_CUDA();
+  using Case = typename TypeParam::Case;
+  const auto [one, other] = TypeParam::streams();
+  CUDAVISION_NEEDS_PIXELS(one.layout.width * one.layout.height);
+  CudaTestDevice first, second;
+  Running<Case> running_first(*first, one), running_second(*second, other);
+  for (int i = 0; i < 200; ++i) {
+    running_first.run();
+    running_second.run();
+  }
+  first->finish();
+  second->finish();
+  EXPECT_EQ(running_first.wrong(), "");
+  EXPECT_EQ(running_second.wrong(), "");
+}
+
+REGISTER_TYPED_TEST_SUITE_P(CudaContract, RunOnlyEnqueues, EqualBesideABusyKernel,
+                            TwoStreamsAtTheSameTime);
+
+template <class Traits>
+using OnBothDevices = testing::Types<On<Traits, DeviceKind::cpu>, On<Traits, DeviceKind::cuda>>;
+
+/// The whole contract, for an operation of that name.
+#define CUDAVISION_CONTRACT(name, Traits)                                             \
+  INSTANTIATE_TYPED_TEST_SUITE_P(name, Contract, OnBothDevices<Traits>, DeviceOfRow); \
+  INSTANTIATE_TYPED_TEST_SUITE_P(name, HostContract, testing::Types<Traits>);         \
+  INSTANTIATE_TYPED_TEST_SUITE_P(name, CudaContract, testing::Types<Traits>)
+
+}  // namespace cudavision::test

@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+//
+// What a user of NlMeans relies on beside the pixels: the contract of all operations, which sets of
+// parameters change nothing, channels that do not depend on the layout; and the table of weights.
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "cuda/nlmeans/weights.h"
+#include "tests/kernels/contract/contract.h"
+#include "tests/kernels/nlmeans/nlmeans_case.h"
+#include "tests/kernels/nlmeans/nlmeans_definition.h"
+
+namespace cudavision::test {
+namespace {
+
+using namespace nlmeans;
+
+constexpr Parameters small{5, 3, 20};
+
+struct NlMeansContract : ContractTraits<NlMeansCase> {
+  static constexpr Size captured{101, 43}, busy{640, 480};
+
+  static Case dense(const char* layout, int width, int height, const Parameters& parameters) {
+    return plain_nlmeans_case(layout_named(layout, width, height), parameters, Content::natural, 5);
+  }
+
+  static std::vector<std::function<void(Device&, const FrameLayout&)>> constructors() {
+    return {[](Device& device, const FrameLayout& layout) { NlMeans(device, layout, small); }};
+  }
+
+  static std::vector<LayoutRefusal> layout_refusals() {
+    std::vector<LayoutRefusal> refusals = common_layout_refusals();
+    const auto add = [&](const char* words, const std::function<void(FrameLayout&)>& spoil) {
+      refusals.push_back({words, [=](FrameLayout& l) {
+                            l = layout_named("RGB", l.width, l.height);
+                            spoil(l);
+                          }});
+    };
+    add("one channel each", [](FrameLayout& l) { l.channel_count = 2; });
+    add("one channel each", [](FrameLayout& l) { l.channels[1].role = Role::chroma; });
+    add("one channel each", [](FrameLayout& l) { l.channels[2].role = Role::red; });
+    add("one channel each", [](FrameLayout& l) {
+      l = layout_named("RGBA", l.width, l.height);
+      l.channels[3].role = Role::blue;
+    });
+    add("different sizes", [](FrameLayout& l) { l.channels[1].height -= 1; });
+    add("different sizes", [](FrameLayout& l) { l.channels[2].width -= 1; });
+    add("different sizes", [](FrameLayout& l) { l.channels[0].width -= 1; });
+    return refusals;
+  }
+
+  static std::vector<ParametersRefusal<Case>> parameters_refusals() {
+    const Case valid = dense("NV12", 67, 31, small);
+    return {
+        {"a search of 0 pixels; it must be an odd number up to 101", valid, {0, 3, 20}},
+        {"a search of -1 pixels", valid, {-1, 3, 20}},
+        {"a search of 20 pixels", valid, {20, 3, 20}},
+        {"a search of 103 pixels", valid, {103, 3, 20}},
+        {"a patch of 0 pixels; it must be an odd number up to 31", valid, {5, 0, 20}},
+        {"a patch of -3 pixels", valid, {5, -3, 20}},
+        {"a patch of 4 pixels", valid, {5, 4, 20}},
+        {"a patch of 33 pixels", valid, {5, 33, 20}},
+        {"a strength of -0.100000; it must be 0 to 255", valid, {5, 3, -0.1}},
+        {"it must be 0 to 255", valid, {5, 3, 255.1}},
+        {"it must be 0 to 255", valid, {5, 3, std::numeric_limits<double>::infinity()}},
+        {"it must be 0 to 255", valid, {5, 3, std::nan("")}},
+    };
+  }
+
+  static Case refused_case() { return dense("NV12", 34, 10, small); }
+
+  static std::vector<FramesRefusal<Case>> frames_refusals() {
+    auto refusals = wrong_frames<Case>(&Case::Frames::in, "of the input frame");
+    append(refusals, wrong_frames<Case>(&Case::Frames::out, "of the output frame"));
+    return refusals;
+  }
+
+  static std::vector<Case> representatives(int width, int height) {
+    std::vector<Case> cases;
+    for (const char* layout : {"GRAY8", "GRAY16", "NV12", "YUY2", "P010", "RGB", "RGBA"})
+      for (const Parameters& parameters : {Parameters{9, 7, 10}, {7, 5, 200}, {5, 9, 5}})
+        cases.push_back(dense(layout, width, height, parameters));
+    return cases;
+  }
+
+  static std::pair<Case, Case> neighbours() {
+    return {dense("GRAY8", 133, 77, {7, 7, 10}), dense("P010", 97, 55, {5, 3, 60})};
+  }
+  static std::pair<Case, Case> streams() {
+    return {dense("GRAY8", 320, 180, {7, 7, 10}), dense("RGBA", 160, 90, {5, 3, 60})};
+  }
+
+  static std::vector<Case> changing() {
+    std::vector<Case> cases;
+    for (const char* layout : {"GRAY8", "RGBA", "YUY2", "P010", "I420"})
+      cases.push_back(dense(layout, 35, 17, {9, 3, 99}));
+    return cases;
+  }
+
+  /// Windows and tables get larger and smaller.
+  static std::vector<Parameters> sets(const Case&) {
+    const int most = most_search(settings().max_pixels);
+    return {small,       {7, 5, 10}, {7, 5, 10.5},  {3, 7, 255},  {3, 7, 0.5},
+            {21, 3, 40}, {5, 3, 0},  {3, 31, 100},  {most, 1, 9}, {5, 3, 5},
+            {1, 9, 5},   {5, 9, 5},  {5, 3, 1e-30}, small};
+  }
+
+  static std::vector<std::function<void(Parameters&)>> members() {
+    return {[](Parameters& p) { p.search = 5; }, [](Parameters& p) { p.patch = 5; },
+            [](Parameters& p) { p.strength = 5; }};
+  }
+};
+
+CUDAVISION_CONTRACT(NlMeans, NlMeansContract);
+
+class NlMeansUse : public EitherDevice {};
+
+INSTANTIATE_TEST_SUITE_P(Devices, NlMeansUse, both_devices(), device_name);
+
+TEST_P(NlMeansUse, KnowsTheIdentity) {
+  struct Claim {
+    bool identity;
+    Parameters parameters;
+  };
+  const Claim claims[] = {
+      {true, {5, 3, 0}},   {true, {1, 3, 20}}, {true, {1, 1, 0}},
+      {false, {3, 1, 20}}, {false, small},     {false, {5, 3, 1e-30}},
+  };
+  on_device([&](Device& device) {
+    for (const char* name : {"GRAY8", "NV12", "RGBA", "P010", "GRAY8Roomy"})
+      for (const Claim& claim : claims) {
+        const NlMeansCase test =
+            plain_nlmeans_case(layout_named(name, 20, 10), claim.parameters, Content::random, 5);
+        SCOPED_TRACE(describe(test));
+        EXPECT_EQ(test.make(device, claim.parameters).identity(), claim.identity);
+        // Where it was another set's before.
+        NlMeans denoising = test.make(device, {3, 3, claim.identity ? 3.0 : 0.0});
+        EXPECT_EQ(denoising.identity(), !claim.identity);
+        denoising.set_parameters(claim.parameters);
+        EXPECT_EQ(denoising.identity(), claim.identity);
+        const NlMeansCase::Frames frames(device, test);
+        frames.run(denoising);
+        device.finish();
+        EXPECT_EQ(difference_from_definition(frames), "");
+      }
+  });
+}
+
+/// The planes of one colour space give the same in whatever order they lie in memory.
+TEST_P(NlMeansUse, ChannelsGiveTheSameInEveryLayout) {
+  const NlMeansCase nv12 =
+      plain_nlmeans_case(layout_named("NV12", 90, 40), {7, 5, 15}, Content::natural, 5);
+  const NlMeansCase i420 =
+      plain_nlmeans_case(layout_named("I420", 90, 40), {7, 5, 15}, Content::natural, 5);
+  /// The NV12 frame in a block as I420; what lies around the planes is that of around.
+  const auto separated = [&](std::vector<std::uint8_t> block, std::vector<std::uint8_t> around) {
+    const Frame pairs = frame_in(nv12.layout, nv12.in, block.data());
+    const Frame planes = frame_in(i420.layout, i420.in, around.data());
+    for (int y = 0; y < 40; ++y)
+      std::copy_n(pairs.planes[0].row(y), 90, planes.planes[0].row(y));
+    for (int y = 0; y < 20; ++y)
+      for (int x = 0; x < 45; ++x)
+        for (int c = 0; c < 2; ++c)
+          planes.planes[static_cast<std::size_t>(1 + c)].row(y)[x] =
+              pairs.planes[1].row(y)[2 * x + c];
+    return around;
+  };
+  on_device([&](Device& device) {
+    const auto input = input_block(nv12);
+    const auto interleaved = Runner<NlMeansCase>(device, nv12).run(input, 0xcd);
+    const auto planar =
+        Runner<NlMeansCase>(device, i420).run(separated(input, input_block(i420)), 0xcd);
+    EXPECT_EQ(difference(i420, separated(interleaved, planar), planar), "");
+  });
+}
+
+TEST_P(NlMeansUse, TakesNoiseAway) {
+  on_device([](Device& device) {
+    const NlMeansCase test =
+        plain_nlmeans_case(gray_layout(200, 100), {21, 7, 10}, Content::narrow, 5);
+    const auto input = input_block(test);
+    const auto variance = [](const std::vector<std::uint8_t>& block) {
+      double sum = 0, squares = 0;
+      for (std::size_t i = 0; i < 20000; ++i) {
+        sum += block[i];
+        squares += double{1} * block[i] * block[i];
+      }
+      return squares / 20000 - sum / 20000 * sum / 20000;
+    };
+    EXPECT_LT(variance(Runner<NlMeansCase>(device, test).run(input, 0xcd)), variance(input) / 20);
+  });
+}
+
+TEST(PatchWeights, AreTheDefinedOnes) {
+  for (const int bits : {8, 9, 10, 16})
+    for (const int channels : {1, 3})
+      for (const int patch : {1, 3, 7, 9, 31})
+        for (const double strength : {1e-30, 0.3, 3.0, 10.0, 47.5, 200.0, 255.0}) {
+          const Parameters parameters{21, patch, strength};
+          SCOPED_TRACE(testing::Message() << bits << " bits, " << channels << " channels, patch "
+                                          << patch << ", strength " << strength);
+          const auto expected = defined_weights(parameters, bits, channels);
+          std::vector<std::uint32_t> weights(static_cast<std::size_t>(most_patch_weights(channels)),
+                                             0xdeadbeef);
+          const int count = make_patch_weights(parameters, bits, channels, weights.data());
+          ASSERT_GE(count, 1);
+          ASSERT_LE(static_cast<std::size_t>(count), expected.size());
+          for (std::size_t i = 0; i < expected.size(); ++i)
+            ASSERT_EQ(weights[std::min(i, static_cast<std::size_t>(count - 1))], expected[i])
+                << "weight " << i;
+          if (static_cast<std::size_t>(count) < weights.size()) {
+            EXPECT_EQ(weights[static_cast<std::size_t>(count)], 0xdeadbeef) << "not asked for";
+          }
+        }
+}
+
+}  // namespace
+}  // namespace cudavision::test
