@@ -122,7 +122,7 @@ void Episode::bad_caps() {
   started_ = false;
 }
 
-/// Takes what came out. The frame that a push led to, or nullptr.
+/// Takes all output frames. Returns the newest, or nullptr.
 GstBuffer* Episode::take_output() {
   GstBuffer* newest = nullptr;
   while (GstBuffer* out = filter_.pull()) {
@@ -175,8 +175,8 @@ void Episode::good_frame() {
   FrameKind kind;
   kind.limited = limited_;
   kind.interlaced = scan_ == Scan::interleaved || (scan_ == Scan::mixed && flagged);
-  // With an impossible set the last valid one goes on; which that was depends on the frames that
-  // QoS left out.
+  // With an impossible set the last valid one stays in force; which one that is depends on the
+  // frames that QoS skipped.
   const Sent sent = {picture, kind};
   push_and_judge(buffer, possible(*format_) ? &sent : nullptr);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Anything that pipelines with two cameras, or one that packs its frames, could do to
-// cudasgmstereo: see episode.h.
+// Anything that pipelines with two cameras, or one with packed frames, could do to cudasgmstereo:
+// see episode.h.
 #include "tests/check/common/stereoharness.h"
 #include "tests/fuzz/episode.h"
 
@@ -123,7 +123,7 @@ class StereoEpisode final : public fuzz::Life {
     }
   }
 
-  // The last valid set goes on. Which caps would not allow, so it is mended at once.
+  // The last valid set stays in force. New caps would be an error, so the set is mended at once.
   void impossible_properties() {
     pair(true);
     stereo_->set("p1", "254");
@@ -141,7 +141,7 @@ class StereoEpisode final : public fuzz::Life {
 
   GstBuffer* stamped(GstBuffer* buffer) { return tracked(at(time_, buffer)); }
 
-  /// The pictures of a pair; what right is does not matter where frames are packed.
+  /// The pictures of a pair; packed frames use only `left`.
   struct Pair {
     Picture left, right;
   };
@@ -172,7 +172,7 @@ class StereoEpisode final : public fuzz::Life {
     return name;
   }
 
-  /// What a new element makes of the same frames.
+  /// The output of a new element for the same frames.
   Picture expected(const Pair& pair, const std::string& format) const {
     StereoHarness fresh(all(), !packed_);
     gst_harness_set_sink_caps_str(fresh.left(), ("video/x-raw, format=" + format).c_str());
@@ -185,8 +185,8 @@ class StereoEpisode final : public fuzz::Life {
     return from_buffer(out.get(), format_named(format.c_str()), width_, height_);
   }
 
-  /// right_first: where a left frame waits already. A pad that has one need not take a second
-  /// before the other pad has got its own, and here one thread feeds both.
+  /// right_first: a left frame is waiting already. One thread feeds both pads, and a push to a pad
+  /// that has a frame may block until the other pad has one.
   void pair(bool judged, bool right_first = false) {
     time_ += frame_time;
     const Pair pictures = new_pictures();
@@ -230,7 +230,7 @@ class StereoEpisode final : public fuzz::Life {
                          stamped(to_buffer(Picture(harness == stereo_->left() ? *left_ : *right_,
                                                    packed_ ? 2 * width_ : width_, height_))));
     }
-    // Where neither was a gap a map has come.
+    // If neither was a gap, a map has come.
     time_ += frame_time;
     const GstClockTime next = time_ + frame_time;
     const Pair pictures = new_pictures();

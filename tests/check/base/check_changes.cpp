@@ -308,11 +308,8 @@ TEST(test_controlled_by_stream_time) {
   for (guint i = 0; i < 3; ++i) {
     GstBuffer* in = to_buffer(picture);
     GST_BUFFER_PTS(in) = (3600 + i) * GST_SECOND + 40 * GST_MSECOND;
-    GstBuffer* out = filter.process(in);
-    expect_picture(from_buffer(out, format, 40, 24),
-                   equalized(picture, equalization(values[1 + i])),
-                   "second " + std::to_string(1 + i));
-    gst_buffer_unref(out);
+    filter.expect(in, equalized(picture, equalization(values[1 + i])),
+                  "second " + std::to_string(1 + i));
   }
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Frames in CUDA memory: who gets them, that they are right, and whose context they live in. What
-// is not about the memory itself runs on the CPU backend as well.
+// Frames in CUDA memory: which peers get them, their pixels, and their CUDA contexts. Tests that
+// need no CUDA memory run on the CPU backend as well.
 #include <gst/video/gstvideometa.h>
 
 #include <memory>
@@ -24,7 +24,7 @@ std::string cuda_caps_of(const Picture& picture) {
 /// Elements in a row between two pads of the test.
 class Chain {
  public:
-  /// sink_caps: what the pad behind the last element takes.
+  /// sink_caps: caps of the pad downstream of the last element.
   explicit Chain(const std::string& launch, const char* sink_caps = nullptr)
       : Chain(new_shared_harness(launch), sink_caps) {}
   /// Takes over the harness.
@@ -48,7 +48,7 @@ class Chain {
   GstHarness* harness_;
 };
 
-/// Two elements; between them a frame is in CUDA memory where that is what is tested.
+/// Two elements with CUDA memory between them when CUDA is tested.
 std::string pair_of_elements(const Property& property) {
   const std::string element =
       tested_launch() + " backend=" + test_backend() + " " + text_of(property);
@@ -56,7 +56,7 @@ std::string pair_of_elements(const Property& property) {
          "\" ! " + element;
 }
 
-/// A chain that leaves its frames, unchanged, in CUDA memory of a context of its own.
+/// A chain that copies frames to CUDA memory of its own context.
 std::unique_ptr<Chain> new_uploader() {
   const std::string launch = tested_launch() + " backend=cuda " + text_of(tested().idle);
   return std::make_unique<Chain>(gst_harness_new_parse(launch.c_str()), cuda_feature);
@@ -94,7 +94,7 @@ TEST(test_two_elements, .for_each_element().times(formats().size())) {
     }
 }
 
-// Nothing to do; where the memory changes from side to side, copied and not handed on.
+// Idle elements copy the frame where the memory differs between their sides.
 TEST(test_two_elements_that_change_nothing, .for_each_element().times(formats().size())) {
   const FormatSpec& format = format_number(index);
   Chain pair(pair_of_elements(tested().idle));
@@ -125,7 +125,7 @@ TEST(test_peer_naming_cuda_memory_gets_it, .for_each_element().unless(unless_tes
                });
 }
 
-// Also those formats that libgstcuda does not know.
+// This includes formats that libgstcuda does not know.
 TEST(test_every_format_in_cuda_memory, .for_each_element().unless(unless_testing_cuda())) {
   const std::unique_ptr<Chain> uploader = new_uploader();
   for (const FormatSpec& format : formats()) {
@@ -153,7 +153,7 @@ TEST(test_idle_hands_on_cuda_memory,
   gst_buffer_unref(out);
 }
 
-// From GStreamer's own upload and to its download.
+// GStreamer's own elements upload and download.
 TEST(test_cudaupload_and_cudadownload, .for_each_element().unless(unless_cuda_elements())) {
   for (const char* name : {"NV12", "I420", "RGBA", "P010_10LE", "BGRx", "Y444"}) {
     const FormatSpec& format = format_named(name);
@@ -171,7 +171,7 @@ TEST(test_cudaupload_and_cudadownload, .for_each_element().unless(unless_cuda_el
   }
 }
 
-// Neighbours live in one context: only the first of them makes one.
+// Neighbours share the context that the first of them makes.
 TEST(test_neighbours_share_a_context, .for_each_element().unless(unless_testing_cuda())) {
   const std::string element = tested_launch() + " backend=cuda";
   const std::string launch =
@@ -197,7 +197,7 @@ TEST(test_neighbours_share_a_context, .for_each_element().unless(unless_testing_
   gst_object_unref(pipeline);
 }
 
-// Frames of other contexts than the element's, taking turns.
+// Frames come in turn from two contexts, neither of which is the element's.
 TEST(test_frames_of_several_contexts, .for_each_element().unless(unless_testing_cuda())) {
   const std::unique_ptr<Chain> first = new_uploader(), second = new_uploader();
   FilterHarness filter(tested().everything);
@@ -226,7 +226,7 @@ TEST(test_frames_outlive_their_maker, .for_each_element().unless(unless_testing_
   expect_output(filter, buffer, result(picture), "the maker is gone");
 }
 
-// As cudadownload may pass it on: the caps say system memory, the memory is the card's.
+// cudadownload may pass on CUDA memory under the caps of system memory.
 TEST(test_cuda_memory_under_system_caps, .for_each_element().unless(unless_testing_cuda())) {
   const std::unique_ptr<Chain> uploader = new_uploader();
   for (const Property& property : {tested().working, tested().idle})
@@ -240,7 +240,7 @@ TEST(test_cuda_memory_under_system_caps, .for_each_element().unless(unless_testi
     }
 }
 
-// The other way round: frames in system memory under the caps of CUDA memory.
+// The opposite: system memory under the caps of CUDA memory.
 TEST(test_system_memory_under_cuda_caps, .for_each_element().unless(unless_testing_cuda())) {
   for (const char* name : {"NV12", "RGBA", "GRAY8"}) {
     const FormatSpec& format = format_named(name);
@@ -252,7 +252,7 @@ TEST(test_system_memory_under_cuda_caps, .for_each_element().unless(unless_testi
   }
 }
 
-// Without a GstVideoMeta only the memory itself knows its rows' length.
+// Without a GstVideoMeta only the CUDA memory itself knows its pitch.
 TEST(test_cuda_memory_without_video_meta, .for_each_element().unless(unless_testing_cuda())) {
   const std::unique_ptr<Chain> uploader = new_uploader();
   for (const char* name : {"NV12", "RGBA", "I420", "P010_10LE"}) {

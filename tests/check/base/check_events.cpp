@@ -17,7 +17,7 @@ GstBuffer* frame_at(GstClockTime time) {
   return buffer;
 }
 
-/// The next event of that type downstream of the element; nullptr where there is none.
+/// The next event of that type downstream of the element, or nullptr.
 GstEvent* next_event(FilterHarness& filter, GstEventType type) {
   while (gst_harness_events_in_queue(filter.harness()) > 0) {
     GstEvent* event = gst_harness_pull_event(filter.harness());
@@ -119,7 +119,7 @@ TEST(test_frames_after_eos_and_flush, .for_each_element()) {
   gst_buffer_unref(filter.process(frame_at(0)));
 }
 
-// Frames without any notion of time are pictures, too.
+// Frames of a segment without time are processed, too.
 TEST(test_other_segment_formats, .for_each_element()) {
   for (GstFormat format : {GST_FORMAT_BYTES, GST_FORMAT_TIME}) {
     FilterHarness filter(tested().everything);
@@ -134,7 +134,7 @@ TEST(test_other_segment_formats, .for_each_element()) {
   }
 }
 
-// What downstream returns goes back to upstream.
+// Flow returns of downstream reach upstream.
 TEST(test_flow_returns, .for_each_element()) {
   for (GstFlowReturn flow : {GST_FLOW_EOS, GST_FLOW_FLUSHING, GST_FLOW_NOT_LINKED, GST_FLOW_ERROR,
                              GST_FLOW_CUSTOM_SUCCESS_1, GST_FLOW_OK}) {
@@ -153,7 +153,7 @@ TEST(test_flow_returns, .for_each_element()) {
   }
 }
 
-// A buffer of no bytes that is marked as a gap stands for a missing frame and is no error.
+// An empty buffer with the GAP flag stands for a missing frame and is no error.
 TEST(test_missing_frame_passes, .for_each_element()) {
   FilterHarness filter;
   filter.accept_caps(gray(), 24, 16);
@@ -168,7 +168,7 @@ TEST(test_missing_frame_passes, .for_each_element()) {
   gst_buffer_unref(filter.process(frame_at(2 * GST_SECOND)));
 }
 
-// Every frame goes on before the next one is asked for.
+// The element pushes every frame before it takes the next one.
 TEST(test_no_latency, .for_each_element()) {
   FilterHarness filter;
   filter.accept_caps(gray(), 24, 16);
@@ -190,7 +190,7 @@ TEST(test_as_many_out_as_in, .for_each_element()) {
   fail_unless(filter.pull() == nullptr);
 }
 
-// Downstream is late: frames that would come too late are left out, and each says so.
+// When downstream is late, the element skips late frames and announces each by a QoS message.
 TEST(test_qos_is_announced, .for_each_element()) {
   FilterHarness filter{{"qos", "true"}};
   filter.accept_caps(gray(), 24, 16);

@@ -35,7 +35,7 @@ std::string unless_leak_tracer() {
   return "";
 }
 
-/// What the tracer saw being made and not being freed while it was alive, one line each.
+/// Tracks objects from its construction on.
 class Tracking {
  public:
   Tracking() : tracer_(leak_tracer()) { g_signal_emit_by_name(tracer_, "activity-start-tracking"); }
@@ -78,7 +78,7 @@ class Tracking {
   GstTracer* tracer_;
 };
 
-/// A life with everything in it: frames of several formats, messages, an error, a flush, a restart.
+/// Uses an element fully: frames of several formats, messages, an error, a flush, a restart.
 void live_fully() {
   FilterHarness filter(tested().everything);
   for (const char* name : {"GRAY8", "NV12", "RGBA", "P010_10LE"}) {
@@ -99,8 +99,8 @@ void live_fully() {
   gst_element_set_state(filter.element(), GST_STATE_PLAYING);
 }
 
-/// The same of the element with two inputs: pairs and packed frames, frames without partners, gaps,
-/// refusals, a flush, an end, a restart, and an error.
+/// Uses the stereo element fully: pairs and packed frames, frames without partners, gaps, refused
+/// settings, a flush, EOS, a restart, and an error.
 void live_fully_in_stereo() {
   for (const char* output : {"disparity", "depth", "confidence"}) {
     StereoHarness stereo({{"output", output}, {"focal-length", "50"}, {"baseline", "100"}});
@@ -139,7 +139,7 @@ TEST(test_stereo_leaves_nothing, .unless(unless_leak_tracer())) {
   live_fully_in_stereo();
   Tracking tracking;
   live_fully_in_stereo();
-  // The thread that a GstTask ran in lets go of it when the task has been joined already.
+  // The thread of a GstTask drops its last reference only after the task was joined.
   std::string left = tracking.left();
   for (int i = 0; i < 400 && !left.empty(); ++i) {
     g_usleep(5000);
@@ -161,7 +161,7 @@ TEST(test_stereo_frees_buffers) {
   stereo.accept_gray(32, 16);
   for (int i = 0; i < 50; ++i) {
     stereo.process(watched(small_frame({0})), watched(small_frame({0})));
-    // They go before the map does.
+    // The element drops them before it pushes the map.
     fail_unless_equals_int(alive, 0);
   }
 }
@@ -221,7 +221,7 @@ TEST(test_element_is_finalised, .for_each_element()) {
   fail_unless(gone);
 }
 
-// The element keeps none of the frames that it was given or has given away.
+// The element keeps no reference to input or output frames.
 TEST(test_buffers_are_freed, .for_each_element()) {
   static int alive;
   alive = 0;
@@ -250,11 +250,11 @@ TEST(test_many_frames, .for_each_element().unless(unless_sanitized())) {
   GstBuffer* frame = to_buffer(picture);
   const Picture expected = result(picture);
   std::size_t process_before = 0;
-  long long card_before = 0;
+  long long gpu_before = 0;
   const int warm_up = full_run() ? 20000 : 2000, frames = full_run() ? 100000 : 8000;
   for (int i = 0; i < warm_up + frames; ++i) {
     if (i == warm_up) {
-      card_before = gpu_bytes();  // first: asking the driver's library takes memory of its own
+      gpu_before = gpu_bytes();  // first, since the query itself allocates
       process_before = resident_bytes();
     }
     GstBuffer* in = gst_buffer_copy(frame);
@@ -269,7 +269,7 @@ TEST(test_many_frames, .for_each_element().unless(unless_sanitized())) {
   const long long grown =
       static_cast<long long>(resident_bytes()) - static_cast<long long>(process_before);
   fail_unless(grown < 1 << 20, "%d frames left %lld bytes", frames, grown);
-  fail_unless(gpu_bytes() - card_before < 1 << 20, "%d frames left %lld bytes on the GPU", frames,
-              gpu_bytes() - card_before);
+  fail_unless(gpu_bytes() - gpu_before < 1 << 20, "%d frames left %lld bytes on the GPU", frames,
+              gpu_bytes() - gpu_before);
   gst_buffer_unref(frame);
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Which memory comes out for whom; what downstream's pools and strides do to it; identity.
+// Memory of the output: by peer, by downstream's pool and strides, and when the input passes
+// unchanged.
 #include <glib/gstdio.h>
 #include <gst/video/gstvideometa.h>
 #include <gst/video/gstvideopool.h>
@@ -14,8 +15,7 @@ using namespace check;
 
 namespace {
 
-/// Answers the element's ALLOCATION query as a downstream element with a pool and strides of its
-/// own would.
+/// Answers the element's ALLOCATION query like a downstream element with its own pool and strides.
 struct PoolOffer {
   GstVideoAlignment align;
   bool know_video_meta;
@@ -52,7 +52,7 @@ struct PoolOffer {
 
 }  // namespace
 
-// Sinks that take anything do not thereby ask for CUDA memory.
+// Sinks that accept anything get system memory.
 TEST(test_sinks_get_system_memory, .for_each_element()) {
   const std::string source =
       "videotestsrc num-buffers=4 ! video/x-raw,format=NV12,width=62,height=34 ! " +
@@ -66,8 +66,8 @@ TEST(test_sinks_get_system_memory, .for_each_element()) {
     });
 }
 
-// A file shows what an element gets that knows nothing of strides: every frame packed, also where
-// the frame that went in was not, and also where there was nothing to change.
+// A file shows what a peer gets that ignores strides: packed frames, whatever the layout of the
+// input, and also where the element changes nothing.
 TEST(test_filesink_gets_packed_frames, .for_each_element().times(formats().size())) {
   const FormatSpec& format = format_number(index);
   const Picture picture = make_picture(format, 33, 19, Content::natural, 3);
@@ -142,7 +142,7 @@ TEST(test_pool_of_downstream, .for_each_element().times(formats().size())) {
   }
 }
 
-// What upstream is told: that any strides will do, and a pool whose frames come through.
+// Upstream's ALLOCATION query: any strides are accepted, and frames of the offered pool work.
 TEST(test_pool_for_upstream, .for_each_element()) {
   for (const FormatSpec& format : formats()) {
     FilterHarness filter;
@@ -176,9 +176,7 @@ TEST(test_pool_for_upstream, .for_each_element()) {
             memcpy(static_cast<guint8*>(mapped.data[p]) + mapped.info.stride[p] * y,
                    picture.planes[p].row(y), static_cast<gsize>(picture.planes[p].row_bytes));
         gst_video_frame_unmap(&mapped);
-        GstBuffer* out = filter.process(in);
-        expect_picture(from_buffer(out, format, 35, 21), result(picture), "from the proposed pool");
-        gst_buffer_unref(out);
+        filter.expect(in, result(picture), "from the proposed pool");
       }
       gst_buffer_pool_set_active(pool, FALSE);
       gst_object_unref(pool);
@@ -188,7 +186,7 @@ TEST(test_pool_for_upstream, .for_each_element()) {
   }
 }
 
-// Nothing to do and the same caps on both sides: the very same buffer goes on.
+// An idle element with the same caps on both sides passes the input buffer on.
 TEST(test_identity_hands_on_the_buffer, .for_each_element().times(formats().size())) {
   const FormatSpec& format = format_number(index);
   FilterHarness filter{tested().idle};

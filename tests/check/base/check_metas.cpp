@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// What a buffer carries besides pixels: metas by their tags, timestamps, flags, offsets.
+// Metas by their tags, timestamps, flags and offsets of buffers.
 #include <gst/video/gstvideometa.h>
 #include <gst/video/video.h>
 
@@ -112,7 +112,7 @@ TEST(test_metas_of_gstreamer, .for_each_element()) {
   gst_buffer_unref(out);
 }
 
-// The input's strides are the input's own: they must not be carried over to other memory.
+// The GstVideoMeta of the input must not be copied to other memory.
 TEST(test_video_meta_is_the_outputs, .for_each_element().times(formats().size())) {
   const FormatSpec& format = format_number(index);
   FilterHarness filter;
@@ -122,7 +122,7 @@ TEST(test_video_meta_is_the_outputs, .for_each_element().times(formats().size())
     GstBuffer* out = filter.process(to_buffer(picture, layout));
     fail_unless(count_video_metas(out) <= 1, "%d GstVideoMeta", count_video_metas(out));
     expect_picture(from_buffer(out, format, 31, 17), result(picture), "with meta");
-    // This downstream has never said that it knows GstVideoMeta.
+    // This downstream has not announced support of GstVideoMeta.
     expect_picture(from_plain_buffer(out, format, 31, 17), result(picture), "without meta");
     gst_buffer_unref(out);
   }
@@ -158,7 +158,7 @@ TEST(test_timestamps_offsets_flags, .for_each_element()) {
   }
 }
 
-// A frame marked as gap has pixels nevertheless, and somebody may look at them.
+// A frame with the GAP flag still has pixels, which are processed.
 TEST(test_gap_flag_is_processed, .for_each_element()) {
   const FormatSpec& format = format_named("RGBA");
   FilterHarness filter;
@@ -166,12 +166,10 @@ TEST(test_gap_flag_is_processed, .for_each_element()) {
   const Picture picture = make_picture(format, 32, 18, Content::natural, 1);
   GstBuffer* in = to_buffer(picture);
   GST_BUFFER_FLAG_SET(in, GST_BUFFER_FLAG_GAP);
-  GstBuffer* out = filter.process(in);
-  expect_picture(from_buffer(out, format, 32, 18), result(picture), "gap");
-  gst_buffer_unref(out);
+  filter.expect(in, result(picture), "gap");
 }
 
-// A frame's flags must not stay on the pool's buffer for a later frame.
+// Flags and metas of a frame must not stay on the pool's buffer.
 TEST(test_nothing_left_from_earlier_frames, .for_each_element()) {
   register_metas();
   const FormatSpec& format = format_named("GRAY8");

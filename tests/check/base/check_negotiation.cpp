@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Caps: what is offered, what is refused, and that both may change in mid-stream.
+// Caps: those offered, those refused, and their changes in mid-stream.
 #include <gst/video/video.h>
 
 #include <algorithm>
@@ -10,7 +10,7 @@ using namespace check;
 
 namespace {
 
-/// The video formats of those structures in caps that carry exactly this caps feature.
+/// The video formats of the caps structures with exactly this caps feature.
 std::vector<std::string> formats_in(const GstCaps* caps, const char* feature) {
   std::vector<std::string> names;
   for (guint i = 0; i < gst_caps_get_size(caps); ++i) {
@@ -38,7 +38,7 @@ void expect_all_formats(const GstCaps* caps, const char* feature) {
   fail_unless_equals_int(offered.size(), formats().size());
 }
 
-/// What an element answers on its sink pad to the query for caps.
+/// The answer to a CAPS query on the element's sink pad.
 GstCaps* sink_caps(FilterHarness& filter, GstCaps* only = nullptr) {
   return gst_pad_peer_query_caps(filter.source_pad(), only);
 }
@@ -77,7 +77,7 @@ TEST(test_caps_query, .for_each_element()) {
   gst_caps_unref(caps);
 }
 
-// What downstream takes is all that upstream is offered.
+// Upstream is offered only what downstream accepts.
 TEST(test_caps_query_follows_downstream, .for_each_element()) {
   FilterHarness filter;
   filter.accept_downstream("video/x-raw, format=(string){ NV12, RGBA }, width=[1, 640]");
@@ -139,7 +139,7 @@ TEST(test_refused_caps, .for_each_element()) {
                 gst_flow_get_name(flow), text);
     fail_unless(filter.pull() == nullptr);
 
-    // And the next, right caps are taken as if nothing had been.
+    // The next caps, which are right, are accepted as usual.
     const FormatSpec& format = format_named("GRAY8");
     filter.accept_caps(format, 16, 16);
     const Picture picture = make_picture(format, 16, 16, Content::natural, 1);
@@ -147,7 +147,7 @@ TEST(test_refused_caps, .for_each_element()) {
   }
 }
 
-// Alternate fields are refused also where the caps forget to carry the feature that goes with them.
+// Alternate fields are refused even if the caps lack the caps feature for them.
 TEST(test_alternate_without_feature, .for_each_element()) {
   FilterHarness filter;
   filter.send_caps(
@@ -164,7 +164,7 @@ TEST(test_frame_before_caps, .for_each_element()) {
                          GST_FLOW_NOT_NEGOTIATED);
 }
 
-// From every format to every other, the size changing as well.
+// From every format to every other, with new sizes.
 TEST(test_renegotiation, .for_each_element()) {
   FilterHarness filter;
   unsigned seed = 0;
@@ -192,7 +192,7 @@ TEST(test_same_caps_again, .for_each_element()) {
   }
 }
 
-// A downstream element that asks for a new negotiation gets one between two frames.
+// RECONFIGURE events lead to a new negotiation between two frames.
 TEST(test_reconfigure, .for_each_element()) {
   const FormatSpec& format = format_named("NV12");
   FilterHarness filter;

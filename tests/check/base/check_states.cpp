@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// State changes of every element of the plug-in, in every order that GStreamer allows, and again
-// and again.
+// State changes of every element, in every order that GStreamer allows, and many times over.
 #include "tests/check/common/filterharness.h"
 
 using namespace check;
@@ -111,7 +110,7 @@ TEST(test_properties_in_all_states, .times(std::size(factories))) {
   gst_object_unref(element);
 }
 
-// The last reference goes while the element is still in a higher state of a bin that is shut down.
+// A pipeline is shut down and freed right after its start.
 TEST(test_dispose_in_a_running_pipeline, .for_each_element()) {
   for (int i = 0; i < 20; ++i) {
     ShortPipeline pipeline;
@@ -136,7 +135,7 @@ TEST(test_pixels_after_restart, .for_each_element()) {
   }
 }
 
-// The backend may be another one each time.
+// The backend may change between two runs.
 TEST(test_backend_changed_between_runs, .for_each_element()) {
   ShortPipeline pipeline;
   GstElement* element = gst_bin_get_by_name(GST_BIN(pipeline.get()), "e");
@@ -224,10 +223,10 @@ TEST(test_cycles, .for_each_element().unless(unless_sanitized())) {
   return_freed_memory();
   GstContext* shared = nullptr;
   std::size_t process_before = 0;
-  long long card_before = 0;
+  long long gpu_before = 0;
   for (int cycle = 0; cycle < pipelines; ++cycle) {
     if (cycle == 10) {
-      card_before = gpu_bytes();  // first: asking the driver's library takes memory of its own
+      gpu_before = gpu_bytes();  // first, since the query itself allocates
       process_before = resident_bytes();
     }
     ShortPipeline pipeline(tested().everything);
@@ -244,13 +243,13 @@ TEST(test_cycles, .for_each_element().unless(unless_sanitized())) {
   // The driver keeps some of each context's host memory for the next one.
   fail_unless(grown_by(process_before) < (testing_cuda() ? 48 : 4) * mebibyte,
               "%d pipelines left %lld bytes", pipelines - 10, grown_by(process_before));
-  fail_unless(gpu_bytes() - card_before < 32 * mebibyte, "%d contexts left %lld bytes on the GPU",
-              pipelines - 10, gpu_bytes() - card_before);
+  fail_unless(gpu_bytes() - gpu_before < 32 * mebibyte, "%d contexts left %lld bytes on the GPU",
+              pipelines - 10, gpu_bytes() - gpu_before);
 
   ShortPipeline pipeline(tested().everything);
   for (int cycle = 0; cycle < cycles; ++cycle) {
     if (cycle == warm_up) {
-      card_before = gpu_bytes();  // first: asking the driver's library takes memory of its own
+      gpu_before = gpu_bytes();  // first, since the query itself allocates
       process_before = resident_bytes();
     }
     if (shared != nullptr)
@@ -260,8 +259,8 @@ TEST(test_cycles, .for_each_element().unless(unless_sanitized())) {
   }
   fail_unless(grown_by(process_before) < 4 * mebibyte, "%d cycles left %lld bytes",
               cycles - warm_up, grown_by(process_before));
-  fail_unless(gpu_bytes() - card_before < 4 * mebibyte, "%d cycles left %lld bytes on the GPU",
-              cycles - warm_up, gpu_bytes() - card_before);
+  fail_unless(gpu_bytes() - gpu_before < 4 * mebibyte, "%d cycles left %lld bytes on the GPU",
+              cycles - warm_up, gpu_bytes() - gpu_before);
   if (shared != nullptr)
     gst_context_unref(shared);
 }

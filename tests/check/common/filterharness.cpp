@@ -334,6 +334,14 @@ GstBuffer* FilterHarness::process(GstBuffer* buffer) {
   return out;
 }
 
+void FilterHarness::expect(GstBuffer* buffer, const Picture& expected, const std::string& what) {
+  GstBuffer* out = process(buffer);
+  expect_picture(
+      from_buffer(out, *expected.format, expected.width, expected.height, expected.interlaced),
+      expected, what);
+  gst_buffer_unref(out);
+}
+
 GstBuffer* FilterHarness::process_unchanged(const Picture& picture, const Layout& layout) {
   GstBuffer* in = to_buffer(picture, layout);
   const std::vector<std::uint8_t> before = bytes_of(in);

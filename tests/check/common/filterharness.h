@@ -149,6 +149,8 @@ class FilterHarness {
 
   /// Pushes one frame and returns the one that must come out.
   GstBuffer* process(GstBuffer* buffer);
+  /// Pushes one frame, which the element may overwrite, and compares the one that must come out.
+  void expect(GstBuffer* buffer, const Picture& expected, const std::string& what);
   /// Pushes a picture, which must stay as it was, and returns the only frame that comes out.
   GstBuffer* process_unchanged(const Picture& picture, const Layout& layout = packed_layout);
   /// The same in Pictures.

@@ -3,8 +3,8 @@
 
 #include <vector>
 
-/// Where the bytes of each video format lie, written down by hand: neither GstVideoFormatInfo nor
-/// the plug-in's own table is asked, so that a mistake in reading the one cannot hide in the other.
+/// The layout of each video format, written down independently of GstVideoFormatInfo and of the
+/// plug-in's own table, so that a mistake in either shows.
 namespace check {
 
 /// Sample x of a row is at byte offset + step·x of that row of the plane.
@@ -14,8 +14,8 @@ struct Place {
   int step;
 };
 
-/// Where a component of a picture lies that has one sample for every `pixels` pixels begun, and one
-/// row for every `lines` lines begun.
+/// A component with one sample for every `pixels` pixels begun and one row for every `lines` lines
+/// begun.
 struct Component {
   Place place;
   int pixels = 1;

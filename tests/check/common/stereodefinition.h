@@ -6,14 +6,13 @@
 
 #include "tests/check/common/picture.h"
 
-/// What follows from a map of disparities, as it is defined: the oracle of these tests for all that
-/// cudasgmstereo puts out beside the map.
+/// Definitions of the outputs that follow from a map of disparities.
 namespace check {
 
-/// The luminance as a picture of its own: GRAY8, GRAY16_LE, or I420_10LE whose chroma says nothing.
+/// The luminance as a picture: GRAY8, GRAY16_LE, or I420_10LE, whose chroma is ignored.
 Picture luminance_picture(const Picture& picture);
 
-/// What the samples of a map mean.
+/// The meaning of a map's samples.
 struct MapScale {
   int disparities = 128;
   int minimum = 0;

@@ -29,7 +29,7 @@ StereoHarness::StereoHarness(const Properties& properties, bool two)
 }
 
 StereoHarness::~StereoHarness() {
-  // The last harness that goes stops the element.
+  // Tearing down the last harness stops the element.
   if (right_ != nullptr)
     gst_harness_teardown(right_);
   gst_harness_teardown(left_);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The border colour of cudagaussblur in the samples of each format, against values worked out by
+// The border colour of cudagaussblur in the samples of each format, against values calculated by
 // hand from the formulas of ITU-R BT.601, BT.709 and BT.2020.
 #include "tests/check/common/definitions.h"
 #include "tests/check/common/filterharness.h"
@@ -98,8 +98,8 @@ std::string described(const Case& color) {
 
 }  // namespace
 
-// At the largest sigma a single pixel counts for next to nothing beside the border: what comes out
-// is the border. Of 16 bits, where next to nothing may be a level, only if it was that before.
+// At the largest sigma a single pixel weighs next to nothing, so the output is the border. In 16
+// bits its weight may still be one level, so there the pixel has the border's colour already.
 TEST(test_colors) {
   for (const Case& color : cases()) {
     const FormatSpec& format = format_named(color.format);
@@ -122,7 +122,7 @@ TEST(test_colors) {
   }
 }
 
-// Each channel has the border of its own, also where they share a row.
+// Each channel has its own border sample, even if channels share a row.
 TEST(test_colors_around_pictures) {
   for (const char* name : {"I420", "NV21", "UYVY", "Y42B", "P010_10LE", "GRAY8", "ABGR", "GBR"})
     for (bool limited : {false, true}) {
@@ -142,7 +142,7 @@ TEST(test_colors_around_pictures) {
     }
 }
 
-// New caps of another colorimetry give the same colour other samples.
+// With new colorimetry in the caps the same colour has other samples.
 TEST(test_color_follows_caps) {
   const FormatSpec& format = format_named("I420");
   FilterHarness filter("cudagaussblur",

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Sigma under the control of a GstControlSource: smooth, and at no cost.
+// Sigma under the control of a GstControlSource: smooth, without renegotiation or new memory.
 #include <gst/video/video.h>
 
 #include <algorithm>
@@ -22,7 +22,7 @@ double sigma_of(FilterHarness& filter) {
   return sigma;
 }
 
-/// What a renegotiation would leave on the element's source pad.
+/// Counts the traces of negotiation on the element's source pad.
 class Negotiations {
  public:
   explicit Negotiations(FilterHarness& filter)
@@ -69,8 +69,8 @@ Picture middle_of(const Picture& picture, int width, int height) {
   return middle;
 }
 
-/// Of a photograph; where there is none, waves of many lengths, the longer the stronger, as in
-/// nature.
+/// Part of a photograph. If none is installed, waves whose amplitude grows with their length, as in
+/// photographs.
 Picture still_picture(const FormatSpec& format, int width, int height) {
   if (unless_photographs().empty())
     return middle_of(photograph_through(photographs[0], format, "", "identity").before, width,
@@ -145,7 +145,7 @@ TEST(test_sweep) {
                          0);
 }
 
-// From sharpening over nothing to blurring; in between frames are handed on as they came.
+// From sharpening to blurring; at sigma 0 the input buffers pass on.
 TEST(test_crossing_zero) {
   constexpr int frames = 41;
   const FormatSpec& format = format_named("NV12");

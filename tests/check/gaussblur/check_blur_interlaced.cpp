@@ -68,7 +68,7 @@ TEST(test_interleaved, .times(formats().size())) {
   }
 }
 
-// By their own light: what the element makes of a frame is what it makes of its two fields.
+// A frame gives the same result as its two fields sent as pictures.
 TEST(test_fields_are_pictures) {
   for (const char* name : {"GRAY8", "NV12", "I420", "YUY2", "Y42B", "RGBA", "P010_10LE", "GBR"}) {
     const FormatSpec& format = format_named(name);
@@ -85,7 +85,7 @@ TEST(test_fields_are_pictures) {
   }
 }
 
-// Two moments in time that have nothing in common must not meet.
+// A black and a white field stay black and white.
 TEST(test_fields_do_not_mix) {
   for (const char* name : {"GRAY8", "I420", "GRAY16_LE"}) {
     const FormatSpec& format = format_named(name);
@@ -100,7 +100,7 @@ TEST(test_fields_do_not_mix) {
   }
 }
 
-// In mixed streams each buffer says for itself what it is.
+// In mixed streams the flags of each buffer decide.
 TEST(test_mixed, .times(formats().size())) {
   const FormatSpec& format = format_number(index);
   FilterHarness filter("cudagaussblur", {{"sigma", "3"}});
@@ -137,7 +137,7 @@ TEST(test_flags_against_caps) {
     }
 }
 
-// With impossible settings the last valid ones go on, in each frame by its own kind.
+// With impossible settings the last valid ones stay in force for interlaced and progressive frames.
 TEST(test_mixed_with_impossible_settings) {
   const FormatSpec& format = format_named("I420");
   FilterHarness filter("cudagaussblur", {{"sigma", "2"}});

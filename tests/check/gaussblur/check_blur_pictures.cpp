@@ -12,7 +12,7 @@ using namespace check;
 
 namespace {
 
-/// Settings that have nothing in common but being unlike each other.
+/// Settings that differ from each other in every property.
 std::vector<Blur> various_settings() {
   std::vector<Blur> list(7);
   list[1].sigma = 7.3;
@@ -81,7 +81,7 @@ TEST(test_as_made, .times(formats().size())) {
   }
 }
 
-// Kernels that reach far beyond the picture, whose border thus repeats many times.
+// Kernels so much larger than the picture that the border repeats many times.
 TEST(test_edges) {
   for (const char* name : {"GRAY8", "NV12", "YUY2", "RGB", "BGRA", "P010_10LE", "GRAY16_LE"})
     for (const Size& size : {Size{3, 2}, Size{2, 5}, Size{1, 9}, Size{29, 13}}) {
@@ -143,7 +143,7 @@ TEST(test_sigmas) {
   }
 }
 
-// Twice the picture less its blur leaves the range on either side of a step.
+// Sharpening a step exceeds the range on both sides and saturates.
 TEST(test_sharpening_saturates) {
   for (const char* name : {"GRAY8", "ARGB", "P010_10LE", "GRAY16_LE"}) {
     const FormatSpec& format = format_named(name);
@@ -204,7 +204,7 @@ TEST(test_fine) {
   fail_unless(traces[false] > traces[true]);
 }
 
-// Large enough that every thread, block and tail of a row has work of its own.
+// The frames are large enough for several threads, blocks and row tails.
 TEST(test_large_frames) {
   for (const char* name : {"GRAY8", "NV12", "RGB", "BGRx", "P010_10LE", "GRAY16_LE", "UYVY"}) {
     const FormatSpec& format = format_named(name);
@@ -250,7 +250,7 @@ TEST(test_p010_agrees_with_i420_10le) {
   expect_picture(second.process(copied(a, low)), copied(first.process(a), low), "as in P010");
 }
 
-// Anything with anything, from seeds; each failure names its own.
+// Random combinations; a failure prints its seed.
 TEST(test_random_cases, .times(10)) {
   FilterHarness filter("cudagaussblur");
   for (unsigned i = 0; i < 30; ++i) {

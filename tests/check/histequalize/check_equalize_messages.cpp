@@ -9,6 +9,10 @@ using namespace check;
 
 namespace {
 
+const FormatSpec& gray() {
+  return format_named("GRAY8");
+}
+
 /// Counts the messages that have been posted when an event of one type arrives downstream.
 struct CountAtEvent {
   FilterHarness& filter;
@@ -25,6 +29,14 @@ struct CountAtEvent {
     return GST_PAD_PROBE_OK;
   }
 };
+
+/// There is one element message, with the statistics of the picture.
+void expect_one_message(MessageLog& log, const Picture& picture) {
+  const std::vector<GstMessage*> messages = log.take(GST_MESSAGE_ELEMENT);
+  fail_unless_equals_int(messages.size(), 1);
+  expect_statistics(structure_of(messages[0]), picture);
+  gst_message_unref(messages[0]);
+}
 
 }  // namespace
 
@@ -86,13 +98,12 @@ TEST(test_interval) {
 
 // A new interval begins with the next frame.
 TEST(test_interval_changed_while_playing) {
-  const FormatSpec& format = format_named("GRAY8");
   FilterHarness filter{{"post-messages", "true"}};
-  filter.accept_caps(format, 20, 10);
+  filter.accept_caps(gray(), 20, 10);
   for (guint i = 0; i < 10; ++i) {
     if (i == 3)
       filter.set("message-interval", "5000000000");
-    push_frame(filter, Picture(format, 20, 10), i * GST_SECOND);
+    push_frame(filter, Picture(gray(), 20, 10), i * GST_SECOND);
   }
   filter.send_eos();
   fail_unless((take_timestamps(filter) == std::vector<guint64>{0, GST_SECOND, 2 * GST_SECOND,
@@ -100,35 +111,32 @@ TEST(test_interval_changed_while_playing) {
 }
 
 TEST(test_posted_before_eos) {
-  const FormatSpec& format = format_named("GRAY8");
   FilterHarness filter{{"post-messages", "true"}};
-  filter.accept_caps(format, 320, 200);
+  filter.accept_caps(gray(), 320, 200);
   CountAtEvent at_eos(filter, GST_EVENT_EOS);
   for (guint i = 0; i < 7; ++i)
-    push_frame(filter, Picture(format, 320, 200), i);
+    push_frame(filter, Picture(gray(), 320, 200), i);
   filter.send_eos();
   fail_unless((at_eos.counts == std::vector<int>{7}));
 }
 
 TEST(test_posted_before_caps) {
-  const FormatSpec& format = format_named("GRAY8");
   FilterHarness filter{{"post-messages", "true"}};
-  filter.accept_caps(format, 320, 200);
-  push_frame(filter, Picture(format, 320, 200), 0);
-  push_frame(filter, Picture(format, 320, 200), 1);
+  filter.accept_caps(gray(), 320, 200);
+  push_frame(filter, Picture(gray(), 320, 200), 0);
+  push_frame(filter, Picture(gray(), 320, 200), 1);
   CountAtEvent at_caps(filter, GST_EVENT_CAPS);
-  filter.accept_caps(format, 16, 8);
-  push_frame(filter, Picture(format, 16, 8), 2);
+  filter.accept_caps(gray(), 16, 8);
+  push_frame(filter, Picture(gray(), 16, 8), 2);
   fail_unless(at_caps.counts.size() >= 1 && at_caps.counts[0] == 2,
               "not both frames' messages were posted before the caps");
 }
 
 TEST(test_posted_before_segment) {
-  const FormatSpec& format = format_named("GRAY8");
   FilterHarness filter{{"post-messages", "true"}};
-  filter.accept_caps(format, 320, 200);
-  push_frame(filter, Picture(format, 320, 200), 0);
-  push_frame(filter, Picture(format, 320, 200), 1);
+  filter.accept_caps(gray(), 320, 200);
+  push_frame(filter, Picture(gray(), 320, 200), 0);
+  push_frame(filter, Picture(gray(), 320, 200), 1);
   CountAtEvent at_segment(filter, GST_EVENT_SEGMENT);
   GstSegment segment = new_segment();
   segment.base = 5;
@@ -137,28 +145,26 @@ TEST(test_posted_before_segment) {
 }
 
 TEST(test_posted_before_stop) {
-  const FormatSpec& format = format_named("GRAY8");
   FilterHarness filter{{"post-messages", "true"}};
-  filter.accept_caps(format, 320, 200);
+  filter.accept_caps(gray(), 320, 200);
   for (guint i = 0; i < 5; ++i)
-    push_frame(filter, Picture(format, 320, 200), i);
+    push_frame(filter, Picture(gray(), 320, 200), i);
   gst_element_set_state(filter.element(), GST_STATE_READY);
   fail_unless((take_timestamps(filter) == std::vector<guint64>{0, 1, 2, 3, 4}));
 }
 
-// Not only at the end: at the latest with the next frame.
+// A message is posted with the next frame at the latest.
 TEST(test_posted_in_time) {
-  const FormatSpec& format = format_named("GRAY8");
   FilterHarness filter{{"post-messages", "true"}};
-  filter.accept_caps(format, 320, 200);
+  filter.accept_caps(gray(), 320, 200);
   for (guint i = 0; i < 10; ++i) {
-    push_frame(filter, Picture(format, 320, 200), i);
+    push_frame(filter, Picture(gray(), 320, 200), i);
     const int posted = filter.messages().count(GST_MESSAGE_ELEMENT);
     fail_unless(posted >= static_cast<int>(i), "%d messages after %u frames", posted, i + 1);
   }
 }
 
-// After a flush nothing is told of what came before it, and the interval begins anew.
+// A flush discards the messages of earlier frames, and the interval begins anew.
 TEST(test_discarded_by_flush) {
   const FormatSpec& format = format_named("GRAY8");
   FilterHarness filter{{"post-messages", "true"}, {"message-interval", "1000000000"}};
@@ -184,15 +190,12 @@ TEST(test_statistics, .times(formats().size())) {
       const Picture picture = make_picture(format, width, height, content, ++seed);
       push_frame(filter, picture, seed * GST_SECOND);
       filter.send_eos();
-      const std::vector<GstMessage*> messages = filter.messages().take(GST_MESSAGE_ELEMENT);
-      fail_unless_equals_int(messages.size(), 1);
-      expect_statistics(structure_of(messages[0]), picture);
-      gst_message_unref(messages[0]);
+      expect_one_message(filter.messages(), picture);
       filter.flush();
     }
 }
 
-// Large enough for counts beyond 16 bits and for every thread to count.
+// The counts exceed 16 bits, and every thread has some to do.
 TEST(test_statistics_of_a_large_frame) {
   for (const char* name : {"GRAY8", "RGBx"}) {
     const FormatSpec& format = format_named(name);
@@ -201,14 +204,11 @@ TEST(test_statistics_of_a_large_frame) {
     const Picture picture = make_picture(format, 1920, 1081, Content::two_valued, 3);
     push_frame(filter, picture, 0);
     filter.send_eos();
-    const std::vector<GstMessage*> messages = filter.messages().take(GST_MESSAGE_ELEMENT);
-    fail_unless_equals_int(messages.size(), 1);
-    expect_statistics(structure_of(messages[0]), picture);
-    gst_message_unref(messages[0]);
+    expect_one_message(filter.messages(), picture);
   }
 }
 
-// Before equalisation, and of the luminance, whatever is done to the picture then.
+// The histogram is that of the input's luminance, whatever the element does to the picture.
 TEST(test_histogram_is_of_the_input) {
   const FormatSpec& format = format_named("BGR");
   const Picture picture = make_picture(format, 51, 33, Content::natural, 12);
@@ -219,14 +219,11 @@ TEST(test_histogram_is_of_the_input) {
       filter.accept_caps(format, 51, 33, colorimetry(format, false));
       push_frame(filter, picture, 0);
       filter.send_eos();
-      const std::vector<GstMessage*> messages = filter.messages().take(GST_MESSAGE_ELEMENT);
-      fail_unless_equals_int(messages.size(), 1);
-      expect_statistics(structure_of(messages[0]), picture);
-      gst_message_unref(messages[0]);
+      expect_one_message(filter.messages(), picture);
     }
 }
 
-// Counted where the frame is, which on a GPU is CUDA memory, also if nothing else is done to it.
+// Frames in CUDA memory are counted on the GPU, also if nothing else is done to them.
 TEST(test_statistics_of_a_second_element) {
   const std::string element = "cudahistequalize strength=0 backend=" + test_backend();
   const std::string memory = testing_cuda() ? "video/x-raw(memory:CUDAMemory)" : "video/x-raw";
@@ -243,19 +240,15 @@ TEST(test_statistics_of_a_second_element) {
     gst_buffer_unref(out);
     GstSegment segment = new_segment();
     gst_harness_push_event(harness, gst_event_new_segment(&segment));
-    const std::vector<GstMessage*> posted = messages.take(GST_MESSAGE_ELEMENT);
-    fail_unless_equals_int(posted.size(), 1);
-    expect_statistics(structure_of(posted[0]), picture);
-    gst_message_unref(posted[0]);
+    expect_one_message(messages, picture);
   }
   gst_element_set_bus(harness->element, nullptr);
   gst_harness_teardown(harness);
 }
 
 TEST(test_times) {
-  const FormatSpec& format = format_named("GRAY8");
   FilterHarness filter{{"post-messages", "true"}};
-  filter.accept_caps(format, 20, 10);
+  filter.accept_caps(gray(), 20, 10);
   GstSegment segment = new_segment();
   segment.rate = 2.0;
   segment.start = segment.position = 100 * GST_SECOND;
@@ -263,7 +256,7 @@ TEST(test_times) {
   segment.time = 30 * GST_SECOND;
   filter.send_segment(segment);
   for (guint i = 0; i < 4; ++i)
-    push_frame(filter, Picture(format, 20, 10), (100 + i) * GST_SECOND);
+    push_frame(filter, Picture(gray(), 20, 10), (100 + i) * GST_SECOND);
   filter.send_eos();
   const std::vector<GstMessage*> messages = filter.messages().take(GST_MESSAGE_ELEMENT);
   fail_unless_equals_int(messages.size(), 4);
@@ -280,11 +273,10 @@ TEST(test_times) {
 }
 
 TEST(test_frames_without_timestamps) {
-  const FormatSpec& format = format_named("GRAY8");
   FilterHarness filter{{"post-messages", "true"}};
-  filter.accept_caps(format, 20, 10);
+  filter.accept_caps(gray(), 20, 10);
   for (int i = 0; i < 3; ++i)
-    gst_buffer_unref(filter.process(to_buffer(Picture(format, 20, 10))));
+    gst_buffer_unref(filter.process(to_buffer(Picture(gray(), 20, 10))));
   filter.send_eos();
   const std::vector<GstMessage*> messages = filter.messages().take(GST_MESSAGE_ELEMENT);
   fail_unless_equals_int(messages.size(), 3);

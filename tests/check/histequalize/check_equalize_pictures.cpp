@@ -65,7 +65,7 @@ TEST(test_contents, .times(formats().size())) {
   }
 }
 
-// Large enough that every thread, block and tail of a row has work of its own.
+// The frames are large enough for several threads, blocks and row tails.
 TEST(test_large_frames, .times(formats().size())) {
   const FormatSpec& format = format_number(index);
   FilterHarness filter;
@@ -207,7 +207,7 @@ TEST(test_interleaved_fields) {
   expect_picture(filter.process(picture), equalized(picture, {}), "interleaved");
 }
 
-// Anything with anything, from seeds; each failure names its own.
+// Random combinations; a failure prints its seed.
 TEST(test_random_cases, .times(10)) {
   FilterHarness filter;
   for (unsigned i = 0; i < 40; ++i) {

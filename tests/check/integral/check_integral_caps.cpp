@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// What cudaintegral's output is called: the caps of tensors and of pictures, who gets which, and
-// what is refused.
+// Caps of cudaintegral: those of tensors and of pictures, which peer gets which, and refused ones.
 #include <gst/video/video.h>
 
 #include "tests/check/common/filterharness.h"
@@ -39,7 +38,7 @@ bool offers(FilterHarness& filter, const char* text) {
   return result;
 }
 
-/// Pushes a frame that must not get through; what the element says.
+/// Pushes a frame that must not get through. Returns the text of the error.
 std::string expect_refusal(FilterHarness& filter, const FormatSpec& format, int width, int height) {
   filter.send_caps(caps_of(format, width, height));
   const GstFlowReturn flow = filter.push(gst_buffer_new_allocate(nullptr, 64, nullptr));
@@ -49,7 +48,8 @@ std::string expect_refusal(FilterHarness& filter, const FormatSpec& format, int 
   return filter.messages().text(GST_MESSAGE_ERROR);
 }
 
-/// Runs a pipeline of two frames from the element e on and calls what with e's output caps.
+/// Runs a pipeline of two frames, whose launch line ends with `rest`, and calls `what` with the
+/// output caps of cudaintegral.
 template <class What>
 void with_output_caps(const std::string& rest, What what) {
   run_pipeline(
@@ -131,7 +131,7 @@ TEST(test_any_peer_gets_the_tensor) {
         });
 }
 
-// The tensor rather than the picture, whatever downstream names first.
+// Tensors are preferred to pictures, whichever downstream names first.
 TEST(test_tensor_rather_than_picture) {
   for (const char* sink_caps : {"video/x-raw; other/tensors", "other/tensors; video/x-raw",
                                 "video/x-raw(memory:CUDAMemory); video/x-raw; other/tensors"}) {
@@ -143,7 +143,7 @@ TEST(test_tensor_rather_than_picture) {
   }
 }
 
-// Tensors of one size are tables of frames of one size.
+// Fixed dimensions of the tensor fix the size of the frames.
 TEST(test_size_from_dimensions) {
   for (bool same_size : {false, true}) {
     FilterHarness filter("cudaintegral", Integral{Output::sum, same_size}.properties());
@@ -176,7 +176,7 @@ TEST(test_size_from_dimensions) {
   }
 }
 
-// Downstream that wants elements of one type gets them where the sums allow it.
+// Downstream may ask for an element type, if the sums fit.
 TEST(test_type_that_downstream_takes) {
   const FormatSpec &gray = format_named("GRAY8"), &deep = format_named("GRAY16_LE");
   FilterHarness filter("cudaintegral");
@@ -201,7 +201,7 @@ TEST(test_launch_lines) {
                        fail_unless(gst_structure_get_fraction(structure, "framerate", &n, &d));
                        fail_unless(n == 10 && d == 1);
                      });
-  // The source has no size of its own: it takes the one that the tensor asks for.
+  // The source takes the size that the tensor asks for.
   run_pipeline(
       "videotestsrc num-buffers=2 ! cudaintegral name=e ! other/tensors,dimensions=(string)"
       "1:101:51:1 ! fakesink",
@@ -221,7 +221,7 @@ struct PictureCase {
   const char* out;   ///< from "format" on
 };
 
-// What stays true of a gray picture is kept, what does not goes.
+// The output keeps the caps fields that are still true for a gray picture and drops the others.
 TEST(test_picture_caps) {
   const Integral sum = Integral{Output::sum}, same = Integral{Output::sum, true},
                  mean = Integral{Output::mean}, stddev = Integral{Output::stddev},
@@ -259,7 +259,8 @@ TEST(test_picture_caps) {
                        "format=GRAY8, width=7, height=3, framerate=25/1"},
            PictureCase{threshold, "format=RGBA, width=7, height=3, framerate=25/1",
                        ", format=GRAY16_LE", "format=GRAY16_LE, width=7, height=3, framerate=25/1"},
-           // A mean has the range of the samples: of YUV the limited one where nothing is said.
+           // A mean has the range of the samples, which is the limited one for YUV without
+           // colorimetry.
            PictureCase{mean, "format=P010_10LE, width=8, height=8, framerate=25/1", "",
                        "format=GRAY16_LE, width=8, height=8, framerate=25/1, colorimetry=bt601"},
            PictureCase{mean, "format=I420, width=8, height=8, framerate=25/1, colorimetry=1:4:16:4",
@@ -278,7 +279,7 @@ TEST(test_picture_caps) {
   }
 }
 
-// What downstream takes is all that upstream is offered.
+// Upstream is offered only what downstream accepts.
 TEST(test_pictures_that_downstream_takes) {
   const auto expect = [](const Integral& how, const char* downstream,
                          const std::vector<const char*>& possible,

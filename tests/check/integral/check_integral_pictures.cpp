@@ -22,7 +22,7 @@ Integral with_radius(Output output, int radius) {
   return how;
 }
 
-/// Both rules, near to what is usual and far from it.
+/// Both methods, with usual and extreme parameters.
 std::vector<Integral> various_thresholds() {
   std::vector<Integral> list(8, with_radius(Output::threshold, 4));
   list[1].ratio = 0;
@@ -53,7 +53,7 @@ Integral of_strength(double strength, int search = 5, int patch = 3) {
   return how;
 }
 
-/// Frames with noise of a few levels on something that is worth keeping.
+/// A pattern with noise of a few levels.
 Picture noisy_picture(const FormatSpec& format, int width, int height, unsigned seed) {
   Picture picture = make_picture(format, width, height, Content::random, seed);
   std::mt19937 random(seed);
@@ -132,7 +132,7 @@ TEST(test_extreme_contents) {
       }
 }
 
-// Large enough that every thread, block and tail of a row has work of its own.
+// The frames are large enough for several threads, blocks and row tails.
 TEST(test_large_frames) {
   for (const char* name : {"GRAY8", "NV12", "RGB", "BGRx", "P010_10LE", "GRAY16_LE", "UYVY"})
     for (Output output : gray_outputs) {
@@ -194,7 +194,7 @@ TEST(test_denoise_as_made) {
   }
 }
 
-// What denoising is for: less noise, and edges where they were.
+// Denoising removes noise and keeps edges.
 TEST(test_denoise_removes_noise) {
   const FormatSpec& format = format_named("GRAY8");
   std::mt19937 random(1);
@@ -236,7 +236,7 @@ TEST(test_p010_agrees_with_i420_10le) {
   }
 }
 
-// Both fields are one picture.
+// Interleaved fields are treated as one picture.
 TEST(test_interleaved_fields) {
   const FormatSpec& format = format_named("I420");
   Picture picture = make_picture(format, 36, 26, Content::natural, 1);
@@ -251,7 +251,7 @@ TEST(test_interleaved_fields) {
   expect_picture(filter.process(picture), denoised(picture, of_strength(40)), "interleaved");
 }
 
-// Anything with anything, from seeds; each failure names its own.
+// Random combinations; a failure prints its seed.
 TEST(test_random_cases, .times(10)) {
   for (unsigned i = 0; i < 30; ++i) {
     const unsigned seed = 1000u * static_cast<unsigned>(index) + i;

@@ -18,7 +18,7 @@ Integral table(Output output, bool same_size = false, ElementType type = Element
   return how;
 }
 
-/// Calls what with every kind of table in both of its layouts.
+/// Calls `what` with every kind of table in both layouts.
 template <class What>
 void for_each_table(What what) {
   for (Output output : all_tables)
@@ -36,7 +36,7 @@ Picture brightest(const FormatSpec& format, int width, int height) {
   return picture;
 }
 
-/// The type in the caps that came out.
+/// The element type in the output caps.
 std::string type_out(FilterHarness& filter) {
   GstCaps* caps = gst_pad_get_current_caps(filter.sink_pad());
   fail_unless(caps != nullptr);
@@ -65,7 +65,7 @@ TEST(test_formats_and_sizes, .times(formats().size())) {
   });
 }
 
-// Sums beyond 32 bits, and beyond what a float holds exactly, included.
+// This includes sums beyond 32 bits and beyond the exact integers of a float.
 TEST(test_element_types) {
   for (const char* name : {"GRAY8", "NV12", "BGRA", "P010_10LE", "GRAY16_LE"})
     for (ElementType type : all_element_types)
@@ -80,7 +80,7 @@ TEST(test_element_types) {
       });
 }
 
-// Squares of 255 fit into 32 bits 66051 times and not once more.
+// At most 66051 squares of 255 fit into 32 bits.
 TEST(test_automatic_type) {
   struct Case {
     const char* format;
@@ -111,7 +111,7 @@ TEST(test_automatic_type) {
   }
 }
 
-// Modulo 2^32 a box whose own sum fits is still exact.
+// Sums modulo 2^32 still give the exact sum of a box below 2^32.
 TEST(test_modulo) {
   const FormatSpec& format = format_named("GRAY16_LE");
   const Integral how = table(Output::sum, false, ElementType::uint32);
@@ -144,7 +144,7 @@ TEST(test_extreme_shapes) {
   for (Output output : {Output::sum, Output::squared_sum})
     for (const char* name : {"GRAY8", "I420", "xRGB", "GRAY16_LE"})
       for (const Size& size : {Size{65535, 1}, Size{1, 65535}, Size{32767, 3}}) {
-        // GStreamer's own arithmetic of sizes gives up on the largest I420 rows.
+        // GStreamer's size arithmetic fails for the largest I420 rows.
         const FormatSpec& format = format_named(name);
         const Integral how = table(output);
         FilterHarness filter("cudaintegral", how.properties());
@@ -154,7 +154,7 @@ TEST(test_extreme_shapes) {
       }
 }
 
-// Interlaced frames are one picture.
+// An interlaced frame is treated as one picture.
 TEST(test_interleaved_fields) {
   const FormatSpec& format = format_named("YUY2");
   const Integral how = table(Output::sum);
@@ -182,7 +182,7 @@ TEST(test_renegotiation) {
   fail_unless_equals_int(filter.messages().count(GST_MESSAGE_ERROR), 0);
 }
 
-// Where downstream takes only video: the picture of the table.
+// If downstream takes only video, the output is the picture of the table.
 TEST(test_pictures, .times(formats().size())) {
   const FormatSpec& format = format_number(index);
   for_each_table([&](const Integral& how) {
@@ -200,7 +200,7 @@ TEST(test_pictures, .times(formats().size())) {
   });
 }
 
-// Where nobody says, 8 bits; the sums of the largest pictures pass 2^32.
+// The default is 8 bits. Here sums exceed 2^32.
 TEST(test_pictures_of_large_sums) {
   for (Output output : {Output::sum, Output::squared_sum}) {
     const FormatSpec& format = format_named("GRAY16_LE");

@@ -20,7 +20,7 @@ GstPad* pad_of(const StereoHarness& stereo, const char* name) {
   return pad;
 }
 
-/// Caps that the test unreferences when it is done with them.
+/// Owns caps.
 class CapsOf {
  public:
   explicit CapsOf(GstCaps* caps) : caps_(caps) { fail_unless(caps_ != nullptr); }
@@ -108,7 +108,7 @@ TEST(test_src_offers) {
     fail_unless(!offered.fits(std::string("video/x-raw, ") + other), "%s", other);
 }
 
-// What comes out is what downstream takes: 16 bits rather than 8, and colours last.
+// Of the formats that downstream takes, 16 bits are preferred to 8, and colours come last.
 TEST(test_choice_of_output) {
   struct Case {
     const char* downstream;
@@ -146,7 +146,7 @@ TEST(test_nothing_for_downstream) {
     for (int i = 0; i < 500 && flow == GST_FLOW_OK; ++i) {
       g_usleep(5000);
       GstPad* peer = gst_pad_get_peer(stereo.left()->srcpad);
-      // Where the queue is full an answer would not come: two pairs are pushed at most.
+      // A push to a full queue would block, so at most two pairs are pushed.
       if (i == 100)
         flow = gst_harness_push(stereo.left(), small_frame({40 * GST_MSECOND}));
       gst_object_unref(peer);
@@ -156,7 +156,7 @@ TEST(test_nothing_for_downstream) {
   }
 }
 
-// Everything but the format and the colours is the left frames'.
+// All fields but format and colorimetry come from the left caps.
 TEST(test_fields_of_the_left) {
   StereoHarness stereo;
   fail_unless(
@@ -195,7 +195,7 @@ TEST(test_without_a_rate) {
   }
 }
 
-// The caps of one camera come after frames of the other.
+// One camera sends its caps after the other's first frame.
 TEST(test_late_caps) {
   for (bool left_first : {true, false}) {
     StereoHarness stereo;
@@ -251,7 +251,7 @@ TEST(test_unequal) {
   }
 }
 
-// Both cameras change their size in the middle of a stream; one of them is the first to do so.
+// Both cameras change their size in mid-stream, one after the other.
 TEST(test_other_size_in_between) {
   StereoHarness stereo;
   const int sizes[][2] = {{32, 16}, {40, 16}, {8, 30}, {1, 1}, {64, 2}};
@@ -266,7 +266,7 @@ TEST(test_other_size_in_between) {
   fail_unless_equals_int(stereo.messages().count(GST_MESSAGE_ERROR), 0);
 }
 
-// Caps that say nothing new lead to no new caps downstream.
+// Repeated caps are not sent downstream again.
 TEST(test_same_caps_again) {
   StereoHarness stereo;
   for (int i = 0; i < 5; ++i) {
@@ -278,7 +278,7 @@ TEST(test_same_caps_again) {
   gst_event_unref(events[0]);
 }
 
-// Downstream wants something else from now on.
+// Downstream changes its caps in mid-stream.
 TEST(test_downstream_changes_its_mind) {
   StereoHarness stereo;
   stereo.accept_gray();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Properties of cudasgmstereo while it runs: what they do from one frame to the next, and which
-// wait.
+// Properties of cudasgmstereo while it runs: those in force with the next frame, and those that
+// wait for a start.
 #include "tests/check/common/stereodefinition.h"
 #include "tests/check/common/stereoharness.h"
 
@@ -10,8 +10,8 @@ namespace {
 
 constexpr int width = 64, height = 24;
 
-/// Of a scene with a step in depth, a speckle, and a part that nothing matches: every property
-/// changes something of its map.
+/// A scene with a step in depth, speckles, and a part without matches, so that every property
+/// changes its map.
 struct Scene {
   Picture left = make_picture(format_named("GRAY8"), width, height, Content::random, 5);
   Picture right = left;
@@ -57,7 +57,7 @@ Properties few_and(const Properties& more) {
 
 }  // namespace
 
-// They are what unknown pixels really have.
+// Unknown pixels have the announced invalid-value.
 TEST(test_invalid_value_is_true) {
   const Scene scene;
   for (const Properties& properties :
@@ -67,7 +67,7 @@ TEST(test_invalid_value_is_true) {
     StereoHarness stereo(few_and(properties));
     stereo.accept_gray(width, height);
     const Picture map = process(stereo, scene);
-    // Nothing is nearer to the left edge than the disparity at which it would be seen.
+    // At the left edge there is nothing to match.
     int unknown = 0;
     for (int y = 0; y < height; ++y)
       for (int x = 0; x < width; ++x)
@@ -76,7 +76,7 @@ TEST(test_invalid_value_is_true) {
   }
 }
 
-// Every property that may change while playing does, from one frame to the next, as if the element
+// Every property that may change while playing is in force with the next frame, as if the element
 // had been made with it.
 TEST(test_change_while_playing) {
   const Scene scene;
@@ -132,7 +132,7 @@ TEST(test_camera_and_colors_while_playing) {
   }
 }
 
-// What caps and volumes follow from waits for the next start; a stop is a start's other half.
+// Properties that decide caps and volumes wait for the next start.
 TEST(test_others_wait_for_a_start) {
   const Scene scene;
   Properties now = few_and({{"focal-length", "100"}, {"baseline", "60"}});
@@ -159,7 +159,7 @@ TEST(test_others_wait_for_a_start) {
   }
 }
 
-// Possible at the start, impossible by the time that caps come.
+// Settings that are valid at the start and impossible when caps arrive.
 TEST(test_impossible_in_new_caps) {
   StereoHarness stereo(few);
   stereo.set("p2", "240");
@@ -172,7 +172,7 @@ TEST(test_impossible_in_new_caps) {
               stereo.messages().text(GST_MESSAGE_ERROR).c_str());
 }
 
-// The last valid set goes on, and one warning says so.
+// The last valid set stays in force, and there is one warning.
 TEST(test_impossible_while_playing) {
   const Scene scene;
   StereoHarness stereo(few);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Events, flow returns and life of cudasgmstereo.
+// Events, flow returns, buffers and restarts of cudasgmstereo.
 #include <gst/video/gstvideometa.h>
 
 #include <atomic>
@@ -18,7 +18,7 @@ void unref_all(const std::vector<GstEvent*>& events) {
 
 }  // namespace
 
-// Mandatory events come first, in order, once.
+// The mandatory events come first, in order and once.
 TEST(test_order_of_events) {
   StereoHarness stereo;
   stereo.accept_gray();
@@ -60,7 +60,7 @@ TEST(test_segment_of_the_left) {
   }
 }
 
-// A pair is one by running time: the segments may begin anywhere.
+// Frames pair by running time, whatever their segments.
 TEST(test_pairs_by_running_time) {
   StereoHarness stereo;
   stereo.accept_gray();
@@ -81,7 +81,7 @@ TEST(test_other_segment_formats) {
   gst_harness_push_event(stereo.left(), gst_event_new_segment(&segment));
   gst_harness_push_event(stereo.right(), gst_event_new_segment(&segment));
   stereo.process_at(0);
-  // By arrival, whatever the timestamps are.
+  // Frames pair by arrival, whatever their timestamps.
   stereo.process(small_frame({40 * ms}), small_frame({800 * ms}));
   fail_unless_equals_int(stereo.messages().count(GST_MESSAGE_ERROR), 0);
 }
@@ -107,7 +107,7 @@ TEST(test_flush) {
   fail_unless_equals_int(stereo.messages().count(GST_MESSAGE_ERROR), 0);
 }
 
-// What waits for a partner when a flush comes is gone, and is no frame without a partner.
+// A flush discards waiting frames without counting them as dropped.
 TEST(test_flush_of_waiting_frames) {
   StereoHarness stereo;
   stereo.accept_gray();
@@ -125,7 +125,7 @@ TEST(test_frames_after_eos_and_flush) {
   stereo.process_at(0);
 }
 
-// Caps that are agreed upon when the end has gone already would be lost.
+// The element must not negotiate after EOS, since those caps would be lost.
 TEST(test_caps_after_an_early_end) {
   StereoHarness stereo;
   stereo.accept_gray();
@@ -146,7 +146,7 @@ TEST(test_frames_after_the_end) {
     fail_unless_equals_int(gst_harness_push(harness, small_frame({80 * ms})), GST_FLOW_EOS);
 }
 
-// Both cameras hear of a seek.
+// A seek goes to both cameras.
 TEST(test_seek_goes_upstream) {
   StereoHarness stereo;
   stereo.accept_gray();
@@ -192,7 +192,7 @@ TEST(test_description) {
       gst_buffer_get_n_meta(map.get(), GST_VIDEO_REGION_OF_INTEREST_META_API_TYPE), 1);
 }
 
-// What downstream returns goes back to upstream.
+// Flow returns of downstream reach upstream.
 TEST(test_flow_returns) {
   for (GstFlowReturn flow : {GST_FLOW_EOS, GST_FLOW_NOT_LINKED, GST_FLOW_ERROR}) {
     StereoHarness stereo;
@@ -264,7 +264,7 @@ TEST(test_starts_again) {
   fail_unless_equals_int(stereo.messages().count(GST_MESSAGE_ERROR), 0);
 }
 
-// Stopped at any moment, also while a thread is blocked in a full queue.
+// The element can stop at any time, even while a thread is blocked in a full queue.
 TEST(test_stops_in_the_middle) {
   for (int i = 0; i < 30; ++i) {
     StereoHarness stereo;

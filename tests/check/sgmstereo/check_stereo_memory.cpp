@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Where cudasgmstereo works and in which memory its frames lie. What is not about CUDA memory
-// itself runs on the CPU backend as well.
+// Memory of cudasgmstereo's frames. Tests that need no CUDA memory run on the CPU backend as well.
 #include "tests/check/common/pipelines.h"
 #include "tests/check/common/stereoharness.h"
 
@@ -12,7 +11,7 @@ const char cuda_caps[] = "video/x-raw(memory:CUDAMemory)";
 
 using Bytes = std::vector<std::uint8_t>;
 
-/// What the last buffer held that came to the sink of a pipeline whose element is e.
+/// The bytes of the last buffer that reaches the sink of a pipeline.
 Bytes last_output(const std::string& description) {
   Bytes bytes;
   const auto keep = +[](GstElement*, GstBuffer* buffer, GstPad*, gpointer to) {
@@ -30,12 +29,12 @@ Bytes last_output(const std::string& description) {
   return bytes;
 }
 
-/// Two cameras, whose frames lie in CUDA memory where they are asked to.
+/// Two cameras, each with frames in system or CUDA memory.
 std::string cameras(bool left_cuda, bool right_cuda, const char* format) {
   std::string launch;
   for (const auto& [pad, cuda, pattern] :
        {std::tuple{"sink_left", left_cuda, "smpte"}, std::tuple{"sink_right", right_cuda, "bar"}}) {
-    // Slow enough to see every frame of a pipeline that has just begun.
+    // This framerate is slow enough to get every frame of a pipeline that has just started.
     launch += std::string("videotestsrc num-buffers=8 pattern=") + pattern +
               " ! video/x-raw,width=64,height=32,framerate=25/1,format=" + format;
     if (cuda)
@@ -65,7 +64,7 @@ TEST(test_cuda_memory_is_offered) {
     fail_unless_equals_int(offers_cuda(stereo, pad), testing_cuda());
 }
 
-// Who names nothing gets system memory, wherever the frames were.
+// Peers that do not name CUDA memory get system memory, wherever the input lies.
 TEST(test_system_memory_for_anybody) {
   for (const char* peer : {"", " ! tee", " ! queue", " ! identity"})
     run_pipeline(cameras(testing_cuda(), testing_cuda(), "GRAY8") + "cudasgmstereo name=e" + peer +
@@ -73,7 +72,7 @@ TEST(test_system_memory_for_anybody) {
                  [](GstElement* pipeline) { fail_unless(!output_is_cuda(pipeline, "e")); });
 }
 
-// The map is the same wherever the frames lie and wherever it goes.
+// The map does not depend on the memory of input and output.
 TEST(test_memory_of_the_frames, .unless(unless_testing_cuda())) {
   for (const char* format : {"GRAY8", "NV12", "P010_10LE", "RGBA"}) {
     const Bytes expected = last_output(cameras(false, false, format) + "cudasgmstereo name=e");

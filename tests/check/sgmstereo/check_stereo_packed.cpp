@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Frames that hold both pictures, on sink_left alone.
+// Packed frames, which hold both pictures, on sink_left.
 #include <gst/check/gsttestclock.h>
 #include <gst/video/video.h>
 
@@ -12,7 +12,7 @@ namespace {
 
 constexpr int width = 40, height = 24;
 
-/// Whether the pictures of a frame lie beside each other, and which comes first.
+/// Where the two pictures lie in a frame.
 struct Arrangement {
   const char* property;  ///< frame-packing
   bool side_by_side;
@@ -39,7 +39,7 @@ std::string packed_caps(const FormatSpec& format, const Arrangement& how,
                  how.side_by_side ? height : 2 * height, more);
 }
 
-/// GstVideoMultiviewFlags in caps; in words they would be a string there.
+/// GstVideoMultiviewFlags as a number, since caps would take their names for a string.
 std::string flags_in_caps(int flags) {
   g_type_ensure(GST_TYPE_VIDEO_MULTIVIEW_FLAGSET);  // caps are parsed by the names of known types
   gchar* text = g_strdup_printf(", multiview-flags=(GstVideoMultiviewFlagsSet)%x:ffffffff", flags);
@@ -64,7 +64,7 @@ Picture map_of(const Output& output) {
   return from_buffer(output.get(), format_named("GRAY16_LE"), width, height);
 }
 
-/// The map of the two pictures by way of both pads.
+/// The map of the two pictures when they arrive on both pads.
 Picture map_by_two_pads(const Picture& left, const Picture& right) {
   StereoHarness stereo;
   const std::string caps = caps_of(*left.format, left.width, left.height);
@@ -85,7 +85,7 @@ void expect_end(StereoHarness& stereo) {
 
 }  // namespace
 
-// By the property or by the caps: as if two cameras had sent them.
+// Packed by property or by caps, the frames give the same map as two cameras.
 TEST(test_halves, .times(formats().size())) {
   const FormatSpec& format = format_number(index);
   const Picture left = left_picture(format), right = shifted(left, 5);
@@ -105,7 +105,7 @@ TEST(test_halves, .times(formats().size())) {
       }
 }
 
-// Half of the width may be odd, also where two pixels share their chroma.
+// Half of the width may be odd, even if two pixels share their chroma.
 TEST(test_odd_halves) {
   for (const char* name : {"I420", "NV12", "YUY2", "UYVY", "P010_10LE", "RGB", "GBR"}) {
     const FormatSpec& format = format_named(name);
@@ -204,7 +204,7 @@ TEST(test_not_negotiated) {
   }
 }
 
-// The property has the last word: mono frames whose caps say otherwise.
+// The property overrides the caps: here the frames are mono.
 TEST(test_property_against_caps) {
   const Picture left = left_picture();
   StereoHarness stereo(Properties{{"frame-packing", "mono"}});
@@ -235,7 +235,7 @@ TEST(test_both_pads_linked) {
   }
 }
 
-// N frames in, N maps out, and the end behind them.
+// N frames in, N maps and EOS out.
 TEST(test_as_many_maps_as_frames, .times(1, 11)) {
   StereoHarness stereo({{"frame-packing", "side-by-side"}}, false);
   const StereoFrames frames = frames_from(0, index);
@@ -257,7 +257,7 @@ TEST(test_gap) {
   gst_event_unref(gaps[0]);
 }
 
-// Flushes of sink_left go through to downstream, with their seqnum, and frames come again after it.
+// Flushes of sink_left pass downstream with their seqnum, and frames are processed afterwards.
 TEST(test_flushes) {
   for (const Arrangement& how : arrangements) {
     const Picture left = left_picture(), right = shifted(left, 5);
@@ -292,7 +292,7 @@ TEST(test_flushes) {
   }
 }
 
-// What goes downstream at the end bears the seqnum of sink_left's segment.
+// EOS has the seqnum of sink_left's segment.
 TEST(test_seqnum_of_the_end) {
   StereoHarness stereo({{"frame-packing", "side-by-side"}}, false);
   GstCaps* caps = gst_caps_from_string(packed_caps(gray(), arrangements[0]).c_str());
@@ -333,7 +333,7 @@ TEST(test_starts_again) {
   fail_unless_equals_int(stereo.messages().count(GST_MESSAGE_ERROR), 0);
 }
 
-// From one packing to the other and to another size, in the middle of a stream.
+// Packing and size change in mid-stream.
 TEST(test_other_caps_in_between) {
   const Picture left = left_picture(), right = shifted(left, 5);
   const Picture expected = map_by_two_pads(left, right);
@@ -347,8 +347,7 @@ TEST(test_other_caps_in_between) {
   }
 }
 
-// A seek from downstream on a file-like source comes back as a flush, which the element must let
-// through although nothing is linked to sink_right.
+// A flushing seek must work although nothing is linked to sink_right.
 TEST(test_seek_in_a_pipeline) {
   int maps = 0;
   const auto count = +[](GstElement*, GstBuffer*, GstPad*, gpointer n) {
@@ -390,7 +389,7 @@ class SystemTestClock {
   SystemTestClock(const SystemTestClock&) = delete;
   SystemTestClock& operator=(const SystemTestClock&) = delete;
 
-  /// Moves on to that time and lets everybody run who has waited for it.
+  /// Moves on to that time and runs the callbacks that are due.
   void move_to(GstClockTime time) {
     gst_test_clock_set_time(clock_, time);
     while (GstClockID id = gst_test_clock_process_next_clock_id(clock_))

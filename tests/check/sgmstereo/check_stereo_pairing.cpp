@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Which frames of two cameras become a pair: the rule by itself, and what the element makes of it.
+// Pairing of frames: the rule by itself, and the element.
 #include <optional>
 
 #include "gst/sgmstereo/framepairing.h"
@@ -52,7 +52,7 @@ TEST(test_rule_by_time) {
   expect_step(waiting(G_MININT64 + 1), waiting(G_MAXINT64), PairingStep::drop_left);
   expect_step(waiting(G_MAXINT64), waiting(G_MININT64 + 1), PairingStep::drop_right);
   expect_step(waiting(0), waiting(G_MAXINT64), PairingStep::pair, false, G_MAXINT64);
-  // Impatience is for frames that are alone.
+  // A timeout concerns only frames without a partner.
   expect_step(waiting(100), waiting(110), PairingStep::pair, true);
 }
 
@@ -82,7 +82,7 @@ TEST(test_rule_of_ends_and_patience) {
   expect_step(waiting(1), ended, PairingStep::end);
   expect_step(ended, waiting(1), PairingStep::end);
   expect_step(ended, ended, PairingStep::end);
-  // The last frame of a stream that has ended is a frame.
+  // The last frame before EOS still pairs.
   expect_step(waiting(1, true), waiting(1), PairingStep::pair);
   expect_step(waiting(1, true), nothing_yet, PairingStep::wait);
 }
@@ -123,7 +123,7 @@ TEST(test_as_many_maps_as_pairs, .times(1, 11)) {
   fail_unless_equals_int(stereo.messages().count(GST_MESSAGE_ERROR), 0);
 }
 
-// The cameras see the same moments a little later and earlier.
+// The timestamps of the two cameras differ a little.
 TEST(test_skew) {
   struct Case {
     GstClockTime left, right;
@@ -148,7 +148,7 @@ TEST(test_skew) {
   }
 }
 
-// The unpaired frame is left out, never matched with another one's partner.
+// The unpaired frame is dropped and never paired with another frame's partner.
 TEST(test_frames_without_partners) {
   StereoFrames left = frames_from(0, 10), right = frames_from(0, 10);
   left.erase(left.begin() + 3);
@@ -189,7 +189,7 @@ TEST(test_without_timestamps) {
   expect_dropped(stereo, 0, 0);
 }
 
-// The other camera's frames that nobody can pair any more hold up nothing.
+// Frames that come after the other camera's EOS do not delay EOS.
 TEST(test_end_of_one_camera) {
   for (bool left_ends : {true, false}) {
     StereoHarness stereo;
@@ -202,7 +202,7 @@ TEST(test_end_of_one_camera) {
   fail_unless_equals_int(stereo.run({}, {}).size(), 0);
 }
 
-// The other camera has not ended, and says nothing more.
+// One camera ends, and the other one falls silent without EOS.
 TEST(test_end_beside_a_silent_camera) {
   for (bool left_ends : {true, false})
     for (int pairs : {0, 1, 3}) {
@@ -216,7 +216,7 @@ TEST(test_end_beside_a_silent_camera) {
       GstBuffer* buffer = nullptr;
       fail_unless(gst_harness_pull_until_eos(stereo.left(), &buffer) && buffer == nullptr,
                   "no EOS after %d pairs", pairs);
-      // Whatever comes then has no partner.
+      // All later frames have no partner.
       GstFlowReturn flow = GST_FLOW_OK;
       for (int i = pairs; i < pairs + 200 && flow == GST_FLOW_OK; ++i) {
         flow = gst_harness_push(silent, small_frame({static_cast<GstClockTime>(i) * 40 * ms}));
@@ -227,7 +227,7 @@ TEST(test_end_beside_a_silent_camera) {
     }
 }
 
-// A missing frame takes its partner with it, and downstream hears of a gap.
+// The partner of a missing frame is dropped, and a GAP event goes downstream.
 TEST(test_gaps) {
   for (int who : {0, 1, 2}) {
     StereoFrames left = frames_from(0, 6), right = left;
@@ -253,7 +253,7 @@ TEST(test_gaps) {
   }
 }
 
-// GAP events mean the same; GstAggregator makes such buffers of them.
+// GAP events mean the same, since GstAggregator turns them into such buffers.
 TEST(test_gap_events) {
   StereoHarness stereo;
   stereo.accept_gray();
@@ -265,7 +265,7 @@ TEST(test_gap_events) {
   expect_dropped(stereo, 0, 1);
 }
 
-// The counts are those since the start.
+// The counts begin anew with each start.
 TEST(test_counts_begin_anew) {
   StereoHarness stereo;
   stereo.run(frames_from(0, 5), frames_from(80 * ms, 3));

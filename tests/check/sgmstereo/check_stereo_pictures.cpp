@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// What comes out of cudasgmstereo, pixel by pixel: for frames of all formats, and in all forms.
+// Pixels of cudasgmstereo, for all formats of input and output.
 #include <glib/gstdio.h>
 
 #include <algorithm>
@@ -19,7 +19,7 @@ const FormatSpec& map_format() {
   return format_named("GRAY16_LE");
 }
 
-/// What comes out for two pictures, in the format that downstream asks for.
+/// The output for two pictures, in the format that downstream asks for.
 Picture through(const Properties& properties, const Picture& left, const Picture& right,
                 const char* format, const Layout& layout = packed_layout) {
   StereoHarness stereo(properties);
@@ -39,7 +39,7 @@ struct Pair {
   Picture left, right;
 };
 
-/// Noise at the given disparity, but for a part of other noise, for which no disparity is right.
+/// Noise at the given disparity, with a part of other noise that has no match.
 Pair scene(const FormatSpec& format, int disparity) {
   const Picture left = noise_picture(format, width, height, 5);
   Picture right = shifted(left, disparity);
@@ -58,10 +58,10 @@ std::set<int> values_in(const Picture& picture) {
   return values;
 }
 
-/// Settings that lead to other maps, and what the samples of these mean.
+/// Settings with the scales of their maps.
 struct Setting {
   Properties properties;
-  MapScale facts;
+  MapScale scale;
 };
 
 const std::vector<Setting>& settings() {
@@ -87,7 +87,7 @@ std::string words(const Setting& setting) {
 
 }  // namespace
 
-// The value is known here: noise is found where it has been moved to.
+// Shifted noise has a known disparity.
 TEST(test_known_disparity) {
   for (const char* format : {"GRAY8", "GRAY16_LE", "P010_10LE", "BGRA"})
     for (const char* census : {"symmetric-9x7", "neighbours-9x7", "neighbours-5x5"})
@@ -121,7 +121,7 @@ TEST(test_minimum_moves_the_search) {
   }
 }
 
-// Each format of one pad beside each of the same depth on the other: only the luminance counts.
+// All pairs of formats of one depth: only the luminance matters.
 TEST(test_formats, .times(formats().size())) {
   const FormatSpec& left_format = format_number(index);
   const Properties properties = {{"num-disparities", "32"}};
@@ -135,7 +135,7 @@ TEST(test_formats, .times(formats().size())) {
   }
 }
 
-// Wherever the bytes lie.
+// All memory layouts.
 TEST(test_layouts) {
   for (const char* name : {"GRAY8", "GRAY16_LE", "NV12", "YUY2", "P010_10LE", "RGB", "GBR"}) {
     const Pair pair = scene(format_named(name), 6);
@@ -162,7 +162,7 @@ TEST(test_gray) {
   for (const Setting& setting : settings()) {
     const Pair pair = scene(format_named("GRAY8"), 6);
     const Picture map = map_of(setting.properties, pair.left, pair.right);
-    const Picture expected = gray_of_map(map, setting.facts);
+    const Picture expected = gray_of_map(map, setting.scale);
     expect_picture(through(setting.properties, pair.left, pair.right, "GRAY8"), expected,
                    words(setting));
     fail_unless(values_in(expected).size() > 1, "there is little to see:%s",
@@ -181,7 +181,7 @@ TEST(test_colors) {
         Properties properties = setting.properties;
         properties.emplace_back("colormap", name);
         expect_picture(through(properties, pair.left, pair.right, format),
-                       colors_of_map(map, setting.facts, colors, format_named(format)),
+                       colors_of_map(map, setting.scale, colors, format_named(format)),
                        std::string(name) + words(setting));
       }
 }
@@ -197,13 +197,13 @@ TEST(test_depth) {
       properties.emplace_back("focal-length", std::to_string(cameras.focal_length));
       properties.emplace_back("baseline", std::to_string(cameras.baseline));
       properties.emplace_back("depth-unit", std::to_string(cameras.unit));
-      const Picture expected = depth_of_map(map, setting.facts, cameras);
+      const Picture expected = depth_of_map(map, setting.scale, cameras);
       expect_picture(through(properties, pair.left, pair.right, "GRAY16_LE"), expected,
                      words(setting));
     }
 }
 
-// Nothing is known of what nothing matches, and what matches wholly is beyond doubt.
+// Confidence is 0 where the disparity is unknown, and high where the match is perfect.
 TEST(test_confidence) {
   const Pair pair = scene(format_named("GRAY8"), 6);
   for (const char* fill : {"false", "true"}) {
@@ -223,7 +223,7 @@ TEST(test_confidence) {
   }
 }
 
-// Filled maps have no holes, and what was known stays.
+// Filled maps have no holes, and known disparities stay.
 TEST(test_holes) {
   const Pair pair = scene(format_named("GRAY8"), 6);
   const Picture map = map_of({{"num-disparities", "32"}}, pair.left, pair.right);

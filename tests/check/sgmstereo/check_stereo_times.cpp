@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Time in cudasgmstereo: latency, frames that wait for a partner who does not come, being late.
+// Time in cudasgmstereo: latency, timeouts of unpaired frames, QoS.
 #include <gst/check/gsttestclock.h>
 
 #include <atomic>
@@ -12,7 +12,7 @@ using namespace check;
 
 namespace {
 
-/// How often the aggregator asks the element to do something, by what GstAggregator logs.
+/// Calls of the element's aggregate function, counted in GstAggregator's log.
 std::atomic<int> calls{0};
 
 void count_calls(GstDebugCategory* category, GstDebugLevel, const gchar*, const gchar*, gint,
@@ -71,8 +71,8 @@ TEST(test_latency_changes) {
   fail_unless_equals_uint64(gst_harness_query_latency(stereo.left()), 3 * ms);
 }
 
-// One camera falls silent: what the other one sends waits for as long as the skew and the latency
-// allow, and then goes, a frame with each call.
+// One camera falls silent: frames of the other one wait as long as skew and latency allow, and then
+// each call drops one.
 TEST(test_timeout) {
   begin_to_count();
   for (bool left_speaks : {true, false}) {
@@ -91,20 +91,20 @@ TEST(test_timeout) {
       gst_test_clock_wait_for_next_pending_id(clock, &id);
       const GstClockTime deadline = gst_clock_id_get_time(id);
       gst_clock_id_unref(id);
-      // The partner may come as late as the skew and our own latency, as much again, allow.
+      // The partner may be late by the skew plus the element's latency, which is as large.
       fail_unless_equals_uint64(deadline, (i * 40 + 20 + 20) * ms);
       gst_object_unref(clock);
       fail_unless(gst_harness_crank_single_clock_wait(stereo.left()));
       wait_until([&] { return stereo.number(counter) == i; }, "the frame is dropped");
     }
     fail_unless(calls <= 2 * 20, "%d calls for 20 frames", calls.load());
-    // The other one is back.
+    // The other camera is back.
     const Output map = stereo.process_at(GST_SECOND);
     fail_unless(map.discont());
   }
 }
 
-// No call without a frame to take, however long nothing comes.
+// The aggregator makes no calls while no frame arrives.
 TEST(test_calls_are_bounded) {
   begin_to_count();
   StereoHarness stereo;
@@ -121,7 +121,7 @@ TEST(test_calls_are_bounded) {
   fail_unless(calls <= 2 * pairs, "%d calls for %d pairs", calls.load(), pairs);
 }
 
-// The same where the cameras are not live but files.
+// The same for sources that are not live.
 TEST(test_calls_for_files) {
   begin_to_count();
   run_pipeline(
@@ -132,7 +132,7 @@ TEST(test_calls_for_files) {
   fail_unless(calls <= 122, "%d calls for 60 pairs", calls.load());
 }
 
-// A real clock and real cameras, one of which stops in the middle.
+// Two live sources on a real clock, one of which stops early.
 TEST(test_live_pipeline) {
   int maps = 0;
   const auto count = +[](GstElement*, GstBuffer*, GstPad*, gpointer n) { ++*static_cast<int*>(n); };
@@ -156,7 +156,7 @@ TEST(test_live_pipeline) {
   fail_unless(maps >= 15 && maps <= 20, "%d maps", maps);
 }
 
-// Downstream is late: pairs that would come too late are left out, and each says so.
+// When downstream is late, the element skips late pairs and announces each by a QoS message.
 TEST(test_qos) {
   StereoHarness stereo;
   stereo.accept_gray();
@@ -184,9 +184,9 @@ TEST(test_qos) {
     fail_unless_equals_uint64(skipped, i + 1);
     gst_message_unref(messages[i]);
   }
-  // They had partners.
+  // Skipped pairs do not count as dropped frames.
   fail_unless_equals_uint64(stereo.number("dropped-left"), 0);
-  // Upstream hears of it, too.
+  // QOS events also go upstream.
   bool seen = false;
   while (GstEvent* event = gst_harness_try_pull_upstream_event(stereo.right())) {
     seen = seen || GST_EVENT_TYPE(event) == GST_EVENT_QOS;
@@ -195,7 +195,7 @@ TEST(test_qos) {
   fail_unless(seen, "QOS does not go upstream");
 }
 
-// After a flush being late is forgotten.
+// A flush resets QoS.
 TEST(test_qos_and_flush) {
   StereoHarness stereo;
   stereo.accept_gray();
