@@ -10,8 +10,8 @@
 #include "cuda/localstatistics/backend.h"
 #include "cuda/nlmeans/backend.h"
 #include "cuda/pixels/luminance_backend.h"
+#include "cuda/sgm/backend.h"
 #include "cuda/sgm/disparitypicture_backend.h"
-#include "cuda/sgm/stages.h"
 
 namespace cudavision {
 namespace {
@@ -75,12 +75,12 @@ std::unique_ptr<NlMeans::Backend> make_nl_means_cuda(Device&, const FrameLayout&
 }  // namespace nlmeans
 
 namespace sgm {
-std::unique_ptr<Stages> make_stages_cuda(Device&, const Config&) {
+std::unique_ptr<Stages> make_stages_cuda(Device&, const StageConfig&) {
   refuse_cuda();
 }
-std::unique_ptr<DisparityPictureBackend> make_disparity_picture_cuda(Device&, int,
-                                                                     PictureParameters::Kind,
-                                                                     const PackedPixel&) {
+std::unique_ptr<DisparityPicture::Backend> make_disparity_picture_cuda(Device&, int,
+                                                                       DisparityPicture::Kind,
+                                                                       const PackedPixel&) {
   refuse_cuda();
 }
 }  // namespace sgm

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// An application that equalises its own pictures: it hands frames to the pipeline as a camera's SDK
+// An application that equalises its own frames: it pushes them into the pipeline as a camera's SDK
 // would deliver them, gets each one back equalised, and reads the statistics that the element
 // posts.
 //
@@ -53,8 +53,7 @@ GstBuffer* make_frame(int number) {
   return buffer;
 }
 
-/// The largest and the smallest grey value of a frame, through GstVideoFrame, because rows may be
-/// padded in any way.
+/// The smallest and the largest grey value of a frame. GstVideoFrame knows how its rows are padded.
 void range_of(GstSample* sample, int& low, int& high) {
   GstVideoInfo info;
   GstVideoFrame frame;
@@ -73,7 +72,7 @@ void range_of(GstSample* sample, int& low, int& high) {
   gst_video_frame_unmap(&frame);
 }
 
-/// Says what the pipeline has to tell; an error ends the application with the element's own words.
+/// Prints the messages that the pipeline has posted; throws the text of an error.
 void read_messages(GstBus* bus) {
   while (Message message{gst_bus_pop(bus)}) {
     GError* error = nullptr;
@@ -135,11 +134,11 @@ void run(int frames) {
   gst_element_set_state(pipeline.get(), GST_STATE_PLAYING);
   const auto start = std::chrono::steady_clock::now();
 
-  // The producer's own thread, as a camera has one; pushing blocks while the pipeline is full.
+  // A camera's SDK has a thread of its own as well. Pushing blocks while appsrc's queue is full.
   std::thread producer([&] {
     for (int number = 0; number < frames; ++number)
       if (gst_app_src_push_buffer(GST_APP_SRC(source.get()), make_frame(number)) != GST_FLOW_OK)
-        return;  // the pipeline stops; the bus says why
+        return;  // the pipeline is stopping; the bus has the reason
     gst_app_src_end_of_stream(GST_APP_SRC(source.get()));
   });
 
@@ -169,7 +168,7 @@ void run(int frames) {
   g_free(text);
   g_value_unset(&value);
 
-  // Stopping the pipeline also wakes a producer that waits for room.
+  // Stopping the pipeline also wakes a producer whose push is blocked.
   gst_element_set_state(pipeline.get(), GST_STATE_NULL);
   producer.join();
   if (!failure.empty())

@@ -1,17 +1,17 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: LGPL-2.1-or-later
 #
-# A photographed page, or one before a camera, in black and white, however unevenly it is lit: each
-# pixel is compared with what surrounds it, by cudaintegral.
+# Makes a photographed page, or one in front of a camera, black and white, however uneven the light:
+# cudaintegral compares each pixel with its surroundings.
 #
 #   pipelines/binarise.sh [--radius PIXELS] [--method bradley|sauvola] [FILE|/dev/videoN [OUT]]
 #
-# A photograph becomes OUT, a PNG file (binarised.png where none is named). A camera or a film is shown
-# in a window; it goes into OUT, a Matroska file, where one is named, and into binarised.mkv where there
-# is no display.
+# Writes a photograph to OUT, a PNG file (default: binarised.png). Shows a camera or a video in a window,
+# or writes it to OUT, a Matroska file, if that is given, or to binarised.mkv if there is no display.
 set -euo pipefail
 . "$(dirname "${BASH_SOURCE[0]}")/env.sh"
-# Some letters wide: smaller, and the inside of bold letters turns white; larger, and shadows turn black.
+# A few letters wide: with a smaller radius the inside of bold letters turns white, with a larger one shadows
+# turn black.
 radius=20
 method=bradley
 while [[ ${1:-} == --radius || ${1:-} == --method ]]; do
@@ -45,7 +45,7 @@ else
   sink=(! queue ! vp8enc deadline=1 target-bitrate=2000000 ! matroskamux ! filesink "location=$out")
   echo "Writing $out"
 fi
-# A camera goes on while a frame is being worked on: leaky drops the oldest where the rest is too slow.
+# The queue lets the camera go on while a frame is processed; leaky drops the oldest frames if the rest is too slow.
 [[ $input != /dev/video* ]] || binarise=(! queue leaky=downstream max-size-buffers=2 "${binarise[@]}")
 # -e ends the file properly when the pipeline is interrupted with Ctrl-C.
 exec gst-launch-1.0 -e "${source[@]}" ! decodebin ! videoconvert "${binarise[@]}" "${sink[@]}"

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// Plays a pipeline as gst-launch-1.0 does, and attaches what gst-launch-1.0 cannot: a controller
-// that sweeps the sigma of each cudagaussblur in it from 0 up and back, again and again. An
-// application does the same with any property that the elements' documentation calls controllable.
+// Plays a pipeline as gst-launch-1.0 does, and adds what gst-launch-1.0 cannot: a controller that
+// sweeps the sigma of each cudagaussblur from 0 up and back, again and again. An application can
+// control any property in this way that gst-inspect-1.0 calls controllable.
 //
 //   blur-sweep [--sigma LARGEST] [--period SECONDS] ELEMENT ! ELEMENT ...
 //
@@ -25,9 +25,9 @@ namespace {
 constexpr const char* usage =
     "usage: blur-sweep [--sigma LARGEST] [--period SECONDS] ELEMENT ! ELEMENT ...\n"
     "\n"
-    "  --sigma    up to where sigma goes, 0 to 127 pixels (default: 15)\n"
-    "  --period   how long it takes from 0 up and back (default: 8)\n"
-    "  ELEMENT    a pipeline, as gst-launch-1.0 takes it, with a cudagaussblur in it\n";
+    "  --sigma    the largest sigma, above 0 and at most 127 pixels (default: 15)\n"
+    "  --period   the time from 0 up and back (default: 8)\n"
+    "  ELEMENT    a pipeline as for gst-launch-1.0, with a cudagaussblur in it\n";
 
 template <class T, void (*release)(T*)>
 struct Releaser {
@@ -41,7 +41,7 @@ using Iterator = std::unique_ptr<GstIterator, Releaser<GstIterator, gst_iterator
 
 struct Options {
   double sigma = 15, period = 8;
-  const char** pipeline = nullptr;  ///< up to a null pointer
+  const char** pipeline = nullptr;  ///< ends with a null pointer
 };
 
 double number(const std::string& option, const char* text, int most) {
@@ -62,7 +62,7 @@ Options parse(int argc, char** argv) {
     else if (std::strcmp(argv[i], "--period") == 0)
       options.period = number("--period", argv[i + 1], 86400);
     else
-      throw std::invalid_argument(std::string("what is \"") + argv[i] + "\"?\n" + usage);
+      throw std::invalid_argument(std::string("unknown option \"") + argv[i] + "\"\n" + usage);
   }
   if (i == argc || argv[i][0] == '-')
     throw std::invalid_argument(usage);
@@ -80,23 +80,23 @@ Element build(const Options& options) {
     throw std::runtime_error(text);
   }
   if (!GST_IS_PIPELINE(pipeline.get()))
-    throw std::invalid_argument(std::string("one element is no pipeline\n") + usage);
+    throw std::invalid_argument(std::string("a single element is not a pipeline\n") + usage);
   return pipeline;
 }
 
-/// A sine whose valleys are sigma = 0 and whose peaks are the largest sigma.
+/// A sine from sigma = 0 to the largest sigma.
 ControlSource make_sweep(const Options& options) {
   // The binding maps 0 … 1 to the whole range of sigma, −127 … 127.
   const double swing = options.sigma / 254 / 2;
   ControlSource sweep{gst_lfo_control_source_new()};
   g_object_set(sweep.get(), "waveform", GST_LFO_WAVEFORM_SINE, "frequency", 1 / options.period,
                "amplitude", swing, "offset", 0.5 + swing,
-               // A sine starts in its middle: a quarter of a period later than in its valley.
+               // A sine starts at its mean, a quarter of a period after its minimum.
                "timeshift", static_cast<guint64>(options.period * GST_SECOND / 4), nullptr);
   return sweep;
 }
 
-/// Lets the source control the sigma of each cudagaussblur.
+/// Makes the source control the sigma of each cudagaussblur.
 void attach(GstElement* pipeline, GstControlSource* sweep) {
   const Iterator blurs{
       gst_bin_iterate_all_by_element_factory_name(GST_BIN(pipeline), "cudagaussblur")};
@@ -115,12 +115,12 @@ void attach(GstElement* pipeline, GstControlSource* sweep) {
 
 volatile std::sig_atomic_t interrupted = 0;
 
-/// Until the end of the stream; an error becomes an exception with the element's own words.
+/// Plays until EOS; throws the text of an error.
 void play(GstElement* pipeline) {
   const Bus bus{gst_element_get_bus(pipeline)};
   gst_element_set_state(pipeline, GST_STATE_PLAYING);
   for (;;) {
-    // Ctrl-C ends the stream, so that a file which is being written gets its last part.
+    // Ctrl-C sends EOS, so that a file being written is completed.
     if (interrupted == 1) {
       interrupted = 2;
       gst_element_send_event(pipeline, gst_event_new_eos());

@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: LGPL-2.1-or-later
 #
-# The street video, another film or a camera, out of focus until nobody in the crowd can be
-# recognised, and back: a controller sweeps the sigma of cudagaussblur.
+# Blurs a street video, another video or a camera until nobody in the crowd can be recognised, and back
+# to sharp again: a controller sweeps the sigma of cudagaussblur.
 #
 #   pipelines/blur.sh [--sigma LARGEST] [--period SECONDS] [FILE|/dev/videoN [OUT.mkv]]
 #
-# In a window; into OUT.mkv where one is named, and into blur.mkv where there is no display.
+# Shows it in a window, or writes it to OUT.mkv if that is given, or to blur.mkv if there is no display.
 set -euo pipefail
 . "$(dirname "${BASH_SOURCE[0]}")/env.sh"
 sweep=("$(program blur-sweep)")
@@ -35,5 +35,5 @@ else
 fi
 
 # blur-sweep takes a pipeline as gst-launch-1.0 does, and attaches the controller. The sweep follows
-# the time of the frames, so a file gets the same one however long its encoding takes.
+# the timestamps of the frames, so it does not depend on how long encoding takes.
 exec "${sweep[@]}" "${source[@]}" ! decodebin ! videoconvert ! cudagaussblur "${sink[@]}"

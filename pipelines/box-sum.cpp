@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// How bright a part of the picture is, frame after frame: takes the table of sums from
-// cudaintegral, and from it the sum over a box, whose cost does not depend on how large the box is.
-// An application does the same with as many boxes of a frame as it likes.
+// Prints how bright a box of each frame is. cudaintegral makes a table of sums, in which the sum
+// over a box of any size takes four reads, so an application can sum any number of boxes per frame.
 //
 //   box-sum X0 Y0 X1 Y1 ELEMENT ! ELEMENT ...
 //
@@ -24,7 +23,7 @@ constexpr const char* usage =
     "usage: box-sum X0 Y0 X1 Y1 ELEMENT ! ELEMENT ...\n"
     "\n"
     "  X0 Y0 X1 Y1   the box: columns X0 to X1 - 1, rows Y0 to Y1 - 1\n"
-    "  ELEMENT       what brings the frames, as gst-launch-1.0 takes it\n";
+    "  ELEMENT       the pipeline that delivers the frames, as for gst-launch-1.0\n";
 
 template <class T, void (*release)(T*)>
 struct Releaser {
@@ -59,7 +58,8 @@ Box parse_box(char** arguments) {
     char* end = nullptr;
     numbers[i] = std::strtoul(arguments[i], &end, 10);
     if (end == arguments[i] || *end != '\0')
-      throw std::invalid_argument(std::string("\"") + arguments[i] + "\" is no number\n" + usage);
+      throw std::invalid_argument(std::string("\"") + arguments[i] + "\" is not a number\n" +
+                                  usage);
   }
   const Box box{numbers[0], numbers[1], numbers[2], numbers[3]};
   if (box.x0 >= box.x1 || box.y0 >= box.y1)
@@ -67,8 +67,8 @@ Box parse_box(char** arguments) {
   return box;
 }
 
-// uint32 holds any box of up to 4096×4096 8-bit pixels, whatever the size of the frame: the sums of
-// the table are taken modulo 2^32, and so is their difference.
+// uint32 holds the sum of any box of up to 4096×4096 8-bit pixels, whatever the size of the frame:
+// the sums in the table are modulo 2^32, and so is their difference.
 Element build(const std::string& frames) {
   GError* error = nullptr;
   Element pipeline{gst_parse_launch(
@@ -93,7 +93,7 @@ void check_box(GstSample* sample, const Box& box) {
                              " pixels");
 }
 
-// Until the end of the stream; an error becomes an exception with the element's own words.
+// Plays until EOS; throws the text of an error.
 void play(GstElement* pipeline, const Box& box) {
   const Element sink{gst_bin_get_by_name(GST_BIN(pipeline), "sink")};
   gst_element_set_state(pipeline, GST_STATE_PLAYING);

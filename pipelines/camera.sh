@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: LGPL-2.1-or-later
 #
-# A camera in a window, equalised.
+# Shows a camera in a window, equalised.
 #
 #   pipelines/camera.sh [/dev/videoN]
 set -euo pipefail
@@ -12,9 +12,9 @@ camera=${1:-/dev/video0}
   exit 1
 }
 
-# decodebin passes a camera's raw pictures on and decodes those of cameras that send JPEG or H.264.
-# A queue lets the camera go on while a frame is being shown; leaky drops the oldest frames where the
-# rest is too slow, so that what one sees is always fresh.
+# decodebin passes raw frames on, and decodes those of cameras that send JPEG or H.264. The queue lets the
+# camera go on while a frame is processed; leaky drops the oldest frames if the rest is too slow, so that
+# the window always shows a recent one.
 exec gst-launch-1.0 v4l2src device="$camera" ! decodebin ! videoconvert \
   ! queue leaky=downstream max-size-buffers=2 \
   ! cudahistequalize ! videoconvert ! autovideosink

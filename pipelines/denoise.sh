@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: LGPL-2.1-or-later
 #
-# A noisy film beside itself without the noise, by the non-local means of cudaintegral.
+# Shows a noisy video and, beside it, the same video denoised by the non-local means of cudaintegral.
 #
 #   pipelines/denoise.sh [--strength LEVELS] [--search PIXELS] [FILE|/dev/videoN [OUT.mkv]]
 #
-# Without a film the street video of Debian's package opencv-doc is made noisy first. In a window; into
-# OUT.mkv where one is named, and into denoised.mkv where there is no display. On a CPU this takes its
-# time: half of the search size is a quarter of the work.
+# The default is the street video of Debian's package opencv-doc, with noise added. Shows it in a window,
+# or writes it to OUT.mkv if that is given, or to denoised.mkv if there is no display. This is slow on a
+# CPU; half the search size is a quarter of the work.
 set -euo pipefail
 . "$(dirname "${BASH_SOURCE[0]}")/env.sh"
 strength=12
@@ -33,7 +33,7 @@ fi
 size='video/x-raw,format=I420,width=384,height=288'
 frames=("${source[@]}" ! decodebin ! videoconvert ! videoscale ! "$size,pixel-aspect-ratio=1/1")
 if [[ $# -eq 0 ]]; then
-  # A television without a station, almost transparent in front of the film: as noisy as a dark evening.
+  # Snow, almost transparent, in front of the video: as noisy as a camera on a dark evening.
   frames=("${frames[@]}" ! noise.sink_0
     videotestsrc pattern=snow ! "$size,framerate=10/1" ! noise.sink_1
     compositor name=noise sink_1::alpha=0.12 sink_1::zorder=2 ! "$size" ! identity eos-after=150)

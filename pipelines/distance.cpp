@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// How far away is what two cameras see: takes depth from cudasgmstereo through an appsink and says,
-// frame after frame, how far the middle of the picture and the nearest point in it are.
+// Prints how far away the middle of each picture and its nearest point are: takes depth from
+// cudasgmstereo through an appsink.
 //
 //   distance FOCAL-LENGTH BASELINE LEFT RIGHT
 //   distance FOCAL-LENGTH BASELINE BOTH
@@ -24,10 +24,11 @@ constexpr const char* usage =
     "       distance FOCAL-LENGTH BASELINE BOTH\n"
     "\n"
     "  FOCAL-LENGTH  of the cameras, in pixels of their frames\n"
-    "  BASELINE      how far apart they are, in mm\n"
-    "  LEFT RIGHT    what brings their frames, as gst-launch-1.0 takes it, each in quotes:\n"
+    "  BASELINE      the distance between the cameras, in mm\n"
+    "  LEFT RIGHT    the pipelines that deliver their frames, as for gst-launch-1.0, each in "
+    "quotes:\n"
     "                'v4l2src device=/dev/video0 ! decodebin ! videoconvert'\n"
-    "  BOTH          the same of one camera whose frames hold both pictures side by side\n";
+    "  BOTH          the same for one camera whose frames hold both pictures side by side\n";
 
 template <class T, void (*release)(T*)>
 struct Releaser {
@@ -38,7 +39,7 @@ using Bus = std::unique_ptr<GstBus, Releaser<void, gst_object_unref>>;
 using Message = std::unique_ptr<GstMessage, Releaser<GstMessage, gst_message_unref>>;
 using Sample = std::unique_ptr<GstSample, Releaser<GstSample, gst_sample_unref>>;
 
-/// In mm; 0 where nothing is known.
+/// In mm; 0 if unknown.
 struct Distances {
   unsigned middle, nearest;
 };
@@ -90,7 +91,7 @@ std::string text_of(unsigned mm) {
   return mm == 0 ? "unknown" : std::to_string(mm) + " mm";
 }
 
-// Until the end of the stream; an error becomes an exception with the element's own words.
+// Plays until EOS; throws the text of an error.
 void play(GstElement* pipeline) {
   const Element sink{gst_bin_get_by_name(GST_BIN(pipeline), "sink")};
   gst_element_set_state(pipeline, GST_STATE_PLAYING);

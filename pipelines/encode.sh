@@ -1,8 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: LGPL-2.1-or-later
 #
-# Equalises a film and writes it as H.264 in Matroska: on the card from decoder to encoder where
-# there is one, else on the CPU.
+# Equalises a video and writes it as H.264 in Matroska, on the GPU if there is one, else on the CPU.
 #
 #   pipelines/encode.sh FILE OUT.mkv
 set -euo pipefail
@@ -11,7 +10,7 @@ file=${1:?usage: pipelines/encode.sh FILE OUT.mkv}
 out=${2:?usage: pipelines/encode.sh FILE OUT.mkv}
 
 if gst-inspect-1.0 --exists nvh264enc; then
-  # cudaupload brings each frame to the card once; from there on it stays.
+  # cudaupload uploads each frame once; from there to the encoder it stays in GPU memory.
   encode=(! cudaupload ! cudahistequalize ! 'video/x-raw(memory:CUDAMemory)' ! nvh264enc)
 else
   gst-inspect-1.0 --exists x264enc || {

@@ -1,9 +1,9 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: LGPL-2.1-or-later
 #
-# Sourced by the scripts beside it: makes GStreamer find the elements, installed or just built.
+# Sourced by the other scripts: makes GStreamer find the elements, installed or just built.
 
-# Not by --exists, which asks for GStreamer's own version.
+# Without --exists, which finds only plug-ins of GStreamer's own version or a later one.
 elements_found() {
   local element
   for element in cudahistequalize cudagaussblur cudaintegral cudasgmstereo; do
@@ -23,7 +23,7 @@ if ! elements_found; then
   fi
 fi
 
-# program NAME: where a build put the program of that name; first the build that the elements come from.
+# program NAME: prints the path of a built program, preferably from the build that the elements come from.
 program() {
   local plugin build
   plugin=$(gst-inspect-1.0 cudavision | sed -n 's/^ *Filename *//p')

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: LGPL-2.1-or-later
 #
-# A film or a picture in a window: left as it is, right equalised.
+# Shows a video or a picture in a window: the original on the left, equalised on the right.
 #
 #   pipelines/file.sh FILE
 set -euo pipefail

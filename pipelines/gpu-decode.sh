@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: LGPL-2.1-or-later
 #
-# H.264 decoded by the card and equalised on the card; one copy to the host, at the very end.
+# Decodes H.264 and equalises it on the GPU; only the results are copied to the host.
 #
 #   pipelines/gpu-decode.sh FILE.mp4|FILE.mkv
 set -euo pipefail
@@ -12,8 +12,8 @@ gst-inspect-1.0 --exists nvh264dec || {
   exit 1
 }
 
-# The caps between the elements name memory:CUDAMemory: frames stay where the decoder put them.
-# Without these caps everything works as well, but a frame may take a way over the host.
+# The caps name memory:CUDAMemory, so frames stay in GPU memory. Without them the pipeline works as well,
+# but frames may pass through the host's memory.
 exec gst-launch-1.0 filesrc location="$file" ! parsebin ! nvh264dec \
   ! 'video/x-raw(memory:CUDAMemory),format=NV12' ! cudahistequalize \
   ! 'video/x-raw(memory:CUDAMemory),format=NV12' ! cudadownload \

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: LGPL-2.1-or-later
 #
-# From a fresh Debian 12 to equalised, blurred and binarised pictures and a map of depth: installs what
+# From a fresh Debian 12 to equalised, blurred and binarised pictures and a disparity map: installs what
 # is missing, builds, runs.
 set -euo pipefail
 
@@ -9,22 +9,22 @@ usage() {
   cat <<'END'
 usage: pipelines/quickstart.sh [INPUT]
 
-Installs what is missing (as root or where sudo asks for no password; otherwise it prints the command),
-builds the plug-in in build-quickstart/, equalises INPUT with cudahistequalize, blurs it with
-cudagaussblur and makes it black and white by the adaptive threshold of cudaintegral:
+Installs what is missing (as root or if sudo needs no password; otherwise it prints the command), builds
+the plug-in in build-quickstart/, equalises INPUT with cudahistequalize, blurs it with cudagaussblur and
+makes it black and white with the adaptive threshold of cudaintegral:
   a file       a picture or a video
   /dev/videoN  a camera
-  a URI        https://…, rtsp://…, whatever this GStreamer plays
+  a URI        https://…, rtsp://…, anything that this GStreamer plays
   nothing      photographs and the street video of Debian's package opencv-doc
 
-Without an argument it also finds by cudasgmstereo how near each point of a photographed aloe is.
+Without an argument it also computes a disparity map of a photographed aloe with cudasgmstereo.
 
-Writes a picture before, one equalised, one blurred and one binarised, shows the video in a window where there is a
-display, and says where the pictures are, on which backend it ran and at how many frames a second. No
-GPU is needed; where there is none, the plug-in is built for the CPU alone.
+Writes the original picture and the equalised, blurred and binarised ones, shows the video in a window if
+there is a display, and prints where the pictures are, which backend ran, and how many frames per second it
+reached. No GPU is needed; without one, the plug-in is built for the CPU only.
 
 Environment: PICTURES, the folder for the pictures (default: pictures/ in the build folder);
-CUDA_HOME, a CUDA toolkit besides those on PATH and in /usr/local/cuda*.
+CUDA_HOME, a CUDA toolkit in addition to those on PATH and in /usr/local/cuda*.
 END
 }
 
@@ -44,7 +44,7 @@ here=$PWD
 cd "$top"
 . scripts/setup.sh
 
-# --- What to work on --------------------------------------------------------------------------------
+# --- Input --------------------------------------------------------------------------------
 
 examples=/usr/share/doc/opencv-doc/examples/data
 inputs=()
@@ -69,11 +69,11 @@ for input in "${inputs[@]}"; do
 done
 
 options=(-Dtests=disabled -Dbenchmarks=disabled)
-# Kernels for all kinds of cards take many minutes to compile, which this machine would have no use for.
+# Kernels for all kinds of GPUs take many minutes to compile, and are of no use on this machine without one.
 if nvidia_card; then
   find_nvcc || true
 else
-  say "There is no NVIDIA card here: building for the CPU alone."
+  say "There is no NVIDIA GPU here: building for the CPU only."
   options+=(-Dcuda=disabled)
 fi
 build=$top/build-quickstart
@@ -81,7 +81,7 @@ configure "$build" "${options[@]}"
 say "Building in $build"
 ninja -C "$build" >"$build/build.log" 2>&1 || {
   tail -n 40 "$build/build.log" >&2
-  die "The plug-in does not build; the compiler's messages are above."
+  die "The plug-in does not build; see the compiler's messages above."
 }
 export GST_PLUGIN_PATH=$build/gst${GST_PLUGIN_PATH:+:$GST_PLUGIN_PATH}
 pictures=${PICTURES:-$build/pictures}
@@ -90,7 +90,7 @@ log=$build/pipeline.log # of the last pipeline
 
 # --- The pipelines ----------------------------------------------------------------------------------
 
-# source_of INPUT: the head of a pipeline that gives its decoded pictures, in the array source.
+# source_of INPUT: sets the array source to the elements that deliver its decoded frames.
 source_of() {
   case $1 in
     *://*) source=(uridecodebin "uri=$1") ;;
@@ -99,14 +99,14 @@ source_of() {
   esac
 }
 
-# launch ELEMENT...: runs a pipeline, its messages in the log.
+# launch ELEMENT...: runs a pipeline and logs its messages.
 launch() {
   gst-launch-1.0 -v "$@" >"$log" 2>&1 </dev/null && return 0
   die "GStreamer: $(grep -m 1 '^ERROR' "$log" || tail -n 1 "$log")" \
-    "This pipeline failed: gst-launch-1.0 $*" "All that it said is in $log"
+    "This pipeline failed: gst-launch-1.0 $*" "Its complete output is in $log"
 }
 
-# say_backend: what the element said about itself while the last pipeline ran; why, only once.
+# say_backend: prints the backend of the last pipeline and, the first time, why it is not CUDA.
 reason=''
 say_backend() {
   say "  backend: $(sed -n 's/.*active-backend = \(cpu\|cuda\).*/\1/p' "$log" | tail -n 1)"
@@ -119,14 +119,14 @@ equalise=(! cudahistequalize)
 blur=(! cudagaussblur sigma=6)
 binarise=(! cudaintegral output=threshold radius=20)
 
-# branch KIND [! ELEMENT...]: one more way for the frames of pictures_of: into pictures of that kind.
+# branch KIND [! ELEMENT...]: for pictures_of, adds a branch that writes pictures of that kind.
 branch() {
   branches+=(all. ! queue "${@:2}" ! videoconvert ! 'video/x-raw,format=RGB' ! pngenc
     ! multifilesink max-files=1 location="$pictures/$name-$1-%d.png")
 }
 
-# pictures_of NAME FRAMES: the last of so many frames (-1: of all), as it came, equalised, blurred and
-# binarised.
+# pictures_of NAME FRAMES: writes the last of the first FRAMES frames (-1: of all) as it is, equalised, blurred
+# and binarised.
 pictures_of() {
   local name=$1 frames=$2 kind branches=()
   rm -f "$pictures/$name"-{before,equalised,blurred,binarised}*.png
@@ -141,7 +141,7 @@ pictures_of() {
   done
 }
 
-# frames_per_second [ELEMENT...]: of decoder, these elements and an empty sink, as fast as they go.
+# frames_per_second [ELEMENT...]: prints the rate of the decoder and these elements, as fast as they can.
 frames_per_second() {
   launch "${source[@]}" ! videoconvert ! identity eos-after=2000 "$@" \
     ! fpsdisplaysink video-sink=fakesink sync=false text-overlay=false fps-update-interval=100
@@ -151,12 +151,12 @@ frames_per_second() {
 few='too few frames to tell'
 
 show() {
-  say "  showing the first frames in a window: left as it came, right equalised"
+  say "  showing the first frames in a window: the original on the left, equalised on the right"
   gst-launch-1.0 "${source[@]}" ! videoconvert ! identity eos-after=150 ! tee name=both \
     both. ! queue ! videoconvert ! mixer.sink_0 \
     both. ! queue "${equalise[@]}" ! videoconvert ! mixer.sink_1 \
     compositor name=mixer sink_1::xpos="$1" ! videoconvert ! autovideosink >"$log" 2>&1 </dev/null ||
-    say "  the window did not stay open (closed, or the display refused it); see $log"
+    say "  the window was closed, or the display refused it; see $log"
 }
 
 say "" "Equalising with cudahistequalize, blurring with cudagaussblur, binarising with cudaintegral"
@@ -177,16 +177,16 @@ for input in "${inputs[@]}"; do
   case $kind in
     photograph) pictures_of "$name" -1 ;;
     video) pictures_of "$name" 25 ;;
-    camera) pictures_of "$name" 30 ;; # it needs some frames to find its exposure
+    camera) pictures_of "$name" 30 ;; # the exposure takes some frames to settle
   esac
   say_backend
   [[ $kind != photograph ]] || continue
 
   if [[ $kind == camera ]]; then
     rate=$(frames_per_second "${equalise[@]}")
-    say "  frames a second: ${rate:-$few} (as the camera gives them)"
+    say "  frames per second: ${rate:-$few} (as the camera delivers them)"
   else
-    say "  frames a second, decoding included:"
+    say "  frames per second, including decoding:"
     rate=$(frames_per_second)
     say "    only decoded: ${rate:-$few}"
     rate=$(frames_per_second "${equalise[@]}")
@@ -201,7 +201,7 @@ for input in "${inputs[@]}"; do
     width=$(sed -n 's/.*video\/x-raw.*width=(int)\([0-9]*\).*/\1/p' "$log" | head -n 1)
     show "${width:-640}"
   else
-    say "  no display here (neither WAYLAND_DISPLAY nor DISPLAY is set): only pictures"
+    say "  there is no display (neither WAYLAND_DISPLAY nor DISPLAY is set): only pictures"
   fi
 done
 if [[ $# -eq 0 ]]; then

@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: LGPL-2.1-or-later
 #
-# Two cameras beside each other: what is near in red, what is far in blue, in a window.
+# Shows the disparities of two cameras in a window: near points are red, far ones blue.
 #
 #   pipelines/stereo-cameras.sh [PROPERTY=VALUE]... [/dev/videoLEFT /dev/videoRIGHT]
 #
-# The cameras must be rectified: a point of the scene lies in the same row of both pictures. Properties
-# are those of cudasgmstereo, for example num-disparities=64.
+# The pictures must be rectified: each point of the scene lies in the same row of both. Properties are
+# those of cudasgmstereo, for example num-disparities=64.
 set -euo pipefail
 . "$(dirname "${BASH_SOURCE[0]}")/env.sh"
 properties=(speckle-size=100)
@@ -23,9 +23,9 @@ for camera in "$left" "$right"; do
   }
 done
 
-# Two cameras never take their pictures at the same moment: those belong together that are no more than
-# max-skew apart, by default half a frame. Each needs a queue of its own, since cudasgmstereo waits for
-# both. Both must be of one size, on which the first to be negotiated decides for the other.
+# Two cameras never take their pictures at exactly the same moment: two frames form a pair if they are no
+# more than max-skew apart, by default half a frame. cudasgmstereo waits for both, so each camera needs a
+# queue of its own. Both must have the same size; the first camera to negotiate decides.
 exec gst-launch-1.0 cudasgmstereo name=stereo "${properties[@]}" ! video/x-raw,format=RGB \
   ! queue leaky=downstream max-size-buffers=2 ! videoconvert ! autovideosink \
   v4l2src device="$left" ! decodebin ! videoconvert ! queue leaky=downstream max-size-buffers=2 ! stereo.sink_left \

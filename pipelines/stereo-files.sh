@@ -1,14 +1,14 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: LGPL-2.1-or-later
 #
-# Disparities of two photographs as a PNG of 16 bits, or of two films in colours.
+# Computes the disparities of two photographs as a 16-bit PNG, or of two videos in colours.
 #
 #   pipelines/stereo-files.sh [PROPERTY=VALUE]... [LEFT RIGHT [OUT]]
 #
-# Photographs become OUT, a PNG file (disparity.png where none is named) in which a sample is 16 times
-# the disparity, and OUT with -colors before its ending, to look at. Films are shown in a window; they go
-# into OUT, a Matroska file, where one is named, and into disparity.mkv where there is no display. Without
-# files: the aloe of Debian's package opencv-doc. Properties are those of cudasgmstereo.
+# Photographs give OUT, a PNG file (default: disparity.png) whose samples are 16 times the disparity, and a
+# picture in colours, named like OUT with -colors before the extension. The result for videos is shown in a
+# window, or written to OUT, a Matroska file, if that is given, or to disparity.mkv if there is no display.
+# The default is the aloe of Debian's package opencv-doc. Properties are those of cudasgmstereo.
 set -euo pipefail
 . "$(dirname "${BASH_SOURCE[0]}")/env.sh"
 properties=(num-disparities=256 speckle-size=100)
@@ -33,8 +33,7 @@ if [[ $(gst-typefind-1.0 "$left" 2>/dev/null) == *' - image/'* ]]; then
   out=${out:-disparity.png}
   colors=${out%.png}-colors.png
   echo "Writing $out and $colors"
-  # pngenc takes gray of 16 bits only with the high byte first. Without the caps that say so, videoconvert
-  # would make RGBA of 8 bits of it.
+  # pngenc accepts 16-bit gray only as GRAY16_BE. Without these caps videoconvert would choose 8-bit RGBA.
   gst-launch-1.0 -q cudasgmstereo name=stereo "${properties[@]}" ! video/x-raw,format=GRAY16_LE \
     ! videoconvert ! video/x-raw,format=GRAY16_BE ! pngenc snapshot=true ! filesink location="$out" "${pair[@]}"
   exec gst-launch-1.0 -q cudasgmstereo name=stereo "${properties[@]}" ! video/x-raw,format=RGB \

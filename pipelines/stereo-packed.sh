@@ -1,12 +1,13 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: LGPL-2.1-or-later
 #
-# A stereo camera, or a film, whose frames hold both pictures: what is near in red, what is far in blue.
+# Shows the disparities of a stereo camera, or a video, whose frames hold both pictures: near points are
+# red, far ones blue.
 #
 #   pipelines/stereo-packed.sh [PROPERTY=VALUE]... [/dev/videoN|FILE [OUT.mkv]]
 #
-# In a window; into OUT.mkv where one is named, and into disparity.mkv where there is no display. The
-# pictures lie side by side; frame-packing=top-bottom says that the left one is above the right one.
+# Shows them in a window, or writes them to OUT.mkv if that is given, or to disparity.mkv if there is no
+# display. The pictures lie side by side; with frame-packing=top-bottom the left one lies above the right one.
 # Properties are those of cudasgmstereo.
 set -euo pipefail
 . "$(dirname "${BASH_SOURCE[0]}")/env.sh"
@@ -23,7 +24,7 @@ out=${2:-}
 }
 
 if [[ $input == /dev/video* ]]; then
-  # A camera goes on while a frame is being worked on: leaky drops the oldest where the rest is too slow.
+  # The queue lets the camera go on while a frame is processed; leaky drops the oldest frames if the rest is too slow.
   source=(v4l2src "device=$input" ! decodebin ! videoconvert ! queue leaky=downstream max-size-buffers=2)
 else
   source=(filesrc "location=$input" ! decodebin ! videoconvert ! queue)
@@ -35,7 +36,7 @@ else
   sink=(! queue ! videoconvert ! vp8enc deadline=1 target-bitrate=4000000 ! matroskamux ! filesink "location=$out")
   echo "Writing $out"
 fi
-# Only sink_left is linked, and each frame is taken apart where it lies. -e ends the file properly when
-# the pipeline is interrupted with Ctrl-C.
+# Only sink_left is linked; the element splits each frame. -e ends the file properly when the pipeline is
+# interrupted with Ctrl-C.
 exec gst-launch-1.0 -e "${source[@]}" ! stereo.sink_left \
   cudasgmstereo name=stereo "${properties[@]}" ! video/x-raw,format=RGB "${sink[@]}"

@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-// The arithmetic of stages.h that both devices share, one pixel at a time.
+// The arithmetic of backend.h for one pixel, shared by both backends.
 
 #include <cstdint>
 
 #include "cuda/core/view.h"
-#include "cuda/sgm/stages.h"
+#include "cuda/sgm/backend.h"
 
 namespace cudavision::sgm {
 
-/// Not if some disparity apart from the best and its neighbours is about as good. second: the least
-/// sum of those; a product of binary32 grows with its factor, so that no other need be looked at.
+/// Whether no disparity apart from the best and its neighbours is about as good as the best.
+/// second: the least sum of those. A rounded product is monotone in its factor, so the others need
+/// no test.
 CUDAVISION_HOST_DEVICE inline bool is_unique(std::uint32_t best, std::uint32_t second,
                                              float uniqueness) {
 #ifdef __CUDA_ARCH__
@@ -22,7 +23,7 @@ CUDAVISION_HOST_DEVICE inline bool is_unique(std::uint32_t best, std::uint32_t s
 }
 
 /// Sixteenths of a pixel from the best disparity to the vertex of the parabola through its sum c
-/// and those of the disparities before and after it; c is not larger than they. −8 to 8.
+/// and the sums l and r of its neighbours, which are not less than c. −8 to 8.
 CUDAVISION_HOST_DEVICE inline int subpixel_offset(int l, int c, int r) {
   const int den = l - 2 * c + r;
   if (den == 0)
@@ -32,7 +33,7 @@ CUDAVISION_HOST_DEVICE inline int subpixel_offset(int l, int c, int r) {
   return n < 0 ? -magnitude : magnitude;
 }
 
-/// The same as libSGM has it, which rounds negative offsets towards 0.
+/// libSGM's formula, whose division rounds negative offsets towards 0.
 CUDAVISION_HOST_DEVICE inline int libsgm_subpixel_offset(int l, int c, int r) {
   const int den = l - 2 * c + r;
   return den == 0 ? 0 : ((l - r) * 16 + den) / (2 * den);
@@ -43,13 +44,13 @@ CUDAVISION_HOST_DEVICE inline std::uint8_t confidence_of(std::uint32_t best, std
   return second == 0 ? 0 : static_cast<std::uint8_t>(((second - best) * 255 + second / 2) / second);
 }
 
-/// Whether neighbours belong to one region.
+/// Whether neighbouring pixels belong to the same region.
 CUDAVISION_HOST_DEVICE inline bool are_joined(std::uint16_t a, std::uint16_t b, int most_step) {
   const int step = a < b ? b - a : a - b;
   return a != unknown && b != unknown && step <= most_step;
 }
 
-/// What the left-right check asks of the number v at column x; right: the row of the right map.
+/// Whether the left-right check keeps the number v at column x. right: the row of the right map.
 CUDAVISION_HOST_DEVICE inline bool is_confirmed(std::uint16_t v, int x, int width,
                                                 const std::uint16_t* right, int max_diff) {
   if (v == unknown)
@@ -62,7 +63,7 @@ CUDAVISION_HOST_DEVICE inline bool is_confirmed(std::uint16_t v, int x, int widt
   return (difference < 0 ? -difference : difference) <= max_diff;
 }
 
-/// The same as libSGM has it. shift: from numbers to pixels.
+/// libSGM's left-right check. shift: from numbers to pixels.
 CUDAVISION_HOST_DEVICE inline bool is_confirmed_by_libsgm(std::uint16_t v, std::uint32_t luminance,
                                                           int x, int width,
                                                           const std::uint16_t* right, int shift,
@@ -83,8 +84,7 @@ CUDAVISION_HOST_DEVICE inline void put_in_order(std::uint16_t& a, std::uint16_t&
   a = low;
 }
 
-/// Median of nine, by Paeth's network: after each step the least and the largest left over are of
-/// no more interest. No branches: both devices do many at a time.
+/// The median of nine by Paeth's sorting network. It has no branches, so the CPU can vectorise it.
 CUDAVISION_HOST_DEVICE inline std::uint16_t median_of_9(std::uint16_t a, std::uint16_t b,
                                                         std::uint16_t c, std::uint16_t d,
                                                         std::uint16_t e, std::uint16_t f,

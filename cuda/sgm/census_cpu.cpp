@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// A row's features are made byte by byte: eight comparisons of all pixels at a time, each of which
-// is one row of samples against another.
+// Census features. A comparison is done for all pixels of a row at once, as a comparison of two
+// shifted rows of samples, which the compiler vectorises. Eight comparisons make a byte of the
+// features.
 
 #include <algorithm>
 #include <cstring>
@@ -12,12 +13,13 @@
 namespace cudavision::sgm {
 namespace {
 
-using Census = Parameters::Census;
+using Census = Config::Census;
 
-constexpr int reach_x = 4, reach_y = 3, window_rows = 2 * reach_y + 1;
+constexpr int radius_x = 4, radius_y = 3, window_rows = 2 * radius_y + 1;
 constexpr int most_bits = 64;
 
-/// Two pixels by their distance from the one whose feature is made: whether a is larger than b.
+/// One bit of a feature: whether sample a is larger than sample b. Both are given by their offset
+/// from the pixel.
 struct Comparison {
   int ax, ay, bx, by;
 };
@@ -31,8 +33,8 @@ struct Comparisons {
 
 Comparisons comparisons_of(Census census) {
   Comparisons all;
-  const int rx = census == Census::neighbours_5x5 ? 2 : reach_x;
-  const int ry = census == Census::neighbours_5x5 ? 2 : reach_y;
+  const int rx = census == Census::neighbours_5x5 ? 2 : radius_x;
+  const int ry = census == Census::neighbours_5x5 ? 2 : radius_y;
   for (int dy = -ry; dy <= ry; ++dy)
     for (int dx = -rx; dx <= rx; ++dx) {
       if (census != Census::symmetric_9x7 && (dy != 0 || dx != 0))
@@ -59,7 +61,7 @@ CUDAVISION_TARGET_CLONES void add_byte(const std::uint8_t* bits, int width,
     features[x] = features[x] << 8 | bits[x];
 }
 
-/// The rows around the one whose features are made, each continued beyond its ends.
+/// The rows of samples around the current row, each replicated beyond its ends.
 template <class Value>
 class Window {
  public:
@@ -68,7 +70,7 @@ class Window {
 
   static std::size_t bytes(int width) { return window_rows * pitch(width) * sizeof(Value); }
 
-  /// Makes way for what row y + reach_y of the picture has, and forgets the row above the window.
+  /// Loads row y of the picture in place of the row that is window_rows above it.
   void load(int y) {
     if (y < 0 || y >= height_)
       return;
@@ -76,7 +78,7 @@ class Window {
     const Value* const from = rows_.row(y, to);
     if (from != to)
       std::memcpy(to, from, sizeof(Value) * static_cast<std::size_t>(width_));
-    for (int i = 1; i <= reach_x; ++i) {
+    for (int i = 1; i <= radius_x; ++i) {
       to[-i] = to[0];
       to[width_ - 1 + i] = to[width_ - 1];
     }
@@ -85,8 +87,8 @@ class Window {
   const Value* row(int y) const { return slot(std::clamp(y, 0, height_ - 1)); }
 
  private:
-  static std::size_t pitch(int width) { return static_cast<std::size_t>(width) + 2 * reach_x; }
-  Value* slot(int y) const { return memory_ + (y % window_rows) * pitch(width_) + reach_x; }
+  static std::size_t pitch(int width) { return static_cast<std::size_t>(width) + 2 * radius_x; }
+  Value* slot(int y) const { return memory_ + (y % window_rows) * pitch(width_) + radius_x; }
 
   PlaneRows<Value> rows_;
   int width_, height_;
@@ -95,10 +97,10 @@ class Window {
 
 template <class Feature>
 void clear_borders(int y, int width, int height, Feature* features) {
-  const bool outer_row = y < reach_y || y >= height - reach_y;
-  const int left = outer_row ? width : std::min(reach_x, width);
+  const bool outer_row = y < radius_y || y >= height - radius_y;
+  const int left = outer_row ? width : std::min(radius_x, width);
   std::fill_n(features, left, Feature{0});
-  std::fill(features + std::max(left, width - reach_x), features + width, Feature{0});
+  std::fill(features + std::max(left, width - radius_x), features + width, Feature{0});
 }
 
 template <class Value, class Feature>
@@ -106,7 +108,7 @@ void make_row(const Window<Value>& window, const Comparisons& comparisons, int y
               std::uint8_t* bits, Feature* features) {
   std::fill_n(features, width, Feature{0});
   for (int i = 0; i < comparisons.count;) {
-    // The first byte takes what does not make a whole one.
+    // The first, highest byte takes the bits that do not fill a whole byte.
     const int end = i + (comparisons.count - i - 1) % 8 + 1;
     std::fill_n(bits, width, std::uint8_t{0});
     for (; i < end; ++i) {
@@ -119,7 +121,7 @@ void make_row(const Window<Value>& window, const Comparisons& comparisons, int y
 
 }  // namespace
 
-CensusCpu::CensusCpu(Device& device, const Config& config)
+CensusCpu::CensusCpu(Device& device, const StageConfig& config)
     : config_(config), bands_(config.height) {
   for (int band = 0; band < bands_.count(); ++band)
     scratch_.push_back(device.allocate(Window<std::uint16_t>::bytes(config.width) +
@@ -139,17 +141,17 @@ void CensusCpu::run_as(const SamplePlane& picture, std::uint8_t* features) const
   const int width = config_.width;
   const auto make = [&](const Window<Value>& window, int y, std::uint8_t* bits, auto* row) {
     make_row(window, comparisons, y, width, bits, row);
-    if (config_.compatibility == Parameters::Compatibility::libsgm)
+    if (config_.libsgm())
       clear_borders(y, width, config_.height, row);
   };
   bands_.for_each([&](const Band& band) {
     auto* const memory = scratch_[static_cast<std::size_t>(band.number)].template as<Value>();
     auto* const bits = reinterpret_cast<std::uint8_t*>(memory) + Window<Value>::bytes(width);
     Window<Value> window(picture, memory);
-    for (int y = band.begin - reach_y; y < band.begin + reach_y; ++y)
+    for (int y = band.begin - radius_y; y < band.begin + radius_y; ++y)
       window.load(y);
     for (int y = band.begin; y < band.end; ++y) {
-      window.load(y + reach_y);
+      window.load(y + radius_y);
       const std::int64_t first = std::int64_t{y} * width;
       if (config_.feature_bytes() == 8)
         make(window, y, bits, reinterpret_cast<std::uint64_t*>(features) + first);

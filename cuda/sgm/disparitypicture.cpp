@@ -29,15 +29,23 @@ void check_one_channel(const FrameLayout& out, int bits) {
 void check_colors(const FrameLayout& out) {
   const int red = out.find(Role::red);
   if (out.plane_count != 1 || out.bits != 8 || red < 0)
-    refuse("colours come out as packed red, green and blue of 8 bits");
+    refuse("the output must be one plane of packed red, green and blue of 8 bits");
   for (const Role role : {Role::red, Role::green, Role::blue}) {
     const int found = out.find(role);
     if (found < 0 || out.channels[found].step != out.channels[red].step ||
         out.channels[found].width != out.width || out.channels[found].height != out.height)
-      refuse("red, green and blue must each be in every pixel");
+      refuse("every pixel of the output must have red, green and blue");
   }
   if (out.planes[0].row_bytes < std::int64_t{out.channels[red].step} * out.width)
-    refuse("the rows of the output do not hold whole pixels");
+    refuse("the rows of the output must hold whole pixels");
+}
+
+void check_output_layout(const FrameLayout& out, Kind kind) {
+  check_layout(operation, out);
+  if (kind == Kind::color)
+    check_colors(out);
+  else
+    check_one_channel(out, kind == Kind::depth ? 16 : 8);
 }
 
 void check_parameters(const PictureParameters& picture) {
@@ -50,8 +58,8 @@ void check_parameters(const PictureParameters& picture) {
   check(picture.unit, true, "depth-unit");
 }
 
-std::unique_ptr<DisparityPictureBackend> make_implementation(Device& device, const FrameLayout& out,
-                                                             Kind kind) {
+std::unique_ptr<DisparityPicture::Backend> make_backend(Device& device, const FrameLayout& out,
+                                                        Kind kind) {
   const PackedPixel pixel = kind == Kind::color ? PackedPixel(out) : PackedPixel();
   return device.kind() == DeviceKind::cuda
              ? make_disparity_picture_cuda(device, out.width, kind, pixel)
@@ -60,7 +68,7 @@ std::unique_ptr<DisparityPictureBackend> make_implementation(Device& device, con
 
 DisparityNumbers numbers_of(const Parameters& parameters, const PictureParameters& picture) {
   const DisparityScale scale = disparity_scale(parameters);
-  // From here on every disparity is at the largest depth, however near the camera.
+  // Beyond this K even the largest disparity has a depth of more than 65535.
   constexpr double enough = static_cast<double>(std::int64_t{1} << 40);
   DisparityNumbers numbers;
   numbers.invalid = scale.invalid;
@@ -81,73 +89,45 @@ PackedPixel::PackedPixel(const FrameLayout& layout) {
   blue = offset(Role::blue);
 }
 
-class DisparityPicture::State {
- public:
-  State(Device& device, const FrameLayout& out, const Parameters& parameters, Kind kind)
-      : layout_(out), kind_(kind), backend_(make_implementation(device, out, kind)) {
-    PictureParameters picture;
-    picture.kind = kind;
-    set(parameters, picture);
-    ColorTable grays;
-    for (std::size_t level = 0; level < grays.size(); ++level)
-      grays[level].fill(static_cast<std::uint8_t>(level));
-    set_colors(grays);
-  }
-
-  void set(const Parameters& parameters, const PictureParameters& picture) {
-    if (const std::string wrong = wrong_with(parameters); !wrong.empty())
-      refuse(wrong);
-    if (picture.kind != kind_)
-      refuse("another kind of picture than the one that it was made for");
-    check_parameters(picture);
-    numbers_ = numbers_of(parameters, picture);
-  }
-
-  void set_colors(const ColorTable& table) {
-    if (kind_ == Kind::color)
-      backend_->set_colors(table);
-  }
-
-  void run(View<const std::uint8_t> disparity, const Frame& out) {
-    check_frame(operation, layout_, out, "output");
-    if (!disparity || disparity.width != 2 * layout_.width || disparity.height != layout_.height)
-      refuse("the disparities must be " + std::to_string(layout_.height) + " rows of " +
-             std::to_string(2 * layout_.width) + " bytes");
-    View<std::uint8_t> plane = out.planes[0];
-    plane.height = layout_.height;
-    backend_->run(disparity, numbers_, plane);
-  }
-
- private:
-  FrameLayout layout_;
-  Kind kind_;
-  std::unique_ptr<DisparityPictureBackend> backend_;
-  DisparityNumbers numbers_;
-};
-
 DisparityPicture::DisparityPicture(Device& device, const FrameLayout& out,
-                                   const Parameters& parameters, Kind kind) {
-  check_layout(operation, out);
-  if (kind == Kind::color)
-    check_colors(out);
-  else
-    check_one_channel(out, kind == Kind::depth ? 16 : 8);
-  state_ = std::make_unique<State>(device, out, parameters, kind);
+                                   const Parameters& parameters, Kind kind)
+    : layout_(out), kind_(kind) {
+  check_output_layout(out, kind);
+  backend_ = make_backend(device, out, kind);
+  PictureParameters picture;
+  picture.kind = kind;
+  set_parameters(parameters, picture);
+  ColorTable grays;
+  for (std::size_t level = 0; level < grays.size(); ++level)
+    grays[level].fill(static_cast<std::uint8_t>(level));
+  set_colors(grays);
 }
 
 DisparityPicture::~DisparityPicture() = default;
 
 void DisparityPicture::set_parameters(const Parameters& parameters,
                                       const PictureParameters& picture) {
-  state_->set(parameters, picture);
+  if (const std::string error = validation_error(parameters); !error.empty())
+    refuse(error);
+  if (picture.kind != kind_)
+    refuse("the kind of picture is fixed; construct another object for another kind");
+  check_parameters(picture);
+  backend_->set(numbers_of(parameters, picture));
 }
 
 void DisparityPicture::set_colors(const ColorTable& table) {
-  state_->set_colors(table);
+  if (kind_ == Kind::color)
+    backend_->set_colors(table);
 }
 
 void DisparityPicture::run(View<const std::uint8_t> disparity, const Frame& out) {
-  state_->run(disparity, out);
+  check_frame(operation, layout_, out, "output");
+  if (!disparity || disparity.width != 2 * layout_.width || disparity.height != layout_.height)
+    refuse("the disparities must be " + std::to_string(layout_.height) + " rows of " +
+           std::to_string(2 * layout_.width) + " bytes");
+  View<std::uint8_t> plane = out.planes[0];
+  plane.height = layout_.height;
+  backend_->run(disparity, plane);
 }
 
 }  // namespace cudavision::sgm

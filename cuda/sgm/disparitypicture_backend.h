@@ -10,12 +10,12 @@
 
 namespace cudavision::sgm {
 
-/// What the numbers of a map say.
+/// The formulas of disparitypicture.h for one set of parameters.
 struct DisparityNumbers {
   std::uint16_t invalid = 0;
   int first = 0;           ///< the number of the least disparity
-  int span = 1;            ///< from there to the number of the largest
-  std::int64_t depth = 0;  ///< K of disparitypicture.h
+  int span = 1;            ///< the difference from first to the number of the largest disparity
+  std::int64_t depth = 0;  ///< K
 
   CUDAVISION_HOST_DEVICE std::uint8_t gray(std::uint16_t number) const {
     if (number == invalid)
@@ -34,7 +34,7 @@ struct DisparityNumbers {
   }
 };
 
-/// Where the colours lie in a packed pixel, in bytes.
+/// The size of a packed pixel and the offsets of its colours, in bytes.
 struct PackedPixel {
   PackedPixel() = default;
   explicit PackedPixel(const FrameLayout& layout);
@@ -43,23 +43,22 @@ struct PackedPixel {
   int red = 0, green = 0, blue = 0;
 };
 
-class DisparityPictureBackend {
+class DisparityPicture::Backend {
  public:
-  using Kind = PictureParameters::Kind;
-
-  virtual ~DisparityPictureBackend() = default;
-  /// Before the first run() of colours, and when the table changes.
+  virtual ~Backend() = default;
+  /// Called before the first run(), and when the numbers change.
+  virtual void set(const DisparityNumbers& numbers) = 0;
+  /// Called for Kind::color only: before the first run(), and when the table changes.
   virtual void set_colors(const ColorTable& table) = 0;
-  virtual void run(View<const std::uint8_t> disparity, const DisparityNumbers& numbers,
-                   View<std::uint8_t> out) = 0;
+  virtual void run(View<const std::uint8_t> disparity, View<std::uint8_t> out) = 0;
 };
 
-/// width: of the picture; pixel: of colours only.
-std::unique_ptr<DisparityPictureBackend> make_disparity_picture_cpu(Device& device, int width,
-                                                                    PictureParameters::Kind kind,
-                                                                    const PackedPixel& pixel);
-std::unique_ptr<DisparityPictureBackend> make_disparity_picture_cuda(Device& device, int width,
-                                                                     PictureParameters::Kind kind,
-                                                                     const PackedPixel& pixel);
+/// width: of the picture. pixel: used for Kind::color only.
+std::unique_ptr<DisparityPicture::Backend> make_disparity_picture_cpu(Device& device, int width,
+                                                                      DisparityPicture::Kind kind,
+                                                                      const PackedPixel& pixel);
+std::unique_ptr<DisparityPicture::Backend> make_disparity_picture_cuda(Device& device, int width,
+                                                                       DisparityPicture::Kind kind,
+                                                                       const PackedPixel& pixel);
 
 }  // namespace cudavision::sgm

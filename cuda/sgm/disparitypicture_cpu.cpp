@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// The definition: what these loops compute is what the CUDA kernels must compute.
+// The CPU backend of DisparityPicture.
 
 #include <cstring>
 
@@ -11,32 +11,34 @@
 namespace cudavision::sgm {
 namespace {
 
-class DisparityPictureCpu final : public DisparityPictureBackend {
+class DisparityPictureCpu final : public DisparityPicture::Backend {
  public:
-  DisparityPictureCpu(int width, Kind kind, const PackedPixel& pixel)
+  DisparityPictureCpu(int width, DisparityPicture::Kind kind, const PackedPixel& pixel)
       : width_(width), kind_(kind), pixel_(pixel) {}
 
+  void set(const DisparityNumbers& numbers) override { numbers_ = numbers; }
   void set_colors(const ColorTable& table) override { colors_ = table; }
 
-  void run(View<const std::uint8_t> disparity, const DisparityNumbers& numbers,
-           View<std::uint8_t> out) override {
+  void run(View<const std::uint8_t> disparity, View<std::uint8_t> out) override {
     Bands(disparity.height).for_each([&](const Band& band) {
       for (int y = band.begin; y < band.end; ++y)
-        draw(disparity.row(y), numbers, out.row(y));
+        draw(disparity.row(y), out.row(y));
     });
   }
 
  private:
-  void draw(const std::uint8_t* map, const DisparityNumbers& numbers, std::uint8_t* out) const {
+  using Kind = DisparityPicture::Kind;
+
+  void draw(const std::uint8_t* map, std::uint8_t* out) const {
     for (int x = 0; x < width_; ++x) {
       const std::uint16_t number = load16(map + 2 * std::ptrdiff_t{x});
       if (kind_ == Kind::depth) {
-        const std::uint16_t counts = numbers.counts(number);
+        const std::uint16_t counts = numbers_.counts(number);
         std::memcpy(out + 2 * std::ptrdiff_t{x}, &counts, sizeof counts);
       } else if (kind_ == Kind::gray) {
-        out[x] = numbers.gray(number);
+        out[x] = numbers_.gray(number);
       } else {
-        put_color(numbers.gray(number), out + pixel_.bytes * std::ptrdiff_t{x});
+        put_color(numbers_.gray(number), out + pixel_.bytes * std::ptrdiff_t{x});
       }
     }
   }
@@ -53,14 +55,15 @@ class DisparityPictureCpu final : public DisparityPictureBackend {
   int width_;
   Kind kind_;
   PackedPixel pixel_;
+  DisparityNumbers numbers_;
   ColorTable colors_{};
 };
 
 }  // namespace
 
-std::unique_ptr<DisparityPictureBackend> make_disparity_picture_cpu(Device&, int width,
-                                                                    PictureParameters::Kind kind,
-                                                                    const PackedPixel& pixel) {
+std::unique_ptr<DisparityPicture::Backend> make_disparity_picture_cpu(Device&, int width,
+                                                                      DisparityPicture::Kind kind,
+                                                                      const PackedPixel& pixel) {
   return std::make_unique<DisparityPictureCpu>(width, kind, pixel);
 }
 

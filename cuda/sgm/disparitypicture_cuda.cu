@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// Pictures of maps of disparities on CUDA.
+// The CUDA backend of DisparityPicture.
 
 #include "cuda/core/cuda_launch.h"
 #include "cuda/core/tableuploader.h"
@@ -8,6 +8,8 @@
 
 namespace cudavision::sgm {
 namespace {
+
+using Kind = DisparityPicture::Kind;
 
 constexpr int threads = 256;
 
@@ -23,7 +25,7 @@ struct DisparityPictureArguments {
   const std::uint32_t* colors;  // red, green and blue, from the lowest byte up
 };
 
-/// Words need not lie at even addresses.
+/// Words may lie at odd addresses.
 __device__ std::uint16_t load_word(const std::uint8_t* from) {
   return static_cast<std::uint16_t>(from[0] | from[1] << 8);
 }
@@ -32,10 +34,9 @@ __device__ void store_word(std::uint8_t* to, std::uint16_t word) {
   to[1] = static_cast<std::uint8_t>(word >> 8);
 }
 
-template <PictureParameters::Kind kKind>
+template <Kind kKind>
 __global__ void __launch_bounds__(threads)
     disparity_picture_kernel(const __grid_constant__ DisparityPictureArguments a) {
-  using Kind = PictureParameters::Kind;
   launch_dependents();
   grid_dependency_wait();
   const int x = static_cast<int>(blockIdx.x % a.blocks_per_row) * threads + threadIdx.x;
@@ -61,7 +62,6 @@ __global__ void __launch_bounds__(threads)
 }
 
 using Kernel = Launcher<DisparityPictureArguments>::Kernel;
-using Kind = PictureParameters::Kind;
 
 Kernel kernel_for(Kind kind) {
   switch (kind) {
@@ -74,7 +74,7 @@ Kernel kernel_for(Kind kind) {
   }
 }
 
-class DisparityPictureCuda final : public DisparityPictureBackend {
+class DisparityPictureCuda final : public DisparityPicture::Backend {
  public:
   DisparityPictureCuda(Device& device, int width, Kind kind, const PackedPixel& pixel)
       : kernel_(kernel_for(kind)), launch_(device.stream(), kernel_) {
@@ -90,6 +90,8 @@ class DisparityPictureCuda final : public DisparityPictureBackend {
     a_.colors = uploader_->tables();
   }
 
+  void set(const DisparityNumbers& numbers) override { a_.numbers = numbers; }
+
   void set_colors(const ColorTable& table) override {
     std::uint32_t* const words = uploader_->next();
     for (std::size_t level = 0; level < table.size(); ++level)
@@ -98,29 +100,27 @@ class DisparityPictureCuda final : public DisparityPictureBackend {
     uploader_->upload(table.size());
   }
 
-  void run(View<const std::uint8_t> disparity, const DisparityNumbers& numbers,
-           View<std::uint8_t> out) override {
+  void run(View<const std::uint8_t> disparity, View<std::uint8_t> out) override {
     DisparityPictureArguments a = a_;
     a.map = disparity.data;
     a.map_pitch = disparity.pitch;
     a.out = out.data;
     a.out_pitch = out.pitch;
-    a.numbers = numbers;
     launch_(kernel_, static_cast<unsigned>(a.blocks_per_row) * disparity.height, threads, 0, a);
   }
 
  private:
   Kernel kernel_;
   DisparityPictureArguments a_{};
-  std::unique_ptr<TableUploader> uploader_;  // of colours only
+  std::unique_ptr<TableUploader> uploader_;  // for Kind::color only
   Launcher<DisparityPictureArguments> launch_;
 };
 
 }  // namespace
 
-std::unique_ptr<DisparityPictureBackend> make_disparity_picture_cuda(Device& device, int width,
-                                                                     PictureParameters::Kind kind,
-                                                                     const PackedPixel& pixel) {
+std::unique_ptr<DisparityPicture::Backend> make_disparity_picture_cuda(Device& device, int width,
+                                                                       DisparityPicture::Kind kind,
+                                                                       const PackedPixel& pixel) {
   return std::make_unique<DisparityPictureCuda>(device, width, kind, pixel);
 }
 

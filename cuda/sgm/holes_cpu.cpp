@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
+//
+// Fills the unknown pixels of a map.
+
 #include <algorithm>
 
 #include "cuda/sgm/stages_cpu.h"
@@ -6,9 +9,9 @@
 namespace cudavision::sgm {
 namespace {
 
-/// False where nothing in the row is known.
+/// Returns whether the row has a known pixel.
 bool fill_row(std::uint16_t* row, int width) {
-  std::uint16_t before = unknown;  // the nearest known number; not known, it is the larger one
+  std::uint16_t before = unknown;  // the last known number; unknown loses in std::min()
   for (int x = 0; x < width;) {
     if (row[x] != unknown) {
       before = row[x++];
@@ -26,7 +29,7 @@ bool fill_row(std::uint16_t* row, int width) {
 
 }  // namespace
 
-HolesCpu::HolesCpu(Device& device, const Config& config)
+HolesCpu::HolesCpu(Device& device, const StageConfig& config)
     : config_(config), has_known_(device.allocate(static_cast<std::size_t>(config.height))) {}
 
 void HolesCpu::run(std::uint16_t* map) const {

@@ -1,27 +1,29 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// Filling of a map on CUDA. A warp goes along a row and leaves behind what is known to the left of
-// each pixel, then back with what is known to the right. Then the rows without anything known are
-// filled from their neighbours.
+// Fills the unknown pixels of a map on CUDA. A warp walks along a row and stores the nearest known
+// number at or to the left of each pixel, then walks back with the nearest one to the right. A
+// second kernel fills the rows without known pixels from other rows.
 
 #include "cuda/core/cuda_launch.h"
 #include "cuda/sgm/arithmetic.h"
 #include "cuda/sgm/stages_cuda.h"
 
 namespace cudavision::sgm {
+
+struct HolesArguments {
+  std::uint16_t* map;
+  std::uint16_t* known_left;  // the nearest known number at or to the left of each pixel
+  int width, height;
+};
+
 namespace {
 
 constexpr int threads = 128;
 constexpr unsigned whole_warp = 0xffffffffu;
 
-struct HolesArguments {
-  std::uint16_t* map;
-  std::uint16_t* known_left;  // of each pixel
-  int width, height;
-};
-
-/// Known numbers of 32 pixels beside each other: the nearest one before or behind each pixel,
-/// itself included. carried: what the pixels on that side have; what these have afterwards.
+/// For 32 neighbouring pixels, one per lane: the nearest known number at or before (kFromLeft) or
+/// at or behind each pixel. carried: the result for the adjacent pixel on that side; receives the
+/// result of the last of these pixels.
 template <bool kFromLeft>
 __device__ std::uint16_t nearest(std::uint16_t value, std::uint16_t& carried) {
   const int lane = threadIdx.x % 32;
@@ -56,25 +58,25 @@ __global__ void __launch_bounds__(threads) rows_kernel(const __grid_constant__ H
     if (x < a.width)
       known_left[x] = found;
   }
-  // Each lane comes back over the pixels where it was.
+  // A lane visits the pixels that it wrote known_left for, so no synchronisation is needed.
   carried = unknown;
   for (int x = last + lane; x >= 0; x -= 32) {
     const std::uint16_t value = x < a.width ? map[x] : unknown;
     const std::uint16_t found = nearest<false>(value, carried);
-    // What is not known is the largest number.
+    // unknown is the largest number, so min() takes the known one.
     if (x < a.width && value == unknown)
       map[x] = min(known_left[x], found);
   }
 }
 
-/// After the first pass a row has something known everywhere, or nowhere.
+/// After the first kernel a row is known everywhere or nowhere.
 __global__ void __launch_bounds__(threads)
     empty_rows_kernel(const __grid_constant__ HolesArguments a) {
   launch_dependents();
   grid_dependency_wait();
   const int y = static_cast<int>(blockIdx.x);
   const auto row = [&](int number) { return a.map + static_cast<std::int64_t>(number) * a.width; };
-  // Rows that another block fills at this moment had nothing known to the left of their last pixel.
+  // known_left tells, not the map: other blocks may be filling their rows at this moment.
   const auto has_known = [&](int number) {
     return a.known_left[static_cast<std::int64_t>(number + 1) * a.width - 1] != unknown;
   };
@@ -92,29 +94,16 @@ __global__ void __launch_bounds__(threads)
     row(y)[x] = row(from)[x];
 }
 
-class Backend final : public HolesCuda {
- public:
-  Backend(Device& device, const Config& config, void* scratch)
-      : a_{nullptr, static_cast<std::uint16_t*>(scratch), config.width, config.height},
-        launch_(device.stream(), rows_kernel) {}
-
-  void run(std::uint16_t* map) const override {
-    HolesArguments a = a_;
-    a.map = map;
-    constexpr int rows = threads / 32;
-    launch_(rows_kernel, static_cast<unsigned>((a.height + rows - 1) / rows), threads, 0, a);
-    launch_(empty_rows_kernel, static_cast<unsigned>(a.height), threads, 0, a);
-  }
-
- private:
-  HolesArguments a_;
-  Launcher<HolesArguments> launch_;
-};
-
 }  // namespace
 
-std::unique_ptr<HolesCuda> make_holes_cuda(Device& device, const Config& config, void* scratch) {
-  return std::make_unique<Backend>(device, config, scratch);
+HolesCuda::HolesCuda(Device& device, const StageConfig& config, void* scratch)
+    : config_(config), scratch_(scratch), launch_(device.stream(), rows_kernel) {}
+
+void HolesCuda::run(std::uint16_t* map) const {
+  const HolesArguments a{map, static_cast<std::uint16_t*>(scratch_), config_.width, config_.height};
+  constexpr int rows = threads / 32;
+  launch_(rows_kernel, static_cast<unsigned>((a.height + rows - 1) / rows), threads, 0, a);
+  launch_(empty_rows_kernel, static_cast<unsigned>(a.height), threads, 0, a);
 }
 
 }  // namespace cudavision::sgm

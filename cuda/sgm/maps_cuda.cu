@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// What looks at each pixel of a map once, on CUDA: the median, the check and what is written out.
+// The stages that visit each pixel of a map once, on CUDA: the median, the left-right check and the
+// output.
 
 #include "cuda/core/cuda_launch.h"
 #include "cuda/sgm/arithmetic.h"
@@ -8,22 +9,19 @@
 #include "cuda/sgm/stages_cuda.h"
 
 namespace cudavision::sgm {
-namespace {
-
-constexpr int threads = 256;
 
 struct MapArguments {
   int width, height;
   int blocks_per_row;
-  const std::uint16_t* from;  // the map, or the right one for the check
+  const std::uint16_t* from;  // the map; for the check the right one
   std::uint16_t* to;
   bool libsgm;
 
-  // Of the check.
+  // For the check.
   Samples picture;
   int shift, max_diff;
 
-  // Of what is written out.
+  // For the output.
   const std::uint8_t* confidence;
   std::uint8_t* out;
   std::int64_t out_pitch;
@@ -31,7 +29,11 @@ struct MapArguments {
   std::uint16_t added, invalid;
 };
 
-/// Where a thread's pixel is; x may be beyond the row.
+namespace {
+
+constexpr int threads = 256;
+
+/// The pixel of a thread; x may lie beyond the end of the row.
 struct MapPixel {
   int x, y;
   std::int64_t row;
@@ -102,71 +104,63 @@ __global__ void __launch_bounds__(threads)
       a.from[at.row + at.x] == unknown ? 0 : a.confidence[at.row + at.x];
 }
 
-class Backend final : public MapsCuda {
- public:
-  Backend(Device& device, const Config& config)
-      : minimum_(config.minimum), launch_(device.stream(), median_kernel) {
-    a_.width = config.width;
-    a_.height = config.height;
-    a_.blocks_per_row = (config.width + threads - 1) / threads;
-    a_.libsgm = config.compatibility == Parameters::Compatibility::libsgm;
-  }
-
-  void median(const std::uint16_t* from, std::uint16_t* to) const override {
-    MapArguments a = a_;
-    a.from = from;
-    a.to = to;
-    launch(median_kernel, a);
-  }
-
-  void check(const SamplePlane& picture, const std::uint16_t* right, bool subpixel, int max_diff,
-             std::uint16_t* left) const override {
-    MapArguments a = a_;
-    a.from = right;
-    a.to = left;
-    a.picture = Samples(picture);
-    a.shift = subpixel ? 4 : 0;
-    a.max_diff = max_diff;
-    launch(check_kernel, a);
-  }
-
-  void write(const std::uint16_t* map, const DisparityScale& scale,
-             View<std::uint8_t> disparity) const override {
-    MapArguments a = a_;
-    a.from = map;
-    a.out = disparity.data;
-    a.out_pitch = disparity.pitch;
-    a.out_even =
-        reinterpret_cast<std::uintptr_t>(disparity.data) % 2 == 0 && disparity.pitch % 2 == 0;
-    a.added = static_cast<std::uint16_t>(minimum_ * scale.per_pixel);
-    a.invalid = scale.invalid;
-    launch(write_kernel, a);
-  }
-
-  void write_confidence(const std::uint16_t* map, const std::uint8_t* confidence,
-                        View<std::uint8_t> out) const override {
-    MapArguments a = a_;
-    a.from = map;
-    a.confidence = confidence;
-    a.out = out.data;
-    a.out_pitch = out.pitch;
-    launch(confidence_kernel, a);
-  }
-
- private:
-  void launch(Launcher<MapArguments>::Kernel kernel, const MapArguments& a) const {
-    launch_(kernel, static_cast<unsigned>(a.blocks_per_row) * a.height, threads, 0, a);
-  }
-
-  MapArguments a_{};
-  int minimum_;
-  Launcher<MapArguments> launch_;
-};
-
 }  // namespace
 
-std::unique_ptr<MapsCuda> make_maps_cuda(Device& device, const Config& config) {
-  return std::make_unique<Backend>(device, config);
+MapsCuda::MapsCuda(Device& device, const StageConfig& config)
+    : config_(config), launch_(device.stream(), median_kernel) {}
+
+MapArguments MapsCuda::arguments() const {
+  MapArguments a{};
+  a.width = config_.width;
+  a.height = config_.height;
+  a.blocks_per_row = (config_.width + threads - 1) / threads;
+  a.libsgm = config_.libsgm();
+  return a;
+}
+
+void MapsCuda::launch(Launcher<MapArguments>::Kernel kernel, const MapArguments& a) const {
+  launch_(kernel, static_cast<unsigned>(a.blocks_per_row) * a.height, threads, 0, a);
+}
+
+void MapsCuda::median(const std::uint16_t* from, std::uint16_t* to) const {
+  MapArguments a = arguments();
+  a.from = from;
+  a.to = to;
+  launch(median_kernel, a);
+}
+
+void MapsCuda::check(const SamplePlane& picture, const std::uint16_t* right, bool subpixel,
+                     int max_diff, std::uint16_t* left) const {
+  MapArguments a = arguments();
+  a.from = right;
+  a.to = left;
+  a.picture = Samples(picture);
+  a.shift = subpixel ? 4 : 0;
+  a.max_diff = max_diff;
+  launch(check_kernel, a);
+}
+
+void MapsCuda::write(const std::uint16_t* map, const DisparityScale& scale,
+                     View<std::uint8_t> disparity) const {
+  MapArguments a = arguments();
+  a.from = map;
+  a.out = disparity.data;
+  a.out_pitch = disparity.pitch;
+  a.out_even =
+      reinterpret_cast<std::uintptr_t>(disparity.data) % 2 == 0 && disparity.pitch % 2 == 0;
+  a.added = static_cast<std::uint16_t>(config_.minimum * scale.per_pixel);
+  a.invalid = scale.invalid;
+  launch(write_kernel, a);
+}
+
+void MapsCuda::write_confidence(const std::uint16_t* map, const std::uint8_t* confidence,
+                                View<std::uint8_t> out) const {
+  MapArguments a = arguments();
+  a.from = map;
+  a.confidence = confidence;
+  a.out = out.data;
+  a.out_pitch = out.pitch;
+  launch(confidence_kernel, a);
 }
 
 }  // namespace cudavision::sgm

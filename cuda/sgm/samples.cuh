@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-// For .cu files: the samples of a picture, at any pitch and alignment.
+// For .cu files: reads samples of a picture at any pitch and alignment.
 
 #include <cstdint>
 
@@ -14,7 +14,7 @@ struct Samples {
   const std::uint8_t* data = nullptr;
   std::int64_t pitch = 0;
   int width = 0, height = 0;
-  int bytes = 1;  ///< of a sample
+  int bytes = 1;  ///< per sample
   int shift = 0;
   std::uint32_t largest = 255;
 
@@ -34,7 +34,7 @@ struct Samples {
       return *from;
     return sample_value(from[0] | static_cast<std::uint32_t>(from[1]) << 8, shift, largest);
   }
-  /// Beyond the edges the outermost sample counts.
+  /// The picture is replicated beyond its edges.
   CUDAVISION_HOST_DEVICE std::uint32_t at_or_edge(int x, int y) const {
     return at(clamped(x, width), clamped(y, height));
   }

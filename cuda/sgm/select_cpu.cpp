@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// Both maps from one look at the sums. Those of a pixel of the right picture lie on a diagonal, one
-// with each of the pixels x = p + d of the left: as x goes along its row, the sums of each x are
-// held against the best so far of all the p that it may belong to. These are kept from right to
-// left, so that they lie in the order of the sums.
+// Winner takes all: both maps in one pass over the sums. Pixel p of the right picture owns the sums
+// (p + d, d), one of each left pixel x = p + d. So as x advances along the row, its sums are
+// compared with the best so far of every p = x − d. These bests are stored from right to left,
+// which puts them in the order of the sums of x and lets the loop be vectorised.
 
 #include <algorithm>
 #include <array>
@@ -25,13 +25,14 @@ constexpr std::array<std::uint16_t, most_disparities> count_up() {
 }
 constexpr auto numbers = count_up();
 
-/// The least sums of the pixels of the right map, and their disparities.
+/// The least sum so far of each pixel of the right map, and its disparity.
 struct RightBest {
   std::uint16_t* sums;
   std::uint16_t* disparities;
 };
 
-/// The least of a pixel's sums, which the right map gets to know of. count: a multiple of 32.
+/// Returns the least of a pixel's sums, and updates the right map's bests with all of them. count:
+/// a multiple of 32.
 [[gnu::always_inline]] inline std::uint16_t least_sum(const std::uint16_t* sums, int count,
                                                       std::uint16_t* __restrict right_sums,
                                                       std::uint16_t* __restrict right_disparities) {
@@ -46,7 +47,7 @@ struct RightBest {
   return least;
 }
 
-/// The first disparity with that sum.
+/// The lowest disparity that has this sum.
 [[gnu::always_inline]] inline std::uint16_t first_with(const std::uint16_t* sums, int count,
                                                        std::uint16_t sum) {
   std::uint16_t first = no_sum;
@@ -56,7 +57,7 @@ struct RightBest {
   return first;
 }
 
-/// The least sum of the disparities that are more than one away from the best.
+/// The least sum among the disparities that are more than one away from the best.
 [[gnu::always_inline]] inline std::uint16_t second_sum(const std::uint16_t* sums, int count,
                                                        std::uint16_t best) {
   const auto before = static_cast<std::uint16_t>(best - 1);
@@ -85,11 +86,11 @@ std::uint16_t number_of(const std::uint16_t* sums, int best, const Rules& rules)
   return static_cast<std::uint16_t>(number);
 }
 
-/// winners: of the row, without the right map.
+/// winners: where the row begins in the left map and the confidence; the right map is not used.
 CUDAVISION_TARGET_CLONES
 void select_row(const std::uint16_t* sums, int width, const Rules& rules, const RightBest& right,
-                const Stages::Winners& winners) {
-  const int count = rules.disparities & ~31;  // tells the compiler that nothing is left over
+                const Winners& winners) {
+  const int count = rules.disparities & ~31;  // lets the compiler drop the loops' remainders
   for (int x = 0; x < width; ++x, sums += rules.disparities) {
     const int last = width - 1 - x;
     const std::uint16_t least = least_sum(sums, count, right.sums + last, right.disparities + last);
@@ -104,7 +105,7 @@ void select_row(const std::uint16_t* sums, int width, const Rules& rules, const 
 
 }  // namespace
 
-SelectCpu::SelectCpu(Device& device, const Config& config)
+SelectCpu::SelectCpu(Device& device, const StageConfig& config)
     : config_(config), bands_(config.height) {
   for (int band = 0; band < bands_.count(); ++band)
     scratch_.push_back(device.allocate(
@@ -113,13 +114,13 @@ SelectCpu::SelectCpu(Device& device, const Config& config)
 }
 
 void SelectCpu::run(const std::uint16_t* sums, float uniqueness, bool subpixel,
-                    const Stages::Winners& winners) const {
+                    const Winners& winners) const {
   const int width = config_.width, disparities = config_.disparities;
-  const Rules rules{disparities, uniqueness, subpixel,
-                    config_.compatibility == Parameters::Compatibility::libsgm};
+  const Rules rules{disparities, uniqueness, subpixel, config_.libsgm()};
   bands_.for_each([&](const Band& band) {
     auto* const memory = scratch_[static_cast<std::size_t>(band.number)].as<std::uint16_t>();
-    // Pixels that would lie left of the right picture have places, too, which nobody looks at.
+    // Columns p < 0 have entries as well, so that the loops need no bounds check; nothing reads
+    // them.
     const RightBest right{memory, memory + width + disparities};
     for (int y = band.begin; y < band.end; ++y) {
       const std::int64_t first = std::int64_t{y} * width;

@@ -1,36 +1,36 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// Winner takes all on CUDA: both maps from one look at the sums. A block goes along a row, some
-// columns at a time. Some lanes of a warp have the sums of a column in registers, which is enough
-// for the left map. For the right one they go to shared memory, while the next ones are on their
-// way; of the right map's pixels that these belong to, it keeps the best so far.
+// Winner takes all on CUDA: both maps in one pass over the sums. A block advances along a row, some
+// columns at a time. Some lanes of a warp hold the sums of a column in registers, which suffices
+// for the left map. For the right map the sums also go to shared memory, while the next ones are
+// being loaded; shared memory keeps the best so far of each pixel of the right map.
 //
-// Sums are at most 8·255, so that a sum and an index of 5 bits are a number of 16 bits, and two of
-// these a word: the least of such numbers is the least sum, and the first one of those.
+// Sums are at most 8·255 (11 bits), so a sum and an index of 5 bits fit 16 bits, and two of these a
+// word. The least of such numbers is the least sum with the lowest index.
 
 #include "cuda/core/cuda_launch.h"
 #include "cuda/sgm/arithmetic.h"
 #include "cuda/sgm/stages_cuda.h"
 
 namespace cudavision::sgm {
-namespace {
-
-constexpr int many_rows = 2000;  // which small blocks are enough for
-constexpr int most_vectors = 4;  // of the sums, per thread
-constexpr unsigned whole_warp = 0xffffffffu;
-constexpr std::uint32_t nothing = 0xffffffffu;
-constexpr std::uint32_t no_sums = 0x07ff07ffu;  // larger than any two
 
 struct SelectArguments {
   const std::uint16_t* sums;
-  Stages::Winners winners;
+  Winners winners;
   float uniqueness;
   bool subpixel, libsgm;
   int width, disparities;
-  // See select_right.
-  int pairs, tasks;
+  int pairs, tasks;  // see select_right()
   std::uint32_t per_pair;
 };
+
+namespace {
+
+constexpr int many_rows = 2000;  // from here on there are enough rows for small blocks
+constexpr int most_vectors = 4;  // of sums per thread
+constexpr unsigned whole_warp = 0xffffffffu;
+constexpr std::uint32_t nothing = 0xffffffffu;
+constexpr std::uint32_t no_sums = 0x07ff07ffu;  // two that are larger than any sum
 
 constexpr int power_of_two_from(int least) {
   int power = 1;
@@ -39,20 +39,19 @@ constexpr int power_of_two_from(int least) {
   return power;
 }
 
-/// How a block goes about a row: so many lanes per column, a power of two from 2 on. Places are in
-/// vectors of 8 sums.
+/// How a block works on a row. kLanes: lanes per column, a power of two, at least 2. Places in
+/// shared memory are in vectors of 8 sums.
 template <int kLanes, int kThreads>
 struct RowPlan {
   static constexpr int lanes = kLanes, threads = kThreads;
   static constexpr int columns = kThreads / kLanes;          ///< at a time
   static constexpr int group = columns < 16 ? columns : 16;  ///< see select_right
-  /// Before and behind each column's sums there are at least as many numbers as a group has
-  /// columns, larger than any sum. So whoever goes along a diagonal need not look where it begins
-  /// and ends.
+  /// Each column's sums are padded on both sides with at least as many numbers as a group has
+  /// columns, larger than any sum, so that following a diagonal needs no bounds check.
   static constexpr int before = group / 8;
   static constexpr int most = kLanes * most_vectors;
-  /// The 8 lanes that store vectors at once lie in different banks of shared memory, and so do the
-  /// same disparities of different columns as far as possible.
+  /// Chosen so that the 8 lanes that store vectors at once use different banks of shared memory,
+  /// and so do, as far as possible, the same disparities of different columns.
   static constexpr int pitch = kLanes == 2   ? (most + before + 1) / 4 * 4 + 2
                                : kLanes == 4 ? (most + before + 3) / 8 * 8 + 4
                                              : (most + before) / 2 * 2 + 1;
@@ -64,22 +63,22 @@ struct RowPlan {
     return before + column / 2 * pair + column % 2 * pitch;
   }
 
-  /// Half of the right map's pixels that have a place.
+  /// Pixels of the right map that are kept, halved: even and odd ones have a ring each.
   static constexpr int ring = power_of_two_from((8 * most + columns) / 2);
-  /// Even pixels by themselves, since threads go through them in twos.
+  /// Even and odd pixels lie apart, since neighbouring threads work on every other pixel.
   static __device__ int slot_of(int p) { return (p & 1) * ring + (p >> 1 & (ring - 1)); }
 
   static constexpr std::size_t shared_bytes =
       sizeof(uint4) * numbers + sizeof(std::uint32_t) * (columns + 2 * ring);
 };
 
-/// A sum and its disparity as one number: the least is the lowest disparity of the smallest sum.
-/// indexed: a sum with an index, from which the disparity is `first` away.
+/// Combines a sum and its disparity into one number, whose least is the lowest disparity of the
+/// smallest sum. indexed: 32·sum + index, where the disparity is first + index.
 __device__ std::uint32_t key_of(std::uint32_t indexed, int first) {
   return 32 * indexed - 31 * (indexed & 31) + static_cast<std::uint32_t>(first);
 }
 
-/// The least of neighbouring lanes.
+/// The least value of kLanes neighbouring lanes.
 template <int kLanes>
 __device__ std::uint32_t least_of_lanes(std::uint32_t value) {
 #pragma unroll
@@ -88,15 +87,15 @@ __device__ std::uint32_t least_of_lanes(std::uint32_t value) {
   return value;
 }
 
-/// What a column's lanes know of the left map's pixel.
+/// The best of a pixel of the left map, as one lane of its column has it.
 struct LeftBest {
-  std::uint32_t key;    ///< of the best, in all lanes
+  std::uint32_t key;    ///< of the best, equal in all lanes
   int word;             ///< the best and its neighbours are in this word of the column and the next
-  int near;             ///< the lane's vector that has one of these words, or any if none has
-  std::uint32_t least;  ///< two sums, of all its other vectors
+  int near;             ///< the lane's vector that holds one of these words, or any if none does
+  std::uint32_t least;  ///< the least sums of the lane's other vectors, in both halves
 };
 
-/// vectors: those of the lane, which is number `part`: each kLanes behind the one before.
+/// vectors: vectors part, part + kLanes, part + 2·kLanes… of the column. part: the lane's number.
 template <int kLanes>
 __device__ LeftBest best_of(const uint4 (&vectors)[most_vectors], int part) {
   std::uint32_t leasts[most_vectors];
@@ -108,15 +107,15 @@ __device__ LeftBest best_of(const uint4 (&vectors)[most_vectors], int part) {
     leasts[i] = __vminu2(leasts[i], vectors[i].w * 32 + index + 0x00030003u);
   }
   const std::uint32_t both = __vminu2(__vimin3_u16x2(leasts[0], leasts[1], leasts[2]), leasts[3]);
-  // One bit more tells the halves apart.
+  // One more bit tells which half the least is from.
   const std::uint32_t one = min((both & 0xffff) * 2, both >> 15 | 1);
   const std::uint32_t vector = static_cast<std::uint32_t>(part) + (one >> 3 & 7) * kLanes;
   LeftBest best{least_of_lanes<kLanes>((one >> 6 << 10) + 8 * vector + (one & 7)), 0, part,
                 nothing};
 
   best.word = (static_cast<int>(best.key & 1023) - 1) >> 1;
-  // Neighbouring vectors are in different lanes, so that only one can be near. It may be one of
-  // those without sums before and behind the column's.
+  // Neighbouring vectors belong to different lanes, so only one can be near. It may lie in the
+  // padding around the column.
   const int first = best.word >> 2, last = (best.word + 1) >> 2;
   if ((last - part) % kLanes == 0)
     best.near = last;
@@ -130,8 +129,8 @@ __device__ LeftBest best_of(const uint4 (&vectors)[most_vectors], int part) {
   return best;
 }
 
-/// The least sum of all words but the two that the best and its neighbours are in. near: the sums
-/// of that vector.
+/// The least sum of all words except the two that hold the best and its neighbours. near: the
+/// vector best.near.
 template <int kLanes>
 __device__ std::uint32_t least_of_others(const LeftBest& best, const uint4& near) {
   const std::uint32_t words[4] = {near.x, near.y, near.z, near.w};
@@ -144,13 +143,13 @@ __device__ std::uint32_t least_of_others(const LeftBest& best, const uint4& near
   return least_of_lanes<kLanes>(min(least & 0xffff, least >> 16));
 }
 
-/// A pixel of the left map. sums: two to a word; those of the column. found: the best's key, and
-/// from bit 21 on the least of the other words.
+/// Writes a pixel of the left map. sums: of the column, two per word. found: the best's key, and
+/// from bit 21 on the least sum of the other words.
 __device__ void select_left(const SelectArguments& a, const std::uint32_t* sums,
                             std::uint32_t found, std::int64_t pixel) {
   const int best = static_cast<int>(found & 1023);
   const std::uint32_t least = found >> 10 & 2047;
-  // The two words have one more sum, which is 2 away from the best.
+  // The fourth sum of the two words is 2 away from the best.
   const int word = (best - 1) >> 1;
   const std::uint32_t first = sums[word], last = sums[word + 1];
   const bool even = best % 2 == 0;
@@ -169,13 +168,13 @@ __device__ void select_left(const SelectArguments& a, const std::uint32_t* sums,
     a.winners.confidence[pixel] = known ? confidence_of(least, second) : 0;
 }
 
-/// Pixels of the right map: sum (x, d) belongs to x − d. A word of an even column and the same one
-/// of the column behind it belong to three of them: its lower half to p and p + 1, its upper half
-/// to p − 1 and p. Two columns further this is so of the next word.
+/// Updates the bests of the right map, where sum (x, d) belongs to pixel x − d. A word of an even
+/// column and the same word of the next column belong to three pixels: the lower halves to p and
+/// p + 1, the upper halves to p − 1 and p. Two columns further, the next word does.
 ///
-/// task: a group of the columns from x on, and a word of its first column, which may be before the
-/// first or be none of the last; a.pairs of them meet a sum somewhere. a.per_pair: 2³² / pairs,
-/// rounded up.
+/// task: a group of the columns from x on, and a word of the group's first column, which may lie in
+/// the padding; a.pairs of them meet a sum somewhere. a.per_pair: 2³² / pairs, rounded up, for the
+/// division by pairs.
 template <class Plan>
 __device__ void select_right(const SelectArguments& a, const uint4* shared, int x, int task,
                              std::uint32_t* bests) {
@@ -222,7 +221,7 @@ __global__ void __launch_bounds__(Plan::threads)
 
   uint4 next[most_vectors];
   clear(next);
-  // Vectors that there are in no column stay as they are.
+  // Vectors beyond the disparities keep no_sums.
   const auto load = [&](int x) {
     const bool there = x + column < a.width;
 #pragma unroll
@@ -238,7 +237,7 @@ __global__ void __launch_bounds__(Plan::threads)
     select_shared[i] = {no_sums, no_sums, no_sums, no_sums};
   for (int i = thread; i < 2 * Plan::ring; i += Plan::threads)
     bests[i] = nothing;
-  // What is not for all threads goes to other warps each time.
+  // Work that needs only some of the threads goes to other warps in each turn.
   int turn = thread;
   int x = 0;
   for (; x < a.width; x += Plan::columns) {
@@ -252,7 +251,7 @@ __global__ void __launch_bounds__(Plan::threads)
     if (part == 0)
       found[column] = second << 21 | best.key;
     if (turn < Plan::columns) {
-      // The columns so far were the last ones of this pixel.
+      // No later column has a sum of this pixel.
       const int p = x - Plan::columns - a.disparities + 1 + turn;
       const int slot = Plan::slot_of(p);
       if (p >= 0)
@@ -276,61 +275,53 @@ __global__ void __launch_bounds__(Plan::threads)
     a.winners.right[row + p] = static_cast<std::uint16_t>(bests[Plan::slot_of(p)] & 1023);
 }
 
-class Backend final : public SelectCuda {
- public:
-  Backend(Device& device, const Config& config)
-      : height_(config.height), launch_(device.stream(), select_kernel<RowPlan<4, 256>>) {
-    a_.libsgm = config.compatibility == Parameters::Compatibility::libsgm;
-    a_.width = config.width;
-    a_.disparities = config.disparities;
-    // Small blocks share a multiprocessor better, but few of them do not fill it.
-    const bool many = config.height >= many_rows;
-    if (config.disparities <= 64)
-      many ? choose<RowPlan<2, 128>>() : choose<RowPlan<2, 256>>();
-    else if (config.disparities <= 128)
-      many ? choose<RowPlan<4, 128>>() : choose<RowPlan<4, 256>>();
-    else if (config.disparities <= 256)
-      choose<RowPlan<8, 256>>();
-    else if (config.disparities <= 512)
-      choose<RowPlan<16, 256>>();
-    else
-      choose<RowPlan<32, 256>>();
-  }
-
-  void run(const std::uint16_t* sums, float uniqueness, bool subpixel,
-           const Stages::Winners& winners) const override {
-    SelectArguments a = a_;
-    a.sums = sums;
-    a.winners = winners;
-    a.uniqueness = uniqueness;
-    a.subpixel = subpixel;
-    launch_(kernel_, static_cast<unsigned>(height_), threads_, shared_bytes_, a);
-  }
-
- private:
-  template <class Plan>
-  void choose() {
-    static_assert(Plan::shared_bytes <= 48 * 1024);
-    a_.pairs = (a_.disparities + Plan::group) / 2 - 1;
-    a_.tasks = Plan::columns / Plan::group * a_.pairs;
-    a_.per_pair = 0xffffffffu / static_cast<std::uint32_t>(a_.pairs) + 1;
-    kernel_ = select_kernel<Plan>;
-    threads_ = Plan::threads;
-    shared_bytes_ = Plan::shared_bytes;
-  }
-
-  int height_;
-  SelectArguments a_{};
-  Launcher<SelectArguments>::Kernel kernel_ = nullptr;
-  unsigned threads_ = 0;
-  std::size_t shared_bytes_ = 0;
-  Launcher<SelectArguments> launch_;
-};
-
 }  // namespace
 
-std::unique_ptr<SelectCuda> make_select_cuda(Device& device, const Config& config) {
-  return std::make_unique<Backend>(device, config);
+template <class Plan>
+SelectCuda::KernelPlan SelectCuda::kernel_plan(int disparities) {
+  static_assert(Plan::shared_bytes <= 48 * 1024);
+  const int pairs = (disparities + Plan::group) / 2 - 1;
+  return {select_kernel<Plan>, Plan::threads, Plan::shared_bytes, pairs,
+          Plan::columns / Plan::group * pairs};
+}
+
+SelectCuda::KernelPlan SelectCuda::kernel_plan_for(const StageConfig& config) {
+  const int disparities = config.disparities;
+  // Small blocks share a multiprocessor better, but few of them do not fill it.
+  const bool many = config.height >= many_rows;
+  if (disparities <= 64)
+    return many ? kernel_plan<RowPlan<2, 128>>(disparities)
+                : kernel_plan<RowPlan<2, 256>>(disparities);
+  if (disparities <= 128)
+    return many ? kernel_plan<RowPlan<4, 128>>(disparities)
+                : kernel_plan<RowPlan<4, 256>>(disparities);
+  if (disparities <= 256)
+    return kernel_plan<RowPlan<8, 256>>(disparities);
+  if (disparities <= 512)
+    return kernel_plan<RowPlan<16, 256>>(disparities);
+  return kernel_plan<RowPlan<32, 256>>(disparities);
+}
+
+SelectCuda::SelectCuda(Device& device, const StageConfig& config)
+    : config_(config),
+      plan_(kernel_plan_for(config)),
+      launch_(device.stream(), select_kernel<RowPlan<4, 256>>) {}
+
+void SelectCuda::run(const std::uint16_t* sums, float uniqueness, bool subpixel,
+                     const Winners& winners) const {
+  SelectArguments a{};
+  a.sums = sums;
+  a.winners = winners;
+  a.uniqueness = uniqueness;
+  a.subpixel = subpixel;
+  a.libsgm = config_.libsgm();
+  a.width = config_.width;
+  a.disparities = config_.disparities;
+  a.pairs = plan_.pairs;
+  a.tasks = plan_.tasks;
+  a.per_pair = 0xffffffffu / static_cast<std::uint32_t>(plan_.pairs) + 1;
+  launch_(plan_.kernel, static_cast<unsigned>(config_.height), plan_.threads, plan_.shared_bytes,
+          a);
 }
 
 }  // namespace cudavision::sgm

@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "cuda/core/layoutcheck.h"
-#include "cuda/sgm/stages.h"
+#include "cuda/sgm/backend.h"
 
 namespace cudavision::sgm {
 namespace {
@@ -16,8 +16,8 @@ constexpr char operation[] = "semi-global matching";
 }
 
 void check_parameters(const Parameters& parameters) {
-  if (const std::string wrong = wrong_with(parameters); !wrong.empty())
-    refuse(wrong);
+  if (const std::string error = validation_error(parameters); !error.empty())
+    refuse(error);
 }
 
 void check_pair(const FrameLayout& left, const FrameLayout& right) {
@@ -32,16 +32,10 @@ void check_pair(const FrameLayout& left, const FrameLayout& right) {
            "; they must have the same size and depth");
 }
 
-/// Whether an object made for one set of parameters can work with the other.
-bool fit_one_object(const Parameters& a, const Parameters& b) {
-  return a.disparities == b.disparities && a.minimum == b.minimum && a.paths == b.paths &&
-         a.census == b.census && a.compatibility == b.compatibility;
-}
-
-/// What the stages hand on to each other, in one piece of memory.
+/// The results that one stage leaves for the next, in a single allocation.
 class Workspace {
  public:
-  Workspace(Device& device, const Config& config) {
+  Workspace(Device& device, const StageConfig& config) {
     const auto pixels = static_cast<std::size_t>(config.pixels());
     const auto feature_bytes = static_cast<std::size_t>(config.feature_bytes());
     const std::size_t sums_at = reserve(2 * pixels * static_cast<std::size_t>(config.disparities));
@@ -63,7 +57,8 @@ class Workspace {
 
   std::uint16_t* sums;
   void *left_features, *right_features;
-  std::uint16_t *left, *right, *other_left, *other_right;  ///< maps; others: for the medians
+  std::uint16_t *left, *right;              ///< maps
+  std::uint16_t *other_left, *other_right;  ///< room for the medians of the maps
   std::uint8_t* confidence;
 
  private:
@@ -85,7 +80,7 @@ class Workspace {
 
 }  // namespace
 
-std::unique_ptr<Stages> make_stages(Device& device, const Config& config) {
+std::unique_ptr<Stages> make_stages(Device& device, const StageConfig& config) {
   return device.kind() == DeviceKind::cuda ? make_stages_cuda(device, config)
                                            : make_stages_cpu(device, config);
 }
@@ -96,7 +91,7 @@ class SgmStereo::State {
         const Parameters& parameters)
       : left_luminance_(device, left, operation),
         right_luminance_(device, right, operation),
-        config_(config_of(left, parameters)),
+        config_(left, parameters),
         work_(device, config_),
         stages_(make_stages(device, config_)) {
     set(parameters);
@@ -116,7 +111,7 @@ class SgmStereo::State {
       check_output(confidence, 1, "confidences");
     const SamplePlane picture = left_luminance_.of(left);
     match(picture, right_luminance_.of(right), confidence ? work_.confidence : nullptr);
-    refine(picture);
+    clean(picture);
     if (confidence)
       stages_->write_confidence(work_.left, work_.confidence, confidence);
     if (parameters_.fill_holes)
@@ -125,9 +120,9 @@ class SgmStereo::State {
   }
 
  private:
-  void check_output(const View<std::uint8_t>& out, int bytes, const char* what) const {
+  void check_output(const View<std::uint8_t>& out, int bytes, const char* name) const {
     if (!out || out.width != bytes * config_.width || out.height != config_.height)
-      refuse(std::string("the ") + what + " need " + std::to_string(config_.height) + " rows of " +
+      refuse(std::string("the ") + name + " need " + std::to_string(config_.height) + " rows of " +
              std::to_string(bytes * config_.width) + " bytes");
   }
 
@@ -139,16 +134,15 @@ class SgmStereo::State {
                     {work_.left, work_.right, confidence});
   }
 
-  void refine(const SamplePlane& picture) {
+  void clean(const SamplePlane& picture) {
     if (parameters_.median) {
       stages_->median(work_.left, work_.other_left);
       stages_->median(work_.right, work_.other_right);
       std::swap(work_.left, work_.other_left);
       std::swap(work_.right, work_.other_right);
     }
-    // libSGM's check removes black pixels even where it compares nothing.
-    const bool libsgm = config_.compatibility == Parameters::Compatibility::libsgm;
-    if (parameters_.lr_max_diff >= 0 || libsgm)
+    // libSGM's check also removes black pixels, even if it compares nothing.
+    if (parameters_.lr_max_diff >= 0 || config_.libsgm())
       stages_->check(picture, work_.right, parameters_.subpixel, parameters_.lr_max_diff,
                      work_.left);
     if (parameters_.speckle_size > 0)
@@ -158,7 +152,7 @@ class SgmStereo::State {
   }
 
   Luminance left_luminance_, right_luminance_;
-  Config config_;
+  StageConfig config_;
   Workspace work_;
   std::unique_ptr<Stages> stages_;
   Parameters parameters_;
@@ -178,10 +172,11 @@ void SgmStereo::set_parameters(const Parameters& parameters) {
   if (parameters == state_->parameters())
     return;
   check_parameters(parameters);
-  if (!fit_one_object(parameters, state_->parameters()))
+  const Config& fixed = state_->parameters();
+  if (fixed != parameters)
     refuse(
-        "num-disparities, min-disparity, paths, census and compatibility stay what they were "
-        "when matching began");
+        "num-disparities, min-disparity, paths, census and compatibility cannot change while "
+        "frames are being matched; set them before the first frame");
   state_->set(parameters);
 }
 

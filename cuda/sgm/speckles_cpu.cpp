@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// Regions are made of runs, the pieces of rows whose pixels are joined to their neighbours. Runs
-// that touch in two rows get one root, the first of them all; each is known by its first pixel. At
-// most 2^32 − 1 pixels, so that 32 bits hold their numbers and how many they are.
+// Removes speckles with a union-find. A run is a maximal stretch of joined pixels within a row; its
+// pixels point at its first pixel. Runs that touch in neighbouring rows are joined: the root of a
+// region is its first pixel. A map has fewer than 2^32 pixels (65535×65535 at most), so 32 bits
+// hold their numbers and counts.
 
 #include <algorithm>
 
@@ -16,7 +17,7 @@ using Number = std::uint32_t;
 
 class Regions {
  public:
-  Regions(const Config& config, int most_step, const std::uint16_t* map, Number* parents,
+  Regions(const StageConfig& config, int most_step, const std::uint16_t* map, Number* parents,
           Number* counts)
       : width_(config.width),
         height_(config.height),
@@ -35,7 +36,7 @@ class Regions {
     count();
   }
 
-  /// Pixels of the region of pixel i.
+  /// The number of pixels in the region of pixel i.
   Number size(Number i) const { return counts_[root(parents_[i])]; }
 
   Number row(int y) const { return static_cast<Number>(y) * static_cast<Number>(width_); }
@@ -57,14 +58,15 @@ class Regions {
         join(i - width, i);
   }
 
-  /// Whether the pixels before this one and before the one above have joined the same two runs.
+  /// True if the pixel to the left has joined the same two runs, which makes joining them again
+  /// superfluous.
   bool already_joined(Number i, Number first) const {
     const auto width = static_cast<Number>(width_);
     return i > first && joined(i - 1, i) && joined(i - width - 1, i - width) &&
            joined(i - width - 1, i - 1);
   }
 
-  /// Whoever asks for a root makes the way shorter for the next.
+  /// Halves the path to the root while following it.
   Number root(Number i) const {
     while (parents_[i] != i)
       i = parents_[i] = parents_[parents_[i]];
@@ -89,7 +91,7 @@ class Regions {
 
 }  // namespace
 
-SpecklesCpu::SpecklesCpu(Device& device, const Config& config)
+SpecklesCpu::SpecklesCpu(Device& device, const StageConfig& config)
     : config_(config),
       parents_(device.allocate(sizeof(Number) * static_cast<std::size_t>(config.pixels()))),
       counts_(device.allocate(sizeof(Number) * static_cast<std::size_t>(config.pixels()))) {}

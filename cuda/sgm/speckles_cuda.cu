@@ -1,34 +1,36 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// Regions of a map on CUDA: a forest in which each pixel knows another of its region, whose number
-// is less than its own. Joining two regions makes the larger of their roots know the smaller. First
-// within tiles, in shared memory, where a region's pixels are counted as well; then across the
-// tiles' borders; then the roots of the tiles' regions add what they have counted to the root of
-// the whole. However the threads come by, a region's root is the least of its pixels.
+// Removes speckles on CUDA with a union-find: each pixel has a parent in its region with a number
+// not above its own, and a root is its own parent. Joining two regions makes the smaller root the
+// parent of the larger one. Regions are joined and their pixels counted within tiles, in shared
+// memory; then joined across the borders of tiles; then the roots within tiles add their counts to
+// the root of the whole region. In whatever order the threads run, a region's root is its first
+// pixel.
 
 #include "cuda/core/cuda_launch.h"
 #include "cuda/sgm/arithmetic.h"
 #include "cuda/sgm/stages_cuda.h"
 
 namespace cudavision::sgm {
+
+struct SpecklesArguments {
+  std::uint16_t* map;
+  std::uint32_t* parents;
+  std::uint32_t* counts;  // pixels per region of a tile, at its root; 0 elsewhere
+  int width, height;
+  int tiles;  // per row of tiles
+  int most_step;
+  std::uint32_t size;
+};
+
 namespace {
 
 constexpr int tile_width = 32, tile_height = 16;
 constexpr int threads = tile_width * tile_height;
 
-struct SpecklesArguments {
-  std::uint16_t* map;
-  std::uint32_t* parents;
-  std::uint32_t* counts;  // at the roots of the tiles' regions; 0 elsewhere
-  int width, height;
-  int tiles;  // beside each other
-  int most_step;
-  std::uint32_t size;
-};
-
-/// Other threads may move a pixel nearer to its root at any time; all that may be read is true. An
-/// addition of nothing is the one way to read that also those who look for races take for what it
-/// is, where threads share more than device memory.
+/// Other threads may replace a parent by one nearer to the root at any time, and either one is
+/// correct. In shared memory the read is an atomic addition of 0, because racecheck reports any
+/// other read beside atomics as a race.
 template <bool kShared>
 __device__ std::uint32_t parent_of(std::uint32_t* parents, std::uint32_t pixel) {
   if constexpr (kShared)
@@ -53,7 +55,7 @@ __device__ void join(std::uint32_t* parents, std::uint32_t a, std::uint32_t b) {
     const std::uint32_t before = atomicMin(parents + high, low);
     if (before == high)
       return;
-    // high was no root any more: what it knew is to be joined as well.
+    // high was no root any more; join its former parent as well.
     a = low;
     b = root_of<kShared>(parents, before);
   }
@@ -90,7 +92,7 @@ __global__ void __launch_bounds__(threads)
   if (own >= tile_width && are_joined(map[own - tile_width], value, a.most_step))
     join<true>(parents, own, own - tile_width);
   __syncthreads();
-  const std::uint32_t root = root_of<false>(parents, own);  // nobody joins any more
+  const std::uint32_t root = root_of<false>(parents, own);  // no thread joins any more
   if (value != unknown)
     atomicAdd(counts + root, 1u);
   __syncthreads();
@@ -126,7 +128,7 @@ __global__ void __launch_bounds__(threads)
   const TilePixel at(a);
   if (!at.inside)
     return;
-  // What is no root of the whole is added to by nobody.
+  // Only counts at the roots of whole regions change, so this one can be read without atomics.
   const std::uint32_t parent = parent_of<false>(a.parents, at.number);
   if (parent == at.number)
     return;
@@ -135,7 +137,7 @@ __global__ void __launch_bounds__(threads)
     return;
   const std::uint32_t root = root_of<false>(a.parents, parent);
   atomicAdd(a.counts + root, count);
-  a.parents[at.number] = root;  // a shorter way for the next kernel
+  a.parents[at.number] = root;  // shortens the path for the next kernel
 }
 
 __global__ void __launch_bounds__(threads)
@@ -148,38 +150,25 @@ __global__ void __launch_bounds__(threads)
     a.map[at.number] = unknown;
 }
 
-class Backend final : public SpecklesCuda {
- public:
-  Backend(Device& device, const Config& config, void* scratch)
-      : launch_(device.stream(), tiles_kernel) {
-    a_.parents = static_cast<std::uint32_t*>(scratch);
-    a_.counts = a_.parents + config.pixels();
-    a_.width = config.width;
-    a_.height = config.height;
-    a_.tiles = (config.width + tile_width - 1) / tile_width;
-  }
-
-  void run(int size, int most_step, std::uint16_t* map) const override {
-    SpecklesArguments a = a_;
-    a.map = map;
-    a.size = static_cast<std::uint32_t>(size);
-    a.most_step = most_step;
-    const unsigned blocks =
-        static_cast<unsigned>(a.tiles) * ((a.height + tile_height - 1) / tile_height);
-    for (const auto kernel : {tiles_kernel, borders_kernel, counts_kernel, remove_kernel})
-      launch_(kernel, blocks, threads, 0, a);
-  }
-
- private:
-  SpecklesArguments a_{};
-  Launcher<SpecklesArguments> launch_;
-};
-
 }  // namespace
 
-std::unique_ptr<SpecklesCuda> make_speckles_cuda(Device& device, const Config& config,
-                                                 void* scratch) {
-  return std::make_unique<Backend>(device, config, scratch);
+SpecklesCuda::SpecklesCuda(Device& device, const StageConfig& config, void* scratch)
+    : config_(config), scratch_(scratch), launch_(device.stream(), tiles_kernel) {}
+
+void SpecklesCuda::run(int size, int most_step, std::uint16_t* map) const {
+  SpecklesArguments a{};
+  a.map = map;
+  a.parents = static_cast<std::uint32_t*>(scratch_);
+  a.counts = a.parents + config_.pixels();
+  a.width = config_.width;
+  a.height = config_.height;
+  a.tiles = (config_.width + tile_width - 1) / tile_width;
+  a.size = static_cast<std::uint32_t>(size);
+  a.most_step = most_step;
+  const unsigned blocks =
+      static_cast<unsigned>(a.tiles) * ((a.height + tile_height - 1) / tile_height);
+  for (const auto kernel : {tiles_kernel, borders_kernel, counts_kernel, remove_kernel})
+    launch_(kernel, blocks, threads, 0, a);
 }
 
 }  // namespace cudavision::sgm

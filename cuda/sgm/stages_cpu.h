@@ -1,87 +1,88 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-// The stages on the CPU, each in a file of its own. What these loops compute is the definition: the
-// CUDA kernels must compute the same. Those that need memory to work in are classes, which allocate
-// it when they are made.
+// The stages on the CPU; backend.h defines them. A stage that needs scratch memory or tables is a
+// class that allocates them when it is constructed; the others are functions. The CUDA kernels must
+// compute the same bits as these loops.
 
-#include <cstddef>
+#include <memory>
 #include <vector>
 
 #include "cuda/core/parallel.h"
-#include "cuda/sgm/stages.h"
+#include "cuda/sgm/backend.h"
 
 namespace cudavision::sgm {
 
 class CensusCpu {
  public:
-  CensusCpu(Device& device, const Config& config);
+  CensusCpu(Device& device, const StageConfig& config);
   void run(const SamplePlane& picture, void* features) const;
 
  private:
   template <class Value>
   void run_as(const SamplePlane& picture, std::uint8_t* features) const;
 
-  Config config_;
+  StageConfig config_;
   Bands bands_;
-  std::vector<Buffer> scratch_;  // of each band
+  std::vector<Buffer> scratch_;  // one per band
 };
 
-class HorizontalPaths;
-class VerticalPaths;
+class HorizontalPathsCpu;
+class VerticalPathsCpu;
 
 class AggregateCpu {
  public:
-  AggregateCpu(Device& device, const Config& config);
+  AggregateCpu(Device& device, const StageConfig& config);
   ~AggregateCpu();
   void run(const SamplePlane& picture, const void* left, const void* right,
            const Penalties& penalties, std::uint16_t* sums) const;
 
  private:
-  std::unique_ptr<HorizontalPaths> horizontal_;
-  std::unique_ptr<VerticalPaths> vertical_;
+  std::unique_ptr<HorizontalPathsCpu> horizontal_;
+  std::unique_ptr<VerticalPathsCpu> vertical_;
 };
 
 class SelectCpu {
  public:
-  SelectCpu(Device& device, const Config& config);
+  SelectCpu(Device& device, const StageConfig& config);
   void run(const std::uint16_t* sums, float uniqueness, bool subpixel,
-           const Stages::Winners& winners) const;
+           const Winners& winners) const;
 
  private:
-  Config config_;
+  StageConfig config_;
   Bands bands_;
-  std::vector<Buffer> scratch_;  // of each band
+  std::vector<Buffer> scratch_;  // one per band
 };
 
-void median_cpu(const Config& config, const std::uint16_t* from, std::uint16_t* to);
+void median_cpu(const StageConfig& config, const std::uint16_t* from, std::uint16_t* to);
 
-void check_cpu(const Config& config, const SamplePlane& picture, const std::uint16_t* right,
+void check_cpu(const StageConfig& config, const SamplePlane& picture, const std::uint16_t* right,
                bool subpixel, int max_diff, std::uint16_t* left);
+
+void write_cpu(const StageConfig& config, const std::uint16_t* map, const DisparityScale& scale,
+               View<std::uint8_t> disparity);
+
+void write_confidence_cpu(const StageConfig& config, const std::uint16_t* map,
+                          const std::uint8_t* confidence, View<std::uint8_t> out);
 
 class SpecklesCpu {
  public:
-  SpecklesCpu(Device& device, const Config& config);
+  SpecklesCpu(Device& device, const StageConfig& config);
   void run(int size, int most_step, std::uint16_t* map) const;
 
  private:
-  Config config_;
+  StageConfig config_;
   Buffer parents_, counts_;
 };
 
 class HolesCpu {
  public:
-  HolesCpu(Device& device, const Config& config);
+  HolesCpu(Device& device, const StageConfig& config);
   void run(std::uint16_t* map) const;
 
  private:
-  Config config_;
-  Buffer has_known_;  // of each row
+  StageConfig config_;
+  Buffer has_known_;  // one flag per row
 };
-
-void write_cpu(const Config& config, const std::uint16_t* map, const DisparityScale& scale,
-               View<std::uint8_t> disparity);
-void write_confidence_cpu(const Config& config, const std::uint16_t* map,
-                          const std::uint8_t* confidence, View<std::uint8_t> out);
 
 }  // namespace cudavision::sgm

@@ -1,69 +1,96 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-// The stages on CUDA, each in a file of its own; stages.h says what they compute. Those that need
-// memory to work in allocate it when they are made. Volumes begin at multiples of 16 bytes.
+// For .cu files: the stages on CUDA; backend.h defines them. Each class is implemented beside its
+// kernels in a file of its own. The aggregation has a folder: aggregate/cuda.h.
 
-#include <memory>
-
-#include "cuda/sgm/stages.h"
+#include "cuda/core/cuda_launch.h"
+#include "cuda/sgm/backend.h"
 
 namespace cudavision::sgm {
 
+struct CensusArguments;
+struct SelectArguments;
+struct MapArguments;
+struct SpecklesArguments;
+struct HolesArguments;
+
 class CensusCuda {
  public:
-  virtual ~CensusCuda() = default;
-  virtual void run(const SamplePlane& picture, void* features) const = 0;
-};
-std::unique_ptr<CensusCuda> make_census_cuda(Device& device, const Config& config);
+  CensusCuda(Device& device, const StageConfig& config);
+  void run(const SamplePlane& picture, void* features) const;
 
-class AggregateCuda {
- public:
-  virtual ~AggregateCuda() = default;
-  virtual void run(const SamplePlane& picture, const void* left, const void* right,
-                   const Penalties& penalties, std::uint16_t* sums) const = 0;
+ private:
+  Launcher<CensusArguments>::Kernel kernel_;
+  bool clear_border_;
+  Launcher<CensusArguments> launch_;
 };
-/// scratch: 8 bytes for each pixel.
-std::unique_ptr<AggregateCuda> make_aggregate_cuda(Device& device, const Config& config,
-                                                   void* scratch);
 
 class SelectCuda {
  public:
-  virtual ~SelectCuda() = default;
-  virtual void run(const std::uint16_t* sums, float uniqueness, bool subpixel,
-                   const Stages::Winners& winners) const = 0;
-};
-std::unique_ptr<SelectCuda> make_select_cuda(Device& device, const Config& config);
+  SelectCuda(Device& device, const StageConfig& config);
+  void run(const std::uint16_t* sums, float uniqueness, bool subpixel,
+           const Winners& winners) const;
 
-/// What looks at each pixel of a map once.
+ private:
+  /// A kernel and how it is launched. pairs and tasks: see select_right().
+  struct KernelPlan {
+    Launcher<SelectArguments>::Kernel kernel;
+    unsigned threads;
+    std::size_t shared_bytes;
+    int pairs, tasks;
+  };
+  template <class Plan>
+  static KernelPlan kernel_plan(int disparities);
+  static KernelPlan kernel_plan_for(const StageConfig& config);
+
+  StageConfig config_;
+  KernelPlan plan_;
+  Launcher<SelectArguments> launch_;
+};
+
+/// The stages that visit each pixel of a map once.
 class MapsCuda {
  public:
-  virtual ~MapsCuda() = default;
-  virtual void median(const std::uint16_t* from, std::uint16_t* to) const = 0;
-  virtual void check(const SamplePlane& picture, const std::uint16_t* right, bool subpixel,
-                     int max_diff, std::uint16_t* left) const = 0;
-  virtual void write(const std::uint16_t* map, const DisparityScale& scale,
-                     View<std::uint8_t> disparity) const = 0;
-  virtual void write_confidence(const std::uint16_t* map, const std::uint8_t* confidence,
-                                View<std::uint8_t> out) const = 0;
+  MapsCuda(Device& device, const StageConfig& config);
+  void median(const std::uint16_t* from, std::uint16_t* to) const;
+  void check(const SamplePlane& picture, const std::uint16_t* right, bool subpixel, int max_diff,
+             std::uint16_t* left) const;
+  void write(const std::uint16_t* map, const DisparityScale& scale,
+             View<std::uint8_t> disparity) const;
+  void write_confidence(const std::uint16_t* map, const std::uint8_t* confidence,
+                        View<std::uint8_t> out) const;
+
+ private:
+  MapArguments arguments() const;
+  void launch(Launcher<MapArguments>::Kernel kernel, const MapArguments& a) const;
+
+  StageConfig config_;
+  Launcher<MapArguments> launch_;
 };
-std::unique_ptr<MapsCuda> make_maps_cuda(Device& device, const Config& config);
 
 class SpecklesCuda {
  public:
-  virtual ~SpecklesCuda() = default;
-  virtual void run(int size, int most_step, std::uint16_t* map) const = 0;
+  /// scratch: 8 bytes for each pixel.
+  SpecklesCuda(Device& device, const StageConfig& config, void* scratch);
+  void run(int size, int most_step, std::uint16_t* map) const;
+
+ private:
+  StageConfig config_;
+  void* scratch_;
+  Launcher<SpecklesArguments> launch_;
 };
-/// scratch: 8 bytes for each pixel.
-std::unique_ptr<SpecklesCuda> make_speckles_cuda(Device& device, const Config& config,
-                                                 void* scratch);
 
 class HolesCuda {
  public:
-  virtual ~HolesCuda() = default;
-  virtual void run(std::uint16_t* map) const = 0;
+  /// scratch: 2 bytes for each pixel.
+  HolesCuda(Device& device, const StageConfig& config, void* scratch);
+  void run(std::uint16_t* map) const;
+
+ private:
+  StageConfig config_;
+  void* scratch_;
+  Launcher<HolesArguments> launch_;
 };
-/// scratch: 2 bytes for each pixel.
-std::unique_ptr<HolesCuda> make_holes_cuda(Device& device, const Config& config, void* scratch);
 
 }  // namespace cudavision::sgm

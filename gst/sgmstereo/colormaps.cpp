@@ -8,12 +8,12 @@
 namespace cudavision {
 namespace {
 
-constexpr int steps = 254;  // from the first colour to the last
+constexpr int steps = 254;  // between the first colour and the last
 
 using Color = std::array<std::uint8_t, 3>;
 
 Color turbo(int step) {
-  // By rising power.
+  // Red, green and blue, by rising power.
   constexpr double coefficients[3][6] = {
       {0.13572138, 4.61539260, -42.66032258, 132.13108234, -152.94239396, 59.28637943},
       {0.09140261, 2.19418839, 4.84296658, -14.18503333, 4.27729857, 2.82956604},
@@ -30,7 +30,7 @@ Color turbo(int step) {
   return color;
 }
 
-// 3/2 − |4x − peak|, limited to 0…1, in units of 1/(2·steps).
+// Each colour is 3/2 − |4x − peak|, clamped to 0…1, here in units of 1/(2·steps).
 Color jet(int step) {
   Color color{};
   for (int c = 0; c < 3; ++c) {
@@ -41,25 +41,25 @@ Color jet(int step) {
   return color;
 }
 
-Color color_of(Colormap map, int number) {
+Color color_of(Colormap map, int index) {
   switch (map) {
     case Colormap::turbo:
-      return turbo(number - 1);
+      return turbo(index - 1);
     case Colormap::jet:
-      return jet(number - 1);
+      return jet(index - 1);
     case Colormap::gray:
       break;
   }
-  const auto same = static_cast<std::uint8_t>(number);
-  return {same, same, same};
+  const auto level = static_cast<std::uint8_t>(index);
+  return {level, level, level};
 }
 
 }  // namespace
 
 sgm::ColorTable color_table(Colormap map) {
   sgm::ColorTable table{};
-  for (int number = 1; number < 256; ++number)
-    table[number] = color_of(map, number);
+  for (int index = 1; index < 256; ++index)
+    table[index] = color_of(map, index);
   return table;
 }
 

@@ -6,12 +6,13 @@
 namespace cudavision {
 namespace {
 
-/// < 0: the left frame is too old for the right one; > 0: the other way round; 0: they belong
-/// together. Frames without a timestamp come as they come.
+/// Negative if the left frame is too old for the right one, positive if the right one is too old
+/// for the left, 0 if they form a pair. Frames without a timestamp pair in the order of their
+/// arrival.
 int compare(const WaitingFrame& left, const WaitingFrame& right, GstClockTime max_skew) {
   if (!left.time || !right.time)
     return 0;
-  // Unsigned, as the distance of two such numbers need not be one.
+  // The difference of two int64 may overflow int64, but not uint64.
   const auto distance = [](std::int64_t from, std::int64_t to) {
     return static_cast<std::uint64_t>(to) - static_cast<std::uint64_t>(from);
   };
@@ -50,7 +51,7 @@ GstClockTime pairing_deadline(const FrameStream& left, const FrameStream& right,
   if (!oldest)
     return GST_CLOCK_TIME_NONE;
   const auto since = static_cast<GstClockTime>(std::max<std::int64_t>(*oldest, 0));
-  // A skew without a bound is patience without an end.
+  // With an unlimited skew a frame waits for ever.
   return max_skew > G_MAXINT64 - since ? GST_CLOCK_TIME_NONE : since + max_skew;
 }
 

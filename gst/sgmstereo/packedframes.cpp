@@ -22,19 +22,20 @@ Packing packing_of_mode(GstVideoMultiviewMode mode) {
     case GST_VIDEO_MULTIVIEW_MODE_TOP_BOTTOM:
       return Packing::top_bottom;
     default:
-      refuse(std::string("Frames packed as \"") + gst_video_multiview_mode_to_caps_string(mode) +
-             "\" cannot be taken apart: they must be side-by-side or top-bottom, or two streams. "
-             "glstereosplit can bring them into that form.");
+      refuse(std::string("cudasgmstereo cannot split frames packed as \"") +
+             gst_video_multiview_mode_to_caps_string(mode) +
+             "\": give it side-by-side or top-bottom frames, or split them into the streams of two "
+             "cameras with glstereosplit.");
   }
 }
 
-/// The planes that half_layout() keeps, and where in the whole layout they are.
+/// The planes that half_layout() keeps, by their numbers in the whole layout.
 struct KeptPlanes {
   int count = 0;
   int from[FrameLayout::max_planes] = {};
 };
 
-bool counts(const Channel& channel) {
+bool affects_disparity(const Channel& channel) {
   return channel.role != Role::chroma && channel.role != Role::alpha;
 }
 
@@ -43,17 +44,17 @@ KeptPlanes kept_planes(const FrameLayout& whole) {
   for (int p = 0; p < whole.plane_count; ++p) {
     bool used = false;
     for (int c = 0; c < whole.channel_count; ++c)
-      used = used || (counts(whole.channels[c]) && whole.channels[c].plane == p);
+      used = used || (affects_disparity(whole.channels[c]) && whole.channels[c].plane == p);
     if (used)
       kept.from[kept.count++] = p;
   }
   return kept;
 }
 
-/// Bytes of a row of a plane that belong to one pixel.
+/// Bytes per pixel in the rows of a plane.
 int pixel_bytes(const FrameLayout& whole, int plane) {
   for (int c = 0; c < whole.channel_count; ++c)
-    if (counts(whole.channels[c]) && whole.channels[c].plane == plane)
+    if (affects_disparity(whole.channels[c]) && whole.channels[c].plane == plane)
       return whole.channels[c].step * whole.sample_bytes();
   return 0;
 }
@@ -61,38 +62,41 @@ int pixel_bytes(const FrameLayout& whole, int plane) {
 }  // namespace
 
 FramePacking packing_of(const GstVideoInfo& info, GstVideoMultiviewFramePacking property) {
-  FramePacking how;
-  how.packing = packing_of_mode(property != GST_VIDEO_MULTIVIEW_FRAME_PACKING_NONE
-                                    ? static_cast<GstVideoMultiviewMode>(property)
-                                    : GST_VIDEO_INFO_MULTIVIEW_MODE(&info));
-  if (!how.packed())
-    return how;
+  FramePacking result;
+  result.packing = packing_of_mode(property != GST_VIDEO_MULTIVIEW_FRAME_PACKING_NONE
+                                       ? static_cast<GstVideoMultiviewMode>(property)
+                                       : GST_VIDEO_INFO_MULTIVIEW_MODE(&info));
+  if (!result.packed())
+    return result;
   const GstVideoMultiviewFlags flags = GST_VIDEO_INFO_MULTIVIEW_FLAGS(&info);
   constexpr int mirrored =
       GST_VIDEO_MULTIVIEW_FLAGS_LEFT_FLIPPED | GST_VIDEO_MULTIVIEW_FLAGS_LEFT_FLOPPED |
       GST_VIDEO_MULTIVIEW_FLAGS_RIGHT_FLIPPED | GST_VIDEO_MULTIVIEW_FLAGS_RIGHT_FLOPPED;
   if (flags & mirrored)
     refuse(
-        "Packed frames one half of which is upside down or mirrored cannot be taken apart: turn it "
-        "before this element.");
+        "cudasgmstereo cannot split packed frames if one half is upside down or mirrored: flip "
+        "that "
+        "half before this element.");
   if (flags & GST_VIDEO_MULTIVIEW_FLAGS_MIXED_MONO)
-    refuse("Streams in which packed frames and single pictures take turns are not supported.");
-  how.right_first = flags & GST_VIDEO_MULTIVIEW_FLAGS_RIGHT_VIEW_FIRST;
-  how.half_aspect = flags & GST_VIDEO_MULTIVIEW_FLAGS_HALF_ASPECT;
-  return how;
+    refuse(
+        "cudasgmstereo does not support streams that mix packed frames and single pictures "
+        "(multiview-flags=mixed-mono): give it packed frames only.");
+  result.right_first = flags & GST_VIDEO_MULTIVIEW_FLAGS_RIGHT_VIEW_FIRST;
+  result.half_aspect = flags & GST_VIDEO_MULTIVIEW_FLAGS_HALF_ASPECT;
+  return result;
 }
 
-std::string wrong_with_halves(const FramePacking& packing, int width, int height) {
+std::string split_error(const FramePacking& packing, int width, int height) {
   if (packing.packing == Packing::side_by_side && width % 2 != 0)
-    return "Frames that are " + std::to_string(width) +
-           " pixels wide are no two pictures side by side: the width must be even.";
+    return "Frames with two pictures side by side must have an even width, but these are " +
+           std::to_string(width) + " pixels wide: crop one column, for example with videocrop.";
   if (packing.packing == Packing::top_bottom && height % 2 != 0)
-    return "Frames that are " + std::to_string(height) +
-           " pixels high are no two pictures one above the other: the height must be even.";
+    return "Frames with two pictures one above the other must have an even height, but these are " +
+           std::to_string(height) + " pixels high: crop one row, for example with videocrop.";
   return {};
 }
 
-ViewSize picture_size(const FramePacking& packing, int width, int height) noexcept {
+PictureSize picture_size(const FramePacking& packing, int width, int height) noexcept {
   return {packing.packing == Packing::side_by_side ? width / 2 : width,
           packing.packing == Packing::top_bottom ? height / 2 : height};
 }
@@ -109,7 +113,7 @@ FrameLayout half_layout(const FramePacking& packing, const FrameLayout& whole) {
   for (int p = 0; p < kept.count; ++p) {
     half.planes[p] = {width * pixel_bytes(whole, kept.from[p]), height};
     for (int c = 0; c < whole.channel_count; ++c) {
-      if (!counts(whole.channels[c]) || whole.channels[c].plane != kept.from[p])
+      if (!affects_disparity(whole.channels[c]) || whole.channels[c].plane != kept.from[p])
         continue;
       Channel& channel = half.channels[half.channel_count++];
       channel = whole.channels[c];

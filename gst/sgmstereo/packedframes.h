@@ -7,7 +7,7 @@
 
 #include "cuda/core/frame.h"
 
-/// Frames that hold both pictures of a pair.
+/// Packed frames hold both pictures of a pair, each in one half. Splitting them copies nothing.
 namespace cudavision {
 
 enum class Packing {
@@ -18,7 +18,7 @@ enum class Packing {
 
 struct FramePacking {
   Packing packing = Packing::none;
-  bool right_first = false;  ///< the first half is what the right eye sees
+  bool right_first = false;  ///< the left or upper half is the right picture
   bool half_aspect = false;  ///< pixels are twice as wide (side by side) or high as the caps say
 
   bool packed() const noexcept { return packing != Packing::none; }
@@ -28,25 +28,25 @@ struct FramePacking {
   }
 };
 
-/// How frames of fixed caps are packed: by the property frame-packing, unless that is none, else by
-/// the caps' multiview-mode. Throws ElementError for what cannot be taken apart without a copy.
+/// The packing of frames with fixed caps: that of the property frame-packing or, if it is none, of
+/// the caps' multiview-mode. Throws ElementError for a packing that cannot be split without a copy.
 FramePacking packing_of(const GstVideoInfo& info, GstVideoMultiviewFramePacking property);
 
-/// Empty, or why frames of that size cannot be taken apart.
-std::string wrong_with_halves(const FramePacking& packing, int width, int height);
+/// Empty, or why frames of width×height cannot be split.
+std::string split_error(const FramePacking& packing, int width, int height);
 
-/// The size of one picture in frames of width×height.
-struct ViewSize {
+/// The size of each picture in frames of width×height.
+struct PictureSize {
   int width;
   int height;
 };
-ViewSize picture_size(const FramePacking& packing, int width, int height) noexcept;
+PictureSize picture_size(const FramePacking& packing, int width, int height) noexcept;
 
-/// The layout of one half: its luma, or its red, green and blue. Chroma and alpha say nothing about
-/// disparities, and subsampled they may not come apart in the middle.
+/// The layout of one half of a packed frame: its luma, or its red, green and blue. Chroma and alpha
+/// have no influence on disparities, and subsampled chroma may not split in the middle.
 FrameLayout half_layout(const FramePacking& packing, const FrameLayout& whole);
 
-/// One picture of a frame, in half_layout(): the left one or the right one. Where it lies.
+/// The right or the left picture of a packed frame, where it lies, in half_layout().
 ConstFrame half_of(const FramePacking& packing, const FrameLayout& whole, const ConstFrame& frame,
                    bool right);
 

@@ -3,24 +3,17 @@
 
 #include "gst/sgmstereo/stereostate.h"
 
-/// What cudasgmstereo does with the frames in its queues. All in the aggregating thread; each may
-/// throw.
+/// What happens to the frames in the queues: they are paired, dropped, or skipped if they are late.
+/// Only for the aggregating thread.
 namespace cudavision {
 
-/// GstAggregatorClass.aggregate: one step, which takes at least one frame out of the queues.
-GstFlowReturn stereo_aggregate(GstAggregator* self, bool timeout);
+/// Reports how long a frame may wait for its partner. To be called when that may have changed.
+void stereo_update_latency(GstAggregator* self);
 
-/// GstAggregatorClass.get_next_time.
-GstClockTime stereo_next_time(GstAggregator* self);
-
-/// Other frames come in or go out from now on: what was made for the last ones goes.
-void stereo_release(GstAggregator* self);
-
-/// No further pair can form: ends the stream, although frames may still come on the other pad, for
-/// which the base class would wait. When they do come, it ends the stream once more, to no effect.
-void stereo_end(GstAggregator* self, GstEvent* eos);
-
-/// Says how long a frame may wait for its partner.
-void stereo_report_latency(GstAggregator* self);
+// Virtual functions of GstAggregator. Each call of aggregate takes at least one frame out of the
+// queues, or returns GST_AGGREGATOR_FLOW_NEED_DATA or GST_FLOW_EOS.
+GstFlowReturn stereo_aggregate(GstAggregator* self, gboolean timeout);
+GstClockTime stereo_get_next_time(GstAggregator* self);
+GstSample* stereo_peek_next_sample(GstAggregator* self, GstAggregatorPad* pad);
 
 }  // namespace cudavision

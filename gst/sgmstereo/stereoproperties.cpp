@@ -2,22 +2,27 @@
 #include "gst/sgmstereo/stereoproperties.h"
 
 #include "gst/base/properties.h"
+#include "gst/sgmstereo/stereostate.h"
 
 namespace cudavision {
 namespace {
 
 using Settings = StereoSettings;
 
+/* Enumerations */
+
 template <class Enum>
-constexpr GEnumValue value(Enum number, const char* words, const char* nick) {
-  return {static_cast<gint>(number), words, nick};
+constexpr GEnumValue value(Enum number, const char* description, const char* nick) {
+  return {static_cast<gint>(number), description, nick};
 }
 
 GType output_type() {
   static const GEnumValue values[] = {
-      value(StereoOutput::disparity, "Disparities, or a picture of them", "disparity"),
-      value(StereoOutput::depth, "Distances from the cameras' plane", "depth"),
-      value(StereoOutput::confidence, "How much worse the second best disparity is", "confidence"),
+      value(StereoOutput::disparity, "Disparity, as numbers, grey levels or colours by the caps",
+            "disparity"),
+      value(StereoOutput::depth, "Distance from the plane of the cameras", "depth"),
+      value(StereoOutput::confidence, "How clearly the best disparity beats the second best",
+            "confidence"),
       {0, nullptr, nullptr},
   };
   static const GType type = register_enum("GstCudaSgmStereoOutput", values);
@@ -25,12 +30,13 @@ GType output_type() {
 }
 
 GType census_type() {
-  using Census = sgm::Parameters::Census;
+  using Census = sgm::Config::Census;
   static const GEnumValue values[] = {
-      value(Census::symmetric_9x7, "Pixels opposite each other in 9x7, 31 bits", "symmetric-9x7"),
-      value(Census::neighbours_9x7, "Each neighbour in 9x7 beside the centre, 62 bits",
+      value(Census::symmetric_9x7, "Compare opposite pixels of a 9x7 window, 31 bits",
+            "symmetric-9x7"),
+      value(Census::neighbours_9x7, "Compare each pixel of a 9x7 window with its centre, 62 bits",
             "neighbours-9x7"),
-      value(Census::neighbours_5x5, "Each neighbour in 5x5 beside the centre, 24 bits",
+      value(Census::neighbours_5x5, "Compare each pixel of a 5x5 window with its centre, 24 bits",
             "neighbours-5x5"),
       {0, nullptr, nullptr},
   };
@@ -39,10 +45,10 @@ GType census_type() {
 }
 
 GType compatibility_type() {
-  using Compatibility = sgm::Parameters::Compatibility;
+  using Compatibility = sgm::Config::Compatibility;
   static const GEnumValue values[] = {
-      value(Compatibility::none, "What serves best", "none"),
-      value(Compatibility::libsgm, "Every bit as libSGM 3.1.0", "libsgm"),
+      value(Compatibility::none, "This element's own definition", "none"),
+      value(Compatibility::libsgm, "The results of libSGM 3.1.0, bit for bit", "libsgm"),
       {0, nullptr, nullptr},
   };
   static const GType type = register_enum("GstCudaSgmStereoCompatibility", values);
@@ -51,119 +57,203 @@ GType compatibility_type() {
 
 GType colormap_type() {
   static const GEnumValue values[] = {
-      value(Colormap::turbo, "From dark blue over green to dark red, evenly", "turbo"),
-      value(Colormap::jet, "From blue over green to red, as MATLAB has it", "jet"),
-      value(Colormap::gray, "From black to white", "gray"),
+      value(Colormap::turbo, "Dark blue (far) through green to dark red (near)", "turbo"),
+      value(Colormap::jet, "Blue (far) through green to red (near), as in MATLAB", "jet"),
+      value(Colormap::gray, "Black (far) to white (near)", "gray"),
       {0, nullptr, nullptr},
   };
   static const GType type = register_enum("GstCudaSgmStereoColormap", values);
   return type;
 }
 
+/* The properties of StereoSettings. add() cannot deduce the types of the enumerations that it
+ * inherits. */
+
 void add_search(ElementProperties<Settings>& all) {
   constexpr PropertyChange ready = PropertyChange::when_ready;
-  all.add({"output", "Output", "What is made of each pair of frames", ready}, &Settings::output,
-          output_type());
-  all.add({"frame-packing", "Frame packing",
-           "How frames on sink_left hold both pictures, then nothing is linked to sink_right (none "
-           "= as the caps' multiview-mode says)",
-           ready},
-          &Settings::frame_packing, GST_TYPE_VIDEO_MULTIVIEW_FRAME_PACKING);
+  all.add({"output", "Output", "What to compute from each pair of frames", ready},
+          &Settings::output, output_type());
+  all.add(
+      {"frame-packing", "Frame packing",
+       "Packing of frames that hold both pictures, on sink_left alone: side-by-side or top-bottom "
+       "(none = as the caps' multiview-mode says; mono, left, right = not packed, whatever the "
+       "caps say; all other values are refused)",
+       ready},
+      &Settings::frame_packing, GST_TYPE_VIDEO_MULTIVIEW_FRAME_PACKING);
   all.add(
       {"num-disparities", "Number of disparities",
-       "How many disparities are searched, a multiple of 32; time and memory grow with it", ready},
+       "Number of disparities to search, a multiple of 32; time and memory grow with it", ready},
       &Settings::disparities, 32, 1024);
-  all.add({"min-disparity", "Minimum disparity",
-           "The smallest disparity searched, in pixels; negative where the cameras squint", ready},
-          &Settings::minimum, -2047, 2015);
-  all.add({"paths", "Paths", "Along how many paths costs are aggregated, 4 or 8", ready},
+  all.add(
+      {"min-disparity", "Minimum disparity",
+       "Smallest disparity to search, in pixels; negative for cameras whose optical axes converge",
+       ready},
+      &Settings::minimum, -2047, 2015);
+  all.add({"paths", "Paths", "Number of paths along which costs are aggregated: 4 or 8", ready},
           &Settings::paths, 4, 8);
-  all.add({"census", "Census", "By which surroundings pixels are compared", ready},
-          &Settings::census, census_type());
-  all.add({"compatibility", "Compatibility",
-           "Whose results to give to the bit where that is not what serves best", ready},
-          &Settings::compatibility, compatibility_type());
+  all.add<sgm::Config::Census>(
+      {"census", "Census", "Census transform that describes the surroundings of a pixel", ready},
+      &Settings::census, census_type());
+  all.add<sgm::Config::Compatibility>(
+      {"compatibility", "Compatibility",
+       "Library whose results to reproduce bit for bit, instead of this element's own definition",
+       ready},
+      &Settings::compatibility, compatibility_type());
 }
 
 void add_matching(ElementProperties<Settings>& all) {
-  all.add({"p1", "P1", "Penalty for a step of one disparity between neighbours, below p2"},
+  all.add({"p1", "P1",
+           "Penalty for a disparity that changes by one between neighbouring pixels; less than p2"},
           &Settings::p1, 1, 254);
   all.add({"p2", "P2",
-           "Penalty for a larger step; at most 255 less the bits of the census (224 with "
-           "symmetric-9x7)"},
+           "Penalty for a disparity that changes by more than one; at most 255 minus the bits of "
+           "the census (224 with symmetric-9x7)"},
           &Settings::p2, 2, 255);
   all.add({"adaptive-p2", "Adaptive P2",
-           "Lower p2 where the left picture has an edge (not with compatibility=libsgm)"},
+           "Lower p2 at edges of the left picture (no effect with compatibility=libsgm)"},
           &Settings::adaptive_p2);
   all.add({"uniqueness", "Uniqueness",
-           "A disparity is unknown where another one's cost times this is below its own (1 = keep "
-           "all)"},
+           "A disparity becomes unknown if the cost of another one, times this factor, is below "
+           "its own cost (1 = keep all)"},
           &Settings::uniqueness, 0, 1);
-  all.add({"subpixel", "Subpixel", "Disparities in sixteenths of a pixel instead of pixels"},
+  all.add({"subpixel", "Subpixel",
+           "Compute disparities in sixteenths of a pixel instead of whole pixels"},
           &Settings::subpixel);
-  all.add({"median", "Median", "Filter disparities with a median of 3x3"}, &Settings::median);
+  all.add({"median", "Median", "Filter disparities with a 3x3 median"}, &Settings::median);
   all.add({"lr-max-diff", "Left-right difference",
-           "Disparity is unknown where that of the right picture differs by more, in pixels (-1 = "
-           "do not compare)"},
+           "A disparity becomes unknown if the right picture's disparity for the same point "
+           "differs by more than this, in pixels (-1 = do not compare)"},
           &Settings::lr_max_diff, -1, 1024);
   all.add({"speckle-size", "Speckle size",
-           "Regions of up to so many pixels are no surfaces and become unknown (0 = keep all)"},
+           "Disparities of regions of up to this many pixels become unknown (0 = keep all)"},
           &Settings::speckle_size, 0, G_MAXINT);
   all.add({"speckle-range", "Speckle range",
-           "By how much neighbours in one region may differ, in pixels of disparity"},
+           "Largest difference of disparity, in pixels, between neighbouring pixels of one region"},
           &Settings::speckle_range, 0, 1024);
   all.add({"fill-holes", "Fill holes",
-           "Give unknown pixels the disparity of the farther of the surfaces beside them"},
+           "Fill unknown pixels with the disparity of the farther of the surfaces beside them"},
           &Settings::fill_holes);
 }
 
 void add_output(ElementProperties<Settings>& all) {
   all.add({"focal-length", "Focal length",
-           "Focal length of the cameras in pixels of the frames, for output=depth"},
+           "Focal length of the cameras in pixels of the frames; output=depth needs it"},
           &Settings::focal_length, 0, 1e6);
-  all.add({"baseline", "Baseline", "Distance between the cameras in mm, for output=depth"},
+  all.add({"baseline", "Baseline",
+           "Distance between the cameras in millimetres; output=depth needs it"},
           &Settings::baseline, 0, 1e6);
-  all.add({"depth-unit", "Depth unit", "Millimetres to a count of output=depth"},
+  all.add({"depth-unit", "Depth unit", "Millimetres per count of output=depth"},
           &Settings::depth_unit, 0.001, 1e6);
-  all.add({"colormap", "Colour map", "Colours of disparities where the caps ask for RGB"},
+  all.add({"colormap", "Colour map", "Colours of disparities if the caps ask for RGB"},
           &Settings::colormap, colormap_type());
   all.add({"max-skew", "Maximum skew",
-           "How far apart the running times of a pair may be, in ns (-1 = half of the left frame's "
-           "duration)"},
+           "Largest difference between the running times of the two frames of a pair, in ns (-1 = "
+           "half the duration of the left frame)"},
           &Settings::max_skew, -1);
+}
+
+/* Ids: first StereoSettings, then the session, then the properties that can only be read. */
+
+const ElementProperties<Settings>* properties = nullptr;  // set by class_init
+
+enum ReadOnly {
+  property_invalid_value,
+  property_disparity_scale,
+  property_dropped_left,
+  property_dropped_right
+};
+
+guint first_session_id() {
+  return properties->count() + 1;
+}
+
+guint first_read_only_id() {
+  return first_session_id() + DeviceSession::property_count;
+}
+
+bool is_session_id(guint id) {
+  return id >= first_session_id() && id < first_read_only_id();
+}
+
+DeviceSession::Property session_property(guint id) {
+  return static_cast<DeviceSession::Property>(id - first_session_id());
+}
+
+void install_read_only(GObjectClass* klass) {
+  constexpr auto flags = static_cast<GParamFlags>(G_PARAM_READABLE | G_PARAM_STATIC_STRINGS);
+  const sgm::DisparityScale scale = sgm::disparity_scale(StereoSettings());
+  const auto install = [&](ReadOnly property, GParamSpec* spec) {
+    g_object_class_install_property(klass, first_read_only_id() + property, spec);
+  };
+  install(property_invalid_value,
+          g_param_spec_uint("invalid-value", "Invalid value",
+                            "GRAY16_LE sample that marks an unknown disparity", 0, G_MAXUINT16,
+                            scale.invalid, flags));
+  install(property_disparity_scale,
+          g_param_spec_int("disparity-scale", "Disparity scale",
+                           "Counts of a GRAY16_LE sample per pixel of disparity", 1, 16,
+                           scale.per_pixel, flags));
+  install(property_dropped_left,
+          g_param_spec_uint64("dropped-left", "Dropped left frames",
+                              "Number of left frames dropped since the start for want of a partner",
+                              0, G_MAXUINT64, 0, flags));
+  install(property_dropped_right,
+          g_param_spec_uint64("dropped-right", "Dropped right frames",
+                              "Number of right frames dropped since the start for want of a "
+                              "partner",
+                              0, G_MAXUINT64, 0, flags));
+}
+
+sgm::DisparityScale current_scale(gpointer self) {
+  return sgm::disparity_scale(stereo_settings(self));
+}
+
+guint64 current_drops(gpointer self, const StereoInput& input) {
+  const ObjectLock lock(self);
+  return input.dropped;
 }
 
 }  // namespace
 
-const ElementProperties<StereoSettings>& install_stereo_properties(GObjectClass* klass) {
+void install_stereo_properties(GObjectClass* klass) {
   static ElementProperties<Settings> all(klass);
   add_search(all);
   add_matching(all);
   add_output(all);
-  return all;
+  properties = &all;
+  DeviceSession::install_properties(klass, first_session_id());
+  install_read_only(klass);
 }
 
-void install_stereo_reports(GObjectClass* klass, guint first_id) {
-  constexpr auto flags = static_cast<GParamFlags>(G_PARAM_READABLE | G_PARAM_STATIC_STRINGS);
-  const sgm::DisparityScale scale = sgm::disparity_scale(sgm_parameters({}));
-  const auto install = [&](StereoReport report, GParamSpec* spec) {
-    g_object_class_install_property(klass, first_id + report, spec);
-  };
-  install(report_invalid_value,
-          g_param_spec_uint("invalid-value", "Invalid value",
-                            "The sample of GRAY16_LE that says that a disparity is not known", 0,
-                            G_MAXUINT16, scale.invalid, flags));
-  install(report_disparity_scale,
-          g_param_spec_int("disparity-scale", "Disparity scale",
-                           "By how much the samples of GRAY16_LE grow for a pixel of disparity", 1,
-                           16, scale.per_pixel, flags));
-  install(report_dropped_left, g_param_spec_uint64("dropped-left", "Dropped left frames",
-                                                   "Left frames without a partner since the start",
-                                                   0, G_MAXUINT64, 0, flags));
-  install(report_dropped_right,
-          g_param_spec_uint64("dropped-right", "Dropped right frames",
-                              "Right frames without a partner since the start", 0, G_MAXUINT64, 0,
-                              flags));
+void stereo_set_property(GObject* object, guint id, const GValue* value, GParamSpec* pspec) {
+  StereoState& state = stereo_state(object);
+  if (is_session_id(id)) {
+    state.session.set_property(session_property(id), value);
+    return;
+  }
+  const sgm::DisparityScale before = current_scale(object);
+  properties->set(object, id, value, pspec, state.settings);
+  const sgm::DisparityScale after = current_scale(object);
+  if (after.invalid != before.invalid)
+    g_object_notify(object, "invalid-value");
+  if (after.per_pixel != before.per_pixel)
+    g_object_notify(object, "disparity-scale");
+}
+
+void stereo_get_property(GObject* object, guint id, GValue* value, GParamSpec* pspec) {
+  const StereoState& state = stereo_state(object);
+  if (is_session_id(id))
+    state.session.get_property(session_property(id), value);
+  else if (id == first_read_only_id() + property_invalid_value)
+    g_value_set_uint(value, current_scale(object).invalid);
+  else if (id == first_read_only_id() + property_disparity_scale)
+    g_value_set_int(value, current_scale(object).per_pixel);
+  else if (id == first_read_only_id() + property_dropped_left)
+    g_value_set_uint64(value, current_drops(object, state.left));
+  else if (id == first_read_only_id() + property_dropped_right)
+    g_value_set_uint64(value, current_drops(object, state.right));
+  else
+    properties->get(object, id, value, pspec, state.settings);
 }
 
 }  // namespace cudavision

@@ -8,63 +8,73 @@
 #include <optional>
 #include <string>
 
-#include "gst/base/caps.h"
 #include "gst/base/devicesession.h"
 #include "gst/base/properties.h"
 #include "gst/base/qosstate.h"
+#include "gst/base/scoped.h"
 #include "gst/base/videoformat.h"
 #include "gst/sgmstereo/packedframes.h"
 #include "gst/sgmstereo/stereosettings.h"
 #include "gst/sgmstereo/stereowork.h"
 #include "gst/sgmstereo/unlinkedpad.h"
 
+GST_DEBUG_CATEGORY_EXTERN(cuda_sgm_stereo_debug);
+#define GST_CAT_DEFAULT cuda_sgm_stereo_debug
+
 namespace cudavision {
 
-/// One of the sink pads.
+/// What the element knows about one of its sink pads.
 struct StereoInput {
   GstAggregatorPad* pad = nullptr;
 
-  // Under the object lock.
-  GstCaps* caps = nullptr;   ///< the last that arrived; those in force may still be on their way
+  // Guarded by the object lock.
+  Caps arrived_caps;         ///< of the last CAPS event; older frames may still be in the queue
   guint64 dropped = 0;       ///< frames without a partner since the start
-  std::string unacceptable;  ///< what was wrong with the last caps that were refused
+  std::string last_refusal;  ///< why caps were last refused, so that a warning is not repeated
 
-  // The aggregating thread's.
-  Caps in_force;
+  // Only for the aggregating thread.
+  Caps caps;  ///< of the frame at the head of the queue
   std::optional<FrameFormat> format;
+
+  bool is_linked() const { return gst_pad_is_linked(GST_PAD_CAST(pad)); }
 };
 
-/// What a cudasgmstereo owns.
+/// What a cudasgmstereo owns. GstAggregator calls some of its virtual functions in the streaming
+/// threads of the sink pads and some in a thread of its own, the aggregating thread.
 struct StereoState {
   explicit StereoState(GstElement* element) : session(element) {}
+
+  bool is_left(const GstAggregatorPad* pad) const { return pad == left.pad; }
+  StereoInput& input(const GstAggregatorPad* pad) { return is_left(pad) ? left : right; }
+  StereoInput& other_input(const GstAggregatorPad* pad) { return is_left(pad) ? right : left; }
 
   DeviceSession session;
   StereoInput left, right;
 
-  // Under the object lock.
+  // Guarded by the object lock.
   StereoSettings settings;
   std::optional<StereoSettings> started;  ///< the settings at the last start; none before it
-  QosState lateness;
+  QosState qos;
 
-  // The streaming thread's of sink_left.
-  std::optional<UnlinkedStream> unlinked;  ///< what sink_right hears while nothing is linked to it
+  // Only for the streaming thread of sink_left.
+  std::optional<UnlinkedStream> unlinked;  ///< of sink_right while nothing is linked to it
 
-  std::atomic<bool> arrives_packed{false};  ///< by the last caps that arrived on sink_left
+  // For all threads.
+  UnlinkedPadAlarm alarm;
+  std::atomic<bool> arrived_packed{false};  ///< by the last caps that arrived on sink_left
+  std::atomic<bool> flush_finished{false};  ///< on sink_left; its next SEGMENT is still to come
 
-  LinkAlarm alarm;
-  std::atomic<bool> flushed{false};  ///< sink_left was, and its next segment has not come yet
-
-  // From here on the aggregating thread's.
+  // Only for the aggregating thread.
   FramePacking packing;
   std::optional<FrameFormat> out;
-  std::unique_ptr<StereoWork> work;  ///< from the first pair of frames of these formats on
-  SettingsGuard rule;
-  bool discont = true;     ///< the next output does not follow the last one
-  bool announced = false;  ///< downstream has the segment
-  /// Downstream has been told of the end before the base class knows of it, and would lose new
-  /// caps.
-  bool ended = false;
-  bool renegotiate = false;  ///< as soon as that is over
+  std::unique_ptr<StereoWork> work;  ///< made for the first pair of frames of these formats
+  SettingsGuard guard;
+  bool discont = true;        ///< the next output does not continue the last one
+  bool segment_sent = false;  ///< downstream has the current segment
+  /// Downstream has EOS already, while GstAggregator still waits for the other pad. Src caps that
+  /// are negotiated now would be lost.
+  bool eos_sent = false;
+  bool renegotiate = false;  ///< as soon as eos_sent is false again
 };
 
 }  // namespace cudavision
@@ -80,10 +90,24 @@ inline StereoState& stereo_state(gpointer self) {
   return *static_cast<GstCudaSgmStereo*>(self)->state;
 }
 
-/// The settings as they are now, but for those that wait for the next start.
+/// The class to chain up to.
+inline GstAggregatorClass* stereo_parent_class() {
+  return static_cast<GstAggregatorClass*>(g_type_class_peek(GST_TYPE_AGGREGATOR));
+}
+
+/// The current settings, except that those which need a restart are as they were at the start.
 StereoSettings stereo_settings(gpointer self);
 
 /// Whether frames may lie in CUDA memory.
 bool stereo_takes_cuda(gpointer self);
+
+/// Frees what was made for the current formats and the current CUDA context.
+void stereo_release_work(gpointer self);
+
+// Virtual functions of GstElement and GstAggregator.
+GstStateChangeReturn stereo_change_state(GstElement* element, GstStateChange transition);
+void stereo_set_context(GstElement* element, GstContext* context);
+gboolean stereo_start(GstAggregator* self);
+gboolean stereo_stop(GstAggregator* self);
 
 }  // namespace cudavision

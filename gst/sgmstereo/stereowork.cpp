@@ -1,18 +1,19 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "gst/sgmstereo/stereowork.h"
 
-#include "gst/sgmstereo/stereocaps.h"
-
 namespace cudavision {
 namespace {
 
-FrameLayout picture_layout(const FramePacking& packing, const FrameFormat& frames) {
-  return packing.packed() ? half_layout(packing, frames.layout) : frames.layout;
+// The picture that is made of a map of disparities for these output frames.
+sgm::PictureParameters::Kind picture_kind(StereoOutput output, const FrameFormat& out) {
+  using Kind = sgm::PictureParameters::Kind;
+  if (output == StereoOutput::depth)
+    return Kind::depth;
+  return out.layout.channel_count > 1 ? Kind::color : Kind::gray;
 }
 
-bool same_picture(const sgm::PictureParameters& a, const sgm::PictureParameters& b) {
-  return a.kind == b.kind && a.focal_length == b.focal_length && a.baseline == b.baseline &&
-         a.unit == b.unit;
+FrameLayout picture_layout(const FramePacking& packing, const FrameFormat& frames) {
+  return packing.packed() ? half_layout(packing, frames.layout) : frames.layout;
 }
 
 }  // namespace
@@ -23,7 +24,7 @@ StereoWork::StereoWork(const DeviceSession& session, const FrameFormat& left,
     : device_(session.device()),
       packing_(packing),
       output_(settings.output),
-      sgm_parameters_(sgm_parameters(settings)),
+      sgm_parameters_(settings),
       picture_parameters_(picture_parameters(picture_kind(output_, out), settings)),
       colormap_(settings.colormap),
       left_(device_, session.context(), left),
@@ -47,12 +48,12 @@ StereoWork::StereoWork(const DeviceSession& session, const FrameFormat& left,
 }
 
 void StereoWork::apply(const StereoSettings& settings) {
-  const sgm::Parameters sgm = sgm_parameters(settings);
+  const sgm::Parameters& sgm = settings;
   const sgm::PictureParameters picture = picture_parameters(picture_parameters_.kind, settings);
   const bool sgm_changes = sgm != sgm_parameters_;
   if (sgm_changes)
     stereo_.set_parameters(sgm);
-  if (picture_ && (sgm_changes || !same_picture(picture, picture_parameters_)))
+  if (picture_ && (sgm_changes || picture != picture_parameters_))
     picture_->set_parameters(sgm, picture);
   if (picture_ && settings.colormap != colormap_)
     picture_->set_colors(color_table(settings.colormap));
@@ -73,18 +74,18 @@ void StereoWork::compute(const ConstFrame& left, const ConstFrame& right, const 
 }
 
 void StereoWork::run(GstBuffer* left, GstBuffer* right, GstBuffer* out) {
-  FrameMapper::Input first(left_, left);
+  FrameMapper::Input left_input(left_, left);
   if (packing_.packed()) {
     FrameMapper::Output output(out_, out);
     const FrameLayout& whole = left_.format().layout;
-    compute(half_of(packing_, whole, first.frame(), false),
-            half_of(packing_, whole, first.frame(), true), output.frame());
-    output.complete(first);
+    compute(half_of(packing_, whole, left_input.frame(), false),
+            half_of(packing_, whole, left_input.frame(), true), output.frame());
+    output.complete(left_input);
   } else {
-    FrameMapper::Input second(*right_, right);
+    FrameMapper::Input right_input(*right_, right);
     FrameMapper::Output output(out_, out);
-    compute(first.frame(), second.frame(), output.frame());
-    output.complete(first, second);
+    compute(left_input.frame(), right_input.frame(), output.frame());
+    output.complete(left_input, right_input);
   }
 }
 

@@ -13,18 +13,18 @@
 
 namespace cudavision {
 
-/// The operation behind cudasgmstereo, for frames whose formats are known: from the buffers of a
-/// pair to the buffer of what comes out. All calls are in the session's context.
+/// The operations behind cudasgmstereo for frames of known formats: maps the buffers of a pair and
+/// of the output, and computes the output. All calls are made in the session's context.
 class StereoWork {
  public:
-  /// right: not looked at where frames are packed.
+  /// right: ignored if frames are packed.
   StereoWork(const DeviceSession& session, const FrameFormat& left, const FrameFormat& right,
              const FramePacking& packing, const FrameFormat& out, const StereoSettings& settings);
 
-  /// Takes over settings that validation_error() has nothing against. Never allocates.
+  /// Applies settings without a validation_error(). Never allocates.
   void apply(const StereoSettings& settings);
 
-  /// right: nullptr where frames are packed. out is complete when this returns.
+  /// right: nullptr if frames are packed. out is complete when this returns.
   void run(GstBuffer* left, GstBuffer* right, GstBuffer* out);
 
  private:
@@ -41,9 +41,9 @@ class StereoWork {
   std::optional<FrameMapper> right_;
   FrameMapper out_;
   sgm::SgmStereo stereo_;
-  std::unique_ptr<sgm::DisparityPicture> picture_;  ///< where the map itself is not what comes out
+  std::unique_ptr<sgm::DisparityPicture> picture_;  ///< unless the output is the map itself
   Buffer memory_;
-  View<std::uint8_t> map_;  ///< of disparities, in memory_
+  View<std::uint8_t> map_;  ///< disparities, in memory_, unless they go straight to the output
 };
 
 }  // namespace cudavision

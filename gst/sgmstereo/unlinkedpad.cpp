@@ -4,25 +4,23 @@
 #include <string>
 
 #include "gst/base/elementerror.h"
+#include "gst/base/scoped.h"
 
 namespace cudavision {
 namespace {
 
-constexpr GstClockTime patience = 5 * GST_SECOND;
+constexpr GstClockTime alarm_delay = 5 * GST_SECOND;
 
 gboolean warn(GstClock*, GstClockTime, GstClockID, gpointer data) {
   auto* pad = static_cast<GstPad*>(data);
-  GstElement* element = gst_pad_get_parent_element(pad);
-  // Without a parent the element is being thrown away.
+  const ObjectPtr<GstElement> element(gst_pad_get_parent_element(pad));
+  // Without a parent the element is being disposed of.
   if (element && GST_PAD_IS_ACTIVE(pad) && !gst_pad_is_linked(pad))
-    post_warning(element, GST_STREAM_ERROR, GST_STREAM_ERROR_FAILED,
-                 "Frames have been waiting for 5 s for partners from " +
+    post_warning(element.get(), GST_STREAM_ERROR, GST_STREAM_ERROR_FAILED,
+                 "Frames have waited 5 s for partners because nothing is linked to " +
                      std::string(GST_PAD_NAME(pad)) +
-                     ", to which nothing is linked: link the other camera to it. Where each frame "
-                     "holds both pictures, link it to sink_left and set frame-packing=side-by-side "
-                     "or frame-packing=top-bottom.");
-  if (element)
-    gst_object_unref(element);
+                     ": link the other camera to it. If each frame holds both pictures, link it to "
+                     "sink_left and set frame-packing=side-by-side or frame-packing=top-bottom.");
   return TRUE;
 }
 
@@ -59,7 +57,7 @@ void UnlinkedStream::end(GstEvent* segment) {
   ended_ = true;
 }
 
-void UnlinkedStream::go_on() {
+void UnlinkedStream::resume() {
   if (ended_)
     start();
 }
@@ -70,23 +68,30 @@ void UnlinkedStream::flush(GstEvent* event) {
     ended_ = false;
 }
 
-void LinkAlarm::set(GstPad* pad) {
+void UnlinkedPadAlarm::set(GstPad* pad) {
   const std::lock_guard lock(mutex_);
   if (id_)
     return;
-  GstClock* clock = gst_system_clock_obtain();
-  id_ = gst_clock_new_single_shot_id(clock, gst_clock_get_time(clock) + patience);
+  const ObjectPtr<GstClock> clock(gst_system_clock_obtain());
+  id_ = gst_clock_new_single_shot_id(clock.get(), gst_clock_get_time(clock.get()) + alarm_delay);
   gst_clock_id_wait_async(id_, warn, gst_object_ref(pad), gst_object_unref);
-  gst_object_unref(clock);
 }
 
-void LinkAlarm::cancel() {
+void UnlinkedPadAlarm::cancel() {
   const std::lock_guard lock(mutex_);
   if (!id_)
     return;
   gst_clock_id_unschedule(id_);
   gst_clock_id_unref(id_);
   id_ = nullptr;
+}
+
+void require_unlinked(GstPad* sink_right) {
+  if (gst_pad_is_linked(sink_right))
+    throw ElementError(GST_STREAM_ERROR, GST_STREAM_ERROR_WRONG_TYPE,
+                       "The frames on sink_left hold both pictures, but sink_right is linked too: "
+                       "unlink sink_right or, if the frames are those of one camera, set "
+                       "frame-packing=mono.");
 }
 
 }  // namespace cudavision

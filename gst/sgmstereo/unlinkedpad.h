@@ -7,21 +7,21 @@
 
 namespace cudavision {
 
-/// The stream of a sink pad that nothing is linked to. A GstAggregator waits for each of its pads;
-/// where a pad is not needed, somebody has to tell it that nothing will come. All calls but reset()
-/// come from the streaming thread of the pad whose events they follow.
+/// The stream of a sink pad that nothing is linked to. GstAggregator waits for data or EOS on each
+/// of its pads, so a pad that is not needed gets its events from the element itself. All calls but
+/// reset() come from the streaming thread of the other sink pad, whose events they follow.
 class UnlinkedStream {
  public:
   explicit UnlinkedStream(GstPad* pad) : pad_(pad) {}
 
-  /// The element starts: no stream yet.
+  /// The pad has no stream yet, as after a start.
   void reset() noexcept;
-  /// Makes sure that the pad has a stream and is at its end. segment: the other pad's SEGMENT
-  /// event, whose seqnum is to go downstream with the next EOS; nullptr where there was none.
+  /// Makes sure that the pad has a stream and is at EOS. segment: the other pad's SEGMENT event,
+  /// whose seqnum the EOS takes; nullptr if there was none.
   void end(GstEvent* segment);
-  /// The pad is needed again: no longer at its end.
-  void go_on();
-  /// Hands the pad a FLUSH_START or FLUSH_STOP of the other one; the aggregator waits for both.
+  /// The pad is needed again: starts a new stream if the pad is at EOS.
+  void resume();
+  /// Repeats a FLUSH_START or FLUSH_STOP of the other pad; GstAggregator waits for both pads.
   void flush(GstEvent* event);
 
  private:
@@ -32,11 +32,11 @@ class UnlinkedStream {
   bool ended_ = false;
 };
 
-/// Warns of a pad that frames are waiting for although nothing is linked to it, once after 5 s.
-class LinkAlarm {
+/// Posts one warning if a pad is still unlinked 5 s after frames began to wait for its partners.
+class UnlinkedPadAlarm {
  public:
-  ~LinkAlarm() { cancel(); }
-  /// Nothing where it is set already.
+  ~UnlinkedPadAlarm() { cancel(); }
+  /// Does nothing if it is set already.
   void set(GstPad* pad);
   void cancel();
 
@@ -44,5 +44,8 @@ class LinkAlarm {
   std::mutex mutex_;
   GstClockID id_ = nullptr;
 };
+
+/// Throws ElementError if the pad is linked although the frames of sink_left hold both pictures.
+void require_unlinked(GstPad* sink_right);
 
 }  // namespace cudavision

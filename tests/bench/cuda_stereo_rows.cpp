@@ -2,7 +2,7 @@
 #include <functional>
 #include <stdexcept>
 
-#include "cuda/sgm/stages.h"
+#include "cuda/sgm/backend.h"
 #include "tests/bench/cuda_rows.h"
 #include "tests/bench/graph_timer.h"
 #include "tests/bench/stereo_subjects.h"
@@ -93,22 +93,22 @@ std::vector<Row> measure_stages(const CudaTestDevice& device, const StereoSubjec
   const StereoFrames frames(*device,
                             test::layout_named(subject.layout, subject.width, subject.height),
                             subject.parameters, Content::natural, 3);
-  const sgm::Config problem = sgm::config_of(frames.layout(), subject.parameters);
+  const sgm::StageConfig config(frames.layout(), subject.parameters);
   const sgm::Penalties penalties = sgm::penalties_for(subject.parameters);
   const auto plane = [&](const ConstFrame& frame) {
-    return SamplePlane{frame.planes[0], problem.width, problem.bits, frames.layout().shift};
+    return SamplePlane{frame.planes[0], config.width, config.bits, frames.layout().shift};
   };
   const SamplePlane left = plane(frames.left()), right = plane(frames.right());
 
-  const auto pixels = static_cast<std::size_t>(problem.pixels());
-  const std::size_t features = pixels * static_cast<std::size_t>(problem.feature_bytes());
-  const std::size_t volume = 2 * pixels * static_cast<std::size_t>(problem.disparities);
+  const auto pixels = static_cast<std::size_t>(config.pixels());
+  const std::size_t features = pixels * static_cast<std::size_t>(config.feature_bytes());
+  const std::size_t volume = 2 * pixels * static_cast<std::size_t>(config.disparities);
   const std::size_t map = 2 * pixels;
   const Buffer left_features = device->allocate(features),
                right_features = device->allocate(features);
   const Buffer sums = device->allocate(volume);
   const Buffer maps[] = {device->allocate(map), device->allocate(map), device->allocate(map)};
-  const auto stages = make_stages_cuda(*device, problem);
+  const auto stages = make_stages_cuda(*device, config);
   const auto number = [](const Buffer& buffer) { return buffer.as<std::uint16_t>(); };
 
   std::vector<Row> rows;

@@ -1,25 +1,26 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// The horizontal paths of a row depend on nothing else: rows are made in parallel. They start the
-// sums. All other paths come from the row before: one thread makes some columns of a row, those of
-// the paths down and then, in the row as far from the other end, those of the paths up. Where there
-// are diagonals, they come out of neighbouring columns, so that nobody goes on to the next row
-// before all have come to the end of this one.
+// Path aggregation. The horizontal paths of a row depend on no other row, so rows run in parallel;
+// these paths write the sums, and all others add to them. The other paths come from the previous
+// row, so columns run in parallel: a thread follows the downward paths of its columns in row y and
+// then the upward paths in row height − 1 − y. Diagonal paths cross into neighbouring columns,
+// which takes a barrier after each row.
 //
-// Matching costs are made again for each of the three: that takes less time than to keep them.
+// Each of the three passes computes the matching costs again: that takes less time than storing
+// them.
 
 #include <tbb/parallel_for.h>
 
 #include "cuda/pixels/sample_math.h"
 #include "cuda/pixels/samples.h"
-#include "cuda/sgm/aggregate/matchingcosts_cpu.h"
-#include "cuda/sgm/aggregate/pathcosts_cpu.h"
+#include "cuda/sgm/aggregate/matching_costs_cpu.h"
+#include "cuda/sgm/aggregate/path_costs_cpu.h"
 #include "cuda/sgm/stages_cpu.h"
 
 namespace cudavision::sgm {
 namespace {
 
-/// What both kinds of paths are made of.
+/// The arguments of AggregateCpu::run().
 struct Job {
   SamplePlane picture;
   const void *left, *right;
@@ -27,8 +28,8 @@ struct Job {
   std::uint16_t* sums;
 };
 
-/// P2 for the step to each pixel x of row y, begin ≤ x < end, from the pixel that many columns and
-/// rows away. Where that would lie outside no P2 counts.
+/// Writes P2 for the step from (x + dx, y + dy) to (x, y), for begin ≤ x < end. P2 is arbitrary
+/// where the former lies outside the picture: paths begin there and do not use it.
 template <class Value>
 void find_penalties(const Job& job, int y, int begin, int end, int dx, int dy, std::uint8_t* p2) {
   const SamplePlane& picture = job.picture;
@@ -54,12 +55,25 @@ void find_penalties(const Job& job, int y, int begin, int end, int dx, int dy, s
     find_penalties<std::uint16_t>(job, y, begin, end, dx, dy, p2);
 }
 
+/// Calls work(planes, Feature()) with the number of bytes of a census' features and their type.
+template <class Work>
+void with_features(Config::Census census, const Work& work) {
+  switch ((census_bits(census) + 7) / 8) {
+    case 3:
+      return work(std::integral_constant<int, 3>(), std::uint32_t());
+    case 4:
+      return work(std::integral_constant<int, 4>(), std::uint32_t());
+    default:
+      return work(std::integral_constant<int, 8>(), std::uint64_t());
+  }
+}
+
 template <class Feature>
 const Feature* row_of(const void* features, int y, int width) {
   return static_cast<const Feature*>(features) + std::int64_t{y} * width;
 }
 
-/// Hands out pieces of a buffer, which begin where vectors like it.
+/// Splits a buffer into pieces aligned to 64 bytes. Without memory it only counts the bytes.
 class Pieces {
  public:
   explicit Pieces(std::uint8_t* memory = nullptr) : memory_(memory) {}
@@ -76,9 +90,9 @@ class Pieces {
   std::size_t taken_ = 0;
 };
 
-/// The memory in which one thread makes the horizontal paths of a row.
+/// The scratch memory of one thread for the horizontal paths of a row.
 struct RowMemory {
-  RowMemory(const Config& config, std::uint8_t* memory) {
+  RowMemory(const StageConfig& config, std::uint8_t* memory) {
     Pieces pieces(memory);
     const int width = config.width, disparities = config.disparities;
     planes = pieces.take(FeaturePlanes<8>::bytes(width, disparities));
@@ -93,21 +107,21 @@ struct RowMemory {
   std::size_t bytes;
 };
 
-/// matching: of the row; sums: likewise. Both paths at once: while the one waits for its last
-/// pixel, the other gets on.
+/// Follows both paths of a row at once. Each step of a path depends on the one before; the two
+/// paths are independent, so their instructions overlap. sums: of the row.
 CUDAVISION_TARGET_CLONES
-void add_horizontal(const RowMemory& memory, int width, int disparities, int p1_asked,
+void add_horizontal(const RowMemory& memory, int width, int disparities, int p1_value,
                     std::uint16_t* sums) {
   const PathCosts costs(memory.costs, 4, disparities);
-  const auto p1 = static_cast<std::uint8_t>(p1_asked);
+  const auto p1 = static_cast<std::uint8_t>(p1_value);
   const auto at = [&](int x) { return static_cast<std::size_t>(x) * disparities; };
   PathStep right{costs.of(0), costs.of(1), 0, 0}, left{costs.of(2), costs.of(3), 0, 0};
-  const auto go = [&](int x, auto first) __attribute__((always_inline)) {
+  const auto step = [&](int x, auto first) __attribute__((always_inline)) {
     const int opposite = width - 1 - x;
     right.p2 = memory.p2_right[x];
     left.p2 = memory.p2_left[opposite];
     advance<first.value>(memory.matching + at(x), disparities, p1, right, sums + at(x));
-    // In the middle of an odd row the other has been there.
+    // In the middle of a row of odd width, the other path has already written the sums.
     if (x == opposite)
       advance<false>(memory.matching + at(x), disparities, p1, left, sums + at(x));
     else
@@ -118,13 +132,13 @@ void add_horizontal(const RowMemory& memory, int width, int disparities, int p1_
   };
   const int half = (width + 1) / 2;
   for (int x = 0; x < half; ++x)
-    go(x, std::true_type());
+    step(x, std::true_type());
   for (int x = half; x < width; ++x)
-    go(x, std::false_type());
+    step(x, std::false_type());
 }
 
 template <int planes, class Feature>
-CUDAVISION_TARGET_CLONES void match_row(const Config& config, const Feature* left,
+CUDAVISION_TARGET_CLONES void match_row(const StageConfig& config, const Feature* left,
                                         const Feature* right, const RowMemory& memory) {
   FeaturePlanes<planes> features(config, memory.planes);
   features.load(left, right, 0, config.width);
@@ -135,9 +149,10 @@ CUDAVISION_TARGET_CLONES void match_row(const Config& config, const Feature* lef
 
 }  // namespace
 
-class HorizontalPaths {
+class HorizontalPathsCpu {
  public:
-  HorizontalPaths(Device& device, const Config& config) : config_(config), bands_(config.height) {
+  HorizontalPathsCpu(Device& device, const StageConfig& config)
+      : config_(config), bands_(config.height) {
     const std::size_t bytes = RowMemory(config, nullptr).bytes;
     for (int band = 0; band < bands_.count(); ++band)
       scratch_.push_back(device.allocate(bytes));
@@ -155,34 +170,26 @@ class HorizontalPaths {
  private:
   void run_row(const Job& job, int y, const RowMemory& memory) const {
     const int width = config_.width;
-    switch (census_bits(config_.census)) {
-      case 24:
-        match_row<3>(config_, row_of<std::uint32_t>(job.left, y, width),
-                     row_of<std::uint32_t>(job.right, y, width), memory);
-        break;
-      case 31:
-        match_row<4>(config_, row_of<std::uint32_t>(job.left, y, width),
-                     row_of<std::uint32_t>(job.right, y, width), memory);
-        break;
-      default:
-        match_row<8>(config_, row_of<std::uint64_t>(job.left, y, width),
-                     row_of<std::uint64_t>(job.right, y, width), memory);
-    }
+    with_features(config_.census, [&](auto planes, auto feature) {
+      using Feature = decltype(feature);
+      match_row<decltype(planes)::value>(config_, row_of<Feature>(job.left, y, width),
+                                         row_of<Feature>(job.right, y, width), memory);
+    });
     find_penalties(job, y, 0, width, -1, 0, memory.p2_right);
     find_penalties(job, y, 0, width, 1, 0, memory.p2_left);
     add_horizontal(memory, width, config_.disparities, job.penalties->p1,
                    job.sums + std::int64_t{y} * width * config_.disparities);
   }
 
-  Config config_;
+  StageConfig config_;
   Bands bands_;
   std::vector<Buffer> scratch_;
 };
 
 namespace {
 
-/// What the paths of one direction, down or up, keep of a row: of each path, which comes from
-/// column x + dx. Columns −1 and width are outside the picture.
+/// The costs that the downward or the upward paths have reached in a row. Path p comes from column
+/// x + dx[p] of the previous row. Columns −1 and width stand for the outside of the picture.
 struct PathRow {
   static constexpr int most_paths = 3;
   static constexpr int dx[most_paths] = {0, -1, 1};
@@ -193,9 +200,9 @@ struct PathRow {
   const std::uint8_t* costs_of(int path, int x) const { return costs[path].of(x + 1); }
 };
 
-/// The memory in which one thread makes some columns of a row.
+/// The scratch memory of one thread for its columns of a row.
 struct ColumnMemory {
-  ColumnMemory(const Config& config, std::uint8_t* memory) {
+  ColumnMemory(const StageConfig& config, std::uint8_t* memory) {
     Pieces pieces(memory);
     planes = pieces.take(FeaturePlanes<8>::bytes(config.width, config.disparities));
     matching = pieces.take(static_cast<std::size_t>(config.disparities));
@@ -209,11 +216,11 @@ struct ColumnMemory {
 };
 
 template <int planes, int paths, class Feature>
-CUDAVISION_TARGET_CLONES void add_columns(const Config& config, const Feature* left,
+CUDAVISION_TARGET_CLONES void add_columns(const StageConfig& config, const Feature* left,
                                           const Feature* right, const ColumnMemory& memory,
-                                          int begin, int end, int p1_asked, const PathRow& before,
+                                          int begin, int end, int p1_value, const PathRow& before,
                                           const PathRow& row, std::uint16_t* sums) {
-  const auto p1 = static_cast<std::uint8_t>(p1_asked);
+  const auto p1 = static_cast<std::uint8_t>(p1_value);
   const int disparities = config.disparities;
   FeaturePlanes<planes> features(config, memory.planes);
   features.load(left, right, begin, end);
@@ -237,9 +244,10 @@ CUDAVISION_TARGET_CLONES void add_columns(const Config& config, const Feature* l
 
 }  // namespace
 
-class VerticalPaths {
+/// The vertical paths, and the diagonal ones where there are 8.
+class VerticalPathsCpu {
  public:
-  VerticalPaths(Device& device, const Config& config)
+  VerticalPathsCpu(Device& device, const StageConfig& config)
       : config_(config),
         paths_(config.paths == 8 ? 3 : 1),
         chunks_((config.width + least_columns - 1) / least_columns) {
@@ -269,9 +277,9 @@ class VerticalPaths {
   }
 
  private:
-  static constexpr int least_columns = 32;  // of a chunk, so that it has something to do
+  static constexpr int least_columns = 32;  // per chunk: fewer are not worth a task
 
-  using Rows = PathRow[2];  ///< the row before and this one, in turns
+  using Rows = PathRow[2];  ///< row y is number y % 2, the previous row the other one
 
   void allocate(Device& device, PathRow& row) {
     const int columns = config_.width + 2;
@@ -284,8 +292,8 @@ class VerticalPaths {
     }
   }
 
-  /// In front of the first row nothing has cost anything. Step 0 of each direction has row 0 as the
-  /// one before.
+  /// Resets the rows that the first step of each direction takes for the previous row: a path that
+  /// comes from outside the picture has no costs yet.
   void start() const {
     for (int p = 0; p < paths_; ++p)
       for (const int end : {0, 1}) {
@@ -301,14 +309,14 @@ class VerticalPaths {
             std::min(chunk.end * least_columns, config_.width)};
   }
 
-  /// direction: 1 down, −1 up.
+  /// direction: 1 downwards, −1 upwards.
   void run_row(const Job& job, const Band& columns, int y, int direction, const Rows& rows) const {
     const ColumnMemory memory(
         config_, scratch_[static_cast<std::size_t>(columns.number)].as<std::uint8_t>());
     for (int p = 0; p < paths_; ++p)
       find_penalties(job, y, columns.begin, columns.end, PathRow::dx[p], -direction, memory.p2[p]);
     const int width = config_.width;
-    const auto add = [&](auto planes, auto feature) {
+    with_features(config_.census, [&](auto planes, auto feature) {
       using Feature = decltype(feature);
       constexpr int count = decltype(planes)::value;
       const auto add_for = paths_ == 1 ? add_columns<count, 1, Feature>
@@ -316,28 +324,20 @@ class VerticalPaths {
       add_for(config_, row_of<Feature>(job.left, y, width), row_of<Feature>(job.right, y, width),
               memory, columns.begin, columns.end, job.penalties->p1, rows[(y + 1) % 2], rows[y % 2],
               job.sums + std::int64_t{y} * width * config_.disparities);
-    };
-    switch (census_bits(config_.census)) {
-      case 24:
-        return add(std::integral_constant<int, 3>(), std::uint32_t());
-      case 31:
-        return add(std::integral_constant<int, 4>(), std::uint32_t());
-      default:
-        return add(std::integral_constant<int, 8>(), std::uint64_t());
-    }
+    });
   }
 
-  Config config_;
+  StageConfig config_;
   int paths_;
-  Bands chunks_;  ///< of groups of columns
+  Bands chunks_;  ///< in units of least_columns columns
   std::vector<Buffer> memory_;
-  Rows rows_[2];  ///< of the paths down, and up
+  Rows rows_[2];  ///< of the downward and of the upward paths
   std::vector<Buffer> scratch_;
 };
 
-AggregateCpu::AggregateCpu(Device& device, const Config& config)
-    : horizontal_(std::make_unique<HorizontalPaths>(device, config)),
-      vertical_(std::make_unique<VerticalPaths>(device, config)) {}
+AggregateCpu::AggregateCpu(Device& device, const StageConfig& config)
+    : horizontal_(std::make_unique<HorizontalPathsCpu>(device, config)),
+      vertical_(std::make_unique<VerticalPathsCpu>(device, config)) {}
 
 AggregateCpu::~AggregateCpu() = default;
 

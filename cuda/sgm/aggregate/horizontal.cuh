@@ -1,47 +1,48 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-// For .cu files: the paths along rows.
+// For .cu files: the kernel of the horizontal paths.
 //
-// A row's two paths set out from its ends at the same time. Up to the middle each is the first to
-// come by and leaves its costs behind as bytes, in the memory of the pixel's sums. From there on,
-// in a second launch, each finds the other's costs and puts the sums in their place.
+// The two paths of a row start from its ends at the same time. Up to the middle each path is the
+// first to visit a pixel and stores its costs as bytes, in the memory of the pixel's sums. From the
+// middle on, in a second launch, each path reads the other's costs there and overwrites them with
+// the sums.
 
 #include "cuda/core/cuda_launch.h"
-#include "cuda/sgm/aggregate/horizontalrow.cuh"
+#include "cuda/sgm/aggregate/horizontal_row.cuh"
 
 namespace cudavision::sgm {
 
 struct HorizontalArguments {
   const void* left;  // features
   const void* right;
-  const std::uint32_t* p2[2];  // of the paths to the right and to the left, in the highest byte
+  const std::uint32_t* p2[2];  // for the paths to the right and to the left, in the highest byte
   std::uint16_t* sums;
-  uint4* states;  // costs of the paths in the middle: [direction][row][lane], as bytes
+  uint4* states;  // costs of the paths at the middle: [direction][row][lane], as bytes
   int width, height, disparities, minimum;
-  std::uint32_t p1;  ///< in both halves
+  std::uint32_t p1;  // in both halves
   int lanes;
 };
 
-/// A block is a warp: so the compiler sees that its threads stay together.
+/// A block is one warp, which lets the compiler see that its threads stay together.
 constexpr int horizontal_threads = 32;
 
-/// Warps that a multiprocessor should hold: those of 1080 rows, on 132 multiprocessors, at once. On
-/// some GPUs it holds no more than 16 blocks.
+/// Blocks that a multiprocessor should hold: 17 hold all the warps of 1080 rows at once on 132
+/// multiprocessors. Some GPUs hold no more than 16 blocks per multiprocessor.
 #if defined(__CUDA_ARCH__) && (__CUDA_ARCH__ == 800 || __CUDA_ARCH__ >= 890)
 constexpr int horizontal_blocks = 17;
 #else
 constexpr int horizontal_blocks = 16;
 #endif
 
-/// Of a block.
+/// Shared memory of a block.
 inline std::size_t horizontal_shared_bytes(const HorizontalPlan& plan, int disparities,
                                            int feature_bytes) {
   return static_cast<std::size_t>(plan.units) *
          static_cast<std::size_t>(horizontal_row_bytes(disparities, feature_bytes));
 }
 
-/// The steps of a path.
+/// Follows a path from pixel to pixel.
 template <int kWords, int kUnits, class Feature, bool kSecond>
 class HorizontalPath {
  public:
@@ -79,14 +80,15 @@ class HorizontalPath {
     *reinterpret_cast<Bytes*>(state) = order_.bytes(path_);
   }
 
-  /// steps: that are left, from the row's number `from` on.
+  /// Takes count steps, the first of which is number `from` in the row's shared memory. steps:
+  /// those left until the end of the path.
   __device__ void follow(int from, int count, int steps) {
     for (; count >= block; count -= block, from += block, steps -= block)
       advance_block<true>(from, block, steps);
     if (count > 0)
       advance_block<false>(from, count, steps);
   }
-  /// The costs that the first steps find.
+  /// Loads the other path's costs for the first steps.
   __device__ void look_ahead(int steps) {
     if constexpr (kSecond)
 #pragma unroll
@@ -98,25 +100,26 @@ class HorizontalPath {
  private:
   using Order = HorizontalOrder<kWords>;
   using Bytes = typename Order::Bytes;
-  // Steps from a load of others' costs to their use. Wide features take the registers of some.
+  // Steps from the load of the other path's costs to their use: fewer for wide features, which need
+  // the registers.
   static constexpr int ahead = (sizeof(Feature) == 8 ? 16 : 32) / kWords;
-  // Steps that are one piece of code: those in which the places of features turn full circle.
+  // Steps that are unrolled: as many as the features take to rotate through all words.
   static constexpr int block = kWords > ahead ? kWords : ahead;
   static constexpr int vector = 16 / static_cast<int>(sizeof(Feature));
-  static constexpr int window = kWords < vector ? kWords : vector;  // features read at once
+  static constexpr int window = kWords < vector ? kWords : vector;  // features per load
   static_assert(block % kWords == 0 && block % ahead == 0 && block % 4 == 0);
   static_assert(horizontal_stage % block == 0);
 
   __device__ Bytes* at(int step, int offset = 0) const {
     int stride = stride_;
-    forget_origin(stride);  // else what is prepared for each step would fill the registers
+    forget_origin(stride);  // or the compiler keeps an address for each step in registers
     return reinterpret_cast<Bytes*>(at_ + offset + static_cast<std::int64_t>(step) * stride);
   }
 
-  /// kWhole: count is that of a block. from: the number of the first in the row's memory.
+  /// kWhole: count is block.
   template <bool kWhole>
   __device__ void advance_block(int from, int count, int steps) {
-    // The costs of what comes behind a block are looked for only if that is a block too.
+    // Costs behind this block are loaded ahead only if a whole block follows.
     const bool goes_on = kWhole && steps >= 2 * block;
     if (!kWhole)
       look_ahead(count);
@@ -127,8 +130,8 @@ class HorizontalPath {
     for (int j = 0; j < block; ++j) {
       if (!kWhole && j >= count)
         break;
-      // All lanes have what is overwritten from here on. And where there are many words, no costs
-      // are found long before their use, which would fill the registers.
+      // All lanes have read what is overwritten from here on. With 16 words the barrier also keeps
+      // the compiler from computing costs far ahead, which would spill.
       if constexpr (kSecond || kWords == 16)
         if (j % ahead == 0)
           __syncwarp();
@@ -141,8 +144,8 @@ class HorizontalPath {
       if (j % 4 == 0)
         bounds = *reinterpret_cast<const Pack<std::uint32_t, 4>*>(row_.bounds + from + j);
 
-      // The features of the right picture at this lane's disparities. One pixel further all of
-      // them belong to the next disparity, so it is their places that turn.
+      // The right picture's features at this lane's disparities. At the next pixel each of them
+      // belongs to the next disparity: instead of moving them, their indices rotate.
       low_[j % kWords] = low.at[j % window];
       high_[j % kWords] = high.at[j % window];
       std::uint32_t costs[kWords];
@@ -180,14 +183,14 @@ class HorizontalPath {
   const int stride_;   // bytes from one pixel to the next
   const std::uint32_t p1_;
   const int ring_;
-  int low_at_, high_at_;  // in the ring: what comes into sight next, for either half
+  int low_at_, high_at_;  // in the ring: the next feature for either half of the disparities
   std::uint32_t path_[kWords];
-  std::uint32_t least_ = 0;  // of states it is taken off
+  std::uint32_t least_ = 0;  // least cost of the previous pixel; states have it subtracted
   Feature low_[kWords], high_[kWords];
   Bytes others_[kSecond ? ahead : 1];  // the other path's costs
 };
 
-/// As many warps for the paths to the right as the rows take, then as many for those to the left.
+/// The first half of the warps follows the paths to the right, the second half those to the left.
 template <int kWords, int kUnits, class Feature, bool kSecond>
 __global__ void __launch_bounds__(horizontal_threads,
                                   kUnits == 1 && kWords <= 4 ? horizontal_blocks : 1)
@@ -200,7 +203,7 @@ __global__ void __launch_bounds__(horizontal_threads,
   const int warp = static_cast<int>(blockIdx.x);
   const bool forward = warp < warps;
   const int direction = forward ? 1 : -1;
-  // Rows that a warp has too many do the same as the last one.
+  // A warp's surplus rows repeat the last row.
   const int y = min((forward ? warp : warp - warps) * kUnits + lanes.unit, a.height - 1);
   const std::int64_t first = static_cast<std::int64_t>(y) * a.width;
 

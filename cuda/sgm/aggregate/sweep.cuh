@@ -1,35 +1,36 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-// For .cu files: the paths from row to row.
+// For .cu files: the kernel of the sweeps, which follow the vertical and the diagonal paths.
 //
-// A sweep goes over the picture downwards or upwards with all its paths at the same time: they
-// share the matching costs and the sums' way to memory and back. The two sweeps set out together
-// and meet in the middle, so that no row belongs to both at the same time.
+// A sweep follows all downward or all upward paths together, so that they share the matching costs
+// and one read and write of the sums. The two sweeps start from opposite ends at the same time and
+// swap halves in the middle, so that they never work on the same row at once.
 //
-// A block has a tile of columns. Diagonal paths cross the tiles' borders; so that blocks need not
-// wait for each other, a launch covers a strip of rows, and each block also follows the paths that
-// will come in during these rows: those of the columns beside the tile, one column less in each
-// row. Paths live in registers (straight ones) and in shared memory (diagonal ones, which are one
-// column further in the next row), and between launches in memory, as bytes.
+// A block has a tile of columns. Diagonal paths cross the borders of tiles. To spare blocks from
+// waiting for each other, a launch covers only a strip of rows, and each block also follows the
+// paths that enter its tile during the strip: those of a halo of columns on both sides, which
+// shrinks by one column per row. Straight paths live in registers; diagonal ones in shared memory,
+// since they move to the next column in the next row. Between launches all paths are stored in
+// device memory, as bytes.
 
 #include "cuda/sgm/aggregate/sweep_tile.cuh"
 
 namespace cudavision::sgm {
 
-/// Of a block, at most: what leaves each thread the registers that it needs.
+/// The most threads of a block: as many as leave each thread the registers that it needs.
 constexpr int sweep_threads(int words, int feature_bytes) {
   if (feature_bytes == 4)
     return words == 8 ? 512 : 384;
   return words == 8 ? 384 : 256;
 }
 
-/// The columns of a warp: of the tile, or beside it on one of its sides.
+/// The columns of a warp: in the tile, or in the halo on one of its sides.
 struct SweepColumns {
   bool main, left_side;
-  int slot;     // the first one
-  int end;      // of the tile's or the side's slots
-  int nearest;  // columns between the tile and the warp's next one; less than 0 in the tile
+  int slot;     // of the first column
+  int end;      // of the slots of the tile or the side
+  int nearest;  // columns between the tile and the warp's nearest one; −1 in the tile
 
   __device__ SweepColumns(const SweepTile& tile, int units, int warp)
       : main(warp < tile.main_warps), left_side(!main && warp < tile.main_warps + tile.halo_warps) {
@@ -49,14 +50,14 @@ struct SweepColumns {
   }
 };
 
-/// kDiagonal: with the two diagonal paths, 0 with dx = 1 and 1 with dx = −1, beside the straight
+/// kDiagonal: follows two diagonal paths, 0 with dx = 1 and 1 with dx = −1, besides the straight
 /// one.
 template <int kWords, int kSteps, class Feature, bool kDiagonal>
 __global__ void __launch_bounds__(sweep_threads(kWords, sizeof(Feature)), 1)
     sweep_kernel(const __grid_constant__ SweepArguments a) {
   using Shared = SweepShared<kWords, Feature>;
-  constexpr int vectors = kWords / 8;  // of a lane's path as bytes
-  // Sums are loaded two rows' time before they are needed, or else one: registers are not endless.
+  constexpr int vectors = kWords / 8;  // of a lane's costs of a path, as bytes
+  // Sums are loaded a row earlier where there are registers for it.
   constexpr bool early = kWords == 8;
   extern __shared__ uint4 sweep_shared[];
   launch_dependents();
@@ -64,22 +65,22 @@ __global__ void __launch_bounds__(sweep_threads(kWords, sizeof(Feature)), 1)
 
   const PathLanes<kSteps> lanes(a.lanes, a.units);
   const SweepColumns columns(a.tile, a.units, threadIdx.x / 32);
-  // Lanes too many for whole pixels follow another one's and keep it to themselves.
+  // Surplus lanes repeat lane 0 of the warp's first column and store nothing.
   const bool used = lanes.used && columns.slot + lanes.unit < columns.end;
   const int slot = columns.slot + (used ? lanes.unit : 0);
   const int lane = used ? lanes.lane : 0;
   const int first_x = static_cast<int>(blockIdx.x % a.tiles) * a.tile.columns - a.tile.halo;
   const int x = first_x + slot;
   const bool inside = used && static_cast<unsigned>(x) < static_cast<unsigned>(a.width);
-  // Outside the picture the costs are 0, so that paths that come from there begin with 0 as well.
+  // Outside the picture all costs are 0, so paths that enter from there begin with 0.
   std::uint32_t mask = inside ? ~0u : 0;
-  forget_origin(mask);  // one more operand is nothing, a choice would be an instruction more
-  // Columns beside the tile: how far, and the path that comes in from there.
+  forget_origin(mask);  // an operand is free; a selection would be one more instruction
+  // For columns of the halo: their distance from the tile, and the path that enters it from there.
   const int distance = columns.left_side ? columns.end - 1 - slot : columns.nearest + lanes.unit;
   const int side_path = columns.main || columns.left_side ? 0 : 1;
   const int side_p2 = 0x4040 + 0x0202 * side_path;
 
-  // Memory: this lane's place in the first row, and from row to row.
+  // Device memory: this lane's place in the first row, and the step from row to row.
   const int sweep = a.first_sweep + static_cast<int>(blockIdx.x) / a.tiles;
   const std::int64_t row =
       static_cast<std::int64_t>(sweep == 0 ? a.begin : a.height - 1 - a.begin) * a.width;
@@ -97,7 +98,7 @@ __global__ void __launch_bounds__(sweep_threads(kWords, sizeof(Feature)), 1)
            lane * vectors;
   };
 
-  // Shared memory: places within what of a row is there, which is there once or twice.
+  // Shared memory: places within the data of a row, which is there once or twice.
   const int other_row = a.twice ? Shared::size(a, kDiagonal) : 0;
   const int window = Shared::window(a, lane, slot);
   const int window_higher = a.disparities / 2 / Shared::copies;
@@ -111,9 +112,9 @@ __global__ void __launch_bounds__(sweep_threads(kWords, sizeof(Feature)), 1)
     return reinterpret_cast<std::uint32_t*>(sweep_shared + at) + least_place;
   };
 
-  // Where the paths stand before the first row.
+  // The state of the paths before the first row.
   std::uint32_t straight[kWords];
-  std::uint32_t least = 0;  // of the straight path; what comes from memory has 0
+  std::uint32_t least = 0;  // of the straight path; saved states have it subtracted
   const auto load_state = [&](int path, std::uint32_t(&words)[kWords]) {
     uint4 bytes[vectors]{};
     if (inside && a.begin > 0)
@@ -153,7 +154,7 @@ __global__ void __launch_bounds__(sweep_threads(kWords, sizeof(Feature)), 1)
   }
   __syncthreads();
 
-  int now = 0, other = other_row;  // what this row makes, and what the row before has made
+  int now = 0, other = other_row;  // places of this row's and the previous row's data
   for (int r = 0; r < a.rows; ++r) {
     const bool more = r + 1 < a.rows;
     if (more) {
@@ -161,9 +162,9 @@ __global__ void __launch_bounds__(sweep_threads(kWords, sizeof(Feature)), 1)
       if (early && inside && columns.main)
         next_sums.load(sums_at + sums_step, higher);
     }
-    const int reach = a.tile.halo - 2 - r;  // from where paths still come into the tile
-    const bool warp_works = columns.nearest <= reach || columns.main;
-    const bool works = used && distance <= reach;
+    const int furthest = a.tile.halo - 2 - r;  // distance from which paths still enter the tile
+    const bool warp_works = columns.nearest <= furthest || columns.main;
+    const bool works = used && distance <= furthest;
 
     std::uint32_t costs[kWords];
     std::uint32_t first[kWords], second[kWords];  // diagonal paths
@@ -194,7 +195,7 @@ __global__ void __launch_bounds__(sweep_threads(kWords, sizeof(Feature)), 1)
       p2 = p2s[pixel];
     }
     if (!a.twice)
-      __syncthreads();  // everything is read that this row overwrites
+      __syncthreads();  // all threads have read what this row overwrites
 
     if (columns.main) {
       advance(lanes, costs, a.p1, byte_in_halves(p2_now, 0x4141), least, straight);

@@ -1,18 +1,17 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-// For .cu files: the tile of a block that follows paths from row to row, and what of it is in
-// shared memory.
+// For .cu files: the tile of a block of a sweep, and its layout in shared memory.
 
 #include "cuda/core/cuda_launch.h"
-#include "cuda/sgm/aggregate/pathlanes.cuh"
+#include "cuda/sgm/aggregate/path_lanes.cuh"
 
 namespace cudavision::sgm {
 
-/// A block's columns and warps. Slots number the columns, those beside the tile included.
+/// A block's columns and warps. Slots number the columns, including those of the halo.
 struct SweepTile {
-  int main_warps = 8;  ///< that have columns of the tile
-  int halo_warps = 2;  ///< on each side; 0 where there are no diagonal paths
+  int main_warps = 8;  ///< for the columns of the tile
+  int halo_warps = 2;  ///< on each side; 0 without diagonal paths
   int halo = 8;        ///< columns on each side, and at most as many rows in a launch
   int columns = 32;    ///< of the tile
 
@@ -23,34 +22,35 @@ struct SweepTile {
 struct SweepArguments {
   const void* left;  // features
   const void* right;
-  const std::uint32_t* p2[2];  // of the sweeps down and up: bytes 0, 1, 2 for dx = 1, 0, −1
+  const std::uint32_t* p2[2];  // for the sweeps down and up: bytes 0, 1, 2 for dx = 1, 0, −1
   std::uint16_t* sums;
-  const uint4* from;  // [sweep][path][column][lane], as bytes, the least cost taken off
+  const uint4* from;  // [sweep][path][column][lane], as bytes, the least cost subtracted
   uint4* to;
   int width, height, disparities, minimum;
   std::uint32_t p1;  // in both halves
   int lanes, units;
   SweepTile tile;
-  int tiles;        // of a sweep
+  int tiles;        // per sweep
   int first_sweep;  // of this launch
-  int begin, rows;  // rows in the order of the sweep
-  int copy_length;  // features of one copy, a multiple of those in a vector
+  int begin, rows;  // of the strip, in the order of the sweep
+  int copy_length;  // features per copy, a multiple of those in a vector
   int cell_slots;   // at least tile.slots()
-  bool twice;       // two of everything in shared memory: one barrier per row instead of two
+  bool twice;       // shared memory holds two rows: one barrier per row instead of two
 };
 
-/// What of a row is in shared memory: the features of the right picture, from right to left, in
-/// copies that are each moved by one, so that every window begins at a whole vector in one of them;
-/// and the two diagonal paths, vectors of [path][number][lane][slot], with their least costs.
+/// The layout of a row's data in shared memory: first the right picture's features, from right to
+/// left, in copies that are each shifted by one more, so that every window begins at a whole vector
+/// in one of them; then the two diagonal paths, vectors of [path][number][lane][slot], and their
+/// least costs.
 template <int kWords, class Feature>
 struct SweepShared {
   static constexpr int copies = 16 / sizeof(Feature);
   static constexpr int path_vectors = kWords / 4;
 
-  /// All in vectors.
+  /// All sizes and places are in vectors.
   CUDAVISION_HOST_DEVICE static int cells_begin(const SweepArguments& a) { return a.copy_length; }
   CUDAVISION_HOST_DEVICE static int cells(const SweepArguments& a) {
-    return path_vectors * a.lanes * a.cell_slots;  // of one path
+    return path_vectors * a.lanes * a.cell_slots;  // per path
   }
   CUDAVISION_HOST_DEVICE static int least_begin(const SweepArguments& a) {
     return cells_begin(a) + 2 * cells(a);
@@ -59,9 +59,10 @@ struct SweepShared {
     return diagonal ? least_begin(a) + (2 * a.cell_slots + 3) / 4 : cells_begin(a);
   }
 
-  /// Where a window of features begins.
+  /// The place of a lane's window of features.
   __device__ static int window(const SweepArguments& a, int lane, int slot) {
-    // Feature e of the row is e places left of what the last slot sees at the first disparity.
+    // Feature e of the row is e columns left of the one that the last slot compares at the first
+    // disparity.
     const int first = a.tile.slots() - 1 - slot;
     const int copy = -first & (copies - 1);
     return (copy * a.copy_length + first + copy + lane * kWords) / copies;
@@ -101,8 +102,8 @@ __device__ inline void split(const uint4& vector, std::uint64_t (&to)[2]) {
   to[1] = vector.z | static_cast<std::uint64_t>(vector.w) << 32;
 }
 
-/// The matching costs of a pixel. window: of the lower halves; higher: from there to that of the
-/// upper halves; mask: 0 makes them 0.
+/// The matching costs of a pixel. window: the features of the words' lower halves; higher: the
+/// distance to those of the upper halves; mask: 0 makes all costs 0.
 template <int kWords, class Feature>
 __device__ void matching_costs(const uint4* window, int higher, Feature left, std::uint32_t mask,
                                std::uint32_t (&costs)[kWords]) {
@@ -119,13 +120,13 @@ __device__ void matching_costs(const uint4* window, int higher, Feature left, st
   }
 }
 
-/// The features of a row on their way into shared memory: loaded at the beginning of the row
-/// before, put down at its end. A thread has every so many threads' one; kCarried: of them, what is
-/// on its way in registers. Wide windows have more, which come late.
+/// Stages the features of the next row: loads them at the beginning of a row and puts them into
+/// shared memory at its end. kCarried: features per thread that are held in registers meanwhile;
+/// any others are loaded at the end of the row.
 template <class Feature, int kCarried>
 class FeatureStage {
  public:
-  /// Begins with the row that lies `row` pixels after the first.
+  /// row: the number of the first row's first pixel.
   __device__ FeatureStage(const SweepArguments& a, int first_x, std::int64_t row)
       : width_(a.width),
         copy_length_(a.copy_length),
@@ -166,13 +167,13 @@ class FeatureStage {
   }
 
   int width_, copy_length_;
-  int left_over_;  // from this thread's first on
-  int x_;          // of that one
+  int left_over_;  // features from this thread's first one on
+  int x_;          // column of this thread's first one
   const Feature* right_;
   Feature values_[kCarried]{};
 };
 
-/// A lane's part of a pixel's sums: some vectors, and as many half of all further.
+/// A lane's part of a pixel's sums: those of the words' lower halves, and of the upper halves.
 template <int kWords>
 struct SweepSums {
   static constexpr int vectors = kWords / 8;

@@ -229,7 +229,7 @@ SgmOutput defined_blocks(const SgmCase& test, const SgmInput& input, std::uint8_
     return DefinedLuminance(layout, frame_in(layout, placement, block.data())).values;
   };
   const DefinedStereo stereo =
-      defined_stereo(sgm::config_of(test.left_layout, test.parameters), test.parameters,
+      defined_stereo(sgm::StageConfig(test.left_layout, test.parameters), test.parameters,
                      luminances(test.left_layout, test.left, input.left),
                      luminances(test.right_layout, test.right, input.right));
   SgmOutput output{std::vector<std::uint8_t>(test.disparity.bytes, poison),

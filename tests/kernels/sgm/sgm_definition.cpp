@@ -10,29 +10,29 @@ namespace cudavision::test {
 namespace {
 
 using Census = sgm::Parameters::Census;
-using sgm::Config;
+using sgm::StageConfig;
 
 constexpr std::uint16_t unknown = 0xFFFF;
 
-bool is_libsgm(const Config& config) {
+bool is_libsgm(const StageConfig& config) {
   return config.compatibility == sgm::Parameters::Compatibility::libsgm;
 }
 
-bool inside(const Config& config, int x, int y) {
+bool inside(const StageConfig& config, int x, int y) {
   return x >= 0 && x < config.width && y >= 0 && y < config.height;
 }
 
-std::size_t place(const Config& config, int x, int y) {
+std::size_t place(const StageConfig& config, int x, int y) {
   return static_cast<std::size_t>(y) * static_cast<std::size_t>(config.width) +
          static_cast<std::size_t>(x);
 }
 
-std::size_t volume_place(const Config& config, int x, int y, int d) {
+std::size_t volume_place(const StageConfig& config, int x, int y, int d) {
   return place(config, x, y) * static_cast<std::size_t>(config.disparities) +
          static_cast<std::size_t>(d);
 }
 
-std::uint64_t feature(const Config& config, const Luminances& picture, int x, int y) {
+std::uint64_t feature(const StageConfig& config, const Luminances& picture, int x, int y) {
   const auto at = [&](int px, int py) {
     return picture[place(config, std::clamp(px, 0, config.width - 1),
                          std::clamp(py, 0, config.height - 1))];
@@ -71,7 +71,7 @@ std::vector<int> in_order(int size, bool forwards) {
 }
 
 /// The costs of one path in the direction (dx, dy).
-std::vector<int> path_costs(const Config& config, const Luminances& picture,
+std::vector<int> path_costs(const StageConfig& config, const Luminances& picture,
                             const std::vector<int>& matching, const sgm::Penalties& penalties,
                             int dx, int dy) {
   std::vector<int> costs(matching.size());
@@ -121,7 +121,7 @@ bool joined(const Map& map, std::size_t a, std::size_t b, int most_step) {
 
 }  // namespace
 
-std::vector<std::uint64_t> defined_census(const Config& config, const Luminances& picture) {
+std::vector<std::uint64_t> defined_census(const StageConfig& config, const Luminances& picture) {
   std::vector<std::uint64_t> features;
   for (int y = 0; y < config.height; ++y)
     for (int x = 0; x < config.width; ++x) {
@@ -143,7 +143,7 @@ sgm::Penalties defined_penalties(const sgm::Parameters& parameters) {
   return penalties;
 }
 
-std::vector<std::uint16_t> defined_sums(const Config& config, const Luminances& picture,
+std::vector<std::uint16_t> defined_sums(const StageConfig& config, const Luminances& picture,
                                         const std::vector<std::uint64_t>& left,
                                         const std::vector<std::uint64_t>& right,
                                         const sgm::Penalties& penalties) {
@@ -167,7 +167,7 @@ std::vector<std::uint16_t> defined_sums(const Config& config, const Luminances& 
   return sums;
 }
 
-DefinedWinners defined_winners(const Config& config, const std::vector<std::uint16_t>& sums,
+DefinedWinners defined_winners(const StageConfig& config, const std::vector<std::uint16_t>& sums,
                                float uniqueness, bool subpixel) {
   DefinedWinners winners;
   for (int y = 0; y < config.height; ++y)
@@ -201,7 +201,7 @@ DefinedWinners defined_winners(const Config& config, const std::vector<std::uint
   return winners;
 }
 
-Map defined_median(const Config& config, const Map& map) {
+Map defined_median(const StageConfig& config, const Map& map) {
   Map result;
   for (int y = 0; y < config.height; ++y)
     for (int x = 0; x < config.width; ++x) {
@@ -219,7 +219,7 @@ Map defined_median(const Config& config, const Map& map) {
   return result;
 }
 
-Map defined_check(const Config& config, const Luminances& picture, const Map& left,
+Map defined_check(const StageConfig& config, const Luminances& picture, const Map& left,
                   const Map& right, bool subpixel, int max_diff) {
   Map result = left;
   for (int y = 0; y < config.height; ++y)
@@ -242,7 +242,7 @@ Map defined_check(const Config& config, const Luminances& picture, const Map& le
   return result;
 }
 
-Map defined_without_speckles(const Config& config, const Map& map, int size, int most_step) {
+Map defined_without_speckles(const StageConfig& config, const Map& map, int size, int most_step) {
   Map result = map;
   std::vector<bool> seen(map.size(), false);
   for (int y = 0; y < config.height; ++y)
@@ -269,7 +269,7 @@ Map defined_without_speckles(const Config& config, const Map& map, int size, int
   return result;
 }
 
-Map defined_filling(const Config& config, const Map& map) {
+Map defined_filling(const StageConfig& config, const Map& map) {
   Map result = map;
   const auto row_is_empty = [&](int y) {
     const auto row = map.begin() + static_cast<std::ptrdiff_t>(place(config, 0, y));
@@ -306,7 +306,8 @@ Map defined_filling(const Config& config, const Map& map) {
   return result;
 }
 
-Map defined_disparities(const Config& config, const Map& map, const sgm::DisparityScale& scale) {
+Map defined_disparities(const StageConfig& config, const Map& map,
+                        const sgm::DisparityScale& scale) {
   Map result;
   for (const std::uint16_t number : map)
     result.push_back(number == unknown
@@ -315,7 +316,7 @@ Map defined_disparities(const Config& config, const Map& map, const sgm::Dispari
   return result;
 }
 
-DefinedStereo defined_stereo(const Config& config, const sgm::Parameters& parameters,
+DefinedStereo defined_stereo(const StageConfig& config, const sgm::Parameters& parameters,
                              const Luminances& left, const Luminances& right) {
   const auto sums = defined_sums(config, left, defined_census(config, left),
                                  defined_census(config, right), defined_penalties(parameters));

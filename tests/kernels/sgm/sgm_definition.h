@@ -4,21 +4,22 @@
 #include <cstdint>
 #include <vector>
 
+#include "cuda/sgm/backend.h"
 #include "cuda/sgm/disparitypicture.h"
-#include "cuda/sgm/stages.h"
 
-/// Semi-Global Matching as cuda/sgm/stages.h defines it, written down once more: one pixel after
+/// Semi-Global Matching as cuda/sgm/backend.h defines it, written down once more: one pixel after
 /// the other, nothing clever. Pictures are values from left to right and from top to bottom.
 namespace cudavision::test {
 
 using Luminances = std::vector<std::uint16_t>;
 using Map = std::vector<std::uint16_t>;
 
-std::vector<std::uint64_t> defined_census(const sgm::Config& config, const Luminances& picture);
+std::vector<std::uint64_t> defined_census(const sgm::StageConfig& config,
+                                          const Luminances& picture);
 
 sgm::Penalties defined_penalties(const sgm::Parameters& parameters);
 
-std::vector<std::uint16_t> defined_sums(const sgm::Config& config, const Luminances& picture,
+std::vector<std::uint16_t> defined_sums(const sgm::StageConfig& config, const Luminances& picture,
                                         const std::vector<std::uint64_t>& left,
                                         const std::vector<std::uint64_t>& right,
                                         const sgm::Penalties& penalties);
@@ -27,27 +28,29 @@ struct DefinedWinners {
   Map left, right;
   std::vector<std::uint8_t> confidence;
 };
-DefinedWinners defined_winners(const sgm::Config& config, const std::vector<std::uint16_t>& sums,
-                               float uniqueness, bool subpixel);
+DefinedWinners defined_winners(const sgm::StageConfig& config,
+                               const std::vector<std::uint16_t>& sums, float uniqueness,
+                               bool subpixel);
 
-Map defined_median(const sgm::Config& config, const Map& map);
+Map defined_median(const sgm::StageConfig& config, const Map& map);
 
-Map defined_check(const sgm::Config& config, const Luminances& picture, const Map& left,
+Map defined_check(const sgm::StageConfig& config, const Luminances& picture, const Map& left,
                   const Map& right, bool subpixel, int max_diff);
 
-Map defined_without_speckles(const sgm::Config& config, const Map& map, int size, int most_step);
+Map defined_without_speckles(const sgm::StageConfig& config, const Map& map, int size,
+                             int most_step);
 
-Map defined_filling(const sgm::Config& config, const Map& map);
+Map defined_filling(const sgm::StageConfig& config, const Map& map);
 
 /// As the map leaves the object.
-Map defined_disparities(const sgm::Config& config, const Map& map,
+Map defined_disparities(const sgm::StageConfig& config, const Map& map,
                         const sgm::DisparityScale& scale);
 
 struct DefinedStereo {
   Map disparities;
   std::vector<std::uint8_t> confidence;
 };
-DefinedStereo defined_stereo(const sgm::Config& config, const sgm::Parameters& parameters,
+DefinedStereo defined_stereo(const sgm::StageConfig& config, const sgm::Parameters& parameters,
                              const Luminances& left, const Luminances& right);
 
 /// Of a number in a map that left the object.

@@ -14,12 +14,12 @@
 namespace cudavision::test {
 namespace {
 
-using sgm::Config;
+using sgm::StageConfig;
 
 constexpr int max_volume = 1 << 19;
 constexpr std::size_t guard = 256;  // numbers around each output: these stay aligned as they were
 
-std::uint64_t feature_mask(const Config& config) {
+std::uint64_t feature_mask(const StageConfig& config) {
   return (std::uint64_t{1} << sgm::census_bits(config.census)) - 1;
 }
 
@@ -55,7 +55,7 @@ void make_sums(SgmStageCase& test, Random& random) {
 }
 
 /// Patches of numbers that differ little, with holes.
-Map random_map(const Config& config, int levels, Random& random) {
+Map random_map(const StageConfig& config, int levels, Random& random) {
   const int holes = random.one_in(4) ? 1 : 1 << random.between(1, 6);
   const bool rough = random.one_in(4);
   const std::uint64_t seed = random.next();
@@ -75,7 +75,7 @@ Map random_map(const Config& config, int levels, Random& random) {
 }
 
 void make_maps(SgmStageCase& test, Random& random) {
-  const Config& config = test.config;
+  const StageConfig& config = test.config;
   const bool whole = config.compatibility != sgm::Parameters::Compatibility::none && !test.subpixel;
   const int disparities = random.one_in(2) ? 8 : config.disparities;
   test.left = random_map(config, disparities * (whole ? 1 : 16), random);
@@ -155,13 +155,13 @@ std::vector<Number> narrowed(const std::vector<std::uint64_t>& numbers) {
   return narrow;
 }
 
-FrameLayout plane_of(const Config& config, int bits) {
+FrameLayout plane_of(const StageConfig& config, int bits) {
   return gray_layout(config.width, config.height, bits);
 }
 
 /// A block of bytes in which the rows of a picture are what is wanted, or what is there.
 template <class Number>
-std::vector<std::uint8_t> placed(const Config& config, const Placement& placement,
+std::vector<std::uint8_t> placed(const StageConfig& config, const Placement& placement,
                                  const std::vector<Number>& numbers, std::uint8_t poison) {
   std::vector<std::uint8_t> block(placement.bytes, poison);
   const View<std::uint8_t> rows =
@@ -272,7 +272,7 @@ SgmStageCase make_sgm_stage_case(std::uint64_t seed, int number, int max_pixels)
   SgmStageCase test;
   test.title = "stage case " + std::to_string(number);
   test.layout = gray_layout(width, height, bits, shift);
-  test.config = sgm::config_of(test.layout, parameters);
+  test.config = sgm::StageConfig(test.layout, parameters);
   test.placement = random_placement(test.layout, random);
   test.picture.assign(test.placement.bytes, 0x5a);
   paint(test.layout, frame_in(test.layout, test.placement, test.picture.data()),
@@ -291,7 +291,7 @@ SgmStageCase make_sgm_stage_case(std::uint64_t seed, int number, int max_pixels)
 }
 
 std::string describe(const SgmStageCase& test) {
-  const Config& p = test.config;
+  const StageConfig& p = test.config;
   return test.title + ": " + std::to_string(p.width) + "×" + std::to_string(p.height) + ", " +
          std::to_string(p.bits) + " bits, " + std::to_string(p.disparities) + " disparities from " +
          std::to_string(p.minimum) + ", " + std::to_string(p.paths) + " paths, census of " +
@@ -304,7 +304,7 @@ std::string describe(const SgmStageCase& test) {
 }
 
 SgmStageOutputs defined_stages(const SgmStageCase& test, std::uint8_t poison) {
-  const Config& config = test.config;
+  const StageConfig& config = test.config;
   const Luminances picture =
       DefinedLuminance(test.layout, frame_in(test.layout, test.placement, test.picture.data()))
           .values;

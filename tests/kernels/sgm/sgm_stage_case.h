@@ -16,7 +16,7 @@ namespace cudavision::test {
 /// cases on every machine.
 struct SgmStageCase {
   std::string title;
-  sgm::Config config;
+  sgm::StageConfig config;
   FrameLayout layout;  ///< of the picture: one channel
   Placement placement;
   std::vector<std::uint8_t> picture;  ///< the block

@@ -236,7 +236,7 @@ TEST_P(DisparityPictures, RefusesWithWords) {
     expect_refusal(gray_layout(0, 9), Kind::gray, "width and height");
     FrameLayout no_blue = layout_named("RGBx", 33, 9);
     no_blue.channel_count = 2;
-    expect_refusal(no_blue, Kind::color, "each be in every pixel");
+    expect_refusal(no_blue, Kind::color, "must have red, green and blue");
     FrameLayout cut = layout_named("RGBx", 33, 9);
     cut.planes[0].row_bytes -= 1;
     expect_refusal(cut, Kind::color, "whole pixels");

@@ -166,7 +166,7 @@ TEST_P(SgmAccuracy, WithoutSubpixelSlantsAreSteps) {
 /// Sums that are parabolas are known to the sixteenth, every one of them.
 TEST_P(SgmAccuracy, ParabolasAreFoundExactly) {
   on_device([](Device& device) {
-    sgm::Config config;
+    sgm::StageConfig config;
     config.disparities = 32;
     config.height = 1;
     config.width = 30 * 16 - 15;  // the vertices that have sums on both sides

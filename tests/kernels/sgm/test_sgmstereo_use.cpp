@@ -124,7 +124,8 @@ TEST_P(SgmStereoUse, RefusesParametersWithWordsAndKeepsTheLastValidSet) {
     for (const Refusal& refusal : parameter_refusals()) {
       SCOPED_TRACE(refusal.words);
       const Parameters wrong = changed(refusal.spoil);
-      EXPECT_NE(wrong_with(wrong).find(refusal.words), std::string::npos) << wrong_with(wrong);
+      EXPECT_NE(validation_error(wrong).find(refusal.words), std::string::npos)
+          << validation_error(wrong);
       const Parameters valid = changed([](Parameters& p) { p.p1 = 7, p.fill_holes = true; });
       const StereoFrames frames(device, gray_layout(67, 31), valid, Content::natural);
       CUDAVISION_EXPECT_ERROR(SgmStereo(device, frames.layout(), frames.layout(), wrong),
@@ -153,7 +154,7 @@ TEST_P(SgmStereoUse, WhatAnObjectIsBuiltForStays) {
       const StereoFrames frames(device, gray_layout(67, 31), few_disparities(), Content::natural);
       SgmStereo stereo(device, frames.layout(), frames.layout(), few_disparities());
       CUDAVISION_EXPECT_ERROR(stereo.set_parameters(changed(change)), invalid_argument,
-                              "stay what they were");
+                              "cannot change while frames are being matched");
       frames.run(stereo);
       device.finish();
       EXPECT_EQ(frames.difference_from(few_disparities()), "");
@@ -308,7 +309,7 @@ TEST(SgmParameters, AreEqualWhereNothingDiffers) {
 }
 
 TEST(SgmParameters, AllThatTheHeaderAllowsAreValid) {
-  EXPECT_EQ(wrong_with({}), "");
+  EXPECT_EQ(validation_error({}), "");
   const Change changes[] = {
       [](Parameters& p) { p.disparities = 1024, p.minimum = 1023; },
       [](Parameters& p) { p.minimum = -2047; },
@@ -327,10 +328,10 @@ TEST(SgmParameters, AllThatTheHeaderAllowsAreValid) {
       [](Parameters& p) { p.compatibility = Compatibility::libsgm; },
   };
   for (const Change& change : changes)
-    EXPECT_EQ(wrong_with(changed(change)), "");
+    EXPECT_EQ(validation_error(changed(change)), "");
   Random random(3);
   for (int i = 0; i < 1000; ++i)
-    EXPECT_EQ(wrong_with(random_sgm_parameters(random)), "");
+    EXPECT_EQ(validation_error(random_sgm_parameters(random)), "");
 }
 
 TEST(SgmParameters, ScaleIsThatOfTheMap) {

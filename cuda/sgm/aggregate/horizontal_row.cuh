@@ -1,29 +1,30 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-// For .cu files: what a path along a row needs of the pictures, in shared memory. A warp brings in
-// what the next steps need while it is busy with the steps before; after that nobody has to ask
-// what lies inside the picture.
+// For .cu files: the features and P2 of a row in shared memory, staged for the next steps of a path
+// while it takes the previous ones. Staging applies the edges of the picture, so that the steps
+// need no bounds checks.
 
-#include "cuda/sgm/aggregate/horizontallanes.cuh"
+#include "cuda/sgm/aggregate/horizontal_lanes.cuh"
 
 namespace cudavision::sgm {
 
-constexpr int horizontal_stage = 32;  // steps that are brought in together
+constexpr int horizontal_stage = 32;  // steps staged at once
 
-/// Features of the right picture are in a ring: number `step − d` is that of disparity d. What is
-/// at its beginning follows its end once more, so that what is read at once does not wrap.
+/// The right picture's features are in a ring: at a given step, number `step − d` is that of
+/// disparity d. The beginning of the ring is repeated behind its end, so that vector loads do not
+/// wrap.
 __host__ __device__ inline int horizontal_ring(int disparities) {
   return disparities + horizontal_stage;
 }
 
-/// Of each row of a warp.
+/// Shared memory of each row of a warp.
 __host__ __device__ inline int horizontal_row_bytes(int disparities, int feature_bytes) {
   return (horizontal_ring(disparities) + 2 * horizontal_stage) * feature_bytes +
          horizontal_stage * static_cast<int>(sizeof(std::uint32_t));
 }
 
-/// A row in the order in which a path comes by.
+/// A row in the order in which a path visits it.
 template <class Feature, int kUnits>
 class HorizontalRow {
  public:
@@ -31,8 +32,9 @@ class HorizontalRow {
   Feature* left;
   std::uint32_t* bounds;  // P2 − P1 in both halves
 
-  /// left_row, right_row, p2_row: where the rows begin. begin: the column of the first step. seen:
-  /// that of the right picture's feature for this path's disparity 0.
+  /// left_row, right_row, p2_row: the beginnings of the rows. begin: the column of the first step.
+  /// seen: the column of the right picture's feature that the first step compares at the path's
+  /// disparity 0.
   __device__ HorizontalRow(const HorizontalLanes<kUnits>& lanes, unsigned char* shared,
                            int disparities, const Feature* left_row, const Feature* right_row,
                            const std::uint32_t* p2_row, int width, int begin, int seen,
@@ -57,7 +59,7 @@ class HorizontalRow {
     load(0);
   }
 
-  /// Makes ready what load() has asked for.
+  /// Stores to shared memory what load() has loaded.
   __device__ void put() {
     __syncwarp();
 #pragma unroll
@@ -73,7 +75,7 @@ class HorizontalRow {
     __syncwarp();
   }
 
-  /// Asks for the steps from `first` on.
+  /// Loads the steps from `first` on into registers.
   __device__ void load(int first) {
 #pragma unroll
     for (int i = 0; i < kUnits; ++i) {

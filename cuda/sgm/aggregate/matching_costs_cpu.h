@@ -1,24 +1,25 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-// Matching costs of the pixels of a row, for all disparities of a pixel at once. The features lie
-// byte by byte in planes, those of the right picture from right to left: then the ones that a pixel
-// meets at neighbouring disparities are neighbours, and eight bytes fit one word.
+// Matching costs of the pixels of a row, for all disparities of a pixel at once. The features are
+// split into planes, one per byte of a feature, and the right picture's lie from right to left. The
+// features that a pixel meets at neighbouring disparities are then neighbours in memory, so that a
+// 64-bit word compares eight disparities.
 
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
 
 #include "cuda/core/device.h"
-#include "cuda/sgm/stages.h"
+#include "cuda/sgm/backend.h"
 
 namespace cudavision::sgm {
 
-/// The number of bits set in each byte of the planes' differences, added up. planes: 3, 4 or 8.
+/// Counts the bits that are set in each byte, summed over the planes. planes: 3, 4 or 8.
 template <int planes>
 [[gnu::always_inline]] inline std::uint64_t count_bits(const std::uint64_t* differences) {
   constexpr std::uint64_t every = 0x0101010101010101u;
-  // Pairs of bits, then groups of four; those of two bytes fit the same four bits.
+  // Counts of two bits, then of four; the counts of two planes together still fit four bits.
   const auto fours = [](std::uint64_t bits) __attribute__((always_inline)) {
     bits -= bits >> 1 & 0x55 * every;
     return (bits & 0x33 * every) + (bits >> 2 & 0x33 * every);
@@ -33,7 +34,7 @@ template <int planes>
   return sum;
 }
 
-/// The features of a stretch of a row.
+/// The features of columns [begin, end) of a row.
 template <int planes>
 class FeaturePlanes {
  public:
@@ -41,15 +42,15 @@ class FeaturePlanes {
     return static_cast<std::size_t>(planes) * pitch(width, disparities);
   }
 
-  /// memory: of bytes().
-  FeaturePlanes(const Config& config, std::uint8_t* memory)
+  /// memory: bytes() long.
+  FeaturePlanes(const StageConfig& config, std::uint8_t* memory)
       : width_(config.width),
         minimum_(config.minimum),
         disparities_(config.disparities),
         pitch_(pitch(config.width, config.disparities)),
         right_(memory) {}
 
-  /// Takes columns [begin, end) of a row.
+  /// left, right: the row's features.
   template <class Feature>
   [[gnu::always_inline]] void load(const Feature* left, const Feature* right, int begin, int end) {
     left_ = reinterpret_cast<const std::uint8_t*>(left);
@@ -67,7 +68,7 @@ class FeaturePlanes {
     }
   }
 
-  /// The costs of pixel x, which is in the stretch.
+  /// Writes the costs of pixel x, begin ≤ x < end.
   template <class Feature>
   [[gnu::always_inline]] void costs(int x, std::uint8_t* __restrict costs) const {
     Feature feature;

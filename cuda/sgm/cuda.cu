@@ -1,18 +1,23 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "cuda/sgm/stages_cpu.h"
+//
+// The CUDA backend of SgmStereo.
+
+#include "cuda/sgm/aggregate/cuda.h"
+#include "cuda/sgm/stages_cuda.h"
 
 namespace cudavision::sgm {
 namespace {
 
-class StagesCpu final : public Stages {
+class StagesCuda final : public Stages {
  public:
-  StagesCpu(Device& device, const Config& config)
-      : config_(config),
+  StagesCuda(Device& device, const StageConfig& config)
+      : scratch_(device.allocate(8 * static_cast<std::size_t>(config.pixels()))),
         census_(device, config),
-        aggregate_(device, config),
+        aggregate_(device, config, scratch_.data()),
         select_(device, config),
-        speckles_(device, config),
-        holes_(device, config) {}
+        maps_(device, config),
+        speckles_(device, config, scratch_.data()),
+        holes_(device, config, scratch_.data()) {}
 
   void census(const SamplePlane& picture, void* features) override {
     census_.run(picture, features);
@@ -25,39 +30,38 @@ class StagesCpu final : public Stages {
               const Winners& winners) override {
     select_.run(sums, uniqueness, subpixel, winners);
   }
-  void median(const std::uint16_t* from, std::uint16_t* to) override {
-    median_cpu(config_, from, to);
-  }
+  void median(const std::uint16_t* from, std::uint16_t* to) override { maps_.median(from, to); }
   void check(const SamplePlane& picture, const std::uint16_t* right, bool subpixel, int max_diff,
              std::uint16_t* left) override {
-    check_cpu(config_, picture, right, subpixel, max_diff, left);
+    maps_.check(picture, right, subpixel, max_diff, left);
   }
   void remove_speckles(int size, int most_step, std::uint16_t* map) override {
     speckles_.run(size, most_step, map);
   }
   void write(const std::uint16_t* map, const DisparityScale& scale,
              View<std::uint8_t> disparity) override {
-    write_cpu(config_, map, scale, disparity);
+    maps_.write(map, scale, disparity);
   }
   void write_confidence(const std::uint16_t* map, const std::uint8_t* confidence,
                         View<std::uint8_t> out) override {
-    write_confidence_cpu(config_, map, confidence, out);
+    maps_.write_confidence(map, confidence, out);
   }
   void fill_holes(std::uint16_t* map) override { holes_.run(map); }
 
  private:
-  Config config_;
-  CensusCpu census_;
-  AggregateCpu aggregate_;
-  SelectCpu select_;
-  SpecklesCpu speckles_;
-  HolesCpu holes_;
+  Buffer scratch_;  // shared by the stages, which run one after the other
+  CensusCuda census_;
+  AggregateCuda aggregate_;
+  SelectCuda select_;
+  MapsCuda maps_;
+  SpecklesCuda speckles_;
+  HolesCuda holes_;
 };
 
 }  // namespace
 
-std::unique_ptr<Stages> make_stages_cpu(Device& device, const Config& config) {
-  return std::make_unique<StagesCpu>(device, config);
+std::unique_ptr<Stages> make_stages_cuda(Device& device, const StageConfig& config) {
+  return std::make_unique<StagesCuda>(device, config);
 }
 
 }  // namespace cudavision::sgm

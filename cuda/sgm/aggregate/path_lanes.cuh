@@ -1,30 +1,30 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-// For .cu files: the costs of paths of one pixel, in the registers of some lanes of a warp.
+// For .cu files: the path costs of one pixel in the registers of some lanes of a warp.
 //
-// A word holds the costs of two disparities as halves of 16 bits: word k of lane l has those of l·K
-// + k and, half of all disparities further, of D/2 + l·K + k. So the neighbours of a word's
-// disparities are in one word too: the one before and the one behind it; only those at the ends of
-// a lane come from other lanes. Costs of paths are at most 255 and all sums of the recurrence less
-// than 2^16: halves never borrow from each other, and plain 32-bit sums serve both.
+// A word holds the costs of two disparities as halves of 16 bits: word k of lane l holds those of
+// l·K + k and, D/2 further, of D/2 + l·K + k. The neighbours of both disparities are then in the
+// same words: the previous and the next one. Only at the ends of a lane they come from other lanes.
+// Path costs are at most 255 and all sums of the recurrence less than 2^16, so halves never carry
+// or borrow, and plain 32-bit arithmetic serves both.
 
 #include <cuda_runtime.h>
 
 #include <cstdint>
 
-#include "cuda/sgm/stages.h"
+#include "cuda/sgm/backend.h"
 
 namespace cudavision::sgm {
 
 constexpr unsigned whole_warp = 0xffffffffu;
 
-/// How the disparities of a pixel are spread over a warp.
+/// How the disparities of a pixel are spread over a warp in a sweep.
 struct PathPlan {
   int words = 8;  ///< per lane: K
   int lanes = 8;  ///< per pixel: D/2K
   int units = 4;  ///< pixels per warp at the same time
-  int steps = 3;  ///< halvings of a pixel's lanes until one is left
+  int steps = 3;  ///< steps of a reduction over a pixel's lanes
 };
 
 inline PathPlan path_plan(int disparities) {
@@ -38,13 +38,14 @@ inline PathPlan path_plan(int disparities) {
   return plan;
 }
 
-/// The lanes before and behind the calling thread's, in the circle of those that share a pixel.
+/// The neighbours of the calling thread's lane in the circle of lanes that share a pixel.
 struct NeighbouringLanes {
   int before, after;
-  unsigned take_before;  ///< selectors of __byte_perm: beyond the ends there is no disparity, and
-  unsigned take_after;   ///< from the lower half's end it goes on in the upper half
+  /// Selectors of __byte_perm. Beyond the range of disparities the cost is 0xffff; the disparity
+  /// behind the end of the lower half is the first one of the upper half.
+  unsigned take_before, take_after;
 
-  /// lane: the calling thread's of `lanes`.
+  /// lane: the calling thread's. lane_before, lane_after: of its neighbours in the warp.
   __device__ void set(int lane, int lanes, int lane_before, int lane_after) {
     before = lane_before;
     after = lane_after;
@@ -52,24 +53,24 @@ struct NeighbouringLanes {
     take_after = lane == lanes - 1 ? 0x5432 : 0x3210;
   }
 
-  /// The word before this lane's first, given the last one of each lane.
+  /// The word before this lane's first one. last: the last word of each lane.
   __device__ std::uint32_t word_before(std::uint32_t last) const {
     return __byte_perm(__shfl_sync(whole_warp, last, before), 0xffffffffu, take_before);
   }
-  /// The word behind this lane's last, given the first one of each lane.
+  /// The word behind this lane's last one. first: the first word of each lane.
   __device__ std::uint32_t word_after(std::uint32_t first) const {
     return __byte_perm(__shfl_sync(whole_warp, first, after), 0xffffffffu, take_after);
   }
 };
 
-/// The place of the calling thread in its warp. Lanes of one pixel lie as many lanes apart as there
-/// are pixels, so that neighbouring pixels are neighbours in each vector of memory.
+/// The place of the calling thread in its warp. The lanes of a pixel are interleaved with those of
+/// the other pixels, so that neighbouring threads access neighbouring pixels.
 template <int kSteps>
 struct PathLanes : NeighbouringLanes {
-  int lane;  ///< of the pixel's
-  int unit;  ///< which pixel of the warp's
+  int lane;  ///< the number of the lane in the pixel
+  int unit;  ///< the number of the pixel in the warp
   bool used;
-  int ahead[kSteps];  ///< 1, 2, 4… lanes further in the circle
+  int ahead[kSteps];  ///< the lanes 1, 2, 4… further in the circle
 
   __device__ PathLanes(int lanes, int units) {
     const int number = threadIdx.x % 32;
@@ -87,9 +88,9 @@ struct PathLanes : NeighbouringLanes {
     set(lane, lanes, used ? place_before : number, ahead[0]);
   }
 
-  /// The least of the pixel's lanes, for both halves by themselves.
+  /// The least word of the pixel's lanes, for each half separately.
   __device__ std::uint32_t least(std::uint32_t word) const {
-    // What is met twice in the circle does no harm.
+    // Lanes that are counted twice in the circle do not change the minimum.
 #pragma unroll
     for (int i = 0; i < kSteps; ++i)
       word = __vminu2(word, __shfl_sync(whole_warp, word, ahead[i]));
@@ -97,7 +98,7 @@ struct PathLanes : NeighbouringLanes {
   }
 };
 
-/// The least of a lane's words, for both halves by themselves.
+/// The least of a lane's words, for each half separately.
 template <int kWords>
 __device__ std::uint32_t least_of(const std::uint32_t (&words)[kWords]) {
   std::uint32_t least = words[0];
@@ -107,14 +108,14 @@ __device__ std::uint32_t least_of(const std::uint32_t (&words)[kWords]) {
   return __vminu2(least, words[kWords - 1]);
 }
 
-/// The least cost of a path, in both halves.
+/// The least cost of a path, in both halves. least: the least of the lane's words.
 template <int kSteps>
 __device__ std::uint32_t least_cost(const PathLanes<kSteps>& lanes, std::uint32_t least) {
   least = lanes.least(least);
   return __vminu2(least, __byte_perm(least, 0, 0x1032));
 }
 
-/// Those of two paths, for the shuffles of one.
+/// The least costs of two paths, with as many shuffles as for one.
 template <int kSteps>
 __device__ void least_costs(const PathLanes<kSteps>& lanes, std::uint32_t& first,
                             std::uint32_t& second) {
@@ -124,8 +125,8 @@ __device__ void least_costs(const PathLanes<kSteps>& lanes, std::uint32_t& first
   second = __byte_perm(both, 0, 0x3232);
 }
 
-/// One pixel further: L(d) = C + min(L'(d) − m, L'(d ± 1) − m + P1, P2). path: L' before, L after.
-/// least: m; p1, p2: in both halves as well.
+/// One step of a path: L(d) = C + min(L'(d) − m, L'(d ± 1) − m + P1, P2). path: holds L', receives
+/// L. least: m. p1, p2, least: in both halves.
 template <int kWords, int kSteps>
 __device__ void advance(const PathLanes<kSteps>& lanes, const std::uint32_t (&costs)[kWords],
                         std::uint32_t p1, std::uint32_t p2, std::uint32_t least,
@@ -142,12 +143,12 @@ __device__ void advance(const PathLanes<kSteps>& lanes, const std::uint32_t (&co
   }
 }
 
-/// A byte of word, in both halves. take: 0x4040 and 0x0101 for each byte before it.
+/// A byte of word in both halves. take: 0x4040 + 0x0101·(number of the byte).
 __device__ inline std::uint32_t byte_in_halves(std::uint32_t word, unsigned take) {
   return __byte_perm(word, 0, take);
 }
 
-// Costs of paths as bytes: words 2i and 2i + 1 make one word.
+// Path costs as bytes: words 2i and 2i + 1 are packed into one.
 
 template <int kWords>
 __device__ void store_bytes(const std::uint32_t (&path)[kWords], uint4* to) {
@@ -159,7 +160,7 @@ __device__ void store_bytes(const std::uint32_t (&path)[kWords], uint4* to) {
                  __byte_perm(path[i + 6], path[i + 7], 0x6420)};
 }
 
-/// Word k of those that store_bytes() has made vectors of.
+/// Word k out of the vectors that store_bytes() wrote.
 template <int kVectors>
 __device__ std::uint32_t word_of_bytes(const uint4 (&bytes)[kVectors], int k) {
   const uint4& vector = bytes[k / 8];
@@ -168,8 +169,8 @@ __device__ std::uint32_t word_of_bytes(const uint4 (&bytes)[kVectors], int k) {
   return __byte_perm(word, 0, k % 2 == 0 ? 0x4140 : 0x4342);
 }
 
-/// The costs of a pixel's disparities in their own order, as a volume has them: the first half of
-/// the vectors is what the words' lower halves hold, D/2 before the other half.
+/// A lane's costs in the order of disparities, as the sums have them. The first half of the vectors
+/// are those in the words' lower halves, the second half those that lie D/2 further.
 template <int kWords>
 __device__ void in_order(const std::uint32_t (&words)[kWords], uint4 (&vectors)[kWords / 4]) {
 #pragma unroll
@@ -184,7 +185,7 @@ __device__ void in_order(const std::uint32_t (&words)[kWords], uint4 (&vectors)[
     }
 }
 
-/// By the multiplier: the units of logic have more to do.
+/// Uses the multiplier, because the logic units have more to do.
 __device__ inline std::uint32_t in_halves(std::uint32_t low, std::uint32_t high) {
 #ifdef __CUDA_ARCH__
   std::uint32_t word;
@@ -195,8 +196,8 @@ __device__ inline std::uint32_t in_halves(std::uint32_t low, std::uint32_t high)
 #endif
 }
 
-/// Makes the compiler forget where a number comes from, and with that what else it could do instead
-/// of using it.
+/// Hides from the compiler how a number was computed, so that it uses the number instead of a
+/// transformation of its origin.
 template <class Number>
 __device__ void forget_origin(Number& number) {
   static_assert(sizeof(Number) == 4);

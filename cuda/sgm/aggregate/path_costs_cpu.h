@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-// One step along paths: the costs of a pixel, for all its disparities, from those of the pixel
-// before.
+// One step along paths: the path costs of a pixel at all disparities from those of the previous
+// pixel.
 
 #include <algorithm>
 #include <cstdint>
@@ -10,9 +10,8 @@
 
 namespace cudavision::sgm {
 
-/// What a pixel hands on to the next along a path: bytes, one for each disparity, in front of and
-/// behind which lies one that is larger than any cost. Behind and in front of the next pixel's are
-/// the same.
+/// The path costs of some pixels, a byte for each disparity. A gap of bytes that are larger than
+/// any cost lies between pixels and at both ends, so that d − 1 and d + 1 need no bounds check.
 class PathCosts {
  public:
   static constexpr std::size_t gap = 32;
@@ -22,7 +21,7 @@ class PathCosts {
   }
 
   PathCosts() = default;
-  /// Room for so many pixels in memory, which has bytes().
+  /// memory: bytes(pixels, disparities) long.
   PathCosts(std::uint8_t* memory, int pixels, int disparities)
       : costs_(memory + gap), pixels_(pixels), disparities_(disparities) {
     std::memset(memory, 0xff, bytes(pixels, disparities));
@@ -34,7 +33,7 @@ class PathCosts {
     return costs_ + static_cast<std::size_t>(pixel) * pitch(disparities_);
   }
 
-  /// Makes a pixel one outside the picture: after it, costs are those of matching alone.
+  /// Makes a pixel one outside the picture: the path costs after it are the matching costs alone.
   void start(int pixel) const { std::memset(of(pixel), 0, static_cast<std::size_t>(disparities_)); }
 
   int pixels() const { return pixels_; }
@@ -46,17 +45,17 @@ class PathCosts {
   int pixels_ = 0, disparities_ = 0;
 };
 
-/// A path that comes from one pixel to the next.
+/// A step of a path from one pixel to the next.
 struct PathStep {
-  const std::uint8_t* before;  ///< costs of the pixel before
-  std::uint8_t* costs;         ///< of this one
-  std::uint8_t least;          ///< of those of the pixel before; becomes that of this one's
+  const std::uint8_t* before;  ///< costs of the previous pixel
+  std::uint8_t* costs;         ///< receives the costs of this pixel
+  std::uint8_t least;          ///< least cost of the previous pixel; becomes that of this pixel
   std::uint8_t p2;
 };
 
-/// One cost: of disparity d of the pixel before, and of d ± 1. With m the least of them all, at
-/// most the bits of a feature, and L' at most that + P2, nothing exceeds a byte: bound is m + P2 −
-/// P1.
+/// The path cost of one disparity from the previous pixel's costs at d − 1, d and d + 1 and their
+/// least, m. bound: m + P2 − P1. Nothing exceeds a byte: m is at most the bits of a feature, and L'
+/// at most that + P2.
 [[gnu::always_inline]] inline std::uint8_t path_cost(std::uint8_t matching, std::uint8_t lower,
                                                      std::uint8_t same, std::uint8_t higher,
                                                      std::uint8_t least, std::uint8_t bound,
@@ -66,11 +65,11 @@ struct PathStep {
                                    static_cast<std::uint8_t>(std::min(same, other) - least));
 }
 
-/// first: whether these are the first costs that the sums take.
+/// first: writes the sums instead of adding to them.
 template <bool first>
 [[gnu::always_inline]] inline void advance(const std::uint8_t* matching, int disparities,
                                            std::uint8_t p1, PathStep& path, std::uint16_t* sums) {
-  const int count = disparities & ~31;  // tells the compiler that nothing is left over
+  const int count = disparities & ~31;  // lets the compiler drop the loop's remainder
   const std::uint8_t* const before = path.before;
   std::uint8_t* const costs = path.costs;
   const std::uint8_t least = path.least;
@@ -87,7 +86,7 @@ template <bool first>
   path.least = next;
 }
 
-/// Three paths that come to one pixel.
+/// The steps of three paths to the same pixel.
 [[gnu::always_inline]] inline void advance(const std::uint8_t* matching, int disparities,
                                            std::uint8_t p1, PathStep (&paths)[3],
                                            std::uint16_t* sums) {

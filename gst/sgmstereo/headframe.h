@@ -8,7 +8,7 @@
 
 namespace cudavision {
 
-/// The frame at the head of a pad's queue, while the aggregating thread looks at it.
+/// The frame at the head of a pad's queue, if there is one. Only for the aggregating thread.
 class HeadFrame {
  public:
   explicit HeadFrame(GstAggregatorPad* pad);
@@ -17,12 +17,13 @@ class HeadFrame {
   HeadFrame& operator=(const HeadFrame&) = delete;
 
   GstBuffer* buffer() const noexcept { return buffer_; }
-  /// As next_step() takes it.
+  /// For next_step().
   const FrameStream& stream() const noexcept { return stream_; }
   FrameTimes times() const;
 
-  /// Takes it out of the queue. It stays with this object until release().
+  /// Takes the frame out of the queue; this object keeps its reference to the buffer.
   void consume();
+  /// Gives that reference up.
   void release() { gst_clear_buffer(&buffer_); }
 
  private:
@@ -31,10 +32,7 @@ class HeadFrame {
   FrameStream stream_;
 };
 
-/// The segment that the pad's frames lie in.
-GstSegment segment_of(GstAggregatorPad* pad);
-
-/// Adds an always-pad of that name, from the class's template.
-GstAggregatorPad* add_sink_pad(GstElement* element, const char* name);
+/// The segment of the frame at the head of the pad's queue.
+GstSegment current_segment(GstAggregatorPad* pad);
 
 }  // namespace cudavision

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-// For .cu files: the costs of a path along a row, spread over as many lanes of a warp as it takes.
+// For .cu files: the costs of a horizontal path, spread over the lanes of a warp.
 //
-// A path waits for itself at every pixel, so a row takes as many lanes as it can, of few words
-// each: that is least to do between two pixels, and most warps. Words are those of pathlanes.cuh,
-// but a path to the left counts its disparities from the largest one down. With that, what comes
-// into sight from one pixel to the next belongs to the first disparity whichever way a path goes,
-// and one piece of code serves both. Only what is written for others to read is turned around.
+// Each step of a path depends on the one before, so a row uses as many lanes as possible with few
+// words each: that makes a step short and the warps many. Words are those of path_lanes.cuh, but a
+// path to the left counts its disparities from the largest one down. The feature that is new at the
+// next pixel then belongs to the first disparity in either direction, and the same code serves
+// both. Only results in memory are put back into the usual order.
 
-#include "cuda/sgm/aggregate/pathlanes.cuh"
+#include "cuda/sgm/aggregate/path_lanes.cuh"
 
 namespace cudavision::sgm {
 
@@ -20,8 +20,8 @@ struct HorizontalPlan {
   int units = 1;   ///< rows per warp: 1, 2 or 4
 };
 
-/// With 32 or 64 disparities there are several rows to a warp: with a single word per lane, what
-/// does not depend on their number would be most of the work.
+/// With 32 or 64 disparities a warp follows several rows instead of using one word per lane,
+/// because most of the work would then be what does not depend on the number of words.
 inline HorizontalPlan horizontal_plan(int disparities) {
   HorizontalPlan plan;
   while (disparities / (2 * plan.words) > 32)
@@ -31,20 +31,20 @@ inline HorizontalPlan horizontal_plan(int disparities) {
   return plan;
 }
 
-/// So many numbers that memory can move at once, or in vectors of 16 bytes.
+/// kCount numbers, aligned so that they are loaded and stored at once or in vectors of 16 bytes.
 template <class Number, int kCount>
 struct alignas(sizeof(Number) * kCount < 16 ? sizeof(Number) * kCount : 16) Pack {
   Number at[kCount];
 };
 
-/// The place of the calling thread in its warp. Lanes that a row leaves over do the same as its
-/// last one, the stores too: nobody has to ask whether it is at work.
+/// The place of the calling thread in its warp. A row's surplus lanes repeat its last lane, stores
+/// included, so that no step needs to test for them.
 template <int kUnits>
 struct HorizontalLanes : NeighbouringLanes {
-  static constexpr int threads = 32 / kUnits;  // of each row
+  static constexpr int threads = 32 / kUnits;  // per row
 
-  int unit;    ///< which of the warp's rows
-  int thread;  ///< of the row's
+  int unit;    ///< the number of the row in the warp
+  int thread;  ///< the number of the thread in the row
   int lane;
 
   __device__ explicit HorizontalLanes(int lanes) {
@@ -56,9 +56,9 @@ struct HorizontalLanes : NeighbouringLanes {
         unit * threads + (lane == lanes - 1 ? 0 : lane + 1));
   }
 
-  /// The least cost of a path, in both halves, given the least of each lane.
+  /// The least cost of a path, in both halves, from the least costs of each lane.
   __device__ std::uint32_t least_cost(std::uint32_t least) const {
-    // Where both halves are the same, words are in the order of the halves.
+    // With equal halves, words compare like their halves.
     least = __vminu2(least, __byte_perm(least, 0, 0x1032));
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
     if constexpr (kUnits == 1)
@@ -72,8 +72,8 @@ struct HorizontalLanes : NeighbouringLanes {
   }
 };
 
-/// One pixel further, as advance() of pathlanes.cuh. bound: m + P2 − P1, which with P1 < P2 is none
-/// that borrows.
+/// One step of the path, as advance() in path_lanes.cuh. bound: m + P2 − P1 in both halves, which
+/// do not borrow from each other because P1 < P2.
 template <int kWords, int kUnits>
 __device__ void advance(const HorizontalLanes<kUnits>& lanes, const std::uint32_t (&costs)[kWords],
                         std::uint32_t p1, std::uint32_t bound, std::uint32_t least,
@@ -90,12 +90,12 @@ __device__ void advance(const HorizontalLanes<kUnits>& lanes, const std::uint32_
   }
 }
 
-/// How a lane's costs lie in memory, for paths of either direction. In the other direction words
-/// follow each other the other way around and have their halves exchanged.
+/// The order of a lane's costs in memory for either direction. In a path to the left, words are in
+/// reverse order and have their halves exchanged.
 template <int kWords>
 struct HorizontalOrder {
   using Bytes = Pack<std::uint32_t, kWords / 2>;
-  using Sums = Bytes;  ///< a half of the lane's
+  using Sums = Bytes;  ///< half of the lane's sums
 
   bool forward;
   unsigned to_bytes, front, back;  // selectors of __byte_perm
@@ -109,8 +109,8 @@ struct HorizontalOrder {
         to_low(forward ? 0x5410 : 0x3276),
         to_high(forward ? 0x7632 : 0x1054) {}
 
-  /// A word of bytes has a word from the front and its counterpart from the back, so that it is the
-  /// same one in both directions.
+  /// Packs costs into bytes. A word of bytes combines a word from the front with its counterpart
+  /// from the back, so that both directions have the same words.
   __device__ Bytes bytes(const std::uint32_t (&words)[kWords]) const {
     Bytes bytes;
 #pragma unroll
@@ -123,7 +123,7 @@ struct HorizontalOrder {
                           : __byte_perm(bytes.at[kWords - 1 - k], 0, back);
   }
 
-  /// In the order of disparities: those of the lower half of them all, or of the upper half.
+  /// Sums in the order of disparities: those of the lower or of the upper half of all disparities.
   __device__ Sums sums(const std::uint32_t (&words)[kWords], bool upper) const {
     Sums sums;
 #pragma unroll

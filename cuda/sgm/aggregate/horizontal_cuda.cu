@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+//
+// Path aggregation on CUDA: launches the horizontal paths.
+
+#include "cuda/sgm/aggregate/cuda.h"
+#include "cuda/sgm/aggregate/horizontal.cuh"
+
+namespace cudavision::sgm {
+namespace {
+
+using Kernel = Launcher<HorizontalArguments>::Kernel;
+
+template <int kWords, int kUnits>
+Kernel kernel_of(int feature_bytes, bool second) {
+  if (feature_bytes == 8)
+    return second ? horizontal_kernel<kWords, kUnits, std::uint64_t, true>
+                  : horizontal_kernel<kWords, kUnits, std::uint64_t, false>;
+  return second ? horizontal_kernel<kWords, kUnits, std::uint32_t, true>
+                : horizontal_kernel<kWords, kUnits, std::uint32_t, false>;
+}
+
+/// second: the half of the rows from the middle on.
+Kernel kernel_for(const HorizontalPlan& plan, int feature_bytes, bool second) {
+  switch (plan.words) {
+    case 2:
+      return plan.units == 4   ? kernel_of<2, 4>(feature_bytes, second)
+             : plan.units == 2 ? kernel_of<2, 2>(feature_bytes, second)
+                               : kernel_of<2, 1>(feature_bytes, second);
+    case 4:
+      return kernel_of<4, 1>(feature_bytes, second);
+    case 8:
+      return kernel_of<8, 1>(feature_bytes, second);
+    default:
+      return kernel_of<16, 1>(feature_bytes, second);
+  }
+}
+
+}  // namespace
+
+HorizontalPathsCuda::HorizontalPathsCuda(Device& device, const StageConfig& config,
+                                         const P2Maps& p2, void* states)
+    : config_(config),
+      plan_(horizontal_plan(config.disparities)),
+      p2_(p2),
+      states_(states),
+      launch_(device.stream(), kernel_for(plan_, config.feature_bytes(), false)) {}
+
+std::size_t HorizontalPathsCuda::state_bytes(const StageConfig& config) {
+  return 2 * static_cast<std::size_t>(config.height) * static_cast<std::size_t>(config.disparities);
+}
+
+void HorizontalPathsCuda::run(const void* left, const void* right, std::uint32_t p1,
+                              std::uint16_t* sums) const {
+  HorizontalArguments a{};
+  a.left = left;
+  a.right = right;
+  a.p2[0] = p2_[0];
+  a.p2[1] = p2_[1];
+  a.sums = sums;
+  a.states = static_cast<uint4*>(states_);
+  a.width = config_.width;
+  a.height = config_.height;
+  a.disparities = config_.disparities;
+  a.minimum = config_.minimum;
+  a.p1 = p1;
+  a.lanes = plan_.lanes;
+  const int feature_bytes = config_.feature_bytes();
+  const int warps = 2 * ((config_.height + plan_.units - 1) / plan_.units);
+  for (const bool second : {false, true})
+    launch_(kernel_for(plan_, feature_bytes, second), static_cast<unsigned>(warps),
+            horizontal_threads, horizontal_shared_bytes(plan_, config_.disparities, feature_bytes),
+            a);
+}
+
+}  // namespace cudavision::sgm

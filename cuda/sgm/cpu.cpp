@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+//
+// The CPU backend of SgmStereo.
+
+#include "cuda/sgm/stages_cpu.h"
+
+namespace cudavision::sgm {
+namespace {
+
+class StagesCpu final : public Stages {
+ public:
+  StagesCpu(Device& device, const StageConfig& config)
+      : config_(config),
+        census_(device, config),
+        aggregate_(device, config),
+        select_(device, config),
+        speckles_(device, config),
+        holes_(device, config) {}
+
+  void census(const SamplePlane& picture, void* features) override {
+    census_.run(picture, features);
+  }
+  void aggregate(const SamplePlane& picture, const void* left, const void* right,
+                 const Penalties& penalties, std::uint16_t* sums) override {
+    aggregate_.run(picture, left, right, penalties, sums);
+  }
+  void select(const std::uint16_t* sums, float uniqueness, bool subpixel,
+              const Winners& winners) override {
+    select_.run(sums, uniqueness, subpixel, winners);
+  }
+  void median(const std::uint16_t* from, std::uint16_t* to) override {
+    median_cpu(config_, from, to);
+  }
+  void check(const SamplePlane& picture, const std::uint16_t* right, bool subpixel, int max_diff,
+             std::uint16_t* left) override {
+    check_cpu(config_, picture, right, subpixel, max_diff, left);
+  }
+  void remove_speckles(int size, int most_step, std::uint16_t* map) override {
+    speckles_.run(size, most_step, map);
+  }
+  void write(const std::uint16_t* map, const DisparityScale& scale,
+             View<std::uint8_t> disparity) override {
+    write_cpu(config_, map, scale, disparity);
+  }
+  void write_confidence(const std::uint16_t* map, const std::uint8_t* confidence,
+                        View<std::uint8_t> out) override {
+    write_confidence_cpu(config_, map, confidence, out);
+  }
+  void fill_holes(std::uint16_t* map) override { holes_.run(map); }
+
+ private:
+  StageConfig config_;
+  CensusCpu census_;
+  AggregateCpu aggregate_;
+  SelectCpu select_;
+  SpecklesCpu speckles_;
+  HolesCpu holes_;
+};
+
+}  // namespace
+
+std::unique_ptr<Stages> make_stages_cpu(Device& device, const StageConfig& config) {
+  return std::make_unique<StagesCpu>(device, config);
+}
+
+}  // namespace cudavision::sgm

@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "gst/sgmstereo/stereonegotiation.h"
+
+#include "gst/base/caps.h"
+#include "gst/base/elementerror.h"
+#include "gst/memory/allocationquery.h"
+#include "gst/sgmstereo/stereoaggregate.h"
+#include "gst/sgmstereo/stereocaps.h"
+
+namespace cudavision {
+namespace {
+
+// How the frames of a pad are packed. Throws ElementError for frames that the element cannot
+// process whatever the other pad gets.
+FramePacking check_caps(GstAggregator* self, const GstAggregatorPad* pad, const GstCaps* caps) {
+  const FrameFormat format = frame_format_from_caps(caps);
+  if (!stereo_state(self).is_left(pad))
+    return {};
+  const FramePacking packing = packing_of(format.info, stereo_settings(self).frame_packing);
+  const std::string error = split_error(packing, format.layout.width, format.layout.height);
+  if (!error.empty())
+    throw ElementError(GST_STREAM_ERROR, GST_STREAM_ERROR_WRONG_TYPE, error);
+  return packing;
+}
+
+Caps arrived_caps(GstAggregator* self, const StereoInput& input) {
+  const ObjectLock lock(self);
+  return Caps(input.arrived_caps ? gst_caps_ref(input.arrived_caps.get()) : nullptr);
+}
+
+/* Queries */
+
+void set_caps_result(GstQuery* query, Caps caps) {
+  GstCaps* filter = nullptr;
+  gst_query_parse_caps(query, &filter);
+  gst_query_set_caps_result(query, filtered(std::move(caps), filter).get());
+}
+
+Caps possible_sink_caps(GstAggregator* self, GstAggregatorPad* pad) {
+  const Caps other = arrived_caps(self, stereo_state(self).other_input(pad));
+  return stereo_sink_caps(other.get(), stereo_takes_cuda(self));
+}
+
+Caps possible_src_caps(GstAggregator* self) {
+  const StereoInput& left = stereo_state(self).left;
+  const StereoOutput output = stereo_settings(self).output;
+  const bool cuda = stereo_takes_cuda(self);
+  if (const Caps caps = arrived_caps(self, left)) {
+    try {
+      return stereo_src_caps_for(caps.get(), check_caps(self, left.pad, caps.get()), output, cuda);
+    } catch (const ElementError& e) {
+      GST_DEBUG_OBJECT(self, "%s", e.what());
+    }
+  }
+  return stereo_src_caps(output, cuda);
+}
+
+// Accepts another size or depth than the other pad has: if both pads are to change, one must change
+// first. If they still differ when their frames meet, that is an error. The template decides, as
+// caps may lack fields such as the framerate that the CAPS query names.
+bool accepts_caps(GstAggregator* self, GstAggregatorPad* pad, const GstCaps* caps) {
+  const Caps all = stereo_sink_caps(nullptr, stereo_takes_cuda(self));
+  if (!gst_caps_can_intersect(caps, all.get()))
+    return false;
+  try {
+    check_caps(self, pad, caps);
+    return true;
+  } catch (const ElementError& e) {
+    // Upstream will not send these caps, so this is the only chance to say why.
+    StereoInput& input = stereo_state(self).input(pad);
+    bool repeated = false;
+    {
+      const ObjectLock lock(self);
+      repeated = input.last_refusal == e.what();
+      input.last_refusal = e.what();
+    }
+    if (!repeated)
+      post_warning(GST_ELEMENT_CAST(self), e.domain(), e.code(), e.what());
+    return false;
+  }
+}
+
+}  // namespace
+
+FramePacking stereo_store_arrived_caps(GstAggregator* self, GstAggregatorPad* pad, GstCaps* caps) {
+  const FramePacking packing = check_caps(self, pad, caps);
+  const ObjectLock lock(self);
+  stereo_state(self).input(pad).arrived_caps.reset(gst_caps_ref(caps));
+  return packing;
+}
+
+void stereo_apply_caps(GstAggregator* self, GstAggregatorPad* pad, GstCaps* caps) {
+  StereoState& state = stereo_state(self);
+  StereoInput& input = state.input(pad);
+  if (input.caps && gst_caps_is_equal(input.caps.get(), caps))
+    return;
+  stereo_release_work(self);
+  input.format.reset();
+  input.caps.reset(gst_caps_ref(caps));
+  const FramePacking packing = check_caps(self, pad, caps);
+  input.format = frame_format_from_caps(caps);
+  if (state.is_left(pad))
+    state.packing = packing;
+  if (state.packing.packed())
+    require_unlinked(GST_PAD_CAST(state.right.pad));
+  stereo_update_latency(self);
+  gst_pad_mark_reconfigure(self->srcpad);
+}
+
+gboolean stereo_sink_query(GstAggregator* self, GstAggregatorPad* pad, GstQuery* query) {
+  return post_exceptions(self, FALSE, [&]() -> gboolean {
+    switch (GST_QUERY_TYPE(query)) {
+      case GST_QUERY_CAPS:
+        set_caps_result(query, possible_sink_caps(self, pad));
+        return TRUE;
+      case GST_QUERY_ACCEPT_CAPS: {
+        GstCaps* caps = nullptr;
+        gst_query_parse_accept_caps(query, &caps);
+        gst_query_set_accept_caps_result(query, accepts_caps(self, pad, caps));
+        return TRUE;
+      }
+      case GST_QUERY_CONTEXT:
+        if (stereo_state(self).session.handle_context_query(query))
+          return TRUE;
+        break;
+      default:
+        break;
+    }
+    return stereo_parent_class()->sink_query(self, pad, query);
+  });
+}
+
+gboolean stereo_src_query(GstAggregator* self, GstQuery* query) {
+  return post_exceptions(self, FALSE, [&]() -> gboolean {
+    switch (GST_QUERY_TYPE(query)) {
+      case GST_QUERY_CAPS:
+        set_caps_result(query, possible_src_caps(self));
+        return TRUE;
+      case GST_QUERY_CONTEXT:
+        if (stereo_state(self).session.handle_context_query(query))
+          return TRUE;
+        break;
+      default:
+        break;
+    }
+    return stereo_parent_class()->src_query(self, query);
+  });
+}
+
+GstFlowReturn stereo_update_src_caps(GstAggregator* self, GstCaps* downstream, GstCaps** result) {
+  return post_exceptions(self, GST_FLOW_NOT_NEGOTIATED, [&] {
+    StereoState& state = stereo_state(self);
+    state.renegotiate = state.eos_sent;
+    if (state.eos_sent || !state.left.format || (!state.packing.packed() && !state.right.format))
+      return GST_AGGREGATOR_FLOW_NEED_DATA;
+    const Caps possible =
+        stereo_src_caps_for(state.left.caps.get(), state.packing, stereo_settings(self).output,
+                            stereo_takes_cuda(self));
+    *result = gst_caps_intersect_full(possible.get(), downstream, GST_CAPS_INTERSECT_FIRST);
+    return GST_FLOW_OK;
+  });
+}
+
+// The memory that the peer names, then the first format.
+GstCaps* stereo_fixate_src_caps(GstAggregator* self, GstCaps* caps) {
+  caps = gst_caps_make_writable(choose_memory(Caps(caps), self->srcpad).release());
+  if (gst_caps_is_empty(caps))
+    return caps;
+  GstStructure* structure = gst_caps_get_structure(caps, 0);
+  // Frames without a framerate get 0/1, which means unknown, and not the lowest that downstream
+  // accepts.
+  gst_structure_fixate_field_nearest_fraction(structure, "framerate", 0, 1);
+  if (gst_structure_has_field(structure, "pixel-aspect-ratio"))
+    gst_structure_fixate_field_nearest_fraction(structure, "pixel-aspect-ratio", 1, 1);
+  return gst_caps_fixate(caps);
+}
+
+gboolean stereo_negotiated_src_caps(GstAggregator* self, GstCaps* caps) {
+  return post_exceptions(self, FALSE, [&]() -> gboolean {
+    stereo_release_work(self);
+    stereo_state(self).out = frame_format_from_caps(caps);
+    return TRUE;
+  });
+}
+
+gboolean stereo_decide_allocation(GstAggregator* self, GstQuery* query) {
+  return post_exceptions(self, FALSE, [&]() -> gboolean {
+    decide_pool(query, stereo_state(self).session, *stereo_state(self).out);
+    return TRUE;
+  });
+}
+
+gboolean stereo_propose_allocation(GstAggregator* self, GstAggregatorPad*, GstQuery*,
+                                   GstQuery* query) {
+  return post_exceptions(
+      self, FALSE, [&]() -> gboolean { return propose_pool(query, stereo_state(self).session); });
+}
+
+}  // namespace cudavision

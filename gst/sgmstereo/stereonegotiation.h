@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#pragma once
+
+#include "gst/sgmstereo/stereostate.h"
+
+/// Caps, queries and buffer pools: what the element agrees on with its neighbours.
+///
+/// Caps reach a sink pad twice. The CAPS event arrives in the pad's streaming thread, is checked
+/// and stored, so that the other pad's CAPS query can offer the same size, and joins the queue
+/// behind older frames. Its turn comes in the aggregating thread, and only then do the caps apply.
+namespace cudavision {
+
+/// A CAPS event has arrived on a sink pad. Returns how its frames are packed; throws ElementError
+/// for frames that the element cannot process whatever the other pad gets.
+FramePacking stereo_store_arrived_caps(GstAggregator* self, GstAggregatorPad* pad, GstCaps* caps);
+
+/// The turn of a CAPS event has come. Throws ElementError.
+void stereo_apply_caps(GstAggregator* self, GstAggregatorPad* pad, GstCaps* caps);
+
+// Virtual functions of GstAggregator.
+gboolean stereo_sink_query(GstAggregator* self, GstAggregatorPad* pad, GstQuery* query);
+gboolean stereo_src_query(GstAggregator* self, GstQuery* query);
+GstFlowReturn stereo_update_src_caps(GstAggregator* self, GstCaps* downstream, GstCaps** result);
+GstCaps* stereo_fixate_src_caps(GstAggregator* self, GstCaps* caps);
+gboolean stereo_negotiated_src_caps(GstAggregator* self, GstCaps* caps);
+gboolean stereo_decide_allocation(GstAggregator* self, GstQuery* query);
+gboolean stereo_propose_allocation(GstAggregator* self, GstAggregatorPad* pad,
+                                   GstQuery* decide_query, GstQuery* query);
+
+}  // namespace cudavision

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "gst/sgmstereo/stereostate.h"
+
+#include "gst/base/elementerror.h"
+
+namespace cudavision {
+namespace {
+
+void reset_stream(gpointer self) {
+  StereoState& state = stereo_state(self);
+  state.packing = {};
+  state.out.reset();
+  state.discont = true;
+  state.segment_sent = false;
+  state.eos_sent = false;
+  state.renegotiate = false;
+  state.flush_finished = false;
+  state.arrived_packed = false;
+  state.unlinked->reset();
+  const ObjectLock lock(self);
+  state.qos.reset();
+  for (StereoInput* input : {&state.left, &state.right}) {
+    input->arrived_caps.reset();
+    input->last_refusal.clear();
+    input->caps.reset();
+    input->format.reset();
+  }
+}
+
+}  // namespace
+
+StereoSettings stereo_settings(gpointer self) {
+  const StereoState& state = stereo_state(self);
+  const ObjectLock lock(self);
+  return state.started ? state.settings.since_start(*state.started) : state.settings;
+}
+
+bool stereo_takes_cuda(gpointer self) {
+  return stereo_state(self).session.active_backend() != DeviceKind::cpu;
+}
+
+void stereo_release_work(gpointer self) {
+  StereoState& state = stereo_state(self);
+  if (!state.work)
+    return;
+  // If the context cannot be entered any more, the driver has already freed what was made in it,
+  // and only the host's objects are left to delete.
+  std::optional<DeviceScope> scope;
+  try {
+    scope.emplace(state.session);
+  } catch (const std::exception& e) {
+    GST_WARNING_OBJECT(self, "%s", e.what());
+  }
+  state.work.reset();
+}
+
+GstStateChangeReturn stereo_change_state(GstElement* element, GstStateChange transition) {
+  return stereo_state(element).session.change_state(transition,
+                                                    GST_ELEMENT_CLASS(stereo_parent_class()));
+}
+
+void stereo_set_context(GstElement* element, GstContext* context) {
+  stereo_state(element).session.set_context(context, GST_ELEMENT_CLASS(stereo_parent_class()));
+}
+
+gboolean stereo_start(GstAggregator* self) {
+  return post_exceptions(self, FALSE, [&]() -> gboolean {
+    StereoState& state = stereo_state(self);
+    const StereoSettings settings = current_settings(self, state.settings);
+    state.guard.require(validation_error(settings));
+    reset_stream(self);
+    state.session.start();
+    const ObjectLock lock(self);
+    state.started = settings;
+    state.left.dropped = 0;
+    state.right.dropped = 0;
+    return TRUE;
+  });
+}
+
+gboolean stereo_stop(GstAggregator* self) {
+  StereoState& state = stereo_state(self);
+  state.alarm.cancel();
+  const gboolean released = post_exceptions(self, FALSE, [&]() -> gboolean {
+    stereo_release_work(self);
+    return TRUE;
+  });
+  state.session.stop();
+  reset_stream(self);
+  const ObjectLock lock(self);
+  state.started.reset();
+  return released;
+}
+
+}  // namespace cudavision
