@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "tests/check/common/formatfacts.h"
+#include "tests/check/common/formats.h"
 
 #include <gst/check/gstcheck.h>
 
@@ -8,7 +8,7 @@
 namespace check {
 
 const std::vector<FormatSpec>& formats() {
-  static const PlaneFacts full = {1, 1, 1}, word = {1, 2, 1}, half = {2, 1, 1}, quarter = {2, 1, 2};
+  static const PlaneSpec full = {1, 1, 1}, word = {1, 2, 1}, half = {2, 1, 1}, quarter = {2, 1, 2};
   // U and V, in planes of their own or taking turns; or alpha.
   using Others = std::vector<Component>;
   static const Others uv_420 = {{{1, 0, 1}, 2, 2}, {{2, 0, 1}, 2, 2}};

@@ -1,26 +1,23 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "tests/check/common/subject.h"
+#include "tests/check/common/elementundertest.h"
 
-#include "tests/check/common/blurdefinition.h"
-#include "tests/check/common/definition.h"
-#include "tests/check/common/integraldefinition.h"
+#include "tests/check/common/definitions.h"
 
 namespace check {
 
 namespace {
 
 std::size_t current = 0;
-bool adding = false;
 
-// A fixture knows nothing but its own name.
+// A check fixture takes no argument.
 template <std::size_t number>
 void choose() {
   current = number;
 }
 constexpr SFun choosers[] = {choose<0>, choose<1>, choose<2>};
 
-/// Of the outputs of cudaintegral the one that is like the input; small, for the sake of time, and
-/// strong enough that no picture of these tests stays as it is.
+/// The only output of cudaintegral that has the format of its input. The search is small to save
+/// time, and strong enough that it changes every picture of these tests.
 Integral denoising() {
   Integral how;
   how.output = Output::denoise;
@@ -32,7 +29,7 @@ Integral denoising() {
 
 }  // namespace
 
-const std::vector<ElementUnderTest>& subjects() {
+const std::vector<ElementUnderTest>& tested_elements() {
   static const std::vector<ElementUnderTest> list = {
       {"cudahistequalize",
        {},
@@ -76,33 +73,23 @@ const std::vector<ElementUnderTest>& subjects() {
   return list;
 }
 
-const ElementUnderTest& subject() {
-  return subjects()[current];
+const ElementUnderTest& tested() {
+  return tested_elements()[current];
 }
 
-std::string subject_in_words() {
-  std::string words = subject().element;
-  for (const Property& property : subject().always)
-    words += " " + text_of(property);
-  return words;
+SFun fixture_for_element(std::size_t number) {
+  return choosers[number];
 }
 
-void for_each_subject(Suite* suite, const char* name, const std::function<void(TCase*)>& fill) {
-  adding = true;
-  for (current = 0; current < subjects().size(); ++current) {
-    // check keeps the name's address.
-    TCase* tcase =
-        tcase_create(g_intern_string((std::string(subject().element) + " " + name).c_str()));
-    suite_add_tcase(suite, tcase);
-    tcase_add_checked_fixture(tcase, choosers[current], nullptr);
-    fill(tcase);
-  }
-  current = 0;
-  adding = false;
+std::string text_of(const Properties& properties) {
+  std::string text;
+  for (const Property& property : properties)
+    text += text_of(property) + " ";
+  return text;
 }
 
-std::string subject_being_added() {
-  return adding ? std::string(" (") + subject().element + ")" : "";
+std::string tested_launch() {
+  return tested().element + (" " + text_of(tested().always));
 }
 
 }  // namespace check

@@ -3,8 +3,8 @@
 
 #include <vector>
 
-/// Where the bytes of each video format lie, written down by hand: neither GstVideoFormatInfo nor
-/// the plug-in's own table is asked, so that a mistake in reading the one cannot hide in the other.
+/// The layout of each video format, written down independently of GstVideoFormatInfo and of the
+/// plug-in's own table, so that a mistake in either shows.
 namespace check {
 
 /// Sample x of a row is at byte offset + step·x of that row of the plane.
@@ -14,8 +14,8 @@ struct Place {
   int step;
 };
 
-/// Where a component of a picture lies that has one sample for every `pixels` pixels begun, and one
-/// row for every `lines` lines begun.
+/// A component with one sample for every `pixels` pixels begun and one row for every `lines` lines
+/// begun.
 struct Component {
   Place place;
   int pixels = 1;
@@ -24,7 +24,7 @@ struct Component {
 
 /// A row of the plane is one group of bytes for every `pixels` pixels begun, and there is one row
 /// for every `lines` lines of the picture begun.
-struct PlaneFacts {
+struct PlaneSpec {
   int pixels;
   int bytes;
   int lines;
@@ -38,7 +38,7 @@ struct FormatSpec {
   int bits;
   int shift;                           ///< unused low bits of the 16-bit word
   std::vector<Place> places;           ///< luma; or red, green, blue
-  std::vector<PlaneFacts> planes;      ///< in memory order
+  std::vector<PlaneSpec> planes;       ///< in memory order
   std::vector<Component> others = {};  ///< U, V; or alpha
 
   int sample_bytes() const { return bits > 8 ? 2 : 1; }
@@ -49,5 +49,9 @@ struct FormatSpec {
 const std::vector<FormatSpec>& formats();
 
 const FormatSpec& format_named(const char* name);
+
+inline const FormatSpec& format_number(int number) {
+  return formats()[static_cast<std::size_t>(number)];
+}
 
 }  // namespace check

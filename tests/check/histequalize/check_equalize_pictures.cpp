@@ -1,71 +1,42 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Pixels: every format, size, memory layout, range and setting equals the definition.
+// Pixels of cudahistequalize: every format, size, memory layout, range and setting equals the
+// definition.
 #include <cmath>
 #include <random>
 
-#include "tests/check/common/definition.h"
+#include "tests/check/common/definitions.h"
 #include "tests/check/common/filterharness.h"
+#include "tests/check/common/photographs.h"
 
 using namespace check;
 
 namespace {
 
-struct Size {
-  int width, height;
-};
 constexpr Size sizes[] = {{1, 1}, {1, 2},   {2, 1},  {1, 37},  {41, 1},
                           {5, 3}, {16, 16}, {17, 9}, {33, 31}, {130, 6}};
-
-struct Setting {
-  const char* channels;
-  double strength;
-};
-constexpr Setting settings[] = {{"luma", 1.0}, {"luma", 0.3}, {"rgb", 1.0}, {"rgb", 0.75}};
-
-std::string number(double value) {
-  gchar text[G_ASCII_DTOSTR_BUF_SIZE];
-  return g_ascii_dtostr(text, sizeof text, value);
-}
-
-Equalization to_definition(const Setting& setting, bool limited) {
-  Equalization how;
-  how.each_channel = std::string(setting.channels) == "rgb";
-  how.strength = setting.strength;
-  how.limited = limited;
-  return how;
-}
-
-void apply(FilterHarness& filter, const Setting& setting) {
-  filter.set("channels", setting.channels);
-  filter.set("strength", number(setting.strength));
-}
 
 /// Sends one picture with every layout and setting that its format knows.
 void expect_definition(FilterHarness& filter, const Picture& picture, bool limited,
                        const std::string& what) {
-  for (const Setting& setting : settings) {
-    if (std::string(setting.channels) == "rgb" && picture.format->family != Family::rgb)
-      continue;
-    apply(filter, setting);
-    const Picture expected = equalized(picture, to_definition(setting, limited));
-    int layout_number = 0;
-    for (const Layout& layout : all_layouts)
-      expect_picture(filter.process(picture, layout), expected,
-                     what + (limited ? ", limited" : ", full") + ", channels=" + setting.channels +
-                         " strength=" + number(setting.strength) + ", layout " +
-                         std::to_string(layout_number++));
-  }
+  for (bool each_channel : {false, true})
+    for (double strength : {1.0, each_channel ? 0.75 : 0.3}) {
+      if (each_channel && picture.format->family != Family::rgb)
+        continue;
+      const Equalization how = {each_channel, strength, limited};
+      filter.set(how.properties());
+      const Picture expected = equalized(picture, how);
+      for (std::size_t i = 0; i < std::size(all_layouts); ++i)
+        expect_picture(filter.process(picture, all_layouts[i]), expected,
+                       what + (limited ? ", limited, " : ", full, ") + text_of(how.properties()) +
+                           "layout " + std::to_string(i));
+    }
   filter.set("channels", "luma");  // the next caps may be those of YUV
-}
-
-const FormatSpec& format_number(int i) {
-  return formats()[static_cast<std::size_t>(i)];
 }
 
 }  // namespace
 
-GST_START_TEST(test_sizes_and_layouts) {
-  const FormatSpec& format = format_number(__i__);
+TEST(test_sizes_and_layouts, .times(formats().size())) {
+  const FormatSpec& format = format_number(index);
   FilterHarness filter;
   unsigned seed = 1;
   for (const Size& size : sizes)
@@ -79,10 +50,9 @@ GST_START_TEST(test_sizes_and_layouts) {
       ++seed;
     }
 }
-GST_END_TEST
 
-GST_START_TEST(test_contents) {
-  const FormatSpec& format = format_number(__i__);
+TEST(test_contents, .times(formats().size())) {
+  const FormatSpec& format = format_number(index);
   FilterHarness filter;
   unsigned seed = 100;
   for (bool limited : {false, true}) {
@@ -94,19 +64,17 @@ GST_START_TEST(test_contents) {
                         "content " + std::to_string(static_cast<int>(content)));
   }
 }
-GST_END_TEST
 
-// Large enough that every thread, block and tail of a row has work of its own.
-GST_START_TEST(test_large_frames) {
-  const FormatSpec& format = format_number(__i__);
+// The frames are large enough for several threads, blocks and row tails.
+TEST(test_large_frames, .times(formats().size())) {
+  const FormatSpec& format = format_number(index);
   FilterHarness filter;
   filter.accept_caps(format, 1283, 721, colorimetry(format, false));
   const Picture picture = make_picture(format, 1283, 721, Content::natural, 9);
   expect_picture(filter.process(picture, odd_layout), equalized(picture, {}), "large");
 }
-GST_END_TEST
 
-GST_START_TEST(test_extreme_shapes) {
+TEST(test_extreme_shapes) {
   FilterHarness filter;
   for (const char* name : {"GRAY8", "NV12", "RGB", "GRAY16_LE", "YUY2"})
     for (const Size& size : {Size{32767, 1}, Size{1, 32767}}) {
@@ -116,9 +84,8 @@ GST_START_TEST(test_extreme_shapes) {
       expect_picture(filter.process(picture), equalized(picture, {}), "extreme shape");
     }
 }
-GST_END_TEST
 
-GST_START_TEST(test_8k) {
+TEST(test_8k) {
   const FormatSpec& format = format_named("GRAY8");
   FilterHarness filter;
   filter.accept_caps(format, 7680, 4320);
@@ -127,10 +94,9 @@ GST_START_TEST(test_8k) {
     expect_picture(filter.process(picture), equalized(picture, {}), "8K");
   }
 }
-GST_END_TEST
 
 // Weights that are not exact in 8 bits: rint() takes halves to the even neighbour.
-GST_START_TEST(test_strengths) {
+TEST(test_strengths) {
   for (const char* name : {"GRAY8", "I420_10LE", "GRAY16_LE", "BGRA"}) {
     const FormatSpec& format = format_named(name);
     FilterHarness filter;
@@ -138,18 +104,17 @@ GST_START_TEST(test_strengths) {
     const Picture picture = make_picture(format, 61, 23, Content::natural, 5);
     for (double strength : {0.0, 0.5 / 256, 1.0 / 256, 1.5 / 256, 2.5 / 256, 0.1, 0.25, 1.0 / 3,
                             0.5, 0.7, 127.5 / 256, 253.5 / 256, 254.5 / 256, 255.5 / 256, 1.0}) {
-      filter.set("strength", number(strength));
+      filter.set("strength", text_of(strength));
       Equalization how;
       how.strength = strength;
       expect_picture(filter.process(picture, odd_layout), equalized(picture, how),
-                     "strength=" + number(strength));
+                     "strength=" + text_of(strength));
     }
   }
 }
-GST_END_TEST
 
 // Grey caps without colorimetry mean the full range.
-GST_START_TEST(test_gray_without_colorimetry) {
+TEST(test_gray_without_colorimetry) {
   for (const char* name : {"GRAY8", "GRAY16_LE"}) {
     const FormatSpec& format = format_named(name);
     FilterHarness filter;
@@ -158,10 +123,9 @@ GST_START_TEST(test_gray_without_colorimetry) {
     expect_picture(filter.process(picture), equalized(picture, {}), "no colorimetry");
   }
 }
-GST_END_TEST
 
 // YUV caps without colorimetry mean what GStreamer takes for granted: the limited range.
-GST_START_TEST(test_yuv_without_colorimetry) {
+TEST(test_yuv_without_colorimetry) {
   for (const char* name : {"I420", "NV12", "P010_10LE"})
     for (int height : {30, 720}) {
       const FormatSpec& format = format_named(name);
@@ -173,9 +137,8 @@ GST_START_TEST(test_yuv_without_colorimetry) {
       expect_picture(filter.process(picture), equalized(picture, how), "no colorimetry");
     }
 }
-GST_END_TEST
 
-GST_START_TEST(test_range_change_takes_effect) {
+TEST(test_range_change_takes_effect) {
   const FormatSpec& format = format_named("NV12");
   FilterHarness filter;
   const Picture picture = make_picture(format, 40, 30, Content::natural, 8);
@@ -186,10 +149,9 @@ GST_START_TEST(test_range_change_takes_effect) {
     expect_picture(filter.process(picture), equalized(picture, how), limited ? "limited" : "full");
   }
 }
-GST_END_TEST
 
 // The same 10-bit values, once in the high and once in the low bits of their words.
-GST_START_TEST(test_p010_agrees_with_i420_10le) {
+TEST(test_p010_agrees_with_i420_10le) {
   const FormatSpec &high = format_named("P010_10LE"), &low = format_named("I420_10LE");
   for (bool limited : {false, true}) {
     const Picture a = make_picture(high, 75, 53, Content::natural, 21);
@@ -207,10 +169,9 @@ GST_START_TEST(test_p010_agrees_with_i420_10le) {
                     c.sample(0, x, y), d.sample(0, x, y));
   }
 }
-GST_END_TEST
 
 // P010 reads `word >> 6`: what stands in the low bits of luma neither counts nor comes back.
-GST_START_TEST(test_p010_low_bits) {
+TEST(test_p010_low_bits) {
   const FormatSpec& format = format_named("P010_10LE");
   const Picture clean = make_picture(format, 35, 19, Content::natural, 4);
   Picture dirty = clean;
@@ -223,10 +184,9 @@ GST_START_TEST(test_p010_low_bits) {
   how.limited = true;
   expect_picture(filter.process(dirty), equalized(clean, how), "low bits set");
 }
-GST_END_TEST
 
 // Words above ten bits are no valid samples, yet neither may they lead outside a table.
-GST_START_TEST(test_samples_above_the_bit_depth) {
+TEST(test_samples_above_the_bit_depth) {
   const FormatSpec& format = format_named("I420_10LE");
   FilterHarness filter{{"post-messages", "true"}};
   filter.accept_caps(format, 64, 33, colorimetry(format, true));
@@ -237,23 +197,21 @@ GST_START_TEST(test_samples_above_the_bit_depth) {
   for (std::size_t p : {std::size_t{1}, std::size_t{2}})
     fail_unless(out.planes[p].bytes == picture.planes[p].bytes, "chroma changed");
 }
-GST_END_TEST
 
 // Both fields are one picture to the equalisation.
-GST_START_TEST(test_interleaved_fields) {
+TEST(test_interleaved_fields) {
   const FormatSpec& format = format_named("YUY2");
   FilterHarness filter;
   filter.accept_caps(format, 36, 26, colorimetry(format, false) + ", interlace-mode=interleaved");
   const Picture picture = make_picture(format, 36, 26, Content::natural, 1);
   expect_picture(filter.process(picture), equalized(picture, {}), "interleaved");
 }
-GST_END_TEST
 
-// Anything with anything, from seeds; each failure names its own.
-GST_START_TEST(test_random_cases) {
+// Random combinations; a failure prints its seed.
+TEST(test_random_cases, .times(10)) {
   FilterHarness filter;
   for (unsigned i = 0; i < 40; ++i) {
-    const unsigned seed = 1000u * static_cast<unsigned>(__i__) + i;
+    const unsigned seed = 1000u * static_cast<unsigned>(index) + i;
     std::mt19937 random(seed);
     const auto below = [&](unsigned n) { return static_cast<int>(random() % n); };
     const FormatSpec& format = format_number(below(static_cast<unsigned>(formats().size())));
@@ -262,48 +220,58 @@ GST_START_TEST(test_random_cases) {
     };
     const int width = length(), height = length();
     const bool limited = format.family != Family::rgb && below(2) == 1;
-    Layout layout;
-    layout.meta = below(4) != 0;
-    layout.first = below(16);
-    layout.row_padding = below(70);
-    layout.plane_gap = below(20);
-    layout.reverse = below(4) == 0;
-    layout.split = !layout.reverse && below(3) == 0;
+    const Layout layout = random_layout(below);
     const Content content = all_contents[below(5)];
-    const Setting setting = {format.family == Family::rgb && below(2) == 1 ? "rgb" : "luma",
-                             below(257) / 256.0};
+    const bool each_channel = format.family == Family::rgb && below(2) == 1;
+    const Equalization how = {each_channel, below(257) / 256.0, limited};
     filter.set("channels", "luma");
     filter.accept_caps(format, width, height, colorimetry(format, limited));
-    apply(filter, setting);
+    filter.set(how.properties());
     const Picture picture = make_picture(format, width, height, content, seed);
-    expect_picture(filter.process(picture, layout),
-                   equalized(picture, to_definition(setting, limited)),
+    expect_picture(filter.process(picture, layout), equalized(picture, how),
                    "seed " + std::to_string(seed));
   }
 }
-GST_END_TEST
 
-static Suite* check_formats_suite() {
-  Suite* suite = suite_create("cudahistequalize formats");
-  TCase* tc = tcase_create("pixels");
-  const int count = static_cast<int>(formats().size());
-  suite_add_tcase(suite, tc);
-  tcase_set_timeout(tc, 120);
-  tcase_add_loop_test(tc, test_sizes_and_layouts, 0, count);
-  tcase_add_loop_test(tc, test_contents, 0, count);
-  tcase_add_loop_test(tc, test_large_frames, 0, count);
-  tcase_add_test(tc, test_extreme_shapes);
-  tcase_add_test(tc, test_8k);
-  tcase_add_test(tc, test_strengths);
-  tcase_add_test(tc, test_gray_without_colorimetry);
-  tcase_add_test(tc, test_yuv_without_colorimetry);
-  tcase_add_test(tc, test_range_change_takes_effect);
-  tcase_add_test(tc, test_p010_agrees_with_i420_10le);
-  tcase_add_test(tc, test_p010_low_bits);
-  tcase_add_test(tc, test_samples_above_the_bit_depth);
-  tcase_add_test(tc, test_interleaved_fields);
-  tcase_add_loop_test(tc, test_random_cases, 0, 10);
-  return suite;
+namespace {
+
+/// Compares a photograph after the element with the definition; caps and properties as in a launch
+/// line.
+void expect_equalized(const Photograph& photograph, const FormatSpec& format,
+                      const std::string& more_caps, const std::string& properties,
+                      const Equalization& how) {
+  const auto [before, after] = photograph_through(
+      photograph, format, more_caps, "cudahistequalize backend=" + test_backend() + properties);
+  expect_picture(after, equalized(before, how), photograph.file + more_caps + properties);
 }
 
-GST_CHECK_MAIN(check_formats)
+}  // namespace
+
+TEST(test_gray_photographs, .unless(unless_photographs())) {
+  for (const Photograph& photograph : photographs)
+    expect_equalized(photograph, format_named("GRAY8"), ",colorimetry=1:4:0:0", "", {});
+}
+
+TEST(test_color_photographs, .unless(unless_photographs())) {
+  Equalization limited, each, half;
+  limited.limited = true;
+  each.each_channel = true;
+  half.strength = 0.5;
+  for (const Photograph& photograph : photographs) {
+    expect_equalized(photograph, format_named("I420"), ",colorimetry=bt601", "", limited);
+    expect_equalized(photograph, format_named("NV12"), ",colorimetry=1:4:7:1", "", {});
+    expect_equalized(photograph, format_named("RGBx"), "", "", {});
+    expect_equalized(photograph, format_named("BGR"), "", " channels=rgb", each);
+    expect_equalized(photograph, format_named("GBR"), "", " strength=0.5", half);
+  }
+}
+
+TEST(test_deep_photographs, .unless(unless_photographs())) {
+  Equalization limited;
+  limited.limited = true;
+  for (const Photograph& photograph : photographs) {
+    expect_equalized(photograph, format_named("GRAY16_LE"), "", "", {});
+    expect_equalized(photograph, format_named("P010_10LE"), ",colorimetry=bt709", "", limited);
+    expect_equalized(photograph, format_named("I420_10LE"), ",colorimetry=bt709", "", limited);
+  }
+}
