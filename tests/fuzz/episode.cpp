@@ -34,16 +34,21 @@ unsigned long number_from(const char* variable, unsigned long otherwise) {
 
 }  // namespace
 
-Episode::Episode(const char* element, unsigned seed, int& alive, const Properties& properties)
-    : random_(seed), seed_(seed), alive_(alive), filter_(element, properties) {}
-
 void Episode::run() {
   good_caps();  // a pad that has seen a segment before caps complains about the caller
   for (int step = 0; step < 60; ++step)
     do_something();
 }
 
-guint64 Episode::any_number() {
+GstBuffer* BufferCount::track(GstBuffer* buffer) {
+  ++alive_;
+  gst_mini_object_weak_ref(
+      GST_MINI_OBJECT(buffer),
+      +[](gpointer alive, GstMiniObject*) { --*static_cast<std::atomic<int>*>(alive); }, &alive_);
+  return buffer;
+}
+
+guint64 Life::any_number() {
   const guint64 large = static_cast<guint64>(random_()) << 32 | random_();
   return large >> below(64);
 }
@@ -86,8 +91,7 @@ void Episode::do_something() {
 }
 
 void Episode::good_caps() {
-  const auto& list = formats();
-  format_ = &list[random_() % list.size()];
+  format_ = &any_format();
   width_ = 1 + below(below(4) == 0 ? 300 : 40);
   height_ = 1 + below(below(4) == 0 ? 200 : 40);
   limited_ = format_->family != Family::rgb && below(2) == 0;
@@ -96,8 +100,8 @@ void Episode::good_caps() {
   started_ = filter_.send_caps(caps_of(*format_, width_, height_, colorimetry(*format_, limited_)) +
                                ", interlace-mode=" + modes[static_cast<int>(scan_)]);
   if (!restricted_)
-    fail_unless(started_ == possible(*format_), "episode %u: %s %dx%d was %s", seed_, format_->name,
-                width_, height_, started_ ? "accepted" : "refused");
+    fail_unless(started_ == possible(*format_), "episode %u: %s %dx%d was %s", seed(),
+                format_->name, width_, height_, started_ ? "accepted" : "refused");
 }
 
 void Episode::bad_caps() {
@@ -114,19 +118,11 @@ void Episode::bad_caps() {
       "video/x-bayer, width=8, height=8",
       "audio/x-raw"};
   if (filter_.send_caps(one_of(list)))
-    fail_unless(false, "episode %u: impossible caps were accepted", seed_);
+    fail_unless(false, "episode %u: impossible caps were accepted", seed());
   started_ = false;
 }
 
-GstBuffer* Episode::tracked(GstBuffer* buffer) {
-  ++alive_;
-  gst_mini_object_weak_ref(
-      GST_MINI_OBJECT(buffer), +[](gpointer count, GstMiniObject*) { --*static_cast<int*>(count); },
-      &alive_);
-  return buffer;
-}
-
-/// Takes what came out. The frame that a push led to, or nullptr.
+/// Takes all output frames. Returns the newest, or nullptr.
 GstBuffer* Episode::take_output() {
   GstBuffer* newest = nullptr;
   while (GstBuffer* out = filter_.pull()) {
@@ -140,7 +136,7 @@ GstBuffer* Episode::take_output() {
 void Episode::judge(GstBuffer* out, const Picture& picture, const FrameKind& kind) {
   expect_picture(
       from_buffer(out, *picture.format, picture.width, picture.height, picture.interlaced),
-      expected(picture, kind), "episode " + std::to_string(seed_));
+      expected(picture, kind), "episode " + std::to_string(seed()));
 }
 
 void Episode::push_and_judge(GstBuffer* buffer, const Sent* sent) {
@@ -149,29 +145,17 @@ void Episode::push_and_judge(GstBuffer* buffer, const Sent* sent) {
   GstBuffer* out = take_output();
   if (flow == GST_FLOW_ERROR)
     fail_unless(filter_.messages().count(GST_MESSAGE_ERROR) >= 1,
-                "episode %u: a failure without an element error", seed_);
+                "episode %u: a failure without an element error", seed());
   if (flow == GST_FLOW_OK && out == nullptr)
     fail_unless(filter_.messages().count(GST_MESSAGE_QOS) == 1,
-                "episode %u: a frame was lost without a word", seed_);
+                "episode %u: a frame was lost without a word", seed());
   if (sent != nullptr && out != nullptr)
     judge(out, sent->picture, sent->kind);
   if (sent != nullptr && started_ && !restricted_)
-    fail_unless(flow == GST_FLOW_OK, "episode %u: a good frame led to %s: %s", seed_,
+    fail_unless(flow == GST_FLOW_OK, "episode %u: a good frame led to %s: %s", seed(),
                 gst_flow_get_name(flow), filter_.messages().text(GST_MESSAGE_ERROR).c_str());
   if (out != nullptr)
     gst_buffer_unref(out);
-}
-
-Layout Episode::any_layout() {
-  Layout layout;
-  layout.meta = below(3) != 0;
-  layout.first = below(70);
-  layout.row_padding = below(70);
-  layout.plane_gap = below(70);
-  layout.reverse = below(4) == 0;
-  layout.split = !layout.reverse && below(3) == 0;
-  layout.shifted = below(4) == 0;
-  return layout;
 }
 
 GstBuffer* Episode::stamped(GstBuffer* buffer) {
@@ -183,7 +167,7 @@ GstBuffer* Episode::stamped(GstBuffer* buffer) {
 void Episode::good_frame() {
   if (!started_)
     return good_caps();
-  Picture picture = make_picture(*format_, width_, height_, one_of(all_contents), random_());
+  Picture picture = make_picture(*format_, width_, height_, one_of(all_contents), any_seed());
   picture.interlaced = scan_ != Scan::progressive;
   GstBuffer* buffer = stamped(to_buffer(picture, any_layout()));
   const bool flagged = below(2) == 0;
@@ -191,8 +175,8 @@ void Episode::good_frame() {
   FrameKind kind;
   kind.limited = limited_;
   kind.interlaced = scan_ == Scan::interleaved || (scan_ == Scan::mixed && flagged);
-  // With an impossible set the last valid one goes on; which that was depends on the frames that
-  // QoS left out.
+  // With an impossible set the last valid one stays in force; which one that is depends on the
+  // frames that QoS skipped.
   const Sent sent = {picture, kind};
   push_and_judge(buffer, possible(*format_) ? &sent : nullptr);
 }
@@ -243,16 +227,16 @@ void Episode::resume_segment() {
     segment.base = static_cast<guint64>(below(1000)) * GST_SECOND;
     segment.time = static_cast<guint64>(below(1000)) * GST_SECOND;
   }
-  gst_harness_push_event(filter_.harness(), gst_event_new_segment(&segment));
+  filter_.send_segment(segment);
 }
 
 void Episode::flush_or_end() {
   if (below(2) == 0)
-    gst_harness_push_event(filter_.harness(), gst_event_new_eos());
-  gst_harness_push_event(filter_.harness(), gst_event_new_flush_start());
+    filter_.send_eos();
+  filter_.send_event(gst_event_new_flush_start());
   if (started_ && below(2) == 0)
     gst_buffer_unref(tracked(to_buffer(Picture(*format_, width_, height_))));
-  gst_harness_push_event(filter_.harness(), gst_event_new_flush_stop(below(2) == 0));
+  filter_.send_event(gst_event_new_flush_stop(below(2) == 0));
   resume_segment();
 }
 
@@ -262,11 +246,10 @@ void Episode::send_event() {
       resume_segment();
       break;
     case 1:
-      gst_harness_push_event(filter_.harness(), gst_event_new_gap(time_, below(100) * GST_MSECOND));
+      filter_.send_event(gst_event_new_gap(time_, below(100) * GST_MSECOND));
       break;
     case 2:
-      gst_harness_push_event(filter_.harness(), gst_event_new_tag(gst_tag_list_new(
-                                                    GST_TAG_TITLE, "any title", nullptr)));
+      filter_.send_event(gst_event_new_tag(gst_tag_list_new(GST_TAG_TITLE, "any title", nullptr)));
       break;
     case 3:
       gst_harness_push_upstream_event(filter_.harness(), gst_event_new_reconfigure());
@@ -287,7 +270,7 @@ void Episode::change_state() {
   }
   fail_unless(
       gst_element_set_state(filter_.element(), GST_STATE_PLAYING) == GST_STATE_CHANGE_SUCCESS,
-      "episode %u: does not start again", seed_);
+      "episode %u: does not start again", seed());
   gst_pad_push_event(filter_.source_pad(), gst_event_new_stream_start("again"));
   started_ = false;
   if (stopped)
@@ -320,19 +303,18 @@ void Episode::ask() {
 
 void Episode::restrict_downstream() {
   restricted_ = below(3) == 0;
-  gst_harness_set_sink_caps_str(
-      filter_.harness(), restricted_ ? one_of({"video/x-raw, format=NV12", "video/x-raw, width=7",
-                                               "video/x-raw, format={ RGBA, GRAY8 }"})
-                                     : open_downstream());
+  filter_.accept_downstream(restricted_
+                                ? one_of({"video/x-raw, format=NV12", "video/x-raw, width=7",
+                                          "video/x-raw, format={ RGBA, GRAY8 }"})
+                                : open_downstream());
   good_caps();
 }
 
-void run_episodes(const MakeEpisode& make) {
+void run_lives(const std::function<std::unique_ptr<Life>(unsigned, BufferCount&)>& make) {
   return_freed_memory();
   const unsigned long first = number_from("CUDAVISION_FUZZ_SEED", 1);
-  const gint64 end =
-      g_get_monotonic_time() +
-      static_cast<gint64>(number_from("CUDAVISION_FUZZ_SECONDS", 8)) * G_USEC_PER_SEC;
+  const unsigned long seconds = number_from("CUDAVISION_FUZZ_SECONDS", full_run() ? 30 : 3);
+  const gint64 end = g_get_monotonic_time() + static_cast<gint64>(seconds) * G_USEC_PER_SEC;
   for (int number : {SIGSEGV, SIGABRT, SIGBUS, SIGFPE, SIGTRAP})
     signal(number, on_crash);
   std::size_t settled = 0;
@@ -340,9 +322,9 @@ void run_episodes(const MakeEpisode& make) {
   while (g_get_monotonic_time() < end) {
     const unsigned seed = static_cast<unsigned>(first) + episodes;
     std::snprintf(episode_line, sizeof episode_line, "crashed in episode %u\n", seed);
-    int alive = 0;
-    make(seed, alive)->run();
-    fail_unless(alive == 0, "episode %u left %d of its buffers", seed, alive);
+    BufferCount buffers;
+    make(seed, buffers)->run();
+    fail_unless(buffers.alive() == 0, "episode %u left %d of its buffers", seed, buffers.alive());
     if (++episodes == 40)
       settled = resident_bytes();
   }
@@ -353,10 +335,6 @@ void run_episodes(const MakeEpisode& make) {
     fail_unless(resident_bytes() < settled + (testing_cuda() ? 64u : 16u) * 1024 * 1024,
                 "%u episodes left %lld bytes", episodes,
                 static_cast<long long>(resident_bytes()) - static_cast<long long>(settled));
-}
-
-double time_limit() {
-  return 90 + static_cast<double>(number_from("CUDAVISION_FUZZ_SECONDS", 8));
 }
 
 }  // namespace fuzz

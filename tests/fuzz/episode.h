@@ -1,41 +1,44 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
+#include <atomic>
 #include <functional>
 #include <memory>
 #include <random>
 
 #include "tests/check/common/filterharness.h"
 
-/// Anything that a pipeline could do to an element, in any order: it must neither crash nor leak,
-/// every failure must be an element error, and every frame that comes out while nothing is wrong
-/// must be right.
+/// Anything that a pipeline could do to an element, in any order. The element must neither crash
+/// nor leak, every failure must be an element error, and every frame that comes out while nothing
+/// is wrong must be right.
 ///
-/// CUDAVISION_FUZZ_SEED     the first episode; each episode is reproduced by its own number
-/// CUDAVISION_FUZZ_SECONDS  how long to go on (default 8)
+/// CUDAVISION_FUZZ_SEED     the first episode; an episode is reproduced by its own number
+/// CUDAVISION_FUZZ_SECONDS  seconds for each element (default 3; 30 in a full run)
 namespace fuzz {
 
-/// What the caps and a buffer say of a frame besides its picture.
+/// The properties of a frame that its caps and its buffer's flags carry.
 struct FrameKind {
   bool limited = false;
   bool interlaced = false;
 };
 
-/// One life of an element.
-class Life {
+/// Counts the buffers that were sent in and still exist.
+class BufferCount {
  public:
-  virtual ~Life() = default;
-  virtual void run() = 0;
+  /// The buffer, which counts from now on until it is freed.
+  GstBuffer* track(GstBuffer* buffer);
+  int alive() const { return alive_; }
+
+ private:
+  std::atomic<int> alive_{0};
 };
 
-/// That of an element with one input and one output. What only that element knows is for its own
-/// class to fill in.
-class Episode : public Life {
+/// One life of an element, made of random choices.
+class Life {
  public:
-  /// alive: counts the buffers that were sent in and still exist. properties: set before the start.
-  Episode(const char* element, unsigned seed, int& alive, const check::Properties& properties = {});
-
-  void run() override;
+  Life(unsigned seed, BufferCount& buffers) : random_(seed), seed_(seed), buffers_(buffers) {}
+  virtual ~Life() = default;
+  virtual void run() = 0;
 
  protected:
   int below(int n) { return static_cast<int>(random_() % static_cast<unsigned>(n)); }
@@ -43,7 +46,35 @@ class Episode : public Life {
   T one_of(const T (&list)[n]) {
     return list[random_() % n];
   }
+  unsigned any_seed() { return static_cast<unsigned>(random_()); }
   guint64 any_number();
+  const check::FormatSpec& any_format() {
+    return check::formats()[random_() % check::formats().size()];
+  }
+  check::Layout any_layout() {
+    return check::random_layout([this](int n) { return below(n); });
+  }
+  unsigned seed() const { return seed_; }
+  GstBuffer* tracked(GstBuffer* buffer) { return buffers_.track(buffer); }
+
+ private:
+  std::mt19937 random_;
+  unsigned seed_;
+  BufferCount& buffers_;
+};
+
+/// The life of an element with one input and one output. A class for each element adds what is
+/// special to it.
+class Episode : public Life {
+ public:
+  /// properties: set before the start.
+  Episode(const char* element, unsigned seed, BufferCount& buffers,
+          const check::Properties& properties = {})
+      : Life(seed, buffers), filter_(element, properties) {}
+
+  void run() override;
+
+ protected:
   check::FilterHarness& filter() { return filter_; }
   /// Fails where anything but the expected came out for a picture of a format that is possible.
   virtual void judge(GstBuffer* out, const check::Picture& picture, const FrameKind& kind);
@@ -73,7 +104,6 @@ class Episode : public Life {
   void ask();
   void restrict_downstream();
 
-  GstBuffer* tracked(GstBuffer* buffer);
   GstBuffer* stamped(GstBuffer* buffer);
   GstBuffer* take_output();
   struct Sent {
@@ -82,13 +112,9 @@ class Episode : public Life {
   };
   /// sent: what can be expected of the buffer; nullptr where nothing can.
   void push_and_judge(GstBuffer* buffer, const Sent* sent);
-  check::Layout any_layout();
 
   enum class Scan { progressive, interleaved, mixed };
 
-  std::mt19937 random_;
-  unsigned seed_;
-  int& alive_;
   check::FilterHarness filter_;
   const check::FormatSpec* format_ = nullptr;
   int width_ = 1, height_ = 1;
@@ -99,12 +125,15 @@ class Episode : public Life {
   GstClockTime time_ = 0;
 };
 
-using MakeEpisode = std::function<std::unique_ptr<Life>(unsigned seed, int& alive)>;
+/// Runs a test of episodes: sets the time, says on a crash which episode it was, and looks for
+/// leaks.
+void run_lives(const std::function<std::unique_ptr<Life>(unsigned seed, BufferCount&)>& make);
 
-/// Episode after episode, for as long as the environment says.
-void run_episodes(const MakeEpisode& make);
-
-/// Seconds that a test which runs them may take.
-double time_limit();
+template <class SomeLife>
+void run_episodes() {
+  run_lives([](unsigned seed, BufferCount& buffers) -> std::unique_ptr<Life> {
+    return std::make_unique<SomeLife>(seed, buffers);
+  });
+}
 
 }  // namespace fuzz

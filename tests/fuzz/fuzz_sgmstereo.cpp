@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Anything that pipelines with two cameras, or one that packs its frames, could do to
-// cudasgmstereo: see episode.h.
-#include <atomic>
-
+// Anything that pipelines with two cameras, or one with packed frames, could do to cudasgmstereo:
+// see episode.h.
 #include "tests/check/common/stereoharness.h"
 #include "tests/fuzz/episode.h"
 
@@ -14,7 +12,7 @@ constexpr GstClockTime frame_time = 40 * GST_MSECOND;
 
 class StereoEpisode final : public fuzz::Life {
  public:
-  explicit StereoEpisode(unsigned seed) : random_(seed), seed_(seed) {
+  StereoEpisode(unsigned seed, fuzz::BufferCount& buffers) : Life(seed, buffers) {
     packed_ = below(3) == 0;
     set("num-disparities", one_of({"32", "64", "96"}));
     set("min-disparity", one_of({"0", "0", "-7", "12"}));
@@ -38,17 +36,9 @@ class StereoEpisode final : public fuzz::Life {
       do_something();
       stereo_->messages().clear();
     }
-    stereo_.reset();
-    fail_unless(alive_ == 0, "episode %u left %d of its buffers", seed_, alive_.load());
   }
 
  private:
-  int below(int n) { return static_cast<int>(random_() % static_cast<unsigned>(n)); }
-  template <class T, std::size_t n>
-  T one_of(const T (&list)[n]) {
-    return list[random_() % n];
-  }
-
   void set(const char* name, const char* value) {
     for (Property& property : properties_)
       if (std::string(property.first) == name) {
@@ -92,10 +82,9 @@ class StereoEpisode final : public fuzz::Life {
 
   /// The same size and depth on both pads, but any formats.
   void new_caps() {
-    const auto& list = formats();
-    left_ = &list[random_() % list.size()];
+    left_ = &any_format();
     do
-      right_ = &list[random_() % list.size()];
+      right_ = &any_format();
     while (right_->bits != left_->bits);
     width_ = 1 + below(50);
     height_ = 1 + below(30);
@@ -105,10 +94,10 @@ class StereoEpisode final : public fuzz::Life {
   void resend_caps() {
     fail_unless(stereo_->send_caps(stereo_->left(),
                                    caps_of(*left_, packed_ ? 2 * width_ : width_, height_)),
-                "episode %u: %s refused", seed_, left_->name);
+                "episode %u: %s refused", seed(), left_->name);
     if (!packed_)
       fail_unless(stereo_->send_caps(stereo_->right(), caps_of(*right_, width_, height_)),
-                  "episode %u: %s refused", seed_, right_->name);
+                  "episode %u: %s refused", seed(), right_->name);
     time_ = 0;
   }
 
@@ -134,7 +123,7 @@ class StereoEpisode final : public fuzz::Life {
     }
   }
 
-  // The last valid set goes on. Which caps would not allow, so it is mended at once.
+  // The last valid set stays in force. New caps would be an error, so the set is mended at once.
   void impossible_properties() {
     pair(true);
     stereo_->set("p1", "254");
@@ -150,37 +139,18 @@ class StereoEpisode final : public fuzz::Life {
         stereo_->set("p1", property.second);
   }
 
-  GstBuffer* tracked(GstBuffer* buffer) {
-    ++alive_;
-    gst_mini_object_weak_ref(
-        GST_MINI_OBJECT(buffer),
-        +[](gpointer count, GstMiniObject*) { --*static_cast<std::atomic<int>*>(count); }, &alive_);
-    return buffer;
-  }
-
   GstBuffer* stamped(GstBuffer* buffer) { return tracked(at(time_, buffer)); }
 
-  Layout any_layout() {
-    Layout layout;
-    layout.meta = below(3) != 0;
-    layout.first = below(40);
-    layout.row_padding = below(40);
-    layout.plane_gap = below(40);
-    layout.split = below(3) == 0;
-    return layout;
-  }
-
-  /// The pictures of a pair; what right is does not matter where frames are packed.
+  /// The pictures of a pair; packed frames use only `left`.
   struct Pair {
     Picture left, right;
   };
 
   Pair new_pictures() {
     const Picture left = make_picture(*left_, packed_ ? 2 * width_ : width_, height_,
-                                      one_of(all_contents), static_cast<unsigned>(random_()));
+                                      one_of(all_contents), any_seed());
     return {left, packed_ || below(2) == 0 || right_ != left_
-                      ? make_picture(*right_, width_, height_, one_of(all_contents),
-                                     static_cast<unsigned>(random_()))
+                      ? make_picture(*right_, width_, height_, one_of(all_contents), any_seed())
                       : shifted(left, below(12))};
   }
 
@@ -190,7 +160,7 @@ class StereoEpisode final : public fuzz::Life {
         return Output(buffer);
       g_usleep(100);
     }
-    fail("episode %u: no map came out: %s", seed_,
+    fail("episode %u: no map came out: %s", seed(),
          stereo_->messages().text(GST_MESSAGE_ERROR).c_str());
     return Output(nullptr);
   }
@@ -202,7 +172,7 @@ class StereoEpisode final : public fuzz::Life {
     return name;
   }
 
-  /// What a new element makes of the same frames.
+  /// The output of a new element for the same frames.
   Picture expected(const Pair& pair, const std::string& format) const {
     StereoHarness fresh(all(), !packed_);
     gst_harness_set_sink_caps_str(fresh.left(), ("video/x-raw, format=" + format).c_str());
@@ -215,8 +185,8 @@ class StereoEpisode final : public fuzz::Life {
     return from_buffer(out.get(), format_named(format.c_str()), width_, height_);
   }
 
-  /// right_first: where a left frame waits already. A pad that has one need not take a second
-  /// before the other pad has got its own, and here one thread feeds both.
+  /// right_first: a left frame is waiting already. One thread feeds both pads, and a push to a pad
+  /// that has a frame may block until the other pad has one.
   void pair(bool judged, bool right_first = false) {
     time_ += frame_time;
     const Pair pictures = new_pictures();
@@ -228,12 +198,12 @@ class StereoEpisode final : public fuzz::Life {
     if (right != nullptr && !right_first)
       gst_harness_push(stereo_->right(), right);
     const Output out = next_output();
-    fail_unless(out.pts() == time_, "episode %u: another frame's map", seed_);
+    fail_unless(out.pts() == time_, "episode %u: another frame's map", seed());
     if (!judged)
       return;
     const std::string format = output_format(*stereo_);
     expect_picture(from_buffer(out.get(), format_named(format.c_str()), width_, height_),
-                   expected(pictures, format), "episode " + std::to_string(seed_));
+                   expected(pictures, format), "episode " + std::to_string(seed()));
   }
 
   // Its partner never comes; the next pair goes past it.
@@ -260,7 +230,7 @@ class StereoEpisode final : public fuzz::Life {
                          stamped(to_buffer(Picture(harness == stereo_->left() ? *left_ : *right_,
                                                    packed_ ? 2 * width_ : width_, height_))));
     }
-    // Where neither was a gap a map has come.
+    // If neither was a gap, a map has come.
     time_ += frame_time;
     const GstClockTime next = time_ + frame_time;
     const Pair pictures = new_pictures();
@@ -273,21 +243,11 @@ class StereoEpisode final : public fuzz::Life {
   }
 
   void flush(bool after_the_end) {
-    const guint32 seqnum = gst_util_seqnum_next();
-    const auto to_all = [&](GstEvent* (*make)()) {
-      for (GstHarness* harness : {stereo_->left(), stereo_->right()})
-        if (harness != nullptr) {
-          GstEvent* event = make();
-          gst_event_set_seqnum(event, seqnum);
-          gst_harness_push_event(harness, event);
-        }
-    };
     if (after_the_end)
-      to_all(gst_event_new_eos);
+      stereo_->send_to_all(gst_event_new_eos);
     else if (!packed_ && below(2) == 0)
       gst_harness_push(stereo_->left(), stamped(to_buffer(Picture(*left_, width_, height_))));
-    to_all(gst_event_new_flush_start);
-    to_all(+[] { return gst_event_new_flush_stop(TRUE); });
+    stereo_->flush();
     resend_caps();
   }
 
@@ -323,12 +283,9 @@ class StereoEpisode final : public fuzz::Life {
     pair(true);
   }
 
-  std::mt19937 random_;
-  unsigned seed_;
   bool packed_ = false;
   Properties properties_;
   std::unique_ptr<StereoHarness> stereo_;
-  std::atomic<int> alive_{0};
   const FormatSpec* left_ = nullptr;
   const FormatSpec* right_ = nullptr;
   int width_ = 1, height_ = 1;
@@ -337,18 +294,6 @@ class StereoEpisode final : public fuzz::Life {
 
 }  // namespace
 
-GST_START_TEST(fuzz_operations) {
-  fuzz::run_episodes([](unsigned seed, int&) { return std::make_unique<StereoEpisode>(seed); });
+TEST(fuzz_sgmstereo) {
+  fuzz::run_episodes<StereoEpisode>();
 }
-GST_END_TEST
-
-static Suite* fuzz_sgmstereo_suite() {
-  Suite* suite = suite_create("cudasgmstereo fuzz");
-  TCase* tc = tcase_create("operations");
-  suite_add_tcase(suite, tc);
-  tcase_set_timeout(tc, fuzz::time_limit());
-  tcase_add_test(tc, fuzz_operations);
-  return suite;
-}
-
-GST_CHECK_MAIN(fuzz_sgmstereo)

@@ -53,7 +53,7 @@ std::string nlmeans_hash(Device& device, int number) {
 
 std::string sgm_hash(Device& device, int number) {
   const SgmCase test = make_sgm_case(proof_seed, number, proof_max_pixels);
-  return hash(test, SgmRunner(device, test).run(input_blocks(test), 0xcd));
+  return hash(test, SgmRunner(device, test).run(input_block(test), 0xcd));
 }
 
 std::string sgm_stages_hash(Device& device, int number) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Frames in CUDA memory: who gets them, that they are right, and whose context they live in. What
-// is not about the memory itself runs on the CPU backend as well.
+// Frames in CUDA memory: which peers get them, their pixels, and their CUDA contexts. Tests that
+// need no CUDA memory run on the CPU backend as well.
 #include <gst/video/gstvideometa.h>
 
 #include <memory>
@@ -14,10 +14,6 @@ namespace {
 
 const char cuda_feature[] = "video/x-raw(memory:CUDAMemory)";
 
-const FormatSpec& format_number(int i) {
-  return formats()[static_cast<std::size_t>(i)];
-}
-
 /// The caps of a frame, with the feature of CUDA memory.
 std::string cuda_caps_of(const Picture& picture) {
   return caps_of(*picture.format, picture.width, picture.height,
@@ -28,7 +24,7 @@ std::string cuda_caps_of(const Picture& picture) {
 /// Elements in a row between two pads of the test.
 class Chain {
  public:
-  /// sink_caps: what the pad behind the last element takes.
+  /// sink_caps: caps of the pad downstream of the last element.
   explicit Chain(const std::string& launch, const char* sink_caps = nullptr)
       : Chain(new_shared_harness(launch), sink_caps) {}
   /// Takes over the harness.
@@ -52,17 +48,17 @@ class Chain {
   GstHarness* harness_;
 };
 
-/// Two elements; between them a frame is in CUDA memory where that is what is tested.
+/// Two elements with CUDA memory between them when CUDA is tested.
 std::string pair_of_elements(const Property& property) {
   const std::string element =
-      subject_in_words() + " backend=" + test_backend() + " " + text_of(property);
+      tested_launch() + " backend=" + test_backend() + " " + text_of(property);
   return element + " ! capsfilter caps=\"" + (testing_cuda() ? cuda_feature : "video/x-raw") +
          "\" ! " + element;
 }
 
-/// A chain that leaves its frames, unchanged, in CUDA memory of a context of its own.
+/// A chain that copies frames to CUDA memory of its own context.
 std::unique_ptr<Chain> new_uploader() {
-  const std::string launch = subject_in_words() + " backend=cuda " + text_of(subject().idle);
+  const std::string launch = tested_launch() + " backend=cuda " + text_of(tested().idle);
   return std::make_unique<Chain>(gst_harness_new_parse(launch.c_str()), cuda_feature);
 }
 
@@ -83,12 +79,12 @@ void expect_output(FilterHarness& filter, GstBuffer* in, const Picture& expected
 
 }  // namespace
 
-GST_START_TEST(test_two_elements) {
-  const FormatSpec& format = format_number(__i__);
-  Chain pair(pair_of_elements(subject().working));
+TEST(test_two_elements, .for_each_element().times(formats().size())) {
+  const FormatSpec& format = format_number(index);
+  Chain pair(pair_of_elements(tested().working));
   unsigned seed = 0;
   for (const auto& [width, height] :
-       {std::pair{1, 1}, std::pair{5, 3}, std::pair{17, 9}, std::pair{33, 31}, std::pair{642, 361}})
+       {std::pair{1, 1}, std::pair{5, 3}, std::pair{17, 9}, std::pair{33, 31}, std::pair{322, 181}})
     for (bool limited : {false, true}) {
       const Picture picture = make_picture(format, width, height, Content::natural, ++seed);
       GstBuffer* out = pair.process(picture, colorimetry(format, limited), odd_layout);
@@ -97,12 +93,11 @@ GST_START_TEST(test_two_elements) {
       gst_buffer_unref(out);
     }
 }
-GST_END_TEST
 
-// Nothing to do; where the memory changes from side to side, copied and not handed on.
-GST_START_TEST(test_two_elements_that_change_nothing) {
-  const FormatSpec& format = format_number(__i__);
-  Chain pair(pair_of_elements(subject().idle));
+// Idle elements copy the frame where the memory differs between their sides.
+TEST(test_two_elements_that_change_nothing, .for_each_element().times(formats().size())) {
+  const FormatSpec& format = format_number(index);
+  Chain pair(pair_of_elements(tested().idle));
   const Picture picture = make_picture(format, 45, 23, Content::natural, 4);
   for (const Layout& layout : all_layouts) {
     GstBuffer* out = pair.process(picture, colorimetry(format, false), layout);
@@ -111,10 +106,9 @@ GST_START_TEST(test_two_elements_that_change_nothing) {
     gst_buffer_unref(out);
   }
 }
-GST_END_TEST
 
-GST_START_TEST(test_peer_naming_cuda_memory_gets_it) {
-  const std::string element = subject_in_words();
+TEST(test_peer_naming_cuda_memory_gets_it, .for_each_element().unless(unless_testing_cuda())) {
+  const std::string element = tested_launch();
   const std::string source =
       "videotestsrc num-buffers=4 ! video/x-raw,format=NV12,width=62,height=34 ! " + element +
       " name=e ! ";
@@ -130,10 +124,9 @@ GST_START_TEST(test_peer_naming_cuda_memory_gets_it) {
                  fail_unless(!output_is_cuda(pipeline, "e3"));
                });
 }
-GST_END_TEST
 
-// Also those formats that libgstcuda does not know.
-GST_START_TEST(test_every_format_in_cuda_memory) {
+// This includes formats that libgstcuda does not know.
+TEST(test_every_format_in_cuda_memory, .for_each_element().unless(unless_testing_cuda())) {
   const std::unique_ptr<Chain> uploader = new_uploader();
   for (const FormatSpec& format : formats()) {
     GstBuffer* buffer = in_cuda_memory(*uploader, make_picture(format, 35, 21, Content::ramp, 1));
@@ -144,14 +137,14 @@ GST_START_TEST(test_every_format_in_cuda_memory) {
     gst_buffer_unref(buffer);
   }
 }
-GST_END_TEST
 
-GST_START_TEST(test_idle_hands_on_cuda_memory) {
-  const FormatSpec& format = format_number(__i__);
+TEST(test_idle_hands_on_cuda_memory,
+     .for_each_element().times(formats().size()).unless(unless_testing_cuda())) {
+  const FormatSpec& format = format_number(index);
   const std::unique_ptr<Chain> uploader = new_uploader();
   const Picture picture = make_picture(format, 35, 21, Content::natural, 1);
-  FilterHarness filter{subject().idle};
-  gst_harness_set_sink_caps_str(filter.harness(), cuda_feature);
+  FilterHarness filter{tested().idle};
+  filter.accept_downstream(cuda_feature);
   fail_unless(filter.send_caps(cuda_caps_of(picture)));
   GstBuffer* in = in_cuda_memory(*uploader, picture);
   GstBuffer* out = filter.process(gst_buffer_ref(in));
@@ -159,13 +152,12 @@ GST_START_TEST(test_idle_hands_on_cuda_memory) {
   gst_buffer_unref(in);
   gst_buffer_unref(out);
 }
-GST_END_TEST
 
-// From GStreamer's own upload and to its download.
-GST_START_TEST(test_cudaupload_and_cudadownload) {
+// GStreamer's own elements upload and download.
+TEST(test_cudaupload_and_cudadownload, .for_each_element().unless(unless_cuda_elements())) {
   for (const char* name : {"NV12", "I420", "RGBA", "P010_10LE", "BGRx", "Y444"}) {
     const FormatSpec& format = format_named(name);
-    Chain chain("cudaupload ! " + subject_in_words() +
+    Chain chain("cudaupload ! " + tested_launch() +
                     " backend=cuda ! capsfilter caps=\"video/x-raw(memory:CUDAMemory)\" ! "
                     "cudadownload",
                 "video/x-raw");
@@ -178,11 +170,10 @@ GST_START_TEST(test_cudaupload_and_cudadownload) {
     }
   }
 }
-GST_END_TEST
 
-// Neighbours live in one context: only the first of them makes one.
-GST_START_TEST(test_neighbours_share_a_context) {
-  const std::string element = subject_in_words() + " backend=cuda";
+// Neighbours share the context that the first of them makes.
+TEST(test_neighbours_share_a_context, .for_each_element().unless(unless_testing_cuda())) {
+  const std::string element = tested_launch() + " backend=cuda";
   const std::string launch =
       "videotestsrc num-buffers=2 ! video/x-raw,format=NV12,width=64,height=48 ! " + element +
       " ! " + element + " ! fakesink sync=false";
@@ -205,12 +196,11 @@ GST_START_TEST(test_neighbours_share_a_context) {
   gst_element_set_bus(pipeline, nullptr);
   gst_object_unref(pipeline);
 }
-GST_END_TEST
 
-// Frames of other contexts than the element's, taking turns.
-GST_START_TEST(test_frames_of_several_contexts) {
+// Frames come in turn from two contexts, neither of which is the element's.
+TEST(test_frames_of_several_contexts, .for_each_element().unless(unless_testing_cuda())) {
   const std::unique_ptr<Chain> first = new_uploader(), second = new_uploader();
-  FilterHarness filter(subject().everything);
+  FilterHarness filter(tested().everything);
   for (const char* name : {"NV12", "GRAY8", "xRGB", "P010_10LE"}) {
     const FormatSpec& format = format_named(name);
     const Picture picture = make_picture(format, 61, 37, Content::natural, 4);
@@ -219,14 +209,13 @@ GST_START_TEST(test_frames_of_several_contexts) {
       expect_output(filter, in_cuda_memory(i % 2 == 0 ? *first : *second, picture), result(picture),
                     "frame " + std::to_string(i));
   }
-  gst_harness_push_event(filter.harness(), gst_event_new_eos());
-  fail_unless_equals_int(filter.messages().count(GST_MESSAGE_ELEMENT), 24 * subject().messages);
+  filter.send_eos();
+  fail_unless_equals_int(filter.messages().count(GST_MESSAGE_ELEMENT), 24 * tested().messages);
   fail_unless_equals_int(filter.messages().count(GST_MESSAGE_ERROR), 0);
 }
-GST_END_TEST
 
 // Frames outlive the element that made them.
-GST_START_TEST(test_frames_outlive_their_maker) {
+TEST(test_frames_outlive_their_maker, .for_each_element().unless(unless_testing_cuda())) {
   const FormatSpec& format = format_named("GRAY8");
   const Picture picture = make_picture(format, 61, 37, Content::natural, 4);
   std::unique_ptr<Chain> maker = new_uploader();
@@ -236,25 +225,23 @@ GST_START_TEST(test_frames_outlive_their_maker) {
   fail_unless(filter.send_caps(cuda_caps_of(picture)));
   expect_output(filter, buffer, result(picture), "the maker is gone");
 }
-GST_END_TEST
 
-// As cudadownload may pass it on: the caps say system memory, the memory is the card's.
-GST_START_TEST(test_cuda_memory_under_system_caps) {
+// cudadownload may pass on CUDA memory under the caps of system memory.
+TEST(test_cuda_memory_under_system_caps, .for_each_element().unless(unless_testing_cuda())) {
   const std::unique_ptr<Chain> uploader = new_uploader();
-  for (const Property& property : {subject().working, subject().idle})
+  for (const Property& property : {tested().working, tested().idle})
     for (const char* name : {"NV12", "RGBA", "GRAY8", "I420_10LE"}) {
       const FormatSpec& format = format_named(name);
       const Picture picture = make_picture(format, 61, 37, Content::natural, 4);
       FilterHarness filter{property};
       filter.accept_caps(format, 61, 37, colorimetry(format, false));
-      const Picture expected = property == subject().idle ? picture : result(picture);
+      const Picture expected = property == tested().idle ? picture : result(picture);
       expect_output(filter, in_cuda_memory(*uploader, picture), expected, "under system caps");
     }
 }
-GST_END_TEST
 
-// The other way round: frames in system memory under the caps of CUDA memory.
-GST_START_TEST(test_system_memory_under_cuda_caps) {
+// The opposite: system memory under the caps of CUDA memory.
+TEST(test_system_memory_under_cuda_caps, .for_each_element().unless(unless_testing_cuda())) {
   for (const char* name : {"NV12", "RGBA", "GRAY8"}) {
     const FormatSpec& format = format_named(name);
     const Picture picture = make_picture(format, 61, 37, Content::natural, 4);
@@ -264,10 +251,9 @@ GST_START_TEST(test_system_memory_under_cuda_caps) {
                   "system memory under CUDA caps");
   }
 }
-GST_END_TEST
 
-// Without a GstVideoMeta only the memory itself knows its rows' length.
-GST_START_TEST(test_cuda_memory_without_video_meta) {
+// Without a GstVideoMeta only the CUDA memory itself knows its pitch.
+TEST(test_cuda_memory_without_video_meta, .for_each_element().unless(unless_testing_cuda())) {
   const std::unique_ptr<Chain> uploader = new_uploader();
   for (const char* name : {"NV12", "RGBA", "I420", "P010_10LE"}) {
     const FormatSpec& format = format_named(name);
@@ -281,29 +267,3 @@ GST_START_TEST(test_cuda_memory_without_video_meta) {
     gst_buffer_unref(with_meta);
   }
 }
-GST_END_TEST
-
-static Suite* check_cuda_suite() {
-  Suite* suite = suite_create("CUDA memory");
-  const int count = static_cast<int>(formats().size());
-  const std::string reason = unless_testing_cuda();
-  for_each_subject(suite, "CUDA memory", [&](TCase* tc) {
-    tcase_set_timeout(tc, 120);
-    tcase_add_loop_test(tc, test_two_elements, 0, count);
-    tcase_add_loop_test(tc, test_two_elements_that_change_nothing, 0, count);
-    ADD_TEST_UNLESS(tc, test_peer_naming_cuda_memory_gets_it, reason);
-    ADD_TEST_UNLESS(tc, test_every_format_in_cuda_memory, reason);
-    ADD_LOOP_TEST_UNLESS(tc, test_idle_hands_on_cuda_memory, count, reason);
-    ADD_TEST_UNLESS(tc, test_cudaupload_and_cudadownload,
-                    reason.empty() ? unless_elements({"cudaupload", "cudadownload"}) : reason);
-    ADD_TEST_UNLESS(tc, test_neighbours_share_a_context, reason);
-    ADD_TEST_UNLESS(tc, test_frames_of_several_contexts, reason);
-    ADD_TEST_UNLESS(tc, test_frames_outlive_their_maker, reason);
-    ADD_TEST_UNLESS(tc, test_cuda_memory_under_system_caps, reason);
-    ADD_TEST_UNLESS(tc, test_system_memory_under_cuda_caps, reason);
-    ADD_TEST_UNLESS(tc, test_cuda_memory_without_video_meta, reason);
-  });
-  return suite;
-}
-
-GST_CHECK_MAIN(check_cuda)

@@ -17,7 +17,7 @@ GstBuffer* frame_at(GstClockTime time) {
   return buffer;
 }
 
-/// The next event of that type downstream of the element; nullptr where there is none.
+/// The next event of that type downstream of the element, or nullptr.
 GstEvent* next_event(FilterHarness& filter, GstEventType type) {
   while (gst_harness_events_in_queue(filter.harness()) > 0) {
     GstEvent* event = gst_harness_pull_event(filter.harness());
@@ -30,14 +30,14 @@ GstEvent* next_event(FilterHarness& filter, GstEventType type) {
 
 }  // namespace
 
-GST_START_TEST(test_events_pass) {
+TEST(test_events_pass, .for_each_element()) {
   FilterHarness filter;
   filter.accept_caps(gray(), 24, 16);
   gst_buffer_unref(filter.process(frame_at(0)));
   while (GstEvent* event = next_event(filter, GST_EVENT_CAPS))
     gst_event_unref(event);
 
-  gst_harness_push_event(filter.harness(), gst_event_new_gap(GST_SECOND, 40 * GST_MSECOND));
+  filter.send_event(gst_event_new_gap(GST_SECOND, 40 * GST_MSECOND));
   GstEvent* event = next_event(filter, GST_EVENT_GAP);
   fail_unless(event != nullptr, "GAP was lost");
   GstClockTime time = 0, duration = 0;
@@ -51,21 +51,20 @@ GST_START_TEST(test_events_pass) {
   segment.start = 5 * GST_SECOND;
   segment.time = 2 * GST_SECOND;
   segment.rate = 0.5;
-  gst_harness_push_event(filter.harness(), gst_event_new_segment(&segment));
+  filter.send_segment(segment);
   event = next_event(filter, GST_EVENT_SEGMENT);
   fail_unless(event != nullptr, "SEGMENT was lost");
   gst_event_copy_segment(event, &passed);
   fail_unless(gst_segment_is_equal(&segment, &passed));
   gst_event_unref(event);
 
-  gst_harness_push_event(filter.harness(),
-                         gst_event_new_tag(gst_tag_list_new(GST_TAG_TITLE, "a title", nullptr)));
+  filter.send_event(gst_event_new_tag(gst_tag_list_new(GST_TAG_TITLE, "a title", nullptr)));
   event = next_event(filter, GST_EVENT_TAG);
   fail_unless(event != nullptr, "TAG was lost");
   gst_event_unref(event);
 
-  gst_harness_push_event(filter.harness(), gst_event_new_custom(GST_EVENT_CUSTOM_DOWNSTREAM,
-                                                                gst_structure_new_empty("own")));
+  filter.send_event(
+      gst_event_new_custom(GST_EVENT_CUSTOM_DOWNSTREAM, gst_structure_new_empty("own")));
   event = next_event(filter, GST_EVENT_CUSTOM_DOWNSTREAM);
   fail_unless(event != nullptr, "a custom event was lost");
   gst_event_unref(event);
@@ -76,9 +75,8 @@ GST_START_TEST(test_events_pass) {
   gst_event_unref(event);
   fail_unless_equals_int(filter.push(frame_at(GST_SECOND)), GST_FLOW_EOS);
 }
-GST_END_TEST
 
-GST_START_TEST(test_upstream_events_pass) {
+TEST(test_upstream_events_pass, .for_each_element()) {
   FilterHarness filter;
   filter.accept_caps(gray(), 24, 16);
   gst_buffer_unref(filter.process(frame_at(0)));
@@ -93,9 +91,8 @@ GST_START_TEST(test_upstream_events_pass) {
   }
   fail_unless(seen, "SEEK was lost");
 }
-GST_END_TEST
 
-GST_START_TEST(test_flush) {
+TEST(test_flush, .for_each_element()) {
   FilterHarness filter;
   filter.accept_caps(gray(), 24, 16);
   const Picture picture = make_picture(gray(), 24, 16, Content::natural, 1);
@@ -104,47 +101,41 @@ GST_START_TEST(test_flush) {
     fail_unless(gst_harness_push_event(filter.harness(), gst_event_new_flush_start()));
     fail_unless_equals_int(filter.push(frame_at(0)), GST_FLOW_FLUSHING);
     fail_unless(gst_harness_push_event(filter.harness(), gst_event_new_flush_stop(TRUE)));
-    GstSegment segment;
-    gst_segment_init(&segment, GST_FORMAT_TIME);
-    gst_harness_push_event(filter.harness(), gst_event_new_segment(&segment));
+    GstSegment segment = new_segment();
+    filter.send_segment(segment);
     expect_picture(filter.process(picture), result(picture), "after a flush");
   }
   fail_unless_equals_int(filter.messages().count(GST_MESSAGE_ERROR), 0);
 }
-GST_END_TEST
 
-GST_START_TEST(test_frames_after_eos_and_flush) {
+TEST(test_frames_after_eos_and_flush, .for_each_element()) {
   FilterHarness filter;
   filter.accept_caps(gray(), 24, 16);
   gst_buffer_unref(filter.process(frame_at(0)));
-  gst_harness_push_event(filter.harness(), gst_event_new_eos());
-  gst_harness_push_event(filter.harness(), gst_event_new_flush_start());
-  gst_harness_push_event(filter.harness(), gst_event_new_flush_stop(TRUE));
-  GstSegment segment;
-  gst_segment_init(&segment, GST_FORMAT_TIME);
-  gst_harness_push_event(filter.harness(), gst_event_new_segment(&segment));
+  filter.send_eos();
+  filter.flush();
+  GstSegment segment = new_segment();
+  filter.send_segment(segment);
   gst_buffer_unref(filter.process(frame_at(0)));
 }
-GST_END_TEST
 
-// Frames without any notion of time are pictures, too.
-GST_START_TEST(test_other_segment_formats) {
+// Frames of a segment without time are processed, too.
+TEST(test_other_segment_formats, .for_each_element()) {
   for (GstFormat format : {GST_FORMAT_BYTES, GST_FORMAT_TIME}) {
-    FilterHarness filter(subject().everything);
+    FilterHarness filter(tested().everything);
     filter.accept_caps(gray(), 24, 16);
     GstSegment segment;
     gst_segment_init(&segment, format);
-    gst_harness_push_event(filter.harness(), gst_event_new_segment(&segment));
+    filter.send_segment(segment);
     const Picture picture = make_picture(gray(), 24, 16, Content::natural, 1);
     expect_picture(filter.process(picture), result(picture), gst_format_get_name(format));
-    gst_harness_push_event(filter.harness(), gst_event_new_eos());
-    fail_unless_equals_int(filter.messages().count(GST_MESSAGE_ELEMENT), subject().messages);
+    filter.send_eos();
+    fail_unless_equals_int(filter.messages().count(GST_MESSAGE_ELEMENT), tested().messages);
   }
 }
-GST_END_TEST
 
-// What downstream returns goes back to upstream.
-GST_START_TEST(test_flow_returns) {
+// Flow returns of downstream reach upstream.
+TEST(test_flow_returns, .for_each_element()) {
   for (GstFlowReturn flow : {GST_FLOW_EOS, GST_FLOW_FLUSHING, GST_FLOW_NOT_LINKED, GST_FLOW_ERROR,
                              GST_FLOW_CUSTOM_SUCCESS_1, GST_FLOW_OK}) {
     FilterHarness filter;
@@ -161,10 +152,9 @@ GST_START_TEST(test_flow_returns) {
     fail_unless_equals_int(filter.messages().count(GST_MESSAGE_ERROR), 0);
   }
 }
-GST_END_TEST
 
-// A buffer of no bytes that is marked as a gap stands for a missing frame and is no error.
-GST_START_TEST(test_missing_frame_passes) {
+// An empty buffer with the GAP flag stands for a missing frame and is no error.
+TEST(test_missing_frame_passes, .for_each_element()) {
   FilterHarness filter;
   filter.accept_caps(gray(), 24, 16);
   GstBuffer* missing = gst_buffer_new();
@@ -177,19 +167,17 @@ GST_START_TEST(test_missing_frame_passes) {
   gst_buffer_unref(out);
   gst_buffer_unref(filter.process(frame_at(2 * GST_SECOND)));
 }
-GST_END_TEST
 
-// Every frame goes on before the next one is asked for.
-GST_START_TEST(test_no_latency) {
+// The element pushes every frame before it takes the next one.
+TEST(test_no_latency, .for_each_element()) {
   FilterHarness filter;
   filter.accept_caps(gray(), 24, 16);
   gst_buffer_unref(filter.process(frame_at(0)));
   gst_harness_set_upstream_latency(filter.harness(), 5 * GST_MSECOND);
   fail_unless_equals_uint64(gst_harness_query_latency(filter.harness()), 5 * GST_MSECOND);
 }
-GST_END_TEST
 
-GST_START_TEST(test_as_many_out_as_in) {
+TEST(test_as_many_out_as_in, .for_each_element()) {
   FilterHarness filter;
   filter.accept_caps(gray(), 24, 16);
   for (guint i = 0; i < 300; ++i)
@@ -201,10 +189,9 @@ GST_START_TEST(test_as_many_out_as_in) {
   }
   fail_unless(filter.pull() == nullptr);
 }
-GST_END_TEST
 
-// Downstream is late: frames that would come too late are left out, and each says so.
-GST_START_TEST(test_qos_is_announced) {
+// When downstream is late, the element skips late frames and announces each by a QoS message.
+TEST(test_qos_is_announced, .for_each_element()) {
   FilterHarness filter{{"qos", "true"}};
   filter.accept_caps(gray(), 24, 16);
   gst_buffer_unref(filter.process(frame_at(0)));
@@ -237,33 +224,11 @@ GST_START_TEST(test_qos_is_announced) {
     gst_message_unref(messages[i]);
   }
 }
-GST_END_TEST
 
-GST_START_TEST(test_qos_is_on) {
-  GstElement* element = gst_element_factory_make(subject().element, nullptr);
+TEST(test_qos_is_on, .for_each_element()) {
+  GstElement* element = gst_element_factory_make(tested().element, nullptr);
   gboolean qos = FALSE;
   g_object_get(element, "qos", &qos, nullptr);
   fail_unless(qos);
   gst_object_unref(element);
 }
-GST_END_TEST
-
-static Suite* check_events_suite() {
-  Suite* suite = suite_create("events");
-  for_each_subject(suite, "events", [&](TCase* tc) {
-    tcase_add_test(tc, test_events_pass);
-    tcase_add_test(tc, test_upstream_events_pass);
-    tcase_add_test(tc, test_flush);
-    tcase_add_test(tc, test_frames_after_eos_and_flush);
-    tcase_add_test(tc, test_other_segment_formats);
-    tcase_add_test(tc, test_flow_returns);
-    tcase_add_test(tc, test_missing_frame_passes);
-    tcase_add_test(tc, test_no_latency);
-    tcase_add_test(tc, test_as_many_out_as_in);
-    tcase_add_test(tc, test_qos_is_announced);
-    tcase_add_test(tc, test_qos_is_on);
-  });
-  return suite;
-}
-
-GST_CHECK_MAIN(check_events)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Caps: what is offered, what is refused, and that both may change in mid-stream.
+// Caps: those offered, those refused, and their changes in mid-stream.
 #include <gst/video/video.h>
 
 #include <algorithm>
@@ -10,7 +10,7 @@ using namespace check;
 
 namespace {
 
-/// The video formats of those structures in caps that carry exactly this caps feature.
+/// The video formats of the caps structures with exactly this caps feature.
 std::vector<std::string> formats_in(const GstCaps* caps, const char* feature) {
   std::vector<std::string> names;
   for (guint i = 0; i < gst_caps_get_size(caps); ++i) {
@@ -38,7 +38,7 @@ void expect_all_formats(const GstCaps* caps, const char* feature) {
   fail_unless_equals_int(offered.size(), formats().size());
 }
 
-/// What an element answers on its sink pad to the query for caps.
+/// The answer to a CAPS query on the element's sink pad.
 GstCaps* sink_caps(FilterHarness& filter, GstCaps* only = nullptr) {
   return gst_pad_peer_query_caps(filter.source_pad(), only);
 }
@@ -51,8 +51,8 @@ GstCaps* current_output_caps(FilterHarness& filter) {
 
 }  // namespace
 
-GST_START_TEST(test_templates) {
-  GstElement* element = gst_element_factory_make(subject().element, nullptr);
+TEST(test_templates, .for_each_element()) {
+  GstElement* element = gst_element_factory_make(tested().element, nullptr);
   for (const char* name : {"sink", "src"}) {
     GstCaps* caps = gst_pad_template_get_caps(gst_element_get_pad_template(element, name));
     expect_all_formats(caps, GST_CAPS_FEATURE_MEMORY_SYSTEM_MEMORY);
@@ -64,9 +64,8 @@ GST_START_TEST(test_templates) {
   }
   gst_object_unref(element);
 }
-GST_END_TEST
 
-GST_START_TEST(test_caps_query) {
+TEST(test_caps_query, .for_each_element()) {
   FilterHarness filter;
   GstCaps* caps = sink_caps(filter);
   expect_all_formats(caps, GST_CAPS_FEATURE_MEMORY_SYSTEM_MEMORY);
@@ -77,13 +76,11 @@ GST_START_TEST(test_caps_query) {
                 "CUDA memory is offered on the CPU backend");
   gst_caps_unref(caps);
 }
-GST_END_TEST
 
-// What downstream takes is all that upstream is offered.
-GST_START_TEST(test_caps_query_follows_downstream) {
+// Upstream is offered only what downstream accepts.
+TEST(test_caps_query_follows_downstream, .for_each_element()) {
   FilterHarness filter;
-  gst_harness_set_sink_caps_str(filter.harness(),
-                                "video/x-raw, format=(string){ NV12, RGBA }, width=[1, 640]");
+  filter.accept_downstream("video/x-raw, format=(string){ NV12, RGBA }, width=[1, 640]");
   GstCaps* caps = sink_caps(filter);
   std::vector<std::string> offered = formats_in(caps, GST_CAPS_FEATURE_MEMORY_SYSTEM_MEMORY);
   fail_unless((offered == std::vector<std::string>{"NV12", "RGBA"}) ||
@@ -100,9 +97,8 @@ GST_START_TEST(test_caps_query_follows_downstream) {
   gst_caps_unref(caps);
   gst_caps_unref(only);
 }
-GST_END_TEST
 
-GST_START_TEST(test_output_caps_are_input_caps) {
+TEST(test_output_caps_are_input_caps, .for_each_element()) {
   FilterHarness filter;
   for (const char* text :
        {"video/x-raw, format=NV12, width=98, height=54, framerate=30000/1001, "
@@ -120,9 +116,8 @@ GST_START_TEST(test_output_caps_are_input_caps) {
     gst_caps_unref(out);
   }
 }
-GST_END_TEST
 
-GST_START_TEST(test_refused_caps) {
+TEST(test_refused_caps, .for_each_element()) {
   for (const char* text :
        {"video/x-raw, format=AYUV, width=32, height=16, framerate=25/1",
         "video/x-raw, format=GRAY16_BE, width=32, height=16, framerate=25/1",
@@ -144,37 +139,33 @@ GST_START_TEST(test_refused_caps) {
                 gst_flow_get_name(flow), text);
     fail_unless(filter.pull() == nullptr);
 
-    // And the next, right caps are taken as if nothing had been.
+    // The next caps, which are right, are accepted as usual.
     const FormatSpec& format = format_named("GRAY8");
     filter.accept_caps(format, 16, 16);
     const Picture picture = make_picture(format, 16, 16, Content::natural, 1);
     expect_picture(filter.process(picture), result(picture), "after refused caps");
   }
 }
-GST_END_TEST
 
-// Alternate fields are refused also where the caps forget to carry the feature that goes with them.
-GST_START_TEST(test_alternate_without_feature) {
+// Alternate fields are refused even if the caps lack the caps feature for them.
+TEST(test_alternate_without_feature, .for_each_element()) {
   FilterHarness filter;
   filter.send_caps(
       "video/x-raw, format=I420, width=32, height=16, framerate=25/1, interlace-mode=alternate");
   fail_unless(filter.push(to_buffer(Picture(format_named("I420"), 32, 16))) != GST_FLOW_OK);
   fail_unless(filter.pull() == nullptr);
 }
-GST_END_TEST
 
-GST_START_TEST(test_frame_before_caps) {
+TEST(test_frame_before_caps, .for_each_element()) {
   FilterHarness filter;
-  GstSegment segment;
-  gst_segment_init(&segment, GST_FORMAT_TIME);
-  gst_harness_push_event(filter.harness(), gst_event_new_segment(&segment));
+  GstSegment segment = new_segment();
+  filter.send_segment(segment);
   fail_unless_equals_int(filter.push(gst_buffer_new_allocate(nullptr, 64, nullptr)),
                          GST_FLOW_NOT_NEGOTIATED);
 }
-GST_END_TEST
 
-// From every format to every other, the size changing as well.
-GST_START_TEST(test_renegotiation) {
+// From every format to every other, with new sizes.
+TEST(test_renegotiation, .for_each_element()) {
   FilterHarness filter;
   unsigned seed = 0;
   for (const FormatSpec& first : formats())
@@ -190,9 +181,8 @@ GST_START_TEST(test_renegotiation) {
       }
   fail_unless_equals_int(filter.messages().count(GST_MESSAGE_ERROR), 0);
 }
-GST_END_TEST
 
-GST_START_TEST(test_same_caps_again) {
+TEST(test_same_caps_again, .for_each_element()) {
   const FormatSpec& format = format_named("I420");
   FilterHarness filter;
   const Picture picture = make_picture(format, 30, 20, Content::natural, 1);
@@ -201,10 +191,9 @@ GST_START_TEST(test_same_caps_again) {
     expect_picture(filter.process(picture), result(picture), "same caps again");
   }
 }
-GST_END_TEST
 
-// A downstream element that asks for a new negotiation gets one between two frames.
-GST_START_TEST(test_reconfigure) {
+// RECONFIGURE events lead to a new negotiation between two frames.
+TEST(test_reconfigure, .for_each_element()) {
   const FormatSpec& format = format_named("NV12");
   FilterHarness filter;
   filter.accept_caps(format, 30, 20, colorimetry(format, false));
@@ -214,11 +203,10 @@ GST_START_TEST(test_reconfigure) {
     expect_picture(filter.process(picture, padded_layout), result(picture), "reconfigured");
   }
 }
-GST_END_TEST
 
-GST_START_TEST(test_downstream_cannot_take_it) {
+TEST(test_downstream_cannot_take_it, .for_each_element()) {
   FilterHarness filter;
-  gst_harness_set_sink_caps_str(filter.harness(), "video/x-raw, format=RGB");
+  filter.accept_downstream("video/x-raw, format=RGB");
   const FormatSpec& gray = format_named("GRAY8");
   fail_unless(!filter.send_caps(caps_of(gray, 32, 16)));
   fail_unless_equals_int(filter.push(to_buffer(Picture(gray, 32, 16))), GST_FLOW_NOT_NEGOTIATED);
@@ -229,25 +217,3 @@ GST_START_TEST(test_downstream_cannot_take_it) {
   const Picture picture = make_picture(rgb, 32, 16, Content::natural, 1);
   expect_picture(filter.process(picture), result(picture), "after caps that do not fit");
 }
-GST_END_TEST
-
-static Suite* check_negotiation_suite() {
-  Suite* suite = suite_create("negotiation");
-  for_each_subject(suite, "caps", [&](TCase* tc) {
-    tcase_set_timeout(tc, 120);
-    tcase_add_test(tc, test_templates);
-    tcase_add_test(tc, test_caps_query);
-    tcase_add_test(tc, test_caps_query_follows_downstream);
-    tcase_add_test(tc, test_output_caps_are_input_caps);
-    tcase_add_test(tc, test_refused_caps);
-    tcase_add_test(tc, test_alternate_without_feature);
-    tcase_add_test(tc, test_frame_before_caps);
-    tcase_add_test(tc, test_renegotiation);
-    tcase_add_test(tc, test_same_caps_again);
-    tcase_add_test(tc, test_reconfigure);
-    tcase_add_test(tc, test_downstream_cannot_take_it);
-  });
-  return suite;
-}
-
-GST_CHECK_MAIN(check_negotiation)

@@ -1,256 +1,441 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Properties: what they are, that they may change at any time, and what an impossible set leads to.
-#include <gst/controller/gstdirectcontrolbinding.h>
-#include <gst/controller/gstinterpolationcontrolsource.h>
+// Everything that gst-inspect-1.0 shows: the plug-in, the elements, and a table of all properties
+// with their ranges, defaults and times of change; and the sets of values that no element starts
+// with.
+#include <gst/video/video.h>
 
 #include <algorithm>
-#include <atomic>
-#include <thread>
+#include <cctype>
+#include <cmath>
+#include <cstring>
 
-#include "tests/check/common/definition.h"
 #include "tests/check/common/filterharness.h"
-#include "tests/check/common/propertyfacts.h"
 
 using namespace check;
 
 namespace {
 
-Equalization each_channel() {
-  Equalization how;
-  how.each_channel = true;
-  return how;
+enum class Change { ready, playing, never };
+
+struct PropertySpec {
+  const char* name;
+  Change change;
+  const char* initial;                  ///< by launch line; of an enum its nick
+  const char* other = nullptr;          ///< another value, which must read back
+  double least = 0, most = 0;           ///< of numbers
+  std::vector<std::string> nicks = {};  ///< of an enum; empty: it is GStreamer's own
+};
+
+constexpr double max_int = G_MAXINT32;
+constexpr auto ready = Change::ready, playing = Change::playing, never = Change::never;
+
+struct ElementSpec {
+  const char* element;
+  std::vector<PropertySpec> properties;
+};
+
+const std::vector<ElementSpec>& element_specs() {
+  static const std::vector<ElementSpec> list = {
+      {"cudahistequalize",
+       {{"method", playing, "equalize", "equalize", 0, 0, {"equalize"}},
+        {"channels", playing, "luma", "rgb", 0, 0, {"luma", "rgb"}},
+        {"strength", playing, "1", "0.25", 0, 1},
+        {"post-messages", playing, "false", "true"},
+        {"message-interval", playing, "0", "12345678901", 0, 18446744073709551615.0}}},
+      {"cudagaussblur",
+       {{"sigma", playing, "1.2", "-12.5", -127, 127},
+        {"sigma-y", playing, "0", "0.25", 0, 127},
+        {"kernel-size", playing, "0", "31", 0, 1023},
+        {"kernel-size-y", playing, "0", "1023", 0, 1023},
+        {"border",
+         playing,
+         "reflect-101",
+         "wrap",
+         0,
+         0,
+         {"reflect-101", "replicate", "reflect", "wrap", "constant"}},
+        {"border-color", playing, "0xff000000", "0x80ff4020", 0, 4294967295.0},
+        {"blur-alpha", playing, "true", "false"},
+        {"fine", playing, "false", "true"}}},
+      {"cudaintegral",
+       {{"output",
+         ready,
+         "sum",
+         "tilted-sum",
+         0,
+         0,
+         {"sum", "squared-sum", "tilted-sum", "mean", "stddev", "threshold", "denoise"}},
+        {"table-layout", ready, "padded", "same-size", 0, 0, {"padded", "same-size"}},
+        {"element-type",
+         ready,
+         "auto",
+         "float64",
+         0,
+         0,
+         {"auto", "uint32", "uint64", "float32", "float64"}},
+        {"radius", playing, "7", "65535", 0, 65535},
+        {"threshold-method", playing, "bradley", "sauvola", 0, 0, {"bradley", "sauvola"}},
+        {"threshold-ratio", playing, "0.15", "0.25", 0, 1},
+        {"threshold-k", playing, "0.2", "0.5", 0, 1},
+        {"threshold-range", playing, "0", "100.5", 0, 65535},
+        {"search-size", playing, "21", "101", 1, 101},
+        {"patch-size", playing, "7", "1", 1, 31},
+        {"denoise-strength", playing, "10", "3.25", 0, 255}}},
+      {"cudasgmstereo",
+       {{"output", ready, "disparity", "depth", 0, 0, {"disparity", "depth", "confidence"}},
+        {"frame-packing", ready, "none", "top-bottom"},
+        {"num-disparities", ready, "128", "1024", 32, 1024},
+        {"min-disparity", ready, "0", "-2047", -2047, 2015},
+        {"paths", ready, "8", "4", 4, 8},
+        {"census",
+         ready,
+         "symmetric-9x7",
+         "neighbours-9x7",
+         0,
+         0,
+         {"symmetric-9x7", "neighbours-9x7", "neighbours-5x5"}},
+        {"compatibility", ready, "none", "libsgm", 0, 0, {"none", "libsgm"}},
+        {"p1", playing, "10", "254", 1, 254},
+        {"p2", playing, "120", "255", 2, 255},
+        {"adaptive-p2", playing, "true", "false"},
+        {"uniqueness", playing, "0.95", "0.5", 0, 1},
+        {"subpixel", playing, "true", "false"},
+        {"median", playing, "true", "false"},
+        {"lr-max-diff", playing, "1", "-1", -1, 1024},
+        {"speckle-size", playing, "0", "2147483647", 0, max_int},
+        {"speckle-range", playing, "1", "0", 0, 1024},
+        {"fill-holes", playing, "false", "true"},
+        {"focal-length", playing, "0", "712.5", 0, 1e6},
+        {"baseline", playing, "0", "63.25", 0, 1e6},
+        {"depth-unit", playing, "1", "0.25", 0.001, 1e6},
+        {"colormap", playing, "turbo", "jet", 0, 0, {"turbo", "jet", "gray"}},
+        {"max-skew", playing, "-1", "9223372036854775807", -1, 9223372036854775807.0},
+        {"invalid-value", never, "65520", nullptr, 0, 65535},
+        {"disparity-scale", never, "16", nullptr, 1, 16},
+        {"dropped-left", never, "0", nullptr, 0, 18446744073709551615.0},
+        {"dropped-right", never, "0", nullptr, 0, 18446744073709551615.0}}},
+  };
+  return list;
+}
+
+/// The properties that every element has.
+const std::vector<PropertySpec> device_properties = {
+    {"backend", ready, "auto", "cpu", 0, 0, {"auto", "cuda", "cpu"}},
+    {"active-backend", never, "none", nullptr, 0, 0, {"none", "cpu", "cuda"}},
+    {"cuda-device-id", ready, "-1", "3", -1, max_int},
+};
+
+GstElement* new_element(const char* factory) {
+  GstElement* element = gst_element_factory_make(factory, nullptr);
+  fail_unless(element != nullptr, "no element %s: is GST_PLUGIN_PATH set?", factory);
+  return element;
+}
+
+bool is_ours(const GParamSpec* spec) {
+  const std::string owner = g_type_name(spec->owner_type);
+  return owner != "GstObject" && owner != "GstBaseTransform" && owner != "GstAggregator";
+}
+
+/// How many properties the element has besides those of its base classes.
+std::size_t own_properties(GstElement* element) {
+  guint count = 0;
+  GParamSpec** all = g_object_class_list_properties(G_OBJECT_GET_CLASS(element), &count);
+  const auto own = std::count_if(all, all + count, is_ours);
+  g_free(all);
+  return static_cast<std::size_t>(own);
+}
+
+bool is_kebab_case(const char* name) {
+  return std::all_of(name, name + std::strlen(name), [](unsigned char c) {
+    return std::islower(c) || std::isdigit(c) || c == '-';
+  });
+}
+
+/// A value of the property, by the text of a launch line.
+class Value {
+ public:
+  explicit Value(const GParamSpec* spec) { g_value_init(&value_, spec->value_type); }
+  Value(const GParamSpec* spec, const char* text) : Value(spec) {
+    fail_unless(gst_value_deserialize(&value_, text), "%s is no value of %s", text, spec->name);
+  }
+  Value(const GParamSpec* spec, double number) : Value(spec) {
+    g_value_set_double(&value_, number);
+  }
+  ~Value() { g_value_unset(&value_); }
+  Value(const Value&) = delete;
+  Value& operator=(const Value&) = delete;
+  GValue* get() { return &value_; }
+  bool operator==(Value& other) {
+    return gst_value_compare(&value_, other.get()) == GST_VALUE_EQUAL;
+  }
+
+ private:
+  GValue value_ = G_VALUE_INIT;
+};
+
+/// GObject hands an element only values that the range has: others become its ends, and NaN none.
+void expect_range_of_double(GParamSpec* spec, const PropertySpec& expected) {
+  for (const auto& [set, kept] :
+       {std::pair{expected.least, expected.least}, std::pair{expected.most, expected.most},
+        std::pair{expected.least - 0.5, expected.least},
+        std::pair{expected.most + 0.5, expected.most}, std::pair{-HUGE_VAL, expected.least},
+        std::pair{HUGE_VAL, expected.most}}) {
+    Value value(spec, set);
+    g_param_value_validate(spec, value.get());
+    fail_unless(g_value_get_double(value.get()) == kept, "%s=%f becomes %f", spec->name, set,
+                g_value_get_double(value.get()));
+  }
+  for (double nan : {std::nan(""), -std::nan("")}) {
+    Value value(spec, nan);
+    fail_unless(g_param_value_validate(spec, value.get()), "%s accepts NaN", spec->name);
+  }
+}
+
+void expect_range(GParamSpec* spec, const PropertySpec& expected) {
+  const auto expect = [&](auto minimum, auto maximum) {
+    fail_unless(static_cast<double>(minimum) == expected.least &&
+                    static_cast<double>(maximum) == expected.most,
+                "%s has another range", spec->name);
+  };
+  if (G_IS_PARAM_SPEC_INT(spec))
+    expect(G_PARAM_SPEC_INT(spec)->minimum, G_PARAM_SPEC_INT(spec)->maximum);
+  else if (G_IS_PARAM_SPEC_UINT(spec))
+    expect(G_PARAM_SPEC_UINT(spec)->minimum, G_PARAM_SPEC_UINT(spec)->maximum);
+  else if (G_IS_PARAM_SPEC_INT64(spec))
+    expect(G_PARAM_SPEC_INT64(spec)->minimum, G_PARAM_SPEC_INT64(spec)->maximum);
+  else if (G_IS_PARAM_SPEC_UINT64(spec))
+    expect(G_PARAM_SPEC_UINT64(spec)->minimum, G_PARAM_SPEC_UINT64(spec)->maximum);
+  else if (G_IS_PARAM_SPEC_DOUBLE(spec))
+    expect_range_of_double(spec, expected);
+  else
+    fail_unless(G_IS_PARAM_SPEC_BOOLEAN(spec) || G_IS_PARAM_SPEC_ENUM(spec),
+                "%s is of a type that this test does not know", spec->name);
+  if (!G_IS_PARAM_SPEC_ENUM(spec))
+    return;
+  const GEnumClass* values = G_PARAM_SPEC_ENUM(spec)->enum_class;
+  std::vector<std::string> nicks;
+  for (guint v = 0; v < values->n_values; ++v) {
+    nicks.push_back(values->values[v].value_nick);
+    fail_unless(is_kebab_case(nicks.back().c_str()), "%s: %s", spec->name, nicks.back().c_str());
+    fail_unless(std::strlen(values->values[v].value_name) > 2);
+  }
+  fail_unless(expected.nicks.empty() || nicks == expected.nicks, "%s has other values", spec->name);
+}
+
+void expect_flags(const GParamSpec* spec, Change change) {
+  constexpr int mutability = GST_PARAM_CONTROLLABLE | GST_PARAM_MUTABLE_READY |
+                             GST_PARAM_MUTABLE_PAUSED | GST_PARAM_MUTABLE_PLAYING;
+  const int expected = change == playing ? GST_PARAM_CONTROLLABLE | GST_PARAM_MUTABLE_PLAYING
+                       : change == ready ? GST_PARAM_MUTABLE_READY
+                                         : 0;
+  fail_unless((spec->flags & mutability) == expected, "%s may change at other times", spec->name);
+  fail_unless(
+      (spec->flags & G_PARAM_READWRITE) == (change == never ? G_PARAM_READABLE : G_PARAM_READWRITE),
+      "%s: readable or writable", spec->name);
+  fail_unless((spec->flags & G_PARAM_STATIC_STRINGS) == G_PARAM_STATIC_STRINGS, "%s", spec->name);
+}
+
+void expect_words_of(GParamSpec* spec) {
+  const gchar *nick = g_param_spec_get_nick(spec), *blurb = g_param_spec_get_blurb(spec);
+  fail_unless(is_kebab_case(spec->name), "%s", spec->name);
+  // Without a nick GObject returns the name itself.
+  fail_unless(nick != nullptr && std::strcmp(nick, spec->name) != 0, "%s has no nick", spec->name);
+  fail_unless(blurb != nullptr && std::strlen(blurb) > 15, "%s has no blurb", spec->name);
+}
+
+/// A new element has the default that is announced.
+void expect_default(GstElement* element, GParamSpec* spec, const PropertySpec& expected) {
+  Value now(spec), initial(spec, expected.initial);
+  g_object_get_property(G_OBJECT(element), spec->name, now.get());
+  fail_unless(now == initial && g_param_value_defaults(spec, now.get()),
+              "%s does not start with its default", spec->name);
+}
+
+void expect_read_back(GstElement* element, GParamSpec* spec, const char* text) {
+  Value other(spec, text), read(spec);
+  g_object_set_property(G_OBJECT(element), spec->name, other.get());
+  g_object_get_property(G_OBJECT(element), spec->name, read.get());
+  fail_unless(read == other, "%s=%s does not read back", spec->name, text);
+}
+
+/// Values that contradict each other, and the words that lead out of them.
+struct Impossible {
+  const char* element;
+  std::vector<const char*> formats;  ///< of the filters, which know only with the caps
+  Properties properties;
+  std::vector<std::string> words;
+};
+
+const std::vector<Impossible>& impossible_sets() {
+  static const std::vector<const char*> no_rgb = {"NV12", "GRAY8", "GRAY16_LE", "UYVY", "Y444"};
+  static const Property denoise = {"output", "denoise"}, depth = {"output", "depth"};
+  constexpr char blur[] = "cudagaussblur", integral[] = "cudaintegral", stereo[] = "cudasgmstereo";
+  static const std::vector<Impossible> list = {
+      {"cudahistequalize", no_rgb, {{"channels", "rgb"}}, {"channels"}},
+      {blur, {"I420"}, {{"kernel-size", "2"}}, {"kernel-size", "1", "3"}},
+      {blur, {"I420"}, {{"kernel-size", "64"}}, {"kernel-size", "63", "65"}},
+      {blur, {"I420"}, {{"kernel-size", "1022"}}, {"kernel-size", "1021", "1023"}},
+      {blur, {"I420"}, {{"kernel-size-y", "2"}}, {"kernel-size-y", "1", "3"}},
+      {blur, {"I420"}, {{"kernel-size-y", "64"}}, {"kernel-size-y", "63", "65"}},
+      {blur, {"I420"}, {{"kernel-size-y", "1022"}}, {"kernel-size-y", "1021", "1023"}},
+      {integral, {"I420"}, {denoise, {"search-size", "6"}}, {"search-size=5", "search-size=7"}},
+      {integral, {"I420"}, {denoise, {"patch-size", "6"}}, {"patch-size=5", "patch-size=7"}},
+      {stereo, {}, {{"p1", "120"}}, {"p1", "p2", "120"}},
+      {stereo, {}, {{"p1", "200"}}, {"p1", "p2", "120"}},
+      {stereo, {}, {{"p2", "225"}}, {"p2", "224"}},
+      {stereo, {}, {{"census", "neighbours-9x7"}, {"p2", "194"}}, {"p2", "193"}},
+      {stereo, {}, {{"census", "neighbours-5x5"}, {"p2", "232"}}, {"p2", "231"}},
+      {stereo, {}, {{"num-disparities", "100"}}, {"num-disparities", "32"}},
+      {stereo, {}, {{"min-disparity", "2000"}}, {"min-disparity", "num-disparities"}},
+      {stereo, {}, {{"paths", "6"}}, {"paths", "4", "8"}},
+      {stereo,
+       {},
+       {{"compatibility", "libsgm"}, {"census", "neighbours-5x5"}},
+       {"census", "symmetric-9x7"}},
+      {stereo, {}, {depth}, {"focal-length", "baseline"}},
+      {stereo, {}, {depth, {"focal-length", "500"}}, {"baseline", "mm"}},
+      {stereo, {}, {depth, {"baseline", "100"}}, {"focal-length", "pixels"}},
+  };
+  return list;
+}
+
+void expect_refused_caps(const Impossible& set, const FormatSpec& format) {
+  FilterHarness filter(set.element, set.properties);
+  filter.send_caps(caps_of(format, 32, 16, colorimetry(format, false)));
+  const GstFlowReturn flow = filter.push(to_buffer(Picture(format, 32, 16)));
+  fail_unless(flow == GST_FLOW_NOT_NEGOTIATED || flow == GST_FLOW_ERROR, "flow %s",
+              gst_flow_get_name(flow));
+  // There may be two: the pad offers the refused caps again with the frame.
+  fail_unless(filter.messages().count(GST_MESSAGE_ERROR) >= 1);
+  expect_words(filter.messages().text(GST_MESSAGE_ERROR), set.words);
+  fail_unless(filter.pull() == nullptr);
+}
+
+void expect_failed_start(const Impossible& set) {
+  MessageLog messages;
+  GstElement* element = make_element(set.element, set.properties);
+  gst_object_ref_sink(element);
+  gst_element_set_bus(element, messages.bus());
+  fail_unless_equals_int(gst_element_set_state(element, GST_STATE_PLAYING),
+                         GST_STATE_CHANGE_FAILURE);
+  fail_unless_equals_int(messages.count(GST_MESSAGE_ERROR), 1);
+  expect_words(messages.text(GST_MESSAGE_ERROR), set.words);
+  gst_element_set_state(element, GST_STATE_NULL);
+  gst_element_set_bus(element, nullptr);
+  gst_object_unref(element);
 }
 
 }  // namespace
 
-GST_START_TEST(test_defaults_and_ranges) {
-  GstElement* element = gst_element_factory_make("cudahistequalize", nullptr);
-  fail_unless(element != nullptr);
-  expect_enum_default(element, "method", "equalize");
-  expect_enum_default(element, "channels", "luma");
-  expect_enum_nicks(element, "channels", {"luma", "rgb"});
+TEST(test_plugin) {
+  GstPlugin* plugin = gst_registry_find_plugin(gst_registry_get(), "cudavision");
+  fail_unless(plugin != nullptr, "no plug-in cudavision: is GST_PLUGIN_PATH set?");
+  fail_unless_equals_string(gst_plugin_get_license(plugin), "LGPL");
+  for (const char* text : {gst_plugin_get_description(plugin), gst_plugin_get_version(plugin),
+                           gst_plugin_get_package(plugin), gst_plugin_get_origin(plugin)})
+    fail_unless(text != nullptr && *text != '\0');
+  gst_object_unref(plugin);
+}
 
-  expect_number(element, "strength", 0, 1, 1);
+// The tables above have every element of the plug-in.
+TEST(test_elements) {
+  GList* features = gst_registry_get_feature_list_by_plugin(gst_registry_get(), "cudavision");
+  std::size_t count = 0;
+  for (GList* l = features; l != nullptr; l = l->next) {
+    if (!GST_IS_ELEMENT_FACTORY(l->data))
+      continue;
+    ++count;
+    auto* factory = GST_ELEMENT_FACTORY(l->data);
+    for (const char* key : {GST_ELEMENT_METADATA_LONGNAME, GST_ELEMENT_METADATA_KLASS,
+                            GST_ELEMENT_METADATA_DESCRIPTION, GST_ELEMENT_METADATA_AUTHOR}) {
+      const gchar* text = gst_element_factory_get_metadata(factory, key);
+      fail_unless(text != nullptr && *text != '\0', "%s has no %s", GST_OBJECT_NAME(factory), key);
+    }
+    expect_words(gst_element_factory_get_metadata(factory, GST_ELEMENT_METADATA_KLASS), {"Video"});
+    fail_unless_equals_int(gst_plugin_feature_get_rank(GST_PLUGIN_FEATURE(factory)), GST_RANK_NONE);
+  }
+  gst_plugin_feature_list_free(features);
+  fail_unless_equals_int(count, element_specs().size());
+}
 
-  gboolean post = TRUE;
-  guint64 interval = 1;
-  g_object_get(element, "post-messages", &post, "message-interval", &interval, nullptr);
-  fail_unless(!post);
-  fail_unless_equals_uint64(interval, 0);
+// The tables have every property, and are true.
+TEST(test_properties, .times(element_specs().size())) {
+  const ElementSpec& expected = element_specs()[static_cast<std::size_t>(index)];
+  std::vector<PropertySpec> table = expected.properties;
+  table.insert(table.end(), device_properties.begin(), device_properties.end());
+  GstElement* element = new_element(expected.element);
+  for (const PropertySpec& row : table) {
+    GParamSpec* spec = g_object_class_find_property(G_OBJECT_GET_CLASS(element), row.name);
+    fail_unless(spec != nullptr, "%s has no property %s", expected.element, row.name);
+    expect_words_of(spec);
+    expect_flags(spec, row.change);
+    expect_range(spec, row);
+    expect_default(element, spec, row);
+  }
+  fail_unless_equals_int(own_properties(element), table.size());
+  for (const PropertySpec& row : table)
+    if (row.other != nullptr)
+      expect_read_back(element, g_object_class_find_property(G_OBJECT_GET_CLASS(element), row.name),
+                       row.other);
   gst_object_unref(element);
 }
-GST_END_TEST
 
-GST_START_TEST(test_flags) {
-  GstElement* element = gst_element_factory_make("cudahistequalize", nullptr);
-  for (const char* name : {"channels", "strength", "post-messages", "message-interval"})
-    expect_changeable_while_playing(element, name);
+TEST(test_frame_packing_is_gstreamers) {
+  GstElement* element = new_element("cudasgmstereo");
+  fail_unless(
+      g_object_class_find_property(G_OBJECT_GET_CLASS(element), "frame-packing")->value_type ==
+      GST_TYPE_VIDEO_MULTIVIEW_FRAME_PACKING);
   gst_object_unref(element);
 }
-GST_END_TEST
 
-GST_START_TEST(test_values_read_back) {
-  GstElement* element = gst_element_factory_make("cudahistequalize", nullptr);
-  for (const auto& [name, value] :
-       {std::pair{"channels", "rgb"}, std::pair{"strength", "0.25"},
-        std::pair{"post-messages", "true"}, std::pair{"message-interval", "12345678901"}})
-    expect_read_back(element, name, value);
+TEST(test_impossible_at_start, .times(impossible_sets().size())) {
+  const Impossible& set = impossible_sets()[static_cast<std::size_t>(index)];
+  if (set.formats.empty())
+    expect_failed_start(set);
+  for (const char* format : set.formats)
+    expect_refused_caps(set, format_named(format));
+}
+
+// The values that a map of disparities will have are known before it is made.
+TEST(test_scale_and_invalid_value) {
+  GstElement* element = new_element("cudasgmstereo");
+  const auto expect = [&](gint scale, guint invalid) {
+    gint scale_now = 0;
+    guint invalid_now = 0;
+    g_object_get(element, "disparity-scale", &scale_now, "invalid-value", &invalid_now, nullptr);
+    fail_unless_equals_int(scale_now, scale);
+    fail_unless_equals_int(invalid_now, invalid);
+  };
+  const auto set = [&](const char* name, const char* value) {
+    gst_util_set_object_arg(G_OBJECT(element), name, value);
+  };
+  std::vector<std::string> notified;
+  const auto on_notify = +[](GObject*, GParamSpec* spec, gpointer list) {
+    static_cast<std::vector<std::string>*>(list)->push_back(spec->name);
+  };
+  for (const char* signal : {"notify::invalid-value", "notify::disparity-scale"})
+    g_signal_connect(element, signal, G_CALLBACK(on_notify), &notified);
+  expect(16, 65520);
+  set("min-disparity", "1");
+  expect(16, 0);
+  set("min-disparity", "10");
+  expect(16, 144);
+  set("min-disparity", "-2047");
+  expect(16, 65536 - 2048 * 16);
+  fail_unless((notified == std::vector<std::string>(3, "invalid-value")));
+  set("min-disparity", "0");
+  set("subpixel", "false");
+  expect(16, 65520);
+  notified.clear();
+  set("compatibility", "libsgm");
+  expect(1, 65535);
+  std::sort(notified.begin(), notified.end());
+  fail_unless((notified == std::vector<std::string>{"disparity-scale", "invalid-value"}));
+  set("min-disparity", "-3");
+  expect(1, 65532);
+  set("subpixel", "true");
+  expect(16, 65536 - 64);
+  set("p1", "3");
+  fail_unless_equals_int(notified.size(), 5);
   gst_object_unref(element);
 }
-GST_END_TEST
-
-GST_START_TEST(test_not_a_number) {
-  GstElement* element = gst_element_factory_make("cudahistequalize", nullptr);
-  expect_no_nan(element, "strength");
-  gst_object_unref(element);
-}
-GST_END_TEST
-
-GST_START_TEST(test_change_while_playing) {
-  const FormatSpec& format = format_named("RGBA");
-  FilterHarness filter;
-  filter.accept_caps(format, 48, 20, colorimetry(format, false));
-  const Picture picture = make_picture(format, 48, 20, Content::natural, 1);
-  Equalization half;
-  half.strength = 0.5;
-  expect_picture(filter.process(picture), equalized(picture, {}), "as started");
-  filter.set("channels", "rgb");
-  expect_picture(filter.process(picture), equalized(picture, each_channel()), "channels=rgb");
-  filter.set("channels", "luma");
-  filter.set("strength", "0.5");
-  expect_picture(filter.process(picture), equalized(picture, half), "strength=0.5");
-  filter.set("strength", "0");
-  expect_picture(filter.process(picture), picture, "strength=0");
-  filter.set("strength", "1");
-  expect_picture(filter.process(picture), equalized(picture, {}), "strength=1");
-  fail_unless_equals_int(
-      filter.messages().count(static_cast<GstMessageType>(GST_MESSAGE_ERROR | GST_MESSAGE_WARNING)),
-      0);
-}
-GST_END_TEST
-
-// Every frame is made with one setting that was in force, never with parts of two.
-GST_START_TEST(test_change_from_another_thread) {
-  const FormatSpec& format = format_named("RGBx");
-  FilterHarness filter;
-  filter.accept_caps(format, 48, 20, colorimetry(format, false));
-  const Picture picture = make_picture(format, 48, 20, Content::natural, 1);
-  const Picture luma = equalized(picture, {}), each = equalized(picture, each_channel());
-  std::atomic<bool> stop{false};
-  std::thread changer([&] {
-    for (unsigned i = 0; !stop; ++i)
-      filter.set("channels", i % 2 == 0 ? "rgb" : "luma");
-  });
-  std::string unexpected;
-  for (int i = 0; i < 500 && unexpected.empty(); ++i) {
-    const Picture out = filter.process(picture);
-    if (!difference(out, luma).empty())
-      unexpected = difference(out, each);
-  }
-  stop = true;
-  changer.join();
-  fail_unless(unexpected.empty(), "neither the one nor the other: %s", unexpected.c_str());
-}
-GST_END_TEST
-
-GST_START_TEST(test_impossible_while_playing) {
-  for (const char* name : {"NV12", "GRAY8", "P010_10LE", "YUY2"}) {
-    const FormatSpec& format = format_named(name);
-    FilterHarness filter;
-    filter.accept_caps(format, 33, 21, colorimetry(format, false));
-    const Picture picture = make_picture(format, 33, 21, Content::natural, 6);
-    filter.set("strength", "0.5");
-    filter.process(picture);
-    filter.set("channels", "rgb");
-    Equalization last_valid;
-    last_valid.strength = 0.5;
-    for (int i = 0; i < 5; ++i)
-      expect_picture(filter.process(picture), equalized(picture, last_valid),
-                     "the last valid set goes on");
-    fail_unless_equals_int(filter.messages().count(GST_MESSAGE_WARNING), 1);
-    fail_unless_equals_int(filter.messages().count(GST_MESSAGE_ERROR), 0);
-    const std::string text = filter.messages().text(GST_MESSAGE_WARNING);
-    fail_unless(text.find("channels") != std::string::npos, "no word of channels: %s",
-                text.c_str());
-
-    filter.set("channels", "luma");
-    filter.set("strength", "1");
-    expect_picture(filter.process(picture), equalized(picture, {}), "valid again");
-    fail_unless_equals_int(filter.messages().count(GST_MESSAGE_WARNING), 1);
-  }
-}
-GST_END_TEST
-
-GST_START_TEST(test_impossible_at_start) {
-  for (const char* name : {"NV12", "GRAY8", "GRAY16_LE", "UYVY", "Y444"}) {
-    const FormatSpec& format = format_named(name);
-    FilterHarness filter{{"channels", "rgb"}};
-    filter.send_caps(caps_of(format, 32, 16, colorimetry(format, false)));
-    const GstFlowReturn flow = filter.push(to_buffer(Picture(format, 32, 16)));
-    fail_unless(flow == GST_FLOW_NOT_NEGOTIATED || flow == GST_FLOW_ERROR, "flow %s",
-                gst_flow_get_name(flow));
-    // Not exactly one: with the frame the pad offers the refused caps once more.
-    fail_unless(filter.messages().count(GST_MESSAGE_ERROR) >= 1);
-    const std::string text = filter.messages().text(GST_MESSAGE_ERROR);
-    fail_unless(text.find("channels") != std::string::npos, "no word of channels: %s",
-                text.c_str());
-    fail_unless(filter.pull() == nullptr);
-  }
-}
-GST_END_TEST
-
-GST_START_TEST(test_impossible_with_new_caps) {
-  const FormatSpec &rgb = format_named("BGRx"), &gray = format_named("GRAY8");
-  FilterHarness filter{{"channels", "rgb"}};
-  filter.accept_caps(rgb, 32, 16, colorimetry(rgb, false));
-  const Picture picture = make_picture(rgb, 32, 16, Content::natural, 2);
-  expect_picture(filter.process(picture), equalized(picture, each_channel()), "before");
-  filter.send_caps(caps_of(gray, 32, 16));
-  fail_unless(filter.push(to_buffer(Picture(gray, 32, 16))) != GST_FLOW_OK);
-  fail_unless(filter.messages().count(GST_MESSAGE_ERROR) >= 1);
-  const std::string text = filter.messages().text(GST_MESSAGE_ERROR);
-  fail_unless(text.find("channels") != std::string::npos, "no word of channels: %s", text.c_str());
-}
-GST_END_TEST
-
-// A frame whose stream time is at second n gets the value that the curve has at second n, although
-// its timestamp and its running time are others.
-GST_START_TEST(test_controlled_by_stream_time) {
-  const FormatSpec& format = format_named("GRAY8");
-  FilterHarness filter;
-  GstControlSource* curve = gst_interpolation_control_source_new();
-  g_object_set(curve, "mode", GST_INTERPOLATION_MODE_NONE, nullptr);
-  constexpr double values[] = {1.0, 0.25, 0.0, 0.5, 0.75};
-  for (guint second = 0; second < G_N_ELEMENTS(values); ++second)
-    fail_unless(gst_timed_value_control_source_set(GST_TIMED_VALUE_CONTROL_SOURCE(curve),
-                                                   second * GST_SECOND, values[second]));
-  fail_unless(gst_object_add_control_binding(
-      GST_OBJECT(filter.element()),
-      gst_direct_control_binding_new_absolute(GST_OBJECT(filter.element()), "strength", curve)));
-
-  filter.accept_caps(format, 40, 24);
-  GstSegment segment;
-  gst_segment_init(&segment, GST_FORMAT_TIME);
-  segment.start = segment.position = 3600 * GST_SECOND;
-  segment.base = 77 * GST_SECOND;
-  segment.time = 1 * GST_SECOND;
-  gst_harness_push_event(filter.harness(), gst_event_new_segment(&segment));
-
-  const Picture picture = make_picture(format, 40, 24, Content::natural, 6);
-  for (guint i = 0; i < 3; ++i) {
-    GstBuffer* in = to_buffer(picture);
-    GST_BUFFER_PTS(in) = (3600 + i) * GST_SECOND + 40 * GST_MSECOND;
-    GstBuffer* out = filter.process(in);
-    Equalization how;
-    how.strength = values[1 + i];
-    expect_picture(from_buffer(out, format, 40, 24), equalized(picture, how),
-                   "second " + std::to_string(1 + i));
-    gst_buffer_unref(out);
-  }
-  gst_object_unref(curve);
-}
-GST_END_TEST
-
-GST_START_TEST(test_controlled_messages) {
-  const FormatSpec& format = format_named("GRAY8");
-  FilterHarness filter;
-  GstControlSource* curve = gst_interpolation_control_source_new();
-  g_object_set(curve, "mode", GST_INTERPOLATION_MODE_NONE, nullptr);
-  auto* timed = GST_TIMED_VALUE_CONTROL_SOURCE(curve);
-  gst_timed_value_control_source_set(timed, 0, 0.0);
-  gst_timed_value_control_source_set(timed, 2 * GST_SECOND, 1.0);
-  gst_timed_value_control_source_set(timed, 4 * GST_SECOND, 0.0);
-  gst_object_add_control_binding(
-      GST_OBJECT(filter.element()),
-      gst_direct_control_binding_new(GST_OBJECT(filter.element()), "post-messages", curve));
-  filter.accept_caps(format, 40, 24);
-  for (guint second = 0; second < 6; ++second) {
-    GstBuffer* in = to_buffer(Picture(format, 40, 24));
-    GST_BUFFER_PTS(in) = second * GST_SECOND;
-    gst_buffer_unref(filter.process(in));
-  }
-  gst_harness_push_event(filter.harness(), gst_event_new_eos());
-  fail_unless_equals_int(filter.messages().count(GST_MESSAGE_ELEMENT), 2);
-  gst_object_unref(curve);
-}
-GST_END_TEST
-
-static Suite* check_properties_suite() {
-  Suite* suite = suite_create("cudahistequalize properties");
-  TCase* tc = tcase_create("properties");
-  suite_add_tcase(suite, tc);
-  tcase_add_test(tc, test_defaults_and_ranges);
-  tcase_add_test(tc, test_flags);
-  tcase_add_test(tc, test_values_read_back);
-  tcase_add_test(tc, test_not_a_number);
-  tcase_add_test(tc, test_change_while_playing);
-  tcase_add_test(tc, test_change_from_another_thread);
-  tcase_add_test(tc, test_impossible_while_playing);
-  tcase_add_test(tc, test_impossible_at_start);
-  tcase_add_test(tc, test_impossible_with_new_caps);
-  tcase_add_test(tc, test_controlled_by_stream_time);
-  tcase_add_test(tc, test_controlled_messages);
-  return suite;
-}
-
-GST_CHECK_MAIN(check_properties)

@@ -1,22 +1,14 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// State changes of every element of the plug-in, in every order that GStreamer allows, and again
-// and again.
+// State changes of every element, in every order that GStreamer allows, and many times over.
 #include "tests/check/common/filterharness.h"
-#include "tests/check/common/propertyfacts.h"
 
 using namespace check;
 
 namespace {
 
-std::vector<std::string> element_names() {
-  std::vector<std::string> names;
-  GList* features = gst_registry_get_feature_list_by_plugin(gst_registry_get(), "cudavision");
-  for (GList* l = features; l != nullptr; l = l->next)
-    if (GST_IS_ELEMENT_FACTORY(l->data))
-      names.push_back(gst_plugin_feature_get_name(GST_PLUGIN_FEATURE(l->data)));
-  gst_plugin_feature_list_free(features);
-  return names;
-}
+// check_properties fails if the plug-in has others.
+constexpr const char* factories[] = {"cudahistequalize", "cudagaussblur", "cudaintegral",
+                                     "cudasgmstereo"};
 
 void to_state(GstElement* element, GstState state) {
   const GstStateChangeReturn change = gst_element_set_state(element, state);
@@ -31,7 +23,7 @@ class ShortPipeline {
     GError* problem = nullptr;
     const std::string launch =
         "videotestsrc num-buffers=2 ! video/x-raw,format=NV12,width=64,height=48 ! " +
-        subject_in_words() + " name=e ! fakesink sync=false";
+        tested_launch() + " name=e ! fakesink sync=false";
     pipeline_ = gst_parse_launch(launch.c_str(), &problem);
     fail_unless(problem == nullptr, "%s", problem ? problem->message : "");
     GstElement* element = gst_bin_get_by_name(GST_BIN(pipeline_), "e");
@@ -82,50 +74,44 @@ constexpr long long mebibyte = 1 << 20;
 
 }  // namespace
 
-GST_START_TEST(test_all_elements) {
-  const std::vector<std::string> names = element_names();
-  fail_unless(!names.empty(), "the plug-in has no elements: is GST_PLUGIN_PATH set?");
-  for (const std::string& name : names) {
-    const auto make = [&] { return make_element(name.c_str()); };
-
-    // As GStreamer's own generic/states: each state, back and forth, with and without NULL between.
-    GstElement* element = make();
-    for (GstState state : {GST_STATE_READY, GST_STATE_NULL, GST_STATE_READY, GST_STATE_PAUSED,
-                           GST_STATE_READY, GST_STATE_PAUSED, GST_STATE_PLAYING, GST_STATE_PAUSED,
-                           GST_STATE_PLAYING, GST_STATE_PAUSED, GST_STATE_READY, GST_STATE_NULL,
-                           GST_STATE_PLAYING, GST_STATE_NULL, GST_STATE_PAUSED, GST_STATE_NULL})
-      to_state(element, state);
-    gst_object_unref(element);
-
-    // Made and thrown away, never started.
-    gst_object_unref(make());
-
-    // Set and read every property in every state.
-    element = make();
-    for (GstState state :
-         {GST_STATE_NULL, GST_STATE_READY, GST_STATE_PAUSED, GST_STATE_PLAYING, GST_STATE_NULL}) {
-      to_state(element, state);
-      guint count = 0;
-      GParamSpec** specs = g_object_class_list_properties(G_OBJECT_GET_CLASS(element), &count);
-      for (guint i = 0; i < count; ++i) {
-        if ((specs[i]->flags & G_PARAM_READABLE) == 0 || specs[i]->owner_type == GST_TYPE_OBJECT)
-          continue;
-        GValue value = G_VALUE_INIT;
-        g_value_init(&value, specs[i]->value_type);
-        g_object_get_property(G_OBJECT(element), specs[i]->name, &value);
-        if ((specs[i]->flags & G_PARAM_WRITABLE) != 0)
-          g_object_set_property(G_OBJECT(element), specs[i]->name, &value);
-        g_value_unset(&value);
-      }
-      g_free(specs);
-    }
-    gst_object_unref(element);
-  }
+// As GStreamer's own generic/states: each state, back and forth, with and without NULL between.
+TEST(test_state_changes, .times(std::size(factories))) {
+  GstElement* element = make_element(factories[index]);
+  for (GstState state : {GST_STATE_READY, GST_STATE_NULL, GST_STATE_READY, GST_STATE_PAUSED,
+                         GST_STATE_READY, GST_STATE_PAUSED, GST_STATE_PLAYING, GST_STATE_PAUSED,
+                         GST_STATE_PLAYING, GST_STATE_PAUSED, GST_STATE_READY, GST_STATE_NULL,
+                         GST_STATE_PLAYING, GST_STATE_NULL, GST_STATE_PAUSED, GST_STATE_NULL})
+    to_state(element, state);
+  gst_object_unref(element);
+  // Made and thrown away, never started.
+  gst_object_unref(make_element(factories[index]));
 }
-GST_END_TEST
 
-// The last reference goes while the element is still in a higher state of a bin that is shut down.
-GST_START_TEST(test_dispose_in_a_running_pipeline) {
+// Every property can be read and set in every state.
+TEST(test_properties_in_all_states, .times(std::size(factories))) {
+  GstElement* element = make_element(factories[index]);
+  for (GstState state :
+       {GST_STATE_NULL, GST_STATE_READY, GST_STATE_PAUSED, GST_STATE_PLAYING, GST_STATE_NULL}) {
+    to_state(element, state);
+    guint count = 0;
+    GParamSpec** specs = g_object_class_list_properties(G_OBJECT_GET_CLASS(element), &count);
+    for (guint i = 0; i < count; ++i) {
+      if ((specs[i]->flags & G_PARAM_READABLE) == 0 || specs[i]->owner_type == GST_TYPE_OBJECT)
+        continue;
+      GValue value = G_VALUE_INIT;
+      g_value_init(&value, specs[i]->value_type);
+      g_object_get_property(G_OBJECT(element), specs[i]->name, &value);
+      if ((specs[i]->flags & G_PARAM_WRITABLE) != 0)
+        g_object_set_property(G_OBJECT(element), specs[i]->name, &value);
+      g_value_unset(&value);
+    }
+    g_free(specs);
+  }
+  gst_object_unref(element);
+}
+
+// A pipeline is shut down and freed right after its start.
+TEST(test_dispose_in_a_running_pipeline, .for_each_element()) {
   for (int i = 0; i < 20; ++i) {
     ShortPipeline pipeline;
     gst_element_set_state(pipeline.get(), i % 2 == 0 ? GST_STATE_PLAYING : GST_STATE_PAUSED);
@@ -134,11 +120,10 @@ GST_START_TEST(test_dispose_in_a_running_pipeline) {
     gst_element_set_state(pipeline.get(), GST_STATE_NULL);
   }
 }
-GST_END_TEST
 
-GST_START_TEST(test_pixels_after_restart) {
+TEST(test_pixels_after_restart, .for_each_element()) {
   const FormatSpec& format = format_named("P010_10LE");
-  FilterHarness filter(subject().everything);
+  FilterHarness filter(tested().everything);
   const Picture picture = make_picture(format, 44, 27, Content::natural, 2);
   for (GstState low : {GST_STATE_PAUSED, GST_STATE_READY, GST_STATE_NULL, GST_STATE_READY}) {
     gst_pad_push_event(filter.source_pad(), gst_event_new_stream_start("again"));
@@ -149,10 +134,9 @@ GST_START_TEST(test_pixels_after_restart) {
     to_state(filter.element(), GST_STATE_PLAYING);
   }
 }
-GST_END_TEST
 
-// The backend may be another one each time.
-GST_START_TEST(test_backend_changed_between_runs) {
+// The backend may change between two runs.
+TEST(test_backend_changed_between_runs, .for_each_element()) {
   ShortPipeline pipeline;
   GstElement* element = gst_bin_get_by_name(GST_BIN(pipeline.get()), "e");
   for (const char* backend : {"cpu", test_backend() == "cuda" ? "cuda" : "cpu", "auto", "cpu"}) {
@@ -163,66 +147,89 @@ GST_START_TEST(test_backend_changed_between_runs) {
   }
   gst_object_unref(element);
 }
-GST_END_TEST
 
-GST_START_TEST(test_device_properties) {
-  GstElement* element = gst_element_factory_make(subject().element, nullptr);
-  expect_enum_default(element, "backend", "auto");
-  expect_enum_nicks(element, "backend", {"auto", "cuda", "cpu"});
-  expect_enum_nicks(element, "active-backend", {"none", "cpu", "cuda"});
-  fail_unless(enum_nick(element, "active-backend") == "none");
-  fail_unless_equals_int(property_of(element, "active-backend")->flags & G_PARAM_READWRITE,
-                         G_PARAM_READABLE);
-  gint device = 0;
-  g_object_get(element, "cuda-device-id", &device, nullptr);
-  fail_unless_equals_int(device, -1);
-  fail_unless_equals_int(G_PARAM_SPEC_INT(property_of(element, "cuda-device-id"))->minimum, -1);
-  for (const char* name : {"backend", "cuda-device-id"})
-    expect_changeable_when_ready(element, name);
-  expect_read_back(element, "backend", "cpu");
-  expect_read_back(element, "cuda-device-id", "3");
-  gst_object_unref(element);
-}
-GST_END_TEST
-
-GST_START_TEST(test_active_backend) {
-  GstElement* element = make_subject();
+TEST(test_active_backend, .times(std::size(factories))) {
+  GstElement* element = make_element(factories[index]);
   std::vector<std::string> seen;
   const auto on_notify = +[](GstElement* self, GParamSpec*, gpointer list) {
-    static_cast<std::vector<std::string>*>(list)->push_back(enum_nick(self, "active-backend"));
+    static_cast<std::vector<std::string>*>(list)->push_back(active_backend(self));
   };
   g_signal_connect(element, "notify::active-backend", G_CALLBACK(on_notify), &seen);
   for (int cycle = 0; cycle < 3; ++cycle) {
     seen.clear();
-    fail_unless(enum_nick(element, "active-backend") == "none");
-    fail_unless_equals_int(gst_element_set_state(element, GST_STATE_READY),
-                           GST_STATE_CHANGE_SUCCESS);
-    fail_unless_equals_int(gst_element_set_state(element, GST_STATE_PLAYING),
-                           GST_STATE_CHANGE_SUCCESS);
-    fail_unless(enum_nick(element, "active-backend") == test_backend());
-    fail_unless_equals_int(gst_element_set_state(element, GST_STATE_NULL),
-                           GST_STATE_CHANGE_SUCCESS);
-    fail_unless(enum_nick(element, "active-backend") == "none");
+    fail_unless(active_backend(element) == "none");
+    to_state(element, GST_STATE_READY);
+    to_state(element, GST_STATE_PLAYING);
+    fail_unless(active_backend(element) == test_backend());
+    to_state(element, GST_STATE_NULL);
+    fail_unless(active_backend(element) == "none");
     fail_unless((seen == std::vector<std::string>{test_backend(), "none"}), "notified %d times",
                 static_cast<int>(seen.size()));
   }
   gst_object_unref(element);
 }
-GST_END_TEST
 
-// 1000 runs: 50 pipelines of their own, whose elements make a CUDA context each where there is a
-// GPU, and 950 in the context that the application provides. The first of each kind warm up.
-GST_START_TEST(test_thousand_cycles) {
+// With backend=cuda and no GPU nothing starts, and one sentence names the remedy, which works on
+// the same element.
+TEST(test_cuda_without_gpu, .times(std::size(factories)).unless(unless_without_gpu())) {
+  GstElement* element = make_element(factories[index], {{"backend", "cuda"}});
+  gst_object_ref_sink(element);
+  MessageLog messages;
+  gst_element_set_bus(element, messages.bus());
+  fail_unless_equals_int(gst_element_set_state(element, GST_STATE_READY), GST_STATE_CHANGE_FAILURE);
+  const std::string text = messages.text(GST_MESSAGE_ERROR);
+  fail_unless(text.find("backend=cpu") != std::string::npos ||
+                  text.find("backend=auto") != std::string::npos,
+              "names no remedy: %s", text.c_str());
+  const std::vector<GstMessage*> errors = messages.take(GST_MESSAGE_ERROR);
+  fail_unless_equals_int(errors.size(), 1);
+  GError* error = nullptr;
+  gst_message_parse_error(errors[0], &error, nullptr);
+  fail_unless(g_error_matches(error, GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_NOT_FOUND), "%s",
+              error->message);
+  g_error_free(error);
+  gst_message_unref(errors[0]);
+  for (const auto& [backend, warnings] : {std::pair{"cpu", 0}, std::pair{"auto", 1}}) {
+    gst_util_set_object_arg(G_OBJECT(element), "backend", backend);
+    to_state(element, GST_STATE_READY);
+    fail_unless(active_backend(element) == "cpu");
+    fail_unless_equals_int(messages.count(GST_MESSAGE_WARNING), warnings);
+    to_state(element, GST_STATE_NULL);
+  }
+  gst_element_set_bus(element, nullptr);
+  gst_object_unref(element);
+}
+
+TEST(test_no_such_gpu,
+     .times(std::size(factories)).unless(unless_testing_cuda()).unless(unless_with_gpu())) {
+  GstElement* element =
+      make_element(factories[index], {{"backend", "cuda"}, {"cuda-device-id", "4095"}});
+  gst_object_ref_sink(element);
+  MessageLog messages;
+  gst_element_set_bus(element, messages.bus());
+  fail_unless_equals_int(gst_element_set_state(element, GST_STATE_READY), GST_STATE_CHANGE_FAILURE);
+  fail_unless_equals_int(messages.count(GST_MESSAGE_ERROR), 1);
+  gst_element_set_state(element, GST_STATE_NULL);
+  gst_element_set_bus(element, nullptr);
+  gst_object_unref(element);
+}
+
+// Runs pipelines of their own, whose elements make a CUDA context each where there is a GPU, and
+// one pipeline again and again in a context that the application provides. The first of each kind
+// warm up. A full run has 1000 cycles.
+TEST(test_cycles, .for_each_element().unless(unless_sanitized())) {
+  const int pipelines = full_run() ? 50 : 20, warm_up = full_run() ? 100 : 30;
+  const int cycles = full_run() ? 950 : 130;
   return_freed_memory();
   GstContext* shared = nullptr;
   std::size_t process_before = 0;
-  long long card_before = 0;
-  for (int cycle = 0; cycle < 50; ++cycle) {
+  long long gpu_before = 0;
+  for (int cycle = 0; cycle < pipelines; ++cycle) {
     if (cycle == 10) {
-      card_before = card_bytes();  // first: asking the driver's library takes memory of its own
+      gpu_before = gpu_bytes();  // first, since the query itself allocates
       process_before = resident_bytes();
     }
-    ShortPipeline pipeline(subject().everything);
+    ShortPipeline pipeline(tested().everything);
     GstContext* context = pipeline.run();
     fail_unless((context != nullptr) == testing_cuda());
     if (cycle == 0)
@@ -235,14 +242,14 @@ GST_START_TEST(test_thousand_cycles) {
   };
   // The driver keeps some of each context's host memory for the next one.
   fail_unless(grown_by(process_before) < (testing_cuda() ? 48 : 4) * mebibyte,
-              "40 pipelines left %lld bytes", grown_by(process_before));
-  fail_unless(card_bytes() - card_before < 32 * mebibyte, "40 contexts left %lld bytes on the card",
-              card_bytes() - card_before);
+              "%d pipelines left %lld bytes", pipelines - 10, grown_by(process_before));
+  fail_unless(gpu_bytes() - gpu_before < 32 * mebibyte, "%d contexts left %lld bytes on the GPU",
+              pipelines - 10, gpu_bytes() - gpu_before);
 
-  ShortPipeline pipeline(subject().everything);
-  for (int cycle = 0; cycle < 950; ++cycle) {
-    if (cycle == 100) {
-      card_before = card_bytes();  // first: asking the driver's library takes memory of its own
+  ShortPipeline pipeline(tested().everything);
+  for (int cycle = 0; cycle < cycles; ++cycle) {
+    if (cycle == warm_up) {
+      gpu_before = gpu_bytes();  // first, since the query itself allocates
       process_before = resident_bytes();
     }
     if (shared != nullptr)
@@ -250,30 +257,10 @@ GST_START_TEST(test_thousand_cycles) {
     GstContext* own = pipeline.run();
     fail_unless(own == nullptr, "a context of its own although one was provided");
   }
-  fail_unless(grown_by(process_before) < 4 * mebibyte, "850 cycles left %lld bytes",
-              grown_by(process_before));
-  fail_unless(card_bytes() - card_before < 4 * mebibyte, "850 cycles left %lld bytes on the card",
-              card_bytes() - card_before);
+  fail_unless(grown_by(process_before) < 4 * mebibyte, "%d cycles left %lld bytes",
+              cycles - warm_up, grown_by(process_before));
+  fail_unless(gpu_bytes() - gpu_before < 4 * mebibyte, "%d cycles left %lld bytes on the GPU",
+              cycles - warm_up, gpu_bytes() - gpu_before);
   if (shared != nullptr)
     gst_context_unref(shared);
 }
-GST_END_TEST
-
-static Suite* check_states_suite() {
-  Suite* suite = suite_create("states");
-  TCase* all = tcase_create("all elements");
-  suite_add_tcase(suite, all);
-  tcase_add_test(all, test_all_elements);
-  for_each_subject(suite, "states", [&](TCase* tc) {
-    tcase_set_timeout(tc, 300);
-    tcase_add_test(tc, test_dispose_in_a_running_pipeline);
-    tcase_add_test(tc, test_pixels_after_restart);
-    tcase_add_test(tc, test_backend_changed_between_runs);
-    tcase_add_test(tc, test_device_properties);
-    tcase_add_test(tc, test_active_backend);
-    ADD_TEST_UNLESS(tc, test_thousand_cycles, unless_sanitized());
-  });
-  return suite;
-}
-
-GST_CHECK_MAIN(check_states)

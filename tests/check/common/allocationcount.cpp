@@ -15,7 +15,7 @@ std::atomic<long> allocations{0};
 
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
 
-// The program's own definitions come before those of the C library, for every library in it.
+// The dynamic linker prefers these definitions to those of the C library, for all libraries.
 extern "C" {
 
 void* __libc_malloc(std::size_t);

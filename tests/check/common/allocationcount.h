@@ -3,10 +3,10 @@
 
 #include <string>
 
-/// Counts the allocations of host memory, in all threads of this process and by whatever library.
+/// Counts the allocations of host memory by all threads and libraries of this process.
 namespace check {
 
-/// Reason for ADD_TEST_UNLESS: a sanitizer's allocator is not counted.
+/// A reason to skip the test: a sanitizer's allocator is not counted.
 std::string unless_allocations_count();
 
 class AllocationCount {

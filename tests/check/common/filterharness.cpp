@@ -2,12 +2,16 @@
 #include "tests/check/common/filterharness.h"
 
 #include <dlfcn.h>
+#include <gst/controller/gstdirectcontrolbinding.h>
+#include <gst/controller/gstinterpolationcontrolsource.h>
 #include <malloc.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cstdio>
 #include <cstdlib>
+#include <thread>
 
 namespace check {
 
@@ -50,12 +54,6 @@ bool machine_has_gpu() {
          WEXITSTATUS(status) == 0;
 }
 
-void report_skipped(const char* test, const std::string& reason) {
-  std::printf("SKIP: %s%s: %s\n", test, subject_being_added().c_str(), reason.c_str());
-  // Before check forks: a line left in the buffer would be printed by every child again.
-  std::fflush(stdout);
-}
-
 std::string unless_testing_cuda() {
   return testing_cuda() ? "" : "needs a GPU (run with CUDAVISION_TEST_BACKEND=cuda)";
 }
@@ -86,6 +84,11 @@ std::string unless_elements(const std::vector<const char*>& factories) {
     gst_object_unref(factory);
   }
   return "";
+}
+
+std::string unless_cuda_elements() {
+  const std::string reason = unless_testing_cuda();
+  return reason.empty() ? unless_elements({"cudaupload", "cudadownload"}) : reason;
 }
 
 MessageLog::MessageLog() : bus_(gst_bus_new()) {
@@ -193,6 +196,68 @@ void share_cuda_context(GstElement* element) {
   gst_element_set_context(element, shared.context);
 }
 
+void expect_words(const std::string& text, const std::vector<std::string>& words) {
+  for (const std::string& word : words)
+    fail_unless(text.find(word) != std::string::npos, "\"%s\" is missing in: %s", word.c_str(),
+                text.c_str());
+}
+
+GstSegment new_segment(GstFormat format) {
+  GstSegment segment;
+  gst_segment_init(&segment, format);
+  return segment;
+}
+
+bool send_caps(GstPad* source_pad, const std::string& text) {
+  GstCaps* caps = gst_caps_from_string(text.c_str());
+  fail_unless(caps != nullptr, "caps do not parse: %s", text.c_str());
+  gst_pad_push_event(source_pad, gst_event_new_caps(caps));
+  // The push of a refused sticky event succeeds; only the receiving pad lacks it.
+  GstPad* sink = gst_pad_get_peer(source_pad);
+  GstCaps* taken = gst_pad_get_current_caps(sink);
+  const bool accepted = taken != nullptr && gst_caps_is_equal(taken, caps);
+  gst_clear_caps(&taken);
+  gst_object_unref(sink);
+  gst_caps_unref(caps);
+  const GstSegment segment = new_segment();
+  gst_pad_push_event(source_pad, gst_event_new_segment(&segment));
+  return accepted;
+}
+
+void control(GstElement* element, const char* property, Curve curve,
+             const std::vector<Point>& points) {
+  GstControlSource* source = gst_interpolation_control_source_new();
+  g_object_set(source, "mode",
+               curve == Curve::line ? GST_INTERPOLATION_MODE_LINEAR : GST_INTERPOLATION_MODE_NONE,
+               nullptr);
+  for (const Point& point : points)
+    fail_unless(gst_timed_value_control_source_set(GST_TIMED_VALUE_CONTROL_SOURCE(source),
+                                                   point.time, point.value));
+  fail_unless(gst_object_add_control_binding(
+      GST_OBJECT(element),
+      gst_direct_control_binding_new_absolute(GST_OBJECT(element), property, source)));
+  gst_object_unref(source);
+}
+
+void expect_either(const std::function<void(unsigned number)>& change,
+                   const std::function<Picture()>& process, const Picture& one,
+                   const Picture& other) {
+  std::atomic<bool> stop{false};
+  std::thread changer([&] {
+    for (unsigned i = 0; !stop; ++i)
+      change(i);
+  });
+  std::string unexpected;
+  for (int i = 0; i < 200 && unexpected.empty(); ++i) {
+    const Picture out = process();
+    if (!difference(out, one).empty())
+      unexpected = difference(out, other);
+  }
+  stop = true;
+  changer.join();
+  fail_unless(unexpected.empty(), "neither the one nor the other: %s", unexpected.c_str());
+}
+
 GstHarness* new_shared_harness(const std::string& launch) {
   GError* problem = nullptr;
   GstElement* bin = gst_parse_bin_from_description(launch.c_str(), TRUE, &problem);
@@ -214,17 +279,25 @@ GstElement* make_element(const char* factory, const Properties& properties) {
   return element;
 }
 
-GstElement* make_subject(const Properties& properties) {
-  Properties all = subject().always;
+GstElement* make_tested(const Properties& properties) {
+  Properties all = tested().always;
   all.insert(all.end(), properties.begin(), properties.end());
-  return make_element(subject().element, all);
+  return make_element(tested().element, all);
+}
+
+std::string active_backend(GstElement* element) {
+  gint number = 0;
+  g_object_get(element, "active-backend", &number, nullptr);
+  const auto* spec = G_PARAM_SPEC_ENUM(
+      g_object_class_find_property(G_OBJECT_GET_CLASS(element), "active-backend"));
+  return g_enum_get_value(spec->enum_class, number)->value_nick;
 }
 
 FilterHarness::FilterHarness(std::initializer_list<Property> properties)
     : FilterHarness(Properties(properties)) {}
 
 FilterHarness::FilterHarness(const Properties& properties)
-    : FilterHarness(make_subject(properties)) {}
+    : FilterHarness(make_tested(properties)) {}
 
 FilterHarness::FilterHarness(const char* factory, const Properties& properties)
     : FilterHarness(make_element(factory, properties)) {}
@@ -245,24 +318,6 @@ void FilterHarness::set(const char* property, const std::string& value) {
   gst_util_set_object_arg(G_OBJECT(element_), property, value.c_str());
 }
 
-bool FilterHarness::send_caps(const std::string& text) {
-  GstCaps* caps = gst_caps_from_string(text.c_str());
-  fail_unless(caps != nullptr, "caps do not parse: %s", text.c_str());
-  gst_pad_push_event(source_pad(), gst_event_new_caps(caps));
-  // A refused sticky event counts as sent; only on the receiving pad it is missing.
-  GstPad* sink = gst_pad_get_peer(source_pad());
-  GstCaps* taken = gst_pad_get_current_caps(sink);
-  const bool accepted = taken != nullptr && gst_caps_is_equal(taken, caps);
-  if (taken != nullptr)
-    gst_caps_unref(taken);
-  gst_object_unref(sink);
-  gst_caps_unref(caps);
-  GstSegment segment;
-  gst_segment_init(&segment, GST_FORMAT_TIME);
-  gst_pad_push_event(source_pad(), gst_event_new_segment(&segment));
-  return accepted;
-}
-
 void FilterHarness::accept_caps(const FormatSpec& format, int width, int height,
                                 const std::string& more) {
   const std::string caps = caps_of(format, width, height, more);
@@ -279,17 +334,35 @@ GstBuffer* FilterHarness::process(GstBuffer* buffer) {
   return out;
 }
 
-Picture FilterHarness::process(const Picture& picture, const Layout& layout) {
+void FilterHarness::expect(GstBuffer* buffer, const Picture& expected, const std::string& what) {
+  GstBuffer* out = process(buffer);
+  expect_picture(
+      from_buffer(out, *expected.format, expected.width, expected.height, expected.interlaced),
+      expected, what);
+  gst_buffer_unref(out);
+}
+
+GstBuffer* FilterHarness::process_unchanged(const Picture& picture, const Layout& layout) {
   GstBuffer* in = to_buffer(picture, layout);
   const std::vector<std::uint8_t> before = bytes_of(in);
   GstBuffer* out = process(gst_buffer_ref(in));
   fail_unless(bytes_of(in) == before, "the element wrote to its input");
+  gst_buffer_unref(in);
+  fail_unless(pull() == nullptr, "one frame went in and two came out");
+  return out;
+}
+
+Picture FilterHarness::process(const Picture& picture, const Layout& layout) {
+  GstBuffer* out = process_unchanged(picture, layout);
   const Picture result =
       from_buffer(out, *picture.format, picture.width, picture.height, picture.interlaced);
   gst_buffer_unref(out);
-  gst_buffer_unref(in);
-  fail_unless(pull() == nullptr, "one frame went in and two came out");
   return result;
+}
+
+void FilterHarness::flush() {
+  send_event(gst_event_new_flush_start());
+  send_event(gst_event_new_flush_stop(TRUE));
 }
 
 void expect_picture(const Picture& got, const Picture& expected, const std::string& what) {
@@ -310,7 +383,7 @@ std::size_t resident_bytes() {
   return resident * static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
 }
 
-long long card_bytes() {
+long long gpu_bytes() {
   struct Memory {
     unsigned long long total, free, used;
   };

@@ -4,14 +4,16 @@
 #include <gst/check/gstcheck.h>
 #include <gst/check/gstharness.h>
 
+#include <functional>
 #include <initializer_list>
 #include <mutex>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "tests/check/common/elementundertest.h"
 #include "tests/check/common/picture.h"
-#include "tests/check/common/subject.h"
+#include "tests/check/common/testcase.h"
 
 namespace check {
 
@@ -24,37 +26,17 @@ inline bool testing_cuda() {
 /// Whether the plug-in was built with its CUDA half.
 bool built_with_cuda();
 
-/// Whether this machine's driver finds a card. Asked in a process of its own, because CUDA does not
-/// survive a fork.
+/// A reason to skip a test of GStreamer's own CUDA elements.
+std::string unless_cuda_elements();
+
+/// Whether the driver finds a GPU. A child process asks, because CUDA does not survive a fork.
 bool machine_has_gpu();
 
-/// Keeps a test out of the suite and says so by name.
-void report_skipped(const char* test, const std::string& reason);
-
-/// Adds the test, or where there is a reason not to, reports it as skipped.
-#define ADD_TEST_UNLESS(tcase, test, reason)       \
-  do {                                             \
-    const std::string reason_not_to = (reason);    \
-    if (reason_not_to.empty())                     \
-      tcase_add_test(tcase, test);                 \
-    else                                           \
-      check::report_skipped(#test, reason_not_to); \
-  } while (0)
-
-#define ADD_LOOP_TEST_UNLESS(tcase, test, count, reason) \
-  do {                                                   \
-    const std::string reason_not_to = (reason);          \
-    if (reason_not_to.empty())                           \
-      tcase_add_loop_test(tcase, test, 0, count);        \
-    else                                                 \
-      check::report_skipped(#test, reason_not_to);       \
-  } while (0)
-
-/// Reasons for ADD_TEST_UNLESS; empty where the test can run.
+/// Reasons for TEST(…, .unless(reason)); empty where the test can run.
 std::string unless_testing_cuda();
 std::string unless_without_gpu();
 std::string unless_with_gpu();
-std::string unless_sanitized();  ///< whose bookkeeping is no leak of ours
+std::string unless_sanitized();  ///< a sanitizer keeps freed memory
 std::string unless_elements(const std::vector<const char*>& factories);
 
 /// All messages of an element or pipeline, in the order in which they were posted.
@@ -68,6 +50,10 @@ class MessageLog {
   GstBus* bus() const { return bus_; }
 
   int count(GstMessageType type);
+  /// Errors and warnings.
+  int complaints() {
+    return count(static_cast<GstMessageType>(GST_MESSAGE_ERROR | GST_MESSAGE_WARNING));
+  }
   /// New references, oldest first.
   std::vector<GstMessage*> take(GstMessageType type);
   /// Text and debug text of the first ERROR or WARNING; empty where there is none.
@@ -82,19 +68,44 @@ class MessageLog {
   std::vector<GstMessage*> messages_;
 };
 
-/// Where CUDA is tested, gives an element or pipeline, before it starts, the CUDA context that this
-/// test program's elements share, as an application may: to make one takes as long as many tests.
+/// Fails the test unless the text has all the words that lead a user to the remedy.
+void expect_words(const std::string& text, const std::vector<std::string>& words);
+
+/// Sends caps and a TIME segment from 0. Returns whether the pad took the caps.
+bool send_caps(GstPad* source_pad, const std::string& caps);
+/// A segment that is nothing but initialised.
+GstSegment new_segment(GstFormat format = GST_FORMAT_TIME);
+
+/// Lets a property of type double, int or boolean follow a curve over stream time.
+struct Point {
+  GstClockTime time;
+  double value;
+};
+enum class Curve { steps, line };
+void control(GstElement* element, const char* property, Curve curve,
+             const std::vector<Point>& points);
+
+/// Runs `change` again and again on a thread of its own while `process` gives 200 pictures, each of
+/// which must be one of the two.
+void expect_either(const std::function<void(unsigned number)>& change,
+                   const std::function<Picture()>& process, const Picture& one,
+                   const Picture& other);
+
+/// Shares one CUDA context between all elements and pipelines of this test program when CUDA is
+/// tested, as an application may: making one takes as long as many tests. Call it before the start.
 void share_cuda_context(GstElement* element);
 
 /// An element made by name with the backend under test and further properties, in that context.
 GstElement* make_element(const char* factory, const Properties& properties = {});
-/// Elements in a row, in that context as well, between two pads of a harness.
+/// The elements of a launch line, in that context as well, between two pads of a harness.
 GstHarness* new_shared_harness(const std::string& launch);
-/// subject() with the backend under test, what it always has, and further properties.
-GstElement* make_subject(const Properties& properties = {});
+/// tested() with the backend under test, `always` and further properties.
+GstElement* make_tested(const Properties& properties = {});
 
-/// One element playing between two pads that the test holds; where it is not named, that is
-/// subject().
+/// The nick of the property active-backend.
+std::string active_backend(GstElement* element);
+
+/// One element playing between two pads of the test. Without a factory name it is tested().
 class FilterHarness {
  public:
   FilterHarness(std::initializer_list<Property> properties = {});
@@ -112,11 +123,25 @@ class FilterHarness {
 
   void set(const char* property, const std::string& value);
   void set(const Property& property) { set(property.first, property.second); }
+  void set(const Properties& properties) {
+    for (const Property& property : properties)
+      set(property);
+  }
 
   /// Caps, then a TIME segment from 0. Whether the element accepted the caps.
-  bool send_caps(const std::string& caps);
+  bool send_caps(const std::string& caps) { return check::send_caps(source_pad(), caps); }
   /// send_caps() that must succeed.
   void accept_caps(const FormatSpec& format, int width, int height, const std::string& more = "");
+
+  void send_event(GstEvent* event) { gst_harness_push_event(harness_, event); }
+  void send_segment(const GstSegment& segment) { send_event(gst_event_new_segment(&segment)); }
+  void send_eos() { send_event(gst_event_new_eos()); }
+  /// FLUSH_START and FLUSH_STOP.
+  void flush();
+  /// Lets downstream take only these caps.
+  void accept_downstream(const std::string& caps) {
+    gst_harness_set_sink_caps_str(harness_, caps.c_str());
+  }
 
   GstFlowReturn push(GstBuffer* buffer) { return gst_harness_push(harness_, buffer); }
   /// The next output, nullptr where there is none.
@@ -124,7 +149,11 @@ class FilterHarness {
 
   /// Pushes one frame and returns the one that must come out.
   GstBuffer* process(GstBuffer* buffer);
-  /// process() in Pictures. The input must stay as it was, and nothing but the frame come out.
+  /// Pushes one frame, which the element may overwrite, and compares the one that must come out.
+  void expect(GstBuffer* buffer, const Picture& expected, const std::string& what);
+  /// Pushes a picture, which must stay as it was, and returns the only frame that comes out.
+  GstBuffer* process_unchanged(const Picture& picture, const Layout& layout = packed_layout);
+  /// The same in Pictures.
   Picture process(const Picture& picture, const Layout& layout = packed_layout);
 
  private:
@@ -135,19 +164,17 @@ class FilterHarness {
   GstHarness* harness_;
 };
 
-/// Fails the test where one of these frames, sent through the element, is not what the definition
-/// says. `what` names the case in the failure.
+/// Fails the test unless the pictures are equal. `what` names the case in the failure.
 void expect_picture(const Picture& got, const Picture& expected, const std::string& what);
 
-/// From here on large blocks go back to the system as soon as they are freed. The holes that they
-/// leave elsewhere come and go by megabytes, among which a leak does not show in resident_bytes().
+/// Returns large blocks to the system as soon as they are freed from now on. The holes that they
+/// otherwise leave in the heap come and go by megabytes and hide a leak from resident_bytes().
 void return_freed_memory();
 
 /// Bytes of memory that this process has in use (resident).
 std::size_t resident_bytes();
 
-/// Bytes in use on the first card, as its driver counts them; −1 where the driver's management
-/// library is missing.
-long long card_bytes();
+/// Bytes in use on the first GPU by its driver's count; −1 without the driver's management library.
+long long gpu_bytes();
 
 }  // namespace check

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "tests/check/common/definition.h"
+#include "tests/check/common/definitions.h"
 
 namespace check {
 
@@ -22,10 +22,10 @@ int level_in(const GstStructure* structure, const char* field) {
   return static_cast<int>(value);
 }
 
-Bins bins_in(const GstStructure* structure) {
+std::vector<std::uint64_t> bins_in(const GstStructure* structure) {
   const GValue* array = gst_structure_get_value(structure, "bins");
   fail_unless(array != nullptr && GST_VALUE_HOLDS_ARRAY(array), "bins is no GstValueArray");
-  Bins bins;
+  std::vector<std::uint64_t> bins;
   for (guint i = 0; i < gst_value_array_get_size(array); ++i) {
     const GValue* bin = gst_value_array_get_value(array, i);
     fail_unless(G_VALUE_HOLDS_UINT64(bin), "a bin is a %s", G_VALUE_TYPE_NAME(bin));
@@ -58,7 +58,7 @@ guint64 time_in(const GstStructure* structure, const char* field) {
 
 void expect_statistics(const GstStructure* structure, const Picture& picture) {
   const Bins expected = luminance_histogram(picture);
-  const Bins bins = bins_in(structure);
+  const std::vector<std::uint64_t> bins = bins_in(structure);
   fail_unless_equals_int(bins.size(), expected.size());
   for (std::size_t v = 0; v < bins.size(); ++v)
     fail_unless(bins[v] == expected[v], "%s: bin %d is %d instead of %d", picture.format->name,

@@ -12,16 +12,16 @@ namespace check {
 /// The message's structure, which must have the element's name.
 const GstStructure* structure_of(GstMessage* message);
 
-/// A field that holds a time; GST_CLOCK_TIME_NONE is one of its values.
+/// A field that holds a time, which may be GST_CLOCK_TIME_NONE.
 guint64 time_in(const GstStructure* structure, const char* field);
 
-/// Fails the test where bins, moments, extremes, entropy or percentiles are not those of picture.
+/// Compares bins, moments, extremes, entropy and percentiles with those of the picture.
 void expect_statistics(const GstStructure* structure, const Picture& picture);
 
-/// One frame of 20 ms, whose output is thrown away.
+/// Pushes one frame of 20 ms and discards the output.
 void push_frame(FilterHarness& filter, const Picture& picture, GstClockTime time);
 
-/// The timestamps of the messages posted so far, which are then forgotten.
+/// Takes the messages posted so far and returns their timestamps.
 std::vector<guint64> take_timestamps(FilterHarness& filter);
 
 }  // namespace check

@@ -9,7 +9,7 @@ namespace check {
 
 namespace {
 
-/// The folder of photographs: that of Debian's opencv-doc, or what CUDAVISION_TEST_PICTURES names.
+/// A photograph in the folder of Debian's opencv-doc, or in CUDAVISION_TEST_PICTURES.
 std::string picture_file(const char* name) {
   const char* folder = g_getenv("CUDAVISION_TEST_PICTURES");
   gchar* path = g_build_filename(

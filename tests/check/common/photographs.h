@@ -17,15 +17,15 @@ inline constexpr Photograph photographs[] = {{"fruits.jpg", "jpegdec"},
                                              {"box_in_scene.png", "pngdec"},
                                              {"aloeL.jpg", "jpegdec"}};
 
-/// Reason for ADD_TEST_UNLESS.
+/// A reason to skip tests of photographs.
 std::string unless_photographs();
 
 struct BeforeAfter {
   Picture before, after;
 };
 
-/// Decodes a file and converts it to the format. The picture as it goes into an element and as it
-/// comes out; more_caps and element as in a launch line.
+/// Decodes a file and converts it to the format. Returns the element's input and output; more_caps
+/// and element are parts of a launch line.
 BeforeAfter photograph_through(const Photograph& photograph, const FormatSpec& format,
                                const std::string& more_caps, const std::string& element);
 

@@ -104,7 +104,7 @@ Picture read_planes(GstBuffer* buffer, const FormatSpec& format, int width, int 
 }  // namespace
 
 Picture::Picture(const FormatSpec& facts, int w, int h) : format(&facts), width(w), height(h) {
-  for (const PlaneFacts& rule : facts.planes) {
+  for (const PlaneSpec& rule : facts.planes) {
     Plane plane;
     plane.row_bytes = groups(w, rule.pixels) * rule.bytes;
     plane.rows = groups(h, rule.lines);

@@ -7,12 +7,16 @@
 #include <string>
 #include <vector>
 
-#include "tests/check/common/formatfacts.h"
+#include "tests/check/common/formats.h"
 
 namespace check {
 
-/// A picture with its rows tightly packed, chroma, alpha and the padding inside packed pixels
-/// included: what a frame says, apart from where its bytes lie.
+struct Size {
+  int width, height;
+};
+
+/// The bytes of a frame with its rows tightly packed, including chroma, alpha and the padding
+/// inside packed pixels.
 struct Picture {
   struct Plane {
     int row_bytes = 0;
@@ -35,8 +39,7 @@ struct Picture {
   const FormatSpec* format;
   int width, height;
   std::vector<Plane> planes;
-  /// Its caps have interlaced frames, in which GStreamer leaves room for a chroma row in each
-  /// field.
+  /// For interlaced caps GStreamer leaves room for a chroma row in each field.
   bool interlaced = false;
 };
 
@@ -50,12 +53,12 @@ enum class Content {
 inline constexpr Content all_contents[] = {Content::random, Content::natural, Content::ramp,
                                            Content::flat, Content::two_valued};
 
-/// Luma or RGB samples after content; everything else is noise. The same seed, the same picture.
+/// Luma or RGB samples by content; everything else is noise. The same seed gives the same picture.
 Picture make_picture(const FormatSpec& format, int width, int height, Content content,
                      unsigned seed);
 
-/// Where to_buffer() puts the bytes. Without meta: where GstVideoInfo says, and nothing else
-/// counts.
+/// Where to_buffer() puts the bytes. Without meta that is GstVideoInfo's layout, and the other
+/// members are ignored.
 struct Layout {
   bool meta = false;
   int first = 0;         ///< bytes before the first plane
@@ -74,29 +77,43 @@ inline constexpr Layout shifted_layout = {true, 0, 3, 0, false, false, true};
 inline constexpr Layout all_layouts[] = {packed_layout,  padded_layout, odd_layout,
                                          reverse_layout, split_layout,  shifted_layout};
 
+/// A random layout; below(n) draws from 0 … n − 1.
+template <class Below>
+Layout random_layout(const Below& below) {
+  Layout layout;
+  layout.meta = below(4) != 0;
+  layout.first = below(70);
+  layout.row_padding = below(70);
+  layout.plane_gap = below(70);
+  layout.reverse = below(4) == 0;
+  layout.split = !layout.reverse && below(3) == 0;
+  layout.shifted = below(4) == 0;
+  return layout;
+}
+
 /// A new buffer in system memory; the bytes between the rows are noise.
 GstBuffer* to_buffer(const Picture& picture, const Layout& layout = packed_layout);
 
-/// What the buffer shows, read where its GstVideoMeta says, without one where GstVideoInfo says.
-/// The buffer stays the caller's.
+/// Reads a buffer by its GstVideoMeta, or without one by GstVideoInfo. The buffer stays the
+/// caller's.
 Picture from_buffer(GstBuffer* buffer, const FormatSpec& format, int width, int height,
                     bool interlaced = false);
 
-/// The same, but a GstVideoMeta is not looked at: what an element sees that knows nothing of it.
+/// Reads a buffer by GstVideoInfo, as a peer does that ignores GstVideoMeta.
 Picture from_plain_buffer(GstBuffer* buffer, const FormatSpec& format, int width, int height,
                           bool interlaced = false);
 
-/// Empty where equal in every byte; else where the first difference is.
+/// The place of the first difference; empty if the pictures are equal.
 std::string difference(const Picture& got, const Picture& expected);
 
-/// All bytes of the buffer's memory, for a look at whether somebody wrote to it.
+/// All bytes of the buffer.
 std::vector<std::uint8_t> bytes_of(GstBuffer* buffer);
 
 /// "video/x-raw, format=…, width=…, height=…, framerate=25/1" and whatever `more` appends
 /// (", colorimetry=…").
 std::string caps_of(const FormatSpec& format, int width, int height, const std::string& more = "");
 
-/// The colorimetry to append to the caps for a range; RGB knows only the full one.
+/// The colorimetry to append to the caps for a range; RGB has only the full one.
 std::string colorimetry(const FormatSpec& format, bool limited);
 
 }  // namespace check

@@ -27,7 +27,7 @@ int disparity_at(const Picture& map, int x, int y) {
   return static_cast<std::int16_t>(map.sample(0, x, y));
 }
 
-Picture gray_of_map(const Picture& map, const MapFacts& facts) {
+Picture gray_of_map(const Picture& map, const MapScale& facts) {
   Picture gray(format_named("GRAY8"), map.width, map.height);
   const int range = facts.scale * (facts.disparities - 1);
   for (int y = 0; y < map.height; ++y)
@@ -67,7 +67,7 @@ Color color_of(Colors colors, int gray) {
   return {same, same, same};
 }
 
-Picture colors_of_map(const Picture& map, const MapFacts& facts, Colors colors,
+Picture colors_of_map(const Picture& map, const MapScale& facts, Colors colors,
                       const FormatSpec& format) {
   const Picture gray = gray_of_map(map, facts);
   Picture out(format, map.width, map.height);
@@ -82,7 +82,7 @@ Picture colors_of_map(const Picture& map, const MapFacts& facts, Colors colors,
   return out;
 }
 
-Picture depth_of_map(const Picture& map, const MapFacts& facts, const Cameras& cameras) {
+Picture depth_of_map(const Picture& map, const MapScale& facts, const Cameras& cameras) {
   Picture depth(format_named("GRAY16_LE"), map.width, map.height);
   const long long k =
       std::llround(facts.scale * cameras.focal_length * cameras.baseline / cameras.unit);

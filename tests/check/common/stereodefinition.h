@@ -6,15 +6,14 @@
 
 #include "tests/check/common/picture.h"
 
-/// What follows from a map of disparities, as it is defined: the oracle of these tests for all that
-/// cudasgmstereo puts out beside the map.
+/// Definitions of the outputs that follow from a map of disparities.
 namespace check {
 
-/// The luminance as a picture of its own: GRAY8, GRAY16_LE, or I420_10LE whose chroma says nothing.
+/// The luminance as a picture: GRAY8, GRAY16_LE, or I420_10LE, whose chroma is ignored.
 Picture luminance_picture(const Picture& picture);
 
-/// What the samples of a map mean.
-struct MapFacts {
+/// The meaning of a map's samples.
+struct MapScale {
   int disparities = 128;
   int minimum = 0;
   int scale = 16;
@@ -26,18 +25,18 @@ struct MapFacts {
 int disparity_at(const Picture& map, int x, int y);
 
 /// As GRAY8.
-Picture gray_of_map(const Picture& map, const MapFacts& facts);
+Picture gray_of_map(const Picture& map, const MapScale& facts);
 
 enum class Colors { turbo, jet, gray };
 using Color = std::array<std::uint8_t, 3>;  ///< red, green, blue
 Color color_of(Colors colors, int gray);
 /// In format: one of RGB, RGBA and BGRx.
-Picture colors_of_map(const Picture& map, const MapFacts& facts, Colors colors,
+Picture colors_of_map(const Picture& map, const MapScale& facts, Colors colors,
                       const FormatSpec& format);
 
 struct Cameras {
   double focal_length, baseline, unit;
 };
-Picture depth_of_map(const Picture& map, const MapFacts& facts, const Cameras& cameras);
+Picture depth_of_map(const Picture& map, const MapScale& facts, const Cameras& cameras);
 
 }  // namespace check

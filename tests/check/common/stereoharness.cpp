@@ -29,7 +29,7 @@ StereoHarness::StereoHarness(const Properties& properties, bool two)
 }
 
 StereoHarness::~StereoHarness() {
-  // The last harness that goes stops the element.
+  // Tearing down the last harness stops the element.
   if (right_ != nullptr)
     gst_harness_teardown(right_);
   gst_harness_teardown(left_);
@@ -50,23 +50,6 @@ guint64 StereoHarness::number(const char* property) const {
   g_value_unset(&value);
   g_value_unset(&wide);
   return number;
-}
-
-bool StereoHarness::send_caps(GstHarness* to, const std::string& text) {
-  GstCaps* caps = gst_caps_from_string(text.c_str());
-  fail_unless(caps != nullptr, "caps do not parse: %s", text.c_str());
-  gst_pad_push_event(to->srcpad, gst_event_new_caps(caps));
-  // A refused sticky event counts as sent; only on the receiving pad it is missing.
-  GstPad* sink = gst_pad_get_peer(to->srcpad);
-  GstCaps* taken = gst_pad_get_current_caps(sink);
-  const bool accepted = taken != nullptr && gst_caps_is_equal(taken, caps);
-  gst_clear_caps(&taken);
-  gst_object_unref(sink);
-  gst_caps_unref(caps);
-  GstSegment segment;
-  gst_segment_init(&segment, GST_FORMAT_TIME);
-  gst_pad_push_event(to->srcpad, gst_event_new_segment(&segment));
-  return accepted;
 }
 
 void StereoHarness::accept_gray(int width, int height) {
@@ -118,6 +101,34 @@ std::vector<Output> StereoHarness::run(const StereoFrames& left, const StereoFra
   return outputs;
 }
 
+void StereoHarness::push_pair(GstClockTime time) {
+  fail_unless_equals_int(gst_harness_push(left_, small_frame({time})), GST_FLOW_OK);
+  fail_unless_equals_int(gst_harness_push(right_, small_frame({time})), GST_FLOW_OK);
+}
+
+guint32 StereoHarness::send_to_all(const std::function<GstEvent*()>& make, guint32 seqnum) {
+  for (GstHarness* harness : {left_, right_}) {
+    if (harness == nullptr)
+      continue;
+    GstEvent* event = make();
+    gst_event_set_seqnum(event, seqnum);
+    gst_harness_push_event(harness, event);
+  }
+  return seqnum;
+}
+
+guint32 StereoHarness::flush() {
+  const guint32 seqnum = send_to_all(gst_event_new_flush_start);
+  send_to_all([] { return gst_event_new_flush_stop(TRUE); }, seqnum);
+  const GstSegment segment = new_segment();
+  send_to_all([&] { return gst_event_new_segment(&segment); });
+  return seqnum;
+}
+
+void StereoHarness::wait_for_error() {
+  wait_until([&] { return messages_.count(GST_MESSAGE_ERROR) > 0; }, "an error");
+}
+
 std::vector<GstEvent*> StereoHarness::take_events(GstEventType type) {
   std::vector<GstEvent*> events;
   while (GstEvent* event = gst_harness_try_pull_event(left_))
@@ -143,6 +154,15 @@ GstBuffer* at(GstClockTime pts, GstBuffer* buffer) {
   GST_BUFFER_PTS(buffer) = pts;
   GST_BUFFER_DURATION(buffer) = 40 * GST_MSECOND;
   return buffer;
+}
+
+void wait_until(const std::function<bool()>& condition, const char* what) {
+  for (int i = 0; i < 10000; ++i) {
+    if (condition())
+      return;
+    g_usleep(1000);
+  }
+  fail("never: %s", what);
 }
 
 std::vector<GstClockTime> times_of(const std::vector<Output>& outputs) {

@@ -6,10 +6,10 @@
 
 #include "tests/check/common/filterharness.h"
 
-/// cudasgmstereo between pads that the test holds.
+/// cudasgmstereo between pads of the test.
 namespace check {
 
-/// What a camera sends.
+/// A frame of a camera.
 struct StereoFrame {
   GstClockTime pts = GST_CLOCK_TIME_NONE;
   bool gap = false;
@@ -17,7 +17,12 @@ struct StereoFrame {
 };
 using StereoFrames = std::vector<StereoFrame>;
 
-/// count frames of 25 a second, the first one at that time.
+constexpr GstClockTime ms = GST_MSECOND;
+
+/// A GRAY8 frame of 32×16, the same in each call, or a gap of no bytes.
+GstBuffer* small_frame(const StereoFrame& frame);
+
+/// `count` frames at 25 frames per second, the first one at that time.
 StereoFrames frames_from(GstClockTime first, int count);
 
 /// A buffer that the test owns.
@@ -34,10 +39,10 @@ class Output {
   GstBuffer* buffer_;
 };
 
-/// One element whose pads are fed by the test. Sizes are small, since each frame costs time.
+/// One element whose pads the test feeds. Frames are small, since each costs time.
 class StereoHarness {
  public:
-  /// two: sink_right is linked.
+  /// two: sink_right is linked as well.
   explicit StereoHarness(const Properties& properties = {}, bool two = true);
   ~StereoHarness();
   StereoHarness(const StereoHarness&) = delete;
@@ -50,20 +55,32 @@ class StereoHarness {
   void set(const char* property, const std::string& value);
   guint64 number(const char* property) const;
 
-  /// CAPS, then a TIME segment from 0. Whether the pad took the caps.
-  bool send_caps(GstHarness* to, const std::string& caps);
-  /// Both pads (or the one), as GRAY8 of that size. Must succeed.
-  void accept_gray(int width, int height);
+  /// Sends CAPS and a TIME segment from 0. Returns whether the pad took the caps.
+  bool send_caps(GstHarness* to, const std::string& caps) {
+    return check::send_caps(to->srcpad, caps);
+  }
+  /// Both pads (or the one) get GRAY8 of that size, by default that of small frames.
+  void accept_gray(int width = 32, int height = 16);
 
-  /// Pushes both and returns the map that must come out. Takes the buffers.
+  /// Pushes both buffers and returns the map that must come out.
   Output process(GstBuffer* left, GstBuffer* right);
   Output process(const Picture& left, const Picture& right);
-  /// The next map, for which the test waits.
+  /// A pair of small frames of that time.
+  Output process_at(GstClockTime time) { return process(small_frame({time}), small_frame({time})); }
+  void push_pair(GstClockTime time);
+  /// Waits for the next map.
   Output pull();
 
-  /// Sends both sequences of frames as GRAY8 of 32×16, then EOS, each from a thread of its own, and
-  /// returns all that comes out before EOS does.
+  /// Sends both sequences of frames as GRAY8 of 32×16, then EOS, each from its own thread. Returns
+  /// the maps that come out before EOS.
   std::vector<Output> run(const StereoFrames& left, const StereoFrames& right);
+
+  /// Sends an event, which make() makes, to all linked pads, with one seqnum. Returns that.
+  guint32 send_to_all(const std::function<GstEvent*()>& make,
+                      guint32 seqnum = gst_util_seqnum_next());
+  /// FLUSH_START on all pads, then FLUSH_STOP and a new segment. Returns the seqnum of both.
+  guint32 flush();
+  void wait_for_error();
 
   /// All events of that type that went downstream since the last call, oldest first.
   std::vector<GstEvent*> take_events(GstEventType type);
@@ -75,15 +92,15 @@ class StereoHarness {
   GstHarness* right_ = nullptr;
 };
 
-/// A GRAY8 frame of 32×16, the same in each call, or a gap of no bytes.
-GstBuffer* small_frame(const StereoFrame& frame);
-
 /// The buffer with that time and a duration of 40 ms.
 GstBuffer* at(GstClockTime pts, GstBuffer* buffer);
 
+/// Polls until the condition holds; fails the test after 10 s.
+void wait_until(const std::function<bool()>& condition, const char* what);
+
 std::vector<GstClockTime> times_of(const std::vector<Output>& outputs);
 
-/// A picture of noise, and what the right camera sees where everything is `disparity` pixels near.
+/// A picture of noise, and the right camera's picture of it at a constant disparity.
 Picture noise_picture(const FormatSpec& format, int width, int height, unsigned seed);
 Picture shifted(const Picture& left, int disparity);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The border colour of cudagaussblur in the samples of each format, against values worked out by
+// The border colour of cudagaussblur in the samples of each format, against values calculated by
 // hand from the formulas of ITU-R BT.601, BT.709 and BT.2020.
-#include "tests/check/common/blurdefinition.h"
+#include "tests/check/common/definitions.h"
 #include "tests/check/common/filterharness.h"
 
 using namespace check;
@@ -98,9 +98,9 @@ std::string described(const Case& color) {
 
 }  // namespace
 
-// At the largest sigma a single pixel counts for next to nothing beside the border: what comes out
-// is the border. Of 16 bits, where next to nothing may be a level, only if it was that before.
-GST_START_TEST(test_colors) {
+// At the largest sigma a single pixel weighs next to nothing, so the output is the border. In 16
+// bits its weight may still be one level, so there the pixel has the border's colour already.
+TEST(test_colors) {
   for (const Case& color : cases()) {
     const FormatSpec& format = format_named(color.format);
     std::vector<int> opposite = color.samples;
@@ -121,10 +121,9 @@ GST_START_TEST(test_colors) {
                   component.place.plane, component.place.offset);
   }
 }
-GST_END_TEST
 
-// Each channel has the border of its own, also where they share a row.
-GST_START_TEST(test_colors_around_pictures) {
+// Each channel has its own border sample, even if channels share a row.
+TEST(test_colors_around_pictures) {
   for (const char* name : {"I420", "NV21", "UYVY", "Y42B", "P010_10LE", "GRAY8", "ABGR", "GBR"})
     for (bool limited : {false, true}) {
       const FormatSpec& format = format_named(name);
@@ -137,15 +136,14 @@ GST_START_TEST(test_colors_around_pictures) {
         how.edge = Edge::constant;
         how.color = color;
         how.limited = limited && format.family != Family::rgb;
-        apply(filter, how);
+        filter.set(how.properties());
         expect_picture(filter.process(picture), blurred(picture, how), how.description());
       }
     }
 }
-GST_END_TEST
 
-// New caps of another colorimetry give the same colour other samples.
-GST_START_TEST(test_color_follows_caps) {
+// With new colorimetry in the caps the same colour has other samples.
+TEST(test_color_follows_caps) {
   const FormatSpec& format = format_named("I420");
   FilterHarness filter("cudagaussblur",
                        {{"sigma", "127"}, {"border", "constant"}, {"border-color", "0xffff0000"}});
@@ -155,16 +153,3 @@ GST_START_TEST(test_color_follows_caps) {
     fail_unless_equals_int(filter.process(Picture(format, 1, 1)).sample(0, 0, 0), luma);
   }
 }
-GST_END_TEST
-
-static Suite* check_blur_colors_suite() {
-  Suite* suite = suite_create("cudagaussblur colours");
-  TCase* tc = tcase_create("border colours");
-  suite_add_tcase(suite, tc);
-  tcase_add_test(tc, test_colors);
-  tcase_add_test(tc, test_colors_around_pictures);
-  tcase_add_test(tc, test_color_follows_caps);
-  return suite;
-}
-
-GST_CHECK_MAIN(check_blur_colors)

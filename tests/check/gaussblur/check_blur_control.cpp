@@ -1,16 +1,12 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Sigma under the control of a GstControlSource: smooth, and at no cost.
-#include <gst/controller/gstdirectcontrolbinding.h>
-#include <gst/controller/gstinterpolationcontrolsource.h>
+// Sigma under the control of a GstControlSource: smooth, without renegotiation or new memory.
 #include <gst/video/video.h>
 
 #include <algorithm>
 #include <cmath>
-#include <functional>
 #include <set>
 
-#include "tests/check/common/allocationcount.h"
-#include "tests/check/common/blurdefinition.h"
+#include "tests/check/common/definitions.h"
 #include "tests/check/common/filterharness.h"
 #include "tests/check/common/photographs.h"
 
@@ -20,27 +16,13 @@ namespace {
 
 constexpr GstClockTime frame_time = 40 * GST_MSECOND;
 
-/// A straight line for sigma, from one value in the first frame to another in the last one.
-void control_sigma(GstElement* element, double first, double last, int frames) {
-  GstControlSource* curve = gst_interpolation_control_source_new();
-  g_object_set(curve, "mode", GST_INTERPOLATION_MODE_LINEAR, nullptr);
-  auto* timed = GST_TIMED_VALUE_CONTROL_SOURCE(curve);
-  fail_unless(gst_timed_value_control_source_set(timed, 0, first));
-  fail_unless(gst_timed_value_control_source_set(
-      timed, static_cast<GstClockTime>(frames - 1) * frame_time, last));
-  fail_unless(gst_object_add_control_binding(
-      GST_OBJECT(element),
-      gst_direct_control_binding_new_absolute(GST_OBJECT(element), "sigma", curve)));
-  gst_object_unref(curve);
-}
-
 double sigma_of(FilterHarness& filter) {
   gdouble sigma = 0;
   g_object_get(filter.element(), "sigma", &sigma, nullptr);
   return sigma;
 }
 
-/// What a renegotiation would leave on the element's source pad.
+/// Counts the traces of negotiation on the element's source pad.
 class Negotiations {
  public:
   explicit Negotiations(FilterHarness& filter)
@@ -79,7 +61,7 @@ Picture middle_of(const Picture& picture, int width, int height) {
   const int left = (picture.width - width) / 4 * 2, top = (picture.height - height) / 4 * 2;
   Picture middle(*picture.format, width, height);
   for (std::size_t p = 0; p < middle.planes.size(); ++p) {
-    const PlaneFacts& plane = picture.format->planes[p];
+    const PlaneSpec& plane = picture.format->planes[p];
     for (int y = 0; y < middle.planes[p].rows; ++y)
       std::copy_n(picture.planes[p].row(top / plane.lines + y) + left / plane.pixels * plane.bytes,
                   middle.planes[p].row_bytes, middle.planes[p].row(y));
@@ -87,8 +69,8 @@ Picture middle_of(const Picture& picture, int width, int height) {
   return middle;
 }
 
-/// Of a photograph; where there is none, waves of many lengths, the longer the stronger, as in
-/// nature.
+/// Part of a photograph. If none is installed, waves whose amplitude grows with their length, as in
+/// photographs.
 Picture still_picture(const FormatSpec& format, int width, int height) {
   if (unless_photographs().empty())
     return middle_of(photograph_through(photographs[0], format, "", "identity").before, width,
@@ -116,14 +98,15 @@ double mean_difference(const Picture::Plane& a, const Picture::Plane& b) {
 
 }  // namespace
 
-GST_START_TEST(test_sweep) {
+TEST(test_sweep) {
   constexpr int frames = 300;
   constexpr double last_sigma = 60;
   const FormatSpec& format = format_named("I420");
   const Picture picture = still_picture(format, 256, 192);
   FilterHarness filter("cudagaussblur");
   Negotiations negotiations(filter);
-  control_sigma(filter.element(), 0, last_sigma, frames);
+  control(filter.element(), "sigma", Curve::line,
+          {{0, 0}, {(frames - 1) * frame_time, last_sigma}});
   filter.accept_caps(format, picture.width, picture.height);
 
   std::set<GstMemory*> memories;
@@ -161,16 +144,15 @@ GST_START_TEST(test_sweep) {
                              GST_MESSAGE_ERROR | GST_MESSAGE_WARNING | GST_MESSAGE_QOS)),
                          0);
 }
-GST_END_TEST
 
-// From sharpening over nothing to blurring; in between frames are handed on as they came.
-GST_START_TEST(test_crossing_zero) {
+// From sharpening to blurring; at sigma 0 the input buffers pass on.
+TEST(test_crossing_zero) {
   constexpr int frames = 41;
   const FormatSpec& format = format_named("NV12");
   const Picture picture = make_picture(format, 50, 38, Content::natural, 1);
   FilterHarness filter("cudagaussblur");
   Negotiations negotiations(filter);
-  control_sigma(filter.element(), -4, 4, frames);
+  control(filter.element(), "sigma", Curve::line, {{0, -4}, {(frames - 1) * frame_time, 4}});
   filter.accept_caps(format, 50, 38, colorimetry(format, false));
   for (int i = 0; i < frames; ++i) {
     GstBuffer* in = to_buffer(picture);
@@ -189,76 +171,3 @@ GST_START_TEST(test_crossing_zero) {
   fail_unless_equals_int(negotiations.caps, 1);
   fail_unless_equals_int(negotiations.allocations, 1);
 }
-GST_END_TEST
-
-// GStreamer itself allocates for each frame; what is set must not add to that.
-GST_START_TEST(test_no_allocation) {
-  constexpr int frames = 200;
-  const FormatSpec& format = format_named("I420");
-  FilterHarness filter("cudagaussblur");
-  filter.accept_caps(format, 320, 180, colorimetry(format, false) + ", interlace-mode=mixed");
-  GstBuffer* frame = to_buffer(make_picture(format, 320, 180, Content::natural, 1));
-  const auto allocations = [&](const std::function<guint(int)>& change) {
-    AllocationCount count;
-    for (int i = -20; i < frames; ++i) {  // those below 0 warm up
-      GstBuffer* in = gst_buffer_copy(frame);
-      GST_BUFFER_FLAG_SET(in, change(i + 20));
-      if (i >= 0)
-        count.start();
-      fail_unless_equals_int(filter.push(in), GST_FLOW_OK);
-      if (i >= 0)
-        count.stop();
-      gst_buffer_unref(filter.pull());
-    }
-    return count.total();
-  };
-  const auto set = [&](const char* name, double value) { filter.set(name, std::to_string(value)); };
-
-  set("sigma", 5);
-  const long constant = allocations([](int) { return 0u; });
-  fail_unless(constant >= frames, "allocations are not counted: %ld", constant);
-  const auto expect_no_more = [&](const char* what, const std::function<guint(int)>& change) {
-    const long changing = allocations(change);
-    fail_unless(changing < constant + frames / 4, "%s: %ld allocations instead of %ld", what,
-                changing, constant);
-  };
-  expect_no_more("sigma", [&](int i) {
-    set("sigma", 0.5 * (i % 120));
-    return 0u;
-  });
-  expect_no_more("sigma around 0", [&](int i) {
-    set("sigma", i % 5 - 2);
-    return 0u;
-  });
-  expect_no_more("sizes", [&](int i) {
-    filter.set("kernel-size", std::to_string(1 + i * 22 % 1023 / 2 * 2));
-    filter.set("kernel-size-y", std::to_string(1 + i * 46 % 1023 / 2 * 2));
-    return 0u;
-  });
-  expect_no_more("border", [&](int i) {
-    filter.set("border", nick_of(all_edges[i % 5]));
-    filter.set("border-color", std::to_string(0xff000000u + static_cast<unsigned>(i) * 991));
-    return 0u;
-  });
-  expect_no_more("coefficients", [&](int i) {
-    filter.set("fine", i % 2 == 0 ? "true" : "false");
-    return 0u;
-  });
-  expect_no_more("fields",
-                 [](int i) { return i % 2 == 0 ? guint{GST_VIDEO_BUFFER_FLAG_INTERLACED} : 0u; });
-  gst_buffer_unref(frame);
-}
-GST_END_TEST
-
-static Suite* check_blur_control_suite() {
-  Suite* suite = suite_create("cudagaussblur control");
-  TCase* tc = tcase_create("control");
-  suite_add_tcase(suite, tc);
-  tcase_set_timeout(tc, 120);
-  tcase_add_test(tc, test_sweep);
-  tcase_add_test(tc, test_crossing_zero);
-  ADD_TEST_UNLESS(tc, test_no_allocation, unless_allocations_count());
-  return suite;
-}
-
-GST_CHECK_MAIN(check_blur_control)

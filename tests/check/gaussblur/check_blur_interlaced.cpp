@@ -3,7 +3,7 @@
 // every plane, and nothing of one field reaches the other.
 #include <gst/video/video.h>
 
-#include "tests/check/common/blurdefinition.h"
+#include "tests/check/common/definitions.h"
 #include "tests/check/common/filterharness.h"
 
 using namespace check;
@@ -45,8 +45,8 @@ Picture field_of(const Picture& picture, int field) {
 
 }  // namespace
 
-GST_START_TEST(test_interleaved) {
-  const FormatSpec& format = formats()[static_cast<std::size_t>(__i__)];
+TEST(test_interleaved, .times(formats().size())) {
+  const FormatSpec& format = format_number(index);
   FilterHarness filter("cudagaussblur");
   int layout_number = 0;
   for (int height : heights) {
@@ -58,7 +58,7 @@ GST_START_TEST(test_interleaved) {
         how.edge = edge;
         how.color = 0xff40a0c0;
         how.fields = true;
-        apply(filter, how);
+        filter.set(how.properties());
         const Picture picture =
             interlaced_picture(format, 23, height, static_cast<unsigned>(height));
         const Layout& layout =
@@ -67,10 +67,9 @@ GST_START_TEST(test_interleaved) {
       }
   }
 }
-GST_END_TEST
 
-// By their own light: what the element makes of a frame is what it makes of its two fields.
-GST_START_TEST(test_fields_are_pictures) {
+// A frame gives the same result as its two fields sent as pictures.
+TEST(test_fields_are_pictures) {
   for (const char* name : {"GRAY8", "NV12", "I420", "YUY2", "Y42B", "RGBA", "P010_10LE", "GBR"}) {
     const FormatSpec& format = format_named(name);
     FilterHarness frames("cudagaussblur", {{"sigma", "5"}}),
@@ -85,10 +84,9 @@ GST_START_TEST(test_fields_are_pictures) {
                      "field " + std::to_string(field));
   }
 }
-GST_END_TEST
 
-// Two moments in time that have nothing in common must not meet.
-GST_START_TEST(test_fields_do_not_mix) {
+// A black and a white field stay black and white.
+TEST(test_fields_do_not_mix) {
   for (const char* name : {"GRAY8", "I420", "GRAY16_LE"}) {
     const FormatSpec& format = format_named(name);
     Picture picture(format, 26, 18);
@@ -101,11 +99,10 @@ GST_START_TEST(test_fields_do_not_mix) {
     expect_picture(filter.process(picture), picture, "a black and a white field");
   }
 }
-GST_END_TEST
 
-// In mixed streams each buffer says for itself what it is.
-GST_START_TEST(test_mixed) {
-  const FormatSpec& format = formats()[static_cast<std::size_t>(__i__)];
+// In mixed streams the flags of each buffer decide.
+TEST(test_mixed, .times(formats().size())) {
+  const FormatSpec& format = format_number(index);
   FilterHarness filter("cudagaussblur", {{"sigma", "3"}});
   filter.accept_caps(format, 31, 27, caps_more(format, "mixed"));
   Blur how;
@@ -120,10 +117,9 @@ GST_START_TEST(test_mixed) {
                    how.description());
   }
 }
-GST_END_TEST
 
 // The caps decide, whatever a buffer's flags say.
-GST_START_TEST(test_flags_against_caps) {
+TEST(test_flags_against_caps) {
   for (const char* name : {"NV12", "BGRx", "GRAY16_LE"})
     for (bool interleaved : {false, true}) {
       const FormatSpec& format = format_named(name);
@@ -140,10 +136,9 @@ GST_START_TEST(test_flags_against_caps) {
                        how.description());
     }
 }
-GST_END_TEST
 
-// With impossible settings the last valid ones go on, in each frame by its own kind.
-GST_START_TEST(test_mixed_with_impossible_settings) {
+// With impossible settings the last valid ones stay in force for interlaced and progressive frames.
+TEST(test_mixed_with_impossible_settings) {
   const FormatSpec& format = format_named("I420");
   FilterHarness filter("cudagaussblur", {{"sigma", "2"}});
   filter.accept_caps(format, 32, 24, caps_more(format, "mixed"));
@@ -160,9 +155,8 @@ GST_START_TEST(test_mixed_with_impossible_settings) {
   }
   fail_unless_equals_int(filter.messages().count(GST_MESSAGE_WARNING), 1);
 }
-GST_END_TEST
 
-GST_START_TEST(test_identity) {
+TEST(test_identity) {
   const FormatSpec& format = format_named("NV12");
   FilterHarness filter("cudagaussblur", {{"sigma", "0"}});
   filter.accept_caps(format, 32, 24, caps_more(format, "interleaved"));
@@ -172,21 +166,3 @@ GST_START_TEST(test_identity) {
   gst_buffer_unref(in);
   gst_buffer_unref(out);
 }
-GST_END_TEST
-
-static Suite* check_blur_interlaced_suite() {
-  Suite* suite = suite_create("cudagaussblur interlaced");
-  TCase* tc = tcase_create("fields");
-  const int count = static_cast<int>(formats().size());
-  suite_add_tcase(suite, tc);
-  tcase_add_loop_test(tc, test_interleaved, 0, count);
-  tcase_add_test(tc, test_fields_are_pictures);
-  tcase_add_test(tc, test_fields_do_not_mix);
-  tcase_add_loop_test(tc, test_mixed, 0, count);
-  tcase_add_test(tc, test_flags_against_caps);
-  tcase_add_test(tc, test_mixed_with_impossible_settings);
-  tcase_add_test(tc, test_identity);
-  return suite;
-}
-
-GST_CHECK_MAIN(check_blur_interlaced)

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <random>
 
-#include "tests/check/common/blurdefinition.h"
+#include "tests/check/common/definitions.h"
 #include "tests/check/common/filterharness.h"
 #include "tests/check/common/photographs.h"
 
@@ -12,15 +12,7 @@ using namespace check;
 
 namespace {
 
-struct Size {
-  int width, height;
-};
-
-const FormatSpec& format_number(int i) {
-  return formats()[static_cast<std::size_t>(i)];
-}
-
-/// Settings that have nothing in common but being unlike each other.
+/// Settings that differ from each other in every property.
 std::vector<Blur> various_settings() {
   std::vector<Blur> list(7);
   list[1].sigma = 7.3;
@@ -51,7 +43,7 @@ void expect_definition(FilterHarness& filter, const Picture& picture, bool limit
   int layout_number = picture.width;
   for (Blur how : settings) {
     how.limited = limited;
-    apply(filter, how);
+    filter.set(how.properties());
     const Layout& layout = all_layouts[++layout_number % static_cast<int>(std::size(all_layouts))];
     expect_picture(filter.process(picture, layout), blurred(picture, how), how.description());
   }
@@ -62,8 +54,8 @@ const Blur as_made;
 
 }  // namespace
 
-GST_START_TEST(test_formats_and_sizes) {
-  const FormatSpec& format = format_number(__i__);
+TEST(test_formats_and_sizes, .times(formats().size())) {
+  const FormatSpec& format = format_number(index);
   FilterHarness filter("cudagaussblur");
   unsigned seed = 1;
   for (const Size& size :
@@ -78,10 +70,9 @@ GST_START_TEST(test_formats_and_sizes) {
                         limited, various_settings());
     }
 }
-GST_END_TEST
 
-GST_START_TEST(test_as_made) {
-  const FormatSpec& format = format_number(__i__);
+TEST(test_as_made, .times(formats().size())) {
+  const FormatSpec& format = format_number(index);
   FilterHarness filter("cudagaussblur");
   filter.accept_caps(format, 45, 27, colorimetry(format, false));
   for (Content content : all_contents) {
@@ -89,10 +80,9 @@ GST_START_TEST(test_as_made) {
     expect_picture(filter.process(picture), blurred(picture, as_made), "as made");
   }
 }
-GST_END_TEST
 
-// Kernels that reach far beyond the picture, whose border thus repeats many times.
-GST_START_TEST(test_edges) {
+// Kernels so much larger than the picture that the border repeats many times.
+TEST(test_edges) {
   for (const char* name : {"GRAY8", "NV12", "YUY2", "RGB", "BGRA", "P010_10LE", "GRAY16_LE"})
     for (const Size& size : {Size{3, 2}, Size{2, 5}, Size{1, 9}, Size{29, 13}}) {
       const FormatSpec& format = format_named(name);
@@ -112,10 +102,9 @@ GST_START_TEST(test_edges) {
       expect_definition(filter, picture, false, settings);
     }
 }
-GST_END_TEST
 
 // OpenCV's tables, its sigma for larger sizes, and sizes along one axis only.
-GST_START_TEST(test_kernel_sizes) {
+TEST(test_kernel_sizes) {
   for (const char* name : {"GRAY8", "I420", "GRAY16_LE"}) {
     const FormatSpec& format = format_named(name);
     FilterHarness filter("cudagaussblur");
@@ -134,9 +123,8 @@ GST_START_TEST(test_kernel_sizes) {
     expect_definition(filter, picture, false, settings);
   }
 }
-GST_END_TEST
 
-GST_START_TEST(test_sigmas) {
+TEST(test_sigmas) {
   for (const char* name : {"GRAY8", "NV21", "BGR", "I420_10LE"}) {
     const FormatSpec& format = format_named(name);
     FilterHarness filter("cudagaussblur");
@@ -154,10 +142,9 @@ GST_START_TEST(test_sigmas) {
     expect_definition(filter, picture, false, settings);
   }
 }
-GST_END_TEST
 
-// Twice the picture less its blur leaves the range on either side of a step.
-GST_START_TEST(test_sharpening_saturates) {
+// Sharpening a step exceeds the range on both sides and saturates.
+TEST(test_sharpening_saturates) {
   for (const char* name : {"GRAY8", "ARGB", "P010_10LE", "GRAY16_LE"}) {
     const FormatSpec& format = format_named(name);
     Picture picture(format, 40, 24);
@@ -172,9 +159,8 @@ GST_START_TEST(test_sharpening_saturates) {
       fail_unless(sharp.sample(0, x, 12) == picture.sample(0, x, 12), "a step is no sharper");
   }
 }
-GST_END_TEST
 
-GST_START_TEST(test_alpha_stays) {
+TEST(test_alpha_stays) {
   for (const char* name : {"RGBA", "BGRA", "ARGB", "ABGR"}) {
     const FormatSpec& format = format_named(name);
     const Picture picture = make_picture(format, 37, 22, Content::random, 8);
@@ -191,10 +177,9 @@ GST_START_TEST(test_alpha_stays) {
     fail_unless(changed > 700, "the colours were not blurred");
   }
 }
-GST_END_TEST
 
 // At a large sigma a grating of single columns becomes gray; with 8 fraction bits a trace stays.
-GST_START_TEST(test_fine) {
+TEST(test_fine) {
   const FormatSpec& format = format_named("GRAY8");
   Picture grating(format, 400, 30);
   for (int y = 0; y < 30; ++y)
@@ -208,7 +193,7 @@ GST_START_TEST(test_fine) {
     how.sigma = 30;
     how.sigma_y = 1;
     how.fine = fine;
-    apply(filter, how);
+    filter.set(how.properties());
     const Picture out = filter.process(grating);
     expect_picture(out, blurred(grating, how), how.description());
     const auto [least, most] =
@@ -218,10 +203,9 @@ GST_START_TEST(test_fine) {
   fail_unless(traces[true] <= 1, "a trace of %d levels", traces[true]);
   fail_unless(traces[false] > traces[true]);
 }
-GST_END_TEST
 
-// Large enough that every thread, block and tail of a row has work of its own.
-GST_START_TEST(test_large_frames) {
+// The frames are large enough for several threads, blocks and row tails.
+TEST(test_large_frames) {
   for (const char* name : {"GRAY8", "NV12", "RGB", "BGRx", "P010_10LE", "GRAY16_LE", "UYVY"}) {
     const FormatSpec& format = format_named(name);
     FilterHarness filter("cudagaussblur", {{"sigma", "2.5"}});
@@ -232,9 +216,8 @@ GST_START_TEST(test_large_frames) {
     expect_picture(filter.process(picture, odd_layout), blurred(picture, how), "large");
   }
 }
-GST_END_TEST
 
-GST_START_TEST(test_extreme_shapes) {
+TEST(test_extreme_shapes) {
   FilterHarness filter("cudagaussblur");
   for (const char* name : {"GRAY8", "NV12", "RGB", "GRAY16_LE", "YUY2"})
     for (const Size& size : {Size{32767, 1}, Size{1, 32767}}) {
@@ -244,10 +227,9 @@ GST_START_TEST(test_extreme_shapes) {
       expect_picture(filter.process(picture), blurred(picture, as_made), "extreme shape");
     }
 }
-GST_END_TEST
 
 // The same 10-bit values, once in the high and once in the low bits of their words.
-GST_START_TEST(test_p010_agrees_with_i420_10le) {
+TEST(test_p010_agrees_with_i420_10le) {
   const FormatSpec &high = format_named("P010_10LE"), &low = format_named("I420_10LE");
   const Picture a = make_picture(high, 75, 53, Content::natural, 21);
   const auto copied = [](const Picture& from, const FormatSpec& format) {
@@ -267,13 +249,12 @@ GST_START_TEST(test_p010_agrees_with_i420_10le) {
   second.accept_caps(low, 75, 53, colorimetry(low, false));
   expect_picture(second.process(copied(a, low)), copied(first.process(a), low), "as in P010");
 }
-GST_END_TEST
 
-// Anything with anything, from seeds; each failure names its own.
-GST_START_TEST(test_random_cases) {
+// Random combinations; a failure prints its seed.
+TEST(test_random_cases, .times(10)) {
   FilterHarness filter("cudagaussblur");
   for (unsigned i = 0; i < 30; ++i) {
-    const unsigned seed = 1000u * static_cast<unsigned>(__i__) + i;
+    const unsigned seed = 1000u * static_cast<unsigned>(index) + i;
     std::mt19937 random(seed);
     const auto below = [&](unsigned n) { return static_cast<int>(random() % n); };
     const auto log_uniform = [&](double least, double most) {
@@ -293,28 +274,21 @@ GST_START_TEST(test_random_cases) {
     how.color = static_cast<std::uint32_t>(random());
     how.blur_alpha = below(3) != 0;
     how.fine = below(3) == 0;
-    Layout layout;
-    layout.meta = below(4) != 0;
-    layout.first = below(16);
-    layout.row_padding = below(70);
-    layout.plane_gap = below(20);
-    layout.reverse = below(4) == 0;
-    layout.split = !layout.reverse && below(3) == 0;
+    const Layout layout = random_layout(below);
     const Content content = all_contents[below(5)];
     filter.accept_caps(
         format, width, height,
         colorimetry(format, how.limited) + (how.fields ? ", interlace-mode=interleaved" : ""));
-    apply(filter, how);
+    filter.set(how.properties());
     Picture picture = make_picture(format, width, height, content, seed);
     picture.interlaced = how.fields;
     expect_picture(filter.process(picture, layout), blurred(picture, how),
                    "seed " + std::to_string(seed) + ": " + how.description());
   }
 }
-GST_END_TEST
 
-GST_START_TEST(test_photographs) {
-  const Photograph& photograph = photographs[__i__];
+TEST(test_photographs, .times(std::size(photographs)).unless(unless_photographs())) {
+  const Photograph& photograph = photographs[index];
   const auto expect_blurred = [&](const char* format, const std::string& more_caps, double sigma) {
     Blur how;
     how.sigma = sigma;
@@ -330,29 +304,3 @@ GST_START_TEST(test_photographs) {
   expect_blurred("BGRx", "", -2);
   expect_blurred("I420_10LE", ",colorimetry=bt709", 2);
 }
-GST_END_TEST
-
-static Suite* check_blur_pictures_suite() {
-  Suite* suite = suite_create("cudagaussblur pictures");
-  TCase* tc = tcase_create("pixels");
-  const int count = static_cast<int>(formats().size());
-  suite_add_tcase(suite, tc);
-  tcase_set_timeout(tc, 120);
-  tcase_add_loop_test(tc, test_formats_and_sizes, 0, count);
-  tcase_add_loop_test(tc, test_as_made, 0, count);
-  tcase_add_test(tc, test_edges);
-  tcase_add_test(tc, test_kernel_sizes);
-  tcase_add_test(tc, test_sigmas);
-  tcase_add_test(tc, test_sharpening_saturates);
-  tcase_add_test(tc, test_alpha_stays);
-  tcase_add_test(tc, test_fine);
-  tcase_add_test(tc, test_large_frames);
-  tcase_add_test(tc, test_extreme_shapes);
-  tcase_add_test(tc, test_p010_agrees_with_i420_10le);
-  tcase_add_loop_test(tc, test_random_cases, 0, 10);
-  ADD_LOOP_TEST_UNLESS(tc, test_photographs, static_cast<int>(std::size(photographs)),
-                       unless_photographs());
-  return suite;
-}
-
-GST_CHECK_MAIN(check_blur_pictures)

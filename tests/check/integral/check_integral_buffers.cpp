@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// What cudaintegral's buffers carry besides their bytes, which memory they come from, and what
-// becomes of bad and missing ones.
+// Buffers of cudaintegral: timestamps, flags, metas, memory, and the answer to bad and missing
+// frames.
 #include <gst/video/gstvideometa.h>
 
 #include "tests/check/common/filterharness.h"
-#include "tests/check/common/integraldefinition.h"
 #include "tests/check/common/pipelines.h"
+#include "tests/check/common/tensors.h"
 
 using namespace check;
 
-GST_START_TEST(test_timestamps_flags_metas) {
+TEST(test_timestamps_flags_metas) {
   const gchar* no_tags[] = {nullptr};
   gst_meta_register_custom("CheckIntegralUntagged", no_tags, nullptr, nullptr, nullptr);
   const FormatSpec& format = format_named("I420");
@@ -17,7 +17,7 @@ GST_START_TEST(test_timestamps_flags_metas) {
     for (bool pictures : {false, true}) {
       FilterHarness filter("cudaintegral", Integral{output}.properties());
       if (pictures)
-        gst_harness_set_sink_caps_str(filter.harness(), "video/x-raw");
+        filter.accept_downstream("video/x-raw");
       filter.accept_caps(format, 32, 18);
       GstBuffer* in = to_buffer(make_picture(format, 32, 18, Content::natural, 1), padded_layout);
       GST_BUFFER_PTS(in) = 123 * GST_MSECOND;
@@ -37,15 +37,14 @@ GST_START_TEST(test_timestamps_flags_metas) {
       fail_unless(GST_BUFFER_FLAG_IS_SET(out, GST_BUFFER_FLAG_DISCONT) &&
                   GST_BUFFER_FLAG_IS_SET(out, GST_BUFFER_FLAG_MARKER));
       fail_unless(gst_buffer_get_custom_meta(out, "CheckIntegralUntagged") != nullptr);
-      // A region of the frame is one of the mean, but not of a table.
+      // A region of interest also holds for the mean, but not for a table.
       fail_unless((gst_buffer_get_video_region_of_interest_meta_id(out, 0) != nullptr) ==
                   (output == Output::mean));
       gst_buffer_unref(out);
     }
 }
-GST_END_TEST
 
-GST_START_TEST(test_missing_frame_passes) {
+TEST(test_missing_frame_passes) {
   const FormatSpec& format = format_named("GRAY8");
   FilterHarness filter("cudaintegral");
   filter.accept_caps(format, 24, 16);
@@ -63,10 +62,9 @@ GST_START_TEST(test_missing_frame_passes) {
   fail_unless(GST_BUFFER_FLAG_IS_SET(out, GST_BUFFER_FLAG_GAP));
   gst_buffer_unref(out);
 }
-GST_END_TEST
 
-// Bad frames end in an error, and the next one is as good as ever.
-GST_START_TEST(test_short_buffer) {
+// A bad frame causes an error, and the next good one is processed as usual.
+TEST(test_short_buffer) {
   const FormatSpec& format = format_named("NV12");
   FilterHarness filter("cudaintegral");
   filter.accept_caps(format, 24, 16, colorimetry(format, false));
@@ -76,10 +74,9 @@ GST_START_TEST(test_short_buffer) {
   fail_unless_equals_int(filter.messages().count(GST_MESSAGE_ERROR), 1);
   expect_tensor(filter, make_picture(format, 24, 16, Content::natural, 1), Integral{Output::sum});
 }
-GST_END_TEST
 
-// Downstream's memory may begin anywhere and be larger than a tensor; the tensor is neither.
-GST_START_TEST(test_memory_of_downstream) {
+// Memory of downstream may have a prefix and padding; the tensor has its exact size.
+TEST(test_memory_of_downstream) {
   const FormatSpec& format = format_named("GRAY8");
   for (ElementType type : all_element_types)
     for (gsize prefix : {0, 1, 2, 4, 7}) {
@@ -96,7 +93,6 @@ GST_START_TEST(test_memory_of_downstream) {
         expect_tensor(filter, make_picture(format, 23, 14, Content::random, seed), how);
     }
 }
-GST_END_TEST
 
 namespace {
 
@@ -114,7 +110,7 @@ GstPadProbeReturn offer_pool(GstPad*, GstPadProbeInfo* info, gpointer) {
 
 }  // namespace
 
-GST_START_TEST(test_pool_of_downstream) {
+TEST(test_pool_of_downstream) {
   const FormatSpec& format = format_named("GRAY8");
   FilterHarness filter("cudaintegral");
   GstPad* src = gst_element_get_static_pad(filter.element(), "src");
@@ -128,11 +124,10 @@ GST_START_TEST(test_pool_of_downstream) {
                   Integral{Output::sum});
   gst_object_unref(src);
 }
-GST_END_TEST
 
-// Frames that another element has left in CUDA memory, where that is what is tested.
-GST_START_TEST(test_behind_another_element) {
-  const FormatSpec& format = formats()[static_cast<std::size_t>(__i__)];
+// The input comes from another element, in CUDA memory when CUDA is tested.
+TEST(test_behind_another_element, .times(formats().size())) {
+  const FormatSpec& format = format_number(index);
   const std::string feature = testing_cuda() ? "video/x-raw(memory:CUDAMemory)" : "video/x-raw";
   const std::string backend = " backend=" + test_backend() + " ";
   const Picture picture = make_picture(format, 61, 37, Content::natural, 4);
@@ -160,19 +155,3 @@ GST_START_TEST(test_behind_another_element) {
     gst_harness_teardown(harness);
   }
 }
-GST_END_TEST
-
-static Suite* check_integral_buffers_suite() {
-  Suite* suite = suite_create("cudaintegral buffers");
-  TCase* buffers = tcase_create("buffers");
-  suite_add_tcase(suite, buffers);
-  tcase_add_test(buffers, test_timestamps_flags_metas);
-  tcase_add_test(buffers, test_missing_frame_passes);
-  tcase_add_test(buffers, test_short_buffer);
-  tcase_add_test(buffers, test_memory_of_downstream);
-  tcase_add_test(buffers, test_pool_of_downstream);
-  tcase_add_loop_test(buffers, test_behind_another_element, 0, static_cast<int>(formats().size()));
-  return suite;
-}
-
-GST_CHECK_MAIN(check_integral_buffers)

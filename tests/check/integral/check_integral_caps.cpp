@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// What cudaintegral's output is called: the caps of tensors and of pictures, who gets which, and
-// what is refused.
+// Caps of cudaintegral: those of tensors and of pictures, which peer gets which, and refused ones.
 #include <gst/video/video.h>
 
 #include "tests/check/common/filterharness.h"
-#include "tests/check/common/integraldefinition.h"
 #include "tests/check/common/pipelines.h"
+#include "tests/check/common/tensors.h"
 
 using namespace check;
 
@@ -39,7 +38,7 @@ bool offers(FilterHarness& filter, const char* text) {
   return result;
 }
 
-/// Pushes a frame that must not get through; what the element says.
+/// Pushes a frame that must not get through. Returns the text of the error.
 std::string expect_refusal(FilterHarness& filter, const FormatSpec& format, int width, int height) {
   filter.send_caps(caps_of(format, width, height));
   const GstFlowReturn flow = filter.push(gst_buffer_new_allocate(nullptr, 64, nullptr));
@@ -49,12 +48,8 @@ std::string expect_refusal(FilterHarness& filter, const FormatSpec& format, int 
   return filter.messages().text(GST_MESSAGE_ERROR);
 }
 
-void expect_words(const std::string& text, const std::vector<const char*>& words) {
-  for (const char* word : words)
-    fail_unless(text.find(word) != std::string::npos, "no word of %s: %s", word, text.c_str());
-}
-
-/// Runs a pipeline of two frames from the element e on and calls what with e's output caps.
+/// Runs a pipeline of two frames, whose launch line ends with `rest`, and calls `what` with the
+/// output caps of cudaintegral.
 template <class What>
 void with_output_caps(const std::string& rest, What what) {
   run_pipeline(
@@ -79,7 +74,7 @@ void with_output_caps(const std::string& rest, What what) {
 
 /* Tensors */
 
-GST_START_TEST(test_nnstreamer_template) {
+TEST(test_nnstreamer_template) {
   GstElement* element = gst_element_factory_make("cudaintegral", nullptr);
   GstCaps* ours = gst_pad_template_get_caps(gst_element_get_pad_template(element, "src"));
   for (const char* text : {nnstreamer_static, nnstreamer_any}) {
@@ -91,7 +86,7 @@ GST_START_TEST(test_nnstreamer_template) {
           Integral how{output, same_size};
           how.type = type;
           FilterHarness filter("cudaintegral", how.properties());
-          gst_harness_set_sink_caps_str(filter.harness(), text);
+          filter.accept_downstream(text);
           const FormatSpec& format = format_named("RGB");
           filter.accept_caps(format, 20, 10);
           expect_tensor(filter, make_picture(format, 20, 10, Content::natural, 1), how);
@@ -104,9 +99,8 @@ GST_START_TEST(test_nnstreamer_template) {
   gst_caps_unref(ours);
   gst_object_unref(element);
 }
-GST_END_TEST
 
-GST_START_TEST(test_tensor_caps) {
+TEST(test_tensor_caps) {
   for (const auto& [more, framerate] :
        {std::pair{"framerate=30000/1001", "30000/1001"},
         std::pair{"framerate=0/1, max-framerate=25/1", "0/1"},
@@ -122,9 +116,8 @@ GST_START_TEST(test_tensor_caps) {
                     framerate);
   }
 }
-GST_END_TEST
 
-GST_START_TEST(test_any_peer_gets_the_tensor) {
+TEST(test_any_peer_gets_the_tensor) {
   for (const char* sink :
        {"fakesink", "filesink location=/dev/null", "appsink sync=false wait-on-eos=false",
         "tee name=t ! queue ! fakesink t. ! queue ! fakesink", "queue ! identity ! fakesink",
@@ -137,28 +130,24 @@ GST_START_TEST(test_any_peer_gets_the_tensor) {
           fail_unless_equals_string(gst_structure_get_string(structure, "dimensions"), "1:63:35:1");
         });
 }
-GST_END_TEST
 
-// The tensor rather than the picture, whatever downstream names first.
-GST_START_TEST(test_tensor_rather_than_picture) {
+// Tensors are preferred to pictures, whichever downstream names first.
+TEST(test_tensor_rather_than_picture) {
   for (const char* sink_caps : {"video/x-raw; other/tensors", "other/tensors; video/x-raw",
                                 "video/x-raw(memory:CUDAMemory); video/x-raw; other/tensors"}) {
     FilterHarness filter("cudaintegral");
-    gst_harness_set_sink_caps_str(filter.harness(), sink_caps);
+    filter.accept_downstream(sink_caps);
     const FormatSpec& format = format_named("GRAY8");
     filter.accept_caps(format, 20, 10);
     expect_tensor(filter, make_picture(format, 20, 10, Content::natural, 1), Integral{Output::sum});
   }
 }
-GST_END_TEST
 
-// Tensors of one size are tables of frames of one size.
-GST_START_TEST(test_size_from_dimensions) {
+// Fixed dimensions of the tensor fix the size of the frames.
+TEST(test_size_from_dimensions) {
   for (bool same_size : {false, true}) {
     FilterHarness filter("cudaintegral", Integral{Output::sum, same_size}.properties());
-    const auto downstream = [&](const char* caps) {
-      gst_harness_set_sink_caps_str(filter.harness(), caps);
-    };
+    const auto downstream = [&](const char* caps) { filter.accept_downstream(caps); };
     downstream("other/tensors, dimensions=(string)1:65:49:1");
     fail_unless(offers(filter, same_size ? "video/x-raw, width=65, height=49"
                                          : "video/x-raw, width=64, height=48"));
@@ -186,13 +175,12 @@ GST_START_TEST(test_size_from_dimensions) {
     fail_unless(!offers(filter, "video/x-raw, framerate=25/1"));
   }
 }
-GST_END_TEST
 
-// Downstream that wants elements of one type gets them where the sums allow it.
-GST_START_TEST(test_type_that_downstream_takes) {
+// Downstream may ask for an element type, if the sums fit.
+TEST(test_type_that_downstream_takes) {
   const FormatSpec &gray = format_named("GRAY8"), &deep = format_named("GRAY16_LE");
   FilterHarness filter("cudaintegral");
-  gst_harness_set_sink_caps_str(filter.harness(), "other/tensors, types=(string)uint32");
+  filter.accept_downstream("other/tensors, types=(string)uint32");
   filter.accept_caps(gray, 400, 300);
   fail_unless(!filter.send_caps(caps_of(deep, 400, 300)));
   FilterHarness floats("cudaintegral", {{"element-type", "float32"}});
@@ -202,9 +190,8 @@ GST_START_TEST(test_type_that_downstream_takes) {
                                 "other/tensors, types=(string){ int8, float32, uint32 }");
   floats.accept_caps(gray, 400, 300);
 }
-GST_END_TEST
 
-GST_START_TEST(test_launch_lines) {
+TEST(test_launch_lines) {
   for (const char* output : {"sum", "squared-sum", "tilted-sum"})
     with_output_caps(std::string("output=") + output +
                          " ! other/tensors,types=(string)uint32 ! "
@@ -214,7 +201,7 @@ GST_START_TEST(test_launch_lines) {
                        fail_unless(gst_structure_get_fraction(structure, "framerate", &n, &d));
                        fail_unless(n == 10 && d == 1);
                      });
-  // The source has no size of its own: it takes the one that the tensor asks for.
+  // The source takes the size that the tensor asks for.
   run_pipeline(
       "videotestsrc num-buffers=2 ! cudaintegral name=e ! other/tensors,dimensions=(string)"
       "1:101:51:1 ! fakesink",
@@ -224,7 +211,6 @@ GST_START_TEST(test_launch_lines) {
       "video/x-raw,width=101,height=51 ! fakesink",
       [](GstElement*) {});
 }
-GST_END_TEST
 
 /* Pictures */
 
@@ -235,8 +221,8 @@ struct PictureCase {
   const char* out;   ///< from "format" on
 };
 
-// What stays true of a gray picture is kept, what does not goes.
-GST_START_TEST(test_picture_caps) {
+// The output keeps the caps fields that are still true for a gray picture and drops the others.
+TEST(test_picture_caps) {
   const Integral sum = Integral{Output::sum}, same = Integral{Output::sum, true},
                  mean = Integral{Output::mean}, stddev = Integral{Output::stddev},
                  threshold = Integral{Output::threshold}, denoise = Integral{Output::denoise};
@@ -273,7 +259,8 @@ GST_START_TEST(test_picture_caps) {
                        "format=GRAY8, width=7, height=3, framerate=25/1"},
            PictureCase{threshold, "format=RGBA, width=7, height=3, framerate=25/1",
                        ", format=GRAY16_LE", "format=GRAY16_LE, width=7, height=3, framerate=25/1"},
-           // A mean has the range of the samples: of YUV the limited one where nothing is said.
+           // A mean has the range of the samples, which is the limited one for YUV without
+           // colorimetry.
            PictureCase{mean, "format=P010_10LE, width=8, height=8, framerate=25/1", "",
                        "format=GRAY16_LE, width=8, height=8, framerate=25/1, colorimetry=bt601"},
            PictureCase{mean, "format=I420, width=8, height=8, framerate=25/1, colorimetry=1:4:16:4",
@@ -286,20 +273,19 @@ GST_START_TEST(test_picture_caps) {
                        "format=GRAY16_LE, width=8, height=8, framerate=25/1"},
        }) {
     FilterHarness filter("cudaintegral", c.how.properties());
-    gst_harness_set_sink_caps_str(filter.harness(), (std::string("video/x-raw") + c.sink).c_str());
+    filter.accept_downstream(std::string("video/x-raw") + c.sink);
     fail_unless(filter.send_caps(std::string("video/x-raw, ") + c.in), "refused: %s", c.in);
     expect_caps(filter, std::string("video/x-raw, ") + c.out);
   }
 }
-GST_END_TEST
 
-// What downstream takes is all that upstream is offered.
-GST_START_TEST(test_pictures_that_downstream_takes) {
+// Upstream is offered only what downstream accepts.
+TEST(test_pictures_that_downstream_takes) {
   const auto expect = [](const Integral& how, const char* downstream,
                          const std::vector<const char*>& possible,
                          const std::vector<const char*>& impossible) {
     FilterHarness filter("cudaintegral", how.properties());
-    gst_harness_set_sink_caps_str(filter.harness(), downstream);
+    filter.accept_downstream(downstream);
     for (const char* text : possible)
       fail_unless(offers(filter, text), "%s is not offered for %s", text, downstream);
     for (const char* text : impossible)
@@ -333,9 +319,8 @@ GST_START_TEST(test_pictures_that_downstream_takes) {
   expect(Integral{Output::sum, true}, "video/x-raw, width=1", {"video/x-raw, width=1"},
          {"video/x-raw, width=2"});
 }
-GST_END_TEST
 
-GST_START_TEST(test_system_memory_unless_named) {
+TEST(test_system_memory_unless_named) {
   for (const char* output : {"sum", "mean", "threshold", "denoise"})
     for (const char* sink :
          {"video/x-raw(ANY) ! fakesink", "video/x-raw ! fakesink", "videoconvert ! fakesink"})
@@ -346,14 +331,13 @@ GST_START_TEST(test_system_memory_unless_named) {
                                      "%s for: %s", text.c_str(), sink);
                        });
 }
-GST_END_TEST
 
 /* What is refused */
 
-GST_START_TEST(test_too_large_for_a_picture) {
+TEST(test_too_large_for_a_picture) {
   for (const auto& [width, height] : {std::pair{65535, 2}, std::pair{2, 65535}}) {
     FilterHarness filter("cudaintegral");
-    gst_harness_set_sink_caps_str(filter.harness(), "video/x-raw");
+    filter.accept_downstream("video/x-raw");
     expect_words(expect_refusal(filter, format_named("GRAY8"), width, height),
                  {"65536", "table-layout=same-size", "other/tensors"});
     filter.accept_caps(format_named("GRAY8"), 65534, 2);
@@ -363,9 +347,8 @@ GST_START_TEST(test_too_large_for_a_picture) {
     same.accept_caps(format_named("GRAY8"), width, height);
   }
 }
-GST_END_TEST
 
-GST_START_TEST(test_too_large_for_a_buffer) {
+TEST(test_too_large_for_a_buffer) {
   FilterHarness filter("cudaintegral", {{"element-type", "uint64"}});
   expect_words(expect_refusal(filter, format_named("GRAY8"), 30000, 30000),
                {"30001", "element-type=uint32"});
@@ -375,29 +358,3 @@ GST_START_TEST(test_too_large_for_a_buffer) {
   how.type = ElementType::uint64;
   expect_tensor(filter, make_picture(format, 16, 16, Content::natural, 1), how);
 }
-GST_END_TEST
-
-static Suite* check_integral_caps_suite() {
-  Suite* suite = suite_create("cudaintegral caps");
-  TCase* tensors = tcase_create("tensors");
-  suite_add_tcase(suite, tensors);
-  tcase_add_test(tensors, test_nnstreamer_template);
-  tcase_add_test(tensors, test_tensor_caps);
-  tcase_add_test(tensors, test_any_peer_gets_the_tensor);
-  tcase_add_test(tensors, test_tensor_rather_than_picture);
-  tcase_add_test(tensors, test_size_from_dimensions);
-  tcase_add_test(tensors, test_type_that_downstream_takes);
-  tcase_add_test(tensors, test_launch_lines);
-  TCase* pictures = tcase_create("pictures");
-  suite_add_tcase(suite, pictures);
-  tcase_add_test(pictures, test_picture_caps);
-  tcase_add_test(pictures, test_pictures_that_downstream_takes);
-  tcase_add_test(pictures, test_system_memory_unless_named);
-  TCase* refused = tcase_create("refused");
-  suite_add_tcase(suite, refused);
-  tcase_add_test(refused, test_too_large_for_a_picture);
-  tcase_add_test(refused, test_too_large_for_a_buffer);
-  return suite;
-}
-
-GST_CHECK_MAIN(check_integral_caps)

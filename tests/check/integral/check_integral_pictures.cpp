@@ -6,22 +6,14 @@
 #include <random>
 
 #include "tests/check/common/filterharness.h"
-#include "tests/check/common/integraldefinition.h"
 #include "tests/check/common/photographs.h"
+#include "tests/check/common/tensors.h"
 
 using namespace check;
 
 namespace {
 
-struct Size {
-  int width, height;
-};
-
 constexpr Output gray_outputs[] = {Output::mean, Output::stddev, Output::threshold};
-
-const FormatSpec& format_number(int i) {
-  return formats()[static_cast<std::size_t>(i)];
-}
 
 Integral with_radius(Output output, int radius) {
   Integral how;
@@ -30,7 +22,7 @@ Integral with_radius(Output output, int radius) {
   return how;
 }
 
-/// Both rules, near to what is usual and far from it.
+/// Both methods, with usual and extreme parameters.
 std::vector<Integral> various_thresholds() {
   std::vector<Integral> list(8, with_radius(Output::threshold, 4));
   list[1].ratio = 0;
@@ -61,7 +53,7 @@ Integral of_strength(double strength, int search = 5, int patch = 3) {
   return how;
 }
 
-/// Frames with noise of a few levels on something that is worth keeping.
+/// A pattern with noise of a few levels.
 Picture noisy_picture(const FormatSpec& format, int width, int height, unsigned seed) {
   Picture picture = make_picture(format, width, height, Content::random, seed);
   std::mt19937 random(seed);
@@ -78,8 +70,8 @@ Picture noisy_picture(const FormatSpec& format, int width, int height, unsigned 
 
 }  // namespace
 
-GST_START_TEST(test_formats_and_sizes) {
-  const FormatSpec& format = format_number(__i__);
+TEST(test_formats_and_sizes, .times(formats().size())) {
+  const FormatSpec& format = format_number(index);
   for (Output output : gray_outputs) {
     FilterHarness filter("cudaintegral", {{"output", nick_of(output)}});
     unsigned seed = 1;
@@ -94,34 +86,31 @@ GST_START_TEST(test_formats_and_sizes) {
                                              all_contents[seed % std::size(all_contents)], seed);
         for (int radius : {7, 0, 1, 3, 200, 65535}) {
           const Integral how = with_radius(output, radius);
-          apply(filter, how);
+          filter.set(how.properties());
           expect_gray_picture(filter, picture, how, natural_format(picture, output),
                               all_layouts[++seed % std::size(all_layouts)]);
         }
       }
   }
 }
-GST_END_TEST
 
-GST_START_TEST(test_thresholds) {
-  const FormatSpec& format = format_number(__i__);
+TEST(test_thresholds, .times(formats().size())) {
+  const FormatSpec& format = format_number(index);
   for (const char* out : {"GRAY8", "GRAY16_LE"}) {
     FilterHarness filter("cudaintegral", {{"output", "threshold"}});
-    gst_harness_set_sink_caps_str(filter.harness(),
-                                  (std::string("video/x-raw, format=") + out).c_str());
+    filter.accept_downstream(std::string("video/x-raw, format=") + out);
     filter.accept_caps(format, 61, 47, colorimetry(format, false));
     for (Content content : all_contents)
       for (const Integral& how : various_thresholds()) {
-        apply(filter, how);
+        filter.set(how.properties());
         expect_gray_picture(filter, make_picture(format, 61, 47, content, 3), how,
                             format_named(out), odd_layout);
       }
   }
 }
-GST_END_TEST
 
 // The extremes of all sums: everything white, one white pixel, black and white in columns.
-GST_START_TEST(test_extreme_contents) {
+TEST(test_extreme_contents) {
   for (const char* name : {"GRAY8", "GRAY16_LE", "P010_10LE", "BGR"})
     for (Output output : gray_outputs)
       for (int pattern = 0; pattern < 3; ++pattern) {
@@ -137,15 +126,14 @@ GST_START_TEST(test_extreme_contents) {
         filter.accept_caps(format, 300, 200, colorimetry(format, false));
         for (int radius : {1, 30, 300}) {
           const Integral how = with_radius(output, radius);
-          apply(filter, how);
+          filter.set(how.properties());
           expect_gray_picture(filter, picture, how, natural_format(picture, output));
         }
       }
 }
-GST_END_TEST
 
-// Large enough that every thread, block and tail of a row has work of its own.
-GST_START_TEST(test_large_frames) {
+// The frames are large enough for several threads, blocks and row tails.
+TEST(test_large_frames) {
   for (const char* name : {"GRAY8", "NV12", "RGB", "BGRx", "P010_10LE", "GRAY16_LE", "UYVY"})
     for (Output output : gray_outputs) {
       const FormatSpec& format = format_named(name);
@@ -154,14 +142,13 @@ GST_START_TEST(test_large_frames) {
       const Picture picture = make_picture(format, 683, 421, Content::natural, 9);
       for (int radius : {3, 400}) {
         const Integral how = with_radius(output, radius);
-        apply(filter, how);
+        filter.set(how.properties());
         expect_gray_picture(filter, picture, how, natural_format(picture, output), odd_layout);
       }
     }
 }
-GST_END_TEST
 
-GST_START_TEST(test_extreme_shapes) {
+TEST(test_extreme_shapes) {
   for (const char* name : {"GRAY8", "RGB", "GRAY16_LE", "YUY2"})
     for (Output output : gray_outputs)
       for (const Size& size : {Size{32767, 1}, Size{1, 32767}}) {
@@ -173,10 +160,9 @@ GST_START_TEST(test_extreme_shapes) {
                             natural_format(picture, output));
       }
 }
-GST_END_TEST
 
-GST_START_TEST(test_denoise) {
-  const FormatSpec& format = format_number(__i__);
+TEST(test_denoise, .times(formats().size())) {
+  const FormatSpec& format = format_number(index);
   FilterHarness filter("cudaintegral", {{"output", "denoise"}});
   unsigned seed = 1;
   for (const Size& size : {Size{1, 1}, Size{1, 2}, Size{2, 1}, Size{1, 23}, Size{21, 1}, Size{5, 3},
@@ -184,7 +170,7 @@ GST_START_TEST(test_denoise) {
     filter.accept_caps(format, size.width, size.height, colorimetry(format, false));
     for (const Integral& how : {of_strength(10), of_strength(30, 7, 1), of_strength(3.3, 3, 7),
                                 of_strength(80, 9, 5), of_strength(255, 1, 3), of_strength(0)}) {
-      apply(filter, how);
+      filter.set(how.properties());
       for (const Picture& picture :
            {noisy_picture(format, size.width, size.height, ++seed),
             make_picture(format, size.width, size.height, all_contents[seed % 5], seed)})
@@ -193,9 +179,8 @@ GST_START_TEST(test_denoise) {
     }
   }
 }
-GST_END_TEST
 
-GST_START_TEST(test_denoise_as_made) {
+TEST(test_denoise_as_made) {
   for (const char* name : {"GRAY8", "NV12", "BGRA", "I420_10LE", "GRAY16_LE"}) {
     const FormatSpec& format = format_named(name);
     FilterHarness filter("cudaintegral", {{"output", "denoise"}});
@@ -208,10 +193,9 @@ GST_START_TEST(test_denoise_as_made) {
     fail_unless(!difference(out, picture).empty(), "%s: nothing was denoised", name);
   }
 }
-GST_END_TEST
 
-// What denoising is for: less noise, and edges where they were.
-GST_START_TEST(test_denoise_removes_noise) {
+// Denoising removes noise and keeps edges.
+TEST(test_denoise_removes_noise) {
   const FormatSpec& format = format_named("GRAY8");
   std::mt19937 random(1);
   Picture picture(format, 64, 48);
@@ -231,10 +215,9 @@ GST_START_TEST(test_denoise_removes_noise) {
   fail_unless(error(out) < error(picture) / 3, "%f levels instead of %f", error(out),
               error(picture));
 }
-GST_END_TEST
 
 // The same 10-bit values, once in the high and once in the low bits of their words.
-GST_START_TEST(test_p010_agrees_with_i420_10le) {
+TEST(test_p010_agrees_with_i420_10le) {
   const FormatSpec &high = format_named("P010_10LE"), &low = format_named("I420_10LE");
   const Picture a = make_picture(high, 75, 53, Content::natural, 21);
   Picture b(low, 75, 53);
@@ -252,10 +235,9 @@ GST_START_TEST(test_p010_agrees_with_i420_10le) {
     gst_buffer_unref(d);
   }
 }
-GST_END_TEST
 
-// Both fields are one picture.
-GST_START_TEST(test_interleaved_fields) {
+// Interleaved fields are treated as one picture.
+TEST(test_interleaved_fields) {
   const FormatSpec& format = format_named("I420");
   Picture picture = make_picture(format, 36, 26, Content::natural, 1);
   picture.interlaced = true;
@@ -268,12 +250,11 @@ GST_START_TEST(test_interleaved_fields) {
   filter.accept_caps(format, 36, 26, colorimetry(format, false) + ", interlace-mode=interleaved");
   expect_picture(filter.process(picture), denoised(picture, of_strength(40)), "interleaved");
 }
-GST_END_TEST
 
-// Anything with anything, from seeds; each failure names its own.
-GST_START_TEST(test_random_cases) {
+// Random combinations; a failure prints its seed.
+TEST(test_random_cases, .times(10)) {
   for (unsigned i = 0; i < 30; ++i) {
-    const unsigned seed = 1000u * static_cast<unsigned>(__i__) + i;
+    const unsigned seed = 1000u * static_cast<unsigned>(index) + i;
     std::mt19937 random(seed);
     const auto below = [&](unsigned n) { return static_cast<int>(random() % n); };
     const auto log_uniform = [&](double least, double most) {
@@ -295,18 +276,12 @@ GST_START_TEST(test_random_cases) {
     const double most = how.output == Output::denoise ? 40 : 200;
     const int width = static_cast<int>(log_uniform(1, most));
     const int height = static_cast<int>(log_uniform(1, most));
-    Layout layout;
-    layout.meta = below(4) != 0;
-    layout.first = below(16);
-    layout.row_padding = below(70);
-    layout.plane_gap = below(20);
-    layout.reverse = below(4) == 0;
-    layout.split = !layout.reverse && below(3) == 0;
+    const Layout layout = random_layout(below);
 
     FilterHarness filter("cudaintegral", how.properties());
     const bool picture_of_table = is_table(how.output) && below(2) == 0;
     if (picture_of_table)
-      gst_harness_set_sink_caps_str(filter.harness(), "video/x-raw");
+      filter.accept_downstream("video/x-raw");
     filter.accept_caps(format, width, height, colorimetry(format, false));
     const Picture picture = make_picture(format, width, height, all_contents[below(5)], seed);
     if (how.output == Output::denoise)
@@ -318,10 +293,9 @@ GST_START_TEST(test_random_cases) {
       expect_gray_picture(filter, picture, how, natural_format(picture, how.output), layout);
   }
 }
-GST_END_TEST
 
-GST_START_TEST(test_photographs) {
-  const Photograph& photograph = photographs[__i__];
+TEST(test_photographs, .times(std::size(photographs)).unless(unless_photographs())) {
+  const Photograph& photograph = photographs[index];
   const auto through = [&](const Integral& how, const char* format) {
     std::string element = "cudaintegral backend=" + test_backend();
     for (const Property& property : how.properties())
@@ -339,28 +313,3 @@ GST_START_TEST(test_photographs) {
       expect_picture(after, gray_picture_of(before, how, format_named(format)), photograph.file);
     }
 }
-GST_END_TEST
-
-static Suite* check_integral_pictures_suite() {
-  Suite* suite = suite_create("cudaintegral pictures");
-  TCase* tc = tcase_create("pixels");
-  const int count = static_cast<int>(formats().size());
-  suite_add_tcase(suite, tc);
-  tcase_set_timeout(tc, 120);
-  tcase_add_loop_test(tc, test_formats_and_sizes, 0, count);
-  tcase_add_loop_test(tc, test_thresholds, 0, count);
-  tcase_add_test(tc, test_extreme_contents);
-  tcase_add_test(tc, test_large_frames);
-  tcase_add_test(tc, test_extreme_shapes);
-  tcase_add_loop_test(tc, test_denoise, 0, count);
-  tcase_add_test(tc, test_denoise_as_made);
-  tcase_add_test(tc, test_denoise_removes_noise);
-  tcase_add_test(tc, test_p010_agrees_with_i420_10le);
-  tcase_add_test(tc, test_interleaved_fields);
-  tcase_add_loop_test(tc, test_random_cases, 0, 10);
-  ADD_LOOP_TEST_UNLESS(tc, test_photographs, static_cast<int>(std::size(photographs)),
-                       unless_photographs());
-  return suite;
-}
-
-GST_CHECK_MAIN(check_integral_pictures)

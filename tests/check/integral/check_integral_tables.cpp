@@ -4,19 +4,11 @@
 #include <iterator>
 
 #include "tests/check/common/filterharness.h"
-#include "tests/check/common/integraldefinition.h"
+#include "tests/check/common/tensors.h"
 
 using namespace check;
 
 namespace {
-
-struct Size {
-  int width, height;
-};
-
-const FormatSpec& format_number(int i) {
-  return formats()[static_cast<std::size_t>(i)];
-}
 
 Integral table(Output output, bool same_size = false, ElementType type = ElementType::automatic) {
   Integral how;
@@ -26,7 +18,7 @@ Integral table(Output output, bool same_size = false, ElementType type = Element
   return how;
 }
 
-/// Calls what with every kind of table in both of its layouts.
+/// Calls `what` with every kind of table in both layouts.
 template <class What>
 void for_each_table(What what) {
   for (Output output : all_tables)
@@ -44,7 +36,7 @@ Picture brightest(const FormatSpec& format, int width, int height) {
   return picture;
 }
 
-/// The type in the caps that came out.
+/// The element type in the output caps.
 std::string type_out(FilterHarness& filter) {
   GstCaps* caps = gst_pad_get_current_caps(filter.sink_pad());
   fail_unless(caps != nullptr);
@@ -56,8 +48,8 @@ std::string type_out(FilterHarness& filter) {
 
 }  // namespace
 
-GST_START_TEST(test_formats_and_sizes) {
-  const FormatSpec& format = format_number(__i__);
+TEST(test_formats_and_sizes, .times(formats().size())) {
+  const FormatSpec& format = format_number(index);
   for_each_table([&](const Integral& how) {
     FilterHarness filter("cudaintegral", how.properties());
     unsigned seed = 1;
@@ -72,10 +64,9 @@ GST_START_TEST(test_formats_and_sizes) {
     }
   });
 }
-GST_END_TEST
 
-// Sums beyond 32 bits, and beyond what a float holds exactly, included.
-GST_START_TEST(test_element_types) {
+// This includes sums beyond 32 bits and beyond the exact integers of a float.
+TEST(test_element_types) {
   for (const char* name : {"GRAY8", "NV12", "BGRA", "P010_10LE", "GRAY16_LE"})
     for (ElementType type : all_element_types)
       for_each_table([&](Integral how) {
@@ -88,10 +79,9 @@ GST_START_TEST(test_element_types) {
         expect_tensor(filter, brightest(format, 301, 233), how);
       });
 }
-GST_END_TEST
 
-// Squares of 255 fit into 32 bits 66051 times and not once more.
-GST_START_TEST(test_automatic_type) {
+// At most 66051 squares of 255 fit into 32 bits.
+TEST(test_automatic_type) {
   struct Case {
     const char* format;
     Output output;
@@ -120,10 +110,9 @@ GST_START_TEST(test_automatic_type) {
                 c.size.height, nick_of(c.output), type_out(filter).c_str());
   }
 }
-GST_END_TEST
 
-// Modulo 2^32 a box whose own sum fits is still exact.
-GST_START_TEST(test_modulo) {
+// Sums modulo 2^32 still give the exact sum of a box below 2^32.
+TEST(test_modulo) {
   const FormatSpec& format = format_named("GRAY16_LE");
   const Integral how = table(Output::sum, false, ElementType::uint32);
   FilterHarness filter("cudaintegral", how.properties());
@@ -140,9 +129,8 @@ GST_START_TEST(test_modulo) {
   const std::uint32_t box = entry(390, 290) - entry(290, 290) - entry(390, 190) + entry(290, 190);
   fail_unless(box == 100u * 100 * 65535);
 }
-GST_END_TEST
 
-GST_START_TEST(test_large_frames) {
+TEST(test_large_frames) {
   for (const char* name : {"GRAY8", "NV12", "RGB", "P010_10LE", "GRAY16_LE"})
     for_each_table([&](const Integral& how) {
       const FormatSpec& format = format_named(name);
@@ -151,13 +139,12 @@ GST_START_TEST(test_large_frames) {
       expect_tensor(filter, make_picture(format, 683, 421, Content::natural, 9), how, odd_layout);
     });
 }
-GST_END_TEST
 
-GST_START_TEST(test_extreme_shapes) {
+TEST(test_extreme_shapes) {
   for (Output output : {Output::sum, Output::squared_sum})
     for (const char* name : {"GRAY8", "I420", "xRGB", "GRAY16_LE"})
       for (const Size& size : {Size{65535, 1}, Size{1, 65535}, Size{32767, 3}}) {
-        // GStreamer's own arithmetic of sizes gives up on the largest I420 rows.
+        // GStreamer's size arithmetic fails for the largest I420 rows.
         const FormatSpec& format = format_named(name);
         const Integral how = table(output);
         FilterHarness filter("cudaintegral", how.properties());
@@ -166,10 +153,9 @@ GST_START_TEST(test_extreme_shapes) {
                       how);
       }
 }
-GST_END_TEST
 
-// Interlaced frames are one picture.
-GST_START_TEST(test_interleaved_fields) {
+// An interlaced frame is treated as one picture.
+TEST(test_interleaved_fields) {
   const FormatSpec& format = format_named("YUY2");
   const Integral how = table(Output::sum);
   FilterHarness filter("cudaintegral");
@@ -178,9 +164,8 @@ GST_START_TEST(test_interleaved_fields) {
   picture.interlaced = true;
   expect_tensor(filter, picture, how);
 }
-GST_END_TEST
 
-GST_START_TEST(test_renegotiation) {
+TEST(test_renegotiation) {
   FilterHarness filter("cudaintegral");
   const Integral how = table(Output::sum);
   unsigned seed = 0;
@@ -196,16 +181,14 @@ GST_START_TEST(test_renegotiation) {
       }
   fail_unless_equals_int(filter.messages().count(GST_MESSAGE_ERROR), 0);
 }
-GST_END_TEST
 
-// Where downstream takes only video: the picture of the table.
-GST_START_TEST(test_pictures) {
-  const FormatSpec& format = format_number(__i__);
+// If downstream takes only video, the output is the picture of the table.
+TEST(test_pictures, .times(formats().size())) {
+  const FormatSpec& format = format_number(index);
   for_each_table([&](const Integral& how) {
     for (const char* out : {"GRAY8", "GRAY16_LE"}) {
       FilterHarness filter("cudaintegral", how.properties());
-      gst_harness_set_sink_caps_str(filter.harness(),
-                                    (std::string("video/x-raw, format=") + out).c_str());
+      filter.accept_downstream(std::string("video/x-raw, format=") + out);
       for (const Size& size : {Size{1, 1}, Size{1, 19}, Size{23, 1}, Size{31, 17}, Size{90, 44}}) {
         filter.accept_caps(format, size.width, size.height, colorimetry(format, false));
         for (Content content : all_contents)
@@ -216,40 +199,17 @@ GST_START_TEST(test_pictures) {
     }
   });
 }
-GST_END_TEST
 
-// Where nobody says, 8 bits; the sums of the largest pictures pass 2^32.
-GST_START_TEST(test_pictures_of_large_sums) {
+// The default is 8 bits. Here sums exceed 2^32.
+TEST(test_pictures_of_large_sums) {
   for (Output output : {Output::sum, Output::squared_sum}) {
     const FormatSpec& format = format_named("GRAY16_LE");
     const Integral how = table(output);
     FilterHarness filter("cudaintegral", how.properties());
-    gst_harness_set_sink_caps_str(filter.harness(), "video/x-raw");
+    filter.accept_downstream("video/x-raw");
     filter.accept_caps(format, 700, 500);
     expect_gray_picture(filter, brightest(format, 700, 500), how, format_named("GRAY8"));
     expect_gray_picture(filter, make_picture(format, 700, 500, Content::random, 3), how,
                         format_named("GRAY8"), odd_layout);
   }
 }
-GST_END_TEST
-
-static Suite* check_integral_tables_suite() {
-  Suite* suite = suite_create("cudaintegral tables");
-  TCase* tc = tcase_create("elements");
-  const int count = static_cast<int>(formats().size());
-  suite_add_tcase(suite, tc);
-  tcase_set_timeout(tc, 120);
-  tcase_add_loop_test(tc, test_formats_and_sizes, 0, count);
-  tcase_add_test(tc, test_element_types);
-  tcase_add_test(tc, test_automatic_type);
-  tcase_add_test(tc, test_modulo);
-  tcase_add_test(tc, test_large_frames);
-  tcase_add_test(tc, test_extreme_shapes);
-  tcase_add_test(tc, test_interleaved_fields);
-  tcase_add_test(tc, test_renegotiation);
-  tcase_add_loop_test(tc, test_pictures, 0, count);
-  tcase_add_test(tc, test_pictures_of_large_sums);
-  return suite;
-}
-
-GST_CHECK_MAIN(check_integral_tables)

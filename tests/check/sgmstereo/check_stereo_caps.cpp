@@ -20,7 +20,7 @@ GstPad* pad_of(const StereoHarness& stereo, const char* name) {
   return pad;
 }
 
-/// Caps that the test unreferences when it is done with them.
+/// Owns caps.
 class CapsOf {
  public:
   explicit CapsOf(GstCaps* caps) : caps_(caps) { fail_unless(caps_ != nullptr); }
@@ -61,24 +61,18 @@ std::set<std::string> formats_in(const CapsOf& caps) {
   return names;
 }
 
-void wait_for_error(StereoHarness& stereo) {
-  for (int i = 0; i < 1000 && stereo.messages().count(GST_MESSAGE_ERROR) == 0; ++i)
-    g_usleep(5000);
-}
-
 }  // namespace
 
-GST_START_TEST(test_sink_offers) {
+TEST(test_sink_offers) {
   StereoHarness stereo;
   for (const char* pad : {"sink_left", "sink_right"})
     for (const FormatSpec& format : formats())
       fail_unless(query_caps(stereo, pad).fits(caps_of(format, 65535, 1)), "%s does not take %s",
                   pad, format.name);
 }
-GST_END_TEST
 
 // Once one pad has caps, the other one offers frames of that size and depth only.
-GST_START_TEST(test_size_of_the_other_pad) {
+TEST(test_size_of_the_other_pad) {
   for (bool left_first : {true, false}) {
     for (const FormatSpec& format : formats()) {
       StereoHarness stereo;
@@ -97,9 +91,8 @@ GST_START_TEST(test_size_of_the_other_pad) {
     }
   }
 }
-GST_END_TEST
 
-GST_START_TEST(test_src_offers) {
+TEST(test_src_offers) {
   const std::set<std::string> maps = {"GRAY16_LE", "GRAY8", "RGB", "RGBA", "BGRx"};
   fail_unless(formats_in(query_caps(StereoHarness(), "src")) == maps);
   const Properties camera = {{"output", "depth"}, {"focal-length", "500"}, {"baseline", "100"}};
@@ -114,10 +107,9 @@ GST_START_TEST(test_src_offers) {
   for (const char* other : {"width=33", "height=15", "framerate=24/1"})
     fail_unless(!offered.fits(std::string("video/x-raw, ") + other), "%s", other);
 }
-GST_END_TEST
 
-// What comes out is what downstream takes: 16 bits rather than 8, and colours last.
-GST_START_TEST(test_choice_of_output) {
+// Of the formats that downstream takes, 16 bits are preferred to 8, and colours come last.
+TEST(test_choice_of_output) {
   struct Case {
     const char* downstream;
     const char* expected;
@@ -133,7 +125,7 @@ GST_START_TEST(test_choice_of_output) {
         Case{"video/x-raw, format=GRAY8, width=[1, 100]", "GRAY8"}}) {
     StereoHarness stereo;
     gst_harness_set_sink_caps_str(stereo.left(), c.downstream);
-    stereo.accept_gray(32, 16);
+    stereo.accept_gray();
     send_gray_pair(stereo);
     const CapsOf caps = output_caps(stereo);
     fail_unless_equals_string(gst_structure_get_string(caps.first(), "format"), c.expected);
@@ -141,21 +133,20 @@ GST_START_TEST(test_choice_of_output) {
         !gst_caps_features_contains(gst_caps_get_features(caps.get(), 0), "memory:CUDAMemory"));
   }
 }
-GST_END_TEST
 
-GST_START_TEST(test_nothing_for_downstream) {
+TEST(test_nothing_for_downstream) {
   for (const char* downstream :
        {"video/x-raw, format=NV12", "video/x-raw, width=31", "audio/x-raw"}) {
     StereoHarness stereo;
     gst_harness_set_sink_caps_str(stereo.left(), downstream);
-    stereo.accept_gray(32, 16);
+    stereo.accept_gray();
     gst_harness_push(stereo.left(), small_frame({0}));
     gst_harness_push(stereo.right(), small_frame({0}));
     GstFlowReturn flow = GST_FLOW_OK;
     for (int i = 0; i < 500 && flow == GST_FLOW_OK; ++i) {
       g_usleep(5000);
       GstPad* peer = gst_pad_get_peer(stereo.left()->srcpad);
-      // Where the queue is full an answer would not come: two pairs are pushed at most.
+      // A push to a full queue would block, so at most two pairs are pushed.
       if (i == 100)
         flow = gst_harness_push(stereo.left(), small_frame({40 * GST_MSECOND}));
       gst_object_unref(peer);
@@ -164,10 +155,9 @@ GST_START_TEST(test_nothing_for_downstream) {
     fail_unless(gst_harness_try_pull(stereo.left()) == nullptr);
   }
 }
-GST_END_TEST
 
-// Everything but the format and the colours is the left frames'.
-GST_START_TEST(test_fields_of_the_left) {
+// All fields but format and colorimetry come from the left caps.
+TEST(test_fields_of_the_left) {
   StereoHarness stereo;
   fail_unless(
       stereo.send_caps(stereo.left(),
@@ -190,9 +180,8 @@ GST_START_TEST(test_fields_of_the_left) {
   for (const char* field : {"colorimetry", "chroma-site"})
     fail_unless(!gst_structure_has_field(caps.first(), field), "%s", field);
 }
-GST_END_TEST
 
-GST_START_TEST(test_without_a_rate) {
+TEST(test_without_a_rate) {
   for (const char* downstream : {"ANY", "video/x-raw, framerate=[0/1, 100/1]"}) {
     StereoHarness stereo;
     gst_harness_set_sink_caps_str(stereo.left(), downstream);
@@ -205,10 +194,9 @@ GST_START_TEST(test_without_a_rate) {
     fail_unless_equals_int(n, 0);
   }
 }
-GST_END_TEST
 
-// The caps of one camera come after frames of the other.
-GST_START_TEST(test_late_caps) {
+// One camera sends its caps after the other's first frame.
+TEST(test_late_caps) {
   for (bool left_first : {true, false}) {
     StereoHarness stereo;
     GstHarness* const early = left_first ? stereo.left() : stereo.right();
@@ -224,9 +212,8 @@ GST_START_TEST(test_late_caps) {
     fail_unless_equals_int(stereo.messages().count(GST_MESSAGE_ERROR), 0);
   }
 }
-GST_END_TEST
 
-GST_START_TEST(test_unequal) {
+TEST(test_unequal) {
   struct Case {
     const char* left;
     const char* right;
@@ -254,7 +241,7 @@ GST_START_TEST(test_unequal) {
       fail_unless(gst_video_info_from_caps(&info, caps.get()));
       gst_harness_push(harness, gst_buffer_new_allocate(nullptr, info.size, nullptr));
     }
-    wait_for_error(stereo);
+    stereo.wait_for_error();
     const std::string text = stereo.messages().text(GST_MESSAGE_ERROR);
     for (const std::string& word : c.words)
       fail_unless(text.find(word) != std::string::npos, "no word of %s: %s", word.c_str(),
@@ -263,10 +250,9 @@ GST_START_TEST(test_unequal) {
     fail_unless(gst_harness_try_pull(stereo.left()) == nullptr);
   }
 }
-GST_END_TEST
 
-// Both cameras change their size in the middle of a stream; one of them is the first to do so.
-GST_START_TEST(test_other_size_in_between) {
+// Both cameras change their size in mid-stream, one after the other.
+TEST(test_other_size_in_between) {
   StereoHarness stereo;
   const int sizes[][2] = {{32, 16}, {40, 16}, {8, 30}, {1, 1}, {64, 2}};
   for (const auto& size : sizes) {
@@ -279,25 +265,23 @@ GST_START_TEST(test_other_size_in_between) {
   }
   fail_unless_equals_int(stereo.messages().count(GST_MESSAGE_ERROR), 0);
 }
-GST_END_TEST
 
-// Caps that say nothing new lead to no new caps downstream.
-GST_START_TEST(test_same_caps_again) {
+// Repeated caps are not sent downstream again.
+TEST(test_same_caps_again) {
   StereoHarness stereo;
   for (int i = 0; i < 5; ++i) {
-    stereo.accept_gray(32, 16);
+    stereo.accept_gray();
     send_gray_pair(stereo);
   }
   std::vector<GstEvent*> events = stereo.take_events(GST_EVENT_CAPS);
   fail_unless_equals_int(events.size(), 1);
   gst_event_unref(events[0]);
 }
-GST_END_TEST
 
-// Downstream wants something else from now on.
-GST_START_TEST(test_downstream_changes_its_mind) {
+// Downstream changes its caps in mid-stream.
+TEST(test_downstream_changes_its_mind) {
   StereoHarness stereo;
-  stereo.accept_gray(32, 16);
+  stereo.accept_gray();
   for (const char* format : {"GRAY8", "RGB", "GRAY16_LE", "BGRx", "GRAY8"}) {
     gst_harness_set_sink_caps_str(stereo.left(),
                                   (std::string("video/x-raw, format=") + format).c_str());
@@ -307,9 +291,8 @@ GST_START_TEST(test_downstream_changes_its_mind) {
                               format);
   }
 }
-GST_END_TEST
 
-GST_START_TEST(test_refused_caps) {
+TEST(test_refused_caps) {
   StereoHarness stereo;
   for (const char* caps :
        {"video/x-raw, format=BGRA64_LE, width=32, height=16, framerate=25/1",
@@ -320,16 +303,14 @@ GST_START_TEST(test_refused_caps) {
         "audio/x-raw, format=S16LE, rate=8000, channels=1"})
     for (GstHarness* harness : {stereo.left(), stereo.right()})
       fail_unless(!stereo.send_caps(harness, caps), "accepted: %s", caps);
-  stereo.accept_gray(32, 16);
+  stereo.accept_gray();
   send_gray_pair(stereo);
 }
-GST_END_TEST
 
 // A frame before any caps.
-GST_START_TEST(test_frames_without_caps) {
+TEST(test_frames_without_caps) {
   StereoHarness stereo;
-  GstSegment segment;
-  gst_segment_init(&segment, GST_FORMAT_TIME);
+  GstSegment segment = new_segment();
   for (GstHarness* harness : {stereo.left(), stereo.right()}) {
     gst_pad_push_event(harness->srcpad, gst_event_new_segment(&segment));
     gst_harness_push(harness, small_frame({0}));
@@ -342,27 +323,3 @@ GST_START_TEST(test_frames_without_caps) {
   }
   fail_unless_equals_int(flow, GST_FLOW_NOT_NEGOTIATED);
 }
-GST_END_TEST
-
-static Suite* check_stereo_caps_suite() {
-  Suite* suite = suite_create("stereo caps");
-  TCase* tc = tcase_create("caps");
-  suite_add_tcase(suite, tc);
-  tcase_add_test(tc, test_sink_offers);
-  tcase_add_test(tc, test_size_of_the_other_pad);
-  tcase_add_test(tc, test_src_offers);
-  tcase_add_test(tc, test_choice_of_output);
-  tcase_add_test(tc, test_nothing_for_downstream);
-  tcase_add_test(tc, test_fields_of_the_left);
-  tcase_add_test(tc, test_without_a_rate);
-  tcase_add_test(tc, test_late_caps);
-  tcase_add_test(tc, test_unequal);
-  tcase_add_test(tc, test_other_size_in_between);
-  tcase_add_test(tc, test_same_caps_again);
-  tcase_add_test(tc, test_downstream_changes_its_mind);
-  tcase_add_test(tc, test_refused_caps);
-  tcase_add_test(tc, test_frames_without_caps);
-  return suite;
-}
-
-GST_CHECK_MAIN(check_stereo_caps)

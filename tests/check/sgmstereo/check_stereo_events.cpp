@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Events, flow returns and life of cudasgmstereo.
+// Events, flow returns, buffers and restarts of cudasgmstereo.
 #include <gst/video/gstvideometa.h>
 
 #include <atomic>
 #include <thread>
 
-#include "tests/check/common/stereosteps.h"
+#include "tests/check/common/stereoharness.h"
 
 using namespace check;
 
@@ -18,12 +18,12 @@ void unref_all(const std::vector<GstEvent*>& events) {
 
 }  // namespace
 
-// Mandatory events come first, in order, once.
-GST_START_TEST(test_order_of_events) {
+// The mandatory events come first, in order and once.
+TEST(test_order_of_events) {
   StereoHarness stereo;
-  start(stereo);
-  process_at(stereo, 0);
-  process_at(stereo, 40 * ms);
+  stereo.accept_gray();
+  stereo.process_at(0);
+  stereo.process_at(40 * ms);
   std::vector<GstEventType> types;
   while (GstEvent* event = gst_harness_try_pull_event(stereo.left())) {
     types.push_back(GST_EVENT_TYPE(event));
@@ -33,14 +33,12 @@ GST_START_TEST(test_order_of_events) {
                                                   GST_EVENT_SEGMENT}),
               "%d events", static_cast<int>(types.size()));
 }
-GST_END_TEST
 
 // The output's segment is the left one, whatever the right one is, and follows each change.
-GST_START_TEST(test_segment_of_the_left) {
+TEST(test_segment_of_the_left) {
   StereoHarness stereo;
-  start(stereo);
-  GstSegment segment;
-  gst_segment_init(&segment, GST_FORMAT_TIME);
+  stereo.accept_gray();
+  GstSegment segment = new_segment();
   for (int i = 1; i <= 3; ++i) {
     segment.start = static_cast<guint64>(i) * GST_SECOND;
     segment.base = static_cast<guint64>(i) * 10 * GST_SECOND;
@@ -61,14 +59,12 @@ GST_START_TEST(test_segment_of_the_left) {
     unref_all(events);
   }
 }
-GST_END_TEST
 
-// A pair is one by running time: the segments may begin anywhere.
-GST_START_TEST(test_pairs_by_running_time) {
+// Frames pair by running time, whatever their segments.
+TEST(test_pairs_by_running_time) {
   StereoHarness stereo;
-  start(stereo);
-  GstSegment segment;
-  gst_segment_init(&segment, GST_FORMAT_TIME);
+  stereo.accept_gray();
+  GstSegment segment = new_segment();
   segment.start = segment.time = 100 * GST_SECOND;
   gst_harness_push_event(stereo.right(), gst_event_new_segment(&segment));
   for (int i = 0; i < 4; ++i) {
@@ -77,38 +73,32 @@ GST_START_TEST(test_pairs_by_running_time) {
         stereo.process(small_frame({time}), small_frame({100 * GST_SECOND + time})).pts(), time);
   }
 }
-GST_END_TEST
 
-GST_START_TEST(test_other_segment_formats) {
+TEST(test_other_segment_formats) {
   StereoHarness stereo;
-  start(stereo);
-  GstSegment segment;
-  gst_segment_init(&segment, GST_FORMAT_BYTES);
+  stereo.accept_gray();
+  const GstSegment segment = new_segment(GST_FORMAT_BYTES);
   gst_harness_push_event(stereo.left(), gst_event_new_segment(&segment));
   gst_harness_push_event(stereo.right(), gst_event_new_segment(&segment));
-  process_at(stereo, 0);
-  // By arrival, whatever the timestamps are.
+  stereo.process_at(0);
+  // Frames pair by arrival, whatever their timestamps.
   stereo.process(small_frame({40 * ms}), small_frame({800 * ms}));
   fail_unless_equals_int(stereo.messages().count(GST_MESSAGE_ERROR), 0);
 }
-GST_END_TEST
 
-GST_START_TEST(test_flush) {
+TEST(test_flush) {
   StereoHarness stereo;
-  start(stereo);
+  stereo.accept_gray();
   for (int i = 0; i < 10; ++i) {
-    process_at(stereo, 0);
-    fail_unless(!process_at(stereo, 40 * ms).discont());
-    const guint32 seqnum = gst_util_seqnum_next();
-    for (GstHarness* harness : {stereo.left(), stereo.right()}) {
-      gst_harness_push_event(harness, with_seqnum(gst_event_new_flush_start(), seqnum));
+    stereo.process_at(0);
+    fail_unless(!stereo.process_at(40 * ms).discont());
+    const guint32 seqnum = stereo.send_to_all(gst_event_new_flush_start);
+    for (GstHarness* harness : {stereo.left(), stereo.right()})
       fail_unless_equals_int(gst_harness_push(harness, small_frame({0})), GST_FLOW_FLUSHING);
-    }
-    for (GstHarness* harness : {stereo.left(), stereo.right()}) {
-      gst_harness_push_event(harness, with_seqnum(gst_event_new_flush_stop(TRUE), seqnum));
-      send_segment(harness);
-    }
-    fail_unless(process_at(stereo, 0).discont(), "no DISCONT after a flush");
+    stereo.send_to_all([] { return gst_event_new_flush_stop(TRUE); }, seqnum);
+    const GstSegment segment = new_segment();
+    stereo.send_to_all([&] { return gst_event_new_segment(&segment); });
+    fail_unless(stereo.process_at(0).discont(), "no DISCONT after a flush");
     const std::vector<GstEvent*> stops = stereo.take_events(GST_EVENT_FLUSH_STOP);
     fail_unless_equals_int(stops.size(), 1);
     fail_unless_equals_int(gst_event_get_seqnum(stops[0]), seqnum);
@@ -116,74 +106,51 @@ GST_START_TEST(test_flush) {
   }
   fail_unless_equals_int(stereo.messages().count(GST_MESSAGE_ERROR), 0);
 }
-GST_END_TEST
 
-// What waits for a partner when a flush comes is gone, and is no frame without a partner.
-GST_START_TEST(test_flush_of_waiting_frames) {
+// A flush discards waiting frames without counting them as dropped.
+TEST(test_flush_of_waiting_frames) {
   StereoHarness stereo;
-  start(stereo);
-  process_at(stereo, 0);
+  stereo.accept_gray();
+  stereo.process_at(0);
   gst_harness_push(stereo.left(), small_frame({40 * ms}));
-  const guint32 seqnum = gst_util_seqnum_next();
-  for (GstHarness* harness : {stereo.left(), stereo.right()})
-    gst_harness_push_event(harness, with_seqnum(gst_event_new_flush_start(), seqnum));
-  for (GstHarness* harness : {stereo.left(), stereo.right()}) {
-    gst_harness_push_event(harness, with_seqnum(gst_event_new_flush_stop(TRUE), seqnum));
-    send_segment(harness);
-  }
-  fail_unless_equals_uint64(process_at(stereo, 80 * ms).pts(), 80 * ms);
+  stereo.flush();
+  fail_unless_equals_uint64(stereo.process_at(80 * ms).pts(), 80 * ms);
   fail_unless_equals_uint64(stereo.number("dropped-left"), 0);
 }
-GST_END_TEST
 
-GST_START_TEST(test_frames_after_eos_and_flush) {
+TEST(test_frames_after_eos_and_flush) {
   StereoHarness stereo;
   stereo.run(frames_from(0, 2), frames_from(0, 2));
-  const guint32 seqnum = gst_util_seqnum_next();
-  for (GstHarness* harness : {stereo.left(), stereo.right()})
-    gst_harness_push_event(harness, with_seqnum(gst_event_new_flush_start(), seqnum));
-  for (GstHarness* harness : {stereo.left(), stereo.right()}) {
-    gst_harness_push_event(harness, with_seqnum(gst_event_new_flush_stop(TRUE), seqnum));
-    send_segment(harness);
-  }
-  process_at(stereo, 0);
+  stereo.flush();
+  stereo.process_at(0);
 }
-GST_END_TEST
 
-// Caps that are agreed upon when the end has gone already would be lost.
-GST_START_TEST(test_caps_after_an_early_end) {
+// The element must not negotiate after EOS, since those caps would be lost.
+TEST(test_caps_after_an_early_end) {
   StereoHarness stereo;
-  start(stereo);
+  stereo.accept_gray();
   gst_harness_push_event(stereo.left(), gst_event_new_eos());
   GstBuffer* buffer = nullptr;
   fail_unless(gst_harness_pull_until_eos(stereo.left(), &buffer) && buffer == nullptr);
   gst_harness_push(stereo.right(), small_frame({0}));
   wait_until([&] { return stereo.number("dropped-right") == 1; }, "the right frame is dropped");
-  const guint32 seqnum = gst_util_seqnum_next();
-  for (GstHarness* harness : {stereo.left(), stereo.right()})
-    gst_harness_push_event(harness, with_seqnum(gst_event_new_flush_start(), seqnum));
-  for (GstHarness* harness : {stereo.left(), stereo.right()}) {
-    gst_harness_push_event(harness, with_seqnum(gst_event_new_flush_stop(TRUE), seqnum));
-    send_segment(harness);
-  }
-  process_at(stereo, 0);
+  stereo.flush();
+  stereo.process_at(0);
   fail_unless(gst_pad_has_current_caps(stereo.left()->sinkpad), "a map without caps");
 }
-GST_END_TEST
 
-GST_START_TEST(test_frames_after_the_end) {
+TEST(test_frames_after_the_end) {
   StereoHarness stereo;
   stereo.run(frames_from(0, 2), frames_from(0, 2));
   for (GstHarness* harness : {stereo.left(), stereo.right()})
     fail_unless_equals_int(gst_harness_push(harness, small_frame({80 * ms})), GST_FLOW_EOS);
 }
-GST_END_TEST
 
-// Both cameras hear of a seek.
-GST_START_TEST(test_seek_goes_upstream) {
+// A seek goes to both cameras.
+TEST(test_seek_goes_upstream) {
   StereoHarness stereo;
-  start(stereo);
-  process_at(stereo, 0);
+  stereo.accept_gray();
+  stereo.process_at(0);
   gst_harness_push_upstream_event(
       stereo.left(), gst_event_new_seek(1.0, GST_FORMAT_TIME, GST_SEEK_FLAG_NONE, GST_SEEK_TYPE_SET,
                                         GST_SECOND, GST_SEEK_TYPE_NONE, 0));
@@ -196,13 +163,12 @@ GST_START_TEST(test_seek_goes_upstream) {
     fail_unless(seen, "SEEK was lost");
   }
 }
-GST_END_TEST
 
 // Times, flags and metas of a map are those of the left frame.
-GST_START_TEST(test_description) {
+TEST(test_description) {
   StereoHarness stereo;
-  start(stereo);
-  process_at(stereo, 0);
+  stereo.accept_gray();
+  stereo.process_at(0);
   GstBuffer* left = small_frame({GST_SECOND, false, 17 * ms});
   GstBuffer* right = small_frame({GST_SECOND + 2 * ms});
   GST_BUFFER_FLAG_SET(left, GST_BUFFER_FLAG_MARKER);
@@ -225,13 +191,12 @@ GST_START_TEST(test_description) {
   fail_unless_equals_int(
       gst_buffer_get_n_meta(map.get(), GST_VIDEO_REGION_OF_INTEREST_META_API_TYPE), 1);
 }
-GST_END_TEST
 
-// What downstream returns goes back to upstream.
-GST_START_TEST(test_flow_returns) {
+// Flow returns of downstream reach upstream.
+TEST(test_flow_returns) {
   for (GstFlowReturn flow : {GST_FLOW_EOS, GST_FLOW_NOT_LINKED, GST_FLOW_ERROR}) {
     StereoHarness stereo;
-    start(stereo);
+    stereo.accept_gray();
     static std::atomic<GstFlowReturn> answer;
     answer = flow;
     gst_pad_set_chain_function(
@@ -239,7 +204,7 @@ GST_START_TEST(test_flow_returns) {
           gst_buffer_unref(buffer);
           return answer;
         });
-    push_pair(stereo, 0);
+    stereo.push_pair(0);
     GstFlowReturn got = GST_FLOW_OK;
     for (guint i = 1; i < 100 && got == GST_FLOW_OK; ++i) {
       g_usleep(2000);
@@ -251,13 +216,12 @@ GST_START_TEST(test_flow_returns) {
     fail_unless_equals_int(stereo.messages().count(GST_MESSAGE_ERROR), 0);
   }
 }
-GST_END_TEST
 
-GST_START_TEST(test_short_frame) {
+TEST(test_short_frame) {
   for (bool left_short : {true, false}) {
     StereoHarness stereo;
-    start(stereo);
-    process_at(stereo, 0);
+    stereo.accept_gray();
+    stereo.process_at(0);
     GstBuffer* brief = gst_buffer_new_allocate(nullptr, 100, nullptr);
     GST_BUFFER_PTS(brief) = 40 * ms;
     gst_harness_push(left_short ? stereo.left() : stereo.right(), brief);
@@ -268,12 +232,11 @@ GST_START_TEST(test_short_frame) {
     fail_unless(gst_harness_try_pull(stereo.left()) == nullptr);
   }
 }
-GST_END_TEST
 
-GST_START_TEST(test_allocation_queries) {
+TEST(test_allocation_queries) {
   StereoHarness stereo;
-  start(stereo);
-  process_at(stereo, 0);
+  stereo.accept_gray();
+  stereo.process_at(0);
   for (GstHarness* harness : {stereo.left(), stereo.right()}) {
     GstCaps* caps = gst_pad_get_current_caps(harness->srcpad);
     GstQuery* query = gst_query_new_allocation(caps, TRUE);
@@ -283,16 +246,15 @@ GST_START_TEST(test_allocation_queries) {
     gst_caps_unref(caps);
   }
 }
-GST_END_TEST
 
-GST_START_TEST(test_starts_again) {
+TEST(test_starts_again) {
   StereoHarness stereo;
   for (GstState low : {GST_STATE_PAUSED, GST_STATE_READY, GST_STATE_NULL, GST_STATE_READY}) {
     for (GstHarness* harness : {stereo.left(), stereo.right()})
       gst_pad_push_event(harness->srcpad, gst_event_new_stream_start("again"));
-    start(stereo);
+    stereo.accept_gray();
     for (GstClockTime time : {0 * ms, 40 * ms, 80 * ms})
-      process_at(stereo, time);
+      stereo.process_at(time);
     gst_harness_push(stereo.left(), small_frame({120 * ms}));  // waits when the element stops
     gst_element_set_state(stereo.element(), low);
     gst_element_set_state(stereo.element(), GST_STATE_PLAYING);
@@ -301,13 +263,12 @@ GST_START_TEST(test_starts_again) {
   }
   fail_unless_equals_int(stereo.messages().count(GST_MESSAGE_ERROR), 0);
 }
-GST_END_TEST
 
-// Stopped at any moment, also while a thread is blocked in a full queue.
-GST_START_TEST(test_stops_in_the_middle) {
+// The element can stop at any time, even while a thread is blocked in a full queue.
+TEST(test_stops_in_the_middle) {
   for (int i = 0; i < 30; ++i) {
     StereoHarness stereo;
-    start(stereo);
+    stereo.accept_gray();
     std::thread left([&] {
       for (guint n = 0; n < 1000; ++n)
         if (gst_harness_push(stereo.left(), small_frame({n * 40 * ms})) != GST_FLOW_OK)
@@ -324,29 +285,3 @@ GST_START_TEST(test_stops_in_the_middle) {
     right.join();
   }
 }
-GST_END_TEST
-
-static Suite* check_stereo_events_suite() {
-  Suite* suite = suite_create("stereo events");
-  TCase* tc = tcase_create("events");
-  suite_add_tcase(suite, tc);
-  tcase_add_test(tc, test_order_of_events);
-  tcase_add_test(tc, test_segment_of_the_left);
-  tcase_add_test(tc, test_pairs_by_running_time);
-  tcase_add_test(tc, test_other_segment_formats);
-  tcase_add_test(tc, test_flush);
-  tcase_add_test(tc, test_flush_of_waiting_frames);
-  tcase_add_test(tc, test_frames_after_eos_and_flush);
-  tcase_add_test(tc, test_caps_after_an_early_end);
-  tcase_add_test(tc, test_frames_after_the_end);
-  tcase_add_test(tc, test_seek_goes_upstream);
-  tcase_add_test(tc, test_description);
-  tcase_add_test(tc, test_flow_returns);
-  tcase_add_test(tc, test_short_frame);
-  tcase_add_test(tc, test_allocation_queries);
-  tcase_add_test(tc, test_starts_again);
-  tcase_add_test(tc, test_stops_in_the_middle);
-  return suite;
-}
-
-GST_CHECK_MAIN(check_stereo_events)

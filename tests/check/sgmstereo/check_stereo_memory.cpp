@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Where cudasgmstereo works and in which memory its frames lie. What is not about CUDA memory
-// itself runs on the CPU backend as well.
+// Memory of cudasgmstereo's frames. Tests that need no CUDA memory run on the CPU backend as well.
 #include "tests/check/common/pipelines.h"
-#include "tests/check/common/propertyfacts.h"
 #include "tests/check/common/stereoharness.h"
 
 using namespace check;
@@ -13,7 +11,7 @@ const char cuda_caps[] = "video/x-raw(memory:CUDAMemory)";
 
 using Bytes = std::vector<std::uint8_t>;
 
-/// What the last buffer held that came to the sink of a pipeline whose element is e.
+/// The bytes of the last buffer that reaches the sink of a pipeline.
 Bytes last_output(const std::string& description) {
   Bytes bytes;
   const auto keep = +[](GstElement*, GstBuffer* buffer, GstPad*, gpointer to) {
@@ -31,12 +29,12 @@ Bytes last_output(const std::string& description) {
   return bytes;
 }
 
-/// Two cameras, whose frames lie in CUDA memory where they are asked to.
+/// Two cameras, each with frames in system or CUDA memory.
 std::string cameras(bool left_cuda, bool right_cuda, const char* format) {
   std::string launch;
   for (const auto& [pad, cuda, pattern] :
        {std::tuple{"sink_left", left_cuda, "smpte"}, std::tuple{"sink_right", right_cuda, "bar"}}) {
-    // Slow enough to see every frame of a pipeline that has just begun.
+    // This framerate is slow enough to get every frame of a pipeline that has just started.
     launch += std::string("videotestsrc num-buffers=8 pattern=") + pattern +
               " ! video/x-raw,width=64,height=32,framerate=25/1,format=" + format;
     if (cuda)
@@ -60,85 +58,22 @@ bool offers_cuda(const StereoHarness& stereo, const char* name) {
 
 }  // namespace
 
-GST_START_TEST(test_device_properties) {
-  GstElement* element = gst_element_factory_make("cudasgmstereo", nullptr);
-  expect_enum_default(element, "backend", "auto");
-  expect_enum_nicks(element, "backend", {"auto", "cuda", "cpu"});
-  expect_enum_nicks(element, "active-backend", {"none", "cpu", "cuda"});
-  fail_unless_equals_int(property_of(element, "active-backend")->flags & G_PARAM_READWRITE,
-                         G_PARAM_READABLE);
-  for (const char* name : {"backend", "cuda-device-id"})
-    expect_changeable_when_ready(element, name);
-  gst_object_unref(element);
-}
-GST_END_TEST
-
-GST_START_TEST(test_active_backend) {
-  GstElement* element = make_element("cudasgmstereo");
-  std::vector<std::string> seen;
-  const auto on_notify = +[](GstElement* self, GParamSpec*, gpointer list) {
-    static_cast<std::vector<std::string>*>(list)->push_back(enum_nick(self, "active-backend"));
-  };
-  g_signal_connect(element, "notify::active-backend", G_CALLBACK(on_notify), &seen);
-  for (int cycle = 0; cycle < 3; ++cycle) {
-    seen.clear();
-    fail_unless(enum_nick(element, "active-backend") == "none");
-    fail_unless_equals_int(gst_element_set_state(element, GST_STATE_READY),
-                           GST_STATE_CHANGE_SUCCESS);
-    fail_unless(enum_nick(element, "active-backend") == test_backend());
-    gst_element_set_state(element, GST_STATE_PLAYING);
-    gst_element_set_state(element, GST_STATE_NULL);
-    fail_unless((seen == std::vector<std::string>{test_backend(), "none"}));
-  }
-  gst_object_unref(element);
-}
-GST_END_TEST
-
-GST_START_TEST(test_no_gpu) {
-  MessageLog messages;
-  GstElement* element = gst_element_factory_make("cudasgmstereo", nullptr);
-  gst_object_ref_sink(element);
-  gst_element_set_bus(element, messages.bus());
-  gst_util_set_object_arg(G_OBJECT(element), "backend", "cuda");
-  fail_unless_equals_int(gst_element_set_state(element, GST_STATE_READY), GST_STATE_CHANGE_FAILURE);
-  const std::vector<GstMessage*> errors = messages.take(GST_MESSAGE_ERROR);
-  fail_unless_equals_int(errors.size(), 1);
-  GError* error = nullptr;
-  gst_message_parse_error(errors[0], &error, nullptr);
-  fail_unless(g_error_matches(error, GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_NOT_FOUND), "%s",
-              error->message);
-  g_error_free(error);
-  gst_message_unref(errors[0]);
-
-  // The default: the CPU, and one warning.
-  gst_util_set_object_arg(G_OBJECT(element), "backend", "auto");
-  fail_unless_equals_int(gst_element_set_state(element, GST_STATE_READY), GST_STATE_CHANGE_SUCCESS);
-  fail_unless(enum_nick(element, "active-backend") == "cpu");
-  fail_unless_equals_int(messages.count(GST_MESSAGE_WARNING), 1);
-  gst_element_set_state(element, GST_STATE_NULL);
-  gst_element_set_bus(element, nullptr);
-  gst_object_unref(element);
-}
-GST_END_TEST
-
-GST_START_TEST(test_cuda_memory_is_offered) {
+TEST(test_cuda_memory_is_offered) {
   StereoHarness stereo;
   for (const char* pad : {"sink_left", "sink_right", "src"})
     fail_unless_equals_int(offers_cuda(stereo, pad), testing_cuda());
 }
-GST_END_TEST
 
-// Who names nothing gets system memory, wherever the frames were.
-GST_START_TEST(test_system_memory_for_anybody) {
+// Peers that do not name CUDA memory get system memory, wherever the input lies.
+TEST(test_system_memory_for_anybody) {
   for (const char* peer : {"", " ! tee", " ! queue", " ! identity"})
     run_pipeline(cameras(testing_cuda(), testing_cuda(), "GRAY8") + "cudasgmstereo name=e" + peer +
                      " ! fakesink",
                  [](GstElement* pipeline) { fail_unless(!output_is_cuda(pipeline, "e")); });
 }
-GST_END_TEST
 
-// The map is the same wherever the frames lie and wherever it goes.
-GST_START_TEST(test_memory_of_the_frames) {
+// The map does not depend on the memory of input and output.
+TEST(test_memory_of_the_frames, .unless(unless_testing_cuda())) {
   for (const char* format : {"GRAY8", "NV12", "P010_10LE", "RGBA"}) {
     const Bytes expected = last_output(cameras(false, false, format) + "cudasgmstereo name=e");
     for (const auto& [left, right] :
@@ -157,27 +92,9 @@ GST_START_TEST(test_memory_of_the_frames) {
     }
   }
 }
-GST_END_TEST
 
-GST_START_TEST(test_named_cuda_memory) {
+TEST(test_named_cuda_memory, .unless(unless_testing_cuda())) {
   run_pipeline(cameras(true, true, "NV12") + "cudasgmstereo name=e ! capsfilter caps=\"" +
                    cuda_caps + "\" ! fakesink",
                [](GstElement* pipeline) { fail_unless(output_is_cuda(pipeline, "e")); });
 }
-GST_END_TEST
-
-static Suite* check_stereo_memory_suite() {
-  Suite* suite = suite_create("stereo memory");
-  TCase* tc = tcase_create("memory");
-  suite_add_tcase(suite, tc);
-  tcase_add_test(tc, test_device_properties);
-  tcase_add_test(tc, test_active_backend);
-  ADD_TEST_UNLESS(tc, test_no_gpu, unless_without_gpu());
-  tcase_add_test(tc, test_cuda_memory_is_offered);
-  tcase_add_test(tc, test_system_memory_for_anybody);
-  ADD_TEST_UNLESS(tc, test_memory_of_the_frames, unless_testing_cuda());
-  ADD_TEST_UNLESS(tc, test_named_cuda_memory, unless_testing_cuda());
-  return suite;
-}
-
-GST_CHECK_MAIN(check_stereo_memory)

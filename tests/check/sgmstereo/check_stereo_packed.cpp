@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Frames that hold both pictures, on sink_left alone.
+// Packed frames, which hold both pictures, on sink_left.
+#include <gst/check/gsttestclock.h>
 #include <gst/video/video.h>
 
 #include "tests/check/common/pipelines.h"
@@ -11,7 +12,7 @@ namespace {
 
 constexpr int width = 40, height = 24;
 
-/// Whether the pictures of a frame lie beside each other, and which comes first.
+/// Where the two pictures lie in a frame.
 struct Arrangement {
   const char* property;  ///< frame-packing
   bool side_by_side;
@@ -38,7 +39,7 @@ std::string packed_caps(const FormatSpec& format, const Arrangement& how,
                  how.side_by_side ? height : 2 * height, more);
 }
 
-/// GstVideoMultiviewFlags in caps; in words they would be a string there.
+/// GstVideoMultiviewFlags as a number, since caps would take their names for a string.
 std::string flags_in_caps(int flags) {
   g_type_ensure(GST_TYPE_VIDEO_MULTIVIEW_FLAGSET);  // caps are parsed by the names of known types
   gchar* text = g_strdup_printf(", multiview-flags=(GstVideoMultiviewFlagsSet)%x:ffffffff", flags);
@@ -63,7 +64,7 @@ Picture map_of(const Output& output) {
   return from_buffer(output.get(), format_named("GRAY16_LE"), width, height);
 }
 
-/// The map of the two pictures by way of both pads.
+/// The map of the two pictures when they arrive on both pads.
 Picture map_by_two_pads(const Picture& left, const Picture& right) {
   StereoHarness stereo;
   const std::string caps = caps_of(*left.format, left.width, left.height);
@@ -84,9 +85,9 @@ void expect_end(StereoHarness& stereo) {
 
 }  // namespace
 
-// By the property or by the caps: as if two cameras had sent them.
-GST_START_TEST(test_halves) {
-  const FormatSpec& format = formats()[static_cast<std::size_t>(__i__)];
+// Packed by property or by caps, the frames give the same map as two cameras.
+TEST(test_halves, .times(formats().size())) {
+  const FormatSpec& format = format_number(index);
   const Picture left = left_picture(format), right = shifted(left, 5);
   const Picture expected = map_by_two_pads(left, right);
   for (const Arrangement& how : arrangements)
@@ -103,10 +104,9 @@ GST_START_TEST(test_halves) {
         fail_unless_equals_int(stereo.messages().count(GST_MESSAGE_ERROR), 0);
       }
 }
-GST_END_TEST
 
-// Half of the width may be odd, also where two pixels share their chroma.
-GST_START_TEST(test_odd_halves) {
+// Half of the width may be odd, even if two pixels share their chroma.
+TEST(test_odd_halves) {
   for (const char* name : {"I420", "NV12", "YUY2", "UYVY", "P010_10LE", "RGB", "GBR"}) {
     const FormatSpec& format = format_named(name);
     const Picture left = noise_picture(format, 37, 19, 3), right = shifted(left, 4);
@@ -124,9 +124,8 @@ GST_START_TEST(test_odd_halves) {
     }
   }
 }
-GST_END_TEST
 
-GST_START_TEST(test_right_view_first) {
+TEST(test_right_view_first) {
   const Picture left = left_picture(), right = shifted(left, 5);
   for (const Arrangement& how : arrangements) {
     StereoHarness stereo({}, false);
@@ -138,10 +137,9 @@ GST_START_TEST(test_right_view_first) {
     expect_picture(map_of(map), map_by_two_pads(left, right), how.property);
   }
 }
-GST_END_TEST
 
 // The caps of a map are those of one picture.
-GST_START_TEST(test_caps_of_maps) {
+TEST(test_caps_of_maps) {
   struct Case {
     Arrangement how;
     int flags;
@@ -174,9 +172,8 @@ GST_START_TEST(test_caps_of_maps) {
     gst_caps_unref(caps);
   }
 }
-GST_END_TEST
 
-GST_START_TEST(test_not_negotiated) {
+TEST(test_not_negotiated) {
   struct Case {
     const char* property;
     int width, height;
@@ -206,10 +203,9 @@ GST_START_TEST(test_not_negotiated) {
     fail_unless(stereo.messages().text(GST_MESSAGE_WARNING).size() > 30, "no word of why");
   }
 }
-GST_END_TEST
 
-// The property has the last word: mono frames whose caps say otherwise.
-GST_START_TEST(test_property_against_caps) {
+// The property overrides the caps: here the frames are mono.
+TEST(test_property_against_caps) {
   const Picture left = left_picture();
   StereoHarness stereo(Properties{{"frame-packing", "mono"}});
   const std::string caps = caps_of(gray(), width, height, ", multiview-mode=side-by-side");
@@ -217,9 +213,8 @@ GST_START_TEST(test_property_against_caps) {
   expect_picture(map_of(stereo.process(left, shifted(left, 5))),
                  map_by_two_pads(left, shifted(left, 5)), "mono");
 }
-GST_END_TEST
 
-GST_START_TEST(test_both_pads_linked) {
+TEST(test_both_pads_linked) {
   for (bool by_caps : {false, true}) {
     StereoHarness stereo(by_caps ? Properties{} : Properties{{"frame-packing", "side-by-side"}});
     fail_unless(stereo.send_caps(
@@ -227,8 +222,7 @@ GST_START_TEST(test_both_pads_linked) {
         packed_caps(gray(), arrangements[0], by_caps ? mode_in_caps(arrangements[0]) : "")));
     const Picture left = left_picture();
     gst_harness_push(stereo.left(), to_buffer(packed(left, left, true)));
-    for (int i = 0; i < 500 && stereo.messages().count(GST_MESSAGE_ERROR) == 0; ++i)
-      g_usleep(10000);
+    stereo.wait_for_error();
     const std::vector<GstMessage*> errors = stereo.messages().take(GST_MESSAGE_ERROR);
     fail_unless(!errors.empty(), "no error");
     GError* error = nullptr;
@@ -240,20 +234,18 @@ GST_START_TEST(test_both_pads_linked) {
       gst_message_unref(message);
   }
 }
-GST_END_TEST
 
-// N frames in, N maps out, and the end behind them.
-GST_START_TEST(test_as_many_maps_as_frames) {
+// N frames in, N maps and EOS out.
+TEST(test_as_many_maps_as_frames, .times(1, 11)) {
   StereoHarness stereo({{"frame-packing", "side-by-side"}}, false);
-  const StereoFrames frames = frames_from(0, __i__);
+  const StereoFrames frames = frames_from(0, index);
   const std::vector<Output> maps = stereo.run(frames, {});
-  fail_unless_equals_int(maps.size(), __i__);
+  fail_unless_equals_int(maps.size(), index);
   for (std::size_t i = 0; i < maps.size(); ++i)
     fail_unless_equals_uint64(maps[i].pts(), frames[i].pts);
 }
-GST_END_TEST
 
-GST_START_TEST(test_gap) {
+TEST(test_gap) {
   StereoHarness stereo({{"frame-packing", "side-by-side"}}, false);
   StereoFrames frames = frames_from(0, 5);
   frames[2].gap = true;
@@ -264,10 +256,9 @@ GST_START_TEST(test_gap) {
   fail_unless_equals_int(gaps.size(), 1);
   gst_event_unref(gaps[0]);
 }
-GST_END_TEST
 
-// Flushes of sink_left go through to downstream, with their seqnum, and frames come again after it.
-GST_START_TEST(test_flushes) {
+// Flushes of sink_left pass downstream with their seqnum, and frames are processed afterwards.
+TEST(test_flushes) {
   for (const Arrangement& how : arrangements) {
     const Picture left = left_picture(), right = shifted(left, 5);
     const Picture expected = map_by_two_pads(left, right);
@@ -291,8 +282,7 @@ GST_START_TEST(test_flushes) {
       fail_unless_equals_int(stops.size(), 1);
       fail_unless_equals_int(gst_event_get_seqnum(stops[0]), seqnum);
       gst_event_unref(stops[0]);
-      GstSegment segment;
-      gst_segment_init(&segment, GST_FORMAT_TIME);
+      GstSegment segment = new_segment();
       gst_harness_push_event(stereo.left(), gst_event_new_segment(&segment));
       const Output map = stereo.process(frame(), nullptr);
       expect_picture(map_of(map), expected, "after a flush");
@@ -301,16 +291,14 @@ GST_START_TEST(test_flushes) {
     expect_end(stereo);
   }
 }
-GST_END_TEST
 
-// What goes downstream at the end bears the seqnum of sink_left's segment.
-GST_START_TEST(test_seqnum_of_the_end) {
+// EOS has the seqnum of sink_left's segment.
+TEST(test_seqnum_of_the_end) {
   StereoHarness stereo({{"frame-packing", "side-by-side"}}, false);
   GstCaps* caps = gst_caps_from_string(packed_caps(gray(), arrangements[0]).c_str());
   gst_pad_push_event(stereo.left()->srcpad, gst_event_new_caps(caps));
   gst_caps_unref(caps);
-  GstSegment segment;
-  gst_segment_init(&segment, GST_FORMAT_TIME);
+  GstSegment segment = new_segment();
   GstEvent* event = gst_event_new_segment(&segment);
   const guint32 seqnum = gst_event_get_seqnum(event);
   gst_pad_push_event(stereo.left()->srcpad, event);
@@ -325,9 +313,8 @@ GST_START_TEST(test_seqnum_of_the_end) {
   }
   fail_unless(seen <= 1);
 }
-GST_END_TEST
 
-GST_START_TEST(test_starts_again) {
+TEST(test_starts_again) {
   const Picture left = left_picture(), right = shifted(left, 5);
   const Picture expected = map_by_two_pads(left, right);
   StereoHarness stereo({}, false);
@@ -345,10 +332,9 @@ GST_START_TEST(test_starts_again) {
   }
   fail_unless_equals_int(stereo.messages().count(GST_MESSAGE_ERROR), 0);
 }
-GST_END_TEST
 
-// From one packing to the other and to another size, in the middle of a stream.
-GST_START_TEST(test_other_caps_in_between) {
+// Packing and size change in mid-stream.
+TEST(test_other_caps_in_between) {
   const Picture left = left_picture(), right = shifted(left, 5);
   const Picture expected = map_by_two_pads(left, right);
   StereoHarness stereo({}, false);
@@ -360,11 +346,9 @@ GST_START_TEST(test_other_caps_in_between) {
         how.property);
   }
 }
-GST_END_TEST
 
-// A seek from downstream on a file-like source comes back as a flush, which the element must let
-// through although nothing is linked to sink_right.
-GST_START_TEST(test_seek_in_a_pipeline) {
+// A flushing seek must work although nothing is linked to sink_right.
+TEST(test_seek_in_a_pipeline) {
   int maps = 0;
   const auto count = +[](GstElement*, GstBuffer*, GstPad*, gpointer n) {
     g_atomic_int_inc(static_cast<gint*>(n));
@@ -391,62 +375,60 @@ GST_START_TEST(test_seek_in_a_pipeline) {
       },
       [](GstElement*) {});
 }
-GST_END_TEST
 
-// Without a partner in sight the element waits, and says so once after 5 s.
-GST_START_TEST(test_warning) {
+namespace {
+
+/// A system clock for this process that stands still until the test moves it.
+class SystemTestClock {
+ public:
+  SystemTestClock() { gst_system_clock_set_default(GST_CLOCK(clock_)); }
+  ~SystemTestClock() {
+    gst_system_clock_set_default(nullptr);
+    gst_object_unref(clock_);
+  }
+  SystemTestClock(const SystemTestClock&) = delete;
+  SystemTestClock& operator=(const SystemTestClock&) = delete;
+
+  /// Moves on to that time and runs the callbacks that are due.
+  void move_to(GstClockTime time) {
+    gst_test_clock_set_time(clock_, time);
+    while (GstClockID id = gst_test_clock_process_next_clock_id(clock_))
+      gst_clock_id_unref(id);
+  }
+
+ private:
+  GstTestClock* clock_ = GST_TEST_CLOCK(gst_test_clock_new());
+};
+
+}  // namespace
+
+// If nothing is linked to sink_right, the element waits, and says so once after 5 s.
+TEST(test_warning) {
+  SystemTestClock clock;
   StereoHarness stereo({}, false);
   fail_unless(stereo.send_caps(stereo.left(), caps_of(gray(), width, height)));
   gst_harness_push(stereo.left(), to_buffer(left_picture()));
-  g_usleep(4 * G_USEC_PER_SEC);
+  clock.move_to(5 * GST_SECOND - 1);
   fail_unless_equals_int(stereo.messages().count(GST_MESSAGE_WARNING), 0);
-  for (int i = 0; i < 300 && stereo.messages().count(GST_MESSAGE_WARNING) == 0; ++i)
-    g_usleep(10000);
-  const std::string text = stereo.messages().text(GST_MESSAGE_WARNING);
-  for (const char* word : {"sink_right", "frame-packing=side-by-side", "frame-packing=top-bottom"})
-    fail_unless(text.find(word) != std::string::npos, "no word of %s: %s", word, text.c_str());
-  g_usleep(G_USEC_PER_SEC / 2);
+  clock.move_to(5 * GST_SECOND);
+  expect_words(stereo.messages().text(GST_MESSAGE_WARNING),
+               {"sink_right", "frame-packing=side-by-side", "frame-packing=top-bottom"});
+  clock.move_to(60 * GST_SECOND);
   fail_unless_equals_int(stereo.messages().count(GST_MESSAGE_WARNING), 1);
   fail_unless_equals_int(stereo.messages().count(GST_MESSAGE_ERROR), 0);
   fail_unless(gst_harness_try_pull(stereo.left()) == nullptr);
 }
-GST_END_TEST
 
-// Nothing of the kind where frames are packed, or where the element stops in time.
-GST_START_TEST(test_no_warning) {
+// No warning if frames are packed, if the element stops in time, or if both pads are linked.
+TEST(test_no_warning) {
+  SystemTestClock clock;
   StereoHarness packed_frames({}, false), stopped({}, false), two;
   fail_unless(packed_frames.send_caps(
       packed_frames.left(), packed_caps(gray(), arrangements[0], mode_in_caps(arrangements[0]))));
   fail_unless(stopped.send_caps(stopped.left(), caps_of(gray(), width, height)));
   fail_unless(two.send_caps(two.left(), caps_of(gray(), width, height)));
   gst_element_set_state(stopped.element(), GST_STATE_READY);
-  g_usleep(6 * G_USEC_PER_SEC);
+  clock.move_to(60 * GST_SECOND);
   for (StereoHarness* stereo : {&packed_frames, &stopped, &two})
     fail_unless_equals_int(stereo->messages().count(GST_MESSAGE_WARNING), 0);
 }
-GST_END_TEST
-
-static Suite* check_stereo_packed_suite() {
-  Suite* suite = suite_create("stereo packed");
-  TCase* tc = tcase_create("packed");
-  suite_add_tcase(suite, tc);
-  tcase_add_loop_test(tc, test_halves, 0, static_cast<int>(formats().size()));
-  tcase_add_test(tc, test_odd_halves);
-  tcase_add_test(tc, test_right_view_first);
-  tcase_add_test(tc, test_caps_of_maps);
-  tcase_add_test(tc, test_not_negotiated);
-  tcase_add_test(tc, test_property_against_caps);
-  tcase_add_test(tc, test_both_pads_linked);
-  tcase_add_loop_test(tc, test_as_many_maps_as_frames, 1, 11);
-  tcase_add_test(tc, test_gap);
-  tcase_add_test(tc, test_flushes);
-  tcase_add_test(tc, test_seqnum_of_the_end);
-  tcase_add_test(tc, test_starts_again);
-  tcase_add_test(tc, test_other_caps_in_between);
-  tcase_add_test(tc, test_seek_in_a_pipeline);
-  tcase_add_test(tc, test_warning);
-  tcase_add_test(tc, test_no_warning);
-  return suite;
-}
-
-GST_CHECK_MAIN(check_stereo_packed)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Which frames of two cameras become a pair: the rule by itself, and what the element makes of it.
+// Pairing of frames: the rule by itself, and the element.
 #include <optional>
 
 #include "gst/sgmstereo/framepairing.h"
@@ -14,8 +14,6 @@ using cudavision::max_skew_for;
 using cudavision::next_step;
 using cudavision::pairing_deadline;
 using cudavision::PairingStep;
-
-constexpr GstClockTime ms = GST_MSECOND;
 
 FrameStream waiting(std::optional<gint64> time, bool ended = false) {
   return {cudavision::WaitingFrame{time, false}, ended};
@@ -42,7 +40,7 @@ void expect_dropped(const StereoHarness& stereo, guint64 left, guint64 right) {
 
 }  // namespace
 
-GST_START_TEST(test_rule_by_time) {
+TEST(test_rule_by_time) {
   expect_step(waiting(100), waiting(100), PairingStep::pair);
   expect_step(waiting(100), waiting(120), PairingStep::pair);
   expect_step(waiting(120), waiting(100), PairingStep::pair);
@@ -54,28 +52,25 @@ GST_START_TEST(test_rule_by_time) {
   expect_step(waiting(G_MININT64 + 1), waiting(G_MAXINT64), PairingStep::drop_left);
   expect_step(waiting(G_MAXINT64), waiting(G_MININT64 + 1), PairingStep::drop_right);
   expect_step(waiting(0), waiting(G_MAXINT64), PairingStep::pair, false, G_MAXINT64);
-  // Impatience is for frames that are alone.
+  // A timeout concerns only frames without a partner.
   expect_step(waiting(100), waiting(110), PairingStep::pair, true);
 }
-GST_END_TEST
 
-GST_START_TEST(test_rule_without_time) {
+TEST(test_rule_without_time) {
   expect_step(waiting(std::nullopt), waiting(std::nullopt), PairingStep::pair);
   expect_step(waiting(std::nullopt), waiting(100000), PairingStep::pair);
   expect_step(waiting(100000), waiting(std::nullopt), PairingStep::pair);
 }
-GST_END_TEST
 
-GST_START_TEST(test_rule_of_gaps) {
+TEST(test_rule_of_gaps) {
   expect_step(waiting_gap(100), waiting(100), PairingStep::miss);
   expect_step(waiting(100), waiting_gap(110), PairingStep::miss);
   expect_step(waiting_gap(100), waiting_gap(100), PairingStep::miss);
   expect_step(waiting_gap(100), waiting(200), PairingStep::drop_left);
   expect_step(waiting(200), waiting_gap(100), PairingStep::drop_right);
 }
-GST_END_TEST
 
-GST_START_TEST(test_rule_of_ends_and_patience) {
+TEST(test_rule_of_ends_and_patience) {
   expect_step(nothing_yet, nothing_yet, PairingStep::wait);
   expect_step(nothing_yet, nothing_yet, PairingStep::wait, true);
   expect_step(waiting(1), nothing_yet, PairingStep::wait);
@@ -87,13 +82,12 @@ GST_START_TEST(test_rule_of_ends_and_patience) {
   expect_step(waiting(1), ended, PairingStep::end);
   expect_step(ended, waiting(1), PairingStep::end);
   expect_step(ended, ended, PairingStep::end);
-  // The last frame of a stream that has ended is a frame.
+  // The last frame before EOS still pairs.
   expect_step(waiting(1, true), waiting(1), PairingStep::pair);
   expect_step(waiting(1, true), nothing_yet, PairingStep::wait);
 }
-GST_END_TEST
 
-GST_START_TEST(test_patience) {
+TEST(test_patience) {
   fail_unless_equals_uint64(pairing_deadline(waiting(100), waiting(90), 20), 110);
   fail_unless_equals_uint64(pairing_deadline(waiting(100), nothing_yet, 20), 120);
   fail_unless_equals_uint64(pairing_deadline(nothing_yet, waiting(90), 20), 110);
@@ -103,9 +97,8 @@ GST_START_TEST(test_patience) {
                             GST_CLOCK_TIME_NONE);
   fail_unless_equals_uint64(pairing_deadline(waiting(1), ended, G_MAXINT64), GST_CLOCK_TIME_NONE);
 }
-GST_END_TEST
 
-GST_START_TEST(test_default_skew) {
+TEST(test_default_skew) {
   fail_unless_equals_uint64(max_skew_for(7, 40 * ms, 25, 1), 7);
   fail_unless_equals_uint64(max_skew_for(0, 40 * ms, 25, 1), 0);
   fail_unless_equals_uint64(max_skew_for(-1, 30 * ms, 25, 1), 15 * ms);
@@ -114,14 +107,13 @@ GST_START_TEST(test_default_skew) {
   fail_unless_equals_uint64(max_skew_for(-1, GST_CLOCK_TIME_NONE, 0, 1), 20 * ms);
   fail_unless_equals_uint64(max_skew_for(-1, 0, 0, 1), 20 * ms);
 }
-GST_END_TEST
 
 // N pairs in, N maps out, with the left frames' times.
-GST_START_TEST(test_as_many_maps_as_pairs) {
+TEST(test_as_many_maps_as_pairs, .times(1, 11)) {
   StereoHarness stereo;
-  const StereoFrames frames = frames_from(0, __i__);
+  const StereoFrames frames = frames_from(0, index);
   const std::vector<Output> maps = stereo.run(frames, frames);
-  fail_unless_equals_int(maps.size(), __i__);
+  fail_unless_equals_int(maps.size(), index);
   for (std::size_t i = 0; i < maps.size(); ++i) {
     fail_unless_equals_uint64(maps[i].pts(), frames[i].pts);
     fail_unless_equals_uint64(GST_BUFFER_DURATION(maps[i].get()), 40 * ms);
@@ -130,10 +122,9 @@ GST_START_TEST(test_as_many_maps_as_pairs) {
   expect_dropped(stereo, 0, 0);
   fail_unless_equals_int(stereo.messages().count(GST_MESSAGE_ERROR), 0);
 }
-GST_END_TEST
 
-// The cameras see the same moments a little later and earlier.
-GST_START_TEST(test_skew) {
+// The timestamps of the two cameras differ a little.
+TEST(test_skew) {
   struct Case {
     GstClockTime left, right;
     const char* max_skew;
@@ -156,10 +147,9 @@ GST_START_TEST(test_skew) {
       fail_unless(stereo.number("dropped-left") + stereo.number("dropped-right") >= 8);
   }
 }
-GST_END_TEST
 
-// The unpaired frame is left out, never matched with another one's partner.
-GST_START_TEST(test_frames_without_partners) {
+// The unpaired frame is dropped and never paired with another frame's partner.
+TEST(test_frames_without_partners) {
   StereoFrames left = frames_from(0, 10), right = frames_from(0, 10);
   left.erase(left.begin() + 3);
   right.erase(right.begin() + 6, right.begin() + 8);
@@ -173,9 +163,8 @@ GST_START_TEST(test_frames_without_partners) {
                            map.pts() == 0 || map.pts() == 160 * ms || map.pts() == 320 * ms);
   expect_dropped(stereo, 2, 1);
 }
-GST_END_TEST
 
-GST_START_TEST(test_one_camera_is_faster) {
+TEST(test_one_camera_is_faster) {
   StereoFrames left = frames_from(0, 20), right;
   for (std::size_t i = 0; i < left.size(); i += 2)
     right.push_back(left[i]);
@@ -189,9 +178,8 @@ GST_START_TEST(test_one_camera_is_faster) {
     fail_unless_equals_uint64(stereo.number(swapped ? "dropped-left" : "dropped-right"), 0);
   }
 }
-GST_END_TEST
 
-GST_START_TEST(test_without_timestamps) {
+TEST(test_without_timestamps) {
   const StereoFrames untimed(6, StereoFrame{GST_CLOCK_TIME_NONE, false, GST_CLOCK_TIME_NONE});
   StereoHarness stereo;
   const std::vector<Output> maps = stereo.run(untimed, untimed);
@@ -200,10 +188,9 @@ GST_START_TEST(test_without_timestamps) {
     fail_unless(!GST_CLOCK_TIME_IS_VALID(map.pts()));
   expect_dropped(stereo, 0, 0);
 }
-GST_END_TEST
 
-// The other camera's frames that nobody can pair any more hold up nothing.
-GST_START_TEST(test_end_of_one_camera) {
+// Frames that come after the other camera's EOS do not delay EOS.
+TEST(test_end_of_one_camera) {
   for (bool left_ends : {true, false}) {
     StereoHarness stereo;
     const StereoFrames few = frames_from(0, 3), many = frames_from(0, 40);
@@ -214,14 +201,13 @@ GST_START_TEST(test_end_of_one_camera) {
   StereoHarness stereo;
   fail_unless_equals_int(stereo.run({}, {}).size(), 0);
 }
-GST_END_TEST
 
-// The other camera has not ended, and says nothing more.
-GST_START_TEST(test_end_beside_a_silent_camera) {
+// One camera ends, and the other one falls silent without EOS.
+TEST(test_end_beside_a_silent_camera) {
   for (bool left_ends : {true, false})
     for (int pairs : {0, 1, 3}) {
       StereoHarness stereo;
-      stereo.accept_gray(32, 16);
+      stereo.accept_gray();
       for (const StereoFrame& frame : frames_from(0, pairs))
         stereo.process(small_frame(frame), small_frame(frame));
       GstHarness* ending = left_ends ? stereo.left() : stereo.right();
@@ -230,7 +216,7 @@ GST_START_TEST(test_end_beside_a_silent_camera) {
       GstBuffer* buffer = nullptr;
       fail_unless(gst_harness_pull_until_eos(stereo.left(), &buffer) && buffer == nullptr,
                   "no EOS after %d pairs", pairs);
-      // Whatever comes then has no partner.
+      // All later frames have no partner.
       GstFlowReturn flow = GST_FLOW_OK;
       for (int i = pairs; i < pairs + 200 && flow == GST_FLOW_OK; ++i) {
         flow = gst_harness_push(silent, small_frame({static_cast<GstClockTime>(i) * 40 * ms}));
@@ -240,10 +226,9 @@ GST_START_TEST(test_end_beside_a_silent_camera) {
       fail_unless_equals_uint64(stereo.number(left_ends ? "dropped-right" : "dropped-left"), 1);
     }
 }
-GST_END_TEST
 
-// A missing frame takes its partner with it, and downstream hears of a gap.
-GST_START_TEST(test_gaps) {
+// The partner of a missing frame is dropped, and a GAP event goes downstream.
+TEST(test_gaps) {
   for (int who : {0, 1, 2}) {
     StereoFrames left = frames_from(0, 6), right = left;
     for (std::size_t gap : {std::size_t{0}, std::size_t{3}}) {
@@ -267,12 +252,11 @@ GST_START_TEST(test_gaps) {
     }
   }
 }
-GST_END_TEST
 
-// GAP events mean the same; GstAggregator makes such buffers of them.
-GST_START_TEST(test_gap_events) {
+// GAP events mean the same, since GstAggregator turns them into such buffers.
+TEST(test_gap_events) {
   StereoHarness stereo;
-  stereo.accept_gray(32, 16);
+  stereo.accept_gray();
   gst_harness_push(stereo.right(), small_frame({0}));
   gst_harness_push_event(stereo.left(), gst_event_new_gap(0, 40 * ms));
   gst_harness_push(stereo.left(), small_frame({40 * ms}));
@@ -280,10 +264,9 @@ GST_START_TEST(test_gap_events) {
   fail_unless_equals_uint64(stereo.pull().pts(), 40 * ms);
   expect_dropped(stereo, 0, 1);
 }
-GST_END_TEST
 
-// The counts are those since the start.
-GST_START_TEST(test_counts_begin_anew) {
+// The counts begin anew with each start.
+TEST(test_counts_begin_anew) {
   StereoHarness stereo;
   stereo.run(frames_from(0, 5), frames_from(80 * ms, 3));
   expect_dropped(stereo, 2, 0);
@@ -292,31 +275,3 @@ GST_START_TEST(test_counts_begin_anew) {
   gst_element_set_state(stereo.element(), GST_STATE_PLAYING);
   expect_dropped(stereo, 0, 0);
 }
-GST_END_TEST
-
-static Suite* check_stereo_pairing_suite() {
-  Suite* suite = suite_create("stereo pairing");
-  TCase* rule = tcase_create("rule");
-  suite_add_tcase(suite, rule);
-  tcase_add_test(rule, test_rule_by_time);
-  tcase_add_test(rule, test_rule_without_time);
-  tcase_add_test(rule, test_rule_of_gaps);
-  tcase_add_test(rule, test_rule_of_ends_and_patience);
-  tcase_add_test(rule, test_patience);
-  tcase_add_test(rule, test_default_skew);
-  TCase* element = tcase_create("element");
-  suite_add_tcase(suite, element);
-  tcase_add_loop_test(element, test_as_many_maps_as_pairs, 1, 11);
-  tcase_add_test(element, test_skew);
-  tcase_add_test(element, test_frames_without_partners);
-  tcase_add_test(element, test_one_camera_is_faster);
-  tcase_add_test(element, test_without_timestamps);
-  tcase_add_test(element, test_end_of_one_camera);
-  tcase_add_test(element, test_end_beside_a_silent_camera);
-  tcase_add_test(element, test_gaps);
-  tcase_add_test(element, test_gap_events);
-  tcase_add_test(element, test_counts_begin_anew);
-  return suite;
-}
-
-GST_CHECK_MAIN(check_stereo_pairing)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// What comes out of cudasgmstereo, pixel by pixel: for frames of all formats, and in all forms.
+// Pixels of cudasgmstereo, for all formats of input and output.
 #include <glib/gstdio.h>
 
 #include <algorithm>
@@ -19,7 +19,7 @@ const FormatSpec& map_format() {
   return format_named("GRAY16_LE");
 }
 
-/// What comes out for two pictures, in the format that downstream asks for.
+/// The output for two pictures, in the format that downstream asks for.
 Picture through(const Properties& properties, const Picture& left, const Picture& right,
                 const char* format, const Layout& layout = packed_layout) {
   StereoHarness stereo(properties);
@@ -39,7 +39,7 @@ struct Pair {
   Picture left, right;
 };
 
-/// Noise at the given disparity, but for a part of other noise, for which no disparity is right.
+/// Noise at the given disparity, with a part of other noise that has no match.
 Pair scene(const FormatSpec& format, int disparity) {
   const Picture left = noise_picture(format, width, height, 5);
   Picture right = shifted(left, disparity);
@@ -58,10 +58,10 @@ std::set<int> values_in(const Picture& picture) {
   return values;
 }
 
-/// Settings that lead to other maps, and what the samples of these mean.
+/// Settings with the scales of their maps.
 struct Setting {
   Properties properties;
-  MapFacts facts;
+  MapScale scale;
 };
 
 const std::vector<Setting>& settings() {
@@ -87,8 +87,8 @@ std::string words(const Setting& setting) {
 
 }  // namespace
 
-// The value is known here: noise is found where it has been moved to.
-GST_START_TEST(test_known_disparity) {
+// Shifted noise has a known disparity.
+TEST(test_known_disparity) {
   for (const char* format : {"GRAY8", "GRAY16_LE", "P010_10LE", "BGRA"})
     for (const char* census : {"symmetric-9x7", "neighbours-9x7", "neighbours-5x5"})
       for (const char* paths : {"4", "8"})
@@ -106,9 +106,8 @@ GST_START_TEST(test_known_disparity) {
                           disparity_at(map, x, y), 16 * disparity, x, y);
         }
 }
-GST_END_TEST
 
-GST_START_TEST(test_minimum_moves_the_search) {
+TEST(test_minimum_moves_the_search) {
   const Picture left = noise_picture(format_named("GRAY8"), 96, 24, 9);
   for (int disparity : {-9, 0, 12, 40}) {
     const Picture map = map_of({{"min-disparity", std::to_string(disparity - 5)},
@@ -121,11 +120,10 @@ GST_START_TEST(test_minimum_moves_the_search) {
           fail_unless_equals_int(disparity_at(map, x, y), 16 * disparity);
   }
 }
-GST_END_TEST
 
-// Each format of one pad beside each of the same depth on the other: only the luminance counts.
-GST_START_TEST(test_formats) {
-  const FormatSpec& left_format = formats()[static_cast<std::size_t>(__i__)];
+// All pairs of formats of one depth: only the luminance matters.
+TEST(test_formats, .times(formats().size())) {
+  const FormatSpec& left_format = format_number(index);
   const Properties properties = {{"num-disparities", "32"}};
   for (const FormatSpec& right_format : formats()) {
     if (right_format.bits != left_format.bits)
@@ -136,10 +134,9 @@ GST_START_TEST(test_formats) {
                    std::string(left_format.name) + " and " + right_format.name);
   }
 }
-GST_END_TEST
 
-// Wherever the bytes lie.
-GST_START_TEST(test_layouts) {
+// All memory layouts.
+TEST(test_layouts) {
   for (const char* name : {"GRAY8", "GRAY16_LE", "NV12", "YUY2", "P010_10LE", "RGB", "GBR"}) {
     const Pair pair = scene(format_named(name), 6);
     const Properties properties = {{"num-disparities", "32"}};
@@ -149,9 +146,8 @@ GST_START_TEST(test_layouts) {
                      name);
   }
 }
-GST_END_TEST
 
-GST_START_TEST(test_sizes) {
+TEST(test_sizes) {
   const FormatSpec& format = format_named("GRAY8");
   for (const auto& [w, h] : {std::pair{1, 1}, std::pair{1, 30}, std::pair{30, 1}, std::pair{2, 2},
                              std::pair{3, 5}, std::pair{17, 9}, std::pair{131, 7}}) {
@@ -161,22 +157,20 @@ GST_START_TEST(test_sizes) {
                    gray_of_map(map, {32, 0, 16}), "gray");
   }
 }
-GST_END_TEST
 
-GST_START_TEST(test_gray) {
+TEST(test_gray) {
   for (const Setting& setting : settings()) {
     const Pair pair = scene(format_named("GRAY8"), 6);
     const Picture map = map_of(setting.properties, pair.left, pair.right);
-    const Picture expected = gray_of_map(map, setting.facts);
+    const Picture expected = gray_of_map(map, setting.scale);
     expect_picture(through(setting.properties, pair.left, pair.right, "GRAY8"), expected,
                    words(setting));
     fail_unless(values_in(expected).size() > 1, "there is little to see:%s",
                 words(setting).c_str());
   }
 }
-GST_END_TEST
 
-GST_START_TEST(test_colors) {
+TEST(test_colors) {
   const Pair pair = scene(format_named("GRAY8"), 6);
   for (const Setting& setting : settings())
     for (const auto& [name, colors] :
@@ -187,13 +181,12 @@ GST_START_TEST(test_colors) {
         Properties properties = setting.properties;
         properties.emplace_back("colormap", name);
         expect_picture(through(properties, pair.left, pair.right, format),
-                       colors_of_map(map, setting.facts, colors, format_named(format)),
+                       colors_of_map(map, setting.scale, colors, format_named(format)),
                        std::string(name) + words(setting));
       }
 }
-GST_END_TEST
 
-GST_START_TEST(test_depth) {
+TEST(test_depth) {
   const Pair pair = scene(format_named("GRAY8"), 6);
   for (const Setting& setting : settings())
     for (const Cameras& cameras : {Cameras{500, 120, 1}, Cameras{35.25, 7.5, 0.1},
@@ -204,15 +197,14 @@ GST_START_TEST(test_depth) {
       properties.emplace_back("focal-length", std::to_string(cameras.focal_length));
       properties.emplace_back("baseline", std::to_string(cameras.baseline));
       properties.emplace_back("depth-unit", std::to_string(cameras.unit));
-      const Picture expected = depth_of_map(map, setting.facts, cameras);
+      const Picture expected = depth_of_map(map, setting.scale, cameras);
       expect_picture(through(properties, pair.left, pair.right, "GRAY16_LE"), expected,
                      words(setting));
     }
 }
-GST_END_TEST
 
-// Nothing is known of what nothing matches, and what matches wholly is beyond doubt.
-GST_START_TEST(test_confidence) {
+// Confidence is 0 where the disparity is unknown, and high where the match is perfect.
+TEST(test_confidence) {
   const Pair pair = scene(format_named("GRAY8"), 6);
   for (const char* fill : {"false", "true"}) {
     const Properties properties = {
@@ -230,10 +222,9 @@ GST_START_TEST(test_confidence) {
     fail_unless(*values_in(confidence).rbegin() > 200, "nothing is certain");
   }
 }
-GST_END_TEST
 
-// Filled maps have no holes, and what was known stays.
-GST_START_TEST(test_holes) {
+// Filled maps have no holes, and known disparities stay.
+TEST(test_holes) {
   const Pair pair = scene(format_named("GRAY8"), 6);
   const Picture map = map_of({{"num-disparities", "32"}}, pair.left, pair.right);
   const Picture filled =
@@ -245,10 +236,9 @@ GST_START_TEST(test_holes) {
         fail_unless_equals_int(disparity_at(filled, x, y), disparity_at(map, x, y));
     }
 }
-GST_END_TEST
 
 // The inputs stay as they were, and equal frames give equal maps.
-GST_START_TEST(test_inputs_stay) {
+TEST(test_inputs_stay) {
   const Pair pair = scene(format_named("NV12"), 6);
   StereoHarness stereo;
   for (GstHarness* harness : {stereo.left(), stereo.right()})
@@ -269,10 +259,9 @@ GST_START_TEST(test_inputs_stay) {
   gst_buffer_unref(left);
   gst_buffer_unref(right);
 }
-GST_END_TEST
 
 // A map in a PNG of 16 bits, written and read again.
-GST_START_TEST(test_png) {
+TEST(test_png, .unless(unless_elements({"pngenc", "pngdec", "videoconvert"}))) {
   gchar* folder = g_dir_make_tmp("stereo-XXXXXX", nullptr);
   fail_unless(folder != nullptr);
   const std::string at = std::string(folder) + "/";
@@ -307,26 +296,3 @@ GST_START_TEST(test_png) {
   g_free(png);
   g_free(folder);
 }
-GST_END_TEST
-
-static Suite* check_stereo_pictures_suite() {
-  Suite* suite = suite_create("stereo pictures");
-  TCase* tc = tcase_create("pictures");
-  suite_add_tcase(suite, tc);
-  tcase_set_timeout(tc, 120);
-  tcase_add_test(tc, test_known_disparity);
-  tcase_add_test(tc, test_minimum_moves_the_search);
-  tcase_add_loop_test(tc, test_formats, 0, static_cast<int>(formats().size()));
-  tcase_add_test(tc, test_layouts);
-  tcase_add_test(tc, test_sizes);
-  tcase_add_test(tc, test_gray);
-  tcase_add_test(tc, test_colors);
-  tcase_add_test(tc, test_depth);
-  tcase_add_test(tc, test_confidence);
-  tcase_add_test(tc, test_holes);
-  tcase_add_test(tc, test_inputs_stay);
-  ADD_TEST_UNLESS(tc, test_png, unless_elements({"pngenc", "pngdec", "videoconvert"}));
-  return suite;
-}
-
-GST_CHECK_MAIN(check_stereo_pictures)

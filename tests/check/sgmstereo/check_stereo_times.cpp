@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Time in cudasgmstereo: latency, frames that wait for a partner who does not come, being late.
+// Time in cudasgmstereo: latency, timeouts of unpaired frames, QoS.
 #include <gst/check/gsttestclock.h>
 
 #include <atomic>
 #include <cstring>
 
 #include "tests/check/common/pipelines.h"
-#include "tests/check/common/stereosteps.h"
+#include "tests/check/common/stereoharness.h"
 
 using namespace check;
 
 namespace {
 
-/// How often the aggregator asks the element to do something, by what GstAggregator logs.
+/// Calls of the element's aggregate function, counted in GstAggregator's log.
 std::atomic<int> calls{0};
 
 void count_calls(GstDebugCategory* category, GstDebugLevel, const gchar*, const gchar*, gint,
@@ -40,47 +40,45 @@ int count_waits(StereoHarness& stereo) {
 
 }  // namespace
 
-GST_START_TEST(test_latency) {
+TEST(test_latency) {
   for (const auto& [max_skew, own] :
        {std::pair{"-1", 20 * ms}, std::pair{"0", 0 * ms}, std::pair{"70000000", 70 * ms}}) {
     StereoHarness stereo(Properties(1, {"max-skew", max_skew}));
     gst_harness_set_upstream_latency(stereo.left(), 5 * ms);
     gst_harness_set_upstream_latency(stereo.right(), 7 * ms);
-    start(stereo);
-    process_at(stereo, 0);
+    stereo.accept_gray();
+    stereo.process_at(0);
     fail_unless_equals_uint64(gst_harness_query_latency(stereo.left()), 7 * ms + own);
   }
   StereoHarness packed(Properties(1, {"frame-packing", "side-by-side"}), false);
   gst_harness_set_upstream_latency(packed.left(), 5 * ms);
-  packed.accept_gray(32, 16);
+  packed.accept_gray();
   packed.process(small_frame({0}), nullptr);
   fail_unless_equals_uint64(gst_harness_query_latency(packed.left()), 5 * ms);
 }
-GST_END_TEST
 
-GST_START_TEST(test_latency_changes) {
+TEST(test_latency_changes) {
   StereoHarness stereo;
-  start(stereo);
-  process_at(stereo, 0);
+  stereo.accept_gray();
+  stereo.process_at(0);
   const int before = stereo.messages().count(GST_MESSAGE_LATENCY);
   for (int i = 1; i < 10; ++i)
-    process_at(stereo, static_cast<GstClockTime>(i) * 40 * ms);
+    stereo.process_at(static_cast<GstClockTime>(i) * 40 * ms);
   fail_unless_equals_int(stereo.messages().count(GST_MESSAGE_LATENCY), before);
   stereo.set("max-skew", "3000000");
-  process_at(stereo, 400 * ms);
+  stereo.process_at(400 * ms);
   fail_unless_equals_int(stereo.messages().count(GST_MESSAGE_LATENCY), before + 1);
   fail_unless_equals_uint64(gst_harness_query_latency(stereo.left()), 3 * ms);
 }
-GST_END_TEST
 
-// One camera falls silent: what the other one sends waits for as long as the skew and the latency
-// allow, and then goes, a frame with each call.
-GST_START_TEST(test_timeout) {
+// One camera falls silent: frames of the other one wait as long as skew and latency allow, and then
+// each call drops one.
+TEST(test_timeout) {
   begin_to_count();
   for (bool left_speaks : {true, false}) {
     StereoHarness stereo;
-    start(stereo);
-    process_at(stereo, 0);
+    stereo.accept_gray();
+    stereo.process_at(0);
     GstHarness* speaker = left_speaks ? stereo.left() : stereo.right();
     const char* counter = left_speaks ? "dropped-left" : "dropped-right";
     calls = 0;
@@ -93,28 +91,27 @@ GST_START_TEST(test_timeout) {
       gst_test_clock_wait_for_next_pending_id(clock, &id);
       const GstClockTime deadline = gst_clock_id_get_time(id);
       gst_clock_id_unref(id);
-      // The partner may come as late as the skew and our own latency, as much again, allow.
+      // The partner may be late by the skew plus the element's latency, which is as large.
       fail_unless_equals_uint64(deadline, (i * 40 + 20 + 20) * ms);
       gst_object_unref(clock);
       fail_unless(gst_harness_crank_single_clock_wait(stereo.left()));
       wait_until([&] { return stereo.number(counter) == i; }, "the frame is dropped");
     }
     fail_unless(calls <= 2 * 20, "%d calls for 20 frames", calls.load());
-    // The other one is back.
-    const Output map = process_at(stereo, GST_SECOND);
+    // The other camera is back.
+    const Output map = stereo.process_at(GST_SECOND);
     fail_unless(map.discont());
   }
 }
-GST_END_TEST
 
-// No call without a frame to take, however long nothing comes.
-GST_START_TEST(test_calls_are_bounded) {
+// The aggregator makes no calls while no frame arrives.
+TEST(test_calls_are_bounded) {
   begin_to_count();
   StereoHarness stereo;
-  start(stereo);
+  stereo.accept_gray();
   constexpr int pairs = 100;
   for (int i = 0; i < pairs; ++i) {
-    push_pair(stereo, static_cast<GstClockTime>(i) * 40 * ms);
+    stereo.push_pair(static_cast<GstClockTime>(i) * 40 * ms);
     stereo.pull();
   }
   GstTestClock* clock = gst_harness_get_testclock(stereo.left());
@@ -123,10 +120,9 @@ GST_START_TEST(test_calls_are_bounded) {
   g_usleep(200000);
   fail_unless(calls <= 2 * pairs, "%d calls for %d pairs", calls.load(), pairs);
 }
-GST_END_TEST
 
-// The same where the cameras are not live but files.
-GST_START_TEST(test_calls_for_files) {
+// The same for sources that are not live.
+TEST(test_calls_for_files) {
   begin_to_count();
   run_pipeline(
       "videotestsrc num-buffers=60 ! video/x-raw,format=GRAY8,width=32,height=16 ! queue ! "
@@ -135,10 +131,9 @@ GST_START_TEST(test_calls_for_files) {
       [](GstElement*) {});
   fail_unless(calls <= 122, "%d calls for 60 pairs", calls.load());
 }
-GST_END_TEST
 
-// A real clock and real cameras, one of which stops in the middle.
-GST_START_TEST(test_live_pipeline) {
+// Two live sources on a real clock, one of which stops early.
+TEST(test_live_pipeline) {
   int maps = 0;
   const auto count = +[](GstElement*, GstBuffer*, GstPad*, gpointer n) { ++*static_cast<int*>(n); };
   guint64 left = 0;
@@ -160,18 +155,17 @@ GST_START_TEST(test_live_pipeline) {
       });
   fail_unless(maps >= 15 && maps <= 20, "%d maps", maps);
 }
-GST_END_TEST
 
-// Downstream is late: pairs that would come too late are left out, and each says so.
-GST_START_TEST(test_qos) {
+// When downstream is late, the element skips late pairs and announces each by a QoS message.
+TEST(test_qos) {
   StereoHarness stereo;
-  start(stereo);
-  process_at(stereo, 0);
+  stereo.accept_gray();
+  stereo.process_at(0);
   gst_harness_push_upstream_event(
       stereo.left(), gst_event_new_qos(GST_QOS_TYPE_UNDERFLOW, 2.0, 100 * ms, 100 * ms));
   for (guint i = 1; i <= 5; ++i)
-    push_pair(stereo, i * 40 * ms);
-  const Output next = process_at(stereo, 240 * ms);
+    stereo.push_pair(i * 40 * ms);
+  const Output next = stereo.process_at(240 * ms);
   fail_unless_equals_uint64(next.pts(), 240 * ms);
   fail_unless(next.discont(), "no DISCONT behind the missing frames");
   const std::vector<GstMessage*> messages = stereo.messages().take(GST_MESSAGE_QOS);
@@ -190,9 +184,9 @@ GST_START_TEST(test_qos) {
     fail_unless_equals_uint64(skipped, i + 1);
     gst_message_unref(messages[i]);
   }
-  // They had partners.
+  // Skipped pairs do not count as dropped frames.
   fail_unless_equals_uint64(stereo.number("dropped-left"), 0);
-  // Upstream hears of it, too.
+  // QOS events also go upstream.
   bool seen = false;
   while (GstEvent* event = gst_harness_try_pull_upstream_event(stereo.right())) {
     seen = seen || GST_EVENT_TYPE(event) == GST_EVENT_QOS;
@@ -200,39 +194,14 @@ GST_START_TEST(test_qos) {
   }
   fail_unless(seen, "QOS does not go upstream");
 }
-GST_END_TEST
 
-// After a flush being late is forgotten.
-GST_START_TEST(test_qos_and_flush) {
+// A flush resets QoS.
+TEST(test_qos_and_flush) {
   StereoHarness stereo;
-  start(stereo);
-  process_at(stereo, 0);
+  stereo.accept_gray();
+  stereo.process_at(0);
   gst_harness_push_upstream_event(
       stereo.left(), gst_event_new_qos(GST_QOS_TYPE_UNDERFLOW, 2.0, GST_SECOND, GST_SECOND));
-  const guint32 seqnum = gst_util_seqnum_next();
-  for (GstHarness* harness : {stereo.left(), stereo.right()})
-    gst_harness_push_event(harness, with_seqnum(gst_event_new_flush_start(), seqnum));
-  for (GstHarness* harness : {stereo.left(), stereo.right()}) {
-    gst_harness_push_event(harness, with_seqnum(gst_event_new_flush_stop(TRUE), seqnum));
-    send_segment(harness);
-  }
-  process_at(stereo, 40 * ms);
+  stereo.flush();
+  stereo.process_at(40 * ms);
 }
-GST_END_TEST
-
-static Suite* check_stereo_times_suite() {
-  Suite* suite = suite_create("stereo times");
-  TCase* tc = tcase_create("times");
-  suite_add_tcase(suite, tc);
-  tcase_add_test(tc, test_latency);
-  tcase_add_test(tc, test_latency_changes);
-  tcase_add_test(tc, test_timeout);
-  tcase_add_test(tc, test_calls_are_bounded);
-  tcase_add_test(tc, test_calls_for_files);
-  tcase_add_test(tc, test_live_pipeline);
-  tcase_add_test(tc, test_qos);
-  tcase_add_test(tc, test_qos_and_flush);
-  return suite;
-}
-
-GST_CHECK_MAIN(check_stereo_times)

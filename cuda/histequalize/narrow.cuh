@@ -1,0 +1,292 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#pragma once
+
+// The kernel for up to 10 bits: one launch counts, builds the table and applies it. Each block
+// keeps as much of the picture in its registers as fits, so that small and medium pictures are read
+// once. While some warps wait for the other blocks' counts, the others copy the planes that nothing
+// changes.
+
+#include "cuda/core/cuda_launch.h"
+#include "cuda/histequalize/arithmetic.h"
+#include "cuda/histequalize/narrow_table.cuh"
+#include "cuda/pixels/access_pattern.h"
+#include "cuda/sync/histogramexchange.h"
+#include "cuda/sync/interblock.cuh"
+
+namespace cudavision::histequalize {
+namespace {
+
+enum class Action {
+  histogram,  ///< count the luminance, nothing else
+  map,        ///< luma through the table
+  shift,      ///< red, green and blue by what the table does to the luminance
+  each,       ///< red, green and blue through a table each
+};
+
+/// There is one block per SM. Counting alone wants many loads in flight, applying many registers.
+constexpr int counting_threads = 1024;
+constexpr int applying_threads = 512;
+
+template <Action kAction>
+constexpr int threads_of = kAction == Action::histogram ? counting_threads : applying_threads;
+
+struct Arguments {
+  PackedImage picture;
+  GroupStride stride;  // from one group of a thread to its next
+  CopyPieces copies[FrameLayout::max_planes];
+  int copy_count;
+  std::uint32_t* state;      // of the HistogramExchange
+  std::uint32_t total;       // pixels
+  std::uint32_t* histogram;  // histogram_bins counts, or nullptr
+  int histogram_bins;
+  int low, high, blend;
+};
+
+template <Action kAction, int kChunks>
+struct Sizes {
+  static constexpr int tables = kAction == Action::each ? 3 : 1;
+  static constexpr int table_bins = kChunk * kChunks;
+  static constexpr int bins = tables * table_bins;
+  static constexpr int table_warps = tables * kChunks;
+  // More bins spread the additions by themselves, and make each copy dearer to read.
+  static constexpr int copies = kChunks == 1 ? 4 : 1;
+  using Exchange = HistogramExchange<DeviceAtomics, bins, copies>;
+  using Entry = std::conditional_t<kChunks == 1, std::uint8_t, std::uint16_t>;
+};
+
+/// Calls use(i) for i = 0 … kCount − 1, divided among the block's threads.
+template <int kCount, int kThreads, class Use>
+__device__ void for_each_of(const Use& use) {
+#pragma unroll
+  for (int start = 0; start < kCount; start += kThreads)
+    if (kCount - start >= kThreads || threadIdx.x < kCount - start)
+      use(start + threadIdx.x);
+}
+
+/// Calls use(data, cursor) for the cursor's group and those that follow it at the stride. Works in
+/// batches: all loads of a batch are in flight before its first group is used.
+template <class Group, int kBatch, Rows kRows, class Use>
+__device__ void for_groups(const PackedImage& picture, GroupCursor<kRows> cursor,
+                           const GroupStride& stride, const Use& use) {
+  while (cursor.inside(picture)) {
+    std::uint32_t data[kBatch][Group::words];
+    GroupCursor<kRows> ahead = cursor;
+#pragma unroll
+    for (int k = 0; k < kBatch; ++k) {
+      if (ahead.inside(picture))
+        Group::template load<kRows>(picture, ahead, data[k]);
+      ahead.advance(picture, stride);
+    }
+#pragma unroll
+    for (int k = 0; k < kBatch; ++k) {
+      if (cursor.inside(picture))
+        use(data[k], cursor);
+      cursor.advance(picture, stride);
+    }
+  }
+}
+
+// Counting
+
+template <class Group>
+__device__ void set_pixel(std::uint32_t* data, int number, std::uint32_t value,
+                          const PackedImage& picture) {
+  if constexpr (Group::colour)
+    Group::set(data, number, value);
+  else
+    Group::set(data, number, value, picture);
+}
+
+template <class Group, Action kAction>
+__device__ void count_pixel(const std::uint32_t* data, int number, const PackedImage& picture,
+                            std::uint32_t* counts) {
+  if constexpr (kAction == Action::each) {
+    const std::uint32_t pixel = Group::pixel(data, number);
+#pragma unroll
+    for (int b = 0; b < Group::bytes; ++b)
+      if (byte_of(picture.keep, b) == 0)
+        atomicAdd(counts + picture.table_of[b] * kChunk + byte_of(pixel, b), 1u);
+  } else if constexpr (Group::colour) {
+    atomicAdd(counts + packed_luminance(Group::pixel(data, number), picture), 1u);
+  } else {
+    atomicAdd(counts + Group::value(data, number, picture), 1u);
+  }
+}
+
+template <class Group, Action kAction, Rows kRows>
+__device__ void count_group(const std::uint32_t* data, const GroupCursor<kRows>& at,
+                            const PackedImage& picture, std::uint32_t* counts) {
+  std::uint32_t pixels[Group::words];
+#pragma unroll
+  for (int w = 0; w < Group::words; ++w)
+    pixels[w] = data[w];
+  // At the right border, pixels that do not exist are counted as zeros and then subtracted again.
+  // The block's sum of a bin stays non-negative, as the exchange requires.
+  const int existing = pixels_in<Group, kRows>(picture, at);
+  if (existing < Group::pixels) {
+#pragma unroll
+    for (int i = 0; i < Group::pixels; ++i)
+      if (i >= existing)
+        set_pixel<Group>(pixels, i, 0, picture);
+    for (int t = 0; t < (kAction == Action::each ? 3 : 1); ++t)
+      atomicSub(counts + t * kChunk, static_cast<unsigned>(Group::pixels - existing));
+  }
+#pragma unroll
+  for (int i = 0; i < Group::pixels; ++i)
+    count_pixel<Group, kAction>(pixels, i, picture, counts);
+}
+
+// Applying
+
+template <class Group, Action kAction, Rows kRows, class Entry>
+__device__ void apply_table(std::uint32_t* data, const GroupCursor<kRows>& at, const Arguments& a,
+                            const Entry* table) {
+  const PackedImage& picture = a.picture;
+  const int existing = pixels_in<Group, kRows>(picture, at);
+#pragma unroll
+  for (int i = 0; i < Group::pixels; ++i) {
+    // Bytes behind a row's last pixel may still belong to the plane (the second half of a
+    // macropixel), so they pass unchanged.
+    if (i >= existing)
+      break;
+    if constexpr (kAction == Action::map) {
+      Group::set(data, i, table[Group::value(data, i, picture)], picture);
+    } else if constexpr (kAction == Action::each) {
+      const std::uint32_t pixel = Group::pixel(data, i);
+      std::uint32_t mapped = 0;
+#pragma unroll
+      for (int b = 0; b < Group::bytes; ++b)
+        mapped |=
+            static_cast<std::uint32_t>(table[picture.table_of[b] * kChunk + byte_of(pixel, b)])
+            << (8 * b);
+      Group::set(data, i, (pixel & picture.keep) | (mapped & ~picture.keep));
+    } else if constexpr (kAction == Action::shift) {
+      const std::uint32_t pixel = Group::pixel(data, i);
+      const int u = static_cast<int>(packed_luminance(pixel, picture));
+      const int difference = table[u] - u;
+      std::uint32_t shifted = 0;
+#pragma unroll
+      for (int b = 0; b < Group::bytes; ++b) {
+        const int value = static_cast<int>(byte_of(pixel, b));
+        shifted |= static_cast<std::uint32_t>(
+                       blended(value, clamp_level(value + difference, 255), a.blend))
+                   << (8 * b);
+      }
+      Group::set(data, i, (pixel & picture.keep) | (shifted & ~picture.keep));
+    }
+  }
+}
+
+__device__ void copy_planes(const Arguments& a, std::uint32_t thread, std::uint32_t threads) {
+  for (int p = 0; p < a.copy_count; ++p) {
+    const CopyPieces& copy = a.copies[p];
+    for (std::uint32_t i = thread; i < copy.count; i += threads) {
+      const int y = static_cast<int>(i / copy.per_row);
+      const int at = static_cast<int>(i % copy.per_row) * 16;
+      std::uint32_t piece[4];
+      load_row<1, Rows::ragged>(copy.plane.in_row(y) + at, copy.row_bytes - at, piece);
+      store_row<1, Rows::ragged>(copy.plane.out_row(y) + at, copy.row_bytes - at, piece);
+    }
+  }
+}
+
+/// kResident: how many of its groups a thread keeps in registers from counting to applying.
+template <class Group, Rows kRows, Action kAction, int kChunks, int kResident>
+__global__ void __launch_bounds__(threads_of<kAction>, 1)
+    equalize_kernel(const __grid_constant__ Arguments a) {
+  using S = Sizes<kAction, kChunks>;
+  using Entry = typename S::Entry;
+  constexpr int kThreads = threads_of<kAction>;
+  constexpr bool applies = kAction != Action::histogram;
+  constexpr int batch = Group::words == 4 ? 4 : applies ? 2 : 1;
+
+  __shared__ std::uint32_t counts[S::bins];
+  __shared__ alignas(16) Entry table[S::bins];
+
+  for_each_of<S::bins, kThreads>([&](int bin) { counts[bin] = 0; });
+  grid_dependency_wait();
+
+  const PackedImage& picture = a.picture;
+  const int warp = threadIdx.x / 32;
+  const GroupCursor<kRows> first(picture, blockIdx.x * kThreads + threadIdx.x);
+
+  std::uint32_t held[kResident ? kResident : 1][Group::words];
+  GroupCursor<kRows> cursor = first;
+#pragma unroll
+  for (int r = 0; r < kResident; ++r) {
+    if (cursor.inside(picture))
+      Group::template load<kRows>(picture, cursor, held[r]);
+    cursor.advance(picture, a.stride);
+  }
+
+  const typename S::Exchange exchange(a.state);
+  if (blockIdx.x == 0)
+    for_each_of<S::Exchange::clearable, kThreads>([&](int i) { exchange.clear(i); });
+  __syncthreads();
+
+  const auto count = [&](const std::uint32_t* data, const GroupCursor<kRows>& at) {
+    count_group<Group, kAction, kRows>(data, at, picture, counts);
+  };
+  cursor = first;
+#pragma unroll
+  for (int r = 0; r < kResident; ++r) {
+    if (cursor.inside(picture))
+      count(held[r], cursor);
+    cursor.advance(picture, a.stride);
+  }
+  const GroupCursor<kRows> rest = cursor;
+  for_groups<Group, batch>(picture, rest, a.stride, count);
+  __syncthreads();
+
+  delay_for_test();
+  for_each_of<S::bins, kThreads>([&](int bin) { exchange.add(blockIdx.x, bin, counts[bin]); });
+  __syncthreads();
+  delay_for_test();
+  if (threadIdx.x == 0)
+    exchange.arrive();
+  launch_dependents();  // their blocks start as blocks of this launch end
+  if (!applies && blockIdx.x != 0)
+    return;
+
+  if (warp < S::table_warps) {
+    const int number = warp / kChunks;
+    const int chunk = warp % kChunks;
+    const int lane = threadIdx.x % 32;
+    const ScannedChunk scanned =
+        wait_for_chunk<typename S::Exchange, kChunks>(exchange, number, chunk, a.total);
+    const int first_bin = chunk * kChunk + lane * kLaneBins;
+    if (applies)
+      write_table<Entry, kAction != Action::shift>(scanned, first_bin, a,
+                                                   table + number * S::table_bins);
+    if (kAction != Action::each && blockIdx.x == 0 && a.histogram != nullptr)
+#pragma unroll
+      for (int b = 0; b < kLaneBins; ++b)
+        if (first_bin + b < a.histogram_bins)
+          a.histogram[first_bin + b] = scanned.counts[b];
+  } else if (applies && a.copy_count > 0) {
+    constexpr std::uint32_t others = kThreads - 32 * S::table_warps;
+    copy_planes(a, blockIdx.x * others + threadIdx.x - 32 * S::table_warps, gridDim.x * others);
+  }
+  __syncthreads();
+  delay_for_test();
+  if (blockIdx.x == 0 && threadIdx.x == 0)
+    exchange.flip();
+
+  if constexpr (applies) {
+    const auto apply = [&](std::uint32_t* data, const GroupCursor<kRows>& at) {
+      apply_table<Group, kAction>(data, at, a, table);
+      Group::template store<kRows>(picture, at, data);
+    };
+    cursor = first;
+#pragma unroll
+    for (int r = 0; r < kResident; ++r) {
+      if (cursor.inside(picture))
+        apply(held[r], cursor);
+      cursor.advance(picture, a.stride);
+    }
+    for_groups<Group, batch>(picture, rest, a.stride, apply);
+  }
+}
+
+}  // namespace
+}  // namespace cudavision::histequalize

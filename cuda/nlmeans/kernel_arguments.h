@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#pragma once
+
+// Arguments of the kernels of non-local means.
+
+#include <cstdint>
+
+#include "cuda/core/frame.h"
+#include "cuda/nlmeans/backend.h"
+
+namespace cudavision::nlmeans {
+
+/// One channel of the input and of the output. Distances are in bytes.
+struct DenoisedPlane {
+  const std::uint8_t* in;
+  std::uint8_t* out;
+  int in_pitch, out_pitch;
+  int offset, step;
+};
+
+/// Channels that are denoised together.
+struct DenoisedPicture {
+  DenoisedPlane planes[DenoisedChannels::max_count];
+  int width, height;
+  unsigned first_block;          ///< of the blocks that denoise the picture
+  unsigned first_padding_block;  ///< of the blocks that pad it
+  std::uint8_t* padded;          ///< the picture with its halo
+};
+
+/// Pictures of equal numbers of channels, which share a table.
+struct NlMeansArguments {
+  DenoisedPicture pictures[FrameLayout::max_channels];
+  int picture_count;
+  int search_radius, patch_radius;
+  const std::uint32_t* weights;
+  std::uint32_t last_weight;  ///< index of the last entry
+  int distance_shift;
+  int bits, shift;  ///< of samples of two bytes
+};
+
+/// The picture that a block works on. first: the member with the number of a picture's first block.
+CUDAVISION_HOST_DEVICE inline const DenoisedPicture& picture_of_block(
+    const NlMeansArguments& a, unsigned block, unsigned DenoisedPicture::*first) {
+  int number = 0;
+  while (number + 1 < a.picture_count && block >= a.pictures[number + 1].*first)
+    ++number;
+  return a.pictures[number];
+}
+
+}  // namespace cudavision::nlmeans

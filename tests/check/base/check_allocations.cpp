@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// GStreamer itself allocates for each frame; a property that changes with each frame adds nothing.
+#include <gst/video/video.h>
+
+#include "tests/check/common/allocationcount.h"
+#include "tests/check/common/definitions.h"
+#include "tests/check/common/filterharness.h"
+
+using namespace check;
+
+namespace {
+
+constexpr int frames = 200, warm_up = 20;
+
+/// What is set before frame `number`, and the flags that this frame gets.
+using Setting = std::function<guint(FilterHarness& filter, int number)>;
+
+long allocations(FilterHarness& filter, GstBuffer* frame, const Setting& setting) {
+  AllocationCount count;
+  for (int i = 0; i < warm_up + frames; ++i) {
+    GstBuffer* in = gst_buffer_copy(frame);
+    GST_BUFFER_FLAG_SET(in, setting(filter, i));
+    if (i >= warm_up)
+      count.start();
+    fail_unless_equals_int(filter.push(in), GST_FLOW_OK);
+    if (i >= warm_up)
+      count.stop();
+    gst_buffer_unref(filter.pull());
+  }
+  return count.total();
+}
+
+void expect_no_more(const char* element, const Properties& properties, Size size,
+                    const std::vector<Setting>& settings) {
+  const FormatSpec& format = format_named("I420");
+  GstBuffer* frame = to_buffer(make_picture(format, size.width, size.height, Content::natural, 1));
+  FilterHarness filter(element, properties);
+  filter.accept_caps(format, size.width, size.height,
+                     colorimetry(format, false) + ", interlace-mode=mixed");
+  const long constant = allocations(filter, frame, [](FilterHarness&, int) { return 0u; });
+  fail_unless(constant >= frames, "allocations are not counted: %ld", constant);
+  fail_unless(constant < frames * 40, "%s: %ld allocations for %d frames", element, constant,
+              frames);
+  for (std::size_t i = 0; i < settings.size(); ++i) {
+    const long changing = allocations(filter, frame, settings[i]);
+    fail_unless(changing < constant + frames / 4, "%s, setting %d: %ld allocations instead of %ld",
+                element, static_cast<int>(i), changing, constant);
+  }
+  gst_buffer_unref(frame);
+}
+
+/// A setting that gives the frames no flags.
+template <class Set>
+Setting setting(Set set) {
+  return [set](FilterHarness& filter, int i) {
+    set(filter, i);
+    return 0u;
+  };
+}
+
+}  // namespace
+
+TEST(test_gaussblur, .unless(unless_allocations_count())) {
+  expect_no_more(
+      "cudagaussblur", {{"sigma", "5"}}, {320, 180},
+      {setting([](FilterHarness& filter, int i) { filter.set("sigma", text_of(0.5 * (i % 120))); }),
+       setting([](FilterHarness& filter, int i) { filter.set("sigma", text_of(i % 5 - 2)); }),
+       setting([](FilterHarness& filter, int i) {
+         filter.set("kernel-size", std::to_string(1 + i * 22 % 1023 / 2 * 2));
+         filter.set("kernel-size-y", std::to_string(1 + i * 46 % 1023 / 2 * 2));
+       }),
+       setting([](FilterHarness& filter, int i) {
+         filter.set("border", nick_of(all_edges[i % 5]));
+         filter.set("border-color", std::to_string(0xff000000u + static_cast<unsigned>(i) * 991));
+       }),
+       setting(
+           [](FilterHarness& filter, int i) { filter.set("fine", i % 2 == 0 ? "true" : "false"); }),
+       [](FilterHarness&, int i) {
+         return i % 2 == 0 ? guint{GST_VIDEO_BUFFER_FLAG_INTERLACED} : 0u;
+       }});
+}
+
+TEST(test_integral, .unless(unless_allocations_count())) {
+  const auto expect = [](const Properties& properties, const std::vector<Setting>& settings) {
+    expect_no_more("cudaintegral", properties, {64, 48}, settings);
+  };
+  expect({}, {});
+  for (const char* output : {"mean", "stddev"})
+    expect({{"output", output}}, {setting([](FilterHarness& filter, int i) {
+             filter.set("radius", std::to_string(i * 37 % 500));
+           })});
+  expect({{"output", "threshold"}}, {setting([](FilterHarness& filter, int i) {
+           filter.set("radius", std::to_string(i % 50));
+           filter.set("threshold-method", i % 2 == 0 ? "sauvola" : "bradley");
+           filter.set("threshold-ratio", text_of(0.01 * (i % 100)));
+           filter.set("threshold-k", text_of(0.01 * (i % 90)));
+           filter.set("threshold-range", std::to_string(i));
+         })});
+  expect({{"output", "denoise"}, {"search-size", "5"}, {"patch-size", "3"}},
+         {setting([](FilterHarness& filter, int i) {
+           filter.set("search-size", std::to_string(1 + i % 4 * 2));
+           filter.set("patch-size", std::to_string(1 + i % 3 * 2));
+           filter.set("denoise-strength", std::to_string(1 + i % 100));
+         })});
+}

@@ -1,0 +1,351 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// Properties of the elements with one input while they run: each change is in force with the next
+// frame, an impossible one keeps the last valid set, and controllers set values by stream time.
+#include "tests/check/common/tensors.h"
+
+using namespace check;
+
+namespace {
+
+/// Applies one change after another, and compares the frame after each.
+template <class How>
+void expect_changes(FilterHarness& filter, How how, const std::vector<void (*)(How&)>& changes,
+                    const std::function<void(const How&)>& expect) {
+  expect(how);
+  for (const auto change : changes) {
+    change(how);
+    filter.set(how.properties());
+    expect(how);
+  }
+  fail_unless_equals_int(filter.messages().complaints(), 0);
+}
+
+/// Sets the impossible values: the last valid set goes on, and one warning has the words. Then sets
+/// the possible ones.
+void expect_last_valid(FilterHarness& filter, const Picture& picture, const Properties& impossible,
+                       const Picture& last_valid, const std::vector<std::string>& words,
+                       const Properties& possible, const Picture& mended) {
+  filter.messages().clear();
+  filter.set(impossible);
+  for (int i = 0; i < 5; ++i)
+    expect_picture(filter.process(picture), last_valid, "the last valid set");
+  fail_unless_equals_int(filter.messages().count(GST_MESSAGE_WARNING), 1);
+  fail_unless_equals_int(filter.messages().count(GST_MESSAGE_ERROR), 0);
+  expect_words(filter.messages().text(GST_MESSAGE_WARNING), words);
+  filter.set(possible);
+  expect_picture(filter.process(picture), mended, "valid again");
+  fail_unless_equals_int(filter.messages().count(GST_MESSAGE_WARNING), 1);
+}
+
+/// Sends caps of another format, with which the settings are an error.
+void expect_refused_caps(FilterHarness& filter, const FormatSpec& format,
+                         const std::vector<std::string>& words) {
+  filter.send_caps(caps_of(format, 32, 16));
+  fail_unless(filter.push(to_buffer(Picture(format, 32, 16))) != GST_FLOW_OK);
+  fail_unless(filter.messages().count(GST_MESSAGE_ERROR) >= 1);
+  expect_words(filter.messages().text(GST_MESSAGE_ERROR), words);
+}
+
+Equalization equalization(double strength, bool each_channel = false) {
+  Equalization how;
+  how.strength = strength;
+  how.each_channel = each_channel;
+  return how;
+}
+
+Blur of_sigma(double sigma, int kernel_size = 0) {
+  Blur how;
+  how.sigma = sigma;
+  how.kernel_size = kernel_size;
+  return how;
+}
+
+Integral with_radius(Output output, int radius) {
+  Integral how;
+  how.output = output;
+  how.radius = radius;
+  return how;
+}
+
+Integral denoising(int search = 5, int patch = 3, double strength = 60) {
+  Integral how;
+  how.output = Output::denoise;
+  how.search = search;
+  how.patch = patch;
+  how.strength = strength;
+  return how;
+}
+
+}  // namespace
+
+TEST(test_changes_of_histequalize) {
+  const FormatSpec& format = format_named("RGBA");
+  FilterHarness filter;
+  filter.accept_caps(format, 48, 20, colorimetry(format, false));
+  const Picture picture = make_picture(format, 48, 20, Content::natural, 1);
+  using How = Equalization;
+  expect_changes<How>(
+      filter, {},
+      {[](How& how) { how.each_channel = true; }, [](How& how) { how = equalization(0.5); },
+       [](How& how) { how.strength = 0; }, [](How& how) { how.strength = 1; }},
+      [&](const How& how) {
+        expect_picture(filter.process(picture), equalized(picture, how), text_of(how.properties()));
+      });
+}
+
+TEST(test_changes_of_gaussblur) {
+  const FormatSpec& format = format_named("RGBA");
+  FilterHarness filter("cudagaussblur");
+  filter.accept_caps(format, 48, 20, colorimetry(format, false));
+  const Picture picture = make_picture(format, 48, 20, Content::natural, 1);
+  expect_changes<Blur>(
+      filter, {},
+      {[](Blur& how) { how.sigma = 6; }, [](Blur& how) { how.sigma_y = 1.5; },
+       [](Blur& how) { how.kernel_size = 7; }, [](Blur& how) { how.kernel_size_y = 13; },
+       [](Blur& how) { how.edge = Edge::constant; }, [](Blur& how) { how.color = 0x804020ff; },
+       [](Blur& how) { how.fine = true; }, [](Blur& how) { how.blur_alpha = false; },
+       [](Blur& how) { how.sigma = -6; }},
+      [&](const Blur& how) {
+        expect_picture(filter.process(picture), blurred(picture, how), how.description());
+      });
+}
+
+TEST(test_changes_of_integral) {
+  const FormatSpec &format = format_named("NV12"), &gray = format_named("GRAY8");
+  const Picture picture = make_picture(format, 48, 20, Content::natural, 1);
+  const auto expect = [&](const Integral& first, const std::vector<void (*)(Integral&)>& changes,
+                          bool each_shows) {
+    FilterHarness filter("cudaintegral", first.properties());
+    filter.accept_caps(format, 48, 20, colorimetry(format, false));
+    std::vector<Picture> seen;
+    expect_changes<Integral>(filter, first, changes, [&](const Integral& how) {
+      if (how.output == Output::denoise)
+        return expect_picture(filter.process(picture), denoised(picture, how), how.description());
+      expect_gray_picture(filter, picture, how, gray);
+      seen.push_back(gray_picture_of(picture, how, gray));
+      fail_unless(
+          !each_shows || seen.size() < 2 || !difference(seen.back(), seen[seen.size() - 2]).empty(),
+          "changes nothing here: %s", how.description().c_str());
+    });
+  };
+  expect(with_radius(Output::threshold, 7),
+         {[](Integral& how) { how.radius = 2; }, [](Integral& how) { how.ratio = 0.05; },
+          [](Integral& how) { how.sauvola = true; }, [](Integral& how) { how.k = 0.1; },
+          [](Integral& how) { how.range = 20; }, [](Integral& how) { how.sauvola = false; }},
+         true);
+  expect(denoising(),
+         {[](Integral& how) { how.search = 9; }, [](Integral& how) { how.patch = 1; },
+          [](Integral& how) { how.strength = 0; }, [](Integral& how) { how.strength = 33; }},
+         false);
+  for (Output output : {Output::mean, Output::stddev})
+    expect(with_radius(output, 7),
+           {[](Integral& how) { how.radius = 1; }, [](Integral& how) { how.radius = 65535; },
+            [](Integral& how) { how.radius = 0; }},
+           false);
+}
+
+// Every frame is made with one setting that was in force, never with parts of two.
+TEST(test_change_from_another_thread) {
+  const auto expect = [](FilterHarness& filter, const char* name, const Property& one,
+                         const Property& other, const auto& result_of) {
+    const FormatSpec& format = format_named(name);
+    filter.accept_caps(format, 48, 20, colorimetry(format, false));
+    const Picture picture = make_picture(format, 48, 20, Content::natural, 1);
+    expect_either([&](unsigned i) { filter.set(i % 2 == 0 ? one : other); },
+                  [&] { return filter.process(picture); }, result_of(picture, true),
+                  result_of(picture, false));
+  };
+  FilterHarness equalize, blur("cudagaussblur"), mean("cudaintegral", {{"output", "mean"}});
+  expect(equalize, "RGBx", {"channels", "rgb"}, {"channels", "luma"},
+         [](const Picture& picture, bool one) { return equalized(picture, equalization(1, one)); });
+  expect(blur, "NV12", {"sigma", "5"}, {"sigma", "1.2"}, [](const Picture& picture, bool one) {
+    return blurred(picture, of_sigma(one ? 5 : 1.2));
+  });
+  mean.set("radius", "1");
+  expect(mean, "GRAY8", {"radius", "9"}, {"radius", "1"}, [](const Picture& picture, bool one) {
+    return gray_picture_of(picture, with_radius(Output::mean, one ? 9 : 1), *picture.format);
+  });
+}
+
+TEST(test_impossible_for_histequalize) {
+  for (const char* name : {"NV12", "GRAY8", "P010_10LE", "YUY2"}) {
+    const FormatSpec& format = format_named(name);
+    FilterHarness filter{{"strength", "0.5"}};
+    filter.accept_caps(format, 33, 21, colorimetry(format, false));
+    const Picture picture = make_picture(format, 33, 21, Content::natural, 6);
+    filter.process(picture);
+    expect_last_valid(filter, picture, {{"channels", "rgb"}}, equalized(picture, equalization(0.5)),
+                      {"channels"}, {{"channels", "luma"}, {"strength", "1"}},
+                      equalized(picture, {}));
+  }
+  const FormatSpec& rgb = format_named("BGRx");
+  FilterHarness filter{{"channels", "rgb"}};
+  filter.accept_caps(rgb, 32, 16, colorimetry(rgb, false));
+  const Picture picture = make_picture(rgb, 32, 16, Content::natural, 2);
+  expect_picture(filter.process(picture), equalized(picture, equalization(1, true)), "before");
+  expect_refused_caps(filter, format_named("GRAY8"), {"channels"});
+}
+
+TEST(test_impossible_for_gaussblur) {
+  for (const char* name : {"NV12", "GRAY16_LE", "BGRA"}) {
+    const FormatSpec& format = format_named(name);
+    FilterHarness filter("cudagaussblur", {{"sigma", "3"}});
+    filter.accept_caps(format, 33, 21, colorimetry(format, false));
+    const Picture picture = make_picture(format, 33, 21, Content::natural, 6);
+    filter.process(picture);
+    // Values that are set meanwhile belong to the impossible set.
+    const Picture mended = blurred(picture, of_sigma(5, 9));
+    expect_last_valid(filter, picture, {{"kernel-size", "8"}, {"sigma", "5"}},
+                      blurred(picture, of_sigma(3)), {"kernel-size", "7", "9"},
+                      {{"kernel-size", "9"}}, mended);
+    // The next mistake has a warning of its own, but not every step of it.
+    filter.messages().clear();
+    for (const char* size : {"1022", "2"}) {
+      filter.set("kernel-size-y", size);
+      expect_picture(filter.process(picture), mended, "the last valid set");
+    }
+    fail_unless_equals_int(filter.messages().count(GST_MESSAGE_WARNING), 1);
+    expect_words(filter.messages().text(GST_MESSAGE_WARNING), {"kernel-size-y", "1021", "1023"});
+  }
+  const FormatSpec &first = format_named("BGRx"), &second = format_named("GRAY8");
+  FilterHarness filter("cudagaussblur");
+  filter.accept_caps(first, 32, 16, colorimetry(first, false));
+  const Picture before = make_picture(first, 32, 16, Content::natural, 2);
+  expect_picture(filter.process(before), blurred(before, {}), "before");
+  filter.set("kernel-size", "10");
+  expect_picture(filter.process(before), blurred(before, {}), "the last valid set");
+  expect_refused_caps(filter, second, {"kernel-size", "9", "11"});
+  filter.set("kernel-size", "11");
+  filter.accept_caps(second, 32, 16);
+  const Picture after = make_picture(second, 32, 16, Content::natural, 2);
+  expect_picture(filter.process(after), blurred(after, of_sigma(1.2, 11)), "mended");
+}
+
+TEST(test_impossible_for_integral) {
+  for (const char* name : {"NV12", "GRAY16_LE", "BGRA"}) {
+    const FormatSpec& format = format_named(name);
+    FilterHarness filter("cudaintegral", denoising().properties());
+    filter.accept_caps(format, 33, 21, colorimetry(format, false));
+    const Picture picture = make_picture(format, 33, 21, Content::natural, 6);
+    filter.process(picture);
+    expect_last_valid(filter, picture, {{"search-size", "8"}, {"denoise-strength", "90"}},
+                      denoised(picture, denoising()), {"search-size=7", "search-size=9"},
+                      {{"search-size", "7"}}, denoised(picture, denoising(7, 3, 90)));
+    expect_last_valid(filter, picture, {{"patch-size", "8"}},
+                      denoised(picture, denoising(7, 3, 90)), {"patch-size=7", "patch-size=9"},
+                      {{"patch-size", "7"}}, denoised(picture, denoising(7, 7, 90)));
+  }
+  // A size that the output does not use may be anything.
+  const FormatSpec& format = format_named("GRAY8");
+  for (const char* output : {"sum", "mean", "threshold"}) {
+    FilterHarness filter("cudaintegral", {{"output", output}, {"search-size", "6"}});
+    filter.accept_caps(format, 32, 16);
+    filter.set("patch-size", "2");
+    gst_buffer_unref(filter.process(to_buffer(Picture(format, 32, 16))));
+    fail_unless_equals_int(filter.messages().complaints(), 0);
+  }
+}
+
+// Properties that decide the caps of cudaintegral wait for the next start.
+TEST(test_output_waits_for_a_start) {
+  const FormatSpec& format = format_named("GRAY8");
+  const Picture picture = make_picture(format, 40, 30, Content::natural, 1);
+  FilterHarness filter("cudaintegral");
+  Integral how;
+  const auto expect = [&] {
+    filter.accept_caps(format, 40, 30);
+    if (how.output == Output::denoise)
+      expect_picture(filter.process(picture), denoised(picture, how), how.description());
+    else if (is_table(how.output))
+      expect_tensor(filter, picture, how);
+    else
+      expect_gray_picture(filter, picture, how, format);
+  };
+  expect();
+  for (const auto& [output, same_size, type] :
+       {std::tuple{Output::squared_sum, true, ElementType::float64},
+        std::tuple{Output::mean, false, ElementType::automatic},
+        std::tuple{Output::denoise, false, ElementType::automatic},
+        std::tuple{Output::tilted_sum, false, ElementType::uint64},
+        std::tuple{Output::threshold, true, ElementType::uint32}}) {
+    Integral next = denoising();
+    next.output = output;
+    next.same_size = same_size;
+    next.type = type;
+    filter.set(next.properties());
+    how.search = next.search;  // these are in force at once
+    how.patch = next.patch;
+    how.strength = next.strength;
+    expect();  // new caps are no new start
+    gst_harness_push_upstream_event(filter.harness(), gst_event_new_reconfigure());
+    expect();
+    gst_element_set_state(filter.element(), GST_STATE_READY);
+    gst_element_set_state(filter.element(), GST_STATE_PLAYING);
+    gst_pad_push_event(filter.source_pad(), gst_event_new_stream_start("again"));
+    how = next;
+    expect();
+  }
+  fail_unless_equals_int(filter.messages().complaints(), 0);
+}
+
+// A frame at stream time n s gets the curve's value at n s, although its timestamp and running time
+// are others.
+TEST(test_controlled_by_stream_time) {
+  const FormatSpec& format = format_named("GRAY8");
+  FilterHarness filter;
+  constexpr double values[] = {1.0, 0.25, 0.0, 0.5, 0.75};
+  std::vector<Point> points;
+  for (double value : values)
+    points.push_back({points.size() * GST_SECOND, value});
+  control(filter.element(), "strength", Curve::steps, points);
+  filter.accept_caps(format, 40, 24);
+  GstSegment segment = new_segment();
+  segment.start = segment.position = 3600 * GST_SECOND;
+  segment.base = 77 * GST_SECOND;
+  segment.time = 1 * GST_SECOND;
+  filter.send_segment(segment);
+  const Picture picture = make_picture(format, 40, 24, Content::natural, 6);
+  for (guint i = 0; i < 3; ++i) {
+    GstBuffer* in = to_buffer(picture);
+    GST_BUFFER_PTS(in) = (3600 + i) * GST_SECOND + 40 * GST_MSECOND;
+    filter.expect(in, equalized(picture, equalization(values[1 + i])),
+                  "second " + std::to_string(1 + i));
+  }
+}
+
+TEST(test_controlled_messages) {
+  const FormatSpec& format = format_named("GRAY8");
+  FilterHarness filter;
+  control(filter.element(), "post-messages", Curve::steps,
+          {{0, 0}, {2 * GST_SECOND, 1}, {4 * GST_SECOND, 0}});
+  filter.accept_caps(format, 40, 24);
+  for (guint second = 0; second < 6; ++second) {
+    GstBuffer* in = to_buffer(Picture(format, 40, 24));
+    GST_BUFFER_PTS(in) = second * GST_SECOND;
+    gst_buffer_unref(filter.process(in));
+  }
+  filter.send_eos();
+  fail_unless_equals_int(filter.messages().count(GST_MESSAGE_ELEMENT), 2);
+}
+
+TEST(test_controlled_integers) {
+  constexpr int frames = 30;
+  const FormatSpec& format = format_named("GRAY8");
+  const Picture picture = make_picture(format, 40, 24, Content::natural, 6);
+  FilterHarness filter("cudaintegral", {{"output", "mean"}});
+  control(filter.element(), "radius", Curve::line,
+          {{0, 0}, {(frames - 1) * GST_SECOND, frames - 1}});
+  filter.accept_caps(format, 40, 24);
+  for (int i = 0; i < frames; ++i) {
+    GstBuffer* in = to_buffer(picture);
+    GST_BUFFER_PTS(in) = static_cast<GstClockTime>(i) * GST_SECOND;
+    GstBuffer* out = filter.process(in);
+    gint radius = -1;
+    g_object_get(filter.element(), "radius", &radius, nullptr);
+    fail_unless(radius >= i - 1 && radius <= i, "frame %d has radius=%d", i, radius);
+    expect_picture(from_buffer(out, format, 40, 24),
+                   gray_picture_of(picture, with_radius(Output::mean, radius), format),
+                   "radius=" + std::to_string(radius));
+    gst_buffer_unref(out);
+  }
+}

@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "cuda/core/border.h"
+#include "cuda/core/frame.h"
+#include "tests/check/common/elementundertest.h"
+#include "tests/check/common/picture.h"
+
+/// The expected outputs of the elements: their properties and caps as structs, and the definitions
+/// of tests/kernels applied to Pictures. None of it calls the code under test.
+namespace check {
+
+/// The picture's shape, and its planes, as the definitions take them.
+cudavision::FrameLayout layout_of(const Picture& picture);
+cudavision::ConstFrame frame_of(const Picture& picture);
+cudavision::Frame frame_of(Picture& picture);
+
+/// A number as a launch line has it, whatever the locale.
+std::string text_of(double value);
+
+/* cudahistequalize */
+
+struct Equalization {
+  bool each_channel = false;  ///< red, green and blue each by its own table
+  double strength = 1.0;
+  bool limited = false;  ///< luma lies in 16…235 (times 2^(bits − 8))
+
+  Properties properties() const;
+};
+
+Picture equalized(const Picture& picture, const Equalization& how);
+
+using Bins = std::vector<std::uint32_t>;
+
+/// Pixels per luminance.
+Bins luminance_histogram(const Picture& picture);
+
+struct Statistics {
+  double mean = 0, stddev = 0;
+  double entropy = 0;  ///< bits
+  int minimum = 0, maximum = 0;
+};
+Statistics statistics_of(const Bins& bins);
+
+/// The smallest value that at least `percent` of all pixels do not exceed.
+int percentile_of(const Bins& bins, int percent);
+
+/* cudagaussblur */
+
+using Edge = cudavision::Border;
+inline constexpr Edge all_edges[] = {Edge::reflect_101, Edge::replicate, Edge::reflect, Edge::wrap,
+                                     Edge::constant};
+const char* nick_of(Edge edge);
+
+/// The properties of cudagaussblur and the relevant parts of the caps.
+struct Blur {
+  double sigma = 1.2;
+  double sigma_y = 0;
+  int kernel_size = 0;
+  int kernel_size_y = 0;
+  Edge edge = Edge::reflect_101;
+  std::uint32_t color = 0xff000000;
+  bool blur_alpha = true;
+  bool fine = false;
+
+  bool fields = false;   ///< the frame is interlaced
+  bool limited = false;  ///< range of the samples, whose matrix is BT.601
+
+  Properties properties() const;
+  std::string description() const;
+};
+
+/// If the settings change nothing, the frame passes with every byte as it was. Otherwise the
+/// blurred components are written anew and every other byte is copied.
+Picture blurred(const Picture& picture, const Blur& how);
+
+/// Clears what make_picture() leaves above the bit depth in chroma words.
+Picture with_valid_chroma(Picture picture);
+
+/* cudaintegral */
+
+enum class Output { sum, squared_sum, tilted_sum, mean, stddev, threshold, denoise };
+inline constexpr Output all_outputs[] = {Output::sum,    Output::squared_sum, Output::tilted_sum,
+                                         Output::mean,   Output::stddev,      Output::threshold,
+                                         Output::denoise};
+inline constexpr Output all_tables[] = {Output::sum, Output::squared_sum, Output::tilted_sum};
+inline bool is_table(Output output) {
+  return output <= Output::tilted_sum;
+}
+const char* nick_of(Output output);
+
+enum class ElementType { automatic, uint32, uint64, float32, float64 };
+inline constexpr ElementType all_element_types[] = {ElementType::automatic, ElementType::uint32,
+                                                    ElementType::uint64, ElementType::float32,
+                                                    ElementType::float64};
+const char* nick_of(ElementType type);
+
+/// The properties of cudaintegral.
+struct Integral {
+  Output output = Output::sum;
+  bool same_size = false;
+  ElementType type = ElementType::automatic;
+  int radius = 7;
+  bool sauvola = false;
+  double ratio = 0.15;
+  double k = 0.2;
+  double range = 0;
+  int search = 21;
+  int patch = 7;
+  double strength = 10;
+
+  Properties properties() const;
+  std::string description() const { return text_of(properties()); }
+};
+
+/// A buffer of other/tensors.
+struct Tensor {
+  int columns = 0, rows = 0;
+  std::string type;                 ///< of the elements, by NNStreamer's name
+  std::vector<std::uint8_t> bytes;  ///< row after row
+
+  /// The caps, with that framerate.
+  std::string caps(const std::string& framerate = "25/1") const;
+};
+
+Tensor tensor_of(const Picture& picture, const Integral& how);
+
+/// The picture of a table, or mean, stddev or threshold, in GRAY8 or GRAY16_LE. For mean and stddev
+/// format must be natural_format().
+Picture gray_picture_of(const Picture& picture, const Integral& how, const FormatSpec& format);
+/// GRAY8 for mean and stddev of 8 bits and for all thresholds and tables, else GRAY16_LE.
+const FormatSpec& natural_format(const Picture& picture, Output output);
+
+Picture denoised(const Picture& picture, const Integral& how);
+
+}  // namespace check

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "tests/check/common/elementundertest.h"
+
+#include "tests/check/common/definitions.h"
+
+namespace check {
+
+namespace {
+
+std::size_t current = 0;
+
+// A check fixture takes no argument.
+template <std::size_t number>
+void choose() {
+  current = number;
+}
+constexpr SFun choosers[] = {choose<0>, choose<1>, choose<2>};
+
+/// The only output of cudaintegral that has the format of its input. The search is small to save
+/// time, and strong enough that it changes every picture of these tests.
+Integral denoising() {
+  Integral how;
+  how.output = Output::denoise;
+  how.search = 5;
+  how.patch = 3;
+  how.strength = 60;
+  return how;
+}
+
+}  // namespace
+
+const std::vector<ElementUnderTest>& tested_elements() {
+  static const std::vector<ElementUnderTest> list = {
+      {"cudahistequalize",
+       {},
+       {{"post-messages", "true"}},
+       {"strength", "1"},
+       {"strength", "0"},
+       {"strength", "0.5"},
+       {"channels", "rgb"},
+       {"channels", "luma"},
+       1,
+       +[](const Picture& picture, bool limited) {
+         Equalization how;
+         how.limited = limited;
+         return equalized(picture, how);
+       }},
+      {"cudagaussblur",
+       {},
+       {},
+       {"sigma", "1.2"},
+       {"sigma", "0"},
+       {"sigma", "-3"},
+       {"kernel-size", "4"},
+       {"kernel-size", "0"},
+       0,
+       +[](const Picture& picture, bool) { return blurred(picture, {}); }},
+      {"cudaintegral",
+       {{"output", "denoise"},
+        {"search-size", "5"},
+        {"patch-size", "3"},
+        {"denoise-strength", "60"}},
+       {},
+       {"denoise-strength", "60"},
+       {"denoise-strength", "0"},
+       {"denoise-strength", "20"},
+       {"search-size", "4"},
+       {"search-size", "5"},
+       0,
+       +[](const Picture& picture, bool) { return denoised(picture, denoising()); }},
+  };
+  static_assert(G_N_ELEMENTS(choosers) == 3, "one for each element");
+  return list;
+}
+
+const ElementUnderTest& tested() {
+  return tested_elements()[current];
+}
+
+SFun fixture_for_element(std::size_t number) {
+  return choosers[number];
+}
+
+std::string text_of(const Properties& properties) {
+  std::string text;
+  for (const Property& property : properties)
+    text += text_of(property) + " ";
+  return text;
+}
+
+std::string tested_launch() {
+  return tested().element + (" " + text_of(tested().always));
+}
+
+}  // namespace check

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#pragma once
+
+#include <vector>
+
+/// The layout of each video format, written down independently of GstVideoFormatInfo and of the
+/// plug-in's own table, so that a mistake in either shows.
+namespace check {
+
+/// Sample x of a row is at byte offset + step·x of that row of the plane.
+struct Place {
+  int plane;
+  int offset;
+  int step;
+};
+
+/// A component with one sample for every `pixels` pixels begun and one row for every `lines` lines
+/// begun.
+struct Component {
+  Place place;
+  int pixels = 1;
+  int lines = 1;
+};
+
+/// A row of the plane is one group of bytes for every `pixels` pixels begun, and there is one row
+/// for every `lines` lines of the picture begun.
+struct PlaneSpec {
+  int pixels;
+  int bytes;
+  int lines;
+};
+
+enum class Family { gray, yuv, rgb };
+
+struct FormatSpec {
+  const char* name;
+  Family family;
+  int bits;
+  int shift;                           ///< unused low bits of the 16-bit word
+  std::vector<Place> places;           ///< luma; or red, green, blue
+  std::vector<PlaneSpec> planes;       ///< in memory order
+  std::vector<Component> others = {};  ///< U, V; or alpha
+
+  int sample_bytes() const { return bits > 8 ? 2 : 1; }
+  int peak() const { return (1 << bits) - 1; }
+};
+
+/// Every format that the elements take.
+const std::vector<FormatSpec>& formats();
+
+const FormatSpec& format_named(const char* name);
+
+inline const FormatSpec& format_number(int number) {
+  return formats()[static_cast<std::size_t>(number)];
+}
+
+}  // namespace check

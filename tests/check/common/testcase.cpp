@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "tests/check/common/testcase.h"
+
+#include <cstdio>
+#include <cstring>
+
+#include "tests/check/common/elementundertest.h"
+
+namespace check {
+
+namespace {
+
+struct Test {
+  TFun run;
+  const char* name;
+  void (*set_options)(Options&);
+};
+
+std::vector<Test>& all_tests() {
+  static std::vector<Test> tests;
+  return tests;
+}
+
+/// Seconds that one test may take.
+constexpr double time_limit = 300;
+
+void add_to(TCase* tcase, const Test& test, const Options& options, const std::string& element) {
+  if (options.skip_reason.empty()) {
+    _tcase_add_test(tcase, test.run, test.name, 0, 0, options.first, options.end);
+    return;
+  }
+  std::printf("SKIP: %s%s: %s\n", test.name, element.c_str(), options.skip_reason.c_str());
+  // Before check forks: otherwise every child prints the buffered line again.
+  std::fflush(stdout);
+}
+
+TCase* new_case(Suite* suite, const char* name) {
+  TCase* tcase = tcase_create(name);
+  tcase_set_timeout(tcase, time_limit);
+  suite_add_tcase(suite, tcase);
+  return tcase;
+}
+
+}  // namespace
+
+Options& Options::for_each_element() {
+  each_element = true;
+  return *this;
+}
+
+Options& Options::times(std::size_t first_index, std::size_t end_index) {
+  first = static_cast<int>(first_index);
+  end = static_cast<int>(end_index);
+  return *this;
+}
+
+Options& Options::unless(const std::string& reason) {
+  if (skip_reason.empty())
+    skip_reason = reason;
+  return *this;
+}
+
+Registered::Registered(TFun run, const char* name, void (*set_options)(Options&)) {
+  all_tests().push_back({run, name, set_options});
+}
+
+bool full_run() {
+  return g_strcmp0(g_getenv("CUDAVISION_TEST_FULL"), "1") == 0;
+}
+
+}  // namespace check
+
+int main(int argc, char** argv) {
+  using namespace check;
+  // check keeps the addresses of all names.
+  const char* program = g_intern_string(argv[0]);
+  const char* name =
+      std::strrchr(program, '/') != nullptr ? std::strrchr(program, '/') + 1 : program;
+  gst_check_init(&argc, &argv);
+  Suite* suite = suite_create(name);
+  TCase* general = new_case(suite, name);
+  std::vector<TCase*> by_element;
+  for (std::size_t i = 0; i < tested_elements().size(); ++i) {
+    by_element.push_back(new_case(suite, tested_elements()[i].element));
+    tcase_add_checked_fixture(by_element.back(), fixture_for_element(i), nullptr);
+  }
+  for (const Test& test : all_tests()) {
+    // Only now, since reasons to skip a test ask GStreamer.
+    Options options;
+    test.set_options(options);
+    if (!options.each_element)
+      add_to(general, test, options, "");
+    else
+      for (std::size_t i = 0; i < by_element.size(); ++i)
+        add_to(by_element[i], test, options,
+               std::string(" (") + tested_elements()[i].element + ")");
+  }
+  return gst_check_run_suite(suite, name, program);
+}

@@ -1,0 +1,288 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// The element messages of cudahistequalize: which frames have one, in which order, by when it must
+// be posted, and its fields.
+#include "tests/check/common/definitions.h"
+#include "tests/check/common/filterharness.h"
+#include "tests/check/common/histogrammessage.h"
+
+using namespace check;
+
+namespace {
+
+const FormatSpec& gray() {
+  return format_named("GRAY8");
+}
+
+/// Counts the messages that have been posted when an event of one type arrives downstream.
+struct CountAtEvent {
+  FilterHarness& filter;
+  GstEventType type;
+  std::vector<int> counts;
+
+  CountAtEvent(FilterHarness& f, GstEventType t) : filter(f), type(t) {
+    gst_pad_add_probe(f.sink_pad(), GST_PAD_PROBE_TYPE_EVENT_DOWNSTREAM, on_event, this, nullptr);
+  }
+  static GstPadProbeReturn on_event(GstPad*, GstPadProbeInfo* info, gpointer self) {
+    auto* counter = static_cast<CountAtEvent*>(self);
+    if (GST_EVENT_TYPE(GST_PAD_PROBE_INFO_EVENT(info)) == counter->type)
+      counter->counts.push_back(counter->filter.messages().count(GST_MESSAGE_ELEMENT));
+    return GST_PAD_PROBE_OK;
+  }
+};
+
+/// There is one element message, with the statistics of the picture.
+void expect_one_message(MessageLog& log, const Picture& picture) {
+  const std::vector<GstMessage*> messages = log.take(GST_MESSAGE_ELEMENT);
+  fail_unless_equals_int(messages.size(), 1);
+  expect_statistics(structure_of(messages[0]), picture);
+  gst_message_unref(messages[0]);
+}
+
+}  // namespace
+
+TEST(test_off_by_default) {
+  const FormatSpec& format = format_named("GRAY8");
+  FilterHarness filter;
+  filter.accept_caps(format, 20, 10);
+  push_frame(filter, Picture(format, 20, 10), 0);
+  filter.send_eos();
+  fail_unless_equals_int(filter.messages().count(GST_MESSAGE_ELEMENT), 0);
+}
+
+TEST(test_switched_while_playing) {
+  const FormatSpec& format = format_named("GRAY8");
+  FilterHarness filter;
+  filter.accept_caps(format, 20, 10);
+  for (guint i = 0; i < 12; ++i) {
+    filter.set("post-messages", i / 4 == 1 ? "true" : "false");
+    push_frame(filter, Picture(format, 20, 10), i);
+  }
+  filter.send_eos();
+  fail_unless((take_timestamps(filter) == std::vector<guint64>{4, 5, 6, 7}));
+}
+
+TEST(test_frame_order) {
+  const FormatSpec& format = format_named("NV12");
+  FilterHarness filter{{"post-messages", "true"}};
+  filter.accept_caps(format, 20, 10, colorimetry(format, false));
+  std::vector<guint64> expected;
+  for (guint i = 0; i < 200; ++i) {
+    push_frame(filter, make_picture(format, 20, 10, Content::flat, i), i * GST_MSECOND);
+    expected.push_back(i * GST_MSECOND);
+  }
+  filter.send_eos();
+  const std::vector<GstMessage*> messages = filter.messages().take(GST_MESSAGE_ELEMENT);
+  fail_unless_equals_int(messages.size(), expected.size());
+  for (guint i = 0; i < messages.size(); ++i) {
+    fail_unless_equals_uint64(time_in(structure_of(messages[i]), "timestamp"), expected[i]);
+    expect_statistics(structure_of(messages[i]), make_picture(format, 20, 10, Content::flat, i));
+    gst_message_unref(messages[i]);
+  }
+}
+
+// One message for each 100 ms of running time, which at rate 2 is 200 ms of timestamps.
+TEST(test_interval) {
+  const FormatSpec& format = format_named("GRAY8");
+  FilterHarness filter{{"post-messages", "true"}, {"message-interval", "100000000"}};
+  filter.accept_caps(format, 20, 10);
+  GstSegment segment = new_segment();
+  segment.rate = 2.0;
+  filter.send_segment(segment);
+  for (guint i = 0; i < 51; ++i)
+    push_frame(filter, Picture(format, 20, 10), i * 20 * GST_MSECOND);
+  filter.send_eos();
+  fail_unless((take_timestamps(filter) ==
+               std::vector<guint64>{0, 200 * GST_MSECOND, 400 * GST_MSECOND, 600 * GST_MSECOND,
+                                    800 * GST_MSECOND, 1000 * GST_MSECOND}));
+}
+
+// A new interval begins with the next frame.
+TEST(test_interval_changed_while_playing) {
+  FilterHarness filter{{"post-messages", "true"}};
+  filter.accept_caps(gray(), 20, 10);
+  for (guint i = 0; i < 10; ++i) {
+    if (i == 3)
+      filter.set("message-interval", "5000000000");
+    push_frame(filter, Picture(gray(), 20, 10), i * GST_SECOND);
+  }
+  filter.send_eos();
+  fail_unless((take_timestamps(filter) == std::vector<guint64>{0, GST_SECOND, 2 * GST_SECOND,
+                                                               3 * GST_SECOND, 8 * GST_SECOND}));
+}
+
+TEST(test_posted_before_eos) {
+  FilterHarness filter{{"post-messages", "true"}};
+  filter.accept_caps(gray(), 320, 200);
+  CountAtEvent at_eos(filter, GST_EVENT_EOS);
+  for (guint i = 0; i < 7; ++i)
+    push_frame(filter, Picture(gray(), 320, 200), i);
+  filter.send_eos();
+  fail_unless((at_eos.counts == std::vector<int>{7}));
+}
+
+TEST(test_posted_before_caps) {
+  FilterHarness filter{{"post-messages", "true"}};
+  filter.accept_caps(gray(), 320, 200);
+  push_frame(filter, Picture(gray(), 320, 200), 0);
+  push_frame(filter, Picture(gray(), 320, 200), 1);
+  CountAtEvent at_caps(filter, GST_EVENT_CAPS);
+  filter.accept_caps(gray(), 16, 8);
+  push_frame(filter, Picture(gray(), 16, 8), 2);
+  fail_unless(at_caps.counts.size() >= 1 && at_caps.counts[0] == 2,
+              "not both frames' messages were posted before the caps");
+}
+
+TEST(test_posted_before_segment) {
+  FilterHarness filter{{"post-messages", "true"}};
+  filter.accept_caps(gray(), 320, 200);
+  push_frame(filter, Picture(gray(), 320, 200), 0);
+  push_frame(filter, Picture(gray(), 320, 200), 1);
+  CountAtEvent at_segment(filter, GST_EVENT_SEGMENT);
+  GstSegment segment = new_segment();
+  segment.base = 5;
+  filter.send_segment(segment);
+  fail_unless((at_segment.counts == std::vector<int>{2}));
+}
+
+TEST(test_posted_before_stop) {
+  FilterHarness filter{{"post-messages", "true"}};
+  filter.accept_caps(gray(), 320, 200);
+  for (guint i = 0; i < 5; ++i)
+    push_frame(filter, Picture(gray(), 320, 200), i);
+  gst_element_set_state(filter.element(), GST_STATE_READY);
+  fail_unless((take_timestamps(filter) == std::vector<guint64>{0, 1, 2, 3, 4}));
+}
+
+// A message is posted with the next frame at the latest.
+TEST(test_posted_in_time) {
+  FilterHarness filter{{"post-messages", "true"}};
+  filter.accept_caps(gray(), 320, 200);
+  for (guint i = 0; i < 10; ++i) {
+    push_frame(filter, Picture(gray(), 320, 200), i);
+    const int posted = filter.messages().count(GST_MESSAGE_ELEMENT);
+    fail_unless(posted >= static_cast<int>(i), "%d messages after %u frames", posted, i + 1);
+  }
+}
+
+// A flush discards the messages of earlier frames, and the interval begins anew.
+TEST(test_discarded_by_flush) {
+  const FormatSpec& format = format_named("GRAY8");
+  FilterHarness filter{{"post-messages", "true"}, {"message-interval", "1000000000"}};
+  filter.accept_caps(format, 320, 200);
+  for (guint i = 0; i < 3; ++i)
+    push_frame(filter, Picture(format, 320, 200), i * GST_SECOND);
+  filter.flush();
+  filter.messages().clear();
+  GstSegment segment = new_segment();
+  filter.send_segment(segment);
+  push_frame(filter, Picture(format, 320, 200), 2500 * GST_MSECOND);
+  filter.send_eos();
+  fail_unless((take_timestamps(filter) == std::vector<guint64>{2500 * GST_MSECOND}));
+}
+
+TEST(test_statistics, .times(formats().size())) {
+  const FormatSpec& format = format_number(index);
+  FilterHarness filter{{"post-messages", "true"}};
+  unsigned seed = 0;
+  for (Content content : all_contents)
+    for (const auto& [width, height] : {std::pair{1, 1}, std::pair{37, 23}, std::pair{64, 48}}) {
+      filter.accept_caps(format, width, height, colorimetry(format, false));
+      const Picture picture = make_picture(format, width, height, content, ++seed);
+      push_frame(filter, picture, seed * GST_SECOND);
+      filter.send_eos();
+      expect_one_message(filter.messages(), picture);
+      filter.flush();
+    }
+}
+
+// The counts exceed 16 bits, and every thread has some to do.
+TEST(test_statistics_of_a_large_frame) {
+  for (const char* name : {"GRAY8", "RGBx"}) {
+    const FormatSpec& format = format_named(name);
+    FilterHarness filter{{"post-messages", "true"}};
+    filter.accept_caps(format, 1920, 1081, colorimetry(format, false));
+    const Picture picture = make_picture(format, 1920, 1081, Content::two_valued, 3);
+    push_frame(filter, picture, 0);
+    filter.send_eos();
+    expect_one_message(filter.messages(), picture);
+  }
+}
+
+// The histogram is that of the input's luminance, whatever the element does to the picture.
+TEST(test_histogram_is_of_the_input) {
+  const FormatSpec& format = format_named("BGR");
+  const Picture picture = make_picture(format, 51, 33, Content::natural, 12);
+  for (const char* channels : {"luma", "rgb"})
+    for (const char* strength : {"1", "0.5", "0"}) {
+      FilterHarness filter{
+          {"post-messages", "true"}, {"channels", channels}, {"strength", strength}};
+      filter.accept_caps(format, 51, 33, colorimetry(format, false));
+      push_frame(filter, picture, 0);
+      filter.send_eos();
+      expect_one_message(filter.messages(), picture);
+    }
+}
+
+// Frames in CUDA memory are counted on the GPU, also if nothing else is done to them.
+TEST(test_statistics_of_a_second_element) {
+  const std::string element = "cudahistequalize strength=0 backend=" + test_backend();
+  const std::string memory = testing_cuda() ? "video/x-raw(memory:CUDAMemory)" : "video/x-raw";
+  GstHarness* harness = new_shared_harness(element + " ! capsfilter caps=\"" + memory + "\" ! " +
+                                           element + " post-messages=true");
+  gst_harness_set_sink_caps_str(harness, memory.c_str());
+  MessageLog messages;
+  gst_element_set_bus(harness->element, messages.bus());
+  for (const FormatSpec& format : formats()) {
+    gst_harness_set_src_caps_str(harness, caps_of(format, 67, 35).c_str());
+    const Picture picture = make_picture(format, 67, 35, Content::natural, 4);
+    GstBuffer* out = gst_harness_push_and_pull(harness, to_buffer(picture, odd_layout));
+    fail_unless(out != nullptr, "%s", format.name);
+    gst_buffer_unref(out);
+    GstSegment segment = new_segment();
+    gst_harness_push_event(harness, gst_event_new_segment(&segment));
+    expect_one_message(messages, picture);
+  }
+  gst_element_set_bus(harness->element, nullptr);
+  gst_harness_teardown(harness);
+}
+
+TEST(test_times) {
+  FilterHarness filter{{"post-messages", "true"}};
+  filter.accept_caps(gray(), 20, 10);
+  GstSegment segment = new_segment();
+  segment.rate = 2.0;
+  segment.start = segment.position = 100 * GST_SECOND;
+  segment.base = 7 * GST_SECOND;
+  segment.time = 30 * GST_SECOND;
+  filter.send_segment(segment);
+  for (guint i = 0; i < 4; ++i)
+    push_frame(filter, Picture(gray(), 20, 10), (100 + i) * GST_SECOND);
+  filter.send_eos();
+  const std::vector<GstMessage*> messages = filter.messages().take(GST_MESSAGE_ELEMENT);
+  fail_unless_equals_int(messages.size(), 4);
+  for (guint i = 0; i < 4; ++i) {
+    fail_unless(GST_MESSAGE_SRC(messages[i]) == GST_OBJECT(filter.element()));
+    const GstStructure* structure = structure_of(messages[i]);
+    fail_unless_equals_uint64(time_in(structure, "timestamp"), (100 + i) * GST_SECOND);
+    fail_unless_equals_uint64(time_in(structure, "stream-time"), (30 + i) * GST_SECOND);
+    fail_unless_equals_uint64(time_in(structure, "running-time"),
+                              7 * GST_SECOND + i * GST_SECOND / 2);
+    fail_unless_equals_uint64(time_in(structure, "duration"), 20 * GST_MSECOND);
+    gst_message_unref(messages[i]);
+  }
+}
+
+TEST(test_frames_without_timestamps) {
+  FilterHarness filter{{"post-messages", "true"}};
+  filter.accept_caps(gray(), 20, 10);
+  for (int i = 0; i < 3; ++i)
+    gst_buffer_unref(filter.process(to_buffer(Picture(gray(), 20, 10))));
+  filter.send_eos();
+  const std::vector<GstMessage*> messages = filter.messages().take(GST_MESSAGE_ELEMENT);
+  fail_unless_equals_int(messages.size(), 3);
+  for (GstMessage* message : messages) {
+    for (const char* field : {"timestamp", "stream-time", "running-time", "duration"})
+      fail_unless_equals_uint64(time_in(structure_of(message), field), GST_CLOCK_TIME_NONE);
+    gst_message_unref(message);
+  }
+}

@@ -1,0 +1,277 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// Pixels of cudahistequalize: every format, size, memory layout, range and setting equals the
+// definition.
+#include <cmath>
+#include <random>
+
+#include "tests/check/common/definitions.h"
+#include "tests/check/common/filterharness.h"
+#include "tests/check/common/photographs.h"
+
+using namespace check;
+
+namespace {
+
+constexpr Size sizes[] = {{1, 1}, {1, 2},   {2, 1},  {1, 37},  {41, 1},
+                          {5, 3}, {16, 16}, {17, 9}, {33, 31}, {130, 6}};
+
+/// Sends one picture with every layout and setting that its format knows.
+void expect_definition(FilterHarness& filter, const Picture& picture, bool limited,
+                       const std::string& what) {
+  for (bool each_channel : {false, true})
+    for (double strength : {1.0, each_channel ? 0.75 : 0.3}) {
+      if (each_channel && picture.format->family != Family::rgb)
+        continue;
+      const Equalization how = {each_channel, strength, limited};
+      filter.set(how.properties());
+      const Picture expected = equalized(picture, how);
+      for (std::size_t i = 0; i < std::size(all_layouts); ++i)
+        expect_picture(filter.process(picture, all_layouts[i]), expected,
+                       what + (limited ? ", limited, " : ", full, ") + text_of(how.properties()) +
+                           "layout " + std::to_string(i));
+    }
+  filter.set("channels", "luma");  // the next caps may be those of YUV
+}
+
+}  // namespace
+
+TEST(test_sizes_and_layouts, .times(formats().size())) {
+  const FormatSpec& format = format_number(index);
+  FilterHarness filter;
+  unsigned seed = 1;
+  for (const Size& size : sizes)
+    for (bool limited : {false, true}) {
+      if (limited && format.family == Family::rgb)
+        continue;
+      filter.accept_caps(format, size.width, size.height, colorimetry(format, limited));
+      const Content content = seed % 2 == 0 ? Content::random : Content::natural;
+      expect_definition(filter, make_picture(format, size.width, size.height, content, seed),
+                        limited, "sizes");
+      ++seed;
+    }
+}
+
+TEST(test_contents, .times(formats().size())) {
+  const FormatSpec& format = format_number(index);
+  FilterHarness filter;
+  unsigned seed = 100;
+  for (bool limited : {false, true}) {
+    if (limited && format.family == Family::rgb)
+      continue;
+    filter.accept_caps(format, 67, 45, colorimetry(format, limited));
+    for (Content content : all_contents)
+      expect_definition(filter, make_picture(format, 67, 45, content, ++seed), limited,
+                        "content " + std::to_string(static_cast<int>(content)));
+  }
+}
+
+// The frames are large enough for several threads, blocks and row tails.
+TEST(test_large_frames, .times(formats().size())) {
+  const FormatSpec& format = format_number(index);
+  FilterHarness filter;
+  filter.accept_caps(format, 1283, 721, colorimetry(format, false));
+  const Picture picture = make_picture(format, 1283, 721, Content::natural, 9);
+  expect_picture(filter.process(picture, odd_layout), equalized(picture, {}), "large");
+}
+
+TEST(test_extreme_shapes) {
+  FilterHarness filter;
+  for (const char* name : {"GRAY8", "NV12", "RGB", "GRAY16_LE", "YUY2"})
+    for (const Size& size : {Size{32767, 1}, Size{1, 32767}}) {
+      const FormatSpec& format = format_named(name);
+      filter.accept_caps(format, size.width, size.height, colorimetry(format, false));
+      const Picture picture = make_picture(format, size.width, size.height, Content::natural, 17);
+      expect_picture(filter.process(picture), equalized(picture, {}), "extreme shape");
+    }
+}
+
+TEST(test_8k) {
+  const FormatSpec& format = format_named("GRAY8");
+  FilterHarness filter;
+  filter.accept_caps(format, 7680, 4320);
+  for (Content content : {Content::random, Content::two_valued}) {
+    const Picture picture = make_picture(format, 7680, 4320, content, 9);
+    expect_picture(filter.process(picture), equalized(picture, {}), "8K");
+  }
+}
+
+// Weights that are not exact in 8 bits: rint() takes halves to the even neighbour.
+TEST(test_strengths) {
+  for (const char* name : {"GRAY8", "I420_10LE", "GRAY16_LE", "BGRA"}) {
+    const FormatSpec& format = format_named(name);
+    FilterHarness filter;
+    filter.accept_caps(format, 61, 23, colorimetry(format, false));
+    const Picture picture = make_picture(format, 61, 23, Content::natural, 5);
+    for (double strength : {0.0, 0.5 / 256, 1.0 / 256, 1.5 / 256, 2.5 / 256, 0.1, 0.25, 1.0 / 3,
+                            0.5, 0.7, 127.5 / 256, 253.5 / 256, 254.5 / 256, 255.5 / 256, 1.0}) {
+      filter.set("strength", text_of(strength));
+      Equalization how;
+      how.strength = strength;
+      expect_picture(filter.process(picture, odd_layout), equalized(picture, how),
+                     "strength=" + text_of(strength));
+    }
+  }
+}
+
+// Grey caps without colorimetry mean the full range.
+TEST(test_gray_without_colorimetry) {
+  for (const char* name : {"GRAY8", "GRAY16_LE"}) {
+    const FormatSpec& format = format_named(name);
+    FilterHarness filter;
+    filter.accept_caps(format, 40, 30);
+    const Picture picture = make_picture(format, 40, 30, Content::natural, 3);
+    expect_picture(filter.process(picture), equalized(picture, {}), "no colorimetry");
+  }
+}
+
+// YUV caps without colorimetry mean what GStreamer takes for granted: the limited range.
+TEST(test_yuv_without_colorimetry) {
+  for (const char* name : {"I420", "NV12", "P010_10LE"})
+    for (int height : {30, 720}) {
+      const FormatSpec& format = format_named(name);
+      FilterHarness filter;
+      filter.accept_caps(format, 40, height);
+      const Picture picture = make_picture(format, 40, height, Content::natural, 3);
+      Equalization how;
+      how.limited = true;
+      expect_picture(filter.process(picture), equalized(picture, how), "no colorimetry");
+    }
+}
+
+TEST(test_range_change_takes_effect) {
+  const FormatSpec& format = format_named("NV12");
+  FilterHarness filter;
+  const Picture picture = make_picture(format, 40, 30, Content::natural, 8);
+  for (bool limited : {true, false, true}) {
+    filter.accept_caps(format, 40, 30, colorimetry(format, limited));
+    Equalization how;
+    how.limited = limited;
+    expect_picture(filter.process(picture), equalized(picture, how), limited ? "limited" : "full");
+  }
+}
+
+// The same 10-bit values, once in the high and once in the low bits of their words.
+TEST(test_p010_agrees_with_i420_10le) {
+  const FormatSpec &high = format_named("P010_10LE"), &low = format_named("I420_10LE");
+  for (bool limited : {false, true}) {
+    const Picture a = make_picture(high, 75, 53, Content::natural, 21);
+    Picture b(low, 75, 53);
+    for (int y = 0; y < b.height; ++y)
+      for (int x = 0; x < b.width; ++x)
+        b.set_sample(0, x, y, a.sample(0, x, y));
+    FilterHarness first, second;
+    first.accept_caps(high, 75, 53, colorimetry(high, limited));
+    second.accept_caps(low, 75, 53, colorimetry(low, limited));
+    const Picture c = first.process(a), d = second.process(b);
+    for (int y = 0; y < b.height; ++y)
+      for (int x = 0; x < b.width; ++x)
+        fail_unless(c.sample(0, x, y) == d.sample(0, x, y), "at %d,%d: %d and %d", x, y,
+                    c.sample(0, x, y), d.sample(0, x, y));
+  }
+}
+
+// P010 reads `word >> 6`: what stands in the low bits of luma neither counts nor comes back.
+TEST(test_p010_low_bits) {
+  const FormatSpec& format = format_named("P010_10LE");
+  const Picture clean = make_picture(format, 35, 19, Content::natural, 4);
+  Picture dirty = clean;
+  for (int y = 0; y < clean.height; ++y)
+    for (int x = 0; x < clean.width; ++x)
+      dirty.planes[0].row(y)[2 * x] |= static_cast<std::uint8_t>((x * 7 + y) & 0x3f);
+  FilterHarness filter;
+  filter.accept_caps(format, 35, 19, colorimetry(format, true));
+  Equalization how;
+  how.limited = true;
+  expect_picture(filter.process(dirty), equalized(clean, how), "low bits set");
+}
+
+// Words above ten bits are no valid samples, yet neither may they lead outside a table.
+TEST(test_samples_above_the_bit_depth) {
+  const FormatSpec& format = format_named("I420_10LE");
+  FilterHarness filter{{"post-messages", "true"}};
+  filter.accept_caps(format, 64, 33, colorimetry(format, true));
+  Picture picture = make_picture(format, 64, 33, Content::random, 4);
+  for (std::uint8_t& byte : picture.planes[0].bytes)
+    byte |= 0xa5;
+  const Picture out = filter.process(picture);
+  for (std::size_t p : {std::size_t{1}, std::size_t{2}})
+    fail_unless(out.planes[p].bytes == picture.planes[p].bytes, "chroma changed");
+}
+
+// Both fields are one picture to the equalisation.
+TEST(test_interleaved_fields) {
+  const FormatSpec& format = format_named("YUY2");
+  FilterHarness filter;
+  filter.accept_caps(format, 36, 26, colorimetry(format, false) + ", interlace-mode=interleaved");
+  const Picture picture = make_picture(format, 36, 26, Content::natural, 1);
+  expect_picture(filter.process(picture), equalized(picture, {}), "interleaved");
+}
+
+// Random combinations; a failure prints its seed.
+TEST(test_random_cases, .times(10)) {
+  FilterHarness filter;
+  for (unsigned i = 0; i < 40; ++i) {
+    const unsigned seed = 1000u * static_cast<unsigned>(index) + i;
+    std::mt19937 random(seed);
+    const auto below = [&](unsigned n) { return static_cast<int>(random() % n); };
+    const FormatSpec& format = format_number(below(static_cast<unsigned>(formats().size())));
+    const auto length = [&] {  // log-uniform from 1 to 200
+      return 1 + static_cast<int>(std::exp(std::log(200.0) * (random() % 1000) / 1000.0));
+    };
+    const int width = length(), height = length();
+    const bool limited = format.family != Family::rgb && below(2) == 1;
+    const Layout layout = random_layout(below);
+    const Content content = all_contents[below(5)];
+    const bool each_channel = format.family == Family::rgb && below(2) == 1;
+    const Equalization how = {each_channel, below(257) / 256.0, limited};
+    filter.set("channels", "luma");
+    filter.accept_caps(format, width, height, colorimetry(format, limited));
+    filter.set(how.properties());
+    const Picture picture = make_picture(format, width, height, content, seed);
+    expect_picture(filter.process(picture, layout), equalized(picture, how),
+                   "seed " + std::to_string(seed));
+  }
+}
+
+namespace {
+
+/// Compares a photograph after the element with the definition; caps and properties as in a launch
+/// line.
+void expect_equalized(const Photograph& photograph, const FormatSpec& format,
+                      const std::string& more_caps, const std::string& properties,
+                      const Equalization& how) {
+  const auto [before, after] = photograph_through(
+      photograph, format, more_caps, "cudahistequalize backend=" + test_backend() + properties);
+  expect_picture(after, equalized(before, how), photograph.file + more_caps + properties);
+}
+
+}  // namespace
+
+TEST(test_gray_photographs, .unless(unless_photographs())) {
+  for (const Photograph& photograph : photographs)
+    expect_equalized(photograph, format_named("GRAY8"), ",colorimetry=1:4:0:0", "", {});
+}
+
+TEST(test_color_photographs, .unless(unless_photographs())) {
+  Equalization limited, each, half;
+  limited.limited = true;
+  each.each_channel = true;
+  half.strength = 0.5;
+  for (const Photograph& photograph : photographs) {
+    expect_equalized(photograph, format_named("I420"), ",colorimetry=bt601", "", limited);
+    expect_equalized(photograph, format_named("NV12"), ",colorimetry=1:4:7:1", "", {});
+    expect_equalized(photograph, format_named("RGBx"), "", "", {});
+    expect_equalized(photograph, format_named("BGR"), "", " channels=rgb", each);
+    expect_equalized(photograph, format_named("GBR"), "", " strength=0.5", half);
+  }
+}
+
+TEST(test_deep_photographs, .unless(unless_photographs())) {
+  Equalization limited;
+  limited.limited = true;
+  for (const Photograph& photograph : photographs) {
+    expect_equalized(photograph, format_named("GRAY16_LE"), "", "", {});
+    expect_equalized(photograph, format_named("P010_10LE"), ",colorimetry=bt709", "", limited);
+    expect_equalized(photograph, format_named("I420_10LE"), ",colorimetry=bt709", "", limited);
+  }
+}

@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// Anything that a pipeline could do to an element with one input: see episode.h.
+#include "tests/check/common/tensors.h"
+#include "tests/fuzz/episode.h"
+
+using namespace check;
+
+namespace {
+
+class EqualizeEpisode final : public fuzz::Episode {
+ public:
+  EqualizeEpisode(unsigned seed, fuzz::BufferCount& buffers)
+      : Episode("cudahistequalize", seed, buffers) {}
+
+ private:
+  bool possible(const FormatSpec& format) const override {
+    return !how_.each_channel || format.family == Family::rgb;
+  }
+
+  Picture expected(const Picture& picture, const fuzz::FrameKind& kind) const override {
+    Equalization how = how_;
+    how.limited = kind.limited;
+    return equalized(picture, how);
+  }
+
+  void change_properties() override {
+    if (below(2) == 0)
+      how_.strength = one_of({0.0, 0.25, 0.5, 1.0});
+    if (below(2) == 0)
+      how_.each_channel = below(2) == 0;
+    filter().set(how_.properties());
+    if (below(3) == 0)
+      filter().set("post-messages", below(2) == 0 ? "true" : "false");
+    if (below(3) == 0)
+      filter().set("message-interval", std::to_string(any_number()));
+  }
+
+  void mend() override {
+    how_.each_channel = false;
+    filter().set(how_.properties());
+  }
+
+  Equalization how_;
+};
+
+class BlurEpisode final : public fuzz::Episode {
+ public:
+  BlurEpisode(unsigned seed, fuzz::BufferCount& buffers)
+      : Episode("cudagaussblur", seed, buffers) {}
+
+ private:
+  bool possible(const FormatSpec&) const override {
+    const auto even = [](int size) { return size != 0 && size % 2 == 0; };
+    return !even(how_.kernel_size) && !even(how_.kernel_size_y);
+  }
+
+  Picture expected(const Picture& picture, const fuzz::FrameKind& kind) const override {
+    Blur how = how_;
+    how.limited = kind.limited;
+    how.fields = kind.interlaced;
+    return blurred(picture, how);
+  }
+
+  void change_properties() override {
+    if (below(2) == 0)
+      how_.sigma = one_of({0.0, 0.3, 1.2, 4.0, 30.0, 127.0, -0.7, -6.0});
+    if (below(3) == 0)
+      how_.sigma_y = one_of({0.0, 0.0, 0.5, 9.0});
+    if (below(3) == 0)
+      how_.kernel_size = one_of({0, 0, 0, 1, 3, 9, 33, 1023, 8});
+    if (below(3) == 0)
+      how_.kernel_size_y = one_of({0, 0, 0, 1, 5, 21, 2});
+    if (below(2) == 0)
+      how_.edge = one_of(all_edges);
+    if (below(2) == 0)
+      how_.color = static_cast<std::uint32_t>(any_number());
+    if (below(3) == 0)
+      how_.blur_alpha = below(2) == 0;
+    if (below(3) == 0)
+      how_.fine = below(2) == 0;
+    filter().set(how_.properties());
+  }
+
+  void mend() override {
+    how_.kernel_size = how_.kernel_size_y = 0;
+    filter().set(how_.properties());
+  }
+
+  Blur how_;
+};
+
+/// All forms of output in turn.
+Integral first_form(unsigned seed) {
+  Integral how;
+  how.output = all_outputs[seed % std::size(all_outputs)];
+  how.same_size = seed / std::size(all_outputs) % 2 == 1;
+  how.type = all_element_types[seed % std::size(all_element_types)];
+  how.search = 5;  // the definition is slow
+  how.patch = 3;
+  return how;
+}
+
+class IntegralEpisode final : public fuzz::Episode {
+ public:
+  IntegralEpisode(unsigned seed, fuzz::BufferCount& buffers)
+      : Episode("cudaintegral", seed, buffers, first_form(seed).properties()),
+        how_(first_form(seed)),
+        form_(how_) {}
+
+ private:
+  /// What is set, except that output, layout and type are those of the last start.
+  Integral in_force() const {
+    Integral how = how_;
+    how.output = form_.output;
+    how.same_size = form_.same_size;
+    how.type = form_.type;
+    return how;
+  }
+
+  bool possible(const FormatSpec&) const override {
+    return form_.output != Output::denoise || (how_.search % 2 == 1 && how_.patch % 2 == 1);
+  }
+
+  Picture expected(const Picture& picture, const fuzz::FrameKind&) const override {
+    return denoised(picture, in_force());
+  }
+
+  void judge(GstBuffer* out, const Picture& picture, const fuzz::FrameKind& kind) override {
+    const Integral how = in_force();
+    if (how.output == Output::denoise)
+      return Episode::judge(out, picture, kind);
+    GstCaps* caps = gst_pad_get_current_caps(filter().sink_pad());
+    const GstStructure* structure = gst_caps_get_structure(caps, 0);
+    if (gst_structure_has_name(structure, "other/tensors")) {
+      expect_tensor(out, caps, tensor_of(picture, how), how.description());
+    } else {
+      const FormatSpec& gray = format_named(gst_structure_get_string(structure, "format"));
+      const Picture right = gray_picture_of(picture, how, gray);
+      expect_picture(from_buffer(out, gray, right.width, right.height), right, how.description());
+    }
+    gst_caps_unref(caps);
+  }
+
+  void change_properties() override {
+    if (below(3) == 0)
+      how_.output = one_of(all_outputs);
+    if (below(3) == 0)
+      how_.same_size = below(2) == 0;
+    if (below(3) == 0)
+      how_.type = one_of(all_element_types);
+    if (below(2) == 0)
+      how_.radius = one_of({0, 1, 2, 7, 30, 1000, 65535});
+    if (below(2) == 0)
+      how_.sauvola = below(2) == 0;
+    if (below(2) == 0)
+      how_.ratio = one_of({0.0, 0.05, 0.15, 0.5, 1.0});
+    if (below(2) == 0)
+      how_.k = one_of({0.0, 0.05, 0.2, 1.0});
+    if (below(2) == 0)
+      how_.range = one_of({0.0, 0.5, 64.0, 65535.0});
+    if (below(3) == 0)
+      how_.search = one_of({1, 3, 5, 7, 4});
+    if (below(3) == 0)
+      how_.patch = one_of({1, 3, 5, 2});
+    if (below(2) == 0)
+      how_.strength = one_of({0.0, 0.3, 10.0, 60.0, 255.0});
+    filter().set(how_.properties());
+  }
+
+  void restarted() override { form_ = how_; }
+
+  void mend() override {
+    how_.search = 5;
+    how_.patch = 3;
+    filter().set(how_.properties());
+    // Downstream may have taken tables only, which need not be the output any more.
+    filter().accept_downstream("ANY");
+  }
+
+  const char* open_downstream() override {
+    if (is_table(form_.output))
+      return one_of({"ANY", "video/x-raw", "other/tensors", "video/x-raw; other/tensors",
+                     "video/x-raw, format=GRAY16_LE"});
+    return one_of({"ANY", "video/x-raw"});
+  }
+
+  Integral how_;
+  Integral form_;
+};
+
+}  // namespace
+
+TEST(fuzz_histequalize) {
+  fuzz::run_episodes<EqualizeEpisode>();
+}
+
+TEST(fuzz_gaussblur) {
+  fuzz::run_episodes<BlurEpisode>();
+}
+
+TEST(fuzz_integral) {
+  fuzz::run_episodes<IntegralEpisode>();
+}
