@@ -16,8 +16,8 @@ enum class Border : std::uint8_t {
   constant,     ///< …iii|abcdefgh|iii… with one given value i
 };
 
-/// Which of a row's samples 0 to count − 1 stands at index, however far outside that lies;
-/// −1 where it is the constant. count ≥ 1.
+/// The sample, 0 to count − 1, that stands in for position index, which may lie any distance
+/// outside the row; −1 for the constant. count ≥ 1.
 CUDAVISION_HOST_DEVICE inline int border_index(int index, int count, Border border) {
   if (static_cast<unsigned>(index) < static_cast<unsigned>(count))
     return index;
@@ -27,7 +27,7 @@ CUDAVISION_HOST_DEVICE inline int border_index(int index, int count, Border bord
     return index < 0 ? 0 : count - 1;
   if (border == Border::reflect_101 && count == 1)
     return 0;
-  // The other borders repeat themselves; within a period the second half mirrors the first.
+  // The other borders are periodic. Except in wrap, the second half of a period mirrors the first.
   const int period = border == Border::wrap      ? count
                      : border == Border::reflect ? 2 * count
                                                  : 2 * count - 2;

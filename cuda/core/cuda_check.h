@@ -11,18 +11,19 @@
 
 namespace cudavision {
 
-/// what: the doing that failed, as a phrase: "allocating 4096 bytes on the GPU".
+/// Throws unless status is success. what: the action, as a phrase: "allocating 4096 bytes on the
+/// GPU".
 inline void cuda_check(cudaError_t status, const char* what) {
   if (status == cudaSuccess)
     return;
-  cudaGetLastError();  // an error that has been reported is not to be found again by the next call
+  cudaGetLastError();  // clears the error, so that the next call does not report it again
   throw Error(
       status == cudaErrorMemoryAllocation ? Error::Kind::out_of_memory : Error::Kind::device,
       std::string(what) + " failed: " + cudaGetErrorString(status) + " (" +
           cudaGetErrorName(status) + ")");
 }
 
-/// A property of the current GPU. what: it, as a phrase: "the shared memory".
+/// An attribute of the current GPU. what: its name for errors, as a phrase: "the shared memory".
 inline int device_attribute(cudaDeviceAttr attribute, const char* what) {
   int device = 0;
   int value = 0;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-// For .cu files: launches that follow each other closely. From sm_90 on the GPU can start a launch
-// while the one before it comes to its end (programmatic dependent launch), which hides what
-// starting costs. The kernel waits before it first touches what earlier launches write, and lets
-// the next launch in.
+// For .cu files: launches that overlap. From sm_90 on the GPU can start a launch while the one
+// before it drains (programmatic dependent launch), which hides the latency of the start. A kernel
+// calls launch_dependents() early, and grid_dependency_wait() before it first touches memory that
+// earlier launches write or read.
 
 #include <cuda_runtime.h>
 
@@ -12,36 +12,35 @@
 
 namespace cudavision {
 
-/// Every earlier launch on the stream is complete, and what it wrote is there, when this returns.
+/// Returns when every earlier launch on the stream is complete and its writes are visible.
 __device__ inline void grid_dependency_wait() {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
   cudaGridDependencySynchronize();
 #endif
 }
 
-/// The next launch may start once all blocks have said so, or have ended.
+/// The next launch may start once every block has called this or has ended.
 __device__ inline void launch_dependents() {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
   cudaTriggerProgrammaticLaunchCompletion();
 #endif
 }
 
-/// Launches kernel(arguments) on one stream. Every kernel it is given must call
-/// grid_dependency_wait().
+/// Launches kernels on one stream. Every kernel must call grid_dependency_wait().
 template <class Arguments>
 class Launcher {
  public:
   using Kernel = void (*)(Arguments);
 
-  /// any: one of the kernels; they are all built for the same targets.
+  /// any: one of the kernels, all of which are built for the same targets.
   Launcher(cudaStream_t stream, Kernel any) : stream_(stream) {
-    // Code for older GPUs does not wait, on whatever card it runs.
+    // Code compiled for older GPUs does not wait, even on a card of sm_90.
     cudaFuncAttributes attributes{};
     cuda_check(cudaFuncGetAttributes(&attributes, any), "loading the CUDA kernels");
     overlapping_ = attributes.ptxVersion >= 90 && attributes.binaryVersion >= 90;
   }
 
-  /// cooperative: the blocks wait for each other, so all of them must be resident at once.
+  /// cooperative: the blocks wait for each other, so that all of them must be resident at once.
   void operator()(Kernel kernel, unsigned blocks, unsigned threads, std::size_t shared_bytes,
                   const Arguments& arguments, bool cooperative = false) const {
     cudaLaunchAttribute attributes[2]{};

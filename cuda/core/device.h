@@ -20,8 +20,8 @@ using CudaStream = ::CUstream_st*;
 
 class Device;
 
-/// Memory of a device, or host memory that the device transfers at full speed. Freed with the
-/// object; on a CUDA device that must happen in the context that it was allocated in.
+/// Memory of a device, or host memory that the device transfers at full speed. It is freed with the
+/// object; on a CUDA device the context that it was allocated in must then be current.
 class Buffer {
  public:
   Buffer() = default;
@@ -55,16 +55,16 @@ class Event {
  public:
   virtual ~Event() = default;
   virtual void record() = 0;
-  virtual bool done() = 0;  ///< whether the device has come past the last record(); never waits
-  virtual void wait() = 0;  ///< blocks the calling thread until it has
+  virtual bool done() = 0;  ///< whether the device has passed the last record(); never waits
+  virtual void wait() = 0;  ///< blocks the calling thread until the device has passed it
 };
 
-/// Where operations run: one queue of work, executed in order. Everything but finish() and
-/// Event::wait() returns before the work is done on a CUDA device; on the CPU device the work is
-/// done on return. A device serves one thread at a time.
+/// Where operations run: one queue of work, executed in order. On a CUDA device all calls but
+/// finish() and Event::wait() return before the work is done; on the CPU device the work is done on
+/// return. A device serves one thread at a time.
 ///
-/// The CUDA device works in the CUDA context that is current to the calling thread: whoever calls
-/// it, or an operation made for it, has pushed the same context each time, destructors included.
+/// The CUDA device works in the CUDA context that is current to the calling thread. Push the same
+/// context before each call of the device or of an operation made for it, destructors included.
 class Device {
  public:
   virtual ~Device() = default;
@@ -78,8 +78,8 @@ class Device {
   /// bytes of host memory, page-locked on a CUDA device, aligned to 64. Throws out_of_memory.
   Buffer allocate_host(std::size_t bytes);
 
-  /// Copies of equal width and height. Host memory must stay as it is until the device has come
-  /// past the copy; memory that is not page-locked is correct but may block the caller.
+  /// Both views have equal width and height. Host memory must not change until the device has
+  /// passed the copy. Memory that is not page-locked is correct, but may block the caller.
   virtual void upload(View<const std::uint8_t> host, View<std::uint8_t> device) = 0;
   virtual void download(View<const std::uint8_t> device, View<std::uint8_t> host) = 0;
   virtual void copy(View<const std::uint8_t> from, View<std::uint8_t> to) = 0;
@@ -87,7 +87,7 @@ class Device {
 
   virtual std::unique_ptr<Event> make_event() = 0;
 
-  /// Waits for everything enqueued; throws Kind::device when any of it failed.
+  /// Waits for everything enqueued. Throws Kind::device if any of it failed.
   virtual void finish() = 0;
 
  protected:
@@ -104,9 +104,9 @@ std::unique_ptr<Device> make_cpu_device();
 /// Whether this build has CUDA kernels at all.
 bool built_with_cuda() noexcept;
 
-/// A device on stream, which belongs to the context current to the calling thread and must outlive
-/// the device. stream is not the default stream (nullptr). Throws Kind::device where the build has
-/// no CUDA kernels or the card cannot run any of those that were built.
+/// A device on stream, which belongs to the context current to the calling thread, must outlive the
+/// device and is not the default stream (nullptr). Throws Kind::device if the build has no CUDA
+/// kernels, or none that the card can run.
 std::unique_ptr<Device> make_cuda_device(CudaStream stream);
 
 }  // namespace cudavision

@@ -48,7 +48,7 @@ class CpuDevice final : public Device {
             : std::aligned_alloc(alignment, (bytes + alignment - 1) / alignment * alignment);
     if (!data)
       throw Error(Error::Kind::out_of_memory,
-                  "no " + std::to_string(bytes) + " bytes of memory left for a buffer");
+                  "allocating " + std::to_string(bytes) + " bytes of host memory failed");
     return make_buffer(data, bytes, [](void* memory) noexcept { std::free(memory); });
   }
   Buffer do_allocate_host(std::size_t bytes) override { return do_allocate(bytes); }

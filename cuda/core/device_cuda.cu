@@ -42,8 +42,9 @@ class CudaDevice final : public Device {
  public:
   explicit CudaDevice(cudaStream_t stream) : stream_(stream) {
     if (!stream)
-      throw Error(Error::Kind::invalid_argument,
-                  "a CUDA device works on a stream of its own, not on the default stream");
+      throw Error(
+          Error::Kind::invalid_argument,
+          "a CUDA device needs a stream of its own; give it another one than the default stream");
     check_kernels_run();
   }
 
@@ -102,7 +103,7 @@ class CudaDevice final : public Device {
     return make_buffer(data, bytes, [](void* memory) noexcept { cudaFreeHost(memory); });
   }
 
-  /// A card that none of the built code fits would otherwise fail at the first launch.
+  /// Without this check, a card that none of the code was built for would fail at the first launch.
   static void check_kernels_run() {
     cudaFuncAttributes attributes;
     const cudaError_t status = cudaFuncGetAttributes(&attributes, probe_kernel);

@@ -6,8 +6,8 @@
 
 namespace cudavision {
 
-/// The one exception type of the kernel modules. what() says what failed, where, and, where CUDA
-/// reported it, CUDA's own words; it is written to be shown to a user as it stands.
+/// The one exception type of cuda/. what() names the operation and what failed, with CUDA's own
+/// words if CUDA reported it, and is written for users.
 class Error : public std::runtime_error {
  public:
   enum class Kind {

@@ -8,11 +8,11 @@
 
 namespace cudavision {
 
-/// What a channel of a picture means to the operations.
+/// The meaning of a channel to the operations.
 enum class Role : std::uint8_t { luma, chroma, red, green, blue, alpha };
 
-/// Where the samples of one channel lie: sample (x, y) is sample number `offset + step·x` of row y
-/// of the plane.
+/// The place of one channel's samples: sample (x, y) is sample number `offset + step·x` of row y of
+/// the plane.
 struct Channel {
   Role role = Role::luma;
   int plane = 0;
@@ -24,13 +24,13 @@ struct Channel {
   int subsampling_y = 1;
 };
 
-/// The bytes of one plane, padding inside packed pixels included, padding behind a row not.
+/// The size of one plane, with padding inside packed pixels, but without padding after a row.
 struct PlaneShape {
   int row_bytes = 0;
   int rows = 0;
 };
 
-/// The shape of a frame: everything an operation needs to know of a video format, without its name.
+/// The shape of a frame: all that an operation needs to know of a video format, without its name.
 /// A sample is one byte where bits is 8, else two bytes in the machine's byte order, whose value is
 /// `word >> shift`, or 2^bits − 1 where that is larger; the bits below shift are written as zero.
 struct FrameLayout {
@@ -58,7 +58,7 @@ struct FrameLayout {
   }
 };
 
-/// One channel of a picture as large as the picture: what operations on the luminance work on.
+/// Size and depth of one channel as large as the picture, such as the luminance.
 struct ImageSize {
   int width = 0;   ///< pixels
   int height = 0;  ///< pixels

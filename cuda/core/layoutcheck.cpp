@@ -73,7 +73,7 @@ void check_frame(const char* operation, const FrameLayout& layout, const ConstFr
     if (!plane || plane.width != layout.planes[p].row_bytes ||
         plane.height != layout.planes[p].rows)
       refuse(operation, "plane " + text(p) + " of the " + name +
-                            " frame does not have the shape that the layout says");
+                            " frame does not have the size that the layout gives it");
   }
 }
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-// What every operation asks of the frames it is given, whatever it does with them. The checks throw
-// invalid_argument in the operation's name.
+// Checks of layouts and frames that all operations share. They throw invalid_argument with a text
+// that begins with the operation's name.
 
 #include <string>
 
@@ -12,15 +12,15 @@ namespace cudavision {
 
 [[noreturn]] void refuse(const char* operation, const std::string& what);
 
-/// Sizes, depth and counts are what frame.h allows, and the samples of every channel lie within the
-/// channel's plane.
+/// Checks that sizes, depth and counts are within the limits of frame.h, and that every channel's
+/// samples lie within its plane.
 void check_layout(const char* operation, const FrameLayout& layout);
 
-/// check_layout(), and the layout has a luminance: a luma channel as large as the picture, or red,
-/// green and blue ones of 8 bits.
+/// check_layout(), and checks that the layout has a luminance: a luma channel as large as the
+/// picture, or red, green and blue channels of 8 bits.
 void check_luminance(const char* operation, const FrameLayout& layout);
 
-/// frame has the planes of layout. name: "input" or "output".
+/// Checks that frame has the planes of layout. name: "input" or "output".
 void check_frame(const char* operation, const FrameLayout& layout, const ConstFrame& frame,
                  const char* name);
 

@@ -6,8 +6,8 @@
 
 #include <algorithm>
 
-/// Clones of a hot loop for the instruction sets of the machines it may meet; the dynamic linker
-/// picks one. Sanitizers cannot run in the resolvers, which come before their start-up.
+/// Compiles a hot loop for several instruction sets; the dynamic linker picks one. Not under
+/// sanitizers, whose runtime is not up yet when the linker calls the resolvers.
 #if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && \
     !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
 #define CUDAVISION_TARGET_CLONES \
@@ -18,14 +18,14 @@
 
 namespace cudavision {
 
-/// Rows [begin, end) of a picture, the piece of work of one thread.
+/// Rows [begin, end) of a picture, the work of one thread.
 struct Band {
   int number;
   int begin;
   int end;
 };
 
-/// Splits a picture's rows evenly over the threads of the TBB pool.
+/// Splits the rows of a picture evenly over the threads of the TBB pool.
 class Bands {
  public:
   explicit Bands(int rows)
@@ -33,7 +33,7 @@ class Bands {
 
   int count() const noexcept { return count_; }
 
-  /// Calls function(Band) for every band, in parallel, and returns when all have.
+  /// Calls function(Band) for every band, in parallel, and returns when all calls have.
   template <class Function>
   void for_each(const Function& function) const {
     tbb::parallel_for(

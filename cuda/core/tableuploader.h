@@ -10,8 +10,8 @@
 
 namespace cudavision {
 
-/// Tables in a device's memory that change with the parameters. On the host's side there are
-/// several, since the GPU may still be reading those of the last change.
+/// Tables in device memory that change with the parameters. There are several copies on the host,
+/// because the GPU may still be reading those of the last changes.
 class TableUploader {
  public:
   TableUploader(Device& device, std::size_t words)
@@ -24,7 +24,7 @@ class TableUploader {
 
   const std::uint32_t* tables() const { return tables_.as<std::uint32_t>(); }
 
-  /// Where the next tables are to be written.
+  /// Memory for the next tables. Waits while the GPU still reads it.
   std::uint32_t* next() {
     Slot& slot = slots_[current_ = (current_ + 1) % slot_count];
     if (slot.used)
@@ -32,6 +32,7 @@ class TableUploader {
     return slot.words.as<std::uint32_t>();
   }
 
+  /// Enqueues the upload of the first `words` words of next().
   void upload(std::size_t words) {
     Slot& slot = slots_[current_];
     const int bytes = static_cast<int>(words * sizeof(std::uint32_t));

@@ -21,10 +21,10 @@
 
 namespace cudavision {
 
-/// A rectangle of elements that somebody else owns: height rows of width elements, row y starting
-/// pitch·y bytes after data. Rows may be padded, pitch and data need no alignment, and nothing
-/// outside the width elements of a row is ever read or written. Whether data is a host or a device
-/// address is the owner's business.
+/// A rectangle of elements in memory that it does not own: `height` rows of `width` elements, with
+/// row y starting pitch·y bytes after data. Rows may be padded, and pitch and data need no
+/// alignment. Nothing outside the elements is ever read or written. data is a host or a device
+/// address.
 template <class T>
 struct View {
   T* data = nullptr;
@@ -38,7 +38,7 @@ struct View {
     return reinterpret_cast<T*>(reinterpret_cast<Byte*>(data) + pitch * y);
   }
 
-  /// A View<T> is a View<const T> wherever one is asked for.
+  /// Converts a View<T> to a View<const T>.
   template <class U,
             std::enable_if_t<std::is_same_v<U, const T> && !std::is_const_v<T>, bool> = true>
   CUDAVISION_HOST_DEVICE operator View<U>() const {

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// The definition: what these loops compute is what the CUDA kernels must compute.
+// The blur on the CPU, which the CUDA kernels must equal in every bit.
 //
-// Each row of the result is made by itself: the rows above and below are added with the weights of
-// y, which takes no notice of channels; the sums, continued beyond both edges, are added with the
-// weights of x. Nothing is rounded but the end. In between the sums are split into halves, so that
-// the sums of these fit lanes as narrow as those of the first pass: 16 bits for samples of 8 bits.
+// Each output row is computed on its own. First the input rows above and below it are added up with
+// the weights of y, which needs no knowledge of channels. Then the row of sums is padded at both
+// ends, and shifted copies of it are added up with the weights of x. Only the final result is
+// rounded. In between, each sum is split into a high and a low half, so that the sums of the second
+// pass fit lanes as narrow as those of the first: 16 bits for 8-bit samples.
 
 #include <algorithm>
 #include <cstring>
@@ -20,15 +21,15 @@
 namespace cudavision::gaussblur {
 namespace {
 
-/// Samples that go through both passes at a time: what they need stays in the innermost cache.
+/// Samples that a pass works on at a time: few enough that their sums stay in the L1 cache.
 constexpr int tile_samples = 1024;
 
-/// Which of its row's samples sample x of a channel is.
+/// The position of a channel's sample x among all samples of the row.
 std::ptrdiff_t place(const Channel& channel, int x) {
   return channel.offset + static_cast<std::ptrdiff_t>(channel.step) * x;
 }
 
-/// A kernel's coefficients but those that are 0.
+/// A kernel's coefficients without those that are 0.
 struct Taps {
   void set(const GaussKernel& kernel) noexcept {
     radius = kernel.radius();
@@ -43,37 +44,38 @@ struct Taps {
 
   int radius = 0;
   std::uint32_t centre = 0;
-  int pair_count = 0;  ///< of coefficients at one distance from the centre on either side
+  int pair_count = 0;  ///< a pair: the equal coefficients at one distance to either side
   std::array<int, GaussKernel::max_radius> distances;
   std::array<std::uint32_t, GaussKernel::max_radius> weights;
 };
 
-/// Channels of one plane that are blurred along the rows together: whatever lies between their
-/// samples takes part in the sums, too, but is not stored.
+/// Channels of one plane that are blurred along x together, since kernel and step are the same.
+/// Whatever lies between their samples is summed, too, but not stored.
 struct RowGroup {
   const Taps* x = nullptr;
   int step = 1;
   int channel_count = 0;
   std::array<Channel, FrameLayout::max_channels> channels;
   std::array<std::uint16_t, FrameLayout::max_channels> border_values;
-  const std::uint8_t* mask = nullptr;  ///< a byte per sample, not 0 for theirs; none: all are
+  /// A byte per sample of the row, not 0 for those of the group. Null if all samples are.
+  const std::uint8_t* mask = nullptr;
 };
 
 /// How one plane is blurred.
 struct PlanePlan {
-  struct Picture {
+  struct Field {
     int rows = 0;  ///< that are blurred
     const Taps* y = nullptr;
   };
-  std::array<Picture, 2> pictures;
-  int row_samples = 0;  ///< whole ones
-  bool copied = true;   ///< at first, since the groups leave some bytes out
+  std::array<Field, 2> fields;
+  int row_samples = 0;  ///< whole samples only
+  bool copied = true;   ///< copy each row before blurring: the groups do not store all bytes
   int group_count = 0;
   std::array<RowGroup, FrameLayout::max_channels> groups;
-  const std::uint8_t* border_row = nullptr;  ///< the rows beyond the edges where they are constant
+  const std::uint8_t* border_row = nullptr;  ///< every row beyond the edges, if these are constant
 };
 
-/// The memory that one band works in.
+/// The memory that one band of rows works in.
 class Scratch {
  public:
   Scratch(Device& device, const FrameLayout& layout) {
@@ -93,13 +95,13 @@ class Scratch {
     values_ = device.allocate(sizeof(std::uint16_t) * tile_samples);
   }
 
-  /// The high (0) or low (1) halves of a row's sums; the row can be continued on both sides.
+  /// The high (0) or low (1) halves of a row's sums, with room for padding at both ends.
   template <class Half>
   Half* halves(int which) const noexcept {
     return halves_[which].as<Half>() + margin_;
   }
 
-  /// Of one tile.
+  /// The sums of one tile.
   template <class Sum>
   Sum* sums(int which) const noexcept {
     return sums_[which].as<Sum>();
@@ -118,7 +120,7 @@ class Scratch {
   Buffer values_;
 };
 
-/// Blurs rows of one plane of one picture. Sample: as stored; Sum: of the samples of one pass.
+/// Blurs rows of one plane. Sample: as stored; Sum: holds the weighted sum of one pass.
 template <class Sample, class Sum>
 class PlaneBlur {
   using Half = std::conditional_t<sizeof(Sum) == 4, std::uint16_t, std::uint8_t>;
@@ -129,14 +131,14 @@ class PlaneBlur {
             Scratch& scratch)
       : parameters_(parameters), stored_(stored), plan_(plan), scratch_(scratch) {}
 
-  void run(int picture, View<const std::uint8_t> in, View<std::uint8_t> out, int begin, int end) {
+  void run(int field, View<const std::uint8_t> in, View<std::uint8_t> out, int begin, int end) {
     for (int y = begin; y < end; ++y) {
       if (plan_.copied)
         std::memcpy(out.row(y), in.row(y), static_cast<std::size_t>(in.width));
-      add_rows(plan_.pictures[picture], in, y);
+      add_rows(plan_.fields[field], in, y);
       for (int g = 0; g < plan_.group_count; ++g) {
         for (int c = 0; c < plan_.groups[g].channel_count; ++c)
-          continue_row(plan_.groups[g], c);
+          pad_row(plan_.groups[g], c);
         add_columns(plan_.groups[g], in.row(y), out.row(y));
       }
     }
@@ -153,10 +155,10 @@ class PlaneBlur {
   Half* halves(int which) const { return scratch_.template halves<Half>(which); }
 
   /// The pass along y, into the scratch's halves.
-  void add_rows(const PlanePlan::Picture& picture, View<const std::uint8_t> in, int y) const {
-    const Taps& taps = *picture.y;
+  void add_rows(const PlanePlan::Field& field, View<const std::uint8_t> in, int y) const {
+    const Taps& taps = *field.y;
     const auto row = [&](int index) {
-      const int from = border_index(index, picture.rows, parameters_.border);
+      const int from = border_index(index, field.rows, parameters_.border);
       return from < 0 ? plan_.border_row : in.row(from);
     };
     for (int i = 0; i < taps.pair_count; ++i) {
@@ -171,14 +173,14 @@ class PlaneBlur {
     });
   }
 
-  /// Samples of a channel beyond both edges.
-  void continue_row(const RowGroup& group, int number) const {
+  /// Fills in a channel's samples beyond both ends of the row.
+  void pad_row(const RowGroup& group, int number) const {
     const Channel& channel = group.channels[number];
     const auto put = [&](int index) {
       const int from = border_index(index, channel.width, parameters_.border);
       const std::ptrdiff_t to = place(channel, index);
       const std::ptrdiff_t source = place(channel, from);
-      // The weights add up to 1, whose place is that of the high half's lowest bit.
+      // The weights of y add up to 2^b, and the high half counts in units of just that.
       halves(0)[to] = from < 0 ? static_cast<Half>(group.border_values[number]) : halves(0)[source];
       halves(1)[to] = from < 0 ? Half{0} : halves(1)[source];
     };
@@ -235,7 +237,7 @@ class GaussBlurCpu final : public GaussBlur::Backend {
       rows_[p] = device.allocate(plane_samples(p) * (stored_.bytes + layout.channel_count));
   }
 
-  void set(const Parameters& parameters, const BlurKernels& kernels) override {
+  void set(const Parameters& parameters, const ChannelKernels& kernels) override {
     parameters_ = parameters;
     for (int c = 0; c < layout_.channel_count; ++c) {
       taps_x_[c].set(kernels.x[c]);
@@ -260,7 +262,7 @@ class GaussBlurCpu final : public GaussBlur::Backend {
     return static_cast<std::size_t>(layout_.planes[plane].row_bytes / layout_.sample_bytes());
   }
 
-  const Taps* taps_of(const BlurKernels& kernels, const GaussKernel* kernel) const {
+  const Taps* taps_of(const ChannelKernels& kernels, const GaussKernel* kernel) const {
     for (int c = 0; c < layout_.channel_count; ++c) {
       if (kernel == &kernels.x[c])
         return &taps_x_[c];
@@ -270,14 +272,14 @@ class GaussBlurCpu final : public GaussBlur::Backend {
     return &no_taps_;
   }
 
-  /// Whether the channel's bytes stay as they are. The bits of a word that belong to no value do
-  /// not.
-  bool unchanged(const BlurChannel& blur) const {
+  /// Whether the channel's bytes stay as they are. In words with unused bits they do not: those
+  /// bits become zero.
+  bool unchanged(const ChannelBlur& blur) const {
     return blur.copied ||
            (blur.x->identity() && blur.y->identity() && (layout_.bits == 8 || layout_.bits == 16));
   }
 
-  void make_plan(const BlurKernels& kernels, int plane) {
+  void make_plan(const ChannelKernels& kernels, int plane) {
     PlanePlan& plan = plans_[plane];
     plan = {};
     plan.row_samples = static_cast<int>(plane_samples(plane));
@@ -287,12 +289,12 @@ class GaussBlurCpu final : public GaussBlur::Backend {
     plan.border_row = border_row;
 
     for (int c = 0; c < layout_.channel_count; ++c) {
-      const BlurChannel blur = blur_channel(layout_, parameters_, kernels, 0, c);
+      const ChannelBlur blur = channel_blur(layout_, parameters_, kernels, 0, c);
       if (blur.channel.plane != plane || unchanged(blur))
         continue;
-      for (int picture = 0; picture < picture_count(parameters_); ++picture) {
-        const BlurChannel in_picture = blur_channel(layout_, parameters_, kernels, picture, c);
-        plan.pictures[picture] = {in_picture.channel.height, taps_of(kernels, in_picture.y)};
+      for (int field = 0; field < field_count(parameters_); ++field) {
+        const ChannelBlur in_field = channel_blur(layout_, parameters_, kernels, field, c);
+        plan.fields[field] = {in_field.channel.height, taps_of(kernels, in_field.y)};
       }
       add_to_group(plan, blur, taps_of(kernels, blur.x), masks);
       for (int x = 0; x < blur.channel.width; ++x)
@@ -301,13 +303,13 @@ class GaussBlurCpu final : public GaussBlur::Backend {
     RowGroup& only = plan.groups[0];
     if (plan.group_count == 1 && layout_.planes[plane].row_bytes % stored_.bytes == 0 &&
         std::all_of(only.mask, only.mask + plan.row_samples,
-                    [](std::uint8_t mine) { return mine; })) {
+                    [](std::uint8_t in_group) { return in_group != 0; })) {
       only.mask = nullptr;
       plan.copied = false;
     }
   }
 
-  void add_to_group(PlanePlan& plan, const BlurChannel& blur, const Taps* x, std::uint8_t* masks) {
+  void add_to_group(PlanePlan& plan, const ChannelBlur& blur, const Taps* x, std::uint8_t* masks) {
     int g = 0;
     while (g < plan.group_count &&
            (plan.groups[g].x != x || plan.groups[g].step != blur.channel.step))
@@ -334,13 +336,14 @@ class GaussBlurCpu final : public GaussBlur::Backend {
         const PlanePlan& plan = plans_[p];
         PlaneBlur<Sample, Sum> blur(parameters_, stored_, plan, *scratch_[band.number]);
         int blurred = 0;
-        for (int picture = 0; picture < picture_count(parameters_); ++picture) {
-          const int rows = plan.pictures[picture].rows;
-          blur.run(picture, picture_rows(parameters_, in.planes[p], picture),
-                   picture_rows(parameters_, out.planes[p], picture), share(rows, band.number),
+        for (int field = 0; field < field_count(parameters_); ++field) {
+          const int rows = plan.fields[field].rows;
+          blur.run(field, field_rows(parameters_, in.planes[p], field),
+                   field_rows(parameters_, out.planes[p], field), share(rows, band.number),
                    share(rows, band.number + 1));
           blurred += rows;
         }
+        // Rows that belong to no channel.
         const int left = layout_.planes[p].rows - blurred;
         for (int y = share(left, band.number); y < share(left, band.number + 1); ++y)
           std::memcpy(out.planes[p].row(blurred + y), in.planes[p].row(blurred + y),

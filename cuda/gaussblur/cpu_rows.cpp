@@ -5,8 +5,8 @@
 
 #include "cuda/core/parallel.h"
 
-// Every loop here is one that the compiler vectorises, in each of its clones: what is chosen per
-// row is chosen outside of it, and lanes are as narrow as the sums allow.
+// The compiler vectorises every loop here in each of its target clones. So whatever depends on the
+// row is decided outside of the loop, and lanes are as narrow as the sums allow.
 
 #define CUDAVISION_INLINE inline __attribute__((always_inline))
 
@@ -45,7 +45,7 @@ LoadValue value_of(StoredSamples stored) {
   return {stored.shift, static_cast<std::uint16_t>(stored.largest)};
 }
 
-/// Whether each word is a value as it stands.
+/// Whether a word needs neither shifting nor clamping.
 bool plain_words(StoredSamples stored) {
   return stored.shift == 0 && stored.largest == 0xffff;
 }
@@ -77,7 +77,8 @@ CUDAVISION_INLINE void weigh_with(const WeightedRows& rows, std::ptrdiff_t begin
   for (int x = 0; x < count; ++x)
     sums[x] = static_cast<Sum>(centre_weight * load(centre, x));
 
-  // Four pairs at a time: as many as there are registers for, so that the sums are seldom fetched.
+  // Four pairs at a time, as many as there are registers for: the sums are loaded and stored once
+  // for all four.
   const std::uint8_t* const* pairs = rows.pairs;
   const std::uint32_t* weights = rows.weights;
   int left = rows.pair_count;
@@ -126,7 +127,7 @@ CUDAVISION_INLINE void round_with(const Sum* __restrict high, const Sum* __restr
                                   Value* __restrict values) {
   constexpr int bits = 4 * sizeof(Sum);
   constexpr Sum half = Sum{1} << (bits - 1);
-  // Never more than the largest sum and half: high's own fraction is what low carries into it.
+  // This does not overflow: high + low / 2^b is at most the largest sample times 2^b.
   for (int x = 0; x < count; ++x)
     values[x] = static_cast<Value>(
         static_cast<Sum>(static_cast<Sum>(high[x] + static_cast<Sum>(low[x] >> bits)) + half) >>

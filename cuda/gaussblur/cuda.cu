@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// Gaussian blur on CUDA: from a frame and its parameters to the one launch that blurs it.
+// The blur on CUDA: turns parameters into tables and launch plans once, and each frame into a
+// single launch.
 
 #include <algorithm>
 #include <optional>
@@ -10,9 +11,8 @@
 #include "cuda/core/cuda_check.h"
 #include "cuda/core/tableuploader.h"
 #include "cuda/gaussblur/backend.h"
-#include "cuda/gaussblur/direct.h"
-#include "cuda/gaussblur/pictures.h"
 #include "cuda/gaussblur/plan.cuh"
+#include "cuda/gaussblur/planes.h"
 
 namespace cudavision::gaussblur {
 namespace {
@@ -21,7 +21,7 @@ bool multiple_of(int bytes, const void* data, std::int64_t pitch) {
   return (reinterpret_cast<std::uintptr_t>(data) | static_cast<std::uint64_t>(pitch)) % bytes == 0;
 }
 
-/// 16, 4 or 1, which may be read or written at a time.
+/// How many bytes can be read or written at a time.
 std::uint8_t access_bytes(const void* data, std::int64_t pitch) {
   return multiple_of(16, data, pitch) ? 16 : multiple_of(4, data, pitch) ? 4 : 1;
 }
@@ -31,17 +31,17 @@ class GaussBlurCuda final : public GaussBlur::Backend {
   GaussBlurCuda(Device& device, const FrameLayout& layout)
       : device_(device),
         layout_(layout),
-        uploader_(device, most_table_words(layout)),
-        launcher_(device.stream(), blur_code_for(layout.sample_bytes(), false).any) {
+        uploader_(device, largest_table_words(layout)),
+        launcher_(device.stream(), kernel_set_for(layout.sample_bytes(), false).large) {
     std::size_t scratch = 0;
     for (const bool fine : {false, true}) {
-      const BlurCode& kernels = blur_code_for(layout.sample_bytes(), fine);
-      for (const BlurKernel kernel : {kernels.any, kernels.any_with_scratch})
+      const KernelSet& kernels = kernel_set_for(layout.sample_bytes(), fine);
+      for (const KernelFunction kernel : {kernels.large, kernels.large_with_scratch})
         cuda_check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
                                         card_.shared_bytes),
                    "setting up a kernel on the GPU");
-      const BlurLaunch largest =
-          choose_launch(kernels, card_, most_reach(layout), GaussKernel::max_radius, false);
+      const Launch largest =
+          choose_launch(kernels, card_, largest_halo(layout), GaussKernel::max_radius, false);
       if (largest.uses_scratch)
         scratch = std::max<std::size_t>(
             scratch, kernels.large_scratch(largest.row_slices, largest.column_slices));
@@ -50,48 +50,49 @@ class GaussBlurCuda final : public GaussBlur::Backend {
       return;
     const int bytes = static_cast<int>(scratch * scratch_blocks(card_));
     scratch_ = device.allocate(bytes);
-    // Products take in words that nothing was written to yet, with factors of zero.
+    // Products also read words that nothing was written to yet, with factors of zero. Initialised
+    // memory makes these reads defined.
     device.fill({scratch_.as<std::uint8_t>(), bytes, 1, bytes}, 0);
   }
 
-  void set(const Parameters& parameters, const BlurKernels& kernels) override {
-    const BlurCode& code = blur_code_for(layout_.sample_bytes(), parameters.fine);
+  void set(const Parameters& parameters, const ChannelKernels& kernels) override {
+    const KernelSet& kernel_set = kernel_set_for(layout_.sample_bytes(), parameters.fine);
 
-    BlurArguments a{};
-    RowKernels row_kernels[BlurArguments::max_pictures];
-    const GaussKernel* column_kernels[BlurArguments::max_pictures];
-    std::array<Place, BlurArguments::max_pictures> places{};
-    int reach = 0, radius = 0;
+    Arguments a{};
+    RowKernels row_kernels[Arguments::max_planes];
+    const GaussKernel* column_kernels[Arguments::max_planes];
+    std::array<Source, Arguments::max_planes> sources{};
+    int halo = 0, radius = 0;
     bool of_pixels = true;
-    for (int plane = 0; plane < layout_.plane_count; ++plane)
-      for (int number = 0; number < picture_count(parameters); ++number) {
-        BlurChannel channels[FrameLayout::max_channels];
+    for (int number = 0; number < layout_.plane_count; ++number)
+      for (int field = 0; field < field_count(parameters); ++field) {
+        ChannelBlur channels[FrameLayout::max_channels];
         int count = 0;
         for (int c = 0; c < layout_.channel_count; ++c)
-          if (layout_.channels[c].plane == plane)
-            channels[count++] = blur_channel(layout_, parameters, kernels, number, c);
+          if (layout_.channels[c].plane == number)
+            channels[count++] = channel_blur(layout_, parameters, kernels, field, c);
         if (count == 0 || channels[0].channel.height == 0)
           continue;
-        BlurPicture& picture = a.pictures[a.picture_count];
-        RowKernels& along_x = row_kernels[a.picture_count];
+        Plane& plane = a.planes[a.plane_count];
+        RowKernels& along_x = row_kernels[a.plane_count];
         const GaussKernel* along_y = channels[0].y;
-        describe_plane(layout_, plane, channels, count, picture, along_x);
-        picture.rows = channels[0].channel.height;
-        picture.row_radius = along_x.reach();
-        picture.column_radius = along_y->radius();
-        picture.column_identity = along_y->identity();
-        column_kernels[a.picture_count] = along_y;
-        places[a.picture_count++] = {plane, number};
-        reach = std::max(reach, picture.row_radius);
-        radius = std::max(radius, picture.column_radius);
-        of_pixels = of_pixels && are_pixels(picture, along_x);
+        describe_plane(layout_, number, channels, count, plane, along_x);
+        plane.rows = channels[0].channel.height;
+        plane.row_radius = along_x.halo_bytes();
+        plane.column_radius = along_y->radius();
+        plane.column_identity = along_y->identity();
+        column_kernels[a.plane_count] = along_y;
+        sources[a.plane_count++] = {number, field};
+        halo = std::max(halo, plane.row_radius);
+        radius = std::max(radius, plane.column_radius);
+        of_pixels = of_pixels && are_pixels(plane, along_x);
       }
 
-    const BlurLaunch launch = choose_launch(code, card_, reach, radius, of_pixels);
+    const Launch launch = choose_launch(kernel_set, card_, halo, radius, of_pixels);
     std::uint32_t* const words = uploader_.next();
     std::uint32_t used = 0;
-    for (int i = 0; i < a.picture_count; ++i)
-      make_tables(code, launch, row_kernels[i], *column_kernels[i], a.pictures[i], words, used);
+    for (int i = 0; i < a.plane_count; ++i)
+      make_tables(kernel_set, launch, row_kernels[i], *column_kernels[i], a.planes[i], words, used);
     uploader_.upload(used);
 
     a.tables = uploader_.tables();
@@ -104,44 +105,47 @@ class GaussBlurCuda final : public GaussBlur::Backend {
     a.bits = layout_.bits;
     a.shift = layout_.shift;
     parameters_ = parameters;
-    places_ = places;
-    usual_ = BlurPlan(launch, a, code, card_);
+    sources_ = sources;
+    usual_ = LaunchPlan(launch, a, kernel_set, card_);
     direct_.reset();
     if (describe_all_direct(a, row_kernels, column_kernels))
-      direct_.emplace(direct_launch(), a, code, card_);
+      direct_.emplace(direct_launch(), a, kernel_set, card_);
   }
 
   void run(const ConstFrame& in, const Frame& out) override {
-    BlurPlan& plan = direct_ && is_aligned(in, out) ? *direct_ : usual_;
-    for (int i = 0; i < plan.arguments.picture_count; ++i)
-      place(plan.arguments.pictures[i],
-            picture_rows(parameters_, in.planes[places_[i].plane], places_[i].number),
-            picture_rows(parameters_, out.planes[places_[i].plane], places_[i].number));
+    LaunchPlan& plan = direct_ && is_aligned(in, out) ? *direct_ : usual_;
+    for (int i = 0; i < plan.arguments.plane_count; ++i) {
+      const Source& source = sources_[i];
+      set_addresses(plan.arguments.planes[i],
+                    field_rows(parameters_, in.planes[source.plane], source.field),
+                    field_rows(parameters_, out.planes[source.plane], source.field));
+    }
     launcher_(plan.launch.kernel, plan.blocks, plan.launch.warps * 32, plan.launch.shared_bytes,
               plan.arguments);
-    copy_rest(in, out);
+    copy_unused_rows(in, out);
   }
 
  private:
-  struct Place {
-    int plane, number;
+  /// What one of the planes in Arguments is part of.
+  struct Source {
+    int plane, field;
   };
 
-  /// Whether the kernel for few taps can blur all pictures, of which all else is described.
-  bool describe_all_direct(BlurArguments& a, const RowKernels* along_x,
+  /// Completes the planes for the direct kernel. Returns whether it can blur all of them.
+  bool describe_all_direct(Arguments& a, const RowKernels* along_x,
                            const GaussKernel* const* along_y) const {
     if (layout_.sample_bytes() != 1 || parameters_.fine || a.sharpen)
       return false;
-    for (int i = 0; i < a.picture_count; ++i) {
-      const auto direct = describe_direct(a.pictures[i], a.border, along_x[i], *along_y[i]);
+    for (int i = 0; i < a.plane_count; ++i) {
+      const auto direct = describe_direct(a.planes[i], a.border, along_x[i], *along_y[i]);
       if (!direct)
         return false;
-      a.pictures[i].direct = *direct;
+      a.planes[i].direct = *direct;
     }
     return true;
   }
 
-  /// Whether 8 bytes may be read and written at a time.
+  /// Whether the direct kernel can read and write 8 bytes at a time.
   bool is_aligned(const ConstFrame& in, const Frame& out) const {
     for (int plane = 0; plane < layout_.plane_count; ++plane)
       if (!multiple_of(8, in.planes[plane].data, in.planes[plane].pitch) ||
@@ -150,11 +154,11 @@ class GaussBlurCuda final : public GaussBlur::Backend {
     return true;
   }
 
-  /// Appends a picture's tables to the `used` words.
-  static void make_tables(const BlurCode& code, const BlurLaunch& launch, const RowKernels& along_x,
-                          const GaussKernel& along_y, BlurPicture& picture, std::uint32_t* words,
+  /// Appends a plane's tables to the `used` words.
+  static void make_tables(const KernelSet& kernels, const Launch& launch, const RowKernels& along_x,
+                          const GaussKernel& along_y, Plane& plane, std::uint32_t* words,
                           std::uint32_t& used) {
-    picture.factors = used;
+    plane.factors = used;
     if (launch.of_pixels) {
       make_pixel_factors(*along_x.kernel[0], launch.row_slices, along_y, launch.column_slices,
                          words + used);
@@ -162,32 +166,32 @@ class GaussBlurCuda final : public GaussBlur::Backend {
       return;
     }
     if (launch.is_small())
-      used += code.factor_words(launch.row_slices, launch.column_slices);
-    picture.row_table = used;
-    code.make_row_table(along_x, launch.row_slices, words + picture.row_table);
-    used += code.row_words(launch.row_slices);
-    picture.column_table = used;
-    code.make_column_table(along_y, launch.column_slices, words + picture.column_table);
-    used += code.column_words(launch.column_slices);
+      used += kernels.factor_words(launch.row_slices, launch.column_slices);
+    plane.row_table = used;
+    kernels.make_row_table(along_x, launch.row_slices, words + plane.row_table);
+    used += kernels.row_words(launch.row_slices);
+    plane.column_table = used;
+    kernels.make_column_table(along_y, launch.column_slices, words + plane.column_table);
+    used += kernels.column_words(launch.column_slices);
     if (!launch.is_small())
       return;
-    code.make_factors(words + picture.row_table, launch.row_slices, words + picture.column_table,
-                      launch.column_slices, words + picture.factors);
-    used = picture.row_table;  // the tables themselves have done their work
+    kernels.make_factors(words + plane.row_table, launch.row_slices, words + plane.column_table,
+                         launch.column_slices, words + plane.factors);
+    used = plane.row_table;  // the factors replace the tables
   }
 
-  static int most_reach(const FrameLayout& layout) {
+  static int largest_halo(const FrameLayout& layout) {
     int step = 1;
     for (int c = 0; c < layout.channel_count; ++c)
       step = std::max(step, layout.channels[c].step);
     return step * layout.sample_bytes() * GaussKernel::max_radius;
   }
 
-  static std::size_t most_table_words(const FrameLayout& layout) {
+  static std::size_t largest_table_words(const FrameLayout& layout) {
     std::size_t most = 0;
     for (const bool fine : {false, true}) {
-      const BlurCode& kernels = blur_code_for(layout.sample_bytes(), fine);
-      const std::size_t words = kernels.row_words(row_slices_for(most_reach(layout))) +
+      const KernelSet& kernels = kernel_set_for(layout.sample_bytes(), fine);
+      const std::size_t words = kernels.row_words(row_slices_for(largest_halo(layout))) +
                                 kernels.column_words(large_column_slices(GaussKernel::max_radius));
       most = std::max(most, words * 2 * layout.plane_count);
     }
@@ -198,25 +202,25 @@ class GaussBlurCuda final : public GaussBlur::Backend {
   static int pitch_of(View<Byte> plane) {
     if (plane.pitch != static_cast<int>(plane.pitch))
       throw Error(Error::Kind::invalid_argument,
-                  "Gaussian blur: rows that begin " + std::to_string(plane.pitch) +
-                      " bytes after each other; on a GPU less than 2 GB are supported");
+                  "Gaussian blur: the frame's rows are " + std::to_string(plane.pitch) +
+                      " bytes apart; the GPU backend supports less than 2 GB");
     return static_cast<int>(plane.pitch);
   }
 
-  static void place(BlurPicture& picture, View<const std::uint8_t> in, View<std::uint8_t> out) {
-    picture.in = in.data;
-    picture.out = out.data;
-    picture.in_pitch = pitch_of(in);
-    picture.out_pitch = pitch_of(out);
-    picture.load_bytes = access_bytes(in.data, in.pitch);
-    picture.store_bytes = access_bytes(out.data, out.pitch);
-    const bool mask_repeats = picture.copied == 0 || 8 % picture.period == 0;
-    picture.stores_words =
+  static void set_addresses(Plane& plane, View<const std::uint8_t> in, View<std::uint8_t> out) {
+    plane.in = in.data;
+    plane.out = out.data;
+    plane.in_pitch = pitch_of(in);
+    plane.out_pitch = pitch_of(out);
+    plane.load_bytes = access_bytes(in.data, in.pitch);
+    plane.store_bytes = access_bytes(out.data, out.pitch);
+    const bool mask_repeats = plane.copied == 0 || 8 % plane.period == 0;
+    plane.stores_words =
         mask_repeats && multiple_of(8, in.data, in.pitch) && multiple_of(8, out.data, out.pitch);
   }
 
-  /// Rows that belong to no channel.
-  void copy_rest(const ConstFrame& in, const Frame& out) {
+  /// Copies rows that belong to no channel.
+  void copy_unused_rows(const ConstFrame& in, const Frame& out) {
     for (int plane = 0; plane < layout_.plane_count; ++plane) {
       int rows = 0;
       for (int c = 0; c < layout_.channel_count; ++c)
@@ -232,15 +236,16 @@ class GaussBlurCuda final : public GaussBlur::Backend {
 
   Device& device_;
   FrameLayout layout_;
-  BlurCard card_;
+  Card card_;
   TableUploader uploader_;
   Buffer scratch_;
-  Launcher<BlurArguments> launcher_;
+  Launcher<Arguments> launcher_;
 
   Parameters parameters_;
-  std::array<Place, BlurArguments::max_pictures> places_{};
-  BlurPlan usual_;
-  std::optional<BlurPlan> direct_;  // for frames whose rows begin at multiples of 8 bytes
+  std::array<Source, Arguments::max_planes> sources_{};
+  LaunchPlan usual_;
+  std::optional<LaunchPlan>
+      direct_;  // where possible, for frames whose rows are aligned to 8 bytes
 };
 
 }  // namespace

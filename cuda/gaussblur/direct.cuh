@@ -1,53 +1,52 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-// The blur of bytes with few taps, for which products of matrices would be zeros for the most part:
-// multiplied and added one by one, by threads that share nothing. A thread makes 8 bytes of each
-// row of a strip. It takes rows in twos: their sums along x have 16 bits at most, and lie as the
-// halves of a word, which is what the two-way products along y take. For .cu files.
+// The blur of bytes with few taps: direct convolution by threads that share nothing. As products of
+// matrices most factors would be zeros. A thread blurs 8 bytes of each row of a strip. It takes
+// rows in pairs: their sums along x have at most 16 bits each, so the sums of a pair are the two
+// halves of a word, which is what the two-way dot products along y multiply. For .cu files.
 
 #include <cuda_runtime.h>
 
 #include "cuda/core/cuda_launch.h"
-#include "cuda/gaussblur/cuda.h"
-#include "cuda/gaussblur/kernel.cuh"
+#include "cuda/gaussblur/arguments.h"
+#include "cuda/gaussblur/work_item.cuh"
 
 namespace cudavision::gaussblur {
 
-constexpr int direct_bytes = 8;  ///< of a row, that a thread makes
-/// Warps of a block. They work below each other: what one needs of the strip of another is then in
-/// the cache of their multiprocessor.
+constexpr int direct_bytes = 8;  ///< of a row, per thread
+/// Warps of a block. Their strips lie below each other, so that the rows that two of them read are
+/// in the cache of their multiprocessor.
 constexpr int direct_warps = 4;
-constexpr int direct_blocks = 5;  ///< are to share a multiprocessor
-/// Twos of rows that are on their way.
+constexpr int direct_blocks = 5;  ///< must fit on a multiprocessor
+/// Row pairs that are being loaded ahead of their use.
 constexpr int direct_ahead = 3;
 
-/// The bytes of a row that have an influence on a thread's: its own two words, and one on either
-/// side of them.
+/// The bytes of a row that a thread needs: its own two words, and one on either side of them.
 struct DirectRow {
   std::uint32_t before, first, second, behind;
 };
 
-/// Where a thread reads. kMirrors: rows may lie above or below the picture.
+/// Reads a thread's rows one after the other. kMirrors: some may lie above or below the plane.
 template <bool kMirrors>
 class DirectReader {
  public:
   /// y: the first row.
-  __device__ DirectReader(const BlurPicture& picture, int x, int y)
-      : from_(picture.in + x),
-        pitch_(picture.in_pitch),
+  __device__ DirectReader(const Plane& plane, int x, int y)
+      : from_(plane.in + x),
+        pitch_(plane.in_pitch),
         y_(y),
-        rows_(picture.rows),
-        beyond_(picture.direct.rows_beyond),
+        rows_(plane.rows),
+        beyond_(plane.direct.rows_beyond),
         begins_row_(x == 0),
-        ends_row_(x + direct_bytes == picture.row_bytes),
-        before_(begins_row_ ? picture.direct.before_row : word_as_it_is),
-        behind_(ends_row_ ? picture.direct.behind_row : word_as_it_is) {
+        ends_row_(x + direct_bytes == plane.row_bytes),
+        before_(begins_row_ ? plane.direct.before_row : word_as_it_is),
+        behind_(ends_row_ ? plane.direct.behind_row : word_as_it_is) {
     if constexpr (!kMirrors)
       from_ += static_cast<std::int64_t>(y) * pitch_;
   }
 
-  /// Sends the next row on its way.
+  /// Starts loading the next row.
   __device__ void load(DirectRow& row) {
     const std::uint8_t* from = from_;
     if constexpr (kMirrors)
@@ -61,7 +60,7 @@ class DirectReader {
     row.behind = ends_row_ ? 0 : *reinterpret_cast<const std::uint32_t*>(from + direct_bytes);
   }
 
-  /// Adds what lies beyond the ends of a row that has arrived.
+  /// Fills in what lies beyond the ends of a row that has arrived.
   __device__ void complete(DirectRow& row) const {
     row.before = __byte_perm(begins_row_ ? row.second : row.before, row.first, before_);
     row.behind = __byte_perm(ends_row_ ? row.first : row.behind, row.second, behind_);
@@ -70,10 +69,10 @@ class DirectReader {
  private:
   static constexpr std::uint32_t word_as_it_is = 0x3210;
 
-  /// The row of the picture that stands at y.
+  /// The row of the plane that stands at y, inside or outside.
   __device__ int row_at(int y) const {
-    // A thread reads a few rows more than it needs; and its strip may begin below the picture.
-    y = min(y, rows_ + DirectBlur::max_radius);
+    // A thread reads a few rows more than it needs, and its strip may begin below the plane.
+    y = min(y, rows_ + DirectPlane::max_radius);
     const int mirrored = y * beyond_.factor + (y < 0 ? beyond_.above : beyond_.below);
     return static_cast<unsigned>(y) < static_cast<unsigned>(rows_) ? y : mirrored;
   }
@@ -82,37 +81,37 @@ class DirectReader {
   const int pitch_;
   int y_;
   const int rows_;
-  const DirectBlur::RowsBeyond beyond_;
+  const DirectPlane::RowsBeyond beyond_;
   const bool begins_row_, ends_row_;
   const std::uint32_t before_, behind_;
 };
 
-/// Blurs `count` rows of 8 bytes. kWide: bytes at a distance of more than two have an influence.
+/// Blurs 8 bytes of each of `count` rows. kWide: bytes at a distance of more than two count.
 template <bool kWide, bool kMirrors>
 class DirectStrip {
  public:
-  __device__ DirectStrip(const BlurPicture& picture, int x, int y, int count)
-      : reader_(picture, min(x, picture.row_bytes - direct_bytes), y - radius),
-        twos_left_(count / 2),
-        rows_left_(x < picture.row_bytes ? picture.rows - y : 0),
-        out_(picture.out + static_cast<std::int64_t>(y) * picture.out_pitch + x),
-        out_pitch_(picture.out_pitch) {
+  __device__ DirectStrip(const Plane& plane, int x, int y, int count)
+      : reader_(plane, min(x, plane.row_bytes - direct_bytes), y - radius),
+        pairs_left_(count / 2),
+        rows_left_(x < plane.row_bytes ? plane.rows - y : 0),
+        out_(plane.out + static_cast<std::int64_t>(y) * plane.out_pitch + x),
+        out_pitch_(plane.out_pitch) {
 #pragma unroll
     for (int phase = 0; phase < 4; ++phase)
 #pragma unroll
       for (int w = 0; w < 3; ++w)
-        row_factors_[phase][w] = picture.direct.row_factors[phase][w];
+        row_factors_[phase][w] = plane.direct.row_factors[phase][w];
 #pragma unroll
     for (int i = 0; i < slots; ++i)
-      column_factors_[i] = picture.direct.column_factors[i];
-    // In a register once, not as a constant that is moved to one for each sum.
+      column_factors_[i] = plane.direct.column_factors[i];
+    // Keeps it in a register. As a constant it would be moved to one for each sum.
     asm volatile("" : "+r"(rounding_));
   }
 
   __device__ void blur() {
 #pragma unroll
-    for (DirectRow(&two)[2] : next_)
-      load(two);
+    for (DirectRow(&pair)[2] : next_)
+      load(pair);
     take<0>();
     take<1>();
 #pragma unroll 1
@@ -130,28 +129,28 @@ class DirectStrip {
   }
 
  private:
-  static constexpr int radius = DirectBlur::max_radius;
+  static constexpr int radius = DirectPlane::max_radius;
   static constexpr int slots = radius + 1;
-  static_assert(slots == 3 && direct_ahead == slots, "as blur() takes them");
+  static_assert(slots == 3 && direct_ahead == slots, "blur() is unrolled by three");
 
-  __device__ void load(DirectRow (&two)[2]) {
-    reader_.load(two[0]);
-    reader_.load(two[1]);
+  __device__ void load(DirectRow (&pair)[2]) {
+    reader_.load(pair[0]);
+    reader_.load(pair[1]);
   }
 
-  /// Sums two more rows along x.
+  /// Sums the next pair of rows along x, and starts loading another in its place.
   template <int kSlot>
   __device__ void take() {
-    DirectRow(&two)[2] = next_[kSlot];
-    reader_.complete(two[0]);
-    reader_.complete(two[1]);
+    DirectRow(&pair)[2] = next_[kSlot];
+    reader_.complete(pair[0]);
+    reader_.complete(pair[1]);
 #pragma unroll
     for (int i = 0; i < direct_bytes; ++i)
-      ring_[kSlot][i] = sum(two[1], i) * 0x10000 + sum(two[0], i);
-    load(two);
+      ring_[kSlot][i] = sum(pair[1], i) * 0x10000 + sum(pair[0], i);
+    load(pair);
   }
 
-  /// Along x, of byte i.
+  /// The sum along x for byte i.
   __device__ std::uint32_t sum(const DirectRow& row, int i) const {
     const std::uint32_t words[3] = {i < 4 ? row.before : row.first, i < 4 ? row.first : row.second,
                                     i < 4 ? row.second : row.behind};
@@ -163,8 +162,8 @@ class DirectStrip {
     return sum;
   }
 
-  /// Writes the two rows in the midst of those in the ring, of which those in kNewest are the last.
-  /// Whether they were the strip's last.
+  /// Sums the rows of the ring along y and writes the pair of rows at their centre. kNewest: the
+  /// slot of the last row pair. Returns whether this was the strip's last pair.
   template <int kNewest>
   __device__ bool make() {
     const uint2 upper = result<kNewest, false>(), lower = result<kNewest, true>();
@@ -174,7 +173,7 @@ class DirectStrip {
       *reinterpret_cast<uint2*>(out_ + out_pitch_) = lower;
     out_ += 2 * static_cast<std::int64_t>(out_pitch_);
     rows_left_ -= 2;
-    return --twos_left_ == 0;
+    return --pairs_left_ == 0;
   }
 
   template <int kNewest, bool kLower>
@@ -185,15 +184,15 @@ class DirectStrip {
       sums[i] = rounding_;
 #pragma unroll
       for (int k = 0; k < slots; ++k) {
-        const std::uint32_t two = ring_[(kNewest + 1 + k) % slots][i];
-        sums[i] = kLower ? __dp2a_hi(two, column_factors_[k], sums[i])
-                         : __dp2a_lo(two, column_factors_[k], sums[i]);
+        const std::uint32_t pair = ring_[(kNewest + 1 + k) % slots][i];
+        sums[i] = kLower ? __dp2a_hi(pair, column_factors_[k], sums[i])
+                         : __dp2a_lo(pair, column_factors_[k], sums[i]);
       }
     }
     return make_uint2(third_bytes(&sums[0]), third_bytes(&sums[4]));
   }
 
-  /// Of four sums: what is left of them without their fraction.
+  /// Four sums without their 16 fraction bits, as bytes of a word.
   __device__ static std::uint32_t third_bytes(const std::uint32_t* sums) {
     return __byte_perm(__byte_perm(sums[0], sums[1], 0x0062), __byte_perm(sums[2], sums[3], 0x0062),
                        0x5410);
@@ -201,8 +200,8 @@ class DirectStrip {
 
   DirectReader<kMirrors> reader_;
   std::uint32_t rounding_ = 0x8000;
-  int twos_left_;  // to be made
-  int rows_left_;  // in the picture
+  int pairs_left_;  // of the strip
+  int rows_left_;   // of the plane
   std::uint8_t* out_;
   const int out_pitch_;
   std::uint32_t row_factors_[4][3], column_factors_[slots];
@@ -211,34 +210,34 @@ class DirectStrip {
 };
 
 template <bool kWide, bool kMirrors>
-__device__ inline void blur_strip(const BlurPicture& picture, int x, int y, int count) {
-  DirectStrip<kWide, kMirrors> strip(picture, x, y, count);
+__device__ inline void blur_strip(const Plane& plane, int x, int y, int count) {
+  DirectStrip<kWide, kMirrors> strip(plane, x, y, count);
   grid_dependency_wait();
   strip.blur();
 }
 
-// Strips of a block are equally high and go the same way, whether that is necessary for all of them
-// or not: code that is known not to diverge needs fewer instructions.
+// All strips of a block have the same height and take the same branch, even where only some of them
+// need it: code that is known not to diverge has fewer instructions.
 __global__ void __launch_bounds__(32 * direct_warps, direct_blocks)
-    blur_direct(const __grid_constant__ BlurArguments a) {
-  const BlurItem item(a, blockIdx.x, 32 * direct_bytes);
-  const BlurPicture& picture = a.pictures[item.picture];
+    blur_direct(const __grid_constant__ Arguments a) {
+  const WorkItem item(a, blockIdx.x, 32 * direct_bytes);
+  const Plane& plane = a.planes[item.plane];
   const int count = a.item_rows / direct_warps;
   const int x = item.x + static_cast<int>(threadIdx.x) % 32 * direct_bytes;
   const int y = item.begin + static_cast<int>(threadIdx.x) / 32 * count;
-  constexpr int radius = DirectBlur::max_radius;
+  constexpr int radius = DirectPlane::max_radius;
   const bool mirrors =
-      item.begin < radius || item.begin + a.item_rows + radius + 2 * direct_ahead > picture.rows;
-  if (picture.direct.wide) {
+      item.begin < radius || item.begin + a.item_rows + radius + 2 * direct_ahead > plane.rows;
+  if (plane.direct.wide) {
     if (mirrors)
-      blur_strip<true, true>(picture, x, y, count);
+      blur_strip<true, true>(plane, x, y, count);
     else
-      blur_strip<true, false>(picture, x, y, count);
+      blur_strip<true, false>(plane, x, y, count);
   } else {
     if (mirrors)
-      blur_strip<false, true>(picture, x, y, count);
+      blur_strip<false, true>(plane, x, y, count);
     else
-      blur_strip<false, false>(picture, x, y, count);
+      blur_strip<false, false>(plane, x, y, count);
   }
   launch_dependents();
 }

@@ -1,20 +1,21 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-// Gaussian blur as products of matrices of bytes, and how the lanes of a warp hold these matrices.
+// The Gaussian blur as products of matrices of bytes, and which lane of a warp holds which element.
 //
-// A warp makes tiles of 16 rows × 32 bytes. Along x, the sums of 16 samples in each of 8 rows are
-// one product T·I: row i of T holds the coefficients, moved along to where output sample i needs
-// them (a Toeplitz matrix), and column n of I holds a window of bytes of one row of the picture.
-// Along y it is T·R, with the results of the first product, cut into bytes, as R. The sum over the
-// inner dimension may be taken in any order, as long as both factors have the same; it is chosen so
-// that four neighbours in memory lie in one register, and so that what a lane gets out of the first
-// product is what it has to put into the second.
+// A warp blurs tiles of 16 rows × 32 bytes. Along x, the sums of 16 samples in each of 8 rows are
+// one product T·I. Row i of T holds the coefficients, shifted to where output sample i needs them
+// (a Toeplitz matrix). Column n of I holds a window of bytes of one row of the plane: those under
+// the tile and a halo on either side. Along y the product is T·R, where R holds the results of the
+// first product, cut into bytes. The order of summation over the inner dimension is free, as long
+// as both factors follow the same one. It is chosen so that four bytes that are neighbours in
+// memory lie in one register, and so that a lane's results of the first product are the operands
+// that it needs for the second: nothing moves between lanes.
 //
-// Lane numbers: g = lane / 4 and t = lane % 4, as the PTX manual has them for mma.m16n8k32: a lane
-// holds rows g and g + 8 of the left factor, column g of the right one, and rows g and g + 8 and
-// columns 2t and 2t + 1 of the product; of the inner dimension, the "words" t and t + 4 of four
-// bytes each. A slice is 16 of the inner dimension.
+// Lane numbers are those of mma.m16n8k32 in the PTX manual, g = lane / 4 and t = lane % 4. A lane
+// holds rows g and g + 8 of the left factor, column g of the right one, and rows g and g + 8 of
+// columns 2t and 2t + 1 of the product. Of the inner dimension it holds words t and t + 4, of four
+// bytes each. A slice is 16 elements of the inner dimension.
 
 #include <cstdint>
 
@@ -26,13 +27,13 @@ constexpr int tile_bytes = 32;
 constexpr int tile_rows = 16;
 constexpr int slice_length = 16;
 
-/// Samples of kSample bytes, coefficients of kCoefficient bytes. Sums are kept apart by the weight
-/// of their bytes: product number s of a sum has the weight 256^s.
+/// Samples of kSample bytes and coefficients of kCoefficient bytes. The tensor cores multiply
+/// bytes, so a sum is kept as several: product number s of a sum has the weight 256^s.
 template <int kSample, int kCoefficient>
-struct BlurDepth {
+struct SampleDepth {
   static constexpr int sample_bytes = kSample;
   static constexpr int coefficient_bytes = kCoefficient;
-  static constexpr int groups = 2 / kSample;  ///< of 16 samples in a tile's row
+  static constexpr int groups = 2 / kSample;  ///< groups of 16 samples in a tile's row
   static constexpr int row_sums = kSample + kCoefficient - 1;
   static constexpr int result_bytes = kSample + kCoefficient;  ///< of a sum along x
   static constexpr int column_sums = result_bytes + kCoefficient - 1;
@@ -41,13 +42,13 @@ struct BlurDepth {
 
 /* Along x */
 
-/// The row of the tile that column g of the right factor number q (0 or 1) holds.
+/// The row of the tile in column g of right factor number q (0 or 1).
 CUDAVISION_HOST_DEVICE constexpr int row_of_column(int q, int g) {
   return 2 * g + q;
 }
 
-/// The byte of the tile's row where the output sample of row i of the product begins; group: which
-/// 16 samples.
+/// The first byte, in the tile's row, of the output sample in row i of the product. group: which 16
+/// samples.
 template <class Depth>
 CUDAVISION_HOST_DEVICE constexpr int byte_of_row(int group, int i) {
   const int g = i % 8, half = i / 8;
@@ -55,98 +56,56 @@ CUDAVISION_HOST_DEVICE constexpr int byte_of_row(int group, int i) {
                                   : 8 * (g / 2) + 4 * half + 2 * (g % 2);
 }
 
-/// Which word of the window, counted in fours of bytes from its start, is word t or t + 4 of a pair
-/// of slices. A lane's two words are neighbours, so that it loads them as one.
+/// The word of the window, counted from its start, that serves as word t (second = 0) or t + 4
+/// (second = 1) of a pair of slices. A lane's two words are neighbours, so that it loads them as
+/// one.
 CUDAVISION_HOST_DEVICE constexpr int window_word(int pair, int t, int second) {
   return 8 * pair + 2 * t + second;
 }
 
-/// The same for a last slice alone.
+/// The same for a last slice without a partner.
 CUDAVISION_HOST_DEVICE constexpr int last_window_word(int slice, int t) {
   return 4 * slice + t;
 }
 
-/// Bytes of the window on either side of the tile, for so many slices.
-CUDAVISION_HOST_DEVICE constexpr int window_lead(int slices) {
+/// Bytes on either side of the tile that a window of that many slices covers.
+CUDAVISION_HOST_DEVICE constexpr int window_halo(int slices) {
   return (slice_length * slices - tile_bytes) / 2;
 }
 
 /* Along y */
 
-/// The row, within 16, of byte b of word t. (Columns 2t and 2t + 1 of the products q = 0 and q = 1
-/// are these.)
+/// The row, of 16, of byte b of word t. Columns 2t and 2t + 1 of the products q = 0 and q = 1 are
+/// these rows.
 CUDAVISION_HOST_DEVICE constexpr int row_of_byte(int t, int b) {
   return 4 * t + b;
 }
 
-/// Rows above and below the tile, for so many slices.
-CUDAVISION_HOST_DEVICE constexpr int column_lead(int slices) {
+/// Rows above and below the tile that that many slices cover.
+CUDAVISION_HOST_DEVICE constexpr int column_halo(int slices) {
   return (slice_length * slices - tile_rows) / 2;
 }
 
-/* Pixels of four bytes, each a sample of a channel, that are blurred alike: the channels one by
-   one, with the same factors. Tiles are of 16 pixels; a window is taken from left to right. */
+/* Pixels of four 8-bit channels that are blurred alike (pixels.cuh). The channels are multiplied
+   one after the other by the same factors. A tile is 16 pixels wide. */
 
 constexpr int pixel_bytes = 4;
 constexpr int pixel_tile_bytes = 16 * pixel_bytes;
 
-/// Which pixel of the tile is row i of the product along x: such that what a lane gets out of the
-/// second product, for all channels, is four neighbouring pixels.
+/// The pixel of the tile in row i of the product along x. In this order, a lane's results of the
+/// second product, over all channels, are four neighbouring pixels.
 CUDAVISION_HOST_DEVICE constexpr int pixel_of_row(int i) {
   return 4 * (i % 8 / 2) + 2 * (i / 8) + i % 2;
 }
 
-/// The row of the tile that column g of the right factor number q holds along x.
+/// The row of the tile in column g of right factor number q, along x.
 CUDAVISION_HOST_DEVICE constexpr int pixel_row_of_column(int q, int g) {
   return 4 * (g / 2) + 2 * q + g % 2;
 }
 
-/// Of a row of a tile with its window's pixels on either side: as many as there are rows above and
-/// below for so many slices.
+/// Bytes of a tile's row with the halos; in pixels these are as wide as column_halo() is high.
 CUDAVISION_HOST_DEVICE constexpr int pixel_window_bytes(int slices) {
   return slices * slice_length * pixel_bytes;
 }
-
-/// Quads of a lane's words of both factors.
-CUDAVISION_HOST_DEVICE constexpr int pixel_factor_quads(int row_slices, int column_slices) {
-  return (2 * (row_slices + column_slices) + 3) / 4;
-}
-
-/* Tables of Toeplitz words */
-
-/// Four neighbouring coefficients of one row of T. Rows that are four bytes (four picture rows)
-/// apart hold the same words, one word further on; so one list of words for each of the four
-/// phases, which begins `lead_in` words before the window, is all that a table holds.
-template <class Depth>
-struct BlurTable {
-  static constexpr int row_lead_in = 7;
-  static constexpr int column_lead_in = 3;
-  static constexpr int row_phases = 4 / Depth::sample_bytes;
-
-  CUDAVISION_HOST_DEVICE static constexpr int row_length(int slices) {
-    return 4 * slices + row_lead_in;
-  }
-  CUDAVISION_HOST_DEVICE static constexpr int row_words(int slices) {
-    return Depth::row_sums * row_phases * row_length(slices);
-  }
-  CUDAVISION_HOST_DEVICE static constexpr int column_length(int slices) {
-    return 4 * slices + column_lead_in;
-  }
-  CUDAVISION_HOST_DEVICE static constexpr int column_words(int slices) {
-    return Depth::coefficient_bytes * 4 * column_length(slices);
-  }
-
-  /// Where a lane's word of row i is; to it comes the window's word.
-  CUDAVISION_HOST_DEVICE static constexpr int row_start(int slices, int sum, int group, int i) {
-    const int byte = byte_of_row<Depth>(group, i);
-    const int phase = byte % 4 / Depth::sample_bytes;
-    return (sum * row_phases + phase) * row_length(slices) + row_lead_in - byte / 4;
-  }
-  /// To it comes 4 · slice + t.
-  CUDAVISION_HOST_DEVICE static constexpr int column_start(int slices, int coefficient_byte,
-                                                           int i) {
-    return (coefficient_byte * 4 + i % 4) * column_length(slices) + column_lead_in - i / 4;
-  }
-};
 
 }  // namespace cudavision::gaussblur

@@ -26,7 +26,7 @@ void sample(int radius, double sigma, double* half) {
   if (sigma <= 0)
     sigma = std::fma(2 * radius + 1, 0.15, 0.35);
   const double scale = -0.5 / (sigma * sigma);
-  // Summed from the edge inwards, as the reference does: the order decides the last bit.
+  // OpenCV sums from the edge inwards, too: the order decides the last bit.
   double sum = 0;
   for (int i = radius; i > 0; --i) {
     half[i] = std::exp(scale * (i * i));

@@ -6,13 +6,14 @@
 
 namespace cudavision::gaussblur {
 
-/// One axis of a Gaussian blur: a sampled Gaussian whose coefficients are fixed-point numbers, as
-/// OpenCV's GaussianBlur has them for 8- and 16-bit samples.
+/// One axis of a Gaussian blur: a sampled Gaussian with fixed-point coefficients, equal to those of
+/// OpenCV's GaussianBlur for 8- and 16-bit samples.
 ///
-/// Coefficients. σ = 0: the binomial-like tables of OpenCV for sizes 3, 5, 7 and 9, else
-/// σ = 0.15·size + 0.35. Otherwise k(i) = exp(−i²/2σ²) in binary64, divided by their sum. Quantised
-/// to b fraction bits from the edge inwards, each error carried on to the next coefficient
-/// (`a = k·2^b + error; v = rint(a); error = a − v`); the centre is what is missing to 2^b.
+/// The coefficients are k(i) = exp(−i²/2σ²) in binary64, divided by their sum. Where σ is 0, sizes
+/// 3, 5, 7 and 9 take OpenCV's binomial-like tables instead, and larger ones σ = 0.15·size + 0.35.
+/// They are quantised to b fraction bits from the edge inwards, and each rounding error is carried
+/// over to the next coefficient (`a = k·2^b + error; v = rint(a); error = a − v`). The centre
+/// receives what is missing to 2^b.
 class GaussKernel {
  public:
   static constexpr int max_size = 1023;
@@ -20,21 +21,21 @@ class GaussKernel {
 
   /// The identity: size 1.
   explicit GaussKernel(int fraction_bits = 8) noexcept;
-  /// size: odd, 1 to max_size; sigma: 0 (what is usual for that size) or more; fraction_bits: 8 or
+  /// size: odd, 1 to max_size. sigma: 0 (the usual one for that size) or more. fraction_bits: 8 or
   /// 16.
   GaussKernel(int size, double sigma, int fraction_bits) noexcept;
 
-  /// The size that a Gaussian of sigma > 0 takes: round(6σ + 1) for 8-bit samples, round(8σ + 1)
-  /// for deeper ones, made odd, at most max_size.
+  /// The usual size for sigma > 0: round(6σ + 1) for 8-bit samples, round(8σ + 1) for deeper ones,
+  /// made odd and at most max_size.
   static int size_for(double sigma, int sample_bits) noexcept;
 
-  /// The radius behind which all coefficients are zero after quantisation; 0: the identity.
+  /// All coefficients farther from the centre are zero after quantisation. 0: the identity.
   int radius() const noexcept { return radius_; }
   bool identity() const noexcept { return radius_ == 0; }
   int fraction_bits() const noexcept { return fraction_bits_; }
 
-  /// At distance from the centre, −max_radius to max_radius; they add up to 2^fraction_bits, and
-  /// the centre alone is 2^fraction_bits exactly where this is the identity.
+  /// distance: from the centre, −max_radius to max_radius. The coefficients add up to
+  /// 2^fraction_bits; the identity's only one is that number.
   std::uint32_t coefficient(int distance) const noexcept {
     return half_[distance < 0 ? -distance : distance];
   }

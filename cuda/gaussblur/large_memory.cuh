@@ -1,55 +1,55 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-// What a block of the blur with kernels of any size keeps in shared memory, and where. For .cu
-// files.
+// What a block of large.cuh keeps in shared memory, and where. For .cu files.
 
 #include <cuda_runtime.h>
 
 #include "cuda/gaussblur/stage.cuh"
+#include "cuda/gaussblur/tables.h"
 
 namespace cudavision::gaussblur {
 
 constexpr int large_stages = 2;
-constexpr int large_warps = 12;  ///< at most, in a block
-/// Where shared memory has no room for all.
+constexpr int large_rows = 2 * tile_rows;  ///< of a step: two tiles, one below the other
+constexpr int large_warps = 12;            ///< the most in a block
+// Where shared memory is too small for the tables and the ring:
 constexpr int scratch_warps = 4;
 constexpr int scratch_blocks_per_multiprocessor = 2;
-constexpr int large_rows = 2 * tile_rows;
 
-/// The slices along y of a tile, for kernels of that radius.
+/// The slices along y that a tile needs for a Gaussian of that radius.
 CUDAVISION_HOST_DEVICE constexpr int large_column_slices(int radius) {
   return (radius + slice_length / 2 - 1) / (slice_length / 2) + 1;
 }
 
-/// The ring has the sums along x of so many steps, of two slices each. The lower tile of a step
-/// ends with the last slice, the upper one with that before it; slices that a tile does not need
-/// have coefficients of zero.
+/// The ring holds the sums along x of that many steps, two slices each. The lower tile of a step
+/// ends with the last slice, the upper one with the slice before; the coefficients are zero for a
+/// slice that a tile does not need.
 CUDAVISION_HOST_DEVICE constexpr int large_ring_slots(int column_slices) {
   return column_slices / 2 + 1;
 }
 
-/// Whether the first step that has results has them for the lower tile only. (The ring is then not
-/// yet full; what it lacks has no influence on that tile.)
+/// Whether the first step with output has it for the lower tile only. The ring is not full then,
+/// but this tile does not need what is missing.
 CUDAVISION_HOST_DEVICE constexpr bool lower_tile_first(int column_slices) {
   return column_slices % 2 == 0;
 }
 
-/// Steps before the first that has results.
-CUDAVISION_HOST_DEVICE constexpr int large_leading_steps(int column_slices) {
+/// Steps before the first that has output.
+CUDAVISION_HOST_DEVICE constexpr int large_warm_up_steps(int column_slices) {
   return (column_slices - 1) / 2;
 }
 
-/// Tables as they lie in shared memory: quads of the words that a lane needs at a time, so that it
-/// loads them as one. Eight lanes at a time read from two lists: every other quad along x, four
-/// neighbours along y. The strides see to it that these lie in different banks.
+/// The layout of the tables in shared memory: in quads of the words that a lane needs at a time, so
+/// that it loads them as one. Eight lanes at a time read from two lists: every other quad along x,
+/// four neighbours along y. The strides put these into different banks.
 template <class Depth>
 struct LargeTables {
-  using Table = BlurTable<Depth>;
+  using Table = ToeplitzTable<Depth>;
   static constexpr int quad_bytes = 16;
   static constexpr int row_lists = Depth::row_sums * 2;
   static constexpr int column_lists = Depth::coefficient_bytes * 4;
-  static constexpr int column_lead_in = 9;  // two slices without influence, and a word
+  static constexpr int column_padding = 9;  // two slices of zeros, and a word
 
   int row_slices, column_slices;
   int row_stride, column_stride;  // in quads
@@ -57,26 +57,26 @@ struct LargeTables {
   CUDAVISION_HOST_DEVICE LargeTables(int row_slices, int column_slices)
       : row_slices(row_slices),
         column_slices(column_slices),
-        row_stride((4 * row_slices + Table::row_lead_in) | 1),
-        column_stride((4 * column_slices + column_lead_in + 3) / 8 * 8 + 4) {}
+        row_stride((4 * row_slices + Table::row_padding) | 1),
+        column_stride((4 * column_slices + column_padding + 3) / 8 * 8 + 4) {}
 
   CUDAVISION_HOST_DEVICE int row_bytes() const { return row_lists * row_stride * quad_bytes; }
   CUDAVISION_HOST_DEVICE int bytes() const {
     return row_bytes() + column_lists * column_stride * quad_bytes;
   }
 
-  /// Where a lane's quad for a sum along x begins, but for 8 · pair − group quads.
+  /// Where a lane's quad for a sum along x begins. Add 8 · pair − group quads.
   __device__ int row_start(int sum, int g, int t) const {
-    return ((sum * 2 + g % 2) * row_stride + Table::row_lead_in - byte_of_row<Depth>(0, g) / 4 +
+    return ((sum * 2 + g % 2) * row_stride + Table::row_padding - byte_of_row<Depth>(0, g) / 4 +
             2 * t) *
            quad_bytes;
   }
-  /// The same for the lower tile's sums along y, but for 8 · slot quads. The upper tile's
-  /// coefficients are one slice further on.
+  /// The same for the lower tile's sums along y. Add 8 · slot quads; the upper tile's coefficients
+  /// are one slice further on.
   __device__ int column_start(int byte, int g, int t) const {
     const int slices_before = 2 * large_ring_slots(column_slices) - column_slices;
     return row_bytes() +
-           ((byte * 4 + g % 4) * column_stride + column_lead_in - g / 4 + t - 4 * slices_before) *
+           ((byte * 4 + g % 4) * column_stride + column_padding - g / 4 + t - 4 * slices_before) *
                quad_bytes;
   }
 
@@ -85,12 +85,12 @@ struct LargeTables {
     auto* const quads = reinterpret_cast<uint4*>(to);
     for (int i = threadIdx.x; i < row_lists * row_stride; i += blockDim.x) {
       const int sum = i / row_stride / 2, odd = i / row_stride % 2;
-      const int word = i % row_stride - Table::row_lead_in;
+      const int word = i % row_stride - Table::row_padding;
       const auto at = [&](int half, int second) {
         const int start = Table::row_start(row_slices, sum, 0, odd + 8 * half);
         const int skipped = byte_of_row<Depth>(0, odd + 8 * half) / 4;  // 0, or 1 for lower rows
         const int index = word + second - skipped;
-        return index < -Table::row_lead_in || index >= 4 * row_slices
+        return index < -Table::row_padding || index >= 4 * row_slices
                    ? 0
                    : row_table[start + skipped + index];
       };
@@ -99,10 +99,10 @@ struct LargeTables {
     auto* const column_quads = quads + row_lists * row_stride;
     for (int i = threadIdx.x; i < column_lists * column_stride; i += blockDim.x) {
       const int byte = i / column_stride / 4, phase = i / column_stride % 4;
-      const int word = i % column_stride - column_lead_in;
+      const int word = i % column_stride - column_padding;
       const auto at = [&](int half, int second) {
         const int index = word - 2 * half + 4 * second;
-        return index < -Table::column_lead_in || index >= 4 * column_slices
+        return index < -Table::column_padding || index >= 4 * column_slices
                    ? 0
                    : column_table[Table::column_start(column_slices, byte, phase) + index];
       };
@@ -116,18 +116,18 @@ CUDAVISION_HOST_DEVICE constexpr int window_parts(int row_slices, int chunk_pair
   return (row_slices / 2 + chunk_pairs - 1) / chunk_pairs;
 }
 
-/// Whether there is a map of the edges; for many parts it would be too large.
+/// Whether a block keeps a map of the edges. For many parts it would be too large.
 CUDAVISION_HOST_DEVICE constexpr bool maps_edges(int parts) {
   return parts <= 4;
 }
 
-/// Where a byte beyond the end of a row stands in a part of a stage, and where its mirror image
-/// does.
+/// A byte beyond the end of a row, and the byte of the row that is repeated there: positions in a
+/// part of a stage.
 struct Mirrored {
   std::uint16_t from, to;
 };
 
-/// Memory of a block, in bytes.
+/// How much memory a block needs, in bytes.
 template <class Depth>
 struct LargeMemory {
   int tables, stage, edges, ring;
@@ -144,7 +144,7 @@ struct LargeMemory {
   CUDAVISION_HOST_DEVICE static constexpr int chunks(int chunk_pairs, int warps) {
     return 2 * (chunk_pairs + warps - 1);
   }
-  /// Shared memory, and what takes its place where it has no room for all.
+  /// In shared memory: all, or all but scratch(), which then lies in global memory.
   CUDAVISION_HOST_DEVICE int shared(bool all) const {
     return large_stages * stage + edges + (all ? scratch() : 0);
   }

@@ -1,22 +1,45 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-// The steps of the blur that all its kernels share: products on the tensor cores, and what happens
-// to their results. gaussblur_fragments.h says which lane holds what. For .cu files.
+// Products on the tensor cores and what happens to their sums: cut into bytes after the first
+// product, rounded after the second. fragments.h explains which lane holds what. For .cu files.
 
 #include <cuda_runtime.h>
 
+#include "cuda/gaussblur/arguments.h"
 #include "cuda/gaussblur/fragments.h"
 
 namespace cudavision::gaussblur {
+
+/// Hides from the compiler where a value comes from. It would otherwise compute some values again
+/// at each use instead of keeping them in a register.
+template <class T>
+__device__ inline void keep_in_register(T& value) {
+  static_assert(sizeof(T) == 4, "a register");
+  asm volatile("" : "+r"(value));
+}
+
+/// Loads a lane's words from tables in the order of LaneFactors.
+template <int kWords>
+__device__ inline void load_factors(const std::uint32_t* table, std::uint32_t (&words)[kWords]) {
+  static_assert(kWords % 4 == 0, "whole quads");
+#pragma unroll
+  for (int i = 0; i < kWords / 4; ++i) {
+    const uint4 quad = __ldg(reinterpret_cast<const uint4*>(table) + i * 32 + threadIdx.x % 32);
+    words[4 * i] = quad.x;
+    words[4 * i + 1] = quad.y;
+    words[4 * i + 2] = quad.z;
+    words[4 * i + 3] = quad.w;
+  }
+}
 
 /// Four sums of a lane.
 struct Sums {
   int v[4];
 };
 
-/// left · right + addend over two slices, of bytes without sign. left: words t and t + 4 (a lane's)
-/// of rows g and g + 8, in the order g, g + 8, g, g + 8.
+/// left · right + addend over two slices of unsigned bytes. left: the lane's word t of rows g and
+/// g + 8, then word t + 4 of both.
 __device__ inline Sums multiply_pair(const std::uint32_t (&left)[4], std::uint32_t right_0,
                                      std::uint32_t right_1, const Sums& addend) {
   Sums sums;
@@ -27,7 +50,7 @@ __device__ inline Sums multiply_pair(const std::uint32_t (&left)[4], std::uint32
       : "r"(left[0]), "r"(left[1]), "r"(left[2]), "r"(left[3]), "r"(right_0), "r"(right_1),
         "r"(addend.v[0]), "r"(addend.v[1]), "r"(addend.v[2]), "r"(addend.v[3]));
 #else
-  // Turing's products are a quarter as large; the lanes hold their parts in the same way.
+  // Turing's products are a quarter as large. Its lanes hold their parts in the same way.
   sums = addend;
 #pragma unroll
   for (int half = 0; half < 2; ++half)
@@ -62,31 +85,63 @@ __device__ inline Sums multiply_slice(std::uint32_t left_low, std::uint32_t left
   return sums;
 }
 
-/// What is particular to a plane about its samples, as its lanes need it.
+/// How a plane's samples are read and its sums become results, as one lane needs it.
 template <class Depth>
 struct SampleRules {
-  // Samples of 16 bits: a word is min(word, limit) & mask for each of its two samples.
+  // For samples of 16 bits: each of the two in a word becomes min(sample, limit) & mask.
   std::uint32_t limit;
   std::uint32_t mask;
-  // Where x is not blurred at all, the sum along it is that of a coefficient that is too small by a
-  // byte or by a bit. Hence the places of its bytes, as selectors for each half of the tile; or, of
-  // coefficients of 16 bits, how far it is to be shifted.
+  // Where x is not blurred, the sum along it is too small by a byte or by a bit, because of
+  // identity_in_row. With 8-bit coefficients, selectors for each half of the tile make up for that
+  // when the sum is cut into bytes; with 16-bit ones, a shift does.
   std::uint32_t low_bytes[2];
   std::uint32_t high_bytes[2];
   int row_shift[2];
-  // Of bytes: the factor that makes up for the coefficient of a kernel along y that is the
-  // identity, which is one bit too small. Of others: how many bits are cut off a sum along y.
+  // Where y is not blurred, the sum along it is too small by a bit. With 8-bit coefficients, a
+  // factor of 2 makes up for that; with 16-bit ones, one bit less is shifted out of the sum.
   std::uint32_t result_factor;
   int result_shift;
-  std::uint32_t rounding;  // what is added before that
+  std::uint32_t rounding;  // half of the last place that is kept
 
   __device__ std::uint32_t read(std::uint32_t word) const {
     return Depth::sample_bytes == 1 ? word : __vminu2(word, limit) & mask;
   }
 };
 
-/// The sums of 16 rows along x, of one group of 16 samples: as they leave the products for the even
-/// and the odd rows.
+/// g: the lane's.
+template <class Depth>
+__device__ SampleRules<Depth> sample_rules(const Arguments& a, const Plane& plane, int g) {
+  SampleRules<Depth> rules{};
+  if constexpr (Depth::sample_bytes == 2) {
+    const std::uint32_t largest = (1u << (a.bits + a.shift)) - 1;
+    const std::uint32_t unused = (1u << a.shift) - 1;
+    rules.limit = largest << 16 | largest;
+    rules.mask = ~(unused << 16 | unused);
+  }
+#pragma unroll
+  for (int half = 0; half < 2; ++half) {
+    const bool identity = plane.row_identity >> (byte_of_row<Depth>(0, g + 8 * half) % 4) & 1;
+    rules.low_bytes[half] = identity ? 0x7531 : 0x6420;
+    rules.high_bytes[half] = identity ? 0x6420 : 0x7531;
+    rules.row_shift[half] = identity;
+    if constexpr (Depth::coefficient_bytes == 1) {
+      keep_in_register(rules.low_bytes[half]);
+      keep_in_register(rules.high_bytes[half]);
+    }
+  }
+  if constexpr (Depth::coefficient_bytes == 1) {
+    rules.result_factor = plane.column_identity ? 2 : 1;
+    rules.rounding = 0x00800080;
+    keep_in_register(rules.result_factor);
+  } else {
+    rules.result_shift = 8 - plane.column_identity;
+    rules.rounding = 1u << (rules.result_shift - 1 + a.shift);
+  }
+  return rules;
+}
+
+/// A lane's sums along x for 16 rows and one group of 16 samples. One product gives the even rows,
+/// a second one the odd rows.
 template <class Depth>
 struct RowSums {
   Sums sum[2][Depth::row_sums] = {};
@@ -99,7 +154,7 @@ struct RowSums {
     return Depth::coefficient_bytes == 1 ? value : value << rules.row_shift[element / 2];
   }
 
-  /// Cut into bytes: words[half][b] has byte b of four rows.
+  /// Cuts the sums into bytes: words[half][b] receives byte b of four rows.
   __device__ void cut(const SampleRules<Depth>& rules,
                       std::uint32_t (&words)[2][Depth::result_bytes]) const {
 #pragma unroll
@@ -107,7 +162,7 @@ struct RowSums {
       const std::uint32_t v0 = value(rules, 0, 2 * half), v1 = value(rules, 1, 2 * half);
       const std::uint32_t v2 = value(rules, 0, 2 * half + 1), v3 = value(rules, 1, 2 * half + 1);
       if constexpr (Depth::result_bytes == 2) {
-        // Multiplied rather than permuted: the pipe that permutes has enough to do.
+        // Multiplications instead of permutations, which keep their pipe busy enough as it is.
         const std::uint32_t first = v1 * 0x10000 + v0;
         const std::uint32_t second = v3 * 0x10000 + v2;
         words[half][0] = __byte_perm(first, second, rules.low_bytes[half]);
@@ -127,17 +182,17 @@ struct RowSums {
   }
 };
 
-/// The sums of 16 rows along y, for 8 samples, and what becomes of them.
+/// A lane's part of the sums along y for 16 rows of 8 samples.
 template <class Depth>
 struct ColumnSums {
   Sums sum[Depth::column_sums] = {};
 
-  /// Two neighbouring samples, `below` of row g + 8, else of row g. Of bytes: in the upper bytes of
-  /// the word's halves.
+  /// Two neighbouring samples of row g, or with `below` of row g + 8. Samples of one byte are in
+  /// the upper bytes of the word's halves.
   __device__ std::uint32_t samples(const SampleRules<Depth>& rules, int below) const {
     const int i = 2 * below;
     if constexpr (Depth::coefficient_bytes == 1) {
-      // Two sums side by side, without their last byte.
+      // Two sums side by side in one word, without their last bytes.
       const std::uint32_t low = __byte_perm(sum[0].v[i], sum[0].v[i + 1], 0x7531);
       const std::uint32_t high = __byte_perm(sum[1].v[i], sum[1].v[i + 1], 0x5410);
       return high * rules.result_factor + (low * rules.result_factor + rules.rounding);
@@ -149,7 +204,8 @@ struct ColumnSums {
 
  private:
   __device__ std::uint32_t value(const SampleRules<Depth>& rules, int i) const {
-    // What is shifted out of one sum into the next: quotients of quotients are exact.
+    // Shifting step by step is exact: rounding down a quotient of a rounded-down quotient gives the
+    // same as dividing once.
     std::uint32_t value = (static_cast<std::uint32_t>(sum[0].v[i]) >> 8) + sum[1].v[i];
     value = (value >> 8) + sum[2].v[i];
     value = (value >> 8) + sum[3].v[i] + rules.rounding;
@@ -159,7 +215,7 @@ struct ColumnSums {
   }
 };
 
-/// A lane's 8 bytes of a row of the tile; below: of row g + 8.
+/// A lane's 8 bytes of row g of the tile, or with `below` of row g + 8.
 template <class Depth>
 __device__ inline uint2 result_row(const SampleRules<Depth>& rules,
                                    const ColumnSums<Depth> (&sums)[Depth::groups][2], int below) {

@@ -1,41 +1,47 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-// The blur of pixels of four bytes that are blurred alike. A warp takes the pixels that it has
-// staged apart, into words of four neighbours of one channel, and puts those that it has blurred
-// together again. For .cu files.
+// The blur of pixels of four 8-bit channels that are blurred alike. A warp transposes the pixels
+// that it has staged into words of four neighbours of one channel, and transposes the results back.
+// So all channels share the factors, and none of these are the zeros that small.cuh needs between
+// the samples of a channel. For .cu files.
 
 #include <cuda_runtime.h>
 
-#include "cuda/gaussblur/kernel.cuh"
+#include "cuda/core/cuda_launch.h"
+#include "cuda/gaussblur/mma.cuh"
+#include "cuda/gaussblur/small_stage.cuh"
+#include "cuda/gaussblur/store.cuh"
+#include "cuda/gaussblur/tables.h"
+#include "cuda/gaussblur/work_item.cuh"
 
 namespace cudavision::gaussblur {
 
-/// From one row of a stage to the next: so that the lanes that load pixels of two neighbouring rows
-/// at once find them in different banks.
+/// From one row of a stage to the next. Lanes load pixels of two neighbouring rows at once; with
+/// this pitch these are in different banks.
 CUDAVISION_HOST_DEVICE constexpr int pixel_pitch(int row_slices) {
   return (pixel_window_bytes(row_slices) + 63) / 128 * 128 + 64;
 }
 
-/// What is to be done with the sums depends on whether they are those of identities, of which the
-/// coefficient is too small by a byte. To spare registers, some of it is found out from the rest
-/// where it is needed.
+/// How sums become results. It depends on whether an axis is not blurred, since identity_of_pixels
+/// makes those sums too small by a byte. To save registers, some values are derived from others
+/// where they are used.
 class PixelRules {
  public:
-  __device__ explicit PixelRules(const BlurPicture& picture)
-      : low_bytes_(picture.row_identity ? 0x7351 : 0x6240),
-        rounding_(picture.column_identity ? 1 << 7 : 1 << 15) {
+  __device__ explicit PixelRules(const Plane& plane)
+      : low_bytes_(plane.row_identity ? 0x7351 : 0x6240),
+        rounding_(plane.column_identity ? 1 << 7 : 1 << 15) {
     keep_in_register(low_bytes_);
     keep_in_register(rounding_);
   }
 
-  /// Selects those of four sums along x. The high ones are low_bytes ^ other_bytes.
+  /// Selects the low bytes of four sums along x; low_bytes() ^ other_bytes selects the high ones.
   __device__ std::uint32_t low_bytes() const { return hidden(low_bytes_); }
   static constexpr std::uint32_t other_bytes = 0x1111;
 
-  /// What is added to sums along y.
+  /// Half of the last place that is kept of a sum along y.
   __device__ std::uint32_t rounding() const { return rounding_; }
-  /// Selects the results among two sums along y.
+  /// Selects the result bytes of two sums along y.
   __device__ std::uint32_t results() const { return 0x51 + (hidden(rounding_) >> 15) * 0x11; }
 
  private:
@@ -48,7 +54,7 @@ class PixelRules {
   std::uint32_t rounding_;
 };
 
-/// A lane's words of the left factors of both products; all channels share them.
+/// A lane's words of the left factors of both products.
 template <int kRowSlices, int kColumnSlices>
 class PixelFactors {
  public:
@@ -63,7 +69,7 @@ class PixelFactors {
   std::uint32_t words_[4 * pixel_factor_quads(kRowSlices, kColumnSlices)];
 };
 
-/// Four pixels, one word for each channel.
+/// Four neighbouring pixels as one word for each channel.
 struct Channels {
   std::uint32_t word[pixel_bytes];
 
@@ -79,7 +85,7 @@ struct Channels {
   }
 };
 
-/// left · right + sums over kSlices slices. left(slice, half): of rows g and g + 8.
+/// sums += left · right over kSlices slices. left(slice, half): the lane's word of row g + 8·half.
 template <int kSlices, class Left>
 __device__ inline void multiply(const Left& left, const std::uint32_t (&right)[kSlices],
                                 Sums& sums) {
@@ -100,7 +106,7 @@ __device__ inline Sums scaled(const Sums& sums, std::uint32_t factor, std::uint3
   return result;
 }
 
-/// A lane's bytes of the sums along x, of the rows that a tile needs.
+/// A lane's bytes of the sums along x, for all rows that a tile needs.
 template <int kColumnSlices>
 struct PixelRing {
   std::uint32_t word[pixel_bytes][2][2][kColumnSlices];  ///< by channel, half, byte
@@ -118,13 +124,14 @@ struct PixelRing {
   }
 };
 
-/// Sums 16 staged rows along x. from: where this lane's first pixels of the window are.
+/// Sums 16 staged rows along x. from: this lane's first pixels of the window.
 template <int kRowSlices, int kColumnSlices>
 __device__ inline void sum_rows(const PixelFactors<kRowSlices, kColumnSlices>& factors,
                                 const PixelRules& rules, SharedAddress from, int pitch,
                                 PixelRing<kColumnSlices>& ring) {
   const auto left = [&](int slice, int half) { return factors.row(slice, half); };
-  // Of 16 bits each: those of q = 1 go to the upper halves, and those of q = 0 are added.
+  // Sums have 16 bits. Those of q = 1 go to the upper halves of the words, and those of q = 0 are
+  // added to that.
   Sums sums[pixel_bytes]{};
 #pragma unroll
   for (int q = 1; q >= 0; --q) {
@@ -155,8 +162,8 @@ __device__ inline void sum_rows(const PixelFactors<kRowSlices, kColumnSlices>& f
     }
 }
 
-/// Sums the ring along y, of two neighbouring pixels in each of the rows g and g + 8: the first
-/// ones or the last ones of a lane's four.
+/// Sums the rows of the ring along y, for two neighbouring pixels in each of the rows g and g + 8:
+/// the first (half = 0) or the last (1) of a lane's four.
 template <int kRowSlices, int kColumnSlices>
 __device__ inline uint4 sum_columns(const PixelFactors<kRowSlices, kColumnSlices>& factors,
                                     const PixelRules& rules, const PixelRing<kColumnSlices>& ring,
@@ -177,8 +184,8 @@ __device__ inline uint4 sum_columns(const PixelFactors<kRowSlices, kColumnSlices
   return make_uint4(pixel(0), pixel(1), pixel(2), pixel(3));
 }
 
-/// Writes those of four pixels that are within the row, of which so many bytes are left; byte by
-/// byte where words cannot be written.
+/// Writes those of four pixels that are within the row. left: bytes to the end of the row. words:
+/// whether words can be written; else single bytes are.
 __device__ inline __noinline__ void call_store_pixels(std::uint8_t* out, int left, bool words,
                                                       uint4 pixels) {
   const std::uint32_t of_lane[] = {pixels.x, pixels.y, pixels.z, pixels.w};
@@ -204,18 +211,18 @@ __device__ inline __noinline__ uint4 call_sharpened(uint4 source, uint4 blurred)
 /// Writes a lane's four pixels of the rows g and g + 8 of tiles.
 class PixelStorer {
  public:
-  /// position: of the pixels in their rows.
-  __device__ PixelStorer(const BlurArguments& a, const BlurPicture& picture, int position)
+  /// position: of the first pixel in its row.
+  __device__ PixelStorer(const Arguments& a, const Plane& plane, int position)
       : a_(a),
-        picture_(picture),
+        plane_(plane),
         position_(position),
-        whole_(picture.store_bytes == 16 && position + 16 <= picture.row_bytes) {}
+        whole_(plane.store_bytes == 16 && position + 16 <= plane.row_bytes) {}
 
-  /// To rows y and y + 8. rows_left: how many there are, counted from y on. of_upper, of_lower:
-  /// where the pixels themselves are staged.
+  /// Writes rows y and y + 8. rows_left: rows of the item from y on. of_upper, of_lower: where the
+  /// input pixels are staged.
   __device__ void store(int y, int rows_left, uint4 upper, uint4 lower, SharedAddress of_upper,
                         SharedAddress of_lower) const {
-    if (a_.sharpen || picture_.copied != 0) {
+    if (a_.sharpen || plane_.copied != 0) {
       upper = combined_with(of_upper, upper);
       lower = combined_with(of_lower, lower);
     }
@@ -228,11 +235,11 @@ class PixelStorer {
  private:
   __device__ void store_row(int y, const uint4& pixels) const {
     std::uint8_t* const out =
-        picture_.out + static_cast<std::int64_t>(y) * picture_.out_pitch + position_;
+        plane_.out + static_cast<std::int64_t>(y) * plane_.out_pitch + position_;
     if (whole_)
       *reinterpret_cast<uint4*>(out) = pixels;
     else
-      call_store_pixels(out, picture_.row_bytes - position_, picture_.store_bytes >= pixel_bytes,
+      call_store_pixels(out, plane_.row_bytes - position_, plane_.store_bytes >= pixel_bytes,
                         pixels);
   }
 
@@ -240,19 +247,19 @@ class PixelStorer {
     const uint4 source = load_quad(staged);
     if (a_.sharpen)
       blurred = call_sharpened(source, blurred);
-    const auto copied = static_cast<std::uint32_t>(picture_.copied_of_eight);
+    const auto copied = static_cast<std::uint32_t>(plane_.copied_of_eight);
     return make_uint4(chosen(source.x, blurred.x, copied), chosen(source.y, blurred.y, copied),
                       chosen(source.z, blurred.z, copied), chosen(source.w, blurred.w, copied));
   }
 
-  const BlurArguments& a_;
-  const BlurPicture& picture_;
+  const Arguments& a_;
+  const Plane& plane_;
   const int position_;
   const bool whole_;
 };
 
-/// Blocks that are to share a multiprocessor. Older ones have no shared memory for more than three,
-/// and the compiler would have to spill registers for the fourth.
+/// Blocks that must fit on a multiprocessor. Before Hopper it has shared memory for only three, and
+/// registers for a fourth one would have to be spilled.
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 900
 constexpr int pixel_blocks = 3;
 #else
@@ -261,10 +268,10 @@ constexpr int pixel_blocks = 4;
 
 template <int kRowSlices, int kColumnSlices>
 __global__ void __launch_bounds__(32 * small_warps, pixel_blocks)
-    blur_pixels(const __grid_constant__ BlurArguments a) {
-  constexpr int lead = pixel_bytes * column_lead(kRowSlices);
+    blur_pixels(const __grid_constant__ Arguments a) {
+  constexpr int halo = pixel_bytes * column_halo(kRowSlices);
   constexpr int chunks = pixel_window_bytes(kRowSlices) / chunk_bytes;
-  constexpr int lanes = chunks % 8 == 0 ? 8 : 4;  // that share a row
+  constexpr int lanes = chunks % 8 == 0 ? 8 : 4;  // share a row
   constexpr int pitch = pixel_pitch(kRowSlices);
   constexpr int stage_bytes = pitch * tile_rows;
   constexpr int last_stage = (small_stages - 1) * stage_bytes;
@@ -277,22 +284,22 @@ __global__ void __launch_bounds__(32 * small_warps, pixel_blocks)
     launch_dependents();
     return;
   }
-  const BlurItem item(a, number, pixel_tile_bytes);
-  const BlurPicture& picture = a.pictures[item.picture];
-  const PixelFactors<kRowSlices, kColumnSlices> factors(a.tables + picture.factors);
+  const WorkItem item(a, number, pixel_tile_bytes);
+  const Plane& plane = a.planes[item.plane];
+  const PixelFactors<kRowSlices, kColumnSlices> factors(a.tables + plane.factors);
   const SharedAddress stages = shared_address(shared) + warp * (small_stages * stage_bytes);
   const int slices = (item.end - item.begin + tile_rows - 1) / tile_rows + kColumnSlices - 1;
-  const int first_row = item.begin - column_lead(kColumnSlices);
-  const StagedPart part{item.x - lead, chunks, item.begin - picture.column_radius,
-                        item.end + picture.column_radius};
-  SmallLoader<chunks, pitch, lanes, RareCode::called> loader(picture, a.border, part, stages,
+  const int first_row = item.begin - column_halo(kColumnSlices);
+  const StagedPart part{item.x - halo, chunks, item.begin - plane.column_radius,
+                        item.end + plane.column_radius};
+  SmallLoader<chunks, pitch, lanes, SlowPath::called> loader(plane, a.border, part, stages,
                                                              first_row);
-  const EdgeMirror<pixel_bytes> mirror(picture, a.border, part, pitch);
-  const PixelRules rules(picture);
-  PixelStorer storer(a, picture, item.x + 16 * t);
+  const EdgeMirror<pixel_bytes> mirror(plane, a.border, part, pitch);
+  const PixelRules rules(plane);
+  PixelStorer storer(a, plane, item.x + 16 * t);
   SharedAddress window = stages + pixel_row_of_column(0, g) * pitch + 16 * t;
   keep_in_register(window);
-  int rows_left = item.end - item.begin - g;  // from this lane's next one on
+  int rows_left = item.end - item.begin - g;  // counted from this lane's next row
   PixelRing<kColumnSlices> ring;
 
   grid_dependency_wait();
@@ -301,23 +308,24 @@ __global__ void __launch_bounds__(32 * small_warps, pixel_blocks)
   for (int s = 0; s < slices; ++s) {
     wait_for_copies<small_stages - 2>();
     __syncwarp();
-    add_beyond_ends<RareCode::called>(mirror, picture, a.border, part, stages + stage, pitch,
-                                      first_row + s * tile_rows);
+    pad_stage<SlowPath::called>(mirror, plane, a.border, part, stages + stage, pitch,
+                                first_row + s * tile_rows);
     ring.advance();
     sum_rows(factors, rules, window + stage, pitch, ring);
     if (s >= kColumnSlices - 1) {
       const uint4 first = sum_columns(factors, rules, ring, 0);
       const uint4 last = sum_columns(factors, rules, ring, 1);
-      // The tile's upper rows are staged in the last slice, the lower ones there or in this one.
-      constexpr int upper = tile_rows - column_lead(kColumnSlices);
-      const SharedAddress staged = stages + (g * pitch + lead + 16 * t);
+      // The input of the tile's upper rows is in the slice before, that of the lower ones there or
+      // in this one.
+      constexpr int upper = tile_rows - column_halo(kColumnSlices);
+      const SharedAddress staged = stages + (g * pitch + halo + 16 * t);
       storer.store(item.end - rows_left, rows_left, make_uint4(first.x, first.y, last.x, last.y),
                    make_uint4(first.z, first.w, last.z, last.w),
                    staged + next_stage + upper * pitch,
                    staged + (kColumnSlices == 2 ? stage : next_stage + tile_rows / 2 * pitch));
       rows_left -= tile_rows;
     }
-    // To the stage of the last slice, which all lanes are done with now.
+    // Into the stage of the slice before, which all lanes have finished with now.
     __syncwarp();
     if (s + small_stages - 1 < slices)
       loader.load(next_stage);

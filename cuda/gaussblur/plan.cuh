@@ -1,48 +1,163 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-// How the work of a frame is shared out among blocks. For gaussblur_cuda.cu.
+// From the size of the Gaussians to a launch: which kernel blurs the frame, and how its work is
+// shared out among blocks. For cuda.cu.
 
 #include <algorithm>
 #include <cmath>
 
 #include "cuda/core/cuda_check.h"
-#include "cuda/gaussblur/launch.cuh"
+#include "cuda/gaussblur/kernels.cuh"
 
 namespace cudavision::gaussblur {
 
-/// A launch with its arguments, but for where the frames are.
-class BlurPlan {
- public:
-  BlurPlan() = default;
-  BlurPlan(const BlurLaunch& launch, const BlurArguments& arguments, const BlurCode& code,
-           const BlurCard& card)
-      : launch(launch), arguments(arguments) {
-    share_out(code, card);
+/// An even number of slices whose windows cover a halo of that many bytes.
+inline int row_slices_for(int halo) {
+  return 2 + 2 * ((halo + slice_length - 1) / slice_length);
+}
+
+// Windows are staged as a whole where that leaves room for at least a few warps: then whatever lies
+// beyond an edge has its mirror image in the same stage.
+constexpr int largest_chunk_pairs = 32;
+constexpr int usual_chunk_pairs = 16;
+constexpr int fewest_warps_beside = 2;
+
+/// The GPU's limits that a launch depends on.
+struct Card {
+  int multiprocessors = multiprocessor_count();
+  int shared_bytes =  ///< the most that one block can have
+      device_attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin, "the shared memory");
+
+  Card() {
+    // Tests make any card as small as the smallest, so that the scratch is used.
+#ifdef CUDAVISION_TEST_SHARED_BYTES
+    shared_bytes = std::min(shared_bytes, CUDAVISION_TEST_SHARED_BYTES);
+#endif
+  }
+};
+
+/// The most blocks of a launch that uses scratch memory: each of them needs its own part of it.
+inline unsigned scratch_blocks(const Card& card) {
+  return card.multiprocessors * scratch_blocks_per_multiprocessor;
+}
+
+/// A kernel and the shape of its launch.
+struct Launch {
+  KernelFunction kernel = nullptr;
+  int row_slices = 0;
+  int column_slices = 0;
+  int chunk_pairs = 0;
+  bool of_pixels = false;
+  int width = 0;          ///< of a work item, in bytes; 0: a tile for each warp of the block
+  int stage_bytes = 0;    ///< of a stage of one warp, where warps work independently; else 0
+  int step_rows = 0;      ///< output rows of one step
+  int missing_rows = 0;   ///< the first step has this many rows less
+  int warm_up_steps = 0;  ///< steps before the first that has output
+  int warps = 0;          ///< of a block; 0: any number
+  int shared_bytes = 0;
+  bool uses_scratch = false;
+
+  bool is_small() const { return stage_bytes > 0; }
+  int item_width(int warps) const { return width > 0 ? width : warps * tile_bytes; }
+  int items_of_block(int warps) const { return is_small() ? warps : 1; }
+};
+
+inline int shared_bytes(const KernelSet& kernels, const Launch& launch, int warps) {
+  if (launch.width > 0)
+    return warps * small_stages * launch.stage_bytes;
+  return kernels.large_shared(launch.row_slices, launch.column_slices, launch.chunk_pairs, warps,
+                              !launch.uses_scratch);
+}
+
+/// For planes that the direct kernel can blur.
+inline Launch direct_launch() {
+  Launch launch;
+  launch.kernel = blur_direct;
+  launch.width = 32 * direct_bytes;
+  launch.step_rows = 2 * direct_warps;
+  launch.warm_up_steps = DirectPlane::max_radius;
+  launch.warps = direct_warps;
+  return launch;
+}
+
+/// Chooses the cheapest kernel for the largest halo and radius of all planes. LaunchPlan chooses
+/// the number of warps, unless the kernel has a fixed one.
+inline Launch choose_launch(const KernelSet& kernels, const Card& card, int halo, int radius,
+                            bool of_pixels) {
+  Launch launch;
+  launch.of_pixels = of_pixels && !kernels.of_pixels.empty();
+  for (const SmallKernel& small : launch.of_pixels ? kernels.of_pixels : kernels.small) {
+    if (small.halo < halo || column_halo(small.column_slices) < radius)
+      continue;
+    launch.kernel = small.kernel;
+    launch.row_slices = small.row_slices;
+    launch.column_slices = small.column_slices;
+    launch.width = small.width;
+    launch.stage_bytes = small.stage_bytes;
+    launch.step_rows = tile_rows;
+    launch.warm_up_steps = small.column_slices - 1;
+    launch.warps = small_warps;
+    return launch;
   }
 
-  BlurLaunch launch;
-  BlurArguments arguments;
+  launch.of_pixels = false;
+  launch.kernel = kernels.large;
+  launch.row_slices = row_slices_for(halo);
+  launch.column_slices = large_column_slices(radius);
+  launch.chunk_pairs = std::min(launch.row_slices / 2, largest_chunk_pairs);
+  if (shared_bytes(kernels, launch, fewest_warps_beside) > card.shared_bytes)
+    launch.chunk_pairs = std::min(launch.row_slices / 2, usual_chunk_pairs);
+  launch.step_rows = large_rows;
+  launch.missing_rows = lower_tile_first(launch.column_slices) ? tile_rows : 0;
+  launch.warm_up_steps = large_warm_up_steps(launch.column_slices);
+  const auto shrink_to = [&](int warps) {
+    while (launch.chunk_pairs > 1 && shared_bytes(kernels, launch, warps) > card.shared_bytes)
+      launch.chunk_pairs /= 2;
+  };
+  shrink_to(1);
+  launch.uses_scratch = shared_bytes(kernels, launch, 1) > card.shared_bytes;
+  if (!launch.uses_scratch)
+    return launch;
+  launch.kernel = kernels.large_with_scratch;
+  launch.warps = scratch_warps;
+  shrink_to(scratch_warps);
+  return launch;
+}
+
+/// A launch with its arguments; only the addresses of the frames are missing.
+class LaunchPlan {
+ public:
+  LaunchPlan() = default;
+  LaunchPlan(const Launch& launch, const Arguments& arguments, const KernelSet& kernels,
+             const Card& card)
+      : launch(launch), arguments(arguments) {
+    share_out(kernels, card);
+  }
+
+  Launch launch;
+  Arguments arguments;
   unsigned blocks = 0;
 
  private:
-  /// How wide and how high the blocks' parts of the frame are: of few blocks each repeats less work
-  /// at the seams, of many the work is shared more evenly, and each can wait while others go on.
-  void share_out(const BlurCode& code, const BlurCard& card) {
+  /// Chooses how wide and how high the blocks' parts of the frame are. Fewer blocks repeat less
+  /// work at the seams. More blocks share the work more evenly, and some can compute while others
+  /// wait for memory.
+  void share_out(const KernelSet& kernels, const Card& card) {
     int most_steps = 0;
-    for (int i = 0; i < arguments.picture_count; ++i)
-      most_steps = std::max(most_steps, steps_in(arguments.pictures[i]));
+    for (int i = 0; i < arguments.plane_count; ++i)
+      most_steps = std::max(most_steps, steps_in(arguments.planes[i]));
 
-    constexpr int overhead = 2;     // of starting and ending a block, in steps
-    constexpr int busy_warps = 16;  // keep a multiprocessor busy
-    constexpr double tail = 0.5;    // of the last blocks, and of those at the edges, in rounds
+    constexpr int overhead = 2;     // what starting and ending a block costs, in steps
+    constexpr int busy_warps = 16;  // as many keep a multiprocessor busy
+    constexpr double tail = 0.5;    // what the last blocks and those at the edges cost, in rounds
     const int fixed_warps = launch.warps;
     double best = 0;
     int chosen_steps = 1;
     for (const int warps : {12, 8, 6, 4, 2, 1}) {
       if (fixed_warps != 0 && warps != fixed_warps)
         continue;
-      const int shared = shared_bytes(code, launch, warps);
+      const int shared = shared_bytes(kernels, launch, warps);
       if (shared > card.shared_bytes)
         continue;
       int resident = 0;
@@ -53,12 +168,13 @@ class BlurPlan {
       for (int steps = 1;; steps += 1 + steps / 8) {
         steps = std::min(steps, most_steps);
         const double blocks = std::ceil(items(warps, steps) / launch.items_of_block(warps));
-        // A last round that is not full takes less time than a full one, but more than its share.
+        // A last round that is not full takes less time than a full one, but more than in
+        // proportion to its blocks.
         const double full = blocks / (static_cast<double>(resident) * card.multiprocessors);
         const double rounds = full <= 1 ? 1 : (full + std::ceil(full)) / 2;
         const double neighbours =
             std::min<double>(resident, std::ceil(blocks / card.multiprocessors));
-        const double cost = (rounds + tail) * (steps + launch.leading_steps + overhead) *
+        const double cost = (rounds + tail) * (steps + launch.warm_up_steps + overhead) *
                             std::max<double>(busy_warps, neighbours * warps);
         if (best == 0 || cost < best) {
           best = cost;
@@ -73,14 +189,14 @@ class BlurPlan {
     number_items(chosen_steps, card);
   }
 
-  void number_items(int steps, const BlurCard& card) {
+  void number_items(int steps, const Card& card) {
     arguments.item_rows = item_rows(steps);
     int first = 0;
-    for (int i = 0; i < arguments.picture_count; ++i) {
-      BlurPicture& picture = arguments.pictures[i];
-      picture.strips = strips_in(picture, launch.warps);
-      picture.first_item = first;
-      first += picture.strips * items_below(picture, steps);
+    for (int i = 0; i < arguments.plane_count; ++i) {
+      Plane& plane = arguments.planes[i];
+      plane.strips = strips_in(plane, launch.warps);
+      plane.first_item = first;
+      first += plane.strips * items_below(plane, steps);
     }
     arguments.item_count = first;
     const int of_block = launch.items_of_block(launch.warps);
@@ -89,26 +205,26 @@ class BlurPlan {
       blocks = std::min(blocks, scratch_blocks(card));
   }
 
-  int strips_in(const BlurPicture& picture, int warps) const {
+  int strips_in(const Plane& plane, int warps) const {
     const int width = launch.item_width(warps);
-    return (picture.row_bytes + width - 1) / width;
+    return (plane.row_bytes + width - 1) / width;
   }
 
-  int steps_in(const BlurPicture& picture) const {
-    return (picture.rows + launch.missing_rows + launch.step_rows - 1) / launch.step_rows;
+  int steps_in(const Plane& plane) const {
+    return (plane.rows + launch.missing_rows + launch.step_rows - 1) / launch.step_rows;
   }
 
   int item_rows(int steps) const { return steps * launch.step_rows - launch.missing_rows; }
 
-  int items_below(const BlurPicture& picture, int steps) const {
-    return (picture.rows + item_rows(steps) - 1) / item_rows(steps);
+  int items_below(const Plane& plane, int steps) const {
+    return (plane.rows + item_rows(steps) - 1) / item_rows(steps);
   }
 
   double items(int warps, int steps) const {
     double items = 0;
-    for (int i = 0; i < arguments.picture_count; ++i)
-      items += static_cast<double>(strips_in(arguments.pictures[i], warps)) *
-               items_below(arguments.pictures[i], steps);
+    for (int i = 0; i < arguments.plane_count; ++i)
+      items += static_cast<double>(strips_in(arguments.planes[i], warps)) *
+               items_below(arguments.planes[i], steps);
     return items;
   }
 };

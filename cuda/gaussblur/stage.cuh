@@ -1,31 +1,31 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-// How the blur's kernels bring the picture, with what lies beyond its edges, into shared memory,
-// and how they write it. For .cu files.
+// How rows of a plane, with whatever lies beyond its edges, get into shared memory. The pieces here
+// are common to all tensor-core kernels; small_stage.cuh and large_stage.cuh put them together. For
+// .cu files.
 
 #include <cuda_runtime.h>
 
-#include "cuda/gaussblur/cuda.h"
-#include "cuda/gaussblur/mma.cuh"
+#include "cuda/gaussblur/arguments.h"
 
 namespace cudavision::gaussblur {
 
-constexpr int chunk_bytes = 16;  ///< what a thread loads at a time
+constexpr int chunk_bytes = 16;  ///< one asynchronous copy
 
-/// Chunks that hold the windows of all warps: their tiles and the lead on both sides.
-CUDAVISION_HOST_DEVICE constexpr int chunks_for(int bytes, int lead) {
-  return (bytes + 2 * ((lead + chunk_bytes - 1) / chunk_bytes * chunk_bytes)) / chunk_bytes;
+/// Chunks that hold that many bytes of a row and a halo on either side, each in whole chunks.
+CUDAVISION_HOST_DEVICE constexpr int chunks_for(int bytes, int halo) {
+  return (bytes + 2 * ((halo + chunk_bytes - 1) / chunk_bytes * chunk_bytes)) / chunk_bytes;
 }
 
-/// From one row of a stage to the next: an odd number of chunks, so that the rows 2g that the lanes
-/// of half a warp load at once lie in different banks.
+/// From one row of a stage to the next. An odd number of chunks puts the rows 2g, which the lanes
+/// of half a warp load at once, into different banks.
 CUDAVISION_HOST_DEVICE constexpr int stage_pitch(int chunks) {
   return chunk_bytes * (chunks | 1);
 }
 
-/// An address in shared memory. (With pointers the compiler computes where shared memory begins
-/// again and again.)
+/// An address in shared memory. With pointers instead, the compiler computes again and again where
+/// shared memory begins.
 using SharedAddress = std::uint32_t;
 
 __device__ inline SharedAddress shared_address(const void* pointer) {
@@ -55,7 +55,7 @@ __device__ inline uint4 load_quad(SharedAddress from) {
                : "memory");
   return quad;
 }
-/// The same from any memory.
+/// From any memory.
 __device__ inline uint4 load_quad(const std::uint8_t* from) {
   return *reinterpret_cast<const uint4*>(from);
 }
@@ -73,7 +73,7 @@ __device__ inline void store_word(SharedAddress to, std::uint32_t word) {
   asm volatile("st.shared.u32 [%0], %1;" ::"r"(to), "r"(word) : "memory");
 }
 
-/// Begins copying kBytes to shared memory.
+/// Starts copying kBytes to shared memory. Before Ampere, copies them at once.
 template <int kBytes>
 __device__ inline void copy_async(SharedAddress to, const std::uint8_t* from) {
 #if __CUDA_ARCH__ >= 800
@@ -111,17 +111,17 @@ __device__ inline void wait_for_copies() {
 }
 
 /// The byte of a constant border that belongs at a position of a row.
-__device__ inline std::uint8_t border_byte(const BlurPicture& picture, int position) {
-  int phase = position % picture.period;
+__device__ inline std::uint8_t border_byte(const Plane& plane, int position) {
+  int phase = position % plane.period;
   if (phase < 0)
-    phase += picture.period;
-  return static_cast<std::uint8_t>(picture.border_value >> (8 * phase));
+    phase += plane.period;
+  return static_cast<std::uint8_t>(plane.border_value >> (8 * phase));
 }
 
-/// The byte at a position beyond the end of a row: which one of the row's stands there, −1 for the
-/// constant.
-__device__ inline int source_of_edge(const BlurPicture& picture, Border border, int position) {
-  const SampleGrid& grid = picture.grids[position & 3];
+/// For a position beyond an end of a row: the position of the byte that is repeated there, or −1
+/// for the constant.
+__device__ inline int source_of_edge(const Plane& plane, Border border, int position) {
+  const SampleGrid& grid = plane.grids[position & 3];
   int sample = position / grid.step;
   if (sample * grid.step > position)
     --sample;
@@ -129,9 +129,8 @@ __device__ inline int source_of_edge(const BlurPicture& picture, Border border, 
   return inside < 0 ? -1 : inside * grid.step + (position - sample * grid.step);
 }
 
-/// A part of the picture that is staged: `chunks` chunks from the position `first` of its rows on.
-/// Rows are needed from begin to end only, and bytes as far as they have an influence on the
-/// picture.
+/// A part of a plane that is staged: `chunks` chunks from position `first` of its rows on, in rows
+/// `begin` to `end`. Only bytes within the halo around the plane are needed.
 struct StagedPart {
   int first;
   int chunks;
@@ -140,64 +139,63 @@ struct StagedPart {
 
   __device__ int last() const { return first + chunks * chunk_bytes; }
 
-  /// How many bytes beyond the left and the right end of a row are needed.
-  __device__ int left_edge(const BlurPicture& picture) const {
-    return max(0, min(0, last()) - max(first, -picture.row_radius));
+  /// The needed bytes beyond the left and the right end of a row.
+  __device__ int left_edge(const Plane& plane) const {
+    return max(0, min(0, last()) - max(first, -plane.row_radius));
   }
-  __device__ int right_edge(const BlurPicture& picture) const {
-    return max(
-        0, min(last(), picture.row_bytes + picture.row_radius) - max(first, picture.inner_bytes));
+  __device__ int right_edge(const Plane& plane) const {
+    return max(0, min(last(), plane.row_bytes + plane.row_radius) - max(first, plane.inner_bytes));
   }
-  __device__ int edge_bytes(const BlurPicture& picture) const {
-    return left_edge(picture) + right_edge(picture);
+  __device__ int edge_bytes(const Plane& plane) const {
+    return left_edge(plane) + right_edge(plane);
   }
-  /// The position of byte number i of these.
-  __device__ int edge_position(const BlurPicture& picture, int i) const {
-    const int left = left_edge(picture);
-    return i < left ? max(first, -picture.row_radius) + i
-                    : max(first, picture.inner_bytes) + i - left;
+  /// The position of needed byte number i, counted over both ends.
+  __device__ int edge_position(const Plane& plane, int i) const {
+    const int left = left_edge(plane);
+    return i < left ? max(first, -plane.row_radius) + i : max(first, plane.inner_bytes) + i - left;
   }
-  /// Whether what stands at a position of the row is staged as it is.
-  __device__ bool has(const BlurPicture& picture, int position) const {
-    return position >= max(first, 0) && position < min(last(), picture.inner_bytes);
+  /// Whether the part contains the byte of the row at a position.
+  __device__ bool has(const Plane& plane, int position) const {
+    return position >= max(first, 0) && position < min(last(), plane.inner_bytes);
   }
 };
 
-/// Whether the chunk at a position is a row's as it is, and aligned.
-__device__ inline bool is_whole_chunk(const BlurPicture& picture, int position) {
-  return picture.load_bytes == 16 && position >= 0 && position + chunk_bytes <= picture.inner_bytes;
+/// Whether one aligned copy brings the whole chunk.
+__device__ inline bool is_whole_chunk(const Plane& plane, int position) {
+  return plane.load_bytes == 16 && position >= 0 && position + chunk_bytes <= plane.inner_bytes;
 }
 
-/// Whether a chunk has bytes of the row.
-__device__ inline bool is_inner_chunk(const BlurPicture& picture, int position) {
-  return position + chunk_bytes > 0 && position < picture.inner_bytes;
+/// Whether a chunk contains bytes of the row.
+__device__ inline bool is_inner_chunk(const Plane& plane, int position) {
+  return position + chunk_bytes > 0 && position < plane.inner_bytes;
 }
 
-/// Whether a chunk has an influence on the picture.
-__device__ inline bool is_needed_chunk(const BlurPicture& picture, int position) {
-  return position < picture.row_bytes + picture.row_radius &&
-         position + chunk_bytes > -picture.row_radius;
+/// Whether a chunk contains bytes of the row or its halo.
+__device__ inline bool is_needed_chunk(const Plane& plane, int position) {
+  return position < plane.row_bytes + plane.row_radius &&
+         position + chunk_bytes > -plane.row_radius;
 }
 
-/// Whether code that only few tiles need is called, which keeps a kernel small and in need of fewer
-/// registers, or inlined, which spares all other tiles what they pay for a kernel that has calls.
-enum class RareCode { called, inlined };
+/// Code that only few tiles need can be called, which keeps a kernel small and saves registers, or
+/// inlined, which spares all other tiles the cost of a kernel that contains calls.
+enum class SlowPath { called, inlined };
 
-/// Stages a chunk of any row, wherever it lies. What lies beyond the row's ends is left out.
-__device__ inline void stage_any_chunk(const BlurPicture& picture, Border border, SharedAddress to,
-                                       int y, int position) {
-  if (!is_needed_chunk(picture, position))
+/// Stages a chunk of any row, inside or outside of the plane. Bytes beyond the row's ends are
+/// skipped; pad_edges() fills them in.
+__device__ inline void stage_any_chunk(const Plane& plane, Border border, SharedAddress to, int y,
+                                       int position) {
+  if (!is_needed_chunk(plane, position))
     return;
-  const int source = border_index(y, picture.rows, border);
-  const std::uint8_t* const row = picture.in + static_cast<std::int64_t>(source) * picture.in_pitch;
-  const int end = picture.inner_bytes;
+  const int source = border_index(y, plane.rows, border);
+  const std::uint8_t* const row = plane.in + static_cast<std::int64_t>(source) * plane.in_pitch;
+  const int end = plane.inner_bytes;
   if (source < 0) {
 #pragma unroll 1
     for (int b = 0; b < chunk_bytes; ++b)
-      store_byte(to + b, border_byte(picture, position + b));
-  } else if (is_whole_chunk(picture, position)) {
+      store_byte(to + b, border_byte(plane, position + b));
+  } else if (is_whole_chunk(plane, position)) {
     copy_async<16>(to, row + position);
-  } else if (picture.load_bytes >= 4 && end % 4 == 0) {
+  } else if (plane.load_bytes >= 4 && end % 4 == 0) {
 #pragma unroll
     for (int i = 0; i < chunk_bytes; i += 4)
       if (position >= 0 && position + i < end)
@@ -210,23 +208,23 @@ __device__ inline void stage_any_chunk(const BlurPicture& picture, Border border
   }
 }
 
-__device__ inline __noinline__ void call_stage_any_chunk(const BlurPicture& picture, Border border,
+__device__ inline __noinline__ void call_stage_any_chunk(const Plane& plane, Border border,
                                                          SharedAddress to, int y, int position) {
-  stage_any_chunk(picture, border, to, y, position);
+  stage_any_chunk(plane, border, to, y, position);
 }
 
-/// Adds what is beyond the ends of `count` staged rows that have arrived; most of it mirrors bytes
-/// that are there already. worker, workers: of those warps that share the rows.
-__device__ inline void add_edges(const BlurPicture& picture, Border border, StagedPart part,
+/// Fills in the bytes beyond the ends of `count` staged rows that have arrived. Most of them mirror
+/// bytes of the same stage. worker, workers: which warp this is of those that share the rows.
+__device__ inline void pad_edges(const Plane& plane, Border border, StagedPart part,
                                  SharedAddress stage, int pitch, int y, int count, int worker,
                                  int workers) {
-  const int edges = part.edge_bytes(picture);
+  const int edges = part.edge_bytes(plane);
 #pragma unroll 1
   for (int i = threadIdx.x % 32; i < edges; i += 32) {
-    const int position = part.edge_position(picture, i);
-    const int from = source_of_edge(picture, border, position);
+    const int position = part.edge_position(plane, i);
+    const int from = source_of_edge(plane, border, position);
     const SharedAddress to = stage + position - part.first;
-    if (part.has(picture, from)) {
+    if (part.has(plane, from)) {
 #pragma unroll 4
       for (int r = worker; r < count; r += workers)
         store_byte(to + r * pitch, load_byte(stage + from - part.first + r * pitch));
@@ -234,153 +232,22 @@ __device__ inline void add_edges(const BlurPicture& picture, Border border, Stag
     }
 #pragma unroll 1
     for (int r = worker; r < count; r += workers) {
-      const int source = border_index(y + r, picture.rows, border);
+      const int source = border_index(y + r, plane.rows, border);
       if (y + r < part.begin || y + r >= part.end || source < 0)
-        continue;  // not needed, or a row of constants, which is complete
+        continue;  // not needed, or a row of constants, which stage_any_chunk() completed
       store_byte(to + r * pitch,
-                 from < 0 ? border_byte(picture, position)
-                 : from >= picture.row_bytes
+                 from < 0 ? border_byte(plane, position)
+                 : from >= plane.row_bytes
                      ? 0
-                     : picture.in[static_cast<std::int64_t>(source) * picture.in_pitch + from]);
+                     : plane.in[static_cast<std::int64_t>(source) * plane.in_pitch + from]);
     }
   }
 }
 
-__device__ inline __noinline__ void call_add_edges(const BlurPicture& picture, Border border,
+__device__ inline __noinline__ void call_pad_edges(const Plane& plane, Border border,
                                                    StagedPart part, SharedAddress stage, int pitch,
                                                    int y, int count, int worker, int workers) {
-  add_edges(picture, border, part, stage, pitch, y, count, worker, workers);
+  pad_edges(plane, border, part, stage, pitch, y, count, worker, workers);
 }
-
-/// 8 bytes of a row, sample by sample: beside samples that are copied or sharpened, and at the end
-/// of the row.
-template <class Depth>
-__device__ inline void store_samples(const BlurArguments& a, const BlurPicture& picture, int y,
-                                     int position, uint2 blurred) {
-  const std::uint8_t* in = picture.in + static_cast<std::int64_t>(y) * picture.in_pitch + position;
-  std::uint8_t* out = picture.out + static_cast<std::int64_t>(y) * picture.out_pitch + position;
-  const std::uint64_t result = blurred.x | static_cast<std::uint64_t>(blurred.y) << 32;
-  const int left = picture.row_bytes - position;
-  const int largest = (1 << a.bits) - 1;
-#pragma unroll 1
-  for (int b = 0; b < 8 && b < left; b += Depth::sample_bytes) {
-    const SampleGrid& grid = picture.grids[(position + b) & 3];
-    const bool keep = (picture.copied >> ((position + b) % picture.period) & 1) != 0 ||
-                      (position + b) / grid.step >= grid.width;
-    int value = Depth::sample_bytes == 1 ? result >> (8 * b) & 0xff : result >> (8 * b) & 0xffff;
-    if (a.sharpen && !keep) {
-      int source = in[b];
-      if (Depth::sample_bytes == 2)
-        source = min((source | in[b + 1] << 8) >> a.shift, largest);
-      value = min(max(2 * source - (value >> a.shift), 0), largest) << a.shift;
-    }
-    for (int i = 0; i < Depth::sample_bytes && b + i < left; ++i)
-      out[b + i] = keep ? in[b + i] : static_cast<std::uint8_t>(value >> (8 * i));
-  }
-}
-
-template <class Depth>
-__device__ __noinline__ void call_store_samples(const BlurArguments& a, const BlurPicture& picture,
-                                                int y, int position, uint2 blurred) {
-  store_samples<Depth>(a, picture, y, position, blurred);
-}
-
-/// saturate(2·source − blurred), of the bytes in a word.
-__device__ inline std::uint32_t sharpened_bytes(std::uint32_t source, std::uint32_t blurred) {
-  // One of the two differences is zero.
-  return __vsubus4(__vaddus4(source, __vsubus4(source, blurred)), __vsubus4(blurred, source));
-}
-
-/// The same, of samples.
-template <class Depth>
-__device__ inline std::uint32_t sharpened(const SampleRules<Depth>& rules, std::uint32_t source,
-                                          std::uint32_t blurred) {
-  if constexpr (Depth::sample_bytes == 1)
-    return sharpened_bytes(source, blurred);
-  const std::uint32_t value = rules.read(source);
-  return __vminu2(__vsubus2(__vaddus2(value, __vsubus2(value, blurred)), __vsubus2(blurred, value)),
-                  rules.limit & rules.mask);
-}
-
-/// The source's bits where `copied` has ones, else those of the result.
-__device__ inline std::uint32_t chosen(std::uint32_t source, std::uint32_t blurred,
-                                       std::uint32_t copied) {
-  return (source & copied) | (blurred & ~copied);
-}
-
-template <class Depth>
-__device__ inline std::uint32_t combined(const BlurArguments& a, const SampleRules<Depth>& rules,
-                                         std::uint32_t source, std::uint32_t blurred,
-                                         std::uint32_t copied) {
-  if (a.sharpen)
-    blurred = sharpened(rules, source, blurred);
-  return chosen(source, blurred, copied);
-}
-
-/// Writes a lane's 8 bytes of the rows of tiles: kTiles of them beside each other, more below.
-template <class Depth, RareCode kRare, int kTiles = 1>
-class Storer {
- public:
-  /// position: of the bytes in their rows. y: the first of the rows.
-  __device__ Storer(const BlurArguments& a, const BlurPicture& picture, int position, int y)
-      : a_(a),
-        picture_(picture),
-        out_(picture.out + static_cast<std::int64_t>(y) * picture.out_pitch + position),
-        half_step_(static_cast<std::int64_t>(tile_rows / 2) * picture.out_pitch),
-        y_(y),
-        position_(position),
-        plain_(picture.stores_words && !a.sharpen && picture.copied == 0
-                   ? picture.inner_bytes - 8 - position
-                   : -1) {}
-
-  /// Rows y and y + 8 of a tile. rows_left: how many there are, counted from y on.
-  __device__ void store(const SampleRules<Depth>& rules, int tile, uint2 upper, uint2 lower,
-                        int rows_left) const {
-    const int x = tile * tile_bytes;
-    if (plain_ >= x) {
-      if (rows_left > 0)
-        *reinterpret_cast<uint2*>(out_ + x) = upper;
-      if (rows_left > tile_rows / 2)
-        *reinterpret_cast<uint2*>(out_ + half_step_ + x) = lower;
-    } else if (position_ + x < picture_.row_bytes) {
-      if (rows_left > 0)
-        store_other(rules, y_, position_ + x, out_ + x, upper);
-      if (rows_left > tile_rows / 2)
-        store_other(rules, y_ + tile_rows / 2, position_ + x, out_ + half_step_ + x, lower);
-    }
-  }
-
-  /// To the tiles below.
-  __device__ void advance() {
-    out_ += 2 * half_step_;
-    y_ += tile_rows;
-  }
-
- private:
-  __device__ void store_other(const SampleRules<Depth>& rules, int y, int position,
-                              std::uint8_t* out, uint2 blurred) const {
-    if (!picture_.stores_words || position + 8 > picture_.inner_bytes) {
-      if constexpr (kRare == RareCode::called)
-        call_store_samples<Depth>(a_, picture_, y, position, blurred);
-      else
-        store_samples<Depth>(a_, picture_, y, position, blurred);
-      return;
-    }
-    const auto source = *reinterpret_cast<const uint2*>(
-        picture_.in + static_cast<std::int64_t>(y) * picture_.in_pitch + position);
-    const std::uint64_t copied = picture_.copied_of_eight;
-    blurred.x = combined(a_, rules, source.x, blurred.x, static_cast<std::uint32_t>(copied));
-    blurred.y = combined(a_, rules, source.y, blurred.y, static_cast<std::uint32_t>(copied >> 32));
-    *reinterpret_cast<uint2*>(out) = blurred;
-  }
-
-  const BlurArguments& a_;
-  const BlurPicture& picture_;
-  std::uint8_t* out_;
-  const std::int64_t half_step_;
-  int y_;
-  const int position_;
-  const int plain_;  // tiles that begin up to here, behind the first one, are simply written
-};
 
 }  // namespace cudavision::gaussblur

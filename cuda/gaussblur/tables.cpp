@@ -16,8 +16,8 @@ std::uint32_t byte_of(std::uint32_t value, int number) {
   return number < 0 || number > 1 ? 0 : value >> (8 * number) & 0xff;
 }
 
-/// What the byte at that distance from the beginning of an output sample is multiplied with in sum
-/// number `sum`.
+/// The factor, in sum number `sum`, of the byte at that distance from the beginning of an output
+/// sample.
 template <class Depth>
 std::uint32_t row_factor(const GaussKernel& kernel, int step, int sum, int distance) {
   constexpr int bytes = Depth::sample_bytes;
@@ -30,24 +30,24 @@ std::uint32_t row_factor(const GaussKernel& kernel, int step, int sum, int dista
 
 }  // namespace
 
-int RowKernels::reach() const {
-  int reach = 0;
+int RowKernels::halo_bytes() const {
+  int halo = 0;
   for (int phase = 0; phase < 4; ++phase)
     if (kernel[phase])
-      reach = std::max(reach, kernel[phase]->radius() * step[phase]);
-  return reach;
+      halo = std::max(halo, kernel[phase]->radius() * step[phase]);
+  return halo;
 }
 
 template <class Depth>
 void make_row_table(const RowKernels& kernels, int slices, std::uint32_t* words) {
-  using Table = BlurTable<Depth>;
+  using Table = ToeplitzTable<Depth>;
   for (int sum = 0; sum < Depth::row_sums; ++sum)
     for (int phase = 0; phase < Table::row_phases; ++phase) {
       const int begin = phase * Depth::sample_bytes;  // of the output sample
       const GaussKernel* kernel = kernels.kernel[begin];
       for (int w = 0; w < Table::row_length(slices); ++w, ++words) {
         *words = 0;
-        const int first = 4 * (w - Table::row_lead_in) - window_lead(slices) - begin;
+        const int first = 4 * (w - Table::row_padding) - window_halo(slices) - begin;
         for (int b = 0; kernel && b < 4; ++b)
           *words |= row_factor<Depth>(*kernel, kernels.step[begin], sum, first + b) << (8 * b);
       }
@@ -56,12 +56,12 @@ void make_row_table(const RowKernels& kernels, int slices, std::uint32_t* words)
 
 template <class Depth>
 void make_column_table(const GaussKernel& kernel, int slices, std::uint32_t* words) {
-  using Table = BlurTable<Depth>;
+  using Table = ToeplitzTable<Depth>;
   for (int byte = 0; byte < Depth::coefficient_bytes; ++byte)
     for (int phase = 0; phase < 4; ++phase)
       for (int w = 0; w < Table::column_length(slices); ++w, ++words) {
         *words = 0;
-        const int first = 4 * (w - Table::column_lead_in) - column_lead(slices) - phase;
+        const int first = 4 * (w - Table::column_padding) - column_halo(slices) - phase;
         for (int b = 0; b < 4; ++b)
           *words |= byte_of(coefficient(kernel, identity_in_column<Depth>, first + b), byte)
                     << (8 * b);
@@ -71,8 +71,8 @@ void make_column_table(const GaussKernel& kernel, int slices, std::uint32_t* wor
 template <class Depth>
 void make_factors(const std::uint32_t* row_table, int row_slices, const std::uint32_t* column_table,
                   int column_slices, std::uint32_t* words) {
-  using Table = BlurTable<Depth>;
-  using Factors = BlurFactors<Depth>;
+  using Table = ToeplitzTable<Depth>;
+  using Factors = LaneFactors<Depth>;
   for (int lane = 0; lane < 32; ++lane) {
     const int g = lane / 4, t = lane % 4;
     const auto put = [&](int number, std::uint32_t word) {
@@ -106,7 +106,7 @@ void make_pixel_factors(const GaussKernel& x, int row_slices, const GaussKernel&
         for (int half = 0; half < 2; ++half, ++number) {
           const int i = g + 8 * half;
           const int first =
-              slice_length * k + 4 * t - column_lead(slices) - (along_x ? pixel_of_row(i) : i);
+              slice_length * k + 4 * t - column_halo(slices) - (along_x ? pixel_of_row(i) : i);
           std::uint32_t word = 0;
           for (int b = 0; b < 4; ++b)
             word |= coefficient(kernel, identity_of_pixels, first + b) << (8 * b);
@@ -118,17 +118,17 @@ void make_pixel_factors(const GaussKernel& x, int row_slices, const GaussKernel&
   }
 }
 
-template void make_row_table<BlurDepth<1, 1>>(const RowKernels&, int, std::uint32_t*);
-template void make_row_table<BlurDepth<1, 2>>(const RowKernels&, int, std::uint32_t*);
-template void make_row_table<BlurDepth<2, 2>>(const RowKernels&, int, std::uint32_t*);
-template void make_column_table<BlurDepth<1, 1>>(const GaussKernel&, int, std::uint32_t*);
-template void make_column_table<BlurDepth<1, 2>>(const GaussKernel&, int, std::uint32_t*);
-template void make_column_table<BlurDepth<2, 2>>(const GaussKernel&, int, std::uint32_t*);
-template void make_factors<BlurDepth<1, 1>>(const std::uint32_t*, int, const std::uint32_t*, int,
-                                            std::uint32_t*);
-template void make_factors<BlurDepth<1, 2>>(const std::uint32_t*, int, const std::uint32_t*, int,
-                                            std::uint32_t*);
-template void make_factors<BlurDepth<2, 2>>(const std::uint32_t*, int, const std::uint32_t*, int,
-                                            std::uint32_t*);
+template void make_row_table<SampleDepth<1, 1>>(const RowKernels&, int, std::uint32_t*);
+template void make_row_table<SampleDepth<1, 2>>(const RowKernels&, int, std::uint32_t*);
+template void make_row_table<SampleDepth<2, 2>>(const RowKernels&, int, std::uint32_t*);
+template void make_column_table<SampleDepth<1, 1>>(const GaussKernel&, int, std::uint32_t*);
+template void make_column_table<SampleDepth<1, 2>>(const GaussKernel&, int, std::uint32_t*);
+template void make_column_table<SampleDepth<2, 2>>(const GaussKernel&, int, std::uint32_t*);
+template void make_factors<SampleDepth<1, 1>>(const std::uint32_t*, int, const std::uint32_t*, int,
+                                              std::uint32_t*);
+template void make_factors<SampleDepth<1, 2>>(const std::uint32_t*, int, const std::uint32_t*, int,
+                                              std::uint32_t*);
+template void make_factors<SampleDepth<2, 2>>(const std::uint32_t*, int, const std::uint32_t*, int,
+                                              std::uint32_t*);
 
 }  // namespace cudavision::gaussblur

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
+// The coefficients in the tensor cores' layout: the left factors of fragments.h, as the host writes
+// them and the CUDA kernels read them.
+
 #include <array>
 #include <cstdint>
 
@@ -9,30 +12,77 @@
 
 namespace cudavision::gaussblur {
 
-/// The kernels along x of the samples of one plane, by the byte at which a sample begins, modulo
-/// four, and the distance in bytes from one sample of a channel to the next. Where the kernels or
-/// the steps differ, the steps are 1, 2 or 4 bytes.
+/// The Gaussian kernels along x for one plane, by the byte at which a sample begins, modulo four,
+/// and the distance in bytes from one sample of a channel to the next. Where kernels or steps
+/// differ, the steps are 1, 2 or 4 bytes.
 struct RowKernels {
   std::array<const GaussKernel*, 4> kernel{};  ///< nullptr: these bytes need no result
   std::array<int, 4> step{};
 
-  /// The farthest byte that a sum needs.
-  int reach() const;
+  /// How many bytes to either side of a sample contribute to its sum.
+  int halo_bytes() const;
 };
 
-/// What stands for 2^fraction_bits, which has one bit too many, where a kernel is the identity.
+// The single coefficient of the identity, 2^fraction_bits, has one bit too many for its bytes. A
+// smaller power of two takes its place, and mma.cuh makes up for it.
 template <class Depth>
 constexpr std::uint32_t identity_in_row = Depth::coefficient_bytes == 1 ? 1 : 1u << 15;
 template <class Depth>
 constexpr std::uint32_t identity_in_column = 1u << (8 * Depth::coefficient_bytes - 1);
-
-/// What stands for it along both axes where pixels are blurred.
+/// Along both axes of pixels.
 constexpr std::uint32_t identity_of_pixels = 1;
 
-/// What a lane of the kernel for few slices keeps in registers: its words of both left factors, in
-/// quads of which each follows those of the other lanes.
+/* Tables for any number of slices */
+
+/// Words of four neighbouring coefficients of one row of T. Rows of T that are four bytes apart
+/// (or, along y, four rows of the plane) hold the same words, shifted by one. So a table holds only
+/// one list of words for each of the four phases. A list begins `padding` words before the window.
 template <class Depth>
-struct BlurFactors {
+struct ToeplitzTable {
+  static constexpr int row_padding = 7;
+  static constexpr int column_padding = 3;
+  static constexpr int row_phases = 4 / Depth::sample_bytes;
+
+  CUDAVISION_HOST_DEVICE static constexpr int row_length(int slices) {
+    return 4 * slices + row_padding;
+  }
+  CUDAVISION_HOST_DEVICE static constexpr int row_words(int slices) {
+    return Depth::row_sums * row_phases * row_length(slices);
+  }
+  CUDAVISION_HOST_DEVICE static constexpr int column_length(int slices) {
+    return 4 * slices + column_padding;
+  }
+  CUDAVISION_HOST_DEVICE static constexpr int column_words(int slices) {
+    return Depth::coefficient_bytes * 4 * column_length(slices);
+  }
+
+  /// Where row i of T begins. Add the number of the window's word.
+  CUDAVISION_HOST_DEVICE static constexpr int row_start(int slices, int sum, int group, int i) {
+    const int byte = byte_of_row<Depth>(group, i);
+    const int phase = byte % 4 / Depth::sample_bytes;
+    return (sum * row_phases + phase) * row_length(slices) + row_padding - byte / 4;
+  }
+  /// The same along y. Add 4 · slice + t.
+  CUDAVISION_HOST_DEVICE static constexpr int column_start(int slices, int coefficient_byte,
+                                                           int i) {
+    return (coefficient_byte * 4 + i % 4) * column_length(slices) + column_padding - i / 4;
+  }
+};
+
+/// Writes ToeplitzTable<Depth>::row_words(slices) words. window_halo(slices) ≥ halo_bytes().
+template <class Depth>
+void make_row_table(const RowKernels& kernels, int slices, std::uint32_t* words);
+
+/// Writes ToeplitzTable<Depth>::column_words(slices) words. column_halo(slices) ≥ kernel.radius().
+template <class Depth>
+void make_column_table(const GaussKernel& kernel, int slices, std::uint32_t* words);
+
+/* Factors for few slices */
+
+/// The words of both left factors that a lane of small.cuh keeps in registers. In memory they lie
+/// in quads, each quad of a lane after the same quad of the other lanes.
+template <class Depth>
+struct LaneFactors {
   CUDAVISION_HOST_DEVICE static constexpr int row_word(int row_slices, int group, int sum,
                                                        int slice, int half) {
     return ((group * Depth::row_sums + sum) * row_slices + slice) * 2 + half;
@@ -44,27 +94,24 @@ struct BlurFactors {
   CUDAVISION_HOST_DEVICE static constexpr int quads(int row_slices, int column_slices) {
     return (column_word(row_slices, column_slices, Depth::coefficient_bytes, 0, 0) + 3) / 4;
   }
-  /// Of all lanes.
+  /// Words of all lanes together.
   CUDAVISION_HOST_DEVICE static constexpr int words(int row_slices, int column_slices) {
     return quads(row_slices, column_slices) * 4 * 32;
   }
 };
 
-/// Writes BlurFactors<Depth>::words(…) words, taken from tables for as many slices.
+/// Writes LaneFactors<Depth>::words(…) words, taken from tables for as many slices.
 template <class Depth>
 void make_factors(const std::uint32_t* row_table, int row_slices, const std::uint32_t* column_table,
                   int column_slices, std::uint32_t* words);
 
-/// The same for pixels of four bytes: pixel_factor_quads(…) quads for each lane.
+/// Quads per lane of both factors of pixels.
+CUDAVISION_HOST_DEVICE constexpr int pixel_factor_quads(int row_slices, int column_slices) {
+  return (2 * (row_slices + column_slices) + 3) / 4;
+}
+
+/// Writes the factors of pixels for all 32 lanes, in the same order of quads.
 void make_pixel_factors(const GaussKernel& x, int row_slices, const GaussKernel& y,
                         int column_slices, std::uint32_t* words);
-
-/// Writes BlurTable<Depth>::row_words(slices) words. window_lead(slices) ≥ reach().
-template <class Depth>
-void make_row_table(const RowKernels& kernels, int slices, std::uint32_t* words);
-
-/// Writes BlurTable<Depth>::column_words(slices) words. column_lead(slices) ≥ kernel.radius().
-template <class Depth>
-void make_column_table(const GaussKernel& kernel, int slices, std::uint32_t* words);
 
 }  // namespace cudavision::gaussblur

@@ -1,33 +1,32 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-// What a backend implements of histequalize.h. Layouts and parameters arrive validated.
-
 #include <memory>
 
 #include "cuda/histequalize/histequalize.h"
 
 namespace cudavision::histequalize {
 
-class Histogram::Backend {
+/// Implements histequalize.h on one kind of device. One backend serves both operations, because
+/// equalising begins with the same count. Layouts, frames and parameters arrive validated.
+class Backend {
  public:
   virtual ~Backend() = default;
-  virtual void run(const ConstFrame& in, View<std::uint32_t> bins) = 0;
+
+  /// Comes before the first run().
+  virtual void set(const Parameters& parameters) = 0;
+
+  virtual void run(const ConstFrame& in, const Frame& out, View<std::uint32_t> histogram) = 0;
+
+  /// Stores the luminance histogram, whatever the parameters are.
+  virtual void count(const ConstFrame& in, View<std::uint32_t> bins) = 0;
 };
 
-class HistogramEqualize::Backend {
- public:
-  virtual ~Backend() = default;
-  virtual void run(const ConstFrame& in, const Frame& out, View<std::uint32_t> histogram,
-                   const Parameters& parameters) = 0;
-};
+std::unique_ptr<Backend> make_histequalize_cpu(Device& device, const FrameLayout& layout);
+std::unique_ptr<Backend> make_histequalize_cuda(Device& device, const FrameLayout& layout);
 
-std::unique_ptr<Histogram::Backend> make_histogram_cpu(Device& device, const FrameLayout& layout);
-std::unique_ptr<HistogramEqualize::Backend> make_histogram_equalize_cpu(Device& device,
-                                                                        const FrameLayout& layout);
-
-std::unique_ptr<Histogram::Backend> make_histogram_cuda(Device& device, const FrameLayout& layout);
-std::unique_ptr<HistogramEqualize::Backend> make_histogram_equalize_cuda(Device& device,
-                                                                         const FrameLayout& layout);
+/// The part of make_histequalize_cuda() for samples of more than narrow_bits bits.
+std::unique_ptr<Backend> make_histequalize_wide_cuda(Device& device, const FrameLayout& layout);
+constexpr int narrow_bits = 10;
 
 }  // namespace cudavision::histequalize

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// The definition: what these loops compute is what the CUDA kernels must compute.
+// The CPU backend: one count, table and pass per band of rows. The CUDA kernels must give the same
+// bytes.
 
 #include <cstring>
 #include <numeric>
@@ -19,8 +20,8 @@ void store16(std::uint8_t* address, unsigned word) {
   std::memcpy(address, &narrow, sizeof narrow);
 }
 
-// Several tables side by side, so that neighbouring equal samples do not wait for each other's
-// increment to come back from memory.
+// Four tables for 8 bits, so that the increments of neighbouring equal samples do not wait for each
+// other in memory.
 constexpr int tables_per_band(int bits) {
   return bits == 8 ? 4 : 1;
 }
@@ -42,7 +43,7 @@ void count(const std::uint16_t* values, int n, std::uint32_t* table) {
     ++table[values[x]];
 }
 
-/// Counts a frame in bands of rows. Tables and row buffers are allocated once.
+/// Counts a frame in bands of rows, with tables and row buffers that are allocated once.
 class BandedHistogram {
  public:
   BandedHistogram(Device& device, const FrameLayout& layout)
@@ -53,7 +54,7 @@ class BandedHistogram {
 
   const Bands& bands() const noexcept { return bands_; }
 
-  /// A buffer for the values of one row, one for each band.
+  /// Each band has its own buffer for the values of one row.
   void* row_buffer(const Band& band) const noexcept {
     return rows_.as<std::uint8_t>() + band.number * row_bytes();
   }
@@ -84,7 +85,7 @@ class BandedHistogram {
     return sizeof(std::uint32_t) * tables_per_band(layout_.bits) << layout_.bits;
   }
   std::size_t row_bytes() const {
-    // Bands write their rows at the same time: a cache line is nobody's border.
+    // Bands fill their buffers at the same time, so that no two may share a cache line.
     return (static_cast<std::size_t>(layout_.width) * layout_.sample_bytes() + 127) / 64 * 64;
   }
   std::uint32_t* band_tables(int band) const {
@@ -115,25 +116,9 @@ void build_table(const std::uint32_t* bins, int size, std::uint32_t total, int l
   }
 }
 
-class HistogramCpu final : public Histogram::Backend {
+class CpuBackend final : public Backend {
  public:
-  HistogramCpu(Device& device, const FrameLayout& layout)
-      : histogram_(device, layout), samples_(layout, Role::luma) {}
-
-  void run(const ConstFrame& in, View<std::uint32_t> bins) override {
-    histogram_.run(in, samples_, bins.data);
-  }
-
- private:
-  BandedHistogram histogram_;
-  Samples samples_;
-};
-
-class HistogramEqualizeCpu final : public HistogramEqualize::Backend {
-  using Channels = Parameters::Channels;
-
- public:
-  HistogramEqualizeCpu(Device& device, const FrameLayout& layout)
+  CpuBackend(Device& device, const FrameLayout& layout)
       : layout_(layout),
         rgb_(layout.find(Role::luma) < 0),
         histogram_(device, layout),
@@ -145,23 +130,28 @@ class HistogramEqualizeCpu final : public HistogramEqualize::Backend {
     }
   }
 
-  void run(const ConstFrame& in, const Frame& out, View<std::uint32_t> histogram,
-           const Parameters& parameters) override {
-    const bool each = parameters.channels == Channels::each;
+  void set(const Parameters& parameters) override { parameters_ = parameters; }
+
+  void count(const ConstFrame& in, View<std::uint32_t> bins) override {
+    histogram_.run(in, luminance_, bins.data);
+  }
+
+  void run(const ConstFrame& in, const Frame& out, View<std::uint32_t> histogram) override {
+    const bool each = parameters_.channels == Parameters::Channels::each;
     std::uint32_t* bins = histogram ? histogram.data : bins_.as<std::uint32_t>();
     if (!each || histogram)
       histogram_.run(in, luminance_, bins);
     if (!each)
-      make_table(bins, 0, parameters);
+      make_table(bins, 0);
     for (std::size_t c = 0; each && c < channels_.size(); ++c) {
       histogram_.run(in, channels_[c], bins_.as<std::uint32_t>());
-      make_table(bins_.as<std::uint32_t>(), c, parameters);
+      make_table(bins_.as<std::uint32_t>(), c);
     }
     histogram_.bands().for_each([&](const Band& band) {
       copy_untouched(in, out, band);
       for (int y = band.begin; y < band.end; ++y)
         if (rgb_ && !each)
-          shift_by_luminance(in, out, y, parameters.blend, histogram_.row_buffer(band));
+          shift_by_luminance(in, out, y, histogram_.row_buffer(band));
         else
           for (std::size_t c = 0; c < channels_.size(); ++c)
             look_up(in, out, y, channels_[c].channel(), tables_[c].as<std::uint16_t>());
@@ -169,20 +159,21 @@ class HistogramEqualizeCpu final : public HistogramEqualize::Backend {
   }
 
  private:
-  void make_table(const std::uint32_t* bins, std::size_t c, const Parameters& parameters) {
+  void make_table(const std::uint32_t* bins, std::size_t c) {
     const int size = 1 << layout_.bits;
     auto* table = tables_[c].as<std::uint16_t>();
     build_table(bins, size, static_cast<std::uint32_t>(layout_.width) * layout_.height,
-                parameters.low, parameters.high, table);
-    // A channel's result depends on its own value alone: the blend goes into the table. Not so
-    // where the table holds the luminance's shift.
-    if (rgb_ && parameters.channels == Channels::luminance)
+                parameters_.low, parameters_.high, table);
+    // The blend goes into the table where a result depends on nothing but the sample's own value.
+    // With RGB by its luminance it depends on two.
+    if (rgb_ && parameters_.channels == Parameters::Channels::luminance)
       return;
     for (int v = 0; v < size; ++v)
-      table[v] = static_cast<std::uint16_t>(blended(v, table[v], parameters.blend));
+      table[v] = static_cast<std::uint16_t>(blended(v, table[v], parameters_.blend));
   }
 
-  /// Chroma, alpha and padding: whole rows of every plane that holds bytes of any of them.
+  /// Copies chroma, alpha and padding: whole rows of every plane that has bytes which no table
+  /// writes.
   void copy_untouched(const ConstFrame& in, const Frame& out, const Band& band) const {
     for (int p = 0; p < layout_.plane_count; ++p) {
       const PlaneShape& plane = layout_.planes[p];
@@ -192,8 +183,8 @@ class HistogramEqualizeCpu final : public HistogramEqualize::Backend {
       });
       if (covered)
         continue;
-      // The band's own rows first of all, so that no other thread copies over what this one writes;
-      // rows beyond the picture go with the last band, planes of fewer rows are shared out.
+      // Each band copies its own rows before it equalises them, so that no other thread copies over
+      // results. Rows below the picture belong to the last band; smaller planes are divided.
       const auto edge = [&](int y) {
         if (plane.rows < layout_.height)
           return static_cast<int>(static_cast<long long>(plane.rows) * y / layout_.height);
@@ -224,8 +215,7 @@ class HistogramEqualizeCpu final : public HistogramEqualize::Backend {
                   << layout_.shift);
   }
 
-  void shift_by_luminance(const ConstFrame& in, const Frame& out, int y, int blend,
-                          void* buffer) const {
+  void shift_by_luminance(const ConstFrame& in, const Frame& out, int y, void* buffer) const {
     const auto* table = tables_[0].as<std::uint16_t>();
     const std::uint8_t* values = luminance_.row8(in, y, static_cast<std::uint8_t*>(buffer));
     for (const Samples& samples : channels_) {
@@ -236,13 +226,14 @@ class HistogramEqualizeCpu final : public HistogramEqualize::Backend {
         const std::ptrdiff_t at = static_cast<std::ptrdiff_t>(channel.step) * x;
         const int value = from[at];
         const int equalised = clamp_level(value + table[values[x]] - values[x], 255);
-        to[at] = static_cast<std::uint8_t>(blended(value, equalised, blend));
+        to[at] = static_cast<std::uint8_t>(blended(value, equalised, parameters_.blend));
       }
     }
   }
 
   FrameLayout layout_;
   bool rgb_;
+  Parameters parameters_;
   BandedHistogram histogram_;
   Buffer bins_;
   Samples luminance_;
@@ -252,13 +243,8 @@ class HistogramEqualizeCpu final : public HistogramEqualize::Backend {
 
 }  // namespace
 
-std::unique_ptr<Histogram::Backend> make_histogram_cpu(Device& device, const FrameLayout& layout) {
-  return std::make_unique<HistogramCpu>(device, layout);
-}
-
-std::unique_ptr<HistogramEqualize::Backend> make_histogram_equalize_cpu(Device& device,
-                                                                        const FrameLayout& layout) {
-  return std::make_unique<HistogramEqualizeCpu>(device, layout);
+std::unique_ptr<Backend> make_histequalize_cpu(Device& device, const FrameLayout& layout) {
+  return std::make_unique<CpuBackend>(device, layout);
 }
 
 }  // namespace cudavision::histequalize

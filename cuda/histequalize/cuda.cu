@@ -1,19 +1,21 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// Pictures of up to 10 bits on CUDA: which kernel a picture takes, and its launch.
+// The CUDA backend for up to 10 bits: chooses the kernel for a picture and launches it.
 
 #include <algorithm>
 
 #include "cuda/core/cuda_check.h"
-#include "cuda/histequalize/kernel.cuh"
+#include "cuda/histequalize/backend.h"
+#include "cuda/histequalize/narrow.cuh"
+#include "cuda/pixels/access_pattern.h"
 
 namespace cudavision::histequalize {
 namespace {
 
 using Kernel = Launcher<Arguments>::Kernel;
 
-/// Groups of a thread that stay in registers. The code of each is a piece of its own, which a small
-/// picture would only have to jump over.
+/// How many of its groups a thread keeps in registers. The code is unrolled for each of them, so
+/// that small pictures are better off with the kernel of few: they would only jump over the rest.
 template <class Group>
 constexpr int many_resident = Group::words == 4 ? 8 : 2;
 template <class Group>
@@ -21,7 +23,7 @@ constexpr int few_resident = Group::words == 4 ? 2 : 1;
 
 template <class Group, Rows kRows, Action kAction, int kChunks>
 Kernel applying_kernel(std::uint32_t groups_per_thread) {
-  // Pictures with ragged rows do with the small code: there is no need to build it twice.
+  // Ragged rows always get the kernel of few, so that it need not be built in two sizes for them.
   constexpr int many = kRows == Rows::ragged ? few_resident<Group> : many_resident<Group>;
   return groups_per_thread > few_resident<Group>
              ? equalize_kernel<Group, kRows, kAction, kChunks, many>
@@ -43,7 +45,7 @@ Kernel colour_kernel(Action action, std::uint32_t groups_per_thread) {
              : applying_kernel<Group, kRows, Action::each, 1>(groups_per_thread);
 }
 
-constexpr int wide_chunks = (1 << widest_narrow_bits) / kChunk;
+constexpr int word_chunks = (1 << narrow_bits) / kChunk;
 
 template <Rows kRows>
 Kernel find_dense_kernel(AccessPattern kind, Action action, std::uint32_t groups_per_thread) {
@@ -55,7 +57,7 @@ Kernel find_dense_kernel(AccessPattern kind, Action action, std::uint32_t groups
     case AccessPattern::luma_bytes_2_1:
       return luma_kernel<LumaBytes<2, 1>, kRows, 1>(action, groups_per_thread);
     case AccessPattern::luma_words:
-      return luma_kernel<LumaWords<false>, kRows, wide_chunks>(action, groups_per_thread);
+      return luma_kernel<LumaWords<false>, kRows, word_chunks>(action, groups_per_thread);
     case AccessPattern::packed_colour_3:
       return colour_kernel<PackedColour<3>, kRows>(action, groups_per_thread);
     case AccessPattern::packed_colour_4:
@@ -70,7 +72,7 @@ Kernel find_kernel(const Picture& picture, Action action, std::uint32_t groups_p
     case AccessPattern::scattered_luma_1:
       return luma_kernel<ScatteredLuma<1>, Rows::ragged, 1>(action, groups_per_thread);
     case AccessPattern::scattered_luma_2:
-      return luma_kernel<ScatteredLuma<2>, Rows::ragged, wide_chunks>(action, groups_per_thread);
+      return luma_kernel<ScatteredLuma<2>, Rows::ragged, word_chunks>(action, groups_per_thread);
     case AccessPattern::scattered_colour:
       return colour_kernel<ScatteredColour, Rows::ragged>(action, groups_per_thread);
     default:
@@ -82,22 +84,36 @@ Kernel find_kernel(const Picture& picture, Action action, std::uint32_t groups_p
   }
 }
 
-/// What both operations do with a picture of up to 10 bits.
-class NarrowLauncher {
+class CudaBackend final : public Backend {
  public:
-  NarrowLauncher(Device& device, const FrameLayout& layout)
+  CudaBackend(Device& device, const FrameLayout& layout)
       : device_(device),
         layout_(layout),
+        colour_(layout.find(Role::luma) < 0),
         maker_(layout),
         luminance_state_(zeroed_words(
             device, layout.bits == 8 ? Sizes<Action::map, 1>::Exchange::words
-                                     : Sizes<Action::map, wide_chunks>::Exchange::words)),
+                                     : Sizes<Action::map, word_chunks>::Exchange::words)),
         each_state_(zeroed_words(device, Sizes<Action::each, 1>::Exchange::words)),
         launch_(device.stream(), luma_kernel<LumaBytes<1, 0>, Rows::linear, 1>(Action::map, 1)),
         multiprocessors_(multiprocessor_count()) {}
 
-  void run(Action action, const ConstFrame& in, const Frame& out, View<std::uint32_t> histogram,
-           const Parameters& parameters) {
+  void set(const Parameters& parameters) override { parameters_ = parameters; }
+
+  void count(const ConstFrame& in, View<std::uint32_t> bins) override {
+    enqueue(Action::histogram, in, Frame{}, bins);
+  }
+
+  void run(const ConstFrame& in, const Frame& out, View<std::uint32_t> histogram) override {
+    const bool each = parameters_.channels == Parameters::Channels::each;
+    if (each && histogram)
+      count(in, histogram);
+    enqueue(each ? Action::each : colour_ ? Action::shift : Action::map, in, out, histogram);
+  }
+
+ private:
+  void enqueue(Action action, const ConstFrame& in, const Frame& out,
+               View<std::uint32_t> histogram) {
     const Picture picture = maker_.make(in, out);
     if (picture.scattered() && action != Action::histogram)
       copy_mixed_planes(in, out);
@@ -112,11 +128,11 @@ class NarrowLauncher {
         static_cast<std::uint32_t>(layout_.width) * static_cast<std::uint32_t>(layout_.height);
     a.histogram = histogram.data;
     a.histogram_bins = 1 << layout_.bits;
-    a.low = parameters.low;
-    a.high = parameters.high;
-    a.blend = parameters.blend;
+    a.low = parameters_.low;
+    a.high = parameters_.high;
+    a.blend = parameters_.blend;
 
-    // Blocks wait for each other, so the launch is cooperative; one block per SM always fits.
+    // The blocks wait for each other, so the launch is cooperative. One block per SM always fits.
     const int threads = action == Action::histogram ? counting_threads : applying_threads;
     const auto useful = (picture.groups.count + threads - 1) / threads;
     const unsigned blocks = std::min<std::uint32_t>(multiprocessors_, useful);
@@ -126,7 +142,6 @@ class NarrowLauncher {
     launch_(find_kernel(picture, action, groups_per_thread), blocks, threads, 0, a, true);
   }
 
- private:
   void copy_mixed_planes(const ConstFrame& in, const Frame& out) {
     for (const int p : maker_.mixed_planes())
       device_.copy(in.planes[p], out.planes[p]);
@@ -134,59 +149,21 @@ class NarrowLauncher {
 
   Device& device_;
   FrameLayout layout_;
+  bool colour_;
+  Parameters parameters_;
   PictureMaker maker_;
-  Buffer luminance_state_;  // of the exchange of one table's counts
-  Buffer each_state_;       // of three tables' counts
+  Buffer luminance_state_;  // exchange of the counts for one table
+  Buffer each_state_;       // exchange of the counts for three tables
   Launcher<Arguments> launch_;
   int multiprocessors_;
 };
 
-class HistogramCuda final : public Histogram::Backend {
- public:
-  HistogramCuda(Device& device, const FrameLayout& layout) : launcher_(device, layout) {}
-
-  void run(const ConstFrame& in, View<std::uint32_t> bins) override {
-    launcher_.run(Action::histogram, in, Frame{}, bins, {});
-  }
-
- private:
-  NarrowLauncher launcher_;
-};
-
-class HistogramEqualizeCuda final : public HistogramEqualize::Backend {
- public:
-  HistogramEqualizeCuda(Device& device, const FrameLayout& layout)
-      : launcher_(device, layout), colour_(layout.find(Role::luma) < 0) {}
-
-  void run(const ConstFrame& in, const Frame& out, View<std::uint32_t> histogram,
-           const Parameters& parameters) override {
-    const bool each = parameters.channels == Parameters::Channels::each;
-    if (each && histogram)
-      launcher_.run(Action::histogram, in, Frame{}, histogram, parameters);
-    launcher_.run(each      ? Action::each
-                  : colour_ ? Action::shift
-                            : Action::map,
-                  in, out, histogram, parameters);
-  }
-
- private:
-  NarrowLauncher launcher_;
-  bool colour_;
-};
-
 }  // namespace
 
-std::unique_ptr<Histogram::Backend> make_histogram_cuda(Device& device, const FrameLayout& layout) {
-  if (layout.bits > widest_narrow_bits)
-    return make_histogram_wide_cuda(device, layout);
-  return std::make_unique<HistogramCuda>(device, layout);
-}
-
-std::unique_ptr<HistogramEqualize::Backend> make_histogram_equalize_cuda(
-    Device& device, const FrameLayout& layout) {
-  if (layout.bits > widest_narrow_bits)
-    return make_histogram_equalize_wide_cuda(device, layout);
-  return std::make_unique<HistogramEqualizeCuda>(device, layout);
+std::unique_ptr<Backend> make_histequalize_cuda(Device& device, const FrameLayout& layout) {
+  if (layout.bits > narrow_bits)
+    return make_histequalize_wide_cuda(device, layout);
+  return std::make_unique<CudaBackend>(device, layout);
 }
 
 }  // namespace cudavision::histequalize

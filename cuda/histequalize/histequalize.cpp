@@ -18,8 +18,8 @@ void check_parameters(const FrameLayout& layout, const Parameters& parameters) {
   const bool rgb = layout.find(Role::luma) < 0;
   if (parameters.channels == Parameters::Channels::each && !rgb)
     refuse(
-        "equalising each channel on its own needs RGB; this picture has a luma channel: equalise "
-        "its luma, or convert it to RGB first");
+        "equalising each channel on its own needs RGB, and this picture has a luma channel: "
+        "equalise its luma, or convert it to RGB first");
   if (parameters.low < 0 || parameters.low >= parameters.high || parameters.high > largest)
     refuse("the output range " + std::to_string(parameters.low) + " to " +
            std::to_string(parameters.high) + " does not lie within 0 to " +
@@ -27,7 +27,7 @@ void check_parameters(const FrameLayout& layout, const Parameters& parameters) {
   if (rgb && (parameters.low != 0 || parameters.high != largest))
     refuse("RGB is equalised to its full range, 0 to " + std::to_string(largest));
   if (parameters.blend < 0 || parameters.blend > 256)
-    refuse("a blend of " + std::to_string(parameters.blend) + "/256; it must be 0 to 256");
+    refuse("a blend of " + std::to_string(parameters.blend) + "/256 is outside 0 to 256");
 }
 
 void check_bins(const FrameLayout& layout, View<std::uint32_t> bins) {
@@ -37,12 +37,16 @@ void check_bins(const FrameLayout& layout, View<std::uint32_t> bins) {
            " counts");
 }
 
+std::unique_ptr<Backend> make_backend(Device& device, const FrameLayout& layout) {
+  return device.kind() == DeviceKind::cuda ? make_histequalize_cuda(device, layout)
+                                           : make_histequalize_cpu(device, layout);
+}
+
 }  // namespace
 
 Histogram::Histogram(Device& device, const FrameLayout& layout) : layout_(layout) {
   check_luminance(operation, layout);
-  backend_ = device.kind() == DeviceKind::cuda ? make_histogram_cuda(device, layout)
-                                               : make_histogram_cpu(device, layout);
+  backend_ = make_backend(device, layout);
 }
 
 Histogram::~Histogram() = default;
@@ -50,23 +54,23 @@ Histogram::~Histogram() = default;
 void Histogram::run(const ConstFrame& in, View<std::uint32_t> bins) {
   check_frame(operation, layout_, in, "input");
   check_bins(layout_, bins);
-  backend_->run(in, bins);
+  backend_->count(in, bins);
 }
 
 HistogramEqualize::HistogramEqualize(Device& device, const FrameLayout& layout,
                                      const Parameters& parameters)
-    : layout_(layout), parameters_(parameters) {
+    : layout_(layout) {
   check_luminance(operation, layout);
   check_parameters(layout, parameters);
-  backend_ = device.kind() == DeviceKind::cuda ? make_histogram_equalize_cuda(device, layout)
-                                               : make_histogram_equalize_cpu(device, layout);
+  backend_ = make_backend(device, layout);
+  backend_->set(parameters);
 }
 
 HistogramEqualize::~HistogramEqualize() = default;
 
 void HistogramEqualize::set_parameters(const Parameters& parameters) {
   check_parameters(layout_, parameters);
-  parameters_ = parameters;
+  backend_->set(parameters);
 }
 
 void HistogramEqualize::run(const ConstFrame& in, const Frame& out, View<std::uint32_t> histogram) {
@@ -74,7 +78,7 @@ void HistogramEqualize::run(const ConstFrame& in, const Frame& out, View<std::ui
   check_frame(operation, layout_, out, "output");
   if (histogram)
     check_bins(layout_, histogram);
-  backend_->run(in, out, histogram, parameters_);
+  backend_->run(in, out, histogram);
 }
 
 }  // namespace cudavision::histequalize

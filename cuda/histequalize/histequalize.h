@@ -3,24 +3,27 @@
 
 #include <cstdint>
 #include <memory>
+#include <tuple>
 
 #include "cuda/core/device.h"
 #include "cuda/core/frame.h"
 
 /// Histograms and global histogram equalisation (Gonzalez & Woods, Digital Image Processing,
-/// section 3.3), in the arithmetic of OpenCV's equalizeHist, which is its special case for one
-/// 8-bit channel in full range.
+/// section 3.3), in the arithmetic of OpenCV's equalizeHist, which is the special case of one 8-bit
+/// channel in full range.
 ///
-/// Luminance is the luma channel where the layout has one, else
+/// Luminance is the luma channel where the layout has one, otherwise
 /// `u = (299·red + 587·green + 114·blue) div 1000` (the weights of ITU-R BT.601).
 ///
-/// Table for a histogram `hist` and an output range [low, high]: let i be the first bin that is not
-/// empty. Where it holds every sample, the table is the identity. Otherwise
+/// The table for a histogram `hist` and an output range [low, high]: let i be the first bin that is
+/// not empty. If it holds every sample, the table is the identity. Otherwise
 ///   scale  = (float)(high − low) / (float)(total − hist[i])
 ///   lut[j] = low                                                          for j ≤ i
 ///   lut[j] = min(high, low + round((float)(hist[i+1] + … + hist[j])·scale))  for j > i
-/// in IEEE binary32, each operation rounded to nearest, round() half to even.
+/// in IEEE binary32, each operation rounded to nearest; round() rounds halves to even.
 namespace cudavision::histequalize {
+
+class Backend;
 
 /// The luminance histogram of a frame.
 class Histogram {
@@ -34,47 +37,48 @@ class Histogram {
   /// luminance is v. Only enqueues.
   void run(const ConstFrame& in, View<std::uint32_t> bins);
 
-  class Backend;
-
  private:
   FrameLayout layout_;
   std::unique_ptr<Backend> backend_;
 };
 
+/// All of them may change between frames.
 struct Parameters {
   enum class Channels {
     luminance,  ///< one table from the luminance; red, green and blue keep their differences
-    each,       ///< red, green and blue each by its own table; layouts with luma are refused
+    each,       ///< a table each for red, green and blue; refused where the layout has luma
   };
   Channels channels = Channels::luminance;
-  int low = 0;  ///< output range of luma, 0 ≤ low < high < 2^bits; RGB takes 0 and 2^bits − 1
+  /// The output range of luma, 0 ≤ low < high < 2^bits. RGB takes 0 and 2^bits − 1 only.
+  int low = 0;
   int high = 255;
-  int blend =
-      256;  ///< 0 (the input) to 256 (fully equalised), out = in + ((blend·(eq − in) + 128) >> 8)
+  /// 0 (the input) to 256 (fully equalised): out = in + ((blend·(eq − in) + 128) >> 8).
+  int blend = 256;
+
+  auto tie() const noexcept { return std::tie(channels, low, high, blend); }
+  bool operator==(const Parameters& other) const noexcept { return tie() == other.tie(); }
+  bool operator!=(const Parameters& other) const noexcept { return !(*this == other); }
 };
 
-/// Equalises a frame. Luma: its samples go through the table, every other byte is copied.
+/// Equalises a frame. Luma samples go through the table, and every other byte is copied.
 /// RGB with Channels::luminance: `eq = saturate(in + lut[u] − u)` for each of the three channels;
 /// alpha and padding are copied.
 class HistogramEqualize {
  public:
+  /// layout: as for Histogram. Throws invalid_argument.
   HistogramEqualize(Device& device, const FrameLayout& layout, const Parameters& parameters);
   ~HistogramEqualize();
 
-  /// Takes effect with the next run(). Never allocates; throws invalid_argument and keeps the last
-  /// valid set.
+  /// Takes effect with the next run() and never allocates. Throws invalid_argument, and then the
+  /// last valid parameters stay in force.
   void set_parameters(const Parameters& parameters);
 
-  /// in and out have the layout's planes and do not overlap. Where histogram has data (device
-  /// memory, 2^bits counts in one row) the luminance histogram of in is stored there. Only
-  /// enqueues.
+  /// in and out have the layout's planes and do not overlap. If histogram has data (device memory,
+  /// 2^bits counts in one row), it receives the luminance histogram of in. Only enqueues.
   void run(const ConstFrame& in, const Frame& out, View<std::uint32_t> histogram = {});
-
-  class Backend;
 
  private:
   FrameLayout layout_;
-  Parameters parameters_;
   std::unique_ptr<Backend> backend_;
 };
 

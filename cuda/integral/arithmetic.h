@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-// The arithmetic of integral images that both devices share.
+// Arithmetic of integral images, shared by the CPU and the GPU.
 
 #include <cstdint>
 #include <type_traits>
@@ -10,16 +10,16 @@
 
 namespace cudavision::integral {
 
-/// What the sums of a table are added up in. Sums of 32 bits are taken modulo 2^32.
+/// The type in which the sums of a table are added up. Sums of 32 bits are taken modulo 2^32.
 template <class Element>
 using SumOf =
     std::conditional_t<std::is_same_v<Element, std::uint32_t>, std::uint32_t, std::uint64_t>;
 
-/// A sum as an element of a table.
+/// Converts a sum into an element of a table.
 template <class Element, class Sum>
 CUDAVISION_HOST_DEVICE inline Element table_element(Sum sum) {
   static_assert(sizeof(Sum) == 8 || std::is_same_v<Element, std::uint32_t>,
-                "only elements of 32 bits do with sums modulo 2^32");
+                "only uint32 elements may come from sums modulo 2^32");
 #ifdef __CUDA_ARCH__
   if constexpr (std::is_same_v<Element, float>)
     return __ull2float_rn(sum);
@@ -32,10 +32,10 @@ CUDAVISION_HOST_DEVICE inline Element table_element(Sum sum) {
 #endif
 }
 
-/// How the entries of a table become levels of grey.
+/// Maps the entries of a table to levels of grey.
 struct TableScale {
   int shift = 0;
-  std::uint64_t largest = 0;  ///< entry, shifted: less than 2^32
+  std::uint64_t largest = 0;  ///< the largest entry, shifted so that it is less than 2^32
 
   CUDAVISION_HOST_DEVICE explicit TableScale(std::uint64_t largest_entry) : largest(largest_entry) {
     while (largest >> 32 != 0) {

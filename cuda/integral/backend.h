@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-// What a backend implements of integral.h. Everything arrives validated.
+// The interfaces that implement integral.h on one kind of device. Parameters are fixed at
+// construction, and everything arrives validated.
 
 #include <memory>
 

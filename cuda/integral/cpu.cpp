@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// The definition: what these loops compute is what the CUDA kernels must compute.
+// The CPU backend. The CUDA kernels must give the same bytes.
 
 #include <algorithm>
 #include <vector>
@@ -13,7 +13,7 @@
 namespace cudavision::integral {
 namespace {
 
-/// What a pixel adds to the sum: its value, or the square of it.
+/// A pixel adds its value to the sum, or its square.
 template <class Sum, class Value>
 Sum term(Value value, bool squared) {
   return squared ? static_cast<Sum>(static_cast<Sum>(value) * value) : static_cast<Sum>(value);
@@ -22,7 +22,7 @@ Sum term(Value value, bool squared) {
 template <class Value, class Sum>
 CUDAVISION_TARGET_CLONES void add_to_columns(const Value* row, int width, bool squared,
                                              Sum* columns) {
-  // The condition outside of the loop is what lets the compiler vectorise.
+  // The compiler vectorises the loops only with the condition outside.
   if (squared)
     for (int x = 0; x < width; ++x)
       columns[x] += term<Sum>(row[x], true);
@@ -31,7 +31,8 @@ CUDAVISION_TARGET_CLONES void add_to_columns(const Value* row, int width, bool s
       columns[x] += term<Sum>(row[x], false);
 }
 
-/// above: the entries of the row above, then of this one; both without the first column.
+/// above: holds the entries of the row above, and afterwards those of this row, without the first
+/// column.
 template <class Value, class Sum, class Element>
 CUDAVISION_TARGET_CLONES void add_row(const Value* row, int width, bool squared, Sum* above,
                                       Element* entries) {
@@ -44,9 +45,10 @@ CUDAVISION_TARGET_CLONES void add_row(const Value* row, int width, bool squared,
     entries[x] = table_element<Element>(above[x]);
 }
 
-/// A triangle is two of the row above, which overlap in one of two rows above, and the two pixels
-/// at its tip. sums: entry X = 0 of the row, two_above of two rows above, and then this one's;
-/// values of the pixels that touch the row, of those a row above.
+/// The triangle of a tilted sum consists of two triangles of the row above, less the one of two
+/// rows above in which they overlap, plus the two pixels at its tip: those of `values`, the pixel
+/// row that touches this row of the table, and of `values_above`. two_above: holds the entries of
+/// two rows above, and afterwards those of this row. Both begin with the entry X = 0.
 template <class Value, class Sum>
 CUDAVISION_TARGET_CLONES void tilt_row(const Value* values, const Value* values_above, int width,
                                        const Sum* above, Sum* two_above) {
@@ -56,7 +58,7 @@ CUDAVISION_TARGET_CLONES void tilt_row(const Value* values, const Value* values_
   two_above[width + 1] = above[width];
 }
 
-/// The table without its first row and column, and these.
+/// A table with or without a first row and column of its own.
 template <class Element>
 struct Table {
   Table(View<std::uint8_t> bytes, bool same_size) : padding_(same_size ? 0 : 1) {
@@ -69,7 +71,7 @@ struct Table {
       std::fill_n(rows_.row(0), rows_.width, Element{0});
   }
 
-  /// The entries below pixel row y, from X = 1 on; that of X = 0 is given.
+  /// The entries below pixel row y, from X = 1 on. Where the table has X = 0, stores `first` there.
   Element* row(int y, Element first) const {
     Element* entries = rows_.row(y + padding_);
     if (padding_)
@@ -82,8 +84,8 @@ struct Table {
   View<Element> rows_;
 };
 
-/// Sums and squared sums. The bands of rows first add up their columns, each by itself; then each
-/// starts from the sums of those above it.
+/// Sums and squared sums. Each band of rows first adds up its own columns. Then each band makes its
+/// rows of the table, starting from the sums of the bands above it.
 template <class Value, class Element>
 class UprightCpu final : public Integral::Backend {
   using Sum = SumOf<Element>;
@@ -118,7 +120,7 @@ class UprightCpu final : public Integral::Backend {
     return values_.template as<Value>() + static_cast<std::size_t>(band) * width_;
   }
 
-  /// The sums of each band's columns, but the last one's, which nobody asks for.
+  /// Adds up the columns of each band but the last, which has no band below it.
   void add_columns(const PlaneRows<Value>& rows) const {
     bands_.for_each([&](const Band& band) {
       Sum* sums = columns(band.number);
@@ -130,7 +132,7 @@ class UprightCpu final : public Integral::Backend {
     });
   }
 
-  /// Makes the sums of each band into the entries above its first row.
+  /// Turns the column sums of each band into the entries above its first row.
   void start_bands() const {
     for (int x = 0; x < width_; ++x) {
       Sum above = 0;
@@ -155,7 +157,7 @@ class UprightCpu final : public Integral::Backend {
   Buffer values_;
 };
 
-/// Tilted sums: each row is made from the two above it, so that one thread does it all.
+/// Tilted sums. Each row needs the two above it, so that one thread makes the whole table.
 template <class Value, class Element>
 class TiltedCpu final : public Integral::Backend {
   using Sum = SumOf<Element>;
@@ -222,7 +224,7 @@ std::unique_ptr<Integral::Backend> make_for(Device& device, const ImageSize& siz
 
 template <class Sample>
 void draw(View<const std::uint64_t> table, View<std::uint8_t> out) {
-  // Entries grow from row to row, whatever the kind of the table.
+  // Entries of every kind grow from row to row, so that the last row has the largest.
   const std::uint64_t* last = table.row(table.height - 1);
   const TableScale scale(*std::max_element(last, last + table.width));
   constexpr std::uint32_t white = std::numeric_limits<Sample>::max();

@@ -1,26 +1,26 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// Sums and squared sums on CUDA: which kernel a picture takes, and its launch.
+// The CUDA backend for sums and squared sums: chooses the kernel for a picture and launches it.
 
 #include <algorithm>
 #include <vector>
 
 #include "cuda/core/cuda_check.h"
-#include "cuda/integral/cuda.h"
-#include "cuda/integral/kernel.cuh"
+#include "cuda/integral/cuda_tables.h"
+#include "cuda/integral/upright.cuh"
 
 namespace cudavision::integral {
 namespace {
 
 using Kernel = Launcher<IntegralArguments>::Kernel;
 
-/// A kernel, and the tiles that it takes.
+/// A kernel and the tiles that it works on.
 struct Variant {
   Kernel kernel;
   int tile_columns, tile_rows;
   unsigned threads;
-  std::size_t word_bytes;  // of the exchange
-  /// Tiles for each multiprocessor up to which the kernel is the best; 0: for any number.
+  std::size_t word_bytes;  // of a word of the TileExchange
+  /// The kernel serves pictures of up to this many tiles per multiprocessor; 0: of any number.
   int most_tiles;
 };
 
@@ -39,13 +39,13 @@ using Tiles = TileShape<8, 1, 8, 8>;
 using WideTiles = TileShape<8, 2, 8, 6>;
 using LargeTiles = TileShape<8, 2, 16, 4>;
 
-/// From the smallest tiles to the largest. While a picture gives every multiprocessor one or two of
-/// them, smaller tiles are written sooner; where it has more, what larger ones need to know of
-/// others is less. What is seldom asked for has fewer variants.
+/// Variants in the order in which best_variant() tries them. Where a picture has only one or two
+/// tiles per multiprocessor, small tiles finish sooner; where it has more, large tiles exchange
+/// fewer sums. Rare combinations have fewer variants.
 template <class Value, bool kSquared, class Element>
 std::vector<Variant> variants_of() {
   constexpr bool wide_sums = !std::is_same_v<Element, std::uint32_t>;
-  // As many blocks as the registers are enough for.
+  // As many blocks as the registers allow.
   constexpr int wide_blocks = kSquared || std::is_same_v<Element, double> ? 2 : 3;
   if constexpr (sizeof(Value) == 1 && !kSquared && !wide_sums)
     return {variant<Value, kSquared, Element, LowTiles, 4>(1),
@@ -106,20 +106,22 @@ Variant best_variant(const ImageSize& size, const Parameters& parameters) {
 #endif
 }
 
-/// Blocks of a kernel that share a multiprocessor.
+/// How many blocks of a kernel can share a multiprocessor.
 int blocks_at_once(const Variant& variant, std::size_t shared_bytes) {
   int blocks = 0;
   cuda_check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(
                  &blocks, variant.kernel, static_cast<int>(variant.threads), shared_bytes),
-             "asking how many blocks the GPU runs at once");
+             "finding how many blocks the GPU runs at once");
   return std::max(blocks, 1);
 }
 
-/// Shared memory to ask for beside what the kernel has, so that no more than that many blocks share
-/// a multiprocessor: else the GPU piles them up on some while others have none.
+/// Dynamic shared memory that a launch must request so that no more than `blocks` blocks share a
+/// multiprocessor. Otherwise the GPU puts several blocks on some multiprocessors and none on
+/// others.
 std::size_t shared_bytes_to_spread(const Variant& variant, int blocks) {
   cudaFuncAttributes attributes{};
-  cuda_check(cudaFuncGetAttributes(&attributes, variant.kernel), "asking what a kernel needs");
+  cuda_check(cudaFuncGetAttributes(&attributes, variant.kernel),
+             "reading the attributes of a kernel");
   const int reserved = device_attribute(cudaDevAttrReservedSharedMemoryPerBlock,
                                         "the shared memory that it takes from each block");
   const int all = device_attribute(cudaDevAttrMaxSharedMemoryPerMultiprocessor,
@@ -132,7 +134,7 @@ std::size_t shared_bytes_to_spread(const Variant& variant, int blocks) {
   if (bytes > attributes.maxDynamicSharedSizeBytes)
     cuda_check(
         cudaFuncSetAttribute(variant.kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes),
-        "asking for shared memory");
+        "reserving shared memory on the GPU");
   return static_cast<std::size_t>(bytes);
 }
 
@@ -150,7 +152,7 @@ class UprightCuda final : public Integral::Backend {
     const int multiprocessors = multiprocessor_count();
     int at_once = blocks_at_once(variant_, 0);
 #ifdef CUDAVISION_TEST_DELAYS
-    at_once = 1;  // so that most tiles come after others
+    at_once = 1;  // so that most tiles are taken from the counter
 #endif
     blocks_ = std::min(grid_.count(), at_once * multiprocessors);
     const int spread = (blocks_ + multiprocessors - 1) / multiprocessors;
@@ -163,15 +165,15 @@ class UprightCuda final : public Integral::Backend {
 
   void run(const SamplePlane& in, View<std::uint8_t> table) override {
     IntegralArguments a{};
-    a.in = in.rows.data;
-    a.in_pitch = in.rows.pitch;
-    a.width = size_.width;
-    a.height = size_.height;
-    a.shift = in.shift;
-    a.largest = (1u << in.bits) - 1;
-    const auto places = reinterpret_cast<std::uintptr_t>(in.rows.data) |
-                        static_cast<std::uintptr_t>(size_.height > 1 ? in.rows.pitch : 0);
-    a.aligned = places % sizeof(std::uint32_t) == 0;
+    a.in.data = in.rows.data;
+    a.in.pitch = in.rows.pitch;
+    a.in.width = size_.width;
+    a.in.height = size_.height;
+    a.in.shift = in.shift;
+    a.in.largest = (1u << in.bits) - 1;
+    const auto addresses = reinterpret_cast<std::uintptr_t>(in.rows.data) |
+                           static_cast<std::uintptr_t>(size_.height > 1 ? in.rows.pitch : 0);
+    a.in.aligned = addresses % sizeof(std::uint32_t) == 0;
     a.table = table.data;
     a.table_pitch = table.pitch;
     a.padding = padding_;
@@ -179,7 +181,7 @@ class UprightCuda final : public Integral::Backend {
     a.grid = grid_;
     a.words = words_.data();
     a.state = state_.as<std::uint32_t>();
-    // Blocks wait for each other, so the launch is cooperative.
+    // The blocks wait for each other, so the launch is cooperative.
     launch_(variant_.kernel, static_cast<unsigned>(blocks_), variant_.threads, shared_bytes_, a,
             true);
   }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// Tables as pictures on CUDA.
+// Drawing tables as pictures on CUDA.
 
 #include <algorithm>
 
@@ -17,10 +17,10 @@ struct PictureArguments {
   View<const std::uint64_t> table;
   std::uint8_t* out;
   std::int64_t out_pitch;
-  unsigned long long* largest;  // entry of the table
+  unsigned long long* largest;  // the largest entry of the table
 };
 
-/// Entries grow from row to row, whatever the kind of the table: the largest is in the last one.
+/// Entries of every kind grow from row to row, so that the last row has the largest.
 __global__ void find_largest_kernel(const __grid_constant__ PictureArguments a) {
   __shared__ unsigned long long largest;
   launch_dependents();
@@ -48,7 +48,7 @@ __global__ void draw_table_kernel(const __grid_constant__ PictureArguments a) {
     for (int x = threadIdx.x; x < a.table.width; x += blockDim.x) {
       const std::uint32_t level = scale.level(a.table.row(y)[x], white);
       std::uint8_t* to = a.out + a.out_pitch * y + sizeof(Sample) * x;
-      // Words need not lie at even addresses.
+      // Words may lie at odd addresses.
       to[0] = static_cast<std::uint8_t>(level);
       if constexpr (sizeof(Sample) == 2)
         to[1] = static_cast<std::uint8_t>(level >> 8);

@@ -1,39 +1,39 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// Tilted sums on CUDA, from the upright ones. With R(x, y) the sum of the first x + 1 pixels of row
-// y, that of the whole row beyond its end and 0 before its beginning,
+// Tilted sums on CUDA, from upright ones. Let R(x, y) be the sum of the first x + 1 pixels of row
+// y, 0 for x < 0, and the sum of the whole row beyond its end. Then
 //   T(X, Y) = E(X − 1, Y) − F(X − 2, Y)
 //   E(X, Y) = Σ R(X + (Y − 1 − y), y),  F(X, Y) = Σ R(X − (Y − 1 − y), y)  over y < Y:
-// E and F grow along the diagonals, E(X, Y) = E(X + 1, Y − 1) + R(X, Y − 1), so that each diagonal
-// is a running sum of its own. They are cut into bands of rows: a first launch adds up the
-// diagonals of each band, a second starts each band from the sums of those above it.
+// E(X, Y) = E(X + 1, Y − 1) + R(X, Y − 1), so that E is a running sum along each rising diagonal,
+// and F along each falling one. The picture is cut into bands of rows: a first launch adds up the
+// diagonals of each band, and a second starts each band from the sums of the bands above it.
 
 #include <algorithm>
 
 #include "cuda/core/cuda_launch.h"
 #include "cuda/integral/arithmetic.h"
-#include "cuda/integral/cuda.h"
+#include "cuda/integral/cuda_tables.h"
 
 namespace cudavision::integral {
 namespace {
 
 constexpr int band_rows = 64;
-constexpr int block_columns = 256;                        // of the table
-constexpr int block_threads = block_columns + band_rows;  // diagonals that pass through them
+constexpr int block_columns = 256;                        // columns of the table
+constexpr int block_threads = block_columns + band_rows;  // diagonals that cross those columns
 constexpr int total_threads = 256;
 
 struct TiltedArguments {
   const std::uint32_t* sums;  // upright, without the first row and column, modulo 2^32; dense
   int width, height;
-  std::uint64_t* rising;   // of each band, E(X, its last row) within it for −1 ≤ X < width
-  std::uint64_t* falling;  // the same of F, for 0 ≤ X < width
+  std::uint64_t* rising;   // for each band, E(X, its last row) within it, −1 ≤ X < width
+  std::uint64_t* falling;  // for each band, F(X, its last row) within it, 0 ≤ X < width
 
   std::uint8_t* table;
   std::int64_t table_pitch;
-  int padding;  // 1: the table begins with a row and a column of its own
+  int padding;  // 1: the table has the row Y = 0 and the column X = 0
 };
 
-/// R(x, y); the sum of a row is less than 2^32.
+/// R(x, y), which is less than 2^32, as the sum of a whole row is.
 __device__ std::uint32_t row_sum(const TiltedArguments& a, int x, int y) {
   if (x < 0)
     return 0;
@@ -48,7 +48,7 @@ __device__ std::uint64_t* falling_of(const TiltedArguments& a, int band, int x) 
   return a.falling + static_cast<std::int64_t>(a.width) * band + x;
 }
 
-/// The diagonals of each band but the last.
+/// Adds up the diagonals of each band but the last.
 __global__ void add_diagonals_kernel(const __grid_constant__ TiltedArguments a) {
   launch_dependents();
   grid_dependency_wait();
@@ -69,7 +69,7 @@ __global__ void add_diagonals_kernel(const __grid_constant__ TiltedArguments a) 
     *falling_of(a, band, x) = falling;
 }
 
-/// E(x, top of the band) and F of the same; columns left of the picture have no F.
+/// E and F of column x at the top of the band. F is 0 for columns left of the picture.
 __device__ std::uint64_t rising_above(const TiltedArguments& a, int band, int x) {
   std::uint64_t sum = 0;
   for (int above = 0; above < band; ++above)
@@ -87,9 +87,9 @@ __device__ std::uint64_t falling_above(const TiltedArguments& a, int band, int x
   return sum;
 }
 
-/// Each thread follows one diagonal of either kind down the band. In row j of the band thread t has
-/// come to column x0 − 1 + t − j of E and x0 − 2 − band_rows + t + j of F, where x0 is the first
-/// column of the block.
+/// Each thread follows one diagonal of E and one of F down the band. In row j of the band, thread t
+/// is at column x0 − 1 + t − j of E and at column x0 − 2 − band_rows + t + j of F, where x0 is the
+/// block's first column.
 template <class Element>
 __global__ void tilted_kernel(const __grid_constant__ TiltedArguments a) {
   __shared__ std::uint64_t rising_row[2][block_threads], falling_row[2][block_threads];
@@ -99,7 +99,7 @@ __global__ void tilted_kernel(const __grid_constant__ TiltedArguments a) {
   const int band = blockIdx.x / blocks_per_band;
   const int first_column = (blockIdx.x % blocks_per_band) * block_columns;
   const int thread = threadIdx.x;
-  const int column = first_column + thread;  // of the table, that this thread writes
+  const int column = first_column + thread;  // the column of the table that this thread writes
   const bool writes = thread < block_columns && column <= a.width && column >= 1 - a.padding;
 
   const int rows = min(a.height - band * band_rows, band_rows);

@@ -4,24 +4,24 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <tuple>
 
 #include "cuda/core/device.h"
 #include "cuda/core/frame.h"
 #include "cuda/pixels/luminance.h"
 
-/// Integral images, or summed-area tables (Crow, "Summed-area tables for texture mapping", 1984;
-/// Lienhart & Maydt, "An extended set of Haar-like features for rapid object detection", 2002, for
-/// the rotated one), of the luminance I of a picture of W×H pixels, as OpenCV's integral makes
-/// them:
+/// Integral images (summed-area tables) of the luminance I of a picture of W×H pixels, as OpenCV's
+/// integral makes them (Crow, "Summed-area tables for texture mapping", 1984; the tilted one:
+/// Lienhart & Maydt, "An extended set of Haar-like features for rapid object detection", 2002):
 ///   sum          S(X, Y) = Σ I(x, y)   over x < X, y < Y
 ///   squared sum  Q(X, Y) = Σ I(x, y)²  over the same
 ///   tilted sum   T(X, Y) = Σ I(x, y)   over y < Y, |x − X + 1| ≤ Y − y − 1
 /// for 0 ≤ X ≤ W, 0 ≤ Y ≤ H: a table of W + 1 columns and H + 1 rows. The sum over the box
 /// x0 ≤ x < x1, y0 ≤ y < y1 is S(x1, y1) − S(x0, y1) − S(x1, y0) + S(x0, y0).
 ///
-/// Sums are exact integers. As uint32 they are taken modulo 2^32, where a box whose own sum is less
-/// than 2^32 is still exact; as floating-point numbers they are rounded once, to nearest, half to
-/// even.
+/// Sums are exact integers. uint32 elements hold them modulo 2^32, from which a box whose own sum
+/// is less than 2^32 still comes out exactly. Floating-point elements are rounded once, to nearest,
+/// halves to even.
 namespace cudavision::integral {
 
 enum class TableKind : std::uint8_t { sum, squared_sum, tilted_sum };
@@ -32,16 +32,21 @@ inline std::size_t bytes_of(TableElement element) noexcept {
   return element == TableElement::uint32 || element == TableElement::float32 ? 4 : 8;
 }
 
-/// uint32 where no entry of the table can reach 2^32, whatever the picture shows, since W·H times
-/// the largest sample, or its square, is less; else uint64.
+/// Returns uint32 if W·H times the largest sample (or its square) is less than 2^32, so that no
+/// picture can overflow the table; otherwise uint64.
 TableElement exact_element(const FrameLayout& layout, TableKind kind) noexcept;
 
+/// All of them are fixed at construction.
 struct Parameters {
   TableKind kind = TableKind::sum;
   TableElement element = TableElement::uint32;
-  /// Without the row Y = 0 and the column X = 0: W×H entries, entry (x, y) is that of (x + 1, y +
-  /// 1).
+  /// Leaves out the row Y = 0 and the column X = 0: of W×H entries, entry (x, y) is that of
+  /// X = x + 1, Y = y + 1.
   bool same_size = false;
+
+  auto tie() const noexcept { return std::tie(kind, element, same_size); }
+  bool operator==(const Parameters& other) const noexcept { return tie() == other.tie(); }
+  bool operator!=(const Parameters& other) const noexcept { return !(*this == other); }
 };
 
 class Integral {
@@ -53,8 +58,8 @@ class Integral {
   int width() const noexcept { return width_; }    ///< entries in a row of the table
   int height() const noexcept { return height_; }  ///< rows of the table
 
-  /// table: height() rows of width() elements, in bytes, anywhere that elements may lie: address
-  /// and pitch are multiples of the element's size. Does not overlap in. Only enqueues.
+  /// table: height() rows of width() elements, as bytes. Its address and pitch are multiples of the
+  /// element's size, and it does not overlap in. Only enqueues.
   void run(const ConstFrame& in, View<std::uint8_t> table);
 
   class Backend;
@@ -67,13 +72,13 @@ class Integral {
   std::unique_ptr<Backend> backend_;
 };
 
-/// The sums as a picture to look at: black is 0, and the largest entry v_max of the table is white.
-/// With white = 2^bits − 1 and s the least number for which v_max div 2^s < 2^32, an entry v
-/// becomes
+/// Draws a table as a picture, black for 0 and white for the largest entry v_max. With white =
+/// 2^bits − 1 and s the least number for which v_max div 2^s < 2^32, an entry v becomes
 ///   ((v div 2^s)·white + (v_max div 2^s) div 2) div (v_max div 2^s),  or 0 where v_max is 0.
 class IntegralPicture {
  public:
-  /// kind and same_size: as of Parameters; bits: of the picture's samples, 8 or 16.
+  /// kind and same_size: as in Parameters. bits: depth of the picture's samples, 8 or 16. Throws
+  /// invalid_argument.
   IntegralPicture(Device& device, const FrameLayout& layout, TableKind kind, bool same_size,
                   int bits);
   ~IntegralPicture();
@@ -81,7 +86,8 @@ class IntegralPicture {
   int width() const noexcept { return integral_.width(); }
   int height() const noexcept { return integral_.height(); }
 
-  /// out: a plane of the picture's samples, bytes or words in the machine's byte order.
+  /// out: a plane of width()×height() samples, bytes or words in the machine's byte order. Only
+  /// enqueues.
   void run(const ConstFrame& in, View<std::uint8_t> out);
 
   class Backend;

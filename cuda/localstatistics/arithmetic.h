@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-// The arithmetic of localstatistics.h that both devices share, one window at a time. Divisions and
-// square roots are estimated in floating point and then put right by exact integers, so that their
-// rounding does not matter.
+// Arithmetic of local statistics, one window at a time, shared by the CPU and the GPU. Divisions
+// and square roots are estimated in floating point and then corrected in exact integers, so that
+// the rounding of the estimate does not matter.
 
 #include <cmath>
 #include <cstdint>
@@ -12,8 +12,8 @@
 
 namespace cudavision::localstatistics {
 
-/// What is summed over one window. Narrow: of samples below 2^b and a window so small that N·(2^b +
-/// 3) is less than 2^32; then S fits 32 bits and V fits 62.
+/// The types in which one window's sums are computed. A window is narrow if N·(2^b + 3) is less
+/// than 2^32 for samples of b bits; then S fits 32 bits and V fits 62.
 struct NarrowWindow {
   using Sum = std::uint32_t;
   using Variance = std::uint64_t;
@@ -25,7 +25,7 @@ struct WideWindow {
   using Real = double;
 };
 
-/// Whether windows of that many pixels are narrow.
+/// Returns whether windows of `pixels` pixels are narrow.
 inline bool is_narrow(std::uint64_t pixels, int bits) {
   return pixels * ((1u << bits) + 3u) < std::uint64_t{1} << 32;
 }
@@ -37,8 +37,8 @@ CUDAVISION_HOST_DEVICE inline std::uint32_t rounded_mean(typename Window::Sum su
                                                          typename Window::Real inverse) {
   using Sum = typename Window::Sum;
   using Signed = std::make_signed_t<Sum>;
-  // S / N is below 2^16: the estimate, cut off, is the quotient, or by its error one less, or one
-  // more where that is the nearest. No branches: the CPU does several windows at a time.
+  // S / N is below 2^16, so that the truncated estimate is the quotient, or by its error one less,
+  // or one more where that is the nearest. There are no branches, so that the CPU can vectorise.
   const auto estimate =
       static_cast<std::int32_t>(static_cast<typename Window::Real>(sum) * inverse);
   const auto rest = static_cast<Signed>(sum - static_cast<Sum>(estimate) * area);
@@ -54,7 +54,7 @@ CUDAVISION_HOST_DEVICE inline typename Window::Variance scaled_variance(std::uin
   return static_cast<Variance>(area) * squares - static_cast<Variance>(sum) * sum;
 }
 
-/// An integer rounded once, half to even.
+/// Rounds an integer once, halves to even.
 CUDAVISION_HOST_DEVICE inline double to_double(std::uint64_t value) {
 #ifdef __CUDA_ARCH__
   return __ull2double_rn(value);
@@ -63,7 +63,7 @@ CUDAVISION_HOST_DEVICE inline double to_double(std::uint64_t value) {
 #endif
 }
 CUDAVISION_HOST_DEVICE inline double to_double(unsigned __int128 value) {
-  // Of more than 64 bits the first 64 decide, and whether any of the others is set.
+  // The first 64 bits decide, and whether any bit below them is set.
   int shift = 0;
   std::uint64_t lost = 0;
   while (static_cast<std::uint64_t>(value >> 64) != 0) {
@@ -87,19 +87,19 @@ CUDAVISION_HOST_DEVICE inline double estimated_root(unsigned __int128 value) {
 /// √V / N, rounded half up: the largest s for which N·(2s − 1) ≤ 2√V, or 0. That is the same as (2r
 /// + (V − r² > r) + N) div 2N with r = isqrt(V), for 2r + (V − r² > r) = isqrt(4V).
 template <class Window>
-CUDAVISION_HOST_DEVICE inline std::uint32_t rounded_deviation(typename Window::Variance variance,
-                                                              std::uint32_t area,
-                                                              typename Window::Real inverse) {
+CUDAVISION_HOST_DEVICE inline std::uint32_t rounded_stddev(typename Window::Variance variance,
+                                                           std::uint32_t area,
+                                                           typename Window::Real inverse) {
   using Sum = typename Window::Sum;
   using Variance = typename Window::Variance;
   const auto estimate = static_cast<std::int32_t>(estimated_root(variance) * inverse);
-  // A deviation is at most half of the largest sample, so that a narrow window's edge fits 32 bits.
+  // A standard deviation is at most half the largest sample, so that a narrow edge fits 32 bits.
   const Sum edge = static_cast<Sum>(area) * static_cast<std::uint32_t>(2 * estimate + 1);
   return static_cast<std::uint32_t>(estimate +
                                     (static_cast<Variance>(edge) * edge <= 4 * variance));
 }
 
-/// What is left of the mean in Bradley's threshold, in units of 2^−16.
+/// The factor of the mean in Bradley's threshold, 1 − ratio in units of 2^−16.
 inline std::uint32_t bradley_factor(double ratio) {
   return 65536 - static_cast<std::uint32_t>(std::lrint(ratio * 65536));
 }
@@ -114,8 +114,8 @@ CUDAVISION_HOST_DEVICE inline bool is_black_by_sauvola(std::uint32_t value, std:
                                                        Variance variance, std::uint32_t area,
                                                        double k, double range) {
   const double n = area;
-  const double deviation = std::sqrt(to_double(variance)) / n;
-  const double threshold = to_double(sum) / n * (1 + k * (deviation / range - 1));
+  const double stddev = std::sqrt(to_double(variance)) / n;
+  const double threshold = to_double(sum) / n * (1 + k * (stddev / range - 1));
   return value < threshold;
 }
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-// What a backend implements of localstatistics.h. Everything arrives validated.
+// The interface that implements localstatistics.h on one kind of device. Everything arrives
+// validated, and range is not 0.
 
 #include <memory>
 
@@ -9,7 +10,7 @@
 
 namespace cudavision::localstatistics {
 
-/// Whether an output asks for the sums of squares.
+/// Returns whether an output needs the sums of squares.
 CUDAVISION_HOST_DEVICE constexpr bool needs_squares(Parameters::Output output) {
   return output == Parameters::Output::stddev || output == Parameters::Output::sauvola;
 }
@@ -17,10 +18,14 @@ CUDAVISION_HOST_DEVICE constexpr bool needs_squares(Parameters::Output output) {
 class LocalStatistics::Backend {
  public:
   virtual ~Backend() = default;
-  virtual void run(const SamplePlane& in, View<std::uint8_t> out, const Parameters& parameters) = 0;
+
+  /// Comes before the first run().
+  virtual void set(const Parameters& parameters) = 0;
+
+  virtual void run(const SamplePlane& in, View<std::uint8_t> out) = 0;
 };
 
-/// squares: whether any set of parameters is going to need them.
+/// squares: some parameters that may be set need the sums of squares.
 std::unique_ptr<LocalStatistics::Backend> make_local_statistics_cpu(Device& device,
                                                                     const ImageSize& size,
                                                                     int output_bits, bool squares);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// The definition: what these loops compute is what the CUDA kernels must compute. The sums of the
-// columns of a window go along from row to row; a window is then the difference of two of their
-// running sums.
+// The CPU backend. Each band keeps the sum of every column over the window's rows and updates it
+// from row to row; a window's sum is then the difference of two of their running sums. The CUDA
+// kernels must give the same bytes.
 
 #include <algorithm>
 #include <vector>
@@ -17,7 +17,7 @@ namespace {
 
 using Output = Parameters::Output;
 
-/// Adds a row to the columns, or with a sign of −1 takes it away.
+/// Adds a row to the columns, or subtracts it with a sign of −1.
 template <class Value>
 CUDAVISION_TARGET_CLONES void add_sums(const Value* row, int width, int sign,
                                        std::uint32_t* columns) {
@@ -25,9 +25,9 @@ CUDAVISION_TARGET_CLONES void add_sums(const Value* row, int width, int sign,
     columns[x] += static_cast<std::uint32_t>(sign * row[x]);
 }
 template <class Value>
-CUDAVISION_TARGET_CLONES void add_squares(const Value* row, int width, bool take_away,
+CUDAVISION_TARGET_CLONES void add_squares(const Value* row, int width, bool subtract,
                                           std::uint64_t* columns) {
-  if (take_away)
+  if (subtract)
     for (int x = 0; x < width; ++x)
       columns[x] -= std::uint32_t{row[x]} * row[x];
   else
@@ -35,7 +35,7 @@ CUDAVISION_TARGET_CLONES void add_squares(const Value* row, int width, bool take
       columns[x] += std::uint32_t{row[x]} * row[x];
 }
 
-/// running[x] = the sum of columns 0 to x − 1.
+/// Makes running[x] the sum of columns 0 to x − 1.
 template <class Column, class Sum>
 void add_up(const Column* columns, int width, Sum* running) {
   Sum sum = 0;
@@ -44,7 +44,7 @@ void add_up(const Column* columns, int width, Sum* running) {
     running[x + 1] = sum += columns[x];
 }
 
-/// The memory that one band works in.
+/// The working memory of one band.
 template <class Value>
 struct Scratch {
   Scratch(Device& device, int width, bool squares)
@@ -62,7 +62,7 @@ struct Scratch {
   Buffer square_columns, running_squares;
 };
 
-/// Where a window's sums stand, its area, and 1 / area.
+/// A window's columns, begin to end − 1, its area, and 1 / area.
 template <class Real>
 struct Place {
   int begin, end;
@@ -70,8 +70,8 @@ struct Place {
   Real inverse;
 };
 
-/// Writes level(x, place of the window) for each x of a row; the windows have that many rows.
-/// Between the edges all are equally wide, which lets the compiler do several at a time.
+/// Writes level(x, place of the window) for each x of a row. The windows have `rows` rows. Between
+/// the edges all are equally wide, which lets the compiler vectorise.
 template <class Sample, class Real, class Level>
 CUDAVISION_TARGET_CLONES void write_row(int width, int radius, std::uint32_t rows,
                                         std::uint8_t* __restrict out, const Level& level) {
@@ -94,7 +94,7 @@ CUDAVISION_TARGET_CLONES void write_row(int width, int radius, std::uint32_t row
     write(x, place(std::max(x - radius, 0), width));
 }
 
-/// One row of the output. Window: of the arithmetic.
+/// Computes one row of the output. Window: NarrowWindow or WideWindow.
 template <class Value, class Window>
 class OutputRow {
   using Sum = typename Window::Sum;
@@ -114,7 +114,7 @@ class OutputRow {
       add_up(scratch.square_columns.template as<std::uint64_t>(), size.width, squares_);
   }
 
-  /// values: of the pixels themselves; only thresholds look at them.
+  /// values: the pixels' own values, which only thresholds read.
   void write(const Value* values, std::uint8_t* out) const {
     if (output_bits_ == 8)
       write_as<std::uint8_t>(values, out);
@@ -123,7 +123,7 @@ class OutputRow {
   }
 
  private:
-  // What a loop needs of a window, by value, so that the compiler sees that no store changes it.
+  // Holds the pointers by value, so that the compiler sees that no store changes them.
   struct Windows {
     const Sum* sums;
     const std::uint64_t* squares;
@@ -148,7 +148,7 @@ class OutputRow {
         break;
       case Output::stddev:
         write_row<Sample, Real>(size_.width, radius, rows_, out, [=](int, const Place<Real>& p) {
-          return rounded_deviation<Window>(w.variance(p), p.area, p.inverse) << shift;
+          return rounded_stddev<Window>(w.variance(p), p.area, p.inverse) << shift;
         });
         break;
       case Output::bradley: {
@@ -186,16 +186,17 @@ class LocalStatisticsCpu final : public LocalStatistics::Backend {
       scratch_.emplace_back(device, size.width, squares);
   }
 
-  void run(const SamplePlane& in, View<std::uint8_t> out, const Parameters& parameters) override {
+  void set(const Parameters& parameters) override { parameters_ = parameters; }
+
+  void run(const SamplePlane& in, View<std::uint8_t> out) override {
     const PlaneRows<Value> rows(in);
-    bands_.for_each([&](const Band& band) { run(rows, out, parameters, band); });
+    bands_.for_each([&](const Band& band) { run_band(rows, out, band); });
   }
 
  private:
-  void run(const PlaneRows<Value>& rows, View<std::uint8_t> out, const Parameters& parameters,
-           const Band& band) const {
+  void run_band(const PlaneRows<Value>& rows, View<std::uint8_t> out, const Band& band) const {
     const Scratch<Value>& scratch = scratch_[static_cast<std::size_t>(band.number)];
-    const bool squares = needs_squares(parameters.output);
+    const bool squares = needs_squares(parameters_.output);
     auto* columns = scratch.columns.template as<std::uint32_t>();
     auto* square_columns = scratch.square_columns.template as<std::uint64_t>();
     auto* buffer = scratch.values.template as<Value>();
@@ -204,40 +205,41 @@ class LocalStatisticsCpu final : public LocalStatistics::Backend {
       std::fill_n(square_columns, size_.width, std::uint64_t{0});
 
     // The window's rows are begin to end − 1.
-    int begin = std::max(band.begin - parameters.radius, 0);
+    int begin = std::max(band.begin - parameters_.radius, 0);
     int end = begin;
     for (int y = band.begin; y < band.end; ++y) {
-      const int last = std::min(y + parameters.radius, size_.height - 1);
+      const int last = std::min(y + parameters_.radius, size_.height - 1);
       for (; end <= last; ++end) {
         const Value* row = rows.row(end, buffer);
         add_sums(row, size_.width, 1, columns);
         if (squares)
           add_squares(row, size_.width, false, square_columns);
       }
-      for (; begin < y - parameters.radius; ++begin) {
+      for (; begin < y - parameters_.radius; ++begin) {
         const Value* row = rows.row(begin, buffer);
         add_sums(row, size_.width, -1, columns);
         if (squares)
           add_squares(row, size_.width, true, square_columns);
       }
-      write(rows.row(y, buffer), out.row(y), parameters, scratch, end - begin);
+      write(rows.row(y, buffer), out.row(y), scratch, end - begin);
     }
   }
 
-  void write(const Value* values, std::uint8_t* out, const Parameters& parameters,
-             const Scratch<Value>& scratch, int rows) const {
-    const int columns = std::min<int>(size_.width, 2 * parameters.radius + 1);
+  void write(const Value* values, std::uint8_t* out, const Scratch<Value>& scratch,
+             int rows) const {
+    const int columns = std::min<int>(size_.width, 2 * parameters_.radius + 1);
     if (is_narrow(static_cast<std::uint64_t>(rows) * static_cast<std::uint64_t>(columns),
                   size_.bits))
-      OutputRow<Value, NarrowWindow>(size_, output_bits_, parameters, scratch, rows)
+      OutputRow<Value, NarrowWindow>(size_, output_bits_, parameters_, scratch, rows)
           .write(values, out);
     else
-      OutputRow<Value, WideWindow>(size_, output_bits_, parameters, scratch, rows)
+      OutputRow<Value, WideWindow>(size_, output_bits_, parameters_, scratch, rows)
           .write(values, out);
   }
 
   ImageSize size_;
   int output_bits_;
+  Parameters parameters_;
   Bands bands_;
   std::vector<Scratch<Value>> scratch_;
 };

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// Local statistics on CUDA: integral images of the picture, and one launch that looks up the four
-// corners of each window.
+// The CUDA backend: makes integral images of the picture, and then one launch reads the four
+// corners of each window from them.
 
 #include <algorithm>
 #include <type_traits>
 
-#include "cuda/integral/cuda.h"
+#include "cuda/integral/cuda_tables.h"
 #include "cuda/localstatistics/kernel.cuh"
 
 namespace cudavision::localstatistics {
@@ -14,10 +14,10 @@ namespace {
 
 using Kernel = Launcher<StatisticsArguments>::Kernel;
 
-/// A table in device memory, and what makes it.
+/// An integral image in device memory, and the operation that makes it.
 class ScratchTable {
  public:
-  /// together: tables that are read at the same time.
+  /// together: how many tables a launch reads at the same time.
   ScratchTable(Device& device, const ImageSize& size, integral::TableKind kind,
                integral::TableElement element, int together)
       : element_bytes_(static_cast<int>(bytes_of(element))),
@@ -28,7 +28,7 @@ class ScratchTable {
     integral::Parameters parameters;
     parameters.kind = kind;
     parameters.element = element;
-    // What does not fit in the cache anyway had better not drive out what does.
+    // A table that does not fit the cache must not displace what does.
     const auto cache =
         static_cast<std::size_t>(device_attribute(cudaDevAttrL2CacheSize, "the size of the cache"));
     integral_ = integral::make_upright_cuda(device, size, parameters,
@@ -39,7 +39,8 @@ class ScratchTable {
 
   void make(const SamplePlane& in) { integral_->run(in, {data(), row_bytes_, rows_, pitch_}); }
 
-  /// The first column of zeros stands just before whole memory transactions.
+  /// The column of zeros comes just before an aligned address, so that the other columns are read
+  /// in whole memory transactions.
   std::uint8_t* data() const { return memory_.as<std::uint8_t>() + alignment - element_bytes_; }
   std::int64_t pitch() const { return pitch_; }
 
@@ -54,7 +55,7 @@ class ScratchTable {
   std::unique_ptr<integral::Integral::Backend> integral_;
 };
 
-/// A table of 32 bits, and one of 64 where some window can have a sum that needs them.
+/// A table of 32-bit sums, and one of 64-bit sums if some window can have a sum that needs them.
 class ScratchTables {
  public:
   ScratchTables(Device& device, const ImageSize& size, integral::TableKind kind, bool wide,
@@ -72,7 +73,7 @@ class ScratchTables {
   std::unique_ptr<ScratchTable> wide_;
 };
 
-/// Whether the squares of that many pixels add up to less than 2^32.
+/// Returns whether the squares of that many pixels always add up to less than 2^32.
 bool has_narrow_squares(std::uint64_t pixels, int bits) {
   const std::uint64_t largest = (1u << bits) - 1;
   return pixels * (largest * largest) < std::uint64_t{1} << 32;
@@ -93,8 +94,10 @@ class LocalStatisticsCuda final : public LocalStatistics::Backend {
           !has_narrow_squares(pixels_of_window(size_, 65535), size.bits), 2);
   }
 
-  void run(const SamplePlane& in, View<std::uint8_t> out, const Parameters& parameters) override {
-    const std::uint64_t pixels = pixels_of_window(size_, parameters.radius);
+  void set(const Parameters& parameters) override { parameters_ = parameters; }
+
+  void run(const SamplePlane& in, View<std::uint8_t> out) override {
+    const std::uint64_t pixels = pixels_of_window(size_, parameters_.radius);
     const bool narrow = is_narrow(pixels, size_.bits);
     const bool narrow_squares = narrow && has_narrow_squares(pixels, size_.bits);
 
@@ -103,7 +106,7 @@ class LocalStatisticsCuda final : public LocalStatistics::Backend {
     sums.make(in);
     a.sums = sums.data();
     a.sums_pitch = sums.pitch();
-    if (needs_squares(parameters.output)) {
+    if (needs_squares(parameters_.output)) {
       ScratchTable& squares = squares_->table(!narrow_squares);
       squares.make(in);
       a.squares = squares.data();
@@ -111,8 +114,8 @@ class LocalStatisticsCuda final : public LocalStatistics::Backend {
     }
     a.width = size_.width;
     a.height = size_.height;
-    // Beyond the picture a window does not reach, however large it is.
-    a.radius = std::min(parameters.radius, std::max(size_.width, size_.height));
+    // A window ends where the picture ends, so that larger radii are all alike.
+    a.radius = std::min(parameters_.radius, std::max(size_.width, size_.height));
     a.in = in.rows.data;
     a.in_pitch = in.rows.pitch;
     a.sample_bytes = size_.bits == 8 ? 1 : 2;
@@ -121,18 +124,18 @@ class LocalStatisticsCuda final : public LocalStatistics::Backend {
     a.out = out.data;
     a.out_pitch = out.pitch;
     a.out_shift = output_bits_ - size_.bits;
-    a.bradley_factor = bradley_factor(parameters.ratio);
-    a.k = parameters.k;
-    a.range = parameters.range;
-    const int lines = lines_of_block(parameters.output);
+    a.bradley_factor = bradley_factor(parameters_.ratio);
+    a.k = parameters_.k;
+    a.range = parameters_.range;
+    const int lines = lines_of_block(parameters_.output);
     const std::size_t shared =
         lines *
         (line_bytes(narrow ? 4 : 8, size_.width) +
-         (needs_squares(parameters.output) ? line_bytes(narrow_squares ? 4 : 8, size_.width) : 0));
+         (needs_squares(parameters_.output) ? line_bytes(narrow_squares ? 4 : 8, size_.width) : 0));
     const bool by_lines = narrow && shared <= most_shared_;
-    const Kernel kernel = kernel_for(parameters.output, narrow, narrow_squares, by_lines);
+    const Kernel kernel = kernel_for(parameters_.output, narrow, narrow_squares, by_lines);
     if (by_lines) {
-      // The windows of a row end where those of the row their height further down begin.
+      // The windows of a row end where those of the row one window height further down begin.
       a.lines_apart = std::min(2 * a.radius + 1, size_.height);
       const int rows_of_group = lines * a.lines_apart;
       const int groups = (size_.height + rows_of_group - 1) / rows_of_group;
@@ -184,11 +187,12 @@ class LocalStatisticsCuda final : public LocalStatistics::Backend {
     }
   }
 
-  // Bytes that every GPU gives a block unasked.
+  // Shared memory that every GPU gives a block without a request.
   static constexpr std::size_t most_shared_ = 48 << 10;
 
   ImageSize size_;
   int output_bits_;
+  Parameters parameters_;
   ScratchTables sums_;
   std::unique_ptr<ScratchTables> squares_;
   Launcher<StatisticsArguments> launch_;

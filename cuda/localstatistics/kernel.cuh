@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-// The kernels of local statistics: each looks up the four corners of the windows in tables, and
-// writes what the windows tell.
+// The kernels of local statistics. They read the four corners of each window from integral images
+// and write the output: line_kernel for narrow windows of rows that fit in shared memory, and
+// statistics_kernel for all others.
 
 #include <type_traits>
 
@@ -16,22 +17,23 @@ namespace {
 
 using Output = Parameters::Output;
 
-// Blocks of the kernel for rows of any width.
+// Blocks of statistics_kernel.
 constexpr int block_columns = 256;
 constexpr int block_rows = 2;
 constexpr int threads = block_columns * block_rows;
 constexpr int rows_of_block = 4;
 
-// Blocks of the kernel for whole lines.
+// Blocks of line_kernel.
 constexpr int line_threads = 256;
-constexpr int line_blocks = 4;  // that share a multiprocessor
-/// What is read of tables counts most for means, of which a block has little to keep.
+constexpr int line_blocks = 4;  // blocks that share a multiprocessor
+/// A mean needs one table only, so that a block has room for two lines and reads an edge that both
+/// have only once.
 __host__ __device__ constexpr int lines_of_block(Output output) {
   return output == Output::mean ? 2 : 1;
 }
 constexpr int line_piece = 16;  // bytes that a thread moves at a time
 
-/// Shared memory for an entry per column of a table, of which the second begins a piece.
+/// Shared memory for one entry per column of a table. The second entry begins a piece.
 __host__ __device__ constexpr std::size_t line_bytes(std::size_t entry_bytes, int width) {
   return (line_piece + entry_bytes * static_cast<std::size_t>(width) + line_piece - 1) /
          line_piece * line_piece;
@@ -42,7 +44,7 @@ struct StatisticsArguments {
   const void* squares;
   std::int64_t sums_pitch, squares_pitch;
   int width, height, radius;
-  int lines_apart;  // rows from one line of a block to the other
+  int lines_apart;  // rows from one line of a block to its next
 
   const std::uint8_t* in;  // the pixels themselves, for thresholds
   std::int64_t in_pitch;
@@ -51,12 +53,12 @@ struct StatisticsArguments {
 
   std::uint8_t* out;
   std::int64_t out_pitch;
-  int out_shift;  // of levels
+  int out_shift;  // of mean and stddev
   std::uint32_t bradley_factor;
   double k, range;
 };
 
-/// Two rows of a table: those at the upper and the lower edge of a window.
+/// The two rows of a table at the upper and the lower edge of a window.
 template <class Entry>
 struct TableEdges {
   const Entry* upper;
@@ -68,7 +70,7 @@ struct TableEdges {
         lower(reinterpret_cast<const Entry*>(static_cast<const std::uint8_t*>(table) +
                                              pitch * end)) {}
 
-  /// The sum over columns begin to end − 1, exact where it fits an entry.
+  /// The window's sum over columns begin to end − 1, exact if it fits an entry.
   __device__ Entry between(int begin, int end) const {
     return (lower[end] - lower[begin]) - (upper[end] - upper[begin]);
   }
@@ -83,13 +85,14 @@ __device__ std::uint32_t pixel(const StatisticsArguments& a, int x, int y) {
 
 template <class Sample>
 __device__ void write(std::uint8_t* to, std::uint32_t value) {
-  // Words need not lie at even addresses.
+  // Words may lie at odd addresses.
   to[0] = static_cast<std::uint8_t>(value);
   if constexpr (sizeof(Sample) == 2)
     to[1] = static_cast<std::uint8_t>(value >> 8);
 }
 
-// Rows of a table, so that the windows of row y reach from the first to just before the second.
+// The windows of pixel row y consist of the pixel rows top to bottom − 1, and their edges are these
+// rows of a table.
 __device__ int top_of_windows(const StatisticsArguments& a, int y) {
   return max(y - a.radius, 0);
 }
@@ -97,7 +100,7 @@ __device__ int bottom_of_windows(const StatisticsArguments& a, int y) {
   return min(y + a.radius, a.height - 1) + 1;
 }
 
-/// The windows of one row of pixels. Window: of the arithmetic.
+/// The windows of one row of pixels. Window: NarrowWindow or WideWindow.
 template <Output kOutput, class Window, class Sample>
 class RowOfWindows {
  public:
@@ -111,15 +114,15 @@ class RowOfWindows {
         full_area_(rows_ * static_cast<std::uint32_t>(2 * a.radius + 1)),
         full_inverse_(Real{1} / static_cast<Real>(full_area_)) {}
 
-  /// Looks at the windows of pixels first, first + step and so on. sums, squares: what
-  /// between(left, right) tells of columns of the tables.
+  /// Writes the output of pixels first, first + step and so on. sums, squares: their
+  /// between(left, right) is a window's sum over those columns.
   template <class Sums, class Squares>
   __device__ void write_every(int step, int first, const Sums& sums, const Squares& squares) const {
     constexpr int sample_bytes = sizeof(Sample);
     std::uint8_t* to = a_.out + a_.out_pitch * y_ + sample_bytes * first;
     int x = first;
     const auto write_until = [&](int end, auto whole) {
-      // Whole windows are all alike, and little work: with a few of them on their way none waits.
+      // Whole windows are all alike and little work; several in flight hide each other's loads.
       constexpr bool are_whole = decltype(whole)::value;
       constexpr int at_once = are_whole && sizeof(Sum) == 4 ? 4 : 1;
 #pragma unroll at_once
@@ -154,7 +157,7 @@ class RowOfWindows {
     if constexpr (kOutput == Output::mean)
       return rounded_mean<Window>(sum, area, inverse) << a_.out_shift;
     else if constexpr (kOutput == Output::stddev)
-      return rounded_deviation<Window>(variance, area, inverse) << a_.out_shift;
+      return rounded_stddev<Window>(variance, area, inverse) << a_.out_shift;
     else if constexpr (kOutput == Output::bradley)
       return is_black_by_bradley(pixel(a_, x, y_), sum, area, a_.bradley_factor) ? 0 : white;
     else
@@ -164,13 +167,13 @@ class RowOfWindows {
   const StatisticsArguments& a_;
   int y_;
   std::uint32_t rows_;
-  std::uint32_t full_area_;  // where windows of all columns exist
+  std::uint32_t full_area_;  // of windows that are not cut at the left or right
   Real full_inverse_;
 };
 
-/// What rows of windows sum over the columns of a table from the first on, in shared memory, one
-/// line for each: the table's row at the windows' lower edge less that at their upper edge. Of rows
-/// that lie below each other the windows of one end where those of the next begin.
+/// Lines of running sums in shared memory, one for each row of windows: the table's row at the
+/// windows' lower edge minus the row at their upper edge. The windows of one line end where those
+/// of the next begin.
 template <class Entry, int kLines>
 class LinesOfSums {
  public:
@@ -179,7 +182,7 @@ class LinesOfSums {
       : line_(static_cast<Entry*>(memory) + piece - 1),
         apart_(static_cast<int>(line_bytes(sizeof(Entry), width) / sizeof(Entry))) {}
 
-  /// edges: the rows of the table above, between and below `lines` lines.
+  /// edges: the rows of the table above, between and below the lines.
   __device__ void fill(const void* table, std::int64_t pitch, const int (&edges)[kLines + 1],
                        int lines, int width) const {
     const Entry* rows[kLines + 1];
@@ -198,7 +201,6 @@ class LinesOfSums {
       put<Piece>(rows, lines, x);
   }
 
-  /// What line `line` tells of columns.
   struct Line {
     const Entry* line;
     __device__ Entry between(int begin, int end) const { return line[end] - line[begin]; }
@@ -241,8 +243,8 @@ class LinesOfSums {
   int apart_;
 };
 
-/// Narrow windows, of rows that fit in shared memory: each edge of the windows is read once, and
-/// serves both rows that have it.
+/// For narrow windows of rows that fit in shared memory. Each edge is read once and serves both
+/// lines that have it.
 template <Output kOutput, class Square, class Sample>
 __global__ void __launch_bounds__(line_threads, line_blocks)
     line_kernel(const __grid_constant__ StatisticsArguments a) {
@@ -275,15 +277,15 @@ __global__ void __launch_bounds__(line_threads, line_blocks)
   }
 }
 
-/// Rows of any width. Square: entries of the table of squares.
+/// For windows and rows of any width. Square: the type of entries in the table of squares.
 template <Output kOutput, class Window, class Square, class Sample>
 __global__ void __launch_bounds__(threads)
     statistics_kernel(const __grid_constant__ StatisticsArguments a) {
   launch_dependents();
   grid_dependency_wait();
 
-  // Whole rows one after the other: both edges of all the windows in them stay in the innermost
-  // cache, however wide these are.
+  // A block works on whole rows, so that both edges of all their windows stay in the L1 cache,
+  // however wide the windows are.
   const int first_row = blockIdx.x * rows_of_block + threadIdx.x / block_columns;
   const int last_row = min((blockIdx.x + 1) * rows_of_block, a.height) - 1;
   for (int y = first_row; y <= last_row; y += block_rows) {

@@ -20,23 +20,23 @@ constexpr int largest_radius = 65535;
 
 void check_parameters(const Parameters& parameters) {
   if (parameters.radius < 0 || parameters.radius > largest_radius)
-    refuse("a radius of " + std::to_string(parameters.radius) + "; it must be 0 to 65535");
+    refuse("a radius of " + std::to_string(parameters.radius) + " is outside 0 to 65535");
   if (!(parameters.ratio >= 0 && parameters.ratio <= 1))
-    refuse("a ratio of " + std::to_string(parameters.ratio) + "; it must be 0 to 1");
+    refuse("a ratio of " + std::to_string(parameters.ratio) + " is outside 0 to 1");
   if (!(parameters.k >= 0 && parameters.k <= 1))
-    refuse("k = " + std::to_string(parameters.k) + "; it must be 0 to 1");
+    refuse("k = " + std::to_string(parameters.k) + " is outside 0 to 1");
   if (!(parameters.range >= 0 && parameters.range <= 65535))
     refuse("a range of " + std::to_string(parameters.range) +
-           "; it must be 0 to 65535, 0 for half of that of the samples");
+           " is outside 0 to 65535, where 0 stands for half the range of the samples");
 }
 
 void check_bits(const FrameLayout& layout, int output_bits, Output output) {
   if (output_bits != 8 && output_bits != 16)
-    refuse("samples of " + std::to_string(output_bits) + " bits to come out; 8 or 16 may");
+    refuse("the output has " + std::to_string(output_bits) + " bits; it must have 8 or 16 bits");
   const bool levels = output == Output::mean || output == Output::stddev;
   if (levels && output_bits < layout.bits)
-    refuse("the mean and the deviation of samples of " + std::to_string(layout.bits) +
-           " bits need an output of 16");
+    refuse("mean and stddev of samples of " + std::to_string(layout.bits) +
+           " bits need an output of 16 bits");
 }
 
 bool is_threshold(Output output) {
@@ -45,17 +45,9 @@ bool is_threshold(Output output) {
 
 }  // namespace
 
-bool Parameters::operator==(const Parameters& other) const noexcept {
-  return output == other.output && radius == other.radius && ratio == other.ratio && k == other.k &&
-         range == other.range;
-}
-
 LocalStatistics::LocalStatistics(Device& device, const FrameLayout& layout, int output_bits,
                                  const Parameters& parameters)
-    : layout_(layout),
-      output_bits_(output_bits),
-      parameters_(parameters),
-      luminance_(device, layout, operation) {
+    : layout_(layout), output_bits_(output_bits), luminance_(device, layout, operation) {
   check_bits(layout, output_bits, parameters.output);
   check_parameters(parameters);
   const ImageSize size{layout.width, layout.height, layout.bits};
@@ -63,6 +55,7 @@ LocalStatistics::LocalStatistics(Device& device, const FrameLayout& layout, int 
   backend_ = device.kind() == DeviceKind::cuda
                  ? make_local_statistics_cuda(device, size, output_bits, squares)
                  : make_local_statistics_cpu(device, size, output_bits, squares);
+  set(parameters);
 }
 
 LocalStatistics::~LocalStatistics() = default;
@@ -71,18 +64,23 @@ void LocalStatistics::set_parameters(const Parameters& parameters) {
   check_parameters(parameters);
   if (parameters.output != parameters_.output &&
       !(is_threshold(parameters.output) && is_threshold(parameters_.output)))
-    refuse("another output than the one that it was made for");
+    refuse(
+        "another output needs another operation; only bradley and sauvola may replace each other");
+  set(parameters);
+}
+
+void LocalStatistics::set(const Parameters& parameters) {
   parameters_ = parameters;
+  if (parameters_.range == 0)
+    parameters_.range = 1 << (layout_.bits - 1);
+  backend_->set(parameters_);
 }
 
 void LocalStatistics::run(const ConstFrame& in, View<std::uint8_t> out) {
   if (!out || out.width != layout_.width * (output_bits_ / 8) || out.height != layout_.height)
     refuse("the output must have " + std::to_string(layout_.height) + " rows of " +
            std::to_string(layout_.width) + " samples of " + std::to_string(output_bits_) + " bits");
-  Parameters parameters = parameters_;
-  if (parameters.range == 0)
-    parameters.range = 1 << (layout_.bits - 1);
-  backend_->run(luminance_.of(in), out, parameters);
+  backend_->run(luminance_.of(in), out);
 }
 
 }  // namespace cudavision::localstatistics

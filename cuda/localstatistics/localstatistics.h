@@ -3,61 +3,68 @@
 
 #include <cstdint>
 #include <memory>
+#include <tuple>
 
 #include "cuda/core/device.h"
 #include "cuda/core/frame.h"
 #include "cuda/pixels/luminance.h"
 
-/// What the surroundings of each pixel are like, at a cost that does not depend on how large they
-/// are, and adaptive thresholds by it (Bradley & Roth, "Adaptive thresholding using the integral
-/// image", 2007; Sauvola & Pietikäinen, "Adaptive document image binarization", 2000).
+/// Mean and standard deviation of the window around each pixel, at a cost that does not depend on
+/// its size, and the adaptive thresholds that follow from them (Bradley & Roth, "Adaptive
+/// thresholding using the integral image", 2007; Sauvola & Pietikäinen, "Adaptive document image
+/// binarization", 2000).
 ///
-/// The window of a pixel reaches radius pixels to each side, as far as the picture does. With its
-/// area N, the sum S and the sum of squares Q of its luminances, all exact integers, and p the
+/// The window of a pixel reaches radius pixels to each side and ends where the picture ends. With
+/// its area N, the sum S and the sum of squares Q of its luminances, all exact integers, and p the
 /// pixel's own luminance:
 ///   mean       (2S + N) div 2N
-///   deviation  V = N·Q − S², r = isqrt(V): (2r + (V − r² > r) + N) div 2N,
+///   stddev     V = N·Q − S², r = isqrt(V): (2r + (V − r² > r) + N) div 2N,
 ///              the standard deviation rounded half up
 ///   bradley    black where p·N·2^16 < S·(2^16 − rint(ratio·2^16)), else white
 ///   sauvola    in IEEE binary64, each operation rounded: σ = √V / N,
 ///              T = (S / N)·(1 + k·(σ / range − 1)); black where p < T, else white
 namespace cudavision::localstatistics {
 
+/// All of them may change between frames, except that only bradley and sauvola may replace each
+/// other as the output.
 struct Parameters {
   enum class Output : std::uint8_t { mean, stddev, bradley, sauvola };
   Output output = Output::mean;
   int radius = 7;       ///< 0 to 65535
-  double ratio = 0.15;  ///< of bradley, how far below the mean black begins; 0 to 1
-  double k = 0.2;       ///< of sauvola, 0 to 1
-  double range = 0;     ///< of sauvola, the deviation that leaves the mean as it is: 0 to 65535,
-                        ///< where 0 stands for 2^(bits − 1)
+  double ratio = 0.15;  ///< for bradley: how far below the mean black begins; 0 to 1
+  double k = 0.2;       ///< for sauvola; 0 to 1
+  double range = 0;     ///< for sauvola: the standard deviation at which the threshold is the mean;
+                        ///< 0 to 65535, where 0 stands for 2^(bits − 1)
 
-  bool operator==(const Parameters& other) const noexcept;
+  auto tie() const noexcept { return std::tie(output, radius, ratio, k, range); }
+  bool operator==(const Parameters& other) const noexcept { return tie() == other.tie(); }
   bool operator!=(const Parameters& other) const noexcept { return !(*this == other); }
 };
 
 class LocalStatistics {
  public:
-  /// layout: as Luminance takes it. output_bits: of the samples that come out, 8 or 16. Mean and
-  /// deviation fill words of 16 bits from the top: a value of a layout of b bits is stored
-  /// as `value << (16 − b)`; with 8, b must be 8. Black is 0 and white 2^output_bits − 1.
+  /// layout: as Luminance takes it. output_bits: depth of the samples written, 8 or 16. Mean and
+  /// stddev fill 16-bit words from the top: a value of a layout of b bits is stored as
+  /// `value << (16 − b)`; for 8-bit output, b must be 8. Black is 0 and white 2^output_bits − 1.
   /// Throws invalid_argument.
   LocalStatistics(Device& device, const FrameLayout& layout, int output_bits,
                   const Parameters& parameters);
   ~LocalStatistics();
 
-  /// Takes effect with the next run(). Never allocates; throws invalid_argument and keeps the last
-  /// valid set. Bradley and sauvola may take each other's place; no other output may become
-  /// another, since they need different tables.
+  /// Takes effect with the next run() and never allocates. Throws invalid_argument, and then the
+  /// last valid parameters stay in force. Bradley and sauvola may replace each other; other outputs
+  /// may not change, because they need different tables.
   void set_parameters(const Parameters& parameters);
 
-  /// out: a plane of the layout's width and height, bytes or words in the machine's byte order.
-  /// Does not overlap in. Only enqueues.
+  /// out: a plane of the layout's width and height, bytes or words in the machine's byte order. It
+  /// does not overlap in. Only enqueues.
   void run(const ConstFrame& in, View<std::uint8_t> out);
 
   class Backend;
 
  private:
+  void set(const Parameters& parameters);
+
   FrameLayout layout_;
   int output_bits_;
   Parameters parameters_;

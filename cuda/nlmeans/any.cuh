@@ -1,59 +1,59 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-// Non-local means of samples of one or two bytes with patches and searches of any size, for .cu
-// files. The pictures are first continued beyond their edges, as values without a gap. Then a block
-// takes one shift of the search after the other: the squared differences of its tile, their sums
-// down the columns, and along the rows the sums of these.
+// For .cu files: non-local means of samples of one or two bytes with patches and searches of any
+// size. A first kernel pads the pictures and stores them as contiguous values. Then each block
+// takes the shifts of the search one by one: it computes the squared differences of its tile, sums
+// them down the columns, and sums these along the rows.
 
 #include <cuda_runtime.h>
 
 #include "cuda/core/border.h"
 #include "cuda/core/cuda_launch.h"
-#include "cuda/nlmeans/cuda.h"
+#include "cuda/nlmeans/kernel_arguments.h"
 #include "cuda/pixels/pixel_pack.h"
 
 namespace cudavision::nlmeans {
 
 constexpr int any_threads = 256;
 constexpr int any_tile = 32;  ///< pixels along each side, four of which belong to a thread
-constexpr int any_tile_most = any_tile + Parameters::max_patch - 1;
+constexpr int max_any_side = any_tile + Parameters::max_patch - 1;
 
-/// A continued picture: channel after channel, row after row.
+/// A padded picture: channel by channel, row by row.
 template <class Sample>
-struct Continued {
-  __device__ Continued(const NlMeansArguments& a, const DenoisedPicture& picture)
-      : reach(a.search_radius + a.patch_radius),
-        width(picture.width + 2 * reach),
-        height(picture.height + 2 * reach),
-        samples(reinterpret_cast<Sample*>(picture.continued)) {}
+struct Padded {
+  __device__ Padded(const NlMeansArguments& a, const DenoisedPicture& picture)
+      : halo(a.search_radius + a.patch_radius),
+        width(picture.width + 2 * halo),
+        height(picture.height + 2 * halo),
+        samples(reinterpret_cast<Sample*>(picture.padded)) {}
 
-  /// x and y: as in the picture.
+  /// x and y: coordinates of the picture.
   __device__ Sample* at(int channel, int x, int y) const {
-    return samples + (static_cast<std::int64_t>(channel) * height + y + reach) * width + x + reach;
+    return samples + (static_cast<std::int64_t>(channel) * height + y + halo) * width + x + halo;
   }
 
-  int reach, width, height;
+  int halo, width, height;
   Sample* samples;
 };
 
-/// A block continues one row of one channel.
+/// Each block pads one row of one channel.
 template <class Sample>
 __global__ void __launch_bounds__(any_threads)
-    continue_pictures(const __grid_constant__ NlMeansArguments a) {
+    pad_pictures(const __grid_constant__ NlMeansArguments a) {
   grid_dependency_wait();
   const DenoisedPicture& picture =
-      picture_of_block(a, blockIdx.x, &DenoisedPicture::first_continued);
-  const Continued<Sample> to(a, picture);
-  const int row = blockIdx.x - picture.first_continued;
+      picture_of_block(a, blockIdx.x, &DenoisedPicture::first_padding_block);
+  const Padded<Sample> to(a, picture);
+  const int row = blockIdx.x - picture.first_padding_block;
   const int channel = row / to.height;
-  const int y = row % to.height - to.reach;
+  const int y = row % to.height - to.halo;
   const DenoisedPlane& plane = picture.planes[channel];
   const std::uint8_t* const from =
       plane.in + plane.offset +
       static_cast<std::int64_t>(border_index(y, picture.height, Border::reflect_101)) *
           plane.in_pitch;
-  for (int x = static_cast<int>(threadIdx.x) - to.reach; x < picture.width + to.reach;
+  for (int x = static_cast<int>(threadIdx.x) - to.halo; x < picture.width + to.halo;
        x += any_threads) {
     const std::uint8_t* const bytes =
         from +
@@ -67,15 +67,15 @@ __global__ void __launch_bounds__(any_threads)
   launch_dependents();
 }
 
-/// Sum: of squared differences, and of weighted samples.
+/// Sum: the type of sums of squared differences and of weighted samples.
 template <class Sample, class Sum, int kChannels>
 __global__ void __launch_bounds__(any_threads)
     denoise_any(const __grid_constant__ NlMeansArguments a) {
-  __shared__ Sum squares[any_tile_most * any_tile_most];
-  __shared__ Sum columns[any_tile * any_tile_most];
+  __shared__ Sum squares[max_any_side * max_any_side];
+  __shared__ Sum columns[any_tile * max_any_side];
   grid_dependency_wait();
   const DenoisedPicture& picture = picture_of_block(a, blockIdx.x, &DenoisedPicture::first_block);
-  const Continued<Sample> continued(a, picture);
+  const Padded<Sample> padded(a, picture);
   const int across = (picture.width + any_tile - 1) / any_tile;
   const int tile = blockIdx.x - picture.first_block;
   const int left = tile % across * any_tile, top = tile / across * any_tile;
@@ -101,8 +101,8 @@ __global__ void __launch_bounds__(any_threads)
         Sum sum = 0;
 #pragma unroll
         for (int c = 0; c < kChannels; ++c) {
-          const std::uint32_t difference = std::uint32_t{*continued.at(c, at_x, at_y)} -
-                                           std::uint32_t{*continued.at(c, at_x + dx, at_y + dy)};
+          const std::uint32_t difference = std::uint32_t{*padded.at(c, at_x, at_y)} -
+                                           std::uint32_t{*padded.at(c, at_x + dx, at_y + dy)};
           sum += difference * difference;
         }
         squares[y * side + x] = sum;
@@ -144,7 +144,7 @@ __global__ void __launch_bounds__(any_threads)
         const int y = min(top + own_y, picture.height - 1);
 #pragma unroll
         for (int c = 0; c < kChannels; ++c)
-          sums[c][i] += static_cast<Sum>(weight) * *continued.at(c, x + dx, y + dy);
+          sums[c][i] += static_cast<Sum>(weight) * *padded.at(c, x + dx, y + dy);
       }
     }
 

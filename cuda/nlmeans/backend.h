@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-// What a backend implements of nlmeans.h. Layouts, parameters and frames arrive validated.
+// The backends of nlmeans.h. Layouts, parameters and frames are validated already.
 
 #include <array>
 #include <memory>
@@ -10,39 +10,39 @@
 
 namespace cudavision::nlmeans {
 
-/// Channels that are denoised together; they have one size.
+/// Channels of equal size that are denoised together.
 struct DenoisedChannels {
-  static constexpr int most = 3;
+  static constexpr int max_count = 3;
 
   int count = 0;
-  std::array<Channel, most> channels{};
+  std::array<Channel, max_count> channels{};
 
   int width() const noexcept { return channels[0].width; }
   int height() const noexcept { return channels[0].height; }
 };
 
-/// All that is denoised of a frame, and what is not.
+/// Which parts of a frame are denoised, and which are copied.
 struct DenoisedFrame {
   explicit DenoisedFrame(const FrameLayout& layout) noexcept;
 
   int group_count = 0;
   std::array<DenoisedChannels, FrameLayout::max_channels> groups{};
-  /// Whether a plane has bytes that belong to no group.
-  std::array<bool, FrameLayout::max_planes> has_others{};
+  /// Whether a plane has bytes that are not in any group and must be copied.
+  std::array<bool, FrameLayout::max_planes> has_other_bytes{};
 };
 
-/// Samples beyond a picture's edges that have an influence on those within.
-constexpr int denoising_reach(const Parameters& parameters) {
+/// Number of samples beyond each edge that influence samples in the picture.
+constexpr int denoising_halo(const Parameters& parameters) {
   return parameters.search / 2 + parameters.patch / 2;
 }
 
 class NlMeans::Backend {
  public:
   virtual ~Backend() = default;
-  /// Before the first run(), and when the parameters change.
+  /// Is called before the first run(), and when the parameters change.
   virtual void set(const Parameters& parameters) = 0;
   virtual void run(const ConstFrame& in, const Frame& out) = 0;
-  /// Every byte of every row.
+  /// Copies every byte of every row.
   virtual void copy(const ConstFrame& in, const Frame& out) = 0;
 };
 

@@ -1,12 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// The definition: what these loops compute is what the CUDA kernels must compute.
-//
-// Channels that are denoised together are first continued beyond their edges, so that nothing that
-// follows has to know of edges. The picture is then made tile by tile, and of a tile one shift of
-// the search after the other: as the patches of a row slide down, each column of them gains a
-// squared difference below and loses one above, and what a patch is unlike is the sum of its
-// columns.
+// Non-local means on the CPU. Each group of channels is padded first, so that the loops need not
+// treat edges. Then it is denoised tile by tile, and within a tile shift by shift of the search. As
+// the patches slide down a row, each of their columns gains a squared difference below and loses
+// one above; the distance of a patch is the sum of its columns.
 
 #include <algorithm>
 #include <cstring>
@@ -23,22 +20,22 @@
 namespace cudavision::nlmeans {
 namespace {
 
-/// A tile's sums stay in the second cache, and what slides over it in the first.
+/// The sums of a tile fit the second-level cache, and the sliding columns the first-level cache.
 constexpr int tile_width = 256, tile_height = 32;
 
-constexpr int most_reach = denoising_reach({Parameters::max_search, Parameters::max_patch, 0});
+constexpr int max_halo = denoising_halo({Parameters::max_search, Parameters::max_patch, 0});
 
-/// The memory that one band works in, for one tile. Sum: of squared differences, and of weighted
+/// Memory of one band, for one tile. Sum: the type of sums of squared differences and of weighted
 /// samples.
 class Scratch {
  public:
   explicit Scratch(Device& device)
-      : columns_(device.allocate(sizeof(std::uint64_t) * (2 * most_columns + 1))),
+      : columns_(device.allocate(sizeof(std::uint64_t) * (2 * max_columns + 1))),
         indices_(device.allocate(sizeof(std::uint32_t) * tile_width)),
         weights_(device.allocate(sizeof(std::uint32_t) * tile_width)),
         weight_sums_(device.allocate(sizeof(std::uint32_t) * tile_width * tile_height)),
         weighted_sums_(device.allocate(sizeof(std::uint64_t) * tile_width * tile_height *
-                                       DenoisedChannels::most)) {}
+                                       DenoisedChannels::max_count)) {}
 
   template <class Sum>
   Sum* columns() const noexcept {
@@ -46,11 +43,11 @@ class Scratch {
   }
   template <class Sum>
   Sum* columns_before() const noexcept {
-    return columns_.as<Sum>() + most_columns;
+    return columns_.as<Sum>() + max_columns;
   }
   std::uint32_t* indices() const noexcept { return indices_.as<std::uint32_t>(); }
   std::uint32_t* weights() const noexcept { return weights_.as<std::uint32_t>(); }
-  /// Of row y of the tile.
+  /// The sums of row y of the tile.
   std::uint32_t* weight_sums(int y) const noexcept {
     return weight_sums_.as<std::uint32_t>() + y * tile_width;
   }
@@ -60,44 +57,45 @@ class Scratch {
   }
 
  private:
-  static constexpr int most_columns = tile_width + Parameters::max_patch - 1;
+  static constexpr int max_columns = tile_width + Parameters::max_patch - 1;
 
   Buffer columns_, indices_, weights_, weight_sums_, weighted_sums_;
 };
 
-/// Channels that are denoised together, continued by so many samples on all sides.
+/// Channels that are denoised together, padded by a halo on all sides.
 template <class Sample>
-class ContinuedPicture {
+class PaddedPicture {
  public:
-  ContinuedPicture(const DenoisedChannels& group, int reach, Sample* samples)
+  PaddedPicture(const DenoisedChannels& group, int halo, Sample* samples)
       : width_(group.width()),
         height_(group.height()),
-        reach_(reach),
-        pitch_(width_ + 2 * std::ptrdiff_t{reach}),
+        halo_(halo),
+        pitch_(width_ + 2 * std::ptrdiff_t{halo}),
         samples_(samples) {}
 
   int width() const noexcept { return width_; }
-  int rows() const noexcept { return height_ + 2 * reach_; }
+  int rows() const noexcept { return height_ + 2 * halo_; }
 
-  /// Sample x of a row is that of the picture; both may lie beyond its edges.
+  /// Sample 0 of row y of the picture. Negative indices and rows are in the halo.
   Sample* row(int channel, int y) const noexcept {
-    return samples_ + (std::ptrdiff_t{channel} * rows() + y + reach_) * pitch_ + reach_;
+    return samples_ + (std::ptrdiff_t{channel} * rows() + y + halo_) * pitch_ + halo_;
   }
 
-  /// Fills row y with a row of the frame. value(from): of the sample there.
+  /// Fills row y, halo included, from a row of the frame. value(address): the sample at that
+  /// address.
   template <class Value>
   void fill(int channel, int y, const std::uint8_t* from, int step, const Value& value) const {
     Sample* const to = row(channel, y);
     for (int x = 0; x < width_; ++x)
       to[x] = value(from + x * std::ptrdiff_t{step});
-    for (int i = 1; i <= reach_; ++i) {
+    for (int i = 1; i <= halo_; ++i) {
       to[-i] = to[border_index(-i, width_, Border::reflect_101)];
       to[width_ - 1 + i] = to[border_index(width_ - 1 + i, width_, Border::reflect_101)];
     }
   }
 
  private:
-  int width_, height_, reach_;
+  int width_, height_, halo_;
   std::ptrdiff_t pitch_;
   Sample* samples_;
 };
@@ -107,7 +105,7 @@ class Denoiser {
  public:
   using Sum = std::conditional_t<sizeof(Sample) == 1, std::uint32_t, std::uint64_t>;
 
-  Denoiser(const ContinuedPicture<Sample>& picture, int channels, const Parameters& parameters,
+  Denoiser(const PaddedPicture<Sample>& picture, int channels, const Parameters& parameters,
            const PatchWeights& table, const Scratch& scratch)
       : picture_(picture),
         channels_(channels),
@@ -183,7 +181,7 @@ class Denoiser {
       }
   }
 
-  const ContinuedPicture<Sample>& picture_;
+  const PaddedPicture<Sample>& picture_;
   int channels_;
   int search_radius_, patch_, patch_radius_;
   const PatchWeights& table_;
@@ -194,16 +192,16 @@ class NlMeansCpu final : public NlMeans::Backend {
  public:
   NlMeansCpu(Device& device, const FrameLayout& layout)
       : layout_(layout), frame_(layout), bands_(layout.height) {
-    std::size_t most_samples = 0;
+    std::size_t max_samples = 0;
     for (int g = 0; g < frame_.group_count; ++g) {
       const DenoisedChannels& group = frame_.groups[g];
-      most_samples = std::max(most_samples, static_cast<std::size_t>(group.count) *
-                                                (group.width() + 2 * std::size_t{most_reach}) *
-                                                (group.height() + 2 * std::size_t{most_reach}));
+      max_samples = std::max(max_samples, static_cast<std::size_t>(group.count) *
+                                              (group.width() + 2 * std::size_t{max_halo}) *
+                                              (group.height() + 2 * std::size_t{max_halo}));
       Table& table = tables_[g];
-      table.weights = device.allocate(sizeof(std::uint32_t) * most_patch_weights(group.count));
+      table.weights = device.allocate(sizeof(std::uint32_t) * max_patch_weights(group.count));
     }
-    continued_ = device.allocate(std::max<std::size_t>(1, most_samples * layout.sample_bytes()));
+    padded_ = device.allocate(std::max<std::size_t>(1, max_samples * layout.sample_bytes()));
     for (int b = 0; b < bands_.count(); ++b)
       scratch_.push_back(std::make_unique<Scratch>(device));
   }
@@ -226,7 +224,7 @@ class NlMeansCpu final : public NlMeans::Backend {
 
   void run(const ConstFrame& in, const Frame& out) override {
     for (int p = 0; p < layout_.plane_count; ++p)
-      if (frame_.has_others[p])
+      if (frame_.has_other_bytes[p])
         copy_plane(in.planes[p], out.planes[p]);
     for (int g = 0; g < frame_.group_count; ++g)
       if (layout_.bits == 8)
@@ -241,7 +239,7 @@ class NlMeansCpu final : public NlMeans::Backend {
     PatchWeights patches{};
   };
 
-  /// Calls function(begin, end, band) in parallel for shares of the rows.
+  /// Calls function(begin, end, band) in parallel for parts of `rows` rows.
   template <class Function>
   void for_shares(int rows, const Function& function) const {
     bands_.for_each([&](const Band& band) {
@@ -262,8 +260,7 @@ class NlMeansCpu final : public NlMeans::Backend {
   template <class Sample>
   void denoise(int number, const ConstFrame& in, const Frame& out) const {
     const DenoisedChannels& group = frame_.groups[number];
-    const ContinuedPicture<Sample> picture(group, denoising_reach(parameters_),
-                                           continued_.as<Sample>());
+    const PaddedPicture<Sample> picture(group, denoising_halo(parameters_), padded_.as<Sample>());
     const auto largest = (1u << layout_.bits) - 1;
     const auto value = [&](const std::uint8_t* from) {
       Sample word;
@@ -275,8 +272,7 @@ class NlMeansCpu final : public NlMeans::Backend {
              static_cast<std::ptrdiff_t>(sizeof(Sample));
     };
     for_shares(picture.rows(), [&](int begin, int end, int) {
-      for (int y = begin - denoising_reach(parameters_); y < end - denoising_reach(parameters_);
-           ++y)
+      for (int y = begin - denoising_halo(parameters_); y < end - denoising_halo(parameters_); ++y)
         for (int c = 0; c < group.count; ++c) {
           const Channel& channel = group.channels[c];
           const int from = border_index(y, group.height(), Border::reflect_101);
@@ -299,7 +295,7 @@ class NlMeansCpu final : public NlMeans::Backend {
   DenoisedFrame frame_;
   Bands bands_;
   std::array<Table, FrameLayout::max_channels> tables_;
-  Buffer continued_;
+  Buffer padded_;
   std::vector<std::unique_ptr<Scratch>> scratch_;
   Parameters parameters_;
 };

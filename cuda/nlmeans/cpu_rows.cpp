@@ -5,7 +5,7 @@
 
 #include "cuda/core/parallel.h"
 
-// Every loop in a function with clones is one that the compiler vectorises in each of them.
+// The compiler vectorises every loop of a function with target clones.
 
 #define CUDAVISION_INLINE inline __attribute__((always_inline))
 
@@ -14,7 +14,7 @@ namespace {
 
 template <class Sample>
 CUDAVISION_INLINE std::uint32_t squared_difference(Sample a, Sample b) {
-  // Modulo 2^32, where the square of a negative number is right, too.
+  // Modulo 2^32; there the square of a negative difference is right, too.
   const std::uint32_t difference = std::uint32_t{a} - std::uint32_t{b};
   return difference * difference;
 }
@@ -93,8 +93,8 @@ void find_weights(const std::uint64_t* before, int count, int patch, const Patch
   find_all(before, count, patch, table, indices);
 }
 
-// Not in clones: those would use the instructions that gather, which are slower than loads one by
-// one on many machines.
+// Without clones, which would use gather instructions; these are slower than single loads on many
+// machines.
 void look_up(const PatchWeights& table, const std::uint32_t* indices, int count,
              std::uint32_t* __restrict values) {
   for (int x = 0; x < count; ++x)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-// The loops of non-local means on the CPU, each over one stretch of a row.
+// The loops of non-local means on the CPU, each over a part of a row.
 
 #include <cstdint>
 
@@ -21,14 +21,14 @@ void slide_squares(const std::uint16_t* a, const std::uint16_t* b, const std::ui
 void sum_columns(const std::uint32_t* columns, int count, std::uint32_t* before);
 void sum_columns(const std::uint64_t* columns, int count, std::uint64_t* before);
 
-/// How a sum of squared differences becomes a weight.
+/// A table of weights, to be looked up by sums of squared differences.
 struct PatchWeights {
   const std::uint32_t* weights;
-  std::uint32_t last;  ///< index of the last one, which holds for all that would follow
+  std::uint32_t last;  ///< index of the last entry, which holds for all larger indices, too
   int shift;
 };
 
-/// indices[x] = of the weight for the columns x to x + patch − 1.
+/// indices[x] = the index of the weight for the columns x to x + patch − 1.
 void find_weights(const std::uint32_t* before, int count, int patch, const PatchWeights& table,
                   std::uint32_t* indices);
 void find_weights(const std::uint64_t* before, int count, int patch, const PatchWeights& table,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// Non-local means on CUDA: which kernels a frame takes, and their launches.
+// Non-local means on CUDA: the choice of kernels for a frame, and their launches.
 
 #include <algorithm>
 #include <string>
@@ -17,9 +17,9 @@ namespace {
 
 using Kernel = Launcher<NlMeansArguments>::Kernel;
 
-constexpr int most_reach = denoising_reach({Parameters::max_search, Parameters::max_patch, 0});
+constexpr int max_halo = denoising_halo({Parameters::max_search, Parameters::max_patch, 0});
 
-/// Radii of patches that there is a kernel of tiles for: 1 to this one.
+/// The kernels of tiles support patch radii from 1 to this one.
 constexpr int max_tile_radius = 3;
 
 template <int kRadius>
@@ -48,8 +48,8 @@ Kernel any_kernel(int sample_bytes, int channels) {
                        : denoise_any<std::uint16_t, std::uint64_t, 3>;
 }
 
-Kernel continuing_kernel(int sample_bytes) {
-  return sample_bytes == 1 ? continue_pictures<std::uint8_t> : continue_pictures<std::uint16_t>;
+Kernel padding_kernel(int sample_bytes) {
+  return sample_bytes == 1 ? pad_pictures<std::uint8_t> : pad_pictures<std::uint16_t>;
 }
 
 unsigned tiles(const DenoisedPicture& picture, int width, int height) {
@@ -61,21 +61,21 @@ template <class Byte>
 int pitch_of(View<Byte> plane) {
   if (plane.pitch != static_cast<int>(plane.pitch))
     throw Error(Error::Kind::invalid_argument,
-                "non-local means: rows that begin " + std::to_string(plane.pitch) +
-                    " bytes after each other; on a GPU less than 2 GB are supported");
+                "non-local means: rows lie " + std::to_string(plane.pitch) +
+                    " bytes apart; on a GPU the pitch must be less than 2 GiB");
   return static_cast<int>(plane.pitch);
 }
 
-/// The groups of as many channels each, and what is launched for them.
+/// The groups with an equal number of channels, and the launches for them.
 struct Plan {
   int channels = 1;
-  int groups[FrameLayout::max_channels] = {};  ///< numbers, of the arguments' pictures
+  int groups[FrameLayout::max_channels] = {};  ///< the group of each of the arguments' pictures
   NlMeansArguments arguments{};
   Kernel kernel = nullptr;
   unsigned blocks = 0;
   int threads = 0;
   int shared_bytes = 0;
-  unsigned continuing_blocks = 0;  ///< 0: the kernel reads the frame itself
+  unsigned padding_blocks = 0;  ///< 0: the kernel reads the frame itself
 };
 
 class NlMeansCuda final : public NlMeans::Backend {
@@ -86,10 +86,10 @@ class NlMeansCuda final : public NlMeans::Backend {
         frame_(layout),
         shared_bytes_(
             device_attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin, "the shared memory")),
-        uploader_(device, most_weights(frame_)),
-        launcher_(device.stream(), continuing_kernel(layout.sample_bytes())) {
+        uploader_(device, max_weights(frame_)),
+        launcher_(device.stream(), padding_kernel(layout.sample_bytes())) {
     for (int radius = 1; radius <= max_tile_radius; ++radius)
-      for (const int channels : {1, DenoisedChannels::most})
+      for (const int channels : {1, DenoisedChannels::max_count})
         for (const bool shared_table : {false, true})
           cuda_check(
               cudaFuncSetAttribute(tile_kernel(radius, channels, shared_table),
@@ -97,17 +97,17 @@ class NlMeansCuda final : public NlMeans::Backend {
               "setting up a kernel on the GPU");
     std::size_t bytes = 0;
     for (int g = 0; g < frame_.group_count; ++g) {
-      continued_at_[g] = bytes;
-      bytes += continued_bytes(frame_.groups[g]);
+      padded_at_[g] = bytes;
+      bytes += padded_bytes(frame_.groups[g]);
     }
-    continued_ = device.allocate(std::max<std::size_t>(1, bytes));
+    padded_ = device.allocate(std::max<std::size_t>(1, bytes));
   }
 
   void set(const Parameters& parameters) override {
     std::uint32_t* const weights = uploader_.next();
     std::size_t used = 0;
     for (Plan* plan : {&single_, &joint_}) {
-      plan->channels = plan == &joint_ ? DenoisedChannels::most : 1;
+      plan->channels = plan == &joint_ ? DenoisedChannels::max_count : 1;
       used += make_plan(parameters, *plan, weights, used);
     }
     uploader_.upload(used);
@@ -115,7 +115,7 @@ class NlMeansCuda final : public NlMeans::Backend {
 
   void run(const ConstFrame& in, const Frame& out) override {
     for (int p = 0; p < layout_.plane_count; ++p)
-      if (frame_.has_others[p])
+      if (frame_.has_other_bytes[p])
         device_.copy(in.planes[p], out.planes[p]);
     for (Plan* plan : {&single_, &joint_}) {
       NlMeansArguments& a = plan->arguments;
@@ -123,9 +123,8 @@ class NlMeansCuda final : public NlMeans::Backend {
         continue;
       for (int i = 0; i < a.picture_count; ++i)
         place(frame_.groups[plan->groups[i]], in, out, a.pictures[i]);
-      if (plan->continuing_blocks > 0)
-        launcher_(continuing_kernel(layout_.sample_bytes()), plan->continuing_blocks, any_threads,
-                  0, a);
+      if (plan->padding_blocks > 0)
+        launcher_(padding_kernel(layout_.sample_bytes()), plan->padding_blocks, any_threads, 0, a);
       launcher_(plan->kernel, plan->blocks, plan->threads, plan->shared_bytes, a);
     }
   }
@@ -136,21 +135,21 @@ class NlMeansCuda final : public NlMeans::Backend {
   }
 
  private:
-  /// Of the tables of all groups; groups of as many channels share one.
-  static std::size_t most_weights(const DenoisedFrame& frame) {
+  /// Maximum size of all tables. Groups with an equal number of channels share a table.
+  static std::size_t max_weights(const DenoisedFrame& frame) {
     std::size_t most = 0;
-    for (const int channels : {1, DenoisedChannels::most})
+    for (const int channels : {1, DenoisedChannels::max_count})
       if (std::any_of(frame.groups.begin(), frame.groups.begin() + frame.group_count,
                       [=](const DenoisedChannels& group) { return group.count == channels; }))
-        most += most_patch_weights(channels);
+        most += max_patch_weights(channels);
     return std::max<std::size_t>(1, most);
   }
 
-  /// At most, rounded up to what every access is a divisor of.
-  std::size_t continued_bytes(const DenoisedChannels& group) const {
+  /// Maximum size of a padded group, rounded up so that the next one is aligned.
+  std::size_t padded_bytes(const DenoisedChannels& group) const {
     const std::size_t bytes = static_cast<std::size_t>(group.count) * layout_.sample_bytes() *
-                              (group.width() + 2 * std::size_t{most_reach}) *
-                              (group.height() + 2 * std::size_t{most_reach});
+                              (group.width() + 2 * std::size_t{max_halo}) *
+                              (group.height() + 2 * std::size_t{max_halo});
     return (bytes + 255) / 256 * 256;
   }
 
@@ -164,7 +163,7 @@ class NlMeansCuda final : public NlMeans::Backend {
         DenoisedPicture& picture = a.pictures[a.picture_count];
         picture.width = frame_.groups[g].width();
         picture.height = frame_.groups[g].height();
-        picture.continued = continued_.as<std::uint8_t>() + continued_at_[g];
+        picture.padded = padded_.as<std::uint8_t>() + padded_at_[g];
         plan.groups[a.picture_count++] = g;
       }
     if (a.picture_count == 0)
@@ -183,16 +182,16 @@ class NlMeansCuda final : public NlMeans::Backend {
 
   void choose_kernel(const Parameters& parameters, Plan& plan) const {
     NlMeansArguments& a = plan.arguments;
-    const int reach = denoising_reach(parameters);
-    const int tile_bytes = tile_shared_bytes(plan.channels, reach);
+    const int halo = denoising_halo(parameters);
+    const int tile_bytes = tile_shared_bytes(plan.channels, halo);
     const int table_bytes = static_cast<int>((a.last_weight + 1) * sizeof(std::uint32_t));
     const bool in_tiles =
         layout_.bits == 8 && a.patch_radius >= 1 && a.patch_radius <= max_tile_radius &&
         a.search_radius <= DenoisingTile::max_search_radius && tile_bytes <= shared_bytes_;
-    plan.blocks = plan.continuing_blocks = 0;
+    plan.blocks = plan.padding_blocks = 0;
     if (in_tiles) {
       const bool shared_table =
-          a.last_weight < most_shared_weights && tile_bytes + table_bytes <= shared_bytes_;
+          a.last_weight < max_shared_weights && tile_bytes + table_bytes <= shared_bytes_;
       plan.kernel = tile_kernel(a.patch_radius, plan.channels, shared_table);
       plan.threads = tile_threads;
       plan.shared_bytes = tile_bytes + (shared_table ? table_bytes : 0);
@@ -207,10 +206,9 @@ class NlMeansCuda final : public NlMeans::Backend {
       plan.blocks += in_tiles ? tiles(picture, DenoisingTile::width,
                                       DenoisingTile::warps * tile_thread_rows(plan.channels))
                               : tiles(picture, any_tile, any_tile);
-      picture.first_continued = plan.continuing_blocks;
+      picture.first_padding_block = plan.padding_blocks;
       if (!in_tiles)
-        plan.continuing_blocks +=
-            static_cast<unsigned>(plan.channels) * (picture.height + 2 * reach);
+        plan.padding_blocks += static_cast<unsigned>(plan.channels) * (picture.height + 2 * halo);
     }
   }
 
@@ -230,10 +228,10 @@ class NlMeansCuda final : public NlMeans::Backend {
   Device& device_;
   FrameLayout layout_;
   DenoisedFrame frame_;
-  int shared_bytes_;  ///< that a block may have
+  int shared_bytes_;  ///< limit of a block
   TableUploader uploader_;
-  Buffer continued_;
-  std::array<std::size_t, FrameLayout::max_channels> continued_at_{};
+  Buffer padded_;
+  std::array<std::size_t, FrameLayout::max_channels> padded_at_{};
   Launcher<NlMeansArguments> launcher_;
   Plan single_, joint_;
 };

@@ -30,11 +30,11 @@ void check_planes(const FrameLayout& layout) {
   for (const Role role : {Role::red, Role::green, Role::blue}) {
     const int first = layout.find(role);
     if (first < 0 || colours != 3)
-      refuse("of red, green and blue, a layout has one channel each, or none at all");
+      refuse("the layout must have one channel each of red, green and blue, or none of them");
     const Channel& red = layout.channels[layout.find(Role::red)];
     const Channel& other = layout.channels[first];
     if (other.width != red.width || other.height != red.height)
-      refuse("red, green and blue have different sizes");
+      refuse("red, green and blue have different sizes; they must be equal");
   }
 }
 
@@ -51,7 +51,7 @@ void check_parameters(const Parameters& parameters) {
     refuse("a strength of " + std::to_string(parameters.strength) + "; it must be 0 to 255");
 }
 
-/// Whether the channels in their plane leave no byte between and behind their samples.
+/// Whether every byte of the plane belongs to a sample of a denoised channel.
 bool fill_plane(const FrameLayout& layout, int plane, const bool* denoised) {
   int count = 0;
   unsigned offsets = 0;
@@ -74,10 +74,6 @@ bool fill_plane(const FrameLayout& layout, int plane, const bool* denoised) {
 
 }  // namespace
 
-bool Parameters::operator==(const Parameters& other) const noexcept {
-  return search == other.search && patch == other.patch && strength == other.strength;
-}
-
 DenoisedFrame::DenoisedFrame(const FrameLayout& layout) noexcept {
   bool denoised[FrameLayout::max_channels] = {};
   DenoisedChannels colours;
@@ -94,7 +90,7 @@ DenoisedFrame::DenoisedFrame(const FrameLayout& layout) noexcept {
   if (colours.count > 0)
     groups[group_count++] = colours;
   for (int p = 0; p < layout.plane_count; ++p)
-    has_others[p] = !fill_plane(layout, p, denoised);
+    has_other_bytes[p] = !fill_plane(layout, p, denoised);
 }
 
 NlMeans::NlMeans(Device& device, const FrameLayout& layout, const Parameters& parameters)

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <tuple>
 
 #include "cuda/core/device.h"
 #include "cuda/core/frame.h"
@@ -10,23 +11,23 @@
 /// Denoising by non-local means (Buades, Coll & Morel, "A non-local algorithm for image denoising",
 /// 2005), in the arithmetic of OpenCV's fastNlMeansDenoising.
 ///
-/// A sample becomes the mean of the samples p around it, as far as search/2 pixels to each side,
-/// weighted by how alike their surroundings are: with D the sum of squared differences between the
-/// two patches of patch×patch samples, over all channels that are denoised together,
+/// A sample becomes the weighted mean of the samples p up to search/2 pixels away in each
+/// direction. The weight of p follows from D, the sum of squared differences between the patches of
+/// patch×patch samples around both, over all channels that are denoised together:
 ///   out = (Σ w·p + Σ w div 2) div Σ w,   w = weight[D >> (q + 2·(bits − 8))]
-/// where 2^q is the smallest power of two that is not less than patch². What lies beyond the edges
-/// is mirrored at the outermost pixel (Border::reflect_101). With M = (2^31 − 1) div (search²·255)
+/// where 2^q is the smallest power of two that is not less than patch². The picture is mirrored at
+/// its outermost pixels (Border::reflect_101). With M = (2^31 − 1) div (search²·255)
 /// and f = 2^q / patch², the table is, in IEEE binary64,
 ///   weight[i] = rint(M·exp(−(i·f) / (h²·channels))),   h = strength, the divisor in binary32,
-/// M at i = 0, and 0 from the first entry on that is below 0.001·M.
+/// except that weight[0] is M, and all entries from the first one below 0.001·M on are 0.
 ///
-/// Red, green and blue are denoised together (channels = 3), every other channel by itself at its
-/// own sampling, except that alpha is copied.
+/// Red, green and blue are denoised together (channels = 3). Alpha is copied. Every other channel
+/// is denoised by itself, at its own sampling.
 ///
-/// The limits of search and patch keep the sums of 8 bits within 32 bits and M at 825 or more,
-/// which leaves the weights almost three digits. The work grows with search², with patch hardly. On
-/// a GPU samples of 8 bits with a patch of 3, 5 or 7 and a search up to 57 have a kernel of their
-/// own.
+/// The limits of search and patch keep the sums of 8-bit samples within 32 bits, and M at 825 or
+/// more, so that weights have almost three digits. The work grows with search², but hardly with
+/// patch. On a GPU, a special kernel handles 8-bit samples with a patch of 3, 5 or 7 and a search
+/// of up to 57.
 namespace cudavision::nlmeans {
 
 struct Parameters {
@@ -37,15 +38,16 @@ struct Parameters {
   static constexpr int max_search = 101;
   static constexpr int max_patch = 31;
 
-  bool operator==(const Parameters& other) const noexcept;
+  auto tie() const noexcept { return std::tie(search, patch, strength); }
+  bool operator==(const Parameters& other) const noexcept { return tie() == other.tie(); }
   bool operator!=(const Parameters& other) const noexcept { return !(*this == other); }
 };
 
 class NlMeans {
  public:
-  /// layout: of 8 to 16 bits; red, green and blue, where there are any, are one channel each and
-  /// have one size. Allocates for the largest search and patch. Throws invalid_argument where the
-  /// layout or the parameters are outside what is said here.
+  /// layout: 8 to 16 bits; either no red, green and blue, or one channel of each, of equal sizes.
+  /// Allocates for the largest search and patch. Throws invalid_argument if the layout or the
+  /// parameters are outside these limits.
   NlMeans(Device& device, const FrameLayout& layout, const Parameters& parameters);
   ~NlMeans();
 
@@ -53,11 +55,11 @@ class NlMeans {
   /// valid set.
   void set_parameters(const Parameters& parameters);
 
-  /// Whether every frame is left as it is: with a strength of 0, or a search of one pixel.
+  /// Whether the output equals the input: the strength is 0, or the search is one pixel.
   bool identity() const noexcept;
 
-  /// in and out have the layout's planes and do not overlap. Bytes that belong to no channel are
-  /// copied. Only enqueues.
+  /// in and out have the planes of the layout and do not overlap. Bytes that belong to no channel
+  /// are copied. Only enqueues.
   void run(const ConstFrame& in, const Frame& out);
 
   class Backend;

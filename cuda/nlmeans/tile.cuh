@@ -1,37 +1,36 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-// Non-local means of bytes with small patches, for .cu files. A block keeps its tile, and all that
-// its patches are compared with, in shared memory; a thread makes four samples of a few rows, whose
-// sums stay in registers while it goes through all shifts. Where patches overlap they share sums:
-// squares are summed along a row for four patches at a time, and down the rows by what comes and
-// goes.
+// For .cu files: non-local means of bytes with small patches. A block keeps its tile and the halo
+// of the search in shared memory. A thread denoises four samples in each of a few rows, whose sums
+// stay in registers while it goes through all shifts. Overlapping patches share sums: squares are
+// summed along a row for four patches at a time, and sliding sums run down the rows.
 
 #include <cuda_runtime.h>
 
 #include "cuda/core/cuda_launch.h"
-#include "cuda/nlmeans/cuda.h"
+#include "cuda/nlmeans/kernel_arguments.h"
 #include "cuda/nlmeans/tile.h"
 
 namespace cudavision::nlmeans {
 
 constexpr int tile_threads = 32 * DenoisingTile::warps;
 
-/// Rows of a thread: as many as there are registers for.
+/// Rows of a thread, as many as there are registers for.
 CUDAVISION_HOST_DEVICE constexpr int tile_thread_rows(int channels) {
   return channels == 1 ? 8 : 4;
 }
 
-/// Entries of the table in shared memory, if it is to lie there.
-constexpr int most_shared_weights = 8192;
+/// Maximum number of entries of a table in shared memory.
+constexpr int max_shared_weights = 8192;
 
-/// Of a block, but for the table.
-inline int tile_shared_bytes(int channels, int reach) {
-  return 2 * channels * DenoisingTile::rows(tile_thread_rows(channels), reach) *
+/// Shared memory of a block, without the table.
+inline int tile_shared_bytes(int channels, int halo) {
+  return 2 * channels * DenoisingTile::rows(tile_thread_rows(channels), halo) *
          DenoisingTile::pitch * 4;
 }
 
-/// kSharedTable: it is copied to shared memory, and looked up there.
+/// kSharedTable: the table is copied to shared memory.
 template <int kRadius, int kChannels, bool kSharedTable>
 __global__ void __launch_bounds__(tile_threads, 4)
     denoise_tiles(const __grid_constant__ NlMeansArguments a) {
@@ -46,17 +45,17 @@ __global__ void __launch_bounds__(tile_threads, 4)
   const int top = tile / across * (DenoisingTile::warps * thread_rows);
 
   const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
-  const int reach = a.search_radius + kRadius;
-  const int rows = DenoisingTile::rows(thread_rows, reach);
+  const int halo = a.search_radius + kRadius;
+  const int rows = DenoisingTile::rows(thread_rows, halo);
   const int channel_words = rows * DenoisingTile::pitch;
-  // The table comes first: what lies at a known address takes no instruction to find.
+  // The table comes first, because its address is then a constant.
   std::uint32_t* const table = shared;
   std::uint32_t* const own = table + (kSharedTable ? a.last_weight + 1 : 0);
   std::uint32_t* const later = own + kChannels * channel_words;
 #pragma unroll
   for (int c = 0; c < kChannels; ++c)
-    load_tile(picture, picture.planes[c], left - DenoisingTile::left_margin, top - reach, rows,
-              lane, warp, own + c * channel_words);
+    load_tile(picture, picture.planes[c], left - DenoisingTile::left_margin, top - halo, rows, lane,
+              warp, own + c * channel_words);
   if (kSharedTable)
     for (std::uint32_t i = threadIdx.x; i <= a.last_weight; i += tile_threads)
       table[i] = a.weights[i];

@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-// How a thread of the GPU compares patches of bytes: four neighbouring ones at a time, in words of
-// four bytes that a block keeps in shared memory. Everything here runs on the host as well, where
-// the tests compare it with one sample at a time.
+// The comparison of patches of bytes by a thread of the GPU, four neighbouring patches at a time,
+// in words of four bytes in shared memory. All of this compiles for the host, too, where the tests
+// compare it with code that handles one sample at a time.
 
 #include <cstdint>
 
 #include "cuda/core/border.h"
 #include "cuda/core/view.h"
-#include "cuda/nlmeans/cuda.h"
+#include "cuda/nlmeans/kernel_arguments.h"
 #include "cuda/pixels/pixel_pack.h"
 
 namespace cudavision::nlmeans {
 
-/// |a − b| of each byte.
+/// |a − b| of each pair of bytes.
 CUDAVISION_HOST_DEVICE inline std::uint32_t byte_differences(std::uint32_t a, std::uint32_t b) {
 #ifdef __CUDA_ARCH__
   return __vabsdiffu4(a, b);
@@ -28,7 +28,7 @@ CUDAVISION_HOST_DEVICE inline std::uint32_t byte_differences(std::uint32_t a, st
 #endif
 }
 
-/// Bytes 1 to 4 of the eight for places = 1, and so on.
+/// Bytes places to places + 3 of the eight bytes of low and high.
 CUDAVISION_HOST_DEVICE inline std::uint32_t bytes_from(std::uint32_t low, std::uint32_t high,
                                                        int places) {
 #ifdef __CUDA_ARCH__
@@ -38,8 +38,8 @@ CUDAVISION_HOST_DEVICE inline std::uint32_t bytes_from(std::uint32_t low, std::u
 #endif
 }
 
-/// Of the bytes 0 to 3 of word `word` of three, those within kRadius of byte `byte` of the middle
-/// one.
+/// Mask of those bytes of word `word` of three that are within kRadius of byte `byte` of the middle
+/// word.
 template <int kRadius>
 CUDAVISION_HOST_DEVICE constexpr std::uint32_t window_mask(int byte, int word) {
   std::uint32_t mask = 0;
@@ -51,8 +51,8 @@ CUDAVISION_HOST_DEVICE constexpr std::uint32_t window_mask(int byte, int word) {
   return mask;
 }
 
-/// sums[i] = of the squares of the bytes within kRadius of byte i of the middle word, over three
-/// words of each channel.
+/// sums[i] = the sum of the squares of the bytes within kRadius of byte i of the middle word, over
+/// the three words of each channel.
 template <int kRadius, int kChannels>
 CUDAVISION_HOST_DEVICE inline void sum_squares(const std::uint32_t (&words)[kChannels][3],
                                                std::uint32_t (&sums)[4]) {
@@ -70,8 +70,8 @@ CUDAVISION_HOST_DEVICE inline void sum_squares(const std::uint32_t (&words)[kCha
   CUDAVISION_UNROLL
   for (int c = 0; c < kChannels; ++c) {
     if (share_middle) {
-      // Beside the middle word each window has three bytes more, which fit one word; byte 0 of the
-      // first word belongs to none, and serves as the fourth.
+      // Each window has three bytes outside the middle word, which fit one word. Its fourth byte is
+      // byte 0 of the first word, which is in no window and is set to 0.
       const std::uint32_t first = words[c][0] & 0xffffff00u, last = words[c][2];
       const std::uint32_t others[4] = {first, select_bytes(first, last, 0x0432u),
                                        select_bytes(first, last, 0x0543u),
@@ -90,29 +90,29 @@ CUDAVISION_HOST_DEVICE inline void sum_squares(const std::uint32_t (&words)[kCha
   }
 }
 
-/// What a block denoises at a time and what of the picture around that it keeps: rows of words, the
-/// first of which begin left_margin bytes to the left.
+/// The shape of a block's tile in shared memory: rows of words with the halo, which begin
+/// left_margin bytes to the left of the samples that the block denoises.
 struct DenoisingTile {
   static constexpr int warps = 4;
-  static constexpr int width = 128;       ///< bytes: a word of each lane of a warp
+  static constexpr int width = 128;       ///< bytes: one word for each lane of a warp
   static constexpr int left_margin = 32;  ///< also on the right
   static constexpr int pitch = (width + 2 * left_margin) / 4;  ///< words
-  /// What a thread reads reaches a word beyond its own on both sides.
+  /// A thread reads one word beyond its own on both sides.
   static constexpr int max_search_radius = left_margin - 4;
 
-  CUDAVISION_HOST_DEVICE static int rows(int thread_rows, int reach) {
-    return warps * thread_rows + 2 * reach;
+  CUDAVISION_HOST_DEVICE static int rows(int thread_rows, int halo) {
+    return warps * thread_rows + 2 * halo;
   }
 
-  /// Where the word before lane's own begins once the picture is shifted by dx, among the words of
-  /// the copy that begins (dx mod 4) bytes later.
+  /// The word before lane's own when the picture is shifted by dx, in the copy of the tile that is
+  /// shifted by dx mod 4 bytes.
   CUDAVISION_HOST_DEVICE static int word(int lane, int dx) {
     return lane + left_margin / 4 - 1 + (dx >> 2);
   }
 };
 
-/// Fills the words of one channel's tile, of which the first lies at (left, top) of the picture or
-/// beyond its edges: the share of one thread.
+/// Fills one thread's share of the words of a channel's tile. The tile begins at (left, top) of the
+/// picture, which may be outside it.
 CUDAVISION_HOST_DEVICE inline void load_tile(const DenoisedPicture& picture,
                                              const DenoisedPlane& plane, int left, int top,
                                              int rows, int lane, int warp, std::uint32_t* words) {
@@ -136,14 +136,14 @@ CUDAVISION_HOST_DEVICE inline void load_tile(const DenoisedPicture& picture,
   }
 }
 
-/// Where a thread finds the rows of its patches: of one channel, from the topmost row on.
+/// The rows of a thread's patches in the first channel, from the topmost row on.
 struct PatchRows {
   const std::uint32_t* own;
-  const std::uint32_t* other;  ///< shifted by the shift that is looked at
+  const std::uint32_t* other;  ///< shifted by the current shift
   int channel_words;           ///< from one channel to the next
 };
 
-/// The sums of a thread: of kRows rows of four samples.
+/// The sums of a thread, for kRows rows of four samples.
 template <int kRadius, int kChannels, int kRows>
 class PatchSums {
  public:
@@ -159,12 +159,12 @@ class PatchSums {
     }
   }
 
-  /// Adds what one shift contributes. weight(distance): of a patch at that distance.
+  /// Adds the contribution of one shift. weight(distance): the weight of a patch at that distance.
   template <class Weight>
   CUDAVISION_HOST_DEVICE void add(const PatchRows& rows, const Weight& weight) {
     std::uint32_t columns[4] = {};
-    std::uint32_t window[patch][4];                 // what the rows of the patches have added
-    std::uint32_t centres[kRadius + 1][kChannels];  // the words that rows will be weighed with
+    std::uint32_t window[patch][4];                 // the sums of the rows within the patches
+    std::uint32_t centres[kRadius + 1][kChannels];  // the samples to be weighted
     CUDAVISION_UNROLL
     for (int y = 0; y < kRows + 2 * kRadius; ++y) {
       std::uint32_t differences[kChannels][3];
@@ -200,7 +200,7 @@ class PatchSums {
     }
   }
 
-  /// The sample that has been made.
+  /// The denoised sample.
   CUDAVISION_HOST_DEVICE std::uint32_t mean(int row, int channel, int i) const {
     const std::uint32_t weight = weights_[row][i];
     return (sums_[row][channel][i] + weight / 2) / weight;
@@ -218,11 +218,11 @@ struct TileShare {
   const std::uint32_t* words;
   int channel_words;
   int lane;
-  int first_row;  ///< of those that the thread makes
+  int first_row;  ///< of the rows that the thread denoises
 };
 
-/// Adds what all shifts contribute whose dx, divided by four, leaves `phase`. later: the words of
-/// the tile as they are when they begin so many bytes later.
+/// Adds the contributions of all shifts with dx mod 4 = phase. later: the copy of the tile that is
+/// shifted by phase bytes.
 template <class Sums, class Weight>
 CUDAVISION_HOST_DEVICE inline void add_shifts(Sums& sums, const TileShare& share,
                                               const std::uint32_t* later, int phase,

@@ -35,7 +35,7 @@ int make_patch_weights(const Parameters& parameters, int bits, int channels,
   const float squared_strength = strength * strength;
   const double scale = squared_strength * static_cast<float>(channels);
 
-  // Of a strength whose square is too small for binary32, nothing is left of the others.
+  // If the square of the strength underflows in binary32, all other weights become 0.
   weights[0] = static_cast<std::uint32_t>(largest_weight);
   for (int i = 1; i <= largest_index; ++i) {
     const double weight = std::rint(largest_weight * std::exp(-(i * step) / scale));

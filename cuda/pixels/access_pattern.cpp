@@ -92,8 +92,9 @@ AccessPattern find_dense_kind(const FrameLayout& layout, const Channel (&channel
 
 int narrow(std::ptrdiff_t pitch) {
   if (pitch != static_cast<int>(pitch))
-    throw Error(Error::Kind::invalid_argument,
-                "rows that lie " + std::to_string(pitch) + " bytes apart; 2 GiB are the most");
+    throw Error(
+        Error::Kind::invalid_argument,
+        "rows lie " + std::to_string(pitch) + " bytes apart; the pitch must be less than 2 GiB");
   return static_cast<int>(pitch);
 }
 
@@ -131,7 +132,7 @@ PictureMaker::PictureMaker(const FrameLayout& layout)
 
 bool PictureMaker::aligned(const ConstFrame& in, const Frame& out) const {
   for (int p = 0; p < layout_.plane_count; ++p) {
-    // Only the rows of a plane of several rows depend on its pitch.
+    // The pitch matters only where a plane has several rows.
     const bool rows = layout_.planes[p].rows > 1;
     if (!multiple_of_piece(in.planes[p].data, rows ? in.planes[p].pitch : 0) ||
         !multiple_of_piece(out.planes[p].data, rows ? out.planes[p].pitch : 0))

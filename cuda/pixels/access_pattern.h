@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-// From a frame's layout and addresses to the groups that kernels work on.
+// Chooses how kernels read and write the pixels of a frame, by its layout and its addresses.
 
 #include <vector>
 
@@ -10,7 +10,7 @@
 
 namespace cudavision {
 
-/// The group types of pixelgroup.h.
+/// The group types of pixel_pack.h.
 enum class AccessPattern {
   luma_bytes_1,    ///< LumaBytes<1, 0>
   luma_bytes_2_0,  ///< LumaBytes<2, 0>
@@ -24,33 +24,34 @@ enum class AccessPattern {
   scattered_colour,
 };
 
-/// A plane, or a part of the frame's bytes, that goes through unchanged.
+/// A plane to be copied unchanged.
 struct CopyPieces {
   PlanePair plane;
-  std::uint32_t count = 0;  ///< pieces of 16 bytes; the last of a row may be shorter
+  std::uint32_t count = 0;  ///< pieces of 16 bytes, the last of each row may be shorter
   int per_row = 1;          ///< pieces
   int row_bytes = 0;
   int rows = 0;
 };
 
+/// A frame as kernels work on it.
 struct Picture {
   AccessPattern kind = AccessPattern::scattered_luma_1;
   Rows rows = Rows::ragged;
   PackedImage groups;
   int copy_count = 0;
-  CopyPieces copies[FrameLayout::max_planes];  ///< empty where kind is scattered
+  CopyPieces copies[FrameLayout::max_planes];  ///< none if scattered()
   bool scattered() const noexcept { return kind >= AccessPattern::scattered_luma_1; }
 };
 
-/// Finds the fastest groups for frames of one layout.
+/// Finds the fastest access pattern for each frame of one layout.
 class PictureMaker {
  public:
   explicit PictureMaker(const FrameLayout& layout);
 
-  /// out is not looked at where it has no planes (a picture that is only read).
+  /// out has no planes if the frame is only read.
   Picture make(const ConstFrame& in, const Frame& out) const;
 
-  /// Planes with bytes that scattered groups do not write: to be copied whole before they run.
+  /// Planes with bytes that scattered groups do not write; copy them whole before the kernel.
   const std::vector<int>& mixed_planes() const noexcept { return mixed_planes_; }
 
  private:

@@ -9,8 +9,8 @@
 
 namespace cudavision {
 
-/// One channel whose samples follow each other without a gap: bytes where bits is 8, else words of
-/// two bytes as frame.h describes them.
+/// One channel whose samples are contiguous: bytes if bits is 8, else words of two bytes as frame.h
+/// describes them.
 struct SamplePlane {
   View<const std::uint8_t> rows;  ///< in bytes
   int width = 0;                  ///< samples per row
@@ -24,13 +24,13 @@ struct SamplePlane {
 /// `u = (299·red + 587·green + 114·blue) div 1000` (the weights of ITU-R BT.601).
 class Luminance {
  public:
-  /// layout: as Histogram takes it: 8 to 16 bits; a luma channel as large as the picture, or red,
-  /// green and blue of 8 bits. operation: in whose name errors speak. Throws invalid_argument.
+  /// layout: 8 to 16 bits with a luma channel as large as the picture, or red, green and blue of 8
+  /// bits. operation: the name that errors begin with. Throws invalid_argument.
   Luminance(Device& device, const FrameLayout& layout, const char* operation);
   ~Luminance();
 
-  /// The luminance of in: where it lies already, or else in memory of this object, which the call
-  /// enqueues to fill and the next call overwrites.
+  /// The luminance of in: the luma plane itself if its samples are contiguous, else memory of this
+  /// object, which this call enqueues to be filled and the next call overwrites.
   SamplePlane of(const ConstFrame& in);
 
   class Backend;
@@ -38,7 +38,7 @@ class Luminance {
  private:
   FrameLayout layout_;
   const char* operation_;
-  Buffer memory_;  // of plane_, where the frames have no such plane
+  Buffer memory_;  // of plane_; none if the luma of frames is contiguous
   View<std::uint8_t> plane_;
   std::unique_ptr<Backend> backend_;
 };

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-// What a backend implements of luminance.h, for frames whose luminance does not lie densely.
+// The backends of luminance.h, for frames whose luminance is not contiguous.
 
 #include <memory>
 
@@ -12,7 +12,7 @@ namespace cudavision {
 class Luminance::Backend {
  public:
   virtual ~Backend() = default;
-  /// Values, unshifted, into rows of the layout's width.
+  /// Writes values, unshifted, to rows of the layout's width.
   virtual void run(const ConstFrame& in, View<std::uint8_t> out) = 0;
 };
 

@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-//
-// The definition: what these loops compute is what the CUDA kernels must compute.
 
 #include <algorithm>
 
@@ -18,7 +16,7 @@ class LuminanceCpu final : public Luminance::Backend {
 
   void run(const ConstFrame& in, View<std::uint8_t> out) override {
     bands_.for_each([&](const Band& band) {
-      // Densely lying samples are not gathered, and do not come here.
+      // Luminance makes no backend for contiguous samples, so the rows are always gathered.
       for (int y = band.begin; y < band.end; ++y)
         if (bits_ == 8)
           samples_.row8(in, y, out.row(y));

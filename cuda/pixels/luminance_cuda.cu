@@ -24,7 +24,7 @@ __device__ std::uint32_t luminance_in(const std::uint32_t* data, int pixel,
     return Group::value(data, pixel, picture);
 }
 
-/// One thread for each group of pixels. The rows written to have room for whole groups.
+/// Each thread converts one group of pixels. The output rows have room for whole groups.
 template <class Group, class Sample, Rows kRows>
 __global__ void luminance_kernel(const __grid_constant__ LuminanceArguments a) {
   constexpr int per_word = 4 / static_cast<int>(sizeof(Sample));
@@ -72,7 +72,7 @@ Kernel kernel_for(const Picture& picture) {
       return luminance_kernel<ScatteredLuma<1>, std::uint8_t, Rows::ragged>;
     case AccessPattern::scattered_luma_2:
       return luminance_kernel<ScatteredLuma<2>, std::uint16_t, Rows::ragged>;
-    default:  // densely lying luma does not come here
+    default:  // Luminance makes no backend for contiguous luma
       return luminance_kernel<ScatteredColour, std::uint8_t, Rows::ragged>;
   }
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-// A picture as rows of groups of neighbouring pixels, each the work of one thread at a time, and
-// how a thread gets from one of its groups to the next.
+// A picture as rows of groups of neighbouring pixels, which one thread loads and stores together
+// (pixel_pack.h), and the way of a thread from one of its groups to the next.
 
 #include <cstdint>
 
@@ -10,8 +10,8 @@
 
 namespace cudavision {
 
-/// One plane of the picture on its way through the GPU. (A pitch of 32 bits multiplies into an
-/// address in one instruction.)
+/// One plane of the input and of the output. Pitches have 32 bits, because these multiply into an
+/// address in one instruction.
 struct PlanePair {
   const std::uint8_t* in = nullptr;
   std::uint8_t* out = nullptr;
@@ -28,7 +28,7 @@ struct PlanePair {
 
 /// The picture as groups: row y holds the groups y·per_row to (y + 1)·per_row − 1.
 struct PackedImage {
-  PlanePair planes[3];             ///< the plane of the pixels; of red, green, blue where apart
+  PlanePair planes[3];             ///< one for all, or one each for red, green and blue
   std::uint32_t count = 0;         ///< groups in the picture, below 2^30
   int rows = 0;                    ///< of groups
   int per_row = 1;                 ///< groups in a row
@@ -38,13 +38,13 @@ struct PackedImage {
   std::uint32_t largest = 0;       ///< of 16-bit samples
   std::uint32_t weights_low = 0;   ///< luminance weights of a pixel's four bytes, mod 256, packed
   std::uint32_t weights_high = 0;  ///< the same, div 256
-  std::uint32_t keep = 0;          ///< mask of a pixel's bytes that are no colour
-  int table_of[4] = {};            ///< which table each byte of a pixel goes through; 0 to 2
+  std::uint32_t keep = 0;          ///< mask of a pixel's bytes that are not colours
+  int table_of[4] = {};            ///< number, 0 to 2, of the table for each byte of a pixel
   int offset[3] = {};              ///< bytes; only for groups of scattered samples
   int step[3] = {};                ///< bytes; only for groups of scattered samples
 };
 
-/// How far it is from one of a thread's groups to its next, in rows and groups.
+/// The distance between two groups of a thread: all groups, or rows and a rest of groups.
 struct GroupStride {
   std::uint32_t groups = 0;
   int rows = 0;
@@ -57,14 +57,14 @@ struct GroupStride {
         rest(static_cast<int>(stride % per_row)) {}
 };
 
-/// How a picture's rows consist of groups.
+/// How groups fill the rows of a picture.
 enum class Rows {
   ragged,  ///< the last group of a row may lack pixels
   whole,   ///< every group is full
-  linear,  ///< and the rows follow each other without a gap: they are one long row
+  linear,  ///< every group is full and the rows are contiguous: they form one long row
 };
 
-/// A group and where it lies. Divides once, then only adds.
+/// The position of a group. The constructor divides; advance() only adds.
 template <Rows kRows>
 struct GroupCursor {
   int y;
@@ -98,7 +98,7 @@ struct GroupCursor<Rows::linear> {
   }
 };
 
-/// Where a group begins in its row.
+/// The first byte of a group in its row.
 CUDAVISION_HOST_DEVICE inline std::int64_t row_offset(std::int64_t group, int bytes) {
   return group * bytes;
 }

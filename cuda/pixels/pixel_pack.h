@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-// How one thread holds a few neighbouring pixels in registers: a group is an array of 32-bit words,
-// loaded and stored in pieces of 16 bytes, whose samples are taken out and put back by constant
-// byte positions. Everything here runs on the host as well, where the tests compare it with one
-// byte at a time.
+// Pixel packs: a thread holds a group of neighbouring pixels in an array of 32-bit words, loads and
+// stores it in pieces of 16 bytes, and reads and changes samples at constant byte positions. All of
+// this compiles for the host, too, where the tests compare it with byte-by-byte code.
 
 #include <cstdint>
 #include <cstring>
@@ -15,7 +14,7 @@
 
 namespace cudavision {
 
-/// Bytes 0 to 7 are those of low and high; selector nibble i names byte i of the result.
+/// Of the bytes 0 to 7 of low and high, nibble i of the selector picks byte i of the result.
 CUDAVISION_HOST_DEVICE inline std::uint32_t select_bytes(std::uint32_t low, std::uint32_t high,
                                                          std::uint32_t selector) {
 #ifdef __CUDA_ARCH__
@@ -31,7 +30,7 @@ CUDAVISION_HOST_DEVICE inline std::uint32_t select_bytes(std::uint32_t low, std:
 }
 
 CUDAVISION_HOST_DEVICE inline std::uint32_t byte_of(std::uint32_t word, int number) {
-  // One instruction, where a shift and a mask are two.
+  // This is one instruction; a shift and a mask are two.
   return select_bytes(word, 0, 0x4440u + number);
 }
 
@@ -47,7 +46,7 @@ CUDAVISION_HOST_DEVICE inline std::uint32_t dot_bytes(std::uint32_t a, std::uint
 #endif
 }
 
-/// Luminance of a pixel of four bytes with the weights of its byte order.
+/// Luminance of a pixel of four bytes, with the weights in the order of its bytes.
 CUDAVISION_HOST_DEVICE inline std::uint32_t packed_luminance(std::uint32_t pixel,
                                                              const PackedImage& picture) {
   const std::uint32_t high = dot_bytes(pixel, picture.weights_high, 0);
@@ -92,8 +91,8 @@ CUDAVISION_HOST_DEVICE inline void store_word(std::uint8_t* to, std::uint32_t wo
 #endif
 }
 
-/// 16·kPieces bytes from an address divisible by 16, of which only the first `existing` are there;
-/// the others read as zero. In rows that are not ragged all are there.
+/// Loads 16·kPieces bytes from an address divisible by 16, of which only the first `existing` are
+/// in the row; the others read as zero. Rows that are not ragged have all of them.
 template <int kPieces, Rows kRows>
 CUDAVISION_HOST_DEVICE inline void load_row(const std::uint8_t* from, int existing,
                                             std::uint32_t* words) {
@@ -138,7 +137,7 @@ CUDAVISION_HOST_DEVICE inline void store_row(std::uint8_t* to, int existing,
       to[4 * whole_words + b] = static_cast<std::uint8_t>(byte_of(last, b));
 }
 
-/// Pixels of a group that exist: fewer at the right border of ragged rows.
+/// Number of pixels of a group that are in the picture: fewer at the right edge of ragged rows.
 template <class Group, Rows kRows>
 CUDAVISION_HOST_DEVICE inline int pixels_in(const PackedImage& picture,
                                             const GroupCursor<kRows>& at) {
@@ -148,7 +147,7 @@ CUDAVISION_HOST_DEVICE inline int pixels_in(const PackedImage& picture,
   return left < 0 ? 0 : left < Group::pixels ? left : Group::pixels;
 }
 
-/// Luma of 8 bits: byte kOffset of every kStep.
+/// Luma of 8 bits: byte kOffset of every kStep bytes.
 template <int kStep, int kOffset>
 struct LumaBytes {
   static constexpr bool colour = false;
@@ -177,13 +176,13 @@ struct LumaBytes {
   CUDAVISION_HOST_DEVICE static void set(std::uint32_t* data, int pixel, std::uint32_t value,
                                          const PackedImage&) {
     const int at = pixel * kStep + kOffset;
-    // Nibble i of the selector takes the old byte i, except that the new one goes in at its place.
+    // The selector takes every old byte but the one to be set.
     const std::uint32_t selector = (0x3210u & ~(0xfu << (4 * (at % 4)))) | 4u << (4 * (at % 4));
     data[at / 4] = select_bytes(data[at / 4], value, selector);
   }
 };
 
-/// Luma of 9 to 16 bits, dense. kAllBits: every word is a value as it is.
+/// Contiguous luma of 9 to 16 bits. kAllBits: words are values of 16 bits, without shift or limit.
 template <bool kAllBits>
 struct LumaWords {
   static constexpr bool colour = false;
@@ -216,8 +215,8 @@ struct LumaWords {
   }
 };
 
-/// One luma sample of one or two bytes per word, wherever it lies: for layouts and alignments that
-/// the other groups do not know.
+/// Luma samples of one or two bytes at any place, one per word: for layouts and alignments that the
+/// other groups do not support.
 template <int kSampleBytes>
 struct ScatteredLuma {
   static constexpr bool colour = false;
@@ -267,12 +266,12 @@ struct ScatteredLuma {
   }
 };
 
-/// Colour pixels of kStep bytes. pixel() is the pixel's bytes in memory order; in a group of three
-/// bytes per pixel the fourth is a neighbour's, whose weight is zero and whose mask keeps it.
+/// Colour pixels of kStep bytes. pixel() has the bytes in memory order; if kStep is 3, the fourth
+/// belongs to the next pixel: its weight is zero, and PackedImage::keep preserves it.
 template <int kStep>
 struct PackedColour {
   static constexpr bool colour = true;
-  static constexpr int bytes = kStep;  ///< of a pixel that may be a colour
+  static constexpr int bytes = kStep;  ///< of a pixel, any of which may be a colour
   static constexpr int pixels = kStep == 4 ? 4 : 16;
   static constexpr int words = kStep == 4 ? 4 : 12;
 
@@ -306,7 +305,7 @@ struct PackedColour {
       data[at / 4] = pixel;
       return;
     }
-    // Three bytes from byte at % 4 on, the rest of them in the next word.
+    // Three bytes from byte at % 4 on, which may continue in the next word.
     constexpr std::uint32_t into_first[4] = {0x3654u, 0x6540u, 0x5410u, 0x4210u};
     constexpr std::uint32_t into_second[4] = {0x3210u, 0x3210u, 0x3216u, 0x3265u};
     data[at / 4] = select_bytes(data[at / 4], pixel, into_first[at % 4]);
@@ -358,7 +357,7 @@ struct PlanarColour {
   }
 };
 
-/// Red, green and blue of one pixel per word, wherever they lie.
+/// Red, green and blue at any place, one pixel per word.
 struct ScatteredColour {
   static constexpr bool colour = true;
   static constexpr int bytes = 3;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-// From stored samples to numbers, on both devices.
+// Converts stored samples to numbers, on both devices.
 
 #include <cstdint>
 
@@ -16,9 +16,9 @@ CUDAVISION_HOST_DEVICE inline std::uint32_t sample_value(std::uint32_t word, int
   return value < largest ? value : largest;
 }
 
-/// sum div 1000 for sum = 299·r + 587·g + 114·b of samples of 8 bits. Divides by 8 and then by 125,
-/// so that the product fits 32 bits: n ≤ 31875 and 67109·125 = 2^23 + 17 make (n·67109) >> 23
-/// exact.
+/// sum div 1000, for sum = 299·r + 587·g + 114·b of samples of 8 bits. Divides by 8 and then by
+/// 125, so that the product fits 32 bits: (n·67109) >> 23 is exact because n ≤ 31875 and 67109·125
+/// = 2^23 + 17.
 CUDAVISION_HOST_DEVICE inline std::uint32_t luminance_of_sum(std::uint32_t sum) {
   return ((sum >> 3) * 67109u) >> 23;
 }

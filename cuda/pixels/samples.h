@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-// The samples of one channel, or the luminance of three, gathered row by row: values are dense and
-// aligned afterwards, so that what the CPU does with them knows nothing of formats.
+// Gathers the samples of one channel, or the luminance of three, row by row for the CPU backends:
+// the values are contiguous and aligned, so that the loops behind know nothing of formats.
 
 #include <cstdint>
 #include <cstring>
@@ -18,20 +18,20 @@ inline std::uint16_t load16(const std::uint8_t* address) {
   return word;
 }
 
-/// values[x] = the value of word x of a row; step: words from one to the next.
+/// Sets values[x] to the value of word step·x of a row.
 void gather16(const std::uint8_t* row, int step, int count, int shift, std::uint32_t largest,
               std::uint16_t* values);
 
 class Samples {
  public:
-  /// role: the channel, or Role::luma for the luminance of whatever the layout has.
+  /// role: that of the channel; Role::luma stands for the luminance of RGB, too.
   Samples(const FrameLayout& layout, Role role);
 
   static constexpr Role rgb_roles[3] = {Role::red, Role::green, Role::blue};
 
   const Channel& channel() const noexcept { return channel_[0]; }
 
-  /// The values of row y: those of the frame itself where they lie densely, else in buffer.
+  /// The values of row y: in the frame itself if they are contiguous, else in buffer.
   const std::uint8_t* row8(const ConstFrame& in, int y, std::uint8_t* buffer) const;
   const std::uint16_t* row16(const ConstFrame& in, int y, std::uint16_t* buffer) const;
 
@@ -49,13 +49,13 @@ class Samples {
   bool from_rgb_ = false;
 };
 
-/// The rows of a plane as values: std::uint8_t where they have 8 bits, else std::uint16_t.
+/// The rows of a plane as values: std::uint8_t if they have 8 bits, else std::uint16_t.
 template <class Value>
 class PlaneRows {
  public:
   explicit PlaneRows(const SamplePlane& plane) : plane_(plane) {}
 
-  /// A row that must be converted goes through buffer.
+  /// The values of row y, in buffer if they must be converted.
   const Value* row(int y, Value* buffer) const {
     const std::uint8_t* bytes = plane_.rows.row(y);
     if constexpr (sizeof(Value) == 1) {

@@ -10,7 +10,7 @@
 
 namespace cudavision::sgm {
 
-/// Whether no disparity apart from the best and its neighbours is about as good as the best.
+/// True if no disparity apart from the best and its neighbours is about as good as the best.
 /// second: the least sum of those. A rounded product is monotone in its factor, so the others need
 /// no test.
 CUDAVISION_HOST_DEVICE inline bool is_unique(std::uint32_t best, std::uint32_t second,
@@ -44,13 +44,13 @@ CUDAVISION_HOST_DEVICE inline std::uint8_t confidence_of(std::uint32_t best, std
   return second == 0 ? 0 : static_cast<std::uint8_t>(((second - best) * 255 + second / 2) / second);
 }
 
-/// Whether neighbouring pixels belong to the same region.
+/// True if neighbouring pixels belong to the same region.
 CUDAVISION_HOST_DEVICE inline bool are_joined(std::uint16_t a, std::uint16_t b, int most_step) {
   const int step = a < b ? b - a : a - b;
   return a != unknown && b != unknown && step <= most_step;
 }
 
-/// Whether the left-right check keeps the number v at column x. right: the row of the right map.
+/// True if the left-right check keeps the number v at column x. right: the row of the right map.
 CUDAVISION_HOST_DEVICE inline bool is_confirmed(std::uint16_t v, int x, int width,
                                                 const std::uint16_t* right, int max_diff) {
   if (v == unknown)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-// What a backend implements of sgmstereo.h: the stages of Semi-Global Matching, defined exactly.
+// The interface that backends of SgmStereo implement: the stages of Semi-Global Matching, exactly.
 // sgmstereo.cpp calls them in order; tests call them one by one. Each stage has a file of its own
 // per backend (README.md lists them).
 //
@@ -17,7 +17,7 @@
 
 namespace cudavision::sgm {
 
-/// What the stages are built for: the size of the pictures and a Config.
+/// The stages are built for the size of the pictures and a Config.
 struct StageConfig : ImageSize, Config {
   StageConfig() = default;
   /// layout: of the left pictures.

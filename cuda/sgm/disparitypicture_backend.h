@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-// What a backend implements of disparitypicture.h. Layouts, parameters and frames arrive validated.
+// The interface that backends of DisparityPicture implement. All arguments arrive validated.
 
 #include <cstdint>
 #include <memory>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// What parameters are valid, and what follows from them.
+// The validation of parameters, and the values that follow from them.
 
 #include <algorithm>
 

@@ -7,36 +7,37 @@
 
 namespace cudavision {
 
-/// Adds up the histograms of all blocks of a grid and hands the sum back to them, within one launch
-/// whose blocks are all resident, without a grid-wide barrier.
+/// Adds up the histograms of all blocks of a grid and gives the sum to each of them, within one
+/// launch whose blocks are all resident, without a grid-wide barrier.
 ///
 /// Every block adds its counts to shared accumulators; a reader sums what it finds there. Counts
 /// are never negative, so no word ever exceeds its final value, and the sum over all bins equals
-/// the known number of samples only when every word has its final value. The data proves itself
-/// complete: no fence and no order between words is needed, only that each word is atomic.
+/// the known number of samples only when every word has its final value. The data proves by itself
+/// that it is complete: each word must be atomic, but no fence and no order between words is
+/// needed.
 ///
-/// Accumulators come in two sets of alternating use. A launch works on the set that the parity word
-/// names and clears the other one, which the launch before has finished with; once a reader in
-/// block 0 holds the complete sum, every block has read the parity (its counts went where the
-/// parity said), so block 0 may flip it for the next launch. Thus a launch needs no preceding
+/// Launches use two sets of accumulators in turn. A launch adds to the set that the parity word
+/// names and clears the other one, which the launch before has finished with. Once a reader in
+/// block 0 holds the complete sum, every block must have read the parity, since its counts are in
+/// the right set; so block 0 may flip it for the next launch. Hence a launch needs no preceding
 /// memset, and a captured graph may replay it any number of times.
 ///
-/// The arrivals only tell when looking at the counts becomes worthwhile: readers poll that one
-/// word, because polling the counts themselves delays the additions that they wait for. Several
+/// The count of arrivals is only a hint that polling the counts has become worthwhile. Readers poll
+/// that one word first, because polling the counts delays the additions that they wait for. Several
 /// copies of each set spread the additions over the memory system for the same reason.
 ///
 /// Atomics supplies relaxed operations on 32-bit words, visible to all blocks:
 ///   load(const word*), store(word*, value), add(word*, value).
 template <class Atomics, int kBins, int kCopies>
 class HistogramExchange {
-  static constexpr int line = 32;  // words that no two counters of different use share
+  static constexpr int line = 32;  // words; counters of different use lie on different lines
 
  public:
   using Word = typename Atomics::Word;
   static constexpr int bins = kBins;
   static constexpr int copies = kCopies;
-  /// Words of state, all zero before the first launch, and where in them the two sets lie; word 0
-  /// is the parity.
+  /// Words of state, all zero before the first launch. Word 0 is the parity; the two sets begin at
+  /// arrivals_at() and counts_at().
   static constexpr int words = line * 3 + 2 * kCopies * kBins;
   CUDAVISION_HOST_DEVICE static constexpr int arrivals_at(int set) { return line * (1 + set); }
   CUDAVISION_HOST_DEVICE static constexpr int counts_at(int set) {
@@ -46,7 +47,7 @@ class HistogramExchange {
   CUDAVISION_HOST_DEVICE explicit HistogramExchange(Word* state)
       : state_(state), parity_(Atomics::load(state) & 1) {}
 
-  /// Words that a launch has to clear for the next one; block 0 calls clear() for each.
+  /// Number of words that a launch must clear for the next one; block 0 calls clear() for each.
   static constexpr int clearable = kCopies * kBins;
   CUDAVISION_HOST_DEVICE void clear(int i) const {
     Atomics::store(counts(parity_ ^ 1) + i, 0);
@@ -59,16 +60,16 @@ class HistogramExchange {
       Atomics::add(counts(parity_) + (block % kCopies) * kBins + bin, count);
   }
 
-  /// Once per block, when its additions have been issued.
+  /// Every block calls this once, when it has issued its additions.
   CUDAVISION_HOST_DEVICE void arrive() const { Atomics::add(arrivals(parity_), 1); }
   CUDAVISION_HOST_DEVICE bool all_arrived(std::uint32_t blocks) const {
     return Atomics::load(arrivals(parity_)) == blocks;
   }
 
-  /// Where copy 0 of a bin lies; the other copies follow every kBins words.
+  /// Copy 0 of a bin; the other copies follow every kBins words.
   CUDAVISION_HOST_DEVICE Word* bin(int number) const { return counts(parity_) + number; }
 
-  /// Block 0 only, after it has seen the complete sum.
+  /// Block 0 calls this after it has seen the complete sum.
   CUDAVISION_HOST_DEVICE void flip() const { Atomics::store(state_, parity_ ^ 1); }
 
  private:

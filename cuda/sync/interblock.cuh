@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-// For .cu files whose blocks tell each other something through device memory while they run.
+// For .cu files whose blocks exchange data through device memory while they run.
 
 #include <cuda_runtime.h>
 
@@ -12,7 +12,7 @@
 
 namespace cudavision {
 
-/// Relaxed operations of all the device's threads on words in its memory.
+/// Relaxed atomic operations on words in device memory, at device scope.
 template <class Number>
 struct RelaxedAtomics;
 
@@ -39,14 +39,14 @@ struct RelaxedAtomics<std::uint32_t> {
                  : "memory");
     return before;
   }
-  /// Four neighbouring words, each by itself; their address is a multiple of 16.
+  /// Loads four neighbouring words from a multiple of 16; each load is atomic by itself.
   static __device__ void load4(const Word* words, Value (&values)[4]) {
     asm volatile("ld.relaxed.gpu.global.v4.u32 {%0, %1, %2, %3}, [%4];"
                  : "=r"(values[0]), "=r"(values[1]), "=r"(values[2]), "=r"(values[3])
                  : "l"(words)
                  : "memory");
   }
-  /// Between two looks at a word that is not there yet.
+  /// Called between two polls of a word that is not published yet.
   static __device__ void wait() {}
 };
 
@@ -67,8 +67,8 @@ struct RelaxedAtomics<std::uint64_t> {
 
 using DeviceAtomics = RelaxedAtomics<std::uint32_t>;
 
-/// The tests compile these kernels a second time with waits of random length at every step of what
-/// blocks tell each other, because a sanitizer sees no race through device memory.
+/// The tests compile these kernels a second time with delays of random length at every step of the
+/// exchange, because no sanitizer sees a race through device memory.
 __device__ inline void delay_for_test() {
 #ifdef CUDAVISION_TEST_DELAYS
   std::uint32_t random = static_cast<std::uint32_t>(clock64()) * 2654435761u ^
@@ -79,10 +79,10 @@ __device__ inline void delay_for_test() {
 #endif
 }
 
-/// Device memory for what blocks tell each other, cleared before the first launch.
+/// Device memory for an exchange between blocks, cleared before the first launch.
 inline Buffer zeroed_words(Device& device, std::size_t words) {
   Buffer buffer = device.allocate(words * sizeof(std::uint32_t));
-  // One row can be too long for its width to be counted.
+  // The width of a view is an int, so that large buffers need several rows.
   constexpr std::size_t row = std::size_t{1} << 30;
   for (std::size_t at = 0; at < buffer.size(); at += row) {
     const int bytes = static_cast<int>(buffer.size() - at < row ? buffer.size() - at : row);

@@ -1,26 +1,24 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-// What the blocks of one launch tell each other about the tiles of a picture, so that each can add
-// what lies above and to the left of its tile (after Merrill & Garland, "Single-pass parallel
+// Blocks of one launch publish sums of their tiles in device memory, so that every block can add
+// what lies above and to the left of its own tile (after Merrill & Garland, "Single-pass parallel
 // prefix scan with decoupled look-back", 2016; in two dimensions Emoto et al., "An optimal parallel
 // algorithm for computing the summed area table on the GPU", 2018).
 //
-// Each tile says only what it knows by itself: for each of its columns the sum of its pixels up to
-// and including that column, for each of its rows the sum of the row, and the sum of the tile.
-// Whoever needs more adds up what all the tiles on the way have said. No tile waits for one that
-// waits: with blocks that take their tiles in ascending order and say what they know before they
-// ask, the launch comes to its end whatever their speed, as long as all of them run at the same
-// time.
+// A block publishes only sums within its tile: for each column, the sum of the tile's pixels up to
+// and including that column; for each row, the sum of the row; and the sum of the tile. A block
+// that needs more adds up the words that the tiles on the way have published. No block publishes
+// after it has waited: blocks take their tiles in ascending order and publish before they poll.
+// Hence the launch ends whatever their speed, as long as all of them are resident.
 //
-// A word holds a value and, in its highest two bits, a tag that tells the words of this launch from
-// those of the last. So a word that has the tag is complete, no matter what else has arrived, and
-// nothing has to be cleared between launches: every word is written in each. The tag comes from a
-// state in device memory, since a launch that is replayed from a graph has the arguments of the
-// first.
+// A word holds a value and, in its highest two bits, the epoch of the launch that published it.
+// Hence a word with the current epoch is complete, no matter what else has arrived, and nothing
+// has to be cleared between launches: each of them writes every word. The epoch comes from device
+// memory, because a launch that is replayed from a graph has the arguments of the first.
 //
-// Atomics is a set of relaxed operations on words of 32 or 64 bits. On the GPU these are
-// instructions, in the tests operations of std::atomic, so that ThreadSanitizer sees the protocol.
+// Atomics supplies relaxed operations on words of 32 or 64 bits: instructions on the GPU,
+// std::atomic in the tests, so that ThreadSanitizer sees the protocol.
 
 #include <cstddef>
 #include <cstdint>
@@ -29,7 +27,7 @@
 
 namespace cudavision {
 
-/// How a picture is cut into tiles; those at its right and lower edges may be cut short.
+/// Tiles that cover a picture; those at its right and lower edges may be cut short.
 struct TileGrid {
   int columns = 0;  ///< tiles beside each other
   int rows = 0;
@@ -37,13 +35,13 @@ struct TileGrid {
   int tile_height = 0;
 
   CUDAVISION_HOST_DEVICE int count() const { return columns * rows; }
-  /// Words that the tiles say; fewer than 2^31.
+  /// Words that all tiles publish; fewer than 2^31.
   CUDAVISION_HOST_DEVICE std::size_t words() const {
     return static_cast<std::size_t>(columns) * rows * (tile_width + tile_height + 1);
   }
 };
 
-/// Which launch it is.
+/// Numbers the launches of one kernel, within device memory.
 template <class Atomics>
 class LaunchEpoch {
  public:
@@ -53,70 +51,73 @@ class LaunchEpoch {
   /// state: `words` words, zero before the first launch.
   CUDAVISION_HOST_DEVICE explicit LaunchEpoch(Word* state) : state_(state) {}
 
-  /// 1, 2 or 3: never 0, as memory is at first, and never that of the launch before.
-  CUDAVISION_HOST_DEVICE std::uint32_t now() const { return Atomics::load(state_) + 1; }
+  /// 1, 2 or 3: never 0, which fresh memory holds, and never the epoch of the launch before.
+  CUDAVISION_HOST_DEVICE std::uint32_t current() const { return Atomics::load(state_) + 1; }
 
-  /// Once per block, which then asks for nothing any more. Hands out what left() has to be given;
-  /// what happens in between hides how long this takes.
-  CUDAVISION_HOST_DEVICE std::uint32_t leave() const { return Atomics::fetch_add(state_ + 1, 1); }
-  /// 0, 1, 2…: one number for each call in a launch.
+  /// Draws 0, 1, 2…: one number for each call in a launch.
   CUDAVISION_HOST_DEVICE std::uint32_t ticket() const { return Atomics::fetch_add(state_ + 2, 1); }
-  /// The last block to leave moves on to the next launch.
-  CUDAVISION_HOST_DEVICE void left(std::uint32_t earlier, std::uint32_t blocks) const {
-    if (earlier + 1 != blocks)
+
+  /// Every block calls this once, after its last poll and its last ticket. Returns how many blocks
+  /// retired before it, for advance_if_last(); work in between hides the latency.
+  CUDAVISION_HOST_DEVICE std::uint32_t retire() const { return Atomics::fetch_add(state_ + 1, 1); }
+  /// Begins the next epoch if this block retired last.
+  CUDAVISION_HOST_DEVICE void advance_if_last(std::uint32_t retired_before,
+                                              std::uint32_t blocks) const {
+    if (retired_before + 1 != blocks)
       return;
     Atomics::store(state_ + 1, 0);
     Atomics::store(state_ + 2, 0);
-    Atomics::store(state_, now() % 3);
+    Atomics::store(state_, current() % 3);
   }
 
  private:
   Word* state_;
 };
 
-/// Values must be less than 2^30 where words have 32 bits, else 2^62.
+/// Publishes the sums of tiles and adds up those of others. Values must be less than 2^30 in words
+/// of 32 bits, and less than 2^62 in words of 64.
 template <class Atomics>
 class TileExchange {
  public:
   using Word = typename Atomics::Word;
   using Value = typename Atomics::Value;
 
-  CUDAVISION_HOST_DEVICE TileExchange(const TileGrid& grid, Word* words, std::uint32_t tag)
-      : grid_(grid), words_(words), tag_(static_cast<Value>(tag) << value_bits) {}
+  CUDAVISION_HOST_DEVICE TileExchange(const TileGrid& grid, Word* words, std::uint32_t epoch)
+      : grid_(grid), words_(words), epoch_(static_cast<Value>(epoch) << value_bits) {}
 
   /// The sum of the pixels of the tile's columns 0 to `column`.
-  CUDAVISION_HOST_DEVICE void say_columns(int tile_row, int tile_column, int column,
-                                          Value sum) const {
-    Atomics::store(columns_word(tile_row, tile_column) + column, tag_ | sum);
+  CUDAVISION_HOST_DEVICE void publish_columns(int tile_row, int tile_column, int column,
+                                              Value sum) const {
+    Atomics::store(columns_word(tile_row, tile_column) + column, epoch_ | sum);
   }
   /// The sum of one of the tile's rows.
-  CUDAVISION_HOST_DEVICE void say_row(int tile_row, int tile_column, int row, Value sum) const {
-    Atomics::store(rows_word(tile_row, tile_column) + row, tag_ | sum);
+  CUDAVISION_HOST_DEVICE void publish_row(int tile_row, int tile_column, int row, Value sum) const {
+    Atomics::store(rows_word(tile_row, tile_column) + row, epoch_ | sum);
   }
 
   /// The sum of the tile.
-  CUDAVISION_HOST_DEVICE void say_tile(int tile_row, int tile_column, Value sum) const {
-    Atomics::store(tile_word(tile_row, tile_column), tag_ | sum);
+  CUDAVISION_HOST_DEVICE void publish_tile(int tile_row, int tile_column, Value sum) const {
+    Atomics::store(tile_word(tile_row, tile_column), epoch_ | sum);
   }
 
-  // Each of these waits for what it needs. kBatch: words of 32 bits that are on their way at the
-  // same time, which take as many registers.
+  // Each of the following polls until the words that it adds up are published. It loads kBatch
+  // words of 32 bits, or half as many of 64, at a time, and needs as many registers.
 
-  /// The pixels above the tile, from its first column to that one.
+  /// The sum of the pixels above the tile, from its first column to `column`.
   template <class Sum, int kBatch>
   CUDAVISION_HOST_DEVICE Sum columns_above(int tile_row, int tile_column, int column) const {
     return added<Sum, kBatch>(columns_word(0, tile_column) + column,
                               static_cast<std::uint32_t>(grid_.columns) * grid_.tile_width,
                               tile_row);
   }
-  /// The pixels to the left of the tile in one of its rows.
+  /// The sum of the pixels to the left of the tile in one of its rows.
   template <class Sum, int kBatch>
   CUDAVISION_HOST_DEVICE Sum row_left(int tile_row, int tile_column, int row) const {
     return added<Sum, kBatch>(rows_word(tile_row, 0) + row,
                               static_cast<std::uint32_t>(grid_.tile_height), tile_column);
   }
-  /// Of the pixels both above the tile and to its left as much as thread (x, y) of
-  /// shares_x·shares_y threads adds up.
+  /// The share of thread (x, y) in the sum of the pixels both above the tile and to its left, which
+  /// shares_x·shares_y threads add up together.
   template <class Sum, int kBatch>
   CUDAVISION_HOST_DEVICE Sum corner(int tile_row, int tile_column, int x, int shares_x, int y,
                                     int shares_y) const {
@@ -148,7 +149,7 @@ class TileExchange {
            static_cast<std::uint32_t>(tile_row) * grid_.columns + tile_column;
   }
 
-  /// The sum of `count` words that lie `step` words apart, each as soon as it has been said.
+  /// The sum of `count` words that lie `step` words apart, each as soon as it is published.
   template <class Sum, int kBatch>
   CUDAVISION_HOST_DEVICE Sum added(const Word* word, std::uint32_t step, int count) const {
     constexpr int batch = kBatch * 4 / static_cast<int>(sizeof(Value));
@@ -156,7 +157,7 @@ class TileExchange {
     CUDAVISION_NO_UNROLL
     for (; count > 0; count -= batch, word += step * batch) {
       Value values[batch];
-      while (!said(word, step, count, values))
+      while (!poll(word, step, count, values))
         Atomics::wait();
       CUDAVISION_UNROLL
       for (int i = 0; i < batch; ++i)
@@ -165,27 +166,27 @@ class TileExchange {
     return sum;
   }
 
-  /// Looks at a batch of words, of which `count` are there; the others become 0. Whether all of
-  /// them have been said.
+  /// Loads a batch of words, of which `count` exist; the others become 0. Returns whether all of
+  /// them are published.
   template <int kBatch>
-  CUDAVISION_HOST_DEVICE bool said(const Word* word, std::uint32_t step, int count,
+  CUDAVISION_HOST_DEVICE bool poll(const Word* word, std::uint32_t step, int count,
                                    Value (&values)[kBatch]) const {
     CUDAVISION_UNROLL
     for (int i = 0; i < kBatch; ++i, word += step) {
-      values[i] = tag_;
+      values[i] = epoch_;
       if (i < count)
         values[i] = Atomics::load(word);
     }
-    Value wrong = 0;
+    Value other_epochs = 0;
     CUDAVISION_UNROLL
     for (int i = 0; i < kBatch; ++i)
-      wrong |= values[i] ^ tag_;
-    return (wrong & ~value_mask) == 0;
+      other_epochs |= values[i] ^ epoch_;
+    return (other_epochs & ~value_mask) == 0;
   }
 
   TileGrid grid_;
   Word* words_;
-  Value tag_;
+  Value epoch_;
 };
 
 }  // namespace cudavision

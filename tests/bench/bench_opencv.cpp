@@ -23,7 +23,7 @@
 #include "tests/kernels/gaussblur/gaussblur_case.h"
 #include "tests/kernels/integral/integral_case.h"
 #include "tests/kernels/localstatistics/localstatistics_case.h"
-#include "tests/kernels/sgm/sgm_frames.h"
+#include "tests/kernels/sgm/sgm_case.h"
 
 namespace cudavision::bench {
 namespace {
@@ -122,7 +122,7 @@ void measure(const TableSubject& subject) {
       test::plain_integral_case(test::layout_named(subject.layout, subject.width, subject.height),
                                 subject.parameters, test::Content::natural, 3);
   std::vector<std::uint8_t> input = test::input_block(test);
-  std::vector<std::uint8_t> table(test.table.bytes);
+  std::vector<std::uint8_t> table(test.out.bytes);
   const cv::Mat in = matrix(test.layout, input);
   const int depth = subject.parameters.element == integral::TableElement::uint32 ? CV_32S : CV_64F;
   cv::Mat opencv_table;
@@ -131,8 +131,7 @@ void measure(const TableSubject& subject) {
   integral::Integral integral(*device, test.layout, test.parameters);
   const ConstFrame in_frame =
       frame_in(test.layout, test.in, static_cast<const std::uint8_t*>(input.data()));
-  const Frame table_frame =
-      frame_in(test::table_layout(test.layout, test.parameters), test.table, table.data());
+  const Frame table_frame = frame_in(test.out_layout, test.out, table.data());
   print_best(
       table_name(test.parameters), subject.layout, test.layout,
       [&] { integral.run(in_frame, table_frame.planes[0]); },
@@ -197,19 +196,20 @@ constexpr StereoSubject pairs[] = {
 void measure(const StereoSubject& subject) {
   const sgm::Parameters parameters = stereo_of(subject.disparities, subject.paths);
   const auto device = make_cpu_device();
-  const test::StereoFrames frames(*device, test::gray_layout(subject.width, subject.height),
-                                  parameters, test::Content::natural, 3);
-  sgm::SgmStereo stereo(*device, frames.layout(), frames.layout(), parameters);
-  test::SgmInput input = frames.input;
-  const cv::Mat left = matrix(frames.layout(), input.left),
-                right = matrix(frames.layout(), input.right);
+  const test::SgmFrames frames(
+      *device, test::plain_sgm_case(test::gray_layout(subject.width, subject.height), parameters,
+                                    test::Content::natural, 3));
+  sgm::SgmStereo stereo(*device, frames.test.layout, frames.test.layout, parameters);
+  test::SgmInput input = frames.input();
+  const cv::Mat left = matrix(frames.test.layout, input.left),
+                right = matrix(frames.test.layout, input.right);
   // OpenCV's own example: penalties for blocks of five pixels, and a left-right check.
   const auto opencv = cv::StereoSGBM::create(0, subject.disparities, 5, 8 * 25, 32 * 25, 1, 63, 5,
                                              0, 0, subject.mode);
   cv::Mat map;
   print_best(
-      stereo_name(parameters).c_str(), "GRAY8", frames.layout(),
-      [&] { stereo.run(frames.left(), frames.right(), frames.disparity()); },
+      stereo_name(parameters).c_str(), "GRAY8", frames.test.layout,
+      [&] { stereo.run(frames.left, frames.right, frames.disparity); },
       [&] { opencv->compute(left, right, map); });
 }
 

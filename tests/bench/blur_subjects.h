@@ -7,7 +7,7 @@
 
 namespace cudavision::bench {
 
-/// A kernel of that size along both axes, with the sigma that is usual for it.
+/// A kernel of that size along both axes, with its usual sigma.
 inline gaussblur::Parameters blur_of_size(int size) {
   gaussblur::Parameters parameters;
   parameters.sigma_x = parameters.sigma_y = 0;

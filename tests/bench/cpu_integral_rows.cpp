@@ -59,12 +59,11 @@ void measure_table(benchmark::State& state, const TableSubject& subject) {
                                 subject.parameters, Content::natural, 3);
   const auto device = make_cpu_device();
   const DeviceBlock<std::uint8_t> in(*device, test::input_block(test));
-  const DeviceBlock<std::uint8_t> table(*device, std::vector<std::uint8_t>(test.table.bytes));
-  const FrameLayout table_layout = test::table_layout(test.layout, test.parameters);
+  const DeviceBlock<std::uint8_t> table(*device, std::vector<std::uint8_t>(test.out.bytes));
   integral::Integral integral(*device, test.layout, test.parameters);
   for ([[maybe_unused]] auto _ : state)
     integral.run(frame_in(test.layout, test.in, static_cast<const std::uint8_t*>(in.data())),
-                 frame_in(table_layout, test.table, table.data()).planes[0]);
+                 frame_in(test.out_layout, test.out, table.data()).planes[0]);
   state.SetBytesProcessed(static_cast<std::int64_t>(state.iterations()) *
                           static_cast<std::int64_t>(test.in.bytes));
 }

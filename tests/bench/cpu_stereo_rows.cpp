@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "tests/bench/cpu_rows.h"
 #include "tests/bench/stereo_subjects.h"
-#include "tests/kernels/sgm/sgm_frames.h"
+#include "tests/kernels/sgm/sgm_case.h"
 
 namespace cudavision::bench {
 namespace {
@@ -28,12 +28,13 @@ const StereoSubject subjects[] = {
 
 void measure_stereo(benchmark::State& state, const StereoSubject& subject) {
   const auto device = make_cpu_device();
-  const test::StereoFrames frames(*device,
-                                  test::layout_named(subject.layout, subject.width, subject.height),
-                                  subject.parameters, Content::natural, 3);
-  sgm::SgmStereo stereo(*device, frames.layout(), frames.layout(), subject.parameters);
+  const test::SgmFrames frames(
+      *device,
+      test::plain_sgm_case(test::layout_named(subject.layout, subject.width, subject.height),
+                           subject.parameters, Content::natural, 3));
+  sgm::SgmStereo stereo(*device, frames.test.layout, frames.test.layout, subject.parameters);
   for ([[maybe_unused]] auto _ : state)
-    stereo.run(frames.left(), frames.right(), frames.disparity());
+    stereo.run(frames.left, frames.right, frames.disparity);
   state.SetItemsProcessed(static_cast<std::int64_t>(state.iterations()) * subject.width *
                           subject.height * subject.parameters.disparities);
 }

@@ -7,7 +7,7 @@
 #include "tests/bench/graph_timer.h"
 #include "tests/bench/stereo_subjects.h"
 #include "tests/kernels/common/device_block.h"
-#include "tests/kernels/sgm/sgm_frames.h"
+#include "tests/kernels/sgm/sgm_case.h"
 
 namespace cudavision::bench {
 namespace {
@@ -16,10 +16,12 @@ using sgm::Stages;
 using test::Content;
 using test::CudaTestDevice;
 using test::DeviceBlock;
-using test::StereoFrames;
+using test::plain_sgm_case;
+using test::SgmFrames;
 
-/// What is measured. The times required hold for an NVIDIA H200 and are those of peers.md, where
-/// the census is the symmetric one and the left-right check is the last step.
+/// A row. required: microseconds on an NVIDIA H200, set from the times of other libraries on that
+/// card with a symmetric census and the left-right check as the last step; 0 where there is no such
+/// time.
 struct StereoSubject {
   const char* layout;
   int width, height;
@@ -42,10 +44,10 @@ const StereoSubject subjects[] = {
     {"GRAY16", 1920, 1080, stereo_of(128, 8), 0},
 };
 
-/// Matching larger pictures on the CPU takes longer than all measurements together.
+/// Larger pictures are not compared with the CPU, which would take longer than all measurements.
 constexpr int most_pixels_compared = 1920 * 1080;
 
-/// The GPU times of work and of a plain copy that reads and writes as many bytes in all.
+/// Measures the GPU times of work and of a plain copy that reads and writes as many bytes in total.
 void measure(const CudaTestDevice& device, const std::function<void()>& work, std::size_t bytes,
              Row& row) {
   const std::size_t copied = bytes / 2 / 16 * 16;
@@ -65,40 +67,40 @@ void expect_no_difference(const CudaTestDevice& device, const StereoSubject& sub
   const test::SgmCase test =
       test::plain_sgm_case(test::layout_named(subject.layout, subject.width, subject.height),
                            subject.parameters, Content::natural, 3);
-  const test::SgmInput input = test::input_blocks(test);
+  const test::SgmInput input = test::input_block(test);
   const std::string different = difference(test, test::SgmRunner(*cpu, test).run(input, 0),
                                            test::SgmRunner(*device, test).run(input, 0));
   if (!different.empty())
     throw std::runtime_error(describe(test) + ": CUDA differs from the CPU: " + different);
 }
 
-/// Everything from the two pictures to the map.
+/// Measures everything from the two pictures to the map.
 Row measure(const CudaTestDevice& device, const StereoSubject& subject) {
   if (subject.width * subject.height <= most_pixels_compared)
     expect_no_difference(device, subject);
   Row row = row_of(subject, stereo_name(subject.parameters));
   row.required = subject.required;
-  const StereoFrames frames(*device,
-                            test::layout_named(subject.layout, subject.width, subject.height),
-                            subject.parameters, Content::natural, 3);
-  sgm::SgmStereo stereo(*device, frames.layout(), frames.layout(), subject.parameters);
+  const SgmFrames frames(
+      *device, plain_sgm_case(test::layout_named(subject.layout, subject.width, subject.height),
+                              subject.parameters, Content::natural, 3));
+  sgm::SgmStereo stereo(*device, frames.test.layout, frames.test.layout, subject.parameters);
   measure(
-      device, [&] { stereo.run(frames.left(), frames.right(), frames.disparity()); },
-      frames.input.left.size() + frames.input.right.size() + frames.test.disparity.bytes, row);
+      device, [&] { stereo.run(frames.left, frames.right, frames.disparity); },
+      frames.test.left.bytes + frames.test.right.bytes + frames.test.disparity.bytes, row);
   return row;
 }
 
-/// The stages of one subject by themselves, each beside a copy of what it must read and write.
+/// Measures each stage alone, beside a copy of the bytes that it must read and write.
 std::vector<Row> measure_stages(const CudaTestDevice& device, const StereoSubject& subject) {
-  const StereoFrames frames(*device,
-                            test::layout_named(subject.layout, subject.width, subject.height),
-                            subject.parameters, Content::natural, 3);
-  const sgm::StageConfig config(frames.layout(), subject.parameters);
+  const SgmFrames frames(
+      *device, plain_sgm_case(test::layout_named(subject.layout, subject.width, subject.height),
+                              subject.parameters, Content::natural, 3));
+  const sgm::StageConfig config(frames.test.layout, subject.parameters);
   const sgm::Penalties penalties = sgm::penalties_for(subject.parameters);
   const auto plane = [&](const ConstFrame& frame) {
-    return SamplePlane{frame.planes[0], config.width, config.bits, frames.layout().shift};
+    return SamplePlane{frame.planes[0], config.width, config.bits, frames.test.layout.shift};
   };
-  const SamplePlane left = plane(frames.left()), right = plane(frames.right());
+  const SamplePlane left = plane(frames.left), right = plane(frames.right);
 
   const auto pixels = static_cast<std::size_t>(config.pixels());
   const std::size_t features = pixels * static_cast<std::size_t>(config.feature_bytes());
@@ -117,11 +119,11 @@ std::vector<Row> measure_stages(const CudaTestDevice& device, const StereoSubjec
     measure(device, work, bytes, row);
     rows.push_back(row);
   };
-  add("census of both", 2 * (frames.input.left.size() + features), [&] {
+  add("census of both", 2 * (frames.test.left.bytes + features), [&] {
     stages->census(left, left_features.data());
     stages->census(right, right_features.data());
   });
-  add("aggregate", frames.input.left.size() + 2 * features + volume, [&] {
+  add("aggregate", frames.test.left.bytes + 2 * features + volume, [&] {
     stages->aggregate(left, left_features.data(), right_features.data(), penalties, number(sums));
   });
   add("select", volume + 2 * map, [&] {
@@ -135,7 +137,7 @@ std::vector<Row> measure_stages(const CudaTestDevice& device, const StereoSubjec
   add("remove_speckles", 2 * map, [&] { stages->remove_speckles(100, 16, number(maps[2])); });
   add("fill_holes", 2 * map, [&] { stages->fill_holes(number(maps[2])); });
   add("write", 2 * map, [&] {
-    stages->write(number(maps[2]), sgm::disparity_scale(subject.parameters), frames.disparity());
+    stages->write(number(maps[2]), sgm::disparity_scale(subject.parameters), frames.disparity);
   });
   return rows;
 }

@@ -30,7 +30,7 @@ inline std::string table_name(const integral::Parameters& parameters) {
 
 /// "mean radius 7".
 inline std::string statistics_name(const localstatistics::Parameters& parameters) {
-  constexpr const char* outputs[] = {"mean", "deviation", "bradley", "sauvola"};
+  constexpr const char* outputs[] = {"mean", "stddev", "bradley", "sauvola"};
   return std::string(outputs[static_cast<int>(parameters.output)]) + " radius " +
          std::to_string(parameters.radius);
 }

@@ -14,13 +14,13 @@ inline sgm::Parameters stereo_of(int disparities, int paths) {
   return parameters;
 }
 
-/// The parameters, but as libSGM has them.
+/// The parameters with compatibility=libsgm.
 inline sgm::Parameters as_libsgm(sgm::Parameters parameters) {
   parameters.compatibility = sgm::Parameters::Compatibility::libsgm;
   return parameters;
 }
 
-/// The parameters, but with clean-up.
+/// The parameters with removal of speckles and filling of holes.
 inline sgm::Parameters cleaned(sgm::Parameters parameters) {
   parameters.speckle_size = 100;
   parameters.fill_holes = true;

@@ -10,6 +10,7 @@
 #include <iostream>
 #include <stdexcept>
 #include <string>
+#include <type_traits>
 
 #include "tests/kernels/common/cuda_testing.h"
 #include "tests/kernels/gaussblur/gaussblur_case.h"
@@ -26,34 +27,12 @@ namespace {
 constexpr std::uint64_t proof_seed = 1;
 constexpr int proof_max_pixels = 1 << 21;
 
-std::string histequalize_hash(Device& device, int number) {
-  const HistEqualizeCase test = make_histequalize_case(proof_seed, number, proof_max_pixels);
-  return hash(test, HistEqualizeRunner(device, test).run(input_block(test), 0xcd));
-}
-
-std::string gaussblur_hash(Device& device, int number) {
-  const GaussBlurCase test = make_gaussblur_case(proof_seed, number, proof_max_pixels);
-  return hash(test, GaussBlurRunner(device, test).run(input_block(test), 0xcd));
-}
-
-std::string integral_hash(Device& device, int number) {
-  const IntegralCase test = make_integral_case(proof_seed, number, proof_max_pixels);
-  return hash(test, IntegralRunner(device, test).run(input_block(test), 0xcd));
-}
-
-std::string localstatistics_hash(Device& device, int number) {
-  const LocalStatisticsCase test = make_localstatistics_case(proof_seed, number, proof_max_pixels);
-  return hash(test, LocalStatisticsRunner(device, test).run(input_block(test), 0xcd));
-}
-
-std::string nlmeans_hash(Device& device, int number) {
-  const NlMeansCase test = make_nlmeans_case(proof_seed, number, proof_max_pixels);
-  return hash(test, NlMeansRunner(device, test).run(input_block(test), 0xcd));
-}
-
-std::string sgm_hash(Device& device, int number) {
-  const SgmCase test = make_sgm_case(proof_seed, number, proof_max_pixels);
-  return hash(test, SgmRunner(device, test).run(input_blocks(test), 0xcd));
+/// make: makes a case of an operation.
+template <auto make>
+std::string case_hash(Device& device, int number) {
+  const auto test = make(proof_seed, number, proof_max_pixels);
+  Runner<std::decay_t<decltype(test)>> runner(device, test);
+  return hash(test, runner.run(input_block(test), 0xcd));
 }
 
 std::string sgm_stages_hash(Device& device, int number) {
@@ -68,9 +47,12 @@ struct Suite {
 };
 
 constexpr Suite suites[] = {
-    {"gaussblur", 400, gaussblur_hash},  {"histequalize", 400, histequalize_hash},
-    {"integral", 200, integral_hash},    {"localstatistics", 200, localstatistics_hash},
-    {"nlmeans", 150, nlmeans_hash},      {"sgm", 150, sgm_hash},
+    {"gaussblur", 400, case_hash<make_gaussblur_case>},
+    {"histequalize", 400, case_hash<make_histequalize_case>},
+    {"integral", 200, case_hash<make_integral_case>},
+    {"localstatistics", 200, case_hash<make_localstatistics_case>},
+    {"nlmeans", 150, case_hash<make_nlmeans_case>},
+    {"sgm", 150, case_hash<make_sgm_case>},
     {"sgmstages", 150, sgm_stages_hash},
 };
 

@@ -121,7 +121,7 @@ std::size_t SweepsCuda::shared_bytes() const {
   return plan_.words == 8 ? shared_bytes_of<8>() : shared_bytes_of<16>();
 }
 
-/// Of all tiles that fit shared memory, takes the one with the least estimated time.
+/// Takes the tile with the least estimated time among all that fit shared memory.
 void SweepsCuda::choose_tile() {
   const int most_shared_bytes =
       device_attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin, "the shared memory");
@@ -162,7 +162,7 @@ void SweepsCuda::lay_out(const SweepTile& tile) {
 /// Estimates the clocks per row with the current layout, roughly, for a GPU of compute capability
 /// 9.0.
 double SweepsCuda::clocks_per_row(int multiprocessors) const {
-  // Of a warp with eight words per lane, on one of four schedulers.
+  // For a warp with eight words per lane, on one of four schedulers.
   constexpr double one_path = 220, three_paths = 400;
   constexpr double least = 700;  // latency from row to row
   constexpr double launch = 4000;

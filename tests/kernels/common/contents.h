@@ -7,7 +7,7 @@
 
 namespace cudavision::test {
 
-/// What a picture shows.
+/// The kinds of pictures that tests paint.
 enum class Content {
   random,      ///< every value as likely as any other
   natural,     ///< smooth shapes at several scales with a little grain: a histogram with hills
@@ -23,9 +23,9 @@ constexpr int content_count = 9;
 
 const char* name(Content content);
 
-/// Writes every byte of every row of frame: the samples of red, green, blue and luma show content,
-/// all else is random. dirty: the bits of a word that belong to no value are random too: those
-/// below the shift, and now and then those above the value.
+/// Writes every byte of every row of frame: samples of red, green, blue and luma show content, and
+/// everything else is random. dirty: the bits of a word outside its value are random, too, always
+/// those below the shift, sometimes those above the value.
 void paint(const FrameLayout& layout, const Frame& frame, Content content, std::uint64_t seed,
            bool dirty = false);
 

@@ -7,15 +7,15 @@
 
 #include "cuda/core/device.h"
 
-/// The CUDA side of the tests. Every test program has these functions; where the build has no CUDA
-/// they say so.
+/// The CUDA side of the tests. Every test program links these functions; builds without CUDA have
+/// versions that report it.
 namespace cudavision::test {
 
-/// Empty where CUDA kernels can run on this machine, else why not.
+/// Empty if CUDA kernels can run on this machine, else the reason why they cannot.
 const std::string& cuda_unusable();
 
-/// A stream of its own in the test program's context, and a device on it. Only where
-/// cuda_unusable() is empty.
+/// A stream in the test program's context, and a device on it. Requires that cuda_unusable() is
+/// empty.
 class CudaTestDevice {
  public:
   CudaTestDevice();
@@ -27,11 +27,11 @@ class CudaTestDevice {
   Device* operator->() const { return device_.get(); }
   CudaStream stream() const { return stream_; }
 
-  /// Enqueues a kernel that keeps blocks of 1024 threads busy for that long.
+  /// Enqueues a kernel of that many blocks of 1024 threads, which runs for that long.
   void spin(int blocks, int milliseconds);
 
-  /// Captures what work enqueues and then runs it that many times from the graph. Throws Error
-  /// where work does anything that cannot be captured, as allocating or waiting is.
+  /// Captures what work enqueues in a graph, and runs the graph that many times. Throws Error if
+  /// work does anything that cannot be captured, such as allocating or waiting.
   void capture_and_replay(const std::function<void()>& work, int times);
 
  private:
@@ -39,7 +39,7 @@ class CudaTestDevice {
   std::unique_ptr<Device> device_;
 };
 
-/// The multiprocessors of the card.
+/// Number of multiprocessors of the card.
 int cuda_multiprocessors();
 
 /// "NVIDIA H200, driver 13.0" or the like.

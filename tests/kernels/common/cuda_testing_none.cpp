@@ -9,7 +9,7 @@ const std::string& cuda_unusable() {
 }
 
 CudaTestDevice::CudaTestDevice() {
-  device_ = make_cuda_device(nullptr);  // throws, and says what to do
+  device_ = make_cuda_device(nullptr);  // throws
 }
 
 CudaTestDevice::~CudaTestDevice() = default;

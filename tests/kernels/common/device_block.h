@@ -10,7 +10,7 @@
 
 namespace cudavision::test {
 
-/// A vector's counterpart in the memory of a device.
+/// A copy of a vector in device memory.
 template <class T>
 class DeviceBlock {
  public:

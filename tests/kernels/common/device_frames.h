@@ -10,7 +10,7 @@
 
 namespace cudavision::test {
 
-/// A dense frame in the memory of a device, and room for what becomes of it.
+/// A dense frame in device memory, and an output frame of the same layout.
 struct DeviceFrames {
   static constexpr std::uint8_t out_poison = 0xcd;
 

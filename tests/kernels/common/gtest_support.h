@@ -12,15 +12,15 @@
 
 namespace cudavision {
 
-/// How a test's parameter is printed.
+/// Prints a test's parameter.
 inline void PrintTo(DeviceKind backend, std::ostream* stream) {
   *stream << (backend == DeviceKind::cpu ? "cpu" : "cuda");
 }
 
 }  // namespace cudavision
 
-/// Ends the test as skipped, with the reason, where no CUDA kernel can run; as failed where
-/// CUDAVISION_TEST_BACKEND=cuda says that it must.
+/// If no CUDA kernel can run, skips the test and gives the reason; fails instead if
+/// CUDAVISION_TEST_BACKEND=cuda demands CUDA.
 #define CUDAVISION_NEEDS_CUDA()                                           \
   do {                                                                    \
     using cudavision::test::Settings;                                     \
@@ -34,7 +34,7 @@ inline void PrintTo(DeviceKind backend, std::ostream* stream) {
       GTEST_SKIP() << "CUDA half not run: " << unusable;                  \
   } while (false)
 
-/// Ends the test as skipped where its frames are larger than CUDAVISION_TEST_MAX_PIXELS allows.
+/// Skips the test if its frames are larger than CUDAVISION_TEST_MAX_PIXELS allows.
 #define CUDAVISION_NEEDS_PIXELS(pixels)                                                    \
   do {                                                                                     \
     const auto& asked = cudavision::test::settings();                                      \
@@ -42,7 +42,7 @@ inline void PrintTo(DeviceKind backend, std::ostream* stream) {
       GTEST_SKIP() << "frame larger than CUDAVISION_TEST_MAX_PIXELS=" << asked.max_pixels; \
   } while (false)
 
-/// Expects that statement throws cudavision::Error of that kind whose text holds words.
+/// Expects that statement throws a cudavision::Error of that kind, whose text contains words.
 #define CUDAVISION_EXPECT_ERROR(statement, expected_kind, words)                       \
   do {                                                                                 \
     try {                                                                              \
@@ -55,17 +55,17 @@ inline void PrintTo(DeviceKind backend, std::ostream* stream) {
     }                                                                                  \
   } while (false)
 
-/// Ends the test as skipped where CUDAVISION_TEST_MAX_PIXELS is set: that is how the tests run
-/// under tools which change how long things take, and what waits for what.
-#define CUDAVISION_NEEDS_TRUE_TIMING()                                                   \
-  do {                                                                                   \
-    if (cudavision::test::settings().small)                                              \
-      GTEST_SKIP() << "timing is not looked at where CUDAVISION_TEST_MAX_PIXELS is set"; \
+/// Skips the test if CUDAVISION_TEST_MAX_PIXELS is set: tests run like that under tools that change
+/// the timing.
+#define CUDAVISION_NEEDS_TRUE_TIMING()                                                 \
+  do {                                                                                 \
+    if (cudavision::test::settings().small)                                            \
+      GTEST_SKIP() << "no tests of timing, because CUDAVISION_TEST_MAX_PIXELS is set"; \
   } while (false)
 
 namespace cudavision::test {
 
-/// Runs a test's body on the CPU device, or on the CUDA device where there is one.
+/// A test that runs on the CPU device and, where there is one, on a CUDA device.
 class EitherDevice : public testing::TestWithParam<DeviceKind> {
  protected:
   static void on_device(const std::function<void(Device&)>& body) {
@@ -77,7 +77,7 @@ class EitherDevice : public testing::TestWithParam<DeviceKind> {
   }
 };
 
-/// The parameters of a suite of EitherDevice, and what each is called.
+/// The parameters of a suite of EitherDevice, and their names.
 inline auto both_devices() {
   return testing::Values(DeviceKind::cpu, DeviceKind::cuda);
 }

@@ -9,15 +9,15 @@
 
 namespace cudavision::test {
 
-/// The random cases of one layout: those whose numbers, divided by the number of layouts, leave
-/// the layout's.
+/// A test of the random cases of one layout: those whose number modulo the number of layouts is the
+/// layout's.
 class LayoutCases : public testing::TestWithParam<int> {
  protected:
   /// make(seed, number, max_pixels) makes a case.
   template <class Make, class Check>
   void for_each_case(const Make& make, const Check& check) const {
     if (numbers().empty())
-      GTEST_SKIP() << "the case asked for has another layout";
+      GTEST_SKIP() << "CUDAVISION_TEST_CASE has another layout";
     for (const int number : numbers()) {
       SCOPED_TRACE(repeat_with(number));
       check(make(settings().seed, number, settings().max_pixels));
@@ -32,7 +32,7 @@ class LayoutCases : public testing::TestWithParam<int> {
     if (settings().only_case >= 0)
       return settings().only_case % kinds == GetParam() ? std::vector{settings().only_case}
                                                         : std::vector<int>{};
-    std::vector<int> numbers{GetParam()};  // at least one of each layout, whatever was asked for
+    std::vector<int> numbers{GetParam()};  // at least one of each layout, whatever the settings
     for (int number = GetParam() + kinds; number < settings().cases; number += kinds)
       numbers.push_back(number);
     return numbers;
@@ -47,7 +47,7 @@ class LayoutCases : public testing::TestWithParam<int> {
   }
 };
 
-/// The parameters of a suite of LayoutCases, and what each is called.
+/// The parameters of a suite of LayoutCases, and their names.
 inline auto every_layout() {
   return testing::Range(0, static_cast<int>(layout_kinds().size()));
 }

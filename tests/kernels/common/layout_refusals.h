@@ -10,13 +10,13 @@
 
 namespace cudavision::test {
 
-/// A fault in a layout, and words that the error must hold.
+/// A fault in a layout, and words that the error must contain.
 struct LayoutRefusal {
   const char* words;
-  std::function<void(FrameLayout&)> spoil;  ///< is given a layout with one channel of 8 bits
+  std::function<void(FrameLayout&)> spoil;  ///< of a layout with one channel of 8 bits
 };
 
-/// What every operation refuses.
+/// Faults that every operation refuses.
 inline std::vector<LayoutRefusal> common_layout_refusals() {
   constexpr int least = std::numeric_limits<int>::min();
   constexpr int most = std::numeric_limits<int>::max();
@@ -61,7 +61,7 @@ inline std::vector<LayoutRefusal> common_layout_refusals() {
   };
 }
 
-/// What every operation on the luminance refuses.
+/// Faults that every operation on the luminance refuses.
 inline std::vector<LayoutRefusal> luminance_layout_refusals() {
   std::vector<LayoutRefusal> refusals = common_layout_refusals();
   const LayoutRefusal own[] = {

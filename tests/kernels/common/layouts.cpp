@@ -53,8 +53,8 @@ FrameLayout semiplanar_yuv(int width, int height, int bits, int shift) {
   return layout;
 }
 
-/// Two pixels in four bytes; a row holds whole pairs, so that an odd width leaves a byte of luma
-/// that is no pixel's.
+/// Two pixels in four bytes. A row holds whole pairs, so that an odd width has a byte of luma that
+/// belongs to no pixel.
 FrameLayout macropixel_yuv(int width, int height, int luma, int first_chroma, int second_chroma) {
   FrameLayout layout = empty(width, height, 8, 0);
   const int plane = add_plane(layout, 4 * half(width), height);
@@ -85,7 +85,7 @@ FrameLayout planar_gbr(int width, int height, bool with_alpha) {
   return layout;
 }
 
-/// Planes may be larger than their channels: what is left over is copied.
+/// Planes may be larger than their channels; operations copy the rest.
 FrameLayout roomy_gray(int width, int height) {
   FrameLayout layout = gray_layout(width, height);
   layout.planes[0].row_bytes += 5;
@@ -93,7 +93,7 @@ FrameLayout roomy_gray(int width, int height) {
   return layout;
 }
 
-/// Channels of one picture need not have one step, nor one plane.
+/// The channels of a picture may differ in step and plane.
 FrameLayout mixed_rgb(int width, int height) {
   FrameLayout layout = empty(width, height, 8, 0);
   const int pairs = add_plane(layout, 2 * width, height);

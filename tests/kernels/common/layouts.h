@@ -8,20 +8,20 @@
 
 namespace cudavision::test {
 
-/// A way to lay a picture out in planes, at any size.
+/// A layout for pictures of any size.
 struct LayoutKind {
   std::string name;
   FrameLayout (*make)(int width, int height);
 };
 
-/// Every layout that a video format of the elements has, under the format's name, and then some
-/// that no format has but the operations' contract allows.
+/// The layouts of all video formats that the elements take, under the names of the formats, and
+/// some that no format has but the operations' contracts allow.
 const std::vector<LayoutKind>& layout_kinds();
 
-/// The layout of that name; a name that does not exist is a fault of the test and ends it.
+/// The layout of that name. Throws if there is none.
 FrameLayout layout_named(const std::string& name, int width, int height);
 
-/// One channel of the given depth, alone in its plane.
+/// One luma channel in a plane of its own.
 FrameLayout gray_layout(int width, int height, int bits = 8, int shift = 0);
 
 inline bool is_rgb(const FrameLayout& layout) {

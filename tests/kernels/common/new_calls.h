@@ -3,7 +3,7 @@
 
 namespace cudavision::test {
 
-/// Calls of operator new in this program, which is built with news.cpp.
+/// Number of calls of operator new in this program, which must link new_calls.cpp.
 int new_calls();
 
 }  // namespace cudavision::test

@@ -14,8 +14,8 @@
 
 namespace cudavision::test {
 
-/// Where the planes of a frame lie within one block of bytes. Around and between them lie bytes
-/// that no operation may touch.
+/// The places of a frame's planes in a block of bytes. Between and around them are bytes that no
+/// operation may touch.
 struct Placement {
   struct Plane {
     std::size_t start = 0;  ///< of row 0
@@ -25,14 +25,14 @@ struct Placement {
   std::size_t bytes = 0;
 };
 
-/// Width and height, log-uniform, with their product within max_pixels. Now and then one of them is
-/// very large, so that the other gets small.
+/// Width and height, log-uniform, with a product of at most max_pixels. Sometimes one of them is
+/// very large, and the other small.
 std::pair<int, int> random_picture_size(Random& random, int max_pixels);
 
 /// Dense rows; each plane starts at a multiple of 256.
 Placement dense_placement(const FrameLayout& layout);
 
-/// Rows padded and planes shifted against any alignment; now and then the rows run upwards.
+/// Padded rows at any alignment; sometimes with the last row first, that is, with a negative pitch.
 Placement random_placement(const FrameLayout& layout, Random& random);
 
 /// The frame placed in the block that starts at block, on the host or on a device.
@@ -47,10 +47,10 @@ BasicFrame<Byte> frame_in(const FrameLayout& layout, const Placement& placement,
 
 std::string describe(const FrameLayout& layout, const Placement& placement);
 
-/// Where in the frame that byte of the block lies, in words.
+/// The place of a byte of the block in the frame, in words.
 std::string describe_byte(const FrameLayout& layout, const Placement& placement, std::size_t byte);
 
-/// Adds the frame's rows in the block, and nothing that lies around them.
+/// Adds the frame's rows to the hash, without the bytes around them.
 void add_rows(Hash& hash, const FrameLayout& layout, const Placement& placement,
               const std::vector<std::uint8_t>& block);
 

@@ -16,8 +16,8 @@ struct GrayPicture {
   std::vector<std::uint8_t> samples() const;
 };
 
-/// A picture out of a PNG file, which GPU hosts without any image library can read, too. Throws
-/// std::runtime_error, with the file's name, where it is not gray of 8 or 16 bits.
+/// Reads a PNG file without an image library, which GPU hosts may lack. Throws std::runtime_error
+/// with the file's name if it is not gray of 8 or 16 bits.
 GrayPicture read_png(const std::string& path);
 
 }  // namespace cudavision::test

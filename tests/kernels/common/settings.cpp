@@ -15,7 +15,7 @@ namespace {
   std::exit(2);
 }
 
-/// Whether the variable is set; number is then its value.
+/// Returns whether the variable is set, and sets number to its value if so.
 template <class Number>
 bool read_number(const char* name, std::uint64_t least, Number& number) {
   const char* text = std::getenv(name);

@@ -10,8 +10,8 @@
 
 namespace cudavision::test {
 
-/// A device that remembers what was allocated on it, so that a test can poison an operation's
-/// scratch, or see that nothing is.
+/// A device that records allocations, so that a test can count them, or poison an operation's
+/// scratch memory.
 class WatchedDevice final : public Device {
  public:
   explicit WatchedDevice(Device& device) : device_(device) {}
@@ -31,10 +31,10 @@ class WatchedDevice final : public Device {
   std::unique_ptr<Event> make_event() override { return device_.make_event(); }
   void finish() override { device_.finish(); }
 
-  /// How often memory of the device or of the host was asked for.
+  /// Number of allocations of device or host memory.
   int allocations() const { return count_; }
 
-  /// The words of the allocation of that size; nullptr where there was none.
+  /// The first allocation of that size, or nullptr.
   std::uint32_t* allocation(std::size_t bytes) const {
     for (const auto& [data, size] : allocations_)
       if (size == bytes)

@@ -11,7 +11,7 @@
 #include "tests/kernels/common/random.h"
 
 #ifdef __SANITIZE_ADDRESS__
-// Memory that cannot be had is asked for on purpose.
+// A test allocates more memory than there is.
 extern "C" __attribute__((visibility("default"))) const char* __asan_default_options() {
   return "allocator_may_return_null=1";
 }
@@ -44,7 +44,7 @@ std::vector<std::uint8_t> contents(Device& device, const Buffer& buffer) {
   return bytes;
 }
 
-TEST_P(Devices, SaysWhichItIs) {
+TEST_P(Devices, KnowsItsKind) {
   on_device([](Device& device) { EXPECT_EQ(device.kind(), GetParam()); });
 }
 
@@ -73,7 +73,7 @@ TEST_P(Devices, RefusesMoreMemoryThanThereIs) {
       CUDAVISION_EXPECT_ERROR(device.allocate(bytes), out_of_memory, "memory");
       CUDAVISION_EXPECT_ERROR(device.allocate_host(bytes), out_of_memory, "memory");
     }
-    // The refusal is not held against what comes next.
+    // The error does not affect later calls.
     const Buffer memory = device.allocate(16);
     device.fill(row(memory.data(), 16), 7);
     device.finish();
@@ -105,7 +105,7 @@ TEST_P(Devices, MovesBuffers) {
   });
 }
 
-/// A rectangle of bytes within a block that is larger on all sides.
+/// A rectangle of bytes inside a larger block.
 struct Rectangle {
   std::size_t block = 0;
   View<std::uint8_t> in(void* data) const {
@@ -125,7 +125,7 @@ Rectangle random_rectangle(Random& random, int width, int height) {
   return rectangle;
 }
 
-/// What the block around `to` becomes when the rectangle `from` is copied there.
+/// The block around `to` after the rectangle `from` has been copied there.
 std::vector<std::uint8_t> copied(const std::vector<std::uint8_t>& from, const Rectangle& from_at,
                                  std::vector<std::uint8_t> to, const Rectangle& to_at) {
   for (int y = 0; y < from_at.height; ++y)
@@ -250,7 +250,7 @@ TEST(CudaDevice, RefusesTheDefaultStream) {
   CUDAVISION_EXPECT_ERROR(make_cuda_device(nullptr), invalid_argument, "default stream");
 }
 
-TEST(CudaDevice, BuildSaysWhetherItHasCuda) {
+TEST(CudaDevice, IsThereIfTheBuildHasCuda) {
 #ifdef CUDAVISION_TEST_HAVE_CUDA
   EXPECT_TRUE(built_with_cuda());
 #else

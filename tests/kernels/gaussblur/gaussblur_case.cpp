@@ -3,16 +3,13 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <stdexcept>
 
-#include "tests/kernels/common/device_block.h"
-#include "tests/kernels/common/hash.h"
 #include "tests/kernels/gaussblur/gaussblur_definition.h"
 
 namespace cudavision::test {
 namespace {
 
-/// Products that the definition of one channel may take.
+/// The most multiplications that the definition may take for one channel.
 constexpr int max_products = 1 << 26;
 
 /// Most kernels are small.
@@ -48,19 +45,6 @@ gaussblur::Parameters random_parameters(const FrameLayout& layout, Random& rando
   return parameters;
 }
 
-/// Unlike any that a case asks for, in everything that can differ.
-gaussblur::Parameters other_parameters(const gaussblur::Parameters& parameters) {
-  gaussblur::Parameters other;
-  other.sigma_x = 3.3;
-  other.size_y = 71;
-  other.sharpen = !parameters.sharpen;
-  other.border = parameters.border == Border::wrap ? Border::replicate : Border::wrap;
-  other.blur_alpha = !parameters.blur_alpha;
-  other.fields = !parameters.fields;
-  other.fine = !parameters.fine;
-  return other;
-}
-
 int taps(double sigma, int size, int bits) {
   return size != 0 ? size : sigma > 0 ? defined_kernel_size(sigma, bits) : 1;
 }
@@ -83,6 +67,26 @@ std::string describe(const gaussblur::Parameters& p) {
 }
 
 }  // namespace
+
+gaussblur::Parameters with_sigma(double sigma) {
+  gaussblur::Parameters parameters;
+  parameters.sigma_x = parameters.sigma_y = sigma;
+  return parameters;
+}
+
+gaussblur::Parameters with_size(int size_x, int size_y, Border border) {
+  gaussblur::Parameters parameters = with_sigma(0);
+  parameters.size_x = size_x;
+  parameters.size_y = size_y;
+  parameters.border = border;
+  return parameters;
+}
+
+gaussblur::Parameters changed(const std::function<void(gaussblur::Parameters&)>& change) {
+  gaussblur::Parameters parameters = with_sigma(2);
+  change(parameters);
+  return parameters;
+}
 
 double random_sigma(Random& random, int most) {
   const int eighths = random.log_uniform(8 * most);
@@ -107,7 +111,8 @@ GaussBlurCase make_gaussblur_case(std::uint64_t seed, int number, int max_pixels
       taps(p.sigma_x, p.size_x, smallest.bits) + taps(p.sigma_y, p.size_y, smallest.bits);
   const auto [width, height] =
       random_picture_size(random, std::min(max_pixels, max_products / products_per_pixel));
-  test.layout = kind.make(width, height);
+  test.layout = test.out_layout = kind.make(width, height);
+  test.every_channel = true;
   test.in = random_placement(test.layout, random);
   test.out = random_placement(test.layout, random);
   test.content = static_cast<Content>(random.between(0, content_count - 1));
@@ -121,78 +126,30 @@ GaussBlurCase plain_gaussblur_case(const FrameLayout& layout,
                                    const gaussblur::Parameters& parameters, Content content,
                                    std::uint64_t seed) {
   GaussBlurCase test;
-  test.title = "plain case";
-  test.layout = layout;
-  test.in = test.out = dense_placement(layout);
-  test.content = content;
-  test.content_seed = seed;
+  make_dense(test, layout, layout, content, seed);
+  test.every_channel = true;
   test.parameters = parameters;
   return test;
 }
 
 std::string describe(const GaussBlurCase& test) {
-  return test.title + ": " + std::to_string(test.layout.width) + "×" +
-         std::to_string(test.layout.height) + ", " + std::to_string(test.layout.bits) +
-         " bits, content " + name(test.content) + (test.dirty ? " (dirty words), " : ", ") +
-         describe(test.parameters) + (test.parameters_later ? " (set later)" : "") +
-         "\n  in: " + describe(test.layout, test.in) +
-         "\n  out: " + describe(test.layout, test.out);
+  return describe(test, describe(test.parameters));
 }
 
-std::vector<std::uint8_t> input_block(const GaussBlurCase& test) {
-  // Chroma and alpha are blurred, too, so that they show something like everything else.
-  FrameLayout as_luma = test.layout;
-  for (Channel& channel : as_luma.channels)
-    channel.role = Role::luma;
-  std::vector<std::uint8_t> block(test.in.bytes, 0x5a);
-  paint(as_luma, frame_in(test.layout, test.in, block.data()), test.content, test.content_seed,
-        test.dirty);
-  return block;
+void GaussBlurCase::define(const ConstFrame& from, const Frame& to) const {
+  defined_blur(layout, parameters, from, to);
 }
 
-std::vector<std::uint8_t> defined_block(const GaussBlurCase& test,
-                                        const std::vector<std::uint8_t>& input,
-                                        std::uint8_t poison) {
-  std::vector<std::uint8_t> block(test.out.bytes, poison);
-  const ConstFrame in = frame_in(test.layout, test.in, input.data());
-  defined_blur(test.layout, test.parameters, in, frame_in(test.layout, test.out, block.data()));
-  return block;
-}
-
-GaussBlurRunner::GaussBlurRunner(Device& device, const GaussBlurCase& test)
-    : device_(device),
-      test_(test),
-      blur_(device, test.layout,
-            test.parameters_later ? other_parameters(test.parameters) : test.parameters) {
-  if (test.parameters_later)
-    blur_.set_parameters(test.parameters);
-}
-
-std::vector<std::uint8_t> GaussBlurRunner::run(const std::vector<std::uint8_t>& input,
-                                               std::uint8_t poison) {
-  const DeviceBlock<std::uint8_t> in(device_, input);
-  const DeviceBlock<std::uint8_t> out(device_, std::vector<std::uint8_t>(test_.out.bytes, poison));
-  blur_.run(frame_in(test_.layout, test_.in, static_cast<const std::uint8_t*>(in.data())),
-            frame_in(test_.layout, test_.out, out.data()));
-  device_.finish();
-  if (in.values() != input)
-    throw std::runtime_error("the input was written to");
-  return out.values();
-}
-
-std::string difference(const GaussBlurCase& test, const std::vector<std::uint8_t>& expected,
-                       const std::vector<std::uint8_t>& actual) {
-  const auto [e, a] = std::mismatch(expected.begin(), expected.end(), actual.begin());
-  if (e == expected.end())
-    return {};
-  return describe_byte(test.layout, test.out, static_cast<std::size_t>(e - expected.begin())) +
-         " must be " + std::to_string(*e) + " and is " + std::to_string(*a);
-}
-
-std::string hash(const GaussBlurCase& test, const std::vector<std::uint8_t>& block) {
-  Hash hash;
-  add_rows(hash, test.layout, test.out, block);
-  return hash.text();
+gaussblur::Parameters GaussBlurCase::other_parameters() const {
+  Parameters other;
+  other.sigma_x = 3.3;
+  other.size_y = 71;
+  other.sharpen = !parameters.sharpen;
+  other.border = parameters.border == Border::wrap ? Border::replicate : Border::wrap;
+  other.blur_alpha = !parameters.blur_alpha;
+  other.fields = !parameters.fields;
+  other.fine = !parameters.fine;
+  return other;
 }
 
 }  // namespace cudavision::test

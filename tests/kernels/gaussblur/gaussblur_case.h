@@ -2,38 +2,50 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
-#include <vector>
 
 #include "cuda/gaussblur/gaussblur.h"
-#include "tests/kernels/common/contents.h"
-#include "tests/kernels/common/layouts.h"
-#include "tests/kernels/common/placement.h"
+#include "tests/kernels/common/frame_case.h"
 
 namespace cudavision::test {
 
-/// One blur with everything that it depends on. Equal seeds and numbers make equal cases on every
-/// machine.
-struct GaussBlurCase {
-  std::string title;
-  FrameLayout layout;
-  Placement in, out;
-  Content content = Content::random;  ///< of every channel
-  std::uint64_t content_seed = 0;
-  bool dirty = false;
-  gaussblur::Parameters parameters;
-  bool parameters_later = false;  ///< constructed with others, these set afterwards
+/// One blur of a frame; content shows in every channel.
+struct GaussBlurCase : FrameCase {
+  using Parameters = gaussblur::Parameters;
+  using Operation = gaussblur::GaussBlur;
+  using Frames = CaseFrames<GaussBlurCase>;
+
+  Parameters parameters;
+
+  Operation make(Device& device, const Parameters& set) const { return {device, layout, set}; }
+  static void enqueue(Operation& operation, const ConstFrame& from, const Frame& to) {
+    operation.run(from, to);
+  }
+  void define(const ConstFrame& from, const Frame& to) const;
+  Parameters other_parameters() const;
 };
 
-/// An eighth to most, every power of two as likely as the next, and the same on every machine: a
-/// whole number divided by a power of two.
+using GaussBlurRunner = Runner<GaussBlurCase>;
+
+/// The same sigma along both axes.
+gaussblur::Parameters with_sigma(double sigma);
+
+/// Kernels of these sizes with their usual sigmas.
+gaussblur::Parameters with_size(int size_x, int size_y, Border border = Border::reflect_101);
+
+/// with_sigma(2), changed.
+gaussblur::Parameters changed(const std::function<void(gaussblur::Parameters&)>& change);
+
+/// From 1/8 to `most`, log-uniform. It is a whole number divided by a power of two, so that it is
+/// the same on every machine.
 double random_sigma(Random& random, int most);
 
 /// Odd, 1 to most, which is one less than a power of two.
 int random_kernel_size(Random& random, int most);
 
-/// Frame sizes are drawn so that width times height stays within max_pixels, and within less where
-/// the kernels are large: the definition is slow.
+/// Frames have at most max_pixels, and fewer where the kernels are large, since the definition is
+/// slow.
 GaussBlurCase make_gaussblur_case(std::uint64_t seed, int number, int max_pixels);
 
 /// A dense frame.
@@ -42,35 +54,5 @@ GaussBlurCase plain_gaussblur_case(const FrameLayout& layout,
                                    std::uint64_t seed);
 
 std::string describe(const GaussBlurCase& test);
-
-/// The input block: the painted frame in the midst of poison.
-std::vector<std::uint8_t> input_block(const GaussBlurCase& test);
-
-/// What the output block, filled with poison before, must hold by the definition.
-std::vector<std::uint8_t> defined_block(const GaussBlurCase& test,
-                                        const std::vector<std::uint8_t>& input,
-                                        std::uint8_t poison);
-
-/// The operation, made once and run as often as wanted.
-class GaussBlurRunner {
- public:
-  GaussBlurRunner(Device& device, const GaussBlurCase& test);
-
-  /// The whole output block as it was after the run, with all that lies around the frame. Throws
-  /// std::runtime_error if the input was written to.
-  std::vector<std::uint8_t> run(const std::vector<std::uint8_t>& input, std::uint8_t poison);
-
- private:
-  Device& device_;
-  GaussBlurCase test_;
-  gaussblur::GaussBlur blur_;
-};
-
-/// Empty where the output blocks are equal, else where they first differ.
-std::string difference(const GaussBlurCase& test, const std::vector<std::uint8_t>& expected,
-                       const std::vector<std::uint8_t>& actual);
-
-/// Of the frame's rows, without what lies around them.
-std::string hash(const GaussBlurCase& test, const std::vector<std::uint8_t>& block);
 
 }  // namespace cudavision::test

@@ -8,7 +8,7 @@
 namespace cudavision::test {
 namespace {
 
-/// To the nearest whole number, halves to the even one.
+/// Rounds to the nearest integer, halves to even.
 std::int64_t nearest(long double value) {
   const long double below = std::floor(value);
   const long double fraction = value - below;
@@ -16,8 +16,8 @@ std::int64_t nearest(long double value) {
   return fraction > 0.5L || (fraction == 0.5L && whole % 2 != 0) ? whole + 1 : whole;
 }
 
-/// The Gaussian at −radius to radius, its sum 1. In more digits than binary64 has: what a
-/// coefficient is quantised to must not hang on the last of them.
+/// The Gaussian at −radius to radius, with a sum of 1. It has more digits than binary64, so that
+/// the test fails if a quantised coefficient depends on the last of these.
 std::vector<long double> sampled_gaussian(int size, double sigma) {
   if (sigma == 0) {
     switch (size) {
@@ -49,8 +49,8 @@ std::vector<long double> sampled_gaussian(int size, double sigma) {
   return samples;
 }
 
-/// One channel of one picture: of a frame, or of its even or odd rows.
-struct Picture {
+/// One channel of a frame, or of its even or odd rows.
+struct Field {
   const FrameLayout& layout;
   const Channel& channel;
   int first_row, row_step, rows;
@@ -95,39 +95,38 @@ std::vector<std::int64_t> axis_kernel(const FrameLayout& layout, double sigma, i
   return defined_kernel(size, sigma / subsampling, fraction_bits);
 }
 
-/// line[i] = Σ kernel(j)·line(i + j), exactly. The coefficients add up to 2^fraction_bits, and so
-/// does whatever a constant beyond the edges contributes.
+/// line[i] = Σ kernel(j)·line(i + j), exactly.
 void convolve(std::vector<std::int64_t>& line, const std::vector<std::int64_t>& kernel,
               Border border, std::int64_t constant) {
   const int count = static_cast<int>(line.size());
   const int size = static_cast<int>(kernel.size());
   const int radius = size / 2;
-  std::vector<std::int64_t> extended;
+  std::vector<std::int64_t> padded;
   for (int i = -radius; i < count + radius; ++i) {
     const int from = defined_border_index(i, count, border);
-    extended.push_back(from < 0 ? constant : line[static_cast<std::size_t>(from)]);
+    padded.push_back(from < 0 ? constant : line[static_cast<std::size_t>(from)]);
   }
   std::fill(line.begin(), line.end(), 0);
   for (int j = 0; j < size; ++j) {
     const std::int64_t coefficient = kernel[static_cast<std::size_t>(j)];
-    const std::int64_t* shifted = extended.data() + j;
+    const std::int64_t* shifted = padded.data() + j;
     for (int i = 0; coefficient != 0 && i < count; ++i)
       line[static_cast<std::size_t>(i)] += coefficient * shifted[i];
   }
 }
 
-void blur(const Picture& picture, const gaussblur::Parameters& parameters, int channel,
+void blur(const Field& field, const gaussblur::Parameters& parameters, int channel,
           const ConstFrame& in, const Frame& out) {
-  const FrameLayout& layout = picture.layout;
+  const FrameLayout& layout = field.layout;
   const int bits = layout.bits > 8 || parameters.fine ? 16 : 8;
   const std::int64_t one = std::int64_t{1} << bits;
   const std::int64_t largest = (std::int64_t{1} << layout.bits) - 1;
-  const int width = picture.channel.width, height = picture.rows;
+  const int width = field.channel.width, height = field.rows;
   const bool constant = parameters.border == Border::constant;
-  auto kernel_x = axis_kernel(layout, parameters.sigma_x, parameters.size_x,
-                              picture.channel.subsampling_x, bits);
-  auto kernel_y = axis_kernel(layout, parameters.sigma_y, parameters.size_y,
-                              picture.channel.subsampling_y, bits);
+  auto kernel_x =
+      axis_kernel(layout, parameters.sigma_x, parameters.size_x, field.channel.subsampling_x, bits);
+  auto kernel_y =
+      axis_kernel(layout, parameters.sigma_y, parameters.size_y, field.channel.subsampling_y, bits);
   if (width == 1 && !constant)
     kernel_x = {one};
   if (height == 1 && !constant)
@@ -138,7 +137,7 @@ void blur(const Picture& picture, const gaussblur::Parameters& parameters, int c
   std::vector<std::int64_t> row(static_cast<std::size_t>(width));
   for (int y = 0; y < height; ++y) {
     for (int x = 0; x < width; ++x)
-      row[static_cast<std::size_t>(x)] = picture.get(in, x, y);
+      row[static_cast<std::size_t>(x)] = field.get(in, x, y);
     convolve(row, kernel_x, parameters.border, beyond);
     for (int x = 0; x < width; ++x)
       columns[static_cast<std::size_t>(x)].push_back(row[static_cast<std::size_t>(x)]);
@@ -149,10 +148,10 @@ void blur(const Picture& picture, const gaussblur::Parameters& parameters, int c
     for (int y = 0; y < height; ++y) {
       const std::int64_t blurred =
           (column[static_cast<std::size_t>(y)] + one * one / 2) / (one * one);
-      picture.put(out, x, y,
-                  parameters.sharpen
-                      ? std::clamp<std::int64_t>(2 * picture.get(in, x, y) - blurred, 0, largest)
-                      : blurred);
+      field.put(out, x, y,
+                parameters.sharpen
+                    ? std::clamp<std::int64_t>(2 * field.get(in, x, y) - blurred, 0, largest)
+                    : blurred);
     }
   }
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// GaussBlur against cv::GaussianBlur: samples of 8 and 16 bits, 1 to 4 channels, every border. A
-// program of its own, so that the others need no OpenCV.
+// GaussBlur against cv::GaussianBlur: samples of 8 and 16 bits, 1 to 4 channels, every border. It
+// is a program of its own, so that the other tests need no OpenCV.
 
 #include <algorithm>
 #include <opencv2/core.hpp>
@@ -22,7 +22,7 @@ namespace {
 
 using namespace gaussblur;
 
-/// Interleaved channels of one sampling, as OpenCV's matrices have them.
+/// Interleaved channels, as in OpenCV's matrices.
 FrameLayout layout_of(int width, int height, int bits, int channels) {
   FrameLayout layout = gray_layout(width, height, bits);
   layout.planes[0].row_bytes *= channels;
@@ -82,19 +82,18 @@ int opencv_border(Border border) {
   }
 }
 
-/// OpenCV has no size that means "nothing along this axis": a size of 1 is that.
+/// Without sigma and size, nothing is blurred along an axis. OpenCV expresses this by a size of 1.
 cv::Size opencv_size(const gaussblur::Parameters& parameters) {
   return {parameters.sigma_x == 0 ? std::max(parameters.size_x, 1) : parameters.size_x,
           parameters.sigma_y == 0 ? std::max(parameters.size_y, 1) : parameters.size_y};
 }
 
-/// What OpenCV makes of the image. Its GaussianBlur neither wraps nor knows a constant but 0: there
-/// the picture is continued on all sides first, so far that what it does at the edges of that is
-/// not seen.
+/// OpenCV's result. Its GaussianBlur supports neither the wrapping border nor a constant other than
+/// 0. For these, the image is padded first, so far that the edges of the padding do not count.
 cv::Mat reference(const cv::Mat& image, const gaussblur::Parameters& parameters) {
   cv::Mat result;
   const cv::Size size = opencv_size(parameters);
-  // A sigma of 0 along y alone would mean that of x; the size is 1 then, whatever sigma is.
+  // OpenCV replaces a sigma_y of 0 by sigma_x. With a size of 1, any other value does no harm.
   const double sigma_y = size.height == 1 ? 1 : parameters.sigma_y;
   if (parameters.border != Border::wrap && parameters.border != Border::constant) {
     cv::GaussianBlur(image, result, size, parameters.sigma_x, sigma_y,
@@ -107,10 +106,10 @@ cv::Mat reference(const cv::Mat& image, const gaussblur::Parameters& parameters)
   const int right = margin(parameters.sigma_x, size.width);
   const int below = margin(parameters.sigma_y, size.height);
   const auto& values = parameters.border_values;
-  cv::Mat continued;
-  cv::copyMakeBorder(image, continued, below, below, right, right, opencv_border(parameters.border),
+  cv::Mat padded;
+  cv::copyMakeBorder(image, padded, below, below, right, right, opencv_border(parameters.border),
                      cv::Scalar(values[0], values[1], values[2], values[3]));
-  cv::GaussianBlur(continued, result, size, parameters.sigma_x, sigma_y, cv::BORDER_REPLICATE);
+  cv::GaussianBlur(padded, result, size, parameters.sigma_x, sigma_y, cv::BORDER_REPLICATE);
   return result(cv::Rect(right, below, image.cols, image.rows));
 }
 
@@ -179,11 +178,7 @@ TEST(OpenCvGaussianBlur, CudaEqualInRandomCases) {
 }
 
 gaussblur::Parameters sized(int size_x, int size_y, Border border = Border::reflect_101) {
-  gaussblur::Parameters parameters;
-  parameters.sigma_x = parameters.sigma_y = 0;
-  parameters.size_x = size_x;
-  parameters.size_y = size_y;
-  parameters.border = border;
+  gaussblur::Parameters parameters = with_size(size_x, size_y, border);
   parameters.border_values = {3, 200, 77, 255};
   return parameters;
 }
@@ -200,17 +195,18 @@ void expect_opencv_at_small_sizes(Device& device) {
                           sized(size, size == 15 ? 3 : size, static_cast<Border>(border)));
 }
 
-TEST(OpenCvGaussianBlur, CpuEqualWhereKernelsAreLargerThanPictures) {
+TEST(OpenCvGaussianBlur, CpuEqualWhereKernelsAreLargerThanImages) {
   expect_opencv_at_small_sizes(*make_cpu_device());
 }
 
-TEST(OpenCvGaussianBlur, CudaEqualWhereKernelsAreLargerThanPictures) {
+TEST(OpenCvGaussianBlur, CudaEqualWhereKernelsAreLargerThanImages) {
   CUDAVISION_NEEDS_CUDA();
   CudaTestDevice device;
   expect_opencv_at_small_sizes(*device);
 }
 
-/// A single white sample shows the kernel itself: of 16 bits, each coefficient up to 2^15 exactly.
+/// The blur of a single white sample is the kernel itself. With 16 bits, coefficients up to 2^15
+/// show exactly.
 void expect_opencv_kernels(Device& device) {
   for (const int depth : {CV_8U, CV_16U})
     for (int size = 1; size <= 1023; size += size < 255 ? 2 : 64)
@@ -233,7 +229,7 @@ TEST(OpenCvGaussianBlur, CudaHasTheKernels) {
   expect_opencv_kernels(*device);
 }
 
-/// Frames of cameras, with the kernels for which OpenCV has code of its own, and others.
+/// Camera-sized frames, with the sizes for which OpenCV has special code, and others.
 void expect_opencv_in_full_hd(Device& device) {
   for (const int size : {3, 5, 7, 9, 15, 31})
     for (const int channels : {1, 3, 4})
@@ -242,9 +238,7 @@ void expect_opencv_in_full_hd(Device& device) {
   for (const int size : {3, 5, 15})
     expect_opencv(device, painted(layout_of(1920, 1080, 16, 1), Content::natural, 22),
                   sized(size, size, Border::reflect));
-  gaussblur::Parameters wide;
-  wide.sigma_x = wide.sigma_y = 30;
-  expect_opencv(device, painted(layout_of(1920, 1080, 8, 1), Content::random, 23), wide);
+  expect_opencv(device, painted(layout_of(1920, 1080, 8, 1), Content::random, 23), with_sigma(30));
 }
 
 TEST(OpenCvGaussianBlur, CpuEqualInFullHd) {

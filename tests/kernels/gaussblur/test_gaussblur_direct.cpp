@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// What the GPU's kernel for few taps is told of a plane: multiplied and put together here as its
-// threads do it, against sums taken in the plain way.
+// How a plane is described to the GPU's direct kernel: multiplied and put together here as its
+// threads do it, and compared with sums taken in the plain way.
 
 #include <gtest/gtest.h>
 
 #include <cstdint>
 #include <vector>
 
-#include "cuda/gaussblur/direct.h"
+#include "cuda/gaussblur/planes.h"
 #include "tests/kernels/common/random.h"
 
 namespace cudavision::test {
@@ -20,26 +20,26 @@ constexpr Border borders[] = {Border::reflect_101, Border::replicate, Border::re
                               Border::constant};
 constexpr int fraction_bits = 8;
 
-/// A plane of one kind of samples, blurred alike.
-struct Plane {
-  BlurPicture picture;
+/// A plane whose samples have one step and are blurred alike.
+struct UniformPlane {
+  Plane plane;
   RowKernels along_x;
 
-  Plane(int step, int width, int rows, const GaussKernel& x) {
+  UniformPlane(int step, int width, int rows, const GaussKernel& x) {
     for (int phase = 0; phase < 4; ++phase) {
-      picture.grids[phase] = {step, width};
+      plane.grids[phase] = {step, width};
       along_x.kernel[phase] = &x;
       along_x.step[phase] = step;
       if (x.identity())
-        picture.row_identity |= 1 << phase;
+        plane.row_identity |= 1 << phase;
     }
-    picture.rows = rows;
-    picture.row_bytes = picture.inner_bytes = step * width;
-    picture.period = step;
-    picture.row_radius = along_x.reach();
+    plane.rows = rows;
+    plane.row_bytes = plane.inner_bytes = step * width;
+    plane.period = step;
+    plane.row_radius = along_x.halo_bytes();
   }
-  std::optional<DirectBlur> described(Border border, const GaussKernel& y) const {
-    return describe_direct(picture, border, along_x, y);
+  std::optional<DirectPlane> described(Border border, const GaussKernel& y) const {
+    return describe_direct(plane, border, along_x, y);
   }
 };
 
@@ -54,7 +54,7 @@ std::uint32_t word_at(const std::vector<std::uint8_t>& row, int position) {
   return word;
 }
 
-/// As __byte_perm() does it.
+/// What __byte_perm() computes.
 std::uint32_t permuted(std::uint32_t first, std::uint32_t second, std::uint32_t selector) {
   const std::uint64_t bytes = first | static_cast<std::uint64_t>(second) << 32;
   std::uint32_t word = 0;
@@ -70,8 +70,8 @@ std::uint32_t dot(std::uint32_t left, std::uint32_t right) {
   return sum;
 }
 
-/// The sums along x of a whole row, by the words and factors that the threads have.
-std::vector<std::uint32_t> sums_by_words(const DirectBlur& direct,
+/// The sums along x of a whole row, from the words and factors that the threads use.
+std::vector<std::uint32_t> sums_by_words(const DirectPlane& direct,
                                          const std::vector<std::uint8_t>& row) {
   const int bytes = static_cast<int>(row.size());
   std::vector<std::uint32_t> words{permuted(word_at(row, 4), word_at(row, 0), direct.before_row)};
@@ -84,7 +84,7 @@ std::vector<std::uint32_t> sums_by_words(const DirectBlur& direct,
     for (std::size_t w = 0; w < 3; ++w) {
       const std::uint32_t factors = direct.row_factors[i % 4][w];
       sums.back() += dot(words[i / 4 + w], factors);
-      // Products that are left out unless the plane is `wide`.
+      // The kernel skips these products unless the plane is `wide`.
       if (!direct.wide && w == (i % 4 < 2 ? 2u : 0u)) {
         EXPECT_EQ(factors, 0u) << "byte " << i;
       }
@@ -103,13 +103,13 @@ std::uint32_t plain_sum(const std::vector<std::uint8_t>& row, int step, Border b
   return sum;
 }
 
-/// Which samples of how many bytes a kernel may reach.
+/// A distance between samples, in bytes, and a kernel size that the direct kernel supports for it.
 struct Shape {
   int step, size;
 };
 constexpr Shape shapes[] = {{1, 3}, {1, 5}, {1, 7}, {1, 9}, {2, 3}, {2, 5}, {3, 3}, {4, 3}};
 
-TEST(DirectBlur, SumsOfRowsAreThePlainOnes) {
+TEST(DirectPlane, SumsOfRowsAreThePlainOnes) {
   Random random(2101);
   for (const Shape& shape : shapes)
     for (const int width : {8, 16, 24, 264})
@@ -117,7 +117,7 @@ TEST(DirectBlur, SumsOfRowsAreThePlainOnes) {
         SCOPED_TRACE(testing::Message() << shape.size << " taps, step " << shape.step << ", "
                                         << width << " samples, border " << int(border));
         const GaussKernel x = kernel(shape.size), y = kernel(3);
-        const auto direct = Plane(shape.step, width, 8, x).described(border, y);
+        const auto direct = UniformPlane(shape.step, width, 8, x).described(border, y);
         ASSERT_TRUE(direct);
         std::vector<std::uint8_t> row(static_cast<std::size_t>(width * shape.step));
         for (auto& byte : row)
@@ -129,16 +129,16 @@ TEST(DirectBlur, SumsOfRowsAreThePlainOnes) {
       }
 }
 
-TEST(DirectBlur, FactorsOfTwoRowsAreTheColumnsCoefficients) {
+TEST(DirectPlane, FactorsOfRowPairsAreTheCoefficientsAlongY) {
   const GaussKernel x = kernel(5);
   for (const int size : {3, 5}) {
     const GaussKernel y = kernel(size);
-    const auto direct = Plane(1, 16, 8, x).described(Border::reflect_101, y);
+    const auto direct = UniformPlane(1, 16, 8, x).described(Border::reflect_101, y);
     ASSERT_TRUE(direct);
     for (int lower = 0; lower < 2; ++lower)
-      for (int row = 0; row < 2 * (DirectBlur::max_radius + 1); ++row) {
+      for (int row = 0; row < 2 * (DirectPlane::max_radius + 1); ++row) {
         // Rows −2 to 3, for results in rows 0 and 1.
-        const int distance = row - DirectBlur::max_radius - lower;
+        const int distance = row - DirectPlane::max_radius - lower;
         const bool counts = distance >= -y.radius() && distance <= y.radius();
         EXPECT_EQ(direct->column_factors[row / 2] >> (16 * lower + 8 * (row % 2)) & 0xff,
                   counts ? y.coefficient(distance) : 0)
@@ -147,47 +147,50 @@ TEST(DirectBlur, FactorsOfTwoRowsAreTheColumnsCoefficients) {
   }
 }
 
-TEST(DirectBlur, RowsBeyondAreTheBorders) {
+TEST(DirectPlane, RowsBeyondAreTheBorders) {
   const GaussKernel x = kernel(5);
   for (const int rows : {4, 5, 9, 1080})
     for (const Border border : {Border::reflect_101, Border::replicate, Border::reflect}) {
-      const auto direct = Plane(1, 16, rows, x).described(border, x);
+      const auto direct = UniformPlane(1, 16, rows, x).described(border, x);
       ASSERT_TRUE(direct);
       const auto& beyond = direct->rows_beyond;
-      for (int d = 1; d <= DirectBlur::max_radius; ++d) {
+      for (int d = 1; d <= DirectPlane::max_radius; ++d) {
         EXPECT_EQ(-d * beyond.factor + beyond.above, border_index(-d, rows, border));
         EXPECT_EQ((rows - 1 + d) * beyond.factor + beyond.below,
                   border_index(rows - 1 + d, rows, border));
       }
-      // A thread may ask for one row more.
-      const int after = (rows + DirectBlur::max_radius) * beyond.factor + beyond.below;
+      // A thread may read one row more.
+      const int after = (rows + DirectPlane::max_radius) * beyond.factor + beyond.below;
       EXPECT_GE(after, 0);
       EXPECT_LT(after, rows);
     }
 }
 
-TEST(DirectBlur, LeavesWhatItCannotDoToOthers) {
+TEST(DirectPlane, RefusesPlanesThatItCannotBlur) {
   const GaussKernel few = kernel(5), many = kernel(11), none(1, 0, fraction_bits);
-  const auto possible = [](const Plane& plane, Border border, const GaussKernel& y) {
+  const auto possible = [](const UniformPlane& plane, Border border, const GaussKernel& y) {
     return plane.described(border, y).has_value();
   };
-  const Plane good(1, 64, 48, few);
+  const UniformPlane good(1, 64, 48, few);
   ASSERT_TRUE(possible(good, Border::reflect_101, few));
   EXPECT_FALSE(possible(good, Border::constant, few)) << "constants are in no word of the row";
   EXPECT_FALSE(possible(good, Border::wrap, few)) << "the other end is in none of the two words";
   EXPECT_FALSE(possible(good, Border::reflect_101, none)) << "256 is no byte";
   EXPECT_FALSE(possible(good, Border::reflect_101, kernel(7))) << "more rows than there are slots";
-  EXPECT_FALSE(possible(Plane(1, 64, 48, none), Border::reflect_101, few)) << "256 is no byte";
-  EXPECT_FALSE(possible(Plane(1, 64, 48, many), Border::reflect_101, few)) << "five bytes away";
-  EXPECT_FALSE(possible(Plane(4, 16, 48, few), Border::reflect_101, few)) << "eight bytes away";
-  EXPECT_FALSE(possible(Plane(1, 63, 48, few), Border::reflect_101, few)) << "half a thread";
-  EXPECT_FALSE(possible(Plane(1, 64, 3, few), Border::reflect_101, few)) << "mirrored twice";
-  Plane copied = good, ragged = good, mixed = good;
-  copied.picture.copied = 1;
+  EXPECT_FALSE(possible(UniformPlane(1, 64, 48, none), Border::reflect_101, few))
+      << "256 is no byte";
+  EXPECT_FALSE(possible(UniformPlane(1, 64, 48, many), Border::reflect_101, few))
+      << "five bytes away";
+  EXPECT_FALSE(possible(UniformPlane(4, 16, 48, few), Border::reflect_101, few))
+      << "eight bytes away";
+  EXPECT_FALSE(possible(UniformPlane(1, 63, 48, few), Border::reflect_101, few)) << "half a thread";
+  EXPECT_FALSE(possible(UniformPlane(1, 64, 3, few), Border::reflect_101, few)) << "mirrored twice";
+  UniformPlane copied = good, ragged = good, mixed = good;
+  copied.plane.copied = 1;
   EXPECT_FALSE(possible(copied, Border::reflect_101, few)) << "bytes that are not blurred";
-  ragged.picture.inner_bytes -= 1;
+  ragged.plane.inner_bytes -= 1;
   EXPECT_FALSE(possible(ragged, Border::reflect_101, few)) << "bytes behind the samples";
-  mixed.picture.grids[1].step = 2;
+  mixed.plane.grids[1].step = 2;
   EXPECT_FALSE(possible(mixed, Border::reflect_101, few)) << "steps that differ";
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// The matrices that the GPU blurs with, and how a warp's lanes hold them: multiplied here word by
-// word, as the tensor cores do it, against sums taken in the plain way.
+// The matrices that the GPU blurs with, and how the lanes of a warp hold them: multiplied here word
+// by word, as the tensor cores do it, and compared with sums taken in the plain way.
 
 #include <gtest/gtest.h>
 
@@ -17,7 +17,7 @@ namespace {
 
 using namespace gaussblur;
 
-/// Products of the four bytes of two words.
+/// The sum of the products of four bytes.
 std::uint64_t dot(std::uint32_t left, const std::uint8_t* right) {
   std::uint64_t sum = 0;
   for (int b = 0; b < 4; ++b)
@@ -25,7 +25,7 @@ std::uint64_t dot(std::uint32_t left, const std::uint8_t* right) {
   return sum;
 }
 
-/// What the sums of a kernel are when the identity stands for one coefficient that is smaller.
+/// The coefficients that the tables hold: a smaller one takes the place of the identity's.
 std::uint64_t coefficient(const GaussKernel& kernel, int distance, std::uint32_t identity) {
   if (distance < -kernel.radius() || distance > kernel.radius())
     return 0;
@@ -34,7 +34,7 @@ std::uint64_t coefficient(const GaussKernel& kernel, int distance, std::uint32_t
 
 template <class Depth>
 struct Fragments : testing::Test {
-  using Table = BlurTable<Depth>;
+  using Table = ToeplitzTable<Depth>;
   static constexpr int fraction_bits = 8 * Depth::coefficient_bytes;
 
   Random random{2003};
@@ -50,12 +50,12 @@ struct Fragments : testing::Test {
     return Depth::sample_bytes == 1 ? at[0] : at[0] | at[1] << 8;
   }
 
-  /// All sums of one tile row along x, by the table.
+  /// Checks all sums along x of one row of a tile.
   void check_rows(const RowKernels& kernels, int slices) {
     std::vector<std::uint32_t> table(Table::row_words(slices));
     make_row_table<Depth>(kernels, slices, table.data());
-    const int lead = window_lead(slices);
-    ASSERT_GE(lead, kernels.reach());
+    const int halo = window_halo(slices);
+    ASSERT_GE(halo, kernels.halo_bytes());
     const std::vector<std::uint8_t> window = bytes(slice_length * slices);
 
     for (int group = 0; group < Depth::groups; ++group)
@@ -77,7 +77,7 @@ struct Fragments : testing::Test {
         std::uint64_t expected = 0;
         for (int d = -kernel.radius(); d <= kernel.radius(); ++d)
           expected += coefficient(kernel, d, identity_in_row<Depth>) *
-                      sample(&window[lead + position + d * step]);
+                      sample(&window[halo + position + d * step]);
         ASSERT_EQ(sum, expected) << "group " << group << ", row " << i << ", " << slices
                                  << " slices, step " << step << ", radius " << kernel.radius();
       }
@@ -86,8 +86,8 @@ struct Fragments : testing::Test {
   void check_columns(const GaussKernel& kernel, int slices) {
     std::vector<std::uint32_t> table(Table::column_words(slices));
     make_column_table<Depth>(kernel, slices, table.data());
-    const int lead = column_lead(slices);
-    ASSERT_GE(lead, kernel.radius());
+    const int halo = column_halo(slices);
+    ASSERT_GE(halo, kernel.radius());
     const std::vector<std::uint8_t> column = bytes(slice_length * slices);
 
     for (int i = 0; i < tile_rows; ++i) {
@@ -99,16 +99,16 @@ struct Fragments : testing::Test {
                        &column[slice_length * slice + row_of_byte(t, 0)])
                    << (8 * byte);
       for (int d = -kernel.radius(); d <= kernel.radius(); ++d)
-        expected += coefficient(kernel, d, identity_in_column<Depth>) * column[lead + i + d];
+        expected += coefficient(kernel, d, identity_in_column<Depth>) * column[halo + i + d];
       ASSERT_EQ(sum, expected) << "row " << i << ", " << slices << " slices";
     }
   }
 };
 
-using Depths = testing::Types<BlurDepth<1, 1>, BlurDepth<1, 2>, BlurDepth<2, 2>>;
+using Depths = testing::Types<SampleDepth<1, 1>, SampleDepth<1, 2>, SampleDepth<2, 2>>;
 TYPED_TEST_SUITE(Fragments, Depths);
 
-TYPED_TEST(Fragments, EveryByteOfATileIsSomeLanesOnce) {
+TYPED_TEST(Fragments, EveryByteOfATileBelongsToOneLane) {
   int seen[tile_bytes] = {};
   for (int group = 0; group < TypeParam::groups; ++group)
     for (int i = 0; i < 16; ++i)
@@ -118,7 +118,7 @@ TYPED_TEST(Fragments, EveryByteOfATileIsSomeLanesOnce) {
     EXPECT_EQ(count, 1);
 }
 
-TYPED_TEST(Fragments, EveryRowIsSomeColumnsOnce) {
+TYPED_TEST(Fragments, EveryRowBelongsToOneColumn) {
   int seen[tile_rows] = {};
   for (int q = 0; q < 2; ++q)
     for (int g = 0; g < 8; ++g)
@@ -127,8 +127,8 @@ TYPED_TEST(Fragments, EveryRowIsSomeColumnsOnce) {
     EXPECT_EQ(count, 1);
 }
 
-// What lane (g, t) has after the first product, columns 2t and 2t + 1 of q = 0 and q = 1, is word t
-// of what it puts into the second.
+// After the first product, lane (g, t) has columns 2t and 2t + 1 of q = 0 and q = 1. These are word
+// t of its operand of the second.
 TYPED_TEST(Fragments, ResultsBecomeOperandsWithoutChangingLanes) {
   for (int t = 0; t < 4; ++t)
     for (int e = 0; e < 2; ++e)
@@ -143,7 +143,7 @@ TYPED_TEST(Fragments, RowsAreConvolved) {
       RowKernels kernels;
       kernels.kernel.fill(&kernel);
       kernels.step.fill(channels * TypeParam::sample_bytes);
-      const int fewest = 2 + (kernels.reach() + 7) / 8;
+      const int fewest = 2 + (kernels.halo_bytes() + 7) / 8;
       for (const int slices : {fewest, fewest + 1, fewest + 4})
         this->check_rows(kernels, slices);
     }
@@ -173,9 +173,9 @@ TYPED_TEST(Fragments, ColumnsAreSummed) {
   }
 }
 
-TYPED_TEST(Fragments, FactorsAreTheTablesWords) {
-  using Table = BlurTable<TypeParam>;
-  using Factors = BlurFactors<TypeParam>;
+TYPED_TEST(Fragments, FactorsEqualTheTables) {
+  using Table = ToeplitzTable<TypeParam>;
+  using Factors = LaneFactors<TypeParam>;
   const GaussKernel kernel(15, 0, this->fraction_bits);
   RowKernels kernels;
   kernels.kernel.fill(&kernel);
@@ -213,15 +213,15 @@ TYPED_TEST(Fragments, FactorsAreTheTablesWords) {
     }
 }
 
-/* Pixels of four bytes. A lane takes words of four neighbours of a channel: words t of the slices.
- */
+/* Pixels of four bytes. A lane's words are four neighbouring samples of a channel: words t of the
+   slices. */
 
-/// A lane's word of the factors of so many slices.
+/// A lane's factor of that number.
 std::uint32_t pixel_factor(const std::vector<std::uint32_t>& factors, int lane, int number) {
   return factors[static_cast<std::size_t>(number / 4 * 128 + lane * 4 + number % 4)];
 }
 
-TEST(PixelFragments, EveryPixelAndRowIsSomeLanesOnce) {
+TEST(PixelFragments, EveryPixelAndRowBelongsToOneLane) {
   int pixels[16] = {}, rows[tile_rows] = {};
   for (int i = 0; i < 16; ++i)
     ++pixels[pixel_of_row(i)];
@@ -234,9 +234,9 @@ TEST(PixelFragments, EveryPixelAndRowIsSomeLanesOnce) {
     EXPECT_EQ(count, 1);
 }
 
-// A lane's sums along x are two columns each of q = 0 and q = 1; the bytes of these four are its
+// A lane's sums along x are two columns each of q = 0 and q = 1. The bytes of these four are its
 // word of the second product. Its results there, columns 2t and 2t + 1 of both halves, are four
-// pixels beside each other.
+// neighbouring pixels.
 TEST(PixelFragments, ResultsBecomeOperandsAndPixelsWithoutChangingLanes) {
   for (int t = 0; t < 4; ++t)
     for (int e = 0; e < 2; ++e) {
@@ -268,7 +268,7 @@ TEST(PixelFragments, ChannelsAreConvolvedAlongBothAxes) {
             for (int t = 0; t < 4; ++t)
               sum += dot(pixel_factor(factors, 4 * (i % 8) + t, first + 2 * k + i / 8),
                          &window[static_cast<std::size_t>(slice_length * k + 4 * t)]);
-          const int centre = column_lead(count) + (along_x ? pixel_of_row(i) : i);
+          const int centre = column_halo(count) + (along_x ? pixel_of_row(i) : i);
           for (int d = -kernel.radius(); d <= kernel.radius(); ++d)
             expected += coefficient(kernel, d, identity_of_pixels) *
                         window[static_cast<std::size_t>(centre + d)];

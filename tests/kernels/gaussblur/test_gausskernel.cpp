@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// The kernel's size and coefficients, and what stands beyond a picture's edges.
+// The kernel's size and coefficients, and border_index().
 
 #include <gtest/gtest.h>
 
@@ -127,7 +127,7 @@ TEST(GaussKernel, TheIdentity) {
   EXPECT_EQ(GaussKernel().fraction_bits(), 8);
 }
 
-TEST(BorderIndex, WalksBackIntoThePicture) {
+TEST(BorderIndex, MatchesTheDefinition) {
   for (const Border border : borders)
     for (int count = 1; count <= 40; ++count)
       for (int index = -1100; index <= 1100; ++index)
@@ -135,7 +135,7 @@ TEST(BorderIndex, WalksBackIntoThePicture) {
             << "border " << static_cast<int>(border) << ", " << count << " samples";
 }
 
-TEST(BorderIndex, AtTheEdgesOfLargePictures) {
+TEST(BorderIndex, MatchesTheDefinitionAtTheEdgesOfLargeImages) {
   for (const Border border : borders)
     for (const int count : {255, 256, 1023, 1024, 65535})
       for (int index = 0; index <= 1100; ++index) {
@@ -145,7 +145,7 @@ TEST(BorderIndex, AtTheEdgesOfLargePictures) {
       }
 }
 
-TEST(BorderIndex, AsItIsWritten) {
+TEST(BorderIndex, MatchesThePatternsOfItsDocumentation) {
   const std::string row = "abcdefgh";
   const auto beyond = [&](Border border) {
     std::string text;

@@ -2,9 +2,7 @@
 #include "tests/kernels/histequalize/histequalize_case.h"
 
 #include <algorithm>
-#include <stdexcept>
 
-#include "tests/kernels/common/device_block.h"
 #include "tests/kernels/common/hash.h"
 #include "tests/kernels/histequalize/histequalize_definition.h"
 
@@ -13,19 +11,12 @@ namespace {
 
 using Channels = histequalize::Parameters::Channels;
 
-/// Counts before and after the histogram that must stay as they were.
+/// Counts behind the histogram, which must stay as they were.
 constexpr int histogram_margin = 64;
 
 histequalize::Parameters full_range(const FrameLayout& layout) {
   histequalize::Parameters parameters;
   parameters.high = (1 << layout.bits) - 1;
-  return parameters;
-}
-
-/// Unlike any that a case asks for.
-histequalize::Parameters other_parameters(const FrameLayout& layout) {
-  histequalize::Parameters parameters = full_range(layout);
-  parameters.blend = 77;
   return parameters;
 }
 
@@ -80,7 +71,7 @@ HistEqualizeCase make_histequalize_case(std::uint64_t seed, int number, int max_
   const auto [width, height] = random_picture_size(random, max_pixels);
   HistEqualizeCase test;
   test.title = kind.name + ", case " + std::to_string(number);
-  test.layout = kind.make(width, height);
+  test.layout = test.out_layout = kind.make(width, height);
   test.in = random_placement(test.layout, random);
   test.out = random_placement(test.layout, random);
   test.content = static_cast<Content>(random.between(0, content_count - 1));
@@ -96,41 +87,41 @@ HistEqualizeCase make_histequalize_case(std::uint64_t seed, int number, int max_
 HistEqualizeCase plain_histequalize_case(const FrameLayout& layout, Content content,
                                          std::uint64_t seed) {
   HistEqualizeCase test;
-  test.title = "plain case";
-  test.layout = layout;
-  test.in = test.out = dense_placement(layout);
-  test.content = content;
-  test.content_seed = seed;
+  make_dense(test, layout, layout, content, seed);
   test.parameters = full_range(layout);
   return test;
 }
 
 std::string describe(const HistEqualizeCase& test) {
   const auto& p = test.parameters;
-  return test.title + ": " + std::to_string(test.layout.width) + "×" +
-         std::to_string(test.layout.height) + ", " + std::to_string(test.layout.bits) +
-         " bits, content " + name(test.content) + (test.dirty ? " (dirty words)" : "") + ", " +
-         (p.channels == Channels::each ? "each channel" : "luminance") + ", range " +
-         std::to_string(p.low) + " to " + std::to_string(p.high) + ", blend " +
-         std::to_string(p.blend) + (test.parameters_later ? " (set later)" : "") +
-         (test.histogram ? "" : ", no histogram") + "\n  in: " + describe(test.layout, test.in) +
-         "\n  out: " + describe(test.layout, test.out);
+  return describe(test, std::string(p.channels == Channels::each ? "each channel" : "luminance") +
+                            ", range " + std::to_string(p.low) + " to " + std::to_string(p.high) +
+                            ", blend " + std::to_string(p.blend) +
+                            (test.histogram ? "" : ", no histogram"));
 }
 
-std::vector<std::uint8_t> input_block(const HistEqualizeCase& test) {
-  std::vector<std::uint8_t> block(test.in.bytes, 0x5a);
-  paint(test.layout, frame_in(test.layout, test.in, block.data()), test.content, test.content_seed,
-        test.dirty);
-  return block;
+void HistEqualizeCase::define(const ConstFrame& from, const Frame& to) const {
+  defined_equalization(layout, parameters, from, to);
 }
 
-HistEqualizeBlocks defined_blocks(const HistEqualizeCase& test,
+histequalize::Parameters HistEqualizeCase::other_parameters() const {
+  histequalize::Parameters other = full_range(layout);
+  other.blend = parameters.blend == 77 ? 78 : 77;
+  if (is_rgb(layout) && parameters.channels == Channels::luminance)
+    other.channels = Channels::each;
+  if (!is_rgb(layout) && parameters.high == other.high) {
+    ++other.low;
+    --other.high;
+  }
+  return other;
+}
+
+HistEqualizeBlocks defined_output(const HistEqualizeCase& test,
                                   const std::vector<std::uint8_t>& input, std::uint8_t poison) {
   HistEqualizeBlocks blocks;
   blocks.out.assign(test.out.bytes, poison);
   const ConstFrame in = frame_in(test.layout, test.in, input.data());
-  defined_equalization(test.layout, test.parameters, in,
-                       frame_in(test.layout, test.out, blocks.out.data()));
+  test.define(in, frame_in(test.layout, test.out, blocks.out.data()));
   blocks.histogram = blocks.bins = poisoned_counts(test, poison);
   const auto counts = defined_histogram(test.layout, in);
   std::copy(counts.begin(), counts.end(), blocks.bins.begin() + test.histogram_start);
@@ -139,46 +130,16 @@ HistEqualizeBlocks defined_blocks(const HistEqualizeCase& test,
   return blocks;
 }
 
-HistEqualizeRunner::HistEqualizeRunner(Device& device, const HistEqualizeCase& test)
-    : device_(device),
-      test_(test),
-      equalize_(device, test.layout,
-                test.parameters_later ? other_parameters(test.layout) : test.parameters),
-      count_(device, test.layout) {
-  if (test.parameters_later)
-    equalize_.set_parameters(test.parameters);
-}
-
-HistEqualizeBlocks HistEqualizeRunner::run(const std::vector<std::uint8_t>& input,
-                                           std::uint8_t poison) {
-  const DeviceBlock<std::uint8_t> in(device_, input);
-  const DeviceBlock<std::uint8_t> out(device_, std::vector<std::uint8_t>(test_.out.bytes, poison));
-  const DeviceBlock<std::uint32_t> histogram(device_, poisoned_counts(test_, poison));
-  const DeviceBlock<std::uint32_t> bins(device_, poisoned_counts(test_, poison));
-  const ConstFrame in_frame =
-      frame_in(test_.layout, test_.in, static_cast<const std::uint8_t*>(in.data()));
-
-  equalize_.run(in_frame, frame_in(test_.layout, test_.out, out.data()),
-                test_.histogram ? bins_in(test_, histogram.data()) : View<std::uint32_t>{});
-  count_.run(in_frame, bins_in(test_, bins.data()));
-  device_.finish();
-  if (in.values() != input)
-    throw std::runtime_error("the input was written to");
-  return {out.values(), histogram.values(), bins.values()};
-}
-
 std::string difference(const HistEqualizeCase& test, const HistEqualizeBlocks& expected,
                        const HistEqualizeBlocks& actual) {
-  const auto [e, a] = std::mismatch(expected.out.begin(), expected.out.end(), actual.out.begin());
-  if (e != expected.out.end())
-    return "output: " +
-           describe_byte(test.layout, test.out,
-                         static_cast<std::size_t>(e - expected.out.begin())) +
-           " must be " + std::to_string(*e) + " and is " + std::to_string(*a);
-  const std::string histogram =
-      difference_of_counts(test, "histogram", expected.histogram, actual.histogram);
-  return !histogram.empty() ? histogram
-                            : difference_of_counts(test, "bins", expected.bins, actual.bins);
+  const FrameCase& frame = test;
+  for (const std::string& text :
+       {difference(frame, expected.out, actual.out),
+        difference_of_counts(test, "histogram", expected.histogram, actual.histogram),
+        difference_of_counts(test, "bins", expected.bins, actual.bins)})
+    if (!text.empty())
+      return text;
+  return {};
 }
 
 std::string hash(const HistEqualizeCase& test, const HistEqualizeBlocks& blocks) {
@@ -189,6 +150,23 @@ std::string hash(const HistEqualizeCase& test, const HistEqualizeBlocks& blocks)
       for (int bin = 0; bin < 1 << test.layout.bits; ++bin)
         hash.add_number((*counts)[static_cast<std::size_t>(test.histogram_start + bin)]);
   return hash.text();
+}
+
+HistEqualizeFrames::HistEqualizeFrames(Device& device, const HistEqualizeCase& one,
+                                       const std::vector<std::uint8_t>& input, std::uint8_t poison)
+    : CaseFrames(device, one, input, poison),
+      histogram_block_(device, poisoned_counts(one, poison)),
+      bins_block_(device, poisoned_counts(one, poison)),
+      histogram(one.histogram ? bins_in(one, histogram_block_.data()) : View<std::uint32_t>{}),
+      bins(bins_in(one, bins_block_.data())) {}
+
+void HistEqualizeFrames::run(HistEqualizeCase::Operation& operation) const {
+  operation.equalize.run(in, out, histogram);
+  operation.count.run(in, bins);
+}
+
+HistEqualizeBlocks HistEqualizeFrames::output() const {
+  return {CaseFrames::output(), histogram_block_.values(), bins_block_.values()};
 }
 
 }  // namespace cudavision::test

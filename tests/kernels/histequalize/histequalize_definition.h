@@ -6,14 +6,14 @@
 
 #include "cuda/histequalize/histequalize.h"
 
-/// histequalize::Histogram equalisation written down a second time, one pixel after the other and
-/// with nothing in common with the code under test.
+/// Histogram equalisation written a second time, one pixel after the other, without any of the code
+/// under test.
 namespace cudavision::test {
 
-/// How often each luminance occurs.
+/// Counts how often each luminance occurs.
 std::vector<std::uint32_t> defined_histogram(const FrameLayout& layout, const ConstFrame& in);
 
-/// The level that each level becomes.
+/// The new level for each level.
 std::vector<int> defined_table(const std::vector<std::uint32_t>& histogram, int low, int high);
 
 /// Writes every byte of every row of out.

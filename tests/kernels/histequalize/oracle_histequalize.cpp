@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// HistogramEqualize against cv::equalizeHist, whose special case it generalises: one 8-bit channel
-// in full range. A program of its own, so that the others need no OpenCV.
+// Compares HistogramEqualize with cv::equalizeHist, its special case of one 8-bit channel in full
+// range. A program of its own, so that the others need no OpenCV.
 
 #include <filesystem>
 #include <opencv2/core.hpp>
@@ -98,7 +98,7 @@ TEST(OpenCvEqualizeHist, CudaEqualAt8k) {
     expect_opencv(*device, painted(7680, 4320, content, 12));
 }
 
-/// Photographs that Debian's package opencv-doc brings.
+/// Photographs from Debian's package opencv-doc.
 class OpenCvPhotographs : public testing::TestWithParam<const char*> {
  protected:
   static std::string folder() { return "/usr/share/doc/opencv-doc/examples/data"; }
@@ -108,7 +108,7 @@ class OpenCvPhotographs : public testing::TestWithParam<const char*> {
     const cv::Mat image = cv::imread(path, cv::IMREAD_GRAYSCALE);
     ASSERT_FALSE(image.empty()) << path << " cannot be read";
     expect_opencv(device, image);
-    // Rows that do not follow each other without a gap.
+    // A part of the image, with gaps between its rows.
     if (image.cols > 8 && image.rows > 8)
       expect_opencv(device, image(cv::Rect(3, 2, image.cols - 7, image.rows - 5)));
   }

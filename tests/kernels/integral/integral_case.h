@@ -7,74 +7,77 @@
 #include <vector>
 
 #include "cuda/integral/integral.h"
-#include "tests/kernels/common/contents.h"
-#include "tests/kernels/common/layouts.h"
-#include "tests/kernels/common/placement.h"
+#include "tests/kernels/common/frame_case.h"
 
 namespace cudavision::test {
 
-/// One integral image with everything that it depends on. Equal seeds and numbers make equal cases
-/// on every machine.
-struct IntegralCase {
-  std::string title;
-  FrameLayout layout;
-  integral::Parameters parameters;
-  int picture_bits =
-      0;  ///< of the integral::IntegralPicture that is made of the same frame; 0: of none
-  Placement in, table, picture;
-  Content content = Content::random;
-  std::uint64_t content_seed = 0;
-  bool dirty = false;
+class IntegralFrames;
+
+/// One table of a picture, and perhaps the table drawn as a picture. The table is the one plane of
+/// out_layout, in bytes.
+struct IntegralCase : FrameCase {
+  using Parameters = integral::Parameters;
+  struct Operation {
+    Operation(Device& device, const IntegralCase& test, const Parameters& set);
+    integral::Integral integral;
+    std::optional<integral::IntegralPicture> picture;
+  };
+  using Frames = IntegralFrames;
+
+  Parameters parameters;
+  int picture_bits = 0;  ///< depth of the IntegralPicture of the same frame; 0: there is none
+  FrameLayout picture_layout;
+  Placement picture;
+
+  Operation make(Device& device, const Parameters& set) const { return {device, *this, set}; }
+  void define(const ConstFrame& from, const Frame& to) const;
+  Parameters other_parameters() const { return parameters; }
 };
 
-/// Frame sizes are drawn so that width times height stays within max_pixels, and within less where
-/// sums are tilted: their definition is slow.
+/// Frame sizes are drawn so that width times height stays within max_pixels, and within less for
+/// tilted sums, whose definition is slow.
 IntegralCase make_integral_case(std::uint64_t seed, int number, int max_pixels);
 
-/// A dense frame, a dense table, no picture.
+/// Dense frames.
 IntegralCase plain_integral_case(const FrameLayout& layout, const integral::Parameters& parameters,
-                                 Content content, std::uint64_t seed);
+                                 Content content, std::uint64_t seed, int picture_bits = 0);
 
 std::string describe(const integral::Parameters& parameters);
 std::string describe(const IntegralCase& test);
 
-/// The table as a plane of bytes, and its picture as one of samples, for their placements.
-FrameLayout table_layout(const FrameLayout& layout, const integral::Parameters& parameters);
-FrameLayout picture_layout(const IntegralCase& test);
-
-/// Whole blocks as they were after the run, with all that lies around the table and its picture.
+/// Whole blocks after the run, with all that lies around the table and its picture.
 struct IntegralBlocks {
   std::vector<std::uint8_t> table;
-  std::vector<std::uint8_t> picture;  ///< empty where none is asked for
+  std::vector<std::uint8_t> picture;  ///< empty where there is none
 };
 
-/// The input block: the painted frame in the midst of poison.
-std::vector<std::uint8_t> input_block(const IntegralCase& test);
-
-/// What the blocks must hold, by the definition, for outputs that were filled with poison.
-IntegralBlocks defined_blocks(const IntegralCase& test, const std::vector<std::uint8_t>& input,
+IntegralBlocks defined_output(const IntegralCase& test, const std::vector<std::uint8_t>& input,
                               std::uint8_t poison);
 
-/// The operations, made once and run as often as wanted.
-class IntegralRunner {
- public:
-  IntegralRunner(Device& device, const IntegralCase& test);
-
-  /// Throws std::runtime_error if the input was written to.
-  IntegralBlocks run(const std::vector<std::uint8_t>& input, std::uint8_t poison);
-
- private:
-  Device& device_;
-  IntegralCase test_;
-  integral::Integral integral_;
-  std::optional<integral::IntegralPicture> picture_;
-};
-
-/// Empty where the blocks are equal, else which is not and where it first differs.
 std::string difference(const IntegralCase& test, const IntegralBlocks& expected,
                        const IntegralBlocks& actual);
 
-/// Of the rows of the table and of its picture, without what lies around them.
 std::string hash(const IntegralCase& test, const IntegralBlocks& blocks);
+
+/// The frames of a case, its table and its picture in the memory of a device.
+class IntegralFrames : public CaseFrames<IntegralCase> {
+ public:
+  IntegralFrames(Device& device, const IntegralCase& one, const std::vector<std::uint8_t>& input,
+                 std::uint8_t poison = out_poison);
+  IntegralFrames(Device& device, const IntegralCase& one)
+      : IntegralFrames(device, one, input_block(one)) {}
+
+  void run(IntegralCase::Operation& operation) const;
+
+  IntegralBlocks output() const;
+
+ private:
+  DeviceBlock<std::uint8_t> picture_block_;
+
+ public:
+  View<std::uint8_t> picture;
+};
+
+using IntegralRunner = Runner<IntegralCase>;
 
 }  // namespace cudavision::test

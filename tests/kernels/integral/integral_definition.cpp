@@ -12,12 +12,12 @@ namespace {
 
 using Row = std::vector<std::uint64_t>;
 
-/// What a pixel adds to the sums that it belongs to.
+/// The amount that a pixel adds to its sums.
 std::uint64_t term(integral::TableKind kind, std::uint64_t level) {
   return kind == integral::TableKind::squared_sum ? level * level : level;
 }
 
-/// sums[x] is that of the row's first x pixels.
+/// sums[x] is the sum of the row's first x pixels.
 Row sums_from_the_left(const DefinedLuminance& picture, integral::TableKind kind, int y) {
   Row sums{0};
   for (int x = 0; x < picture.width; ++x)
@@ -25,13 +25,13 @@ Row sums_from_the_left(const DefinedLuminance& picture, integral::TableKind kind
   return sums;
 }
 
-/// The pixels above row Y, each row of the picture by itself: of row y those up to Y − y − 1
-/// columns away from column X − 1 count, which are all of them where that is far enough.
+/// Adds up each row of the picture above row Y by itself: in row y the pixels up to Y − y − 1
+/// columns away from column X − 1 count. From Y − y − 1 = W on, that is the whole row.
 void tilted_rows(const DefinedLuminance& picture,
                  const std::function<void(int, const Row&)>& take) {
   const int width = picture.width;
-  // From width columns before the picture to width behind it, so that no column of a sum's ends is
-  // missing.
+  // Sums continue for width columns to the left and right of the picture, so that both ends of
+  // every sum exist.
   std::vector<Row> from_the_left;
   for (int y = 0; y < picture.height; ++y) {
     const Row inside = sums_from_the_left(picture, integral::TableKind::tilted_sum, y);
@@ -47,16 +47,16 @@ void tilted_rows(const DefinedLuminance& picture,
       whole_rows += from_the_left[static_cast<std::size_t>(Y - width - 1)].back();
     std::fill(row.begin(), row.end(), whole_rows);
     for (int y = std::max(0, Y - width); y < Y; ++y) {
-      const int reach = Y - y - 1;
+      const int radius = Y - y - 1;
       const std::uint64_t* sums = from_the_left[static_cast<std::size_t>(y)].data() + width;
       for (int X = 0; X <= width; ++X)
-        row[static_cast<std::size_t>(X)] += sums[X + reach] - sums[X - 1 - reach];
+        row[static_cast<std::size_t>(X)] += sums[X + radius] - sums[X - 1 - radius];
     }
     take(Y, row);
   }
 }
 
-/// To the nearest number of so many binary digits, halves to the even one.
+/// Rounds to the nearest Float, halves to even.
 template <class Float>
 Float rounded(std::uint64_t sum) {
   constexpr int digits = std::numeric_limits<Float>::digits;
@@ -90,7 +90,7 @@ void store(View<std::uint8_t> table, int x, int y, integral::TableElement elemen
   }
 }
 
-/// Calls take(x, y, sum) for each entry of a table of either size.
+/// Calls take(x, y, sum) for each entry of a table, with or without its first row and column.
 template <class Take>
 void for_each_entry(const DefinedLuminance& picture, integral::TableKind kind, bool same_size,
                     const Take& take) {

@@ -8,21 +8,21 @@
 #include "cuda/integral/integral.h"
 #include "tests/kernels/pixels/luminance_definition.h"
 
-/// integral::Integral images written down a second time, with nothing in common with the code under
-/// test.
+/// Integral images written a second time, without any of the code under test.
 namespace cudavision::test {
 
-/// One entry by its formula's own words: every pixel of the picture is asked whether it counts.
+/// One entry, straight from its formula: the sum over every pixel of the picture that satisfies the
+/// condition.
 std::uint64_t defined_entry(const DefinedLuminance& picture, integral::TableKind kind, int X,
                             int Y);
 
-/// The entries of the rows Y = 0 to H, one row of W + 1 after the other. No sum exceeds 65535⁴,
-/// which is less than 2^64.
+/// Calls take(Y, row) for the rows Y = 0 to H, each of W + 1 entries. No sum exceeds 65535⁴, which
+/// is less than 2^64.
 void for_each_defined_row(
     const DefinedLuminance& picture, integral::TableKind kind,
     const std::function<void(int Y, const std::vector<std::uint64_t>& row)>& take);
 
-/// An element of a table, for an exact sum.
+/// Convert an exact sum into an element of a table.
 std::uint32_t defined_uint32(std::uint64_t sum);
 float defined_float32(std::uint64_t sum);
 double defined_float64(std::uint64_t sum);

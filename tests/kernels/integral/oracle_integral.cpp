@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// Integral against cv::integral, and localstatistics::LocalStatistics against the sums of
-// cv::boxFilter. A program of its own, so that the others need no OpenCV.
+// Integral against cv::integral, and LocalStatistics against the sums of cv::boxFilter. A program
+// of its own, so that the others need no OpenCV.
 
 #include <algorithm>
 #include <opencv2/core.hpp>
@@ -9,8 +9,9 @@
 #include <string>
 
 #include "tests/kernels/common/gtest_support.h"
-#include "tests/kernels/integral/integral_frames.h"
-#include "tests/kernels/localstatistics/localstatistics_frames.h"
+#include "tests/kernels/integral/integral_case.h"
+#include "tests/kernels/localstatistics/localstatistics_case.h"
+#include "tests/kernels/localstatistics/localstatistics_definition.h"
 
 namespace cudavision::test {
 namespace {
@@ -19,20 +20,19 @@ using namespace integral;
 
 constexpr TableKind kinds[] = {TableKind::sum, TableKind::squared_sum, TableKind::tilted_sum};
 
-cv::Mat matrix_of(const DeviceFrames& frames) {
-  const int depth = frames.layout.bits == 8 ? CV_8U : CV_16U;
-  return cv::Mat(frames.layout.height, frames.layout.width, depth,
-                 const_cast<std::uint8_t*>(frames.host.data()))
-      .clone();
-}
-
 /// The rows of a dense plane as a matrix of that type.
 cv::Mat matrix_of(const FrameLayout& plane, int type, std::vector<std::uint8_t>& rows) {
   const int width = plane.planes[0].row_bytes / static_cast<int>(CV_ELEM_SIZE(type));
   return {plane.planes[0].rows, width, type, rows.data()};
 }
 
-/// OpenCV's own tables of a picture. Those of 8 bits have sums of 32 bits that wrap around.
+/// A dense picture in gray as a matrix.
+cv::Mat picture_of(const FrameLayout& layout, std::vector<std::uint8_t>& rows) {
+  return matrix_of(layout, layout.bits == 8 ? CV_8UC1 : CV_16UC1, rows);
+}
+
+/// OpenCV's own tables of a picture. Those of 8-bit pictures hold sums of 32 bits, which wrap
+/// around.
 struct Reference {
   explicit Reference(const cv::Mat& image) {
     const int depth = image.depth() == CV_8U ? CV_32S : CV_64F;
@@ -44,51 +44,58 @@ struct Reference {
   cv::Mat tables[3];
 };
 
-/// How many entries differ of the reference and of a table of element.
-int differences(Device& device, const FrameLayout& layout, Content content, std::uint64_t seed,
-                const cv::Mat& reference, const integral::Parameters& parameters) {
-  const IntegralFrames frames(device, layout, parameters, content, seed);
-  Integral(device, layout, parameters).run(frames.in(), frames.table());
-  device.finish();
-  std::vector<std::uint8_t> rows = frames.table_block.values();
-  cv::Mat expected =
-      parameters.same_size ? reference(cv::Rect(1, 1, layout.width, layout.height)) : reference;
-  // Equal bits are equal numbers modulo 2^32, with a sign or without.
+/// How many entries of the case's table differ from the reference.
+int differences(Device& device, const IntegralCase& test, const std::vector<std::uint8_t>& input,
+                const cv::Mat& reference) {
+  std::vector<std::uint8_t> rows = IntegralRunner(device, test).run(input, 0xcd).table;
+  const cv::Mat expected = test.parameters.same_size
+                               ? reference(cv::Rect(1, 1, test.layout.width, test.layout.height))
+                               : reference;
+  // Equal bits are equal numbers modulo 2^32, signed or not.
   const cv::Mat table = matrix_of(
-      frames.table_layout, parameters.element == TableElement::uint32 ? CV_32S : CV_64F, rows);
+      test.out_layout, test.parameters.element == TableElement::uint32 ? CV_32S : CV_64F, rows);
   EXPECT_EQ(table.size(), expected.size());
   cv::Mat different;
   cv::compare(expected, table, different, cv::CMP_NE);
   return cv::countNonZero(different);
 }
 
-/// Every kind of table in both sizes, as an element that OpenCV has, too.
+/// Every kind of table in both sizes, with an element that OpenCV has.
 void expect_opencv(Device& device, const FrameLayout& layout, Content content, std::uint64_t seed) {
-  const DeviceFrames frames(device, layout, content, seed);
-  const Reference reference(matrix_of(frames));
+  std::vector<std::uint8_t> input = input_block(plain_integral_case(layout, {}, content, seed));
+  const Reference reference(picture_of(layout, input));
   for (const TableKind kind : kinds)
     for (const bool same_size : {false, true}) {
       const bool wraps = reference.of(kind).depth() == CV_32S;
-      const integral::Parameters parameters{
-          kind, wraps ? TableElement::uint32 : TableElement::float64, same_size};
-      EXPECT_EQ(differences(device, layout, content, seed, reference.of(kind), parameters), 0)
-          << "entries differ of " << layout.width << "×" << layout.height << ", " << layout.bits
-          << " bits, content " << name(content) << ", " << describe(parameters);
+      const IntegralCase test = plain_integral_case(
+          layout, {kind, wraps ? TableElement::uint32 : TableElement::float64, same_size}, content,
+          seed);
+      EXPECT_EQ(differences(device, test, input, reference.of(kind)), 0)
+          << "entries differ of " << describe(test);
     }
 }
 
-void expect_opencv_in_random_cases(Device& device) {
+/// Calls check(random, layout) for each random case: 8 and 16 bits in turn.
+template <class Check>
+void for_each_random_case(std::uint64_t seed, int max_pixels, const Check& check) {
   const int only = settings().only_case;
   for (int number = only < 0 ? 0 : only; number < (only < 0 ? settings().cases : only + 1);
        ++number) {
-    Random random(mixed_seed(settings().seed, static_cast<std::uint64_t>(number)));
-    const auto [width, height] = random_picture_size(random, settings().max_pixels);
-    const auto content = static_cast<Content>(random.between(0, content_count - 1));
+    Random random(mixed_seed(seed, static_cast<std::uint64_t>(number)));
+    const auto [width, height] = random_picture_size(random, max_pixels);
     SCOPED_TRACE("repeat with CUDAVISION_TEST_CASE=" + std::to_string(number));
-    expect_opencv(device, gray_layout(width, height, number % 2 ? 16 : 8), content, random.next());
+    check(random, gray_layout(width, height, number % 2 ? 16 : 8));
     if (testing::Test::HasFailure())
       return;
   }
+}
+
+void expect_opencv_in_random_cases(Device& device) {
+  for_each_random_case(
+      settings().seed, settings().max_pixels, [&](Random& random, const FrameLayout& layout) {
+        const auto content = static_cast<Content>(random.between(0, content_count - 1));
+        expect_opencv(device, layout, content, random.next());
+      });
 }
 
 TEST(OpenCvIntegral, CpuEqualInRandomCases) {
@@ -119,8 +126,8 @@ TEST(OpenCvIntegral, CudaEqualAtSmallSizes) {
   expect_opencv_at_small_sizes(*device);
 }
 
-/// White, so that the sums of OpenCV wrap around, and as pictures are. Squares of 16 bits add up to
-/// almost 2^53: above that OpenCV rounds at every pixel.
+/// White pictures, in which OpenCV's sums wrap around, and a natural one. The squares of 16 bits
+/// add up to almost 2^53; above that OpenCV rounds at every pixel.
 void expect_opencv_in_8k(Device& device) {
   expect_opencv(device, gray_layout(7680, 4320), Content::maximum, 1);
   expect_opencv(device, gray_layout(7680, 4320), Content::natural, 2);
@@ -139,8 +146,8 @@ TEST(OpenCvIntegral, CudaEqualIn8k) {
   expect_opencv_in_8k(*device);
 }
 
-/// The sums of all windows of an image, which OpenCV continues with zeros: whole numbers, exact in
-/// binary64.
+/// The sums of all windows of an image, outside of which OpenCV reads zeros. They are integers,
+/// exact in binary64.
 cv::Mat window_sums(const cv::Mat& image, int radius) {
   cv::Mat sums;
   cv::boxFilter(image, sums, CV_64F, cv::Size(2 * radius + 1, 2 * radius + 1), cv::Point(-1, -1),
@@ -148,62 +155,45 @@ cv::Mat window_sums(const cv::Mat& image, int radius) {
   return sums;
 }
 
-/// Mean and deviation, from those sums by the formulas of localstatistics.h.
-std::uint64_t mean_of(std::uint64_t area, std::uint64_t sum, std::uint64_t) {
-  return defined_mean({area, sum, 0});
-}
-
-std::uint64_t deviation_of(std::uint64_t area, std::uint64_t sum, std::uint64_t squared_sum) {
-  return defined_deviation({area, sum, squared_sum});
-}
-
+/// Mean and stddev by the formulas of localstatistics.h from OpenCV's sums.
 void expect_box_filter(Device& device, const FrameLayout& layout, int radius, Content content,
                        std::uint64_t seed) {
-  SCOPED_TRACE(std::to_string(layout.width) + "×" + std::to_string(layout.height) + ", " +
-               std::to_string(layout.bits) + " bits, content " + name(content) + ", radius " +
-               std::to_string(radius));
-  const StatisticsFrames frames(device, layout, layout.bits, content, seed);
-  const cv::Mat image = matrix_of(frames);
-  cv::Mat levels;
-  image.convertTo(levels, CV_64F);
-  const cv::Mat areas = window_sums(cv::Mat::ones(image.size(), CV_8U), radius);
-  const cv::Mat sums = window_sums(image, radius);
-  const cv::Mat squared_sums = window_sums(levels.mul(levels), radius);
   using Output = localstatistics::Parameters::Output;
-  for (const auto& [output, value_of] :
-       {std::pair(Output::mean, mean_of), {Output::stddev, deviation_of}}) {
-    localstatistics::LocalStatistics(device, layout, layout.bits, statistics(output, radius))
-        .run(frames.in(), frames.plane());
-    device.finish();
-    std::vector<std::uint8_t> rows = frames.plane_block.values();
-    const cv::Mat plane = matrix_of(frames.plane_layout, image.type(), rows);
+  for (const Output output : {Output::mean, Output::stddev}) {
+    const LocalStatisticsCase test =
+        plain_localstatistics_case(layout, statistics(output, radius), content, seed);
+    SCOPED_TRACE(describe(test));
+    std::vector<std::uint8_t> input = input_block(test);
+    const cv::Mat image = picture_of(layout, input);
+    cv::Mat levels;
+    image.convertTo(levels, CV_64F);
+    const cv::Mat areas = window_sums(cv::Mat::ones(image.size(), CV_8U), radius);
+    const cv::Mat sums = window_sums(image, radius);
+    const cv::Mat squared_sums = window_sums(levels.mul(levels), radius);
+    std::vector<std::uint8_t> rows = LocalStatisticsRunner(device, test).run(input, 0xcd);
+    const cv::Mat plane = picture_of(layout, rows);
     for (int y = 0; y < image.rows; ++y)
       for (int x = 0; x < image.cols; ++x) {
         const auto number = [=](const cv::Mat& matrix) {
           return static_cast<std::uint64_t>(matrix.at<double>(y, x));
         };
+        const DefinedWindow window{number(areas), number(sums), number(squared_sums)};
         const unsigned actual =
             layout.bits == 8 ? plane.at<std::uint8_t>(y, x) : plane.at<std::uint16_t>(y, x);
-        ASSERT_EQ(actual, value_of(number(areas), number(sums), number(squared_sums)))
-            << "output " << static_cast<int>(output) << " at " << x << ", " << y;
+        ASSERT_EQ(actual, output == Output::mean ? defined_mean(window) : defined_deviation(window))
+            << "at " << x << ", " << y;
       }
   }
 }
 
 void expect_box_filter_in_random_cases(Device& device) {
-  const int only = settings().only_case;
-  for (int number = only < 0 ? 0 : only; number < (only < 0 ? settings().cases : only + 1);
-       ++number) {
-    Random random(mixed_seed(settings().seed + 1, static_cast<std::uint64_t>(number)));
-    const auto [width, height] =
-        random_picture_size(random, std::min(settings().max_pixels, 1 << 16));
-    const auto content = static_cast<Content>(random.between(0, content_count - 1));
-    SCOPED_TRACE("repeat with CUDAVISION_TEST_CASE=" + std::to_string(number));
-    expect_box_filter(device, gray_layout(width, height, number % 2 ? 16 : 8),
-                      random.log_uniform(256) - 1, content, random.next());
-    if (testing::Test::HasFailure())
-      return;
-  }
+  for_each_random_case(settings().seed + 1, std::min(settings().max_pixels, 1 << 16),
+                       [&](Random& random, const FrameLayout& layout) {
+                         const auto content =
+                             static_cast<Content>(random.between(0, content_count - 1));
+                         const int radius = random.log_uniform(256) - 1;
+                         expect_box_filter(device, layout, radius, content, random.next());
+                       });
 }
 
 TEST(OpenCvBoxFilter, CpuHasItsSums) {

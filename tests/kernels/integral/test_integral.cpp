@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// Integral and IntegralPicture on the CPU device against the definition, and on the CUDA device
-// against the CPU device, in every byte.
+// Compares Integral and IntegralPicture on the CPU device with the definition, and on the CUDA
+// device with the CPU device, in every byte.
 
-#include "tests/kernels/common/layout_cases.h"
+#include "tests/kernels/common/case_suites.h"
 #include "tests/kernels/integral/integral_case.h"
 #include "tests/kernels/integral/integral_definition.h"
 
@@ -12,64 +12,17 @@ namespace {
 
 using namespace integral;
 
-// Two that differ in every bit, so that a byte which is not written shows in one run or the other.
-constexpr std::uint8_t poison = 0xcd, other_poison = 0x32;
-
-/// Runs the case on device three times, another picture in between, and compares all of what it
-/// wrote.
-void expect_blocks(Device& device, const IntegralCase& test, const std::vector<std::uint8_t>& input,
-                   const IntegralBlocks& expected) {
-  IntegralRunner runner(device, test);
-  const IntegralBlocks blocks = runner.run(input, poison);
-  ASSERT_EQ(difference(test, expected, blocks), "");
-
-  IntegralCase another = test;
-  another.content = Content::random;
-  another.content_seed += 1;
-  runner.run(input_block(another), poison);
-  const IntegralBlocks again = runner.run(input, other_poison);
-  ASSERT_EQ(hash(test, again), hash(test, blocks)) << "a second run gives something else";
-}
-
-void expect_definition(const IntegralCase& test) {
-  SCOPED_TRACE(describe(test));
-  const auto device = make_cpu_device();
-  const auto input = input_block(test);
-  expect_blocks(*device, test, input, defined_blocks(test, input, poison));
-}
-
-void expect_equal_devices(Device& cuda, const IntegralCase& test) {
-  SCOPED_TRACE(describe(test));
-  const auto cpu = make_cpu_device();
-  const auto input = input_block(test);
-  expect_blocks(cuda, test, input, IntegralRunner(*cpu, test).run(input, poison));
-}
-
-class IntegralCases : public LayoutCases {};
-
-TEST_P(IntegralCases, CpuEqualsDefinition) {
-  for_each_case(make_integral_case, expect_definition);
-}
-
-TEST_P(IntegralCases, CudaEqualsCpu) {
-  CUDAVISION_NEEDS_CUDA();
-  CudaTestDevice device;
-  for_each_case(make_integral_case,
-                [&](const IntegralCase& test) { expect_equal_devices(*device, test); });
-}
-
-INSTANTIATE_TEST_SUITE_P(Layouts, IntegralCases, every_layout(), layout_name);
+CUDAVISION_RANDOM_CASES(IntegralCases, make_integral_case);
 
 constexpr TableKind kinds[] = {TableKind::sum, TableKind::squared_sum, TableKind::tilted_sum};
 constexpr TableElement elements[] = {TableElement::uint32, TableElement::uint64,
                                      TableElement::float32, TableElement::float64};
 
-constexpr integral::Parameters table_of(TableKind kind, TableElement element,
-                                        bool same_size = false) {
+constexpr Parameters table_of(TableKind kind, TableElement element, bool same_size = false) {
   return {kind, element, same_size};
 }
 
-/// The definition has shortcuts; what it says without them.
+/// The definition takes shortcuts; this compares it with the formula as it stands.
 TEST(IntegralDefinition, IsTheFormula) {
   for (const char* layout_name : {"GRAY8", "GRAY16"})
     for (int width = 1; width <= 12; ++width)
@@ -83,8 +36,8 @@ TEST(IntegralDefinition, IsTheFormula) {
           for_each_defined_row(picture, kind, [&](int Y, const std::vector<std::uint64_t>& row) {
             for (int X = 0; X <= width; ++X)
               ASSERT_EQ(row[static_cast<std::size_t>(X)], defined_entry(picture, kind, X, Y))
-                  << describe(integral::Parameters{kind}) << " at " << X << ", " << Y << " of "
-                  << width << "×" << height;
+                  << describe(Parameters{kind}) << " at " << X << ", " << Y << " of " << width
+                  << "×" << height;
           });
       }
 }
@@ -106,55 +59,50 @@ TEST(IntegralDefinition, RoundsOnce) {
   EXPECT_EQ(defined_uint32(std::uint64_t{1} << 32), 0u);
 }
 
-/// Sizes next to those of the tiles that a table may be made of.
-class IntegralSeams : public testing::TestWithParam<int> {
- protected:
-  template <class Check>
-  static void for_each_case(const Check& check) {
-    const int width = GetParam();
-    CUDAVISION_NEEDS_PIXELS(257 * 129);
-    int number = 0;
-    for (const int height : {15, 16, 17, 31, 32, 33, 63, 64, 65, 127, 128, 129})
-      for (const TableKind kind : kinds)
-        for (const TableElement element : elements) {
-          const FrameLayout layout = layout_named(++number % 2 ? "GRAY8" : "GRAY16", width, height);
-          check(plain_integral_case(layout, table_of(kind, element, number % 3 == 0),
-                                    Content::random, static_cast<std::uint64_t>(number)));
-          if (HasFailure())
-            return;
-        }
-  }
+/// Sizes beside those of the tiles that a table may be made of.
+struct Seam {
+  const char* name;
+  int width;
 };
 
-TEST_P(IntegralSeams, CpuEqualsDefinition) {
-  for_each_case(expect_definition);
+void PrintTo(const Seam& seam, std::ostream* stream) {
+  *stream << seam.name;
 }
 
-TEST_P(IntegralSeams, CudaEqualsCpu) {
-  CUDAVISION_NEEDS_CUDA();
-  CudaTestDevice device;
-  for_each_case([&](const IntegralCase& test) { expect_equal_devices(*device, test); });
+const Seam seams[] = {{"Width127", 127}, {"Width128", 128}, {"Width129", 129}, {"Width130", 130},
+                      {"Width255", 255}, {"Width256", 256}, {"Width257", 257}};
+
+std::vector<IntegralCase> cases_at(const Seam& seam) {
+  std::vector<IntegralCase> cases;
+  for (const int height : {15, 16, 17, 31, 32, 33, 63, 64, 65, 127, 128, 129})
+    for (const TableKind kind : kinds)
+      for (const TableElement element : elements) {
+        const std::uint64_t number = cases.size() + 1;
+        cases.push_back(
+            plain_integral_case(layout_named(number % 2 ? "GRAY8" : "GRAY16", seam.width, height),
+                                table_of(kind, element, number % 3 == 0), Content::random, number));
+      }
+  return cases;
 }
 
-INSTANTIATE_TEST_SUITE_P(Widths, IntegralSeams, testing::Values(127, 128, 129, 130, 255, 256, 257));
+CUDAVISION_TABLE_CASES(IntegralSeams, seams, cases_at);
 
-/// Pictures so small that most threads have nothing to do, so wide or so high that they are all
-/// seam, and sums at their largest.
-struct Extreme {
-  const char* name;
-  const char* layout;
-  int width, height;
-  Content content;
-  integral::Parameters parameters;
+/// Pictures so small that most threads have nothing to do, so wide or high that they are all seam,
+/// and sums at their largest.
+struct Picture : Extreme<Parameters> {
   int picture_bits;
 };
+
+void PrintTo(const Picture& picture, std::ostream* stream) {
+  PrintTo(static_cast<const Extreme<Parameters>&>(picture), stream);
+}
 
 constexpr auto sum = TableKind::sum, squared_sum = TableKind::squared_sum,
                tilted_sum = TableKind::tilted_sum;
 constexpr auto uint32 = TableElement::uint32, uint64 = TableElement::uint64,
                float32 = TableElement::float32, float64 = TableElement::float64;
 
-constexpr Extreme extremes[] = {
+constexpr Picture extremes[] = {
     {"OnePixel", "GRAY8", 1, 1, Content::random, table_of(sum, uint32), 8},
     {"OnePixelSameSize", "GRAY8", 1, 1, Content::random, table_of(sum, uint32, true), 16},
     {"OnePixelSquared16", "GRAY16", 1, 1, Content::maximum, table_of(squared_sum, uint32), 8},
@@ -211,43 +159,15 @@ constexpr Extreme extremes[] = {
     {"Uhd8kSquared16", "GRAY16", 7680, 4320, Content::maximum, table_of(squared_sum, uint64), 0},
 };
 
-class IntegralExtremes : public testing::TestWithParam<Extreme> {
- protected:
-  static IntegralCase test() {
-    const Extreme& extreme = GetParam();
-    IntegralCase test =
-        plain_integral_case(layout_named(extreme.layout, extreme.width, extreme.height),
-                            extreme.parameters, extreme.content, 77);
-    test.picture_bits = extreme.picture_bits;
-    if (test.picture_bits != 0)
-      test.picture = dense_placement(picture_layout(test));
-    return test;
-  }
-  static int pixels() { return GetParam().width * GetParam().height; }
-};
-
-TEST_P(IntegralExtremes, CpuEqualsDefinition) {
-  CUDAVISION_NEEDS_PIXELS(pixels());
-  expect_definition(test());
+std::vector<IntegralCase> dense(const Picture& picture) {
+  return {plain_integral_case(layout_named(picture.layout, picture.width, picture.height),
+                              picture.parameters, picture.content, 77, picture.picture_bits)};
 }
 
-TEST_P(IntegralExtremes, CudaEqualsCpu) {
-  CUDAVISION_NEEDS_CUDA();
-  CUDAVISION_NEEDS_PIXELS(pixels());
-  CudaTestDevice device;
-  expect_equal_devices(*device, test());
-}
+CUDAVISION_TABLE_CASES(IntegralExtremes, extremes, dense);
 
-INSTANTIATE_TEST_SUITE_P(Sizes, IntegralExtremes, testing::ValuesIn(extremes),
-                         [](const auto& info) { return std::string(info.param.name); });
-
-void PrintTo(const Extreme& extreme, std::ostream* stream) {
-  *stream << extreme.layout << ' ' << extreme.width << "×" << extreme.height << ' '
-          << name(extreme.content) << ' ' << describe(extreme.parameters);
-}
-
-/// Pictures that the definition of tilted sums would take too long for: the CPU device is held
-/// against it with smaller ones.
+/// Pictures that are too large for the definition of tilted sums, with which the tests above
+/// compare the CPU device on smaller ones.
 TEST(IntegralLarge, CudaEqualsCpuInTiltedSums) {
   CUDAVISION_NEEDS_CUDA();
   CUDAVISION_NEEDS_PIXELS(7680 * 4320);

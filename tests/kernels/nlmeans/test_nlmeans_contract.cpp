@@ -202,7 +202,7 @@ TEST(PatchWeights, AreTheDefinedOnes) {
           SCOPED_TRACE(testing::Message() << bits << " bits, " << channels << " channels, patch "
                                           << patch << ", strength " << strength);
           const auto expected = defined_weights(parameters, bits, channels);
-          std::vector<std::uint32_t> weights(static_cast<std::size_t>(most_patch_weights(channels)),
+          std::vector<std::uint32_t> weights(static_cast<std::size_t>(max_patch_weights(channels)),
                                              0xdeadbeef);
           const int count = make_patch_weights(parameters, bits, channels, weights.data());
           ASSERT_GE(count, 1);

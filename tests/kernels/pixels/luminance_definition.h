@@ -7,8 +7,7 @@
 
 #include "cuda/core/frame.h"
 
-/// What lies in a frame, written down a second time, one sample after the other and with nothing in
-/// common with the code under test.
+/// The samples of a frame by their definition, which shares no code with the code under test.
 namespace cudavision::test {
 
 /// The value of a channel's sample.

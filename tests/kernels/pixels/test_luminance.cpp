@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// The luminance of every colour that 8 bits can say.
+// The luminance of every colour of 8 bits.
 
 #include <array>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// The luminance of frames as a plane: on either device against the definition, where it lies, and
-// every colour that 8 bits can say.
+// The luminance of frames as a plane, on both devices: against the definition in random cases, for
+// every colour of 8 bits, and in place if the frame has such a plane.
 
 #include <algorithm>
 
@@ -37,7 +37,7 @@ LuminanceCase make_luminance_case(std::uint64_t seed, int number, int max_pixels
   return test;
 }
 
-/// The values of a plane that lies in the memory of device, row after row, with nothing between.
+/// The values of a plane in device memory, row by row.
 std::vector<std::uint16_t> values_of(Device& device, const SamplePlane& plane) {
   const int sample_bytes = plane.bits > 8 ? 2 : 1;
   const int row_bytes = plane.width * sample_bytes;
@@ -52,7 +52,7 @@ std::vector<std::uint16_t> values_of(Device& device, const SamplePlane& plane) {
   return DefinedLuminance(dense, frame_in(dense, dense_placement(dense), begin)).values;
 }
 
-/// What frames have as a plane already is not copied.
+/// Expects that a luma plane that frames have already is not copied.
 void expect_in_place(const FrameLayout& layout, const ConstFrame& in, const SamplePlane& plane) {
   const int luma = layout.find(Role::luma);
   if (luma < 0 || layout.channels[luma].step != 1)
@@ -136,7 +136,7 @@ TEST_P(LuminancePlane, IsThatOfEveryColour) {
   });
 }
 
-TEST_P(LuminancePlane, IsThatOfWordsThatLieApart) {
+TEST_P(LuminancePlane, IsThatOfWordsAtAnyStep) {
   on_device([](Device& device) {
     for (const auto& [bits, shift] : {std::pair(9, 0), {10, 6}, {12, 1}, {16, 0}})
       for (const int step : {2, 3, 4}) {
@@ -157,7 +157,7 @@ TEST_P(LuminancePlane, IsThatOfWordsThatLieApart) {
   });
 }
 
-TEST_P(LuminancePlane, IsMadeAnewForEachFrame) {
+TEST_P(LuminancePlane, FollowsEachFrame) {
   on_device([](Device& device) {
     for (const char* name : {"GRAY8", "RGB", "YUY2", "AYUV", "P010"}) {
       SCOPED_TRACE(name);

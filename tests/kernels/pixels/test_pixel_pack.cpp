@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// The small logic of the CUDA kernels, on the host: how threads find, load, change and store groups
-// of pixels, against one byte at a time.
+// The logic by which threads of CUDA kernels find, load, change and store groups of pixels, on the
+// host, against code that handles one byte at a time.
 
 #include <gtest/gtest.h>
 
@@ -35,8 +35,8 @@ struct Plane {
   std::vector<Piece> pieces;
 };
 
-/// Takes every pixel of a picture out through the groups, puts a changed one back, and compares
-/// with what byte after byte says: pixel (x, y) changes from p to changed(p).
+/// Reads every pixel of a picture through the groups, writes a changed one back, and compares both
+/// with the bytes: pixel (x, y) changes from p to changed(p).
 template <class Group, Rows kRows, class Get, class Put>
 void go_through(int width, int height, int row_bytes, int planes, int gap, const Get& get,
                 const Put& put) {
@@ -225,7 +225,7 @@ TEST(PixelGroup, SelectBytes) {
   EXPECT_EQ(dot_bytes(0x01020304u, 0xff000210u, 5), 255u + 6u + 64u + 5u);
 }
 
-// Which groups the pictures of the formats are taken in
+// The access patterns of the formats
 
 Picture picture_of(const FrameLayout& layout, int pitch, int misalignment) {
   alignas(16) static std::uint8_t memory[32];

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// What removes speckles against cv::filterSpeckles. A program of its own, so that the others need
-// no OpenCV. The maps themselves have another oracle, libSGM: see test_sgm_pairs.cpp.
+// The removal of speckles against cv::filterSpeckles, in a program of its own so that the others
+// need no OpenCV. The oracle of the maps is libSGM: see test_sgm_pairs.cpp.
 
 #include <opencv2/calib3d.hpp>
 #include <opencv2/core.hpp>
@@ -23,7 +23,7 @@ Map without_speckles(Device& device, const SgmStageCase& test) {
   return map.values();
 }
 
-/// OpenCV's numbers have a sign: unknown is −1 there, and has the same bits.
+/// OpenCV's maps are signed: unknown has the same bits as −1.
 Map without_speckles_by_opencv(const SgmStageCase& test) {
   Map map = test.left;
   cv::Mat image(test.config.height, test.config.width, CV_16S, map.data());
@@ -50,7 +50,7 @@ TEST_P(OracleSpeckles, AreThoseOfOpencv) {
   });
 }
 
-/// A region that winds through a whole map, and one that is a chessboard.
+/// Regions that wind through a whole map, a comb, a chessboard and a staircase.
 TEST_P(OracleSpeckles, RegionsOfAnyShape) {
   on_device([](Device& device) {
     SgmStageCase test;
@@ -63,7 +63,7 @@ TEST_P(OracleSpeckles, RegionsOfAnyShape) {
         for (int x = 0; x < test.config.width; ++x)
           test.left.push_back(static_cast<std::uint16_t>(number(x, y)));
     };
-    // One long corridor of rows, joined by turns at the right and the left end.
+    // One corridor along the rows, which are joined alternately at their right and left ends.
     const auto corridor = [&](int x, int y) {
       const int end = y / 2 % 2 ? 0 : test.config.width - 1;
       return y % 2 == 0 || x == end ? x : sgm::unknown;

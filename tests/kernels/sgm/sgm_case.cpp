@@ -4,9 +4,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstring>
-#include <stdexcept>
 
-#include "tests/kernels/common/device_block.h"
 #include "tests/kernels/pixels/luminance_definition.h"
 
 namespace cudavision::test {
@@ -28,42 +26,19 @@ FrameLayout random_layout_of(int bits, int width, int height, Random& random) {
   }
 }
 
-FrameLayout disparity_layout(const SgmCase& test) {
-  return gray_layout(test.left_layout.width, test.left_layout.height, 16);
-}
-
-FrameLayout confidence_layout(const SgmCase& test) {
-  return gray_layout(test.left_layout.width, test.left_layout.height, 8);
-}
-
-/// Unlike any that a case asks for, for the same object.
-sgm::Parameters other_parameters(const sgm::Parameters& parameters) {
-  sgm::Parameters other = parameters;
-  other.p1 = 1;
-  other.p2 = parameters.p2 == 2 ? 3 : 2;
-  other.uniqueness = 0.5;
-  other.lr_max_diff = parameters.lr_max_diff == 3 ? 4 : 3;
-  other.subpixel = !parameters.subpixel;
-  other.median = !parameters.median;
-  other.speckle_size = parameters.speckle_size == 7 ? 0 : 7;
-  other.fill_holes = !parameters.fill_holes;
-  other.adaptive_p2 = !parameters.adaptive_p2;
-  return other;
-}
-
-/// Column of the right picture that is seen in a pixel of the left one. Blocks of pixels share a
-/// disparity; one in sixteen pixels shows something else.
+/// The column of the right picture that a pixel of the left one shows. Blocks of pixels share a
+/// disparity; one in sixteen pixels shows another column.
 int seen_column(const SgmCase& test, int x, int y) {
   const auto block = static_cast<std::uint64_t>(x / 37 + 1000 * (y / 19));
   Random random(mixed_seed(test.content_seed, block));
-  const int disparities = std::min(test.parameters.disparities, test.left_layout.width);
+  const int disparities = std::min(test.parameters.disparities, test.layout.width);
   const int d = test.parameters.minimum + random.between(0, disparities - 1);
   Random grain(mixed_seed(test.content_seed + 1,
                           static_cast<std::uint64_t>(x) * 65536 + static_cast<std::uint64_t>(y)));
   return x - d + (grain.one_in(16) ? grain.between(-9, 9) : 0);
 }
 
-/// Makes every colour, or the luma, of a pixel so large.
+/// Sets every colour, or the luma, of a pixel to value.
 void put_luminance(const FrameLayout& layout, const Frame& frame, int x, int y, int value) {
   for (int c = 0; c < layout.channel_count; ++c) {
     const Channel& channel = layout.channels[c];
@@ -107,6 +82,26 @@ std::string difference_in(const char* what, const FrameLayout& layout, const Pla
 
 }  // namespace
 
+sgm::Parameters SgmCase::other_parameters() const {
+  sgm::Parameters other = parameters;
+  other.p1 = 1;
+  other.p2 = parameters.p2 == 2 ? 3 : 2;
+  other.uniqueness = 0.5;
+  other.lr_max_diff = parameters.lr_max_diff == 3 ? 4 : 3;
+  other.subpixel = !parameters.subpixel;
+  other.median = !parameters.median;
+  other.speckle_size = parameters.speckle_size == 7 ? 0 : 7;
+  other.fill_holes = !parameters.fill_holes;
+  other.adaptive_p2 = !parameters.adaptive_p2;
+  return other;
+}
+
+sgm::Parameters few_disparities() {
+  sgm::Parameters parameters;
+  parameters.disparities = 32;
+  return parameters;
+}
+
 sgm::Parameters random_sgm_parameters(Random& random) {
   sgm::Parameters p;
   p.disparities = 32 * (random.one_in(6) ? random.log_uniform(32) : random.between(1, 4));
@@ -147,15 +142,14 @@ SgmCase make_sgm_case(std::uint64_t seed, int number, int max_pixels) {
   test.parameters = random_sgm_parameters(random);
   const auto [width, height] = random_picture_size(
       random, std::clamp(max_volume / test.parameters.disparities, 1, max_pixels));
-  test.left_layout = kind.make(width, height);
-  test.right_layout = random.one_in(2)
-                          ? test.left_layout
-                          : random_layout_of(test.left_layout.bits, width, height, random);
-  test.left = random_placement(test.left_layout, random);
+  test.layout = kind.make(width, height);
+  test.right_layout =
+      random.one_in(2) ? test.layout : random_layout_of(test.layout.bits, width, height, random);
+  test.left = random_placement(test.layout, random);
   test.right = random_placement(test.right_layout, random);
-  test.disparity = random_placement(disparity_layout(test), random);
-  test.confidence = random_placement(confidence_layout(test), random);
-  // What can be matched, as often as everything else together.
+  test.disparity = random_placement(test.disparity_layout(), random);
+  test.confidence = random_placement(test.confidence_layout(), random);
+  // Content that can be matched is as frequent as all other content together.
   test.content = random.one_in(2) ? (random.one_in(2) ? Content::random : Content::natural)
                                   : static_cast<Content>(random.between(0, content_count - 1));
   test.related = !random.one_in(4);
@@ -170,10 +164,10 @@ SgmCase plain_sgm_case(const FrameLayout& layout, const sgm::Parameters& paramet
                        Content content, std::uint64_t seed) {
   SgmCase test;
   test.title = "plain case";
-  test.left_layout = test.right_layout = layout;
+  test.layout = test.right_layout = layout;
   test.left = test.right = dense_placement(layout);
-  test.disparity = dense_placement(disparity_layout(test));
-  test.confidence = dense_placement(confidence_layout(test));
+  test.disparity = dense_placement(test.disparity_layout());
+  test.confidence = dense_placement(test.confidence_layout());
   test.content = content;
   test.content_seed = seed;
   test.parameters = parameters;
@@ -195,23 +189,24 @@ std::string describe(const sgm::Parameters& p) {
 }
 
 std::string describe(const SgmCase& test) {
-  return test.title + ": " + std::to_string(test.left_layout.width) + "×" +
-         std::to_string(test.left_layout.height) + ", " + std::to_string(test.left_layout.bits) +
+  return test.title + ": " + std::to_string(test.layout.width) + "×" +
+         std::to_string(test.layout.height) + ", " + std::to_string(test.layout.bits) +
          " bits, content " + name(test.content) + (test.related ? ", shifted" : ", unrelated") +
          (test.dirty ? " (dirty words), " : ", ") + describe(test.parameters) +
          (test.parameters_later ? " (set later)" : "") +
-         "\n  left: " + describe(test.left_layout, test.left) +
+         "\n  left: " + describe(test.layout, test.left) +
          "\n  right: " + describe(test.right_layout, test.right) +
-         "\n  disparity: " + describe(disparity_layout(test), test.disparity) + "\n  confidence: " +
-         (test.with_confidence ? describe(confidence_layout(test), test.confidence) : "none");
+         "\n  disparity: " + describe(test.disparity_layout(), test.disparity) +
+         "\n  confidence: " +
+         (test.with_confidence ? describe(test.confidence_layout(), test.confidence) : "none");
 }
 
-SgmInput input_blocks(const SgmCase& test) {
+SgmInput input_block(const SgmCase& test) {
   SgmInput input{std::vector<std::uint8_t>(test.left.bytes, 0x5a),
                  std::vector<std::uint8_t>(test.right.bytes, 0x5a)};
-  const Frame left = frame_of_block(test.left_layout, test.left, input.left);
+  const Frame left = frame_of_block(test.layout, test.left, input.left);
   const Frame right = frame_of_block(test.right_layout, test.right, input.right);
-  paint(test.left_layout, left, test.content, test.content_seed, test.dirty);
+  paint(test.layout, left, test.content, test.content_seed, test.dirty);
   paint(test.right_layout, right, test.content, test.content_seed + 1, test.dirty);
   if (!test.related)
     return input;
@@ -219,72 +214,59 @@ SgmInput input_blocks(const SgmCase& test) {
   for (int y = 0; y < scene.height; ++y)
     for (int x = 0; x < scene.width; ++x)
       if (const int column = seen_column(test, x, y); column >= 0 && column < scene.width)
-        put_luminance(test.left_layout, left, x, y, static_cast<int>(scene.at(column, y)));
+        put_luminance(test.layout, left, x, y, static_cast<int>(scene.at(column, y)));
   return input;
 }
 
-SgmOutput defined_blocks(const SgmCase& test, const SgmInput& input, std::uint8_t poison) {
+SgmOutput defined_output(const SgmCase& test, const SgmInput& input, std::uint8_t poison) {
   const auto luminances = [](const FrameLayout& layout, const Placement& placement,
                              const std::vector<std::uint8_t>& block) {
     return DefinedLuminance(layout, frame_in(layout, placement, block.data())).values;
   };
   const DefinedStereo stereo =
-      defined_stereo(sgm::StageConfig(test.left_layout, test.parameters), test.parameters,
-                     luminances(test.left_layout, test.left, input.left),
+      defined_stereo(sgm::StageConfig(test.layout, test.parameters), test.parameters,
+                     luminances(test.layout, test.left, input.left),
                      luminances(test.right_layout, test.right, input.right));
   SgmOutput output{std::vector<std::uint8_t>(test.disparity.bytes, poison),
                    std::vector<std::uint8_t>(test.confidence.bytes, poison)};
   put_rows(stereo.disparities,
-           frame_of_block(disparity_layout(test), test.disparity, output.disparity).planes[0]);
+           frame_of_block(test.disparity_layout(), test.disparity, output.disparity).planes[0]);
   if (test.with_confidence)
-    put_rows(stereo.confidence,
-             frame_of_block(confidence_layout(test), test.confidence, output.confidence).planes[0]);
+    put_rows(
+        stereo.confidence,
+        frame_of_block(test.confidence_layout(), test.confidence, output.confidence).planes[0]);
   return output;
 }
 
-SgmRunner::SgmRunner(Device& device, const SgmCase& test)
-    : device_(device),
-      test_(test),
-      stereo_(device, test.left_layout, test.right_layout,
-              test.parameters_later ? other_parameters(test.parameters) : test.parameters) {
-  if (test.parameters_later)
-    stereo_.set_parameters(test.parameters);
-}
-
-SgmOutput SgmRunner::run(const SgmInput& input, std::uint8_t poison) {
-  const DeviceBlock<std::uint8_t> left(device_, input.left), right(device_, input.right);
-  const DeviceBlock<std::uint8_t> disparity(
-      device_, std::vector<std::uint8_t>(test_.disparity.bytes, poison));
-  const DeviceBlock<std::uint8_t> confidence(
-      device_, std::vector<std::uint8_t>(test_.confidence.bytes, poison));
+SgmFrames::SgmFrames(Device& device, const SgmCase& one, const SgmInput& input, std::uint8_t poison)
+    : test(one),
+      left_block_(device, input.left),
+      right_block_(device, input.right),
+      disparity_block_(device, std::vector<std::uint8_t>(one.disparity.bytes, poison)),
+      confidence_block_(device, std::vector<std::uint8_t>(one.confidence.bytes, poison)) {
   const auto in = [](const FrameLayout& layout, const Placement& placement,
                      const std::uint8_t* block) { return frame_in(layout, placement, block); };
-  View<std::uint8_t> confidences;
-  if (test_.with_confidence)
-    confidences = frame_in(confidence_layout(test_), test_.confidence, confidence.data()).planes[0];
-  stereo_.run(in(test_.left_layout, test_.left, left.data()),
-              in(test_.right_layout, test_.right, right.data()),
-              frame_in(disparity_layout(test_), test_.disparity, disparity.data()).planes[0],
-              confidences);
-  device_.finish();
-  if (left.values() != input.left || right.values() != input.right)
-    throw std::runtime_error("an input was written to");
-  return {disparity.values(), confidence.values()};
+  left = in(one.layout, one.left, left_block_.data());
+  right = in(one.right_layout, one.right, right_block_.data());
+  disparity = frame_in(one.disparity_layout(), one.disparity, disparity_block_.data()).planes[0];
+  if (one.with_confidence)
+    confidence =
+        frame_in(one.confidence_layout(), one.confidence, confidence_block_.data()).planes[0];
 }
 
 std::string difference(const SgmCase& test, const SgmOutput& expected, const SgmOutput& actual) {
-  std::string text = difference_in("disparity", disparity_layout(test), test.disparity,
+  std::string text = difference_in("disparity", test.disparity_layout(), test.disparity,
                                    expected.disparity, actual.disparity);
-  return text.empty() ? difference_in("confidence", confidence_layout(test), test.confidence,
+  return text.empty() ? difference_in("confidence", test.confidence_layout(), test.confidence,
                                       expected.confidence, actual.confidence)
                       : text;
 }
 
 std::string hash(const SgmCase& test, const SgmOutput& output) {
   Hash hash;
-  add_rows(hash, disparity_layout(test), test.disparity, output.disparity);
+  add_rows(hash, test.disparity_layout(), test.disparity, output.disparity);
   if (test.with_confidence)
-    add_rows(hash, confidence_layout(test), test.confidence, output.confidence);
+    add_rows(hash, test.confidence_layout(), test.confidence, output.confidence);
   return hash.text();
 }
 

@@ -7,6 +7,8 @@
 
 #include "cuda/sgm/sgmstereo.h"
 #include "tests/kernels/common/contents.h"
+#include "tests/kernels/common/device_block.h"
+#include "tests/kernels/common/frame_case.h"
 #include "tests/kernels/common/layouts.h"
 #include "tests/kernels/common/placement.h"
 #include "tests/kernels/common/random.h"
@@ -14,19 +16,32 @@
 
 namespace cudavision::test {
 
-/// One pair of pictures matched, with everything that it depends on. Equal seeds and numbers make
-/// equal cases on every machine.
+class SgmFrames;
+
+/// One matched pair of pictures; frame_case.h says what a case is.
 struct SgmCase {
+  using Parameters = sgm::Parameters;
+  using Operation = sgm::SgmStereo;
+  using Frames = SgmFrames;
+
   std::string title;
-  FrameLayout left_layout, right_layout;
+  FrameLayout layout, right_layout;  ///< of the left picture, of the right one
   Placement left, right, disparity, confidence;
   Content content = Content::random;
   bool related = true;  ///< the left picture shows the right one, shifted block by block
   std::uint64_t content_seed = 0;
   bool dirty = false;
   bool with_confidence = true;
-  sgm::Parameters parameters;
-  bool parameters_later = false;  ///< constructed with others, these set afterwards
+  Parameters parameters;
+  bool parameters_later = false;
+
+  Operation make(Device& device, const Parameters& set) const {
+    return {device, layout, right_layout, set};
+  }
+  Parameters other_parameters() const;
+
+  FrameLayout disparity_layout() const { return gray_layout(layout.width, layout.height, 16); }
+  FrameLayout confidence_layout() const { return gray_layout(layout.width, layout.height, 8); }
 };
 
 /// Frame sizes are drawn so that width times height stays within max_pixels, and within less where
@@ -37,8 +52,11 @@ SgmCase make_sgm_case(std::uint64_t seed, int number, int max_pixels);
 SgmCase plain_sgm_case(const FrameLayout& layout, const sgm::Parameters& parameters,
                        Content content, std::uint64_t seed);
 
-/// Parameters of every kind, valid ones.
+/// Valid parameters of every kind.
 sgm::Parameters random_sgm_parameters(Random& random);
+
+/// The defaults, but with 32 disparities, for tests that must be quick.
+sgm::Parameters few_disparities();
 
 std::string describe(const sgm::Parameters& parameters);
 std::string describe(const SgmCase& test);
@@ -46,36 +64,50 @@ std::string describe(const SgmCase& test);
 /// The blocks of both pictures, in the midst of poison.
 struct SgmInput {
   std::vector<std::uint8_t> left, right;
-};
-SgmInput input_blocks(const SgmCase& test);
 
-/// The blocks of both results. confidence: as it was where none is asked for.
+  bool operator==(const SgmInput& other) const {
+    return left == other.left && right == other.right;
+  }
+};
+SgmInput input_block(const SgmCase& test);
+
+/// The blocks of both results. confidence: as it was before if the case does not ask for it.
 struct SgmOutput {
   std::vector<std::uint8_t> disparity, confidence;
 };
-
-/// What the blocks, filled with poison before, must hold by the definition.
-SgmOutput defined_blocks(const SgmCase& test, const SgmInput& input, std::uint8_t poison);
-
-/// The operation, made once and run as often as wanted.
-class SgmRunner {
- public:
-  SgmRunner(Device& device, const SgmCase& test);
-
-  /// The whole blocks as they were after the run, with all that lies around the results. Throws
-  /// std::runtime_error if an input was written to.
-  SgmOutput run(const SgmInput& input, std::uint8_t poison);
-
- private:
-  Device& device_;
-  SgmCase test_;
-  sgm::SgmStereo stereo_;
-};
+SgmOutput defined_output(const SgmCase& test, const SgmInput& input, std::uint8_t poison);
 
 /// Empty where the results are equal, else where they first differ.
 std::string difference(const SgmCase& test, const SgmOutput& expected, const SgmOutput& actual);
 
-/// Of the rows of both results, without what lies around them.
+/// Hash of the rows of both results, without what lies around them.
 std::string hash(const SgmCase& test, const SgmOutput& output);
+
+/// A pair in the memory of a device, and room for the results.
+class SgmFrames {
+ public:
+  static constexpr std::uint8_t out_poison = 0xcd;
+
+  SgmFrames(Device& device, const SgmCase& one, const SgmInput& input,
+            std::uint8_t poison = out_poison);
+  SgmFrames(Device& device, const SgmCase& one) : SgmFrames(device, one, input_block(one)) {}
+
+  void run(sgm::SgmStereo& stereo) const { stereo.run(left, right, disparity, confidence); }
+
+  /// The whole blocks, with all that lies around the frames.
+  SgmInput input() const { return {left_block_.values(), right_block_.values()}; }
+  SgmOutput output() const { return {disparity_block_.values(), confidence_block_.values()}; }
+
+  const SgmCase test;
+
+ private:
+  DeviceBlock<std::uint8_t> left_block_, right_block_, disparity_block_, confidence_block_;
+
+ public:
+  ConstFrame left, right;  ///< run() takes these four; a test may spoil them
+  View<std::uint8_t> disparity, confidence;
+};
+
+using SgmRunner = Runner<SgmCase>;
 
 }  // namespace cudavision::test

@@ -17,13 +17,14 @@ namespace {
 using sgm::StageConfig;
 
 constexpr int max_volume = 1 << 19;
-constexpr std::size_t guard = 256;  // numbers around each output: these stay aligned as they were
+constexpr std::size_t guard =
+    256;  // numbers of poison around each output, which keep its alignment
 
 std::uint64_t feature_mask(const StageConfig& config) {
   return (std::uint64_t{1} << sgm::census_bits(config.census)) - 1;
 }
 
-/// The right features are those of the left, moved, with some bits turned over.
+/// The right features are random, or those of the left, shifted and with some bits flipped.
 void make_features(SgmStageCase& test, Random& random) {
   const std::uint64_t mask = feature_mask(test.config);
   const bool alike = random.one_in(2), flat = random.one_in(8);
@@ -109,7 +110,7 @@ Number repeated(std::uint8_t poison) {
   return number;
 }
 
-/// Room for what a stage writes, or what it changes, on a device, amidst poison.
+/// Device memory that a stage writes or changes, amid poison.
 template <class Number>
 class Output {
  public:
@@ -129,7 +130,7 @@ class Output {
   DeviceBlock<Number> block_;
 };
 
-/// What stages read on a device.
+/// Device memory that a stage reads.
 template <class Number>
 class Input {
  public:
@@ -159,7 +160,7 @@ FrameLayout plane_of(const StageConfig& config, int bits) {
   return gray_layout(config.width, config.height, bits);
 }
 
-/// A block of bytes in which the rows of a picture are what is wanted, or what is there.
+/// A block of poison with the rows of a picture in it.
 template <class Number>
 std::vector<std::uint8_t> placed(const StageConfig& config, const Placement& placement,
                                  const std::vector<Number>& numbers, std::uint8_t poison) {
@@ -177,7 +178,7 @@ std::vector<std::uint64_t> widened(const std::vector<std::uint8_t>& block) {
   return {block.begin(), block.end()};
 }
 
-/// Features of both sizes.
+/// Runs the stages that write or read features.
 template <class Feature>
 void run_features(Device& device, sgm::Stages& stages, const SgmStageCase& test,
                   const SamplePlane& picture, std::uint8_t poison, SgmStageOutputs& outputs) {
@@ -213,7 +214,7 @@ void run_select(Device& device, sgm::Stages& stages, const SgmStageCase& test, s
   sums.expect_unchanged();
 }
 
-/// Stages that make a map out of a map, and those that change one.
+/// Runs the stages that make a map out of a map, and those that change one.
 void run_maps(Device& device, sgm::Stages& stages, const SgmStageCase& test,
               const SamplePlane& picture, std::uint8_t poison, SgmStageOutputs& outputs) {
   const Input<std::uint16_t> left(device, test.left), right(device, test.right);

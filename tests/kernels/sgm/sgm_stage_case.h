@@ -11,7 +11,7 @@
 
 namespace cudavision::test {
 
-/// What each stage is given by itself, more than a whole run would give it: features that no
+/// The inputs of each stage alone, more varied than a whole run makes them: features that no
 /// picture has, sums full of ties, maps with holes anywhere. Equal seeds and numbers make equal
 /// cases on every machine.
 struct SgmStageCase {
@@ -36,17 +36,17 @@ SgmStageCase make_sgm_stage_case(std::uint64_t seed, int number, int max_pixels)
 
 std::string describe(const SgmStageCase& test);
 
-/// What a stage wrote, with the poison in front of it and behind.
+/// The output of a stage, with the poison in front of it and behind it.
 struct SgmStageOutput {
   std::string stage;
   std::vector<std::uint64_t> numbers;
 };
 using SgmStageOutputs = std::vector<SgmStageOutput>;
 
-/// By the definition.
+/// The outputs by the definition.
 SgmStageOutputs defined_stages(const SgmStageCase& test, std::uint8_t poison);
 
-/// On a device. Throws std::runtime_error if an input was written to.
+/// The outputs on a device. Throws std::runtime_error if an input was written to.
 SgmStageOutputs run_stages(Device& device, const SgmStageCase& test, std::uint8_t poison);
 
 /// Empty where all are equal, else which stage differs first, and where.

@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// DisparityPicture on either device against the definition: for every number that a map may hold,
-// wherever the planes lie; and what it refuses.
+// DisparityPicture on either device against the definition, for every number that a map may hold
+// and planes at any address; and what it refuses.
 
 #include <cmath>
 #include <cstring>
 #include <functional>
 #include <limits>
 
+#include "cuda/sgm/disparitypicture.h"
 #include "tests/kernels/common/gtest_support.h"
-#include "tests/kernels/sgm/sgm_frames.h"
+#include "tests/kernels/sgm/sgm_case.h"
 
 namespace cudavision::test {
 namespace {
@@ -32,7 +33,7 @@ ColorTable random_table(std::uint64_t seed) {
   return table;
 }
 
-/// All numbers that a run may give, in an order that has nothing to do with their size.
+/// Random numbers out of those that a map may hold.
 std::vector<std::uint16_t> numbers_of(const sgm::Parameters& parameters, int count,
                                       Random& random) {
   const DisparityScale scale = disparity_scale(parameters);
@@ -46,7 +47,7 @@ std::vector<std::uint16_t> numbers_of(const sgm::Parameters& parameters, int cou
   return numbers;
 }
 
-/// A map and the picture of it, both placed at random.
+/// A map and its picture, both at random addresses.
 struct PictureCase {
   PictureCase(Kind kind_asked, const FrameLayout& layout_asked, const sgm::Parameters& sgm,
               Random& random)
@@ -175,7 +176,7 @@ TEST_P(DisparityPictures, EveryNumberHasItsPicture) {
           for (const Kind kind : {Kind::gray, Kind::depth}) {
             PictureCase test(kind, gray_layout(count, 1, kind == Kind::gray ? 8 : 16), parameters,
                              random);
-            // Near and far enough that some depths do not fit and some are 0.
+            // Some of these depths do not fit 16 bits, and some are 0.
             test.look.focal_length = 700.25, test.look.baseline = 120.5, test.look.unit = 0.1;
             for (int i = 0; i + 1 < count; ++i)
               test.numbers[static_cast<std::size_t>(i)] =

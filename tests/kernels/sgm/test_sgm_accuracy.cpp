@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// Scenes whose disparities are known: what SgmStereo finds is where it is, parts of pixels
-// included.
+// SgmStereo finds the disparities of scenes for which they are known, to fractions of a pixel.
 
 #include <cmath>
 #include <cstring>
 #include <functional>
 
-#include "tests/kernels/common/device_block.h"
 #include "tests/kernels/common/gtest_support.h"
 #include "tests/kernels/sgm/sgm_case.h"
 
@@ -18,8 +16,8 @@ using namespace sgm;
 
 constexpr double pi = 3.14159265358979323846;
 
-/// A texture that is known at every place, not only at pixels: waves of all directions, none so
-/// short that a pixel could not show it.
+/// A texture with a value at every place, also between pixels: waves of all directions, none too
+/// short for the grid of pixels.
 class Texture {
  public:
   Texture() {
@@ -47,16 +45,10 @@ class Texture {
 };
 
 constexpr int width = 200, height = 100;
-// What a census sees of the edges, and what the left picture shows of beyond them, is left out.
+// Excludes the pixels whose census crosses an edge, and those whose match lies outside the picture.
 constexpr int left_margin = 40, margin = 8;
 
 using Truth = std::function<double(int x, int y)>;
-
-sgm::Parameters few() {
-  sgm::Parameters parameters;
-  parameters.disparities = 32;
-  return parameters;
-}
 
 Map matched(Device& device, const sgm::Parameters& parameters, const Truth& truth) {
   const Texture texture;
@@ -77,7 +69,7 @@ Map matched(Device& device, const sgm::Parameters& parameters, const Truth& trut
   return map;
 }
 
-/// How far from the truth, in sixteenths of a pixel.
+/// The deviation of a map from the truth, in sixteenths of a pixel.
 struct Errors {
   Errors(const Map& map, const sgm::Parameters& parameters, const Truth& truth) {
     const auto invalid = static_cast<std::int16_t>(disparity_scale(parameters).invalid);
@@ -104,13 +96,13 @@ class SgmAccuracy : public EitherDevice {};
 
 INSTANTIATE_TEST_SUITE_P(Devices, SgmAccuracy, both_devices(), device_name);
 
-/// Planes of whole and of half pixels, where the costs on both sides are alike.
+/// Planes at whole disparities, and at half ones, where the costs on both sides are equal.
 TEST_P(SgmAccuracy, FrontalPlanesAreFound) {
   on_device([](Device& device) {
     for (const double disparity : {0.0, 7.0, 10.0, 10.5, 20.5}) {
       SCOPED_TRACE(disparity);
       const Truth truth = [=](int, int) { return disparity; };
-      const Errors errors(matched(device, few(), truth), few(), truth);
+      const Errors errors(matched(device, few_disparities(), truth), few_disparities(), truth);
       EXPECT_EQ(errors.missing, 0);
       EXPECT_LE(std::abs(errors.mean), 0.5);
       EXPECT_LE(errors.size, disparity == std::floor(disparity) ? 0.5 : 2);
@@ -120,7 +112,7 @@ TEST_P(SgmAccuracy, FrontalPlanesAreFound) {
 
 TEST_P(SgmAccuracy, MinimumIsCountedIn) {
   on_device([](Device& device) {
-    sgm::Parameters parameters = few();
+    sgm::Parameters parameters = few_disparities();
     parameters.minimum = -12;
     const Truth truth = [](int, int) { return -4.0; };
     const Map map = matched(device, parameters, truth);
@@ -130,8 +122,8 @@ TEST_P(SgmAccuracy, MinimumIsCountedIn) {
   });
 }
 
-/// A ramp along the rows, and a plane that slants in both directions: each sixteenth of a pixel is
-/// there as often as any other.
+/// A ramp along the rows, and a plane that slants in both directions. Every sixteenth of a pixel
+/// occurs equally often.
 const Truth slants[] = {
     [](int x, int) { return 5 + x / 32.0; },
     [](int x, int y) { return 4 + x / 40.0 + y / 20.0; },
@@ -140,7 +132,7 @@ const Truth slants[] = {
 TEST_P(SgmAccuracy, SlantsAreFoundWithinTwoSixteenths) {
   on_device([](Device& device) {
     for (const Truth& truth : slants) {
-      const Errors errors(matched(device, few(), truth), few(), truth);
+      const Errors errors(matched(device, few_disparities(), truth), few_disparities(), truth);
       EXPECT_EQ(errors.missing, 0);
       EXPECT_LE(std::abs(errors.mean), 0.5);
       EXPECT_LE(errors.size, 2);
@@ -149,10 +141,11 @@ TEST_P(SgmAccuracy, SlantsAreFoundWithinTwoSixteenths) {
   });
 }
 
-/// Whole pixels are a quarter of a pixel off on average: else the test above would prove nothing.
+/// Whole disparities are a quarter of a pixel off on average, which shows that the test above needs
+/// subpixel.
 TEST_P(SgmAccuracy, WithoutSubpixelSlantsAreSteps) {
   on_device([](Device& device) {
-    sgm::Parameters parameters = few();
+    sgm::Parameters parameters = few_disparities();
     parameters.subpixel = false;
     for (const Truth& truth : slants) {
       const Map map = matched(device, parameters, truth);
@@ -163,7 +156,7 @@ TEST_P(SgmAccuracy, WithoutSubpixelSlantsAreSteps) {
   });
 }
 
-/// Sums that are parabolas are known to the sixteenth, every one of them.
+/// Where the sums are parabolas, every vertex is found to the sixteenth.
 TEST_P(SgmAccuracy, ParabolasAreFoundExactly) {
   on_device([](Device& device) {
     sgm::StageConfig config;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// SgmStereo on real pairs: the same bits as libSGM in its compatibility, and by itself not further
-// from the ground truth than it was. The pairs are no part of the project; CUDAVISION_STEREO_PAIRS
-// names the folder that they lie in, one folder for each with
+// SgmStereo on real pairs: with compatibility=libsgm the same bits as libSGM, and by default no
+// less accurate than it has been. The pairs are not part of the project; CUDAVISION_STEREO_PAIRS
+// names the folder that holds a folder for each of them, with
 //   left.png, right.png        gray
 //   truth_x16.png              true disparities of the left picture in sixteenths, 0 where unknown
 //   libsgm_d<disparities>_p<paths>_sub<subpixel>.png
@@ -34,7 +34,7 @@ using Compatibility = sgm::Parameters::Compatibility;
 struct Scene {
   const char* name;
   int disparities;
-  /// Of the true disparities, how many may be missing or off by more than a pixel.
+  /// The largest share of true disparities that may be missing or off by more than a pixel.
   double most_wrong;
 };
 
@@ -53,7 +53,7 @@ Map matched(Device& device, const Scene& scene, const sgm::Parameters& parameter
   SgmCase test = plain_sgm_case(gray_layout(left.width, left.height, left.bits), parameters,
                                 Content::random, 0);
   test.with_confidence = false;
-  // Dense placements begin at byte 0; behind the picture there may be room.
+  // Dense placements begin at byte 0 and may have room behind the picture.
   SgmInput input{left.samples(), right.samples()};
   input.left.resize(test.left.bytes);
   input.right.resize(test.right.bytes);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// Each stage of Semi-Global Matching by itself, on the CPU device against its definition and on the
+// Each stage of Semi-Global Matching alone, on the CPU device against its definition and on the
 // CUDA device against the CPU device, in every number.
 
 #include "tests/kernels/common/gtest_support.h"

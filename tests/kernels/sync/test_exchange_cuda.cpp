@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
 // The exchange of counts between blocks on the card, in kernels built with CUDAVISION_TEST_DELAYS:
-// waits of random length come before every step, since no sanitizer sees a race through device
+// delays of random length come before every step, because no sanitizer sees a race through device
 // memory.
 
 #include <gtest/gtest.h>
@@ -21,7 +21,7 @@
 namespace cudavision::test {
 namespace {
 
-/// Only its constants are used: where in the state the words lie.
+/// For the constants of the exchange, which name the places of words in its state.
 struct NoAtomics {
   using Word = std::uint32_t;
 };

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// What the blocks of an integral image tell each other, with threads in the blocks' place and
-// std::atomic for the memory that they share, so that ThreadSanitizer sees every access. And how a
-// lane of the kernel adds up its pixels.
+// The exchange of sums between the blocks of an integral image, with threads in the blocks' place
+// and std::atomic for the memory that they share, so that ThreadSanitizer sees every access. And
+// the arithmetic by which a lane of the kernel adds up its pixels.
 
 #include <gtest/gtest.h>
 
@@ -11,7 +11,7 @@
 #include <thread>
 #include <vector>
 
-#include "cuda/integral/tile.h"
+#include "cuda/integral/quad.h"
 #include "cuda/sync/tileexchange.h"
 #include "tests/kernels/common/random.h"
 #include "tests/kernels/common/settings.h"
@@ -33,7 +33,7 @@ struct StdAtomics {
   static void wait() { std::this_thread::yield(); }
 };
 
-using Tag = LaunchEpoch<StdAtomics<std::uint32_t>>;
+using Epoch = LaunchEpoch<StdAtomics<std::uint32_t>>;
 
 void delay(Random& random) {
   const int turns = random.between(0, 20);
@@ -76,8 +76,8 @@ void run_block(const Picture& picture, const TileGrid& grid,
                int block, int blocks, std::uint64_t seed, std::vector<std::uint64_t>& table) {
   Random random(seed);
   delay(random);
-  const Tag launch(state);
-  const TileExchange<StdAtomics<Number>> exchange(grid, words.data(), launch.now());
+  const Epoch launch(state);
+  const TileExchange<StdAtomics<Number>> exchange(grid, words.data(), launch.current());
   for (int tile = block; tile < grid.count(); tile = blocks + static_cast<int>(launch.ticket())) {
     const int tile_row = tile / grid.columns;
     const int tile_column = tile % grid.columns;
@@ -89,14 +89,14 @@ void run_block(const Picture& picture, const TileGrid& grid,
       for (int x = 0; x < grid.tile_width; ++x)
         columns[static_cast<std::size_t>(x)] += row += picture.at(x0 + x, y0 + y);
       delay(random);
-      exchange.say_row(tile_row, tile_column, y, row);
+      exchange.publish_row(tile_row, tile_column, y, row);
     }
     for (int x = 0; x < grid.tile_width; ++x) {
       delay(random);
-      exchange.say_columns(tile_row, tile_column, x, columns[static_cast<std::size_t>(x)]);
+      exchange.publish_columns(tile_row, tile_column, x, columns[static_cast<std::size_t>(x)]);
     }
     delay(random);
-    exchange.say_tile(tile_row, tile_column, columns.back());
+    exchange.publish_tile(tile_row, tile_column, columns.back());
     constexpr int batch = 6;
     std::uint64_t corner = 0;
     const int shares_x = random.one_in(2) ? 8 : 3;
@@ -122,9 +122,9 @@ void run_block(const Picture& picture, const TileGrid& grid,
     }
   }
   delay(random);
-  const std::uint32_t earlier = launch.leave();
+  const std::uint32_t retired_before = launch.retire();
   delay(random);
-  launch.left(earlier, static_cast<std::uint32_t>(blocks));
+  launch.advance_if_last(retired_before, static_cast<std::uint32_t>(blocks));
 }
 
 template <class Number>
@@ -143,7 +143,7 @@ TYPED_TEST(TileExchanges, EveryTileSeesAllThatLiesAboveAndToTheLeftInEveryLaunch
     grid.columns = (width + grid.tile_width - 1) / grid.tile_width;
     grid.rows = (height + grid.tile_height - 1) / grid.tile_height;
     std::vector<std::atomic<TypeParam>> words(grid.words());
-    std::vector<std::atomic<std::uint32_t>> state(Tag::words);
+    std::vector<std::atomic<std::uint32_t>> state(Epoch::words);
     for (int launch = 0; launch < 12; ++launch) {
       const Picture picture(width, height, random);
       const int blocks = std::min(random.between(1, 7), grid.count());
@@ -156,8 +156,8 @@ TYPED_TEST(TileExchanges, EveryTileSeesAllThatLiesAboveAndToTheLeftInEveryLaunch
       for (auto& thread : threads)
         thread.join();
       ASSERT_EQ(table, picture.sums) << "geometry " << geometry << ", launch " << launch;
-      // Between launches, words are what they will: without the coming tag they say nothing.
-      const TypeParam next = Tag(state.data()).now();
+      // Words of any other epoch than the next one must not matter to the next launch.
+      const TypeParam next = Epoch(state.data()).current();
       constexpr int value_bits = 8 * sizeof(TypeParam) - 2;
       for (auto& word : words)
         if (random.one_in(2)) {
@@ -170,22 +170,22 @@ TYPED_TEST(TileExchanges, EveryTileSeesAllThatLiesAboveAndToTheLeftInEveryLaunch
   }
 }
 
-// 1, 2, 3 and again: were a tag ever that of the launch before, what that one said would pass for
-// news; were it 0, fresh memory would.
-TEST(LaunchTags, AreNeverZeroAndNeverTheLast) {
-  std::vector<std::atomic<std::uint32_t>> state(Tag::words);
-  const Tag launch(state.data());
+// Epochs are 1, 2, 3 and again 1: if one equalled that of the launch before, words of that launch
+// would pass for published ones; if it were 0, fresh memory would.
+TEST(LaunchEpochs, AreNeverZeroAndNeverTheLast) {
+  std::vector<std::atomic<std::uint32_t>> state(Epoch::words);
+  const Epoch launch(state.data());
   std::uint32_t last = 0;
   for (int i = 0; i < 10; ++i) {
-    const std::uint32_t tag = launch.now();
-    EXPECT_NE(tag, 0u);
-    EXPECT_LT(tag, 4u);
-    EXPECT_NE(tag, last);
-    last = tag;
+    const std::uint32_t epoch = launch.current();
+    EXPECT_NE(epoch, 0u);
+    EXPECT_LT(epoch, 4u);
+    EXPECT_NE(epoch, last);
+    last = epoch;
     for (std::uint32_t block = 0; block < 3; ++block) {
-      EXPECT_EQ(launch.now(), tag) << "the launch goes on as long as one block is there";
+      EXPECT_EQ(launch.current(), epoch) << "the epoch ends with its last block";
       EXPECT_EQ(launch.ticket(), block) << "each launch counts its tickets from 0";
-      launch.left(launch.leave(), 3);
+      launch.advance_if_last(launch.retire(), 3);
     }
   }
 }
@@ -227,7 +227,7 @@ TEST(Quads, AddUpTheirPixels) {
   }
 }
 
-// The values of a tile must leave room for the tag.
+// The values of a tile must leave room for the epoch.
 TEST(Quads, TheLargestTileFitsAWord) {
   EXPECT_LT(std::uint64_t{256} * 128 * 255, std::uint64_t{1} << 30);
   constexpr std::uint64_t pixels = 256 * 64;

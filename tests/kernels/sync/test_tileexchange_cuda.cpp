@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// integral::Integral images on the card, in kernels built with CUDAVISION_TEST_DELAYS: waits of
-// random length come before every step of what blocks tell each other, and there is one block per
-// multiprocessor with the smallest tiles, so that most tiles come after others.
+// Integral images on the card, in kernels built with CUDAVISION_TEST_DELAYS: delays of random
+// length come before every step of the exchange between blocks, and each multiprocessor has one
+// block with the smallest tiles, so that most tiles come after others.
 
 #include <gtest/gtest.h>
 
@@ -33,7 +33,7 @@ TileGrid grid_of(int width, int height) {
 class TileExchangeOnCard : public testing::Test {
  protected:
   /// Makes the table of a gray frame that many times and compares each with the CPU's. Between runs
-  /// what the blocks said is overwritten with what they could have said in other launches.
+  /// the published words are overwritten with words that other epochs could have left there.
   static void run(int width, int height, int runs) {
     CudaTestDevice card;
     WatchedDevice watched(*card);
@@ -64,19 +64,19 @@ class TileExchangeOnCard : public testing::Test {
     const std::size_t count = grid_of(width, height).words();
     std::uint32_t* words = watched.allocation(count * sizeof(std::uint32_t));
     std::uint32_t* state = watched.allocation(3 * sizeof(std::uint32_t));
-    ASSERT_NE(words, nullptr) << "the blocks' words are not where this test looks for them";
-    ASSERT_NE(state, nullptr) << "the launch's tag is not where this test looks for it";
+    ASSERT_NE(words, nullptr) << "the exchange's words are not where this test looks for them";
+    ASSERT_NE(state, nullptr) << "the epoch is not where this test looks for it";
 
     for (int i = 0; i < runs; ++i) {
       card->fill(bytes_of(out.data(), entries * 4), static_cast<std::uint8_t>(i));
       std::uint32_t before[2];
       card->download(bytes_of(state, sizeof before), bytes_of(before, sizeof before));
       card->finish();
-      // Bytes with any tag in their two highest bits but the coming one.
-      const std::uint32_t tag = (before[0] + 1 + 1 + random.between(0, 2)) % 4;
+      // Bytes with any epoch in their two highest bits but the coming one.
+      const std::uint32_t epoch = (before[0] + 1 + 1 + random.between(0, 2)) % 4;
       card->fill(
           bytes_of(words, count * 4),
-          static_cast<std::uint8_t>(tag << 6 | static_cast<unsigned>(random.between(0, 63))));
+          static_cast<std::uint8_t>(epoch << 6 | static_cast<unsigned>(random.between(0, 63))));
       integral.run(frame(in.data()), table(out.data()));
       card->download(bytes_of(out.data(), entries * 4), bytes_of(actual.data(), entries * 4));
       card->finish();

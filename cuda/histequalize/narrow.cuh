@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-// The kernel of histequalize_cuda.cu, for pictures of up to 10 bits: one launch counts, builds the
-// table and applies it. Each block keeps as much of the picture in its registers as fits, so that
-// small and medium pictures are read once; while one warp waits for the other blocks' counts, the
-// others copy the planes that nothing changes.
+// The kernel for up to 10 bits: one launch counts, builds the table and applies it. Each block
+// keeps as much of the picture in its registers as fits, so that small and medium pictures are read
+// once. While some warps wait for the other blocks' counts, the others copy the planes that nothing
+// changes.
 
 #include "cuda/core/cuda_launch.h"
-#include "cuda/histequalize/cuda.h"
+#include "cuda/histequalize/arithmetic.h"
+#include "cuda/histequalize/narrow_table.cuh"
+#include "cuda/pixels/access_pattern.h"
 #include "cuda/sync/histogramexchange.h"
+#include "cuda/sync/interblock.cuh"
 
 namespace cudavision::histequalize {
 namespace {
-
-constexpr int kChunk = 256;  // bins that one warp scans, eight per lane
-constexpr int kLaneBins = kChunk / 32;
 
 enum class Action {
   histogram,  ///< count the luminance, nothing else
@@ -23,7 +23,7 @@ enum class Action {
   each,       ///< red, green and blue through a table each
 };
 
-/// One block per SM: counting alone wants many loads under way, applying many registers.
+/// There is one block per SM. Counting alone wants many loads in flight, applying many registers.
 constexpr int counting_threads = 1024;
 constexpr int applying_threads = 512;
 
@@ -32,10 +32,10 @@ constexpr int threads_of = kAction == Action::histogram ? counting_threads : app
 
 struct Arguments {
   PackedImage picture;
-  GroupStride stride;  // from one of a thread's groups to the next
+  GroupStride stride;  // from one group of a thread to its next
   CopyPieces copies[FrameLayout::max_planes];
   int copy_count;
-  std::uint32_t* state;      // of the exchange
+  std::uint32_t* state;      // of the HistogramExchange
   std::uint32_t total;       // pixels
   std::uint32_t* histogram;  // histogram_bins counts, or nullptr
   int histogram_bins;
@@ -54,13 +54,36 @@ struct Sizes {
   using Entry = std::conditional_t<kChunks == 1, std::uint8_t, std::uint16_t>;
 };
 
-/// Calls use(i) for i = 0 … kCount − 1, shared out over the block's threads.
+/// Calls use(i) for i = 0 … kCount − 1, divided among the block's threads.
 template <int kCount, int kThreads, class Use>
 __device__ void for_each_of(const Use& use) {
 #pragma unroll
   for (int start = 0; start < kCount; start += kThreads)
     if (kCount - start >= kThreads || threadIdx.x < kCount - start)
       use(start + threadIdx.x);
+}
+
+/// Calls use(data, cursor) for the cursor's group and those that follow it at the stride. Works in
+/// batches: all loads of a batch are in flight before its first group is used.
+template <class Group, int kBatch, Rows kRows, class Use>
+__device__ void for_groups(const PackedImage& picture, GroupCursor<kRows> cursor,
+                           const GroupStride& stride, const Use& use) {
+  while (cursor.inside(picture)) {
+    std::uint32_t data[kBatch][Group::words];
+    GroupCursor<kRows> ahead = cursor;
+#pragma unroll
+    for (int k = 0; k < kBatch; ++k) {
+      if (ahead.inside(picture))
+        Group::template load<kRows>(picture, ahead, data[k]);
+      ahead.advance(picture, stride);
+    }
+#pragma unroll
+    for (int k = 0; k < kBatch; ++k) {
+      if (cursor.inside(picture))
+        use(data[k], cursor);
+      cursor.advance(picture, stride);
+    }
+  }
 }
 
 // Counting
@@ -97,8 +120,8 @@ __device__ void count_group(const std::uint32_t* data, const GroupCursor<kRows>&
 #pragma unroll
   for (int w = 0; w < Group::words; ++w)
     pixels[w] = data[w];
-  // At the right border pixels that do not exist count as zeros, which are taken back. (The sum of
-  // a block stays what the exchange needs it to be: never negative.)
+  // At the right border, pixels that do not exist are counted as zeros and then subtracted again.
+  // The block's sum of a bin stays non-negative, as the exchange requires.
   const int existing = pixels_in<Group, kRows>(picture, at);
   if (existing < Group::pixels) {
 #pragma unroll
@@ -122,8 +145,8 @@ __device__ void apply_table(std::uint32_t* data, const GroupCursor<kRows>& at, c
   const int existing = pixels_in<Group, kRows>(picture, at);
 #pragma unroll
   for (int i = 0; i < Group::pixels; ++i) {
-    // What lies behind a row's last pixel may be bytes of the plane all the same: the second half
-    // of a macropixel. They pass unchanged.
+    // Bytes behind a row's last pixel may still belong to the plane (the second half of a
+    // macropixel), so they pass unchanged.
     if (i >= existing)
       break;
     if constexpr (kAction == Action::map) {
@@ -154,121 +177,6 @@ __device__ void apply_table(std::uint32_t* data, const GroupCursor<kRows>& at, c
   }
 }
 
-// The table
-
-/// A warp's look at one chunk of a histogram that blocks may still be adding to.
-struct ChunkView {
-  std::uint32_t counts[kLaneBins];
-  std::uint32_t lane_sum;
-  std::uint32_t sum;          ///< of the chunk
-  std::uint32_t first_count;  ///< of the chunk's first bin that is not empty
-};
-
-template <class Exchange>
-__device__ ChunkView look_at_chunk(const Exchange& exchange, int first_bin) {
-  const int lane = threadIdx.x % 32;
-  const std::uint32_t* bins = exchange.bin(first_bin + lane * kLaneBins);
-  ChunkView view{};
-#pragma unroll
-  for (int copy = 0; copy < Exchange::copies; ++copy)
-#pragma unroll
-    for (int b = 0; b < kLaneBins; b += 4) {
-      std::uint32_t four[4];
-      DeviceAtomics::load4(bins + copy * Exchange::bins + b, four);
-#pragma unroll
-      for (int i = 0; i < 4; ++i)
-        view.counts[b + i] += four[i];
-    }
-  std::uint32_t first_count = 0;
-#pragma unroll
-  for (int b = kLaneBins - 1; b >= 0; --b) {
-    view.lane_sum += view.counts[b];
-    if (view.counts[b] != 0)
-      first_count = view.counts[b];
-  }
-  view.sum = view.lane_sum;
-#pragma unroll
-  for (int distance = 16; distance > 0; distance /= 2)
-    view.sum += __shfl_xor_sync(0xffffffffu, view.sum, distance);
-  const unsigned occupied = __ballot_sync(0xffffffffu, view.lane_sum != 0);
-  view.first_count = __shfl_sync(0xffffffffu, first_count, occupied ? __ffs(occupied) - 1 : 0);
-  return view;
-}
-
-/// One warp's chunk of a histogram, complete, with what the rest of the table adds to it.
-struct ScannedChunk {
-  std::uint32_t counts[kLaneBins];
-  std::uint32_t before;       ///< samples in all bins below this lane's
-  std::uint32_t first_count;  ///< of the table's first bin that is not empty
-};
-
-/// Waits until every block's counts have arrived. Each warp looks at the whole table, so that the
-/// warps need not wait for each other.
-template <class Exchange, int kChunks>
-__device__ ScannedChunk wait_for_chunk(const Exchange& exchange, int table, int chunk,
-                                       std::uint32_t total) {
-  const int lane = threadIdx.x % 32;
-  ScannedChunk result;
-  std::uint32_t lane_sum = 0;
-  std::uint32_t sum = 0;
-  while (!exchange.all_arrived(gridDim.x))
-    delay_for_test();
-  do {
-    delay_for_test();
-    sum = 0;
-    result.first_count = 0;
-#pragma unroll
-    for (int c = 0; c < kChunks; ++c) {
-      const ChunkView view = look_at_chunk(exchange, (table * kChunks + c) * kChunk);
-      if (c == chunk) {
-#pragma unroll
-        for (int b = 0; b < kLaneBins; ++b)
-          result.counts[b] = view.counts[b];
-        result.before = sum;
-        lane_sum = view.lane_sum;
-      }
-      if (sum == 0)
-        result.first_count = view.first_count;
-      sum += view.sum;
-    }
-  } while (sum != total);
-
-  std::uint32_t inclusive = lane_sum;
-#pragma unroll
-  for (int distance = 1; distance < 32; distance *= 2) {
-    const std::uint32_t below = __shfl_up_sync(0xffffffffu, inclusive, distance);
-    if (lane >= distance)
-      inclusive += below;
-  }
-  result.before += inclusive - lane_sum;
-  return result;
-}
-
-template <class Entry, bool kBlend>
-__device__ void write_table(const ScannedChunk& chunk, int first_bin, const Arguments& a,
-                            Entry* table) {
-  const bool one_level = chunk.first_count == a.total;
-  const float scale =
-      one_level ? 0.0f : equalisation_scale(a.total, chunk.first_count, a.low, a.high);
-  constexpr int per_word = 4 / sizeof(Entry);
-  std::uint32_t words[kLaneBins / per_word] = {};
-  std::uint32_t sum = chunk.before;
-#pragma unroll
-  for (int b = 0; b < kLaneBins; ++b) {
-    sum += chunk.counts[b];
-    // Below the first bin the sum is zero, at it the first count: both are level zero.
-    const std::uint32_t counted = sum > chunk.first_count ? sum - chunk.first_count : 0;
-    int level = one_level ? first_bin + b : equalised_level(counted, scale, a.low, a.high);
-    if (kBlend)
-      level = blended(first_bin + b, level, a.blend);
-    words[b / per_word] |= static_cast<std::uint32_t>(level)
-                           << (8 * sizeof(Entry) * (b % per_word));
-  }
-#pragma unroll
-  for (int w = 0; w < kLaneBins / per_word; ++w)
-    reinterpret_cast<std::uint32_t*>(table + first_bin)[w] = words[w];
-}
-
 __device__ void copy_planes(const Arguments& a, std::uint32_t thread, std::uint32_t threads) {
   for (int p = 0; p < a.copy_count; ++p) {
     const CopyPieces& copy = a.copies[p];
@@ -282,7 +190,7 @@ __device__ void copy_planes(const Arguments& a, std::uint32_t thread, std::uint3
   }
 }
 
-/// kResident: how many groups a thread keeps in registers from counting to applying.
+/// kResident: how many of its groups a thread keeps in registers from counting to applying.
 template <class Group, Rows kRows, Action kAction, int kChunks, int kResident>
 __global__ void __launch_bounds__(threads_of<kAction>, 1)
     equalize_kernel(const __grid_constant__ Arguments a) {
@@ -336,7 +244,7 @@ __global__ void __launch_bounds__(threads_of<kAction>, 1)
   delay_for_test();
   if (threadIdx.x == 0)
     exchange.arrive();
-  launch_dependents();  // whose blocks find room as this one's end
+  launch_dependents();  // their blocks start as blocks of this launch end
   if (!applies && blockIdx.x != 0)
     return;
 

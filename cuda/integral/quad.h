@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-// How one lane of a warp holds four neighbouring pixels of a tile and adds them up. Everything here
-// runs on the host as well, where the tests compare it with one pixel at a time.
+// How one lane of a warp holds four neighbouring pixels of a tile and adds them up. All of it runs
+// on the host as well, where the tests compare it with plain code for one pixel at a time.
 
 #include <cstdint>
 #include <cstring>
@@ -14,8 +14,8 @@ namespace cudavision::integral {
 
 constexpr int quad_pixels = 4;
 
-/// Four neighbouring samples in registers, as values. kSquared: what they add to a sum is their
-/// square. Sum: of the pixels of a tile; less than 2^30 where it has 32 bits.
+/// The values of four neighbouring samples, packed into registers. A pixel's term is its value, or
+/// with kSquared its square. Sum: holds the sum of a tile; a Sum of 32 bits stays below 2^30.
 template <class Value, bool kSquared>
 struct Quad;
 
@@ -31,11 +31,11 @@ struct Quad<std::uint8_t, kSquared> {
     word |= stored << (8 * i);
   }
 
-  /// base and the terms of pixels 0 to i.
+  /// Returns base plus the terms of pixels 0 to i.
   CUDAVISION_HOST_DEVICE Sum sum_to(int i, Sum base) const {
-    const std::uint32_t upto = 0xffffffffu >> (8 * (quad_pixels - 1 - i));
-    return kSquared ? dot_bytes(word & upto, word, base)
-                    : dot_bytes(word, 0x01010101u & upto, base);
+    const std::uint32_t mask = 0xffffffffu >> (8 * (quad_pixels - 1 - i));
+    return kSquared ? dot_bytes(word & mask, word, base)
+                    : dot_bytes(word, 0x01010101u & mask, base);
   }
 };
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-// What the kernels of non-local means are told of a frame.
+// Arguments of the kernels of non-local means.
 
 #include <cstdint>
 
@@ -10,7 +10,7 @@
 
 namespace cudavision::nlmeans {
 
-/// One channel on its way through the GPU. Distances are in bytes.
+/// One channel of the input and of the output. Distances are in bytes.
 struct DenoisedPlane {
   const std::uint8_t* in;
   std::uint8_t* out;
@@ -20,25 +20,25 @@ struct DenoisedPlane {
 
 /// Channels that are denoised together.
 struct DenoisedPicture {
-  DenoisedPlane planes[DenoisedChannels::most];
+  DenoisedPlane planes[DenoisedChannels::max_count];
   int width, height;
-  unsigned first_block;      ///< of those that denoise the picture
-  unsigned first_continued;  ///< of those that continue it
-  std::uint8_t* continued;   ///< the picture with what is beyond its edges
+  unsigned first_block;          ///< of the blocks that denoise the picture
+  unsigned first_padding_block;  ///< of the blocks that pad it
+  std::uint8_t* padded;          ///< the picture with its halo
 };
 
-/// Pictures of as many channels each, which share a table.
+/// Pictures of equal numbers of channels, which share a table.
 struct NlMeansArguments {
   DenoisedPicture pictures[FrameLayout::max_channels];
   int picture_count;
   int search_radius, patch_radius;
   const std::uint32_t* weights;
-  std::uint32_t last_weight;  ///< its index
+  std::uint32_t last_weight;  ///< index of the last entry
   int distance_shift;
   int bits, shift;  ///< of samples of two bytes
 };
 
-/// The picture that a block works on. first: the member that says where a picture's blocks begin.
+/// The picture that a block works on. first: the member with the number of a picture's first block.
 CUDAVISION_HOST_DEVICE inline const DenoisedPicture& picture_of_block(
     const NlMeansArguments& a, unsigned block, unsigned DenoisedPicture::*first) {
   int number = 0;

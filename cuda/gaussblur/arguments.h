@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#pragma once
+
+// What the CUDA kernels are passed: a frame as planes of bytes, and how the work on them is split.
+
+#include <cstdint>
+
+#include "cuda/core/border.h"
+#include "cuda/gaussblur/fragments.h"
+
+namespace cudavision::gaussblur {
+
+/// Samples at equal distances in a row: sample i begins `step·i` bytes behind the first one.
+struct SampleGrid {
+  int step = 1;   ///< bytes
+  int width = 0;  ///< samples
+};
+
+/// How the direct kernel (direct.cuh), the one for few taps, blurs a plane.
+struct DirectPlane {
+  static constexpr int max_radius = 2;  ///< along y; along x, samples within four bytes count
+
+  /// Row y above the plane is its row `factor·y + above`, row y below it is `factor·y + below`.
+  struct RowsBeyond {
+    int factor = 0;
+    int above = 0;
+    int below = 0;
+  };
+
+  bool wide = false;  ///< whether bytes at a distance of more than two count
+  // The words before and behind a row, as selectors for __byte_perm: they pick bytes from the
+  // row's second and first word, and from its last but one and last word.
+  std::uint32_t before_row = 0;
+  std::uint32_t behind_row = 0;
+  RowsBeyond rows_beyond;
+  /// Coefficients for a byte, by its position modulo 4: one word each for the input word before its
+  /// own, for its own and for the next.
+  std::uint32_t row_factors[4][3] = {};
+  /// Coefficients for a pair of input rows. The lower half makes the upper row of a pair of output
+  /// rows, the upper half the lower row.
+  std::uint32_t column_factors[max_radius + 1] = {};
+};
+
+/// A plane, or one field of it, and how it is blurred.
+struct Plane {
+  const std::uint8_t* in = nullptr;
+  std::uint8_t* out = nullptr;
+  int in_pitch = 0;
+  int out_pitch = 0;
+  int rows = 0;
+  int row_bytes = 0;
+  int inner_bytes = 0;  ///< in these first bytes of a row, every byte is part of the image
+
+  int first_item = 0;  ///< this plane's work items follow those of the planes before
+  int strips = 0;      ///< work items side by side
+
+  SampleGrid grids[4];           ///< by a byte's position modulo 4
+  std::uint8_t load_bytes = 1;   ///< 16, 4 or 1: how many the input's pitch and address allow
+  bool stores_words = false;     ///< whether 8 bytes can be combined and written at a time
+  std::uint8_t store_bytes = 1;  ///< 16, 4 or 1: how many the output's pitch and address allow
+
+  int period = 1;                     ///< bytes after which the channels repeat, up to 8
+  std::uint64_t border_value = 0;     ///< a period of the constants around the plane
+  std::uint32_t copied = 0;           ///< bit b: byte b of a period is copied, not blurred
+  std::uint64_t copied_of_eight = 0;  ///< the same as a mask of bytes, by position modulo 8
+
+  int row_radius = 0;  ///< bytes
+  int column_radius = 0;
+  // Where in Arguments::tables these begin: the factors for kernels with few slices, the two tables
+  // for the others.
+  std::uint32_t factors = 0;
+  std::uint32_t row_table = 0;
+  std::uint32_t column_table = 0;
+  std::uint8_t row_identity = 0;  ///< bit b: bytes at b modulo 4 are not blurred along x
+  bool column_identity = false;
+  DirectPlane direct;
+};
+
+/// The one argument of every kernel. A launch blurs all planes of a frame.
+struct Arguments {
+  static constexpr int max_planes = 8;  ///< two fields of four planes
+
+  Plane planes[max_planes];
+  int plane_count = 0;
+  int item_count = 0;
+  const std::uint32_t* tables = nullptr;
+  int row_slices = 0;
+  int column_slices = 0;
+  int item_rows = 1;  ///< rows of a work item
+  Border border = Border::reflect_101;
+  bool sharpen = false;
+  int bits = 8;
+  int shift = 0;
+
+  // For large.cuh only.
+  int chunk_pairs = 0;              ///< pairs of slices that are staged at a time
+  std::uint8_t* scratch = nullptr;  ///< of all blocks, where shared memory has no room
+};
+
+}  // namespace cudavision::gaussblur

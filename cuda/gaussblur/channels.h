@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#pragma once
+
+// How each channel of a frame is blurred: both backends derive their work from this, so that
+// subsampling, fields, single rows and columns, and alpha mean the same to both.
+
+#include <array>
+
+#include "cuda/gaussblur/gaussblur.h"
+#include "cuda/gaussblur/gausskernel.h"
+
+namespace cudavision::gaussblur {
+
+/// The Gaussian kernels of a frame's channels.
+struct ChannelKernels {
+  ChannelKernels(const FrameLayout& layout, const Parameters& parameters) noexcept;
+
+  /// One per channel and axis. Channels of equal subsampling use the kernel of the first of them,
+  /// so that equal kernels have equal addresses.
+  std::array<GaussKernel, FrameLayout::max_channels> x, y;
+  GaussKernel none;  ///< the identity
+};
+
+/// How one channel of a field is blurred. A field is the whole frame or, with Parameters::fields,
+/// its even (0) or odd (1) rows.
+struct ChannelBlur {
+  Channel channel;                 ///< its height is that of the field
+  const GaussKernel* x = nullptr;  ///< both point into a ChannelKernels
+  const GaussKernel* y = nullptr;
+  std::uint16_t border_value = 0;
+  bool copied = false;  ///< instead of being blurred
+};
+
+ChannelBlur channel_blur(const FrameLayout& layout, const Parameters& parameters,
+                         const ChannelKernels& kernels, int field, int channel);
+
+/// The second of two fields is empty if the channel has a single row.
+inline int field_count(const Parameters& parameters) {
+  return parameters.fields ? 2 : 1;
+}
+
+/// The rows of a plane that belong to a field.
+template <class Byte>
+View<Byte> field_rows(const Parameters& parameters, View<Byte> plane, int field) {
+  if (!parameters.fields)
+    return plane;
+  View<Byte> rows = plane;
+  rows.height = (plane.height + 1 - field) / 2;
+  rows.pitch = 2 * plane.pitch;
+  if (field == 1)
+    rows.data = plane.row(1);
+  return rows;
+}
+
+}  // namespace cudavision::gaussblur

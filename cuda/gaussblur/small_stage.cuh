@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#pragma once
+
+// How one warp stages its part of a plane for itself, slice by slice of 16 rows, as small.cuh and
+// pixels.cuh need it. For .cu files.
+
+#include <cuda_runtime.h>
+
+#include "cuda/gaussblur/stage.cuh"
+
+namespace cudavision::gaussblur {
+
+/// Warps of a block. They work independently.
+constexpr int small_warps = 4;
+/// Stages of 16 rows in shared memory. While one is in use, the others are being loaded.
+constexpr int small_stages = 4;
+
+/// The number of this warp in its block. Written this way, the compiler can rely on all lanes
+/// having the same number, and keeps what follows from it in uniform registers.
+__device__ inline int warp_number() {
+  return __shfl_sync(~0u, threadIdx.x / 32, 0);
+}
+
+/// Starts loading slices of 16 rows for one warp. kLanes of its lanes share a row, and each takes
+/// every kLanes-th chunk. Whatever is the same for all slices is computed once, in the constructor.
+template <int kChunks, int kPitch, int kLanes, SlowPath kSlowPath>
+class SmallLoader {
+ public:
+  /// stages: the first one. y: the first row of the first slice.
+  __device__ SmallLoader(const Plane& plane, Border border, const StagedPart& part,
+                         SharedAddress stages, int y)
+      : plane_(plane), border_(border), part_(part), y_(y + lane() / kLanes) {
+    const int c = lane() % kLanes;
+    position_ = part.first + c * chunk_bytes;
+    to_ = stages + lane() / kLanes * kPitch + c * chunk_bytes;
+    from_ = plane.in + position_;
+    in_pitch_ = plane.in_pitch;
+    begin_ = max(part.begin, 0);
+#pragma unroll
+    for (int j = 0; j < columns; ++j) {
+      const int position = position_ + j * column_bytes;
+      const bool staged = c + j * kLanes < kChunks, whole = is_whole_chunk(plane, position);
+      count_[j] = staged && whole ? max(min(part.end, plane.rows) - begin_, 0) : 0;
+      odd_ = odd_ || (staged && !whole && is_inner_chunk(plane, position));
+    }
+    outer_ = c < kChunks && (part.begin < 0 || part.end > plane.rows);
+  }
+
+  /// Loads the next slice. stage: where to, in bytes behind the first stage.
+  __device__ void load(int stage) {
+    // All addresses first: a register cannot be overwritten until the copy has read it.
+    const std::uint8_t* from[tile_rows / rows_at_a_time];
+#pragma unroll
+    for (int k = 0; k < tile_rows / rows_at_a_time; ++k)
+      from[k] = from_ + static_cast<std::int64_t>(y_ + k * rows_at_a_time) * in_pitch_;
+#pragma unroll
+    for (int k = 0; k < tile_rows / rows_at_a_time; ++k)
+#pragma unroll
+      for (int j = 0; j < columns; ++j)
+        if (static_cast<unsigned>(y_ + k * rows_at_a_time - begin_) <
+            static_cast<unsigned>(count_[j]))
+          copy_async<16>(to_ + stage + k * rows_at_a_time * kPitch + j * column_bytes,
+                         from[k] + j * column_bytes);
+    // Chunks and rows that need more than an aligned copy.
+    if (odd_ || (outer_ && (y_ < 0 || y_ + tile_rows > plane_.rows)))
+      load_slowly(to_ + stage);
+    y_ += tile_rows;
+  }
+
+ private:
+  static constexpr int rows_at_a_time = 32 / kLanes;
+  static constexpr int columns = (kChunks + kLanes - 1) / kLanes;
+  static constexpr int column_bytes = kLanes * chunk_bytes;
+  static_assert(columns == 1 || kChunks % kLanes == 0, "a lane that has a chunk has one of each");
+
+  __device__ static int lane() {
+    return threadIdx.x % 32;
+  }
+
+  __device__ void load_slowly(SharedAddress to) const {
+#pragma unroll 1
+    for (int k = 0; k < tile_rows; k += rows_at_a_time) {
+      const int y = y_ + k;
+      const bool inside = static_cast<unsigned>(y) < static_cast<unsigned>(plane_.rows);
+      if (y < part_.begin || y >= part_.end)
+        continue;
+#pragma unroll 1
+      for (int b = 0; b < columns * column_bytes; b += column_bytes) {
+        const int position = position_ + b;
+        if (inside && (is_whole_chunk(plane_, position) || !is_inner_chunk(plane_, position)))
+          continue;
+        if constexpr (kSlowPath == SlowPath::called)
+          call_stage_any_chunk(plane_, border_, to + k * kPitch + b, y, position);
+        else
+          stage_any_chunk(plane_, border_, to + k * kPitch + b, y, position);
+      }
+    }
+  }
+
+  const Plane& plane_;
+  const Border border_;
+  const StagedPart part_;
+  const std::uint8_t* from_;  // in row 0
+  int in_pitch_;
+  SharedAddress to_;
+  int position_;
+  int y_;
+  int begin_, count_[columns];  // the rows in which each chunk is simply copied
+  bool odd_ = false;            // a chunk crosses an end of the row or is not aligned
+  bool outer_;                  // some of the rows are above or below the plane
+};
+
+/// Fills in what lies beyond the ends of staged rows from the same rows, in units of kUnit bytes. A
+/// lane's sources and targets are the same in all rows, so they are found once.
+template <int kUnit>
+class EdgeMirror {
+ public:
+  __device__ EdgeMirror(const Plane& plane, Border border, const StagedPart& part, int pitch)
+      : edges_(part.edge_bytes(plane) / kUnit) {
+    if (edges_ == 0)
+      return;
+    const int lane = threadIdx.x % 32;
+    log_lanes_ = edges_ <= 8 ? 3 : edges_ <= 16 ? 4 : 5;
+    const int first = lane & ((1 << log_lanes_) - 1);
+    const int row = (lane >> log_lanes_) * pitch - part.first;
+    bool mirrored = edges_ <= 32 * lists;
+#pragma unroll
+    for (int& to : to_)
+      to = -1;
+#pragma unroll
+    for (int k = 0; k < lists; ++k) {
+      const int i = first + 32 * k;
+      if (!mirrored || i >= edges_)
+        break;
+      const int position = part.edge_position(plane, i * kUnit);
+      const int from = source_of_edge(plane, border, position);
+      mirrored = part.has(plane, from);
+      to_[k] = row + position;
+      from_[k] = row + from;
+    }
+    complete_ = __all_sync(~0u, mirrored);
+  }
+
+  __device__ bool any() const {
+    return edges_ > 0;
+  }
+  /// Whether all sources are in the stage; else pad_edges() must take the place of pad().
+  __device__ bool complete() const {
+    return complete_;
+  }
+
+  /// For 16 staged rows.
+  __device__ void pad(SharedAddress stage, int pitch) const {
+    const int step = 32 >> log_lanes_;
+#pragma unroll
+    for (int k = 0; k < lists; ++k)
+      if (to_[k] >= 0)
+#pragma unroll 4
+        for (int r = 0; r < tile_rows; r += step)
+          copy_unit(stage + to_[k] + r * pitch, stage + from_[k] + r * pitch);
+  }
+
+ private:
+  static constexpr int lists = kUnit == 1 ? 2 : 1;
+
+  __device__ static void copy_unit(SharedAddress to, SharedAddress from) {
+    if constexpr (kUnit == 1)
+      store_byte(to, load_byte(from));
+    else
+      store_word(to, load_word(from));
+  }
+
+  int edges_;
+  int from_[lists], to_[lists];  // this lane's; to_ is negative where it has none
+  int log_lanes_ = 0;
+  bool complete_ = true;
+};
+
+/// Fills in what lies beyond the ends of the 16 rows from row y on, which have arrived in a stage.
+template <SlowPath kSlowPath, int kUnit>
+__device__ inline void pad_stage(const EdgeMirror<kUnit>& mirror, const Plane& plane, Border border,
+                                 const StagedPart& part, SharedAddress stage, int pitch, int y) {
+  if (!mirror.any())
+    return;
+  if (mirror.complete())
+    mirror.pad(stage, pitch);
+  else if constexpr (kSlowPath == SlowPath::called)
+    call_pad_edges(plane, border, part, stage, pitch, y, tile_rows, 0, 1);
+  else
+    pad_edges(plane, border, part, stage, pitch, y, tile_rows, 0, 1);
+  __syncwarp();
+}
+
+/// Starts loading the first slices into all stages but the last. Returns where the last one begins.
+template <int kStageBytes, class Loader>
+__device__ inline int load_first(Loader& loader, int slices) {
+  int stage = 0;
+#pragma unroll 1
+  for (int s = 0; s < small_stages - 1; ++s, stage += kStageBytes) {
+    if (s < slices)
+      loader.load(stage);
+    commit_copies();
+  }
+  return stage;
+}
+
+}  // namespace cudavision::gaussblur

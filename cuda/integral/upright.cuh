@@ -1,0 +1,270 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#pragma once
+
+// The kernel of sums and squared sums: one launch reads the picture once and writes the table once.
+//
+// A block takes tiles of 128 or 256 columns. Each of its warps holds a few rows of the tile in
+// registers (warp_rows.cuh); the sums above and to the left of the tile come from the other tiles
+// by TileExchange. An entry is the sum of five parts: the pixels above and to the left of the tile,
+// those above it, those to its left, those of the tile above the warp's rows, and those of the
+// warp's own rows.
+//
+// A block takes its next tile from a counter when it has finished one, so that every tile before
+// that one is finished or in work, and the blocks that wait for it wait a bounded time.
+
+#include "cuda/core/cuda_launch.h"
+#include "cuda/integral/arithmetic.h"
+#include "cuda/integral/warp_rows.cuh"
+#include "cuda/sync/interblock.cuh"
+#include "cuda/sync/tileexchange.h"
+
+namespace cudavision::integral {
+
+struct IntegralArguments {
+  InputArguments in;
+
+  std::uint8_t* table;
+  std::int64_t table_pitch;
+  int padding;         // 1: the table begins with a row and a column of zeros
+  bool keep_in_cache;  // for a next launch that reads the table
+
+  TileGrid grid;
+  void* words;           // of the TileExchange
+  std::uint32_t* state;  // of the LaunchEpoch
+};
+
+namespace {
+
+template <class Sum>
+__device__ Sum sum_of_warp(Sum sum) {
+#pragma unroll
+  for (int distance = 16; distance > 0; distance /= 2)
+    sum += __shfl_xor_sync(~0u, sum, distance);
+  return sum;
+}
+
+/// The shape of a tile and of the block that works on it.
+template <int kRowsOfWarp, int kQuadsOfLane, int kWarpsOfBlock, int kBatch>
+struct TileShape {
+  static constexpr int rows_of_warp = kRowsOfWarp;
+  static constexpr int quads = kQuadsOfLane;
+  static constexpr int warps = kWarpsOfBlock;
+  static constexpr int batch = kBatch;  // words of other tiles that are in flight together
+  static constexpr int threads = 32 * warps;
+  static constexpr int columns = 32 * quads * quad_pixels;
+  static constexpr int rows = rows_of_warp * warps;
+
+  // The lookups of other tiles' sums, each the work of one warp: 32 columns above the tile, 32 rows
+  // to its left, or a share of the corner above and to the left.
+  static constexpr int lookups_for_columns = columns / 32;
+  static constexpr int lookups_for_rows = (rows + 31) / 32;
+  static constexpr int lookups_for_corner = warps > lookups_for_columns + lookups_for_rows
+                                                ? warps - lookups_for_columns - lookups_for_rows
+                                                : 4;
+  static constexpr int lookups = lookups_for_columns + lookups_for_rows + lookups_for_corner;
+};
+
+/// What the warps of a block exchange. Tile: the type of sums within a tile; Sum: of the table.
+template <class Tile, class Sum, class Element, class Shape>
+struct SharedTile {
+  // With two lines, writing one overlaps reading the other; large ones leave no room for two.
+  static constexpr int lines = Shape::columns * Shape::warps * sizeof(Element) > 8192 ? 1 : 2;
+
+  TileLine<Tile, Shape::quads> columns[Shape::warps];  // sums of a warp's rows up to each column
+  Sum left[Shape::rows];                               // sum of each row to the left of the tile
+  Sum corners[Shape::lookups_for_corner];  // shares of the sum above and to the left of the tile
+  int next_tile;
+  union {
+    // Sums above the warp's rows, from the tile's first column to each column.
+    TileLine<Sum, Shape::quads> above;
+    // Afterwards: entries on their way from quads to rows.
+    TileLine<Element, Shape::quads> line[lines];
+  } of_warp[Shape::warps];
+};
+
+/// A tile's row and column in the grid.
+struct TilePlace {
+  int row, column;
+
+  __device__ TilePlace(const TileGrid& grid, int tile)
+      : row(tile / grid.columns), column(tile % grid.columns) {}
+};
+
+template <class Value, bool kSquared, class Element, class Shape, int kBlocks>
+__global__ void __launch_bounds__(Shape::threads, kBlocks)
+    integral_kernel(const __grid_constant__ IntegralArguments a) {
+  constexpr int kRows = Shape::rows_of_warp;
+  constexpr int kQuads = Shape::quads;
+  constexpr int kWarps = Shape::warps;
+  using Rows = WarpRows<Value, kSquared, kRows, kQuads>;
+  using Tile = typename Rows::Sum;
+  using Sum = SumOf<Element>;
+  __shared__ SharedTile<Tile, Sum, Element, Shape> shared;
+
+  launch_dependents();
+  grid_dependency_wait();
+  const LaunchEpoch<DeviceAtomics> launch(a.state);
+  const TileExchange<RelaxedAtomics<Tile>> exchange(a.grid, static_cast<Tile*>(a.words),
+                                                    launch.current());
+  const int thread = threadIdx.x;
+  const int warp = thread / 32;
+  const int lane = thread % 32;
+  const bool one_each = a.grid.count() <= static_cast<int>(gridDim.x);
+  // The last thread's number for the next tile or, where each block has one tile, of its departure.
+  std::uint32_t drawn = 0;
+
+  for (int number = blockIdx.x;;) {
+    const TilePlace tile(a.grid, number);
+    const int x = tile.column * Shape::columns;
+    const int y = tile.row * Shape::rows + warp * kRows;
+    Rows rows;
+    rows.load(a.in, x, y, lane);
+    rows.add_up(lane, [&](int r, Tile sum) {
+      delay_for_test();
+      exchange.publish_row(tile.row, tile.column, warp * kRows + r, sum);
+    });
+    FourOf<Tile> columns[kQuads]{};
+#pragma unroll
+    for (int r = 0; r < kRows; ++r)
+      rows.for_each(r, [&](int q, int i, Tile sum) { columns[q].numbers[i] += sum; });
+#pragma unroll
+    for (int q = 0; q < kQuads; ++q)
+      shared.columns[warp].quad(lane, q) = columns[q];
+    __syncthreads();
+
+    // The block publishes all its sums first. Then all warps look up those of other tiles.
+#pragma unroll
+    for (int first = 0; first < Shape::columns; first += Shape::threads) {
+      const int column = first + thread;
+      if (Shape::columns % Shape::threads != 0 && column >= Shape::columns)
+        break;
+      Tile sum = 0;
+#pragma unroll
+      for (int w = 0; w < kWarps; ++w)
+        sum += shared.columns[w].column(column);
+      delay_for_test();
+      exchange.publish_columns(tile.row, tile.column, column, sum);
+      if (column == Shape::columns - 1)
+        exchange.publish_tile(tile.row, tile.column, sum);
+    }
+#pragma unroll
+    for (int lookup = warp; lookup < Shape::lookups; lookup += kWarps) {
+      delay_for_test();
+      if (lookup < Shape::lookups_for_columns) {
+        const int column = lookup * 32 + lane;
+        Sum above =
+            exchange.template columns_above<Sum, Shape::batch>(tile.row, tile.column, column);
+        // Continues through the tile, for the rows of each warp.
+#pragma unroll
+        for (int w = 0; w < kWarps; ++w) {
+          shared.of_warp[w].above.column(column) = above;
+          above += static_cast<Sum>(shared.columns[w].column(column));
+        }
+      } else if (lookup < Shape::lookups_for_columns + Shape::lookups_for_rows) {
+        const int row = (lookup - Shape::lookups_for_columns) * 32 + lane;
+        if (row < Shape::rows)
+          shared.left[row] =
+              exchange.template row_left<Sum, Shape::batch>(tile.row, tile.column, row);
+      } else {
+        const int share = lookup - Shape::lookups_for_columns - Shape::lookups_for_rows;
+        const Sum corner = sum_of_warp(exchange.template corner<Sum, Shape::batch>(
+            tile.row, tile.column, lane, 32, share, Shape::lookups_for_corner));
+        if (lane == 0)
+          shared.corners[share] = corner;
+      }
+    }
+    __syncthreads();
+    if (thread == Shape::threads - 1)
+      drawn = one_each ? launch.retire() : launch.ticket();
+
+    Sum base = 0;  // sum of all pixels above the warp's first row and to the left of the tile
+    for (int row = lane; row < warp * kRows; row += 32)
+      base += shared.left[row];
+    base = sum_of_warp(base);
+#pragma unroll
+    for (int share = 0; share < Shape::lookups_for_corner; ++share)
+      base += shared.corners[share];
+
+    FourOf<Sum> entries[kQuads];
+#pragma unroll
+    for (int q = 0; q < kQuads; ++q) {
+      entries[q] = shared.of_warp[warp].above.quad(lane, q);
+#pragma unroll
+      for (int i = 0; i < quad_pixels; ++i)
+        entries[q].numbers[i] += base;
+    }
+    __syncwarp();
+
+    const int entries_in_row = min(a.in.width - x, Shape::columns);
+    const int rows_there = min(a.in.height - y, kRows);
+    std::uint8_t* to =
+        a.table + a.table_pitch * (y + a.padding) + sizeof(Element) * (x + a.padding);
+    if (a.padding && tile.column == 0 && lane < rows_there)
+      reinterpret_cast<Element*>(to + a.table_pitch * lane)[-1] = 0;
+    if (a.padding && tile.row == 0 && warp == 0)
+      for (int i = lane; i <= entries_in_row; i += 32)
+        (reinterpret_cast<Element*>(a.table) + x)[i] = 0;
+    to += sizeof(Element) * lane;
+    // Quads become rows of the table through shared memory, because neighbouring lanes must store
+    // neighbouring entries whatever the table's alignment. Returns the lane's first entry.
+    const auto next_row = [&](int r) -> const Element* {
+      auto& line = shared.of_warp[warp].line[r % decltype(shared)::lines];
+      if (decltype(shared)::lines == 1)
+        __syncwarp();
+      const Sum left = shared.left[warp * kRows + r];
+      FourOf<Element> four[kQuads];
+      rows.for_each(r, [&](int q, int i, Tile sum) {
+        Sum& entry = entries[q].numbers[i];
+        four[q].numbers[i] = table_element<Element>(entry += left + static_cast<Sum>(sum));
+      });
+#pragma unroll
+      for (int q = 0; q < kQuads; ++q)
+        line.quad(lane, q) = four[q];
+      __syncwarp();
+      return &line.column(lane);
+    };
+    constexpr int step = decltype(shared.of_warp[0].above)::step_of_32_columns;
+    const auto write_rows = [&](const auto& store) {
+      if (entries_in_row == Shape::columns && rows_there == kRows) {
+#pragma unroll
+        for (int r = 0; r < kRows; ++r, to += a.table_pitch) {
+          const Element* entry = next_row(r);
+#pragma unroll
+          for (int i = 0; i < Shape::columns / 32; ++i)
+            store(reinterpret_cast<Element*>(to) + 32 * i, entry[step * i]);
+        }
+      } else {
+#pragma unroll
+        for (int r = 0; r < kRows; ++r, to += a.table_pitch) {
+          if (r >= rows_there)
+            break;
+          const Element* entry = next_row(r);
+#pragma unroll
+          for (int i = 0; i < Shape::columns / 32; ++i)
+            if (32 * i + lane < entries_in_row)
+              store(reinterpret_cast<Element*>(to) + 32 * i, entry[step * i]);
+        }
+      }
+    };
+    if (a.keep_in_cache)
+      write_rows([](Element* place, Element entry) { *place = entry; });
+    else
+      write_rows([](Element* place, Element entry) { __stcs(place, entry); });
+    if (one_each)
+      break;
+    if (thread == Shape::threads - 1)
+      shared.next_tile = static_cast<int>(gridDim.x + drawn);
+    __syncthreads();
+    number = shared.next_tile;
+    if (number >= a.grid.count()) {
+      if (thread == Shape::threads - 1)
+        drawn = launch.retire();
+      break;
+    }
+  }
+  if (thread == Shape::threads - 1)
+    launch.advance_if_last(drawn, gridDim.x);
+}
+
+}  // namespace
+}  // namespace cudavision::integral

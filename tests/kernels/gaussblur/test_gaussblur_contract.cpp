@@ -1,0 +1,292 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+//
+// What a user of GaussBlur relies on beside the pixels: the contract of all operations, parameters
+// that change nothing, and a picture that changes smoothly with sigma.
+
+#include <cmath>
+#include <cstdlib>
+#include <limits>
+
+#include "tests/kernels/contract/contract.h"
+#include "tests/kernels/gaussblur/gaussblur_case.h"
+
+namespace cudavision::test {
+namespace {
+
+using namespace gaussblur;
+
+struct GaussBlurContract : ContractTraits<GaussBlurCase> {
+  static constexpr int replays = 3;
+
+  static Case dense(const char* layout, int width, int height, const Parameters& parameters) {
+    return plain_gaussblur_case(layout_named(layout, width, height), parameters, Content::natural,
+                                5);
+  }
+
+  static std::vector<std::function<void(Device&, const FrameLayout&)>> constructors() {
+    return {
+        [](Device& device, const FrameLayout& layout) { GaussBlur(device, layout, Parameters()); }};
+  }
+
+  static std::vector<LayoutRefusal> layout_refusals() {
+    std::vector<LayoutRefusal> refusals = common_layout_refusals();
+    const auto add = [&](const char* words, const char* layout,
+                         const std::function<void(FrameLayout&)>& spoil) {
+      refusals.push_back({words, [=](FrameLayout& l) {
+                            l = layout_named(layout, l.width, l.height);
+                            spoil(l);
+                          }});
+    };
+    add("different heights", "RGB", [](FrameLayout& l) { l.channels[1].height -= 1; });
+    add("different heights", "NV12", [](FrameLayout& l) { l.channels[2].height -= 1; });
+    add("different heights", "YUY2", [](FrameLayout& l) { l.channels[2].subsampling_y = 2; });
+    add("at most 8 bytes", "GRAY8", [](FrameLayout& l) {
+      l.channels[0].step = 9;
+      l.planes[0].row_bytes *= 9;
+    });
+    add("at most 8 bytes", "GRAY16", [](FrameLayout& l) {
+      l.channels[0].step = 5;
+      l.planes[0].row_bytes *= 5;
+    });
+    add("steps of 2 and 3", "RGBMixed", [](FrameLayout& l) {
+      l.planes[0].row_bytes *= 2;
+      l.channels[1].step = 3;
+    });
+    add("steps of 2 and 3", "YUY2", [](FrameLayout& l) {
+      l.channels[2].step = 3;
+      l.channels[2].offset = 2;
+    });
+    add("steps of 3 and 3", "RGB", [](FrameLayout& l) { l.channels[2].subsampling_x = 2; });
+    add("steps of 2 and 4", "P010", [](FrameLayout& l) {
+      l.planes[1].row_bytes *= 2;
+      l.channels[2].step = 4;
+    });
+    return refusals;
+  }
+
+  static std::vector<ParametersRefusal<Case>> parameters_refusals() {
+    constexpr double infinity = std::numeric_limits<double>::infinity();
+    const auto beyond = [](std::size_t channel, std::uint16_t value) {
+      return changed([=](Parameters& p) {
+        p.border = Border::constant;
+        p.border_values[channel] = value;
+      });
+    };
+    struct Refusal {
+      const char* layout;
+      const char* words;
+      Parameters wrong;
+    };
+    const Refusal refusals[] = {
+        {"GRAY8", "sigma along x is -0.100000; it must be between 0 and 127",
+         changed([](Parameters& p) { p.sigma_x = -0.1; })},
+        {"GRAY8", "sigma along y is", changed([](Parameters& p) { p.sigma_y = -1; })},
+        {"GRAY8", "sigma along x is", changed([](Parameters& p) { p.sigma_x = 127.1; })},
+        {"GRAY8", "sigma along y is", changed([=](Parameters& p) { p.sigma_y = infinity; })},
+        {"GRAY8", "sigma along x is", changed([](Parameters& p) { p.sigma_x = std::nan(""); })},
+        {"GRAY8", "size along x is 2; it must be an odd number between 1 and 1023, or 0",
+         changed([](Parameters& p) { p.size_x = 2; })},
+        {"GRAY8", "size along x is -1;", changed([](Parameters& p) { p.size_x = -1; })},
+        {"GRAY8", "size along y is 1022;", changed([](Parameters& p) { p.size_y = 1022; })},
+        {"GRAY8", "size along y is 1025;", changed([](Parameters& p) { p.size_y = 1025; })},
+        {"RGB", "value of channel 2 is 256; samples of 8 bits are at most 255", beyond(2, 256)},
+        {"P010", "value of channel 0 is 1024; samples of 10 bits are at most 1023",
+         beyond(0, 1024)},
+    };
+    std::vector<ParametersRefusal<Case>> all;
+    for (const Refusal& refusal : refusals)
+      all.push_back({refusal.words, dense(refusal.layout, 67, 31, with_sigma(1.5)), refusal.wrong});
+    return all;
+  }
+
+  static Case refused_case() { return dense("NV12", 34, 10, with_sigma(2)); }
+
+  static std::vector<FramesRefusal<Case>> frames_refusals() {
+    auto refusals = wrong_frames<Case>(&Case::Frames::in, "of the input frame");
+    append(refusals, wrong_frames<Case>(&Case::Frames::out, "of the output frame"));
+    return refusals;
+  }
+
+  static std::vector<Case> representatives(int width, int height) {
+    std::vector<Case> cases;
+    for (const char* layout : {"GRAY8", "GRAY16", "NV12", "YUY2", "P010", "RGB", "RGBx", "RGBA"})
+      for (const double sigma : {0.8, 3.0, 30.0})
+        cases.push_back(dense(layout, width, height, with_sigma(sigma)));
+    cases.push_back(dense("GRAY8", width / 8 * 8, height, with_sigma(0.5)));  // the direct kernel
+    const auto add = [&](const char* layout, const std::function<void(Parameters&)>& change) {
+      cases.push_back(dense(layout, width, height, changed(change)));
+    };
+    add("GRAY8", [](Parameters& p) { p.fine = true; });
+    add("NV12", [](Parameters& p) { p.sharpen = true; });
+    add("RGBA", [](Parameters& p) { p.fields = true; });
+    return cases;
+  }
+
+  static std::pair<Case, Case> neighbours() {
+    return {dense("GRAY8", 333, 77, with_sigma(7)), dense("P010", 97, 55, with_sigma(3))};
+  }
+  static std::pair<Case, Case> streams() {
+    return {dense("GRAY8", 1280, 720, with_sigma(5)), dense("RGBA", 640, 360, with_sigma(2))};
+  }
+
+  static std::vector<Case> changing() {
+    std::vector<Case> cases;
+    for (const char* layout : {"RGBA", "YUY2", "P010", "I420"})
+      cases.push_back(dense(layout, 321, 45, with_sigma(40)));
+    cases.push_back(dense("GRAY8", 320, 45, with_sigma(40)));  // rows that the direct kernel takes
+    return cases;
+  }
+
+  /// Kernels get larger and smaller.
+  static std::vector<Parameters> sets(const Case&) {
+    return {
+        with_sigma(1.2),
+        with_sigma(0.5),
+        changed([](Parameters& p) { p.size_x = p.size_y = 1023; }),
+        changed([](Parameters& p) { p.sharpen = true; }),
+        changed([](Parameters& p) { p.border = Border::wrap; }),
+        changed([](Parameters& p) { p.fields = true; }),
+        changed([](Parameters& p) {
+          p.border = Border::constant;
+          p.border_values = {1, 2, 3, 4};
+        }),
+        changed([](Parameters& p) {
+          p.border = Border::constant;
+          p.border_values = {200, 100, 50, 25};
+        }),
+        changed([](Parameters& p) { p.blur_alpha = false; }),
+        changed([](Parameters& p) { p.fine = true; }),
+        with_sigma(0),
+        changed([](Parameters& p) { p.sigma_x = 0; }),
+        changed([](Parameters& p) { p.sigma_y = 0; }),
+        with_sigma(127),
+        with_sigma(1.2),
+    };
+  }
+
+  static std::vector<std::function<void(Parameters&)>> members() {
+    return {
+        [](Parameters& p) { p.sigma_x = 3; },
+        [](Parameters& p) { p.sigma_y = 3; },
+        [](Parameters& p) { p.size_x = 3; },
+        [](Parameters& p) { p.size_y = 3; },
+        [](Parameters& p) { p.sharpen = true; },
+        [](Parameters& p) { p.border = Border::wrap; },
+        [](Parameters& p) { p.border_values[3] = 3; },
+        [](Parameters& p) { p.blur_alpha = false; },
+        [](Parameters& p) { p.fields = true; },
+        [](Parameters& p) { p.fine = true; },
+    };
+  }
+};
+
+CUDAVISION_CONTRACT(GaussBlur, GaussBlurContract);
+
+class GaussBlurUse : public EitherDevice {};
+
+INSTANTIATE_TEST_SUITE_P(Devices, GaussBlurUse, both_devices(), device_name);
+
+TEST_P(GaussBlurUse, KnowsTheIdentity) {
+  struct Claim {
+    bool identity;
+    const char* layout;
+    int width, height;
+    Parameters parameters;
+  };
+  const auto constant = [](double sigma) {
+    return changed([=](Parameters& p) {
+      p.sigma_x = p.sigma_y = sigma;
+      p.border = Border::constant;
+    });
+  };
+  Parameters sharpen_nothing = with_sigma(0);
+  sharpen_nothing.sharpen = true;
+  Parameters fields = with_sigma(2);
+  fields.fields = true;
+  const Claim claims[] = {
+      {true, "GRAY8", 20, 10, with_sigma(0)},
+      {true, "GRAY8", 20, 10, with_sigma(0.01)},
+      {true, "GRAY8", 20, 10, with_size(1, 1)},
+      {true, "RGBA", 20, 10, sharpen_nothing},
+      {true, "P010", 20, 10, with_sigma(0)},
+      {true, "GRAY8", 1, 1, with_sigma(5)},
+      {true, "GRAY8", 1, 2, fields},
+      {true, "I420", 1, 1, with_sigma(5)},
+      {true, "GRAY16", 20, 10, constant(0)},
+      {false, "GRAY8", 1, 1, constant(5)},
+      {false, "GRAY8", 2, 1, with_sigma(5)},
+      {false, "GRAY8", 1, 2, with_sigma(5)},
+      {false, "GRAY8", 1, 3, fields},
+      {false, "GRAY8", 20, 10, with_size(3, 1)},
+      {false, "GRAY8", 20, 10, with_size(1, 3)},
+      {false, "NV12", 20, 10, with_sigma(0.3)},  // chroma stays as it is
+      {false, "RGBA", 20, 10, with_sigma(1)},
+  };
+  on_device([&](Device& device) {
+    for (const Claim& claim : claims) {
+      SCOPED_TRACE("claim " + std::to_string(&claim - claims));
+      const GaussBlurCase test =
+          plain_gaussblur_case(layout_named(claim.layout, claim.width, claim.height),
+                               claim.parameters, Content::random, 5);
+      EXPECT_EQ(test.make(device, claim.parameters).identity(), claim.identity);
+      // Parameters of the opposite kind before must not matter.
+      auto blur = test.make(device, constant(claim.identity ? 3 : 0));
+      EXPECT_EQ(blur.identity(), !claim.identity);
+      blur.set_parameters(claim.parameters);
+      EXPECT_EQ(blur.identity(), claim.identity);
+      const GaussBlurCase::Frames frames(device, test);
+      frames.run(blur);
+      device.finish();
+      EXPECT_EQ(difference_from_definition(frames), "");
+    }
+    // A layout of alpha alone: copying that is the identity.
+    FrameLayout alpha_only = gray_layout(20, 10);
+    alpha_only.channels[0].role = Role::alpha;
+    EXPECT_FALSE(GaussBlur(device, alpha_only, with_sigma(1)).identity());
+    EXPECT_TRUE(GaussBlur(device, alpha_only, changed([](Parameters& p) { p.blur_alpha = false; }))
+                    .identity());
+  });
+}
+
+TEST_P(GaussBlurUse, UnusedRowsAreCopiedOnce) {
+  // The plane has more rows than its channel. Whoever copies these must not touch the others, which
+  // a thread beside it may be blurring.
+  on_device([](Device& device) {
+    const GaussBlurCase test = GaussBlurContract::dense("GRAY8Roomy", 640, 512, with_sigma(2));
+    const auto input = input_block(test);
+    const auto expected = defined_output(test, input, 0xcd);
+    GaussBlurRunner runner(device, test);
+    for (int i = 0; i < (settings().small ? 20 : 200); ++i)
+      ASSERT_EQ(difference(test, expected, runner.run(input, 0xcd)), "") << "run " << i;
+  });
+}
+
+TEST_P(GaussBlurUse, ASweptSigmaMovesThePictureInSmallSteps) {
+  CUDAVISION_NEEDS_PIXELS(320 * 240);
+  on_device([](Device& device) {
+    const GaussBlurCase test = GaussBlurContract::dense("GRAY8", 320, 240, with_sigma(0));
+    const GaussBlurCase::Frames frames(device, test);
+    auto blur = test.make(device, with_sigma(0));
+    std::vector<std::uint8_t> before;
+    for (int frame = 0; frame <= 300; ++frame) {
+      const double sigma = 60.0 * frame / 300;
+      blur.set_parameters(with_sigma(sigma));
+      frames.run(blur);
+      device.finish();
+      const auto now = frames.output();
+      if (frame == 0) {
+        EXPECT_TRUE(blur.identity());
+      }
+      if (sigma > 1) {
+        long long sum = 0;
+        for (std::size_t i = 0; i < now.size(); ++i)
+          sum += std::abs(int{now[i]} - int{before[i]});
+        ASSERT_LE(sum, static_cast<long long>(now.size())) << "before sigma " << sigma;
+      }
+      before = now;
+    }
+  });
+}
+
+}  // namespace
+}  // namespace cudavision::test

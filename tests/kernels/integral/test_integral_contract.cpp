@@ -1,0 +1,369 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+//
+// The contract of all operations for Integral and IntegralPicture, and what these promise beside
+// it: the element that is exact, boxes that are exact modulo 2^32, sums at their largest.
+
+#include <memory>
+
+#include "tests/kernels/contract/contract.h"
+#include "tests/kernels/integral/integral_case.h"
+#include "tests/kernels/integral/integral_definition.h"
+
+namespace cudavision::test {
+namespace {
+
+using namespace integral;
+
+constexpr TableKind kinds[] = {TableKind::sum, TableKind::squared_sum, TableKind::tilted_sum};
+constexpr TableElement elements[] = {TableElement::uint32, TableElement::uint64,
+                                     TableElement::float32, TableElement::float64};
+
+struct IntegralContract : ContractTraits<IntegralCase> {
+  static constexpr Size captured{901, 403};
+
+  static Case dense(const char* layout, int width, int height, const Parameters& parameters,
+                    int picture_bits = 0) {
+    return plain_integral_case(layout_named(layout, width, height), parameters, Content::natural, 5,
+                               picture_bits);
+  }
+
+  static std::vector<LayoutRefusal> layout_refusals() { return luminance_layout_refusals(); }
+
+  static std::vector<std::function<void(Device&, const FrameLayout&)>> constructors() {
+    return {[](Device& device, const FrameLayout& layout) { Integral(device, layout, {}); },
+            [](Device& device, const FrameLayout& layout) {
+              IntegralPicture(device, layout, TableKind::sum, false, 8);
+            }};
+  }
+
+  static Case refused_case() { return dense("NV12", 34, 10, {}); }
+
+  static std::vector<FramesRefusal<Case>> frames_refusals() {
+    return wrong_frames<Case, ConstFrame>(&Case::Frames::in, "of the input frame");
+  }
+
+  static std::vector<Case> representatives(int width, int height) {
+    std::vector<Case> cases;
+    for (const TableKind kind : kinds) {
+      for (const char* layout : {"YUY2", "P010", "RGB"})
+        cases.push_back(dense(layout, width, height, {kind, TableElement::uint64, false}, 8));
+      for (const char* layout : {"GRAY8", "GRAY16", "RGBx"})
+        for (const TableElement element : elements)
+          cases.push_back(dense(layout, width, height, {kind, element, false},
+                                element == TableElement::uint64 ? 8 : 0));
+    }
+    return cases;
+  }
+
+  static std::pair<Case, Case> neighbours() {
+    return {dense("GRAY8", 333, 177, {TableKind::squared_sum, TableElement::float64, false}),
+            dense("RGB", 97, 155, {TableKind::tilted_sum, TableElement::uint64, false}, 8)};
+  }
+  static std::pair<Case, Case> streams() {
+    return {dense("GRAY8", 1280, 720, {}),
+            dense("GRAY16", 640, 360, {TableKind::squared_sum, TableElement::uint64, true}, 16)};
+  }
+
+  static std::vector<std::function<void(Parameters&)>> members() {
+    return {[](Parameters& p) { p.kind = TableKind::tilted_sum; },
+            [](Parameters& p) { p.element = TableElement::float32; },
+            [](Parameters& p) { p.same_size = true; }};
+  }
+};
+
+CUDAVISION_CONTRACT(Integral, IntegralContract);
+
+class IntegralUse : public EitherDevice {};
+
+INSTANTIATE_TEST_SUITE_P(Devices, IntegralUse, both_devices(), device_name);
+
+TEST_P(IntegralUse, RefusesPicturesOfOtherDepths) {
+  on_device([](Device& device) {
+    for (const int bits : {-1, 0, 7, 9, 10, 15, 17, 32})
+      CUDAVISION_EXPECT_ERROR(
+          IntegralPicture(device, gray_layout(33, 9), TableKind::sum, false, bits),
+          invalid_argument, std::to_string(bits) + " bits");
+  });
+}
+
+/// Expects that run() refuses the frames of the case as each refusal spoils them, and writes
+/// nothing.
+template <class Run>
+void expect_refusals(Device& device, const IntegralCase& test,
+                     const std::vector<FramesRefusal<IntegralCase>>& refusals, const Run& run) {
+  SCOPED_TRACE(describe(test));
+  for (const auto& refusal : refusals) {
+    IntegralFrames frames(device, test);
+    const auto untouched = frames.output();
+    refusal.spoil(frames);
+    CUDAVISION_EXPECT_ERROR(run(frames), invalid_argument, refusal.words);
+    device.finish();
+    EXPECT_EQ(difference(test, untouched, frames.output()), "") << "a refused run wrote";
+  }
+}
+
+TEST_P(IntegralUse, RefusesTablesOfAnotherShape) {
+  on_device([](Device& device) {
+    for (const bool same_size : {false, true})
+      for (const TableElement element : elements) {
+        const IntegralCase test =
+            IntegralContract::dense("GRAY8", 34, 10, {TableKind::sum, element, same_size});
+        Integral integral(device, test.layout, test.parameters);
+        EXPECT_EQ(integral.width(), same_size ? 34 : 35);
+        EXPECT_EQ(integral.height(), same_size ? 10 : 11);
+        const int bytes = static_cast<int>(bytes_of(element));
+        const std::string shape = "must have " + std::to_string(integral.height()) + " rows of " +
+                                  std::to_string(integral.width()) + " elements of " +
+                                  std::to_string(bytes) + " bytes";
+        using Frames = IntegralFrames;
+        const char* rows = shape.c_str();
+        const char* place = "multiples of";
+        expect_refusals(
+            device, test,
+            {{rows, [](Frames& frames) { frames.out.planes[0].data = nullptr; }},
+             {rows, [](Frames& frames) { frames.out.planes[0].width -= 1; }},
+             {rows, [=](Frames& frames) { frames.out.planes[0].width /= bytes; }},
+             {rows, [](Frames& frames) { frames.out.planes[0].height -= 1; }},
+             {rows, [](Frames& frames) { frames.out.planes[0].height += 1; }},
+             {place, [](Frames& frames) { frames.out.planes[0].data += 1; }},
+             {place, [=](Frames& frames) { frames.out.planes[0].data += bytes / 2; }},
+             {place, [=](Frames& frames) { frames.out.planes[0].pitch += bytes - 1; }},
+             {place, [=](Frames& frames) { frames.out.planes[0].pitch -= bytes / 2; }}},
+            [&](const Frames& frames) { integral.run(frames.in, frames.out.planes[0]); });
+      }
+  });
+}
+
+TEST_P(IntegralUse, RefusesFramesAndPicturesOfAnotherShape) {
+  on_device([](Device& device) {
+    for (const int bits : {8, 16}) {
+      const IntegralCase test = IntegralContract::dense("NV12", 34, 10, {}, bits);
+      IntegralPicture picture(device, test.layout, TableKind::sum, false, bits);
+      EXPECT_EQ(picture.width(), 35);
+      EXPECT_EQ(picture.height(), 11);
+      using Frames = IntegralFrames;
+      auto refusals = IntegralContract::frames_refusals();
+      const char* shape = "must have 11 rows of 35 samples";
+      append(refusals, {{shape, [](Frames& frames) { frames.picture.data = nullptr; }},
+                        {shape, [](Frames& frames) { frames.picture.width -= 1; }},
+                        {shape, [=](Frames& frames) { frames.picture.width -= bits / 8; }},
+                        {shape, [](Frames& frames) { frames.picture.height -= 1; }}});
+      expect_refusals(device, test, refusals,
+                      [&](const Frames& frames) { picture.run(frames.in, frames.picture); });
+    }
+  });
+}
+
+TEST(IntegralElement, IsTheSmallestThatNoPictureOverflows) {
+  struct Claim {
+    const char* layout;
+    int width, height;
+    TableKind kind;
+    TableElement element;
+  };
+  constexpr auto sum = TableKind::sum, squared = TableKind::squared_sum,
+                 tilted = TableKind::tilted_sum;
+  constexpr auto narrow = TableElement::uint32, wide = TableElement::uint64;
+  constexpr Claim claims[] = {
+      {"GRAY8", 1, 1, sum, narrow},          {"GRAY8", 3840, 2160, sum, narrow},
+      {"GRAY8", 7680, 4320, sum, wide},      {"RGB", 3840, 2160, sum, narrow},
+      {"NV12", 7680, 4320, sum, wide},       {"GRAY8", 65535, 257, sum, narrow},
+      {"GRAY8", 257, 65535, sum, narrow},    {"GRAY8", 65535, 258, sum, wide},
+      {"GRAY8", 65535, 65535, sum, wide},    {"GRAY16", 256, 256, sum, narrow},
+      {"GRAY16", 2, 32769, sum, wide},  // 65538 levels of 2^16 − 1
+      {"P010", 1920, 1080, sum, narrow},     {"P010", 3840, 2160, sum, wide},
+      {"GRAY8", 369, 179, squared, narrow},  // 66051 squares of 255
+      {"GRAY8", 196, 337, squared, wide},    // one more
+      {"RGBx", 1920, 1080, squared, wide},   {"GRAY16", 1, 1, squared, narrow},
+      {"GRAY16", 2, 1, squared, wide},       {"GRAY16", 65535, 65535, squared, wide},
+      {"GRAY8", 1920, 1080, tilted, narrow}, {"GRAY8", 3840, 2160, tilted, narrow},
+      {"GRAY8", 7680, 4320, tilted, wide},   {"GRAY16", 1920, 1080, tilted, wide},
+  };
+  for (const Claim& claim : claims)
+    EXPECT_EQ(exact_element(layout_named(claim.layout, claim.width, claim.height), claim.kind),
+              claim.element)
+        << claim.layout << " " << claim.width << "×" << claim.height << ", "
+        << describe(Parameters{claim.kind});
+}
+
+/// A white picture has a table that a product gives.
+template <class Element>
+void expect_white_table(Device& device, const FrameLayout& layout, TableKind kind,
+                        TableElement element) {
+  const IntegralCase test =
+      plain_integral_case(layout, {kind, element, false}, Content::maximum, 5);
+  SCOPED_TRACE(describe(test));
+  const auto blocks = IntegralRunner(device, test).run(input_block(test), 0xcd);
+  const auto* entries = reinterpret_cast<const Element*>(blocks.table.data());
+  const std::uint64_t white = (std::uint64_t{1} << layout.bits) - 1;
+  const std::uint64_t term = kind == TableKind::squared_sum ? white * white : white;
+  for (std::uint64_t Y = 0; Y <= static_cast<std::uint64_t>(layout.height); ++Y)
+    for (std::uint64_t X = 0; X <= static_cast<std::uint64_t>(layout.width); ++X)
+      ASSERT_EQ(*entries++, static_cast<Element>(term * X * Y)) << "at " << X << ", " << Y;
+}
+
+TEST_P(IntegralUse, WhitePicturesHaveTheLargestSums) {
+  CUDAVISION_NEEDS_PIXELS(7680 * 4320);
+  on_device([](Device& device) {
+    const FrameLayout bytes = gray_layout(7680, 4320), words = gray_layout(4001, 2003, 16);
+    expect_white_table<std::uint32_t>(device, bytes, TableKind::sum, TableElement::uint32);
+    expect_white_table<std::uint64_t>(device, bytes, TableKind::sum, TableElement::uint64);
+    expect_white_table<std::uint64_t>(device, bytes, TableKind::sum,
+                                      exact_element(bytes, TableKind::sum));
+    expect_white_table<std::uint32_t>(device, words, TableKind::squared_sum, TableElement::uint32);
+    expect_white_table<std::uint64_t>(device, words, TableKind::squared_sum, TableElement::uint64);
+    expect_white_table<float>(device, words, TableKind::squared_sum, TableElement::float32);
+    expect_white_table<double>(device, words, TableKind::squared_sum, TableElement::float64);
+  });
+}
+
+TEST_P(IntegralUse, WhiteLinesHaveTheLargestSums) {
+  CUDAVISION_NEEDS_PIXELS(65535);
+  on_device([](Device& device) {
+    for (const auto& [width, height] : {std::pair(65535, 1), {1, 65535}})
+      for (const TableKind kind : {TableKind::sum, TableKind::squared_sum}) {
+        const FrameLayout layout = gray_layout(width, height, 16);
+        expect_white_table<std::uint32_t>(device, layout, kind, TableElement::uint32);
+        expect_white_table<std::uint64_t>(device, layout, kind, TableElement::uint64);
+        expect_white_table<float>(device, layout, kind, TableElement::float32);
+        expect_white_table<double>(device, layout, kind, TableElement::float64);
+      }
+  });
+}
+
+/// The last entry of a table of the picture's squared sums.
+template <class Element>
+Element total(Device& device, const FrameLayout& layout, const ConstFrame& in,
+              TableElement element) {
+  const Parameters parameters{TableKind::squared_sum, element, true};
+  const DeviceBlock<Element> table(device,
+                                   std::vector<Element>(static_cast<std::size_t>(layout.width) *
+                                                        static_cast<std::size_t>(layout.height)));
+  const int row_bytes = layout.width * static_cast<int>(sizeof(Element));
+  Integral(device, layout, parameters)
+      .run(in,
+           {reinterpret_cast<std::uint8_t*>(table.data()), row_bytes, layout.height, row_bytes});
+  device.finish();
+  return table.values().back();
+}
+
+TEST_P(IntegralUse, RoundsOnceNextToATie) {
+  CUDAVISION_NEEDS_PIXELS(2100 * 2010);
+  on_device([](Device& device) {
+    // Halfway from one binary32 number to the next, plus a one that binary64 rounds away: a sum
+    // rounded to binary64 first would become a tie.
+    constexpr std::uint64_t tie = (std::uint64_t{1} << 54) + (std::uint64_t{1} << 30);
+    const FrameLayout layout = gray_layout(2100, 2010, 16);
+    std::vector<std::uint16_t> levels;
+    for (std::uint64_t rest = tie + 1; rest > 0;) {
+      std::uint64_t level = 65535;
+      while (level * level > rest)
+        --level;
+      levels.push_back(static_cast<std::uint16_t>(level));
+      rest -= level * level;
+    }
+    levels.resize(std::size_t{2100} * 2010, 0);
+    const DeviceBlock<std::uint16_t> block(device, levels);
+    ConstFrame in;
+    in.planes[0] = {reinterpret_cast<const std::uint8_t*>(block.data()), 4200, 2010, 4200};
+    EXPECT_EQ(total<std::uint64_t>(device, layout, in, TableElement::uint64), tie + 1);
+    EXPECT_EQ(total<float>(device, layout, in, TableElement::float32), 0x1p54f + 0x1p31f);
+    EXPECT_EQ(total<double>(device, layout, in, TableElement::float64), 0x1p54 + 0x1p30);
+  });
+}
+
+TEST_P(IntegralUse, BoxesAreExactWhereSumsWrapAround) {
+  CUDAVISION_NEEDS_PIXELS(1000 * 600);
+  on_device([](Device& device) {
+    for (const TableKind kind : {TableKind::sum, TableKind::squared_sum}) {
+      const IntegralCase test = plain_integral_case(
+          gray_layout(1000, 600, 16), {kind, TableElement::uint32, false}, Content::random, 5);
+      const auto input = input_block(test);
+      const auto blocks = IntegralRunner(device, test).run(input, 0xcd);
+      const auto* table = reinterpret_cast<const std::uint32_t*>(blocks.table.data());
+      const DefinedLuminance picture(test.layout, frame_in(test.layout, test.in, input.data()));
+      Random random(31);
+      // The sums of 65537 levels fit 32 bits, but only one square does.
+      const int most = kind == TableKind::sum ? 256 : 1;
+      for (int box = 0; box < 200; ++box) {
+        const int width = random.between(1, most), height = random.between(1, most);
+        const int left = random.between(0, 1000 - width), above = random.between(0, 600 - height);
+        std::uint64_t expected = 0;
+        for (int y = above; y < above + height; ++y)
+          for (int x = left; x < left + width; ++x)
+            expected +=
+                std::uint64_t{picture.at(x, y)} * (kind == TableKind::sum ? 1 : picture.at(x, y));
+        const auto entry = [&](int X, int Y) { return table[1001 * Y + X]; };
+        ASSERT_EQ(entry(left + width, above + height) - entry(left, above + height) -
+                      entry(left + width, above) + entry(left, above),
+                  expected);
+      }
+    }
+  });
+}
+
+/// Nothing is waited for in between, and yet each table is that of its own frame.
+TEST_P(IntegralUse, TablesFollowEachOther) {
+  on_device([](Device& device) {
+    for (const TableKind kind : kinds)
+      for (const char* name : {"GRAY8", "RGBA", "YUY2", "P010"}) {
+        IntegralCase test =
+            IntegralContract::dense(name, 321, 145, {kind, TableElement::uint64, false});
+        SCOPED_TRACE(describe(test));
+        std::vector<std::unique_ptr<IntegralFrames>> frames;
+        for (int i = 0; i < 8; ++i) {
+          test.content = static_cast<Content>(i % content_count);
+          test.content_seed = static_cast<std::uint64_t>(40 + i);
+          frames.push_back(std::make_unique<IntegralFrames>(device, test));
+        }
+        auto operation = test.make(device, test.parameters);
+        for (const auto& frame : frames)
+          frame->run(operation);
+        device.finish();
+        for (const auto& frame : frames)
+          EXPECT_EQ(difference_from_definition(*frame), "");
+      }
+  });
+}
+
+/// One graph replays frames that differ, so that a table which takes a neighbour's sums of an
+/// earlier launch for those of its own is wrong.
+TEST(IntegralCuda, ReplaysOfChangingFramesAreTheirOwn) {
+  CUDAVISION_NEEDS_CUDA();
+  CUDAVISION_NEEDS_PIXELS(1920 * 1080);
+  CudaTestDevice device;
+  for (const char* name : {"GRAY8", "GRAY16", "RGBx"})
+    for (const TableKind kind : kinds) {
+      const FrameLayout layout = layout_named(name, 1920, 1080);
+      IntegralCase test = plain_integral_case(layout, {kind, exact_element(layout, kind), false},
+                                              Content::zeros, 5);
+      SCOPED_TRACE(describe(test));
+      const IntegralFrames shared(*device, test);
+      std::vector<std::unique_ptr<IntegralFrames>> frames;
+      for (const Content content : {Content::random, Content::maximum, Content::random}) {
+        test.content = content;
+        test.content_seed = frames.size();
+        frames.push_back(std::make_unique<IntegralFrames>(*device, test));
+      }
+      auto operation = test.make(*device, test.parameters);
+      device.capture_and_replay(
+          [&] {
+            for (const auto& frame : frames) {
+              const View<const std::uint8_t>& to = shared.in.planes[0];
+              device->copy(frame->in.planes[0],
+                           {const_cast<std::uint8_t*>(to.data), to.width, to.height, to.pitch});
+              shared.run(operation);
+              device->copy(shared.out.planes[0], frame->out.planes[0]);
+            }
+          },
+          20);
+      const auto cpu = make_cpu_device();
+      for (const auto& frame : frames)
+        EXPECT_EQ(difference(test, IntegralRunner(*cpu, frame->test).run(frame->input(), 0xcd),
+                             frame->output()),
+                  "");
+    }
+}
+
+}  // namespace
+}  // namespace cudavision::test

@@ -1,0 +1,413 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+//
+// What users of SgmStereo rely on besides the maps: the contract of all operations, which
+// parameters are valid and which are fixed, how maps are coded, and that memory is written before
+// it is read.
+
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <fstream>
+#include <functional>
+#include <limits>
+
+#include "cuda/sgm/disparitypicture.h"
+#include "tests/kernels/contract/contract.h"
+#include "tests/kernels/sgm/sgm_case.h"
+
+namespace cudavision::test {
+namespace {
+
+using namespace sgm;
+
+using Parameters = sgm::Parameters;
+using Census = Parameters::Census;
+using Compatibility = Parameters::Compatibility;
+using Change = std::function<void(Parameters&)>;
+
+Parameters changed(const Change& change) {
+  Parameters parameters = few_disparities();
+  change(parameters);
+  return parameters;
+}
+
+/// Changes of Config, which an object is built for.
+const Change config_changes[] = {
+    [](Parameters& p) { p.disparities = 64; },
+    [](Parameters& p) { p.minimum = 1; },
+    [](Parameters& p) { p.paths = 4; },
+    [](Parameters& p) { p.census = Census::neighbours_9x7; },
+    [](Parameters& p) { p.compatibility = Compatibility::libsgm; },
+};
+
+/// Parameters that between them take every way through the stages.
+const Change representative_changes[] = {
+    [](Parameters& p) { p.speckle_size = 20, p.fill_holes = true; },
+    [](Parameters& p) { p.compatibility = Compatibility::libsgm, p.subpixel = false; },
+    [](Parameters& p) { p.census = Census::neighbours_9x7, p.disparities = 96, p.minimum = -5; },
+    [](Parameters& p) {
+      p.census = Census::neighbours_5x5, p.paths = 4, p.median = false, p.lr_max_diff = -1;
+    },
+};
+
+SgmCase dense(const char* layout, int width, int height, const Parameters& parameters) {
+  return plain_sgm_case(layout_named(layout, width, height), parameters, Content::natural, 5);
+}
+
+struct SgmContract : ContractTraits<SgmCase> {
+  static constexpr Size captured{101, 43};
+  static constexpr Size busy{640, 480};
+
+  static std::vector<LayoutRefusal> layout_refusals() { return luminance_layout_refusals(); }
+
+  static std::vector<std::function<void(Device&, const FrameLayout&)>> constructors() {
+    const FrameLayout good = gray_layout(33, 9);
+    return {
+        [=](Device& device, const FrameLayout& bad) {
+          SgmStereo(device, bad, good, few_disparities());
+        },
+        [=](Device& device, const FrameLayout& bad) {
+          SgmStereo(device, good, bad, few_disparities());
+        },
+    };
+  }
+
+  static std::vector<ParametersRefusal<Case>> parameters_refusals() {
+    constexpr int least = std::numeric_limits<int>::min(), most = std::numeric_limits<int>::max();
+    constexpr double infinity = std::numeric_limits<double>::infinity();
+    const double nan = std::nan("");
+    struct Refusal {
+      const char* words;
+      Change spoil;
+    };
+    const Refusal refusals[] = {
+        {"num-disparities is 0", [](Parameters& p) { p.disparities = 0; }},
+        {"num-disparities is -32", [](Parameters& p) { p.disparities = -32; }},
+        {"num-disparities is 16", [](Parameters& p) { p.disparities = 16; }},
+        {"num-disparities is 33", [](Parameters& p) { p.disparities = 33; }},
+        {"multiple of 32 from 32 to 1024", [](Parameters& p) { p.disparities = 1056; }},
+        {"num-disparities", [=](Parameters& p) { p.disparities = least; }},
+        {"min-disparity is -2048", [](Parameters& p) { p.minimum = -2048; }},
+        {"make it -2047 to 2015", [](Parameters& p) { p.minimum = 2016; }},
+        {"make it -2047 to 1023", [](Parameters& p) { p.disparities = 1024, p.minimum = 1024; }},
+        {"min-disparity", [=](Parameters& p) { p.minimum = most; }},
+        {"min-disparity", [=](Parameters& p) { p.minimum = least; }},
+        {"paths is 5; make it 4 or 8", [](Parameters& p) { p.paths = 5; }},
+        {"paths is 0", [](Parameters& p) { p.paths = 0; }},
+        {"census", [](Parameters& p) { p.census = static_cast<Census>(3); }},
+        {"compatibility", [](Parameters& p) { p.compatibility = static_cast<Compatibility>(2); }},
+        {"compatibility=libsgm",
+         [](Parameters& p) {
+           p.compatibility = Compatibility::libsgm, p.census = Census::neighbours_5x5;
+         }},
+        {"p1 is 0", [](Parameters& p) { p.p1 = 0; }},
+        {"p1 is -1", [](Parameters& p) { p.p1 = -1; }},
+        {"less than p2, which is 120", [](Parameters& p) { p.p1 = 120; }},
+        {"p1", [=](Parameters& p) { p.p1 = most; }},
+        {"p2 is 225; with a census of 31 bits make it 2 to 224", [](Parameters& p) { p.p2 = 225; }},
+        {"2 to 193", [](Parameters& p) { p.census = Census::neighbours_9x7, p.p2 = 194; }},
+        {"2 to 231", [](Parameters& p) { p.census = Census::neighbours_5x5, p.p2 = 232; }},
+        {"p2 is 1", [](Parameters& p) { p.p2 = 1; }},
+        {"p2", [=](Parameters& p) { p.p2 = least; }},
+        {"uniqueness", [](Parameters& p) { p.uniqueness = -0.01; }},
+        {"uniqueness", [](Parameters& p) { p.uniqueness = 1.01; }},
+        {"uniqueness", [=](Parameters& p) { p.uniqueness = nan; }},
+        {"uniqueness", [=](Parameters& p) { p.uniqueness = infinity; }},
+        {"lr-max-diff is -2", [](Parameters& p) { p.lr_max_diff = -2; }},
+        {"lr-max-diff is 1025", [](Parameters& p) { p.lr_max_diff = 1025; }},
+        {"speckle-size is -1", [](Parameters& p) { p.speckle_size = -1; }},
+        {"speckle-range is -1", [](Parameters& p) { p.speckle_range = -1; }},
+        {"speckle-range is 1025", [](Parameters& p) { p.speckle_range = 1025; }},
+    };
+    std::vector<ParametersRefusal<Case>> all;
+    for (const Refusal& refusal : refusals)
+      all.push_back(
+          {refusal.words,
+           dense("GRAY8", 67, 31, changed([](Parameters& p) { p.p1 = 7, p.fill_holes = true; })),
+           changed(refusal.spoil)});
+    return all;
+  }
+
+  static Case refused_case() { return dense("NV12", 34, 10, few_disparities()); }
+
+  static std::vector<FramesRefusal<Case>> frames_refusals() {
+    using Frames = SgmFrames;
+    auto refusals = wrong_frames<Case>(&Frames::left, "of the input frame");
+    append(refusals, wrong_frames<Case>(&Frames::right, "of the input frame"));
+    constexpr const char* disparities = "disparities need 10 rows of 68 bytes";
+    constexpr const char* confidences = "confidences need 10 rows of 34 bytes";
+    append(refusals, {{disparities, [](Frames& frames) { frames.disparity.data = nullptr; }},
+                      {disparities, [](Frames& frames) { frames.disparity.width /= 2; }},
+                      {disparities, [](Frames& frames) { frames.disparity.width += 2; }},
+                      {disparities, [](Frames& frames) { frames.disparity.height -= 1; }},
+                      {disparities, [](Frames& frames) { frames.disparity.height += 1; }},
+                      {confidences, [](Frames& frames) { frames.confidence.width /= 2; }},
+                      {confidences, [](Frames& frames) { frames.confidence.width += 2; }},
+                      {confidences, [](Frames& frames) { frames.confidence.height -= 1; }},
+                      {confidences, [](Frames& frames) { frames.confidence.height += 1; }}});
+    return refusals;
+  }
+
+  static std::vector<Case> representatives(int width, int height) {
+    std::vector<Case> cases;
+    // Large pictures take long on the CPU, and need no more than one layout.
+    const bool large = width * height > 100000;
+    for (const char* layout : {"GRAY8", "YUY2", "P010", "RGBA"})
+      for (const Change& change : representative_changes)
+        if (!large || layout == std::string("GRAY8"))
+          cases.push_back(dense(layout, width, height, changed(change)));
+    return cases;
+  }
+
+  static std::pair<Case, Case> neighbours() {
+    return {dense("RGBx", 133, 41, changed(representative_changes[0])),
+            dense("P010", 97, 35, changed(representative_changes[2]))};
+  }
+  static std::pair<Case, Case> streams() {
+    return {dense("GRAY8", 160, 60, changed(representative_changes[0])),
+            dense("RGBx", 120, 50, changed(representative_changes[2]))};
+  }
+
+  static std::vector<Case> changing() {
+    std::vector<Case> cases = representatives(80, 30);
+    for (std::size_t i = 0; i < cases.size(); i += 2)
+      cases[i].with_confidence = false;
+    return cases;
+  }
+
+  static std::vector<Parameters> sets(const Case& test) {
+    const Change changes[] = {
+        [](Parameters&) {},
+        [](Parameters& p) { p.p1 = 30; },
+        [](Parameters& p) { p.p2 = 60; },
+        [](Parameters& p) { p.adaptive_p2 = false; },
+        [](Parameters& p) { p.uniqueness = 0.5; },
+        [](Parameters& p) { p.lr_max_diff = -1; },
+        [](Parameters& p) { p.lr_max_diff = 3; },
+        [](Parameters& p) { p.subpixel = !p.subpixel; },
+        [](Parameters& p) { p.median = !p.median; },
+        [](Parameters& p) { p.speckle_size = 50; },
+        [](Parameters& p) { p.speckle_size = 50, p.speckle_range = 4; },
+        [](Parameters& p) { p.fill_holes = !p.fill_holes; },
+        [](Parameters&) {},
+    };
+    std::vector<Parameters> all;
+    for (const Change& change : changes) {
+      all.push_back(test.parameters);
+      change(all.back());
+    }
+    return all;
+  }
+
+  static std::vector<Change> members() {
+    std::vector<Change> all(std::begin(config_changes), std::end(config_changes));
+    append(all, {
+                    [](Parameters& p) { p.p1 = 9; },
+                    [](Parameters& p) { p.p2 = 9; },
+                    [](Parameters& p) { p.uniqueness = 0.5; },
+                    [](Parameters& p) { p.lr_max_diff = 0; },
+                    [](Parameters& p) { p.subpixel = false; },
+                    [](Parameters& p) { p.median = false; },
+                    [](Parameters& p) { p.speckle_size = 1; },
+                    [](Parameters& p) { p.speckle_range = 2; },
+                    [](Parameters& p) { p.fill_holes = true; },
+                    [](Parameters& p) { p.adaptive_p2 = false; },
+                });
+    return all;
+  }
+};
+
+CUDAVISION_CONTRACT(SgmStereo, SgmContract);
+
+/// Otherwise changing parameters from frame to frame would prove nothing.
+TEST(SgmParameters, EachSetOfTheContractChangesTheMap) {
+  SgmCase test = dense("GRAY8", 123, 45, few_disparities());
+  const SgmInput input = input_block(test);
+  const auto first = defined_output(test, input, 0xcd).disparity;
+  const auto sets = SgmContract::sets(test);
+  for (std::size_t i = 1; i + 1 < sets.size(); ++i) {
+    test.parameters = sets[i];
+    EXPECT_NE(defined_output(test, input, 0xcd).disparity, first) << describe(sets[i]);
+  }
+}
+
+class SgmStereoUse : public EitherDevice {};
+
+INSTANTIATE_TEST_SUITE_P(Devices, SgmStereoUse, both_devices(), device_name);
+
+TEST_P(SgmStereoUse, RefusesPicturesThatAreNoPair) {
+  on_device([](Device& device) {
+    const auto expect_refusal = [&](const FrameLayout& left, const FrameLayout& right) {
+      CUDAVISION_EXPECT_ERROR(SgmStereo(device, left, right, few_disparities()), invalid_argument,
+                              "must have the same size and depth");
+    };
+    expect_refusal(gray_layout(33, 9), gray_layout(34, 9));
+    expect_refusal(gray_layout(33, 9), gray_layout(33, 10));
+    expect_refusal(gray_layout(33, 9), gray_layout(33, 9, 10));
+    expect_refusal(gray_layout(33, 9, 12), gray_layout(33, 9, 16));
+    SgmStereo(device, gray_layout(34, 10, 10), layout_named("P010", 34, 10), few_disparities());
+    SgmStereo(device, layout_named("YUY2", 34, 10), layout_named("RGBA", 34, 10),
+              few_disparities());
+  });
+}
+
+TEST_P(SgmStereoUse, ConfigCannotChange) {
+  on_device([&](Device& device) {
+    const SgmCase test = dense("GRAY8", 67, 31, few_disparities());
+    SgmStereo stereo = test.make(device, test.parameters);
+    for (const Change& change : config_changes)
+      CUDAVISION_EXPECT_ERROR(stereo.set_parameters(changed(change)), invalid_argument,
+                              "cannot change while frames are being matched");
+    const SgmFrames frames(device, test);
+    frames.run(stereo);
+    device.finish();
+    EXPECT_EQ(difference_from_definition(frames), "");
+  });
+}
+
+/// Limits the process to 1 TiB of further address space, because some hosts grant any amount.
+class AddressLimit {
+ public:
+  AddressLimit() {
+    getrlimit(RLIMIT_AS, &before_);
+    std::uint64_t pages = 0;
+    std::ifstream("/proc/self/statm") >> pages;
+    rlimit now = before_;
+    now.rlim_cur = std::min<rlim_t>(
+        before_.rlim_max,
+        pages * static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE)) + (std::uint64_t{1} << 40));
+    setrlimit(RLIMIT_AS, &now);
+  }
+  ~AddressLimit() { setrlimit(RLIMIT_AS, &before_); }
+  AddressLimit(const AddressLimit&) = delete;
+  AddressLimit& operator=(const AddressLimit&) = delete;
+
+ private:
+  rlimit before_{};
+};
+
+TEST_P(SgmStereoUse, TooLittleMemoryIsSaidInBytes) {
+  on_device([](Device& device) {
+    const AddressLimit limit;
+    sgm::Parameters parameters;
+    parameters.disparities = 1024;
+    CUDAVISION_EXPECT_ERROR(
+        SgmStereo(device, gray_layout(65535, 65535), gray_layout(65535, 65535), parameters),
+        out_of_memory, " bytes");
+  });
+}
+
+/// No stage reads memory that nothing has written in the same run.
+TEST_P(SgmStereoUse, MemoryIsNotReadBeforeItIsWritten) {
+  on_device([](Device& inner) {
+    for (const Change& change : representative_changes)
+      for (const std::uint8_t filling : {0x00, 0x7f, 0xff}) {
+        const SgmCase test = dense("GRAY8", 133, 41, changed(change));
+        SCOPED_TRACE(describe(test));
+        WatchedDevice device(inner);
+        Running<SgmCase> running(device, inner, test);
+        // The one allocation that only run() writes to.
+        const std::size_t pixels = 133 * 41, alignment = 256;
+        const auto padded = [&](std::size_t bytes) {
+          return (bytes + alignment - 1) / alignment * alignment;
+        };
+        const std::size_t feature_bytes = test.parameters.census == Census::neighbours_9x7 ? 8 : 4;
+        const std::size_t bytes =
+            padded(2 * pixels * static_cast<std::size_t>(test.parameters.disparities)) +
+            2 * padded(feature_bytes * pixels) + 4 * padded(2 * pixels) + padded(pixels);
+        void* const workspace = device.allocation(bytes);
+        ASSERT_NE(workspace, nullptr) << "there is no workspace of " << bytes << " bytes";
+        device.fill(bytes_of(workspace, bytes), filling);
+        running.run();
+        device.finish();
+        EXPECT_EQ(running.wrong(), "");
+      }
+  });
+}
+
+TEST_P(SgmStereoUse, DisparityPicturesAllocateNothingAfterConstruction) {
+  using Kind = PictureParameters::Kind;
+  on_device([](Device& inner) {
+    WatchedDevice device(inner);
+    const Parameters parameters = few_disparities();
+    const SgmFrames frames(inner, dense("GRAY8", 80, 30, parameters));
+    for (const auto& [kind, name] :
+         {std::pair{Kind::gray, "GRAY8"}, {Kind::color, "RGBA"}, {Kind::depth, "GRAY16"}}) {
+      SCOPED_TRACE(name);
+      const FrameLayout layout = layout_named(name, 80, 30);
+      const Placement placement = dense_placement(layout);
+      const DeviceBlock<std::uint8_t> block(inner, std::vector<std::uint8_t>(placement.bytes));
+      DisparityPicture picture(device, layout, parameters, kind);
+      int allocations = 0, news_before = 0;
+      for (int i = 0; i < 40; ++i) {
+        if (i == 10) {  // the threads of the pool are there
+          device.finish();
+          allocations = device.allocations();
+          news_before = new_calls();
+        }
+        PictureParameters look;
+        look.kind = kind;
+        look.focal_length = look.baseline = 100 + i;
+        picture.set_parameters(parameters, look);
+        ColorTable table{};
+        table[7] = {1, 2, static_cast<std::uint8_t>(i)};
+        picture.set_colors(table);
+        picture.run(frames.disparity, frame_in(layout, placement, block.data()));
+      }
+      device.finish();
+      EXPECT_EQ(device.allocations(), allocations);
+      EXPECT_EQ(new_calls(), news_before);
+    }
+  });
+}
+
+TEST(SgmParameters, AllThatTheHeaderAllowsAreValid) {
+  EXPECT_EQ(validation_error({}), "");
+  const Change changes[] = {
+      [](Parameters& p) { p.disparities = 1024, p.minimum = 1023; },
+      [](Parameters& p) { p.minimum = -2047; },
+      [](Parameters& p) { p.minimum = 2047 - p.disparities; },
+      [](Parameters& p) { p.p1 = 1, p.p2 = 2; },
+      [](Parameters& p) { p.p1 = 223, p.p2 = 224; },
+      [](Parameters& p) { p.census = Census::neighbours_9x7, p.p2 = 193; },
+      [](Parameters& p) { p.census = Census::neighbours_5x5, p.p2 = 231; },
+      [](Parameters& p) { p.uniqueness = 0; },
+      [](Parameters& p) { p.uniqueness = 1; },
+      [](Parameters& p) { p.lr_max_diff = -1; },
+      [](Parameters& p) { p.lr_max_diff = 1024; },
+      [](Parameters& p) { p.speckle_size = std::numeric_limits<int>::max(); },
+      [](Parameters& p) { p.speckle_range = 0; },
+      [](Parameters& p) { p.speckle_range = 1024; },
+      [](Parameters& p) { p.compatibility = Compatibility::libsgm; },
+  };
+  for (const Change& change : changes)
+    EXPECT_EQ(validation_error(changed(change)), "");
+  Random random(3);
+  for (int i = 0; i < 1000; ++i)
+    EXPECT_EQ(validation_error(random_sgm_parameters(random)), "");
+}
+
+TEST(SgmParameters, ScaleIsThatOfTheMap) {
+  const auto expect = [](const Change& change, int per_pixel, int invalid) {
+    const DisparityScale scale = disparity_scale(changed(change));
+    EXPECT_EQ(scale.per_pixel, per_pixel);
+    EXPECT_EQ(scale.invalid, static_cast<std::uint16_t>(invalid));
+  };
+  expect([](Parameters&) {}, 16, -16);
+  expect([](Parameters& p) { p.subpixel = false; }, 16, -16);
+  expect([](Parameters& p) { p.minimum = 9; }, 16, 128);
+  expect([](Parameters& p) { p.minimum = -2047; }, 16, -32768);
+  expect([](Parameters& p) { p.compatibility = Compatibility::libsgm; }, 16, -16);
+  expect([](Parameters& p) { p.compatibility = Compatibility::libsgm, p.subpixel = false; }, 1, -1);
+  expect(
+      [](Parameters& p) {
+        p.compatibility = Compatibility::libsgm, p.subpixel = false, p.minimum = 5;
+      },
+      1, 4);
+}
+
+}  // namespace
+}  // namespace cudavision::test
