@@ -164,9 +164,9 @@ run_default() {
 # where it looks for a device; all else was tested already.
 run_without_cuda() {
   [[ -n $nvcc ]] || return
-  targets=(gst/libgstcudavision.so tests/check/check_{errors,inspect,states}) suites=()
+  targets=(gst/libgstcudavision.so tests/check/check_{errors,properties,states}) suites=()
   if build cpu -Dcuda=disabled -Dtests=enabled -Dbenchmarks=disabled; then
-    tests cpu check_errors check_inspect check_states
+    tests cpu check_errors check_properties check_states
   fi
 }
 
