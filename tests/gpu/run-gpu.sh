@@ -155,7 +155,7 @@ kernel_variant() {
   export CUDAVISION_TEST_BACKEND=cuda CUDAVISION_TEST_CASES=$2
   # The first run of PTX is the driver's compiler's; nothing of it may come from an earlier cache.
   export CUDA_CACHE_PATH=$work/cache.$variant
-  in_runtime timeout "${TEST_TIMEOUT:-240}" "$bundle/kernels/$variant/proof_hashes" --backend cuda "${operations[@]/#/--operation=}" \
+  in_runtime timeout "${TEST_TIMEOUT:-240}" "$bundle/kernels/$variant/proof_hashes" --backend=cuda "${operations[@]/#/--operation=}" \
     >"$work/hashes.$variant" 2>"$log_folder/proof_hashes.$variant.log" </dev/null
   verdict "$variant proof_hashes runs" \
     "$([[ $? -eq 0 && -s $work/hashes.$variant ]] || tail -n 1 "$log_folder/proof_hashes.$variant.log")"

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// Writes the hash of what a fixed list of cases of each operation gives on one device, as JSON. The
-// list of a GPU host, kept with the sources, is compared with that of any other machine's CPU by
-// check_proof.py.
+// Prints the hash of what a fixed list of cases of each operation gives on one device, as JSON. The
+// list of a GPU host is kept with the sources; tests/gpu/check_proof.py compares it with that of
+// any machine's CPU.
 
+#include <algorithm>
 #include <cstdio>
-#include <cstring>
-#include <fstream>
 #include <iostream>
 #include <stdexcept>
 #include <string>
 #include <type_traits>
+#include <vector>
 
 #include "tests/kernels/common/cuda_testing.h"
 #include "tests/kernels/gaussblur/gaussblur_case.h"
@@ -39,89 +39,83 @@ std::string sgm_stages_hash(Device& device, int number) {
   return hash(run_stages(device, make_sgm_stage_case(proof_seed, number, proof_max_pixels), 0xcd));
 }
 
-/// The cases of one operation are named after it.
 struct Suite {
-  const char* name;
+  const char* operation;
+  const char* prefix;  ///< of the numbers of the cases
   int cases;
   std::string (*hash)(Device& device, int number);
 };
 
 constexpr Suite suites[] = {
-    {"gaussblur", 400, case_hash<make_gaussblur_case>},
-    {"histequalize", 400, case_hash<make_histequalize_case>},
-    {"integral", 200, case_hash<make_integral_case>},
-    {"localstatistics", 200, case_hash<make_localstatistics_case>},
-    {"nlmeans", 150, case_hash<make_nlmeans_case>},
-    {"sgm", 150, case_hash<make_sgm_case>},
-    {"sgmstages", 150, sgm_stages_hash},
+    {"gaussblur", "", 400, case_hash<make_gaussblur_case>},
+    {"histequalize", "", 400, case_hash<make_histequalize_case>},
+    {"integral", "", 200, case_hash<make_integral_case>},
+    {"localstatistics", "", 200, case_hash<make_localstatistics_case>},
+    {"nlmeans", "", 150, case_hash<make_nlmeans_case>},
+    {"sgm", "", 150, case_hash<make_sgm_case>},
+    {"sgm", "stages-", 150, sgm_stages_hash},
 };
 
 struct Options {
   DeviceKind backend = DeviceKind::cpu;
-  std::string out;  ///< empty: standard output
+  std::vector<std::string> operations;  ///< empty: all
 };
 
 [[noreturn]] void usage(const std::string& complaint) {
-  throw std::invalid_argument(complaint + "\nusage: proof_hashes --backend cpu|cuda [--out FILE]");
+  throw std::invalid_argument("proof_hashes: " + complaint +
+                              "\nusage: proof_hashes --backend=cpu|cuda [--operation=NAME]...");
 }
 
 Options parse(int argc, char** argv) {
   Options options;
   bool backend = false;
   for (int i = 1; i < argc; ++i) {
-    const std::string option = argv[i];
-    if (option != "--backend" && option != "--out")
-      usage("proof_hashes: unknown option " + option);
-    if (++i == argc)
-      usage("proof_hashes: " + option + " needs a value");
-    const std::string value = argv[i];
-    if (option == "--out") {
-      options.out = value;
-      continue;
+    const std::string argument = argv[i];
+    const std::size_t equals = argument.find('=');
+    const std::string option = argument.substr(0, equals);
+    const std::string value = equals == std::string::npos ? "" : argument.substr(equals + 1);
+    if (option == "--operation" && !value.empty()) {
+      options.operations.push_back(value);
+    } else if (argument == "--backend=cpu" || argument == "--backend=cuda") {
+      options.backend = value == "cuda" ? DeviceKind::cuda : DeviceKind::cpu;
+      backend = true;
+    } else {
+      usage("cannot make sense of " + argument);
     }
-    if (value != "cpu" && value != "cuda")
-      usage("proof_hashes: the backend is cpu or cuda, not " + value);
-    options.backend = value == "cuda" ? DeviceKind::cuda : DeviceKind::cpu;
-    backend = true;
   }
   if (!backend)
-    usage("proof_hashes: which backend?");
+    usage("which backend?");
   return options;
 }
 
-void write(std::ostream& stream, Device& device, const std::string& backend,
-           const std::string& card) {
-  stream << "{\n  \"backend\": \"" << backend << "\",\n  \"card\": \"" << card
-         << "\",\n  \"cases\": {";
+void write(Device& device, const std::string& card, const std::vector<std::string>& operations) {
+  std::cout << "{\n  \"card\": \"" << card << "\",\n  \"cases\": {";
   const char* separator = "\n";
-  for (const Suite& suite : suites)
+  for (const Suite& suite : suites) {
+    if (!operations.empty() &&
+        std::find(operations.begin(), operations.end(), suite.operation) == operations.end())
+      continue;
     for (int number = 0; number < suite.cases; ++number) {
-      char name[32];
-      std::snprintf(name, sizeof name, "%s/%04d", suite.name, number);
-      stream << separator << "    \"" << name << "\": \"" << suite.hash(device, number) << "\"";
+      char name[48];
+      std::snprintf(name, sizeof name, "%s/%s%04d", suite.operation, suite.prefix, number);
+      std::cout << separator << "    \"" << name << "\": \"" << suite.hash(device, number) << "\"";
       separator = ",\n";
     }
-  stream << "\n  }\n}\n";
+  }
+  std::cout << "\n  }\n}\n";
 }
 
 void run(const Options& options) {
-  std::ofstream file;
-  if (!options.out.empty()) {
-    file.open(options.out);
-    if (!file)
-      throw std::runtime_error("proof_hashes: cannot write " + options.out);
-  }
-  std::ostream& stream = options.out.empty() ? std::cout : file;
   if (options.backend == DeviceKind::cpu) {
-    write(stream, *make_cpu_device(), "cpu", "none");
+    write(*make_cpu_device(), "none", options.operations);
   } else {
     if (!cuda_unusable().empty())
       throw std::runtime_error("proof_hashes: " + cuda_unusable());
     CudaTestDevice device;
-    write(stream, *device, "cuda", cuda_card());
+    write(*device, cuda_card(), options.operations);
   }
-  stream.flush();
-  if (!stream)
+  std::cout.flush();
+  if (!std::cout)
     throw std::runtime_error("proof_hashes: writing failed");
 }
 
