@@ -269,7 +269,8 @@ struct Impossible {
 const std::vector<Impossible>& impossible_sets() {
   static const std::vector<const char*> no_rgb = {"NV12", "GRAY8", "GRAY16_LE", "UYVY", "Y444"};
   static const Property denoise = {"output", "denoise"}, depth = {"output", "depth"};
-  constexpr char blur[] = "cudagaussblur", integral[] = "cudaintegral", stereo[] = "cudasgmstereo";
+  static constexpr char blur[] = "cudagaussblur", integral[] = "cudaintegral",
+                        stereo[] = "cudasgmstereo";
   static const std::vector<Impossible> list = {
       {"cudahistequalize", no_rgb, {{"channels", "rgb"}}, {"channels"}},
       {blur, {"I420"}, {{"kernel-size", "2"}}, {"kernel-size", "1", "3"}},
