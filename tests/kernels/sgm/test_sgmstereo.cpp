@@ -73,6 +73,9 @@ const Extreme<Change> extremes[] = {
      [](Parameters& p) { p.speckle_size = 0x7fffffff, p.fill_holes = true; }},
     {"SpecklesOfOne", "GRAY8", 90, 45, Content::natural,
      [](Parameters& p) { p.speckle_size = 1, p.speckle_range = 0; }},
+    // The left-right check at its strictest.
+    {"EqualDisparitiesOnly", "GRAY8", 90, 45, Content::natural,
+     [](Parameters& p) { p.lr_max_diff = 0; }},
     // Several chunks of columns and bands of rows.
     {"Wide", "GRAY8", 700, 20, Content::natural, [](Parameters& p) { p.disparities = 64; }},
     {"High", "P010", 41, 300, Content::natural, [](Parameters& p) { p.disparities = 32; }},
