@@ -20,6 +20,7 @@ struct Picture {
   const char* layout;
   int width, height;
   Content content;
+  bool dirty = false;  ///< see paint()
 };
 
 constexpr Picture extremes[] = {
@@ -33,6 +34,7 @@ constexpr Picture extremes[] = {
     {"OneColumnRgb", "RGB", 1, 65535, Content::random},
     {"OneRowRgbx", "RGBx", 65535, 1, Content::random},
     {"OneRow16", "GRAY16", 65535, 1, Content::random},
+    {"WordsAboveTheDepth", "I420_10", 212, 76, Content::random, true},
     {"FullHdNatural", "GRAY8", 1920, 1080, Content::natural},
     {"Uhd8kNatural", "GRAY8", 7680, 4320, Content::natural},
     {"Uhd8kFlat", "GRAY8", 7680, 4320, Content::flat},
@@ -50,8 +52,10 @@ constexpr Picture extremes[] = {
 };
 
 std::vector<HistEqualizeCase> dense(const Picture& picture) {
-  return {plain_histequalize_case(layout_named(picture.layout, picture.width, picture.height),
-                                  picture.content, 77)};
+  HistEqualizeCase test = plain_histequalize_case(
+      layout_named(picture.layout, picture.width, picture.height), picture.content, 77);
+  test.dirty = picture.dirty;
+  return {test};
 }
 
 void PrintTo(const Picture& picture, std::ostream* stream) {
