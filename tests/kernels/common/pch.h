@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// Precompiled once for each test program of several sources: the headers that take longest to read. No
-// other file includes it, and GCC warns of #pragma once in a header that it precompiles.
+// Precompiled once for each test program of several sources: the headers that take longest to read.
+// No other file includes it, and GCC warns of #pragma once in a header that it precompiles.
 
 #include <gtest/gtest.h>
 

@@ -62,9 +62,9 @@ void expect_formulas(const DefinedWindow& window) {
   const auto sum = static_cast<typename Window::Sum>(window.sum);
   const Real inverse = Real{1} / static_cast<Real>(area);
   ASSERT_EQ(rounded_mean<Window>(sum, area, inverse), defined_mean(window));
-  ASSERT_EQ(rounded_stddev<Window>(scaled_variance<Window>(window.squared_sum, sum, area), area,
-                                      inverse),
-            defined_deviation(window));
+  ASSERT_EQ(
+      rounded_stddev<Window>(scaled_variance<Window>(window.squared_sum, sum, area), area, inverse),
+      defined_deviation(window));
 }
 
 TEST(LocalStatisticsArithmetic, IsTheFormulaForWindowsOfAnySize) {
