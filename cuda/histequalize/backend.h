@@ -13,7 +13,7 @@ class Backend {
  public:
   virtual ~Backend() = default;
 
-  /// Comes before the first run().
+  /// Must be called before the first run().
   virtual void set(const Parameters& parameters) = 0;
 
   virtual void run(const ConstFrame& in, const Frame& out, View<std::uint32_t> histogram) = 0;

@@ -82,7 +82,7 @@ __device__ inline void delay_for_test() {
 /// Device memory for an exchange between blocks, cleared before the first launch.
 inline Buffer zeroed_words(Device& device, std::size_t words) {
   Buffer buffer = device.allocate(words * sizeof(std::uint32_t));
-  // The width of a view is an int, so that large buffers need several rows.
+  // The width of a view is an int, so a large buffer is cleared in several pieces.
   constexpr std::size_t row = std::size_t{1} << 30;
   for (std::size_t at = 0; at < buffer.size(); at += row) {
     const int bytes = static_cast<int>(buffer.size() - at < row ? buffer.size() - at : row);
