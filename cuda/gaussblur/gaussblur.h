@@ -49,9 +49,9 @@ struct Parameters {
 
 class GaussBlur {
  public:
-  /// layout: 8 to 16 bits per sample. The channels of one plane have equal heights, and either the
-  /// same step of up to 8 bytes, or steps of 1, 2 and 4 bytes. Throws invalid_argument for any
-  /// other layout and for parameters outside the ranges above.
+  /// layout must have 8 to 16 bits per sample. The channels of one plane must have equal heights,
+  /// and either the same step of up to 8 bytes, or steps of 1, 2 and 4 bytes. Throws
+  /// invalid_argument for any other layout and for parameters outside the ranges above.
   GaussBlur(Device& device, const FrameLayout& layout, const Parameters& parameters);
   ~GaussBlur();
 
@@ -59,7 +59,7 @@ class GaussBlur {
   /// valid set.
   void set_parameters(const Parameters& parameters);
 
-  /// Whether a frame comes out exactly as it went in.
+  /// Returns true if frames come out exactly as they went in.
   bool identity() const noexcept { return identity_; }
 
   /// in and out have the layout's planes and do not overlap. Bytes that belong to no channel are
