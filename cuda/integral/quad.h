@@ -14,8 +14,8 @@ namespace cudavision::integral {
 
 constexpr int quad_pixels = 4;
 
-/// The values of four neighbouring samples, packed into registers. A pixel's term is its value, or
-/// with kSquared its square. Sum: holds the sum of a tile; a Sum of 32 bits stays below 2^30.
+/// The values of four neighbouring samples, packed into registers. A pixel's term is its value or,
+/// with kSquared, its square. Sum is the type of a tile's sum; with 32 bits it stays below 2^30.
 template <class Value, bool kSquared>
 struct Quad;
 

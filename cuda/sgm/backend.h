@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-// The interface that backends of SgmStereo implement: the stages of Semi-Global Matching, exactly.
+// The interface that backends of SgmStereo implement: the exact stages of Semi-Global Matching.
 // sgmstereo.cpp calls them in order; tests call them one by one. Each stage has a file of its own
 // per backend (README.md lists them).
 //
-// Arguments arrive validated, and pointers are the device's. Features, sums and maps lie densely:
-// entry (x, y) is number y·width + x. Sums begin at a multiple of 16 bytes, everything else at a
-// multiple of its own size. All calls only enqueue.
+// Callers have validated all arguments. Pointers are the device's. "In compatibility" means
+// Compatibility::libsgm. Features, sums and maps are dense: entry (x, y) is number y·width + x.
+// Sums begin at a multiple of 16 bytes, everything else at a multiple of its own size. All calls
+// only enqueue.
 
 #include <array>
 #include <cstdint>
@@ -20,7 +21,7 @@ namespace cudavision::sgm {
 /// The stages are built for the size of the pictures and a Config.
 struct StageConfig : ImageSize, Config {
   StageConfig() = default;
-  /// layout: of the left pictures.
+  /// layout is that of the left pictures.
   StageConfig(const FrameLayout& layout, const Config& config)
       : ImageSize{layout.width, layout.height, layout.bits}, Config(config) {}
 
@@ -37,11 +38,12 @@ struct Penalties {
 /// P2(step) = max(P1 + 1, 16·P2 div (16 + step)), or P2 for every step if it is not adaptive.
 Penalties penalties_for(const Parameters& parameters);
 
-/// Maps count disparities from Config::minimum, in sixteenths of a pixel; in compatibility without
-/// subpixel in pixels. The right map is always in pixels.
+/// This number marks an unknown disparity in a map. Maps count disparities from Config::minimum, in
+/// sixteenths of a pixel or, in compatibility without subpixel, in pixels. The right map is always
+/// in pixels.
 constexpr std::uint16_t unknown = 0xFFFF;
 
-/// The maps that select() makes out of the sums.
+/// The maps that select() makes from the sums.
 struct Winners {
   std::uint16_t* left;       ///< may be unknown
   std::uint16_t* right;      ///< integers, known everywhere
@@ -58,7 +60,7 @@ class Stages {
   ///    `I(x + dx, y + dy) > I(x − dx, y − dy)`
   ///  neighbours_9x7, neighbours_5x5: for dy = −3…3 (−2…2), dx = −4…4 (−2…2), without the centre:
   ///    `I(x, y) > I(x + dx, y + dy)`
-  /// I is replicated beyond the edges. In compatibility, features within 4 columns or 3 rows of the
+  /// I is replicated beyond the edges. In compatibility, features within 4 columns or 3 rows of an
   /// edge are 0.
   virtual void census(const SamplePlane& picture, void* features) = 0;
 
@@ -90,8 +92,8 @@ class Stages {
   virtual void select(const std::uint16_t* sums, float uniqueness, bool subpixel,
                       const Winners& winners) = 0;
 
-  /// Median of 3×3, in which unknown is the largest number. The outermost pixels become unknown; in
-  /// compatibility 0. from and to differ.
+  /// Takes the median of 3×3 numbers, in which unknown is the largest. The outermost pixels become
+  /// unknown or, in compatibility, 0. from and to differ.
   virtual void median(const std::uint16_t* from, std::uint16_t* to) = 0;
 
   /// Makes pixels of left unknown that right does not confirm. With v the number in left,
@@ -107,7 +109,7 @@ class Stages {
   /// Components of at most size pixels become unknown. size is at least 1.
   virtual void remove_speckles(int size, int most_step, std::uint16_t* map) = 0;
 
-  /// Codes a map by scale: number + minimum·per_pixel, or invalid where unknown.
+  /// Writes a map as scale says: number + minimum·per_pixel, or invalid where it is unknown.
   virtual void write(const std::uint16_t* map, const DisparityScale& scale,
                      View<std::uint8_t> disparity) = 0;
   /// Copies confidence, with 0 where the map is unknown.
@@ -121,7 +123,7 @@ class Stages {
   virtual void fill_holes(std::uint16_t* map) = 0;
 };
 
-/// The stages for the device's kind.
+/// Makes the stages for the device's kind.
 std::unique_ptr<Stages> make_stages(Device& device, const StageConfig& config);
 std::unique_ptr<Stages> make_stages_cpu(Device& device, const StageConfig& config);
 std::unique_ptr<Stages> make_stages_cuda(Device& device, const StageConfig& config);

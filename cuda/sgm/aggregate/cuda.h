@@ -22,11 +22,11 @@ using P2Maps = std::array<std::uint32_t*, 2>;
 /// The paths to the right and to the left.
 class HorizontalPathsCuda {
  public:
-  /// states: state_bytes() of scratch memory.
+  /// states points to state_bytes() of scratch memory.
   HorizontalPathsCuda(Device& device, const StageConfig& config, const P2Maps& p2, void* states);
   static std::size_t state_bytes(const StageConfig& config);
 
-  /// p1: in both halves.
+  /// p1 holds P1 in both of its 16-bit halves.
   void run(const void* left, const void* right, std::uint32_t p1, std::uint16_t* sums) const;
 
  private:
@@ -40,11 +40,11 @@ class HorizontalPathsCuda {
 /// The paths from row to row, in a sweep downwards and one upwards.
 class SweepsCuda {
  public:
-  /// states: state_bytes() of scratch memory.
+  /// states points to state_bytes() of scratch memory.
   SweepsCuda(Device& device, const StageConfig& config, const P2Maps& p2, void* states);
   static std::size_t state_bytes(const StageConfig& config);
 
-  /// p1: in both halves.
+  /// p1 holds P1 in both of its 16-bit halves.
   void run(const void* left, const void* right, std::uint32_t p1, std::uint16_t* sums) const;
 
  private:
@@ -68,7 +68,7 @@ class SweepsCuda {
 
 class AggregateCuda {
  public:
-  /// scratch: 8 bytes for each pixel.
+  /// scratch has 8 bytes for each pixel.
   AggregateCuda(Device& device, const StageConfig& config, void* scratch);
   void run(const SamplePlane& picture, const void* left, const void* right,
            const Penalties& penalties, std::uint16_t* sums) const;
