@@ -75,7 +75,7 @@ FrameLayout layout_of(const GstVideoInfo& info) {
   throw ElementError(GST_STREAM_ERROR, GST_STREAM_ERROR_WRONG_TYPE, what);
 }
 
-// feature: the memory; nullptr for system memory.
+// feature names the memory; nullptr stands for system memory.
 void append_template(GstCaps* caps, const char* feature) {
   GstStructure* structure = gst_structure_new_empty("video/x-raw");
   set_formats(structure, {std::begin(formats), std::end(formats)});

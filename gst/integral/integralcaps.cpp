@@ -191,7 +191,7 @@ void append_frames_of_picture(GstCaps* result, const GstStructure* s, const Outp
 
 /* Choosing among the possible outputs */
 
-// The same caps, GRAY8 first.
+// Returns the same caps with GRAY8 first.
 Caps prefer_8_bits(const GstCaps* caps) {
   Caps sorted(gst_caps_new_empty());
   for (GstVideoFormat format : {GST_VIDEO_FORMAT_GRAY8, GST_VIDEO_FORMAT_GRAY16_LE})

@@ -27,7 +27,7 @@ class MappedBuffer {
 
   const Frame& frame() const noexcept { return frame_; }
   bool on_device() const noexcept { return on_device_; }
-  /// The device transfers this host memory without staging.
+  /// True if the device can transfer this host memory without staging.
   bool page_locked() const noexcept { return page_locked_; }
 
  private:

@@ -51,7 +51,7 @@ KeptPlanes kept_planes(const FrameLayout& whole) {
   return kept;
 }
 
-/// Bytes per pixel in the rows of a plane.
+/// Returns the number of bytes per pixel in the rows of a plane.
 int pixel_bytes(const FrameLayout& whole, int plane) {
   for (int c = 0; c < whole.channel_count; ++c)
     if (affects_disparity(whole.channels[c]) && whole.channels[c].plane == plane)
