@@ -7,8 +7,8 @@
 
 namespace cudavision {
 
-/// How a picture continues beyond its edges, with the names of OpenCV's border types. The comments
-/// show what surrounds the row abcdefgh.
+/// The ways in which a picture continues beyond its edges, with the names of OpenCV's border types.
+/// The comments show what surrounds the row abcdefgh.
 enum class Border : std::uint8_t {
   reflect_101,  ///< …dcb|abcdefgh|gfe…
   replicate,    ///< …aaa|abcdefgh|hhh…

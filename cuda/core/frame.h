@@ -8,7 +8,7 @@
 
 namespace cudavision {
 
-/// What a channel means to the operations.
+/// The roles of channels, as far as operations distinguish them.
 enum class Role : std::uint8_t { luma, chroma, red, green, blue, alpha };
 
 /// The place of one channel's samples: sample (x, y) is sample number `offset + step·x` of row y of

@@ -17,7 +17,7 @@ struct SampleGrid {
   int width = 0;  ///< samples
 };
 
-/// How the direct kernel (direct.cuh), which is for few taps, blurs a plane.
+/// Describes how the direct kernel (direct.cuh), which is for few taps, blurs a plane.
 struct DirectPlane {
   static constexpr int max_radius = 2;  ///< along y; along x, samples up to four bytes away count
 
@@ -68,8 +68,8 @@ struct Plane {
 
   int row_radius = 0;  ///< bytes
   int column_radius = 0;
-  // Where the plane's part of Arguments::tables begins. Kernels with few slices use the factors,
-  // the others use the two tables.
+  // The plane's parts of Arguments::tables begin at these words. Kernels with few slices use the
+  // factors, the others use the two tables.
   std::uint32_t factors = 0;
   std::uint32_t row_table = 0;
   std::uint32_t column_table = 0;
@@ -94,7 +94,7 @@ struct Arguments {
   int bits = 8;
   int shift = 0;
 
-  // For large.cuh only.
+  // Only large.cuh uses these.
   int chunk_pairs = 0;              ///< pairs of slices that are staged at a time
   std::uint8_t* scratch = nullptr;  ///< of all blocks, where shared memory has no room
 };

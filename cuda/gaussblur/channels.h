@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-// How each channel of a frame is blurred. Both backends derive their work from this, so that
-// subsampling, fields, single rows and columns, and alpha mean the same to both.
+// Determines how each channel of a frame is blurred. Both backends derive their work from this, so
+// that subsampling, fields, single rows and columns, and alpha mean the same to both.
 
 #include <array>
 
@@ -21,8 +21,8 @@ struct ChannelKernels {
   GaussKernel none;  ///< the identity
 };
 
-/// How one channel of a field is blurred. A field is the whole frame or, with Parameters::fields,
-/// its even (0) or odd (1) rows.
+/// Describes how one channel of a field is blurred. A field is the whole frame or, with
+/// Parameters::fields, its even (0) or odd (1) rows.
 struct ChannelBlur {
   Channel channel;                 ///< its height is that of the field
   const GaussKernel* x = nullptr;  ///< both point into a ChannelKernels

@@ -63,7 +63,7 @@ struct RowGroup {
   const std::uint8_t* mask = nullptr;
 };
 
-/// How one plane is blurred.
+/// Describes how one plane is blurred.
 struct PlanePlan {
   struct Field {
     int rows = 0;  ///< that are blurred

@@ -9,7 +9,7 @@
 
 namespace cudavision::gaussblur {
 
-/// How samples are stored (FrameLayout).
+/// Describes how samples are stored, as FrameLayout does.
 struct StoredSamples {
   int bytes;  ///< of one sample: 1 or 2
   int shift;

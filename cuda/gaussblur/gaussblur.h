@@ -33,7 +33,7 @@ struct Parameters {
   int size_y = 0;
   bool sharpen = false;
   Border border = Border::reflect_101;
-  /// With Border::constant, the samples beyond the edges: one value per channel of the layout.
+  /// The samples beyond the edges with Border::constant, one value per channel of the layout.
   std::array<std::uint16_t, FrameLayout::max_channels> border_values{};
   bool blur_alpha = true;  ///< false: alpha is copied
   bool fields = false;     ///< interlaced video: even and odd rows are blurred apart

@@ -127,7 +127,7 @@ struct Mirrored {
   std::uint16_t from, to;
 };
 
-/// How much memory a block needs, in bytes.
+/// The amounts of memory that a block needs, in bytes.
 template <class Depth>
 struct LargeMemory {
   int tables, stage, edges, ring;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-// How a block of large.cuh stages rows for all its warps together. For .cu files.
+// Stages rows for large.cuh. All warps of a block stage them together. For .cu files.
 
 #include <cuda_runtime.h>
 

@@ -85,10 +85,10 @@ __device__ inline Sums multiply_slice(std::uint32_t left_low, std::uint32_t left
   return sums;
 }
 
-/// How a lane reads a plane's samples and turns its sums into results.
+/// The rules by which a lane reads a plane's samples and turns its sums into results.
 template <class Depth>
 struct SampleRules {
-  // For samples of 16 bits: each of the two in a word becomes min(sample, limit) & mask.
+  // Each of the two 16-bit samples in a word becomes min(sample, limit) & mask.
   std::uint32_t limit;
   std::uint32_t mask;
   // Where x is not blurred, the sum along it is too small by a byte or by a bit, because of

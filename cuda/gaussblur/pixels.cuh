@@ -23,9 +23,9 @@ CUDAVISION_HOST_DEVICE constexpr int pixel_pitch(int row_slices) {
   return (pixel_window_bytes(row_slices) + 63) / 128 * 128 + 64;
 }
 
-/// How sums become results. Along an axis that is not blurred, identity_of_pixels makes the sums
-/// too small by a byte, and these rules make up for it. To save registers, some values are derived
-/// from others where they are used.
+/// The rules by which sums become results. Along an axis that is not blurred, identity_of_pixels
+/// makes the sums too small by a byte, and these rules make up for it. To save registers, some
+/// values are derived from others where they are used.
 class PixelRules {
  public:
   __device__ explicit PixelRules(const Plane& plane)

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-// How one warp stages its part of a plane for itself, in slices of 16 rows, for small.cuh and
-// pixels.cuh. For .cu files.
+// Stages rows for small.cuh and pixels.cuh. Each warp stages its part of a plane for itself, in
+// slices of 16 rows. For .cu files.
 
 #include <cuda_runtime.h>
 

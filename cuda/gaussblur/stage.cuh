@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-// How rows of a plane, with whatever lies beyond its edges, get into shared memory. The pieces here
+// Brings rows of a plane, with whatever lies beyond its edges, into shared memory. These functions
 // are common to all tensor-core kernels; small_stage.cuh and large_stage.cuh put them together. For
 // .cu files.
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-// How the kernels write results: 8 bytes of a row at a time where all of them are blurred, else
-// sharpened or combined with bytes that are copied. For .cu files.
+// Writes the results of the kernels, 8 bytes of a row at a time. They are written as they are, or
+// are first sharpened or combined with bytes that are copied. For .cu files.
 
 #include <cuda_runtime.h>
 

@@ -29,7 +29,7 @@ template <class Depth>
 constexpr std::uint32_t identity_in_row = Depth::coefficient_bytes == 1 ? 1 : 1u << 15;
 template <class Depth>
 constexpr std::uint32_t identity_in_column = 1u << (8 * Depth::coefficient_bytes - 1);
-/// The same for both axes of pixels.
+/// The same along both axes of pixels.
 constexpr std::uint32_t identity_of_pixels = 1;
 
 /* Tables for any number of slices */

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-// How the warps of narrow.cuh turn the counts of all blocks into the table: each warp waits for the
-// histogram to be complete, scans one chunk of its bins and writes that chunk's entries.
+// Turns the counts of all blocks into the table, for narrow.cuh. Each warp waits for the histogram
+// to be complete, scans one chunk of its bins and writes that chunk's entries.
 
 #include "cuda/histequalize/arithmetic.h"
 #include "cuda/sync/interblock.cuh"

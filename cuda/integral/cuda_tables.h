@@ -8,8 +8,8 @@
 
 namespace cudavision::integral {
 
-/// What reads a table. A table that the next launch reads should stay in the cache; a table for
-/// others should not displace anything there.
+/// The readers for which a table can be made. A table that the next launch reads should stay in the
+/// cache; a table for others should not displace anything there.
 enum class TableReader { next_launch, others };
 
 /// Makes tables of sums or squared sums, in one launch.

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-// How one lane of a warp holds four neighbouring pixels of a tile and adds them up. All of it runs
-// on the host as well, where the tests compare it with plain code for one pixel at a time.
+// Four neighbouring pixels of a tile, as one lane of a warp holds them and adds them up. All of
+// this runs on the host as well, where the tests compare it with plain code for one pixel at a
+// time.
 
 #include <cstdint>
 #include <cstring>

@@ -111,8 +111,8 @@ __global__ void __launch_bounds__(Shape::threads, kBlocks)
   const int warp = thread / 32;
   const int lane = thread % 32;
   const bool one_each = a.grid.count() <= static_cast<int>(gridDim.x);
-  // What the block's last thread has drawn: its ticket for the next tile or, when the block takes
-  // no more tiles, the number of blocks that retired before it.
+  // The number that the block's last thread has drawn: its ticket for the next tile or, when the
+  // block takes no more tiles, the number of blocks that retired before it.
   std::uint32_t drawn = 0;
 
   for (int number = blockIdx.x;;) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-// How a warp loads a few rows of a tile into its registers and adds them up.
+// Loads a few rows of a tile into the registers of a warp and adds them up.
 
 #include <cuda_runtime.h>
 

@@ -10,7 +10,7 @@
 
 namespace cudavision {
 
-/// How kernels read and write pixels. Each value stands for a group type of pixel_pack.h.
+/// The ways in which kernels read and write pixels. Each stands for a group type of pixel_pack.h.
 enum class AccessPattern {
   luma_bytes_1,    ///< LumaBytes<1, 0>
   luma_bytes_2_0,  ///< LumaBytes<2, 0>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-// A picture as rows of groups of neighbouring pixels, and how a thread gets from one of its groups
-// to the next. A thread loads and stores the pixels of a group together (pixel_pack.h).
+// A picture as rows of groups of neighbouring pixels, and the steps of a thread from one of its
+// groups to the next. A thread loads and stores the pixels of a group together (pixel_pack.h).
 
 #include <cstdint>
 
@@ -58,7 +58,7 @@ struct GroupStride {
         rest(static_cast<int>(stride % per_row)) {}
 };
 
-/// How groups fill the rows of a picture.
+/// The ways in which groups fill the rows of a picture.
 enum class Rows {
   ragged,  ///< the last group of a row may lack pixels
   whole,   ///< every group is full

@@ -73,22 +73,27 @@ class Stages {
   /// previous pixel of the path and m the least of them,
   ///   L(d) = C + min(L'(d) − m, L'(d ± 1) − m + P1, P2),
   /// where d ± 1 counts only within the range of disparities, and L = C if the previous pixel lies
-  /// outside the picture. L is at most the bits of a feature + P2, which fits a byte, and m at most
-  /// the bits. picture: the left luminance, for P2.
+  /// outside the picture. L is at most the bits of a feature + P2, which fits a byte, and m is at
+  /// most the bits. picture is the left luminance, for P2.
   virtual void aggregate(const SamplePlane& picture, const void* left, const void* right,
                          const Penalties& penalties, std::uint16_t* sums) = 0;
 
-  /// With S the sums:
-  /// left: best = the lowest d of the smallest S. Unknown if a d with |d − best| > 1 has
-  ///   `(float)S(d)·uniqueness < (float)S(best)`, in binary32. Else 16·best, to which subpixel
-  ///   adds, where 0 < best < disparities − 1, with l, c, r = S(best − 1, best, best + 1), den = l
-  ///   − 2c + r and n = 16·(l − r): sign(n)·((|n| + den) div 2den), nothing where den is 0. In
-  ///   compatibility it adds ((l − r)·16 + den) / (2·den), truncated as in C; and without
-  ///   subpixel the number is best.
-  /// right: at p the lowest d of the smallest S(p + d, d) with p + d < width. The minimum does not
-  ///   count: p is the column less the minimum.
-  /// confidence: with c1 = S(best), c2 the least S(d) where |d − best| > 1:
-  ///   ((c2 − c1)·255 + c2 div 2) div c2; 0 where c2 is 0 or the disparity is unknown.
+  /// Selects disparities by the sums, which are called S here.
+  ///
+  /// In the left map, best is the lowest d of the smallest S. A pixel is unknown if a d with
+  /// |d − best| > 1 has `(float)S(d)·uniqueness < (float)S(best)`, in binary32. Otherwise its
+  /// number is 16·best. If 0 < best < disparities − 1, subpixel adds an offset:
+  ///   sign(n)·((|n| + den) div 2den), or 0 if den is 0,
+  /// with l, c, r = S(best − 1, best, best + 1), den = l − 2c + r and n = 16·(l − r). In
+  /// compatibility, the offset is ((l − r)·16 + den) / (2·den), truncated as in C, or 0 if den is
+  /// 0; without subpixel, the number is best.
+  ///
+  /// In the right map, the number at p is the lowest d of the smallest S(p + d, d) with
+  /// p + d < width. The minimum does not count: p stands for column p − minimum of the right
+  /// picture.
+  ///
+  /// With c1 = S(best) and c2 the least S(d) where |d − best| > 1, confidence is
+  /// ((c2 − c1)·255 + c2 div 2) div c2, or 0 if c2 is 0 or the disparity is unknown.
   virtual void select(const std::uint16_t* sums, float uniqueness, bool subpixel,
                       const Winners& winners) = 0;
 
@@ -96,12 +101,13 @@ class Stages {
   /// unknown or, in compatibility, 0. from and to differ.
   virtual void median(const std::uint16_t* from, std::uint16_t* to) = 0;
 
-  /// Makes pixels of left unknown that right does not confirm. With v the number in left,
-  /// d = (v + 8) >> 4 and k = x − d: unknown where k is outside the picture, right(k) is unknown or
-  /// |right(k) − d| > max_diff. max_diff is not −1.
-  /// In compatibility d = v >> 4, or v without subpixel; k outside the picture confirms; right(k)
-  /// unknown is compared like any number; max_diff −1 confirms all; and a pixel whose luminance is
-  /// 0 becomes unknown.
+  /// Makes pixels of left unknown that right does not confirm. Let v be the number in left,
+  /// d = (v + 8) >> 4 and k = x − d. A pixel becomes unknown if k is outside the picture, right(k)
+  /// is unknown or |right(k) − d| > max_diff. max_diff is not −1.
+  ///
+  /// In compatibility, d is v >> 4, or v without subpixel. A k outside the picture confirms the
+  /// pixel, and an unknown right(k) is compared like any number. A max_diff of −1 confirms all
+  /// pixels, but a pixel whose luminance is 0 always becomes unknown.
   virtual void check(const SamplePlane& picture, const std::uint16_t* right, bool subpixel,
                      int max_diff, std::uint16_t* left) = 0;
 
@@ -116,10 +122,10 @@ class Stages {
   virtual void write_confidence(const std::uint16_t* map, const std::uint8_t* confidence,
                                 View<std::uint8_t> out) = 0;
 
-  /// An unknown pixel becomes the smaller of the nearest known ones to its left and right in the
-  /// row as it was; if only one side has any, that one. A row without known pixels then becomes a
-  /// copy of the nearest filled row above it, or else below it. A map without known pixels stays as
-  /// it is.
+  /// An unknown pixel becomes the smaller of the nearest known ones to its left and right, in the
+  /// row as it was before. If only one side has a known pixel, it becomes that one. Then each row
+  /// without known pixels becomes a copy of the nearest filled row above it, or else below it. A
+  /// map without known pixels stays as it is.
   virtual void fill_holes(std::uint16_t* map) = 0;
 };
 

@@ -39,8 +39,8 @@ constexpr int power_of_two_from(int least) {
   return power;
 }
 
-/// How a block works on a row. kLanes is the number of lanes per column, a power of two and at
-/// least 2. Places in shared memory are in vectors of 8 sums.
+/// Describes how a block works on a row. kLanes is the number of lanes per column, a power of two
+/// and at least 2. Places in shared memory are in vectors of 8 sums.
 template <int kLanes, int kThreads>
 struct RowPlan {
   static constexpr int lanes = kLanes, threads = kThreads;

@@ -27,7 +27,8 @@ struct Config {
     neighbours_9x7,  ///< 62 bits: compares each neighbour with the centre
     neighbours_5x5,  ///< 24 bits: likewise
   };
-  /// libsgm: the same bits as libSGM 3.1.0. It needs Census::symmetric_9x7 and ignores adaptive_p2.
+  /// libsgm gives the same bits as libSGM 3.1.0. It needs Census::symmetric_9x7 and ignores
+  /// adaptive_p2.
   enum class Compatibility : std::uint8_t { none, libsgm };
 
   int disparities = 128;  ///< multiple of 32, 32 to 1024
@@ -83,7 +84,7 @@ CUDAVISION_HOST_DEVICE constexpr int census_bits(Config::Census census) noexcept
 /// values that it may have.
 std::string validation_error(const Parameters& parameters);
 
-/// How a map stores disparities, in 16-bit two's complement.
+/// Describes how a map stores disparities, which are in 16-bit two's complement.
 struct DisparityScale {
   int per_pixel;          ///< 16; 1 in compatibility without subpixel
   std::uint16_t invalid;  ///< (minimum − 1)·per_pixel, which is below every disparity searched

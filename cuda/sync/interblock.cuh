@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-// For .cu files whose blocks exchange data through device memory while they run.
+// For .cu files with kernels whose blocks exchange data through device memory while they run.
 
 #include <cuda_runtime.h>
 

@@ -48,7 +48,7 @@ class LaunchEpoch {
   using Word = typename Atomics::Word;
   static constexpr int words = 3;
 
-  /// state: `words` words, zero before the first launch.
+  /// state has `words` words, which are zero before the first launch.
   CUDAVISION_HOST_DEVICE explicit LaunchEpoch(Word* state) : state_(state) {}
 
   /// Returns 1, 2 or 3: never 0, which fresh memory holds, and never the epoch of the previous

@@ -116,7 +116,7 @@ class ElementProperties {
     std::function<void(const Settings&, GValue*)> get;
   };
 
-  /// from_value, to_value: GLib's getter and setter for the GValue type of the property.
+  /// from_value and to_value are GLib's getter and setter for the GValue type of the property.
   template <class Field, class Value>
   void install(Field Settings::*field, Value (*from_value)(const GValue*),
                void (*to_value)(GValue*, Value), GParamSpec* pspec) {

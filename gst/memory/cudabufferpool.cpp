@@ -19,7 +19,7 @@ struct BackingFormat {
   int width;
 };
 
-// nullopt if libgstcuda knows the format itself.
+// Returns nullopt if libgstcuda knows the format itself.
 std::optional<BackingFormat> backing_format(const GstVideoInfo& info) {
   switch (GST_VIDEO_INFO_FORMAT(&info)) {
     case GST_VIDEO_FORMAT_GRAY8:

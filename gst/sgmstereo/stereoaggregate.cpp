@@ -44,7 +44,7 @@ bool skip_late(GstAggregator* self, const FrameTimes& times) {
   return message != nullptr;
 }
 
-/// right: nullptr if frames are packed.
+/// right is nullptr if frames are packed.
 GstFlowReturn process_pair(GstAggregator* self, HeadFrame& left, HeadFrame* right) {
   StereoState& state = stereo_state(self);
   const bool negotiated = state.left.format && (!right || state.right.format) && state.out;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-// For .cu files: path aggregation on CUDA. First come P2 of all steps, then the horizontal paths,
-// which write the sums, then the sweeps, which follow all other paths and add to the sums.
+// For .cu files: path aggregation on CUDA. P2 of all steps is computed first. Then the horizontal
+// paths write the sums, and the sweeps follow all other paths and add to the sums.
 
 #include "cuda/core/cuda_launch.h"
 #include "cuda/sgm/aggregate/horizontal_lanes.cuh"

@@ -13,7 +13,7 @@
 
 namespace cudavision::sgm {
 
-/// How the disparities of a row are spread over a warp.
+/// Describes how the disparities of a row are spread over a warp.
 struct HorizontalPlan {
   int words = 2;   ///< per lane: K
   int lanes = 32;  ///< per row: D/2K

@@ -19,7 +19,7 @@ namespace cudavision::sgm {
 
 constexpr unsigned whole_warp = 0xffffffffu;
 
-/// How the disparities of a pixel are spread over a warp in a sweep.
+/// Describes how the disparities of a pixel are spread over a warp in a sweep.
 struct PathPlan {
   int words = 8;  ///< per lane: K
   int lanes = 8;  ///< per pixel: D/2K

@@ -75,7 +75,8 @@ __global__ void __launch_bounds__(sweep_threads(kWords, sizeof(Feature)), 1)
   // Outside the picture all costs are 0, so paths that enter from there begin with 0.
   std::uint32_t mask = inside ? ~0u : 0;
   forget_origin(mask);  // an operand is free; a selection would be one more instruction
-  // For columns of the halo: their distance from the tile, and the path that enters it from there.
+  // These are for columns of the halo: the distance from the tile, and the path that enters the
+  // tile from there.
   const int distance = columns.left_side ? columns.end - 1 - slot : columns.nearest + lanes.unit;
   const int side_path = columns.main || columns.left_side ? 0 : 1;
   const int side_p2 = 0x4040 + 0x0202 * side_path;
