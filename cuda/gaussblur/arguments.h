@@ -30,7 +30,7 @@ struct DirectPlane {
   };
 
   bool wide = false;  ///< true if bytes more than two away count
-  // Selectors of __byte_perm that make the words before and behind a row. They pick bytes from the
+  // Selectors of __byte_perm that make the words before and after a row. They pick bytes from the
   // row's second and first word, and from its last but one and last word.
   std::uint32_t before_row = 0;
   std::uint32_t behind_row = 0;

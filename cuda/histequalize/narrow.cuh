@@ -146,7 +146,7 @@ __device__ void apply_table(std::uint32_t* data, const GroupCursor<kRows>& at, c
   const int existing = pixels_in<Group, kRows>(picture, at);
 #pragma unroll
   for (int i = 0; i < Group::pixels; ++i) {
-    // Bytes behind a row's last pixel may still belong to the plane (the second half of a
+    // Bytes after a row's last pixel may still belong to the plane (the second half of a
     // macropixel), so they pass unchanged.
     if (i >= existing)
       break;

@@ -22,7 +22,7 @@ constexpr int threads = 128;
 constexpr unsigned whole_warp = 0xffffffffu;
 
 /// Returns, for 32 neighbouring pixels, one per lane, the nearest known number at or before each
-/// pixel (kFromLeft) or at or behind it. carried holds the result for the adjacent pixel on that
+/// pixel (kFromLeft) or at or after it. carried holds the result for the adjacent pixel on that
 /// side and receives the result for the last of these pixels.
 template <bool kFromLeft>
 __device__ std::uint16_t nearest(std::uint16_t value, std::uint16_t& carried) {

@@ -7,7 +7,7 @@
 ///
 /// Caps reach a sink pad twice. The CAPS event arrives in the pad's streaming thread, is checked
 /// and stored, so that the other pad's CAPS query can offer the same size, and joins the queue
-/// behind older frames. Its turn comes in the aggregating thread, and only then do the caps apply.
+/// after older frames. Its turn comes in the aggregating thread, and only then do the caps apply.
 namespace cudavision {
 
 /// Stores the caps of a CAPS event that has arrived on a sink pad. Returns how its frames are

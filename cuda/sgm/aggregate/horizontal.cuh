@@ -120,7 +120,7 @@ class HorizontalPath {
   /// With kWhole, count is block.
   template <bool kWhole>
   __device__ void advance_block(int from, int count, int steps) {
-    // Costs behind this block are loaded ahead only if a whole block follows.
+    // Costs after this block are loaded ahead only if a whole block follows.
     const bool goes_on = kWhole && steps >= 2 * block;
     if (!kWhole)
       look_ahead(count);

@@ -12,7 +12,7 @@ namespace cudavision::sgm {
 constexpr int horizontal_stage = 32;  // steps staged at once
 
 /// The right picture's features are in a ring: at a given step, number `step − d` is that of
-/// disparity d. The beginning of the ring is repeated behind its end, so that vector loads do not
+/// disparity d. The beginning of the ring is repeated after its end, so that vector loads do not
 /// wrap.
 __host__ __device__ inline int horizontal_ring(int disparities) {
   return disparities + horizontal_stage;

@@ -42,7 +42,7 @@ inline PathPlan path_plan(int disparities) {
 struct NeighbouringLanes {
   int before, after;
   /// Selectors of __byte_perm. Beyond the range of disparities the cost is 0xffff; the disparity
-  /// behind the end of the lower half is the first one of the upper half.
+  /// after the end of the lower half is the first one of the upper half.
   unsigned take_before, take_after;
 
   /// lane is the calling thread's. lane_before and lane_after are those of its neighbours in the
@@ -58,7 +58,7 @@ struct NeighbouringLanes {
   __device__ std::uint32_t word_before(std::uint32_t last) const {
     return __byte_perm(__shfl_sync(whole_warp, last, before), 0xffffffffu, take_before);
   }
-  /// Returns the word behind this lane's last one. first holds the first word of each lane.
+  /// Returns the word after this lane's last one. first holds the first word of each lane.
   __device__ std::uint32_t word_after(std::uint32_t first) const {
     return __byte_perm(__shfl_sync(whole_warp, first, after), 0xffffffffu, take_after);
   }
