@@ -75,8 +75,7 @@ FramePacking packing_of(const GstVideoInfo& info, GstVideoMultiviewFramePacking 
   if (flags & mirrored)
     refuse(
         "cudasgmstereo cannot split packed frames if one half is upside down or mirrored: flip "
-        "that "
-        "half before this element.");
+        "that half before this element.");
   if (flags & GST_VIDEO_MULTIVIEW_FLAGS_MIXED_MONO)
     refuse(
         "cudasgmstereo does not support streams that mix packed frames and single pictures "
