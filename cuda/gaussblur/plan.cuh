@@ -150,7 +150,7 @@ class LaunchPlan {
       most_steps = std::max(most_steps, steps_in(arguments.planes[i]));
 
     constexpr int overhead = 2;     // what starting and ending a block costs, in steps
-    constexpr int busy_warps = 16;  // as many keep a multiprocessor busy
+    constexpr int busy_warps = 16;  // enough to keep a multiprocessor busy
     constexpr double tail = 0.5;    // what the last blocks and those at the edges cost, in rounds
     const int fixed_warps = launch.warps;
     double best = 0;

@@ -8,7 +8,7 @@
 namespace cudavision::histequalize {
 
 /// Implements histequalize.h on one kind of device. One backend serves both operations, because
-/// equalising begins with the same count. Layouts, frames and parameters arrive validated.
+/// equalising begins with the same count. Its callers validate layouts, frames and parameters.
 class Backend {
  public:
   virtual ~Backend() = default;
