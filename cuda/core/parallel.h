@@ -6,8 +6,9 @@
 
 #include <algorithm>
 
-/// Compiles a hot loop for several instruction sets; the dynamic linker picks one. Not under
-/// sanitizers, whose runtime is not up yet when the linker calls the resolvers.
+/// Compiles a hot loop for several instruction sets, of which the dynamic linker picks one.
+/// Sanitizer builds do without this, because their runtime has not started yet when the linker
+/// calls the resolvers.
 #if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && \
     !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
 #define CUDAVISION_TARGET_CLONES \

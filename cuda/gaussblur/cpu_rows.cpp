@@ -45,7 +45,7 @@ LoadValue value_of(StoredSamples stored) {
   return {stored.shift, static_cast<std::uint16_t>(stored.largest)};
 }
 
-/// Whether a word needs neither shifting nor clamping.
+/// Returns true if words need neither shifting nor clamping.
 bool plain_words(StoredSamples stored) {
   return stored.shift == 0 && stored.largest == 0xffff;
 }
@@ -77,8 +77,8 @@ CUDAVISION_INLINE void weigh_with(const WeightedRows& rows, std::ptrdiff_t begin
   for (int x = 0; x < count; ++x)
     sums[x] = static_cast<Sum>(centre_weight * load(centre, x));
 
-  // Four pairs at a time, as many as there are registers for: the sums are loaded and stored once
-  // for all four.
+  // Pairs are added four at a time, as many as there are registers for, so that the sums are loaded
+  // and stored once for all four.
   const std::uint8_t* const* pairs = rows.pairs;
   const std::uint32_t* weights = rows.weights;
   int left = rows.pair_count;

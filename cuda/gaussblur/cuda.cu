@@ -21,7 +21,7 @@ bool multiple_of(int bytes, const void* data, std::int64_t pitch) {
   return (reinterpret_cast<std::uintptr_t>(data) | static_cast<std::uint64_t>(pitch)) % bytes == 0;
 }
 
-/// How many bytes can be read or written at a time.
+/// Returns how many bytes can be read or written at a time.
 std::uint8_t access_bytes(const void* data, std::int64_t pitch) {
   return multiple_of(16, data, pitch) ? 16 : multiple_of(4, data, pitch) ? 4 : 1;
 }
@@ -50,8 +50,8 @@ class GaussBlurCuda final : public GaussBlur::Backend {
       return;
     const int bytes = static_cast<int>(scratch * scratch_blocks(card_));
     scratch_ = device.allocate(bytes);
-    // Products also read words that nothing was written to yet, with factors of zero. Initialised
-    // memory makes these reads defined.
+    // Products also read words that have not been written yet, and multiply them by zero.
+    // Initialising the memory makes these reads defined.
     device.fill({scratch_.as<std::uint8_t>(), bytes, 1, bytes}, 0);
   }
 
@@ -126,12 +126,12 @@ class GaussBlurCuda final : public GaussBlur::Backend {
   }
 
  private:
-  /// What one of the planes in Arguments is part of.
+  /// The plane of the frame, and its field, that one of the planes in Arguments shows.
   struct Source {
     int plane, field;
   };
 
-  /// Completes the planes for the direct kernel. Returns whether it can blur all of them.
+  /// Completes the planes for the direct kernel. Returns true if it can blur all of them.
   bool describe_all_direct(Arguments& a, const RowKernels* along_x,
                            const GaussKernel* const* along_y) const {
     if (layout_.sample_bytes() != 1 || parameters_.fine || a.sharpen)
@@ -145,7 +145,7 @@ class GaussBlurCuda final : public GaussBlur::Backend {
     return true;
   }
 
-  /// Whether the direct kernel can read and write 8 bytes at a time.
+  /// Returns true if the direct kernel can read and write 8 bytes at a time.
   bool is_aligned(const ConstFrame& in, const Frame& out) const {
     for (int plane = 0; plane < layout_.plane_count; ++plane)
       if (!multiple_of(8, in.planes[plane].data, in.planes[plane].pitch) ||

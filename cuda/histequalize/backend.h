@@ -8,12 +8,12 @@
 namespace cudavision::histequalize {
 
 /// Implements histequalize.h on one kind of device. One backend serves both operations, because
-/// equalising begins with the same count. Layouts, frames and parameters arrive validated.
+/// equalising begins with the same count. Its callers validate layouts, frames and parameters.
 class Backend {
  public:
   virtual ~Backend() = default;
 
-  /// Comes before the first run().
+  /// Must be called before the first run().
   virtual void set(const Parameters& parameters) = 0;
 
   virtual void run(const ConstFrame& in, const Frame& out, View<std::uint32_t> histogram) = 0;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// The CPU backend: one count, table and pass per band of rows. The CUDA kernels must give the same
-// bytes.
+// The CPU backend. Bands of rows are counted in parallel, each in tables of its own, and the
+// equalised rows are written in parallel as well. The CUDA kernels must give the same bytes.
 
 #include <cstring>
 #include <numeric>
@@ -20,8 +20,8 @@ void store16(std::uint8_t* address, unsigned word) {
   std::memcpy(address, &narrow, sizeof narrow);
 }
 
-// Four tables for 8 bits, so that the increments of neighbouring equal samples do not wait for each
-// other in memory.
+// Samples of 8 bits are counted in four tables, so that the increments of neighbouring equal
+// samples do not wait for each other in memory.
 constexpr int tables_per_band(int bits) {
   return bits == 8 ? 4 : 1;
 }
@@ -85,7 +85,7 @@ class BandedHistogram {
     return sizeof(std::uint32_t) * tables_per_band(layout_.bits) << layout_.bits;
   }
   std::size_t row_bytes() const {
-    // Bands fill their buffers at the same time, so that no two may share a cache line.
+    // Bands fill their buffers at the same time, so no two of these may share a cache line.
     return (static_cast<std::size_t>(layout_.width) * layout_.sample_bytes() + 127) / 64 * 64;
   }
   std::uint32_t* band_tables(int band) const {
@@ -164,8 +164,8 @@ class CpuBackend final : public Backend {
     auto* table = tables_[c].as<std::uint16_t>();
     build_table(bins, size, static_cast<std::uint32_t>(layout_.width) * layout_.height,
                 parameters_.low, parameters_.high, table);
-    // The blend goes into the table where a result depends on nothing but the sample's own value.
-    // With RGB by its luminance it depends on two.
+    // The table includes the blend if a result depends only on the sample's own value. If RGB is
+    // equalised by its luminance, a result depends on the luminance as well.
     if (rgb_ && parameters_.channels == Parameters::Channels::luminance)
       return;
     for (int v = 0; v < size; ++v)

@@ -14,8 +14,9 @@ namespace {
 
 using Kernel = Launcher<Arguments>::Kernel;
 
-/// How many of its groups a thread keeps in registers. The code is unrolled for each of them, so
-/// that small pictures are better off with the kernel of few: they would only jump over the rest.
+/// The number of its groups that a thread keeps in registers. The code is unrolled for each of
+/// them, so small pictures use the kernel for few: in the kernel for many they would only jump over
+/// the rest.
 template <class Group>
 constexpr int many_resident = Group::words == 4 ? 8 : 2;
 template <class Group>
@@ -23,7 +24,7 @@ constexpr int few_resident = Group::words == 4 ? 2 : 1;
 
 template <class Group, Rows kRows, Action kAction, int kChunks>
 Kernel applying_kernel(std::uint32_t groups_per_thread) {
-  // Ragged rows always get the kernel of few, so that it need not be built in two sizes for them.
+  // Ragged rows always use the kernel for few, so that it need not be built in two sizes for them.
   constexpr int many = kRows == Rows::ragged ? few_resident<Group> : many_resident<Group>;
   return groups_per_thread > few_resident<Group>
              ? equalize_kernel<Group, kRows, kAction, kChunks, many>

@@ -92,7 +92,8 @@ class CudaWideBackend final : public Backend {
 
   int ranges() const { return bins_ / range_bins_; }
 
-  /// Parts of the picture; each is read by one block per range of bins.
+  /// Returns the number of parts into which the picture is cut. One block per range of bins reads
+  /// each part.
   unsigned counting_parts(const Picture& picture) const {
     return std::clamp<std::uint32_t>((picture.groups.count + kThreads - 1) / kThreads, 1,
                                      std::max(1, multiprocessors_ / ranges()));
@@ -125,8 +126,8 @@ class CudaWideBackend final : public Backend {
   }
 
   void copy_untouched(const Picture& picture, const ConstFrame& in, const Frame& out) {
-    // Formats of this depth have no chroma planes, or small ones: a copy of their own costs little
-    // beside the three launches.
+    // Formats of this depth have no chroma planes or small ones, so copying these separately costs
+    // little beside the three launches.
     if (picture.scattered())
       for (const int p : maker_.mixed_planes())
         device_.copy(in.planes[p], out.planes[p]);

@@ -3,8 +3,8 @@
 
 // The kernel for up to 10 bits: one launch counts, builds the table and applies it. Each block
 // keeps as much of the picture in its registers as fits, so that small and medium pictures are read
-// once. While some warps wait for the other blocks' counts, the others copy the planes that nothing
-// changes.
+// once. While some warps wait for the other blocks' counts, the others copy the planes that stay
+// unchanged.
 
 #include "cuda/core/cuda_launch.h"
 #include "cuda/histequalize/arithmetic.h"
@@ -23,7 +23,8 @@ enum class Action {
   each,       ///< red, green and blue through a table each
 };
 
-/// There is one block per SM. Counting alone wants many loads in flight, applying many registers.
+/// There is one block per SM. Counting alone needs many loads in flight; applying needs many
+/// registers.
 constexpr int counting_threads = 1024;
 constexpr int applying_threads = 512;
 
@@ -48,7 +49,7 @@ struct Sizes {
   static constexpr int table_bins = kChunk * kChunks;
   static constexpr int bins = tables * table_bins;
   static constexpr int table_warps = tables * kChunks;
-  // More bins spread the additions by themselves, and make each copy dearer to read.
+  // With more bins, the additions spread by themselves, and each copy takes longer to read.
   static constexpr int copies = kChunks == 1 ? 4 : 1;
   using Exchange = HistogramExchange<DeviceAtomics, bins, copies>;
   using Entry = std::conditional_t<kChunks == 1, std::uint8_t, std::uint16_t>;
@@ -120,8 +121,8 @@ __device__ void count_group(const std::uint32_t* data, const GroupCursor<kRows>&
 #pragma unroll
   for (int w = 0; w < Group::words; ++w)
     pixels[w] = data[w];
-  // At the right border, pixels that do not exist are counted as zeros and then subtracted again.
-  // The block's sum of a bin stays non-negative, as the exchange requires.
+  // At the right edge, pixels that do not exist are counted as zeros and then subtracted again. The
+  // block's sum of a bin stays non-negative, as the exchange requires.
   const int existing = pixels_in<Group, kRows>(picture, at);
   if (existing < Group::pixels) {
 #pragma unroll
@@ -145,7 +146,7 @@ __device__ void apply_table(std::uint32_t* data, const GroupCursor<kRows>& at, c
   const int existing = pixels_in<Group, kRows>(picture, at);
 #pragma unroll
   for (int i = 0; i < Group::pixels; ++i) {
-    // Bytes behind a row's last pixel may still belong to the plane (the second half of a
+    // Bytes after a row's last pixel may still belong to the plane (the second half of a
     // macropixel), so they pass unchanged.
     if (i >= existing)
       break;
@@ -190,7 +191,8 @@ __device__ void copy_planes(const Arguments& a, std::uint32_t thread, std::uint3
   }
 }
 
-/// kResident: how many of its groups a thread keeps in registers from counting to applying.
+/// kResident is the number of its groups that a thread keeps in registers from counting to
+/// applying.
 template <class Group, Rows kRows, Action kAction, int kChunks, int kResident>
 __global__ void __launch_bounds__(threads_of<kAction>, 1)
     equalize_kernel(const __grid_constant__ Arguments a) {

@@ -38,7 +38,8 @@ struct WideArguments {
 
 /// Calls use(data, cursor) for the cursor's group and those that follow it at the stride. The loads
 /// of the next batch are in flight while a batch is used, because a block has its SM to itself and
-/// no other block hides the wait. prepare() runs once in every thread, behind the first loads.
+/// no other block hides the wait. prepare() runs once in every thread, after the first loads have
+/// been issued.
 template <class Group, Rows kRows, class Prepare, class Use>
 __device__ void stream_groups(const PackedImage& picture, GroupCursor<kRows> cursor,
                               const GroupStride& stride, const Prepare& prepare, const Use& use) {
@@ -82,7 +83,8 @@ __global__ void __launch_bounds__(kThreads, 1)
     shared_words[i] = make_uint4(0, 0, 0, 0);
   __syncthreads();
   grid_dependency_wait();
-  // Not earlier: the applying launch reads the picture before it waits for this one.
+  // This must not come earlier, because the applying launch reads the picture before it waits for
+  // this one.
   launch_dependents();
   const GroupCursor<kRows> first(a.picture, blockIdx.x / ranges * kThreads + threadIdx.x);
   stream_groups<Group>(
@@ -123,7 +125,7 @@ __global__ void __launch_bounds__(kThreads, 1)
 __global__ void __launch_bounds__(kTableThreads)
     table_wide_kernel(const __grid_constant__ WideArguments a) {
   __shared__ std::uint32_t warp_sums[kTableThreads / 32];
-  __shared__ unsigned long long first;  // the first bin that is not empty, and below it its count
+  __shared__ unsigned long long first;  // the first bin that is not empty, above its count
   const int chunk = blockIdx.x;
   const int chunks = gridDim.x;  // 2 to 64
   const int lane = threadIdx.x % 32;
@@ -191,14 +193,15 @@ __global__ void __launch_bounds__(kTableThreads)
   }
 }
 
-/// For the next frame.
+/// Clears the counters for the next frame.
 __device__ void clear_counters(const WideArguments& a) {
   const int words = a.bins + a.bins / kChunk;
   for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < words; i += gridDim.x * blockDim.x)
     a.counts[i] = 0;
 }
 
-/// kShared: the table goes through shared memory, for GPUs whose SMs have room for it.
+/// With kShared, each block copies the table to shared memory. GPUs whose SMs have no room for it
+/// use the kernel without kShared.
 template <class Group, Rows kRows, bool kShared>
 __global__ void __launch_bounds__(kThreads, 1)
     apply_wide_kernel(const __grid_constant__ WideArguments a) {
@@ -233,7 +236,7 @@ __global__ void __launch_bounds__(kThreads, 1)
       });
 }
 
-/// Ends a count that no table follows.
+/// Stores the histogram and clears the counters after a count that no table follows.
 __global__ void take_histogram_kernel(const __grid_constant__ WideArguments a) {
   launch_dependents();
   grid_dependency_wait();

@@ -14,7 +14,7 @@ namespace {
 
 template <class Sample>
 CUDAVISION_INLINE std::uint32_t squared_difference(Sample a, Sample b) {
-  // Modulo 2^32; there the square of a negative difference is right, too.
+  // In this arithmetic modulo 2^32, the square of a negative difference is right as well.
   const std::uint32_t difference = std::uint32_t{a} - std::uint32_t{b};
   return difference * difference;
 }
@@ -93,8 +93,8 @@ void find_weights(const std::uint64_t* before, int count, int patch, const Patch
   find_all(before, count, patch, table, indices);
 }
 
-// Without clones, which would use gather instructions; these are slower than single loads on many
-// machines.
+// This function has no clones, because these would use gather instructions, which are slower than
+// single loads on many machines.
 void look_up(const PatchWeights& table, const std::uint32_t* indices, int count,
              std::uint32_t* __restrict values) {
   for (int x = 0; x < count; ++x)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// Non-local means on CUDA: the choice of kernels for a frame, and their launches.
+// Non-local means on CUDA: chooses the kernels for a frame and launches them.
 
 #include <algorithm>
 #include <string>
@@ -19,7 +19,7 @@ using Kernel = Launcher<NlMeansArguments>::Kernel;
 
 constexpr int max_halo = denoising_halo({Parameters::max_search, Parameters::max_patch, 0});
 
-/// The kernels of tiles support patch radii from 1 to this one.
+/// The tile kernels support patch radii from 1 to this one.
 constexpr int max_tile_radius = 3;
 
 template <int kRadius>
@@ -135,7 +135,7 @@ class NlMeansCuda final : public NlMeans::Backend {
   }
 
  private:
-  /// Maximum size of all tables. Groups with an equal number of channels share a table.
+  /// Returns the maximum size of all tables. Groups with an equal number of channels share a table.
   static std::size_t max_weights(const DenoisedFrame& frame) {
     std::size_t most = 0;
     for (const int channels : {1, DenoisedChannels::max_count})
@@ -145,7 +145,7 @@ class NlMeansCuda final : public NlMeans::Backend {
     return std::max<std::size_t>(1, most);
   }
 
-  /// Maximum size of a padded group, rounded up so that the next one is aligned.
+  /// Returns the maximum size of a padded group, rounded up so that the next one is aligned.
   std::size_t padded_bytes(const DenoisedChannels& group) const {
     const std::size_t bytes = static_cast<std::size_t>(group.count) * layout_.sample_bytes() *
                               (group.width() + 2 * std::size_t{max_halo}) *

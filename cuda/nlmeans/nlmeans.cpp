@@ -51,7 +51,7 @@ void check_parameters(const Parameters& parameters) {
     refuse("a strength of " + std::to_string(parameters.strength) + "; it must be 0 to 255");
 }
 
-/// Whether every byte of the plane belongs to a sample of a denoised channel.
+/// Returns true if every byte of the plane belongs to a sample of a denoised channel.
 bool fill_plane(const FrameLayout& layout, int plane, const bool* denoised) {
   int count = 0;
   unsigned offsets = 0;

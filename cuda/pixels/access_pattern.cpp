@@ -98,7 +98,8 @@ int narrow(std::ptrdiff_t pitch) {
   return static_cast<int>(pitch);
 }
 
-/// Whether the rows of every plane follow each other without a gap, in and out.
+/// Returns true if the rows of every plane, in the input and in the output, follow each other
+/// without a gap.
 bool without_gaps(const PackedImage& groups) {
   return std::all_of(groups.planes, groups.planes + 3, [&](const PlanePair& plane) {
     return (!plane.in || plane.in_pitch == groups.row_bytes) &&
@@ -176,8 +177,8 @@ Picture PictureMaker::make(const ConstFrame& in, const Frame& out) const {
     constexpr std::uint32_t weights[3] = {299, 587, 114};
     groups.keep = 0xffffffffu;
     for (int c = 0; c < 3; ++c) {
-      // Packed pixels keep their bytes' order; planes and scattered samples come as red, green,
-      // blue.
+      // Packed pixels keep the order of their bytes; planes and scattered samples come in the order
+      // red, green, blue.
       const bool packed = picture.kind == AccessPattern::packed_colour_3 ||
                           picture.kind == AccessPattern::packed_colour_4;
       const int byte = packed ? channels_[c].offset : c;

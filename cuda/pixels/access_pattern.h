@@ -10,7 +10,7 @@
 
 namespace cudavision {
 
-/// The group types of pixel_pack.h.
+/// The ways in which kernels read and write pixels. Each stands for a group type of pixel_pack.h.
 enum class AccessPattern {
   luma_bytes_1,    ///< LumaBytes<1, 0>
   luma_bytes_2_0,  ///< LumaBytes<2, 0>
@@ -27,7 +27,7 @@ enum class AccessPattern {
 /// A plane to be copied unchanged.
 struct CopyPieces {
   PlanePair plane;
-  std::uint32_t count = 0;  ///< pieces of 16 bytes, the last of each row may be shorter
+  std::uint32_t count = 0;  ///< pieces of 16 bytes; the last one of each row may be shorter
   int per_row = 1;          ///< pieces
   int row_bytes = 0;
   int rows = 0;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-// A picture as rows of groups of neighbouring pixels, which one thread loads and stores together
-// (pixel_pack.h), and the way of a thread from one of its groups to the next.
+// A picture as rows of groups of neighbouring pixels, and the steps of a thread from one of its
+// groups to the next. A thread loads and stores the pixels of a group together (pixel_pack.h).
 
 #include <cstdint>
 
@@ -10,8 +10,8 @@
 
 namespace cudavision {
 
-/// One plane of the input and of the output. Pitches have 32 bits, because these multiply into an
-/// address in one instruction.
+/// One plane of the input and of the output. Pitches have 32 bits, because one instruction
+/// multiplies and adds such a number to an address.
 struct PlanePair {
   const std::uint8_t* in = nullptr;
   std::uint8_t* out = nullptr;
@@ -44,7 +44,8 @@ struct PackedImage {
   int step[3] = {};                ///< bytes; only for groups of scattered samples
 };
 
-/// The distance between two groups of a thread: all groups, or rows and a rest of groups.
+/// The distance from one group of a thread to its next: in groups, and as rows plus a rest of
+/// groups.
 struct GroupStride {
   std::uint32_t groups = 0;
   int rows = 0;
@@ -57,7 +58,7 @@ struct GroupStride {
         rest(static_cast<int>(stride % per_row)) {}
 };
 
-/// How groups fill the rows of a picture.
+/// The ways in which groups fill the rows of a picture.
 enum class Rows {
   ragged,  ///< the last group of a row may lack pixels
   whole,   ///< every group is full
@@ -98,7 +99,7 @@ struct GroupCursor<Rows::linear> {
   }
 };
 
-/// The first byte of a group in its row.
+/// Returns the offset of a group's first byte in its row.
 CUDAVISION_HOST_DEVICE inline std::int64_t row_offset(std::int64_t group, int bytes) {
   return group * bytes;
 }

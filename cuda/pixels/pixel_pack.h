@@ -14,7 +14,8 @@
 
 namespace cudavision {
 
-/// Of the bytes 0 to 7 of low and high, nibble i of the selector picks byte i of the result.
+/// Builds a word from bytes of low (numbers 0 to 3) and high (numbers 4 to 7). Nibble i of the
+/// selector is the number of the byte that becomes byte i of the result.
 CUDAVISION_HOST_DEVICE inline std::uint32_t select_bytes(std::uint32_t low, std::uint32_t high,
                                                          std::uint32_t selector) {
 #ifdef __CUDA_ARCH__
@@ -34,7 +35,7 @@ CUDAVISION_HOST_DEVICE inline std::uint32_t byte_of(std::uint32_t word, int numb
   return select_bytes(word, 0, 0x4440u + number);
 }
 
-/// The sum of the products of the bytes of a and b, added to sum.
+/// Returns sum plus the products of each byte of a with the same byte of b.
 CUDAVISION_HOST_DEVICE inline std::uint32_t dot_bytes(std::uint32_t a, std::uint32_t b,
                                                       std::uint32_t sum) {
 #ifdef __CUDA_ARCH__
@@ -46,7 +47,8 @@ CUDAVISION_HOST_DEVICE inline std::uint32_t dot_bytes(std::uint32_t a, std::uint
 #endif
 }
 
-/// Luminance of a pixel of four bytes, with the weights in the order of its bytes.
+/// Returns the luminance of a pixel of four bytes. The picture has the weights in the order of
+/// these bytes.
 CUDAVISION_HOST_DEVICE inline std::uint32_t packed_luminance(std::uint32_t pixel,
                                                              const PackedImage& picture) {
   const std::uint32_t high = dot_bytes(pixel, picture.weights_high, 0);
@@ -91,8 +93,8 @@ CUDAVISION_HOST_DEVICE inline void store_word(std::uint8_t* to, std::uint32_t wo
 #endif
 }
 
-/// Loads 16·kPieces bytes from an address divisible by 16, of which only the first `existing` are
-/// in the row; the others read as zero. Rows that are not ragged have all of them.
+/// Loads 16·kPieces bytes from an address divisible by 16. Only the first `existing` of them are in
+/// the row, and the others read as zero. Rows that are not ragged have all of them.
 template <int kPieces, Rows kRows>
 CUDAVISION_HOST_DEVICE inline void load_row(const std::uint8_t* from, int existing,
                                             std::uint32_t* words) {
@@ -137,7 +139,8 @@ CUDAVISION_HOST_DEVICE inline void store_row(std::uint8_t* to, int existing,
       to[4 * whole_words + b] = static_cast<std::uint8_t>(byte_of(last, b));
 }
 
-/// Number of pixels of a group that are in the picture: fewer at the right edge of ragged rows.
+/// Returns how many pixels of a group are in the picture: all, except at the right edge of ragged
+/// rows.
 template <class Group, Rows kRows>
 CUDAVISION_HOST_DEVICE inline int pixels_in(const PackedImage& picture,
                                             const GroupCursor<kRows>& at) {
@@ -182,7 +185,8 @@ struct LumaBytes {
   }
 };
 
-/// Contiguous luma of 9 to 16 bits. kAllBits: words are values of 16 bits, without shift or limit.
+/// Contiguous luma of 9 to 16 bits. With kAllBits, words are values of 16 bits, which need neither
+/// a shift nor a limit.
 template <bool kAllBits>
 struct LumaWords {
   static constexpr bool colour = false;
@@ -266,8 +270,8 @@ struct ScatteredLuma {
   }
 };
 
-/// Colour pixels of kStep bytes. pixel() has the bytes in memory order; if kStep is 3, the fourth
-/// belongs to the next pixel: its weight is zero, and PackedImage::keep preserves it.
+/// Colour pixels of kStep bytes. pixel() returns the bytes in memory order. If kStep is 3, the
+/// fourth byte belongs to the next pixel: its weight is zero, and PackedImage::keep preserves it.
 template <int kStep>
 struct PackedColour {
   static constexpr bool colour = true;
@@ -305,7 +309,7 @@ struct PackedColour {
       data[at / 4] = pixel;
       return;
     }
-    // Three bytes from byte at % 4 on, which may continue in the next word.
+    // The three bytes begin at byte at % 4 and may continue in the next word.
     constexpr std::uint32_t into_first[4] = {0x3654u, 0x6540u, 0x5410u, 0x4210u};
     constexpr std::uint32_t into_second[4] = {0x3210u, 0x3210u, 0x3216u, 0x3265u};
     data[at / 4] = select_bytes(data[at / 4], pixel, into_first[at % 4]);
@@ -314,7 +318,7 @@ struct PackedColour {
   }
 };
 
-/// Red, green and blue in planes of their own: words 0 to 3, 4 to 7 and 8 to 11.
+/// Red, green and blue from three planes, in words 0 to 3, 4 to 7 and 8 to 11.
 struct PlanarColour {
   static constexpr bool colour = true;
   static constexpr int bytes = 3;

@@ -103,7 +103,7 @@ void drain(gpointer self) {
 }
 
 // Frees everything that lives in the session's context. If the context cannot be entered any more,
-// its memory is lost already, and only the host objects are freed.
+// its memory is already lost, and only the host objects are freed.
 void release(gpointer self) {
   FilterState& state = state_of(self);
   std::optional<DeviceScope> scope;

@@ -63,7 +63,7 @@ FrameLayout layout_of(const GstVideoInfo& info) {
     channel.subsampling_y = 1 << GST_VIDEO_FORMAT_INFO_H_SUB(format, c);
 
     // A row includes the padding byte of its last pixel. In YUY2 and UYVY of odd width, it ends
-    // with the last pair of chroma samples, behind the last luma sample.
+    // with the last pair of chroma samples, after the last luma sample.
     PlaneShape& plane = layout.planes[channel.plane];
     plane.row_bytes = std::max(plane.row_bytes, pixel_bytes * channel.width);
     plane.rows = std::max(plane.rows, channel.height);
@@ -75,7 +75,7 @@ FrameLayout layout_of(const GstVideoInfo& info) {
   throw ElementError(GST_STREAM_ERROR, GST_STREAM_ERROR_WRONG_TYPE, what);
 }
 
-// feature: the memory; nullptr for system memory.
+// feature names the memory; nullptr stands for system memory.
 void append_template(GstCaps* caps, const char* feature) {
   GstStructure* structure = gst_structure_new_empty("video/x-raw");
   set_formats(structure, {std::begin(formats), std::end(formats)});

@@ -36,8 +36,8 @@ FrameFormat frame_format_from_caps(const GstCaps* caps);
 /// or, without one, as is usual for the format.
 bool is_limited_range(const GstVideoInfo& info);
 
-/// All formats that the elements support, in memory:CUDAMemory (if this build has CUDA) and in
-/// system memory.
+/// Returns caps with all formats that the elements support, in memory:CUDAMemory (if this build has
+/// CUDA) and in system memory.
 Caps video_template_caps();
 
 }  // namespace cudavision

@@ -10,7 +10,7 @@
  *
  * #GstCudaGaussBlur:sigma alone is enough: the size of the kernel follows from it. A negative sigma
  * sharpens: each pixel moves away from its blurred value by as much as the blur would have moved it
- * towards that value. If sigma and the sizes are 0, frames pass through unchanged.
+ * towards that value. If the sigmas and the sizes are all 0, frames pass through unchanged.
  *
  * Sigma is divided by the subsampling of chroma planes, so that the blur looks the same in all
  * planes. Alpha is straight: colours and alpha are blurred independently. The fields of interlaced
@@ -94,7 +94,7 @@ std::string size_error(const char* property, int size) {
          std::to_string(size + 1) + " (or 0, to let sigma decide).";
 }
 
-/// Empty, or what is wrong with the settings.
+/// Returns an empty string, or what is wrong with the settings.
 std::string validation_error(const Settings& settings) {
   const std::string error = size_error("kernel-size", settings.kernel_size);
   return error.empty() ? size_error("kernel-size-y", settings.kernel_size_y) : error;

@@ -32,7 +32,7 @@ Formats output_formats(StereoOutput output) {
           GST_VIDEO_FORMAT_RGBA, GST_VIDEO_FORMAT_BGRx};
 }
 
-// The frame in each of the formats, in CUDA memory first.
+// Appends the frame in each of the formats, in CUDA memory first.
 void append_with_memories(GstCaps* caps, const GstStructure* frame, const Formats& formats,
                           bool cuda) {
   const Structure copy(gst_structure_copy(frame));

@@ -10,7 +10,7 @@
 namespace cudavision {
 namespace {
 
-// Moves everything, the output pool included, to the context of the frames if that is another one.
+// Moves everything, including the output pool, to the context of the frames if that is another one.
 // If the two frames are in different contexts, the left one's counts.
 void follow_context(GstAggregator* self, GstBuffer* left, GstBuffer* right) {
   StereoState& state = stereo_state(self);
@@ -68,7 +68,7 @@ GstFlowReturn acquire_output(GstAggregator* self, GstBuffer** out) {
   return flow;
 }
 
-// The output takes over the left frame's times, flags and those of its metas that still apply.
+// Gives the output the times and flags of the left frame, and those of its metas that still apply.
 void describe(GstAggregator* self, GstBuffer* left, GstBuffer* out) {
   StereoState& state = stereo_state(self);
   gst_buffer_copy_into(

@@ -43,8 +43,8 @@ void stereo_release_work(gpointer self) {
   StereoState& state = stereo_state(self);
   if (!state.work)
     return;
-  // If the context cannot be entered any more, the driver has already freed what was made in it,
-  // and only the host's objects are left to delete.
+  // If the context cannot be entered any more, its memory is already lost, and only the host
+  // objects are freed.
   std::optional<DeviceScope> scope;
   try {
     scope.emplace(state.session);
