@@ -23,9 +23,9 @@ constexpr int content_count = 9;
 
 const char* name(Content content);
 
-/// Writes every byte of every row of frame: samples of red, green, blue and luma show content, and
-/// everything else is random. dirty: the bits of a word outside its value are random, too, always
-/// those below the shift, sometimes those above the value.
+/// Writes every byte of every row of the frame. Samples of red, green, blue and luma show the
+/// content; everything else is random. If `dirty` is set, bits of a word outside its value are
+/// random as well: those below the shift always, those above the value sometimes.
 void paint(const FrameLayout& layout, const Frame& frame, Content content, std::uint64_t seed,
            bool dirty = false);
 

@@ -12,7 +12,7 @@ namespace cudavision::test {
 
 class HistEqualizeFrames;
 
-/// One equalisation of a frame, and one count of it.
+/// One equalisation of a frame and one histogram of it.
 struct HistEqualizeCase : FrameCase {
   using Parameters = histequalize::Parameters;
   struct Operation {
@@ -34,16 +34,16 @@ struct HistEqualizeCase : FrameCase {
   Parameters other_parameters() const;
 };
 
-/// Frame sizes are drawn so that width times height stays within max_pixels.
+/// Draws a frame size whose product of width and height is at most max_pixels.
 HistEqualizeCase make_histequalize_case(std::uint64_t seed, int number, int max_pixels);
 
-/// Dense frames, fully equalised to the full range.
+/// Makes a case of dense frames, fully equalised to the full range.
 HistEqualizeCase plain_histequalize_case(const FrameLayout& layout, Content content,
                                          std::uint64_t seed);
 
 std::string describe(const HistEqualizeCase& test);
 
-/// Whole blocks after the run, with all that lies around the frame and the bins.
+/// The whole blocks after the run, including the bytes around the frame and the bins.
 struct HistEqualizeBlocks {
   std::vector<std::uint8_t> out;
   std::vector<std::uint32_t> histogram;  ///< from HistogramEqualize

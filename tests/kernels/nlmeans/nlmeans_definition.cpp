@@ -11,7 +11,7 @@
 namespace cudavision::test {
 namespace {
 
-/// A channel as numbers, with what is mirrored beyond its edges.
+/// The samples of a channel as numbers, mirrored beyond the edges.
 class Numbers {
  public:
   Numbers(const FrameLayout& layout, const Channel& channel, const ConstFrame& in, int reach)
