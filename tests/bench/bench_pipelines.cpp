@@ -60,7 +60,7 @@ const char* name(Memory memory) {
 
 struct Subject {
   const char* element;
-  const char* properties;  ///< as gst-launch-1.0 takes them
+  const char* properties;  ///< written as for gst-launch-1.0
   const char* format;
   int width, height;
   Memory memory;
@@ -95,7 +95,7 @@ struct Result {
   Subject subject;
   std::string backend;
   double frames_per_second = 0;
-  double host_microseconds = 0;  ///< of processor time per frame, over all threads
+  double host_microseconds = 0;  ///< processor time per frame, summed over all threads
 };
 
 double processor_seconds() {

@@ -41,7 +41,7 @@ std::string sgm_stages_hash(Device& device, int number) {
 
 struct Suite {
   const char* operation;
-  const char* prefix;  ///< of the numbers of the cases
+  const char* prefix;  ///< precedes the numbers of the cases
   int cases;
   std::string (*hash)(Device& device, int number);
 };
@@ -58,7 +58,7 @@ constexpr Suite suites[] = {
 
 struct Options {
   DeviceKind backend = DeviceKind::cpu;
-  std::vector<std::string> operations;  ///< empty: all
+  std::vector<std::string> operations;  ///< all if empty
 };
 
 [[noreturn]] void usage(const std::string& complaint) {

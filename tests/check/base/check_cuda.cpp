@@ -125,7 +125,7 @@ TEST(test_peer_naming_cuda_memory_gets_it, .for_each_element().unless(unless_tes
                });
 }
 
-// This includes formats that libgstcuda does not know.
+// This includes formats that libgstcuda does not support.
 TEST(test_every_format_in_cuda_memory, .for_each_element().unless(unless_testing_cuda())) {
   const std::unique_ptr<Chain> uploader = new_uploader();
   for (const FormatSpec& format : formats()) {
@@ -252,7 +252,7 @@ TEST(test_system_memory_under_cuda_caps, .for_each_element().unless(unless_testi
   }
 }
 
-// Without a GstVideoMeta only the CUDA memory itself knows its pitch.
+// Without a GstVideoMeta, the element must take the pitch from the CUDA memory itself.
 TEST(test_cuda_memory_without_video_meta, .for_each_element().unless(unless_testing_cuda())) {
   const std::unique_ptr<Chain> uploader = new_uploader();
   for (const char* name : {"NV12", "RGBA", "I420", "P010_10LE"}) {

@@ -193,7 +193,7 @@ TEST(test_unmappable_input, .for_each_element().times(formats().size())) {
   gst_object_unref(allocator);
 }
 
-// Downstream proposes an allocator whose memory the element cannot write to.
+// Downstream proposes an allocator whose memory the element cannot map.
 TEST(test_unmappable_output, .for_each_element()) {
   FilterHarness filter;
   GstAllocator* allocator = new_unmappable_allocator();

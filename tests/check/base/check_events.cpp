@@ -168,7 +168,7 @@ TEST(test_missing_frame_passes, .for_each_element()) {
   gst_buffer_unref(filter.process(frame_at(2 * GST_SECOND)));
 }
 
-// The element pushes every frame before it takes the next one.
+// The element pushes every frame before it accepts the next one.
 TEST(test_no_latency, .for_each_element()) {
   FilterHarness filter;
   filter.accept_caps(gray(), 24, 16);

@@ -67,8 +67,8 @@ TEST(test_sinks_get_system_memory, .for_each_element()) {
     });
 }
 
-// A file shows what peers receive that ignore strides. They must get packed frames, whatever the
-// layout of the input, and also if the element changes nothing.
+// A file receives the same frames as any peer that ignores strides. They must be packed, whatever
+// the layout of the input, and even if the element changes nothing.
 TEST(test_filesink_gets_packed_frames, .for_each_element().times(formats().size())) {
   const FormatSpec& format = format_number(index);
   const Picture picture = make_picture(format, 33, 19, Content::natural, 3);

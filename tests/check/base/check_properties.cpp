@@ -20,10 +20,10 @@ enum class Change { ready, playing, never };
 struct PropertySpec {
   const char* name;
   Change change;
-  const char* initial;                  ///< by launch line; of an enum its nick
+  const char* initial;                  ///< the default, written as in a launch line
   const char* other = nullptr;          ///< another value, which must read back
-  double least = 0, most = 0;           ///< of numbers
-  std::vector<std::string> nicks = {};  ///< of an enum; empty: it is GStreamer's own
+  double least = 0, most = 0;           ///< the range of a number
+  std::vector<std::string> nicks = {};  ///< the nicks of an enum; empty for GStreamer's own enums
 };
 
 constexpr double max_int = G_MAXINT32;
@@ -262,7 +262,7 @@ void expect_read_back(GstElement* element, GParamSpec* spec, const char* text) {
 /// Values that contradict each other, and words of the error that name the remedy.
 struct Impossible {
   const char* element;
-  std::vector<const char*> formats;  ///< of the filters, which know only with the caps
+  std::vector<const char*> formats;  ///< filters check the values when caps of these formats arrive
   Properties properties;
   std::vector<std::string> words;
 };

@@ -25,7 +25,7 @@ std::string text_of(double value);
 /* cudahistequalize */
 
 struct Equalization {
-  bool each_channel = false;  ///< red, green and blue each by its own table
+  bool each_channel = false;  ///< red, green and blue have a table each
   double strength = 1.0;
   bool limited = false;  ///< luma lies in 16…235 (times 2^(bits − 8))
 
@@ -41,7 +41,7 @@ Bins luminance_histogram(const Picture& picture);
 
 struct Statistics {
   double mean = 0, stddev = 0;
-  double entropy = 0;  ///< bits
+  double entropy = 0;  ///< in bits
   int minimum = 0, maximum = 0;
 };
 Statistics statistics_of(const Bins& bins);
@@ -68,7 +68,7 @@ struct Blur {
   bool fine = false;
 
   bool fields = false;   ///< the frame is interlaced
-  bool limited = false;  ///< range of the samples, whose matrix is BT.601
+  bool limited = false;  ///< the samples have limited range; their matrix is BT.601
 
   Properties properties() const;
   std::string description() const;
@@ -120,7 +120,7 @@ struct Integral {
 /// A buffer of other/tensors.
 struct Tensor {
   int columns = 0, rows = 0;
-  std::string type;                 ///< of the elements, by NNStreamer's name
+  std::string type;                 ///< NNStreamer's name of the element type
   std::vector<std::uint8_t> bytes;  ///< row after row
 
   /// Returns the caps with the given framerate.

@@ -16,7 +16,7 @@ using Properties = std::vector<Property>;
 
 struct ElementUnderTest {
   const char* element;
-  Properties always;      ///< set so that output frames have the format of input frames
+  Properties always;      ///< gives output frames the format of input frames
   Properties everything;  ///< enables every optional extra
   Property working;       ///< makes the element process every frame
   Property idle;          ///< makes the element pass on every frame unchanged

@@ -37,7 +37,7 @@ bool machine_has_gpu();
 std::string unless_testing_cuda();
 std::string unless_without_gpu();
 std::string unless_with_gpu();
-std::string unless_sanitized();  ///< a sanitizer keeps freed memory
+std::string unless_sanitized();  ///< for tests of memory use, because sanitizers keep freed memory
 std::string unless_elements(const std::vector<const char*>& factories);
 
 /// All messages of an element or pipeline, in the order in which they were posted.
@@ -92,9 +92,9 @@ void expect_either(const std::function<void(unsigned number)>& change,
                    const std::function<Picture()>& process, const Picture& one,
                    const Picture& other);
 
-/// When CUDA is tested, gives the element or pipeline the CUDA context that all of this test
-/// program share, as an application may. Making a context takes as long as many tests. Call this
-/// before the start.
+/// When CUDA is tested, gives the element or pipeline the one CUDA context of this test program, as
+/// an application may do. Making a context for each element would take as long as many tests. Call
+/// this before the start.
 void share_cuda_context(GstElement* element);
 
 /// Makes an element with the backend under test, further properties and the shared context.
@@ -119,7 +119,7 @@ class FilterHarness {
 
   GstElement* element() const { return element_; }
   GstHarness* harness() const { return harness_; }
-  GstPad* source_pad() const { return harness_->srcpad; }  ///< of the harness: feeds the element
+  GstPad* source_pad() const { return harness_->srcpad; }  ///< the harness's, feeds the element
   GstPad* sink_pad() const { return harness_->sinkpad; }
   MessageLog& messages() { return messages_; }
 

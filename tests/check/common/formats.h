@@ -37,9 +37,9 @@ struct FormatSpec {
   Family family;
   int bits;
   int shift;                           ///< unused low bits of the 16-bit word
-  std::vector<Place> places;           ///< luma; or red, green, blue
+  std::vector<Place> places;           ///< luma, or red, green and blue
   std::vector<PlaneSpec> planes;       ///< in memory order
-  std::vector<Component> others = {};  ///< U, V; or alpha
+  std::vector<Component> others = {};  ///< U and V, or alpha
 
   int sample_bytes() const { return bits > 8 ? 2 : 1; }
   int peak() const { return (1 << bits) - 1; }

@@ -31,7 +31,7 @@ struct Picture {
 
   Picture(const FormatSpec& format, int width, int height);
 
-  int sample(int place, int x, int y) const;  ///< the value, without a word's unused low bits
+  int sample(int place, int x, int y) const;  ///< the value without a word's unused low bits
   void set_sample(int place, int x, int y, int value);  ///< writes the unused low bits as zero
   int sample_at(const Place& place, int x, int y) const;
   void set_sample_at(const Place& place, int x, int y, int value);
@@ -44,11 +44,11 @@ struct Picture {
 };
 
 enum class Content {
-  random,      ///< every value, evenly
+  random,      ///< all values are equally likely
   natural,     ///< one broad hill of values away from both ends
   ramp,        ///< from corner to corner
   flat,        ///< a single value
-  two_valued,  ///< two values, one rare
+  two_valued,  ///< two values, one of which is rare
 };
 inline constexpr Content all_contents[] = {Content::random, Content::natural, Content::ramp,
                                            Content::flat, Content::two_valued};

@@ -162,7 +162,7 @@ void wait_until(const std::function<bool()>& condition, const char* what) {
       return;
     g_usleep(1000);
   }
-  fail("never: %s", what);
+  fail("timed out while waiting for %s", what);
 }
 
 std::vector<GstClockTime> times_of(const std::vector<Output>& outputs) {

@@ -49,8 +49,8 @@ class StereoHarness {
   StereoHarness& operator=(const StereoHarness&) = delete;
 
   GstElement* element() const { return element_; }
-  GstHarness* left() const { return left_; }    ///< holds the source pad's peer as well
-  GstHarness* right() const { return right_; }  ///< nullptr where it is not linked
+  GstHarness* left() const { return left_; }    ///< also receives the element's output
+  GstHarness* right() const { return right_; }  ///< nullptr if sink_right is not linked
   MessageLog& messages() { return messages_; }
   void set(const char* property, const std::string& value);
   guint64 number(const char* property) const;

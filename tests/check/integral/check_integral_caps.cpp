@@ -217,9 +217,9 @@ TEST(test_launch_lines) {
 
 struct PictureCase {
   Integral how;
-  const char* in;    ///< from "format" on
+  const char* in;    ///< input caps after "video/x-raw, "
   const char* sink;  ///< caps downstream, after "video/x-raw"
-  const char* out;   ///< from "format" on
+  const char* out;   ///< output caps after "video/x-raw, "
 };
 
 // The output keeps the caps fields that still apply to a gray picture and drops the others.

@@ -251,7 +251,7 @@ TEST(test_unequal) {
   }
 }
 
-// Both cameras change their size in mid-stream, one after the other.
+// The size of both cameras' frames changes in mid-stream, first on the left and then on the right.
 TEST(test_other_size_in_between) {
   StereoHarness stereo;
   const int sizes[][2] = {{32, 16}, {40, 16}, {8, 30}, {1, 1}, {64, 2}};

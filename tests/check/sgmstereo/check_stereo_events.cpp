@@ -133,7 +133,7 @@ TEST(test_caps_after_an_early_end) {
   GstBuffer* buffer = nullptr;
   fail_unless(gst_harness_pull_until_eos(stereo.left(), &buffer) && buffer == nullptr);
   gst_harness_push(stereo.right(), small_frame({0}));
-  wait_until([&] { return stereo.number("dropped-right") == 1; }, "the right frame is dropped");
+  wait_until([&] { return stereo.number("dropped-right") == 1; }, "the right frame to be dropped");
   stereo.flush();
   stereo.process_at(0);
   fail_unless(gst_pad_has_current_caps(stereo.left()->sinkpad), "the map has no caps");

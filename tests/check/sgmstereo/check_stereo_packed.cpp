@@ -14,7 +14,7 @@ constexpr int width = 40, height = 24;
 
 /// The positions of the two pictures in a frame.
 struct Arrangement {
-  const char* property;  ///< frame-packing
+  const char* property;  ///< the value of frame-packing
   bool side_by_side;
 };
 constexpr Arrangement arrangements[] = {{"side-by-side", true}, {"top-bottom", false}};

@@ -84,7 +84,7 @@ TEST(test_timeout) {
     calls = 0;
     for (guint i = 1; i <= 20; ++i) {
       fail_unless_equals_int(gst_harness_push(speaker, small_frame({i * 40 * ms})), GST_FLOW_OK);
-      wait_until([&] { return count_waits(stereo) == 1; }, "the element waits for the clock");
+      wait_until([&] { return count_waits(stereo) == 1; }, "the element to wait for the clock");
       fail_unless_equals_uint64(stereo.number(counter), i - 1);
       GstTestClock* clock = gst_harness_get_testclock(stereo.left());
       GstClockID id = nullptr;
@@ -95,7 +95,7 @@ TEST(test_timeout) {
       fail_unless_equals_uint64(deadline, (i * 40 + 20 + 20) * ms);
       gst_object_unref(clock);
       fail_unless(gst_harness_crank_single_clock_wait(stereo.left()));
-      wait_until([&] { return stereo.number(counter) == i; }, "the frame is dropped");
+      wait_until([&] { return stereo.number(counter) == i; }, "the frame to be dropped");
     }
     fail_unless(calls <= 2 * 20, "%d calls for 20 frames", calls.load());
     // The other camera sends frames again.

@@ -9,8 +9,8 @@ namespace cudavision::test {
 
 /// The kinds of pictures that tests paint.
 enum class Content {
-  random,      ///< every value as likely as any other
-  natural,     ///< smooth shapes at several scales with a little grain: a histogram with hills
+  random,      ///< all values are equally likely
+  natural,     ///< smooth shapes at several scales and a little grain; the histogram has hills
   flat,        ///< one value
   two_valued,  ///< two values in large areas
   spark,       ///< one value, and a single pixel of another

@@ -39,7 +39,7 @@ struct FrameCase {
   Placement in, out;
   Content content = Content::random;
   std::uint64_t content_seed = 0;
-  bool every_channel = false;  ///< chroma and alpha show content, too, instead of noise
+  bool every_channel = false;  ///< chroma and alpha also show the content instead of noise
   bool dirty = false;          ///< see paint()
   bool parameters_later = false;
 };
@@ -106,7 +106,7 @@ class CaseFrames {
   DeviceBlock<std::uint8_t> in_block_, out_block_;
 
  public:
-  ConstFrame in;  ///< run() takes these two; a test may spoil them
+  ConstFrame in;  ///< run() uses these two; a test may spoil them
   Frame out;
 };
 

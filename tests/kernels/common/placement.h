@@ -18,7 +18,7 @@ namespace cudavision::test {
 /// and around them.
 struct Placement {
   struct Plane {
-    std::size_t start = 0;  ///< of row 0
+    std::size_t start = 0;  ///< the offset of row 0
     std::ptrdiff_t pitch = 0;
   };
   std::array<Plane, FrameLayout::max_planes> planes{};

@@ -39,7 +39,7 @@ namespace cudavision::test {
 template <class Case>
 struct ParametersRefusal {
   const char* words;
-  Case valid;  ///< small and dense
+  Case valid;  ///< a small dense case
   typename Case::Parameters wrong;
 };
 

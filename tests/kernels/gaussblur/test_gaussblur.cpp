@@ -172,7 +172,7 @@ CUDAVISION_TABLE_CASES(GaussBlurExtremes, extremes, dense_and_ragged);
 struct Mixture {
   const char* name;
   int bits;
-  int step[3], subsampling[3];  ///< of the channels of one plane
+  int step[3], subsampling[3];  ///< one for each channel of the only plane
 };
 
 constexpr Mixture mixtures[] = {

@@ -24,8 +24,8 @@ struct HistEqualizeCase : FrameCase {
   using Frames = HistEqualizeFrames;
 
   Parameters parameters;
-  bool histogram = true;    ///< the equalisation stores the histogram, too
-  int histogram_start = 0;  ///< in counts, from the beginning of its block
+  bool histogram = true;    ///< the equalisation also stores the histogram
+  int histogram_start = 0;  ///< the position of the histogram in its block, in counters
 
   Operation make(Device& device, const Parameters& set) const {
     return {{device, layout, set}, {device, layout}};
@@ -74,7 +74,7 @@ class HistEqualizeFrames : public CaseFrames<HistEqualizeCase> {
   DeviceBlock<std::uint32_t> histogram_block_, bins_block_;
 
  public:
-  View<std::uint32_t> histogram;  ///< run() takes these two; a test may spoil them
+  View<std::uint32_t> histogram;  ///< run() uses these two; a test may spoil them
   View<std::uint32_t> bins;
 };
 

@@ -25,7 +25,7 @@ struct IntegralCase : FrameCase {
   using Frames = IntegralFrames;
 
   Parameters parameters;
-  int picture_bits = 0;  ///< depth of the IntegralPicture of the same frame; 0: there is none
+  int picture_bits = 0;  ///< the depth of the table's picture, or 0 if there is none
   FrameLayout picture_layout;
   Placement picture;
 

@@ -225,7 +225,7 @@ TEST(PixelGroup, SelectBytes) {
   EXPECT_EQ(dot_bytes(0x01020304u, 0xff000210u, 5), 255u + 6u + 64u + 5u);
 }
 
-// The access patterns of the formats
+/* The tests below are about the access patterns of the formats. */
 
 Picture picture_of(const FrameLayout& layout, int pitch, int misalignment) {
   alignas(16) static std::uint8_t memory[32];

@@ -25,7 +25,7 @@ struct SgmCase {
   using Frames = SgmFrames;
 
   std::string title;
-  FrameLayout layout, right_layout;  ///< of the left picture, of the right one
+  FrameLayout layout, right_layout;  ///< the layouts of the left and the right picture
   Placement left, right, disparity, confidence;
   Content content = Content::random;
   bool related = true;  ///< the left picture shows the right one, shifted block by block
@@ -104,7 +104,7 @@ class SgmFrames {
   DeviceBlock<std::uint8_t> left_block_, right_block_, disparity_block_, confidence_block_;
 
  public:
-  ConstFrame left, right;  ///< run() takes these four; a test may spoil them
+  ConstFrame left, right;  ///< run() uses these four; a test may spoil them
   View<std::uint8_t> disparity, confidence;
 };
 

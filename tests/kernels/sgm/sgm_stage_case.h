@@ -17,9 +17,9 @@ namespace cudavision::test {
 struct SgmStageCase {
   std::string title;
   sgm::StageConfig config;
-  FrameLayout layout;  ///< of the picture: one channel
+  FrameLayout layout;  ///< the layout of the picture, which has one channel
   Placement placement;
-  std::vector<std::uint8_t> picture;  ///< the block
+  std::vector<std::uint8_t> picture;  ///< the block that contains the picture
   std::vector<std::uint64_t> left_features, right_features;
   sgm::Penalties penalties;
   std::vector<std::uint16_t> sums;
