@@ -22,7 +22,7 @@ constexpr Parameters table_of(TableKind kind, TableElement element, bool same_si
   return {kind, element, same_size};
 }
 
-/// The definition adds up whole rows as a shortcut. This test compares it with the plain formula.
+/// The definition keeps running sums as a shortcut. This test compares it with the plain formula.
 TEST(IntegralDefinition, IsTheFormula) {
   for (const char* layout_name : {"GRAY8", "GRAY16"})
     for (int width = 1; width <= 12; ++width)
