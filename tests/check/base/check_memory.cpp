@@ -143,7 +143,7 @@ TEST(test_pool_of_downstream, .for_each_element().times(formats().size())) {
   }
 }
 
-// The answer to upstream's ALLOCATION query accepts any strides, and the element processes frames
+// The answer to upstream's ALLOCATION query allows any strides, and the element processes frames
 // of the offered pool.
 TEST(test_pool_for_upstream, .for_each_element()) {
   for (const FormatSpec& format : formats()) {
