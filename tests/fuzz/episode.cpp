@@ -14,7 +14,8 @@ using namespace check;
 
 namespace {
 
-// A crash must tell which episode it was in; only write() is allowed in a signal handler.
+// The line that a crash prints. It is formatted beforehand, because a signal handler may call
+// little more than write().
 char episode_line[64];
 
 void on_crash(int signal_number) {
@@ -35,7 +36,7 @@ unsigned long number_from(const char* variable, unsigned long otherwise) {
 }  // namespace
 
 void Episode::run() {
-  good_caps();  // a pad that has seen a segment before caps complains about the caller
+  good_caps();  // must come first, because a pad that gets a segment before caps warns
   for (int step = 0; step < 60; ++step)
     do_something();
 }
@@ -122,7 +123,7 @@ void Episode::bad_caps() {
   started_ = false;
 }
 
-/// Takes all output frames. Returns the newest, or nullptr.
+/// Takes all output frames. Returns the newest one, or nullptr if there is none.
 GstBuffer* Episode::take_output() {
   GstBuffer* newest = nullptr;
   while (GstBuffer* out = filter_.pull()) {
@@ -145,14 +146,14 @@ void Episode::push_and_judge(GstBuffer* buffer, const Sent* sent) {
   GstBuffer* out = take_output();
   if (flow == GST_FLOW_ERROR)
     fail_unless(filter_.messages().count(GST_MESSAGE_ERROR) >= 1,
-                "episode %u: a failure without an element error", seed());
+                "episode %u: a frame failed without an element error", seed());
   if (flow == GST_FLOW_OK && out == nullptr)
     fail_unless(filter_.messages().count(GST_MESSAGE_QOS) == 1,
-                "episode %u: a frame was lost without a word", seed());
+                "episode %u: a frame was lost without a QoS message", seed());
   if (sent != nullptr && out != nullptr)
     judge(out, sent->picture, sent->kind);
   if (sent != nullptr && started_ && !restricted_)
-    fail_unless(flow == GST_FLOW_OK, "episode %u: a good frame led to %s: %s", seed(),
+    fail_unless(flow == GST_FLOW_OK, "episode %u: a good frame returned %s: %s", seed(),
                 gst_flow_get_name(flow), filter_.messages().text(GST_MESSAGE_ERROR).c_str());
   if (out != nullptr)
     gst_buffer_unref(out);
@@ -175,8 +176,8 @@ void Episode::good_frame() {
   FrameKind kind;
   kind.limited = limited_;
   kind.interlaced = scan_ == Scan::interleaved || (scan_ == Scan::mixed && flagged);
-  // With an impossible set the last valid one stays in force; which one that is depends on the
-  // frames that QoS skipped.
+  // After an invalid set, the last valid one stays in effect. The test cannot know which one that
+  // is, because it depends on the frames that QoS skipped.
   const Sent sent = {picture, kind};
   push_and_judge(buffer, possible(*format_) ? &sent : nullptr);
 }
@@ -270,7 +271,7 @@ void Episode::change_state() {
   }
   fail_unless(
       gst_element_set_state(filter_.element(), GST_STATE_PLAYING) == GST_STATE_CHANGE_SUCCESS,
-      "episode %u: does not start again", seed());
+      "episode %u: the element does not start again", seed());
   gst_pad_push_event(filter_.source_pad(), gst_event_new_stream_start("again"));
   started_ = false;
   if (stopped)
@@ -324,16 +325,16 @@ void run_lives(const std::function<std::unique_ptr<Life>(unsigned, BufferCount&)
     std::snprintf(episode_line, sizeof episode_line, "crashed in episode %u\n", seed);
     BufferCount buffers;
     make(seed, buffers)->run();
-    fail_unless(buffers.alive() == 0, "episode %u left %d of its buffers", seed, buffers.alive());
+    fail_unless(buffers.alive() == 0, "episode %u leaked %d buffers", seed, buffers.alive());
     if (++episodes == 40)
       settled = resident_bytes();
   }
   std::printf("%u episodes from seed %lu\n", episodes, first);
   std::fflush(stdout);
-  // Pools and the allocator's arenas still grow a little; a leak per episode would not stop there.
+  // Pools and the allocator's arenas may still grow a little; a leak in every episode exceeds this.
   if (settled != 0 && unless_sanitized().empty())
     fail_unless(resident_bytes() < settled + (testing_cuda() ? 64u : 16u) * 1024 * 1024,
-                "%u episodes left %lld bytes", episodes,
+                "%u episodes leaked %lld bytes", episodes,
                 static_cast<long long>(resident_bytes()) - static_cast<long long>(settled));
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Anything that a pipeline could do to an element with one input: see episode.h.
+// Fuzzes the elements with one input; see episode.h.
 #include "tests/check/common/tensors.h"
 #include "tests/fuzz/episode.h"
 
@@ -89,7 +89,7 @@ class BlurEpisode final : public fuzz::Episode {
   Blur how_;
 };
 
-/// All forms of output in turn.
+/// Goes through all outputs, layouts and types with successive seeds.
 Integral first_form(unsigned seed) {
   Integral how;
   how.output = all_outputs[seed % std::size(all_outputs)];
@@ -108,7 +108,8 @@ class IntegralEpisode final : public fuzz::Episode {
         form_(how_) {}
 
  private:
-  /// What is set, except that output, layout and type are those of the last start.
+  /// Returns the settings in effect: output, layout and type are those of the last start, and all
+  /// others are the current ones.
   Integral in_force() const {
     Integral how = how_;
     how.output = form_.output;
@@ -173,7 +174,7 @@ class IntegralEpisode final : public fuzz::Episode {
     how_.search = 5;
     how_.patch = 3;
     filter().set(how_.properties());
-    // Downstream may have taken tables only, which need not be the output any more.
+    // Downstream may accept only tables, but the output may no longer be one.
     filter().accept_downstream("ANY");
   }
 

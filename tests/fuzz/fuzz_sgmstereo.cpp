@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Anything that pipelines with two cameras, or one with packed frames, could do to cudasgmstereo:
-// see episode.h.
+// Fuzzes cudasgmstereo with two cameras and with packed frames; see episode.h.
 #include "tests/check/common/stereoharness.h"
 #include "tests/fuzz/episode.h"
 
@@ -80,7 +79,7 @@ class StereoEpisode final : public fuzz::Life {
     }
   }
 
-  /// The same size and depth on both pads, but any formats.
+  /// Sends caps of the same size and depth but any formats to both pads.
   void new_caps() {
     left_ = &any_format();
     do
@@ -94,10 +93,10 @@ class StereoEpisode final : public fuzz::Life {
   void resend_caps() {
     fail_unless(stereo_->send_caps(stereo_->left(),
                                    caps_of(*left_, packed_ ? 2 * width_ : width_, height_)),
-                "episode %u: %s refused", seed(), left_->name);
+                "episode %u: the element refuses %s", seed(), left_->name);
     if (!packed_)
       fail_unless(stereo_->send_caps(stereo_->right(), caps_of(*right_, width_, height_)),
-                  "episode %u: %s refused", seed(), right_->name);
+                  "episode %u: the element refuses %s", seed(), right_->name);
     time_ = 0;
   }
 
@@ -123,7 +122,7 @@ class StereoEpisode final : public fuzz::Life {
     }
   }
 
-  // The last valid set stays in force. New caps would be an error, so the set is mended at once.
+  // The last valid set stays in effect. New caps would cause an error, so mend() follows at once.
   void impossible_properties() {
     pair(true);
     stereo_->set("p1", "254");
@@ -172,7 +171,7 @@ class StereoEpisode final : public fuzz::Life {
     return name;
   }
 
-  /// The output of a new element for the same frames.
+  /// Returns the output of a new element for the same frames.
   Picture expected(const Pair& pair, const std::string& format) const {
     StereoHarness fresh(all(), !packed_);
     gst_harness_set_sink_caps_str(fresh.left(), ("video/x-raw, format=" + format).c_str());
@@ -185,8 +184,9 @@ class StereoEpisode final : public fuzz::Life {
     return from_buffer(out.get(), format_named(format.c_str()), width_, height_);
   }
 
-  /// right_first: a left frame is waiting already. One thread feeds both pads, and a push to a pad
-  /// that has a frame may block until the other pad has one.
+  /// Sends a pair and, if `judged` is set, compares its map. If a left frame is already waiting,
+  /// `right_first` must be set: one thread feeds both pads, and a push to a pad that holds a frame
+  /// may block until the other pad has one.
   void pair(bool judged, bool right_first = false) {
     time_ += frame_time;
     const Pair pictures = new_pictures();
@@ -198,7 +198,7 @@ class StereoEpisode final : public fuzz::Life {
     if (right != nullptr && !right_first)
       gst_harness_push(stereo_->right(), right);
     const Output out = next_output();
-    fail_unless(out.pts() == time_, "episode %u: another frame's map", seed());
+    fail_unless(out.pts() == time_, "episode %u: this is another frame's map", seed());
     if (!judged)
       return;
     const std::string format = output_format(*stereo_);
@@ -206,7 +206,7 @@ class StereoEpisode final : public fuzz::Life {
                    expected(pictures, format), "episode " + std::to_string(seed()));
   }
 
-  // Its partner never comes; the next pair goes past it.
+  // Sends a frame without a partner. The element drops it when the next pair arrives.
   void lonely_frame() {
     if (packed_)
       return;
@@ -230,7 +230,7 @@ class StereoEpisode final : public fuzz::Life {
                          stamped(to_buffer(Picture(harness == stereo_->left() ? *left_ : *right_,
                                                    packed_ ? 2 * width_ : width_, height_))));
     }
-    // If neither was a gap, a map has come.
+    // If neither was a gap, the element also makes a map of these frames.
     time_ += frame_time;
     const GstClockTime next = time_ + frame_time;
     const Pair pictures = new_pictures();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Several threads at once: frames from one; properties, queries and upstream events from others.
-// The element must survive, and each thread must have had its turns.
+// Stresses the elements from several threads at once. One sends frames; the others set properties
+// and send queries and upstream events. The element must survive, and no thread may starve.
 #include "tests/check/common/filterharness.h"
 
 using namespace check;

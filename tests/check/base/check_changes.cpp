@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Properties of the elements with one input while they run: each change is in force with the next
-// frame, an impossible one keeps the last valid set, and controllers set values by stream time.
+// Tests changes of properties while an element with one input runs. Each change takes effect with
+// the next frame, after an invalid one the last valid set stays in effect, and controllers set
+// values by stream time.
 #include "tests/check/common/tensors.h"
 
 using namespace check;
 
 namespace {
 
-/// Applies one change after another, and compares the frame after each.
+/// Applies the changes one by one and compares the frame after each.
 template <class How>
 void expect_changes(FilterHarness& filter, How how, const std::vector<void (*)(How&)>& changes,
                     const std::function<void(const How&)>& expect) {
@@ -20,8 +21,8 @@ void expect_changes(FilterHarness& filter, How how, const std::vector<void (*)(H
   fail_unless_equals_int(filter.messages().complaints(), 0);
 }
 
-/// Sets the impossible values: the last valid set goes on, and one warning has the words. Then sets
-/// the possible ones.
+/// Sets the impossible values and expects that the last valid set stays in effect and that one
+/// warning contains the words. Then sets the possible values and expects that they take effect.
 void expect_last_valid(FilterHarness& filter, const Picture& picture, const Properties& impossible,
                        const Picture& last_valid, const std::vector<std::string>& words,
                        const Properties& possible, const Picture& mended) {
@@ -37,7 +38,7 @@ void expect_last_valid(FilterHarness& filter, const Picture& picture, const Prop
   fail_unless_equals_int(filter.messages().count(GST_MESSAGE_WARNING), 1);
 }
 
-/// Sends caps of another format, with which the settings are an error.
+/// Sends caps of another format, for which the settings are invalid, and expects an error.
 void expect_refused_caps(FilterHarness& filter, const FormatSpec& format,
                          const std::vector<std::string>& words) {
   filter.send_caps(caps_of(format, 32, 16));
@@ -125,7 +126,7 @@ TEST(test_changes_of_integral) {
       seen.push_back(gray_picture_of(picture, how, gray));
       fail_unless(
           !each_shows || seen.size() < 2 || !difference(seen.back(), seen[seen.size() - 2]).empty(),
-          "changes nothing here: %s", how.description().c_str());
+          "the change has no effect: %s", how.description().c_str());
     });
   };
   expect(with_radius(Output::threshold, 7),
@@ -144,7 +145,7 @@ TEST(test_changes_of_integral) {
            false);
 }
 
-// Every frame is made with one setting that was in force, never with parts of two.
+// Every frame must be made with one of the two settings, never with parts of both.
 TEST(test_change_from_another_thread) {
   const auto expect = [](FilterHarness& filter, const char* name, const Property& one,
                          const Property& other, const auto& result_of) {
@@ -193,12 +194,13 @@ TEST(test_impossible_for_gaussblur) {
     filter.accept_caps(format, 33, 21, colorimetry(format, false));
     const Picture picture = make_picture(format, 33, 21, Content::natural, 6);
     filter.process(picture);
-    // Values that are set meanwhile belong to the impossible set.
+    // The new sigma is set together with the invalid size, so it takes effect only with a valid
+    // size.
     const Picture mended = blurred(picture, of_sigma(5, 9));
     expect_last_valid(filter, picture, {{"kernel-size", "8"}, {"sigma", "5"}},
                       blurred(picture, of_sigma(3)), {"kernel-size", "7", "9"},
                       {{"kernel-size", "9"}}, mended);
-    // The next mistake has a warning of its own, but not every step of it.
+    // The next invalid set causes one more warning, and further invalid values none.
     filter.messages().clear();
     for (const char* size : {"1022", "2"}) {
       filter.set("kernel-size-y", size);
@@ -235,7 +237,7 @@ TEST(test_impossible_for_integral) {
                       denoised(picture, denoising(7, 3, 90)), {"patch-size=7", "patch-size=9"},
                       {{"patch-size", "7"}}, denoised(picture, denoising(7, 7, 90)));
   }
-  // A size that the output does not use may be anything.
+  // A size that the output does not use may be invalid.
   const FormatSpec& format = format_named("GRAY8");
   for (const char* output : {"sum", "mean", "threshold"}) {
     FilterHarness filter("cudaintegral", {{"output", output}, {"search-size", "6"}});
@@ -246,7 +248,7 @@ TEST(test_impossible_for_integral) {
   }
 }
 
-// Properties that decide the caps of cudaintegral wait for the next start.
+// Properties that determine the caps of cudaintegral take effect at the next start.
 TEST(test_output_waits_for_a_start) {
   const FormatSpec& format = format_named("GRAY8");
   const Picture picture = make_picture(format, 40, 30, Content::natural, 1);
@@ -273,10 +275,10 @@ TEST(test_output_waits_for_a_start) {
     next.same_size = same_size;
     next.type = type;
     filter.set(next.properties());
-    how.search = next.search;  // these are in force at once
+    how.search = next.search;  // takes effect at once, as do the others below
     how.patch = next.patch;
     how.strength = next.strength;
-    expect();  // new caps are no new start
+    expect();  // new caps do not count as a start
     gst_harness_push_upstream_event(filter.harness(), gst_event_new_reconfigure());
     expect();
     gst_element_set_state(filter.element(), GST_STATE_READY);
@@ -288,8 +290,8 @@ TEST(test_output_waits_for_a_start) {
   fail_unless_equals_int(filter.messages().complaints(), 0);
 }
 
-// A frame at stream time n s gets the curve's value at n s, although its timestamp and running time
-// are others.
+// A frame at a stream time of n seconds gets the curve's value at n seconds, although its timestamp
+// and its running time differ.
 TEST(test_controlled_by_stream_time) {
   const FormatSpec& format = format_named("GRAY8");
   FilterHarness filter;

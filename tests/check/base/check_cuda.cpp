@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Frames in CUDA memory: which peers get them, their pixels, and their CUDA contexts. Tests that
-// need no CUDA memory run on the CPU backend as well.
+// Tests frames in CUDA memory: which peers get them, their pixels, and their CUDA contexts. Tests
+// that need no CUDA memory run on the CPU backend as well.
 #include <gst/video/gstvideometa.h>
 
 #include <memory>
@@ -14,20 +14,20 @@ namespace {
 
 const char cuda_feature[] = "video/x-raw(memory:CUDAMemory)";
 
-/// The caps of a frame, with the feature of CUDA memory.
+/// Returns the caps of a frame in CUDA memory.
 std::string cuda_caps_of(const Picture& picture) {
   return caps_of(*picture.format, picture.width, picture.height,
                  colorimetry(*picture.format, false))
       .replace(0, std::string("video/x-raw").size(), cuda_feature);
 }
 
-/// Elements in a row between two pads of the test.
+/// A chain of elements between two pads of the test.
 class Chain {
  public:
-  /// sink_caps: caps of the pad downstream of the last element.
+  /// `sink_caps` are the caps of the test's pad downstream of the last element.
   explicit Chain(const std::string& launch, const char* sink_caps = nullptr)
       : Chain(new_shared_harness(launch), sink_caps) {}
-  /// Takes over the harness.
+  /// Takes ownership of the harness.
   Chain(GstHarness* harness, const char* sink_caps) : harness_(harness) {
     if (sink_caps != nullptr)
       gst_harness_set_sink_caps_str(harness_, sink_caps);
@@ -48,7 +48,7 @@ class Chain {
   GstHarness* harness_;
 };
 
-/// Two elements with CUDA memory between them when CUDA is tested.
+/// Returns a launch line of two elements, with CUDA memory between them when CUDA is tested.
 std::string pair_of_elements(const Property& property) {
   const std::string element =
       tested_launch() + " backend=" + test_backend() + " " + text_of(property);
@@ -56,7 +56,7 @@ std::string pair_of_elements(const Property& property) {
          "\" ! " + element;
 }
 
-/// A chain that copies frames to CUDA memory of its own context.
+/// Returns a chain that copies frames to CUDA memory in a context of its own.
 std::unique_ptr<Chain> new_uploader() {
   const std::string launch = tested_launch() + " backend=cuda " + text_of(tested().idle);
   return std::make_unique<Chain>(gst_harness_new_parse(launch.c_str()), cuda_feature);
@@ -71,7 +71,7 @@ GstBuffer* in_cuda_memory(Chain& uploader, const Picture& picture) {
 void expect_output(FilterHarness& filter, GstBuffer* in, const Picture& expected,
                    const std::string& what) {
   GstBuffer* out = filter.process(in);
-  fail_unless(!is_cuda_memory(out), "CUDA memory under the caps of system memory");
+  fail_unless(!is_cuda_memory(out), "CUDA memory with the caps of system memory");
   expect_picture(from_buffer(out, *expected.format, expected.width, expected.height), expected,
                  what);
   gst_buffer_unref(out);
@@ -94,7 +94,7 @@ TEST(test_two_elements, .for_each_element().times(formats().size())) {
     }
 }
 
-// Idle elements copy the frame where the memory differs between their sides.
+// An element that changes nothing must still copy the frame if input and output memory differ.
 TEST(test_two_elements_that_change_nothing, .for_each_element().times(formats().size())) {
   const FormatSpec& format = format_number(index);
   Chain pair(pair_of_elements(tested().idle));
@@ -125,7 +125,7 @@ TEST(test_peer_naming_cuda_memory_gets_it, .for_each_element().unless(unless_tes
                });
 }
 
-// This includes formats that libgstcuda does not know.
+// This includes formats that libgstcuda does not support.
 TEST(test_every_format_in_cuda_memory, .for_each_element().unless(unless_testing_cuda())) {
   const std::unique_ptr<Chain> uploader = new_uploader();
   for (const FormatSpec& format : formats()) {
@@ -153,7 +153,7 @@ TEST(test_idle_hands_on_cuda_memory,
   gst_buffer_unref(out);
 }
 
-// GStreamer's own elements upload and download.
+// GStreamer's own elements upload and download the frames.
 TEST(test_cudaupload_and_cudadownload, .for_each_element().unless(unless_cuda_elements())) {
   for (const char* name : {"NV12", "I420", "RGBA", "P010_10LE", "BGRx", "Y444"}) {
     const FormatSpec& format = format_named(name);
@@ -165,13 +165,13 @@ TEST(test_cudaupload_and_cudadownload, .for_each_element().unless(unless_cuda_el
     for (int i = 0; i < 5; ++i) {
       GstBuffer* out = chain.process(picture, colorimetry(format, false), packed_layout);
       expect_picture(from_buffer(out, format, 322, 182), result(picture),
-                     "uploaded, worked on, downloaded");
+                     "uploaded, processed and downloaded");
       gst_buffer_unref(out);
     }
   }
 }
 
-// Neighbours share the context that the first of them makes.
+// Neighbouring elements share the context that the first of them makes.
 TEST(test_neighbours_share_a_context, .for_each_element().unless(unless_testing_cuda())) {
   const std::string element = tested_launch() + " backend=cuda";
   const std::string launch =
@@ -197,7 +197,7 @@ TEST(test_neighbours_share_a_context, .for_each_element().unless(unless_testing_
   gst_object_unref(pipeline);
 }
 
-// Frames come in turn from two contexts, neither of which is the element's.
+// Frames come alternately from two contexts, neither of which is the element's own.
 TEST(test_frames_of_several_contexts, .for_each_element().unless(unless_testing_cuda())) {
   const std::unique_ptr<Chain> first = new_uploader(), second = new_uploader();
   FilterHarness filter(tested().everything);
@@ -223,10 +223,10 @@ TEST(test_frames_outlive_their_maker, .for_each_element().unless(unless_testing_
   maker.reset();
   FilterHarness filter;
   fail_unless(filter.send_caps(cuda_caps_of(picture)));
-  expect_output(filter, buffer, result(picture), "the maker is gone");
+  expect_output(filter, buffer, result(picture), "after the maker was freed");
 }
 
-// cudadownload may pass on CUDA memory under the caps of system memory.
+// cudadownload may pass on CUDA memory with the caps of system memory.
 TEST(test_cuda_memory_under_system_caps, .for_each_element().unless(unless_testing_cuda())) {
   const std::unique_ptr<Chain> uploader = new_uploader();
   for (const Property& property : {tested().working, tested().idle})
@@ -236,11 +236,11 @@ TEST(test_cuda_memory_under_system_caps, .for_each_element().unless(unless_testi
       FilterHarness filter{property};
       filter.accept_caps(format, 61, 37, colorimetry(format, false));
       const Picture expected = property == tested().idle ? picture : result(picture);
-      expect_output(filter, in_cuda_memory(*uploader, picture), expected, "under system caps");
+      expect_output(filter, in_cuda_memory(*uploader, picture), expected, "with system caps");
     }
 }
 
-// The opposite: system memory under the caps of CUDA memory.
+// The opposite may happen, too: system memory with the caps of CUDA memory.
 TEST(test_system_memory_under_cuda_caps, .for_each_element().unless(unless_testing_cuda())) {
   for (const char* name : {"NV12", "RGBA", "GRAY8"}) {
     const FormatSpec& format = format_named(name);
@@ -248,11 +248,11 @@ TEST(test_system_memory_under_cuda_caps, .for_each_element().unless(unless_testi
     FilterHarness filter;
     fail_unless(filter.send_caps(cuda_caps_of(picture)));
     expect_output(filter, to_buffer(picture, odd_layout), result(picture),
-                  "system memory under CUDA caps");
+                  "system memory with CUDA caps");
   }
 }
 
-// Without a GstVideoMeta only the CUDA memory itself knows its pitch.
+// Without a GstVideoMeta, the element must take the pitch from the CUDA memory itself.
 TEST(test_cuda_memory_without_video_meta, .for_each_element().unless(unless_testing_cuda())) {
   const std::unique_ptr<Chain> uploader = new_uploader();
   for (const char* name : {"NV12", "RGBA", "I420", "P010_10LE"}) {

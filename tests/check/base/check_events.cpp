@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Events, flow returns, latency and QoS.
+// Tests events, flow returns, latency and QoS.
 #include "tests/check/common/filterharness.h"
 
 using namespace check;
@@ -17,7 +17,7 @@ GstBuffer* frame_at(GstClockTime time) {
   return buffer;
 }
 
-/// The next event of that type downstream of the element, or nullptr.
+/// Returns the next event of the given type that arrived downstream of the element, or nullptr.
 GstEvent* next_event(FilterHarness& filter, GstEventType type) {
   while (gst_harness_events_in_queue(filter.harness()) > 0) {
     GstEvent* event = gst_harness_pull_event(filter.harness());
@@ -134,7 +134,7 @@ TEST(test_other_segment_formats, .for_each_element()) {
   }
 }
 
-// Flow returns of downstream reach upstream.
+// Flow returns of downstream are passed on to upstream.
 TEST(test_flow_returns, .for_each_element()) {
   for (GstFlowReturn flow : {GST_FLOW_EOS, GST_FLOW_FLUSHING, GST_FLOW_NOT_LINKED, GST_FLOW_ERROR,
                              GST_FLOW_CUSTOM_SUCCESS_1, GST_FLOW_OK}) {
@@ -153,7 +153,7 @@ TEST(test_flow_returns, .for_each_element()) {
   }
 }
 
-// An empty buffer with the GAP flag stands for a missing frame and is no error.
+// An empty buffer with the GAP flag represents a missing frame and is not an error.
 TEST(test_missing_frame_passes, .for_each_element()) {
   FilterHarness filter;
   filter.accept_caps(gray(), 24, 16);
@@ -168,7 +168,7 @@ TEST(test_missing_frame_passes, .for_each_element()) {
   gst_buffer_unref(filter.process(frame_at(2 * GST_SECOND)));
 }
 
-// The element pushes every frame before it takes the next one.
+// The element pushes every frame before it accepts the next one.
 TEST(test_no_latency, .for_each_element()) {
   FilterHarness filter;
   filter.accept_caps(gray(), 24, 16);
@@ -213,8 +213,8 @@ TEST(test_qos_is_announced, .for_each_element()) {
     ++out_count;
     gst_buffer_unref(out);
   }
-  fail_unless(dropped, "no frame was left out: is QoS on?");
-  fail_unless(discont_after_drop, "no DISCONT behind the missing frames");
+  fail_unless(dropped, "no frame was skipped; is QoS enabled?");
+  fail_unless(discont_after_drop, "no DISCONT after the skipped frames");
   const std::vector<GstMessage*> messages = filter.messages().take(GST_MESSAGE_QOS);
   fail_unless_equals_int(messages.size(), pushed - out_count);
   for (guint i = 0; i < messages.size(); ++i) {

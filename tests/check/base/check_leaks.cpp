@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Nothing is left behind: GStreamer's leak tracer looks at objects, the size of the process over
-// many frames at memory.
+// Tests for leaks. GStreamer's leak tracer finds objects that are not freed; the size of the
+// process over many frames shows other memory.
 #define GST_USE_UNSTABLE_API
 #include <gst/gst.h>
 #include <gst/gsttracer.h>
@@ -14,7 +14,7 @@ using namespace check;
 
 namespace {
 
-// GStreamer reads this while it is initialised, which main() does later.
+// GStreamer reads this variable in gst_init(), which main() calls later.
 [[maybe_unused]] const gboolean traced = g_setenv("GST_TRACERS", "leaks", TRUE);
 
 GstTracer* leak_tracer() {
@@ -35,7 +35,7 @@ std::string unless_leak_tracer() {
   return "";
 }
 
-/// Tracks objects from its construction on.
+/// Tracks objects that are created after its own construction.
 class Tracking {
  public:
   Tracking() : tracer_(leak_tracer()) { g_signal_emit_by_name(tracer_, "activity-start-tracking"); }
@@ -78,7 +78,7 @@ class Tracking {
   GstTracer* tracer_;
 };
 
-/// Uses an element fully: frames of several formats, messages, an error, a flush, a restart.
+/// Exercises an element with frames of several formats, messages, an error, a flush and a restart.
 void live_fully() {
   FilterHarness filter(tested().everything);
   for (const char* name : {"GRAY8", "NV12", "RGBA", "P010_10LE"}) {
@@ -99,8 +99,8 @@ void live_fully() {
   gst_element_set_state(filter.element(), GST_STATE_PLAYING);
 }
 
-/// Uses the stereo element fully: pairs and packed frames, frames without partners, gaps, refused
-/// settings, a flush, EOS, a restart, and an error.
+/// Exercises the stereo element with pairs and packed frames, frames without partners, gaps,
+/// refused settings, a flush, EOS, a restart and an error.
 void live_fully_in_stereo() {
   for (const char* output : {"disparity", "depth", "confidence"}) {
     StereoHarness stereo({{"output", output}, {"focal-length", "50"}, {"baseline", "100"}});
@@ -117,7 +117,7 @@ void live_fully_in_stereo() {
     stereo.set("colormap", "jet");
     stereo.set("p1", "20");
     stereo.process(picture, picture);
-    gst_harness_push(stereo.left(), to_buffer(picture));  // waits at the end
+    gst_harness_push(stereo.left(), to_buffer(picture));  // is still waiting at the end
     gst_element_set_state(stereo.element(), GST_STATE_NULL);
     gst_element_set_state(stereo.element(), GST_STATE_PLAYING);
   }
@@ -139,13 +139,13 @@ TEST(test_stereo_leaves_nothing, .unless(unless_leak_tracer())) {
   live_fully_in_stereo();
   Tracking tracking;
   live_fully_in_stereo();
-  // The thread of a GstTask drops its last reference only after the task was joined.
+  // The thread of a GstTask drops its last reference only after the task has been joined.
   std::string left = tracking.left();
   for (int i = 0; i < 400 && !left.empty(); ++i) {
     g_usleep(5000);
     left = tracking.left();
   }
-  fail_unless(left.empty(), "left behind:\n%s", left.c_str());
+  fail_unless(left.empty(), "objects that are still alive:\n%s", left.c_str());
 }
 
 TEST(test_stereo_frees_buffers) {
@@ -161,7 +161,7 @@ TEST(test_stereo_frees_buffers) {
   stereo.accept_gray(32, 16);
   for (int i = 0; i < 50; ++i) {
     stereo.process(watched(small_frame({0})), watched(small_frame({0})));
-    // The element drops them before it pushes the map.
+    // The element releases the frames before it pushes the map.
     fail_unless_equals_int(alive, 0);
   }
 }
@@ -180,15 +180,15 @@ TEST(test_many_stereo_pairs, .unless(unless_sanitized())) {
       stereo.messages().clear();
   }
   const long long grown = static_cast<long long>(resident_bytes()) - static_cast<long long>(before);
-  fail_unless(grown < 1 << 20, "%d pairs left %lld bytes", pairs, grown);
+  fail_unless(grown < 1 << 20, "%d pairs leaked %lld bytes", pairs, grown);
 }
 
 TEST(test_no_object_is_left, .for_each_element().unless(unless_leak_tracer())) {
-  live_fully();  // what is made once and kept (types' quarks, debug categories, a CUDA library)
+  live_fully();  // creates what lasts for the process: types, debug categories, a CUDA library
   Tracking tracking;
   live_fully();
   const std::string left = tracking.left();
-  fail_unless(left.empty(), "left behind:\n%s", left.c_str());
+  fail_unless(left.empty(), "objects that are still alive:\n%s", left.c_str());
 }
 
 TEST(test_no_object_is_left_after_failed_start, .for_each_element().unless(unless_leak_tracer())) {
@@ -206,7 +206,7 @@ TEST(test_no_object_is_left_after_failed_start, .for_each_element().unless(unles
   Tracking tracking;
   fail_to_start();
   const std::string left = tracking.left();
-  fail_unless(left.empty(), "left behind:\n%s", left.c_str());
+  fail_unless(left.empty(), "objects that are still alive:\n%s", left.c_str());
 }
 
 TEST(test_element_is_finalised, .for_each_element()) {
@@ -221,7 +221,7 @@ TEST(test_element_is_finalised, .for_each_element()) {
   fail_unless(gone);
 }
 
-// The element keeps no reference to input or output frames.
+// The element keeps no references to input or output frames.
 TEST(test_buffers_are_freed, .for_each_element()) {
   static int alive;
   alive = 0;
@@ -239,7 +239,7 @@ TEST(test_buffers_are_freed, .for_each_element()) {
   }
 }
 
-// 100 000 frames in a full run.
+// A full run processes 100 000 frames.
 TEST(test_many_frames, .for_each_element().unless(unless_sanitized())) {
   const FormatSpec& format = format_named("GRAY8");
   FilterHarness filter(tested().everything);
@@ -254,7 +254,7 @@ TEST(test_many_frames, .for_each_element().unless(unless_sanitized())) {
   const int warm_up = full_run() ? 20000 : 2000, frames = full_run() ? 100000 : 8000;
   for (int i = 0; i < warm_up + frames; ++i) {
     if (i == warm_up) {
-      gpu_before = gpu_bytes();  // first, since the query itself allocates
+      gpu_before = gpu_bytes();  // comes first because the query itself allocates host memory
       process_before = resident_bytes();
     }
     GstBuffer* in = gst_buffer_copy(frame);
@@ -268,8 +268,8 @@ TEST(test_many_frames, .for_each_element().unless(unless_sanitized())) {
   }
   const long long grown =
       static_cast<long long>(resident_bytes()) - static_cast<long long>(process_before);
-  fail_unless(grown < 1 << 20, "%d frames left %lld bytes", frames, grown);
-  fail_unless(gpu_bytes() - gpu_before < 1 << 20, "%d frames left %lld bytes on the GPU", frames,
+  fail_unless(grown < 1 << 20, "%d frames leaked %lld bytes", frames, grown);
+  fail_unless(gpu_bytes() - gpu_before < 1 << 20, "%d frames leaked %lld bytes on the GPU", frames,
               gpu_bytes() - gpu_before);
   gst_buffer_unref(frame);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Memory of the output: by peer, by downstream's pool and strides, and when the input passes
-// unchanged.
+// Tests the memory of the output, which depends on the peer and on downstream's pool and strides,
+// and is the input's if the element changes nothing.
 #include <glib/gstdio.h>
 #include <gst/video/gstvideometa.h>
 #include <gst/video/gstvideopool.h>
@@ -15,7 +15,8 @@ using namespace check;
 
 namespace {
 
-/// Answers the element's ALLOCATION query like a downstream element with its own pool and strides.
+/// Answers the element's ALLOCATION query like a downstream element with a pool and strides of its
+/// own.
 struct PoolOffer {
   GstVideoAlignment align;
   bool know_video_meta;
@@ -52,7 +53,7 @@ struct PoolOffer {
 
 }  // namespace
 
-// Sinks that accept anything get system memory.
+// Sinks that accept any memory get system memory.
 TEST(test_sinks_get_system_memory, .for_each_element()) {
   const std::string source =
       "videotestsrc num-buffers=4 ! video/x-raw,format=NV12,width=62,height=34 ! " +
@@ -66,8 +67,8 @@ TEST(test_sinks_get_system_memory, .for_each_element()) {
     });
 }
 
-// A file shows what a peer gets that ignores strides: packed frames, whatever the layout of the
-// input, and also where the element changes nothing.
+// A file receives the same frames as any peer that ignores strides. They must be packed, whatever
+// the layout of the input, and even if the element changes nothing.
 TEST(test_filesink_gets_packed_frames, .for_each_element().times(formats().size())) {
   const FormatSpec& format = format_number(index);
   const Picture picture = make_picture(format, 33, 19, Content::natural, 3);
@@ -142,7 +143,8 @@ TEST(test_pool_of_downstream, .for_each_element().times(formats().size())) {
   }
 }
 
-// Upstream's ALLOCATION query: any strides are accepted, and frames of the offered pool work.
+// The answer to upstream's ALLOCATION query allows any strides, and the element processes frames
+// of the offered pool.
 TEST(test_pool_for_upstream, .for_each_element()) {
   for (const FormatSpec& format : formats()) {
     FilterHarness filter;
@@ -151,7 +153,7 @@ TEST(test_pool_for_upstream, .for_each_element()) {
     GstQuery* query = gst_query_new_allocation(caps, TRUE);
     fail_unless(gst_pad_peer_query(filter.source_pad(), query), "%s", format.name);
     fail_unless(gst_query_find_allocation_meta(query, GST_VIDEO_META_API_TYPE, nullptr),
-                "%s: GstVideoMeta is not offered", format.name);
+                "%s: the answer lacks GstVideoMeta", format.name);
     const Picture picture = make_picture(format, 35, 21, Content::natural, 3);
     for (guint i = 0; i < gst_query_get_n_allocation_pools(query); ++i) {
       GstBufferPool* pool = nullptr;
@@ -186,7 +188,7 @@ TEST(test_pool_for_upstream, .for_each_element()) {
   }
 }
 
-// An idle element with the same caps on both sides passes the input buffer on.
+// An element that changes nothing and has the same caps on both sides passes on the input buffer.
 TEST(test_identity_hands_on_the_buffer, .for_each_element().times(formats().size())) {
   const FormatSpec& format = format_number(index);
   FilterHarness filter{tested().idle};

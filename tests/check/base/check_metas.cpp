@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Metas by their tags, timestamps, flags and offsets of buffers.
+// Tests which metas the elements copy, depending on their tags, and the timestamps, flags and
+// offsets of buffers.
 #include <gst/video/gstvideometa.h>
 #include <gst/video/video.h>
 
@@ -31,7 +32,7 @@ const std::vector<TaggedMeta>& tagged_metas() {
 }
 
 void register_metas() {
-  static bool done = false;  // also where all tests share one process
+  static bool done = false;  // all tests share one process when check does not fork
   if (done)
     return;
   done = true;
@@ -169,7 +170,7 @@ TEST(test_gap_flag_is_processed, .for_each_element()) {
   filter.expect(in, result(picture), "gap");
 }
 
-// Flags and metas of a frame must not stay on the pool's buffer.
+// Flags and metas of a frame must not remain on the pool's buffer.
 TEST(test_nothing_left_from_earlier_frames, .for_each_element()) {
   register_metas();
   const FormatSpec& format = format_named("GRAY8");

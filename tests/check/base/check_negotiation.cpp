@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Caps: those offered, those refused, and their changes in mid-stream.
+// Tests which caps the elements offer and refuse, and changes of caps in mid-stream.
 #include <gst/video/video.h>
 
 #include <algorithm>
@@ -10,7 +10,7 @@ using namespace check;
 
 namespace {
 
-/// The video formats of the caps structures with exactly this caps feature.
+/// Returns the video formats of those caps structures that have exactly this caps feature.
 std::vector<std::string> formats_in(const GstCaps* caps, const char* feature) {
   std::vector<std::string> names;
   for (guint i = 0; i < gst_caps_get_size(caps); ++i) {
@@ -38,7 +38,7 @@ void expect_all_formats(const GstCaps* caps, const char* feature) {
   fail_unless_equals_int(offered.size(), formats().size());
 }
 
-/// The answer to a CAPS query on the element's sink pad.
+/// Returns the answer to a CAPS query on the element's sink pad.
 GstCaps* sink_caps(FilterHarness& filter, GstCaps* only = nullptr) {
   return gst_pad_peer_query_caps(filter.source_pad(), only);
 }
@@ -77,7 +77,7 @@ TEST(test_caps_query, .for_each_element()) {
   gst_caps_unref(caps);
 }
 
-// Upstream is offered only what downstream accepts.
+// The element offers to upstream only what downstream accepts.
 TEST(test_caps_query_follows_downstream, .for_each_element()) {
   FilterHarness filter;
   filter.accept_downstream("video/x-raw, format=(string){ NV12, RGBA }, width=[1, 640]");
@@ -139,7 +139,7 @@ TEST(test_refused_caps, .for_each_element()) {
                 gst_flow_get_name(flow), text);
     fail_unless(filter.pull() == nullptr);
 
-    // The next caps, which are right, are accepted as usual.
+    // The next valid caps are accepted as usual.
     const FormatSpec& format = format_named("GRAY8");
     filter.accept_caps(format, 16, 16);
     const Picture picture = make_picture(format, 16, 16, Content::natural, 1);
@@ -164,7 +164,7 @@ TEST(test_frame_before_caps, .for_each_element()) {
                          GST_FLOW_NOT_NEGOTIATED);
 }
 
-// From every format to every other, with new sizes.
+// The caps change from every format to every other one, each time with a new size.
 TEST(test_renegotiation, .for_each_element()) {
   FilterHarness filter;
   unsigned seed = 0;
@@ -192,7 +192,7 @@ TEST(test_same_caps_again, .for_each_element()) {
   }
 }
 
-// RECONFIGURE events lead to a new negotiation between two frames.
+// A RECONFIGURE event causes a new negotiation between two frames.
 TEST(test_reconfigure, .for_each_element()) {
   const FormatSpec& format = format_named("NV12");
   FilterHarness filter;

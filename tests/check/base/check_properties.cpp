@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Everything that gst-inspect-1.0 shows: the plug-in, the elements, and a table of all properties
-// with their ranges, defaults and times of change; and the sets of values that no element starts
-// with.
+// Tests everything that gst-inspect-1.0 shows: the plug-in, the elements, and all properties with
+// their ranges, defaults and times of change. Also tests the sets of values with which no element
+// starts.
 #include <gst/video/video.h>
 
 #include <algorithm>
@@ -20,10 +20,10 @@ enum class Change { ready, playing, never };
 struct PropertySpec {
   const char* name;
   Change change;
-  const char* initial;                  ///< by launch line; of an enum its nick
+  const char* initial;                  ///< the default, written as in a launch line
   const char* other = nullptr;          ///< another value, which must read back
-  double least = 0, most = 0;           ///< of numbers
-  std::vector<std::string> nicks = {};  ///< of an enum; empty: it is GStreamer's own
+  double least = 0, most = 0;           ///< the range of a number
+  std::vector<std::string> nicks = {};  ///< the nicks of an enum; empty for GStreamer's own enums
 };
 
 constexpr double max_int = G_MAXINT32;
@@ -136,7 +136,7 @@ bool is_ours(const GParamSpec* spec) {
   return owner != "GstObject" && owner != "GstBaseTransform" && owner != "GstAggregator";
 }
 
-/// How many properties the element has besides those of its base classes.
+/// Counts the properties that the element has besides those of its base classes.
 std::size_t own_properties(GstElement* element) {
   guint count = 0;
   GParamSpec** all = g_object_class_list_properties(G_OBJECT_GET_CLASS(element), &count);
@@ -151,12 +151,12 @@ bool is_kebab_case(const char* name) {
   });
 }
 
-/// A value of the property, by the text of a launch line.
+/// A value of a property, read from the text that a launch line would contain.
 class Value {
  public:
   explicit Value(const GParamSpec* spec) { g_value_init(&value_, spec->value_type); }
   Value(const GParamSpec* spec, const char* text) : Value(spec) {
-    fail_unless(gst_value_deserialize(&value_, text), "%s is no value of %s", text, spec->name);
+    fail_unless(gst_value_deserialize(&value_, text), "%s is not a value of %s", text, spec->name);
   }
   Value(const GParamSpec* spec, double number) : Value(spec) {
     g_value_set_double(&value_, number);
@@ -173,7 +173,8 @@ class Value {
   GValue value_ = G_VALUE_INIT;
 };
 
-/// GObject hands an element only values that the range has: others become its ends, and NaN none.
+/// GObject passes an element only values within the range. It clamps all others and must reject
+/// NaN.
 void expect_range_of_double(GParamSpec* spec, const PropertySpec& expected) {
   for (const auto& [set, kept] :
        {std::pair{expected.least, expected.least}, std::pair{expected.most, expected.most},
@@ -209,7 +210,7 @@ void expect_range(GParamSpec* spec, const PropertySpec& expected) {
     expect_range_of_double(spec, expected);
   else
     fail_unless(G_IS_PARAM_SPEC_BOOLEAN(spec) || G_IS_PARAM_SPEC_ENUM(spec),
-                "%s is of a type that this test does not know", spec->name);
+                "%s has a type that this test does not support", spec->name);
   if (!G_IS_PARAM_SPEC_ENUM(spec))
     return;
   const GEnumClass* values = G_PARAM_SPEC_ENUM(spec)->enum_class;
@@ -228,40 +229,40 @@ void expect_flags(const GParamSpec* spec, Change change) {
   const int expected = change == playing ? GST_PARAM_CONTROLLABLE | GST_PARAM_MUTABLE_PLAYING
                        : change == ready ? GST_PARAM_MUTABLE_READY
                                          : 0;
-  fail_unless((spec->flags & mutability) == expected, "%s may change at other times", spec->name);
+  fail_unless((spec->flags & mutability) == expected, "%s can change in other states", spec->name);
   fail_unless(
       (spec->flags & G_PARAM_READWRITE) == (change == never ? G_PARAM_READABLE : G_PARAM_READWRITE),
-      "%s: readable or writable", spec->name);
+      "%s is wrongly readable or writable", spec->name);
   fail_unless((spec->flags & G_PARAM_STATIC_STRINGS) == G_PARAM_STATIC_STRINGS, "%s", spec->name);
 }
 
 void expect_words_of(GParamSpec* spec) {
   const gchar *nick = g_param_spec_get_nick(spec), *blurb = g_param_spec_get_blurb(spec);
   fail_unless(is_kebab_case(spec->name), "%s", spec->name);
-  // Without a nick GObject returns the name itself.
+  // If there is no nick, GObject returns the name.
   fail_unless(nick != nullptr && std::strcmp(nick, spec->name) != 0, "%s has no nick", spec->name);
   fail_unless(blurb != nullptr && std::strlen(blurb) > 15, "%s has no blurb", spec->name);
 }
 
-/// A new element has the default that is announced.
+/// Expects that a new element has the default that the property's specification gives.
 void expect_default(GstElement* element, GParamSpec* spec, const PropertySpec& expected) {
   Value now(spec), initial(spec, expected.initial);
   g_object_get_property(G_OBJECT(element), spec->name, now.get());
   fail_unless(now == initial && g_param_value_defaults(spec, now.get()),
-              "%s does not start with its default", spec->name);
+              "%s does not have its default in a new element", spec->name);
 }
 
 void expect_read_back(GstElement* element, GParamSpec* spec, const char* text) {
   Value other(spec, text), read(spec);
   g_object_set_property(G_OBJECT(element), spec->name, other.get());
   g_object_get_property(G_OBJECT(element), spec->name, read.get());
-  fail_unless(read == other, "%s=%s does not read back", spec->name, text);
+  fail_unless(read == other, "%s=%s reads back as another value", spec->name, text);
 }
 
-/// Values that contradict each other, and the words that lead out of them.
+/// Values that contradict each other, and words of the error that name the remedy.
 struct Impossible {
   const char* element;
-  std::vector<const char*> formats;  ///< of the filters, which know only with the caps
+  std::vector<const char*> formats;  ///< filters check the values when caps of these formats arrive
   Properties properties;
   std::vector<std::string> words;
 };
@@ -306,7 +307,7 @@ void expect_refused_caps(const Impossible& set, const FormatSpec& format) {
   const GstFlowReturn flow = filter.push(to_buffer(Picture(format, 32, 16)));
   fail_unless(flow == GST_FLOW_NOT_NEGOTIATED || flow == GST_FLOW_ERROR, "flow %s",
               gst_flow_get_name(flow));
-  // There may be two: the pad offers the refused caps again with the frame.
+  // There may be two errors, because the pad offers the refused caps again with the frame.
   fail_unless(filter.messages().count(GST_MESSAGE_ERROR) >= 1);
   expect_words(filter.messages().text(GST_MESSAGE_ERROR), set.words);
   fail_unless(filter.pull() == nullptr);
@@ -338,7 +339,7 @@ TEST(test_plugin) {
   gst_object_unref(plugin);
 }
 
-// The tables above have every element of the plug-in.
+// The tables above must contain every element of the plug-in.
 TEST(test_elements) {
   GList* features = gst_registry_get_feature_list_by_plugin(gst_registry_get(), "cudavision");
   std::size_t count = 0;
@@ -359,7 +360,7 @@ TEST(test_elements) {
   fail_unless_equals_int(count, element_specs().size());
 }
 
-// The tables have every property, and are true.
+// The tables must contain every property and agree with the elements.
 TEST(test_properties, .times(element_specs().size())) {
   const ElementSpec& expected = element_specs()[static_cast<std::size_t>(index)];
   std::vector<PropertySpec> table = expected.properties;
@@ -397,7 +398,7 @@ TEST(test_impossible_at_start, .times(impossible_sets().size())) {
     expect_refused_caps(set, format_named(format));
 }
 
-// The values that a map of disparities will have are known before it is made.
+// Scale and invalid value of a map of disparities are known before the element makes one.
 TEST(test_scale_and_invalid_value) {
   GstElement* element = new_element("cudasgmstereo");
   const auto expect = [&](gint scale, guint invalid) {

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// State changes of every element, in every order that GStreamer allows, and many times over.
+// Tests state changes of every element, in every order that GStreamer allows, and in many cycles.
 #include "tests/check/common/filterharness.h"
 
 using namespace check;
 
 namespace {
 
-// check_properties fails if the plug-in has others.
+// check_properties fails if the plug-in has other elements.
 constexpr const char* factories[] = {"cudahistequalize", "cudagaussblur", "cudaintegral",
                                      "cudasgmstereo"};
 
@@ -16,7 +16,7 @@ void to_state(GstElement* element, GstState state) {
               "%s does not reach %s", GST_OBJECT_NAME(element), gst_element_state_get_name(state));
 }
 
-/// A short pipeline that ends by itself, run from NULL to EOS and back.
+/// A short pipeline that runs from NULL to EOS and back.
 class ShortPipeline {
  public:
   explicit ShortPipeline(const Properties& properties = {}) {
@@ -38,7 +38,7 @@ class ShortPipeline {
 
   GstElement* get() const { return pipeline_; }
 
-  /// Returns the CUDA context that the element announced, nullptr where there was none.
+  /// Returns the CUDA context that the element announced, or nullptr if there was none.
   GstContext* run() {
     GstContext* context = nullptr;
     GstBus* bus = gst_element_get_bus(pipeline_);
@@ -74,7 +74,8 @@ constexpr long long mebibyte = 1 << 20;
 
 }  // namespace
 
-// As GStreamer's own generic/states: each state, back and forth, with and without NULL between.
+// Goes through the states back and forth, with and without NULL in between, as GStreamer's own test
+// generic/states does.
 TEST(test_state_changes, .times(std::size(factories))) {
   GstElement* element = make_element(factories[index]);
   for (GstState state : {GST_STATE_READY, GST_STATE_NULL, GST_STATE_READY, GST_STATE_PAUSED,
@@ -83,7 +84,7 @@ TEST(test_state_changes, .times(std::size(factories))) {
                          GST_STATE_PLAYING, GST_STATE_NULL, GST_STATE_PAUSED, GST_STATE_NULL})
     to_state(element, state);
   gst_object_unref(element);
-  // Made and thrown away, never started.
+  // An element may also be freed without ever being started.
   gst_object_unref(make_element(factories[index]));
 }
 
@@ -110,7 +111,7 @@ TEST(test_properties_in_all_states, .times(std::size(factories))) {
   gst_object_unref(element);
 }
 
-// A pipeline is shut down and freed right after its start.
+// A pipeline may be shut down and freed right after its start.
 TEST(test_dispose_in_a_running_pipeline, .for_each_element()) {
   for (int i = 0; i < 20; ++i) {
     ShortPipeline pipeline;
@@ -169,8 +170,8 @@ TEST(test_active_backend, .times(std::size(factories))) {
   gst_object_unref(element);
 }
 
-// With backend=cuda and no GPU nothing starts, and one sentence names the remedy, which works on
-// the same element.
+// With backend=cuda and no GPU, the element does not start. Its error names the remedy, which works
+// on the same element.
 TEST(test_cuda_without_gpu, .times(std::size(factories)).unless(unless_without_gpu())) {
   GstElement* element = make_element(factories[index], {{"backend", "cuda"}});
   gst_object_ref_sink(element);
@@ -180,7 +181,7 @@ TEST(test_cuda_without_gpu, .times(std::size(factories)).unless(unless_without_g
   const std::string text = messages.text(GST_MESSAGE_ERROR);
   fail_unless(text.find("backend=cpu") != std::string::npos ||
                   text.find("backend=auto") != std::string::npos,
-              "names no remedy: %s", text.c_str());
+              "the error names no remedy: %s", text.c_str());
   const std::vector<GstMessage*> errors = messages.take(GST_MESSAGE_ERROR);
   fail_unless_equals_int(errors.size(), 1);
   GError* error = nullptr;
@@ -214,9 +215,9 @@ TEST(test_no_such_gpu,
   gst_object_unref(element);
 }
 
-// Runs pipelines of their own, whose elements make a CUDA context each where there is a GPU, and
-// one pipeline again and again in a context that the application provides. The first of each kind
-// warm up. A full run has 1000 cycles.
+// Runs many pipelines, whose elements make a CUDA context each when CUDA is tested, and then one
+// pipeline many times in a context that the application provides. The first runs of each kind warm
+// up. A full run has 1000 cycles.
 TEST(test_cycles, .for_each_element().unless(unless_sanitized())) {
   const int pipelines = full_run() ? 50 : 20, warm_up = full_run() ? 100 : 30;
   const int cycles = full_run() ? 950 : 130;
@@ -226,7 +227,7 @@ TEST(test_cycles, .for_each_element().unless(unless_sanitized())) {
   long long gpu_before = 0;
   for (int cycle = 0; cycle < pipelines; ++cycle) {
     if (cycle == 10) {
-      gpu_before = gpu_bytes();  // first, since the query itself allocates
+      gpu_before = gpu_bytes();  // comes first because the query itself allocates host memory
       process_before = resident_bytes();
     }
     ShortPipeline pipeline(tested().everything);
@@ -242,24 +243,24 @@ TEST(test_cycles, .for_each_element().unless(unless_sanitized())) {
   };
   // The driver keeps some of each context's host memory for the next one.
   fail_unless(grown_by(process_before) < (testing_cuda() ? 48 : 4) * mebibyte,
-              "%d pipelines left %lld bytes", pipelines - 10, grown_by(process_before));
-  fail_unless(gpu_bytes() - gpu_before < 32 * mebibyte, "%d contexts left %lld bytes on the GPU",
+              "%d pipelines leaked %lld bytes", pipelines - 10, grown_by(process_before));
+  fail_unless(gpu_bytes() - gpu_before < 32 * mebibyte, "%d contexts leaked %lld bytes on the GPU",
               pipelines - 10, gpu_bytes() - gpu_before);
 
   ShortPipeline pipeline(tested().everything);
   for (int cycle = 0; cycle < cycles; ++cycle) {
     if (cycle == warm_up) {
-      gpu_before = gpu_bytes();  // first, since the query itself allocates
+      gpu_before = gpu_bytes();  // comes first because the query itself allocates host memory
       process_before = resident_bytes();
     }
     if (shared != nullptr)
       gst_element_set_context(pipeline.get(), shared);
     GstContext* own = pipeline.run();
-    fail_unless(own == nullptr, "a context of its own although one was provided");
+    fail_unless(own == nullptr, "the element made a context although one was provided");
   }
-  fail_unless(grown_by(process_before) < 4 * mebibyte, "%d cycles left %lld bytes",
+  fail_unless(grown_by(process_before) < 4 * mebibyte, "%d cycles leaked %lld bytes",
               cycles - warm_up, grown_by(process_before));
-  fail_unless(gpu_bytes() - gpu_before < 4 * mebibyte, "%d cycles left %lld bytes on the GPU",
+  fail_unless(gpu_bytes() - gpu_before < 4 * mebibyte, "%d cycles leaked %lld bytes on the GPU",
               cycles - warm_up, gpu_bytes() - gpu_before);
   if (shared != nullptr)
     gst_context_unref(shared);

@@ -9,15 +9,15 @@ namespace {
 
 std::size_t current = 0;
 
-// A check fixture takes no argument.
+// The functions of a check fixture have no parameters, so there is one for each element.
 template <std::size_t number>
 void choose() {
   current = number;
 }
 constexpr SFun choosers[] = {choose<0>, choose<1>, choose<2>};
 
-/// The only output of cudaintegral that has the format of its input. The search is small to save
-/// time, and strong enough that it changes every picture of these tests.
+/// Denoising is the only output of cudaintegral that has the format of its input. A small search
+/// saves time, and the strength is large enough to change every picture of these tests.
 Integral denoising() {
   Integral how;
   how.output = Output::denoise;
@@ -69,7 +69,7 @@ const std::vector<ElementUnderTest>& tested_elements() {
        0,
        +[](const Picture& picture, bool) { return denoised(picture, denoising()); }},
   };
-  static_assert(G_N_ELEMENTS(choosers) == 3, "one for each element");
+  static_assert(G_N_ELEMENTS(choosers) == 3, "each element needs a chooser");
   return list;
 }
 

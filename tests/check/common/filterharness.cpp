@@ -22,7 +22,7 @@ std::string test_backend() {
 
 bool built_with_cuda() {
   GstElementFactory* factory = gst_element_factory_find("cudahistequalize");
-  if (factory == nullptr)  // the tests will say so; outside of them nothing can be asserted
+  if (factory == nullptr)  // the tests report this; assertions do not work outside of tests
     return false;
   bool named = false;
   for (const GList* l = gst_element_factory_get_static_pad_templates(factory); l; l = l->next) {
@@ -153,7 +153,7 @@ void MessageLog::clear() {
 
 namespace {
 
-/// The context of an element that has started by itself.
+/// Returns the context of an element that has started without being given one.
 GstContext* new_cuda_context() {
   GstElement* element = gst_element_factory_make("cudahistequalize", nullptr);
   fail_unless(element != nullptr, "no cudahistequalize: is GST_PLUGIN_PATH set?");
@@ -183,7 +183,7 @@ GstContext* new_cuda_context() {
 void share_cuda_context(GstElement* element) {
   if (!testing_cuda())
     return;
-  // Not before the first test: CUDA does not survive a fork.
+  // The context must not be made before the first test, because CUDA does not survive a fork.
   static struct Shared {
     GstContext* context = nullptr;
     ~Shared() {
@@ -210,9 +210,9 @@ GstSegment new_segment(GstFormat format) {
 
 bool send_caps(GstPad* source_pad, const std::string& text) {
   GstCaps* caps = gst_caps_from_string(text.c_str());
-  fail_unless(caps != nullptr, "caps do not parse: %s", text.c_str());
+  fail_unless(caps != nullptr, "these caps cannot be parsed: %s", text.c_str());
   gst_pad_push_event(source_pad, gst_event_new_caps(caps));
-  // The push of a refused sticky event succeeds; only the receiving pad lacks it.
+  // Pushing a sticky event succeeds even if the peer refuses it, so look at the receiving pad.
   GstPad* sink = gst_pad_get_peer(source_pad);
   GstCaps* taken = gst_pad_get_current_caps(sink);
   const bool accepted = taken != nullptr && gst_caps_is_equal(taken, caps);
@@ -255,7 +255,7 @@ void expect_either(const std::function<void(unsigned number)>& change,
   }
   stop = true;
   changer.join();
-  fail_unless(unexpected.empty(), "neither the one nor the other: %s", unexpected.c_str());
+  fail_unless(unexpected.empty(), "the output is neither of the two: %s", unexpected.c_str());
 }
 
 GstHarness* new_shared_harness(const std::string& launch) {

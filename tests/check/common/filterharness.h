@@ -17,26 +17,27 @@
 
 namespace check {
 
-/// The backend under test: what CUDAVISION_TEST_BACKEND names, "cpu" where it is not set.
+/// The backend under test, which CUDAVISION_TEST_BACKEND names. The default is "cpu".
 std::string test_backend();
 inline bool testing_cuda() {
   return test_backend() == "cuda";
 }
 
-/// Whether the plug-in was built with its CUDA half.
+/// True if the plug-in was built with its CUDA half.
 bool built_with_cuda();
 
-/// A reason to skip a test of GStreamer's own CUDA elements.
+/// A reason to skip a test that uses GStreamer's own CUDA elements.
 std::string unless_cuda_elements();
 
-/// Whether the driver finds a GPU. A child process asks, because CUDA does not survive a fork.
+/// True if the driver finds a GPU. A child process calls the driver, because CUDA does not survive
+/// a fork.
 bool machine_has_gpu();
 
-/// Reasons for TEST(…, .unless(reason)); empty where the test can run.
+/// Reasons for TEST(…, .unless(reason)). They are empty if the test can run.
 std::string unless_testing_cuda();
 std::string unless_without_gpu();
 std::string unless_with_gpu();
-std::string unless_sanitized();  ///< a sanitizer keeps freed memory
+std::string unless_sanitized();  ///< for tests of memory use, because sanitizers keep freed memory
 std::string unless_elements(const std::vector<const char*>& factories);
 
 /// All messages of an element or pipeline, in the order in which they were posted.
@@ -50,13 +51,13 @@ class MessageLog {
   GstBus* bus() const { return bus_; }
 
   int count(GstMessageType type);
-  /// Errors and warnings.
+  /// Returns the number of errors and warnings.
   int complaints() {
     return count(static_cast<GstMessageType>(GST_MESSAGE_ERROR | GST_MESSAGE_WARNING));
   }
-  /// New references, oldest first.
+  /// Returns new references to the messages, oldest first.
   std::vector<GstMessage*> take(GstMessageType type);
-  /// Text and debug text of the first ERROR or WARNING; empty where there is none.
+  /// Returns the text and the debug text of the first ERROR or WARNING, or an empty string.
   std::string text(GstMessageType type);
   void clear();
 
@@ -68,12 +69,12 @@ class MessageLog {
   std::vector<GstMessage*> messages_;
 };
 
-/// Fails the test unless the text has all the words that lead a user to the remedy.
+/// Fails the test unless the text contains all of the words.
 void expect_words(const std::string& text, const std::vector<std::string>& words);
 
 /// Sends caps and a TIME segment from 0. Returns whether the pad took the caps.
 bool send_caps(GstPad* source_pad, const std::string& caps);
-/// A segment that is nothing but initialised.
+/// Returns a newly initialised segment.
 GstSegment new_segment(GstFormat format = GST_FORMAT_TIME);
 
 /// Lets a property of type double, int or boolean follow a curve over stream time.
@@ -85,27 +86,28 @@ enum class Curve { steps, line };
 void control(GstElement* element, const char* property, Curve curve,
              const std::vector<Point>& points);
 
-/// Runs `change` again and again on a thread of its own while `process` gives 200 pictures, each of
-/// which must be one of the two.
+/// Calls `change` repeatedly from another thread while `process` makes 200 pictures, each of which
+/// must equal one of the two.
 void expect_either(const std::function<void(unsigned number)>& change,
                    const std::function<Picture()>& process, const Picture& one,
                    const Picture& other);
 
-/// Shares one CUDA context between all elements and pipelines of this test program when CUDA is
-/// tested, as an application may: making one takes as long as many tests. Call it before the start.
+/// When CUDA is tested, gives the element or pipeline the one CUDA context of this test program, as
+/// an application may do. Making a context for each element would take as long as many tests. Call
+/// this before the start.
 void share_cuda_context(GstElement* element);
 
-/// An element made by name with the backend under test and further properties, in that context.
+/// Makes an element with the backend under test, further properties and the shared context.
 GstElement* make_element(const char* factory, const Properties& properties = {});
-/// The elements of a launch line, in that context as well, between two pads of a harness.
+/// Makes the elements of a launch line, with the shared context, between two pads of a harness.
 GstHarness* new_shared_harness(const std::string& launch);
-/// tested() with the backend under test, `always` and further properties.
+/// Makes tested() with the backend under test, `always` and further properties.
 GstElement* make_tested(const Properties& properties = {});
 
-/// The nick of the property active-backend.
+/// Returns the nick of the value of the property active-backend.
 std::string active_backend(GstElement* element);
 
-/// One element playing between two pads of the test. Without a factory name it is tested().
+/// One element that plays between two pads of the test. It is tested() unless a factory is named.
 class FilterHarness {
  public:
   FilterHarness(std::initializer_list<Property> properties = {});
@@ -117,7 +119,7 @@ class FilterHarness {
 
   GstElement* element() const { return element_; }
   GstHarness* harness() const { return harness_; }
-  GstPad* source_pad() const { return harness_->srcpad; }  ///< of the harness: feeds the element
+  GstPad* source_pad() const { return harness_->srcpad; }  ///< the harness's, feeds the element
   GstPad* sink_pad() const { return harness_->sinkpad; }
   MessageLog& messages() { return messages_; }
 
@@ -128,32 +130,32 @@ class FilterHarness {
       set(property);
   }
 
-  /// Caps, then a TIME segment from 0. Whether the element accepted the caps.
+  /// Sends caps and a TIME segment from 0. Returns whether the element accepted the caps.
   bool send_caps(const std::string& caps) { return check::send_caps(source_pad(), caps); }
-  /// send_caps() that must succeed.
+  /// Sends caps that the element must accept.
   void accept_caps(const FormatSpec& format, int width, int height, const std::string& more = "");
 
   void send_event(GstEvent* event) { gst_harness_push_event(harness_, event); }
   void send_segment(const GstSegment& segment) { send_event(gst_event_new_segment(&segment)); }
   void send_eos() { send_event(gst_event_new_eos()); }
-  /// FLUSH_START and FLUSH_STOP.
+  /// Sends FLUSH_START and FLUSH_STOP.
   void flush();
-  /// Lets downstream take only these caps.
+  /// Lets downstream accept only these caps.
   void accept_downstream(const std::string& caps) {
     gst_harness_set_sink_caps_str(harness_, caps.c_str());
   }
 
   GstFlowReturn push(GstBuffer* buffer) { return gst_harness_push(harness_, buffer); }
-  /// The next output, nullptr where there is none.
+  /// Returns the next output, or nullptr if there is none.
   GstBuffer* pull() { return gst_harness_try_pull(harness_); }
 
-  /// Pushes one frame and returns the one that must come out.
+  /// Pushes one frame and returns its output, which must exist.
   GstBuffer* process(GstBuffer* buffer);
-  /// Pushes one frame, which the element may overwrite, and compares the one that must come out.
+  /// Pushes one frame, which the element may overwrite, and compares its output.
   void expect(GstBuffer* buffer, const Picture& expected, const std::string& what);
-  /// Pushes a picture, which must stay as it was, and returns the only frame that comes out.
+  /// Pushes a picture, which must stay unchanged, and returns its only output.
   GstBuffer* process_unchanged(const Picture& picture, const Layout& layout = packed_layout);
-  /// The same in Pictures.
+  /// Does the same, and returns the output as a Picture.
   Picture process(const Picture& picture, const Layout& layout = packed_layout);
 
  private:
@@ -167,14 +169,15 @@ class FilterHarness {
 /// Fails the test unless the pictures are equal. `what` names the case in the failure.
 void expect_picture(const Picture& got, const Picture& expected, const std::string& what);
 
-/// Returns large blocks to the system as soon as they are freed from now on. The holes that they
-/// otherwise leave in the heap come and go by megabytes and hide a leak from resident_bytes().
+/// From now on, large blocks are returned to the system as soon as they are freed. Otherwise they
+/// would leave holes of megabytes in the heap, which hide a leak from resident_bytes().
 void return_freed_memory();
 
-/// Bytes of memory that this process has in use (resident).
+/// Returns the resident memory of this process in bytes.
 std::size_t resident_bytes();
 
-/// Bytes in use on the first GPU by its driver's count; −1 without the driver's management library.
+/// Returns the number of bytes in use on the first GPU according to its driver, or −1 if the
+/// driver's management library is missing.
 long long gpu_bytes();
 
 }  // namespace check

@@ -24,7 +24,7 @@ int level_in(const GstStructure* structure, const char* field) {
 
 std::vector<std::uint64_t> bins_in(const GstStructure* structure) {
   const GValue* array = gst_structure_get_value(structure, "bins");
-  fail_unless(array != nullptr && GST_VALUE_HOLDS_ARRAY(array), "bins is no GstValueArray");
+  fail_unless(array != nullptr && GST_VALUE_HOLDS_ARRAY(array), "bins is not a GstValueArray");
   std::vector<std::uint64_t> bins;
   for (guint i = 0; i < gst_value_array_get_size(array); ++i) {
     const GValue* bin = gst_value_array_get_value(array, i);

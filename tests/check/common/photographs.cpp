@@ -9,7 +9,8 @@ namespace check {
 
 namespace {
 
-/// A photograph in the folder of Debian's opencv-doc, or in CUDAVISION_TEST_PICTURES.
+/// Returns the path of a photograph in CUDAVISION_TEST_PICTURES, or else in the folder of Debian's
+/// opencv-doc.
 std::string picture_file(const char* name) {
   const char* folder = g_getenv("CUDAVISION_TEST_PICTURES");
   gchar* path = g_build_filename(
@@ -30,7 +31,7 @@ GstSample* pull_sample(GstElement* pipeline, const char* sink_name) {
     GError* error = nullptr;
     if (message != nullptr)
       gst_message_parse_error(message, &error, nullptr);
-    fail("no picture: %s", error != nullptr ? error->message : "the pipeline hangs");
+    fail("the pipeline gives no picture: %s", error != nullptr ? error->message : "it hangs");
   }
   return sample;
 }

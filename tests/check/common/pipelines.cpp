@@ -41,7 +41,7 @@ bool output_is_cuda(GstElement* pipeline, const char* element_name) {
   GstElement* element = gst_bin_get_by_name(GST_BIN(pipeline), element_name);
   GstPad* pad = gst_element_get_static_pad(element, "src");
   GstCaps* caps = gst_pad_get_current_caps(pad);
-  fail_unless(caps != nullptr, "%s was never negotiated", element_name);
+  fail_unless(caps != nullptr, "%s has not negotiated caps", element_name);
   const bool cuda = gst_caps_features_contains(gst_caps_get_features(caps, 0), "memory:CUDAMemory");
   gst_caps_unref(caps);
   gst_object_unref(pad);

@@ -29,7 +29,7 @@ StereoHarness::StereoHarness(const Properties& properties, bool two)
 }
 
 StereoHarness::~StereoHarness() {
-  // Tearing down the last harness stops the element.
+  // Tearing down the last harness also stops the element.
   if (right_ != nullptr)
     gst_harness_teardown(right_);
   gst_harness_teardown(left_);
@@ -45,7 +45,7 @@ guint64 StereoHarness::number(const char* property) const {
   GValue value = G_VALUE_INIT, wide = G_VALUE_INIT;
   g_object_get_property(G_OBJECT(element_), property, &value);
   g_value_init(&wide, G_TYPE_UINT64);
-  fail_unless(g_value_transform(&value, &wide), "%s is no number", property);
+  fail_unless(g_value_transform(&value, &wide), "%s is not a number", property);
   const guint64 number = g_value_get_uint64(&wide);
   g_value_unset(&value);
   g_value_unset(&wide);
@@ -162,7 +162,7 @@ void wait_until(const std::function<bool()>& condition, const char* what) {
       return;
     g_usleep(1000);
   }
-  fail("never: %s", what);
+  fail("timed out while waiting for %s", what);
 }
 
 std::vector<GstClockTime> times_of(const std::vector<Output>& outputs) {

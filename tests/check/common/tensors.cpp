@@ -23,7 +23,7 @@ void expect_tensor(GstBuffer* buffer, const GstCaps* caps, const Tensor& expecte
   fail_unless(gst_caps_is_equal(caps, right), "%s: %" GST_PTR_FORMAT " instead of %" GST_PTR_FORMAT,
               what.c_str(), caps, right);
   gst_caps_unref(right);
-  fail_unless(gst_buffer_get_video_meta(buffer) == nullptr, "%s: a tensor with a GstVideoMeta",
+  fail_unless(gst_buffer_get_video_meta(buffer) == nullptr, "%s: the tensor has a GstVideoMeta",
               what.c_str());
   const std::vector<std::uint8_t> bytes = bytes_of(buffer);
   fail_unless(bytes.size() == expected.bytes.size(), "%s: %d bytes instead of %d", what.c_str(),

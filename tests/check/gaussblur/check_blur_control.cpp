@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Sigma under the control of a GstControlSource: smooth, without renegotiation or new memory.
+// Tests sigma under the control of a GstControlSource. It must change smoothly, without
+// renegotiation and without allocating more memory.
 #include <gst/video/video.h>
 
 #include <algorithm>
@@ -22,7 +23,7 @@ double sigma_of(FilterHarness& filter) {
   return sigma;
 }
 
-/// Counts the traces of negotiation on the element's source pad.
+/// Counts CAPS events and ALLOCATION queries on the element's source pad.
 class Negotiations {
  public:
   explicit Negotiations(FilterHarness& filter)
@@ -56,7 +57,7 @@ class Negotiations {
   gulong probe_;
 };
 
-/// The middle of a picture.
+/// Returns the middle of a picture.
 Picture middle_of(const Picture& picture, int width, int height) {
   const int left = (picture.width - width) / 4 * 2, top = (picture.height - height) / 4 * 2;
   Picture middle(*picture.format, width, height);
@@ -69,8 +70,8 @@ Picture middle_of(const Picture& picture, int width, int height) {
   return middle;
 }
 
-/// Part of a photograph. If none is installed, waves whose amplitude grows with their length, as in
-/// photographs.
+/// Returns part of a photograph. If none is installed, returns waves whose amplitude grows with
+/// their length, as in photographs.
 Picture still_picture(const FormatSpec& format, int width, int height) {
   if (unless_photographs().empty())
     return middle_of(photograph_through(photographs[0], format, "", "identity").before, width,
@@ -131,7 +132,7 @@ TEST(test_sweep) {
     if (before_sigma >= 1)
       for (std::size_t p = 0; p < picture.planes.size(); ++p)
         fail_unless(mean_difference(before.planes[p], after.planes[p]) <= 1,
-                    "plane %d is %f levels away from the frame before at sigma=%f",
+                    "plane %d differs by %f levels from the frame before at sigma=%f",
                     static_cast<int>(p), mean_difference(before.planes[p], after.planes[p]), sigma);
     before = after;
     before_sigma = sigma;
@@ -145,7 +146,7 @@ TEST(test_sweep) {
                          0);
 }
 
-// From sharpening to blurring; at sigma 0 the input buffers pass on.
+// Sigma goes from sharpening to blurring. At sigma 0 the element passes on the input buffers.
 TEST(test_crossing_zero) {
   constexpr int frames = 41;
   const FormatSpec& format = format_named("NV12");

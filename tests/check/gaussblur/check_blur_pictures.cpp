@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Pixels of cudagaussblur: every format, size, memory layout and setting equals the definition.
+// Compares the pixels of cudagaussblur with the definition, for every format and many sizes, memory
+// layouts and settings.
 #include <algorithm>
 #include <cmath>
 #include <random>
@@ -12,7 +13,7 @@ using namespace check;
 
 namespace {
 
-/// Settings that differ from each other in every property.
+/// Returns settings that differ from each other in every property.
 std::vector<Blur> various_settings() {
   std::vector<Blur> list(7);
   list[1].sigma = 7.3;
@@ -37,7 +38,7 @@ std::vector<Blur> various_settings() {
   return list;
 }
 
-/// Sends one picture with every setting; the layouts take turns.
+/// Sends one picture with every setting. The memory layouts alternate.
 void expect_definition(FilterHarness& filter, const Picture& picture, bool limited,
                        const std::vector<Blur>& settings) {
   int layout_number = picture.width;
@@ -49,7 +50,7 @@ void expect_definition(FilterHarness& filter, const Picture& picture, bool limit
   }
 }
 
-/// The settings of the element when it was made.
+/// The settings of a new element.
 const Blur as_made;
 
 }  // namespace
@@ -81,7 +82,7 @@ TEST(test_as_made, .times(formats().size())) {
   }
 }
 
-// Kernels so much larger than the picture that the border repeats many times.
+// The kernels are so much larger than the pictures that the border repeats many times.
 TEST(test_edges) {
   for (const char* name : {"GRAY8", "NV12", "YUY2", "RGB", "BGRA", "P010_10LE", "GRAY16_LE"})
     for (const Size& size : {Size{3, 2}, Size{2, 5}, Size{1, 9}, Size{29, 13}}) {
@@ -103,7 +104,7 @@ TEST(test_edges) {
     }
 }
 
-// OpenCV's tables, its sigma for larger sizes, and sizes along one axis only.
+// Tests OpenCV's tables for small sizes, its sigma for larger ones, and sizes along one axis only.
 TEST(test_kernel_sizes) {
   for (const char* name : {"GRAY8", "I420", "GRAY16_LE"}) {
     const FormatSpec& format = format_named(name);
@@ -156,7 +157,7 @@ TEST(test_sharpening_saturates) {
     filter.accept_caps(format, 40, 24, colorimetry(format, false));
     const Picture sharp = filter.process(picture);
     for (int x = 0; x < 40; ++x)
-      fail_unless(sharp.sample(0, x, 12) == picture.sample(0, x, 12), "a step is no sharper");
+      fail_unless(sharp.sample(0, x, 12) == picture.sample(0, x, 12), "the output is not the step");
   }
 }
 
@@ -178,7 +179,8 @@ TEST(test_alpha_stays) {
   }
 }
 
-// At a large sigma a grating of single columns becomes gray; with 8 fraction bits a trace stays.
+// At a large sigma, a grating of single columns becomes gray; with 8 fraction bits, a trace
+// remains.
 TEST(test_fine) {
   const FormatSpec& format = format_named("GRAY8");
   Picture grating(format, 400, 30);
@@ -200,7 +202,7 @@ TEST(test_fine) {
         std::minmax_element(out.planes[0].bytes.begin(), out.planes[0].bytes.end());
     traces[fine] = *most - *least;
   }
-  fail_unless(traces[true] <= 1, "a trace of %d levels", traces[true]);
+  fail_unless(traces[true] <= 1, "a trace of %d levels remains", traces[true]);
   fail_unless(traces[false] > traces[true]);
 }
 
@@ -228,7 +230,8 @@ TEST(test_extreme_shapes) {
     }
 }
 
-// The same 10-bit values, once in the high and once in the low bits of their words.
+// The formats store the same 10-bit values in the high and the low bits of their words,
+// respectively.
 TEST(test_p010_agrees_with_i420_10le) {
   const FormatSpec &high = format_named("P010_10LE"), &low = format_named("I420_10LE");
   const Picture a = make_picture(high, 75, 53, Content::natural, 21);
@@ -250,7 +253,7 @@ TEST(test_p010_agrees_with_i420_10le) {
   expect_picture(second.process(copied(a, low)), copied(first.process(a), low), "as in P010");
 }
 
-// Random combinations; a failure prints its seed.
+// Tests random combinations. A failure prints its seed.
 TEST(test_random_cases, .times(10)) {
   FilterHarness filter("cudagaussblur");
   for (unsigned i = 0; i < 30; ++i) {

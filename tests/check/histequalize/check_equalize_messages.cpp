@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The element messages of cudahistequalize: which frames have one, in which order, by when it must
-// be posted, and its fields.
+// Tests the element messages of cudahistequalize: which frames have one, their order, the time by
+// which they must be posted, and their fields.
 #include "tests/check/common/definitions.h"
 #include "tests/check/common/filterharness.h"
 #include "tests/check/common/histogrammessage.h"
@@ -13,7 +13,7 @@ const FormatSpec& gray() {
   return format_named("GRAY8");
 }
 
-/// Counts the messages that have been posted when an event of one type arrives downstream.
+/// Counts the messages that have been posted by the time an event of one type arrives downstream.
 struct CountAtEvent {
   FilterHarness& filter;
   GstEventType type;
@@ -30,7 +30,7 @@ struct CountAtEvent {
   }
 };
 
-/// There is one element message, with the statistics of the picture.
+/// Expects exactly one element message, with the statistics of the picture.
 void expect_one_message(MessageLog& log, const Picture& picture) {
   const std::vector<GstMessage*> messages = log.take(GST_MESSAGE_ELEMENT);
   fail_unless_equals_int(messages.size(), 1);
@@ -80,7 +80,7 @@ TEST(test_frame_order) {
   }
 }
 
-// One message for each 100 ms of running time, which at rate 2 is 200 ms of timestamps.
+// There is one message for each 100 ms of running time, which at rate 2 means 200 ms of timestamps.
 TEST(test_interval) {
   const FormatSpec& format = format_named("GRAY8");
   FilterHarness filter{{"post-messages", "true"}, {"message-interval", "100000000"}};
@@ -96,7 +96,7 @@ TEST(test_interval) {
                                     800 * GST_MSECOND, 1000 * GST_MSECOND}));
 }
 
-// A new interval begins with the next frame.
+// A new interval takes effect with the next frame.
 TEST(test_interval_changed_while_playing) {
   FilterHarness filter{{"post-messages", "true"}};
   filter.accept_caps(gray(), 20, 10);
@@ -129,7 +129,7 @@ TEST(test_posted_before_caps) {
   filter.accept_caps(gray(), 16, 8);
   push_frame(filter, Picture(gray(), 16, 8), 2);
   fail_unless(at_caps.counts.size() >= 1 && at_caps.counts[0] == 2,
-              "not both frames' messages were posted before the caps");
+              "the messages of both frames must be posted before the caps");
 }
 
 TEST(test_posted_before_segment) {
@@ -153,7 +153,7 @@ TEST(test_posted_before_stop) {
   fail_unless((take_timestamps(filter) == std::vector<guint64>{0, 1, 2, 3, 4}));
 }
 
-// A message is posted with the next frame at the latest.
+// A message is posted no later than with the next frame.
 TEST(test_posted_in_time) {
   FilterHarness filter{{"post-messages", "true"}};
   filter.accept_caps(gray(), 320, 200);
@@ -164,7 +164,7 @@ TEST(test_posted_in_time) {
   }
 }
 
-// A flush discards the messages of earlier frames, and the interval begins anew.
+// A flush discards the messages of earlier frames and restarts the interval.
 TEST(test_discarded_by_flush) {
   const FormatSpec& format = format_named("GRAY8");
   FilterHarness filter{{"post-messages", "true"}, {"message-interval", "1000000000"}};
@@ -195,7 +195,7 @@ TEST(test_statistics, .times(formats().size())) {
     }
 }
 
-// The counts exceed 16 bits, and every thread has some to do.
+// The counts exceed 16 bits, and every thread has work to do.
 TEST(test_statistics_of_a_large_frame) {
   for (const char* name : {"GRAY8", "RGBx"}) {
     const FormatSpec& format = format_named(name);
@@ -208,7 +208,7 @@ TEST(test_statistics_of_a_large_frame) {
   }
 }
 
-// The histogram is that of the input's luminance, whatever the element does to the picture.
+// The histogram counts the input's luminance, whatever the element does to the picture.
 TEST(test_histogram_is_of_the_input) {
   const FormatSpec& format = format_named("BGR");
   const Picture picture = make_picture(format, 51, 33, Content::natural, 12);
@@ -223,7 +223,7 @@ TEST(test_histogram_is_of_the_input) {
     }
 }
 
-// Frames in CUDA memory are counted on the GPU, also if nothing else is done to them.
+// Frames in CUDA memory are counted on the GPU, even if the element does nothing else.
 TEST(test_statistics_of_a_second_element) {
   const std::string element = "cudahistequalize strength=0 backend=" + test_backend();
   const std::string memory = testing_cuda() ? "video/x-raw(memory:CUDAMemory)" : "video/x-raw";

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Buffers of cudaintegral: timestamps, flags, metas, memory, and the answer to bad and missing
-// frames.
+// Tests the buffers of cudaintegral: timestamps, flags, metas and memory, and its reaction to bad
+// and missing frames.
 #include <gst/video/gstvideometa.h>
 
 #include "tests/check/common/filterharness.h"
@@ -37,7 +37,7 @@ TEST(test_timestamps_flags_metas) {
       fail_unless(GST_BUFFER_FLAG_IS_SET(out, GST_BUFFER_FLAG_DISCONT) &&
                   GST_BUFFER_FLAG_IS_SET(out, GST_BUFFER_FLAG_MARKER));
       fail_unless(gst_buffer_get_custom_meta(out, "CheckIntegralUntagged") != nullptr);
-      // A region of interest also holds for the mean, but not for a table.
+      // A region of interest stays valid for the mean, but not for a table.
       fail_unless((gst_buffer_get_video_region_of_interest_meta_id(out, 0) != nullptr) ==
                   (output == Output::mean));
       gst_buffer_unref(out);
@@ -75,7 +75,7 @@ TEST(test_short_buffer) {
   expect_tensor(filter, make_picture(format, 24, 16, Content::natural, 1), Integral{Output::sum});
 }
 
-// Memory of downstream may have a prefix and padding; the tensor has its exact size.
+// Downstream's memory may have a prefix and padding. The tensor has its exact size all the same.
 TEST(test_memory_of_downstream) {
   const FormatSpec& format = format_named("GRAY8");
   for (ElementType type : all_element_types)
@@ -125,7 +125,7 @@ TEST(test_pool_of_downstream) {
   gst_object_unref(src);
 }
 
-// The input comes from another element, in CUDA memory when CUDA is tested.
+// The input comes from another element, and in CUDA memory when CUDA is tested.
 TEST(test_behind_another_element, .times(formats().size())) {
   const FormatSpec& format = format_number(index);
   const std::string feature = testing_cuda() ? "video/x-raw(memory:CUDAMemory)" : "video/x-raw";

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Caps of cudaintegral: those of tensors and of pictures, which peer gets which, and refused ones.
+// Tests the caps of cudaintegral: those of tensors and of pictures, which peer gets which, and
+// those that it refuses.
 #include <gst/video/video.h>
 
 #include "tests/check/common/filterharness.h"
@@ -10,8 +11,8 @@ using namespace check;
 
 namespace {
 
-// As in NNStreamer's tensor_typedef.h: GST_TENSORS_CAP_DEFAULT, and what its elements offer that
-// take tensors of any format.
+// These caps come from NNStreamer's tensor_typedef.h: GST_TENSORS_CAP_DEFAULT, and the caps of its
+// elements that accept tensors of any format.
 constexpr char nnstreamer_static[] =
     "other/tensors, format = (string) static, num_tensors = (int) [ 1, 16 ], "
     "framerate = (fraction) [ 0, max ]";
@@ -28,7 +29,7 @@ void expect_caps(FilterHarness& filter, const std::string& expected) {
   gst_caps_unref(right);
 }
 
-/// Whether the element offers frames of these caps to upstream.
+/// True if the element offers these caps to upstream.
 bool offers(FilterHarness& filter, const char* text) {
   GstCaps* offered = gst_pad_peer_query_caps(filter.source_pad(), nullptr);
   GstCaps* caps = gst_caps_from_string(text);
@@ -38,7 +39,7 @@ bool offers(FilterHarness& filter, const char* text) {
   return result;
 }
 
-/// Pushes a frame that must not get through. Returns the text of the error.
+/// Pushes a frame that the element must refuse. Returns the text of the error.
 std::string expect_refusal(FilterHarness& filter, const FormatSpec& format, int width, int height) {
   filter.send_caps(caps_of(format, width, height));
   const GstFlowReturn flow = filter.push(gst_buffer_new_allocate(nullptr, 64, nullptr));
@@ -131,7 +132,7 @@ TEST(test_any_peer_gets_the_tensor) {
         });
 }
 
-// Tensors are preferred to pictures, whichever downstream names first.
+// The element prefers tensors to pictures, whichever downstream lists first.
 TEST(test_tensor_rather_than_picture) {
   for (const char* sink_caps : {"video/x-raw; other/tensors", "other/tensors; video/x-raw",
                                 "video/x-raw(memory:CUDAMemory); video/x-raw; other/tensors"}) {
@@ -143,7 +144,7 @@ TEST(test_tensor_rather_than_picture) {
   }
 }
 
-// Fixed dimensions of the tensor fix the size of the frames.
+// Fixed dimensions of the tensor determine the size of the frames.
 TEST(test_size_from_dimensions) {
   for (bool same_size : {false, true}) {
     FilterHarness filter("cudaintegral", Integral{Output::sum, same_size}.properties());
@@ -176,7 +177,7 @@ TEST(test_size_from_dimensions) {
   }
 }
 
-// Downstream may ask for an element type, if the sums fit.
+// Downstream may require an element type, which the element accepts if the sums fit it.
 TEST(test_type_that_downstream_takes) {
   const FormatSpec &gray = format_named("GRAY8"), &deep = format_named("GRAY16_LE");
   FilterHarness filter("cudaintegral");
@@ -201,7 +202,7 @@ TEST(test_launch_lines) {
                        fail_unless(gst_structure_get_fraction(structure, "framerate", &n, &d));
                        fail_unless(n == 10 && d == 1);
                      });
-  // The source takes the size that the tensor asks for.
+  // The source adopts the size that the tensor requires.
   run_pipeline(
       "videotestsrc num-buffers=2 ! cudaintegral name=e ! other/tensors,dimensions=(string)"
       "1:101:51:1 ! fakesink",
@@ -216,12 +217,12 @@ TEST(test_launch_lines) {
 
 struct PictureCase {
   Integral how;
-  const char* in;    ///< from "format" on
+  const char* in;    ///< input caps after "video/x-raw, "
   const char* sink;  ///< caps downstream, after "video/x-raw"
-  const char* out;   ///< from "format" on
+  const char* out;   ///< output caps after "video/x-raw, "
 };
 
-// The output keeps the caps fields that are still true for a gray picture and drops the others.
+// The output keeps the caps fields that still apply to a gray picture and drops the others.
 TEST(test_picture_caps) {
   const Integral sum = Integral{Output::sum}, same = Integral{Output::sum, true},
                  mean = Integral{Output::mean}, stddev = Integral{Output::stddev},
@@ -259,8 +260,8 @@ TEST(test_picture_caps) {
                        "format=GRAY8, width=7, height=3, framerate=25/1"},
            PictureCase{threshold, "format=RGBA, width=7, height=3, framerate=25/1",
                        ", format=GRAY16_LE", "format=GRAY16_LE, width=7, height=3, framerate=25/1"},
-           // A mean has the range of the samples, which is the limited one for YUV without
-           // colorimetry.
+           // A mean has the range of the samples. For YUV without colorimetry this is the limited
+           // range.
            PictureCase{mean, "format=P010_10LE, width=8, height=8, framerate=25/1", "",
                        "format=GRAY16_LE, width=8, height=8, framerate=25/1, colorimetry=bt601"},
            PictureCase{mean, "format=I420, width=8, height=8, framerate=25/1, colorimetry=1:4:16:4",
@@ -279,7 +280,7 @@ TEST(test_picture_caps) {
   }
 }
 
-// Upstream is offered only what downstream accepts.
+// The element offers to upstream only what downstream accepts.
 TEST(test_pictures_that_downstream_takes) {
   const auto expect = [](const Integral& how, const char* downstream,
                          const std::vector<const char*>& possible,
@@ -332,7 +333,7 @@ TEST(test_system_memory_unless_named) {
                        });
 }
 
-/* What is refused */
+/* Refused caps */
 
 TEST(test_too_large_for_a_picture) {
   for (const auto& [width, height] : {std::pair{65535, 2}, std::pair{2, 65535}}) {

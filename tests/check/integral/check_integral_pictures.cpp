@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Pictures of cudaintegral: mean, deviation, threshold and denoised frames of every format equal
-// the definition.
+// Compares the pictures of cudaintegral with the definition: mean, deviation, threshold and
+// denoised frames of every format.
 #include <cmath>
 #include <iterator>
 #include <random>
@@ -22,7 +22,7 @@ Integral with_radius(Output output, int radius) {
   return how;
 }
 
-/// Both methods, with usual and extreme parameters.
+/// Returns thresholds of both methods, with usual and extreme parameters.
 std::vector<Integral> various_thresholds() {
   std::vector<Integral> list(8, with_radius(Output::threshold, 4));
   list[1].ratio = 0;
@@ -53,7 +53,7 @@ Integral of_strength(double strength, int search = 5, int patch = 3) {
   return how;
 }
 
-/// A pattern with noise of a few levels.
+/// Makes a pattern with noise of a few levels.
 Picture noisy_picture(const FormatSpec& format, int width, int height, unsigned seed) {
   Picture picture = make_picture(format, width, height, Content::random, seed);
   std::mt19937 random(seed);
@@ -109,7 +109,7 @@ TEST(test_thresholds, .times(formats().size())) {
   }
 }
 
-// The extremes of all sums: everything white, one white pixel, black and white in columns.
+// Tests the extremes of all sums: a white picture, one white pixel, and black and white columns.
 TEST(test_extreme_contents) {
   for (const char* name : {"GRAY8", "GRAY16_LE", "P010_10LE", "BGR"})
     for (Output output : gray_outputs)
@@ -190,7 +190,7 @@ TEST(test_denoise_as_made) {
     how.output = Output::denoise;
     const Picture out = filter.process(picture, odd_layout);
     expect_picture(out, denoised(picture, how), "as made");
-    fail_unless(!difference(out, picture).empty(), "%s: nothing was denoised", name);
+    fail_unless(!difference(out, picture).empty(), "%s: denoising changed nothing", name);
   }
 }
 
@@ -212,11 +212,12 @@ TEST(test_denoise_removes_noise) {
         sum += std::abs(p.sample(0, x, y) - (x < 32 ? 60 : 180));
     return sum / (64 * 48);
   };
-  fail_unless(error(out) < error(picture) / 3, "%f levels instead of %f", error(out),
+  fail_unless(error(out) < error(picture) / 3, "an error of %f levels, %f before", error(out),
               error(picture));
 }
 
-// The same 10-bit values, once in the high and once in the low bits of their words.
+// The formats store the same 10-bit values in the high and the low bits of their words,
+// respectively.
 TEST(test_p010_agrees_with_i420_10le) {
   const FormatSpec &high = format_named("P010_10LE"), &low = format_named("I420_10LE");
   const Picture a = make_picture(high, 75, 53, Content::natural, 21);
@@ -251,7 +252,7 @@ TEST(test_interleaved_fields) {
   expect_picture(filter.process(picture), denoised(picture, of_strength(40)), "interleaved");
 }
 
-// Random combinations; a failure prints its seed.
+// Tests random combinations. A failure prints its seed.
 TEST(test_random_cases, .times(10)) {
   for (unsigned i = 0; i < 30; ++i) {
     const unsigned seed = 1000u * static_cast<unsigned>(index) + i;

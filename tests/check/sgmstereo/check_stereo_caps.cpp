@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// What the pads of cudasgmstereo offer, accept and choose.
+// Tests which caps the pads of cudasgmstereo offer, accept and choose.
 #include <gst/video/video.h>
 
 #include <set>
@@ -20,7 +20,7 @@ GstPad* pad_of(const StereoHarness& stereo, const char* name) {
   return pad;
 }
 
-/// Owns caps.
+/// Owns a reference to caps.
 class CapsOf {
  public:
   explicit CapsOf(GstCaps* caps) : caps_(caps) { fail_unless(caps_ != nullptr); }
@@ -81,7 +81,7 @@ TEST(test_size_of_the_other_pad) {
       const CapsOf offered = query_caps(stereo, left_first ? "sink_right" : "sink_left");
       for (const FormatSpec& other : formats()) {
         fail_unless(offered.fits(caps_of(other, 32, 16)) == (other.bits == format.bits),
-                    "%s beside %s", other.name, format.name);
+                    "%s with %s on the other pad", other.name, format.name);
         fail_unless(!offered.fits(caps_of(other, 33, 16)));
         fail_unless(!offered.fits(caps_of(other, 32, 15)));
       }
@@ -108,7 +108,7 @@ TEST(test_src_offers) {
     fail_unless(!offered.fits(std::string("video/x-raw, ") + other), "%s", other);
 }
 
-// Of the formats that downstream takes, 16 bits are preferred to 8, and colours come last.
+// If downstream accepts several formats, the element prefers 16 bits to 8, and gray to colours.
 TEST(test_choice_of_output) {
   struct Case {
     const char* downstream;
@@ -156,7 +156,7 @@ TEST(test_nothing_for_downstream) {
   }
 }
 
-// All fields but format and colorimetry come from the left caps.
+// The element takes all fields but format and colorimetry from the left caps.
 TEST(test_fields_of_the_left) {
   StereoHarness stereo;
   fail_unless(
@@ -244,14 +244,14 @@ TEST(test_unequal) {
     stereo.wait_for_error();
     const std::string text = stereo.messages().text(GST_MESSAGE_ERROR);
     for (const std::string& word : c.words)
-      fail_unless(text.find(word) != std::string::npos, "no word of %s: %s", word.c_str(),
+      fail_unless(text.find(word) != std::string::npos, "\"%s\" is missing in: %s", word.c_str(),
                   text.c_str());
     fail_unless_equals_int(stereo.messages().count(GST_MESSAGE_ERROR), 1);
     fail_unless(gst_harness_try_pull(stereo.left()) == nullptr);
   }
 }
 
-// Both cameras change their size in mid-stream, one after the other.
+// The size of both cameras' frames changes in mid-stream, first on the left and then on the right.
 TEST(test_other_size_in_between) {
   StereoHarness stereo;
   const int sizes[][2] = {{32, 16}, {40, 16}, {8, 30}, {1, 1}, {64, 2}};
@@ -307,7 +307,7 @@ TEST(test_refused_caps) {
   send_gray_pair(stereo);
 }
 
-// A frame before any caps.
+// A frame arrives before any caps.
 TEST(test_frames_without_caps) {
   StereoHarness stereo;
   GstSegment segment = new_segment();

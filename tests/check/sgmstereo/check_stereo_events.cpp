@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Events, flow returns, buffers and restarts of cudasgmstereo.
+// Tests events, flow returns, buffers and restarts of cudasgmstereo.
 #include <gst/video/gstvideometa.h>
 
 #include <atomic>
@@ -18,7 +18,7 @@ void unref_all(const std::vector<GstEvent*>& events) {
 
 }  // namespace
 
-// The mandatory events come first, in order and once.
+// The mandatory events come first, in order, and only once.
 TEST(test_order_of_events) {
   StereoHarness stereo;
   stereo.accept_gray();
@@ -34,7 +34,7 @@ TEST(test_order_of_events) {
               "%d events", static_cast<int>(types.size()));
 }
 
-// The output's segment is the left one, whatever the right one is, and follows each change.
+// The output has the left segment, whatever the right one is, and follows each change.
 TEST(test_segment_of_the_left) {
   StereoHarness stereo;
   stereo.accept_gray();
@@ -45,7 +45,7 @@ TEST(test_segment_of_the_left) {
     segment.position = segment.start;
     gst_harness_push_event(stereo.left(), gst_event_new_segment(&segment));
     GstSegment other = segment;
-    other.start = other.position = 0;  // the same running times by other timestamps
+    other.start = other.position = 0;  // gives the same running times to other timestamps
     other.time = 5;
     gst_harness_push_event(stereo.right(), gst_event_new_segment(&other));
     const Output map =
@@ -55,7 +55,7 @@ TEST(test_segment_of_the_left) {
     fail_unless_equals_int(events.size(), 1);
     GstSegment passed;
     gst_event_copy_segment(events[0], &passed);
-    fail_unless(gst_segment_is_equal(&segment, &passed), "segment %d is another one", i);
+    fail_unless(gst_segment_is_equal(&segment, &passed), "segment %d differs", i);
     unref_all(events);
   }
 }
@@ -81,7 +81,7 @@ TEST(test_other_segment_formats) {
   gst_harness_push_event(stereo.left(), gst_event_new_segment(&segment));
   gst_harness_push_event(stereo.right(), gst_event_new_segment(&segment));
   stereo.process_at(0);
-  // Frames pair by arrival, whatever their timestamps.
+  // Frames pair in the order of their arrival, whatever their timestamps.
   stereo.process(small_frame({40 * ms}), small_frame({800 * ms}));
   fail_unless_equals_int(stereo.messages().count(GST_MESSAGE_ERROR), 0);
 }
@@ -125,7 +125,7 @@ TEST(test_frames_after_eos_and_flush) {
   stereo.process_at(0);
 }
 
-// The element must not negotiate after EOS, since those caps would be lost.
+// The element must not negotiate after EOS, because those caps would be lost.
 TEST(test_caps_after_an_early_end) {
   StereoHarness stereo;
   stereo.accept_gray();
@@ -133,10 +133,10 @@ TEST(test_caps_after_an_early_end) {
   GstBuffer* buffer = nullptr;
   fail_unless(gst_harness_pull_until_eos(stereo.left(), &buffer) && buffer == nullptr);
   gst_harness_push(stereo.right(), small_frame({0}));
-  wait_until([&] { return stereo.number("dropped-right") == 1; }, "the right frame is dropped");
+  wait_until([&] { return stereo.number("dropped-right") == 1; }, "the right frame to be dropped");
   stereo.flush();
   stereo.process_at(0);
-  fail_unless(gst_pad_has_current_caps(stereo.left()->sinkpad), "a map without caps");
+  fail_unless(gst_pad_has_current_caps(stereo.left()->sinkpad), "the map has no caps");
 }
 
 TEST(test_frames_after_the_end) {
@@ -146,7 +146,7 @@ TEST(test_frames_after_the_end) {
     fail_unless_equals_int(gst_harness_push(harness, small_frame({80 * ms})), GST_FLOW_EOS);
 }
 
-// A seek goes to both cameras.
+// A seek event reaches both cameras.
 TEST(test_seek_goes_upstream) {
   StereoHarness stereo;
   stereo.accept_gray();
@@ -164,7 +164,7 @@ TEST(test_seek_goes_upstream) {
   }
 }
 
-// Times, flags and metas of a map are those of the left frame.
+// A map has the times, flags and metas of the left frame.
 TEST(test_description) {
   StereoHarness stereo;
   stereo.accept_gray();
@@ -192,7 +192,7 @@ TEST(test_description) {
       gst_buffer_get_n_meta(map.get(), GST_VIDEO_REGION_OF_INTEREST_META_API_TYPE), 1);
 }
 
-// Flow returns of downstream reach upstream.
+// Flow returns of downstream are passed on to upstream.
 TEST(test_flow_returns) {
   for (GstFlowReturn flow : {GST_FLOW_EOS, GST_FLOW_NOT_LINKED, GST_FLOW_ERROR}) {
     StereoHarness stereo;
@@ -255,7 +255,7 @@ TEST(test_starts_again) {
     stereo.accept_gray();
     for (GstClockTime time : {0 * ms, 40 * ms, 80 * ms})
       stereo.process_at(time);
-    gst_harness_push(stereo.left(), small_frame({120 * ms}));  // waits when the element stops
+    gst_harness_push(stereo.left(), small_frame({120 * ms}));  // still waits when the element stops
     gst_element_set_state(stereo.element(), low);
     gst_element_set_state(stereo.element(), GST_STATE_PLAYING);
     if (low == GST_STATE_PAUSED)

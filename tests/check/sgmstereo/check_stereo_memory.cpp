@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Memory of cudasgmstereo's frames. Tests that need no CUDA memory run on the CPU backend as well.
+// Tests the memory of cudasgmstereo's frames. Tests that need no CUDA memory run on the CPU backend
+// as well.
 #include "tests/check/common/pipelines.h"
 #include "tests/check/common/stereoharness.h"
 
@@ -11,7 +12,7 @@ const char cuda_caps[] = "video/x-raw(memory:CUDAMemory)";
 
 using Bytes = std::vector<std::uint8_t>;
 
-/// The bytes of the last buffer that reaches the sink of a pipeline.
+/// Runs a pipeline and returns the bytes of the last buffer that reaches its sink.
 Bytes last_output(const std::string& description) {
   Bytes bytes;
   const auto keep = +[](GstElement*, GstBuffer* buffer, GstPad*, gpointer to) {
@@ -29,12 +30,12 @@ Bytes last_output(const std::string& description) {
   return bytes;
 }
 
-/// Two cameras, each with frames in system or CUDA memory.
+/// Returns the launch line of two cameras, each with frames in system or CUDA memory.
 std::string cameras(bool left_cuda, bool right_cuda, const char* format) {
   std::string launch;
   for (const auto& [pad, cuda, pattern] :
        {std::tuple{"sink_left", left_cuda, "smpte"}, std::tuple{"sink_right", right_cuda, "bar"}}) {
-    // This framerate is slow enough to get every frame of a pipeline that has just started.
+    // At this framerate, even a pipeline that has just started processes every frame.
     launch += std::string("videotestsrc num-buffers=8 pattern=") + pattern +
               " ! video/x-raw,width=64,height=32,framerate=25/1,format=" + format;
     if (cuda)
@@ -64,7 +65,7 @@ TEST(test_cuda_memory_is_offered) {
     fail_unless_equals_int(offers_cuda(stereo, pad), testing_cuda());
 }
 
-// Peers that do not name CUDA memory get system memory, wherever the input lies.
+// Peers that do not ask for CUDA memory get system memory, wherever the input lies.
 TEST(test_system_memory_for_anybody) {
   for (const char* peer : {"", " ! tee", " ! queue", " ! identity"})
     run_pipeline(cameras(testing_cuda(), testing_cuda(), "GRAY8") + "cudasgmstereo name=e" + peer +

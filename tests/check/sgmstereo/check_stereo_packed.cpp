@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Packed frames, which hold both pictures, on sink_left.
+// Tests packed frames, which hold both pictures, on sink_left.
 #include <gst/check/gsttestclock.h>
 #include <gst/video/video.h>
 
@@ -12,9 +12,9 @@ namespace {
 
 constexpr int width = 40, height = 24;
 
-/// Where the two pictures lie in a frame.
+/// The positions of the two pictures in a frame.
 struct Arrangement {
-  const char* property;  ///< frame-packing
+  const char* property;  ///< the value of frame-packing
   bool side_by_side;
 };
 constexpr Arrangement arrangements[] = {{"side-by-side", true}, {"top-bottom", false}};
@@ -39,9 +39,9 @@ std::string packed_caps(const FormatSpec& format, const Arrangement& how,
                  how.side_by_side ? height : 2 * height, more);
 }
 
-/// GstVideoMultiviewFlags as a number, since caps would take their names for a string.
+/// Formats GstVideoMultiviewFlags as a number, because caps would read their names as a string.
 std::string flags_in_caps(int flags) {
-  g_type_ensure(GST_TYPE_VIDEO_MULTIVIEW_FLAGSET);  // caps are parsed by the names of known types
+  g_type_ensure(GST_TYPE_VIDEO_MULTIVIEW_FLAGSET);  // the caps parser must know the type's name
   gchar* text = g_strdup_printf(", multiview-flags=(GstVideoMultiviewFlagsSet)%x:ffffffff", flags);
   const std::string copy = text;
   g_free(text);
@@ -64,7 +64,7 @@ Picture map_of(const Output& output) {
   return from_buffer(output.get(), format_named("GRAY16_LE"), width, height);
 }
 
-/// The map of the two pictures when they arrive on both pads.
+/// Returns the map of two pictures that arrive on both pads.
 Picture map_by_two_pads(const Picture& left, const Picture& right) {
   StereoHarness stereo;
   const std::string caps = caps_of(*left.format, left.width, left.height);
@@ -80,12 +80,13 @@ void expect_end(StereoHarness& stereo) {
   fail_unless(gst_harness_push_event(stereo.left(), gst_event_new_eos()));
   GstBuffer* buffer = nullptr;
   fail_unless(gst_harness_pull_until_eos(stereo.left(), &buffer) && buffer == nullptr,
-              "EOS did not come through");
+              "the element did not pass on EOS");
 }
 
 }  // namespace
 
-// Packed by property or by caps, the frames give the same map as two cameras.
+// Packed frames give the same map as two cameras, whether the property or the caps say how they are
+// packed.
 TEST(test_halves, .times(formats().size())) {
   const FormatSpec& format = format_number(index);
   const Picture left = left_picture(format), right = shifted(left, 5);
@@ -105,7 +106,7 @@ TEST(test_halves, .times(formats().size())) {
       }
 }
 
-// Half of the width may be odd, even if two pixels share their chroma.
+// Half of the width may be odd, even if two pixels share chroma samples.
 TEST(test_odd_halves) {
   for (const char* name : {"I420", "NV12", "YUY2", "UYVY", "P010_10LE", "RGB", "GBR"}) {
     const FormatSpec& format = format_named(name);
@@ -138,7 +139,7 @@ TEST(test_right_view_first) {
   }
 }
 
-// The caps of a map are those of one picture.
+// The caps of a map describe one picture.
 TEST(test_caps_of_maps) {
   struct Case {
     Arrangement how;
@@ -196,15 +197,16 @@ TEST(test_not_negotiated) {
                         Case{"checkerboard", 40, 24, ""}, Case{"row-interleaved", 40, 24, ""}}) {
     StereoHarness stereo({{"frame-packing", c.property}}, false);
     fail_unless(!stereo.send_caps(stereo.left(), caps_of(gray(), c.width, c.height, c.more)),
-                "%s%s is accepted", c.property, c.more.c_str());
+                "the element accepts %s%s", c.property, c.more.c_str());
     const Picture picture(gray(), c.width, c.height);
     fail_unless_equals_int(gst_harness_push(stereo.left(), to_buffer(picture)),
                            GST_FLOW_NOT_NEGOTIATED);
-    fail_unless(stereo.messages().text(GST_MESSAGE_WARNING).size() > 30, "no word of why");
+    fail_unless(stereo.messages().text(GST_MESSAGE_WARNING).size() > 30,
+                "no warning gives a reason");
   }
 }
 
-// The property overrides the caps: here the frames are mono.
+// The property overrides the caps. In this test it declares the frames to be mono.
 TEST(test_property_against_caps) {
   const Picture left = left_picture();
   StereoHarness stereo(Properties{{"frame-packing", "mono"}});
@@ -235,7 +237,7 @@ TEST(test_both_pads_linked) {
   }
 }
 
-// N frames in, N maps and EOS out.
+// For N frames, the element makes N maps and then EOS.
 TEST(test_as_many_maps_as_frames, .times(1, 11)) {
   StereoHarness stereo({{"frame-packing", "side-by-side"}}, false);
   const StereoFrames frames = frames_from(0, index);
@@ -257,7 +259,7 @@ TEST(test_gap) {
   gst_event_unref(gaps[0]);
 }
 
-// Flushes of sink_left pass downstream with their seqnum, and frames are processed afterwards.
+// The element passes on flushes of sink_left with their seqnum, and processes frames after them.
 TEST(test_flushes) {
   for (const Arrangement& how : arrangements) {
     const Picture left = left_picture(), right = shifted(left, 5);
@@ -267,7 +269,7 @@ TEST(test_flushes) {
     fail_unless(stereo.send_caps(stereo.left(), packed_caps(gray(), how, mode_in_caps(how))));
     for (int i = 0; i < 10; ++i) {
       stereo.process(frame(), nullptr);
-      if (i % 2 == 1)  // also from the end of the stream
+      if (i % 2 == 1)  // tests a flush after EOS as well
         expect_end(stereo);
       for (GstEvent* event : stereo.take_events(GST_EVENT_FLUSH_STOP))
         gst_event_unref(event);
@@ -333,7 +335,7 @@ TEST(test_starts_again) {
   fail_unless_equals_int(stereo.messages().count(GST_MESSAGE_ERROR), 0);
 }
 
-// Packing and size change in mid-stream.
+// The packing and the frames' size change in mid-stream.
 TEST(test_other_caps_in_between) {
   const Picture left = left_picture(), right = shifted(left, 5);
   const Picture expected = map_by_two_pads(left, right);
@@ -378,7 +380,7 @@ TEST(test_seek_in_a_pipeline) {
 
 namespace {
 
-/// A system clock for this process that stands still until the test moves it.
+/// A system clock for this process that stands still until the test advances it.
 class SystemTestClock {
  public:
   SystemTestClock() { gst_system_clock_set_default(GST_CLOCK(clock_)); }
@@ -389,7 +391,7 @@ class SystemTestClock {
   SystemTestClock(const SystemTestClock&) = delete;
   SystemTestClock& operator=(const SystemTestClock&) = delete;
 
-  /// Moves on to that time and runs the callbacks that are due.
+  /// Advances the clock to the given time and runs the callbacks that are due.
   void move_to(GstClockTime time) {
     gst_test_clock_set_time(clock_, time);
     while (GstClockID id = gst_test_clock_process_next_clock_id(clock_))
@@ -402,7 +404,7 @@ class SystemTestClock {
 
 }  // namespace
 
-// If nothing is linked to sink_right, the element waits, and says so once after 5 s.
+// If nothing is linked to sink_right, the element waits, and posts one warning after 5 s.
 TEST(test_warning) {
   SystemTestClock clock;
   StereoHarness stereo({}, false);
@@ -419,7 +421,8 @@ TEST(test_warning) {
   fail_unless(gst_harness_try_pull(stereo.left()) == nullptr);
 }
 
-// No warning if frames are packed, if the element stops in time, or if both pads are linked.
+// There is no warning if frames are packed, if the element stops in time, or if both pads are
+// linked.
 TEST(test_no_warning) {
   SystemTestClock clock;
   StereoHarness packed_frames({}, false), stopped({}, false), two;

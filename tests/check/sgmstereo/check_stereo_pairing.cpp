@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Pairing of frames: the rule by itself, and the element.
+// Tests the pairing of frames, first the rule by itself and then the element.
 #include <optional>
 
 #include "gst/sgmstereo/framepairing.h"
@@ -52,7 +52,7 @@ TEST(test_rule_by_time) {
   expect_step(waiting(G_MININT64 + 1), waiting(G_MAXINT64), PairingStep::drop_left);
   expect_step(waiting(G_MAXINT64), waiting(G_MININT64 + 1), PairingStep::drop_right);
   expect_step(waiting(0), waiting(G_MAXINT64), PairingStep::pair, false, G_MAXINT64);
-  // A timeout concerns only frames without a partner.
+  // A timeout affects only frames without a partner.
   expect_step(waiting(100), waiting(110), PairingStep::pair, true);
 }
 
@@ -82,7 +82,7 @@ TEST(test_rule_of_ends_and_patience) {
   expect_step(waiting(1), ended, PairingStep::end);
   expect_step(ended, waiting(1), PairingStep::end);
   expect_step(ended, ended, PairingStep::end);
-  // The last frame before EOS still pairs.
+  // The last frame before EOS can still be paired.
   expect_step(waiting(1, true), waiting(1), PairingStep::pair);
   expect_step(waiting(1, true), nothing_yet, PairingStep::wait);
 }
@@ -108,7 +108,7 @@ TEST(test_default_skew) {
   fail_unless_equals_uint64(max_skew_for(-1, 0, 0, 1), 20 * ms);
 }
 
-// N pairs in, N maps out, with the left frames' times.
+// For N pairs, the element makes N maps with the left frames' times.
 TEST(test_as_many_maps_as_pairs, .times(1, 11)) {
   StereoHarness stereo;
   const StereoFrames frames = frames_from(0, index);
@@ -123,7 +123,7 @@ TEST(test_as_many_maps_as_pairs, .times(1, 11)) {
   fail_unless_equals_int(stereo.messages().count(GST_MESSAGE_ERROR), 0);
 }
 
-// The timestamps of the two cameras differ a little.
+// The timestamps of the two cameras differ slightly.
 TEST(test_skew) {
   struct Case {
     GstClockTime left, right;
@@ -148,7 +148,7 @@ TEST(test_skew) {
   }
 }
 
-// The unpaired frame is dropped and never paired with another frame's partner.
+// A frame without a partner is dropped and never paired with another frame's partner.
 TEST(test_frames_without_partners) {
   StereoFrames left = frames_from(0, 10), right = frames_from(0, 10);
   left.erase(left.begin() + 3);
@@ -189,7 +189,7 @@ TEST(test_without_timestamps) {
   expect_dropped(stereo, 0, 0);
 }
 
-// Frames that come after the other camera's EOS do not delay EOS.
+// Frames that arrive after the other camera's EOS do not delay EOS.
 TEST(test_end_of_one_camera) {
   for (bool left_ends : {true, false}) {
     StereoHarness stereo;
@@ -216,7 +216,7 @@ TEST(test_end_beside_a_silent_camera) {
       GstBuffer* buffer = nullptr;
       fail_unless(gst_harness_pull_until_eos(stereo.left(), &buffer) && buffer == nullptr,
                   "no EOS after %d pairs", pairs);
-      // All later frames have no partner.
+      // None of the later frames has a partner.
       GstFlowReturn flow = GST_FLOW_OK;
       for (int i = pairs; i < pairs + 200 && flow == GST_FLOW_OK; ++i) {
         flow = gst_harness_push(silent, small_frame({static_cast<GstClockTime>(i) * 40 * ms}));
@@ -253,7 +253,7 @@ TEST(test_gaps) {
   }
 }
 
-// GAP events mean the same, since GstAggregator turns them into such buffers.
+// GAP events have the same meaning, because GstAggregator turns them into gap buffers.
 TEST(test_gap_events) {
   StereoHarness stereo;
   stereo.accept_gray();
@@ -265,7 +265,7 @@ TEST(test_gap_events) {
   expect_dropped(stereo, 0, 1);
 }
 
-// The counts begin anew with each start.
+// The counts restart from 0 with each start.
 TEST(test_counts_begin_anew) {
   StereoHarness stereo;
   stereo.run(frames_from(0, 5), frames_from(80 * ms, 3));

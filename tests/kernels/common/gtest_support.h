@@ -19,7 +19,7 @@ inline void PrintTo(DeviceKind backend, std::ostream* stream) {
 
 }  // namespace cudavision
 
-/// If no CUDA kernel can run, skips the test and gives the reason; fails instead if
+/// Skips the test and gives the reason if no CUDA kernel can run. Fails instead if
 /// CUDAVISION_TEST_BACKEND=cuda demands CUDA.
 #define CUDAVISION_NEEDS_CUDA()                                           \
   do {                                                                    \
@@ -42,7 +42,8 @@ inline void PrintTo(DeviceKind backend, std::ostream* stream) {
       GTEST_SKIP() << "frame larger than CUDAVISION_TEST_MAX_PIXELS=" << asked.max_pixels; \
   } while (false)
 
-/// Expects that statement throws a cudavision::Error of that kind, whose text contains words.
+/// Expects that the statement throws a cudavision::Error of the expected kind whose text contains
+/// `words`.
 #define CUDAVISION_EXPECT_ERROR(statement, expected_kind, words)                       \
   do {                                                                                 \
     try {                                                                              \
@@ -51,16 +52,16 @@ inline void PrintTo(DeviceKind backend, std::ostream* stream) {
     } catch (const cudavision::Error& error) {                                         \
       EXPECT_EQ(error.kind(), cudavision::Error::Kind::expected_kind) << error.what(); \
       EXPECT_NE(std::string(error.what()).find(words), std::string::npos)              \
-          << "\"" << error.what() << "\" does not say \"" << (words) << "\"";          \
+          << "\"" << error.what() << "\" does not contain \"" << (words) << "\"";      \
     }                                                                                  \
   } while (false)
 
-/// Skips the test if CUDAVISION_TEST_MAX_PIXELS is set: tests run like that under tools that change
-/// the timing.
-#define CUDAVISION_NEEDS_TRUE_TIMING()                                                 \
-  do {                                                                                 \
-    if (cudavision::test::settings().small)                                            \
-      GTEST_SKIP() << "no tests of timing, because CUDAVISION_TEST_MAX_PIXELS is set"; \
+/// Skips the test if CUDAVISION_TEST_MAX_PIXELS is set, which indicates that the test runs under a
+/// tool that changes the timing.
+#define CUDAVISION_NEEDS_TRUE_TIMING()                                                \
+  do {                                                                                \
+    if (cudavision::test::settings().small)                                           \
+      GTEST_SKIP() << "timing is not tested while CUDAVISION_TEST_MAX_PIXELS is set"; \
   } while (false)
 
 namespace cudavision::test {
@@ -77,7 +78,7 @@ class EitherDevice : public testing::TestWithParam<DeviceKind> {
   }
 };
 
-/// The parameters of a suite of EitherDevice, and their names.
+/// The parameters of a suite of EitherDevice.
 inline auto both_devices() {
   return testing::Values(DeviceKind::cpu, DeviceKind::cuda);
 }

@@ -14,11 +14,11 @@ struct LayoutKind {
   FrameLayout (*make)(int width, int height);
 };
 
-/// The layouts of all video formats that the elements take, under the names of the formats, and
-/// some that no format has but the operations' contracts allow.
+/// The layouts of all video formats that the elements accept, named after the formats, and some
+/// that no format has but that the operations' contracts allow.
 const std::vector<LayoutKind>& layout_kinds();
 
-/// The layout of that name. Throws if there is none.
+/// Returns the layout with the given name. Throws if there is none.
 FrameLayout layout_named(const std::string& name, int width, int height);
 
 /// One luma channel in a plane of its own.

@@ -7,8 +7,8 @@
 namespace cudavision::test {
 namespace {
 
-// Bytes around each plane. Wider than any access of a kernel, so that an access beyond a row hits
-// bytes that are compared.
+// The number of bytes around each plane. It is larger than any access of a kernel, so that an
+// access beyond a row hits bytes that the tests compare.
 constexpr std::size_t guard = 256;
 
 std::size_t rounded_up(std::size_t value, std::size_t to) {
@@ -19,8 +19,8 @@ std::size_t plane_bytes(const PlaneShape& plane, std::ptrdiff_t pitch) {
   return static_cast<std::size_t>(std::abs(pitch)) * static_cast<std::size_t>(plane.rows);
 }
 
-/// Log-uniform, but more often next to a multiple of the usual widths of steps, because kernels
-/// take other branches at the ends of rows.
+/// Draws a log-uniform extent. A third of them lie next to a multiple of a power of two, because
+/// kernels take other branches at the ends of rows.
 int random_extent(Random& random, int largest) {
   int extent = random.log_uniform(largest);
   if (random.one_in(3)) {

@@ -8,7 +8,7 @@
 namespace cudavision::test {
 namespace {
 
-/// Rounds to the nearest integer, halves to even.
+/// Rounds to the nearest integer, and ties to even.
 std::int64_t nearest(long double value) {
   const long double below = std::floor(value);
   const long double fraction = value - below;
@@ -16,8 +16,9 @@ std::int64_t nearest(long double value) {
   return fraction > 0.5L || (fraction == 0.5L && whole % 2 != 0) ? whole + 1 : whole;
 }
 
-/// The Gaussian at −radius to radius, with a sum of 1. It has more digits than binary64, so that
-/// the test fails if a quantised coefficient depends on the last of these.
+/// Samples the Gaussian from −radius to radius and normalises it to a sum of 1. The numbers have
+/// more digits than binary64, so that the test fails if a quantised coefficient depends on the last
+/// digit of binary64.
 std::vector<long double> sampled_gaussian(int size, double sigma) {
   if (sigma == 0) {
     switch (size) {
@@ -95,7 +96,7 @@ std::vector<std::int64_t> axis_kernel(const FrameLayout& layout, double sigma, i
   return defined_kernel(size, sigma / subsampling, fraction_bits);
 }
 
-/// line[i] = Σ kernel(j)·line(i + j), exactly.
+/// Computes line[i] = Σ kernel(j)·line(i + j) exactly.
 void convolve(std::vector<std::int64_t>& line, const std::vector<std::int64_t>& kernel,
               Border border, std::int64_t constant) {
   const int count = static_cast<int>(line.size());
@@ -170,10 +171,10 @@ int defined_border_index(int index, int count, Border border) {
       case Border::wrap:
         index += before ? count : -count;
         break;
-      case Border::reflect:  // the mirror stands between the edge and what is beyond
+      case Border::reflect:  // mirrors about the outer side of the edge sample, which repeats
         index = before ? -1 - index : 2 * count - 1 - index;
         break;
-      case Border::reflect_101:  // the mirror stands on the edge
+      case Border::reflect_101:  // mirrors about the centre of the edge sample
         if (count == 1)
           return 0;
         index = before ? -index : 2 * (count - 1) - index;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// GaussBlur against cv::GaussianBlur: samples of 8 and 16 bits, 1 to 4 channels, every border. It
-// is a program of its own, so that the other tests need no OpenCV.
+// Compares GaussBlur with cv::GaussianBlur for samples of 8 and 16 bits, 1 to 4 channels and every
+// border. This is a separate program, so that the other tests need no OpenCV.
 
 #include <algorithm>
 #include <opencv2/core.hpp>
@@ -22,7 +22,7 @@ namespace {
 
 using namespace gaussblur;
 
-/// Interleaved channels, as in OpenCV's matrices.
+/// The layout of OpenCV's matrices: interleaved channels.
 FrameLayout layout_of(int width, int height, int bits, int channels) {
   FrameLayout layout = gray_layout(width, height, bits);
   layout.planes[0].row_bytes *= channels;
@@ -82,14 +82,15 @@ int opencv_border(Border border) {
   }
 }
 
-/// Without sigma and size, nothing is blurred along an axis. OpenCV expresses this by a size of 1.
+/// An axis without sigma and size is not blurred. OpenCV expresses this by a size of 1.
 cv::Size opencv_size(const gaussblur::Parameters& parameters) {
   return {parameters.sigma_x == 0 ? std::max(parameters.size_x, 1) : parameters.size_x,
           parameters.sigma_y == 0 ? std::max(parameters.size_y, 1) : parameters.size_y};
 }
 
-/// OpenCV's result. Its GaussianBlur supports neither the wrapping border nor a constant other than
-/// 0. For these, the image is padded first, so far that the edges of the padding do not count.
+/// Returns OpenCV's result. cv::GaussianBlur supports neither the wrapping border nor a constant
+/// other than 0; for these, the image is padded first, so far that the padding's own border has no
+/// effect.
 cv::Mat reference(const cv::Mat& image, const gaussblur::Parameters& parameters) {
   cv::Mat result;
   const cv::Size size = opencv_size(parameters);
@@ -125,14 +126,15 @@ void expect_opencv(Device& device, const cv::Mat& image, const gaussblur::Parame
   cv::Mat difference;
   cv::compare(reference(image, parameters).reshape(1),
               blurred(device, image, parameters).reshape(1), difference, cv::CMP_NE);
-  EXPECT_EQ(cv::countNonZero(difference), 0) << "samples differ of " << describe(image, parameters);
+  EXPECT_EQ(cv::countNonZero(difference), 0)
+      << "the number of samples that differ, in " << describe(image, parameters);
 }
 
 gaussblur::Parameters random_parameters(Random& random, int largest, int channels) {
   const auto any_sigma = [&] { return random_sigma(random, 42); };
   const auto any_size = [&] { return random_kernel_size(random, 255); };
   gaussblur::Parameters parameters;
-  // Sizes by sigma, sigmas by size, or both given; a sigma of 42 makes 253 of 8 bits.
+  // Only sigmas, only sizes, or both are given. A sigma of 42 gives a size of 253 at 8 bits.
   const int given = random.between(0, 2);
   parameters.sigma_x = given == 1 ? 0 : any_sigma();
   parameters.sigma_y = given == 1 ? 0 : random.one_in(2) ? parameters.sigma_x : any_sigma();
@@ -205,8 +207,8 @@ TEST(OpenCvGaussianBlur, CudaEqualWhereKernelsAreLargerThanImages) {
   expect_opencv_at_small_sizes(*device);
 }
 
-/// The blur of a single white sample is the kernel itself. With 16 bits, coefficients up to 2^15
-/// show exactly.
+/// The blur of a single white sample is the kernel itself. At 16 bits, coefficients up to 2^15
+/// appear exactly.
 void expect_opencv_kernels(Device& device) {
   for (const int depth : {CV_8U, CV_16U})
     for (int size = 1; size <= 1023; size += size < 255 ? 2 : 64)
@@ -229,7 +231,7 @@ TEST(OpenCvGaussianBlur, CudaHasTheKernels) {
   expect_opencv_kernels(*device);
 }
 
-/// Camera-sized frames, with the sizes for which OpenCV has special code, and others.
+/// Compares Full HD frames, with kernel sizes for which OpenCV has special code, and others.
 void expect_opencv_in_full_hd(Device& device) {
   for (const int size : {3, 5, 7, 9, 15, 31})
     for (const int channels : {1, 3, 4})

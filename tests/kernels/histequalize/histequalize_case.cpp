@@ -11,7 +11,7 @@ namespace {
 
 using Channels = histequalize::Parameters::Channels;
 
-/// Counts behind the histogram, which must stay as they were.
+/// The number of counters behind the histogram, which must not change.
 constexpr int histogram_margin = 64;
 
 histequalize::Parameters full_range(const FrameLayout& layout) {

@@ -27,7 +27,7 @@ void put(const FrameLayout& layout, const Frame& frame, const Channel& channel, 
 }
 
 int blend(int in, int equalized, int weight) {
-  // Rounds negative differences down as well, as an arithmetic shift does.
+  // Negative sums round down as well, as an arithmetic shift does.
   const int sum = weight * (equalized - in) + 128;
   return in + (sum >= 0 ? sum / 256 : -((255 - sum) / 256));
 }
@@ -75,7 +75,7 @@ std::vector<int> defined_table(const std::vector<std::uint32_t>& histogram, int 
       continue;
     }
     sum += histogram[static_cast<std::size_t>(j)];
-    // Products of binary32 are exact in binary64, so that only the conversion rounds.
+    // The product of two binary32 numbers is exact in binary64, so only the conversion rounds.
     const auto product = static_cast<float>(static_cast<double>(static_cast<float>(sum)) *
                                             static_cast<double>(scale));
     const float below = std::floor(product);

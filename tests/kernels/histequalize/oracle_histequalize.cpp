@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// Compares HistogramEqualize with cv::equalizeHist, its special case of one 8-bit channel in full
-// range. A program of its own, so that the others need no OpenCV.
+// Compares HistogramEqualize with cv::equalizeHist, which supports one 8-bit channel in full range.
+// This is a separate program, so that the other tests need no OpenCV.
 
 #include <filesystem>
 #include <opencv2/core.hpp>
@@ -108,7 +108,7 @@ class OpenCvPhotographs : public testing::TestWithParam<const char*> {
     const cv::Mat image = cv::imread(path, cv::IMREAD_GRAYSCALE);
     ASSERT_FALSE(image.empty()) << path << " cannot be read";
     expect_opencv(device, image);
-    // A part of the image, with gaps between its rows.
+    // Also compares a part of the image, which has gaps between its rows.
     if (image.cols > 8 && image.rows > 8)
       expect_opencv(device, image(cv::Rect(3, 2, image.cols - 7, image.rows - 5)));
   }

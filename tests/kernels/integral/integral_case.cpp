@@ -12,7 +12,7 @@ namespace {
 /// The largest picture whose tilted sums the definition computes in a reasonable time.
 constexpr int max_tilted_pixels = 1 << 17;
 
-/// The table in entries, as a picture of that many samples.
+/// Returns the layout of a picture with one sample for each entry of the table.
 FrameLayout entries_of(const FrameLayout& layout, const integral::Parameters& parameters,
                        int bits = 8) {
   const int more = parameters.same_size ? 0 : 1;
@@ -25,7 +25,7 @@ FrameLayout table_layout(const FrameLayout& layout, const integral::Parameters& 
                      entries.height);
 }
 
-/// Elements may lie at any address that their size divides.
+/// Aligns the elements to their size, as the operation requires, and to nothing more.
 Placement random_table_placement(const FrameLayout& layout, const integral::Parameters& parameters,
                                  Random& random) {
   const std::size_t bytes = bytes_of(parameters.element);
@@ -36,7 +36,7 @@ Placement random_table_placement(const FrameLayout& layout, const integral::Para
   return placement;
 }
 
-/// The picture in place of the table.
+/// Returns a case whose output is the picture instead of the table.
 FrameCase picture_case(const IntegralCase& test) {
   FrameCase other = test;
   other.out_layout = test.picture_layout;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// Integral against cv::integral, and LocalStatistics against the sums of cv::boxFilter. A program
-// of its own, so that the others need no OpenCV.
+// Compares Integral with cv::integral, and LocalStatistics with results from the sums of
+// cv::boxFilter. This is a separate program, so that the other tests need no OpenCV.
 
 #include <algorithm>
 #include <opencv2/core.hpp>
@@ -20,19 +20,18 @@ using namespace integral;
 
 constexpr TableKind kinds[] = {TableKind::sum, TableKind::squared_sum, TableKind::tilted_sum};
 
-/// The rows of a dense plane as a matrix of that type.
+/// Returns the rows of a dense plane as a matrix of the given type.
 cv::Mat matrix_of(const FrameLayout& plane, int type, std::vector<std::uint8_t>& rows) {
   const int width = plane.planes[0].row_bytes / static_cast<int>(CV_ELEM_SIZE(type));
   return {plane.planes[0].rows, width, type, rows.data()};
 }
 
-/// A dense picture in gray as a matrix.
+/// Returns a dense gray picture as a matrix.
 cv::Mat picture_of(const FrameLayout& layout, std::vector<std::uint8_t>& rows) {
   return matrix_of(layout, layout.bits == 8 ? CV_8UC1 : CV_16UC1, rows);
 }
 
-/// OpenCV's own tables of a picture. Those of 8-bit pictures hold sums of 32 bits, which wrap
-/// around.
+/// OpenCV's tables of a picture. For 8-bit pictures, sums have 32 bits and wrap around.
 struct Reference {
   explicit Reference(const cv::Mat& image) {
     const int depth = image.depth() == CV_8U ? CV_32S : CV_64F;
@@ -44,14 +43,14 @@ struct Reference {
   cv::Mat tables[3];
 };
 
-/// How many entries of the case's table differ from the reference.
+/// Counts the entries of the case's table that differ from the reference.
 int differences(Device& device, const IntegralCase& test, const std::vector<std::uint8_t>& input,
                 const cv::Mat& reference) {
   std::vector<std::uint8_t> rows = IntegralRunner(device, test).run(input, 0xcd).table;
   const cv::Mat expected = test.parameters.same_size
                                ? reference(cv::Rect(1, 1, test.layout.width, test.layout.height))
                                : reference;
-  // Equal bits are equal numbers modulo 2^32, signed or not.
+  // OpenCV's sums are signed. Equal bits mean equal numbers modulo 2^32 all the same.
   const cv::Mat table = matrix_of(
       test.out_layout, test.parameters.element == TableElement::uint32 ? CV_32S : CV_64F, rows);
   EXPECT_EQ(table.size(), expected.size());
@@ -60,7 +59,7 @@ int differences(Device& device, const IntegralCase& test, const std::vector<std:
   return cv::countNonZero(different);
 }
 
-/// Every kind of table in both sizes, with an element that OpenCV has.
+/// Compares every kind of table in both sizes, with the element type that OpenCV uses.
 void expect_opencv(Device& device, const FrameLayout& layout, Content content, std::uint64_t seed) {
   std::vector<std::uint8_t> input = input_block(plain_integral_case(layout, {}, content, seed));
   const Reference reference(picture_of(layout, input));
@@ -71,11 +70,11 @@ void expect_opencv(Device& device, const FrameLayout& layout, Content content, s
           layout, {kind, wraps ? TableElement::uint32 : TableElement::float64, same_size}, content,
           seed);
       EXPECT_EQ(differences(device, test, input, reference.of(kind)), 0)
-          << "entries differ of " << describe(test);
+          << "the number of entries that differ, in " << describe(test);
     }
 }
 
-/// Calls check(random, layout) for each random case: 8 and 16 bits in turn.
+/// Calls check(random, layout) for each random case. The depth alternates between 8 and 16 bits.
 template <class Check>
 void for_each_random_case(std::uint64_t seed, int max_pixels, const Check& check) {
   const int only = settings().only_case;
@@ -126,8 +125,8 @@ TEST(OpenCvIntegral, CudaEqualAtSmallSizes) {
   expect_opencv_at_small_sizes(*device);
 }
 
-/// White pictures, in which OpenCV's sums wrap around, and a natural one. The squares of 16 bits
-/// add up to almost 2^53; above that OpenCV rounds at every pixel.
+/// Compares white pictures, for which OpenCV's sums wrap around, and a natural one. The squares of
+/// 16-bit samples add up to almost 2^53; above that, OpenCV would round at every pixel.
 void expect_opencv_in_8k(Device& device) {
   expect_opencv(device, gray_layout(7680, 4320), Content::maximum, 1);
   expect_opencv(device, gray_layout(7680, 4320), Content::natural, 2);
@@ -146,8 +145,8 @@ TEST(OpenCvIntegral, CudaEqualIn8k) {
   expect_opencv_in_8k(*device);
 }
 
-/// The sums of all windows of an image, outside of which OpenCV reads zeros. They are integers,
-/// exact in binary64.
+/// Returns the sums of all windows of an image; OpenCV reads zeros outside the image. The sums are
+/// integers and exact in binary64.
 cv::Mat window_sums(const cv::Mat& image, int radius) {
   cv::Mat sums;
   cv::boxFilter(image, sums, CV_64F, cv::Size(2 * radius + 1, 2 * radius + 1), cv::Point(-1, -1),
@@ -155,7 +154,7 @@ cv::Mat window_sums(const cv::Mat& image, int radius) {
   return sums;
 }
 
-/// Mean and stddev by the formulas of localstatistics.h from OpenCV's sums.
+/// Compares mean and stddev with the formulas of localstatistics.h, applied to OpenCV's sums.
 void expect_box_filter(Device& device, const FrameLayout& layout, int radius, Content content,
                        std::uint64_t seed) {
   using Output = localstatistics::Parameters::Output;

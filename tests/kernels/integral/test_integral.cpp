@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// Compares Integral and IntegralPicture on the CPU device with the definition, and on the CUDA
-// device with the CPU device, in every byte.
+// Compares every byte of the output of Integral and IntegralPicture: on the CPU device with the
+// definition, and on the CUDA device with the CPU device.
 
 #include "tests/kernels/common/case_suites.h"
 #include "tests/kernels/integral/integral_case.h"
@@ -22,7 +22,7 @@ constexpr Parameters table_of(TableKind kind, TableElement element, bool same_si
   return {kind, element, same_size};
 }
 
-/// The definition takes shortcuts; this compares it with the formula as it stands.
+/// The definition keeps running sums as a shortcut. This test compares it with the plain formula.
 TEST(IntegralDefinition, IsTheFormula) {
   for (const char* layout_name : {"GRAY8", "GRAY16"})
     for (int width = 1; width <= 12; ++width)
@@ -59,7 +59,7 @@ TEST(IntegralDefinition, RoundsOnce) {
   EXPECT_EQ(defined_uint32(std::uint64_t{1} << 32), 0u);
 }
 
-/// Sizes beside those of the tiles that a table may be made of.
+/// Picture sizes at and next to multiples of the tile sizes.
 struct Seam {
   const char* name;
   int width;
@@ -87,8 +87,8 @@ std::vector<IntegralCase> cases_at(const Seam& seam) {
 
 CUDAVISION_TABLE_CASES(IntegralSeams, seams, cases_at);
 
-/// Pictures so small that most threads have nothing to do, so wide or high that they are all seam,
-/// and sums at their largest.
+/// Extreme pictures: some are so small that most threads have nothing to do, some are only one
+/// pixel wide or high, and some have the largest sums.
 struct Picture : Extreme<Parameters> {
   int picture_bits;
 };
@@ -150,7 +150,7 @@ constexpr Picture extremes[] = {
     {"FullHdSquared16", "GRAY16", 1920, 1080, Content::maximum, table_of(squared_sum, uint64), 16},
     {"FullHdSquaredFloat16", "GRAY16", 1920, 1080, Content::maximum, table_of(squared_sum, float32),
      0},
-    // More than 2^53, and odd.
+    // Some of these sums are odd and larger than 2^53, so binary64 must round them.
     {"QhdSquaredDouble16", "GRAY16", 2560, 1440, Content::maximum, table_of(squared_sum, float64),
      0},
     {"Uhd8kModulo", "GRAY8", 7680, 4320, Content::maximum, table_of(sum, uint32), 0},
@@ -166,8 +166,8 @@ std::vector<IntegralCase> dense(const Picture& picture) {
 
 CUDAVISION_TABLE_CASES(IntegralExtremes, extremes, dense);
 
-/// Pictures that are too large for the definition of tilted sums, with which the tests above
-/// compare the CPU device on smaller ones.
+/// These pictures are too large for the definition of tilted sums. The suites above compare the CPU
+/// device with it on smaller ones.
 TEST(IntegralLarge, CudaEqualsCpuInTiltedSums) {
   CUDAVISION_NEEDS_CUDA();
   CUDAVISION_NEEDS_PIXELS(7680 * 4320);

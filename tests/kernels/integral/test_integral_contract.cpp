@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// The contract of all operations for Integral and IntegralPicture, and what these promise beside
-// it: the element that is exact, boxes that are exact modulo 2^32, sums at their largest.
+// Tests the contract of all operations for Integral and IntegralPicture, and their additional
+// promises: which element is exact, that sums over boxes are exact modulo 2^32, and the largest
+// sums.
 
 #include <memory>
 
@@ -86,8 +87,7 @@ TEST_P(IntegralUse, RefusesPicturesOfOtherDepths) {
   });
 }
 
-/// Expects that run() refuses the frames of the case as each refusal spoils them, and writes
-/// nothing.
+/// Expects that run() refuses the case's frames with each of the faults, and writes nothing.
 template <class Run>
 void expect_refusals(Device& device, const IntegralCase& test,
                      const std::vector<FramesRefusal<IntegralCase>>& refusals, const Run& run) {
@@ -98,7 +98,7 @@ void expect_refusals(Device& device, const IntegralCase& test,
     refusal.spoil(frames);
     CUDAVISION_EXPECT_ERROR(run(frames), invalid_argument, refusal.words);
     device.finish();
-    EXPECT_EQ(difference(test, untouched, frames.output()), "") << "a refused run wrote";
+    EXPECT_EQ(difference(test, untouched, frames.output()), "") << "a refused run wrote output";
   }
 }
 
@@ -173,7 +173,7 @@ TEST(IntegralElement, IsTheSmallestThatNoPictureOverflows) {
       {"GRAY16", 2, 32769, sum, wide},  // 65538 levels of 2^16 − 1
       {"P010", 1920, 1080, sum, narrow},     {"P010", 3840, 2160, sum, wide},
       {"GRAY8", 369, 179, squared, narrow},  // 66051 squares of 255
-      {"GRAY8", 196, 337, squared, wide},    // one more
+      {"GRAY8", 196, 337, squared, wide},    // one square more
       {"RGBx", 1920, 1080, squared, wide},   {"GRAY16", 1, 1, squared, narrow},
       {"GRAY16", 2, 1, squared, wide},       {"GRAY16", 65535, 65535, squared, wide},
       {"GRAY8", 1920, 1080, tilted, narrow}, {"GRAY8", 3840, 2160, tilted, narrow},
@@ -186,7 +186,8 @@ TEST(IntegralElement, IsTheSmallestThatNoPictureOverflows) {
         << describe(Parameters{claim.kind});
 }
 
-/// A white picture has a table that a product gives.
+/// In the table of a white picture, every entry is a product: X·Y times the contribution of a
+/// pixel.
 template <class Element>
 void expect_white_table(Device& device, const FrameLayout& layout, TableKind kind,
                         TableElement element) {
@@ -231,7 +232,7 @@ TEST_P(IntegralUse, WhiteLinesHaveTheLargestSums) {
   });
 }
 
-/// The last entry of a table of the picture's squared sums.
+/// Returns the last entry of the picture's table of squared sums.
 template <class Element>
 Element total(Device& device, const FrameLayout& layout, const ConstFrame& in,
               TableElement element) {
@@ -250,8 +251,8 @@ Element total(Device& device, const FrameLayout& layout, const ConstFrame& in,
 TEST_P(IntegralUse, RoundsOnceNextToATie) {
   CUDAVISION_NEEDS_PIXELS(2100 * 2010);
   on_device([](Device& device) {
-    // Halfway from one binary32 number to the next, plus a one that binary64 rounds away: a sum
-    // rounded to binary64 first would become a tie.
+    // The sum is 1 more than the midpoint between two binary32 numbers. Rounding it to binary64
+    // first would lose that 1 and make the sum a tie.
     constexpr std::uint64_t tie = (std::uint64_t{1} << 54) + (std::uint64_t{1} << 30);
     const FrameLayout layout = gray_layout(2100, 2010, 16);
     std::vector<std::uint16_t> levels;
@@ -283,7 +284,7 @@ TEST_P(IntegralUse, BoxesAreExactWhereSumsWrapAround) {
       const auto* table = reinterpret_cast<const std::uint32_t*>(blocks.table.data());
       const DefinedLuminance picture(test.layout, frame_in(test.layout, test.in, input.data()));
       Random random(31);
-      // The sums of 65537 levels fit 32 bits, but only one square does.
+      // 32 bits hold the sum of 65537 levels, but only one square.
       const int most = kind == TableKind::sum ? 256 : 1;
       for (int box = 0; box < 200; ++box) {
         const int width = random.between(1, most), height = random.between(1, most);
@@ -302,7 +303,7 @@ TEST_P(IntegralUse, BoxesAreExactWhereSumsWrapAround) {
   });
 }
 
-/// Nothing is waited for in between, and yet each table is that of its own frame.
+/// Runs that follow each other without waiting must each make the table of their own frame.
 TEST_P(IntegralUse, TablesFollowEachOther) {
   on_device([](Device& device) {
     for (const TableKind kind : kinds)
@@ -326,8 +327,8 @@ TEST_P(IntegralUse, TablesFollowEachOther) {
   });
 }
 
-/// One graph replays frames that differ, so that a table which takes a neighbour's sums of an
-/// earlier launch for those of its own is wrong.
+/// One graph is replayed on different frames, so that a tile that mistakes a neighbour's sums from
+/// an earlier launch for current ones gives a wrong table.
 TEST(IntegralCuda, ReplaysOfChangingFramesAreTheirOwn) {
   CUDAVISION_NEEDS_CUDA();
   CUDAVISION_NEEDS_PIXELS(1920 * 1080);

@@ -14,7 +14,7 @@ bool is_threshold(const localstatistics::Parameters& parameters) {
   return parameters.output == Output::bradley || parameters.output == Output::sauvola;
 }
 
-/// From the pixel alone to more than any picture has.
+/// Draws a radius from 0, a window of one pixel, to more than any picture needs.
 int random_radius(Random& random) {
   constexpr int ends[] = {0, 1, 65534, 65535};
   return random.one_in(6)   ? ends[random.between(0, 3)]
@@ -22,7 +22,8 @@ int random_radius(Random& random) {
                             : random.log_uniform(300);
 }
 
-/// 0 to 1, ends included, in steps of 2^-17: half of them lie between two multiples of 2^-16.
+/// Draws a share from 0 to 1, inclusive, in steps of 2^-17. Half of the shares lie between two
+/// multiples of 2^-16, the precision of the operation.
 double random_share(Random& random) {
   constexpr int ends[] = {0, 1, 131071, 131072};
   return (random.one_in(4) ? ends[random.between(0, 3)] : random.between(0, 131072)) / 131072.0;
@@ -34,7 +35,7 @@ localstatistics::Parameters random_parameters(const FrameLayout& layout, Random&
   parameters.radius = random_radius(random);
   parameters.ratio = random_share(random);
   parameters.k = random_share(random);
-  // Deviations reach half of the range of the levels.
+  // A deviation is at most half the largest level, which is about the largest range drawn here.
   parameters.range = random.one_in(3) ? 0 : random.between(1, 1 << (layout.bits + 3)) / 16.0;
   return parameters;
 }

@@ -11,13 +11,13 @@ namespace {
 
 using Wide = unsigned __int128;
 
-/// N·Q − S², which has up to 96 bits.
+/// Returns N·Q − S², which has up to 96 bits.
 Wide scaled_variance(const DefinedWindow& window) {
   return Wide{window.area} * window.squared_sum - Wide{window.sum} * window.sum;
 }
 
-/// The largest number whose square is at most value, found bit by bit. The standard deviation of
-/// 16-bit levels times an area has less than 48 bits.
+/// Finds the largest number whose square is at most `value`, bit by bit. The product of an area and
+/// the standard deviation of 16-bit levels has fewer than 48 bits.
 std::uint64_t integer_root(Wide value) {
   std::uint64_t root = 0;
   for (int bit = 48; bit >= 0; --bit) {
@@ -28,7 +28,7 @@ std::uint64_t integer_root(Wide value) {
   return root;
 }
 
-/// To the nearest whole number, halves to the even one.
+/// Rounds to the nearest integer, and ties to even.
 std::uint64_t nearest(double value) {
   const double below = std::floor(value);
   const auto whole = static_cast<std::uint64_t>(below);
@@ -58,9 +58,10 @@ void for_each_defined_window(
     const DefinedLuminance& picture, int radius,
     const std::function<void(int x, int y, const DefinedWindow& window)>& take) {
   const int width = picture.width, height = picture.height;
-  // Of each column the part that the windows of a row share; a window is the columns it reaches.
+  // All windows of a row cover the same rows of the picture. `columns` holds each column's sums
+  // over these rows, so that a window is the sum of its columns.
   std::vector<DefinedWindow> columns(static_cast<std::size_t>(width));
-  int first = 0, behind = 0;  // rows that the columns hold
+  int first = 0, behind = 0;  // the columns hold rows `first` to `behind` − 1
   for (int y = 0; y < height; ++y) {
     for (; behind < height && behind <= y + radius; ++behind)
       for (int x = 0; x < width; ++x) {

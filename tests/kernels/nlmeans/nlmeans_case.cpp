@@ -9,15 +9,15 @@
 namespace cudavision::test {
 namespace {
 
-/// Squared differences that the definition of one channel may take.
+/// The largest number of squared differences that the definition may compute for one channel.
 constexpr int max_differences = 1 << 23;
 
-/// Odd, 1 to most, which is one less than a power of two.
+/// Draws an odd number from 1 to `most`, which must be one less than a power of two.
 int random_side(Random& random, int most) {
   return (random.log_uniform(most + 1) - 1) | 1;
 }
 
-/// Searches and patches of every size, most of them small; those that are usual more often.
+/// Draws searches and patches of every size. Most are small, and the usual sizes are more frequent.
 nlmeans::Parameters random_parameters(Random& random) {
   nlmeans::Parameters parameters;
   parameters.search = random.one_in(6)    ? 21
@@ -26,7 +26,7 @@ nlmeans::Parameters random_parameters(Random& random) {
   parameters.patch = random.one_in(3)    ? 7
                      : random.one_in(12) ? 31
                                          : random_side(random, random.one_in(4) ? 31 : 7);
-  // What content has to be alike for depends on it: from hardly anything to nearly everything.
+  // The strength decides which patches count as similar, from hardly any to nearly all of them.
   parameters.strength = random.one_in(16) ? 0 : random.log_uniform(255 * 16) / 16.0;
   return parameters;
 }

@@ -11,7 +11,7 @@
 namespace cudavision::test {
 namespace {
 
-/// A channel as numbers, with what is mirrored beyond its edges.
+/// The samples of a channel as numbers, mirrored beyond the edges.
 class Numbers {
  public:
   Numbers(const FrameLayout& layout, const Channel& channel, const ConstFrame& in, int reach)
@@ -117,7 +117,7 @@ std::vector<std::int64_t> defined_weights(const nlmeans::Parameters& parameters,
     const double share = std::exp(-(static_cast<double>(i) * f) / static_cast<double>(divisor));
     const double weight = std::nearbyint(static_cast<double>(largest) * share);
     if (weight < 0.001 * static_cast<double>(largest))
-      break;  // 0, as are all that follow, since weights fall with i
+      break;  // this weight and all later ones are 0, because weights fall with i
     weights[static_cast<std::size_t>(i)] = static_cast<std::int64_t>(weight);
   }
   return weights;

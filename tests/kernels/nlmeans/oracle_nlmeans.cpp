@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// NlMeans against cv::fastNlMeansDenoising: samples of 8 bits, one channel by itself and three
-// together. A program of its own, so that the others need no OpenCV.
+// Compares NlMeans with cv::fastNlMeansDenoising for 8-bit samples, with one channel and with three
+// channels together. This is a separate program, so that the other tests need no OpenCV.
 
 #include <algorithm>
 #include <opencv2/core.hpp>
@@ -60,15 +60,15 @@ void expect_opencv(Device& device, const cv::Mat& image, const nlmeans::Paramete
   cv::compare(reference.reshape(1), denoised(device, image, parameters).reshape(1), difference,
               cv::CMP_NE);
   EXPECT_EQ(cv::countNonZero(difference), 0)
-      << "samples differ of " << image.cols << "×" << image.rows << ", " << image.channels()
-      << " channels, search " << parameters.search << ", patch " << parameters.patch
-      << ", strength " << parameters.strength;
+      << "the number of samples that differ, in " << image.cols << "×" << image.rows << ", "
+      << image.channels() << " channels, search " << parameters.search << ", patch "
+      << parameters.patch << ", strength " << parameters.strength;
 }
 
 void expect_opencv_in_case(Device& device, int number) {
   Random random(mixed_seed(settings().seed, static_cast<std::uint64_t>(number)));
   const auto side = [&](int most) { return (random.log_uniform(most + 1) - 1) | 1; };
-  // OpenCV divides 0 by 0 where the strength is 0; a search of one pixel leaves the pixel.
+  // A strength of 0 cannot be compared, because OpenCV then divides 0 by 0.
   const nlmeans::Parameters parameters{
       random.one_in(10) ? 2 * random.between(10, 50) + 1 : side(15),
       side(random.one_in(4) ? 31 : 7), random.log_uniform(255 * 16) / 16.0};
@@ -122,7 +122,7 @@ TEST(OpenCvFastNlMeansDenoising, CudaEqualWhereSearchesAreLargerThanPictures) {
   expect_opencv_at_small_sizes(*device);
 }
 
-/// As most will use it, and stronger.
+/// Compares pictures with the default parameters, and with a lower and a higher strength.
 void expect_opencv_in_pictures(Device& device) {
   for (const int channels : {1, 3})
     for (const double strength : {3.0, 10.0, 40.0})

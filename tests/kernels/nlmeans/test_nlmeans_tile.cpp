@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// How the GPU's threads compare patches of bytes: their steps here one by one, against sums taken
-// in the plain way; and all steps of a block together, against the CPU device.
+// Tests how the GPU's threads compare patches of bytes. Single steps are compared with plain sums,
+// and all steps of a block together with the CPU device.
 
 #include <gtest/gtest.h>
 
@@ -26,7 +26,7 @@ std::uint8_t byte_at(const std::uint32_t* words, int byte) {
 }
 
 std::uint32_t random_word(Random& random) {
-  // Now and then the ends of what a byte may be.
+  // In one of four words, all bytes are 0 or 255.
   const std::uint64_t bits = random.next();
   return static_cast<std::uint32_t>(random.one_in(4) ? (bits & 0x01010101) * 0xff : bits);
 }
@@ -88,7 +88,7 @@ struct PatchTable {
   int shift;
 };
 
-/// All that the kernel of tiles does, its threads one after the other.
+/// Does everything that a block of the tile kernel does, one thread after the other.
 template <int kRadius, int kChannels, int kRows>
 class Block {
  public:
@@ -192,7 +192,7 @@ TEST(NlMeansTile, BlocksGiveWhatTheCpuGives) {
 
 TEST(NlMeansTile, TheLargestSearchStaysWithinTheTile) {
   expect_blocks_equal_cpu<3, 1, 8>("GRAY8", 129, 9, 2 * DenoisingTile::max_search_radius + 1, 10);
-  // The words that the outermost lanes read.
+  // The outermost lanes must not read words outside the tile.
   EXPECT_GE(DenoisingTile::word(0, -DenoisingTile::max_search_radius), 0);
   EXPECT_LT(DenoisingTile::word(31, DenoisingTile::max_search_radius) + 2, DenoisingTile::pitch);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// The luminance of every colour of 8 bits.
+// Tests the luminance of every 8-bit colour.
 
 #include <array>
 
@@ -12,8 +12,8 @@
 namespace cudavision::test {
 namespace {
 
-/// The 256³ colours as a picture of 65536 rows of 256 pixels: a row for each pair of red and
-/// green, in which blue rises. As a picture of 4096×4096 these are the same bytes.
+/// All 256³ colours as a picture of 65536 rows of 256 pixels. Each row has one pair of red and
+/// green, and blue rises within it. The same bytes also form a picture of 4096×4096 pixels.
 struct ColourCube {
   explicit ColourCube(const std::string& name)
       : row_layout(layout_named(name, 256, 1)), layout(layout_named(name, 4096, 4096)) {
@@ -72,7 +72,8 @@ void expect_luminance(Device& device, const ColourCube& cube) {
   device.finish();
   ASSERT_EQ(bins.values(), expected) << "the whole cube";
 
-  // Errors that cancel over the cube cannot cancel over a row, in which luminance only rises.
+  // Errors that cancel out over the whole cube cannot do so within a row, because luminance never
+  // falls along it.
   const DeviceBlock<std::uint32_t> row_bins(
       device, std::vector<std::uint32_t>(std::size_t{65536} * 256, 0xcdcdcdcd));
   histequalize::Histogram count(device, cube.row_layout);
@@ -89,7 +90,7 @@ void expect_luminance(Device& device, const ColourCube& cube) {
         ++row[static_cast<std::size_t>(luminance_of(red, green, blue))];
       const auto start = counted.begin() + (std::ptrdiff_t{red} * 256 + green) * 256;
       ASSERT_TRUE(std::equal(row.begin(), row.end(), start))
-          << "a colour of red " << red << " and green " << green;
+          << "colours of red " << red << " and green " << green;
     }
 }
 
@@ -108,7 +109,7 @@ TEST_P(Luminance, CudaCountsEveryColour) {
   expect_luminance(*device, ColourCube(GetParam()));
 }
 
-/// Equalisation computes the luminance a second time, when it applies the table.
+/// Tests equalisation as well, because it computes the luminance again when it applies the table.
 void expect_equalized(Device& device, const ColourCube& cube) {
   const DeviceBlock<std::uint8_t> colours(device, cube.block);
   const DeviceBlock<std::uint8_t> out(device, std::vector<std::uint8_t>(cube.block.size(), 0xcd));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// The luminance of frames as a plane, on both devices: against the definition in random cases, for
-// every colour of 8 bits, and in place if the frame has such a plane.
+// Tests the luminance of frames as a plane on both devices, against the definition: in random
+// cases, for every 8-bit colour, and without a copy if the frame already has such a plane.
 
 #include <algorithm>
 
@@ -15,7 +15,7 @@
 namespace cudavision::test {
 namespace {
 
-/// One frame, placed at random.
+/// One frame with a random placement.
 struct LuminanceCase {
   FrameLayout layout;
   Placement in;
@@ -37,7 +37,7 @@ LuminanceCase make_luminance_case(std::uint64_t seed, int number, int max_pixels
   return test;
 }
 
-/// The values of a plane in device memory, row by row.
+/// Returns the values of a plane in device memory, row by row.
 std::vector<std::uint16_t> values_of(Device& device, const SamplePlane& plane) {
   const int sample_bytes = plane.bits > 8 ? 2 : 1;
   const int row_bytes = plane.width * sample_bytes;
@@ -52,7 +52,7 @@ std::vector<std::uint16_t> values_of(Device& device, const SamplePlane& plane) {
   return DefinedLuminance(dense, frame_in(dense, dense_placement(dense), begin)).values;
 }
 
-/// Expects that a luma plane that frames have already is not copied.
+/// Expects that the luma plane of frames that have one is used in place.
 void expect_in_place(const FrameLayout& layout, const ConstFrame& in, const SamplePlane& plane) {
   const int luma = layout.find(Role::luma);
   if (luma < 0 || layout.channels[luma].step != 1)
@@ -78,7 +78,7 @@ void expect_definition(Device& device, const LuminanceCase& test) {
   expect_in_place(layout, in, plane);
   const DefinedLuminance expected(layout, frame_in(layout, test.in, test.block.data()));
   ASSERT_TRUE(values_of(device, plane) == expected.values);
-  ASSERT_TRUE(block.values() == test.block) << "the input was written to";
+  ASSERT_TRUE(block.values() == test.block) << "the operation wrote to its input";
 }
 
 class LuminanceCases : public LayoutCases {};
@@ -107,7 +107,8 @@ TEST_P(LuminancePlane, IsThatOfEveryColour) {
   on_device([](Device& device) {
     for (const char* name : {"RGB", "BGRx", "xBGR", "ARGB", "GBR", "RGBMixed"}) {
       SCOPED_TRACE(name);
-      // Red and half of green rise from row to row, blue and the rest of green within each.
+      // Red and the high half of green rise from row to row; the low half of green and blue rise
+      // within each row.
       const FrameLayout layout = layout_named(name, 4096, 4096);
       const Placement placement = dense_placement(layout);
       std::vector<std::uint8_t> block(placement.bytes, 0xa5);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// The logic by which threads of CUDA kernels find, load, change and store groups of pixels, on the
-// host, against code that handles one byte at a time.
+// Tests the logic by which threads of CUDA kernels find, load, change and store groups of pixels.
+// It runs on the host and is compared with code that handles one byte at a time.
 
 #include <gtest/gtest.h>
 
@@ -22,7 +22,7 @@ struct alignas(16) Piece {
   std::uint8_t bytes[16];
 };
 
-/// A plane whose rows begin at addresses divisible by 16, all bytes random.
+/// A plane of random bytes, whose rows begin at addresses divisible by 16.
 struct Plane {
   Plane(int row_bytes, int rows, int gap, Random& random)
       : pitch((row_bytes + 15) / 16 * 16 + 16 * gap), pieces(pitch / 16 * rows) {
@@ -35,8 +35,8 @@ struct Plane {
   std::vector<Piece> pieces;
 };
 
-/// Reads every pixel of a picture through the groups, writes a changed one back, and compares both
-/// with the bytes: pixel (x, y) changes from p to changed(p).
+/// Reads every pixel p of a picture through the groups and writes changed(p) back. Compares what it
+/// reads and what it writes with the bytes.
 template <class Group, Rows kRows, class Get, class Put>
 void go_through(int width, int height, int row_bytes, int planes, int gap, const Get& get,
                 const Put& put) {
@@ -62,7 +62,7 @@ void go_through(int width, int height, int row_bytes, int planes, int gap, const
   picture.shift = 6;
   picture.largest = 1023;
 
-  // Every group once, in three interleaved sequences as of three threads.
+  // Visits every group once, in three interleaved sequences, as three threads would.
   const GroupStride stride(3, picture.per_row);
   std::vector<int> visits(picture.count);
   for (std::uint32_t thread = 0; thread < 3; ++thread)
@@ -206,7 +206,7 @@ TEST(PixelGroup, PackedLuminanceIsTheLuminance) {
   Random random(settings().seed);
   for (int i = 0; i < 200000; ++i) {
     const auto pixel = static_cast<std::uint32_t>(random.next() >> 32);
-    // Red, green and blue in bytes 2, 1 and 0, as in BGRx, and in 1, 2 and 3, as in xRGB.
+    // Red, green and blue lie in bytes 2, 1 and 0 in BGRx, and in bytes 1, 2 and 3 in xRGB.
     PackedImage bgrx, xrgb;
     bgrx.weights_low = 299 % 256 << 16 | 587 % 256 << 8 | 114;
     bgrx.weights_high = 299 / 256 << 16 | 587 / 256 << 8;
@@ -225,7 +225,7 @@ TEST(PixelGroup, SelectBytes) {
   EXPECT_EQ(dot_bytes(0x01020304u, 0xff000210u, 5), 255u + 6u + 64u + 5u);
 }
 
-// The access patterns of the formats
+/* The tests below are about the access patterns of the formats. */
 
 Picture picture_of(const FrameLayout& layout, int pitch, int misalignment) {
   alignas(16) static std::uint8_t memory[32];

@@ -13,7 +13,7 @@ namespace {
 using Census = sgm::Parameters::Census;
 using Compatibility = sgm::Parameters::Compatibility;
 
-/// Entries of a volume that the definition may take.
+/// The largest volume, in entries, that the definition may process.
 constexpr int max_volume = 1 << 20;
 
 FrameLayout random_layout_of(int bits, int width, int height, Random& random) {
@@ -26,8 +26,8 @@ FrameLayout random_layout_of(int bits, int width, int height, Random& random) {
   }
 }
 
-/// The column of the right picture that a pixel of the left one shows. Blocks of pixels share a
-/// disparity; one in sixteen pixels shows another column.
+/// Returns the column of the right picture that a pixel of the left one shows. Blocks of pixels
+/// share a disparity, but one in sixteen pixels shows a column nearby.
 int seen_column(const SgmCase& test, int x, int y) {
   const auto block = static_cast<std::uint64_t>(x / 37 + 1000 * (y / 19));
   Random random(mixed_seed(test.content_seed, block));
@@ -38,7 +38,7 @@ int seen_column(const SgmCase& test, int x, int y) {
   return x - d + (grain.one_in(16) ? grain.between(-9, 9) : 0);
 }
 
-/// Sets every colour, or the luma, of a pixel to value.
+/// Sets the luma or all colours of a pixel to `value`.
 void put_luminance(const FrameLayout& layout, const Frame& frame, int x, int y, int value) {
   for (int c = 0; c < layout.channel_count; ++c) {
     const Channel& channel = layout.channels[c];
@@ -149,7 +149,7 @@ SgmCase make_sgm_case(std::uint64_t seed, int number, int max_pixels) {
   test.right = random_placement(test.right_layout, random);
   test.disparity = random_placement(test.disparity_layout(), random);
   test.confidence = random_placement(test.confidence_layout(), random);
-  // Content that can be matched is as frequent as all other content together.
+  // In half of the cases the content is one that can be matched; in the others it is any content.
   test.content = random.one_in(2) ? (random.one_in(2) ? Content::random : Content::natural)
                                   : static_cast<Content>(random.between(0, content_count - 1));
   test.related = !random.one_in(4);

@@ -62,7 +62,7 @@ int bits_in(std::uint64_t word) {
   return count;
 }
 
-/// 0 to size − 1 in ascending or descending order.
+/// Returns the numbers from 0 to size − 1 in ascending or descending order.
 std::vector<int> in_order(int size, bool forwards) {
   std::vector<int> order;
   for (int i = 0; i < size; ++i)
@@ -70,7 +70,7 @@ std::vector<int> in_order(int size, bool forwards) {
   return order;
 }
 
-/// The costs of the path in direction (dx, dy).
+/// Computes the costs of the path in direction (dx, dy).
 std::vector<int> path_costs(const StageConfig& config, const Luminances& picture,
                             const std::vector<int>& matching, const sgm::Penalties& penalties,
                             int dx, int dy) {
@@ -114,7 +114,7 @@ int subpixel_part(int l, int c, int r, bool libsgm) {
   return n > 0 ? size : -size;
 }
 
-/// True if two neighbouring pixels are known and differ by at most most_step.
+/// True if the disparities of two neighbouring pixels are known and differ by at most most_step.
 bool joined(const Map& map, std::size_t a, std::size_t b, int most_step) {
   return map[a] != unknown && map[b] != unknown && std::abs(map[a] - map[b]) <= most_step;
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// DisparityPicture on either device against the definition, for every number that a map may hold
-// and planes at any address; and what it refuses.
+// Compares DisparityPicture on both devices with the definition, for every number that a map may
+// hold and for planes at any address. Also tests which layouts and parameters it refuses.
 
 #include <cmath>
 #include <cstring>
@@ -33,7 +33,7 @@ ColorTable random_table(std::uint64_t seed) {
   return table;
 }
 
-/// Random numbers out of those that a map may hold.
+/// Draws random numbers from those that a map may hold.
 std::vector<std::uint16_t> numbers_of(const sgm::Parameters& parameters, int count,
                                       Random& random) {
   const DisparityScale scale = disparity_scale(parameters);
@@ -93,7 +93,7 @@ struct PictureCase {
         frame_in(map_layout, map_placement, static_cast<const std::uint8_t*>(map.data())).planes[0],
         frame_in(layout, placement, out.data()));
     device.finish();
-    EXPECT_EQ(map.values(), map_block()) << "the map was written to";
+    EXPECT_EQ(map.values(), map_block()) << "the operation wrote to the map";
     return out.values();
   }
 
@@ -176,7 +176,7 @@ TEST_P(DisparityPictures, EveryNumberHasItsPicture) {
           for (const Kind kind : {Kind::gray, Kind::depth}) {
             PictureCase test(kind, gray_layout(count, 1, kind == Kind::gray ? 8 : 16), parameters,
                              random);
-            // Some of these depths do not fit 16 bits, and some are 0.
+            // With these values, some depths do not fit 16 bits and some are 0.
             test.look.focal_length = 700.25, test.look.baseline = 120.5, test.look.unit = 0.1;
             for (int i = 0; i + 1 < count; ++i)
               test.numbers[static_cast<std::size_t>(i)] =

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// Each stage of Semi-Global Matching alone, on the CPU device against its definition and on the
-// CUDA device against the CPU device, in every number.
+// Compares every number that each stage of Semi-Global Matching computes by itself: on the CPU
+// device with the definition, and on the CUDA device with the CPU device.
 
 #include "tests/kernels/common/gtest_support.h"
 #include "tests/kernels/sgm/sgm_case.h"
