@@ -52,7 +52,7 @@ void check_layout(const char* operation, const FrameLayout& layout) {
 void check_luminance(const char* operation, const FrameLayout& layout) {
   check_layout(operation, layout);
   const bool rgb = layout.find(Role::luma) < 0;
-  for (const Role role : {Role::red, Role::green, Role::blue})
+  for (const Role role : rgb_roles)
     if (rgb && layout.find(role) < 0)
       refuse(operation, "a layout has either a luma channel or red, green and blue ones");
   if (rgb && layout.bits != 8)

@@ -23,8 +23,6 @@ namespace {
 /// The sums of a tile fit the second-level cache, and the sliding columns the first-level cache.
 constexpr int tile_width = 256, tile_height = 32;
 
-constexpr int max_halo = denoising_halo({Parameters::max_search, Parameters::max_patch, 0});
-
 /// Memory of one band, for one tile. Sum: the type of sums of squared differences and of weighted
 /// samples.
 class Scratch {

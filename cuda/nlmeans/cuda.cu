@@ -17,8 +17,6 @@ namespace {
 
 using Kernel = Launcher<NlMeansArguments>::Kernel;
 
-constexpr int max_halo = denoising_halo({Parameters::max_search, Parameters::max_patch, 0});
-
 /// The kernels of tiles support patch radii from 1 to this one.
 constexpr int max_tile_radius = 3;
 

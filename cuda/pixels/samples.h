@@ -27,8 +27,6 @@ class Samples {
   /// role: that of the channel; Role::luma stands for the luminance of RGB, too.
   Samples(const FrameLayout& layout, Role role);
 
-  static constexpr Role rgb_roles[3] = {Role::red, Role::green, Role::blue};
-
   const Channel& channel() const noexcept { return channel_[0]; }
 
   /// The values of row y: in the frame itself if they are contiguous, else in buffer.

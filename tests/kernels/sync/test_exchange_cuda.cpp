@@ -88,11 +88,11 @@ class ExchangeOnCard : public testing::Test {
 TEST_F(ExchangeOnCard, TenThousandRunsWithDelays) {
   CUDAVISION_NEEDS_CUDA();
   CUDAVISION_NEEDS_TRUE_TIMING();
-  // As many groups as it takes to give every multiprocessor a block.
+  // As many packs as it takes to give every multiprocessor a block.
   run(16 * 512, cuda_multiprocessors(), 10000, true);
 }
 
-TEST_F(ExchangeOnCard, FiftyTimesAsManyGroupsAsThreads) {
+TEST_F(ExchangeOnCard, FiftyTimesAsManyPacksAsThreads) {
   CUDAVISION_NEEDS_CUDA();
   CUDAVISION_NEEDS_TRUE_TIMING();
   run(16 * 512, 50 * cuda_multiprocessors(), 40, true);
