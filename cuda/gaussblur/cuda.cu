@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <optional>
 #include <string>
-#include <vector>
 
 #include "cuda/core/cuda_check.h"
 #include "cuda/core/tableuploader.h"

@@ -10,6 +10,7 @@
 #include "cuda/core/parallel.h"
 #include "cuda/histequalize/arithmetic.h"
 #include "cuda/histequalize/backend.h"
+#include "cuda/pixels/sample_math.h"
 #include "cuda/pixels/samples.h"
 
 namespace cudavision::histequalize {

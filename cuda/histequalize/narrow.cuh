@@ -10,6 +10,7 @@
 #include "cuda/histequalize/arithmetic.h"
 #include "cuda/histequalize/narrow_table.cuh"
 #include "cuda/pixels/access_pattern.h"
+#include "cuda/pixels/pixel_pack.h"
 #include "cuda/sync/histogramexchange.h"
 #include "cuda/sync/interblock.cuh"
 

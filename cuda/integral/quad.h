@@ -5,7 +5,6 @@
 // on the host as well, where the tests compare it with plain code for one pixel at a time.
 
 #include <cstdint>
-#include <cstring>
 
 #include "cuda/core/view.h"
 #include "cuda/pixels/pixel_pack.h"

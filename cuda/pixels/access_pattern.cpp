@@ -5,6 +5,7 @@
 #include <string>
 
 #include "cuda/core/error.h"
+#include "cuda/pixels/pixel_pack.h"
 
 namespace cudavision {
 namespace {

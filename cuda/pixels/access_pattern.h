@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "cuda/core/frame.h"
-#include "cuda/pixels/pixel_pack.h"
+#include "cuda/pixels/packed_image.h"
 
 namespace cudavision {
 

@@ -3,6 +3,7 @@
 #include "cuda/core/cuda_launch.h"
 #include "cuda/pixels/access_pattern.h"
 #include "cuda/pixels/luminance_backend.h"
+#include "cuda/pixels/pixel_pack.h"
 
 namespace cudavision {
 namespace {

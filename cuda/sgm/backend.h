@@ -13,6 +13,7 @@
 #include <cstdint>
 #include <memory>
 
+#include "cuda/pixels/luminance.h"
 #include "cuda/sgm/sgmstereo.h"
 
 namespace cudavision::sgm {

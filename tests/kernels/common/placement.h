@@ -47,8 +47,10 @@ BasicFrame<Byte> frame_in(const FrameLayout& layout, const Placement& placement,
 
 std::string describe(const FrameLayout& layout, const Placement& placement);
 
-/// The place of a byte of the block in the frame, in words.
-std::string describe_byte(const FrameLayout& layout, const Placement& placement, std::size_t byte);
+/// Empty where two blocks are equal, else their first byte that differs.
+std::string difference(const FrameLayout& layout, const Placement& placement,
+                       const std::vector<std::uint8_t>& expected,
+                       const std::vector<std::uint8_t>& actual);
 
 /// Adds the frame's rows to the hash, without the bytes around them.
 void add_rows(Hash& hash, const FrameLayout& layout, const Placement& placement,

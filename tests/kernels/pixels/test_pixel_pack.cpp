@@ -6,11 +6,11 @@
 #include <gtest/gtest.h>
 
 #include <cstring>
-#include <string>
 #include <vector>
 
 #include "cuda/core/error.h"
 #include "cuda/pixels/access_pattern.h"
+#include "cuda/pixels/pixel_pack.h"
 #include "tests/kernels/common/layouts.h"
 #include "tests/kernels/common/random.h"
 #include "tests/kernels/common/settings.h"
