@@ -241,10 +241,8 @@ class NlMeansCpu final : public NlMeans::Backend {
   template <class Function>
   void for_shares(int rows, const Function& function) const {
     bands_.for_each([&](const Band& band) {
-      const auto edge = [&](int number) {
-        return static_cast<int>(static_cast<long long>(rows) * number / bands_.count());
-      };
-      function(edge(band.number), edge(band.number + 1), band.number);
+      function(bands_.first_of(rows, band.number), bands_.first_of(rows, band.number + 1),
+               band.number);
     });
   }
 
