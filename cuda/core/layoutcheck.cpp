@@ -77,4 +77,11 @@ void check_frame(const char* operation, const FrameLayout& layout, const ConstFr
   }
 }
 
+int kernel_pitch(const char* operation, std::ptrdiff_t pitch) {
+  if (pitch != static_cast<int>(pitch))
+    refuse(operation, "rows lie " + std::to_string(pitch) +
+                          " bytes apart; on a GPU the pitch must be less than 2 GiB");
+  return static_cast<int>(pitch);
+}
+
 }  // namespace cudavision

@@ -2,9 +2,8 @@
 #include "cuda/pixels/access_pattern.h"
 
 #include <algorithm>
-#include <string>
 
-#include "cuda/core/error.h"
+#include "cuda/core/layoutcheck.h"
 #include "cuda/pixels/pixel_pack.h"
 
 namespace cudavision {
@@ -90,14 +89,6 @@ AccessPattern find_dense_kind(const FrameLayout& layout, const Channel (&channel
   return AccessPattern::scattered_colour;
 }
 
-int narrow(std::ptrdiff_t pitch) {
-  if (pitch != static_cast<int>(pitch))
-    throw Error(
-        Error::Kind::invalid_argument,
-        "rows lie " + std::to_string(pitch) + " bytes apart; the pitch must be less than 2 GiB");
-  return static_cast<int>(pitch);
-}
-
 /// Whether the rows of every plane follow each other without a gap, in and out.
 bool without_gaps(const PackedImage& packs) {
   return std::all_of(packs.planes, packs.planes + 3, [&](const PlanePair& plane) {
@@ -147,8 +138,9 @@ Picture PictureMaker::make(const ConstFrame& in, const Frame& out) const {
 
   PackedImage& packs = picture.packs;
   const auto pair = [&](int p) {
-    return PlanePair{in.planes[p].data, out.planes[p].data, narrow(in.planes[p].pitch),
-                     narrow(out.planes[p].pitch)};
+    return PlanePair{in.planes[p].data, out.planes[p].data,
+                     kernel_pitch("a frame", in.planes[p].pitch),
+                     kernel_pitch("a frame", out.planes[p].pitch)};
   };
   for (int c = 0; c < (colour_ ? 3 : 1); ++c) {
     packs.planes[c] = pair(channels_[c].plane);
