@@ -98,9 +98,6 @@ inline GstAggregatorClass* stereo_parent_class() {
 /// The current settings, except that those which need a restart are as they were at the start.
 StereoSettings stereo_settings(gpointer self);
 
-/// Whether frames may lie in CUDA memory.
-bool stereo_takes_cuda(gpointer self);
-
 /// Frees what was made for the current formats and the current CUDA context.
 void stereo_release_work(gpointer self);
 
