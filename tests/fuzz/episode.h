@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-#include <atomic>
 #include <functional>
 #include <memory>
 #include <random>
@@ -22,21 +21,11 @@ struct FrameKind {
   bool interlaced = false;
 };
 
-/// Counts the buffers that were sent in and still exist.
-class BufferCount {
- public:
-  /// The buffer, which counts from now on until it is freed.
-  GstBuffer* track(GstBuffer* buffer);
-  int alive() const { return alive_; }
-
- private:
-  std::atomic<int> alive_{0};
-};
-
 /// One life of an element, made of random choices.
 class Life {
  public:
-  Life(unsigned seed, BufferCount& buffers) : random_(seed), seed_(seed), buffers_(buffers) {}
+  Life(unsigned seed, check::BufferCount& buffers)
+      : random_(seed), seed_(seed), buffers_(buffers) {}
   virtual ~Life() = default;
   virtual void run() = 0;
 
@@ -60,7 +49,7 @@ class Life {
  private:
   std::mt19937 random_;
   unsigned seed_;
-  BufferCount& buffers_;
+  check::BufferCount& buffers_;
 };
 
 /// The life of an element with one input and one output. A class for each element adds what is
@@ -68,7 +57,7 @@ class Life {
 class Episode : public Life {
  public:
   /// properties: set before the start.
-  Episode(const char* element, unsigned seed, BufferCount& buffers,
+  Episode(const char* element, unsigned seed, check::BufferCount& buffers,
           const check::Properties& properties = {})
       : Life(seed, buffers), filter_(element, properties) {}
 
@@ -105,7 +94,7 @@ class Episode : public Life {
   void restrict_downstream();
 
   GstBuffer* stamped(GstBuffer* buffer);
-  GstBuffer* take_output();
+  check::Owned<GstBuffer> take_output();
   struct Sent {
     check::Picture picture;
     FrameKind kind;
@@ -127,11 +116,12 @@ class Episode : public Life {
 
 /// Runs a test of episodes: sets the time, says on a crash which episode it was, and looks for
 /// leaks.
-void run_lives(const std::function<std::unique_ptr<Life>(unsigned seed, BufferCount&)>& make);
+void run_lives(
+    const std::function<std::unique_ptr<Life>(unsigned seed, check::BufferCount&)>& make);
 
 template <class SomeLife>
 void run_episodes() {
-  run_lives([](unsigned seed, BufferCount& buffers) -> std::unique_ptr<Life> {
+  run_lives([](unsigned seed, check::BufferCount& buffers) -> std::unique_ptr<Life> {
     return std::make_unique<SomeLife>(seed, buffers);
   });
 }
