@@ -17,6 +17,10 @@ using Formats = std::vector<GstVideoFormat>;
 /// Calls take for each string in value, which may be a string, a list of strings, or nullptr.
 void for_each_string(const GValue* value, const std::function<void(const char*)>& take);
 
+/// Sets a field to one string or to a list of strings. The strings must be static.
+void set_strings(GstStructure* structure, const char* field,
+                 const std::vector<const char*>& strings);
+
 /// These read and write the field "format" of a structure.
 Formats formats_of(const GstStructure* structure);
 void set_formats(GstStructure* structure, const Formats& formats);
@@ -31,6 +35,11 @@ bool has_cuda_feature(const GstCaps* caps, guint index);
 bool has_system_feature(const GstCaps* caps, guint index);
 /// True if caps name memory:CUDAMemory. ANY caps and ANY features name nothing.
 bool names_cuda_memory(const GstCaps* caps);
+
+/// Appends the frame in each of the formats: in CUDA memory, if cuda is true and this build has it,
+/// and in system memory.
+void append_with_memories(GstCaps* caps, const GstStructure* frame, const Formats& formats,
+                          bool cuda);
 
 /// Returns caps as text, for messages.
 std::string caps_text(const GstCaps* caps);

@@ -32,6 +32,11 @@ struct FrameInfo {
   bool interlaced = false;
 };
 
+/// GStreamer marks a missing frame by an empty buffer with the GAP flag.
+inline bool is_missing_frame(GstBuffer* buffer) {
+  return GST_BUFFER_FLAG_IS_SET(buffer, GST_BUFFER_FLAG_GAP) && gst_buffer_get_size(buffer) == 0;
+}
+
 /// Returns true if the buffer holds two fields. video describes its caps.
 inline bool is_interlaced(const GstVideoInfo& video, const GstBuffer* buffer) {
   switch (GST_VIDEO_INFO_INTERLACE_MODE(&video)) {

@@ -134,8 +134,19 @@ class ElementProperties {
   std::vector<Property> properties_;  // in the order of their ids, from 1
 };
 
+/// An entry of the values of register_enum(). It is shown by its nick.
+template <class Enum>
+constexpr GEnumValue enum_value(Enum value, const char* description, const char* nick) {
+  return {static_cast<gint>(value), description, nick};
+}
+
 /// Registers the enumeration type of a property. values must be static and end with a zero entry.
 GType register_enum(const char* name, const GEnumValue* values);
+
+/// Empty if size is odd or 0, else what is wrong with the value of the property and how to mend it.
+/// reason: "a kernel has a middle …", why it must be odd. alternative: what else would do.
+std::string odd_size_error(const char* property, int size, const std::string& reason,
+                           const char* alternative = "");
 
 /// Handles settings that do not fit the frames. At start and with new caps, they are an error.
 /// While playing, the last valid settings stay in force, and one warning says so.

@@ -163,7 +163,6 @@ void configure(GstCudaVisionFilter* self, Device& device, const FrameFormat& in,
   const Settings settings = current_settings(self, state.settings);
   state.guard.require(validation_error(settings, in));
   const histequalize::Parameters parameters = parameters_of(settings, in);
-  state.operation.reset();
   state.operation.reset(
       new Operation{in, parameters, histequalize::HistogramEqualize(device, in.layout, parameters),
                     histequalize::Histogram(device, in.layout), std::nullopt});
@@ -176,8 +175,7 @@ void update_parameters(GstCudaVisionFilter* self, const Settings& settings) {
   if (!state.guard.allows(GST_ELEMENT_CAST(self), validation_error(settings, operation.format)))
     return;
   const histequalize::Parameters parameters = parameters_of(settings, operation.format);
-  if (parameters.channels == operation.parameters.channels &&
-      parameters.blend == operation.parameters.blend)
+  if (parameters == operation.parameters)
     return;
   const DeviceScope scope(gst_cuda_vision_filter_session(self));
   operation.equalize.set_parameters(parameters);
@@ -283,7 +281,7 @@ static void gst_cuda_hist_equalize_class_init(GstCudaHistEqualizeClass* klass) {
       "The gst-cudavision developers");
 
   GstCudaVisionFilterClass* filter_class = &klass->parent_class;
-  gst_cuda_vision_filter_class_add_video_templates(filter_class);
+  gst_cuda_vision_filter_class_add_pad_templates(filter_class, video_template_caps());
   filter_class->configure = GST_DEBUG_FUNCPTR(configure);
   filter_class->begin_frame = GST_DEBUG_FUNCPTR(begin_frame);
   filter_class->process = GST_DEBUG_FUNCPTR(process);

@@ -84,6 +84,11 @@ CudaStream create_cuda_stream();
 void destroy_cuda_stream(CudaStream stream) noexcept;
 
 bool is_cuda_memory(GstMemory* memory);
+/// The first memory of a buffer if it is CUDA memory, else nullptr.
+inline GstMemory* cuda_memory_of(GstBuffer* buffer) {
+  GstMemory* memory = gst_buffer_n_memory(buffer) ? gst_buffer_peek_memory(buffer, 0) : nullptr;
+  return memory && is_cuda_memory(memory) ? memory : nullptr;
+}
 CudaContext cuda_context_of(GstMemory* memory);
 /// Returns where libgstcuda has put the planes, which differs from what the caps imply.
 const GstVideoInfo& cuda_memory_info(GstMemory* memory);

@@ -98,11 +98,10 @@ void MappedBuffer::map_whole() {
 
   const gsize* offset = format_.offset.data();
   const gint* stride = format_.stride.data();
-  GstMemory* memory = gst_buffer_peek_memory(buffer_, 0);
   if (meta_) {
     offset = meta_->offset;
     stride = meta_->stride;
-  } else if (is_cuda_memory(memory)) {
+  } else if (GstMemory* memory = cuda_memory_of(buffer_)) {
     // CUDA memory has a pitch of its own. Without a GstVideoMeta, only libgstcuda knows it.
     const GstVideoInfo& actual = cuda_memory_info(memory);
     if (!format_.is_video() ||

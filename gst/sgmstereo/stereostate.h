@@ -100,9 +100,6 @@ inline GstAggregatorClass* stereo_parent_class() {
 /// start.
 StereoSettings stereo_settings(gpointer self);
 
-/// Returns true if frames may lie in CUDA memory.
-bool stereo_takes_cuda(gpointer self);
-
 /// Frees everything that was made for the current formats and the current CUDA context.
 void stereo_release_work(gpointer self);
 

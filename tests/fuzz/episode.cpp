@@ -41,14 +41,6 @@ void Episode::run() {
     do_something();
 }
 
-GstBuffer* BufferCount::track(GstBuffer* buffer) {
-  ++alive_;
-  gst_mini_object_weak_ref(
-      GST_MINI_OBJECT(buffer),
-      +[](gpointer alive, GstMiniObject*) { --*static_cast<std::atomic<int>*>(alive); }, &alive_);
-  return buffer;
-}
-
 guint64 Life::any_number() {
   const guint64 large = static_cast<guint64>(random_()) << 32 | random_();
   return large >> below(64);
@@ -124,13 +116,10 @@ void Episode::bad_caps() {
 }
 
 /// Takes all output frames. Returns the newest one, or nullptr if there is none.
-GstBuffer* Episode::take_output() {
-  GstBuffer* newest = nullptr;
-  while (GstBuffer* out = filter_.pull()) {
-    if (newest != nullptr)
-      gst_buffer_unref(newest);
-    newest = out;
-  }
+Owned<GstBuffer> Episode::take_output() {
+  Owned<GstBuffer> newest;
+  while (Owned<GstBuffer> out = filter_.pull())
+    newest = std::move(out);
   return newest;
 }
 
@@ -143,7 +132,7 @@ void Episode::judge(GstBuffer* out, const Picture& picture, const FrameKind& kin
 void Episode::push_and_judge(GstBuffer* buffer, const Sent* sent) {
   filter_.messages().clear();
   const GstFlowReturn flow = filter_.push(tracked(buffer));
-  GstBuffer* out = take_output();
+  const Owned<GstBuffer> out = take_output();
   if (flow == GST_FLOW_ERROR)
     fail_unless(filter_.messages().count(GST_MESSAGE_ERROR) >= 1,
                 "episode %u: a frame failed without an element error", seed());
@@ -155,8 +144,6 @@ void Episode::push_and_judge(GstBuffer* buffer, const Sent* sent) {
   if (sent != nullptr && started_ && !restricted_)
     fail_unless(flow == GST_FLOW_OK, "episode %u: a good frame returned %s: %s", seed(),
                 gst_flow_get_name(flow), filter_.messages().text(GST_MESSAGE_ERROR).c_str());
-  if (out != nullptr)
-    gst_buffer_unref(out);
 }
 
 GstBuffer* Episode::stamped(GstBuffer* buffer) {
@@ -221,8 +208,7 @@ void Episode::bad_frame() {
 }
 
 void Episode::resume_segment() {
-  GstSegment segment;
-  gst_segment_init(&segment, below(6) == 0 ? GST_FORMAT_BYTES : GST_FORMAT_TIME);
+  GstSegment segment = new_segment(below(6) == 0 ? GST_FORMAT_BYTES : GST_FORMAT_TIME);
   if (segment.format == GST_FORMAT_TIME) {
     segment.rate = one_of({1.0, 0.5, 2.0});
     segment.base = static_cast<guint64>(below(1000)) * GST_SECOND;
@@ -236,7 +222,7 @@ void Episode::flush_or_end() {
     filter_.send_eos();
   filter_.send_event(gst_event_new_flush_start());
   if (started_ && below(2) == 0)
-    gst_buffer_unref(tracked(to_buffer(Picture(*format_, width_, height_))));
+    Owned<GstBuffer>(tracked(to_buffer(Picture(*format_, width_, height_))));
   filter_.send_event(gst_event_new_flush_stop(below(2) == 0));
   resume_segment();
 }
@@ -281,25 +267,23 @@ void Episode::change_state() {
 }
 
 void Episode::ask() {
-  GstCaps* any = gst_caps_new_any();
-  GstCaps* some = gst_caps_from_string(
+  const Owned<GstCaps> any(gst_caps_new_any());
+  const Owned<GstCaps> some = caps_from(
       one_of({"video/x-raw", "video/x-raw, format=NV12", "video/x-raw(ANY)", "audio/x-raw",
               "video/x-raw(memory:CUDAMemory)", "EMPTY", "video/x-raw, width=[1, 7]",
               "other/tensors", "other/tensors, dimensions=(string)1:9:5:1",
               "video/x-raw, format=GRAY8, width=9, height=5, framerate=25/1"}));
-  gst_caps_unref(gst_pad_peer_query_caps(filter_.source_pad(), below(2) == 0 ? some : nullptr));
-  gst_caps_unref(gst_pad_peer_query_caps(filter_.sink_pad(), below(2) == 0 ? some : any));
+  Owned<GstCaps>(
+      gst_pad_peer_query_caps(filter_.source_pad(), below(2) == 0 ? some.get() : nullptr));
+  Owned<GstCaps>(
+      gst_pad_peer_query_caps(filter_.sink_pad(), below(2) == 0 ? some.get() : any.get()));
   if (gst_caps_is_fixed(some))
     gst_pad_peer_query_accept_caps(filter_.source_pad(), some);
   gst_harness_query_latency(filter_.harness());
-  GstCaps* caps = gst_pad_get_current_caps(filter_.source_pad());
-  GstQuery* query = gst_query_new_allocation(below(4) == 0 ? nullptr : caps, below(2) == 0);
+  const Owned<GstCaps> caps(gst_pad_get_current_caps(filter_.source_pad()));
+  const Owned<GstQuery> query(
+      gst_query_new_allocation(below(4) == 0 ? nullptr : caps.get(), below(2) == 0));
   gst_pad_peer_query(filter_.source_pad(), query);
-  gst_query_unref(query);
-  if (caps != nullptr)
-    gst_caps_unref(caps);
-  gst_caps_unref(some);
-  gst_caps_unref(any);
 }
 
 void Episode::restrict_downstream() {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-#include <atomic>
 #include <functional>
 #include <memory>
 #include <random>
@@ -23,21 +22,11 @@ struct FrameKind {
   bool interlaced = false;
 };
 
-/// Counts the input buffers that still exist.
-class BufferCount {
- public:
-  /// Counts the buffer until it is freed. Returns the buffer.
-  GstBuffer* track(GstBuffer* buffer);
-  int alive() const { return alive_; }
-
- private:
-  std::atomic<int> alive_{0};
-};
-
 /// One life of an element, which consists of random actions.
 class Life {
  public:
-  Life(unsigned seed, BufferCount& buffers) : random_(seed), seed_(seed), buffers_(buffers) {}
+  Life(unsigned seed, check::BufferCount& buffers)
+      : random_(seed), seed_(seed), buffers_(buffers) {}
   virtual ~Life() = default;
   virtual void run() = 0;
 
@@ -61,7 +50,7 @@ class Life {
  private:
   std::mt19937 random_;
   unsigned seed_;
-  BufferCount& buffers_;
+  check::BufferCount& buffers_;
 };
 
 /// The life of an element with one input and one output. A derived class for each element adds its
@@ -69,7 +58,7 @@ class Life {
 class Episode : public Life {
  public:
   /// Sets the properties before the start.
-  Episode(const char* element, unsigned seed, BufferCount& buffers,
+  Episode(const char* element, unsigned seed, check::BufferCount& buffers,
           const check::Properties& properties = {})
       : Life(seed, buffers), filter_(element, properties) {}
 
@@ -106,7 +95,7 @@ class Episode : public Life {
   void restrict_downstream();
 
   GstBuffer* stamped(GstBuffer* buffer);
-  GstBuffer* take_output();
+  check::Owned<GstBuffer> take_output();
   struct Sent {
     check::Picture picture;
     FrameKind kind;
@@ -129,11 +118,12 @@ class Episode : public Life {
 
 /// Runs episodes until the time is over and checks for leaks. If the program crashes, prints the
 /// number of the episode.
-void run_lives(const std::function<std::unique_ptr<Life>(unsigned seed, BufferCount&)>& make);
+void run_lives(
+    const std::function<std::unique_ptr<Life>(unsigned seed, check::BufferCount&)>& make);
 
 template <class SomeLife>
 void run_episodes() {
-  run_lives([](unsigned seed, BufferCount& buffers) -> std::unique_ptr<Life> {
+  run_lives([](unsigned seed, check::BufferCount& buffers) -> std::unique_ptr<Life> {
     return std::make_unique<SomeLife>(seed, buffers);
   });
 }

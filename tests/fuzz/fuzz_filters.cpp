@@ -9,7 +9,7 @@ namespace {
 
 class EqualizeEpisode final : public fuzz::Episode {
  public:
-  EqualizeEpisode(unsigned seed, fuzz::BufferCount& buffers)
+  EqualizeEpisode(unsigned seed, BufferCount& buffers)
       : Episode("cudahistequalize", seed, buffers) {}
 
  private:
@@ -45,8 +45,7 @@ class EqualizeEpisode final : public fuzz::Episode {
 
 class BlurEpisode final : public fuzz::Episode {
  public:
-  BlurEpisode(unsigned seed, fuzz::BufferCount& buffers)
-      : Episode("cudagaussblur", seed, buffers) {}
+  BlurEpisode(unsigned seed, BufferCount& buffers) : Episode("cudagaussblur", seed, buffers) {}
 
  private:
   bool possible(const FormatSpec&) const override {
@@ -102,7 +101,7 @@ Integral first_form(unsigned seed) {
 
 class IntegralEpisode final : public fuzz::Episode {
  public:
-  IntegralEpisode(unsigned seed, fuzz::BufferCount& buffers)
+  IntegralEpisode(unsigned seed, BufferCount& buffers)
       : Episode("cudaintegral", seed, buffers, first_form(seed).properties()),
         how_(first_form(seed)),
         form_(how_) {}
@@ -130,7 +129,7 @@ class IntegralEpisode final : public fuzz::Episode {
     const Integral how = in_force();
     if (how.output == Output::denoise)
       return Episode::judge(out, picture, kind);
-    GstCaps* caps = gst_pad_get_current_caps(filter().sink_pad());
+    const Owned<GstCaps> caps = current_caps(filter().sink_pad());
     const GstStructure* structure = gst_caps_get_structure(caps, 0);
     if (gst_structure_has_name(structure, "other/tensors")) {
       expect_tensor(out, caps, tensor_of(picture, how), how.description());
@@ -139,7 +138,6 @@ class IntegralEpisode final : public fuzz::Episode {
       const Picture right = gray_picture_of(picture, how, gray);
       expect_picture(from_buffer(out, gray, right.width, right.height), right, how.description());
     }
-    gst_caps_unref(caps);
   }
 
   void change_properties() override {

@@ -26,7 +26,7 @@ long allocations(FilterHarness& filter, GstBuffer* frame, const Setting& setting
     fail_unless_equals_int(filter.push(in), GST_FLOW_OK);
     if (i >= warm_up)
       count.stop();
-    gst_buffer_unref(filter.pull());
+    filter.pull();
   }
   return count.total();
 }
@@ -34,7 +34,8 @@ long allocations(FilterHarness& filter, GstBuffer* frame, const Setting& setting
 void expect_no_more(const char* element, const Properties& properties, Size size,
                     const std::vector<Setting>& settings) {
   const FormatSpec& format = format_named("I420");
-  GstBuffer* frame = to_buffer(make_picture(format, size.width, size.height, Content::natural, 1));
+  const Owned<GstBuffer> frame(
+      to_buffer(make_picture(format, size.width, size.height, Content::natural, 1)));
   FilterHarness filter(element, properties);
   filter.accept_caps(format, size.width, size.height,
                      colorimetry(format, false) + ", interlace-mode=mixed");
@@ -47,7 +48,6 @@ void expect_no_more(const char* element, const Properties& properties, Size size
     fail_unless(changing < constant + frames / 4, "%s, setting %d: %ld allocations instead of %ld",
                 element, static_cast<int>(i), changing, constant);
   }
-  gst_buffer_unref(frame);
 }
 
 /// Makes a setting that leaves the frames without flags.

@@ -48,33 +48,11 @@ void expect_refused_caps(FilterHarness& filter, const FormatSpec& format,
 }
 
 Equalization equalization(double strength, bool each_channel = false) {
-  Equalization how;
-  how.strength = strength;
-  how.each_channel = each_channel;
-  return how;
+  return {each_channel, strength};
 }
 
 Blur of_sigma(double sigma, int kernel_size = 0) {
-  Blur how;
-  how.sigma = sigma;
-  how.kernel_size = kernel_size;
-  return how;
-}
-
-Integral with_radius(Output output, int radius) {
-  Integral how;
-  how.output = output;
-  how.radius = radius;
-  return how;
-}
-
-Integral denoising(int search = 5, int patch = 3, double strength = 60) {
-  Integral how;
-  how.output = Output::denoise;
-  how.search = search;
-  how.patch = patch;
-  how.strength = strength;
-  return how;
+  return {sigma, 0, kernel_size};
 }
 
 }  // namespace
@@ -232,10 +210,10 @@ TEST(test_impossible_for_integral) {
     filter.process(picture);
     expect_last_valid(filter, picture, {{"search-size", "8"}, {"denoise-strength", "90"}},
                       denoised(picture, denoising()), {"search-size=7", "search-size=9"},
-                      {{"search-size", "7"}}, denoised(picture, denoising(7, 3, 90)));
+                      {{"search-size", "7"}}, denoised(picture, denoising(90, 7, 3)));
     expect_last_valid(filter, picture, {{"patch-size", "8"}},
-                      denoised(picture, denoising(7, 3, 90)), {"patch-size=7", "patch-size=9"},
-                      {{"patch-size", "7"}}, denoised(picture, denoising(7, 7, 90)));
+                      denoised(picture, denoising(90, 7, 3)), {"patch-size=7", "patch-size=9"},
+                      {{"patch-size", "7"}}, denoised(picture, denoising(90, 7, 7)));
   }
   // A size that the output does not use may be invalid.
   const FormatSpec& format = format_named("GRAY8");
@@ -243,7 +221,7 @@ TEST(test_impossible_for_integral) {
     FilterHarness filter("cudaintegral", {{"output", output}, {"search-size", "6"}});
     filter.accept_caps(format, 32, 16);
     filter.set("patch-size", "2");
-    gst_buffer_unref(filter.process(to_buffer(Picture(format, 32, 16))));
+    filter.process(to_buffer(Picture(format, 32, 16)));
     fail_unless_equals_int(filter.messages().complaints(), 0);
   }
 }
@@ -308,9 +286,8 @@ TEST(test_controlled_by_stream_time) {
   filter.send_segment(segment);
   const Picture picture = make_picture(format, 40, 24, Content::natural, 6);
   for (guint i = 0; i < 3; ++i) {
-    GstBuffer* in = to_buffer(picture);
-    GST_BUFFER_PTS(in) = (3600 + i) * GST_SECOND + 40 * GST_MSECOND;
-    filter.expect(in, equalized(picture, equalization(values[1 + i])),
+    filter.expect(at((3600 + i) * GST_SECOND + 40 * GST_MSECOND, to_buffer(picture)),
+                  equalized(picture, equalization(values[1 + i])),
                   "second " + std::to_string(1 + i));
   }
 }
@@ -321,11 +298,8 @@ TEST(test_controlled_messages) {
   control(filter.element(), "post-messages", Curve::steps,
           {{0, 0}, {2 * GST_SECOND, 1}, {4 * GST_SECOND, 0}});
   filter.accept_caps(format, 40, 24);
-  for (guint second = 0; second < 6; ++second) {
-    GstBuffer* in = to_buffer(Picture(format, 40, 24));
-    GST_BUFFER_PTS(in) = second * GST_SECOND;
-    gst_buffer_unref(filter.process(in));
-  }
+  for (guint second = 0; second < 6; ++second)
+    filter.process(at(second * GST_SECOND, to_buffer(Picture(format, 40, 24))));
   filter.send_eos();
   fail_unless_equals_int(filter.messages().count(GST_MESSAGE_ELEMENT), 2);
 }
@@ -339,15 +313,13 @@ TEST(test_controlled_integers) {
           {{0, 0}, {(frames - 1) * GST_SECOND, frames - 1}});
   filter.accept_caps(format, 40, 24);
   for (int i = 0; i < frames; ++i) {
-    GstBuffer* in = to_buffer(picture);
-    GST_BUFFER_PTS(in) = static_cast<GstClockTime>(i) * GST_SECOND;
-    GstBuffer* out = filter.process(in);
+    const Owned<GstBuffer> out =
+        filter.process(at(static_cast<GstClockTime>(i) * GST_SECOND, to_buffer(picture)));
     gint radius = -1;
     g_object_get(filter.element(), "radius", &radius, nullptr);
     fail_unless(radius >= i - 1 && radius <= i, "frame %d has radius=%d", i, radius);
     expect_picture(from_buffer(out, format, 40, 24),
                    gray_picture_of(picture, with_radius(Output::mean, radius), format),
                    "radius=" + std::to_string(radius));
-    gst_buffer_unref(out);
   }
 }

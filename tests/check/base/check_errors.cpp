@@ -46,14 +46,14 @@ void unmappable_allocator_init(UnmappableAllocator* self) {
   GST_OBJECT_FLAG_SET(self, GST_ALLOCATOR_FLAG_CUSTOM_ALLOC);
 }
 
-GstAllocator* new_unmappable_allocator() {
-  auto* allocator =
-      static_cast<GstAllocator*>(g_object_new(unmappable_allocator_get_type(), nullptr));
+using namespace check;
+
+Owned<GstAllocator> new_unmappable_allocator() {
+  Owned<GstAllocator> allocator(
+      static_cast<GstAllocator*>(g_object_new(unmappable_allocator_get_type(), nullptr)));
   gst_object_ref_sink(allocator);
   return allocator;
 }
-
-using namespace check;
 
 /// Expects that the bad frame causes an error and that a good one after it is processed correctly.
 void expect_error(FilterHarness& filter, GstBuffer* bad, const FormatSpec& format, int width,
@@ -151,7 +151,7 @@ TEST(test_memory_boundaries_inside_planes, .for_each_element().times(formats().s
   const FormatSpec& format = start(filter, index, 34, 20);
   const Picture picture = make_picture(format, 34, 20, Content::natural, 5);
   for (const Layout& layout : {packed_layout, padded_layout}) {
-    GstBuffer* whole = to_buffer(picture, layout);
+    const Owned<GstBuffer> whole(to_buffer(picture, layout));
     const gsize size = gst_buffer_get_size(whole);
     GstBuffer* pieces = gst_buffer_new();
     if (GstVideoMeta* meta = meta_of(whole))
@@ -164,12 +164,10 @@ TEST(test_memory_boundaries_inside_planes, .for_each_element().times(formats().s
       gst_buffer_append_memory(pieces, gst_memory_new_wrapped(GST_MEMORY_FLAG_READONLY, bytes,
                                                               length, 0, length, bytes, g_free));
     }
-    gst_buffer_unref(whole);
     if (filter.push(pieces) == GST_FLOW_OK) {
-      GstBuffer* out = filter.pull();
+      const Owned<GstBuffer> out = filter.pull();
       fail_unless(out != nullptr);
       expect_picture(from_buffer(out, format, 34, 20), result(picture), "in pieces");
-      gst_buffer_unref(out);
     } else {
       fail_unless_equals_int(filter.messages().count(GST_MESSAGE_ERROR), 1);
       filter.messages().clear();
@@ -180,31 +178,28 @@ TEST(test_memory_boundaries_inside_planes, .for_each_element().times(formats().s
 TEST(test_unmappable_input, .for_each_element().times(formats().size())) {
   FilterHarness filter;
   const FormatSpec& format = start(filter, index, 34, 20);
-  GstAllocator* allocator = new_unmappable_allocator();
+  const Owned<GstAllocator> allocator = new_unmappable_allocator();
   for (bool with_meta : {false, true}) {
-    GstBuffer* model = to_buffer(Picture(format, 34, 20));
+    const Owned<GstBuffer> model(to_buffer(Picture(format, 34, 20)));
     GstBuffer* buffer = gst_buffer_new_allocate(allocator, gst_buffer_get_size(model), nullptr);
-    gst_buffer_unref(model);
     if (with_meta)
       gst_buffer_add_video_meta(buffer, GST_VIDEO_FRAME_FLAG_NONE,
                                 gst_video_format_from_string(format.name), 34, 20);
     expect_error(filter, buffer, format, 34, 20, "memory that cannot be mapped");
   }
-  gst_object_unref(allocator);
 }
 
 // Downstream proposes an allocator whose memory the element cannot map.
 TEST(test_unmappable_output, .for_each_element()) {
   FilterHarness filter;
-  GstAllocator* allocator = new_unmappable_allocator();
-  gst_harness_set_propose_allocator(filter.harness(), allocator, nullptr);
+  gst_harness_set_propose_allocator(filter.harness(), new_unmappable_allocator().release(),
+                                    nullptr);
   const FormatSpec& format = format_named("NV12");
   filter.accept_caps(format, 34, 20, colorimetry(format, false));
   const Picture picture = make_picture(format, 34, 20, Content::natural, 5);
   if (filter.push(to_buffer(picture)) == GST_FLOW_OK) {  // the element may use memory of its own
-    GstBuffer* out = filter.pull();
+    const Owned<GstBuffer> out = filter.pull();
     expect_picture(from_buffer(out, format, 34, 20), result(picture), "own memory");
-    gst_buffer_unref(out);
   } else {
     fail_unless(filter.messages().count(GST_MESSAGE_ERROR) >= 1);
   }

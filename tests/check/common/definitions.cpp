@@ -320,6 +320,22 @@ std::string Tensor::caps(const std::string& framerate) const {
          ", framerate=(fraction)" + framerate;
 }
 
+Integral with_radius(Output output, int radius) {
+  Integral how;
+  how.output = output;
+  how.radius = radius;
+  return how;
+}
+
+Integral denoising(double strength, int search, int patch) {
+  Integral how;
+  how.output = Output::denoise;
+  how.search = search;
+  how.patch = patch;
+  how.strength = strength;
+  return how;
+}
+
 Tensor tensor_of(const Picture& picture, const Integral& how) {
   using kernels::integral::TableElement;
   const ElementType type = type_for(picture, how);

@@ -116,6 +116,8 @@ struct Integral {
   Properties properties() const;
   std::string description() const { return text_of(properties()); }
 };
+Integral with_radius(Output output, int radius);
+Integral denoising(double strength = 60, int search = 5, int patch = 3);
 
 /// A buffer of other/tensors.
 struct Tensor {

@@ -16,17 +16,6 @@ void choose() {
 }
 constexpr SFun choosers[] = {choose<0>, choose<1>, choose<2>};
 
-/// Denoising is the only output of cudaintegral that has the format of its input. A small search
-/// saves time, and the strength is large enough to change every picture of these tests.
-Integral denoising() {
-  Integral how;
-  how.output = Output::denoise;
-  how.search = 5;
-  how.patch = 3;
-  how.strength = 60;
-  return how;
-}
-
 }  // namespace
 
 const std::vector<ElementUnderTest>& tested_elements() {
@@ -41,9 +30,7 @@ const std::vector<ElementUnderTest>& tested_elements() {
        {"channels", "luma"},
        1,
        +[](const Picture& picture, bool limited) {
-         Equalization how;
-         how.limited = limited;
-         return equalized(picture, how);
+         return equalized(picture, {false, 1, limited});
        }},
       {"cudagaussblur",
        {},
@@ -55,6 +42,8 @@ const std::vector<ElementUnderTest>& tested_elements() {
        {"kernel-size", "0"},
        0,
        +[](const Picture& picture, bool) { return blurred(picture, {}); }},
+      // The only output that has the format of its input. The search is small to save time, and
+      // strong enough that it changes every picture of these tests.
       {"cudaintegral",
        {{"output", "denoise"},
         {"search-size", "5"},

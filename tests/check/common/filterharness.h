@@ -4,6 +4,7 @@
 #include <gst/check/gstcheck.h>
 #include <gst/check/gstharness.h>
 
+#include <atomic>
 #include <functional>
 #include <initializer_list>
 #include <mutex>
@@ -12,6 +13,7 @@
 #include <vector>
 
 #include "tests/check/common/elementundertest.h"
+#include "tests/check/common/owned.h"
 #include "tests/check/common/picture.h"
 #include "tests/check/common/testcase.h"
 
@@ -43,20 +45,18 @@ std::string unless_elements(const std::vector<const char*>& factories);
 /// All messages of an element or pipeline, in the order in which they were posted.
 class MessageLog {
  public:
-  MessageLog();
+  explicit MessageLog(GstElement* element);
   ~MessageLog();
   MessageLog(const MessageLog&) = delete;
   MessageLog& operator=(const MessageLog&) = delete;
-
-  GstBus* bus() const { return bus_; }
 
   int count(GstMessageType type);
   /// Returns the number of errors and warnings.
   int complaints() {
     return count(static_cast<GstMessageType>(GST_MESSAGE_ERROR | GST_MESSAGE_WARNING));
   }
-  /// Returns new references to the messages, oldest first.
-  std::vector<GstMessage*> take(GstMessageType type);
+  /// Oldest first.
+  std::vector<Owned<GstMessage>> take(GstMessageType type);
   /// Returns the text and the debug text of the first ERROR or WARNING, or an empty string.
   std::string text(GstMessageType type);
   void clear();
@@ -64,13 +64,41 @@ class MessageLog {
  private:
   static GstBusSyncReply on_message(GstBus*, GstMessage* message, gpointer self);
 
-  GstBus* bus_;
+  const Owned<GstElement> element_;
+  const Owned<GstBus> bus_;
   std::mutex mutex_;
-  std::vector<GstMessage*> messages_;
+  std::vector<Owned<GstMessage>> messages_;
 };
+
+/// The CUDA context in a HAVE_CONTEXT message; nullptr if it is a context of another kind.
+Owned<GstContext> context_in(GstMessage* message);
+
+/// Fails the test unless an event of that type has come upstream to the harness.
+void expect_upstream_event(GstHarness* harness, GstEventType type);
 
 /// Fails the test unless the text contains all of the words.
 void expect_words(const std::string& text, const std::vector<std::string>& words);
+
+Owned<GstCaps> caps_from(const std::string& text);
+/// The caps that the pad has; it must have some.
+Owned<GstCaps> current_caps(GstPad* pad);
+Owned<GstPad> pad_of(GstElement* element, const char* name);
+/// The element of that name, nullptr where there is none.
+Owned<GstElement> element_in(GstElement* pipeline, const char* name);
+
+/// Sets a property by the text that a launch line would have.
+void set_property(GstElement* element, const char* property, const std::string& value);
+
+/// The pipeline of a launch line, in state NULL, which shares the CUDA context.
+Owned<GstElement> new_pipeline(const std::string& launch);
+
+/// The buffer with that time.
+GstBuffer* at(GstClockTime pts, GstBuffer* buffer, GstClockTime duration = 40 * GST_MSECOND);
+/// Gives a buffer times and offsets, which expect_stamps() expects of its output.
+GstBuffer* stamped(GstBuffer* buffer);
+void expect_stamps(GstBuffer* buffer);
+/// The frame that stands for a missing one.
+GstBuffer* missing_frame();
 
 /// Sends caps and a TIME segment from 0. Returns whether the pad took the caps.
 bool send_caps(GstPad* source_pad, const std::string& caps);
@@ -97,12 +125,14 @@ void expect_either(const std::function<void(unsigned number)>& change,
 /// this before the start.
 void share_cuda_context(GstElement* element);
 
+/// A new element with its defaults.
+Owned<GstElement> new_element(const char* factory);
 /// Makes an element with the backend under test, further properties and the shared context.
-GstElement* make_element(const char* factory, const Properties& properties = {});
+Owned<GstElement> make_element(const char* factory, const Properties& properties = {});
 /// Makes the elements of a launch line, with the shared context, between two pads of a harness.
-GstHarness* new_shared_harness(const std::string& launch);
+Owned<GstHarness> new_shared_harness(const std::string& launch);
 /// Makes tested() with the backend under test, `always` and further properties.
-GstElement* make_tested(const Properties& properties = {});
+Owned<GstElement> make_tested(const Properties& properties = {});
 
 /// Returns the nick of the value of the property active-backend.
 std::string active_backend(GstElement* element);
@@ -113,9 +143,6 @@ class FilterHarness {
   FilterHarness(std::initializer_list<Property> properties = {});
   explicit FilterHarness(const Properties& properties);
   FilterHarness(const char* factory, const Properties& properties = {});
-  ~FilterHarness();
-  FilterHarness(const FilterHarness&) = delete;
-  FilterHarness& operator=(const FilterHarness&) = delete;
 
   GstElement* element() const { return element_; }
   GstHarness* harness() const { return harness_; }
@@ -123,7 +150,9 @@ class FilterHarness {
   GstPad* sink_pad() const { return harness_->sinkpad; }
   MessageLog& messages() { return messages_; }
 
-  void set(const char* property, const std::string& value);
+  void set(const char* property, const std::string& value) {
+    set_property(element_, property, value);
+  }
   void set(const Property& property) { set(property.first, property.second); }
   void set(const Properties& properties) {
     for (const Property& property : properties)
@@ -147,27 +176,32 @@ class FilterHarness {
 
   GstFlowReturn push(GstBuffer* buffer) { return gst_harness_push(harness_, buffer); }
   /// Returns the next output, or nullptr if there is none.
-  GstBuffer* pull() { return gst_harness_try_pull(harness_); }
+  Owned<GstBuffer> pull() { return Owned<GstBuffer>(gst_harness_try_pull(harness_)); }
 
   /// Pushes one frame and returns its output, which must exist.
-  GstBuffer* process(GstBuffer* buffer);
+  Owned<GstBuffer> process(GstBuffer* buffer);
   /// Pushes one frame, which the element may overwrite, and compares its output.
   void expect(GstBuffer* buffer, const Picture& expected, const std::string& what);
   /// Pushes a picture, which must stay unchanged, and returns its only output.
-  GstBuffer* process_unchanged(const Picture& picture, const Layout& layout = packed_layout);
+  Owned<GstBuffer> process_unchanged(const Picture& picture, const Layout& layout = packed_layout);
   /// Does the same, and returns the output as a Picture.
   Picture process(const Picture& picture, const Layout& layout = packed_layout);
 
  private:
-  explicit FilterHarness(GstElement* element);
+  explicit FilterHarness(Owned<GstElement> element);
 
+  const Owned<GstElement> element_;
   MessageLog messages_;
-  GstElement* element_;
-  GstHarness* harness_;
+  const Owned<GstHarness> harness_;
 };
 
 /// Fails the test unless the pictures are equal. `what` names the case in the failure.
 void expect_picture(const Picture& got, const Picture& expected, const std::string& what);
+
+/// Sends caps of every format after every other, with new sizes, and calls expect() with a picture
+/// of each.
+void renegotiate(FilterHarness& filter,
+                 const std::function<void(const Picture&, const std::string& what)>& expect);
 
 /// From now on, large blocks are returned to the system as soon as they are freed. Otherwise they
 /// would leave holes of megabytes in the heap, which hide a leak from resident_bytes().
@@ -176,8 +210,34 @@ void return_freed_memory();
 /// Returns the resident memory of this process in bytes.
 std::size_t resident_bytes();
 
-/// Returns the number of bytes in use on the first GPU according to its driver, or −1 if the
-/// driver's management library is missing.
-long long gpu_bytes();
+/// The memory in use by this process and on the first GPU when it was made.
+class MemoryUse {
+ public:
+  MemoryUse();
+  /// Fails the test if either has grown by more bytes than that. what: "100 frames".
+  void expect_grown_less(long long process, long long gpu, const std::string& what) const;
+
+ private:
+  long long gpu_;  // first, since the query itself allocates
+  long long process_;
+};
+
+/// Counts the buffers that it was given and that still exist.
+class BufferCount {
+ public:
+  /// The buffer, which counts from now on until it is freed.
+  GstBuffer* track(GstBuffer* buffer);
+  int alive() const { return alive_; }
+
+ private:
+  std::atomic<int> alive_{0};
+};
+
+/// Starts an element, which must fail with one error. Returns its text.
+std::string expect_failed_start(GstElement* element);
+
+/// Answers queries of the element in place of downstream.
+void answer_queries(GstElement* element, GstQueryType type,
+                    const std::function<void(GstQuery*)>& answer);
 
 }  // namespace check

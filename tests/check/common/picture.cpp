@@ -8,6 +8,8 @@
 #include <cstring>
 #include <random>
 
+#include "tests/check/common/owned.h"
+
 namespace check {
 
 namespace {
@@ -150,6 +152,18 @@ Picture make_picture(const FormatSpec& format, int width, int height, Content co
   return picture;
 }
 
+Picture converted(const Picture& picture, const FormatSpec& format) {
+  Picture to = picture_with(format, picture.width, picture.height,
+                            [&](int place, int x, int y) { return picture.sample(place, x, y); });
+  for (std::size_t i = 0; i < format.others.size(); ++i) {
+    const Component &mine = format.others[i], &other = picture.format->others[i];
+    for (int y = 0; y < groups(to.height, mine.lines); ++y)
+      for (int x = 0; x < groups(to.width, mine.pixels); ++x)
+        to.set_sample_at(mine.place, x, y, picture.sample_at(other.place, x, y));
+  }
+  return to;
+}
+
 GstBuffer* to_buffer(const Picture& picture, const Layout& layout) {
   Noise noise(4711);
   gsize offset[GST_VIDEO_MAX_PLANES] = {};
@@ -179,9 +193,8 @@ GstBuffer* to_buffer(const Picture& picture, const Layout& layout) {
     buffer = gst_buffer_new();
     for (std::size_t p = 0; p < planes; ++p) {
       const gsize size = extent[p] + (p == 0 ? offset[0] : static_cast<gsize>(layout.plane_gap));
-      GstBuffer* part = new_noisy_buffer(size, noise);
+      const Owned<GstBuffer> part(new_noisy_buffer(size, noise));
       gst_buffer_append_memory(buffer, gst_buffer_get_memory(part, 0));
-      gst_buffer_unref(part);
     }
   } else if (layout.shifted) {
     const gsize before = 29, after = 17;

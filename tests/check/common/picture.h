@@ -58,6 +58,20 @@ inline constexpr Content all_contents[] = {Content::random, Content::natural, Co
 Picture make_picture(const FormatSpec& format, int width, int height, Content content,
                      unsigned seed);
 
+/// A picture with sample(place, x, y) everywhere, and nothing in chroma and alpha.
+template <class Sample>
+Picture picture_with(const FormatSpec& format, int width, int height, const Sample& sample) {
+  Picture picture(format, width, height);
+  for (int y = 0; y < height; ++y)
+    for (int x = 0; x < width; ++x)
+      for (int place = 0; place < static_cast<int>(format.places.size()); ++place)
+        picture.set_sample(place, x, y, sample(place, x, y));
+  return picture;
+}
+
+/// The same samples, if the formats have components of equal sizes.
+Picture converted(const Picture& picture, const FormatSpec& format);
+
 /// The layout in which to_buffer() stores the bytes. Without `meta` it is GstVideoInfo's layout,
 /// and the other members are ignored.
 struct Layout {

@@ -6,6 +6,8 @@
 #include <functional>
 #include <string>
 
+#include "tests/check/common/owned.h"
+
 /// Runs whole pipelines from a launch line.
 namespace check {
 
@@ -19,6 +21,8 @@ inline void run_pipeline(const std::string& description, const Look& look) {
       description, [](GstElement*) {}, look);
 }
 
+/// The output caps of the element of that name.
+Owned<GstCaps> output_caps(GstElement* pipeline, const char* element_name);
 /// True if the output caps of the named element are those of CUDA memory.
 bool output_is_cuda(GstElement* pipeline, const char* element_name);
 

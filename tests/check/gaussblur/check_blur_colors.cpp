@@ -132,10 +132,7 @@ TEST(test_colors_around_pictures) {
       filter.accept_caps(format, 21, 15, colorimetry(format, limited));
       const Picture picture = make_picture(format, 21, 15, Content::random, 7);
       for (std::uint32_t color : {0x00000000u, 0xff204060u, 0x7fc0ff33u, 0xffffffffu}) {
-        Blur how;
-        how.sigma = 6;
-        how.edge = Edge::constant;
-        how.color = color;
+        Blur how{6, 0, 0, 0, Edge::constant, color};
         how.limited = limited && format.family != Family::rgb;
         filter.set(how.properties());
         expect_picture(filter.process(picture), blurred(picture, how), how.description());

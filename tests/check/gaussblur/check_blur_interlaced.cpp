@@ -26,10 +26,9 @@ std::string caps_more(const FormatSpec& format, const char* mode) {
 Picture process_flagged(FilterHarness& filter, const Picture& picture, guint flags) {
   GstBuffer* in = to_buffer(picture);
   GST_BUFFER_FLAG_SET(in, flags);
-  GstBuffer* out = filter.process(in);
+  const Owned<GstBuffer> out = filter.process(in);
   const Picture result =
       from_buffer(out, *picture.format, picture.width, picture.height, picture.interlaced);
-  gst_buffer_unref(out);
   return result;
 }
 
@@ -53,10 +52,7 @@ TEST(test_interleaved, .times(formats().size())) {
     filter.accept_caps(format, 23, height, caps_more(format, "interleaved"));
     for (Edge edge : all_edges)
       for (double sigma : {1.2, -4.0}) {
-        Blur how;
-        how.sigma = sigma;
-        how.edge = edge;
-        how.color = 0xff40a0c0;
+        Blur how{sigma, 0, 0, 0, edge, 0xff40a0c0};
         how.fields = true;
         filter.set(how.properties());
         const Picture picture =
@@ -105,8 +101,7 @@ TEST(test_mixed, .times(formats().size())) {
   const FormatSpec& format = format_number(index);
   FilterHarness filter("cudagaussblur", {{"sigma", "3"}});
   filter.accept_caps(format, 31, 27, caps_more(format, "mixed"));
-  Blur how;
-  how.sigma = 3;
+  Blur how{3};
   constexpr guint interlaced = GST_VIDEO_BUFFER_FLAG_INTERLACED;
   for (guint flags : {0u, interlaced, interlaced, 0u, interlaced | guint{GST_VIDEO_BUFFER_FLAG_TFF},
                       guint{GST_VIDEO_BUFFER_FLAG_TFF}, interlaced | GST_VIDEO_BUFFER_FLAG_RFF,
@@ -143,8 +138,7 @@ TEST(test_mixed_with_impossible_settings) {
   FilterHarness filter("cudagaussblur", {{"sigma", "2"}});
   filter.accept_caps(format, 32, 24, caps_more(format, "mixed"));
   const Picture picture = interlaced_picture(format, 32, 24, 2);
-  Blur how;
-  how.sigma = 2;
+  Blur how{2};
   filter.process(picture);
   filter.set("kernel-size", "6");
   for (bool fields : {true, false, true}) {
@@ -160,9 +154,7 @@ TEST(test_identity) {
   const FormatSpec& format = format_named("NV12");
   FilterHarness filter("cudagaussblur", {{"sigma", "0"}});
   filter.accept_caps(format, 32, 24, caps_more(format, "interleaved"));
-  GstBuffer* in = to_buffer(interlaced_picture(format, 32, 24, 2));
-  GstBuffer* out = filter.process(gst_buffer_ref(in));
+  const Owned<GstBuffer> in(to_buffer(interlaced_picture(format, 32, 24, 2)));
+  const Owned<GstBuffer> out = filter.process(gst_buffer_ref(in));
   fail_unless(in == out);
-  gst_buffer_unref(in);
-  gst_buffer_unref(out);
 }

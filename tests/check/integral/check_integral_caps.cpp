@@ -21,22 +21,15 @@ constexpr char nnstreamer_any[] =
     "framerate = (fraction) [ 0, max ]";
 
 void expect_caps(FilterHarness& filter, const std::string& expected) {
-  GstCaps* got = gst_pad_get_current_caps(filter.sink_pad());
-  GstCaps* right = gst_caps_from_string(expected.c_str());
-  fail_unless(got != nullptr && gst_caps_is_equal(got, right),
-              "%" GST_PTR_FORMAT " instead of %" GST_PTR_FORMAT, got, right);
-  gst_caps_unref(got);
-  gst_caps_unref(right);
+  const Owned<GstCaps> got = current_caps(filter.sink_pad()), right = caps_from(expected);
+  fail_unless(gst_caps_is_equal(got, right), "%" GST_PTR_FORMAT " instead of %" GST_PTR_FORMAT,
+              got.get(), right.get());
 }
 
 /// True if the element offers these caps to upstream.
 bool offers(FilterHarness& filter, const char* text) {
-  GstCaps* offered = gst_pad_peer_query_caps(filter.source_pad(), nullptr);
-  GstCaps* caps = gst_caps_from_string(text);
-  const bool result = gst_caps_can_intersect(offered, caps);
-  gst_caps_unref(caps);
-  gst_caps_unref(offered);
-  return result;
+  const Owned<GstCaps> offered(gst_pad_peer_query_caps(filter.source_pad(), nullptr));
+  return gst_caps_can_intersect(offered, caps_from(text).get());
 }
 
 /// Pushes a frame that the element must refuse. Returns the text of the error.
@@ -58,16 +51,9 @@ void with_output_caps(const std::string& rest, What what) {
       "cudaintegral name=e " +
           rest,
       [&](GstElement* pipeline) {
-        GstElement* element = gst_bin_get_by_name(GST_BIN(pipeline), "e");
-        GstPad* pad = gst_element_get_static_pad(element, "src");
-        GstCaps* caps = gst_pad_get_current_caps(pad);
-        fail_unless(caps != nullptr, "never negotiated: %s", rest.c_str());
-        gchar* text = gst_caps_to_string(caps);
+        const Owned<GstCaps> caps = output_caps(pipeline, "e");
+        const Owned<gchar> text(gst_caps_to_string(caps));
         what(gst_caps_get_structure(caps, 0), std::string(text));
-        g_free(text);
-        gst_caps_unref(caps);
-        gst_object_unref(pad);
-        gst_object_unref(element);
       });
 }
 
@@ -76,29 +62,24 @@ void with_output_caps(const std::string& rest, What what) {
 /* Tensors */
 
 TEST(test_nnstreamer_template) {
-  GstElement* element = gst_element_factory_make("cudaintegral", nullptr);
-  GstCaps* ours = gst_pad_template_get_caps(gst_element_get_pad_template(element, "src"));
+  const Owned<GstElement> element = new_element("cudaintegral");
+  const Owned<GstCaps> ours(
+      gst_pad_template_get_caps(gst_element_get_pad_template(element, "src")));
   for (const char* text : {nnstreamer_static, nnstreamer_any}) {
-    GstCaps* theirs = gst_caps_from_string(text);
+    const Owned<GstCaps> theirs = caps_from(text);
     fail_unless(gst_caps_can_intersect(ours, theirs), "%s", text);
     for (Output output : all_tables)
       for (ElementType type : all_element_types)
         for (bool same_size : {false, true}) {
-          Integral how{output, same_size};
-          how.type = type;
+          const Integral how{output, same_size, type};
           FilterHarness filter("cudaintegral", how.properties());
           filter.accept_downstream(text);
           const FormatSpec& format = format_named("RGB");
           filter.accept_caps(format, 20, 10);
           expect_tensor(filter, make_picture(format, 20, 10, Content::natural, 1), how);
-          GstCaps* caps = gst_pad_get_current_caps(filter.sink_pad());
-          fail_unless(gst_caps_is_subset(caps, theirs));
-          gst_caps_unref(caps);
+          fail_unless(gst_caps_is_subset(current_caps(filter.sink_pad()).get(), theirs));
         }
-    gst_caps_unref(theirs);
   }
-  gst_caps_unref(ours);
-  gst_object_unref(element);
 }
 
 TEST(test_tensor_caps) {
@@ -185,10 +166,9 @@ TEST(test_type_that_downstream_takes) {
   filter.accept_caps(gray, 400, 300);
   fail_unless(!filter.send_caps(caps_of(deep, 400, 300)));
   FilterHarness floats("cudaintegral", {{"element-type", "float32"}});
-  gst_harness_set_sink_caps_str(floats.harness(), "other/tensors, types=(string)uint32");
+  floats.accept_downstream("other/tensors, types=(string)uint32");
   fail_unless(!floats.send_caps(caps_of(gray, 400, 300)));
-  gst_harness_set_sink_caps_str(floats.harness(),
-                                "other/tensors, types=(string){ int8, float32, uint32 }");
+  floats.accept_downstream("other/tensors, types=(string){ int8, float32, uint32 }");
   floats.accept_caps(gray, 400, 300);
 }
 
@@ -344,7 +324,7 @@ TEST(test_too_large_for_a_picture) {
     filter.accept_caps(format_named("GRAY8"), 65534, 2);
 
     FilterHarness same("cudaintegral", {{"table-layout", "same-size"}});
-    gst_harness_set_sink_caps_str(same.harness(), "video/x-raw");
+    same.accept_downstream("video/x-raw");
     same.accept_caps(format_named("GRAY8"), width, height);
   }
 }
@@ -355,7 +335,6 @@ TEST(test_too_large_for_a_buffer) {
                {"30001", "element-type=uint32"});
   const FormatSpec& format = format_named("GRAY8");
   filter.accept_caps(format, 16, 16);
-  Integral how = Integral{Output::sum};
-  how.type = ElementType::uint64;
-  expect_tensor(filter, make_picture(format, 16, 16, Content::natural, 1), how);
+  expect_tensor(filter, make_picture(format, 16, 16, Content::natural, 1),
+                {Output::sum, false, ElementType::uint64});
 }

@@ -11,11 +11,7 @@ using namespace check;
 namespace {
 
 Integral table(Output output, bool same_size = false, ElementType type = ElementType::automatic) {
-  Integral how;
-  how.output = output;
-  how.same_size = same_size;
-  how.type = type;
-  return how;
+  return {output, same_size, type};
 }
 
 /// Calls `what` with every kind of table in both layouts.
@@ -28,22 +24,14 @@ void for_each_table(What what) {
 
 /// Makes a picture whose samples are all as large as the format allows.
 Picture brightest(const FormatSpec& format, int width, int height) {
-  Picture picture(format, width, height);
-  for (int y = 0; y < height; ++y)
-    for (int x = 0; x < width; ++x)
-      for (int place = 0; place < static_cast<int>(format.places.size()); ++place)
-        picture.set_sample(place, x, y, format.peak());
-  return picture;
+  return picture_with(format, width, height, [&](int, int, int) { return format.peak(); });
 }
 
 /// Returns the element type in the output caps.
 std::string type_out(FilterHarness& filter) {
-  GstCaps* caps = gst_pad_get_current_caps(filter.sink_pad());
-  fail_unless(caps != nullptr);
+  const Owned<GstCaps> caps = current_caps(filter.sink_pad());
   const gchar* type = gst_structure_get_string(gst_caps_get_structure(caps, 0), "types");
-  const std::string copy = type != nullptr ? type : "no tensor";
-  gst_caps_unref(caps);
-  return copy;
+  return type != nullptr ? type : "no tensor";
 }
 
 }  // namespace
@@ -103,7 +91,7 @@ TEST(test_automatic_type) {
     FilterHarness filter("cudaintegral", how.properties());
     filter.accept_caps(format, c.size.width, c.size.height, colorimetry(format, false));
     if (c.output == Output::tilted_sum)  // its definition is slow
-      gst_buffer_unref(filter.process(to_buffer(Picture(format, c.size.width, c.size.height))));
+      filter.process(to_buffer(Picture(format, c.size.width, c.size.height)));
     else
       expect_tensor(filter, brightest(format, c.size.width, c.size.height), how);
     fail_unless(type_out(filter) == c.type, "%s %dx%d, %s: %s", c.format, c.size.width,
@@ -167,19 +155,9 @@ TEST(test_interleaved_fields) {
 
 TEST(test_renegotiation) {
   FilterHarness filter("cudaintegral");
-  const Integral how = table(Output::sum);
-  unsigned seed = 0;
-  for (const FormatSpec& first : formats())
-    for (const FormatSpec& second : formats())
-      for (const FormatSpec* format : {&first, &second}) {
-        ++seed;
-        const int width = 1 + static_cast<int>(seed * 31 % 50);
-        const int height = 1 + static_cast<int>(seed * 17 % 40);
-        filter.accept_caps(*format, width, height, colorimetry(*format, false));
-        expect_tensor(filter, make_picture(*format, width, height, Content::natural, seed), how,
-                      odd_layout);
-      }
-  fail_unless_equals_int(filter.messages().count(GST_MESSAGE_ERROR), 0);
+  renegotiate(filter, [&](const Picture& picture, const std::string&) {
+    expect_tensor(filter, picture, table(Output::sum), odd_layout);
+  });
 }
 
 // If downstream accepts only video, the output is the picture of the table.

@@ -33,12 +33,11 @@ struct Scene {
 };
 
 Picture process(StereoHarness& stereo, const Scene& scene) {
-  const Output out = stereo.process(scene.left, scene.right);
-  GstCaps* caps = gst_pad_get_current_caps(stereo.left()->sinkpad);
+  const Map out = stereo.process(scene.left, scene.right);
+  const Owned<GstCaps> caps = current_caps(stereo.left()->sinkpad);
   const FormatSpec& format =
       format_named(gst_structure_get_string(gst_caps_get_structure(caps, 0), "format"));
-  gst_caps_unref(caps);
-  return from_buffer(out.get(), format, width, height);
+  return from_buffer(out, format, width, height);
 }
 
 Picture map_with(const Properties& properties, const Scene& scene) {
@@ -121,7 +120,7 @@ TEST(test_camera_and_colors_while_playing) {
   expect_depth();
 
   StereoHarness colors(few);
-  gst_harness_set_sink_caps_str(colors.left(), "video/x-raw, format=RGB");
+  colors.accept_downstream("video/x-raw, format=RGB");
   colors.accept_gray(width, height);
   for (const auto& [name, which] :
        {std::pair{"turbo", Colors::turbo}, std::pair{"gray", Colors::gray},
@@ -168,8 +167,7 @@ TEST(test_impossible_in_new_caps) {
   gst_harness_push(stereo.left(), to_buffer(scene.left));
   gst_harness_push(stereo.right(), to_buffer(scene.right));
   stereo.wait_for_error();
-  fail_unless(stereo.messages().text(GST_MESSAGE_ERROR).find("224") != std::string::npos, "%s",
-              stereo.messages().text(GST_MESSAGE_ERROR).c_str());
+  expect_words(stereo.messages().text(GST_MESSAGE_ERROR), {"224"});
 }
 
 // After an invalid set, the last valid one stays in effect, and there is one warning.
@@ -187,7 +185,7 @@ TEST(test_impossible_while_playing) {
       expect_picture(process(stereo, scene), valid, "the last valid set");
     fail_unless_equals_int(stereo.messages().count(GST_MESSAGE_WARNING), 1);
     fail_unless_equals_int(stereo.messages().count(GST_MESSAGE_ERROR), 0);
-    fail_unless(stereo.messages().text(GST_MESSAGE_WARNING).find(name) != std::string::npos);
+    expect_words(stereo.messages().text(GST_MESSAGE_WARNING), {name});
     stereo.set(name, right);
     expect_picture(process(stereo, scene), map_with(few_and({{"subpixel", "false"}}), scene),
                    "valid again");
@@ -218,9 +216,9 @@ TEST(test_controller) {
   stereo.accept_gray(width, height);
   for (int i = 0; i < 4; ++i) {
     const GstClockTime time = static_cast<GstClockTime>(i) * 40 * GST_MSECOND;
-    const Output out =
+    const Map out =
         stereo.process(at(time, to_buffer(scene.left)), at(time, to_buffer(scene.right)));
-    expect_picture(from_buffer(out.get(), format_named("GRAY16_LE"), width, height),
+    expect_picture(from_buffer(out, format_named("GRAY16_LE"), width, height),
                    map_with(few_and({{"p1", std::to_string(10 + 20 * i)}}), scene), "controlled");
   }
 }

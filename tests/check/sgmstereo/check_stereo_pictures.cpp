@@ -23,12 +23,11 @@ const FormatSpec& map_format() {
 Picture through(const Properties& properties, const Picture& left, const Picture& right,
                 const char* format, const Layout& layout = packed_layout) {
   StereoHarness stereo(properties);
-  gst_harness_set_sink_caps_str(stereo.left(),
-                                (std::string("video/x-raw, format=") + format).c_str());
+  stereo.accept_downstream(std::string("video/x-raw, format=") + format);
   fail_unless(stereo.send_caps(stereo.left(), caps_of(*left.format, left.width, left.height)));
   fail_unless(stereo.send_caps(stereo.right(), caps_of(*right.format, left.width, left.height)));
-  const Output out = stereo.process(to_buffer(left, layout), to_buffer(right, layout));
-  return from_buffer(out.get(), format_named(format), left.width, left.height);
+  const Map out = stereo.process(to_buffer(left, layout), to_buffer(right, layout));
+  return from_buffer(out, format_named(format), left.width, left.height);
 }
 
 Picture map_of(const Properties& properties, const Picture& left, const Picture& right) {
@@ -80,10 +79,7 @@ const std::vector<Setting>& settings() {
 }
 
 std::string words(const Setting& setting) {
-  std::string text;
-  for (const Property& property : setting.properties)
-    text += " " + text_of(property);
-  return text;
+  return text_of(setting.properties);
 }
 
 }  // namespace
@@ -166,7 +162,8 @@ TEST(test_gray) {
     const Picture expected = gray_of_map(map, setting.scale);
     expect_picture(through(setting.properties, pair.left, pair.right, "GRAY8"), expected,
                    words(setting));
-    fail_unless(values_in(expected).size() > 1, "all pixels are equal:%s", words(setting).c_str());
+    fail_unless(values_in(expected).size() > 1, "there is little to see: %s",
+                words(setting).c_str());
   }
 }
 
@@ -182,7 +179,7 @@ TEST(test_colors) {
         properties.emplace_back("colormap", name);
         expect_picture(through(properties, pair.left, pair.right, format),
                        colors_of_map(map, setting.scale, colors, format_named(format)),
-                       std::string(name) + words(setting));
+                       std::string(name) + " " + words(setting));
       }
 }
 
@@ -241,23 +238,19 @@ TEST(test_holes) {
 TEST(test_inputs_stay) {
   const Pair pair = scene(format_named("NV12"), 6);
   StereoHarness stereo;
-  for (GstHarness* harness : {stereo.left(), stereo.right()})
-    fail_unless(stereo.send_caps(harness, caps_of(format_named("NV12"), width, height)));
-  GstBuffer* left = to_buffer(pair.left);
-  GstBuffer* right = to_buffer(pair.right);
+  stereo.accept_caps(caps_of(format_named("NV12"), width, height));
+  const Owned<GstBuffer> left(to_buffer(pair.left)), right(to_buffer(pair.right));
   const auto left_bytes = bytes_of(left), right_bytes = bytes_of(right);
   Picture first(map_format(), width, height);
   for (int i = 0; i < 5; ++i) {
-    const Output out = stereo.process(gst_buffer_ref(left), gst_buffer_ref(right));
-    const Picture map = from_buffer(out.get(), map_format(), width, height);
+    const Map out = stereo.process(gst_buffer_ref(left), gst_buffer_ref(right));
+    const Picture map = from_buffer(out, map_format(), width, height);
     if (i == 0)
       first = map;
     expect_picture(map, first, "the same frames again");
   }
   fail_unless(bytes_of(left) == left_bytes && bytes_of(right) == right_bytes,
               "the element wrote to its input");
-  gst_buffer_unref(left);
-  gst_buffer_unref(right);
 }
 
 // A map can be written to a PNG of 16 bits and read back.
