@@ -4,7 +4,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <string>
 
 #include "cuda/core/error.h"
 #include "cuda/core/view.h"

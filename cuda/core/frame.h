@@ -11,6 +11,8 @@ namespace cudavision {
 /// The roles of channels, as far as operations distinguish them.
 enum class Role : std::uint8_t { luma, chroma, red, green, blue, alpha };
 
+constexpr Role rgb_roles[3] = {Role::red, Role::green, Role::blue};
+
 /// The place of one channel's samples: sample (x, y) is sample number `offset + step·x` of row y of
 /// the plane.
 struct Channel {

@@ -24,4 +24,7 @@ void check_luminance(const char* operation, const FrameLayout& layout);
 void check_frame(const char* operation, const FrameLayout& layout, const ConstFrame& frame,
                  const char* name);
 
+/// The pitch as CUDA kernels take it, in 32 bits. Refuses pitches of 2 GiB and more.
+int kernel_pitch(const char* operation, std::ptrdiff_t pitch);
+
 }  // namespace cudavision

@@ -332,9 +332,8 @@ class GaussBlurCpu final : public GaussBlur::Backend {
   template <class Sample, class Sum>
   void run_as(const ConstFrame& in, const Frame& out) {
     bands_.for_each([&](const Band& band) {
-      const auto share = [&](int rows, int number) {
-        return static_cast<int>(static_cast<long long>(rows) * number / bands_.count());
-      };
+      const auto begin = [&](int rows) { return bands_.first_of(rows, band.number); };
+      const auto end = [&](int rows) { return bands_.first_of(rows, band.number + 1); };
       for (int p = 0; p < layout_.plane_count; ++p) {
         const PlanePlan& plan = plans_[p];
         PlaneBlur<Sample, Sum> blur(parameters_, stored_, plan, *scratch_[band.number]);
@@ -342,13 +341,12 @@ class GaussBlurCpu final : public GaussBlur::Backend {
         for (int field = 0; field < field_count(parameters_); ++field) {
           const int rows = plan.fields[field].rows;
           blur.run(field, field_rows(parameters_, in.planes[p], field),
-                   field_rows(parameters_, out.planes[p], field), share(rows, band.number),
-                   share(rows, band.number + 1));
+                   field_rows(parameters_, out.planes[p], field), begin(rows), end(rows));
           blurred += rows;
         }
         // Rows that belong to no channel are copied.
         const int left = layout_.planes[p].rows - blurred;
-        for (int y = share(left, band.number); y < share(left, band.number + 1); ++y)
+        for (int y = begin(left); y < end(left); ++y)
           std::memcpy(out.planes[p].row(blurred + y), in.planes[p].row(blurred + y),
                       static_cast<std::size_t>(layout_.planes[p].row_bytes));
       }

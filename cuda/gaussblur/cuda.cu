@@ -5,10 +5,9 @@
 
 #include <algorithm>
 #include <optional>
-#include <string>
-#include <vector>
 
 #include "cuda/core/cuda_check.h"
+#include "cuda/core/layoutcheck.h"
 #include "cuda/core/tableuploader.h"
 #include "cuda/gaussblur/backend.h"
 #include "cuda/gaussblur/plan.cuh"
@@ -198,20 +197,11 @@ class GaussBlurCuda final : public GaussBlur::Backend {
     return most;
   }
 
-  template <class Byte>
-  static int pitch_of(View<Byte> plane) {
-    if (plane.pitch != static_cast<int>(plane.pitch))
-      throw Error(Error::Kind::invalid_argument,
-                  "Gaussian blur: the frame's rows are " + std::to_string(plane.pitch) +
-                      " bytes apart; the GPU backend supports less than 2 GB");
-    return static_cast<int>(plane.pitch);
-  }
-
   static void set_addresses(Plane& plane, View<const std::uint8_t> in, View<std::uint8_t> out) {
     plane.in = in.data;
     plane.out = out.data;
-    plane.in_pitch = pitch_of(in);
-    plane.out_pitch = pitch_of(out);
+    plane.in_pitch = kernel_pitch("Gaussian blur", in.pitch);
+    plane.out_pitch = kernel_pitch("Gaussian blur", out.pitch);
     plane.load_bytes = access_bytes(in.data, in.pitch);
     plane.store_bytes = access_bytes(out.data, out.pitch);
     const bool mask_repeats = plane.copied == 0 || 8 % plane.period == 0;

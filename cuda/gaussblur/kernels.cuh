@@ -4,7 +4,6 @@
 // The list of the CUDA kernels, by the depth of samples and coefficients and by the largest
 // Gaussian that each can handle. For cuda.cu, which compiles all of them.
 
-#include <algorithm>
 #include <utility>
 #include <vector>
 

@@ -6,7 +6,7 @@
 #include <cmath>
 #include <cstdint>
 
-#include "cuda/pixels/sample_math.h"
+#include "cuda/core/view.h"
 
 namespace cudavision::histequalize {
 

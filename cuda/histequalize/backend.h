@@ -9,7 +9,7 @@ namespace cudavision::histequalize {
 
 /// Implements histequalize.h on one kind of device. One backend serves both operations, because
 /// equalising begins with the same count. Its callers validate layouts, frames and parameters.
-class Backend {
+class Histogram::Backend {
  public:
   virtual ~Backend() = default;
 
@@ -22,11 +22,14 @@ class Backend {
   virtual void count(const ConstFrame& in, View<std::uint32_t> bins) = 0;
 };
 
-std::unique_ptr<Backend> make_histequalize_cpu(Device& device, const FrameLayout& layout);
-std::unique_ptr<Backend> make_histequalize_cuda(Device& device, const FrameLayout& layout);
+std::unique_ptr<Histogram::Backend> make_histequalize_cpu(Device& device,
+                                                          const FrameLayout& layout);
+std::unique_ptr<Histogram::Backend> make_histequalize_cuda(Device& device,
+                                                           const FrameLayout& layout);
 
 /// The part of make_histequalize_cuda() for samples of more than narrow_bits bits.
-std::unique_ptr<Backend> make_histequalize_wide_cuda(Device& device, const FrameLayout& layout);
+std::unique_ptr<Histogram::Backend> make_histequalize_wide_cuda(Device& device,
+                                                                const FrameLayout& layout);
 constexpr int narrow_bits = 10;
 
 }  // namespace cudavision::histequalize

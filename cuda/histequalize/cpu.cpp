@@ -10,6 +10,7 @@
 #include "cuda/core/parallel.h"
 #include "cuda/histequalize/arithmetic.h"
 #include "cuda/histequalize/backend.h"
+#include "cuda/pixels/sample_math.h"
 #include "cuda/pixels/samples.h"
 
 namespace cudavision::histequalize {
@@ -116,9 +117,9 @@ void build_table(const std::uint32_t* bins, int size, std::uint32_t total, int l
   }
 }
 
-class CpuBackend final : public Backend {
+class HistEqualizeCpu final : public Histogram::Backend {
  public:
-  CpuBackend(Device& device, const FrameLayout& layout)
+  HistEqualizeCpu(Device& device, const FrameLayout& layout)
       : layout_(layout),
         rgb_(layout.find(Role::luma) < 0),
         histogram_(device, layout),
@@ -126,7 +127,7 @@ class CpuBackend final : public Backend {
         luminance_(layout, Role::luma) {
     for (int c = 0; c < (rgb_ ? 3 : 1); ++c) {
       tables_[c] = device.allocate(sizeof(std::uint16_t) << layout.bits);
-      channels_.emplace_back(layout, rgb_ ? Samples::rgb_roles[c] : Role::luma);
+      channels_.emplace_back(layout, rgb_ ? rgb_roles[c] : Role::luma);
     }
   }
 
@@ -243,8 +244,9 @@ class CpuBackend final : public Backend {
 
 }  // namespace
 
-std::unique_ptr<Backend> make_histequalize_cpu(Device& device, const FrameLayout& layout) {
-  return std::make_unique<CpuBackend>(device, layout);
+std::unique_ptr<Histogram::Backend> make_histequalize_cpu(Device& device,
+                                                          const FrameLayout& layout) {
+  return std::make_unique<HistEqualizeCpu>(device, layout);
 }
 
 }  // namespace cudavision::histequalize

@@ -23,8 +23,6 @@
 /// in IEEE binary32, each operation rounded to nearest; round() rounds halves to even.
 namespace cudavision::histequalize {
 
-class Backend;
-
 /// Makes the luminance histogram of a frame.
 class Histogram {
  public:
@@ -36,6 +34,8 @@ class Histogram {
   /// bins is device memory for 2^bits counts in one row. Entry v becomes the number of pixels whose
   /// luminance is v. Only enqueues.
   void run(const ConstFrame& in, View<std::uint32_t> bins);
+
+  class Backend;  // of HistogramEqualize, too
 
  private:
   FrameLayout layout_;
@@ -79,7 +79,7 @@ class HistogramEqualize {
 
  private:
   FrameLayout layout_;
-  std::unique_ptr<Backend> backend_;
+  std::unique_ptr<Histogram::Backend> backend_;
 };
 
 }  // namespace cudavision::histequalize

@@ -3,7 +3,6 @@
 // The CPU backend. The CUDA kernels must give the same bytes.
 
 #include <algorithm>
-#include <vector>
 
 #include "cuda/core/parallel.h"
 #include "cuda/integral/arithmetic.h"

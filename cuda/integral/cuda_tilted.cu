@@ -8,8 +8,6 @@
 // is one along each falling diagonal. The picture is cut into bands of rows: a first launch adds up
 // the diagonals of each band, and a second starts each band from the sums of the bands above it.
 
-#include <algorithm>
-
 #include "cuda/core/cuda_launch.h"
 #include "cuda/integral/arithmetic.h"
 #include "cuda/integral/cuda_tables.h"

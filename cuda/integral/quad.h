@@ -6,7 +6,6 @@
 // time.
 
 #include <cstdint>
-#include <cstring>
 
 #include "cuda/core/view.h"
 #include "cuda/pixels/pixel_pack.h"

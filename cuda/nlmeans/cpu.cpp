@@ -23,8 +23,6 @@ namespace {
 /// The sums of a tile fit the second-level cache, and the sliding columns the first-level cache.
 constexpr int tile_width = 256, tile_height = 32;
 
-constexpr int max_halo = denoising_halo({Parameters::max_search, Parameters::max_patch, 0});
-
 /// The memory of one band, for one tile. Sum is the type of sums of squared differences and of
 /// weighted samples.
 class Scratch {
@@ -243,10 +241,8 @@ class NlMeansCpu final : public NlMeans::Backend {
   template <class Function>
   void for_shares(int rows, const Function& function) const {
     bands_.for_each([&](const Band& band) {
-      const auto edge = [&](int number) {
-        return static_cast<int>(static_cast<long long>(rows) * number / bands_.count());
-      };
-      function(edge(band.number), edge(band.number + 1), band.number);
+      function(bands_.first_of(rows, band.number), bands_.first_of(rows, band.number + 1),
+               band.number);
     });
   }
 

@@ -3,9 +3,9 @@
 // Non-local means on CUDA: chooses the kernels for a frame and launches them.
 
 #include <algorithm>
-#include <string>
 
 #include "cuda/core/cuda_check.h"
+#include "cuda/core/layoutcheck.h"
 #include "cuda/core/tableuploader.h"
 #include "cuda/nlmeans/any.cuh"
 #include "cuda/nlmeans/backend.h"
@@ -16,8 +16,6 @@ namespace cudavision::nlmeans {
 namespace {
 
 using Kernel = Launcher<NlMeansArguments>::Kernel;
-
-constexpr int max_halo = denoising_halo({Parameters::max_search, Parameters::max_patch, 0});
 
 /// The tile kernels support patch radii from 1 to this one.
 constexpr int max_tile_radius = 3;
@@ -55,15 +53,6 @@ Kernel padding_kernel(int sample_bytes) {
 unsigned tiles(const DenoisedPicture& picture, int width, int height) {
   return static_cast<unsigned>((picture.width + width - 1) / width) *
          ((picture.height + height - 1) / height);
-}
-
-template <class Byte>
-int pitch_of(View<Byte> plane) {
-  if (plane.pitch != static_cast<int>(plane.pitch))
-    throw Error(Error::Kind::invalid_argument,
-                "non-local means: rows lie " + std::to_string(plane.pitch) +
-                    " bytes apart; on a GPU the pitch must be less than 2 GiB");
-  return static_cast<int>(plane.pitch);
 }
 
 /// The groups with an equal number of channels, and the launches for them.
@@ -219,9 +208,12 @@ class NlMeansCuda final : public NlMeans::Backend {
       const View<const std::uint8_t> from = in.planes[channel.plane];
       const View<std::uint8_t> to = out.planes[channel.plane];
       const int bytes = layout_.sample_bytes();
-      picture.planes[c] = {
-          from.data,           to.data, pitch_of(from), pitch_of(to), channel.offset * bytes,
-          channel.step * bytes};
+      picture.planes[c] = {from.data,
+                           to.data,
+                           kernel_pitch("non-local means", from.pitch),
+                           kernel_pitch("non-local means", to.pitch),
+                           channel.offset * bytes,
+                           channel.step * bytes};
     }
   }
 

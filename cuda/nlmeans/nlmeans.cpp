@@ -27,7 +27,7 @@ void check_planes(const FrameLayout& layout) {
     colours += is_colour(layout.channels[c].role);
   if (colours == 0)
     return;
-  for (const Role role : {Role::red, Role::green, Role::blue}) {
+  for (const Role role : rgb_roles) {
     const int first = layout.find(role);
     if (first < 0 || colours != 3)
       refuse("the layout must have one channel each of red, green and blue, or none of them");

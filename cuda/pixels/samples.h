@@ -27,8 +27,6 @@ class Samples {
   /// role is that of the channel. Role::luma also stands for the luminance of RGB.
   Samples(const FrameLayout& layout, Role role);
 
-  static constexpr Role rgb_roles[3] = {Role::red, Role::green, Role::blue};
-
   const Channel& channel() const noexcept { return channel_[0]; }
 
   /// Both return the values of row y: where they lie in the frame if they can be used there, else

@@ -14,6 +14,7 @@
 #include <cstdint>
 #include <memory>
 
+#include "cuda/pixels/luminance.h"
 #include "cuda/sgm/sgmstereo.h"
 
 namespace cudavision::sgm {

@@ -5,7 +5,6 @@
 // second kernel fills the rows without known pixels from other rows.
 
 #include "cuda/core/cuda_launch.h"
-#include "cuda/sgm/arithmetic.h"
 #include "cuda/sgm/stages_cuda.h"
 
 namespace cudavision::sgm {

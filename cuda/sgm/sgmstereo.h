@@ -8,7 +8,6 @@
 
 #include "cuda/core/device.h"
 #include "cuda/core/frame.h"
-#include "cuda/pixels/luminance.h"
 
 /// Dense stereo by Semi-Global Matching (Hirschmüller, "Stereo Processing by Semiglobal Matching
 /// and Mutual Information", 2008) of census features (Zabih & Woodfill, 1994), in integers.

@@ -79,6 +79,39 @@ void PrintTo(const Extreme<Parameters>& extreme, std::ostream* stream) {
           << name(extreme.content);
 }
 
+/// The dense case of an entry. Case: a FilterCase.
+template <class Case>
+std::vector<Case> dense(const Extreme<typename Case::Parameters>& extreme) {
+  return {plain_case<Case>(layout_named(extreme.layout, extreme.width, extreme.height),
+                           extreme.parameters, extreme.content, 77)};
+}
+
+/// The same, and a case whose rows and planes begin anywhere and whose words have garbage in their
+/// unused bits.
+template <class Case>
+std::vector<Case> dense_and_ragged(const Extreme<typename Case::Parameters>& extreme) {
+  std::vector<Case> cases(2, dense<Case>(extreme)[0]);
+  Random random(78);
+  cases[1].title = "ragged case";
+  draw_placements(cases[1], random);
+  cases[1].dirty = true;
+  return cases;
+}
+
+/// An entry of a table of widths at and next to those of the tiles that a picture may be cut into.
+struct Seam {
+  const char* name;
+  int width;
+};
+constexpr Seam seams[] = {{"Width127", 127}, {"Width128", 128}, {"Width129", 129},
+                          {"Width130", 130}, {"Width255", 255}, {"Width256", 256},
+                          {"Width257", 257}};
+constexpr int seam_heights[] = {15, 16, 17, 31, 32, 33, 63, 64, 65, 127, 128, 129};
+
+inline void PrintTo(const Seam& seam, std::ostream* stream) {
+  *stream << seam.name;
+}
+
 /// The amount of work of a case, as the pixels of an equally expensive frame. It is compared with
 /// CUDAVISION_TEST_MAX_PIXELS. An operation may overload this function.
 template <class Case>

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include <cuda_runtime.h>
 
-#include <algorithm>
-
 #include "tests/kernels/common/cuda_testing.h"
 
 namespace cudavision::test {

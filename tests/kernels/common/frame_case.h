@@ -48,6 +48,12 @@ struct FrameCase {
 void make_dense(FrameCase& test, const FrameLayout& layout, const FrameLayout& out_layout,
                 Content content, std::uint64_t seed);
 
+/// Draws where the two frames lie.
+void draw_placements(FrameCase& test, Random& random);
+
+/// Draws what the input shows.
+void draw_content(FrameCase& test, Random& random);
+
 /// Describes a case in words. `parameters` is a description of the operation's parameters.
 std::string describe(const FrameCase& test, const std::string& parameters);
 
@@ -86,7 +92,7 @@ class CaseFrames {
       : test(one),
         in_block_(device, input),
         out_block_(device, std::vector<std::uint8_t>(one.out.bytes, poison)),
-        in(frame_in(one.layout, one.in, static_cast<const std::uint8_t*>(in_block_.data()))),
+        in(frame_in(one.layout, one.in, in_block_.data())),
         out(frame_in(one.out_layout, one.out, out_block_.data())) {}
 
   CaseFrames(Device& device, const Case& one) : CaseFrames(device, one, input_block(one)) {}
@@ -109,6 +115,34 @@ class CaseFrames {
   ConstFrame in;  ///< run() uses these two; a test may spoil them
   Frame out;
 };
+
+/// A case of an operation whose output has the layout of its input. Content shows in every channel.
+/// Case: derived from this, with define() and other_parameters().
+template <class Case, class AnyOperation, class AnyParameters>
+struct FilterCase : FrameCase {
+  using Operation = AnyOperation;
+  using Parameters = AnyParameters;
+  using Frames = CaseFrames<Case>;
+
+  FilterCase() { every_channel = true; }
+
+  Operation make(Device& device, const Parameters& set) const { return {device, layout, set}; }
+  static void enqueue(Operation& operation, const ConstFrame& from, const Frame& to) {
+    operation.run(from, to);
+  }
+
+  Parameters parameters;
+};
+
+/// A dense frame. Case: a FilterCase.
+template <class Case>
+Case plain_case(const FrameLayout& layout, const typename Case::Parameters& parameters,
+                Content content, std::uint64_t seed) {
+  Case test;
+  make_dense(test, layout, layout, content, seed);
+  test.parameters = parameters;
+  return test;
+}
 
 /// Describes how the output of `frames` differs from the definition's result for the same input.
 /// Waits for the device.

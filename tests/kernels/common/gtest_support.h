@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <functional>
 #include <ostream>
 #include <string>
@@ -65,6 +66,25 @@ inline void PrintTo(DeviceKind backend, std::ostream* stream) {
   } while (false)
 
 namespace cudavision::test {
+
+/// How to repeat a random case, for its failures.
+inline std::string repeat_with(int number) {
+  return "repeat with CUDAVISION_TEST_CASE=" + std::to_string(number) +
+         " CUDAVISION_TEST_SEED=" + std::to_string(settings().seed) +
+         (settings().small ? " CUDAVISION_TEST_MAX_PIXELS=" + std::to_string(settings().max_pixels)
+                           : std::string());
+}
+
+/// Calls check(number) for the random cases that the settings ask for, until one fails.
+template <class Check>
+void for_each_case_number(const Check& check) {
+  const int only = settings().only_case;
+  const int end = only < 0 ? settings().cases : only + 1;
+  for (int number = std::max(only, 0); number < end && !testing::Test::HasFailure(); ++number) {
+    SCOPED_TRACE(repeat_with(number));
+    check(number);
+  }
+}
 
 /// A test that runs on the CPU device and, where there is one, on a CUDA device.
 class EitherDevice : public testing::TestWithParam<DeviceKind> {

@@ -37,14 +37,6 @@ class LayoutCases : public testing::TestWithParam<int> {
       numbers.push_back(number);
     return numbers;
   }
-
-  static std::string repeat_with(int number) {
-    return "repeat with CUDAVISION_TEST_CASE=" + std::to_string(number) +
-           " CUDAVISION_TEST_SEED=" + std::to_string(settings().seed) +
-           (settings().small
-                ? " CUDAVISION_TEST_MAX_PIXELS=" + std::to_string(settings().max_pixels)
-                : std::string());
-  }
 };
 
 /// The parameters of a suite of LayoutCases.

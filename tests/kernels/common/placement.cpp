@@ -31,6 +31,22 @@ int random_extent(Random& random, int largest) {
   return std::clamp(extent, 1, largest);
 }
 
+/// The place of a byte of the block in the frame, in words.
+std::string describe_byte(const FrameLayout& layout, const Placement& placement, std::size_t byte) {
+  for (int p = 0; p < layout.plane_count; ++p) {
+    const PlaneShape& shape = layout.planes[p];
+    const auto [start, pitch] = placement.planes[p];
+    for (int y = 0; y < shape.rows; ++y) {
+      const std::ptrdiff_t x =
+          static_cast<std::ptrdiff_t>(byte) - static_cast<std::ptrdiff_t>(start) - y * pitch;
+      if (x >= 0 && x < shape.row_bytes)
+        return "plane " + std::to_string(p) + ", row " + std::to_string(y) + ", byte " +
+               std::to_string(x);
+    }
+  }
+  return "outside the frame's rows, byte " + std::to_string(byte) + " of the block";
+}
+
 }  // namespace
 
 std::pair<int, int> random_picture_size(Random& random, int max_pixels) {
@@ -102,19 +118,14 @@ std::string describe(const FrameLayout& layout, const Placement& placement) {
   return text;
 }
 
-std::string describe_byte(const FrameLayout& layout, const Placement& placement, std::size_t byte) {
-  for (int p = 0; p < layout.plane_count; ++p) {
-    const PlaneShape& shape = layout.planes[p];
-    const auto [start, pitch] = placement.planes[p];
-    for (int y = 0; y < shape.rows; ++y) {
-      const std::ptrdiff_t x =
-          static_cast<std::ptrdiff_t>(byte) - static_cast<std::ptrdiff_t>(start) - y * pitch;
-      if (x >= 0 && x < shape.row_bytes)
-        return "plane " + std::to_string(p) + ", row " + std::to_string(y) + ", byte " +
-               std::to_string(x);
-    }
-  }
-  return "outside the frame's rows, byte " + std::to_string(byte) + " of the block";
+std::string difference(const FrameLayout& layout, const Placement& placement,
+                       const std::vector<std::uint8_t>& expected,
+                       const std::vector<std::uint8_t>& actual) {
+  const auto [e, a] = std::mismatch(expected.begin(), expected.end(), actual.begin());
+  if (e == expected.end())
+    return {};
+  return describe_byte(layout, placement, static_cast<std::size_t>(e - expected.begin())) +
+         " must be " + std::to_string(*e) + " and is " + std::to_string(*a);
 }
 
 void add_rows(Hash& hash, const FrameLayout& layout, const Placement& placement,

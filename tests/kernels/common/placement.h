@@ -48,8 +48,10 @@ BasicFrame<Byte> frame_in(const FrameLayout& layout, const Placement& placement,
 
 std::string describe(const FrameLayout& layout, const Placement& placement);
 
-/// Describes in words where in the frame a byte of the block lies.
-std::string describe_byte(const FrameLayout& layout, const Placement& placement, std::size_t byte);
+/// Describes the first byte that differs between two blocks. Empty if they are equal.
+std::string difference(const FrameLayout& layout, const Placement& placement,
+                       const std::vector<std::uint8_t>& expected,
+                       const std::vector<std::uint8_t>& actual);
 
 /// Adds the frame's rows to the hash, without the bytes around them.
 void add_rows(Hash& hash, const FrameLayout& layout, const Placement& placement,

@@ -47,4 +47,9 @@ inline std::uint64_t mixed_seed(std::uint64_t seed, std::uint64_t number) {
   return Random(seed ^ Random(number).next()).next();
 }
 
+/// The numbers that make random case `number`.
+inline Random random_of_case(std::uint64_t seed, int number) {
+  return Random(mixed_seed(seed, static_cast<std::uint64_t>(number)));
+}
+
 }  // namespace cudavision::test

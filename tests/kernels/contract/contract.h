@@ -76,7 +76,8 @@ void append(std::vector<Value>& values, const std::vector<Value>& others) {
 ///       each constructs the operation in one way, and must throw if the layout is wrong
 ///   std::vector<ParametersRefusal<Case>> parameters_refusals()
 ///   Case refused_case()                     a small dense case, for frames_refusals()
-///   std::vector<FramesRefusal<Case>> frames_refusals()
+///   std::vector<FramesRefusal<Case>> frames_refusals()     by default of in and out, where the
+///                                                          frames have these
 ///   std::vector<Case> representatives(int width, int height)
 ///       dense cases that together cover every path through the kernels
 ///   std::pair<Case, Case> neighbours()      two small dense cases that differ in everything
@@ -101,6 +102,11 @@ struct ContractTraits {
   static constexpr Size busy{1920, 1080};  ///< frames beside a busy kernel
 
   static std::vector<ParametersRefusal<Case>> parameters_refusals() { return {}; }
+  static std::vector<FramesRefusal<Case>> frames_refusals() {
+    auto refusals = wrong_frames<Case, ConstFrame>(&Case::Frames::in, "of the input frame");
+    append(refusals, wrong_frames<Case, Frame>(&Case::Frames::out, "of the output frame"));
+    return refusals;
+  }
   static std::vector<Case> changing() { return {}; }
   static std::vector<Parameters> sets(const Case& test) { return {test.parameters}; }
 };

@@ -2,9 +2,7 @@
 //
 // Device, Buffer and Event on both devices.
 
-#include <functional>
 #include <limits>
-#include <numeric>
 #include <utility>
 
 #include "tests/kernels/common/gtest_support.h"

@@ -10,18 +10,8 @@
 
 namespace cudavision::test {
 
-/// One blur of a frame. The content is painted into every channel.
-struct GaussBlurCase : FrameCase {
-  using Parameters = gaussblur::Parameters;
-  using Operation = gaussblur::GaussBlur;
-  using Frames = CaseFrames<GaussBlurCase>;
-
-  Parameters parameters;
-
-  Operation make(Device& device, const Parameters& set) const { return {device, layout, set}; }
-  static void enqueue(Operation& operation, const ConstFrame& from, const Frame& to) {
-    operation.run(from, to);
-  }
+/// One blur of a frame.
+struct GaussBlurCase : FilterCase<GaussBlurCase, gaussblur::GaussBlur, gaussblur::Parameters> {
   void define(const ConstFrame& from, const Frame& to) const;
   Parameters other_parameters() const;
 };
@@ -48,10 +38,7 @@ int random_kernel_size(Random& random, int most);
 /// definition is slow.
 GaussBlurCase make_gaussblur_case(std::uint64_t seed, int number, int max_pixels);
 
-/// Makes a case with dense frames.
-GaussBlurCase plain_gaussblur_case(const FrameLayout& layout,
-                                   const gaussblur::Parameters& parameters, Content content,
-                                   std::uint64_t seed);
+constexpr auto plain_gaussblur_case = plain_case<GaussBlurCase>;
 
 std::string describe(const GaussBlurCase& test);
 

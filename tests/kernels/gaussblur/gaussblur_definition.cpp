@@ -3,18 +3,12 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstring>
+
+#include "tests/kernels/common/rounding.h"
+#include "tests/kernels/pixels/luminance_definition.h"
 
 namespace cudavision::test {
 namespace {
-
-/// Rounds to the nearest integer, and ties to even.
-std::int64_t nearest(long double value) {
-  const long double below = std::floor(value);
-  const long double fraction = value - below;
-  const auto whole = static_cast<std::int64_t>(below);
-  return fraction > 0.5L || (fraction == 0.5L && whole % 2 != 0) ? whole + 1 : whole;
-}
 
 /// Samples the Gaussian from −radius to radius and normalises it to a sum of 1. The numbers have
 /// more digits than binary64, so that the test fails if a quantised coefficient depends on the last
@@ -56,30 +50,11 @@ struct Field {
   const Channel& channel;
   int first_row, row_step, rows;
 
-  template <class Byte>
-  Byte* address(const BasicFrame<Byte>& frame, int x, int y) const {
-    const std::ptrdiff_t sample = channel.offset + static_cast<std::ptrdiff_t>(channel.step) * x;
-    return frame.planes[channel.plane].row(first_row + row_step * y) +
-           sample * layout.sample_bytes();
-  }
-
   std::int64_t get(const ConstFrame& frame, int x, int y) const {
-    const std::uint8_t* bytes = address(frame, x, y);
-    if (layout.bits == 8)
-      return *bytes;
-    std::uint16_t word;
-    std::memcpy(&word, bytes, 2);
-    return std::min(word >> layout.shift, (1 << layout.bits) - 1);
+    return defined_sample(layout, frame, channel, x, first_row + row_step * y);
   }
-
   void put(const Frame& frame, int x, int y, std::int64_t value) const {
-    std::uint8_t* bytes = address(frame, x, y);
-    if (layout.bits == 8) {
-      *bytes = static_cast<std::uint8_t>(value);
-      return;
-    }
-    const auto word = static_cast<std::uint16_t>(value << layout.shift);
-    std::memcpy(bytes, &word, 2);
+    put_sample(layout, frame, channel, x, first_row + row_step * y, static_cast<int>(value));
   }
 };
 
@@ -209,10 +184,7 @@ std::vector<std::int64_t> defined_kernel(int size, double sigma, int fraction_bi
 
 void defined_blur(const FrameLayout& layout, const gaussblur::Parameters& parameters,
                   const ConstFrame& in, const Frame& out) {
-  for (int p = 0; p < layout.plane_count; ++p)
-    for (int y = 0; y < layout.planes[p].rows; ++y)
-      std::memcpy(out.planes[p].row(y), in.planes[p].row(y),
-                  static_cast<std::size_t>(layout.planes[p].row_bytes));
+  copy_rows(layout, in, out);
 
   for (int c = 0; c < layout.channel_count; ++c) {
     const Channel& channel = layout.channels[c];

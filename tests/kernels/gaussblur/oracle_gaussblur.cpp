@@ -4,15 +4,13 @@
 // border. This is a separate program, so that the other tests need no OpenCV.
 
 #include <algorithm>
-#include <opencv2/core.hpp>
 #include <opencv2/imgproc.hpp>
 #include <string>
 
 #include "cuda/gaussblur/gausskernel.h"
-#include "tests/kernels/common/contents.h"
-#include "tests/kernels/common/device_block.h"
 #include "tests/kernels/common/gtest_support.h"
 #include "tests/kernels/common/layouts.h"
+#include "tests/kernels/common/opencv_pictures.h"
 #include "tests/kernels/common/placement.h"
 #include "tests/kernels/common/random.h"
 #include "tests/kernels/gaussblur/gaussblur_case.h"
@@ -34,37 +32,6 @@ FrameLayout layout_of(int width, int height, int bits, int channels) {
 
 FrameLayout layout_of(const cv::Mat& image) {
   return layout_of(image.cols, image.rows, image.depth() == CV_8U ? 8 : 16, image.channels());
-}
-
-cv::Mat painted(const FrameLayout& layout, Content content, std::uint64_t seed) {
-  const int depth = layout.bits == 8 ? CV_8U : CV_16U;
-  cv::Mat image(layout.height, layout.width, CV_MAKETYPE(depth, layout.channel_count));
-  Frame frame;
-  frame.planes[0] = {image.data, layout.planes[0].row_bytes, image.rows,
-                     static_cast<std::ptrdiff_t>(image.step)};
-  paint(layout, frame, content, seed);
-  return image;
-}
-
-cv::Mat blurred(Device& device, const cv::Mat& image, const gaussblur::Parameters& parameters) {
-  const FrameLayout layout = layout_of(image);
-  const auto pitch = static_cast<std::ptrdiff_t>(image.step);
-  const int row_bytes = layout.planes[0].row_bytes;
-  const std::vector<std::uint8_t> bytes(image.data,
-                                        image.data + pitch * (image.rows - 1) + row_bytes);
-  const DeviceBlock<std::uint8_t> in(device, bytes);
-  const DeviceBlock<std::uint8_t> out(device, std::vector<std::uint8_t>(bytes.size(), 0xcd));
-  ConstFrame in_frame;
-  Frame out_frame;
-  in_frame.planes[0] = {in.data(), row_bytes, image.rows, pitch};
-  out_frame.planes[0] = {out.data(), row_bytes, image.rows, pitch};
-  GaussBlur(device, layout, parameters).run(in_frame, out_frame);
-  device.finish();
-  const std::vector<std::uint8_t> rows = out.values();
-  cv::Mat result(image.rows, image.cols, image.type());
-  for (int y = 0; y < image.rows; ++y)
-    std::copy_n(rows.data() + pitch * y, row_bytes, result.ptr(y));
-  return result;
 }
 
 int opencv_border(Border border) {
@@ -123,10 +90,8 @@ std::string describe(const cv::Mat& image, const gaussblur::Parameters& p) {
 }
 
 void expect_opencv(Device& device, const cv::Mat& image, const gaussblur::Parameters& parameters) {
-  cv::Mat difference;
-  cv::compare(reference(image, parameters).reshape(1),
-              blurred(device, image, parameters).reshape(1), difference, cv::CMP_NE);
-  EXPECT_EQ(cv::countNonZero(difference), 0)
+  const cv::Mat blurred = output_of(device, GaussBlur(device, layout_of(image), parameters), image);
+  EXPECT_EQ(differences(reference(image, parameters), blurred), 0)
       << "the number of samples that differ, in " << describe(image, parameters);
 }
 
@@ -148,35 +113,26 @@ gaussblur::Parameters random_parameters(Random& random, int largest, int channel
 }
 
 void expect_opencv_in_case(Device& device, int number) {
-  Random random(mixed_seed(settings().seed, static_cast<std::uint64_t>(number)));
+  Random random = random_of_case(settings().seed, number);
   const int bits = number % 2 ? 16 : 8;
   const int channels = number / 2 % 4 + 1;
   const auto [width, height] = random_picture_size(random, settings().max_pixels);
   const gaussblur::Parameters parameters = random_parameters(random, (1 << bits) - 1, channels);
   const auto content = static_cast<Content>(random.between(0, content_count - 1));
-  SCOPED_TRACE("repeat with CUDAVISION_TEST_CASE=" + std::to_string(number));
   expect_opencv(device, painted(layout_of(width, height, bits, channels), content, random.next()),
                 parameters);
 }
 
 void expect_opencv_in_random_cases(Device& device) {
-  const int only = settings().only_case;
-  for (int number = only < 0 ? 0 : only; number < (only < 0 ? settings().cases : only + 1);
-       ++number) {
-    expect_opencv_in_case(device, number);
-    if (testing::Test::HasFailure())
-      return;
-  }
+  for_each_case_number([&](int number) { expect_opencv_in_case(device, number); });
 }
 
-TEST(OpenCvGaussianBlur, CpuEqualInRandomCases) {
-  expect_opencv_in_random_cases(*make_cpu_device());
-}
+class OpenCvGaussianBlur : public EitherDevice {};
 
-TEST(OpenCvGaussianBlur, CudaEqualInRandomCases) {
-  CUDAVISION_NEEDS_CUDA();
-  CudaTestDevice device;
-  expect_opencv_in_random_cases(*device);
+INSTANTIATE_TEST_SUITE_P(Devices, OpenCvGaussianBlur, both_devices(), device_name);
+
+TEST_P(OpenCvGaussianBlur, EqualInRandomCases) {
+  on_device(expect_opencv_in_random_cases);
 }
 
 gaussblur::Parameters sized(int size_x, int size_y, Border border = Border::reflect_101) {
@@ -197,14 +153,8 @@ void expect_opencv_at_small_sizes(Device& device) {
                           sized(size, size == 15 ? 3 : size, static_cast<Border>(border)));
 }
 
-TEST(OpenCvGaussianBlur, CpuEqualWhereKernelsAreLargerThanImages) {
-  expect_opencv_at_small_sizes(*make_cpu_device());
-}
-
-TEST(OpenCvGaussianBlur, CudaEqualWhereKernelsAreLargerThanImages) {
-  CUDAVISION_NEEDS_CUDA();
-  CudaTestDevice device;
-  expect_opencv_at_small_sizes(*device);
+TEST_P(OpenCvGaussianBlur, EqualWhereKernelsAreLargerThanImages) {
+  on_device(expect_opencv_at_small_sizes);
 }
 
 /// The blur of a single white sample is the kernel itself. At 16 bits, coefficients up to 2^15
@@ -221,14 +171,8 @@ void expect_opencv_kernels(Device& device) {
       }
 }
 
-TEST(OpenCvGaussianBlur, CpuHasTheKernels) {
-  expect_opencv_kernels(*make_cpu_device());
-}
-
-TEST(OpenCvGaussianBlur, CudaHasTheKernels) {
-  CUDAVISION_NEEDS_CUDA();
-  CudaTestDevice device;
-  expect_opencv_kernels(*device);
+TEST_P(OpenCvGaussianBlur, HasTheKernels) {
+  on_device(expect_opencv_kernels);
 }
 
 /// Compares Full HD frames, with kernel sizes for which OpenCV has special code, and others.
@@ -243,16 +187,9 @@ void expect_opencv_in_full_hd(Device& device) {
   expect_opencv(device, painted(layout_of(1920, 1080, 8, 1), Content::random, 23), with_sigma(30));
 }
 
-TEST(OpenCvGaussianBlur, CpuEqualInFullHd) {
+TEST_P(OpenCvGaussianBlur, EqualInFullHd) {
   CUDAVISION_NEEDS_PIXELS(1920 * 1080);
-  expect_opencv_in_full_hd(*make_cpu_device());
-}
-
-TEST(OpenCvGaussianBlur, CudaEqualInFullHd) {
-  CUDAVISION_NEEDS_CUDA();
-  CUDAVISION_NEEDS_PIXELS(1920 * 1080);
-  CudaTestDevice device;
-  expect_opencv_in_full_hd(*device);
+  on_device(expect_opencv_in_full_hd);
 }
 
 }  // namespace

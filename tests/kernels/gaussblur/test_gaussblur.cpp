@@ -151,22 +151,7 @@ const Extreme<Parameters> extremes[] = {
     {"FullHdP010", "P010", 1920, 1080, Content::natural, sigmas(2, 2)},
 };
 
-/// Returns a dense case, and one whose rows and planes begin at random addresses and whose words
-/// have garbage in their unused bits.
-std::vector<GaussBlurCase> dense_and_ragged(const Extreme<Parameters>& extreme) {
-  const GaussBlurCase dense =
-      plain_gaussblur_case(layout_named(extreme.layout, extreme.width, extreme.height),
-                           extreme.parameters, extreme.content, 77);
-  GaussBlurCase ragged = dense;
-  Random random(78);
-  ragged.title = "ragged case";
-  ragged.in = random_placement(ragged.layout, random);
-  ragged.out = random_placement(ragged.layout, random);
-  ragged.dirty = true;
-  return {dense, ragged};
-}
-
-CUDAVISION_TABLE_CASES(GaussBlurExtremes, extremes, dense_and_ragged);
+CUDAVISION_TABLE_CASES(GaussBlurExtremes, extremes, dense_and_ragged<GaussBlurCase>);
 
 /// Planes that no video format has: channels whose step does not fit their subsampling.
 struct Mixture {
@@ -266,12 +251,7 @@ const Extreme<Parameters> large[] = {
     {"Uhd8k", "GRAY8", 7680, 4320, Content::random, with_size(31, 31)},
 };
 
-std::vector<GaussBlurCase> dense(const Extreme<Parameters>& extreme) {
-  return {plain_gaussblur_case(layout_named(extreme.layout, extreme.width, extreme.height),
-                               extreme.parameters, extreme.content, 79)};
-}
-
-CUDAVISION_CUDA_TABLE_CASES(GaussBlurLarge, large, dense);
+CUDAVISION_CUDA_TABLE_CASES(GaussBlurLarge, large, dense<GaussBlurCase>);
 
 }  // namespace
 }  // namespace cudavision::test

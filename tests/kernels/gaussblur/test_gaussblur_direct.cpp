@@ -17,8 +17,6 @@ namespace {
 
 using namespace gaussblur;
 
-constexpr Border borders[] = {Border::reflect_101, Border::replicate, Border::reflect, Border::wrap,
-                              Border::constant};
 constexpr int fraction_bits = 8;
 
 /// A plane whose samples have one step and are blurred alike.

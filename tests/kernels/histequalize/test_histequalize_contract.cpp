@@ -57,8 +57,7 @@ struct HistEqualizeContract : ContractTraits<HistEqualizeCase> {
   static Case refused_case() { return dense("NV12", 34, 10); }
 
   static std::vector<FramesRefusal<Case>> frames_refusals() {
-    auto refusals = wrong_frames<Case, ConstFrame>(&Case::Frames::in, "of the input frame");
-    append(refusals, wrong_frames<Case, Frame>(&Case::Frames::out, "of the output frame"));
+    auto refusals = ContractTraits::frames_refusals();
     append(refusals, {{"histogram", [](Case::Frames& frames) { frames.histogram.width = 255; }},
                       {"histogram", [](Case::Frames& frames) { frames.histogram.width = 1024; }},
                       {"histogram", [](Case::Frames& frames) { frames.histogram.height = 2; }}});

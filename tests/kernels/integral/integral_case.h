@@ -11,6 +11,12 @@
 
 namespace cudavision::test {
 
+constexpr integral::TableKind table_kinds[] = {
+    integral::TableKind::sum, integral::TableKind::squared_sum, integral::TableKind::tilted_sum};
+constexpr integral::TableElement table_elements[] = {
+    integral::TableElement::uint32, integral::TableElement::uint64, integral::TableElement::float32,
+    integral::TableElement::float64};
+
 class IntegralFrames;
 
 /// One table of a picture, which may also be drawn as a picture. The table is the only plane of

@@ -2,10 +2,10 @@
 #include "tests/kernels/integral/integral_definition.h"
 
 #include <algorithm>
-#include <cmath>
 #include <cstdlib>
 #include <cstring>
-#include <limits>
+
+#include "tests/kernels/common/rounding.h"
 
 namespace cudavision::test {
 namespace {
@@ -55,21 +55,6 @@ void tilted_rows(const DefinedLuminance& picture,
     }
     take(Y, row);
   }
-}
-
-/// Rounds to the nearest Float, and ties to even.
-template <class Float>
-Float rounded(std::uint64_t sum) {
-  constexpr int digits = std::numeric_limits<Float>::digits;
-  int dropped = 0;
-  while (sum >> dropped >> digits != 0)
-    ++dropped;
-  std::uint64_t kept = sum >> dropped;
-  const std::uint64_t rest = sum - (kept << dropped);
-  const std::uint64_t half = dropped > 0 ? std::uint64_t{1} << (dropped - 1) : 1;
-  if (rest > half || (rest == half && kept % 2 != 0))
-    ++kept;
-  return std::ldexp(static_cast<Float>(kept), dropped);
 }
 
 template <class Element>

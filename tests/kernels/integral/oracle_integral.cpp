@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <opencv2/core.hpp>
 #include <opencv2/imgproc.hpp>
-#include <string>
 
 #include "tests/kernels/common/gtest_support.h"
 #include "tests/kernels/integral/integral_case.h"
@@ -17,8 +16,6 @@ namespace cudavision::test {
 namespace {
 
 using namespace integral;
-
-constexpr TableKind kinds[] = {TableKind::sum, TableKind::squared_sum, TableKind::tilted_sum};
 
 /// Returns the rows of a dense plane as a matrix of the given type.
 cv::Mat matrix_of(const FrameLayout& plane, int type, std::vector<std::uint8_t>& rows) {
@@ -63,7 +60,7 @@ int differences(Device& device, const IntegralCase& test, const std::vector<std:
 void expect_opencv(Device& device, const FrameLayout& layout, Content content, std::uint64_t seed) {
   std::vector<std::uint8_t> input = input_block(plain_integral_case(layout, {}, content, seed));
   const Reference reference(picture_of(layout, input));
-  for (const TableKind kind : kinds)
+  for (const TableKind kind : table_kinds)
     for (const bool same_size : {false, true}) {
       const bool wraps = reference.of(kind).depth() == CV_32S;
       const IntegralCase test = plain_integral_case(
@@ -77,16 +74,11 @@ void expect_opencv(Device& device, const FrameLayout& layout, Content content, s
 /// Calls check(random, layout) for each random case. The depth alternates between 8 and 16 bits.
 template <class Check>
 void for_each_random_case(std::uint64_t seed, int max_pixels, const Check& check) {
-  const int only = settings().only_case;
-  for (int number = only < 0 ? 0 : only; number < (only < 0 ? settings().cases : only + 1);
-       ++number) {
-    Random random(mixed_seed(seed, static_cast<std::uint64_t>(number)));
+  for_each_case_number([&](int number) {
+    Random random = random_of_case(seed, number);
     const auto [width, height] = random_picture_size(random, max_pixels);
-    SCOPED_TRACE("repeat with CUDAVISION_TEST_CASE=" + std::to_string(number));
     check(random, gray_layout(width, height, number % 2 ? 16 : 8));
-    if (testing::Test::HasFailure())
-      return;
-  }
+  });
 }
 
 void expect_opencv_in_random_cases(Device& device) {
@@ -97,14 +89,12 @@ void expect_opencv_in_random_cases(Device& device) {
       });
 }
 
-TEST(OpenCvIntegral, CpuEqualInRandomCases) {
-  expect_opencv_in_random_cases(*make_cpu_device());
-}
+class OpenCvIntegral : public EitherDevice {};
 
-TEST(OpenCvIntegral, CudaEqualInRandomCases) {
-  CUDAVISION_NEEDS_CUDA();
-  CudaTestDevice device;
-  expect_opencv_in_random_cases(*device);
+INSTANTIATE_TEST_SUITE_P(Devices, OpenCvIntegral, both_devices(), device_name);
+
+TEST_P(OpenCvIntegral, EqualInRandomCases) {
+  on_device(expect_opencv_in_random_cases);
 }
 
 void expect_opencv_at_small_sizes(Device& device) {
@@ -115,14 +105,8 @@ void expect_opencv_at_small_sizes(Device& device) {
                       static_cast<std::uint64_t>(20 * width + height));
 }
 
-TEST(OpenCvIntegral, CpuEqualAtSmallSizes) {
-  expect_opencv_at_small_sizes(*make_cpu_device());
-}
-
-TEST(OpenCvIntegral, CudaEqualAtSmallSizes) {
-  CUDAVISION_NEEDS_CUDA();
-  CudaTestDevice device;
-  expect_opencv_at_small_sizes(*device);
+TEST_P(OpenCvIntegral, EqualAtSmallSizes) {
+  on_device(expect_opencv_at_small_sizes);
 }
 
 /// Compares white pictures, for which OpenCV's sums wrap around, and a natural one. The squares of
@@ -133,16 +117,9 @@ void expect_opencv_in_8k(Device& device) {
   expect_opencv(device, gray_layout(1920, 1080, 16), Content::maximum, 3);
 }
 
-TEST(OpenCvIntegral, CpuEqualIn8k) {
+TEST_P(OpenCvIntegral, EqualIn8k) {
   CUDAVISION_NEEDS_PIXELS(7680 * 4320);
-  expect_opencv_in_8k(*make_cpu_device());
-}
-
-TEST(OpenCvIntegral, CudaEqualIn8k) {
-  CUDAVISION_NEEDS_CUDA();
-  CUDAVISION_NEEDS_PIXELS(7680 * 4320);
-  CudaTestDevice device;
-  expect_opencv_in_8k(*device);
+  on_device(expect_opencv_in_8k);
 }
 
 /// Returns the sums of all windows of an image; OpenCV reads zeros outside the image. The sums are
@@ -195,14 +172,12 @@ void expect_box_filter_in_random_cases(Device& device) {
                        });
 }
 
-TEST(OpenCvBoxFilter, CpuHasItsSums) {
-  expect_box_filter_in_random_cases(*make_cpu_device());
-}
+class OpenCvBoxFilter : public EitherDevice {};
 
-TEST(OpenCvBoxFilter, CudaHasItsSums) {
-  CUDAVISION_NEEDS_CUDA();
-  CudaTestDevice device;
-  expect_box_filter_in_random_cases(*device);
+INSTANTIATE_TEST_SUITE_P(Devices, OpenCvBoxFilter, both_devices(), device_name);
+
+TEST_P(OpenCvBoxFilter, HasItsSums) {
+  on_device(expect_box_filter_in_random_cases);
 }
 
 }  // namespace

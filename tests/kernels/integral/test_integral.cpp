@@ -14,10 +14,6 @@ using namespace integral;
 
 CUDAVISION_RANDOM_CASES(IntegralCases, make_integral_case);
 
-constexpr TableKind kinds[] = {TableKind::sum, TableKind::squared_sum, TableKind::tilted_sum};
-constexpr TableElement elements[] = {TableElement::uint32, TableElement::uint64,
-                                     TableElement::float32, TableElement::float64};
-
 constexpr Parameters table_of(TableKind kind, TableElement element, bool same_size = false) {
   return {kind, element, same_size};
 }
@@ -32,7 +28,7 @@ TEST(IntegralDefinition, IsTheFormula) {
                                                       static_cast<std::uint64_t>(width + height));
         const auto input = input_block(test);
         const DefinedLuminance picture(layout, frame_in(layout, test.in, input.data()));
-        for (const TableKind kind : kinds)
+        for (const TableKind kind : table_kinds)
           for_each_defined_row(picture, kind, [&](int Y, const std::vector<std::uint64_t>& row) {
             for (int X = 0; X <= width; ++X)
               ASSERT_EQ(row[static_cast<std::size_t>(X)], defined_entry(picture, kind, X, Y))
@@ -59,24 +55,11 @@ TEST(IntegralDefinition, RoundsOnce) {
   EXPECT_EQ(defined_uint32(std::uint64_t{1} << 32), 0u);
 }
 
-/// Picture sizes at and next to multiples of the tile sizes.
-struct Seam {
-  const char* name;
-  int width;
-};
-
-void PrintTo(const Seam& seam, std::ostream* stream) {
-  *stream << seam.name;
-}
-
-const Seam seams[] = {{"Width127", 127}, {"Width128", 128}, {"Width129", 129}, {"Width130", 130},
-                      {"Width255", 255}, {"Width256", 256}, {"Width257", 257}};
-
 std::vector<IntegralCase> cases_at(const Seam& seam) {
   std::vector<IntegralCase> cases;
-  for (const int height : {15, 16, 17, 31, 32, 33, 63, 64, 65, 127, 128, 129})
-    for (const TableKind kind : kinds)
-      for (const TableElement element : elements) {
+  for (const int height : seam_heights)
+    for (const TableKind kind : table_kinds)
+      for (const TableElement element : table_elements) {
         const std::uint64_t number = cases.size() + 1;
         cases.push_back(
             plain_integral_case(layout_named(number % 2 ? "GRAY8" : "GRAY16", seam.width, height),
@@ -173,7 +156,7 @@ TEST(IntegralLarge, CudaEqualsCpuInTiltedSums) {
   CUDAVISION_NEEDS_PIXELS(7680 * 4320);
   CudaTestDevice device;
   for (const char* layout : {"GRAY8", "GRAY16"})
-    for (const TableElement element : elements)
+    for (const TableElement element : table_elements)
       expect_equal_devices(
           *device, plain_integral_case(layout_named(layout, 7680, 4320),
                                        table_of(tilted_sum, element), Content::maximum, 78));

@@ -15,10 +15,6 @@ namespace {
 
 using namespace integral;
 
-constexpr TableKind kinds[] = {TableKind::sum, TableKind::squared_sum, TableKind::tilted_sum};
-constexpr TableElement elements[] = {TableElement::uint32, TableElement::uint64,
-                                     TableElement::float32, TableElement::float64};
-
 struct IntegralContract : ContractTraits<IntegralCase> {
   static constexpr Size captured{901, 403};
 
@@ -45,11 +41,11 @@ struct IntegralContract : ContractTraits<IntegralCase> {
 
   static std::vector<Case> representatives(int width, int height) {
     std::vector<Case> cases;
-    for (const TableKind kind : kinds) {
+    for (const TableKind kind : table_kinds) {
       for (const char* layout : {"YUY2", "P010", "RGB"})
         cases.push_back(dense(layout, width, height, {kind, TableElement::uint64, false}, 8));
       for (const char* layout : {"GRAY8", "GRAY16", "RGBx"})
-        for (const TableElement element : elements)
+        for (const TableElement element : table_elements)
           cases.push_back(dense(layout, width, height, {kind, element, false},
                                 element == TableElement::uint64 ? 8 : 0));
     }
@@ -105,7 +101,7 @@ void expect_refusals(Device& device, const IntegralCase& test,
 TEST_P(IntegralUse, RefusesTablesOfAnotherShape) {
   on_device([](Device& device) {
     for (const bool same_size : {false, true})
-      for (const TableElement element : elements) {
+      for (const TableElement element : table_elements) {
         const IntegralCase test =
             IntegralContract::dense("GRAY8", 34, 10, {TableKind::sum, element, same_size});
         Integral integral(device, test.layout, test.parameters);
@@ -306,7 +302,7 @@ TEST_P(IntegralUse, BoxesAreExactWhereSumsWrapAround) {
 /// Runs that follow each other without waiting must each make the table of their own frame.
 TEST_P(IntegralUse, TablesFollowEachOther) {
   on_device([](Device& device) {
-    for (const TableKind kind : kinds)
+    for (const TableKind kind : table_kinds)
       for (const char* name : {"GRAY8", "RGBA", "YUY2", "P010"}) {
         IntegralCase test =
             IntegralContract::dense(name, 321, 145, {kind, TableElement::uint64, false});
@@ -334,7 +330,7 @@ TEST(IntegralCuda, ReplaysOfChangingFramesAreTheirOwn) {
   CUDAVISION_NEEDS_PIXELS(1920 * 1080);
   CudaTestDevice device;
   for (const char* name : {"GRAY8", "GRAY16", "RGBx"})
-    for (const TableKind kind : kinds) {
+    for (const TableKind kind : table_kinds) {
       const FrameLayout layout = layout_named(name, 1920, 1080);
       IntegralCase test = plain_integral_case(layout, {kind, exact_element(layout, kind), false},
                                               Content::zeros, 5);

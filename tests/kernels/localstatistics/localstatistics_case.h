@@ -41,6 +41,11 @@ LocalStatisticsCase plain_localstatistics_case(const FrameLayout& layout,
 
 std::string describe(const LocalStatisticsCase& test);
 
+inline bool is_threshold(localstatistics::Parameters::Output output) {
+  using Output = localstatistics::Parameters::Output;
+  return output == Output::bradley || output == Output::sauvola;
+}
+
 inline localstatistics::Parameters statistics(localstatistics::Parameters::Output output,
                                               int radius) {
   localstatistics::Parameters parameters;

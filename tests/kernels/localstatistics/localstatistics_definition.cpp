@@ -6,6 +6,8 @@
 #include <cstring>
 #include <vector>
 
+#include "tests/kernels/common/rounding.h"
+
 namespace cudavision::test {
 namespace {
 
@@ -26,14 +28,6 @@ std::uint64_t integer_root(Wide value) {
       root = larger;
   }
   return root;
-}
-
-/// Rounds to the nearest integer, and ties to even.
-std::uint64_t nearest(double value) {
-  const double below = std::floor(value);
-  const auto whole = static_cast<std::uint64_t>(below);
-  const double fraction = value - below;
-  return fraction > 0.5 || (fraction == 0.5 && whole % 2 != 0) ? whole + 1 : whole;
 }
 
 std::uint64_t white(int bits) {
@@ -103,7 +97,7 @@ std::uint64_t defined_deviation(const DefinedWindow& window) {
 }
 
 bool defined_bradley_black(const DefinedWindow& window, std::uint64_t level, double ratio) {
-  const std::uint64_t share = 65536 - nearest(ratio * 65536);
+  const auto share = static_cast<std::uint64_t>(65536 - nearest(ratio * 65536));
   return Wide{level} * window.area * 65536 < Wide{window.sum} * share;
 }
 

@@ -50,18 +50,10 @@ TEST(LocalStatisticsDefinition, IsTheFormula) {
       }
 }
 
-/// Picture sizes at and next to multiples of the tile sizes, with smaller and larger windows.
-struct Seam {
-  const char* name;
-  int width;
-};
-
-const Seam seams[] = {{"Width127", 127}, {"Width128", 128}, {"Width129", 129}, {"Width130", 130},
-                      {"Width255", 255}, {"Width256", 256}, {"Width257", 257}};
-
+/// Windows smaller and larger than the tiles.
 std::vector<LocalStatisticsCase> cases_at(const Seam& seam) {
   std::vector<LocalStatisticsCase> cases;
-  for (const int height : {15, 16, 17, 31, 32, 33, 63, 64, 65, 127, 128, 129})
+  for (const int height : seam_heights)
     for (const Output output : {Output::mean, Output::stddev, Output::bradley, Output::sauvola})
       for (const int radius : {0, 7, 64, 300}) {
         const std::uint64_t number = cases.size() + 1;
@@ -70,10 +62,6 @@ std::vector<LocalStatisticsCase> cases_at(const Seam& seam) {
             statistics(output, radius), Content::natural, number));
       }
   return cases;
-}
-
-void PrintTo(const Seam& seam, std::ostream* stream) {
-  *stream << seam.name;
 }
 
 CUDAVISION_TABLE_CASES(LocalStatisticsSeams, seams, cases_at);

@@ -5,10 +5,9 @@
 
 #include <gtest/gtest.h>
 
-#include <cmath>
-
 #include "cuda/localstatistics/arithmetic.h"
 #include "tests/kernels/common/random.h"
+#include "tests/kernels/common/rounding.h"
 #include "tests/kernels/localstatistics/localstatistics_definition.h"
 
 namespace cudavision::test {
@@ -17,19 +16,6 @@ namespace {
 using namespace localstatistics;
 
 using Wide = unsigned __int128;
-
-/// Rounds a number to 53 binary digits, and ties to even.
-double rounded(Wide value) {
-  int dropped = 0;
-  while (value >> dropped >> 53 != 0)
-    ++dropped;
-  auto kept = static_cast<std::uint64_t>(value >> dropped);
-  const Wide rest = value - (Wide{kept} << dropped);
-  const Wide half = dropped > 0 ? Wide{1} << (dropped - 1) : 1;
-  if (rest > half || (rest == half && kept % 2 != 0))
-    ++kept;
-  return std::ldexp(static_cast<double>(kept), dropped);
-}
 
 TEST(LocalStatisticsArithmetic, RoundsWideNumbersOnce) {
   Random random(41);
@@ -41,7 +27,7 @@ TEST(LocalStatisticsArithmetic, RoundsWideNumbersOnce) {
       const Wide half = bits > 53 ? Wide{1} << (bits - 54) : 1;
       const Wide tie = (value & ~(half - 1)) | half;
       for (const Wide number : {value, tie, tie + 1, tie - 1})
-        ASSERT_EQ(to_double(number), rounded(number)) << bits << " bits";
+        ASSERT_EQ(to_double(number), rounded<double>(number)) << bits << " bits";
     }
 }
 

@@ -18,10 +18,6 @@ using Output = Parameters::Output;
 
 constexpr Output outputs[] = {Output::mean, Output::stddev, Output::bradley, Output::sauvola};
 
-bool is_threshold(Output output) {
-  return output == Output::bradley || output == Output::sauvola;
-}
-
 struct LocalStatisticsContract : ContractTraits<LocalStatisticsCase> {
   static constexpr Size captured{901, 403};
 

@@ -41,9 +41,8 @@ int most_search(int max_pixels) {
 }
 
 NlMeansCase make_nlmeans_case(std::uint64_t seed, int number, int max_pixels) {
-  Random random(mixed_seed(seed, static_cast<std::uint64_t>(number)));
-  const auto& kinds = layout_kinds();
-  const LayoutKind& kind = kinds[static_cast<std::size_t>(number) % kinds.size()];
+  Random random = random_of_case(seed, number);
+  const LayoutKind& kind = layout_kind_of_case(number);
 
   NlMeansCase test;
   test.title = kind.name + ", case " + std::to_string(number);
@@ -53,24 +52,10 @@ NlMeansCase make_nlmeans_case(std::uint64_t seed, int number, int max_pixels) {
   const int differences = patches * test.parameters.patch * test.parameters.patch;
   const auto [width, height] =
       random_picture_size(random, std::clamp(max_differences / differences, 1, max_pixels));
-  test.layout = kind.make(width, height);
-  test.out_layout = test.layout;
-  test.every_channel = true;
-  test.in = random_placement(test.layout, random);
-  test.out = random_placement(test.layout, random);
-  test.content = static_cast<Content>(random.between(0, content_count - 1));
-  test.content_seed = random.next();
-  test.dirty = random.one_in(2);
+  test.layout = test.out_layout = kind.make(width, height);
+  draw_placements(test, random);
+  draw_content(test, random);
   test.parameters_later = random.one_in(3);
-  return test;
-}
-
-NlMeansCase plain_nlmeans_case(const FrameLayout& layout, const nlmeans::Parameters& parameters,
-                               Content content, std::uint64_t seed) {
-  NlMeansCase test;
-  make_dense(test, layout, layout, content, seed);
-  test.every_channel = true;
-  test.parameters = parameters;
   return test;
 }
 

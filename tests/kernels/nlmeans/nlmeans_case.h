@@ -9,18 +9,8 @@
 
 namespace cudavision::test {
 
-/// One denoising of a frame. The content is painted into every channel.
-struct NlMeansCase : FrameCase {
-  using Parameters = nlmeans::Parameters;
-  using Operation = nlmeans::NlMeans;
-  using Frames = CaseFrames<NlMeansCase>;
-
-  Parameters parameters;
-
-  Operation make(Device& device, const Parameters& set) const { return {device, layout, set}; }
-  static void enqueue(Operation& operation, const ConstFrame& from, const Frame& to) {
-    operation.run(from, to);
-  }
+/// One denoising of a frame.
+struct NlMeansCase : FilterCase<NlMeansCase, nlmeans::NlMeans, nlmeans::Parameters> {
   void define(const ConstFrame& from, const Frame& to) const;
   Parameters other_parameters() const;
 };
@@ -37,9 +27,7 @@ int most_search(int max_pixels);
 /// because the definition is slow.
 NlMeansCase make_nlmeans_case(std::uint64_t seed, int number, int max_pixels);
 
-/// Makes a case of dense frames.
-NlMeansCase plain_nlmeans_case(const FrameLayout& layout, const nlmeans::Parameters& parameters,
-                               Content content, std::uint64_t seed);
+constexpr auto plain_nlmeans_case = plain_case<NlMeansCase>;
 
 std::string describe(const NlMeansCase& test);
 

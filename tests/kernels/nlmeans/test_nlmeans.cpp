@@ -68,22 +68,7 @@ const Extreme<Parameters> extremes[] = {
     {"TilesP010", "P010", 133, 71, Content::natural, {5, 3, 30}},
 };
 
-/// Returns a dense case, and one whose rows and planes begin at random addresses and whose words
-/// have garbage in their unused bits.
-std::vector<NlMeansCase> dense_and_ragged(const Extreme<Parameters>& extreme) {
-  const NlMeansCase dense =
-      plain_nlmeans_case(layout_named(extreme.layout, extreme.width, extreme.height),
-                         extreme.parameters, extreme.content, 77);
-  NlMeansCase ragged = dense;
-  Random random(78);
-  ragged.title = "ragged case";
-  ragged.in = random_placement(ragged.layout, random);
-  ragged.out = random_placement(ragged.layout, random);
-  ragged.dirty = true;
-  return {dense, ragged};
-}
-
-CUDAVISION_TABLE_CASES(NlMeansExtremes, extremes, dense_and_ragged);
+CUDAVISION_TABLE_CASES(NlMeansExtremes, extremes, dense_and_ragged<NlMeansCase>);
 
 /// Red, green and blue have depths and positions that no video format has.
 FrameLayout deep_rgb(int width, int height, int bits, int shift, bool planar) {
@@ -155,12 +140,7 @@ const Extreme<Parameters> large[] = {
     {"VgaLargestSearch", "GRAY8", 333, 222, Content::natural, {101, 7, 10}},
 };
 
-std::vector<NlMeansCase> dense(const Extreme<Parameters>& extreme) {
-  return {plain_nlmeans_case(layout_named(extreme.layout, extreme.width, extreme.height),
-                             extreme.parameters, extreme.content, 79)};
-}
-
-CUDAVISION_CUDA_TABLE_CASES(NlMeansLarge, large, dense);
+CUDAVISION_CUDA_TABLE_CASES(NlMeansLarge, large, dense<NlMeansCase>);
 
 }  // namespace
 }  // namespace cudavision::test

@@ -71,12 +71,6 @@ struct NlMeansContract : ContractTraits<NlMeansCase> {
 
   static Case refused_case() { return dense("NV12", 34, 10, small); }
 
-  static std::vector<FramesRefusal<Case>> frames_refusals() {
-    auto refusals = wrong_frames<Case>(&Case::Frames::in, "of the input frame");
-    append(refusals, wrong_frames<Case>(&Case::Frames::out, "of the output frame"));
-    return refusals;
-  }
-
   static std::vector<Case> representatives(int width, int height) {
     std::vector<Case> cases;
     for (const char* layout : {"GRAY8", "GRAY16", "NV12", "YUY2", "P010", "RGB", "RGBA"})

@@ -12,9 +12,9 @@
 
 #include "cuda/nlmeans/tile.h"
 #include "cuda/nlmeans/weights.h"
-#include "tests/kernels/common/device_frames.h"
 #include "tests/kernels/common/layouts.h"
 #include "tests/kernels/common/random.h"
+#include "tests/kernels/nlmeans/nlmeans_case.h"
 
 namespace cudavision::test {
 namespace {
@@ -151,17 +151,19 @@ void expect_blocks_equal_cpu(const char* name, int width, int height, int search
                                   << ", patch " << 2 * kRadius + 1);
   const auto device = make_cpu_device();
   const nlmeans::Parameters parameters{search, 2 * kRadius + 1, strength};
-  const DeviceFrames frames(*device, layout_named(name, width, height), Content::natural);
-  NlMeans(*device, frames.layout, parameters).run(frames.in(), frames.out());
+  const NlMeansCase test =
+      plain_nlmeans_case(layout_named(name, width, height), parameters, Content::natural, 5);
+  const std::vector<std::uint8_t> input = input_block(test);
+  const std::vector<std::uint8_t> expected = NlMeansRunner(*device, test).run(input, 0xcd);
 
-  std::vector<std::uint8_t> block(frames.placement.bytes, DeviceFrames::out_poison);
-  const ConstFrame in = frames.in();
-  const Frame out = frame_in(frames.layout, frames.placement, block.data());
+  std::vector<std::uint8_t> block(test.out.bytes, 0xcd);
+  const ConstFrame in = frame_in(test.layout, test.in, input.data());
+  const Frame out = frame_in(test.layout, test.out, block.data());
   DenoisedPicture picture{};
   picture.width = width;
   picture.height = height;
   for (int c = 0; c < kChannels; ++c) {
-    const Channel& channel = frames.layout.channels[static_cast<std::size_t>(c)];
+    const Channel& channel = test.layout.channels[static_cast<std::size_t>(c)];
     const auto p = static_cast<std::size_t>(channel.plane);
     picture.planes[c] = {in.planes[p].data,
                          out.planes[p].data,
@@ -177,7 +179,7 @@ void expect_blocks_equal_cpu(const char* name, int width, int height, int search
   for (int y = 0; y < height; y += DenoisingTile::warps * kRows)
     for (int x = 0; x < width; x += DenoisingTile::width)
       Block<kRadius, kChannels, kRows>(picture, parameters, table, x, y).run();
-  EXPECT_EQ(block, frames.out_block.values());
+  EXPECT_EQ(block, expected);
 }
 
 TEST(NlMeansTile, BlocksGiveWhatTheCpuGives) {

@@ -14,6 +14,13 @@ namespace cudavision::test {
 int defined_sample(const FrameLayout& layout, const ConstFrame& frame, const Channel& channel,
                    int x, int y);
 
+/// Sets a channel's sample.
+void put_sample(const FrameLayout& layout, const Frame& frame, const Channel& channel, int x, int y,
+                int value);
+
+/// Copies every byte of every row.
+void copy_rows(const FrameLayout& layout, const ConstFrame& in, const Frame& out);
+
 /// The luminances of a picture.
 struct DefinedLuminance {
   DefinedLuminance(const FrameLayout& layout, const ConstFrame& frame);

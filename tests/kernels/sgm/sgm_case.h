@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <cstring>
 #include <string>
 #include <vector>
 
@@ -70,6 +71,16 @@ struct SgmInput {
   }
 };
 SgmInput input_block(const SgmCase& test);
+
+/// Sets rows to numbers, of which the first follow each other in row 0.
+template <class Number>
+void put_rows(const std::vector<Number>& numbers, const View<std::uint8_t>& rows) {
+  for (int y = 0; y < rows.height; ++y)
+    std::memcpy(rows.row(y),
+                reinterpret_cast<const std::uint8_t*>(numbers.data()) +
+                    static_cast<std::size_t>(y) * static_cast<std::size_t>(rows.width),
+                static_cast<std::size_t>(rows.width));
+}
 
 /// The blocks of both results. `confidence` stays unchanged if the case does not request it.
 struct SgmOutput {

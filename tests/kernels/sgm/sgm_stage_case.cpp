@@ -166,12 +166,9 @@ template <class Number>
 std::vector<std::uint8_t> placed(const StageConfig& config, const Placement& placement,
                                  const std::vector<Number>& numbers, std::uint8_t poison) {
   std::vector<std::uint8_t> block(placement.bytes, poison);
-  const View<std::uint8_t> rows =
-      frame_in(plane_of(config, 8 * static_cast<int>(sizeof(Number))), placement, block.data())
-          .planes[0];
-  for (int y = 0; y < config.height; ++y)
-    std::memcpy(rows.row(y), numbers.data() + std::int64_t{y} * config.width,
-                static_cast<std::size_t>(rows.width));
+  put_rows(numbers,
+           frame_in(plane_of(config, 8 * static_cast<int>(sizeof(Number))), placement, block.data())
+               .planes[0]);
   return block;
 }
 
@@ -264,7 +261,7 @@ void run_writing(Device& device, sgm::Stages& stages, const SgmStageCase& test, 
 }  // namespace
 
 SgmStageCase make_sgm_stage_case(std::uint64_t seed, int number, int max_pixels) {
-  Random random(mixed_seed(seed ^ 0x57a9e5, static_cast<std::uint64_t>(number)));
+  Random random = random_of_case(seed ^ 0x57a9e5, number);
   const sgm::Parameters parameters = random_sgm_parameters(random);
   const auto [width, height] =
       random_picture_size(random, std::clamp(max_volume / parameters.disparities, 1, max_pixels));

@@ -67,10 +67,7 @@ struct PictureCase {
 
   std::vector<std::uint8_t> map_block() const {
     std::vector<std::uint8_t> block(map_placement.bytes, 0x11);
-    const auto rows = frame_in(map_layout, map_placement, block.data()).planes[0];
-    for (int y = 0; y < layout.height; ++y)
-      std::memcpy(rows.row(y), numbers.data() + y * layout.width,
-                  static_cast<std::size_t>(rows.width));
+    put_rows(numbers, frame_in(map_layout, map_placement, block.data()).planes[0]);
     return block;
   }
 
@@ -89,9 +86,8 @@ struct PictureCase {
     DisparityPicture picture(device, layout, parameters, kind);
     picture.set_parameters(parameters, look);
     picture.set_colors(table);
-    picture.run(
-        frame_in(map_layout, map_placement, static_cast<const std::uint8_t*>(map.data())).planes[0],
-        frame_in(layout, placement, out.data()));
+    picture.run(frame_in(map_layout, map_placement, map.data()).planes[0],
+                frame_in(layout, placement, out.data()));
     device.finish();
     EXPECT_EQ(map.values(), map_block()) << "the operation wrote to the map";
     return out.values();
@@ -118,8 +114,7 @@ struct PictureCase {
       const int bytes = layout.channels[0].step;
       std::memset(row + bytes * x, 255, static_cast<std::size_t>(bytes));
       for (int part = 0; part < 3; ++part) {
-        constexpr Role roles[] = {Role::red, Role::green, Role::blue};
-        const int offset = layout.channels[layout.find(roles[part])].offset;
+        const int offset = channel_of(layout, rgb_roles[part]).offset;
         row[bytes * x + offset] =
             gray == 0 ? 0 : table[static_cast<std::size_t>(gray)][static_cast<std::size_t>(part)];
       }
@@ -270,9 +265,7 @@ TEST_P(DisparityPictures, RefusesParametersAndKeepsTheLastValidSet) {
     Random random(5);
     const PictureCase test(Kind::depth, gray_layout(41, 7, 16), few_disparities(), random);
     const DeviceBlock<std::uint8_t> map(device, test.map_block());
-    const auto rows =
-        frame_in(test.map_layout, test.map_placement, static_cast<const std::uint8_t*>(map.data()))
-            .planes[0];
+    const auto rows = frame_in(test.map_layout, test.map_placement, map.data()).planes[0];
     for (const Refusal& refusal : refusals) {
       SCOPED_TRACE(refusal.words);
       const DeviceBlock<std::uint8_t> out(device,

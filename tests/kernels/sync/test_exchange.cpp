@@ -5,41 +5,22 @@
 
 #include <gtest/gtest.h>
 
-#include <atomic>
 #include <cstdint>
 #include <numeric>
 #include <thread>
 #include <vector>
 
 #include "cuda/sync/histogramexchange.h"
-#include "tests/kernels/common/random.h"
 #include "tests/kernels/common/settings.h"
+#include "tests/kernels/sync/block_threads.h"
 
 namespace cudavision::test {
 namespace {
 
-struct StdAtomics {
-  using Word = std::atomic<std::uint32_t>;
-  static std::uint32_t load(const Word* word) { return word->load(std::memory_order_relaxed); }
-  static void store(Word* word, std::uint32_t value) {
-    word->store(value, std::memory_order_relaxed);
-  }
-  static void add(Word* word, std::uint32_t value) {
-    word->fetch_add(value, std::memory_order_relaxed);
-  }
-};
+using Atomics = StdAtomics<std::uint32_t>;
 
 constexpr int kBins = 24;
-using Exchange = HistogramExchange<StdAtomics, kBins, 4>;
-
-void delay(Random& random) {
-  const int turns = random.between(0, 40);
-  for (int i = 0; i < turns; ++i)
-    if (i % 8 == 7)
-      std::this_thread::yield();
-    else
-      std::atomic_signal_fence(std::memory_order_seq_cst);
-}
+using Exchange = HistogramExchange<Atomics, kBins, 4>;
 
 /// Does the work of one block of a launch, with the same steps in the same order as the kernel.
 std::vector<std::uint32_t> run_block(Exchange::Word* state, int block, int blocks,
@@ -65,7 +46,7 @@ std::vector<std::uint32_t> run_block(Exchange::Word* state, int block, int block
     for (int bin = 0; bin < kBins; ++bin) {
       sums[bin] = 0;
       for (int copy = 0; copy < Exchange::copies; ++copy)
-        sums[bin] += StdAtomics::load(exchange.bin(bin) + copy * kBins);
+        sums[bin] += Atomics::load(exchange.bin(bin) + copy * kBins);
     }
   } while (std::accumulate(sums.begin(), sums.end(), 0u) != total);
   delay(random);
@@ -118,9 +99,9 @@ TEST(HistogramExchange, ArrivalsAloneProveNothing) {
   const Exchange exchange(state.data());
   exchange.arrive();  // as if this became visible before the addition below
   EXPECT_TRUE(exchange.all_arrived(1));
-  EXPECT_EQ(StdAtomics::load(exchange.bin(3)), 0u);
+  EXPECT_EQ(Atomics::load(exchange.bin(3)), 0u);
   exchange.add(0, 3, 7);
-  EXPECT_EQ(StdAtomics::load(exchange.bin(3)), 7u);
+  EXPECT_EQ(Atomics::load(exchange.bin(3)), 7u);
 }
 
 }  // namespace

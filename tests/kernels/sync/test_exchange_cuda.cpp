@@ -7,7 +7,6 @@
 #include <gtest/gtest.h>
 
 #include <cstring>
-#include <numeric>
 #include <vector>
 
 #include "cuda/histequalize/histequalize.h"
@@ -89,11 +88,11 @@ class ExchangeOnCard : public testing::Test {
 TEST_F(ExchangeOnCard, TenThousandRunsWithDelays) {
   CUDAVISION_NEEDS_CUDA();
   CUDAVISION_NEEDS_TRUE_TIMING();
-  // There are enough groups to give every multiprocessor a block.
+  // There are enough packs to give every multiprocessor a block.
   run(16 * 512, cuda_multiprocessors(), 10000, true);
 }
 
-TEST_F(ExchangeOnCard, FiftyTimesAsManyGroupsAsThreads) {
+TEST_F(ExchangeOnCard, FiftyTimesAsManyPacksAsThreads) {
   CUDAVISION_NEEDS_CUDA();
   CUDAVISION_NEEDS_TRUE_TIMING();
   run(16 * 512, 50 * cuda_multiprocessors(), 40, true);

@@ -13,36 +13,15 @@
 
 #include "cuda/integral/quad.h"
 #include "cuda/sync/tileexchange.h"
-#include "tests/kernels/common/random.h"
 #include "tests/kernels/common/settings.h"
+#include "tests/kernels/sync/block_threads.h"
 
 namespace cudavision::test {
 namespace {
 
 using namespace integral;
 
-template <class Number>
-struct StdAtomics {
-  using Word = std::atomic<Number>;
-  using Value = Number;
-  static Value load(const Word* word) { return word->load(std::memory_order_relaxed); }
-  static void store(Word* word, Value value) { word->store(value, std::memory_order_relaxed); }
-  static Value fetch_add(Word* word, Value value) {
-    return word->fetch_add(value, std::memory_order_relaxed);
-  }
-  static void wait() { std::this_thread::yield(); }
-};
-
 using Epoch = LaunchEpoch<StdAtomics<std::uint32_t>>;
-
-void delay(Random& random) {
-  const int turns = random.between(0, 20);
-  for (int i = 0; i < turns; ++i)
-    if (i % 8 == 7)
-      std::this_thread::yield();
-    else
-      std::atomic_signal_fence(std::memory_order_seq_cst);
-}
 
 /// A picture of whole and of partial tiles, and the sums that its table must have.
 struct Picture {
