@@ -34,15 +34,138 @@ CUDAVISION_HOST_DEVICE inline int subpixel_offset(int l, int c, int r) {
   return n < 0 ? -magnitude : magnitude;
 }
 
+/// Returns the distance, in sixteenths of a pixel, from the best disparity to the vertex of two
+/// lines of equal and opposite slope through its sum c and the sums l and r of its neighbours,
+/// which are not less than c. It is −8 to 8.
+CUDAVISION_HOST_DEVICE inline int equiangular_offset(int l, int c, int r) {
+  const int height = (l < r ? r : l) - c;
+  if (height == 0)
+    return 0;
+  const int n = 16 * (l - r);
+  const int magnitude = ((n < 0 ? -n : n) + height) / (2 * height);
+  return n < 0 ? -magnitude : magnitude;
+}
+
 /// Returns the offset by libSGM's formula, whose division rounds negative offsets towards 0.
 CUDAVISION_HOST_DEVICE inline int libsgm_subpixel_offset(int l, int c, int r) {
   const int den = l - 2 * c + r;
   return den == 0 ? 0 : ((l - r) * 16 + den) / (2 * den);
 }
 
+CUDAVISION_HOST_DEVICE inline int offset_of(Subpixel subpixel, int l, int c, int r) {
+  switch (subpixel) {
+    case Subpixel::equiangular:
+      return equiangular_offset(l, c, r);
+    case Subpixel::parabola:
+      return subpixel_offset(l, c, r);
+    case Subpixel::libsgm:
+      return libsgm_subpixel_offset(l, c, r);
+    case Subpixel::none:
+      break;
+  }
+  return 0;
+}
+
 /// Returns 255·(second − best) / second, rounded, or 0 if second is 0.
 CUDAVISION_HOST_DEVICE inline std::uint8_t confidence_of(std::uint32_t best, std::uint32_t second) {
   return second == 0 ? 0 : static_cast<std::uint8_t>(((second - best) * 255 + second / 2) / second);
+}
+
+/// The neighbourhood of refine() and write_confidence(): every other pixel of a 9×9 window.
+constexpr int refine_radius = 4, refine_step = 2;
+constexpr int refine_side = 2 * refine_radius / refine_step + 1;
+constexpr int refine_samples = refine_side * refine_side;
+
+/// Returns the confidence a, scaled by the share of samples that agree: n of refine_samples.
+CUDAVISION_HOST_DEVICE inline std::uint8_t supported_confidence(int a, int n) {
+  return static_cast<std::uint8_t>((a * (n + 1) + (refine_samples + 1) / 2) / (refine_samples + 1));
+}
+
+/// Returns true if a sample supports the confidence of a known pixel. unknown is too far from all
+/// known numbers.
+CUDAVISION_HOST_DEVICE inline bool supports(std::uint16_t sample, std::uint16_t pixel) {
+  const int difference = sample - pixel;
+  return (difference < 0 ? -difference : difference) <= 16;
+}
+
+/// Returns the weight of a known sample for refine(), from both luminances in levels of 8 bits.
+CUDAVISION_HOST_DEVICE inline int refine_weight(int pixel, int sample) {
+  const int difference = sample - pixel;
+  return 64 >> ((difference < 0 ? -difference : difference) >> 3);
+}
+
+/// Numbers of a map need this many bits, where the largest is 16·(disparities − 1) + 8.
+CUDAVISION_HOST_DEVICE constexpr int number_bits(int disparities) {
+  int bits = 0;
+  while (16 * disparities > 1 << bits)
+    ++bits;
+  return bits;
+}
+
+/// Returns the least v with 2·Σ weight ≥ total, summed over the samples with number ≤ v, by
+/// bisection. bits are number_bits(). Samples of weight 0 do not count; one weight is not 0.
+template <class Number, class Weight>
+CUDAVISION_HOST_DEVICE inline int weighted_median(const Number (&numbers)[refine_samples],
+                                                  const Weight (&weights)[refine_samples],
+                                                  int total, int bits) {
+  int least = 0;
+  for (int step = 1 << bits >> 1; step > 0; step >>= 1) {
+    int below = 0;
+    CUDAVISION_UNROLL
+    for (int i = 0; i < refine_samples; ++i)
+      below += numbers[i] < least + step ? weights[i] : 0;
+    if (2 * below < total)
+      least += step;
+  }
+  return least;
+}
+
+constexpr int gradient_radius_x = 5, gradient_radius_y = 3;
+constexpr int gradient_neighbours = 16;
+
+struct Neighbour {
+  int dx, dy;
+};
+
+/// Returns a neighbour that census_gradient compares with the mean, in the order of the bits.
+CUDAVISION_HOST_DEVICE constexpr Neighbour gradient_neighbour(int number) {
+  constexpr Neighbour all[gradient_neighbours] = {
+      {-1, -3}, {1, -3}, {-2, -2}, {0, -2}, {2, -2}, {-5, -1}, {5, -1}, {-2, 0},
+      {2, 0},   {-5, 1}, {5, 1},   {-2, 2}, {0, 2},  {2, 2},   {-1, 3}, {1, 3}};
+  return all[number];
+}
+
+/// Returns the unary code of the slope along the row: as many low bits as thresholds that it
+/// exceeds. Number is the type that a vectorised loop should compare.
+template <class Number>
+CUDAVISION_HOST_DEVICE constexpr int gradient_code(Number sx) {
+  return (sx > -20) | (sx > -12) << 1 | (sx > -6) << 2 | (sx > -2) << 3 | (sx > 1) << 4 |
+         (sx > 5) << 5 | (sx > 11) << 6 | (sx > 19) << 7;
+}
+
+/// Returns the unary codes of the slope down the column and of the curvature along the row.
+template <class Number>
+CUDAVISION_HOST_DEVICE constexpr int curvature_code(Number sy, Number dxx) {
+  return (dxx > -12) | (dxx > -4) << 1 | (dxx > 4) << 2 | (dxx > 12) << 3 | (sy > -9) << 4 |
+         (sy > -3) << 5 | (sy > 3) << 6 | (sy > 9) << 7;
+}
+
+/// Returns the feature census_gradient of a pixel. at(dx, dy) returns the luminance, in levels of 8
+/// bits, at that distance from the pixel.
+template <class At>
+CUDAVISION_HOST_DEVICE inline std::uint32_t gradient_feature(const At& at) {
+  const auto column = [&](int dx) { return at(dx, -1) + 2 * at(dx, 0) + at(dx, 1); };
+  const int left = column(-1), middle = column(0), right = column(1);
+  const int mean = (left + 2 * middle + right + 8) >> 4;
+  std::uint32_t bits = 0;
+  const auto add = [&](bool bit) { bits = bits << 1 | (bit ? 1u : 0u); };
+  CUDAVISION_UNROLL
+  for (int i = 0; i < gradient_neighbours; ++i)
+    add(mean > at(gradient_neighbour(i).dx, gradient_neighbour(i).dy));
+  const int sy = at(-1, 1) + 2 * at(0, 1) + at(1, 1) - at(-1, -1) - 2 * at(0, -1) - at(1, -1);
+  const int dxx = 2 * middle - column(-2) - column(2);
+  return bits << 16 | static_cast<std::uint32_t>(gradient_code(right - left)) << 8 |
+         static_cast<std::uint32_t>(curvature_code(sy, dxx));
 }
 
 /// Returns true if neighbouring pixels belong to the same region.
@@ -53,12 +176,12 @@ CUDAVISION_HOST_DEVICE inline bool are_joined(std::uint16_t a, std::uint16_t b, 
 
 /// Returns true if the left-right check keeps the number v at column x. right is the row of the
 /// right map.
-CUDAVISION_HOST_DEVICE inline bool is_confirmed(std::uint16_t v, int x, int width,
+CUDAVISION_HOST_DEVICE inline bool is_confirmed(std::uint16_t v, int x, int width, int minimum,
                                                 const std::uint16_t* right, int max_diff) {
   if (v == unknown)
     return false;
   const int d = (v + 8) >> 4;
-  const int k = x - d;
+  const int k = x - d - minimum;
   if (k < 0 || k >= width || right[k] == unknown)
     return false;
   const int difference = right[k] - d;

@@ -19,19 +19,27 @@
 
 namespace cudavision::sgm {
 
-/// The stages are built for the size of the pictures and a Config.
+/// The stages are built for the size of the pictures and a Config without automatic values.
 struct StageConfig : ImageSize, Config {
-  StageConfig() = default;
+  StageConfig() : Config(resolved(Config())) {}
   /// layout is that of the left pictures.
   StageConfig(const FrameLayout& layout, const Config& config)
-      : ImageSize{layout.width, layout.height, layout.bits}, Config(config) {}
+      : ImageSize{layout.width, layout.height, layout.bits}, Config(resolved(config)) {}
 
   std::int64_t pixels() const noexcept { return static_cast<std::int64_t>(width) * height; }
   int feature_bytes() const noexcept { return census_bits(census) > 32 ? 8 : 4; }
+  /// True if the luminance counts in levels of 8 bits before anything is computed from it. Other
+  /// censuses compare it at its full depth, as they did before census_gradient came.
+  bool eight_bit() const noexcept { return census == Census::census_gradient; }
+  /// True if the right picture's outermost features stand for those outside of it.
+  bool replicates_features() const noexcept { return census == Census::census_gradient; }
+  /// Left pixel (x, y) meets column x − d − right_shift() of the right map at disparity d.
+  int right_shift() const noexcept { return libsgm() ? 0 : minimum; }
 };
 
-/// P1, and P2 by the step of the luminance from one pixel of a path to the next:
-/// p2[|step| >> (bits − 8)].
+/// P1, and P2 by the step of the luminance from one pixel of a path to the next, in levels of 8
+/// bits: p2[|I(p) − I(q)|] with `I >> (bits − 8)` for I if StageConfig::eight_bit(), else
+/// p2[|I(p) − I(q)| >> (bits − 8)].
 struct Penalties {
   int p1 = 10;
   std::array<std::uint8_t, 256> p2{};
@@ -47,9 +55,13 @@ constexpr std::uint16_t unknown = 0xFFFF;
 /// The maps that select() makes from the sums.
 struct Winners {
   std::uint16_t* left;       ///< may be unknown
-  std::uint16_t* right;      ///< integers, known everywhere
+  std::uint16_t* right;      ///< integers; unknown only in columns that no left pixel meets
   std::uint8_t* confidence;  ///< of the left map; may be null
 };
+
+/// The formula for the sixteenths of a disparity.
+enum class Subpixel : std::uint8_t { none, equiangular, parabola, libsgm };
+Subpixel subpixel_of(const Parameters& parameters) noexcept;
 
 class Stages {
  public:
@@ -61,6 +73,14 @@ class Stages {
   ///    `I(x + dx, y + dy) > I(x − dx, y − dy)`
   ///  neighbours_9x7, neighbours_5x5: for dy = −3…3 (−2…2), dx = −4…4 (−2…2), without the centre:
   ///    `I(x, y) > I(x + dx, y + dy)`
+  ///  census_gradient: with `I >> (bits − 8)` for I, 16 comparisons
+  ///    `M > I(x + dx, y + dy)`, M = (Σ (2 − |i|)(2 − |j|)·I(x + i, y + j) + 8) >> 4, i, j = −1…1,
+  ///    for (dx, dy) = (−1, −3) (1, −3) (−2, −2) (0, −2) (2, −2) (−5, −1) (5, −1) (−2, 0) (2, 0)
+  ///    (−5, 1) (5, 1) (−2, 2) (0, 2) (2, 2) (−1, 3) (1, 3), then three numbers in unary codes,
+  ///    from the highest threshold to the lowest, so that the bits that differ count the distance:
+  ///    Sx > 19, 11, 5, 1, −2, −6, −12, −20, Sx = Σ (2 − |j|)(I(x + 1, y + j) − I(x − 1, y + j))
+  ///    Sy > 9, 3, −3, −9, Sy = Σ (2 − |i|)(I(x + i, y + 1) − I(x + i, y − 1))
+  ///    Dxx > 12, 4, −4, −12, Dxx = Σ (2 − |j|)(2·I(x, y + j) − I(x − 2, y + j) − I(x + 2, y + j))
   /// I is replicated beyond the edges. In compatibility, features within 4 columns or 3 rows of an
   /// edge are 0.
   virtual void census(const SamplePlane& picture, void* features) = 0;
@@ -69,9 +89,10 @@ class Stages {
   /// pixel (x, y).
   ///
   /// The matching cost C is the number of bits in which feature (x, y) of the left differs from
-  /// feature (x − d − minimum, y) of the right, which is 0 outside the picture. Paths run along
-  /// (0, 1), (0, −1), (1, 0), (−1, 0) and, if there are 8, the diagonals. With L' the costs of the
-  /// previous pixel of the path and m the least of them,
+  /// feature (x − d − minimum, y) of the right. Outside the picture, this is 0 or, with
+  /// replicates_features(), the feature at the nearest column. Paths run along (0, 1), (0, −1),
+  /// (1, 0), (−1, 0) and, if there are 8, the diagonals. With L' the costs of the previous pixel of
+  /// the path and m the least of them,
   ///   L(d) = C + min(L'(d) − m, L'(d ± 1) − m + P1, P2),
   /// where d ± 1 counts only within the range of disparities, and L = C if the previous pixel lies
   /// outside the picture. L is at most the bits of a feature + P2, which fits a byte, and m is at
@@ -83,19 +104,20 @@ class Stages {
   ///
   /// In the left map, best is the lowest d of the smallest S. A pixel is unknown if a d with
   /// |d − best| > 1 has `(float)S(d)·uniqueness < (float)S(best)`, in binary32. Otherwise its
-  /// number is 16·best. If 0 < best < disparities − 1, subpixel adds an offset:
-  ///   sign(n)·((|n| + den) div 2den), or 0 if den is 0,
-  /// with l, c, r = S(best − 1, best, best + 1), den = l − 2c + r and n = 16·(l − r). In
-  /// compatibility, the offset is ((l − r)·16 + den) / (2·den), truncated as in C, or 0 if den is
-  /// 0; without subpixel, the number is best.
+  /// number is 16·best. If 0 < best < disparities − 1, an offset is added. With l, c, r =
+  /// S(best − 1, best, best + 1), h = max(l, r) − c, den = l − 2c + r and n = 16·(l − r), it is
+  ///   equiangular: sign(n)·((|n| + h) div 2h), or 0 if h is 0
+  ///   parabola: sign(n)·((|n| + den) div 2den), or 0 if den is 0
+  ///   libsgm: (n + den) / (2·den), truncated as in C, or 0 if den is 0
+  /// In compatibility, the number without an offset (Subpixel::none) is best.
   ///
-  /// In the right map, the number at p is the lowest d of the smallest S(p + d, d) with
-  /// p + d < width. The minimum does not count: p stands for column p − minimum of the right
-  /// picture.
+  /// The right map at column r of the right picture has the lowest d of the smallest S(x, d) with
+  /// x = r + d + minimum, 0 ≤ x < width. It is unknown if there is no such d. In compatibility, the
+  /// minimum does not count: x = r + d.
   ///
   /// With c1 = S(best) and c2 the least S(d) where |d − best| > 1, confidence is
   /// ((c2 − c1)·255 + c2 div 2) div c2, or 0 if c2 is 0 or the disparity is unknown.
-  virtual void select(const std::uint16_t* sums, float uniqueness, bool subpixel,
+  virtual void select(const std::uint16_t* sums, float uniqueness, Subpixel subpixel,
                       const Winners& winners) = 0;
 
   /// Takes the median of 3×3 numbers, in which unknown is the largest. The outermost pixels become
@@ -103,12 +125,12 @@ class Stages {
   virtual void median(const std::uint16_t* from, std::uint16_t* to) = 0;
 
   /// Makes pixels of left unknown that right does not confirm. Let v be the number in left,
-  /// d = (v + 8) >> 4 and k = x − d. A pixel becomes unknown if k is outside the picture, right(k)
-  /// is unknown or |right(k) − d| > max_diff. max_diff is not −1.
+  /// d = (v + 8) >> 4 and k = x − d − minimum. A pixel becomes unknown if k is outside the picture,
+  /// right(k) is unknown or |right(k) − d| > max_diff. max_diff is not −1.
   ///
-  /// In compatibility, d is v >> 4, or v without subpixel. A k outside the picture confirms the
-  /// pixel, and an unknown right(k) is compared like any number. A max_diff of −1 confirms all
-  /// pixels, but a pixel whose luminance is 0 always becomes unknown.
+  /// In compatibility, d is v >> 4, or v without subpixel, and k = x − d. A k outside the picture
+  /// confirms the pixel, and an unknown right(k) is compared like any number. A max_diff of −1
+  /// confirms all pixels, but a pixel whose luminance is 0 always becomes unknown.
   virtual void check(const SamplePlane& picture, const std::uint16_t* right, bool subpixel,
                      int max_diff, std::uint16_t* left) = 0;
 
@@ -119,7 +141,9 @@ class Stages {
   /// Writes a map as scale says: number + minimum·per_pixel, or invalid where it is unknown.
   virtual void write(const std::uint16_t* map, const DisparityScale& scale,
                      View<std::uint8_t> disparity) = 0;
-  /// Copies confidence, with 0 where the map is unknown.
+  /// Writes (a·(n + 1) + 13) div 26 for the confidence a of a pixel, with n the number of the
+  /// samples at (x + i, y + j), i, j ∈ {−4, −2, 0, 2, 4}, that are in the picture, known and differ
+  /// by at most 16 from the pixel's own. 0 where the map is unknown. In compatibility, writes a.
   virtual void write_confidence(const std::uint16_t* map, const std::uint8_t* confidence,
                                 View<std::uint8_t> out) = 0;
 
@@ -128,6 +152,13 @@ class Stages {
   /// without known pixels becomes a copy of the nearest filled row above it, or else below it. A
   /// map without known pixels stays as it is.
   virtual void fill_holes(std::uint16_t* map) = 0;
+
+  /// Replaces each known number by the least v with 2·Σ w(q), summed over the samples q whose
+  /// number is at most v, ≥ Σ w(q), summed over all samples. Samples are the pixels at (x + i, y +
+  /// j), i, j ∈ {−4, −2, 0, 2, 4}, that are in the picture and known. With I = `luminance >> (bits
+  /// − 8)` of the left picture, `w(q) = 64 >> (|I(p) − I(q)| >> 3)`. Unknown pixels stay unknown.
+  /// from and to differ. Only without compatibility.
+  virtual void refine(const SamplePlane& picture, const std::uint16_t* from, std::uint16_t* to) = 0;
 };
 
 /// Makes the stages for the device's kind.

@@ -2,12 +2,15 @@
 //
 // Census features. A comparison is done for all pixels of a row at once, as a comparison of two
 // shifted rows of samples, which the compiler vectorises. Eight comparisons make a byte of the
-// features.
+// features. For census_gradient, sums over three rows come first; its mean and slopes are sums of
+// these over columns.
 
 #include <algorithm>
 #include <cstring>
 
+#include "cuda/pixels/sample_math.h"
 #include "cuda/pixels/samples.h"
+#include "cuda/sgm/arithmetic.h"
 #include "cuda/sgm/stages_cpu.h"
 
 namespace cudavision::sgm {
@@ -16,7 +19,9 @@ namespace {
 using Census = Config::Census;
 
 constexpr int radius_x = 4, radius_y = 3, window_rows = 2 * radius_y + 1;
+constexpr int margin = std::max(radius_x, gradient_radius_x);
 constexpr int most_bits = 64;
+static_assert(radius_y == gradient_radius_y);
 
 /// One bit of a feature, which is 1 if sample a is larger than sample b. Both samples are given by
 /// their offset from the pixel.
@@ -66,7 +71,7 @@ template <class Value>
 class Window {
  public:
   Window(const SamplePlane& picture, Value* memory)
-      : rows_(picture), width_(picture.width), height_(picture.height()), memory_(memory) {}
+      : picture_(picture), width_(picture.width), height_(picture.height()), memory_(memory) {}
 
   static std::size_t bytes(int width) { return window_rows * pitch(width) * sizeof(Value); }
 
@@ -75,10 +80,11 @@ class Window {
     if (y < 0 || y >= height_)
       return;
     Value* const to = slot(y);
-    const Value* const from = rows_.row(y, to);
-    if (from != to)
-      std::memcpy(to, from, sizeof(Value) * static_cast<std::size_t>(width_));
-    for (int i = 1; i <= radius_x; ++i) {
+    if constexpr (sizeof(Value) == 1)
+      read_eight_bits(picture_, y, to);
+    else
+      PlaneRows<Value>(picture_).row(y, to);
+    for (int i = 1; i <= margin; ++i) {
       to[-i] = to[0];
       to[width_ - 1 + i] = to[width_ - 1];
     }
@@ -87,10 +93,10 @@ class Window {
   const Value* row(int y) const { return slot(std::clamp(y, 0, height_ - 1)); }
 
  private:
-  static std::size_t pitch(int width) { return static_cast<std::size_t>(width) + 2 * radius_x; }
-  Value* slot(int y) const { return memory_ + (y % window_rows) * pitch(width_) + radius_x; }
+  static std::size_t pitch(int width) { return static_cast<std::size_t>(width) + 2 * margin; }
+  Value* slot(int y) const { return memory_ + (y % window_rows) * pitch(width_) + margin; }
 
-  PlaneRows<Value> rows_;
+  SamplePlane picture_;
   int width_, height_;
   Value* memory_;
 };
@@ -119,17 +125,106 @@ void make_row(const Window<Value>& window, const Comparisons& comparisons, int y
   }
 }
 
+/// The sums of a row for census_gradient. All but the mean also have entries for the two columns
+/// beyond each end.
+struct GradientSums {
+  static constexpr int beyond = 2;
+  static std::size_t bytes(int width) {
+    return (2 * sizeof(std::int16_t) + 1) * (static_cast<std::size_t>(width) + 2 * beyond);
+  }
+
+  GradientSums(int width, std::uint8_t* memory)
+      : columns(reinterpret_cast<std::int16_t*>(memory) + beyond),
+        steps(columns + width + 2 * beyond),
+        means(reinterpret_cast<std::uint8_t*>(steps + width + beyond)) {}
+
+  std::int16_t* columns;  ///< I(x, y − 1) + 2·I(x, y) + I(x, y + 1)
+  std::int16_t* steps;    ///< I(x, y + 1) − I(x, y − 1)
+  std::uint8_t* means;
+};
+
+CUDAVISION_TARGET_CLONES
+void sum_columns(const std::uint8_t* above, const std::uint8_t* row, const std::uint8_t* below,
+                 int width, std::int16_t* __restrict columns, std::int16_t* __restrict steps) {
+  for (int x = -GradientSums::beyond; x < width + GradientSums::beyond; ++x) {
+    columns[x] = static_cast<std::int16_t>(above[x] + 2 * row[x] + below[x]);
+    steps[x] = static_cast<std::int16_t>(below[x] - above[x]);
+  }
+}
+
+CUDAVISION_TARGET_CLONES
+void find_means(const std::int16_t* columns, int width, std::uint8_t* __restrict means) {
+  for (int x = 0; x < width; ++x)
+    means[x] =
+        static_cast<std::uint8_t>((columns[x - 1] + 2 * columns[x] + columns[x + 1] + 8) >> 4);
+}
+
+/// bits[x] = unary code of the slope along the row.
+CUDAVISION_TARGET_CLONES
+void code_slope(const std::int16_t* columns, int width, std::uint8_t* __restrict bits) {
+  for (int x = 0; x < width; ++x) {
+    const auto sx = static_cast<std::int16_t>(columns[x + 1] - columns[x - 1]);
+    bits[x] = static_cast<std::uint8_t>(gradient_code(sx));
+  }
+}
+
+/// bits[x] = unary codes of the slope down the column and of the curvature along the row.
+CUDAVISION_TARGET_CLONES
+void code_curvature(const std::int16_t* columns, const std::int16_t* steps, int width,
+                    std::uint8_t* __restrict bits) {
+  for (int x = 0; x < width; ++x) {
+    const auto sy = static_cast<std::int16_t>(steps[x - 1] + 2 * steps[x] + steps[x + 1]);
+    const auto dxx = static_cast<std::int16_t>(2 * columns[x] - columns[x - 2] - columns[x + 2]);
+    bits[x] = static_cast<std::uint8_t>(curvature_code(sy, dxx));
+  }
+}
+
+void make_gradient_row(const Window<std::uint8_t>& window, const GradientSums& sums, int y,
+                       int width, std::uint8_t* bits, std::uint32_t* features) {
+  sum_columns(window.row(y - 1), window.row(y), window.row(y + 1), width, sums.columns, sums.steps);
+  find_means(sums.columns, width, sums.means);
+  std::fill_n(features, width, 0u);
+  for (int i = 0; i < gradient_neighbours;) {
+    std::fill_n(bits, width, std::uint8_t{0});
+    for (const int end = i + 8; i < end; ++i) {
+      const auto [dx, dy] = gradient_neighbour(i);
+      add_bit(sums.means, window.row(y + dy) + dx, width, bits);
+    }
+    add_byte(bits, width, features);
+  }
+  code_slope(sums.columns, width, bits);
+  add_byte(bits, width, features);
+  code_curvature(sums.columns, sums.steps, width, bits);
+  add_byte(bits, width, features);
+}
+
 }  // namespace
+
+void read_eight_bits(const SamplePlane& picture, int y, std::uint8_t* to) {
+  const std::uint8_t* const row = picture.rows.row(y);
+  if (picture.bits == 8) {
+    std::memcpy(to, row, static_cast<std::size_t>(picture.width));
+    return;
+  }
+  const std::uint32_t largest = (1u << picture.bits) - 1;
+  for (int x = 0; x < picture.width; ++x)
+    to[x] = static_cast<std::uint8_t>(
+        sample_value(load16(row + 2 * std::ptrdiff_t{x}), picture.shift, largest) >>
+        (picture.bits - 8));
+}
 
 CensusCpu::CensusCpu(Device& device, const StageConfig& config)
     : config_(config), bands_(config.height) {
   for (int band = 0; band < bands_.count(); ++band)
     scratch_.push_back(device.allocate(Window<std::uint16_t>::bytes(config.width) +
+                                       GradientSums::bytes(config.width) +
                                        static_cast<std::size_t>(config.width)));
 }
 
 void CensusCpu::run(const SamplePlane& picture, void* features) const {
-  if (picture.bits == 8)
+  if (config_.census == Census::census_gradient)
+    run_gradient(picture, static_cast<std::uint32_t*>(features));
+  else if (picture.bits == 8)
     run_as<std::uint8_t>(picture, static_cast<std::uint8_t*>(features));
   else
     run_as<std::uint16_t>(picture, static_cast<std::uint8_t*>(features));
@@ -144,19 +239,39 @@ void CensusCpu::run_as(const SamplePlane& picture, std::uint8_t* features) const
     if (config_.libsgm())
       clear_borders(y, width, config_.height, row);
   };
+  for_each_row<Value>(picture, [&](const Window<Value>& window, int y, std::uint8_t* scratch) {
+    const std::int64_t first = std::int64_t{y} * width;
+    if (config_.feature_bytes() == 8)
+      make(window, y, scratch, reinterpret_cast<std::uint64_t*>(features) + first);
+    else
+      make(window, y, scratch, reinterpret_cast<std::uint32_t*>(features) + first);
+  });
+}
+
+void CensusCpu::run_gradient(const SamplePlane& picture, std::uint32_t* features) const {
+  const int width = config_.width;
+  for_each_row<std::uint8_t>(
+      picture, [&](const Window<std::uint8_t>& window, int y, std::uint8_t* scratch) {
+        const GradientSums sums(width, scratch);
+        make_gradient_row(window, sums, y, width, scratch + GradientSums::bytes(width),
+                          features + std::int64_t{y} * width);
+      });
+}
+
+/// Calls work(window around row y, y, scratch memory) for all rows, in parallel.
+template <class Value, class Work>
+void CensusCpu::for_each_row(const SamplePlane& picture, const Work& work) const {
   bands_.for_each([&](const Band& band) {
     auto* const memory = scratch_[static_cast<std::size_t>(band.number)].template as<Value>();
-    auto* const bits = reinterpret_cast<std::uint8_t*>(memory) + Window<Value>::bytes(width);
+    // The window of words has an even number of bytes.
+    auto* const scratch =
+        reinterpret_cast<std::uint8_t*>(memory) + Window<std::uint16_t>::bytes(config_.width);
     Window<Value> window(picture, memory);
     for (int y = band.begin - radius_y; y < band.begin + radius_y; ++y)
       window.load(y);
     for (int y = band.begin; y < band.end; ++y) {
       window.load(y + radius_y);
-      const std::int64_t first = std::int64_t{y} * width;
-      if (config_.feature_bytes() == 8)
-        make(window, y, bits, reinterpret_cast<std::uint64_t*>(features) + first);
-      else
-        make(window, y, bits, reinterpret_cast<std::uint32_t*>(features) + first);
+      work(window, y, scratch);
     }
   });
 }

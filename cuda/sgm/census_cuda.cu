@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
 // Census features on CUDA. A block loads the samples of its tile and the halo around it into shared
-// memory; a thread makes the features of four neighbouring pixels from rows of twelve samples.
+// memory; a thread makes the features of four neighbouring pixels from rows of twelve samples. For
+// census_gradient, it makes the feature of one pixel.
 
 #include "cuda/core/cuda_launch.h"
+#include "cuda/sgm/arithmetic.h"
 #include "cuda/sgm/samples.cuh"
 #include "cuda/sgm/stages_cuda.h"
 
@@ -11,6 +13,7 @@ namespace cudavision::sgm {
 
 struct CensusArguments {
   Samples picture;
+  int shift;  // from samples to levels of 8 bits; only for census_gradient
   void* features;
   int tiles;          // per row of tiles
   bool whole;         // features can be stored four at a time: rows and addresses allow it
@@ -160,6 +163,37 @@ __global__ void __launch_bounds__(threads)
   }
 }
 
+constexpr int gradient_width = 32, gradient_height = threads / gradient_width;
+constexpr int gradient_pitch = gradient_width + 2 * gradient_radius_x;
+
+__global__ void __launch_bounds__(threads)
+    gradient_kernel(const __grid_constant__ CensusArguments a) {
+  __shared__ int tile[(gradient_height + 2 * gradient_radius_y) * gradient_pitch];
+  launch_dependents();
+  grid_dependency_wait();
+
+  const int first_x = static_cast<int>(blockIdx.x % a.tiles) * gradient_width;
+  const int first_y = static_cast<int>(blockIdx.x / a.tiles) * gradient_height;
+  for (int i = threadIdx.x; i < (gradient_height + 2 * gradient_radius_y) * gradient_pitch;
+       i += threads) {
+    const int row = i / gradient_pitch;
+    tile[i] = static_cast<int>(
+        a.picture.at_or_edge(first_x - gradient_radius_x + i - row * gradient_pitch,
+                             first_y - gradient_radius_y + row) >>
+        a.shift);
+  }
+  __syncthreads();
+
+  const int column = threadIdx.x % gradient_width, row = threadIdx.x / gradient_width;
+  const int x = first_x + column, y = first_y + row;
+  if (x >= a.picture.width || y >= a.picture.height)
+    return;
+  const int* const own =
+      tile + (row + gradient_radius_y) * gradient_pitch + column + gradient_radius_x;
+  static_cast<std::uint32_t*>(a.features)[static_cast<std::int64_t>(y) * a.picture.width + x] =
+      gradient_feature([&](int dx, int dy) { return own[dy * gradient_pitch + dx]; });
+}
+
 using Kernel = Launcher<CensusArguments>::Kernel;
 
 Kernel kernel_for(Census census) {
@@ -168,6 +202,8 @@ Kernel kernel_for(Census census) {
       return census_kernel<Census::symmetric_9x7>;
     case Census::neighbours_9x7:
       return census_kernel<Census::neighbours_9x7>;
+    case Census::census_gradient:
+      return gradient_kernel;
     default:
       return census_kernel<Census::neighbours_5x5>;
   }
@@ -177,16 +213,19 @@ Kernel kernel_for(Census census) {
 
 CensusCuda::CensusCuda(Device& device, const StageConfig& config)
     : kernel_(kernel_for(config.census)),
+      is_gradient_(config.census == Census::census_gradient),
       clear_border_(config.libsgm()),
       launch_(device.stream(), kernel_) {}
 
 void CensusCuda::run(const SamplePlane& picture, void* features) const {
-  const int tiles = (picture.width + tile_width - 1) / tile_width;
-  const int rows = (picture.height() + tile_height - 1) / tile_height;
+  const int width = is_gradient_ ? gradient_width : tile_width;
+  const int height = is_gradient_ ? gradient_height : tile_height;
+  const int tiles = (picture.width + width - 1) / width;
+  const int rows = (picture.height() + height - 1) / height;
   const bool whole =
       picture.width % pixels == 0 && reinterpret_cast<std::uintptr_t>(features) % 16 == 0;
   launch_(kernel_, static_cast<unsigned>(tiles) * static_cast<unsigned>(rows), threads, 0,
-          {Samples(picture), features, tiles, whole, clear_border_});
+          {Samples(picture), picture.bits - 8, features, tiles, whole, clear_border_});
 }
 
 }  // namespace cudavision::sgm

@@ -15,7 +15,8 @@ class StagesCpu final : public Stages {
         aggregate_(device, config),
         select_(device, config),
         speckles_(device, config),
-        holes_(device, config) {}
+        holes_(device, config),
+        refine_(device, config) {}
 
   void census(const SamplePlane& picture, void* features) override {
     census_.run(picture, features);
@@ -24,7 +25,7 @@ class StagesCpu final : public Stages {
                  const Penalties& penalties, std::uint16_t* sums) override {
     aggregate_.run(picture, left, right, penalties, sums);
   }
-  void select(const std::uint16_t* sums, float uniqueness, bool subpixel,
+  void select(const std::uint16_t* sums, float uniqueness, Subpixel subpixel,
               const Winners& winners) override {
     select_.run(sums, uniqueness, subpixel, winners);
   }
@@ -44,9 +45,12 @@ class StagesCpu final : public Stages {
   }
   void write_confidence(const std::uint16_t* map, const std::uint8_t* confidence,
                         View<std::uint8_t> out) override {
-    write_confidence_cpu(config_, map, confidence, out);
+    refine_.write_confidence(map, confidence, out);
   }
   void fill_holes(std::uint16_t* map) override { holes_.run(map); }
+  void refine(const SamplePlane& picture, const std::uint16_t* from, std::uint16_t* to) override {
+    refine_.run(picture, from, to);
+  }
 
  private:
   StageConfig config_;
@@ -55,6 +59,7 @@ class StagesCpu final : public Stages {
   SelectCpu select_;
   SpecklesCpu speckles_;
   HolesCpu holes_;
+  RefineCpu refine_;
 };
 
 }  // namespace

@@ -17,7 +17,8 @@ class StagesCuda final : public Stages {
         select_(device, config),
         maps_(device, config),
         speckles_(device, config, scratch_.data()),
-        holes_(device, config, scratch_.data()) {}
+        holes_(device, config, scratch_.data()),
+        refine_(device, config) {}
 
   void census(const SamplePlane& picture, void* features) override {
     census_.run(picture, features);
@@ -26,7 +27,7 @@ class StagesCuda final : public Stages {
                  const Penalties& penalties, std::uint16_t* sums) override {
     aggregate_.run(picture, left, right, penalties, sums);
   }
-  void select(const std::uint16_t* sums, float uniqueness, bool subpixel,
+  void select(const std::uint16_t* sums, float uniqueness, Subpixel subpixel,
               const Winners& winners) override {
     select_.run(sums, uniqueness, subpixel, winners);
   }
@@ -44,9 +45,12 @@ class StagesCuda final : public Stages {
   }
   void write_confidence(const std::uint16_t* map, const std::uint8_t* confidence,
                         View<std::uint8_t> out) override {
-    maps_.write_confidence(map, confidence, out);
+    refine_.write_confidence(map, confidence, out);
   }
   void fill_holes(std::uint16_t* map) override { holes_.run(map); }
+  void refine(const SamplePlane& picture, const std::uint16_t* from, std::uint16_t* to) override {
+    refine_.run(picture, from, to);
+  }
 
  private:
   Buffer scratch_;  // shared by the stages, which run one after the other
@@ -56,6 +60,7 @@ class StagesCuda final : public Stages {
   MapsCuda maps_;
   SpecklesCuda speckles_;
   HolesCuda holes_;
+  RefineCuda refine_;
 };
 
 }  // namespace

@@ -39,13 +39,6 @@ void write_row(const std::uint16_t* map, int width, std::uint16_t added, std::ui
   }
 }
 
-CUDAVISION_TARGET_CLONES
-void write_confidence_row(const std::uint16_t* map, const std::uint8_t* confidence, int width,
-                          std::uint8_t* __restrict out) {
-  for (int x = 0; x < width; ++x)
-    out[x] = map[x] == unknown ? 0 : confidence[x];
-}
-
 /// Calls row(y, number of the row's first pixel) for all rows, in parallel.
 template <class Row>
 void for_each_row(const StageConfig& config, const Row& row) {
@@ -80,9 +73,10 @@ void check_cpu(const StageConfig& config, const SamplePlane& picture, const std:
     std::uint16_t* const row = left + first;
     const std::uint16_t* const other = right + first;
     for (int x = 0; x < width; ++x) {
-      const bool confirmed = libsgm ? is_confirmed_by_libsgm(row[x], luminance_at(picture, x, y), x,
-                                                             width, other, shift, max_diff)
-                                    : is_confirmed(row[x], x, width, other, max_diff);
+      const bool confirmed = libsgm
+                                 ? is_confirmed_by_libsgm(row[x], luminance_at(picture, x, y), x,
+                                                          width, other, shift, max_diff)
+                                 : is_confirmed(row[x], x, width, config.minimum, other, max_diff);
       if (!confirmed)
         row[x] = unknown;
     }
@@ -94,13 +88,6 @@ void write_cpu(const StageConfig& config, const std::uint16_t* map, const Dispar
   const auto added = static_cast<std::uint16_t>(config.minimum * scale.per_pixel);
   for_each_row(config, [&](int y, std::int64_t first) {
     write_row(map + first, config.width, added, scale.invalid, disparity.row(y));
-  });
-}
-
-void write_confidence_cpu(const StageConfig& config, const std::uint16_t* map,
-                          const std::uint8_t* confidence, View<std::uint8_t> out) {
-  for_each_row(config, [&](int y, std::int64_t first) {
-    write_confidence_row(map + first, confidence + first, config.width, out.row(y));
   });
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
 // The stages that visit each pixel of a map once, on CUDA: the median, the left-right check and the
-// output.
+// output of disparities.
 
 #include "cuda/core/cuda_launch.h"
 #include "cuda/sgm/arithmetic.h"
@@ -19,10 +19,9 @@ struct MapArguments {
 
   // Only the check uses these.
   Samples picture;
-  int shift, max_diff;
+  int shift, max_diff, minimum;
 
   // Only the output uses these.
-  const std::uint8_t* confidence;
   std::uint8_t* out;
   std::int64_t out_pitch;
   bool out_even;  // words lie at even addresses
@@ -69,9 +68,10 @@ __global__ void __launch_bounds__(threads) check_kernel(const __grid_constant__ 
     return;
   const std::uint16_t value = a.to[at.row + at.x];
   const std::uint16_t* const right = a.from + at.row;
-  const bool confirmed = a.libsgm ? is_confirmed_by_libsgm(value, a.picture.at(at.x, at.y), at.x,
-                                                           a.width, right, a.shift, a.max_diff)
-                                  : is_confirmed(value, at.x, a.width, right, a.max_diff);
+  const bool confirmed = a.libsgm
+                             ? is_confirmed_by_libsgm(value, a.picture.at(at.x, at.y), at.x,
+                                                      a.width, right, a.shift, a.max_diff)
+                             : is_confirmed(value, at.x, a.width, a.minimum, right, a.max_diff);
   if (!confirmed)
     a.to[at.row + at.x] = unknown;
 }
@@ -91,17 +91,6 @@ __global__ void __launch_bounds__(threads) write_kernel(const __grid_constant__ 
     to[0] = static_cast<std::uint8_t>(number);
     to[1] = static_cast<std::uint8_t>(number >> 8);
   }
-}
-
-__global__ void __launch_bounds__(threads)
-    confidence_kernel(const __grid_constant__ MapArguments a) {
-  launch_dependents();
-  grid_dependency_wait();
-  const MapPixel at(a);
-  if (at.x >= a.width)
-    return;
-  a.out[a.out_pitch * at.y + at.x] =
-      a.from[at.row + at.x] == unknown ? 0 : a.confidence[at.row + at.x];
 }
 
 }  // namespace
@@ -137,6 +126,7 @@ void MapsCuda::check(const SamplePlane& picture, const std::uint16_t* right, boo
   a.picture = Samples(picture);
   a.shift = subpixel ? 4 : 0;
   a.max_diff = max_diff;
+  a.minimum = config_.minimum;
   launch(check_kernel, a);
 }
 
@@ -151,16 +141,6 @@ void MapsCuda::write(const std::uint16_t* map, const DisparityScale& scale,
   a.added = static_cast<std::uint16_t>(config_.minimum * scale.per_pixel);
   a.invalid = scale.invalid;
   launch(write_kernel, a);
-}
-
-void MapsCuda::write_confidence(const std::uint16_t* map, const std::uint8_t* confidence,
-                                View<std::uint8_t> out) const {
-  MapArguments a = arguments();
-  a.from = map;
-  a.confidence = confidence;
-  a.out = out.data;
-  a.out_pitch = out.pitch;
-  launch(confidence_kernel, a);
 }
 
 }  // namespace cudavision::sgm

@@ -3,6 +3,7 @@
 // The validation of parameters, and the values that follow from them.
 
 #include <algorithm>
+#include <utility>
 
 #include "cuda/sgm/backend.h"
 #include "cuda/sgm/sgmstereo.h"
@@ -31,7 +32,8 @@ std::string config_error(const Config& config) {
   if (config.paths != 4 && config.paths != 8)
     return "paths is " + text(config.paths) + "; make it 4 or 8";
   if (census_bits(config.census) == 0)
-    return "census is unknown; make it symmetric-9x7, neighbours-9x7 or neighbours-5x5";
+    return "census is unknown; make it census-gradient, symmetric-9x7, neighbours-9x7 or "
+           "neighbours-5x5";
   if (config.compatibility != Compatibility::none && config.compatibility != Compatibility::libsgm)
     return "compatibility is unknown; make it none or libsgm";
   if (config.libsgm() && config.census != Census::symmetric_9x7)
@@ -40,19 +42,35 @@ std::string config_error(const Config& config) {
   return {};
 }
 
+/// Path costs then fit a byte.
+int largest_p2(const Config& config) {
+  return largest_cost - census_bits(config.census);
+}
+
+/// Returns the default P1 and P2 of a census. Chosen by the error on pairs with ground truth.
+std::pair<int, int> own_penalties(const Config& config) {
+  if (config.census != Census::census_gradient)
+    return {10, 120};
+  return config.paths == 8 ? std::pair{10, 50} : std::pair{14, 60};
+}
+
 std::string penalty_error(const Parameters& parameters) {
   const int bits = census_bits(parameters.census);
-  const int largest = largest_cost - bits;
+  const int largest = largest_p2(parameters);
   if (parameters.p2 < 2 || parameters.p2 > largest)
     return "p2 is " + text(parameters.p2) + "; with a census of " + text(bits) +
-           " bits make it 2 to " + text(largest);
+           " bits make it 2 to " + text(largest) + ", or 0 for the default of the census";
   if (parameters.p1 < 1 || parameters.p1 >= parameters.p2)
     return "p1 is " + text(parameters.p1) + "; make it at least 1 and less than p2, which is " +
-           text(parameters.p2);
+           text(parameters.p2) + ", or 0 for the default of the census";
   return {};
 }
 
-std::string refinement_error(const Parameters& parameters) {
+std::string cleaning_error(const Parameters& parameters) {
+  using Method = Parameters::SubpixelMethod;
+  if (parameters.subpixel_method != Method::equiangular &&
+      parameters.subpixel_method != Method::parabola)
+    return "subpixel-method is unknown; make it equiangular or parabola";
   if (!(parameters.uniqueness >= 0 && parameters.uniqueness <= 1))
     return "uniqueness is " + std::to_string(parameters.uniqueness) + "; make it 0 to 1";
   if (parameters.lr_max_diff < -1 || parameters.lr_max_diff > 1024)
@@ -68,12 +86,45 @@ std::string refinement_error(const Parameters& parameters) {
 
 }  // namespace
 
-std::string validation_error(const Parameters& parameters) {
+Config resolved(Config config) noexcept {
+  if (config.paths == Config::automatic_paths)
+    config.paths = config.libsgm() ? 8 : 4;
+  if (config.census == Census::automatic)
+    config.census = config.libsgm() ? Census::symmetric_9x7 : Census::census_gradient;
+  return config;
+}
+
+Parameters resolved(Parameters parameters) noexcept {
+  static_cast<Config&>(parameters) = resolved(static_cast<const Config&>(parameters));
+  const auto [p1, p2] = own_penalties(parameters);
+  const bool automatic_p1 = parameters.p1 == 0, automatic_p2 = parameters.p2 == 0;
+  if (automatic_p2)
+    parameters.p2 = automatic_p1 || parameters.p1 < p2
+                        ? p2
+                        : std::min(parameters.p1, largest_p2(parameters) - 1) + 1;
+  if (automatic_p1)
+    parameters.p1 = std::max(1, std::min(p1, parameters.p2 - 1));
+  if (parameters.speckle_size == Parameters::automatic_speckle_size)
+    parameters.speckle_size = parameters.libsgm() ? 0 : 100;
+  return parameters;
+}
+
+std::string validation_error(const Parameters& given) {
+  const Parameters parameters = resolved(given);
   if (std::string error = config_error(parameters); !error.empty())
     return error;
   if (std::string error = penalty_error(parameters); !error.empty())
     return error;
-  return refinement_error(parameters);
+  return cleaning_error(parameters);
+}
+
+Subpixel subpixel_of(const Parameters& parameters) noexcept {
+  if (!parameters.subpixel)
+    return Subpixel::none;
+  if (parameters.libsgm())
+    return Subpixel::libsgm;
+  return parameters.subpixel_method == Parameters::SubpixelMethod::parabola ? Subpixel::parabola
+                                                                            : Subpixel::equiangular;
 }
 
 DisparityScale disparity_scale(const Parameters& parameters) noexcept {
@@ -82,7 +133,8 @@ DisparityScale disparity_scale(const Parameters& parameters) noexcept {
   return {per_pixel, static_cast<std::uint16_t>((parameters.minimum - 1) * per_pixel)};
 }
 
-Penalties penalties_for(const Parameters& parameters) {
+Penalties penalties_for(const Parameters& given) {
+  const Parameters parameters = resolved(given);
   const bool adaptive = parameters.adaptive_p2 && !parameters.libsgm();
   Penalties penalties;
   penalties.p1 = parameters.p1;

@@ -72,17 +72,16 @@ struct RightBest {
 struct Rules {
   int disparities;
   float uniqueness;
-  bool subpixel, libsgm;
+  Subpixel subpixel;
+  bool whole;  // numbers are whole disparities
 };
 
 std::uint16_t number_of(const std::uint16_t* sums, int best, const Rules& rules) {
-  if (rules.libsgm && !rules.subpixel)
+  if (rules.whole)
     return static_cast<std::uint16_t>(best);
   int number = 16 * best;
-  if (rules.subpixel && best > 0 && best < rules.disparities - 1) {
-    const int l = sums[best - 1], c = sums[best], r = sums[best + 1];
-    number += rules.libsgm ? libsgm_subpixel_offset(l, c, r) : subpixel_offset(l, c, r);
-  }
+  if (best > 0 && best < rules.disparities - 1)
+    number += offset_of(rules.subpixel, sums[best - 1], sums[best], sums[best + 1]);
   return static_cast<std::uint16_t>(number);
 }
 
@@ -104,6 +103,18 @@ void select_row(const std::uint16_t* sums, int width, const Rules& rules, const 
   }
 }
 
+/// Writes a row of the right map. found holds the disparities of the columns p = width − 1 to
+/// −disparities + 1, in this order; column r of the map is p = r + shift.
+void write_right(const std::uint16_t* found, int width, int disparities, int shift,
+                 std::uint16_t* right) {
+  const int begin = std::clamp(-disparities + 1 - shift, 0, width);
+  const int end = std::clamp(width - shift, begin, width);
+  std::fill(right, right + begin, unknown);
+  for (int r = begin; r < end; ++r)
+    right[r] = found[width - 1 - r - shift];
+  std::fill(right + end, right + width, unknown);
+}
+
 }  // namespace
 
 SelectCpu::SelectCpu(Device& device, const StageConfig& config)
@@ -114,14 +125,15 @@ SelectCpu::SelectCpu(Device& device, const StageConfig& config)
         (static_cast<std::size_t>(config.width) + static_cast<std::size_t>(config.disparities))));
 }
 
-void SelectCpu::run(const std::uint16_t* sums, float uniqueness, bool subpixel,
+void SelectCpu::run(const std::uint16_t* sums, float uniqueness, Subpixel subpixel,
                     const Winners& winners) const {
   const int width = config_.width, disparities = config_.disparities;
-  const Rules rules{disparities, uniqueness, subpixel, config_.libsgm()};
+  const Rules rules{disparities, uniqueness, subpixel,
+                    config_.libsgm() && subpixel == Subpixel::none};
+  const int shift = config_.right_shift();
   bands_.for_each([&](const Band& band) {
     auto* const memory = scratch_[static_cast<std::size_t>(band.number)].as<std::uint16_t>();
-    // Columns p < 0 have entries as well, so that the loops need no bounds check; nothing reads
-    // them.
+    // Columns p < 0 have entries as well. They belong to the map if the minimum is negative.
     const RightBest right{memory, memory + width + disparities};
     for (int y = band.begin; y < band.end; ++y) {
       const std::int64_t first = std::int64_t{y} * width;
@@ -129,7 +141,7 @@ void SelectCpu::run(const std::uint16_t* sums, float uniqueness, bool subpixel,
       select_row(sums + first * disparities, width, rules, right,
                  {winners.left + first, nullptr,
                   winners.confidence ? winners.confidence + first : nullptr});
-      std::reverse_copy(right.disparities, right.disparities + width, winners.right + first);
+      write_right(right.disparities, width, disparities, shift, winners.right + first);
     }
   });
 }

@@ -18,8 +18,10 @@ struct SelectArguments {
   const std::uint16_t* sums;
   Winners winners;
   float uniqueness;
-  bool subpixel, libsgm;
+  Subpixel subpixel;
+  bool whole;  // numbers are whole disparities
   int width, disparities;
+  int right_shift;   // column r of the right map is p = r + right_shift in this file
   int pairs, tasks;  // see select_right()
   std::uint32_t per_pair;
 };
@@ -158,12 +160,12 @@ __device__ void select_left(const SelectArguments& a, const std::uint32_t* sums,
   const std::uint32_t fourth = even ? first & 0xffff : last >> 16;
   const std::uint32_t second = min(found >> 21, fourth);
   const bool known = is_unique(least, second, a.uniqueness);
-  int number = a.libsgm && !a.subpixel ? best : 16 * best;
-  if (a.subpixel && best > 0 && best < a.disparities - 1) {
+  int number = a.whole ? best : 16 * best;
+  if (a.subpixel != Subpixel::none && best > 0 && best < a.disparities - 1) {
     const int l = static_cast<int>(even ? first >> 16 : first & 0xffff);
     const int c = static_cast<int>(least);
     const int r = static_cast<int>(even ? last >> 16 : last & 0xffff);
-    number += a.libsgm ? libsgm_subpixel_offset(l, c, r) : subpixel_offset(l, c, r);
+    number += offset_of(a.subpixel, l, c, r);
   }
   a.winners.left[pixel] = known ? static_cast<std::uint16_t>(number) : unknown;
   if (a.winners.confidence)
@@ -198,6 +200,14 @@ __device__ void select_right(const SelectArguments& a, const uint4* shared, int 
   atomicMin(bests + Plan::slot_of(p - 1), key_of(even >> 16, 2 * word));
   atomicMin(bests + Plan::slot_of(p), key_of(even & 0xffff, 2 * word));
   atomicMin(bests + Plan::slot_of(p + 1), key_of(odd & 0xffff, 2 * word));
+}
+
+/// Writes pixel p of the right map, if it is in the picture. p is more than −disparities and less
+/// than the width; the other columns have no sums.
+__device__ void write_right(const SelectArguments& a, std::int64_t row, int p, std::uint32_t best) {
+  const int r = p - a.right_shift;
+  if (p > -a.disparities && r >= 0 && r < a.width)
+    a.winners.right[row + r] = static_cast<std::uint16_t>(best & 1023);
 }
 
 __device__ void clear(uint4 (&vectors)[most_vectors]) {
@@ -256,8 +266,7 @@ __global__ void __launch_bounds__(Plan::threads)
       // No later column has a sum of this pixel.
       const int p = x - Plan::columns - a.disparities + 1 + turn;
       const int slot = Plan::slot_of(p);
-      if (p >= 0)
-        a.winners.right[row + p] = static_cast<std::uint16_t>(bests[slot] & 1023);
+      write_right(a, row, p, bests[slot]);
       bests[slot] = nothing;
     }
     __syncthreads();
@@ -272,9 +281,12 @@ __global__ void __launch_bounds__(Plan::threads)
     turn = (turn + 32) % Plan::threads;
   }
   __syncthreads();
-  for (int p = max(0, x - Plan::columns - a.disparities + 1) + thread; p < a.width;
-       p += Plan::threads)
-    a.winners.right[row + p] = static_cast<std::uint16_t>(bests[Plan::slot_of(p)] & 1023);
+  for (int p = x - Plan::columns - a.disparities + 1 + thread; p < a.width; p += Plan::threads)
+    write_right(a, row, p, bests[Plan::slot_of(p)]);
+  if (a.right_shift != 0)
+    for (int r = thread; r < a.width; r += Plan::threads)
+      if (const int p = r + a.right_shift; p <= -a.disparities || p >= a.width)
+        a.winners.right[row + r] = unknown;
 }
 
 }  // namespace
@@ -309,16 +321,17 @@ SelectCuda::SelectCuda(Device& device, const StageConfig& config)
       plan_(kernel_plan_for(config)),
       launch_(device.stream(), select_kernel<RowPlan<4, 256>>) {}
 
-void SelectCuda::run(const std::uint16_t* sums, float uniqueness, bool subpixel,
+void SelectCuda::run(const std::uint16_t* sums, float uniqueness, Subpixel subpixel,
                      const Winners& winners) const {
   SelectArguments a{};
   a.sums = sums;
   a.winners = winners;
   a.uniqueness = uniqueness;
   a.subpixel = subpixel;
-  a.libsgm = config_.libsgm();
+  a.whole = config_.libsgm() && subpixel == Subpixel::none;
   a.width = config_.width;
   a.disparities = config_.disparities;
+  a.right_shift = config_.right_shift();
   a.pairs = plan_.pairs;
   a.tasks = plan_.tasks;
   a.per_pair = 0xffffffffu / static_cast<std::uint32_t>(plan_.pairs) + 1;

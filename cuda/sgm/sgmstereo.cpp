@@ -100,8 +100,8 @@ class SgmStereo::State {
   const Parameters& parameters() const { return parameters_; }
 
   void set(const Parameters& parameters) {
-    parameters_ = parameters;
-    penalties_ = penalties_for(parameters);
+    parameters_ = resolved(parameters);
+    penalties_ = penalties_for(parameters_);
   }
 
   void run(const ConstFrame& left, const ConstFrame& right, View<std::uint8_t> disparity,
@@ -116,6 +116,10 @@ class SgmStereo::State {
       stages_->write_confidence(work_.left, work_.confidence, confidence);
     if (parameters_.fill_holes)
       stages_->fill_holes(work_.left);
+    if (parameters_.refine && !config_.libsgm()) {
+      stages_->refine(picture, work_.left, work_.other_left);
+      std::swap(work_.left, work_.other_left);
+    }
     stages_->write(work_.left, disparity_scale(parameters_), disparity);
   }
 
@@ -130,8 +134,8 @@ class SgmStereo::State {
     stages_->census(left, work_.left_features);
     stages_->census(right, work_.right_features);
     stages_->aggregate(left, work_.left_features, work_.right_features, penalties_, work_.sums);
-    stages_->select(work_.sums, static_cast<float>(parameters_.uniqueness), parameters_.subpixel,
-                    {work_.left, work_.right, confidence});
+    stages_->select(work_.sums, static_cast<float>(parameters_.uniqueness),
+                    subpixel_of(parameters_), {work_.left, work_.right, confidence});
   }
 
   void clean(const SamplePlane& picture) {
@@ -168,7 +172,8 @@ SgmStereo::SgmStereo(Device& device, const FrameLayout& left, const FrameLayout&
 
 SgmStereo::~SgmStereo() = default;
 
-void SgmStereo::set_parameters(const Parameters& parameters) {
+void SgmStereo::set_parameters(const Parameters& given) {
+  const Parameters parameters = resolved(given);
   if (parameters == state_->parameters())
     return;
   check_parameters(parameters);

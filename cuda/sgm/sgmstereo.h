@@ -15,26 +15,30 @@
 /// For each pixel (x, y) of the left picture it finds the disparity d such that pixel
 /// (x − d − minimum, y) of the right picture shows the same point of the scene. Both pictures are
 /// rectified. The stages run in this order: census of both pictures, aggregate, select, median of
-/// both maps, check, remove_speckles, write_confidence, fill_holes, write. Stages that the
+/// both maps, check, remove_speckles, write_confidence, fill_holes, refine, write. Stages that the
 /// parameters switch off are skipped. backend.h defines what each stage computes.
 namespace cudavision::sgm {
 
 /// The parameters that an SgmStereo is built for. Memory and kernels depend on them.
 struct Config {
   enum class Census : std::uint8_t {
-    symmetric_9x7,   ///< 31 bits: compares pixels opposite each other, as libSGM does
-    neighbours_9x7,  ///< 62 bits: compares each neighbour with the centre
-    neighbours_5x5,  ///< 24 bits: likewise
+    symmetric_9x7,    ///< 31 bits: compares pixels opposite each other, as libSGM does
+    neighbours_9x7,   ///< 62 bits: compares each neighbour with the centre
+    neighbours_5x5,   ///< 24 bits: likewise
+    census_gradient,  ///< 32 bits: compares 16 neighbours with the mean, and codes the slope
+    automatic,        ///< census_gradient, or symmetric_9x7 in compatibility
   };
   /// libsgm gives the same bits as libSGM 3.1.0. It needs Census::symmetric_9x7 and ignores
-  /// adaptive_p2.
+  /// adaptive_p2, subpixel_method and refine.
   enum class Compatibility : std::uint8_t { none, libsgm };
 
   int disparities = 128;  ///< multiple of 32, 32 to 1024
   int minimum = 0;  ///< least disparity searched; from −2047, minimum + disparities ≤ 2047
-  int paths = 8;    ///< 4 or 8
-  Census census = Census::symmetric_9x7;
+  int paths = automatic_paths;  ///< 4 or 8; automatic: 4, or 8 in compatibility
+  Census census = Census::automatic;
   Compatibility compatibility = Compatibility::none;
+
+  static constexpr int automatic_paths = 0;
 
   bool libsgm() const noexcept { return compatibility == Compatibility::libsgm; }
 
@@ -45,21 +49,33 @@ struct Config {
 
 /// All parameters: those above, and those that may change from one frame to the next.
 struct Parameters : Config {
-  int p1 = 10;               ///< penalty for a step of one disparity, 1 to p2 − 1
-  int p2 = 120;              ///< penalty for a larger step, at most 255 − census bits
+  /// How a disparity is refined to sixteenths of a pixel: by the vertex of two lines of equal and
+  /// opposite slope, or of a parabola.
+  enum class SubpixelMethod : std::uint8_t { equiangular, parabola };
+
+  static constexpr int automatic_speckle_size = -1;
+
+  /// Penalty for a step of one disparity, 1 to p2 − 1. 0: automatic, see resolved().
+  int p1 = 0;
+  /// Penalty for a larger step, at most 255 − census bits. 0: automatic.
+  int p2 = 0;
   double uniqueness = 0.95;  ///< 0 to 1, rounded to binary32; 1 keeps every winner
   int lr_max_diff = 1;       ///< left-right check: 0 to 1024 pixels, −1 for no check
   bool subpixel = true;
+  SubpixelMethod subpixel_method = SubpixelMethod::equiangular;
   bool median = true;
-  int speckle_size = 0;   ///< removes regions of up to this many pixels, 0 to 2^31 − 1; 0: none
+  /// Removes regions of up to this many pixels, 0 to 2^31 − 1; 0: none. automatic_speckle_size:
+  /// 100, or 0 in compatibility.
+  int speckle_size = automatic_speckle_size;
   int speckle_range = 1;  ///< disparities between neighbours of one region, 0 to 1024
   bool fill_holes = false;
+  bool refine = true;       ///< smooths the disparities of each surface, at the end
   bool adaptive_p2 = true;  ///< p2 falls where the left picture has an edge
 
   auto tie() const noexcept {
-    return std::tuple_cat(Config::tie(),
-                          std::tie(p1, p2, uniqueness, lr_max_diff, subpixel, median, speckle_size,
-                                   speckle_range, fill_holes, adaptive_p2));
+    return std::tuple_cat(
+        Config::tie(), std::tie(p1, p2, uniqueness, lr_max_diff, subpixel, subpixel_method, median,
+                                speckle_size, speckle_range, fill_holes, refine, adaptive_p2));
   }
   bool operator==(const Parameters& other) const noexcept { return tie() == other.tie(); }
   bool operator!=(const Parameters& other) const noexcept { return !(*this == other); }
@@ -74,9 +90,19 @@ CUDAVISION_HOST_DEVICE constexpr int census_bits(Config::Census census) noexcept
       return 62;
     case Config::Census::neighbours_5x5:
       return 24;
+    case Config::Census::census_gradient:
+      return 32;
+    case Config::Census::automatic:
+      break;
   }
   return 0;
 }
+
+/// Replace automatic values by those that they stand for. P1 and P2 are 14 and 60 with
+/// census_gradient and 4 paths, 10 and 50 with census_gradient and 8 paths, and 10 and 120 with any
+/// other census. If only one of them is automatic, it gives way to the other, so that P1 < P2.
+Config resolved(Config config) noexcept;
+Parameters resolved(Parameters parameters) noexcept;
 
 /// Returns an empty string for valid parameters. Otherwise returns a sentence without its full
 /// stop, which names the property of the element (p1, num-disparities, min-disparity…) and the
@@ -101,12 +127,13 @@ class SgmStereo {
   ~SgmStereo();
 
   /// Takes effect with the next run(). Never allocates. Throws invalid_argument and keeps the last
-  /// valid set if parameters are invalid or their Config differs from the constructor's.
+  /// valid set if parameters are invalid or their Config, resolved, differs from the constructor's.
   void set_parameters(const Parameters& parameters);
 
   /// disparity has width·height words in the machine's byte order, as rows of 2·width bytes.
-  /// confidence has width·height bytes: 255·(how much worse the second best is), or 0 where the
-  /// disparity is unknown or was filled in. Pass a view without data to skip it. Only enqueues.
+  /// confidence has width·height bytes: how much worse the second best is, times the share of the
+  /// surroundings that agree, up to 255; 0 where the disparity is unknown or was filled in. Pass a
+  /// view without data to skip it. Only enqueues.
   void run(const ConstFrame& left, const ConstFrame& right, View<std::uint8_t> disparity,
            View<std::uint8_t> confidence = {});
 

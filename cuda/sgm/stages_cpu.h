@@ -21,11 +21,17 @@ class CensusCpu {
  private:
   template <class Value>
   void run_as(const SamplePlane& picture, std::uint8_t* features) const;
+  void run_gradient(const SamplePlane& picture, std::uint32_t* features) const;
+  template <class Value, class Work>
+  void for_each_row(const SamplePlane& picture, const Work& work) const;
 
   StageConfig config_;
   Bands bands_;
   std::vector<Buffer> scratch_;  // one per band
 };
+
+/// Writes row y in levels of 8 bits.
+void read_eight_bits(const SamplePlane& picture, int y, std::uint8_t* to);
 
 class HorizontalPathsCpu;
 class VerticalPathsCpu;
@@ -38,6 +44,7 @@ class AggregateCpu {
            const Penalties& penalties, std::uint16_t* sums) const;
 
  private:
+  bool eight_bit_;
   std::unique_ptr<HorizontalPathsCpu> horizontal_;
   std::unique_ptr<VerticalPathsCpu> vertical_;
 };
@@ -45,7 +52,7 @@ class AggregateCpu {
 class SelectCpu {
  public:
   SelectCpu(Device& device, const StageConfig& config);
-  void run(const std::uint16_t* sums, float uniqueness, bool subpixel,
+  void run(const std::uint16_t* sums, float uniqueness, Subpixel subpixel,
            const Winners& winners) const;
 
  private:
@@ -62,8 +69,19 @@ void check_cpu(const StageConfig& config, const SamplePlane& picture, const std:
 void write_cpu(const StageConfig& config, const std::uint16_t* map, const DisparityScale& scale,
                View<std::uint8_t> disparity);
 
-void write_confidence_cpu(const StageConfig& config, const std::uint16_t* map,
-                          const std::uint8_t* confidence, View<std::uint8_t> out);
+/// The stages that look at the samples around each pixel: refine and write_confidence.
+class RefineCpu {
+ public:
+  RefineCpu(Device& device, const StageConfig& config);
+  void run(const SamplePlane& picture, const std::uint16_t* from, std::uint16_t* to) const;
+  void write_confidence(const std::uint16_t* map, const std::uint8_t* confidence,
+                        View<std::uint8_t> out) const;
+
+ private:
+  StageConfig config_;
+  Bands bands_;
+  std::vector<Buffer> scratch_;  // one per band
+};
 
 class SpecklesCpu {
  public:

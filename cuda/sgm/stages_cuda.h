@@ -14,6 +14,7 @@ struct SelectArguments;
 struct MapArguments;
 struct SpecklesArguments;
 struct HolesArguments;
+struct RefineArguments;
 
 class CensusCuda {
  public:
@@ -22,6 +23,7 @@ class CensusCuda {
 
  private:
   Launcher<CensusArguments>::Kernel kernel_;
+  bool is_gradient_;
   bool clear_border_;
   Launcher<CensusArguments> launch_;
 };
@@ -29,7 +31,7 @@ class CensusCuda {
 class SelectCuda {
  public:
   SelectCuda(Device& device, const StageConfig& config);
-  void run(const std::uint16_t* sums, float uniqueness, bool subpixel,
+  void run(const std::uint16_t* sums, float uniqueness, Subpixel subpixel,
            const Winners& winners) const;
 
  private:
@@ -58,8 +60,6 @@ class MapsCuda {
              std::uint16_t* left) const;
   void write(const std::uint16_t* map, const DisparityScale& scale,
              View<std::uint8_t> disparity) const;
-  void write_confidence(const std::uint16_t* map, const std::uint8_t* confidence,
-                        View<std::uint8_t> out) const;
 
  private:
   MapArguments arguments() const;
@@ -91,6 +91,22 @@ class HolesCuda {
   StageConfig config_;
   void* scratch_;
   Launcher<HolesArguments> launch_;
+};
+
+/// The stages that look at the samples around each pixel: refine and write_confidence.
+class RefineCuda {
+ public:
+  RefineCuda(Device& device, const StageConfig& config);
+  void run(const SamplePlane& picture, const std::uint16_t* from, std::uint16_t* to) const;
+  void write_confidence(const std::uint16_t* map, const std::uint8_t* confidence,
+                        View<std::uint8_t> out) const;
+
+ private:
+  RefineArguments arguments(const std::uint16_t* from) const;
+  void launch(Launcher<RefineArguments>::Kernel kernel, const RefineArguments& a) const;
+
+  StageConfig config_;
+  Launcher<RefineArguments> launch_;
 };
 
 }  // namespace cudavision::sgm

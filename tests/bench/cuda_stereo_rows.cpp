@@ -130,7 +130,8 @@ std::vector<Row> measure_stages(const CudaTestDevice& device, const StereoSubjec
   });
   add("select", volume + 2 * map, [&] {
     stages->select(number(sums), static_cast<float>(subject.parameters.uniqueness),
-                   subject.parameters.subpixel, {number(maps[0]), number(maps[1]), nullptr});
+                   sgm::subpixel_of(subject.parameters),
+                   {number(maps[0]), number(maps[1]), nullptr});
   });
   add("median", 2 * map, [&] { stages->median(number(maps[0]), number(maps[2])); });
   add("check", 3 * map, [&] {
@@ -138,6 +139,9 @@ std::vector<Row> measure_stages(const CudaTestDevice& device, const StereoSubjec
   });
   add("remove_speckles", 2 * map, [&] { stages->remove_speckles(100, 16, number(maps[2])); });
   add("fill_holes", 2 * map, [&] { stages->fill_holes(number(maps[2])); });
+  if (!config.libsgm())
+    add("refine", frames.test.left.bytes + 2 * map,
+        [&] { stages->refine(left, number(maps[2]), number(maps[0])); });
   add("write", 2 * map, [&] {
     stages->write(number(maps[2]), sgm::disparity_scale(subject.parameters), frames.disparity);
   });

@@ -7,8 +7,11 @@
 
 namespace cudavision::bench {
 
+/// Returns the parameters of a matching up to the left-right check, without clean-up.
 inline sgm::Parameters stereo_of(int disparities, int paths) {
   sgm::Parameters parameters;
+  parameters.speckle_size = 0;
+  parameters.refine = false;
   parameters.disparities = disparities;
   parameters.paths = paths;
   return parameters;
@@ -20,16 +23,18 @@ inline sgm::Parameters as_libsgm(sgm::Parameters parameters) {
   return parameters;
 }
 
-/// Returns the parameters with speckle removal and hole filling.
+/// Returns the parameters with speckle removal, hole filling and refinement.
 inline sgm::Parameters cleaned(sgm::Parameters parameters) {
   parameters.speckle_size = 100;
   parameters.fill_holes = true;
+  parameters.refine = true;
   return parameters;
 }
 
 /// Names a matching, such as "stereo 128 disparities 8 paths", "… libsgm" or "… cleaned".
 inline std::string stereo_name(const sgm::Parameters& parameters) {
-  constexpr const char* censuses[] = {"", " neighbours 9x7", " neighbours 5x5"};
+  constexpr const char* censuses[] = {" symmetric 9x7", " neighbours 9x7", " neighbours 5x5", "",
+                                      ""};
   return "stereo " + std::to_string(parameters.disparities) + " disparities " +
          std::to_string(parameters.paths) + " paths" +
          censuses[static_cast<int>(parameters.census)] +

@@ -15,7 +15,7 @@ class StereoEpisode final : public fuzz::Life {
     packed_ = below(3) == 0;
     set("num-disparities", one_of({"32", "64", "96"}));
     set("min-disparity", one_of({"0", "0", "-7", "12"}));
-    set("census", one_of({"symmetric-9x7", "neighbours-9x7", "neighbours-5x5"}));
+    set("census", one_of({"census-gradient", "symmetric-9x7", "neighbours-9x7", "neighbours-5x5"}));
     set("paths", one_of({"4", "8"}));
     if (below(4) == 0) {
       set("census", "symmetric-9x7");

@@ -23,6 +23,7 @@ namespace {
 /// The arguments of AggregateCpu::run().
 struct Job {
   SamplePlane picture;
+  bool eight_bit;  ///< see StageConfig
   const void *left, *right;
   const Penalties* penalties;
   std::uint16_t* sums;
@@ -42,9 +43,11 @@ void find_penalties(const Job& job, int y, int begin, int end, int dx, int dy, s
   };
   const std::uint8_t* const row = picture.rows.row(y);
   const std::uint8_t* const other = picture.rows.row(std::clamp(y + dy, 0, picture.height() - 1));
+  const int shift = job.eight_bit ? picture.bits - 8 : 0, step_shift = picture.bits - 8 - shift;
   for (int x = begin; x < end; ++x) {
-    const int step = value(row, x) - value(other, std::clamp(x + dx, 0, picture.width - 1));
-    p2[x] = job.penalties->p2[static_cast<std::size_t>(std::abs(step) >> (picture.bits - 8))];
+    const int step = (value(row, x) >> shift) -
+                     (value(other, std::clamp(x + dx, 0, picture.width - 1)) >> shift);
+    p2[x] = job.penalties->p2[static_cast<std::size_t>(std::abs(step) >> step_shift)];
   }
 }
 
@@ -337,14 +340,15 @@ class VerticalPathsCpu {
 };
 
 AggregateCpu::AggregateCpu(Device& device, const StageConfig& config)
-    : horizontal_(std::make_unique<HorizontalPathsCpu>(device, config)),
+    : eight_bit_(config.eight_bit()),
+      horizontal_(std::make_unique<HorizontalPathsCpu>(device, config)),
       vertical_(std::make_unique<VerticalPathsCpu>(device, config)) {}
 
 AggregateCpu::~AggregateCpu() = default;
 
 void AggregateCpu::run(const SamplePlane& picture, const void* left, const void* right,
                        const Penalties& penalties, std::uint16_t* sums) const {
-  const Job job{picture, left, right, &penalties, sums};
+  const Job job{picture, eight_bit_, left, right, &penalties, sums};
   horizontal_->run(job);
   vertical_->run(job);
 }

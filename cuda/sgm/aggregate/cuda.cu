@@ -12,7 +12,8 @@ namespace cudavision::sgm {
 
 struct P2Arguments {
   Samples picture;
-  int shift;  // from steps of the luminance to the table
+  int shift;       // from samples to the luminance that counts
+  int step_shift;  // from its steps to the table
   std::uint8_t table[256];
   std::uint32_t* p2[2];  // see P2Maps
   int blocks_per_row;
@@ -33,11 +34,11 @@ __global__ void __launch_bounds__(p2_threads) p2_kernel(const __grid_constant__ 
   const int y = static_cast<int>(blockIdx.x / a.blocks_per_row);
   if (x >= a.picture.width)
     return;
-  const int here = static_cast<int>(a.picture.at(x, y));
+  const int here = static_cast<int>(a.picture.at(x, y) >> a.shift);
   // P2 has no effect where a path begins, so it may have any value for a step from beyond the edge.
   const auto p2 = [&](int dx, int dy) {
-    const int step = here - static_cast<int>(a.picture.at_or_edge(x - dx, y - dy));
-    return static_cast<std::uint32_t>(table[(step < 0 ? -step : step) >> a.shift]);
+    const int step = here - static_cast<int>(a.picture.at_or_edge(x - dx, y - dy) >> a.shift);
+    return static_cast<std::uint32_t>(table[(step < 0 ? -step : step) >> a.step_shift]);
   };
   const std::int64_t pixel = static_cast<std::int64_t>(y) * a.picture.width + x;
   a.p2[0][pixel] = p2(1, 1) | p2(0, 1) << 8 | p2(-1, 1) << 16 | p2(1, 0) << 24;
@@ -67,7 +68,8 @@ void AggregateCuda::run(const SamplePlane& picture, const void* left, const void
 void AggregateCuda::make_p2(const SamplePlane& picture, const Penalties& penalties) const {
   P2Arguments a;
   a.picture = Samples(picture);
-  a.shift = picture.bits - 8;
+  a.shift = config_.eight_bit() ? picture.bits - 8 : 0;
+  a.step_shift = picture.bits - 8 - a.shift;
   std::memcpy(a.table, penalties.p2.data(), sizeof a.table);
   a.p2[0] = p2_[0];
   a.p2[1] = p2_[1];

@@ -20,6 +20,7 @@ struct HorizontalArguments {
   std::uint16_t* sums;
   uint4* states;  // costs of the paths at the middle: [direction][row][lane], as bytes
   int width, height, disparities, minimum;
+  bool replicates;   // see StageConfig::replicates_features()
   std::uint32_t p1;  // in both halves
   int lanes;
 };
@@ -217,7 +218,7 @@ __global__ void __launch_bounds__(horizontal_threads,
   HorizontalRow<Feature, kUnits> row(
       lanes, reinterpret_cast<unsigned char*>(shared) + lanes.unit * row_bytes, a.disparities,
       static_cast<const Feature*>(a.left) + first, static_cast<const Feature*>(a.right) + first,
-      a.p2[forward ? 0 : 1] + first, a.width, begin, seen, direction, steps, a.p1);
+      a.p2[forward ? 0 : 1] + first, a.width, a.replicates, begin, seen, direction, steps, a.p1);
   row.put();
 
   const int bytes = 2 * kWords * (forward ? lanes.lane : a.lanes - 1 - lanes.lane);

@@ -62,6 +62,7 @@ void HorizontalPathsCuda::run(const void* left, const void* right, std::uint32_t
   a.height = config_.height;
   a.disparities = config_.disparities;
   a.minimum = config_.minimum;
+  a.replicates = config_.replicates_features();
   a.p1 = p1;
   a.lanes = plan_.lanes;
   const int feature_bytes = config_.feature_bytes();

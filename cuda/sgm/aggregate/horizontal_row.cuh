@@ -37,8 +37,8 @@ class HorizontalRow {
   /// the path's disparity 0.
   __device__ HorizontalRow(const HorizontalLanes<kUnits>& lanes, unsigned char* shared,
                            int disparities, const Feature* left_row, const Feature* right_row,
-                           const std::uint32_t* p2_row, int width, int begin, int seen,
-                           int direction, int steps, std::uint32_t p1)
+                           const std::uint32_t* p2_row, int width, bool replicates, int begin,
+                           int seen, int direction, int steps, std::uint32_t p1)
       : right(reinterpret_cast<Feature*>(shared)),
         left(right + horizontal_ring(disparities) + horizontal_stage),
         bounds(reinterpret_cast<std::uint32_t*>(left + horizontal_stage)),
@@ -46,6 +46,7 @@ class HorizontalRow {
         right_row_(right_row),
         p2_row_(p2_row),
         width_(width),
+        replicates_(replicates),
         begin_(begin),
         seen_(seen),
         direction_(direction),
@@ -92,14 +93,14 @@ class HorizontalRow {
   static constexpr int threads = HorizontalLanes<kUnits>::threads;
 
   __device__ Feature right_feature(int step) const {
-    const int x = seen_ + direction_ * step;
-    const bool inside = static_cast<unsigned>(x) < static_cast<unsigned>(width_);
-    return inside ? right_row_[x] : Feature{0};
+    return right_feature_at(right_row_, seen_ + direction_ * step, width_, replicates_);
   }
 
   const Feature *left_row_, *right_row_;
   const std::uint32_t* p2_row_;
-  int width_, begin_, seen_, direction_, steps_;
+  int width_;
+  bool replicates_;
+  int begin_, seen_, direction_, steps_;
   std::uint32_t p1_;
   int thread_;
   int ring_, put_at_;

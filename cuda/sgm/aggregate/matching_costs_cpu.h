@@ -47,6 +47,7 @@ class FeaturePlanes {
       : width_(config.width),
         minimum_(config.minimum),
         disparities_(config.disparities),
+        replicates_(config.replicates_features()),
         pitch_(pitch(config.width, config.disparities)),
         right_(memory) {}
 
@@ -60,11 +61,15 @@ class FeaturePlanes {
     const int first_inside = clamp(last - width_ + 1, count), first_beyond = clamp(last + 1, count);
     for (int p = 0; p < planes; ++p) {
       std::uint8_t* const plane = right_ + static_cast<std::size_t>(p) * pitch_;
-      std::memset(plane, 0, static_cast<std::size_t>(first_inside));
+      const auto beyond = [&](int x) {
+        return replicates_ ? static_cast<int>(right[x] >> (8 * p) & 0xff) : 0;
+      };
+      std::memset(plane, beyond(width_ - 1), static_cast<std::size_t>(first_inside));
       for (int i = first_inside; i < first_beyond; ++i)
         plane[i] = static_cast<std::uint8_t>(right[last - i] >> (8 * p));
       if (first_beyond < count)
-        std::memset(plane + first_beyond, 0, static_cast<std::size_t>(count - first_beyond));
+        std::memset(plane + first_beyond, beyond(0),
+                    static_cast<std::size_t>(count - first_beyond));
     }
   }
 
@@ -96,6 +101,7 @@ class FeaturePlanes {
   static int clamp(int place, int count) { return place < 0 ? 0 : place < count ? place : count; }
 
   int width_, minimum_, disparities_;
+  bool replicates_;
   std::size_t pitch_;
   std::uint8_t* right_;
   const std::uint8_t* left_ = nullptr;

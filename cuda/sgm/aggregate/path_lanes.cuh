@@ -209,6 +209,14 @@ __device__ void forget_origin(Number& number) {
 #endif
 }
 
+/// Returns the right picture's feature at column x. Beyond the ends of the row, it is 0 or the
+/// outermost feature.
+template <class Feature>
+__device__ Feature right_feature_at(const Feature* row, int x, int width, bool replicates) {
+  const int nearest = max(0, min(x, width - 1));
+  return replicates || x == nearest ? row[nearest] : Feature{0};
+}
+
 __device__ inline std::uint32_t differing_bits(std::uint32_t left, std::uint32_t right,
                                                std::uint32_t mask) {
   return __popc((left ^ right) & mask);

@@ -55,6 +55,7 @@ SweepsCuda::SweepsCuda(Device& device, const StageConfig& config, const P2Maps& 
   arguments_.height = config.height;
   arguments_.disparities = config.disparities;
   arguments_.minimum = config.minimum;
+  arguments_.replicates = config.replicates_features();
   arguments_.lanes = plan_.lanes;
   arguments_.units = plan_.units;
   arguments_.p2[0] = p2[0];

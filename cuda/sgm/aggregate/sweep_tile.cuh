@@ -27,6 +27,7 @@ struct SweepArguments {
   const uint4* from;  // [sweep][path][column][lane], as bytes, the least cost subtracted
   uint4* to;
   int width, height, disparities, minimum;
+  bool replicates;   // see StageConfig::replicates_features()
   std::uint32_t p1;  // in both halves
   int lanes, units;
   SweepTile tile;
@@ -129,6 +130,7 @@ class FeatureStage {
   /// row is the number of the first row's first pixel.
   __device__ FeatureStage(const SweepArguments& a, int first_x, std::int64_t row)
       : width_(a.width),
+        replicates_(a.replicates),
         copy_length_(a.copy_length),
         left_over_(a.tile.slots() - 1 + a.disparities - static_cast<int>(threadIdx.x)),
         x_(first_x + a.tile.slots() - 1 - a.minimum - static_cast<int>(threadIdx.x)),
@@ -155,10 +157,7 @@ class FeatureStage {
   static constexpr int copies = 16 / sizeof(Feature);
 
   __device__ Feature feature(int number) const {
-    const int x = x_ - number;
-    const bool inside =
-        number < left_over_ && static_cast<unsigned>(x) < static_cast<unsigned>(width_);
-    return inside ? right_[x] : Feature{0};
+    return right_feature_at(right_, x_ - number, width_, replicates_);
   }
   __device__ void put(Feature value, Feature* to) const {
 #pragma unroll
@@ -166,7 +165,9 @@ class FeatureStage {
       to[c * (copy_length_ + 1)] = value;
   }
 
-  int width_, copy_length_;
+  int width_;
+  bool replicates_;
+  int copy_length_;
   int left_over_;  // features from this thread's first one on
   int x_;          // column of this thread's first one
   const Feature* right_;

@@ -11,6 +11,7 @@ namespace {
 
 using Census = sgm::Parameters::Census;
 using Compatibility = sgm::Parameters::Compatibility;
+using Method = sgm::Parameters::SubpixelMethod;
 
 /// The largest volume, in entries, that the definition may process.
 constexpr int max_volume = 1 << 20;
@@ -52,6 +53,9 @@ sgm::Parameters SgmCase::other_parameters() const {
   sgm::Parameters other = parameters;
   other.p1 = 1;
   other.p2 = parameters.p2 == 2 ? 3 : 2;
+  other.subpixel_method =
+      parameters.subpixel_method == Method::parabola ? Method::equiangular : Method::parabola;
+  other.refine = !parameters.refine;
   other.uniqueness = 0.5;
   other.lr_max_diff = parameters.lr_max_diff == 3 ? 4 : 3;
   other.subpixel = !parameters.subpixel;
@@ -75,25 +79,33 @@ sgm::Parameters random_sgm_parameters(Random& random) {
     p.minimum = random.between(-std::min(p.disparities, 64), 64);
   if (random.one_in(16))
     p.minimum = random.one_in(2) ? -2047 : 2047 - p.disparities;
-  p.paths = random.one_in(2) ? 4 : 8;
-  if (random.one_in(3))
+  p.paths = random.one_in(4) ? sgm::Config::automatic_paths : random.one_in(2) ? 4 : 8;
+  if (random.one_in(4))
     p.compatibility = Compatibility::libsgm;
+  else if (random.one_in(2))
+    p.census = random.one_in(2) ? Census::census_gradient : Census::automatic;
   else
     p.census = static_cast<Census>(random.between(0, 2));
-  const int largest = 255 - sgm::census_bits(p.census);
+  const int largest = 255 - sgm::census_bits(sgm::resolved(p).census);
   if (!random.one_in(3)) {
     p.p2 = random.one_in(4) ? largest : random.between(2, largest);
     p.p1 = random.one_in(4) ? p.p2 - 1 : random.between(1, p.p2 - 1);
+    if (random.one_in(6))
+      (random.one_in(2) ? p.p1 : p.p2) = 0;
   }
   p.uniqueness = random.one_in(3)   ? 0.95
                  : random.one_in(4) ? random.between(0, 1)
                                     : random.between(800, 1000) / 1000.0;
   p.lr_max_diff = random.one_in(4) ? -1 : random.one_in(8) ? 1024 : random.between(0, 4);
   p.subpixel = !random.one_in(3);
+  p.subpixel_method = random.one_in(3) ? Method::parabola : Method::equiangular;
   p.median = !random.one_in(4);
-  p.speckle_size = random.one_in(2) ? 0 : random.log_uniform(1000);
+  p.speckle_size = random.one_in(2)   ? 0
+                   : random.one_in(4) ? sgm::Parameters::automatic_speckle_size
+                                      : random.log_uniform(1000);
   p.speckle_range = random.one_in(16) ? 1024 : random.between(0, 3);
   p.fill_holes = random.one_in(2);
+  p.refine = !random.one_in(3);
   p.adaptive_p2 = !random.one_in(3);
   return p;
 }
@@ -139,17 +151,23 @@ SgmCase plain_sgm_case(const FrameLayout& layout, const sgm::Parameters& paramet
   return test;
 }
 
-std::string describe(const sgm::Parameters& p) {
-  constexpr const char* censuses[] = {"symmetric 9×7", "neighbours 9×7", "neighbours 5×5"};
+std::string describe(const sgm::Parameters& given) {
+  const sgm::Parameters p = sgm::resolved(given);
+  constexpr const char* censuses[] = {"symmetric 9×7", "neighbours 9×7", "neighbours 5×5",
+                                      "census and gradient"};
   char text[320];
   std::snprintf(
       text, sizeof text,
       "%d disparities from %d, %d paths, %s%s, p1 %d, p2 %d%s, uniqueness %.10g, lr %d%s%s, "
-      "speckles of %d within %d%s",
+      "speckles of %d within %d%s%s",
       p.disparities, p.minimum, p.paths, censuses[static_cast<int>(p.census)],
       p.compatibility == Compatibility::libsgm ? " as libSGM" : "", p.p1, p.p2,
-      p.adaptive_p2 ? " adaptive" : "", p.uniqueness, p.lr_max_diff, p.subpixel ? ", subpixel" : "",
-      p.median ? ", median" : "", p.speckle_size, p.speckle_range, p.fill_holes ? ", filled" : "");
+      p.adaptive_p2 ? " adaptive" : "", p.uniqueness, p.lr_max_diff,
+      !p.subpixel                             ? ""
+      : p.subpixel_method == Method::parabola ? ", subpixel by a parabola"
+                                              : ", subpixel",
+      p.median ? ", median" : "", p.speckle_size, p.speckle_range, p.fill_holes ? ", filled" : "",
+      p.refine ? ", refined" : "");
   return text;
 }
 

@@ -11,6 +11,7 @@ namespace {
 
 using Census = sgm::Parameters::Census;
 using sgm::StageConfig;
+using sgm::Subpixel;
 
 constexpr std::uint16_t unknown = 0xFFFF;
 
@@ -47,6 +48,31 @@ std::uint64_t feature(const StageConfig& config, const Luminances& picture, int 
       add(at(x + dx, y) > at(x - dx, y));
     return bits;
   }
+  if (config.census == Census::census_gradient) {
+    const auto i = [&](int dx, int dy) { return at(x + dx, y + dy) >> (config.bits - 8); };
+    int mean = 8, sx = 0, sy = 0, dxx = 0;
+    for (int k = -1; k <= 1; ++k) {
+      const int weight = 2 - std::abs(k);
+      for (int j = -1; j <= 1; ++j)
+        mean += weight * (2 - std::abs(j)) * i(k, j);
+      sx += weight * (i(1, k) - i(-1, k));
+      sy += weight * (i(k, 1) - i(k, -1));
+      dxx += weight * (2 * i(0, k) - i(-2, k) - i(2, k));
+    }
+    mean >>= 4;
+    const std::pair<int, int> offsets[] = {{-1, -3}, {1, -3}, {-2, -2}, {0, -2}, {2, -2}, {-5, -1},
+                                           {5, -1},  {-2, 0}, {2, 0},   {-5, 1}, {5, 1},  {-2, 2},
+                                           {0, 2},   {2, 2},  {-1, 3},  {1, 3}};
+    for (const auto& [dx, dy] : offsets)
+      add(mean > i(dx, dy));
+    for (const int threshold : {19, 11, 5, 1, -2, -6, -12, -20})
+      add(sx > threshold);
+    for (const int threshold : {9, 3, -3, -9})
+      add(sy > threshold);
+    for (const int threshold : {12, 4, -4, -12})
+      add(dxx > threshold);
+    return bits;
+  }
   const bool large = config.census == Census::neighbours_9x7;
   for (int dy = large ? -3 : -2; dy <= (large ? 3 : 2); ++dy)
     for (int dx = large ? -4 : -2; dx <= (large ? 4 : 2); ++dx)
@@ -70,6 +96,13 @@ std::vector<int> in_order(int size, bool forwards) {
   return order;
 }
 
+/// Returns the step between two luminances in levels of 8 bits.
+int step_of(const StageConfig& config, int a, int b) {
+  const int shift = config.bits - 8;
+  return config.census == Census::census_gradient ? std::abs((a >> shift) - (b >> shift))
+                                                  : std::abs(a - b) >> shift;
+}
+
 /// Computes the costs of the path in direction (dx, dy).
 std::vector<int> path_costs(const StageConfig& config, const Luminances& picture,
                             const std::vector<int>& matching, const sgm::Penalties& penalties,
@@ -81,9 +114,8 @@ std::vector<int> path_costs(const StageConfig& config, const Luminances& picture
       int p2 = 0, least = 0;
       const int* before = nullptr;
       if (!first) {
-        const int step =
-            std::abs(picture[place(config, x, y)] - picture[place(config, x - dx, y - dy)]);
-        p2 = penalties.p2[static_cast<std::size_t>(step >> (config.bits - 8))];
+        p2 = penalties.p2[static_cast<std::size_t>(
+            step_of(config, picture[place(config, x, y)], picture[place(config, x - dx, y - dy)]))];
         before = &costs[volume_place(config, x - dx, y - dy, 0)];
         least = *std::min_element(before, before + config.disparities);
       }
@@ -103,15 +135,14 @@ std::vector<int> path_costs(const StageConfig& config, const Luminances& picture
   return costs;
 }
 
-int subpixel_part(int l, int c, int r, bool libsgm) {
-  const int den = l - 2 * c + r;
-  if (den == 0)
+int subpixel_part(int l, int c, int r, Subpixel subpixel) {
+  const int den = subpixel == Subpixel::equiangular ? std::max(l, r) - c : l - 2 * c + r;
+  if (subpixel == Subpixel::none || den == 0)
     return 0;
-  if (libsgm)
+  if (subpixel == Subpixel::libsgm)
     return ((l - r) * 16 + den) / (2 * den);
-  const int n = 16 * (l - r);
-  const int size = (std::abs(n) + den) / (2 * den);
-  return n > 0 ? size : -size;
+  const int size = (16 * std::abs(l - r) + den) / (2 * den);
+  return l < r ? -size : size;
 }
 
 /// Returns SgmStereo's coding of disparities. They are in sixteenths of a pixel, or in pixels like
@@ -127,6 +158,17 @@ bool joined(const Map& map, std::size_t a, std::size_t b, int most_step) {
   return map[a] != unknown && map[b] != unknown && std::abs(map[a] - map[b]) <= most_step;
 }
 
+/// Returns the pixels every other row and column around (x, y) whose disparity is known.
+std::vector<std::pair<int, int>> known_samples(const StageConfig& config, const Map& map, int x,
+                                               int y) {
+  std::vector<std::pair<int, int>> samples;
+  for (int dy = -4; dy <= 4; dy += 2)
+    for (int dx = -4; dx <= 4; dx += 2)
+      if (inside(config, x + dx, y + dy) && map[place(config, x + dx, y + dy)] != unknown)
+        samples.emplace_back(x + dx, y + dy);
+  return samples;
+}
+
 }  // namespace
 
 std::vector<std::uint64_t> defined_census(const StageConfig& config, const Luminances& picture) {
@@ -139,7 +181,8 @@ std::vector<std::uint64_t> defined_census(const StageConfig& config, const Lumin
   return features;
 }
 
-sgm::Penalties defined_penalties(const sgm::Parameters& parameters) {
+sgm::Penalties defined_penalties(const sgm::Parameters& given) {
+  const sgm::Parameters parameters = sgm::resolved(given);
   sgm::Penalties penalties;
   penalties.p1 = parameters.p1;
   for (int step = 0; step < 256; ++step) {
@@ -160,7 +203,9 @@ std::vector<std::uint16_t> defined_sums(const StageConfig& config, const Luminan
     for (int x = 0; x < config.width; ++x)
       for (int d = 0; d < config.disparities; ++d) {
         const int other = x - d - config.minimum;
-        const std::uint64_t met = inside(config, other, y) ? right[place(config, other, y)] : 0;
+        const int nearest = std::clamp(other, 0, config.width - 1);
+        const bool exists = other == nearest || config.census == Census::census_gradient;
+        const std::uint64_t met = exists ? right[place(config, nearest, y)] : 0;
         matching.push_back(bits_in(left[place(config, x, y)] ^ met));
       }
   constexpr int directions[8][2] = {{0, 1}, {0, -1}, {1, 0},  {-1, 0},
@@ -176,7 +221,7 @@ std::vector<std::uint16_t> defined_sums(const StageConfig& config, const Luminan
 }
 
 DefinedWinners defined_winners(const StageConfig& config, const std::vector<std::uint16_t>& sums,
-                               float uniqueness, bool subpixel) {
+                               float uniqueness, Subpixel subpixel) {
   DefinedWinners winners;
   for (int y = 0; y < config.height; ++y)
     for (int x = 0; x < config.width; ++x) {
@@ -192,19 +237,23 @@ DefinedWinners defined_winners(const StageConfig& config, const std::vector<std:
           const float lowered = static_cast<float>(sum(d)) * uniqueness;
           unique = unique && !(lowered < static_cast<float>(sum(best)));
         }
-      int number = is_libsgm(config) && !subpixel ? best : 16 * best;
-      if (subpixel && best > 0 && best < config.disparities - 1)
-        number += subpixel_part(sum(best - 1), sum(best), sum(best + 1), is_libsgm(config));
+      int number = is_libsgm(config) && subpixel == Subpixel::none ? best : 16 * best;
+      if (best > 0 && best < config.disparities - 1)
+        number += subpixel_part(sum(best - 1), sum(best), sum(best + 1), subpixel);
       winners.left.push_back(unique ? static_cast<std::uint16_t>(number) : unknown);
       const int confidence = second == 0 ? 0 : ((second - sum(best)) * 255 + second / 2) / second;
       winners.confidence.push_back(static_cast<std::uint8_t>(unique ? confidence : 0));
 
-      int right = 0;
-      const auto right_sum = [&](int d) { return sums[volume_place(config, x + d, y, d)]; };
-      for (int d = 1; d < config.disparities && x + d < config.width; ++d)
-        if (right_sum(d) < right_sum(right))
-          right = d;
-      winners.right.push_back(static_cast<std::uint16_t>(right));
+      std::uint16_t right = unknown;
+      int right_least = 65536;
+      for (int d = 0; d < config.disparities; ++d) {
+        const int from = x + d + (is_libsgm(config) ? 0 : config.minimum);
+        if (inside(config, from, y) && sums[volume_place(config, from, y, d)] < right_least) {
+          right_least = sums[volume_place(config, from, y, d)];
+          right = static_cast<std::uint16_t>(d);
+        }
+      }
+      winners.right.push_back(right);
     }
   return winners;
 }
@@ -236,7 +285,7 @@ Map defined_check(const StageConfig& config, const Luminances& picture, const Ma
       if (number == unknown)
         continue;
       const int d = is_libsgm(config) ? (subpixel ? number >> 4 : number) : (number + 8) >> 4;
-      const int k = x - d;
+      const int k = x - d - (is_libsgm(config) ? 0 : config.minimum);
       const bool has_other = inside(config, k, y);
       const int other = has_other ? right[place(config, k, y)] : 0;
       const bool differs = has_other && std::abs(other - d) > max_diff;
@@ -273,6 +322,48 @@ Map defined_without_speckles(const StageConfig& config, const Map& map, int size
       if (region.size() <= static_cast<std::size_t>(size))
         for (const auto& [px, py] : region)
           result[place(config, px, py)] = unknown;
+    }
+  return result;
+}
+
+std::vector<std::uint8_t> defined_confidence(const StageConfig& config, const Map& map,
+                                             const std::vector<std::uint8_t>& confidence) {
+  std::vector<std::uint8_t> result;
+  for (int y = 0; y < config.height; ++y)
+    for (int x = 0; x < config.width; ++x) {
+      const int v = map[place(config, x, y)], a = confidence[place(config, x, y)];
+      int n = 0;
+      for (const auto& [qx, qy] : known_samples(config, map, x, y))
+        n += std::abs(map[place(config, qx, qy)] - v) <= 16;
+      const int whole = is_libsgm(config) ? a : (a * (n + 1) + 13) / 26;
+      result.push_back(static_cast<std::uint8_t>(v == unknown ? 0 : whole));
+    }
+  return result;
+}
+
+Map defined_refinement(const StageConfig& config, const Luminances& picture, const Map& map) {
+  Map result = map;
+  const auto i = [&](int x, int y) { return picture[place(config, x, y)] >> (config.bits - 8); };
+  for (int y = 0; y < config.height; ++y)
+    for (int x = 0; x < config.width; ++x) {
+      if (map[place(config, x, y)] == unknown)
+        continue;
+      std::vector<std::pair<int, int>> weighted;  // number, weight
+      int total = 0;
+      for (const auto& [qx, qy] : known_samples(config, map, x, y)) {
+        const int weight = 64 >> (std::abs(i(x, y) - i(qx, qy)) >> 3);
+        weighted.emplace_back(map[place(config, qx, qy)], weight);
+        total += weight;
+      }
+      std::sort(weighted.begin(), weighted.end());
+      int sum = 0;
+      for (const auto& [number, weight] : weighted) {
+        sum += weight;
+        if (2 * sum >= total) {
+          result[place(config, x, y)] = static_cast<std::uint16_t>(number);
+          break;
+        }
+      }
     }
   return result;
 }
@@ -324,12 +415,13 @@ Map defined_disparities(const StageConfig& config, const Map& map,
   return result;
 }
 
-DefinedStereo defined_stereo(const StageConfig& config, const sgm::Parameters& parameters,
+DefinedStereo defined_stereo(const StageConfig& config, const sgm::Parameters& given,
                              const Luminances& left, const Luminances& right) {
+  const sgm::Parameters parameters = sgm::resolved(given);
   const auto sums = defined_sums(config, left, defined_census(config, left),
                                  defined_census(config, right), defined_penalties(parameters));
-  DefinedWinners winners =
-      defined_winners(config, sums, static_cast<float>(parameters.uniqueness), parameters.subpixel);
+  DefinedWinners winners = defined_winners(config, sums, static_cast<float>(parameters.uniqueness),
+                                           sgm::subpixel_of(parameters));
   if (parameters.median) {
     winners.left = defined_median(config, winners.left);
     winners.right = defined_median(config, winners.right);
@@ -342,10 +434,11 @@ DefinedStereo defined_stereo(const StageConfig& config, const sgm::Parameters& p
     winners.left = defined_without_speckles(config, winners.left, parameters.speckle_size,
                                             parameters.speckle_range * scale.per_pixel);
   DefinedStereo result;
-  for (std::size_t i = 0; i < winners.left.size(); ++i)
-    result.confidence.push_back(winners.left[i] == unknown ? 0 : winners.confidence[i]);
+  result.confidence = defined_confidence(config, winners.left, winners.confidence);
   if (parameters.fill_holes)
     winners.left = defined_filling(config, winners.left);
+  if (parameters.refine && !is_libsgm(config))
+    winners.left = defined_refinement(config, left, winners.left);
   result.disparities = defined_disparities(config, winners.left, scale);
   return result;
 }

@@ -8,7 +8,8 @@
 #include "cuda/sgm/disparitypicture.h"
 
 /// A second implementation of Semi-Global Matching as cuda/sgm/backend.h defines it, which works
-/// pixel by pixel. A picture holds its values from left to right and from top to bottom.
+/// pixel by pixel. It was written from that text alone. A picture holds its values from left to
+/// right and from top to bottom.
 namespace cudavision::test {
 
 using Luminances = std::vector<std::uint16_t>;
@@ -30,7 +31,7 @@ struct DefinedWinners {
 };
 DefinedWinners defined_winners(const sgm::StageConfig& config,
                                const std::vector<std::uint16_t>& sums, float uniqueness,
-                               bool subpixel);
+                               sgm::Subpixel subpixel);
 
 Map defined_median(const sgm::StageConfig& config, const Map& map);
 
@@ -40,12 +41,20 @@ Map defined_check(const sgm::StageConfig& config, const Luminances& picture, con
 Map defined_without_speckles(const sgm::StageConfig& config, const Map& map, int size,
                              int most_step);
 
+/// confidence is that of the winners.
+std::vector<std::uint8_t> defined_confidence(const sgm::StageConfig& config, const Map& map,
+                                             const std::vector<std::uint8_t>& confidence);
+
 Map defined_filling(const sgm::StageConfig& config, const Map& map);
+
+/// picture is the left luminance.
+Map defined_refinement(const sgm::StageConfig& config, const Luminances& picture, const Map& map);
 
 /// Returns the map in SgmStereo's coding.
 Map defined_disparities(const sgm::StageConfig& config, const Map& map,
                         const sgm::DisparityScale& scale);
 
+/// parameters may have automatic values.
 struct DefinedStereo {
   Map disparities;
   std::vector<std::uint8_t> confidence;

@@ -56,6 +56,10 @@ void make_sums(SgmStageCase& test, Random& random) {
     test.sums.push_back(static_cast<std::uint16_t>(random.between(0, most)));
 }
 
+bool has_subpixel(const SgmStageCase& test) {
+  return test.subpixel != sgm::Subpixel::none;
+}
+
 /// Makes a map of patches in which the numbers differ little, with holes.
 Map random_map(const StageConfig& config, int levels, Random& random) {
   const int holes = random.one_in(4) ? 1 : 1 << random.between(1, 6);
@@ -78,22 +82,21 @@ Map random_map(const StageConfig& config, int levels, Random& random) {
 
 void make_maps(SgmStageCase& test, Random& random) {
   const StageConfig& config = test.config;
-  const bool whole = config.compatibility != sgm::Parameters::Compatibility::none && !test.subpixel;
+  const bool libsgm = config.compatibility != sgm::Parameters::Compatibility::none;
+  const bool whole = libsgm && !has_subpixel(test);
   const int disparities = random.one_in(2) ? 8 : config.disparities;
   test.left = random_map(config, disparities * (whole ? 1 : 16), random);
   test.right = random_map(config, disparities, random);
   for (const std::uint16_t number : test.left)
     test.confidence.push_back(
         static_cast<std::uint8_t>(number == sgm::unknown ? 99 : random.between(0, 255)));
-  test.max_diff = random.one_in(4) && config.compatibility != sgm::Parameters::Compatibility::none
-                      ? -1
-                      : random.between(0, 5);
+  test.max_diff = random.one_in(4) && libsgm ? -1 : random.between(0, 5);
   test.speckle_size = random.log_uniform(static_cast<int>(config.pixels()) + 1);
   test.most_step = random.one_in(4) ? 0 : random.log_uniform(64);
   sgm::Parameters parameters;
   parameters.minimum = config.minimum;
   parameters.compatibility = config.compatibility;
-  parameters.subpixel = test.subpixel;
+  parameters.subpixel = has_subpixel(test);
   test.scale = sgm::disparity_scale(parameters);
 }
 
@@ -227,7 +230,7 @@ void run_maps(Device& device, sgm::Stages& stages, const SgmStageCase& test,
     outputs.push_back({stage, map.numbers()});
   };
   change("check", [&](std::uint16_t* map) {
-    stages.check(picture, right.data(), test.subpixel, test.max_diff, map);
+    stages.check(picture, right.data(), has_subpixel(test), test.max_diff, map);
   });
   change("remove_speckles", [&](std::uint16_t* map) {
     stages.remove_speckles(test.speckle_size, test.most_step, map);
@@ -258,6 +261,16 @@ void run_writing(Device& device, sgm::Stages& stages, const SgmStageCase& test, 
   confidence.expect_unchanged();
 }
 
+void run_refinement(Device& device, sgm::Stages& stages, const SgmStageCase& test,
+                    const SamplePlane& picture, std::uint8_t poison, SgmStageOutputs& outputs) {
+  const Input<std::uint16_t> map(device, test.left);
+  const Output<std::uint16_t> refined(device, test.left.size(), poison);
+  stages.refine(picture, map.data(), refined.data());
+  device.finish();
+  outputs.push_back({"refine", refined.numbers()});
+  map.expect_unchanged();
+}
+
 }  // namespace
 
 SgmStageCase make_sgm_stage_case(std::uint64_t seed, int number, int max_pixels) {
@@ -278,7 +291,7 @@ SgmStageCase make_sgm_stage_case(std::uint64_t seed, int number, int max_pixels)
         static_cast<Content>(random.between(0, content_count - 1)), random.next(),
         random.one_in(2));
   test.uniqueness = static_cast<float>(parameters.uniqueness);
-  test.subpixel = parameters.subpixel;
+  test.subpixel = sgm::subpixel_of(parameters);
   test.with_confidence = !random.one_in(4);
   make_features(test, random);
   make_penalties(test, random);
@@ -296,10 +309,11 @@ std::string describe(const SgmStageCase& test) {
          std::to_string(p.minimum) + ", " + std::to_string(p.paths) + " paths, census of " +
          std::to_string(sgm::census_bits(p.census)) + " bits" +
          (p.compatibility == sgm::Parameters::Compatibility::libsgm ? " as libSGM" : "") +
-         (test.subpixel ? ", subpixel" : "") + ", uniqueness " + std::to_string(test.uniqueness) +
-         ", p1 " + std::to_string(test.penalties.p1) + ", lr " + std::to_string(test.max_diff) +
-         ", speckles of " + std::to_string(test.speckle_size) + " within " +
-         std::to_string(test.most_step) + "\n  picture: " + describe(test.layout, test.placement);
+         ", subpixel method " + std::to_string(static_cast<int>(test.subpixel)) + ", uniqueness " +
+         std::to_string(test.uniqueness) + ", p1 " + std::to_string(test.penalties.p1) + ", lr " +
+         std::to_string(test.max_diff) + ", speckles of " + std::to_string(test.speckle_size) +
+         " within " + std::to_string(test.most_step) +
+         "\n  picture: " + describe(test.layout, test.placement);
 }
 
 SgmStageOutputs defined_stages(const SgmStageCase& test, std::uint8_t poison) {
@@ -325,7 +339,7 @@ SgmStageOutputs defined_stages(const SgmStageCase& test, std::uint8_t poison) {
   outputs.push_back({"select, confidence", guarded(winners.confidence, poison)});
   outputs.push_back({"median", guarded(defined_median(config, test.left), word)});
   outputs.push_back({"check", guarded(defined_check(config, picture, test.left, test.right,
-                                                    test.subpixel, test.max_diff),
+                                                    has_subpixel(test), test.max_diff),
                                       word)});
   outputs.push_back(
       {"remove_speckles",
@@ -335,12 +349,12 @@ SgmStageOutputs defined_stages(const SgmStageCase& test, std::uint8_t poison) {
   outputs.push_back(
       {"write", widened(placed(config, test.disparity_placement,
                                defined_disparities(config, test.left, test.scale), poison))});
-  std::vector<std::uint8_t> confidence = test.confidence;
-  for (std::size_t i = 0; i < confidence.size(); ++i)
-    if (test.left[i] == sgm::unknown)
-      confidence[i] = 0;
   outputs.push_back(
-      {"write_confidence", widened(placed(config, test.confidence_placement, confidence, poison))});
+      {"write_confidence",
+       widened(placed(config, test.confidence_placement,
+                      defined_confidence(config, test.left, test.confidence), poison))});
+  if (config.compatibility == sgm::Parameters::Compatibility::none)
+    outputs.push_back({"refine", guarded(defined_refinement(config, picture, test.left), word)});
   return outputs;
 }
 
@@ -360,6 +374,8 @@ SgmStageOutputs run_stages(Device& device, const SgmStageCase& test, std::uint8_
   run_select(device, *stages, test, poison, outputs);
   run_maps(device, *stages, test, picture, poison, outputs);
   run_writing(device, *stages, test, poison, outputs);
+  if (!test.config.libsgm())
+    run_refinement(device, *stages, test, picture, poison, outputs);
   block.expect_unchanged();
   return outputs;
 }

@@ -24,7 +24,8 @@ struct SgmStageCase {
   sgm::Penalties penalties;
   std::vector<std::uint16_t> sums;
   float uniqueness = 0;
-  bool subpixel = true, with_confidence = true;
+  sgm::Subpixel subpixel = sgm::Subpixel::none;
+  bool with_confidence = true;
   Map left, right;
   std::vector<std::uint8_t> confidence;
   int max_diff = 0, speckle_size = 1, most_step = 0;

@@ -177,7 +177,7 @@ TEST_P(SgmAccuracy, ParabolasAreFoundExactly) {
     const DeviceBlock<std::uint16_t> left(device, Map(vertices.size()));
     const DeviceBlock<std::uint16_t> right(device, Map(vertices.size()));
     sgm::make_stages(device, config)
-        ->select(sums.data(), 1, true, {left.data(), right.data(), nullptr});
+        ->select(sums.data(), 1, Subpixel::parabola, {left.data(), right.data(), nullptr});
     device.finish();
     EXPECT_EQ(left.values(), vertices);
   });

@@ -28,19 +28,24 @@ std::vector<SgmCase> case_of(const Extreme<Change>& extreme) {
 /// Extreme pictures and parameters.
 const Extreme<Change> extremes[] = {
     // Pictures that are smaller than the window of the census or the median, or than the search.
-    {"OnePixel", "GRAY8", 1, 1, Content::random, [](Parameters&) {}},
+    {"OnePixel", "GRAY8", 1, 1, Content::random, [](Parameters& p) { p.speckle_size = 0; }},
     {"OnePixelFilled", "GRAY8", 1, 1, Content::random,
-     [](Parameters& p) { p.median = false, p.fill_holes = true; }},
+     [](Parameters& p) { p.speckle_size = 0, p.median = false, p.fill_holes = true; }},
     {"OnePixelLargest", "GRAY16", 1, 1, Content::random,
-     [](Parameters& p) { p.disparities = 1024, p.census = Census::neighbours_9x7; }},
-    {"TwoByTwo", "RGB", 2, 2, Content::random, [](Parameters& p) { p.fill_holes = true; }},
-    {"OneRow", "GRAY8", 999, 1, Content::random, [](Parameters& p) { p.median = false; }},
-    {"OneColumn", "GRAY8", 1, 999, Content::random, [](Parameters& p) { p.median = false; }},
+     [](Parameters& p) {
+       p.speckle_size = 0, p.disparities = 1024, p.census = Census::neighbours_9x7;
+     }},
+    {"TwoByTwo", "RGB", 2, 2, Content::random,
+     [](Parameters& p) { p.speckle_size = 0, p.fill_holes = true; }},
+    {"OneRow", "GRAY8", 999, 1, Content::random,
+     [](Parameters& p) { p.speckle_size = 0, p.median = false; }},
+    {"OneColumn", "GRAY8", 1, 999, Content::random,
+     [](Parameters& p) { p.speckle_size = 0, p.median = false; }},
     {"OneRowLibsgm", "GRAY8", 333, 1, Content::random,
      [](Parameters& p) { p.compatibility = Compatibility::libsgm; }},
     {"WidestRow", "GRAY8", 65535, 1, Content::natural, [](Parameters& p) { p.disparities = 32; }},
     {"HighestColumn", "GRAY8", 1, 65535, Content::natural,
-     [](Parameters& p) { p.disparities = 32, p.median = false; }},
+     [](Parameters& p) { p.disparities = 32, p.speckle_size = 0, p.median = false; }},
     {"SevenRows", "GRAY8", 130, 7, Content::random,
      [](Parameters& p) { p.compatibility = Compatibility::libsgm; }},
     // Extreme ranges of disparities.
@@ -53,13 +58,22 @@ const Extreme<Change> extremes[] = {
      [](Parameters& p) { p.disparities = 1024, p.median = false; }},
     {"MinimumBeforeZero", "GRAY8", 211, 33, Content::natural,
      [](Parameters& p) { p.minimum = -64; }},
+    {"RightOfTheRightPicture", "GRAY8", 90, 25, Content::natural,
+     [](Parameters& p) { p.minimum = -150, p.disparities = 64; }},
+    {"LeftOfTheRightPicture", "P010", 90, 25, Content::natural,
+     [](Parameters& p) { p.minimum = 70, p.disparities = 64; }},
     // Extreme penalties, with the largest costs and sums.
+    {"LargestPenalties32", "GRAY8", 90, 45, Content::random,
+     [](Parameters& p) { p.paths = 8, p.p1 = 222, p.p2 = 223, p.adaptive_p2 = false; }},
     {"LargestPenalties31", "GRAY8", 90, 45, Content::random,
-     [](Parameters& p) { p.p1 = 223, p.p2 = 224, p.adaptive_p2 = false; }},
+     [](Parameters& p) {
+       p.census = Census::symmetric_9x7, p.paths = 8;
+       p.p1 = 223, p.p2 = 224, p.adaptive_p2 = false;
+     }},
     {"LargestPenalties62", "GRAY16", 90, 45, Content::random,
-     [](Parameters& p) { p.p1 = 192, p.p2 = 193, p.census = Census::neighbours_9x7; }},
+     [](Parameters& p) { p.paths = 8, p.p1 = 192, p.p2 = 193, p.census = Census::neighbours_9x7; }},
     {"LargestPenalties24", "GRAY8", 90, 45, Content::two_valued,
-     [](Parameters& p) { p.p1 = 1, p.p2 = 231, p.census = Census::neighbours_5x5; }},
+     [](Parameters& p) { p.paths = 8, p.p1 = 1, p.p2 = 231, p.census = Census::neighbours_5x5; }},
     {"LeastPenalties", "GRAY8", 90, 45, Content::random, [](Parameters& p) { p.p1 = 1, p.p2 = 2; }},
     // Pictures with little or no texture, for which many sums are equal.
     {"Black", "GRAY8", 90, 45, Content::zeros, [](Parameters& p) { p.fill_holes = true; }},
@@ -82,6 +96,15 @@ const Extreme<Change> extremes[] = {
     {"High", "P010", 41, 300, Content::natural, [](Parameters& p) { p.disparities = 32; }},
     {"FourPaths", "NV12", 211, 75, Content::natural,
      [](Parameters& p) { p.paths = 4, p.disparities = 96; }},
+    {"EightPaths", "GRAY16", 211, 75, Content::natural,
+     [](Parameters& p) { p.paths = 8, p.disparities = 96; }},
+    {"AsBeforeCensusGradient", "P010", 211, 75, Content::natural,
+     [](Parameters& p) {
+       p.census = Census::symmetric_9x7, p.paths = 8, p.refine = false, p.speckle_size = 0;
+       p.subpixel_method = Parameters::SubpixelMethod::parabola;
+     }},
+    {"SpecklesFilledRefined", "GRAY8", 211, 75, Content::natural,
+     [](Parameters& p) { p.disparities = 64, p.fill_holes = true; }},
     {"LibsgmWhole", "GRAY8", 211, 75, Content::natural,
      [](Parameters& p) { p.compatibility = Compatibility::libsgm, p.subpixel = false; }},
     {"LibsgmWholeFrom7", "RGBx", 211, 75, Content::natural,
@@ -96,6 +119,8 @@ CUDAVISION_TABLE_CASES(SgmExtremes, extremes, case_of);
 /// smaller ones.
 const Extreme<Change> large[] = {
     {"Vga", "GRAY8", 640, 480, Content::natural, [](Parameters&) {}},
+    {"VgaEightPaths", "GRAY8", 640, 480, Content::natural,
+     [](Parameters& p) { p.paths = 8, p.census = Census::symmetric_9x7; }},
     {"VgaFourPaths", "NV12", 641, 479, Content::natural,
      [](Parameters& p) { p.paths = 4, p.disparities = 64, p.speckle_size = 100; }},
     {"VgaLibsgm", "GRAY8", 640, 480, Content::random,

@@ -37,7 +37,7 @@ Parameters changed(const Change& change) {
 const Change config_changes[] = {
     [](Parameters& p) { p.disparities = 64; },
     [](Parameters& p) { p.minimum = 1; },
-    [](Parameters& p) { p.paths = 4; },
+    [](Parameters& p) { p.paths = 8; },
     [](Parameters& p) { p.census = Census::neighbours_9x7; },
     [](Parameters& p) { p.compatibility = Compatibility::libsgm; },
 };
@@ -45,6 +45,7 @@ const Change config_changes[] = {
 /// Changes of parameters that together cover every path through the stages.
 const Change representative_changes[] = {
     [](Parameters& p) { p.speckle_size = 20, p.fill_holes = true; },
+    [](Parameters& p) { p.paths = 8, p.minimum = 3, p.refine = false; },
     [](Parameters& p) { p.compatibility = Compatibility::libsgm, p.subpixel = false; },
     [](Parameters& p) { p.census = Census::neighbours_9x7, p.disparities = 96, p.minimum = -5; },
     [](Parameters& p) {
@@ -95,18 +96,25 @@ struct SgmContract : ContractTraits<SgmCase> {
         {"min-disparity", [=](Parameters& p) { p.minimum = most; }},
         {"min-disparity", [=](Parameters& p) { p.minimum = least; }},
         {"paths is 5; make it 4 or 8", [](Parameters& p) { p.paths = 5; }},
-        {"paths is 0", [](Parameters& p) { p.paths = 0; }},
-        {"census", [](Parameters& p) { p.census = static_cast<Census>(3); }},
+        {"paths is 3", [](Parameters& p) { p.paths = 3; }},
+        {"census", [](Parameters& p) { p.census = static_cast<Census>(5); }},
+        {"subpixel-method",
+         [](Parameters& p) { p.subpixel_method = static_cast<Parameters::SubpixelMethod>(2); }},
         {"compatibility", [](Parameters& p) { p.compatibility = static_cast<Compatibility>(2); }},
         {"compatibility=libsgm",
          [](Parameters& p) {
            p.compatibility = Compatibility::libsgm, p.census = Census::neighbours_5x5;
          }},
-        {"p1 is 0", [](Parameters& p) { p.p1 = 0; }},
+        {"compatibility=libsgm",
+         [](Parameters& p) {
+           p.compatibility = Compatibility::libsgm, p.census = Census::census_gradient;
+         }},
         {"p1 is -1", [](Parameters& p) { p.p1 = -1; }},
-        {"less than p2, which is 120", [](Parameters& p) { p.p1 = 120; }},
+        {"less than p2, which is 60", [](Parameters& p) { p.p1 = 60, p.p2 = 60; }},
+        {"less than p2, which is 223", [](Parameters& p) { p.p1 = 223; }},
         {"p1", [=](Parameters& p) { p.p1 = most; }},
-        {"p2 is 225; with a census of 31 bits make it 2 to 224", [](Parameters& p) { p.p2 = 225; }},
+        {"p2 is 224; with a census of 32 bits make it 2 to 223", [](Parameters& p) { p.p2 = 224; }},
+        {"2 to 224", [](Parameters& p) { p.census = Census::symmetric_9x7, p.p2 = 225; }},
         {"2 to 193", [](Parameters& p) { p.census = Census::neighbours_9x7, p.p2 = 194; }},
         {"2 to 231", [](Parameters& p) { p.census = Census::neighbours_5x5, p.p2 = 232; }},
         {"p2 is 1", [](Parameters& p) { p.p2 = 1; }},
@@ -117,7 +125,7 @@ struct SgmContract : ContractTraits<SgmCase> {
         {"uniqueness", [=](Parameters& p) { p.uniqueness = infinity; }},
         {"lr-max-diff is -2", [](Parameters& p) { p.lr_max_diff = -2; }},
         {"lr-max-diff is 1025", [](Parameters& p) { p.lr_max_diff = 1025; }},
-        {"speckle-size is -1", [](Parameters& p) { p.speckle_size = -1; }},
+        {"speckle-size is -2", [](Parameters& p) { p.speckle_size = -2; }},
         {"speckle-range is -1", [](Parameters& p) { p.speckle_range = -1; }},
         {"speckle-range is 1025", [](Parameters& p) { p.speckle_range = 1025; }},
     };
@@ -181,15 +189,17 @@ struct SgmContract : ContractTraits<SgmCase> {
     const Change changes[] = {
         [](Parameters&) {},
         [](Parameters& p) { p.p1 = 30; },
-        [](Parameters& p) { p.p2 = 60; },
+        [](Parameters& p) { p.p2 = 40; },
         [](Parameters& p) { p.adaptive_p2 = false; },
         [](Parameters& p) { p.uniqueness = 0.5; },
         [](Parameters& p) { p.lr_max_diff = -1; },
         [](Parameters& p) { p.lr_max_diff = 3; },
         [](Parameters& p) { p.subpixel = !p.subpixel; },
+        [](Parameters& p) { p.subpixel_method = Parameters::SubpixelMethod::parabola; },
+        [](Parameters& p) { p.refine = !p.refine; },
         [](Parameters& p) { p.median = !p.median; },
-        [](Parameters& p) { p.speckle_size = 50; },
-        [](Parameters& p) { p.speckle_size = 50, p.speckle_range = 4; },
+        [](Parameters& p) { p.speckle_size = 0; },
+        [](Parameters& p) { p.speckle_range = 4; },
         [](Parameters& p) { p.fill_holes = !p.fill_holes; },
         [](Parameters&) {},
     };
@@ -209,6 +219,8 @@ struct SgmContract : ContractTraits<SgmCase> {
                     [](Parameters& p) { p.uniqueness = 0.5; },
                     [](Parameters& p) { p.lr_max_diff = 0; },
                     [](Parameters& p) { p.subpixel = false; },
+                    [](Parameters& p) { p.subpixel_method = Parameters::SubpixelMethod::parabola; },
+                    [](Parameters& p) { p.refine = false; },
                     [](Parameters& p) { p.median = false; },
                     [](Parameters& p) { p.speckle_size = 1; },
                     [](Parameters& p) { p.speckle_range = 2; },
@@ -370,7 +382,10 @@ TEST(SgmParameters, AllThatTheHeaderAllowsAreValid) {
       [](Parameters& p) { p.minimum = -2047; },
       [](Parameters& p) { p.minimum = 2047 - p.disparities; },
       [](Parameters& p) { p.p1 = 1, p.p2 = 2; },
-      [](Parameters& p) { p.p1 = 223, p.p2 = 224; },
+      [](Parameters& p) { p.p1 = 222, p.p2 = 223; },
+      [](Parameters& p) { p.p1 = 222; },
+      [](Parameters& p) { p.p2 = 2; },
+      [](Parameters& p) { p.census = Census::symmetric_9x7, p.p1 = 223, p.p2 = 224; },
       [](Parameters& p) { p.census = Census::neighbours_9x7, p.p2 = 193; },
       [](Parameters& p) { p.census = Census::neighbours_5x5, p.p2 = 231; },
       [](Parameters& p) { p.uniqueness = 0; },
@@ -381,12 +396,45 @@ TEST(SgmParameters, AllThatTheHeaderAllowsAreValid) {
       [](Parameters& p) { p.speckle_range = 0; },
       [](Parameters& p) { p.speckle_range = 1024; },
       [](Parameters& p) { p.compatibility = Compatibility::libsgm; },
+      [](Parameters& p) {
+        p.compatibility = Compatibility::libsgm, p.census = Census::symmetric_9x7;
+      },
   };
   for (const Change& change : changes)
     EXPECT_EQ(validation_error(changed(change)), "");
   Random random(3);
   for (int i = 0; i < 1000; ++i)
     EXPECT_EQ(validation_error(random_sgm_parameters(random)), "");
+}
+
+TEST(SgmParameters, AutomaticValuesFollowTheConfig) {
+  struct Own {
+    Change change;
+    int paths, p1, p2, speckle_size;
+    Census census;
+  };
+  const Own all[] = {
+      {[](Parameters&) {}, 4, 14, 60, 100, Census::census_gradient},
+      {[](Parameters& p) { p.paths = 8; }, 8, 10, 50, 100, Census::census_gradient},
+      {[](Parameters& p) { p.census = Census::neighbours_5x5; }, 4, 10, 120, 100,
+       Census::neighbours_5x5},
+      {[](Parameters& p) { p.compatibility = Compatibility::libsgm; }, 8, 10, 120, 0,
+       Census::symmetric_9x7},
+      {[](Parameters& p) { p.p1 = 70; }, 4, 70, 71, 100, Census::census_gradient},
+      {[](Parameters& p) { p.p2 = 9; }, 4, 8, 9, 100, Census::census_gradient},
+      {[](Parameters& p) { p.p1 = 20, p.p2 = 30, p.speckle_size = 0; }, 4, 20, 30, 0,
+       Census::census_gradient},
+  };
+  for (const Own& own : all) {
+    const Parameters parameters = resolved(changed(own.change));
+    SCOPED_TRACE(describe(parameters));
+    EXPECT_EQ(parameters.paths, own.paths);
+    EXPECT_EQ(parameters.p1, own.p1);
+    EXPECT_EQ(parameters.p2, own.p2);
+    EXPECT_EQ(parameters.speckle_size, own.speckle_size);
+    EXPECT_EQ(parameters.census, own.census);
+    EXPECT_EQ(resolved(parameters), parameters);
+  }
 }
 
 TEST(SgmParameters, ScaleIsThatOfTheMap) {

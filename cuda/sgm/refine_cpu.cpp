@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+//
+// The stages that look at the samples around each pixel: refine and write_confidence. The rows of
+// samples are copied first, with room at both ends, so that the loops need no bounds checks. They
+// work on some neighbouring pixels at once, which the compiler vectorises.
+
+#include <algorithm>
+
+#include "cuda/sgm/arithmetic.h"
+#include "cuda/sgm/stages_cpu.h"
+
+namespace cudavision::sgm {
+namespace {
+
+/// Marks unknown numbers in the copied rows, because it is as far from all others as from those
+/// that they may support.
+constexpr std::int16_t no_number = 0x7fff;
+
+constexpr int lanes = 32;  // pixels at once
+
+/// The rows of samples around a row: of the map and, if needed, of the luminance.
+class SampleRows {
+ public:
+  static std::size_t bytes(int width) {
+    return refine_side * pitch(width) * (sizeof(std::int16_t) + 1);
+  }
+
+  SampleRows(int width, int height, std::uint8_t* memory)
+      : width_(width),
+        height_(height),
+        numbers_(reinterpret_cast<std::int16_t*>(memory)),
+        luminances_(reinterpret_cast<std::uint8_t*>(numbers_ + refine_side * pitch(width))) {
+    std::fill_n(numbers_, refine_side * pitch(width), no_number);
+    std::fill_n(luminances_, refine_side * pitch(width), std::uint8_t{0});
+  }
+
+  /// Loads the rows around row y. picture may be null.
+  void load(const std::uint16_t* map, const SamplePlane* picture, int y) {
+    for (int i = 0; i < refine_side; ++i) {
+      const int from = y - refine_radius + refine_step * i;
+      std::int16_t* const to = const_cast<std::int16_t*>(numbers(i));
+      if (from < 0 || from >= height_) {
+        std::fill_n(to, width_, no_number);
+        continue;
+      }
+      const std::uint16_t* const row = map + std::int64_t{from} * width_;
+      for (int x = 0; x < width_; ++x)
+        to[x] = row[x] == unknown ? no_number : static_cast<std::int16_t>(row[x]);
+      if (picture)
+        read_eight_bits(*picture, from, const_cast<std::uint8_t*>(luminances(i)));
+    }
+  }
+
+  const std::int16_t* numbers(int row) const {
+    return numbers_ + static_cast<std::size_t>(row) * pitch(width_) + refine_radius;
+  }
+  const std::uint8_t* luminances(int row) const {
+    return luminances_ + static_cast<std::size_t>(row) * pitch(width_) + refine_radius;
+  }
+
+ private:
+  static std::size_t pitch(int width) {
+    return (static_cast<std::size_t>(width) + lanes - 1) / lanes * lanes + 2 * refine_radius;
+  }
+
+  int width_, height_;
+  std::int16_t* numbers_;
+  std::uint8_t* luminances_;
+};
+
+constexpr int middle = refine_side / 2;
+
+/// Returns refine_weight() in a form that vectorises well: as a sum of comparisons.
+[[gnu::always_inline]] inline std::uint8_t weight_of(std::uint8_t pixel, std::uint8_t sample) {
+  const auto difference =
+      static_cast<std::uint8_t>(pixel < sample ? sample - pixel : pixel - sample);
+  return static_cast<std::uint8_t>((difference < 8 ? 32 : 0) + (difference < 16 ? 16 : 0) +
+                                   (difference < 24 ? 8 : 0) + (difference < 32 ? 4 : 0) +
+                                   (difference < 40 ? 2 : 0) + (difference < 48 ? 1 : 0) +
+                                   (difference < 56 ? 1 : 0));
+}
+
+/// The samples of some neighbouring pixels.
+struct Samples {
+  const std::int16_t* numbers[refine_samples];
+  std::int16_t weights[refine_samples][lanes];
+};
+
+/// Loads the samples of the pixels from x on. Returns the sums of their weights in totals.
+[[gnu::always_inline]] inline void load_samples(const SampleRows& rows, int x, Samples& samples,
+                                                std::int16_t* __restrict totals) {
+  const std::uint8_t* const centre = rows.luminances(middle) + x;
+  std::fill_n(totals, lanes, std::int16_t{0});
+  for (int s = 0; s < refine_samples; ++s) {
+    const int at = x - refine_radius + refine_step * (s % refine_side);
+    const std::int16_t* const numbers = rows.numbers(s / refine_side) + at;
+    const std::uint8_t* const luminances = rows.luminances(s / refine_side) + at;
+    samples.numbers[s] = numbers;
+    std::uint8_t weights[lanes];
+    for (int i = 0; i < lanes; ++i)
+      weights[i] = weight_of(centre[i], luminances[i]);
+    for (int i = 0; i < lanes; ++i) {
+      const std::int16_t weight = numbers[i] == no_number ? std::int16_t{0} : weights[i];
+      samples.weights[s][i] = weight;
+      totals[i] = static_cast<std::int16_t>(totals[i] + weight);
+    }
+  }
+}
+
+/// The medians of some neighbouring pixels, as weighted_median() finds them.
+[[gnu::always_inline]] inline void find_medians(const Samples& samples, const std::int16_t* totals,
+                                                int bits, std::int16_t* __restrict medians) {
+  std::fill_n(medians, lanes, std::int16_t{0});
+  for (int step = 1 << bits >> 1; step > 0; step >>= 1) {
+    std::int16_t below[lanes] = {}, bounds[lanes];
+    for (int i = 0; i < lanes; ++i)
+      bounds[i] = static_cast<std::int16_t>(medians[i] + step);
+    for (int s = 0; s < refine_samples; ++s) {
+      const std::int16_t* const numbers = samples.numbers[s];
+      for (int i = 0; i < lanes; ++i)
+        below[i] = static_cast<std::int16_t>(
+            below[i] + (numbers[i] < bounds[i] ? samples.weights[s][i] : std::int16_t{0}));
+    }
+    for (int i = 0; i < lanes; ++i)
+      medians[i] = static_cast<std::int16_t>(2 * below[i]) < totals[i] ? bounds[i] : medians[i];
+  }
+}
+
+CUDAVISION_TARGET_CLONES
+void refine_row(const SampleRows& rows, int width, int bits, std::uint16_t* to) {
+  Samples samples;
+  std::int16_t totals[lanes], medians[lanes];
+  for (int x = 0; x < width; x += lanes) {
+    load_samples(rows, x, samples, totals);
+    find_medians(samples, totals, bits, medians);
+    const std::int16_t* const before = rows.numbers(middle) + x;
+    const int count = std::min(lanes, width - x);
+    for (int i = 0; i < count; ++i)
+      to[x + i] = before[i] == no_number ? unknown : static_cast<std::uint16_t>(medians[i]);
+  }
+}
+
+CUDAVISION_TARGET_CLONES
+void confidence_row(const SampleRows& rows, const std::uint8_t* confidence, int width,
+                    std::uint8_t* out) {
+  for (int x = 0; x < width; x += lanes) {
+    const std::int16_t* const centre = rows.numbers(middle) + x;
+    std::uint8_t support[lanes] = {};
+    for (int s = 0; s < refine_samples; ++s) {
+      const std::int16_t* const numbers =
+          rows.numbers(s / refine_side) + x - refine_radius + refine_step * (s % refine_side);
+      for (int i = 0; i < lanes; ++i) {
+        const auto above = static_cast<std::uint16_t>(numbers[i] - centre[i] + 16);
+        support[i] = static_cast<std::uint8_t>(support[i] + (above <= 32));
+      }
+    }
+    const int count = std::min(lanes, width - x);
+    for (int i = 0; i < count; ++i)
+      out[x + i] = centre[i] == no_number ? 0 : supported_confidence(confidence[x + i], support[i]);
+  }
+}
+
+CUDAVISION_TARGET_CLONES
+void copy_confidence_row(const std::uint16_t* map, const std::uint8_t* confidence, int width,
+                         std::uint8_t* __restrict out) {
+  for (int x = 0; x < width; ++x)
+    out[x] = map[x] == unknown ? 0 : confidence[x];
+}
+
+}  // namespace
+
+RefineCpu::RefineCpu(Device& device, const StageConfig& config)
+    : config_(config), bands_(config.height) {
+  for (int band = 0; band < bands_.count(); ++band)
+    scratch_.push_back(device.allocate(SampleRows::bytes(config.width)));
+}
+
+void RefineCpu::run(const SamplePlane& picture, const std::uint16_t* from,
+                    std::uint16_t* to) const {
+  const int width = config_.width, bits = number_bits(config_.disparities);
+  bands_.for_each([&](const Band& band) {
+    SampleRows rows(width, config_.height,
+                    scratch_[static_cast<std::size_t>(band.number)].as<std::uint8_t>());
+    for (int y = band.begin; y < band.end; ++y) {
+      rows.load(from, &picture, y);
+      refine_row(rows, width, bits, to + std::int64_t{y} * width);
+    }
+  });
+}
+
+void RefineCpu::write_confidence(const std::uint16_t* map, const std::uint8_t* confidence,
+                                 View<std::uint8_t> out) const {
+  const int width = config_.width;
+  bands_.for_each([&](const Band& band) {
+    SampleRows rows(width, config_.height,
+                    scratch_[static_cast<std::size_t>(band.number)].as<std::uint8_t>());
+    for (int y = band.begin; y < band.end; ++y) {
+      const std::int64_t first = std::int64_t{y} * width;
+      if (config_.libsgm()) {
+        copy_confidence_row(map + first, confidence + first, width, out.row(y));
+        continue;
+      }
+      rows.load(map, nullptr, y);
+      confidence_row(rows, confidence + first, width, out.row(y));
+    }
+  });
+}
+
+}  // namespace cudavision::sgm
