@@ -8,6 +8,8 @@
 #   docs/binarise.png   a page in bad light, and the same in black and white by cudaintegral
 #   docs/stereo.png     an aloe, and its disparities by cudasgmstereo, from the photographs in Debian's
 #                       package opencv-doc
+#   docs/stereo-accuracy.png   cones and the aloe by the previous definition of cudasgmstereo and by the
+#                       present one, if CUDAVISION_STEREO_PAIRS names the folder of test_sgm_pairs.cpp
 #
 # Run it where GStreamer finds the elements:
 #
@@ -198,3 +200,29 @@ gst-launch-1.0 -q cudasgmstereo name=stereo num-disparities=256 speckle-size=200
   compositor name=mixer background=white sink_1::xpos=$((width + 8)) \
   ! videoconvert ! video/x-raw,format=RGB ! avenc_png pred=up compression-level=9 ! filesink location=stereo.png
 echo "$PWD/stereo.png"
+
+[ -n "${CUDAVISION_STEREO_PAIRS:-}" ] || exit 0
+pipeline=()
+# disparities PAIR NUM-DISPARITIES PAD [PROPERTY=VALUE…] adds the map of a pair as an input of the mixer.
+disparities() {
+  local name=$1 number=$2 pad=$3
+  shift 3
+  pipeline+=(cudasgmstereo "name=stereo$pad" "num-disparities=$number" "$@" ! video/x-raw,format=RGB
+    ! videoconvert ! videoscale "method=bilinear2" ! "video/x-raw,width=$width,height=$height"
+    ! "mixer.sink_$pad"
+    filesrc "location=$CUDAVISION_STEREO_PAIRS/$name/left.png" ! pngdec ! videoconvert
+    ! video/x-raw,format=GRAY8 ! queue ! "stereo$pad.sink_left"
+    filesrc "location=$CUDAVISION_STEREO_PAIRS/$name/right.png" ! pngdec ! videoconvert
+    ! video/x-raw,format=GRAY8 ! queue ! "stereo$pad.sink_right")
+}
+before=(census=symmetric-9x7 paths=8 subpixel-method=parabola refine=false)
+disparities cones 64 0 "${before[@]}"
+disparities cones 64 1
+disparities aloe 256 2 "${before[@]}"
+disparities aloe 256 3
+gst-launch-1.0 -q "${pipeline[@]}" \
+  compositor name=mixer background=white sink_1::xpos=$((width + 8)) sink_2::ypos=$((height + 8)) \
+  sink_3::xpos=$((width + 8)) sink_3::ypos=$((height + 8)) \
+  ! videoconvert ! video/x-raw,format=RGB ! avenc_png pred=up compression-level=9 \
+  ! filesink location=stereo-accuracy.png
+echo "$PWD/stereo-accuracy.png"

@@ -12,8 +12,8 @@
 namespace cudavision::sgm {
 namespace {
 
-/// Marks unknown numbers in the copied rows, because it is as far from all others as from those
-/// that they may support.
+/// Marks unknown numbers in the copied rows. As a signed number it is larger than all others, and
+/// too far from them to support any.
 constexpr std::int16_t no_number = 0x7fff;
 
 constexpr int lanes = 32;  // pixels at once
@@ -38,7 +38,7 @@ class SampleRows {
   void load(const std::uint16_t* map, const SamplePlane* picture, int y) {
     for (int i = 0; i < refine_side; ++i) {
       const int from = y - refine_radius + refine_step * i;
-      std::int16_t* const to = const_cast<std::int16_t*>(numbers(i));
+      std::int16_t* const to = numbers_ + place_of(i);
       if (from < 0 || from >= height_) {
         std::fill_n(to, width_, no_number);
         continue;
@@ -47,20 +47,19 @@ class SampleRows {
       for (int x = 0; x < width_; ++x)
         to[x] = row[x] == unknown ? no_number : static_cast<std::int16_t>(row[x]);
       if (picture)
-        read_eight_bits(*picture, from, const_cast<std::uint8_t*>(luminances(i)));
+        read_eight_bits(*picture, from, luminances_ + place_of(i));
     }
   }
 
-  const std::int16_t* numbers(int row) const {
-    return numbers_ + static_cast<std::size_t>(row) * pitch(width_) + refine_radius;
-  }
-  const std::uint8_t* luminances(int row) const {
-    return luminances_ + static_cast<std::size_t>(row) * pitch(width_) + refine_radius;
-  }
+  const std::int16_t* numbers(int row) const { return numbers_ + place_of(row); }
+  const std::uint8_t* luminances(int row) const { return luminances_ + place_of(row); }
 
  private:
   static std::size_t pitch(int width) {
     return (static_cast<std::size_t>(width) + lanes - 1) / lanes * lanes + 2 * refine_radius;
+  }
+  std::size_t place_of(int row) const {
+    return static_cast<std::size_t>(row) * pitch(width_) + refine_radius;
   }
 
   int width_, height_;

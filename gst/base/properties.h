@@ -45,10 +45,17 @@ class ElementProperties {
             g_param_spec_double(spec.name, spec.nick, spec.blurb, least, most, defaults_.*field,
                                 flags_of(spec)));
   }
-  void add(const PropertySpec& spec, int Settings::*field, int least, int most) {
+  /// A field may stand for another value than it holds, as long as nobody sets it. `shown` then
+  /// returns the settings with the values that the property shows, its default included.
+  using Shown = Settings (*)(const Settings&);
+  static Settings as_they_are(const Settings& settings) { return settings; }
+
+  void add(const PropertySpec& spec, int Settings::*field, int least, int most,
+           Shown shown = as_they_are) {
     install(field, g_value_get_int, g_value_set_int,
-            g_param_spec_int(spec.name, spec.nick, spec.blurb, least, most, defaults_.*field,
-                             flags_of(spec)));
+            g_param_spec_int(spec.name, spec.nick, spec.blurb, least, most, shown(defaults_).*field,
+                             flags_of(spec)),
+            shown);
   }
   void add(const PropertySpec& spec, guint Settings::*field) {
     install(field, g_value_get_uint, g_value_set_uint,
@@ -72,10 +79,11 @@ class ElementProperties {
   }
   /// type is the registered enumeration, which has the values of Enum.
   template <class Enum>
-  void add(const PropertySpec& spec, Enum Settings::*field, GType type) {
+  void add(const PropertySpec& spec, Enum Settings::*field, GType type, Shown shown = as_they_are) {
     install(field, g_value_get_enum, g_value_set_enum,
             g_param_spec_enum(spec.name, spec.nick, spec.blurb, type,
-                              static_cast<gint>(defaults_.*field), flags_of(spec)));
+                              static_cast<gint>(shown(defaults_).*field), flags_of(spec)),
+            shown);
   }
 
   /// GObjectClass.set_property for an object that owns settings.
@@ -119,12 +127,12 @@ class ElementProperties {
   /// from_value and to_value are GLib's getter and setter for the GValue type of the property.
   template <class Field, class Value>
   void install(Field Settings::*field, Value (*from_value)(const GValue*),
-               void (*to_value)(GValue*, Value), GParamSpec* pspec) {
+               void (*to_value)(GValue*, Value), GParamSpec* pspec, Shown shown = as_they_are) {
     properties_.push_back({[=](Settings& settings, const GValue* value) {
                              settings.*field = static_cast<Field>(from_value(value));
                            },
                            [=](const Settings& settings, GValue* value) {
-                             to_value(value, static_cast<Value>(settings.*field));
+                             to_value(value, static_cast<Value>(shown(settings).*field));
                            }});
     g_object_class_install_property(class_, count(), pspec);
   }

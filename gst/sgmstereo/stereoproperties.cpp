@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "gst/sgmstereo/stereoproperties.h"
 
+#include <cstring>
+
 #include "gst/base/properties.h"
 #include "gst/sgmstereo/stereostate.h"
 
@@ -16,7 +18,8 @@ GType output_type() {
       enum_value(StereoOutput::disparity,
                  "Disparity, as numbers, grey levels or colours by the caps", "disparity"),
       enum_value(StereoOutput::depth, "Distance from the plane of the cameras", "depth"),
-      enum_value(StereoOutput::confidence, "How clearly the best disparity beats the second best",
+      enum_value(StereoOutput::confidence,
+                 "How clearly the best disparity beats the second best and fits its surroundings",
                  "confidence"),
       {0, nullptr, nullptr},
   };
@@ -27,6 +30,9 @@ GType output_type() {
 GType census_type() {
   using Census = sgm::Config::Census;
   static const GEnumValue values[] = {
+      enum_value(Census::census_gradient,
+                 "Compare 16 pixels of an 11x7 window with its centre, and slopes, 32 bits",
+                 "census-gradient"),
       enum_value(Census::symmetric_9x7, "Compare opposite pixels of a 9x7 window, 31 bits",
                  "symmetric-9x7"),
       enum_value(Census::neighbours_9x7,
@@ -36,6 +42,18 @@ GType census_type() {
       {0, nullptr, nullptr},
   };
   static const GType type = register_enum("GstCudaSgmStereoCensus", values);
+  return type;
+}
+
+GType subpixel_method_type() {
+  using Method = sgm::Parameters::SubpixelMethod;
+  static const GEnumValue values[] = {
+      enum_value(Method::equiangular, "The vertex of two lines of equal and opposite slope",
+                 "equiangular"),
+      enum_value(Method::parabola, "The vertex of a parabola", "parabola"),
+      {0, nullptr, nullptr},
+  };
+  static const GType type = register_enum("GstCudaSgmStereoSubpixelMethod", values);
   return type;
 }
 
@@ -64,6 +82,14 @@ GType colormap_type() {
 /* The properties of StereoSettings. add() cannot deduce the types of the enumerations that it
  * inherits. */
 
+/// Returns the settings with the values that paths, census and speckle-size have while nobody sets
+/// them.
+Settings shown(const Settings& settings) {
+  Settings result = settings;
+  static_cast<sgm::Parameters&>(result) = sgm::resolved(settings);
+  return result;
+}
+
 void add_search(ElementProperties<Settings>& all) {
   constexpr PropertyChange ready = PropertyChange::when_ready;
   all.add({"output", "Output", "What to compute from each pair of frames", ready},
@@ -84,11 +110,16 @@ void add_search(ElementProperties<Settings>& all) {
        "Smallest disparity to search, in pixels; negative for cameras whose optical axes converge",
        ready},
       &Settings::minimum, -2047, 2015);
-  all.add({"paths", "Paths", "Number of paths along which costs are aggregated: 4 or 8", ready},
-          &Settings::paths, 4, 8);
-  all.add<sgm::Config::Census>(
-      {"census", "Census", "Census transform that describes the surroundings of a pixel", ready},
-      &Settings::census, census_type());
+  all.add({"paths", "Paths",
+           "Number of paths along which costs are aggregated: 4 or 8 (with compatibility=libsgm, 8 "
+           "unless it is set)",
+           ready},
+          &Settings::paths, 4, 8, shown);
+  all.add<sgm::Config::Census>({"census", "Census",
+                                "Census transform that describes the surroundings of a pixel (with "
+                                "compatibility=libsgm, symmetric-9x7 unless it is set)",
+                                ready},
+                               &Settings::census, census_type(), shown);
   all.add<sgm::Config::Compatibility>(
       {"compatibility", "Compatibility",
        "Library whose results to reproduce bit for bit, instead of this element's own definition",
@@ -98,12 +129,14 @@ void add_search(ElementProperties<Settings>& all) {
 
 void add_matching(ElementProperties<Settings>& all) {
   all.add({"p1", "P1",
-           "Penalty for a disparity that changes by one between neighbouring pixels; less than p2"},
-          &Settings::p1, 1, 254);
+           "Penalty for a disparity that changes by one between neighbouring pixels; less than p2 "
+           "(0 = automatic: 14; with paths=8 or a census other than census-gradient, 10)"},
+          &Settings::p1, 0, 254);
   all.add({"p2", "P2",
            "Penalty for a disparity that changes by more than one; at most 255 minus the bits of "
-           "the census (224 with symmetric-9x7)"},
-          &Settings::p2, 2, 255);
+           "the census, which is 223 with census-gradient (0 = automatic: 60; with paths=8, 50; "
+           "with another census, 120)"},
+          &Settings::p2, 0, 255);
   all.add({"adaptive-p2", "Adaptive P2",
            "Lower p2 at edges of the left picture (no effect with compatibility=libsgm)"},
           &Settings::adaptive_p2);
@@ -114,20 +147,30 @@ void add_matching(ElementProperties<Settings>& all) {
   all.add({"subpixel", "Subpixel",
            "Compute disparities in sixteenths of a pixel instead of whole pixels"},
           &Settings::subpixel);
+  all.add<sgm::Parameters::SubpixelMethod>(
+      {"subpixel-method", "Subpixel method",
+       "Curve whose vertex is the disparity between whole pixels (no effect with "
+       "compatibility=libsgm)"},
+      &Settings::subpixel_method, subpixel_method_type());
   all.add({"median", "Median", "Filter disparities with a 3x3 median"}, &Settings::median);
   all.add({"lr-max-diff", "Left-right difference",
            "A disparity becomes unknown if the right picture's disparity for the same point "
            "differs by more than this, in pixels (-1 = do not compare)"},
           &Settings::lr_max_diff, -1, 1024);
   all.add({"speckle-size", "Speckle size",
-           "Disparities of regions of up to this many pixels become unknown (0 = keep all)"},
-          &Settings::speckle_size, 0, G_MAXINT);
+           "Disparities of regions of up to this many pixels become unknown (0 = keep all; with "
+           "compatibility=libsgm, 0 unless it is set)"},
+          &Settings::speckle_size, 0, G_MAXINT, shown);
   all.add({"speckle-range", "Speckle range",
            "Largest difference of disparity, in pixels, between neighbouring pixels of one region"},
           &Settings::speckle_range, 0, 1024);
   all.add({"fill-holes", "Fill holes",
            "Fill unknown pixels with the disparity of the farther of the surfaces beside them"},
           &Settings::fill_holes);
+  all.add({"refine", "Refine",
+           "Smooth the disparities of each surface, at the end, by a median over pixels of similar "
+           "luminance (no effect with compatibility=libsgm)"},
+          &Settings::refine);
 }
 
 void add_output(ElementProperties<Settings>& all) {
@@ -201,6 +244,23 @@ void install_read_only(GObjectClass* klass) {
                               0, G_MAXUINT64, 0, flags));
 }
 
+/// Notifies of the properties that change because another one, pspec, has been set.
+void notify_of_others(GObject* object, const GParamSpec* pspec, const Settings& before,
+                      const Settings& after) {
+  const auto notify = [&](const char* name, bool changed) {
+    if (changed && std::strcmp(name, pspec->name) != 0)
+      g_object_notify(object, name);
+  };
+  const sgm::DisparityScale old_scale = sgm::disparity_scale(before);
+  const sgm::DisparityScale scale = sgm::disparity_scale(after);
+  notify("invalid-value", scale.invalid != old_scale.invalid);
+  notify("disparity-scale", scale.per_pixel != old_scale.per_pixel);
+  const sgm::Parameters old_shown = sgm::resolved(before), new_shown = sgm::resolved(after);
+  notify("paths", new_shown.paths != old_shown.paths);
+  notify("census", new_shown.census != old_shown.census);
+  notify("speckle-size", new_shown.speckle_size != old_shown.speckle_size);
+}
+
 sgm::DisparityScale current_scale(gpointer self) {
   return sgm::disparity_scale(stereo_settings(self));
 }
@@ -228,13 +288,9 @@ void stereo_set_property(GObject* object, guint id, const GValue* value, GParamS
     state.session.set_property(session_property(id), value);
     return;
   }
-  const sgm::DisparityScale before = current_scale(object);
+  const Settings before = stereo_settings(object);
   properties->set(object, id, value, pspec, state.settings);
-  const sgm::DisparityScale after = current_scale(object);
-  if (after.invalid != before.invalid)
-    g_object_notify(object, "invalid-value");
-  if (after.per_pixel != before.per_pixel)
-    g_object_notify(object, "disparity-scale");
+  notify_of_others(object, pspec, before, stereo_settings(object));
 }
 
 void stereo_get_property(GObject* object, guint id, GValue* value, GParamSpec* pspec) {

@@ -70,20 +70,22 @@ const std::vector<ElementSpec>& element_specs() {
         {"frame-packing", ready, "none", "top-bottom"},
         {"num-disparities", ready, "128", "1024", 32, 1024},
         {"min-disparity", ready, "0", "-2047", -2047, 2015},
-        {"paths", ready, "8", "4", 4, 8},
-        {"census", ready, "symmetric-9x7", "neighbours-9x7", 0, 0,
-         "symmetric-9x7 neighbours-9x7 neighbours-5x5"},
+        {"paths", ready, "4", "8", 4, 8},
+        {"census", ready, "census-gradient", "neighbours-9x7", 0, 0,
+         "census-gradient symmetric-9x7 neighbours-9x7 neighbours-5x5"},
         {"compatibility", ready, "none", "libsgm", 0, 0, "none libsgm"},
-        {"p1", playing, "10", "254", 1, 254},
-        {"p2", playing, "120", "255", 2, 255},
+        {"p1", playing, "0", "254", 0, 254},
+        {"p2", playing, "0", "255", 0, 255},
         {"adaptive-p2", playing, "true", "false"},
         {"uniqueness", playing, "0.95", "0.5", 0, 1},
         {"subpixel", playing, "true", "false"},
+        {"subpixel-method", playing, "equiangular", "parabola", 0, 0, "equiangular parabola"},
         {"median", playing, "true", "false"},
         {"lr-max-diff", playing, "1", "-1", -1, 1024},
-        {"speckle-size", playing, "0", "2147483647", 0, max_int},
+        {"speckle-size", playing, "100", "2147483647", 0, max_int},
         {"speckle-range", playing, "1", "0", 0, 1024},
         {"fill-holes", playing, "false", "true"},
+        {"refine", playing, "true", "false"},
         {"focal-length", playing, "0", "712.5", 0, 1e6},
         {"baseline", playing, "0", "63.25", 0, 1e6},
         {"depth-unit", playing, "1", "0.25", 0.001, 1e6},
@@ -256,9 +258,11 @@ const std::vector<Impossible>& impossible_sets() {
       {blur, {"I420"}, {{"kernel-size-y", "1022"}}, {"kernel-size-y", "1021", "1023"}},
       {integral, {"I420"}, {denoise, {"search-size", "6"}}, {"search-size=5", "search-size=7"}},
       {integral, {"I420"}, {denoise, {"patch-size", "6"}}, {"patch-size=5", "patch-size=7"}},
-      {stereo, {}, {{"p1", "120"}}, {"p1", "p2", "120"}},
-      {stereo, {}, {{"p1", "200"}}, {"p1", "p2", "120"}},
-      {stereo, {}, {{"p2", "225"}}, {"p2", "224"}},
+      {stereo, {}, {{"p1", "50"}, {"p2", "50"}}, {"p1", "p2", "50"}},
+      {stereo, {}, {{"p1", "230"}}, {"p1", "p2", "223"}},
+      {stereo, {}, {{"p2", "224"}}, {"p2", "223"}},
+      {stereo, {}, {{"p2", "1"}}, {"p2", "2 to 223", "or 0"}},
+      {stereo, {}, {{"census", "symmetric-9x7"}, {"p2", "225"}}, {"p2", "224"}},
       {stereo, {}, {{"census", "neighbours-9x7"}, {"p2", "194"}}, {"p2", "193"}},
       {stereo, {}, {{"census", "neighbours-5x5"}, {"p2", "232"}}, {"p2", "231"}},
       {stereo, {}, {{"num-disparities", "100"}}, {"num-disparities", "32"}},
@@ -267,6 +271,10 @@ const std::vector<Impossible>& impossible_sets() {
       {stereo,
        {},
        {{"compatibility", "libsgm"}, {"census", "neighbours-5x5"}},
+       {"census", "symmetric-9x7"}},
+      {stereo,
+       {},
+       {{"census", "census-gradient"}, {"compatibility", "libsgm"}},
        {"census", "symmetric-9x7"}},
       {stereo, {}, {depth}, {"focal-length", "baseline"}},
       {stereo, {}, {depth, {"focal-length", "500"}}, {"baseline", "mm"}},
@@ -394,4 +402,36 @@ TEST(test_scale_and_invalid_value) {
   expect(16, 65536 - 64);
   set("p1", "3");
   fail_unless_equals_int(notified.size(), 5);
+}
+
+// With compatibility=libsgm, properties that nobody has set are libSGM's.
+TEST(test_defaults_of_libsgm) {
+  const Owned<GstElement> element = new_element("cudasgmstereo");
+  std::vector<std::string> notified;
+  const auto on_notify = +[](GObject*, GParamSpec* spec, gpointer list) {
+    static_cast<std::vector<std::string>*>(list)->push_back(spec->name);
+  };
+  g_signal_connect(element, "notify", G_CALLBACK(on_notify), &notified);
+  const auto expect = [&](gint paths, const char* census, gint speckle_size) {
+    gint paths_now = 0, speckle_size_now = 0;
+    g_object_get(element, "paths", &paths_now, "speckle-size", &speckle_size_now, nullptr);
+    fail_unless_equals_int(paths_now, paths);
+    fail_unless_equals_int(speckle_size_now, speckle_size);
+    const GParamSpec* spec =
+        g_object_class_find_property(G_OBJECT_GET_CLASS(element.get()), "census");
+    Value now(spec), expected(spec, census);
+    g_object_get_property(G_OBJECT(element.get()), "census", now.get());
+    fail_unless(now == expected, "census is not %s", census);
+  };
+  expect(4, "census-gradient", 100);
+  set_property(element, "compatibility", "libsgm");
+  expect(8, "symmetric-9x7", 0);
+  std::sort(notified.begin(), notified.end());
+  fail_unless(
+      (notified == std::vector<std::string>{"census", "compatibility", "paths", "speckle-size"}));
+  set_property(element, "paths", "4");
+  set_property(element, "speckle-size", "30");
+  expect(4, "symmetric-9x7", 30);
+  set_property(element, "compatibility", "none");
+  expect(4, "census-gradient", 30);
 }

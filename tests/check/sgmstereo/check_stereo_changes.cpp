@@ -86,9 +86,9 @@ TEST(test_change_while_playing) {
   for (const auto& [name, value] :
        {std::pair{"uniqueness", "0.6"}, std::pair{"lr-max-diff", "-1"},
         std::pair{"speckle-size", "30"}, std::pair{"speckle-range", "0"},
-        std::pair{"subpixel", "false"}, std::pair{"median", "false"},
-        std::pair{"adaptive-p2", "false"}, std::pair{"p2", "60"}, std::pair{"p1", "40"},
-        std::pair{"fill-holes", "true"}}) {
+        std::pair{"subpixel-method", "parabola"}, std::pair{"subpixel", "false"},
+        std::pair{"median", "false"}, std::pair{"adaptive-p2", "false"}, std::pair{"p2", "120"},
+        std::pair{"p1", "40"}, std::pair{"fill-holes", "true"}, std::pair{"refine", "false"}}) {
     stereo.set(name, value);
     set.emplace_back(name, value);
     const Picture map = process(stereo, scene);
@@ -143,7 +143,7 @@ TEST(test_others_wait_for_a_start) {
   expect(now);
   for (const Properties& next :
        {Properties{{"num-disparities", "64"}, {"min-disparity", "-8"}},
-        Properties{{"paths", "4"}, {"census", "neighbours-5x5"}},
+        Properties{{"paths", "8"}, {"census", "neighbours-5x5"}},
         Properties{{"census", "symmetric-9x7"}, {"compatibility", "libsgm"}},
         Properties{{"output", "confidence"}}, Properties{{"output", "depth"}}}) {
     for (const Property& property : next)

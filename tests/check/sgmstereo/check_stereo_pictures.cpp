@@ -87,7 +87,8 @@ std::string words(const Setting& setting) {
 // Shifted noise has a known disparity.
 TEST(test_known_disparity) {
   for (const char* format : {"GRAY8", "GRAY16_LE", "P010_10LE", "BGRA"})
-    for (const char* census : {"symmetric-9x7", "neighbours-9x7", "neighbours-5x5"})
+    for (const char* census :
+         {"census-gradient", "symmetric-9x7", "neighbours-9x7", "neighbours-5x5"})
       for (const char* paths : {"4", "8"})
         for (int disparity : {0, 1, 7}) {
           const Picture left = noise_picture(format_named(format), 64, 32, 9);
@@ -220,12 +221,13 @@ TEST(test_confidence) {
   }
 }
 
-// Filled maps have no holes, and known disparities do not change.
+// Filled maps have no holes, and known disparities do not change without refinement.
 TEST(test_holes) {
   const Pair pair = scene(format_named("GRAY8"), 6);
-  const Picture map = map_of({{"num-disparities", "32"}}, pair.left, pair.right);
-  const Picture filled =
-      map_of({{"num-disparities", "32"}, {"fill-holes", "true"}}, pair.left, pair.right);
+  Properties properties = {{"num-disparities", "32"}, {"refine", "false"}};
+  const Picture map = map_of(properties, pair.left, pair.right);
+  properties.emplace_back("fill-holes", "true");
+  const Picture filled = map_of(properties, pair.left, pair.right);
   for (int y = 0; y < height; ++y)
     for (int x = 0; x < width; ++x) {
       fail_unless(disparity_at(filled, x, y) != -16);
