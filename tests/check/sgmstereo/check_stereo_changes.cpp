@@ -85,10 +85,11 @@ TEST(test_change_while_playing) {
   Picture last = process(stereo, scene);
   for (const auto& [name, value] :
        {std::pair{"uniqueness", "0.6"}, std::pair{"lr-max-diff", "-1"},
-        std::pair{"speckle-size", "30"}, std::pair{"speckle-range", "0"},
-        std::pair{"subpixel-method", "parabola"}, std::pair{"subpixel", "false"},
-        std::pair{"median", "false"}, std::pair{"adaptive-p2", "false"}, std::pair{"p2", "120"},
-        std::pair{"p1", "40"}, std::pair{"fill-holes", "true"}, std::pair{"refine", "false"}}) {
+        std::pair{"speckle-size", "0"}, std::pair{"speckle-size", "50"},
+        std::pair{"speckle-range", "0"}, std::pair{"subpixel-method", "parabola"},
+        std::pair{"subpixel", "false"}, std::pair{"median", "false"},
+        std::pair{"adaptive-p2", "false"}, std::pair{"p2", "120"}, std::pair{"p1", "40"},
+        std::pair{"fill-holes", "true"}, std::pair{"refine", "false"}}) {
     stereo.set(name, value);
     set.emplace_back(name, value);
     const Picture map = process(stereo, scene);
@@ -167,7 +168,7 @@ TEST(test_impossible_in_new_caps) {
   gst_harness_push(stereo.left(), to_buffer(scene.left));
   gst_harness_push(stereo.right(), to_buffer(scene.right));
   stereo.wait_for_error();
-  expect_words(stereo.messages().text(GST_MESSAGE_ERROR), {"224"});
+  expect_words(stereo.messages().text(GST_MESSAGE_ERROR), {"223"});
 }
 
 // After an invalid set, the last valid one stays in effect, and there is one warning.
@@ -177,7 +178,7 @@ TEST(test_impossible_while_playing) {
   stereo.accept_gray(width, height);
   const Picture valid = process(stereo, scene);
   for (const auto& [name, wrong, right] :
-       {std::tuple{"p1", "150", "10"}, std::tuple{"p2", "230", "120"}}) {
+       {std::tuple{"p1", "250", "0"}, std::tuple{"p2", "230", "0"}}) {
     stereo.messages().clear();
     stereo.set(name, wrong);
     stereo.set("subpixel", "false");  // has no effect while the set is invalid
@@ -202,7 +203,7 @@ TEST(test_change_from_another_thread) {
   stereo.accept_gray(width, height);
   const Picture first = process(stereo, scene);
   const Picture second = map_with(few_and({{"p1", "40"}}), scene);
-  expect_either([&](unsigned i) { stereo.set("p1", i % 2 == 0 ? "40" : "10"); },
+  expect_either([&](unsigned i) { stereo.set("p1", i % 2 == 0 ? "40" : "0"); },
                 [&] { return process(stereo, scene); }, first, second);
 }
 
