@@ -57,7 +57,7 @@ using namespace check;
 
 /// The frame causes an error, and a good one after it comes out right.
 void expect_error(FilterHarness& filter, GstBuffer* bad, const FormatSpec& format, int width,
-                  int height, const std::string& what) {
+                  int height, const std::string& what, bool idle = false) {
   filter.messages().clear();
   const GstFlowReturn flow = filter.push(bad);
   fail_unless(flow == GST_FLOW_ERROR, "%s %s: flow %s", format.name, what.c_str(),
@@ -68,7 +68,12 @@ void expect_error(FilterHarness& filter, GstBuffer* bad, const FormatSpec& forma
               what.c_str(), filter.messages().text(GST_MESSAGE_ERROR).c_str());
   fail_unless(filter.pull() == nullptr, "%s %s: a frame came out", format.name, what.c_str());
   const Picture picture = make_picture(format, width, height, Content::natural, 1);
-  expect_picture(filter.process(picture), result(picture), "after: " + what);
+  expect_picture(filter.process(picture), idle ? picture : result(picture), "after: " + what);
+}
+
+/// Lets downstream understand GstVideoMeta, so that unchanged frames go on in their own buffers.
+void accept_video_meta(FilterHarness& filter) {
+  gst_harness_add_propose_allocation_meta(filter.harness(), GST_VIDEO_META_API_TYPE, nullptr);
 }
 
 const FormatSpec& start(FilterHarness& filter, int format_number, int width, int height) {
@@ -93,6 +98,31 @@ TEST(test_short_buffer, .for_each_element().times(formats().size())) {
     GstBuffer* buffer = to_buffer(picture);
     gst_buffer_set_size(buffer, static_cast<gssize>(size));
     expect_error(filter, buffer, format, 35, 21, std::to_string(size) + " bytes");
+  }
+}
+
+// An element that changes nothing does not hand on what the next one would read beyond.
+TEST(test_short_buffer_unchanged, .for_each_element().times(formats().size())) {
+  FilterHarness filter{tested().idle};
+  accept_video_meta(filter);
+  const FormatSpec& format = start(filter, index, 35, 21);
+  const Picture picture(format, 35, 21);
+  for (bool meta : {false, true}) {
+    Layout layout;
+    layout.meta = meta;
+    GstBuffer* whole = to_buffer(picture, layout);
+    const gsize size = gst_buffer_get_size(whole);
+    GstBuffer* out = filter.process(gst_buffer_ref(whole));
+    fail_unless(out == whole, "%s: the frame was copied", format.name);
+    gst_buffer_unref(out);
+    gst_buffer_unref(whole);
+    // The last byte before the caps' padding, which is at most 3 bytes a row, is needed.
+    for (gsize missing : {gsize{4}, size / 2, size - 1, size}) {
+      GstBuffer* buffer = to_buffer(picture, layout);
+      gst_buffer_set_size(buffer, static_cast<gssize>(size - missing));
+      expect_error(filter, buffer, format, 35, 21, std::to_string(missing) + " bytes missing",
+                   true);
+    }
   }
 }
 
