@@ -19,11 +19,13 @@
  *
  * * `timestamp`, `stream-time`, `running-time`, `duration` (#guint64): as in messages of the level
  *   element
- * * `bins` (#GST_TYPE_ARRAY of #guint64): the luminance histogram, 2^bits counts
  * * `mean`, `stddev` (#gdouble), `minimum`, `maximum` (#guint): of the luminance
  * * `entropy` (#gdouble): of the luminance, in bits
  * * `percentile-1`, `percentile-5`, `percentile-50`, `percentile-95`, `percentile-99` (#guint): the
  *   smallest luminance not exceeded by that percentage of the pixels
+ * * `bin-count` (#guint): number of possible luminances, 2^bits
+ * * `bins` (#GBytes): the luminance histogram, `bin-count` numbers of type #guint64 in native byte
+ *   order
  */
 #include "gst/histequalize/gstcudahistequalize.h"
 
