@@ -184,7 +184,7 @@ verdict "every file that README.md, docs/ and the folders' README.md name exists
 strangers=$(python3 - <<'PY'
 import glob, re
 # Other projects' messages, which the page quotes as well.
-theirs = ("WARNING: erroneous pipeline", "Dependency ", "not negotiated", "could not link")
+theirs = ("WARNING: erroneous pipeline", "Dependency ", "could not link", "Internal data stream error", "streaming stopped")
 def plain(text):
     return re.sub(r"\s+", " ", text)
 def literals(name):

@@ -41,8 +41,9 @@ bool names_cuda_memory(const GstCaps* caps);
 void append_with_memories(GstCaps* caps, const GstStructure* frame, const Formats& formats,
                           bool cuda);
 
-/// Caps as text, for messages.
+/// Caps and their features as text, for messages.
 std::string caps_text(const GstCaps* caps);
+std::string features_text(const GstCapsFeatures* features);
 
 /// The part of caps that filter admits, in the order of filter; all of caps if filter is nullptr.
 Caps filtered(Caps caps, GstCaps* filter);

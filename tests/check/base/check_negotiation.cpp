@@ -49,6 +49,61 @@ GstCaps* current_output_caps(FilterHarness& filter) {
   return caps;
 }
 
+/// Caps that no element takes, and the words that lead to the remedy.
+struct Refused {
+  const char* caps;
+  std::vector<std::string> words;
+};
+
+const std::vector<Refused>& refused_caps() {
+  static const std::vector<Refused> list = {
+      {"video/x-raw, format=AYUV, width=32, height=16, framerate=25/1", {"AYUV", "videoconvert"}},
+      {"video/x-raw, format=GRAY16_BE, width=32, height=16, framerate=25/1",
+       {"GRAY16_BE", "videoconvert"}},
+      {"video/x-raw(format:Interlaced), format=I420, width=32, height=16, framerate=25/1, "
+       "interlace-mode=alternate",
+       {"alternate", "deinterlace"}},
+      {"video/x-raw(memory:DMABuf), format=I420, width=32, height=16, framerate=25/1",
+       {"memory:DMABuf", "video/x-raw"}},
+      {"video/x-raw(memory:NVMM), format=NV12, width=32, height=16, framerate=25/1",
+       {"memory:NVMM", "nvvideoconvert ! video/x-raw", "nvvidconv"}},
+      {"video/x-raw(memory:GLMemory), format=RGBA, width=32, height=16, framerate=25/1",
+       {"memory:GLMemory", "gldownload"}},
+      {"video/x-raw, format=I420, width=0, height=16, framerate=25/1", {"0×16"}},
+      {"video/x-raw, format=I420, width=70000, height=1, framerate=25/1", {"70000×1", "65535"}},
+      {"video/x-raw, format=I420, width=1, height=70000, framerate=25/1", {"1×70000", "65535"}},
+      {"audio/x-raw, format=S16LE, rate=8000, channels=1, layout=interleaved",
+       {"audio/x-raw", "raw video"}},
+      {"video/x-h264, width=32, height=16", {"video/x-h264", "decodebin"}},
+      {"image/jpeg, width=32, height=16", {"image/jpeg", "decodebin"}},
+  };
+  return list;
+}
+
+/// Sends the caps, and a frame after them. The element says why it refuses both, but only once, and
+/// takes good caps afterwards.
+void expect_refusal(FilterHarness& filter, const Refused& refused) {
+  GstCaps* caps = gst_caps_from_string(refused.caps);
+  fail_unless(!gst_pad_peer_query_accept_caps(filter.source_pad(), caps), "accepts %s",
+              refused.caps);
+  gst_caps_unref(caps);
+  fail_unless(filter.messages().complaints() == 0, "a mere query made it complain");
+  fail_unless(!filter.send_caps(refused.caps), "takes %s", refused.caps);
+  const GstFlowReturn flow = filter.push(gst_buffer_new_allocate(nullptr, 64, nullptr));
+  fail_unless(flow == GST_FLOW_NOT_NEGOTIATED || flow == GST_FLOW_ERROR, "flow %s after %s",
+              gst_flow_get_name(flow), refused.caps);
+  fail_unless(filter.pull() == nullptr);
+  fail_unless_equals_int(filter.messages().complaints(), 1);
+  expect_words(
+      filter.messages().text(static_cast<GstMessageType>(GST_MESSAGE_ERROR | GST_MESSAGE_WARNING)),
+      refused.words);
+
+  const FormatSpec& format = format_named("GRAY8");
+  filter.accept_caps(format, 16, 16);
+  const Picture picture = make_picture(format, 16, 16, Content::natural, 1);
+  expect_picture(filter.process(picture), result(picture), "after refused caps");
+}
+
 }  // namespace
 
 TEST(test_templates, .for_each_element()) {
@@ -118,33 +173,54 @@ TEST(test_output_caps_are_input_caps, .for_each_element()) {
 }
 
 TEST(test_refused_caps, .for_each_element()) {
-  for (const char* text :
-       {"video/x-raw, format=AYUV, width=32, height=16, framerate=25/1",
-        "video/x-raw, format=GRAY16_BE, width=32, height=16, framerate=25/1",
-        "video/x-raw(format:Interlaced), format=I420, width=32, height=16, framerate=25/1, "
-        "interlace-mode=alternate",
-        "video/x-raw(memory:DMABuf), format=I420, width=32, height=16, framerate=25/1",
-        "video/x-raw, format=I420, width=0, height=16, framerate=25/1",
-        "video/x-raw, format=I420, width=70000, height=1, framerate=25/1",
-        "video/x-raw, format=I420, width=1, height=70000, framerate=25/1",
-        "audio/x-raw, format=S16LE, rate=8000, channels=1, layout=interleaved",
-        "video/x-h264, width=32, height=16"}) {
+  for (const Refused& refused : refused_caps()) {
     FilterHarness filter;
-    GstCaps* caps = gst_caps_from_string(text);
-    fail_unless(!gst_pad_peer_query_accept_caps(filter.source_pad(), caps), "accepts %s", text);
-    gst_caps_unref(caps);
-    fail_unless(!filter.send_caps(text), "takes %s", text);
-    const GstFlowReturn flow = filter.push(gst_buffer_new_allocate(nullptr, 64, nullptr));
-    fail_unless(flow == GST_FLOW_NOT_NEGOTIATED || flow == GST_FLOW_ERROR, "flow %s after %s",
-                gst_flow_get_name(flow), text);
-    fail_unless(filter.pull() == nullptr);
-
-    // The next caps, which are right, are accepted as usual.
-    const FormatSpec& format = format_named("GRAY8");
-    filter.accept_caps(format, 16, 16);
-    const Picture picture = make_picture(format, 16, 16, Content::natural, 1);
-    expect_picture(filter.process(picture), result(picture), "after refused caps");
+    expect_refusal(filter, refused);
   }
+}
+
+// A transform that has been asked to renegotiate may send other caps next.
+TEST(test_refused_caps_before_others, .for_each_element()) {
+  GstHarness* harness = new_shared_harness("identity name=upstream ! " + tested_launch() +
+                                           " backend=" + test_backend());
+  MessageLog messages;
+  gst_element_set_bus(harness->element, messages.bus());
+  GstElement* upstream = gst_bin_get_by_name(GST_BIN(harness->element), "upstream");
+  GstPad* source = gst_element_get_static_pad(upstream, "src");
+  for (bool asked : {true, false}) {
+    if (asked)
+      gst_pad_send_event(source, gst_event_new_reconfigure());
+    else
+      gst_pad_check_reconfigure(source);  // clears the flag
+    gst_pad_push_event(source, gst_event_new_stream_start("stream"));
+    for (int sent = 0; sent < 2; ++sent)
+      fail_unless(!send_caps(source, refused_caps()[0].caps));
+    fail_unless_equals_int(messages.count(GST_MESSAGE_WARNING), asked ? 1 : 0);
+    fail_unless_equals_int(messages.count(GST_MESSAGE_ERROR), asked ? 0 : 1);
+    messages.clear();
+  }
+  gst_element_set_bus(harness->element, nullptr);
+  gst_object_unref(source);
+  gst_object_unref(upstream);
+  gst_harness_teardown(harness);
+}
+
+TEST(test_cuda_memory_on_the_cpu,
+     .for_each_element().unless(testing_cuda() ? "the CPU's caps are tested" : "")) {
+  FilterHarness filter;
+  expect_refusal(filter, {"video/x-raw(memory:CUDAMemory), format=NV12, width=32, height=16",
+                          {"CUDA memory", "cudadownload",
+                           built_with_cuda() ? "set backend=cuda" : "built without CUDA"}});
+}
+
+// filesrc, for one, sends no caps.
+TEST(test_data_without_caps, .for_each_element()) {
+  FilterHarness filter;
+  filter.send_segment(new_segment());
+  fail_unless_equals_int(filter.push(gst_buffer_new_allocate(nullptr, 64, nullptr)),
+                         GST_FLOW_NOT_NEGOTIATED);
+  fail_unless_equals_int(filter.messages().count(GST_MESSAGE_ERROR), 1);
+  expect_words(filter.messages().text(GST_MESSAGE_ERROR), {"without caps", "decodebin"});
 }
 
 // Alternate fields are refused even if the caps lack the caps feature for them.
@@ -154,14 +230,6 @@ TEST(test_alternate_without_feature, .for_each_element()) {
       "video/x-raw, format=I420, width=32, height=16, framerate=25/1, interlace-mode=alternate");
   fail_unless(filter.push(to_buffer(Picture(format_named("I420"), 32, 16))) != GST_FLOW_OK);
   fail_unless(filter.pull() == nullptr);
-}
-
-TEST(test_frame_before_caps, .for_each_element()) {
-  FilterHarness filter;
-  GstSegment segment = new_segment();
-  filter.send_segment(segment);
-  fail_unless_equals_int(filter.push(gst_buffer_new_allocate(nullptr, 64, nullptr)),
-                         GST_FLOW_NOT_NEGOTIATED);
 }
 
 // From every format to every other, with new sizes.
