@@ -200,6 +200,31 @@ TEST(test_cuda_without_gpu, .times(std::size(factories)).unless(unless_without_g
   gst_object_unref(element);
 }
 
+// All elements of a pipeline fall back to the CPU for the same reason, so one warns for all of
+// them, at each start.
+TEST(test_one_warning_for_a_pipeline, .unless(unless_without_gpu())) {
+  MessageLog messages;
+  GstElement* pipeline = gst_parse_launch(
+      "cudahistequalize ! cudagaussblur name=second ! cudaintegral output=mean ! cudasgmstereo",
+      nullptr);
+  gst_element_set_bus(pipeline, messages.bus());
+  for (int start = 0; start < 2; ++start) {
+    to_state(pipeline, GST_STATE_READY);
+    fail_unless_equals_int(messages.count(GST_MESSAGE_WARNING), 1);
+    // An element that starts again while the others go on is no news either.
+    GstElement* second = gst_bin_get_by_name(GST_BIN(pipeline), "second");
+    to_state(second, GST_STATE_NULL);
+    to_state(second, GST_STATE_READY);
+    fail_unless(active_backend(second) == "cpu");
+    gst_object_unref(second);
+    fail_unless_equals_int(messages.count(GST_MESSAGE_WARNING), 1);
+    to_state(pipeline, GST_STATE_NULL);
+    messages.clear();
+  }
+  gst_element_set_bus(pipeline, nullptr);
+  gst_object_unref(pipeline);
+}
+
 TEST(test_no_such_gpu,
      .times(std::size(factories)).unless(unless_testing_cuda()).unless(unless_with_gpu())) {
   GstElement* element =
