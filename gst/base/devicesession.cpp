@@ -17,6 +17,8 @@ using Fallbacks = std::set<std::string>;
 enum { backend_auto, backend_cuda, backend_cpu };
 enum { active_none, active_cpu, active_cuda };
 
+constexpr int any_device = -1;
+
 GType backend_type() {
   static const GEnumValue values[] = {
       {backend_auto, "CUDA if there is a usable GPU, else the CPU, with a warning", "auto"},
@@ -78,10 +80,10 @@ void DeviceSession::install_properties(GObjectClass* klass, guint first_id) {
           backend_type(), backend_auto, flags));
   g_object_class_install_property(
       klass, first_id + property_cuda_device_id,
-      g_param_spec_int(
-          "cuda-device-id", "CUDA device ID",
-          "Number of the GPU (-1 = the one that the pipeline already uses, else the first)", -1,
-          G_MAXINT, -1, flags));
+      number_spec(
+          {"cuda-device-id", "CUDA device ID",
+           "Number of the GPU (-1 = the one that the pipeline already uses, else the first)"},
+          any_device, G_MAXINT, any_device, flags));
   g_object_class_install_property(
       klass, first_id + property_active_backend,
       g_param_spec_enum("active-backend", "Active backend", "Where frames are processed now",
@@ -163,6 +165,10 @@ void DeviceSession::use_cpu_because(const std::string& reason) {
 void DeviceSession::choose_device() {
   fallbacks_.reset();
   chosen_by_ = request();
+  const std::string error =
+      number_error("cuda-device-id", chosen_by_.device_id, any_device, G_MAXINT);
+  if (!error.empty())
+    throw ElementError(GST_LIBRARY_ERROR, GST_LIBRARY_ERROR_SETTINGS, error);
   if (chosen_by_.choice == Choice::cpu) {
     set_active(DeviceKind::cpu);
     return;

@@ -80,6 +80,8 @@ struct Settings {
   GstClockTime message_interval = 0;
 };
 
+const ElementProperties<Settings>* properties = nullptr;  // set by class_init
+
 int blend_of(const Settings& settings) {
   return static_cast<int>(std::lrint(256 * settings.strength));
 }
@@ -99,7 +101,7 @@ std::string validation_error(const Settings& settings, const FrameFormat& format
     return "channels=rgb needs RGB frames, but these are " + format.description() +
            ": set channels=luma, or convert to an RGB format (videoconvert ! "
            "video/x-raw,format=RGBx) before the element.";
-  return {};
+  return properties->range_error(settings);
 }
 
 histequalize::Parameters parameters_of(const Settings& settings, const FrameFormat& format) {
@@ -143,8 +145,6 @@ namespace {
 State& state_of(gpointer self) {
   return *static_cast<GstCudaHistEqualize*>(self)->state;
 }
-
-const ElementProperties<Settings>* properties = nullptr;  // set by class_init
 
 void set_property(GObject* object, guint id, const GValue* value, GParamSpec* pspec) {
   properties->set(object, id, value, pspec, state_of(object).settings);

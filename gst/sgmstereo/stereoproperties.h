@@ -3,11 +3,18 @@
 
 #include <gst/gst.h>
 
+#include <string>
+
+#include "gst/sgmstereo/stereosettings.h"
+
 namespace cudavision {
 
 /// Installs all properties of cudasgmstereo: those of StereoSettings, the session's and those that
 /// can only be read.
 void install_stereo_properties(GObjectClass* klass);
+
+/// Empty, or what is wrong with the first property that is out of its range.
+std::string stereo_range_error(const StereoSettings& settings);
 
 // Virtual functions of GObject.
 void stereo_set_property(GObject* object, guint id, const GValue* value, GParamSpec* pspec);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // Properties of the elements with one input while they run: each change is in force with the next
 // frame, an impossible one keeps the last valid set, and controllers set values by stream time.
+#include <map>
+
 #include "tests/check/common/tensors.h"
 
 using namespace check;
@@ -243,6 +245,34 @@ TEST(test_impossible_for_integral) {
     filter.set("patch-size", "2");
     gst_buffer_unref(filter.process(to_buffer(Picture(format, 32, 16))));
     fail_unless_equals_int(filter.messages().complaints(), 0);
+  }
+}
+
+TEST(test_out_of_range, .for_each_element()) {
+  static const std::map<std::string, Properties> numbers = {
+      {"cudahistequalize", {{"strength", "1.5"}, {"strength", "-1"}}},
+      {"cudagaussblur",
+       {{"sigma", "500"}, {"sigma-y", "-1"}, {"kernel-size", "1025"}, {"kernel-size-y", "1025"}}},
+      {"cudaintegral",
+       {{"radius", "70000"},
+        {"threshold-ratio", "1.25"},
+        {"threshold-k", "-1"},
+        {"threshold-range", "65536"},
+        {"search-size", "103"},
+        {"patch-size", "33"},
+        {"denoise-strength", "256"}}}};
+  const FormatSpec& format = format_named("I420");
+  const Picture picture = make_picture(format, 33, 21, Content::natural, 6);
+  FilterHarness filter;
+  filter.accept_caps(format, 33, 21, colorimetry(format, false));
+  for (const Property& number : numbers.at(tested().element)) {
+    GValue before = G_VALUE_INIT;
+    g_object_get_property(G_OBJECT(filter.element()), number.first, &before);
+    gchar* valid = gst_value_serialize(&before);
+    expect_last_valid(filter, picture, {number}, result(picture), {text_of(number), " to "},
+                      {{number.first, valid}}, result(picture));
+    g_free(valid);
+    g_value_unset(&before);
   }
 }
 
