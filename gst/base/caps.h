@@ -21,12 +21,12 @@ void for_each_string(const GValue* value, const std::function<void(const char*)>
 void set_strings(GstStructure* structure, const char* field,
                  const std::vector<const char*>& strings);
 
-/// The field "format" of a structure.
+/// These read and write the field "format" of a structure.
 Formats formats_of(const GstStructure* structure);
 void set_formats(GstStructure* structure, const Formats& formats);
 bool contains(const Formats& formats, GstVideoFormat format);
 
-/// Bits per sample.
+/// Returns the number of bits per sample.
 int depth_of(GstVideoFormat format);
 
 /// True if the features of structure number index are memory:CUDAMemory alone.
@@ -41,16 +41,17 @@ bool names_cuda_memory(const GstCaps* caps);
 void append_with_memories(GstCaps* caps, const GstStructure* frame, const Formats& formats,
                           bool cuda);
 
-/// Caps and their features as text, for messages.
+/// Return caps, or their features, as text, for messages.
 std::string caps_text(const GstCaps* caps);
 std::string features_text(const GstCapsFeatures* features);
 
-/// The part of caps that filter admits, in the order of filter; all of caps if filter is nullptr.
+/// Returns the part of caps that filter admits, in the order of filter, or all of caps if filter is
+/// nullptr.
 Caps filtered(Caps caps, GstCaps* filter);
 
-/// For an element whose output has the format of its input: what one pad accepts when the other has
-/// caps. These are the same frames in either kind of memory, or in system memory only if cuda is
-/// false.
+/// For an element whose output has the format of its input, returns the caps that one pad accepts
+/// when the other has caps. These describe the same frames in either kind of memory, or only in
+/// system memory if cuda is false.
 Caps caps_of_other_side(GstCaps* caps, GstCaps* filter, bool cuda);
 
 /// Reduces the caps that an element can put out on src to one structure: in CUDA memory if the peer

@@ -42,7 +42,7 @@ class DeviceSession {
   void start();
   void stop() noexcept;
 
-  /// The device that was chosen; nullopt in state NULL.
+  /// Returns the kind of the device that was chosen; nullopt in state NULL.
   std::optional<DeviceKind> active_backend() const;
   bool on_cuda() const { return active_backend() == DeviceKind::cuda; }
   /// Whether caps may offer CUDA memory: also while no device has been chosen.
@@ -51,14 +51,15 @@ class DeviceSession {
   /// Valid between start() and stop().
   Device& device() const noexcept { return *device_; }
   bool started() const noexcept { return device_ != nullptr; }
-  /// The context in use; none on the CPU.
+  /// Returns the context in use; none on the CPU.
   CudaContext context() const;
   GstElement* element() const noexcept { return element_; }
 
   /// True if CUDA memory lies in another context, to which the properties allow the element to
   /// move. False for nullptr.
   bool should_move_to(GstMemory* memory) const;
-  /// Moves to that memory's context. Everything made in the old one must have been freed.
+  /// Moves to that memory's context. Everything that was made in the old context must have been
+  /// freed.
   void move_to(GstMemory* memory);
 
  private:

@@ -17,7 +17,8 @@ namespace cudavision {
 /// not running, because caps or the whole operation depend on it.
 enum class PropertyChange { while_playing, when_ready };
 
-/// What gst-inspect-1.0 shows of a property. The strings must be static.
+/// Describes a property: the texts that gst-inspect-1.0 shows, and when it may change. The strings
+/// must be static.
 struct PropertySpec {
   const char* name;
   const char* nick;
@@ -36,12 +37,13 @@ GParamSpec* number_spec(const PropertySpec& spec, gint64 least, gint64 most, gin
 GParamSpec* number_spec(const PropertySpec& spec, double least, double most, double initial,
                         GParamFlags flags);
 
-/// Empty, or that the value of a property is out of its range, and which one that is.
+/// Returns an empty string, or a message that the value of a property is out of its range, and
+/// which one that is.
 std::string number_error(const char* property, int value, int least, int most);
 std::string number_error(const char* property, gint64 value, gint64 least, gint64 most);
 std::string number_error(const char* property, double value, double least, double most);
 
-/// A copy of an element's settings.
+/// Returns a copy of an element's settings.
 template <class Settings>
 Settings current_settings(gpointer element, const Settings& settings) {
   const ObjectLock lock(element);
@@ -79,7 +81,7 @@ class ElementProperties {
         field, g_value_get_boolean, g_value_set_boolean,
         g_param_spec_boolean(spec.name, spec.nick, spec.blurb, defaults_.*field, flags_of(spec)));
   }
-  /// type: the registered enumeration, with the values of Enum.
+  /// type is the registered enumeration, which has the values of Enum.
   template <class Enum>
   void add(const PropertySpec& spec, Enum Settings::*field, GType type) {
     install(field, g_value_get_enum, g_value_set_enum,
@@ -133,7 +135,7 @@ class ElementProperties {
     std::function<void(const Settings&, GValue*)> get;
   };
 
-  /// from_value, to_value: GLib's getter and setter for the GValue type of the property.
+  /// from_value and to_value are GLib's getter and setter for the GValue type of the property.
   template <class Field, class Value>
   void install(Field Settings::*field, Value (*from_value)(const GValue*),
                void (*to_value)(GValue*, Value), GParamSpec* pspec) {
@@ -172,19 +174,20 @@ constexpr GEnumValue enum_value(Enum value, const char* description, const char*
 GType register_enum(const char* name, const GEnumValue* values);
 
 /// Empty if size is odd or 0, else what is wrong with the value of the property and how to mend it.
-/// reason: "a kernel has a middle …", why it must be odd. alternative: what else would do.
-std::string odd_size_error(const char* property, int size, const std::string& reason,
+/// fault: "is even, but …", why it must be odd. alternative: what else would do.
+std::string odd_size_error(const char* property, int size, const std::string& fault,
                            const char* alternative = "");
 
-/// Decides what happens with settings that do not fit the frames. At start and with new caps they
-/// are an error; while playing, the last valid settings stay in force, and one warning says so.
+/// Handles settings that do not fit the frames. At start and with new caps, they are an error.
+/// While playing, the last valid settings stay in force, and one warning says so.
 class SettingsGuard {
  public:
-  /// For start and new caps. error: empty, or what is wrong with the settings and how to mend it.
+  /// Call this at start and for new caps. error is empty, or says what is wrong with the settings
+  /// and how to mend it; then this throws ElementError.
   void require(const std::string& error);
 
-  /// For each frame: whether the settings may be applied. Posts a warning for the first frame whose
-  /// settings may not.
+  /// Call this for each frame. Returns true if the settings may be applied. Posts a warning for the
+  /// first frame whose settings may not.
   bool allows(GstElement* element, const std::string& error);
 
  private:

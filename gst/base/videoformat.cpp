@@ -61,7 +61,7 @@ FrameLayout layout_of(const GstVideoInfo& info) {
     channel.subsampling_y = 1 << GST_VIDEO_FORMAT_INFO_H_SUB(format, c);
 
     // A row includes the padding byte of its last pixel. In YUY2 and UYVY of odd width, it ends
-    // with the last pair of chroma samples, behind the last luma sample.
+    // with the last pair of chroma samples, after the last luma sample.
     PlaneShape& plane = layout.planes[channel.plane];
     plane.row_bytes = std::max(plane.row_bytes, pixel_bytes * channel.width);
     plane.rows = std::max(plane.rows, channel.height);

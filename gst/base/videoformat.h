@@ -45,8 +45,8 @@ bool is_limited_range(const GstVideoInfo& info);
 /// video/x-raw of any size and framerate, without a format.
 Structure any_frame();
 
-/// All formats that the elements support, in memory:CUDAMemory (if this build has CUDA) and in
-/// system memory.
+/// Returns caps with all formats that the elements support, in memory:CUDAMemory (if this build has
+/// CUDA) and in system memory.
 Caps video_template_caps();
 
 }  // namespace cudavision

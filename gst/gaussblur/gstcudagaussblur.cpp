@@ -10,7 +10,7 @@
  *
  * #GstCudaGaussBlur:sigma alone is enough: the size of the kernel follows from it. A negative sigma
  * sharpens: each pixel moves away from its blurred value by as much as the blur would have moved it
- * towards that value. If sigma and the sizes are 0, frames pass through unchanged.
+ * towards that value. If the sigmas and the sizes are all 0, frames pass through unchanged.
  *
  * Sigma is divided by the subsampling of chroma planes, so that the blur looks the same in all
  * planes. Alpha is straight: colours and alpha are blurred independently. The fields of interlaced
@@ -86,12 +86,12 @@ struct Operation {
 };
 
 std::string size_error(const char* property, int size) {
-  return odd_size_error(property, size,
-                        "a kernel has a middle and equally many samples on either side",
-                        " (or 0, to let sigma decide)");
+  return odd_size_error(
+      property, size, "is even, but a kernel has a middle and equally many samples on either side",
+      " (or 0, to let sigma decide)");
 }
 
-/// Empty, or what is wrong with the settings.
+/// Returns an empty string, or what is wrong with the settings.
 std::string validation_error(const Settings& settings) {
   std::string error = properties->range_error(settings);
   if (error.empty())

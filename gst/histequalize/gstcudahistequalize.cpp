@@ -22,7 +22,7 @@
  * * `mean`, `stddev` (#gdouble), `minimum`, `maximum` (#guint): of the luminance
  * * `entropy` (#gdouble): of the luminance, in bits
  * * `percentile-1`, `percentile-5`, `percentile-50`, `percentile-95`, `percentile-99` (#guint): the
- *   smallest luminance not exceeded by that percentage of the pixels
+ *   smallest luminance that at least this percentage of the pixels does not exceed
  * * `bin-count` (#guint): number of possible luminances, 2^bits
  * * `bins` (#GBytes): the luminance histogram, `bin-count` numbers of type #guint64 in native byte
  *   order
@@ -95,7 +95,7 @@ struct Operation {
   std::optional<HistogramMessages> messages;  ///< created with the first message
 };
 
-/// Empty, or what is wrong with the settings for these frames.
+/// Returns an empty string, or what is wrong with the settings for these frames.
 std::string validation_error(const Settings& settings, const FrameFormat& format) {
   if (settings.channels == channels_rgb && format.layout.find(Role::red) < 0)
     return "channels=rgb needs RGB frames, but these are " + format.description() +

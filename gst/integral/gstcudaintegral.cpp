@@ -185,7 +185,8 @@ void finalize(GObject* object) {
   G_OBJECT_CLASS(gst_cuda_integral_parent_class)->finalize(object);
 }
 
-// The form as of the last start: what has been set since would contradict the negotiated caps.
+// Returns the form as of the last start. Settings made since then would contradict the negotiated
+// caps.
 OutputForm form_of(gpointer self) {
   const State& state = state_of(self);
   const ObjectLock lock(self);

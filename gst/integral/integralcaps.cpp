@@ -182,7 +182,7 @@ void append_frames_of_picture(GstCaps* result, const GstStructure* s, const Outp
 
 /* Choosing among the possible outputs */
 
-// The same caps, GRAY8 first.
+// Returns the same caps with GRAY8 first.
 Caps prefer_8_bits(const GstCaps* caps) {
   Caps sorted(gst_caps_new_empty());
   for (GstVideoFormat format : {GST_VIDEO_FORMAT_GRAY8, GST_VIDEO_FORMAT_GRAY16_LE})
@@ -299,19 +299,19 @@ FrameFormat integral_output_format(const FrameFormat& in, const GstCaps* caps,
       refuse_stream(
           "A table of " + size_text(in.layout.width, in.layout.height) +
           " pixels cannot go into a tensor of " + out.description() +
-          ": correct dimensions and types in the caps behind the element, or leave them out.");
+          ": correct dimensions and types in the caps after the element, or leave them out.");
     return out;
   }
   if (form.is_table() && std::max(width, height) > largest_side)
     refuse_stream(
         "A table of " + size_text(width, height) +
-        " elements does not fit into a picture, each side of which may have 65535 pixels: set "
-        "table-layout=same-size, or put an element behind this one that takes other/tensors.");
+        " elements does not fit into a picture, whose sides can have at most 65535 pixels: set "
+        "table-layout=same-size, or put an element that accepts other/tensors after this one.");
   const FrameFormat out = frame_format_from_caps(caps);
   if (out.layout.width != width || out.layout.height != height)
     refuse_stream("Frames of " + size_text(in.layout.width, in.layout.height) + " cannot become " +
                   out.description() +
-                  ": correct width and height in the caps behind the element, or leave them out.");
+                  ": correct width and height in the caps after the element, or leave them out.");
   return out;
 }
 

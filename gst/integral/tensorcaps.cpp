@@ -75,8 +75,8 @@ FrameFormat tensor_format_from_caps(const GstCaps* caps) {
     refuse_stream(
         "A table of " + size_text(size->columns, size->rows) + " elements of type " +
         name_of(*element) + " has " + std::to_string(bytes) +
-        " bytes, but a buffer may have 4294967295: set element-type=uint32, or scale the frames "
-        "down before the element.");
+        " bytes, but a buffer can have at most 4294967295: set element-type=uint32, or scale "
+        "the frames down before the element.");
   FrameFormat format;
   format.layout.plane_count = 1;
   format.layout.planes[0] = {static_cast<int>(row_bytes), size->rows};

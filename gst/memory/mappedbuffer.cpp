@@ -163,8 +163,8 @@ void MappedBuffer::refuse_access() const {
   const bool reads = flags_ & GST_MAP_READ;
   throw ElementError(GST_RESOURCE_ERROR, reads ? GST_RESOURCE_ERROR_READ : GST_RESOURCE_ERROR_WRITE,
                      "A buffer (" + format_.description() + ") cannot be mapped for " +
-                         (reads ? "reading" : "writing") + ", as " + source() +
-                         " gives memory that is not accessible here: put an element between them "
+                         (reads ? "reading" : "writing") + ", because " + source() +
+                         " provides memory that is not accessible here: put an element in between "
                          "that brings frames to system memory, or to CUDA memory of this GPU.");
 }
 
@@ -178,7 +178,7 @@ void MappedBuffer::refuse_size() const {
 // Buffers to read come from upstream, buffers to write from downstream's pool.
 const char* MappedBuffer::source() const {
   return flags_ & GST_MAP_READ ? "the element before this one"
-                               : "the buffer pool of the element behind this one";
+                               : "the buffer pool of the element after this one";
 }
 
 }  // namespace cudavision

@@ -48,7 +48,7 @@ KeptPlanes kept_planes(const FrameLayout& whole) {
   return kept;
 }
 
-/// Bytes per pixel in the rows of a plane.
+/// Returns the number of bytes per pixel in the rows of a plane.
 int pixel_bytes(const FrameLayout& whole, int plane) {
   for (int c = 0; c < whole.channel_count; ++c)
     if (affects_disparity(whole.channels[c]) && whole.channels[c].plane == plane)
@@ -72,8 +72,7 @@ FramePacking packing_of(const GstVideoInfo& info, GstVideoMultiviewFramePacking 
   if (flags & mirrored)
     refuse_stream(
         "cudasgmstereo cannot split packed frames if one half is upside down or mirrored: flip "
-        "that "
-        "half before this element.");
+        "that half before this element.");
   if (flags & GST_VIDEO_MULTIVIEW_FLAGS_MIXED_MONO)
     refuse_stream(
         "cudasgmstereo does not support streams that mix packed frames and single pictures "

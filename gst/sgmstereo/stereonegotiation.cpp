@@ -10,8 +10,8 @@
 namespace cudavision {
 namespace {
 
-// How the frames of a pad are packed. Throws ElementError for frames that the element cannot
-// process whatever the other pad gets.
+// Returns how the frames of a pad are packed. Throws ElementError for frames that the element
+// cannot process, whatever the other pad gets.
 FramePacking check_caps(GstAggregator* self, const GstAggregatorPad* pad, const GstCaps* caps) {
   const FrameFormat format = frame_format_from_caps(caps);
   if (!stereo_state(self).is_left(pad))
@@ -56,9 +56,9 @@ Caps possible_src_caps(GstAggregator* self) {
   return stereo_src_caps(output, cuda);
 }
 
-// Accepts another size or depth than the other pad has: if both pads are to change, one must change
-// first. If they still differ when their frames meet, that is an error. The template decides, as
-// caps may lack fields such as the framerate that the CAPS query names.
+// Accepts a size or depth that differs from the other pad's, because if both pads are to change,
+// one must change first. If they still differ when their frames meet, that is an error. The
+// template decides, as caps may lack fields such as the framerate that the CAPS query names.
 bool accepts_caps(GstAggregator* self, GstAggregatorPad* pad, const GstCaps* caps) {
   const Caps all = stereo_sink_caps(nullptr, stereo_state(self).session.takes_cuda());
   if (!gst_caps_can_intersect(caps, all.get()))
@@ -151,13 +151,13 @@ GstFlowReturn stereo_update_src_caps(GstAggregator* self, GstCaps* downstream, G
   });
 }
 
-// The memory that the peer names, then the first format.
+// Chooses the memory that the peer names, then the first format.
 GstCaps* stereo_fixate_src_caps(GstAggregator* self, GstCaps* caps) {
   caps = gst_caps_make_writable(choose_memory(Caps(caps), self->srcpad).release());
   if (gst_caps_is_empty(caps))
     return caps;
   GstStructure* structure = gst_caps_get_structure(caps, 0);
-  // Frames without a framerate get 0/1, which means unknown, and not the lowest that downstream
+  // Frames without a framerate get 0/1, which means unknown, instead of the lowest that downstream
   // accepts.
   gst_structure_fixate_field_nearest_fraction(structure, "framerate", 0, 1);
   if (gst_structure_has_field(structure, "pixel-aspect-ratio"))

@@ -69,7 +69,7 @@ GstFlowReturn acquire_output(GstAggregator* self, GstBuffer** out) {
   return flow;
 }
 
-// The output takes over the left frame's times, flags and those of its metas that still apply.
+// Gives the output the times and flags of the left frame, and those of its metas that still apply.
 void describe(GstAggregator* self, GstBuffer* left, GstBuffer* out) {
   StereoState& state = stereo_state(self);
   gst_buffer_copy_into(

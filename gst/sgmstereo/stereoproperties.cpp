@@ -147,7 +147,8 @@ void add_output(ElementProperties<Settings>& all) {
           &Settings::colormap, colormap_type());
   all.add({"max-skew", "Maximum skew",
            "Largest difference between the running times of the two frames of a pair, in ns (-1 = "
-           "half the duration of the left frame)"},
+           "half the duration of the left frame; if that is unknown, half of 1/framerate; if that "
+           "is unknown too, 20 ms)"},
           &Settings::max_skew, -1);
 }
 
@@ -194,12 +195,13 @@ void install_read_only(GObjectClass* klass) {
                            scale.per_pixel, flags));
   install(property_dropped_left,
           g_param_spec_uint64("dropped-left", "Dropped left frames",
-                              "Number of left frames dropped since the start for want of a partner",
+                              "Number of left frames dropped since the start because they had no "
+                              "partner",
                               0, G_MAXUINT64, 0, flags));
   install(property_dropped_right,
           g_param_spec_uint64("dropped-right", "Dropped right frames",
-                              "Number of right frames dropped since the start for want of a "
-                              "partner",
+                              "Number of right frames dropped since the start because they had "
+                              "no partner",
                               0, G_MAXUINT64, 0, flags));
 }
 

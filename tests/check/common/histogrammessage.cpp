@@ -82,18 +82,13 @@ void expect_statistics(const GstStructure* structure, const Picture& picture) {
 }
 
 void push_frame(FilterHarness& filter, const Picture& picture, GstClockTime time) {
-  GstBuffer* buffer = to_buffer(picture);
-  GST_BUFFER_PTS(buffer) = time;
-  GST_BUFFER_DURATION(buffer) = 20 * GST_MSECOND;
-  gst_buffer_unref(filter.process(buffer));
+  filter.process(at(time, to_buffer(picture), 20 * GST_MSECOND));
 }
 
 std::vector<guint64> take_timestamps(FilterHarness& filter) {
   std::vector<guint64> times;
-  for (GstMessage* message : filter.messages().take(GST_MESSAGE_ELEMENT)) {
+  for (const Owned<GstMessage>& message : filter.messages().take(GST_MESSAGE_ELEMENT))
     times.push_back(time_in(structure_of(message), "timestamp"));
-    gst_message_unref(message);
-  }
   return times;
 }
 
