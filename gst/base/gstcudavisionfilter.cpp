@@ -214,7 +214,7 @@ gboolean query(GstBaseTransform* trans, GstPadDirection direction, GstQuery* que
 
 /* Frames */
 
-// Data from a source that knows no caps, such as filesrc, comes without a CAPS event.
+// A source that knows no caps, such as filesrc, sends buffers without a CAPS event before them.
 GstFlowReturn submit_input_buffer(GstBaseTransform* trans, gboolean discont, GstBuffer* buffer) {
   return post_exceptions(trans, GST_FLOW_NOT_NEGOTIATED, [&] {
     if (!state_of(trans).frames && !gst_pad_has_current_caps(GST_BASE_TRANSFORM_SINK_PAD(trans))) {

@@ -26,10 +26,10 @@ struct PropertySpec {
   PropertyChange change = PropertyChange::while_playing;
 };
 
-/// Specifications of numbers, all of which reach set_property(). GObject's own would answer a
-/// number out of range on the terminal and let the element run with the old one; here the element
-/// refuses it, with the remedy. gst-inspect-1.0 shows the range, and a GstControlBinding maps its
-/// curve to it, as always.
+/// Return the specification of a number that passes every value on to set_property(). For a value
+/// out of range, GObject's own would print a warning on the terminal, and the element would run
+/// with the old value. With these, the element refuses the value and names the remedy.
+/// gst-inspect-1.0 shows the range as usual, and a GstControlBinding maps its curve to it.
 GParamSpec* number_spec(const PropertySpec& spec, int least, int most, int initial,
                         GParamFlags flags);
 GParamSpec* number_spec(const PropertySpec& spec, gint64 least, gint64 most, gint64 initial,
@@ -37,8 +37,7 @@ GParamSpec* number_spec(const PropertySpec& spec, gint64 least, gint64 most, gin
 GParamSpec* number_spec(const PropertySpec& spec, double least, double most, double initial,
                         GParamFlags flags);
 
-/// Returns an empty string, or a message that the value of a property is out of its range, and
-/// which one that is.
+/// Return an empty string or, if the value of a property is out of range, a message with the range.
 std::string number_error(const char* property, int value, int least, int most);
 std::string number_error(const char* property, gint64 value, gint64 least, gint64 most);
 std::string number_error(const char* property, double value, double least, double most);
@@ -110,7 +109,7 @@ class ElementProperties {
     properties_[id - 1].get(current_settings(object, settings), value);
   }
 
-  /// Empty, or what is wrong with the first number that is out of its range.
+  /// Returns an empty string, or the number_error() of the first property that is out of range.
   std::string range_error(const Settings& settings) const {
     for (const auto& error_in : range_errors_)
       if (std::string error = error_in(settings); !error.empty())

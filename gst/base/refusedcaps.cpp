@@ -16,7 +16,7 @@ namespace {
 /// Belongs to the streaming thread of the pad.
 struct Explainer {
   const DeviceSession& session;
-  std::string last;  ///< upstream sends refused caps again with the next buffer
+  std::string last;  ///< the last message; upstream sends refused caps again with the next buffer
 };
 
 [[noreturn]] void explain(const DeviceSession& session, const GstCaps* caps) {
@@ -30,8 +30,8 @@ struct Explainer {
                 "before the element.");
 }
 
-// GstBaseSrc and GstBaseTransform ask which caps fit before they send some. If these do not, the
-// pad has been linked or downstream has changed since, and then they ask again.
+// GstBaseSrc and GstBaseTransform ask which caps fit before they send any. If the pad was linked,
+// or downstream changed, after they asked, they ask again once their caps have been refused.
 bool may_send_others(GstPad* sink) {
   const ObjectPtr<GstPad> peer(gst_pad_get_peer(sink));
   if (!peer || !gst_pad_needs_reconfigure(peer.get()))

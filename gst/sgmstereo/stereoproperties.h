@@ -13,7 +13,7 @@ namespace cudavision {
 /// read-only ones.
 void install_stereo_properties(GObjectClass* klass);
 
-/// Empty, or what is wrong with the first property that is out of its range.
+/// Returns an empty string, or a message about the first property that is out of range.
 std::string stereo_range_error(const StereoSettings& settings);
 
 // Virtual functions of GObject.
