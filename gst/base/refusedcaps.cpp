@@ -19,15 +19,14 @@ struct Explainer {
   std::string last;  ///< the last message; upstream sends refused caps again with the next buffer
 };
 
-[[noreturn]] void explain(const DeviceSession& session, const GstCaps* caps) {
-  frame_format_from_caps(caps);  // throws for most
+// Throws if the caps are such as no element accepts. An element that refuses others for a reason of
+// its own explains that itself.
+void explain(const DeviceSession& session, const GstCaps* caps) {
+  frame_format_from_caps(caps);
   if (has_cuda_feature(caps, 0) && !session.takes_cuda())
     refuse_stream(
         "The frames are in CUDA memory, but the element computes on the CPU: put cudadownload "
         "before it, or set backend=cuda.");
-  refuse_stream("These caps are not supported: " + caps_text(caps) +
-                ". Compare them with those of the pad in gst-inspect-1.0, and convert the frames "
-                "before the element.");
 }
 
 // GstBaseSrc and GstBaseTransform ask which caps fit before they send any. If the pad was linked,
