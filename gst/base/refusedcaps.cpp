@@ -17,6 +17,7 @@ namespace {
 struct Explainer {
   const DeviceSession& session;
   std::string last;  ///< the last message; upstream sends refused caps again with the next buffer
+  bool expects_first_buffer = false;
 };
 
 // Throws if the caps are such as no element accepts. An element that refuses others for a reason of
@@ -56,11 +57,34 @@ void examine(GstPad* sink, Explainer& explainer, GstCaps* caps) {
   }
 }
 
+// A source that knows no caps, such as filesrc, sends buffers without a CAPS event before them.
+GstPadProbeReturn on_first_buffer(GstPad* sink, GstPadProbeInfo*, gpointer data) {
+  static_cast<Explainer*>(data)->expects_first_buffer = false;
+  const ObjectPtr<GstElement> element(gst_pad_get_parent_element(sink));
+  if (element && !gst_pad_has_current_caps(sink))
+    post_exceptions(element.get(), false, []() -> bool {
+      refuse_stream(
+          "The element takes raw video frames, but gets data without caps: put a decoder, such as "
+          "decodebin, before it, or a parser such as rawvideoparse if these are raw frames.");
+    });
+  return GST_PAD_PROBE_REMOVE;
+}
+
+void start_stream(GstPad* sink, Explainer& explainer) {
+  explainer.last.clear();
+  if (explainer.expects_first_buffer)
+    return;
+  explainer.expects_first_buffer = true;
+  constexpr int buffers = GST_PAD_PROBE_TYPE_BUFFER | GST_PAD_PROBE_TYPE_BUFFER_LIST;
+  gst_pad_add_probe(sink, static_cast<GstPadProbeType>(buffers), on_first_buffer, &explainer,
+                    nullptr);
+}
+
 GstPadProbeReturn on_event(GstPad* sink, GstPadProbeInfo* info, gpointer data) {
   auto& explainer = *static_cast<Explainer*>(data);
   GstEvent* event = GST_PAD_PROBE_INFO_EVENT(info);
   if (GST_EVENT_TYPE(event) == GST_EVENT_STREAM_START)
-    explainer.last.clear();
+    start_stream(sink, explainer);
   // The session lives as long as the element, which the pad may outlive.
   const ObjectPtr<GstElement> element(gst_pad_get_parent_element(sink));
   if (GST_EVENT_TYPE(event) == GST_EVENT_CAPS && element)

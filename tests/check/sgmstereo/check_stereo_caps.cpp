@@ -67,6 +67,19 @@ TEST(test_refused_caps_are_explained) {
     }
 }
 
+TEST(test_data_without_caps) {
+  for (bool left : {true, false}) {
+    StereoHarness stereo;
+    GstHarness* harness = left ? stereo.left() : stereo.right();
+    const GstSegment segment = new_segment();
+    gst_harness_push_event(harness, gst_event_new_segment(&segment));
+    for (int i = 0; i < 2; ++i)
+      gst_harness_push(harness, gst_buffer_new_allocate(nullptr, 64, nullptr));
+    fail_unless_equals_int(stereo.messages().count(GST_MESSAGE_ERROR), 1);
+    expect_words(stereo.messages().text(GST_MESSAGE_ERROR), {"without caps", "decodebin"});
+  }
+}
+
 // Once one pad has caps, the other one offers frames of that size and depth only.
 TEST(test_size_of_the_other_pad) {
   for (bool left_first : {true, false}) {
