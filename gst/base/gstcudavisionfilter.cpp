@@ -8,6 +8,7 @@
 #include "gst/base/elementerror.h"
 #include "gst/base/filterframes.h"
 #include "gst/base/framemetas.h"
+#include "gst/base/refusedcaps.h"
 #include "gst/memory/allocationquery.h"
 
 GST_DEBUG_CATEGORY_STATIC(cuda_vision_filter_debug);
@@ -346,6 +347,7 @@ static void gst_cuda_vision_filter_init(GstCudaVisionFilter* self) {
   gst_base_transform_set_qos_enabled(GST_BASE_TRANSFORM_CAST(self), TRUE);
   // Frames with the GAP flag are processed like all others, and keep the flag.
   gst_base_transform_set_gap_aware(GST_BASE_TRANSFORM_CAST(self), TRUE);
+  explain_refused_caps(GST_BASE_TRANSFORM_SINK_PAD(self), self->state->session);
 }
 
 DeviceSession& gst_cuda_vision_filter_session(GstCudaVisionFilter* self) {

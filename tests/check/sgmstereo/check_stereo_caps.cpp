@@ -127,6 +127,33 @@ TEST(test_nothing_for_downstream) {
   }
 }
 
+// Like the other elements, this one explains which caps it cannot accept.
+TEST(test_refused_caps_are_explained) {
+  for (bool left : {true, false})
+    for (const auto& [caps, word] :
+         {std::pair{"video/x-raw, format=AYUV, width=8, height=8", "AYUV"},
+          std::pair{"image/jpeg, width=8, height=8", "decodebin"}}) {
+      StereoHarness stereo;
+      for (int sent = 0; sent < 2; ++sent)
+        fail_unless(!stereo.send_caps(left ? stereo.left() : stereo.right(), caps));
+      fail_unless_equals_int(stereo.messages().complaints(), 1);
+      expect_words(stereo.messages().text(GST_MESSAGE_ERROR), {word});
+    }
+}
+
+TEST(test_data_without_caps) {
+  for (bool left : {true, false}) {
+    StereoHarness stereo;
+    GstHarness* harness = left ? stereo.left() : stereo.right();
+    const GstSegment segment = new_segment();
+    gst_harness_push_event(harness, gst_event_new_segment(&segment));
+    for (int i = 0; i < 2; ++i)
+      gst_harness_push(harness, gst_buffer_new_allocate(nullptr, 64, nullptr));
+    fail_unless_equals_int(stereo.messages().count(GST_MESSAGE_ERROR), 1);
+    expect_words(stereo.messages().text(GST_MESSAGE_ERROR), {"without caps", "decodebin"});
+  }
+}
+
 // The element takes all fields but format and colorimetry from the left caps.
 TEST(test_fields_of_the_left) {
   StereoHarness stereo;
