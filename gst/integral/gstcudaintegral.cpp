@@ -370,6 +370,7 @@ static void gst_cuda_integral_class_init(GstCudaIntegralClass* klass) {
   transform_class->get_unit_size = GST_DEBUG_FUNCPTR(get_unit_size);
 
   GstCudaVisionFilterClass* filter_class = &klass->parent_class;
+  filter_class->debug_category = cuda_integral_debug;
   filter_class->output_format = GST_DEBUG_FUNCPTR(output_format);
   filter_class->configure = GST_DEBUG_FUNCPTR(configure);
   filter_class->begin_frame = GST_DEBUG_FUNCPTR(begin_frame);

@@ -15,11 +15,14 @@ struct WaitingFrame {
   /// Running time in ns, negative before the segment begins; none if the frame has no timestamp.
   std::optional<std::int64_t> time;
   bool gap = false;  ///< it stands for a missing frame
+  /// Until the next frame of its stream, in ns; GST_CLOCK_TIME_NONE if that is not known.
+  GstClockTime interval = GST_CLOCK_TIME_NONE;
 };
 
 struct FrameStream {
   std::optional<WaitingFrame> frame;
-  bool ended = false;  ///< no frames follow the waiting one
+  std::optional<WaitingFrame> next;  ///< the one behind it, if it is there already
+  bool ended = false;                ///< no frames follow those above
 };
 
 enum class PairingStep {
@@ -28,11 +31,15 @@ enum class PairingStep {
   miss,        ///< they form a pair in which one frame is missing, or both
   drop_left,   ///< the left frame has no partner
   drop_right,  ///< the right frame has no partner
+  look_left,   ///< the two may form a pair, but the next left frame may be nearer to the right one
+  look_right,  ///< the same the other way round
   end,         ///< no further pair can form; a waiting frame has no partner
 };
 
-/// max_skew: the largest difference between the running times of a pair. timed_out: a frame has
-/// waited alone until pairing_deadline(). Each step except wait and end consumes a frame.
+/// Pairs each frame with the nearest one of the other stream, or with the earlier of two that are
+/// equally near. max_skew: the largest difference between the running times of a pair. timed_out: a
+/// frame has waited until pairing_deadline(); no further one is waited for. pair, miss, drop_left
+/// and drop_right consume frames.
 PairingStep next_step(const FrameStream& left, const FrameStream& right, GstClockTime max_skew,
                       bool timed_out);
 
@@ -41,8 +48,10 @@ PairingStep next_step(const FrameStream& left, const FrameStream& right, GstCloc
 GstClockTime pairing_deadline(const FrameStream& left, const FrameStream& right,
                               GstClockTime max_skew);
 
-/// The property max-skew in ns if it is not negative, else half of duration if that is known, else
-/// half a frame at fps_n/fps_d, else 20 ms.
-GstClockTime max_skew_for(gint64 property, GstClockTime duration, int fps_n, int fps_d);
+/// duration if that is known, else that of a frame at fps_n/fps_d, else GST_CLOCK_TIME_NONE.
+GstClockTime frame_interval(GstClockTime duration, int fps_n, int fps_d);
+
+/// The property max-skew in ns if it is not negative, else half of the interval, else 20 ms.
+GstClockTime max_skew_for(gint64 property, GstClockTime interval);
 
 }  // namespace cudavision

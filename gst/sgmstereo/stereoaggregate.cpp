@@ -4,6 +4,7 @@
 #include "gst/base/elementerror.h"
 #include "gst/sgmstereo/framepairing.h"
 #include "gst/sgmstereo/headframe.h"
+#include "gst/sgmstereo/stereocaps.h"
 #include "gst/sgmstereo/stereooutput.h"
 
 namespace cudavision {
@@ -14,18 +15,96 @@ GstClockTime current_max_skew(GstAggregator* self, GstBuffer* left) {
   const StereoState& state = stereo_state(self);
   const gint64 property = current_settings(self, state.settings).max_skew;
   const GstVideoInfo* info = state.left.format ? &state.left.format->info : nullptr;
-  return max_skew_for(property, left ? GST_BUFFER_DURATION(left) : GST_CLOCK_TIME_NONE,
-                      info ? info->fps_n : 0, info ? info->fps_d : 1);
+  return max_skew_for(property,
+                      frame_interval(left ? GST_BUFFER_DURATION(left) : GST_CLOCK_TIME_NONE,
+                                     info ? info->fps_n : 0, info ? info->fps_d : 1));
+}
+
+// Each decision is one line of the debug log, with the running times that it was made by.
+void log_step(GstAggregator* self, const char* decision, const FrameStream& left,
+              const FrameStream& right) {
+  const auto time = [](const FrameStream& stream) {
+    return stream.frame && stream.frame->time ? *stream.frame->time : GST_CLOCK_STIME_NONE;
+  };
+  const auto kind = [](const FrameStream& stream) {
+    if (!stream.frame)
+      return stream.ended ? " (ended)" : " (none)";
+    return stream.frame->gap ? " (gap)" : "";
+  };
+  GST_LOG_OBJECT(self, "left %" GST_STIME_FORMAT "%s, right %" GST_STIME_FORMAT "%s: %s",
+                 GST_STIME_ARGS(time(left)), kind(left), GST_STIME_ARGS(time(right)), kind(right),
+                 decision);
+}
+
+const char* description(PairingStep step) {
+  switch (step) {
+    case PairingStep::wait:
+      return "wait for the other frame";
+    case PairingStep::pair:
+      return "a pair";
+    case PairingStep::miss:
+      return "a pair in which a frame is missing";
+    case PairingStep::drop_left:
+      return "drop the left frame, which has no partner";
+    case PairingStep::drop_right:
+      return "drop the right frame, which has no partner";
+    case PairingStep::look_left:
+      return "the next left frame may be nearer";
+    case PairingStep::look_right:
+      return "the next right frame may be nearer";
+    case PairingStep::end:
+      return "no further pair can form";
+  }
+  return "";
+}
+
+void count_drop(GstAggregator* self, StereoInput& input, const WaitingFrame& frame) {
+  stereo_state(self).discont = true;
+  if (frame.gap)
+    return;
+  const ObjectLock lock(self);
+  ++input.dropped;
 }
 
 void drop(GstAggregator* self, StereoInput& input, HeadFrame& frame) {
-  if (!frame.stream().frame->gap) {
-    GST_DEBUG_OBJECT(input.pad, "no partner for %" GST_PTR_FORMAT, frame.buffer());
-    const ObjectLock lock(self);
-    ++input.dropped;
-  }
+  count_drop(self, input, *frame.stream().frame);
   frame.consume();
-  stereo_state(self).discont = true;
+}
+
+// Sends EOS downstream as no further pair can form. Throws ElementError if none has formed because
+// the pictures differ.
+void end_output(GstAggregator* self) {
+  StereoState& state = stereo_state(self);
+  const UnequalPairs unequal = state.unequal;
+  state.unequal.reset();
+  if (!unequal.error().empty()) {
+    if (unequal.from_the_start())
+      throw ElementError(GST_STREAM_ERROR, GST_STREAM_ERROR_WRONG_TYPE, unequal.error());
+    post_warning(GST_ELEMENT_CAST(self), GST_STREAM_ERROR, GST_STREAM_ERROR_WRONG_TYPE,
+                 unequal.error());
+  }
+  stereo_push_eos(self);
+}
+
+// After the end of one camera, or of downstream: takes the frames of the other one, so that upstream
+// goes on with what else it does, and counts them if downstream would have taken a map.
+GstFlowReturn swallow(GstAggregator* self) {
+  StereoState& state = stereo_state(self);
+  bool swallowed = false;
+  for (StereoInput* input : {&state.left, &state.right}) {
+    HeadFrame frame = input->head();
+    if (!frame.buffer())
+      continue;
+    if (state.downstream_ended)
+      frame.consume();
+    else
+      drop(self, *input, frame);
+    swallowed = true;
+  }
+  if (swallowed)
+    return GST_FLOW_OK;
+  const bool ended = state.left.is_ended() && state.right.is_ended();
+  return ended ? GST_FLOW_EOS : GST_AGGREGATOR_FLOW_NEED_DATA;
 }
 
 // Whether downstream would drop the output anyway. Counts the frame, and posts the QoS message.
@@ -42,9 +121,29 @@ bool skip_late(GstAggregator* self, const FrameTimes& times) {
   return message != nullptr;
 }
 
+// A pair whose pictures differ in size or depth is dropped, and is an error if that goes on.
+GstFlowReturn drop_unequal(GstAggregator* self, HeadFrame& left, HeadFrame& right,
+                           const std::string& error) {
+  StereoState& state = stereo_state(self);
+  if (state.unequal.error() != error)
+    GST_WARNING_OBJECT(self, "dropping pairs: %s", error.c_str());
+  const bool lasts = state.unequal.add(error, left.stream().frame->time);
+  drop(self, state.left, left);
+  drop(self, state.right, right);
+  if (lasts)
+    throw ElementError(GST_STREAM_ERROR, GST_STREAM_ERROR_WRONG_TYPE, error);
+  return GST_FLOW_OK;
+}
+
 /// right: nullptr if frames are packed.
 GstFlowReturn process_pair(GstAggregator* self, HeadFrame& left, HeadFrame* right) {
   StereoState& state = stereo_state(self);
+  if (right && state.left.format && state.right.format) {
+    const std::string error = pair_error(*state.left.format, *state.right.format);
+    if (!error.empty())
+      return drop_unequal(self, left, *right, error);
+    state.unequal.end();
+  }
   const bool negotiated = state.left.format && (!right || state.right.format) && state.out;
   const FrameTimes times = left.times();
   gst_aggregator_selected_samples(self, times.timestamp, GST_BUFFER_DTS(left.buffer()),
@@ -62,27 +161,44 @@ GstFlowReturn process_pair(GstAggregator* self, HeadFrame& left, HeadFrame* righ
   stereo_update_latency(self);  // max-skew may have changed
   if (GST_CLOCK_TIME_IS_VALID(times.stream_time))
     gst_object_sync_values(GST_OBJECT_CAST(self), times.stream_time);
-  return stereo_push_output(self, left, right);
+  const GstFlowReturn flow = stereo_push_output(self, left, right);
+  if (flow != GST_FLOW_EOS)
+    return flow;
+  GST_DEBUG_OBJECT(self, "downstream wants no more frames");
+  state.downstream_ended = true;
+  return GST_FLOW_OK;
 }
 
 GstFlowReturn aggregate_packed(GstAggregator* self) {
   StereoState& state = stereo_state(self);
   require_unlinked(GST_PAD_CAST(state.right.pad));
-  HeadFrame frame(state.left.pad);
+  HeadFrame frame = state.left.head();
   if (!frame.buffer())
     return frame.stream().ended ? GST_FLOW_EOS : GST_AGGREGATOR_FLOW_NEED_DATA;
-  if (!frame.stream().frame->gap)
+  const WaitingFrame& waiting = *frame.stream().frame;
+  GST_LOG_OBJECT(self, "packed frame %" GST_STIME_FORMAT "%s",
+                 GST_STIME_ARGS(waiting.time.value_or(GST_CLOCK_STIME_NONE)),
+                 waiting.gap ? " (gap)" : "");
+  if (!waiting.gap)
     return process_pair(self, frame, nullptr);
   stereo_push_gap(self, frame.buffer());
   drop(self, state.left, frame);
   return GST_FLOW_OK;
 }
 
-GstFlowReturn aggregate_pair(GstAggregator* self, bool timed_out) {
+// Holds a frame so that the next one can arrive.
+GstFlowReturn look_behind(HeadFrame& frame) {
+  if (!frame.is_held())
+    frame.hold();
+  return GST_AGGREGATOR_FLOW_NEED_DATA;
+}
+
+GstFlowReturn take_step(GstAggregator* self, bool timed_out) {
   StereoState& state = stereo_state(self);
-  HeadFrame left(state.left.pad), right(state.right.pad);
+  HeadFrame left = state.left.head(), right = state.right.head();
   const PairingStep step =
       next_step(left.stream(), right.stream(), current_max_skew(self, left.buffer()), timed_out);
+  log_step(self, description(step), left.stream(), right.stream());
   switch (step) {
     case PairingStep::pair:
       return process_pair(self, left, &right);
@@ -99,19 +215,58 @@ GstFlowReturn aggregate_pair(GstAggregator* self, bool timed_out) {
     case PairingStep::drop_right:
       drop(self, state.right, right);
       return GST_FLOW_OK;
+    case PairingStep::look_left:
+      return look_behind(left);
+    case PairingStep::look_right:
+      return look_behind(right);
     case PairingStep::end:
-      if (left.buffer())
-        drop(self, state.left, left);
-      if (right.buffer())
-        drop(self, state.right, right);
-      return GST_FLOW_EOS;
+      // If packed frames follow, the end of sink_right is the element's own doing.
+      if (!state.arrived_packed)
+        end_output(self);
+      return swallow(self);
     case PairingStep::wait:
       break;
   }
   return GST_AGGREGATOR_FLOW_NEED_DATA;
 }
 
+GstFlowReturn aggregate_pair(GstAggregator* self, bool timed_out) {
+  const GstFlowReturn flow = take_step(self, timed_out);
+  // A held frame may have been the last one.
+  if (flow == GST_FLOW_OK)
+    stereo_check_end(self);
+  return flow;
+}
+
+// A flush discards held frames as it discards those in the queue.
+void discard_flushed(StereoInput& input) {
+  if (input.flushed.exchange(false))
+    input.held.reset();
+}
+
 }  // namespace
+
+void stereo_drop_held(GstAggregator* self, StereoInput& input) {
+  discard_flushed(input);
+  if (!input.held)
+    return;
+  GST_LOG_OBJECT(input.pad, "drop the held frame, behind which the stream changes");
+  count_drop(self, input, input.held->waiting);
+  input.held.reset();
+}
+
+void stereo_check_end(GstAggregator* self) {
+  const StereoState& state = stereo_state(self);
+  if (state.eos_sent || state.arrived_packed || state.packing.packed())
+    return;
+  // A held frame may still find its partner, which is there already.
+  const bool left_ended = state.left.is_ended() && !state.left.held;
+  // While nothing is linked to sink_right, its end is the element's own doing.
+  const bool right_ended =
+      state.right.is_linked() && state.right.is_ended() && !state.right.held;
+  if (left_ended || right_ended)
+    end_output(self);
+}
 
 // By the framerate: durations that vary by a nanosecond would make the pipeline redistribute its
 // latency again and again.
@@ -125,19 +280,23 @@ void stereo_update_latency(GstAggregator* self) {
 
 GstFlowReturn stereo_aggregate(GstAggregator* self, gboolean timeout) {
   return post_exceptions(self, GST_FLOW_ERROR, [&] {
-    return stereo_state(self).packing.packed() ? aggregate_packed(self)
-                                               : aggregate_pair(self, timeout);
+    StereoState& state = stereo_state(self);
+    discard_flushed(state.left);
+    discard_flushed(state.right);
+    if (state.eos_sent || state.downstream_ended)
+      return swallow(self);
+    return state.packing.packed() ? aggregate_packed(self) : aggregate_pair(self, timeout);
   });
 }
 
 GstClockTime stereo_get_next_time(GstAggregator* self) {
-  const StereoState& state = stereo_state(self);
-  const HeadFrame left(state.left.pad), right(state.right.pad);
+  StereoState& state = stereo_state(self);
+  const HeadFrame left = state.left.head(), right = state.right.head();
   return pairing_deadline(left.stream(), right.stream(), current_max_skew(self, left.buffer()));
 }
 
-GstSample* stereo_peek_next_sample(GstAggregator*, GstAggregatorPad* pad) {
-  const HeadFrame frame(pad);
+GstSample* stereo_peek_next_sample(GstAggregator* self, GstAggregatorPad* pad) {
+  const HeadFrame frame = stereo_state(self).input(pad).head();
   if (!frame.buffer())
     return nullptr;
   const GstSegment segment = current_segment(pad);

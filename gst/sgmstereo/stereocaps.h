@@ -3,6 +3,8 @@
 
 #include <gst/gst.h>
 
+#include <string>
+
 #include "gst/base/scoped.h"
 #include "gst/base/videoformat.h"
 #include "gst/sgmstereo/packedframes.h"
@@ -22,11 +24,15 @@ Caps stereo_src_caps(StereoOutput output, bool cuda);
 Caps stereo_src_caps_for(const GstCaps* left, const FramePacking& packing, StereoOutput output,
                          bool cuda);
 
-/// The caps that a sink pad accepts. other: caps of the other sink pad, which fix the size and the
-/// bit depth; nullptr if it has none yet.
-Caps stereo_sink_caps(const GstCaps* other, bool cuda);
+/// The caps that a sink pad accepts.
+Caps stereo_sink_caps(bool cuda);
 
-/// Throws ElementError if the frames of the two sink pads differ in width, height or bit depth.
-void require_equal_pictures(const FrameFormat& left, const FrameFormat& right);
+/// Those of them that fit the caps of the other sink pad, which need not be fixed: frames of a size
+/// and a bit depth that the other pad may have too.
+Caps stereo_sink_caps_for(const GstCaps* other, bool cuda);
+
+/// Empty, or why these frames of the two sink pads cannot form a pair, and what to change: they
+/// differ in width, height or bit depth.
+std::string pair_error(const FrameFormat& left, const FrameFormat& right);
 
 }  // namespace cudavision

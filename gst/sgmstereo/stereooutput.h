@@ -17,6 +17,13 @@ void stereo_push_gap(GstAggregator* self, GstBuffer* left);
 
 /// Ends the stream as no further pair can form. GstAggregator would wait for EOS on the other pad,
 /// where frames may go on coming; when EOS comes there, it sends EOS again, which has no effect.
-void stereo_push_eos(GstAggregator* self, GstEvent* eos);
+void stereo_push_eos(GstAggregator* self);
+
+/// Begins a new stream behind the EOS that stereo_push_eos() has sent: a camera has taken the place
+/// of one that ended.
+void stereo_restart_output(GstAggregator* self);
+
+/// The next output belongs to the current segment of sink_left.
+void stereo_apply_segment(GstAggregator* self);
 
 }  // namespace cudavision

@@ -15,6 +15,8 @@ void reset_stream(gpointer self) {
   state.eos_sent = false;
   state.renegotiate = false;
   state.flush_finished = false;
+  state.downstream_ended = false;
+  state.unequal.reset();
   state.arrived_packed = false;
   state.unlinked->reset();
   const ObjectLock lock(self);
@@ -24,6 +26,8 @@ void reset_stream(gpointer self) {
     input->last_refusal.clear();
     input->caps.reset();
     input->format.reset();
+    input->held.reset();
+    input->flushed = false;
   }
 }
 
