@@ -59,8 +59,7 @@ PairingStep step_for_two(const FrameStream& left, const FrameStream& right, GstC
   // Frames without a timestamp pair in the order of their arrival.
   if (left.frame->time && right.frame->time) {
     const bool left_is_older = *left.frame->time < *right.frame->time;
-    const Candidates candidates =
-        left_is_older ? Candidates{left, right} : Candidates{right, left};
+    const Candidates candidates = left_is_older ? Candidates{left, right} : Candidates{right, left};
     switch (judge(candidates, max_skew, timed_out)) {
       case Older::is_dropped:
         return left_is_older ? PairingStep::drop_left : PairingStep::drop_right;

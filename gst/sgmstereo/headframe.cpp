@@ -23,9 +23,9 @@ std::optional<std::int64_t> signed_running_time(const GstSegment& segment, GstBu
 }
 
 WaitingFrame waiting_frame(GstAggregatorPad* pad, GstBuffer* buffer, const GstVideoInfo* info) {
-  return {signed_running_time(current_segment(pad), buffer), is_missing_frame(buffer),
-          frame_interval(GST_BUFFER_DURATION(buffer), info ? info->fps_n : 0,
-                         info ? info->fps_d : 1)};
+  return {
+      signed_running_time(current_segment(pad), buffer), is_missing_frame(buffer),
+      frame_interval(GST_BUFFER_DURATION(buffer), info ? info->fps_n : 0, info ? info->fps_d : 1)};
 }
 
 }  // namespace

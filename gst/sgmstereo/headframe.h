@@ -42,8 +42,8 @@ class HeadFrame {
   /// Takes the frame out of the queue, and holds it.
   void hold();
 
-  /// Takes the frame out of the queue, or no longer holds it; this object keeps its reference to the
-  /// buffer.
+  /// Takes the frame out of the queue, or no longer holds it; this object keeps its reference to
+  /// the buffer.
   void consume();
   /// Gives that reference up.
   void release() { buffer_.reset(); }

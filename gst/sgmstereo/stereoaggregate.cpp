@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "gst/sgmstereo/stereoaggregate.h"
 
+#include <string>
+
 #include "gst/base/elementerror.h"
 #include "gst/sgmstereo/framepairing.h"
 #include "gst/sgmstereo/headframe.h"
@@ -20,20 +22,26 @@ GstClockTime current_max_skew(GstAggregator* self, GstBuffer* left) {
                                      info ? info->fps_n : 0, info ? info->fps_d : 1));
 }
 
-// Each decision is one line of the debug log, with the running times that it was made by.
-void log_step(GstAggregator* self, const char* decision, const FrameStream& left,
-              const FrameStream& right) {
-  const auto time = [](const FrameStream& stream) {
-    return stream.frame && stream.frame->time ? *stream.frame->time : GST_CLOCK_STIME_NONE;
-  };
-  const auto kind = [](const FrameStream& stream) {
-    if (!stream.frame)
-      return stream.ended ? " (ended)" : " (none)";
-    return stream.frame->gap ? " (gap)" : "";
-  };
-  GST_LOG_OBJECT(self, "left %" GST_STIME_FORMAT "%s, right %" GST_STIME_FORMAT "%s: %s",
-                 GST_STIME_ARGS(time(left)), kind(left), GST_STIME_ARGS(time(right)), kind(right),
-                 decision);
+/* The debug log has one line for each decision, with the running times that it was made by. */
+
+bool logs_decisions() {
+  return gst_debug_category_get_threshold(GST_CAT_DEFAULT) >= GST_LEVEL_LOG;
+}
+
+std::string description(const WaitingFrame& frame) {
+  if (!frame.time)
+    return frame.gap ? "gap without a time" : "frame without a time";
+  gchar* time =
+      g_strdup_printf("%s%" GST_STIME_FORMAT, frame.gap ? "gap " : "", GST_STIME_ARGS(*frame.time));
+  std::string text = time;
+  g_free(time);
+  return text;
+}
+
+std::string description(const FrameStream& stream) {
+  if (!stream.frame)
+    return stream.ended ? "ended" : "none";
+  return description(*stream.frame);
 }
 
 const char* description(PairingStep step) {
@@ -86,8 +94,8 @@ void end_output(GstAggregator* self) {
   stereo_push_eos(self);
 }
 
-// After the end of one camera, or of downstream: takes the frames of the other one, so that upstream
-// goes on with what else it does, and counts them if downstream would have taken a map.
+// After the end of one camera, or of downstream: takes the frames of the other one, so that
+// upstream goes on with what else it does, and counts them if downstream would have taken a map.
 GstFlowReturn swallow(GstAggregator* self) {
   StereoState& state = stereo_state(self);
   bool swallowed = false;
@@ -176,9 +184,8 @@ GstFlowReturn aggregate_packed(GstAggregator* self) {
   if (!frame.buffer())
     return frame.stream().ended ? GST_FLOW_EOS : GST_AGGREGATOR_FLOW_NEED_DATA;
   const WaitingFrame& waiting = *frame.stream().frame;
-  GST_LOG_OBJECT(self, "packed frame %" GST_STIME_FORMAT "%s",
-                 GST_STIME_ARGS(waiting.time.value_or(GST_CLOCK_STIME_NONE)),
-                 waiting.gap ? " (gap)" : "");
+  if (logs_decisions())
+    GST_LOG_OBJECT(self, "both in one: %s", description(waiting).c_str());
   if (!waiting.gap)
     return process_pair(self, frame, nullptr);
   stereo_push_gap(self, frame.buffer());
@@ -198,7 +205,9 @@ GstFlowReturn take_step(GstAggregator* self, bool timed_out) {
   HeadFrame left = state.left.head(), right = state.right.head();
   const PairingStep step =
       next_step(left.stream(), right.stream(), current_max_skew(self, left.buffer()), timed_out);
-  log_step(self, description(step), left.stream(), right.stream());
+  if (logs_decisions())
+    GST_LOG_OBJECT(self, "left %s, right %s: %s", description(left.stream()).c_str(),
+                   description(right.stream()).c_str(), description(step));
   switch (step) {
     case PairingStep::pair:
       return process_pair(self, left, &right);
@@ -262,8 +271,7 @@ void stereo_check_end(GstAggregator* self) {
   // A held frame may still find its partner, which is there already.
   const bool left_ended = state.left.is_ended() && !state.left.held;
   // While nothing is linked to sink_right, its end is the element's own doing.
-  const bool right_ended =
-      state.right.is_linked() && state.right.is_ended() && !state.right.held;
+  const bool right_ended = state.right.is_linked() && state.right.is_ended() && !state.right.held;
   if (left_ended || right_ended)
     end_output(self);
 }

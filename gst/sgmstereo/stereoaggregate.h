@@ -14,8 +14,8 @@ void stereo_update_latency(GstAggregator* self);
 /// Drops the pad's held frame, if there is one.
 void stereo_drop_held(GstAggregator* self, StereoInput& input);
 
-/// Sends EOS downstream if a camera has ended, as no further pair can form then. Throws ElementError
-/// if none has formed because the pictures differ.
+/// Sends EOS downstream if a camera has ended, as no further pair can form then. Throws
+/// ElementError if none has formed because the pictures differ.
 void stereo_check_end(GstAggregator* self);
 
 // Virtual functions of GstAggregator. Each call of aggregate takes at least one frame out of the

@@ -161,6 +161,26 @@ Caps stereo_sink_caps_for(const GstCaps* other, bool cuda) {
   return caps;
 }
 
+bool leaves_choice(const GstCaps* caps) {
+  if (gst_caps_is_empty(caps))
+    return false;
+  const GstStructure* first = gst_caps_get_structure(caps, 0);
+  const int depth = depth_of(formats_of(first).front());
+  for (guint i = 0; i < gst_caps_get_size(caps); ++i) {
+    const GstStructure* structure = gst_caps_get_structure(caps, i);
+    for (const char* field : {"width", "height"}) {
+      const GValue* value = gst_structure_get_value(structure, field);
+      if (!G_VALUE_HOLDS_INT(value) ||
+          gst_value_compare(value, gst_structure_get_value(first, field)) != GST_VALUE_EQUAL)
+        return true;
+    }
+    for (GstVideoFormat format : formats_of(structure))
+      if (depth_of(format) != depth)
+        return true;
+  }
+  return false;
+}
+
 std::string pair_error(const FrameFormat& left, const FrameFormat& right) {
   const auto text = [](const FrameFormat& format) {
     return format.description() + " (" + std::to_string(format.layout.bits) + " bits)";
@@ -169,7 +189,8 @@ std::string pair_error(const FrameFormat& left, const FrameFormat& right) {
       "The left frames are " + text(left) + ", the right ones " + text(right) + ", but ";
   if (left.layout.width != right.layout.width || left.layout.height != right.layout.height)
     return frames +
-           "the two pictures of a pair must have the same size: put \"videoscale ! video/x-raw,width=" +
+           "the two pictures of a pair must have the same size: put \"videoscale ! "
+           "video/x-raw,width=" +
            std::to_string(left.layout.width) + ",height=" + std::to_string(left.layout.height) +
            "\" before sink_right, or the like before sink_left.";
   if (left.layout.bits != right.layout.bits)

@@ -31,6 +31,9 @@ Caps stereo_sink_caps(bool cuda);
 /// and a bit depth that the other pad may have too.
 Caps stereo_sink_caps_for(const GstCaps* other, bool cuda);
 
+/// Whether these caps of a sink pad allow several sizes or bit depths.
+bool leaves_choice(const GstCaps* caps);
+
 /// Empty, or why these frames of the two sink pads cannot form a pair, and what to change: they
 /// differ in width, height or bit depth.
 std::string pair_error(const FrameFormat& left, const FrameFormat& right);

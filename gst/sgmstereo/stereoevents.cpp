@@ -188,8 +188,8 @@ void stereo_pad_unlinked(GstPad* pad, GstPad*, gpointer self) {
   stereo_forget_arrived_caps(GST_AGGREGATOR_CAST(self), GST_AGGREGATOR_PAD_CAST(pad));
 }
 
-// GStreamer 1.26's GstAggregator does not tell upstream that downstream wants no more frames, as 1.22's
-// does.
+// GStreamer 1.26's GstAggregator does not tell upstream that downstream wants no more frames,
+// as 1.22's does.
 GstPadProbeReturn stereo_buffer_arrived(GstPad*, GstPadProbeInfo* info, gpointer self) {
   if (!stereo_state(self).downstream_ended)
     return GST_PAD_PROBE_OK;

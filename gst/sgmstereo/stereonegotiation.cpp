@@ -49,23 +49,36 @@ Caps possible_peer_caps(GstAggregator* self, const StereoInput& input) {
   return caps;
 }
 
-// The filter says what the peer can send. If it can send frames that fit those of the other pad, the
-// pad offers these alone. Otherwise it offers all: if both pads are to change, one must change first,
-// and if the frames never fit, both must arrive for the element to say so.
+// The filter says what the peer can send. If it can send frames that fit those of the other pad,
+// the pad offers these alone. Otherwise it offers all: if both pads are to change, one must change
+// first, and if the frames never fit, both must arrive for the element to say so.
+//
+// Before the other pad has caps, what its peer can send counts. If that leaves a choice, as it does
+// for a scaler beside a decoder that has not seen its file yet, waits a little for these caps.
 Caps possible_sink_caps(GstAggregator* self, GstAggregatorPad* pad, GstCaps* filter) {
-  const StereoInput& other = stereo_state(self).other_input(pad);
+  StereoState& state = stereo_state(self);
+  const StereoInput& other = state.other_input(pad);
   const bool cuda = stereo_takes_cuda(self);
   const bool peer_known = filter && !gst_caps_is_any(filter);
+  const auto fitting = [&](const Caps& other_caps) {
+    return filtered(stereo_sink_caps_for(other_caps.get(), cuda), filter);
+  };
   Caps all = filtered(stereo_sink_caps(cuda), filter);
   Caps other_caps = arrived_caps(self, other);
-  if (!other_caps && peer_known)
+  if (!other_caps && peer_known) {
     other_caps = possible_peer_caps(self, other);
+    if (other_caps && GST_PAD_IS_ACTIVE(pad) && leaves_choice(fitting(other_caps).get())) {
+      state.arrival.wait([&] { return arrived_caps(self, other) != nullptr; });
+      if (Caps arrived = arrived_caps(self, other))
+        other_caps = std::move(arrived);
+    }
+  }
   if (!other_caps)
     return all;
-  Caps fitting = filtered(stereo_sink_caps_for(other_caps.get(), cuda), filter);
-  if (peer_known && !gst_caps_is_empty(fitting.get()))
-    return fitting;
-  return Caps(gst_caps_merge(fitting.release(), all.release()));
+  Caps caps = fitting(other_caps);
+  if (peer_known && !gst_caps_is_empty(caps.get()))
+    return caps;
+  return Caps(gst_caps_merge(caps.release(), all.release()));
 }
 
 Caps possible_src_caps(GstAggregator* self) {
@@ -122,6 +135,7 @@ FramePacking stereo_store_arrived_caps(GstAggregator* self, GstAggregatorPad* pa
     if (other.arrived_caps)
       other_caps.reset(gst_caps_ref(other.arrived_caps.get()));
   }
+  state.arrival.notify();
   const Caps fitting = stereo_sink_caps_for(caps, stereo_takes_cuda(self));
   if (!packing.packed() && other_caps && !gst_caps_can_intersect(other_caps.get(), fitting.get())) {
     GST_INFO_OBJECT(other.pad, "asking upstream to adapt %" GST_PTR_FORMAT, other_caps.get());
@@ -185,8 +199,7 @@ gboolean stereo_src_query(GstAggregator* self, GstQuery* query) {
   return post_exceptions(self, FALSE, [&]() -> gboolean {
     switch (GST_QUERY_TYPE(query)) {
       case GST_QUERY_CAPS:
-        gst_query_set_caps_result(query,
-                                  filtered(possible_src_caps(self), filter_of(query)).get());
+        gst_query_set_caps_result(query, filtered(possible_src_caps(self), filter_of(query)).get());
         return TRUE;
       case GST_QUERY_CONTEXT:
         if (stereo_state(self).session.handle_context_query(query))

@@ -11,8 +11,8 @@
 namespace cudavision {
 
 /// A CAPS event has arrived on a sink pad. Returns how its frames are packed; throws ElementError
-/// for frames that the element cannot process whatever the other pad gets. If the other pad's frames
-/// do not fit these, asks what is upstream of it to adapt.
+/// for frames that the element cannot process whatever the other pad gets. If the other pad's
+/// frames do not fit these, asks what is upstream of it to adapt.
 FramePacking stereo_store_arrived_caps(GstAggregator* self, GstAggregatorPad* pad, GstCaps* caps);
 
 /// A sink pad was unlinked: what will be linked to it may have another size.

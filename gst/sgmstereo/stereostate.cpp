@@ -74,6 +74,7 @@ gboolean stereo_start(GstAggregator* self) {
     state.guard.require(validation_error(settings));
     reset_stream(self);
     state.session.start();
+    state.arrival.reset();
     const ObjectLock lock(self);
     state.started = settings;
     state.left.dropped = 0;
@@ -85,6 +86,7 @@ gboolean stereo_start(GstAggregator* self) {
 gboolean stereo_stop(GstAggregator* self) {
   StereoState& state = stereo_state(self);
   state.alarm.cancel();
+  state.arrival.stop();
   const gboolean released = post_exceptions(self, FALSE, [&]() -> gboolean {
     stereo_release_work(self);
     return TRUE;

@@ -13,6 +13,7 @@
 #include "gst/base/qosstate.h"
 #include "gst/base/scoped.h"
 #include "gst/base/videoformat.h"
+#include "gst/sgmstereo/capsarrival.h"
 #include "gst/sgmstereo/headframe.h"
 #include "gst/sgmstereo/packedframes.h"
 #include "gst/sgmstereo/stereosettings.h"
@@ -69,8 +70,9 @@ struct StereoState {
 
   // For all threads.
   UnlinkedPadAlarm alarm;
-  std::atomic<bool> arrived_packed{false};  ///< by the last caps that arrived on sink_left
-  std::atomic<bool> flush_finished{false};  ///< on sink_left; its next SEGMENT is still to come
+  CapsArrival arrival;
+  std::atomic<bool> arrived_packed{false};    ///< by the last caps that arrived on sink_left
+  std::atomic<bool> flush_finished{false};    ///< on sink_left; its next SEGMENT is still to come
   std::atomic<bool> downstream_ended{false};  ///< it has answered a frame with EOS
 
   // Only for the aggregating thread.

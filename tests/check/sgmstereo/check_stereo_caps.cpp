@@ -109,10 +109,9 @@ TEST(test_another_size_than_the_other_pad) {
     fail_unless(
         stereo.send_caps(left_first ? stereo.left() : stereo.right(), caps_of(gray(), 32, 16)));
     const char* other_pad = left_first ? "sink_right" : "sink_left";
-    for (const char* other :
-         {"video/x-raw, format=GRAY8, width=33, height=16",
-          "video/x-raw, format=GRAY8, width=32, height=[17, 100]",
-          "video/x-raw, format={GRAY16_LE, P010_10LE}, width=32, height=16"})
+    for (const char* other : {"video/x-raw, format=GRAY8, width=33, height=16",
+                              "video/x-raw, format=GRAY8, width=32, height=[17, 100]",
+                              "video/x-raw, format={GRAY16_LE, P010_10LE}, width=32, height=16"})
       fail_unless(query_caps(stereo, other_pad, other).fits(other), "%s", other);
     // Whether pads can be linked is asked without a filter. What fits is preferred.
     const CapsOf all = query_caps(stereo, other_pad);

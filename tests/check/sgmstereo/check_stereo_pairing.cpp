@@ -53,8 +53,8 @@ void expect_step(const FrameStream& left, const FrameStream& right, PairingStep 
 
 // After the last map, frames may still be dropped.
 void expect_dropped(const StereoHarness& stereo, guint64 left, guint64 right) {
-  for (int i = 0; i < 1000 && (stereo.number("dropped-left") < left ||
-                               stereo.number("dropped-right") < right);
+  for (int i = 0;
+       i < 1000 && (stereo.number("dropped-left") < left || stereo.number("dropped-right") < right);
        ++i)
     g_usleep(1000);
   fail_unless_equals_uint64(stereo.number("dropped-left"), left);
@@ -90,7 +90,8 @@ TEST(test_rule_of_the_nearest) {
   // Within half a frame no other frame can be nearer.
   expect(waiting(100), waiting(120), PairingStep::pair, PairingStep::pair);
   expect(waiting(100), waiting(121), PairingStep::look_left, PairingStep::look_right);
-  expect(waiting_with_next(100, 140), waiting(121), PairingStep::drop_left, PairingStep::drop_right);
+  expect(waiting_with_next(100, 140), waiting(121), PairingStep::drop_left,
+         PairingStep::drop_right);
   expect(waiting_with_next(100, 142), waiting(121), PairingStep::pair, PairingStep::pair);
   expect(waiting_with_next(100, 143), waiting(121), PairingStep::pair, PairingStep::pair);
   // The next frame but one may be nearer still.
@@ -185,11 +186,10 @@ TEST(test_skew) {
     const char* max_skew;
     bool pairs;
   };
-  for (const Case& c :
-       {Case{1000, 1000, "-1", true}, Case{1000, 1020, "-1", true}, Case{1020, 1000, "-1", true},
-        Case{1000, 1010, "10000000", true}, Case{1000, 1011, "10000000", false},
-        Case{1011, 1000, "10000000", false}, Case{1000, 1000, "0", true},
-        Case{1000, 1001, "0", false}}) {
+  for (const Case& c : {Case{1000, 1000, "-1", true}, Case{1000, 1020, "-1", true},
+                        Case{1020, 1000, "-1", true}, Case{1000, 1010, "10000000", true},
+                        Case{1000, 1011, "10000000", false}, Case{1011, 1000, "10000000", false},
+                        Case{1000, 1000, "0", true}, Case{1000, 1001, "0", false}}) {
     StereoHarness stereo(Properties{{"max-skew", c.max_skew}});
     const std::vector<Output> maps =
         stereo.run(frames_from(c.left * ms, 5), frames_from(c.right * ms, 5));
@@ -213,13 +213,12 @@ TEST(test_nearest_partner) {
       const StereoFrames late = frames_from(GST_SECOND + offset * ms, pairs);
       const std::vector<Output> maps =
           left_first ? stereo.run(early, late) : stereo.run(late, early);
-      // The late camera's first frame is nearest to this one of the early camera. Of two frames that
-      // are equally near the earlier one counts.
+      // The late camera's first frame is nearest to this one of the early camera. Of two frames
+      // that are equally near the earlier one counts.
       const guint skipped = offset / 40 + (offset % 40 > 20 ? 1 : 0);
       fail_unless_equals_int(maps.size(), pairs - skipped);
       for (guint i = 0; i < maps.size(); ++i)
-        fail_unless_equals_uint64(maps[i].pts(),
-                                  left_first ? early[skipped + i].pts : late[i].pts);
+        fail_unless_equals_uint64(maps[i].pts(), left_first ? early[skipped + i].pts : late[i].pts);
       expect_dropped(stereo, skipped, skipped);
       fail_unless_equals_int(stereo.messages().complaints(), 0);
     }
@@ -292,8 +291,8 @@ TEST(test_end_of_one_camera) {
   fail_unless_equals_int(stereo.run({}, {}).size(), 0);
 }
 
-// One camera ends, and the other one goes on, or falls silent without EOS. Its frames must not block
-// or stop what is upstream of it.
+// One camera ends, and the other one goes on, or falls silent without EOS. Its frames must not
+// block or stop what is upstream of it.
 TEST(test_end_beside_a_silent_camera) {
   for (bool left_ends : {true, false})
     for (int pairs : {0, 1, 3}) {

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // cudasgmstereo in pipelines that change: other sizes and depths, other cameras, the end of one
 // camera; and pictures that do not fit each other.
-#include <atomic>
+#include <chrono>
 #include <condition_variable>
 #include <functional>
 #include <map>
 #include <mutex>
 #include <optional>
+#include <thread>
 
 #include "tests/check/common/stereoharness.h"
 
@@ -24,8 +25,7 @@ class Pipeline {
   explicit Pipeline(const std::string& description) {
     GError* problem = nullptr;
     pipeline_ = gst_parse_launch(description.c_str(), &problem);
-    fail_unless(problem == nullptr, "%s: %s", description.c_str(),
-                problem ? problem->message : "");
+    fail_unless(problem == nullptr, "%s: %s", description.c_str(), problem ? problem->message : "");
     bus_ = gst_element_get_bus(pipeline_);
     gst_util_set_object_arg(G_OBJECT(element("e")), "backend", test_backend().c_str());
     share_cuda_context(pipeline_);
@@ -88,8 +88,8 @@ class Pipeline {
     std::unique_lock lock(mutex_);
     int& count = counts_["count " + caps];
     const int goal = count + number;
-    const bool came = changed_.wait_for(lock, std::chrono::seconds(patience),
-                                        [&] { return count >= goal; });
+    const bool came =
+        changed_.wait_for(lock, std::chrono::seconds(patience), [&] { return count >= goal; });
     lock.unlock();
     expect_no_error();
     fail_unless(came, "no frames of %s", caps.c_str());
@@ -266,8 +266,7 @@ TEST(test_unequal_pairs) {
 // If the end comes before the last pairs fit, that is a warning.
 TEST(test_unequal_pairs_at_the_end) {
   Pipeline pipeline(matching + source(20, small) + "l. " + source(20, large) + "l. " +
-                    source(40, small) +
-                    "e.sink_right concat name=l ! e.sink_left");
+                    source(40, small) + "e.sink_right concat name=l ! e.sink_left");
   pipeline.run_to_eos();
   fail_unless_equals_int(pipeline.frames(small_map), 20);
   fail_unless_equals_uint64(pipeline.dropped("dropped-left"), 20);
@@ -281,8 +280,8 @@ TEST(test_two_different_pictures, .times(20)) {
   };
   for (const Case& c : {Case{small, large, {"64×32", "96×48", "videoscale"}},
                         Case{small, gray(64, 32, "GRAY16_LE"), {"8 bits", "16 bits"}}}) {
-    Pipeline pipeline(matching + source(1, c.left) + "queue ! e.sink_left " +
-                      source(1, c.right) + (index % 2 == 0 ? "queue ! " : "") + "e.sink_right");
+    Pipeline pipeline(matching + source(1, c.left) + "queue ! e.sink_left " + source(1, c.right) +
+                      (index % 2 == 0 ? "queue ! " : "") + "e.sink_right");
     expect_words(pipeline.run(), c.words);
     fail_unless_equals_int(pipeline.frames(small_map) + pipeline.frames(large_map), 0);
   }
@@ -290,8 +289,8 @@ TEST(test_two_different_pictures, .times(20)) {
 
 // The same with videos that go on for ever.
 TEST(test_two_different_videos, .times(4)) {
-  Pipeline pipeline(matching + "videotestsrc ! " + small + " ! queue ! e.sink_left videotestsrc ! " +
-                    large + " ! e.sink_right");
+  Pipeline pipeline(matching + "videotestsrc ! " + small +
+                    " ! queue ! e.sink_left videotestsrc ! " + large + " ! e.sink_right");
   expect_words(pipeline.run(), {"64×32", "96×48", "videoscale"});
 }
 
@@ -320,35 +319,84 @@ TEST(test_converter_adapts, .times(20)) {
   fail_unless_equals_int(pipeline.frames(small_map), 1);
 }
 
-// A scaler that chose its size before anything was known of the other camera is asked again.
+namespace {
+
+/// A videoscale before one pad, which gets frames of 48×16, and frames of 32×16 on the other pad.
+class ScalerBesideCamera {
+ public:
+  explicit ScalerBesideCamera(bool scaler_left) : bin_(gst_pipeline_new(nullptr)) {
+    GstElement* element = make_element("cudasgmstereo", {{"num-disparities", "32"}});
+    GstElement* scaler = gst_element_factory_make("videoscale", nullptr);
+    gst_bin_add_many(GST_BIN(bin_), scaler, element, nullptr);
+    fail_unless(
+        gst_element_link_pads(scaler, "src", element, scaler_left ? "sink_left" : "sink_right"));
+    scaler_ = gst_harness_new_with_element(scaler, "sink", nullptr);
+    camera_ =
+        gst_harness_new_with_element(element, scaler_left ? "sink_right" : "sink_left", "src");
+    gst_element_set_state(bin_, GST_STATE_PLAYING);
+  }
+  ~ScalerBesideCamera() {
+    gst_element_set_state(bin_, GST_STATE_NULL);
+    gst_harness_teardown(scaler_);
+    gst_harness_teardown(camera_);
+    gst_object_unref(bin_);
+  }
+  ScalerBesideCamera(const ScalerBesideCamera&) = delete;
+  ScalerBesideCamera& operator=(const ScalerBesideCamera&) = delete;
+
+  void start_scaler() { start(scaler_, 48); }
+  void start_camera() { start(camera_, 32); }
+  /// The pads count as live, and a frame that comes late does not wait for its partner.
+  void push_to_scaler(GstClockTime time) { push(scaler_, 48, GST_SECOND * 100 + time); }
+  void push_to_camera(GstClockTime time) { push(camera_, 32, GST_SECOND * 100 + time); }
+  Output pull() {
+    GstBuffer* buffer = gst_harness_pull(camera_);
+    fail_unless(buffer != nullptr, "no map came out");
+    return Output(buffer);
+  }
+
+ private:
+  static void start(GstHarness* harness, int width) {
+    fail_unless(send_caps(harness->srcpad, caps_of(format_named("GRAY8"), width, 16)));
+  }
+  static void push(GstHarness* harness, int width, GstClockTime time) {
+    const Picture picture = noise_picture(format_named("GRAY8"), width, 16, 1);
+    fail_unless_equals_int(gst_harness_push(harness, at(time, to_buffer(picture))), GST_FLOW_OK);
+  }
+
+  GstElement* bin_;
+  GstHarness* scaler_;
+  GstHarness* camera_;
+};
+
+}  // namespace
+
+// A scaler does not choose its size before anything is known of the other camera.
+TEST(test_scaler_waits) {
+  for (bool scaler_left : {true, false}) {
+    ScalerBesideCamera frames(scaler_left);
+    std::thread scaler([&] {
+      frames.start_scaler();
+      frames.push_to_scaler(0);
+    });
+    frames.start_camera();
+    frames.push_to_camera(0);
+    fail_unless_equals_uint64(frames.pull().pts(), 100 * GST_SECOND);
+    scaler.join();
+  }
+}
+
+// If one thread feeds both pads, it must choose, but it is asked again.
 TEST(test_scaler_is_asked_again) {
   for (bool scaler_left : {true, false}) {
-    GstElement* element = make_element("cudasgmstereo", {{"num-disparities", "32"}});
-    GstElement* bin = gst_pipeline_new(nullptr);
-    GstElement* scaler = gst_element_factory_make("videoscale", nullptr);
-    gst_bin_add_many(GST_BIN(bin), scaler, element, nullptr);
-    const char* scaled = scaler_left ? "sink_left" : "sink_right";
-    const char* plain = scaler_left ? "sink_right" : "sink_left";
-    fail_unless(gst_element_link_pads(scaler, "src", element, scaled));
-    GstHarness* scaled_harness = gst_harness_new_with_element(scaler, "sink", nullptr);
-    GstHarness* plain_harness = gst_harness_new_with_element(element, plain, "src");
-    gst_element_set_state(bin, GST_STATE_PLAYING);
-    const auto push = [](GstHarness* harness, int width, GstClockTime time) {
-      const Picture picture = noise_picture(format_named("GRAY8"), width, 16, 1);
-      fail_unless_equals_int(gst_harness_push(harness, at(time, to_buffer(picture))), GST_FLOW_OK);
-    };
-    fail_unless(send_caps(scaled_harness->srcpad, caps_of(format_named("GRAY8"), 48, 16)));
-    push(scaled_harness, 48, 0);
-    fail_unless(send_caps(plain_harness->srcpad, caps_of(format_named("GRAY8"), 32, 16)));
-    push(plain_harness, 32, 0);  // does not fit what the scaler has sent
-    push(scaled_harness, 48, 40 * ms);
-    push(plain_harness, 32, 40 * ms);
-    const Output map(gst_harness_pull(plain_harness));
-    fail_unless_equals_uint64(map.pts(), 40 * ms);
-    gst_element_set_state(bin, GST_STATE_NULL);
-    gst_harness_teardown(scaled_harness);
-    gst_harness_teardown(plain_harness);
-    gst_object_unref(bin);
+    ScalerBesideCamera frames(scaler_left);
+    frames.start_scaler();
+    frames.push_to_scaler(0);
+    frames.start_camera();
+    frames.push_to_camera(0);  // does not fit what the scaler has sent
+    frames.push_to_scaler(40 * ms);
+    frames.push_to_camera(40 * ms);
+    fail_unless_equals_uint64(frames.pull().pts(), 100 * GST_SECOND + 40 * ms);
   }
 }
 
@@ -478,9 +526,10 @@ TEST(test_recording_beside, .times(2)) {
 
 // The same if downstream wants no more maps.
 TEST(test_recording_beside_the_end_of_downstream) {
-  Pipeline pipeline("cudasgmstereo name=e num-disparities=32 ! identity eos-after=11 ! "
-                    "fakesink name=count " +
-                    source(400, small) + "e.sink_left " + source(400, small) + "e.sink_right");
+  Pipeline pipeline(
+      "cudasgmstereo name=e num-disparities=32 ! identity eos-after=11 ! "
+      "fakesink name=count " +
+      source(400, small) + "e.sink_left " + source(400, small) + "e.sink_right");
   pipeline.run_to_eos();
   fail_unless_equals_int(pipeline.frames(small_map), 10);
 }
