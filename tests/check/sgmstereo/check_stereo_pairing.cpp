@@ -365,3 +365,19 @@ TEST(test_counts_begin_anew) {
   gst_element_set_state(stereo.element(), GST_STATE_PLAYING);
   expect_dropped(stereo, 0, 0);
 }
+
+// At LOG the element's own debug category has one line for each decision.
+TEST(test_debug_log) {
+  DebugLog log("cudasgmstereo");
+  StereoFrames right = frames_from(0, 3);
+  right.erase(right.begin() + 1);
+  {
+    StereoHarness stereo;
+    fail_unless_equals_int(stereo.run(frames_from(0, 3), right).size(), 2);
+  }
+  const std::vector<std::string> lines = log.lines();
+  fail_unless(lines.size() >= 3 && lines.size() <= 4, "%d lines", static_cast<int>(lines.size()));
+  expect_words(lines[0], {"left +0:00:00.000000000", "right +0:00:00.000000000", "a pair"});
+  expect_words(lines[1], {"left +0:00:00.040000000", "right +0:00:00.080000000", "drop the left"});
+  expect_words(lines[2], {"left +0:00:00.080000000", "right +0:00:00.080000000", "a pair"});
+}
