@@ -96,7 +96,7 @@ GstClockTime pairing_deadline(const FrameStream& left, const FrameStream& right,
   if (!oldest)
     return GST_CLOCK_TIME_NONE;
   const auto since = static_cast<GstClockTime>(std::max<std::int64_t>(*oldest, 0));
-  // With an unlimited skew a frame waits for ever.
+  // With an unlimited skew, a frame waits forever.
   return max_skew > G_MAXINT64 - since ? GST_CLOCK_TIME_NONE : since + max_skew;
 }
 

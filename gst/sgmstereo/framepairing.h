@@ -6,23 +6,23 @@
 #include <cstdint>
 #include <optional>
 
-/// Decides which frames of two streams form a pair, from their running times alone; knows neither
-/// pads nor threads.
+/// Decides which frames of two streams form a pair, from their running times alone. This code does
+/// not depend on pads or threads.
 namespace cudavision {
 
 /// The oldest frame of a stream that is neither paired nor dropped yet.
 struct WaitingFrame {
   /// Running time in ns, negative before the segment begins; none if the frame has no timestamp.
   std::optional<std::int64_t> time;
-  bool gap = false;  ///< it stands for a missing frame
-  /// Until the next frame of its stream, in ns; GST_CLOCK_TIME_NONE if that is not known.
+  bool gap = false;  ///< true if it stands for a missing frame
+  /// Time until the next frame of the stream, in ns; GST_CLOCK_TIME_NONE if that is unknown.
   GstClockTime interval = GST_CLOCK_TIME_NONE;
 };
 
 struct FrameStream {
   std::optional<WaitingFrame> frame;
-  std::optional<WaitingFrame> next;  ///< the one behind it, if it is there already
-  bool ended = false;                ///< no frames follow those above
+  std::optional<WaitingFrame> next;  ///< the frame after it, if that has arrived
+  bool ended = false;                ///< true if no frames follow these
 };
 
 enum class PairingStep {
@@ -36,22 +36,25 @@ enum class PairingStep {
   end,         ///< no further pair can form; a waiting frame has no partner
 };
 
-/// Pairs each frame with the nearest one of the other stream, or with the earlier of two that are
-/// equally near. max_skew: the largest difference between the running times of a pair. timed_out: a
-/// frame has waited until pairing_deadline(); no further one is waited for. pair, miss, drop_left
-/// and drop_right consume frames.
+/// Returns the next step. Each frame pairs with the nearest frame of the other stream, or with the
+/// earlier one of two that are equally near. max_skew is the largest difference between the running
+/// times of a pair. timed_out is true if a frame has waited until pairing_deadline(), so that no
+/// further frame is waited for. The steps pair, miss, drop_left and drop_right consume frames.
 PairingStep next_step(const FrameStream& left, const FrameStream& right, GstClockTime max_skew,
                       bool timed_out);
 
-/// The running time at which a frame has waited long enough for a partner; GST_CLOCK_TIME_NONE if
-/// no frame with a known running time is waiting.
+/// Returns the running time at which a frame has waited long enough for a partner. Returns
+/// GST_CLOCK_TIME_NONE if no frame with a known running time is waiting, or if max_skew is
+/// unlimited.
 GstClockTime pairing_deadline(const FrameStream& left, const FrameStream& right,
                               GstClockTime max_skew);
 
-/// duration if that is known, else that of a frame at fps_n/fps_d, else GST_CLOCK_TIME_NONE.
+/// Returns duration if that is known, else the duration of a frame at fps_n/fps_d if that is known,
+/// else GST_CLOCK_TIME_NONE.
 GstClockTime frame_interval(GstClockTime duration, int fps_n, int fps_d);
 
-/// The property max-skew in ns if it is not negative, else half of the interval, else 20 ms.
+/// Returns the property max-skew in ns if it is not negative, else half of the interval between
+/// frames if that is known, else 20 ms.
 GstClockTime max_skew_for(gint64 property, GstClockTime interval);
 
 }  // namespace cudavision

@@ -12,7 +12,8 @@
  * from two cameras on `sink_left` and `sink_right`, in any formats of equal width, height and bit
  * depth; or packed in one frame, side by side or one above the other, on `sink_left`, while
  * `sink_right` stays unlinked. Two frames form a pair if their running times differ by no more than
- * #GstCudaSgmStereo:max-skew; frames without a partner are dropped and counted.
+ * #GstCudaSgmStereo:max-skew, and pair with the nearest one; frames without a partner are dropped
+ * and counted. Cameras may change their size, end, and be replaced while playing.
  *
  * #GstCudaSgmStereo:output, and for disparities the caps that downstream accepts, choose the
  * output:

@@ -25,16 +25,16 @@ struct HeldFrame {
   FrameTimes times;
 };
 
-/// The oldest frame of a pad, if there is one: the one that is held, else the one at the head of
-/// the pad's queue. Only for the aggregating thread.
+/// The oldest frame of a pad, if there is one: the held frame, else the one at the head of the
+/// pad's queue. Only the aggregating thread may use it.
 class HeadFrame {
  public:
-  /// held: the pad's held frame, if any. info: of the frames at the head of the queue; nullptr if
-  /// that is not known.
+  /// held is the held frame of the pad, if there is one. info describes the frames at the head of
+  /// the queue; it is nullptr if that is unknown.
   HeadFrame(GstAggregatorPad* pad, std::optional<HeldFrame>& held, const GstVideoInfo* info);
 
   GstBuffer* buffer() const noexcept { return buffer_.get(); }
-  /// For next_step().
+  /// The stream as next_step() takes it.
   const FrameStream& stream() const noexcept { return stream_; }
   FrameTimes times() const;
 
@@ -55,7 +55,7 @@ class HeadFrame {
   FrameStream stream_;
 };
 
-/// The segment of the frame at the head of the pad's queue.
+/// Returns the segment of the frame at the head of the pad's queue.
 GstSegment current_segment(GstAggregatorPad* pad);
 
 }  // namespace cudavision

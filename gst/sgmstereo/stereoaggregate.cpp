@@ -12,7 +12,8 @@
 namespace cudavision {
 namespace {
 
-// left: the frame whose duration counts; nullptr if none is known.
+// Returns the max-skew in force. left is the frame whose duration counts, or nullptr if there is
+// none.
 GstClockTime current_max_skew(GstAggregator* self, GstBuffer* left) {
   const StereoState& state = stereo_state(self);
   const gint64 property = current_settings(self, state.settings).max_skew;
@@ -79,23 +80,23 @@ void drop(GstAggregator* self, StereoInput& input, HeadFrame& frame) {
   frame.consume();
 }
 
-// Sends EOS downstream as no further pair can form. Throws ElementError if none has formed because
-// the pictures differ.
+// Sends EOS downstream because no further pair can form. Throws ElementError if none has formed
+// because the pictures differ.
 void end_output(GstAggregator* self) {
   StereoState& state = stereo_state(self);
   const UnequalPairs unequal = state.unequal;
   state.unequal.reset();
   if (!unequal.error().empty()) {
     if (unequal.from_the_start())
-      throw ElementError(GST_STREAM_ERROR, GST_STREAM_ERROR_WRONG_TYPE, unequal.error());
+      refuse_stream(unequal.error());
     post_warning(GST_ELEMENT_CAST(self), GST_STREAM_ERROR, GST_STREAM_ERROR_WRONG_TYPE,
                  unequal.error());
   }
   stereo_push_eos(self);
 }
 
-// After the end of one camera, or of downstream: takes the frames of the other one, so that
-// upstream goes on with what else it does, and counts them if downstream would have taken a map.
+// Takes all frames after the end of one camera or after EOS from downstream, because upstream would
+// block otherwise, and with it what else it feeds. Counts frames that lack a partner.
 GstFlowReturn swallow(GstAggregator* self) {
   StereoState& state = stereo_state(self);
   bool swallowed = false;
@@ -115,7 +116,8 @@ GstFlowReturn swallow(GstAggregator* self) {
   return ended ? GST_FLOW_EOS : GST_AGGREGATOR_FLOW_NEED_DATA;
 }
 
-// Whether downstream would drop the output anyway. Counts the frame, and posts the QoS message.
+// Returns true if the output would be too late for downstream. Counts the frame, and posts a QoS
+// message if it is late.
 bool skip_late(GstAggregator* self, const FrameTimes& times) {
   QosState& qos = stereo_state(self).qos;
   GstMessage* message = nullptr;
@@ -129,7 +131,8 @@ bool skip_late(GstAggregator* self, const FrameTimes& times) {
   return message != nullptr;
 }
 
-// A pair whose pictures differ in size or depth is dropped, and is an error if that goes on.
+// Drops a pair whose pictures differ in size or depth. Throws ElementError if that goes on for
+// long.
 GstFlowReturn drop_unequal(GstAggregator* self, HeadFrame& left, HeadFrame& right,
                            const std::string& error) {
   StereoState& state = stereo_state(self);
@@ -139,11 +142,11 @@ GstFlowReturn drop_unequal(GstAggregator* self, HeadFrame& left, HeadFrame& righ
   drop(self, state.left, left);
   drop(self, state.right, right);
   if (lasts)
-    throw ElementError(GST_STREAM_ERROR, GST_STREAM_ERROR_WRONG_TYPE, error);
+    refuse_stream(error);
   return GST_FLOW_OK;
 }
 
-/// right: nullptr if frames are packed.
+/// right is nullptr if frames are packed.
 GstFlowReturn process_pair(GstAggregator* self, HeadFrame& left, HeadFrame* right) {
   StereoState& state = stereo_state(self);
   if (right && state.left.format && state.right.format) {
@@ -193,7 +196,7 @@ GstFlowReturn aggregate_packed(GstAggregator* self) {
   return GST_FLOW_OK;
 }
 
-// Holds a frame so that the next one can arrive.
+// Holds the frame so that the next one can arrive.
 GstFlowReturn look_behind(HeadFrame& frame) {
   if (!frame.is_held())
     frame.hold();
@@ -241,13 +244,13 @@ GstFlowReturn take_step(GstAggregator* self, bool timed_out) {
 
 GstFlowReturn aggregate_pair(GstAggregator* self, bool timed_out) {
   const GstFlowReturn flow = take_step(self, timed_out);
-  // A held frame may have been the last one.
+  // The frame may have been held, and the last one of its stream.
   if (flow == GST_FLOW_OK)
     stereo_check_end(self);
   return flow;
 }
 
-// A flush discards held frames as it discards those in the queue.
+// Discards a held frame if the pad was flushed, as GstAggregator discards those in the queue.
 void discard_flushed(StereoInput& input) {
   if (input.flushed.exchange(false))
     input.held.reset();
@@ -276,8 +279,8 @@ void stereo_check_end(GstAggregator* self) {
     end_output(self);
 }
 
-// By the framerate: durations that vary by a nanosecond would make the pipeline redistribute its
-// latency again and again.
+// The latency follows from the framerate. If it followed from the durations of frames, these would
+// make the pipeline redistribute its latency again and again when they vary by a nanosecond.
 void stereo_update_latency(GstAggregator* self) {
   const bool packed = stereo_state(self).packing.packed();
   const GstClockTime skew = packed ? 0 : current_max_skew(self, nullptr);

@@ -3,18 +3,19 @@
 
 #include "gst/sgmstereo/stereostate.h"
 
-/// What happens to the frames in the queues: they are paired, dropped, or skipped if they are late;
-/// after the end of one camera those of the other are dropped.
-/// Only for the aggregating thread.
+/// Handles the frames in the queues of the sink pads: pairs them, drops those without a partner,
+/// skips those that are late, and takes those that arrive after the end of the other camera. Only
+/// the aggregating thread may call these functions.
 namespace cudavision {
 
-/// Reports how long a frame may wait for its partner. To be called when that may have changed.
+/// Reports, as latency, how long a frame may wait for its partner. Call this when that may have
+/// changed.
 void stereo_update_latency(GstAggregator* self);
 
-/// Drops the pad's held frame, if there is one.
+/// Drops the held frame of the pad, if there is one.
 void stereo_drop_held(GstAggregator* self, StereoInput& input);
 
-/// Sends EOS downstream if a camera has ended, as no further pair can form then. Throws
+/// Sends EOS downstream if a camera has ended, because no further pair can form then. Throws
 /// ElementError if none has formed because the pictures differ.
 void stereo_check_end(GstAggregator* self);
 

@@ -11,31 +11,31 @@
 #include "gst/sgmstereo/stereosettings.h"
 
 /// The caps of cudasgmstereo: frames of one size and bit depth on both sink pads, maps of that size
-/// on the source pad. These functions know nothing of pads; stereonegotiation.h does.
+/// on the source pad. These functions do not depend on pads; stereonegotiation.h connects them.
 namespace cudavision {
 
-/// The template of the source pad: all that any value of the property output allows.
+/// Returns the template of the source pad, which covers every value of the property output.
 Caps stereo_src_template();
 
-/// The caps that output allows, best first; in CUDA memory only if cuda is true.
+/// Returns the caps that output allows, best first. They include CUDA memory only if cuda is true.
 Caps stereo_src_caps(StereoOutput output, bool cuda);
 
-/// The caps that output allows for left frames with these fixed caps, best first.
+/// Returns the caps that output allows for left frames with these fixed caps, best first.
 Caps stereo_src_caps_for(const GstCaps* left, const FramePacking& packing, StereoOutput output,
                          bool cuda);
 
-/// The caps that a sink pad accepts.
+/// Returns the caps that a sink pad accepts, whatever the other one has.
 Caps stereo_sink_caps(bool cuda);
 
-/// Those of them that fit the caps of the other sink pad, which need not be fixed: frames of a size
-/// and a bit depth that the other pad may have too.
+/// Returns the part of them that fits the caps of the other sink pad: frames of a size and a bit
+/// depth that the other pad may have too. Those caps need not be fixed.
 Caps stereo_sink_caps_for(const GstCaps* other, bool cuda);
 
-/// Whether these caps of a sink pad allow several sizes or bit depths.
+/// Returns true if these caps of a sink pad allow several sizes or bit depths.
 bool leaves_choice(const GstCaps* caps);
 
-/// Empty, or why these frames of the two sink pads cannot form a pair, and what to change: they
-/// differ in width, height or bit depth.
+/// Returns an empty string if frames of these formats may form a pair. If they differ in width,
+/// height or bit depth, says so and what to change.
 std::string pair_error(const FrameFormat& left, const FrameFormat& right);
 
 }  // namespace cudavision

@@ -23,7 +23,7 @@ OwnedEvent left_segment(const StereoState& state) {
   return OwnedEvent(gst_pad_get_sticky_event(GST_PAD_CAST(state.left.pad), GST_EVENT_SEGMENT, 0));
 }
 
-// segment: as in UnlinkedStream::end().
+// UnlinkedStream::end() explains segment.
 void end_unlinked(StereoState& state, GstEvent* segment) {
   if (state.arrived_packed && !state.right.is_linked())
     state.unlinked->end(segment);
@@ -74,7 +74,7 @@ void event_arrived(GstAggregator* self, GstAggregatorPad* pad, GstEvent* event) 
   }
 }
 
-// After GstAggregator has handled a flush of sink_left.
+// Called after GstAggregator has handled a flush of sink_left.
 void left_flushed(StereoState& state, GstEvent* event) {
   if (GST_EVENT_TYPE(event) == GST_EVENT_FLUSH_STOP)
     state.flush_finished = true;
@@ -86,14 +86,14 @@ void left_flushed(StereoState& state, GstEvent* event) {
 
 void apply_left_segment(GstAggregator* self) {
   StereoState& state = stereo_state(self);
-  // The output for a held frame would come too late for the old segment.
+  // The output for a held frame would belong to the old segment.
   stereo_drop_held(self, state.left);
   stereo_apply_segment(self);
   if (state.flush_finished.exchange(false))
     state.discont = true;
 }
 
-// A STREAM_START on a pad that had EOS.
+// Begins a new output stream if a camera has taken the place of one that ended.
 void restart(GstAggregator* self) {
   const StereoState& state = stereo_state(self);
   if (state.eos_sent && !state.left.is_ended() && !state.right.is_ended())

@@ -10,8 +10,8 @@
 namespace cudavision {
 namespace {
 
-// How the frames of a pad are packed. Throws ElementError for frames that the element cannot
-// process whatever the other pad gets.
+// Returns how the frames of a pad are packed. Throws ElementError for frames that the element
+// cannot process, whatever the other pad gets.
 FramePacking check_caps(GstAggregator* self, const GstAggregatorPad* pad, const GstCaps* caps) {
   const FrameFormat format = frame_format_from_caps(caps);
   if (!stereo_state(self).is_left(pad))
@@ -19,7 +19,7 @@ FramePacking check_caps(GstAggregator* self, const GstAggregatorPad* pad, const 
   const FramePacking packing = packing_of(format.info, stereo_settings(self).frame_packing);
   const std::string error = split_error(packing, format.layout.width, format.layout.height);
   if (!error.empty())
-    throw ElementError(GST_STREAM_ERROR, GST_STREAM_ERROR_WRONG_TYPE, error);
+    refuse_stream(error);
   return packing;
 }
 
@@ -36,29 +36,30 @@ GstCaps* filter_of(GstQuery* query) {
   return filter;
 }
 
-// What the peer of a pad can send; nullptr if there is none.
+// Returns the caps that the peer of a pad can send, or nullptr if there is no peer.
 Caps possible_peer_caps(GstAggregator* self, const StereoInput& input) {
-  // If the peer asks in turn to answer this, that query must not lead back here.
+  // To answer this query the peer may send others, which must not lead back here.
   static thread_local bool asking = false;
   if (asking || !input.is_linked())
     return nullptr;
   asking = true;
-  Caps caps(gst_pad_peer_query_caps(GST_PAD_CAST(input.pad),
-                                    stereo_sink_caps(stereo_takes_cuda(self)).get()));
+  Caps caps(gst_pad_peer_query_caps(
+      GST_PAD_CAST(input.pad), stereo_sink_caps(stereo_state(self).session.takes_cuda()).get()));
   asking = false;
   return caps;
 }
 
-// The filter says what the peer can send. If it can send frames that fit those of the other pad,
-// the pad offers these alone. Otherwise it offers all: if both pads are to change, one must change
-// first, and if the frames never fit, both must arrive for the element to say so.
+// Returns the caps that a pad offers to its peer. The filter tells what the peer can send. If that
+// includes frames that fit those of the other pad, the pad offers only these. Otherwise it offers
+// all: if both pads are to change, one must change first, and if the frames never fit, they must
+// arrive for the element to post an error that names both.
 //
-// Before the other pad has caps, what its peer can send counts. If that leaves a choice, as it does
-// for a scaler beside a decoder that has not seen its file yet, waits a little for these caps.
+// Before the other pad has caps, those that its peer can send count. If they leave a choice, as for
+// a scaler beside a decoder that has not read its file yet, the pad waits for the other pad's caps.
 Caps possible_sink_caps(GstAggregator* self, GstAggregatorPad* pad, GstCaps* filter) {
   StereoState& state = stereo_state(self);
   const StereoInput& other = state.other_input(pad);
-  const bool cuda = stereo_takes_cuda(self);
+  const bool cuda = state.session.takes_cuda();
   const bool peer_known = filter && !gst_caps_is_any(filter);
   const auto fitting = [&](const Caps& other_caps) {
     return filtered(stereo_sink_caps_for(other_caps.get(), cuda), filter);
@@ -82,9 +83,10 @@ Caps possible_sink_caps(GstAggregator* self, GstAggregatorPad* pad, GstCaps* fil
 }
 
 Caps possible_src_caps(GstAggregator* self) {
-  const StereoInput& left = stereo_state(self).left;
+  const StereoState& state = stereo_state(self);
+  const StereoInput& left = state.left;
   const StereoOutput output = stereo_settings(self).output;
-  const bool cuda = stereo_takes_cuda(self);
+  const bool cuda = state.session.takes_cuda();
   if (const Caps caps = arrived_caps(self, left)) {
     try {
       return stereo_src_caps_for(caps.get(), check_caps(self, left.pad, caps.get()), output, cuda);
@@ -95,11 +97,11 @@ Caps possible_src_caps(GstAggregator* self) {
   return stereo_src_caps(output, cuda);
 }
 
-// Accepts another size or depth than the other pad has: if both pads are to change, one must change
-// first. If they still differ when their frames meet, that is an error. The template decides, as
-// caps may lack fields such as the framerate that the CAPS query names.
+// Accepts a size or depth that differs from the other pad's, because if both pads are to change,
+// one must change first. If they still differ when their frames meet, that is an error. The
+// template decides, as caps may lack fields such as the framerate that the CAPS query names.
 bool accepts_caps(GstAggregator* self, GstAggregatorPad* pad, const GstCaps* caps) {
-  const Caps all = stereo_sink_caps(stereo_takes_cuda(self));
+  const Caps all = stereo_sink_caps(stereo_state(self).session.takes_cuda());
   if (!gst_caps_can_intersect(caps, all.get()))
     return false;
   try {
@@ -129,14 +131,14 @@ FramePacking stereo_store_arrived_caps(GstAggregator* self, GstAggregatorPad* pa
   const StereoInput& other = state.other_input(pad);
   Caps other_caps;
   {
-    // Under one lock: of two caps that arrive at the same time, one finds the other.
+    // One lock, so that of two caps that arrive at the same time the later one finds the other.
     const ObjectLock lock(self);
     state.input(pad).arrived_caps.reset(gst_caps_ref(caps));
     if (other.arrived_caps)
       other_caps.reset(gst_caps_ref(other.arrived_caps.get()));
   }
   state.arrival.notify();
-  const Caps fitting = stereo_sink_caps_for(caps, stereo_takes_cuda(self));
+  const Caps fitting = stereo_sink_caps_for(caps, stereo_state(self).session.takes_cuda());
   if (!packing.packed() && other_caps && !gst_caps_can_intersect(other_caps.get(), fitting.get())) {
     GST_INFO_OBJECT(other.pad, "asking upstream to adapt %" GST_PTR_FORMAT, other_caps.get());
     gst_pad_push_event(GST_PAD_CAST(other.pad), gst_event_new_reconfigure());
@@ -157,7 +159,7 @@ void stereo_apply_caps(GstAggregator* self, GstAggregatorPad* pad, GstCaps* caps
   if (input.caps && gst_caps_is_equal(input.caps.get(), caps))
     return;
   stereo_release_work(self);
-  // A held frame has the old caps, and its partner is hardly more than a frame away.
+  // A held frame has the old caps.
   stereo_drop_held(self, input);
   input.format.reset();
   input.caps.reset(gst_caps_ref(caps));
@@ -184,31 +186,20 @@ gboolean stereo_sink_query(GstAggregator* self, GstAggregatorPad* pad, GstQuery*
         gst_query_set_accept_caps_result(query, accepts_caps(self, pad, caps));
         return TRUE;
       }
-      case GST_QUERY_CONTEXT:
-        if (stereo_state(self).session.handle_context_query(query))
-          return TRUE;
-        break;
       default:
-        break;
+        return stereo_state(self).session.handle_context_query(query) ||
+               stereo_parent_class()->sink_query(self, pad, query);
     }
-    return stereo_parent_class()->sink_query(self, pad, query);
   });
 }
 
 gboolean stereo_src_query(GstAggregator* self, GstQuery* query) {
   return post_exceptions(self, FALSE, [&]() -> gboolean {
-    switch (GST_QUERY_TYPE(query)) {
-      case GST_QUERY_CAPS:
-        gst_query_set_caps_result(query, filtered(possible_src_caps(self), filter_of(query)).get());
-        return TRUE;
-      case GST_QUERY_CONTEXT:
-        if (stereo_state(self).session.handle_context_query(query))
-          return TRUE;
-        break;
-      default:
-        break;
-    }
-    return stereo_parent_class()->src_query(self, query);
+    if (GST_QUERY_TYPE(query) != GST_QUERY_CAPS)
+      return stereo_state(self).session.handle_context_query(query) ||
+             stereo_parent_class()->src_query(self, query);
+    gst_query_set_caps_result(query, filtered(possible_src_caps(self), filter_of(query)).get());
+    return TRUE;
   });
 }
 
@@ -218,26 +209,25 @@ GstFlowReturn stereo_update_src_caps(GstAggregator* self, GstCaps* downstream, G
     state.renegotiate = state.eos_sent;
     if (state.eos_sent || !state.left.format)
       return GST_AGGREGATOR_FLOW_NEED_DATA;
-    // While the pictures differ there is no output; as soon as one pad's caps change, the src caps
-    // are negotiated again.
+    // While the pictures differ there is no output. The next caps on a sink pad negotiate again.
     if (!state.packing.packed() &&
         (!state.right.format || !pair_error(*state.left.format, *state.right.format).empty()))
       return GST_AGGREGATOR_FLOW_NEED_DATA;
     const Caps possible =
         stereo_src_caps_for(state.left.caps.get(), state.packing, stereo_settings(self).output,
-                            stereo_takes_cuda(self));
+                            state.session.takes_cuda());
     *result = gst_caps_intersect_full(possible.get(), downstream, GST_CAPS_INTERSECT_FIRST);
     return GST_FLOW_OK;
   });
 }
 
-// The memory that the peer names, then the first format.
+// Chooses the memory that the peer names, then the first format.
 GstCaps* stereo_fixate_src_caps(GstAggregator* self, GstCaps* caps) {
   caps = gst_caps_make_writable(choose_memory(Caps(caps), self->srcpad).release());
   if (gst_caps_is_empty(caps))
     return caps;
   GstStructure* structure = gst_caps_get_structure(caps, 0);
-  // Frames without a framerate get 0/1, which means unknown, and not the lowest that downstream
+  // Frames without a framerate get 0/1, which means unknown, instead of the lowest that downstream
   // accepts.
   gst_structure_fixate_field_nearest_fraction(structure, "framerate", 0, 1);
   if (gst_structure_has_field(structure, "pixel-aspect-ratio"))

@@ -22,48 +22,30 @@ constexpr int patience = 30;
 /// begins with "count", by their caps.
 class Pipeline {
  public:
-  explicit Pipeline(const std::string& description) {
-    GError* problem = nullptr;
-    pipeline_ = gst_parse_launch(description.c_str(), &problem);
-    fail_unless(problem == nullptr, "%s: %s", description.c_str(), problem ? problem->message : "");
-    bus_ = gst_element_get_bus(pipeline_);
-    gst_util_set_object_arg(G_OBJECT(element("e")), "backend", test_backend().c_str());
-    share_cuda_context(pipeline_);
+  explicit Pipeline(const std::string& description)
+      : pipeline_(new_pipeline(description)), bus_(gst_element_get_bus(pipeline_)) {
+    set_property(element("e").get(), "backend", test_backend());
     for (const char* name : {"count", "count2"})
-      if (GstElement* counted = element(name)) {
-        GstPad* pad = gst_element_get_static_pad(counted, "sink");
-        gst_pad_add_probe(pad, GST_PAD_PROBE_TYPE_BUFFER, count, this, nullptr);
-        gst_object_unref(pad);
-      }
+      if (const Owned<GstElement> counted = element(name))
+        gst_pad_add_probe(pad_of(counted, "sink").get(), GST_PAD_PROBE_TYPE_BUFFER, count, this,
+                          nullptr);
   }
-  ~Pipeline() {
-    gst_element_set_state(pipeline_, GST_STATE_NULL);
-    gst_object_unref(bus_);
-    gst_object_unref(pipeline_);
-  }
+  ~Pipeline() { gst_element_set_state(pipeline_, GST_STATE_NULL); }
   Pipeline(const Pipeline&) = delete;
   Pipeline& operator=(const Pipeline&) = delete;
 
-  /// nullptr if there is none. The pipeline keeps it.
-  GstElement* element(const char* name) const {
-    GstElement* found = gst_bin_get_by_name(GST_BIN(pipeline_), name);
-    if (found != nullptr)
-      gst_object_unref(found);
-    return found;
-  }
+  Owned<GstElement> element(const char* name) const { return element_in(pipeline_, name); }
 
   void play() { gst_element_set_state(pipeline_, GST_STATE_PLAYING); }
 
   /// Waits for EOS or an error, and returns the error's text; empty after EOS.
   std::string run() {
     play();
-    GstMessage* message = gst_bus_timed_pop_filtered(
+    const Owned<GstMessage> message(gst_bus_timed_pop_filtered(
         bus_, patience * GST_SECOND,
-        static_cast<GstMessageType>(GST_MESSAGE_EOS | GST_MESSAGE_ERROR));
+        static_cast<GstMessageType>(GST_MESSAGE_EOS | GST_MESSAGE_ERROR)));
     fail_unless(message != nullptr, "neither EOS nor an error");
-    const std::string text = error_text(message);
-    gst_message_unref(message);
-    return text;
+    return error_text(message);
   }
 
   void run_to_eos() {
@@ -73,8 +55,9 @@ class Pipeline {
 
   /// Fails the test if there was an error.
   void expect_no_error() {
-    GstMessage* message = gst_bus_pop_filtered(bus_, GST_MESSAGE_ERROR);
-    fail_unless(message == nullptr, "%s", message ? error_text(message).c_str() : "");
+    const Owned<GstMessage> message(gst_bus_pop_filtered(bus_, GST_MESSAGE_ERROR));
+    if (message)
+      fail("%s", error_text(message).c_str());
   }
 
   /// The number of frames with such caps, as "GRAY16_LE 64×32", at an element.
@@ -97,7 +80,7 @@ class Pipeline {
 
   guint64 dropped(const char* property) const {
     guint64 number = 0;
-    g_object_get(element("e"), property, &number, nullptr);
+    g_object_get(element("e").get(), property, &number, nullptr);
     return number;
   }
 
@@ -107,14 +90,12 @@ class Pipeline {
       return {};
     GError* error = nullptr;
     gst_message_parse_error(message, &error, nullptr);
-    const std::string text = error->message;
-    g_error_free(error);
-    return text;
+    return Owned<GError>(error)->message;
   }
 
   static GstPadProbeReturn count(GstPad* pad, GstPadProbeInfo*, gpointer data) {
     auto* self = static_cast<Pipeline*>(data);
-    GstCaps* caps = gst_pad_get_current_caps(pad);
+    const Owned<GstCaps> caps = current_caps(pad);
     const GstStructure* structure = gst_caps_get_structure(caps, 0);
     gint width = 0, height = 0;
     gst_structure_get_int(structure, "width", &width);
@@ -122,15 +103,14 @@ class Pipeline {
     const std::string name = std::string(GST_ELEMENT_NAME(GST_PAD_PARENT(pad))) + " " +
                              gst_structure_get_string(structure, "format") + " " +
                              std::to_string(width) + "×" + std::to_string(height);
-    gst_caps_unref(caps);
     const std::lock_guard lock(self->mutex_);
     ++self->counts_[name];
     self->changed_.notify_all();
     return GST_PAD_PROBE_OK;
   }
 
-  GstElement* pipeline_;
-  GstBus* bus_;
+  const Owned<GstElement> pipeline_;
+  const Owned<GstBus> bus_;
   std::mutex mutex_;
   std::condition_variable changed_;
   std::map<std::string, int> counts_;
@@ -153,9 +133,7 @@ std::string source(int frames, const std::string& caps) {
 }
 
 void set_caps(const Pipeline& pipeline, const char* element, const std::string& text) {
-  GstCaps* caps = gst_caps_from_string(text.c_str());
-  g_object_set(pipeline.element(element), "caps", caps, nullptr);
-  gst_caps_unref(caps);
+  g_object_set(pipeline.element(element).get(), "caps", caps_from(text).get(), nullptr);
 }
 
 }  // namespace
@@ -209,11 +187,10 @@ TEST(test_selector_and_tee, .times(2)) {
                     " ! s.sink_1 input-selector name=s ! tee name=t ! queue ! e.sink_left "
                     "t. ! queue ! e.sink_right");
   pipeline.play();
-  GstElement* selector = pipeline.element("s");
+  const Owned<GstElement> selector = pipeline.element("s");
   for (int i = 0; i < 6; ++i) {
-    GstPad* pad = gst_element_get_static_pad(selector, i % 2 == 0 ? "sink_0" : "sink_1");
-    g_object_set(selector, "active-pad", pad, nullptr);
-    gst_object_unref(pad);
+    const Owned<GstPad> pad = pad_of(selector, i % 2 == 0 ? "sink_0" : "sink_1");
+    g_object_set(selector, "active-pad", pad.get(), nullptr);
     pipeline.wait_for(10, i % 2 == 0 ? small_map : other_map);
   }
   pipeline.expect_no_error();
@@ -247,7 +224,7 @@ TEST(test_unequal_pairs) {
     }
     send(stereo.left(), 48, begin + 5 * GST_SECOND);
     send(stereo.right(), 48, begin + 5 * GST_SECOND);
-    const Output map = stereo.pull();
+    const Map map = stereo.pull();
     fail_unless_equals_uint64(map.pts(), begin + 5 * GST_SECOND);
     fail_unless(map.discont());
   }
@@ -325,22 +302,17 @@ namespace {
 class ScalerBesideCamera {
  public:
   explicit ScalerBesideCamera(bool scaler_left) : bin_(gst_pipeline_new(nullptr)) {
-    GstElement* element = make_element("cudasgmstereo", {{"num-disparities", "32"}});
+    const Owned<GstElement> element = make_element("cudasgmstereo", {{"num-disparities", "32"}});
     GstElement* scaler = gst_element_factory_make("videoscale", nullptr);
-    gst_bin_add_many(GST_BIN(bin_), scaler, element, nullptr);
+    gst_bin_add_many(GST_BIN(bin_.get()), scaler, element.get(), nullptr);
     fail_unless(
         gst_element_link_pads(scaler, "src", element, scaler_left ? "sink_left" : "sink_right"));
-    scaler_ = gst_harness_new_with_element(scaler, "sink", nullptr);
-    camera_ =
-        gst_harness_new_with_element(element, scaler_left ? "sink_right" : "sink_left", "src");
+    scaler_.reset(gst_harness_new_with_element(scaler, "sink", nullptr));
+    camera_.reset(
+        gst_harness_new_with_element(element, scaler_left ? "sink_right" : "sink_left", "src"));
     gst_element_set_state(bin_, GST_STATE_PLAYING);
   }
-  ~ScalerBesideCamera() {
-    gst_element_set_state(bin_, GST_STATE_NULL);
-    gst_harness_teardown(scaler_);
-    gst_harness_teardown(camera_);
-    gst_object_unref(bin_);
-  }
+  ~ScalerBesideCamera() { gst_element_set_state(bin_, GST_STATE_NULL); }
   ScalerBesideCamera(const ScalerBesideCamera&) = delete;
   ScalerBesideCamera& operator=(const ScalerBesideCamera&) = delete;
 
@@ -349,10 +321,10 @@ class ScalerBesideCamera {
   /// The pads count as live, and a frame that comes late does not wait for its partner.
   void push_to_scaler(GstClockTime time) { push(scaler_, 48, GST_SECOND * 100 + time); }
   void push_to_camera(GstClockTime time) { push(camera_, 32, GST_SECOND * 100 + time); }
-  Output pull() {
-    GstBuffer* buffer = gst_harness_pull(camera_);
-    fail_unless(buffer != nullptr, "no map came out");
-    return Output(buffer);
+  Map pull() {
+    Map map(gst_harness_pull(camera_));
+    fail_unless(map != nullptr, "no map came out");
+    return map;
   }
 
  private:
@@ -364,9 +336,9 @@ class ScalerBesideCamera {
     fail_unless_equals_int(gst_harness_push(harness, at(time, to_buffer(picture))), GST_FLOW_OK);
   }
 
-  GstElement* bin_;
-  GstHarness* scaler_;
-  GstHarness* camera_;
+  const Owned<GstElement> bin_;
+  Owned<GstHarness> scaler_;
+  Owned<GstHarness> camera_;
 };
 
 }  // namespace
@@ -409,15 +381,13 @@ class Camera {
  public:
   Camera(const StereoHarness& stereo, const char* sink, int width)
       : width_(width),
-        pad_(gst_pad_new("camera", GST_PAD_SRC)),
-        sink_(gst_element_get_static_pad(stereo.element(), sink)) {
-    gst_object_ref_sink(pad_);
+        pad_(GST_PAD(gst_object_ref_sink(gst_pad_new("camera", GST_PAD_SRC)))),
+        sink_(pad_of(stereo.element(), sink)) {
     gst_pad_use_fixed_caps(pad_);
     gst_pad_set_active(pad_, TRUE);
     gst_pad_push_event(pad_, gst_event_new_stream_start("camera"));
-    GstCaps* caps = gst_caps_from_string(caps_of(format_named("GRAY8"), width, 16).c_str());
-    gst_pad_push_event(pad_, gst_event_new_caps(caps));
-    gst_caps_unref(caps);
+    const std::string caps = caps_of(format_named("GRAY8"), width, 16);
+    gst_pad_push_event(pad_, gst_event_new_caps(caps_from(caps).get()));
     const GstSegment segment = new_segment();
     gst_pad_push_event(pad_, gst_event_new_segment(&segment));
     fail_unless_equals_int(gst_pad_link(pad_, sink_), GST_PAD_LINK_OK);
@@ -425,8 +395,6 @@ class Camera {
   ~Camera() {
     gst_pad_unlink(pad_, sink_);
     gst_pad_set_active(pad_, FALSE);
-    gst_object_unref(pad_);
-    gst_object_unref(sink_);
   }
   Camera(const Camera&) = delete;
   Camera& operator=(const Camera&) = delete;
@@ -439,17 +407,14 @@ class Camera {
 
  private:
   const int width_;
-  GstPad* pad_;
-  GstPad* sink_;
+  const Owned<GstPad> pad_;
+  const Owned<GstPad> sink_;
 };
 
-/// The harness keeps the source pad of the element; its own source pads are taken away.
+/// Takes the harness's source pads away; it still gets the maps.
 void unlink_harness(const StereoHarness& stereo) {
-  for (GstHarness* harness : {stereo.left(), stereo.right()}) {
-    GstPad* sink = gst_pad_get_peer(harness->srcpad);
-    gst_pad_unlink(harness->srcpad, sink);
-    gst_object_unref(sink);
-  }
+  for (GstHarness* harness : stereo.harnesses())
+    gst_pad_unlink(harness->srcpad, Owned<GstPad>(gst_pad_get_peer(harness->srcpad)).get());
 }
 
 }  // namespace
@@ -550,7 +515,7 @@ TEST(test_new_camera_after_the_end) {
       time += 40 * ms;
       fail_unless_equals_int(camera.push(time), GST_FLOW_OK);
       fail_unless_equals_int(lasting.push(time), GST_FLOW_OK);
-      const Output map = stereo.pull();
+      const Map map = stereo.pull();
       fail_unless_equals_uint64(map.pts(), time);
       fail_unless(map.discont() || i == 0);
       camera.end();
@@ -562,10 +527,8 @@ TEST(test_new_camera_after_the_end) {
     fail_unless_equals_int(stereo.messages().complaints(), 0);
     // Each stream downstream has its beginning, caps, segment and end, in this order.
     std::string events;
-    while (GstEvent* event = gst_harness_try_pull_event(stereo.left())) {
+    while (const Owned<GstEvent> event{gst_harness_try_pull_event(stereo.left())})
       events += std::string(GST_EVENT_TYPE_NAME(event)) + " ";
-      gst_event_unref(event);
-    }
     fail_unless(events.find("eos stream-start caps segment eos stream-start caps segment eos ") !=
                     std::string::npos,
                 "%s", events.c_str());
