@@ -157,24 +157,28 @@ bool leaves_choice(const GstCaps* caps) {
 }
 
 std::string pair_error(const FrameFormat& left, const FrameFormat& right) {
+  const FrameLayout& l = left.layout;
+  const FrameLayout& r = right.layout;
+  const bool same_size = l.width == r.width && l.height == r.height;
+  // Every pair comes here, so text is only made where there is an error.
+  if (same_size && l.bits == r.bits)
+    return {};
   const auto text = [](const FrameFormat& format) {
     return format.description() + " (" + std::to_string(format.layout.bits) + " bits)";
   };
   const std::string frames =
       "The left frames are " + text(left) + ", the right ones " + text(right) + ", but ";
-  if (left.layout.width != right.layout.width || left.layout.height != right.layout.height)
+  if (!same_size)
     return frames +
            "the two pictures of a pair must have the same size: put \"videoscale ! "
            "video/x-raw,width=" +
-           std::to_string(left.layout.width) + ",height=" + std::to_string(left.layout.height) +
+           std::to_string(l.width) + ",height=" + std::to_string(l.height) +
            "\" before sink_right, or the like before sink_left.";
-  if (left.layout.bits != right.layout.bits)
-    return frames +
-           "the two pictures of a pair must have the same bit depth: put \"videoconvert ! "
-           "video/x-raw,format=" +
-           gst_video_format_to_string(GST_VIDEO_INFO_FORMAT(&left.info)) +
-           "\" before sink_right, or the like before sink_left.";
-  return {};
+  return frames +
+         "the two pictures of a pair must have the same bit depth: put \"videoconvert ! "
+         "video/x-raw,format=" +
+         gst_video_format_to_string(GST_VIDEO_INFO_FORMAT(&left.info)) +
+         "\" before sink_right, or the like before sink_left.";
 }
 
 }  // namespace cudavision

@@ -42,9 +42,9 @@ Caps possible_peer_caps(GstAggregator* self, const StereoInput& input) {
   static thread_local bool asking = false;
   if (asking || !input.is_linked())
     return nullptr;
+  const Caps all = stereo_sink_caps(stereo_state(self).session.takes_cuda());
   asking = true;
-  Caps caps(gst_pad_peer_query_caps(
-      GST_PAD_CAST(input.pad), stereo_sink_caps(stereo_state(self).session.takes_cuda()).get()));
+  Caps caps(gst_pad_peer_query_caps(GST_PAD_CAST(input.pad), all.get()));
   asking = false;
   return caps;
 }
