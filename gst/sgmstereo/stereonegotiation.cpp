@@ -70,8 +70,10 @@ Caps possible_sink_caps(GstAggregator* self, GstAggregatorPad* pad, GstCaps* fil
     other_caps = possible_peer_caps(self, other);
     if (other_caps && GST_PAD_IS_ACTIVE(pad) && leaves_choice(fitting(other_caps).get())) {
       state.arrival.wait([&] { return arrived_caps(self, other) != nullptr; });
-      if (Caps arrived = arrived_caps(self, other))
-        other_caps = std::move(arrived);
+      other_caps = arrived_caps(self, other);
+      // If the other pad is waiting too, its peer knows more by now.
+      if (!other_caps)
+        other_caps = possible_peer_caps(self, other);
     }
   }
   if (!other_caps)
