@@ -245,6 +245,7 @@ static void gst_cuda_gauss_blur_class_init(GstCudaGaussBlurClass* klass) {
 
   GstCudaVisionFilterClass* filter_class = &klass->parent_class;
   gst_cuda_vision_filter_class_add_pad_templates(filter_class, video_template_caps());
+  filter_class->debug_category = cuda_gauss_blur_debug;
   filter_class->configure = GST_DEBUG_FUNCPTR(configure);
   filter_class->begin_frame = GST_DEBUG_FUNCPTR(begin_frame);
   filter_class->process = GST_DEBUG_FUNCPTR(process);

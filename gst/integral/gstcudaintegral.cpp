@@ -367,6 +367,7 @@ static void gst_cuda_integral_class_init(GstCudaIntegralClass* klass) {
 
   GstCudaVisionFilterClass* filter_class = &klass->parent_class;
   gst_cuda_vision_filter_class_add_pad_templates(filter_class, integral_src_template());
+  filter_class->debug_category = cuda_integral_debug;
   filter_class->output_format = GST_DEBUG_FUNCPTR(output_format);
   filter_class->configure = GST_DEBUG_FUNCPTR(configure);
   filter_class->begin_frame = GST_DEBUG_FUNCPTR(begin_frame);

@@ -145,11 +145,13 @@ void add_output(ElementProperties<Settings>& all) {
           &Settings::depth_unit, 0.001, 1e6);
   all.add({"colormap", "Colour map", "Colours of disparities if the caps ask for RGB"},
           &Settings::colormap, colormap_type());
-  all.add({"max-skew", "Maximum skew",
-           "Largest difference between the running times of the two frames of a pair, in ns (-1 = "
-           "half the duration of the left frame; if that is unknown, half of 1/framerate; if that "
-           "is unknown too, 20 ms)"},
-          &Settings::max_skew, -1);
+  all.add(
+      {"max-skew", "Maximum skew",
+       "Largest difference between the running times of the two frames of a pair, in ns; of the "
+       "frames within it, the nearest is the partner (-1 = "
+       "half the duration of the left frame; if that is unknown, half of 1/framerate; if that "
+       "is unknown too, 20 ms)"},
+      &Settings::max_skew, -1);
 }
 
 /* Ids: first StereoSettings, then the session, then the properties that can only be read. */
@@ -196,12 +198,12 @@ void install_read_only(GObjectClass* klass) {
   install(property_dropped_left,
           g_param_spec_uint64("dropped-left", "Dropped left frames",
                               "Number of left frames dropped since the start because they had no "
-                              "partner",
+                              "partner, or one of another size or depth",
                               0, G_MAXUINT64, 0, flags));
   install(property_dropped_right,
           g_param_spec_uint64("dropped-right", "Dropped right frames",
                               "Number of right frames dropped since the start because they had "
-                              "no partner",
+                              "no partner, or one of another size or depth",
                               0, G_MAXUINT64, 0, flags));
 }
 
