@@ -148,12 +148,12 @@ check_properties() {
 
 # --- Inputs -----------------------------------------------------------------------------------------
 
-inputs=()
+looked_at=()
 
 # look_at INPUT: ends the script if it cannot be read. Sets kind to camera, photograph or video.
 look_at() {
   local hint='' media
-  inputs+=("$1")
+  looked_at+=("$1")
   [[ $1 != "$examples"/* ]] || hint="; it is in Debian's package ${packages_pictures[*]}"
   case $1 in
     /dev/video*)
@@ -181,7 +181,7 @@ look_at_camera() { # INPUT
 # source_of INPUT: sets the array source to the elements that deliver its decoded frames.
 source_of() {
   case $1 in
-    *://*) source=(uridecodebin "uri=$1") ;;
+    *://*) source=(uridecodebin "uri=$1" ! videoconvert ! queue) ;;
     # The queue lets the camera go on while a frame is processed; leaky drops the oldest frames if the rest is
     # too slow, so that what is shown is recent. decodebin passes raw frames on, and decodes JPEG and H.264.
     /dev/video*) source=(v4l2src "device=$1" ! decodebin ! videoconvert ! queue leaky=downstream max-size-buffers=2) ;;
@@ -213,7 +213,7 @@ check_output() {
   folder=$(dirname "$1")
   [[ -d $folder ]] || die "$1: there is no folder $folder"
   [[ -w $folder && ! -d $1 && (! -e $1 || -w $1) ]] || die "$1: this file cannot be written"
-  for input in "${inputs[@]}"; do
+  for input in "${looked_at[@]}"; do
     [[ ! $input -ef $1 ]] || die "$1: this is the input itself; name another file for the result"
   done
 }
