@@ -32,8 +32,9 @@ class Plot:
         self.curve.set_data(numpy.arange(bins.size), shares)
         self.axes.relim()
         self.axes.autoscale_view()
-        self.axes.set_title(f"{statistics.get_value('running-time') / 1e9:.1f} s: mean {statistics.get_value('mean'):.1f}, "
-                            f"entropy {statistics.get_value('entropy'):.2f} bits")
+        self.axes.set_title("{:.1f} s: {} pixels, mean {:.1f}, entropy {:.2f} bits".format(
+            statistics.get_value("running-time") / 1e9, bins.sum(), statistics.get_value("mean"),
+            statistics.get_value("entropy")))
 
 
 def main():
