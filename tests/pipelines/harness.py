@@ -83,7 +83,7 @@ class Place:
             self.environment["PATH"] = f"{folder}:{self.environment['PATH']}"
 
     def files(self):
-        return sorted(path.name for path in self.folder.iterdir() if path.name not in ("stand-ins", "log"))
+        return sorted(path.name for path in self.folder.iterdir() if path.name not in ("stand-ins", ".log"))
 
     def remove(self):
         shutil.rmtree(self.folder, ignore_errors=True)
@@ -93,7 +93,7 @@ class Running:
     """A command that runs in a session of its own, so that Ctrl-C reaches all of it and nothing else."""
 
     def __init__(self, place, command, environment):
-        self.log = open(place.folder / "log", "w+b")
+        self.log = open(place.folder / ".log", "w+b")
         self.process = subprocess.Popen(
             [str(word) for word in command], cwd=place.folder, env={**place.environment, **environment},
             stdin=subprocess.DEVNULL, stdout=self.log, stderr=subprocess.STDOUT, start_new_session=True)
