@@ -10,8 +10,8 @@
 # writes it to OUT (.mkv or .webm) if that is given, or to binarised.mkv if there is no display. The default is
 # the page of sudoku of Debian's package opencv-doc.
 #
-#   --radius   how far the surroundings reach: a few letters (default: 20). With a smaller radius the inside of
-#              bold letters turns white, with a larger one shadows turn black.
+#   --radius   how far the surroundings reach, which should be a few letters wide (default: 20). With a smaller
+#              radius, the inside of bold letters turns white; with a larger one, shadows turn black.
 #   --method   bradley (the default), or sauvola, which keeps empty paper white
 set -euo pipefail
 . "$(dirname "${BASH_SOURCE[0]}")/env.sh"

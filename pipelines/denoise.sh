@@ -8,10 +8,10 @@
 # Shows it in a window, or writes it to OUT (.mkv or .webm) if that is given, or to denoised.mkv if there is no
 # display. The default is the street video of Debian's package opencv-doc, with noise added.
 #
-#   --strength   how different two places may be and still count as the same, in grey levels, about as strong
-#                as the noise (default: 6). Too much erases what is thin or pale.
+#   --strength   how different two places may be and still count as equal, in grey levels. It should be about the
+#                standard deviation of the noise (default: 6). Too much erases what is thin or pale.
 #   --search     the side of the square that is searched for such places (odd; default: 11). This is slow on a
-#                CPU: half the size is a quarter of the work.
+#                CPU; half the search size takes a quarter of the time.
 set -euo pipefail
 . "$(dirname "${BASH_SOURCE[0]}")/env.sh"
 option=([--strength]=6 [--search]=11)
@@ -28,7 +28,7 @@ show_or_write "${arguments[1]:-}" denoised.mkv 4000000
 size='video/x-raw,format=I420,width=384,height=288'
 frames=("${source[@]}" ! videoscale ! videoconvert ! "$size,pixel-aspect-ratio=1/1")
 if [[ ${#arguments[@]} -eq 0 ]]; then
-  # Snow, almost transparent, in front of the video: as noisy as a camera in the evening.
+  # Almost transparent snow in front of the video makes it as noisy as a camera in the evening.
   frames=("${frames[@]}" ! noise.sink_0
     videotestsrc pattern=snow ! "$size,framerate=10/1" ! noise.sink_1
     compositor name=noise sink_1::alpha=0.08 sink_1::zorder=2 ! "$size" ! identity eos-after=150)

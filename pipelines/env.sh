@@ -94,7 +94,7 @@ expect_choice() {
 
 # --- The elements -----------------------------------------------------------------------------------
 
-# Without --exists, which finds only plug-ins of GStreamer's own version or a later one.
+# This does not use --exists, which finds only plug-ins of GStreamer's own version or a later one.
 elements_found() {
   local element
   for element in cudahistequalize cudagaussblur cudaintegral cudasgmstereo; do

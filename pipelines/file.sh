@@ -14,8 +14,8 @@ find_elements
 look_at "${arguments[0]}"
 source_of "${arguments[0]}"
 
-# tee hands the same frame to both branches; each needs a queue, since they meet again in the
-# compositor, which waits for both. strength=0.8 keeps a fifth of the original.
+# tee passes the same frame to both branches. Each needs a queue, because they meet again in the compositor,
+# which waits for both. strength=0.8 keeps a fifth of the original.
 size=video/x-raw,width=640,height=480,pixel-aspect-ratio=1/1
 both=("${source[@]}" ! tee name=both
   both. ! queue ! videoscale ! "$size" ! mixer.sink_0

@@ -1,27 +1,27 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: LGPL-2.1-or-later
 #
-# From a fresh Debian 12 to equalised, blurred and binarised pictures and a disparity map: installs what
-# is missing, builds, runs.
+# Installs what a fresh Debian 12 lacks, builds the plug-in, and makes equalised, blurred and binarised
+# pictures and a disparity map.
 #
 #   pipelines/quickstart.sh [INPUT]
 #
-# Installs what is missing (as root or if sudo needs no password; otherwise it prints the command), builds the
-# plug-in in build-quickstart/, equalises INPUT with cudahistequalize, blurs it with cudagaussblur and makes it
-# black and white with the adaptive threshold of cudaintegral. INPUT is
+# Installs missing packages (as root or if sudo needs no password; otherwise it prints the command) and builds the
+# plug-in in build-quickstart/. Then it equalises INPUT with cudahistequalize, blurs it with cudagaussblur and makes
+# it black and white with the adaptive threshold of cudaintegral. INPUT is one of these:
 #
 #   a file        a picture or a video
 #   /dev/videoN   a camera
 #   a URI         https://…, rtsp://…, anything that this GStreamer plays
-#   nothing       photographs and the street video of Debian's package opencv-doc, and a disparity map of a
-#                 photographed aloe with cudasgmstereo
+#   nothing       photographs and the street video of Debian's package opencv-doc; in this case it also makes
+#                 a disparity map of a photographed aloe with cudasgmstereo
 #
-# Writes the original picture and the equalised, blurred and binarised ones, shows a video in a window if there
-# is a display, and prints where the pictures are, which backend ran, and how many frames per second it reached.
-# No GPU is needed; without one, the plug-in is built for the CPU only.
+# It writes the original picture and the equalised, blurred and binarised ones, and shows a video in a window if
+# there is a display. It prints where the pictures are, which backend ran, and how many frames per second it
+# reached. No GPU is needed; without one, the plug-in is built for the CPU only.
 #
-# Environment: PICTURES, the folder for the pictures (default: pictures/ in the build folder);
-# CUDA_HOME, a CUDA toolkit in addition to those on PATH and in /usr/local/cuda*.
+# Environment: PICTURES is the folder for the pictures (default: pictures/ in the build folder). CUDA_HOME is a
+# CUDA toolkit in addition to those on PATH and in /usr/local/cuda*.
 set -euo pipefail
 . "$(dirname "${BASH_SOURCE[0]}")/env.sh"
 read_arguments 0 1 "$@"
@@ -35,7 +35,7 @@ packages=("${packages_build[@]}" "${packages_run[@]}")
 input=${arguments[0]:-}
 if [[ -z $input ]]; then
   packages+=("${packages_pictures[@]}")
-  inputs=("$examples"/{aloeL.jpg,fruits.jpg,sudoku.png,vtest.avi}) # and aloeR.jpg beside the first
+  inputs=("$examples"/{aloeL.jpg,fruits.jpg,sudoku.png,vtest.avi}) # cudasgmstereo also reads aloeR.jpg
 else
   [[ $input == *://* || $input == /* ]] || input=$here/$input
   [[ $input == *://* || (-r $input && ! -d $input) ]] ||
@@ -50,7 +50,7 @@ fi
 install_missing "${packages[@]}"
 
 options=(-Dtests=disabled -Dbenchmarks=disabled)
-# Kernels for all kinds of GPUs take many minutes to compile, and are of no use on this machine without one.
+# Kernels for all kinds of GPUs take many minutes to compile, and a machine without a GPU cannot use them.
 if nvidia_card; then
   find_nvcc || true
 else
@@ -67,7 +67,7 @@ ninja -C "$build" >"$build/build.log" 2>&1 || {
 export GST_PLUGIN_PATH=$build/gst${GST_PLUGIN_PATH:+:$GST_PLUGIN_PATH}
 pictures=${PICTURES:-$build/pictures}
 mkdir -p "$pictures"
-log=$build/pipeline.log # of the last pipeline
+log=$build/pipeline.log # the messages of the last pipeline
 
 # --- The pipelines ----------------------------------------------------------------------------------
 
@@ -97,7 +97,7 @@ branch() {
     ! multifilesink max-files=1 location="$pictures/$name-$1-%d.png")
 }
 
-# pictures_of NAME FRAMES: writes the last of the first FRAMES frames (-1: of all) as it is, equalised, blurred
+# pictures_of NAME FRAMES: writes frame number FRAMES (-1 means the last one) unchanged, equalised, blurred
 # and binarised.
 pictures_of() {
   local name=$1 frames=$2 kind branches=()
@@ -113,7 +113,7 @@ pictures_of() {
   done
 }
 
-# frames_per_second [ELEMENT...]: prints the rate of the decoder and these elements, as fast as they can.
+# frames_per_second [ELEMENT...]: prints the frame rate of the decoder and these elements at full speed.
 frames_per_second() {
   launch "${source[@]}" ! identity eos-after=400 "$@" \
     ! fpsdisplaysink video-sink=fakesink sync=false text-overlay=false fps-update-interval=100

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-// How the warps of narrow.cuh turn the counts of all blocks into the table: each warp waits for the
-// histogram to be complete, scans one chunk of its bins and writes that chunk's entries.
+// Turns the counts of all blocks into the table, for narrow.cuh. Each warp waits for the histogram
+// to be complete, scans one chunk of its bins and writes that chunk's entries.
 
 #include "cuda/histequalize/arithmetic.h"
 #include "cuda/sync/interblock.cuh"
@@ -13,7 +13,7 @@ namespace {
 constexpr int kChunk = 256;  // bins that one warp scans, eight per lane
 constexpr int kLaneBins = kChunk / 32;
 
-/// One chunk of a histogram as a warp reads it while blocks may still be adding to it.
+/// One chunk of a histogram, as a warp reads it while blocks may still be adding to it.
 struct ChunkView {
   std::uint32_t counts[kLaneBins];
   std::uint32_t lane_sum;
@@ -52,7 +52,8 @@ __device__ ChunkView read_chunk(const Exchange& exchange, int first_bin) {
   return view;
 }
 
-/// One warp's chunk of the complete histogram, with what it needs of the other chunks.
+/// One warp's chunk of the complete histogram, with what the warp needs to know about the other
+/// chunks.
 struct ScannedChunk {
   std::uint32_t counts[kLaneBins];
   std::uint32_t before;       ///< samples in all bins below this lane's
@@ -101,7 +102,7 @@ __device__ ScannedChunk wait_for_chunk(const Exchange& exchange, int table, int 
   return result;
 }
 
-/// Writes the lane's entries. Arguments: with total, low, high and blend.
+/// Writes the lane's entries. Arguments must have the members total, low, high and blend.
 template <class Entry, bool kBlend, class Arguments>
 __device__ void write_table(const ScannedChunk& chunk, int first_bin, const Arguments& a,
                             Entry* table) {
