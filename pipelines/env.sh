@@ -1,13 +1,13 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: LGPL-2.1-or-later
 #
-# What the scripts beside it share: the command line, the elements, inputs and outputs, and playing a
-# pipeline. Sourced, not run.
+# Functions that the scripts in this folder share: they read the command line, find the elements, check inputs and
+# outputs, and play pipelines. Scripts source this file.
 #
-# --help prints the comment at the head of a script. Its lines that are indented by two more spaces and begin
-# with "pipelines/" are the usage.
+# --help prints the comment at the head of a script. The lines of it that are indented by two more spaces and
+# begin with "pipelines/" are the usage.
 #
-# These variables are for the scripts:
+# Some variables are used only by the scripts that source this file:
 # shellcheck disable=SC2034
 
 . "$(dirname "${BASH_SOURCE[0]}")/../scripts/setup.sh"
