@@ -4,6 +4,7 @@
 // Turns the counts of all blocks into the table, for narrow.cuh. Each warp waits for the histogram
 // to be complete, scans one chunk of its bins and writes that chunk's entries.
 
+#include "cuda/core/warp.cuh"
 #include "cuda/histequalize/arithmetic.h"
 #include "cuda/sync/interblock.cuh"
 
@@ -43,10 +44,7 @@ __device__ ChunkView read_chunk(const Exchange& exchange, int first_bin) {
     if (view.counts[b] != 0)
       first_count = view.counts[b];
   }
-  view.sum = view.lane_sum;
-#pragma unroll
-  for (int distance = 16; distance > 0; distance /= 2)
-    view.sum += __shfl_xor_sync(0xffffffffu, view.sum, distance);
+  view.sum = sum_of_warp(view.lane_sum);
   const unsigned occupied = __ballot_sync(0xffffffffu, view.lane_sum != 0);
   view.first_count = __shfl_sync(0xffffffffu, first_count, occupied ? __ffs(occupied) - 1 : 0);
   return view;
@@ -65,7 +63,6 @@ struct ScannedChunk {
 template <class Exchange, int kChunks>
 __device__ ScannedChunk wait_for_chunk(const Exchange& exchange, int table, int chunk,
                                        std::uint32_t total) {
-  const int lane = threadIdx.x % 32;
   ScannedChunk result;
   std::uint32_t lane_sum = 0;
   std::uint32_t sum = 0;
@@ -91,14 +88,7 @@ __device__ ScannedChunk wait_for_chunk(const Exchange& exchange, int table, int 
     }
   } while (sum != total);
 
-  std::uint32_t inclusive = lane_sum;
-#pragma unroll
-  for (int distance = 1; distance < 32; distance *= 2) {
-    const std::uint32_t below = __shfl_up_sync(0xffffffffu, inclusive, distance);
-    if (lane >= distance)
-      inclusive += below;
-  }
-  result.before += inclusive - lane_sum;
+  result.before += sum_to_lane(lane_sum) - lane_sum;
   return result;
 }
 

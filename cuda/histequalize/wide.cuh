@@ -8,6 +8,7 @@
 // word is merged over the warp.) The last launch clears the counters for the next frame.
 
 #include "cuda/core/cuda_launch.h"
+#include "cuda/core/warp.cuh"
 #include "cuda/histequalize/arithmetic.h"
 #include "cuda/pixels/pixel_pack.h"
 #include "cuda/sync/interblock.cuh"
@@ -114,8 +115,7 @@ __global__ void __launch_bounds__(kThreads, 1)
         DeviceAtomics::add(a.counts + base + bin, count);
       sum += count;
     }
-    for (int distance = 16; distance > 0; distance /= 2)
-      sum += __shfl_xor_sync(0xffffffffu, sum, distance);
+    sum = sum_of_warp(sum);
     if (lane == 0 && sum != 0)
       DeviceAtomics::add(a.chunk_sums + base / kChunk + chunk, sum);
   }
@@ -147,8 +147,7 @@ __global__ void __launch_bounds__(kTableThreads)
     if (first_chunk < 0 && occupied)
       first_chunk = start + __ffs(occupied) - 1;
   }
-  for (int distance = 16; distance > 0; distance /= 2)
-    before += __shfl_xor_sync(0xffffffffu, before, distance);
+  before = sum_of_warp(before);
 
   if (threadIdx.x == 0)
     first = ~0ull;
@@ -165,13 +164,7 @@ __global__ void __launch_bounds__(kTableThreads)
 
   const std::uint32_t counts[kTableBins] = {four.x, four.y, four.z, four.w};
   const std::uint32_t sum = four.x + four.y + four.z + four.w;
-  std::uint32_t inclusive = sum;
-#pragma unroll
-  for (int distance = 1; distance < 32; distance *= 2) {
-    const std::uint32_t below = __shfl_up_sync(0xffffffffu, inclusive, distance);
-    if (lane >= distance)
-      inclusive += below;
-  }
+  const std::uint32_t inclusive = sum_to_lane(sum);
   if (lane == 31)
     warp_sums[warp] = inclusive;
   __syncthreads();

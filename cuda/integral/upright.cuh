@@ -13,6 +13,7 @@
 // finished or in work, so blocks that wait for other tiles wait a bounded time.
 
 #include "cuda/core/cuda_launch.h"
+#include "cuda/core/warp.cuh"
 #include "cuda/integral/arithmetic.h"
 #include "cuda/integral/warp_rows.cuh"
 #include "cuda/sync/interblock.cuh"
@@ -34,14 +35,6 @@ struct IntegralArguments {
 };
 
 namespace {
-
-template <class Sum>
-__device__ Sum sum_of_warp(Sum sum) {
-#pragma unroll
-  for (int distance = 16; distance > 0; distance /= 2)
-    sum += __shfl_xor_sync(~0u, sum, distance);
-  return sum;
-}
 
 /// The shape of a tile and of the block that works on it.
 template <int kRowsOfWarp, int kQuadsOfLane, int kWarpsOfBlock, int kBatch>

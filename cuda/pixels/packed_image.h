@@ -98,4 +98,9 @@ struct PackCursor<Rows::linear> {
   }
 };
 
+/// The first byte of a pack in its row.
+CUDAVISION_HOST_DEVICE inline std::int64_t row_offset(std::int64_t pack, int bytes) {
+  return pack * bytes;
+}
+
 }  // namespace cudavision

@@ -160,29 +160,27 @@ struct DensePack {
   CUDAVISION_HOST_DEVICE static void load(const PackedImage& picture, const PackCursor<kRows>& at,
                                           std::uint32_t* data) {
     CUDAVISION_UNROLL
-    for (int p = 0; p < kPlanes; ++p)
-      load_row<plane_words / 4, kRows>(picture.planes[p].in_row(at.y) + first_byte(at),
-                                       picture.row_bytes - static_cast<int>(first_byte(at)),
-                                       data + plane_words * p);
+    for (int p = 0; p < kPlanes; ++p) {
+      const PlanePair& plane = picture.planes[p];
+      load_row<share / 4, kRows>(plane.in_row(at.y) + row_offset(at.x, 4 * share),
+                                 picture.row_bytes - static_cast<int>(row_offset(at.x, 4 * share)),
+                                 data + share * p);
+    }
   }
   template <Rows kRows>
   CUDAVISION_HOST_DEVICE static void store(const PackedImage& picture, const PackCursor<kRows>& at,
                                            const std::uint32_t* data) {
     CUDAVISION_UNROLL
-    for (int p = 0; p < kPlanes; ++p)
-      store_row<plane_words / 4, kRows>(picture.planes[p].out_row(at.y) + first_byte(at),
-                                        picture.row_bytes - static_cast<int>(first_byte(at)),
-                                        data + plane_words * p);
+    for (int p = 0; p < kPlanes; ++p) {
+      const PlanePair& plane = picture.planes[p];
+      store_row<share / 4, kRows>(plane.out_row(at.y) + row_offset(at.x, 4 * share),
+                                  picture.row_bytes - static_cast<int>(row_offset(at.x, 4 * share)),
+                                  data + share * p);
+    }
   }
 
  private:
-  static constexpr int plane_words = kWords / kPlanes;
-
-  /// The first byte of a pack in its row of each plane.
-  template <Rows kRows>
-  CUDAVISION_HOST_DEVICE static std::int64_t first_byte(const PackCursor<kRows>& at) {
-    return static_cast<std::int64_t>(at.x) * (4 * plane_words);
-  }
+  static constexpr int share = kWords / kPlanes;
 };
 
 /// Luma of 8 bits: byte kOffset of every kStep bytes.

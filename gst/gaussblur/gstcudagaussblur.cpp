@@ -84,9 +84,9 @@ struct Operation {
 };
 
 std::string size_error(const char* property, int size) {
-  return odd_size_error(property, size,
-                        "a kernel has a middle and equally many samples on either side",
-                        " (or 0, to let sigma decide)");
+  return odd_size_error(
+      property, size, "is even, but a kernel has a middle and equally many samples on either side",
+      " (or 0, to let sigma decide)");
 }
 
 /// Returns an empty string, or what is wrong with the settings.

@@ -7,9 +7,9 @@ namespace cudavision {
 namespace {
 
 std::string size_error(const char* property, const char* what, int size) {
-  return odd_size_error(
-      property, size,
-      what + std::string(" has a pixel in its middle and equally many on either side"));
+  return odd_size_error(property, size,
+                        std::string("is even, but ") + what +
+                            " has a pixel in its middle and equally many on either side");
 }
 
 }  // namespace

@@ -164,7 +164,7 @@ TEST(test_cudaupload_and_cudadownload, .for_each_element().unless(unless_cuda_el
 // Neighbouring elements share the context that the first of them makes.
 TEST(test_neighbours_share_a_context, .for_each_element().unless(unless_testing_cuda())) {
   const std::string element = tested_launch() + " backend=cuda";
-  // Not new_pipeline(), which shares a context with them.
+  // This does not use new_pipeline(), which would give them a shared context.
   const Owned<GstElement> pipeline(gst_parse_launch(
       ("videotestsrc num-buffers=2 ! video/x-raw,format=NV12,width=64,height=48 ! " + element +
        " ! " + element + " ! fakesink sync=false")

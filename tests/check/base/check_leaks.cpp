@@ -71,9 +71,9 @@ class Tracking {
   const Owned<GstTracer> tracer_;
 };
 
-/// Calls live() twice, and nothing may be left of the second time; the first makes what is made
-/// once and kept (types' quarks, debug categories, a CUDA library). polls: times 5 ms to wait for
-/// threads.
+/// Calls live() twice and expects that no object of the second call stays alive. The first call
+/// creates what lasts for the process: types, debug categories, a CUDA library. Waits up to `polls`
+/// times 5 ms for threads to end.
 void expect_nothing_left(const std::function<void()>& live, int polls = 0) {
   live();
   Tracking tracking;

@@ -22,7 +22,7 @@ void to_state(GstElement* element, GstState state) {
 class ShortPipeline {
  public:
   explicit ShortPipeline(const Properties& properties = {}) {
-    // Not new_pipeline(), which shares a CUDA context with it.
+    // This does not use new_pipeline(), which would give it a shared CUDA context.
     GError* problem = nullptr;
     const std::string launch =
         "videotestsrc num-buffers=2 ! video/x-raw,format=NV12,width=64,height=48 ! " +

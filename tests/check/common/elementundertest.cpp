@@ -42,8 +42,8 @@ const std::vector<ElementUnderTest>& tested_elements() {
        {"kernel-size", "0"},
        0,
        +[](const Picture& picture, bool) { return blurred(picture, {}); }},
-      // The only output that has the format of its input. The search is small to save time, and
-      // strong enough that it changes every picture of these tests.
+      // Denoising is the only output that has the format of its input. A small search saves time,
+      // and the strength is large enough to change every picture of these tests.
       {"cudaintegral",
        {{"output", "denoise"},
         {"search-size", "5"},

@@ -188,7 +188,7 @@ void expect_upstream_event(GstHarness* harness, GstEventType type) {
   bool seen = false;
   while (Owned<GstEvent> event{gst_harness_try_pull_upstream_event(harness)})
     seen |= GST_EVENT_TYPE(event) == type;
-  fail_unless(seen, "%s did not go upstream", gst_event_type_get_name(type));
+  fail_unless(seen, "no %s event arrived upstream", gst_event_type_get_name(type));
 }
 
 void expect_words(const std::string& text, const std::vector<std::string>& words) {
@@ -437,7 +437,8 @@ std::size_t resident_bytes() {
 
 namespace {
 
-/// Bytes in use on the first GPU by its driver's count; −1 without the driver's management library.
+/// Returns the number of bytes in use on the first GPU according to its driver, or −1 if the
+/// driver's management library is missing.
 long long gpu_bytes() {
   struct Memory {
     unsigned long long total, free, used;
@@ -464,9 +465,9 @@ MemoryUse::MemoryUse() : gpu_(gpu_bytes()), process_(static_cast<long long>(resi
 
 void MemoryUse::expect_grown_less(long long process, long long gpu, const std::string& what) const {
   const long long grown = static_cast<long long>(resident_bytes()) - process_;
-  fail_unless(grown < process, "%s left %lld bytes", what.c_str(), grown);
+  fail_unless(grown < process, "%s leaked %lld bytes", what.c_str(), grown);
   const long long grown_on_gpu = gpu_bytes() - gpu_;
-  fail_unless(grown_on_gpu < gpu, "%s left %lld bytes on the GPU", what.c_str(), grown_on_gpu);
+  fail_unless(grown_on_gpu < gpu, "%s leaked %lld bytes on the GPU", what.c_str(), grown_on_gpu);
 }
 
 GstBuffer* BufferCount::track(GstBuffer* buffer) {

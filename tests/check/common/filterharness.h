@@ -55,7 +55,7 @@ class MessageLog {
   int complaints() {
     return count(static_cast<GstMessageType>(GST_MESSAGE_ERROR | GST_MESSAGE_WARNING));
   }
-  /// Oldest first.
+  /// Returns the messages of a type, oldest first.
   std::vector<Owned<GstMessage>> take(GstMessageType type);
   /// Returns the text and the debug text of the first ERROR or WARNING, or an empty string.
   std::string text(GstMessageType type);
@@ -70,34 +70,35 @@ class MessageLog {
   std::vector<Owned<GstMessage>> messages_;
 };
 
-/// The CUDA context in a HAVE_CONTEXT message; nullptr if it is a context of another kind.
+/// Returns the CUDA context in a HAVE_CONTEXT message, or nullptr if it is a context of another
+/// kind.
 Owned<GstContext> context_in(GstMessage* message);
 
-/// Fails the test unless an event of that type has come upstream to the harness.
+/// Fails the test unless an event of the given type has arrived upstream at the harness.
 void expect_upstream_event(GstHarness* harness, GstEventType type);
 
 /// Fails the test unless the text contains all of the words.
 void expect_words(const std::string& text, const std::vector<std::string>& words);
 
 Owned<GstCaps> caps_from(const std::string& text);
-/// The caps that the pad has; it must have some.
+/// Returns the pad's current caps, which must exist.
 Owned<GstCaps> current_caps(GstPad* pad);
 Owned<GstPad> pad_of(GstElement* element, const char* name);
-/// The element of that name, nullptr where there is none.
+/// Returns the element with the given name, or nullptr if there is none.
 Owned<GstElement> element_in(GstElement* pipeline, const char* name);
 
-/// Sets a property by the text that a launch line would have.
+/// Sets a property from the text that a launch line would contain.
 void set_property(GstElement* element, const char* property, const std::string& value);
 
-/// The pipeline of a launch line, in state NULL, which shares the CUDA context.
+/// Makes the pipeline of a launch line, in state NULL and with the shared CUDA context.
 Owned<GstElement> new_pipeline(const std::string& launch);
 
-/// The buffer with that time.
+/// Gives the buffer a time.
 GstBuffer* at(GstClockTime pts, GstBuffer* buffer, GstClockTime duration = 40 * GST_MSECOND);
 /// Gives a buffer times and offsets, which expect_stamps() expects of its output.
 GstBuffer* stamped(GstBuffer* buffer);
 void expect_stamps(GstBuffer* buffer);
-/// The frame that stands for a missing one.
+/// Returns the frame that represents a missing one.
 GstBuffer* missing_frame();
 
 /// Sends caps and a TIME segment from 0. Returns whether the pad took the caps.
@@ -125,7 +126,7 @@ void expect_either(const std::function<void(unsigned number)>& change,
 /// this before the start.
 void share_cuda_context(GstElement* element);
 
-/// A new element with its defaults.
+/// Makes a new element with its defaults.
 Owned<GstElement> new_element(const char* factory);
 /// Makes an element with the backend under test, further properties and the shared context.
 Owned<GstElement> make_element(const char* factory, const Properties& properties = {});
@@ -198,8 +199,8 @@ class FilterHarness {
 /// Fails the test unless the pictures are equal. `what` names the case in the failure.
 void expect_picture(const Picture& got, const Picture& expected, const std::string& what);
 
-/// Sends caps of every format after every other, with new sizes, and calls expect() with a picture
-/// of each.
+/// Changes the caps from every format to every other one, each time with a new size, and calls
+/// expect() with a picture of each.
 void renegotiate(FilterHarness& filter,
                  const std::function<void(const Picture&, const std::string& what)>& expect);
 
@@ -210,22 +211,23 @@ void return_freed_memory();
 /// Returns the resident memory of this process in bytes.
 std::size_t resident_bytes();
 
-/// The memory in use by this process and on the first GPU when it was made.
+/// Remembers the memory in use by this process and on the first GPU at its construction.
 class MemoryUse {
  public:
   MemoryUse();
-  /// Fails the test if either has grown by more bytes than that. what: "100 frames".
+  /// Fails the test if either has grown by more than the given number of bytes. `what` describes
+  /// the cause, for example "100 frames".
   void expect_grown_less(long long process, long long gpu, const std::string& what) const;
 
  private:
-  long long gpu_;  // first, since the query itself allocates
+  long long gpu_;  // comes first because the query itself allocates host memory
   long long process_;
 };
 
-/// Counts the buffers that it was given and that still exist.
+/// Counts those tracked buffers that still exist.
 class BufferCount {
  public:
-  /// The buffer, which counts from now on until it is freed.
+  /// Counts the buffer until it is freed. Returns the buffer.
   GstBuffer* track(GstBuffer* buffer);
   int alive() const { return alive_; }
 
@@ -233,10 +235,10 @@ class BufferCount {
   std::atomic<int> alive_{0};
 };
 
-/// Starts an element, which must fail with one error. Returns its text.
+/// Starts an element, which must fail with exactly one error. Returns the text of the error.
 std::string expect_failed_start(GstElement* element);
 
-/// Answers queries of the element in place of downstream.
+/// Answers the element's queries on behalf of downstream.
 void answer_queries(GstElement* element, GstQueryType type,
                     const std::function<void(GstQuery*)>& answer);
 

@@ -6,7 +6,7 @@
 
 #include <memory>
 
-/// Owners of what a test would otherwise have to release itself.
+/// Owners that release objects which a test would otherwise have to release itself.
 namespace check {
 
 struct Release {

@@ -58,7 +58,7 @@ inline constexpr Content all_contents[] = {Content::random, Content::natural, Co
 Picture make_picture(const FormatSpec& format, int width, int height, Content content,
                      unsigned seed);
 
-/// A picture with sample(place, x, y) everywhere, and nothing in chroma and alpha.
+/// Makes a picture whose samples are sample(place, x, y). Chroma and alpha are 0.
 template <class Sample>
 Picture picture_with(const FormatSpec& format, int width, int height, const Sample& sample) {
   Picture picture(format, width, height);
@@ -69,7 +69,8 @@ Picture picture_with(const FormatSpec& format, int width, int height, const Samp
   return picture;
 }
 
-/// The same samples, if the formats have components of equal sizes.
+/// Returns a picture of another format with the same samples. The components of both formats must
+/// have equal sizes.
 Picture converted(const Picture& picture, const FormatSpec& format);
 
 /// The layout in which to_buffer() stores the bytes. Without `meta` it is GstVideoInfo's layout,

@@ -21,7 +21,7 @@ inline void run_pipeline(const std::string& description, const Look& look) {
       description, [](GstElement*) {}, look);
 }
 
-/// The output caps of the element of that name.
+/// Returns the output caps of the named element.
 Owned<GstCaps> output_caps(GstElement* pipeline, const char* element_name);
 /// True if the output caps of the named element are those of CUDA memory.
 bool output_is_cuda(GstElement* pipeline, const char* element_name);

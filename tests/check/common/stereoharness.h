@@ -25,7 +25,7 @@ GstBuffer* small_frame(const StereoFrame& frame);
 /// Returns `count` frames at 25 frames per second, of which the first has time `first`.
 StereoFrames frames_from(GstClockTime first, int count);
 
-/// A frame that came out.
+/// An output frame.
 struct Map : Owned<GstBuffer> {
   using Owned::Owned;
   GstClockTime pts() const { return GST_BUFFER_PTS(*this); }
@@ -41,7 +41,7 @@ class StereoHarness {
   GstElement* element() const { return element_; }
   GstHarness* left() const { return left_; }    ///< also receives the element's output
   GstHarness* right() const { return right_; }  ///< nullptr if sink_right is not linked
-  /// The linked pads.
+  /// Returns the harnesses of the linked pads.
   const std::vector<GstHarness*>& harnesses() const { return harnesses_; }
   MessageLog& messages() { return messages_; }
   void set(const char* property, const std::string& value) {
@@ -53,13 +53,13 @@ class StereoHarness {
   bool send_caps(GstHarness* to, const std::string& caps) {
     return check::send_caps(to->srcpad, caps);
   }
-  /// Sends caps to all linked pads, which must take them.
+  /// Sends caps to all linked pads, which must accept them.
   void accept_caps(const std::string& caps);
-  /// Lets downstream take only these caps.
+  /// Lets downstream accept only these caps.
   void accept_downstream(const std::string& caps) {
     gst_harness_set_sink_caps_str(left_, caps.c_str());
   }
-  /// All linked pads get GRAY8 of that size, by default that of small frames.
+  /// Sends GRAY8 caps to all linked pads. The default size is that of small frames.
   void accept_gray(int width = 32, int height = 16);
 
   /// Pushes both buffers and returns the map that must come out.
@@ -83,9 +83,9 @@ class StereoHarness {
   /// flush.
   guint32 flush();
   void wait_for_error();
-  /// What a push gets once the element has had time to stop.
+  /// Gives the element time to stop, then pushes a frame and returns its flow return.
   GstFlowReturn flow_after_stop();
-  /// Waits for EOS downstream, before which no map may come.
+  /// Waits for EOS downstream. No map may arrive before it.
   void expect_end();
 
   /// Returns all events of the given type that arrived downstream since the last call, oldest
@@ -95,7 +95,7 @@ class StereoHarness {
  private:
   const Owned<GstElement> element_;
   MessageLog messages_;
-  const Owned<GstHarness> left_;  // stops the element, so it goes last
+  const Owned<GstHarness> left_;  // must be destroyed last, because that stops the element
   const Owned<GstHarness> right_;
   std::vector<GstHarness*> harnesses_;
 };

@@ -13,7 +13,7 @@ using namespace check;
 
 namespace {
 
-/// Settings that differ from each other in every property: sigmas, sizes, edge, colour, alpha,
+/// These settings differ from each other in every property: sigmas, sizes, edge, colour, alpha and
 /// fine.
 const std::vector<Blur> various_settings = {
     {},

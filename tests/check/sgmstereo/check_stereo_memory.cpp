@@ -92,8 +92,8 @@ TEST(test_named_cuda_memory, .unless(unless_testing_cuda())) {
                [](GstElement* pipeline) { fail_unless(output_is_cuda(pipeline, "e")); });
 }
 
-// The element follows the frames to another context, its output pool included. If downstream
-// refuses the new negotiation, the element stops.
+// When frames arrive from another context, the element and its output pool change to it. If
+// downstream refuses the new negotiation, the element stops.
 TEST(test_frames_of_another_context, .unless(unless_testing_cuda())) {
   const std::string caps = caps_of(format_named("GRAY8"), 32, 16);
   const auto new_uploader = [&] {

@@ -79,15 +79,15 @@ void PrintTo(const Extreme<Parameters>& extreme, std::ostream* stream) {
           << name(extreme.content);
 }
 
-/// The dense case of an entry. Case: a FilterCase.
+/// Returns the dense case of an entry. Case must be a FilterCase.
 template <class Case>
 std::vector<Case> dense(const Extreme<typename Case::Parameters>& extreme) {
   return {plain_case<Case>(layout_named(extreme.layout, extreme.width, extreme.height),
                            extreme.parameters, extreme.content, 77)};
 }
 
-/// The same, and a case whose rows and planes begin anywhere and whose words have garbage in their
-/// unused bits.
+/// Returns the dense case, and one whose rows and planes begin at random addresses and whose words
+/// have garbage in their unused bits.
 template <class Case>
 std::vector<Case> dense_and_ragged(const Extreme<typename Case::Parameters>& extreme) {
   std::vector<Case> cases(2, dense<Case>(extreme)[0]);
@@ -98,7 +98,7 @@ std::vector<Case> dense_and_ragged(const Extreme<typename Case::Parameters>& ext
   return cases;
 }
 
-/// An entry of a table of widths at and next to those of the tiles that a picture may be cut into.
+/// An entry of a table of widths at and next to multiples of the tile widths.
 struct Seam {
   const char* name;
   int width;

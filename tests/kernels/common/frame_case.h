@@ -48,10 +48,10 @@ struct FrameCase {
 void make_dense(FrameCase& test, const FrameLayout& layout, const FrameLayout& out_layout,
                 Content content, std::uint64_t seed);
 
-/// Draws where the two frames lie.
+/// Draws the placements of both frames.
 void draw_placements(FrameCase& test, Random& random);
 
-/// Draws what the input shows.
+/// Draws the content of the input.
 void draw_content(FrameCase& test, Random& random);
 
 /// Describes a case in words. `parameters` is a description of the operation's parameters.
@@ -116,8 +116,8 @@ class CaseFrames {
   Frame out;
 };
 
-/// A case of an operation whose output has the layout of its input. Content shows in every channel.
-/// Case: derived from this, with define() and other_parameters().
+/// A case of an operation whose output has the layout of its input. The content is painted into
+/// every channel. Case must derive from this and have define() and other_parameters().
 template <class Case, class AnyOperation, class AnyParameters>
 struct FilterCase : FrameCase {
   using Operation = AnyOperation;
@@ -134,7 +134,7 @@ struct FilterCase : FrameCase {
   Parameters parameters;
 };
 
-/// A dense frame. Case: a FilterCase.
+/// Makes a case of dense frames. Case must be a FilterCase.
 template <class Case>
 Case plain_case(const FrameLayout& layout, const typename Case::Parameters& parameters,
                 Content content, std::uint64_t seed) {

@@ -67,7 +67,7 @@ inline void PrintTo(DeviceKind backend, std::ostream* stream) {
 
 namespace cudavision::test {
 
-/// How to repeat a random case, for its failures.
+/// Describes how to repeat a random case, for failure messages.
 inline std::string repeat_with(int number) {
   return "repeat with CUDAVISION_TEST_CASE=" + std::to_string(number) +
          " CUDAVISION_TEST_SEED=" + std::to_string(settings().seed) +
@@ -75,7 +75,7 @@ inline std::string repeat_with(int number) {
                            : std::string());
 }
 
-/// Calls check(number) for the random cases that the settings ask for, until one fails.
+/// Calls check(number) for the random cases that the settings select, until one fails.
 template <class Check>
 void for_each_case_number(const Check& check) {
   const int only = settings().only_case;

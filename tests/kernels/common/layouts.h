@@ -18,7 +18,7 @@ struct LayoutKind {
 /// that no format has but that the operations' contracts allow.
 const std::vector<LayoutKind>& layout_kinds();
 
-/// The layout of random case `number`: cases take all layouts in turn.
+/// The layout of random case `number`. Successive cases have successive layouts.
 inline const LayoutKind& layout_kind_of_case(int number) {
   return layout_kinds()[static_cast<std::size_t>(number) % layout_kinds().size()];
 }
@@ -29,7 +29,7 @@ FrameLayout layout_named(const std::string& name, int width, int height);
 /// One luma channel in a plane of its own.
 FrameLayout gray_layout(int width, int height, int bits = 8, int shift = 0);
 
-/// The first channel in that role, which the layout must have.
+/// Returns the first channel with the given role, which must exist.
 inline const Channel& channel_of(const FrameLayout& layout, Role role) {
   return layout.channels.at(static_cast<std::size_t>(layout.find(role)));
 }

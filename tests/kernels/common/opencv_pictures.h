@@ -8,8 +8,8 @@
 #include "tests/kernels/common/contents.h"
 #include "tests/kernels/common/device_block.h"
 
-/// Frames as matrices of OpenCV, for the programs that have it as their oracle. The layouts have
-/// one plane, in which channels are interleaved.
+/// Conversions between frames and OpenCV's matrices, for the programs that compare with OpenCV. The
+/// layouts have one plane with interleaved channels.
 namespace cudavision::test {
 
 inline cv::Mat painted(const FrameLayout& layout, Content content, std::uint64_t seed) {
@@ -22,8 +22,8 @@ inline cv::Mat painted(const FrameLayout& layout, Content content, std::uint64_t
   return image;
 }
 
-/// What the operation, which is on the device, makes of an image. The image may have gaps between
-/// its rows.
+/// Returns the operation's result for an image, computed on the device. The image may have gaps
+/// between its rows.
 template <class Operation>
 cv::Mat output_of(Device& device, Operation operation, const cv::Mat& image) {
   const auto pitch = static_cast<std::ptrdiff_t>(image.step);
@@ -45,7 +45,7 @@ cv::Mat output_of(Device& device, Operation operation, const cv::Mat& image) {
   return result;
 }
 
-/// The number of samples that differ.
+/// Counts the samples that differ.
 inline int differences(const cv::Mat& expected, const cv::Mat& actual) {
   cv::Mat different;
   cv::compare(expected.reshape(1), actual.reshape(1), different, cv::CMP_NE);

@@ -48,7 +48,8 @@ BasicFrame<Byte> frame_in(const FrameLayout& layout, const Placement& placement,
 
 std::string describe(const FrameLayout& layout, const Placement& placement);
 
-/// Describes the first byte that differs between two blocks. Empty if they are equal.
+/// Describes the first byte that differs between two blocks. Returns an empty string if they are
+/// equal.
 std::string difference(const FrameLayout& layout, const Placement& placement,
                        const std::vector<std::uint8_t>& expected,
                        const std::vector<std::uint8_t>& actual);

@@ -5,10 +5,10 @@
 #include <cstdint>
 #include <limits>
 
-/// Rounding as definitions write it down, whatever the floating-point mode is.
+/// Rounding functions for the definitions, which do not depend on the floating-point mode.
 namespace cudavision::test {
 
-/// The nearest integer, halves to even.
+/// Rounds to the nearest integer, and ties to even.
 template <class Float>
 std::int64_t nearest(Float value) {
   const Float below = std::floor(value);
@@ -17,7 +17,7 @@ std::int64_t nearest(Float value) {
   return fraction > Float(0.5) || (fraction == Float(0.5) && whole % 2 != 0) ? whole + 1 : whole;
 }
 
-/// The nearest Float to a number that is not negative, halves to even.
+/// Rounds a number that is not negative to the nearest Float, and ties to even.
 template <class Float, class Number>
 Float rounded(Number number) {
   constexpr int digits = std::numeric_limits<Float>::digits;

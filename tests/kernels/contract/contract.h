@@ -76,8 +76,8 @@ void append(std::vector<Value>& values, const std::vector<Value>& others) {
 ///       each constructs the operation in one way, and must throw if the layout is wrong
 ///   std::vector<ParametersRefusal<Case>> parameters_refusals()
 ///   Case refused_case()                     a small dense case, for frames_refusals()
-///   std::vector<FramesRefusal<Case>> frames_refusals()     by default of in and out, where the
-///                                                          frames have these
+///   std::vector<FramesRefusal<Case>> frames_refusals()     the default spoils `in` and `out`, if
+///                                                          the frames have these members
 ///   std::vector<Case> representatives(int width, int height)
 ///       dense cases that together cover every path through the kernels
 ///   std::pair<Case, Case> neighbours()      two small dense cases that differ in everything

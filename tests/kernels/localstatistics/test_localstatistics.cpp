@@ -50,7 +50,7 @@ TEST(LocalStatisticsDefinition, IsTheFormula) {
       }
 }
 
-/// Windows smaller and larger than the tiles.
+/// The windows are smaller and larger than the tiles.
 std::vector<LocalStatisticsCase> cases_at(const Seam& seam) {
   std::vector<LocalStatisticsCase> cases;
   for (const int height : seam_heights)

@@ -10,8 +10,8 @@
 
 namespace cudavision::test {
 
-/// The 256³ colours as a picture of 65536 rows of 256 pixels: a row for each pair of red and
-/// green, in which blue rises. As a picture of 4096×4096 these are the same bytes.
+/// All 256³ colours as a picture of 65536 rows of 256 pixels. Each row has one pair of red and
+/// green, and blue rises within it. The same bytes also form a picture of 4096×4096 pixels.
 struct ColourCube {
   explicit ColourCube(const std::string& name)
       : row_layout(layout_named(name, 256, 1)),

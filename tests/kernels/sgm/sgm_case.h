@@ -72,7 +72,7 @@ struct SgmInput {
 };
 SgmInput input_block(const SgmCase& test);
 
-/// Sets rows to numbers, of which the first follow each other in row 0.
+/// Fills the rows with numbers, beginning with row 0.
 template <class Number>
 void put_rows(const std::vector<Number>& numbers, const View<std::uint8_t>& rows) {
   for (int y = 0; y < rows.height; ++y)

@@ -114,8 +114,8 @@ int subpixel_part(int l, int c, int r, bool libsgm) {
   return n > 0 ? size : -size;
 }
 
-/// How SgmStereo codes disparities: in sixteenths of a pixel, or in pixels as libSGM does without
-/// subpixel; unknown ones as the number of the disparity below the least.
+/// Returns SgmStereo's coding of disparities. They are in sixteenths of a pixel, or in pixels like
+/// libSGM's without subpixel. An unknown disparity is coded as the one below the least.
 sgm::DisparityScale defined_scale(const sgm::Parameters& parameters) {
   const bool libsgm = parameters.compatibility == sgm::Parameters::Compatibility::libsgm;
   const int per_pixel = libsgm && !parameters.subpixel ? 1 : 16;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-// For tests of exchanges between blocks with threads in the blocks' place.
+// Helpers for tests in which threads stand in for the blocks of a grid.
 
 #include <atomic>
 #include <thread>
@@ -10,7 +10,7 @@
 
 namespace cudavision::test {
 
-/// std::atomic for the memory that blocks share, so that ThreadSanitizer sees every access.
+/// Stands in for device memory that blocks share, so that ThreadSanitizer sees every access.
 template <class Number>
 struct StdAtomics {
   using Word = std::atomic<Number>;
@@ -24,7 +24,7 @@ struct StdAtomics {
   static void wait() { std::this_thread::yield(); }
 };
 
-/// Lets other threads overtake this one at random.
+/// Waits for a random time, so that other threads can overtake this one.
 inline void delay(Random& random) {
   const int turns = random.between(0, 40);
   for (int i = 0; i < turns; ++i)
