@@ -39,7 +39,7 @@ def main():
         parser.error(f'"{out}" would not be what its name says: let it end in .mkv')
     sink = f'vp8enc deadline=1 target-bitrate=2000000 ! matroskamux ! filesink location="{out}"' if out else "autovideosink"
     if out:
-        print(f"Writing {out}")
+        print(f"Writing {out}", flush=True)
     with frames.Player(f"{frames.source_of(frames.readable(arguments.input))} ! cudagaussblur name=blur ! queue "
                        f"! videoconvert ! {sink}") as player:
         control(player["blur"], arguments.points)

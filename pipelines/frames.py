@@ -65,8 +65,13 @@ class Player:
         self.pipeline.set_state(Gst.State.PLAYING)
         return self
 
-    def __exit__(self, *_):
+    def __exit__(self, reason=None, *_):
+        if reason is KeyboardInterrupt:
+            # Ctrl-C ends the stream, so that a file that is being written is complete.
+            self.pipeline.send_event(Gst.Event.new_eos())
+            self.bus.timed_pop_filtered(5 * Gst.SECOND, Gst.MessageType.EOS | Gst.MessageType.ERROR)
         self.pipeline.set_state(Gst.State.NULL)
+        return reason is KeyboardInterrupt
 
     def __getitem__(self, name):
         return self.pipeline.get_by_name(name)
@@ -78,7 +83,7 @@ class Player:
         while True:
             message = self.bus.timed_pop_filtered(int(wait * Gst.SECOND), kinds)
             if message is None or message.type == Gst.MessageType.ELEMENT:
-                yield message and message.get_structure()
+                yield message and message.get_structure().copy()
             elif message.type == Gst.MessageType.EOS:
                 return
             elif message.type == Gst.MessageType.WARNING:

@@ -4,6 +4,7 @@
 with OUT, it writes the last plot into a file instead."""
 import argparse
 import sys
+import time
 
 import frames
 import numpy
@@ -42,27 +43,33 @@ def main():
     parser.add_argument("input", nargs="?", default=frames.examples + "vtest.avi", help="a video, a picture or a camera")
     parser.add_argument("out", nargs="?", metavar="OUT.png", help="default without a display: histogram.png")
     arguments = parser.parse_args()
-    live = frames.display_set() and not arguments.out
     out = arguments.out or "histogram.png"
     if not out.endswith((".png", ".svg", ".pdf")):
         parser.error(f'"{out}" would not be what its name says: let it end in .png, .svg or .pdf')
-    if not live:
+    if arguments.out or not frames.display_set():
         matplotlib.use("Agg")
     from matplotlib import pyplot
 
+    # Matplotlib chooses this backend, which has no windows, if it has none for this display.
+    live = pyplot.get_backend().lower() != "agg"
     plot = Plot(pyplot)
     # strength=0: the frames pass untouched and are only measured. Ten messages a second are as many as a plot needs.
     sink = "videoconvert ! autovideosink" if live else "fakesink"
     with frames.Player(f"{frames.source_of(frames.readable(arguments.input))} ! cudahistequalize strength=0 "
                        f"post-messages=true message-interval=100000000 ! {sink}") as player:
+        latest, drawn = None, 0
         for message in player.messages(0.02):
             if live and not pyplot.fignum_exists(plot.figure.number):
                 break  # the window was closed
             if message and message.get_name() == "cudahistequalize":
-                plot.draw(message)
-            if live:
+                latest = message
+            # Drawing may take longer than the time between two messages: those in between are left out.
+            if live and latest and time.monotonic() > drawn + 0.1:
+                plot.draw(latest)
                 pyplot.pause(0.01)
-    if not live:
+                drawn = time.monotonic()
+    if not live and latest:
+        plot.draw(latest)
         plot.figure.savefig(out)
         print(f"{out}: {plot.axes.get_title()}")
 

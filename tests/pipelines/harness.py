@@ -56,7 +56,7 @@ class Place:
             GST_PLUGIN_PATH=str(build / "gst"), GST_REGISTRY=str(scratch / "registry"), HOME=str(scratch),
             LC_ALL="C.UTF-8", PYTHONDONTWRITEBYTECODE="1", MPLCONFIGDIR=str(scratch))
 
-    def run(self, *command, timeout=120, **environment):
+    def run(self, *command, timeout=300, **environment):
         done = subprocess.run([str(word) for word in command], cwd=self.folder, env={**self.environment, **environment},
                               stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=timeout)
         return Result(done.returncode, done.stdout.decode(errors="replace"), done.stderr.decode(errors="replace"))
@@ -102,7 +102,7 @@ class Running:
         self.log.seek(0)
         return self.log.read().decode(errors="replace")
 
-    def wait_until(self, reached, timeout=120):
+    def wait_until(self, reached, timeout=300):
         """Waits until reached() or the command has ended."""
         end = time.monotonic() + timeout
         while self.process.poll() is None and not reached():
@@ -114,13 +114,13 @@ class Running:
     def runs(self):
         return self.process.poll() is None
 
-    def interrupt(self, timeout=60):
+    def interrupt(self, timeout=300):
         """Presses Ctrl-C, if it still runs, and waits for the end."""
         if self.runs():
             os.killpg(self.process.pid, signal.SIGINT)
         return self.finish(timeout)
 
-    def finish(self, timeout=120):
+    def finish(self, timeout=300):
         try:
             self.process.wait(timeout)
         except subprocess.TimeoutExpired:

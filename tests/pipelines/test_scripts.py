@@ -144,7 +144,7 @@ def on_terminal(place, *command):
         os.execve(str(command[0]), [str(word) for word in command], {**place.environment, "TERM": "xterm"})
     text = b""
     try:
-        while select.select([terminal], [], [], 60)[0]:
+        while select.select([terminal], [], [], 300)[0]:
             text += os.read(terminal, 4096)
     except OSError:
         pass  # the end
@@ -186,7 +186,7 @@ def _(place):
     place.launch("-q videotestsrc num-buffers=50 ! video/x-raw,width=64,height=64 ! x264enc ! h264parse ! mpegtsmux name=m "
                  "! filesink location=film.ts audiotestsrc num-buffers=70 ! audioconvert ! avenc_aac ! aacparse ! m.")
     for name, sound in (("silent.avi", False), ("film.ts", True)):
-        result = place.script("encode.sh", name, "out.mkv", timeout=60)
+        result = place.script("encode.sh", name, "out.mkv")
         expect(result.status == 0, f"{name}: {result.last()}")
         log = place.launch("-v filesrc location=out.mkv ! decodebin ! 'video/x-raw(ANY)' ! fakesink num-buffers=1")
         expect(("caps = audio/" in log.text) == sound, f"{name}: {'no sound' if sound else 'sound'}")
