@@ -3,6 +3,7 @@
 // Compares HistogramEqualize with cv::equalizeHist, which supports one 8-bit channel in full range.
 // This is a separate program, so that the other tests need no OpenCV.
 
+#include <algorithm>
 #include <filesystem>
 #include <opencv2/imgcodecs.hpp>
 #include <opencv2/imgproc.hpp>

@@ -2,6 +2,7 @@
 //
 // Tests that SgmStereo finds the disparities of synthetic scenes to fractions of a pixel.
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <functional>
