@@ -182,7 +182,7 @@ verdict "every file that README.md, docs/ and the folders' README.md name exists
 strangers=$(python3 - <<'PY'
 import glob, re
 # The page also quotes messages of other projects.
-theirs = ("WARNING: erroneous pipeline", "Dependency ", "not negotiated", "could not link")
+theirs = ("WARNING: erroneous pipeline", "Dependency ", "could not link", "Delayed linking", "Internal data stream", "streaming stopped")
 def plain(text):
     return re.sub(r"\s+", " ", text)
 def literals(name):

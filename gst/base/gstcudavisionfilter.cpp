@@ -8,6 +8,7 @@
 #include "gst/base/elementerror.h"
 #include "gst/base/filterframes.h"
 #include "gst/base/framemetas.h"
+#include "gst/base/refusedcaps.h"
 #include "gst/memory/allocationquery.h"
 
 GST_DEBUG_CATEGORY_STATIC(cuda_vision_filter_debug);
@@ -213,6 +214,19 @@ gboolean query(GstBaseTransform* trans, GstPadDirection direction, GstQuery* que
 
 /* Frames */
 
+// A source that knows no caps, such as filesrc, sends buffers without a CAPS event before them.
+GstFlowReturn submit_input_buffer(GstBaseTransform* trans, gboolean discont, GstBuffer* buffer) {
+  return post_exceptions(trans, GST_FLOW_NOT_NEGOTIATED, [&] {
+    if (!state_of(trans).frames && !gst_pad_has_current_caps(GST_BASE_TRANSFORM_SINK_PAD(trans))) {
+      gst_buffer_unref(buffer);
+      refuse_stream(
+          "The element takes raw video frames, but gets data without caps: put a decoder, such as "
+          "decodebin, before it, or a parser such as rawvideoparse if these are raw frames.");
+    }
+    return GST_BASE_TRANSFORM_CLASS(parent_class)->submit_input_buffer(trans, discont, buffer);
+  });
+}
+
 // If frames arrive in another CUDA context, moves everything there, the output pool included.
 void follow_context(GstBaseTransform* trans, GstBuffer* buffer) {
   FilterState& state = state_of(trans);
@@ -330,6 +344,7 @@ static void gst_cuda_vision_filter_class_init(GstCudaVisionFilterClass* klass) {
   transform_class->propose_allocation = GST_DEBUG_FUNCPTR(propose_allocation);
   transform_class->decide_allocation = GST_DEBUG_FUNCPTR(decide_allocation);
   transform_class->query = GST_DEBUG_FUNCPTR(query);
+  transform_class->submit_input_buffer = GST_DEBUG_FUNCPTR(submit_input_buffer);
   transform_class->before_transform = GST_DEBUG_FUNCPTR(before_transform);
   transform_class->prepare_output_buffer = GST_DEBUG_FUNCPTR(prepare_output_buffer);
   transform_class->transform = GST_DEBUG_FUNCPTR(transform);
@@ -346,6 +361,7 @@ static void gst_cuda_vision_filter_init(GstCudaVisionFilter* self) {
   gst_base_transform_set_qos_enabled(GST_BASE_TRANSFORM_CAST(self), TRUE);
   // Frames with the GAP flag are processed like all others, and keep the flag.
   gst_base_transform_set_gap_aware(GST_BASE_TRANSFORM_CAST(self), TRUE);
+  explain_refused_caps(GST_BASE_TRANSFORM_SINK_PAD(self), self->state->session);
 }
 
 DeviceSession& gst_cuda_vision_filter_session(GstCudaVisionFilter* self) {

@@ -76,6 +76,8 @@ struct Settings {
   bool fine = false;
 };
 
+const ElementProperties<Settings>* properties = nullptr;  // set by class_init
+
 /// Everything that configure() builds and release() frees.
 struct Operation {
   FrameFormat format;
@@ -91,7 +93,9 @@ std::string size_error(const char* property, int size) {
 
 /// Returns an empty string, or what is wrong with the settings.
 std::string validation_error(const Settings& settings) {
-  const std::string error = size_error("kernel-size", settings.kernel_size);
+  std::string error = properties->range_error(settings);
+  if (error.empty())
+    error = size_error("kernel-size", settings.kernel_size);
   return error.empty() ? size_error("kernel-size-y", settings.kernel_size_y) : error;
 }
 
@@ -139,8 +143,6 @@ namespace {
 State& state_of(gpointer self) {
   return *static_cast<GstCudaGaussBlur*>(self)->state;
 }
-
-const ElementProperties<Settings>* properties = nullptr;  // set by class_init
 
 void set_property(GObject* object, guint id, const GValue* value, GParamSpec* pspec) {
   properties->set(object, id, value, pspec, state_of(object).settings);

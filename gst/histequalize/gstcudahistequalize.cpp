@@ -19,11 +19,13 @@
  *
  * * `timestamp`, `stream-time`, `running-time`, `duration` (#guint64): as in messages of the level
  *   element
- * * `bins` (#GST_TYPE_ARRAY of #guint64): the luminance histogram, 2^bits counts
  * * `mean`, `stddev` (#gdouble), `minimum`, `maximum` (#guint): of the luminance
  * * `entropy` (#gdouble): of the luminance, in bits
  * * `percentile-1`, `percentile-5`, `percentile-50`, `percentile-95`, `percentile-99` (#guint): the
  *   smallest luminance that at least this percentage of the pixels does not exceed
+ * * `bin-count` (#guint): number of possible luminances, 2^bits
+ * * `bins` (#GBytes): the luminance histogram, `bin-count` numbers of type #guint64 in native byte
+ *   order
  */
 #include "gst/histequalize/gstcudahistequalize.h"
 
@@ -78,6 +80,8 @@ struct Settings {
   GstClockTime message_interval = 0;
 };
 
+const ElementProperties<Settings>* properties = nullptr;  // set by class_init
+
 int blend_of(const Settings& settings) {
   return static_cast<int>(std::lrint(256 * settings.strength));
 }
@@ -97,7 +101,7 @@ std::string validation_error(const Settings& settings, const FrameFormat& format
     return "channels=rgb needs RGB frames, but these are " + format.description() +
            ": set channels=luma, or convert to an RGB format (videoconvert ! "
            "video/x-raw,format=RGBx) before the element.";
-  return {};
+  return properties->range_error(settings);
 }
 
 histequalize::Parameters parameters_of(const Settings& settings, const FrameFormat& format) {
@@ -141,8 +145,6 @@ namespace {
 State& state_of(gpointer self) {
   return *static_cast<GstCudaHistEqualize*>(self)->state;
 }
-
-const ElementProperties<Settings>* properties = nullptr;  // set by class_init
 
 void set_property(GObject* object, guint id, const GValue* value, GParamSpec* pspec) {
   properties->set(object, id, value, pspec, state_of(object).settings);

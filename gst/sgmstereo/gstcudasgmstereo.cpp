@@ -49,6 +49,7 @@
  */
 #include "gst/sgmstereo/gstcudasgmstereo.h"
 
+#include "gst/base/refusedcaps.h"
 #include "gst/sgmstereo/stereoaggregate.h"
 #include "gst/sgmstereo/stereocaps.h"
 #include "gst/sgmstereo/stereoevents.h"
@@ -139,4 +140,6 @@ static void gst_cuda_sgm_stereo_init(GstCudaSgmStereo* self) {
   state.left.pad = add_sink_pad(element, "sink_left");
   state.right.pad = add_sink_pad(element, "sink_right");
   state.unlinked.emplace(GST_PAD_CAST(state.right.pad));
+  for (const StereoInput* input : {&state.left, &state.right})
+    explain_refused_caps(GST_PAD_CAST(input->pad), state.session);
 }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "gst/sgmstereo/stereoproperties.h"
 
+#include <algorithm>
+
 #include "gst/base/properties.h"
 #include "gst/sgmstereo/stereostate.h"
 
@@ -8,6 +10,8 @@ namespace cudavision {
 namespace {
 
 using Settings = StereoSettings;
+
+constexpr int least_minimum = -2047, largest_minimum = 2015;
 
 /* Enumerations */
 
@@ -83,7 +87,7 @@ void add_search(ElementProperties<Settings>& all) {
       {"min-disparity", "Minimum disparity",
        "Smallest disparity to search, in pixels; negative for cameras whose optical axes converge",
        ready},
-      &Settings::minimum, -2047, 2015);
+      &Settings::minimum, least_minimum, largest_minimum);
   all.add({"paths", "Paths", "Number of paths along which costs are aggregated: 4 or 8", ready},
           &Settings::paths, 4, 8);
   all.add<sgm::Config::Census>(
@@ -202,7 +206,10 @@ void install_read_only(GObjectClass* klass) {
 }
 
 sgm::DisparityScale current_scale(gpointer self) {
-  return sgm::disparity_scale(stereo_settings(self));
+  StereoSettings settings = stereo_settings(self);
+  // The next start will refuse a minimum out of range.
+  settings.minimum = std::clamp(settings.minimum, least_minimum, largest_minimum);
+  return sgm::disparity_scale(settings);
 }
 
 guint64 current_drops(gpointer self, const StereoInput& input) {
@@ -220,6 +227,10 @@ void install_stereo_properties(GObjectClass* klass) {
   properties = &all;
   DeviceSession::install_properties(klass, first_session_id());
   install_read_only(klass);
+}
+
+std::string stereo_range_error(const StereoSettings& settings) {
+  return properties->range_error(settings);
 }
 
 void stereo_set_property(GObject* object, guint id, const GValue* value, GParamSpec* pspec) {

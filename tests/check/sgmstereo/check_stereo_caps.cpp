@@ -53,6 +53,20 @@ TEST(test_sink_offers) {
                   "%s does not take %s", pad, format.name);
 }
 
+// Like the other elements, this one explains which caps it cannot accept.
+TEST(test_refused_caps_are_explained) {
+  for (bool left : {true, false})
+    for (const auto& [caps, word] :
+         {std::pair{"video/x-raw, format=AYUV, width=8, height=8", "AYUV"},
+          std::pair{"image/jpeg, width=8, height=8", "decodebin"}}) {
+      StereoHarness stereo;
+      for (int sent = 0; sent < 2; ++sent)
+        fail_unless(!stereo.send_caps(left ? stereo.left() : stereo.right(), caps));
+      fail_unless_equals_int(stereo.messages().complaints(), 1);
+      expect_words(stereo.messages().text(GST_MESSAGE_ERROR), {word});
+    }
+}
+
 // Once one pad has caps, the other one offers frames of that size and depth only.
 TEST(test_size_of_the_other_pad) {
   for (bool left_first : {true, false}) {
