@@ -146,7 +146,7 @@ void play(GstElement* pipeline) {
       std::signal(SIGINT, SIG_DFL);
     }
     const Message message{gst_bus_timed_pop(bus.get(), GST_SECOND / 10)};
-    if (on_terminal && !message)
+    if (on_terminal)
       print_progress(pipeline);
     GError* error = nullptr;
     switch (message ? GST_MESSAGE_TYPE(message.get()) : GST_MESSAGE_UNKNOWN) {

@@ -40,6 +40,7 @@ def main():
     sink = f'vp8enc deadline=1 target-bitrate=2000000 ! matroskamux ! filesink location="{out}"' if out else "autovideosink"
     if out:
         print(f"Writing {out}", flush=True)
+    print("sigma goes through " + ", ".join(f"{sigma:g} at {seconds:g} s" for seconds, sigma in arguments.points), flush=True)
     with frames.Player(f"{frames.source_of(frames.readable(arguments.input))} ! cudagaussblur name=blur ! queue "
                        f"! videoconvert ! {sink}") as player:
         control(player["blur"], arguments.points)

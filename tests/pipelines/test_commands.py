@@ -51,7 +51,7 @@ def commands_of(page):
 
 def unavailable(place, command):
     """What a command must say because this machine lacks what it needs; None if it must succeed."""
-    for element in re.findall(r"\b(nvh26\w+)", command):
+    for element in re.findall(r"\b(nvh26\w+|nvv4l2\w+|nvvidconv)", command):
         if place.run("gst-inspect-1.0", element).status != 0:
             return f'no element "{element}"'
     cameras = re.findall(r"/dev/video\d+", command) or ["/dev/video0"]
@@ -77,7 +77,7 @@ def plays(place, text):
     if file:
         file = place.folder / file.group(1)
         return file.exists() and file.stat().st_size > 1000
-    return "PLAYING" in text or "sigma goes from" in text
+    return "PLAYING" in text or "sigma goes" in text
 
 
 def execute(place, command):

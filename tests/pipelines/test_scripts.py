@@ -89,7 +89,7 @@ def _(place):
     for name, source, out in (("binarise.sh", picture, "a.jpg"), ("binarise.sh", picture, "b.png"),
                               ("binarise.sh", film, "c.webm"), ("file.sh", picture, "d.jpg"), ("file.sh", film, "e.mkv"),
                               ("blur.sh", film, "f.webm"), ("denoise.sh", film, "g.mkv")):
-        result = place.script(name, source, out)
+        result = place.script(name, *(["--search=3"] if name == "denoise.sh" else []), source, out)
         expect(result.status == 0 and f"Writing {out}\n" in result.out, f"{name} {out}: {result.last()}")
         head = (place.folder / out).read_bytes()[:64]
         expect(kinds[out.split(".")[1]] in head, f"{name} {out}: {head}")
@@ -158,7 +158,7 @@ def on_terminal(place, *command):
 def _(place):
     text = on_terminal(place, pipelines / "blur.sh", place.materials / "film.mp4", "blur.mkv")
     expect(re.search(r"\r\d+\.\d s of 2\.\d s", text), f"blur.sh: {text[-200:]!r}")
-    text = on_terminal(place, pipelines / "denoise.sh", "--search=31", place.materials / "film.mp4", "denoised.mkv")
+    text = on_terminal(place, pipelines / "denoise.sh", "--search=9", place.materials / "film.mp4", "denoised.mkv")
     expect(re.search(r"\r0:00:0\d", text), f"denoise.sh: {text[-200:]!r}")
     place.stand_in("gst-launch-1.0", "sleep 2.5\n")
     text = on_terminal(place, pipelines / "binarise.sh", place.materials / "picture.png", "a.png")
