@@ -156,11 +156,6 @@ void measure_cpu_nlmeans(benchmark::State& state, const CpuNlMeansSubject& subje
                           static_cast<std::int64_t>(test.in.bytes));
 }
 
-/// Measures real time, because other threads than the calling one do most of the work.
-void measured_in_real_time(benchmark::internal::Benchmark* benchmark) {
-  benchmark->UseRealTime()->Unit(benchmark::kMicrosecond)->MinTime(0.2);
-}
-
 void register_cpu() {
   for (const CpuSubject& subject : cpu_subjects)
     if (subject.content == Content::natural) {
@@ -278,7 +273,12 @@ void run(int argc, char** argv) {
   KeepingReporter reporter;
   if (options.cpu) {
     register_cpu();
-    benchmark::Initialize(&argc, argv);
+    // A time that the command line can change, unlike one that is set for each benchmark.
+    std::string min_time = "--benchmark_min_time=0.2";
+    std::vector<char*> arguments(argv, argv + argc);
+    arguments.insert(arguments.begin() + 1, min_time.data());
+    argc = static_cast<int>(arguments.size());
+    benchmark::Initialize(&argc, arguments.data());
     benchmark::RunSpecifiedBenchmarks(&reporter);
   }
   if (json.is_open()) {
