@@ -131,7 +131,7 @@ def plot(figures):
         at += 34 + 7 * len(title)
     return (f'<svg xmlns="http://www.w3.org/2000/svg" width="{left + width + 50}" height="{y + 24}" font-family="sans-serif" '
             f'font-size="11">\n<rect width="100%" height="100%" fill="white"/>\n'
-            f'<text x="{left}" y="16" font-size="13">{title_of(figures)}</text>\n' + "\n".join(legend + lines + parts) + "\n</svg>\n")
+            f'<text x="8" y="16" font-size="13">{title_of(figures)}</text>\n' + "\n".join(legend + lines + parts) + "\n</svg>\n")
 
 
 def title_of(figures):
