@@ -83,7 +83,7 @@ reason=''
 say_backend() {
   say "  backend: $(sed -n 's/.*active-backend = \(cpu\|cuda\).*/\1/p' "$log" | tail -n 1)"
   [[ -z $reason ]] || return 0
-  reason=$(sed -n 's/^WARNING: from element .*GstCudaHistEqualize:[^:]*: \(.*\)/\1/p' "$log" | head -n 1)
+  reason=$(sed -n 's/^WARNING: from element [^ ]*: \(Frames are processed on the CPU.*\)/\1/p' "$log" | head -n 1)
   [[ -z $reason ]] || say "           $reason"
 }
 
