@@ -96,9 +96,10 @@ expect_choice() {
 
 # This does not use --exists, which finds only plug-ins of GStreamer's own version or a later one.
 elements_found() {
-  local element
+  local element features
+  features=$(gst-inspect-1.0 cudavision 2>/dev/null) || return 1
   for element in cudahistequalize cudagaussblur cudaintegral cudasgmstereo; do
-    gst-inspect-1.0 "$element" >/dev/null 2>&1 || return 1
+    [[ $features == *" $element: "* ]] || return 1
   done
 }
 
