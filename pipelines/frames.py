@@ -77,8 +77,8 @@ class Player:
         return self.pipeline.get_by_name(name)
 
     def messages(self, wait=0.1):
-        """Yields each message's structure, and None after every `wait` seconds without one, until the end of the
-        stream. An error ends the program."""
+        """Yields each message's structure, and None after every `wait` seconds without one, until the stream
+        ends or the user closes the window. An error ends the program."""
         kinds = Gst.MessageType.ELEMENT | Gst.MessageType.EOS | Gst.MessageType.WARNING | Gst.MessageType.ERROR
         while True:
             message = self.bus.timed_pop_filtered(int(wait * Gst.SECOND), kinds)
@@ -89,8 +89,11 @@ class Player:
             elif message.type == Gst.MessageType.WARNING:
                 print(f"warning: {message.parse_warning()[0].message}", file=sys.stderr)
             else:
+                text = message.parse_error()[0].message
+                if text in ("Output window was closed", "Quit requested"):
+                    return
                 self.__exit__()
-                sys.exit(f"{message.src.get_name()}: {message.parse_error()[0].message}")
+                sys.exit(f"{message.src.get_name()}: {text}")
 
     def frames(self):
         """Yields each frame that arrives at the appsink called sink: its time in seconds and its array."""
