@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """figures.py [--markdown] [--svg OUT.svg] FIGURES.json: the table and the plot of pipelines/bench.sh.
 
-figures.py --collect OUT.json [--machine TEXT] [--kernels FILE]... [--opencv FILE]: makes FIGURES.json of what
+figures.py --collect OUT.json [--machine TEXT] [--kernels FILE]... [--opencv FILE]...: makes FIGURES.json of what
 bench_kernels and bench_opencv wrote."""
 import argparse
 import json
@@ -59,15 +59,15 @@ def collect(arguments):
             if layout == "GRAY8" and content in ([], ["natural"]):
                 least(*((copies, size) if name == "copy" else (row(name, size), "cpu")), one["microseconds"])
     opencv = ""
-    if arguments.opencv:
-        with open(arguments.opencv, encoding="utf-8") as file:
+    for path in arguments.opencv:
+        with open(path, encoding="utf-8") as file:
             measured = json.load(file)
         opencv = measured["opencv"]
         for one in measured["rows"]:
             name, layout, size = one["name"].split("/")
             if layout == "GRAY8":
-                # Both alternate in one process, so the two figures belong together.
-                row(name, size).update(cpu=one["microseconds"], opencv=one["opencv_microseconds"])
+                least(row(name, size), "cpu", one["microseconds"])
+                least(row(name, size), "opencv", one["opencv_microseconds"])
     known = []
     for title, name, size in ROWS:
         figures = rows.get((name, size))
@@ -148,7 +148,7 @@ def main():
     parser.add_argument("--collect")
     parser.add_argument("--machine", default="")
     parser.add_argument("--kernels", action="append", default=[])
-    parser.add_argument("--opencv")
+    parser.add_argument("--opencv", action="append", default=[])
     arguments = parser.parse_args()
     if arguments.collect:
         collect(arguments)
