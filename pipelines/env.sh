@@ -245,7 +245,7 @@ write_picture() {
   out=$1
   check_output "$@"
   case ${out,,} in
-    *.png) sink=(! pngenc snapshot=true ! filesink "location=$out") ;;
+    *.png) sink=(! videoconvert ! pngenc snapshot=true ! filesink "location=$out") ;;
     *) sink=(! videoconvert ! jpegenc snapshot=true ! filesink "location=$out") ;;
   esac
 }

@@ -204,6 +204,9 @@ def _(place):
     expect(result.status == 0, result.last())
     kinds = png_kind(place.folder / "map.png"), png_kind(place.folder / "map-colors.png")
     expect(kinds == ((96, 48, 16, 0), (96, 48, 8, 2)), f"{kinds}")
+    # Scripts take pictures of 16 bits, too.
+    result = place.script("binarise.sh", "map.png", "binarised.png")
+    expect(result.status == 0 and (place.folder / "binarised.png").stat().st_size > 0, result.last())
 
 
 @test("pipelines/denoise.sh keeps what is thin")
