@@ -3,6 +3,8 @@
 // every plane, and nothing of one field reaches the other.
 #include <gst/video/video.h>
 
+#include <algorithm>
+
 #include "tests/check/common/definitions.h"
 #include "tests/check/common/filterharness.h"
 

@@ -3,6 +3,7 @@
 // Compares HistogramEqualize with cv::equalizeHist, its special case of one 8-bit channel in full
 // range. A program of its own, so that the others need no OpenCV.
 
+#include <algorithm>
 #include <filesystem>
 #include <opencv2/core.hpp>
 #include <opencv2/imgcodecs.hpp>

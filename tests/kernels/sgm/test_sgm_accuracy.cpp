@@ -2,6 +2,7 @@
 //
 // SgmStereo finds the disparities of scenes for which they are known, to fractions of a pixel.
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <functional>
