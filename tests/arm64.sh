@@ -105,7 +105,7 @@ cat >build-tests/arm64.ini.new <<END
 cpp = [$compiler]
 ar = 'aarch64-linux-gnu-ar'
 strip = 'aarch64-linux-gnu-strip'
-pkg-config = 'pkg-config'
+pkgconfig = 'pkg-config'
 exe_wrapper = ['qemu-aarch64', '-L', '$root']
 
 [properties]
@@ -140,7 +140,7 @@ for test in json.load(sys.stdin):
             if word.startswith(build + "/"):
                 print(os.path.relpath(word, build))' "$PWD/$build" "${suites[@]}" | sort -u)
 say "Compiling for arm64"
-ninja -C "$build" -j "$jobs" gst/libgstcudavision.so "${targets[@]}" >"$build/build.log" 2>&1 || {
+ninja -C "$build" -j "$jobs" gst/libgstcudavision.so tests/kernels/proof_hashes "${targets[@]}" >"$build/build.log" 2>&1 || {
   grep -E '^FAILED|error|undefined reference' "$build/build.log" | head -n 20 >&2
   die "It does not build; the compilers' whole output: $build/build.log"
 }
