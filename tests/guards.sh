@@ -160,7 +160,7 @@ verdict "gst-inspect-1.0 shows the version, package-name and package-origin" "$w
 wrong=''
 for element in cudahistequalize cudagaussblur cudaintegral cudasgmstereo; do
   page=$(GST_REGISTRY="$scratch/registry-all" GST_PLUGIN_PATH="$build/gst" gst-inspect-1.0 "$element" |
-    sed -nE 's|^ *(Documentation\|Doc-uri) +file://||p')
+    sed -nE 's#^ *(Documentation|Doc-uri) +file://##p')
   [[ -f $scratch/root$page ]] || wrong="$element: '$page' is not installed"
   while read -r picture; do
     [[ -f $(dirname "$scratch/root$page")/$picture ]] || wrong="$page: the picture $picture is not installed"
