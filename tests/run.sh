@@ -152,7 +152,7 @@ run_default() {
   targets=() suites=()
   build default -Dtests=enabled -Dbenchmarks=$benchmarks || return
   # The definitions in the tests take most of the time; --full tries as many cases as are usual.
-  CUDAVISION_TEST_CASES=${CUDAVISION_TEST_CASES:-$([[ $mode == full ]] && echo 200 || echo 50)} tests default
+  CUDAVISION_TEST_CASES=${CUDAVISION_TEST_CASES:-$([[ $mode == full ]] && echo 200 || echo 30)} tests default
   if nvidia_usable && has_cuda default; then
     printf '\n== the elements on the card\n'
     CUDAVISION_TEST_BACKEND=cuda CK_FORK=no tests default --suite check --suite fuzz

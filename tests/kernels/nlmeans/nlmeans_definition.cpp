@@ -111,12 +111,14 @@ std::vector<std::int64_t> defined_weights(const nlmeans::Parameters& parameters,
   const std::int64_t white = (std::int64_t{1} << bits) - 1;
   const std::int64_t count =
       (area * channels * white * white >> (power_for(parameters.patch) + 2 * (bits - 8))) + 1;
-  std::vector<std::int64_t> weights{largest};
+  std::vector<std::int64_t> weights(static_cast<std::size_t>(count), 0);
+  weights[0] = largest;
   for (std::int64_t i = 1; i < count; ++i) {
     const double share = std::exp(-(static_cast<double>(i) * f) / static_cast<double>(divisor));
     const double weight = std::nearbyint(static_cast<double>(largest) * share);
-    weights.push_back(
-        weight < 0.001 * static_cast<double>(largest) ? 0 : static_cast<std::int64_t>(weight));
+    if (weight < 0.001 * static_cast<double>(largest))
+      break;  // 0, as are all that follow, since weights fall with i
+    weights[static_cast<std::size_t>(i)] = static_cast<std::int64_t>(weight);
   }
   return weights;
 }
