@@ -77,7 +77,7 @@ if [[ ! -e $libraries/libgstcheck-1.0.so ]]; then
   list=libc6-dev,libstdc++-12-dev
   for package in "${packages_build[@]}" "${packages_run[@]}" "${packages_test[@]}"; do
     # Libraries and GStreamer's plug-ins; programs are this machine's own.
-    [[ $package != lib* && $package != gstreamer* ]] || list+=,$package
+    [[ $package != lib* && $package != gstreamer* && $package != zlib* ]] || list+=,$package
   done
   say "Unpacking Debian 12 for arm64 in $root"
   mkdir -p "$(dirname "$root")"
