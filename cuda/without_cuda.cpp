@@ -42,7 +42,7 @@ std::unique_ptr<GaussBlur::Backend> make_gauss_blur_cuda(Device&, const FrameLay
 }  // namespace gaussblur
 
 namespace histequalize {
-std::unique_ptr<Backend> make_histequalize_cuda(Device&, const FrameLayout&) {
+std::unique_ptr<Histogram::Backend> make_histequalize_cuda(Device&, const FrameLayout&) {
   refuse_cuda();
 }
 }  // namespace histequalize

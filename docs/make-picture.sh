@@ -1,11 +1,15 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: LGPL-2.1-or-later
 #
-# Makes the pictures of README.md and docs/elements/, of scenes that are drawn here: docs/equalize.png, a foggy landscape as a
-# camera would see it and what cudahistequalize makes of it; docs/blur.png, a crowd, and the same
-# blurred and sharpened by cudagaussblur; docs/binarise.png, a page in bad light, in black and white by
-# cudaintegral; and docs/stereo.png, of the photographs of an aloe in Debian's package opencv-doc, the
-# disparities by cudasgmstereo. Run it where GStreamer finds the elements:
+# Makes the pictures of README.md and docs/elements/. The scenes of the first three are drawn here.
+#
+#   docs/equalize.png   a foggy landscape, and the same after cudahistequalize
+#   docs/blur.png       a crowd, and the same blurred and sharpened by cudagaussblur
+#   docs/binarise.png   a page in bad light, and the same in black and white by cudaintegral
+#   docs/stereo.png     an aloe, and its disparities by cudasgmstereo, from the photographs in Debian's
+#                       package opencv-doc
+#
+# Run it where GStreamer finds the elements:
 #
 #   meson devenv -C build ../docs/make-picture.sh
 set -euo pipefail
@@ -14,8 +18,8 @@ scene=$(mktemp)
 trap 'rm -f "$scene"' EXIT
 
 width=384 height=256
-# Ridges one behind the other, each paler than the one before it, trees on them, and fog over all:
-# a few dozen greys are all that is left.
+# Ridges with trees stand one behind the other, each paler than the one before it. The fog leaves only
+# a few dozen greys.
 python3 - $width $height >"$scene" <<'PY'
 import math, random, sys
 
@@ -67,7 +71,7 @@ gst-launch-1.0 -q filesrc location="$scene" blocksize=$((width * height)) \
   ! videoconvert ! video/x-raw,format=GRAY8 ! pngenc snapshot=true ! filesink location=equalize.png
 echo "$PWD/equalize.png"
 
-# People, each in front of those further back: eyes and mouths are what a blur takes away first.
+# People stand in rows, one in front of the other. A blur first takes away their eyes and mouths.
 width=208 height=144
 python3 - $width $height >"$scene" <<'PY'
 import math, random, sys
@@ -124,8 +128,8 @@ gst-launch-1.0 -q filesrc location="$scene" blocksize=$((3 * width * height)) \
   ! videoconvert ! video/x-raw,format=RGB ! avenc_png pred=up compression-level=9 ! filesink location=blur.png
 echo "$PWD/blur.png"
 
-# A page with a lamp at its upper left and the shadow of whoever photographs it at its lower right: where
-# the paper is darkest it is darker than the ink elsewhere.
+# A lamp lights the page from the upper left, and the photographer's shadow lies on its lower right. The
+# darkest paper is darker than the ink elsewhere.
 width=312 height=208
 python3 - $width $height >"$scene" <<'PY'
 import math, random, sys
@@ -182,7 +186,7 @@ gst-launch-1.0 -q filesrc location="$scene" blocksize=$((width * height)) \
   ! videoconvert ! video/x-raw,format=GRAY8 ! pngenc snapshot=true ! filesink location=binarise.png
 echo "$PWD/binarise.png"
 
-# The aloe of Debian's package opencv-doc, and how near each of its points is.
+# The aloe of Debian's package opencv-doc, and its disparities.
 examples=/usr/share/doc/opencv-doc/examples/data
 width=300 height=260
 gst-launch-1.0 -q cudasgmstereo name=stereo num-disparities=256 speckle-size=200 ! video/x-raw,format=RGB \

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// An application that equalises its own frames: it pushes them into the pipeline as a camera's SDK
+// This application equalises its own frames. It pushes them into the pipeline as a camera's SDK
 // would deliver them, gets each one back equalised, and reads the statistics that the element
 // posts.
 //
@@ -53,7 +53,8 @@ GstBuffer* make_frame(int number) {
   return buffer;
 }
 
-/// The smallest and the largest grey value of a frame. GstVideoFrame knows how its rows are padded.
+/// Finds the smallest and the largest grey value of a frame. GstVideoFrame knows how its rows are
+/// padded.
 void range_of(GstSample* sample, int& low, int& high) {
   GstVideoInfo info;
   GstVideoFrame frame;

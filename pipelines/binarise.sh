@@ -10,8 +10,8 @@
 # or writes it to OUT, a Matroska file, if that is given, or to binarised.mkv if there is no display.
 set -euo pipefail
 . "$(dirname "${BASH_SOURCE[0]}")/env.sh"
-# A few letters wide: with a smaller radius the inside of bold letters turns white, with a larger one shadows
-# turn black.
+# The radius should be a few letters wide. With a smaller one, the inside of bold letters turns white; with
+# a larger one, shadows turn black.
 radius=20
 method=bradley
 while [[ ${1:-} == --radius || ${1:-} == --method ]]; do

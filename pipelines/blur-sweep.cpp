@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// Plays a pipeline as gst-launch-1.0 does, and adds what gst-launch-1.0 cannot: a controller that
-// sweeps the sigma of each cudagaussblur from 0 up and back, again and again. An application can
-// control any property in this way that gst-inspect-1.0 calls controllable.
+// Plays a pipeline as gst-launch-1.0 does, and adds a controller, which gst-launch-1.0 cannot do.
+// The controller repeatedly sweeps the sigma of each cudagaussblur from 0 up and back. In this way,
+// an application can control any property that gst-inspect-1.0 calls controllable.
 //
 //   blur-sweep [--sigma LARGEST] [--period SECONDS] ELEMENT ! ELEMENT ...
 //
@@ -26,8 +26,8 @@ constexpr const char* usage =
     "usage: blur-sweep [--sigma LARGEST] [--period SECONDS] ELEMENT ! ELEMENT ...\n"
     "\n"
     "  --sigma    the largest sigma, above 0 and at most 127 pixels (default: 15)\n"
-    "  --period   the time from 0 up and back (default: 8)\n"
-    "  ELEMENT    a pipeline as for gst-launch-1.0, with a cudagaussblur in it\n";
+    "  --period   the time in which sigma goes from 0 up and back, in seconds (default: 8)\n"
+    "  ELEMENT    a pipeline as for gst-launch-1.0 that contains cudagaussblur\n";
 
 template <class T, void (*release)(T*)>
 struct Releaser {
@@ -84,7 +84,7 @@ Element build(const Options& options) {
   return pipeline;
 }
 
-/// A sine from sigma = 0 to the largest sigma.
+/// Makes a sine between 0 and the largest sigma.
 ControlSource make_sweep(const Options& options) {
   // The binding maps 0 … 1 to the whole range of sigma, −127 … 127.
   const double swing = options.sigma / 254 / 2;

@@ -5,9 +5,9 @@
 #
 #   pipelines/denoise.sh [--strength LEVELS] [--search PIXELS] [FILE|/dev/videoN [OUT.mkv]]
 #
-# The default is the street video of Debian's package opencv-doc, with noise added. Shows it in a window,
-# or writes it to OUT.mkv if that is given, or to denoised.mkv if there is no display. This is slow on a
-# CPU; half the search size is a quarter of the work.
+# The default is the street video of Debian's package opencv-doc, with noise added. Shows it in a window, or
+# writes it to OUT.mkv if that is given, or to denoised.mkv if there is no display. This is slow on a CPU;
+# half the search size takes a quarter of the time.
 set -euo pipefail
 . "$(dirname "${BASH_SOURCE[0]}")/env.sh"
 strength=12
@@ -33,7 +33,7 @@ fi
 size='video/x-raw,format=I420,width=384,height=288'
 frames=("${source[@]}" ! decodebin ! videoconvert ! videoscale ! "$size,pixel-aspect-ratio=1/1")
 if [[ $# -eq 0 ]]; then
-  # Snow, almost transparent, in front of the video: as noisy as a camera on a dark evening.
+  # Almost transparent snow in front of the video makes it as noisy as a camera on a dark evening.
   frames=("${frames[@]}" ! noise.sink_0
     videotestsrc pattern=snow ! "$size,framerate=10/1" ! noise.sink_1
     compositor name=noise sink_1::alpha=0.12 sink_1::zorder=2 ! "$size" ! identity eos-after=150)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// Prints how far away the middle of each picture and its nearest point are: takes depth from
-// cudasgmstereo through an appsink.
+// Prints the distances of the middle of each picture and of its nearest point. It gets the depth
+// from cudasgmstereo through an appsink.
 //
 //   distance FOCAL-LENGTH BASELINE LEFT RIGHT
 //   distance FOCAL-LENGTH BASELINE BOTH
@@ -23,7 +23,7 @@ constexpr const char* usage =
     "usage: distance FOCAL-LENGTH BASELINE LEFT RIGHT\n"
     "       distance FOCAL-LENGTH BASELINE BOTH\n"
     "\n"
-    "  FOCAL-LENGTH  of the cameras, in pixels of their frames\n"
+    "  FOCAL-LENGTH  the focal length of the cameras, in pixels of their frames\n"
     "  BASELINE      the distance between the cameras, in mm\n"
     "  LEFT RIGHT    the pipelines that deliver their frames, as for gst-launch-1.0, each in "
     "quotes:\n"
@@ -39,7 +39,7 @@ using Bus = std::unique_ptr<GstBus, Releaser<void, gst_object_unref>>;
 using Message = std::unique_ptr<GstMessage, Releaser<GstMessage, gst_message_unref>>;
 using Sample = std::unique_ptr<GstSample, Releaser<GstSample, gst_sample_unref>>;
 
-/// In mm; 0 if unknown.
+/// Distances in mm; 0 means unknown.
 struct Distances {
   unsigned middle, nearest;
 };

@@ -3,7 +3,7 @@
 #
 # Sourced by the other scripts: makes GStreamer find the elements, installed or just built.
 
-# Without --exists, which finds only plug-ins of GStreamer's own version or a later one.
+# This does not use --exists, which finds only plug-ins of GStreamer's own version or a later one.
 elements_found() {
   local element
   for element in cudahistequalize cudagaussblur cudaintegral cudasgmstereo; do

@@ -8,8 +8,8 @@ set -euo pipefail
 . "$(dirname "${BASH_SOURCE[0]}")/env.sh"
 file=${1:?usage: pipelines/file.sh FILE}
 
-# tee hands the same frame to both branches; each needs a queue, since they meet again in the
-# compositor, which waits for both. strength=0.8 keeps a fifth of the original.
+# tee passes the same frame to both branches. Each needs a queue, because they meet again in the compositor,
+# which waits for both. strength=0.8 keeps a fifth of the original.
 exec gst-launch-1.0 filesrc location="$file" ! decodebin ! videoconvert ! videoscale \
   ! video/x-raw,width=640,height=480,pixel-aspect-ratio=1/1 ! tee name=both \
   both. ! queue ! videoconvert ! mixer.sink_0 \

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: LGPL-2.1-or-later
 #
-# From a fresh Debian 12 to equalised, blurred and binarised pictures and a disparity map: installs what
-# is missing, builds, runs.
+# Installs what a fresh Debian 12 lacks, builds the plug-in, and makes equalised, blurred and binarised
+# pictures and a disparity map.
 set -euo pipefail
 
 usage() {
@@ -51,7 +51,7 @@ inputs=()
 packages=("${packages_build[@]}" "${packages_run[@]}")
 if [[ $# -eq 0 ]]; then
   packages+=("${packages_pictures[@]}")
-  inputs=("$examples"/{aloeL.jpg,fruits.jpg,sudoku.png,vtest.avi}) # and aloeR.jpg beside the first
+  inputs=("$examples"/{aloeL.jpg,fruits.jpg,sudoku.png,vtest.avi}) # cudasgmstereo also reads aloeR.jpg
 elif [[ $1 == *://* || $1 == /* ]]; then
   inputs=("$1")
 else
@@ -69,7 +69,7 @@ for input in "${inputs[@]}"; do
 done
 
 options=(-Dtests=disabled -Dbenchmarks=disabled)
-# Kernels for all kinds of GPUs take many minutes to compile, and are of no use on this machine without one.
+# Kernels for all kinds of GPUs take many minutes to compile, and a machine without a GPU cannot use them.
 if nvidia_card; then
   find_nvcc || true
 else
@@ -86,7 +86,7 @@ ninja -C "$build" >"$build/build.log" 2>&1 || {
 export GST_PLUGIN_PATH=$build/gst${GST_PLUGIN_PATH:+:$GST_PLUGIN_PATH}
 pictures=${PICTURES:-$build/pictures}
 mkdir -p "$pictures"
-log=$build/pipeline.log # of the last pipeline
+log=$build/pipeline.log # the messages of the last pipeline
 
 # --- The pipelines ----------------------------------------------------------------------------------
 
@@ -125,7 +125,7 @@ branch() {
     ! multifilesink max-files=1 location="$pictures/$name-$1-%d.png")
 }
 
-# pictures_of NAME FRAMES: writes the last of the first FRAMES frames (-1: of all) as it is, equalised, blurred
+# pictures_of NAME FRAMES: writes frame number FRAMES (-1 means the last one) unchanged, equalised, blurred
 # and binarised.
 pictures_of() {
   local name=$1 frames=$2 kind branches=()
@@ -141,7 +141,7 @@ pictures_of() {
   done
 }
 
-# frames_per_second [ELEMENT...]: prints the rate of the decoder and these elements, as fast as they can.
+# frames_per_second [ELEMENT...]: prints the frame rate of the decoder and these elements at full speed.
 frames_per_second() {
   launch "${source[@]}" ! videoconvert ! identity eos-after=2000 "$@" \
     ! fpsdisplaysink video-sink=fakesink sync=false text-overlay=false fps-update-interval=100

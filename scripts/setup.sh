@@ -1,9 +1,10 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: LGPL-2.1-or-later
 #
-# What the scripts of this project share: install what is missing, find nvcc. Sourced, not run.
+# Functions and lists that the scripts of this project share: they install missing packages, find nvcc and
+# configure builds. Scripts source this file.
 #
-# The lists are for those who source this:
+# The lists are used only by the scripts that source this file:
 # shellcheck disable=SC2034
 
 # The oldest CUDA toolkit that can build the kernels.
@@ -24,7 +25,7 @@ die() {
   exit 1
 }
 
-# A message that nobody scrolls past.
+# Prints a message between two rules, so that nobody overlooks it.
 shout() {
   local rule='*******************************************************************************'
   printf '\n%s\n' "$rule" >&2
@@ -32,7 +33,8 @@ shout() {
   printf '%s\n\n' "$rule" >&2
 }
 
-# install_missing PACKAGE...: does nothing, and needs no network, where all of them are installed.
+# install_missing PACKAGE...: installs those packages that are missing. If there are none, it needs no
+# network.
 install_missing() {
   if ! command -v dpkg-query apt-get >/dev/null; then
     say "Not a Debian system: expecting the equivalents of these packages to be installed: $*"
@@ -41,7 +43,7 @@ install_missing() {
 
   local package missing=()
   for package in "$@"; do
-    # One package may be there for several architectures: one answer each.
+    # dpkg-query prints one line for each architecture for which the package is known.
     dpkg-query -W -f='${db:Status-Status}\n' "$package" 2>/dev/null | grep -qx installed ||
       missing+=("$package")
   done
@@ -57,15 +59,15 @@ install_missing() {
     fi
   fi
   say "Installing ${missing[*]}"
-  # An index that cannot be refreshed (one broken source among many) need not be fatal.
-  "${as_root[@]}" apt-get update -qq </dev/null || complain "apt-get update failed; trying with the index as it is."
+  # A failed update need not be fatal: often only one source of many is broken.
+  "${as_root[@]}" apt-get update -qq </dev/null || complain "apt-get update failed; continuing with the existing index."
   "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive \
     apt-get install -y -qq --no-install-recommends "${missing[@]}" </dev/null >/dev/null ||
     die "apt-get could not install: ${missing[*]}" \
       "Its messages are above. Install these packages by hand, then try again."
 }
 
-# at_least A B: whether version A is B or newer.
+# at_least A B: succeeds if version A is B or newer.
 at_least() { [[ $(printf '%s\n' "$1" "$2" | sort -V | head -n 1) == "$2" ]]; }
 
 nvcc_version() { "$1" --version 2>/dev/null | sed -n 's/.*release \([0-9.]*\),.*/\1/p'; }
@@ -73,7 +75,7 @@ nvcc_version() { "$1" --version 2>/dev/null | sed -n 's/.*release \([0-9.]*\),.*
 nvidia_card() {
   [[ -e /proc/driver/nvidia/version ]] && return 0
   command -v nvidia-smi >/dev/null && nvidia-smi -L 2>/dev/null | grep -q '^GPU ' && return 0
-  # PCI without lspci: vendor 0x10de, class 0x03xxxx (display controller).
+  # Without a driver, look for a PCI device of vendor 0x10de and class 0x03xxxx (display controller).
   local device
   for device in /sys/bus/pci/devices/*; do
     [[ $(cat "$device/vendor" 2>/dev/null) == 0x10de && $(cat "$device/class" 2>/dev/null) == 0x03* ]] &&
@@ -82,7 +84,7 @@ nvidia_card() {
   return 1
 }
 
-# Whether the driver runs and sees a card, so that CUDA programs can be expected to work.
+# nvidia_usable: succeeds if the driver runs and finds a GPU, so that CUDA programs should work.
 nvidia_usable() { command -v nvidia-smi >/dev/null && nvidia-smi -L 2>/dev/null | grep -q '^GPU '; }
 
 driver_version() {
@@ -98,7 +100,7 @@ explain_toolkit() {
       note="The driver, $driver, is too old as well: CUDA 12 needs 525 or newer, CUDA 13 needs 580."
     fi
   elif [[ -z $driver ]]; then
-    note="The driver does not answer (nvidia-smi). On Debian it comes from non-free: apt-get install nvidia-driver"
+    note="nvidia-smi finds no driver that runs. On Debian, non-free has one: apt-get install nvidia-driver"
   fi
   # shellcheck disable=SC1091
   distribution=$(. /etc/os-release 2>/dev/null && printf '%s%s' "$ID" "${VERSION_ID//./}")
@@ -119,12 +121,12 @@ explain_toolkit() {
   fi
   lines+=("" "then run this script again; it looks for nvcc on PATH, in CUDA_HOME and in /usr/local/cuda*.")
   [[ -z $note ]] || lines+=("" "$note")
-  lines+=("" "Going on with the CPU.")
+  lines+=("" "Continuing with the CPU only.")
   shout "${lines[@]}"
 }
 
-# find_nvcc: puts the nvcc to use first on PATH and its path into the variable nvcc; both stay as
-# they are, and the result is false, where there is none that is new enough.
+# find_nvcc: looks for an nvcc that is new enough, stores its path in the variable nvcc and puts its folder
+# first on PATH. If there is none, leaves nvcc empty and fails.
 find_nvcc() {
   nvcc=''
   local candidate version too_old=''
@@ -153,8 +155,8 @@ find_nvcc() {
   return 1
 }
 
-# configure DIR [MESON ARGUMENT...]: makes the build folder, or makes it anew where it was configured
-# with other arguments or another compiler; else ninja brings it up to date.
+# configure DIR [MESON ARGUMENT...]: makes the build folder. If it exists with the same arguments and
+# compilers, ninja updates its configuration; otherwise it is made again from scratch.
 configure() {
   local dir=$1 key
   shift

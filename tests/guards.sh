@@ -1,10 +1,11 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: LGPL-2.1-or-later
 #
-# guards.sh BUILD: what no test program can see of the plug-in as a whole, of the programs that come
-# with it and of the sources' order.
-# Prints one line for each guard, "ok: name" or "not ok: name: why". (The compilers' output is looked
-# at in tests/kernels/guards.)
+# guards.sh BUILD
+#
+# Checks what no test program can check: the plug-in as a whole, the programs and scripts in pipelines/, the
+# documentation and the includes. Prints one line for each guard, "ok: name" or "not ok: name: why".
+# tests/kernels/guards checks the compilers' output.
 set -uo pipefail
 build=$(realpath "${1:?usage: guards.sh BUILD}")
 cd "$(dirname "${BASH_SOURCE[0]}")/.." || exit 1
@@ -12,7 +13,7 @@ scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 bad=0
 
-verdict() { # NAME WHY: an empty WHY is good news
+verdict() { # NAME WHY: an empty WHY means success
   if [[ -z $2 ]]; then
     printf 'ok: %s\n' "$1"
   else
@@ -23,15 +24,15 @@ verdict() { # NAME WHY: an empty WHY is good news
 
 plugin=$build/gst/libgstcudavision.so
 
-# A registry of its own, so that nothing is taken from a cache or an installed copy.
+# With a separate registry and empty paths, GStreamer uses neither a cache nor an installed copy.
 features=$(GST_REGISTRY="$scratch/registry" GST_PLUGIN_PATH='' GST_PLUGIN_SYSTEM_PATH='' \
   gst-inspect-1.0 "$plugin" 2>&1) && loaded='' || loaded='gst-inspect-1.0 fails'
 for element in cudahistequalize cudagaussblur cudaintegral cudasgmstereo; do
-  [[ -n $loaded || $features == *" $element: "* ]] || loaded="$element is not in it"
+  [[ -n $loaded || $features == *" $element: "* ]] || loaded="it does not contain $element"
 done
 verdict "the plug-in loads and registers" "$loaded"
 
-# Of a still picture, while sigma goes from 0 up and back: the hash of each frame.
+# Hashes each frame of a still picture, once as it is and once while sigma goes from 0 up and back.
 still=(videotestsrc num-buffers=61 pattern=checkers-8 ! 'video/x-raw,format=GRAY8,width=64,height=64,framerate=30/1')
 hashes() { # PROGRAM ELEMENT...
   GST_REGISTRY="$scratch/registry-all" GST_PLUGIN_PATH="$build/gst" "$@" ! checksumsink 2>"$scratch/hashes.log" |
@@ -49,7 +50,7 @@ elif [[ $(printf '%s\n' "${swept[@]}" | sort -u | wc -l) -lt 20 ]]; then
 fi
 verdict "pipelines/blur-sweep takes sigma from 0 up and back" "$sweep"
 
-# The sum over a box of the table against that over the same pixels of the frames themselves.
+# Compares the sums that box-sum prints with sums over the pixels of the same frames.
 moving=(videotestsrc num-buffers=3 pattern=smpte horizontal-speed=5 ! 'video/x-raw,format=GRAY8,width=64,height=48,framerate=25/1')
 GST_REGISTRY="$scratch/registry-all" GST_PLUGIN_PATH="$build/gst" \
   "$build/pipelines/box-sum" 10 4 60 33 "${moving[@]}" >"$scratch/boxes" 2>&1
@@ -70,13 +71,13 @@ programs = [open(name).read() for name in glob.glob("pipelines/*.cpp")]
 blocks = [(page, block) for page in ["README.md", *sorted(glob.glob("docs/**/*.md", recursive=True))]
           for block in re.findall(r"^```c\n(.*?)^```$", open(page).read(), re.M | re.S)]
 strangers = sorted({page for page, block in blocks if not any(block in program for program in programs)})
-print("no page shows any C" if not blocks else f"{', '.join(strangers)}: C code that no program has" if strangers else "")
+print("no page shows any C" if not blocks else f"{', '.join(strangers)}: C code that is in no program" if strangers else "")
 PY
 )
 verdict "README.md and docs/ show the code of the programs in pipelines/" "$differs"
 
-# Noise, and what the right camera sees of it 6 pixels away: two photographs, two films, and a film whose
-# frames hold both.
+# Makes input for the stereo scripts from noise, which the right camera sees shifted by 6 pixels: two
+# photographs, two videos, and a video whose frames hold both pictures.
 python3 - "$scratch" <<'PY'
 import random, sys
 random.seed(1)
@@ -119,14 +120,15 @@ wrong=''
 script stereo-packed.sh num-disparities=32 "$scratch/both.avi" "$scratch/both.mkv" || wrong=$(tail -n 1 "$scratch/script.log")
 frames=$(hashes gst-launch-1.0 -q filesrc location="$scratch/both.mkv" ! decodebin | wc -l)
 [[ -n $wrong || $frames -eq 4 ]] || wrong="$frames frames instead of 4"
-verdict "pipelines/stereo-packed.sh takes frames apart" "$wrong"
+verdict "pipelines/stereo-packed.sh splits packed frames" "$wrong"
 
 wrong=''
 ! script stereo-cameras.sh "$scratch/no-camera" "$scratch/no-other" || wrong='it runs without cameras'
 grep -q "no-camera: there is no such camera" "$scratch/script.log" || wrong=${wrong:-$(tail -n 1 "$scratch/script.log")}
-verdict "pipelines/stereo-cameras.sh says which camera is missing" "$wrong"
+verdict "pipelines/stereo-cameras.sh names the missing camera" "$wrong"
 
-# 100 pixels of focal length, 120 mm, 6 pixels: 2 m, give or take half a pixel.
+# A focal length of 100 pixels, a baseline of 120 mm and a disparity of 6 pixels give 2 m. The disparity may
+# be wrong by half a pixel.
 wrong=''
 for from in "$(film left 96)|$(film right 96)" "$(film both 192)"; do
   IFS='|' read -ra sources <<<"$from"
@@ -135,13 +137,13 @@ for from in "$(film left 96)|$(film right 96)" "$(film both 192)"; do
   good=$(awk '$3 == "middle" && $4 > 1840 && $4 < 2190' "$scratch/distances" | wc -l)
   [[ $good -eq 4 ]] || wrong="$good of 4 frames are right; $(tail -n 1 "$scratch/distances")"
 done
-verdict "pipelines/distance says how far away the middle is" "$wrong"
+verdict "pipelines/distance prints the distance of the middle" "$wrong"
 
 DESTDIR="$scratch/root" meson install -C "$build" --no-rebuild >"$scratch/install.log" 2>&1
 directory=$(meson introspect "$build" --installed | tr ',' '\n' | grep -o '"[^"]*/libgstcudavision.so"' | tail -n 1 | tr -d '"')
 missing=''
 [[ $directory == */gstreamer-1.0/libgstcudavision.so && -f $scratch/root$directory ]] ||
-  missing="it is not below a folder gstreamer-1.0: '$directory'"
+  missing="it is not in a folder gstreamer-1.0: '$directory'"
 verdict "meson install puts the plug-in into a GStreamer plug-in folder" "$missing"
 
 # option NAME: the value of an option of this build.
@@ -207,7 +209,8 @@ pages = ["README.md", *glob.glob("docs/**/*.md", recursive=True),
 tree = [os.path.join(folder, name)[1:] for folder, folders, files in os.walk(".")
         if not re.match(r"\./(\.git|build)", folder) for name in [*(one + "/" for one in folders), *files]]
 def exists(name, below="/"):
-    """Whether a path in the tree ends with this name. OPERATION, … and * stand for any name; programs lack .cpp."""
+    """True if a path in the tree ends with this name. OPERATION, … and * stand for any name. The names of
+    programs lack .cpp."""
     name = re.sub(r"(?<![a-zA-Z])[A-Z]{4,}(?![a-zA-Z]|\.md)|…", "*", name)
     return any(fnmatch.fnmatchcase(path, f"*{below}{name}{end}") for path in tree for end in ("", "/", ".cpp"))
 def anchors(page):
@@ -229,22 +232,22 @@ for page in pages:
     paths = r"(cuda|gst|tests|docs|pipelines|scripts)/|.+\.(cpp|h|cu|cuh|sh|py|md|build|txt|map)$"
     strangers += [f"{page}: {name}" for name in named if re.match(paths, name) and not exists(name)]
     if page.startswith(("cuda/", "gst/", "tests/")):
-        # Their tables and lists begin with the names of files, often without the ending.
+        # Rows of tables and lists on these pages begin with names of files, often without the extension.
         for cell in re.findall(r"^(?:\| |\d+\. )(`[^|:\n]+)[|:]", text, re.M):
             strangers += [f"{page}: {name}" for name in re.findall(r"`([\w/]+)`", cell)
                           if not exists(name if name.endswith("/") else name + ".*", f"/{os.path.dirname(page)}/")]
 print(", ".join(sorted(set(strangers))) if len(pages) > 10 else f"only {len(pages)} pages were found")
 PY
-) || strangers='the comparison itself fails'
+) || strangers='the comparison itself failed'
 verdict "every file that README.md, docs/ and the folders' README.md name exists" "$strangers"
 strangers=$(python3 - <<'PY'
 import glob, re
-# Other projects' messages, which the page quotes as well.
+# The page also quotes messages of other projects.
 theirs = ("WARNING: erroneous pipeline", "Dependency ", "not negotiated", "could not link")
 def plain(text):
     return re.sub(r"\s+", " ", text)
 def literals(name):
-    """The strings of a source as the compiler joins them."""
+    """Yields the strings of a source, joined as the compiler joins them."""
     text = re.sub(r"^\s*//.*$", "", open(name).read(), flags=re.M)
     for run in re.findall(r'(?:"(?:[^"\\\n]|\\.)*"\s*)+', text):
         yield plain("".join(re.findall(r'"((?:[^"\\\n]|\\.)*)"', run)).replace('\\"', '"'))
@@ -252,7 +255,7 @@ code = [literal for room in ("cuda", "gst") for name in glob.glob(room + "/**/*.
         if name.endswith((".cpp", ".h", ".cu")) for literal in literals(name)]
 code += [plain(open(name).read()) for name in ("cuda/nvcc/meson.build", *glob.glob("pipelines/*.sh"))]
 def known(words):
-    """In one string, or at the end of one and the beginning of another that is appended to it."""
+    """True if the words are in one string, or if one string ends and another begins with a part of them."""
     return any(words in text for text in code) or any(
         any(text.endswith(words[:i]) for text in code) and any(text.startswith(words[i:]) for text in code)
         for i in range(1, len(words)))
@@ -262,13 +265,13 @@ for table in re.findall(r"^\| (?:…|message) \| remedy \|\n.*\n((?:\|.*\n)+)", 
     quotes += [message for row in table.splitlines() for message in row.split("|")[1].split(";")]
 strangers = []
 for quote in map(plain, quotes):
-    # What varies stands there as an ellipsis.
+    # The page writes an ellipsis for the variable parts of a message.
     if not quote.startswith(theirs) and not all(map(known, map(str.strip, quote.split("…")))):
         strangers.append(f"\"{quote.strip()}\"")
 print(", ".join(strangers) if len(quotes) > 40 else f"only {len(quotes)} messages were found")
 PY
-) || strangers='the comparison itself fails'
-verdict "docs/troubleshooting.md quotes messages that the code has" "$strangers"
+) || strangers='the comparison itself failed'
+verdict "docs/troubleshooting.md quotes messages that the code contains" "$strangers"
 
 strangers=$(python3 - <<'PY'
 import glob, re
@@ -282,12 +285,14 @@ PY
 ) || strangers='the comparison itself fails'
 verdict "docs/troubleshooting.md lists the debug categories" "$strangers"
 
-# Within cuda/: operations, then pixels and sync, then core. Within gst/: elements, then base and memory.
+# In cuda/, operations may include pixels, sync and core; pixels and sync may include core. In gst/,
+# elements may include base and memory.
 strangers=$(python3 - <<'PY'
 import glob, re
 operation = ["cuda/core/", "cuda/sync/", "cuda/pixels/"]
 element = ["gst/base/", "gst/memory/", "cuda/"]
-# What the files of a folder may include besides each other. Folders that are not named hold an operation or an element.
+# The headers that the files of a folder may include besides those of the same folder. All other folders
+# hold an operation or an element.
 allowed = {"cuda/core": [], "cuda/sync": ["cuda/core/"], "cuda/pixels": ["cuda/core/"],
            "cuda/localstatistics": [*operation, "cuda/integral/"], "cuda/without_cuda.cpp": ["cuda/"],
            "gst/base": element, "gst/memory": element, "gst/plugin.cpp": ["gst/"]}
@@ -301,8 +306,8 @@ for name in sorted(glob.glob("cuda/**/*.*", recursive=True) + glob.glob("gst/**/
         edges += len(included)
 print(", ".join(strangers) if edges > 100 else f"only {edges} includes were found")
 PY
-) || strangers='the comparison itself fails'
-verdict "includes point one way" "$strangers"
+) || strangers='the comparison itself failed'
+verdict "includes point in the allowed direction" "$strangers"
 found=$(grep -rlE '#include *[<"](gst/|glib|gio/|gobject/)' cuda | tr '\n' ' ')
 verdict "cuda/ includes no GLib or GStreamer header" "$found"
 found=$(grep -rlE '#include *[<"](cuda|cuda_runtime|cuda_runtime_api|device_launch_parameters)\.h' gst | tr '\n' ' ')

@@ -1,35 +1,38 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: LGPL-2.1-or-later
 #
-# The test command: installs what is missing, builds, and runs everything that this machine can run.
+# The test command. It installs missing packages, builds, and runs everything that this machine can run.
 set -uo pipefail
 
 usage() {
   cat <<'END'
 usage: tests/run.sh [--sanitize | --full] [-D MESON-OPTION]...
 
-Builds in folders below build-tests/ and runs what this machine can run, with or without a GPU:
-  (no option)  what every change needs: the plug-in with the CUDA kernels where there is nvcc, the
+Builds in folders below build-tests/ and runs everything that this machine can run, with or without
+a GPU:
+  (no option)  the tests for every change: the plug-in (with the CUDA kernels if nvcc is found), the
                kernel tests, the element tests, short fuzzing and the guards
   --sanitize   the CPU code under AddressSanitizer and UndefinedBehaviorSanitizer, the protocols
                between threads under ThreadSanitizer, and the plug-in with link-time optimisation,
-               which finds types that are defined in two ways
-  --full       both of these with more random cases, long fuzzing and soaks, the build without the
-               CUDA toolkit and the benchmarks: before a change is finished
-Ends with the line `N passed, N failed, N skipped`; what was skipped is listed above it with the
-reason. Exits with 1 if anything failed.
+               which detects types that have two definitions
+  --full       the tests before a change is finished: both of these with more random cases, long
+               fuzzing and soak tests, and the plug-in without the CUDA toolkit; also builds the
+               benchmarks
+The last line is `N passed, N failed, N skipped`; the skipped tests are listed above it with the
+reasons. Exits with 1 if anything failed.
 
   -D NAME=VALUE, -DNAME=VALUE
-               an option for meson setup, for example -Dwerror=true or -Dcuda-archs=80
-               (meson_options.txt lists the project's own)
-  -h, --help   this text
+               pass an option to meson setup, for example -Dwerror=true or -Dcuda-archs=80
+               (meson_options.txt lists the project's own options)
+  -h, --help   print this text
 
-Without a card, the kernels are compiled for one GPU (-Dcuda-archs=90) unless you say otherwise.
-Missing Debian packages are installed when run as root or if sudo asks for no password; otherwise
-the command to run is printed. Where all is installed, no network is needed.
+Without an NVIDIA GPU, the kernels are compiled for one architecture (-Dcuda-archs=90) unless you
+pass another value.
+Missing Debian packages are installed if this runs as root or if sudo needs no password; otherwise
+the command to install them is printed. If everything is installed, no network is needed.
 
-Environment: CUDA_HOME, a CUDA toolkit besides those on PATH and in /usr/local/cuda*;
-CUDAVISION_TEST_CASES, how many random cases each kernel test tries.
+Environment: CUDA_HOME, a CUDA toolkit in addition to those on PATH and in /usr/local/cuda*;
+CUDAVISION_TEST_CASES, the number of random cases of each kernel test.
 END
 }
 
@@ -77,7 +80,7 @@ record_failure() { # NAME WHY
 print(json.dumps({"name": sys.argv[1], "passed": 0, "failed": [sys.argv[2]], "skipped": []}))' "$1" "$2" >>"$results"
 }
 
-# run NAME PROGRAM...: one program outside meson, its output kept and counted.
+# run NAME PROGRAM...: runs a program outside of meson, keeps its output and counts its results.
 run() {
   local name=$1 log=build-tests/${1//[^a-z0-9]/-}.log status=0
   shift
@@ -86,7 +89,7 @@ run() {
   [[ $status -eq 0 || $status -eq 77 ]] || tail -n 40 "$log" >&2
 }
 
-# targets_of FOLDER SUITE...: the programs of these suites of tests, as ninja calls them.
+# targets_of FOLDER SUITE...: prints the ninja targets of the programs in these test suites.
 targets_of() {
   meson introspect --tests "build-tests/$1" | python3 -c '
 import json, os, sys
@@ -96,8 +99,8 @@ for test in json.load(sys.stdin):
         print(os.path.relpath(test["cmd"][0], build))' "$PWD/build-tests/$1" "${@:2}"
 }
 
-# build FOLDER [OPTION...]: false, and one failure counted, if it does not build. Builds the targets,
-# or else the programs of the suites, in the variables of these names; everything if both are empty.
+# build FOLDER [OPTION...]: builds the targets in the variable targets and the programs of the suites in the
+# variable suites, or everything if both are empty. If the build fails, counts one failure and fails.
 targets=() suites=()
 build() {
   local name=$1 dir=build-tests/$1 wanted=("${targets[@]}")
@@ -110,13 +113,13 @@ build() {
   [[ ${#suites[@]} -eq 0 ]] || mapfile -t -O "${#wanted[@]}" wanted < <(targets_of "$name" "${suites[@]}" | sort -u)
   if ! ninja -C "$dir" "${wanted[@]}" >"$dir/build.log" 2>&1 </dev/null; then
     grep -E '^FAILED|error|undefined reference' "$dir/build.log" | head -n 20 >&2
-    complain "The compilers' whole output: $dir/build.log"
+    complain "The complete output of the compilers is in $dir/build.log"
     record_failure "$dir" "it does not build"
     return 1
   fi
 }
 
-# tests FOLDER [ARGUMENT OF meson test...]: runs its tests and counts each.
+# tests FOLDER [ARGUMENT OF meson test...]: runs the tests of a build and counts their results.
 tests() {
   local dir=build-tests/$1 base
   shift
@@ -131,7 +134,7 @@ tests() {
     if ! grep -q '"failed": \["' "$dir/$base.jsonl"; then
       [[ $status -eq 0 ]] || record_failure "$dir" "meson test ended with status $status"
     else
-      say "Full output of the failed tests: $dir/meson-logs/$base.txt"
+      say "The complete output of the failed tests is in $dir/meson-logs/$base.txt"
     fi
   else
     cat "$dir/$base.out" >&2
@@ -147,21 +150,21 @@ has_cuda() { grep -q "CUDA kernels *: *YES" "build-tests/$1/setup.log"; }
 run_default() {
   local benchmarks=disabled
   [[ $mode != full ]] || benchmarks=enabled
-  # A machine without a card compiles the kernels only to see that they compile.
+  # A machine without a GPU compiles the kernels only to check that they compile.
   nvidia_usable || [[ "${options[*]}" == *-Dcuda-archs=* ]] || options+=(-Dcuda-archs=90)
   targets=() suites=()
   build default -Dtests=enabled -Dbenchmarks=$benchmarks || return
-  # The definitions in the tests take most of the time; --full tries as many cases as are usual.
+  # The definitions in the tests take most of the time, so only --full runs the usual number of cases.
   CUDAVISION_TEST_CASES=${CUDAVISION_TEST_CASES:-$([[ $mode == full ]] && echo 200 || echo 30)} tests default
   if nvidia_usable && has_cuda default; then
-    printf '\n== the elements on the card\n'
+    printf '\n== the elements on the GPU\n'
     CUDAVISION_TEST_BACKEND=cuda CK_FORK=no tests default --suite check --suite fuzz
   fi
   run guards tests/guards.sh build-tests/default
 }
 
-# Without nvcc the default build is this one. What the plug-in does without the toolkit differs in
-# where it looks for a device; all else was tested already.
+# Without nvcc, the default build has no CUDA kernels anyway. A plug-in without them differs only in the
+# choice of the device; the default build has tested all the rest.
 run_without_cuda() {
   [[ -n $nvcc ]] || return
   targets=(gst/libgstcudavision.so tests/check/check_{errors,properties,states}) suites=()
@@ -172,13 +175,13 @@ run_without_cuda() {
 
 run_sanitizers() {
   local asan=detect_stack_use_after_return=1:allocator_may_return_null=1
-  # Plug-in scanning happens in the test program, since the scanner has no sanitizer runtime. GLib and
-  # the plug-ins keep memory for good, which is no leak of ours: leaks are looked for in the kernel tests.
+  # The test program itself scans the plug-ins, because the scanner has no sanitizer runtime. GLib and the
+  # plug-ins never free some of their memory, so only the kernel tests check for leaks.
   targets=(gst/libgstcudavision.so) suites=(kernels check fuzz)
   if build sanitized -Dcuda=disabled -Dtests=enabled -Dbenchmarks=disabled -Dbuildtype=plain -Doptimization=1 \
     -Ddebug=true -Db_sanitize=address,undefined -Db_lundef=false; then
     export UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1
-    # The sanitizers look for bad memory rather than for rare results: fewer cases are enough.
+    # The sanitizers detect bad memory accesses rather than rare results, so fewer cases are enough.
     ASAN_OPTIONS=detect_leaks=1:$asan CUDAVISION_TEST_CASES=${CUDAVISION_TEST_CASES:-$([[ $mode == full ]] && echo 60 || echo 22)} \
       tests sanitized --suite kernels --timeout-multiplier 10
     ASAN_OPTIONS=detect_leaks=0:$asan GST_REGISTRY_FORK=no \
@@ -186,18 +189,19 @@ run_sanitizers() {
     unset UBSAN_OPTIONS
   fi
 
-  # Only what waits for other threads by its own protocol; TBB's is not understood by ThreadSanitizer.
+  # Tests only the code whose threads wait for each other by protocols of this project, because
+  # ThreadSanitizer does not understand TBB's.
   targets=() suites=(threads)
   if build threads -Dcuda=disabled -Dtests=enabled -Dbenchmarks=disabled -Dbuildtype=plain -Doptimization=1 \
     -Ddebug=true -Db_sanitize=thread -Db_lundef=false; then
     TSAN_OPTIONS=halt_on_error=1 tests threads --suite threads --timeout-multiplier 10
   fi
 
-  # The linker sees every definition of a type at once.
+  # With link-time optimisation, the linker sees all definitions of a type at once.
   targets=(gst/libgstcudavision.so) suites=()
   if build lto -Dcuda=disabled -Dtests=disabled -Dbenchmarks=disabled -Dbuildtype=plain -Doptimization=1 \
     -Db_lto=true -Dcpp_args=-Wodr -Dcpp_link_args='-Wodr -Werror=odr'; then
-    echo "ok: no type is defined in two ways" >build-tests/odr.log
+    echo "ok: no type has two definitions" >build-tests/odr.log
     python3 tests/tally.py collect "one definition" build-tests/odr.log 0 >>"$results"
   fi
 }
@@ -214,7 +218,7 @@ esac
 
 printf '\n'
 if grep -q 'GPU half not proven for this tree' "$results"; then
-  shout "Not everything was proven on a GPU for this tree; the list of skipped tests names the parts." \
-    "docs/testing.md says how to run them on a GPU host."
+  shout "Some parts of this tree are not proven on a GPU; the list of skipped tests names them." \
+    "docs/testing.md describes how to run them on a GPU host."
 fi
 python3 tests/tally.py sum "$results"

@@ -1,17 +1,18 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Adds up what test programs printed.
+"""Counts the results in the output of test programs.
 
-    tally.py collect NAME LOG RC        counts of one program's log, as one line of JSON
-    tally.py meson BUILD TESTLOG.json   the same for each test of a `meson test` run; BUILD tells
-                                        builds of the same tests apart
-    tally.py sum [--brief] [LINES.jsonl]  the report over such lines (standard input by default);
-                                        brief: how many each program skipped, without their names
+    tally.py collect NAME LOG RC        prints the counts of one program's log as a line of JSON
+    tally.py meson BUILD TESTLOG.json   does the same for each test of a `meson test` run; BUILD
+                                        distinguishes builds of the same tests
+    tally.py sum [--brief] [LINES.jsonl]  reports the sum of such lines (standard input by default);
+                                        --brief prints how many tests each program skipped instead of
+                                        their names
 
-Understands GoogleTest, gst-check ("100%: Checks: 3, Failures: 0, Errors: 0", and "SKIP: name: reason"
-for a check that could not run here), lists of "ok: name", "not ok: name: why" and "SKIP: name: reason",
-and plain programs (exit status 0 passed, 77 skipped).
-A program that dies before it has reported counts as one failure more.
+It understands GoogleTest, gst-check ("100%: Checks: 3, Failures: 0, Errors: 0", and "SKIP: name: reason"
+for a check that could not run), lists of "ok: name", "not ok: name: why" and "SKIP: name: reason", and
+plain programs (exit status 0 means passed, 77 skipped).
+A program that dies without having reported a failure counts as one failure.
 """
 import json
 import re
@@ -77,7 +78,7 @@ def count_check(result, output, summaries):
     failures = [f"{test}: {text}" for test, text in CHECK_FAILURE.findall(output)][:bad]
     failures += ["a check, see the log"] * (bad - len(failures))
     result["failed"] = failures
-    # A check that cannot run here is not given to check, which then does not count it.
+    # The test programs do not register checks that cannot run, so the summary does not count them.
     result["passed"] = total - bad
     result["skipped"] = [[name, reason] for name, reason in skips]
 
@@ -123,7 +124,7 @@ def main(arguments):
     if len(arguments) == 4 and arguments[0] == "collect":
         with open(arguments[2], encoding="utf-8", errors="replace") as log:
             line = json.dumps(count(arguments[1], log.read(), int(arguments[3]))) + "\n"
-        # At once, also where output is not buffered: several may append to the same file.
+        # A single write, because several processes may append to the same file.
         sys.stdout.write(line)
         return 0
     if len(arguments) == 3 and arguments[0] == "meson":

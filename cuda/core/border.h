@@ -7,7 +7,8 @@
 
 namespace cudavision {
 
-/// What lies beyond the edges of a picture, as OpenCV's border types name it. For the row abcdefgh:
+/// The ways in which a picture continues beyond its edges, with the names of OpenCV's border types.
+/// The comments show what surrounds the row abcdefgh.
 enum class Border : std::uint8_t {
   reflect_101,  ///< …dcb|abcdefgh|gfe…
   replicate,    ///< …aaa|abcdefgh|hhh…
@@ -16,8 +17,8 @@ enum class Border : std::uint8_t {
   constant,     ///< …iii|abcdefgh|iii… with one given value i
 };
 
-/// The sample, 0 to count − 1, that stands in for position index, which may lie any distance
-/// outside the row; −1 for the constant. count ≥ 1.
+/// Returns the number of the sample that stands in for position index, which may lie any distance
+/// outside a row of count ≥ 1 samples. Returns −1 where the constant stands in.
 CUDAVISION_HOST_DEVICE inline int border_index(int index, int count, Border border) {
   if (static_cast<unsigned>(index) < static_cast<unsigned>(count))
     return index;

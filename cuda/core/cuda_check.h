@@ -11,8 +11,8 @@
 
 namespace cudavision {
 
-/// Throws unless status is success. what: the action, as a phrase: "allocating 4096 bytes on the
-/// GPU".
+/// Throws Error unless status is cudaSuccess. what names the action in the error's text, for
+/// example "allocating 4096 bytes on the GPU".
 inline void cuda_check(cudaError_t status, const char* what) {
   if (status == cudaSuccess)
     return;
@@ -23,7 +23,8 @@ inline void cuda_check(cudaError_t status, const char* what) {
           cudaGetErrorName(status) + ")");
 }
 
-/// An attribute of the current GPU. what: its name for errors, as a phrase: "the shared memory".
+/// Returns an attribute of the current GPU. what names it in an error's text, for example "the
+/// shared memory".
 inline int device_attribute(cudaDeviceAttr attribute, const char* what) {
   int device = 0;
   int value = 0;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-// For .cu files: launches that overlap. From sm_90 on the GPU can start a launch while the one
-// before it drains (programmatic dependent launch), which hides the latency of the start. A kernel
-// calls launch_dependents() early, and grid_dependency_wait() before it first touches memory that
-// earlier launches write or read.
+// For .cu files: launches that overlap. From sm_90 on, the GPU can start a launch while the
+// previous one drains (programmatic dependent launch), which hides the latency of the start. A
+// kernel calls launch_dependents() early, and grid_dependency_wait() before it first touches memory
+// that earlier launches write or read.
 
 #include <cuda_runtime.h>
 
@@ -32,7 +32,7 @@ class Launcher {
  public:
   using Kernel = void (*)(Arguments);
 
-  /// any: one of the kernels, all of which are built for the same targets.
+  /// any may be any of the kernels, because all of them are built for the same targets.
   Launcher(cudaStream_t stream, Kernel any) : stream_(stream) {
     // Code compiled for older GPUs does not wait, even on a card of sm_90.
     cudaFuncAttributes attributes{};
@@ -40,7 +40,7 @@ class Launcher {
     overlapping_ = attributes.ptxVersion >= 90 && attributes.binaryVersion >= 90;
   }
 
-  /// cooperative: the blocks wait for each other, so that all of them must be resident at once.
+  /// If cooperative is true, all blocks are resident at once, so that they may wait for each other.
   void operator()(Kernel kernel, unsigned blocks, unsigned threads, std::size_t shared_bytes,
                   const Arguments& arguments, bool cooperative = false) const {
     cudaLaunchAttribute attributes[2]{};

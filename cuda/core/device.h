@@ -4,7 +4,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <string>
 
 #include "cuda/core/error.h"
 #include "cuda/core/view.h"
@@ -15,7 +14,7 @@ namespace cudavision {
 
 enum class DeviceKind { cpu, cuda };
 
-/// A cudaStream_t, without its header.
+/// The same type as cudaStream_t, declared without a CUDA header.
 using CudaStream = ::CUstream_st*;
 
 class Device;
@@ -55,13 +54,13 @@ class Event {
  public:
   virtual ~Event() = default;
   virtual void record() = 0;
-  virtual bool done() = 0;  ///< whether the device has passed the last record(); never waits
+  virtual bool done() = 0;  ///< true if the device has passed the last record(); never waits
   virtual void wait() = 0;  ///< blocks the calling thread until the device has passed it
 };
 
-/// Where operations run: one queue of work, executed in order. On a CUDA device all calls but
-/// finish() and Event::wait() return before the work is done; on the CPU device the work is done on
-/// return. A device serves one thread at a time.
+/// Operations run on a device. It has one queue of work, which it executes in order. On a CUDA
+/// device, all calls except finish() and Event::wait() return before the work is done; on the CPU
+/// device, the work is done when a call returns. Only one thread at a time may use a device.
 ///
 /// The CUDA device works in the CUDA context that is current to the calling thread. Push the same
 /// context before each call of the device or of an operation made for it, destructors included.
@@ -70,16 +69,18 @@ class Device {
   virtual ~Device() = default;
 
   virtual DeviceKind kind() const noexcept = 0;
-  /// Where operations launch their kernels; nullptr on the CPU device.
+  /// Operations launch their kernels on this stream. It is nullptr on the CPU device.
   virtual CudaStream stream() const noexcept { return nullptr; }
 
-  /// bytes of device memory, aligned to 256, with undefined contents. Throws out_of_memory.
+  /// Allocates device memory, aligned to 256 bytes, with undefined contents. Throws out_of_memory.
   Buffer allocate(std::size_t bytes);
-  /// bytes of host memory, page-locked on a CUDA device, aligned to 64. Throws out_of_memory.
+  /// Allocates host memory, aligned to 64 bytes; on a CUDA device it is page-locked. Throws
+  /// out_of_memory.
   Buffer allocate_host(std::size_t bytes);
 
-  /// Both views have equal width and height. Host memory must not change until the device has
-  /// passed the copy. Memory that is not page-locked is correct, but may block the caller.
+  /// The next three calls copy between views of equal width and height. Host memory must stay valid
+  /// and unchanged until the device has passed the copy. It need not be page-locked, but if it is
+  /// not, the call may block.
   virtual void upload(View<const std::uint8_t> host, View<std::uint8_t> device) = 0;
   virtual void download(View<const std::uint8_t> device, View<std::uint8_t> host) = 0;
   virtual void copy(View<const std::uint8_t> from, View<std::uint8_t> to) = 0;
@@ -98,15 +99,17 @@ class Device {
   virtual Buffer do_allocate_host(std::size_t bytes) = 0;
 };
 
-/// The CPU device: threads of the process-wide TBB pool, as many as the machine has cores.
+/// Makes the CPU device. It works on the threads of the process-wide TBB pool, as many as the
+/// machine has cores.
 std::unique_ptr<Device> make_cpu_device();
 
-/// Whether this build has CUDA kernels at all.
+/// Returns true if this build has CUDA kernels.
 bool built_with_cuda() noexcept;
 
-/// A device on stream, which belongs to the context current to the calling thread, must outlive the
-/// device and is not the default stream (nullptr). Throws Kind::device if the build has no CUDA
-/// kernels, or none that the card can run.
+/// Makes a CUDA device that works on stream. The stream must belong to the context that is current
+/// to the calling thread, and must outlive the device. Throws invalid_argument for the default
+/// stream (nullptr), and Kind::device if the build has no CUDA kernels or none that the card can
+/// run.
 std::unique_ptr<Device> make_cuda_device(CudaStream stream);
 
 }  // namespace cudavision

@@ -79,7 +79,8 @@ class CudaDevice final : public Device {
                  const char* what) {
     if (from.width <= 0 || from.height <= 0)
       return;
-    // Rows that follow each other without a gap are one long row: the copy engines like those best.
+    // Rows that follow each other without a gap are copied as one long row, which suits the copy
+    // engines best.
     const bool dense = from.height == 1 || (from.pitch == from.width && to.pitch == from.width);
     const std::size_t bytes = static_cast<std::size_t>(from.width) * from.height;
     cuda_check(dense ? cudaMemcpyAsync(to.data, from.data, bytes, kind, stream_)

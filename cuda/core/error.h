@@ -6,8 +6,8 @@
 
 namespace cudavision {
 
-/// The one exception type of cuda/. what() names the operation and what failed, with CUDA's own
-/// words if CUDA reported it, and is written for users.
+/// The only exception type of cuda/. what() is written for users. It names the operation and what
+/// failed, and quotes CUDA's own words if CUDA reported the failure.
 class Error : public std::runtime_error {
  public:
   enum class Kind {

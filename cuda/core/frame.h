@@ -8,8 +8,10 @@
 
 namespace cudavision {
 
-/// The meaning of a channel to the operations.
+/// The roles of channels, as far as operations distinguish them.
 enum class Role : std::uint8_t { luma, chroma, red, green, blue, alpha };
+
+constexpr Role rgb_roles[3] = {Role::red, Role::green, Role::blue};
 
 /// The place of one channel's samples: sample (x, y) is sample number `offset + step·x` of row y of
 /// the plane.
@@ -20,7 +22,7 @@ struct Channel {
   int step = 1;           ///< in samples, from one sample of this channel to the next
   int width = 0;          ///< samples per row; less than the picture's width where subsampled
   int height = 0;         ///< rows
-  int subsampling_x = 1;  ///< pixels to one sample along x
+  int subsampling_x = 1;  ///< pixels per sample along x
   int subsampling_y = 1;
 };
 
@@ -30,9 +32,10 @@ struct PlaneShape {
   int rows = 0;
 };
 
-/// The shape of a frame: all that an operation needs to know of a video format, without its name.
-/// A sample is one byte where bits is 8, else two bytes in the machine's byte order, whose value is
-/// `word >> shift`, or 2^bits − 1 where that is larger; the bits below shift are written as zero.
+/// The shape of a frame: everything that an operation needs to know about a video format, except
+/// its name. A sample is one byte if bits is 8. Otherwise it is a word of two bytes in the
+/// machine's byte order. Its value is `word >> shift`, but at most 2^bits − 1; the bits below shift
+/// are written as zero.
 struct FrameLayout {
   static constexpr int max_planes = 4;
   static constexpr int max_channels = 4;
@@ -49,7 +52,7 @@ struct FrameLayout {
 
   int sample_bytes() const noexcept { return bits > 8 ? 2 : 1; }
 
-  /// Number of the first channel in that role, or −1.
+  /// Returns the number of the first channel in that role, or −1.
   int find(Role role) const noexcept {
     for (int c = 0; c < channel_count; ++c)
       if (channels[c].role == role)
@@ -58,7 +61,7 @@ struct FrameLayout {
   }
 };
 
-/// Size and depth of one channel as large as the picture, such as the luminance.
+/// The size and depth of a channel that is as large as the picture, such as the luminance.
 struct ImageSize {
   int width = 0;   ///< pixels
   int height = 0;  ///< pixels

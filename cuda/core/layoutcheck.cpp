@@ -52,7 +52,7 @@ void check_layout(const char* operation, const FrameLayout& layout) {
 void check_luminance(const char* operation, const FrameLayout& layout) {
   check_layout(operation, layout);
   const bool rgb = layout.find(Role::luma) < 0;
-  for (const Role role : {Role::red, Role::green, Role::blue})
+  for (const Role role : rgb_roles)
     if (rgb && layout.find(role) < 0)
       refuse(operation, "a layout has either a luma channel or red, green and blue ones");
   if (rgb && layout.bits != 8)
@@ -75,6 +75,13 @@ void check_frame(const char* operation, const FrameLayout& layout, const ConstFr
       refuse(operation, "plane " + text(p) + " of the " + name +
                             " frame does not have the size that the layout gives it");
   }
+}
+
+int kernel_pitch(const char* operation, std::ptrdiff_t pitch) {
+  if (pitch != static_cast<int>(pitch))
+    refuse(operation, "rows lie " + std::to_string(pitch) +
+                          " bytes apart; on a GPU the pitch must be less than 2 GiB");
+  return static_cast<int>(pitch);
 }
 
 }  // namespace cudavision

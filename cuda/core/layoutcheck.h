@@ -16,12 +16,15 @@ namespace cudavision {
 /// samples lie within its plane.
 void check_layout(const char* operation, const FrameLayout& layout);
 
-/// check_layout(), and checks that the layout has a luminance: a luma channel as large as the
-/// picture, or red, green and blue channels of 8 bits.
+/// Does what check_layout() does, and checks that the layout has a luminance: a luma channel as
+/// large as the picture, or red, green and blue channels of 8 bits.
 void check_luminance(const char* operation, const FrameLayout& layout);
 
-/// Checks that frame has the planes of layout. name: "input" or "output".
+/// Checks that frame has the planes of layout. name is "input" or "output".
 void check_frame(const char* operation, const FrameLayout& layout, const ConstFrame& frame,
                  const char* name);
+
+/// The pitch as CUDA kernels take it, in 32 bits. Refuses pitches of 2 GiB and more.
+int kernel_pitch(const char* operation, std::ptrdiff_t pitch);
 
 }  // namespace cudavision

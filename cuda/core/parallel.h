@@ -6,8 +6,9 @@
 
 #include <algorithm>
 
-/// Compiles a hot loop for several instruction sets; the dynamic linker picks one. Not under
-/// sanitizers, whose runtime is not up yet when the linker calls the resolvers.
+/// Compiles a hot loop for several instruction sets, of which the dynamic linker picks one.
+/// Sanitizer builds do without this, because their runtime has not started yet when the linker
+/// calls the resolvers.
 #if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && \
     !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
 #define CUDAVISION_TARGET_CLONES \
@@ -33,22 +34,23 @@ class Bands {
 
   int count() const noexcept { return count_; }
 
+  /// The first of `rows` other rows that band `number` takes, where these are split as evenly.
+  int first_of(int rows, int number) const noexcept {
+    return static_cast<int>(static_cast<long long>(rows) * number / count_);
+  }
+
   /// Calls function(Band) for every band, in parallel, and returns when all calls have.
   template <class Function>
   void for_each(const Function& function) const {
     tbb::parallel_for(
         0, count_,
         [&](int number) {
-          function(Band{number, edge(number), edge(number + 1)});
+          function(Band{number, first_of(rows_, number), first_of(rows_, number + 1)});
         },
         tbb::static_partitioner());
   }
 
  private:
-  int edge(int number) const noexcept {
-    return static_cast<int>(static_cast<long long>(rows_) * number / count_);
-  }
-
   int rows_;
   int count_;
 };

@@ -10,8 +10,8 @@
 
 namespace cudavision {
 
-/// Tables in device memory that change with the parameters. There are several copies on the host,
-/// because the GPU may still be reading those of the last changes.
+/// Holds tables in device memory that change with the parameters. The host keeps several copies,
+/// because the GPU may still be reading those of earlier changes.
 class TableUploader {
  public:
   TableUploader(Device& device, std::size_t words)
@@ -24,7 +24,7 @@ class TableUploader {
 
   const std::uint32_t* tables() const { return tables_.as<std::uint32_t>(); }
 
-  /// Memory for the next tables. Waits while the GPU still reads it.
+  /// Returns host memory for the next tables. Waits if the GPU is still reading it.
   std::uint32_t* next() {
     Slot& slot = slots_[current_ = (current_ + 1) % slot_count];
     if (slot.used)

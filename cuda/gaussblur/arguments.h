@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-// What the CUDA kernels are passed: a frame as planes of bytes, and how the work on them is split.
+// The arguments of the CUDA kernels. They describe a frame as planes of bytes, and how the work on
+// these is divided.
 
 #include <cstdint>
 
@@ -10,34 +11,35 @@
 
 namespace cudavision::gaussblur {
 
-/// Samples at equal distances in a row: sample i begins `step·i` bytes behind the first one.
+/// Samples at equal distances in a row: sample i begins `step·i` bytes after the first one.
 struct SampleGrid {
   int step = 1;   ///< bytes
   int width = 0;  ///< samples
 };
 
-/// How the direct kernel (direct.cuh), the one for few taps, blurs a plane.
+/// Describes how the direct kernel (direct.cuh), which is for few taps, blurs a plane.
 struct DirectPlane {
-  static constexpr int max_radius = 2;  ///< along y; along x, samples within four bytes count
+  static constexpr int max_radius = 2;  ///< along y; along x, samples up to four bytes away count
 
-  /// Row y above the plane is its row `factor·y + above`, row y below it is `factor·y + below`.
+  /// The rows that stand in for those beyond the plane: row `factor·y + above` for a row y above
+  /// it, row `factor·y + below` for a row y below it.
   struct RowsBeyond {
     int factor = 0;
     int above = 0;
     int below = 0;
   };
 
-  bool wide = false;  ///< whether bytes at a distance of more than two count
-  // The words before and behind a row, as selectors for __byte_perm: they pick bytes from the
+  bool wide = false;  ///< true if bytes more than two away count
+  // Selectors of __byte_perm that make the words before and after a row. They pick bytes from the
   // row's second and first word, and from its last but one and last word.
   std::uint32_t before_row = 0;
   std::uint32_t behind_row = 0;
   RowsBeyond rows_beyond;
-  /// Coefficients for a byte, by its position modulo 4: one word each for the input word before its
-  /// own, for its own and for the next.
+  /// The coefficients for an output byte, by its position modulo 4: one word each for the input
+  /// word before its own, for its own and for the next.
   std::uint32_t row_factors[4][3] = {};
-  /// Coefficients for a pair of input rows. The lower half makes the upper row of a pair of output
-  /// rows, the upper half the lower row.
+  /// The coefficients for a pair of input rows. The lower half makes the upper row of a pair of
+  /// output rows, the upper half makes the lower row.
   std::uint32_t column_factors[max_radius + 1] = {};
 };
 
@@ -49,25 +51,25 @@ struct Plane {
   int out_pitch = 0;
   int rows = 0;
   int row_bytes = 0;
-  int inner_bytes = 0;  ///< in these first bytes of a row, every byte is part of the image
+  int inner_bytes = 0;  ///< the first bytes of a row, all of which are part of the image
 
-  int first_item = 0;  ///< this plane's work items follow those of the planes before
+  int first_item = 0;  ///< the plane's first work item; those of earlier planes come before it
   int strips = 0;      ///< work items side by side
 
   SampleGrid grids[4];           ///< by a byte's position modulo 4
   std::uint8_t load_bytes = 1;   ///< 16, 4 or 1: how many the input's pitch and address allow
-  bool stores_words = false;     ///< whether 8 bytes can be combined and written at a time
+  bool stores_words = false;     ///< true if 8 bytes can be combined and written at a time
   std::uint8_t store_bytes = 1;  ///< 16, 4 or 1: how many the output's pitch and address allow
 
   int period = 1;                     ///< bytes after which the channels repeat, up to 8
-  std::uint64_t border_value = 0;     ///< a period of the constants around the plane
+  std::uint64_t border_value = 0;     ///< one period of the constants around the plane
   std::uint32_t copied = 0;           ///< bit b: byte b of a period is copied, not blurred
   std::uint64_t copied_of_eight = 0;  ///< the same as a mask of bytes, by position modulo 8
 
   int row_radius = 0;  ///< bytes
   int column_radius = 0;
-  // Where in Arguments::tables these begin: the factors for kernels with few slices, the two tables
-  // for the others.
+  // The plane's parts of Arguments::tables begin at these words. Kernels with few slices use the
+  // factors, the others use the two tables.
   std::uint32_t factors = 0;
   std::uint32_t row_table = 0;
   std::uint32_t column_table = 0;
@@ -92,7 +94,7 @@ struct Arguments {
   int bits = 8;
   int shift = 0;
 
-  // For large.cuh only.
+  // Only large.cuh uses these.
   int chunk_pairs = 0;              ///< pairs of slices that are staged at a time
   std::uint8_t* scratch = nullptr;  ///< of all blocks, where shared memory has no room
 };

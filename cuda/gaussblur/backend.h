@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-// What a backend implements of gaussblur.h. Layouts, parameters and frames arrive validated.
+// The interface that both backends of gaussblur.h implement. Its callers have validated layouts,
+// parameters and frames.
 
 #include <memory>
 
@@ -13,8 +14,8 @@ namespace cudavision::gaussblur {
 class GaussBlur::Backend {
  public:
   virtual ~Backend() = default;
-  /// Called before the first run() and when the parameters change. kernels: those of parameters,
-  /// valid during the call only.
+  /// Called before the first run() and when the parameters change. kernels belongs to parameters
+  /// and is valid only during the call.
   virtual void set(const Parameters& parameters, const ChannelKernels& kernels) = 0;
   virtual void run(const ConstFrame& in, const Frame& out) = 0;
 };

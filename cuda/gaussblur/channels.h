@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-// How each channel of a frame is blurred: both backends derive their work from this, so that
-// subsampling, fields, single rows and columns, and alpha mean the same to both.
+// Determines how each channel of a frame is blurred. Both backends derive their work from this, so
+// that subsampling, fields, single rows and columns, and alpha mean the same to both.
 
 #include <array>
 
@@ -21,8 +21,8 @@ struct ChannelKernels {
   GaussKernel none;  ///< the identity
 };
 
-/// How one channel of a field is blurred. A field is the whole frame or, with Parameters::fields,
-/// its even (0) or odd (1) rows.
+/// Describes how one channel of a field is blurred. A field is the whole frame or, with
+/// Parameters::fields, its even (0) or odd (1) rows.
 struct ChannelBlur {
   Channel channel;                 ///< its height is that of the field
   const GaussKernel* x = nullptr;  ///< both point into a ChannelKernels
@@ -34,12 +34,12 @@ struct ChannelBlur {
 ChannelBlur channel_blur(const FrameLayout& layout, const Parameters& parameters,
                          const ChannelKernels& kernels, int field, int channel);
 
-/// The second of two fields is empty if the channel has a single row.
+/// Returns the number of fields. The second of two is empty for a channel with a single row.
 inline int field_count(const Parameters& parameters) {
   return parameters.fields ? 2 : 1;
 }
 
-/// The rows of a plane that belong to a field.
+/// Returns the rows of a plane that belong to a field.
 template <class Byte>
 View<Byte> field_rows(const Parameters& parameters, View<Byte> plane, int field) {
   if (!parameters.fields)

@@ -21,10 +21,11 @@
 namespace cudavision::gaussblur {
 namespace {
 
-/// Samples that a pass works on at a time: few enough that their sums stay in the L1 cache.
+/// The number of samples that a pass works on at a time, so few that their sums stay in the L1
+/// cache.
 constexpr int tile_samples = 1024;
 
-/// The position of a channel's sample x among all samples of the row.
+/// Returns the position of a channel's sample x among all samples of the row.
 std::ptrdiff_t place(const Channel& channel, int x) {
   return channel.offset + static_cast<std::ptrdiff_t>(channel.step) * x;
 }
@@ -49,19 +50,20 @@ struct Taps {
   std::array<std::uint32_t, GaussKernel::max_radius> weights;
 };
 
-/// Channels of one plane that are blurred along x together, since kernel and step are the same.
-/// Whatever lies between their samples is summed, too, but not stored.
+/// Channels of one plane that are blurred along x together, because they have the same kernel and
+/// step. Whatever lies between their samples is summed as well, but not stored.
 struct RowGroup {
   const Taps* x = nullptr;
   int step = 1;
   int channel_count = 0;
   std::array<Channel, FrameLayout::max_channels> channels;
   std::array<std::uint16_t, FrameLayout::max_channels> border_values;
-  /// A byte per sample of the row, not 0 for those of the group. Null if all samples are.
+  /// One byte per sample of the row, which is not 0 if the sample belongs to the group. Null if all
+  /// samples belong to it.
   const std::uint8_t* mask = nullptr;
 };
 
-/// How one plane is blurred.
+/// Describes how one plane is blurred.
 struct PlanePlan {
   struct Field {
     int rows = 0;  ///< that are blurred
@@ -72,7 +74,7 @@ struct PlanePlan {
   bool copied = true;   ///< copy each row before blurring: the groups do not store all bytes
   int group_count = 0;
   std::array<RowGroup, FrameLayout::max_channels> groups;
-  const std::uint8_t* border_row = nullptr;  ///< every row beyond the edges, if these are constant
+  const std::uint8_t* border_row = nullptr;  ///< every row beyond the edges, for a constant border
 };
 
 /// The memory that one band of rows works in.
@@ -120,7 +122,8 @@ class Scratch {
   Buffer values_;
 };
 
-/// Blurs rows of one plane. Sample: as stored; Sum: holds the weighted sum of one pass.
+/// Blurs rows of one plane. Sample is the type of stored samples; Sum holds the weighted sum of one
+/// pass.
 template <class Sample, class Sum>
 class PlaneBlur {
   using Half = std::conditional_t<sizeof(Sum) == 4, std::uint16_t, std::uint8_t>;
@@ -154,7 +157,7 @@ class PlaneBlur {
   Sum* sums(int which) const { return scratch_.template sums<Sum>(which); }
   Half* halves(int which) const { return scratch_.template halves<Half>(which); }
 
-  /// The pass along y, into the scratch's halves.
+  /// Runs the pass along y, which writes the scratch's halves.
   void add_rows(const PlanePlan::Field& field, View<const std::uint8_t> in, int y) const {
     const Taps& taps = *field.y;
     const auto row = [&](int index) {
@@ -180,7 +183,7 @@ class PlaneBlur {
       const int from = border_index(index, channel.width, parameters_.border);
       const std::ptrdiff_t to = place(channel, index);
       const std::ptrdiff_t source = place(channel, from);
-      // The weights of y add up to 2^b, and the high half counts in units of just that.
+      // The weights of y add up to 2^b, which is the unit of the high half.
       halves(0)[to] = from < 0 ? static_cast<Half>(group.border_values[number]) : halves(0)[source];
       halves(1)[to] = from < 0 ? Half{0} : halves(1)[source];
     };
@@ -190,7 +193,7 @@ class PlaneBlur {
     }
   }
 
-  /// The pass along x, out of the scratch's halves.
+  /// Runs the pass along x, which reads the scratch's halves.
   void add_columns(const RowGroup& group, const std::uint8_t* in, std::uint8_t* out) const {
     const Taps& taps = *group.x;
     WeightedRows rows[2];
@@ -272,8 +275,8 @@ class GaussBlurCpu final : public GaussBlur::Backend {
     return &no_taps_;
   }
 
-  /// Whether the channel's bytes stay as they are. In words with unused bits they do not: those
-  /// bits become zero.
+  /// Returns true if the channel's bytes stay as they are. In words with unused bits they do not,
+  /// because those bits become zero.
   bool unchanged(const ChannelBlur& blur) const {
     return blur.copied ||
            (blur.x->identity() && blur.y->identity() && (layout_.bits == 8 || layout_.bits == 16));
@@ -329,9 +332,8 @@ class GaussBlurCpu final : public GaussBlur::Backend {
   template <class Sample, class Sum>
   void run_as(const ConstFrame& in, const Frame& out) {
     bands_.for_each([&](const Band& band) {
-      const auto share = [&](int rows, int number) {
-        return static_cast<int>(static_cast<long long>(rows) * number / bands_.count());
-      };
+      const auto begin = [&](int rows) { return bands_.first_of(rows, band.number); };
+      const auto end = [&](int rows) { return bands_.first_of(rows, band.number + 1); };
       for (int p = 0; p < layout_.plane_count; ++p) {
         const PlanePlan& plan = plans_[p];
         PlaneBlur<Sample, Sum> blur(parameters_, stored_, plan, *scratch_[band.number]);
@@ -339,13 +341,12 @@ class GaussBlurCpu final : public GaussBlur::Backend {
         for (int field = 0; field < field_count(parameters_); ++field) {
           const int rows = plan.fields[field].rows;
           blur.run(field, field_rows(parameters_, in.planes[p], field),
-                   field_rows(parameters_, out.planes[p], field), share(rows, band.number),
-                   share(rows, band.number + 1));
+                   field_rows(parameters_, out.planes[p], field), begin(rows), end(rows));
           blurred += rows;
         }
-        // Rows that belong to no channel.
+        // Rows that belong to no channel are copied.
         const int left = layout_.planes[p].rows - blurred;
-        for (int y = share(left, band.number); y < share(left, band.number + 1); ++y)
+        for (int y = begin(left); y < end(left); ++y)
           std::memcpy(out.planes[p].row(blurred + y), in.planes[p].row(blurred + y),
                       static_cast<std::size_t>(layout_.planes[p].row_bytes));
       }

@@ -8,8 +8,6 @@
 // The compiler vectorises every loop here in each of its target clones. So whatever depends on the
 // row is decided outside of the loop, and lanes are as narrow as the sums allow.
 
-#define CUDAVISION_INLINE inline __attribute__((always_inline))
-
 namespace cudavision::gaussblur {
 namespace {
 
@@ -17,14 +15,14 @@ namespace {
 
 struct LoadByte {
   static constexpr std::ptrdiff_t bytes = 1;
-  CUDAVISION_INLINE std::uint8_t operator()(const std::uint8_t* row, std::ptrdiff_t x) const {
+  [[gnu::always_inline]] std::uint8_t operator()(const std::uint8_t* row, std::ptrdiff_t x) const {
     return row[x];
   }
 };
 
 struct LoadWord {
   static constexpr std::ptrdiff_t bytes = 2;
-  CUDAVISION_INLINE std::uint16_t operator()(const std::uint8_t* row, std::ptrdiff_t x) const {
+  [[gnu::always_inline]] std::uint16_t operator()(const std::uint8_t* row, std::ptrdiff_t x) const {
     std::uint16_t word;
     std::memcpy(&word, row + 2 * x, sizeof word);
     return word;
@@ -35,7 +33,7 @@ struct LoadValue {
   static constexpr std::ptrdiff_t bytes = 2;
   int shift;
   std::uint16_t largest;
-  CUDAVISION_INLINE std::uint16_t operator()(const std::uint8_t* row, std::ptrdiff_t x) const {
+  [[gnu::always_inline]] std::uint16_t operator()(const std::uint8_t* row, std::ptrdiff_t x) const {
     const auto value = static_cast<std::uint16_t>(LoadWord{}(row, x) >> shift);
     return std::min(value, largest);
   }
@@ -45,14 +43,15 @@ LoadValue value_of(StoredSamples stored) {
   return {stored.shift, static_cast<std::uint16_t>(stored.largest)};
 }
 
-/// Whether a word needs neither shifting nor clamping.
+/// Returns true if words need neither shifting nor clamping.
 bool plain_words(StoredSamples stored) {
   return stored.shift == 0 && stored.largest == 0xffff;
 }
 
 template <int kPairs, class Sum, class Load>
-CUDAVISION_INLINE void add_pairs(const std::uint8_t* const* pairs, const std::uint32_t* weights,
-                                 std::ptrdiff_t begin, int count, Load load, Sum* __restrict sums) {
+[[gnu::always_inline]] inline void add_pairs(const std::uint8_t* const* pairs,
+                                             const std::uint32_t* weights, std::ptrdiff_t begin,
+                                             int count, Load load, Sum* __restrict sums) {
   const std::uint8_t* rows[2 * kPairs];
   Sum weight[kPairs];
   for (int i = 0; i < 2 * kPairs; ++i)
@@ -70,15 +69,15 @@ CUDAVISION_INLINE void add_pairs(const std::uint8_t* const* pairs, const std::ui
 }
 
 template <class Sum, class Load>
-CUDAVISION_INLINE void weigh_with(const WeightedRows& rows, std::ptrdiff_t begin, int count,
-                                  Load load, Sum* __restrict sums) {
+[[gnu::always_inline]] inline void weigh_with(const WeightedRows& rows, std::ptrdiff_t begin,
+                                              int count, Load load, Sum* __restrict sums) {
   const auto centre_weight = static_cast<Sum>(rows.centre_weight);
   const std::uint8_t* centre = rows.centre + begin * Load::bytes;
   for (int x = 0; x < count; ++x)
     sums[x] = static_cast<Sum>(centre_weight * load(centre, x));
 
-  // Four pairs at a time, as many as there are registers for: the sums are loaded and stored once
-  // for all four.
+  // Pairs are added four at a time, as many as there are registers for, so that the sums are loaded
+  // and stored once for all four.
   const std::uint8_t* const* pairs = rows.pairs;
   const std::uint32_t* weights = rows.weights;
   int left = rows.pair_count;
@@ -114,8 +113,8 @@ void weigh_values(const WeightedRows& rows, int begin, int count, LoadValue load
 }
 
 template <class Sum, class Half>
-CUDAVISION_INLINE void split_with(const Sum* __restrict sums, int count, Half* __restrict high,
-                                  Half* __restrict low) {
+[[gnu::always_inline]] inline void split_with(const Sum* __restrict sums, int count,
+                                              Half* __restrict high, Half* __restrict low) {
   for (int x = 0; x < count; ++x) {
     high[x] = static_cast<Half>(sums[x] >> (8 * sizeof(Half)));
     low[x] = static_cast<Half>(sums[x]);
@@ -123,8 +122,8 @@ CUDAVISION_INLINE void split_with(const Sum* __restrict sums, int count, Half* _
 }
 
 template <class Sum, class Value>
-CUDAVISION_INLINE void round_with(const Sum* __restrict high, const Sum* __restrict low, int count,
-                                  Value* __restrict values) {
+[[gnu::always_inline]] inline void round_with(const Sum* __restrict high, const Sum* __restrict low,
+                                              int count, Value* __restrict values) {
   constexpr int bits = 4 * sizeof(Sum);
   constexpr Sum half = Sum{1} << (bits - 1);
   // This does not overflow: high + low / 2^b is at most the largest sample times 2^b.
@@ -135,8 +134,8 @@ CUDAVISION_INLINE void round_with(const Sum* __restrict high, const Sum* __restr
 }
 
 template <class Value, class Load>
-CUDAVISION_INLINE void sharpen_with(const std::uint8_t* source, int count, Load load, int largest,
-                                    Value* __restrict values) {
+[[gnu::always_inline]] inline void sharpen_with(const std::uint8_t* source, int count, Load load,
+                                                int largest, Value* __restrict values) {
   for (int x = 0; x < count; ++x)
     values[x] = static_cast<Value>(std::clamp(2 * load(source, x) - values[x], 0, largest));
 }
@@ -218,8 +217,7 @@ void sharpen(const std::uint8_t* source, StoredSamples, int count, std::uint8_t*
 
 CUDAVISION_TARGET_CLONES
 void sharpen(const std::uint8_t* source, StoredSamples stored, int count, std::uint16_t* values) {
-  const LoadValue load{stored.shift, static_cast<std::uint16_t>(stored.largest)};
-  sharpen_with(source, count, load, static_cast<int>(stored.largest), values);
+  sharpen_with(source, count, value_of(stored), static_cast<int>(stored.largest), values);
 }
 
 void store(const std::uint8_t* values, StoredSamples, int count, const std::uint8_t* mask,

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-// The inner loops of the blur on the CPU, each over a stretch of a row. Rows are bytes without
-// alignment.
+// The inner loops of the blur on the CPU. Each works on a part of a row. Rows are addressed in
+// bytes and need no alignment.
 
 #include <cstdint>
 #include <cstring>
 
 namespace cudavision::gaussblur {
 
-/// How samples are stored (FrameLayout).
+/// Describes how samples are stored, as FrameLayout does.
 struct StoredSamples {
   int bytes;  ///< of one sample: 1 or 2
   int shift;
@@ -58,7 +58,7 @@ void round_halves(const std::uint32_t* high, const std::uint32_t* low, int count
 void sharpen(const std::uint8_t* source, StoredSamples stored, int count, std::uint8_t* values);
 void sharpen(const std::uint8_t* source, StoredSamples stored, int count, std::uint16_t* values);
 
-/// Stores the values into row; with a mask, only those whose byte of it is not 0.
+/// Stores values into row. With a mask, stores only those whose byte in the mask is not 0.
 void store(const std::uint8_t* values, StoredSamples stored, int count, const std::uint8_t* mask,
            std::uint8_t* row);
 void store(const std::uint16_t* values, StoredSamples stored, int count, const std::uint8_t* mask,

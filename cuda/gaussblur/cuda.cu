@@ -5,10 +5,9 @@
 
 #include <algorithm>
 #include <optional>
-#include <string>
-#include <vector>
 
 #include "cuda/core/cuda_check.h"
+#include "cuda/core/layoutcheck.h"
 #include "cuda/core/tableuploader.h"
 #include "cuda/gaussblur/backend.h"
 #include "cuda/gaussblur/plan.cuh"
@@ -21,7 +20,7 @@ bool multiple_of(int bytes, const void* data, std::int64_t pitch) {
   return (reinterpret_cast<std::uintptr_t>(data) | static_cast<std::uint64_t>(pitch)) % bytes == 0;
 }
 
-/// How many bytes can be read or written at a time.
+/// Returns how many bytes can be read or written at a time.
 std::uint8_t access_bytes(const void* data, std::int64_t pitch) {
   return multiple_of(16, data, pitch) ? 16 : multiple_of(4, data, pitch) ? 4 : 1;
 }
@@ -50,8 +49,8 @@ class GaussBlurCuda final : public GaussBlur::Backend {
       return;
     const int bytes = static_cast<int>(scratch * scratch_blocks(card_));
     scratch_ = device.allocate(bytes);
-    // Products also read words that nothing was written to yet, with factors of zero. Initialised
-    // memory makes these reads defined.
+    // Products also read words that have not been written yet, and multiply them by zero.
+    // Initialising the memory makes these reads defined.
     device.fill({scratch_.as<std::uint8_t>(), bytes, 1, bytes}, 0);
   }
 
@@ -126,12 +125,12 @@ class GaussBlurCuda final : public GaussBlur::Backend {
   }
 
  private:
-  /// What one of the planes in Arguments is part of.
+  /// The plane of the frame, and its field, that one of the planes in Arguments shows.
   struct Source {
     int plane, field;
   };
 
-  /// Completes the planes for the direct kernel. Returns whether it can blur all of them.
+  /// Completes the planes for the direct kernel. Returns true if it can blur all of them.
   bool describe_all_direct(Arguments& a, const RowKernels* along_x,
                            const GaussKernel* const* along_y) const {
     if (layout_.sample_bytes() != 1 || parameters_.fine || a.sharpen)
@@ -145,7 +144,7 @@ class GaussBlurCuda final : public GaussBlur::Backend {
     return true;
   }
 
-  /// Whether the direct kernel can read and write 8 bytes at a time.
+  /// Returns true if the direct kernel can read and write 8 bytes at a time.
   bool is_aligned(const ConstFrame& in, const Frame& out) const {
     for (int plane = 0; plane < layout_.plane_count; ++plane)
       if (!multiple_of(8, in.planes[plane].data, in.planes[plane].pitch) ||
@@ -198,20 +197,11 @@ class GaussBlurCuda final : public GaussBlur::Backend {
     return most;
   }
 
-  template <class Byte>
-  static int pitch_of(View<Byte> plane) {
-    if (plane.pitch != static_cast<int>(plane.pitch))
-      throw Error(Error::Kind::invalid_argument,
-                  "Gaussian blur: the frame's rows are " + std::to_string(plane.pitch) +
-                      " bytes apart; the GPU backend supports less than 2 GB");
-    return static_cast<int>(plane.pitch);
-  }
-
   static void set_addresses(Plane& plane, View<const std::uint8_t> in, View<std::uint8_t> out) {
     plane.in = in.data;
     plane.out = out.data;
-    plane.in_pitch = pitch_of(in);
-    plane.out_pitch = pitch_of(out);
+    plane.in_pitch = kernel_pitch("Gaussian blur", in.pitch);
+    plane.out_pitch = kernel_pitch("Gaussian blur", out.pitch);
     plane.load_bytes = access_bytes(in.data, in.pitch);
     plane.store_bytes = access_bytes(out.data, out.pitch);
     const bool mask_repeats = plane.copied == 0 || 8 % plane.period == 0;

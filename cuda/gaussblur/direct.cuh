@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-// The blur of bytes with few taps: direct convolution by threads that share nothing. As products of
-// matrices most factors would be zeros. A thread blurs 8 bytes of each row of a strip. It takes
-// rows in pairs: their sums along x have at most 16 bits each, so the sums of a pair are the two
-// halves of a word, which is what the two-way dot products along y multiply. For .cu files.
+// The blur of bytes with few taps, by direct convolution in threads that share nothing. In products
+// of matrices, most factors would be zero here. A thread blurs 8 bytes of each row of a strip. It
+// takes rows in pairs: their sums along x have at most 16 bits each, so the sums of a pair are the
+// two halves of a word, which is what the two-way dot products along y multiply. For .cu files.
 
 #include <cuda_runtime.h>
 
@@ -15,11 +15,11 @@
 namespace cudavision::gaussblur {
 
 constexpr int direct_bytes = 8;  ///< of a row, per thread
-/// Warps of a block. Their strips lie below each other, so that the rows that two of them read are
-/// in the cache of their multiprocessor.
+/// The number of warps of a block. Their strips lie below each other, so that rows that two of them
+/// read are in the cache of their multiprocessor.
 constexpr int direct_warps = 4;
 constexpr int direct_blocks = 5;  ///< must fit on a multiprocessor
-/// Row pairs that are being loaded ahead of their use.
+/// The number of row pairs that are being loaded ahead of their use.
 constexpr int direct_ahead = 3;
 
 /// The bytes of a row that a thread needs: its own two words, and one on either side of them.
@@ -27,11 +27,12 @@ struct DirectRow {
   std::uint32_t before, first, second, behind;
 };
 
-/// Reads a thread's rows one after the other. kMirrors: some may lie above or below the plane.
+/// Reads a thread's rows one after the other. With kMirrors, some of them may lie above or below
+/// the plane.
 template <bool kMirrors>
 class DirectReader {
  public:
-  /// y: the first row.
+  /// y is the first row.
   __device__ DirectReader(const Plane& plane, int x, int y)
       : from_(plane.in + x),
         pitch_(plane.in_pitch),
@@ -60,7 +61,7 @@ class DirectReader {
     row.behind = ends_row_ ? 0 : *reinterpret_cast<const std::uint32_t*>(from + direct_bytes);
   }
 
-  /// Fills in what lies beyond the ends of a row that has arrived.
+  /// Fills in the bytes beyond the ends of a row that has arrived.
   __device__ void complete(DirectRow& row) const {
     row.before = __byte_perm(begins_row_ ? row.second : row.before, row.first, before_);
     row.behind = __byte_perm(ends_row_ ? row.first : row.behind, row.second, behind_);
@@ -69,7 +70,7 @@ class DirectReader {
  private:
   static constexpr std::uint32_t word_as_it_is = 0x3210;
 
-  /// The row of the plane that stands at y, inside or outside.
+  /// Returns the row of the plane that stands at y, which may lie inside or outside the plane.
   __device__ int row_at(int y) const {
     // A thread reads a few rows more than it needs, and its strip may begin below the plane.
     y = min(y, rows_ + DirectPlane::max_radius);
@@ -86,7 +87,7 @@ class DirectReader {
   const std::uint32_t before_, behind_;
 };
 
-/// Blurs 8 bytes of each of `count` rows. kWide: bytes at a distance of more than two count.
+/// Blurs 8 bytes of each of `count` rows. With kWide, bytes more than two away count.
 template <bool kWide, bool kMirrors>
 class DirectStrip {
  public:
@@ -104,7 +105,8 @@ class DirectStrip {
 #pragma unroll
     for (int i = 0; i < slots; ++i)
       column_factors_[i] = plane.direct.column_factors[i];
-    // Keeps it in a register. As a constant it would be moved to one for each sum.
+    // This keeps the value in a register. As a constant it would be moved to a register for each
+    // sum.
     asm volatile("" : "+r"(rounding_));
   }
 
@@ -150,7 +152,7 @@ class DirectStrip {
     load(pair);
   }
 
-  /// The sum along x for byte i.
+  /// Returns the sum along x for byte i.
   __device__ std::uint32_t sum(const DirectRow& row, int i) const {
     const std::uint32_t words[3] = {i < 4 ? row.before : row.first, i < 4 ? row.first : row.second,
                                     i < 4 ? row.second : row.behind};
@@ -162,8 +164,8 @@ class DirectStrip {
     return sum;
   }
 
-  /// Sums the rows of the ring along y and writes the pair of rows at their centre. kNewest: the
-  /// slot of the last row pair. Returns whether this was the strip's last pair.
+  /// Sums the rows of the ring along y and writes the pair of rows at their centre. kNewest is the
+  /// slot of the last row pair. Returns true if this was the strip's last pair.
   template <int kNewest>
   __device__ bool make() {
     const uint2 upper = result<kNewest, false>(), lower = result<kNewest, true>();
@@ -192,7 +194,7 @@ class DirectStrip {
     return make_uint2(third_bytes(&sums[0]), third_bytes(&sums[4]));
   }
 
-  /// Four sums without their 16 fraction bits, as bytes of a word.
+  /// Returns four sums, without their 16 fraction bits, as the bytes of a word.
   __device__ static std::uint32_t third_bytes(const std::uint32_t* sums) {
     return __byte_perm(__byte_perm(sums[0], sums[1], 0x0062), __byte_perm(sums[2], sums[3], 0x0062),
                        0x5410);

@@ -14,8 +14,8 @@
 //
 // Lane numbers are those of mma.m16n8k32 in the PTX manual, g = lane / 4 and t = lane % 4. A lane
 // holds rows g and g + 8 of the left factor, column g of the right one, and rows g and g + 8 of
-// columns 2t and 2t + 1 of the product. Of the inner dimension it holds words t and t + 4, of four
-// bytes each. A slice is 16 elements of the inner dimension.
+// columns 2t and 2t + 1 of the product. Along the inner dimension, it holds words t and t + 4, of
+// four bytes each. A slice is 16 elements of the inner dimension.
 
 #include <cstdint>
 
@@ -42,13 +42,13 @@ struct SampleDepth {
 
 /* Along x */
 
-/// The row of the tile in column g of right factor number q (0 or 1).
+/// Returns the row of the tile that is in column g of right factor number q (0 or 1).
 CUDAVISION_HOST_DEVICE constexpr int row_of_column(int q, int g) {
   return 2 * g + q;
 }
 
-/// The first byte, in the tile's row, of the output sample in row i of the product. group: which 16
-/// samples.
+/// Returns the first byte, in the tile's row, of the output sample in row i of the product. group
+/// is the number of the group of 16 samples.
 template <class Depth>
 CUDAVISION_HOST_DEVICE constexpr int byte_of_row(int group, int i) {
   const int g = i % 8, half = i / 8;
@@ -56,32 +56,32 @@ CUDAVISION_HOST_DEVICE constexpr int byte_of_row(int group, int i) {
                                   : 8 * (g / 2) + 4 * half + 2 * (g % 2);
 }
 
-/// The word of the window, counted from its start, that serves as word t (second = 0) or t + 4
-/// (second = 1) of a pair of slices. A lane's two words are neighbours, so that it loads them as
-/// one.
+/// Returns the word of the window, counted from its start, that serves as word t (second = 0) or t
+/// + 4 (second = 1) of a pair of slices. A lane's two words are neighbours, so that it can load
+/// them as one.
 CUDAVISION_HOST_DEVICE constexpr int window_word(int pair, int t, int second) {
   return 8 * pair + 2 * t + second;
 }
 
-/// The same for a last slice without a partner.
+/// Returns the same for a last slice without a partner.
 CUDAVISION_HOST_DEVICE constexpr int last_window_word(int slice, int t) {
   return 4 * slice + t;
 }
 
-/// Bytes on either side of the tile that a window of that many slices covers.
+/// Returns how many bytes on either side of the tile a window of `slices` slices covers.
 CUDAVISION_HOST_DEVICE constexpr int window_halo(int slices) {
   return (slice_length * slices - tile_bytes) / 2;
 }
 
 /* Along y */
 
-/// The row, of 16, of byte b of word t. Columns 2t and 2t + 1 of the products q = 0 and q = 1 are
-/// these rows.
+/// Returns the row, 0 to 15, of byte b of word t. Columns 2t and 2t + 1 of the products q = 0 and q
+/// = 1 are these rows.
 CUDAVISION_HOST_DEVICE constexpr int row_of_byte(int t, int b) {
   return 4 * t + b;
 }
 
-/// Rows above and below the tile that that many slices cover.
+/// Returns how many rows above and below the tile `slices` slices cover.
 CUDAVISION_HOST_DEVICE constexpr int column_halo(int slices) {
   return (slice_length * slices - tile_rows) / 2;
 }
@@ -92,18 +92,19 @@ CUDAVISION_HOST_DEVICE constexpr int column_halo(int slices) {
 constexpr int pixel_bytes = 4;
 constexpr int pixel_tile_bytes = 16 * pixel_bytes;
 
-/// The pixel of the tile in row i of the product along x. In this order, a lane's results of the
-/// second product, over all channels, are four neighbouring pixels.
+/// Returns the pixel of the tile that is in row i of the product along x. In this order, a lane's
+/// results of the second product, over all channels, are four neighbouring pixels.
 CUDAVISION_HOST_DEVICE constexpr int pixel_of_row(int i) {
   return 4 * (i % 8 / 2) + 2 * (i / 8) + i % 2;
 }
 
-/// The row of the tile in column g of right factor number q, along x.
+/// Returns the row of the tile that is in column g of right factor number q, along x.
 CUDAVISION_HOST_DEVICE constexpr int pixel_row_of_column(int q, int g) {
   return 4 * (g / 2) + 2 * q + g % 2;
 }
 
-/// Bytes of a tile's row with the halos; in pixels these are as wide as column_halo() is high.
+/// Returns the number of bytes of a tile's row with its halos. A halo is as many pixels wide as
+/// column_halo() is rows high.
 CUDAVISION_HOST_DEVICE constexpr int pixel_window_bytes(int slices) {
   return slices * slice_length * pixel_bytes;
 }

@@ -33,7 +33,7 @@ struct Parameters {
   int size_y = 0;
   bool sharpen = false;
   Border border = Border::reflect_101;
-  /// With Border::constant, the samples beyond the edges: one value per channel of the layout.
+  /// The samples beyond the edges with Border::constant, one value per channel of the layout.
   std::array<std::uint16_t, FrameLayout::max_channels> border_values{};
   bool blur_alpha = true;  ///< false: alpha is copied
   bool fields = false;     ///< interlaced video: even and odd rows are blurred apart
@@ -49,9 +49,9 @@ struct Parameters {
 
 class GaussBlur {
  public:
-  /// layout: 8 to 16 bits per sample. The channels of one plane have equal heights, and either the
-  /// same step of up to 8 bytes, or steps of 1, 2 and 4 bytes. Throws invalid_argument for any
-  /// other layout and for parameters outside the ranges above.
+  /// layout must have 8 to 16 bits per sample. The channels of one plane must have equal heights,
+  /// and either the same step of up to 8 bytes, or steps of 1, 2 and 4 bytes. Throws
+  /// invalid_argument for any other layout and for parameters outside the ranges above.
   GaussBlur(Device& device, const FrameLayout& layout, const Parameters& parameters);
   ~GaussBlur();
 
@@ -59,7 +59,7 @@ class GaussBlur {
   /// valid set.
   void set_parameters(const Parameters& parameters);
 
-  /// Whether a frame comes out exactly as it went in.
+  /// Returns true if frames come out exactly as they went in.
   bool identity() const noexcept { return identity_; }
 
   /// in and out have the layout's planes and do not overlap. Bytes that belong to no channel are

@@ -13,29 +13,30 @@ namespace cudavision::gaussblur {
 /// 3, 5, 7 and 9 take OpenCV's binomial-like tables instead, and larger ones σ = 0.15·size + 0.35.
 /// They are quantised to b fraction bits from the edge inwards, and each rounding error is carried
 /// over to the next coefficient (`a = k·2^b + error; v = rint(a); error = a − v`). The centre
-/// receives what is missing to 2^b.
+/// receives whatever is missing from a total of 2^b.
 class GaussKernel {
  public:
   static constexpr int max_size = 1023;
   static constexpr int max_radius = max_size / 2;
 
-  /// The identity: size 1.
+  /// Makes the identity, which has size 1.
   explicit GaussKernel(int fraction_bits = 8) noexcept;
-  /// size: odd, 1 to max_size. sigma: 0 (the usual one for that size) or more. fraction_bits: 8 or
-  /// 16.
+  /// size is odd, from 1 to max_size. A sigma of 0 stands for the usual one for that size.
+  /// fraction_bits is 8 or 16.
   GaussKernel(int size, double sigma, int fraction_bits) noexcept;
 
-  /// The usual size for sigma > 0: round(6σ + 1) for 8-bit samples, round(8σ + 1) for deeper ones,
-  /// made odd and at most max_size.
+  /// Returns the usual size for sigma > 0: round(6σ + 1) for 8-bit samples, round(8σ + 1) for
+  /// deeper ones, made odd and at most max_size.
   static int size_for(double sigma, int sample_bits) noexcept;
 
-  /// All coefficients farther from the centre are zero after quantisation. 0: the identity.
+  /// After quantisation, all coefficients farther than this from the centre are zero. The identity
+  /// has radius 0.
   int radius() const noexcept { return radius_; }
   bool identity() const noexcept { return radius_ == 0; }
   int fraction_bits() const noexcept { return fraction_bits_; }
 
-  /// distance: from the centre, −max_radius to max_radius. The coefficients add up to
-  /// 2^fraction_bits; the identity's only one is that number.
+  /// Returns the coefficient at a distance of −max_radius to max_radius from the centre. The
+  /// coefficients add up to 2^fraction_bits, which is the only coefficient of the identity.
   std::uint32_t coefficient(int distance) const noexcept {
     return half_[distance < 0 ? -distance : distance];
   }

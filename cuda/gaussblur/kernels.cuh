@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-// Which CUDA kernels there are, by the depth of samples and coefficients and by the largest
+// The list of the CUDA kernels, by the depth of samples and coefficients and by the largest
 // Gaussian that each can handle. For cuda.cu, which compiles all of them.
 
-#include <algorithm>
 #include <utility>
 #include <vector>
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-// The blur with Gaussians of any size. What small.cuh keeps in registers lies in shared memory
-// here: the coefficients and, in a ring, the sums along x of as many rows as the Gaussian is high.
-// A lane reads from the ring only what it wrote there itself. A step blurs a pair of tiles, one
-// below the other, so that whatever is read from shared memory is used twice. For .cu files.
+// The blur with Gaussians of any size. Shared memory holds what small.cuh keeps in registers: the
+// coefficients and, in a ring, the sums along x of as many rows as the Gaussian is high. A lane
+// reads from the ring only what it wrote there itself. A step blurs a pair of tiles, one below the
+// other, so that whatever is read from shared memory is used twice. For .cu files.
 
 #include <cuda_runtime.h>
 
@@ -24,8 +24,8 @@ template <class Depth>
 struct LargeRowSums {
   RowSums<Depth> of[2][Depth::groups];
 
-  /// Adds a part of the window: `count` pairs of slices. from: where the part begins in this lane's
-  /// first row. table: the tables' quads for its first pair.
+  /// Adds a part of the window, which has `count` pairs of slices. from is where the part begins in
+  /// this lane's first row, and table points to the tables' quads for its first pair.
   template <class Address>
   __device__ void add(const LargeTables<Depth>& tables, const SampleRules<Depth>& rules,
                       SharedAddress from, int pitch, Address table, int count, int g, int t) {
@@ -68,7 +68,7 @@ struct LargeRowSums {
 };
 
 /// A lane's part of the ring: slots for the sums of 32 rows each. The words of the upper and the
-/// lower 16 rows alternate, since one product needs both.
+/// lower 16 rows alternate, because one product needs both.
 template <class Depth, bool kInShared>
 class LargeRing {
  public:
@@ -128,7 +128,7 @@ template <class Depth, int kFirst, int kTiles>
 struct LargeColumnSums {
   ColumnSums<Depth> of[kTiles][Depth::groups][2];
 
-  /// slot: the oldest one of the ring.
+  /// slot is the oldest slot of the ring.
   template <class Address, class Ring>
   __device__ LargeColumnSums(const LargeTables<Depth>& tables, Address table, const Ring& ring,
                              int slot, int g, int t) {
@@ -157,14 +157,15 @@ struct LargeColumnSums {
               }
         }
     };
-    // The first apart from the others: its sums are known to be zero.
+    // The first slot is added apart from the others, because the sums are known to be zero before
+    // it.
     add(0);
 #pragma unroll(Depth::sample_bytes == 1 ? 2 : 1)
     for (int k = 1; k < ring.slots(); ++k)
       add(k);
   }
 
-  /// rows_left: rows of the item from this lane's first row on.
+  /// rows_left is the number of the item's rows from this lane's first row on.
   template <class Storer>
   __device__ void store(const SampleRules<Depth>& rules, Storer& storer, int rows_left) const {
 #pragma unroll
@@ -176,9 +177,9 @@ struct LargeColumnSums {
   }
 };
 
-/// Waits for the launches before and lets the next one start at once: its blocks find room as those
-/// of this one end, and meanwhile prepare themselves. Until this returns, a block must not touch
-/// anything that earlier launches write.
+/// Waits for the earlier launches and lets the next one start at once. Its blocks start as blocks
+/// of this launch end, and prepare themselves while the others finish. Until this returns, a block
+/// must not touch anything that earlier launches write.
 __device__ inline void take_over() {
   grid_dependency_wait();
   launch_dependents();
@@ -193,8 +194,8 @@ __device__ inline void blur_item(const Arguments& a, const WorkItem& item, std::
 
   const LargeMemory<Depth> memory(a.row_slices, a.column_slices, a.chunk_pairs, warps);
   const LargeTables<Depth> tables(a.row_slices, a.column_slices);
-  // First the stages and the map of the edges, then the tables and the ring, unless these two are
-  // in scratch memory.
+  // Shared memory begins with the stages and the map of the edges. The tables and the ring follow,
+  // unless they are in scratch memory.
   const SharedAddress stages = shared_address(shared);
   std::uint8_t* const scratch =
       kAllInShared ? shared + memory.shared(false)
@@ -299,7 +300,7 @@ __device__ inline void blur_item(const Arguments& a, const WorkItem& item, std::
       rows_left -= tile_rows;
       continue;
     }
-    // With deeper coefficients there are too many sums to hold those of both tiles at once.
+    // With deeper coefficients, a lane cannot hold the sums of both tiles at once.
     if constexpr (Depth::column_sums * Depth::groups <= 5) {
       LargeColumnSums<Depth, 0, 2>(tables, table, ring, slot, g, t).store(rules, storer, rows_left);
     } else {
@@ -316,7 +317,7 @@ __global__ void __launch_bounds__(32 * (kAllInShared ? large_warps : scratch_war
                                   kAllInShared ? 1 : scratch_blocks_per_multiprocessor)
     blur_large(const __grid_constant__ Arguments a) {
   extern __shared__ __align__(16) std::uint8_t shared[];
-  // The launch before may still be reading the scratch memory that this one overwrites.
+  // The previous launch may still be reading the scratch memory that this one overwrites.
   if constexpr (!kAllInShared)
     take_over();
 #pragma unroll 1

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-// How a block of large.cuh stages rows for all its warps together. For .cu files.
+// Stages rows for large.cuh. All warps of a block stage them together. For .cu files.
 
 #include <cuda_runtime.h>
 
@@ -37,8 +37,8 @@ class LargeLoader {
       if (source >= 0) {
         const std::uint8_t* const from =
             plane.in + static_cast<std::int64_t>(source) * plane.in_pitch + first;
-        // Several copies with an address register each: a register cannot be overwritten until
-        // the copy has read it.
+        // Several copies are started at a time, each with an address register of its own, because a
+        // register cannot be overwritten until the copy has read it.
         constexpr int copies = 3;
 #pragma unroll 1
         for (int i = 0; chunk_ + i * per_row() < part.chunks; i += copies)
@@ -83,12 +83,12 @@ class LargeLoader {
   const int chunk_;  // in its row
 };
 
-/// Fills in the bytes beyond the ends of staged rows. For each part of the window a map tells which
-/// bytes of the row are repeated there; it is the same for all rows.
+/// Fills in the bytes beyond the ends of staged rows. For each part of the window, a map holds the
+/// bytes of the row that are repeated there. It is the same for all rows.
 template <SlowPath kSlowPath>
 class LargeEdges {
  public:
-  /// map: has one element per byte of each part. part_at(p): part number p.
+  /// map has one element per byte of each part. part_at(p) returns part number p.
   template <class PartAt>
   __device__ LargeEdges(const Plane& plane, Border border, Mirrored* map, int parts,
                         const PartAt& part_at)

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-// Products on the tensor cores and what happens to their sums: cut into bytes after the first
-// product, rounded after the second. fragments.h explains which lane holds what. For .cu files.
+// Products on the tensor cores. Their sums are cut into bytes after the first product and rounded
+// after the second. fragments.h explains which lane holds what. For .cu files.
 
 #include <cuda_runtime.h>
 
@@ -38,8 +38,8 @@ struct Sums {
   int v[4];
 };
 
-/// left · right + addend over two slices of unsigned bytes. left: the lane's word t of rows g and
-/// g + 8, then word t + 4 of both.
+/// Returns left · right + addend over two slices of unsigned bytes. left holds the lane's word t of
+/// rows g and g + 8, then word t + 4 of both.
 __device__ inline Sums multiply_pair(const std::uint32_t (&left)[4], std::uint32_t right_0,
                                      std::uint32_t right_1, const Sums& addend) {
   Sums sums;
@@ -63,7 +63,7 @@ __device__ inline Sums multiply_pair(const std::uint32_t (&left)[4], std::uint32
   return sums;
 }
 
-/// The same over one slice.
+/// Returns the same over one slice.
 __device__ inline Sums multiply_slice(std::uint32_t left_low, std::uint32_t left_high,
                                       std::uint32_t right, const Sums& addend) {
   Sums sums;
@@ -85,10 +85,10 @@ __device__ inline Sums multiply_slice(std::uint32_t left_low, std::uint32_t left
   return sums;
 }
 
-/// How a plane's samples are read and its sums become results, as one lane needs it.
+/// The rules by which a lane reads a plane's samples and turns its sums into results.
 template <class Depth>
 struct SampleRules {
-  // For samples of 16 bits: each of the two in a word becomes min(sample, limit) & mask.
+  // Each of the two 16-bit samples in a word becomes min(sample, limit) & mask.
   std::uint32_t limit;
   std::uint32_t mask;
   // Where x is not blurred, the sum along it is too small by a byte or by a bit, because of
@@ -108,7 +108,7 @@ struct SampleRules {
   }
 };
 
-/// g: the lane's.
+/// Makes the rules of a lane whose g (fragments.h) is given.
 template <class Depth>
 __device__ SampleRules<Depth> sample_rules(const Arguments& a, const Plane& plane, int g) {
   SampleRules<Depth> rules{};
@@ -162,7 +162,8 @@ struct RowSums {
       const std::uint32_t v0 = value(rules, 0, 2 * half), v1 = value(rules, 1, 2 * half);
       const std::uint32_t v2 = value(rules, 0, 2 * half + 1), v3 = value(rules, 1, 2 * half + 1);
       if constexpr (Depth::result_bytes == 2) {
-        // Multiplications instead of permutations, which keep their pipe busy enough as it is.
+        // These are multiplications instead of permutations, because the permutations' pipe is busy
+        // enough as it is.
         const std::uint32_t first = v1 * 0x10000 + v0;
         const std::uint32_t second = v3 * 0x10000 + v2;
         words[half][0] = __byte_perm(first, second, rules.low_bytes[half]);
@@ -187,8 +188,8 @@ template <class Depth>
 struct ColumnSums {
   Sums sum[Depth::column_sums] = {};
 
-  /// Two neighbouring samples of row g, or with `below` of row g + 8. Samples of one byte are in
-  /// the upper bytes of the word's halves.
+  /// Returns two neighbouring samples of row g or, with `below`, of row g + 8. Samples of one byte
+  /// are in the upper bytes of the word's halves.
   __device__ std::uint32_t samples(const SampleRules<Depth>& rules, int below) const {
     const int i = 2 * below;
     if constexpr (Depth::coefficient_bytes == 1) {
@@ -215,7 +216,7 @@ struct ColumnSums {
   }
 };
 
-/// A lane's 8 bytes of row g of the tile, or with `below` of row g + 8.
+/// Returns a lane's 8 bytes of row g of the tile or, with `below`, of row g + 8.
 template <class Depth>
 __device__ inline uint2 result_row(const SampleRules<Depth>& rules,
                                    const ColumnSums<Depth> (&sums)[Depth::groups][2], int below) {

@@ -17,15 +17,15 @@
 
 namespace cudavision::gaussblur {
 
-/// From one row of a stage to the next. Lanes load pixels of two neighbouring rows at once; with
-/// this pitch these are in different banks.
+/// Returns the distance in bytes from one row of a stage to the next. Lanes load pixels of two
+/// neighbouring rows at once; with this pitch these are in different banks.
 CUDAVISION_HOST_DEVICE constexpr int pixel_pitch(int row_slices) {
   return (pixel_window_bytes(row_slices) + 63) / 128 * 128 + 64;
 }
 
-/// How sums become results. It depends on whether an axis is not blurred, since identity_of_pixels
-/// makes those sums too small by a byte. To save registers, some values are derived from others
-/// where they are used.
+/// The rules by which sums become results. Along an axis that is not blurred, identity_of_pixels
+/// makes the sums too small by a byte, and these rules make up for it. To save registers, some
+/// values are derived from others where they are used.
 class PixelRules {
  public:
   __device__ explicit PixelRules(const Plane& plane)
@@ -85,7 +85,8 @@ struct Channels {
   }
 };
 
-/// sums += left · right over kSlices slices. left(slice, half): the lane's word of row g + 8·half.
+/// Adds left · right over kSlices slices to sums. left(slice, half) returns the lane's word of row
+/// g + 8·half.
 template <int kSlices, class Left>
 __device__ inline void multiply(const Left& left, const std::uint32_t (&right)[kSlices],
                                 Sums& sums) {
@@ -97,7 +98,7 @@ __device__ inline void multiply(const Left& left, const std::uint32_t (&right)[k
     sums = multiply_slice(left(kSlices - 1, 0), left(kSlices - 1, 1), right[kSlices - 1], sums);
 }
 
-/// sums · factor + addend.
+/// Returns sums · factor + addend.
 __device__ inline Sums scaled(const Sums& sums, std::uint32_t factor, std::uint32_t addend) {
   Sums result;
 #pragma unroll
@@ -124,7 +125,7 @@ struct PixelRing {
   }
 };
 
-/// Sums 16 staged rows along x. from: this lane's first pixels of the window.
+/// Sums 16 staged rows along x. from is the address of this lane's first pixels of the window.
 template <int kRowSlices, int kColumnSlices>
 __device__ inline void sum_rows(const PixelFactors<kRowSlices, kColumnSlices>& factors,
                                 const PixelRules& rules, SharedAddress from, int pitch,
@@ -184,8 +185,8 @@ __device__ inline uint4 sum_columns(const PixelFactors<kRowSlices, kColumnSlices
   return make_uint4(pixel(0), pixel(1), pixel(2), pixel(3));
 }
 
-/// Writes those of four pixels that are within the row. left: bytes to the end of the row. words:
-/// whether words can be written; else single bytes are.
+/// Writes those of four pixels that are within the row. left is the number of bytes to the end of
+/// the row. Writes words if `words` is true, else single bytes.
 __device__ inline __noinline__ void call_store_pixels(std::uint8_t* out, int left, bool words,
                                                       uint4 pixels) {
   const std::uint32_t of_lane[] = {pixels.x, pixels.y, pixels.z, pixels.w};
@@ -211,15 +212,15 @@ __device__ inline __noinline__ uint4 call_sharpened(uint4 source, uint4 blurred)
 /// Writes a lane's four pixels of the rows g and g + 8 of tiles.
 class PixelStorer {
  public:
-  /// position: of the first pixel in its row.
+  /// position is that of the first pixel in its row.
   __device__ PixelStorer(const Arguments& a, const Plane& plane, int position)
       : a_(a),
         plane_(plane),
         position_(position),
         whole_(plane.store_bytes == 16 && position + 16 <= plane.row_bytes) {}
 
-  /// Writes rows y and y + 8. rows_left: rows of the item from y on. of_upper, of_lower: where the
-  /// input pixels are staged.
+  /// Writes rows y and y + 8. rows_left is the number of the item's rows from y on. of_upper and
+  /// of_lower are the addresses of the staged input pixels.
   __device__ void store(int y, int rows_left, uint4 upper, uint4 lower, SharedAddress of_upper,
                         SharedAddress of_lower) const {
     if (a_.sharpen || plane_.copied != 0) {
@@ -258,8 +259,8 @@ class PixelStorer {
   const bool whole_;
 };
 
-/// Blocks that must fit on a multiprocessor. Before Hopper it has shared memory for only three, and
-/// registers for a fourth one would have to be spilled.
+/// The number of blocks that must fit on a multiprocessor. Before Hopper, it has shared memory for
+/// only three, and registers for a fourth one would have to be spilled.
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 900
 constexpr int pixel_blocks = 3;
 #else
@@ -315,8 +316,8 @@ __global__ void __launch_bounds__(32 * small_warps, pixel_blocks)
     if (s >= kColumnSlices - 1) {
       const uint4 first = sum_columns(factors, rules, ring, 0);
       const uint4 last = sum_columns(factors, rules, ring, 1);
-      // The input of the tile's upper rows is in the slice before, that of the lower ones there or
-      // in this one.
+      // The input of the tile's upper rows is in the previous slice, that of the lower rows in the
+      // previous slice or in this one.
       constexpr int upper = tile_rows - column_halo(kColumnSlices);
       const SharedAddress staged = stages + (g * pitch + halo + 16 * t);
       storer.store(item.end - rows_left, rows_left, make_uint4(first.x, first.y, last.x, last.y),
@@ -325,7 +326,8 @@ __global__ void __launch_bounds__(32 * small_warps, pixel_blocks)
                    staged + (kColumnSlices == 2 ? stage : next_stage + tile_rows / 2 * pitch));
       rows_left -= tile_rows;
     }
-    // Into the stage of the slice before, which all lanes have finished with now.
+    // The next slice goes into the stage of the previous one, which all lanes have finished with
+    // now.
     __syncwarp();
     if (s + small_stages - 1 < slices)
       loader.load(next_stage);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-// From the size of the Gaussians to a launch: which kernel blurs the frame, and how its work is
-// shared out among blocks. For cuda.cu.
+// Plans a launch from the sizes of the Gaussians: chooses the kernel that blurs the frame, and
+// shares out the work among blocks. For cuda.cu.
 
 #include <algorithm>
 #include <cmath>
@@ -12,13 +12,13 @@
 
 namespace cudavision::gaussblur {
 
-/// An even number of slices whose windows cover a halo of that many bytes.
+/// Returns an even number of slices whose windows cover a halo of that many bytes.
 inline int row_slices_for(int halo) {
   return 2 + 2 * ((halo + slice_length - 1) / slice_length);
 }
 
-// Windows are staged as a whole where that leaves room for at least a few warps: then whatever lies
-// beyond an edge has its mirror image in the same stage.
+// Windows are staged as a whole if that leaves room for at least a few warps, because then whatever
+// lies beyond an edge has its mirror image in the same stage.
 constexpr int largest_chunk_pairs = 32;
 constexpr int usual_chunk_pairs = 16;
 constexpr int fewest_warps_beside = 2;
@@ -30,14 +30,15 @@ struct Card {
       device_attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin, "the shared memory");
 
   Card() {
-    // Tests make any card as small as the smallest, so that the scratch is used.
+    // Tests make any card as small as the smallest, so that the scratch memory is used.
 #ifdef CUDAVISION_TEST_SHARED_BYTES
     shared_bytes = std::min(shared_bytes, CUDAVISION_TEST_SHARED_BYTES);
 #endif
   }
 };
 
-/// The most blocks of a launch that uses scratch memory: each of them needs its own part of it.
+/// Returns the most blocks of a launch that uses scratch memory. Each of them needs its own part of
+/// it.
 inline unsigned scratch_blocks(const Card& card) {
   return card.multiprocessors * scratch_blocks_per_multiprocessor;
 }
@@ -52,7 +53,7 @@ struct Launch {
   int width = 0;          ///< of a work item, in bytes; 0: a tile for each warp of the block
   int stage_bytes = 0;    ///< of a stage of one warp, where warps work independently; else 0
   int step_rows = 0;      ///< output rows of one step
-  int missing_rows = 0;   ///< the first step has this many rows less
+  int missing_rows = 0;   ///< the first step has this many rows fewer
   int warm_up_steps = 0;  ///< steps before the first that has output
   int warps = 0;          ///< of a block; 0: any number
   int shared_bytes = 0;
@@ -70,7 +71,7 @@ inline int shared_bytes(const KernelSet& kernels, const Launch& launch, int warp
                               !launch.uses_scratch);
 }
 
-/// For planes that the direct kernel can blur.
+/// Returns the launch for planes that the direct kernel can blur.
 inline Launch direct_launch() {
   Launch launch;
   launch.kernel = blur_direct;
@@ -149,7 +150,7 @@ class LaunchPlan {
       most_steps = std::max(most_steps, steps_in(arguments.planes[i]));
 
     constexpr int overhead = 2;     // what starting and ending a block costs, in steps
-    constexpr int busy_warps = 16;  // as many keep a multiprocessor busy
+    constexpr int busy_warps = 16;  // enough to keep a multiprocessor busy
     constexpr double tail = 0.5;    // what the last blocks and those at the edges cost, in rounds
     const int fixed_warps = launch.warps;
     double best = 0;

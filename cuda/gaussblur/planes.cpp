@@ -13,8 +13,8 @@ constexpr int own_bytes = 2 * word_bytes;
 constexpr int fewest_rows = 2 * DirectPlane::max_radius;
 
 /// Finds the bytes for the word at `position`, beyond an end of the row, in the two words at that
-/// end: `nearest` and `other` are their positions. Bytes outside of the halo do not count. Returns
-/// whether all bytes that count were found.
+/// end, whose positions are `nearest` and `other`. Bytes outside of the halo do not count. Returns
+/// true if all bytes that count were found.
 bool select_bytes(const Plane& plane, Border border, int position, int other, int nearest,
                   std::uint32_t& selector) {
   const SampleGrid& grid = plane.grids[0];
@@ -67,7 +67,7 @@ void describe_plane(const FrameLayout& layout, int number, const ChannelBlur* ch
   }
 
   // Bytes that belong to no channel are staged and blurred like their neighbours, which keeps the
-  // loops regular; storing replaces them by copies.
+  // loops regular. When results are stored, these bytes are copied from the input instead.
   const Channel& first = channels[0].channel;
   for (int phase = 0; phase < 4; ++phase) {
     plane.grids[phase] = {first.step * bytes, first.width};

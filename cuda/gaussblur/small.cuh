@@ -53,8 +53,8 @@ struct SmallRing {
   }
 };
 
-/// Sums 16 staged rows along x. pairs, last: this lane's first word of the window, for pairs of
-/// slices and for a last slice without a partner.
+/// Sums 16 staged rows along x. pairs and last are the addresses of this lane's first word of the
+/// window, for pairs of slices and for a last slice without a partner.
 template <class Depth, int kRowSlices, int kColumnSlices>
 __device__ inline void sum_rows(const SmallFactors<Depth, kRowSlices, kColumnSlices>& factors,
                                 const SampleRules<Depth>& rules, SharedAddress pairs,
@@ -124,13 +124,13 @@ __device__ inline void sum_columns(const SmallFactors<Depth, kRowSlices, kColumn
         }
 }
 
-/// kTiles: how many a warp blurs at a time, side by side. kBlocks: how many must fit on a
-/// multiprocessor.
+/// kTiles is the number of tiles that a warp blurs at a time, side by side. kBlocks is the number
+/// of blocks that must fit on a multiprocessor.
 template <class Depth, int kRowSlices, int kColumnSlices, int kTiles, int kBlocks>
 __global__ void __launch_bounds__(32 * small_warps, kBlocks)
     blur_small(const __grid_constant__ Arguments a) {
-  // These instances have no registers left for inlined slow paths: they would spill. In all others
-  // inlining measured faster.
+  // These instances have no registers left for inlined slow paths and would spill. In all others,
+  // inlining was measured to be faster.
   constexpr bool full = kBlocks > 3 || (kRowSlices == 6 && kColumnSlices == 3);
   constexpr SlowPath slow_path = full ? SlowPath::called : SlowPath::inlined;
   constexpr int halo = window_halo(kRowSlices);

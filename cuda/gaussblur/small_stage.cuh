@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-// How one warp stages its part of a plane for itself, slice by slice of 16 rows, as small.cuh and
-// pixels.cuh need it. For .cu files.
+// Stages rows for small.cuh and pixels.cuh. Each warp stages its part of a plane for itself, in
+// slices of 16 rows. For .cu files.
 
 #include <cuda_runtime.h>
 
@@ -10,13 +10,14 @@
 
 namespace cudavision::gaussblur {
 
-/// Warps of a block. They work independently.
+/// The number of warps of a block. They work independently.
 constexpr int small_warps = 4;
-/// Stages of 16 rows in shared memory. While one is in use, the others are being loaded.
+/// The number of stages of 16 rows in shared memory. While one is in use, the others are being
+/// loaded.
 constexpr int small_stages = 4;
 
-/// The number of this warp in its block. Written this way, the compiler can rely on all lanes
-/// having the same number, and keeps what follows from it in uniform registers.
+/// Returns the number of this warp in its block. The shuffle lets the compiler rely on all lanes
+/// having the same number, so that it keeps what follows from the number in uniform registers.
 __device__ inline int warp_number() {
   return __shfl_sync(~0u, threadIdx.x / 32, 0);
 }
@@ -26,7 +27,7 @@ __device__ inline int warp_number() {
 template <int kChunks, int kPitch, int kLanes, SlowPath kSlowPath>
 class SmallLoader {
  public:
-  /// stages: the first one. y: the first row of the first slice.
+  /// stages is the address of the first stage, and y is the first row of the first slice.
   __device__ SmallLoader(const Plane& plane, Border border, const StagedPart& part,
                          SharedAddress stages, int y)
       : plane_(plane), border_(border), part_(part), y_(y + lane() / kLanes) {
@@ -46,9 +47,10 @@ class SmallLoader {
     outer_ = c < kChunks && (part.begin < 0 || part.end > plane.rows);
   }
 
-  /// Loads the next slice. stage: where to, in bytes behind the first stage.
+  /// Loads the next slice into the stage that begins `stage` bytes after the first one.
   __device__ void load(int stage) {
-    // All addresses first: a register cannot be overwritten until the copy has read it.
+    // All addresses are computed first, because a register cannot be overwritten until the copy has
+    // read it.
     const std::uint8_t* from[tile_rows / rows_at_a_time];
 #pragma unroll
     for (int k = 0; k < tile_rows / rows_at_a_time; ++k)
@@ -110,7 +112,7 @@ class SmallLoader {
   bool outer_;                  // some of the rows are above or below the plane
 };
 
-/// Fills in what lies beyond the ends of staged rows from the same rows, in units of kUnit bytes. A
+/// Fills in the bytes beyond the ends of staged rows from the same rows, in units of kUnit bytes. A
 /// lane's sources and targets are the same in all rows, so they are found once.
 template <int kUnit>
 class EdgeMirror {
@@ -144,12 +146,13 @@ class EdgeMirror {
   __device__ bool any() const {
     return edges_ > 0;
   }
-  /// Whether all sources are in the stage; else pad_edges() must take the place of pad().
+  /// Returns true if all sources are in the stage. Otherwise pad_edges() must be called instead of
+  /// pad().
   __device__ bool complete() const {
     return complete_;
   }
 
-  /// For 16 staged rows.
+  /// Fills in the bytes for 16 staged rows.
   __device__ void pad(SharedAddress stage, int pitch) const {
     const int step = 32 >> log_lanes_;
 #pragma unroll
@@ -176,7 +179,7 @@ class EdgeMirror {
   bool complete_ = true;
 };
 
-/// Fills in what lies beyond the ends of the 16 rows from row y on, which have arrived in a stage.
+/// Fills in the bytes beyond the ends of the 16 rows from row y on, which have arrived in a stage.
 template <SlowPath kSlowPath, int kUnit>
 __device__ inline void pad_stage(const EdgeMirror<kUnit>& mirror, const Plane& plane, Border border,
                                  const StagedPart& part, SharedAddress stage, int pitch, int y) {

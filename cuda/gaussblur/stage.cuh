@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-// How rows of a plane, with whatever lies beyond its edges, get into shared memory. The pieces here
+// Brings rows of a plane, with whatever lies beyond its edges, into shared memory. These functions
 // are common to all tensor-core kernels; small_stage.cuh and large_stage.cuh put them together. For
 // .cu files.
 
@@ -13,19 +13,20 @@ namespace cudavision::gaussblur {
 
 constexpr int chunk_bytes = 16;  ///< one asynchronous copy
 
-/// Chunks that hold that many bytes of a row and a halo on either side, each in whole chunks.
+/// Returns the number of chunks that hold that many bytes of a row and a halo on either side, each
+/// in whole chunks.
 CUDAVISION_HOST_DEVICE constexpr int chunks_for(int bytes, int halo) {
   return (bytes + 2 * ((halo + chunk_bytes - 1) / chunk_bytes * chunk_bytes)) / chunk_bytes;
 }
 
-/// From one row of a stage to the next. An odd number of chunks puts the rows 2g, which the lanes
-/// of half a warp load at once, into different banks.
+/// Returns the distance in bytes from one row of a stage to the next. An odd number of chunks puts
+/// the rows 2g, which the lanes of half a warp load at once, into different banks.
 CUDAVISION_HOST_DEVICE constexpr int stage_pitch(int chunks) {
   return chunk_bytes * (chunks | 1);
 }
 
-/// An address in shared memory. With pointers instead, the compiler computes again and again where
-/// shared memory begins.
+/// An address in shared memory. With pointers instead, the compiler would compute again and again
+/// where shared memory begins.
 using SharedAddress = std::uint32_t;
 
 __device__ inline SharedAddress shared_address(const void* pointer) {
@@ -55,7 +56,7 @@ __device__ inline uint4 load_quad(SharedAddress from) {
                : "memory");
   return quad;
 }
-/// From any memory.
+/// Loads from any memory.
 __device__ inline uint4 load_quad(const std::uint8_t* from) {
   return *reinterpret_cast<const uint4*>(from);
 }
@@ -110,7 +111,7 @@ __device__ inline void wait_for_copies() {
 #endif
 }
 
-/// The byte of a constant border that belongs at a position of a row.
+/// Returns the byte of a constant border that belongs at a position of a row.
 __device__ inline std::uint8_t border_byte(const Plane& plane, int position) {
   int phase = position % plane.period;
   if (phase < 0)
@@ -118,8 +119,8 @@ __device__ inline std::uint8_t border_byte(const Plane& plane, int position) {
   return static_cast<std::uint8_t>(plane.border_value >> (8 * phase));
 }
 
-/// For a position beyond an end of a row: the position of the byte that is repeated there, or −1
-/// for the constant.
+/// Returns, for a position beyond an end of a row, the position of the byte that is repeated there,
+/// or −1 for the constant.
 __device__ inline int source_of_edge(const Plane& plane, Border border, int position) {
   const SampleGrid& grid = plane.grids[position & 3];
   int sample = position / grid.step;
@@ -139,7 +140,7 @@ struct StagedPart {
 
   __device__ int last() const { return first + chunks * chunk_bytes; }
 
-  /// The needed bytes beyond the left and the right end of a row.
+  /// Both return the number of needed bytes beyond the left or the right end of a row.
   __device__ int left_edge(const Plane& plane) const {
     return max(0, min(0, last()) - max(first, -plane.row_radius));
   }
@@ -149,28 +150,28 @@ struct StagedPart {
   __device__ int edge_bytes(const Plane& plane) const {
     return left_edge(plane) + right_edge(plane);
   }
-  /// The position of needed byte number i, counted over both ends.
+  /// Returns the position of needed byte number i, counted over both ends.
   __device__ int edge_position(const Plane& plane, int i) const {
     const int left = left_edge(plane);
     return i < left ? max(first, -plane.row_radius) + i : max(first, plane.inner_bytes) + i - left;
   }
-  /// Whether the part contains the byte of the row at a position.
+  /// Returns true if the part contains the byte of the row at a position.
   __device__ bool has(const Plane& plane, int position) const {
     return position >= max(first, 0) && position < min(last(), plane.inner_bytes);
   }
 };
 
-/// Whether one aligned copy brings the whole chunk.
+/// Returns true if one aligned copy brings the whole chunk.
 __device__ inline bool is_whole_chunk(const Plane& plane, int position) {
   return plane.load_bytes == 16 && position >= 0 && position + chunk_bytes <= plane.inner_bytes;
 }
 
-/// Whether a chunk contains bytes of the row.
+/// Returns true if a chunk contains bytes of the row.
 __device__ inline bool is_inner_chunk(const Plane& plane, int position) {
   return position + chunk_bytes > 0 && position < plane.inner_bytes;
 }
 
-/// Whether a chunk contains bytes of the row or its halo.
+/// Returns true if a chunk contains bytes of the row or its halo.
 __device__ inline bool is_needed_chunk(const Plane& plane, int position) {
   return position < plane.row_bytes + plane.row_radius &&
          position + chunk_bytes > -plane.row_radius;
@@ -214,7 +215,7 @@ __device__ inline __noinline__ void call_stage_any_chunk(const Plane& plane, Bor
 }
 
 /// Fills in the bytes beyond the ends of `count` staged rows that have arrived. Most of them mirror
-/// bytes of the same stage. worker, workers: which warp this is of those that share the rows.
+/// bytes of the same stage. This warp is number `worker` of the `workers` that share the rows.
 __device__ inline void pad_edges(const Plane& plane, Border border, StagedPart part,
                                  SharedAddress stage, int pitch, int y, int count, int worker,
                                  int workers) {

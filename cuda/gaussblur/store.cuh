@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-// How the kernels write results: 8 bytes of a row at a time where all of them are blurred, else
-// sharpened or combined with bytes that are copied. For .cu files.
+// Writes the results of the kernels, 8 bytes of a row at a time. They are written as they are, or
+// are first sharpened or combined with bytes that are copied. For .cu files.
 
 #include <cuda_runtime.h>
 
@@ -11,8 +11,8 @@
 
 namespace cudavision::gaussblur {
 
-/// Writes 8 bytes of a row sample by sample: where alignment, the end of the row or the pattern of
-/// copied bytes permits nothing faster.
+/// Writes 8 bytes of a row sample by sample, for places where alignment, the end of the row or the
+/// pattern of copied bytes permits nothing faster.
 template <class Depth>
 __device__ inline void store_samples(const Arguments& a, const Plane& plane, int y, int position,
                                      uint2 blurred) {
@@ -44,13 +44,13 @@ __device__ __noinline__ void call_store_samples(const Arguments& a, const Plane&
   store_samples<Depth>(a, plane, y, position, blurred);
 }
 
-/// saturate(2·source − blurred) for each byte of a word.
+/// Returns saturate(2·source − blurred) for each byte of a word.
 __device__ inline std::uint32_t sharpened_bytes(std::uint32_t source, std::uint32_t blurred) {
   // One of the two differences is zero, so each step saturates only if the result does.
   return __vsubus4(__vaddus4(source, __vsubus4(source, blurred)), __vsubus4(blurred, source));
 }
 
-/// The same for each sample of a word.
+/// Returns the same for each sample of a word.
 template <class Depth>
 __device__ inline std::uint32_t sharpened(const SampleRules<Depth>& rules, std::uint32_t source,
                                           std::uint32_t blurred) {
@@ -61,7 +61,7 @@ __device__ inline std::uint32_t sharpened(const SampleRules<Depth>& rules, std::
                   rules.limit & rules.mask);
 }
 
-/// The source's bits where `copied` has ones, else the blurred ones.
+/// Returns the source's bits where `copied` has ones, else the blurred ones.
 __device__ inline std::uint32_t chosen(std::uint32_t source, std::uint32_t blurred,
                                        std::uint32_t copied) {
   return (source & copied) | (blurred & ~copied);
@@ -81,7 +81,7 @@ __device__ inline std::uint32_t combined(const Arguments& a, const SampleRules<D
 template <class Depth, SlowPath kSlowPath, int kTiles = 1>
 class Storer {
  public:
-  /// position, y: of the lane's first byte.
+  /// position and y are those of the lane's first byte.
   __device__ Storer(const Arguments& a, const Plane& plane, int position, int y)
       : a_(a),
         plane_(plane),
@@ -93,7 +93,7 @@ class Storer {
                    ? plane.inner_bytes - 8 - position
                    : -1) {}
 
-  /// Writes rows y and y + 8 of a tile. rows_left: rows of the item from y on.
+  /// Writes rows y and y + 8 of a tile. rows_left is the number of the item's rows from y on.
   __device__ void store(const SampleRules<Depth>& rules, int tile, uint2 upper, uint2 lower,
                         int rows_left) const {
     const int x = tile * tile_bytes;
@@ -110,7 +110,7 @@ class Storer {
     }
   }
 
-  /// Goes on to the tiles below.
+  /// Moves on to the tiles below.
   __device__ void advance() {
     out_ += 2 * half_step_;
     y_ += tile_rows;
@@ -140,7 +140,7 @@ class Storer {
   const std::int64_t half_step_;
   int y_;
   const int position_;
-  const int plain_;  // tiles that begin up to this distance from the first one are just written
+  const int plain_;  // tiles up to this distance from the first one are stored without changes
 };
 
 }  // namespace cudavision::gaussblur

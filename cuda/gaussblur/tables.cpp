@@ -16,8 +16,8 @@ std::uint32_t byte_of(std::uint32_t value, int number) {
   return number < 0 || number > 1 ? 0 : value >> (8 * number) & 0xff;
 }
 
-/// The factor, in sum number `sum`, of the byte at that distance from the beginning of an output
-/// sample.
+/// Returns the factor, in sum number `sum`, of the byte at that distance from the beginning of an
+/// output sample.
 template <class Depth>
 std::uint32_t row_factor(const GaussKernel& kernel, int step, int sum, int distance) {
   constexpr int bytes = Depth::sample_bytes;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-// The coefficients in the tensor cores' layout: the left factors of fragments.h, as the host writes
-// them and the CUDA kernels read them.
+// The coefficients in the layout of the tensor cores: the left factors of fragments.h, as the host
+// writes them and the CUDA kernels read them.
 
 #include <array>
 #include <cstdint>
@@ -19,7 +19,7 @@ struct RowKernels {
   std::array<const GaussKernel*, 4> kernel{};  ///< nullptr: these bytes need no result
   std::array<int, 4> step{};
 
-  /// How many bytes to either side of a sample contribute to its sum.
+  /// Returns how many bytes to either side of a sample contribute to its sum.
   int halo_bytes() const;
 };
 
@@ -29,14 +29,15 @@ template <class Depth>
 constexpr std::uint32_t identity_in_row = Depth::coefficient_bytes == 1 ? 1 : 1u << 15;
 template <class Depth>
 constexpr std::uint32_t identity_in_column = 1u << (8 * Depth::coefficient_bytes - 1);
-/// Along both axes of pixels.
+/// The same along both axes of pixels.
 constexpr std::uint32_t identity_of_pixels = 1;
 
 /* Tables for any number of slices */
 
-/// Words of four neighbouring coefficients of one row of T. Rows of T that are four bytes apart
-/// (or, along y, four rows of the plane) hold the same words, shifted by one. So a table holds only
-/// one list of words for each of the four phases. A list begins `padding` words before the window.
+/// A table of words, each with four neighbouring coefficients of one row of T. Rows of T that are
+/// four bytes apart (or, along y, four rows of the plane) hold the same words, shifted by one. So a
+/// table holds only one list of words for each of the four phases. A list begins `padding` words
+/// before the window.
 template <class Depth>
 struct ToeplitzTable {
   static constexpr int row_padding = 7;
@@ -56,13 +57,13 @@ struct ToeplitzTable {
     return Depth::coefficient_bytes * 4 * column_length(slices);
   }
 
-  /// Where row i of T begins. Add the number of the window's word.
+  /// Returns where row i of T begins. Add the number of the window's word.
   CUDAVISION_HOST_DEVICE static constexpr int row_start(int slices, int sum, int group, int i) {
     const int byte = byte_of_row<Depth>(group, i);
     const int phase = byte % 4 / Depth::sample_bytes;
     return (sum * row_phases + phase) * row_length(slices) + row_padding - byte / 4;
   }
-  /// The same along y. Add 4 · slice + t.
+  /// Returns the same along y. Add 4 · slice + t.
   CUDAVISION_HOST_DEVICE static constexpr int column_start(int slices, int coefficient_byte,
                                                            int i) {
     return (coefficient_byte * 4 + i % 4) * column_length(slices) + column_padding - i / 4;
@@ -94,7 +95,7 @@ struct LaneFactors {
   CUDAVISION_HOST_DEVICE static constexpr int quads(int row_slices, int column_slices) {
     return (column_word(row_slices, column_slices, Depth::coefficient_bytes, 0, 0) + 3) / 4;
   }
-  /// Words of all lanes together.
+  /// Returns the number of words of all lanes together.
   CUDAVISION_HOST_DEVICE static constexpr int words(int row_slices, int column_slices) {
     return quads(row_slices, column_slices) * 4 * 32;
   }
@@ -105,7 +106,7 @@ template <class Depth>
 void make_factors(const std::uint32_t* row_table, int row_slices, const std::uint32_t* column_table,
                   int column_slices, std::uint32_t* words);
 
-/// Quads per lane of both factors of pixels.
+/// Returns the number of quads per lane of both factors of pixels.
 CUDAVISION_HOST_DEVICE constexpr int pixel_factor_quads(int row_slices, int column_slices) {
   return (2 * (row_slices + column_slices) + 3) / 4;
 }

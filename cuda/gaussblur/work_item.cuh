@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-// Which part of the frame a block or a warp blurs. For .cu files.
+// The part of a frame that a block or a warp blurs. For .cu files.
 
 #include <cuda_runtime.h>
 
@@ -16,7 +16,7 @@ struct WorkItem {
   int begin;  ///< rows
   int end;
 
-  /// width: of every item, in bytes.
+  /// width is that of every item, in bytes.
   __device__ WorkItem(const Arguments& a, int number, int width) : plane(0) {
     while (plane + 1 < a.plane_count && number >= a.planes[plane + 1].first_item)
       ++plane;

@@ -6,7 +6,7 @@
 #include <cmath>
 #include <cstdint>
 
-#include "cuda/pixels/sample_math.h"
+#include "cuda/core/view.h"
 
 namespace cudavision::histequalize {
 
@@ -29,8 +29,8 @@ CUDAVISION_HOST_DEVICE inline float equalisation_scale(std::uint32_t total,
 #endif
 }
 
-/// Table entry of a bin above the first occupied one. counted: samples above the first occupied
-/// bin, up to and including this bin.
+/// Returns the table entry of a bin above the first occupied one. counted is the number of samples
+/// in the bins above the first occupied one, up to and including this bin.
 CUDAVISION_HOST_DEVICE inline int equalised_level(std::uint32_t counted, float scale, int low,
                                                   int high) {
 #ifdef __CUDA_ARCH__

@@ -8,12 +8,12 @@
 namespace cudavision::histequalize {
 
 /// Implements histequalize.h on one kind of device. One backend serves both operations, because
-/// equalising begins with the same count. Layouts, frames and parameters arrive validated.
-class Backend {
+/// equalising begins with the same count. Its callers validate layouts, frames and parameters.
+class Histogram::Backend {
  public:
   virtual ~Backend() = default;
 
-  /// Comes before the first run().
+  /// Must be called before the first run().
   virtual void set(const Parameters& parameters) = 0;
 
   virtual void run(const ConstFrame& in, const Frame& out, View<std::uint32_t> histogram) = 0;
@@ -22,11 +22,14 @@ class Backend {
   virtual void count(const ConstFrame& in, View<std::uint32_t> bins) = 0;
 };
 
-std::unique_ptr<Backend> make_histequalize_cpu(Device& device, const FrameLayout& layout);
-std::unique_ptr<Backend> make_histequalize_cuda(Device& device, const FrameLayout& layout);
+std::unique_ptr<Histogram::Backend> make_histequalize_cpu(Device& device,
+                                                          const FrameLayout& layout);
+std::unique_ptr<Histogram::Backend> make_histequalize_cuda(Device& device,
+                                                           const FrameLayout& layout);
 
 /// The part of make_histequalize_cuda() for samples of more than narrow_bits bits.
-std::unique_ptr<Backend> make_histequalize_wide_cuda(Device& device, const FrameLayout& layout);
+std::unique_ptr<Histogram::Backend> make_histequalize_wide_cuda(Device& device,
+                                                                const FrameLayout& layout);
 constexpr int narrow_bits = 10;
 
 }  // namespace cudavision::histequalize

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// The CPU backend: one count, table and pass per band of rows. The CUDA kernels must give the same
-// bytes.
+// The CPU backend. Bands of rows are counted in parallel, each in tables of its own, and the
+// equalised rows are written in parallel as well. The CUDA kernels must give the same bytes.
 
 #include <cstring>
 #include <numeric>
@@ -10,6 +10,7 @@
 #include "cuda/core/parallel.h"
 #include "cuda/histequalize/arithmetic.h"
 #include "cuda/histequalize/backend.h"
+#include "cuda/pixels/sample_math.h"
 #include "cuda/pixels/samples.h"
 
 namespace cudavision::histequalize {
@@ -20,8 +21,8 @@ void store16(std::uint8_t* address, unsigned word) {
   std::memcpy(address, &narrow, sizeof narrow);
 }
 
-// Four tables for 8 bits, so that the increments of neighbouring equal samples do not wait for each
-// other in memory.
+// Samples of 8 bits are counted in four tables, so that the increments of neighbouring equal
+// samples do not wait for each other in memory.
 constexpr int tables_per_band(int bits) {
   return bits == 8 ? 4 : 1;
 }
@@ -85,7 +86,7 @@ class BandedHistogram {
     return sizeof(std::uint32_t) * tables_per_band(layout_.bits) << layout_.bits;
   }
   std::size_t row_bytes() const {
-    // Bands fill their buffers at the same time, so that no two may share a cache line.
+    // Bands fill their buffers at the same time, so no two of these may share a cache line.
     return (static_cast<std::size_t>(layout_.width) * layout_.sample_bytes() + 127) / 64 * 64;
   }
   std::uint32_t* band_tables(int band) const {
@@ -116,9 +117,9 @@ void build_table(const std::uint32_t* bins, int size, std::uint32_t total, int l
   }
 }
 
-class CpuBackend final : public Backend {
+class HistEqualizeCpu final : public Histogram::Backend {
  public:
-  CpuBackend(Device& device, const FrameLayout& layout)
+  HistEqualizeCpu(Device& device, const FrameLayout& layout)
       : layout_(layout),
         rgb_(layout.find(Role::luma) < 0),
         histogram_(device, layout),
@@ -126,7 +127,7 @@ class CpuBackend final : public Backend {
         luminance_(layout, Role::luma) {
     for (int c = 0; c < (rgb_ ? 3 : 1); ++c) {
       tables_[c] = device.allocate(sizeof(std::uint16_t) << layout.bits);
-      channels_.emplace_back(layout, rgb_ ? Samples::rgb_roles[c] : Role::luma);
+      channels_.emplace_back(layout, rgb_ ? rgb_roles[c] : Role::luma);
     }
   }
 
@@ -164,8 +165,8 @@ class CpuBackend final : public Backend {
     auto* table = tables_[c].as<std::uint16_t>();
     build_table(bins, size, static_cast<std::uint32_t>(layout_.width) * layout_.height,
                 parameters_.low, parameters_.high, table);
-    // The blend goes into the table where a result depends on nothing but the sample's own value.
-    // With RGB by its luminance it depends on two.
+    // The table includes the blend if a result depends only on the sample's own value. If RGB is
+    // equalised by its luminance, a result depends on the luminance as well.
     if (rgb_ && parameters_.channels == Parameters::Channels::luminance)
       return;
     for (int v = 0; v < size; ++v)
@@ -243,8 +244,9 @@ class CpuBackend final : public Backend {
 
 }  // namespace
 
-std::unique_ptr<Backend> make_histequalize_cpu(Device& device, const FrameLayout& layout) {
-  return std::make_unique<CpuBackend>(device, layout);
+std::unique_ptr<Histogram::Backend> make_histequalize_cpu(Device& device,
+                                                          const FrameLayout& layout) {
+  return std::make_unique<HistEqualizeCpu>(device, layout);
 }
 
 }  // namespace cudavision::histequalize

@@ -14,79 +14,80 @@ namespace {
 
 using Kernel = Launcher<Arguments>::Kernel;
 
-/// How many of its groups a thread keeps in registers. The code is unrolled for each of them, so
-/// that small pictures are better off with the kernel of few: they would only jump over the rest.
-template <class Group>
-constexpr int many_resident = Group::words == 4 ? 8 : 2;
-template <class Group>
-constexpr int few_resident = Group::words == 4 ? 2 : 1;
+/// The number of its packs that a thread keeps in registers. The code is unrolled for each of
+/// them, so small pictures use the kernel for few: in the kernel for many they would only jump over
+/// the rest.
+template <class Pack>
+constexpr int many_resident = Pack::words == 4 ? 8 : 2;
+template <class Pack>
+constexpr int few_resident = Pack::words == 4 ? 2 : 1;
 
-template <class Group, Rows kRows, Action kAction, int kChunks>
-Kernel applying_kernel(std::uint32_t groups_per_thread) {
-  // Ragged rows always get the kernel of few, so that it need not be built in two sizes for them.
-  constexpr int many = kRows == Rows::ragged ? few_resident<Group> : many_resident<Group>;
-  return groups_per_thread > few_resident<Group>
-             ? equalize_kernel<Group, kRows, kAction, kChunks, many>
-             : equalize_kernel<Group, kRows, kAction, kChunks, few_resident<Group>>;
+template <class Pack, Rows kRows, Action kAction, int kChunks>
+Kernel applying_kernel(std::uint32_t packs_per_thread) {
+  // Ragged rows always use the kernel for few, so that it need not be built in two sizes for them.
+  constexpr int many = kRows == Rows::ragged ? few_resident<Pack> : many_resident<Pack>;
+  return packs_per_thread > few_resident<Pack>
+             ? equalize_kernel<Pack, kRows, kAction, kChunks, many>
+             : equalize_kernel<Pack, kRows, kAction, kChunks, few_resident<Pack>>;
 }
 
-template <class Group, Rows kRows, int kChunks>
-Kernel luma_kernel(Action action, std::uint32_t groups_per_thread) {
+template <class Pack, Rows kRows, int kChunks>
+Kernel luma_kernel(Action action, std::uint32_t packs_per_thread) {
   return action == Action::histogram
-             ? equalize_kernel<Group, kRows, Action::histogram, kChunks, 0>
-             : applying_kernel<Group, kRows, Action::map, kChunks>(groups_per_thread);
+             ? equalize_kernel<Pack, kRows, Action::histogram, kChunks, 0>
+             : applying_kernel<Pack, kRows, Action::map, kChunks>(packs_per_thread);
 }
 
-template <class Group, Rows kRows>
-Kernel colour_kernel(Action action, std::uint32_t groups_per_thread) {
-  return action == Action::histogram ? equalize_kernel<Group, kRows, Action::histogram, 1, 0>
+template <class Pack, Rows kRows>
+Kernel colour_kernel(Action action, std::uint32_t packs_per_thread) {
+  return action == Action::histogram ? equalize_kernel<Pack, kRows, Action::histogram, 1, 0>
          : action == Action::shift
-             ? applying_kernel<Group, kRows, Action::shift, 1>(groups_per_thread)
-             : applying_kernel<Group, kRows, Action::each, 1>(groups_per_thread);
+             ? applying_kernel<Pack, kRows, Action::shift, 1>(packs_per_thread)
+             : applying_kernel<Pack, kRows, Action::each, 1>(packs_per_thread);
 }
 
 constexpr int word_chunks = (1 << narrow_bits) / kChunk;
 
 template <Rows kRows>
-Kernel find_dense_kernel(AccessPattern kind, Action action, std::uint32_t groups_per_thread) {
+Kernel find_dense_kernel(AccessPattern kind, Action action, std::uint32_t packs_per_thread) {
   switch (kind) {
     case AccessPattern::luma_bytes_1:
-      return luma_kernel<LumaBytes<1, 0>, kRows, 1>(action, groups_per_thread);
+      return luma_kernel<LumaBytes<1, 0>, kRows, 1>(action, packs_per_thread);
     case AccessPattern::luma_bytes_2_0:
-      return luma_kernel<LumaBytes<2, 0>, kRows, 1>(action, groups_per_thread);
+      return luma_kernel<LumaBytes<2, 0>, kRows, 1>(action, packs_per_thread);
     case AccessPattern::luma_bytes_2_1:
-      return luma_kernel<LumaBytes<2, 1>, kRows, 1>(action, groups_per_thread);
+      return luma_kernel<LumaBytes<2, 1>, kRows, 1>(action, packs_per_thread);
     case AccessPattern::luma_words:
-      return luma_kernel<LumaWords<false>, kRows, word_chunks>(action, groups_per_thread);
+      return luma_kernel<LumaWords<false>, kRows, word_chunks>(action, packs_per_thread);
     case AccessPattern::packed_colour_3:
-      return colour_kernel<PackedColour<3>, kRows>(action, groups_per_thread);
+      return colour_kernel<PackedColour<3>, kRows>(action, packs_per_thread);
     case AccessPattern::packed_colour_4:
-      return colour_kernel<PackedColour<4>, kRows>(action, groups_per_thread);
+      return colour_kernel<PackedColour<4>, kRows>(action, packs_per_thread);
     default:
-      return colour_kernel<PlanarColour, kRows>(action, groups_per_thread);
+      return colour_kernel<PlanarColour, kRows>(action, packs_per_thread);
   }
 }
 
-Kernel find_kernel(const Picture& picture, Action action, std::uint32_t groups_per_thread) {
+Kernel find_kernel(const Picture& picture, Action action, std::uint32_t packs_per_thread) {
   switch (picture.kind) {
     case AccessPattern::scattered_luma_1:
-      return luma_kernel<ScatteredLuma<1>, Rows::ragged, 1>(action, groups_per_thread);
+      return luma_kernel<ScatteredLuma<1>, Rows::ragged, 1>(action, packs_per_thread);
     case AccessPattern::scattered_luma_2:
-      return luma_kernel<ScatteredLuma<2>, Rows::ragged, word_chunks>(action, groups_per_thread);
+      return luma_kernel<ScatteredLuma<2>, Rows::ragged, word_chunks>(action, packs_per_thread);
     case AccessPattern::scattered_colour:
-      return colour_kernel<ScatteredColour, Rows::ragged>(action, groups_per_thread);
+      return colour_kernel<ScatteredColour, Rows::ragged>(action, packs_per_thread);
     default:
       return picture.rows == Rows::linear
-                 ? find_dense_kernel<Rows::linear>(picture.kind, action, groups_per_thread)
+                 ? find_dense_kernel<Rows::linear>(picture.kind, action, packs_per_thread)
              : picture.rows == Rows::whole
-                 ? find_dense_kernel<Rows::whole>(picture.kind, action, groups_per_thread)
-                 : find_dense_kernel<Rows::ragged>(picture.kind, action, groups_per_thread);
+                 ? find_dense_kernel<Rows::whole>(picture.kind, action, packs_per_thread)
+                 : find_dense_kernel<Rows::ragged>(picture.kind, action, packs_per_thread);
   }
 }
 
-class CudaBackend final : public Backend {
+class HistEqualizeCuda final : public Histogram::Backend {
  public:
-  CudaBackend(Device& device, const FrameLayout& layout)
+  HistEqualizeCuda(Device& device, const FrameLayout& layout)
       : device_(device),
         layout_(layout),
         colour_(layout.find(Role::luma) < 0),
@@ -119,7 +120,7 @@ class CudaBackend final : public Backend {
       copy_mixed_planes(in, out);
 
     Arguments a{};
-    a.picture = picture.groups;
+    a.picture = picture.packs;
     std::copy(picture.copies, picture.copies + picture.copy_count, a.copies);
     a.copy_count = action == Action::histogram ? 0 : picture.copy_count;
     a.state = action == Action::each ? each_state_.as<std::uint32_t>()
@@ -134,12 +135,12 @@ class CudaBackend final : public Backend {
 
     // The blocks wait for each other, so the launch is cooperative. One block per SM always fits.
     const int threads = action == Action::histogram ? counting_threads : applying_threads;
-    const auto useful = (picture.groups.count + threads - 1) / threads;
+    const auto useful = (picture.packs.count + threads - 1) / threads;
     const unsigned blocks = std::min<std::uint32_t>(multiprocessors_, useful);
     const std::uint32_t stride = blocks * threads;
-    a.stride = GroupStride(stride, picture.groups.per_row);
-    const std::uint32_t groups_per_thread = (picture.groups.count + stride - 1) / stride;
-    launch_(find_kernel(picture, action, groups_per_thread), blocks, threads, 0, a, true);
+    a.stride = PackStride(stride, picture.packs.per_row);
+    const std::uint32_t packs_per_thread = (picture.packs.count + stride - 1) / stride;
+    launch_(find_kernel(picture, action, packs_per_thread), blocks, threads, 0, a, true);
   }
 
   void copy_mixed_planes(const ConstFrame& in, const Frame& out) {
@@ -160,10 +161,11 @@ class CudaBackend final : public Backend {
 
 }  // namespace
 
-std::unique_ptr<Backend> make_histequalize_cuda(Device& device, const FrameLayout& layout) {
+std::unique_ptr<Histogram::Backend> make_histequalize_cuda(Device& device,
+                                                           const FrameLayout& layout) {
   if (layout.bits > narrow_bits)
     return make_histequalize_wide_cuda(device, layout);
-  return std::make_unique<CudaBackend>(device, layout);
+  return std::make_unique<HistEqualizeCuda>(device, layout);
 }
 
 }  // namespace cudavision::histequalize

@@ -17,15 +17,15 @@ struct WideKernels {
   void (*apply)(WideArguments);
 };
 
-template <class Group, Rows kRows, bool kShared>
-constexpr WideKernels wide_kernels = {count_wide_kernel<Group, kRows>,
-                                      apply_wide_kernel<Group, kRows, kShared>};
+template <class Pack, Rows kRows, bool kShared>
+constexpr WideKernels wide_kernels = {count_wide_kernel<Pack, kRows>,
+                                      apply_wide_kernel<Pack, kRows, kShared>};
 
-template <class Group, bool kShared>
+template <class Pack, bool kShared>
 WideKernels find_dense_kernels(Rows rows) {
-  return rows == Rows::linear  ? wide_kernels<Group, Rows::linear, kShared>
-         : rows == Rows::whole ? wide_kernels<Group, Rows::whole, kShared>
-                               : wide_kernels<Group, Rows::ragged, kShared>;
+  return rows == Rows::linear  ? wide_kernels<Pack, Rows::linear, kShared>
+         : rows == Rows::whole ? wide_kernels<Pack, Rows::whole, kShared>
+                               : wide_kernels<Pack, Rows::ragged, kShared>;
 }
 
 template <bool kShared>
@@ -36,9 +36,9 @@ WideKernels find_wide_kernels(AccessPattern kind, Rows rows, bool all_bits) {
                     : find_dense_kernels<LumaWords<false>, kShared>(rows);
 }
 
-class CudaWideBackend final : public Backend {
+class HistEqualizeWideCuda final : public Histogram::Backend {
  public:
-  CudaWideBackend(Device& device, const FrameLayout& layout)
+  HistEqualizeWideCuda(Device& device, const FrameLayout& layout)
       : device_(device),
         layout_(layout),
         maker_(layout),
@@ -92,24 +92,25 @@ class CudaWideBackend final : public Backend {
 
   int ranges() const { return bins_ / range_bins_; }
 
-  /// Parts of the picture; each is read by one block per range of bins.
+  /// Returns the number of parts into which the picture is cut. One block per range of bins reads
+  /// each part.
   unsigned counting_parts(const Picture& picture) const {
-    return std::clamp<std::uint32_t>((picture.groups.count + kThreads - 1) / kThreads, 1,
+    return std::clamp<std::uint32_t>((picture.packs.count + kThreads - 1) / kThreads, 1,
                                      std::max(1, multiprocessors_ / ranges()));
   }
 
   unsigned applying_blocks(const Picture& picture) const {
     return std::min<std::uint32_t>(multiprocessors_,
-                                   (picture.groups.count + kThreads - 1) / kThreads);
+                                   (picture.packs.count + kThreads - 1) / kThreads);
   }
 
   int range_bytes() const { return range_bins_ * static_cast<int>(sizeof(std::uint32_t)); }
 
   WideArguments arguments(const Picture& picture, View<std::uint32_t> histogram) const {
     WideArguments a{};
-    a.picture = picture.groups;
-    a.counting_stride = GroupStride(counting_parts(picture) * kThreads, a.picture.per_row);
-    a.applying_stride = GroupStride(applying_blocks(picture) * kThreads, a.picture.per_row);
+    a.picture = picture.packs;
+    a.counting_stride = PackStride(counting_parts(picture) * kThreads, a.picture.per_row);
+    a.applying_stride = PackStride(applying_blocks(picture) * kThreads, a.picture.per_row);
     a.counts = counters_.as<std::uint32_t>();
     a.chunk_sums = a.counts + bins_;
     a.table = table_.as<std::uint16_t>();
@@ -125,8 +126,8 @@ class CudaWideBackend final : public Backend {
   }
 
   void copy_untouched(const Picture& picture, const ConstFrame& in, const Frame& out) {
-    // Formats of this depth have no chroma planes, or small ones: a copy of their own costs little
-    // beside the three launches.
+    // Formats of this depth have no chroma planes or small ones, so copying these separately costs
+    // little beside the three launches.
     if (picture.scattered())
       for (const int p : maker_.mixed_planes())
         device_.copy(in.planes[p], out.planes[p]);
@@ -164,8 +165,9 @@ class CudaWideBackend final : public Backend {
 
 }  // namespace
 
-std::unique_ptr<Backend> make_histequalize_wide_cuda(Device& device, const FrameLayout& layout) {
-  return std::make_unique<CudaWideBackend>(device, layout);
+std::unique_ptr<Histogram::Backend> make_histequalize_wide_cuda(Device& device,
+                                                                const FrameLayout& layout) {
+  return std::make_unique<HistEqualizeWideCuda>(device, layout);
 }
 
 }  // namespace cudavision::histequalize

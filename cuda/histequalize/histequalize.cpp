@@ -37,7 +37,7 @@ void check_bins(const FrameLayout& layout, View<std::uint32_t> bins) {
            " counts");
 }
 
-std::unique_ptr<Backend> make_backend(Device& device, const FrameLayout& layout) {
+std::unique_ptr<Histogram::Backend> make_backend(Device& device, const FrameLayout& layout) {
   return device.kind() == DeviceKind::cuda ? make_histequalize_cuda(device, layout)
                                            : make_histequalize_cpu(device, layout);
 }

@@ -15,34 +15,34 @@
 /// Luminance is the luma channel where the layout has one, otherwise
 /// `u = (299·red + 587·green + 114·blue) div 1000` (the weights of ITU-R BT.601).
 ///
-/// The table for a histogram `hist` and an output range [low, high]: let i be the first bin that is
-/// not empty. If it holds every sample, the table is the identity. Otherwise
+/// The table follows from a histogram `hist` and an output range [low, high]. Let i be the first
+/// bin that is not empty. If it holds every sample, the table is the identity. Otherwise
 ///   scale  = (float)(high − low) / (float)(total − hist[i])
 ///   lut[j] = low                                                          for j ≤ i
 ///   lut[j] = min(high, low + round((float)(hist[i+1] + … + hist[j])·scale))  for j > i
 /// in IEEE binary32, each operation rounded to nearest; round() rounds halves to even.
 namespace cudavision::histequalize {
 
-class Backend;
-
-/// The luminance histogram of a frame.
+/// Makes the luminance histogram of a frame.
 class Histogram {
  public:
-  /// layout: 8 to 16 bits; a luma channel as large as the picture, or red, green and blue of 8
-  /// bits. Throws invalid_argument otherwise.
+  /// layout must have 8 to 16 bits and a luma channel as large as the picture, or red, green and
+  /// blue channels of 8 bits. Throws invalid_argument otherwise.
   Histogram(Device& device, const FrameLayout& layout);
   ~Histogram();
 
-  /// bins: device memory, 2^bits counts in one row; entry v becomes the number of pixels whose
+  /// bins is device memory for 2^bits counts in one row. Entry v becomes the number of pixels whose
   /// luminance is v. Only enqueues.
   void run(const ConstFrame& in, View<std::uint32_t> bins);
+
+  class Backend;  // of HistogramEqualize, too
 
  private:
   FrameLayout layout_;
   std::unique_ptr<Backend> backend_;
 };
 
-/// All of them may change between frames.
+/// All parameters may change between frames.
 struct Parameters {
   enum class Channels {
     luminance,  ///< one table from the luminance; red, green and blue keep their differences
@@ -65,7 +65,7 @@ struct Parameters {
 /// alpha and padding are copied.
 class HistogramEqualize {
  public:
-  /// layout: as for Histogram. Throws invalid_argument.
+  /// layout must be one that Histogram accepts. Throws invalid_argument.
   HistogramEqualize(Device& device, const FrameLayout& layout, const Parameters& parameters);
   ~HistogramEqualize();
 
@@ -79,7 +79,7 @@ class HistogramEqualize {
 
  private:
   FrameLayout layout_;
-  std::unique_ptr<Backend> backend_;
+  std::unique_ptr<Histogram::Backend> backend_;
 };
 
 }  // namespace cudavision::histequalize

@@ -3,13 +3,14 @@
 
 // The kernel for up to 10 bits: one launch counts, builds the table and applies it. Each block
 // keeps as much of the picture in its registers as fits, so that small and medium pictures are read
-// once. While some warps wait for the other blocks' counts, the others copy the planes that nothing
-// changes.
+// once. While some warps wait for the other blocks' counts, the others copy the planes that stay
+// unchanged.
 
 #include "cuda/core/cuda_launch.h"
 #include "cuda/histequalize/arithmetic.h"
 #include "cuda/histequalize/narrow_table.cuh"
 #include "cuda/pixels/access_pattern.h"
+#include "cuda/pixels/pixel_pack.h"
 #include "cuda/sync/histogramexchange.h"
 #include "cuda/sync/interblock.cuh"
 
@@ -23,7 +24,8 @@ enum class Action {
   each,       ///< red, green and blue through a table each
 };
 
-/// There is one block per SM. Counting alone wants many loads in flight, applying many registers.
+/// There is one block per SM. Counting alone needs many loads in flight; applying needs many
+/// registers.
 constexpr int counting_threads = 1024;
 constexpr int applying_threads = 512;
 
@@ -32,7 +34,7 @@ constexpr int threads_of = kAction == Action::histogram ? counting_threads : app
 
 struct Arguments {
   PackedImage picture;
-  GroupStride stride;  // from one group of a thread to its next
+  PackStride stride;  // from one pack of a thread to its next
   CopyPieces copies[FrameLayout::max_planes];
   int copy_count;
   std::uint32_t* state;      // of the HistogramExchange
@@ -48,7 +50,7 @@ struct Sizes {
   static constexpr int table_bins = kChunk * kChunks;
   static constexpr int bins = tables * table_bins;
   static constexpr int table_warps = tables * kChunks;
-  // More bins spread the additions by themselves, and make each copy dearer to read.
+  // With more bins, the additions spread by themselves, and each copy takes longer to read.
   static constexpr int copies = kChunks == 1 ? 4 : 1;
   using Exchange = HistogramExchange<DeviceAtomics, bins, copies>;
   using Entry = std::conditional_t<kChunks == 1, std::uint8_t, std::uint16_t>;
@@ -63,18 +65,18 @@ __device__ void for_each_of(const Use& use) {
       use(start + threadIdx.x);
 }
 
-/// Calls use(data, cursor) for the cursor's group and those that follow it at the stride. Works in
-/// batches: all loads of a batch are in flight before its first group is used.
-template <class Group, int kBatch, Rows kRows, class Use>
-__device__ void for_groups(const PackedImage& picture, GroupCursor<kRows> cursor,
-                           const GroupStride& stride, const Use& use) {
+/// Calls use(data, cursor) for the cursor's pack and those that follow it at the stride. Works in
+/// batches: all loads of a batch are in flight before its first pack is used.
+template <class Pack, int kBatch, Rows kRows, class Use>
+__device__ void for_packs(const PackedImage& picture, PackCursor<kRows> cursor,
+                          const PackStride& stride, const Use& use) {
   while (cursor.inside(picture)) {
-    std::uint32_t data[kBatch][Group::words];
-    GroupCursor<kRows> ahead = cursor;
+    std::uint32_t data[kBatch][Pack::words];
+    PackCursor<kRows> ahead = cursor;
 #pragma unroll
     for (int k = 0; k < kBatch; ++k) {
       if (ahead.inside(picture))
-        Group::template load<kRows>(picture, ahead, data[k]);
+        Pack::template load<kRows>(picture, ahead, data[k]);
       ahead.advance(picture, stride);
     }
 #pragma unroll
@@ -88,91 +90,91 @@ __device__ void for_groups(const PackedImage& picture, GroupCursor<kRows> cursor
 
 // Counting
 
-template <class Group>
+template <class Pack>
 __device__ void set_pixel(std::uint32_t* data, int number, std::uint32_t value,
                           const PackedImage& picture) {
-  if constexpr (Group::colour)
-    Group::set(data, number, value);
+  if constexpr (Pack::colour)
+    Pack::set(data, number, value);
   else
-    Group::set(data, number, value, picture);
+    Pack::set(data, number, value, picture);
 }
 
-template <class Group, Action kAction>
+template <class Pack, Action kAction>
 __device__ void count_pixel(const std::uint32_t* data, int number, const PackedImage& picture,
                             std::uint32_t* counts) {
   if constexpr (kAction == Action::each) {
-    const std::uint32_t pixel = Group::pixel(data, number);
+    const std::uint32_t pixel = Pack::pixel(data, number);
 #pragma unroll
-    for (int b = 0; b < Group::bytes; ++b)
+    for (int b = 0; b < Pack::bytes; ++b)
       if (byte_of(picture.keep, b) == 0)
         atomicAdd(counts + picture.table_of[b] * kChunk + byte_of(pixel, b), 1u);
-  } else if constexpr (Group::colour) {
-    atomicAdd(counts + packed_luminance(Group::pixel(data, number), picture), 1u);
+  } else if constexpr (Pack::colour) {
+    atomicAdd(counts + packed_luminance(Pack::pixel(data, number), picture), 1u);
   } else {
-    atomicAdd(counts + Group::value(data, number, picture), 1u);
+    atomicAdd(counts + Pack::value(data, number, picture), 1u);
   }
 }
 
-template <class Group, Action kAction, Rows kRows>
-__device__ void count_group(const std::uint32_t* data, const GroupCursor<kRows>& at,
-                            const PackedImage& picture, std::uint32_t* counts) {
-  std::uint32_t pixels[Group::words];
+template <class Pack, Action kAction, Rows kRows>
+__device__ void count_pack(const std::uint32_t* data, const PackCursor<kRows>& at,
+                           const PackedImage& picture, std::uint32_t* counts) {
+  std::uint32_t pixels[Pack::words];
 #pragma unroll
-  for (int w = 0; w < Group::words; ++w)
+  for (int w = 0; w < Pack::words; ++w)
     pixels[w] = data[w];
-  // At the right border, pixels that do not exist are counted as zeros and then subtracted again.
-  // The block's sum of a bin stays non-negative, as the exchange requires.
-  const int existing = pixels_in<Group, kRows>(picture, at);
-  if (existing < Group::pixels) {
+  // At the right edge, pixels that do not exist are counted as zeros and then subtracted again. The
+  // block's sum of a bin stays non-negative, as the exchange requires.
+  const int existing = pixels_in<Pack, kRows>(picture, at);
+  if (existing < Pack::pixels) {
 #pragma unroll
-    for (int i = 0; i < Group::pixels; ++i)
+    for (int i = 0; i < Pack::pixels; ++i)
       if (i >= existing)
-        set_pixel<Group>(pixels, i, 0, picture);
+        set_pixel<Pack>(pixels, i, 0, picture);
     for (int t = 0; t < (kAction == Action::each ? 3 : 1); ++t)
-      atomicSub(counts + t * kChunk, static_cast<unsigned>(Group::pixels - existing));
+      atomicSub(counts + t * kChunk, static_cast<unsigned>(Pack::pixels - existing));
   }
 #pragma unroll
-  for (int i = 0; i < Group::pixels; ++i)
-    count_pixel<Group, kAction>(pixels, i, picture, counts);
+  for (int i = 0; i < Pack::pixels; ++i)
+    count_pixel<Pack, kAction>(pixels, i, picture, counts);
 }
 
 // Applying
 
-template <class Group, Action kAction, Rows kRows, class Entry>
-__device__ void apply_table(std::uint32_t* data, const GroupCursor<kRows>& at, const Arguments& a,
+template <class Pack, Action kAction, Rows kRows, class Entry>
+__device__ void apply_table(std::uint32_t* data, const PackCursor<kRows>& at, const Arguments& a,
                             const Entry* table) {
   const PackedImage& picture = a.picture;
-  const int existing = pixels_in<Group, kRows>(picture, at);
+  const int existing = pixels_in<Pack, kRows>(picture, at);
 #pragma unroll
-  for (int i = 0; i < Group::pixels; ++i) {
-    // Bytes behind a row's last pixel may still belong to the plane (the second half of a
+  for (int i = 0; i < Pack::pixels; ++i) {
+    // Bytes after a row's last pixel may still belong to the plane (the second half of a
     // macropixel), so they pass unchanged.
     if (i >= existing)
       break;
     if constexpr (kAction == Action::map) {
-      Group::set(data, i, table[Group::value(data, i, picture)], picture);
+      Pack::set(data, i, table[Pack::value(data, i, picture)], picture);
     } else if constexpr (kAction == Action::each) {
-      const std::uint32_t pixel = Group::pixel(data, i);
+      const std::uint32_t pixel = Pack::pixel(data, i);
       std::uint32_t mapped = 0;
 #pragma unroll
-      for (int b = 0; b < Group::bytes; ++b)
+      for (int b = 0; b < Pack::bytes; ++b)
         mapped |=
             static_cast<std::uint32_t>(table[picture.table_of[b] * kChunk + byte_of(pixel, b)])
             << (8 * b);
-      Group::set(data, i, (pixel & picture.keep) | (mapped & ~picture.keep));
+      Pack::set(data, i, (pixel & picture.keep) | (mapped & ~picture.keep));
     } else if constexpr (kAction == Action::shift) {
-      const std::uint32_t pixel = Group::pixel(data, i);
+      const std::uint32_t pixel = Pack::pixel(data, i);
       const int u = static_cast<int>(packed_luminance(pixel, picture));
       const int difference = table[u] - u;
       std::uint32_t shifted = 0;
 #pragma unroll
-      for (int b = 0; b < Group::bytes; ++b) {
+      for (int b = 0; b < Pack::bytes; ++b) {
         const int value = static_cast<int>(byte_of(pixel, b));
         shifted |= static_cast<std::uint32_t>(
                        blended(value, clamp_level(value + difference, 255), a.blend))
                    << (8 * b);
       }
-      Group::set(data, i, (pixel & picture.keep) | (shifted & ~picture.keep));
+      Pack::set(data, i, (pixel & picture.keep) | (shifted & ~picture.keep));
     }
   }
 }
@@ -190,15 +192,16 @@ __device__ void copy_planes(const Arguments& a, std::uint32_t thread, std::uint3
   }
 }
 
-/// kResident: how many of its groups a thread keeps in registers from counting to applying.
-template <class Group, Rows kRows, Action kAction, int kChunks, int kResident>
+/// kResident is the number of its packs that a thread keeps in registers from counting to
+/// applying.
+template <class Pack, Rows kRows, Action kAction, int kChunks, int kResident>
 __global__ void __launch_bounds__(threads_of<kAction>, 1)
     equalize_kernel(const __grid_constant__ Arguments a) {
   using S = Sizes<kAction, kChunks>;
   using Entry = typename S::Entry;
   constexpr int kThreads = threads_of<kAction>;
   constexpr bool applies = kAction != Action::histogram;
-  constexpr int batch = Group::words == 4 ? 4 : applies ? 2 : 1;
+  constexpr int batch = Pack::words == 4 ? 4 : applies ? 2 : 1;
 
   __shared__ std::uint32_t counts[S::bins];
   __shared__ alignas(16) Entry table[S::bins];
@@ -208,14 +211,14 @@ __global__ void __launch_bounds__(threads_of<kAction>, 1)
 
   const PackedImage& picture = a.picture;
   const int warp = threadIdx.x / 32;
-  const GroupCursor<kRows> first(picture, blockIdx.x * kThreads + threadIdx.x);
+  const PackCursor<kRows> first(picture, blockIdx.x * kThreads + threadIdx.x);
 
-  std::uint32_t held[kResident ? kResident : 1][Group::words];
-  GroupCursor<kRows> cursor = first;
+  std::uint32_t held[kResident ? kResident : 1][Pack::words];
+  PackCursor<kRows> cursor = first;
 #pragma unroll
   for (int r = 0; r < kResident; ++r) {
     if (cursor.inside(picture))
-      Group::template load<kRows>(picture, cursor, held[r]);
+      Pack::template load<kRows>(picture, cursor, held[r]);
     cursor.advance(picture, a.stride);
   }
 
@@ -224,8 +227,8 @@ __global__ void __launch_bounds__(threads_of<kAction>, 1)
     for_each_of<S::Exchange::clearable, kThreads>([&](int i) { exchange.clear(i); });
   __syncthreads();
 
-  const auto count = [&](const std::uint32_t* data, const GroupCursor<kRows>& at) {
-    count_group<Group, kAction, kRows>(data, at, picture, counts);
+  const auto count = [&](const std::uint32_t* data, const PackCursor<kRows>& at) {
+    count_pack<Pack, kAction, kRows>(data, at, picture, counts);
   };
   cursor = first;
 #pragma unroll
@@ -234,8 +237,8 @@ __global__ void __launch_bounds__(threads_of<kAction>, 1)
       count(held[r], cursor);
     cursor.advance(picture, a.stride);
   }
-  const GroupCursor<kRows> rest = cursor;
-  for_groups<Group, batch>(picture, rest, a.stride, count);
+  const PackCursor<kRows> rest = cursor;
+  for_packs<Pack, batch>(picture, rest, a.stride, count);
   __syncthreads();
 
   delay_for_test();
@@ -273,9 +276,9 @@ __global__ void __launch_bounds__(threads_of<kAction>, 1)
     exchange.flip();
 
   if constexpr (applies) {
-    const auto apply = [&](std::uint32_t* data, const GroupCursor<kRows>& at) {
-      apply_table<Group, kAction>(data, at, a, table);
-      Group::template store<kRows>(picture, at, data);
+    const auto apply = [&](std::uint32_t* data, const PackCursor<kRows>& at) {
+      apply_table<Pack, kAction>(data, at, a, table);
+      Pack::template store<kRows>(picture, at, data);
     };
     cursor = first;
 #pragma unroll
@@ -284,7 +287,7 @@ __global__ void __launch_bounds__(threads_of<kAction>, 1)
         apply(held[r], cursor);
       cursor.advance(picture, a.stride);
     }
-    for_groups<Group, batch>(picture, rest, a.stride, apply);
+    for_packs<Pack, batch>(picture, rest, a.stride, apply);
   }
 }
 

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-// How the warps of narrow.cuh turn the counts of all blocks into the table: each warp waits for the
-// histogram to be complete, scans one chunk of its bins and writes that chunk's entries.
+// Turns the counts of all blocks into the table, for narrow.cuh. Each warp waits for the histogram
+// to be complete, scans one chunk of its bins and writes that chunk's entries.
 
+#include "cuda/core/warp.cuh"
 #include "cuda/histequalize/arithmetic.h"
 #include "cuda/sync/interblock.cuh"
 
@@ -13,7 +14,7 @@ namespace {
 constexpr int kChunk = 256;  // bins that one warp scans, eight per lane
 constexpr int kLaneBins = kChunk / 32;
 
-/// One chunk of a histogram as a warp reads it while blocks may still be adding to it.
+/// One chunk of a histogram, as a warp reads it while blocks may still be adding to it.
 struct ChunkView {
   std::uint32_t counts[kLaneBins];
   std::uint32_t lane_sum;
@@ -43,16 +44,14 @@ __device__ ChunkView read_chunk(const Exchange& exchange, int first_bin) {
     if (view.counts[b] != 0)
       first_count = view.counts[b];
   }
-  view.sum = view.lane_sum;
-#pragma unroll
-  for (int distance = 16; distance > 0; distance /= 2)
-    view.sum += __shfl_xor_sync(0xffffffffu, view.sum, distance);
+  view.sum = sum_of_warp(view.lane_sum);
   const unsigned occupied = __ballot_sync(0xffffffffu, view.lane_sum != 0);
   view.first_count = __shfl_sync(0xffffffffu, first_count, occupied ? __ffs(occupied) - 1 : 0);
   return view;
 }
 
-/// One warp's chunk of the complete histogram, with what it needs of the other chunks.
+/// One warp's chunk of the complete histogram, with what the warp needs to know about the other
+/// chunks.
 struct ScannedChunk {
   std::uint32_t counts[kLaneBins];
   std::uint32_t before;       ///< samples in all bins below this lane's
@@ -64,7 +63,6 @@ struct ScannedChunk {
 template <class Exchange, int kChunks>
 __device__ ScannedChunk wait_for_chunk(const Exchange& exchange, int table, int chunk,
                                        std::uint32_t total) {
-  const int lane = threadIdx.x % 32;
   ScannedChunk result;
   std::uint32_t lane_sum = 0;
   std::uint32_t sum = 0;
@@ -90,18 +88,11 @@ __device__ ScannedChunk wait_for_chunk(const Exchange& exchange, int table, int 
     }
   } while (sum != total);
 
-  std::uint32_t inclusive = lane_sum;
-#pragma unroll
-  for (int distance = 1; distance < 32; distance *= 2) {
-    const std::uint32_t below = __shfl_up_sync(0xffffffffu, inclusive, distance);
-    if (lane >= distance)
-      inclusive += below;
-  }
-  result.before += inclusive - lane_sum;
+  result.before += sum_to_lane(lane_sum) - lane_sum;
   return result;
 }
 
-/// Writes the lane's entries. Arguments: with total, low, high and blend.
+/// Writes the lane's entries. Arguments must have the members total, low, high and blend.
 template <class Entry, bool kBlend, class Arguments>
 __device__ void write_table(const ScannedChunk& chunk, int first_bin, const Arguments& a,
                             Entry* table) {

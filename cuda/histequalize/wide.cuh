@@ -8,6 +8,7 @@
 // word is merged over the warp.) The last launch clears the counters for the next frame.
 
 #include "cuda/core/cuda_launch.h"
+#include "cuda/core/warp.cuh"
 #include "cuda/histequalize/arithmetic.h"
 #include "cuda/pixels/pixel_pack.h"
 #include "cuda/sync/interblock.cuh"
@@ -17,15 +18,15 @@ namespace {
 
 constexpr int kThreads = 1024;
 constexpr int kChunk = 1024;  // bins whose sum is kept beside their counts
-constexpr int kBatch = 2;     // groups of a thread whose loads are in flight together
+constexpr int kBatch = 2;     // packs of a thread whose loads are in flight together
 constexpr int kTableThreads = 256;
 constexpr int kTableBins = kChunk / kTableThreads;
 static_assert(kTableBins == 4, "a thread loads its counts as one vector");
 
 struct WideArguments {
   PackedImage picture;
-  GroupStride counting_stride;  // from one group of a thread to its next
-  GroupStride applying_stride;
+  PackStride counting_stride;  // from one pack of a thread to its next
+  PackStride applying_stride;
   std::uint32_t* counts;      // 2^bits, then one sum per chunk
   std::uint32_t* chunk_sums;  // 2^bits / kChunk
   std::uint16_t* table;       // 2^bits
@@ -36,30 +37,31 @@ struct WideArguments {
   int low, high, blend;
 };
 
-/// Calls use(data, cursor) for the cursor's group and those that follow it at the stride. The loads
+/// Calls use(data, cursor) for the cursor's pack and those that follow it at the stride. The loads
 /// of the next batch are in flight while a batch is used, because a block has its SM to itself and
-/// no other block hides the wait. prepare() runs once in every thread, behind the first loads.
-template <class Group, Rows kRows, class Prepare, class Use>
-__device__ void stream_groups(const PackedImage& picture, GroupCursor<kRows> cursor,
-                              const GroupStride& stride, const Prepare& prepare, const Use& use) {
-  std::uint32_t next[kBatch][Group::words];
-  GroupCursor<kRows> ahead = cursor;
+/// no other block hides the wait. prepare() runs once in every thread, after the first loads have
+/// been issued.
+template <class Pack, Rows kRows, class Prepare, class Use>
+__device__ void stream_packs(const PackedImage& picture, PackCursor<kRows> cursor,
+                             const PackStride& stride, const Prepare& prepare, const Use& use) {
+  std::uint32_t next[kBatch][Pack::words];
+  PackCursor<kRows> ahead = cursor;
   const auto load_next = [&] {
 #pragma unroll
     for (int k = 0; k < kBatch; ++k) {
       if (ahead.inside(picture))
-        Group::template load<kRows>(picture, ahead, next[k]);
+        Pack::template load<kRows>(picture, ahead, next[k]);
       ahead.advance(picture, stride);
     }
   };
   load_next();
   prepare();
   while (cursor.inside(picture)) {
-    std::uint32_t data[kBatch][Group::words];
+    std::uint32_t data[kBatch][Pack::words];
 #pragma unroll
     for (int k = 0; k < kBatch; ++k)
 #pragma unroll
-      for (int w = 0; w < Group::words; ++w)
+      for (int w = 0; w < Pack::words; ++w)
         data[k][w] = next[k][w];
     load_next();
 #pragma unroll
@@ -71,7 +73,7 @@ __device__ void stream_groups(const PackedImage& picture, GroupCursor<kRows> cur
   }
 }
 
-template <class Group, Rows kRows>
+template <class Pack, Rows kRows>
 __global__ void __launch_bounds__(kThreads, 1)
     count_wide_kernel(const __grid_constant__ WideArguments a) {
   extern __shared__ uint4 shared_words[];
@@ -82,16 +84,17 @@ __global__ void __launch_bounds__(kThreads, 1)
     shared_words[i] = make_uint4(0, 0, 0, 0);
   __syncthreads();
   grid_dependency_wait();
-  // Not earlier: the applying launch reads the picture before it waits for this one.
+  // This must not come earlier, because the applying launch reads the picture before it waits for
+  // this one.
   launch_dependents();
-  const GroupCursor<kRows> first(a.picture, blockIdx.x / ranges * kThreads + threadIdx.x);
-  stream_groups<Group>(
+  const PackCursor<kRows> first(a.picture, blockIdx.x / ranges * kThreads + threadIdx.x);
+  stream_packs<Pack>(
       a.picture, first, a.counting_stride, [] {},
-      [&](const std::uint32_t* data, const GroupCursor<kRows>& at) {
-        const int existing = pixels_in<Group, kRows>(a.picture, at);
+      [&](const std::uint32_t* data, const PackCursor<kRows>& at) {
+        const int existing = pixels_in<Pack, kRows>(a.picture, at);
 #pragma unroll
-        for (int i = 0; i < Group::pixels; ++i) {
-          const std::uint32_t bin = Group::value(data, i, a.picture) - base;
+        for (int i = 0; i < Pack::pixels; ++i) {
+          const std::uint32_t bin = Pack::value(data, i, a.picture) - base;
           if (i < existing && bin < static_cast<std::uint32_t>(a.range_bins))
             atomicAdd(counts + bin, 1u);
         }
@@ -112,8 +115,7 @@ __global__ void __launch_bounds__(kThreads, 1)
         DeviceAtomics::add(a.counts + base + bin, count);
       sum += count;
     }
-    for (int distance = 16; distance > 0; distance /= 2)
-      sum += __shfl_xor_sync(0xffffffffu, sum, distance);
+    sum = sum_of_warp(sum);
     if (lane == 0 && sum != 0)
       DeviceAtomics::add(a.chunk_sums + base / kChunk + chunk, sum);
   }
@@ -123,7 +125,7 @@ __global__ void __launch_bounds__(kThreads, 1)
 __global__ void __launch_bounds__(kTableThreads)
     table_wide_kernel(const __grid_constant__ WideArguments a) {
   __shared__ std::uint32_t warp_sums[kTableThreads / 32];
-  __shared__ unsigned long long first;  // the first bin that is not empty, and below it its count
+  __shared__ unsigned long long first;  // the first bin that is not empty, above its count
   const int chunk = blockIdx.x;
   const int chunks = gridDim.x;  // 2 to 64
   const int lane = threadIdx.x % 32;
@@ -145,8 +147,7 @@ __global__ void __launch_bounds__(kTableThreads)
     if (first_chunk < 0 && occupied)
       first_chunk = start + __ffs(occupied) - 1;
   }
-  for (int distance = 16; distance > 0; distance /= 2)
-    before += __shfl_xor_sync(0xffffffffu, before, distance);
+  before = sum_of_warp(before);
 
   if (threadIdx.x == 0)
     first = ~0ull;
@@ -163,13 +164,7 @@ __global__ void __launch_bounds__(kTableThreads)
 
   const std::uint32_t counts[kTableBins] = {four.x, four.y, four.z, four.w};
   const std::uint32_t sum = four.x + four.y + four.z + four.w;
-  std::uint32_t inclusive = sum;
-#pragma unroll
-  for (int distance = 1; distance < 32; distance *= 2) {
-    const std::uint32_t below = __shfl_up_sync(0xffffffffu, inclusive, distance);
-    if (lane >= distance)
-      inclusive += below;
-  }
+  const std::uint32_t inclusive = sum_to_lane(sum);
   if (lane == 31)
     warp_sums[warp] = inclusive;
   __syncthreads();
@@ -191,23 +186,24 @@ __global__ void __launch_bounds__(kTableThreads)
   }
 }
 
-/// For the next frame.
+/// Clears the counters for the next frame.
 __device__ void clear_counters(const WideArguments& a) {
   const int words = a.bins + a.bins / kChunk;
   for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < words; i += gridDim.x * blockDim.x)
     a.counts[i] = 0;
 }
 
-/// kShared: the table goes through shared memory, for GPUs whose SMs have room for it.
-template <class Group, Rows kRows, bool kShared>
+/// With kShared, each block copies the table to shared memory. GPUs whose SMs have no room for it
+/// use the kernel without kShared.
+template <class Pack, Rows kRows, bool kShared>
 __global__ void __launch_bounds__(kThreads, 1)
     apply_wide_kernel(const __grid_constant__ WideArguments a) {
   extern __shared__ uint4 shared_table[];
   launch_dependents();
   const std::uint16_t* table =
       kShared ? reinterpret_cast<const std::uint16_t*>(shared_table) : a.table;
-  const GroupCursor<kRows> first(a.picture, blockIdx.x * kThreads + threadIdx.x);
-  stream_groups<Group>(
+  const PackCursor<kRows> first(a.picture, blockIdx.x * kThreads + threadIdx.x);
+  stream_packs<Pack>(
       a.picture, first, a.applying_stride,
       [&] {
         grid_dependency_wait();
@@ -220,20 +216,20 @@ __global__ void __launch_bounds__(kThreads, 1)
         }
         clear_counters(a);
       },
-      [&](std::uint32_t* data, const GroupCursor<kRows>& at) {
-        const int existing = pixels_in<Group, kRows>(a.picture, at);
+      [&](std::uint32_t* data, const PackCursor<kRows>& at) {
+        const int existing = pixels_in<Pack, kRows>(a.picture, at);
 #pragma unroll
-        for (int i = 0; i < Group::pixels; ++i) {
+        for (int i = 0; i < Pack::pixels; ++i) {
           if (i >= existing)
             break;
-          const std::uint32_t value = Group::value(data, i, a.picture);
-          Group::set(data, i, kShared ? table[value] : __ldg(table + value), a.picture);
+          const std::uint32_t value = Pack::value(data, i, a.picture);
+          Pack::set(data, i, kShared ? table[value] : __ldg(table + value), a.picture);
         }
-        Group::template store<kRows>(a.picture, at, data);
+        Pack::template store<kRows>(a.picture, at, data);
       });
 }
 
-/// Ends a count that no table follows.
+/// Stores the histogram and clears the counters after a count that no table follows.
 __global__ void take_histogram_kernel(const __grid_constant__ WideArguments a) {
   launch_dependents();
   grid_dependency_wait();

@@ -2,7 +2,7 @@
 #pragma once
 
 // The interfaces that implement integral.h on one kind of device. Parameters are fixed at
-// construction, and everything arrives validated.
+// construction. Callers have validated all arguments.
 
 #include <memory>
 

@@ -3,7 +3,6 @@
 // The CPU backend. The CUDA kernels must give the same bytes.
 
 #include <algorithm>
-#include <vector>
 
 #include "cuda/core/parallel.h"
 #include "cuda/integral/arithmetic.h"
@@ -13,7 +12,7 @@
 namespace cudavision::integral {
 namespace {
 
-/// A pixel adds its value to the sum, or its square.
+/// Returns what a pixel adds to the sum: its value or its square.
 template <class Sum, class Value>
 Sum term(Value value, bool squared) {
   return squared ? static_cast<Sum>(static_cast<Sum>(value) * value) : static_cast<Sum>(value);
@@ -31,8 +30,8 @@ CUDAVISION_TARGET_CLONES void add_to_columns(const Value* row, int width, bool s
       columns[x] += term<Sum>(row[x], false);
 }
 
-/// above: holds the entries of the row above, and afterwards those of this row, without the first
-/// column.
+/// Makes a row of the table. above holds the entries of the row above, and afterwards those of this
+/// row, without the first column.
 template <class Value, class Sum, class Element>
 CUDAVISION_TARGET_CLONES void add_row(const Value* row, int width, bool squared, Sum* above,
                                       Element* entries) {
@@ -47,8 +46,9 @@ CUDAVISION_TARGET_CLONES void add_row(const Value* row, int width, bool squared,
 
 /// The triangle of a tilted sum consists of two triangles of the row above, less the one of two
 /// rows above in which they overlap, plus the two pixels at its tip: those of `values`, the pixel
-/// row that touches this row of the table, and of `values_above`. two_above: holds the entries of
-/// two rows above, and afterwards those of this row. Both begin with the entry X = 0.
+/// row that touches this row of the table, and of `values_above`. two_above holds the entries of
+/// two rows above, and afterwards those of this row. above and two_above begin with the entry X =
+/// 0.
 template <class Value, class Sum>
 CUDAVISION_TARGET_CLONES void tilt_row(const Value* values, const Value* values_above, int width,
                                        const Sum* above, Sum* two_above) {
@@ -58,7 +58,7 @@ CUDAVISION_TARGET_CLONES void tilt_row(const Value* values, const Value* values_
   two_above[width + 1] = above[width];
 }
 
-/// A table with or without a first row and column of its own.
+/// A table with or without the row Y = 0 and the column X = 0.
 template <class Element>
 struct Table {
   Table(View<std::uint8_t> bytes, bool same_size) : padding_(same_size ? 0 : 1) {
@@ -71,7 +71,8 @@ struct Table {
       std::fill_n(rows_.row(0), rows_.width, Element{0});
   }
 
-  /// The entries below pixel row y, from X = 1 on. Where the table has X = 0, stores `first` there.
+  /// Returns the entries below pixel row y, from X = 1 on. If the table has X = 0, stores `first`
+  /// there.
   Element* row(int y, Element first) const {
     Element* entries = rows_.row(y + padding_);
     if (padding_)
@@ -157,7 +158,7 @@ class UprightCpu final : public Integral::Backend {
   Buffer values_;
 };
 
-/// Tilted sums. Each row needs the two above it, so that one thread makes the whole table.
+/// Tilted sums. Each row needs the two above it, so one thread makes the whole table.
 template <class Value, class Element>
 class TiltedCpu final : public Integral::Backend {
   using Sum = SumOf<Element>;
@@ -224,7 +225,7 @@ std::unique_ptr<Integral::Backend> make_for(Device& device, const ImageSize& siz
 
 template <class Sample>
 void draw(View<const std::uint64_t> table, View<std::uint8_t> out) {
-  // Entries of every kind grow from row to row, so that the last row has the largest.
+  // Entries of every kind grow from row to row, so the last row has the largest.
   const std::uint64_t* last = table.row(table.height - 1);
   const TableScale scale(*std::max_element(last, last + table.width));
   constexpr std::uint32_t white = std::numeric_limits<Sample>::max();

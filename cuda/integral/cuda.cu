@@ -45,7 +45,7 @@ using LargeTiles = TileShape<8, 2, 16, 4>;
 template <class Value, bool kSquared, class Element>
 std::vector<Variant> variants_of() {
   constexpr bool wide_sums = !std::is_same_v<Element, std::uint32_t>;
-  // As many blocks as the registers allow.
+  // This is as many blocks as the registers allow.
   constexpr int wide_blocks = kSquared || std::is_same_v<Element, double> ? 2 : 3;
   if constexpr (sizeof(Value) == 1 && !kSquared && !wide_sums)
     return {variant<Value, kSquared, Element, LowTiles, 4>(1),
@@ -106,7 +106,7 @@ Variant best_variant(const ImageSize& size, const Parameters& parameters) {
 #endif
 }
 
-/// How many blocks of a kernel can share a multiprocessor.
+/// Returns how many blocks of a kernel can share a multiprocessor.
 int blocks_at_once(const Variant& variant, std::size_t shared_bytes) {
   int blocks = 0;
   cuda_check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(
@@ -115,9 +115,9 @@ int blocks_at_once(const Variant& variant, std::size_t shared_bytes) {
   return std::max(blocks, 1);
 }
 
-/// Dynamic shared memory that a launch must request so that no more than `blocks` blocks share a
-/// multiprocessor. Otherwise the GPU puts several blocks on some multiprocessors and none on
-/// others.
+/// Returns how much dynamic shared memory a launch must request so that no more than `blocks`
+/// blocks share a multiprocessor. Otherwise the GPU puts several blocks on some multiprocessors and
+/// none on others.
 std::size_t shared_bytes_to_spread(const Variant& variant, int blocks) {
   cudaFuncAttributes attributes{};
   cuda_check(cudaFuncGetAttributes(&attributes, variant.kernel),

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// Drawing tables as pictures on CUDA.
+// Draws tables as pictures on CUDA.
 
 #include <algorithm>
 
@@ -20,7 +20,7 @@ struct PictureArguments {
   unsigned long long* largest;  // the largest entry of the table
 };
 
-/// Entries of every kind grow from row to row, so that the last row has the largest.
+/// Entries of every kind grow from row to row, so the last row has the largest.
 __global__ void find_largest_kernel(const __grid_constant__ PictureArguments a) {
   __shared__ unsigned long long largest;
   launch_dependents();

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-// Tables on the GPU for other CUDA code. Local statistics include this header and nothing else of
-// this folder.
+// Tables on the GPU for other CUDA code. Of this folder's headers, local statistics include only
+// this one.
 
 #include "cuda/integral/backend.h"
 
 namespace cudavision::integral {
 
-/// The reader of a table. One that the next launch reads should stay in the cache; others should
-/// not take its place.
+/// The readers for which a table can be made. A table that the next launch reads should stay in the
+/// cache; a table for others should not displace anything there.
 enum class TableReader { next_launch, others };
 
 /// Makes tables of sums or squared sums, in one launch.

@@ -3,12 +3,10 @@
 // Tilted sums on CUDA, from upright ones. Let R(x, y) be the sum of the first x + 1 pixels of row
 // y, 0 for x < 0, and the sum of the whole row beyond its end. Then
 //   T(X, Y) = E(X − 1, Y) − F(X − 2, Y)
-//   E(X, Y) = Σ R(X + (Y − 1 − y), y),  F(X, Y) = Σ R(X − (Y − 1 − y), y)  over y < Y:
-// E(X, Y) = E(X + 1, Y − 1) + R(X, Y − 1), so that E is a running sum along each rising diagonal,
-// and F along each falling one. The picture is cut into bands of rows: a first launch adds up the
-// diagonals of each band, and a second starts each band from the sums of the bands above it.
-
-#include <algorithm>
+//   E(X, Y) = Σ R(X + (Y − 1 − y), y),  F(X, Y) = Σ R(X − (Y − 1 − y), y)  over y < Y.
+// As E(X, Y) = E(X + 1, Y − 1) + R(X, Y − 1), E is a running sum along each rising diagonal, and F
+// is one along each falling diagonal. The picture is cut into bands of rows: a first launch adds up
+// the diagonals of each band, and a second starts each band from the sums of the bands above it.
 
 #include "cuda/core/cuda_launch.h"
 #include "cuda/integral/arithmetic.h"
@@ -33,7 +31,7 @@ struct TiltedArguments {
   int padding;  // 1: the table has the row Y = 0 and the column X = 0
 };
 
-/// R(x, y), which is less than 2^32, as the sum of a whole row is.
+/// Returns R(x, y). It is less than 2^32, because the sum of a whole row is.
 __device__ std::uint32_t row_sum(const TiltedArguments& a, int x, int y) {
   if (x < 0)
     return 0;
@@ -69,7 +67,7 @@ __global__ void add_diagonals_kernel(const __grid_constant__ TiltedArguments a) 
     *falling_of(a, band, x) = falling;
 }
 
-/// E and F of column x at the top of the band. F is 0 for columns left of the picture.
+/// These return E and F of column x at the top of the band. F is 0 for columns left of the picture.
 __device__ std::uint64_t rising_above(const TiltedArguments& a, int band, int x) {
   std::uint64_t sum = 0;
   for (int above = 0; above < band; ++above)

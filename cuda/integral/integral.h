@@ -36,12 +36,12 @@ inline std::size_t bytes_of(TableElement element) noexcept {
 /// picture can overflow the table; otherwise uint64.
 TableElement exact_element(const FrameLayout& layout, TableKind kind) noexcept;
 
-/// All of them are fixed at construction.
+/// All parameters are fixed at construction.
 struct Parameters {
   TableKind kind = TableKind::sum;
   TableElement element = TableElement::uint32;
-  /// Leaves out the row Y = 0 and the column X = 0: of W×H entries, entry (x, y) is that of
-  /// X = x + 1, Y = y + 1.
+  /// Leaves out the row Y = 0 and the column X = 0. The table then has W×H entries, and entry (x,
+  /// y) is that of X = x + 1, Y = y + 1.
   bool same_size = false;
 
   auto tie() const noexcept { return std::tie(kind, element, same_size); }
@@ -51,15 +51,15 @@ struct Parameters {
 
 class Integral {
  public:
-  /// layout: as Luminance takes it. Throws invalid_argument.
+  /// layout must be one that Luminance accepts. Throws invalid_argument.
   Integral(Device& device, const FrameLayout& layout, const Parameters& parameters);
   ~Integral();
 
   int width() const noexcept { return width_; }    ///< entries in a row of the table
   int height() const noexcept { return height_; }  ///< rows of the table
 
-  /// table: height() rows of width() elements, as bytes. Its address and pitch are multiples of the
-  /// element's size, and it does not overlap in. Only enqueues.
+  /// table has height() rows of width() elements, as bytes. Its address and pitch must be multiples
+  /// of the element's size, and it must not overlap in. Only enqueues.
   void run(const ConstFrame& in, View<std::uint8_t> table);
 
   class Backend;
@@ -77,8 +77,8 @@ class Integral {
 ///   ((v div 2^s)·white + (v_max div 2^s) div 2) div (v_max div 2^s),  or 0 where v_max is 0.
 class IntegralPicture {
  public:
-  /// kind and same_size: as in Parameters. bits: depth of the picture's samples, 8 or 16. Throws
-  /// invalid_argument.
+  /// kind and same_size are those of Parameters. bits is the depth of the picture's samples, 8 or
+  /// 16. Throws invalid_argument.
   IntegralPicture(Device& device, const FrameLayout& layout, TableKind kind, bool same_size,
                   int bits);
   ~IntegralPicture();
@@ -86,7 +86,7 @@ class IntegralPicture {
   int width() const noexcept { return integral_.width(); }
   int height() const noexcept { return integral_.height(); }
 
-  /// out: a plane of width()×height() samples, bytes or words in the machine's byte order. Only
+  /// out is a plane of width()×height() samples, bytes or words in the machine's byte order. Only
   /// enqueues.
   void run(const ConstFrame& in, View<std::uint8_t> out);
 

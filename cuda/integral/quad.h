@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-// How one lane of a warp holds four neighbouring pixels of a tile and adds them up. All of it runs
-// on the host as well, where the tests compare it with plain code for one pixel at a time.
+// Four neighbouring pixels of a tile, as one lane of a warp holds them and adds them up. All of
+// this runs on the host as well, where the tests compare it with plain code for one pixel at a
+// time.
 
 #include <cstdint>
-#include <cstring>
 
 #include "cuda/core/view.h"
 #include "cuda/pixels/pixel_pack.h"
@@ -14,8 +14,8 @@ namespace cudavision::integral {
 
 constexpr int quad_pixels = 4;
 
-/// The values of four neighbouring samples, packed into registers. A pixel's term is its value, or
-/// with kSquared its square. Sum: holds the sum of a tile; a Sum of 32 bits stays below 2^30.
+/// The values of four neighbouring samples, packed into registers. A pixel's term is its value or,
+/// with kSquared, its square. Sum is the type of a tile's sum; with 32 bits it stays below 2^30.
 template <class Value, bool kSquared>
 struct Quad;
 

@@ -9,10 +9,11 @@
 // those above it, those to its left, those of the tile above the warp's rows, and those of the
 // warp's own rows.
 //
-// A block takes its next tile from a counter when it has finished one, so that every tile before
-// that one is finished or in work, and the blocks that wait for it wait a bounded time.
+// A block takes its next tile from a counter when it has finished one. Every earlier tile is then
+// finished or in work, so blocks that wait for other tiles wait a bounded time.
 
 #include "cuda/core/cuda_launch.h"
+#include "cuda/core/warp.cuh"
 #include "cuda/integral/arithmetic.h"
 #include "cuda/integral/warp_rows.cuh"
 #include "cuda/sync/interblock.cuh"
@@ -35,14 +36,6 @@ struct IntegralArguments {
 
 namespace {
 
-template <class Sum>
-__device__ Sum sum_of_warp(Sum sum) {
-#pragma unroll
-  for (int distance = 16; distance > 0; distance /= 2)
-    sum += __shfl_xor_sync(~0u, sum, distance);
-  return sum;
-}
-
 /// The shape of a tile and of the block that works on it.
 template <int kRowsOfWarp, int kQuadsOfLane, int kWarpsOfBlock, int kBatch>
 struct TileShape {
@@ -64,10 +57,11 @@ struct TileShape {
   static constexpr int lookups = lookups_for_columns + lookups_for_rows + lookups_for_corner;
 };
 
-/// What the warps of a block exchange. Tile: the type of sums within a tile; Sum: of the table.
+/// The shared memory through which the warps of a block exchange sums. Tile is the type of sums
+/// within a tile, and Sum is the type of the table's sums.
 template <class Tile, class Sum, class Element, class Shape>
 struct SharedTile {
-  // With two lines, writing one overlaps reading the other; large ones leave no room for two.
+  // With two lines, writing one overlaps reading the other. Large lines leave no room for two.
   static constexpr int lines = Shape::columns * Shape::warps * sizeof(Element) > 8192 ? 1 : 2;
 
   TileLine<Tile, Shape::quads> columns[Shape::warps];  // sums of a warp's rows up to each column
@@ -75,9 +69,9 @@ struct SharedTile {
   Sum corners[Shape::lookups_for_corner];  // shares of the sum above and to the left of the tile
   int next_tile;
   union {
-    // Sums above the warp's rows, from the tile's first column to each column.
+    // The sums above the warp's rows, from the tile's first column to each column.
     TileLine<Sum, Shape::quads> above;
-    // Afterwards: entries on their way from quads to rows.
+    // Afterwards, the entries on their way from quads to rows.
     TileLine<Element, Shape::quads> line[lines];
   } of_warp[Shape::warps];
 };
@@ -110,7 +104,8 @@ __global__ void __launch_bounds__(Shape::threads, kBlocks)
   const int warp = thread / 32;
   const int lane = thread % 32;
   const bool one_each = a.grid.count() <= static_cast<int>(gridDim.x);
-  // The last thread's number for the next tile or, where each block has one tile, of its departure.
+  // The number that the block's last thread has drawn: its ticket for the next tile or, when the
+  // block takes no more tiles, the number of blocks that retired before it.
   std::uint32_t drawn = 0;
 
   for (int number = blockIdx.x;;) {
@@ -154,7 +149,7 @@ __global__ void __launch_bounds__(Shape::threads, kBlocks)
         const int column = lookup * 32 + lane;
         Sum above =
             exchange.template columns_above<Sum, Shape::batch>(tile.row, tile.column, column);
-        // Continues through the tile, for the rows of each warp.
+        // This continues through the tile, for the rows of each warp.
 #pragma unroll
         for (int w = 0; w < kWarps; ++w) {
           shared.of_warp[w].above.column(column) = above;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-// How a warp loads a few rows of a tile into its registers and adds them up.
+// Loads a few rows of a tile into the registers of a warp and adds them up.
 
 #include <cuda_runtime.h>
 
@@ -20,7 +20,7 @@ struct InputArguments {
 
 namespace {
 
-/// Pixels x to x + 3 of row y; pixels outside the picture are 0.
+/// Loads pixels x to x + 3 of row y. Pixels outside the picture are 0.
 template <class Quad, class Value>
 __device__ Quad load_quad_at_edge(const InputArguments& in, int x, int y) {
   Quad quad{};
@@ -55,8 +55,8 @@ struct alignas(16) FourOf {
 };
 
 /// One number for each column of a tile, in shared memory. Lane l of a warp owns kQuads quads, from
-/// column 4·kQuads·l on. The first quads of all lanes lie together, and so do the second ones, so
-/// that lanes which access a quad each, or neighbouring columns, use different banks.
+/// column 4·kQuads·l on. The first quads of all lanes lie together, and so do the second ones.
+/// Lanes that access a quad each, or neighbouring columns, therefore use different banks.
 template <class Number, int kQuads>
 class TileLine {
  public:
@@ -80,7 +80,7 @@ class WarpRows {
   using Sum = typename Pixels::Sum;
   static constexpr int columns = 32 * kQuads * quad_pixels;
 
-  /// Columns from x, rows from y on.
+  /// Loads the columns from x on and the rows from y on.
   __device__ void load(const InputArguments& in, int x, int y, int lane) {
     const int lane_x = x + lane * kQuads * quad_pixels;
     if (in.aligned && x + columns <= in.width && y + kRows <= in.height) {
@@ -128,8 +128,8 @@ class WarpRows {
     }
   }
 
-  /// Calls add(q, i, sum) for each pixel i of each quad q of the lane in row r. sum: the row's
-  /// pixels from the tile's first column up to and including this pixel.
+  /// Calls add(q, i, sum) for each pixel i of each quad q of the lane in row r. sum covers the
+  /// row's pixels from the tile's first column up to and including this pixel.
   template <class Add>
   __device__ void for_each(int r, const Add& add) const {
     Sum before = part(before_[r / rows_per_word], r % rows_per_word);
@@ -144,7 +144,7 @@ class WarpRows {
   }
 
  private:
-  // 256 bytes add up to less than 2^16, so that one word carries two rows through the lanes.
+  // 256 bytes add up to less than 2^16, so one word carries two rows through the lanes.
   static constexpr int rows_per_word = sizeof(Value) == 1 && !kSquared ? 2 : 1;
   static_assert(kRows % rows_per_word == 0 && columns * 255 < 1 << 16);
   static constexpr int words = kRows / rows_per_word;

@@ -25,27 +25,28 @@ struct WideWindow {
   using Real = double;
 };
 
-/// Returns whether windows of `pixels` pixels are narrow.
+/// Returns true if windows of `pixels` pixels are narrow.
 inline bool is_narrow(std::uint64_t pixels, int bits) {
   return pixels * ((1u << bits) + 3u) < std::uint64_t{1} << 32;
 }
 
-/// (2S + N) div 2N; inverse: 1/N, within a few units in the last place.
+/// Returns (2S + N) div 2N. inverse is 1/N, within a few units in the last place.
 template <class Window>
 CUDAVISION_HOST_DEVICE inline std::uint32_t rounded_mean(typename Window::Sum sum,
                                                          std::uint32_t area,
                                                          typename Window::Real inverse) {
   using Sum = typename Window::Sum;
   using Signed = std::make_signed_t<Sum>;
-  // S / N is below 2^16, so that the truncated estimate is the quotient, or by its error one less,
-  // or one more where that is the nearest. There are no branches, so that the CPU can vectorise.
+  // S / N is below 2^16, so the truncated estimate is the quotient, or by its error one less, or
+  // one more if that is the nearest integer. There are no branches, so that the compiler can
+  // vectorise.
   const auto estimate =
       static_cast<std::int32_t>(static_cast<typename Window::Real>(sum) * inverse);
   const auto rest = static_cast<Signed>(sum - static_cast<Sum>(estimate) * area);
   return static_cast<std::uint32_t>(estimate + (2 * rest >= static_cast<Signed>(area)));
 }
 
-/// V = N·Q − S².
+/// Returns V = N·Q − S².
 template <class Window>
 CUDAVISION_HOST_DEVICE inline typename Window::Variance scaled_variance(std::uint64_t squares,
                                                                         typename Window::Sum sum,
@@ -54,7 +55,7 @@ CUDAVISION_HOST_DEVICE inline typename Window::Variance scaled_variance(std::uin
   return static_cast<Variance>(area) * squares - static_cast<Variance>(sum) * sum;
 }
 
-/// Rounds an integer once, halves to even.
+/// Converts an integer and rounds once, halves to even.
 CUDAVISION_HOST_DEVICE inline double to_double(std::uint64_t value) {
 #ifdef __CUDA_ARCH__
   return __ull2double_rn(value);
@@ -63,7 +64,7 @@ CUDAVISION_HOST_DEVICE inline double to_double(std::uint64_t value) {
 #endif
 }
 CUDAVISION_HOST_DEVICE inline double to_double(unsigned __int128 value) {
-  // The first 64 bits decide, and whether any bit below them is set.
+  // The first 64 bits decide how to round, together with whether any bit below them is set.
   int shift = 0;
   std::uint64_t lost = 0;
   while (static_cast<std::uint64_t>(value >> 64) != 0) {
@@ -84,8 +85,8 @@ CUDAVISION_HOST_DEVICE inline double estimated_root(unsigned __int128 value) {
   return std::sqrt(to_double(value));
 }
 
-/// √V / N, rounded half up: the largest s for which N·(2s − 1) ≤ 2√V, or 0. That is the same as (2r
-/// + (V − r² > r) + N) div 2N with r = isqrt(V), for 2r + (V − r² > r) = isqrt(4V).
+/// Returns √V / N, rounded half up: the largest s for which N·(2s − 1) ≤ 2√V, or 0. That is the
+/// same as (2r + (V − r² > r) + N) div 2N with r = isqrt(V), because 2r + (V − r² > r) = isqrt(4V).
 template <class Window>
 CUDAVISION_HOST_DEVICE inline std::uint32_t rounded_stddev(typename Window::Variance variance,
                                                            std::uint32_t area,
@@ -93,13 +94,14 @@ CUDAVISION_HOST_DEVICE inline std::uint32_t rounded_stddev(typename Window::Vari
   using Sum = typename Window::Sum;
   using Variance = typename Window::Variance;
   const auto estimate = static_cast<std::int32_t>(estimated_root(variance) * inverse);
-  // A standard deviation is at most half the largest sample, so that a narrow edge fits 32 bits.
+  // A standard deviation is at most half the largest sample, so the edge of a narrow window fits 32
+  // bits.
   const Sum edge = static_cast<Sum>(area) * static_cast<std::uint32_t>(2 * estimate + 1);
   return static_cast<std::uint32_t>(estimate +
                                     (static_cast<Variance>(edge) * edge <= 4 * variance));
 }
 
-/// The factor of the mean in Bradley's threshold, 1 − ratio in units of 2^−16.
+/// Returns the factor of the mean in Bradley's threshold: 1 − ratio in units of 2^−16.
 inline std::uint32_t bradley_factor(double ratio) {
   return 65536 - static_cast<std::uint32_t>(std::lrint(ratio * 65536));
 }

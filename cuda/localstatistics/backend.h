@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-// The interface that implements localstatistics.h on one kind of device. Everything arrives
-// validated, and range is not 0.
+// The interface that implements localstatistics.h on one kind of device. Callers have validated all
+// arguments, and have replaced a range of 0 by its meaning.
 
 #include <memory>
 
@@ -10,7 +10,7 @@
 
 namespace cudavision::localstatistics {
 
-/// Returns whether an output needs the sums of squares.
+/// Returns true if an output needs the sums of squares.
 CUDAVISION_HOST_DEVICE constexpr bool needs_squares(Parameters::Output output) {
   return output == Parameters::Output::stddev || output == Parameters::Output::sauvola;
 }
@@ -19,13 +19,13 @@ class LocalStatistics::Backend {
  public:
   virtual ~Backend() = default;
 
-  /// Comes before the first run().
+  /// Must be called before the first run().
   virtual void set(const Parameters& parameters) = 0;
 
   virtual void run(const SamplePlane& in, View<std::uint8_t> out) = 0;
 };
 
-/// squares: some parameters that may be set need the sums of squares.
+/// squares is true if any parameters that may be set need the sums of squares.
 std::unique_ptr<LocalStatistics::Backend> make_local_statistics_cpu(Device& device,
                                                                     const ImageSize& size,
                                                                     int output_bits, bool squares);

@@ -94,7 +94,7 @@ CUDAVISION_TARGET_CLONES void write_row(int width, int radius, std::uint32_t row
     write(x, place(std::max(x - radius, 0), width));
 }
 
-/// Computes one row of the output. Window: NarrowWindow or WideWindow.
+/// Computes one row of the output. Window is NarrowWindow or WideWindow.
 template <class Value, class Window>
 class OutputRow {
   using Sum = typename Window::Sum;
@@ -114,7 +114,7 @@ class OutputRow {
       add_up(scratch.square_columns.template as<std::uint64_t>(), size.width, squares_);
   }
 
-  /// values: the pixels' own values, which only thresholds read.
+  /// values holds the pixels' own values, which only thresholds read.
   void write(const Value* values, std::uint8_t* out) const {
     if (output_bits_ == 8)
       write_as<std::uint8_t>(values, out);

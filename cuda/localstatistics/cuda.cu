@@ -17,7 +17,7 @@ using Kernel = Launcher<StatisticsArguments>::Kernel;
 /// An integral image in device memory, and the operation that makes it.
 class ScratchTable {
  public:
-  /// together: how many tables a launch reads at the same time.
+  /// together is the number of tables that a launch reads at the same time.
   ScratchTable(Device& device, const ImageSize& size, integral::TableKind kind,
                integral::TableElement element, int together)
       : element_bytes_(static_cast<int>(bytes_of(element))),
@@ -73,7 +73,7 @@ class ScratchTables {
   std::unique_ptr<ScratchTable> wide_;
 };
 
-/// Returns whether the squares of that many pixels always add up to less than 2^32.
+/// Returns true if the squares of that many pixels always add up to less than 2^32.
 bool has_narrow_squares(std::uint64_t pixels, int bits) {
   const std::uint64_t largest = (1u << bits) - 1;
   return pixels * (largest * largest) < std::uint64_t{1} << 32;
@@ -114,7 +114,7 @@ class LocalStatisticsCuda final : public LocalStatistics::Backend {
     }
     a.width = size_.width;
     a.height = size_.height;
-    // A window ends where the picture ends, so that larger radii are all alike.
+    // A window ends where the picture ends, so all larger radii give the same windows.
     a.radius = std::min(parameters_.radius, std::max(size_.width, size_.height));
     a.in = in.rows.data;
     a.in_pitch = in.rows.pitch;
@@ -135,7 +135,8 @@ class LocalStatisticsCuda final : public LocalStatistics::Backend {
     const bool by_lines = narrow && shared <= most_shared_;
     const Kernel kernel = kernel_for(parameters_.output, narrow, narrow_squares, by_lines);
     if (by_lines) {
-      // The windows of a row end where those of the row one window height further down begin.
+      // The windows of a row end where those begin that belong to the row one window height further
+      // down.
       a.lines_apart = std::min(2 * a.radius + 1, size_.height);
       const int rows_of_group = lines * a.lines_apart;
       const int groups = (size_.height + rows_of_group - 1) / rows_of_group;

@@ -26,14 +26,14 @@ constexpr int rows_of_block = 4;
 // Blocks of line_kernel.
 constexpr int line_threads = 256;
 constexpr int line_blocks = 4;  // blocks that share a multiprocessor
-/// A mean needs one table only, so that a block has room for two lines and reads an edge that both
-/// have only once.
+/// A mean needs only one table, so a block has room for two lines and reads the edge that they
+/// share only once.
 __host__ __device__ constexpr int lines_of_block(Output output) {
   return output == Output::mean ? 2 : 1;
 }
 constexpr int line_piece = 16;  // bytes that a thread moves at a time
 
-/// Shared memory for one entry per column of a table. The second entry begins a piece.
+/// Returns the shared memory for one entry per column of a table. The second entry begins a piece.
 __host__ __device__ constexpr std::size_t line_bytes(std::size_t entry_bytes, int width) {
   return (line_piece + entry_bytes * static_cast<std::size_t>(width) + line_piece - 1) /
          line_piece * line_piece;
@@ -70,7 +70,7 @@ struct TableEdges {
         lower(reinterpret_cast<const Entry*>(static_cast<const std::uint8_t*>(table) +
                                              pitch * end)) {}
 
-  /// The window's sum over columns begin to end − 1, exact if it fits an entry.
+  /// Returns the window's sum over columns begin to end − 1. It is exact if it fits an entry.
   __device__ Entry between(int begin, int end) const {
     return (lower[end] - lower[begin]) - (upper[end] - upper[begin]);
   }
@@ -100,7 +100,7 @@ __device__ int bottom_of_windows(const StatisticsArguments& a, int y) {
   return min(y + a.radius, a.height - 1) + 1;
 }
 
-/// The windows of one row of pixels. Window: NarrowWindow or WideWindow.
+/// The windows of one row of pixels. Window is NarrowWindow or WideWindow.
 template <Output kOutput, class Window, class Sample>
 class RowOfWindows {
  public:
@@ -114,15 +114,16 @@ class RowOfWindows {
         full_area_(rows_ * static_cast<std::uint32_t>(2 * a.radius + 1)),
         full_inverse_(Real{1} / static_cast<Real>(full_area_)) {}
 
-  /// Writes the output of pixels first, first + step and so on. sums, squares: their
-  /// between(left, right) is a window's sum over those columns.
+  /// Writes the output of pixels first, first + step and so on. sums.between(left, right) and
+  /// squares.between(left, right) must return a window's sum over those columns.
   template <class Sums, class Squares>
   __device__ void write_every(int step, int first, const Sums& sums, const Squares& squares) const {
     constexpr int sample_bytes = sizeof(Sample);
     std::uint8_t* to = a_.out + a_.out_pitch * y_ + sample_bytes * first;
     int x = first;
     const auto write_until = [&](int end, auto whole) {
-      // Whole windows are all alike and little work; several in flight hide each other's loads.
+      // Whole windows are all alike and take little work, so several in flight hide each other's
+      // loads.
       constexpr bool are_whole = decltype(whole)::value;
       constexpr int at_once = are_whole && sizeof(Sum) == 4 ? 4 : 1;
 #pragma unroll at_once
@@ -177,12 +178,12 @@ class RowOfWindows {
 template <class Entry, int kLines>
 class LinesOfSums {
  public:
-  /// memory: kLines times line_bytes(sizeof(Entry), width).
+  /// memory has kLines times line_bytes(sizeof(Entry), width) bytes.
   __device__ LinesOfSums(void* memory, int width)
       : line_(static_cast<Entry*>(memory) + piece - 1),
         apart_(static_cast<int>(line_bytes(sizeof(Entry), width) / sizeof(Entry))) {}
 
-  /// edges: the rows of the table above, between and below the lines.
+  /// edges holds the rows of the table above, between and below the lines.
   __device__ void fill(const void* table, std::int64_t pitch, const int (&edges)[kLines + 1],
                        int lines, int width) const {
     const Entry* rows[kLines + 1];
@@ -243,8 +244,8 @@ class LinesOfSums {
   int apart_;
 };
 
-/// For narrow windows of rows that fit in shared memory. Each edge is read once and serves both
-/// lines that have it.
+/// The kernel for narrow windows of rows that fit in shared memory. Each edge is read once and
+/// serves both lines that share it.
 template <Output kOutput, class Square, class Sample>
 __global__ void __launch_bounds__(line_threads, line_blocks)
     line_kernel(const __grid_constant__ StatisticsArguments a) {
@@ -277,7 +278,8 @@ __global__ void __launch_bounds__(line_threads, line_blocks)
   }
 }
 
-/// For windows and rows of any width. Square: the type of entries in the table of squares.
+/// The kernel for windows and rows of any width. Square is the type of entries in the table of
+/// squares.
 template <Output kOutput, class Window, class Square, class Sample>
 __global__ void __launch_bounds__(threads)
     statistics_kernel(const __grid_constant__ StatisticsArguments a) {

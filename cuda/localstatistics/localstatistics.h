@@ -25,8 +25,8 @@
 ///              T = (S / N)·(1 + k·(σ / range − 1)); black where p < T, else white
 namespace cudavision::localstatistics {
 
-/// All of them may change between frames, except that only bradley and sauvola may replace each
-/// other as the output.
+/// All parameters may change between frames, except for the output: only bradley and sauvola may
+/// replace each other.
 struct Parameters {
   enum class Output : std::uint8_t { mean, stddev, bradley, sauvola };
   Output output = Output::mean;
@@ -43,9 +43,9 @@ struct Parameters {
 
 class LocalStatistics {
  public:
-  /// layout: as Luminance takes it. output_bits: depth of the samples written, 8 or 16. Mean and
-  /// stddev fill 16-bit words from the top: a value of a layout of b bits is stored as
-  /// `value << (16 − b)`; for 8-bit output, b must be 8. Black is 0 and white 2^output_bits − 1.
+  /// layout must be one that Luminance accepts. output_bits is the depth of the samples written, 8
+  /// or 16. Mean and stddev fill 16-bit words from the top: a value of a layout of b bits is stored
+  /// as `value << (16 − b)`. For 8-bit output, b must be 8. Black is 0 and white 2^output_bits − 1.
   /// Throws invalid_argument.
   LocalStatistics(Device& device, const FrameLayout& layout, int output_bits,
                   const Parameters& parameters);
@@ -56,8 +56,8 @@ class LocalStatistics {
   /// may not change, because they need different tables.
   void set_parameters(const Parameters& parameters);
 
-  /// out: a plane of the layout's width and height, bytes or words in the machine's byte order. It
-  /// does not overlap in. Only enqueues.
+  /// out is a plane of the layout's width and height, with bytes or words in the machine's byte
+  /// order. It must not overlap in. Only enqueues.
   void run(const ConstFrame& in, View<std::uint8_t> out);
 
   class Backend;

@@ -16,7 +16,7 @@
 namespace cudavision::nlmeans {
 
 constexpr int any_threads = 256;
-constexpr int any_tile = 32;  ///< pixels along each side, four of which belong to a thread
+constexpr int any_tile = 32;  ///< pixels along each side; each thread denoises four pixels
 constexpr int max_any_side = any_tile + Parameters::max_patch - 1;
 
 /// A padded picture: channel by channel, row by row.
@@ -28,7 +28,7 @@ struct Padded {
         height(picture.height + 2 * halo),
         samples(reinterpret_cast<Sample*>(picture.padded)) {}
 
-  /// x and y: coordinates of the picture.
+  /// Returns the address of a sample. x and y are coordinates of the picture.
   __device__ Sample* at(int channel, int x, int y) const {
     return samples + (static_cast<std::int64_t>(channel) * height + y + halo) * width + x + halo;
   }
@@ -67,7 +67,7 @@ __global__ void __launch_bounds__(any_threads)
   launch_dependents();
 }
 
-/// Sum: the type of sums of squared differences and of weighted samples.
+/// Sum is the type of sums of squared differences and of weighted samples.
 template <class Sample, class Sum, int kChannels>
 __global__ void __launch_bounds__(any_threads)
     denoise_any(const __grid_constant__ NlMeansArguments a) {
@@ -80,8 +80,9 @@ __global__ void __launch_bounds__(any_threads)
   const int tile = blockIdx.x - picture.first_block;
   const int left = tile % across * any_tile, top = tile / across * any_tile;
   const int patch = 2 * a.patch_radius + 1;
-  const int side = any_tile + patch - 1;  // of the tile with all that its patches have
-  // What is behind the picture is not there to be read, neither shifted nor as it is.
+  const int side = any_tile + patch - 1;  // of the tile with everything that its patches cover
+  // A tile may reach beyond the picture. Its reads are limited to these coordinates, because
+  // further ones, shifted or not, may lie outside the padded picture.
   const int last_x = picture.width - 1 + a.patch_radius;
   const int last_y = picture.height - 1 + a.patch_radius;
 

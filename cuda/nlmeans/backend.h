@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-// The backends of nlmeans.h. Layouts, parameters and frames are validated already.
+// The interface that both backends of nlmeans.h implement. Its callers have validated layouts,
+// parameters and frames.
 
 #include <array>
 #include <memory>
@@ -27,19 +28,20 @@ struct DenoisedFrame {
 
   int group_count = 0;
   std::array<DenoisedChannels, FrameLayout::max_channels> groups{};
-  /// Whether a plane has bytes that are not in any group and must be copied.
+  /// True for each plane with bytes that are in no group and must be copied.
   std::array<bool, FrameLayout::max_planes> has_other_bytes{};
 };
 
-/// Number of samples beyond each edge that influence samples in the picture.
+/// Returns the number of samples beyond each edge that influence samples in the picture.
 constexpr int denoising_halo(const Parameters& parameters) {
   return parameters.search / 2 + parameters.patch / 2;
 }
+constexpr int max_halo = denoising_halo({Parameters::max_search, Parameters::max_patch, 0});
 
 class NlMeans::Backend {
  public:
   virtual ~Backend() = default;
-  /// Is called before the first run(), and when the parameters change.
+  /// Called before the first run(), and when the parameters change.
   virtual void set(const Parameters& parameters) = 0;
   virtual void run(const ConstFrame& in, const Frame& out) = 0;
   /// Copies every byte of every row.

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
 // Non-local means on the CPU. Each group of channels is padded first, so that the loops need not
-// treat edges. Then it is denoised tile by tile, and within a tile shift by shift of the search. As
-// the patches slide down a row, each of their columns gains a squared difference below and loses
+// handle edges. Then it is denoised tile by tile, and within a tile shift by shift of the search.
+// As the patches slide down a row, each of their columns gains a squared difference below and loses
 // one above; the distance of a patch is the sum of its columns.
 
 #include <algorithm>
@@ -23,10 +23,8 @@ namespace {
 /// The sums of a tile fit the second-level cache, and the sliding columns the first-level cache.
 constexpr int tile_width = 256, tile_height = 32;
 
-constexpr int max_halo = denoising_halo({Parameters::max_search, Parameters::max_patch, 0});
-
-/// Memory of one band, for one tile. Sum: the type of sums of squared differences and of weighted
-/// samples.
+/// The memory of one band, for one tile. Sum is the type of sums of squared differences and of
+/// weighted samples.
 class Scratch {
  public:
   explicit Scratch(Device& device)
@@ -76,12 +74,12 @@ class PaddedPicture {
   int width() const noexcept { return width_; }
   int rows() const noexcept { return height_ + 2 * halo_; }
 
-  /// Sample 0 of row y of the picture. Negative indices and rows are in the halo.
+  /// Returns sample 0 of row y of the picture. Negative indices and rows are in the halo.
   Sample* row(int channel, int y) const noexcept {
     return samples_ + (std::ptrdiff_t{channel} * rows() + y + halo_) * pitch_ + halo_;
   }
 
-  /// Fills row y, halo included, from a row of the frame. value(address): the sample at that
+  /// Fills row y, halo included, from a row of the frame. value(address) returns the sample at that
   /// address.
   template <class Value>
   void fill(int channel, int y, const std::uint8_t* from, int step, const Value& value) const {
@@ -243,10 +241,8 @@ class NlMeansCpu final : public NlMeans::Backend {
   template <class Function>
   void for_shares(int rows, const Function& function) const {
     bands_.for_each([&](const Band& band) {
-      const auto edge = [&](int number) {
-        return static_cast<int>(static_cast<long long>(rows) * number / bands_.count());
-      };
-      function(edge(band.number), edge(band.number + 1), band.number);
+      function(bands_.first_of(rows, band.number), bands_.first_of(rows, band.number + 1),
+               band.number);
     });
   }
 

@@ -7,20 +7,18 @@
 
 // The compiler vectorises every loop of a function with target clones.
 
-#define CUDAVISION_INLINE inline __attribute__((always_inline))
-
 namespace cudavision::nlmeans {
 namespace {
 
 template <class Sample>
-CUDAVISION_INLINE std::uint32_t squared_difference(Sample a, Sample b) {
-  // Modulo 2^32; there the square of a negative difference is right, too.
+[[gnu::always_inline]] inline std::uint32_t squared_difference(Sample a, Sample b) {
+  // In this arithmetic modulo 2^32, the square of a negative difference is right as well.
   const std::uint32_t difference = std::uint32_t{a} - std::uint32_t{b};
   return difference * difference;
 }
 
 template <class Sum>
-CUDAVISION_INLINE void sum_all(const Sum* columns, int count, Sum* __restrict before) {
+[[gnu::always_inline]] inline void sum_all(const Sum* columns, int count, Sum* __restrict before) {
   Sum sum = 0;
   for (int x = 0; x < count; ++x) {
     before[x] = sum;
@@ -30,8 +28,9 @@ CUDAVISION_INLINE void sum_all(const Sum* columns, int count, Sum* __restrict be
 }
 
 template <class Sum>
-CUDAVISION_INLINE void find_all(const Sum* before, int count, int patch, const PatchWeights& table,
-                                std::uint32_t* __restrict indices) {
+[[gnu::always_inline]] inline void find_all(const Sum* before, int count, int patch,
+                                            const PatchWeights& table,
+                                            std::uint32_t* __restrict indices) {
   const Sum last = table.last;
   const int shift = table.shift;
   for (int x = 0; x < count; ++x)
@@ -93,8 +92,8 @@ void find_weights(const std::uint64_t* before, int count, int patch, const Patch
   find_all(before, count, patch, table, indices);
 }
 
-// Without clones, which would use gather instructions; these are slower than single loads on many
-// machines.
+// This function has no clones, because these would use gather instructions, which are slower than
+// single loads on many machines.
 void look_up(const PatchWeights& table, const std::uint32_t* indices, int count,
              std::uint32_t* __restrict values) {
   for (int x = 0; x < count; ++x)

@@ -24,7 +24,7 @@ void sum_columns(const std::uint64_t* columns, int count, std::uint64_t* before)
 /// A table of weights, to be looked up by sums of squared differences.
 struct PatchWeights {
   const std::uint32_t* weights;
-  std::uint32_t last;  ///< index of the last entry, which holds for all larger indices, too
+  std::uint32_t last;  ///< index of the last entry, which holds for all larger indices as well
   int shift;
 };
 

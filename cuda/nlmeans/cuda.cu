@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// Non-local means on CUDA: the choice of kernels for a frame, and their launches.
+// Non-local means on CUDA: chooses the kernels for a frame and launches them.
 
 #include <algorithm>
-#include <string>
 
 #include "cuda/core/cuda_check.h"
+#include "cuda/core/layoutcheck.h"
 #include "cuda/core/tableuploader.h"
 #include "cuda/nlmeans/any.cuh"
 #include "cuda/nlmeans/backend.h"
@@ -17,9 +17,7 @@ namespace {
 
 using Kernel = Launcher<NlMeansArguments>::Kernel;
 
-constexpr int max_halo = denoising_halo({Parameters::max_search, Parameters::max_patch, 0});
-
-/// The kernels of tiles support patch radii from 1 to this one.
+/// The tile kernels support patch radii from 1 to this one.
 constexpr int max_tile_radius = 3;
 
 template <int kRadius>
@@ -55,15 +53,6 @@ Kernel padding_kernel(int sample_bytes) {
 unsigned tiles(const DenoisedPicture& picture, int width, int height) {
   return static_cast<unsigned>((picture.width + width - 1) / width) *
          ((picture.height + height - 1) / height);
-}
-
-template <class Byte>
-int pitch_of(View<Byte> plane) {
-  if (plane.pitch != static_cast<int>(plane.pitch))
-    throw Error(Error::Kind::invalid_argument,
-                "non-local means: rows lie " + std::to_string(plane.pitch) +
-                    " bytes apart; on a GPU the pitch must be less than 2 GiB");
-  return static_cast<int>(plane.pitch);
 }
 
 /// The groups with an equal number of channels, and the launches for them.
@@ -135,7 +124,7 @@ class NlMeansCuda final : public NlMeans::Backend {
   }
 
  private:
-  /// Maximum size of all tables. Groups with an equal number of channels share a table.
+  /// Returns the maximum size of all tables. Groups with an equal number of channels share a table.
   static std::size_t max_weights(const DenoisedFrame& frame) {
     std::size_t most = 0;
     for (const int channels : {1, DenoisedChannels::max_count})
@@ -145,7 +134,7 @@ class NlMeansCuda final : public NlMeans::Backend {
     return std::max<std::size_t>(1, most);
   }
 
-  /// Maximum size of a padded group, rounded up so that the next one is aligned.
+  /// Returns the maximum size of a padded group, rounded up so that the next one is aligned.
   std::size_t padded_bytes(const DenoisedChannels& group) const {
     const std::size_t bytes = static_cast<std::size_t>(group.count) * layout_.sample_bytes() *
                               (group.width() + 2 * std::size_t{max_halo}) *
@@ -219,9 +208,12 @@ class NlMeansCuda final : public NlMeans::Backend {
       const View<const std::uint8_t> from = in.planes[channel.plane];
       const View<std::uint8_t> to = out.planes[channel.plane];
       const int bytes = layout_.sample_bytes();
-      picture.planes[c] = {
-          from.data,           to.data, pitch_of(from), pitch_of(to), channel.offset * bytes,
-          channel.step * bytes};
+      picture.planes[c] = {from.data,
+                           to.data,
+                           kernel_pitch("non-local means", from.pitch),
+                           kernel_pitch("non-local means", to.pitch),
+                           channel.offset * bytes,
+                           channel.step * bytes};
     }
   }
 

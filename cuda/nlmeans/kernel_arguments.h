@@ -38,7 +38,8 @@ struct NlMeansArguments {
   int bits, shift;  ///< of samples of two bytes
 };
 
-/// The picture that a block works on. first: the member with the number of a picture's first block.
+/// Returns the picture that a block works on. first is the member that holds the number of a
+/// picture's first block.
 CUDAVISION_HOST_DEVICE inline const DenoisedPicture& picture_of_block(
     const NlMeansArguments& a, unsigned block, unsigned DenoisedPicture::*first) {
   int number = 0;

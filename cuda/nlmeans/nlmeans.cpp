@@ -27,7 +27,7 @@ void check_planes(const FrameLayout& layout) {
     colours += is_colour(layout.channels[c].role);
   if (colours == 0)
     return;
-  for (const Role role : {Role::red, Role::green, Role::blue}) {
+  for (const Role role : rgb_roles) {
     const int first = layout.find(role);
     if (first < 0 || colours != 3)
       refuse("the layout must have one channel each of red, green and blue, or none of them");
@@ -51,7 +51,7 @@ void check_parameters(const Parameters& parameters) {
     refuse("a strength of " + std::to_string(parameters.strength) + "; it must be 0 to 255");
 }
 
-/// Whether every byte of the plane belongs to a sample of a denoised channel.
+/// Returns true if every byte of the plane belongs to a sample of a denoised channel.
 bool fill_plane(const FrameLayout& layout, int plane, const bool* denoised) {
   int count = 0;
   unsigned offsets = 0;

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-#include <cstdint>
 #include <memory>
 #include <tuple>
 
@@ -45,9 +44,9 @@ struct Parameters {
 
 class NlMeans {
  public:
-  /// layout: 8 to 16 bits; either no red, green and blue, or one channel of each, of equal sizes.
-  /// Allocates for the largest search and patch. Throws invalid_argument if the layout or the
-  /// parameters are outside these limits.
+  /// layout must have 8 to 16 bits, and either no red, green and blue, or one channel of each, of
+  /// equal sizes. Allocates for the largest search and patch. Throws invalid_argument if the layout
+  /// or the parameters are outside these limits.
   NlMeans(Device& device, const FrameLayout& layout, const Parameters& parameters);
   ~NlMeans();
 
@@ -55,7 +54,8 @@ class NlMeans {
   /// valid set.
   void set_parameters(const Parameters& parameters);
 
-  /// Whether the output equals the input: the strength is 0, or the search is one pixel.
+  /// Returns true if the output equals the input, because the strength is 0 or the search is one
+  /// pixel.
   bool identity() const noexcept;
 
   /// in and out have the planes of the layout and do not overlap. Bytes that belong to no channel

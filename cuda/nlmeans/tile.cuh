@@ -16,7 +16,7 @@ namespace cudavision::nlmeans {
 
 constexpr int tile_threads = 32 * DenoisingTile::warps;
 
-/// Rows of a thread, as many as there are registers for.
+/// Returns the number of rows of a thread: as many as there are registers for.
 CUDAVISION_HOST_DEVICE constexpr int tile_thread_rows(int channels) {
   return channels == 1 ? 8 : 4;
 }
@@ -24,13 +24,13 @@ CUDAVISION_HOST_DEVICE constexpr int tile_thread_rows(int channels) {
 /// Maximum number of entries of a table in shared memory.
 constexpr int max_shared_weights = 8192;
 
-/// Shared memory of a block, without the table.
+/// Returns the shared memory of a block, without the table.
 inline int tile_shared_bytes(int channels, int halo) {
   return 2 * channels * DenoisingTile::rows(tile_thread_rows(channels), halo) *
          DenoisingTile::pitch * 4;
 }
 
-/// kSharedTable: the table is copied to shared memory.
+/// With kSharedTable, the table is copied to shared memory.
 template <int kRadius, int kChannels, bool kSharedTable>
 __global__ void __launch_bounds__(tile_threads, 4)
     denoise_tiles(const __grid_constant__ NlMeansArguments a) {

@@ -14,7 +14,7 @@
 
 namespace cudavision::nlmeans {
 
-/// |a − b| of each pair of bytes.
+/// Returns |a − b| of each pair of bytes.
 CUDAVISION_HOST_DEVICE inline std::uint32_t byte_differences(std::uint32_t a, std::uint32_t b) {
 #ifdef __CUDA_ARCH__
   return __vabsdiffu4(a, b);
@@ -28,7 +28,7 @@ CUDAVISION_HOST_DEVICE inline std::uint32_t byte_differences(std::uint32_t a, st
 #endif
 }
 
-/// Bytes places to places + 3 of the eight bytes of low and high.
+/// Returns bytes places to places + 3 of the eight bytes of low and high.
 CUDAVISION_HOST_DEVICE inline std::uint32_t bytes_from(std::uint32_t low, std::uint32_t high,
                                                        int places) {
 #ifdef __CUDA_ARCH__
@@ -38,8 +38,8 @@ CUDAVISION_HOST_DEVICE inline std::uint32_t bytes_from(std::uint32_t low, std::u
 #endif
 }
 
-/// Mask of those bytes of word `word` of three that are within kRadius of byte `byte` of the middle
-/// word.
+/// Returns a mask of bytes in word `word` of three neighbouring words. It selects the bytes that
+/// are within kRadius of byte `byte` of the middle word.
 template <int kRadius>
 CUDAVISION_HOST_DEVICE constexpr std::uint32_t window_mask(int byte, int word) {
   std::uint32_t mask = 0;
@@ -51,8 +51,8 @@ CUDAVISION_HOST_DEVICE constexpr std::uint32_t window_mask(int byte, int word) {
   return mask;
 }
 
-/// sums[i] = the sum of the squares of the bytes within kRadius of byte i of the middle word, over
-/// the three words of each channel.
+/// Sets sums[i] to the sum of the squares of the bytes within kRadius of byte i of the middle word,
+/// over the three words of each channel.
 template <int kRadius, int kChannels>
 CUDAVISION_HOST_DEVICE inline void sum_squares(const std::uint32_t (&words)[kChannels][3],
                                                std::uint32_t (&sums)[4]) {
@@ -104,8 +104,8 @@ struct DenoisingTile {
     return warps * thread_rows + 2 * halo;
   }
 
-  /// The word before lane's own when the picture is shifted by dx, in the copy of the tile that is
-  /// shifted by dx mod 4 bytes.
+  /// Returns the word before the lane's own when the picture is shifted by dx, in the copy of the
+  /// tile that is shifted by dx mod 4 bytes.
   CUDAVISION_HOST_DEVICE static int word(int lane, int dx) {
     return lane + left_margin / 4 - 1 + (dx >> 2);
   }
@@ -159,7 +159,8 @@ class PatchSums {
     }
   }
 
-  /// Adds the contribution of one shift. weight(distance): the weight of a patch at that distance.
+  /// Adds the contribution of one shift. weight(distance) returns the weight of a patch at that
+  /// distance.
   template <class Weight>
   CUDAVISION_HOST_DEVICE void add(const PatchRows& rows, const Weight& weight) {
     std::uint32_t columns[4] = {};
@@ -200,7 +201,7 @@ class PatchSums {
     }
   }
 
-  /// The denoised sample.
+  /// Returns the denoised sample.
   CUDAVISION_HOST_DEVICE std::uint32_t mean(int row, int channel, int i) const {
     const std::uint32_t weight = weights_[row][i];
     return (sums_[row][channel][i] + weight / 2) / weight;
@@ -221,8 +222,8 @@ struct TileShare {
   int first_row;  ///< of the rows that the thread denoises
 };
 
-/// Adds the contributions of all shifts with dx mod 4 = phase. later: the copy of the tile that is
-/// shifted by phase bytes.
+/// Adds the contributions of all shifts with dx mod 4 = phase. later is the copy of the tile that
+/// is shifted by phase bytes.
 template <class Sums, class Weight>
 CUDAVISION_HOST_DEVICE inline void add_shifts(Sums& sums, const TileShare& share,
                                               const std::uint32_t* later, int phase,

@@ -6,7 +6,7 @@
 namespace cudavision::nlmeans {
 namespace {
 
-/// The q of the smallest power of two, 2^q, that is not less than patch².
+/// Returns q, where 2^q is the smallest power of two that is not less than patch².
 int patch_bits(int patch) noexcept {
   int bits = 0;
   while (1 << bits < patch * patch)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-// The table of weights in nlmeans.h.
+// The table of weights that nlmeans.h defines.
 
 #include <cstdint>
 
@@ -9,10 +9,11 @@
 
 namespace cudavision::nlmeans {
 
-/// Bits by which a sum of squared differences is shifted right to get an index into the table.
+/// Returns the number of bits by which a sum of squared differences is shifted right to get an
+/// index into the table.
 int distance_shift(const Parameters& parameters, int bits) noexcept;
 
-/// Maximum number of entries of a table, for all parameters and depths.
+/// Returns the maximum number of entries of a table, for all parameters and depths.
 constexpr int max_patch_weights(int channels) {
   return channels << 16;
 }

@@ -2,15 +2,14 @@
 #include "cuda/pixels/access_pattern.h"
 
 #include <algorithm>
-#include <string>
 
-#include "cuda/core/error.h"
+#include "cuda/core/layoutcheck.h"
+#include "cuda/pixels/pixel_pack.h"
 
 namespace cudavision {
 namespace {
 
 constexpr int piece_bytes = 16;
-constexpr Role rgb_roles[3] = {Role::red, Role::green, Role::blue};
 
 int pixels_of(AccessPattern kind) {
   switch (kind) {
@@ -90,19 +89,12 @@ AccessPattern find_dense_kind(const FrameLayout& layout, const Channel (&channel
   return AccessPattern::scattered_colour;
 }
 
-int narrow(std::ptrdiff_t pitch) {
-  if (pitch != static_cast<int>(pitch))
-    throw Error(
-        Error::Kind::invalid_argument,
-        "rows lie " + std::to_string(pitch) + " bytes apart; the pitch must be less than 2 GiB");
-  return static_cast<int>(pitch);
-}
-
-/// Whether the rows of every plane follow each other without a gap, in and out.
-bool without_gaps(const PackedImage& groups) {
-  return std::all_of(groups.planes, groups.planes + 3, [&](const PlanePair& plane) {
-    return (!plane.in || plane.in_pitch == groups.row_bytes) &&
-           (!plane.out || plane.out_pitch == groups.row_bytes);
+/// Returns true if the rows of every plane, in the input and in the output, follow each other
+/// without a gap.
+bool without_gaps(const PackedImage& packs) {
+  return std::all_of(packs.planes, packs.planes + 3, [&](const PlanePair& plane) {
+    return (!plane.in || plane.in_pitch == packs.row_bytes) &&
+           (!plane.out || plane.out_pitch == packs.row_bytes);
   });
 }
 
@@ -145,46 +137,47 @@ Picture PictureMaker::make(const ConstFrame& in, const Frame& out) const {
   Picture picture;
   picture.kind = aligned(in, out) ? dense_kind_ : scattered_kind(layout_, colour_);
 
-  PackedImage& groups = picture.groups;
+  PackedImage& packs = picture.packs;
   const auto pair = [&](int p) {
-    return PlanePair{in.planes[p].data, out.planes[p].data, narrow(in.planes[p].pitch),
-                     narrow(out.planes[p].pitch)};
+    return PlanePair{in.planes[p].data, out.planes[p].data,
+                     kernel_pitch("a frame", in.planes[p].pitch),
+                     kernel_pitch("a frame", out.planes[p].pitch)};
   };
   for (int c = 0; c < (colour_ ? 3 : 1); ++c) {
-    groups.planes[c] = pair(channels_[c].plane);
-    groups.offset[c] = channels_[c].offset * layout_.sample_bytes();
-    groups.step[c] = channels_[c].step * layout_.sample_bytes();
+    packs.planes[c] = pair(channels_[c].plane);
+    packs.offset[c] = channels_[c].offset * layout_.sample_bytes();
+    packs.step[c] = channels_[c].step * layout_.sample_bytes();
   }
-  groups.width = layout_.width;
-  groups.row_bytes = layout_.planes[channels_[0].plane].row_bytes;
-  groups.shift = layout_.shift;
-  groups.largest = (1u << layout_.bits) - 1;
+  packs.width = layout_.width;
+  packs.row_bytes = layout_.planes[channels_[0].plane].row_bytes;
+  packs.shift = layout_.shift;
+  packs.largest = (1u << layout_.bits) - 1;
 
   const int pixels = pixels_of(picture.kind);
   const int row_pixels =
       picture.scattered()
           ? layout_.width
-          : (groups.row_bytes + pixel_bytes_of(picture.kind) - 1) / pixel_bytes_of(picture.kind);
+          : (packs.row_bytes + pixel_bytes_of(picture.kind) - 1) / pixel_bytes_of(picture.kind);
   const std::uint32_t per_row = (row_pixels + pixels - 1) / pixels;
   if (!picture.scattered() && row_pixels == layout_.width && row_pixels % pixels == 0)
-    picture.rows = without_gaps(groups) ? Rows::linear : Rows::whole;
-  groups.per_row = static_cast<int>(per_row);
-  groups.rows = layout_.height;
-  groups.count = per_row * static_cast<std::uint32_t>(layout_.height);
+    picture.rows = without_gaps(packs) ? Rows::linear : Rows::whole;
+  packs.per_row = static_cast<int>(per_row);
+  packs.rows = layout_.height;
+  packs.count = per_row * static_cast<std::uint32_t>(layout_.height);
 
   if (colour_) {
     constexpr std::uint32_t weights[3] = {299, 587, 114};
-    groups.keep = 0xffffffffu;
+    packs.keep = 0xffffffffu;
     for (int c = 0; c < 3; ++c) {
-      // Packed pixels keep their bytes' order; planes and scattered samples come as red, green,
-      // blue.
+      // Packed pixels keep the order of their bytes; planes and scattered samples come in the order
+      // red, green, blue.
       const bool packed = picture.kind == AccessPattern::packed_colour_3 ||
                           picture.kind == AccessPattern::packed_colour_4;
       const int byte = packed ? channels_[c].offset : c;
-      groups.weights_low |= weights[c] % 256 << (8 * byte);
-      groups.weights_high |= weights[c] / 256 << (8 * byte);
-      groups.keep &= ~(0xffu << (8 * byte));
-      groups.table_of[byte] = c;
+      packs.weights_low |= weights[c] % 256 << (8 * byte);
+      packs.weights_high |= weights[c] / 256 << (8 * byte);
+      packs.keep &= ~(0xffu << (8 * byte));
+      packs.table_of[byte] = c;
     }
   }
 

@@ -6,11 +6,11 @@
 #include <vector>
 
 #include "cuda/core/frame.h"
-#include "cuda/pixels/pixel_pack.h"
+#include "cuda/pixels/packed_image.h"
 
 namespace cudavision {
 
-/// The group types of pixel_pack.h.
+/// The ways in which kernels read and write pixels. Each stands for a pack type of pixel_pack.h.
 enum class AccessPattern {
   luma_bytes_1,    ///< LumaBytes<1, 0>
   luma_bytes_2_0,  ///< LumaBytes<2, 0>
@@ -27,7 +27,7 @@ enum class AccessPattern {
 /// A plane to be copied unchanged.
 struct CopyPieces {
   PlanePair plane;
-  std::uint32_t count = 0;  ///< pieces of 16 bytes, the last of each row may be shorter
+  std::uint32_t count = 0;  ///< pieces of 16 bytes; the last one of each row may be shorter
   int per_row = 1;          ///< pieces
   int row_bytes = 0;
   int rows = 0;
@@ -37,7 +37,7 @@ struct CopyPieces {
 struct Picture {
   AccessPattern kind = AccessPattern::scattered_luma_1;
   Rows rows = Rows::ragged;
-  PackedImage groups;
+  PackedImage packs;
   int copy_count = 0;
   CopyPieces copies[FrameLayout::max_planes];  ///< none if scattered()
   bool scattered() const noexcept { return kind >= AccessPattern::scattered_luma_1; }
@@ -51,7 +51,7 @@ class PictureMaker {
   /// out has no planes if the frame is only read.
   Picture make(const ConstFrame& in, const Frame& out) const;
 
-  /// Planes with bytes that scattered groups do not write; copy them whole before the kernel.
+  /// Planes with bytes that scattered packs do not write; copy them whole before the kernel.
   const std::vector<int>& mixed_planes() const noexcept { return mixed_planes_; }
 
  private:

@@ -34,7 +34,7 @@ SamplePlane Luminance::of(const ConstFrame& in) {
     return {plane_, layout_.width, layout_.bits, 0};
   }
   const Channel& luma = layout_.channels[layout_.find(Role::luma)];
-  View<const std::uint8_t> rows = in.planes[luma.plane];  // from its first byte on: the step is 1
+  View<const std::uint8_t> rows = in.planes[luma.plane];  // a step of 1 implies an offset of 0
   rows.width = layout_.width * layout_.sample_bytes();
   rows.height = layout_.height;
   return {rows, layout_.width, layout_.bits, layout_.shift};

@@ -24,13 +24,15 @@ struct SamplePlane {
 /// `u = (299·red + 587·green + 114·blue) div 1000` (the weights of ITU-R BT.601).
 class Luminance {
  public:
-  /// layout: 8 to 16 bits with a luma channel as large as the picture, or red, green and blue of 8
-  /// bits. operation: the name that errors begin with. Throws invalid_argument.
+  /// layout must have 8 to 16 bits and a luma channel as large as the picture, or red, green and
+  /// blue channels of 8 bits. operation is the name with which errors begin. Throws
+  /// invalid_argument.
   Luminance(Device& device, const FrameLayout& layout, const char* operation);
   ~Luminance();
 
-  /// The luminance of in: the luma plane itself if its samples are contiguous, else memory of this
-  /// object, which this call enqueues to be filled and the next call overwrites.
+  /// Returns the luminance of in. If the samples of luma are contiguous, this is the luma plane
+  /// itself. Otherwise it is memory of this object: this call enqueues the work that fills it, and
+  /// the next call overwrites it.
   SamplePlane of(const ConstFrame& in);
 
   class Backend;

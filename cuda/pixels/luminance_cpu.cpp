@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-#include <algorithm>
-
 #include "cuda/core/parallel.h"
 #include "cuda/pixels/luminance_backend.h"
 #include "cuda/pixels/samples.h"

@@ -3,6 +3,7 @@
 #include "cuda/core/cuda_launch.h"
 #include "cuda/pixels/access_pattern.h"
 #include "cuda/pixels/luminance_backend.h"
+#include "cuda/pixels/pixel_pack.h"
 
 namespace cudavision {
 namespace {
@@ -15,17 +16,17 @@ struct LuminanceArguments {
   std::int64_t out_pitch;
 };
 
-template <class Group>
+template <class Pack>
 __device__ std::uint32_t luminance_in(const std::uint32_t* data, int pixel,
                                       const PackedImage& picture) {
-  if constexpr (Group::colour)
-    return packed_luminance(Group::pixel(data, pixel), picture);
+  if constexpr (Pack::colour)
+    return packed_luminance(Pack::pixel(data, pixel), picture);
   else
-    return Group::value(data, pixel, picture);
+    return Pack::value(data, pixel, picture);
 }
 
-/// Each thread converts one group of pixels. The output rows have room for whole groups.
-template <class Group, class Sample, Rows kRows>
+/// Each thread converts one pack of pixels. The output rows have room for whole packs.
+template <class Pack, class Sample, Rows kRows>
 __global__ void luminance_kernel(const __grid_constant__ LuminanceArguments a) {
   constexpr int per_word = 4 / static_cast<int>(sizeof(Sample));
   launch_dependents();
@@ -33,27 +34,27 @@ __global__ void luminance_kernel(const __grid_constant__ LuminanceArguments a) {
   const std::uint32_t number = blockIdx.x * blockDim.x + threadIdx.x;
   if (number >= a.picture.count)
     return;
-  const GroupCursor<kRows> at(a.picture, number);
-  std::uint32_t data[Group::words];
-  Group::template load<kRows>(a.picture, at, data);
+  const PackCursor<kRows> at(a.picture, number);
+  std::uint32_t data[Pack::words];
+  Pack::template load<kRows>(a.picture, at, data);
   auto* to = reinterpret_cast<std::uint32_t*>(a.out + a.out_pitch * at.y) +
-             static_cast<std::int64_t>(at.x) * (Group::pixels / per_word);
+             static_cast<std::int64_t>(at.x) * (Pack::pixels / per_word);
 #pragma unroll
-  for (int w = 0; w < Group::pixels / per_word; ++w) {
+  for (int w = 0; w < Pack::pixels / per_word; ++w) {
     std::uint32_t word = 0;
 #pragma unroll
     for (int i = 0; i < per_word; ++i)
-      word |= luminance_in<Group>(data, w * per_word + i, a.picture) << (32 / per_word * i);
+      word |= luminance_in<Pack>(data, w * per_word + i, a.picture) << (32 / per_word * i);
     to[w] = word;
   }
 }
 
 using Kernel = Launcher<LuminanceArguments>::Kernel;
 
-template <class Group>
+template <class Pack>
 Kernel kernel_for(Rows rows) {
-  return rows == Rows::ragged ? luminance_kernel<Group, std::uint8_t, Rows::ragged>
-                              : luminance_kernel<Group, std::uint8_t, Rows::whole>;
+  return rows == Rows::ragged ? luminance_kernel<Pack, std::uint8_t, Rows::ragged>
+                              : luminance_kernel<Pack, std::uint8_t, Rows::whole>;
 }
 
 Kernel kernel_for(const Picture& picture) {
@@ -85,7 +86,7 @@ class LuminanceCuda final : public Luminance::Backend {
 
   void run(const ConstFrame& in, View<std::uint8_t> out) override {
     const Picture picture = maker_.make(in, Frame{});
-    const LuminanceArguments a{picture.groups, out.data, out.pitch};
+    const LuminanceArguments a{picture.packs, out.data, out.pitch};
     launch_(kernel_for(picture), (a.picture.count + threads - 1) / threads, threads, 0, a);
   }
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-// A picture as rows of groups of neighbouring pixels, which one thread loads and stores together
-// (pixel_pack.h), and the way of a thread from one of its groups to the next.
+// A picture as rows of packs, and the steps of a thread from one of its packs to the next. A pack
+// is a few neighbouring pixels that a thread loads and stores together; pixel_pack.h has the types.
 
 #include <cstdint>
 
@@ -10,8 +10,8 @@
 
 namespace cudavision {
 
-/// One plane of the input and of the output. Pitches have 32 bits, because these multiply into an
-/// address in one instruction.
+/// One plane of the input and of the output. Pitches have 32 bits, because one instruction
+/// multiplies and adds such a number to an address.
 struct PlanePair {
   const std::uint8_t* in = nullptr;
   std::uint8_t* out = nullptr;
@@ -26,12 +26,12 @@ struct PlanePair {
   }
 };
 
-/// The picture as groups: row y holds the groups y·per_row to (y + 1)·per_row − 1.
+/// The picture as packs: row y holds the packs y·per_row to (y + 1)·per_row − 1.
 struct PackedImage {
   PlanePair planes[3];             ///< one for all, or one each for red, green and blue
-  std::uint32_t count = 0;         ///< groups in the picture, below 2^30
-  int rows = 0;                    ///< of groups
-  int per_row = 1;                 ///< groups in a row
+  std::uint32_t count = 0;         ///< packs in the picture, below 2^30
+  int rows = 0;                    ///< of packs
+  int per_row = 1;                 ///< packs in a row
   int width = 0;                   ///< pixels in a row
   int row_bytes = 0;               ///< bytes in a row, of each plane
   int shift = 0;                   ///< of 16-bit samples
@@ -40,43 +40,43 @@ struct PackedImage {
   std::uint32_t weights_high = 0;  ///< the same, div 256
   std::uint32_t keep = 0;          ///< mask of a pixel's bytes that are not colours
   int table_of[4] = {};            ///< number, 0 to 2, of the table for each byte of a pixel
-  int offset[3] = {};              ///< bytes; only for groups of scattered samples
-  int step[3] = {};                ///< bytes; only for groups of scattered samples
+  int offset[3] = {};              ///< bytes; only for packs of scattered samples
+  int step[3] = {};                ///< bytes; only for packs of scattered samples
 };
 
-/// The distance between two groups of a thread: all groups, or rows and a rest of groups.
-struct GroupStride {
-  std::uint32_t groups = 0;
+/// The distance from one pack of a thread to its next: in packs, and as rows plus a rest of
+/// packs.
+struct PackStride {
+  std::uint32_t packs = 0;
   int rows = 0;
   int rest = 0;
 
-  GroupStride() = default;
-  CUDAVISION_HOST_DEVICE GroupStride(std::uint32_t stride, int per_row)
-      : groups(stride),
+  PackStride() = default;
+  CUDAVISION_HOST_DEVICE PackStride(std::uint32_t stride, int per_row)
+      : packs(stride),
         rows(static_cast<int>(stride / per_row)),
         rest(static_cast<int>(stride % per_row)) {}
 };
 
-/// How groups fill the rows of a picture.
+/// The ways in which packs fill the rows of a picture.
 enum class Rows {
-  ragged,  ///< the last group of a row may lack pixels
-  whole,   ///< every group is full
-  linear,  ///< every group is full and the rows are contiguous: they form one long row
+  ragged,  ///< the last pack of a row may lack pixels
+  whole,   ///< every pack is full
+  linear,  ///< every pack is full and the rows are contiguous: they form one long row
 };
 
-/// The position of a group. The constructor divides; advance() only adds.
+/// The position of a pack. The constructor divides; advance() only adds.
 template <Rows kRows>
-struct GroupCursor {
+struct PackCursor {
   int y;
-  int x;  ///< number of the group in its row
+  int x;  ///< number of the pack in its row
 
-  CUDAVISION_HOST_DEVICE GroupCursor(const PackedImage& picture, std::uint32_t group)
-      : y(static_cast<int>(group / picture.per_row)),
-        x(static_cast<int>(group % picture.per_row)) {}
+  CUDAVISION_HOST_DEVICE PackCursor(const PackedImage& picture, std::uint32_t pack)
+      : y(static_cast<int>(pack / picture.per_row)), x(static_cast<int>(pack % picture.per_row)) {}
 
   CUDAVISION_HOST_DEVICE bool inside(const PackedImage& picture) const { return y < picture.rows; }
 
-  CUDAVISION_HOST_DEVICE void advance(const PackedImage& picture, const GroupStride& stride) {
+  CUDAVISION_HOST_DEVICE void advance(const PackedImage& picture, const PackStride& stride) {
     y += stride.rows;
     x += stride.rest;
     if (x >= picture.per_row) {
@@ -87,20 +87,20 @@ struct GroupCursor {
 };
 
 template <>
-struct GroupCursor<Rows::linear> {
+struct PackCursor<Rows::linear> {
   static constexpr int y = 0;
   std::uint32_t x;
 
-  CUDAVISION_HOST_DEVICE GroupCursor(const PackedImage&, std::uint32_t group) : x(group) {}
+  CUDAVISION_HOST_DEVICE PackCursor(const PackedImage&, std::uint32_t pack) : x(pack) {}
   CUDAVISION_HOST_DEVICE bool inside(const PackedImage& picture) const { return x < picture.count; }
-  CUDAVISION_HOST_DEVICE void advance(const PackedImage&, const GroupStride& stride) {
-    x += stride.groups;
+  CUDAVISION_HOST_DEVICE void advance(const PackedImage&, const PackStride& stride) {
+    x += stride.packs;
   }
 };
 
-/// The first byte of a group in its row.
-CUDAVISION_HOST_DEVICE inline std::int64_t row_offset(std::int64_t group, int bytes) {
-  return group * bytes;
+/// The first byte of a pack in its row.
+CUDAVISION_HOST_DEVICE inline std::int64_t row_offset(std::int64_t pack, int bytes) {
+  return pack * bytes;
 }
 
 }  // namespace cudavision

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-// Pixel packs: a thread holds a group of neighbouring pixels in an array of 32-bit words, loads and
-// stores it in pieces of 16 bytes, and reads and changes samples at constant byte positions. All of
-// this compiles for the host, too, where the tests compare it with byte-by-byte code.
+// Packs: a thread holds a few neighbouring pixels in an array of 32-bit words, loads and stores
+// them in pieces of 16 bytes, and reads and changes samples at constant byte positions. All of this
+// compiles for the host, too, where the tests compare it with byte-by-byte code.
 
 #include <cstdint>
 #include <cstring>
@@ -14,7 +14,8 @@
 
 namespace cudavision {
 
-/// Of the bytes 0 to 7 of low and high, nibble i of the selector picks byte i of the result.
+/// Builds a word from bytes of low (numbers 0 to 3) and high (numbers 4 to 7). Nibble i of the
+/// selector is the number of the byte that becomes byte i of the result.
 CUDAVISION_HOST_DEVICE inline std::uint32_t select_bytes(std::uint32_t low, std::uint32_t high,
                                                          std::uint32_t selector) {
 #ifdef __CUDA_ARCH__
@@ -34,7 +35,7 @@ CUDAVISION_HOST_DEVICE inline std::uint32_t byte_of(std::uint32_t word, int numb
   return select_bytes(word, 0, 0x4440u + number);
 }
 
-/// The sum of the products of the bytes of a and b, added to sum.
+/// Returns sum plus the products of each byte of a with the same byte of b.
 CUDAVISION_HOST_DEVICE inline std::uint32_t dot_bytes(std::uint32_t a, std::uint32_t b,
                                                       std::uint32_t sum) {
 #ifdef __CUDA_ARCH__
@@ -46,7 +47,8 @@ CUDAVISION_HOST_DEVICE inline std::uint32_t dot_bytes(std::uint32_t a, std::uint
 #endif
 }
 
-/// Luminance of a pixel of four bytes, with the weights in the order of its bytes.
+/// Returns the luminance of a pixel of four bytes. The picture has the weights in the order of
+/// these bytes.
 CUDAVISION_HOST_DEVICE inline std::uint32_t packed_luminance(std::uint32_t pixel,
                                                              const PackedImage& picture) {
   const std::uint32_t high = dot_bytes(pixel, picture.weights_high, 0);
@@ -91,8 +93,8 @@ CUDAVISION_HOST_DEVICE inline void store_word(std::uint8_t* to, std::uint32_t wo
 #endif
 }
 
-/// Loads 16·kPieces bytes from an address divisible by 16, of which only the first `existing` are
-/// in the row; the others read as zero. Rows that are not ragged have all of them.
+/// Loads 16·kPieces bytes from an address divisible by 16. Only the first `existing` of them are in
+/// the row, and the others read as zero. Rows that are not ragged have all of them.
 template <int kPieces, Rows kRows>
 CUDAVISION_HOST_DEVICE inline void load_row(const std::uint8_t* from, int existing,
                                             std::uint32_t* words) {
@@ -137,37 +139,56 @@ CUDAVISION_HOST_DEVICE inline void store_row(std::uint8_t* to, int existing,
       to[4 * whole_words + b] = static_cast<std::uint8_t>(byte_of(last, b));
 }
 
-/// Number of pixels of a group that are in the picture: fewer at the right edge of ragged rows.
-template <class Group, Rows kRows>
+/// Returns how many pixels of a pack are in the picture: all, except at the right edge of ragged
+/// rows.
+template <class Pack, Rows kRows>
 CUDAVISION_HOST_DEVICE inline int pixels_in(const PackedImage& picture,
-                                            const GroupCursor<kRows>& at) {
+                                            const PackCursor<kRows>& at) {
   if (kRows != Rows::ragged)
-    return Group::pixels;
-  const int left = picture.width - at.x * Group::pixels;
-  return left < 0 ? 0 : left < Group::pixels ? left : Group::pixels;
+    return Pack::pixels;
+  const int left = picture.width - at.x * Pack::pixels;
+  return left < 0 ? 0 : left < Pack::pixels ? left : Pack::pixels;
 }
+
+/// Packs of neighbouring bytes: kWords words in all, with an equal share from each of kPlanes
+/// planes.
+template <int kWords, int kPlanes = 1>
+struct DensePack {
+  static constexpr int words = kWords;
+
+  template <Rows kRows>
+  CUDAVISION_HOST_DEVICE static void load(const PackedImage& picture, const PackCursor<kRows>& at,
+                                          std::uint32_t* data) {
+    CUDAVISION_UNROLL
+    for (int p = 0; p < kPlanes; ++p) {
+      const PlanePair& plane = picture.planes[p];
+      load_row<share / 4, kRows>(plane.in_row(at.y) + row_offset(at.x, 4 * share),
+                                 picture.row_bytes - static_cast<int>(row_offset(at.x, 4 * share)),
+                                 data + share * p);
+    }
+  }
+  template <Rows kRows>
+  CUDAVISION_HOST_DEVICE static void store(const PackedImage& picture, const PackCursor<kRows>& at,
+                                           const std::uint32_t* data) {
+    CUDAVISION_UNROLL
+    for (int p = 0; p < kPlanes; ++p) {
+      const PlanePair& plane = picture.planes[p];
+      store_row<share / 4, kRows>(plane.out_row(at.y) + row_offset(at.x, 4 * share),
+                                  picture.row_bytes - static_cast<int>(row_offset(at.x, 4 * share)),
+                                  data + share * p);
+    }
+  }
+
+ private:
+  static constexpr int share = kWords / kPlanes;
+};
 
 /// Luma of 8 bits: byte kOffset of every kStep bytes.
 template <int kStep, int kOffset>
-struct LumaBytes {
+struct LumaBytes : DensePack<4> {
   static constexpr bool colour = false;
   static constexpr int pixels = 16 / kStep;
-  static constexpr int words = 4;
 
-  template <Rows kRows>
-  CUDAVISION_HOST_DEVICE static void load(const PackedImage& picture, const GroupCursor<kRows>& at,
-                                          std::uint32_t* data) {
-    const PlanePair& plane = picture.planes[0];
-    load_row<1, kRows>(plane.in_row(at.y) + row_offset(at.x, 4 * words),
-                       picture.row_bytes - static_cast<int>(row_offset(at.x, 4 * words)), data);
-  }
-  template <Rows kRows>
-  CUDAVISION_HOST_DEVICE static void store(const PackedImage& picture, const GroupCursor<kRows>& at,
-                                           const std::uint32_t* data) {
-    const PlanePair& plane = picture.planes[0];
-    store_row<1, kRows>(plane.out_row(at.y) + row_offset(at.x, 4 * words),
-                        picture.row_bytes - static_cast<int>(row_offset(at.x, 4 * words)), data);
-  }
   CUDAVISION_HOST_DEVICE static std::uint32_t value(const std::uint32_t* data, int pixel,
                                                     const PackedImage&) {
     const int at = pixel * kStep + kOffset;
@@ -182,27 +203,13 @@ struct LumaBytes {
   }
 };
 
-/// Contiguous luma of 9 to 16 bits. kAllBits: words are values of 16 bits, without shift or limit.
+/// Contiguous luma of 9 to 16 bits. With kAllBits, words are values of 16 bits, which need neither
+/// a shift nor a limit.
 template <bool kAllBits>
-struct LumaWords {
+struct LumaWords : DensePack<4> {
   static constexpr bool colour = false;
   static constexpr int pixels = 8;
-  static constexpr int words = 4;
 
-  template <Rows kRows>
-  CUDAVISION_HOST_DEVICE static void load(const PackedImage& picture, const GroupCursor<kRows>& at,
-                                          std::uint32_t* data) {
-    const PlanePair& plane = picture.planes[0];
-    load_row<1, kRows>(plane.in_row(at.y) + row_offset(at.x, 4 * words),
-                       picture.row_bytes - static_cast<int>(row_offset(at.x, 4 * words)), data);
-  }
-  template <Rows kRows>
-  CUDAVISION_HOST_DEVICE static void store(const PackedImage& picture, const GroupCursor<kRows>& at,
-                                           const std::uint32_t* data) {
-    const PlanePair& plane = picture.planes[0];
-    store_row<1, kRows>(plane.out_row(at.y) + row_offset(at.x, 4 * words),
-                        picture.row_bytes - static_cast<int>(row_offset(at.x, 4 * words)), data);
-  }
   CUDAVISION_HOST_DEVICE static std::uint32_t value(const std::uint32_t* data, int pixel,
                                                     const PackedImage& picture) {
     const std::uint32_t word = pixel % 2 ? data[pixel / 2] >> 16 : data[pixel / 2] & 0xffff;
@@ -216,7 +223,7 @@ struct LumaWords {
 };
 
 /// Luma samples of one or two bytes at any place, one per word: for layouts and alignments that the
-/// other groups do not support.
+/// other packs do not support.
 template <int kSampleBytes>
 struct ScatteredLuma {
   static constexpr bool colour = false;
@@ -224,7 +231,7 @@ struct ScatteredLuma {
   static constexpr int words = 4;
 
   template <Rows kRows>
-  CUDAVISION_HOST_DEVICE static void load(const PackedImage& picture, const GroupCursor<kRows>& at,
+  CUDAVISION_HOST_DEVICE static void load(const PackedImage& picture, const PackCursor<kRows>& at,
                                           std::uint32_t* data) {
     const PlanePair& plane = picture.planes[0];
     const std::uint8_t* row = plane.in_row(at.y) + picture.offset[0];
@@ -241,7 +248,7 @@ struct ScatteredLuma {
     }
   }
   template <Rows kRows>
-  CUDAVISION_HOST_DEVICE static void store(const PackedImage& picture, const GroupCursor<kRows>& at,
+  CUDAVISION_HOST_DEVICE static void store(const PackedImage& picture, const PackCursor<kRows>& at,
                                            const std::uint32_t* data) {
     const PlanePair& plane = picture.planes[0];
     std::uint8_t* row = plane.out_row(at.y) + picture.offset[0];
@@ -266,36 +273,19 @@ struct ScatteredLuma {
   }
 };
 
-/// Colour pixels of kStep bytes. pixel() has the bytes in memory order; if kStep is 3, the fourth
-/// belongs to the next pixel: its weight is zero, and PackedImage::keep preserves it.
+/// Colour pixels of kStep bytes. pixel() returns the bytes in memory order. If kStep is 3, the
+/// fourth byte belongs to the next pixel: its weight is zero, and PackedImage::keep preserves it.
 template <int kStep>
-struct PackedColour {
+struct PackedColour : DensePack<kStep == 4 ? 4 : 12> {
   static constexpr bool colour = true;
   static constexpr int bytes = kStep;  ///< of a pixel, any of which may be a colour
   static constexpr int pixels = kStep == 4 ? 4 : 16;
-  static constexpr int words = kStep == 4 ? 4 : 12;
 
-  template <Rows kRows>
-  CUDAVISION_HOST_DEVICE static void load(const PackedImage& picture, const GroupCursor<kRows>& at,
-                                          std::uint32_t* data) {
-    const PlanePair& plane = picture.planes[0];
-    load_row<words / 4, kRows>(plane.in_row(at.y) + row_offset(at.x, 4 * words),
-                               picture.row_bytes - static_cast<int>(row_offset(at.x, 4 * words)),
-                               data);
-  }
-  template <Rows kRows>
-  CUDAVISION_HOST_DEVICE static void store(const PackedImage& picture, const GroupCursor<kRows>& at,
-                                           const std::uint32_t* data) {
-    const PlanePair& plane = picture.planes[0];
-    store_row<words / 4, kRows>(plane.out_row(at.y) + row_offset(at.x, 4 * words),
-                                picture.row_bytes - static_cast<int>(row_offset(at.x, 4 * words)),
-                                data);
-  }
   CUDAVISION_HOST_DEVICE static std::uint32_t pixel(const std::uint32_t* data, int number) {
     const int at = number * kStep;
     if (at % 4 == 0)
       return data[at / 4];
-    const std::uint32_t next = at / 4 + 1 < words ? data[at / 4 + 1] : 0;
+    const std::uint32_t next = at / 4 + 1 < PackedColour::words ? data[at / 4 + 1] : 0;
     constexpr std::uint32_t selectors[4] = {0x3210u, 0x4321u, 0x5432u, 0x6543u};
     return select_bytes(data[at / 4], next, selectors[at % 4]);
   }
@@ -305,7 +295,7 @@ struct PackedColour {
       data[at / 4] = pixel;
       return;
     }
-    // Three bytes from byte at % 4 on, which may continue in the next word.
+    // The three bytes begin at byte at % 4 and may continue in the next word.
     constexpr std::uint32_t into_first[4] = {0x3654u, 0x6540u, 0x5410u, 0x4210u};
     constexpr std::uint32_t into_second[4] = {0x3210u, 0x3210u, 0x3216u, 0x3265u};
     data[at / 4] = select_bytes(data[at / 4], pixel, into_first[at % 4]);
@@ -314,33 +304,12 @@ struct PackedColour {
   }
 };
 
-/// Red, green and blue in planes of their own: words 0 to 3, 4 to 7 and 8 to 11.
-struct PlanarColour {
+/// Red, green and blue from three planes, in words 0 to 3, 4 to 7 and 8 to 11.
+struct PlanarColour : DensePack<12, 3> {
   static constexpr bool colour = true;
   static constexpr int bytes = 3;
   static constexpr int pixels = 16;
-  static constexpr int words = 12;
 
-  template <Rows kRows>
-  CUDAVISION_HOST_DEVICE static void load(const PackedImage& picture, const GroupCursor<kRows>& at,
-                                          std::uint32_t* data) {
-    CUDAVISION_UNROLL
-    for (int c = 0; c < 3; ++c) {
-      const PlanePair& plane = picture.planes[c];
-      load_row<1, kRows>(plane.in_row(at.y) + row_offset(at.x, 16),
-                         picture.row_bytes - static_cast<int>(row_offset(at.x, 16)), data + 4 * c);
-    }
-  }
-  template <Rows kRows>
-  CUDAVISION_HOST_DEVICE static void store(const PackedImage& picture, const GroupCursor<kRows>& at,
-                                           const std::uint32_t* data) {
-    CUDAVISION_UNROLL
-    for (int c = 0; c < 3; ++c) {
-      const PlanePair& plane = picture.planes[c];
-      store_row<1, kRows>(plane.out_row(at.y) + row_offset(at.x, 16),
-                          picture.row_bytes - static_cast<int>(row_offset(at.x, 16)), data + 4 * c);
-    }
-  }
   CUDAVISION_HOST_DEVICE static std::uint32_t pixel(const std::uint32_t* data, int number) {
     const std::uint32_t b = number % 4;
     const std::uint32_t first_two =
@@ -365,7 +334,7 @@ struct ScatteredColour {
   static constexpr int words = 4;
 
   template <Rows kRows>
-  CUDAVISION_HOST_DEVICE static void load(const PackedImage& picture, const GroupCursor<kRows>& at,
+  CUDAVISION_HOST_DEVICE static void load(const PackedImage& picture, const PackCursor<kRows>& at,
                                           std::uint32_t* data) {
     CUDAVISION_UNROLL
     for (int i = 0; i < pixels; ++i) {
@@ -383,7 +352,7 @@ struct ScatteredColour {
     }
   }
   template <Rows kRows>
-  CUDAVISION_HOST_DEVICE static void store(const PackedImage& picture, const GroupCursor<kRows>& at,
+  CUDAVISION_HOST_DEVICE static void store(const PackedImage& picture, const PackCursor<kRows>& at,
                                            const std::uint32_t* data) {
     CUDAVISION_UNROLL
     for (int i = 0; i < pixels; ++i) {

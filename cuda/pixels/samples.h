@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-// Gathers the samples of one channel, or the luminance of three, row by row for the CPU backends:
-// the values are contiguous and aligned, so that the loops behind know nothing of formats.
+// Gathers the samples of one channel, or the luminance of three, row by row for the CPU backends.
+// The values are contiguous, so the loops that use them need not know about formats.
 
 #include <cstdint>
 #include <cstring>
@@ -24,14 +24,13 @@ void gather16(const std::uint8_t* row, int step, int count, int shift, std::uint
 
 class Samples {
  public:
-  /// role: that of the channel; Role::luma stands for the luminance of RGB, too.
+  /// role is that of the channel. Role::luma also stands for the luminance of RGB.
   Samples(const FrameLayout& layout, Role role);
-
-  static constexpr Role rgb_roles[3] = {Role::red, Role::green, Role::blue};
 
   const Channel& channel() const noexcept { return channel_[0]; }
 
-  /// The values of row y: in the frame itself if they are contiguous, else in buffer.
+  /// Both return the values of row y: where they lie in the frame if they can be used there, else
+  /// in buffer.
   const std::uint8_t* row8(const ConstFrame& in, int y, std::uint8_t* buffer) const;
   const std::uint16_t* row16(const ConstFrame& in, int y, std::uint16_t* buffer) const;
 
@@ -55,7 +54,7 @@ class PlaneRows {
  public:
   explicit PlaneRows(const SamplePlane& plane) : plane_(plane) {}
 
-  /// The values of row y, in buffer if they must be converted.
+  /// Returns the values of row y, in buffer if they must be converted.
   const Value* row(int y, Value* buffer) const {
     const std::uint8_t* bytes = plane_.rows.row(y);
     if constexpr (sizeof(Value) == 1) {

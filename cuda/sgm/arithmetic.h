@@ -10,9 +10,9 @@
 
 namespace cudavision::sgm {
 
-/// True if no disparity apart from the best and its neighbours is about as good as the best.
-/// second: the least sum of those. A rounded product is monotone in its factor, so the others need
-/// no test.
+/// Returns true if no disparity apart from the best and its neighbours is about as good as the
+/// best. second is the least sum of those disparities. A rounded product is monotone in its factor,
+/// so the other sums need no test.
 CUDAVISION_HOST_DEVICE inline bool is_unique(std::uint32_t best, std::uint32_t second,
                                              float uniqueness) {
 #ifdef __CUDA_ARCH__
@@ -22,8 +22,9 @@ CUDAVISION_HOST_DEVICE inline bool is_unique(std::uint32_t best, std::uint32_t s
 #endif
 }
 
-/// Sixteenths of a pixel from the best disparity to the vertex of the parabola through its sum c
-/// and the sums l and r of its neighbours, which are not less than c. −8 to 8.
+/// Returns the distance, in sixteenths of a pixel, from the best disparity to the vertex of the
+/// parabola through its sum c and the sums l and r of its neighbours, which are not less than c. It
+/// is −8 to 8.
 CUDAVISION_HOST_DEVICE inline int subpixel_offset(int l, int c, int r) {
   const int den = l - 2 * c + r;
   if (den == 0)
@@ -33,24 +34,25 @@ CUDAVISION_HOST_DEVICE inline int subpixel_offset(int l, int c, int r) {
   return n < 0 ? -magnitude : magnitude;
 }
 
-/// libSGM's formula, whose division rounds negative offsets towards 0.
+/// Returns the offset by libSGM's formula, whose division rounds negative offsets towards 0.
 CUDAVISION_HOST_DEVICE inline int libsgm_subpixel_offset(int l, int c, int r) {
   const int den = l - 2 * c + r;
   return den == 0 ? 0 : ((l - r) * 16 + den) / (2 * den);
 }
 
-/// 255·(second − best) / second, rounded; 0 where second is 0.
+/// Returns 255·(second − best) / second, rounded, or 0 if second is 0.
 CUDAVISION_HOST_DEVICE inline std::uint8_t confidence_of(std::uint32_t best, std::uint32_t second) {
   return second == 0 ? 0 : static_cast<std::uint8_t>(((second - best) * 255 + second / 2) / second);
 }
 
-/// True if neighbouring pixels belong to the same region.
+/// Returns true if neighbouring pixels belong to the same region.
 CUDAVISION_HOST_DEVICE inline bool are_joined(std::uint16_t a, std::uint16_t b, int most_step) {
   const int step = a < b ? b - a : a - b;
   return a != unknown && b != unknown && step <= most_step;
 }
 
-/// True if the left-right check keeps the number v at column x. right: the row of the right map.
+/// Returns true if the left-right check keeps the number v at column x. right is the row of the
+/// right map.
 CUDAVISION_HOST_DEVICE inline bool is_confirmed(std::uint16_t v, int x, int width,
                                                 const std::uint16_t* right, int max_diff) {
   if (v == unknown)
@@ -63,7 +65,8 @@ CUDAVISION_HOST_DEVICE inline bool is_confirmed(std::uint16_t v, int x, int widt
   return (difference < 0 ? -difference : difference) <= max_diff;
 }
 
-/// libSGM's left-right check. shift: from numbers to pixels.
+/// Returns true if libSGM's left-right check keeps the number v at column x. `v >> shift` is v in
+/// pixels.
 CUDAVISION_HOST_DEVICE inline bool is_confirmed_by_libsgm(std::uint16_t v, std::uint32_t luminance,
                                                           int x, int width,
                                                           const std::uint16_t* right, int shift,
@@ -84,7 +87,8 @@ CUDAVISION_HOST_DEVICE inline void put_in_order(std::uint16_t& a, std::uint16_t&
   a = low;
 }
 
-/// The median of nine by Paeth's sorting network. It has no branches, so the CPU can vectorise it.
+/// Returns the median of nine, by Paeth's sorting network. It has no branches, so the compiler can
+/// vectorise it.
 CUDAVISION_HOST_DEVICE inline std::uint16_t median_of_9(std::uint16_t a, std::uint16_t b,
                                                         std::uint16_t c, std::uint16_t d,
                                                         std::uint16_t e, std::uint16_t f,

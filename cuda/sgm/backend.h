@@ -1,18 +1,20 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-// The interface that backends of SgmStereo implement: the stages of Semi-Global Matching, exactly.
+// The interface that backends of SgmStereo implement: the exact stages of Semi-Global Matching.
 // sgmstereo.cpp calls them in order; tests call them one by one. Each stage has a file of its own
 // per backend (README.md lists them).
 //
-// Arguments arrive validated, and pointers are the device's. Features, sums and maps lie densely:
-// entry (x, y) is number y·width + x. Sums begin at a multiple of 16 bytes, everything else at a
-// multiple of its own size. All calls only enqueue.
+// Callers have validated all arguments. Pointers are the device's. "In compatibility" means
+// Compatibility::libsgm. Features, sums and maps are dense: entry (x, y) is number y·width + x.
+// Sums begin at a multiple of 16 bytes, everything else at a multiple of its own size. All calls
+// only enqueue.
 
 #include <array>
 #include <cstdint>
 #include <memory>
 
+#include "cuda/pixels/luminance.h"
 #include "cuda/sgm/sgmstereo.h"
 
 namespace cudavision::sgm {
@@ -20,7 +22,7 @@ namespace cudavision::sgm {
 /// The stages are built for the size of the pictures and a Config.
 struct StageConfig : ImageSize, Config {
   StageConfig() = default;
-  /// layout: of the left pictures.
+  /// layout is that of the left pictures.
   StageConfig(const FrameLayout& layout, const Config& config)
       : ImageSize{layout.width, layout.height, layout.bits}, Config(config) {}
 
@@ -37,11 +39,12 @@ struct Penalties {
 /// P2(step) = max(P1 + 1, 16·P2 div (16 + step)), or P2 for every step if it is not adaptive.
 Penalties penalties_for(const Parameters& parameters);
 
-/// Maps count disparities from Config::minimum, in sixteenths of a pixel; in compatibility without
-/// subpixel in pixels. The right map is always in pixels.
+/// This number marks an unknown disparity in a map. Maps count disparities from Config::minimum, in
+/// sixteenths of a pixel or, in compatibility without subpixel, in pixels. The right map is always
+/// in pixels.
 constexpr std::uint16_t unknown = 0xFFFF;
 
-/// The maps that select() makes out of the sums.
+/// The maps that select() makes from the sums.
 struct Winners {
   std::uint16_t* left;       ///< may be unknown
   std::uint16_t* right;      ///< integers, known everywhere
@@ -58,7 +61,7 @@ class Stages {
   ///    `I(x + dx, y + dy) > I(x − dx, y − dy)`
   ///  neighbours_9x7, neighbours_5x5: for dy = −3…3 (−2…2), dx = −4…4 (−2…2), without the centre:
   ///    `I(x, y) > I(x + dx, y + dy)`
-  /// I is replicated beyond the edges. In compatibility, features within 4 columns or 3 rows of the
+  /// I is replicated beyond the edges. In compatibility, features within 4 columns or 3 rows of an
   /// edge are 0.
   virtual void census(const SamplePlane& picture, void* features) = 0;
 
@@ -71,35 +74,41 @@ class Stages {
   /// previous pixel of the path and m the least of them,
   ///   L(d) = C + min(L'(d) − m, L'(d ± 1) − m + P1, P2),
   /// where d ± 1 counts only within the range of disparities, and L = C if the previous pixel lies
-  /// outside the picture. L is at most the bits of a feature + P2, which fits a byte, and m at most
-  /// the bits. picture: the left luminance, for P2.
+  /// outside the picture. L is at most the bits of a feature + P2, which fits a byte, and m is at
+  /// most the bits. picture is the left luminance, for P2.
   virtual void aggregate(const SamplePlane& picture, const void* left, const void* right,
                          const Penalties& penalties, std::uint16_t* sums) = 0;
 
-  /// With S the sums:
-  /// left: best = the lowest d of the smallest S. Unknown if a d with |d − best| > 1 has
-  ///   `(float)S(d)·uniqueness < (float)S(best)`, in binary32. Else 16·best, to which subpixel
-  ///   adds, where 0 < best < disparities − 1, with l, c, r = S(best − 1, best, best + 1), den = l
-  ///   − 2c + r and n = 16·(l − r): sign(n)·((|n| + den) div 2den), nothing where den is 0. In
-  ///   compatibility it adds ((l − r)·16 + den) / (2·den), truncated as in C; and without
-  ///   subpixel the number is best.
-  /// right: at p the lowest d of the smallest S(p + d, d) with p + d < width. The minimum does not
-  ///   count: p is the column less the minimum.
-  /// confidence: with c1 = S(best), c2 the least S(d) where |d − best| > 1:
-  ///   ((c2 − c1)·255 + c2 div 2) div c2; 0 where c2 is 0 or the disparity is unknown.
+  /// Selects disparities by the sums, which are called S here.
+  ///
+  /// In the left map, best is the lowest d of the smallest S. A pixel is unknown if a d with
+  /// |d − best| > 1 has `(float)S(d)·uniqueness < (float)S(best)`, in binary32. Otherwise its
+  /// number is 16·best. If 0 < best < disparities − 1, subpixel adds an offset:
+  ///   sign(n)·((|n| + den) div 2den), or 0 if den is 0,
+  /// with l, c, r = S(best − 1, best, best + 1), den = l − 2c + r and n = 16·(l − r). In
+  /// compatibility, the offset is ((l − r)·16 + den) / (2·den), truncated as in C, or 0 if den is
+  /// 0; without subpixel, the number is best.
+  ///
+  /// In the right map, the number at p is the lowest d of the smallest S(p + d, d) with
+  /// p + d < width. The minimum does not count: p stands for column p − minimum of the right
+  /// picture.
+  ///
+  /// With c1 = S(best) and c2 the least S(d) where |d − best| > 1, confidence is
+  /// ((c2 − c1)·255 + c2 div 2) div c2, or 0 if c2 is 0 or the disparity is unknown.
   virtual void select(const std::uint16_t* sums, float uniqueness, bool subpixel,
                       const Winners& winners) = 0;
 
-  /// Median of 3×3, in which unknown is the largest number. The outermost pixels become unknown; in
-  /// compatibility 0. from and to differ.
+  /// Takes the median of 3×3 numbers, in which unknown is the largest. The outermost pixels become
+  /// unknown or, in compatibility, 0. from and to differ.
   virtual void median(const std::uint16_t* from, std::uint16_t* to) = 0;
 
-  /// Makes pixels of left unknown that right does not confirm. With v the number in left,
-  /// d = (v + 8) >> 4 and k = x − d: unknown where k is outside the picture, right(k) is unknown or
-  /// |right(k) − d| > max_diff. max_diff is not −1.
-  /// In compatibility d = v >> 4, or v without subpixel; k outside the picture confirms; right(k)
-  /// unknown is compared like any number; max_diff −1 confirms all; and a pixel whose luminance is
-  /// 0 becomes unknown.
+  /// Makes pixels of left unknown that right does not confirm. Let v be the number in left,
+  /// d = (v + 8) >> 4 and k = x − d. A pixel becomes unknown if k is outside the picture, right(k)
+  /// is unknown or |right(k) − d| > max_diff. max_diff is not −1.
+  ///
+  /// In compatibility, d is v >> 4, or v without subpixel. A k outside the picture confirms the
+  /// pixel, and an unknown right(k) is compared like any number. A max_diff of −1 confirms all
+  /// pixels, but a pixel whose luminance is 0 always becomes unknown.
   virtual void check(const SamplePlane& picture, const std::uint16_t* right, bool subpixel,
                      int max_diff, std::uint16_t* left) = 0;
 
@@ -107,21 +116,21 @@ class Stages {
   /// Components of at most size pixels become unknown. size is at least 1.
   virtual void remove_speckles(int size, int most_step, std::uint16_t* map) = 0;
 
-  /// Codes a map by scale: number + minimum·per_pixel, or invalid where unknown.
+  /// Writes a map as scale says: number + minimum·per_pixel, or invalid where it is unknown.
   virtual void write(const std::uint16_t* map, const DisparityScale& scale,
                      View<std::uint8_t> disparity) = 0;
   /// Copies confidence, with 0 where the map is unknown.
   virtual void write_confidence(const std::uint16_t* map, const std::uint8_t* confidence,
                                 View<std::uint8_t> out) = 0;
 
-  /// An unknown pixel becomes the smaller of the nearest known ones to its left and right in the
-  /// row as it was; if only one side has any, that one. A row without known pixels then becomes a
-  /// copy of the nearest filled row above it, or else below it. A map without known pixels stays as
-  /// it is.
+  /// An unknown pixel becomes the smaller of the nearest known ones to its left and right, in the
+  /// row as it was before. If only one side has a known pixel, it becomes that one. Then each row
+  /// without known pixels becomes a copy of the nearest filled row above it, or else below it. A
+  /// map without known pixels stays as it is.
   virtual void fill_holes(std::uint16_t* map) = 0;
 };
 
-/// The stages for the device's kind.
+/// Makes the stages for the device's kind.
 std::unique_ptr<Stages> make_stages(Device& device, const StageConfig& config);
 std::unique_ptr<Stages> make_stages_cpu(Device& device, const StageConfig& config);
 std::unique_ptr<Stages> make_stages_cuda(Device& device, const StageConfig& config);

@@ -18,8 +18,8 @@ using Census = Config::Census;
 constexpr int radius_x = 4, radius_y = 3, window_rows = 2 * radius_y + 1;
 constexpr int most_bits = 64;
 
-/// One bit of a feature: whether sample a is larger than sample b. Both are given by their offset
-/// from the pixel.
+/// One bit of a feature, which is 1 if sample a is larger than sample b. Both samples are given by
+/// their offset from the pixel.
 struct Comparison {
   int ax, ay, bx, by;
 };

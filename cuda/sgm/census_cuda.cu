@@ -28,12 +28,12 @@ constexpr int threads = 32 * tile_height;
 constexpr int window = pixels + 2 * radius_x;
 constexpr int tile_pitch = tile_width + 2 * radius_x;
 
-/// A feature under construction. kBits: of the whole feature.
+/// A feature under construction. kBits is the number of bits of the whole feature.
 template <int kBits>
 struct FeatureBits {
   std::uint32_t high = 0, low = 0;
 
-  /// Appends bit `number`, counted from the first: whether a is larger than b.
+  /// Appends bit `number`, counted from the first, which is 1 if a is larger than b.
   __device__ void add(int number, std::uint32_t a, std::uint32_t b) {
     std::uint32_t& word = number < kBits - 32 ? high : low;
     word = __funnelshift_l(b - a, word, 1);  // shifts in the sign of b − a
@@ -51,7 +51,7 @@ __device__ void load_window(const std::uint32_t* from, std::uint32_t (&to)[windo
   }
 }
 
-/// Compares pixels opposite each other. tile: the thread's window in its own row.
+/// Compares pixels opposite each other. tile points to the thread's window in its own row.
 template <class Bits>
 __device__ void symmetric(const std::uint32_t* tile, Bits (&bits)[pixels]) {
   std::uint32_t above[window], below[window];

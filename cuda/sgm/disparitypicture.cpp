@@ -30,7 +30,7 @@ void check_colors(const FrameLayout& out) {
   const int red = out.find(Role::red);
   if (out.plane_count != 1 || out.bits != 8 || red < 0)
     refuse("the output must be one plane of packed red, green and blue of 8 bits");
-  for (const Role role : {Role::red, Role::green, Role::blue}) {
+  for (const Role role : rgb_roles) {
     const int found = out.find(role);
     if (found < 0 || out.channels[found].step != out.channels[red].step ||
         out.channels[found].width != out.width || out.channels[found].height != out.height)

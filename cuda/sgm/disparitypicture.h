@@ -14,7 +14,7 @@
 namespace cudavision::sgm {
 
 struct PictureParameters {
-  /// The pictures, from a number v of the map.
+  /// The kinds of pictures, and how each shows a number v of the map.
   enum class Kind : std::uint8_t {
     /// 8 bits: 0 where v is invalid, else 1 + (254·n + s·(D − 1) div 2) div (s·(D − 1)), at most
     /// 255, with n = v − s·minimum, s = DisparityScale::per_pixel, D = disparities
@@ -42,20 +42,20 @@ class DisparityPicture {
  public:
   using Kind = PictureParameters::Kind;
 
-  /// out: for color a layout of one plane with red, green and blue channels of 8 bits; all other
-  /// bytes of a pixel (alpha, padding) become 255. For gray one channel of 8 bits, for depth one of
-  /// 16 bits. Until the parameters and colours are set, depths are 0 and colours are grays. Throws
-  /// invalid_argument.
+  /// out is the layout of the pictures. For color, it has one plane with red, green and blue
+  /// channels of 8 bits, and all other bytes of a pixel (alpha, padding) become 255. For gray, it
+  /// has one channel of 8 bits, and for depth one of 16 bits. Until the parameters and colours are
+  /// set, depths are 0 and colours are grays. Throws invalid_argument.
   DisparityPicture(Device& device, const FrameLayout& out, const Parameters& parameters, Kind kind);
   ~DisparityPicture();
 
-  /// Both take effect with the next run() and never allocate. parameters: those that the maps are
-  /// made with. picture: of the constructor's kind. Throws invalid_argument and keeps the last
-  /// valid set.
+  /// Both take effect with the next run() and never allocate. parameters must be those that the
+  /// maps are made with, and picture must have the constructor's kind. Throws invalid_argument and
+  /// keeps the last valid set.
   void set_parameters(const Parameters& parameters, const PictureParameters& picture);
   void set_colors(const ColorTable& table);
 
-  /// disparity: as SgmStereo::run() writes it. Only enqueues.
+  /// disparity is what SgmStereo::run() writes. Only enqueues.
   void run(View<const std::uint8_t> disparity, const Frame& out);
 
   class Backend;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-// The interface that backends of DisparityPicture implement. All arguments arrive validated.
+// The interface that backends of DisparityPicture implement. Callers have validated all arguments.
 
 #include <cstdint>
 #include <memory>
@@ -53,7 +53,7 @@ class DisparityPicture::Backend {
   virtual void run(View<const std::uint8_t> disparity, View<std::uint8_t> out) = 0;
 };
 
-/// width: of the picture. pixel: used for Kind::color only.
+/// width is that of the picture. pixel is used for Kind::color only.
 std::unique_ptr<DisparityPicture::Backend> make_disparity_picture_cpu(Device& device, int width,
                                                                       DisparityPicture::Kind kind,
                                                                       const PackedPixel& pixel);

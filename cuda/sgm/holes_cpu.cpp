@@ -9,7 +9,7 @@
 namespace cudavision::sgm {
 namespace {
 
-/// Returns whether the row has a known pixel.
+/// Fills a row. Returns true if it has a known pixel.
 bool fill_row(std::uint16_t* row, int width) {
   std::uint16_t before = unknown;  // the last known number; unknown loses in std::min()
   for (int x = 0; x < width;) {

@@ -5,7 +5,6 @@
 // second kernel fills the rows without known pixels from other rows.
 
 #include "cuda/core/cuda_launch.h"
-#include "cuda/sgm/arithmetic.h"
 #include "cuda/sgm/stages_cuda.h"
 
 namespace cudavision::sgm {
@@ -21,9 +20,9 @@ namespace {
 constexpr int threads = 128;
 constexpr unsigned whole_warp = 0xffffffffu;
 
-/// For 32 neighbouring pixels, one per lane: the nearest known number at or before (kFromLeft) or
-/// at or behind each pixel. carried: the result for the adjacent pixel on that side; receives the
-/// result of the last of these pixels.
+/// Returns, for 32 neighbouring pixels, one per lane, the nearest known number at or before each
+/// pixel (kFromLeft) or at or after it. carried holds the result for the adjacent pixel on that
+/// side and receives the result for the last of these pixels.
 template <bool kFromLeft>
 __device__ std::uint16_t nearest(std::uint16_t value, std::uint16_t& carried) {
   const int lane = threadIdx.x % 32;
@@ -69,14 +68,16 @@ __global__ void __launch_bounds__(threads) rows_kernel(const __grid_constant__ H
   }
 }
 
-/// After the first kernel a row is known everywhere or nowhere.
+/// Fills the rows without known pixels. After the first kernel, a row is known everywhere or
+/// nowhere.
 __global__ void __launch_bounds__(threads)
     empty_rows_kernel(const __grid_constant__ HolesArguments a) {
   launch_dependents();
   grid_dependency_wait();
   const int y = static_cast<int>(blockIdx.x);
   const auto row = [&](int number) { return a.map + static_cast<std::int64_t>(number) * a.width; };
-  // known_left tells, not the map: other blocks may be filling their rows at this moment.
+  // This reads known_left and not the map, because other blocks may be filling their rows of the
+  // map at this moment.
   const auto has_known = [&](int number) {
     return a.known_left[static_cast<std::int64_t>(number + 1) * a.width - 1] != unknown;
   };

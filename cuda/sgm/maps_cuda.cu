@@ -17,11 +17,11 @@ struct MapArguments {
   std::uint16_t* to;
   bool libsgm;
 
-  // For the check.
+  // Only the check uses these.
   Samples picture;
   int shift, max_diff;
 
-  // For the output.
+  // Only the output uses these.
   const std::uint8_t* confidence;
   std::uint8_t* out;
   std::int64_t out_pitch;

@@ -14,7 +14,7 @@ using Census = Config::Census;
 using Compatibility = Config::Compatibility;
 
 constexpr int disparity_step = 32, most_disparities = 1024;
-constexpr int furthest = 2047;  // pixels: sixteenths of them still fit 16 bits with a sign
+constexpr int furthest = 2047;  // pixels; in sixteenths they still fit signed 16 bits
 constexpr int largest_cost = 255;
 
 std::string text(int number) {

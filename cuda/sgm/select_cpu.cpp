@@ -31,8 +31,8 @@ struct RightBest {
   std::uint16_t* disparities;
 };
 
-/// Returns the least of a pixel's sums, and updates the right map's bests with all of them. count:
-/// a multiple of 32.
+/// Returns the least of a pixel's sums, and updates the right map's bests with all of them. count
+/// is a multiple of 32.
 [[gnu::always_inline]] inline std::uint16_t least_sum(const std::uint16_t* sums, int count,
                                                       std::uint16_t* __restrict right_sums,
                                                       std::uint16_t* __restrict right_disparities) {
@@ -47,7 +47,7 @@ struct RightBest {
   return least;
 }
 
-/// The lowest disparity that has this sum.
+/// Returns the lowest disparity that has this sum.
 [[gnu::always_inline]] inline std::uint16_t first_with(const std::uint16_t* sums, int count,
                                                        std::uint16_t sum) {
   std::uint16_t first = no_sum;
@@ -57,7 +57,7 @@ struct RightBest {
   return first;
 }
 
-/// The least sum among the disparities that are more than one away from the best.
+/// Returns the least sum among the disparities that are more than one away from the best.
 [[gnu::always_inline]] inline std::uint16_t second_sum(const std::uint16_t* sums, int count,
                                                        std::uint16_t best) {
   const auto before = static_cast<std::uint16_t>(best - 1);
@@ -86,7 +86,8 @@ std::uint16_t number_of(const std::uint16_t* sums, int best, const Rules& rules)
   return static_cast<std::uint16_t>(number);
 }
 
-/// winners: where the row begins in the left map and the confidence; the right map is not used.
+/// winners points to the beginning of the row in the left map and the confidence. The right map is
+/// not used.
 CUDAVISION_TARGET_CLONES
 void select_row(const std::uint16_t* sums, int width, const Rules& rules, const RightBest& right,
                 const Winners& winners) {

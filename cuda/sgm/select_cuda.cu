@@ -39,8 +39,8 @@ constexpr int power_of_two_from(int least) {
   return power;
 }
 
-/// How a block works on a row. kLanes: lanes per column, a power of two, at least 2. Places in
-/// shared memory are in vectors of 8 sums.
+/// Describes how a block works on a row. kLanes is the number of lanes per column, a power of two
+/// and at least 2. Places in shared memory are in vectors of 8 sums.
 template <int kLanes, int kThreads>
 struct RowPlan {
   static constexpr int lanes = kLanes, threads = kThreads;
@@ -50,8 +50,8 @@ struct RowPlan {
   /// columns, larger than any sum, so that following a diagonal needs no bounds check.
   static constexpr int before = group / 8;
   static constexpr int most = kLanes * most_vectors;
-  /// Chosen so that the 8 lanes that store vectors at once use different banks of shared memory,
-  /// and so do, as far as possible, the same disparities of different columns.
+  /// The pitch is chosen so that the 8 lanes that store vectors at once use different banks of
+  /// shared memory. As far as possible, the same disparities of different columns do so as well.
   static constexpr int pitch = kLanes == 2   ? (most + before + 1) / 4 * 4 + 2
                                : kLanes == 4 ? (most + before + 3) / 8 * 8 + 4
                                              : (most + before) / 2 * 2 + 1;
@@ -65,20 +65,21 @@ struct RowPlan {
 
   /// Pixels of the right map that are kept, halved: even and odd ones have a ring each.
   static constexpr int ring = power_of_two_from((8 * most + columns) / 2);
-  /// Even and odd pixels lie apart, since neighbouring threads work on every other pixel.
+  /// Even and odd pixels lie apart, because neighbouring threads work on every other pixel.
   static __device__ int slot_of(int p) { return (p & 1) * ring + (p >> 1 & (ring - 1)); }
 
   static constexpr std::size_t shared_bytes =
       sizeof(uint4) * numbers + sizeof(std::uint32_t) * (columns + 2 * ring);
 };
 
-/// Combines a sum and its disparity into one number, whose least is the lowest disparity of the
-/// smallest sum. indexed: 32·sum + index, where the disparity is first + index.
+/// Combines a sum and its disparity into one number. The least of these numbers belongs to the
+/// lowest disparity of the smallest sum. indexed is 32·sum + index, where the disparity is first +
+/// index.
 __device__ std::uint32_t key_of(std::uint32_t indexed, int first) {
   return 32 * indexed - 31 * (indexed & 31) + static_cast<std::uint32_t>(first);
 }
 
-/// The least value of kLanes neighbouring lanes.
+/// Returns the least value of kLanes neighbouring lanes.
 template <int kLanes>
 __device__ std::uint32_t least_of_lanes(std::uint32_t value) {
 #pragma unroll
@@ -87,7 +88,7 @@ __device__ std::uint32_t least_of_lanes(std::uint32_t value) {
   return value;
 }
 
-/// The best of a pixel of the left map, as one lane of its column has it.
+/// The best disparity of a pixel of the left map, as one lane of its column knows it.
 struct LeftBest {
   std::uint32_t key;    ///< of the best, equal in all lanes
   int word;             ///< the best and its neighbours are in this word of the column and the next
@@ -95,7 +96,8 @@ struct LeftBest {
   std::uint32_t least;  ///< the least sums of the lane's other vectors, in both halves
 };
 
-/// vectors: vectors part, part + kLanes, part + 2·kLanes… of the column. part: the lane's number.
+/// Finds the best of a column. vectors are the vectors part, part + kLanes, part + 2·kLanes… of the
+/// column, where part is the lane's number.
 template <int kLanes>
 __device__ LeftBest best_of(const uint4 (&vectors)[most_vectors], int part) {
   std::uint32_t leasts[most_vectors];
@@ -107,7 +109,7 @@ __device__ LeftBest best_of(const uint4 (&vectors)[most_vectors], int part) {
     leasts[i] = __vminu2(leasts[i], vectors[i].w * 32 + index + 0x00030003u);
   }
   const std::uint32_t both = __vminu2(__vimin3_u16x2(leasts[0], leasts[1], leasts[2]), leasts[3]);
-  // One more bit tells which half the least is from.
+  // One more bit holds the half that the least is from.
   const std::uint32_t one = min((both & 0xffff) * 2, both >> 15 | 1);
   const std::uint32_t vector = static_cast<std::uint32_t>(part) + (one >> 3 & 7) * kLanes;
   LeftBest best{least_of_lanes<kLanes>((one >> 6 << 10) + 8 * vector + (one & 7)), 0, part,
@@ -129,8 +131,8 @@ __device__ LeftBest best_of(const uint4 (&vectors)[most_vectors], int part) {
   return best;
 }
 
-/// The least sum of all words except the two that hold the best and its neighbours. near: the
-/// vector best.near.
+/// Returns the least sum of all words except the two that hold the best and its neighbours. near is
+/// the vector best.near.
 template <int kLanes>
 __device__ std::uint32_t least_of_others(const LeftBest& best, const uint4& near) {
   const std::uint32_t words[4] = {near.x, near.y, near.z, near.w};
@@ -143,8 +145,8 @@ __device__ std::uint32_t least_of_others(const LeftBest& best, const uint4& near
   return least_of_lanes<kLanes>(min(least & 0xffff, least >> 16));
 }
 
-/// Writes a pixel of the left map. sums: of the column, two per word. found: the best's key, and
-/// from bit 21 on the least sum of the other words.
+/// Writes a pixel of the left map. sums are those of the column, two per word. found holds the
+/// best's key and, from bit 21 on, the least sum of the other words.
 __device__ void select_left(const SelectArguments& a, const std::uint32_t* sums,
                             std::uint32_t found, std::int64_t pixel) {
   const int best = static_cast<int>(found & 1023);
@@ -172,9 +174,9 @@ __device__ void select_left(const SelectArguments& a, const std::uint32_t* sums,
 /// column and the same word of the next column belong to three pixels: the lower halves to p and
 /// p + 1, the upper halves to p − 1 and p. Two columns further, the next word does.
 ///
-/// task: a group of the columns from x on, and a word of the group's first column, which may lie in
-/// the padding; a.pairs of them meet a sum somewhere. a.per_pair: 2³² / pairs, rounded up, for the
-/// division by pairs.
+/// task stands for a group of the columns from x on, and for a word of the group's first column,
+/// which may lie in the padding. a.pairs of these words meet a sum somewhere. a.per_pair is 2³² /
+/// pairs, rounded up, for the division by pairs.
 template <class Plan>
 __device__ void select_right(const SelectArguments& a, const uint4* shared, int x, int task,
                              std::uint32_t* bests) {
@@ -237,7 +239,7 @@ __global__ void __launch_bounds__(Plan::threads)
     select_shared[i] = {no_sums, no_sums, no_sums, no_sums};
   for (int i = thread; i < 2 * Plan::ring; i += Plan::threads)
     bests[i] = nothing;
-  // Work that needs only some of the threads goes to other warps in each turn.
+  // Work that needs only some of the threads goes to other warps at each turn.
   int turn = thread;
   int x = 0;
   for (; x < a.width; x += Plan::columns) {
@@ -287,7 +289,7 @@ SelectCuda::KernelPlan SelectCuda::kernel_plan(int disparities) {
 
 SelectCuda::KernelPlan SelectCuda::kernel_plan_for(const StageConfig& config) {
   const int disparities = config.disparities;
-  // Small blocks share a multiprocessor better, but few of them do not fill it.
+  // Small blocks share a multiprocessor better, but too few of them do not fill it.
   const bool many = config.height >= many_rows;
   if (disparities <= 64)
     return many ? kernel_plan<RowPlan<2, 128>>(disparities)

@@ -32,7 +32,7 @@ void check_pair(const FrameLayout& left, const FrameLayout& right) {
            "; they must have the same size and depth");
 }
 
-/// The results that one stage leaves for the next, in a single allocation.
+/// The results that stages pass to later stages, in a single allocation.
 class Workspace {
  public:
   Workspace(Device& device, const StageConfig& config) {

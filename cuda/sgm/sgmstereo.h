@@ -8,7 +8,6 @@
 
 #include "cuda/core/device.h"
 #include "cuda/core/frame.h"
-#include "cuda/pixels/luminance.h"
 
 /// Dense stereo by Semi-Global Matching (Hirschmüller, "Stereo Processing by Semiglobal Matching
 /// and Mutual Information", 2008) of census features (Zabih & Woodfill, 1994), in integers.
@@ -27,7 +26,8 @@ struct Config {
     neighbours_9x7,  ///< 62 bits: compares each neighbour with the centre
     neighbours_5x5,  ///< 24 bits: likewise
   };
-  /// libsgm: the same bits as libSGM 3.1.0. It needs Census::symmetric_9x7 and ignores adaptive_p2.
+  /// libsgm gives the same bits as libSGM 3.1.0. It needs Census::symmetric_9x7 and ignores
+  /// adaptive_p2.
   enum class Compatibility : std::uint8_t { none, libsgm };
 
   int disparities = 128;  ///< multiple of 32, 32 to 1024
@@ -51,7 +51,7 @@ struct Parameters : Config {
   int lr_max_diff = 1;       ///< left-right check: 0 to 1024 pixels, −1 for no check
   bool subpixel = true;
   bool median = true;
-  int speckle_size = 0;  ///< regions of at most so many pixels are removed, 0 to 2^31 − 1; 0: none
+  int speckle_size = 0;   ///< removes regions of up to this many pixels, 0 to 2^31 − 1; 0: none
   int speckle_range = 1;  ///< disparities between neighbours of one region, 0 to 1024
   bool fill_holes = false;
   bool adaptive_p2 = true;  ///< p2 falls where the left picture has an edge
@@ -65,7 +65,7 @@ struct Parameters : Config {
   bool operator!=(const Parameters& other) const noexcept { return !(*this == other); }
 };
 
-/// Bits of a census feature; 0 where there is no such census.
+/// Returns the number of bits of a census feature, or 0 if there is no such census.
 CUDAVISION_HOST_DEVICE constexpr int census_bits(Config::Census census) noexcept {
   switch (census) {
     case Config::Census::symmetric_9x7:
@@ -78,11 +78,12 @@ CUDAVISION_HOST_DEVICE constexpr int census_bits(Config::Census census) noexcept
   return 0;
 }
 
-/// Empty for valid parameters. Else a sentence without its full stop that names the property of the
-/// element (p1, num-disparities, min-disparity…) and the values that it may have.
+/// Returns an empty string for valid parameters. Otherwise returns a sentence without its full
+/// stop, which names the property of the element (p1, num-disparities, min-disparity…) and the
+/// values that it may have.
 std::string validation_error(const Parameters& parameters);
 
-/// How a map codes disparities: 16-bit two's complement.
+/// Describes how a map stores disparities, which are in 16-bit two's complement.
 struct DisparityScale {
   int per_pixel;          ///< 16; 1 in compatibility without subpixel
   std::uint16_t invalid;  ///< (minimum − 1)·per_pixel, which is below every disparity searched
@@ -91,9 +92,9 @@ DisparityScale disparity_scale(const Parameters& parameters) noexcept;
 
 class SgmStereo {
  public:
-  /// left, right: layouts that Luminance accepts, of equal width, height and bits. Allocates all
-  /// the memory that any later parameters need: about 2·width·height·(disparities + 20) bytes, and
-  /// on a GPU 2·disparities times height or 6 times width, whichever is more. Throws
+  /// left and right must be layouts that Luminance accepts, of equal width, height and bits.
+  /// Allocates all the memory that any later parameters need: about 2·width·height·(disparities +
+  /// 20) bytes, and on a GPU 2·disparities times height or 6 times width, whichever is more. Throws
   /// invalid_argument, or out_of_memory with the number of bytes asked for.
   SgmStereo(Device& device, const FrameLayout& left, const FrameLayout& right,
             const Parameters& parameters);
@@ -103,9 +104,9 @@ class SgmStereo {
   /// valid set if parameters are invalid or their Config differs from the constructor's.
   void set_parameters(const Parameters& parameters);
 
-  /// disparity: width·height words in the machine's byte order, as rows of 2·width bytes.
-  /// confidence: width·height bytes, 255·(how much worse the second best is), 0 where the disparity
-  /// is unknown or was filled in; pass a view without data to skip it. Only enqueues.
+  /// disparity has width·height words in the machine's byte order, as rows of 2·width bytes.
+  /// confidence has width·height bytes: 255·(how much worse the second best is), or 0 where the
+  /// disparity is unknown or was filled in. Pass a view without data to skip it. Only enqueues.
   void run(const ConstFrame& left, const ConstFrame& right, View<std::uint8_t> disparity,
            View<std::uint8_t> confidence = {});
 

@@ -2,10 +2,10 @@
 //
 // Removes speckles on CUDA with a union-find: each pixel has a parent in its region with a number
 // not above its own, and a root is its own parent. Joining two regions makes the smaller root the
-// parent of the larger one. Regions are joined and their pixels counted within tiles, in shared
-// memory; then joined across the borders of tiles; then the roots within tiles add their counts to
-// the root of the whole region. In whatever order the threads run, a region's root is its first
-// pixel.
+// parent of the larger one. Regions are first joined and their pixels counted within tiles, in
+// shared memory. Then they are joined across the borders of tiles, and the roots within tiles add
+// their counts to the root of the whole region. In whatever order the threads run, a region's root
+// is its first pixel.
 
 #include "cuda/core/cuda_launch.h"
 #include "cuda/sgm/arithmetic.h"
@@ -55,7 +55,7 @@ __device__ void join(std::uint32_t* parents, std::uint32_t a, std::uint32_t b) {
     const std::uint32_t before = atomicMin(parents + high, low);
     if (before == high)
       return;
-    // high was no root any more; join its former parent as well.
+    // high was not a root any more, so join its former parent as well.
     a = low;
     b = root_of<kShared>(parents, before);
   }

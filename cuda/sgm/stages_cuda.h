@@ -33,7 +33,7 @@ class SelectCuda {
            const Winners& winners) const;
 
  private:
-  /// A kernel and how it is launched. pairs and tasks: see select_right().
+  /// A kernel and how it is launched. select_right() explains pairs and tasks.
   struct KernelPlan {
     Launcher<SelectArguments>::Kernel kernel;
     unsigned threads;
@@ -71,7 +71,7 @@ class MapsCuda {
 
 class SpecklesCuda {
  public:
-  /// scratch: 8 bytes for each pixel.
+  /// scratch has 8 bytes for each pixel.
   SpecklesCuda(Device& device, const StageConfig& config, void* scratch);
   void run(int size, int most_step, std::uint16_t* map) const;
 
@@ -83,7 +83,7 @@ class SpecklesCuda {
 
 class HolesCuda {
  public:
-  /// scratch: 2 bytes for each pixel.
+  /// scratch has 2 bytes for each pixel.
   HolesCuda(Device& device, const StageConfig& config, void* scratch);
   void run(std::uint16_t* map) const;
 

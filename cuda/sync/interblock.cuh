@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-// For .cu files whose blocks exchange data through device memory while they run.
+// For .cu files with kernels whose blocks exchange data through device memory while they run.
 
 #include <cuda_runtime.h>
 
@@ -82,7 +82,7 @@ __device__ inline void delay_for_test() {
 /// Device memory for an exchange between blocks, cleared before the first launch.
 inline Buffer zeroed_words(Device& device, std::size_t words) {
   Buffer buffer = device.allocate(words * sizeof(std::uint32_t));
-  // The width of a view is an int, so that large buffers need several rows.
+  // The width of a view is an int, so a large buffer is cleared in several pieces.
   constexpr std::size_t row = std::size_t{1} << 30;
   for (std::size_t at = 0; at < buffer.size(); at += row) {
     const int bytes = static_cast<int>(buffer.size() - at < row ? buffer.size() - at : row);

@@ -48,10 +48,11 @@ class LaunchEpoch {
   using Word = typename Atomics::Word;
   static constexpr int words = 3;
 
-  /// state: `words` words, zero before the first launch.
+  /// state has `words` words, which are zero before the first launch.
   CUDAVISION_HOST_DEVICE explicit LaunchEpoch(Word* state) : state_(state) {}
 
-  /// 1, 2 or 3: never 0, which fresh memory holds, and never the epoch of the launch before.
+  /// Returns 1, 2 or 3: never 0, which fresh memory holds, and never the epoch of the previous
+  /// launch.
   CUDAVISION_HOST_DEVICE std::uint32_t current() const { return Atomics::load(state_) + 1; }
 
   /// Draws 0, 1, 2…: one number for each call in a launch.
@@ -85,17 +86,17 @@ class TileExchange {
   CUDAVISION_HOST_DEVICE TileExchange(const TileGrid& grid, Word* words, std::uint32_t epoch)
       : grid_(grid), words_(words), epoch_(static_cast<Value>(epoch) << value_bits) {}
 
-  /// The sum of the pixels of the tile's columns 0 to `column`.
+  /// Publishes the sum of the pixels of the tile's columns 0 to `column`.
   CUDAVISION_HOST_DEVICE void publish_columns(int tile_row, int tile_column, int column,
                                               Value sum) const {
     Atomics::store(columns_word(tile_row, tile_column) + column, epoch_ | sum);
   }
-  /// The sum of one of the tile's rows.
+  /// Publishes the sum of one of the tile's rows.
   CUDAVISION_HOST_DEVICE void publish_row(int tile_row, int tile_column, int row, Value sum) const {
     Atomics::store(rows_word(tile_row, tile_column) + row, epoch_ | sum);
   }
 
-  /// The sum of the tile.
+  /// Publishes the sum of the tile.
   CUDAVISION_HOST_DEVICE void publish_tile(int tile_row, int tile_column, Value sum) const {
     Atomics::store(tile_word(tile_row, tile_column), epoch_ | sum);
   }
@@ -103,21 +104,21 @@ class TileExchange {
   // Each of the following polls until the words that it adds up are published. It loads kBatch
   // words of 32 bits, or half as many of 64, at a time, and needs as many registers.
 
-  /// The sum of the pixels above the tile, from its first column to `column`.
+  /// Returns the sum of the pixels above the tile, from its first column to `column`.
   template <class Sum, int kBatch>
   CUDAVISION_HOST_DEVICE Sum columns_above(int tile_row, int tile_column, int column) const {
     return added<Sum, kBatch>(columns_word(0, tile_column) + column,
                               static_cast<std::uint32_t>(grid_.columns) * grid_.tile_width,
                               tile_row);
   }
-  /// The sum of the pixels to the left of the tile in one of its rows.
+  /// Returns the sum of the pixels to the left of the tile in one of its rows.
   template <class Sum, int kBatch>
   CUDAVISION_HOST_DEVICE Sum row_left(int tile_row, int tile_column, int row) const {
     return added<Sum, kBatch>(rows_word(tile_row, 0) + row,
                               static_cast<std::uint32_t>(grid_.tile_height), tile_column);
   }
-  /// The share of thread (x, y) in the sum of the pixels both above the tile and to its left, which
-  /// shares_x·shares_y threads add up together.
+  /// Returns the share of thread (x, y) in the sum of the pixels that lie both above the tile and
+  /// to its left. shares_x·shares_y threads add up this sum together.
   template <class Sum, int kBatch>
   CUDAVISION_HOST_DEVICE Sum corner(int tile_row, int tile_column, int x, int shares_x, int y,
                                     int shares_y) const {
@@ -149,7 +150,8 @@ class TileExchange {
            static_cast<std::uint32_t>(tile_row) * grid_.columns + tile_column;
   }
 
-  /// The sum of `count` words that lie `step` words apart, each as soon as it is published.
+  /// Returns the sum of `count` words that lie `step` words apart, and waits until each is
+  /// published.
   template <class Sum, int kBatch>
   CUDAVISION_HOST_DEVICE Sum added(const Word* word, std::uint32_t step, int count) const {
     constexpr int batch = kBatch * 4 / static_cast<int>(sizeof(Value));
@@ -166,8 +168,8 @@ class TileExchange {
     return sum;
   }
 
-  /// Loads a batch of words, of which `count` exist; the others become 0. Returns whether all of
-  /// them are published.
+  /// Loads a batch of words, of which `count` exist; the others count as published zeros. Returns
+  /// true if all of them are published.
   template <int kBatch>
   CUDAVISION_HOST_DEVICE bool poll(const Word* word, std::uint32_t step, int count,
                                    Value (&values)[kBatch]) const {

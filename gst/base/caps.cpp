@@ -25,7 +25,7 @@ Caps merge_with_feature(Caps result, const GstCaps* caps, const char* feature, b
 
 }  // namespace
 
-/* Formats */
+/* Strings and formats */
 
 void for_each_string(const GValue* value, const std::function<void(const char*)>& take) {
   if (value && G_VALUE_HOLDS_STRING(value))
@@ -33,6 +33,21 @@ void for_each_string(const GValue* value, const std::function<void(const char*)>
   if (value && GST_VALUE_HOLDS_LIST(value))
     for (guint i = 0; i < gst_value_list_get_size(value); ++i)
       for_each_string(gst_value_list_get_value(value, i), take);
+}
+
+void set_strings(GstStructure* structure, const char* field,
+                 const std::vector<const char*>& strings) {
+  GValue list = G_VALUE_INIT;
+  g_value_init(&list, GST_TYPE_LIST);
+  for (const char* text : strings) {
+    GValue string = G_VALUE_INIT;
+    g_value_init(&string, G_TYPE_STRING);
+    g_value_set_static_string(&string, text);
+    gst_value_list_append_and_take_value(&list, &string);
+  }
+  gst_structure_set_value(structure, field,
+                          strings.size() == 1 ? gst_value_list_get_value(&list, 0) : &list);
+  g_value_unset(&list);
 }
 
 Formats formats_of(const GstStructure* structure) {
@@ -43,19 +58,10 @@ Formats formats_of(const GstStructure* structure) {
 }
 
 void set_formats(GstStructure* structure, const Formats& formats) {
-  GValue list = G_VALUE_INIT;
-  g_value_init(&list, GST_TYPE_LIST);
-  for (GstVideoFormat format : formats) {
-    GValue name = G_VALUE_INIT;
-    g_value_init(&name, G_TYPE_STRING);
-    g_value_set_static_string(&name, gst_video_format_to_string(format));
-    gst_value_list_append_and_take_value(&list, &name);
-  }
-  if (formats.size() == 1)
-    gst_structure_set_value(structure, "format", gst_value_list_get_value(&list, 0));
-  else
-    gst_structure_set_value(structure, "format", &list);
-  g_value_unset(&list);
+  std::vector<const char*> names;
+  for (GstVideoFormat format : formats)
+    names.push_back(gst_video_format_to_string(format));
+  set_strings(structure, "format", names);
 }
 
 bool contains(const Formats& formats, GstVideoFormat format) {
@@ -85,6 +91,16 @@ bool names_cuda_memory(const GstCaps* caps) {
     if (has_cuda_feature(caps, i))
       return true;
   return false;
+}
+
+void append_with_memories(GstCaps* caps, const GstStructure* frame, const Formats& formats,
+                          bool cuda) {
+  const Structure copy(gst_structure_copy(frame));
+  set_formats(copy.get(), formats);
+  if (cuda && built_with_cuda())
+    gst_caps_append_structure_full(caps, gst_structure_copy(copy.get()),
+                                   gst_caps_features_new(cuda_memory_feature, nullptr));
+  gst_caps_append_structure(caps, gst_structure_copy(copy.get()));
 }
 
 /* Caps as a whole */

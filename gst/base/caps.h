@@ -17,12 +17,16 @@ using Formats = std::vector<GstVideoFormat>;
 /// Calls take for each string in value, which may be a string, a list of strings, or nullptr.
 void for_each_string(const GValue* value, const std::function<void(const char*)>& take);
 
-/// The field "format" of a structure.
+/// Sets a field to one string or to a list of strings. The strings must be static.
+void set_strings(GstStructure* structure, const char* field,
+                 const std::vector<const char*>& strings);
+
+/// These read and write the field "format" of a structure.
 Formats formats_of(const GstStructure* structure);
 void set_formats(GstStructure* structure, const Formats& formats);
 bool contains(const Formats& formats, GstVideoFormat format);
 
-/// Bits per sample.
+/// Returns the number of bits per sample.
 int depth_of(GstVideoFormat format);
 
 /// True if the features of structure number index are memory:CUDAMemory alone.
@@ -32,15 +36,21 @@ bool has_system_feature(const GstCaps* caps, guint index);
 /// True if caps name memory:CUDAMemory. ANY caps and ANY features name nothing.
 bool names_cuda_memory(const GstCaps* caps);
 
-/// Caps as text, for messages.
+/// Appends the frame in each of the formats: in CUDA memory, if cuda is true and this build has it,
+/// and in system memory.
+void append_with_memories(GstCaps* caps, const GstStructure* frame, const Formats& formats,
+                          bool cuda);
+
+/// Returns caps as text, for messages.
 std::string caps_text(const GstCaps* caps);
 
-/// The part of caps that filter admits, in the order of filter; all of caps if filter is nullptr.
+/// Returns the part of caps that filter admits, in the order of filter, or all of caps if filter is
+/// nullptr.
 Caps filtered(Caps caps, GstCaps* filter);
 
-/// For an element whose output has the format of its input: what one pad accepts when the other has
-/// caps. These are the same frames in either kind of memory, or in system memory only if cuda is
-/// false.
+/// For an element whose output has the format of its input, returns the caps that one pad accepts
+/// when the other has caps. These describe the same frames in either kind of memory, or only in
+/// system memory if cuda is false.
 Caps caps_of_other_side(GstCaps* caps, GstCaps* filter, bool cuda);
 
 /// Reduces the caps that an element can put out on src to one structure: in CUDA memory if the peer

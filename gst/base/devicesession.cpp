@@ -194,14 +194,11 @@ void DeviceSession::enter_context(const CudaContext& context) {
 }
 
 void DeviceSession::stop() noexcept {
-  try {
-    const DeviceScope scope(*this);
+  {
+    const ReleaseScope scope(*this);
     device_.reset();
-    destroy_cuda_stream(stream_);
-  } catch (const std::exception& e) {
-    // Everything made in a lost context is gone with it.
-    GST_WARNING_OBJECT(element_, "the CUDA context is lost: %s", e.what());
-    device_.reset();
+    if (scope.entered())
+      destroy_cuda_stream(stream_);
   }
   stream_ = nullptr;
   CudaContext last;
@@ -213,7 +210,7 @@ void DeviceSession::stop() noexcept {
 }
 
 bool DeviceSession::should_move_to(GstMemory* memory) const {
-  if (!on_cuda() || !memory || !is_cuda_memory(memory))
+  if (!on_cuda() || !memory)
     return false;
   const CudaContext other = cuda_context_of(memory);
   return !(other == context()) &&
@@ -239,7 +236,16 @@ void DeviceSession::set_context(GstContext* context, GstElementClass* parent) {
 }
 
 bool DeviceSession::handle_context_query(GstQuery* query) const {
-  return cudavision::handle_context_query(element_, query, context());
+  return GST_QUERY_TYPE(query) == GST_QUERY_CONTEXT &&
+         cudavision::handle_context_query(element_, query, context());
+}
+
+ReleaseScope::ReleaseScope(const DeviceSession& session) noexcept {
+  try {
+    scope_.emplace(session);
+  } catch (const std::exception& e) {
+    GST_WARNING_OBJECT(session.element(), "the CUDA context is lost: %s", e.what());
+  }
 }
 
 }  // namespace cudavision

@@ -35,25 +35,30 @@ class DeviceSession {
   /// GstElementClass.change_state and .set_context of the element. They chain up to parent.
   GstStateChangeReturn change_state(GstStateChange transition, GstElementClass* parent);
   void set_context(GstContext* context, GstElementClass* parent);
-  /// Answers a CONTEXT query; false if there is nothing to answer.
+  /// Answers query if it is a CONTEXT query and there is a context to answer with.
   bool handle_context_query(GstQuery* query) const;
 
   void start();
   void stop() noexcept;
 
-  /// The device that was chosen; nullopt in state NULL.
+  /// Returns the kind of the device that was chosen; nullopt in state NULL.
   std::optional<DeviceKind> active_backend() const;
   bool on_cuda() const { return active_backend() == DeviceKind::cuda; }
+  /// Whether caps may offer CUDA memory: also while no device has been chosen.
+  bool takes_cuda() const { return active_backend() != DeviceKind::cpu; }
 
   /// Valid between start() and stop().
   Device& device() const noexcept { return *device_; }
   bool started() const noexcept { return device_ != nullptr; }
-  /// The context in use; none on the CPU.
+  /// Returns the context in use; none on the CPU.
   CudaContext context() const;
+  GstElement* element() const noexcept { return element_; }
 
-  /// True if memory lies in another context, to which the properties allow the element to move.
+  /// True if CUDA memory lies in another context, to which the properties allow the element to
+  /// move. False for nullptr.
   bool should_move_to(GstMemory* memory) const;
-  /// Moves to that memory's context. Everything made in the old one must have been freed.
+  /// Moves to that memory's context. Everything that was made in the old context must have been
+  /// freed.
   void move_to(GstMemory* memory);
 
  private:
@@ -88,13 +93,25 @@ class DeviceSession {
 };
 
 /// Makes the session's CUDA context, if it has one, current while it lives. The Device, and all
-/// that was made for it, may only be used inside such a scope.
+/// that was made for it, may only be used inside such a scope, and freed in a ReleaseScope.
 class DeviceScope {
  public:
   explicit DeviceScope(const DeviceSession& session) : scope_(session.context()) {}
 
  private:
   CudaScope scope_;
+};
+
+/// A DeviceScope to free in. If the context cannot be entered any more, the driver has already
+/// freed what was made in it, and only the host's objects are left to delete: logs that and goes
+/// on.
+class ReleaseScope {
+ public:
+  explicit ReleaseScope(const DeviceSession& session) noexcept;
+  bool entered() const noexcept { return scope_.has_value(); }
+
+ private:
+  std::optional<DeviceScope> scope_;
 };
 
 }  // namespace cudavision

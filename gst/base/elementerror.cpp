@@ -16,6 +16,10 @@ void post(GstElement* element, GstMessageType type, GQuark domain, int code, con
 
 }  // namespace
 
+void refuse_stream(const std::string& what) {
+  throw ElementError(GST_STREAM_ERROR, GST_STREAM_ERROR_WRONG_TYPE, what);
+}
+
 void post_current_exception(GstElement* element, const SourceLocation& location) noexcept {
   const auto error = [&](GQuark domain, int code, const char* text) {
     post(element, GST_MESSAGE_ERROR, domain, code, text, location);

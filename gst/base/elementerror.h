@@ -24,6 +24,9 @@ class ElementError : public std::runtime_error {
   int code_;
 };
 
+/// Throws the ElementError for frames, or caps, that an element cannot process.
+[[noreturn]] void refuse_stream(const std::string& what);
+
 /// The source line that the debug text of a message names. As a default argument, current() gives
 /// the line of the call.
 struct SourceLocation {

@@ -28,7 +28,7 @@ FilterFrames::FilterFrames(GstCudaVisionFilter* self, const DeviceSession& sessi
 bool FilterFrames::may_reuse(GstBuffer* buffer) const {
   if (!same_caps_ || gst_buffer_n_memory(buffer) == 0)
     return false;
-  const bool cuda = is_cuda_memory(gst_buffer_peek_memory(buffer, 0));
+  const bool cuda = cuda_memory_of(buffer) != nullptr;
   return cuda == out().cuda_memory &&
          (cuda || padding_allowed_ || has_default_layout(out(), buffer));
 }

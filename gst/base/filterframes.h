@@ -18,7 +18,8 @@ class FilterFrames {
   const FrameFormat& out() const noexcept { return output_.format(); }
   bool same_caps() const noexcept { return same_caps_; }
 
-  /// allow: downstream understands GstVideoMeta, so planes need not lie where the caps imply.
+  /// Call this with true if downstream understands GstVideoMeta. Planes then need not lie where the
+  /// caps imply.
   void allow_padding(bool allow) noexcept { padding_allowed_ = allow; }
   /// True if an unchanged frame may go downstream in its own buffer: downstream must have agreed to
   /// that buffer's kind of memory and to its strides.

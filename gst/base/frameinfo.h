@@ -5,7 +5,8 @@
 
 namespace cudavision {
 
-/// When a frame is shown, on each of GStreamer's clocks; GST_CLOCK_TIME_NONE where unknown.
+/// The times of a frame, in each of GStreamer's kinds of time. Unknown times are
+/// GST_CLOCK_TIME_NONE.
 struct FrameTimes {
   GstClockTime timestamp = GST_CLOCK_TIME_NONE;
   GstClockTime stream_time = GST_CLOCK_TIME_NONE;
@@ -24,14 +25,19 @@ inline FrameTimes frame_times(const GstSegment& segment, const GstBuffer* buffer
   return times;
 }
 
-/// What an operation may need to know about a frame besides its pixels.
+/// Information about a frame besides its pixels, which operations may need.
 struct FrameInfo {
   FrameTimes times;
-  /// Even and odd rows are two fields, taken at different moments.
+  /// True if even and odd rows are two fields, taken at different moments.
   bool interlaced = false;
 };
 
-/// video: the caps of the buffer.
+/// GStreamer marks a missing frame by an empty buffer with the GAP flag.
+inline bool is_missing_frame(GstBuffer* buffer) {
+  return GST_BUFFER_FLAG_IS_SET(buffer, GST_BUFFER_FLAG_GAP) && gst_buffer_get_size(buffer) == 0;
+}
+
+/// Returns true if the buffer holds two fields. video describes its caps.
 inline bool is_interlaced(const GstVideoInfo& video, const GstBuffer* buffer) {
   switch (GST_VIDEO_INFO_INTERLACE_MODE(&video)) {
     case GST_VIDEO_INTERLACE_MODE_INTERLEAVED:

@@ -5,10 +5,10 @@
 
 namespace cudavision {
 
-/// True if a meta of an input frame holds for the output frame as well. That is so if its tags have
-/// nothing to do with video, or, where both frames have the same size, if they are about nothing
-/// but the video, its size or its orientation. A GstVideoMeta never does: it describes the memory
-/// of one buffer.
+/// Returns true if a meta of an input frame applies to the output frame as well. A meta without
+/// tags does. If both frames have the same size, so does a meta whose tags concern only the video,
+/// its size or its orientation. A GstVideoMeta never does, because it describes the memory of one
+/// buffer.
 bool applies_to_output(const GstMeta* meta, bool same_size);
 
 /// Copies those metas of in to out.

@@ -102,16 +102,10 @@ void drain(gpointer self) {
     class_of(self)->drain(filter(self));
 }
 
-// Frees everything that lives in the session's context. If the context cannot be entered any more,
-// its memory is lost already, and only the host objects are freed.
+// Frees everything that lives in the session's context.
 void release(gpointer self) {
   FilterState& state = state_of(self);
-  std::optional<DeviceScope> scope;
-  try {
-    scope.emplace(state.session);
-  } catch (const std::exception& e) {
-    GST_WARNING_OBJECT(self, "%s", e.what());
-  }
+  const ReleaseScope scope(state.session);
   if (class_of(self)->release)
     class_of(self)->release(filter(self));
   state.frames.reset();
@@ -134,8 +128,7 @@ gboolean stop(GstBaseTransform* trans) {
 
 GstCaps* transform_caps(GstBaseTransform* trans, GstPadDirection, GstCaps* caps, GstCaps* filter) {
   return post_exceptions(trans, static_cast<GstCaps*>(nullptr), [&] {
-    const bool cuda = state_of(trans).session.active_backend() != DeviceKind::cpu;
-    return caps_of_other_side(caps, filter, cuda).release();
+    return caps_of_other_side(caps, filter, state_of(trans).session.takes_cuda()).release();
   });
 }
 
@@ -213,10 +206,8 @@ gboolean decide_allocation(GstBaseTransform* trans, GstQuery* query) {
 
 gboolean query(GstBaseTransform* trans, GstPadDirection direction, GstQuery* query) {
   return post_exceptions(trans, FALSE, [&]() -> gboolean {
-    if (GST_QUERY_TYPE(query) == GST_QUERY_CONTEXT &&
-        state_of(trans).session.handle_context_query(query))
-      return TRUE;
-    return GST_BASE_TRANSFORM_CLASS(parent_class)->query(trans, direction, query);
+    return state_of(trans).session.handle_context_query(query) ||
+           GST_BASE_TRANSFORM_CLASS(parent_class)->query(trans, direction, query);
   });
 }
 
@@ -225,7 +216,7 @@ gboolean query(GstBaseTransform* trans, GstPadDirection direction, GstQuery* que
 // If frames arrive in another CUDA context, moves everything there, the output pool included.
 void follow_context(GstBaseTransform* trans, GstBuffer* buffer) {
   FilterState& state = state_of(trans);
-  GstMemory* memory = gst_buffer_n_memory(buffer) ? gst_buffer_peek_memory(buffer, 0) : nullptr;
+  GstMemory* memory = cuda_memory_of(buffer);
   if (!state.frames || !state.session.should_move_to(memory))
     return;
   drain(trans);
@@ -248,11 +239,6 @@ void before_transform(GstBaseTransform* trans, GstBuffer* buffer) {
     follow_context(trans, buffer);
     return true;
   });
-}
-
-// An empty buffer with the GAP flag stands for a missing frame.
-bool is_missing_frame(GstBuffer* buffer) {
-  return GST_BUFFER_FLAG_IS_SET(buffer, GST_BUFFER_FLAG_GAP) && gst_buffer_get_size(buffer) == 0;
 }
 
 GstFlowReturn prepare_output_buffer(GstBaseTransform* trans, GstBuffer* in, GstBuffer** out) {
@@ -366,11 +352,12 @@ DeviceSession& gst_cuda_vision_filter_session(GstCudaVisionFilter* self) {
   return self->state->session;
 }
 
-void gst_cuda_vision_filter_class_add_video_templates(GstCudaVisionFilterClass* klass) {
+void gst_cuda_vision_filter_class_add_pad_templates(GstCudaVisionFilterClass* klass,
+                                                    const Caps& src) {
   GstElementClass* element_class = GST_ELEMENT_CLASS(klass);
-  const Caps caps = video_template_caps();
+  const Caps sink = video_template_caps();
   gst_element_class_add_pad_template(
-      element_class, gst_pad_template_new("sink", GST_PAD_SINK, GST_PAD_ALWAYS, caps.get()));
+      element_class, gst_pad_template_new("sink", GST_PAD_SINK, GST_PAD_ALWAYS, sink.get()));
   gst_element_class_add_pad_template(
-      element_class, gst_pad_template_new("src", GST_PAD_SRC, GST_PAD_ALWAYS, caps.get()));
+      element_class, gst_pad_template_new("src", GST_PAD_SRC, GST_PAD_ALWAYS, src.get()));
 }

@@ -51,7 +51,7 @@ struct GstCudaVisionFilterClass {
   cudavision::FrameFormat (*output_format)(GstCudaVisionFilter* self,
                                            const cudavision::FrameFormat& in,
                                            const GstCaps* out_caps);
-  /// Builds the operation, for new caps or a new device, and drops the last one.
+  /// Builds the operation, for new caps or a new device. release() has freed the last one.
   void (*configure)(GstCudaVisionFilter* self, cudavision::Device& device,
                     const cudavision::FrameFormat& in, const cudavision::FrameFormat& out);
   /// Starts a frame: applies the current properties and decides what to do with the frame.
@@ -72,6 +72,6 @@ struct GstCudaVisionFilterClass {
 
 cudavision::DeviceSession& gst_cuda_vision_filter_session(GstCudaVisionFilter* self);
 
-/// Adds pad templates with all video formats, for elements whose output has the format of the
-/// input.
-void gst_cuda_vision_filter_class_add_video_templates(GstCudaVisionFilterClass* klass);
+/// Adds the pad templates: all video formats on the sink pad, src on the source pad.
+void gst_cuda_vision_filter_class_add_pad_templates(GstCudaVisionFilterClass* klass,
+                                                    const cudavision::Caps& src);

@@ -11,6 +11,15 @@ GType register_enum(const char* name, const GEnumValue* values) {
   return type;
 }
 
+std::string odd_size_error(const char* property, int size, const std::string& fault,
+                           const char* alternative) {
+  if (size % 2 != 0 || size == 0)
+    return {};
+  return std::string(property) + "=" + std::to_string(size) + " " + fault + ": set " + property +
+         "=" + std::to_string(size - 1) + " or " + property + "=" + std::to_string(size + 1) +
+         alternative + ".";
+}
+
 void SettingsGuard::require(const std::string& error) {
   if (!error.empty())
     throw ElementError(GST_LIBRARY_ERROR, GST_LIBRARY_ERROR_SETTINGS, error);

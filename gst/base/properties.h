@@ -17,7 +17,8 @@ namespace cudavision {
 /// not running, because caps or the whole operation depend on it.
 enum class PropertyChange { while_playing, when_ready };
 
-/// What gst-inspect-1.0 shows of a property. The strings must be static.
+/// Describes a property: the texts that gst-inspect-1.0 shows, and when it may change. The strings
+/// must be static.
 struct PropertySpec {
   const char* name;
   const char* nick;
@@ -25,7 +26,7 @@ struct PropertySpec {
   PropertyChange change = PropertyChange::while_playing;
 };
 
-/// A copy of an element's settings.
+/// Returns a copy of an element's settings.
 template <class Settings>
 Settings current_settings(gpointer element, const Settings& settings) {
   const ObjectLock lock(element);
@@ -69,7 +70,7 @@ class ElementProperties {
         field, g_value_get_boolean, g_value_set_boolean,
         g_param_spec_boolean(spec.name, spec.nick, spec.blurb, defaults_.*field, flags_of(spec)));
   }
-  /// type: the registered enumeration, with the values of Enum.
+  /// type is the registered enumeration, which has the values of Enum.
   template <class Enum>
   void add(const PropertySpec& spec, Enum Settings::*field, GType type) {
     install(field, g_value_get_enum, g_value_set_enum,
@@ -115,7 +116,7 @@ class ElementProperties {
     std::function<void(const Settings&, GValue*)> get;
   };
 
-  /// from_value, to_value: GLib's getter and setter for the GValue type of the property.
+  /// from_value and to_value are GLib's getter and setter for the GValue type of the property.
   template <class Field, class Value>
   void install(Field Settings::*field, Value (*from_value)(const GValue*),
                void (*to_value)(GValue*, Value), GParamSpec* pspec) {
@@ -133,18 +134,30 @@ class ElementProperties {
   std::vector<Property> properties_;  // in the order of their ids, from 1
 };
 
+/// An entry of the values of register_enum(). It is shown by its nick.
+template <class Enum>
+constexpr GEnumValue enum_value(Enum value, const char* description, const char* nick) {
+  return {static_cast<gint>(value), description, nick};
+}
+
 /// Registers the enumeration type of a property. values must be static and end with a zero entry.
 GType register_enum(const char* name, const GEnumValue* values);
 
-/// Decides what happens with settings that do not fit the frames. At start and with new caps they
-/// are an error; while playing, the last valid settings stay in force, and one warning says so.
+/// Empty if size is odd or 0, else what is wrong with the value of the property and how to mend it.
+/// fault: "is even, but …", why it must be odd. alternative: what else would do.
+std::string odd_size_error(const char* property, int size, const std::string& fault,
+                           const char* alternative = "");
+
+/// Handles settings that do not fit the frames. At start and with new caps, they are an error.
+/// While playing, the last valid settings stay in force, and one warning says so.
 class SettingsGuard {
  public:
-  /// For start and new caps. error: empty, or what is wrong with the settings and how to mend it.
+  /// Call this at start and for new caps. error is empty, or says what is wrong with the settings
+  /// and how to mend it; then this throws ElementError.
   void require(const std::string& error);
 
-  /// For each frame: whether the settings may be applied. Posts a warning for the first frame whose
-  /// settings may not.
+  /// Call this for each frame. Returns true if the settings may be applied. Posts a warning for the
+  /// first frame whose settings may not.
   bool allows(GstElement* element, const std::string& error);
 
  private:

@@ -7,19 +7,20 @@
 
 namespace cudavision {
 
-/// What downstream reports about lateness in QOS events, and which frames are skipped because of
-/// it. All calls are made under the element's object lock. GstBaseTransform has its own; this one
-/// serves aggregators.
+/// Keeps what downstream reports about lateness in QOS events, and decides which frames are skipped
+/// because of it. This class is for aggregators, because GstBaseTransform has such code of its own.
+/// All calls are made under the element's object lock.
 class QosState {
  public:
   void reset() { *this = QosState(); }
   void forget_request() { earliest_ = GST_CLOCK_TIME_NONE; }
 
-  /// A QOS event from downstream.
+  /// Stores the contents of a QOS event from downstream.
   void take(GstEvent* event);
-  /// True if a frame with this running time would be too late. Counts it as skipped or made.
+  /// Returns true if a frame with this running time would be too late. Counts the frame as skipped
+  /// or made.
   bool skips(GstClockTime running_time);
-  /// The QOS message for the frame that skips() has just rejected.
+  /// Makes the QOS message for the frame that skips() has just rejected.
   GstMessage* message(GstElement* element, const FrameTimes& times) const;
 
  private:

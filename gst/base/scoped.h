@@ -15,6 +15,11 @@ struct UnrefCaps {
 };
 using Caps = std::unique_ptr<GstCaps, UnrefCaps>;
 
+struct FreeStructure {
+  void operator()(GstStructure* structure) const { gst_structure_free(structure); }
+};
+using Structure = std::unique_ptr<GstStructure, FreeStructure>;
+
 struct UnrefObject {
   void operator()(gpointer object) const { gst_object_unref(object); }
 };

@@ -4,18 +4,14 @@
 #include <algorithm>
 #include <iterator>
 
-#include "cuda/core/device.h"
 #include "gst/base/caps.h"
 #include "gst/base/elementerror.h"
-#include "gst/memory/libgstcuda.h"
 
 namespace cudavision {
 namespace {
 
 // The samples of "LE" formats are read as native words.
 static_assert(G_BYTE_ORDER == G_LITTLE_ENDIAN, "gst-cudavision needs a little-endian machine");
-
-constexpr int max_size = 65535;
 
 constexpr GstVideoFormat formats[] = {
     GST_VIDEO_FORMAT_GRAY8, GST_VIDEO_FORMAT_GRAY16_LE, GST_VIDEO_FORMAT_I420,
@@ -63,27 +59,12 @@ FrameLayout layout_of(const GstVideoInfo& info) {
     channel.subsampling_y = 1 << GST_VIDEO_FORMAT_INFO_H_SUB(format, c);
 
     // A row includes the padding byte of its last pixel. In YUY2 and UYVY of odd width, it ends
-    // with the last pair of chroma samples, behind the last luma sample.
+    // with the last pair of chroma samples, after the last luma sample.
     PlaneShape& plane = layout.planes[channel.plane];
     plane.row_bytes = std::max(plane.row_bytes, pixel_bytes * channel.width);
     plane.rows = std::max(plane.rows, channel.height);
   }
   return layout;
-}
-
-[[noreturn]] void refuse(const std::string& what) {
-  throw ElementError(GST_STREAM_ERROR, GST_STREAM_ERROR_WRONG_TYPE, what);
-}
-
-// feature: the memory; nullptr for system memory.
-void append_template(GstCaps* caps, const char* feature) {
-  GstStructure* structure = gst_structure_new_empty("video/x-raw");
-  set_formats(structure, {std::begin(formats), std::end(formats)});
-  gst_structure_set(structure, "width", GST_TYPE_INT_RANGE, 1, max_size, "height",
-                    GST_TYPE_INT_RANGE, 1, max_size, "framerate", GST_TYPE_FRACTION_RANGE, 0, 1,
-                    G_MAXINT, 1, nullptr);
-  gst_caps_append_structure_full(caps, structure,
-                                 feature ? gst_caps_features_new(feature, nullptr) : nullptr);
 }
 
 }  // namespace
@@ -98,27 +79,31 @@ bool is_limited_range(const GstVideoInfo& info) {
   return info.colorimetry.range == GST_VIDEO_COLOR_RANGE_16_235;
 }
 
+std::string size_text(int width, int height) {
+  return std::to_string(width) + "×" + std::to_string(height);
+}
+
 std::string FrameFormat::description() const {
   if (!is_video())
     return std::to_string(size) + " bytes";
   return std::string(gst_video_format_to_string(GST_VIDEO_INFO_FORMAT(&info))) + ", " +
-         std::to_string(layout.width) + "×" + std::to_string(layout.height);
+         size_text(layout.width, layout.height);
 }
 
 FrameFormat frame_format_from_caps(const GstCaps* caps) {
   FrameFormat format;
   if (!gst_video_info_from_caps(&format.info, caps))
-    refuse("These caps do not describe video frames: " + caps_text(caps));
+    refuse_stream("These caps do not describe video frames: " + caps_text(caps));
   const GstVideoInfo& info = format.info;
   const GstVideoFormat video_format = GST_VIDEO_INFO_FORMAT(&info);
   if (std::find(std::begin(formats), std::end(formats), video_format) == std::end(formats))
-    refuse(std::string("The video format ") + gst_video_format_to_string(video_format) +
-           " is not supported: put videoconvert (or cudaconvert) before the element.");
-  if (info.width < 1 || info.width > max_size || info.height < 1 || info.height > max_size)
-    refuse("Frames of " + std::to_string(info.width) + "×" + std::to_string(info.height) +
-           " are not supported: each side must have 1 to 65535 pixels.");
+    refuse_stream(std::string("The video format ") + gst_video_format_to_string(video_format) +
+                  " is not supported: put videoconvert (or cudaconvert) before the element.");
+  if (info.width < 1 || info.width > largest_side || info.height < 1 || info.height > largest_side)
+    refuse_stream("Frames of " + size_text(info.width, info.height) +
+                  " are not supported: each side must have 1 to 65535 pixels.");
   if (GST_VIDEO_INFO_INTERLACE_MODE(&info) == GST_VIDEO_INTERLACE_MODE_ALTERNATE)
-    refuse(
+    refuse_stream(
         "The interlace mode \"alternate\" is not supported: put an element that weaves fields "
         "into frames, such as deinterlace, before this one.");
 
@@ -136,11 +121,16 @@ FrameFormat frame_format_from_caps(const GstCaps* caps) {
   return format;
 }
 
+Structure any_frame() {
+  return Structure(gst_structure_new("video/x-raw", "width", GST_TYPE_INT_RANGE, 1, largest_side,
+                                     "height", GST_TYPE_INT_RANGE, 1, largest_side, "framerate",
+                                     GST_TYPE_FRACTION_RANGE, 0, 1, G_MAXINT, 1, nullptr));
+}
+
 Caps video_template_caps() {
   Caps caps(gst_caps_new_empty());
-  if (built_with_cuda())
-    append_template(caps.get(), cuda_memory_feature);
-  append_template(caps.get(), nullptr);
+  append_with_memories(caps.get(), any_frame().get(), {std::begin(formats), std::end(formats)},
+                       true);
   return caps;
 }
 

@@ -11,6 +11,12 @@
 
 namespace cudavision {
 
+/// The largest width and height of frames.
+inline constexpr int largest_side = 65535;
+
+/// "640×480"
+std::string size_text(int width, int height);
+
 /// The frames on one side of an element: their shape, where their planes lie in a buffer without
 /// GstVideoMeta, and the memory that the caps announce. For caps other than video/x-raw, only the
 /// planes of layout, offset, stride and size are set, and info has no format.
@@ -36,8 +42,11 @@ FrameFormat frame_format_from_caps(const GstCaps* caps);
 /// or, without one, as is usual for the format.
 bool is_limited_range(const GstVideoInfo& info);
 
-/// All formats that the elements support, in memory:CUDAMemory (if this build has CUDA) and in
-/// system memory.
+/// video/x-raw of any size and framerate, without a format.
+Structure any_frame();
+
+/// Returns caps with all formats that the elements support, in memory:CUDAMemory (if this build has
+/// CUDA) and in system memory.
 Caps video_template_caps();
 
 }  // namespace cudavision

@@ -10,7 +10,7 @@
  *
  * #GstCudaGaussBlur:sigma alone is enough: the size of the kernel follows from it. A negative sigma
  * sharpens: each pixel moves away from its blurred value by as much as the blur would have moved it
- * towards that value. If sigma and the sizes are 0, frames pass through unchanged.
+ * towards that value. If the sigmas and the sizes are all 0, frames pass through unchanged.
  *
  * Sigma is divided by the subsampling of chroma planes, so that the blur looks the same in all
  * planes. Alpha is straight: colours and alpha are blurred independently. The fields of interlaced
@@ -55,13 +55,11 @@ constexpr double largest_sigma = 127;
 
 GType border_type() {
   static const GEnumValue values[] = {
-      {static_cast<gint>(Border::reflect_101), "Mirror at the outermost pixel: dcb|abcd|cba",
-       "reflect-101"},
-      {static_cast<gint>(Border::replicate), "Repeat the outermost pixel: aaa|abcd|ddd",
-       "replicate"},
-      {static_cast<gint>(Border::reflect), "Mirror at the edge: cba|abcd|dcb", "reflect"},
-      {static_cast<gint>(Border::wrap), "Continue with the opposite side: bcd|abcd|abc", "wrap"},
-      {static_cast<gint>(Border::constant), "The colour in border-color", "constant"},
+      enum_value(Border::reflect_101, "Mirror at the outermost pixel: dcb|abcd|cba", "reflect-101"),
+      enum_value(Border::replicate, "Repeat the outermost pixel: aaa|abcd|ddd", "replicate"),
+      enum_value(Border::reflect, "Mirror at the edge: cba|abcd|dcb", "reflect"),
+      enum_value(Border::wrap, "Continue with the opposite side: bcd|abcd|abc", "wrap"),
+      enum_value(Border::constant, "The colour in border-color", "constant"),
       {0, nullptr, nullptr},
   };
   static const GType type = register_enum("GstCudaGaussBlurBorder", values);
@@ -88,15 +86,12 @@ struct Operation {
 };
 
 std::string size_error(const char* property, int size) {
-  if (size % 2 != 0 || size == 0)
-    return {};
-  return std::string(property) + "=" + std::to_string(size) +
-         " is even, but a kernel has a middle and equally many samples on either side: set " +
-         property + "=" + std::to_string(size - 1) + " or " + property + "=" +
-         std::to_string(size + 1) + " (or 0, to let sigma decide).";
+  return odd_size_error(
+      property, size, "is even, but a kernel has a middle and equally many samples on either side",
+      " (or 0, to let sigma decide)");
 }
 
-/// Empty, or what is wrong with the settings.
+/// Returns an empty string, or what is wrong with the settings.
 std::string validation_error(const Settings& settings) {
   const std::string error = size_error("kernel-size", settings.kernel_size);
   return error.empty() ? size_error("kernel-size-y", settings.kernel_size_y) : error;
@@ -168,7 +163,6 @@ void configure(GstCudaVisionFilter* self, Device& device, const FrameFormat& in,
   const Settings settings = current_settings(self, state.settings);
   state.guard.require(validation_error(settings));
   const gaussblur::Parameters parameters = parameters_of(settings, in);
-  state.operation.reset();
   state.operation.reset(
       new Operation{in, parameters, gaussblur::GaussBlur(device, in.layout, parameters)});
 }
@@ -252,7 +246,7 @@ static void gst_cuda_gauss_blur_class_init(GstCudaGaussBlurClass* klass) {
                                         DOC_URI "/elements/cudagaussblur.md");
 
   GstCudaVisionFilterClass* filter_class = &klass->parent_class;
-  gst_cuda_vision_filter_class_add_video_templates(filter_class);
+  gst_cuda_vision_filter_class_add_pad_templates(filter_class, video_template_caps());
   filter_class->configure = GST_DEBUG_FUNCPTR(configure);
   filter_class->begin_frame = GST_DEBUG_FUNCPTR(begin_frame);
   filter_class->process = GST_DEBUG_FUNCPTR(process);

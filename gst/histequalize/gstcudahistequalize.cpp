@@ -23,7 +23,7 @@
  * * `mean`, `stddev` (#gdouble), `minimum`, `maximum` (#guint): of the luminance
  * * `entropy` (#gdouble): of the luminance, in bits
  * * `percentile-1`, `percentile-5`, `percentile-50`, `percentile-95`, `percentile-99` (#guint): the
- *   smallest luminance not exceeded by that percentage of the pixels
+ *   smallest luminance that at least this percentage of the pixels does not exceed
  *
  * Since: 0.1.0
  */
@@ -93,7 +93,7 @@ struct Operation {
   std::optional<HistogramMessages> messages;  ///< created with the first message
 };
 
-/// Empty, or what is wrong with the settings for these frames.
+/// Returns an empty string, or what is wrong with the settings for these frames.
 std::string validation_error(const Settings& settings, const FrameFormat& format) {
   if (settings.channels == channels_rgb && format.layout.find(Role::red) < 0)
     return "channels=rgb needs RGB frames, but these are " + format.description() +
@@ -165,7 +165,6 @@ void configure(GstCudaVisionFilter* self, Device& device, const FrameFormat& in,
   const Settings settings = current_settings(self, state.settings);
   state.guard.require(validation_error(settings, in));
   const histequalize::Parameters parameters = parameters_of(settings, in);
-  state.operation.reset();
   state.operation.reset(
       new Operation{in, parameters, histequalize::HistogramEqualize(device, in.layout, parameters),
                     histequalize::Histogram(device, in.layout), std::nullopt});
@@ -178,8 +177,7 @@ void update_parameters(GstCudaVisionFilter* self, const Settings& settings) {
   if (!state.guard.allows(GST_ELEMENT_CAST(self), validation_error(settings, operation.format)))
     return;
   const histequalize::Parameters parameters = parameters_of(settings, operation.format);
-  if (parameters.channels == operation.parameters.channels &&
-      parameters.blend == operation.parameters.blend)
+  if (parameters == operation.parameters)
     return;
   const DeviceScope scope(gst_cuda_vision_filter_session(self));
   operation.equalize.set_parameters(parameters);
@@ -287,7 +285,7 @@ static void gst_cuda_hist_equalize_class_init(GstCudaHistEqualizeClass* klass) {
                                         DOC_URI "/elements/cudahistequalize.md");
 
   GstCudaVisionFilterClass* filter_class = &klass->parent_class;
-  gst_cuda_vision_filter_class_add_video_templates(filter_class);
+  gst_cuda_vision_filter_class_add_pad_templates(filter_class, video_template_caps());
   filter_class->configure = GST_DEBUG_FUNCPTR(configure);
   filter_class->begin_frame = GST_DEBUG_FUNCPTR(begin_frame);
   filter_class->process = GST_DEBUG_FUNCPTR(process);

@@ -27,22 +27,22 @@ class FrameInterval {
   GstClockTime interval_ = 0;
 };
 
-/// Carries luminance histograms from the device to the bus. They are read back after the frame's
-/// other work without waiting, so several can be pending, and are posted in the order of the
-/// frames.
+/// Carries luminance histograms from the device to the bus. A histogram is read back after the
+/// frame's other work, without waiting for it, so several may be pending. They are posted in the
+/// order of the frames.
 ///
 /// The structure of the element message has the given name and the fields
 ///   timestamp, stream-time, running-time, duration (guint64, as in the level element),
 ///   bins (GST_TYPE_ARRAY of guint64: how often each luminance occurs),
 ///   mean, stddev, entropy (double; the last in bits), minimum, maximum (guint),
 ///   percentile-1, percentile-5, percentile-50, percentile-95, percentile-99 (guint: the smallest
-///   value not exceeded by that percentage of the pixels).
+///   value that at least this percentage of the pixels does not exceed).
 class HistogramMessages {
  public:
   /// The constructor and the destructor are called in the session's context.
   HistogramMessages(GstElement* element, const DeviceSession& session, const char* name, int bits);
 
-  // These post messages, so no context may be current:
+  // The next three post messages, so no context may be current.
   /// Frees a slot for a histogram. If all are pending, waits for the oldest and posts it.
   void reserve();
   /// Posts the histograms that have arrived on the host.
@@ -50,8 +50,8 @@ class HistogramMessages {
   /// Waits for all pending histograms and posts them.
   void drain();
 
-  // These are called in the session's context, after reserve():
-  /// The memory on the device for the next histogram.
+  // The next two are called in the session's context, after reserve().
+  /// Returns the memory on the device for the next histogram.
   View<std::uint32_t> bins() const;
   /// Enqueues the read-back, once the work that fills bins() is enqueued.
   void read_back(const FrameTimes& times);

@@ -63,24 +63,22 @@ using namespace cudavision;
 
 namespace {
 
-template <class Enum>
-constexpr GEnumValue value(Enum number, const char* description, const char* nick) {
-  return {static_cast<gint>(number), description, nick};
-}
-
 GType output_type() {
   static const GEnumValue values[] = {
-      value(IntegralOutput::sum, "Table of the sums of all pixels above and to the left", "sum"),
-      value(IntegralOutput::squared_sum,
-            "Table of the sums of the squares of all pixels above and to the left", "squared-sum"),
-      value(IntegralOutput::tilted_sum,
-            "Table of the sums over the triangle above, for rectangles rotated by 45 degrees",
-            "tilted-sum"),
-      value(IntegralOutput::mean, "Mean of the pixels around each pixel", "mean"),
-      value(IntegralOutput::stddev, "Standard deviation of the pixels around each pixel", "stddev"),
-      value(IntegralOutput::threshold,
-            "Black where a pixel is darker than its surroundings, else white", "threshold"),
-      value(IntegralOutput::denoise, "The frame, denoised by non-local means", "denoise"),
+      enum_value(IntegralOutput::sum, "Table of the sums of all pixels above and to the left",
+                 "sum"),
+      enum_value(IntegralOutput::squared_sum,
+                 "Table of the sums of the squares of all pixels above and to the left",
+                 "squared-sum"),
+      enum_value(IntegralOutput::tilted_sum,
+                 "Table of the sums over the triangle above, for rectangles rotated by 45 degrees",
+                 "tilted-sum"),
+      enum_value(IntegralOutput::mean, "Mean of the pixels around each pixel", "mean"),
+      enum_value(IntegralOutput::stddev, "Standard deviation of the pixels around each pixel",
+                 "stddev"),
+      enum_value(IntegralOutput::threshold,
+                 "Black where a pixel is darker than its surroundings, else white", "threshold"),
+      enum_value(IntegralOutput::denoise, "The frame, denoised by non-local means", "denoise"),
       {0, nullptr, nullptr},
   };
   static const GType type = register_enum("GstCudaIntegralOutput", values);
@@ -89,12 +87,12 @@ GType output_type() {
 
 GType table_layout_type() {
   static const GEnumValue values[] = {
-      value(TableLayout::padded,
-            "(W+1)×(H+1) elements; the first row is 0, and so is the first column except with "
-            "tilted-sum",
-            "padded"),
-      value(TableLayout::same_size, "W×H elements, without the first row and column of padded",
-            "same-size"),
+      enum_value(TableLayout::padded,
+                 "(W+1)×(H+1) elements; the first row is 0, and so is the first column except with "
+                 "tilted-sum",
+                 "padded"),
+      enum_value(TableLayout::same_size, "W×H elements, without the first row and column of padded",
+                 "same-size"),
       {0, nullptr, nullptr},
   };
   static const GType type = register_enum("GstCudaIntegralTableLayout", values);
@@ -103,11 +101,14 @@ GType table_layout_type() {
 
 GType element_type_type() {
   static const GEnumValue values[] = {
-      value(ElementType::exact, "uint32 if every possible sum fits into it, else uint64", "auto"),
-      value(ElementType::uint32, "32-bit integers; sums are modulo 2^32", "uint32"),
-      value(ElementType::uint64, "64-bit integers", "uint64"),
-      value(ElementType::float32, "32-bit floating point; exact sums, rounded once", "float32"),
-      value(ElementType::float64, "64-bit floating point; exact sums, rounded once", "float64"),
+      enum_value(ElementType::exact, "uint32 if every possible sum fits into it, else uint64",
+                 "auto"),
+      enum_value(ElementType::uint32, "32-bit integers; sums are modulo 2^32", "uint32"),
+      enum_value(ElementType::uint64, "64-bit integers", "uint64"),
+      enum_value(ElementType::float32, "32-bit floating point; exact sums, rounded once",
+                 "float32"),
+      enum_value(ElementType::float64, "64-bit floating point; exact sums, rounded once",
+                 "float64"),
       {0, nullptr, nullptr},
   };
   static const GType type = register_enum("GstCudaIntegralElementType", values);
@@ -116,12 +117,13 @@ GType element_type_type() {
 
 GType threshold_method_type() {
   static const GEnumValue values[] = {
-      value(ThresholdMethod::bradley,
-            "Black if darker than the mean by more than threshold-ratio (Bradley and Roth)",
-            "bradley"),
-      value(ThresholdMethod::sauvola,
-            "Black if darker than a threshold from the mean and the standard deviation (Sauvola)",
-            "sauvola"),
+      enum_value(ThresholdMethod::bradley,
+                 "Black if darker than the mean by more than threshold-ratio (Bradley and Roth)",
+                 "bradley"),
+      enum_value(
+          ThresholdMethod::sauvola,
+          "Black if darker than a threshold from the mean and the standard deviation (Sauvola)",
+          "sauvola"),
       {0, nullptr, nullptr},
   };
   static const GType type = register_enum("GstCudaIntegralThresholdMethod", values);
@@ -185,7 +187,8 @@ void finalize(GObject* object) {
   G_OBJECT_CLASS(gst_cuda_integral_parent_class)->finalize(object);
 }
 
-// The form as of the last start: what has been set since would contradict the negotiated caps.
+// Returns the form as of the last start. Settings made since then would contradict the negotiated
+// caps.
 OutputForm form_of(gpointer self) {
   const State& state = state_of(self);
   const ObjectLock lock(self);
@@ -214,8 +217,7 @@ gboolean stop(GstBaseTransform* trans) {
 /* Caps */
 
 bool has_cuda(gpointer self) {
-  return gst_cuda_vision_filter_session(static_cast<GstCudaVisionFilter*>(self)).active_backend() !=
-         DeviceKind::cpu;
+  return gst_cuda_vision_filter_session(static_cast<GstCudaVisionFilter*>(self)).takes_cuda();
 }
 
 GstCaps* transform_caps(GstBaseTransform* trans, GstPadDirection direction, GstCaps* caps,
@@ -269,7 +271,6 @@ void configure(GstCudaVisionFilter* self, Device& device, const FrameFormat& in,
   const IntegralSettings settings = current_settings(self, state.settings);
   const OutputForm form = form_of(self);
   state.guard.require(validation_error(form.output, settings));
-  state.operation.reset();
   state.operation = Operation{form.output, make_integral_work(device, in, out, form, settings)};
 }
 
@@ -337,15 +338,6 @@ void install_properties(GObjectClass* klass) {
   properties = &all;
 }
 
-void add_templates(GstElementClass* klass) {
-  const Caps sink = video_template_caps();
-  const Caps src = integral_src_template();
-  gst_element_class_add_pad_template(
-      klass, gst_pad_template_new("sink", GST_PAD_SINK, GST_PAD_ALWAYS, sink.get()));
-  gst_element_class_add_pad_template(
-      klass, gst_pad_template_new("src", GST_PAD_SRC, GST_PAD_ALWAYS, src.get()));
-}
-
 }  // namespace
 
 static void gst_cuda_integral_class_init(GstCudaIntegralClass* klass) {
@@ -356,15 +348,14 @@ static void gst_cuda_integral_class_init(GstCudaIntegralClass* klass) {
   object_class->finalize = finalize;
   install_properties(object_class);
 
-  GstElementClass* element_class = GST_ELEMENT_CLASS(klass);
   gst_element_class_set_static_metadata(
-      element_class, "CUDA integral image", "Filter/Analyzer/Effect/Converter/Video/Hardware",
+      GST_ELEMENT_CLASS(klass), "CUDA integral image",
+      "Filter/Analyzer/Effect/Converter/Video/Hardware",
       "Integral images (summed-area tables), local means and deviations, adaptive thresholds and "
       "denoising by non-local means, on an NVIDIA GPU or the CPU",
       "The gst-cudavision developers");
   gst_element_class_add_static_metadata(element_class, GST_ELEMENT_METADATA_DOC_URI,
                                         DOC_URI "/elements/cudaintegral.md");
-  add_templates(element_class);
 
   GstBaseTransformClass* transform_class = GST_BASE_TRANSFORM_CLASS(klass);
   transform_class->start = GST_DEBUG_FUNCPTR(start);
@@ -374,6 +365,7 @@ static void gst_cuda_integral_class_init(GstCudaIntegralClass* klass) {
   transform_class->get_unit_size = GST_DEBUG_FUNCPTR(get_unit_size);
 
   GstCudaVisionFilterClass* filter_class = &klass->parent_class;
+  gst_cuda_vision_filter_class_add_pad_templates(filter_class, integral_src_template());
   filter_class->output_format = GST_DEBUG_FUNCPTR(output_format);
   filter_class->configure = GST_DEBUG_FUNCPTR(configure);
   filter_class->begin_frame = GST_DEBUG_FUNCPTR(begin_frame);

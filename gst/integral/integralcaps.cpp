@@ -10,11 +10,9 @@
 namespace cudavision {
 namespace {
 
-constexpr int largest_frame = 65535;
-
 // A picture of a table may have one column and one row more than the frame. The caps admit such a
 // picture, so that integral_output_format() can explain why it is too large.
-constexpr int largest_output = largest_frame + 1;
+constexpr int largest_output = largest_side + 1;
 
 /* Fields of structures */
 
@@ -107,14 +105,12 @@ void append_tensor(GstCaps* result, const GstStructure* s, const OutputForm& for
 }
 
 void append_table_picture(GstCaps* result, const GstStructure* s, const OutputForm& form) {
-  GstStructure* picture = gst_structure_copy(s);
-  set_formats(picture, {GST_VIDEO_FORMAT_GRAY8, GST_VIDEO_FORMAT_GRAY16_LE});
-  remove_color(picture);
-  remove_fields_and_views(picture);
-  if (move_size(picture, form.extra(), largest_output))
-    gst_caps_append_structure(result, picture);
-  else
-    gst_structure_free(picture);
+  Structure picture(gst_structure_copy(s));
+  set_formats(picture.get(), {GST_VIDEO_FORMAT_GRAY8, GST_VIDEO_FORMAT_GRAY16_LE});
+  remove_color(picture.get());
+  remove_fields_and_views(picture.get());
+  if (move_size(picture.get(), form.extra(), largest_output))
+    gst_caps_append_structure(result, picture.release());
 }
 
 void append_gray_picture(GstCaps* result, const GstStructure* s, const OutputForm& form) {
@@ -141,19 +137,16 @@ Formats all_formats() {
 
 void append_frames_of_tensor(GstCaps* result, const GstStructure* s, const OutputForm& form) {
   const auto append = [&](const std::optional<TableSize>& size) {
-    GstStructure* frame =
-        gst_structure_new("video/x-raw", "width", GST_TYPE_INT_RANGE, 1, largest_frame, "height",
-                          GST_TYPE_INT_RANGE, 1, largest_frame, nullptr);
+    if (size && (size->columns <= form.extra() || size->rows <= form.extra()))
+      return;
+    GstStructure* frame = any_frame().release();
     set_formats(frame, all_formats());
     if (const GValue* rate = gst_structure_get_value(s, "framerate"))
       gst_structure_set_value(frame, "framerate", rate);
     if (size)
       gst_structure_set(frame, "width", G_TYPE_INT, size->columns - form.extra(), "height",
                         G_TYPE_INT, size->rows - form.extra(), nullptr);
-    if (!size || (size->columns > form.extra() && size->rows > form.extra()))
-      gst_caps_append_structure(result, frame);
-    else
-      gst_structure_free(frame);
+    gst_caps_append_structure(result, frame);
   };
   const GValue* dimensions = gst_structure_get_value(s, "dimensions");
   if (!dimensions)
@@ -178,20 +171,18 @@ void append_frames_of_picture(GstCaps* result, const GstStructure* s, const Outp
       in.end());
   if (in.empty())
     return;
-  GstStructure* frame = gst_structure_copy(s);
-  set_formats(frame, in);
-  remove_color(frame);
+  Structure frame(gst_structure_copy(s));
+  set_formats(frame.get(), in);
+  remove_color(frame.get());
   if (form.is_table())
-    remove_fields_and_views(frame);
-  if (!move_size(frame, form.is_table() ? -form.extra() : 0, largest_frame))
-    gst_structure_free(frame);
-  else
-    gst_caps_append_structure(result, frame);
+    remove_fields_and_views(frame.get());
+  if (move_size(frame.get(), form.is_table() ? -form.extra() : 0, largest_side))
+    gst_caps_append_structure(result, frame.release());
 }
 
 /* Choosing among the possible outputs */
 
-// The same caps, GRAY8 first.
+// Returns the same caps with GRAY8 first.
 Caps prefer_8_bits(const GstCaps* caps) {
   Caps sorted(gst_caps_new_empty());
   for (GstVideoFormat format : {GST_VIDEO_FORMAT_GRAY8, GST_VIDEO_FORMAT_GRAY16_LE})
@@ -231,14 +222,6 @@ Caps choose_tensor(const GstCaps* caps, guint index) {
   // If the frames have no framerate, neither has the tensor: 0/1.
   gst_structure_fixate_field_nearest_fraction(structure, "framerate", 0, 1);
   return chosen;
-}
-
-[[noreturn]] void refuse(const std::string& what) {
-  throw ElementError(GST_STREAM_ERROR, GST_STREAM_ERROR_WRONG_TYPE, what);
-}
-
-std::string text_of(int width, int height) {
-  return std::to_string(width) + "×" + std::to_string(height);
 }
 
 }  // namespace
@@ -313,20 +296,22 @@ FrameFormat integral_output_format(const FrameFormat& in, const GstCaps* caps,
     const FrameFormat out = tensor_format_from_caps(caps);
     const gsize element = bytes_of(form.element_for(in.layout));
     if (out.size != element * width * height || out.layout.planes[0].rows != height)
-      refuse("A table of " + text_of(in.layout.width, in.layout.height) +
-             " pixels cannot go into a tensor of " + out.description() +
-             ": correct dimensions and types in the caps behind the element, or leave them out.");
+      refuse_stream(
+          "A table of " + size_text(in.layout.width, in.layout.height) +
+          " pixels cannot go into a tensor of " + out.description() +
+          ": correct dimensions and types in the caps after the element, or leave them out.");
     return out;
   }
-  if (form.is_table() && std::max(width, height) > largest_frame)
-    refuse("A table of " + text_of(width, height) +
-           " elements does not fit into a picture, each side of which may have 65535 pixels: set "
-           "table-layout=same-size, or put an element behind this one that takes other/tensors.");
+  if (form.is_table() && std::max(width, height) > largest_side)
+    refuse_stream(
+        "A table of " + size_text(width, height) +
+        " elements does not fit into a picture, whose sides can have at most 65535 pixels: set "
+        "table-layout=same-size, or put an element that accepts other/tensors after this one.");
   const FrameFormat out = frame_format_from_caps(caps);
   if (out.layout.width != width || out.layout.height != height)
-    refuse("Frames of " + text_of(in.layout.width, in.layout.height) + " cannot become " +
-           out.description() +
-           ": correct width and height in the caps behind the element, or leave them out.");
+    refuse_stream("Frames of " + size_text(in.layout.width, in.layout.height) + " cannot become " +
+                  out.description() +
+                  ": correct width and height in the caps after the element, or leave them out.");
   return out;
 }
 

@@ -11,11 +11,11 @@
 /// pictures; means, standard deviations and thresholds become gray pictures of the frame's size.
 namespace cudavision {
 
-/// The union of the caps of all outputs.
+/// Returns the union of the caps of all outputs.
 Caps integral_src_template();
 
-/// What one pad accepts when the pad of the given direction has caps, best first. cuda: whether
-/// CUDA memory is possible.
+/// Returns what the other pad accepts if the pad of the given direction has caps, best first. CUDA
+/// memory is possible only if cuda is true.
 Caps integral_caps_of_other_side(GstPadDirection direction, GstCaps* caps, GstCaps* filter,
                                  const OutputForm& form, bool cuda);
 
@@ -24,8 +24,7 @@ Caps integral_caps_of_other_side(GstPadDirection direction, GstCaps* caps, GstCa
 /// and 8 rather than 16 bits.
 Caps choose_integral_output(Caps caps, const GstCaps* in, const OutputForm& form, GstPad* src);
 
-/// The format behind fixed output caps. Throws ElementError if frames of format in cannot become
-/// such output.
+/// Reads fixed output caps. Throws ElementError if frames of format in cannot become such output.
 FrameFormat integral_output_format(const FrameFormat& in, const GstCaps* caps,
                                    const OutputForm& form);
 

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "gst/integral/integralsettings.h"
 
+#include "gst/base/properties.h"
+
 namespace cudavision {
 namespace {
 
 std::string size_error(const char* property, const char* what, int size) {
-  if (size % 2 != 0)
-    return {};
-  return std::string(property) + "=" + std::to_string(size) + " is even, but " + what +
-         " has a pixel in its middle and equally many on either side: set " + property + "=" +
-         std::to_string(size - 1) + " or " + property + "=" + std::to_string(size + 1) + ".";
+  return odd_size_error(property, size,
+                        std::string("is even, but ") + what +
+                            " has a pixel in its middle and equally many on either side");
 }
 
 }  // namespace

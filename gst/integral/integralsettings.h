@@ -23,12 +23,12 @@ struct OutputForm {
   ElementType element;
 
   bool is_table() const noexcept { return output <= IntegralOutput::tilted_sum; }
-  /// The columns, and rows, that a table has in addition to the frame's.
+  /// Returns how many columns, and how many rows, a table has in addition to the frame's.
   int extra() const noexcept { return layout == TableLayout::padded ? 1 : 0; }
   integral::TableKind kind() const noexcept;
-  /// All types that the elements of a table may have, depending on the frames.
+  /// Returns all types that the elements of a table may have, depending on the frames.
   std::vector<integral::TableElement> elements() const;
-  /// The type for frames of this width, height and depth.
+  /// Returns the type for frames of this width, height and depth.
   integral::TableElement element_for(const FrameLayout& frame) const noexcept;
 };
 
@@ -49,10 +49,10 @@ struct IntegralSettings {
   OutputForm form() const noexcept { return {output, table_layout, element_type}; }
 };
 
-/// Empty, or what is wrong with the settings for this output.
+/// Returns an empty string, or what is wrong with the settings for this output.
 std::string validation_error(IntegralOutput output, const IntegralSettings& settings);
 
-/// output: mean, stddev or threshold.
+/// output must be mean, stddev or threshold.
 localstatistics::Parameters statistics_parameters(IntegralOutput output,
                                                   const IntegralSettings& settings);
 nlmeans::Parameters denoise_parameters(const IntegralSettings& settings);

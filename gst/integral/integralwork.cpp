@@ -31,7 +31,8 @@ class Table final : public IntegralWork {
            table.pitch % static_cast<std::ptrdiff_t>(element_bytes_) == 0;
   }
 
-  // A table of the same shape in our own memory; downstream's may not be aligned for the elements.
+  // Returns a table of the same shape in our own memory, for which downstream's memory may not be
+  // aligned.
   View<std::uint8_t> own_table(const View<std::uint8_t>& table) {
     if (!memory_.data())
       memory_ = device_.allocate(static_cast<std::size_t>(table.width) * table.height);

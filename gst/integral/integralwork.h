@@ -17,7 +17,7 @@ class IntegralWork {
 
   /// Applies valid settings. Never allocates.
   virtual void apply(const IntegralSettings&) {}
-  /// True if frames stay unchanged.
+  /// Returns true if frames stay unchanged.
   virtual bool identity() const { return false; }
   virtual void run(const ConstFrame& in, const Frame& out) = 0;
 };

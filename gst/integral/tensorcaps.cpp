@@ -12,10 +12,6 @@ namespace {
 
 constexpr char media_type[] = "other/tensors";
 
-[[noreturn]] void refuse(const std::string& what) {
-  throw ElementError(GST_STREAM_ERROR, GST_STREAM_ERROR_WRONG_TYPE, what);
-}
-
 std::optional<integral::TableElement> element_named(const char* name) {
   for (integral::TableElement element : all_table_elements)
     if (name && std::strcmp(name, name_of(element)) == 0)
@@ -44,22 +40,13 @@ bool is_tensor(const GstStructure* structure) {
 }
 
 GstStructure* tensor_structure(const std::vector<integral::TableElement>& elements) {
-  GValue types = G_VALUE_INIT;
-  g_value_init(&types, GST_TYPE_LIST);
-  for (integral::TableElement element : elements) {
-    GValue name = G_VALUE_INIT;
-    g_value_init(&name, G_TYPE_STRING);
-    g_value_set_static_string(&name, name_of(element));
-    gst_value_list_append_and_take_value(&types, &name);
-  }
   GstStructure* structure =
       gst_structure_new(media_type, "format", G_TYPE_STRING, "static", "num_tensors", G_TYPE_INT, 1,
                         "framerate", GST_TYPE_FRACTION_RANGE, 0, 1, G_MAXINT, 1, nullptr);
-  if (elements.size() == 1)
-    gst_structure_set_value(structure, "types", gst_value_list_get_value(&types, 0));
-  else
-    gst_structure_set_value(structure, "types", &types);
-  g_value_unset(&types);
+  std::vector<const char*> types;
+  for (integral::TableElement element : elements)
+    types.push_back(name_of(element));
+  set_strings(structure, "types", types);
   return structure;
 }
 
@@ -80,15 +67,16 @@ FrameFormat tensor_format_from_caps(const GstCaps* caps) {
   const auto size = table_size(gst_structure_get_string(structure, "dimensions"));
   const auto element = element_named(gst_structure_get_string(structure, "types"));
   if (!is_tensor(structure) || !size || !element)
-    refuse("These caps do not describe a table: " + caps_text(caps));
+    refuse_stream("These caps do not describe a table: " + caps_text(caps));
   const guint64 row_bytes = static_cast<guint64>(size->columns) * bytes_of(*element);
   const guint64 bytes = row_bytes * static_cast<guint64>(size->rows);
   // The size of a pool's buffers is a guint.
   if (bytes > G_MAXUINT)
-    refuse("A table of " + std::to_string(size->columns) + "×" + std::to_string(size->rows) +
-           " elements of type " + name_of(*element) + " has " + std::to_string(bytes) +
-           " bytes, but a buffer may have 4294967295: set element-type=uint32, or scale the frames "
-           "down before the element.");
+    refuse_stream(
+        "A table of " + size_text(size->columns, size->rows) + " elements of type " +
+        name_of(*element) + " has " + std::to_string(bytes) +
+        " bytes, but a buffer can have at most 4294967295: set element-type=uint32, or scale "
+        "the frames down before the element.");
   FrameFormat format;
   format.layout.plane_count = 1;
   format.layout.planes[0] = {static_cast<int>(row_bytes), size->rows};

@@ -23,17 +23,17 @@ inline constexpr integral::TableElement all_table_elements[] = {
     integral::TableElement::uint32, integral::TableElement::uint64, integral::TableElement::float32,
     integral::TableElement::float64};
 
-/// NNStreamer's name for the type.
+/// Returns NNStreamer's name for the type.
 const char* name_of(integral::TableElement element) noexcept;
 
 bool is_tensor(const GstStructure* structure);
 
-/// Tensors of any size and framerate with elements of one of these types. The caller owns the
-/// structure.
+/// Describes tensors of any size and framerate with elements of one of these types. The caller owns
+/// the structure.
 GstStructure* tensor_structure(const std::vector<integral::TableElement>& elements);
 
 std::string dimensions_of(const TableSize& size);
-/// nullopt if the dimensions are not those of a table.
+/// Returns nullopt if the dimensions are not those of a table.
 std::optional<TableSize> table_size(const char* dimensions);
 
 /// Reads fixed caps of tensors. Throws ElementError if they do not describe a table, or if the

@@ -60,7 +60,7 @@ guint configure(GstBufferPool* pool, GstCaps* caps, const PoolParams& params,
   return size;
 }
 
-// Any pool will do for system memory. One for CUDA memory must belong to our context and support
+// Any pool will do for system memory. A pool for CUDA memory must belong to our context and support
 // the format.
 bool fits(GstBufferPool* pool, const DeviceSession& session, const FrameFormat& format) {
   return !format.cuda_memory || is_cuda_frame_pool(pool, session.context(), format);
@@ -102,7 +102,8 @@ bool propose_pool(GstQuery* query, const DeviceSession& session) {
 void decide_pool(GstQuery* query, const DeviceSession& session, const FrameFormat& format) {
   GstCaps* caps = nullptr;
   gst_query_parse_allocation(query, &caps, nullptr);
-  // Without GstVideoMeta, planes must lie where the caps imply; video pools then see to that.
+  // Without GstVideoMeta, planes must lie where the caps imply. Video pools then lay them out that
+  // way.
   const bool video_meta =
       gst_query_find_allocation_meta(query, GST_VIDEO_META_API_TYPE, nullptr) || format.cuda_memory;
 

@@ -9,7 +9,8 @@
 namespace cudavision {
 
 /// Answers an ALLOCATION query from upstream: offers a pool of frames that the device reads without
-/// a copy on the host, and support for GstVideoMeta. False if the query has no caps.
+/// a copy on the host, and support for GstVideoMeta. Returns false if the query has no caps that
+/// this element supports.
 bool propose_pool(GstQuery* query, const DeviceSession& session);
 
 /// Completes downstream's answer to our ALLOCATION query, for frames of format, so that it names a

@@ -19,7 +19,7 @@ struct BackingFormat {
   int width;
 };
 
-// nullopt if libgstcuda knows the format itself.
+// Returns nullopt if libgstcuda knows the format itself.
 std::optional<BackingFormat> backing_format(const GstVideoInfo& info) {
   switch (GST_VIDEO_INFO_FORMAT(&info)) {
     case GST_VIDEO_FORMAT_GRAY8:
@@ -31,8 +31,8 @@ std::optional<BackingFormat> backing_format(const GstVideoInfo& info) {
     case GST_VIDEO_FORMAT_xBGR:
       return BackingFormat{GST_VIDEO_FORMAT_ABGR, info.width};
     case GST_VIDEO_FORMAT_NV21:
-      // libgstcuda knows NV21, but forgets its last row of chroma if the height is odd. It does not
-      // with NV12.
+      // libgstcuda knows NV21, but forgets its last row of chroma if the height is odd. With NV12
+      // it does not.
       if (info.height % 2)
         return BackingFormat{GST_VIDEO_FORMAT_NV12, info.width};
       return std::nullopt;

@@ -27,8 +27,8 @@ class FrameMapper {
   class WaitForDevice {
    public:
     explicit WaitForDevice(Device& device) : device_(device) {}
-    /// Only logs an error of the device: something has been thrown already, or complete() has been
-    /// called, which reports it.
+    /// An error of the device is only logged here: either something has been thrown already, or
+    /// complete() has reported the error.
     ~WaitForDevice();
     void done() noexcept { done_ = true; }
     WaitForDevice(const WaitForDevice&) = delete;
@@ -67,9 +67,9 @@ class FrameMapper {
    public:
     Output(FrameMapper& mapper, GstBuffer* buffer);
     const Frame& frame() const noexcept { return frame_; }
-    /// Once all work on the frame is enqueued: brings it into the buffer and waits for the device.
-    /// Throws Error. The inputs of that work are complete as well; their destructors need not wait
-    /// once more.
+    /// Call this when all work on the frame is enqueued. Brings the frame into the buffer and waits
+    /// for the device. Throws Error. The inputs of that work are then complete as well, so their
+    /// destructors need not wait again.
     template <class... Inputs>
     void complete(Inputs&... inputs) {
       download();

@@ -7,9 +7,9 @@
 
 #include "cuda/core/device.h"
 
-/// Everything that the elements use of libgstcuda and of the driver, without their headers. A build
-/// without CUDA has the same functions (libgstcuda_absent.cpp): probe_cuda() reports that there is
-/// no CUDA, and no memory is CUDA memory.
+/// Everything that the elements use from libgstcuda and from the driver, without their headers. A
+/// build without CUDA has the same functions (libgstcuda_absent.cpp): probe_cuda() reports that
+/// there is no CUDA, and no memory is CUDA memory.
 namespace cudavision {
 
 inline constexpr char cuda_memory_feature[] = "memory:CUDAMemory";
@@ -71,8 +71,8 @@ class CudaContextSlot {
   GstObject* object_ = nullptr;
 };
 
-/// Answers a CONTEXT query for gst.cuda.context. False if it asks for something else, or if context
-/// does not fit.
+/// Answers a CONTEXT query for gst.cuda.context. Returns false if it asks for something else, or if
+/// context does not fit.
 bool handle_context_query(GstElement* element, GstQuery* query, const CudaContext& context);
 
 /// Returns why the CUDA device (−1: any) cannot be used, as a sentence that ends with the remedy;
@@ -84,8 +84,13 @@ CudaStream create_cuda_stream();
 void destroy_cuda_stream(CudaStream stream) noexcept;
 
 bool is_cuda_memory(GstMemory* memory);
+/// The first memory of a buffer if it is CUDA memory, else nullptr.
+inline GstMemory* cuda_memory_of(GstBuffer* buffer) {
+  GstMemory* memory = gst_buffer_n_memory(buffer) ? gst_buffer_peek_memory(buffer, 0) : nullptr;
+  return memory && is_cuda_memory(memory) ? memory : nullptr;
+}
 CudaContext cuda_context_of(GstMemory* memory);
-/// The planes as libgstcuda laid them out, which differs from what the caps imply.
+/// Returns where libgstcuda has put the planes, which differs from what the caps imply.
 const GstVideoInfo& cuda_memory_info(GstMemory* memory);
 /// Added to the map flags of a buffer, this maps it on the device.
 GstMapFlags cuda_map_flag();
@@ -97,7 +102,7 @@ void synchronize_cuda_memory(GstMemory* memory);
 GstBufferPool* new_libgstcuda_pool(const CudaContext& context);
 bool is_libgstcuda_pool(GstBufferPool* pool, const CudaContext& context);
 
-/// Page-locked host memory, in the current context; nullptr if there is none left.
+/// Allocates page-locked host memory in the current context. Returns nullptr if there is none left.
 void* allocate_page_locked(gsize size) noexcept;
 void free_page_locked(void* memory) noexcept;
 

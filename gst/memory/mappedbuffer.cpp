@@ -98,11 +98,10 @@ void MappedBuffer::map_whole() {
 
   const gsize* offset = format_.offset.data();
   const gint* stride = format_.stride.data();
-  GstMemory* memory = gst_buffer_peek_memory(buffer_, 0);
   if (meta_) {
     offset = meta_->offset;
     stride = meta_->stride;
-  } else if (is_cuda_memory(memory)) {
+  } else if (GstMemory* memory = cuda_memory_of(buffer_)) {
     // CUDA memory has a pitch of its own. Without a GstVideoMeta, only libgstcuda knows it.
     const GstVideoInfo& actual = cuda_memory_info(memory);
     if (!format_.is_video() ||
@@ -148,8 +147,8 @@ void MappedBuffer::refuse_access() const {
   const bool reads = flags_ & GST_MAP_READ;
   throw ElementError(GST_RESOURCE_ERROR, reads ? GST_RESOURCE_ERROR_READ : GST_RESOURCE_ERROR_WRITE,
                      "A buffer (" + format_.description() + ") cannot be mapped for " +
-                         (reads ? "reading" : "writing") + ", as " + source() +
-                         " gives memory that is not accessible here: put an element between them "
+                         (reads ? "reading" : "writing") + ", because " + source() +
+                         " provides memory that is not accessible here: put an element in between "
                          "that brings frames to system memory, or to CUDA memory of this GPU.");
 }
 
@@ -163,7 +162,7 @@ void MappedBuffer::refuse_size() const {
 // Buffers to read come from upstream, buffers to write from downstream's pool.
 const char* MappedBuffer::source() const {
   return flags_ & GST_MAP_READ ? "the element before this one"
-                               : "the buffer pool of the element behind this one";
+                               : "the buffer pool of the element after this one";
 }
 
 }  // namespace cudavision

@@ -16,7 +16,7 @@ namespace cudavision {
 /// its memory.
 class MappedBuffer {
  public:
-  /// access: GST_MAP_READ or GST_MAP_WRITE. CUDA memory of context is mapped on the device, all
+  /// access is GST_MAP_READ or GST_MAP_WRITE. CUDA memory of context is mapped on the device, all
   /// other memory on the host. Throws ElementError if the buffer cannot be mapped or is too small
   /// for its caps.
   MappedBuffer(GstBuffer* buffer, const FrameFormat& format, GstMapFlags access,
@@ -27,7 +27,7 @@ class MappedBuffer {
 
   const Frame& frame() const noexcept { return frame_; }
   bool on_device() const noexcept { return on_device_; }
-  /// The device transfers this host memory without staging.
+  /// True if the device can transfer this host memory without staging.
   bool page_locked() const noexcept { return page_locked_; }
 
  private:

@@ -37,7 +37,7 @@ PinnedMemory* pinned(GstMemory* memory) {
   return reinterpret_cast<PinnedMemory*>(memory);
 }
 
-// nullptr if there is no context, or no such memory left.
+// Returns nullptr if there is no context, or if no such memory is left.
 void* allocate_locked(GstCudaVisionPinnedAllocator* self, gsize size) {
   if (!*self->context)
     return nullptr;

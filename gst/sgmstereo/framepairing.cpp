@@ -6,9 +6,9 @@
 namespace cudavision {
 namespace {
 
-/// Negative if the left frame is too old for the right one, positive if the right one is too old
-/// for the left, 0 if they form a pair. Frames without a timestamp pair in the order of their
-/// arrival.
+/// Returns a negative number if the left frame is too old for the right one, a positive one if the
+/// right frame is too old for the left one, and 0 if they form a pair. Frames without a timestamp
+/// pair in the order of their arrival.
 int compare(const WaitingFrame& left, const WaitingFrame& right, GstClockTime max_skew) {
   if (!left.time || !right.time)
     return 0;
@@ -51,7 +51,7 @@ GstClockTime pairing_deadline(const FrameStream& left, const FrameStream& right,
   if (!oldest)
     return GST_CLOCK_TIME_NONE;
   const auto since = static_cast<GstClockTime>(std::max<std::int64_t>(*oldest, 0));
-  // With an unlimited skew a frame waits for ever.
+  // With an unlimited skew, a frame waits forever.
   return max_skew > G_MAXINT64 - since ? GST_CLOCK_TIME_NONE : since + max_skew;
 }
 

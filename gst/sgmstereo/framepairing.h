@@ -6,20 +6,20 @@
 #include <cstdint>
 #include <optional>
 
-/// Decides which frames of two streams form a pair, from their running times alone; knows neither
-/// pads nor threads.
+/// Decides which frames of two streams form a pair, from their running times alone. This code does
+/// not depend on pads or threads.
 namespace cudavision {
 
 /// The oldest frame of a stream that is neither paired nor dropped yet.
 struct WaitingFrame {
   /// Running time in ns, negative before the segment begins; none if the frame has no timestamp.
   std::optional<std::int64_t> time;
-  bool gap = false;  ///< it stands for a missing frame
+  bool gap = false;  ///< true if it stands for a missing frame
 };
 
 struct FrameStream {
   std::optional<WaitingFrame> frame;
-  bool ended = false;  ///< no frames follow the waiting one
+  bool ended = false;  ///< true if no frames follow the waiting one
 };
 
 enum class PairingStep {
@@ -31,18 +31,20 @@ enum class PairingStep {
   end,         ///< no further pair can form; a waiting frame has no partner
 };
 
-/// max_skew: the largest difference between the running times of a pair. timed_out: a frame has
-/// waited alone until pairing_deadline(). Each step except wait and end consumes a frame.
+/// Returns the next step. max_skew is the largest difference between the running times of a pair.
+/// timed_out is true if a frame has waited alone until pairing_deadline(). Each step except wait
+/// and end consumes at least one frame.
 PairingStep next_step(const FrameStream& left, const FrameStream& right, GstClockTime max_skew,
                       bool timed_out);
 
-/// The running time at which a frame has waited long enough for a partner; GST_CLOCK_TIME_NONE if
-/// no frame with a known running time is waiting.
+/// Returns the running time at which a frame has waited long enough for a partner. Returns
+/// GST_CLOCK_TIME_NONE if no frame with a known running time is waiting, or if max_skew is
+/// unlimited.
 GstClockTime pairing_deadline(const FrameStream& left, const FrameStream& right,
                               GstClockTime max_skew);
 
-/// The property max-skew in ns if it is not negative, else half of duration if that is known, else
-/// half a frame at fps_n/fps_d, else 20 ms.
+/// Returns the property max-skew in ns if it is not negative, else half of duration if that is
+/// known, else half a frame at fps_n/fps_d if that is known, else 20 ms.
 GstClockTime max_skew_for(gint64 property, GstClockTime duration, int fps_n, int fps_d);
 
 }  // namespace cudavision

@@ -6,11 +6,6 @@
 namespace cudavision {
 namespace {
 
-// GStreamer marks a missing frame by an empty buffer with the GAP flag.
-bool is_missing_frame(GstBuffer* buffer) {
-  return GST_BUFFER_FLAG_IS_SET(buffer, GST_BUFFER_FLAG_GAP) && gst_buffer_get_size(buffer) == 0;
-}
-
 std::optional<std::int64_t> signed_running_time(const GstSegment& segment, GstBuffer* buffer) {
   if (segment.format != GST_FORMAT_TIME || !GST_BUFFER_PTS_IS_VALID(buffer))
     return std::nullopt;

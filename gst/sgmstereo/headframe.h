@@ -8,7 +8,7 @@
 
 namespace cudavision {
 
-/// The frame at the head of a pad's queue, if there is one. Only for the aggregating thread.
+/// The frame at the head of a pad's queue, if there is one. Only the aggregating thread may use it.
 class HeadFrame {
  public:
   explicit HeadFrame(GstAggregatorPad* pad);
@@ -17,7 +17,7 @@ class HeadFrame {
   HeadFrame& operator=(const HeadFrame&) = delete;
 
   GstBuffer* buffer() const noexcept { return buffer_; }
-  /// For next_step().
+  /// The stream as next_step() takes it.
   const FrameStream& stream() const noexcept { return stream_; }
   FrameTimes times() const;
 
@@ -32,7 +32,7 @@ class HeadFrame {
   FrameStream stream_;
 };
 
-/// The segment of the frame at the head of the pad's queue.
+/// Returns the segment of the frame at the head of the pad's queue.
 GstSegment current_segment(GstAggregatorPad* pad);
 
 }  // namespace cudavision

@@ -6,10 +6,6 @@
 namespace cudavision {
 namespace {
 
-[[noreturn]] void refuse(const std::string& what) {
-  throw ElementError(GST_STREAM_ERROR, GST_STREAM_ERROR_WRONG_TYPE, what);
-}
-
 Packing packing_of_mode(GstVideoMultiviewMode mode) {
   switch (mode) {
     case GST_VIDEO_MULTIVIEW_MODE_NONE:
@@ -22,10 +18,11 @@ Packing packing_of_mode(GstVideoMultiviewMode mode) {
     case GST_VIDEO_MULTIVIEW_MODE_TOP_BOTTOM:
       return Packing::top_bottom;
     default:
-      refuse(std::string("cudasgmstereo cannot split frames packed as \"") +
-             gst_video_multiview_mode_to_caps_string(mode) +
-             "\": give it side-by-side or top-bottom frames, or split them into the streams of two "
-             "cameras with glstereosplit.");
+      refuse_stream(
+          std::string("cudasgmstereo cannot split frames packed as \"") +
+          gst_video_multiview_mode_to_caps_string(mode) +
+          "\": give it side-by-side or top-bottom frames, or split them into the streams of two "
+          "cameras with glstereosplit.");
   }
 }
 
@@ -51,7 +48,7 @@ KeptPlanes kept_planes(const FrameLayout& whole) {
   return kept;
 }
 
-/// Bytes per pixel in the rows of a plane.
+/// Returns the number of bytes per pixel in the rows of a plane.
 int pixel_bytes(const FrameLayout& whole, int plane) {
   for (int c = 0; c < whole.channel_count; ++c)
     if (affects_disparity(whole.channels[c]) && whole.channels[c].plane == plane)
@@ -73,12 +70,11 @@ FramePacking packing_of(const GstVideoInfo& info, GstVideoMultiviewFramePacking 
       GST_VIDEO_MULTIVIEW_FLAGS_LEFT_FLIPPED | GST_VIDEO_MULTIVIEW_FLAGS_LEFT_FLOPPED |
       GST_VIDEO_MULTIVIEW_FLAGS_RIGHT_FLIPPED | GST_VIDEO_MULTIVIEW_FLAGS_RIGHT_FLOPPED;
   if (flags & mirrored)
-    refuse(
+    refuse_stream(
         "cudasgmstereo cannot split packed frames if one half is upside down or mirrored: flip "
-        "that "
-        "half before this element.");
+        "that half before this element.");
   if (flags & GST_VIDEO_MULTIVIEW_FLAGS_MIXED_MONO)
-    refuse(
+    refuse_stream(
         "cudasgmstereo does not support streams that mix packed frames and single pictures "
         "(multiview-flags=mixed-mono): give it packed frames only.");
   result.right_first = flags & GST_VIDEO_MULTIVIEW_FLAGS_RIGHT_VIEW_FIRST;

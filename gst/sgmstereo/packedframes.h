@@ -28,11 +28,12 @@ struct FramePacking {
   }
 };
 
-/// The packing of frames with fixed caps: that of the property frame-packing or, if it is none, of
-/// the caps' multiview-mode. Throws ElementError for a packing that cannot be split without a copy.
+/// Returns the packing of frames with fixed caps: the property frame-packing or, if that is none,
+/// the multiview-mode of the caps. Throws ElementError for a packing that cannot be split without a
+/// copy.
 FramePacking packing_of(const GstVideoInfo& info, GstVideoMultiviewFramePacking property);
 
-/// Empty, or why frames of width×height cannot be split.
+/// Returns an empty string, or why frames of width×height cannot be split.
 std::string split_error(const FramePacking& packing, int width, int height);
 
 /// The size of each picture in frames of width×height.
@@ -42,11 +43,11 @@ struct PictureSize {
 };
 PictureSize picture_size(const FramePacking& packing, int width, int height) noexcept;
 
-/// The layout of one half of a packed frame: its luma, or its red, green and blue. Chroma and alpha
-/// have no influence on disparities, and subsampled chroma may not split in the middle.
+/// Returns the layout of one half of a packed frame: its luma, or its red, green and blue. Chroma
+/// and alpha have no influence on disparities, and subsampled chroma may not split in the middle.
 FrameLayout half_layout(const FramePacking& packing, const FrameLayout& whole);
 
-/// The right or the left picture of a packed frame, where it lies, in half_layout().
+/// Returns the right or the left picture of a packed frame in place. Its layout is half_layout().
 ConstFrame half_of(const FramePacking& packing, const FrameLayout& whole, const ConstFrame& frame,
                    bool right);
 

@@ -9,7 +9,8 @@
 namespace cudavision {
 namespace {
 
-// left: the frame whose duration counts; nullptr if none is known.
+// Returns the max-skew in force. left is the frame whose duration counts, or nullptr if there is
+// none.
 GstClockTime current_max_skew(GstAggregator* self, GstBuffer* left) {
   const StereoState& state = stereo_state(self);
   const gint64 property = current_settings(self, state.settings).max_skew;
@@ -28,7 +29,8 @@ void drop(GstAggregator* self, StereoInput& input, HeadFrame& frame) {
   stereo_state(self).discont = true;
 }
 
-// Whether downstream would drop the output anyway. Counts the frame, and posts the QoS message.
+// Returns true if the output would be too late for downstream. Counts the frame, and posts a QoS
+// message if it is late.
 bool skip_late(GstAggregator* self, const FrameTimes& times) {
   QosState& qos = stereo_state(self).qos;
   GstMessage* message = nullptr;
@@ -42,7 +44,7 @@ bool skip_late(GstAggregator* self, const FrameTimes& times) {
   return message != nullptr;
 }
 
-/// right: nullptr if frames are packed.
+/// right is nullptr if frames are packed.
 GstFlowReturn process_pair(GstAggregator* self, HeadFrame& left, HeadFrame* right) {
   StereoState& state = stereo_state(self);
   const bool negotiated = state.left.format && (!right || state.right.format) && state.out;
@@ -113,8 +115,8 @@ GstFlowReturn aggregate_pair(GstAggregator* self, bool timed_out) {
 
 }  // namespace
 
-// By the framerate: durations that vary by a nanosecond would make the pipeline redistribute its
-// latency again and again.
+// The latency follows from the framerate. If it followed from the durations of frames, these would
+// make the pipeline redistribute its latency again and again when they vary by a nanosecond.
 void stereo_update_latency(GstAggregator* self) {
   const bool packed = stereo_state(self).packing.packed();
   const GstClockTime skew = packed ? 0 : current_max_skew(self, nullptr);

@@ -3,11 +3,12 @@
 
 #include "gst/sgmstereo/stereostate.h"
 
-/// What happens to the frames in the queues: they are paired, dropped, or skipped if they are late.
-/// Only for the aggregating thread.
+/// Handles the frames in the queues of the sink pads: pairs them, drops those without a partner,
+/// and skips those that are late. Only the aggregating thread may call these functions.
 namespace cudavision {
 
-/// Reports how long a frame may wait for its partner. To be called when that may have changed.
+/// Reports, as latency, how long a frame may wait for its partner. Call this when that may have
+/// changed.
 void stereo_update_latency(GstAggregator* self);
 
 // Virtual functions of GstAggregator. Each call of aggregate takes at least one frame out of the

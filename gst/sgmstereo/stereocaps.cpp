@@ -2,22 +2,13 @@
 #include "gst/sgmstereo/stereocaps.h"
 
 #include <algorithm>
-#include <memory>
 #include <string>
 
 #include "gst/base/caps.h"
 #include "gst/base/elementerror.h"
-#include "gst/memory/libgstcuda.h"
 
 namespace cudavision {
 namespace {
-
-constexpr int largest = 65535;
-
-struct FreeStructure {
-  void operator()(GstStructure* structure) const { gst_structure_free(structure); }
-};
-using Structure = std::unique_ptr<GstStructure, FreeStructure>;
 
 Formats output_formats(StereoOutput output) {
   switch (output) {
@@ -32,29 +23,12 @@ Formats output_formats(StereoOutput output) {
           GST_VIDEO_FORMAT_RGBA, GST_VIDEO_FORMAT_BGRx};
 }
 
-// The frame in each of the formats, in CUDA memory first.
-void append_with_memories(GstCaps* caps, const GstStructure* frame, const Formats& formats,
-                          bool cuda) {
-  const Structure copy(gst_structure_copy(frame));
-  set_formats(copy.get(), formats);
-  if (cuda && built_with_cuda())
-    gst_caps_append_structure_full(caps, gst_structure_copy(copy.get()),
-                                   gst_caps_features_new(cuda_memory_feature, nullptr));
-  gst_caps_append_structure(caps, gst_structure_copy(copy.get()));
-}
-
 // Each format has a structure of its own, so that an intersection keeps their order.
 Caps with_output_formats(const GstStructure* frame, StereoOutput output, bool cuda) {
   Caps caps(gst_caps_new_empty());
   for (GstVideoFormat format : output_formats(output))
     append_with_memories(caps.get(), frame, {format}, cuda);
   return caps;
-}
-
-Structure any_frame() {
-  return Structure(gst_structure_new("video/x-raw", "width", GST_TYPE_INT_RANGE, 1, largest,
-                                     "height", GST_TYPE_INT_RANGE, 1, largest, "framerate",
-                                     GST_TYPE_FRACTION_RANGE, 0, 1, G_MAXINT, 1, nullptr));
 }
 
 // Pixels of half-aspect frames are twice as wide or as high as their caps say.
@@ -76,9 +50,8 @@ void correct_half_aspect(GstStructure* picture, const FramePacking& packing) {
   const auto text = [](const FrameFormat& format) {
     return format.description() + " (" + std::to_string(format.layout.bits) + " bits)";
   };
-  throw ElementError(
-      GST_STREAM_ERROR, GST_STREAM_ERROR_WRONG_TYPE,
-      "The left frames are " + text(left) + ", the right ones " + text(right) + ", but " + remedy);
+  refuse_stream("The left frames are " + text(left) + ", the right ones " + text(right) + ", but " +
+                remedy);
 }
 
 }  // namespace

@@ -22,7 +22,7 @@ OwnedEvent left_segment(const StereoState& state) {
   return OwnedEvent(gst_pad_get_sticky_event(GST_PAD_CAST(state.left.pad), GST_EVENT_SEGMENT, 0));
 }
 
-// segment: as in UnlinkedStream::end().
+// UnlinkedStream::end() explains segment.
 void end_unlinked(StereoState& state, GstEvent* segment) {
   if (state.arrived_packed && !state.right.is_linked())
     state.unlinked->end(segment);
@@ -73,7 +73,7 @@ void event_arrived(GstAggregator* self, GstAggregatorPad* pad, GstEvent* event) 
   }
 }
 
-// After GstAggregator has handled a flush of sink_left.
+// Called after GstAggregator has handled a flush of sink_left.
 void left_flushed(StereoState& state, GstEvent* event) {
   if (GST_EVENT_TYPE(event) == GST_EVENT_FLUSH_STOP)
     state.flush_finished = true;
@@ -92,7 +92,7 @@ void apply_left_segment(GstAggregator* self) {
     state.discont = true;
 }
 
-// Whether EOS on this pad ends the output before the other pad is at EOS too.
+// Returns true if EOS on this pad ends the output before the other pad is at EOS too.
 bool ends_output(const StereoState& state, const GstAggregatorPad* pad) {
   const bool own_event = !state.is_left(pad) && !state.right.is_linked();
   return !own_event && !state.arrived_packed && !state.packing.packed();

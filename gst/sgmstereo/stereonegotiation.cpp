@@ -10,8 +10,8 @@
 namespace cudavision {
 namespace {
 
-// How the frames of a pad are packed. Throws ElementError for frames that the element cannot
-// process whatever the other pad gets.
+// Returns how the frames of a pad are packed. Throws ElementError for frames that the element
+// cannot process, whatever the other pad gets.
 FramePacking check_caps(GstAggregator* self, const GstAggregatorPad* pad, const GstCaps* caps) {
   const FrameFormat format = frame_format_from_caps(caps);
   if (!stereo_state(self).is_left(pad))
@@ -19,7 +19,7 @@ FramePacking check_caps(GstAggregator* self, const GstAggregatorPad* pad, const 
   const FramePacking packing = packing_of(format.info, stereo_settings(self).frame_packing);
   const std::string error = split_error(packing, format.layout.width, format.layout.height);
   if (!error.empty())
-    throw ElementError(GST_STREAM_ERROR, GST_STREAM_ERROR_WRONG_TYPE, error);
+    refuse_stream(error);
   return packing;
 }
 
@@ -38,13 +38,14 @@ void set_caps_result(GstQuery* query, Caps caps) {
 
 Caps possible_sink_caps(GstAggregator* self, GstAggregatorPad* pad) {
   const Caps other = arrived_caps(self, stereo_state(self).other_input(pad));
-  return stereo_sink_caps(other.get(), stereo_takes_cuda(self));
+  return stereo_sink_caps(other.get(), stereo_state(self).session.takes_cuda());
 }
 
 Caps possible_src_caps(GstAggregator* self) {
-  const StereoInput& left = stereo_state(self).left;
+  const StereoState& state = stereo_state(self);
+  const StereoInput& left = state.left;
   const StereoOutput output = stereo_settings(self).output;
-  const bool cuda = stereo_takes_cuda(self);
+  const bool cuda = state.session.takes_cuda();
   if (const Caps caps = arrived_caps(self, left)) {
     try {
       return stereo_src_caps_for(caps.get(), check_caps(self, left.pad, caps.get()), output, cuda);
@@ -55,11 +56,11 @@ Caps possible_src_caps(GstAggregator* self) {
   return stereo_src_caps(output, cuda);
 }
 
-// Accepts another size or depth than the other pad has: if both pads are to change, one must change
-// first. If they still differ when their frames meet, that is an error. The template decides, as
-// caps may lack fields such as the framerate that the CAPS query names.
+// Accepts a size or depth that differs from the other pad's, because if both pads are to change,
+// one must change first. If they still differ when their frames meet, that is an error. The
+// template decides, as caps may lack fields such as the framerate that the CAPS query names.
 bool accepts_caps(GstAggregator* self, GstAggregatorPad* pad, const GstCaps* caps) {
-  const Caps all = stereo_sink_caps(nullptr, stereo_takes_cuda(self));
+  const Caps all = stereo_sink_caps(nullptr, stereo_state(self).session.takes_cuda());
   if (!gst_caps_can_intersect(caps, all.get()))
     return false;
   try {
@@ -119,31 +120,20 @@ gboolean stereo_sink_query(GstAggregator* self, GstAggregatorPad* pad, GstQuery*
         gst_query_set_accept_caps_result(query, accepts_caps(self, pad, caps));
         return TRUE;
       }
-      case GST_QUERY_CONTEXT:
-        if (stereo_state(self).session.handle_context_query(query))
-          return TRUE;
-        break;
       default:
-        break;
+        return stereo_state(self).session.handle_context_query(query) ||
+               stereo_parent_class()->sink_query(self, pad, query);
     }
-    return stereo_parent_class()->sink_query(self, pad, query);
   });
 }
 
 gboolean stereo_src_query(GstAggregator* self, GstQuery* query) {
   return post_exceptions(self, FALSE, [&]() -> gboolean {
-    switch (GST_QUERY_TYPE(query)) {
-      case GST_QUERY_CAPS:
-        set_caps_result(query, possible_src_caps(self));
-        return TRUE;
-      case GST_QUERY_CONTEXT:
-        if (stereo_state(self).session.handle_context_query(query))
-          return TRUE;
-        break;
-      default:
-        break;
-    }
-    return stereo_parent_class()->src_query(self, query);
+    if (GST_QUERY_TYPE(query) != GST_QUERY_CAPS)
+      return stereo_state(self).session.handle_context_query(query) ||
+             stereo_parent_class()->src_query(self, query);
+    set_caps_result(query, possible_src_caps(self));
+    return TRUE;
   });
 }
 
@@ -155,19 +145,19 @@ GstFlowReturn stereo_update_src_caps(GstAggregator* self, GstCaps* downstream, G
       return GST_AGGREGATOR_FLOW_NEED_DATA;
     const Caps possible =
         stereo_src_caps_for(state.left.caps.get(), state.packing, stereo_settings(self).output,
-                            stereo_takes_cuda(self));
+                            state.session.takes_cuda());
     *result = gst_caps_intersect_full(possible.get(), downstream, GST_CAPS_INTERSECT_FIRST);
     return GST_FLOW_OK;
   });
 }
 
-// The memory that the peer names, then the first format.
+// Chooses the memory that the peer names, then the first format.
 GstCaps* stereo_fixate_src_caps(GstAggregator* self, GstCaps* caps) {
   caps = gst_caps_make_writable(choose_memory(Caps(caps), self->srcpad).release());
   if (gst_caps_is_empty(caps))
     return caps;
   GstStructure* structure = gst_caps_get_structure(caps, 0);
-  // Frames without a framerate get 0/1, which means unknown, and not the lowest that downstream
+  // Frames without a framerate get 0/1, which means unknown, instead of the lowest that downstream
   // accepts.
   gst_structure_fixate_field_nearest_fraction(structure, "framerate", 0, 1);
   if (gst_structure_has_field(structure, "pixel-aspect-ratio"))

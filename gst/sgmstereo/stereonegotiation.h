@@ -3,18 +3,19 @@
 
 #include "gst/sgmstereo/stereostate.h"
 
-/// Caps, queries and buffer pools: what the element agrees on with its neighbours.
+/// Caps, queries and buffer pools, which the element negotiates with its neighbours.
 ///
 /// Caps reach a sink pad twice. The CAPS event arrives in the pad's streaming thread, is checked
 /// and stored, so that the other pad's CAPS query can offer the same size, and joins the queue
-/// behind older frames. Its turn comes in the aggregating thread, and only then do the caps apply.
+/// after older frames. Its turn comes in the aggregating thread, and only then do the caps apply.
 namespace cudavision {
 
-/// A CAPS event has arrived on a sink pad. Returns how its frames are packed; throws ElementError
-/// for frames that the element cannot process whatever the other pad gets.
+/// Stores the caps of a CAPS event that has arrived on a sink pad. Returns how its frames are
+/// packed. Throws ElementError for frames that the element cannot process, whatever the other pad
+/// gets.
 FramePacking stereo_store_arrived_caps(GstAggregator* self, GstAggregatorPad* pad, GstCaps* caps);
 
-/// The turn of a CAPS event has come. Throws ElementError.
+/// Applies the caps of a CAPS event whose turn has come. Throws ElementError.
 void stereo_apply_caps(GstAggregator* self, GstAggregatorPad* pad, GstCaps* caps);
 
 // Virtual functions of GstAggregator.

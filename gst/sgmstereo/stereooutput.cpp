@@ -11,20 +11,21 @@ namespace cudavision {
 namespace {
 
 // Moves everything, the output pool included, to the context of the frames if that is another one.
-// If the two frames are in different contexts, the left one's counts.
-void follow_context(GstAggregator* self, GstBuffer* left, GstBuffer* right) {
+// If the two frames are in different contexts, the left one's counts. right: nullptr if there is
+// none. Without a new negotiation, the output would go on in the pool of the old context, so if
+// that fails, the answer is GstAggregator's own.
+GstFlowReturn follow_context(GstAggregator* self, GstBuffer* left, GstBuffer* right) {
   StereoState& state = stereo_state(self);
-  const auto memory_of = [](GstBuffer* buffer) {
-    return buffer && gst_buffer_n_memory(buffer) ? gst_buffer_peek_memory(buffer, 0) : nullptr;
-  };
-  GstMemory* memory = memory_of(left);
-  if (memory && !is_cuda_memory(memory))
-    memory = memory_of(right);
+  GstMemory* memory = cuda_memory_of(left);
+  if (!memory && right)
+    memory = cuda_memory_of(right);
   if (!state.session.should_move_to(memory))
-    return;
+    return GST_FLOW_OK;
   stereo_release_work(self);
   state.session.move_to(memory);
-  gst_aggregator_negotiate(self);
+  if (gst_aggregator_negotiate(self))
+    return GST_FLOW_OK;
+  return GST_PAD_IS_FLUSHING(self->srcpad) ? GST_FLOW_FLUSHING : GST_FLOW_NOT_NEGOTIATED;
 }
 
 void make_work(GstAggregator* self, const StereoSettings& settings) {
@@ -68,7 +69,7 @@ GstFlowReturn acquire_output(GstAggregator* self, GstBuffer** out) {
   return flow;
 }
 
-// The output takes over the left frame's times, flags and those of its metas that still apply.
+// Gives the output the times and flags of the left frame, and those of its metas that still apply.
 void describe(GstAggregator* self, GstBuffer* left, GstBuffer* out) {
   StereoState& state = stereo_state(self);
   gst_buffer_copy_into(
@@ -96,11 +97,13 @@ void send_segment(GstAggregator* self) {
 
 GstFlowReturn stereo_push_output(GstAggregator* self, HeadFrame& left, HeadFrame* right) {
   StereoState& state = stereo_state(self);
-  follow_context(self, left.buffer(), right ? right->buffer() : nullptr);
+  GstFlowReturn flow = follow_context(self, left.buffer(), right ? right->buffer() : nullptr);
+  if (flow != GST_FLOW_OK)
+    return flow;
   prepare_work(self);
 
   GstBuffer* out = nullptr;
-  const GstFlowReturn flow = acquire_output(self, &out);
+  flow = acquire_output(self, &out);
   if (flow != GST_FLOW_OK)
     return flow;
   try {

@@ -4,19 +4,20 @@
 #include "gst/sgmstereo/headframe.h"
 #include "gst/sgmstereo/stereostate.h"
 
-/// Everything that cudasgmstereo pushes downstream. Only for the aggregating thread; each function
-/// may throw.
+/// Pushes everything that cudasgmstereo sends downstream. Only the aggregating thread may call
+/// these functions. Each of them may throw.
 namespace cudavision {
 
-/// Computes the output for a pair whose formats and src caps are known, and pushes it. right:
+/// Computes the output for a pair whose formats and src caps are known, and pushes it. right is
 /// nullptr if frames are packed.
 GstFlowReturn stereo_push_output(GstAggregator* self, HeadFrame& left, HeadFrame* right);
 
 /// Tells downstream that there is no output for the time of a left frame.
 void stereo_push_gap(GstAggregator* self, GstBuffer* left);
 
-/// Ends the stream as no further pair can form. GstAggregator would wait for EOS on the other pad,
-/// where frames may go on coming; when EOS comes there, it sends EOS again, which has no effect.
+/// Ends the stream because no further pair can form. GstAggregator would wait for EOS on the other
+/// pad, where frames may still arrive. When EOS arrives there, GstAggregator sends EOS again, which
+/// has no effect.
 void stereo_push_eos(GstAggregator* self, GstEvent* eos);
 
 }  // namespace cudavision

@@ -11,18 +11,13 @@ using Settings = StereoSettings;
 
 /* Enumerations */
 
-template <class Enum>
-constexpr GEnumValue value(Enum number, const char* description, const char* nick) {
-  return {static_cast<gint>(number), description, nick};
-}
-
 GType output_type() {
   static const GEnumValue values[] = {
-      value(StereoOutput::disparity, "Disparity, as numbers, grey levels or colours by the caps",
-            "disparity"),
-      value(StereoOutput::depth, "Distance from the plane of the cameras", "depth"),
-      value(StereoOutput::confidence, "How clearly the best disparity beats the second best",
-            "confidence"),
+      enum_value(StereoOutput::disparity,
+                 "Disparity, as numbers, grey levels or colours by the caps", "disparity"),
+      enum_value(StereoOutput::depth, "Distance from the plane of the cameras", "depth"),
+      enum_value(StereoOutput::confidence, "How clearly the best disparity beats the second best",
+                 "confidence"),
       {0, nullptr, nullptr},
   };
   static const GType type = register_enum("GstCudaSgmStereoOutput", values);
@@ -32,12 +27,12 @@ GType output_type() {
 GType census_type() {
   using Census = sgm::Config::Census;
   static const GEnumValue values[] = {
-      value(Census::symmetric_9x7, "Compare opposite pixels of a 9x7 window, 31 bits",
-            "symmetric-9x7"),
-      value(Census::neighbours_9x7, "Compare each pixel of a 9x7 window with its centre, 62 bits",
-            "neighbours-9x7"),
-      value(Census::neighbours_5x5, "Compare each pixel of a 5x5 window with its centre, 24 bits",
-            "neighbours-5x5"),
+      enum_value(Census::symmetric_9x7, "Compare opposite pixels of a 9x7 window, 31 bits",
+                 "symmetric-9x7"),
+      enum_value(Census::neighbours_9x7,
+                 "Compare each pixel of a 9x7 window with its centre, 62 bits", "neighbours-9x7"),
+      enum_value(Census::neighbours_5x5,
+                 "Compare each pixel of a 5x5 window with its centre, 24 bits", "neighbours-5x5"),
       {0, nullptr, nullptr},
   };
   static const GType type = register_enum("GstCudaSgmStereoCensus", values);
@@ -47,8 +42,8 @@ GType census_type() {
 GType compatibility_type() {
   using Compatibility = sgm::Config::Compatibility;
   static const GEnumValue values[] = {
-      value(Compatibility::none, "This element's own definition", "none"),
-      value(Compatibility::libsgm, "The results of libSGM 3.1.0, bit for bit", "libsgm"),
+      enum_value(Compatibility::none, "This element's own definition", "none"),
+      enum_value(Compatibility::libsgm, "The results of libSGM 3.1.0, bit for bit", "libsgm"),
       {0, nullptr, nullptr},
   };
   static const GType type = register_enum("GstCudaSgmStereoCompatibility", values);
@@ -57,9 +52,9 @@ GType compatibility_type() {
 
 GType colormap_type() {
   static const GEnumValue values[] = {
-      value(Colormap::turbo, "Dark blue (far) through green to dark red (near)", "turbo"),
-      value(Colormap::jet, "Blue (far) through green to red (near), as in MATLAB", "jet"),
-      value(Colormap::gray, "Black (far) to white (near)", "gray"),
+      enum_value(Colormap::turbo, "Dark blue (far) through green to dark red (near)", "turbo"),
+      enum_value(Colormap::jet, "Blue (far) through green to red (near), as in MATLAB", "jet"),
+      enum_value(Colormap::gray, "Black (far) to white (near)", "gray"),
       {0, nullptr, nullptr},
   };
   static const GType type = register_enum("GstCudaSgmStereoColormap", values);
@@ -148,7 +143,8 @@ void add_output(ElementProperties<Settings>& all) {
           &Settings::colormap, colormap_type());
   all.add({"max-skew", "Maximum skew",
            "Largest difference between the running times of the two frames of a pair, in ns (-1 = "
-           "half the duration of the left frame)"},
+           "half the duration of the left frame; if that is unknown, half of 1/framerate; if that "
+           "is unknown too, 20 ms)"},
           &Settings::max_skew, -1);
 }
 
@@ -195,12 +191,13 @@ void install_read_only(GObjectClass* klass) {
                            scale.per_pixel, flags));
   install(property_dropped_left,
           g_param_spec_uint64("dropped-left", "Dropped left frames",
-                              "Number of left frames dropped since the start for want of a partner",
+                              "Number of left frames dropped since the start because they had no "
+                              "partner",
                               0, G_MAXUINT64, 0, flags));
   install(property_dropped_right,
           g_param_spec_uint64("dropped-right", "Dropped right frames",
-                              "Number of right frames dropped since the start for want of a "
-                              "partner",
+                              "Number of right frames dropped since the start because they had "
+                              "no partner",
                               0, G_MAXUINT64, 0, flags));
 }
 

@@ -5,8 +5,8 @@
 
 namespace cudavision {
 
-/// Installs all properties of cudasgmstereo: those of StereoSettings, the session's and those that
-/// can only be read.
+/// Installs all properties of cudasgmstereo: those of StereoSettings, those of the session, and the
+/// read-only ones.
 void install_stereo_properties(GObjectClass* klass);
 
 // Virtual functions of GObject.

@@ -9,7 +9,7 @@
 #include "cuda/sgm/sgmstereo.h"
 #include "gst/sgmstereo/colormaps.h"
 
-/// The values of cudasgmstereo's properties, and what they mean to its operations.
+/// The values of cudasgmstereo's properties, and their translation for its operations.
 namespace cudavision {
 
 enum class StereoOutput { disparity, depth, confidence };
@@ -27,14 +27,14 @@ struct StereoSettings : sgm::Parameters {
   Colormap colormap = Colormap::turbo;
   gint64 max_skew = -1;
 
-  /// These settings, except that those which need a restart are taken from started.
+  /// Returns these settings, except that those which need a restart are taken from started.
   StereoSettings since_start(const StereoSettings& started) const;
 };
 
-/// Empty, or what is wrong with the settings and how to mend it.
+/// Returns an empty string, or what is wrong with the settings and how to mend it.
 std::string validation_error(const StereoSettings& settings);
 
-/// kind: that of the output pictures.
+/// kind is that of the output pictures.
 sgm::PictureParameters picture_parameters(sgm::PictureParameters::Kind kind,
                                           const StereoSettings& settings);
 

@@ -35,22 +35,11 @@ StereoSettings stereo_settings(gpointer self) {
   return state.started ? state.settings.since_start(*state.started) : state.settings;
 }
 
-bool stereo_takes_cuda(gpointer self) {
-  return stereo_state(self).session.active_backend() != DeviceKind::cpu;
-}
-
 void stereo_release_work(gpointer self) {
   StereoState& state = stereo_state(self);
   if (!state.work)
     return;
-  // If the context cannot be entered any more, the driver has already freed what was made in it,
-  // and only the host's objects are left to delete.
-  std::optional<DeviceScope> scope;
-  try {
-    scope.emplace(state.session);
-  } catch (const std::exception& e) {
-    GST_WARNING_OBJECT(self, "%s", e.what());
-  }
+  const ReleaseScope scope(state.session);
   state.work.reset();
 }
 

@@ -23,7 +23,7 @@ GST_DEBUG_CATEGORY_EXTERN(cuda_sgm_stereo_debug);
 
 namespace cudavision {
 
-/// What the element knows about one of its sink pads.
+/// One of the element's sink pads, and the state that belongs to it.
 struct StereoInput {
   GstAggregatorPad* pad = nullptr;
 
@@ -32,15 +32,16 @@ struct StereoInput {
   guint64 dropped = 0;       ///< frames without a partner since the start
   std::string last_refusal;  ///< why caps were last refused, so that a warning is not repeated
 
-  // Only for the aggregating thread.
+  // Only the aggregating thread uses these.
   Caps caps;  ///< of the frame at the head of the queue
   std::optional<FrameFormat> format;
 
   bool is_linked() const { return gst_pad_is_linked(GST_PAD_CAST(pad)); }
 };
 
-/// What a cudasgmstereo owns. GstAggregator calls some of its virtual functions in the streaming
-/// threads of the sink pads and some in a thread of its own, the aggregating thread.
+/// The state of a cudasgmstereo element. GstAggregator calls some virtual functions of the element
+/// in the streaming threads of the sink pads, and the others in a thread of its own, the
+/// aggregating thread. The comments say which threads may use which members.
 struct StereoState {
   explicit StereoState(GstElement* element) : session(element) {}
 
@@ -56,15 +57,15 @@ struct StereoState {
   std::optional<StereoSettings> started;  ///< the settings at the last start; none before it
   QosState qos;
 
-  // Only for the streaming thread of sink_left.
+  // Only the streaming thread of sink_left uses this.
   std::optional<UnlinkedStream> unlinked;  ///< of sink_right while nothing is linked to it
 
-  // For all threads.
+  // All threads may use these.
   UnlinkedPadAlarm alarm;
   std::atomic<bool> arrived_packed{false};  ///< by the last caps that arrived on sink_left
   std::atomic<bool> flush_finished{false};  ///< on sink_left; its next SEGMENT is still to come
 
-  // Only for the aggregating thread.
+  // Only the aggregating thread uses these.
   FramePacking packing;
   std::optional<FrameFormat> out;
   std::unique_ptr<StereoWork> work;  ///< made for the first pair of frames of these formats
@@ -90,18 +91,16 @@ inline StereoState& stereo_state(gpointer self) {
   return *static_cast<GstCudaSgmStereo*>(self)->state;
 }
 
-/// The class to chain up to.
+/// Returns the class to chain up to.
 inline GstAggregatorClass* stereo_parent_class() {
   return static_cast<GstAggregatorClass*>(g_type_class_peek(GST_TYPE_AGGREGATOR));
 }
 
-/// The current settings, except that those which need a restart are as they were at the start.
+/// Returns the current settings, except that those which need a restart are as they were at the
+/// start.
 StereoSettings stereo_settings(gpointer self);
 
-/// Whether frames may lie in CUDA memory.
-bool stereo_takes_cuda(gpointer self);
-
-/// Frees what was made for the current formats and the current CUDA context.
+/// Frees everything that was made for the current formats and the current CUDA context.
 void stereo_release_work(gpointer self);
 
 // Virtual functions of GstElement and GstAggregator.

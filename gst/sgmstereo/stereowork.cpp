@@ -4,7 +4,7 @@
 namespace cudavision {
 namespace {
 
-// The picture that is made of a map of disparities for these output frames.
+// Returns the kind of picture into which a map of disparities is turned for these output frames.
 sgm::PictureParameters::Kind picture_kind(StereoOutput output, const FrameFormat& out) {
   using Kind = sgm::PictureParameters::Kind;
   if (output == StereoOutput::depth)

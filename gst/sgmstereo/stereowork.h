@@ -17,14 +17,14 @@ namespace cudavision {
 /// of the output, and computes the output. All calls are made in the session's context.
 class StereoWork {
  public:
-  /// right: ignored if frames are packed.
+  /// right is ignored if frames are packed.
   StereoWork(const DeviceSession& session, const FrameFormat& left, const FrameFormat& right,
              const FramePacking& packing, const FrameFormat& out, const StereoSettings& settings);
 
   /// Applies settings without a validation_error(). Never allocates.
   void apply(const StereoSettings& settings);
 
-  /// right: nullptr if frames are packed. out is complete when this returns.
+  /// right is nullptr if frames are packed. out is complete when this returns.
   void run(GstBuffer* left, GstBuffer* right, GstBuffer* out);
 
  private:

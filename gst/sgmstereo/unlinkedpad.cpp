@@ -88,10 +88,10 @@ void UnlinkedPadAlarm::cancel() {
 
 void require_unlinked(GstPad* sink_right) {
   if (gst_pad_is_linked(sink_right))
-    throw ElementError(GST_STREAM_ERROR, GST_STREAM_ERROR_WRONG_TYPE,
-                       "The frames on sink_left hold both pictures, but sink_right is linked too: "
-                       "unlink sink_right or, if the frames are those of one camera, set "
-                       "frame-packing=mono.");
+    refuse_stream(
+        "The frames on sink_left hold both pictures, but sink_right is linked too: "
+        "unlink sink_right or, if the frames are those of one camera, set "
+        "frame-packing=mono.");
 }
 
 }  // namespace cudavision

@@ -8,18 +8,18 @@
 namespace cudavision {
 
 /// The stream of a sink pad that nothing is linked to. GstAggregator waits for data or EOS on each
-/// of its pads, so a pad that is not needed gets its events from the element itself. All calls but
+/// of its pads, so the element itself sends events to a pad that is not needed. All calls except
 /// reset() come from the streaming thread of the other sink pad, whose events they follow.
 class UnlinkedStream {
  public:
   explicit UnlinkedStream(GstPad* pad) : pad_(pad) {}
 
-  /// The pad has no stream yet, as after a start.
+  /// Forgets the pad's stream. Call this when the element starts or stops.
   void reset() noexcept;
-  /// Makes sure that the pad has a stream and is at EOS. segment: the other pad's SEGMENT event,
-  /// whose seqnum the EOS takes; nullptr if there was none.
+  /// Makes sure that the pad has a stream and is at EOS. segment is the other pad's SEGMENT event,
+  /// whose seqnum the EOS takes, or nullptr if there was none.
   void end(GstEvent* segment);
-  /// The pad is needed again: starts a new stream if the pad is at EOS.
+  /// Call this when the pad is needed again. Starts a new stream if the pad is at EOS.
   void resume();
   /// Repeats a FLUSH_START or FLUSH_STOP of the other pad; GstAggregator waits for both pads.
   void flush(GstEvent* event);
@@ -36,7 +36,7 @@ class UnlinkedStream {
 class UnlinkedPadAlarm {
  public:
   ~UnlinkedPadAlarm() { cancel(); }
-  /// Does nothing if it is set already.
+  /// Sets the alarm, unless it is set already.
   void set(GstPad* pad);
   void cancel();
 

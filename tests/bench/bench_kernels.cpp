@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// Times of the kernel modules: on the CPU by Google Benchmark, on the GPU next to a plain copy of
-// the same bytes and next to the times that the project set itself.
+// Measures the operations of cuda/. Google Benchmark times them on the CPU. On the GPU, they are
+// compared with a plain copy of the same bytes and with the times that the project requires.
 
 #include <benchmark/benchmark.h>
 
@@ -136,7 +136,7 @@ void measure_cpu_nlmeans(benchmark::State& state, const CpuNlMeansSubject& subje
                           static_cast<std::int64_t>(test.in.bytes));
 }
 
-/// Real time, since the work is done by other threads than the one that asks for it.
+/// Measures real time, because other threads than the calling one do most of the work.
 void measured_in_real_time(benchmark::internal::Benchmark* benchmark) {
   benchmark->UseRealTime()->Unit(benchmark::kMicrosecond)->MinTime(0.2);
 }
@@ -165,7 +165,7 @@ void register_cpu() {
   register_stereo();
 }
 
-/// Prints what Google Benchmark prints, and keeps it.
+/// Prints Google Benchmark's usual output and keeps the results.
 class KeepingReporter : public benchmark::ConsoleReporter {
  public:
   KeepingReporter() : ConsoleReporter(OO_Tabular) {}
@@ -189,12 +189,13 @@ struct Options {
 constexpr const char* usage =
     "usage: bench_kernels [--cpu | --cuda] [--group NAME] [--json FILE] [--benchmark_...]\n"
     "\n"
-    "  --cpu, --cuda     one half only\n"
-    "  --group NAME      of the CUDA half only equalization, blur, integral, nlmeans or stereo\n"
-    "  --json FILE       writes the results there, too\n"
-    "  --benchmark_...   Google Benchmark's own options, for the CPU half\n";
+    "  --cpu, --cuda     measure only this half\n"
+    "  --group NAME      in the CUDA half, measure only the operations NAME: equalization, blur,\n"
+    "                    integral, nlmeans or stereo\n"
+    "  --json FILE       also write the results to FILE\n"
+    "  --benchmark_...   options of Google Benchmark, for the CPU half\n";
 
-/// Takes this program's options out of the argument list and leaves Google Benchmark's.
+/// Removes this program's options from the argument list, so that only Google Benchmark's remain.
 Options parse(int& argc, char** argv) {
   Options options;
   int kept = 1;
@@ -214,11 +215,11 @@ Options parse(int& argc, char** argv) {
     } else if (option.rfind("--benchmark_", 0) == 0) {
       argv[kept++] = argv[i];
     } else {
-      throw std::invalid_argument("bench_kernels: what is \"" + option + "\"?\n" + usage);
+      throw std::invalid_argument("bench_kernels: unknown argument \"" + option + "\"\n" + usage);
     }
   }
   if (!options.cpu && !options.cuda)
-    throw std::invalid_argument("bench_kernels: --cpu and --cuda leave nothing to measure");
+    throw std::invalid_argument("bench_kernels: --cpu and --cuda exclude each other");
   argc = kept;
   return options;
 }
@@ -240,8 +241,8 @@ void run(int argc, char** argv) {
       std::cout << "CUDA half not run: " << unusable << "\n";
     } else {
       card = test::cuda_card();
-      std::cout << card << "\nGPU time per frame, replayed from a CUDA graph; required: on an "
-                << "NVIDIA H200\n\n";
+      std::cout << card << "\nGPU time per frame, replayed from a CUDA graph; the required times "
+                << "apply to an NVIDIA H200\n\n";
       rows = measure_cuda(options.group);
       print_table(std::cout, rows);
     }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// What OpenCV has, too, on the CPU beside OpenCV's own, on one machine, in one process, with the
-// same number of threads. A program of its own: bench_kernels goes to GPU hosts, which have no
-// OpenCV.
+// Compares the speed of the CPU half with OpenCV's, for operations that OpenCV has as well. Both
+// run in one process with the same number of threads. This is a separate program because
+// bench_kernels also runs on GPU hosts, which have no OpenCV.
 
 #include <tbb/task_arena.h>
 
@@ -58,7 +58,7 @@ cv::Mat matrix(const FrameLayout& layout, std::vector<std::uint8_t>& block) {
           static_cast<std::size_t>(layout.planes[0].row_bytes)};
 }
 
-/// Prints the best times of both, which take turns: whatever else the machine does meets both.
+/// Prints the best times of both. They alternate, so that other load on the machine affects both.
 void print_best(const std::string& operation, const char* layout_name, const FrameLayout& layout,
                 const std::function<void()>& ours, const std::function<void()>& opencv) {
   double ours_best = 1e9, opencv_best = 1e9, spent = 0;
@@ -150,8 +150,9 @@ constexpr MeanSubject means[] = {
     {"GRAY8", 1920, 1080, 500}, {"GRAY8", 3840, 2160, 7},
 };
 
-/// OpenCV continues the picture where the mean takes what there is: only where the window lies
-/// within the picture are they the same, and for 8 bits only: OpenCV rounds 16 elsewhere.
+/// Compares the results only where the window lies within the picture: beyond the edges, OpenCV
+/// continues the picture, while the mean counts only existing pixels. The subjects have 8 bits,
+/// because OpenCV rounds 16-bit results differently.
 void measure(const MeanSubject& subject) {
   const test::LocalStatisticsCase test = test::plain_localstatistics_case(
       test::layout_named(subject.layout, subject.width, subject.height),
@@ -182,7 +183,7 @@ void measure(const MeanSubject& subject) {
 
 struct StereoSubject {
   int width, height, disparities, paths;
-  int mode;  ///< of OpenCV, with as many paths or more
+  int mode;  ///< an OpenCV mode with at least as many paths
 };
 
 constexpr StereoSubject pairs[] = {
@@ -192,7 +193,7 @@ constexpr StereoSubject pairs[] = {
     {1280, 720, 128, 8, cv::StereoSGBM::MODE_HH},
 };
 
-/// Other costs of matching: the maps are not the same, and not compared.
+/// Does not compare the maps, because OpenCV's matching cost is a different one.
 void measure(const StereoSubject& subject) {
   const sgm::Parameters parameters = stereo_of(subject.disparities, subject.paths);
   const auto device = make_cpu_device();
@@ -203,7 +204,8 @@ void measure(const StereoSubject& subject) {
   test::SgmInput input = frames.input();
   const cv::Mat left = matrix(frames.test.layout, input.left),
                 right = matrix(frames.test.layout, input.right);
-  // OpenCV's own example: penalties for blocks of five pixels, and a left-right check.
+  // These are the settings of OpenCV's own example: penalties for blocks of five pixels and a
+  // left-right check.
   const auto opencv = cv::StereoSGBM::create(0, subject.disparities, 5, 8 * 25, 32 * 25, 1, 63, 5,
                                              0, 0, subject.mode);
   cv::Mat map;
@@ -218,7 +220,7 @@ void run() {
   cv::setNumThreads(threads);
   std::printf("OpenCV %s, %d threads, best times in ms\n\n%-32s %-7s %-10s %9s %9s %9s\n",
               cv::getVersionString().c_str(), threads, "operation", "format", "size", "ours",
-              "OpenCV", "ours / it");
+              "OpenCV", "ratio");
   for (const Subject& subject : subjects)
     measure(subject);
   for (const TableSubject& subject : tables)

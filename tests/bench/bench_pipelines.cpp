@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// Frame rates of the elements as a pipeline sees them: a few frames, painted once, are pushed
-// through an element into a fakesink as fast as it takes them. Nothing produces frames meanwhile,
-// so that what is measured is the element's own.
+// Measures the frame rates of the elements in a pipeline. The program pushes a few frames through
+// an element into a fakesink as fast as it accepts them. The frames are painted beforehand, so that
+// only the element's own work is measured.
 
 #include <gst/gst.h>
 #include <gst/video/video.h>
@@ -45,11 +45,11 @@ using Pad = std::unique_ptr<GstPad, Releaser<GstPad, unref_pad>>;
 using Caps = std::unique_ptr<GstCaps, Releaser<GstCaps, unref_caps>>;
 using Buffer = std::unique_ptr<GstBuffer, Releaser<GstBuffer, unref_buffer>>;
 
-/// Where the frames lie that go in.
+/// The memory of the input frames.
 enum class Memory {
-  plain,     ///< memory that somebody else allocated
+  plain,     ///< system memory that does not come from the element
   proposed,  ///< buffers of the pool that the element proposes
-  cuda,      ///< on the GPU, in and out
+  cuda,      ///< CUDA memory, for the output as well
 };
 
 const char* name(Memory memory) {
@@ -60,13 +60,13 @@ const char* name(Memory memory) {
 
 struct Subject {
   const char* element;
-  const char* properties;  ///< as gst-launch-1.0 takes them
+  const char* properties;  ///< written as for gst-launch-1.0
   const char* format;
   int width, height;
   Memory memory;
 };
 
-/// Stands for a sigma that is another one in every frame.
+/// Stands for a sigma that changes with every frame.
 constexpr char swept[] = "sigma: 0 to 60";
 
 std::vector<Subject> all_subjects() {
@@ -95,7 +95,7 @@ struct Result {
   Subject subject;
   std::string backend;
   double frames_per_second = 0;
-  double host_microseconds = 0;  ///< of processor time per frame, over all threads
+  double host_microseconds = 0;  ///< processor time per frame, summed over all threads
 };
 
 double processor_seconds() {
@@ -107,7 +107,7 @@ double processor_seconds() {
   return seconds(usage.ru_utime) + seconds(usage.ru_stime);
 }
 
-/// Natural-like bytes in every plane.
+/// Paints a natural-looking picture into every plane.
 void paint_buffer(const GstVideoInfo& info, GstBuffer* buffer, std::uint64_t seed) {
   GstVideoFrame frame;
   if (!gst_video_frame_map(&frame, &info, buffer, GST_MAP_WRITE))
@@ -124,7 +124,7 @@ void paint_buffer(const GstVideoInfo& info, GstBuffer* buffer, std::uint64_t see
   gst_video_frame_unmap(&frame);
 }
 
-/// The element between a pad of ours and a fakesink.
+/// Runs an element between a pad of this program and a fakesink.
 class Bench {
  public:
   Bench(const Subject& subject, const std::string& backend) : pipeline_(gst_pipeline_new(nullptr)) {
@@ -137,7 +137,8 @@ class Bench {
     GstElement* filter = gst_element_factory_make("capsfilter", nullptr);
     GstElement* sink = gst_element_factory_make("fakesink", nullptr);
     if (!filter || !sink)
-      throw std::runtime_error("capsfilter or fakesink is missing: GStreamer's core elements");
+      throw std::runtime_error(
+          "capsfilter or fakesink is missing; install GStreamer's core elements");
     g_object_set(sink, "sync", FALSE, "async", FALSE, "enable-last-sample", FALSE, nullptr);
 
     const std::string features = subject.memory == Memory::cuda ? "(memory:CUDAMemory)" : "";
@@ -178,7 +179,7 @@ class Bench {
     gst_pad_push_event(source_.get(), gst_event_new_segment(&segment));
     prepare_frames(subject);
 
-    run(0.3);  // what is allocated once is allocated here
+    run(0.3);  // a warm-up, during which the element allocates its memory
     const double processor_start = processor_seconds();
     const auto start = std::chrono::steady_clock::now();
     const long frames = run(seconds);
@@ -209,7 +210,7 @@ class Bench {
     }
   }
 
-  /// Pushes frames for that long; returns how many.
+  /// Pushes frames for the given time and returns their number.
   long run(double seconds) {
     const auto end = std::chrono::steady_clock::now() + std::chrono::duration<double>(seconds);
     long frames = 0;
@@ -228,7 +229,7 @@ class Bench {
     constexpr int count = 4;
     GstVideoInfo info;
     if (!gst_video_info_from_caps(&info, caps_.get()))
-      throw std::runtime_error("these caps are no video");
+      throw std::runtime_error("these caps do not describe video");
     if (subject.memory != Memory::plain)
       take_proposed_pool(info);
     for (int i = 0; i < count; ++i) {
@@ -271,7 +272,7 @@ class Bench {
   }
 
   Element pipeline_;
-  GstElement* element_ = nullptr;  // the pipeline's
+  GstElement* element_ = nullptr;  // belongs to the pipeline
   bool sweeps_ = false;
   Pad source_;
   Caps caps_;
@@ -287,9 +288,9 @@ struct Options {
 constexpr const char* usage =
     "usage: bench_pipelines [--backend auto|cpu|cuda] [--seconds S] [--json FILE]\n"
     "\n"
-    "  --backend   of the elements (default: auto)\n"
-    "  --seconds   for each line of the table (default: 1)\n"
-    "  --json      writes the results to FILE, too\n";
+    "  --backend   the backend of the elements (default: auto)\n"
+    "  --seconds   the time for each line of the table in seconds (default: 1)\n"
+    "  --json      also write the results to FILE\n";
 
 Options parse(int argc, char** argv) {
   Options options;
@@ -300,20 +301,20 @@ Options parse(int argc, char** argv) {
       std::exit(0);
     }
     if ((option != "--backend" && option != "--seconds" && option != "--json") || i + 1 == argc)
-      throw std::invalid_argument("bench_pipelines: what is \"" + option + "\"?\n" + usage);
+      throw std::invalid_argument("bench_pipelines: unknown argument \"" + option + "\"\n" + usage);
     const std::string value = argv[++i];
     if (option == "--json") {
       options.json = value;
     } else if (option == "--backend") {
       if (value != "auto" && value != "cpu" && value != "cuda")
-        throw std::invalid_argument("bench_pipelines: the backend is auto, cpu or cuda, not \"" +
+        throw std::invalid_argument("bench_pipelines: --backend must be auto, cpu or cuda, not \"" +
                                     value + "\"");
       options.backend = value;
     } else {
       options.seconds = g_ascii_strtod(value.c_str(), nullptr);
       if (!(options.seconds > 0 && options.seconds <= 3600))
-        throw std::invalid_argument("bench_pipelines: --seconds needs a number above 0, not \"" +
-                                    value + "\"");
+        throw std::invalid_argument(
+            "bench_pipelines: --seconds must be above 0, at most 3600, not \"" + value + "\"");
     }
   }
   return options;
@@ -357,7 +358,7 @@ void run(const Options& options) {
   std::vector<Result> results;
   int not_measured = 0;
   for (const Subject& subject : all_subjects()) {
-    // Frames on the GPU need an element that works there.
+    // The CPU backend does not accept frames in CUDA memory.
     if (subject.memory == Memory::cuda && !results.empty() && results.front().backend == "cpu") {
       ++not_measured;
       continue;
@@ -367,7 +368,7 @@ void run(const Options& options) {
     print_line(results.back());
   }
   if (not_measured > 0)
-    std::printf("%d more with frames in CUDAMemory: not measured, the backend is cpu\n",
+    std::printf("%d rows with frames in CUDAMemory were not measured, because the backend is cpu\n",
                 not_measured);
   if (json.is_open()) {
     write_json(json, results);

@@ -7,7 +7,7 @@
 
 namespace cudavision::bench {
 
-/// A kernel of that size along both axes, with its usual sigma.
+/// Parameters with a kernel of the given size along both axes and the default sigma for it.
 inline gaussblur::Parameters blur_of_size(int size) {
   gaussblur::Parameters parameters;
   parameters.sigma_x = parameters.sigma_y = 0;
@@ -31,7 +31,7 @@ inline gaussblur::Parameters fine(gaussblur::Parameters parameters) {
   return parameters;
 }
 
-/// "blur 15x15", "sharpen sigma 1.2", "blur 31x31 fine".
+/// Names a blur, such as "blur 15x15", "sharpen sigma 1.2" or "blur 31x31 fine".
 inline std::string blur_name(const gaussblur::Parameters& parameters) {
   std::string sigma = std::to_string(parameters.sigma_x);
   while (sigma.back() == '0')

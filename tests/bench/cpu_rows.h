@@ -5,7 +5,7 @@
 
 namespace cudavision::bench {
 
-/// Real time, since the work is done by other threads than the one that asks for it.
+/// Measures real time, because other threads than the calling one do most of the work.
 inline void measured_in_real_time(benchmark::internal::Benchmark* benchmark) {
   benchmark->UseRealTime()->Unit(benchmark::kMicrosecond)->MinTime(0.2);
 }
@@ -13,7 +13,7 @@ inline void measured_in_real_time(benchmark::internal::Benchmark* benchmark) {
 /// Registers the operations on integral images with Google Benchmark.
 void register_integral();
 
-/// Registers stereo matching.
+/// Registers stereo matching with Google Benchmark.
 void register_stereo();
 
 }  // namespace cudavision::bench

@@ -9,8 +9,8 @@ namespace {
 
 using test::CudaTestDevice;
 
-/// A blur to measure. required: the time, in µs, that the project set itself on an NVIDIA H200; 0:
-/// none.
+/// A blur to measure. `required` is the time in µs that the project requires on an NVIDIA H200, or
+/// 0 if there is none.
 struct Subject {
   const char* layout;
   int width, height;

@@ -14,8 +14,9 @@ using test::CudaTestDevice;
 using test::DeviceBlock;
 using Parameters = histequalize::Parameters;
 
-/// A measured operation. required: microseconds on an NVIDIA H200 that the project set itself for a
-/// natural picture; 0: none. With any_content, every other content may take 1.3 times as long.
+/// An operation to measure. `required` is the time in µs that the project requires on an NVIDIA
+/// H200 for a natural picture, or 0 if there is none. With any_content, all other contents are
+/// measured as well and may take 1.3 times as long.
 struct Subject {
   enum class Operation { equalize, equalize_each, histogram } operation;
   const char* layout;

@@ -17,7 +17,8 @@ using test::CudaTestDevice;
 using test::DeviceBlock;
 using Output = localstatistics::Parameters::Output;
 
-/// A measured table. required: microseconds on an NVIDIA H200 that the project set itself; 0: none.
+/// A table to measure. `required` is the time in µs that the project requires on an NVIDIA H200, or
+/// 0 if there is none.
 struct TableSubject {
   const char* layout;
   int width, height;
@@ -68,7 +69,8 @@ const StatisticsSubject planes[] = {
     {"RGBx", 3840, 2160, statistics(Output::mean, 7), 0},
 };
 
-/// Times work, and a plain copy of as many bytes as work must at least read and write.
+/// Measures the GPU times of `work` and of a plain copy of as many bytes as `work` must read and
+/// write.
 void measure(const CudaTestDevice& device, const std::function<void()>& work, std::size_t in_bytes,
              std::size_t out_bytes, Row& row) {
   const std::size_t bytes = (in_bytes + out_bytes) / 2 / 16 * 16;

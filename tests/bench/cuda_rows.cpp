@@ -45,8 +45,8 @@ std::vector<Row> measure_cuda(const std::string& only) {
       rows.push_back(std::move(row));
   }
   if (!found)
-    throw std::invalid_argument("no operations are called \"" + only +
-                                "\"; there are equalization, blur, integral, nlmeans and stereo");
+    throw std::invalid_argument("there is no group \"" + only +
+                                "\"; use equalization, blur, integral, nlmeans or stereo");
   return rows;
 }
 

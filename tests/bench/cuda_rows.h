@@ -10,12 +10,12 @@
 namespace cudavision::bench {
 
 /// Measures everything on the GPU, or one group of operations: equalization, blur, integral,
-/// nlmeans, stereo. Throws std::invalid_argument for any other. Only where CUDA is usable. Throws
-/// Error, and std::runtime_error where a result differs from the CPU device's: a wrong result has
-/// no speed.
+/// nlmeans or stereo. Requires a usable GPU. Throws std::invalid_argument for any other group,
+/// Error if a device operation fails, and std::runtime_error if a result differs from the CPU
+/// device's.
 std::vector<Row> measure_cuda(const std::string& group = "");
 
-/// Its parts.
+/// Measure one group each.
 std::vector<Row> measure_equalization(const test::CudaTestDevice& device);
 std::vector<Row> measure_blur(const test::CudaTestDevice& device);
 std::vector<Row> measure_integral(const test::CudaTestDevice& device);

@@ -19,9 +19,9 @@ using test::DeviceBlock;
 using test::plain_sgm_case;
 using test::SgmFrames;
 
-/// A row. required: microseconds on an NVIDIA H200, set from the times of other libraries on that
-/// card with a symmetric census and the left-right check as the last step; 0 where there is no such
-/// time.
+/// A matching to measure. `required` is the time in µs that the project requires on an NVIDIA H200,
+/// or 0 if there is none. It was set from the times of other libraries on that GPU, with a
+/// symmetric census and the left-right check as the last step.
 struct StereoSubject {
   const char* layout;
   int width, height;
@@ -44,10 +44,12 @@ const StereoSubject subjects[] = {
     {"GRAY16", 1920, 1080, stereo_of(128, 8), 0},
 };
 
-/// Larger pictures are not compared with the CPU, which would take longer than all measurements.
+/// Larger pictures are not compared with the CPU, because that would take longer than all
+/// measurements.
 constexpr int most_pixels_compared = 1920 * 1080;
 
-/// Measures the GPU times of work and of a plain copy that reads and writes as many bytes in total.
+/// Measures the GPU times of `work` and of a plain copy that reads and writes as many bytes in
+/// total.
 void measure(const CudaTestDevice& device, const std::function<void()>& work, std::size_t bytes,
              Row& row) {
   const std::size_t copied = bytes / 2 / 16 * 16;
@@ -74,7 +76,7 @@ void expect_no_difference(const CudaTestDevice& device, const StereoSubject& sub
     throw std::runtime_error(describe(test) + ": CUDA differs from the CPU: " + different);
 }
 
-/// Measures everything from the two pictures to the map.
+/// Measures the whole operation, from the two pictures to the map.
 Row measure(const CudaTestDevice& device, const StereoSubject& subject) {
   if (subject.width * subject.height <= most_pixels_compared)
     expect_no_difference(device, subject);
@@ -90,7 +92,7 @@ Row measure(const CudaTestDevice& device, const StereoSubject& subject) {
   return row;
 }
 
-/// Measures each stage alone, beside a copy of the bytes that it must read and write.
+/// Measures each stage by itself, and a copy of the bytes that it must read and write.
 std::vector<Row> measure_stages(const CudaTestDevice& device, const StereoSubject& subject) {
   const SgmFrames frames(
       *device, plain_sgm_case(test::layout_named(subject.layout, subject.width, subject.height),

@@ -14,8 +14,9 @@
 
 namespace cudavision::bench {
 
-/// Times an operation that makes a frame of a frame, beside a plain copy of the input's bytes. Case
-/// and Runner: of the kernel tests. Throws std::runtime_error where CUDA differs from the CPU.
+/// Measures the GPU times of an operation that turns one frame into another and of a plain copy of
+/// the input's bytes. Case and Runner are those of the kernel tests. Throws std::runtime_error if
+/// CUDA's result differs from the CPU's.
 template <class Operation, class Runner, class Case>
 Row frame_row(const test::CudaTestDevice& device, const std::string& name,
               const std::string& layout_name, const Case& test, double required) {

@@ -9,7 +9,7 @@
 namespace cudavision::bench {
 namespace {
 
-/// A graph that repeats some work, and what it takes to time its replays.
+/// A graph that repeats some work, and the events that time its replays.
 class RepeatGraph {
  public:
   RepeatGraph(cudaStream_t stream, const std::function<void()>& work, int repeats)
@@ -45,7 +45,7 @@ class RepeatGraph {
   RepeatGraph(const RepeatGraph&) = delete;
   RepeatGraph& operator=(const RepeatGraph&) = delete;
 
-  /// Microseconds of one replay.
+  /// Replays the graph once and returns the time in microseconds.
   double replay() const {
     cuda_check(cudaEventRecord(start_, stream_), "recording an event");
     cuda_check(cudaGraphLaunch(executable_, stream_), "launching a graph");
@@ -86,10 +86,10 @@ void GraphTimer::warm_up(const std::function<void()>& work) const {
 }
 
 double GraphTimer::microseconds(const std::function<void()>& work) const {
-  work();  // loads the kernels, outside of a capture
+  work();  // loads the kernels, which must happen outside of a capture
   cuda_check(cudaStreamSynchronize(stream_), "the work on the GPU");
 
-  // Long enough that starting a replay weighs nothing, short enough to repeat it often.
+  // Replays take long enough for their launch not to matter, and are short enough to run many.
   constexpr double replay_microseconds = 4000;
   constexpr int probe_repeats = 10, replays = 51;
   const double once = RepeatGraph(stream_, work, probe_repeats).median_replay(5) / probe_repeats;

@@ -8,14 +8,15 @@
 
 namespace cudavision::bench {
 
-/// The GPU time of work, without what launching it costs: work is captured many times over into a
-/// CUDA graph, the graph is replayed, and the median replay is divided by the number of repeats.
+/// Measures the GPU time of work without the cost of launching it. The work is captured many times
+/// in one CUDA graph. The result is the median time of the graph's replays, divided by the number
+/// of repetitions.
 class GraphTimer {
  public:
-  /// stream: where work enqueues.
+  /// `stream` must be the stream on which the work is enqueued.
   explicit GraphTimer(CudaStream stream) : stream_(stream) {}
 
-  /// Brings the card to the clock that it holds under load.
+  /// Runs the work until the GPU has reached the clock that it keeps under load.
   void warm_up(const std::function<void()>& work) const;
 
   double microseconds(const std::function<void()>& work) const;
@@ -24,8 +25,8 @@ class GraphTimer {
   CudaStream stream_;
 };
 
-/// What the memory bus allows: each thread copies 16 bytes. Both addresses and bytes are multiples
-/// of 16.
+/// Copies bytes at the speed of the memory bus; each thread copies 16 bytes. Both addresses and
+/// `bytes` must be multiples of 16.
 void enqueue_plain_copy(CudaStream stream, const void* from, void* to, std::size_t bytes);
 
 }  // namespace cudavision::bench

@@ -20,7 +20,7 @@ inline localstatistics::Parameters statistics(localstatistics::Parameters::Outpu
   return parameters;
 }
 
-/// "sum uint32", "tilted sum float32".
+/// Names a table, such as "sum uint32" or "tilted sum float32".
 inline std::string table_name(const integral::Parameters& parameters) {
   constexpr const char* kinds[] = {"sum", "squared sum", "tilted sum"};
   constexpr const char* elements[] = {"uint32", "uint64", "float32", "float64"};
@@ -28,7 +28,7 @@ inline std::string table_name(const integral::Parameters& parameters) {
          elements[static_cast<int>(parameters.element)];
 }
 
-/// "mean radius 7".
+/// Names local statistics, such as "mean radius 7".
 inline std::string statistics_name(const localstatistics::Parameters& parameters) {
   constexpr const char* outputs[] = {"mean", "stddev", "bradley", "sauvola"};
   return std::string(outputs[static_cast<int>(parameters.output)]) + " radius " +

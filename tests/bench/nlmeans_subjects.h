@@ -7,8 +7,8 @@
 
 namespace cudavision::bench {
 
-/// "denoise 21x21 7x7", "denoise 21x21 7x7 strength 60": search, patch, and the strength unless it
-/// is the usual one.
+/// Names a denoising by search, patch and the strength unless that is the default, such as "denoise
+/// 21x21 7x7" or "denoise 21x21 7x7 strength 60".
 inline std::string nlmeans_name(const nlmeans::Parameters& parameters) {
   const auto square = [](int side) { return std::to_string(side) + "x" + std::to_string(side); };
   std::string name = "denoise " + square(parameters.search) + " " + square(parameters.patch);

@@ -13,8 +13,8 @@ struct Row {
   int width = 0, height = 0;
   std::string content;
   double microseconds = 0;       ///< GPU time of the whole operation
-  double copy_microseconds = 0;  ///< of a plain copy of the same bytes
-  double required = 0;           ///< the time that the project set itself; 0: none
+  double copy_microseconds = 0;  ///< GPU time of a plain copy of the same bytes
+  double required = 0;           ///< the time that the project requires; 0 if there is none
 };
 
 /// One operation on one frame, timed on the CPU.
@@ -25,7 +25,8 @@ struct CpuRow {
 
 void print_table(std::ostream& stream, const std::vector<Row>& rows);
 
-/// Both halves as JSON. card: what the rows were measured on; empty where they were not.
+/// Writes both halves as JSON. `card` is the GPU that measured the rows; it is empty if there are
+/// none.
 void write_json(std::ostream& stream, const std::string& card, const std::vector<Row>& rows,
                 const std::vector<CpuRow>& cpu_rows);
 

@@ -14,20 +14,20 @@ inline sgm::Parameters stereo_of(int disparities, int paths) {
   return parameters;
 }
 
-/// The parameters with compatibility=libsgm.
+/// Returns the parameters with compatibility=libsgm.
 inline sgm::Parameters as_libsgm(sgm::Parameters parameters) {
   parameters.compatibility = sgm::Parameters::Compatibility::libsgm;
   return parameters;
 }
 
-/// The parameters with removal of speckles and filling of holes.
+/// Returns the parameters with speckle removal and hole filling.
 inline sgm::Parameters cleaned(sgm::Parameters parameters) {
   parameters.speckle_size = 100;
   parameters.fill_holes = true;
   return parameters;
 }
 
-/// "stereo 128 disparities 8 paths", "… libsgm", "… cleaned".
+/// Names a matching, such as "stereo 128 disparities 8 paths", "… libsgm" or "… cleaned".
 inline std::string stereo_name(const sgm::Parameters& parameters) {
   constexpr const char* censuses[] = {"", " neighbours 9x7", " neighbours 5x5"};
   return "stereo " + std::to_string(parameters.disparities) + " disparities " +

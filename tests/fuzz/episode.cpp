@@ -14,7 +14,8 @@ using namespace check;
 
 namespace {
 
-// A crash must tell which episode it was in; only write() is allowed in a signal handler.
+// The line that a crash prints. It is formatted beforehand, because a signal handler may call
+// little more than write().
 char episode_line[64];
 
 void on_crash(int signal_number) {
@@ -35,17 +36,9 @@ unsigned long number_from(const char* variable, unsigned long otherwise) {
 }  // namespace
 
 void Episode::run() {
-  good_caps();  // a pad that has seen a segment before caps complains about the caller
+  good_caps();  // must come first, because a pad that gets a segment before caps warns
   for (int step = 0; step < 60; ++step)
     do_something();
-}
-
-GstBuffer* BufferCount::track(GstBuffer* buffer) {
-  ++alive_;
-  gst_mini_object_weak_ref(
-      GST_MINI_OBJECT(buffer),
-      +[](gpointer alive, GstMiniObject*) { --*static_cast<std::atomic<int>*>(alive); }, &alive_);
-  return buffer;
 }
 
 guint64 Life::any_number() {
@@ -122,14 +115,11 @@ void Episode::bad_caps() {
   started_ = false;
 }
 
-/// Takes all output frames. Returns the newest, or nullptr.
-GstBuffer* Episode::take_output() {
-  GstBuffer* newest = nullptr;
-  while (GstBuffer* out = filter_.pull()) {
-    if (newest != nullptr)
-      gst_buffer_unref(newest);
-    newest = out;
-  }
+/// Takes all output frames. Returns the newest one, or nullptr if there is none.
+Owned<GstBuffer> Episode::take_output() {
+  Owned<GstBuffer> newest;
+  while (Owned<GstBuffer> out = filter_.pull())
+    newest = std::move(out);
   return newest;
 }
 
@@ -142,20 +132,18 @@ void Episode::judge(GstBuffer* out, const Picture& picture, const FrameKind& kin
 void Episode::push_and_judge(GstBuffer* buffer, const Sent* sent) {
   filter_.messages().clear();
   const GstFlowReturn flow = filter_.push(tracked(buffer));
-  GstBuffer* out = take_output();
+  const Owned<GstBuffer> out = take_output();
   if (flow == GST_FLOW_ERROR)
     fail_unless(filter_.messages().count(GST_MESSAGE_ERROR) >= 1,
-                "episode %u: a failure without an element error", seed());
+                "episode %u: a frame failed without an element error", seed());
   if (flow == GST_FLOW_OK && out == nullptr)
     fail_unless(filter_.messages().count(GST_MESSAGE_QOS) == 1,
-                "episode %u: a frame was lost without a word", seed());
+                "episode %u: a frame was lost without a QoS message", seed());
   if (sent != nullptr && out != nullptr)
     judge(out, sent->picture, sent->kind);
   if (sent != nullptr && started_ && !restricted_)
-    fail_unless(flow == GST_FLOW_OK, "episode %u: a good frame led to %s: %s", seed(),
+    fail_unless(flow == GST_FLOW_OK, "episode %u: a good frame returned %s: %s", seed(),
                 gst_flow_get_name(flow), filter_.messages().text(GST_MESSAGE_ERROR).c_str());
-  if (out != nullptr)
-    gst_buffer_unref(out);
 }
 
 GstBuffer* Episode::stamped(GstBuffer* buffer) {
@@ -175,8 +163,8 @@ void Episode::good_frame() {
   FrameKind kind;
   kind.limited = limited_;
   kind.interlaced = scan_ == Scan::interleaved || (scan_ == Scan::mixed && flagged);
-  // With an impossible set the last valid one stays in force; which one that is depends on the
-  // frames that QoS skipped.
+  // After an invalid set, the last valid one stays in effect. The test cannot know which one that
+  // is, because it depends on the frames that QoS skipped.
   const Sent sent = {picture, kind};
   push_and_judge(buffer, possible(*format_) ? &sent : nullptr);
 }
@@ -220,8 +208,7 @@ void Episode::bad_frame() {
 }
 
 void Episode::resume_segment() {
-  GstSegment segment;
-  gst_segment_init(&segment, below(6) == 0 ? GST_FORMAT_BYTES : GST_FORMAT_TIME);
+  GstSegment segment = new_segment(below(6) == 0 ? GST_FORMAT_BYTES : GST_FORMAT_TIME);
   if (segment.format == GST_FORMAT_TIME) {
     segment.rate = one_of({1.0, 0.5, 2.0});
     segment.base = static_cast<guint64>(below(1000)) * GST_SECOND;
@@ -235,7 +222,7 @@ void Episode::flush_or_end() {
     filter_.send_eos();
   filter_.send_event(gst_event_new_flush_start());
   if (started_ && below(2) == 0)
-    gst_buffer_unref(tracked(to_buffer(Picture(*format_, width_, height_))));
+    Owned<GstBuffer>(tracked(to_buffer(Picture(*format_, width_, height_))));
   filter_.send_event(gst_event_new_flush_stop(below(2) == 0));
   resume_segment();
 }
@@ -270,7 +257,7 @@ void Episode::change_state() {
   }
   fail_unless(
       gst_element_set_state(filter_.element(), GST_STATE_PLAYING) == GST_STATE_CHANGE_SUCCESS,
-      "episode %u: does not start again", seed());
+      "episode %u: the element does not start again", seed());
   gst_pad_push_event(filter_.source_pad(), gst_event_new_stream_start("again"));
   started_ = false;
   if (stopped)
@@ -280,25 +267,23 @@ void Episode::change_state() {
 }
 
 void Episode::ask() {
-  GstCaps* any = gst_caps_new_any();
-  GstCaps* some = gst_caps_from_string(
+  const Owned<GstCaps> any(gst_caps_new_any());
+  const Owned<GstCaps> some = caps_from(
       one_of({"video/x-raw", "video/x-raw, format=NV12", "video/x-raw(ANY)", "audio/x-raw",
               "video/x-raw(memory:CUDAMemory)", "EMPTY", "video/x-raw, width=[1, 7]",
               "other/tensors", "other/tensors, dimensions=(string)1:9:5:1",
               "video/x-raw, format=GRAY8, width=9, height=5, framerate=25/1"}));
-  gst_caps_unref(gst_pad_peer_query_caps(filter_.source_pad(), below(2) == 0 ? some : nullptr));
-  gst_caps_unref(gst_pad_peer_query_caps(filter_.sink_pad(), below(2) == 0 ? some : any));
+  Owned<GstCaps>(
+      gst_pad_peer_query_caps(filter_.source_pad(), below(2) == 0 ? some.get() : nullptr));
+  Owned<GstCaps>(
+      gst_pad_peer_query_caps(filter_.sink_pad(), below(2) == 0 ? some.get() : any.get()));
   if (gst_caps_is_fixed(some))
     gst_pad_peer_query_accept_caps(filter_.source_pad(), some);
   gst_harness_query_latency(filter_.harness());
-  GstCaps* caps = gst_pad_get_current_caps(filter_.source_pad());
-  GstQuery* query = gst_query_new_allocation(below(4) == 0 ? nullptr : caps, below(2) == 0);
+  const Owned<GstCaps> caps(gst_pad_get_current_caps(filter_.source_pad()));
+  const Owned<GstQuery> query(
+      gst_query_new_allocation(below(4) == 0 ? nullptr : caps.get(), below(2) == 0));
   gst_pad_peer_query(filter_.source_pad(), query);
-  gst_query_unref(query);
-  if (caps != nullptr)
-    gst_caps_unref(caps);
-  gst_caps_unref(some);
-  gst_caps_unref(any);
 }
 
 void Episode::restrict_downstream() {
@@ -324,16 +309,16 @@ void run_lives(const std::function<std::unique_ptr<Life>(unsigned, BufferCount&)
     std::snprintf(episode_line, sizeof episode_line, "crashed in episode %u\n", seed);
     BufferCount buffers;
     make(seed, buffers)->run();
-    fail_unless(buffers.alive() == 0, "episode %u left %d of its buffers", seed, buffers.alive());
+    fail_unless(buffers.alive() == 0, "episode %u leaked %d buffers", seed, buffers.alive());
     if (++episodes == 40)
       settled = resident_bytes();
   }
   std::printf("%u episodes from seed %lu\n", episodes, first);
   std::fflush(stdout);
-  // Pools and the allocator's arenas still grow a little; a leak per episode would not stop there.
+  // Pools and the allocator's arenas may still grow a little; a leak in every episode exceeds this.
   if (settled != 0 && unless_sanitized().empty())
     fail_unless(resident_bytes() < settled + (testing_cuda() ? 64u : 16u) * 1024 * 1024,
-                "%u episodes left %lld bytes", episodes,
+                "%u episodes leaked %lld bytes", episodes,
                 static_cast<long long>(resident_bytes()) - static_cast<long long>(settled));
 }
 

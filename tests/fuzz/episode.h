@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-#include <atomic>
 #include <functional>
 #include <memory>
 #include <random>
 
 #include "tests/check/common/filterharness.h"
 
-/// Anything that a pipeline could do to an element, in any order. The element must neither crash
-/// nor leak, every failure must be an element error, and every frame that comes out while nothing
-/// is wrong must be right.
+/// Does to an element anything that a pipeline could do, in random order. The element must neither
+/// crash nor leak, it must report every failure as an element error, and as long as nothing is
+/// wrong, every output frame must be right.
 ///
-/// CUDAVISION_FUZZ_SEED     the first episode; an episode is reproduced by its own number
-/// CUDAVISION_FUZZ_SECONDS  seconds for each element (default 3; 30 in a full run)
+/// CUDAVISION_FUZZ_SEED     the number of the first episode; use a failed episode's number to
+/// repeat it CUDAVISION_FUZZ_SECONDS  the time for each element in seconds (default 3; 30 in a full
+/// run)
 namespace fuzz {
 
 /// The properties of a frame that its caps and its buffer's flags carry.
@@ -22,21 +22,11 @@ struct FrameKind {
   bool interlaced = false;
 };
 
-/// Counts the buffers that were sent in and still exist.
-class BufferCount {
- public:
-  /// The buffer, which counts from now on until it is freed.
-  GstBuffer* track(GstBuffer* buffer);
-  int alive() const { return alive_; }
-
- private:
-  std::atomic<int> alive_{0};
-};
-
-/// One life of an element, made of random choices.
+/// One life of an element, which consists of random actions.
 class Life {
  public:
-  Life(unsigned seed, BufferCount& buffers) : random_(seed), seed_(seed), buffers_(buffers) {}
+  Life(unsigned seed, check::BufferCount& buffers)
+      : random_(seed), seed_(seed), buffers_(buffers) {}
   virtual ~Life() = default;
   virtual void run() = 0;
 
@@ -60,15 +50,15 @@ class Life {
  private:
   std::mt19937 random_;
   unsigned seed_;
-  BufferCount& buffers_;
+  check::BufferCount& buffers_;
 };
 
-/// The life of an element with one input and one output. A class for each element adds what is
-/// special to it.
+/// The life of an element with one input and one output. A derived class for each element adds its
+/// properties and its expected output.
 class Episode : public Life {
  public:
-  /// properties: set before the start.
-  Episode(const char* element, unsigned seed, BufferCount& buffers,
+  /// Sets the properties before the start.
+  Episode(const char* element, unsigned seed, check::BufferCount& buffers,
           const check::Properties& properties = {})
       : Life(seed, buffers), filter_(element, properties) {}
 
@@ -76,20 +66,20 @@ class Episode : public Life {
 
  protected:
   check::FilterHarness& filter() { return filter_; }
-  /// Fails where anything but the expected came out for a picture of a format that is possible.
+  /// Fails the test if `out` is not the expected output for a picture of a possible format.
   virtual void judge(GstBuffer* out, const check::Picture& picture, const FrameKind& kind);
 
  private:
-  /// Whether the element takes frames of that format with the properties as they are now.
+  /// True if the element accepts frames of the format with its current properties.
   virtual bool possible(const check::FormatSpec& format) const = 0;
-  /// What comes out for a picture of a format that is possible.
+  /// Returns the expected output for a picture of a possible format.
   virtual check::Picture expected(const check::Picture& picture, const FrameKind& kind) const = 0;
   virtual void change_properties() = 0;
-  /// The element was stopped and started.
+  /// Is called after the element was stopped and started again.
   virtual void restarted() {}
-  /// Caps of a neighbour downstream that takes whatever the element makes of video.
+  /// Returns caps of a downstream neighbour that accepts any output of the element.
   virtual const char* open_downstream() { return "video/x-raw"; }
-  /// Sets what makes any format possible.
+  /// Sets properties with which every format is possible.
   virtual void mend() = 0;
 
   void do_something();
@@ -105,12 +95,13 @@ class Episode : public Life {
   void restrict_downstream();
 
   GstBuffer* stamped(GstBuffer* buffer);
-  GstBuffer* take_output();
+  check::Owned<GstBuffer> take_output();
   struct Sent {
     check::Picture picture;
     FrameKind kind;
   };
-  /// sent: what can be expected of the buffer; nullptr where nothing can.
+  /// Pushes the buffer and checks the result. `sent` describes a good frame; it is nullptr if the
+  /// test cannot know the result.
   void push_and_judge(GstBuffer* buffer, const Sent* sent);
 
   enum class Scan { progressive, interleaved, mixed };
@@ -125,13 +116,14 @@ class Episode : public Life {
   GstClockTime time_ = 0;
 };
 
-/// Runs a test of episodes: sets the time, says on a crash which episode it was, and looks for
-/// leaks.
-void run_lives(const std::function<std::unique_ptr<Life>(unsigned seed, BufferCount&)>& make);
+/// Runs episodes until the time is over and checks for leaks. If the program crashes, prints the
+/// number of the episode.
+void run_lives(
+    const std::function<std::unique_ptr<Life>(unsigned seed, check::BufferCount&)>& make);
 
 template <class SomeLife>
 void run_episodes() {
-  run_lives([](unsigned seed, BufferCount& buffers) -> std::unique_ptr<Life> {
+  run_lives([](unsigned seed, check::BufferCount& buffers) -> std::unique_ptr<Life> {
     return std::make_unique<SomeLife>(seed, buffers);
   });
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Anything that a pipeline could do to an element with one input: see episode.h.
+// Fuzzes the elements with one input; see episode.h.
 #include "tests/check/common/tensors.h"
 #include "tests/fuzz/episode.h"
 
@@ -9,7 +9,7 @@ namespace {
 
 class EqualizeEpisode final : public fuzz::Episode {
  public:
-  EqualizeEpisode(unsigned seed, fuzz::BufferCount& buffers)
+  EqualizeEpisode(unsigned seed, BufferCount& buffers)
       : Episode("cudahistequalize", seed, buffers) {}
 
  private:
@@ -45,8 +45,7 @@ class EqualizeEpisode final : public fuzz::Episode {
 
 class BlurEpisode final : public fuzz::Episode {
  public:
-  BlurEpisode(unsigned seed, fuzz::BufferCount& buffers)
-      : Episode("cudagaussblur", seed, buffers) {}
+  BlurEpisode(unsigned seed, BufferCount& buffers) : Episode("cudagaussblur", seed, buffers) {}
 
  private:
   bool possible(const FormatSpec&) const override {
@@ -89,7 +88,7 @@ class BlurEpisode final : public fuzz::Episode {
   Blur how_;
 };
 
-/// All forms of output in turn.
+/// Goes through all outputs, layouts and types with successive seeds.
 Integral first_form(unsigned seed) {
   Integral how;
   how.output = all_outputs[seed % std::size(all_outputs)];
@@ -102,13 +101,14 @@ Integral first_form(unsigned seed) {
 
 class IntegralEpisode final : public fuzz::Episode {
  public:
-  IntegralEpisode(unsigned seed, fuzz::BufferCount& buffers)
+  IntegralEpisode(unsigned seed, BufferCount& buffers)
       : Episode("cudaintegral", seed, buffers, first_form(seed).properties()),
         how_(first_form(seed)),
         form_(how_) {}
 
  private:
-  /// What is set, except that output, layout and type are those of the last start.
+  /// Returns the settings in effect: output, layout and type are those of the last start, and all
+  /// others are the current ones.
   Integral in_force() const {
     Integral how = how_;
     how.output = form_.output;
@@ -129,7 +129,7 @@ class IntegralEpisode final : public fuzz::Episode {
     const Integral how = in_force();
     if (how.output == Output::denoise)
       return Episode::judge(out, picture, kind);
-    GstCaps* caps = gst_pad_get_current_caps(filter().sink_pad());
+    const Owned<GstCaps> caps = current_caps(filter().sink_pad());
     const GstStructure* structure = gst_caps_get_structure(caps, 0);
     if (gst_structure_has_name(structure, "other/tensors")) {
       expect_tensor(out, caps, tensor_of(picture, how), how.description());
@@ -138,7 +138,6 @@ class IntegralEpisode final : public fuzz::Episode {
       const Picture right = gray_picture_of(picture, how, gray);
       expect_picture(from_buffer(out, gray, right.width, right.height), right, how.description());
     }
-    gst_caps_unref(caps);
   }
 
   void change_properties() override {
@@ -173,7 +172,7 @@ class IntegralEpisode final : public fuzz::Episode {
     how_.search = 5;
     how_.patch = 3;
     filter().set(how_.properties());
-    // Downstream may have taken tables only, which need not be the output any more.
+    // Downstream may accept only tables, but the output may no longer be one.
     filter().accept_downstream("ANY");
   }
 

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Anything that pipelines with two cameras, or one with packed frames, could do to cudasgmstereo:
-// see episode.h.
+// Fuzzes cudasgmstereo with two cameras and with packed frames; see episode.h.
 #include "tests/check/common/stereoharness.h"
 #include "tests/fuzz/episode.h"
 
@@ -12,7 +11,7 @@ constexpr GstClockTime frame_time = 40 * GST_MSECOND;
 
 class StereoEpisode final : public fuzz::Life {
  public:
-  StereoEpisode(unsigned seed, fuzz::BufferCount& buffers) : Life(seed, buffers) {
+  StereoEpisode(unsigned seed, BufferCount& buffers) : Life(seed, buffers) {
     packed_ = below(3) == 0;
     set("num-disparities", one_of({"32", "64", "96"}));
     set("min-disparity", one_of({"0", "0", "-7", "12"}));
@@ -80,7 +79,7 @@ class StereoEpisode final : public fuzz::Life {
     }
   }
 
-  /// The same size and depth on both pads, but any formats.
+  /// Sends caps of the same size and depth but any formats to both pads.
   void new_caps() {
     left_ = &any_format();
     do
@@ -91,13 +90,16 @@ class StereoEpisode final : public fuzz::Life {
     resend_caps();
   }
 
-  void resend_caps() {
-    fail_unless(stereo_->send_caps(stereo_->left(),
-                                   caps_of(*left_, packed_ ? 2 * width_ : width_, height_)),
-                "episode %u: %s refused", seed(), left_->name);
+  void send_current_caps(StereoHarness& to) const {
+    fail_unless(to.send_caps(to.left(), caps_of(*left_, packed_ ? 2 * width_ : width_, height_)),
+                "episode %u: the element refuses %s", seed(), left_->name);
     if (!packed_)
-      fail_unless(stereo_->send_caps(stereo_->right(), caps_of(*right_, width_, height_)),
-                  "episode %u: %s refused", seed(), right_->name);
+      fail_unless(to.send_caps(to.right(), caps_of(*right_, width_, height_)),
+                  "episode %u: the element refuses %s", seed(), right_->name);
+  }
+
+  void resend_caps() {
+    send_current_caps(*stereo_);
     time_ = 0;
   }
 
@@ -123,7 +125,7 @@ class StereoEpisode final : public fuzz::Life {
     }
   }
 
-  // The last valid set stays in force. New caps would be an error, so the set is mended at once.
+  // The last valid set stays in effect. New caps would cause an error, so mend() follows at once.
   void impossible_properties() {
     pair(true);
     stereo_->set("p1", "254");
@@ -154,39 +156,34 @@ class StereoEpisode final : public fuzz::Life {
                       : shifted(left, below(12))};
   }
 
-  Output next_output() {
+  Map next_output() {
     for (int i = 0; i < 20000; ++i) {
       if (GstBuffer* buffer = gst_harness_try_pull(stereo_->left()))
-        return Output(buffer);
+        return Map(buffer);
       g_usleep(100);
     }
     fail("episode %u: no map came out: %s", seed(),
          stereo_->messages().text(GST_MESSAGE_ERROR).c_str());
-    return Output(nullptr);
+    return Map(nullptr);
   }
 
   std::string output_format(const StereoHarness& stereo) const {
-    GstCaps* caps = gst_pad_get_current_caps(stereo.left()->sinkpad);
-    const std::string name = gst_structure_get_string(gst_caps_get_structure(caps, 0), "format");
-    gst_caps_unref(caps);
-    return name;
+    const Owned<GstCaps> caps = current_caps(stereo.left()->sinkpad);
+    return gst_structure_get_string(gst_caps_get_structure(caps, 0), "format");
   }
 
-  /// The output of a new element for the same frames.
+  /// Returns the output of a new element for the same frames.
   Picture expected(const Pair& pair, const std::string& format) const {
     StereoHarness fresh(all(), !packed_);
-    gst_harness_set_sink_caps_str(fresh.left(), ("video/x-raw, format=" + format).c_str());
-    fail_unless(
-        fresh.send_caps(fresh.left(), caps_of(*left_, packed_ ? 2 * width_ : width_, height_)));
-    if (!packed_)
-      fail_unless(fresh.send_caps(fresh.right(), caps_of(*right_, width_, height_)));
-    const Output out =
-        fresh.process(to_buffer(pair.left), packed_ ? nullptr : to_buffer(pair.right));
-    return from_buffer(out.get(), format_named(format.c_str()), width_, height_);
+    fresh.accept_downstream("video/x-raw, format=" + format);
+    send_current_caps(fresh);
+    const Map out = fresh.process(to_buffer(pair.left), packed_ ? nullptr : to_buffer(pair.right));
+    return from_buffer(out, format_named(format.c_str()), width_, height_);
   }
 
-  /// right_first: a left frame is waiting already. One thread feeds both pads, and a push to a pad
-  /// that has a frame may block until the other pad has one.
+  /// Sends a pair and, if `judged` is set, compares its map. If a left frame is already waiting,
+  /// `right_first` must be set: one thread feeds both pads, and a push to a pad that holds a frame
+  /// may block until the other pad has one.
   void pair(bool judged, bool right_first = false) {
     time_ += frame_time;
     const Pair pictures = new_pictures();
@@ -197,16 +194,16 @@ class StereoEpisode final : public fuzz::Life {
     gst_harness_push(stereo_->left(), left);
     if (right != nullptr && !right_first)
       gst_harness_push(stereo_->right(), right);
-    const Output out = next_output();
-    fail_unless(out.pts() == time_, "episode %u: another frame's map", seed());
+    const Map out = next_output();
+    fail_unless(out.pts() == time_, "episode %u: this is another frame's map", seed());
     if (!judged)
       return;
     const std::string format = output_format(*stereo_);
-    expect_picture(from_buffer(out.get(), format_named(format.c_str()), width_, height_),
+    expect_picture(from_buffer(out, format_named(format.c_str()), width_, height_),
                    expected(pictures, format), "episode " + std::to_string(seed()));
   }
 
-  // Its partner never comes; the next pair goes past it.
+  // Sends a frame without a partner. The element drops it when the next pair arrives.
   void lonely_frame() {
     if (packed_)
       return;
@@ -220,9 +217,7 @@ class StereoEpisode final : public fuzz::Life {
 
   void gap() {
     time_ += frame_time;
-    for (GstHarness* harness : {stereo_->left(), stereo_->right()}) {
-      if (harness == nullptr)
-        continue;
+    for (GstHarness* harness : stereo_->harnesses()) {
       if (harness == stereo_->left() ? below(2) == 0 : below(2) == 0)
         gst_harness_push_event(harness, gst_event_new_gap(time_, frame_time));
       else
@@ -230,7 +225,7 @@ class StereoEpisode final : public fuzz::Life {
                          stamped(to_buffer(Picture(harness == stereo_->left() ? *left_ : *right_,
                                                    packed_ ? 2 * width_ : width_, height_))));
     }
-    // If neither was a gap, a map has come.
+    // If neither was a gap, the element also makes a map of these frames.
     time_ += frame_time;
     const GstClockTime next = time_ + frame_time;
     const Pair pictures = new_pictures();
@@ -254,25 +249,22 @@ class StereoEpisode final : public fuzz::Life {
   void restart() {
     gst_element_set_state(stereo_->element(), one_of({GST_STATE_NULL, GST_STATE_READY}));
     gst_element_set_state(stereo_->element(), GST_STATE_PLAYING);
-    for (GstHarness* harness : {stereo_->left(), stereo_->right()})
-      if (harness != nullptr)
-        gst_pad_push_event(harness->srcpad, gst_event_new_stream_start("again"));
+    for (GstHarness* harness : stereo_->harnesses())
+      gst_pad_push_event(harness->srcpad, gst_event_new_stream_start("again"));
     new_caps();
   }
 
   void ask() {
-    GstCaps* some = gst_caps_from_string(
+    const Owned<GstCaps> some = caps_from(
         one_of({"video/x-raw", "video/x-raw, format=NV12", "video/x-raw(ANY)", "audio/x-raw",
                 "video/x-raw(memory:CUDAMemory)", "EMPTY", "ANY", "video/x-raw, width=[1, 7]"}));
     for (GstPad* pad : {stereo_->left()->srcpad, stereo_->left()->sinkpad})
-      gst_caps_unref(gst_pad_peer_query_caps(pad, below(2) == 0 ? some : nullptr));
-    gst_caps_unref(some);
+      Owned<GstCaps>(gst_pad_peer_query_caps(pad, below(2) == 0 ? some.get() : nullptr));
     gst_harness_query_latency(stereo_->left());
-    GstCaps* caps = gst_pad_get_current_caps(stereo_->left()->srcpad);
-    GstQuery* query = gst_query_new_allocation(below(4) == 0 ? nullptr : caps, below(2) == 0);
+    const Owned<GstCaps> caps = current_caps(stereo_->left()->srcpad);
+    const Owned<GstQuery> query(
+        gst_query_new_allocation(below(4) == 0 ? nullptr : caps.get(), below(2) == 0));
     gst_pad_peer_query(stereo_->left()->srcpad, query);
-    gst_query_unref(query);
-    gst_caps_unref(caps);
   }
 
   void downstream_changes() {

@@ -1,19 +1,18 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Several threads at once: frames from one; properties, queries and upstream events from others.
-// The element must survive, and each thread must have had its turns.
+// Stresses the elements from several threads at once. One sends frames; the others set properties
+// and send queries and upstream events. The element must survive, and no thread may starve.
 #include "tests/check/common/filterharness.h"
 
 using namespace check;
 
 TEST(stress_threads, .for_each_element()) {
   const FormatSpec& format = format_named("RGBA");
-  GstElement* element = make_tested(tested().everything);
-  GstHarness* harness = gst_harness_new_with_element(element, "sink", "src");
-  gst_object_unref(element);
+  const Owned<GstElement> element = make_tested(tested().everything);
+  const Owned<GstHarness> harness(gst_harness_new_with_element(element, "sink", "src"));
   gst_harness_set_drop_buffers(harness, TRUE);
-  GstCaps* caps = gst_caps_from_string(caps_of(format, 64, 48).c_str());
+  const Owned<GstCaps> caps = caps_from(caps_of(format, 64, 48));
   GstSegment segment = new_segment();
-  GstBuffer* buffer = to_buffer(make_picture(format, 64, 48, Content::natural, 1));
+  const Owned<GstBuffer> buffer(to_buffer(make_picture(format, 64, 48, Content::natural, 1)));
   const auto& [property, text] = tested().halfway;
   GValue value = G_VALUE_INIT;
   g_value_init(&value, G_TYPE_DOUBLE);
@@ -29,16 +28,13 @@ TEST(stress_threads, .for_each_element()) {
           harness, nullptr,
           +[](gpointer, gpointer data) {
             auto* h = static_cast<GstHarness*>(data);
-            gst_caps_unref(gst_pad_peer_query_caps(h->srcpad, nullptr));
+            Owned<GstCaps>(gst_pad_peer_query_caps(h->srcpad, nullptr));
             const auto& [name, to] = g_random_boolean() ? tested().wrong : tested().mended;
-            gst_util_set_object_arg(G_OBJECT(h->element), name, to.c_str());
+            set_property(h->element, name, to);
           },
-          harness, 700)};
+          harness.get(), 700)};
   g_usleep(full_run() ? 2 * G_USEC_PER_SEC : G_USEC_PER_SEC / 2);
   for (GstHarnessThread* thread : threads)
     fail_unless(gst_harness_stress_thread_stop(thread) > 0, "a thread did nothing");
   g_value_unset(&value);
-  gst_buffer_unref(buffer);
-  gst_caps_unref(caps);
-  gst_harness_teardown(harness);
 }

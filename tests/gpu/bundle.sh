@@ -1,21 +1,22 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: LGPL-2.1-or-later
 #
-# Makes a folder that runs the tests, sanitizers and benchmarks on a GPU host which has the NVIDIA
-# driver but neither GStreamer nor a network: build here, copy the folder there, run run-gpu.sh in it.
+# Makes a folder with which the tests, sanitizers and benchmarks run on a GPU host that has the NVIDIA
+# driver but needs neither GStreamer nor a network. Build here, copy the folder to the host, and run
+# run-gpu.sh in it.
 set -euo pipefail
 
 usage() {
   cat <<'END'
 usage: tests/gpu/bundle.sh [--archs LIST] [--archive] FOLDER
 
-Builds below build-gpu/ and fills FOLDER (about 300 MB). It is made anew if it is a bundle already.
-  --archs LIST   GPU targets of the main build, as -Dcuda-archs takes them (default: 90)
-  --archive      makes FOLDER.tar.xz as well (about 37 MB; takes 8 GB of memory)
+Builds below build-gpu/ and fills FOLDER (about 300 MB). If FOLDER is a bundle already, it is replaced.
+  --archs LIST   the GPU architectures of the main build, as for -Dcuda-archs (default: 90)
+  --archive      also make FOLDER.tar.xz (about 37 MB; needs 8 GB of memory)
 The kernel tests are built twice more, as PTX of compute_75 and of compute_80 only, so that a newer
-card executes the code of older ones, too.
+GPU also tests the code for older ones.
 
-Environment: CUDAVISION_STEREO_PAIRS, a folder of real stereo pairs, which go along.
+Environment: CUDAVISION_STEREO_PAIRS, a folder of real stereo pairs to include.
 END
 }
 
@@ -51,13 +52,13 @@ cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 
 install_missing "${packages_build[@]}" "${packages_run[@]}" "${packages_pictures[@]}" "${packages_test[@]}" \
   gstreamer1.0-plugins-ugly binutils
-find_nvcc || die "There is no CUDA toolkit on this machine, and the bundle is about nothing else."
+find_nvcc || die "A bundle needs the CUDA toolkit, which this machine does not have. Install it and try again."
 toolkit=$(realpath "$(dirname "$nvcc")/..")
 
 # --- Build ------------------------------------------------------------------------------------------
 
-# programs BUILD FOLDER: the programs that the build makes of tests/FOLDER, each with the folder of its
-# first source below tests/FOLDER: its operation or element.
+# programs BUILD FOLDER: prints the programs that the build makes of tests/FOLDER, each with the folder of
+# its first source below tests/FOLDER, which is named after its operation or element.
 programs() {
   meson introspect --targets "$1" | python3 -c '
 import json, os, sys
@@ -67,12 +68,12 @@ for target in json.load(sys.stdin):
         print(target["filename"][0], os.path.dirname(source.split(f"/tests/{sys.argv[1]}/")[-1]) if "/tests/" + sys.argv[1] in source else "")' "$2"
 }
 
-build() { # NAME ARCHS TARGET...: without targets everything
+build() { # NAME ARCHS [kernels]: builds everything, or only the kernel tests
   local dir=build-gpu/$1 archs=$2
   shift 2
   say "Building $dir for $archs"
   configure "$dir" -Dcuda=enabled -Dcuda-archs="$archs" -Dtests=enabled -Dbenchmarks=enabled -Dgpu-tests=enabled
-  # ninja knows its targets by their paths within the build folder.
+  # The names of ninja's targets are paths within the build folder.
   [[ $* != kernels ]] || mapfile -t targets < <(programs "$dir" kernels | sed "s|^$PWD/$dir/||; s| .*||" | grep -v /oracle_)
   ninja -C "$dir" "${targets[@]}" >"$dir/build.log" 2>&1 </dev/null || {
     tail -n 40 "$dir/build.log" >&2
@@ -88,17 +89,17 @@ build ptx80 80-virtual kernels
 # --- Collect ----------------------------------------------------------------------------------------
 
 find "$folder" -mindepth 1 -delete
-cp tests/tally.py tests/gpu/run-gpu.sh tests/gpu/proof.py "$folder/" # first: they mark it as a bundle
+cp tests/tally.py tests/gpu/run-gpu.sh tests/gpu/proof.py "$folder/" # come first: they mark it as a bundle
 collected=()
 
-# collect BUILD SOURCE-FOLDER DESTINATION: its programs, kernel tests below the folder of their
-# operation, without those that need OpenCV, which compare the CPU's half with it.
+# collect BUILD SOURCE-FOLDER DESTINATION: copies the programs of a build, the kernel tests into a folder
+# for each operation. Leaves out programs that need OpenCV, because they compare only the CPU half with it.
 collect() {
   local program folder_of_source destination
   while read -r program folder_of_source; do
-    [[ -f $program ]] || continue # an oracle, which was not built
+    [[ -f $program ]] || continue # oracles are not built
     if ldd "$program" | grep -q libopencv; then
-      say "Left out, since it needs OpenCV and tests the CPU only: $(basename "$program")"
+      say "Leaving out $(basename "$program"), which needs OpenCV and compares only the CPU half with it"
       continue
     fi
     destination=$folder/$3
@@ -120,7 +121,7 @@ strip -o "$folder/plugin/libgstcudavision.so" build-gpu/native/gst/libgstcudavis
 collected+=(build-gpu/native/gst/libgstcudavision.so)
 tests/gpu/collect-runtime.sh "$folder/runtime" "${collected[@]}"
 
-# The counter of transfers needs CUPTI, which lies in one of two places in a toolkit.
+# The counter of transfers needs CUPTI, which toolkits have in one of two folders.
 counter=no
 for cupti in "$toolkit/extras/CUPTI" "$toolkit"; do
   [[ -f $cupti/include/cupti.h ]] || continue
@@ -140,7 +141,7 @@ done
 mkdir "$folder/pictures"
 cp /usr/share/doc/opencv-doc/examples/data/{fruits.jpg,baboon.jpg,box_in_scene.png,aloeL.jpg} "$folder/pictures/"
 
-# Real stereo pairs, where there are some; test_sgm_pairs.cpp says how they lie.
+# Include real stereo pairs if there are any; test_sgm_pairs.cpp describes their files.
 if [[ -n ${CUDAVISION_STEREO_PAIRS:-} ]]; then
   cp -rL "$CUDAVISION_STEREO_PAIRS" "$folder/pairs"
   chmod -R u+w "$folder/pairs"
@@ -148,7 +149,7 @@ else
   complain "CUDAVISION_STEREO_PAIRS is not set: the bundle will not match real pairs."
 fi
 
-# A short piece of the street video, as a camera or a film would deliver it.
+# Encodes a short piece of the street video as H.264, for the pipelines that start with nvh264dec.
 street=/usr/share/doc/opencv-doc/examples/data/vtest.avi
 mkdir "$folder/video"
 gst-launch-1.0 -q filesrc location=$street ! decodebin ! videoconvert ! identity eos-after=121 \
@@ -166,13 +167,13 @@ PY
 rm "$folder/video/probe"
 
 python3 tests/gpu/check_proof.py --digests >"$folder/digests.json"
-[[ ! -f tests/gpu/proof.json ]] || cp tests/gpu/proof.json "$folder/" # what stays true of parts that are not run
+[[ ! -f tests/gpu/proof.json ]] || cp tests/gpu/proof.json "$folder/" # keeps the proof of parts that are not run
 "$nvcc" --version | sed -n 's/.*release \([0-9.]*\),.*/\1/p' >"$folder/toolkit"
 
 say "Done: $folder, $(du -sm "$folder" | cut -f1) MB. Copy it to the GPU host and run there: bash run-gpu.sh all"
 if [[ $archive == yes ]]; then
-  # The programs have most of their machine code in common, but hundreds of megabytes apart: a large
-  # dictionary with the fastest search gives 37 MB in 90 s, preset 4 with 256 MiB 43 MB in 10 minutes.
+  # Most of the machine code is the same in all programs, but hundreds of megabytes apart. A large dictionary
+  # with the fastest search gives 37 MB in 90 s; preset 4 with 256 MiB gives 43 MB in 10 minutes.
   tar -C "$(dirname "$folder")" -c "$(basename "$folder")" | xz --lzma2=preset=1,dict=768MiB >"$folder.tar.xz"
   say "Done: $folder.tar.xz, $(du -sm "$folder.tar.xz" | cut -f1) MB"
 fi

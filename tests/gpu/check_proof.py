@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Compares what a GPU host computed with this tree and with this machine's CPU.
+"""Compares the results of a GPU host with this tree and with this machine's CPU.
 
     check_proof.py --digests                         prints the digest of each part of the tree, as JSON
-    check_proof.py --tree --proof FILE               names the parts that FILE proves for this tree
-    check_proof.py --program PROGRAM --proof FILE    does the CPU give the hashes in FILE?
+    check_proof.py --tree --proof FILE               lists the parts that FILE proves for this tree
+    check_proof.py --program PROGRAM --proof FILE    compares the CPU's hashes with those in FILE
 
-FILE is tests/gpu/proof.json. A part is an operation or a room of cuda/ that has tests of its own (core,
-sync, pixels, gaussblur, ...), or "elements", which is gst/ and its tests. Its digest covers its sources,
-its tests and what these include, so that a change to one operation leaves the others proven.
+FILE is tests/gpu/proof.json. A part is a folder of cuda/ that has tests of its own (core, sync, pixels,
+gaussblur, ...), or "elements", which means gst/ and its tests. Its digest covers its sources, its tests and
+the files that these include, so that a change to one operation does not affect the proof of the others.
 
 --tree never fails: a part that is not proven is reported as skipped, by name and with the reason.
 --program fails if a hash differs, or if a case of a proven part is missing on either side.
@@ -33,20 +33,20 @@ INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"', re.M)
 
 
 def files_below(folder):
-    """Sources only, without what editors and Python leave behind."""
+    """Yields the sources in a folder, without files that editors and Python leave there."""
     for path in sorted((ROOT / folder).rglob("*")):
         if path.suffix in (".h", ".cpp", ".cu", ".cuh"):
             yield path.relative_to(ROOT).as_posix()
 
 
 def operations():
-    """The rooms of cuda/ that have tests."""
+    """Returns the folders of cuda/ that have tests."""
     return sorted(path.name for path in (ROOT / "tests/kernels").iterdir()
                   if path.is_dir() and (ROOT / "cuda" / path.name).is_dir())
 
 
 def room_of(name):
-    """The folder whose sources belong together: all of cuda/sgm/aggregate is part of cuda/sgm."""
+    """Returns the part's folder for a file: everything in cuda/sgm/aggregate belongs to cuda/sgm."""
     return "/".join(name.split("/")[:2])
 
 
@@ -58,7 +58,7 @@ def includes_of(name):
 
 
 def sources_of(part):
-    """The files that the part's digest covers."""
+    """Returns the files that the part's digest covers."""
     covered = set()
     if part == ELEMENTS:
         waiting = [name for folder in ("gst", "tests/check", "tests/fuzz") for name in files_below(folder)]
@@ -72,8 +72,8 @@ def sources_of(part):
         covered.add(name)
         for include in includes_of(name):
             if include.startswith("cuda/"):
-                # An operation that uses one header of a room relies on the room's sources. What the
-                # elements use of cuda/ is proven by itself.
+                # An operation that includes a header of another folder depends on all sources of that
+                # folder. Elements use cuda/ as well, but its parts have proofs of their own.
                 waiting += files_below(room_of(include)) if part != ELEMENTS else []
             else:
                 waiting.append(include)
@@ -84,7 +84,7 @@ def sources_of(part):
 
 
 def digest_of(part):
-    """SHA-256 over names and contents, in the order of the names."""
+    """Returns the SHA-256 of names and contents, in the order of the names."""
     digest = hashlib.sha256()
     for name in sorted(sources_of(part)):
         digest.update(name.encode() + b"\0")
@@ -98,7 +98,7 @@ def shout(*lines):
 
 
 def load(path):
-    """The parts of the proof; none if it does not exist. A proof that cannot be read is an error."""
+    """Returns the parts of the proof, or none if it does not exist. An unreadable proof is an error."""
     try:
         parts = json.loads(pathlib.Path(path).read_text(encoding="utf-8"))["parts"]
         for part in parts.values():
@@ -113,7 +113,7 @@ def load(path):
 
 
 def shortcoming(part, record):
-    """Why the record does not prove the part; empty if it does."""
+    """Explains why the record does not prove the part. Returns an empty string if it does."""
     if record is None:
         return "it was not run on a GPU host"
     if record["digest"] != digest_of(part):
@@ -126,7 +126,7 @@ def shortcoming(part, record):
     if missing:
         return f"the GPU host ran no {', '.join(missing)}"
     failed = [suite for suite, counts in {**suites, **record.get("sanitizers", {})}.items() if counts["failed"]]
-    return f"the GPU host found faults: {', '.join(failed)}" if failed else ""
+    return f"these failed on the GPU host: {', '.join(failed)}" if failed else ""
 
 
 def check_tree(path):
@@ -139,11 +139,11 @@ def check_tree(path):
             print(f"SKIP: {part}: GPU half not proven for this tree: {why}")
         else:
             record = parts[part]
-            print(f"ok: {part} is proven for this tree on {record.get('card', 'a card without a name')}, "
+            print(f"ok: {part} is proven for this tree on {record.get('card', 'an unknown GPU')}, "
                   f"driver {record.get('driver', 'unknown')}")
     if unproven:
         shout(f"GPU half not proven for this tree: {', '.join(unproven)}.",
-              "Run these parts on a GPU host: docs/testing.md says how.")
+              "Run these parts on a GPU host; docs/testing.md describes how.")
     return 0
 
 
@@ -168,8 +168,8 @@ def check_hashes(program, path):
         ours, theirs = here.get(part, {}), record.get("cases", {})
         problems = [f"{case}: {ours[case]} on this CPU, {theirs[case]} on the GPU"
                     for case in sorted(ours.keys() & theirs.keys()) if ours[case] != theirs[case]]
-        gaps = [f"{fault} {len(cases)} cases, {min(cases)} being the first"
-                for cases, fault in ((ours.keys() - theirs.keys(), "the proof does not have"),
+        gaps = [f"{fault} {len(cases)} cases, the first of which is {min(cases)}"
+                for cases, fault in ((ours.keys() - theirs.keys(), "the proof lacks"),
                                      (theirs.keys() - ours.keys(), "only the proof has")) if cases]
         if not shortcoming(part, record or None):
             problems += gaps
@@ -181,8 +181,8 @@ def check_hashes(program, path):
         elif not problems:
             print(f"ok: {part}: this CPU gives the {len(ours)} hashes of {record.get('card', 'the GPU')}")
     if faults:
-        print("If the cases, or what the kernels compute, have changed on purpose, run these parts on a "
-              "GPU host again (docs/testing.md).")
+        print("If you changed the cases or the results of the kernels on purpose, run these parts on a GPU "
+              "host again (docs/testing.md).")
     return 1 if faults else 0
 
 

@@ -3,11 +3,13 @@
 #
 # collect-runtime.sh FOLDER [PROGRAM-OR-LIBRARY...]
 #
-# Makes FOLDER a GStreamer runtime that needs nothing of the host but glibc, libstdc++ and the NVIDIA
-# driver: bin/ with the tools, lib/ with the shared libraries of the tools, of the plug-ins and of the
-# programs and libraries named (which stay where they are), lib/gstreamer-1.0/ with the plug-ins that
-# the tests and pipelines here use, and env.sh, to be sourced before anything is run. The host's glibc
-# must not be older than this machine's.
+# Makes a GStreamer runtime in FOLDER that needs only glibc, libstdc++ and the NVIDIA driver from the host. The
+# host's glibc must not be older than this machine's. The runtime consists of
+#   bin/                 the tools
+#   lib/                 the shared libraries that the tools, the plug-ins and the given programs and libraries
+#                        need (the programs and libraries themselves are not copied)
+#   lib/gstreamer-1.0/   the plug-ins that the tests and pipelines use
+#   env.sh               the environment; source it before running anything
 set -euo pipefail
 folder=${1:?usage: collect-runtime.sh FOLDER [PROGRAM-OR-LIBRARY...]}
 shift
@@ -28,8 +30,8 @@ for plugin in "${plugins[@]}"; do
   cp -L "$plugins_here/libgst$plugin.so" "$folder/lib/gstreamer-1.0/"
 done
 
-# What the dynamic linker would load for all of these, less what must come from the host: the C and C++
-# runtimes, which have to fit its kernel and its driver, and the driver's own libraries.
+# Copies the libraries that the dynamic linker would load, except those that must come from the host: the C
+# and C++ runtimes, which have to fit its kernel and its driver, and the driver's own libraries.
 hosts_own='^(ld-linux.*|lib(c|m|dl|rt|pthread|resolv|util|nsl|stdc\+\+|gcc_s|cuda|nvcuvid|nvidia-.*|nvoptix))\.so'
 libraries=()
 while read -r library; do
@@ -40,7 +42,7 @@ cp -L "${libraries[@]}" "$folder/lib/"
 
 cat >"$folder/env.sh" <<'ENV'
 # shellcheck shell=bash
-# Source this: programs started from this shell use the GStreamer of this folder and no other.
+# Source this file. Programs started from this shell then use only the GStreamer in this folder.
 runtime=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 export PATH=$runtime/bin:$PATH
 export LD_LIBRARY_PATH=$runtime/lib${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// Counts what a process copies between host and card, as the driver itself reports it through
-// CUPTI: whoever asked for the copy, and by whichever API. The driver loads this library into any
-// CUDA program whose environment names it in CUDA_INJECTION64_PATH. At exit the counts are written
-// as JSON into the file that CUDAVISION_TRANSFERS names.
+// Counts the copies that a process makes between host and GPU. The driver reports them through
+// CUPTI, no matter which code requested them and through which API. The driver loads this library
+// into any CUDA program whose environment names it in CUDA_INJECTION64_PATH. At exit, the counts
+// are written as JSON to the file that CUDAVISION_TRANSFERS names.
 
 #include <cupti.h>
 
@@ -62,7 +62,8 @@ void count(const Memcpy& record) {
       device_to_device.add(copies_in(record), record.bytes);
       break;
     default:
-      // A direction that cannot be named must not vanish from a count that is to prove something.
+      // A copy in an unknown direction must not be missing from the counts, because they are a
+      // proof.
       ++lost;
   }
 }
@@ -129,11 +130,11 @@ void report() {
 
 }  // namespace
 
-// The driver calls this as it is initialised.
+// The driver calls this function when it is initialised.
 extern "C" __attribute__((visibility("default"))) int InitializeInjection() {
   check(cuptiActivityRegisterCallbacks(request_buffer, read_buffer), "registering the callbacks");
-  check(cuptiActivityEnable(CUPTI_ACTIVITY_KIND_MEMCPY), "asking for copies");
-  check(cuptiActivityEnable(CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL), "asking for kernels");
+  check(cuptiActivityEnable(CUPTI_ACTIVITY_KIND_MEMCPY), "enabling records of copies");
+  check(cuptiActivityEnable(CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL), "enabling records of kernels");
   std::atexit(report);
   return 1;
 }

@@ -1,19 +1,19 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""What run-gpu.sh makes of its results.
+"""Evaluates the results of run-gpu.sh.
 
     proof.py transfers STREET.json FOLDER ELEMENT:BITS...
-        judges the transfers that run-gpu.sh counted into FOLDER: of decoding alone, and for each
-        element of decoding and the element, and of these two and a download; BITS is what the
-        element gives for each pixel decoded, 12 for NV12
+        judges the transfers that run-gpu.sh counted into FOLDER: those of decoding alone, and for each
+        element those of decoding and the element, with and without a download. BITS is the number of
+        bits that the element outputs for each decoded pixel, 12 for NV12
     proof.py hashes NATIVE.json PTX.json
-        does the PTX give the hashes of the machine code? A verdict for each operation
+        prints for each operation whether the PTX gives the same hashes as the machine code
     proof.py write BUNDLE RESULTS WORK CARD DRIVER
-        merges the stages in WORK into RESULTS/results.json, and what these results say of each
-        part into the bundle's proof, which becomes RESULTS/proof.json
+        merges the results of the stages in WORK into RESULTS/results.json, and the records of each part
+        into the bundle's proof, which it writes to RESULTS/proof.json
 
-A line of a stage is named VARIANT-OR-TOOL PART/PROGRAM..., as "ptx75 gaussblur/test_gaussblur" and
-"memcheck sgm/test_sgmstereo 1 of 4"; other names belong to the part "elements".
+The name of a result begins with VARIANT-OR-TOOL PART/PROGRAM, for example "ptx75 gaussblur/test_gaussblur"
+or "memcheck sgm/test_sgmstereo 1 of 4". All other results belong to the part "elements".
 """
 import json
 import pathlib
@@ -39,7 +39,7 @@ def transfers(street, folder, *elements):
     for name in ("decode", *(name for element in bits_of for name in (element, f"{element}-download"))):
         path = pathlib.Path(folder) / f"transfers.{name}.json"
         if not path.exists():
-            verdict("transfers are counted", f"the pipeline {name} left no counts")
+            verdict("transfers are counted", f"there are no counts of the pipeline {name}")
             return 1
         counts[name] = load(path)
 
@@ -61,14 +61,14 @@ def transfers(street, folder, *elements):
         downloaded = download["device_to_host"]["bytes"] - decode["device_to_host"]["bytes"]
         kernels = alone["kernels"] - decode["kernels"]
         good += [
-            verdict(f"{element} works on the card",
+            verdict(f"{element} works on the GPU",
                     "" if kernels >= facts["frames"] else f"only {kernels} kernels for {facts['frames']} frames"),
-            # A table or two may go up when the element starts; a frame may not.
-            verdict(f"no frame goes up for {element}", f"{up} bytes more than decoding alone" if up >= frame else ""),
-            verdict(f"nothing comes down from {element} before the download",
+            # The element may upload a table or two when it starts, but never a frame.
+            verdict(f"{element} uploads no frame", f"{up} bytes more than decoding alone" if up >= frame else ""),
+            verdict(f"{element} downloads nothing itself",
                     f"{back} bytes more than decoding alone" if back else ""),
-            verdict(f"the download behind {element} moves each frame once",
-                    "" if downloaded == given else f"{downloaded} bytes for a film of {given}"),
+            verdict(f"the download after {element} copies each frame once",
+                    "" if downloaded == given else f"{downloaded} bytes for a video of {given}"),
         ]
     return 0 if all(good) else 1
 
@@ -98,7 +98,7 @@ def add(counts, result):
 
 
 def merge(path, news):
-    """The JSON object in path with these news, kept there for the stages that run later."""
+    """Merges news into the JSON object in a file, where later stages find it, and returns the object."""
     merged = {**(load(path) if path.exists() else {}), **news}
     path.write_text(json.dumps(merged, indent=1, sort_keys=True) + "\n", encoding="utf-8")
     return merged
@@ -126,7 +126,7 @@ def write(bundle, results, work, card, driver):
         if part not in digests or stage == "bench" or kernels == (part == ELEMENTS):
             continue
         if part not in parts:
-            # What was found of these very sources before stays beside what is found now.
+            # Earlier results for exactly the same sources stay valid, so new ones are added to them.
             same = proven.get(part, {}).get("digest") == digests[part]
             parts[part] = {**(proven[part] if same else {}), "digest": digests[part], "card": card,
                            "driver": driver, "toolkit": toolkit}

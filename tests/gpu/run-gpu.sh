@@ -1,35 +1,39 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: LGPL-2.1-or-later
 #
-# Runs what bundle.sh collected, on a GPU host. Lies in the bundle and is started there.
+# Runs the programs that bundle.sh collected, on a GPU host. This script is part of the bundle.
 set -uo pipefail
 
 usage() {
   cat <<'END'
 usage: bash run-gpu.sh [--results FOLDER] [--operations LIST] STAGE...
 
-  tests        the kernel tests as machine code, as PTX of compute_75 and as PTX of compute_80, and
-               the hashes of the seeded cases
+  tests        the kernel tests as machine code, as PTX of compute_75 and as PTX of compute_80, and the
+               hashes of the seeded cases
   sanitizers   the kernel tests under compute-sanitizer: memcheck, racecheck, initcheck, synccheck
   check        the element tests with backend=cuda
-  transfers    counts the copies between host and card while video goes from nvh264dec through
-               each element to cudadownload
+  transfers    the copies between host and GPU, counted while video goes from nvh264dec through each
+               element to cudadownload
   bench        the benchmarks
-  all          all of them
+  all          all of these stages
 
-  --operations LIST   only these, separated by commas: folders of kernels/native such as sgm,integral.
-                      tests and sanitizers run their programs; proof.json keeps what it says of others.
-  --results FOLDER    where results gather (default: results/ beside this script)
+  --operations LIST   the operations that tests and sanitizers run, separated by commas: folders of
+                      kernels/native, such as sgm,integral (default: all). proof.json keeps its records
+                      of the others.
+  --results FOLDER    the folder for the results (default: results/ in the folder of this script)
 
-Goes on after a failure, then exits with 1. Results gather in FOLDER (default: results/ beside this
-script): proof.json over the stages that have run into this FOLDER so far, results.json with every
-count, the logs, bench.txt. A stage that is run again replaces what it said before.
+The script continues after a failure and then exits with 1. The results are proof.json, which covers all
+stages that have run with this FOLDER so far, results.json with all counts, the logs, and bench.txt. A
+stage that runs again replaces its earlier results.
 
-Environment: GTEST_FILTER, which kernel tests; CUDAVISION_TEST_CASES, random cases of each kernel test
-(default 3000; a tenth of it as PTX); SANITIZER_CASES (default 8, at least one of each layout) and
-SANITIZER_PIXELS (default 20000; racecheck, which is much slower, a fifth of it), how much the
-sanitizers see;
-TEST_TIMEOUT, SANITIZER_TIMEOUT, BENCH_TIMEOUT, seconds for one program (default 240, 900, 240).
+Environment:
+  GTEST_FILTER           the kernel tests to run
+  CUDAVISION_TEST_CASES  the number of random cases of each kernel test (default 3000; a tenth as PTX)
+  SANITIZER_CASES        the same under the sanitizers (default 8, but at least one of each layout)
+  SANITIZER_PIXELS       the largest frame under the sanitizers (default 20000; a fifth of it under
+                         racecheck, which is much slower)
+  TEST_TIMEOUT, SANITIZER_TIMEOUT, BENCH_TIMEOUT
+                         the seconds for one program (default 240, 900, 240)
 END
 }
 
@@ -49,7 +53,7 @@ while [[ $# -gt 0 ]]; do
       IFS=, read -ra operations <<<"$2"
       for operation in "${operations[@]}"; do
         [[ -n $operation && -d $bundle/kernels/native/$operation ]] || {
-          echo "run-gpu.sh: there is no operation \"$operation\"; there are: $(cd "$bundle/kernels/native" && echo */ | tr -d /)" >&2
+          echo "run-gpu.sh: there is no operation \"$operation\"; the operations are $(cd "$bundle/kernels/native" && echo */ | tr -d /)" >&2
           exit 2
         }
       done
@@ -81,12 +85,13 @@ card=$(smi name 2>&1)
 driver=$(smi driver_version 2>/dev/null)
 cards=$(nvidia-smi --list-gpus 2>/dev/null | grep -c '^GPU')
 [[ -n $driver ]] || {
-  echo "nvidia-smi finds no card: $card" >&2
+  echo "nvidia-smi finds no GPU; check the driver: $card" >&2
   exit 1
 }
 echo "$card, driver $driver"
 
-# The bundle's own GStreamer, for the bundle's programs only: its libraries are not the host's.
+# Runs a program with the bundle's GStreamer. Only programs of the bundle can use its libraries; the host's
+# programs need the host's.
 in_runtime() { (
   # shellcheck disable=SC1091
   . "$bundle/runtime/env.sh"
@@ -104,14 +109,14 @@ begin() {
   printf '\n== %s\n' "$stage"
 }
 
-# never_on_card LOG: whether a sanitizer had nothing to look at, since all tests were skipped or passed
-# without the card. To it that is an error.
+# never_on_card LOG: succeeds if a program under a sanitizer never used the GPU, because all of its tests
+# were skipped or passed without it. The sanitizer reports this as an error.
 never_on_card() {
   grep -q 'terminated before first instrumented API call' "$1" && grep -q '^\[  PASSED  \]' "$1" &&
     ! grep -q '^\[  FAILED  \]' "$1"
 }
 
-# run NAME SECONDS PROGRAM...: what it printed becomes a log and counts.
+# run NAME SECONDS PROGRAM...: runs a program, keeps its output as a log and counts its results.
 run() {
   local name=$1 seconds=$2 status=0 began=$SECONDS
   log=$log_folder/${name//[^A-Za-z0-9._-]/-}.log
@@ -127,7 +132,7 @@ print("%-48s %5d passed %3d failed %3d skipped %4d s" % (r["name"], r["passed"],
   return $status
 }
 
-# verdict WHAT WHY-NOT [NAME]: one more count under that name; an empty reason is good news.
+# verdict WHAT WHY-NOT [NAME]: counts one more result under the name; an empty reason means success.
 verdict() {
   local file=$log_folder/verdict.$BASHPID
   if [[ -z $2 ]]; then echo "ok: $1" >"$file"; else echo "not ok: $1: $2" >"$file"; fi
@@ -136,24 +141,25 @@ verdict() {
   rm "$file"
 }
 
-# Tests spend most of their time on the host: as many run beside each other as it has processors for.
-# await_turn THREADS: returns when one more, of that many threads, may start.
+# await_turn THREADS: waits until one more program with so many threads may start. Tests spend most of their
+# time on the host, so as many run at the same time as its processors allow.
 await_turn() {
   local threads=$1
   while [[ $(jobs -rp | wc -l) -ge $(( ($(nproc) + threads - 1) / threads )) ]]; do wait -n; done
 }
 
-# kernel_tests VARIANT: OPERATION/PROGRAM of each program to run.
+# kernel_tests VARIANT: prints OPERATION/PROGRAM for each program to run.
 kernel_tests() {
   (cd "$bundle/kernels/$1" && find "${operations[@]:-.}" -mindepth 1 -type f -perm -u+x ! -name proof_hashes) |
     sed 's|^\./||' | sort
 }
 
-# kernel_variant VARIANT CASES: the hashes first, since they are what a proof cannot do without.
+# kernel_variant VARIANT CASES: runs the kernel tests of a variant. The hashes come first, because a proof
+# cannot do without them.
 kernel_variant() {
   local variant=$1 program
   export CUDAVISION_TEST_BACKEND=cuda CUDAVISION_TEST_CASES=$2
-  # The first run of PTX is the driver's compiler's; nothing of it may come from an earlier cache.
+  # An empty cache makes the driver compile all PTX again.
   export CUDA_CACHE_PATH=$work/cache.$variant
   in_runtime timeout "${TEST_TIMEOUT:-240}" "$bundle/kernels/$variant/proof_hashes" --backend=cuda "${operations[@]/#/--operation=}" \
     >"$work/hashes.$variant" 2>"$log_folder/proof_hashes.$variant.log" </dev/null
@@ -161,7 +167,7 @@ kernel_variant() {
     "$([[ $? -eq 0 && -s $work/hashes.$variant ]] || tail -n 1 "$log_folder/proof_hashes.$variant.log")"
   [[ $variant != native || ! -s $work/hashes.native ]] || cp "$work/hashes.native" "$results/hashes.json"
   while read -r program; do
-    await_turn 6 # of the three variants, and each program has threads of its own
+    await_turn 6 # three variants run at the same time, and each program has several threads
     run "$variant $program" "${TEST_TIMEOUT:-240}" "$bundle/kernels/$variant/$program" &
   done < <(kernel_tests "$variant")
   wait
@@ -175,7 +181,7 @@ stage_tests() {
   wait
   for variant in ptx75 ptx80; do
     python3 "$bundle/proof.py" hashes "$work/hashes.native" "$work/hashes.$variant" >"$log_folder/hashes.$variant.log" 2>&1
-    # A verdict of each operation, under the operation's name.
+    # Count the verdict on each operation under the operation's name.
     grep -E '^(not )?ok: ' "$log_folder/hashes.$variant.log" | while read -r line; do
       echo "$line" >"$log_folder/verdict.hashes"
       name=${line#*ok: }
@@ -185,33 +191,34 @@ stage_tests() {
   done
 }
 
-# sanitize_shard SANITIZER TOOL PROGRAM SHARD: one of the parts that a program's tests are dealt out to.
+# sanitize_shard SANITIZER TOOL PROGRAM SHARD: runs one share of a program's tests.
 sanitize_shard() {
   local sanitizer=$1 tool=$2 program=$3 options=() name clean
-  # One test asks for more memory than there is: the call's failure is its success.
+  # One test requests more memory than exists and expects the call to fail.
   [[ $tool != memcheck ]] || options=(--leak-check full --report-api-errors no)
   name="$tool $program $(($4 + 1)) of $shards"
   export GTEST_TOTAL_SHARDS=$shards GTEST_SHARD_INDEX=$4
-  # Most of the time goes by on the card: where there are several, each takes a share.
+  # Most of the time is spent on the GPU. If there are several GPUs, each gets some of the shards.
   export CUDA_VISIBLE_DEVICES=${CUDA_VISIBLE_DEVICES:-$(($4 % cards))}
   run "$name" "${SANITIZER_TIMEOUT:-900}" "$sanitizer" --tool "$tool" --error-exitcode 99 "${options[@]}" "$bundle/kernels/native/$program"
   never_on_card "$log" && return
-  # The tool's own last word; without it nothing was looked at.
+  # Without the tool's summary, nothing was checked.
   clean=$(grep -cE '(ERROR SUMMARY: 0 errors|RACECHECK SUMMARY: 0 hazards)' "$log")
   verdict "$name found nothing" \
     "$([[ $clean -gt 0 ]] || { grep -E 'SUMMARY|Error|not supported' "$log" || echo 'no summary'; } | tail -n 1)" "$name verdict"
 }
 
-# sanitize SANITIZER TOOL: each program of the kernel tests that has something for it.
+# sanitize SANITIZER TOOL: runs all programs of the kernel tests under a tool.
 sanitize() {
   local program shard tests
   [[ $2 != racecheck ]] || CUDAVISION_TEST_MAX_PIXELS=$((CUDAVISION_TEST_MAX_PIXELS / 5))
   while read -r program; do
-    # No more shards than tests: of a program that runs none the tool has nothing to say.
+    # There must not be more shards than tests, because the tool prints no summary for a program that runs
+    # none.
     tests=$(in_runtime "$bundle/kernels/native/$program" --gtest_list_tests 2>/dev/null </dev/null | grep -c '^  ')
     local shards=$((tests < most_shards ? tests : most_shards))
     for ((shard = 0; shard < shards; ++shard)); do
-      await_turn 4 # of the four tools
+      await_turn 4 # four tools run at the same time
       sanitize_shard "$1" "$2" "$program" "$shard" &
     done
   done < <(kernel_tests native)
@@ -227,7 +234,7 @@ stage_sanitizers() {
   fi
   export CUDAVISION_TEST_BACKEND=cuda CUDAVISION_TEST_CASES=${SANITIZER_CASES:-8}
   export CUDAVISION_TEST_MAX_PIXELS=${SANITIZER_PIXELS:-20000}
-  # compute-sanitizer sees nothing of the CPU's half.
+  # compute-sanitizer cannot check the CPU half.
   export GTEST_FILTER=${GTEST_FILTER:-*Cuda*:*OnCard.Small*}
   local most_shards=4
   for tool in memcheck racecheck initcheck synccheck; do
@@ -250,7 +257,7 @@ stage_check() {
     check "$program" &
   done < <(find "$bundle/check" -type f -perm -u+x ! -name check_leaks ! -name check_states | sort)
   wait
-  # By themselves, since they watch how much of the card's memory is in use.
+  # These run alone, because they check how much of the GPU's memory is in use.
   check "$bundle/check/check_states"
   check "$bundle/check/check_leaks"
 }
@@ -261,14 +268,14 @@ stage_transfers() {
     python3 "$bundle/tally.py" collect transfers "$log_folder/skipped.log" 77 >>"$work/transfers.jsonl"
     return
   fi
-  # Fills the registry now, so that no plug-in scanner is counted.
+  # Fill the registry now, so that the counts do not include a plug-in scanner.
   in_runtime gst-inspect-1.0 nvh264dec >"$log_folder/nvh264dec.log" 2>&1
   local elements=(cudahistequalize cudagaussblur cudaintegral cudasgmstereo) element properties format down
-  # Little enough work for the processor to do the same in time.
+  # These settings need so little work that the CPU backend finishes in time.
   local -A setting=([cudaintegral]='output=denoise search-size=5 patch-size=3'
     [cudasgmstereo]='frame-packing=side-by-side num-disparities=64')
-  # NV12 in and, but for these, out, which cudadownload does not know; and how many bits they then
-  # give for each pixel decoded.
+  # The input is NV12, and so is the output except for the elements in leaves, whose formats cudadownload
+  # does not support. bits gives the bits of their output for each decoded pixel.
   local -A leaves=([cudasgmstereo]=GRAY16_LE) bits=([cudasgmstereo]=8)
   local decode=(filesrc "location=$bundle/video/street.mkv" ! matroskademux ! h264parse ! nvh264dec)
   local on_card='video/x-raw(memory:CUDAMemory),format='
@@ -292,7 +299,7 @@ stage_transfers() {
       ! video/x-raw,format=NV12 ! "$element" backend=cpu "${properties[@]}" ! "video/x-raw,format=$format" \
       ! filesink location="$work/cpu.frames"
     verdict "$element, NV12 from nvh264dec: CUDA and CPU give the same pixels" \
-      "$([[ -s $work/gpu.frames ]] && cmp "$work/gpu.frames" "$work/cpu.frames" 2>&1 || echo "compared nothing or found a difference")"
+      "$([[ -s $work/gpu.frames ]] && cmp "$work/gpu.frames" "$work/cpu.frames" 2>&1 || echo "the files are missing or differ")"
     rm -f "$work"/{gpu,cpu}.frames
   done
 
@@ -308,19 +315,20 @@ stage_bench() {
   : >"$results/bench.txt"
   while read -r program; do
     run "$(basename "$program")" "${BENCH_TIMEOUT:-240}" "$program" --json "$log_folder/$(basename "$program").json"
-    # A benchmark goes on without the card; here that is a failure.
-    verdict "$(basename "$program") measured on the card" "$(grep -m 1 -iE 'not run|not measured' "$log")"
+    # A benchmark continues without a GPU; here that counts as a failure.
+    verdict "$(basename "$program") measured on the GPU" "$(grep -m 1 -iE 'not run|not measured' "$log")"
     { echo "# $(basename "$program"), $card, driver $driver"; cat "$log"; echo; } >>"$results/bench.txt"
   done < <(find "$bundle/bench" -type f -perm -u+x | sort)
   cat "$results/bench.txt"
 }
 
-# What is there so far is written after each stage, and when the script is stopped from outside.
+# Writes the results so far: after each stage, and when a signal stops the script.
 write_results() {
   tar -C "$work" -czf "$results/logs-$(IFS=- && echo "${stages[*]}").tar.gz" logs
   python3 "$bundle/proof.py" write "$bundle" "$results" "$work" "$card" "$driver"
 }
-# The programs are in process groups of their own, which a signal to this one's does not reach.
+# timeout puts each program into a process group of its own, so a signal to the script's group does not
+# reach them.
 trap 'pkill -f "^[^ ]*timeout .*$bundle/(kernels|check|bench)/"; pkill -f "^$bundle/(kernels|check|bench)/"; write_results; exit 143' TERM INT
 
 for stage in "${stages[@]}"; do

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// Prints the hash of what a fixed list of cases of each operation gives on one device, as JSON. The
-// list of a GPU host is kept with the sources; tests/gpu/check_proof.py compares it with that of
-// any machine's CPU.
+// Prints, as JSON, the hashes of the results that one device gives for a fixed list of cases of
+// each operation. The hashes of a GPU host are kept with the sources; tests/gpu/check_proof.py
+// compares them with those of the local CPU.
 
 #include <algorithm>
 #include <cstdio>
@@ -27,7 +27,7 @@ namespace {
 constexpr std::uint64_t proof_seed = 1;
 constexpr int proof_max_pixels = 1 << 21;
 
-/// make: makes a case of an operation.
+/// Returns the hash of one case. `make` makes the operation's cases.
 template <auto make>
 std::string case_hash(Device& device, int number) {
   const auto test = make(proof_seed, number, proof_max_pixels);
@@ -41,7 +41,7 @@ std::string sgm_stages_hash(Device& device, int number) {
 
 struct Suite {
   const char* operation;
-  const char* prefix;  ///< of the numbers of the cases
+  const char* prefix;  ///< precedes the numbers of the cases
   int cases;
   std::string (*hash)(Device& device, int number);
 };
@@ -58,7 +58,7 @@ constexpr Suite suites[] = {
 
 struct Options {
   DeviceKind backend = DeviceKind::cpu;
-  std::vector<std::string> operations;  ///< empty: all
+  std::vector<std::string> operations;  ///< all if empty
 };
 
 [[noreturn]] void usage(const std::string& complaint) {
@@ -80,11 +80,11 @@ Options parse(int argc, char** argv) {
       options.backend = value == "cuda" ? DeviceKind::cuda : DeviceKind::cpu;
       backend = true;
     } else {
-      usage("cannot make sense of " + argument);
+      usage("unknown argument " + argument);
     }
   }
   if (!backend)
-    usage("which backend?");
+    usage("--backend is missing");
   return options;
 }
 

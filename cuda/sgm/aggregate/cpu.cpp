@@ -6,8 +6,8 @@
 // then the upward paths in row height − 1 − y. Diagonal paths cross into neighbouring columns,
 // which takes a barrier after each row.
 //
-// Each of the three passes computes the matching costs again: that takes less time than storing
-// them.
+// Each of the three passes computes the matching costs again, because that takes less time than
+// storing them.
 
 #include <tbb/parallel_for.h>
 
@@ -28,8 +28,8 @@ struct Job {
   std::uint16_t* sums;
 };
 
-/// Writes P2 for the step from (x + dx, y + dy) to (x, y), for begin ≤ x < end. P2 is arbitrary
-/// where the former lies outside the picture: paths begin there and do not use it.
+/// Writes P2 for the step from (x + dx, y + dy) to (x, y), for begin ≤ x < end. P2 is arbitrary if
+/// (x + dx, y + dy) lies outside the picture, because paths begin there and do not use it.
 template <class Value>
 void find_penalties(const Job& job, int y, int begin, int end, int dx, int dy, std::uint8_t* p2) {
   const SamplePlane& picture = job.picture;
@@ -55,7 +55,8 @@ void find_penalties(const Job& job, int y, int begin, int end, int dx, int dy, s
     find_penalties<std::uint16_t>(job, y, begin, end, dx, dy, p2);
 }
 
-/// Calls work(planes, Feature()) with the number of bytes of a census' features and their type.
+/// Calls work(planes, Feature()) with the number of bytes in a feature of the census and with its
+/// type.
 template <class Work>
 void with_features(Config::Census census, const Work& work) {
   switch ((census_bits(census) + 7) / 8) {
@@ -73,7 +74,7 @@ const Feature* row_of(const void* features, int y, int width) {
   return static_cast<const Feature*>(features) + std::int64_t{y} * width;
 }
 
-/// Splits a buffer into pieces aligned to 64 bytes. Without memory it only counts the bytes.
+/// Splits a buffer into pieces aligned to 64 bytes. Without memory, it only counts the bytes.
 class Pieces {
  public:
   explicit Pieces(std::uint8_t* memory = nullptr) : memory_(memory) {}
@@ -108,7 +109,7 @@ struct RowMemory {
 };
 
 /// Follows both paths of a row at once. Each step of a path depends on the one before; the two
-/// paths are independent, so their instructions overlap. sums: of the row.
+/// paths are independent, so their instructions overlap. sums are those of the row.
 CUDAVISION_TARGET_CLONES
 void add_horizontal(const RowMemory& memory, int width, int disparities, int p1_value,
                     std::uint16_t* sums) {
@@ -292,8 +293,8 @@ class VerticalPathsCpu {
     }
   }
 
-  /// Resets the rows that the first step of each direction takes for the previous row: a path that
-  /// comes from outside the picture has no costs yet.
+  /// Resets the rows that the first step of each direction uses as the previous row, because a path
+  /// that comes from outside the picture has no costs yet.
   void start() const {
     for (int p = 0; p < paths_; ++p)
       for (const int end : {0, 1}) {
@@ -309,7 +310,7 @@ class VerticalPathsCpu {
             std::min(chunk.end * least_columns, config_.width)};
   }
 
-  /// direction: 1 downwards, −1 upwards.
+  /// direction is 1 for the downward paths, −1 for the upward ones.
   void run_row(const Job& job, const Band& columns, int y, int direction, const Rows& rows) const {
     const ColumnMemory memory(
         config_, scratch_[static_cast<std::size_t>(columns.number)].as<std::uint8_t>());

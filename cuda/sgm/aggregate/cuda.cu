@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// Path aggregation on CUDA: the order of its parts, and P2 of all steps.
+// Path aggregation on CUDA: runs its parts in order, and makes P2 of all steps.
 
 #include <algorithm>
 #include <cstring>
@@ -34,7 +34,7 @@ __global__ void __launch_bounds__(p2_threads) p2_kernel(const __grid_constant__ 
   if (x >= a.picture.width)
     return;
   const int here = static_cast<int>(a.picture.at(x, y));
-  // P2 has no effect where a path begins, so a step from beyond the edge may have any value.
+  // P2 has no effect where a path begins, so it may have any value for a step from beyond the edge.
   const auto p2 = [&](int dx, int dy) {
     const int step = here - static_cast<int>(a.picture.at_or_edge(x - dx, y - dy));
     return static_cast<std::uint32_t>(table[(step < 0 ? -step : step) >> a.shift]);

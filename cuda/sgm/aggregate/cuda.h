@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-// For .cu files: path aggregation on CUDA. First come P2 of all steps, then the horizontal paths,
-// which write the sums, then the sweeps, which follow all other paths and add to the sums.
+// For .cu files: path aggregation on CUDA. P2 of all steps is computed first. Then the horizontal
+// paths write the sums, and the sweeps follow all other paths and add to the sums.
 
 #include "cuda/core/cuda_launch.h"
 #include "cuda/sgm/aggregate/horizontal_lanes.cuh"
@@ -22,11 +22,11 @@ using P2Maps = std::array<std::uint32_t*, 2>;
 /// The paths to the right and to the left.
 class HorizontalPathsCuda {
  public:
-  /// states: state_bytes() of scratch memory.
+  /// states points to state_bytes() of scratch memory.
   HorizontalPathsCuda(Device& device, const StageConfig& config, const P2Maps& p2, void* states);
   static std::size_t state_bytes(const StageConfig& config);
 
-  /// p1: in both halves.
+  /// p1 holds P1 in both of its 16-bit halves.
   void run(const void* left, const void* right, std::uint32_t p1, std::uint16_t* sums) const;
 
  private:
@@ -40,11 +40,11 @@ class HorizontalPathsCuda {
 /// The paths from row to row, in a sweep downwards and one upwards.
 class SweepsCuda {
  public:
-  /// states: state_bytes() of scratch memory.
+  /// states points to state_bytes() of scratch memory.
   SweepsCuda(Device& device, const StageConfig& config, const P2Maps& p2, void* states);
   static std::size_t state_bytes(const StageConfig& config);
 
-  /// p1: in both halves.
+  /// p1 holds P1 in both of its 16-bit halves.
   void run(const void* left, const void* right, std::uint32_t p1, std::uint16_t* sums) const;
 
  private:
@@ -68,7 +68,7 @@ class SweepsCuda {
 
 class AggregateCuda {
  public:
-  /// scratch: 8 bytes for each pixel.
+  /// scratch has 8 bytes for each pixel.
   AggregateCuda(Device& device, const StageConfig& config, void* scratch);
   void run(const SamplePlane& picture, const void* left, const void* right,
            const Penalties& penalties, std::uint16_t* sums) const;

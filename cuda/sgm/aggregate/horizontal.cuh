@@ -24,18 +24,18 @@ struct HorizontalArguments {
   int lanes;
 };
 
-/// A block is one warp, which lets the compiler see that its threads stay together.
+/// A block is one warp, so that the compiler sees that its threads stay together.
 constexpr int horizontal_threads = 32;
 
-/// Blocks that a multiprocessor should hold: 17 hold all the warps of 1080 rows at once on 132
-/// multiprocessors. Some GPUs hold no more than 16 blocks per multiprocessor.
+/// The number of blocks that a multiprocessor should hold. With 17, 132 multiprocessors hold all
+/// the warps of 1080 rows at once. Some GPUs hold no more than 16 blocks per multiprocessor.
 #if defined(__CUDA_ARCH__) && (__CUDA_ARCH__ == 800 || __CUDA_ARCH__ >= 890)
 constexpr int horizontal_blocks = 17;
 #else
 constexpr int horizontal_blocks = 16;
 #endif
 
-/// Shared memory of a block.
+/// Returns the shared memory of a block.
 inline std::size_t horizontal_shared_bytes(const HorizontalPlan& plan, int disparities,
                                            int feature_bytes) {
   return static_cast<std::size_t>(plan.units) *
@@ -80,8 +80,8 @@ class HorizontalPath {
     *reinterpret_cast<Bytes*>(state) = order_.bytes(path_);
   }
 
-  /// Takes count steps, the first of which is number `from` in the row's shared memory. steps:
-  /// those left until the end of the path.
+  /// Takes `count` steps, the first of which is number `from` in the row's shared memory. steps is
+  /// the number of steps left until the end of the path.
   __device__ void follow(int from, int count, int steps) {
     for (; count >= block; count -= block, from += block, steps -= block)
       advance_block<true>(from, block, steps);
@@ -100,10 +100,11 @@ class HorizontalPath {
  private:
   using Order = HorizontalOrder<kWords>;
   using Bytes = typename Order::Bytes;
-  // Steps from the load of the other path's costs to their use: fewer for wide features, which need
-  // the registers.
+  // The number of steps from the load of the other path's costs to their use. It is smaller for
+  // wide features, which need the registers.
   static constexpr int ahead = (sizeof(Feature) == 8 ? 16 : 32) / kWords;
-  // Steps that are unrolled: as many as the features take to rotate through all words.
+  // The number of steps that are unrolled: as many as the features take to rotate through all
+  // words.
   static constexpr int block = kWords > ahead ? kWords : ahead;
   static constexpr int vector = 16 / static_cast<int>(sizeof(Feature));
   static constexpr int window = kWords < vector ? kWords : vector;  // features per load
@@ -116,10 +117,10 @@ class HorizontalPath {
     return reinterpret_cast<Bytes*>(at_ + offset + static_cast<std::int64_t>(step) * stride);
   }
 
-  /// kWhole: count is block.
+  /// With kWhole, count is block.
   template <bool kWhole>
   __device__ void advance_block(int from, int count, int steps) {
-    // Costs behind this block are loaded ahead only if a whole block follows.
+    // Costs after this block are loaded ahead only if a whole block follows.
     const bool goes_on = kWhole && steps >= 2 * block;
     if (!kWhole)
       look_ahead(count);
@@ -144,8 +145,9 @@ class HorizontalPath {
       if (j % 4 == 0)
         bounds = *reinterpret_cast<const Pack<std::uint32_t, 4>*>(row_.bounds + from + j);
 
-      // The right picture's features at this lane's disparities. At the next pixel each of them
-      // belongs to the next disparity: instead of moving them, their indices rotate.
+      // The right picture's features at this lane's disparities. At the next pixel, each of them
+      // belongs to the next disparity. Instead of moving the features, the loop rotates their
+      // indices.
       low_[j % kWords] = low.at[j % window];
       high_[j % kWords] = high.at[j % window];
       std::uint32_t costs[kWords];

@@ -19,7 +19,7 @@ Kernel kernel_of(int feature_bytes, bool second) {
                 : horizontal_kernel<kWords, kUnits, std::uint32_t, false>;
 }
 
-/// second: the half of the rows from the middle on.
+/// If second is true, the kernel is for the half of the rows from the middle on.
 Kernel kernel_for(const HorizontalPlan& plan, int feature_bytes, bool second) {
   switch (plan.words) {
     case 2:

@@ -4,24 +4,24 @@
 // For .cu files: the costs of a horizontal path, spread over the lanes of a warp.
 //
 // Each step of a path depends on the one before, so a row uses as many lanes as possible with few
-// words each: that makes a step short and the warps many. Words are those of path_lanes.cuh, but a
-// path to the left counts its disparities from the largest one down. The feature that is new at the
-// next pixel then belongs to the first disparity in either direction, and the same code serves
-// both. Only results in memory are put back into the usual order.
+// words each. Steps are then short, and there are many warps. Words are those of path_lanes.cuh,
+// but a path to the left counts its disparities from the largest one down. The feature that is new
+// at the next pixel then belongs to the first disparity in either direction, and the same code
+// serves both. Only results in memory are put back into the usual order.
 
 #include "cuda/sgm/aggregate/path_lanes.cuh"
 
 namespace cudavision::sgm {
 
-/// How the disparities of a row are spread over a warp.
+/// Describes how the disparities of a row are spread over a warp.
 struct HorizontalPlan {
   int words = 2;   ///< per lane: K
   int lanes = 32;  ///< per row: D/2K
   int units = 1;   ///< rows per warp: 1, 2 or 4
 };
 
-/// With 32 or 64 disparities a warp follows several rows instead of using one word per lane,
-/// because most of the work would then be what does not depend on the number of words.
+/// With 32 or 64 disparities, a warp follows several rows. With one row and one word per lane, most
+/// of the work would be that which does not depend on the number of words.
 inline HorizontalPlan horizontal_plan(int disparities) {
   HorizontalPlan plan;
   while (disparities / (2 * plan.words) > 32)
@@ -56,7 +56,7 @@ struct HorizontalLanes : NeighbouringLanes {
         unit * threads + (lane == lanes - 1 ? 0 : lane + 1));
   }
 
-  /// The least cost of a path, in both halves, from the least costs of each lane.
+  /// Returns the least cost of a path, in both halves. least holds the least costs of the lane.
   __device__ std::uint32_t least_cost(std::uint32_t least) const {
     // With equal halves, words compare like their halves.
     least = __vminu2(least, __byte_perm(least, 0, 0x1032));
@@ -72,8 +72,8 @@ struct HorizontalLanes : NeighbouringLanes {
   }
 };
 
-/// One step of the path, as advance() in path_lanes.cuh. bound: m + P2 − P1 in both halves, which
-/// do not borrow from each other because P1 < P2.
+/// Takes one step of the path, as advance() in path_lanes.cuh does. bound is m + P2 − P1 in both
+/// halves, which do not borrow from each other because P1 < P2.
 template <int kWords, int kUnits>
 __device__ void advance(const HorizontalLanes<kUnits>& lanes, const std::uint32_t (&costs)[kWords],
                         std::uint32_t p1, std::uint32_t bound, std::uint32_t least,
@@ -123,7 +123,8 @@ struct HorizontalOrder {
                           : __byte_perm(bytes.at[kWords - 1 - k], 0, back);
   }
 
-  /// Sums in the order of disparities: those of the lower or of the upper half of all disparities.
+  /// Returns sums in the order of disparities: those of the lower or of the upper half of all
+  /// disparities.
   __device__ Sums sums(const std::uint32_t (&words)[kWords], bool upper) const {
     Sums sums;
 #pragma unroll

@@ -12,13 +12,13 @@ namespace cudavision::sgm {
 constexpr int horizontal_stage = 32;  // steps staged at once
 
 /// The right picture's features are in a ring: at a given step, number `step − d` is that of
-/// disparity d. The beginning of the ring is repeated behind its end, so that vector loads do not
+/// disparity d. The beginning of the ring is repeated after its end, so that vector loads do not
 /// wrap.
 __host__ __device__ inline int horizontal_ring(int disparities) {
   return disparities + horizontal_stage;
 }
 
-/// Shared memory of each row of a warp.
+/// Returns the shared memory of each row of a warp.
 __host__ __device__ inline int horizontal_row_bytes(int disparities, int feature_bytes) {
   return (horizontal_ring(disparities) + 2 * horizontal_stage) * feature_bytes +
          horizontal_stage * static_cast<int>(sizeof(std::uint32_t));
@@ -32,9 +32,9 @@ class HorizontalRow {
   Feature* left;
   std::uint32_t* bounds;  // P2 − P1 in both halves
 
-  /// left_row, right_row, p2_row: the beginnings of the rows. begin: the column of the first step.
-  /// seen: the column of the right picture's feature that the first step compares at the path's
-  /// disparity 0.
+  /// left_row, right_row and p2_row are the beginnings of the rows, and begin is the column of the
+  /// first step. seen is the column of the right picture's feature that the first step compares at
+  /// the path's disparity 0.
   __device__ HorizontalRow(const HorizontalLanes<kUnits>& lanes, unsigned char* shared,
                            int disparities, const Feature* left_row, const Feature* right_row,
                            const std::uint32_t* p2_row, int width, int begin, int seen,

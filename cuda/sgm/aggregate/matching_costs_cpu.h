@@ -15,7 +15,7 @@
 
 namespace cudavision::sgm {
 
-/// Counts the bits that are set in each byte, summed over the planes. planes: 3, 4 or 8.
+/// Counts the bits that are set in each byte, summed over the planes. planes is 3, 4 or 8.
 template <int planes>
 [[gnu::always_inline]] inline std::uint64_t count_bits(const std::uint64_t* differences) {
   constexpr std::uint64_t every = 0x0101010101010101u;
@@ -42,7 +42,7 @@ class FeaturePlanes {
     return static_cast<std::size_t>(planes) * pitch(width, disparities);
   }
 
-  /// memory: bytes() long.
+  /// memory has bytes() bytes.
   FeaturePlanes(const StageConfig& config, std::uint8_t* memory)
       : width_(config.width),
         minimum_(config.minimum),
@@ -50,7 +50,7 @@ class FeaturePlanes {
         pitch_(pitch(config.width, config.disparities)),
         right_(memory) {}
 
-  /// left, right: the row's features.
+  /// left and right are the row's features.
   template <class Feature>
   [[gnu::always_inline]] void load(const Feature* left, const Feature* right, int begin, int end) {
     left_ = reinterpret_cast<const std::uint8_t*>(left);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-// One step along paths: the path costs of a pixel at all disparities from those of the previous
-// pixel.
+// One step along paths: computes the path costs of a pixel at all disparities from those of the
+// previous pixel.
 
 #include <algorithm>
 #include <cstdint>
@@ -21,7 +21,7 @@ class PathCosts {
   }
 
   PathCosts() = default;
-  /// memory: bytes(pixels, disparities) long.
+  /// memory has bytes(pixels, disparities) bytes.
   PathCosts(std::uint8_t* memory, int pixels, int disparities)
       : costs_(memory + gap), pixels_(pixels), disparities_(disparities) {
     std::memset(memory, 0xff, bytes(pixels, disparities));
@@ -33,7 +33,8 @@ class PathCosts {
     return costs_ + static_cast<std::size_t>(pixel) * pitch(disparities_);
   }
 
-  /// Makes a pixel one outside the picture: the path costs after it are the matching costs alone.
+  /// Makes a pixel stand for one outside the picture: the path costs after it are the matching
+  /// costs alone.
   void start(int pixel) const { std::memset(of(pixel), 0, static_cast<std::size_t>(disparities_)); }
 
   int pixels() const { return pixels_; }
@@ -53,9 +54,9 @@ struct PathStep {
   std::uint8_t p2;
 };
 
-/// The path cost of one disparity from the previous pixel's costs at d − 1, d and d + 1 and their
-/// least, m. bound: m + P2 − P1. Nothing exceeds a byte: m is at most the bits of a feature, and L'
-/// at most that + P2.
+/// Returns the path cost of one disparity from the previous pixel's costs at d − 1, d and d + 1 and
+/// their least, m. bound is m + P2 − P1. Nothing exceeds a byte: m is at most the bits of a
+/// feature, and L' at most that + P2.
 [[gnu::always_inline]] inline std::uint8_t path_cost(std::uint8_t matching, std::uint8_t lower,
                                                      std::uint8_t same, std::uint8_t higher,
                                                      std::uint8_t least, std::uint8_t bound,
@@ -65,7 +66,7 @@ struct PathStep {
                                    static_cast<std::uint8_t>(std::min(same, other) - least));
 }
 
-/// first: writes the sums instead of adding to them.
+/// Takes a step of one path. With `first`, writes the sums instead of adding to them.
 template <bool first>
 [[gnu::always_inline]] inline void advance(const std::uint8_t* matching, int disparities,
                                            std::uint8_t p1, PathStep& path, std::uint16_t* sums) {
@@ -86,7 +87,7 @@ template <bool first>
   path.least = next;
 }
 
-/// The steps of three paths to the same pixel.
+/// Takes the steps of three paths to the same pixel.
 [[gnu::always_inline]] inline void advance(const std::uint8_t* matching, int disparities,
                                            std::uint8_t p1, PathStep (&paths)[3],
                                            std::uint16_t* sums) {

@@ -5,9 +5,9 @@
 //
 // A word holds the costs of two disparities as halves of 16 bits: word k of lane l holds those of
 // l·K + k and, D/2 further, of D/2 + l·K + k. The neighbours of both disparities are then in the
-// same words: the previous and the next one. Only at the ends of a lane they come from other lanes.
-// Path costs are at most 255 and all sums of the recurrence less than 2^16, so halves never carry
-// or borrow, and plain 32-bit arithmetic serves both.
+// same words: the previous and the next one. The words before the first one of a lane and after its
+// last one come from other lanes. Path costs are at most 255 and all sums of the recurrence less
+// than 2^16, so halves never carry or borrow, and plain 32-bit arithmetic serves both.
 
 #include <cuda_runtime.h>
 
@@ -19,7 +19,7 @@ namespace cudavision::sgm {
 
 constexpr unsigned whole_warp = 0xffffffffu;
 
-/// How the disparities of a pixel are spread over a warp in a sweep.
+/// Describes how the disparities of a pixel are spread over a warp in a sweep.
 struct PathPlan {
   int words = 8;  ///< per lane: K
   int lanes = 8;  ///< per pixel: D/2K
@@ -42,10 +42,11 @@ inline PathPlan path_plan(int disparities) {
 struct NeighbouringLanes {
   int before, after;
   /// Selectors of __byte_perm. Beyond the range of disparities the cost is 0xffff; the disparity
-  /// behind the end of the lower half is the first one of the upper half.
+  /// after the end of the lower half is the first one of the upper half.
   unsigned take_before, take_after;
 
-  /// lane: the calling thread's. lane_before, lane_after: of its neighbours in the warp.
+  /// lane is the calling thread's. lane_before and lane_after are those of its neighbours in the
+  /// warp.
   __device__ void set(int lane, int lanes, int lane_before, int lane_after) {
     before = lane_before;
     after = lane_after;
@@ -53,11 +54,11 @@ struct NeighbouringLanes {
     take_after = lane == lanes - 1 ? 0x5432 : 0x3210;
   }
 
-  /// The word before this lane's first one. last: the last word of each lane.
+  /// Returns the word before this lane's first one. last holds the last word of each lane.
   __device__ std::uint32_t word_before(std::uint32_t last) const {
     return __byte_perm(__shfl_sync(whole_warp, last, before), 0xffffffffu, take_before);
   }
-  /// The word behind this lane's last one. first: the first word of each lane.
+  /// Returns the word after this lane's last one. first holds the first word of each lane.
   __device__ std::uint32_t word_after(std::uint32_t first) const {
     return __byte_perm(__shfl_sync(whole_warp, first, after), 0xffffffffu, take_after);
   }
@@ -88,7 +89,7 @@ struct PathLanes : NeighbouringLanes {
     set(lane, lanes, used ? place_before : number, ahead[0]);
   }
 
-  /// The least word of the pixel's lanes, for each half separately.
+  /// Returns the least word of the pixel's lanes, for each half separately.
   __device__ std::uint32_t least(std::uint32_t word) const {
     // Lanes that are counted twice in the circle do not change the minimum.
 #pragma unroll
@@ -98,7 +99,7 @@ struct PathLanes : NeighbouringLanes {
   }
 };
 
-/// The least of a lane's words, for each half separately.
+/// Returns the least of a lane's words, for each half separately.
 template <int kWords>
 __device__ std::uint32_t least_of(const std::uint32_t (&words)[kWords]) {
   std::uint32_t least = words[0];
@@ -108,14 +109,14 @@ __device__ std::uint32_t least_of(const std::uint32_t (&words)[kWords]) {
   return __vminu2(least, words[kWords - 1]);
 }
 
-/// The least cost of a path, in both halves. least: the least of the lane's words.
+/// Returns the least cost of a path, in both halves. least is the least of the lane's words.
 template <int kSteps>
 __device__ std::uint32_t least_cost(const PathLanes<kSteps>& lanes, std::uint32_t least) {
   least = lanes.least(least);
   return __vminu2(least, __byte_perm(least, 0, 0x1032));
 }
 
-/// The least costs of two paths, with as many shuffles as for one.
+/// Finds the least costs of two paths, with as many shuffles as for one.
 template <int kSteps>
 __device__ void least_costs(const PathLanes<kSteps>& lanes, std::uint32_t& first,
                             std::uint32_t& second) {
@@ -125,8 +126,8 @@ __device__ void least_costs(const PathLanes<kSteps>& lanes, std::uint32_t& first
   second = __byte_perm(both, 0, 0x3232);
 }
 
-/// One step of a path: L(d) = C + min(L'(d) − m, L'(d ± 1) − m + P1, P2). path: holds L', receives
-/// L. least: m. p1, p2, least: in both halves.
+/// Takes one step of a path: L(d) = C + min(L'(d) − m, L'(d ± 1) − m + P1, P2). path holds L' and
+/// receives L, and least is m. p1, p2 and least are in both halves.
 template <int kWords, int kSteps>
 __device__ void advance(const PathLanes<kSteps>& lanes, const std::uint32_t (&costs)[kWords],
                         std::uint32_t p1, std::uint32_t p2, std::uint32_t least,
@@ -143,7 +144,7 @@ __device__ void advance(const PathLanes<kSteps>& lanes, const std::uint32_t (&co
   }
 }
 
-/// A byte of word in both halves. take: 0x4040 + 0x0101·(number of the byte).
+/// Returns a byte of word in both halves. take is 0x4040 + 0x0101·(number of the byte).
 __device__ inline std::uint32_t byte_in_halves(std::uint32_t word, unsigned take) {
   return __byte_perm(word, 0, take);
 }
@@ -160,7 +161,7 @@ __device__ void store_bytes(const std::uint32_t (&path)[kWords], uint4* to) {
                  __byte_perm(path[i + 6], path[i + 7], 0x6420)};
 }
 
-/// Word k out of the vectors that store_bytes() wrote.
+/// Returns word k out of the vectors that store_bytes() wrote.
 template <int kVectors>
 __device__ std::uint32_t word_of_bytes(const uint4 (&bytes)[kVectors], int k) {
   const uint4& vector = bytes[k / 8];
@@ -169,8 +170,9 @@ __device__ std::uint32_t word_of_bytes(const uint4 (&bytes)[kVectors], int k) {
   return __byte_perm(word, 0, k % 2 == 0 ? 0x4140 : 0x4342);
 }
 
-/// A lane's costs in the order of disparities, as the sums have them. The first half of the vectors
-/// are those in the words' lower halves, the second half those that lie D/2 further.
+/// Puts a lane's costs into the order of disparities, which is that of the sums. The first half of
+/// the vectors receives those in the words' lower halves, the second half receives those that lie
+/// D/2 further.
 template <int kWords>
 __device__ void in_order(const std::uint32_t (&words)[kWords], uint4 (&vectors)[kWords / 4]) {
 #pragma unroll
@@ -185,7 +187,8 @@ __device__ void in_order(const std::uint32_t (&words)[kWords], uint4 (&vectors)[
     }
 }
 
-/// Uses the multiplier, because the logic units have more to do.
+/// Returns a word with these halves. It uses the multiplier, because the logic units have more to
+/// do.
 __device__ inline std::uint32_t in_halves(std::uint32_t low, std::uint32_t high) {
 #ifdef __CUDA_ARCH__
   std::uint32_t word;

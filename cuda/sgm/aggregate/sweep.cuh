@@ -18,7 +18,7 @@
 
 namespace cudavision::sgm {
 
-/// The most threads of a block: as many as leave each thread the registers that it needs.
+/// Returns the most threads of a block: as many as leave each thread the registers that it needs.
 constexpr int sweep_threads(int words, int feature_bytes) {
   if (feature_bytes == 4)
     return words == 8 ? 512 : 384;
@@ -50,14 +50,14 @@ struct SweepColumns {
   }
 };
 
-/// kDiagonal: follows two diagonal paths, 0 with dx = 1 and 1 with dx = −1, besides the straight
-/// one.
+/// With kDiagonal, follows two diagonal paths, 0 with dx = 1 and 1 with dx = −1, besides the
+/// straight one.
 template <int kWords, int kSteps, class Feature, bool kDiagonal>
 __global__ void __launch_bounds__(sweep_threads(kWords, sizeof(Feature)), 1)
     sweep_kernel(const __grid_constant__ SweepArguments a) {
   using Shared = SweepShared<kWords, Feature>;
   constexpr int vectors = kWords / 8;  // of a lane's costs of a path, as bytes
-  // Sums are loaded a row earlier where there are registers for it.
+  // Sums are loaded a row earlier if there are registers for them.
   constexpr bool early = kWords == 8;
   extern __shared__ uint4 sweep_shared[];
   launch_dependents();
@@ -75,7 +75,8 @@ __global__ void __launch_bounds__(sweep_threads(kWords, sizeof(Feature)), 1)
   // Outside the picture all costs are 0, so paths that enter from there begin with 0.
   std::uint32_t mask = inside ? ~0u : 0;
   forget_origin(mask);  // an operand is free; a selection would be one more instruction
-  // For columns of the halo: their distance from the tile, and the path that enters it from there.
+  // These are for columns of the halo: the distance from the tile, and the path that enters the
+  // tile from there.
   const int distance = columns.left_side ? columns.end - 1 - slot : columns.nearest + lanes.unit;
   const int side_path = columns.main || columns.left_side ? 0 : 1;
   const int side_p2 = 0x4040 + 0x0202 * side_path;

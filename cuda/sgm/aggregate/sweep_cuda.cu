@@ -36,7 +36,7 @@ int rounded_up(int value, int step) {
   return (value + step - 1) / step * step;
 }
 
-/// Bytes of the states of both sweeps in one row; there are two such rows.
+/// Returns the bytes of the states of both sweeps in one row. There are two such rows.
 std::size_t row_state_bytes(const StageConfig& config) {
   const std::size_t paths = config.paths == 8 ? 3 : 1;
   return 2 * paths * static_cast<std::size_t>(config.width) *
@@ -75,8 +75,8 @@ void SweepsCuda::run(const void* left, const void* right, std::uint32_t p1,
   a.right = right;
   a.sums = sums;
   a.p1 = p1;
-  // Both sweeps advance at the same time, strip by strip, until they meet in the middle. A middle
-  // row is done by one sweep after the other. Then each goes on where the other has been.
+  // Both sweeps advance at the same time, strip by strip, until they meet in the middle. In a
+  // middle row, one sweep works after the other. Then each goes on where the other has been.
   const int height = config_.height;
   const int half = height / 2;
   strips(a, 0, half);
@@ -121,7 +121,7 @@ std::size_t SweepsCuda::shared_bytes() const {
   return plan_.words == 8 ? shared_bytes_of<8>() : shared_bytes_of<16>();
 }
 
-/// Takes the tile with the least estimated time among all that fit shared memory.
+/// Chooses the tile with the least estimated time among all that fit shared memory.
 void SweepsCuda::choose_tile() {
   const int most_shared_bytes =
       device_attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin, "the shared memory");
@@ -159,10 +159,10 @@ void SweepsCuda::lay_out(const SweepTile& tile) {
   strip_rows_ = tile.halo > 0 ? tile.halo : std::max(1, config_.height);
 }
 
-/// Estimates the clocks per row with the current layout, roughly, for a GPU of compute capability
+/// Roughly estimates the clocks per row with the current layout, for a GPU of compute capability
 /// 9.0.
 double SweepsCuda::clocks_per_row(int multiprocessors) const {
-  // For a warp with eight words per lane, on one of four schedulers.
+  // These are for a warp with eight words per lane, on one of four schedulers.
   constexpr double one_path = 220, three_paths = 400;
   constexpr double least = 700;  // latency from row to row
   constexpr double launch = 4000;

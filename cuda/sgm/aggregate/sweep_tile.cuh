@@ -38,10 +38,10 @@ struct SweepArguments {
   bool twice;       // shared memory holds two rows: one barrier per row instead of two
 };
 
-/// The layout of a row's data in shared memory: first the right picture's features, from right to
-/// left, in copies that are each shifted by one more, so that every window begins at a whole vector
-/// in one of them; then the two diagonal paths, vectors of [path][number][lane][slot], and their
-/// least costs.
+/// The layout of a row's data in shared memory. The right picture's features come first, from right
+/// to left. There are several copies, each shifted by one more than the previous one, so that every
+/// window begins at a whole vector in one of them. The two diagonal paths follow, as vectors of
+/// [path][number][lane][slot], and then their least costs.
 template <int kWords, class Feature>
 struct SweepShared {
   static constexpr int copies = 16 / sizeof(Feature);
@@ -59,7 +59,7 @@ struct SweepShared {
     return diagonal ? least_begin(a) + (2 * a.cell_slots + 3) / 4 : cells_begin(a);
   }
 
-  /// The place of a lane's window of features.
+  /// Returns the place of a lane's window of features.
   __device__ static int window(const SweepArguments& a, int lane, int slot) {
     // Feature e of the row is e columns left of the one that the last slot compares at the first
     // disparity.
@@ -102,8 +102,8 @@ __device__ inline void split(const uint4& vector, std::uint64_t (&to)[2]) {
   to[1] = vector.z | static_cast<std::uint64_t>(vector.w) << 32;
 }
 
-/// The matching costs of a pixel. window: the features of the words' lower halves; higher: the
-/// distance to those of the upper halves; mask: 0 makes all costs 0.
+/// Computes the matching costs of a pixel. window points to the features of the words' lower
+/// halves, and higher is the distance to those of the upper halves. A mask of 0 makes all costs 0.
 template <int kWords, class Feature>
 __device__ void matching_costs(const uint4* window, int higher, Feature left, std::uint32_t mask,
                                std::uint32_t (&costs)[kWords]) {
@@ -121,12 +121,12 @@ __device__ void matching_costs(const uint4* window, int higher, Feature left, st
 }
 
 /// Stages the features of the next row: loads them at the beginning of a row and puts them into
-/// shared memory at its end. kCarried: features per thread that are held in registers meanwhile;
-/// any others are loaded at the end of the row.
+/// shared memory at its end. kCarried is the number of features per thread that are held in
+/// registers meanwhile; any others are loaded at the end of the row.
 template <class Feature, int kCarried>
 class FeatureStage {
  public:
-  /// row: the number of the first row's first pixel.
+  /// row is the number of the first row's first pixel.
   __device__ FeatureStage(const SweepArguments& a, int first_x, std::int64_t row)
       : width_(a.width),
         copy_length_(a.copy_length),

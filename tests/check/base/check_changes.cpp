@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Properties of the elements with one input while they run: each change is in force with the next
-// frame, an impossible one keeps the last valid set, and controllers set values by stream time.
+// Tests changes of properties while an element with one input runs. Each change takes effect with
+// the next frame, after an invalid one the last valid set stays in effect, and controllers set
+// values by stream time.
 #include "tests/check/common/tensors.h"
 
 using namespace check;
 
 namespace {
 
-/// Applies one change after another, and compares the frame after each.
+/// Applies the changes one by one and compares the frame after each.
 template <class How>
 void expect_changes(FilterHarness& filter, How how, const std::vector<void (*)(How&)>& changes,
                     const std::function<void(const How&)>& expect) {
@@ -20,8 +21,8 @@ void expect_changes(FilterHarness& filter, How how, const std::vector<void (*)(H
   fail_unless_equals_int(filter.messages().complaints(), 0);
 }
 
-/// Sets the impossible values: the last valid set goes on, and one warning has the words. Then sets
-/// the possible ones.
+/// Sets the impossible values and expects that the last valid set stays in effect and that one
+/// warning contains the words. Then sets the possible values and expects that they take effect.
 void expect_last_valid(FilterHarness& filter, const Picture& picture, const Properties& impossible,
                        const Picture& last_valid, const std::vector<std::string>& words,
                        const Properties& possible, const Picture& mended) {
@@ -37,7 +38,7 @@ void expect_last_valid(FilterHarness& filter, const Picture& picture, const Prop
   fail_unless_equals_int(filter.messages().count(GST_MESSAGE_WARNING), 1);
 }
 
-/// Sends caps of another format, with which the settings are an error.
+/// Sends caps of another format, for which the settings are invalid, and expects an error.
 void expect_refused_caps(FilterHarness& filter, const FormatSpec& format,
                          const std::vector<std::string>& words) {
   filter.send_caps(caps_of(format, 32, 16));
@@ -47,33 +48,11 @@ void expect_refused_caps(FilterHarness& filter, const FormatSpec& format,
 }
 
 Equalization equalization(double strength, bool each_channel = false) {
-  Equalization how;
-  how.strength = strength;
-  how.each_channel = each_channel;
-  return how;
+  return {each_channel, strength};
 }
 
 Blur of_sigma(double sigma, int kernel_size = 0) {
-  Blur how;
-  how.sigma = sigma;
-  how.kernel_size = kernel_size;
-  return how;
-}
-
-Integral with_radius(Output output, int radius) {
-  Integral how;
-  how.output = output;
-  how.radius = radius;
-  return how;
-}
-
-Integral denoising(int search = 5, int patch = 3, double strength = 60) {
-  Integral how;
-  how.output = Output::denoise;
-  how.search = search;
-  how.patch = patch;
-  how.strength = strength;
-  return how;
+  return {sigma, 0, kernel_size};
 }
 
 }  // namespace
@@ -125,7 +104,7 @@ TEST(test_changes_of_integral) {
       seen.push_back(gray_picture_of(picture, how, gray));
       fail_unless(
           !each_shows || seen.size() < 2 || !difference(seen.back(), seen[seen.size() - 2]).empty(),
-          "changes nothing here: %s", how.description().c_str());
+          "the change has no effect: %s", how.description().c_str());
     });
   };
   expect(with_radius(Output::threshold, 7),
@@ -144,7 +123,7 @@ TEST(test_changes_of_integral) {
            false);
 }
 
-// Every frame is made with one setting that was in force, never with parts of two.
+// Every frame must be made with one of the two settings, never with parts of both.
 TEST(test_change_from_another_thread) {
   const auto expect = [](FilterHarness& filter, const char* name, const Property& one,
                          const Property& other, const auto& result_of) {
@@ -193,12 +172,13 @@ TEST(test_impossible_for_gaussblur) {
     filter.accept_caps(format, 33, 21, colorimetry(format, false));
     const Picture picture = make_picture(format, 33, 21, Content::natural, 6);
     filter.process(picture);
-    // Values that are set meanwhile belong to the impossible set.
+    // The new sigma is set together with the invalid size, so it takes effect only with a valid
+    // size.
     const Picture mended = blurred(picture, of_sigma(5, 9));
     expect_last_valid(filter, picture, {{"kernel-size", "8"}, {"sigma", "5"}},
                       blurred(picture, of_sigma(3)), {"kernel-size", "7", "9"},
                       {{"kernel-size", "9"}}, mended);
-    // The next mistake has a warning of its own, but not every step of it.
+    // The next invalid set causes one more warning, and further invalid values none.
     filter.messages().clear();
     for (const char* size : {"1022", "2"}) {
       filter.set("kernel-size-y", size);
@@ -230,23 +210,23 @@ TEST(test_impossible_for_integral) {
     filter.process(picture);
     expect_last_valid(filter, picture, {{"search-size", "8"}, {"denoise-strength", "90"}},
                       denoised(picture, denoising()), {"search-size=7", "search-size=9"},
-                      {{"search-size", "7"}}, denoised(picture, denoising(7, 3, 90)));
+                      {{"search-size", "7"}}, denoised(picture, denoising(90, 7, 3)));
     expect_last_valid(filter, picture, {{"patch-size", "8"}},
-                      denoised(picture, denoising(7, 3, 90)), {"patch-size=7", "patch-size=9"},
-                      {{"patch-size", "7"}}, denoised(picture, denoising(7, 7, 90)));
+                      denoised(picture, denoising(90, 7, 3)), {"patch-size=7", "patch-size=9"},
+                      {{"patch-size", "7"}}, denoised(picture, denoising(90, 7, 7)));
   }
-  // A size that the output does not use may be anything.
+  // A size that the output does not use may be invalid.
   const FormatSpec& format = format_named("GRAY8");
   for (const char* output : {"sum", "mean", "threshold"}) {
     FilterHarness filter("cudaintegral", {{"output", output}, {"search-size", "6"}});
     filter.accept_caps(format, 32, 16);
     filter.set("patch-size", "2");
-    gst_buffer_unref(filter.process(to_buffer(Picture(format, 32, 16))));
+    filter.process(to_buffer(Picture(format, 32, 16)));
     fail_unless_equals_int(filter.messages().complaints(), 0);
   }
 }
 
-// Properties that decide the caps of cudaintegral wait for the next start.
+// Properties that determine the caps of cudaintegral take effect at the next start.
 TEST(test_output_waits_for_a_start) {
   const FormatSpec& format = format_named("GRAY8");
   const Picture picture = make_picture(format, 40, 30, Content::natural, 1);
@@ -273,10 +253,10 @@ TEST(test_output_waits_for_a_start) {
     next.same_size = same_size;
     next.type = type;
     filter.set(next.properties());
-    how.search = next.search;  // these are in force at once
+    how.search = next.search;  // takes effect at once, as do the others below
     how.patch = next.patch;
     how.strength = next.strength;
-    expect();  // new caps are no new start
+    expect();  // new caps do not count as a start
     gst_harness_push_upstream_event(filter.harness(), gst_event_new_reconfigure());
     expect();
     gst_element_set_state(filter.element(), GST_STATE_READY);
@@ -288,8 +268,8 @@ TEST(test_output_waits_for_a_start) {
   fail_unless_equals_int(filter.messages().complaints(), 0);
 }
 
-// A frame at stream time n s gets the curve's value at n s, although its timestamp and running time
-// are others.
+// A frame at a stream time of n seconds gets the curve's value at n seconds, although its timestamp
+// and its running time differ.
 TEST(test_controlled_by_stream_time) {
   const FormatSpec& format = format_named("GRAY8");
   FilterHarness filter;
@@ -306,9 +286,8 @@ TEST(test_controlled_by_stream_time) {
   filter.send_segment(segment);
   const Picture picture = make_picture(format, 40, 24, Content::natural, 6);
   for (guint i = 0; i < 3; ++i) {
-    GstBuffer* in = to_buffer(picture);
-    GST_BUFFER_PTS(in) = (3600 + i) * GST_SECOND + 40 * GST_MSECOND;
-    filter.expect(in, equalized(picture, equalization(values[1 + i])),
+    filter.expect(at((3600 + i) * GST_SECOND + 40 * GST_MSECOND, to_buffer(picture)),
+                  equalized(picture, equalization(values[1 + i])),
                   "second " + std::to_string(1 + i));
   }
 }
@@ -319,11 +298,8 @@ TEST(test_controlled_messages) {
   control(filter.element(), "post-messages", Curve::steps,
           {{0, 0}, {2 * GST_SECOND, 1}, {4 * GST_SECOND, 0}});
   filter.accept_caps(format, 40, 24);
-  for (guint second = 0; second < 6; ++second) {
-    GstBuffer* in = to_buffer(Picture(format, 40, 24));
-    GST_BUFFER_PTS(in) = second * GST_SECOND;
-    gst_buffer_unref(filter.process(in));
-  }
+  for (guint second = 0; second < 6; ++second)
+    filter.process(at(second * GST_SECOND, to_buffer(Picture(format, 40, 24))));
   filter.send_eos();
   fail_unless_equals_int(filter.messages().count(GST_MESSAGE_ELEMENT), 2);
 }
@@ -337,15 +313,13 @@ TEST(test_controlled_integers) {
           {{0, 0}, {(frames - 1) * GST_SECOND, frames - 1}});
   filter.accept_caps(format, 40, 24);
   for (int i = 0; i < frames; ++i) {
-    GstBuffer* in = to_buffer(picture);
-    GST_BUFFER_PTS(in) = static_cast<GstClockTime>(i) * GST_SECOND;
-    GstBuffer* out = filter.process(in);
+    const Owned<GstBuffer> out =
+        filter.process(at(static_cast<GstClockTime>(i) * GST_SECOND, to_buffer(picture)));
     gint radius = -1;
     g_object_get(filter.element(), "radius", &radius, nullptr);
     fail_unless(radius >= i - 1 && radius <= i, "frame %d has radius=%d", i, radius);
     expect_picture(from_buffer(out, format, 40, 24),
                    gray_picture_of(picture, with_radius(Output::mean, radius), format),
                    "radius=" + std::to_string(radius));
-    gst_buffer_unref(out);
   }
 }

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Frames in CUDA memory: which peers get them, their pixels, and their CUDA contexts. Tests that
-// need no CUDA memory run on the CPU backend as well.
+// Tests frames in CUDA memory: which peers get them, their pixels, and their CUDA contexts. Tests
+// that need no CUDA memory run on the CPU backend as well.
 #include <gst/video/gstvideometa.h>
-
-#include <memory>
 
 #include "tests/check/common/filterharness.h"
 #include "tests/check/common/pipelines.h"
@@ -14,41 +12,37 @@ namespace {
 
 const char cuda_feature[] = "video/x-raw(memory:CUDAMemory)";
 
-/// The caps of a frame, with the feature of CUDA memory.
+/// Returns the caps of a frame in CUDA memory.
 std::string cuda_caps_of(const Picture& picture) {
   return caps_of(*picture.format, picture.width, picture.height,
                  colorimetry(*picture.format, false))
       .replace(0, std::string("video/x-raw").size(), cuda_feature);
 }
 
-/// Elements in a row between two pads of the test.
+/// A chain of elements between two pads of the test.
 class Chain {
  public:
-  /// sink_caps: caps of the pad downstream of the last element.
+  /// `sink_caps` are the caps of the test's pad downstream of the last element.
   explicit Chain(const std::string& launch, const char* sink_caps = nullptr)
       : Chain(new_shared_harness(launch), sink_caps) {}
-  /// Takes over the harness.
-  Chain(GstHarness* harness, const char* sink_caps) : harness_(harness) {
+  Chain(Owned<GstHarness> harness, const char* sink_caps) : harness_(std::move(harness)) {
     if (sink_caps != nullptr)
       gst_harness_set_sink_caps_str(harness_, sink_caps);
   }
-  ~Chain() { gst_harness_teardown(harness_); }
-  Chain(const Chain&) = delete;
-  Chain& operator=(const Chain&) = delete;
 
-  GstBuffer* process(const Picture& picture, const std::string& more, const Layout& layout) {
+  Owned<GstBuffer> process(const Picture& picture, const std::string& more, const Layout& layout) {
     gst_harness_set_src_caps_str(
         harness_, caps_of(*picture.format, picture.width, picture.height, more).c_str());
-    GstBuffer* out = gst_harness_push_and_pull(harness_, to_buffer(picture, layout));
+    Owned<GstBuffer> out(gst_harness_push_and_pull(harness_, to_buffer(picture, layout)));
     fail_unless(out != nullptr, "%s: nothing came out", picture.format->name);
     return out;
   }
 
  private:
-  GstHarness* harness_;
+  Owned<GstHarness> harness_;
 };
 
-/// Two elements with CUDA memory between them when CUDA is tested.
+/// Returns a launch line of two elements, with CUDA memory between them when CUDA is tested.
 std::string pair_of_elements(const Property& property) {
   const std::string element =
       tested_launch() + " backend=" + test_backend() + " " + text_of(property);
@@ -56,25 +50,25 @@ std::string pair_of_elements(const Property& property) {
          "\" ! " + element;
 }
 
-/// A chain that copies frames to CUDA memory of its own context.
-std::unique_ptr<Chain> new_uploader() {
+/// Returns a chain that copies frames to CUDA memory in a context of its own.
+Chain new_uploader() {
   const std::string launch = tested_launch() + " backend=cuda " + text_of(tested().idle);
-  return std::make_unique<Chain>(gst_harness_new_parse(launch.c_str()), cuda_feature);
+  return Chain(Owned<GstHarness>(gst_harness_new_parse(launch.c_str())), cuda_feature);
 }
 
-GstBuffer* in_cuda_memory(Chain& uploader, const Picture& picture) {
-  GstBuffer* buffer = uploader.process(picture, colorimetry(*picture.format, false), packed_layout);
+Owned<GstBuffer> in_cuda_memory(Chain& uploader, const Picture& picture) {
+  Owned<GstBuffer> buffer =
+      uploader.process(picture, colorimetry(*picture.format, false), packed_layout);
   fail_unless(is_cuda_memory(buffer));
   return buffer;
 }
 
 void expect_output(FilterHarness& filter, GstBuffer* in, const Picture& expected,
                    const std::string& what) {
-  GstBuffer* out = filter.process(in);
-  fail_unless(!is_cuda_memory(out), "CUDA memory under the caps of system memory");
+  const Owned<GstBuffer> out = filter.process(in);
+  fail_unless(!is_cuda_memory(out), "CUDA memory with the caps of system memory");
   expect_picture(from_buffer(out, *expected.format, expected.width, expected.height), expected,
                  what);
-  gst_buffer_unref(out);
 }
 
 }  // namespace
@@ -87,23 +81,21 @@ TEST(test_two_elements, .for_each_element().times(formats().size())) {
        {std::pair{1, 1}, std::pair{5, 3}, std::pair{17, 9}, std::pair{33, 31}, std::pair{322, 181}})
     for (bool limited : {false, true}) {
       const Picture picture = make_picture(format, width, height, Content::natural, ++seed);
-      GstBuffer* out = pair.process(picture, colorimetry(format, limited), odd_layout);
+      const Owned<GstBuffer> out = pair.process(picture, colorimetry(format, limited), odd_layout);
       expect_picture(from_buffer(out, format, width, height),
                      result(result(picture, limited), limited), "twice");
-      gst_buffer_unref(out);
     }
 }
 
-// Idle elements copy the frame where the memory differs between their sides.
+// An element that changes nothing must still copy the frame if input and output memory differ.
 TEST(test_two_elements_that_change_nothing, .for_each_element().times(formats().size())) {
   const FormatSpec& format = format_number(index);
   Chain pair(pair_of_elements(tested().idle));
   const Picture picture = make_picture(format, 45, 23, Content::natural, 4);
   for (const Layout& layout : all_layouts) {
-    GstBuffer* out = pair.process(picture, colorimetry(format, false), layout);
+    const Owned<GstBuffer> out = pair.process(picture, colorimetry(format, false), layout);
     fail_unless(!is_cuda_memory(out));
     expect_picture(from_plain_buffer(out, format, 45, 23), picture, "unchanged");
-    gst_buffer_unref(out);
   }
 }
 
@@ -125,35 +117,33 @@ TEST(test_peer_naming_cuda_memory_gets_it, .for_each_element().unless(unless_tes
                });
 }
 
-// This includes formats that libgstcuda does not know.
+// This includes formats that libgstcuda does not support.
 TEST(test_every_format_in_cuda_memory, .for_each_element().unless(unless_testing_cuda())) {
-  const std::unique_ptr<Chain> uploader = new_uploader();
+  Chain uploader = new_uploader();
   for (const FormatSpec& format : formats()) {
-    GstBuffer* buffer = in_cuda_memory(*uploader, make_picture(format, 35, 21, Content::ramp, 1));
+    const Owned<GstBuffer> buffer =
+        in_cuda_memory(uploader, make_picture(format, 35, 21, Content::ramp, 1));
     const GstVideoMeta* meta = gst_buffer_get_video_meta(buffer);
     fail_unless(meta != nullptr, "%s", format.name);
     fail_unless_equals_string(gst_video_format_to_string(meta->format), format.name);
     fail_unless(meta->width == 35 && meta->height == 21);
-    gst_buffer_unref(buffer);
   }
 }
 
 TEST(test_idle_hands_on_cuda_memory,
      .for_each_element().times(formats().size()).unless(unless_testing_cuda())) {
   const FormatSpec& format = format_number(index);
-  const std::unique_ptr<Chain> uploader = new_uploader();
+  Chain uploader = new_uploader();
   const Picture picture = make_picture(format, 35, 21, Content::natural, 1);
   FilterHarness filter{tested().idle};
   filter.accept_downstream(cuda_feature);
   fail_unless(filter.send_caps(cuda_caps_of(picture)));
-  GstBuffer* in = in_cuda_memory(*uploader, picture);
-  GstBuffer* out = filter.process(gst_buffer_ref(in));
+  const Owned<GstBuffer> in = in_cuda_memory(uploader, picture);
+  const Owned<GstBuffer> out = filter.process(gst_buffer_ref(in));
   fail_unless(in == out);
-  gst_buffer_unref(in);
-  gst_buffer_unref(out);
 }
 
-// GStreamer's own elements upload and download.
+// GStreamer's own elements upload and download the frames.
 TEST(test_cudaupload_and_cudadownload, .for_each_element().unless(unless_cuda_elements())) {
   for (const char* name : {"NV12", "I420", "RGBA", "P010_10LE", "BGRx", "Y444"}) {
     const FormatSpec& format = format_named(name);
@@ -163,51 +153,45 @@ TEST(test_cudaupload_and_cudadownload, .for_each_element().unless(unless_cuda_el
                 "video/x-raw");
     const Picture picture = make_picture(format, 322, 182, Content::natural, 4);
     for (int i = 0; i < 5; ++i) {
-      GstBuffer* out = chain.process(picture, colorimetry(format, false), packed_layout);
+      const Owned<GstBuffer> out =
+          chain.process(picture, colorimetry(format, false), packed_layout);
       expect_picture(from_buffer(out, format, 322, 182), result(picture),
-                     "uploaded, worked on, downloaded");
-      gst_buffer_unref(out);
+                     "uploaded, processed and downloaded");
     }
   }
 }
 
-// Neighbours share the context that the first of them makes.
+// Neighbouring elements share the context that the first of them makes.
 TEST(test_neighbours_share_a_context, .for_each_element().unless(unless_testing_cuda())) {
   const std::string element = tested_launch() + " backend=cuda";
-  const std::string launch =
-      "videotestsrc num-buffers=2 ! video/x-raw,format=NV12,width=64,height=48 ! " + element +
-      " ! " + element + " ! fakesink sync=false";
-  GstElement* pipeline = gst_parse_launch(launch.c_str(), nullptr);
-  MessageLog messages;
-  gst_element_set_bus(pipeline, messages.bus());
+  // This does not use new_pipeline(), which would give them a shared context.
+  const Owned<GstElement> pipeline(gst_parse_launch(
+      ("videotestsrc num-buffers=2 ! video/x-raw,format=NV12,width=64,height=48 ! " + element +
+       " ! " + element + " ! fakesink sync=false")
+          .c_str(),
+      nullptr));
+  MessageLog messages(pipeline);
   gst_element_set_state(pipeline, GST_STATE_PAUSED);
   fail_unless_equals_int(gst_element_get_state(pipeline, nullptr, nullptr, 20 * GST_SECOND),
                          GST_STATE_CHANGE_SUCCESS);
   int contexts = 0;
-  for (GstMessage* message : messages.take(GST_MESSAGE_HAVE_CONTEXT)) {
-    GstContext* context = nullptr;
-    gst_message_parse_have_context(message, &context);
-    contexts += gst_context_has_context_type(context, "gst.cuda.context");
-    gst_context_unref(context);
-    gst_message_unref(message);
-  }
+  for (const Owned<GstMessage>& message : messages.take(GST_MESSAGE_HAVE_CONTEXT))
+    contexts += context_in(message) != nullptr;
   fail_unless_equals_int(contexts, 1);
   gst_element_set_state(pipeline, GST_STATE_NULL);
-  gst_element_set_bus(pipeline, nullptr);
-  gst_object_unref(pipeline);
 }
 
-// Frames come in turn from two contexts, neither of which is the element's.
+// Frames come alternately from two contexts, neither of which is the element's own.
 TEST(test_frames_of_several_contexts, .for_each_element().unless(unless_testing_cuda())) {
-  const std::unique_ptr<Chain> first = new_uploader(), second = new_uploader();
+  Chain first = new_uploader(), second = new_uploader();
   FilterHarness filter(tested().everything);
   for (const char* name : {"NV12", "GRAY8", "xRGB", "P010_10LE"}) {
     const FormatSpec& format = format_named(name);
     const Picture picture = make_picture(format, 61, 37, Content::natural, 4);
     fail_unless(filter.send_caps(cuda_caps_of(picture)));
     for (int i = 0; i < 6; ++i)
-      expect_output(filter, in_cuda_memory(i % 2 == 0 ? *first : *second, picture), result(picture),
-                    "frame " + std::to_string(i));
+      expect_output(filter, in_cuda_memory(i % 2 == 0 ? first : second, picture).release(),
+                    result(picture), "frame " + std::to_string(i));
   }
   filter.send_eos();
   fail_unless_equals_int(filter.messages().count(GST_MESSAGE_ELEMENT), 24 * tested().messages);
@@ -218,17 +202,19 @@ TEST(test_frames_of_several_contexts, .for_each_element().unless(unless_testing_
 TEST(test_frames_outlive_their_maker, .for_each_element().unless(unless_testing_cuda())) {
   const FormatSpec& format = format_named("GRAY8");
   const Picture picture = make_picture(format, 61, 37, Content::natural, 4);
-  std::unique_ptr<Chain> maker = new_uploader();
-  GstBuffer* buffer = in_cuda_memory(*maker, picture);
-  maker.reset();
+  Owned<GstBuffer> buffer;
+  {
+    Chain maker = new_uploader();
+    buffer = in_cuda_memory(maker, picture);
+  }
   FilterHarness filter;
   fail_unless(filter.send_caps(cuda_caps_of(picture)));
-  expect_output(filter, buffer, result(picture), "the maker is gone");
+  expect_output(filter, buffer.release(), result(picture), "after the maker was freed");
 }
 
-// cudadownload may pass on CUDA memory under the caps of system memory.
+// cudadownload may pass on CUDA memory with the caps of system memory.
 TEST(test_cuda_memory_under_system_caps, .for_each_element().unless(unless_testing_cuda())) {
-  const std::unique_ptr<Chain> uploader = new_uploader();
+  Chain uploader = new_uploader();
   for (const Property& property : {tested().working, tested().idle})
     for (const char* name : {"NV12", "RGBA", "GRAY8", "I420_10LE"}) {
       const FormatSpec& format = format_named(name);
@@ -236,11 +222,12 @@ TEST(test_cuda_memory_under_system_caps, .for_each_element().unless(unless_testi
       FilterHarness filter{property};
       filter.accept_caps(format, 61, 37, colorimetry(format, false));
       const Picture expected = property == tested().idle ? picture : result(picture);
-      expect_output(filter, in_cuda_memory(*uploader, picture), expected, "under system caps");
+      expect_output(filter, in_cuda_memory(uploader, picture).release(), expected,
+                    "with system caps");
     }
 }
 
-// The opposite: system memory under the caps of CUDA memory.
+// The opposite may happen, too: system memory with the caps of CUDA memory.
 TEST(test_system_memory_under_cuda_caps, .for_each_element().unless(unless_testing_cuda())) {
   for (const char* name : {"NV12", "RGBA", "GRAY8"}) {
     const FormatSpec& format = format_named(name);
@@ -248,22 +235,21 @@ TEST(test_system_memory_under_cuda_caps, .for_each_element().unless(unless_testi
     FilterHarness filter;
     fail_unless(filter.send_caps(cuda_caps_of(picture)));
     expect_output(filter, to_buffer(picture, odd_layout), result(picture),
-                  "system memory under CUDA caps");
+                  "system memory with CUDA caps");
   }
 }
 
-// Without a GstVideoMeta only the CUDA memory itself knows its pitch.
+// Without a GstVideoMeta, the element must take the pitch from the CUDA memory itself.
 TEST(test_cuda_memory_without_video_meta, .for_each_element().unless(unless_testing_cuda())) {
-  const std::unique_ptr<Chain> uploader = new_uploader();
+  Chain uploader = new_uploader();
   for (const char* name : {"NV12", "RGBA", "I420", "P010_10LE"}) {
     const FormatSpec& format = format_named(name);
     const Picture picture = make_picture(format, 61, 37, Content::natural, 4);
-    GstBuffer* with_meta = in_cuda_memory(*uploader, picture);
+    const Owned<GstBuffer> with_meta = in_cuda_memory(uploader, picture);
     GstBuffer* bare = gst_buffer_new();
     gst_buffer_append_memory(bare, gst_buffer_get_memory(with_meta, 0));
     FilterHarness filter;
     fail_unless(filter.send_caps(cuda_caps_of(picture)));
     expect_output(filter, bare, result(picture), "no GstVideoMeta");
-    gst_buffer_unref(with_meta);
   }
 }

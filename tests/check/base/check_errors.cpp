@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Bad input: each kind causes one element error that says what is wrong, and the next good frame is
-// processed as usual.
+// Tests bad input. Each kind causes one element error that names the fault, and the next good frame
+// is processed as usual.
 #include <gst/video/video.h>
 
 #include "tests/check/common/filterharness.h"
 
 namespace {
 
-// Memory that cannot be mapped, like protected or lost device memory.
+// Allocates memory that cannot be mapped, like protected or lost device memory.
 GstMemory* unmappable_alloc(GstAllocator* allocator, gsize size, GstAllocationParams* params) {
   auto* memory = g_new0(GstMemory, 1);
   gst_memory_init(memory, GST_MEMORY_FLAG_NO_SHARE, allocator, nullptr,
@@ -46,16 +46,16 @@ void unmappable_allocator_init(UnmappableAllocator* self) {
   GST_OBJECT_FLAG_SET(self, GST_ALLOCATOR_FLAG_CUSTOM_ALLOC);
 }
 
-GstAllocator* new_unmappable_allocator() {
-  auto* allocator =
-      static_cast<GstAllocator*>(g_object_new(unmappable_allocator_get_type(), nullptr));
+using namespace check;
+
+Owned<GstAllocator> new_unmappable_allocator() {
+  Owned<GstAllocator> allocator(
+      static_cast<GstAllocator*>(g_object_new(unmappable_allocator_get_type(), nullptr)));
   gst_object_ref_sink(allocator);
   return allocator;
 }
 
-using namespace check;
-
-/// The frame causes an error, and a good one after it comes out right.
+/// Expects that the bad frame causes an error and that a good one after it is processed correctly.
 void expect_error(FilterHarness& filter, GstBuffer* bad, const FormatSpec& format, int width,
                   int height, const std::string& what) {
   filter.messages().clear();
@@ -96,7 +96,7 @@ TEST(test_short_buffer, .for_each_element().times(formats().size())) {
   }
 }
 
-// The strides and offsets of the frame's GstVideoMeta lead outside its memory, if only by one byte.
+// The strides and offsets of the frame's GstVideoMeta exceed its memory, if only by one byte.
 TEST(test_short_buffer_with_meta, .for_each_element().times(formats().size())) {
   FilterHarness filter;
   const FormatSpec& format = start(filter, index, 35, 21);
@@ -144,14 +144,14 @@ TEST(test_meta_contradicts_caps, .for_each_element().times(formats().size())) {
   expect_error(filter, buffer, format, 34, 20, "no planes");
 }
 
-// Memory boundaries inside a plane: the output is right or an error, and nothing is read past a
-// boundary.
+// If memory boundaries lie inside a plane, the element either gives the right output or an error,
+// and reads nothing beyond a boundary.
 TEST(test_memory_boundaries_inside_planes, .for_each_element().times(formats().size())) {
   FilterHarness filter;
   const FormatSpec& format = start(filter, index, 34, 20);
   const Picture picture = make_picture(format, 34, 20, Content::natural, 5);
   for (const Layout& layout : {packed_layout, padded_layout}) {
-    GstBuffer* whole = to_buffer(picture, layout);
+    const Owned<GstBuffer> whole(to_buffer(picture, layout));
     const gsize size = gst_buffer_get_size(whole);
     GstBuffer* pieces = gst_buffer_new();
     if (GstVideoMeta* meta = meta_of(whole))
@@ -164,12 +164,10 @@ TEST(test_memory_boundaries_inside_planes, .for_each_element().times(formats().s
       gst_buffer_append_memory(pieces, gst_memory_new_wrapped(GST_MEMORY_FLAG_READONLY, bytes,
                                                               length, 0, length, bytes, g_free));
     }
-    gst_buffer_unref(whole);
     if (filter.push(pieces) == GST_FLOW_OK) {
-      GstBuffer* out = filter.pull();
+      const Owned<GstBuffer> out = filter.pull();
       fail_unless(out != nullptr);
       expect_picture(from_buffer(out, format, 34, 20), result(picture), "in pieces");
-      gst_buffer_unref(out);
     } else {
       fail_unless_equals_int(filter.messages().count(GST_MESSAGE_ERROR), 1);
       filter.messages().clear();
@@ -180,31 +178,28 @@ TEST(test_memory_boundaries_inside_planes, .for_each_element().times(formats().s
 TEST(test_unmappable_input, .for_each_element().times(formats().size())) {
   FilterHarness filter;
   const FormatSpec& format = start(filter, index, 34, 20);
-  GstAllocator* allocator = new_unmappable_allocator();
+  const Owned<GstAllocator> allocator = new_unmappable_allocator();
   for (bool with_meta : {false, true}) {
-    GstBuffer* model = to_buffer(Picture(format, 34, 20));
+    const Owned<GstBuffer> model(to_buffer(Picture(format, 34, 20)));
     GstBuffer* buffer = gst_buffer_new_allocate(allocator, gst_buffer_get_size(model), nullptr);
-    gst_buffer_unref(model);
     if (with_meta)
       gst_buffer_add_video_meta(buffer, GST_VIDEO_FRAME_FLAG_NONE,
                                 gst_video_format_from_string(format.name), 34, 20);
     expect_error(filter, buffer, format, 34, 20, "memory that cannot be mapped");
   }
-  gst_object_unref(allocator);
 }
 
-// Downstream proposes an allocator whose memory the element cannot write to.
+// Downstream proposes an allocator whose memory the element cannot map.
 TEST(test_unmappable_output, .for_each_element()) {
   FilterHarness filter;
-  GstAllocator* allocator = new_unmappable_allocator();
-  gst_harness_set_propose_allocator(filter.harness(), allocator, nullptr);
+  gst_harness_set_propose_allocator(filter.harness(), new_unmappable_allocator().release(),
+                                    nullptr);
   const FormatSpec& format = format_named("NV12");
   filter.accept_caps(format, 34, 20, colorimetry(format, false));
   const Picture picture = make_picture(format, 34, 20, Content::natural, 5);
-  if (filter.push(to_buffer(picture)) == GST_FLOW_OK) {  // it may well prefer memory of its own
-    GstBuffer* out = filter.pull();
+  if (filter.push(to_buffer(picture)) == GST_FLOW_OK) {  // the element may use memory of its own
+    const Owned<GstBuffer> out = filter.pull();
     expect_picture(from_buffer(out, format, 34, 20), result(picture), "own memory");
-    gst_buffer_unref(out);
   } else {
     fail_unless(filter.messages().count(GST_MESSAGE_ERROR) >= 1);
   }
@@ -222,8 +217,8 @@ TEST(test_read_only_input, .for_each_element().times(formats().size())) {
 
 namespace {
 
-/// Frames must come out right with the backend, which must lead to this active backend and number
-/// of warnings.
+/// Expects correct frames with the backend, and that it results in the given active backend and
+/// number of warnings.
 void expect_backend(const char* backend, const char* active, int warnings) {
   FilterHarness filter{{"backend", backend}};
   for (const char* name : {"GRAY8", "NV12", "RGBA", "P010_10LE"}) {

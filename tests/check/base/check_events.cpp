@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Events, flow returns, latency and QoS.
+// Tests events, flow returns, latency and QoS.
 #include "tests/check/common/filterharness.h"
 
 using namespace check;
@@ -11,21 +11,21 @@ const FormatSpec& gray() {
 }
 
 GstBuffer* frame_at(GstClockTime time) {
-  GstBuffer* buffer = to_buffer(make_picture(gray(), 24, 16, Content::natural, 1));
-  GST_BUFFER_PTS(buffer) = time;
-  GST_BUFFER_DURATION(buffer) = 40 * GST_MSECOND;
-  return buffer;
+  return at(time, to_buffer(make_picture(gray(), 24, 16, Content::natural, 1)));
 }
 
-/// The next event of that type downstream of the element, or nullptr.
-GstEvent* next_event(FilterHarness& filter, GstEventType type) {
-  while (gst_harness_events_in_queue(filter.harness()) > 0) {
-    GstEvent* event = gst_harness_pull_event(filter.harness());
+/// Returns the next event of the given type that arrived downstream of the element, or nullptr.
+Owned<GstEvent> next_event(FilterHarness& filter, GstEventType type) {
+  while (Owned<GstEvent> event{gst_harness_try_pull_event(filter.harness())})
     if (GST_EVENT_TYPE(event) == type)
       return event;
-    gst_event_unref(event);
-  }
   return nullptr;
+}
+
+Owned<GstEvent> expect_event(FilterHarness& filter, GstEventType type) {
+  Owned<GstEvent> event = next_event(filter, type);
+  fail_unless(event != nullptr, "%s was lost", gst_event_type_get_name(type));
+  return event;
 }
 
 }  // namespace
@@ -33,63 +33,42 @@ GstEvent* next_event(FilterHarness& filter, GstEventType type) {
 TEST(test_events_pass, .for_each_element()) {
   FilterHarness filter;
   filter.accept_caps(gray(), 24, 16);
-  gst_buffer_unref(filter.process(frame_at(0)));
-  while (GstEvent* event = next_event(filter, GST_EVENT_CAPS))
-    gst_event_unref(event);
+  filter.process(frame_at(0));
+  while (next_event(filter, GST_EVENT_CAPS)) {
+  }
 
   filter.send_event(gst_event_new_gap(GST_SECOND, 40 * GST_MSECOND));
-  GstEvent* event = next_event(filter, GST_EVENT_GAP);
-  fail_unless(event != nullptr, "GAP was lost");
   GstClockTime time = 0, duration = 0;
-  gst_event_parse_gap(event, &time, &duration);
+  gst_event_parse_gap(expect_event(filter, GST_EVENT_GAP).get(), &time, &duration);
   fail_unless_equals_uint64(time, GST_SECOND);
   fail_unless_equals_uint64(duration, 40 * GST_MSECOND);
-  gst_event_unref(event);
 
-  GstSegment segment, passed;
-  gst_segment_init(&segment, GST_FORMAT_TIME);
+  GstSegment segment = new_segment(), passed;
   segment.start = 5 * GST_SECOND;
   segment.time = 2 * GST_SECOND;
   segment.rate = 0.5;
   filter.send_segment(segment);
-  event = next_event(filter, GST_EVENT_SEGMENT);
-  fail_unless(event != nullptr, "SEGMENT was lost");
-  gst_event_copy_segment(event, &passed);
+  gst_event_copy_segment(expect_event(filter, GST_EVENT_SEGMENT).get(), &passed);
   fail_unless(gst_segment_is_equal(&segment, &passed));
-  gst_event_unref(event);
 
   filter.send_event(gst_event_new_tag(gst_tag_list_new(GST_TAG_TITLE, "a title", nullptr)));
-  event = next_event(filter, GST_EVENT_TAG);
-  fail_unless(event != nullptr, "TAG was lost");
-  gst_event_unref(event);
-
+  expect_event(filter, GST_EVENT_TAG);
   filter.send_event(
       gst_event_new_custom(GST_EVENT_CUSTOM_DOWNSTREAM, gst_structure_new_empty("own")));
-  event = next_event(filter, GST_EVENT_CUSTOM_DOWNSTREAM);
-  fail_unless(event != nullptr, "a custom event was lost");
-  gst_event_unref(event);
-
+  expect_event(filter, GST_EVENT_CUSTOM_DOWNSTREAM);
   fail_unless(gst_harness_push_event(filter.harness(), gst_event_new_eos()));
-  event = next_event(filter, GST_EVENT_EOS);
-  fail_unless(event != nullptr, "EOS was lost");
-  gst_event_unref(event);
+  expect_event(filter, GST_EVENT_EOS);
   fail_unless_equals_int(filter.push(frame_at(GST_SECOND)), GST_FLOW_EOS);
 }
 
 TEST(test_upstream_events_pass, .for_each_element()) {
   FilterHarness filter;
   filter.accept_caps(gray(), 24, 16);
-  gst_buffer_unref(filter.process(frame_at(0)));
+  filter.process(frame_at(0));
   fail_unless(gst_harness_push_upstream_event(
       filter.harness(), gst_event_new_seek(1.0, GST_FORMAT_TIME, GST_SEEK_FLAG_FLUSH,
                                            GST_SEEK_TYPE_SET, GST_SECOND, GST_SEEK_TYPE_NONE, 0)));
-  bool seen = false;
-  while (gst_harness_upstream_events_in_queue(filter.harness()) > 0) {
-    GstEvent* event = gst_harness_pull_upstream_event(filter.harness());
-    seen |= GST_EVENT_TYPE(event) == GST_EVENT_SEEK;
-    gst_event_unref(event);
-  }
-  fail_unless(seen, "SEEK was lost");
+  expect_upstream_event(filter.harness(), GST_EVENT_SEEK);
 }
 
 TEST(test_flush, .for_each_element()) {
@@ -97,12 +76,11 @@ TEST(test_flush, .for_each_element()) {
   filter.accept_caps(gray(), 24, 16);
   const Picture picture = make_picture(gray(), 24, 16, Content::natural, 1);
   for (int i = 0; i < 20; ++i) {
-    gst_buffer_unref(filter.process(frame_at(0)));
+    filter.process(frame_at(0));
     fail_unless(gst_harness_push_event(filter.harness(), gst_event_new_flush_start()));
     fail_unless_equals_int(filter.push(frame_at(0)), GST_FLOW_FLUSHING);
     fail_unless(gst_harness_push_event(filter.harness(), gst_event_new_flush_stop(TRUE)));
-    GstSegment segment = new_segment();
-    filter.send_segment(segment);
+    filter.send_segment(new_segment());
     expect_picture(filter.process(picture), result(picture), "after a flush");
   }
   fail_unless_equals_int(filter.messages().count(GST_MESSAGE_ERROR), 0);
@@ -111,12 +89,11 @@ TEST(test_flush, .for_each_element()) {
 TEST(test_frames_after_eos_and_flush, .for_each_element()) {
   FilterHarness filter;
   filter.accept_caps(gray(), 24, 16);
-  gst_buffer_unref(filter.process(frame_at(0)));
+  filter.process(frame_at(0));
   filter.send_eos();
   filter.flush();
-  GstSegment segment = new_segment();
-  filter.send_segment(segment);
-  gst_buffer_unref(filter.process(frame_at(0)));
+  filter.send_segment(new_segment());
+  filter.process(frame_at(0));
 }
 
 // Frames of a segment without time are processed, too.
@@ -124,9 +101,7 @@ TEST(test_other_segment_formats, .for_each_element()) {
   for (GstFormat format : {GST_FORMAT_BYTES, GST_FORMAT_TIME}) {
     FilterHarness filter(tested().everything);
     filter.accept_caps(gray(), 24, 16);
-    GstSegment segment;
-    gst_segment_init(&segment, format);
-    filter.send_segment(segment);
+    filter.send_segment(new_segment(format));
     const Picture picture = make_picture(gray(), 24, 16, Content::natural, 1);
     expect_picture(filter.process(picture), result(picture), gst_format_get_name(format));
     filter.send_eos();
@@ -134,7 +109,7 @@ TEST(test_other_segment_formats, .for_each_element()) {
   }
 }
 
-// Flow returns of downstream reach upstream.
+// Flow returns of downstream are passed on to upstream.
 TEST(test_flow_returns, .for_each_element()) {
   for (GstFlowReturn flow : {GST_FLOW_EOS, GST_FLOW_FLUSHING, GST_FLOW_NOT_LINKED, GST_FLOW_ERROR,
                              GST_FLOW_CUSTOM_SUCCESS_1, GST_FLOW_OK}) {
@@ -153,26 +128,22 @@ TEST(test_flow_returns, .for_each_element()) {
   }
 }
 
-// An empty buffer with the GAP flag stands for a missing frame and is no error.
+// An empty buffer with the GAP flag represents a missing frame and is not an error.
 TEST(test_missing_frame_passes, .for_each_element()) {
   FilterHarness filter;
   filter.accept_caps(gray(), 24, 16);
-  GstBuffer* missing = gst_buffer_new();
-  GST_BUFFER_FLAG_SET(missing, GST_BUFFER_FLAG_GAP);
-  GST_BUFFER_PTS(missing) = GST_SECOND;
-  GstBuffer* out = filter.process(missing);
+  const Owned<GstBuffer> out = filter.process(at(GST_SECOND, missing_frame()));
   fail_unless_equals_int(gst_buffer_get_size(out), 0);
-  fail_unless(GST_BUFFER_FLAG_IS_SET(out, GST_BUFFER_FLAG_GAP));
+  fail_unless(GST_BUFFER_FLAG_IS_SET(out.get(), GST_BUFFER_FLAG_GAP));
   fail_unless_equals_uint64(GST_BUFFER_PTS(out), GST_SECOND);
-  gst_buffer_unref(out);
-  gst_buffer_unref(filter.process(frame_at(2 * GST_SECOND)));
+  filter.process(frame_at(2 * GST_SECOND));
 }
 
-// The element pushes every frame before it takes the next one.
+// The element pushes every frame before it accepts the next one.
 TEST(test_no_latency, .for_each_element()) {
   FilterHarness filter;
   filter.accept_caps(gray(), 24, 16);
-  gst_buffer_unref(filter.process(frame_at(0)));
+  filter.process(frame_at(0));
   gst_harness_set_upstream_latency(filter.harness(), 5 * GST_MSECOND);
   fail_unless_equals_uint64(gst_harness_query_latency(filter.harness()), 5 * GST_MSECOND);
 }
@@ -183,9 +154,8 @@ TEST(test_as_many_out_as_in, .for_each_element()) {
   for (guint i = 0; i < 300; ++i)
     fail_unless_equals_int(filter.push(frame_at(i * GST_MSECOND)), GST_FLOW_OK);
   for (guint i = 0; i < 300; ++i) {
-    GstBuffer* out = filter.pull();
+    const Owned<GstBuffer> out = filter.pull();
     fail_unless(out != nullptr && GST_BUFFER_PTS(out) == i * GST_MSECOND);
-    gst_buffer_unref(out);
   }
   fail_unless(filter.pull() == nullptr);
 }
@@ -194,7 +164,7 @@ TEST(test_as_many_out_as_in, .for_each_element()) {
 TEST(test_qos_is_announced, .for_each_element()) {
   FilterHarness filter{{"qos", "true"}};
   filter.accept_caps(gray(), 24, 16);
-  gst_buffer_unref(filter.process(frame_at(0)));
+  filter.process(frame_at(0));
   fail_unless(gst_harness_push_upstream_event(
       filter.harness(),
       gst_event_new_qos(GST_QOS_TYPE_UNDERFLOW, 2.0, 100 * GST_MSECOND, 100 * GST_MSECOND)));
@@ -203,32 +173,29 @@ TEST(test_qos_is_announced, .for_each_element()) {
   constexpr guint pushed = 20;
   for (guint i = 1; i <= pushed; ++i) {
     fail_unless_equals_int(filter.push(frame_at(i * 40 * GST_MSECOND)), GST_FLOW_OK);
-    GstBuffer* out = filter.pull();
+    const Owned<GstBuffer> out = filter.pull();
     if (out == nullptr) {
       dropped = true;
       continue;
     }
     if (out_count == 0)
-      discont_after_drop = GST_BUFFER_FLAG_IS_SET(out, GST_BUFFER_FLAG_DISCONT);
+      discont_after_drop = GST_BUFFER_FLAG_IS_SET(out.get(), GST_BUFFER_FLAG_DISCONT);
     ++out_count;
-    gst_buffer_unref(out);
   }
-  fail_unless(dropped, "no frame was left out: is QoS on?");
-  fail_unless(discont_after_drop, "no DISCONT behind the missing frames");
-  const std::vector<GstMessage*> messages = filter.messages().take(GST_MESSAGE_QOS);
+  fail_unless(dropped, "no frame was skipped; is QoS enabled?");
+  fail_unless(discont_after_drop, "no DISCONT after the skipped frames");
+  const std::vector<Owned<GstMessage>> messages = filter.messages().take(GST_MESSAGE_QOS);
   fail_unless_equals_int(messages.size(), pushed - out_count);
   for (guint i = 0; i < messages.size(); ++i) {
     guint64 timestamp = 0;
     gst_message_parse_qos(messages[i], nullptr, nullptr, nullptr, &timestamp, nullptr);
     fail_unless_equals_uint64(timestamp, (i + 1) * 40 * GST_MSECOND);
-    gst_message_unref(messages[i]);
   }
 }
 
 TEST(test_qos_is_on, .for_each_element()) {
-  GstElement* element = gst_element_factory_make(tested().element, nullptr);
+  const Owned<GstElement> element = new_element(tested().element);
   gboolean qos = FALSE;
   g_object_get(element, "qos", &qos, nullptr);
   fail_unless(qos);
-  gst_object_unref(element);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Memory of the output: by peer, by downstream's pool and strides, and when the input passes
-// unchanged.
+// Tests the memory of the output, which depends on the peer and on downstream's pool and strides,
+// and is the input's if the element changes nothing.
 #include <glib/gstdio.h>
 #include <gst/video/gstvideometa.h>
 #include <gst/video/gstvideopool.h>
@@ -13,46 +13,7 @@
 
 using namespace check;
 
-namespace {
-
-/// Answers the element's ALLOCATION query like a downstream element with its own pool and strides.
-struct PoolOffer {
-  GstVideoAlignment align;
-  bool know_video_meta;
-  GstBufferPool* pool = nullptr;
-
-  static GstPadProbeReturn on_query(GstPad*, GstPadProbeInfo* info, gpointer self) {
-    auto* offer = static_cast<PoolOffer*>(self);
-    GstQuery* query = GST_PAD_PROBE_INFO_QUERY(info);
-    if (GST_QUERY_TYPE(query) != GST_QUERY_ALLOCATION)
-      return GST_PAD_PROBE_OK;
-    GstCaps* caps = nullptr;
-    gst_query_parse_allocation(query, &caps, nullptr);
-    GstVideoInfo video;
-    fail_unless(gst_video_info_from_caps(&video, caps));
-    if (offer->pool != nullptr)
-      gst_object_unref(offer->pool);
-    offer->pool = gst_video_buffer_pool_new();
-    GstStructure* config = gst_buffer_pool_get_config(offer->pool);
-    gst_buffer_pool_config_add_option(config, GST_BUFFER_POOL_OPTION_VIDEO_META);
-    gst_buffer_pool_config_add_option(config, GST_BUFFER_POOL_OPTION_VIDEO_ALIGNMENT);
-    gst_buffer_pool_config_set_video_alignment(config, &offer->align);
-    gst_buffer_pool_config_set_params(config, caps, static_cast<guint>(video.size), 2, 8);
-    fail_unless(gst_buffer_pool_set_config(offer->pool, config));
-    config = gst_buffer_pool_get_config(offer->pool);
-    guint size = 0;
-    gst_buffer_pool_config_get_params(config, nullptr, &size, nullptr, nullptr);
-    gst_structure_free(config);
-    gst_query_add_allocation_pool(query, offer->pool, size, 2, 8);
-    if (offer->know_video_meta)
-      gst_query_add_allocation_meta(query, GST_VIDEO_META_API_TYPE, nullptr);
-    return GST_PAD_PROBE_HANDLED;
-  }
-};
-
-}  // namespace
-
-// Sinks that accept anything get system memory.
+// Sinks that accept any memory get system memory.
 TEST(test_sinks_get_system_memory, .for_each_element()) {
   const std::string source =
       "videotestsrc num-buffers=4 ! video/x-raw,format=NV12,width=62,height=34 ! " +
@@ -66,8 +27,8 @@ TEST(test_sinks_get_system_memory, .for_each_element()) {
     });
 }
 
-// A file shows what a peer gets that ignores strides: packed frames, whatever the layout of the
-// input, and also where the element changes nothing.
+// A file receives the same frames as any peer that ignores strides. They must be packed, whatever
+// the layout of the input, and even if the element changes nothing.
 TEST(test_filesink_gets_packed_frames, .for_each_element().times(formats().size())) {
   const FormatSpec& format = format_number(index);
   const Picture picture = make_picture(format, 33, 19, Content::natural, 3);
@@ -83,17 +44,14 @@ TEST(test_filesink_gets_packed_frames, .for_each_element().times(formats().size(
         "appsrc name=a format=time ! " + tested_launch() + " name=e " + text_of(property) +
             " ! filesink location=" + name,
         [&](GstElement* pipeline) {
-          GstElement* feed = gst_bin_get_by_name(GST_BIN(pipeline), "a");
-          gst_util_set_object_arg(G_OBJECT(feed), "caps",
-                                  caps_of(format, 33, 19, colorimetry(format, false)).c_str());
+          const Owned<GstElement> feed = element_in(pipeline, "a");
+          set_property(feed, "caps", caps_of(format, 33, 19, colorimetry(format, false)));
           GstFlowReturn flow = GST_FLOW_OK;
           for (const Layout& layout : all_layouts) {
-            GstBuffer* frame = to_buffer(picture, layout);
-            g_signal_emit_by_name(feed, "push-buffer", frame, &flow);
-            gst_buffer_unref(frame);
+            const Owned<GstBuffer> frame(to_buffer(picture, layout));
+            g_signal_emit_by_name(feed, "push-buffer", frame.get(), &flow);
           }
           g_signal_emit_by_name(feed, "end-of-stream", &flow);
-          gst_object_unref(feed);
         },
         [](GstElement*) {});
     gchar* bytes = nullptr;
@@ -104,59 +62,72 @@ TEST(test_filesink_gets_packed_frames, .for_each_element().times(formats().size(
     fail_unless_equals_int(length, info.size * count);
     const Picture expected = property == tested().idle ? picture : result(picture);
     for (std::size_t i = 0; i < count; ++i) {
-      GstBuffer* frame = gst_buffer_new_memdup(bytes + info.size * i, info.size);
+      const Owned<GstBuffer> frame(gst_buffer_new_memdup(bytes + info.size * i, info.size));
       expect_picture(from_plain_buffer(frame, format, 33, 19), expected,
                      "layout " + std::to_string(i) + " in the file, " + text_of(property));
-      gst_buffer_unref(frame);
     }
     g_free(bytes);
   }
 }
 
+// Downstream has a pool and strides of its own.
 TEST(test_pool_of_downstream, .for_each_element().times(formats().size())) {
   const FormatSpec& format = format_number(index);
   for (bool know_video_meta : {false, true}) {
-    PoolOffer offer = {};
-    gst_video_alignment_reset(&offer.align);
-    offer.know_video_meta = know_video_meta;
+    GstVideoAlignment align;
+    gst_video_alignment_reset(&align);
     if (know_video_meta) {
-      offer.align.padding_left = 16;
-      offer.align.padding_right = 48;
-      offer.align.padding_top = 2;
-      offer.align.padding_bottom = 6;
+      align.padding_left = 16;
+      align.padding_right = 48;
+      align.padding_top = 2;
+      align.padding_bottom = 6;
     }
     FilterHarness filter;
-    GstPad* src = gst_element_get_static_pad(filter.element(), "src");
-    gst_pad_add_probe(
-        src,
-        static_cast<GstPadProbeType>(GST_PAD_PROBE_TYPE_QUERY_DOWNSTREAM | GST_PAD_PROBE_TYPE_PUSH),
-        PoolOffer::on_query, &offer, nullptr);
+    answer_queries(filter.element(), GST_QUERY_ALLOCATION, [&](GstQuery* query) {
+      GstCaps* caps = nullptr;
+      gst_query_parse_allocation(query, &caps, nullptr);
+      GstVideoInfo video;
+      fail_unless(gst_video_info_from_caps(&video, caps));
+      const Owned<GstBufferPool> pool(gst_video_buffer_pool_new());
+      GstStructure* config = gst_buffer_pool_get_config(pool);
+      gst_buffer_pool_config_add_option(config, GST_BUFFER_POOL_OPTION_VIDEO_META);
+      gst_buffer_pool_config_add_option(config, GST_BUFFER_POOL_OPTION_VIDEO_ALIGNMENT);
+      gst_buffer_pool_config_set_video_alignment(config, &align);
+      gst_buffer_pool_config_set_params(config, caps, static_cast<guint>(video.size), 2, 8);
+      fail_unless(gst_buffer_pool_set_config(pool, config));
+      config = gst_buffer_pool_get_config(pool);
+      guint size = 0;
+      gst_buffer_pool_config_get_params(config, nullptr, &size, nullptr, nullptr);
+      gst_structure_free(config);
+      gst_query_add_allocation_pool(query, pool, size, 2, 8);
+      if (know_video_meta)
+        gst_query_add_allocation_meta(query, GST_VIDEO_META_API_TYPE, nullptr);
+    });
     filter.accept_caps(format, 34, 20, colorimetry(format, false));
     const Picture picture = make_picture(format, 34, 20, Content::natural, 3);
     for (int i = 0; i < 12; ++i)
       expect_picture(filter.process(picture, odd_layout), result(picture),
                      "in downstream's memory");
-    gst_object_unref(src);
-    if (offer.pool != nullptr)
-      gst_object_unref(offer.pool);
   }
 }
 
-// Upstream's ALLOCATION query: any strides are accepted, and frames of the offered pool work.
+// The answer to upstream's ALLOCATION query allows any strides, and the element processes frames
+// of the offered pool.
 TEST(test_pool_for_upstream, .for_each_element()) {
   for (const FormatSpec& format : formats()) {
     FilterHarness filter;
     filter.accept_caps(format, 35, 21, colorimetry(format, false));
-    GstCaps* caps = gst_pad_get_current_caps(filter.source_pad());
-    GstQuery* query = gst_query_new_allocation(caps, TRUE);
+    const Owned<GstCaps> caps = current_caps(filter.source_pad());
+    const Owned<GstQuery> query(gst_query_new_allocation(caps, TRUE));
     fail_unless(gst_pad_peer_query(filter.source_pad(), query), "%s", format.name);
     fail_unless(gst_query_find_allocation_meta(query, GST_VIDEO_META_API_TYPE, nullptr),
-                "%s: GstVideoMeta is not offered", format.name);
+                "%s: the answer lacks GstVideoMeta", format.name);
     const Picture picture = make_picture(format, 35, 21, Content::natural, 3);
     for (guint i = 0; i < gst_query_get_n_allocation_pools(query); ++i) {
-      GstBufferPool* pool = nullptr;
+      GstBufferPool* offered = nullptr;
       guint size = 0, minimum = 0, maximum = 0;
-      gst_query_parse_nth_allocation_pool(query, i, &pool, &size, &minimum, &maximum);
+      gst_query_parse_nth_allocation_pool(query, i, &offered, &size, &minimum, &maximum);
+      const Owned<GstBufferPool> pool(offered);
       if (pool == nullptr)
         continue;
       GstStructure* config = gst_buffer_pool_get_config(pool);
@@ -179,14 +150,11 @@ TEST(test_pool_for_upstream, .for_each_element()) {
         filter.expect(in, result(picture), "from the proposed pool");
       }
       gst_buffer_pool_set_active(pool, FALSE);
-      gst_object_unref(pool);
     }
-    gst_query_unref(query);
-    gst_caps_unref(caps);
   }
 }
 
-// An idle element with the same caps on both sides passes the input buffer on.
+// An element that changes nothing and has the same caps on both sides passes on the input buffer.
 TEST(test_identity_hands_on_the_buffer, .for_each_element().times(formats().size())) {
   const FormatSpec& format = format_number(index);
   FilterHarness filter{tested().idle};
@@ -194,10 +162,8 @@ TEST(test_identity_hands_on_the_buffer, .for_each_element().times(formats().size
   const Picture picture = make_picture(format, 32, 18, Content::natural, 3);
   for (bool idle : {true, false, true}) {
     filter.set(idle ? tested().idle : tested().working);
-    GstBuffer* in = to_buffer(picture);
-    GstBuffer* out = filter.process(gst_buffer_ref(in));
+    const Owned<GstBuffer> in(to_buffer(picture));
+    const Owned<GstBuffer> out = filter.process(gst_buffer_ref(in));
     fail_unless((in == out) == idle, "%s, idle: %d", format.name, idle);
-    gst_buffer_unref(out);
-    gst_buffer_unref(in);
   }
 }

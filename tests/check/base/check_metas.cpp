@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Metas by their tags, timestamps, flags and offsets of buffers.
+// Tests which metas the elements copy, depending on their tags, and the timestamps, flags and
+// offsets of buffers.
 #include <gst/video/gstvideometa.h>
 #include <gst/video/video.h>
 
@@ -31,7 +32,7 @@ const std::vector<TaggedMeta>& tagged_metas() {
 }
 
 void register_metas() {
-  static bool done = false;  // also where all tests share one process
+  static bool done = false;  // all tests share one process when check does not fork
   if (done)
     return;
   done = true;
@@ -42,9 +43,8 @@ void register_metas() {
   }
 }
 
-FilterHarness& started(FilterHarness& filter, const FormatSpec& format) {
+void start(FilterHarness& filter, const FormatSpec& format) {
   filter.accept_caps(format, 32, 18, colorimetry(format, false));
-  return filter;
 }
 
 int count_video_metas(GstBuffer* buffer) {
@@ -61,14 +61,14 @@ TEST(test_metas_by_tag, .for_each_element()) {
   register_metas();
   const FormatSpec& format = format_named("NV12");
   FilterHarness filter;
-  started(filter, format);
+  start(filter, format);
   GstBuffer* in = to_buffer(make_picture(format, 32, 18, Content::natural, 1));
   for (const TaggedMeta& meta : tagged_metas()) {
     GstCustomMeta* custom = gst_buffer_add_custom_meta(in, meta.name);
     fail_unless(custom != nullptr);
     gst_structure_set(gst_custom_meta_get_structure(custom), "answer", G_TYPE_INT, 42, nullptr);
   }
-  GstBuffer* out = filter.process(in);
+  const Owned<GstBuffer> out = filter.process(in);
   for (const TaggedMeta& meta : tagged_metas()) {
     GstCustomMeta* custom = gst_buffer_get_custom_meta(out, meta.name);
     fail_unless((custom != nullptr) == meta.kept, "%s was %s", meta.name,
@@ -78,13 +78,12 @@ TEST(test_metas_by_tag, .for_each_element()) {
       fail_unless(gst_structure_get_int(gst_custom_meta_get_structure(custom), "answer", &answer) &&
                   answer == 42);
   }
-  gst_buffer_unref(out);
 }
 
 TEST(test_metas_of_gstreamer, .for_each_element()) {
   const FormatSpec& format = format_named("BGRA");
   FilterHarness filter;
-  started(filter, format);
+  start(filter, format);
   GstBuffer* in = to_buffer(make_picture(format, 32, 18, Content::natural, 1));
   GstVideoCropMeta* crop = gst_buffer_add_video_crop_meta(in);
   crop->x = 3;
@@ -94,12 +93,12 @@ TEST(test_metas_of_gstreamer, .for_each_element()) {
   GstVideoRegionOfInterestMeta* region =
       gst_buffer_add_video_region_of_interest_meta(in, "face", 5, 6, 7, 8);
   region->id = 99;
-  GstCaps* clock = gst_caps_new_empty_simple("timestamp/x-unix");
+  const Owned<GstCaps> clock(gst_caps_new_empty_simple("timestamp/x-unix"));
   gst_buffer_add_reference_timestamp_meta(in, clock, 123456789, 40);
   gst_buffer_add_video_time_code_meta_full(in, 25, 1, nullptr, GST_VIDEO_TIME_CODE_FLAGS_NONE, 1, 2,
                                            3, 4, 0);
 
-  GstBuffer* out = filter.process(in);
+  const Owned<GstBuffer> out = filter.process(in);
   crop = gst_buffer_get_video_crop_meta(out);
   fail_unless(crop != nullptr && crop->x == 3 && crop->y == 4 && crop->width == 20 &&
               crop->height == 10);
@@ -108,8 +107,6 @@ TEST(test_metas_of_gstreamer, .for_each_element()) {
   GstReferenceTimestampMeta* reference = gst_buffer_get_reference_timestamp_meta(out, clock);
   fail_unless(reference != nullptr && reference->timestamp == 123456789);
   fail_unless(gst_buffer_get_video_time_code_meta(out) != nullptr);
-  gst_caps_unref(clock);
-  gst_buffer_unref(out);
 }
 
 // The GstVideoMeta of the input must not be copied to other memory.
@@ -119,12 +116,11 @@ TEST(test_video_meta_is_the_outputs, .for_each_element().times(formats().size())
   filter.accept_caps(format, 31, 17, colorimetry(format, false));
   const Picture picture = make_picture(format, 31, 17, Content::natural, 1);
   for (const Layout& layout : all_layouts) {
-    GstBuffer* out = filter.process(to_buffer(picture, layout));
+    const Owned<GstBuffer> out = filter.process(to_buffer(picture, layout));
     fail_unless(count_video_metas(out) <= 1, "%d GstVideoMeta", count_video_metas(out));
     expect_picture(from_buffer(out, format, 31, 17), result(picture), "with meta");
     // This downstream has not announced support of GstVideoMeta.
     expect_picture(from_plain_buffer(out, format, 31, 17), result(picture), "without meta");
-    gst_buffer_unref(out);
   }
 }
 
@@ -132,28 +128,18 @@ TEST(test_timestamps_offsets_flags, .for_each_element()) {
   const FormatSpec& format = format_named("I420");
   for (const Property& property : {tested().working, tested().idle}) {
     FilterHarness filter{property};
-    started(filter, format);
+    start(filter, format);
     for (guint flags : {0u, guint{GST_BUFFER_FLAG_DISCONT}, guint{GST_BUFFER_FLAG_GAP},
                         guint{GST_BUFFER_FLAG_CORRUPTED}, guint{GST_BUFFER_FLAG_MARKER},
                         guint{GST_BUFFER_FLAG_DELTA_UNIT}, guint{GST_VIDEO_BUFFER_FLAG_INTERLACED},
                         guint{GST_VIDEO_BUFFER_FLAG_TFF} | guint{GST_VIDEO_BUFFER_FLAG_INTERLACED},
                         guint{GST_VIDEO_BUFFER_FLAG_RFF}, guint{GST_BUFFER_FLAG_DROPPABLE}}) {
-      GstBuffer* in = to_buffer(make_picture(format, 32, 18, Content::natural, 1));
-      GST_BUFFER_PTS(in) = 123 * GST_MSECOND;
-      GST_BUFFER_DTS(in) = 100 * GST_MSECOND;
-      GST_BUFFER_DURATION(in) = 40 * GST_MSECOND;
-      GST_BUFFER_OFFSET(in) = 7;
-      GST_BUFFER_OFFSET_END(in) = 8;
+      GstBuffer* in = stamped(to_buffer(make_picture(format, 32, 18, Content::natural, 1)));
       GST_BUFFER_FLAG_SET(in, flags);
-      GstBuffer* out = filter.process(in);
-      fail_unless_equals_uint64(GST_BUFFER_PTS(out), 123 * GST_MSECOND);
-      fail_unless_equals_uint64(GST_BUFFER_DTS(out), 100 * GST_MSECOND);
-      fail_unless_equals_uint64(GST_BUFFER_DURATION(out), 40 * GST_MSECOND);
-      fail_unless_equals_uint64(GST_BUFFER_OFFSET(out), 7);
-      fail_unless_equals_uint64(GST_BUFFER_OFFSET_END(out), 8);
-      const guint ours = GST_BUFFER_FLAGS(out) & ~guint{GST_BUFFER_FLAG_TAG_MEMORY};
+      const Owned<GstBuffer> out = filter.process(in);
+      expect_stamps(out);
+      const guint ours = GST_BUFFER_FLAGS(out.get()) & ~guint{GST_BUFFER_FLAG_TAG_MEMORY};
       fail_unless_equals_int_hex(ours, flags);
-      gst_buffer_unref(out);
     }
   }
 }
@@ -162,19 +148,19 @@ TEST(test_timestamps_offsets_flags, .for_each_element()) {
 TEST(test_gap_flag_is_processed, .for_each_element()) {
   const FormatSpec& format = format_named("RGBA");
   FilterHarness filter;
-  started(filter, format);
+  start(filter, format);
   const Picture picture = make_picture(format, 32, 18, Content::natural, 1);
   GstBuffer* in = to_buffer(picture);
   GST_BUFFER_FLAG_SET(in, GST_BUFFER_FLAG_GAP);
   filter.expect(in, result(picture), "gap");
 }
 
-// Flags and metas of a frame must not stay on the pool's buffer.
+// Flags and metas of a frame must not remain on the pool's buffer.
 TEST(test_nothing_left_from_earlier_frames, .for_each_element()) {
   register_metas();
   const FormatSpec& format = format_named("GRAY8");
   FilterHarness filter;
-  started(filter, format);
+  start(filter, format);
   for (int i = 0; i < 40; ++i) {
     GstBuffer* in = to_buffer(Picture(format, 32, 18));
     const bool marked = i % 3 == 0;
@@ -182,10 +168,9 @@ TEST(test_nothing_left_from_earlier_frames, .for_each_element()) {
       GST_BUFFER_FLAG_SET(in, GST_BUFFER_FLAG_CORRUPTED);
       gst_buffer_add_custom_meta(in, "CheckUntagged");
     }
-    GstBuffer* out = filter.process(in);
-    fail_unless(GST_BUFFER_FLAG_IS_SET(out, GST_BUFFER_FLAG_CORRUPTED) == marked);
+    const Owned<GstBuffer> out = filter.process(in);
+    fail_unless(GST_BUFFER_FLAG_IS_SET(out.get(), GST_BUFFER_FLAG_CORRUPTED) == marked);
     fail_unless((gst_buffer_get_custom_meta(out, "CheckUntagged") != nullptr) == marked);
     fail_unless(count_video_metas(out) <= 1);
-    gst_buffer_unref(out);
   }
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Caps: those offered, those refused, and their changes in mid-stream.
+// Tests which caps the elements offer and refuse, and changes of caps in mid-stream.
 #include <gst/video/video.h>
 
 #include <algorithm>
@@ -10,7 +10,7 @@ using namespace check;
 
 namespace {
 
-/// The video formats of the caps structures with exactly this caps feature.
+/// Returns the video formats of those caps structures that have exactly this caps feature.
 std::vector<std::string> formats_in(const GstCaps* caps, const char* feature) {
   std::vector<std::string> names;
   for (guint i = 0; i < gst_caps_get_size(caps); ++i) {
@@ -38,64 +38,52 @@ void expect_all_formats(const GstCaps* caps, const char* feature) {
   fail_unless_equals_int(offered.size(), formats().size());
 }
 
-/// The answer to a CAPS query on the element's sink pad.
-GstCaps* sink_caps(FilterHarness& filter, GstCaps* only = nullptr) {
-  return gst_pad_peer_query_caps(filter.source_pad(), only);
-}
-
-GstCaps* current_output_caps(FilterHarness& filter) {
-  GstCaps* caps = gst_pad_get_current_caps(filter.sink_pad());
-  fail_unless(caps != nullptr, "no caps came out");
-  return caps;
+/// Returns the answer to a CAPS query on the element's sink pad.
+Owned<GstCaps> sink_caps(FilterHarness& filter, GstCaps* only = nullptr) {
+  return Owned<GstCaps>(gst_pad_peer_query_caps(filter.source_pad(), only));
 }
 
 }  // namespace
 
 TEST(test_templates, .for_each_element()) {
-  GstElement* element = gst_element_factory_make(tested().element, nullptr);
+  const Owned<GstElement> element = new_element(tested().element);
   for (const char* name : {"sink", "src"}) {
-    GstCaps* caps = gst_pad_template_get_caps(gst_element_get_pad_template(element, name));
+    const Owned<GstCaps> caps(
+        gst_pad_template_get_caps(gst_element_get_pad_template(element, name)));
     expect_all_formats(caps, GST_CAPS_FEATURE_MEMORY_SYSTEM_MEMORY);
     if (built_with_cuda())
       expect_all_formats(caps, "memory:CUDAMemory");
     else
       fail_unless(formats_in(caps, "memory:CUDAMemory").empty());
-    gst_caps_unref(caps);
   }
-  gst_object_unref(element);
 }
 
 TEST(test_caps_query, .for_each_element()) {
   FilterHarness filter;
-  GstCaps* caps = sink_caps(filter);
+  const Owned<GstCaps> caps = sink_caps(filter);
   expect_all_formats(caps, GST_CAPS_FEATURE_MEMORY_SYSTEM_MEMORY);
   if (testing_cuda())
     expect_all_formats(caps, "memory:CUDAMemory");
   else
     fail_unless(formats_in(caps, "memory:CUDAMemory").empty(),
                 "CUDA memory is offered on the CPU backend");
-  gst_caps_unref(caps);
 }
 
-// Upstream is offered only what downstream accepts.
+// The element offers to upstream only what downstream accepts.
 TEST(test_caps_query_follows_downstream, .for_each_element()) {
   FilterHarness filter;
   filter.accept_downstream("video/x-raw, format=(string){ NV12, RGBA }, width=[1, 640]");
-  GstCaps* caps = sink_caps(filter);
-  std::vector<std::string> offered = formats_in(caps, GST_CAPS_FEATURE_MEMORY_SYSTEM_MEMORY);
+  Owned<GstCaps> caps = sink_caps(filter);
+  const std::vector<std::string> offered = formats_in(caps, GST_CAPS_FEATURE_MEMORY_SYSTEM_MEMORY);
   fail_unless((offered == std::vector<std::string>{"NV12", "RGBA"}) ||
               (offered == std::vector<std::string>{"RGBA", "NV12"}));
-  GstCaps* wide = gst_caps_from_string("video/x-raw, format=NV12, width=641, height=4");
+  const Owned<GstCaps> wide = caps_from("video/x-raw, format=NV12, width=641, height=4");
   fail_unless(!gst_caps_can_intersect(caps, wide));
-  gst_caps_unref(wide);
-  gst_caps_unref(caps);
 
-  GstCaps* only = gst_caps_from_string("video/x-raw, format=NV12");
+  const Owned<GstCaps> only = caps_from("video/x-raw, format=NV12");
   caps = sink_caps(filter, only);
   fail_unless(gst_caps_is_subset(caps, only));
   fail_unless(!gst_caps_is_empty(caps));
-  gst_caps_unref(caps);
-  gst_caps_unref(only);
 }
 
 TEST(test_output_caps_are_input_caps, .for_each_element()) {
@@ -110,10 +98,9 @@ TEST(test_output_caps_are_input_caps, .for_each_element()) {
         "video/x-raw, format=GRAY8, width=98, height=54, framerate=25/1, "
         "multiview-mode=side-by-side, multiview-flags=half-aspect"}) {
     fail_unless(filter.send_caps(text), "refused: %s", text);
-    GstCaps *in = gst_caps_from_string(text), *out = current_output_caps(filter);
-    fail_unless(gst_caps_is_equal(in, out), "%" GST_PTR_FORMAT " became %" GST_PTR_FORMAT, in, out);
-    gst_caps_unref(in);
-    gst_caps_unref(out);
+    const Owned<GstCaps> in = caps_from(text), out = current_caps(filter.sink_pad());
+    fail_unless(gst_caps_is_equal(in, out), "%" GST_PTR_FORMAT " became %" GST_PTR_FORMAT, in.get(),
+                out.get());
   }
 }
 
@@ -130,16 +117,15 @@ TEST(test_refused_caps, .for_each_element()) {
         "audio/x-raw, format=S16LE, rate=8000, channels=1, layout=interleaved",
         "video/x-h264, width=32, height=16"}) {
     FilterHarness filter;
-    GstCaps* caps = gst_caps_from_string(text);
+    const Owned<GstCaps> caps = caps_from(text);
     fail_unless(!gst_pad_peer_query_accept_caps(filter.source_pad(), caps), "accepts %s", text);
-    gst_caps_unref(caps);
     fail_unless(!filter.send_caps(text), "takes %s", text);
     const GstFlowReturn flow = filter.push(gst_buffer_new_allocate(nullptr, 64, nullptr));
     fail_unless(flow == GST_FLOW_NOT_NEGOTIATED || flow == GST_FLOW_ERROR, "flow %s after %s",
                 gst_flow_get_name(flow), text);
     fail_unless(filter.pull() == nullptr);
 
-    // The next caps, which are right, are accepted as usual.
+    // The next valid caps are accepted as usual.
     const FormatSpec& format = format_named("GRAY8");
     filter.accept_caps(format, 16, 16);
     const Picture picture = make_picture(format, 16, 16, Content::natural, 1);
@@ -158,28 +144,16 @@ TEST(test_alternate_without_feature, .for_each_element()) {
 
 TEST(test_frame_before_caps, .for_each_element()) {
   FilterHarness filter;
-  GstSegment segment = new_segment();
-  filter.send_segment(segment);
+  filter.send_segment(new_segment());
   fail_unless_equals_int(filter.push(gst_buffer_new_allocate(nullptr, 64, nullptr)),
                          GST_FLOW_NOT_NEGOTIATED);
 }
 
-// From every format to every other, with new sizes.
 TEST(test_renegotiation, .for_each_element()) {
   FilterHarness filter;
-  unsigned seed = 0;
-  for (const FormatSpec& first : formats())
-    for (const FormatSpec& second : formats())
-      for (const FormatSpec* format : {&first, &second}) {
-        ++seed;
-        const int width = 1 + static_cast<int>(seed * 31 % 50);
-        const int height = 1 + static_cast<int>(seed * 17 % 40);
-        filter.accept_caps(*format, width, height, colorimetry(*format, false));
-        const Picture picture = make_picture(*format, width, height, Content::natural, seed);
-        expect_picture(filter.process(picture, odd_layout), result(picture),
-                       std::string("from ") + first.name + " to " + second.name);
-      }
-  fail_unless_equals_int(filter.messages().count(GST_MESSAGE_ERROR), 0);
+  renegotiate(filter, [&](const Picture& picture, const std::string& what) {
+    expect_picture(filter.process(picture, odd_layout), result(picture), what);
+  });
 }
 
 TEST(test_same_caps_again, .for_each_element()) {
@@ -192,7 +166,7 @@ TEST(test_same_caps_again, .for_each_element()) {
   }
 }
 
-// RECONFIGURE events lead to a new negotiation between two frames.
+// A RECONFIGURE event causes a new negotiation between two frames.
 TEST(test_reconfigure, .for_each_element()) {
   const FormatSpec& format = format_named("NV12");
   FilterHarness filter;

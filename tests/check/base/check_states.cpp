@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// State changes of every element, in every order that GStreamer allows, and many times over.
+// Tests state changes of every element, in every order that GStreamer allows, and in many cycles.
+#include <optional>
+
 #include "tests/check/common/filterharness.h"
 
 using namespace check;
 
 namespace {
 
-// check_properties fails if the plug-in has others.
+// check_properties fails if the plug-in has other elements.
 constexpr const char* factories[] = {"cudahistequalize", "cudagaussblur", "cudaintegral",
                                      "cudasgmstereo"};
 
@@ -16,101 +18,87 @@ void to_state(GstElement* element, GstState state) {
               "%s does not reach %s", GST_OBJECT_NAME(element), gst_element_state_get_name(state));
 }
 
-/// A short pipeline that ends by itself, run from NULL to EOS and back.
+/// A short pipeline that runs from NULL to EOS and back.
 class ShortPipeline {
  public:
   explicit ShortPipeline(const Properties& properties = {}) {
+    // This does not use new_pipeline(), which would give it a shared CUDA context.
     GError* problem = nullptr;
     const std::string launch =
         "videotestsrc num-buffers=2 ! video/x-raw,format=NV12,width=64,height=48 ! " +
-        tested_launch() + " name=e ! fakesink sync=false";
-    pipeline_ = gst_parse_launch(launch.c_str(), &problem);
+        tested_launch() + "name=e backend=" + test_backend() + " " + text_of(properties) +
+        "! fakesink sync=false";
+    pipeline_.reset(gst_parse_launch(launch.c_str(), &problem));
     fail_unless(problem == nullptr, "%s", problem ? problem->message : "");
-    GstElement* element = gst_bin_get_by_name(GST_BIN(pipeline_), "e");
-    gst_util_set_object_arg(G_OBJECT(element), "backend", test_backend().c_str());
-    for (const Property& property : properties)
-      gst_util_set_object_arg(G_OBJECT(element), property.first, property.second.c_str());
-    gst_object_unref(element);
   }
-  ~ShortPipeline() { gst_object_unref(pipeline_); }
-  ShortPipeline(const ShortPipeline&) = delete;
-  ShortPipeline& operator=(const ShortPipeline&) = delete;
 
   GstElement* get() const { return pipeline_; }
 
-  /// Returns the CUDA context that the element announced, nullptr where there was none.
-  GstContext* run() {
-    GstContext* context = nullptr;
-    GstBus* bus = gst_element_get_bus(pipeline_);
+  /// Returns the CUDA context that the element announced, or nullptr if there was none.
+  Owned<GstContext> run() {
+    Owned<GstContext> context;
+    const Owned<GstBus> bus(gst_element_get_bus(pipeline_));
     gst_element_set_state(pipeline_, GST_STATE_PLAYING);
     bool ended = false;
     while (!ended) {
-      GstMessage* message = gst_bus_timed_pop_filtered(
+      const Owned<GstMessage> message(gst_bus_timed_pop_filtered(
           bus, 20 * GST_SECOND,
           static_cast<GstMessageType>(GST_MESSAGE_EOS | GST_MESSAGE_ERROR |
-                                      GST_MESSAGE_HAVE_CONTEXT));
+                                      GST_MESSAGE_HAVE_CONTEXT)));
       fail_unless(message != nullptr, "the pipeline hangs");
-      if (GST_MESSAGE_TYPE(message) == GST_MESSAGE_HAVE_CONTEXT) {
-        GstContext* found = nullptr;
-        gst_message_parse_have_context(message, &found);
-        if (context == nullptr && gst_context_has_context_type(found, "gst.cuda.context"))
-          context = gst_context_ref(found);
-        gst_context_unref(found);
-      }
+      if (context == nullptr && GST_MESSAGE_TYPE(message) == GST_MESSAGE_HAVE_CONTEXT)
+        context = context_in(message);
       fail_unless(GST_MESSAGE_TYPE(message) != GST_MESSAGE_ERROR, "the pipeline fails");
       ended = GST_MESSAGE_TYPE(message) == GST_MESSAGE_EOS;
-      gst_message_unref(message);
     }
     gst_element_set_state(pipeline_, GST_STATE_NULL);
-    gst_object_unref(bus);
     return context;
   }
 
  private:
-  GstElement* pipeline_;
+  Owned<GstElement> pipeline_;
 };
 
 constexpr long long mebibyte = 1 << 20;
 
 }  // namespace
 
-// As GStreamer's own generic/states: each state, back and forth, with and without NULL between.
+// Goes through the states back and forth, with and without NULL in between, as GStreamer's own test
+// generic/states does.
 TEST(test_state_changes, .times(std::size(factories))) {
-  GstElement* element = make_element(factories[index]);
+  const Owned<GstElement> element = make_element(factories[index]);
   for (GstState state : {GST_STATE_READY, GST_STATE_NULL, GST_STATE_READY, GST_STATE_PAUSED,
                          GST_STATE_READY, GST_STATE_PAUSED, GST_STATE_PLAYING, GST_STATE_PAUSED,
                          GST_STATE_PLAYING, GST_STATE_PAUSED, GST_STATE_READY, GST_STATE_NULL,
                          GST_STATE_PLAYING, GST_STATE_NULL, GST_STATE_PAUSED, GST_STATE_NULL})
     to_state(element, state);
-  gst_object_unref(element);
-  // Made and thrown away, never started.
-  gst_object_unref(make_element(factories[index]));
+  // An element may also be freed without ever being started.
+  make_element(factories[index]);
 }
 
 // Every property can be read and set in every state.
 TEST(test_properties_in_all_states, .times(std::size(factories))) {
-  GstElement* element = make_element(factories[index]);
+  const Owned<GstElement> element = make_element(factories[index]);
   for (GstState state :
        {GST_STATE_NULL, GST_STATE_READY, GST_STATE_PAUSED, GST_STATE_PLAYING, GST_STATE_NULL}) {
     to_state(element, state);
     guint count = 0;
-    GParamSpec** specs = g_object_class_list_properties(G_OBJECT_GET_CLASS(element), &count);
+    GParamSpec** specs = g_object_class_list_properties(G_OBJECT_GET_CLASS(element.get()), &count);
     for (guint i = 0; i < count; ++i) {
       if ((specs[i]->flags & G_PARAM_READABLE) == 0 || specs[i]->owner_type == GST_TYPE_OBJECT)
         continue;
       GValue value = G_VALUE_INIT;
       g_value_init(&value, specs[i]->value_type);
-      g_object_get_property(G_OBJECT(element), specs[i]->name, &value);
+      g_object_get_property(G_OBJECT(element.get()), specs[i]->name, &value);
       if ((specs[i]->flags & G_PARAM_WRITABLE) != 0)
-        g_object_set_property(G_OBJECT(element), specs[i]->name, &value);
+        g_object_set_property(G_OBJECT(element.get()), specs[i]->name, &value);
       g_value_unset(&value);
     }
     g_free(specs);
   }
-  gst_object_unref(element);
 }
 
-// A pipeline is shut down and freed right after its start.
+// A pipeline may be shut down and freed right after its start.
 TEST(test_dispose_in_a_running_pipeline, .for_each_element()) {
   for (int i = 0; i < 20; ++i) {
     ShortPipeline pipeline;
@@ -138,18 +126,15 @@ TEST(test_pixels_after_restart, .for_each_element()) {
 // The backend may change between two runs.
 TEST(test_backend_changed_between_runs, .for_each_element()) {
   ShortPipeline pipeline;
-  GstElement* element = gst_bin_get_by_name(GST_BIN(pipeline.get()), "e");
+  const Owned<GstElement> element = element_in(pipeline.get(), "e");
   for (const char* backend : {"cpu", test_backend() == "cuda" ? "cuda" : "cpu", "auto", "cpu"}) {
-    gst_util_set_object_arg(G_OBJECT(element), "backend", backend);
-    GstContext* context = pipeline.run();
-    if (context != nullptr)
-      gst_context_unref(context);
+    set_property(element, "backend", backend);
+    pipeline.run();
   }
-  gst_object_unref(element);
 }
 
 TEST(test_active_backend, .times(std::size(factories))) {
-  GstElement* element = make_element(factories[index]);
+  const Owned<GstElement> element = make_element(factories[index]);
   std::vector<std::string> seen;
   const auto on_notify = +[](GstElement* self, GParamSpec*, gpointer list) {
     static_cast<std::vector<std::string>*>(list)->push_back(active_backend(self));
@@ -166,101 +151,70 @@ TEST(test_active_backend, .times(std::size(factories))) {
     fail_unless((seen == std::vector<std::string>{test_backend(), "none"}), "notified %d times",
                 static_cast<int>(seen.size()));
   }
-  gst_object_unref(element);
 }
 
-// With backend=cuda and no GPU nothing starts, and one sentence names the remedy, which works on
-// the same element.
+// With backend=cuda and no GPU, the element does not start. Its error names the remedy, which works
+// on the same element.
 TEST(test_cuda_without_gpu, .times(std::size(factories)).unless(unless_without_gpu())) {
-  GstElement* element = make_element(factories[index], {{"backend", "cuda"}});
-  gst_object_ref_sink(element);
-  MessageLog messages;
-  gst_element_set_bus(element, messages.bus());
+  const Owned<GstElement> element = make_element(factories[index], {{"backend", "cuda"}});
+  MessageLog messages(element);
   fail_unless_equals_int(gst_element_set_state(element, GST_STATE_READY), GST_STATE_CHANGE_FAILURE);
   const std::string text = messages.text(GST_MESSAGE_ERROR);
   fail_unless(text.find("backend=cpu") != std::string::npos ||
                   text.find("backend=auto") != std::string::npos,
-              "names no remedy: %s", text.c_str());
-  const std::vector<GstMessage*> errors = messages.take(GST_MESSAGE_ERROR);
+              "the error names no remedy: %s", text.c_str());
+  const std::vector<Owned<GstMessage>> errors = messages.take(GST_MESSAGE_ERROR);
   fail_unless_equals_int(errors.size(), 1);
   GError* error = nullptr;
   gst_message_parse_error(errors[0], &error, nullptr);
   fail_unless(g_error_matches(error, GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_NOT_FOUND), "%s",
               error->message);
   g_error_free(error);
-  gst_message_unref(errors[0]);
   for (const auto& [backend, warnings] : {std::pair{"cpu", 0}, std::pair{"auto", 1}}) {
-    gst_util_set_object_arg(G_OBJECT(element), "backend", backend);
+    set_property(element, "backend", backend);
     to_state(element, GST_STATE_READY);
     fail_unless(active_backend(element) == "cpu");
     fail_unless_equals_int(messages.count(GST_MESSAGE_WARNING), warnings);
     to_state(element, GST_STATE_NULL);
   }
-  gst_element_set_bus(element, nullptr);
-  gst_object_unref(element);
 }
 
 TEST(test_no_such_gpu,
      .times(std::size(factories)).unless(unless_testing_cuda()).unless(unless_with_gpu())) {
-  GstElement* element =
-      make_element(factories[index], {{"backend", "cuda"}, {"cuda-device-id", "4095"}});
-  gst_object_ref_sink(element);
-  MessageLog messages;
-  gst_element_set_bus(element, messages.bus());
-  fail_unless_equals_int(gst_element_set_state(element, GST_STATE_READY), GST_STATE_CHANGE_FAILURE);
-  fail_unless_equals_int(messages.count(GST_MESSAGE_ERROR), 1);
-  gst_element_set_state(element, GST_STATE_NULL);
-  gst_element_set_bus(element, nullptr);
-  gst_object_unref(element);
+  expect_failed_start(
+      make_element(factories[index], {{"backend", "cuda"}, {"cuda-device-id", "4095"}}).get());
 }
 
-// Runs pipelines of their own, whose elements make a CUDA context each where there is a GPU, and
-// one pipeline again and again in a context that the application provides. The first of each kind
-// warm up. A full run has 1000 cycles.
+// Runs many pipelines, whose elements make a CUDA context each when CUDA is tested, and then one
+// pipeline many times in a context that the application provides. The first runs of each kind warm
+// up. A full run has 1000 cycles.
 TEST(test_cycles, .for_each_element().unless(unless_sanitized())) {
   const int pipelines = full_run() ? 50 : 20, warm_up = full_run() ? 100 : 30;
   const int cycles = full_run() ? 950 : 130;
   return_freed_memory();
-  GstContext* shared = nullptr;
-  std::size_t process_before = 0;
-  long long gpu_before = 0;
+  Owned<GstContext> shared;
+  std::optional<MemoryUse> before;
   for (int cycle = 0; cycle < pipelines; ++cycle) {
-    if (cycle == 10) {
-      gpu_before = gpu_bytes();  // first, since the query itself allocates
-      process_before = resident_bytes();
-    }
+    if (cycle == 10)
+      before.emplace();
     ShortPipeline pipeline(tested().everything);
-    GstContext* context = pipeline.run();
+    Owned<GstContext> context = pipeline.run();
     fail_unless((context != nullptr) == testing_cuda());
     if (cycle == 0)
-      shared = context;
-    else if (context != nullptr)
-      gst_context_unref(context);
+      shared = std::move(context);
   }
-  const auto grown_by = [](std::size_t before) {
-    return static_cast<long long>(resident_bytes()) - static_cast<long long>(before);
-  };
   // The driver keeps some of each context's host memory for the next one.
-  fail_unless(grown_by(process_before) < (testing_cuda() ? 48 : 4) * mebibyte,
-              "%d pipelines left %lld bytes", pipelines - 10, grown_by(process_before));
-  fail_unless(gpu_bytes() - gpu_before < 32 * mebibyte, "%d contexts left %lld bytes on the GPU",
-              pipelines - 10, gpu_bytes() - gpu_before);
+  before->expect_grown_less((testing_cuda() ? 48 : 4) * mebibyte, 32 * mebibyte,
+                            std::to_string(pipelines - 10) + " pipelines");
 
   ShortPipeline pipeline(tested().everything);
   for (int cycle = 0; cycle < cycles; ++cycle) {
-    if (cycle == warm_up) {
-      gpu_before = gpu_bytes();  // first, since the query itself allocates
-      process_before = resident_bytes();
-    }
+    if (cycle == warm_up)
+      before.emplace();
     if (shared != nullptr)
       gst_element_set_context(pipeline.get(), shared);
-    GstContext* own = pipeline.run();
-    fail_unless(own == nullptr, "a context of its own although one was provided");
+    fail_unless(pipeline.run() == nullptr, "the element made a context although one was provided");
   }
-  fail_unless(grown_by(process_before) < 4 * mebibyte, "%d cycles left %lld bytes",
-              cycles - warm_up, grown_by(process_before));
-  fail_unless(gpu_bytes() - gpu_before < 4 * mebibyte, "%d cycles left %lld bytes on the GPU",
-              cycles - warm_up, gpu_bytes() - gpu_before);
-  if (shared != nullptr)
-    gst_context_unref(shared);
+  before->expect_grown_less(4 * mebibyte, 4 * mebibyte,
+                            std::to_string(cycles - warm_up) + " cycles");
 }

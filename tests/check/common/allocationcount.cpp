@@ -15,7 +15,7 @@ std::atomic<long> allocations{0};
 
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
 
-// The dynamic linker prefers these definitions to those of the C library, for all libraries.
+// The dynamic linker resolves all libraries' calls to these definitions instead of the C library's.
 extern "C" {
 
 void* __libc_malloc(std::size_t);

@@ -6,7 +6,8 @@
 /// Counts the allocations of host memory by all threads and libraries of this process.
 namespace check {
 
-/// A reason to skip the test: a sanitizer's allocator is not counted.
+/// Returns a reason to skip the test if a sanitizer replaces the allocator, whose calls are then
+/// not counted.
 std::string unless_allocations_count();
 
 class AllocationCount {

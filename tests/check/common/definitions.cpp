@@ -146,7 +146,7 @@ int percentile_of(const Bins& bins, int percent) {
 
 namespace {
 
-/// The sample that stands for the border colour in a channel of FrameLayout's order.
+/// Returns the sample that represents the border colour in a channel of the layout.
 std::uint16_t border_sample(const Blur& how, const FrameLayout& layout, int channel) {
   const auto component = [&](int shift) {
     return static_cast<long double>(how.color >> shift & 0xff) / 255;
@@ -173,7 +173,7 @@ std::uint16_t border_sample(const Blur& how, const FrameLayout& layout, int chan
         return peak * component(24);
     }
   }();
-  // Halves go up, also those that came out a little below a half.
+  // Rounds ties up, including those that rounding errors put slightly below the tie.
   return static_cast<std::uint16_t>(std::clamp(std::floor(sample + 0.5L + 1e-9L), 0.0L, peak));
 }
 
@@ -194,7 +194,8 @@ kernels::gaussblur::Parameters blur_parameters(const Blur& how, const FrameLayou
   return parameters;
 }
 
-/// Whether an axis of `count` samples is left as it is: one coefficient is all that the kernel has.
+/// Returns whether the blur leaves an axis of `count` samples unchanged, because the kernel has
+/// only one coefficient.
 bool axis_is_identity(double sigma, int size, int subsampling, int count, const Blur& how,
                       int bits) {
   if (count == 1 && how.edge != Edge::constant)
@@ -300,7 +301,7 @@ kernels::integral::TableKind kind_of(Output output) {
                                          : kernels::integral::TableKind::tilted_sum;
 }
 
-/// The element type that `auto` stands for: uint32 where no sum can exceed it.
+/// Returns the element type that `auto` selects: uint32 if no sum can exceed it, else uint64.
 ElementType type_for(const Picture& picture, const Integral& how) {
   using Wide = unsigned __int128;
   if (how.type != ElementType::automatic)
@@ -317,6 +318,22 @@ std::string Tensor::caps(const std::string& framerate) const {
   return "other/tensors, format=(string)static, num_tensors=(int)1, dimensions=(string)1:" +
          std::to_string(columns) + ":" + std::to_string(rows) + ":1, types=(string)" + type +
          ", framerate=(fraction)" + framerate;
+}
+
+Integral with_radius(Output output, int radius) {
+  Integral how;
+  how.output = output;
+  how.radius = radius;
+  return how;
+}
+
+Integral denoising(double strength, int search, int patch) {
+  Integral how;
+  how.output = Output::denoise;
+  how.search = search;
+  how.patch = patch;
+  how.strength = strength;
+  return how;
 }
 
 Tensor tensor_of(const Picture& picture, const Integral& how) {

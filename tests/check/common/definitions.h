@@ -10,22 +10,22 @@
 #include "tests/check/common/elementundertest.h"
 #include "tests/check/common/picture.h"
 
-/// The expected outputs of the elements: their properties and caps as structs, and the definitions
-/// of tests/kernels applied to Pictures. None of it calls the code under test.
+/// The expected outputs of the elements. Structs describe their properties and caps, and functions
+/// apply the definitions of tests/kernels to Pictures. Nothing here calls the code under test.
 namespace check {
 
-/// The picture's shape, and its planes, as the definitions take them.
+/// Return the picture's layout and planes in the form that the definitions require.
 cudavision::FrameLayout layout_of(const Picture& picture);
 cudavision::ConstFrame frame_of(const Picture& picture);
 cudavision::Frame frame_of(Picture& picture);
 
-/// A number as a launch line has it, whatever the locale.
+/// Formats a number for a launch line, independently of the locale.
 std::string text_of(double value);
 
 /* cudahistequalize */
 
 struct Equalization {
-  bool each_channel = false;  ///< red, green and blue each by its own table
+  bool each_channel = false;  ///< red, green and blue have a table each
   double strength = 1.0;
   bool limited = false;  ///< luma lies in 16…235 (times 2^(bits − 8))
 
@@ -36,12 +36,12 @@ Picture equalized(const Picture& picture, const Equalization& how);
 
 using Bins = std::vector<std::uint32_t>;
 
-/// Pixels per luminance.
+/// Returns the number of pixels of each luminance.
 Bins luminance_histogram(const Picture& picture);
 
 struct Statistics {
   double mean = 0, stddev = 0;
-  double entropy = 0;  ///< bits
+  double entropy = 0;  ///< in bits
   int minimum = 0, maximum = 0;
 };
 Statistics statistics_of(const Bins& bins);
@@ -68,17 +68,17 @@ struct Blur {
   bool fine = false;
 
   bool fields = false;   ///< the frame is interlaced
-  bool limited = false;  ///< range of the samples, whose matrix is BT.601
+  bool limited = false;  ///< the samples have limited range; their matrix is BT.601
 
   Properties properties() const;
   std::string description() const;
 };
 
-/// If the settings change nothing, the frame passes with every byte as it was. Otherwise the
-/// blurred components are written anew and every other byte is copied.
+/// If the settings change nothing, the result has every byte of the input. Otherwise the blurred
+/// components are rewritten and every other byte is copied.
 Picture blurred(const Picture& picture, const Blur& how);
 
-/// Clears what make_picture() leaves above the bit depth in chroma words.
+/// Clears the bits above the depth that make_picture() leaves in chroma words.
 Picture with_valid_chroma(Picture picture);
 
 /* cudaintegral */
@@ -116,23 +116,25 @@ struct Integral {
   Properties properties() const;
   std::string description() const { return text_of(properties()); }
 };
+Integral with_radius(Output output, int radius);
+Integral denoising(double strength = 60, int search = 5, int patch = 3);
 
 /// A buffer of other/tensors.
 struct Tensor {
   int columns = 0, rows = 0;
-  std::string type;                 ///< of the elements, by NNStreamer's name
+  std::string type;                 ///< NNStreamer's name of the element type
   std::vector<std::uint8_t> bytes;  ///< row after row
 
-  /// The caps, with that framerate.
+  /// Returns the caps with the given framerate.
   std::string caps(const std::string& framerate = "25/1") const;
 };
 
 Tensor tensor_of(const Picture& picture, const Integral& how);
 
-/// The picture of a table, or mean, stddev or threshold, in GRAY8 or GRAY16_LE. For mean and stddev
-/// format must be natural_format().
+/// Returns mean, stddev, threshold or the picture of a table, in GRAY8 or GRAY16_LE. For mean and
+/// stddev, the format must be natural_format().
 Picture gray_picture_of(const Picture& picture, const Integral& how, const FormatSpec& format);
-/// GRAY8 for mean and stddev of 8 bits and for all thresholds and tables, else GRAY16_LE.
+/// Returns GRAY16_LE for mean and stddev of more than 8 bits, and GRAY8 in all other cases.
 const FormatSpec& natural_format(const Picture& picture, Output output);
 
 Picture denoised(const Picture& picture, const Integral& how);

@@ -9,23 +9,12 @@ namespace {
 
 std::size_t current = 0;
 
-// A check fixture takes no argument.
+// The functions of a check fixture have no parameters, so there is one for each element.
 template <std::size_t number>
 void choose() {
   current = number;
 }
 constexpr SFun choosers[] = {choose<0>, choose<1>, choose<2>};
-
-/// The only output of cudaintegral that has the format of its input. The search is small to save
-/// time, and strong enough that it changes every picture of these tests.
-Integral denoising() {
-  Integral how;
-  how.output = Output::denoise;
-  how.search = 5;
-  how.patch = 3;
-  how.strength = 60;
-  return how;
-}
 
 }  // namespace
 
@@ -41,9 +30,7 @@ const std::vector<ElementUnderTest>& tested_elements() {
        {"channels", "luma"},
        1,
        +[](const Picture& picture, bool limited) {
-         Equalization how;
-         how.limited = limited;
-         return equalized(picture, how);
+         return equalized(picture, {false, 1, limited});
        }},
       {"cudagaussblur",
        {},
@@ -55,6 +42,8 @@ const std::vector<ElementUnderTest>& tested_elements() {
        {"kernel-size", "0"},
        0,
        +[](const Picture& picture, bool) { return blurred(picture, {}); }},
+      // Denoising is the only output that has the format of its input. A small search saves time,
+      // and the strength is large enough to change every picture of these tests.
       {"cudaintegral",
        {{"output", "denoise"},
         {"search-size", "5"},
@@ -69,7 +58,7 @@ const std::vector<ElementUnderTest>& tested_elements() {
        0,
        +[](const Picture& picture, bool) { return denoised(picture, denoising()); }},
   };
-  static_assert(G_N_ELEMENTS(choosers) == 3, "one for each element");
+  static_assert(G_N_ELEMENTS(choosers) == 3, "each element needs a chooser");
   return list;
 }
 

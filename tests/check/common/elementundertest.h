@@ -8,7 +8,7 @@
 
 #include "tests/check/common/picture.h"
 
-/// The elements with one input and one output, as the tests of their common behaviour see them.
+/// The elements with one input and one output, described for the tests of their common behaviour.
 namespace check {
 
 using Property = std::pair<const char*, std::string>;
@@ -16,12 +16,12 @@ using Properties = std::vector<Property>;
 
 struct ElementUnderTest {
   const char* element;
-  Properties always;      ///< set so that output frames have the format of input frames
-  Properties everything;  ///< a new element's work and every optional extra
-  Property working;       ///< makes every frame anew
-  Property idle;          ///< passes every frame on unchanged
+  Properties always;      ///< gives output frames the format of input frames
+  Properties everything;  ///< enables every optional extra
+  Property working;       ///< makes the element process every frame
+  Property idle;          ///< makes the element pass on every frame unchanged
   Property halfway;       ///< a third valid value
-  Property wrong;         ///< impossible for all frames (cudahistequalize: all but RGB)
+  Property wrong;         ///< invalid for all frames (cudahistequalize: for all but RGB)
   Property mended;        ///< undoes `wrong`
   int messages;           ///< element messages per frame with `everything`
   /// The expected output of a new element, with `always` set, for a picture in full or limited
@@ -31,7 +31,8 @@ struct ElementUnderTest {
 
 const std::vector<ElementUnderTest>& tested_elements();
 
-/// The element of a test that runs for_each_element(), in other tests cudahistequalize.
+/// The current element of a test that runs for_each_element(). In other tests it is
+/// cudahistequalize.
 const ElementUnderTest& tested();
 
 /// Selects an element for tested(), as a fixture of check.
@@ -41,15 +42,15 @@ inline Picture result(const Picture& picture, bool limited = false) {
   return tested().result(picture, limited);
 }
 
-/// "sigma=0", as in a launch line.
+/// Formats a property for a launch line, such as "sigma=0".
 inline std::string text_of(const Property& property) {
   return std::string(property.first) + "=" + property.second;
 }
 
-/// "output=mean radius=7 ", as in a launch line.
+/// Formats properties for a launch line, such as "output=mean radius=7 ".
 std::string text_of(const Properties& properties);
 
-/// "cudaintegral output=denoise", as in a launch line: tested() with `always`.
+/// Formats tested() with `always` for a launch line, such as "cudaintegral output=denoise".
 std::string tested_launch();
 
 }  // namespace check

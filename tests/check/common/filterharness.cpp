@@ -8,7 +8,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <atomic>
 #include <cstdio>
 #include <cstdlib>
 #include <thread>
@@ -21,18 +20,16 @@ std::string test_backend() {
 }
 
 bool built_with_cuda() {
-  GstElementFactory* factory = gst_element_factory_find("cudahistequalize");
-  if (factory == nullptr)  // the tests will say so; outside of them nothing can be asserted
+  const Owned<GstElementFactory> factory(gst_element_factory_find("cudahistequalize"));
+  if (factory == nullptr)  // the tests report this; assertions do not work outside of tests
     return false;
   bool named = false;
   for (const GList* l = gst_element_factory_get_static_pad_templates(factory); l; l = l->next) {
     const auto* pad = static_cast<const GstStaticPadTemplate*>(l->data);
-    GstCaps* caps = gst_static_caps_get(const_cast<GstStaticCaps*>(&pad->static_caps));
+    const Owned<GstCaps> caps(gst_static_caps_get(const_cast<GstStaticCaps*>(&pad->static_caps)));
     for (guint i = 0; i < gst_caps_get_size(caps); ++i)
       named |= gst_caps_features_contains(gst_caps_get_features(caps, i), "memory:CUDAMemory");
-    gst_caps_unref(caps);
   }
-  gst_object_unref(factory);
   return named;
 }
 
@@ -78,10 +75,9 @@ std::string unless_sanitized() {
 
 std::string unless_elements(const std::vector<const char*>& factories) {
   for (const char* name : factories) {
-    GstElementFactory* factory = gst_element_factory_find(name);
+    const Owned<GstElementFactory> factory(gst_element_factory_find(name));
     if (factory == nullptr)
       return std::string("the element ") + name + " is not installed";
-    gst_object_unref(factory);
   }
   return "";
 }
@@ -91,43 +87,44 @@ std::string unless_cuda_elements() {
   return reason.empty() ? unless_elements({"cudaupload", "cudadownload"}) : reason;
 }
 
-MessageLog::MessageLog() : bus_(gst_bus_new()) {
+MessageLog::MessageLog(GstElement* element)
+    : element_(GST_ELEMENT(gst_object_ref(element))), bus_(gst_bus_new()) {
   gst_bus_set_sync_handler(bus_, on_message, this, nullptr);
+  gst_element_set_bus(element, bus_);
 }
 
 MessageLog::~MessageLog() {
+  gst_element_set_bus(element_, nullptr);
   gst_bus_set_sync_handler(bus_, nullptr, nullptr, nullptr);
-  clear();
-  gst_object_unref(bus_);
 }
 
 GstBusSyncReply MessageLog::on_message(GstBus*, GstMessage* message, gpointer self) {
   auto* log = static_cast<MessageLog*>(self);
   const std::lock_guard<std::mutex> lock(log->mutex_);
-  log->messages_.push_back(message);  // GST_BUS_DROP hands the reference to the handler
+  log->messages_.emplace_back(message);  // GST_BUS_DROP hands the reference to the handler
   return GST_BUS_DROP;
 }
 
 int MessageLog::count(GstMessageType type) {
   const std::lock_guard<std::mutex> lock(mutex_);
   int found = 0;
-  for (const GstMessage* message : messages_)
+  for (const Owned<GstMessage>& message : messages_)
     found += (GST_MESSAGE_TYPE(message) & type) != 0;
   return found;
 }
 
-std::vector<GstMessage*> MessageLog::take(GstMessageType type) {
+std::vector<Owned<GstMessage>> MessageLog::take(GstMessageType type) {
   const std::lock_guard<std::mutex> lock(mutex_);
-  std::vector<GstMessage*> taken, left;
-  for (GstMessage* message : messages_)
-    ((GST_MESSAGE_TYPE(message) & type) != 0 ? taken : left).push_back(message);
-  messages_ = left;
+  std::vector<Owned<GstMessage>> taken, left;
+  for (Owned<GstMessage>& message : messages_)
+    ((GST_MESSAGE_TYPE(message) & type) != 0 ? taken : left).push_back(std::move(message));
+  messages_ = std::move(left);
   return taken;
 }
 
 std::string MessageLog::text(GstMessageType type) {
   const std::lock_guard<std::mutex> lock(mutex_);
-  for (GstMessage* message : messages_) {
+  for (const Owned<GstMessage>& message : messages_) {
     if ((GST_MESSAGE_TYPE(message) & type) == 0)
       continue;
     GError* error = nullptr;
@@ -146,35 +143,23 @@ std::string MessageLog::text(GstMessageType type) {
 
 void MessageLog::clear() {
   const std::lock_guard<std::mutex> lock(mutex_);
-  for (GstMessage* message : messages_)
-    gst_message_unref(message);
   messages_.clear();
 }
 
 namespace {
 
-/// The context of an element that has started by itself.
-GstContext* new_cuda_context() {
-  GstElement* element = gst_element_factory_make("cudahistequalize", nullptr);
-  fail_unless(element != nullptr, "no cudahistequalize: is GST_PLUGIN_PATH set?");
-  gst_object_ref_sink(element);
-  gst_util_set_object_arg(G_OBJECT(element), "backend", "cuda");
-  MessageLog messages;
-  gst_element_set_bus(element, messages.bus());
+/// Returns the context of an element that has started without being given one.
+Owned<GstContext> new_cuda_context() {
+  const Owned<GstElement> element = new_element("cudahistequalize");
+  set_property(element, "backend", "cuda");
+  MessageLog messages(element);
   gst_element_set_state(element, GST_STATE_PAUSED);
-  GstContext* found = nullptr;
-  for (GstMessage* message : messages.take(GST_MESSAGE_HAVE_CONTEXT)) {
-    GstContext* context = nullptr;
-    gst_message_parse_have_context(message, &context);
-    if (found == nullptr && gst_context_has_context_type(context, "gst.cuda.context"))
-      found = gst_context_ref(context);
-    gst_context_unref(context);
-    gst_message_unref(message);
-  }
+  Owned<GstContext> found;
+  for (const Owned<GstMessage>& message : messages.take(GST_MESSAGE_HAVE_CONTEXT))
+    if (Owned<GstContext> context = context_in(message))
+      found = std::move(context);
   fail_unless(found != nullptr, "no CUDA context: %s", messages.text(GST_MESSAGE_ERROR).c_str());
   gst_element_set_state(element, GST_STATE_NULL);
-  gst_element_set_bus(element, nullptr);
-  gst_object_unref(element);
   return found;
 }
 
@@ -183,17 +168,27 @@ GstContext* new_cuda_context() {
 void share_cuda_context(GstElement* element) {
   if (!testing_cuda())
     return;
-  // Not before the first test: CUDA does not survive a fork.
-  static struct Shared {
-    GstContext* context = nullptr;
-    ~Shared() {
-      if (context != nullptr)
-        gst_context_unref(context);
-    }
-  } shared;
-  if (shared.context == nullptr)
-    shared.context = new_cuda_context();
-  gst_element_set_context(element, shared.context);
+  // The context must not be made before the first test, because CUDA does not survive a fork.
+  static Owned<GstContext> shared;
+  if (shared == nullptr)
+    shared = new_cuda_context();
+  gst_element_set_context(element, shared);
+}
+
+Owned<GstContext> context_in(GstMessage* message) {
+  GstContext* context = nullptr;
+  gst_message_parse_have_context(message, &context);
+  Owned<GstContext> owned(context);
+  if (!gst_context_has_context_type(context, "gst.cuda.context"))
+    owned.reset();
+  return owned;
+}
+
+void expect_upstream_event(GstHarness* harness, GstEventType type) {
+  bool seen = false;
+  while (Owned<GstEvent> event{gst_harness_try_pull_upstream_event(harness)})
+    seen |= GST_EVENT_TYPE(event) == type;
+  fail_unless(seen, "no %s event arrived upstream", gst_event_type_get_name(type));
 }
 
 void expect_words(const std::string& text, const std::vector<std::string>& words) {
@@ -208,35 +203,88 @@ GstSegment new_segment(GstFormat format) {
   return segment;
 }
 
+Owned<GstCaps> caps_from(const std::string& text) {
+  Owned<GstCaps> caps(gst_caps_from_string(text.c_str()));
+  fail_unless(caps != nullptr, "these caps cannot be parsed: %s", text.c_str());
+  return caps;
+}
+
+Owned<GstCaps> current_caps(GstPad* pad) {
+  Owned<GstCaps> caps(gst_pad_get_current_caps(pad));
+  fail_unless(caps != nullptr, "%s has no caps", GST_PAD_NAME(pad));
+  return caps;
+}
+
+Owned<GstPad> pad_of(GstElement* element, const char* name) {
+  return Owned<GstPad>(gst_element_get_static_pad(element, name));
+}
+
+Owned<GstElement> element_in(GstElement* pipeline, const char* name) {
+  return Owned<GstElement>(gst_bin_get_by_name(GST_BIN(pipeline), name));
+}
+
+void set_property(GstElement* element, const char* property, const std::string& value) {
+  gst_util_set_object_arg(G_OBJECT(element), property, value.c_str());
+}
+
+Owned<GstElement> new_pipeline(const std::string& launch) {
+  GError* problem = nullptr;
+  Owned<GstElement> pipeline(gst_parse_launch(launch.c_str(), &problem));
+  fail_unless(problem == nullptr, "%s: %s", launch.c_str(), problem ? problem->message : "");
+  share_cuda_context(pipeline);
+  return pipeline;
+}
+
+GstBuffer* at(GstClockTime pts, GstBuffer* buffer, GstClockTime duration) {
+  GST_BUFFER_PTS(buffer) = pts;
+  GST_BUFFER_DURATION(buffer) = duration;
+  return buffer;
+}
+
+GstBuffer* stamped(GstBuffer* buffer) {
+  GST_BUFFER_DTS(buffer) = 100 * GST_MSECOND;
+  GST_BUFFER_OFFSET(buffer) = 7;
+  GST_BUFFER_OFFSET_END(buffer) = 8;
+  return at(123 * GST_MSECOND, buffer);
+}
+
+void expect_stamps(GstBuffer* buffer) {
+  fail_unless_equals_uint64(GST_BUFFER_PTS(buffer), 123 * GST_MSECOND);
+  fail_unless_equals_uint64(GST_BUFFER_DTS(buffer), 100 * GST_MSECOND);
+  fail_unless_equals_uint64(GST_BUFFER_DURATION(buffer), 40 * GST_MSECOND);
+  fail_unless_equals_uint64(GST_BUFFER_OFFSET(buffer), 7);
+  fail_unless_equals_uint64(GST_BUFFER_OFFSET_END(buffer), 8);
+}
+
+GstBuffer* missing_frame() {
+  GstBuffer* buffer = gst_buffer_new();
+  GST_BUFFER_FLAG_SET(buffer, GST_BUFFER_FLAG_GAP);
+  return buffer;
+}
+
 bool send_caps(GstPad* source_pad, const std::string& text) {
-  GstCaps* caps = gst_caps_from_string(text.c_str());
-  fail_unless(caps != nullptr, "caps do not parse: %s", text.c_str());
+  const Owned<GstCaps> caps = caps_from(text);
   gst_pad_push_event(source_pad, gst_event_new_caps(caps));
-  // The push of a refused sticky event succeeds; only the receiving pad lacks it.
-  GstPad* sink = gst_pad_get_peer(source_pad);
-  GstCaps* taken = gst_pad_get_current_caps(sink);
-  const bool accepted = taken != nullptr && gst_caps_is_equal(taken, caps);
-  gst_clear_caps(&taken);
-  gst_object_unref(sink);
-  gst_caps_unref(caps);
+  // Pushing a sticky event succeeds even if the peer refuses it, so look at the receiving pad.
+  const Owned<GstPad> sink(gst_pad_get_peer(source_pad));
+  const Owned<GstCaps> taken(gst_pad_get_current_caps(sink));
   const GstSegment segment = new_segment();
   gst_pad_push_event(source_pad, gst_event_new_segment(&segment));
-  return accepted;
+  return taken != nullptr && gst_caps_is_equal(taken, caps);
 }
 
 void control(GstElement* element, const char* property, Curve curve,
              const std::vector<Point>& points) {
-  GstControlSource* source = gst_interpolation_control_source_new();
+  const Owned<GstControlSource> source(gst_interpolation_control_source_new());
   g_object_set(source, "mode",
                curve == Curve::line ? GST_INTERPOLATION_MODE_LINEAR : GST_INTERPOLATION_MODE_NONE,
                nullptr);
   for (const Point& point : points)
-    fail_unless(gst_timed_value_control_source_set(GST_TIMED_VALUE_CONTROL_SOURCE(source),
+    fail_unless(gst_timed_value_control_source_set(GST_TIMED_VALUE_CONTROL_SOURCE(source.get()),
                                                    point.time, point.value));
   fail_unless(gst_object_add_control_binding(
       GST_OBJECT(element),
-      gst_direct_control_binding_new_absolute(GST_OBJECT(element), property, source)));
-  gst_object_unref(source);
+      gst_direct_control_binding_new_absolute(GST_OBJECT(element), property, source.get())));
 }
 
 void expect_either(const std::function<void(unsigned number)>& change,
@@ -255,31 +303,35 @@ void expect_either(const std::function<void(unsigned number)>& change,
   }
   stop = true;
   changer.join();
-  fail_unless(unexpected.empty(), "neither the one nor the other: %s", unexpected.c_str());
+  fail_unless(unexpected.empty(), "the output is neither of the two: %s", unexpected.c_str());
 }
 
-GstHarness* new_shared_harness(const std::string& launch) {
+Owned<GstHarness> new_shared_harness(const std::string& launch) {
   GError* problem = nullptr;
-  GstElement* bin = gst_parse_bin_from_description(launch.c_str(), TRUE, &problem);
+  const Owned<GstElement> bin(gst_parse_bin_from_description(launch.c_str(), TRUE, &problem));
   fail_unless(problem == nullptr, "%s: %s", launch.c_str(), problem ? problem->message : "");
   gst_object_ref_sink(bin);
   share_cuda_context(bin);
-  GstHarness* harness = gst_harness_new_with_element(bin, "sink", "src");
-  gst_object_unref(bin);
-  return harness;
+  return Owned<GstHarness>(gst_harness_new_with_element(bin, "sink", "src"));
 }
 
-GstElement* make_element(const char* factory, const Properties& properties) {
-  GstElement* element = gst_element_factory_make(factory, nullptr);
+Owned<GstElement> new_element(const char* factory) {
+  Owned<GstElement> element(gst_element_factory_make(factory, nullptr));
   fail_unless(element != nullptr, "no element %s: is GST_PLUGIN_PATH set?", factory);
-  gst_util_set_object_arg(G_OBJECT(element), "backend", test_backend().c_str());
+  gst_object_ref_sink(element);
+  return element;
+}
+
+Owned<GstElement> make_element(const char* factory, const Properties& properties) {
+  Owned<GstElement> element = new_element(factory);
+  set_property(element, "backend", test_backend());
   for (const Property& property : properties)
-    gst_util_set_object_arg(G_OBJECT(element), property.first, property.second.c_str());
+    set_property(element, property.first, property.second);
   share_cuda_context(element);
   return element;
 }
 
-GstElement* make_tested(const Properties& properties) {
+Owned<GstElement> make_tested(const Properties& properties) {
   Properties all = tested().always;
   all.insert(all.end(), properties.begin(), properties.end());
   return make_element(tested().element, all);
@@ -302,21 +354,10 @@ FilterHarness::FilterHarness(const Properties& properties)
 FilterHarness::FilterHarness(const char* factory, const Properties& properties)
     : FilterHarness(make_element(factory, properties)) {}
 
-FilterHarness::FilterHarness(GstElement* element) : element_(element) {
-  gst_object_ref_sink(element_);
-  gst_element_set_bus(element_, messages_.bus());
-  harness_ = gst_harness_new_with_element(element_, "sink", "src");
-}
-
-FilterHarness::~FilterHarness() {
-  gst_harness_teardown(harness_);
-  gst_element_set_bus(element_, nullptr);
-  gst_object_unref(element_);
-}
-
-void FilterHarness::set(const char* property, const std::string& value) {
-  gst_util_set_object_arg(G_OBJECT(element_), property, value.c_str());
-}
+FilterHarness::FilterHarness(Owned<GstElement> element)
+    : element_(std::move(element)),
+      messages_(element_),
+      harness_(gst_harness_new_with_element(element_, "sink", "src")) {}
 
 void FilterHarness::accept_caps(const FormatSpec& format, int width, int height,
                                 const std::string& more) {
@@ -325,39 +366,34 @@ void FilterHarness::accept_caps(const FormatSpec& format, int width, int height,
               messages_.text(GST_MESSAGE_ERROR).c_str());
 }
 
-GstBuffer* FilterHarness::process(GstBuffer* buffer) {
+Owned<GstBuffer> FilterHarness::process(GstBuffer* buffer) {
   const GstFlowReturn flow = push(buffer);
   fail_unless(flow == GST_FLOW_OK, "flow %s: %s", gst_flow_get_name(flow),
               messages_.text(GST_MESSAGE_ERROR).c_str());
-  GstBuffer* out = pull();
+  Owned<GstBuffer> out = pull();
   fail_unless(out != nullptr, "a frame went in and none came out");
   return out;
 }
 
 void FilterHarness::expect(GstBuffer* buffer, const Picture& expected, const std::string& what) {
-  GstBuffer* out = process(buffer);
+  const Owned<GstBuffer> out = process(buffer);
   expect_picture(
       from_buffer(out, *expected.format, expected.width, expected.height, expected.interlaced),
       expected, what);
-  gst_buffer_unref(out);
 }
 
-GstBuffer* FilterHarness::process_unchanged(const Picture& picture, const Layout& layout) {
-  GstBuffer* in = to_buffer(picture, layout);
+Owned<GstBuffer> FilterHarness::process_unchanged(const Picture& picture, const Layout& layout) {
+  const Owned<GstBuffer> in(to_buffer(picture, layout));
   const std::vector<std::uint8_t> before = bytes_of(in);
-  GstBuffer* out = process(gst_buffer_ref(in));
+  Owned<GstBuffer> out = process(gst_buffer_ref(in));
   fail_unless(bytes_of(in) == before, "the element wrote to its input");
-  gst_buffer_unref(in);
   fail_unless(pull() == nullptr, "one frame went in and two came out");
   return out;
 }
 
 Picture FilterHarness::process(const Picture& picture, const Layout& layout) {
-  GstBuffer* out = process_unchanged(picture, layout);
-  const Picture result =
-      from_buffer(out, *picture.format, picture.width, picture.height, picture.interlaced);
-  gst_buffer_unref(out);
-  return result;
+  const Owned<GstBuffer> out = process_unchanged(picture, layout);
+  return from_buffer(out, *picture.format, picture.width, picture.height, picture.interlaced);
 }
 
 void FilterHarness::flush() {
@@ -369,6 +405,22 @@ void expect_picture(const Picture& got, const Picture& expected, const std::stri
   const std::string where = difference(got, expected);
   fail_unless(where.empty(), "%s %dx%d, %s: %s", expected.format->name, expected.width,
               expected.height, what.c_str(), where.c_str());
+}
+
+void renegotiate(FilterHarness& filter,
+                 const std::function<void(const Picture&, const std::string& what)>& expect) {
+  unsigned seed = 0;
+  for (const FormatSpec& first : formats())
+    for (const FormatSpec& second : formats())
+      for (const FormatSpec* format : {&first, &second}) {
+        ++seed;
+        const int width = 1 + static_cast<int>(seed * 31 % 50);
+        const int height = 1 + static_cast<int>(seed * 17 % 40);
+        filter.accept_caps(*format, width, height, colorimetry(*format, false));
+        expect(make_picture(*format, width, height, Content::natural, seed),
+               std::string("from ") + first.name + " to " + second.name);
+      }
+  fail_unless_equals_int(filter.messages().count(GST_MESSAGE_ERROR), 0);
 }
 
 void return_freed_memory() {
@@ -383,6 +435,10 @@ std::size_t resident_bytes() {
   return resident * static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
 }
 
+namespace {
+
+/// Returns the number of bytes in use on the first GPU according to its driver, or −1 if the
+/// driver's management library is missing.
 long long gpu_bytes() {
   struct Memory {
     unsigned long long total, free, used;
@@ -401,6 +457,54 @@ long long gpu_bytes() {
   if (!ready || !card || !query || card(0, &handle) != 0 || query(handle, &memory) != 0)
     return -1;
   return static_cast<long long>(memory.used);
+}
+
+}  // namespace
+
+MemoryUse::MemoryUse() : gpu_(gpu_bytes()), process_(static_cast<long long>(resident_bytes())) {}
+
+void MemoryUse::expect_grown_less(long long process, long long gpu, const std::string& what) const {
+  const long long grown = static_cast<long long>(resident_bytes()) - process_;
+  fail_unless(grown < process, "%s leaked %lld bytes", what.c_str(), grown);
+  const long long grown_on_gpu = gpu_bytes() - gpu_;
+  fail_unless(grown_on_gpu < gpu, "%s leaked %lld bytes on the GPU", what.c_str(), grown_on_gpu);
+}
+
+GstBuffer* BufferCount::track(GstBuffer* buffer) {
+  ++alive_;
+  gst_mini_object_weak_ref(
+      GST_MINI_OBJECT(buffer),
+      +[](gpointer alive, GstMiniObject*) { --*static_cast<std::atomic<int>*>(alive); }, &alive_);
+  return buffer;
+}
+
+std::string expect_failed_start(GstElement* element) {
+  MessageLog messages(element);
+  fail_unless_equals_int(gst_element_set_state(element, GST_STATE_PLAYING),
+                         GST_STATE_CHANGE_FAILURE);
+  fail_unless_equals_int(messages.count(GST_MESSAGE_ERROR), 1);
+  gst_element_set_state(element, GST_STATE_NULL);
+  return messages.text(GST_MESSAGE_ERROR);
+}
+
+void answer_queries(GstElement* element, GstQueryType type,
+                    const std::function<void(GstQuery*)>& answer) {
+  struct Probe {
+    GstQueryType type;
+    std::function<void(GstQuery*)> answer;
+  };
+  const auto on_query = +[](GstPad*, GstPadProbeInfo* info, gpointer data) {
+    const auto* probe = static_cast<const Probe*>(data);
+    GstQuery* query = GST_PAD_PROBE_INFO_QUERY(info);
+    if (GST_QUERY_TYPE(query) != probe->type)
+      return GST_PAD_PROBE_OK;
+    probe->answer(query);
+    return GST_PAD_PROBE_HANDLED;
+  };
+  gst_pad_add_probe(
+      pad_of(element, "src").get(),
+      static_cast<GstPadProbeType>(GST_PAD_PROBE_TYPE_QUERY_DOWNSTREAM | GST_PAD_PROBE_TYPE_PUSH),
+      on_query, new Probe{type, answer}, +[](gpointer data) { delete static_cast<Probe*>(data); });
 }
 
 }  // namespace check

@@ -4,6 +4,7 @@
 #include <gst/check/gstcheck.h>
 #include <gst/check/gstharness.h>
 
+#include <atomic>
 #include <functional>
 #include <initializer_list>
 #include <mutex>
@@ -12,68 +13,97 @@
 #include <vector>
 
 #include "tests/check/common/elementundertest.h"
+#include "tests/check/common/owned.h"
 #include "tests/check/common/picture.h"
 #include "tests/check/common/testcase.h"
 
 namespace check {
 
-/// The backend under test: what CUDAVISION_TEST_BACKEND names, "cpu" where it is not set.
+/// The backend under test, which CUDAVISION_TEST_BACKEND names. The default is "cpu".
 std::string test_backend();
 inline bool testing_cuda() {
   return test_backend() == "cuda";
 }
 
-/// Whether the plug-in was built with its CUDA half.
+/// True if the plug-in was built with its CUDA half.
 bool built_with_cuda();
 
-/// A reason to skip a test of GStreamer's own CUDA elements.
+/// A reason to skip a test that uses GStreamer's own CUDA elements.
 std::string unless_cuda_elements();
 
-/// Whether the driver finds a GPU. A child process asks, because CUDA does not survive a fork.
+/// True if the driver finds a GPU. A child process calls the driver, because CUDA does not survive
+/// a fork.
 bool machine_has_gpu();
 
-/// Reasons for TEST(…, .unless(reason)); empty where the test can run.
+/// Reasons for TEST(…, .unless(reason)). They are empty if the test can run.
 std::string unless_testing_cuda();
 std::string unless_without_gpu();
 std::string unless_with_gpu();
-std::string unless_sanitized();  ///< a sanitizer keeps freed memory
+std::string unless_sanitized();  ///< for tests of memory use, because sanitizers keep freed memory
 std::string unless_elements(const std::vector<const char*>& factories);
 
 /// All messages of an element or pipeline, in the order in which they were posted.
 class MessageLog {
  public:
-  MessageLog();
+  explicit MessageLog(GstElement* element);
   ~MessageLog();
   MessageLog(const MessageLog&) = delete;
   MessageLog& operator=(const MessageLog&) = delete;
 
-  GstBus* bus() const { return bus_; }
-
   int count(GstMessageType type);
-  /// Errors and warnings.
+  /// Returns the number of errors and warnings.
   int complaints() {
     return count(static_cast<GstMessageType>(GST_MESSAGE_ERROR | GST_MESSAGE_WARNING));
   }
-  /// New references, oldest first.
-  std::vector<GstMessage*> take(GstMessageType type);
-  /// Text and debug text of the first ERROR or WARNING; empty where there is none.
+  /// Returns the messages of a type, oldest first.
+  std::vector<Owned<GstMessage>> take(GstMessageType type);
+  /// Returns the text and the debug text of the first ERROR or WARNING, or an empty string.
   std::string text(GstMessageType type);
   void clear();
 
  private:
   static GstBusSyncReply on_message(GstBus*, GstMessage* message, gpointer self);
 
-  GstBus* bus_;
+  const Owned<GstElement> element_;
+  const Owned<GstBus> bus_;
   std::mutex mutex_;
-  std::vector<GstMessage*> messages_;
+  std::vector<Owned<GstMessage>> messages_;
 };
 
-/// Fails the test unless the text has all the words that lead a user to the remedy.
+/// Returns the CUDA context in a HAVE_CONTEXT message, or nullptr if it is a context of another
+/// kind.
+Owned<GstContext> context_in(GstMessage* message);
+
+/// Fails the test unless an event of the given type has arrived upstream at the harness.
+void expect_upstream_event(GstHarness* harness, GstEventType type);
+
+/// Fails the test unless the text contains all of the words.
 void expect_words(const std::string& text, const std::vector<std::string>& words);
+
+Owned<GstCaps> caps_from(const std::string& text);
+/// Returns the pad's current caps, which must exist.
+Owned<GstCaps> current_caps(GstPad* pad);
+Owned<GstPad> pad_of(GstElement* element, const char* name);
+/// Returns the element with the given name, or nullptr if there is none.
+Owned<GstElement> element_in(GstElement* pipeline, const char* name);
+
+/// Sets a property from the text that a launch line would contain.
+void set_property(GstElement* element, const char* property, const std::string& value);
+
+/// Makes the pipeline of a launch line, in state NULL and with the shared CUDA context.
+Owned<GstElement> new_pipeline(const std::string& launch);
+
+/// Gives the buffer a time.
+GstBuffer* at(GstClockTime pts, GstBuffer* buffer, GstClockTime duration = 40 * GST_MSECOND);
+/// Gives a buffer times and offsets, which expect_stamps() expects of its output.
+GstBuffer* stamped(GstBuffer* buffer);
+void expect_stamps(GstBuffer* buffer);
+/// Returns the frame that represents a missing one.
+GstBuffer* missing_frame();
 
 /// Sends caps and a TIME segment from 0. Returns whether the pad took the caps.
 bool send_caps(GstPad* source_pad, const std::string& caps);
-/// A segment that is nothing but initialised.
+/// Returns a newly initialised segment.
 GstSegment new_segment(GstFormat format = GST_FORMAT_TIME);
 
 /// Lets a property of type double, int or boolean follow a curve over stream time.
@@ -85,96 +115,131 @@ enum class Curve { steps, line };
 void control(GstElement* element, const char* property, Curve curve,
              const std::vector<Point>& points);
 
-/// Runs `change` again and again on a thread of its own while `process` gives 200 pictures, each of
-/// which must be one of the two.
+/// Calls `change` repeatedly from another thread while `process` makes 200 pictures, each of which
+/// must equal one of the two.
 void expect_either(const std::function<void(unsigned number)>& change,
                    const std::function<Picture()>& process, const Picture& one,
                    const Picture& other);
 
-/// Shares one CUDA context between all elements and pipelines of this test program when CUDA is
-/// tested, as an application may: making one takes as long as many tests. Call it before the start.
+/// When CUDA is tested, gives the element or pipeline the one CUDA context of this test program, as
+/// an application may do. Making a context for each element would take as long as many tests. Call
+/// this before the start.
 void share_cuda_context(GstElement* element);
 
-/// An element made by name with the backend under test and further properties, in that context.
-GstElement* make_element(const char* factory, const Properties& properties = {});
-/// The elements of a launch line, in that context as well, between two pads of a harness.
-GstHarness* new_shared_harness(const std::string& launch);
-/// tested() with the backend under test, `always` and further properties.
-GstElement* make_tested(const Properties& properties = {});
+/// Makes a new element with its defaults.
+Owned<GstElement> new_element(const char* factory);
+/// Makes an element with the backend under test, further properties and the shared context.
+Owned<GstElement> make_element(const char* factory, const Properties& properties = {});
+/// Makes the elements of a launch line, with the shared context, between two pads of a harness.
+Owned<GstHarness> new_shared_harness(const std::string& launch);
+/// Makes tested() with the backend under test, `always` and further properties.
+Owned<GstElement> make_tested(const Properties& properties = {});
 
-/// The nick of the property active-backend.
+/// Returns the nick of the value of the property active-backend.
 std::string active_backend(GstElement* element);
 
-/// One element playing between two pads of the test. Without a factory name it is tested().
+/// One element that plays between two pads of the test. It is tested() unless a factory is named.
 class FilterHarness {
  public:
   FilterHarness(std::initializer_list<Property> properties = {});
   explicit FilterHarness(const Properties& properties);
   FilterHarness(const char* factory, const Properties& properties = {});
-  ~FilterHarness();
-  FilterHarness(const FilterHarness&) = delete;
-  FilterHarness& operator=(const FilterHarness&) = delete;
 
   GstElement* element() const { return element_; }
   GstHarness* harness() const { return harness_; }
-  GstPad* source_pad() const { return harness_->srcpad; }  ///< of the harness: feeds the element
+  GstPad* source_pad() const { return harness_->srcpad; }  ///< the harness's, feeds the element
   GstPad* sink_pad() const { return harness_->sinkpad; }
   MessageLog& messages() { return messages_; }
 
-  void set(const char* property, const std::string& value);
+  void set(const char* property, const std::string& value) {
+    set_property(element_, property, value);
+  }
   void set(const Property& property) { set(property.first, property.second); }
   void set(const Properties& properties) {
     for (const Property& property : properties)
       set(property);
   }
 
-  /// Caps, then a TIME segment from 0. Whether the element accepted the caps.
+  /// Sends caps and a TIME segment from 0. Returns whether the element accepted the caps.
   bool send_caps(const std::string& caps) { return check::send_caps(source_pad(), caps); }
-  /// send_caps() that must succeed.
+  /// Sends caps that the element must accept.
   void accept_caps(const FormatSpec& format, int width, int height, const std::string& more = "");
 
   void send_event(GstEvent* event) { gst_harness_push_event(harness_, event); }
   void send_segment(const GstSegment& segment) { send_event(gst_event_new_segment(&segment)); }
   void send_eos() { send_event(gst_event_new_eos()); }
-  /// FLUSH_START and FLUSH_STOP.
+  /// Sends FLUSH_START and FLUSH_STOP.
   void flush();
-  /// Lets downstream take only these caps.
+  /// Lets downstream accept only these caps.
   void accept_downstream(const std::string& caps) {
     gst_harness_set_sink_caps_str(harness_, caps.c_str());
   }
 
   GstFlowReturn push(GstBuffer* buffer) { return gst_harness_push(harness_, buffer); }
-  /// The next output, nullptr where there is none.
-  GstBuffer* pull() { return gst_harness_try_pull(harness_); }
+  /// Returns the next output, or nullptr if there is none.
+  Owned<GstBuffer> pull() { return Owned<GstBuffer>(gst_harness_try_pull(harness_)); }
 
-  /// Pushes one frame and returns the one that must come out.
-  GstBuffer* process(GstBuffer* buffer);
-  /// Pushes one frame, which the element may overwrite, and compares the one that must come out.
+  /// Pushes one frame and returns its output, which must exist.
+  Owned<GstBuffer> process(GstBuffer* buffer);
+  /// Pushes one frame, which the element may overwrite, and compares its output.
   void expect(GstBuffer* buffer, const Picture& expected, const std::string& what);
-  /// Pushes a picture, which must stay as it was, and returns the only frame that comes out.
-  GstBuffer* process_unchanged(const Picture& picture, const Layout& layout = packed_layout);
-  /// The same in Pictures.
+  /// Pushes a picture, which must stay unchanged, and returns its only output.
+  Owned<GstBuffer> process_unchanged(const Picture& picture, const Layout& layout = packed_layout);
+  /// Does the same, and returns the output as a Picture.
   Picture process(const Picture& picture, const Layout& layout = packed_layout);
 
  private:
-  explicit FilterHarness(GstElement* element);
+  explicit FilterHarness(Owned<GstElement> element);
 
+  const Owned<GstElement> element_;
   MessageLog messages_;
-  GstElement* element_;
-  GstHarness* harness_;
+  const Owned<GstHarness> harness_;
 };
 
 /// Fails the test unless the pictures are equal. `what` names the case in the failure.
 void expect_picture(const Picture& got, const Picture& expected, const std::string& what);
 
-/// Returns large blocks to the system as soon as they are freed from now on. The holes that they
-/// otherwise leave in the heap come and go by megabytes and hide a leak from resident_bytes().
+/// Changes the caps from every format to every other one, each time with a new size, and calls
+/// expect() with a picture of each.
+void renegotiate(FilterHarness& filter,
+                 const std::function<void(const Picture&, const std::string& what)>& expect);
+
+/// From now on, large blocks are returned to the system as soon as they are freed. Otherwise they
+/// would leave holes of megabytes in the heap, which hide a leak from resident_bytes().
 void return_freed_memory();
 
-/// Bytes of memory that this process has in use (resident).
+/// Returns the resident memory of this process in bytes.
 std::size_t resident_bytes();
 
-/// Bytes in use on the first GPU by its driver's count; −1 without the driver's management library.
-long long gpu_bytes();
+/// Remembers the memory in use by this process and on the first GPU at its construction.
+class MemoryUse {
+ public:
+  MemoryUse();
+  /// Fails the test if either has grown by more than the given number of bytes. `what` describes
+  /// the cause, for example "100 frames".
+  void expect_grown_less(long long process, long long gpu, const std::string& what) const;
+
+ private:
+  long long gpu_;  // comes first because the query itself allocates host memory
+  long long process_;
+};
+
+/// Counts those tracked buffers that still exist.
+class BufferCount {
+ public:
+  /// Counts the buffer until it is freed. Returns the buffer.
+  GstBuffer* track(GstBuffer* buffer);
+  int alive() const { return alive_; }
+
+ private:
+  std::atomic<int> alive_{0};
+};
+
+/// Starts an element, which must fail with exactly one error. Returns the text of the error.
+std::string expect_failed_start(GstElement* element);
+
+/// Answers the element's queries on behalf of downstream.
+void answer_queries(GstElement* element, GstQueryType type,
+                    const std::function<void(GstQuery*)>& answer);
 
 }  // namespace check

@@ -9,7 +9,7 @@ namespace check {
 
 const std::vector<FormatSpec>& formats() {
   static const PlaneSpec full = {1, 1, 1}, word = {1, 2, 1}, half = {2, 1, 1}, quarter = {2, 1, 2};
-  // U and V, in planes of their own or taking turns; or alpha.
+  // U and V, in separate planes or interleaved, or alpha.
   using Others = std::vector<Component>;
   static const Others uv_420 = {{{1, 0, 1}, 2, 2}, {{2, 0, 1}, 2, 2}};
   static const Others vu_420 = {{{2, 0, 1}, 2, 2}, {{1, 0, 1}, 2, 2}};
@@ -55,7 +55,7 @@ const FormatSpec& format_named(const char* name) {
   for (const FormatSpec& format : formats())
     if (std::strcmp(format.name, name) == 0)
       found = &format;
-  fail_unless(found != nullptr, "no such format in the table: %s", name);
+  fail_unless(found != nullptr, "the table has no format %s", name);
   return *found;
 }
 

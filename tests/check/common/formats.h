@@ -7,23 +7,23 @@
 /// plug-in's own table, so that a mistake in either shows.
 namespace check {
 
-/// Sample x of a row is at byte offset + step·x of that row of the plane.
+/// Sample x of a row lies at byte offset + step·x of that row of the plane.
 struct Place {
   int plane;
   int offset;
   int step;
 };
 
-/// A component with one sample for every `pixels` pixels begun and one row for every `lines` lines
-/// begun.
+/// A component has one sample for every `pixels` pixels and one row for every `lines` lines, both
+/// rounded up.
 struct Component {
   Place place;
   int pixels = 1;
   int lines = 1;
 };
 
-/// A row of the plane is one group of bytes for every `pixels` pixels begun, and there is one row
-/// for every `lines` lines of the picture begun.
+/// A plane has one group of bytes for every `pixels` pixels and one row for every `lines` lines of
+/// the picture, both rounded up.
 struct PlaneSpec {
   int pixels;
   int bytes;
@@ -37,15 +37,15 @@ struct FormatSpec {
   Family family;
   int bits;
   int shift;                           ///< unused low bits of the 16-bit word
-  std::vector<Place> places;           ///< luma; or red, green, blue
+  std::vector<Place> places;           ///< luma, or red, green and blue
   std::vector<PlaneSpec> planes;       ///< in memory order
-  std::vector<Component> others = {};  ///< U, V; or alpha
+  std::vector<Component> others = {};  ///< U and V, or alpha
 
   int sample_bytes() const { return bits > 8 ? 2 : 1; }
   int peak() const { return (1 << bits) - 1; }
 };
 
-/// Every format that the elements take.
+/// Every format that the elements accept.
 const std::vector<FormatSpec>& formats();
 
 const FormatSpec& format_named(const char* name);

@@ -24,7 +24,7 @@ int level_in(const GstStructure* structure, const char* field) {
 
 std::vector<std::uint64_t> bins_in(const GstStructure* structure) {
   const GValue* array = gst_structure_get_value(structure, "bins");
-  fail_unless(array != nullptr && GST_VALUE_HOLDS_ARRAY(array), "bins is no GstValueArray");
+  fail_unless(array != nullptr && GST_VALUE_HOLDS_ARRAY(array), "bins is not a GstValueArray");
   std::vector<std::uint64_t> bins;
   for (guint i = 0; i < gst_value_array_get_size(array); ++i) {
     const GValue* bin = gst_value_array_get_value(array, i);
@@ -78,18 +78,13 @@ void expect_statistics(const GstStructure* structure, const Picture& picture) {
 }
 
 void push_frame(FilterHarness& filter, const Picture& picture, GstClockTime time) {
-  GstBuffer* buffer = to_buffer(picture);
-  GST_BUFFER_PTS(buffer) = time;
-  GST_BUFFER_DURATION(buffer) = 20 * GST_MSECOND;
-  gst_buffer_unref(filter.process(buffer));
+  filter.process(at(time, to_buffer(picture), 20 * GST_MSECOND));
 }
 
 std::vector<guint64> take_timestamps(FilterHarness& filter) {
   std::vector<guint64> times;
-  for (GstMessage* message : filter.messages().take(GST_MESSAGE_ELEMENT)) {
+  for (const Owned<GstMessage>& message : filter.messages().take(GST_MESSAGE_ELEMENT))
     times.push_back(time_in(structure_of(message), "timestamp"));
-    gst_message_unref(message);
-  }
   return times;
 }
 

@@ -6,13 +6,13 @@
 
 #include "tests/check/common/filterharness.h"
 
-/// Reading the element messages of cudahistequalize.
+/// Functions that read the element messages of cudahistequalize.
 namespace check {
 
-/// The message's structure, which must have the element's name.
+/// Returns the message's structure, which must have the element's name.
 const GstStructure* structure_of(GstMessage* message);
 
-/// A field that holds a time, which may be GST_CLOCK_TIME_NONE.
+/// Returns the time in a field, which may be GST_CLOCK_TIME_NONE.
 guint64 time_in(const GstStructure* structure, const char* field);
 
 /// Compares bins, moments, extremes, entropy and percentiles with those of the picture.

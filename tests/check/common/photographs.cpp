@@ -9,7 +9,8 @@ namespace check {
 
 namespace {
 
-/// A photograph in the folder of Debian's opencv-doc, or in CUDAVISION_TEST_PICTURES.
+/// Returns the path of a photograph in CUDAVISION_TEST_PICTURES, or else in the folder of Debian's
+/// opencv-doc.
 std::string picture_file(const char* name) {
   const char* folder = g_getenv("CUDAVISION_TEST_PICTURES");
   gchar* path = g_build_filename(
@@ -19,20 +20,19 @@ std::string picture_file(const char* name) {
   return result;
 }
 
-GstSample* pull_sample(GstElement* pipeline, const char* sink_name) {
-  GstElement* sink = gst_bin_get_by_name(GST_BIN(pipeline), sink_name);
+Owned<GstSample> pull_sample(GstElement* pipeline, const char* sink_name) {
+  const Owned<GstElement> sink = element_in(pipeline, sink_name);
   GstSample* sample = nullptr;
   g_signal_emit_by_name(sink, "try-pull-sample", static_cast<guint64>(20 * GST_SECOND), &sample);
-  gst_object_unref(sink);
   if (sample == nullptr) {
     GstBus* bus = gst_element_get_bus(pipeline);
     GstMessage* message = gst_bus_pop_filtered(bus, GST_MESSAGE_ERROR);
     GError* error = nullptr;
     if (message != nullptr)
       gst_message_parse_error(message, &error, nullptr);
-    fail("no picture: %s", error != nullptr ? error->message : "the pipeline hangs");
+    fail("the pipeline gives no picture: %s", error != nullptr ? error->message : "it hangs");
   }
-  return sample;
+  return Owned<GstSample>(sample);
 }
 
 Picture picture_in(GstSample* sample, const FormatSpec& format) {
@@ -57,24 +57,18 @@ std::string unless_photographs() {
 
 BeforeAfter photograph_through(const Photograph& photograph, const FormatSpec& format,
                                const std::string& more_caps, const std::string& element) {
-  GError* problem = nullptr;
   const std::string launch = "filesrc location=" + picture_file(photograph.file) + " ! " +
                              photograph.decoder +
                              " ! videoconvert ! video/x-raw,format=" + format.name + more_caps +
                              " ! tee name=t ! queue ! appsink name=before sync=false  t. ! queue "
                              "! " +
                              element + " ! appsink name=after sync=false";
-  GstElement* pipeline = gst_parse_launch(launch.c_str(), &problem);
-  fail_unless(problem == nullptr, "%s: %s", launch.c_str(), problem ? problem->message : "");
-  share_cuda_context(pipeline);
+  const Owned<GstElement> pipeline = new_pipeline(launch);
   gst_element_set_state(pipeline, GST_STATE_PLAYING);
-  GstSample* before = pull_sample(pipeline, "before");
-  GstSample* after = pull_sample(pipeline, "after");
+  const Owned<GstSample> before = pull_sample(pipeline, "before");
+  const Owned<GstSample> after = pull_sample(pipeline, "after");
   BeforeAfter pictures = {picture_in(before, format), picture_in(after, format)};
-  gst_sample_unref(before);
-  gst_sample_unref(after);
   gst_element_set_state(pipeline, GST_STATE_NULL);
-  gst_object_unref(pipeline);
   return pictures;
 }
 

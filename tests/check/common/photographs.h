@@ -5,7 +5,7 @@
 
 #include "tests/check/common/picture.h"
 
-/// Photographs through whole pipelines, from the compressed file to the pixels.
+/// Runs photographs through whole pipelines, from the compressed file to the pixels.
 namespace check {
 
 struct Photograph {
@@ -24,8 +24,8 @@ struct BeforeAfter {
   Picture before, after;
 };
 
-/// Decodes a file and converts it to the format. Returns the element's input and output; more_caps
-/// and element are parts of a launch line.
+/// Decodes a file, converts it to the format, and returns the element's input and output.
+/// `more_caps` and `element` are parts of a launch line.
 BeforeAfter photograph_through(const Photograph& photograph, const FormatSpec& format,
                                const std::string& more_caps, const std::string& element);
 

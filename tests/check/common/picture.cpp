@@ -8,6 +8,8 @@
 #include <cstring>
 #include <random>
 
+#include "tests/check/common/owned.h"
+
 namespace check {
 
 namespace {
@@ -150,6 +152,18 @@ Picture make_picture(const FormatSpec& format, int width, int height, Content co
   return picture;
 }
 
+Picture converted(const Picture& picture, const FormatSpec& format) {
+  Picture to = picture_with(format, picture.width, picture.height,
+                            [&](int place, int x, int y) { return picture.sample(place, x, y); });
+  for (std::size_t i = 0; i < format.others.size(); ++i) {
+    const Component &mine = format.others[i], &other = picture.format->others[i];
+    for (int y = 0; y < groups(to.height, mine.lines); ++y)
+      for (int x = 0; x < groups(to.width, mine.pixels); ++x)
+        to.set_sample_at(mine.place, x, y, picture.sample_at(other.place, x, y));
+  }
+  return to;
+}
+
 GstBuffer* to_buffer(const Picture& picture, const Layout& layout) {
   Noise noise(4711);
   gsize offset[GST_VIDEO_MAX_PLANES] = {};
@@ -163,7 +177,7 @@ GstBuffer* to_buffer(const Picture& picture, const Layout& layout) {
     return buffer;
   }
 
-  std::vector<gsize> extent(planes);  // of each plane, its own padding included
+  std::vector<gsize> extent(planes);  // the size of each plane including its padding
   gsize end = static_cast<gsize>(layout.first);
   for (std::size_t i = 0; i < planes; ++i) {
     const std::size_t p = layout.reverse ? planes - 1 - i : i;
@@ -175,13 +189,12 @@ GstBuffer* to_buffer(const Picture& picture, const Layout& layout) {
 
   GstBuffer* buffer;
   if (layout.split) {
-    // The bytes before the first plane belong to the first memory.
+    // The first memory also holds the bytes before the first plane.
     buffer = gst_buffer_new();
     for (std::size_t p = 0; p < planes; ++p) {
       const gsize size = extent[p] + (p == 0 ? offset[0] : static_cast<gsize>(layout.plane_gap));
-      GstBuffer* part = new_noisy_buffer(size, noise);
+      const Owned<GstBuffer> part(new_noisy_buffer(size, noise));
       gst_buffer_append_memory(buffer, gst_buffer_get_memory(part, 0));
-      gst_buffer_unref(part);
     }
   } else if (layout.shifted) {
     const gsize before = 29, after = 17;
@@ -206,7 +219,7 @@ Picture from_buffer(GstBuffer* buffer, const FormatSpec& format, int width, int 
   fail_unless(meta->format == video_format(format) && meta->width == static_cast<guint>(width) &&
                   meta->height == static_cast<guint>(height) &&
                   meta->n_planes == format.planes.size(),
-              "GstVideoMeta says %s %ux%u where the caps say %s %dx%d",
+              "GstVideoMeta gives %s %ux%u but the caps give %s %dx%d",
               gst_video_format_to_string(meta->format), meta->width, meta->height, format.name,
               width, height);
   return read_planes(buffer, format, width, height, meta->offset, meta->stride);
@@ -249,7 +262,7 @@ std::string caps_of(const FormatSpec& format, int width, int height, const std::
 std::string colorimetry(const FormatSpec& format, bool limited) {
   if (format.family == Family::rgb)
     return ", colorimetry=sRGB";
-  // range:matrix:transfer:primaries, all but the range those of BT.601
+  // The fields are range:matrix:transfer:primaries; all but the range are those of BT.601.
   return limited ? ", colorimetry=bt601" : ", colorimetry=1:4:16:4";
 }
 

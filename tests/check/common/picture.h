@@ -15,8 +15,8 @@ struct Size {
   int width, height;
 };
 
-/// The bytes of a frame with its rows tightly packed, including chroma, alpha and the padding
-/// inside packed pixels.
+/// The bytes of a frame, including chroma, alpha and the padding inside packed pixels. The rows are
+/// tightly packed.
 struct Picture {
   struct Plane {
     int row_bytes = 0;
@@ -31,7 +31,7 @@ struct Picture {
 
   Picture(const FormatSpec& format, int width, int height);
 
-  int sample(int place, int x, int y) const;  ///< the value, without a word's unused low bits
+  int sample(int place, int x, int y) const;  ///< the value without a word's unused low bits
   void set_sample(int place, int x, int y, int value);  ///< writes the unused low bits as zero
   int sample_at(const Place& place, int x, int y) const;
   void set_sample_at(const Place& place, int x, int y, int value);
@@ -39,26 +39,42 @@ struct Picture {
   const FormatSpec* format;
   int width, height;
   std::vector<Plane> planes;
-  /// For interlaced caps GStreamer leaves room for a chroma row in each field.
+  /// With interlaced caps, GStreamer reserves a chroma row in each field.
   bool interlaced = false;
 };
 
 enum class Content {
-  random,      ///< every value, evenly
+  random,      ///< all values are equally likely
   natural,     ///< one broad hill of values away from both ends
   ramp,        ///< from corner to corner
   flat,        ///< a single value
-  two_valued,  ///< two values, one rare
+  two_valued,  ///< two values, one of which is rare
 };
 inline constexpr Content all_contents[] = {Content::random, Content::natural, Content::ramp,
                                            Content::flat, Content::two_valued};
 
-/// Luma or RGB samples by content; everything else is noise. The same seed gives the same picture.
+/// Makes a picture whose luma or RGB samples show the content; everything else is noise. The same
+/// seed gives the same picture.
 Picture make_picture(const FormatSpec& format, int width, int height, Content content,
                      unsigned seed);
 
-/// Where to_buffer() puts the bytes. Without meta that is GstVideoInfo's layout, and the other
-/// members are ignored.
+/// Makes a picture whose samples are sample(place, x, y). Chroma and alpha are 0.
+template <class Sample>
+Picture picture_with(const FormatSpec& format, int width, int height, const Sample& sample) {
+  Picture picture(format, width, height);
+  for (int y = 0; y < height; ++y)
+    for (int x = 0; x < width; ++x)
+      for (int place = 0; place < static_cast<int>(format.places.size()); ++place)
+        picture.set_sample(place, x, y, sample(place, x, y));
+  return picture;
+}
+
+/// Returns a picture of another format with the same samples. The components of both formats must
+/// have equal sizes.
+Picture converted(const Picture& picture, const FormatSpec& format);
+
+/// The layout in which to_buffer() stores the bytes. Without `meta` it is GstVideoInfo's layout,
+/// and the other members are ignored.
 struct Layout {
   bool meta = false;
   int first = 0;         ///< bytes before the first plane
@@ -77,7 +93,7 @@ inline constexpr Layout shifted_layout = {true, 0, 3, 0, false, false, true};
 inline constexpr Layout all_layouts[] = {packed_layout,  padded_layout, odd_layout,
                                          reverse_layout, split_layout,  shifted_layout};
 
-/// A random layout; below(n) draws from 0 … n − 1.
+/// Returns a random layout. below(n) draws from 0 … n − 1.
 template <class Below>
 Layout random_layout(const Below& below) {
   Layout layout;
@@ -91,29 +107,29 @@ Layout random_layout(const Below& below) {
   return layout;
 }
 
-/// A new buffer in system memory; the bytes between the rows are noise.
+/// Returns a new buffer in system memory. The bytes between the rows are noise.
 GstBuffer* to_buffer(const Picture& picture, const Layout& layout = packed_layout);
 
-/// Reads a buffer by its GstVideoMeta, or without one by GstVideoInfo. The buffer stays the
-/// caller's.
+/// Reads a buffer with the layout of its GstVideoMeta, or of GstVideoInfo if it has none. The
+/// caller keeps its reference.
 Picture from_buffer(GstBuffer* buffer, const FormatSpec& format, int width, int height,
                     bool interlaced = false);
 
-/// Reads a buffer by GstVideoInfo, as a peer does that ignores GstVideoMeta.
+/// Reads a buffer with the layout of GstVideoInfo, like a peer that ignores GstVideoMeta.
 Picture from_plain_buffer(GstBuffer* buffer, const FormatSpec& format, int width, int height,
                           bool interlaced = false);
 
-/// The place of the first difference; empty if the pictures are equal.
+/// Describes the first difference. Returns an empty string if the pictures are equal.
 std::string difference(const Picture& got, const Picture& expected);
 
-/// All bytes of the buffer.
+/// Returns all bytes of the buffer.
 std::vector<std::uint8_t> bytes_of(GstBuffer* buffer);
 
-/// "video/x-raw, format=…, width=…, height=…, framerate=25/1" and whatever `more` appends
-/// (", colorimetry=…").
+/// Returns "video/x-raw, format=…, width=…, height=…, framerate=25/1", followed by `more`, such as
+/// ", colorimetry=…".
 std::string caps_of(const FormatSpec& format, int width, int height, const std::string& more = "");
 
-/// The colorimetry to append to the caps for a range; RGB has only the full one.
+/// Returns the colorimetry to append to the caps for a range. RGB always has the full range.
 std::string colorimetry(const FormatSpec& format, bool limited);
 
 }  // namespace check

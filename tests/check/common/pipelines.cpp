@@ -8,22 +8,15 @@
 namespace check {
 
 void run_pipeline(const std::string& description, const Look& feed, const Look& look) {
-  GError* problem = nullptr;
-  GstElement* pipeline = gst_parse_launch(description.c_str(), &problem);
-  fail_unless(problem == nullptr, "%s: %s", description.c_str(), problem ? problem->message : "");
-  for (const char* name : {"e", "e2", "e3"}) {
-    GstElement* element = gst_bin_get_by_name(GST_BIN(pipeline), name);
-    if (element == nullptr)
-      continue;
-    gst_util_set_object_arg(G_OBJECT(element), "backend", test_backend().c_str());
-    gst_object_unref(element);
-  }
-  share_cuda_context(pipeline);
+  const Owned<GstElement> pipeline = new_pipeline(description);
+  for (const char* name : {"e", "e2", "e3"})
+    if (const Owned<GstElement> element = element_in(pipeline, name))
+      set_property(element, "backend", test_backend());
   gst_element_set_state(pipeline, GST_STATE_PLAYING);
   feed(pipeline);
-  GstBus* bus = gst_element_get_bus(pipeline);
-  GstMessage* message = gst_bus_timed_pop_filtered(
-      bus, 30 * GST_SECOND, static_cast<GstMessageType>(GST_MESSAGE_EOS | GST_MESSAGE_ERROR));
+  const Owned<GstBus> bus(gst_element_get_bus(pipeline));
+  const Owned<GstMessage> message(gst_bus_timed_pop_filtered(
+      bus, 30 * GST_SECOND, static_cast<GstMessageType>(GST_MESSAGE_EOS | GST_MESSAGE_ERROR)));
   fail_unless(message != nullptr, "hangs: %s", description.c_str());
   if (GST_MESSAGE_TYPE(message) == GST_MESSAGE_ERROR) {
     GError* error = nullptr;
@@ -31,22 +24,16 @@ void run_pipeline(const std::string& description, const Look& feed, const Look& 
     fail("%s: %s", description.c_str(), error->message);
   }
   look(pipeline);
-  gst_message_unref(message);
-  gst_object_unref(bus);
   gst_element_set_state(pipeline, GST_STATE_NULL);
-  gst_object_unref(pipeline);
+}
+
+Owned<GstCaps> output_caps(GstElement* pipeline, const char* element_name) {
+  return current_caps(pad_of(element_in(pipeline, element_name).get(), "src").get());
 }
 
 bool output_is_cuda(GstElement* pipeline, const char* element_name) {
-  GstElement* element = gst_bin_get_by_name(GST_BIN(pipeline), element_name);
-  GstPad* pad = gst_element_get_static_pad(element, "src");
-  GstCaps* caps = gst_pad_get_current_caps(pad);
-  fail_unless(caps != nullptr, "%s was never negotiated", element_name);
-  const bool cuda = gst_caps_features_contains(gst_caps_get_features(caps, 0), "memory:CUDAMemory");
-  gst_caps_unref(caps);
-  gst_object_unref(pad);
-  gst_object_unref(element);
-  return cuda;
+  const Owned<GstCaps> caps = output_caps(pipeline, element_name);
+  return gst_caps_features_contains(gst_caps_get_features(caps, 0), "memory:CUDAMemory");
 }
 
 bool is_cuda_memory(GstBuffer* buffer) {

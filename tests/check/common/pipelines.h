@@ -6,23 +6,27 @@
 #include <functional>
 #include <string>
 
-/// Whole pipelines from a launch line.
+#include "tests/check/common/owned.h"
+
+/// Runs whole pipelines from a launch line.
 namespace check {
 
 using Look = std::function<void(GstElement* pipeline)>;
 
 /// Runs a pipeline to EOS; an error fails the test. Elements named e, e2 and e3 get the backend
-/// under test. `feed` is called after the start, `look` at EOS.
+/// under test. Calls `feed` after the start and `look` at EOS.
 void run_pipeline(const std::string& description, const Look& feed, const Look& look);
 inline void run_pipeline(const std::string& description, const Look& look) {
   run_pipeline(
       description, [](GstElement*) {}, look);
 }
 
-/// Whether the output caps of the element of that name are those of CUDA memory.
+/// Returns the output caps of the named element.
+Owned<GstCaps> output_caps(GstElement* pipeline, const char* element_name);
+/// True if the output caps of the named element are those of CUDA memory.
 bool output_is_cuda(GstElement* pipeline, const char* element_name);
 
-/// Whether the buffer's memory is CUDA memory, whatever its caps say.
+/// True if the buffer's memory is CUDA memory, whatever its caps say.
 bool is_cuda_memory(GstBuffer* buffer);
 
 }  // namespace check

@@ -71,7 +71,7 @@ Picture colors_of_map(const Picture& map, const MapScale& facts, Colors colors,
                       const FormatSpec& format) {
   const Picture gray = gray_of_map(map, facts);
   Picture out(format, map.width, map.height);
-  // Alpha and padding are 255.
+  // Alpha and padding stay 255.
   std::fill(out.planes[0].bytes.begin(), out.planes[0].bytes.end(), std::uint8_t{255});
   for (int y = 0; y < map.height; ++y)
     for (int x = 0; x < map.width; ++x) {

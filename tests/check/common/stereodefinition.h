@@ -9,7 +9,7 @@
 /// Definitions of the outputs that follow from a map of disparities.
 namespace check {
 
-/// The luminance as a picture: GRAY8, GRAY16_LE, or I420_10LE, whose chroma is ignored.
+/// Returns the luminance as a picture in GRAY8, GRAY16_LE, or I420_10LE, whose chroma is ignored.
 Picture luminance_picture(const Picture& picture);
 
 /// The meaning of a map's samples.
@@ -21,16 +21,16 @@ struct MapScale {
   int invalid() const { return (minimum - 1) * scale; }
 };
 
-/// A sample of a GRAY16_LE map as the signed number that it is.
+/// Returns a sample of a GRAY16_LE map as a signed number.
 int disparity_at(const Picture& map, int x, int y);
 
-/// As GRAY8.
+/// Returns a map's picture in GRAY8.
 Picture gray_of_map(const Picture& map, const MapScale& facts);
 
 enum class Colors { turbo, jet, gray };
 using Color = std::array<std::uint8_t, 3>;  ///< red, green, blue
 Color color_of(Colors colors, int gray);
-/// In format: one of RGB, RGBA and BGRx.
+/// Returns a map's picture in colours. The format must be RGB, RGBA or BGRx.
 Picture colors_of_map(const Picture& map, const MapScale& facts, Colors colors,
                       const FormatSpec& format);
 

@@ -20,47 +20,38 @@ StereoFrames frames_from(GstClockTime first, int count) {
 }
 
 StereoHarness::StereoHarness(const Properties& properties, bool two)
-    : element_(make_element("cudasgmstereo", properties)) {
-  gst_object_ref_sink(element_);
-  gst_element_set_bus(element_, messages_.bus());
-  left_ = gst_harness_new_with_element(element_, "sink_left", "src");
+    : element_(make_element("cudasgmstereo", properties)),
+      messages_(element_),
+      left_(gst_harness_new_with_element(element_, "sink_left", "src")),
+      right_(two ? gst_harness_new_with_element(element_, "sink_right", nullptr) : nullptr),
+      harnesses_{left()} {
   if (two)
-    right_ = gst_harness_new_with_element(element_, "sink_right", nullptr);
-}
-
-StereoHarness::~StereoHarness() {
-  // Tearing down the last harness stops the element.
-  if (right_ != nullptr)
-    gst_harness_teardown(right_);
-  gst_harness_teardown(left_);
-  gst_element_set_bus(element_, nullptr);
-  gst_object_unref(element_);
-}
-
-void StereoHarness::set(const char* property, const std::string& value) {
-  gst_util_set_object_arg(G_OBJECT(element_), property, value.c_str());
+    harnesses_.push_back(right());
 }
 
 guint64 StereoHarness::number(const char* property) const {
   GValue value = G_VALUE_INIT, wide = G_VALUE_INIT;
-  g_object_get_property(G_OBJECT(element_), property, &value);
+  g_object_get_property(G_OBJECT(element_.get()), property, &value);
   g_value_init(&wide, G_TYPE_UINT64);
-  fail_unless(g_value_transform(&value, &wide), "%s is no number", property);
+  fail_unless(g_value_transform(&value, &wide), "%s is not a number", property);
   const guint64 number = g_value_get_uint64(&wide);
   g_value_unset(&value);
   g_value_unset(&wide);
   return number;
 }
 
-void StereoHarness::accept_gray(int width, int height) {
-  const std::string caps = caps_of(format_named("GRAY8"), width, height);
-  for (GstHarness* harness : {left_, right_})
-    if (harness != nullptr)
-      fail_unless(send_caps(harness, caps), "refused: %s", caps.c_str());
+void StereoHarness::accept_caps(const std::string& caps) {
+  for (GstHarness* harness : harnesses_)
+    fail_unless(send_caps(harness, caps), "refused: %s", caps.c_str());
 }
 
-Output StereoHarness::process(GstBuffer* left, GstBuffer* right) {
-  for (const auto& [harness, buffer] : {std::pair{left_, left}, std::pair{right_, right}}) {
+void StereoHarness::accept_gray(int width, int height) {
+  accept_caps(caps_of(format_named("GRAY8"), width, height));
+}
+
+Map StereoHarness::process(GstBuffer* left, GstBuffer* right) {
+  for (const auto& [harness, buffer] :
+       {std::pair{this->left(), left}, std::pair{this->right(), right}}) {
     if (buffer == nullptr)
       continue;
     const GstFlowReturn flow = gst_harness_push(harness, buffer);
@@ -70,17 +61,17 @@ Output StereoHarness::process(GstBuffer* left, GstBuffer* right) {
   return pull();
 }
 
-Output StereoHarness::process(const Picture& left, const Picture& right) {
+Map StereoHarness::process(const Picture& left, const Picture& right) {
   return process(to_buffer(left), to_buffer(right));
 }
 
-Output StereoHarness::pull() {
-  GstBuffer* buffer = gst_harness_pull(left_);
-  fail_unless(buffer != nullptr, "no map came out: %s", messages_.text(GST_MESSAGE_ERROR).c_str());
-  return Output(buffer);
+Map StereoHarness::pull() {
+  Map map(gst_harness_pull(left_));
+  fail_unless(map != nullptr, "no map came out: %s", messages_.text(GST_MESSAGE_ERROR).c_str());
+  return map;
 }
 
-std::vector<Output> StereoHarness::run(const StereoFrames& left, const StereoFrames& right) {
+std::vector<Map> StereoHarness::run(const StereoFrames& left, const StereoFrames& right) {
   accept_gray(small_width, small_height);
   const auto send = [](GstHarness* harness, const StereoFrames& frames) {
     for (const StereoFrame& frame : frames)
@@ -88,10 +79,10 @@ std::vector<Output> StereoHarness::run(const StereoFrames& left, const StereoFra
         return;
     gst_harness_push_event(harness, gst_event_new_eos());
   };
-  std::thread first(send, left_, left), second;
+  std::thread first(send, this->left(), left), second;
   if (right_ != nullptr)
-    second = std::thread(send, right_, right);
-  std::vector<Output> outputs;
+    second = std::thread(send, this->right(), right);
+  std::vector<Map> outputs;
   GstBuffer* buffer = nullptr;
   while (gst_harness_pull_until_eos(left_, &buffer) && buffer != nullptr)
     outputs.emplace_back(buffer);
@@ -107,9 +98,7 @@ void StereoHarness::push_pair(GstClockTime time) {
 }
 
 guint32 StereoHarness::send_to_all(const std::function<GstEvent*()>& make, guint32 seqnum) {
-  for (GstHarness* harness : {left_, right_}) {
-    if (harness == nullptr)
-      continue;
+  for (GstHarness* harness : harnesses_) {
     GstEvent* event = make();
     gst_event_set_seqnum(event, seqnum);
     gst_harness_push_event(harness, event);
@@ -129,31 +118,30 @@ void StereoHarness::wait_for_error() {
   wait_until([&] { return messages_.count(GST_MESSAGE_ERROR) > 0; }, "an error");
 }
 
-std::vector<GstEvent*> StereoHarness::take_events(GstEventType type) {
-  std::vector<GstEvent*> events;
-  while (GstEvent* event = gst_harness_try_pull_event(left_))
+GstFlowReturn StereoHarness::flow_after_stop() {
+  g_usleep(500000);
+  return gst_harness_push(left_, small_frame({40 * ms}));
+}
+
+void StereoHarness::expect_end() {
+  GstBuffer* buffer = nullptr;
+  fail_unless(gst_harness_pull_until_eos(left_, &buffer) && buffer == nullptr, "no EOS");
+}
+
+std::vector<Owned<GstEvent>> StereoHarness::take_events(GstEventType type) {
+  std::vector<Owned<GstEvent>> events;
+  while (Owned<GstEvent> event{gst_harness_try_pull_event(left_)})
     if (GST_EVENT_TYPE(event) == type)
-      events.push_back(event);
-    else
-      gst_event_unref(event);
+      events.push_back(std::move(event));
   return events;
 }
 
 GstBuffer* small_frame(const StereoFrame& frame) {
-  GstBuffer* buffer =
-      frame.gap ? gst_buffer_new()
-                : to_buffer(noise_picture(format_named("GRAY8"), small_width, small_height, 1));
-  if (frame.gap)
-    GST_BUFFER_FLAG_SET(buffer, GST_BUFFER_FLAG_GAP);
-  GST_BUFFER_PTS(buffer) = frame.pts;
-  GST_BUFFER_DURATION(buffer) = frame.duration;
-  return buffer;
-}
-
-GstBuffer* at(GstClockTime pts, GstBuffer* buffer) {
-  GST_BUFFER_PTS(buffer) = pts;
-  GST_BUFFER_DURATION(buffer) = 40 * GST_MSECOND;
-  return buffer;
+  const FormatSpec& gray = format_named("GRAY8");
+  return at(
+      frame.pts,
+      frame.gap ? missing_frame() : to_buffer(noise_picture(gray, small_width, small_height, 1)),
+      frame.duration);
 }
 
 void wait_until(const std::function<bool()>& condition, const char* what) {
@@ -162,12 +150,12 @@ void wait_until(const std::function<bool()>& condition, const char* what) {
       return;
     g_usleep(1000);
   }
-  fail("never: %s", what);
+  fail("timed out while waiting for %s", what);
 }
 
-std::vector<GstClockTime> times_of(const std::vector<Output>& outputs) {
+std::vector<GstClockTime> times_of(const std::vector<Map>& outputs) {
   std::vector<GstClockTime> times;
-  for (const Output& output : outputs)
+  for (const Map& output : outputs)
     times.push_back(output.pts());
   return times;
 }

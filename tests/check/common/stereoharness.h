@@ -6,10 +6,10 @@
 
 #include "tests/check/common/filterharness.h"
 
-/// cudasgmstereo between pads of the test.
+/// Runs cudasgmstereo between pads of the test.
 namespace check {
 
-/// A frame of a camera.
+/// A frame from a camera.
 struct StereoFrame {
   GstClockTime pts = GST_CLOCK_TIME_NONE;
   bool gap = false;
@@ -19,88 +19,93 @@ using StereoFrames = std::vector<StereoFrame>;
 
 constexpr GstClockTime ms = GST_MSECOND;
 
-/// A GRAY8 frame of 32×16, the same in each call, or a gap of no bytes.
+/// Returns a GRAY8 frame of 32×16, which is the same in each call, or an empty buffer for a gap.
 GstBuffer* small_frame(const StereoFrame& frame);
 
-/// `count` frames at 25 frames per second, the first one at that time.
+/// Returns `count` frames at 25 frames per second, of which the first has time `first`.
 StereoFrames frames_from(GstClockTime first, int count);
 
-/// A buffer that the test owns.
-class Output {
- public:
-  explicit Output(GstBuffer* buffer) : buffer_(buffer) {}
-  Output(Output&& other) noexcept : buffer_(other.buffer_) { other.buffer_ = nullptr; }
-  ~Output() { gst_clear_buffer(&buffer_); }
-  GstBuffer* get() const { return buffer_; }
-  GstClockTime pts() const { return GST_BUFFER_PTS(buffer_); }
-  bool discont() const { return GST_BUFFER_FLAG_IS_SET(buffer_, GST_BUFFER_FLAG_DISCONT); }
-
- private:
-  GstBuffer* buffer_;
+/// An output frame.
+struct Map : Owned<GstBuffer> {
+  using Owned::Owned;
+  GstClockTime pts() const { return GST_BUFFER_PTS(*this); }
+  bool discont() const { return GST_BUFFER_FLAG_IS_SET(get(), GST_BUFFER_FLAG_DISCONT); }
 };
 
-/// One element whose pads the test feeds. Frames are small, since each costs time.
+/// One element whose pads the test feeds. Frames are small to save time.
 class StereoHarness {
  public:
-  /// two: sink_right is linked as well.
+  /// Links sink_left, and sink_right if `two` is set.
   explicit StereoHarness(const Properties& properties = {}, bool two = true);
-  ~StereoHarness();
-  StereoHarness(const StereoHarness&) = delete;
-  StereoHarness& operator=(const StereoHarness&) = delete;
 
   GstElement* element() const { return element_; }
-  GstHarness* left() const { return left_; }    ///< holds the source pad's peer as well
-  GstHarness* right() const { return right_; }  ///< nullptr where it is not linked
+  GstHarness* left() const { return left_; }    ///< also receives the element's output
+  GstHarness* right() const { return right_; }  ///< nullptr if sink_right is not linked
+  /// Returns the harnesses of the linked pads.
+  const std::vector<GstHarness*>& harnesses() const { return harnesses_; }
   MessageLog& messages() { return messages_; }
-  void set(const char* property, const std::string& value);
+  void set(const char* property, const std::string& value) {
+    set_property(element_, property, value);
+  }
   guint64 number(const char* property) const;
 
   /// Sends CAPS and a TIME segment from 0. Returns whether the pad took the caps.
   bool send_caps(GstHarness* to, const std::string& caps) {
     return check::send_caps(to->srcpad, caps);
   }
-  /// Both pads (or the one) get GRAY8 of that size, by default that of small frames.
+  /// Sends caps to all linked pads, which must accept them.
+  void accept_caps(const std::string& caps);
+  /// Lets downstream accept only these caps.
+  void accept_downstream(const std::string& caps) {
+    gst_harness_set_sink_caps_str(left_, caps.c_str());
+  }
+  /// Sends GRAY8 caps to all linked pads. The default size is that of small frames.
   void accept_gray(int width = 32, int height = 16);
 
   /// Pushes both buffers and returns the map that must come out.
-  Output process(GstBuffer* left, GstBuffer* right);
-  Output process(const Picture& left, const Picture& right);
-  /// A pair of small frames of that time.
-  Output process_at(GstClockTime time) { return process(small_frame({time}), small_frame({time})); }
+  Map process(GstBuffer* left, GstBuffer* right);
+  Map process(const Picture& left, const Picture& right);
+  /// Processes a pair of small frames with the given time.
+  Map process_at(GstClockTime time) { return process(small_frame({time}), small_frame({time})); }
   void push_pair(GstClockTime time);
   /// Waits for the next map.
-  Output pull();
+  Map pull();
 
   /// Sends both sequences of frames as GRAY8 of 32×16, then EOS, each from its own thread. Returns
   /// the maps that come out before EOS.
-  std::vector<Output> run(const StereoFrames& left, const StereoFrames& right);
+  std::vector<Map> run(const StereoFrames& left, const StereoFrames& right);
 
-  /// Sends an event, which make() makes, to all linked pads, with one seqnum. Returns that.
+  /// Sends an event, made by make(), to all linked pads with the same seqnum, and returns the
+  /// seqnum.
   guint32 send_to_all(const std::function<GstEvent*()>& make,
                       guint32 seqnum = gst_util_seqnum_next());
-  /// FLUSH_START on all pads, then FLUSH_STOP and a new segment. Returns the seqnum of both.
+  /// Sends FLUSH_START to all pads, then FLUSH_STOP and a new segment. Returns the seqnum of the
+  /// flush.
   guint32 flush();
   void wait_for_error();
+  /// Gives the element time to stop, then pushes a frame and returns its flow return.
+  GstFlowReturn flow_after_stop();
+  /// Waits for EOS downstream. No map may arrive before it.
+  void expect_end();
 
-  /// All events of that type that went downstream since the last call, oldest first.
-  std::vector<GstEvent*> take_events(GstEventType type);
+  /// Returns all events of the given type that arrived downstream since the last call, oldest
+  /// first.
+  std::vector<Owned<GstEvent>> take_events(GstEventType type);
 
  private:
+  const Owned<GstElement> element_;
   MessageLog messages_;
-  GstElement* element_;
-  GstHarness* left_;
-  GstHarness* right_ = nullptr;
+  const Owned<GstHarness> left_;  // must be destroyed last, because that stops the element
+  const Owned<GstHarness> right_;
+  std::vector<GstHarness*> harnesses_;
 };
-
-/// The buffer with that time and a duration of 40 ms.
-GstBuffer* at(GstClockTime pts, GstBuffer* buffer);
 
 /// Polls until the condition holds; fails the test after 10 s.
 void wait_until(const std::function<bool()>& condition, const char* what);
 
-std::vector<GstClockTime> times_of(const std::vector<Output>& outputs);
+std::vector<GstClockTime> times_of(const std::vector<Map>& outputs);
 
-/// A picture of noise, and the right camera's picture of it at a constant disparity.
+/// Make a picture of noise, and the right camera's picture of it at a constant disparity.
 Picture noise_picture(const FormatSpec& format, int width, int height, unsigned seed);
 Picture shifted(const Picture& left, int disparity);
 

@@ -19,11 +19,10 @@ std::string description(const Picture& picture, const Integral& how) {
 
 void expect_tensor(GstBuffer* buffer, const GstCaps* caps, const Tensor& expected,
                    const std::string& what) {
-  GstCaps* right = gst_caps_from_string(expected.caps().c_str());
+  const Owned<GstCaps> right = caps_from(expected.caps());
   fail_unless(gst_caps_is_equal(caps, right), "%s: %" GST_PTR_FORMAT " instead of %" GST_PTR_FORMAT,
-              what.c_str(), caps, right);
-  gst_caps_unref(right);
-  fail_unless(gst_buffer_get_video_meta(buffer) == nullptr, "%s: a tensor with a GstVideoMeta",
+              what.c_str(), caps, right.get());
+  fail_unless(gst_buffer_get_video_meta(buffer) == nullptr, "%s: the tensor has a GstVideoMeta",
               what.c_str());
   const std::vector<std::uint8_t> bytes = bytes_of(buffer);
   fail_unless(bytes.size() == expected.bytes.size(), "%s: %d bytes instead of %d", what.c_str(),
@@ -39,28 +38,24 @@ void expect_tensor(GstBuffer* buffer, const GstCaps* caps, const Tensor& expecte
 
 void expect_tensor(FilterHarness& filter, const Picture& picture, const Integral& how,
                    const Layout& layout) {
-  GstBuffer* out = filter.process_unchanged(picture, layout);
-  GstCaps* caps = gst_pad_get_current_caps(filter.sink_pad());
+  const Owned<GstBuffer> out = filter.process_unchanged(picture, layout);
+  const Owned<GstCaps> caps = current_caps(filter.sink_pad());
   expect_tensor(out, caps, tensor_of(picture, how), description(picture, how));
-  gst_caps_unref(caps);
-  gst_buffer_unref(out);
 }
 
 void expect_gray_picture(FilterHarness& filter, const Picture& picture, const Integral& how,
                          const FormatSpec& format, const Layout& layout) {
-  GstBuffer* out = filter.process_unchanged(picture, layout);
+  const Owned<GstBuffer> out = filter.process_unchanged(picture, layout);
   const Picture expected = gray_picture_of(picture, how, format);
   GstVideoInfo info;
-  GstCaps* caps = gst_pad_get_current_caps(filter.sink_pad());
+  const Owned<GstCaps> caps = current_caps(filter.sink_pad());
   fail_unless(gst_video_info_from_caps(&info, caps) &&
                   std::strcmp(info.finfo->name, format.name) == 0 && info.width == expected.width &&
                   info.height == expected.height,
-              "%" GST_PTR_FORMAT " instead of %s %dx%d", caps, format.name, expected.width,
+              "%" GST_PTR_FORMAT " instead of %s %dx%d", caps.get(), format.name, expected.width,
               expected.height);
-  gst_caps_unref(caps);
   expect_picture(from_buffer(out, format, expected.width, expected.height), expected,
                  description(picture, how));
-  gst_buffer_unref(out);
 }
 
 }  // namespace check

@@ -6,10 +6,10 @@
 #include "tests/check/common/definitions.h"
 #include "tests/check/common/filterharness.h"
 
-/// Comparing the outputs of cudaintegral, which have other caps than its input.
+/// Functions that compare outputs of cudaintegral whose caps differ from its input's.
 namespace check {
 
-/// Fails the test unless the buffer and its caps are exactly the tensor.
+/// Fails the test unless the buffer and its caps are exactly those of the tensor.
 void expect_tensor(GstBuffer* buffer, const GstCaps* caps, const Tensor& expected,
                    const std::string& what);
 /// Sends a picture through the element and compares the tensor that comes out.

@@ -21,7 +21,7 @@ std::vector<Test>& all_tests() {
   return tests;
 }
 
-/// Seconds that one test may take.
+/// The time limit of one test in seconds.
 constexpr double time_limit = 300;
 
 void add_to(TCase* tcase, const Test& test, const Options& options, const std::string& element) {
@@ -30,7 +30,7 @@ void add_to(TCase* tcase, const Test& test, const Options& options, const std::s
     return;
   }
   std::printf("SKIP: %s%s: %s\n", test.name, element.c_str(), options.skip_reason.c_str());
-  // Before check forks: otherwise every child prints the buffered line again.
+  // check forks next. Without this, every child would print the buffered line again.
   std::fflush(stdout);
 }
 
@@ -72,7 +72,7 @@ bool full_run() {
 
 int main(int argc, char** argv) {
   using namespace check;
-  // check keeps the addresses of all names.
+  // check keeps only the addresses of names, so they must stay valid.
   const char* program = g_intern_string(argv[0]);
   const char* name =
       std::strrchr(program, '/') != nullptr ? std::strrchr(program, '/') + 1 : program;
@@ -85,7 +85,7 @@ int main(int argc, char** argv) {
     tcase_add_checked_fixture(by_element.back(), fixture_for_element(i), nullptr);
   }
   for (const Test& test : all_tests()) {
-    // Only now, since reasons to skip a test ask GStreamer.
+    // The options are made only now, because reasons to skip a test need an initialised GStreamer.
     Options options;
     test.set_options(options);
     if (!options.each_element)

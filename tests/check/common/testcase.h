@@ -7,9 +7,9 @@
 #include <string>
 #include <vector>
 
-/// Tests that register themselves: TEST(name) { … } or, with options, for example
-/// TEST(name, .for_each_element().times(3).unless(unless_sanitized())) { … }. The common library
-/// has main(), which runs all tests of the program in the order in which they are written.
+/// Tests register themselves: TEST(name) { … } or, with options, for example
+/// TEST(name, .for_each_element().times(3).unless(unless_sanitized())) { … }. main() is in the
+/// common library and runs all tests of the program in the order of the source.
 namespace check {
 
 struct Options {
@@ -18,7 +18,8 @@ struct Options {
   /// Runs the test for each index from first to end - 1.
   Options& times(std::size_t first, std::size_t end);
   Options& times(std::size_t count) { return times(0, count); }
-  /// Skips the test if there is a reason to. The first reason given is reported.
+  /// Skips the test if the reason is not empty. If there are several reasons, the first is
+  /// reported.
   Options& unless(const std::string& reason);
 
   bool each_element = false;
@@ -43,7 +44,7 @@ class Registered {
       +[](check::Options& options) { static_cast<void>(options __VA_ARGS__); }); \
   static void name([[maybe_unused]] int index)
 
-/// Whether CUDAVISION_TEST_FULL=1 asks for the long versions of soaks and fuzzing.
+/// True if CUDAVISION_TEST_FULL=1 requests the long versions of soak and fuzz tests.
 bool full_run();
 
 }  // namespace check

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The border colour of cudagaussblur in the samples of each format, against values calculated by
-// hand from the formulas of ITU-R BT.601, BT.709 and BT.2020.
+// Compares the border colour of cudagaussblur in the samples of each format with values that were
+// calculated by hand from the formulas of ITU-R BT.601, BT.709 and BT.2020.
 #include "tests/check/common/definitions.h"
 #include "tests/check/common/filterharness.h"
 
@@ -10,7 +10,7 @@ namespace {
 
 struct Case {
   const char* format;
-  const char* colorimetry;  ///< nullptr: caps without one
+  const char* colorimetry;  ///< nullptr for caps without colorimetry
   std::uint32_t argb;
   std::vector<int> samples;  ///< Y, U, V or R, G, B, A
 };
@@ -36,14 +36,15 @@ const std::vector<Case>& cases() {
       {"Y444", bt601_full, red, {76, 85, 255}},
       {"YUY2", bt601_full, green, {150, 44, 21}},
       {"UYVY", bt601_full, blue, {29, 255, 107}},
-      {"Y444", bt601_full, yellow, {226, 1, 149}},  // U is 0.5: halves go up
+      {"Y444", bt601_full, yellow, {226, 1, 149}},  // U is 0.5, a tie, which rounds up
       {"YUY2", bt709_full, red, {54, 99, 255}},
       {"Y444", bt709_full, green, {182, 30, 12}},
       {"P010_10LE", "bt709", red, {250, 409, 960}},
       {"I420_10LE", bt709_full, red, {217, 395, 1023}},
       {"P010_10LE", "bt2020-10", red, {294, 387, 960}},
       {"I420_10LE", "bt709", white, {940, 512, 512}},
-      // Caps without colorimetry: standard definition is BT.601, limited; gray is in full range.
+      // Without colorimetry, standard definition means BT.601 in limited range, and gray full
+      // range.
       {"I420", nullptr, red, {81, 90, 240}},
       {"GRAY8", nullptr, red, {76}},
       {"GRAY8", nullptr, white, {255}},
@@ -98,8 +99,8 @@ std::string described(const Case& color) {
 
 }  // namespace
 
-// At the largest sigma a single pixel weighs next to nothing, so the output is the border. In 16
-// bits its weight may still be one level, so there the pixel has the border's colour already.
+// At the largest sigma, a single pixel has so little weight that the output is the border. With 16
+// bits it could still contribute one level, so there the pixel already has the border's colour.
 TEST(test_colors) {
   for (const Case& color : cases()) {
     const FormatSpec& format = format_named(color.format);
@@ -131,10 +132,7 @@ TEST(test_colors_around_pictures) {
       filter.accept_caps(format, 21, 15, colorimetry(format, limited));
       const Picture picture = make_picture(format, 21, 15, Content::random, 7);
       for (std::uint32_t color : {0x00000000u, 0xff204060u, 0x7fc0ff33u, 0xffffffffu}) {
-        Blur how;
-        how.sigma = 6;
-        how.edge = Edge::constant;
-        how.color = color;
+        Blur how{6, 0, 0, 0, Edge::constant, color};
         how.limited = limited && format.family != Family::rgb;
         filter.set(how.properties());
         expect_picture(filter.process(picture), blurred(picture, how), how.description());
@@ -142,7 +140,7 @@ TEST(test_colors_around_pictures) {
     }
 }
 
-// With new colorimetry in the caps the same colour has other samples.
+// When the colorimetry in the caps changes, the same colour gets other samples.
 TEST(test_color_follows_caps) {
   const FormatSpec& format = format_named("I420");
   FilterHarness filter("cudagaussblur",

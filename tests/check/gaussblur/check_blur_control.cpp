@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Sigma under the control of a GstControlSource: smooth, without renegotiation or new memory.
+// Tests sigma under the control of a GstControlSource. It must change smoothly, without
+// renegotiation and without allocating more memory.
 #include <gst/video/video.h>
 
 #include <algorithm>
@@ -22,20 +23,17 @@ double sigma_of(FilterHarness& filter) {
   return sigma;
 }
 
-/// Counts the traces of negotiation on the element's source pad.
+/// Counts CAPS events and ALLOCATION queries on the element's source pad.
 class Negotiations {
  public:
   explicit Negotiations(FilterHarness& filter)
-      : pad_(gst_element_get_static_pad(filter.element(), "src")),
+      : pad_(pad_of(filter.element(), "src")),
         probe_(gst_pad_add_probe(pad_,
                                  static_cast<GstPadProbeType>(GST_PAD_PROBE_TYPE_EVENT_DOWNSTREAM |
                                                               GST_PAD_PROBE_TYPE_QUERY_DOWNSTREAM |
                                                               GST_PAD_PROBE_TYPE_PUSH),
                                  on_pad, this, nullptr)) {}
-  ~Negotiations() {
-    gst_pad_remove_probe(pad_, probe_);
-    gst_object_unref(pad_);
-  }
+  ~Negotiations() { gst_pad_remove_probe(pad_, probe_); }
   Negotiations(const Negotiations&) = delete;
   Negotiations& operator=(const Negotiations&) = delete;
 
@@ -52,11 +50,11 @@ class Negotiations {
     return GST_PAD_PROBE_OK;
   }
 
-  GstPad* pad_;
+  const Owned<GstPad> pad_;
   gulong probe_;
 };
 
-/// The middle of a picture.
+/// Returns the middle of a picture.
 Picture middle_of(const Picture& picture, int width, int height) {
   const int left = (picture.width - width) / 4 * 2, top = (picture.height - height) / 4 * 2;
   Picture middle(*picture.format, width, height);
@@ -69,8 +67,8 @@ Picture middle_of(const Picture& picture, int width, int height) {
   return middle;
 }
 
-/// Part of a photograph. If none is installed, waves whose amplitude grows with their length, as in
-/// photographs.
+/// Returns part of a photograph. If none is installed, returns waves whose amplitude grows with
+/// their length, as in photographs.
 Picture still_picture(const FormatSpec& format, int width, int height) {
   if (unless_photographs().empty())
     return middle_of(photograph_through(photographs[0], format, "", "identity").before, width,
@@ -113,25 +111,20 @@ TEST(test_sweep) {
   Picture before = picture;
   double before_sigma = 0;
   for (int i = 0; i < frames; ++i) {
-    GstBuffer* in = to_buffer(picture);
-    GST_BUFFER_PTS(in) = static_cast<GstClockTime>(i) * frame_time;
-    GstBuffer* out = filter.process(in);
+    const Owned<GstBuffer> out =
+        filter.process(at(static_cast<GstClockTime>(i) * frame_time, to_buffer(picture)));
     const double sigma = sigma_of(filter);
     fail_unless(std::abs(sigma - last_sigma * i / (frames - 1)) < 1e-9, "frame %d has sigma=%f", i,
                 sigma);
     if (i > 0)
       memories.insert(gst_buffer_peek_memory(out, 0));
     const Picture after = from_buffer(out, format, picture.width, picture.height);
-    gst_buffer_unref(out);
-    if (i == 0 || i == 3 || i == 40) {
-      Blur how;
-      how.sigma = sigma;
-      expect_picture(after, blurred(picture, how), "frame " + std::to_string(i));
-    }
+    if (i == 0 || i == 3 || i == 40)
+      expect_picture(after, blurred(picture, {sigma}), "frame " + std::to_string(i));
     if (before_sigma >= 1)
       for (std::size_t p = 0; p < picture.planes.size(); ++p)
         fail_unless(mean_difference(before.planes[p], after.planes[p]) <= 1,
-                    "plane %d is %f levels away from the frame before at sigma=%f",
+                    "plane %d differs by %f levels from the frame before at sigma=%f",
                     static_cast<int>(p), mean_difference(before.planes[p], after.planes[p]), sigma);
     before = after;
     before_sigma = sigma;
@@ -145,7 +138,7 @@ TEST(test_sweep) {
                          0);
 }
 
-// From sharpening to blurring; at sigma 0 the input buffers pass on.
+// Sigma goes from sharpening to blurring. At sigma 0 the element passes on the input buffers.
 TEST(test_crossing_zero) {
   constexpr int frames = 41;
   const FormatSpec& format = format_named("NV12");
@@ -155,18 +148,14 @@ TEST(test_crossing_zero) {
   control(filter.element(), "sigma", Curve::line, {{0, -4}, {(frames - 1) * frame_time, 4}});
   filter.accept_caps(format, 50, 38, colorimetry(format, false));
   for (int i = 0; i < frames; ++i) {
-    GstBuffer* in = to_buffer(picture);
-    GST_BUFFER_PTS(in) = static_cast<GstClockTime>(i) * frame_time;
-    GstBuffer* out = filter.process(gst_buffer_ref(in));
-    Blur how;
-    how.sigma = sigma_of(filter);
+    const Owned<GstBuffer> in(at(static_cast<GstClockTime>(i) * frame_time, to_buffer(picture)));
+    const Owned<GstBuffer> out = filter.process(gst_buffer_ref(in));
+    const Blur how{sigma_of(filter)};
     const Picture expected = blurred(picture, how);
     expect_picture(from_buffer(out, format, 50, 38), expected, how.description());
     fail_unless((in == out) == difference(expected, picture).empty(), "%s",
                 how.description().c_str());
     fail_unless(in == out || i != frames / 2);
-    gst_buffer_unref(out);
-    gst_buffer_unref(in);
   }
   fail_unless_equals_int(negotiations.caps, 1);
   fail_unless_equals_int(negotiations.allocations, 1);

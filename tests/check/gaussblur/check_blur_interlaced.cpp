@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Interlaced frames: each field of cudagaussblur's frames is blurred as a picture of its own, in
-// every plane, and nothing of one field reaches the other.
+// Tests interlaced frames. cudagaussblur blurs each field as a separate picture, in every plane,
+// and neither field affects the other.
 #include <gst/video/video.h>
 
 #include <algorithm>
@@ -24,18 +24,17 @@ std::string caps_more(const FormatSpec& format, const char* mode) {
   return colorimetry(format, false) + ", interlace-mode=" + mode;
 }
 
-/// Pushes the picture in a buffer with these flags.
+/// Processes the picture in a buffer with the given flags.
 Picture process_flagged(FilterHarness& filter, const Picture& picture, guint flags) {
   GstBuffer* in = to_buffer(picture);
   GST_BUFFER_FLAG_SET(in, flags);
-  GstBuffer* out = filter.process(in);
+  const Owned<GstBuffer> out = filter.process(in);
   const Picture result =
       from_buffer(out, *picture.format, picture.width, picture.height, picture.interlaced);
-  gst_buffer_unref(out);
   return result;
 }
 
-/// The picture's rows of one parity, in every plane: a field as a picture of its own.
+/// Returns a field as a picture: the rows of one parity, in every plane.
 Picture field_of(const Picture& picture, int field) {
   Picture result(*picture.format, picture.width, (picture.height + 1 - field) / 2);
   for (std::size_t p = 0; p < result.planes.size(); ++p)
@@ -55,10 +54,7 @@ TEST(test_interleaved, .times(formats().size())) {
     filter.accept_caps(format, 23, height, caps_more(format, "interleaved"));
     for (Edge edge : all_edges)
       for (double sigma : {1.2, -4.0}) {
-        Blur how;
-        how.sigma = sigma;
-        how.edge = edge;
-        how.color = 0xff40a0c0;
+        Blur how{sigma, 0, 0, 0, edge, 0xff40a0c0};
         how.fields = true;
         filter.set(how.properties());
         const Picture picture =
@@ -70,13 +66,13 @@ TEST(test_interleaved, .times(formats().size())) {
   }
 }
 
-// A frame gives the same result as its two fields sent as pictures.
+// A frame gives the same result as its two fields sent as separate pictures.
 TEST(test_fields_are_pictures) {
   for (const char* name : {"GRAY8", "NV12", "I420", "YUY2", "Y42B", "RGBA", "P010_10LE", "GBR"}) {
     const FormatSpec& format = format_named(name);
     FilterHarness frames("cudagaussblur", {{"sigma", "5"}}),
         fields("cudagaussblur", {{"sigma", "5"}});
-    // Fields that begin and end with whole groups of chroma.
+    // The size is such that fields begin and end with whole groups of chroma.
     frames.accept_caps(format, 34, 32, caps_more(format, "interleaved"));
     fields.accept_caps(format, 34, 16, colorimetry(format, false));
     const Picture picture = interlaced_picture(format, 34, 32, 3);
@@ -102,13 +98,12 @@ TEST(test_fields_do_not_mix) {
   }
 }
 
-// In mixed streams the flags of each buffer decide.
+// In mixed streams, the flags of each buffer decide whether it is interlaced.
 TEST(test_mixed, .times(formats().size())) {
   const FormatSpec& format = format_number(index);
   FilterHarness filter("cudagaussblur", {{"sigma", "3"}});
   filter.accept_caps(format, 31, 27, caps_more(format, "mixed"));
-  Blur how;
-  how.sigma = 3;
+  Blur how{3};
   constexpr guint interlaced = GST_VIDEO_BUFFER_FLAG_INTERLACED;
   for (guint flags : {0u, interlaced, interlaced, 0u, interlaced | guint{GST_VIDEO_BUFFER_FLAG_TFF},
                       guint{GST_VIDEO_BUFFER_FLAG_TFF}, interlaced | GST_VIDEO_BUFFER_FLAG_RFF,
@@ -120,7 +115,7 @@ TEST(test_mixed, .times(formats().size())) {
   }
 }
 
-// The caps decide, whatever a buffer's flags say.
+// In all other streams, the caps decide, whatever the buffers' flags say.
 TEST(test_flags_against_caps) {
   for (const char* name : {"NV12", "BGRx", "GRAY16_LE"})
     for (bool interleaved : {false, true}) {
@@ -139,14 +134,13 @@ TEST(test_flags_against_caps) {
     }
 }
 
-// With impossible settings the last valid ones stay in force for interlaced and progressive frames.
+// After invalid settings, the last valid ones stay in effect for interlaced and progressive frames.
 TEST(test_mixed_with_impossible_settings) {
   const FormatSpec& format = format_named("I420");
   FilterHarness filter("cudagaussblur", {{"sigma", "2"}});
   filter.accept_caps(format, 32, 24, caps_more(format, "mixed"));
   const Picture picture = interlaced_picture(format, 32, 24, 2);
-  Blur how;
-  how.sigma = 2;
+  Blur how{2};
   filter.process(picture);
   filter.set("kernel-size", "6");
   for (bool fields : {true, false, true}) {
@@ -162,9 +156,7 @@ TEST(test_identity) {
   const FormatSpec& format = format_named("NV12");
   FilterHarness filter("cudagaussblur", {{"sigma", "0"}});
   filter.accept_caps(format, 32, 24, caps_more(format, "interleaved"));
-  GstBuffer* in = to_buffer(interlaced_picture(format, 32, 24, 2));
-  GstBuffer* out = filter.process(gst_buffer_ref(in));
+  const Owned<GstBuffer> in(to_buffer(interlaced_picture(format, 32, 24, 2)));
+  const Owned<GstBuffer> out = filter.process(gst_buffer_ref(in));
   fail_unless(in == out);
-  gst_buffer_unref(in);
-  gst_buffer_unref(out);
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Pixels of cudagaussblur: every format, size, memory layout and setting equals the definition.
+// Compares the pixels of cudagaussblur with the definition, for every format and many sizes, memory
+// layouts and settings.
 #include <algorithm>
 #include <cmath>
 #include <random>
@@ -12,32 +13,19 @@ using namespace check;
 
 namespace {
 
-/// Settings that differ from each other in every property.
-std::vector<Blur> various_settings() {
-  std::vector<Blur> list(7);
-  list[1].sigma = 7.3;
-  list[1].edge = Edge::replicate;
-  list[1].sigma_y = 0.8;
-  list[2].sigma = 0;
-  list[2].kernel_size = 5;
-  list[2].edge = Edge::wrap;
-  list[3].sigma = -2.2;
-  list[3].edge = Edge::reflect;
-  list[3].blur_alpha = false;
-  list[4].sigma = 3;
-  list[4].edge = Edge::constant;
-  list[4].color = 0x40c08020;
-  list[4].fine = true;
-  list[5].sigma = 0;
-  list[5].kernel_size = 1;
-  list[5].kernel_size_y = 31;
-  list[6].sigma = 40;
-  list[6].kernel_size = 21;
-  list[6].kernel_size_y = 15;
-  return list;
-}
+/// These settings differ from each other in every property: sigmas, sizes, edge, colour, alpha and
+/// fine.
+const std::vector<Blur> various_settings = {
+    {},
+    {7.3, 0.8, 0, 0, Edge::replicate},
+    {0, 0, 5, 0, Edge::wrap},
+    {-2.2, 0, 0, 0, Edge::reflect, 0xff000000, false},
+    {3, 0, 0, 0, Edge::constant, 0x40c08020, true, true},
+    {0, 0, 1, 31},
+    {40, 0, 21, 15},
+};
 
-/// Sends one picture with every setting; the layouts take turns.
+/// Sends one picture with every setting. The memory layouts alternate.
 void expect_definition(FilterHarness& filter, const Picture& picture, bool limited,
                        const std::vector<Blur>& settings) {
   int layout_number = picture.width;
@@ -49,7 +37,7 @@ void expect_definition(FilterHarness& filter, const Picture& picture, bool limit
   }
 }
 
-/// The settings of the element when it was made.
+/// The settings of a new element.
 const Blur as_made;
 
 }  // namespace
@@ -67,7 +55,7 @@ TEST(test_formats_and_sizes, .times(formats().size())) {
       filter.accept_caps(format, size.width, size.height, colorimetry(format, limited));
       const Content content = seed % 2 == 0 ? Content::random : Content::natural;
       expect_definition(filter, make_picture(format, size.width, size.height, content, seed++),
-                        limited, various_settings());
+                        limited, various_settings);
     }
 }
 
@@ -81,7 +69,7 @@ TEST(test_as_made, .times(formats().size())) {
   }
 }
 
-// Kernels so much larger than the picture that the border repeats many times.
+// The kernels are so much larger than the pictures that the border repeats many times.
 TEST(test_edges) {
   for (const char* name : {"GRAY8", "NV12", "YUY2", "RGB", "BGRA", "P010_10LE", "GRAY16_LE"})
     for (const Size& size : {Size{3, 2}, Size{2, 5}, Size{1, 9}, Size{29, 13}}) {
@@ -91,19 +79,13 @@ TEST(test_edges) {
       const Picture picture = make_picture(format, size.width, size.height, Content::random, 5);
       std::vector<Blur> settings;
       for (Edge edge : all_edges)
-        for (int kernel_size : {3, 9, 33, 127}) {
-          Blur how;
-          how.sigma = 0;
-          how.kernel_size = kernel_size;
-          how.edge = edge;
-          how.color = 0xc0ffa020;
-          settings.push_back(how);
-        }
+        for (int kernel_size : {3, 9, 33, 127})
+          settings.push_back({0, 0, kernel_size, 0, edge, 0xc0ffa020});
       expect_definition(filter, picture, false, settings);
     }
 }
 
-// OpenCV's tables, its sigma for larger sizes, and sizes along one axis only.
+// Tests OpenCV's tables for small sizes, its sigma for larger ones, and sizes along one axis only.
 TEST(test_kernel_sizes) {
   for (const char* name : {"GRAY8", "I420", "GRAY16_LE"}) {
     const FormatSpec& format = format_named(name);
@@ -113,12 +95,8 @@ TEST(test_kernel_sizes) {
     std::vector<Blur> settings;
     for (double sigma : {0.0, 0.4, 5.0, 127.0})
       for (int kernel_size : {1, 3, 5, 7, 9, 11, 17, 65, 1023}) {
-        Blur how;
-        how.sigma = sigma;
-        how.kernel_size = kernel_size;
-        settings.push_back(how);
-        std::swap(how.kernel_size, how.kernel_size_y);
-        settings.push_back(how);
+        settings.push_back({sigma, 0, kernel_size, 0});
+        settings.push_back({sigma, 0, 0, kernel_size});
       }
     expect_definition(filter, picture, false, settings);
   }
@@ -133,12 +111,8 @@ TEST(test_sigmas) {
     std::vector<Blur> settings;
     for (double sigma : {0.0, 0.01, 0.1, 0.3, 0.5, 1.0, 1.1999, 2.0, 3.7, 10.0, 50.0, 127.0, -0.05,
                          -0.5, -1.5, -127.0})
-      for (double sigma_y : {0.0, 0.2, 2.5, 127.0}) {
-        Blur how;
-        how.sigma = sigma;
-        how.sigma_y = sigma_y;
-        settings.push_back(how);
-      }
+      for (double sigma_y : {0.0, 0.2, 2.5, 127.0})
+        settings.push_back({sigma, sigma_y});
     expect_definition(filter, picture, false, settings);
   }
 }
@@ -147,16 +121,13 @@ TEST(test_sigmas) {
 TEST(test_sharpening_saturates) {
   for (const char* name : {"GRAY8", "ARGB", "P010_10LE", "GRAY16_LE"}) {
     const FormatSpec& format = format_named(name);
-    Picture picture(format, 40, 24);
-    for (int y = 0; y < 24; ++y)
-      for (int x = 0; x < 40; ++x)
-        for (int place = 0; place < static_cast<int>(format.places.size()); ++place)
-          picture.set_sample(place, x, y, x < 20 ? 0 : format.peak());
+    const Picture picture =
+        picture_with(format, 40, 24, [&](int, int x, int) { return x < 20 ? 0 : format.peak(); });
     FilterHarness filter("cudagaussblur", {{"sigma", "-4"}});
     filter.accept_caps(format, 40, 24, colorimetry(format, false));
     const Picture sharp = filter.process(picture);
     for (int x = 0; x < 40; ++x)
-      fail_unless(sharp.sample(0, x, 12) == picture.sample(0, x, 12), "a step is no sharper");
+      fail_unless(sharp.sample(0, x, 12) == picture.sample(0, x, 12), "the output is not the step");
   }
 }
 
@@ -178,20 +149,17 @@ TEST(test_alpha_stays) {
   }
 }
 
-// At a large sigma a grating of single columns becomes gray; with 8 fraction bits a trace stays.
+// At a large sigma, a grating of single columns becomes gray; with 8 fraction bits, a trace
+// remains.
 TEST(test_fine) {
   const FormatSpec& format = format_named("GRAY8");
-  Picture grating(format, 400, 30);
-  for (int y = 0; y < 30; ++y)
-    for (int x = 0; x < 400; ++x)
-      grating.set_sample(0, x, y, x % 2 == 0 ? 255 : 0);
+  const Picture grating =
+      picture_with(format, 400, 30, [](int, int x, int) { return x % 2 == 0 ? 255 : 0; });
   FilterHarness filter("cudagaussblur", {{"sigma", "30"}, {"sigma-y", "1"}});
   filter.accept_caps(format, 400, 30);
   int traces[2];
   for (bool fine : {false, true}) {
-    Blur how;
-    how.sigma = 30;
-    how.sigma_y = 1;
+    Blur how{30, 1};
     how.fine = fine;
     filter.set(how.properties());
     const Picture out = filter.process(grating);
@@ -200,7 +168,7 @@ TEST(test_fine) {
         std::minmax_element(out.planes[0].bytes.begin(), out.planes[0].bytes.end());
     traces[fine] = *most - *least;
   }
-  fail_unless(traces[true] <= 1, "a trace of %d levels", traces[true]);
+  fail_unless(traces[true] <= 1, "a trace of %d levels remains", traces[true]);
   fail_unless(traces[false] > traces[true]);
 }
 
@@ -211,9 +179,7 @@ TEST(test_large_frames) {
     FilterHarness filter("cudagaussblur", {{"sigma", "2.5"}});
     filter.accept_caps(format, 1283, 721, colorimetry(format, false));
     const Picture picture = make_picture(format, 1283, 721, Content::natural, 9);
-    Blur how;
-    how.sigma = 2.5;
-    expect_picture(filter.process(picture, odd_layout), blurred(picture, how), "large");
+    expect_picture(filter.process(picture, odd_layout), blurred(picture, {2.5}), "large");
   }
 }
 
@@ -228,29 +194,18 @@ TEST(test_extreme_shapes) {
     }
 }
 
-// The same 10-bit values, once in the high and once in the low bits of their words.
+// The formats store the same 10-bit values in the high and the low bits of their words,
+// respectively.
 TEST(test_p010_agrees_with_i420_10le) {
   const FormatSpec &high = format_named("P010_10LE"), &low = format_named("I420_10LE");
   const Picture a = make_picture(high, 75, 53, Content::natural, 21);
-  const auto copied = [](const Picture& from, const FormatSpec& format) {
-    Picture to(format, from.width, from.height);
-    for (int y = 0; y < to.height; ++y)
-      for (int x = 0; x < to.width; ++x)
-        to.set_sample(0, x, y, from.sample(0, x, y));
-    for (std::size_t i = 0; i < 2; ++i)
-      for (int y = 0; y < (to.height + 1) / 2; ++y)
-        for (int x = 0; x < (to.width + 1) / 2; ++x)
-          to.set_sample_at(format.others[i].place, x, y,
-                           from.sample_at(from.format->others[i].place, x, y));
-    return to;
-  };
   FilterHarness first("cudagaussblur", {{"sigma", "3"}}), second("cudagaussblur", {{"sigma", "3"}});
   first.accept_caps(high, 75, 53, colorimetry(high, false));
   second.accept_caps(low, 75, 53, colorimetry(low, false));
-  expect_picture(second.process(copied(a, low)), copied(first.process(a), low), "as in P010");
+  expect_picture(second.process(converted(a, low)), converted(first.process(a), low), "as in P010");
 }
 
-// Random combinations; a failure prints its seed.
+// Tests random combinations. A failure prints its seed.
 TEST(test_random_cases, .times(10)) {
   FilterHarness filter("cudagaussblur");
   for (unsigned i = 0; i < 30; ++i) {
@@ -290,11 +245,9 @@ TEST(test_random_cases, .times(10)) {
 TEST(test_photographs, .times(std::size(photographs)).unless(unless_photographs())) {
   const Photograph& photograph = photographs[index];
   const auto expect_blurred = [&](const char* format, const std::string& more_caps, double sigma) {
-    Blur how;
-    how.sigma = sigma;
-    std::string element = "cudagaussblur backend=" + test_backend();
-    for (const Property& property : how.properties())
-      element += " " + text_of(property);
+    const Blur how{sigma};
+    const std::string element =
+        "cudagaussblur backend=" + test_backend() + " " + text_of(how.properties());
     const auto [before, after] =
         photograph_through(photograph, format_named(format), more_caps, element);
     expect_picture(after, blurred(before, how), photograph.file + (" " + element));

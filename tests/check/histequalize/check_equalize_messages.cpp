@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The element messages of cudahistequalize: which frames have one, in which order, by when it must
-// be posted, and its fields.
+// Tests the element messages of cudahistequalize: which frames have one, their order, the time by
+// which they must be posted, and their fields.
 #include "tests/check/common/definitions.h"
 #include "tests/check/common/filterharness.h"
 #include "tests/check/common/histogrammessage.h"
@@ -13,7 +13,7 @@ const FormatSpec& gray() {
   return format_named("GRAY8");
 }
 
-/// Counts the messages that have been posted when an event of one type arrives downstream.
+/// Counts the messages that have been posted by the time an event of one type arrives downstream.
 struct CountAtEvent {
   FilterHarness& filter;
   GstEventType type;
@@ -30,32 +30,29 @@ struct CountAtEvent {
   }
 };
 
-/// There is one element message, with the statistics of the picture.
+/// Expects exactly one element message, with the statistics of the picture.
 void expect_one_message(MessageLog& log, const Picture& picture) {
-  const std::vector<GstMessage*> messages = log.take(GST_MESSAGE_ELEMENT);
+  const std::vector<Owned<GstMessage>> messages = log.take(GST_MESSAGE_ELEMENT);
   fail_unless_equals_int(messages.size(), 1);
   expect_statistics(structure_of(messages[0]), picture);
-  gst_message_unref(messages[0]);
 }
 
 }  // namespace
 
 TEST(test_off_by_default) {
-  const FormatSpec& format = format_named("GRAY8");
   FilterHarness filter;
-  filter.accept_caps(format, 20, 10);
-  push_frame(filter, Picture(format, 20, 10), 0);
+  filter.accept_caps(gray(), 20, 10);
+  push_frame(filter, Picture(gray(), 20, 10), 0);
   filter.send_eos();
   fail_unless_equals_int(filter.messages().count(GST_MESSAGE_ELEMENT), 0);
 }
 
 TEST(test_switched_while_playing) {
-  const FormatSpec& format = format_named("GRAY8");
   FilterHarness filter;
-  filter.accept_caps(format, 20, 10);
+  filter.accept_caps(gray(), 20, 10);
   for (guint i = 0; i < 12; ++i) {
     filter.set("post-messages", i / 4 == 1 ? "true" : "false");
-    push_frame(filter, Picture(format, 20, 10), i);
+    push_frame(filter, Picture(gray(), 20, 10), i);
   }
   filter.send_eos();
   fail_unless((take_timestamps(filter) == std::vector<guint64>{4, 5, 6, 7}));
@@ -71,32 +68,30 @@ TEST(test_frame_order) {
     expected.push_back(i * GST_MSECOND);
   }
   filter.send_eos();
-  const std::vector<GstMessage*> messages = filter.messages().take(GST_MESSAGE_ELEMENT);
+  const std::vector<Owned<GstMessage>> messages = filter.messages().take(GST_MESSAGE_ELEMENT);
   fail_unless_equals_int(messages.size(), expected.size());
   for (guint i = 0; i < messages.size(); ++i) {
     fail_unless_equals_uint64(time_in(structure_of(messages[i]), "timestamp"), expected[i]);
     expect_statistics(structure_of(messages[i]), make_picture(format, 20, 10, Content::flat, i));
-    gst_message_unref(messages[i]);
   }
 }
 
-// One message for each 100 ms of running time, which at rate 2 is 200 ms of timestamps.
+// There is one message for each 100 ms of running time, which at rate 2 means 200 ms of timestamps.
 TEST(test_interval) {
-  const FormatSpec& format = format_named("GRAY8");
   FilterHarness filter{{"post-messages", "true"}, {"message-interval", "100000000"}};
-  filter.accept_caps(format, 20, 10);
+  filter.accept_caps(gray(), 20, 10);
   GstSegment segment = new_segment();
   segment.rate = 2.0;
   filter.send_segment(segment);
   for (guint i = 0; i < 51; ++i)
-    push_frame(filter, Picture(format, 20, 10), i * 20 * GST_MSECOND);
+    push_frame(filter, Picture(gray(), 20, 10), i * 20 * GST_MSECOND);
   filter.send_eos();
   fail_unless((take_timestamps(filter) ==
                std::vector<guint64>{0, 200 * GST_MSECOND, 400 * GST_MSECOND, 600 * GST_MSECOND,
                                     800 * GST_MSECOND, 1000 * GST_MSECOND}));
 }
 
-// A new interval begins with the next frame.
+// A new interval takes effect with the next frame.
 TEST(test_interval_changed_while_playing) {
   FilterHarness filter{{"post-messages", "true"}};
   filter.accept_caps(gray(), 20, 10);
@@ -129,7 +124,7 @@ TEST(test_posted_before_caps) {
   filter.accept_caps(gray(), 16, 8);
   push_frame(filter, Picture(gray(), 16, 8), 2);
   fail_unless(at_caps.counts.size() >= 1 && at_caps.counts[0] == 2,
-              "not both frames' messages were posted before the caps");
+              "the messages of both frames must be posted before the caps");
 }
 
 TEST(test_posted_before_segment) {
@@ -153,7 +148,7 @@ TEST(test_posted_before_stop) {
   fail_unless((take_timestamps(filter) == std::vector<guint64>{0, 1, 2, 3, 4}));
 }
 
-// A message is posted with the next frame at the latest.
+// A message is posted no later than with the next frame.
 TEST(test_posted_in_time) {
   FilterHarness filter{{"post-messages", "true"}};
   filter.accept_caps(gray(), 320, 200);
@@ -164,18 +159,16 @@ TEST(test_posted_in_time) {
   }
 }
 
-// A flush discards the messages of earlier frames, and the interval begins anew.
+// A flush discards the messages of earlier frames and restarts the interval.
 TEST(test_discarded_by_flush) {
-  const FormatSpec& format = format_named("GRAY8");
   FilterHarness filter{{"post-messages", "true"}, {"message-interval", "1000000000"}};
-  filter.accept_caps(format, 320, 200);
+  filter.accept_caps(gray(), 320, 200);
   for (guint i = 0; i < 3; ++i)
-    push_frame(filter, Picture(format, 320, 200), i * GST_SECOND);
+    push_frame(filter, Picture(gray(), 320, 200), i * GST_SECOND);
   filter.flush();
   filter.messages().clear();
-  GstSegment segment = new_segment();
-  filter.send_segment(segment);
-  push_frame(filter, Picture(format, 320, 200), 2500 * GST_MSECOND);
+  filter.send_segment(new_segment());
+  push_frame(filter, Picture(gray(), 320, 200), 2500 * GST_MSECOND);
   filter.send_eos();
   fail_unless((take_timestamps(filter) == std::vector<guint64>{2500 * GST_MSECOND}));
 }
@@ -195,7 +188,7 @@ TEST(test_statistics, .times(formats().size())) {
     }
 }
 
-// The counts exceed 16 bits, and every thread has some to do.
+// The counts exceed 16 bits, and every thread has work to do.
 TEST(test_statistics_of_a_large_frame) {
   for (const char* name : {"GRAY8", "RGBx"}) {
     const FormatSpec& format = format_named(name);
@@ -208,7 +201,7 @@ TEST(test_statistics_of_a_large_frame) {
   }
 }
 
-// The histogram is that of the input's luminance, whatever the element does to the picture.
+// The histogram counts the input's luminance, whatever the element does to the picture.
 TEST(test_histogram_is_of_the_input) {
   const FormatSpec& format = format_named("BGR");
   const Picture picture = make_picture(format, 51, 33, Content::natural, 12);
@@ -223,27 +216,23 @@ TEST(test_histogram_is_of_the_input) {
     }
 }
 
-// Frames in CUDA memory are counted on the GPU, also if nothing else is done to them.
+// Frames in CUDA memory are counted on the GPU, even if the element does nothing else.
 TEST(test_statistics_of_a_second_element) {
   const std::string element = "cudahistequalize strength=0 backend=" + test_backend();
   const std::string memory = testing_cuda() ? "video/x-raw(memory:CUDAMemory)" : "video/x-raw";
-  GstHarness* harness = new_shared_harness(element + " ! capsfilter caps=\"" + memory + "\" ! " +
-                                           element + " post-messages=true");
+  const Owned<GstHarness> harness = new_shared_harness(element + " ! capsfilter caps=\"" + memory +
+                                                       "\" ! " + element + " post-messages=true");
   gst_harness_set_sink_caps_str(harness, memory.c_str());
-  MessageLog messages;
-  gst_element_set_bus(harness->element, messages.bus());
+  MessageLog messages(harness->element);
   for (const FormatSpec& format : formats()) {
     gst_harness_set_src_caps_str(harness, caps_of(format, 67, 35).c_str());
     const Picture picture = make_picture(format, 67, 35, Content::natural, 4);
-    GstBuffer* out = gst_harness_push_and_pull(harness, to_buffer(picture, odd_layout));
+    const Owned<GstBuffer> out(gst_harness_push_and_pull(harness, to_buffer(picture, odd_layout)));
     fail_unless(out != nullptr, "%s", format.name);
-    gst_buffer_unref(out);
-    GstSegment segment = new_segment();
+    const GstSegment segment = new_segment();
     gst_harness_push_event(harness, gst_event_new_segment(&segment));
     expect_one_message(messages, picture);
   }
-  gst_element_set_bus(harness->element, nullptr);
-  gst_harness_teardown(harness);
 }
 
 TEST(test_times) {
@@ -258,7 +247,7 @@ TEST(test_times) {
   for (guint i = 0; i < 4; ++i)
     push_frame(filter, Picture(gray(), 20, 10), (100 + i) * GST_SECOND);
   filter.send_eos();
-  const std::vector<GstMessage*> messages = filter.messages().take(GST_MESSAGE_ELEMENT);
+  const std::vector<Owned<GstMessage>> messages = filter.messages().take(GST_MESSAGE_ELEMENT);
   fail_unless_equals_int(messages.size(), 4);
   for (guint i = 0; i < 4; ++i) {
     fail_unless(GST_MESSAGE_SRC(messages[i]) == GST_OBJECT(filter.element()));
@@ -268,7 +257,6 @@ TEST(test_times) {
     fail_unless_equals_uint64(time_in(structure, "running-time"),
                               7 * GST_SECOND + i * GST_SECOND / 2);
     fail_unless_equals_uint64(time_in(structure, "duration"), 20 * GST_MSECOND);
-    gst_message_unref(messages[i]);
   }
 }
 
@@ -276,13 +264,11 @@ TEST(test_frames_without_timestamps) {
   FilterHarness filter{{"post-messages", "true"}};
   filter.accept_caps(gray(), 20, 10);
   for (int i = 0; i < 3; ++i)
-    gst_buffer_unref(filter.process(to_buffer(Picture(gray(), 20, 10))));
+    filter.process(to_buffer(Picture(gray(), 20, 10)));
   filter.send_eos();
-  const std::vector<GstMessage*> messages = filter.messages().take(GST_MESSAGE_ELEMENT);
+  const std::vector<Owned<GstMessage>> messages = filter.messages().take(GST_MESSAGE_ELEMENT);
   fail_unless_equals_int(messages.size(), 3);
-  for (GstMessage* message : messages) {
+  for (const Owned<GstMessage>& message : messages)
     for (const char* field : {"timestamp", "stream-time", "running-time", "duration"})
       fail_unless_equals_uint64(time_in(structure_of(message), field), GST_CLOCK_TIME_NONE);
-    gst_message_unref(message);
-  }
 }

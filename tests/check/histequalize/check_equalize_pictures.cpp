@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Pixels of cudahistequalize: every format, size, memory layout, range and setting equals the
-// definition.
+// Compares the pixels of cudahistequalize with the definition, for every format and many sizes,
+// memory layouts, ranges and settings.
 #include <cmath>
 #include <random>
 
@@ -15,7 +15,7 @@ namespace {
 constexpr Size sizes[] = {{1, 1}, {1, 2},   {2, 1},  {1, 37},  {41, 1},
                           {5, 3}, {16, 16}, {17, 9}, {33, 31}, {130, 6}};
 
-/// Sends one picture with every layout and setting that its format knows.
+/// Sends one picture with every memory layout and every setting that is valid for its format.
 void expect_definition(FilterHarness& filter, const Picture& picture, bool limited,
                        const std::string& what) {
   for (bool each_channel : {false, true})
@@ -30,7 +30,7 @@ void expect_definition(FilterHarness& filter, const Picture& picture, bool limit
                        what + (limited ? ", limited, " : ", full, ") + text_of(how.properties()) +
                            "layout " + std::to_string(i));
     }
-  filter.set("channels", "luma");  // the next caps may be those of YUV
+  filter.set("channels", "luma");  // the next caps may have a YUV format, which excludes "rgb"
 }
 
 }  // namespace
@@ -95,7 +95,7 @@ TEST(test_8k) {
   }
 }
 
-// Weights that are not exact in 8 bits: rint() takes halves to the even neighbour.
+// These weights are not exact in 8 bits; rint() rounds ties to even.
 TEST(test_strengths) {
   for (const char* name : {"GRAY8", "I420_10LE", "GRAY16_LE", "BGRA"}) {
     const FormatSpec& format = format_named(name);
@@ -105,15 +105,13 @@ TEST(test_strengths) {
     for (double strength : {0.0, 0.5 / 256, 1.0 / 256, 1.5 / 256, 2.5 / 256, 0.1, 0.25, 1.0 / 3,
                             0.5, 0.7, 127.5 / 256, 253.5 / 256, 254.5 / 256, 255.5 / 256, 1.0}) {
       filter.set("strength", text_of(strength));
-      Equalization how;
-      how.strength = strength;
-      expect_picture(filter.process(picture, odd_layout), equalized(picture, how),
+      expect_picture(filter.process(picture, odd_layout), equalized(picture, {false, strength}),
                      "strength=" + text_of(strength));
     }
   }
 }
 
-// Grey caps without colorimetry mean the full range.
+// Gray caps without colorimetry mean the full range.
 TEST(test_gray_without_colorimetry) {
   for (const char* name : {"GRAY8", "GRAY16_LE"}) {
     const FormatSpec& format = format_named(name);
@@ -124,7 +122,7 @@ TEST(test_gray_without_colorimetry) {
   }
 }
 
-// YUV caps without colorimetry mean what GStreamer takes for granted: the limited range.
+// YUV caps without colorimetry mean GStreamer's default, the limited range.
 TEST(test_yuv_without_colorimetry) {
   for (const char* name : {"I420", "NV12", "P010_10LE"})
     for (int height : {30, 720}) {
@@ -132,9 +130,8 @@ TEST(test_yuv_without_colorimetry) {
       FilterHarness filter;
       filter.accept_caps(format, 40, height);
       const Picture picture = make_picture(format, 40, height, Content::natural, 3);
-      Equalization how;
-      how.limited = true;
-      expect_picture(filter.process(picture), equalized(picture, how), "no colorimetry");
+      expect_picture(filter.process(picture), equalized(picture, {false, 1, true}),
+                     "no colorimetry");
     }
 }
 
@@ -144,33 +141,27 @@ TEST(test_range_change_takes_effect) {
   const Picture picture = make_picture(format, 40, 30, Content::natural, 8);
   for (bool limited : {true, false, true}) {
     filter.accept_caps(format, 40, 30, colorimetry(format, limited));
-    Equalization how;
-    how.limited = limited;
-    expect_picture(filter.process(picture), equalized(picture, how), limited ? "limited" : "full");
+    expect_picture(filter.process(picture), equalized(picture, {false, 1, limited}),
+                   limited ? "limited" : "full");
   }
 }
 
-// The same 10-bit values, once in the high and once in the low bits of their words.
+// The formats store the same 10-bit values in the high and the low bits of their words,
+// respectively.
 TEST(test_p010_agrees_with_i420_10le) {
   const FormatSpec &high = format_named("P010_10LE"), &low = format_named("I420_10LE");
   for (bool limited : {false, true}) {
     const Picture a = make_picture(high, 75, 53, Content::natural, 21);
-    Picture b(low, 75, 53);
-    for (int y = 0; y < b.height; ++y)
-      for (int x = 0; x < b.width; ++x)
-        b.set_sample(0, x, y, a.sample(0, x, y));
     FilterHarness first, second;
     first.accept_caps(high, 75, 53, colorimetry(high, limited));
     second.accept_caps(low, 75, 53, colorimetry(low, limited));
-    const Picture c = first.process(a), d = second.process(b);
-    for (int y = 0; y < b.height; ++y)
-      for (int x = 0; x < b.width; ++x)
-        fail_unless(c.sample(0, x, y) == d.sample(0, x, y), "at %d,%d: %d and %d", x, y,
-                    c.sample(0, x, y), d.sample(0, x, y));
+    expect_picture(second.process(converted(a, low)), converted(first.process(a), low),
+                   "as in P010");
   }
 }
 
-// P010 reads `word >> 6`: what stands in the low bits of luma neither counts nor comes back.
+// The element reads `word >> 6` from P010. The low bits of luma have no effect and do not appear in
+// the output.
 TEST(test_p010_low_bits) {
   const FormatSpec& format = format_named("P010_10LE");
   const Picture clean = make_picture(format, 35, 19, Content::natural, 4);
@@ -180,12 +171,10 @@ TEST(test_p010_low_bits) {
       dirty.planes[0].row(y)[2 * x] |= static_cast<std::uint8_t>((x * 7 + y) & 0x3f);
   FilterHarness filter;
   filter.accept_caps(format, 35, 19, colorimetry(format, true));
-  Equalization how;
-  how.limited = true;
-  expect_picture(filter.process(dirty), equalized(clean, how), "low bits set");
+  expect_picture(filter.process(dirty), equalized(clean, {false, 1, true}), "low bits set");
 }
 
-// Words above ten bits are no valid samples, yet neither may they lead outside a table.
+// Words of more than ten bits are invalid samples, but must not cause accesses outside a table.
 TEST(test_samples_above_the_bit_depth) {
   const FormatSpec& format = format_named("I420_10LE");
   FilterHarness filter{{"post-messages", "true"}};
@@ -198,7 +187,7 @@ TEST(test_samples_above_the_bit_depth) {
     fail_unless(out.planes[p].bytes == picture.planes[p].bytes, "chroma changed");
 }
 
-// Both fields are one picture to the equalisation.
+// The equalisation treats both fields as one picture.
 TEST(test_interleaved_fields) {
   const FormatSpec& format = format_named("YUY2");
   FilterHarness filter;
@@ -207,7 +196,7 @@ TEST(test_interleaved_fields) {
   expect_picture(filter.process(picture), equalized(picture, {}), "interleaved");
 }
 
-// Random combinations; a failure prints its seed.
+// Tests random combinations. A failure prints its seed.
 TEST(test_random_cases, .times(10)) {
   FilterHarness filter;
   for (unsigned i = 0; i < 40; ++i) {
@@ -235,8 +224,8 @@ TEST(test_random_cases, .times(10)) {
 
 namespace {
 
-/// Compares a photograph after the element with the definition; caps and properties as in a launch
-/// line.
+/// Compares the element's output for a photograph with the definition. Caps and properties are
+/// given as in a launch line.
 void expect_equalized(const Photograph& photograph, const FormatSpec& format,
                       const std::string& more_caps, const std::string& properties,
                       const Equalization& how) {
@@ -253,10 +242,7 @@ TEST(test_gray_photographs, .unless(unless_photographs())) {
 }
 
 TEST(test_color_photographs, .unless(unless_photographs())) {
-  Equalization limited, each, half;
-  limited.limited = true;
-  each.each_channel = true;
-  half.strength = 0.5;
+  const Equalization limited{false, 1, true}, each{true}, half{false, 0.5};
   for (const Photograph& photograph : photographs) {
     expect_equalized(photograph, format_named("I420"), ",colorimetry=bt601", "", limited);
     expect_equalized(photograph, format_named("NV12"), ",colorimetry=1:4:7:1", "", {});
@@ -267,8 +253,7 @@ TEST(test_color_photographs, .unless(unless_photographs())) {
 }
 
 TEST(test_deep_photographs, .unless(unless_photographs())) {
-  Equalization limited;
-  limited.limited = true;
+  const Equalization limited{false, 1, true};
   for (const Photograph& photograph : photographs) {
     expect_equalized(photograph, format_named("GRAY16_LE"), "", "", {});
     expect_equalized(photograph, format_named("P010_10LE"), ",colorimetry=bt709", "", limited);

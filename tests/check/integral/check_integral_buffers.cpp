@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Buffers of cudaintegral: timestamps, flags, metas, memory, and the answer to bad and missing
-// frames.
+// Tests the buffers of cudaintegral: timestamps, flags, metas and memory, and its reaction to bad
+// and missing frames.
 #include <gst/video/gstvideometa.h>
 
 #include "tests/check/common/filterharness.h"
@@ -19,28 +19,19 @@ TEST(test_timestamps_flags_metas) {
       if (pictures)
         filter.accept_downstream("video/x-raw");
       filter.accept_caps(format, 32, 18);
-      GstBuffer* in = to_buffer(make_picture(format, 32, 18, Content::natural, 1), padded_layout);
-      GST_BUFFER_PTS(in) = 123 * GST_MSECOND;
-      GST_BUFFER_DTS(in) = 100 * GST_MSECOND;
-      GST_BUFFER_DURATION(in) = 40 * GST_MSECOND;
-      GST_BUFFER_OFFSET(in) = 7;
-      GST_BUFFER_OFFSET_END(in) = 8;
+      GstBuffer* in =
+          stamped(to_buffer(make_picture(format, 32, 18, Content::natural, 1), padded_layout));
       GST_BUFFER_FLAG_SET(in, GST_BUFFER_FLAG_DISCONT | GST_BUFFER_FLAG_MARKER);
       gst_buffer_add_custom_meta(in, "CheckIntegralUntagged");
       gst_buffer_add_video_region_of_interest_meta(in, "face", 5, 6, 7, 8);
-      GstBuffer* out = filter.process(in);
-      fail_unless_equals_uint64(GST_BUFFER_PTS(out), 123 * GST_MSECOND);
-      fail_unless_equals_uint64(GST_BUFFER_DTS(out), 100 * GST_MSECOND);
-      fail_unless_equals_uint64(GST_BUFFER_DURATION(out), 40 * GST_MSECOND);
-      fail_unless_equals_uint64(GST_BUFFER_OFFSET(out), 7);
-      fail_unless_equals_uint64(GST_BUFFER_OFFSET_END(out), 8);
-      fail_unless(GST_BUFFER_FLAG_IS_SET(out, GST_BUFFER_FLAG_DISCONT) &&
-                  GST_BUFFER_FLAG_IS_SET(out, GST_BUFFER_FLAG_MARKER));
+      const Owned<GstBuffer> out = filter.process(in);
+      expect_stamps(out);
+      fail_unless(GST_BUFFER_FLAG_IS_SET(out.get(), GST_BUFFER_FLAG_DISCONT) &&
+                  GST_BUFFER_FLAG_IS_SET(out.get(), GST_BUFFER_FLAG_MARKER));
       fail_unless(gst_buffer_get_custom_meta(out, "CheckIntegralUntagged") != nullptr);
-      // A region of interest also holds for the mean, but not for a table.
+      // A region of interest stays valid for the mean, but not for a table.
       fail_unless((gst_buffer_get_video_region_of_interest_meta_id(out, 0) != nullptr) ==
                   (output == Output::mean));
-      gst_buffer_unref(out);
     }
 }
 
@@ -48,19 +39,14 @@ TEST(test_missing_frame_passes) {
   const FormatSpec& format = format_named("GRAY8");
   FilterHarness filter("cudaintegral");
   filter.accept_caps(format, 24, 16);
-  GstBuffer* missing = gst_buffer_new();
-  GST_BUFFER_FLAG_SET(missing, GST_BUFFER_FLAG_GAP);
-  GST_BUFFER_PTS(missing) = GST_SECOND;
-  GstBuffer* out = filter.process(missing);
+  Owned<GstBuffer> out = filter.process(at(GST_SECOND, missing_frame()));
   fail_unless_equals_int(gst_buffer_get_size(out), 0);
   fail_unless_equals_uint64(GST_BUFFER_PTS(out), GST_SECOND);
-  gst_buffer_unref(out);
   GstBuffer* marked = to_buffer(Picture(format, 24, 16));
   GST_BUFFER_FLAG_SET(marked, GST_BUFFER_FLAG_GAP);
   out = filter.process(marked);
   fail_unless_equals_int(gst_buffer_get_size(out), 4 * 25 * 17);
-  fail_unless(GST_BUFFER_FLAG_IS_SET(out, GST_BUFFER_FLAG_GAP));
-  gst_buffer_unref(out);
+  fail_unless(GST_BUFFER_FLAG_IS_SET(out.get(), GST_BUFFER_FLAG_GAP));
 }
 
 // A bad frame causes an error, and the next good one is processed as usual.
@@ -75,13 +61,12 @@ TEST(test_short_buffer) {
   expect_tensor(filter, make_picture(format, 24, 16, Content::natural, 1), Integral{Output::sum});
 }
 
-// Memory of downstream may have a prefix and padding; the tensor has its exact size.
+// Downstream's memory may have a prefix and padding. The tensor has its exact size all the same.
 TEST(test_memory_of_downstream) {
   const FormatSpec& format = format_named("GRAY8");
   for (ElementType type : all_element_types)
     for (gsize prefix : {0, 1, 2, 4, 7}) {
-      Integral how = Integral{Output::sum};
-      how.type = type;
+      const Integral how{Output::sum, false, type};
       FilterHarness filter("cudaintegral", how.properties());
       GstAllocationParams params;
       gst_allocation_params_init(&params);
@@ -94,38 +79,20 @@ TEST(test_memory_of_downstream) {
     }
 }
 
-namespace {
-
-constexpr guint pool_size = 100000;
-
-GstPadProbeReturn offer_pool(GstPad*, GstPadProbeInfo* info, gpointer) {
-  GstQuery* query = GST_PAD_PROBE_INFO_QUERY(info);
-  if (GST_QUERY_TYPE(query) != GST_QUERY_ALLOCATION)
-    return GST_PAD_PROBE_OK;
-  GstBufferPool* pool = gst_buffer_pool_new();
-  gst_query_add_allocation_pool(query, pool, pool_size, 2, 4);
-  gst_object_unref(pool);
-  return GST_PAD_PROBE_HANDLED;
-}
-
-}  // namespace
-
 TEST(test_pool_of_downstream) {
   const FormatSpec& format = format_named("GRAY8");
   FilterHarness filter("cudaintegral");
-  GstPad* src = gst_element_get_static_pad(filter.element(), "src");
-  gst_pad_add_probe(
-      src,
-      static_cast<GstPadProbeType>(GST_PAD_PROBE_TYPE_QUERY_DOWNSTREAM | GST_PAD_PROBE_TYPE_PUSH),
-      offer_pool, nullptr, nullptr);
+  answer_queries(filter.element(), GST_QUERY_ALLOCATION, [](GstQuery* query) {
+    const Owned<GstBufferPool> pool(gst_buffer_pool_new());
+    gst_query_add_allocation_pool(query, pool, 100000, 2, 4);
+  });
   filter.accept_caps(format, 23, 14);
   for (unsigned seed = 0; seed < 9; ++seed)
     expect_tensor(filter, make_picture(format, 23, 14, Content::random, seed),
                   Integral{Output::sum});
-  gst_object_unref(src);
 }
 
-// The input comes from another element, in CUDA memory when CUDA is tested.
+// The input comes from another element, and in CUDA memory when CUDA is tested.
 TEST(test_behind_another_element, .times(formats().size())) {
   const FormatSpec& format = format_number(index);
   const std::string feature = testing_cuda() ? "video/x-raw(memory:CUDAMemory)" : "video/x-raw";
@@ -137,21 +104,16 @@ TEST(test_behind_another_element, .times(formats().size())) {
                          " ! cudaintegral output=" + nick_of(output) + backend;
     if (!is_table(output))
       launch += "! capsfilter caps=" + feature + " ! cudagaussblur sigma=0" + backend;
-    GstHarness* harness = new_shared_harness(launch);
+    const Owned<GstHarness> harness = new_shared_harness(launch);
     gst_harness_set_src_caps_str(harness,
                                  caps_of(format, 61, 37, colorimetry(format, false)).c_str());
-    GstBuffer* out = gst_harness_push_and_pull(harness, to_buffer(picture, odd_layout));
+    const Owned<GstBuffer> out(gst_harness_push_and_pull(harness, to_buffer(picture, odd_layout)));
     fail_unless(out != nullptr, "nothing came out of: %s", launch.c_str());
     fail_unless(!is_cuda_memory(out));
-    if (is_table(output)) {
-      GstCaps* caps = gst_pad_get_current_caps(harness->sinkpad);
-      expect_tensor(out, caps, tensor_of(picture, how), launch);
-      gst_caps_unref(caps);
-    } else {
-      const FormatSpec& gray = natural_format(picture, output);
+    const FormatSpec& gray = natural_format(picture, output);
+    if (is_table(output))
+      expect_tensor(out, current_caps(harness->sinkpad).get(), tensor_of(picture, how), launch);
+    else
       expect_picture(from_buffer(out, gray, 61, 37), gray_picture_of(picture, how, gray), launch);
-    }
-    gst_buffer_unref(out);
-    gst_harness_teardown(harness);
   }
 }

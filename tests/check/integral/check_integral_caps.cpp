@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Caps of cudaintegral: those of tensors and of pictures, which peer gets which, and refused ones.
+// Tests the caps of cudaintegral: those of tensors and of pictures, which peer gets which, and
+// those that it refuses.
 #include <gst/video/video.h>
 
 #include "tests/check/common/filterharness.h"
@@ -10,8 +11,8 @@ using namespace check;
 
 namespace {
 
-// As in NNStreamer's tensor_typedef.h: GST_TENSORS_CAP_DEFAULT, and what its elements offer that
-// take tensors of any format.
+// These caps come from NNStreamer's tensor_typedef.h: GST_TENSORS_CAP_DEFAULT, and the caps of its
+// elements that accept tensors of any format.
 constexpr char nnstreamer_static[] =
     "other/tensors, format = (string) static, num_tensors = (int) [ 1, 16 ], "
     "framerate = (fraction) [ 0, max ]";
@@ -20,25 +21,18 @@ constexpr char nnstreamer_any[] =
     "framerate = (fraction) [ 0, max ]";
 
 void expect_caps(FilterHarness& filter, const std::string& expected) {
-  GstCaps* got = gst_pad_get_current_caps(filter.sink_pad());
-  GstCaps* right = gst_caps_from_string(expected.c_str());
-  fail_unless(got != nullptr && gst_caps_is_equal(got, right),
-              "%" GST_PTR_FORMAT " instead of %" GST_PTR_FORMAT, got, right);
-  gst_caps_unref(got);
-  gst_caps_unref(right);
+  const Owned<GstCaps> got = current_caps(filter.sink_pad()), right = caps_from(expected);
+  fail_unless(gst_caps_is_equal(got, right), "%" GST_PTR_FORMAT " instead of %" GST_PTR_FORMAT,
+              got.get(), right.get());
 }
 
-/// Whether the element offers frames of these caps to upstream.
+/// True if the element offers these caps to upstream.
 bool offers(FilterHarness& filter, const char* text) {
-  GstCaps* offered = gst_pad_peer_query_caps(filter.source_pad(), nullptr);
-  GstCaps* caps = gst_caps_from_string(text);
-  const bool result = gst_caps_can_intersect(offered, caps);
-  gst_caps_unref(caps);
-  gst_caps_unref(offered);
-  return result;
+  const Owned<GstCaps> offered(gst_pad_peer_query_caps(filter.source_pad(), nullptr));
+  return gst_caps_can_intersect(offered, caps_from(text).get());
 }
 
-/// Pushes a frame that must not get through. Returns the text of the error.
+/// Pushes a frame that the element must refuse. Returns the text of the error.
 std::string expect_refusal(FilterHarness& filter, const FormatSpec& format, int width, int height) {
   filter.send_caps(caps_of(format, width, height));
   const GstFlowReturn flow = filter.push(gst_buffer_new_allocate(nullptr, 64, nullptr));
@@ -57,16 +51,9 @@ void with_output_caps(const std::string& rest, What what) {
       "cudaintegral name=e " +
           rest,
       [&](GstElement* pipeline) {
-        GstElement* element = gst_bin_get_by_name(GST_BIN(pipeline), "e");
-        GstPad* pad = gst_element_get_static_pad(element, "src");
-        GstCaps* caps = gst_pad_get_current_caps(pad);
-        fail_unless(caps != nullptr, "never negotiated: %s", rest.c_str());
-        gchar* text = gst_caps_to_string(caps);
+        const Owned<GstCaps> caps = output_caps(pipeline, "e");
+        const Owned<gchar> text(gst_caps_to_string(caps));
         what(gst_caps_get_structure(caps, 0), std::string(text));
-        g_free(text);
-        gst_caps_unref(caps);
-        gst_object_unref(pad);
-        gst_object_unref(element);
       });
 }
 
@@ -75,29 +62,24 @@ void with_output_caps(const std::string& rest, What what) {
 /* Tensors */
 
 TEST(test_nnstreamer_template) {
-  GstElement* element = gst_element_factory_make("cudaintegral", nullptr);
-  GstCaps* ours = gst_pad_template_get_caps(gst_element_get_pad_template(element, "src"));
+  const Owned<GstElement> element = new_element("cudaintegral");
+  const Owned<GstCaps> ours(
+      gst_pad_template_get_caps(gst_element_get_pad_template(element, "src")));
   for (const char* text : {nnstreamer_static, nnstreamer_any}) {
-    GstCaps* theirs = gst_caps_from_string(text);
+    const Owned<GstCaps> theirs = caps_from(text);
     fail_unless(gst_caps_can_intersect(ours, theirs), "%s", text);
     for (Output output : all_tables)
       for (ElementType type : all_element_types)
         for (bool same_size : {false, true}) {
-          Integral how{output, same_size};
-          how.type = type;
+          const Integral how{output, same_size, type};
           FilterHarness filter("cudaintegral", how.properties());
           filter.accept_downstream(text);
           const FormatSpec& format = format_named("RGB");
           filter.accept_caps(format, 20, 10);
           expect_tensor(filter, make_picture(format, 20, 10, Content::natural, 1), how);
-          GstCaps* caps = gst_pad_get_current_caps(filter.sink_pad());
-          fail_unless(gst_caps_is_subset(caps, theirs));
-          gst_caps_unref(caps);
+          fail_unless(gst_caps_is_subset(current_caps(filter.sink_pad()).get(), theirs));
         }
-    gst_caps_unref(theirs);
   }
-  gst_caps_unref(ours);
-  gst_object_unref(element);
 }
 
 TEST(test_tensor_caps) {
@@ -131,7 +113,7 @@ TEST(test_any_peer_gets_the_tensor) {
         });
 }
 
-// Tensors are preferred to pictures, whichever downstream names first.
+// The element prefers tensors to pictures, whichever downstream lists first.
 TEST(test_tensor_rather_than_picture) {
   for (const char* sink_caps : {"video/x-raw; other/tensors", "other/tensors; video/x-raw",
                                 "video/x-raw(memory:CUDAMemory); video/x-raw; other/tensors"}) {
@@ -143,7 +125,7 @@ TEST(test_tensor_rather_than_picture) {
   }
 }
 
-// Fixed dimensions of the tensor fix the size of the frames.
+// Fixed dimensions of the tensor determine the size of the frames.
 TEST(test_size_from_dimensions) {
   for (bool same_size : {false, true}) {
     FilterHarness filter("cudaintegral", Integral{Output::sum, same_size}.properties());
@@ -176,7 +158,7 @@ TEST(test_size_from_dimensions) {
   }
 }
 
-// Downstream may ask for an element type, if the sums fit.
+// Downstream may require an element type, which the element accepts if the sums fit it.
 TEST(test_type_that_downstream_takes) {
   const FormatSpec &gray = format_named("GRAY8"), &deep = format_named("GRAY16_LE");
   FilterHarness filter("cudaintegral");
@@ -184,10 +166,9 @@ TEST(test_type_that_downstream_takes) {
   filter.accept_caps(gray, 400, 300);
   fail_unless(!filter.send_caps(caps_of(deep, 400, 300)));
   FilterHarness floats("cudaintegral", {{"element-type", "float32"}});
-  gst_harness_set_sink_caps_str(floats.harness(), "other/tensors, types=(string)uint32");
+  floats.accept_downstream("other/tensors, types=(string)uint32");
   fail_unless(!floats.send_caps(caps_of(gray, 400, 300)));
-  gst_harness_set_sink_caps_str(floats.harness(),
-                                "other/tensors, types=(string){ int8, float32, uint32 }");
+  floats.accept_downstream("other/tensors, types=(string){ int8, float32, uint32 }");
   floats.accept_caps(gray, 400, 300);
 }
 
@@ -201,7 +182,7 @@ TEST(test_launch_lines) {
                        fail_unless(gst_structure_get_fraction(structure, "framerate", &n, &d));
                        fail_unless(n == 10 && d == 1);
                      });
-  // The source takes the size that the tensor asks for.
+  // The source adopts the size that the tensor requires.
   run_pipeline(
       "videotestsrc num-buffers=2 ! cudaintegral name=e ! other/tensors,dimensions=(string)"
       "1:101:51:1 ! fakesink",
@@ -216,12 +197,12 @@ TEST(test_launch_lines) {
 
 struct PictureCase {
   Integral how;
-  const char* in;    ///< from "format" on
+  const char* in;    ///< input caps after "video/x-raw, "
   const char* sink;  ///< caps downstream, after "video/x-raw"
-  const char* out;   ///< from "format" on
+  const char* out;   ///< output caps after "video/x-raw, "
 };
 
-// The output keeps the caps fields that are still true for a gray picture and drops the others.
+// The output keeps the caps fields that still apply to a gray picture and drops the others.
 TEST(test_picture_caps) {
   const Integral sum = Integral{Output::sum}, same = Integral{Output::sum, true},
                  mean = Integral{Output::mean}, stddev = Integral{Output::stddev},
@@ -259,8 +240,8 @@ TEST(test_picture_caps) {
                        "format=GRAY8, width=7, height=3, framerate=25/1"},
            PictureCase{threshold, "format=RGBA, width=7, height=3, framerate=25/1",
                        ", format=GRAY16_LE", "format=GRAY16_LE, width=7, height=3, framerate=25/1"},
-           // A mean has the range of the samples, which is the limited one for YUV without
-           // colorimetry.
+           // A mean has the range of the samples. For YUV without colorimetry this is the limited
+           // range.
            PictureCase{mean, "format=P010_10LE, width=8, height=8, framerate=25/1", "",
                        "format=GRAY16_LE, width=8, height=8, framerate=25/1, colorimetry=bt601"},
            PictureCase{mean, "format=I420, width=8, height=8, framerate=25/1, colorimetry=1:4:16:4",
@@ -279,7 +260,7 @@ TEST(test_picture_caps) {
   }
 }
 
-// Upstream is offered only what downstream accepts.
+// The element offers to upstream only what downstream accepts.
 TEST(test_pictures_that_downstream_takes) {
   const auto expect = [](const Integral& how, const char* downstream,
                          const std::vector<const char*>& possible,
@@ -332,7 +313,7 @@ TEST(test_system_memory_unless_named) {
                        });
 }
 
-/* What is refused */
+/* Refused caps */
 
 TEST(test_too_large_for_a_picture) {
   for (const auto& [width, height] : {std::pair{65535, 2}, std::pair{2, 65535}}) {
@@ -343,7 +324,7 @@ TEST(test_too_large_for_a_picture) {
     filter.accept_caps(format_named("GRAY8"), 65534, 2);
 
     FilterHarness same("cudaintegral", {{"table-layout", "same-size"}});
-    gst_harness_set_sink_caps_str(same.harness(), "video/x-raw");
+    same.accept_downstream("video/x-raw");
     same.accept_caps(format_named("GRAY8"), width, height);
   }
 }
@@ -354,7 +335,6 @@ TEST(test_too_large_for_a_buffer) {
                {"30001", "element-type=uint32"});
   const FormatSpec& format = format_named("GRAY8");
   filter.accept_caps(format, 16, 16);
-  Integral how = Integral{Output::sum};
-  how.type = ElementType::uint64;
-  expect_tensor(filter, make_picture(format, 16, 16, Content::natural, 1), how);
+  expect_tensor(filter, make_picture(format, 16, 16, Content::natural, 1),
+                {Output::sum, false, ElementType::uint64});
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Pictures of cudaintegral: mean, deviation, threshold and denoised frames of every format equal
-// the definition.
+// Compares the pictures of cudaintegral with the definition: mean, deviation, threshold and
+// denoised frames of every format.
 #include <cmath>
 #include <iterator>
 #include <random>
@@ -15,45 +15,19 @@ namespace {
 
 constexpr Output gray_outputs[] = {Output::mean, Output::stddev, Output::threshold};
 
-Integral with_radius(Output output, int radius) {
-  Integral how;
-  how.output = output;
-  how.radius = radius;
-  return how;
+Integral thresholds(int radius, bool sauvola, double ratio, double k = 0.2, double range = 0) {
+  return {Output::threshold, false, ElementType::automatic, radius, sauvola, ratio, k, range};
 }
 
-/// Both methods, with usual and extreme parameters.
-std::vector<Integral> various_thresholds() {
-  std::vector<Integral> list(8, with_radius(Output::threshold, 4));
-  list[1].ratio = 0;
-  list[1].radius = 1;
-  list[2].ratio = 1;
-  list[3].ratio = 0.37;
-  list[3].radius = 25;
-  list[4].sauvola = true;
-  list[5].sauvola = true;
-  list[5].k = 0.5;
-  list[5].range = 40;
-  list[5].radius = 2;
-  list[6].sauvola = true;
-  list[6].k = 0;
-  list[7].sauvola = true;
-  list[7].k = 1;
-  list[7].range = 65535;
-  list[7].radius = 60;
-  return list;
-}
+/// Returns thresholds of both methods, with usual and extreme parameters.
+const std::vector<Integral> various_thresholds = {
+    thresholds(4, false, 0.15),   thresholds(1, false, 0),
+    thresholds(4, false, 1),      thresholds(25, false, 0.37),
+    thresholds(4, true, 0.15),    thresholds(2, true, 0.15, 0.5, 40),
+    thresholds(4, true, 0.15, 0), thresholds(60, true, 0.15, 1, 65535),
+};
 
-Integral of_strength(double strength, int search = 5, int patch = 3) {
-  Integral how;
-  how.output = Output::denoise;
-  how.search = search;
-  how.patch = patch;
-  how.strength = strength;
-  return how;
-}
-
-/// A pattern with noise of a few levels.
+/// Makes a pattern with noise of a few levels.
 Picture noisy_picture(const FormatSpec& format, int width, int height, unsigned seed) {
   Picture picture = make_picture(format, width, height, Content::random, seed);
   std::mt19937 random(seed);
@@ -101,7 +75,7 @@ TEST(test_thresholds, .times(formats().size())) {
     filter.accept_downstream(std::string("video/x-raw, format=") + out);
     filter.accept_caps(format, 61, 47, colorimetry(format, false));
     for (Content content : all_contents)
-      for (const Integral& how : various_thresholds()) {
+      for (const Integral& how : various_thresholds) {
         filter.set(how.properties());
         expect_gray_picture(filter, make_picture(format, 61, 47, content, 3), how,
                             format_named(out), odd_layout);
@@ -109,19 +83,17 @@ TEST(test_thresholds, .times(formats().size())) {
   }
 }
 
-// The extremes of all sums: everything white, one white pixel, black and white in columns.
+// Tests the extremes of all sums: a white picture, one white pixel, and black and white columns.
 TEST(test_extreme_contents) {
   for (const char* name : {"GRAY8", "GRAY16_LE", "P010_10LE", "BGR"})
     for (Output output : gray_outputs)
       for (int pattern = 0; pattern < 3; ++pattern) {
         const FormatSpec& format = format_named(name);
-        Picture picture(format, 300, 200);
-        for (int y = 0; y < 200; ++y)
-          for (int x = 0; x < 300; ++x)
-            for (int place = 0; place < static_cast<int>(format.places.size()); ++place)
-              if (pattern == 0 || (pattern == 1 && x == 150 && y == 100) ||
-                  (pattern == 2 && x % 2 == 0))
-                picture.set_sample(place, x, y, format.peak());
+        const Picture picture = picture_with(format, 300, 200, [&](int, int x, int y) {
+          const bool white = pattern == 0 || (pattern == 1 && x == 150 && y == 100) ||
+                             (pattern == 2 && x % 2 == 0);
+          return white ? format.peak() : 0;
+        });
         FilterHarness filter("cudaintegral", {{"output", nick_of(output)}});
         filter.accept_caps(format, 300, 200, colorimetry(format, false));
         for (int radius : {1, 30, 300}) {
@@ -168,8 +140,8 @@ TEST(test_denoise, .times(formats().size())) {
   for (const Size& size : {Size{1, 1}, Size{1, 2}, Size{2, 1}, Size{1, 23}, Size{21, 1}, Size{5, 3},
                            Size{33, 26}, Size{50, 9}}) {
     filter.accept_caps(format, size.width, size.height, colorimetry(format, false));
-    for (const Integral& how : {of_strength(10), of_strength(30, 7, 1), of_strength(3.3, 3, 7),
-                                of_strength(80, 9, 5), of_strength(255, 1, 3), of_strength(0)}) {
+    for (const Integral& how : {denoising(10), denoising(30, 7, 1), denoising(3.3, 3, 7),
+                                denoising(80, 9, 5), denoising(255, 1, 3), denoising(0)}) {
       filter.set(how.properties());
       for (const Picture& picture :
            {noisy_picture(format, size.width, size.height, ++seed),
@@ -186,11 +158,10 @@ TEST(test_denoise_as_made) {
     FilterHarness filter("cudaintegral", {{"output", "denoise"}});
     filter.accept_caps(format, 48, 27, colorimetry(format, false));
     const Picture picture = noisy_picture(format, 48, 27, 3);
-    Integral how;
-    how.output = Output::denoise;
+    const Integral how{Output::denoise};
     const Picture out = filter.process(picture, odd_layout);
     expect_picture(out, denoised(picture, how), "as made");
-    fail_unless(!difference(out, picture).empty(), "%s: nothing was denoised", name);
+    fail_unless(!difference(out, picture).empty(), "%s: denoising changed nothing", name);
   }
 }
 
@@ -198,10 +169,9 @@ TEST(test_denoise_as_made) {
 TEST(test_denoise_removes_noise) {
   const FormatSpec& format = format_named("GRAY8");
   std::mt19937 random(1);
-  Picture picture(format, 64, 48);
-  for (int y = 0; y < 48; ++y)
-    for (int x = 0; x < 64; ++x)
-      picture.set_sample(0, x, y, (x < 32 ? 60 : 180) + static_cast<int>(random() % 21) - 10);
+  const Picture picture = picture_with(format, 64, 48, [&](int, int x, int) {
+    return (x < 32 ? 60 : 180) + static_cast<int>(random() % 21) - 10;
+  });
   FilterHarness filter("cudaintegral", {{"output", "denoise"}});
   filter.accept_caps(format, 64, 48);
   const Picture out = filter.process(picture);
@@ -212,27 +182,23 @@ TEST(test_denoise_removes_noise) {
         sum += std::abs(p.sample(0, x, y) - (x < 32 ? 60 : 180));
     return sum / (64 * 48);
   };
-  fail_unless(error(out) < error(picture) / 3, "%f levels instead of %f", error(out),
+  fail_unless(error(out) < error(picture) / 3, "an error of %f levels, %f before", error(out),
               error(picture));
 }
 
-// The same 10-bit values, once in the high and once in the low bits of their words.
+// The formats store the same 10-bit values in the high and the low bits of their words,
+// respectively.
 TEST(test_p010_agrees_with_i420_10le) {
   const FormatSpec &high = format_named("P010_10LE"), &low = format_named("I420_10LE");
   const Picture a = make_picture(high, 75, 53, Content::natural, 21);
-  Picture b(low, 75, 53);
-  for (int y = 0; y < b.height; ++y)
-    for (int x = 0; x < b.width; ++x)
-      b.set_sample(0, x, y, a.sample(0, x, y));
   for (Output output : gray_outputs) {
     const Integral how = with_radius(output, 5);
     FilterHarness first("cudaintegral", how.properties()), second("cudaintegral", how.properties());
     first.accept_caps(high, 75, 53);
     second.accept_caps(low, 75, 53);
-    GstBuffer *c = first.process(to_buffer(a)), *d = second.process(to_buffer(b));
+    const Owned<GstBuffer> c = first.process(to_buffer(a)),
+                           d = second.process(to_buffer(converted(a, low)));
     fail_unless(bytes_of(c) == bytes_of(d), "%s", nick_of(output));
-    gst_buffer_unref(c);
-    gst_buffer_unref(d);
   }
 }
 
@@ -246,12 +212,12 @@ TEST(test_interleaved_fields) {
     filter.accept_caps(format, 36, 26, colorimetry(format, false) + ", interlace-mode=interleaved");
     expect_gray_picture(filter, picture, with_radius(output, 7), natural_format(picture, output));
   }
-  FilterHarness filter("cudaintegral", of_strength(40).properties());
+  FilterHarness filter("cudaintegral", denoising(40).properties());
   filter.accept_caps(format, 36, 26, colorimetry(format, false) + ", interlace-mode=interleaved");
-  expect_picture(filter.process(picture), denoised(picture, of_strength(40)), "interleaved");
+  expect_picture(filter.process(picture), denoised(picture, denoising(40)), "interleaved");
 }
 
-// Random combinations; a failure prints its seed.
+// Tests random combinations. A failure prints its seed.
 TEST(test_random_cases, .times(10)) {
   for (unsigned i = 0; i < 30; ++i) {
     const unsigned seed = 1000u * static_cast<unsigned>(index) + i;
@@ -297,12 +263,11 @@ TEST(test_random_cases, .times(10)) {
 TEST(test_photographs, .times(std::size(photographs)).unless(unless_photographs())) {
   const Photograph& photograph = photographs[index];
   const auto through = [&](const Integral& how, const char* format) {
-    std::string element = "cudaintegral backend=" + test_backend();
-    for (const Property& property : how.properties())
-      element += " " + text_of(property);
-    return photograph_through(photograph, format_named(format), "", element);
+    return photograph_through(
+        photograph, format_named(format), "",
+        "cudaintegral backend=" + test_backend() + " " + text_of(how.properties()));
   };
-  for (const Integral& how : various_thresholds()) {
+  for (const Integral& how : various_thresholds) {
     const auto [before, after] = through(how, "GRAY8");
     expect_picture(after, gray_picture_of(before, how, format_named("GRAY8")), photograph.file);
   }

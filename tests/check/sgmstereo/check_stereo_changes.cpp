@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Properties of cudasgmstereo while it runs: those in force with the next frame, and those that
-// wait for a start.
+// Tests changes of properties while cudasgmstereo runs: some take effect with the next frame, the
+// others at the next start.
 #include "tests/check/common/stereodefinition.h"
 #include "tests/check/common/stereoharness.h"
 
@@ -33,12 +33,11 @@ struct Scene {
 };
 
 Picture process(StereoHarness& stereo, const Scene& scene) {
-  const Output out = stereo.process(scene.left, scene.right);
-  GstCaps* caps = gst_pad_get_current_caps(stereo.left()->sinkpad);
+  const Map out = stereo.process(scene.left, scene.right);
+  const Owned<GstCaps> caps = current_caps(stereo.left()->sinkpad);
   const FormatSpec& format =
       format_named(gst_structure_get_string(gst_caps_get_structure(caps, 0), "format"));
-  gst_caps_unref(caps);
-  return from_buffer(out.get(), format, width, height);
+  return from_buffer(out, format, width, height);
 }
 
 Picture map_with(const Properties& properties, const Scene& scene) {
@@ -57,7 +56,7 @@ Properties few_and(const Properties& more) {
 
 }  // namespace
 
-// Unknown pixels have the announced invalid-value.
+// Unknown pixels have the value that the property invalid-value gives.
 TEST(test_invalid_value_is_true) {
   const Scene scene;
   for (const Properties& properties :
@@ -67,7 +66,7 @@ TEST(test_invalid_value_is_true) {
     StereoHarness stereo(few_and(properties));
     stereo.accept_gray(width, height);
     const Picture map = process(stereo, scene);
-    // At the left edge there is nothing to match.
+    // Pixels at the left edge have no match, so some are unknown.
     int unknown = 0;
     for (int y = 0; y < height; ++y)
       for (int x = 0; x < width; ++x)
@@ -76,7 +75,7 @@ TEST(test_invalid_value_is_true) {
   }
 }
 
-// Every property that may change while playing is in force with the next frame, as if the element
+// Every property that may change while playing takes effect with the next frame, as if the element
 // had been made with it.
 TEST(test_change_while_playing) {
   const Scene scene;
@@ -94,7 +93,7 @@ TEST(test_change_while_playing) {
     set.emplace_back(name, value);
     const Picture map = process(stereo, scene);
     expect_picture(map, map_with(set, scene), text_of(Property(name, value)));
-    fail_unless(!difference(map, last).empty(), "%s=%s changes nothing here", name, value);
+    fail_unless(!difference(map, last).empty(), "%s=%s has no effect", name, value);
     last = map;
   }
   fail_unless_equals_int(stereo.messages().complaints(), 0);
@@ -121,7 +120,7 @@ TEST(test_camera_and_colors_while_playing) {
   expect_depth();
 
   StereoHarness colors(few);
-  gst_harness_set_sink_caps_str(colors.left(), "video/x-raw, format=RGB");
+  colors.accept_downstream("video/x-raw, format=RGB");
   colors.accept_gray(width, height);
   for (const auto& [name, which] :
        {std::pair{"turbo", Colors::turbo}, std::pair{"gray", Colors::gray},
@@ -132,7 +131,7 @@ TEST(test_camera_and_colors_while_playing) {
   }
 }
 
-// Properties that decide caps and volumes wait for the next start.
+// Properties that determine caps and the sizes of volumes take effect at the next start.
 TEST(test_others_wait_for_a_start) {
   const Scene scene;
   Properties now = few_and({{"focal-length", "100"}, {"baseline", "60"}});
@@ -149,7 +148,7 @@ TEST(test_others_wait_for_a_start) {
         Properties{{"output", "confidence"}}, Properties{{"output", "depth"}}}) {
     for (const Property& property : next)
       stereo.set(property.first, property.second);
-    expect(now);  // new caps are no new start
+    expect(now);  // new caps do not count as a start
     gst_element_set_state(stereo.element(), GST_STATE_READY);
     gst_element_set_state(stereo.element(), GST_STATE_PLAYING);
     for (GstHarness* harness : {stereo.left(), stereo.right()})
@@ -159,7 +158,7 @@ TEST(test_others_wait_for_a_start) {
   }
 }
 
-// Settings that are valid at the start and impossible when caps arrive.
+// The settings are valid at the start, and have become invalid when caps arrive.
 TEST(test_impossible_in_new_caps) {
   StereoHarness stereo(few);
   stereo.set("p2", "240");
@@ -168,11 +167,10 @@ TEST(test_impossible_in_new_caps) {
   gst_harness_push(stereo.left(), to_buffer(scene.left));
   gst_harness_push(stereo.right(), to_buffer(scene.right));
   stereo.wait_for_error();
-  fail_unless(stereo.messages().text(GST_MESSAGE_ERROR).find("224") != std::string::npos, "%s",
-              stereo.messages().text(GST_MESSAGE_ERROR).c_str());
+  expect_words(stereo.messages().text(GST_MESSAGE_ERROR), {"224"});
 }
 
-// The last valid set stays in force, and there is one warning.
+// After an invalid set, the last valid one stays in effect, and there is one warning.
 TEST(test_impossible_while_playing) {
   const Scene scene;
   StereoHarness stereo(few);
@@ -182,12 +180,12 @@ TEST(test_impossible_while_playing) {
        {std::tuple{"p1", "150", "10"}, std::tuple{"p2", "230", "120"}}) {
     stereo.messages().clear();
     stereo.set(name, wrong);
-    stereo.set("subpixel", "false");  // belongs to the impossible set
+    stereo.set("subpixel", "false");  // has no effect while the set is invalid
     for (int i = 0; i < 4; ++i)
-      expect_picture(process(stereo, scene), valid, "the last valid set goes on");
+      expect_picture(process(stereo, scene), valid, "the last valid set");
     fail_unless_equals_int(stereo.messages().count(GST_MESSAGE_WARNING), 1);
     fail_unless_equals_int(stereo.messages().count(GST_MESSAGE_ERROR), 0);
-    fail_unless(stereo.messages().text(GST_MESSAGE_WARNING).find(name) != std::string::npos);
+    expect_words(stereo.messages().text(GST_MESSAGE_WARNING), {name});
     stereo.set(name, right);
     expect_picture(process(stereo, scene), map_with(few_and({{"subpixel", "false"}}), scene),
                    "valid again");
@@ -197,7 +195,7 @@ TEST(test_impossible_while_playing) {
   }
 }
 
-// Every map is made with one value that was in force, never with parts of two.
+// Every map must be made with one of the two settings, never with parts of both.
 TEST(test_change_from_another_thread) {
   const Scene scene;
   StereoHarness stereo(few);
@@ -218,9 +216,9 @@ TEST(test_controller) {
   stereo.accept_gray(width, height);
   for (int i = 0; i < 4; ++i) {
     const GstClockTime time = static_cast<GstClockTime>(i) * 40 * GST_MSECOND;
-    const Output out =
+    const Map out =
         stereo.process(at(time, to_buffer(scene.left)), at(time, to_buffer(scene.right)));
-    expect_picture(from_buffer(out.get(), format_named("GRAY16_LE"), width, height),
+    expect_picture(from_buffer(out, format_named("GRAY16_LE"), width, height),
                    map_with(few_and({{"p1", std::to_string(10 + 20 * i)}}), scene), "controlled");
   }
 }

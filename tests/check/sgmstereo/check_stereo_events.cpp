@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Events, flow returns, buffers and restarts of cudasgmstereo.
+// Tests events, flow returns, buffers and restarts of cudasgmstereo.
 #include <gst/video/gstvideometa.h>
 
 #include <atomic>
@@ -9,32 +9,21 @@
 
 using namespace check;
 
-namespace {
-
-void unref_all(const std::vector<GstEvent*>& events) {
-  for (GstEvent* event : events)
-    gst_event_unref(event);
-}
-
-}  // namespace
-
-// The mandatory events come first, in order and once.
+// The mandatory events come first, in order, and only once.
 TEST(test_order_of_events) {
   StereoHarness stereo;
   stereo.accept_gray();
   stereo.process_at(0);
   stereo.process_at(40 * ms);
   std::vector<GstEventType> types;
-  while (GstEvent* event = gst_harness_try_pull_event(stereo.left())) {
+  while (Owned<GstEvent> event{gst_harness_try_pull_event(stereo.left())})
     types.push_back(GST_EVENT_TYPE(event));
-    gst_event_unref(event);
-  }
   fail_unless((types == std::vector<GstEventType>{GST_EVENT_STREAM_START, GST_EVENT_CAPS,
                                                   GST_EVENT_SEGMENT}),
               "%d events", static_cast<int>(types.size()));
 }
 
-// The output's segment is the left one, whatever the right one is, and follows each change.
+// The output has the left segment, whatever the right one is, and follows each change.
 TEST(test_segment_of_the_left) {
   StereoHarness stereo;
   stereo.accept_gray();
@@ -45,18 +34,16 @@ TEST(test_segment_of_the_left) {
     segment.position = segment.start;
     gst_harness_push_event(stereo.left(), gst_event_new_segment(&segment));
     GstSegment other = segment;
-    other.start = other.position = 0;  // the same running times by other timestamps
+    other.start = other.position = 0;  // gives the same running times to other timestamps
     other.time = 5;
     gst_harness_push_event(stereo.right(), gst_event_new_segment(&other));
-    const Output map =
-        stereo.process(small_frame({segment.start + 40 * ms}), small_frame({40 * ms}));
+    const Map map = stereo.process(small_frame({segment.start + 40 * ms}), small_frame({40 * ms}));
     fail_unless_equals_uint64(map.pts(), segment.start + 40 * ms);
-    const std::vector<GstEvent*> events = stereo.take_events(GST_EVENT_SEGMENT);
+    const std::vector<Owned<GstEvent>> events = stereo.take_events(GST_EVENT_SEGMENT);
     fail_unless_equals_int(events.size(), 1);
     GstSegment passed;
     gst_event_copy_segment(events[0], &passed);
-    fail_unless(gst_segment_is_equal(&segment, &passed), "segment %d is another one", i);
-    unref_all(events);
+    fail_unless(gst_segment_is_equal(&segment, &passed), "segment %d differs", i);
   }
 }
 
@@ -78,10 +65,9 @@ TEST(test_other_segment_formats) {
   StereoHarness stereo;
   stereo.accept_gray();
   const GstSegment segment = new_segment(GST_FORMAT_BYTES);
-  gst_harness_push_event(stereo.left(), gst_event_new_segment(&segment));
-  gst_harness_push_event(stereo.right(), gst_event_new_segment(&segment));
+  stereo.send_to_all([&] { return gst_event_new_segment(&segment); });
   stereo.process_at(0);
-  // Frames pair by arrival, whatever their timestamps.
+  // Frames pair in the order of their arrival, whatever their timestamps.
   stereo.process(small_frame({40 * ms}), small_frame({800 * ms}));
   fail_unless_equals_int(stereo.messages().count(GST_MESSAGE_ERROR), 0);
 }
@@ -99,10 +85,9 @@ TEST(test_flush) {
     const GstSegment segment = new_segment();
     stereo.send_to_all([&] { return gst_event_new_segment(&segment); });
     fail_unless(stereo.process_at(0).discont(), "no DISCONT after a flush");
-    const std::vector<GstEvent*> stops = stereo.take_events(GST_EVENT_FLUSH_STOP);
+    const std::vector<Owned<GstEvent>> stops = stereo.take_events(GST_EVENT_FLUSH_STOP);
     fail_unless_equals_int(stops.size(), 1);
     fail_unless_equals_int(gst_event_get_seqnum(stops[0]), seqnum);
-    unref_all(stops);
   }
   fail_unless_equals_int(stereo.messages().count(GST_MESSAGE_ERROR), 0);
 }
@@ -125,18 +110,17 @@ TEST(test_frames_after_eos_and_flush) {
   stereo.process_at(0);
 }
 
-// The element must not negotiate after EOS, since those caps would be lost.
+// The element must not negotiate after EOS, because those caps would be lost.
 TEST(test_caps_after_an_early_end) {
   StereoHarness stereo;
   stereo.accept_gray();
   gst_harness_push_event(stereo.left(), gst_event_new_eos());
-  GstBuffer* buffer = nullptr;
-  fail_unless(gst_harness_pull_until_eos(stereo.left(), &buffer) && buffer == nullptr);
+  stereo.expect_end();
   gst_harness_push(stereo.right(), small_frame({0}));
-  wait_until([&] { return stereo.number("dropped-right") == 1; }, "the right frame is dropped");
+  wait_until([&] { return stereo.number("dropped-right") == 1; }, "the right frame to be dropped");
   stereo.flush();
   stereo.process_at(0);
-  fail_unless(gst_pad_has_current_caps(stereo.left()->sinkpad), "a map without caps");
+  fail_unless(gst_pad_has_current_caps(stereo.left()->sinkpad), "the map has no caps");
 }
 
 TEST(test_frames_after_the_end) {
@@ -146,7 +130,7 @@ TEST(test_frames_after_the_end) {
     fail_unless_equals_int(gst_harness_push(harness, small_frame({80 * ms})), GST_FLOW_EOS);
 }
 
-// A seek goes to both cameras.
+// A seek event reaches both cameras.
 TEST(test_seek_goes_upstream) {
   StereoHarness stereo;
   stereo.accept_gray();
@@ -154,17 +138,11 @@ TEST(test_seek_goes_upstream) {
   gst_harness_push_upstream_event(
       stereo.left(), gst_event_new_seek(1.0, GST_FORMAT_TIME, GST_SEEK_FLAG_NONE, GST_SEEK_TYPE_SET,
                                         GST_SECOND, GST_SEEK_TYPE_NONE, 0));
-  for (GstHarness* harness : {stereo.left(), stereo.right()}) {
-    bool seen = false;
-    while (GstEvent* event = gst_harness_try_pull_upstream_event(harness)) {
-      seen = seen || GST_EVENT_TYPE(event) == GST_EVENT_SEEK;
-      gst_event_unref(event);
-    }
-    fail_unless(seen, "SEEK was lost");
-  }
+  for (GstHarness* harness : stereo.harnesses())
+    expect_upstream_event(harness, GST_EVENT_SEEK);
 }
 
-// Times, flags and metas of a map are those of the left frame.
+// A map has the times, flags and metas of the left frame.
 TEST(test_description) {
   StereoHarness stereo;
   stereo.accept_gray();
@@ -177,22 +155,21 @@ TEST(test_description) {
   GST_BUFFER_OFFSET(left) = 77;
   gst_buffer_add_video_region_of_interest_meta(left, "face", 1, 2, 3, 4);
   gst_buffer_add_video_region_of_interest_meta(right, "hand", 1, 2, 3, 4);
-  GstCaps* reference = gst_caps_new_empty_simple("timestamp/x-test");
+  const Owned<GstCaps> reference(gst_caps_new_empty_simple("timestamp/x-test"));
   gst_buffer_add_reference_timestamp_meta(left, reference, 5, 6);
-  gst_caps_unref(reference);
-  const Output map = stereo.process(left, right);
+  const Map map = stereo.process(left, right);
   fail_unless_equals_uint64(map.pts(), GST_SECOND);
-  fail_unless_equals_uint64(GST_BUFFER_DURATION(map.get()), 17 * ms);
-  fail_unless_equals_uint64(GST_BUFFER_OFFSET(map.get()), 77);
+  fail_unless_equals_uint64(GST_BUFFER_DURATION(map), 17 * ms);
+  fail_unless_equals_uint64(GST_BUFFER_OFFSET(map), 77);
   fail_unless(GST_BUFFER_FLAG_IS_SET(map.get(), GST_BUFFER_FLAG_MARKER));
   fail_unless(!GST_BUFFER_FLAG_IS_SET(map.get(), GST_BUFFER_FLAG_CORRUPTED));
   fail_unless(!GST_BUFFER_FLAG_IS_SET(map.get(), GST_VIDEO_BUFFER_FLAG_MULTIPLE_VIEW));
-  fail_unless(gst_buffer_get_reference_timestamp_meta(map.get(), nullptr) != nullptr);
+  fail_unless(gst_buffer_get_reference_timestamp_meta(map, nullptr) != nullptr);
   fail_unless_equals_int(
       gst_buffer_get_n_meta(map.get(), GST_VIDEO_REGION_OF_INTEREST_META_API_TYPE), 1);
 }
 
-// Flow returns of downstream reach upstream.
+// Flow returns of downstream are passed on to upstream.
 TEST(test_flow_returns) {
   for (GstFlowReturn flow : {GST_FLOW_EOS, GST_FLOW_NOT_LINKED, GST_FLOW_ERROR}) {
     StereoHarness stereo;
@@ -222,13 +199,12 @@ TEST(test_short_frame) {
     StereoHarness stereo;
     stereo.accept_gray();
     stereo.process_at(0);
-    GstBuffer* brief = gst_buffer_new_allocate(nullptr, 100, nullptr);
-    GST_BUFFER_PTS(brief) = 40 * ms;
-    gst_harness_push(left_short ? stereo.left() : stereo.right(), brief);
+    gst_harness_push(left_short ? stereo.left() : stereo.right(),
+                     at(40 * ms, gst_buffer_new_allocate(nullptr, 100, nullptr)));
     gst_harness_push(left_short ? stereo.right() : stereo.left(), small_frame({40 * ms}));
-    wait_until([&] { return stereo.messages().count(GST_MESSAGE_ERROR) == 1; }, "an error");
-    fail_unless(stereo.messages().text(GST_MESSAGE_ERROR).find("too small") != std::string::npos,
-                "%s", stereo.messages().text(GST_MESSAGE_ERROR).c_str());
+    stereo.wait_for_error();
+    fail_unless_equals_int(stereo.messages().count(GST_MESSAGE_ERROR), 1);
+    expect_words(stereo.messages().text(GST_MESSAGE_ERROR), {"too small"});
     fail_unless(gst_harness_try_pull(stereo.left()) == nullptr);
   }
 }
@@ -238,12 +214,10 @@ TEST(test_allocation_queries) {
   stereo.accept_gray();
   stereo.process_at(0);
   for (GstHarness* harness : {stereo.left(), stereo.right()}) {
-    GstCaps* caps = gst_pad_get_current_caps(harness->srcpad);
-    GstQuery* query = gst_query_new_allocation(caps, TRUE);
+    const Owned<GstCaps> caps = current_caps(harness->srcpad);
+    const Owned<GstQuery> query(gst_query_new_allocation(caps, TRUE));
     fail_unless(gst_pad_peer_query(harness->srcpad, query));
     fail_unless(gst_query_find_allocation_meta(query, GST_VIDEO_META_API_TYPE, nullptr));
-    gst_query_unref(query);
-    gst_caps_unref(caps);
   }
 }
 
@@ -255,7 +229,7 @@ TEST(test_starts_again) {
     stereo.accept_gray();
     for (GstClockTime time : {0 * ms, 40 * ms, 80 * ms})
       stereo.process_at(time);
-    gst_harness_push(stereo.left(), small_frame({120 * ms}));  // waits when the element stops
+    gst_harness_push(stereo.left(), small_frame({120 * ms}));  // still waits when the element stops
     gst_element_set_state(stereo.element(), low);
     gst_element_set_state(stereo.element(), GST_STATE_PLAYING);
     if (low == GST_STATE_PAUSED)
@@ -269,16 +243,12 @@ TEST(test_stops_in_the_middle) {
   for (int i = 0; i < 30; ++i) {
     StereoHarness stereo;
     stereo.accept_gray();
-    std::thread left([&] {
+    const auto push_all = [](GstHarness* harness) {
       for (guint n = 0; n < 1000; ++n)
-        if (gst_harness_push(stereo.left(), small_frame({n * 40 * ms})) != GST_FLOW_OK)
+        if (gst_harness_push(harness, small_frame({n * 40 * ms})) != GST_FLOW_OK)
           return;
-    });
-    std::thread right([&] {
-      for (guint n = 0; n < 1000; ++n)
-        if (gst_harness_push(stereo.right(), small_frame({n * 40 * ms})) != GST_FLOW_OK)
-          return;
-    });
+    };
+    std::thread left(push_all, stereo.left()), right(push_all, stereo.right());
     g_usleep(static_cast<gulong>(i) * 700);
     gst_element_set_state(stereo.element(), i % 2 == 0 ? GST_STATE_READY : GST_STATE_NULL);
     left.join();

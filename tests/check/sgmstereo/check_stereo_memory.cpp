@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Memory of cudasgmstereo's frames. Tests that need no CUDA memory run on the CPU backend as well.
+// Tests the memory of cudasgmstereo's frames. Tests that need no CUDA memory run on the CPU backend
+// as well.
 #include "tests/check/common/pipelines.h"
 #include "tests/check/common/stereoharness.h"
 
@@ -11,7 +12,7 @@ const char cuda_caps[] = "video/x-raw(memory:CUDAMemory)";
 
 using Bytes = std::vector<std::uint8_t>;
 
-/// The bytes of the last buffer that reaches the sink of a pipeline.
+/// Runs a pipeline and returns the bytes of the last buffer that reaches its sink.
 Bytes last_output(const std::string& description) {
   Bytes bytes;
   const auto keep = +[](GstElement*, GstBuffer* buffer, GstPad*, gpointer to) {
@@ -20,21 +21,19 @@ Bytes last_output(const std::string& description) {
   run_pipeline(
       description + " ! fakesink name=sink signal-handoffs=true",
       [&](GstElement* pipeline) {
-        GstElement* sink = gst_bin_get_by_name(GST_BIN(pipeline), "sink");
-        g_signal_connect(sink, "handoff", G_CALLBACK(keep), &bytes);
-        gst_object_unref(sink);
+        g_signal_connect(element_in(pipeline, "sink").get(), "handoff", G_CALLBACK(keep), &bytes);
       },
       [](GstElement*) {});
   fail_unless(!bytes.empty(), "nothing came out: %s", description.c_str());
   return bytes;
 }
 
-/// Two cameras, each with frames in system or CUDA memory.
+/// Returns the launch line of two cameras, each with frames in system or CUDA memory.
 std::string cameras(bool left_cuda, bool right_cuda, const char* format) {
   std::string launch;
   for (const auto& [pad, cuda, pattern] :
        {std::tuple{"sink_left", left_cuda, "smpte"}, std::tuple{"sink_right", right_cuda, "bar"}}) {
-    // This framerate is slow enough to get every frame of a pipeline that has just started.
+    // At this framerate, even a pipeline that has just started processes every frame.
     launch += std::string("videotestsrc num-buffers=8 pattern=") + pattern +
               " ! video/x-raw,width=64,height=32,framerate=25/1,format=" + format;
     if (cuda)
@@ -46,14 +45,8 @@ std::string cameras(bool left_cuda, bool right_cuda, const char* format) {
 }
 
 bool offers_cuda(const StereoHarness& stereo, const char* name) {
-  GstPad* pad = gst_element_get_static_pad(stereo.element(), name);
-  GstCaps* caps = gst_pad_query_caps(pad, nullptr);
-  GstCaps* cuda = gst_caps_from_string(cuda_caps);
-  const bool offers = gst_caps_can_intersect(caps, cuda);
-  gst_caps_unref(cuda);
-  gst_caps_unref(caps);
-  gst_object_unref(pad);
-  return offers;
+  const Owned<GstCaps> caps(gst_pad_query_caps(pad_of(stereo.element(), name).get(), nullptr));
+  return gst_caps_can_intersect(caps, caps_from(cuda_caps).get());
 }
 
 }  // namespace
@@ -64,7 +57,7 @@ TEST(test_cuda_memory_is_offered) {
     fail_unless_equals_int(offers_cuda(stereo, pad), testing_cuda());
 }
 
-// Peers that do not name CUDA memory get system memory, wherever the input lies.
+// Peers that do not ask for CUDA memory get system memory, wherever the input lies.
 TEST(test_system_memory_for_anybody) {
   for (const char* peer : {"", " ! tee", " ! queue", " ! identity"})
     run_pipeline(cameras(testing_cuda(), testing_cuda(), "GRAY8") + "cudasgmstereo name=e" + peer +
@@ -97,4 +90,35 @@ TEST(test_named_cuda_memory, .unless(unless_testing_cuda())) {
   run_pipeline(cameras(true, true, "NV12") + "cudasgmstereo name=e ! capsfilter caps=\"" +
                    cuda_caps + "\" ! fakesink",
                [](GstElement* pipeline) { fail_unless(output_is_cuda(pipeline, "e")); });
+}
+
+// When frames arrive from another context, the element and its output pool change to it. If
+// downstream refuses the new negotiation, the element stops.
+TEST(test_frames_of_another_context, .unless(unless_testing_cuda())) {
+  const std::string caps = caps_of(format_named("GRAY8"), 32, 16);
+  const auto new_uploader = [&] {
+    Owned<GstHarness> uploader(gst_harness_new_parse("cudagaussblur sigma=0 backend=cuda"));
+    gst_harness_set_sink_caps_str(uploader, cuda_caps);
+    gst_harness_set_src_caps_str(uploader, caps.c_str());
+    return uploader;
+  };
+  const Owned<GstHarness> first = new_uploader(), second = new_uploader();
+  StereoHarness stereo;
+  stereo.accept_downstream(cuda_caps);
+  stereo.accept_gray();
+  const auto push_pair = [&](GstHarness* uploader, GstClockTime time) {
+    for (GstHarness* harness : stereo.harnesses())
+      gst_harness_push(harness, gst_harness_push_and_pull(uploader, small_frame({time})));
+  };
+  for (guint i = 0; i < 4; ++i) {
+    push_pair(i % 2 == 0 ? first : second, i * 40 * ms);
+    fail_unless_equals_uint64(stereo.pull().pts(), i * 40 * ms);
+  }
+  fail_unless_equals_int(stereo.messages().complaints(), 0);
+  answer_queries(stereo.element(), GST_QUERY_CAPS, [](GstQuery* query) {
+    gst_query_set_caps_result(query, Owned<GstCaps>(gst_caps_new_empty()).get());
+  });
+  push_pair(first, 160 * ms);
+  fail_unless_equals_int(stereo.flow_after_stop(), GST_FLOW_NOT_NEGOTIATED);
+  fail_unless(gst_harness_try_pull(stereo.left()) == nullptr);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Packed frames, which hold both pictures, on sink_left.
+// Tests packed frames, which hold both pictures, on sink_left.
 #include <gst/check/gsttestclock.h>
 #include <gst/video/video.h>
 
@@ -12,9 +12,9 @@ namespace {
 
 constexpr int width = 40, height = 24;
 
-/// Where the two pictures lie in a frame.
+/// The positions of the two pictures in a frame.
 struct Arrangement {
-  const char* property;  ///< frame-packing
+  const char* property;  ///< the value of frame-packing
   bool side_by_side;
 };
 constexpr Arrangement arrangements[] = {{"side-by-side", true}, {"top-bottom", false}};
@@ -39,13 +39,12 @@ std::string packed_caps(const FormatSpec& format, const Arrangement& how,
                  how.side_by_side ? height : 2 * height, more);
 }
 
-/// GstVideoMultiviewFlags as a number, since caps would take their names for a string.
+/// Formats GstVideoMultiviewFlags as a number, because caps would read their names as a string.
 std::string flags_in_caps(int flags) {
-  g_type_ensure(GST_TYPE_VIDEO_MULTIVIEW_FLAGSET);  // caps are parsed by the names of known types
-  gchar* text = g_strdup_printf(", multiview-flags=(GstVideoMultiviewFlagsSet)%x:ffffffff", flags);
-  const std::string copy = text;
-  g_free(text);
-  return copy;
+  g_type_ensure(GST_TYPE_VIDEO_MULTIVIEW_FLAGSET);  // the caps parser must know the type's name
+  const Owned<gchar> text(
+      g_strdup_printf(", multiview-flags=(GstVideoMultiviewFlagsSet)%x:ffffffff", flags));
+  return text.get();
 }
 
 std::string mode_in_caps(const Arrangement& how) {
@@ -60,15 +59,14 @@ Picture left_picture(const FormatSpec& format = gray()) {
   return noise_picture(format, width, height, 3);
 }
 
-Picture map_of(const Output& output) {
-  return from_buffer(output.get(), format_named("GRAY16_LE"), width, height);
+Picture map_of(const Map& output) {
+  return from_buffer(output, format_named("GRAY16_LE"), width, height);
 }
 
-/// The map of the two pictures when they arrive on both pads.
+/// Returns the map of two pictures that arrive on both pads.
 Picture map_by_two_pads(const Picture& left, const Picture& right) {
   StereoHarness stereo;
-  const std::string caps = caps_of(*left.format, left.width, left.height);
-  fail_unless(stereo.send_caps(stereo.left(), caps) && stereo.send_caps(stereo.right(), caps));
+  stereo.accept_caps(caps_of(*left.format, left.width, left.height));
   return map_of(stereo.process(left, right));
 }
 
@@ -78,14 +76,13 @@ void push_stream_start(const StereoHarness& stereo) {
 
 void expect_end(StereoHarness& stereo) {
   fail_unless(gst_harness_push_event(stereo.left(), gst_event_new_eos()));
-  GstBuffer* buffer = nullptr;
-  fail_unless(gst_harness_pull_until_eos(stereo.left(), &buffer) && buffer == nullptr,
-              "EOS did not come through");
+  stereo.expect_end();
 }
 
 }  // namespace
 
-// Packed by property or by caps, the frames give the same map as two cameras.
+// Packed frames give the same map as two cameras, whether the property or the caps say how they are
+// packed.
 TEST(test_halves, .times(formats().size())) {
   const FormatSpec& format = format_number(index);
   const Picture left = left_picture(format), right = shifted(left, 5);
@@ -95,9 +92,8 @@ TEST(test_halves, .times(formats().size())) {
       for (const Layout& layout : {packed_layout, padded_layout, odd_layout}) {
         StereoHarness stereo(by_caps ? Properties{} : Properties{{"frame-packing", how.property}},
                              false);
-        fail_unless(stereo.send_caps(stereo.left(),
-                                     packed_caps(format, how, by_caps ? mode_in_caps(how) : "")));
-        const Output map =
+        stereo.accept_caps(packed_caps(format, how, by_caps ? mode_in_caps(how) : ""));
+        const Map map =
             stereo.process(to_buffer(packed(left, right, how.side_by_side), layout), nullptr);
         expect_picture(map_of(map), expected, std::string(format.name) + " " + how.property);
         expect_end(stereo);
@@ -105,22 +101,21 @@ TEST(test_halves, .times(formats().size())) {
       }
 }
 
-// Half of the width may be odd, even if two pixels share their chroma.
+// Half of the width may be odd, even if two pixels share chroma samples.
 TEST(test_odd_halves) {
   for (const char* name : {"I420", "NV12", "YUY2", "UYVY", "P010_10LE", "RGB", "GBR"}) {
     const FormatSpec& format = format_named(name);
     const Picture left = noise_picture(format, 37, 19, 3), right = shifted(left, 4);
     StereoHarness two;
-    const std::string caps = caps_of(format, 37, 19);
-    fail_unless(two.send_caps(two.left(), caps) && two.send_caps(two.right(), caps));
-    const Output expected = two.process(left, right);
+    two.accept_caps(caps_of(format, 37, 19));
+    const Map expected = two.process(left, right);
     for (const Arrangement& how : arrangements) {
       StereoHarness stereo({{"frame-packing", how.property}}, false);
       fail_unless(stereo.send_caps(
           stereo.left(), caps_of(format, how.side_by_side ? 74 : 37, how.side_by_side ? 19 : 38)));
-      const Output map = stereo.process(to_buffer(packed(left, right, how.side_by_side)), nullptr);
-      expect_picture(from_buffer(map.get(), format_named("GRAY16_LE"), 37, 19),
-                     from_buffer(expected.get(), format_named("GRAY16_LE"), 37, 19), name);
+      const Map map = stereo.process(to_buffer(packed(left, right, how.side_by_side)), nullptr);
+      expect_picture(from_buffer(map, format_named("GRAY16_LE"), 37, 19),
+                     from_buffer(expected, format_named("GRAY16_LE"), 37, 19), name);
     }
   }
 }
@@ -129,16 +124,15 @@ TEST(test_right_view_first) {
   const Picture left = left_picture(), right = shifted(left, 5);
   for (const Arrangement& how : arrangements) {
     StereoHarness stereo({}, false);
-    fail_unless(stereo.send_caps(
-        stereo.left(), packed_caps(gray(), how,
-                                   mode_in_caps(how) +
-                                       flags_in_caps(GST_VIDEO_MULTIVIEW_FLAGS_RIGHT_VIEW_FIRST))));
-    const Output map = stereo.process(to_buffer(packed(right, left, how.side_by_side)), nullptr);
+    stereo.accept_caps(
+        packed_caps(gray(), how,
+                    mode_in_caps(how) + flags_in_caps(GST_VIDEO_MULTIVIEW_FLAGS_RIGHT_VIEW_FIRST)));
+    const Map map = stereo.process(to_buffer(packed(right, left, how.side_by_side)), nullptr);
     expect_picture(map_of(map), map_by_two_pads(left, right), how.property);
   }
 }
 
-// The caps of a map are those of one picture.
+// The caps of a map describe one picture.
 TEST(test_caps_of_maps) {
   struct Case {
     Arrangement how;
@@ -158,7 +152,7 @@ TEST(test_caps_of_maps) {
                                                         ", pixel-aspect-ratio=" + c.par)));
     const Picture left = left_picture();
     stereo.process(to_buffer(packed(left, left, c.how.side_by_side)), nullptr);
-    GstCaps* caps = gst_pad_get_current_caps(stereo.left()->sinkpad);
+    const Owned<GstCaps> caps = current_caps(stereo.left()->sinkpad);
     GstVideoInfo info;
     fail_unless(gst_video_info_from_caps(&info, caps));
     fail_unless_equals_int(info.width, width);
@@ -169,7 +163,6 @@ TEST(test_caps_of_maps) {
     fail_unless_equals_int(GST_VIDEO_INFO_MULTIVIEW_MODE(&info), GST_VIDEO_MULTIVIEW_MODE_MONO);
     fail_unless_equals_int(GST_VIDEO_INFO_MULTIVIEW_FLAGS(&info), 0);
     fail_unless(!gst_structure_has_field(gst_caps_get_structure(caps, 0), "multiview-flags"));
-    gst_caps_unref(caps);
   }
 }
 
@@ -196,20 +189,20 @@ TEST(test_not_negotiated) {
                         Case{"checkerboard", 40, 24, ""}, Case{"row-interleaved", 40, 24, ""}}) {
     StereoHarness stereo({{"frame-packing", c.property}}, false);
     fail_unless(!stereo.send_caps(stereo.left(), caps_of(gray(), c.width, c.height, c.more)),
-                "%s%s is accepted", c.property, c.more.c_str());
+                "the element accepts %s%s", c.property, c.more.c_str());
     const Picture picture(gray(), c.width, c.height);
     fail_unless_equals_int(gst_harness_push(stereo.left(), to_buffer(picture)),
                            GST_FLOW_NOT_NEGOTIATED);
-    fail_unless(stereo.messages().text(GST_MESSAGE_WARNING).size() > 30, "no word of why");
+    fail_unless(stereo.messages().text(GST_MESSAGE_WARNING).size() > 30,
+                "no warning gives a reason");
   }
 }
 
-// The property overrides the caps: here the frames are mono.
+// The property overrides the caps. In this test it declares the frames to be mono.
 TEST(test_property_against_caps) {
   const Picture left = left_picture();
   StereoHarness stereo(Properties{{"frame-packing", "mono"}});
-  const std::string caps = caps_of(gray(), width, height, ", multiview-mode=side-by-side");
-  fail_unless(stereo.send_caps(stereo.left(), caps) && stereo.send_caps(stereo.right(), caps));
+  stereo.accept_caps(caps_of(gray(), width, height, ", multiview-mode=side-by-side"));
   expect_picture(map_of(stereo.process(left, shifted(left, 5))),
                  map_by_two_pads(left, shifted(left, 5)), "mono");
 }
@@ -217,29 +210,26 @@ TEST(test_property_against_caps) {
 TEST(test_both_pads_linked) {
   for (bool by_caps : {false, true}) {
     StereoHarness stereo(by_caps ? Properties{} : Properties{{"frame-packing", "side-by-side"}});
-    fail_unless(stereo.send_caps(
-        stereo.left(),
-        packed_caps(gray(), arrangements[0], by_caps ? mode_in_caps(arrangements[0]) : "")));
+    stereo.accept_caps(
+        packed_caps(gray(), arrangements[0], by_caps ? mode_in_caps(arrangements[0]) : ""));
     const Picture left = left_picture();
     gst_harness_push(stereo.left(), to_buffer(packed(left, left, true)));
     stereo.wait_for_error();
-    const std::vector<GstMessage*> errors = stereo.messages().take(GST_MESSAGE_ERROR);
+    const std::vector<Owned<GstMessage>> errors = stereo.messages().take(GST_MESSAGE_ERROR);
     fail_unless(!errors.empty(), "no error");
     GError* error = nullptr;
     gst_message_parse_error(errors[0], &error, nullptr);
     fail_unless(g_error_matches(error, GST_STREAM_ERROR, GST_STREAM_ERROR_WRONG_TYPE), "%s",
                 error->message);
     g_error_free(error);
-    for (GstMessage* message : errors)
-      gst_message_unref(message);
   }
 }
 
-// N frames in, N maps and EOS out.
+// For N frames, the element makes N maps and then EOS.
 TEST(test_as_many_maps_as_frames, .times(1, 11)) {
   StereoHarness stereo({{"frame-packing", "side-by-side"}}, false);
   const StereoFrames frames = frames_from(0, index);
-  const std::vector<Output> maps = stereo.run(frames, {});
+  const std::vector<Map> maps = stereo.run(frames, {});
   fail_unless_equals_int(maps.size(), index);
   for (std::size_t i = 0; i < maps.size(); ++i)
     fail_unless_equals_uint64(maps[i].pts(), frames[i].pts);
@@ -249,28 +239,25 @@ TEST(test_gap) {
   StereoHarness stereo({{"frame-packing", "side-by-side"}}, false);
   StereoFrames frames = frames_from(0, 5);
   frames[2].gap = true;
-  const std::vector<Output> maps = stereo.run(frames, {});
+  const std::vector<Map> maps = stereo.run(frames, {});
   fail_unless_equals_int(maps.size(), 4);
   fail_unless(maps[2].discont() && !maps[3].discont());
-  std::vector<GstEvent*> gaps = stereo.take_events(GST_EVENT_GAP);
-  fail_unless_equals_int(gaps.size(), 1);
-  gst_event_unref(gaps[0]);
+  fail_unless_equals_int(stereo.take_events(GST_EVENT_GAP).size(), 1);
 }
 
-// Flushes of sink_left pass downstream with their seqnum, and frames are processed afterwards.
+// The element passes on flushes of sink_left with their seqnum, and processes frames after them.
 TEST(test_flushes) {
   for (const Arrangement& how : arrangements) {
     const Picture left = left_picture(), right = shifted(left, 5);
     const Picture expected = map_by_two_pads(left, right);
     const auto frame = [&] { return to_buffer(packed(left, right, how.side_by_side)); };
     StereoHarness stereo({}, false);
-    fail_unless(stereo.send_caps(stereo.left(), packed_caps(gray(), how, mode_in_caps(how))));
+    stereo.accept_caps(packed_caps(gray(), how, mode_in_caps(how)));
     for (int i = 0; i < 10; ++i) {
       stereo.process(frame(), nullptr);
-      if (i % 2 == 1)  // also from the end of the stream
+      if (i % 2 == 1)  // tests a flush after EOS as well
         expect_end(stereo);
-      for (GstEvent* event : stereo.take_events(GST_EVENT_FLUSH_STOP))
-        gst_event_unref(event);
+      stereo.take_events(GST_EVENT_FLUSH_STOP);
       GstEvent* start = gst_event_new_flush_start();
       const guint32 seqnum = gst_event_get_seqnum(start);
       GstEvent* stop = gst_event_new_flush_stop(TRUE);
@@ -278,13 +265,12 @@ TEST(test_flushes) {
       fail_unless(gst_harness_push_event(stereo.left(), start));
       fail_unless_equals_int(gst_harness_push(stereo.left(), frame()), GST_FLOW_FLUSHING);
       fail_unless(gst_harness_push_event(stereo.left(), stop));
-      const std::vector<GstEvent*> stops = stereo.take_events(GST_EVENT_FLUSH_STOP);
+      const std::vector<Owned<GstEvent>> stops = stereo.take_events(GST_EVENT_FLUSH_STOP);
       fail_unless_equals_int(stops.size(), 1);
       fail_unless_equals_int(gst_event_get_seqnum(stops[0]), seqnum);
-      gst_event_unref(stops[0]);
-      GstSegment segment = new_segment();
+      const GstSegment segment = new_segment();
       gst_harness_push_event(stereo.left(), gst_event_new_segment(&segment));
-      const Output map = stereo.process(frame(), nullptr);
+      const Map map = stereo.process(frame(), nullptr);
       expect_picture(map_of(map), expected, "after a flush");
       fail_unless(map.discont(), "no DISCONT after a flush");
     }
@@ -295,9 +281,8 @@ TEST(test_flushes) {
 // EOS has the seqnum of sink_left's segment.
 TEST(test_seqnum_of_the_end) {
   StereoHarness stereo({{"frame-packing", "side-by-side"}}, false);
-  GstCaps* caps = gst_caps_from_string(packed_caps(gray(), arrangements[0]).c_str());
+  const Owned<GstCaps> caps = caps_from(packed_caps(gray(), arrangements[0]));
   gst_pad_push_event(stereo.left()->srcpad, gst_event_new_caps(caps));
-  gst_caps_unref(caps);
   GstSegment segment = new_segment();
   GstEvent* event = gst_event_new_segment(&segment);
   const guint32 seqnum = gst_event_get_seqnum(event);
@@ -305,13 +290,10 @@ TEST(test_seqnum_of_the_end) {
   const Picture left = left_picture();
   stereo.process(to_buffer(packed(left, left, true)), nullptr);
   expect_end(stereo);
-  int seen = 0;
-  for (GstEvent* sent : stereo.take_events(GST_EVENT_EOS)) {
-    fail_unless_equals_int(gst_event_get_seqnum(sent), seqnum);
-    gst_event_unref(sent);
-    ++seen;
-  }
-  fail_unless(seen <= 1);
+  const std::vector<Owned<GstEvent>> sent = stereo.take_events(GST_EVENT_EOS);
+  for (const Owned<GstEvent>& eos : sent)
+    fail_unless_equals_int(gst_event_get_seqnum(eos), seqnum);
+  fail_unless(sent.size() <= 1);
 }
 
 TEST(test_starts_again) {
@@ -320,8 +302,7 @@ TEST(test_starts_again) {
   StereoHarness stereo({}, false);
   for (GstState low : {GST_STATE_READY, GST_STATE_READY, GST_STATE_NULL, GST_STATE_READY}) {
     push_stream_start(stereo);
-    fail_unless(stereo.send_caps(
-        stereo.left(), packed_caps(gray(), arrangements[0], mode_in_caps(arrangements[0]))));
+    stereo.accept_caps(packed_caps(gray(), arrangements[0], mode_in_caps(arrangements[0])));
     for (int i = 0; i < 3; ++i)
       expect_picture(map_of(stereo.process(to_buffer(packed(left, right, true)), nullptr)),
                      expected, "after a start");
@@ -333,14 +314,14 @@ TEST(test_starts_again) {
   fail_unless_equals_int(stereo.messages().count(GST_MESSAGE_ERROR), 0);
 }
 
-// Packing and size change in mid-stream.
+// The packing and the frames' size change in mid-stream.
 TEST(test_other_caps_in_between) {
   const Picture left = left_picture(), right = shifted(left, 5);
   const Picture expected = map_by_two_pads(left, right);
   StereoHarness stereo({}, false);
   for (int i = 0; i < 6; ++i) {
     const Arrangement& how = arrangements[i % 2];
-    fail_unless(stereo.send_caps(stereo.left(), packed_caps(gray(), how, mode_in_caps(how))));
+    stereo.accept_caps(packed_caps(gray(), how, mode_in_caps(how)));
     expect_picture(
         map_of(stereo.process(to_buffer(packed(left, right, how.side_by_side)), nullptr)), expected,
         how.property);
@@ -358,8 +339,7 @@ TEST(test_seek_in_a_pipeline) {
       "cudasgmstereo name=e frame-packing=side-by-side ! fakesink name=sink sync=true "
       "signal-handoffs=true",
       [&](GstElement* pipeline) {
-        GstElement* sink = gst_bin_get_by_name(GST_BIN(pipeline), "sink");
-        g_signal_connect(sink, "handoff", G_CALLBACK(count), &maps);
+        g_signal_connect(element_in(pipeline, "sink").get(), "handoff", G_CALLBACK(count), &maps);
         gst_element_get_state(pipeline, nullptr, nullptr, 5 * GST_SECOND);
         for (int i = 0; i < 3; ++i) {
           const int before = g_atomic_int_get(&maps);
@@ -371,25 +351,21 @@ TEST(test_seek_in_a_pipeline) {
             g_usleep(10000);
           fail_unless(g_atomic_int_get(&maps) >= before + 3, "no frames after seek %d", i);
         }
-        gst_object_unref(sink);
       },
       [](GstElement*) {});
 }
 
 namespace {
 
-/// A system clock for this process that stands still until the test moves it.
+/// A system clock for this process that stands still until the test advances it.
 class SystemTestClock {
  public:
-  SystemTestClock() { gst_system_clock_set_default(GST_CLOCK(clock_)); }
-  ~SystemTestClock() {
-    gst_system_clock_set_default(nullptr);
-    gst_object_unref(clock_);
-  }
+  SystemTestClock() { gst_system_clock_set_default(GST_CLOCK(clock_.get())); }
+  ~SystemTestClock() { gst_system_clock_set_default(nullptr); }
   SystemTestClock(const SystemTestClock&) = delete;
   SystemTestClock& operator=(const SystemTestClock&) = delete;
 
-  /// Moves on to that time and runs the callbacks that are due.
+  /// Advances the clock to the given time and runs the callbacks that are due.
   void move_to(GstClockTime time) {
     gst_test_clock_set_time(clock_, time);
     while (GstClockID id = gst_test_clock_process_next_clock_id(clock_))
@@ -397,12 +373,12 @@ class SystemTestClock {
   }
 
  private:
-  GstTestClock* clock_ = GST_TEST_CLOCK(gst_test_clock_new());
+  const Owned<GstTestClock> clock_{GST_TEST_CLOCK(gst_test_clock_new())};
 };
 
 }  // namespace
 
-// If nothing is linked to sink_right, the element waits, and says so once after 5 s.
+// If nothing is linked to sink_right, the element waits, and posts one warning after 5 s.
 TEST(test_warning) {
   SystemTestClock clock;
   StereoHarness stereo({}, false);
@@ -419,7 +395,8 @@ TEST(test_warning) {
   fail_unless(gst_harness_try_pull(stereo.left()) == nullptr);
 }
 
-// No warning if frames are packed, if the element stops in time, or if both pads are linked.
+// There is no warning if frames are packed, if the element stops in time, or if both pads are
+// linked.
 TEST(test_no_warning) {
   SystemTestClock clock;
   StereoHarness packed_frames({}, false), stopped({}, false), two;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Pairing of frames: the rule by itself, and the element.
+// Tests the pairing of frames, first the rule by itself and then the element.
 #include <optional>
 
 #include "gst/sgmstereo/framepairing.h"
@@ -52,7 +52,7 @@ TEST(test_rule_by_time) {
   expect_step(waiting(G_MININT64 + 1), waiting(G_MAXINT64), PairingStep::drop_left);
   expect_step(waiting(G_MAXINT64), waiting(G_MININT64 + 1), PairingStep::drop_right);
   expect_step(waiting(0), waiting(G_MAXINT64), PairingStep::pair, false, G_MAXINT64);
-  // A timeout concerns only frames without a partner.
+  // A timeout affects only frames without a partner.
   expect_step(waiting(100), waiting(110), PairingStep::pair, true);
 }
 
@@ -82,7 +82,7 @@ TEST(test_rule_of_ends_and_patience) {
   expect_step(waiting(1), ended, PairingStep::end);
   expect_step(ended, waiting(1), PairingStep::end);
   expect_step(ended, ended, PairingStep::end);
-  // The last frame before EOS still pairs.
+  // The last frame before EOS can still be paired.
   expect_step(waiting(1, true), waiting(1), PairingStep::pair);
   expect_step(waiting(1, true), nothing_yet, PairingStep::wait);
 }
@@ -108,22 +108,22 @@ TEST(test_default_skew) {
   fail_unless_equals_uint64(max_skew_for(-1, 0, 0, 1), 20 * ms);
 }
 
-// N pairs in, N maps out, with the left frames' times.
+// For N pairs, the element makes N maps with the left frames' times.
 TEST(test_as_many_maps_as_pairs, .times(1, 11)) {
   StereoHarness stereo;
   const StereoFrames frames = frames_from(0, index);
-  const std::vector<Output> maps = stereo.run(frames, frames);
+  const std::vector<Map> maps = stereo.run(frames, frames);
   fail_unless_equals_int(maps.size(), index);
   for (std::size_t i = 0; i < maps.size(); ++i) {
     fail_unless_equals_uint64(maps[i].pts(), frames[i].pts);
-    fail_unless_equals_uint64(GST_BUFFER_DURATION(maps[i].get()), 40 * ms);
+    fail_unless_equals_uint64(GST_BUFFER_DURATION(maps[i]), 40 * ms);
     fail_unless_equals_int(maps[i].discont(), i == 0);
   }
   expect_dropped(stereo, 0, 0);
   fail_unless_equals_int(stereo.messages().count(GST_MESSAGE_ERROR), 0);
 }
 
-// The timestamps of the two cameras differ a little.
+// The timestamps of the two cameras differ slightly.
 TEST(test_skew) {
   struct Case {
     GstClockTime left, right;
@@ -136,7 +136,7 @@ TEST(test_skew) {
         Case{1011, 1000, "10000000", false}, Case{1000, 1000, "0", true},
         Case{1000, 1001, "0", false}, Case{1000, 1200, "500000000", true}}) {
     StereoHarness stereo(Properties{{"max-skew", c.max_skew}});
-    const std::vector<Output> maps =
+    const std::vector<Map> maps =
         stereo.run(frames_from(c.left * ms, 5), frames_from(c.right * ms, 5));
     fail_unless_equals_int(maps.size(), c.pairs ? 5 : 0);
     for (std::size_t i = 0; i < maps.size(); ++i)
@@ -148,17 +148,17 @@ TEST(test_skew) {
   }
 }
 
-// The unpaired frame is dropped and never paired with another frame's partner.
+// A frame without a partner is dropped and never paired with another frame's partner.
 TEST(test_frames_without_partners) {
   StereoFrames left = frames_from(0, 10), right = frames_from(0, 10);
   left.erase(left.begin() + 3);
   right.erase(right.begin() + 6, right.begin() + 8);
   StereoHarness stereo;
-  const std::vector<Output> maps = stereo.run(left, right);
+  const std::vector<Map> maps = stereo.run(left, right);
   const std::vector<GstClockTime> expected = {0,        40 * ms,  80 * ms, 160 * ms,
                                               200 * ms, 320 * ms, 360 * ms};
   fail_unless(times_of(maps) == expected, "%d maps", static_cast<int>(maps.size()));
-  for (const Output& map : maps)
+  for (const Map& map : maps)
     fail_unless_equals_int(map.discont(),
                            map.pts() == 0 || map.pts() == 160 * ms || map.pts() == 320 * ms);
   expect_dropped(stereo, 2, 1);
@@ -170,7 +170,7 @@ TEST(test_one_camera_is_faster) {
     right.push_back(left[i]);
   for (bool swapped : {false, true}) {
     StereoHarness stereo;
-    const std::vector<Output> maps = swapped ? stereo.run(right, left) : stereo.run(left, right);
+    const std::vector<Map> maps = swapped ? stereo.run(right, left) : stereo.run(left, right);
     fail_unless_equals_int(maps.size(), 10);
     for (std::size_t i = 0; i < maps.size(); ++i)
       fail_unless_equals_uint64(maps[i].pts(), i * 80 * ms);
@@ -182,19 +182,19 @@ TEST(test_one_camera_is_faster) {
 TEST(test_without_timestamps) {
   const StereoFrames untimed(6, StereoFrame{GST_CLOCK_TIME_NONE, false, GST_CLOCK_TIME_NONE});
   StereoHarness stereo;
-  const std::vector<Output> maps = stereo.run(untimed, untimed);
+  const std::vector<Map> maps = stereo.run(untimed, untimed);
   fail_unless_equals_int(maps.size(), 6);
-  for (const Output& map : maps)
+  for (const Map& map : maps)
     fail_unless(!GST_CLOCK_TIME_IS_VALID(map.pts()));
   expect_dropped(stereo, 0, 0);
 }
 
-// Frames that come after the other camera's EOS do not delay EOS.
+// Frames that arrive after the other camera's EOS do not delay EOS.
 TEST(test_end_of_one_camera) {
   for (bool left_ends : {true, false}) {
     StereoHarness stereo;
     const StereoFrames few = frames_from(0, 3), many = frames_from(0, 40);
-    const std::vector<Output> maps = left_ends ? stereo.run(few, many) : stereo.run(many, few);
+    const std::vector<Map> maps = left_ends ? stereo.run(few, many) : stereo.run(many, few);
     fail_unless_equals_int(maps.size(), 3);
     fail_unless_equals_int(stereo.messages().count(GST_MESSAGE_ERROR), 0);
   }
@@ -213,10 +213,8 @@ TEST(test_end_beside_a_silent_camera) {
       GstHarness* ending = left_ends ? stereo.left() : stereo.right();
       GstHarness* silent = left_ends ? stereo.right() : stereo.left();
       gst_harness_push_event(ending, gst_event_new_eos());
-      GstBuffer* buffer = nullptr;
-      fail_unless(gst_harness_pull_until_eos(stereo.left(), &buffer) && buffer == nullptr,
-                  "no EOS after %d pairs", pairs);
-      // All later frames have no partner.
+      stereo.expect_end();
+      // None of the later frames has a partner.
       GstFlowReturn flow = GST_FLOW_OK;
       for (int i = pairs; i < pairs + 200 && flow == GST_FLOW_OK; ++i) {
         flow = gst_harness_push(silent, small_frame({static_cast<GstClockTime>(i) * 40 * ms}));
@@ -236,24 +234,23 @@ TEST(test_gaps) {
       right[gap].gap = who != 0;
     }
     StereoHarness stereo;
-    const std::vector<Output> maps = stereo.run(left, right);
+    const std::vector<Map> maps = stereo.run(left, right);
     const std::vector<GstClockTime> expected = {40 * ms, 80 * ms, 160 * ms, 200 * ms};
     fail_unless(times_of(maps) == expected, "%d maps", static_cast<int>(maps.size()));
     fail_unless(maps[0].discont() && !maps[1].discont() && maps[2].discont());
     expect_dropped(stereo, who == 1 ? 2 : 0, who == 0 ? 2 : 0);
-    std::vector<GstEvent*> gaps = stereo.take_events(GST_EVENT_GAP);
+    const std::vector<Owned<GstEvent>> gaps = stereo.take_events(GST_EVENT_GAP);
     fail_unless_equals_int(gaps.size(), 2);
     for (std::size_t i = 0; i < gaps.size(); ++i) {
       GstClockTime time = 0, duration = 0;
       gst_event_parse_gap(gaps[i], &time, &duration);
       fail_unless_equals_uint64(time, i * 120 * ms);
       fail_unless_equals_uint64(duration, 40 * ms);
-      gst_event_unref(gaps[i]);
     }
   }
 }
 
-// GAP events mean the same, since GstAggregator turns them into such buffers.
+// GAP events have the same meaning, because GstAggregator turns them into gap buffers.
 TEST(test_gap_events) {
   StereoHarness stereo;
   stereo.accept_gray();
@@ -265,7 +262,7 @@ TEST(test_gap_events) {
   expect_dropped(stereo, 0, 1);
 }
 
-// The counts begin anew with each start.
+// The counts restart from 0 with each start.
 TEST(test_counts_begin_anew) {
   StereoHarness stereo;
   stereo.run(frames_from(0, 5), frames_from(80 * ms, 3));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Pixels of cudasgmstereo, for all formats of input and output.
+// Tests the pixels of cudasgmstereo for all input and output formats.
 #include <glib/gstdio.h>
 
 #include <algorithm>
@@ -19,16 +19,15 @@ const FormatSpec& map_format() {
   return format_named("GRAY16_LE");
 }
 
-/// The output for two pictures, in the format that downstream asks for.
+/// Returns the output for two pictures in the format that downstream accepts.
 Picture through(const Properties& properties, const Picture& left, const Picture& right,
                 const char* format, const Layout& layout = packed_layout) {
   StereoHarness stereo(properties);
-  gst_harness_set_sink_caps_str(stereo.left(),
-                                (std::string("video/x-raw, format=") + format).c_str());
+  stereo.accept_downstream(std::string("video/x-raw, format=") + format);
   fail_unless(stereo.send_caps(stereo.left(), caps_of(*left.format, left.width, left.height)));
   fail_unless(stereo.send_caps(stereo.right(), caps_of(*right.format, left.width, left.height)));
-  const Output out = stereo.process(to_buffer(left, layout), to_buffer(right, layout));
-  return from_buffer(out.get(), format_named(format), left.width, left.height);
+  const Map out = stereo.process(to_buffer(left, layout), to_buffer(right, layout));
+  return from_buffer(out, format_named(format), left.width, left.height);
 }
 
 Picture map_of(const Properties& properties, const Picture& left, const Picture& right) {
@@ -39,7 +38,8 @@ struct Pair {
   Picture left, right;
 };
 
-/// Noise at the given disparity, with a part of other noise that has no match.
+/// Returns pictures of noise at the given disparity. A part of the right one shows other noise,
+/// which has no match.
 Pair scene(const FormatSpec& format, int disparity) {
   const Picture left = noise_picture(format, width, height, 5);
   Picture right = shifted(left, disparity);
@@ -79,10 +79,7 @@ const std::vector<Setting>& settings() {
 }
 
 std::string words(const Setting& setting) {
-  std::string text;
-  for (const Property& property : setting.properties)
-    text += " " + text_of(property);
-  return text;
+  return text_of(setting.properties);
 }
 
 }  // namespace
@@ -121,7 +118,7 @@ TEST(test_minimum_moves_the_search) {
   }
 }
 
-// All pairs of formats of one depth: only the luminance matters.
+// Tests all pairs of formats of the same depth. Only the luminance matters.
 TEST(test_formats, .times(formats().size())) {
   const FormatSpec& left_format = format_number(index);
   const Properties properties = {{"num-disparities", "32"}};
@@ -135,7 +132,7 @@ TEST(test_formats, .times(formats().size())) {
   }
 }
 
-// All memory layouts.
+// Tests all memory layouts.
 TEST(test_layouts) {
   for (const char* name : {"GRAY8", "GRAY16_LE", "NV12", "YUY2", "P010_10LE", "RGB", "GBR"}) {
     const Pair pair = scene(format_named(name), 6);
@@ -165,7 +162,7 @@ TEST(test_gray) {
     const Picture expected = gray_of_map(map, setting.scale);
     expect_picture(through(setting.properties, pair.left, pair.right, "GRAY8"), expected,
                    words(setting));
-    fail_unless(values_in(expected).size() > 1, "there is little to see:%s",
+    fail_unless(values_in(expected).size() > 1, "there is little to see: %s",
                 words(setting).c_str());
   }
 }
@@ -182,7 +179,7 @@ TEST(test_colors) {
         properties.emplace_back("colormap", name);
         expect_picture(through(properties, pair.left, pair.right, format),
                        colors_of_map(map, setting.scale, colors, format_named(format)),
-                       std::string(name) + words(setting));
+                       std::string(name) + " " + words(setting));
       }
 }
 
@@ -218,12 +215,12 @@ TEST(test_confidence) {
           ++unknown;
           fail_unless_equals_int(confidence.sample(0, x, y), 0);
         }
-    fail_unless(unknown > 20, "all is known here");
-    fail_unless(*values_in(confidence).rbegin() > 200, "nothing is certain");
+    fail_unless(unknown > 20, "too few disparities are unknown for this test");
+    fail_unless(*values_in(confidence).rbegin() > 200, "no pixel has a high confidence");
   }
 }
 
-// Filled maps have no holes, and known disparities stay.
+// Filled maps have no holes, and known disparities do not change.
 TEST(test_holes) {
   const Pair pair = scene(format_named("GRAY8"), 6);
   const Picture map = map_of({{"num-disparities", "32"}}, pair.left, pair.right);
@@ -237,30 +234,26 @@ TEST(test_holes) {
     }
 }
 
-// The inputs stay as they were, and equal frames give equal maps.
+// The inputs do not change, and equal frames give equal maps.
 TEST(test_inputs_stay) {
   const Pair pair = scene(format_named("NV12"), 6);
   StereoHarness stereo;
-  for (GstHarness* harness : {stereo.left(), stereo.right()})
-    fail_unless(stereo.send_caps(harness, caps_of(format_named("NV12"), width, height)));
-  GstBuffer* left = to_buffer(pair.left);
-  GstBuffer* right = to_buffer(pair.right);
+  stereo.accept_caps(caps_of(format_named("NV12"), width, height));
+  const Owned<GstBuffer> left(to_buffer(pair.left)), right(to_buffer(pair.right));
   const auto left_bytes = bytes_of(left), right_bytes = bytes_of(right);
   Picture first(map_format(), width, height);
   for (int i = 0; i < 5; ++i) {
-    const Output out = stereo.process(gst_buffer_ref(left), gst_buffer_ref(right));
-    const Picture map = from_buffer(out.get(), map_format(), width, height);
+    const Map out = stereo.process(gst_buffer_ref(left), gst_buffer_ref(right));
+    const Picture map = from_buffer(out, map_format(), width, height);
     if (i == 0)
       first = map;
     expect_picture(map, first, "the same frames again");
   }
   fail_unless(bytes_of(left) == left_bytes && bytes_of(right) == right_bytes,
               "the element wrote to its input");
-  gst_buffer_unref(left);
-  gst_buffer_unref(right);
 }
 
-// A map in a PNG of 16 bits, written and read again.
+// A map can be written to a PNG of 16 bits and read back.
 TEST(test_png, .unless(unless_elements({"pngenc", "pngdec", "videoconvert"}))) {
   gchar* folder = g_dir_make_tmp("stereo-XXXXXX", nullptr);
   fail_unless(folder != nullptr);
@@ -284,11 +277,11 @@ TEST(test_png, .unless(unless_elements({"pngenc", "pngdec", "videoconvert"}))) {
   fail_unless(g_file_get_contents((at + "map.raw").c_str(), &map, &map_size, nullptr));
   fail_unless(g_file_get_contents((at + "png.raw").c_str(), &png, &png_size, nullptr));
   fail_unless_equals_int(map_size, 2 * 70 * 30);
-  // Rows of GRAY16 lie on multiples of 4 bytes, of which 140 is one.
+  // GStreamer pads rows of GRAY16 to a multiple of 4 bytes. 140 is one, so there is no padding.
   fail_unless_equals_int(png_size, map_size);
   for (gsize i = 0; i < map_size; ++i)
     fail_unless(map[i] == png[i ^ 1], "byte %d differs", static_cast<int>(i));
-  fail_unless(std::set<gchar>(map, map + map_size).size() > 1, "there is nothing in the map");
+  fail_unless(std::set<gchar>(map, map + map_size).size() > 1, "all bytes of the map are equal");
   for (const char* name : {"map.raw", "map.png", "png.raw"})
     g_remove((at + name).c_str());
   g_rmdir(folder);

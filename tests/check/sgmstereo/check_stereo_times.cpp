@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Time in cudasgmstereo: latency, timeouts of unpaired frames, QoS.
+// Tests time in cudasgmstereo: latency, timeouts of unpaired frames, and QoS.
 #include <gst/check/gsttestclock.h>
 
 #include <atomic>
@@ -12,7 +12,7 @@ using namespace check;
 
 namespace {
 
-/// Calls of the element's aggregate function, counted in GstAggregator's log.
+/// The number of calls of the element's aggregate function, counted in GstAggregator's log.
 std::atomic<int> calls{0};
 
 void count_calls(GstDebugCategory* category, GstDebugLevel, const gchar*, const gchar*, gint,
@@ -24,7 +24,7 @@ void count_calls(GstDebugCategory* category, GstDebugLevel, const gchar*, const 
 
 void begin_to_count() {
   gst_debug_remove_log_function(gst_debug_log_default);
-  gst_debug_remove_log_function(count_calls);  // of a test before, in the same process
+  gst_debug_remove_log_function(count_calls);  // an earlier test of this process may have added it
   gst_debug_add_log_function(count_calls, nullptr, nullptr);
   gst_debug_set_active(TRUE);
   gst_debug_set_threshold_for_name("aggregator", GST_LEVEL_LOG);
@@ -32,10 +32,8 @@ void begin_to_count() {
 }
 
 int count_waits(StereoHarness& stereo) {
-  GstTestClock* clock = gst_harness_get_testclock(stereo.left());
-  const int count = static_cast<int>(gst_test_clock_peek_id_count(clock));
-  gst_object_unref(clock);
-  return count;
+  const Owned<GstTestClock> clock(gst_harness_get_testclock(stereo.left()));
+  return static_cast<int>(gst_test_clock_peek_id_count(clock));
 }
 
 }  // namespace
@@ -71,8 +69,8 @@ TEST(test_latency_changes) {
   fail_unless_equals_uint64(gst_harness_query_latency(stereo.left()), 3 * ms);
 }
 
-// One camera falls silent: frames of the other one wait as long as skew and latency allow, and then
-// each call drops one.
+// When one camera falls silent, frames of the other one wait as long as skew and latency allow.
+// Then each call drops one of them.
 TEST(test_timeout) {
   begin_to_count();
   for (bool left_speaks : {true, false}) {
@@ -84,22 +82,21 @@ TEST(test_timeout) {
     calls = 0;
     for (guint i = 1; i <= 20; ++i) {
       fail_unless_equals_int(gst_harness_push(speaker, small_frame({i * 40 * ms})), GST_FLOW_OK);
-      wait_until([&] { return count_waits(stereo) == 1; }, "the element waits for the clock");
+      wait_until([&] { return count_waits(stereo) == 1; }, "the element to wait for the clock");
       fail_unless_equals_uint64(stereo.number(counter), i - 1);
-      GstTestClock* clock = gst_harness_get_testclock(stereo.left());
+      const Owned<GstTestClock> clock(gst_harness_get_testclock(stereo.left()));
       GstClockID id = nullptr;
       gst_test_clock_wait_for_next_pending_id(clock, &id);
       const GstClockTime deadline = gst_clock_id_get_time(id);
       gst_clock_id_unref(id);
-      // The partner may be late by the skew plus the element's latency, which is as large.
+      // The partner may be late by the skew plus the element's latency, which equals the skew.
       fail_unless_equals_uint64(deadline, (i * 40 + 20 + 20) * ms);
-      gst_object_unref(clock);
       fail_unless(gst_harness_crank_single_clock_wait(stereo.left()));
-      wait_until([&] { return stereo.number(counter) == i; }, "the frame is dropped");
+      wait_until([&] { return stereo.number(counter) == i; }, "the frame to be dropped");
     }
     fail_unless(calls <= 2 * 20, "%d calls for 20 frames", calls.load());
-    // The other camera is back.
-    const Output map = stereo.process_at(GST_SECOND);
+    // The other camera sends frames again.
+    const Map map = stereo.process_at(GST_SECOND);
     fail_unless(map.discont());
   }
 }
@@ -114,14 +111,13 @@ TEST(test_calls_are_bounded) {
     stereo.push_pair(static_cast<GstClockTime>(i) * 40 * ms);
     stereo.pull();
   }
-  GstTestClock* clock = gst_harness_get_testclock(stereo.left());
+  const Owned<GstTestClock> clock(gst_harness_get_testclock(stereo.left()));
   gst_test_clock_advance_time(clock, 100 * GST_SECOND);
-  gst_object_unref(clock);
   g_usleep(200000);
   fail_unless(calls <= 2 * pairs, "%d calls for %d pairs", calls.load(), pairs);
 }
 
-// The same for sources that are not live.
+// The same holds for sources that are not live.
 TEST(test_calls_for_files) {
   begin_to_count();
   run_pipeline(
@@ -132,7 +128,7 @@ TEST(test_calls_for_files) {
   fail_unless(calls <= 122, "%d calls for 60 pairs", calls.load());
 }
 
-// Two live sources on a real clock, one of which stops early.
+// Runs two live sources on a real clock, one of which stops early.
 TEST(test_live_pipeline) {
   int maps = 0;
   const auto count = +[](GstElement*, GstBuffer*, GstPad*, gpointer n) { ++*static_cast<int*>(n); };
@@ -144,14 +140,10 @@ TEST(test_live_pipeline) {
       "video/x-raw,format=GRAY8,width=32,height=16,framerate=50/1 ! e.sink_right "
       "cudasgmstereo name=e ! fakesink name=sink sync=true signal-handoffs=true",
       [&](GstElement* pipeline) {
-        GstElement* sink = gst_bin_get_by_name(GST_BIN(pipeline), "sink");
-        g_signal_connect(sink, "handoff", G_CALLBACK(count), &maps);
-        gst_object_unref(sink);
+        g_signal_connect(element_in(pipeline, "sink").get(), "handoff", G_CALLBACK(count), &maps);
       },
       [&](GstElement* pipeline) {
-        GstElement* element = gst_bin_get_by_name(GST_BIN(pipeline), "e");
-        g_object_get(element, "dropped-left", &left, nullptr);
-        gst_object_unref(element);
+        g_object_get(element_in(pipeline, "e").get(), "dropped-left", &left, nullptr);
       });
   fail_unless(maps >= 15 && maps <= 20, "%d maps", maps);
 }
@@ -165,10 +157,10 @@ TEST(test_qos) {
       stereo.left(), gst_event_new_qos(GST_QOS_TYPE_UNDERFLOW, 2.0, 100 * ms, 100 * ms));
   for (guint i = 1; i <= 5; ++i)
     stereo.push_pair(i * 40 * ms);
-  const Output next = stereo.process_at(240 * ms);
+  const Map next = stereo.process_at(240 * ms);
   fail_unless_equals_uint64(next.pts(), 240 * ms);
-  fail_unless(next.discont(), "no DISCONT behind the missing frames");
-  const std::vector<GstMessage*> messages = stereo.messages().take(GST_MESSAGE_QOS);
+  fail_unless(next.discont(), "no DISCONT after the skipped frames");
+  const std::vector<Owned<GstMessage>> messages = stereo.messages().take(GST_MESSAGE_QOS);
   fail_unless_equals_int(messages.size(), 5);
   for (guint i = 0; i < messages.size(); ++i) {
     guint64 running = 0, stream = 0, timestamp = 0, duration = 0, made = 0, skipped = 0;
@@ -182,17 +174,11 @@ TEST(test_qos) {
     fail_unless_equals_int(format, GST_FORMAT_BUFFERS);
     fail_unless_equals_uint64(made, 1);
     fail_unless_equals_uint64(skipped, i + 1);
-    gst_message_unref(messages[i]);
   }
   // Skipped pairs do not count as dropped frames.
   fail_unless_equals_uint64(stereo.number("dropped-left"), 0);
-  // QOS events also go upstream.
-  bool seen = false;
-  while (GstEvent* event = gst_harness_try_pull_upstream_event(stereo.right())) {
-    seen = seen || GST_EVENT_TYPE(event) == GST_EVENT_QOS;
-    gst_event_unref(event);
-  }
-  fail_unless(seen, "QOS does not go upstream");
+  // QOS events also travel upstream.
+  expect_upstream_event(stereo.right(), GST_EVENT_QOS);
 }
 
 // A flush resets QoS.

@@ -8,15 +8,15 @@
 #include "tests/kernels/common/frame_case.h"
 #include "tests/kernels/common/layout_cases.h"
 
-/// Suites that compare an operation on the CPU device with its definition, and on the CUDA device
-/// with the CPU device, in every byte; frame_case.h says what a Case is.
+/// Suites that compare every byte of an operation's output: on the CPU device with the definition,
+/// and on the CUDA device with the CPU device. frame_case.h describes what a Case is.
 namespace cudavision::test {
 
-/// Two fillings that differ in every bit, so that a byte which is not written shows in one run or
-/// the other.
+/// Two fillings that differ in every bit, so that a byte that is not written shows up in at least
+/// one of two runs.
 constexpr std::uint8_t poison = 0xcd, other_poison = 0x32;
 
-/// Runs the case on device three times, another picture in between, and compares all that it wrote.
+/// Runs the case on the device twice, with another picture in between, and compares all output.
 template <class Case>
 void expect_output(Device& device, const Case& test, const typename Runner<Case>::Input& input,
                    const typename Runner<Case>::Output& expected) {
@@ -29,10 +29,10 @@ void expect_output(Device& device, const Case& test, const typename Runner<Case>
   another.content_seed += 1;
   runner.run(input_block(another), poison);
   const auto again = runner.run(input, other_poison);
-  ASSERT_EQ(hash(test, again), hash(test, output)) << "a second run gives something else";
+  ASSERT_EQ(hash(test, again), hash(test, output)) << "a second run gave a different result";
 }
 
-/// The CPU device against the definition.
+/// Compares the CPU device with the definition.
 template <class Case>
 void expect_definition(const Case& test) {
   SCOPED_TRACE(describe(test));
@@ -41,7 +41,7 @@ void expect_definition(const Case& test) {
   expect_output(*device, test, input, defined_output(test, input, poison));
 }
 
-/// The CUDA device against the CPU device.
+/// Compares the CUDA device with the CPU device.
 template <class Case>
 void expect_equal_devices(Device& cuda, const Case& test) {
   SCOPED_TRACE(describe(test));
@@ -50,7 +50,7 @@ void expect_equal_devices(Device& cuda, const Case& test) {
   expect_output(cuda, test, input, Runner<Case>(*cpu, test).run(input, poison));
 }
 
-/// The suite `Suite`: random cases of every layout, from `make_case(seed, number, max_pixels)`.
+/// Defines a suite of random cases of every layout, made by `make_case(seed, number, max_pixels)`.
 #define CUDAVISION_RANDOM_CASES(Suite, make_case)                                             \
   class Suite : public LayoutCases {};                                                        \
   TEST_P(Suite, CpuEqualsDefinition) {                                                        \
@@ -63,7 +63,7 @@ void expect_equal_devices(Device& cuda, const Case& test) {
   }                                                                                           \
   INSTANTIATE_TEST_SUITE_P(Layouts, Suite, every_layout(), layout_name)
 
-/// An entry of a table of cases at the ends of what there may be.
+/// An entry of a table of extreme cases.
 template <class Parameters>
 struct Extreme {
   const char* name;
@@ -79,15 +79,48 @@ void PrintTo(const Extreme<Parameters>& extreme, std::ostream* stream) {
           << name(extreme.content);
 }
 
-/// Pixels of a frame that is as much work as the case is, for CUDAVISION_TEST_MAX_PIXELS; an
-/// operation may overload this.
+/// Returns the dense case of an entry. Case must be a FilterCase.
+template <class Case>
+std::vector<Case> dense(const Extreme<typename Case::Parameters>& extreme) {
+  return {plain_case<Case>(layout_named(extreme.layout, extreme.width, extreme.height),
+                           extreme.parameters, extreme.content, 77)};
+}
+
+/// Returns the dense case, and one whose rows and planes begin at random addresses and whose words
+/// have garbage in their unused bits.
+template <class Case>
+std::vector<Case> dense_and_ragged(const Extreme<typename Case::Parameters>& extreme) {
+  std::vector<Case> cases(2, dense<Case>(extreme)[0]);
+  Random random(78);
+  cases[1].title = "ragged case";
+  draw_placements(cases[1], random);
+  cases[1].dirty = true;
+  return cases;
+}
+
+/// An entry of a table of widths at and next to multiples of the tile widths.
+struct Seam {
+  const char* name;
+  int width;
+};
+constexpr Seam seams[] = {{"Width127", 127}, {"Width128", 128}, {"Width129", 129},
+                          {"Width130", 130}, {"Width255", 255}, {"Width256", 256},
+                          {"Width257", 257}};
+constexpr int seam_heights[] = {15, 16, 17, 31, 32, 33, 63, 64, 65, 127, 128, 129};
+
+inline void PrintTo(const Seam& seam, std::ostream* stream) {
+  *stream << seam.name;
+}
+
+/// The amount of work of a case, as the pixels of an equally expensive frame. It is compared with
+/// CUDAVISION_TEST_MAX_PIXELS. An operation may overload this function.
 template <class Case>
 int work_in_pixels(const Case& test) {
   return test.layout.width * test.layout.height;
 }
 
-/// The suite `Suite`, on the CUDA device only: the cases `make_cases(entry)`, a vector, of each
-/// entry of `table`, for frames that the definition would take too long for.
+/// Defines a suite that runs on the CUDA device only, for frames that the definition is too slow
+/// for. `make_cases(entry)` turns each entry of `table` into a vector of cases.
 #define CUDAVISION_CUDA_TABLE_CASES(Suite, table, make_cases)                         \
   class Suite : public testing::TestWithParam<std::decay_t<decltype((table)[0])>> {}; \
   TEST_P(Suite, CudaEqualsCpu) {                                                      \
@@ -101,7 +134,7 @@ int work_in_pixels(const Case& test) {
   INSTANTIATE_TEST_SUITE_P(Table, Suite, testing::ValuesIn(table),                    \
                            [](const auto& info) { return std::string(info.param.name); })
 
-/// The same on both devices.
+/// Defines the same suite for both devices.
 #define CUDAVISION_TABLE_CASES(Suite, table, make_cases) \
   CUDAVISION_CUDA_TABLE_CASES(Suite, table, make_cases); \
   TEST_P(Suite, CpuEqualsDefinition) {                   \

@@ -10,7 +10,7 @@
 namespace cudavision::test {
 namespace {
 
-/// A pseudo-random number for each point of a lattice.
+/// Returns a pseudo-random number for each point of a lattice.
 std::uint32_t lattice(std::uint64_t seed, int x, int y) {
   const auto point = (static_cast<std::uint64_t>(static_cast<std::uint32_t>(x)) << 32) |
                      static_cast<std::uint32_t>(y);
@@ -81,7 +81,8 @@ class Painter {
                                               : (along_x + along_y) / 2);
   }
 
-  /// Bilinearly interpolated lattices of spacings 128, 32 and 8, weighted by spacing, and grain.
+  /// Paints grain over bilinearly interpolated lattices of spacings 128, 32 and 8, which are
+  /// weighted 5 : 2 : 1.
   void natural_row(int y, int bits, std::vector<int>& samples) {
     std::vector<std::uint32_t> sums(static_cast<std::size_t>(width_), 0);
     for (const int shift : {7, 5, 3}) {
@@ -108,7 +109,7 @@ class Painter {
     }
     for (int x = 0; x < width_; ++x) {
       const auto grain = static_cast<int>(random_.next() & 0x3ff) - 0x200;
-      // Less than the full range: a picture that gains from equalisation.
+      // The values span less than the full range, so that equalisation has an effect.
       const int value = 0x1800 + static_cast<int>(sums[static_cast<std::size_t>(x)] / 8 * 5 / 8);
       samples[static_cast<std::size_t>(x)] = std::clamp(value + grain, 0, 0xffff) >> (16 - bits);
     }

@@ -9,8 +9,8 @@ namespace cudavision::test {
 
 /// The kinds of pictures that tests paint.
 enum class Content {
-  random,      ///< every value as likely as any other
-  natural,     ///< smooth shapes at several scales with a little grain: a histogram with hills
+  random,      ///< all values are equally likely
+  natural,     ///< smooth shapes at several scales and a little grain; the histogram has hills
   flat,        ///< one value
   two_valued,  ///< two values in large areas
   spark,       ///< one value, and a single pixel of another
@@ -23,9 +23,9 @@ constexpr int content_count = 9;
 
 const char* name(Content content);
 
-/// Writes every byte of every row of frame: samples of red, green, blue and luma show content, and
-/// everything else is random. dirty: the bits of a word outside its value are random, too, always
-/// those below the shift, sometimes those above the value.
+/// Writes every byte of every row of the frame. Samples of red, green, blue and luma show the
+/// content; everything else is random. If `dirty` is set, bits of a word outside its value are
+/// random as well: those below the shift always, those above the value sometimes.
 void paint(const FrameLayout& layout, const Frame& frame, Content content, std::uint64_t seed,
            bool dirty = false);
 

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include <cuda_runtime.h>
 
-#include <algorithm>
-
 #include "tests/kernels/common/cuda_testing.h"
 
 namespace cudavision::test {
@@ -19,7 +17,7 @@ __global__ void spin_kernel(unsigned long long nanoseconds, unsigned long long m
   unsigned long long start, now;
   asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(start));
   const long long first_clock = clock64();
-  // The clock bounds the loop where the timer should be unusable.
+  // The clock ends the loop even if the timer is unusable.
   do {
     asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(now));
   } while (now - start < nanoseconds &&
@@ -29,7 +27,7 @@ __global__ void spin_kernel(unsigned long long nanoseconds, unsigned long long m
 std::string find_reason() {
   if (!built_with_cuda())
     return "this build has no CUDA kernels";
-  const cudaError_t error = cudaFree(nullptr);  // makes the primary context, and it current
+  const cudaError_t error = cudaFree(nullptr);  // creates the primary context and makes it current
   if (error != cudaSuccess)
     return std::string("no usable CUDA device: ") + cudaGetErrorString(error);
   try {

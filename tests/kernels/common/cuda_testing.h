@@ -7,15 +7,15 @@
 
 #include "cuda/core/device.h"
 
-/// The CUDA side of the tests. Every test program links these functions; builds without CUDA have
-/// versions that report it.
+/// The CUDA side of the tests. Every test program links these functions. In builds without CUDA,
+/// cuda_testing_none.cpp provides versions that report that CUDA is missing.
 namespace cudavision::test {
 
-/// Empty if CUDA kernels can run on this machine, else the reason why they cannot.
+/// Returns an empty string if CUDA kernels can run on this machine, else the reason why not.
 const std::string& cuda_unusable();
 
-/// A stream in the test program's context, and a device on it. Requires that cuda_unusable() is
-/// empty.
+/// A stream in the test program's context and a device that uses it. Requires that cuda_unusable()
+/// returns an empty string.
 class CudaTestDevice {
  public:
   CudaTestDevice();
@@ -27,11 +27,11 @@ class CudaTestDevice {
   Device* operator->() const { return device_.get(); }
   CudaStream stream() const { return stream_; }
 
-  /// Enqueues a kernel of that many blocks of 1024 threads, which runs for that long.
+  /// Enqueues a kernel of `blocks` blocks of 1024 threads that runs for the given time.
   void spin(int blocks, int milliseconds);
 
-  /// Captures what work enqueues in a graph, and runs the graph that many times. Throws Error if
-  /// work does anything that cannot be captured, such as allocating or waiting.
+  /// Captures everything that `work` enqueues in a graph and runs the graph `times` times. Throws
+  /// Error if `work` does anything that cannot be captured, such as allocating or waiting.
   void capture_and_replay(const std::function<void()>& work, int times);
 
  private:
@@ -39,10 +39,10 @@ class CudaTestDevice {
   std::unique_ptr<Device> device_;
 };
 
-/// Number of multiprocessors of the card.
+/// The number of multiprocessors of the GPU.
 int cuda_multiprocessors();
 
-/// "NVIDIA H200, driver 13.0" or the like.
+/// The names of the GPU and the driver, such as "NVIDIA H200, driver 13.0".
 std::string cuda_card();
 
 }  // namespace cudavision::test

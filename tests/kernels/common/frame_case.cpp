@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "tests/kernels/common/frame_case.h"
 
-#include <algorithm>
-
 #include "tests/kernels/common/hash.h"
 
 namespace cudavision::test {
@@ -16,6 +14,17 @@ void make_dense(FrameCase& test, const FrameLayout& layout, const FrameLayout& o
   test.out = dense_placement(out_layout);
   test.content = content;
   test.content_seed = seed;
+}
+
+void draw_placements(FrameCase& test, Random& random) {
+  test.in = random_placement(test.layout, random);
+  test.out = random_placement(test.out_layout, random);
+}
+
+void draw_content(FrameCase& test, Random& random) {
+  test.content = static_cast<Content>(random.between(0, content_count - 1));
+  test.content_seed = random.next();
+  test.dirty = random.one_in(2);
 }
 
 std::string describe(const FrameCase& test, const std::string& parameters) {
@@ -40,11 +49,7 @@ std::vector<std::uint8_t> input_block(const FrameCase& test) {
 
 std::string difference(const FrameCase& test, const std::vector<std::uint8_t>& expected,
                        const std::vector<std::uint8_t>& actual) {
-  const auto [e, a] = std::mismatch(expected.begin(), expected.end(), actual.begin());
-  if (e == expected.end())
-    return {};
-  return describe_byte(test.out_layout, test.out, static_cast<std::size_t>(e - expected.begin())) +
-         " must be " + std::to_string(*e) + " and is " + std::to_string(*a);
+  return difference(test.out_layout, test.out, expected, actual);
 }
 
 std::string hash(const FrameCase& test, const std::vector<std::uint8_t>& block) {

@@ -13,23 +13,23 @@
 #include "tests/kernels/common/layouts.h"
 #include "tests/kernels/common/placement.h"
 
-/// A case is one run of an operation with everything that it depends on; equal seeds and numbers
-/// make equal cases on every machine. The shared tests (case_suites.h, contract/contract.h) need of
-/// a Case:
+/// A case is one run of an operation with everything that it depends on. Equal seeds and numbers
+/// make equal cases on every machine. The shared tests (case_suites.h, contract/contract.h) require
+/// these members and functions of a Case:
 ///
 ///   Case::Parameters, Case::Operation
-///   Case::Frames       device memory of a case: CaseFrames, or a class with all its members
-///   Parameters parameters              of the run
-///   bool parameters_later              construct with others first, then set these
+///   Case::Frames       the case's device memory: CaseFrames, or a class with the same members
+///   Parameters parameters              the parameters of the run
+///   bool parameters_later              construct with other parameters first, then set these
 ///   Operation make(Device&, const Parameters&) const
-///   Parameters other_parameters() const     valid, and unlike `parameters` in all that is live
-///   describe(test)                     in words, for a failure
-///   input_block(test)                  the input, placed amid poison, on the host
-///   defined_output(test, input, poison)     the output by the definition, in blocks of poison
-///   difference(test, expected, actual)      empty where equal, else where they first differ
-///   hash(test, output)                 hash of the output without what lies around it
+///   Parameters other_parameters() const     valid; every live parameter differs from `parameters`
+///   describe(test)                     describes the case in a failure message
+///   input_block(test)                  the input on the host, surrounded by poison
+///   defined_output(test, input, poison)     the defined output, surrounded by poison
+///   difference(test, expected, actual)      the first difference, or an empty string
+///   hash(test, output)                 the hash of the output without the surrounding bytes
 ///
-/// FrameCase and CaseFrames provide most of it to operations that turn one frame into another.
+/// FrameCase and CaseFrames provide most of these for operations that turn one frame into another.
 namespace cudavision::test {
 
 /// The part of a case that does not depend on the operation: a frame in and a frame out.
@@ -39,30 +39,37 @@ struct FrameCase {
   Placement in, out;
   Content content = Content::random;
   std::uint64_t content_seed = 0;
-  bool every_channel = false;  ///< chroma and alpha show content, too, instead of noise
+  bool every_channel = false;  ///< chroma and alpha also show the content instead of noise
   bool dirty = false;          ///< see paint()
   bool parameters_later = false;
 };
 
-/// Dense rows in both frames; parameters and the rest are left as they are.
+/// Gives both frames dense rows, and changes neither the parameters nor anything else.
 void make_dense(FrameCase& test, const FrameLayout& layout, const FrameLayout& out_layout,
                 Content content, std::uint64_t seed);
 
-/// A case in words. parameters: the operation's, in words.
+/// Draws the placements of both frames.
+void draw_placements(FrameCase& test, Random& random);
+
+/// Draws the content of the input.
+void draw_content(FrameCase& test, Random& random);
+
+/// Describes a case in words. `parameters` is a description of the operation's parameters.
 std::string describe(const FrameCase& test, const std::string& parameters);
 
-/// The input block: the painted frame amid poison.
+/// Returns the input block: the painted frame, surrounded by poison.
 std::vector<std::uint8_t> input_block(const FrameCase& test);
 
-/// Empty where two output blocks are equal, else the first byte that differs.
+/// Describes the first byte in which two output blocks differ. Returns an empty string if they are
+/// equal.
 std::string difference(const FrameCase& test, const std::vector<std::uint8_t>& expected,
                        const std::vector<std::uint8_t>& actual);
 
-/// Hash of the output frame's rows.
+/// Returns the hash of the output frame's rows.
 std::string hash(const FrameCase& test, const std::vector<std::uint8_t>& block);
 
-/// The output block that the definition gives. Case: a FrameCase with
-/// define(in, out), which writes out.
+/// Returns the output block that the definition gives. Case must be a FrameCase with a function
+/// define(in, out), which writes `out`.
 template <class Case, std::enable_if_t<std::is_base_of_v<FrameCase, Case>, bool> = true,
           class = decltype(std::declval<const Case&>().define(ConstFrame(), Frame()))>
 std::vector<std::uint8_t> defined_output(const Case& test, const std::vector<std::uint8_t>& input,
@@ -73,7 +80,7 @@ std::vector<std::uint8_t> defined_output(const Case& test, const std::vector<std
   return block;
 }
 
-/// The frames of a case in the memory of a device. Case: a FrameCase with
+/// The frames of a case in the memory of a device. Case must be a FrameCase with a function
 /// enqueue(operation, in, out).
 template <class Case>
 class CaseFrames {
@@ -85,7 +92,7 @@ class CaseFrames {
       : test(one),
         in_block_(device, input),
         out_block_(device, std::vector<std::uint8_t>(one.out.bytes, poison)),
-        in(frame_in(one.layout, one.in, static_cast<const std::uint8_t*>(in_block_.data()))),
+        in(frame_in(one.layout, one.in, in_block_.data())),
         out(frame_in(one.out_layout, one.out, out_block_.data())) {}
 
   CaseFrames(Device& device, const Case& one) : CaseFrames(device, one, input_block(one)) {}
@@ -95,7 +102,7 @@ class CaseFrames {
     test.enqueue(operation, in, out);
   }
 
-  /// The whole blocks, with all that lies around the frames.
+  /// Return the whole blocks, including the bytes around the frames.
   std::vector<std::uint8_t> input() const { return in_block_.values(); }
   std::vector<std::uint8_t> output() const { return out_block_.values(); }
 
@@ -105,18 +112,47 @@ class CaseFrames {
   DeviceBlock<std::uint8_t> in_block_, out_block_;
 
  public:
-  ConstFrame in;  ///< run() takes these two; a test may spoil them
+  ConstFrame in;  ///< run() uses these two; a test may spoil them
   Frame out;
 };
 
-/// How the output of frames differs from what the definition makes of their input. Waits for it.
+/// A case of an operation whose output has the layout of its input. The content is painted into
+/// every channel. Case must derive from this and have define() and other_parameters().
+template <class Case, class AnyOperation, class AnyParameters>
+struct FilterCase : FrameCase {
+  using Operation = AnyOperation;
+  using Parameters = AnyParameters;
+  using Frames = CaseFrames<Case>;
+
+  FilterCase() { every_channel = true; }
+
+  Operation make(Device& device, const Parameters& set) const { return {device, layout, set}; }
+  static void enqueue(Operation& operation, const ConstFrame& from, const Frame& to) {
+    operation.run(from, to);
+  }
+
+  Parameters parameters;
+};
+
+/// Makes a case of dense frames. Case must be a FilterCase.
+template <class Case>
+Case plain_case(const FrameLayout& layout, const typename Case::Parameters& parameters,
+                Content content, std::uint64_t seed) {
+  Case test;
+  make_dense(test, layout, layout, content, seed);
+  test.parameters = parameters;
+  return test;
+}
+
+/// Describes how the output of `frames` differs from the definition's result for the same input.
+/// Waits for the device.
 template <class Frames>
 std::string difference_from_definition(const Frames& frames) {
   return difference(frames.test, defined_output(frames.test, frames.input(), Frames::out_poison),
                     frames.output());
 }
 
-/// Whether an operation's parameters can change between frames.
+/// True if the operation's parameters can change between frames.
 template <class Case, class = void>
 struct IsAdjustable : std::false_type {};
 template <class Case>
@@ -124,7 +160,7 @@ struct IsAdjustable<Case,
                     std::void_t<decltype(std::declval<typename Case::Operation&>().set_parameters(
                         std::declval<typename Case::Parameters>()))>> : std::true_type {};
 
-/// A case's operation, made once and run as often as wanted.
+/// Constructs a case's operation once, and runs it any number of times.
 template <class Case>
 class Runner {
  public:
@@ -141,8 +177,8 @@ class Runner {
         operation_.set_parameters(test.parameters);
   }
 
-  /// The whole output as it was after the run, with all that lies around the frames. Throws
-  /// std::runtime_error if the input was written to.
+  /// Returns the whole output after the run, including the bytes around the frames. Throws
+  /// std::runtime_error if the run wrote to the input.
   Output run(const Input& input, std::uint8_t poison) {
     const typename Case::Frames frames(device_, test_, input, poison);
     frames.run(operation_);

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <functional>
 #include <ostream>
 #include <string>
@@ -19,7 +20,7 @@ inline void PrintTo(DeviceKind backend, std::ostream* stream) {
 
 }  // namespace cudavision
 
-/// If no CUDA kernel can run, skips the test and gives the reason; fails instead if
+/// Skips the test and gives the reason if no CUDA kernel can run. Fails instead if
 /// CUDAVISION_TEST_BACKEND=cuda demands CUDA.
 #define CUDAVISION_NEEDS_CUDA()                                           \
   do {                                                                    \
@@ -42,7 +43,8 @@ inline void PrintTo(DeviceKind backend, std::ostream* stream) {
       GTEST_SKIP() << "frame larger than CUDAVISION_TEST_MAX_PIXELS=" << asked.max_pixels; \
   } while (false)
 
-/// Expects that statement throws a cudavision::Error of that kind, whose text contains words.
+/// Expects that the statement throws a cudavision::Error of the expected kind whose text contains
+/// `words`.
 #define CUDAVISION_EXPECT_ERROR(statement, expected_kind, words)                       \
   do {                                                                                 \
     try {                                                                              \
@@ -51,19 +53,38 @@ inline void PrintTo(DeviceKind backend, std::ostream* stream) {
     } catch (const cudavision::Error& error) {                                         \
       EXPECT_EQ(error.kind(), cudavision::Error::Kind::expected_kind) << error.what(); \
       EXPECT_NE(std::string(error.what()).find(words), std::string::npos)              \
-          << "\"" << error.what() << "\" does not say \"" << (words) << "\"";          \
+          << "\"" << error.what() << "\" does not contain \"" << (words) << "\"";      \
     }                                                                                  \
   } while (false)
 
-/// Skips the test if CUDAVISION_TEST_MAX_PIXELS is set: tests run like that under tools that change
-/// the timing.
-#define CUDAVISION_NEEDS_TRUE_TIMING()                                                 \
-  do {                                                                                 \
-    if (cudavision::test::settings().small)                                            \
-      GTEST_SKIP() << "no tests of timing, because CUDAVISION_TEST_MAX_PIXELS is set"; \
+/// Skips the test if CUDAVISION_TEST_MAX_PIXELS is set, which indicates that the test runs under a
+/// tool that changes the timing.
+#define CUDAVISION_NEEDS_TRUE_TIMING()                                                \
+  do {                                                                                \
+    if (cudavision::test::settings().small)                                           \
+      GTEST_SKIP() << "timing is not tested while CUDAVISION_TEST_MAX_PIXELS is set"; \
   } while (false)
 
 namespace cudavision::test {
+
+/// Describes how to repeat a random case, for failure messages.
+inline std::string repeat_with(int number) {
+  return "repeat with CUDAVISION_TEST_CASE=" + std::to_string(number) +
+         " CUDAVISION_TEST_SEED=" + std::to_string(settings().seed) +
+         (settings().small ? " CUDAVISION_TEST_MAX_PIXELS=" + std::to_string(settings().max_pixels)
+                           : std::string());
+}
+
+/// Calls check(number) for the random cases that the settings select, until one fails.
+template <class Check>
+void for_each_case_number(const Check& check) {
+  const int only = settings().only_case;
+  const int end = only < 0 ? settings().cases : only + 1;
+  for (int number = std::max(only, 0); number < end && !testing::Test::HasFailure(); ++number) {
+    SCOPED_TRACE(repeat_with(number));
+    check(number);
+  }
+}
 
 /// A test that runs on the CPU device and, where there is one, on a CUDA device.
 class EitherDevice : public testing::TestWithParam<DeviceKind> {
@@ -77,7 +98,7 @@ class EitherDevice : public testing::TestWithParam<DeviceKind> {
   }
 };
 
-/// The parameters of a suite of EitherDevice, and their names.
+/// The parameters of a suite of EitherDevice.
 inline auto both_devices() {
   return testing::Values(DeviceKind::cpu, DeviceKind::cuda);
 }

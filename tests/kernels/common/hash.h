@@ -8,7 +8,7 @@
 
 namespace cudavision::test {
 
-/// FNV-1a, 64 bits: it changes with every bit, and is the same on every machine.
+/// The 64-bit FNV-1a hash, computed byte by byte so that it is the same on every machine.
 class Hash {
  public:
   void add(const void* data, std::size_t size) {
@@ -17,7 +17,7 @@ class Hash {
       value_ = (value_ ^ bytes[i]) * 0x100000001b3u;
   }
 
-  /// Adds the bytes of a number, lowest first, so that the hash does not depend on the machine.
+  /// Adds the bytes of a number, lowest first on every machine.
   void add_number(std::uint32_t number) {
     const std::uint8_t bytes[4] = {
         static_cast<std::uint8_t>(number), static_cast<std::uint8_t>(number >> 8),

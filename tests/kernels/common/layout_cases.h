@@ -9,11 +9,11 @@
 
 namespace cudavision::test {
 
-/// A test of the random cases of one layout: those whose number modulo the number of layouts is the
-/// layout's.
+/// A test of the random cases of one layout. Case number n has layout n modulo the number of
+/// layouts.
 class LayoutCases : public testing::TestWithParam<int> {
  protected:
-  /// make(seed, number, max_pixels) makes a case.
+  /// Calls check(case) for each case; make(seed, number, max_pixels) makes a case.
   template <class Make, class Check>
   void for_each_case(const Make& make, const Check& check) const {
     if (numbers().empty())
@@ -32,22 +32,14 @@ class LayoutCases : public testing::TestWithParam<int> {
     if (settings().only_case >= 0)
       return settings().only_case % kinds == GetParam() ? std::vector{settings().only_case}
                                                         : std::vector<int>{};
-    std::vector<int> numbers{GetParam()};  // at least one of each layout, whatever the settings
+    std::vector<int> numbers{GetParam()};  // at least one case, whatever the settings
     for (int number = GetParam() + kinds; number < settings().cases; number += kinds)
       numbers.push_back(number);
     return numbers;
   }
-
-  static std::string repeat_with(int number) {
-    return "repeat with CUDAVISION_TEST_CASE=" + std::to_string(number) +
-           " CUDAVISION_TEST_SEED=" + std::to_string(settings().seed) +
-           (settings().small
-                ? " CUDAVISION_TEST_MAX_PIXELS=" + std::to_string(settings().max_pixels)
-                : std::string());
-  }
 };
 
-/// The parameters of a suite of LayoutCases, and their names.
+/// The parameters of a suite of LayoutCases.
 inline auto every_layout() {
   return testing::Range(0, static_cast<int>(layout_kinds().size()));
 }

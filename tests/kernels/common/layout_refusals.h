@@ -13,7 +13,7 @@ namespace cudavision::test {
 /// A fault in a layout, and words that the error must contain.
 struct LayoutRefusal {
   const char* words;
-  std::function<void(FrameLayout&)> spoil;  ///< of a layout with one channel of 8 bits
+  std::function<void(FrameLayout&)> spoil;  ///< spoils a layout with one channel of 8 bits
 };
 
 /// Faults that every operation refuses.

@@ -24,14 +24,14 @@ int add_plane(FrameLayout& layout, int row_samples, int rows) {
   return layout.plane_count++;
 }
 
-/// Channels of chroma may be half the picture along either axis.
+/// Adds a channel. Chroma channels may have half the picture's width, height or both.
 void add_channel(FrameLayout& layout, Role role, int plane, int offset, int step, int width,
                  int height, bool half_width = false, bool half_height = false) {
   layout.channels[layout.channel_count++] = {
       role, plane, offset, step, width, height, half_width ? 2 : 1, half_height ? 2 : 1};
 }
 
-/// Luma and two chroma planes of their own.
+/// Luma and the two chroma channels have a plane each.
 FrameLayout planar_yuv(int width, int height, int bits, bool half_width, bool half_height) {
   FrameLayout layout = empty(width, height, bits, 0);
   add_channel(layout, Role::luma, add_plane(layout, width, height), 0, 1, width, height);
@@ -43,7 +43,7 @@ FrameLayout planar_yuv(int width, int height, int bits, bool half_width, bool ha
   return layout;
 }
 
-/// Luma, and both chroma channels in turns in a second plane.
+/// Luma has a plane of its own; the two chroma channels alternate in a second plane.
 FrameLayout semiplanar_yuv(int width, int height, int bits, int shift) {
   FrameLayout layout = empty(width, height, bits, shift);
   add_channel(layout, Role::luma, add_plane(layout, width, height), 0, 1, width, height);
@@ -53,8 +53,8 @@ FrameLayout semiplanar_yuv(int width, int height, int bits, int shift) {
   return layout;
 }
 
-/// Two pixels in four bytes. A row holds whole pairs, so that an odd width has a byte of luma that
-/// belongs to no pixel.
+/// Four bytes hold two pixels. A row holds whole pairs, so a picture of odd width has a byte of
+/// luma that belongs to no pixel.
 FrameLayout macropixel_yuv(int width, int height, int luma, int first_chroma, int second_chroma) {
   FrameLayout layout = empty(width, height, 8, 0);
   const int plane = add_plane(layout, 4 * half(width), height);
@@ -64,7 +64,7 @@ FrameLayout macropixel_yuv(int width, int height, int luma, int first_chroma, in
   return layout;
 }
 
-/// alpha: its place in the pixel, or −1.
+/// `alpha` is the position of alpha in the pixel, or −1 if there is none.
 FrameLayout packed_rgb(int width, int height, int step, int red, int green, int blue, int alpha) {
   FrameLayout layout = empty(width, height, 8, 0);
   const int plane = add_plane(layout, step * width, height);
@@ -85,7 +85,7 @@ FrameLayout planar_gbr(int width, int height, bool with_alpha) {
   return layout;
 }
 
-/// Planes may be larger than their channels; operations copy the rest.
+/// The plane is larger than its channel; operations copy the rest.
 FrameLayout roomy_gray(int width, int height) {
   FrameLayout layout = gray_layout(width, height);
   layout.planes[0].row_bytes += 5;
@@ -93,7 +93,7 @@ FrameLayout roomy_gray(int width, int height) {
   return layout;
 }
 
-/// The channels of a picture may differ in step and plane.
+/// The channels differ in step and plane.
 FrameLayout mixed_rgb(int width, int height) {
   FrameLayout layout = empty(width, height, 8, 0);
   const int pairs = add_plane(layout, 2 * width, height);
@@ -160,7 +160,7 @@ FrameLayout layout_named(const std::string& name, int width, int height) {
   for (const LayoutKind& kind : layout_kinds())
     if (kind.name == name)
       return kind.make(width, height);
-  throw std::invalid_argument("the tests know no layout named " + name);
+  throw std::invalid_argument("the tests have no layout named " + name);
 }
 
 }  // namespace cudavision::test

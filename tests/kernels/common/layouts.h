@@ -14,15 +14,25 @@ struct LayoutKind {
   FrameLayout (*make)(int width, int height);
 };
 
-/// The layouts of all video formats that the elements take, under the names of the formats, and
-/// some that no format has but the operations' contracts allow.
+/// The layouts of all video formats that the elements accept, named after the formats, and some
+/// that no format has but that the operations' contracts allow.
 const std::vector<LayoutKind>& layout_kinds();
 
-/// The layout of that name. Throws if there is none.
+/// The layout of random case `number`. Successive cases have successive layouts.
+inline const LayoutKind& layout_kind_of_case(int number) {
+  return layout_kinds()[static_cast<std::size_t>(number) % layout_kinds().size()];
+}
+
+/// Returns the layout with the given name. Throws if there is none.
 FrameLayout layout_named(const std::string& name, int width, int height);
 
 /// One luma channel in a plane of its own.
 FrameLayout gray_layout(int width, int height, int bits = 8, int shift = 0);
+
+/// Returns the first channel with the given role, which must exist.
+inline const Channel& channel_of(const FrameLayout& layout, Role role) {
+  return layout.channels.at(static_cast<std::size_t>(layout.find(role)));
+}
 
 inline bool is_rgb(const FrameLayout& layout) {
   return layout.find(Role::luma) < 0;

@@ -3,7 +3,7 @@
 
 namespace cudavision::test {
 
-/// Number of calls of operator new in this program, which must link new_calls.cpp.
+/// The number of calls of operator new so far in this program, which must link new_calls.cpp.
 int new_calls();
 
 }  // namespace cudavision::test

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// Precompiled once for each test program of several sources: the headers that take longest to read.
-// No other file includes it, and GCC warns of #pragma once in a header that it precompiles.
+// The headers that take longest to parse, precompiled once for each test program that has several
+// sources. It has no #pragma once, because GCC warns about that in a precompiled header; no other
+// file includes it.
 
 #include <gtest/gtest.h>
 

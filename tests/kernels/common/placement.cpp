@@ -7,8 +7,8 @@
 namespace cudavision::test {
 namespace {
 
-// Bytes around each plane. Wider than any access of a kernel, so that an access beyond a row hits
-// bytes that are compared.
+// The number of bytes around each plane. It is larger than any access of a kernel, so that an
+// access beyond a row hits bytes that the tests compare.
 constexpr std::size_t guard = 256;
 
 std::size_t rounded_up(std::size_t value, std::size_t to) {
@@ -19,8 +19,8 @@ std::size_t plane_bytes(const PlaneShape& plane, std::ptrdiff_t pitch) {
   return static_cast<std::size_t>(std::abs(pitch)) * static_cast<std::size_t>(plane.rows);
 }
 
-/// Log-uniform, but more often next to a multiple of the usual widths of steps, because kernels
-/// take other branches at the ends of rows.
+/// Draws a log-uniform extent. A third of them lie next to a multiple of a power of two, because
+/// kernels take other branches at the ends of rows.
 int random_extent(Random& random, int largest) {
   int extent = random.log_uniform(largest);
   if (random.one_in(3)) {
@@ -29,6 +29,22 @@ int random_extent(Random& random, int largest) {
     extent = (extent + step - 1) / step * step + random.between(-1, 1);
   }
   return std::clamp(extent, 1, largest);
+}
+
+/// Describes in words where in the frame a byte of the block lies.
+std::string describe_byte(const FrameLayout& layout, const Placement& placement, std::size_t byte) {
+  for (int p = 0; p < layout.plane_count; ++p) {
+    const PlaneShape& shape = layout.planes[p];
+    const auto [start, pitch] = placement.planes[p];
+    for (int y = 0; y < shape.rows; ++y) {
+      const std::ptrdiff_t x =
+          static_cast<std::ptrdiff_t>(byte) - static_cast<std::ptrdiff_t>(start) - y * pitch;
+      if (x >= 0 && x < shape.row_bytes)
+        return "plane " + std::to_string(p) + ", row " + std::to_string(y) + ", byte " +
+               std::to_string(x);
+    }
+  }
+  return "outside the frame's rows, byte " + std::to_string(byte) + " of the block";
 }
 
 }  // namespace
@@ -102,19 +118,14 @@ std::string describe(const FrameLayout& layout, const Placement& placement) {
   return text;
 }
 
-std::string describe_byte(const FrameLayout& layout, const Placement& placement, std::size_t byte) {
-  for (int p = 0; p < layout.plane_count; ++p) {
-    const PlaneShape& shape = layout.planes[p];
-    const auto [start, pitch] = placement.planes[p];
-    for (int y = 0; y < shape.rows; ++y) {
-      const std::ptrdiff_t x =
-          static_cast<std::ptrdiff_t>(byte) - static_cast<std::ptrdiff_t>(start) - y * pitch;
-      if (x >= 0 && x < shape.row_bytes)
-        return "plane " + std::to_string(p) + ", row " + std::to_string(y) + ", byte " +
-               std::to_string(x);
-    }
-  }
-  return "outside the frame's rows, byte " + std::to_string(byte) + " of the block";
+std::string difference(const FrameLayout& layout, const Placement& placement,
+                       const std::vector<std::uint8_t>& expected,
+                       const std::vector<std::uint8_t>& actual) {
+  const auto [e, a] = std::mismatch(expected.begin(), expected.end(), actual.begin());
+  if (e == expected.end())
+    return {};
+  return describe_byte(layout, placement, static_cast<std::size_t>(e - expected.begin())) +
+         " must be " + std::to_string(*e) + " and is " + std::to_string(*a);
 }
 
 void add_rows(Hash& hash, const FrameLayout& layout, const Placement& placement,

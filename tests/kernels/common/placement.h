@@ -14,28 +14,29 @@
 
 namespace cudavision::test {
 
-/// The places of a frame's planes in a block of bytes. Between and around them are bytes that no
-/// operation may touch.
+/// The positions of a frame's planes in a block of bytes. No operation may touch the bytes between
+/// and around them.
 struct Placement {
   struct Plane {
-    std::size_t start = 0;  ///< of row 0
+    std::size_t start = 0;  ///< the offset of row 0
     std::ptrdiff_t pitch = 0;
   };
   std::array<Plane, FrameLayout::max_planes> planes{};
   std::size_t bytes = 0;
 };
 
-/// Width and height, log-uniform, with a product of at most max_pixels. Sometimes one of them is
-/// very large, and the other small.
+/// Draws a log-uniform width and height whose product is at most max_pixels. Sometimes one of them
+/// is very large and the other small.
 std::pair<int, int> random_picture_size(Random& random, int max_pixels);
 
-/// Dense rows; each plane starts at a multiple of 256.
+/// Rows are dense, and each plane starts at a multiple of 256.
 Placement dense_placement(const FrameLayout& layout);
 
-/// Padded rows at any alignment; sometimes with the last row first, that is, with a negative pitch.
+/// Rows are padded and have any alignment. Sometimes the last row comes first, that is, the pitch
+/// is negative.
 Placement random_placement(const FrameLayout& layout, Random& random);
 
-/// The frame placed in the block that starts at block, on the host or on a device.
+/// Returns the frame in a block on the host or on a device.
 template <class Byte>
 BasicFrame<Byte> frame_in(const FrameLayout& layout, const Placement& placement, Byte* block) {
   BasicFrame<Byte> frame;
@@ -47,8 +48,11 @@ BasicFrame<Byte> frame_in(const FrameLayout& layout, const Placement& placement,
 
 std::string describe(const FrameLayout& layout, const Placement& placement);
 
-/// The place of a byte of the block in the frame, in words.
-std::string describe_byte(const FrameLayout& layout, const Placement& placement, std::size_t byte);
+/// Describes the first byte that differs between two blocks. Returns an empty string if they are
+/// equal.
+std::string difference(const FrameLayout& layout, const Placement& placement,
+                       const std::vector<std::uint8_t>& expected,
+                       const std::vector<std::uint8_t>& actual);
 
 /// Adds the frame's rows to the hash, without the bytes around them.
 void add_rows(Hash& hash, const FrameLayout& layout, const Placement& placement,

@@ -25,7 +25,7 @@ std::uint32_t number_at(const std::uint8_t* bytes) {
   throw std::runtime_error(why);
 }
 
-/// The header of the picture, and its compressed rows.
+/// The picture's header and its compressed rows.
 struct Chunks {
   explicit Chunks(const Bytes& file) {
     if (file.size() < sizeof signature ||
@@ -59,7 +59,7 @@ int nearest(int left, int above, int corner) {
                                                      : corner;
 }
 
-/// Turns the rows, each behind the number of its filter, into what they were before it.
+/// Undoes the filter of each row. Every row begins with the number of its filter.
 void undo_filters(Bytes& rows, std::size_t row_bytes, std::size_t sample_bytes) {
   for (std::size_t row = 0; row < rows.size(); row += row_bytes + 1) {
     const int filter = rows[row];
@@ -87,7 +87,7 @@ GrayPicture decoded(const Bytes& file) {
   picture.bits = chunks.header[8];
   const bool gray = chunks.header[9] == 0, interlaced = chunks.header[12] != 0;
   if (!gray || interlaced || (picture.bits != 8 && picture.bits != 16))
-    refuse("is not gray of 8 or 16 bits, or interlaced");
+    refuse("is interlaced, or not gray of 8 or 16 bits");
   const std::size_t sample_bytes = static_cast<std::size_t>(picture.bits) / 8;
   const std::size_t row_bytes = sample_bytes * static_cast<std::size_t>(picture.width);
   Bytes rows((row_bytes + 1) * static_cast<std::size_t>(picture.height));
@@ -95,7 +95,7 @@ GrayPicture decoded(const Bytes& file) {
   if (uncompress(rows.data(), &size, chunks.rows.data(), static_cast<uLong>(chunks.rows.size())) !=
           Z_OK ||
       size != rows.size())
-    refuse("its rows do not decompress");
+    refuse("has rows that cannot be decompressed");
   undo_filters(rows, row_bytes, sample_bytes);
   for (std::size_t row = 0; row < rows.size(); row += row_bytes + 1)
     for (std::size_t i = row + 1; i <= row + row_bytes; i += sample_bytes)

@@ -12,12 +12,12 @@ struct GrayPicture {
   int width = 0, height = 0, bits = 8;
   std::vector<std::uint16_t> values;  ///< row after row
 
-  /// The same as a frame holds it: bytes, or words in the machine's byte order.
+  /// The values as a frame stores them: bytes, or words in the machine's byte order.
   std::vector<std::uint8_t> samples() const;
 };
 
-/// Reads a PNG file without an image library, which GPU hosts may lack. Throws std::runtime_error
-/// with the file's name if it is not gray of 8 or 16 bits.
+/// Reads a PNG file without an image library, because GPU hosts may lack one. Throws
+/// std::runtime_error with the file's name if the picture is not gray of 8 or 16 bits.
 GrayPicture read_png(const std::string& path);
 
 }  // namespace cudavision::test

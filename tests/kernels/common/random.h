@@ -5,9 +5,10 @@
 
 namespace cudavision::test {
 
-/// Pseudo-random numbers that are the same on every machine and with every standard library,
-/// because the number of a case must name the same frame wherever its hash is computed. The
-/// generator is Sebastiano Vigna's splitmix64; everything derived from it is integer arithmetic.
+/// Pseudo-random numbers that are the same on every machine and with every standard library. The
+/// proof compares hashes from different machines, so a case number must always give the same frame.
+/// The generator is Sebastiano Vigna's splitmix64; everything derived from it is integer
+/// arithmetic.
 class Random {
  public:
   explicit Random(std::uint64_t seed) : state_(seed) {}
@@ -19,7 +20,7 @@ class Random {
     return z ^ (z >> 31);
   }
 
-  /// A number from low to high, both included.
+  /// A number from low to high, inclusive.
   int between(int low, int high) {
     const auto count = static_cast<std::uint64_t>(static_cast<std::int64_t>(high) - low + 1);
     return static_cast<int>(low + static_cast<std::int64_t>(next() % count));
@@ -27,7 +28,7 @@ class Random {
 
   bool one_in(int n) { return between(1, n) == 1; }
 
-  /// A number from 1 to largest; every power of two is as likely as the next.
+  /// A number from 1 to largest; each range between two powers of two is equally likely.
   int log_uniform(int largest) {
     int powers = 0;
     while (powers < 30 && (1 << (powers + 1)) <= largest)
@@ -41,9 +42,14 @@ class Random {
   std::uint64_t state_;
 };
 
-/// A seed for each pair of numbers, such that neighbouring cases get unrelated streams.
+/// Combines two numbers into a seed in such a way that neighbouring cases get unrelated streams.
 inline std::uint64_t mixed_seed(std::uint64_t seed, std::uint64_t number) {
   return Random(seed ^ Random(number).next()).next();
+}
+
+/// Returns the random numbers from which random case `number` is made.
+inline Random random_of_case(std::uint64_t seed, int number) {
+  return Random(mixed_seed(seed, static_cast<std::uint64_t>(number)));
 }
 
 }  // namespace cudavision::test

@@ -15,7 +15,7 @@ namespace {
   std::exit(2);
 }
 
-/// Returns whether the variable is set, and sets number to its value if so.
+/// If the variable is set, stores its value in `number` and returns true.
 template <class Number>
 bool read_number(const char* name, std::uint64_t least, Number& number) {
   const char* text = std::getenv(name);

@@ -5,16 +5,17 @@
 
 namespace cudavision::test {
 
-/// The settings of the kernel tests, from environment variables. Any other value than a number or a
-/// known word ends the program with a message.
+/// The settings of the kernel tests, read from environment variables. An invalid value ends the
+/// program with a message.
 ///
-///   CUDAVISION_TEST_CASES       number of random cases (default 200, at least one of each layout)
-///   CUDAVISION_TEST_CASE        run this one random case only
-///   CUDAVISION_TEST_SEED        of the random cases (default 20261120)
-///   CUDAVISION_TEST_MAX_PIXELS  of a frame (default 1048576 for random cases, no limit for the
-///                               others); tests with larger frames are then skipped
-///   CUDAVISION_TEST_BACKEND     cuda: tests on CUDA that cannot run fail instead of being skipped;
-///                               cpu: they are skipped even if they could run
+///   CUDAVISION_TEST_CASES       the number of random cases (default 200, at least one per layout)
+///   CUDAVISION_TEST_CASE        the only random case to run
+///   CUDAVISION_TEST_SEED        the seed of the random cases (default 20261120)
+///   CUDAVISION_TEST_MAX_PIXELS  the largest frame in pixels (default 1048576 for random cases, no
+///                               limit for others); tests with larger frames are skipped
+///   CUDAVISION_TEST_BACKEND     cuda: CUDA tests fail if they cannot run, instead of being
+///   skipped;
+///                               cpu: CUDA tests are skipped even if they could run
 struct Settings {
   int cases = 200;
   int only_case = -1;

@@ -10,8 +10,8 @@
 
 namespace cudavision::test {
 
-/// A device that records allocations, so that a test can count them, or poison an operation's
-/// scratch memory.
+/// A device that records allocations, so that a test can count them or fill an operation's scratch
+/// memory with poison.
 class WatchedDevice final : public Device {
  public:
   explicit WatchedDevice(Device& device) : device_(device) {}
@@ -31,10 +31,10 @@ class WatchedDevice final : public Device {
   std::unique_ptr<Event> make_event() override { return device_.make_event(); }
   void finish() override { device_.finish(); }
 
-  /// Number of allocations of device or host memory.
+  /// The number of allocations of device and host memory.
   int allocations() const { return count_; }
 
-  /// The first allocation of that size, or nullptr.
+  /// The first allocation of the given size, or nullptr.
   std::uint32_t* allocation(std::size_t bytes) const {
     for (const auto& [data, size] : allocations_)
       if (size == bytes)
@@ -59,7 +59,7 @@ class WatchedDevice final : public Device {
   std::vector<std::pair<void*, std::size_t>> allocations_;
 };
 
-/// Any memory as one row.
+/// Returns a view of any memory as one row.
 inline View<std::uint8_t> bytes_of(void* data, std::size_t size) {
   return {static_cast<std::uint8_t*>(data), static_cast<int>(size), 1,
           static_cast<std::ptrdiff_t>(size)};

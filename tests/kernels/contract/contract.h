@@ -18,33 +18,40 @@
 #include "tests/kernels/common/new_calls.h"
 #include "tests/kernels/common/watched_device.h"
 
-/// What every operation promises, whatever it computes: it refuses wrong layouts, parameters and
-/// frames with words and goes on as before; it allocates nothing once constructed; run() only
-/// enqueues; it neither disturbs its neighbours nor is disturbed by them; and each frame keeps the
-/// parameters that held when it was enqueued. test_OPERATION_contract.cpp describes the operation
-/// in a class of traits derived from ContractTraits and says
+/// The contract suite tests the promises that all operations share:
+///
+/// - An operation refuses wrong layouts, parameters and frames with an error that names the fault,
+///   and then works on as before.
+/// - It allocates nothing after construction.
+/// - run() only enqueues work.
+/// - Operations that run at the same time do not disturb each other.
+/// - Each frame is processed with the parameters that were set when it was enqueued.
+///
+/// test_OPERATION_contract.cpp describes its operation in a class derived from ContractTraits and
+/// instantiates the suite:
 ///
 ///   CUDAVISION_CONTRACT(NlMeans, NlMeansContract);
 ///
-/// Programs with it link common/new_calls.cpp (those named *_contract do).
+/// A program that uses the suite must link common/new_calls.cpp.
 namespace cudavision::test {
 
-/// A set of parameters that is wrong, and words that the error must hold.
+/// An invalid set of parameters, and words that the error must contain.
 template <class Case>
 struct ParametersRefusal {
   const char* words;
-  Case valid;  ///< small and dense
+  Case valid;  ///< a small dense case
   typename Case::Parameters wrong;
 };
 
-/// A fault in the frames given to run(), and words that the error must hold.
+/// A fault in the frames given to run(), and words that the error must contain.
 template <class Case>
 struct FramesRefusal {
   const char* words;
   std::function<void(typename Case::Frames&)> spoil;
 };
 
-/// The faults that any frame of two planes may have. frame: a member of Case::Frames.
+/// Returns faults that any frame of two planes can have. `frame` selects the member of Case::Frames
+/// to spoil.
 template <class Case, class AnyFrame>
 std::vector<FramesRefusal<Case>> wrong_frames(AnyFrame Case::Frames::*frame, const char* words) {
   using Frames = typename Case::Frames;
@@ -61,26 +68,28 @@ void append(std::vector<Value>& values, const std::vector<Value>& others) {
   values.insert(values.end(), others.begin(), others.end());
 }
 
-/// The base of an operation's traits. A derived class has these static members, and may hide the
-/// constants below:
+/// The base of an operation's traits. A derived class must define these static members; it may also
+/// redefine the constants below:
 ///
 ///   std::vector<LayoutRefusal> layout_refusals()
 ///   std::vector<std::function<void(Device&, const FrameLayout&)>> constructors()
-///       each constructs the operation in one way for a layout, and must throw where it is wrong
+///       each constructs the operation in one way, and must throw if the layout is wrong
 ///   std::vector<ParametersRefusal<Case>> parameters_refusals()
 ///   Case refused_case()                     a small dense case, for frames_refusals()
-///   std::vector<FramesRefusal<Case>> frames_refusals()
+///   std::vector<FramesRefusal<Case>> frames_refusals()     the default spoils `in` and `out`, if
+///                                                          the frames have these members
 ///   std::vector<Case> representatives(int width, int height)
-///       dense cases that between them take every way through the kernels
-///   std::pair<Case, Case> neighbours()      small dense cases that differ in all
-///   std::pair<Case, Case> streams()         larger ones
+///       dense cases that together cover every path through the kernels
+///   std::pair<Case, Case> neighbours()      two small dense cases that differ in everything
+///   std::pair<Case, Case> streams()         two larger ones
 ///   std::vector<Case> changing()            dense cases whose parameters change
-///   std::vector<Parameters> sets(const Case&)    valid sets one after the other, each unlike the
-///                                                one before in something else
-///   std::vector<std::function<void(Parameters&)>> members()   changes of one member each
+///   std::vector<Parameters> sets(const Case&)    a sequence of valid sets, in which successive
+///   sets
+///                                                differ in varying members
+///   std::vector<std::function<void(Parameters&)>> members()   each changes one member
 ///
-/// Operations whose parameters cannot change need no parameters_refusals(), changing() and sets();
-/// those whose constructor refuses some all the same have parameters_refusals().
+/// An operation whose parameters cannot change needs neither changing() nor sets(). It needs
+/// parameters_refusals() only if its constructor refuses some parameters.
 template <class AnyCase>
 struct ContractTraits {
   using Case = AnyCase;
@@ -93,11 +102,16 @@ struct ContractTraits {
   static constexpr Size busy{1920, 1080};  ///< frames beside a busy kernel
 
   static std::vector<ParametersRefusal<Case>> parameters_refusals() { return {}; }
+  static std::vector<FramesRefusal<Case>> frames_refusals() {
+    auto refusals = wrong_frames<Case, ConstFrame>(&Case::Frames::in, "of the input frame");
+    append(refusals, wrong_frames<Case, Frame>(&Case::Frames::out, "of the output frame"));
+    return refusals;
+  }
   static std::vector<Case> changing() { return {}; }
   static std::vector<Parameters> sets(const Case& test) { return {test.parameters}; }
 };
 
-/// An operation of a case with its frames on a device.
+/// A case's operation and its frames on a device.
 template <class Case>
 struct Running {
   Running(Device& device, Device& memory, const Case& test)
@@ -126,7 +140,7 @@ bool identity_of(const Operation& operation) {
     return false;
 }
 
-/// A row of the typed suite below: an operation's traits on one of the devices.
+/// A row of the typed suite below: the traits of an operation and a device to run it on.
 template <class AnyTraits, DeviceKind device_kind>
 struct On {
   using Traits = AnyTraits;
@@ -192,7 +206,7 @@ TYPED_TEST_P(Contract, RefusesParametersWithWordsAndKeepsTheLastValidSet) {
         EXPECT_EQ(identity_of(operation), identity);
         frames.run(operation);
         device.finish();
-        EXPECT_EQ(difference_from_definition(frames), "") << "the last valid set is lost";
+        EXPECT_EQ(difference_from_definition(frames), "") << "the last valid set was lost";
       }
     }
   });
@@ -233,8 +247,8 @@ TYPED_TEST_P(Contract, ParametersChangeFromOneFrameToTheNext) {
           frames.push_back(std::make_unique<typename Case::Frames>(device, one));
         }
         auto operation = test.make(device, test.other_parameters());
-        // Nothing is waited for in between, and a GPU has hardly begun when the last set comes:
-        // each frame keeps the parameters that held when it was enqueued.
+        // Nothing waits between the frames. On a GPU they all queue behind the busy kernel, so that
+        // every set comes before the first frame is processed.
         if (cuda)
           cuda->spin(1, 50);
         for (const auto& frame : frames) {
@@ -266,8 +280,9 @@ TYPED_TEST_P(Contract, NothingIsAllocatedAfterConstruction) {
       device.finish();
       const int allocations = device.allocations();
       const std::size_t runs = std::max<std::size_t>(settings().small ? 10 : 40, sets.size());
-      // A thread of the pool allocates when it joins its first loop, which can be at any run on a
-      // machine with many cores. An operation that allocates does so in each round.
+      // A thread of the pool allocates when it joins its first loop. On a machine with many cores
+      // this can happen in any run, so one round without allocations is enough to pass; an
+      // operation that allocates would do so in every round.
       int news = 1;
       for (int round = 0; round < 50 && news > 0; ++round) {
         const int news_before = new_calls();
@@ -360,8 +375,8 @@ TYPED_TEST_P(CudaContract, RunOnlyEnqueues) {
        TypeParam::representatives(TypeParam::captured.width, TypeParam::captured.height)) {
     SCOPED_TRACE(describe(test));
     Running<Case> running(*device, test);
-    // What allocates or waits cannot be captured. Replayed, the work must not depend on anything
-    // that the host did while it was enqueued, nor on what an earlier replay left in memory.
+    // CUDA refuses to capture allocations and waits. The replays show that the work depends neither
+    // on the host's actions while enqueueing nor on data that earlier replays left in memory.
     device.capture_and_replay([&] { running.run(); }, TypeParam::replays);
     EXPECT_EQ(running.wrong(), "");
   }
@@ -379,7 +394,7 @@ TYPED_TEST_P(CudaContract, EqualBesideABusyKernel) {
     const auto cpu = make_cpu_device();
     const auto expected = Runner<Case>(*cpu, test).run(input, 0xcd);
     Runner<Case> runner(*device, test);
-    // From a few to all of the multiprocessors, for as long as the frames take.
+    // The neighbour occupies first a few, in the end all of the multiprocessors.
     for (const int share : {16, 4, 2, 1}) {
       neighbour.spin(std::max(1, 2 * cuda_multiprocessors() / share), 50);
       for (int i = 0; i < 3; ++i)
@@ -412,7 +427,7 @@ REGISTER_TYPED_TEST_SUITE_P(CudaContract, RunOnlyEnqueues, EqualBesideABusyKerne
 template <class Traits>
 using OnBothDevices = testing::Types<On<Traits, DeviceKind::cpu>, On<Traits, DeviceKind::cuda>>;
 
-/// The whole contract, for an operation of that name.
+/// Instantiates the whole contract suite for an operation. `name` becomes part of the test names.
 #define CUDAVISION_CONTRACT(name, Traits)                                             \
   INSTANTIATE_TYPED_TEST_SUITE_P(name, Contract, OnBothDevices<Traits>, DeviceOfRow); \
   INSTANTIATE_TYPED_TEST_SUITE_P(name, HostContract, testing::Types<Traits>);         \

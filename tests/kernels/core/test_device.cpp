@@ -2,16 +2,14 @@
 //
 // Device, Buffer and Event on both devices.
 
-#include <functional>
 #include <limits>
-#include <numeric>
 #include <utility>
 
 #include "tests/kernels/common/gtest_support.h"
 #include "tests/kernels/common/random.h"
 
 #ifdef __SANITIZE_ADDRESS__
-// A test allocates more memory than there is.
+// One test requests more memory than the machine has; AddressSanitizer would abort it by default.
 extern "C" __attribute__((visibility("default"))) const char* __asan_default_options() {
   return "allocator_may_return_null=1";
 }
@@ -73,7 +71,7 @@ TEST_P(Devices, RefusesMoreMemoryThanThereIs) {
       CUDAVISION_EXPECT_ERROR(device.allocate(bytes), out_of_memory, "memory");
       CUDAVISION_EXPECT_ERROR(device.allocate_host(bytes), out_of_memory, "memory");
     }
-    // The error does not affect later calls.
+    // The error must not affect later calls.
     const Buffer memory = device.allocate(16);
     device.fill(row(memory.data(), 16), 7);
     device.finish();
@@ -125,7 +123,7 @@ Rectangle random_rectangle(Random& random, int width, int height) {
   return rectangle;
 }
 
-/// The block around `to` after the rectangle `from` has been copied there.
+/// Returns the block around `to` after the rectangle `from` has been copied into it.
 std::vector<std::uint8_t> copied(const std::vector<std::uint8_t>& from, const Rectangle& from_at,
                                  std::vector<std::uint8_t> to, const Rectangle& to_at) {
   for (int y = 0; y < from_at.height; ++y)
@@ -150,7 +148,7 @@ TEST_P(Devices, CopiesRectanglesAndNothingAroundThem) {
       const auto c = random_bytes(c_at.block, random.next());
       const auto d = random_bytes(d_at.block, random.next());
 
-      // Host, pageable and page-locked, to the device; within the device; and back.
+      // Copy from pageable or page-locked host memory to the device, within the device, and back.
       const bool locked = random.one_in(2);
       const Buffer host = device.allocate_host(a.size());
       std::copy(a.begin(), a.end(), host.as<std::uint8_t>());

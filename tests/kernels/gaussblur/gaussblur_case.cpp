@@ -9,10 +9,10 @@
 namespace cudavision::test {
 namespace {
 
-/// The most multiplications that the definition may take for one channel.
+/// The largest number of multiplications that the definition may spend on one channel.
 constexpr int max_products = 1 << 26;
 
-/// Most kernels are small.
+/// Draws a sigma; most are small.
 double case_sigma(Random& random) {
   return random.one_in(8) ? 0 : random_sigma(random, random.one_in(4) ? 127 : 8);
 }
@@ -98,9 +98,8 @@ int random_kernel_size(Random& random, int most) {
 }
 
 GaussBlurCase make_gaussblur_case(std::uint64_t seed, int number, int max_pixels) {
-  Random random(mixed_seed(seed, static_cast<std::uint64_t>(number)));
-  const auto& kinds = layout_kinds();
-  const LayoutKind& kind = kinds[static_cast<std::size_t>(number) % kinds.size()];
+  Random random = random_of_case(seed, number);
+  const LayoutKind& kind = layout_kind_of_case(number);
 
   GaussBlurCase test;
   test.title = kind.name + ", case " + std::to_string(number);
@@ -112,23 +111,9 @@ GaussBlurCase make_gaussblur_case(std::uint64_t seed, int number, int max_pixels
   const auto [width, height] =
       random_picture_size(random, std::min(max_pixels, max_products / products_per_pixel));
   test.layout = test.out_layout = kind.make(width, height);
-  test.every_channel = true;
-  test.in = random_placement(test.layout, random);
-  test.out = random_placement(test.layout, random);
-  test.content = static_cast<Content>(random.between(0, content_count - 1));
-  test.content_seed = random.next();
-  test.dirty = random.one_in(2);
+  draw_placements(test, random);
+  draw_content(test, random);
   test.parameters_later = random.one_in(3);
-  return test;
-}
-
-GaussBlurCase plain_gaussblur_case(const FrameLayout& layout,
-                                   const gaussblur::Parameters& parameters, Content content,
-                                   std::uint64_t seed) {
-  GaussBlurCase test;
-  make_dense(test, layout, layout, content, seed);
-  test.every_channel = true;
-  test.parameters = parameters;
   return test;
 }
 

@@ -10,48 +10,35 @@
 
 namespace cudavision::test {
 
-/// One blur of a frame; content shows in every channel.
-struct GaussBlurCase : FrameCase {
-  using Parameters = gaussblur::Parameters;
-  using Operation = gaussblur::GaussBlur;
-  using Frames = CaseFrames<GaussBlurCase>;
-
-  Parameters parameters;
-
-  Operation make(Device& device, const Parameters& set) const { return {device, layout, set}; }
-  static void enqueue(Operation& operation, const ConstFrame& from, const Frame& to) {
-    operation.run(from, to);
-  }
+/// One blur of a frame.
+struct GaussBlurCase : FilterCase<GaussBlurCase, gaussblur::GaussBlur, gaussblur::Parameters> {
   void define(const ConstFrame& from, const Frame& to) const;
   Parameters other_parameters() const;
 };
 
 using GaussBlurRunner = Runner<GaussBlurCase>;
 
-/// The same sigma along both axes.
+/// Parameters with the same sigma along both axes.
 gaussblur::Parameters with_sigma(double sigma);
 
-/// Kernels of these sizes with their usual sigmas.
+/// Parameters with the given kernel sizes, whose sigmas follow from the sizes.
 gaussblur::Parameters with_size(int size_x, int size_y, Border border = Border::reflect_101);
 
-/// with_sigma(2), changed.
+/// Returns with_sigma(2) with one change.
 gaussblur::Parameters changed(const std::function<void(gaussblur::Parameters&)>& change);
 
-/// From 1/8 to `most`, log-uniform. It is a whole number divided by a power of two, so that it is
-/// the same on every machine.
+/// Draws a log-uniform sigma from 1/8 to `most`. It is a whole number divided by a power of two and
+/// therefore the same on every machine.
 double random_sigma(Random& random, int most);
 
-/// Odd, 1 to most, which is one less than a power of two.
+/// Draws an odd size from 1 to `most`, which must be one less than a power of two.
 int random_kernel_size(Random& random, int most);
 
-/// Frames have at most max_pixels, and fewer where the kernels are large, since the definition is
-/// slow.
+/// Makes a case of at most max_pixels pixels, and of fewer if the kernels are large, because the
+/// definition is slow.
 GaussBlurCase make_gaussblur_case(std::uint64_t seed, int number, int max_pixels);
 
-/// A dense frame.
-GaussBlurCase plain_gaussblur_case(const FrameLayout& layout,
-                                   const gaussblur::Parameters& parameters, Content content,
-                                   std::uint64_t seed);
+constexpr auto plain_gaussblur_case = plain_case<GaussBlurCase>;
 
 std::string describe(const GaussBlurCase& test);
 

@@ -3,21 +3,16 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstring>
+
+#include "tests/kernels/common/rounding.h"
+#include "tests/kernels/pixels/luminance_definition.h"
 
 namespace cudavision::test {
 namespace {
 
-/// Rounds to the nearest integer, halves to even.
-std::int64_t nearest(long double value) {
-  const long double below = std::floor(value);
-  const long double fraction = value - below;
-  const auto whole = static_cast<std::int64_t>(below);
-  return fraction > 0.5L || (fraction == 0.5L && whole % 2 != 0) ? whole + 1 : whole;
-}
-
-/// The Gaussian at −radius to radius, with a sum of 1. It has more digits than binary64, so that
-/// the test fails if a quantised coefficient depends on the last of these.
+/// Samples the Gaussian from −radius to radius and normalises it to a sum of 1. The numbers have
+/// more digits than binary64, so that the test fails if a quantised coefficient depends on the last
+/// digit of binary64.
 std::vector<long double> sampled_gaussian(int size, double sigma) {
   if (sigma == 0) {
     switch (size) {
@@ -55,30 +50,11 @@ struct Field {
   const Channel& channel;
   int first_row, row_step, rows;
 
-  template <class Byte>
-  Byte* address(const BasicFrame<Byte>& frame, int x, int y) const {
-    const std::ptrdiff_t sample = channel.offset + static_cast<std::ptrdiff_t>(channel.step) * x;
-    return frame.planes[channel.plane].row(first_row + row_step * y) +
-           sample * layout.sample_bytes();
-  }
-
   std::int64_t get(const ConstFrame& frame, int x, int y) const {
-    const std::uint8_t* bytes = address(frame, x, y);
-    if (layout.bits == 8)
-      return *bytes;
-    std::uint16_t word;
-    std::memcpy(&word, bytes, 2);
-    return std::min(word >> layout.shift, (1 << layout.bits) - 1);
+    return defined_sample(layout, frame, channel, x, first_row + row_step * y);
   }
-
   void put(const Frame& frame, int x, int y, std::int64_t value) const {
-    std::uint8_t* bytes = address(frame, x, y);
-    if (layout.bits == 8) {
-      *bytes = static_cast<std::uint8_t>(value);
-      return;
-    }
-    const auto word = static_cast<std::uint16_t>(value << layout.shift);
-    std::memcpy(bytes, &word, 2);
+    put_sample(layout, frame, channel, x, first_row + row_step * y, static_cast<int>(value));
   }
 };
 
@@ -95,7 +71,7 @@ std::vector<std::int64_t> axis_kernel(const FrameLayout& layout, double sigma, i
   return defined_kernel(size, sigma / subsampling, fraction_bits);
 }
 
-/// line[i] = Σ kernel(j)·line(i + j), exactly.
+/// Computes line[i] = Σ kernel(j)·line(i + j) exactly.
 void convolve(std::vector<std::int64_t>& line, const std::vector<std::int64_t>& kernel,
               Border border, std::int64_t constant) {
   const int count = static_cast<int>(line.size());
@@ -170,10 +146,10 @@ int defined_border_index(int index, int count, Border border) {
       case Border::wrap:
         index += before ? count : -count;
         break;
-      case Border::reflect:  // the mirror stands between the edge and what is beyond
+      case Border::reflect:  // mirrors about the outer side of the edge sample, which repeats
         index = before ? -1 - index : 2 * count - 1 - index;
         break;
-      case Border::reflect_101:  // the mirror stands on the edge
+      case Border::reflect_101:  // mirrors about the centre of the edge sample
         if (count == 1)
           return 0;
         index = before ? -index : 2 * (count - 1) - index;
@@ -208,10 +184,7 @@ std::vector<std::int64_t> defined_kernel(int size, double sigma, int fraction_bi
 
 void defined_blur(const FrameLayout& layout, const gaussblur::Parameters& parameters,
                   const ConstFrame& in, const Frame& out) {
-  for (int p = 0; p < layout.plane_count; ++p)
-    for (int y = 0; y < layout.planes[p].rows; ++y)
-      std::memcpy(out.planes[p].row(y), in.planes[p].row(y),
-                  static_cast<std::size_t>(layout.planes[p].row_bytes));
+  copy_rows(layout, in, out);
 
   for (int c = 0; c < layout.channel_count; ++c) {
     const Channel& channel = layout.channels[c];

@@ -6,18 +6,19 @@
 
 #include "cuda/gaussblur/gaussblur.h"
 
-/// The Gaussian blur written down a second time, sample by sample and sharing no code with what is
-/// under test.
+/// A second implementation of the Gaussian blur, which works sample by sample and shares no code
+/// with the one under test.
 namespace cudavision::test {
 
-/// The sample at index, found by walking back from edge to edge; −1 for the constant.
+/// Returns the index of the sample that stands in for `index`, found by folding it back at the
+/// edges one at a time. Returns −1 for the constant border.
 int defined_border_index(int index, int count, Border border);
 
-/// The usual size of a kernel for sigma > 0.
+/// The default size of a kernel for sigma > 0.
 int defined_kernel_size(double sigma, int sample_bits);
 
-/// All coefficients of one axis, from edge to edge, zeros included; they add up to
-/// 2^fraction_bits. sigma 0: the usual one for the size.
+/// All coefficients of one axis from edge to edge, including zeros. They add up to 2^fraction_bits.
+/// A sigma of 0 selects the default sigma for the size.
 std::vector<std::int64_t> defined_kernel(int size, double sigma, int fraction_bits);
 
 /// Writes every byte of every row of out.

@@ -1,18 +1,16 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// GaussBlur against cv::GaussianBlur: samples of 8 and 16 bits, 1 to 4 channels, every border. It
-// is a program of its own, so that the other tests need no OpenCV.
+// Compares GaussBlur with cv::GaussianBlur for samples of 8 and 16 bits, 1 to 4 channels and every
+// border. This is a separate program, so that the other tests need no OpenCV.
 
 #include <algorithm>
-#include <opencv2/core.hpp>
 #include <opencv2/imgproc.hpp>
 #include <string>
 
 #include "cuda/gaussblur/gausskernel.h"
-#include "tests/kernels/common/contents.h"
-#include "tests/kernels/common/device_block.h"
 #include "tests/kernels/common/gtest_support.h"
 #include "tests/kernels/common/layouts.h"
+#include "tests/kernels/common/opencv_pictures.h"
 #include "tests/kernels/common/placement.h"
 #include "tests/kernels/common/random.h"
 #include "tests/kernels/gaussblur/gaussblur_case.h"
@@ -22,7 +20,7 @@ namespace {
 
 using namespace gaussblur;
 
-/// Interleaved channels, as in OpenCV's matrices.
+/// The layout of OpenCV's matrices: interleaved channels.
 FrameLayout layout_of(int width, int height, int bits, int channels) {
   FrameLayout layout = gray_layout(width, height, bits);
   layout.planes[0].row_bytes *= channels;
@@ -34,37 +32,6 @@ FrameLayout layout_of(int width, int height, int bits, int channels) {
 
 FrameLayout layout_of(const cv::Mat& image) {
   return layout_of(image.cols, image.rows, image.depth() == CV_8U ? 8 : 16, image.channels());
-}
-
-cv::Mat painted(const FrameLayout& layout, Content content, std::uint64_t seed) {
-  const int depth = layout.bits == 8 ? CV_8U : CV_16U;
-  cv::Mat image(layout.height, layout.width, CV_MAKETYPE(depth, layout.channel_count));
-  Frame frame;
-  frame.planes[0] = {image.data, layout.planes[0].row_bytes, image.rows,
-                     static_cast<std::ptrdiff_t>(image.step)};
-  paint(layout, frame, content, seed);
-  return image;
-}
-
-cv::Mat blurred(Device& device, const cv::Mat& image, const gaussblur::Parameters& parameters) {
-  const FrameLayout layout = layout_of(image);
-  const auto pitch = static_cast<std::ptrdiff_t>(image.step);
-  const int row_bytes = layout.planes[0].row_bytes;
-  const std::vector<std::uint8_t> bytes(image.data,
-                                        image.data + pitch * (image.rows - 1) + row_bytes);
-  const DeviceBlock<std::uint8_t> in(device, bytes);
-  const DeviceBlock<std::uint8_t> out(device, std::vector<std::uint8_t>(bytes.size(), 0xcd));
-  ConstFrame in_frame;
-  Frame out_frame;
-  in_frame.planes[0] = {in.data(), row_bytes, image.rows, pitch};
-  out_frame.planes[0] = {out.data(), row_bytes, image.rows, pitch};
-  GaussBlur(device, layout, parameters).run(in_frame, out_frame);
-  device.finish();
-  const std::vector<std::uint8_t> rows = out.values();
-  cv::Mat result(image.rows, image.cols, image.type());
-  for (int y = 0; y < image.rows; ++y)
-    std::copy_n(rows.data() + pitch * y, row_bytes, result.ptr(y));
-  return result;
 }
 
 int opencv_border(Border border) {
@@ -82,14 +49,15 @@ int opencv_border(Border border) {
   }
 }
 
-/// Without sigma and size, nothing is blurred along an axis. OpenCV expresses this by a size of 1.
+/// An axis without sigma and size is not blurred. OpenCV expresses this by a size of 1.
 cv::Size opencv_size(const gaussblur::Parameters& parameters) {
   return {parameters.sigma_x == 0 ? std::max(parameters.size_x, 1) : parameters.size_x,
           parameters.sigma_y == 0 ? std::max(parameters.size_y, 1) : parameters.size_y};
 }
 
-/// OpenCV's result. Its GaussianBlur supports neither the wrapping border nor a constant other than
-/// 0. For these, the image is padded first, so far that the edges of the padding do not count.
+/// Returns OpenCV's result. cv::GaussianBlur supports neither the wrapping border nor a constant
+/// other than 0; for these, the image is padded first, so far that the padding's own border has no
+/// effect.
 cv::Mat reference(const cv::Mat& image, const gaussblur::Parameters& parameters) {
   cv::Mat result;
   const cv::Size size = opencv_size(parameters);
@@ -122,17 +90,16 @@ std::string describe(const cv::Mat& image, const gaussblur::Parameters& p) {
 }
 
 void expect_opencv(Device& device, const cv::Mat& image, const gaussblur::Parameters& parameters) {
-  cv::Mat difference;
-  cv::compare(reference(image, parameters).reshape(1),
-              blurred(device, image, parameters).reshape(1), difference, cv::CMP_NE);
-  EXPECT_EQ(cv::countNonZero(difference), 0) << "samples differ of " << describe(image, parameters);
+  const cv::Mat blurred = output_of(device, GaussBlur(device, layout_of(image), parameters), image);
+  EXPECT_EQ(differences(reference(image, parameters), blurred), 0)
+      << "the number of samples that differ, in " << describe(image, parameters);
 }
 
 gaussblur::Parameters random_parameters(Random& random, int largest, int channels) {
   const auto any_sigma = [&] { return random_sigma(random, 42); };
   const auto any_size = [&] { return random_kernel_size(random, 255); };
   gaussblur::Parameters parameters;
-  // Sizes by sigma, sigmas by size, or both given; a sigma of 42 makes 253 of 8 bits.
+  // Only sigmas, only sizes, or both are given. A sigma of 42 gives a size of 253 at 8 bits.
   const int given = random.between(0, 2);
   parameters.sigma_x = given == 1 ? 0 : any_sigma();
   parameters.sigma_y = given == 1 ? 0 : random.one_in(2) ? parameters.sigma_x : any_sigma();
@@ -146,35 +113,26 @@ gaussblur::Parameters random_parameters(Random& random, int largest, int channel
 }
 
 void expect_opencv_in_case(Device& device, int number) {
-  Random random(mixed_seed(settings().seed, static_cast<std::uint64_t>(number)));
+  Random random = random_of_case(settings().seed, number);
   const int bits = number % 2 ? 16 : 8;
   const int channels = number / 2 % 4 + 1;
   const auto [width, height] = random_picture_size(random, settings().max_pixels);
   const gaussblur::Parameters parameters = random_parameters(random, (1 << bits) - 1, channels);
   const auto content = static_cast<Content>(random.between(0, content_count - 1));
-  SCOPED_TRACE("repeat with CUDAVISION_TEST_CASE=" + std::to_string(number));
   expect_opencv(device, painted(layout_of(width, height, bits, channels), content, random.next()),
                 parameters);
 }
 
 void expect_opencv_in_random_cases(Device& device) {
-  const int only = settings().only_case;
-  for (int number = only < 0 ? 0 : only; number < (only < 0 ? settings().cases : only + 1);
-       ++number) {
-    expect_opencv_in_case(device, number);
-    if (testing::Test::HasFailure())
-      return;
-  }
+  for_each_case_number([&](int number) { expect_opencv_in_case(device, number); });
 }
 
-TEST(OpenCvGaussianBlur, CpuEqualInRandomCases) {
-  expect_opencv_in_random_cases(*make_cpu_device());
-}
+class OpenCvGaussianBlur : public EitherDevice {};
 
-TEST(OpenCvGaussianBlur, CudaEqualInRandomCases) {
-  CUDAVISION_NEEDS_CUDA();
-  CudaTestDevice device;
-  expect_opencv_in_random_cases(*device);
+INSTANTIATE_TEST_SUITE_P(Devices, OpenCvGaussianBlur, both_devices(), device_name);
+
+TEST_P(OpenCvGaussianBlur, EqualInRandomCases) {
+  on_device(expect_opencv_in_random_cases);
 }
 
 gaussblur::Parameters sized(int size_x, int size_y, Border border = Border::reflect_101) {
@@ -195,18 +153,12 @@ void expect_opencv_at_small_sizes(Device& device) {
                           sized(size, size == 15 ? 3 : size, static_cast<Border>(border)));
 }
 
-TEST(OpenCvGaussianBlur, CpuEqualWhereKernelsAreLargerThanImages) {
-  expect_opencv_at_small_sizes(*make_cpu_device());
+TEST_P(OpenCvGaussianBlur, EqualWhereKernelsAreLargerThanImages) {
+  on_device(expect_opencv_at_small_sizes);
 }
 
-TEST(OpenCvGaussianBlur, CudaEqualWhereKernelsAreLargerThanImages) {
-  CUDAVISION_NEEDS_CUDA();
-  CudaTestDevice device;
-  expect_opencv_at_small_sizes(*device);
-}
-
-/// The blur of a single white sample is the kernel itself. With 16 bits, coefficients up to 2^15
-/// show exactly.
+/// The blur of a single white sample is the kernel itself. At 16 bits, coefficients up to 2^15
+/// appear exactly.
 void expect_opencv_kernels(Device& device) {
   for (const int depth : {CV_8U, CV_16U})
     for (int size = 1; size <= 1023; size += size < 255 ? 2 : 64)
@@ -219,17 +171,11 @@ void expect_opencv_kernels(Device& device) {
       }
 }
 
-TEST(OpenCvGaussianBlur, CpuHasTheKernels) {
-  expect_opencv_kernels(*make_cpu_device());
+TEST_P(OpenCvGaussianBlur, HasTheKernels) {
+  on_device(expect_opencv_kernels);
 }
 
-TEST(OpenCvGaussianBlur, CudaHasTheKernels) {
-  CUDAVISION_NEEDS_CUDA();
-  CudaTestDevice device;
-  expect_opencv_kernels(*device);
-}
-
-/// Camera-sized frames, with the sizes for which OpenCV has special code, and others.
+/// Compares Full HD frames, with kernel sizes for which OpenCV has special code, and others.
 void expect_opencv_in_full_hd(Device& device) {
   for (const int size : {3, 5, 7, 9, 15, 31})
     for (const int channels : {1, 3, 4})
@@ -241,16 +187,9 @@ void expect_opencv_in_full_hd(Device& device) {
   expect_opencv(device, painted(layout_of(1920, 1080, 8, 1), Content::random, 23), with_sigma(30));
 }
 
-TEST(OpenCvGaussianBlur, CpuEqualInFullHd) {
+TEST_P(OpenCvGaussianBlur, EqualInFullHd) {
   CUDAVISION_NEEDS_PIXELS(1920 * 1080);
-  expect_opencv_in_full_hd(*make_cpu_device());
-}
-
-TEST(OpenCvGaussianBlur, CudaEqualInFullHd) {
-  CUDAVISION_NEEDS_CUDA();
-  CUDAVISION_NEEDS_PIXELS(1920 * 1080);
-  CudaTestDevice device;
-  expect_opencv_in_full_hd(*device);
+  on_device(expect_opencv_in_full_hd);
 }
 
 }  // namespace

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// GaussBlur on the CPU device against the definition, and on the CUDA device against the CPU
-// device, in every byte.
+// Compares every byte of GaussBlur's output: on the CPU device with the definition, and on the CUDA
+// device with the CPU device.
 
 #include <algorithm>
 #include <utility>
@@ -48,7 +48,7 @@ Parameters per_field(Parameters parameters) {
 
 /// Frames and kernels of extreme sizes, and extreme samples.
 const Extreme<Parameters> extremes[] = {
-    // Smaller than the kernel, down to nothing but border.
+    // Pictures that are smaller than the kernel, down to a single pixel.
     {"OnePixel", "GRAY8", 1, 1, Content::random, sigmas(1.2, 1.2)},
     {"OnePixelConstant", "GRAY8", 1, 1, Content::random, with_border(sigmas(1.2, 1.2), 200)},
     {"OnePixelRgbaConstant", "RGBA", 1, 1, Content::random,
@@ -90,7 +90,7 @@ const Extreme<Parameters> extremes[] = {
        parameters.sigma_x = parameters.sigma_y = 127;
        return parameters;
      }()},
-    // Pairs of pixels that are not whole.
+    // Widths and heights that cut a pair of pixels in half.
     {"Yuy2Width1", "YUY2", 1, 5, Content::random, sigmas(2, 2)},
     {"Yuy2Width2", "YUY2", 2, 5, Content::random, sigmas(2, 2)},
     {"Yuy2Width3", "YUY2", 3, 5, Content::random, sigmas(2, 2)},
@@ -99,7 +99,7 @@ const Extreme<Parameters> extremes[] = {
     {"Uyvy", "UYVY", 1281, 33, Content::natural, sigmas(2.5, 1.5)},
     {"Nv12Odd", "NV12", 33, 35, Content::random, sigmas(4, 4)},
     {"I420OnePixel", "I420", 1, 1, Content::random, with_border(sigmas(4, 4), 128)},
-    // Nothing to do along an axis, or in some of the channels.
+    // One axis, some of the channels, or the whole frame is not blurred.
     {"RowsOnly", "NV12", 65, 43, Content::random, sigmas(2, 0)},
     {"ColumnsOnly", "NV12", 65, 43, Content::random, sigmas(0, 2)},
     {"RowsOnly16", "P010", 65, 43, Content::random, sigmas(2, 0)},
@@ -113,7 +113,7 @@ const Extreme<Parameters> extremes[] = {
     {"IdentitySharpen", "YUY2", 65, 43, Content::random, sharpening(sigmas(0, 0))},
     {"IdentityOfDirtyWords", "P010", 65, 43, Content::random, sigmas(0, 0)},
     {"IdentityOfLargeWords", "I420_10", 65, 43, Content::random, sigmas(0.01, 0.01)},
-    // Pixels of four bytes, of which the last one is copied, and few of them.
+    // Pixels of four bytes.
     {"RgbaSeam", "RGBA", 67, 49, Content::random, with_size(31, 31)},
     {"RgbaWrap", "RGBA", 5, 40, Content::random, with_size(17, 31, Border::wrap)},
     {"RgbaFields", "RGBA", 33, 35, Content::random, per_field(with_size(15, 31))},
@@ -124,11 +124,11 @@ const Extreme<Parameters> extremes[] = {
     {"RgbaColumnsOnly", "RGBA", 69, 41, Content::random, with_size(1, 31)},
     {"MaximumRgba", "RGBA", 64, 48, Content::maximum, with_size(31, 31)},
     {"MaximumRgbaColumnsOnly", "RGBA", 64, 48, Content::maximum, with_size(1, 15)},
-    // Few taps.
+    // Kernels of few taps.
     {"FewTapsSmallest", "GRAY8", 8, 4, Content::random, with_size(5, 5)},
     {"FewTapsMaximum", "GRAY8", 256, 100, Content::maximum, with_size(5, 5)},
     {"FewTapsFields", "NV12", 64, 37, Content::random, per_field(with_size(5, 5))},
-    // Sums at their largest and results at both ends.
+    // The largest sums, and results at both ends of the range.
     {"Maximum", "GRAY8", 257, 131, Content::maximum, with_size(31, 31)},
     {"MaximumConstant", "GRAY8", 257, 131, Content::maximum, with_border(with_size(31, 31), 255)},
     {"MaximumLargest", "GRAY8", 100, 100, Content::maximum, with_size(1023, 1023)},
@@ -144,35 +144,20 @@ const Extreme<Parameters> extremes[] = {
     {"SharpenToBothEnds16", "GRAY16", 333, 111, Content::two_valued, sharpening(with_size(31, 31))},
     {"SharpenSparkFine", "RGB", 333, 111, Content::spark, sharpening(fine(sigmas(3, 3)))},
     {"SharpenP010", "P010", 333, 111, Content::random, sharpening(sigmas(3, 3))},
-    // Frames as they come from a camera.
+    // Common video sizes.
     {"FullHd", "GRAY8", 1920, 1080, Content::natural, with_size(15, 15)},
     {"FullHdNv12", "NV12", 1920, 1080, Content::natural, sigmas(1.2, 1.2)},
     {"FullHdRgba", "RGBA", 1920, 1080, Content::natural, with_size(9, 9)},
     {"FullHdP010", "P010", 1920, 1080, Content::natural, sigmas(2, 2)},
 };
 
-/// A dense case, and one whose rows and planes begin anywhere and whose words have garbage in their
-/// unused bits.
-std::vector<GaussBlurCase> dense_and_ragged(const Extreme<Parameters>& extreme) {
-  const GaussBlurCase dense =
-      plain_gaussblur_case(layout_named(extreme.layout, extreme.width, extreme.height),
-                           extreme.parameters, extreme.content, 77);
-  GaussBlurCase ragged = dense;
-  Random random(78);
-  ragged.title = "ragged case";
-  ragged.in = random_placement(ragged.layout, random);
-  ragged.out = random_placement(ragged.layout, random);
-  ragged.dirty = true;
-  return {dense, ragged};
-}
+CUDAVISION_TABLE_CASES(GaussBlurExtremes, extremes, dense_and_ragged<GaussBlurCase>);
 
-CUDAVISION_TABLE_CASES(GaussBlurExtremes, extremes, dense_and_ragged);
-
-/// Planes that no video format has: a channel's step and its subsampling need not agree.
+/// Planes that no video format has: channels whose step does not fit their subsampling.
 struct Mixture {
   const char* name;
   int bits;
-  int step[3], subsampling[3];  ///< of the channels of one plane
+  int step[3], subsampling[3];  ///< one for each channel of the only plane
 };
 
 constexpr Mixture mixtures[] = {
@@ -191,7 +176,7 @@ FrameLayout mixed_layout(const Mixture& mixture, int width) {
   layout.planes[0].row_bytes = 4 * width + 3;
   layout.channel_count = 0;
   for (int c = 0; c < 3 && mixture.step[c] != 0; ++c) {
-    // A step of two bytes leaves every other byte to the other channels.
+    // If the first channel has a step of two bytes, the others share every other byte.
     const int offset = mixture.bits > 8 ? c : mixture.step[0] == 2 && c > 0 ? 2 * c - 1 : c;
     const int samples = 4 * width / layout.sample_bytes() / mixture.step[c];
     layout.channels[static_cast<std::size_t>(layout.channel_count++)] = {
@@ -218,8 +203,7 @@ std::vector<GaussBlurCase> mixed_cases(const Mixture& mixture) {
 
 CUDAVISION_TABLE_CASES(GaussBlurMixtures, mixtures, mixed_cases);
 
-/// Layouts with frames and kernels that the direct kernel of the GPU takes: rows of whole words,
-/// few taps.
+/// Layouts for cases that the GPU's direct kernel handles: rows of whole words and few taps.
 struct FewTaps {
   const char* name;
 };
@@ -249,7 +233,8 @@ std::vector<GaussBlurCase> few_taps_cases(const FewTaps& one) {
 
 CUDAVISION_CUDA_TABLE_CASES(GaussBlurFewTaps, few_taps, few_taps_cases);
 
-/// Frames for which the definition is too slow. Smaller ones compare the CPU device with it.
+/// Frames for which the definition is too slow. The suites above compare the CPU device with it on
+/// smaller ones.
 const Extreme<Parameters> large[] = {
     {"Uhd4k", "GRAY8", 3840, 2160, Content::natural, with_size(31, 31)},
     {"Uhd4kLargeSigma", "GRAY8", 3840, 2160, Content::random, sigmas(30, 30)},
@@ -266,12 +251,7 @@ const Extreme<Parameters> large[] = {
     {"Uhd8k", "GRAY8", 7680, 4320, Content::random, with_size(31, 31)},
 };
 
-std::vector<GaussBlurCase> dense(const Extreme<Parameters>& extreme) {
-  return {plain_gaussblur_case(layout_named(extreme.layout, extreme.width, extreme.height),
-                               extreme.parameters, extreme.content, 79)};
-}
-
-CUDAVISION_CUDA_TABLE_CASES(GaussBlurLarge, large, dense);
+CUDAVISION_CUDA_TABLE_CASES(GaussBlurLarge, large, dense<GaussBlurCase>);
 
 }  // namespace
 }  // namespace cudavision::test

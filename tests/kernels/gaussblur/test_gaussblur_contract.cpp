@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// What a user of GaussBlur relies on beside the pixels: the contract of all operations, parameters
-// that change nothing, and a picture that changes smoothly with sigma.
+// Tests the contract of all operations for GaussBlur. Besides, GaussBlur must recognise parameters
+// that change nothing, and the picture must change smoothly with sigma.
 
 #include <cmath>
 #include <cstdlib>
@@ -101,12 +101,6 @@ struct GaussBlurContract : ContractTraits<GaussBlurCase> {
 
   static Case refused_case() { return dense("NV12", 34, 10, with_sigma(2)); }
 
-  static std::vector<FramesRefusal<Case>> frames_refusals() {
-    auto refusals = wrong_frames<Case>(&Case::Frames::in, "of the input frame");
-    append(refusals, wrong_frames<Case>(&Case::Frames::out, "of the output frame"));
-    return refusals;
-  }
-
   static std::vector<Case> representatives(int width, int height) {
     std::vector<Case> cases;
     for (const char* layout : {"GRAY8", "GRAY16", "NV12", "YUY2", "P010", "RGB", "RGBx", "RGBA"})
@@ -133,11 +127,11 @@ struct GaussBlurContract : ContractTraits<GaussBlurCase> {
     std::vector<Case> cases;
     for (const char* layout : {"RGBA", "YUY2", "P010", "I420"})
       cases.push_back(dense(layout, 321, 45, with_sigma(40)));
-    cases.push_back(dense("GRAY8", 320, 45, with_sigma(40)));  // rows that the direct kernel takes
+    cases.push_back(dense("GRAY8", 320, 45, with_sigma(40)));  // fits the direct kernel
     return cases;
   }
 
-  /// Kernels get larger and smaller.
+  /// The kernels become both larger and smaller.
   static std::vector<Parameters> sets(const Case&) {
     return {
         with_sigma(1.2),
@@ -219,7 +213,7 @@ TEST_P(GaussBlurUse, KnowsTheIdentity) {
       {false, "GRAY8", 1, 3, fields},
       {false, "GRAY8", 20, 10, with_size(3, 1)},
       {false, "GRAY8", 20, 10, with_size(1, 3)},
-      {false, "NV12", 20, 10, with_sigma(0.3)},  // chroma stays as it is
+      {false, "NV12", 20, 10, with_sigma(0.3)},  // blurs luma only
       {false, "RGBA", 20, 10, with_sigma(1)},
   };
   on_device([&](Device& device) {
@@ -229,7 +223,7 @@ TEST_P(GaussBlurUse, KnowsTheIdentity) {
           plain_gaussblur_case(layout_named(claim.layout, claim.width, claim.height),
                                claim.parameters, Content::random, 5);
       EXPECT_EQ(test.make(device, claim.parameters).identity(), claim.identity);
-      // Parameters of the opposite kind before must not matter.
+      // The same must hold after parameters of the opposite kind.
       auto blur = test.make(device, constant(claim.identity ? 3 : 0));
       EXPECT_EQ(blur.identity(), !claim.identity);
       blur.set_parameters(claim.parameters);
@@ -239,7 +233,7 @@ TEST_P(GaussBlurUse, KnowsTheIdentity) {
       device.finish();
       EXPECT_EQ(difference_from_definition(frames), "");
     }
-    // A layout of alpha alone: copying that is the identity.
+    // In a layout of nothing but alpha, copying alpha is the identity.
     FrameLayout alpha_only = gray_layout(20, 10);
     alpha_only.channels[0].role = Role::alpha;
     EXPECT_FALSE(GaussBlur(device, alpha_only, with_sigma(1)).identity());
@@ -249,8 +243,8 @@ TEST_P(GaussBlurUse, KnowsTheIdentity) {
 }
 
 TEST_P(GaussBlurUse, UnusedRowsAreCopiedOnce) {
-  // The plane has more rows than its channel. Whoever copies these must not touch the others, which
-  // a thread beside it may be blurring.
+  // The plane has more rows than its channel. The thread that copies the extra rows must not touch
+  // the others, which another thread may be blurring at the same time.
   on_device([](Device& device) {
     const GaussBlurCase test = GaussBlurContract::dense("GRAY8Roomy", 640, 512, with_sigma(2));
     const auto input = input_block(test);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// How a plane is described to the GPU's direct kernel: multiplied and put together here as its
-// threads do it, and compared with sums taken in the plain way.
+// Tests the description of a plane that the GPU's direct kernel works from. The test multiplies and
+// adds its words and factors as the kernel's threads do, and compares the sums with a plain
+// convolution.
 
 #include <gtest/gtest.h>
 
@@ -16,8 +17,6 @@ namespace {
 
 using namespace gaussblur;
 
-constexpr Border borders[] = {Border::reflect_101, Border::replicate, Border::reflect, Border::wrap,
-                              Border::constant};
 constexpr int fraction_bits = 8;
 
 /// A plane whose samples have one step and are blurred alike.
@@ -54,7 +53,7 @@ std::uint32_t word_at(const std::vector<std::uint8_t>& row, int position) {
   return word;
 }
 
-/// What __byte_perm() computes.
+/// Computes the same as CUDA's __byte_perm().
 std::uint32_t permuted(std::uint32_t first, std::uint32_t second, std::uint32_t selector) {
   const std::uint64_t bytes = first | static_cast<std::uint64_t>(second) << 32;
   std::uint32_t word = 0;
@@ -70,7 +69,7 @@ std::uint32_t dot(std::uint32_t left, std::uint32_t right) {
   return sum;
 }
 
-/// The sums along x of a whole row, from the words and factors that the threads use.
+/// Computes the sums along x of a whole row from the words and factors that the threads use.
 std::vector<std::uint32_t> sums_by_words(const DirectPlane& direct,
                                          const std::vector<std::uint8_t>& row) {
   const int bytes = static_cast<int>(row.size());
@@ -103,7 +102,7 @@ std::uint32_t plain_sum(const std::vector<std::uint8_t>& row, int step, Border b
   return sum;
 }
 
-/// A distance between samples, in bytes, and a kernel size that the direct kernel supports for it.
+/// A distance between samples in bytes, and a kernel size that the direct kernel supports for it.
 struct Shape {
   int step, size;
 };
@@ -137,7 +136,7 @@ TEST(DirectPlane, FactorsOfRowPairsAreTheCoefficientsAlongY) {
     ASSERT_TRUE(direct);
     for (int lower = 0; lower < 2; ++lower)
       for (int row = 0; row < 2 * (DirectPlane::max_radius + 1); ++row) {
-        // Rows −2 to 3, for results in rows 0 and 1.
+        // Rows −2 to 3 contribute to the results in rows 0 and 1.
         const int distance = row - DirectPlane::max_radius - lower;
         const bool counts = distance >= -y.radius() && distance <= y.radius();
         EXPECT_EQ(direct->column_factors[row / 2] >> (16 * lower + 8 * (row % 2)) & 0xff,
@@ -159,7 +158,7 @@ TEST(DirectPlane, RowsBeyondAreTheBorders) {
         EXPECT_EQ((rows - 1 + d) * beyond.factor + beyond.below,
                   border_index(rows - 1 + d, rows, border));
       }
-      // A thread may read one row more.
+      // A thread may read one more row, so it must exist.
       const int after = (rows + DirectPlane::max_radius) * beyond.factor + beyond.below;
       EXPECT_GE(after, 0);
       EXPECT_LT(after, rows);
@@ -173,25 +172,27 @@ TEST(DirectPlane, RefusesPlanesThatItCannotBlur) {
   };
   const UniformPlane good(1, 64, 48, few);
   ASSERT_TRUE(possible(good, Border::reflect_101, few));
-  EXPECT_FALSE(possible(good, Border::constant, few)) << "constants are in no word of the row";
-  EXPECT_FALSE(possible(good, Border::wrap, few)) << "the other end is in none of the two words";
-  EXPECT_FALSE(possible(good, Border::reflect_101, none)) << "256 is no byte";
-  EXPECT_FALSE(possible(good, Border::reflect_101, kernel(7))) << "more rows than there are slots";
+  EXPECT_FALSE(possible(good, Border::constant, few)) << "no word of the row holds the constant";
+  EXPECT_FALSE(possible(good, Border::wrap, few)) << "neither word at an end holds the other end";
+  EXPECT_FALSE(possible(good, Border::reflect_101, none)) << "256 does not fit a byte";
+  EXPECT_FALSE(possible(good, Border::reflect_101, kernel(7))) << "needs more rows than slots";
   EXPECT_FALSE(possible(UniformPlane(1, 64, 48, none), Border::reflect_101, few))
-      << "256 is no byte";
+      << "256 does not fit a byte";
   EXPECT_FALSE(possible(UniformPlane(1, 64, 48, many), Border::reflect_101, few))
-      << "five bytes away";
+      << "needs samples five bytes away";
   EXPECT_FALSE(possible(UniformPlane(4, 16, 48, few), Border::reflect_101, few))
-      << "eight bytes away";
-  EXPECT_FALSE(possible(UniformPlane(1, 63, 48, few), Border::reflect_101, few)) << "half a thread";
-  EXPECT_FALSE(possible(UniformPlane(1, 64, 3, few), Border::reflect_101, few)) << "mirrored twice";
+      << "needs samples eight bytes away";
+  EXPECT_FALSE(possible(UniformPlane(1, 63, 48, few), Border::reflect_101, few))
+      << "the last thread has fewer bytes than the others";
+  EXPECT_FALSE(possible(UniformPlane(1, 64, 3, few), Border::reflect_101, few))
+      << "rows are mirrored more than once";
   UniformPlane copied = good, ragged = good, mixed = good;
   copied.plane.copied = 1;
-  EXPECT_FALSE(possible(copied, Border::reflect_101, few)) << "bytes that are not blurred";
+  EXPECT_FALSE(possible(copied, Border::reflect_101, few)) << "some bytes are copied";
   ragged.plane.inner_bytes -= 1;
-  EXPECT_FALSE(possible(ragged, Border::reflect_101, few)) << "bytes behind the samples";
+  EXPECT_FALSE(possible(ragged, Border::reflect_101, few)) << "bytes follow the samples";
   mixed.plane.grids[1].step = 2;
-  EXPECT_FALSE(possible(mixed, Border::reflect_101, few)) << "steps that differ";
+  EXPECT_FALSE(possible(mixed, Border::reflect_101, few)) << "the steps differ";
 }
 
 }  // namespace

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// The matrices that the GPU blurs with, and how the lanes of a warp hold them: multiplied here word
-// by word, as the tensor cores do it, and compared with sums taken in the plain way.
+// Tests the matrices that the GPU blurs with, and their distribution over the lanes of a warp. The
+// test multiplies them word by word, as the tensor cores do, and compares the sums with a plain
+// convolution.
 
 #include <gtest/gtest.h>
 
@@ -17,7 +18,7 @@ namespace {
 
 using namespace gaussblur;
 
-/// The sum of the products of four bytes.
+/// The scalar product of four bytes.
 std::uint64_t dot(std::uint32_t left, const std::uint8_t* right) {
   std::uint64_t sum = 0;
   for (int b = 0; b < 4; ++b)
@@ -25,7 +26,8 @@ std::uint64_t dot(std::uint32_t left, const std::uint8_t* right) {
   return sum;
 }
 
-/// The coefficients that the tables hold: a smaller one takes the place of the identity's.
+/// Returns the coefficient that the tables hold. They replace the single coefficient of the
+/// identity kernel, which has one bit too many, by `identity`.
 std::uint64_t coefficient(const GaussKernel& kernel, int distance, std::uint32_t identity) {
   if (distance < -kernel.radius() || distance > kernel.radius())
     return 0;
@@ -50,7 +52,7 @@ struct Fragments : testing::Test {
     return Depth::sample_bytes == 1 ? at[0] : at[0] | at[1] << 8;
   }
 
-  /// Checks all sums along x of one row of a tile.
+  /// Checks all sums along x in one row of a tile.
   void check_rows(const RowKernels& kernels, int slices) {
     std::vector<std::uint32_t> table(Table::row_words(slices));
     make_row_table<Depth>(kernels, slices, table.data());
@@ -127,8 +129,8 @@ TYPED_TEST(Fragments, EveryRowBelongsToOneColumn) {
     EXPECT_EQ(count, 1);
 }
 
-// After the first product, lane (g, t) has columns 2t and 2t + 1 of q = 0 and q = 1. These are word
-// t of its operand of the second.
+// After the first product, lane (g, t) holds columns 2t and 2t + 1 for q = 0 and q = 1. Together
+// they are word t of the lane's operand in the second product.
 TYPED_TEST(Fragments, ResultsBecomeOperandsWithoutChangingLanes) {
   for (int t = 0; t < 4; ++t)
     for (int e = 0; e < 2; ++e)
@@ -149,7 +151,7 @@ TYPED_TEST(Fragments, RowsAreConvolved) {
     }
 }
 
-// Luma every two bytes, chroma every four: YUY2.
+// This is YUY2: luma lies in every second byte, each chroma channel in every fourth.
 TYPED_TEST(Fragments, RowsOfMixedChannelsAreConvolved) {
   if (TypeParam::sample_bytes != 1)
     GTEST_SKIP() << "no layout of 16 bits mixes steps";
@@ -213,10 +215,10 @@ TYPED_TEST(Fragments, FactorsEqualTheTables) {
     }
 }
 
-/* Pixels of four bytes. A lane's words are four neighbouring samples of a channel: words t of the
-   slices. */
+/* The tests below are about pixels of four bytes. Word t of each slice holds four neighbouring
+   samples of a channel. */
 
-/// A lane's factor of that number.
+/// Returns a lane's factor by its number.
 std::uint32_t pixel_factor(const std::vector<std::uint32_t>& factors, int lane, int number) {
   return factors[static_cast<std::size_t>(number / 4 * 128 + lane * 4 + number % 4)];
 }
@@ -234,9 +236,9 @@ TEST(PixelFragments, EveryPixelAndRowBelongsToOneLane) {
     EXPECT_EQ(count, 1);
 }
 
-// A lane's sums along x are two columns each of q = 0 and q = 1. The bytes of these four are its
-// word of the second product. Its results there, columns 2t and 2t + 1 of both halves, are four
-// neighbouring pixels.
+// A lane's four sums along x, two columns each for q = 0 and q = 1, form its word of the second
+// product. The results of that product, columns 2t and 2t + 1 of both halves, are four neighbouring
+// pixels.
 TEST(PixelFragments, ResultsBecomeOperandsAndPixelsWithoutChangingLanes) {
   for (int t = 0; t < 4; ++t)
     for (int e = 0; e < 2; ++e) {

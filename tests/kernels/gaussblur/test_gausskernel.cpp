@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// The kernel's size and coefficients, and border_index().
+// Tests the size and the coefficients of GaussKernel, and border_index().
 
 #include <gtest/gtest.h>
 
-#include <array>
 #include <string>
 #include <vector>
 
@@ -52,7 +51,7 @@ void expect_definition(int size, double sigma, int fraction_bits) {
   ASSERT_EQ(kernel.identity(), radius == 0);
   ASSERT_EQ(kernel.identity(), kernel.coefficient(0) == 1u << fraction_bits);
   for (int i = size / 2 + 1; i <= GaussKernel::max_radius; ++i)
-    ASSERT_EQ(kernel.coefficient(i), 0u) << "beyond the edge, at " << i;
+    ASSERT_EQ(kernel.coefficient(i), 0u) << "coefficient " << i << ", beyond the edge";
 }
 
 TEST(GaussKernel, EverySizeWithItsUsualSigma) {
@@ -96,7 +95,8 @@ TEST(GaussKernel, TablesOfSmallSizes) {
 }
 
 TEST(GaussKernel, SizeBySigma) {
-  // round(6σ + 1), halves to the even number, made odd; 8σ for deeper samples.
+  // The size is 6σ + 1 for 8 bits and 8σ + 1 for deeper samples, rounded with ties to even, then
+  // made odd.
   EXPECT_EQ(GaussKernel::size_for(0.05, 8), 1);
   EXPECT_EQ(GaussKernel::size_for(0.25, 8), 3);
   EXPECT_EQ(GaussKernel::size_for(0.75, 8), 7);
@@ -120,7 +120,7 @@ TEST(GaussKernel, TheIdentity) {
     EXPECT_EQ(identity.fraction_bits(), bits);
     EXPECT_EQ(identity.coefficient(0), 1u << bits);
     EXPECT_EQ(identity, GaussKernel(1, 0, bits));
-    EXPECT_EQ(identity, GaussKernel(3, 0.1, bits)) << "all but the centre are less than a half";
+    EXPECT_EQ(identity, GaussKernel(3, 0.1, bits)) << "the outer coefficients round to 0";
     EXPECT_NE(identity, GaussKernel(3, 0, bits));
   }
   EXPECT_NE(GaussKernel(8), GaussKernel(16));

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""linkage.py BUILD: what the build made must start where neither the CUDA toolkit nor a driver is.
+"""linkage.py BUILD: the build's programs and libraries must start without CUDA toolkit and driver.
 
-The CUDA runtime is linked statically and finds the driver by itself; no program and no library of the
-build may name libcudart, libcuda or another NVIDIA library as needed.
+The CUDA runtime is linked statically and looks for the driver at run time. Therefore no program and no
+library of the build may list libcudart, libcuda or another NVIDIA library as needed.
 """
 import os
 import pathlib
@@ -38,7 +38,7 @@ def main():
                                  stdout=subprocess.PIPE, env={**os.environ, "LC_ALL": "C"}).stdout
         needed = NEEDED.findall(dynamic)
         if not needed:
-            print(f"not ok: {name} starts without CUDA: readelf shows nothing that it needs")
+            print(f"not ok: {name} starts without CUDA: readelf lists no needed libraries")
             bad += 1
             continue
         wrong = [library for library in needed if FORBIDDEN.match(library)]

@@ -1,14 +1,17 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""machine_code.py BUILD: the exact arithmetic of cuda/ survives its compilers.
+"""machine_code.py BUILD: checks that the compilers kept the arithmetic of cuda/ exact.
 
-Host objects: no fused multiply-add. PTX of each .cu file: no fused floating-point multiply-add and
-none that ptxas could fuse, no tensor core instruction on floating-point numbers (on integers they are
-exact), no approximate instruction, no flushing of small numbers. Machine code: no stack frame, which is
-where ptxas puts registers that it spills. Each guard is first shown code that it must find fault with.
+- Host objects must not contain fused multiply-adds.
+- The PTX of each .cu file must not contain fused floating-point multiply-adds or pairs of instructions
+  that ptxas could fuse, tensor core instructions on floating-point numbers (on integers they are exact),
+  approximate instructions, or instructions that flush denormals to zero.
+- Machine code must not use a stack frame, because that is where ptxas spills registers to.
 
-PTX and machine code are read from the objects, in which a build with tests leaves them uncompressed, so
-nothing of the product is compiled again.
+Each guard must first report a fault in code that has one.
+
+The script reads PTX and machine code from the objects, in which a build with tests keeps them
+uncompressed, and so compiles nothing of the product again.
 """
 import concurrent.futures
 import os
@@ -20,15 +23,16 @@ import subprocess
 import sys
 import tempfile
 
-# What PTX may not contain where results must be the same to the bit. Inline assembly may have several
-# instructions in a line.
+# Instructions that PTX must not contain, because results must be the same to the bit. A line of inline
+# assembly may hold several instructions.
 INEXACT = re.compile(r"(?:^|[{;])\s*(?:@!?%\w+\s+)?"
                      r"((?:fma|mad)\.[a-z.]*f(?:16|32|64)\S*"
-                     r"|(?:add|sub|mul)\.f(?:16|32|64)\S*"  # with .rn ptxas fuses them with nothing
+                     r"|(?:add|sub|mul)\.f(?:16|32|64)\S*"  # ptxas never fuses those with .rn
                      r"|w?g?mma\.\S*(?:\.b?f16|\.tf32|\.f64|\.e[2-5]m[1-5])\S*"
                      r"|\S*\.approx\S*|div\.full\S*|\S+\.ftz\S*)", re.M)
 PTX = re.compile(rb"\.version \d+\.\d+\n\.target [^\0]*")
-# ELF for CUDA: its machine, and where its .nv.info sections keep the size of each function's stack frame.
+# Constants of ELF for CUDA: the machine number, and the records of .nv.info sections that hold the size of
+# each function's stack frame.
 EM_CUDA = 190
 FRAME_SIZE = struct.Struct("<BBHII")
 EIATTR_FRAME_SIZE, EIFMT_SVAL = 0x11, 4
@@ -73,13 +77,13 @@ def run(command, folder):
 
 
 def command_of(build, target):
-    """How ninja makes a target of the build."""
+    """Returns the command with which ninja makes a target of the build."""
     commands = run(["ninja", "-C", str(build), "-t", "commands", "-s", str(target)], build).stdout
     return shlex.split(commands.strip().splitlines()[-1])
 
 
 def compile_like(command, build, source, scratch, more=(), drop=()):
-    """Compiles source with the command's flags; the object's path, or None and what the compiler said."""
+    """Compiles a source with the command's flags. Returns the object's path or None, and the errors."""
     words = [word for word in command if word not in drop and not word.startswith("-Werror")]
     for option, value in (("-o", "object.o"), ("-MF", "depends"), ("-MQ", "object.o")):
         if option in words:
@@ -94,7 +98,7 @@ def ptx_in(path):
 
 
 def cubins_in(data):
-    """The ELF images for GPUs within an object, each from its first byte on."""
+    """Yields the rest of the object from the beginning of each ELF image for GPUs."""
     start = data.find(b"\x7fELF", 1)
     while start >= 0:
         if struct.unpack_from("<H", data, start + 18)[0] == EM_CUDA:
@@ -103,7 +107,7 @@ def cubins_in(data):
 
 
 def frames_in(path):
-    """How many functions the machine code in an object has, and those with a stack frame."""
+    """Returns the number of functions in an object's machine code, and those that have a stack frame."""
     functions, framed = 0, []
     for image in cubins_in(path.read_bytes()):
         table, = struct.unpack_from("<Q", image, 40)
@@ -143,14 +147,14 @@ def check_cuda(objects, build, scratch):
     bad.write_text(INEXACT_CU)
     made, problem = compile_like(command, build, bad, scratch, drop=["--fmad=false"])
     missed = [instruction for instruction in INEXACT_CU_HAS if not made or instruction not in inexact(ptx_in(made))]
-    verdict("the guard of exact PTX finds what is not",
+    verdict("the guard of exact PTX finds inexact instructions",
             problem or (f"it does not find {', '.join(missed)}" if missed else ""))
     bad = scratch / "spilling.cu"
     bad.write_text(SPILLING_CU)
     made, problem = compile_like(command, build, bad, scratch, ["-maxrregcount=24"])
     machine_code = problem or frames_in(made)[0]
     if machine_code:
-        verdict("the guard of stack frames finds one", problem or ("" if frames_in(made)[1] else "it does not"))
+        verdict("the guard of stack frames finds one", problem or ("" if frames_in(made)[1] else "it finds none"))
     else:
         print(f"SKIP: {registers}: this build has PTX only")
 
@@ -160,7 +164,7 @@ def check_cuda(objects, build, scratch):
         verdict(f"{exact} in {name}", inexact(ptx) if ptx else "the object holds no PTX")
         if machine_code:
             functions, framed = frames_in(path)
-            missing = "no function found in the object" if ".entry" in ptx and not functions else ""
+            missing = "the object holds no function" if ".entry" in ptx and not functions else ""
             verdict(f"{registers} in {name}", missing or "; ".join(framed))
 
 
@@ -178,7 +182,7 @@ def fused_on_host(path, objdump, folder):
 
 def check_host(objects, build, scratch):
     if machine_of(objects[0]) not in HOST_FUSED:
-        print("SKIP: host code is exact: only that of x86-64 and arm64 is looked at")
+        print("SKIP: host code is exact: the guard reads x86-64 and arm64 code only")
         return
     command = command_of(build, objects[0].relative_to(build))
     # A cross compiler has an objdump of its own beside it.
@@ -188,7 +192,7 @@ def check_host(objects, build, scratch):
     made, problem = compile_like(command, build, bad, scratch,
                                  ["-O2", "-ffp-contract=fast", *FUSE_OPTIONS[machine_of(objects[0])]])
     verdict("the guard of exact host code finds a fused multiply-add",
-            problem or ("" if fused_on_host(made, objdump, build).startswith("it has") else "it does not"))
+            problem or ("" if fused_on_host(made, objdump, build).startswith("it has") else "it finds none"))
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
         faults = pool.map(lambda path: fused_on_host(path, objdump, build), objects)
         for path, fault in zip(objects, faults):
@@ -197,7 +201,7 @@ def check_host(objects, build, scratch):
 
 def main():
     build = pathlib.Path(sys.argv[1]).resolve()
-    # The library that the plug-in has, not the tests' variant of it.
+    # This is the library that the plug-in contains, not the altered one of the tests.
     objects = sorted((build / "cuda/libcudavision-kernels.a.p").rglob("*.o"))
     with tempfile.TemporaryDirectory() as folder:
         scratch = pathlib.Path(folder)

@@ -11,7 +11,7 @@ namespace {
 
 using Channels = histequalize::Parameters::Channels;
 
-/// Counts behind the histogram, which must stay as they were.
+/// The number of counters behind the histogram, which must not change.
 constexpr int histogram_margin = 64;
 
 histequalize::Parameters full_range(const FrameLayout& layout) {
@@ -64,19 +64,15 @@ std::string difference_of_counts(const HistEqualizeCase& test, const char* what,
 }  // namespace
 
 HistEqualizeCase make_histequalize_case(std::uint64_t seed, int number, int max_pixels) {
-  Random random(mixed_seed(seed, static_cast<std::uint64_t>(number)));
-  const auto& kinds = layout_kinds();
-  const LayoutKind& kind = kinds[static_cast<std::size_t>(number) % kinds.size()];
+  Random random = random_of_case(seed, number);
+  const LayoutKind& kind = layout_kind_of_case(number);
 
   const auto [width, height] = random_picture_size(random, max_pixels);
   HistEqualizeCase test;
   test.title = kind.name + ", case " + std::to_string(number);
   test.layout = test.out_layout = kind.make(width, height);
-  test.in = random_placement(test.layout, random);
-  test.out = random_placement(test.layout, random);
-  test.content = static_cast<Content>(random.between(0, content_count - 1));
-  test.content_seed = random.next();
-  test.dirty = random.one_in(2);
+  draw_placements(test, random);
+  draw_content(test, random);
   test.parameters = random_parameters(test.layout, random);
   test.parameters_later = random.one_in(3);
   test.histogram = !random.one_in(4);

@@ -12,7 +12,7 @@ namespace cudavision::test {
 
 class HistEqualizeFrames;
 
-/// One equalisation of a frame, and one count of it.
+/// One equalisation of a frame and one histogram of it.
 struct HistEqualizeCase : FrameCase {
   using Parameters = histequalize::Parameters;
   struct Operation {
@@ -24,8 +24,8 @@ struct HistEqualizeCase : FrameCase {
   using Frames = HistEqualizeFrames;
 
   Parameters parameters;
-  bool histogram = true;    ///< the equalisation stores the histogram, too
-  int histogram_start = 0;  ///< in counts, from the beginning of its block
+  bool histogram = true;    ///< the equalisation also stores the histogram
+  int histogram_start = 0;  ///< the position of the histogram in its block, in counters
 
   Operation make(Device& device, const Parameters& set) const {
     return {{device, layout, set}, {device, layout}};
@@ -34,16 +34,16 @@ struct HistEqualizeCase : FrameCase {
   Parameters other_parameters() const;
 };
 
-/// Frame sizes are drawn so that width times height stays within max_pixels.
+/// Draws a frame size whose product of width and height is at most max_pixels.
 HistEqualizeCase make_histequalize_case(std::uint64_t seed, int number, int max_pixels);
 
-/// Dense frames, fully equalised to the full range.
+/// Makes a case of dense frames, fully equalised to the full range.
 HistEqualizeCase plain_histequalize_case(const FrameLayout& layout, Content content,
                                          std::uint64_t seed);
 
 std::string describe(const HistEqualizeCase& test);
 
-/// Whole blocks after the run, with all that lies around the frame and the bins.
+/// The whole blocks after the run, including the bytes around the frame and the bins.
 struct HistEqualizeBlocks {
   std::vector<std::uint8_t> out;
   std::vector<std::uint32_t> histogram;  ///< from HistogramEqualize
@@ -74,7 +74,7 @@ class HistEqualizeFrames : public CaseFrames<HistEqualizeCase> {
   DeviceBlock<std::uint32_t> histogram_block_, bins_block_;
 
  public:
-  View<std::uint32_t> histogram;  ///< run() takes these two; a test may spoil them
+  View<std::uint32_t> histogram;  ///< run() uses these two; a test may spoil them
   View<std::uint32_t> bins;
 };
 

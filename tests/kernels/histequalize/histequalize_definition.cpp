@@ -2,32 +2,16 @@
 #include "tests/kernels/histequalize/histequalize_definition.h"
 
 #include <algorithm>
-#include <cmath>
-#include <cstring>
 
+#include "tests/kernels/common/layouts.h"
+#include "tests/kernels/common/rounding.h"
 #include "tests/kernels/pixels/luminance_definition.h"
 
 namespace cudavision::test {
 namespace {
 
-const Channel& channel_of(const FrameLayout& layout, Role role) {
-  return layout.channels.at(static_cast<std::size_t>(layout.find(role)));
-}
-
-void put(const FrameLayout& layout, const Frame& frame, const Channel& channel, int x, int y,
-         int value) {
-  const std::ptrdiff_t sample = channel.offset + static_cast<std::ptrdiff_t>(channel.step) * x;
-  std::uint8_t* bytes = frame.planes[channel.plane].row(y) + sample * layout.sample_bytes();
-  if (layout.bits == 8) {
-    *bytes = static_cast<std::uint8_t>(value);
-    return;
-  }
-  const auto word = static_cast<std::uint16_t>(value << layout.shift);
-  std::memcpy(bytes, &word, 2);
-}
-
 int blend(int in, int equalized, int weight) {
-  // Rounds negative differences down as well, as an arithmetic shift does.
+  // Negative sums round down as well, as an arithmetic shift does.
   const int sum = weight * (equalized - in) + 128;
   return in + (sum >= 0 ? sum / 256 : -((255 - sum) / 256));
 }
@@ -75,34 +59,26 @@ std::vector<int> defined_table(const std::vector<std::uint32_t>& histogram, int 
       continue;
     }
     sum += histogram[static_cast<std::size_t>(j)];
-    // Products of binary32 are exact in binary64, so that only the conversion rounds.
+    // The product of two binary32 numbers is exact in binary64, so only the conversion rounds.
     const auto product = static_cast<float>(static_cast<double>(static_cast<float>(sum)) *
                                             static_cast<double>(scale));
-    const float below = std::floor(product);
-    const float fraction = product - below;
-    int rounded = static_cast<int>(below);
-    if (fraction > 0.5f || (fraction == 0.5f && rounded % 2 != 0))
-      ++rounded;
-    table[static_cast<std::size_t>(j)] = std::min(high, low + rounded);
+    table[static_cast<std::size_t>(j)] = std::min(high, low + static_cast<int>(nearest(product)));
   }
   return table;
 }
 
 void defined_equalization(const FrameLayout& layout, const histequalize::Parameters& parameters,
                           const ConstFrame& in, const Frame& out) {
-  for (int p = 0; p < layout.plane_count; ++p)
-    for (int y = 0; y < layout.planes[p].rows; ++y)
-      std::memcpy(out.planes[p].row(y), in.planes[p].row(y),
-                  static_cast<std::size_t>(layout.planes[p].row_bytes));
+  copy_rows(layout, in, out);
 
   const auto apply = [&](const Channel& channel, const auto& equalized) {
     for (int y = 0; y < layout.height; ++y)
       for (int x = 0; x < layout.width; ++x) {
         const int value = defined_sample(layout, in, channel, x, y);
-        put(layout, out, channel, x, y, blend(value, equalized(value, x, y), parameters.blend));
+        put_sample(layout, out, channel, x, y,
+                   blend(value, equalized(value, x, y), parameters.blend));
       }
   };
-  constexpr Role colours[] = {Role::red, Role::green, Role::blue};
 
   if (layout.find(Role::luma) >= 0) {
     const auto table =
@@ -110,7 +86,7 @@ void defined_equalization(const FrameLayout& layout, const histequalize::Paramet
     apply(channel_of(layout, Role::luma),
           [&](int value, int, int) { return table[static_cast<std::size_t>(value)]; });
   } else if (parameters.channels == histequalize::Parameters::Channels::each) {
-    for (const Role role : colours) {
+    for (const Role role : rgb_roles) {
       const Channel& channel = channel_of(layout, role);
       const auto table = defined_table(channel_histogram(layout, channel, in), 0, 255);
       apply(channel, [&](int value, int, int) { return table[static_cast<std::size_t>(value)]; });
@@ -118,7 +94,7 @@ void defined_equalization(const FrameLayout& layout, const histequalize::Paramet
   } else {
     const auto table = defined_table(defined_histogram(layout, in), 0, 255);
     const DefinedLuminance luminance(layout, in);
-    for (const Role role : colours)
+    for (const Role role : rgb_roles)
       apply(channel_of(layout, role), [&](int value, int x, int y) {
         const int u = static_cast<int>(luminance.at(x, y));
         return std::clamp(value + table[static_cast<std::size_t>(u)] - u, 0, 255);

@@ -6,14 +6,14 @@
 
 #include "cuda/histequalize/histequalize.h"
 
-/// Histogram equalisation written a second time, one pixel after the other, without any of the code
-/// under test.
+/// A second implementation of histogram equalisation, which works pixel by pixel and shares no code
+/// with the one under test.
 namespace cudavision::test {
 
 /// Counts how often each luminance occurs.
 std::vector<std::uint32_t> defined_histogram(const FrameLayout& layout, const ConstFrame& in);
 
-/// The new level for each level.
+/// Returns the new level for each level.
 std::vector<int> defined_table(const std::vector<std::uint32_t>& histogram, int low, int high);
 
 /// Writes every byte of every row of out.

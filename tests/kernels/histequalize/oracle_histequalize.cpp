@@ -1,16 +1,15 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// Compares HistogramEqualize with cv::equalizeHist, its special case of one 8-bit channel in full
-// range. A program of its own, so that the others need no OpenCV.
+// Compares HistogramEqualize with cv::equalizeHist, which supports one 8-bit channel in full range.
+// This is a separate program, so that the other tests need no OpenCV.
 
 #include <algorithm>
 #include <filesystem>
-#include <opencv2/core.hpp>
 #include <opencv2/imgcodecs.hpp>
 #include <opencv2/imgproc.hpp>
 
-#include "tests/kernels/common/device_block.h"
 #include "tests/kernels/common/gtest_support.h"
+#include "tests/kernels/common/opencv_pictures.h"
 #include "tests/kernels/histequalize/histequalize_case.h"
 
 namespace cudavision::test {
@@ -18,39 +17,12 @@ namespace {
 
 using namespace histequalize;
 
-cv::Mat equalized(Device& device, const cv::Mat& image) {
-  const FrameLayout layout = gray_layout(image.cols, image.rows);
-  const auto pitch = static_cast<std::ptrdiff_t>(image.step);
-  const std::vector<std::uint8_t> bytes(image.data,
-                                        image.data + pitch * (image.rows - 1) + image.cols);
-  const DeviceBlock<std::uint8_t> in(device, bytes);
-  const DeviceBlock<std::uint8_t> out(device, std::vector<std::uint8_t>(bytes.size(), 0xcd));
-  ConstFrame in_frame;
-  Frame out_frame;
-  in_frame.planes[0] = {in.data(), image.cols, image.rows, pitch};
-  out_frame.planes[0] = {out.data(), image.cols, image.rows, pitch};
-  HistogramEqualize(device, layout, {}).run(in_frame, out_frame);
-  device.finish();
-  const std::vector<std::uint8_t> rows = out.values();
-  cv::Mat result(image.rows, image.cols, CV_8UC1);
-  for (int y = 0; y < image.rows; ++y)
-    std::copy_n(rows.data() + pitch * y, image.cols, result.ptr(y));
-  return result;
-}
-
 void expect_opencv(Device& device, const cv::Mat& image) {
   cv::Mat expected;
   cv::equalizeHist(image, expected);
-  EXPECT_EQ(cv::norm(expected, equalized(device, image), cv::NORM_INF), 0)
-      << image.cols << "×" << image.rows;
-}
-
-cv::Mat painted(int width, int height, Content content, std::uint64_t seed) {
-  cv::Mat image(height, width, CV_8UC1);
-  Frame frame;
-  frame.planes[0] = {image.data, width, height, static_cast<std::ptrdiff_t>(image.step)};
-  paint(gray_layout(width, height), frame, content, seed);
-  return image;
+  const FrameLayout layout = gray_layout(image.cols, image.rows);
+  const cv::Mat equalized = output_of(device, HistogramEqualize(device, layout, {}), image);
+  EXPECT_EQ(differences(expected, equalized), 0) << image.cols << "×" << image.rows;
 }
 
 void expect_opencv_at_all_sizes(Device& device) {
@@ -67,36 +39,31 @@ void expect_opencv_at_all_sizes(Device& device) {
                                         {255, 257},
                                         {641, 479},
                                         {1920, 1080}})
-      expect_opencv(device, painted(width, height, content, 11));
-    Random random(mixed_seed(settings().seed, static_cast<std::uint64_t>(c)));
+      expect_opencv(device, painted(gray_layout(width, height), content, 11));
+    Random random = random_of_case(settings().seed, c);
     const int sizes = std::max(1, settings().cases / content_count);
-    for (int i = 0; i < sizes; ++i)
-      expect_opencv(device, painted(random.log_uniform(700), random.log_uniform(700), content,
-                                    random.next()));
+    for (int i = 0; i < sizes; ++i) {
+      const int width = random.log_uniform(700), height = random.log_uniform(700);
+      expect_opencv(device, painted(gray_layout(width, height), content, random.next()));
+    }
   }
 }
 
-TEST(OpenCvEqualizeHist, CpuEqual) {
-  expect_opencv_at_all_sizes(*make_cpu_device());
+class OpenCvEqualizeHist : public EitherDevice {};
+
+INSTANTIATE_TEST_SUITE_P(Devices, OpenCvEqualizeHist, both_devices(), device_name);
+
+TEST_P(OpenCvEqualizeHist, Equal) {
+  on_device(expect_opencv_at_all_sizes);
 }
 
-TEST(OpenCvEqualizeHist, CudaEqual) {
-  CUDAVISION_NEEDS_CUDA();
-  CudaTestDevice device;
-  expect_opencv_at_all_sizes(*device);
-}
-
-TEST(OpenCvEqualizeHist, CpuEqualAt8k) {
-  const auto device = make_cpu_device();
+void expect_opencv_at_8k(Device& device) {
   for (const Content content : {Content::natural, Content::flat, Content::spark})
-    expect_opencv(*device, painted(7680, 4320, content, 12));
+    expect_opencv(device, painted(gray_layout(7680, 4320), content, 12));
 }
 
-TEST(OpenCvEqualizeHist, CudaEqualAt8k) {
-  CUDAVISION_NEEDS_CUDA();
-  CudaTestDevice device;
-  for (const Content content : {Content::natural, Content::flat, Content::spark})
-    expect_opencv(*device, painted(7680, 4320, content, 12));
+TEST_P(OpenCvEqualizeHist, EqualAt8k) {
+  on_device(expect_opencv_at_8k);
 }
 
 /// Photographs from Debian's package opencv-doc.
@@ -109,7 +76,7 @@ class OpenCvPhotographs : public testing::TestWithParam<const char*> {
     const cv::Mat image = cv::imread(path, cv::IMREAD_GRAYSCALE);
     ASSERT_FALSE(image.empty()) << path << " cannot be read";
     expect_opencv(device, image);
-    // A part of the image, with gaps between its rows.
+    // Also compares a part of the image, which has gaps between its rows.
     if (image.cols > 8 && image.rows > 8)
       expect_opencv(device, image(cv::Rect(3, 2, image.cols - 7, image.rows - 5)));
   }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// Compares Histogram and HistogramEqualize on the CPU device with the definition, and on the CUDA
-// device with the CPU device, in every byte.
+// Compares every byte of the output of Histogram and HistogramEqualize: on the CPU device with the
+// definition, and on the CUDA device with the CPU device.
 
 #include "tests/kernels/common/case_suites.h"
 #include "tests/kernels/histequalize/histequalize_case.h"
@@ -13,8 +13,9 @@ using namespace histequalize;
 
 CUDAVISION_RANDOM_CASES(HistEqualizeCases, make_histequalize_case);
 
-/// Pictures so large that counters of less than 32 bits overflow, so wide or high that a block or a
-/// thread gets very little work or very much, and so small that most of them get none.
+/// Extreme pictures: some are so large that counters of less than 32 bits overflow, some so wide or
+/// high that a block or a thread gets very little or very much work, and some so small that most
+/// blocks and threads get none.
 struct Picture {
   const char* name;
   const char* layout;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// The contract of all operations for Histogram and HistogramEqualize, and what these promise beside
-// it.
+// Tests the contract of all operations for Histogram and HistogramEqualize, and their additional
+// promises.
 
 #include <limits>
 
@@ -57,8 +57,7 @@ struct HistEqualizeContract : ContractTraits<HistEqualizeCase> {
   static Case refused_case() { return dense("NV12", 34, 10); }
 
   static std::vector<FramesRefusal<Case>> frames_refusals() {
-    auto refusals = wrong_frames<Case, ConstFrame>(&Case::Frames::in, "of the input frame");
-    append(refusals, wrong_frames<Case, Frame>(&Case::Frames::out, "of the output frame"));
+    auto refusals = ContractTraits::frames_refusals();
     append(refusals, {{"histogram", [](Case::Frames& frames) { frames.histogram.width = 255; }},
                       {"histogram", [](Case::Frames& frames) { frames.histogram.width = 1024; }},
                       {"histogram", [](Case::Frames& frames) { frames.histogram.height = 2; }}});
@@ -113,7 +112,8 @@ class HistEqualizeUse : public EitherDevice {};
 
 INSTANTIATE_TEST_SUITE_P(Devices, HistEqualizeUse, both_devices(), device_name);
 
-/// The contract's refusals never come as far as the count: the equalisation throws first.
+/// The contract suite never tests the histogram's own refusals, because the equalisation runs first
+/// and throws.
 TEST_P(HistEqualizeUse, TheCountRefusesFramesAndBinsOfAnotherShape) {
   on_device([](Device& device) {
     using Frames = HistEqualizeFrames;
@@ -130,13 +130,13 @@ TEST_P(HistEqualizeUse, TheCountRefusesFramesAndBinsOfAnotherShape) {
       refusal.spoil(frames);
       CUDAVISION_EXPECT_ERROR(count.run(frames.in, frames.bins), invalid_argument, refusal.words);
       device.finish();
-      EXPECT_EQ(difference(test, untouched, frames.output()), "") << "a refused run wrote";
+      EXPECT_EQ(difference(test, untouched, frames.output()), "") << "a refused run wrote output";
     }
   });
 }
 
 TEST_P(HistEqualizeUse, CountsTheLargestPictureThere) {
-  // 65535×65535 pixels are more than 2^31. With a pitch of 0 all rows share the memory of one.
+  // 65535×65535 is more than 2^31 pixels. With a pitch of 0, all rows share the memory of one.
   constexpr int side = 65535;
   CUDAVISION_NEEDS_PIXELS(std::numeric_limits<int>::max());
   on_device([](Device& device) {
@@ -156,8 +156,8 @@ TEST_P(HistEqualizeUse, CountsTheLargestPictureThere) {
   });
 }
 
-/// A plane with more rows than the picture: the band that copies them must not touch the rows that
-/// other bands write.
+/// The plane has more rows than the picture. The band that copies the extra rows must not touch the
+/// rows that other bands write.
 TEST_P(HistEqualizeUse, LeftoverRowsOfAPlaneAreCopiedBesideTheOthers) {
   on_device([](Device& device) {
     const HistEqualizeCase test = HistEqualizeContract::dense("GRAY8Roomy", 640, 512);

@@ -12,7 +12,7 @@ namespace {
 /// The largest picture whose tilted sums the definition computes in a reasonable time.
 constexpr int max_tilted_pixels = 1 << 17;
 
-/// The table in entries, as a picture of that many samples.
+/// Returns the layout of a picture with one sample for each entry of the table.
 FrameLayout entries_of(const FrameLayout& layout, const integral::Parameters& parameters,
                        int bits = 8) {
   const int more = parameters.same_size ? 0 : 1;
@@ -25,7 +25,7 @@ FrameLayout table_layout(const FrameLayout& layout, const integral::Parameters& 
                      entries.height);
 }
 
-/// Elements may lie at any address that their size divides.
+/// Aligns the elements to their size, as the operation requires, and to nothing more.
 Placement random_table_placement(const FrameLayout& layout, const integral::Parameters& parameters,
                                  Random& random) {
   const std::size_t bytes = bytes_of(parameters.element);
@@ -36,14 +36,6 @@ Placement random_table_placement(const FrameLayout& layout, const integral::Para
   return placement;
 }
 
-/// The picture in place of the table.
-FrameCase picture_case(const IntegralCase& test) {
-  FrameCase other = test;
-  other.out_layout = test.picture_layout;
-  other.out = test.picture;
-  return other;
-}
-
 template <class Byte>
 View<Byte> picture_in(const IntegralCase& test, Byte* block) {
   return frame_in(test.picture_layout, test.picture, block).planes[0];
@@ -52,9 +44,8 @@ View<Byte> picture_in(const IntegralCase& test, Byte* block) {
 }  // namespace
 
 IntegralCase make_integral_case(std::uint64_t seed, int number, int max_pixels) {
-  Random random(mixed_seed(seed, static_cast<std::uint64_t>(number)));
-  const auto& kinds = layout_kinds();
-  const LayoutKind& kind = kinds[static_cast<std::size_t>(number) % kinds.size()];
+  Random random = random_of_case(seed, number);
+  const LayoutKind& kind = layout_kind_of_case(number);
 
   IntegralCase test;
   test.title = kind.name + ", case " + std::to_string(number);
@@ -74,9 +65,7 @@ IntegralCase make_integral_case(std::uint64_t seed, int number, int max_pixels) 
     test.picture_layout = entries_of(test.layout, test.parameters, test.picture_bits);
     test.picture = random_placement(test.picture_layout, random);
   }
-  test.content = static_cast<Content>(random.between(0, content_count - 1));
-  test.content_seed = random.next();
-  test.dirty = random.one_in(2);
+  draw_content(test, random);
   return test;
 }
 
@@ -139,7 +128,8 @@ std::string difference(const IntegralCase& test, const IntegralBlocks& expected,
   const std::string text = difference(table, expected.table, actual.table);
   if (!text.empty())
     return "table: " + text;
-  const std::string other = difference(picture_case(test), expected.picture, actual.picture);
+  const std::string other =
+      difference(test.picture_layout, test.picture, expected.picture, actual.picture);
   return other.empty() ? other : "picture: " + other;
 }
 

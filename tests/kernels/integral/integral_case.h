@@ -11,10 +11,16 @@
 
 namespace cudavision::test {
 
+constexpr integral::TableKind table_kinds[] = {
+    integral::TableKind::sum, integral::TableKind::squared_sum, integral::TableKind::tilted_sum};
+constexpr integral::TableElement table_elements[] = {
+    integral::TableElement::uint32, integral::TableElement::uint64, integral::TableElement::float32,
+    integral::TableElement::float64};
+
 class IntegralFrames;
 
-/// One table of a picture, and perhaps the table drawn as a picture. The table is the one plane of
-/// out_layout, in bytes.
+/// One table of a picture, which may also be drawn as a picture. The table is the only plane of
+/// out_layout, whose samples are its bytes.
 struct IntegralCase : FrameCase {
   using Parameters = integral::Parameters;
   struct Operation {
@@ -25,7 +31,7 @@ struct IntegralCase : FrameCase {
   using Frames = IntegralFrames;
 
   Parameters parameters;
-  int picture_bits = 0;  ///< depth of the IntegralPicture of the same frame; 0: there is none
+  int picture_bits = 0;  ///< the depth of the table's picture, or 0 if there is none
   FrameLayout picture_layout;
   Placement picture;
 
@@ -34,21 +40,21 @@ struct IntegralCase : FrameCase {
   Parameters other_parameters() const { return parameters; }
 };
 
-/// Frame sizes are drawn so that width times height stays within max_pixels, and within less for
-/// tilted sums, whose definition is slow.
+/// Draws a frame size of at most max_pixels pixels, and of fewer for tilted sums, whose definition
+/// is slow.
 IntegralCase make_integral_case(std::uint64_t seed, int number, int max_pixels);
 
-/// Dense frames.
+/// Makes a case of dense frames.
 IntegralCase plain_integral_case(const FrameLayout& layout, const integral::Parameters& parameters,
                                  Content content, std::uint64_t seed, int picture_bits = 0);
 
 std::string describe(const integral::Parameters& parameters);
 std::string describe(const IntegralCase& test);
 
-/// Whole blocks after the run, with all that lies around the table and its picture.
+/// The whole blocks after the run, including the bytes around the table and its picture.
 struct IntegralBlocks {
   std::vector<std::uint8_t> table;
-  std::vector<std::uint8_t> picture;  ///< empty where there is none
+  std::vector<std::uint8_t> picture;  ///< empty if there is none
 };
 
 IntegralBlocks defined_output(const IntegralCase& test, const std::vector<std::uint8_t>& input,

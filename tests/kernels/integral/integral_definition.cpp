@@ -2,22 +2,22 @@
 #include "tests/kernels/integral/integral_definition.h"
 
 #include <algorithm>
-#include <cmath>
 #include <cstdlib>
 #include <cstring>
-#include <limits>
+
+#include "tests/kernels/common/rounding.h"
 
 namespace cudavision::test {
 namespace {
 
 using Row = std::vector<std::uint64_t>;
 
-/// The amount that a pixel adds to its sums.
+/// Returns the amount that a pixel adds to its sums.
 std::uint64_t term(integral::TableKind kind, std::uint64_t level) {
   return kind == integral::TableKind::squared_sum ? level * level : level;
 }
 
-/// sums[x] is the sum of the row's first x pixels.
+/// Returns the sums of the row's first x pixels, for each x.
 Row sums_from_the_left(const DefinedLuminance& picture, integral::TableKind kind, int y) {
   Row sums{0};
   for (int x = 0; x < picture.width; ++x)
@@ -25,13 +25,14 @@ Row sums_from_the_left(const DefinedLuminance& picture, integral::TableKind kind
   return sums;
 }
 
-/// Adds up each row of the picture above row Y by itself: in row y the pixels up to Y − y − 1
-/// columns away from column X − 1 count. From Y − y − 1 = W on, that is the whole row.
+/// Computes the tilted sums row by row. To entry (X, Y), each row y < Y of the picture contributes
+/// its pixels within Y − y − 1 columns of column X − 1. From a distance of Y − y − 1 = W on, that
+/// is the whole row.
 void tilted_rows(const DefinedLuminance& picture,
                  const std::function<void(int, const Row&)>& take) {
   const int width = picture.width;
-  // Sums continue for width columns to the left and right of the picture, so that both ends of
-  // every sum exist.
+  // The sums are continued by `width` columns on the left and right of the picture, so that both
+  // ends of every range exist.
   std::vector<Row> from_the_left;
   for (int y = 0; y < picture.height; ++y) {
     const Row inside = sums_from_the_left(picture, integral::TableKind::tilted_sum, y);
@@ -54,21 +55,6 @@ void tilted_rows(const DefinedLuminance& picture,
     }
     take(Y, row);
   }
-}
-
-/// Rounds to the nearest Float, halves to even.
-template <class Float>
-Float rounded(std::uint64_t sum) {
-  constexpr int digits = std::numeric_limits<Float>::digits;
-  int dropped = 0;
-  while (sum >> dropped >> digits != 0)
-    ++dropped;
-  std::uint64_t kept = sum >> dropped;
-  const std::uint64_t rest = sum - (kept << dropped);
-  const std::uint64_t half = dropped > 0 ? std::uint64_t{1} << (dropped - 1) : 1;
-  if (rest > half || (rest == half && kept % 2 != 0))
-    ++kept;
-  return std::ldexp(static_cast<Float>(kept), dropped);
 }
 
 template <class Element>

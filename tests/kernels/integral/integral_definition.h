@@ -8,10 +8,10 @@
 #include "cuda/integral/integral.h"
 #include "tests/kernels/pixels/luminance_definition.h"
 
-/// Integral images written a second time, without any of the code under test.
+/// A second implementation of integral images, which shares no code with the one under test.
 namespace cudavision::test {
 
-/// One entry, straight from its formula: the sum over every pixel of the picture that satisfies the
+/// Computes one entry directly from its formula, as the sum of all pixels that satisfy the
 /// condition.
 std::uint64_t defined_entry(const DefinedLuminance& picture, integral::TableKind kind, int X,
                             int Y);

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// Integral against cv::integral, and LocalStatistics against the sums of cv::boxFilter. A program
-// of its own, so that the others need no OpenCV.
+// Compares Integral with cv::integral, and LocalStatistics with results from the sums of
+// cv::boxFilter. This is a separate program, so that the other tests need no OpenCV.
 
 #include <algorithm>
 #include <opencv2/core.hpp>
 #include <opencv2/imgproc.hpp>
-#include <string>
 
 #include "tests/kernels/common/gtest_support.h"
 #include "tests/kernels/integral/integral_case.h"
@@ -18,21 +17,18 @@ namespace {
 
 using namespace integral;
 
-constexpr TableKind kinds[] = {TableKind::sum, TableKind::squared_sum, TableKind::tilted_sum};
-
-/// The rows of a dense plane as a matrix of that type.
+/// Returns the rows of a dense plane as a matrix of the given type.
 cv::Mat matrix_of(const FrameLayout& plane, int type, std::vector<std::uint8_t>& rows) {
   const int width = plane.planes[0].row_bytes / static_cast<int>(CV_ELEM_SIZE(type));
   return {plane.planes[0].rows, width, type, rows.data()};
 }
 
-/// A dense picture in gray as a matrix.
+/// Returns a dense gray picture as a matrix.
 cv::Mat picture_of(const FrameLayout& layout, std::vector<std::uint8_t>& rows) {
   return matrix_of(layout, layout.bits == 8 ? CV_8UC1 : CV_16UC1, rows);
 }
 
-/// OpenCV's own tables of a picture. Those of 8-bit pictures hold sums of 32 bits, which wrap
-/// around.
+/// OpenCV's tables of a picture. For 8-bit pictures, sums have 32 bits and wrap around.
 struct Reference {
   explicit Reference(const cv::Mat& image) {
     const int depth = image.depth() == CV_8U ? CV_32S : CV_64F;
@@ -44,14 +40,14 @@ struct Reference {
   cv::Mat tables[3];
 };
 
-/// How many entries of the case's table differ from the reference.
+/// Counts the entries of the case's table that differ from the reference.
 int differences(Device& device, const IntegralCase& test, const std::vector<std::uint8_t>& input,
                 const cv::Mat& reference) {
   std::vector<std::uint8_t> rows = IntegralRunner(device, test).run(input, 0xcd).table;
   const cv::Mat expected = test.parameters.same_size
                                ? reference(cv::Rect(1, 1, test.layout.width, test.layout.height))
                                : reference;
-  // Equal bits are equal numbers modulo 2^32, signed or not.
+  // OpenCV's sums are signed. Equal bits mean equal numbers modulo 2^32 all the same.
   const cv::Mat table = matrix_of(
       test.out_layout, test.parameters.element == TableElement::uint32 ? CV_32S : CV_64F, rows);
   EXPECT_EQ(table.size(), expected.size());
@@ -60,34 +56,29 @@ int differences(Device& device, const IntegralCase& test, const std::vector<std:
   return cv::countNonZero(different);
 }
 
-/// Every kind of table in both sizes, with an element that OpenCV has.
+/// Compares every kind of table in both sizes, with the element type that OpenCV uses.
 void expect_opencv(Device& device, const FrameLayout& layout, Content content, std::uint64_t seed) {
   std::vector<std::uint8_t> input = input_block(plain_integral_case(layout, {}, content, seed));
   const Reference reference(picture_of(layout, input));
-  for (const TableKind kind : kinds)
+  for (const TableKind kind : table_kinds)
     for (const bool same_size : {false, true}) {
       const bool wraps = reference.of(kind).depth() == CV_32S;
       const IntegralCase test = plain_integral_case(
           layout, {kind, wraps ? TableElement::uint32 : TableElement::float64, same_size}, content,
           seed);
       EXPECT_EQ(differences(device, test, input, reference.of(kind)), 0)
-          << "entries differ of " << describe(test);
+          << "the number of entries that differ, in " << describe(test);
     }
 }
 
-/// Calls check(random, layout) for each random case: 8 and 16 bits in turn.
+/// Calls check(random, layout) for each random case. The depth alternates between 8 and 16 bits.
 template <class Check>
 void for_each_random_case(std::uint64_t seed, int max_pixels, const Check& check) {
-  const int only = settings().only_case;
-  for (int number = only < 0 ? 0 : only; number < (only < 0 ? settings().cases : only + 1);
-       ++number) {
-    Random random(mixed_seed(seed, static_cast<std::uint64_t>(number)));
+  for_each_case_number([&](int number) {
+    Random random = random_of_case(seed, number);
     const auto [width, height] = random_picture_size(random, max_pixels);
-    SCOPED_TRACE("repeat with CUDAVISION_TEST_CASE=" + std::to_string(number));
     check(random, gray_layout(width, height, number % 2 ? 16 : 8));
-    if (testing::Test::HasFailure())
-      return;
-  }
+  });
 }
 
 void expect_opencv_in_random_cases(Device& device) {
@@ -98,14 +89,12 @@ void expect_opencv_in_random_cases(Device& device) {
       });
 }
 
-TEST(OpenCvIntegral, CpuEqualInRandomCases) {
-  expect_opencv_in_random_cases(*make_cpu_device());
-}
+class OpenCvIntegral : public EitherDevice {};
 
-TEST(OpenCvIntegral, CudaEqualInRandomCases) {
-  CUDAVISION_NEEDS_CUDA();
-  CudaTestDevice device;
-  expect_opencv_in_random_cases(*device);
+INSTANTIATE_TEST_SUITE_P(Devices, OpenCvIntegral, both_devices(), device_name);
+
+TEST_P(OpenCvIntegral, EqualInRandomCases) {
+  on_device(expect_opencv_in_random_cases);
 }
 
 void expect_opencv_at_small_sizes(Device& device) {
@@ -116,38 +105,25 @@ void expect_opencv_at_small_sizes(Device& device) {
                       static_cast<std::uint64_t>(20 * width + height));
 }
 
-TEST(OpenCvIntegral, CpuEqualAtSmallSizes) {
-  expect_opencv_at_small_sizes(*make_cpu_device());
+TEST_P(OpenCvIntegral, EqualAtSmallSizes) {
+  on_device(expect_opencv_at_small_sizes);
 }
 
-TEST(OpenCvIntegral, CudaEqualAtSmallSizes) {
-  CUDAVISION_NEEDS_CUDA();
-  CudaTestDevice device;
-  expect_opencv_at_small_sizes(*device);
-}
-
-/// White pictures, in which OpenCV's sums wrap around, and a natural one. The squares of 16 bits
-/// add up to almost 2^53; above that OpenCV rounds at every pixel.
+/// Compares white pictures, for which OpenCV's sums wrap around, and a natural one. The squares of
+/// 16-bit samples add up to almost 2^53; above that, OpenCV would round at every pixel.
 void expect_opencv_in_8k(Device& device) {
   expect_opencv(device, gray_layout(7680, 4320), Content::maximum, 1);
   expect_opencv(device, gray_layout(7680, 4320), Content::natural, 2);
   expect_opencv(device, gray_layout(1920, 1080, 16), Content::maximum, 3);
 }
 
-TEST(OpenCvIntegral, CpuEqualIn8k) {
+TEST_P(OpenCvIntegral, EqualIn8k) {
   CUDAVISION_NEEDS_PIXELS(7680 * 4320);
-  expect_opencv_in_8k(*make_cpu_device());
+  on_device(expect_opencv_in_8k);
 }
 
-TEST(OpenCvIntegral, CudaEqualIn8k) {
-  CUDAVISION_NEEDS_CUDA();
-  CUDAVISION_NEEDS_PIXELS(7680 * 4320);
-  CudaTestDevice device;
-  expect_opencv_in_8k(*device);
-}
-
-/// The sums of all windows of an image, outside of which OpenCV reads zeros. They are integers,
-/// exact in binary64.
+/// Returns the sums of all windows of an image; OpenCV reads zeros outside the image. The sums are
+/// integers and exact in binary64.
 cv::Mat window_sums(const cv::Mat& image, int radius) {
   cv::Mat sums;
   cv::boxFilter(image, sums, CV_64F, cv::Size(2 * radius + 1, 2 * radius + 1), cv::Point(-1, -1),
@@ -155,7 +131,7 @@ cv::Mat window_sums(const cv::Mat& image, int radius) {
   return sums;
 }
 
-/// Mean and stddev by the formulas of localstatistics.h from OpenCV's sums.
+/// Compares mean and stddev with the formulas of localstatistics.h, applied to OpenCV's sums.
 void expect_box_filter(Device& device, const FrameLayout& layout, int radius, Content content,
                        std::uint64_t seed) {
   using Output = localstatistics::Parameters::Output;
@@ -196,14 +172,12 @@ void expect_box_filter_in_random_cases(Device& device) {
                        });
 }
 
-TEST(OpenCvBoxFilter, CpuHasItsSums) {
-  expect_box_filter_in_random_cases(*make_cpu_device());
-}
+class OpenCvBoxFilter : public EitherDevice {};
 
-TEST(OpenCvBoxFilter, CudaHasItsSums) {
-  CUDAVISION_NEEDS_CUDA();
-  CudaTestDevice device;
-  expect_box_filter_in_random_cases(*device);
+INSTANTIATE_TEST_SUITE_P(Devices, OpenCvBoxFilter, both_devices(), device_name);
+
+TEST_P(OpenCvBoxFilter, HasItsSums) {
+  on_device(expect_box_filter_in_random_cases);
 }
 
 }  // namespace

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// Compares Integral and IntegralPicture on the CPU device with the definition, and on the CUDA
-// device with the CPU device, in every byte.
+// Compares every byte of the output of Integral and IntegralPicture: on the CPU device with the
+// definition, and on the CUDA device with the CPU device.
 
 #include "tests/kernels/common/case_suites.h"
 #include "tests/kernels/integral/integral_case.h"
@@ -14,15 +14,11 @@ using namespace integral;
 
 CUDAVISION_RANDOM_CASES(IntegralCases, make_integral_case);
 
-constexpr TableKind kinds[] = {TableKind::sum, TableKind::squared_sum, TableKind::tilted_sum};
-constexpr TableElement elements[] = {TableElement::uint32, TableElement::uint64,
-                                     TableElement::float32, TableElement::float64};
-
 constexpr Parameters table_of(TableKind kind, TableElement element, bool same_size = false) {
   return {kind, element, same_size};
 }
 
-/// The definition takes shortcuts; this compares it with the formula as it stands.
+/// The definition keeps running sums as a shortcut. This test compares it with the plain formula.
 TEST(IntegralDefinition, IsTheFormula) {
   for (const char* layout_name : {"GRAY8", "GRAY16"})
     for (int width = 1; width <= 12; ++width)
@@ -32,7 +28,7 @@ TEST(IntegralDefinition, IsTheFormula) {
                                                       static_cast<std::uint64_t>(width + height));
         const auto input = input_block(test);
         const DefinedLuminance picture(layout, frame_in(layout, test.in, input.data()));
-        for (const TableKind kind : kinds)
+        for (const TableKind kind : table_kinds)
           for_each_defined_row(picture, kind, [&](int Y, const std::vector<std::uint64_t>& row) {
             for (int X = 0; X <= width; ++X)
               ASSERT_EQ(row[static_cast<std::size_t>(X)], defined_entry(picture, kind, X, Y))
@@ -59,24 +55,11 @@ TEST(IntegralDefinition, RoundsOnce) {
   EXPECT_EQ(defined_uint32(std::uint64_t{1} << 32), 0u);
 }
 
-/// Sizes beside those of the tiles that a table may be made of.
-struct Seam {
-  const char* name;
-  int width;
-};
-
-void PrintTo(const Seam& seam, std::ostream* stream) {
-  *stream << seam.name;
-}
-
-const Seam seams[] = {{"Width127", 127}, {"Width128", 128}, {"Width129", 129}, {"Width130", 130},
-                      {"Width255", 255}, {"Width256", 256}, {"Width257", 257}};
-
 std::vector<IntegralCase> cases_at(const Seam& seam) {
   std::vector<IntegralCase> cases;
-  for (const int height : {15, 16, 17, 31, 32, 33, 63, 64, 65, 127, 128, 129})
-    for (const TableKind kind : kinds)
-      for (const TableElement element : elements) {
+  for (const int height : seam_heights)
+    for (const TableKind kind : table_kinds)
+      for (const TableElement element : table_elements) {
         const std::uint64_t number = cases.size() + 1;
         cases.push_back(
             plain_integral_case(layout_named(number % 2 ? "GRAY8" : "GRAY16", seam.width, height),
@@ -87,8 +70,8 @@ std::vector<IntegralCase> cases_at(const Seam& seam) {
 
 CUDAVISION_TABLE_CASES(IntegralSeams, seams, cases_at);
 
-/// Pictures so small that most threads have nothing to do, so wide or high that they are all seam,
-/// and sums at their largest.
+/// Extreme pictures: some are so small that most threads have nothing to do, some are only one
+/// pixel wide or high, and some have the largest sums.
 struct Picture : Extreme<Parameters> {
   int picture_bits;
 };
@@ -150,7 +133,7 @@ constexpr Picture extremes[] = {
     {"FullHdSquared16", "GRAY16", 1920, 1080, Content::maximum, table_of(squared_sum, uint64), 16},
     {"FullHdSquaredFloat16", "GRAY16", 1920, 1080, Content::maximum, table_of(squared_sum, float32),
      0},
-    // More than 2^53, and odd.
+    // Some of these sums are odd and larger than 2^53, so binary64 must round them.
     {"QhdSquaredDouble16", "GRAY16", 2560, 1440, Content::maximum, table_of(squared_sum, float64),
      0},
     {"Uhd8kModulo", "GRAY8", 7680, 4320, Content::maximum, table_of(sum, uint32), 0},
@@ -166,14 +149,14 @@ std::vector<IntegralCase> dense(const Picture& picture) {
 
 CUDAVISION_TABLE_CASES(IntegralExtremes, extremes, dense);
 
-/// Pictures that are too large for the definition of tilted sums, with which the tests above
-/// compare the CPU device on smaller ones.
+/// These pictures are too large for the definition of tilted sums. The suites above compare the CPU
+/// device with it on smaller ones.
 TEST(IntegralLarge, CudaEqualsCpuInTiltedSums) {
   CUDAVISION_NEEDS_CUDA();
   CUDAVISION_NEEDS_PIXELS(7680 * 4320);
   CudaTestDevice device;
   for (const char* layout : {"GRAY8", "GRAY16"})
-    for (const TableElement element : elements)
+    for (const TableElement element : table_elements)
       expect_equal_devices(
           *device, plain_integral_case(layout_named(layout, 7680, 4320),
                                        table_of(tilted_sum, element), Content::maximum, 78));

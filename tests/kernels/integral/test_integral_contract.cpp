@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// The contract of all operations for Integral and IntegralPicture, and what these promise beside
-// it: the element that is exact, boxes that are exact modulo 2^32, sums at their largest.
+// Tests the contract of all operations for Integral and IntegralPicture, and their additional
+// promises: which element is exact, that sums over boxes are exact modulo 2^32, and the largest
+// sums.
 
 #include <memory>
 
@@ -13,10 +14,6 @@ namespace cudavision::test {
 namespace {
 
 using namespace integral;
-
-constexpr TableKind kinds[] = {TableKind::sum, TableKind::squared_sum, TableKind::tilted_sum};
-constexpr TableElement elements[] = {TableElement::uint32, TableElement::uint64,
-                                     TableElement::float32, TableElement::float64};
 
 struct IntegralContract : ContractTraits<IntegralCase> {
   static constexpr Size captured{901, 403};
@@ -44,11 +41,11 @@ struct IntegralContract : ContractTraits<IntegralCase> {
 
   static std::vector<Case> representatives(int width, int height) {
     std::vector<Case> cases;
-    for (const TableKind kind : kinds) {
+    for (const TableKind kind : table_kinds) {
       for (const char* layout : {"YUY2", "P010", "RGB"})
         cases.push_back(dense(layout, width, height, {kind, TableElement::uint64, false}, 8));
       for (const char* layout : {"GRAY8", "GRAY16", "RGBx"})
-        for (const TableElement element : elements)
+        for (const TableElement element : table_elements)
           cases.push_back(dense(layout, width, height, {kind, element, false},
                                 element == TableElement::uint64 ? 8 : 0));
     }
@@ -86,8 +83,7 @@ TEST_P(IntegralUse, RefusesPicturesOfOtherDepths) {
   });
 }
 
-/// Expects that run() refuses the frames of the case as each refusal spoils them, and writes
-/// nothing.
+/// Expects that run() refuses the case's frames with each of the faults, and writes nothing.
 template <class Run>
 void expect_refusals(Device& device, const IntegralCase& test,
                      const std::vector<FramesRefusal<IntegralCase>>& refusals, const Run& run) {
@@ -98,14 +94,14 @@ void expect_refusals(Device& device, const IntegralCase& test,
     refusal.spoil(frames);
     CUDAVISION_EXPECT_ERROR(run(frames), invalid_argument, refusal.words);
     device.finish();
-    EXPECT_EQ(difference(test, untouched, frames.output()), "") << "a refused run wrote";
+    EXPECT_EQ(difference(test, untouched, frames.output()), "") << "a refused run wrote output";
   }
 }
 
 TEST_P(IntegralUse, RefusesTablesOfAnotherShape) {
   on_device([](Device& device) {
     for (const bool same_size : {false, true})
-      for (const TableElement element : elements) {
+      for (const TableElement element : table_elements) {
         const IntegralCase test =
             IntegralContract::dense("GRAY8", 34, 10, {TableKind::sum, element, same_size});
         Integral integral(device, test.layout, test.parameters);
@@ -173,7 +169,7 @@ TEST(IntegralElement, IsTheSmallestThatNoPictureOverflows) {
       {"GRAY16", 2, 32769, sum, wide},  // 65538 levels of 2^16 − 1
       {"P010", 1920, 1080, sum, narrow},     {"P010", 3840, 2160, sum, wide},
       {"GRAY8", 369, 179, squared, narrow},  // 66051 squares of 255
-      {"GRAY8", 196, 337, squared, wide},    // one more
+      {"GRAY8", 196, 337, squared, wide},    // one square more
       {"RGBx", 1920, 1080, squared, wide},   {"GRAY16", 1, 1, squared, narrow},
       {"GRAY16", 2, 1, squared, wide},       {"GRAY16", 65535, 65535, squared, wide},
       {"GRAY8", 1920, 1080, tilted, narrow}, {"GRAY8", 3840, 2160, tilted, narrow},
@@ -186,7 +182,8 @@ TEST(IntegralElement, IsTheSmallestThatNoPictureOverflows) {
         << describe(Parameters{claim.kind});
 }
 
-/// A white picture has a table that a product gives.
+/// In the table of a white picture, every entry is a product: X·Y times the contribution of a
+/// pixel.
 template <class Element>
 void expect_white_table(Device& device, const FrameLayout& layout, TableKind kind,
                         TableElement element) {
@@ -231,7 +228,7 @@ TEST_P(IntegralUse, WhiteLinesHaveTheLargestSums) {
   });
 }
 
-/// The last entry of a table of the picture's squared sums.
+/// Returns the last entry of the picture's table of squared sums.
 template <class Element>
 Element total(Device& device, const FrameLayout& layout, const ConstFrame& in,
               TableElement element) {
@@ -250,8 +247,8 @@ Element total(Device& device, const FrameLayout& layout, const ConstFrame& in,
 TEST_P(IntegralUse, RoundsOnceNextToATie) {
   CUDAVISION_NEEDS_PIXELS(2100 * 2010);
   on_device([](Device& device) {
-    // Halfway from one binary32 number to the next, plus a one that binary64 rounds away: a sum
-    // rounded to binary64 first would become a tie.
+    // The sum is 1 more than the midpoint between two binary32 numbers. Rounding it to binary64
+    // first would lose that 1 and make the sum a tie.
     constexpr std::uint64_t tie = (std::uint64_t{1} << 54) + (std::uint64_t{1} << 30);
     const FrameLayout layout = gray_layout(2100, 2010, 16);
     std::vector<std::uint16_t> levels;
@@ -283,7 +280,7 @@ TEST_P(IntegralUse, BoxesAreExactWhereSumsWrapAround) {
       const auto* table = reinterpret_cast<const std::uint32_t*>(blocks.table.data());
       const DefinedLuminance picture(test.layout, frame_in(test.layout, test.in, input.data()));
       Random random(31);
-      // The sums of 65537 levels fit 32 bits, but only one square does.
+      // 32 bits hold the sum of 65537 levels, but only one square.
       const int most = kind == TableKind::sum ? 256 : 1;
       for (int box = 0; box < 200; ++box) {
         const int width = random.between(1, most), height = random.between(1, most);
@@ -302,10 +299,10 @@ TEST_P(IntegralUse, BoxesAreExactWhereSumsWrapAround) {
   });
 }
 
-/// Nothing is waited for in between, and yet each table is that of its own frame.
+/// Runs that follow each other without waiting must each make the table of their own frame.
 TEST_P(IntegralUse, TablesFollowEachOther) {
   on_device([](Device& device) {
-    for (const TableKind kind : kinds)
+    for (const TableKind kind : table_kinds)
       for (const char* name : {"GRAY8", "RGBA", "YUY2", "P010"}) {
         IntegralCase test =
             IntegralContract::dense(name, 321, 145, {kind, TableElement::uint64, false});
@@ -326,14 +323,14 @@ TEST_P(IntegralUse, TablesFollowEachOther) {
   });
 }
 
-/// One graph replays frames that differ, so that a table which takes a neighbour's sums of an
-/// earlier launch for those of its own is wrong.
+/// One graph is replayed on different frames, so that a tile that mistakes a neighbour's sums from
+/// an earlier launch for current ones gives a wrong table.
 TEST(IntegralCuda, ReplaysOfChangingFramesAreTheirOwn) {
   CUDAVISION_NEEDS_CUDA();
   CUDAVISION_NEEDS_PIXELS(1920 * 1080);
   CudaTestDevice device;
   for (const char* name : {"GRAY8", "GRAY16", "RGBx"})
-    for (const TableKind kind : kinds) {
+    for (const TableKind kind : table_kinds) {
       const FrameLayout layout = layout_named(name, 1920, 1080);
       IntegralCase test = plain_integral_case(layout, {kind, exact_element(layout, kind), false},
                                               Content::zeros, 5);

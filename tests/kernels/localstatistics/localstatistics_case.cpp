@@ -10,11 +10,7 @@ namespace {
 
 using Output = localstatistics::Parameters::Output;
 
-bool is_threshold(const localstatistics::Parameters& parameters) {
-  return parameters.output == Output::bradley || parameters.output == Output::sauvola;
-}
-
-/// From the pixel alone to more than any picture has.
+/// Draws a radius from 0, a window of one pixel, to more than any picture needs.
 int random_radius(Random& random) {
   constexpr int ends[] = {0, 1, 65534, 65535};
   return random.one_in(6)   ? ends[random.between(0, 3)]
@@ -22,7 +18,8 @@ int random_radius(Random& random) {
                             : random.log_uniform(300);
 }
 
-/// 0 to 1, ends included, in steps of 2^-17: half of them lie between two multiples of 2^-16.
+/// Draws a share from 0 to 1, inclusive, in steps of 2^-17. Half of the shares lie between two
+/// multiples of 2^-16, the precision of the operation.
 double random_share(Random& random) {
   constexpr int ends[] = {0, 1, 131071, 131072};
   return (random.one_in(4) ? ends[random.between(0, 3)] : random.between(0, 131072)) / 131072.0;
@@ -34,7 +31,7 @@ localstatistics::Parameters random_parameters(const FrameLayout& layout, Random&
   parameters.radius = random_radius(random);
   parameters.ratio = random_share(random);
   parameters.k = random_share(random);
-  // Deviations reach half of the range of the levels.
+  // A deviation is at most half the largest level, which is about the largest range drawn here.
   parameters.range = random.one_in(3) ? 0 : random.between(1, 1 << (layout.bits + 3)) / 16.0;
   return parameters;
 }
@@ -42,23 +39,19 @@ localstatistics::Parameters random_parameters(const FrameLayout& layout, Random&
 }  // namespace
 
 LocalStatisticsCase make_localstatistics_case(std::uint64_t seed, int number, int max_pixels) {
-  Random random(mixed_seed(seed, static_cast<std::uint64_t>(number)));
-  const auto& kinds = layout_kinds();
-  const LayoutKind& kind = kinds[static_cast<std::size_t>(number) % kinds.size()];
+  Random random = random_of_case(seed, number);
+  const LayoutKind& kind = layout_kind_of_case(number);
 
   LocalStatisticsCase test;
   test.title = kind.name + ", case " + std::to_string(number);
   const auto [width, height] = random_picture_size(random, max_pixels);
   test.layout = kind.make(width, height);
   test.parameters = random_parameters(test.layout, random);
-  const bool may_be_bytes = test.layout.bits == 8 || is_threshold(test.parameters);
+  const bool may_be_bytes = test.layout.bits == 8 || is_threshold(test.parameters.output);
   const int output_bits = may_be_bytes && random.one_in(2) ? 8 : 16;
   test.out_layout = gray_layout(width, height, output_bits);
-  test.in = random_placement(test.layout, random);
-  test.out = random_placement(test.out_layout, random);
-  test.content = static_cast<Content>(random.between(0, content_count - 1));
-  test.content_seed = random.next();
-  test.dirty = random.one_in(2);
+  draw_placements(test, random);
+  draw_content(test, random);
   test.parameters_later = random.one_in(3);
   return test;
 }
@@ -90,7 +83,7 @@ void LocalStatisticsCase::define(const ConstFrame& from, const Frame& to) const 
 
 localstatistics::Parameters LocalStatisticsCase::other_parameters() const {
   localstatistics::Parameters other = parameters;
-  if (is_threshold(parameters))
+  if (is_threshold(parameters.output))
     other.output = parameters.output == Output::bradley ? Output::sauvola : Output::bradley;
   other.radius = parameters.radius == 3 ? 400 : 3;
   other.ratio = 1 - parameters.ratio;

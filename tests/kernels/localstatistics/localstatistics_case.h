@@ -9,7 +9,7 @@
 
 namespace cudavision::test {
 
-/// Local statistics of one picture. They come out as the one plane of out_layout.
+/// Local statistics of one picture. The result is the only plane of out_layout.
 struct LocalStatisticsCase : FrameCase {
   using Parameters = localstatistics::Parameters;
   using Operation = localstatistics::LocalStatistics;
@@ -29,16 +29,22 @@ struct LocalStatisticsCase : FrameCase {
 
 using LocalStatisticsRunner = Runner<LocalStatisticsCase>;
 
-/// Frame sizes are drawn so that width times height stays within max_pixels.
+/// Draws a frame size whose product of width and height is at most max_pixels.
 LocalStatisticsCase make_localstatistics_case(std::uint64_t seed, int number, int max_pixels);
 
-/// Dense frames. output_bits: 0 makes 8 bits of 8, and 16 of more.
+/// Makes a case of dense frames. With output_bits = 0, the output has 8 bits if the input has 8,
+/// and otherwise 16.
 LocalStatisticsCase plain_localstatistics_case(const FrameLayout& layout,
                                                const localstatistics::Parameters& parameters,
                                                Content content, std::uint64_t seed,
                                                int output_bits = 0);
 
 std::string describe(const LocalStatisticsCase& test);
+
+inline bool is_threshold(localstatistics::Parameters::Output output) {
+  using Output = localstatistics::Parameters::Output;
+  return output == Output::bradley || output == Output::sauvola;
+}
 
 inline localstatistics::Parameters statistics(localstatistics::Parameters::Output output,
                                               int radius) {

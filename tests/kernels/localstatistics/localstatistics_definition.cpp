@@ -6,18 +6,20 @@
 #include <cstring>
 #include <vector>
 
+#include "tests/kernels/common/rounding.h"
+
 namespace cudavision::test {
 namespace {
 
 using Wide = unsigned __int128;
 
-/// N·Q − S², which has up to 96 bits.
+/// Returns N·Q − S², which has up to 96 bits.
 Wide scaled_variance(const DefinedWindow& window) {
   return Wide{window.area} * window.squared_sum - Wide{window.sum} * window.sum;
 }
 
-/// The largest number whose square is at most value, found bit by bit. The standard deviation of
-/// 16-bit levels times an area has less than 48 bits.
+/// Finds the largest number whose square is at most `value`, bit by bit. The product of an area and
+/// the standard deviation of 16-bit levels has fewer than 48 bits.
 std::uint64_t integer_root(Wide value) {
   std::uint64_t root = 0;
   for (int bit = 48; bit >= 0; --bit) {
@@ -26,14 +28,6 @@ std::uint64_t integer_root(Wide value) {
       root = larger;
   }
   return root;
-}
-
-/// To the nearest whole number, halves to the even one.
-std::uint64_t nearest(double value) {
-  const double below = std::floor(value);
-  const auto whole = static_cast<std::uint64_t>(below);
-  const double fraction = value - below;
-  return fraction > 0.5 || (fraction == 0.5 && whole % 2 != 0) ? whole + 1 : whole;
 }
 
 std::uint64_t white(int bits) {
@@ -58,9 +52,10 @@ void for_each_defined_window(
     const DefinedLuminance& picture, int radius,
     const std::function<void(int x, int y, const DefinedWindow& window)>& take) {
   const int width = picture.width, height = picture.height;
-  // Of each column the part that the windows of a row share; a window is the columns it reaches.
+  // All windows of a row cover the same rows of the picture. `columns` holds each column's sums
+  // over these rows, so that a window is the sum of its columns.
   std::vector<DefinedWindow> columns(static_cast<std::size_t>(width));
-  int first = 0, behind = 0;  // rows that the columns hold
+  int first = 0, behind = 0;  // the columns hold rows `first` to `behind` − 1
   for (int y = 0; y < height; ++y) {
     for (; behind < height && behind <= y + radius; ++behind)
       for (int x = 0; x < width; ++x) {
@@ -102,7 +97,7 @@ std::uint64_t defined_deviation(const DefinedWindow& window) {
 }
 
 bool defined_bradley_black(const DefinedWindow& window, std::uint64_t level, double ratio) {
-  const std::uint64_t share = 65536 - nearest(ratio * 65536);
+  const auto share = static_cast<std::uint64_t>(65536 - nearest(ratio * 65536));
   return Wide{level} * window.area * 65536 < Wide{window.sum} * share;
 }
 

@@ -7,18 +7,18 @@
 #include "cuda/localstatistics/localstatistics.h"
 #include "tests/kernels/pixels/luminance_definition.h"
 
-/// Local statistics written down a second time, with nothing in common with the code under test.
+/// A second implementation of local statistics, which shares no code with the one under test.
 namespace cudavision::test {
 
-/// What a window holds. No number exceeds 65535⁴, which is less than 2^64.
+/// The sums over a window. No number exceeds 65535⁴, which is less than 2^64.
 struct DefinedWindow {
   std::uint64_t area = 0, sum = 0, squared_sum = 0;
 };
 
-/// The window of pixel (x, y), of which every pixel is looked at.
+/// Computes the window of pixel (x, y) by adding up all of its pixels.
 DefinedWindow defined_window(const DefinedLuminance& picture, int radius, int x, int y);
 
-/// The windows of all pixels, one row after the other.
+/// Calls take(x, y, window) for the windows of all pixels, row by row.
 void for_each_defined_window(
     const DefinedLuminance& picture, int radius,
     const std::function<void(int x, int y, const DefinedWindow& window)>& take);
@@ -26,7 +26,7 @@ void for_each_defined_window(
 std::uint64_t defined_mean(const DefinedWindow& window);
 std::uint64_t defined_deviation(const DefinedWindow& window);
 bool defined_bradley_black(const DefinedWindow& window, std::uint64_t level, double ratio);
-/// range: above 0.
+/// `range` must be above 0.
 bool defined_sauvola_black(const DefinedWindow& window, std::uint64_t level, double k,
                            double range);
 

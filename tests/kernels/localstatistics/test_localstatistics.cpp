@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// LocalStatistics on the CPU device against the definition, and on the CUDA device against the CPU
-// device, in every byte.
+// Compares every byte of LocalStatistics' output: on the CPU device with the definition, and on the
+// CUDA device with the CPU device.
 
 #include <cmath>
 
@@ -23,7 +23,7 @@ DefinedLuminance picture_of(const LocalStatisticsCase& test,
   return {test.layout, frame_in(test.layout, test.in, input.data())};
 }
 
-/// The definition has a shortcut; what it says without it.
+/// The definition keeps running sums as a shortcut. This test compares it with the plain formulas.
 TEST(LocalStatisticsDefinition, IsTheFormula) {
   for (int width = 1; width <= 9; ++width)
     for (int height = 1; height <= 9; ++height)
@@ -37,7 +37,8 @@ TEST(LocalStatisticsDefinition, IsTheFormula) {
           ASSERT_EQ(window.area, slow.area);
           ASSERT_EQ(window.sum, slow.sum);
           ASSERT_EQ(window.squared_sum, slow.squared_sum);
-          // What the rounded deviation says: (2d − 1)²·N² ≤ 4V < (2d + 1)²·N².
+          // The deviation d is rounded correctly if (2d − 1)²·N² ≤ 4V < (2d + 1)²·N², where V is
+          // the variance times N².
           using Wide = unsigned __int128;
           const Wide area = window.area, deviation = defined_deviation(window);
           const Wide variance = area * window.squared_sum - Wide{window.sum} * window.sum;
@@ -49,18 +50,10 @@ TEST(LocalStatisticsDefinition, IsTheFormula) {
       }
 }
 
-/// Sizes next to those of the tiles that tables may be made of, with windows smaller and larger.
-struct Seam {
-  const char* name;
-  int width;
-};
-
-const Seam seams[] = {{"Width127", 127}, {"Width128", 128}, {"Width129", 129}, {"Width130", 130},
-                      {"Width255", 255}, {"Width256", 256}, {"Width257", 257}};
-
+/// The windows are smaller and larger than the tiles.
 std::vector<LocalStatisticsCase> cases_at(const Seam& seam) {
   std::vector<LocalStatisticsCase> cases;
-  for (const int height : {15, 16, 17, 31, 32, 33, 63, 64, 65, 127, 128, 129})
+  for (const int height : seam_heights)
     for (const Output output : {Output::mean, Output::stddev, Output::bradley, Output::sauvola})
       for (const int radius : {0, 7, 64, 300}) {
         const std::uint64_t number = cases.size() + 1;
@@ -71,14 +64,10 @@ std::vector<LocalStatisticsCase> cases_at(const Seam& seam) {
   return cases;
 }
 
-void PrintTo(const Seam& seam, std::ostream* stream) {
-  *stream << seam.name;
-}
-
 CUDAVISION_TABLE_CASES(LocalStatisticsSeams, seams, cases_at);
 
-/// Pictures so small that most threads have nothing to do, so wide or so high that they are all
-/// edge, and sums at their largest.
+/// Extreme pictures: some are so small that most threads have nothing to do, some are only one
+/// pixel wide or high, and some have the largest sums.
 constexpr auto mean = Output::mean, deviation = Output::stddev, bradley = Output::bradley,
                sauvola = Output::sauvola;
 
@@ -107,7 +96,8 @@ const Extreme<Parameters> extremes[] = {
     {"Maximum16", "GRAY16", 640, 480, Content::maximum, statistics(mean, 500)},
     {"MaximumDeviation16", "GRAY16", 640, 480, Content::maximum, statistics(deviation, 500)},
     {"MaximumBradley16", "GRAY16", 640, 480, Content::maximum, statistics(bradley, 500)},
-    // 65533 pixels of 16 bits and those next to it: where sums of 32 bits no longer do.
+    // A window of 16-bit samples may have up to 65533 pixels to use sums of 32 bits. The first two
+    // pictures have 65533 pixels, the next two one more.
     {"SumsOf32Bits", "GRAY16", 923, 71, Content::maximum, statistics(mean, 65535)},
     {"SumsOf32BitsDeviation", "GRAY16", 923, 71, Content::two_valued, statistics(deviation, 65535)},
     {"SumsOf33Bits", "GRAY16", 302, 217, Content::maximum, statistics(mean, 65535)},
@@ -139,11 +129,11 @@ std::vector<LocalStatisticsCase> dense(const Extreme<Parameters>& extreme) {
 
 CUDAVISION_TABLE_CASES(LocalStatisticsExtremes, extremes, dense);
 
-/// Thresholds that pass exactly through the level of some pixel, or next to it by as little as the
-/// parameters can say: any operation that is rounded elsewhere turns that pixel over.
+/// The thresholds meet the level of a pixel exactly, or miss it by as little as the parameters can
+/// express. An operation that rounds differently changes the result of that pixel.
 class LocalStatisticsEdges : public EitherDevice {
  protected:
-  /// Calls edges(window, level) for some pixels, which gives parameters to try.
+  /// Calls edges(window, level) for some pixels and tests the parameters that it returns.
   template <class Edges>
   static void on_edges(Output output, const Edges& edges) {
     CUDAVISION_NEEDS_PIXELS(401 * 307);
@@ -177,7 +167,8 @@ INSTANTIATE_TEST_SUITE_P(Devices, LocalStatisticsEdges, both_devices(), device_n
 
 TEST_P(LocalStatisticsEdges, OfBradley) {
   on_edges(Output::bradley, [](const DefinedWindow& window, std::uint64_t level) {
-    // p·N·2^16 = S·share, between two whole shares.
+    // The threshold equals level p if p·N·2^16 = S·share. This share usually lies between two
+    // integers; the ratios below come from the integers nearby and the points halfway between them.
     const double share =
         static_cast<double>(level * window.area) * 65536 / static_cast<double>(window.sum);
     std::vector<Parameters> sets;
@@ -198,7 +189,7 @@ TEST_P(LocalStatisticsEdges, OfSauvola) {
     const double average = static_cast<double>(window.sum) / area;
     const double sigma = std::sqrt(
         std::max(0.0, static_cast<double>(window.squared_sum) / area - average * average));
-    // T = p, solved for k with a range that leaves a solution wherever there may be one.
+    // Solves T = p for k. The range is chosen so that a solution exists wherever one can exist.
     const double range = level < average ? 2 * sigma : sigma / 4;
     const double k = (static_cast<double>(level) / average - 1) / (sigma / range - 1);
     std::vector<Parameters> sets;

@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// The arithmetic of local statistics that both devices share against plain forms, with windows that
-// no picture of the other tests has.
+// Compares the arithmetic of local statistics, which both devices share, with plain formulas, for
+// windows that do not occur in the pictures of the other tests.
 
 #include <gtest/gtest.h>
 
-#include <cmath>
-
 #include "cuda/localstatistics/arithmetic.h"
 #include "tests/kernels/common/random.h"
+#include "tests/kernels/common/rounding.h"
 #include "tests/kernels/localstatistics/localstatistics_definition.h"
 
 namespace cudavision::test {
@@ -18,34 +17,22 @@ using namespace localstatistics;
 
 using Wide = unsigned __int128;
 
-/// The first 53 binary digits of a number, rounded half to even by what follows them.
-double rounded(Wide value) {
-  int dropped = 0;
-  while (value >> dropped >> 53 != 0)
-    ++dropped;
-  auto kept = static_cast<std::uint64_t>(value >> dropped);
-  const Wide rest = value - (Wide{kept} << dropped);
-  const Wide half = dropped > 0 ? Wide{1} << (dropped - 1) : 1;
-  if (rest > half || (rest == half && kept % 2 != 0))
-    ++kept;
-  return std::ldexp(static_cast<double>(kept), dropped);
-}
-
 TEST(LocalStatisticsArithmetic, RoundsWideNumbersOnce) {
   Random random(41);
   for (int bits = 0; bits <= 100; ++bits)
     for (int i = 0; i < 100; ++i) {
       const Wide high = Wide{random.next()} << 64 | random.next();
       const Wide value = bits == 0 ? 0 : high >> (128 - bits);
-      // And halves between two numbers, with as little as possible beside them.
+      // Also test ties between two numbers, and the integers next to them.
       const Wide half = bits > 53 ? Wide{1} << (bits - 54) : 1;
       const Wide tie = (value & ~(half - 1)) | half;
       for (const Wide number : {value, tie, tie + 1, tie - 1})
-        ASSERT_EQ(to_double(number), rounded(number)) << bits << " bits";
+        ASSERT_EQ(to_double(number), rounded<double>(number)) << bits << " bits";
     }
 }
 
-/// Levels all near one end or at both, which is where sums and deviations are largest.
+/// Makes a window whose pixels have only two levels: white and one other, which is often black.
+/// These give the largest sums and deviations.
 DefinedWindow random_window(Random& random, std::uint64_t largest, std::uint64_t pixels) {
   const std::uint64_t area = 1 + random.next() % pixels;
   const std::uint64_t whites = random.one_in(3) ? area / 2 : random.next() % (area + 1);
@@ -71,7 +58,7 @@ TEST(LocalStatisticsArithmetic, IsTheFormulaForWindowsOfAnySize) {
   Random random(42);
   for (const int bits : {8, 9, 10, 12, 16}) {
     const std::uint64_t largest = (1u << bits) - 1;
-    // The most pixels of a narrow window, and of any.
+    // `narrow` becomes the largest number of pixels of a narrow window.
     std::uint64_t narrow = (std::uint64_t{1} << 32) / (largest + 1);
     while (!is_narrow(narrow, bits))
       --narrow;
@@ -79,7 +66,7 @@ TEST(LocalStatisticsArithmetic, IsTheFormulaForWindowsOfAnySize) {
       expect_formulas<NarrowWindow>(random_window(random, largest, narrow));
       expect_formulas<WideWindow>(random_window(random, largest, std::uint64_t{65535} * 65535));
       if (testing::Test::HasFailure())
-        FAIL() << "of " << bits << " bits, number " << i;
+        FAIL() << bits << " bits, window " << i;
     }
   }
 }

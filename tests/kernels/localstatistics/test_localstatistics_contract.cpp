@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// What a user of LocalStatistics relies on beside the samples: the contract of all operations, the
-// depths that may come out, and which outputs may take each other's place.
+// Tests the contract of all operations for LocalStatistics. Besides, tests which depths the output
+// may have, and which outputs can replace each other while running.
 
 #include <cmath>
 #include <limits>
@@ -17,10 +17,6 @@ using namespace localstatistics;
 using Output = Parameters::Output;
 
 constexpr Output outputs[] = {Output::mean, Output::stddev, Output::bradley, Output::sauvola};
-
-bool is_threshold(Output output) {
-  return output == Output::bradley || output == Output::sauvola;
-}
 
 struct LocalStatisticsContract : ContractTraits<LocalStatisticsCase> {
   static constexpr Size captured{901, 403};

@@ -9,15 +9,15 @@
 namespace cudavision::test {
 namespace {
 
-/// Squared differences that the definition of one channel may take.
+/// The largest number of squared differences that the definition may compute for one channel.
 constexpr int max_differences = 1 << 23;
 
-/// Odd, 1 to most, which is one less than a power of two.
+/// Draws an odd number from 1 to `most`, which must be one less than a power of two.
 int random_side(Random& random, int most) {
   return (random.log_uniform(most + 1) - 1) | 1;
 }
 
-/// Searches and patches of every size, most of them small; those that are usual more often.
+/// Draws searches and patches of every size. Most are small, and the usual sizes are more frequent.
 nlmeans::Parameters random_parameters(Random& random) {
   nlmeans::Parameters parameters;
   parameters.search = random.one_in(6)    ? 21
@@ -26,7 +26,7 @@ nlmeans::Parameters random_parameters(Random& random) {
   parameters.patch = random.one_in(3)    ? 7
                      : random.one_in(12) ? 31
                                          : random_side(random, random.one_in(4) ? 31 : 7);
-  // What content has to be alike for depends on it: from hardly anything to nearly everything.
+  // The strength decides which patches count as similar, from hardly any to nearly all of them.
   parameters.strength = random.one_in(16) ? 0 : random.log_uniform(255 * 16) / 16.0;
   return parameters;
 }
@@ -41,9 +41,8 @@ int most_search(int max_pixels) {
 }
 
 NlMeansCase make_nlmeans_case(std::uint64_t seed, int number, int max_pixels) {
-  Random random(mixed_seed(seed, static_cast<std::uint64_t>(number)));
-  const auto& kinds = layout_kinds();
-  const LayoutKind& kind = kinds[static_cast<std::size_t>(number) % kinds.size()];
+  Random random = random_of_case(seed, number);
+  const LayoutKind& kind = layout_kind_of_case(number);
 
   NlMeansCase test;
   test.title = kind.name + ", case " + std::to_string(number);
@@ -53,24 +52,10 @@ NlMeansCase make_nlmeans_case(std::uint64_t seed, int number, int max_pixels) {
   const int differences = patches * test.parameters.patch * test.parameters.patch;
   const auto [width, height] =
       random_picture_size(random, std::clamp(max_differences / differences, 1, max_pixels));
-  test.layout = kind.make(width, height);
-  test.out_layout = test.layout;
-  test.every_channel = true;
-  test.in = random_placement(test.layout, random);
-  test.out = random_placement(test.layout, random);
-  test.content = static_cast<Content>(random.between(0, content_count - 1));
-  test.content_seed = random.next();
-  test.dirty = random.one_in(2);
+  test.layout = test.out_layout = kind.make(width, height);
+  draw_placements(test, random);
+  draw_content(test, random);
   test.parameters_later = random.one_in(3);
-  return test;
-}
-
-NlMeansCase plain_nlmeans_case(const FrameLayout& layout, const nlmeans::Parameters& parameters,
-                               Content content, std::uint64_t seed) {
-  NlMeansCase test;
-  make_dense(test, layout, layout, content, seed);
-  test.every_channel = true;
-  test.parameters = parameters;
   return test;
 }
 

@@ -9,40 +9,29 @@
 
 namespace cudavision::test {
 
-/// One denoising of a frame; content shows in every channel.
-struct NlMeansCase : FrameCase {
-  using Parameters = nlmeans::Parameters;
-  using Operation = nlmeans::NlMeans;
-  using Frames = CaseFrames<NlMeansCase>;
-
-  Parameters parameters;
-
-  Operation make(Device& device, const Parameters& set) const { return {device, layout, set}; }
-  static void enqueue(Operation& operation, const ConstFrame& from, const Frame& to) {
-    operation.run(from, to);
-  }
+/// One denoising of a frame.
+struct NlMeansCase : FilterCase<NlMeansCase, nlmeans::NlMeans, nlmeans::Parameters> {
   void define(const ConstFrame& from, const Frame& to) const;
   Parameters other_parameters() const;
 };
 
 using NlMeansRunner = Runner<NlMeansCase>;
 
-/// The largest search that tests try where frames have max_pixels at most: up to what
-/// nlmeans::NlMeans takes, and so that its square is a quarter of that. A GPU looks at whole tiles
-/// for each place of a search, however small the frame is.
+/// Returns the largest search that the tests use if frames have at most max_pixels pixels. The
+/// square of the search must be at most a quarter of max_pixels, because a GPU processes whole
+/// tiles for each offset of a search, however small the frame is. The result never exceeds the
+/// largest search that nlmeans::NlMeans supports.
 int most_search(int max_pixels);
 
-/// Frame sizes are drawn so that width times height stays within max_pixels, and within less where
-/// search and patch are large: the definition is slow.
+/// Draws a frame size of at most max_pixels pixels, and of fewer if search and patch are large,
+/// because the definition is slow.
 NlMeansCase make_nlmeans_case(std::uint64_t seed, int number, int max_pixels);
 
-/// A dense frame.
-NlMeansCase plain_nlmeans_case(const FrameLayout& layout, const nlmeans::Parameters& parameters,
-                               Content content, std::uint64_t seed);
+constexpr auto plain_nlmeans_case = plain_case<NlMeansCase>;
 
 std::string describe(const NlMeansCase& test);
 
-/// Pixels of a frame that is as much work as the case is.
+/// Accounts for the search as well as for the frame; see case_suites.h.
 int work_in_pixels(const NlMeansCase& test);
 
 }  // namespace cudavision::test

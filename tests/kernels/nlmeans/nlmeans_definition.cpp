@@ -1,26 +1,25 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "tests/kernels/nlmeans/nlmeans_definition.h"
 
-#include <algorithm>
 #include <cmath>
-#include <cstring>
 
 #include "cuda/core/border.h"
 #include "tests/kernels/gaussblur/gaussblur_definition.h"
+#include "tests/kernels/pixels/luminance_definition.h"
 
 namespace cudavision::test {
 namespace {
 
-/// A channel as numbers, with what is mirrored beyond its edges.
+/// The samples of a channel as numbers, mirrored beyond the edges.
 class Numbers {
  public:
   Numbers(const FrameLayout& layout, const Channel& channel, const ConstFrame& in, int reach)
       : reach_(reach), width_(channel.width + 2 * reach) {
     for (int y = -reach; y < channel.height + reach; ++y)
       for (int x = -reach; x < channel.width + reach; ++x)
-        numbers_.push_back(get(layout, channel, in,
-                               defined_border_index(x, channel.width, Border::reflect_101),
-                               defined_border_index(y, channel.height, Border::reflect_101)));
+        numbers_.push_back(defined_sample(
+            layout, in, channel, defined_border_index(x, channel.width, Border::reflect_101),
+            defined_border_index(y, channel.height, Border::reflect_101)));
   }
 
   const std::int64_t* at(int x, int y) const {
@@ -28,32 +27,9 @@ class Numbers {
   }
 
  private:
-  static std::int64_t get(const FrameLayout& layout, const Channel& channel, const ConstFrame& in,
-                          int x, int y) {
-    const std::uint8_t* row = in.planes[channel.plane].row(y);
-    const std::ptrdiff_t sample = channel.offset + static_cast<std::ptrdiff_t>(channel.step) * x;
-    if (layout.bits == 8)
-      return row[sample];
-    std::uint16_t word;
-    std::memcpy(&word, row + 2 * sample, 2);
-    return std::min(word >> layout.shift, (1 << layout.bits) - 1);
-  }
-
   int reach_, width_;
   std::vector<std::int64_t> numbers_;
 };
-
-void put(const FrameLayout& layout, const Channel& channel, const Frame& out, int x, int y,
-         std::int64_t value) {
-  std::uint8_t* row = out.planes[channel.plane].row(y);
-  const std::ptrdiff_t sample = channel.offset + static_cast<std::ptrdiff_t>(channel.step) * x;
-  if (layout.bits == 8) {
-    row[sample] = static_cast<std::uint8_t>(value);
-    return;
-  }
-  const auto word = static_cast<std::uint16_t>(value << layout.shift);
-  std::memcpy(row + 2 * sample, &word, 2);
-}
 
 int power_for(int patch) {
   return static_cast<int>(std::ceil(std::log2(patch * patch)));
@@ -93,7 +69,7 @@ void denoise(const FrameLayout& layout, const nlmeans::Parameters& parameters,
             sums[c] += weight * *numbers[c].at(other_x, other_y);
         }
       for (std::size_t c = 0; c < sums.size(); ++c)
-        put(layout, channels[c], out, x, y, (sums[c] + total / 2) / total);
+        put_sample(layout, out, channels[c], x, y, static_cast<int>((sums[c] + total / 2) / total));
     }
 }
 
@@ -117,7 +93,7 @@ std::vector<std::int64_t> defined_weights(const nlmeans::Parameters& parameters,
     const double share = std::exp(-(static_cast<double>(i) * f) / static_cast<double>(divisor));
     const double weight = std::nearbyint(static_cast<double>(largest) * share);
     if (weight < 0.001 * static_cast<double>(largest))
-      break;  // 0, as are all that follow, since weights fall with i
+      break;  // this weight and all later ones are 0, because weights fall with i
     weights[static_cast<std::size_t>(i)] = static_cast<std::int64_t>(weight);
   }
   return weights;
@@ -125,10 +101,7 @@ std::vector<std::int64_t> defined_weights(const nlmeans::Parameters& parameters,
 
 void defined_denoising(const FrameLayout& layout, const nlmeans::Parameters& parameters,
                        const ConstFrame& in, const Frame& out) {
-  for (int p = 0; p < layout.plane_count; ++p)
-    for (int y = 0; y < layout.planes[p].rows; ++y)
-      std::memcpy(out.planes[p].row(y), in.planes[p].row(y),
-                  static_cast<std::size_t>(layout.planes[p].row_bytes));
+  copy_rows(layout, in, out);
   if (parameters.strength == 0 || parameters.search == 1)
     return;
 

@@ -6,11 +6,11 @@
 
 #include "cuda/nlmeans/nlmeans.h"
 
-/// Non-local means written down a second time, one patch after the other and with nothing in common
-/// with the code under test.
+/// A second implementation of non-local means, which compares patch by patch and shares no code
+/// with the one under test.
 namespace cudavision::test {
 
-/// The weight of every index that a sum of squared differences can become.
+/// Returns the weights for all indices that sums of squared differences can have.
 std::vector<std::int64_t> defined_weights(const nlmeans::Parameters& parameters, int bits,
                                           int channels);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// NlMeans on the CPU device against the definition, and on the CUDA device against the CPU device,
-// in every byte.
+// Compares every byte of NlMeans' output: on the CPU device with the definition, and on the CUDA
+// device with the CPU device.
 
 #include "tests/kernels/common/case_suites.h"
 #include "tests/kernels/nlmeans/nlmeans_case.h"
@@ -13,9 +13,9 @@ using namespace nlmeans;
 
 CUDAVISION_RANDOM_CASES(NlMeansCases, make_nlmeans_case);
 
-/// Pictures and parameters at the ends of what there may be.
+/// Extreme pictures and parameters.
 const Extreme<Parameters> extremes[] = {
-    // Smaller than what is searched, down to nothing but border.
+    // Pictures that are smaller than the search, down to a single pixel.
     {"OnePixel", "GRAY8", 1, 1, Content::random, {21, 7, 10}},
     {"OnePixelLargest", "GRAY8", 1, 1, Content::random, {101, 31, 255}},
     {"OnePixelRgb", "RGB", 1, 1, Content::random, {51, 31, 255}},
@@ -32,7 +32,7 @@ const Extreme<Parameters> extremes[] = {
     {"I420OnePixel", "I420", 1, 1, Content::random, {21, 7, 10}},
     {"Yuy2Width1", "YUY2", 1, 9, Content::random, {7, 3, 50}},
     {"Yuy2Width3", "YUY2", 3, 9, Content::random, {7, 3, 50}},
-    // The smallest and the largest search and patch.
+    // The smallest and the largest searches and patches.
     {"PatchOfOne", "GRAY8", 70, 50, Content::natural, {7, 1, 10}},
     {"PatchOfOneRgb", "RGB", 70, 50, Content::natural, {7, 1, 10}},
     {"SearchOfOne", "NV12", 70, 50, Content::natural, {1, 7, 10}},
@@ -42,7 +42,7 @@ const Extreme<Parameters> extremes[] = {
     {"LargestPatch", "GRAY8", 61, 37, Content::natural, {3, 31, 20}},
     {"LargestPatchRgb", "RGBx", 61, 37, Content::natural, {3, 31, 20}},
     {"LargestPatch16", "GRAY16", 61, 37, Content::natural, {3, 31, 20}},
-    // Sums at their largest: of weights, of weighted samples, of squared differences.
+    // The largest sums of weights, of weighted samples and of squared differences.
     {"Maximum", "GRAY8", 40, 33, Content::maximum, {21, 7, 255}},
     {"MaximumRgb", "RGB", 30, 23, Content::maximum, {21, 7, 255}},
     {"Maximum16", "GRAY16", 30, 23, Content::maximum, {21, 7, 255}},
@@ -53,11 +53,11 @@ const Extreme<Parameters> extremes[] = {
     {"RandomStrongestRgb", "RGB", 45, 35, Content::random, {5, 5, 255}},
     {"RandomStrongest16", "GRAY16", 45, 35, Content::random, {9, 7, 255}},
     {"RandomStrongestP010", "P010", 45, 35, Content::random, {9, 7, 255}},
-    // Weights of nothing but the pixel itself, and of what is equal.
+    // Strengths so small that only the pixel itself and equal patches have a weight.
     {"Weakest", "GRAY8", 45, 35, Content::two_valued, {9, 7, 1e-30}},
     {"Weak", "GRAY8", 45, 35, Content::natural, {9, 7, 0.01}},
     {"StrengthZero", "P010", 45, 35, Content::random, {9, 7, 0}},
-    // Tiles that are not whole, of what is usual.
+    // Usual parameters, and pictures that end within a tile.
     {"Usual", "GRAY8", 37, 29, Content::natural, {21, 7, 10}},
     {"UsualRgb", "RGB", 21, 18, Content::natural, {21, 7, 10}},
     {"TilesAcross", "GRAY8", 261, 41, Content::natural, {5, 7, 30}},
@@ -68,24 +68,9 @@ const Extreme<Parameters> extremes[] = {
     {"TilesP010", "P010", 133, 71, Content::natural, {5, 3, 30}},
 };
 
-/// Dense rows of clean words; rows and planes that begin anywhere, words with bits that mean
-/// nothing.
-std::vector<NlMeansCase> dense_and_ragged(const Extreme<Parameters>& extreme) {
-  const NlMeansCase dense =
-      plain_nlmeans_case(layout_named(extreme.layout, extreme.width, extreme.height),
-                         extreme.parameters, extreme.content, 77);
-  NlMeansCase ragged = dense;
-  Random random(78);
-  ragged.title = "ragged case";
-  ragged.in = random_placement(ragged.layout, random);
-  ragged.out = random_placement(ragged.layout, random);
-  ragged.dirty = true;
-  return {dense, ragged};
-}
+CUDAVISION_TABLE_CASES(NlMeansExtremes, extremes, dense_and_ragged<NlMeansCase>);
 
-CUDAVISION_TABLE_CASES(NlMeansExtremes, extremes, dense_and_ragged);
-
-/// Depths and places of red, green and blue that no video format has.
+/// Red, green and blue have depths and positions that no video format has.
 FrameLayout deep_rgb(int width, int height, int bits, int shift, bool planar) {
   FrameLayout layout = gray_layout(width, height, bits, shift);
   layout.channel_count = 3;
@@ -105,7 +90,7 @@ FrameLayout deep_rgb(int width, int height, int bits, int shift, bool planar) {
   return layout;
 }
 
-/// Colours beside a luma channel: two groups in one frame, with a table each.
+/// Colours and a luma channel form two groups in one frame, each with its own table of weights.
 FrameLayout rgb_and_luma(int width, int height) {
   FrameLayout layout = layout_named("RGBA", width, height);
   layout.channels[3].role = Role::luma;
@@ -139,7 +124,7 @@ TEST(NlMeansUnusualLayouts, CudaEqualsCpu) {
     expect_equal_devices(*device, test);
 }
 
-/// Frames that the definition would take too long for: the CPU device is held against it with
+/// Frames for which the definition is too slow. The suites above compare the CPU device with it on
 /// smaller ones.
 const Extreme<Parameters> large[] = {
     {"FullHd", "GRAY8", 1920, 1080, Content::natural, {21, 7, 10}},
@@ -155,12 +140,7 @@ const Extreme<Parameters> large[] = {
     {"VgaLargestSearch", "GRAY8", 333, 222, Content::natural, {101, 7, 10}},
 };
 
-std::vector<NlMeansCase> dense(const Extreme<Parameters>& extreme) {
-  return {plain_nlmeans_case(layout_named(extreme.layout, extreme.width, extreme.height),
-                             extreme.parameters, extreme.content, 79)};
-}
-
-CUDAVISION_CUDA_TABLE_CASES(NlMeansLarge, large, dense);
+CUDAVISION_CUDA_TABLE_CASES(NlMeansLarge, large, dense<NlMeansCase>);
 
 }  // namespace
 }  // namespace cudavision::test

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// What a user of NlMeans relies on beside the pixels: the contract of all operations, which sets of
-// parameters change nothing, channels that do not depend on the layout; and the table of weights.
+// Tests the contract of all operations for NlMeans, and its table of weights. Besides, NlMeans must
+// recognise parameters that change nothing, and its results must not depend on the layout.
 
 #include <algorithm>
 #include <cmath>
@@ -71,12 +71,6 @@ struct NlMeansContract : ContractTraits<NlMeansCase> {
 
   static Case refused_case() { return dense("NV12", 34, 10, small); }
 
-  static std::vector<FramesRefusal<Case>> frames_refusals() {
-    auto refusals = wrong_frames<Case>(&Case::Frames::in, "of the input frame");
-    append(refusals, wrong_frames<Case>(&Case::Frames::out, "of the output frame"));
-    return refusals;
-  }
-
   static std::vector<Case> representatives(int width, int height) {
     std::vector<Case> cases;
     for (const char* layout : {"GRAY8", "GRAY16", "NV12", "YUY2", "P010", "RGB", "RGBA"})
@@ -99,7 +93,7 @@ struct NlMeansContract : ContractTraits<NlMeansCase> {
     return cases;
   }
 
-  /// Windows and tables get larger and smaller.
+  /// Windows and tables become both larger and smaller.
   static std::vector<Parameters> sets(const Case&) {
     const int most = most_search(settings().max_pixels);
     return {small,       {7, 5, 10}, {7, 5, 10.5},  {3, 7, 255},  {3, 7, 0.5},
@@ -135,7 +129,7 @@ TEST_P(NlMeansUse, KnowsTheIdentity) {
             plain_nlmeans_case(layout_named(name, 20, 10), claim.parameters, Content::random, 5);
         SCOPED_TRACE(describe(test));
         EXPECT_EQ(test.make(device, claim.parameters).identity(), claim.identity);
-        // Where it was another set's before.
+        // The same must hold after parameters of the opposite kind.
         NlMeans denoising = test.make(device, {3, 3, claim.identity ? 3.0 : 0.0});
         EXPECT_EQ(denoising.identity(), !claim.identity);
         denoising.set_parameters(claim.parameters);
@@ -148,13 +142,14 @@ TEST_P(NlMeansUse, KnowsTheIdentity) {
   });
 }
 
-/// The planes of one colour space give the same in whatever order they lie in memory.
+/// Channels give the same results whether they lie interleaved or in planes of their own.
 TEST_P(NlMeansUse, ChannelsGiveTheSameInEveryLayout) {
   const NlMeansCase nv12 =
       plain_nlmeans_case(layout_named("NV12", 90, 40), {7, 5, 15}, Content::natural, 5);
   const NlMeansCase i420 =
       plain_nlmeans_case(layout_named("I420", 90, 40), {7, 5, 15}, Content::natural, 5);
-  /// The NV12 frame in a block as I420; what lies around the planes is that of around.
+  /// Converts the NV12 frame in `block` to I420 in `around`, which keeps its bytes around the
+  /// planes.
   const auto separated = [&](std::vector<std::uint8_t> block, std::vector<std::uint8_t> around) {
     const Frame pairs = frame_in(nv12.layout, nv12.in, block.data());
     const Frame planes = frame_in(i420.layout, i420.in, around.data());
@@ -211,7 +206,8 @@ TEST(PatchWeights, AreTheDefinedOnes) {
             ASSERT_EQ(weights[std::min(i, static_cast<std::size_t>(count - 1))], expected[i])
                 << "weight " << i;
           if (static_cast<std::size_t>(count) < weights.size()) {
-            EXPECT_EQ(weights[static_cast<std::size_t>(count)], 0xdeadbeef) << "not asked for";
+            EXPECT_EQ(weights[static_cast<std::size_t>(count)], 0xdeadbeef)
+                << "more than `count` weights were written";
           }
         }
 }

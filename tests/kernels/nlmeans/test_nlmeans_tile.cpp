@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// How the GPU's threads compare patches of bytes: their steps here one by one, against sums taken
-// in the plain way; and all steps of a block together, against the CPU device.
+// Tests how the GPU's threads compare patches of bytes. Single steps are compared with plain sums,
+// and all steps of a block together with the CPU device.
 
 #include <gtest/gtest.h>
 
@@ -12,9 +12,9 @@
 
 #include "cuda/nlmeans/tile.h"
 #include "cuda/nlmeans/weights.h"
-#include "tests/kernels/common/device_frames.h"
 #include "tests/kernels/common/layouts.h"
 #include "tests/kernels/common/random.h"
+#include "tests/kernels/nlmeans/nlmeans_case.h"
 
 namespace cudavision::test {
 namespace {
@@ -26,7 +26,7 @@ std::uint8_t byte_at(const std::uint32_t* words, int byte) {
 }
 
 std::uint32_t random_word(Random& random) {
-  // Now and then the ends of what a byte may be.
+  // In one of four words, all bytes are 0 or 255.
   const std::uint64_t bits = random.next();
   return static_cast<std::uint32_t>(random.one_in(4) ? (bits & 0x01010101) * 0xff : bits);
 }
@@ -88,7 +88,7 @@ struct PatchTable {
   int shift;
 };
 
-/// All that the kernel of tiles does, its threads one after the other.
+/// Does everything that a block of the tile kernel does, one thread after the other.
 template <int kRadius, int kChannels, int kRows>
 class Block {
  public:
@@ -151,17 +151,19 @@ void expect_blocks_equal_cpu(const char* name, int width, int height, int search
                                   << ", patch " << 2 * kRadius + 1);
   const auto device = make_cpu_device();
   const nlmeans::Parameters parameters{search, 2 * kRadius + 1, strength};
-  const DeviceFrames frames(*device, layout_named(name, width, height), Content::natural);
-  NlMeans(*device, frames.layout, parameters).run(frames.in(), frames.out());
+  const NlMeansCase test =
+      plain_nlmeans_case(layout_named(name, width, height), parameters, Content::natural, 5);
+  const std::vector<std::uint8_t> input = input_block(test);
+  const std::vector<std::uint8_t> expected = NlMeansRunner(*device, test).run(input, 0xcd);
 
-  std::vector<std::uint8_t> block(frames.placement.bytes, DeviceFrames::out_poison);
-  const ConstFrame in = frames.in();
-  const Frame out = frame_in(frames.layout, frames.placement, block.data());
+  std::vector<std::uint8_t> block(test.out.bytes, 0xcd);
+  const ConstFrame in = frame_in(test.layout, test.in, input.data());
+  const Frame out = frame_in(test.layout, test.out, block.data());
   DenoisedPicture picture{};
   picture.width = width;
   picture.height = height;
   for (int c = 0; c < kChannels; ++c) {
-    const Channel& channel = frames.layout.channels[static_cast<std::size_t>(c)];
+    const Channel& channel = test.layout.channels[static_cast<std::size_t>(c)];
     const auto p = static_cast<std::size_t>(channel.plane);
     picture.planes[c] = {in.planes[p].data,
                          out.planes[p].data,
@@ -177,7 +179,7 @@ void expect_blocks_equal_cpu(const char* name, int width, int height, int search
   for (int y = 0; y < height; y += DenoisingTile::warps * kRows)
     for (int x = 0; x < width; x += DenoisingTile::width)
       Block<kRadius, kChannels, kRows>(picture, parameters, table, x, y).run();
-  EXPECT_EQ(block, frames.out_block.values());
+  EXPECT_EQ(block, expected);
 }
 
 TEST(NlMeansTile, BlocksGiveWhatTheCpuGives) {
@@ -192,7 +194,7 @@ TEST(NlMeansTile, BlocksGiveWhatTheCpuGives) {
 
 TEST(NlMeansTile, TheLargestSearchStaysWithinTheTile) {
   expect_blocks_equal_cpu<3, 1, 8>("GRAY8", 129, 9, 2 * DenoisingTile::max_search_radius + 1, 10);
-  // The words that the outermost lanes read.
+  // The outermost lanes must not read words outside the tile.
   EXPECT_GE(DenoisingTile::word(0, -DenoisingTile::max_search_radius), 0);
   EXPECT_LT(DenoisingTile::word(31, DenoisingTile::max_search_radius) + 2, DenoisingTile::pitch);
 }

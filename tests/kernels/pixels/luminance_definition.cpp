@@ -4,12 +4,23 @@
 #include <algorithm>
 #include <cstring>
 
+#include "tests/kernels/common/layouts.h"
+
 namespace cudavision::test {
+namespace {
+
+template <class Byte>
+Byte* address(const FrameLayout& layout, const BasicFrame<Byte>& frame, const Channel& channel,
+              int x, int y) {
+  const std::ptrdiff_t sample = channel.offset + static_cast<std::ptrdiff_t>(channel.step) * x;
+  return frame.planes[channel.plane].row(y) + sample * layout.sample_bytes();
+}
+
+}  // namespace
 
 int defined_sample(const FrameLayout& layout, const ConstFrame& frame, const Channel& channel,
                    int x, int y) {
-  const std::ptrdiff_t sample = channel.offset + static_cast<std::ptrdiff_t>(channel.step) * x;
-  const std::uint8_t* bytes = frame.planes[channel.plane].row(y) + sample * layout.sample_bytes();
+  const std::uint8_t* bytes = address(layout, frame, channel, x, y);
   if (layout.bits == 8)
     return *bytes;
   std::uint16_t word;
@@ -17,11 +28,28 @@ int defined_sample(const FrameLayout& layout, const ConstFrame& frame, const Cha
   return std::min(word >> layout.shift, (1 << layout.bits) - 1);
 }
 
+void put_sample(const FrameLayout& layout, const Frame& frame, const Channel& channel, int x, int y,
+                int value) {
+  std::uint8_t* bytes = address(layout, frame, channel, x, y);
+  if (layout.bits == 8) {
+    *bytes = static_cast<std::uint8_t>(value);
+    return;
+  }
+  const auto word = static_cast<std::uint16_t>(value << layout.shift);
+  std::memcpy(bytes, &word, 2);
+}
+
+void copy_rows(const FrameLayout& layout, const ConstFrame& in, const Frame& out) {
+  for (int p = 0; p < layout.plane_count; ++p)
+    for (int y = 0; y < layout.planes[p].rows; ++y)
+      std::memcpy(out.planes[p].row(y), in.planes[p].row(y),
+                  static_cast<std::size_t>(layout.planes[p].row_bytes));
+}
+
 DefinedLuminance::DefinedLuminance(const FrameLayout& layout, const ConstFrame& frame)
     : width(layout.width), height(layout.height) {
   const auto sample = [&](Role role, int x, int y) {
-    return defined_sample(layout, frame,
-                          layout.channels.at(static_cast<std::size_t>(layout.find(role))), x, y);
+    return defined_sample(layout, frame, channel_of(layout, role), x, y);
   };
   const bool luma = layout.find(Role::luma) >= 0;
   values.reserve(static_cast<std::size_t>(width) * static_cast<std::size_t>(height));

@@ -7,12 +7,19 @@
 
 #include "cuda/core/frame.h"
 
-/// The samples of a frame by their definition, which shares no code with the code under test.
+/// A second implementation of reading samples, which shares no code with the one under test.
 namespace cudavision::test {
 
-/// The value of a channel's sample.
+/// Returns the value of a channel's sample.
 int defined_sample(const FrameLayout& layout, const ConstFrame& frame, const Channel& channel,
                    int x, int y);
+
+/// Sets a channel's sample.
+void put_sample(const FrameLayout& layout, const Frame& frame, const Channel& channel, int x, int y,
+                int value);
+
+/// Copies every byte of every row.
+void copy_rows(const FrameLayout& layout, const ConstFrame& in, const Frame& out);
 
 /// The luminances of a picture.
 struct DefinedLuminance {

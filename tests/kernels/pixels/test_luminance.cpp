@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// The luminance of every colour of 8 bits.
+// Tests the luminance of every 8-bit colour.
 
 #include <array>
 
@@ -8,59 +8,14 @@
 #include "tests/kernels/common/gtest_support.h"
 #include "tests/kernels/histequalize/histequalize_case.h"
 #include "tests/kernels/histequalize/histequalize_definition.h"
+#include "tests/kernels/pixels/colour_cube.h"
 
 namespace cudavision::test {
 namespace {
 
-/// The 256³ colours as a picture of 65536 rows of 256 pixels: a row for each pair of red and
-/// green, in which blue rises. As a picture of 4096×4096 these are the same bytes.
-struct ColourCube {
-  explicit ColourCube(const std::string& name)
-      : row_layout(layout_named(name, 256, 1)), layout(layout_named(name, 4096, 4096)) {
-    placement = dense_placement(layout);
-    block.assign(placement.bytes, 0);
-    for (int red = 0; red < 256; ++red)
-      for (int green = 0; green < 256; ++green) {
-        const Frame row = row_of(block.data(), red, green);
-        for (int blue = 0; blue < 256; ++blue) {
-          put(row, Role::red, blue, red);
-          put(row, Role::green, blue, green);
-          put(row, Role::blue, blue, blue);
-        }
-      }
-  }
-
-  template <class Byte>
-  BasicFrame<Byte> row_of(Byte* start, int red, int green) const {
-    BasicFrame<Byte> row;
-    for (int p = 0; p < row_layout.plane_count; ++p) {
-      const int bytes = row_layout.planes[p].row_bytes;
-      row.planes[p] = {
-          start + placement.planes[p].start + std::ptrdiff_t{256 * red + green} * bytes, bytes, 1,
-          bytes};
-    }
-    return row;
-  }
-
-  void put(const Frame& row, Role role, int x, int value) const {
-    const Channel& channel = row_layout.channels[static_cast<std::size_t>(row_layout.find(role))];
-    row.planes[channel.plane].row(0)[channel.offset + channel.step * x] =
-        static_cast<std::uint8_t>(value);
-  }
-
-  FrameLayout row_layout, layout;
-  Placement placement;
-  std::vector<std::uint8_t> block;
-};
-
-int luminance_of(int red, int green, int blue) {
-  return (299 * red + 587 * green + 114 * blue) / 1000;
-}
-
 void expect_luminance(Device& device, const ColourCube& cube) {
   const DeviceBlock<std::uint8_t> colours(device, cube.block);
-  const ConstFrame whole =
-      frame_in(cube.layout, cube.placement, static_cast<const std::uint8_t*>(colours.data()));
+  const ConstFrame whole = frame_in(cube.layout, cube.placement, colours.data());
 
   const DeviceBlock<std::uint32_t> bins(device, std::vector<std::uint32_t>(256, 0xcdcdcdcd));
   histequalize::Histogram(device, cube.layout).run(whole, {bins.data(), 256, 1, 1024});
@@ -68,17 +23,18 @@ void expect_luminance(Device& device, const ColourCube& cube) {
   for (int red = 0; red < 256; ++red)
     for (int green = 0; green < 256; ++green)
       for (int blue = 0; blue < 256; ++blue)
-        ++expected[static_cast<std::size_t>(luminance_of(red, green, blue))];
+        ++expected[static_cast<std::size_t>(ColourCube::luminance(red, green, blue))];
   device.finish();
   ASSERT_EQ(bins.values(), expected) << "the whole cube";
 
-  // Errors that cancel over the cube cannot cancel over a row, in which luminance only rises.
+  // Errors that cancel out over the whole cube cannot do so within a row, because luminance never
+  // falls along it.
   const DeviceBlock<std::uint32_t> row_bins(
       device, std::vector<std::uint32_t>(std::size_t{65536} * 256, 0xcdcdcdcd));
   histequalize::Histogram count(device, cube.row_layout);
   for (int red = 0; red < 256; ++red)
     for (int green = 0; green < 256; ++green)
-      count.run(cube.row_of(static_cast<const std::uint8_t*>(colours.data()), red, green),
+      count.run(cube.row_of(colours.data(), red, green),
                 {row_bins.data() + (std::ptrdiff_t{red} * 256 + green) * 256, 256, 1, 1024});
   device.finish();
   const std::vector<std::uint32_t> counted = row_bins.values();
@@ -86,34 +42,19 @@ void expect_luminance(Device& device, const ColourCube& cube) {
     for (int green = 0; green < 256; ++green) {
       std::array<std::uint32_t, 256> row{};
       for (int blue = 0; blue < 256; ++blue)
-        ++row[static_cast<std::size_t>(luminance_of(red, green, blue))];
+        ++row[static_cast<std::size_t>(ColourCube::luminance(red, green, blue))];
       const auto start = counted.begin() + (std::ptrdiff_t{red} * 256 + green) * 256;
       ASSERT_TRUE(std::equal(row.begin(), row.end(), start))
-          << "a colour of red " << red << " and green " << green;
+          << "colours of red " << red << " and green " << green;
     }
 }
 
-class Luminance : public testing::TestWithParam<const char*> {};
-
-TEST_P(Luminance, CpuCountsEveryColour) {
-  CUDAVISION_NEEDS_PIXELS(1 << 24);
-  const auto device = make_cpu_device();
-  expect_luminance(*device, ColourCube(GetParam()));
-}
-
-TEST_P(Luminance, CudaCountsEveryColour) {
-  CUDAVISION_NEEDS_CUDA();
-  CUDAVISION_NEEDS_PIXELS(1 << 24);
-  CudaTestDevice device;
-  expect_luminance(*device, ColourCube(GetParam()));
-}
-
-/// Equalisation computes the luminance a second time, when it applies the table.
+/// Tests equalisation as well, because it computes the luminance again when it applies the table.
 void expect_equalized(Device& device, const ColourCube& cube) {
   const DeviceBlock<std::uint8_t> colours(device, cube.block);
   const DeviceBlock<std::uint8_t> out(device, std::vector<std::uint8_t>(cube.block.size(), 0xcd));
   histequalize::HistogramEqualize(device, cube.layout, {})
-      .run(frame_in(cube.layout, cube.placement, static_cast<const std::uint8_t*>(colours.data())),
+      .run(frame_in(cube.layout, cube.placement, colours.data()),
            frame_in(cube.layout, cube.placement, out.data()));
   std::vector<std::uint8_t> expected(cube.block.size(), 0xcd);
   defined_equalization(cube.layout, {}, frame_in(cube.layout, cube.placement, cube.block.data()),
@@ -122,21 +63,28 @@ void expect_equalized(Device& device, const ColourCube& cube) {
   EXPECT_TRUE(out.values() == expected);
 }
 
-TEST_P(Luminance, CpuEqualizesEveryColour) {
-  CUDAVISION_NEEDS_PIXELS(1 << 24);
-  const auto device = make_cpu_device();
-  expect_equalized(*device, ColourCube(GetParam()));
+class LuminanceOfEveryColour : public EitherDevice {
+ protected:
+  static void expect(void (*expectation)(Device&, const ColourCube&)) {
+    CUDAVISION_NEEDS_PIXELS(1 << 24);
+    on_device([=](Device& device) {
+      for (const char* name : {"RGB", "xBGR", "GBR"}) {
+        SCOPED_TRACE(name);
+        expectation(device, ColourCube(name));
+      }
+    });
+  }
+};
+
+INSTANTIATE_TEST_SUITE_P(Devices, LuminanceOfEveryColour, both_devices(), device_name);
+
+TEST_P(LuminanceOfEveryColour, IsCounted) {
+  expect(expect_luminance);
 }
 
-TEST_P(Luminance, CudaEqualizesEveryColour) {
-  CUDAVISION_NEEDS_CUDA();
-  CUDAVISION_NEEDS_PIXELS(1 << 24);
-  CudaTestDevice device;
-  expect_equalized(*device, ColourCube(GetParam()));
+TEST_P(LuminanceOfEveryColour, IsEqualized) {
+  expect(expect_equalized);
 }
-
-INSTANTIATE_TEST_SUITE_P(Layouts, Luminance, testing::Values("RGB", "xBGR", "GBR"),
-                         [](const auto& info) { return std::string(info.param); });
 
 }  // namespace
 }  // namespace cudavision::test

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// The logic by which threads of CUDA kernels find, load, change and store groups of pixels, on the
-// host, against code that handles one byte at a time.
+// Tests the logic by which threads of CUDA kernels find, load, change and store packs of pixels.
+// It runs on the host and is compared with code that handles one byte at a time.
 
 #include <gtest/gtest.h>
 
 #include <cstring>
-#include <string>
 #include <vector>
 
 #include "cuda/core/error.h"
 #include "cuda/pixels/access_pattern.h"
+#include "cuda/pixels/pixel_pack.h"
 #include "tests/kernels/common/layouts.h"
 #include "tests/kernels/common/random.h"
 #include "tests/kernels/common/settings.h"
@@ -22,7 +22,7 @@ struct alignas(16) Piece {
   std::uint8_t bytes[16];
 };
 
-/// A plane whose rows begin at addresses divisible by 16, all bytes random.
+/// A plane of random bytes, whose rows begin at addresses divisible by 16.
 struct Plane {
   Plane(int row_bytes, int rows, int gap, Random& random)
       : pitch((row_bytes + 15) / 16 * 16 + 16 * gap), pieces(pitch / 16 * rows) {
@@ -35,9 +35,9 @@ struct Plane {
   std::vector<Piece> pieces;
 };
 
-/// Reads every pixel of a picture through the groups, writes a changed one back, and compares both
-/// with the bytes: pixel (x, y) changes from p to changed(p).
-template <class Group, Rows kRows, class Get, class Put>
+/// Reads every pixel p of a picture through the packs and writes changed(p) back. Compares what it
+/// reads and what it writes with the bytes.
+template <class Pack, Rows kRows, class Get, class Put>
 void go_through(int width, int height, int row_bytes, int planes, int gap, const Get& get,
                 const Put& put) {
   Random random(mixed_seed(settings().seed, width * 1000 + height));
@@ -53,8 +53,8 @@ void go_through(int width, int height, int row_bytes, int planes, int gap, const
   PackedImage picture;
   for (int p = 0; p < planes; ++p)
     picture.planes[p] = {in[p].data(), out[p].data(), in[p].pitch, out[p].pitch};
-  const int group_bytes = 4 * Group::words / planes;
-  picture.per_row = (row_bytes + group_bytes - 1) / group_bytes;
+  const int pack_bytes = 4 * Pack::words / planes;
+  picture.per_row = (row_bytes + pack_bytes - 1) / pack_bytes;
   picture.rows = height;
   picture.count = picture.per_row * height;
   picture.width = width;
@@ -62,23 +62,23 @@ void go_through(int width, int height, int row_bytes, int planes, int gap, const
   picture.shift = 6;
   picture.largest = 1023;
 
-  // Every group once, in three interleaved sequences as of three threads.
-  const GroupStride stride(3, picture.per_row);
+  // Visits every pack once, in three interleaved sequences, as three threads would.
+  const PackStride stride(3, picture.per_row);
   std::vector<int> visits(picture.count);
   for (std::uint32_t thread = 0; thread < 3; ++thread)
-    for (GroupCursor<kRows> at(picture, thread); at.inside(picture); at.advance(picture, stride)) {
+    for (PackCursor<kRows> at(picture, thread); at.inside(picture); at.advance(picture, stride)) {
       ++visits.at(kRows == Rows::linear ? at.x : at.y * picture.per_row + at.x);
-      std::uint32_t data[Group::words];
-      Group::template load<kRows>(picture, at, data);
-      const int existing = pixels_in<Group, kRows>(picture, at);
+      std::uint32_t data[Pack::words];
+      Pack::template load<kRows>(picture, at, data);
+      const int existing = pixels_in<Pack, kRows>(picture, at);
       for (int i = 0; i < existing; ++i) {
-        const int number = static_cast<int>(at.x) * Group::pixels + i;
+        const int number = static_cast<int>(at.x) * Pack::pixels + i;
         const int x = kRows == Rows::linear ? number % width : number;
         const int y = kRows == Rows::linear ? number / width : at.y;
         get(in, expected, x, y, data, i, picture);
         put(data, i, picture);
       }
-      Group::template store<kRows>(picture, at, data);
+      Pack::template store<kRows>(picture, at, data);
     }
   EXPECT_EQ(visits, std::vector<int>(picture.count, 1));
   for (int p = 0; p < planes; ++p)
@@ -87,23 +87,23 @@ void go_through(int width, int height, int row_bytes, int planes, int gap, const
 
 template <int kStep, int kOffset, Rows kRows>
 void luma_bytes(int width, int height, int gap) {
-  using Group = LumaBytes<kStep, kOffset>;
+  using Pack = LumaBytes<kStep, kOffset>;
   const int row_bytes = kStep == 1 ? width : (width + 1) / 2 * 4;
-  go_through<Group, kRows>(
+  go_through<Pack, kRows>(
       width, height, row_bytes, 1, gap,
       [](auto& in, auto& expected, int x, int y, const std::uint32_t* data, int i, auto& picture) {
         const int at = y * in[0].pitch + x * kStep + kOffset;
-        EXPECT_EQ(Group::value(data, i, picture), in[0].data()[at]);
+        EXPECT_EQ(Pack::value(data, i, picture), in[0].data()[at]);
         expected[0].data()[at] = static_cast<std::uint8_t>(in[0].data()[at] ^ 0x5a);
       },
       [](std::uint32_t* data, int i, auto& picture) {
-        Group::set(data, i, Group::value(data, i, picture) ^ 0x5a, picture);
+        Pack::set(data, i, Pack::value(data, i, picture) ^ 0x5a, picture);
       });
 }
 
 const int widths[] = {1, 2, 3, 7, 8, 9, 15, 16, 17, 31, 48, 53};
 
-TEST(PixelGroup, LumaBytes) {
+TEST(PixelPack, LumaBytes) {
   for (const int width : widths)
     for (const int gap : {0, 1}) {
       luma_bytes<1, 0, Rows::ragged>(width, 5, gap);
@@ -120,27 +120,27 @@ TEST(PixelGroup, LumaBytes) {
 
 template <bool kAllBits>
 void luma_words(int width, int height, int gap) {
-  using Group = LumaWords<kAllBits>;
+  using Pack = LumaWords<kAllBits>;
   const auto word_at = [](Plane& plane, int at) {
     return static_cast<unsigned>(plane.data()[at] | plane.data()[at + 1] << 8);
   };
-  go_through<Group, Rows::ragged>(
+  go_through<Pack, Rows::ragged>(
       width, height, 2 * width, 1, gap,
       [&](auto& in, auto& expected, int x, int y, const std::uint32_t* data, int i, auto& picture) {
         const int at = y * in[0].pitch + 2 * x;
         const unsigned word = word_at(in[0], at);
         const unsigned value = kAllBits ? word : word >> 6 < 1023 ? word >> 6 : 1023;
-        EXPECT_EQ(Group::value(data, i, picture), value);
+        EXPECT_EQ(Pack::value(data, i, picture), value);
         const unsigned changed = kAllBits ? value ^ 0x1234 : (value ^ 0x2a5) << 6;
         expected[0].data()[at] = static_cast<std::uint8_t>(changed);
         expected[0].data()[at + 1] = static_cast<std::uint8_t>(changed >> 8);
       },
       [](std::uint32_t* data, int i, auto& picture) {
-        Group::set(data, i, Group::value(data, i, picture) ^ (kAllBits ? 0x1234 : 0x2a5), picture);
+        Pack::set(data, i, Pack::value(data, i, picture) ^ (kAllBits ? 0x1234 : 0x2a5), picture);
       });
 }
 
-TEST(PixelGroup, LumaWords) {
+TEST(PixelPack, LumaWords) {
   for (const int width : widths)
     for (const int gap : {0, 3}) {
       luma_words<false>(width, 3, gap);
@@ -148,29 +148,29 @@ TEST(PixelGroup, LumaWords) {
     }
 }
 
-template <class Group, Rows kRows>
+template <class Pack, Rows kRows>
 void packed_colour(int width, int height, int gap) {
-  constexpr int step = Group::bytes;
-  go_through<Group, kRows>(
+  constexpr int step = Pack::bytes;
+  go_through<Pack, kRows>(
       width, height, step * width, 1, gap,
       [](auto& in, auto& expected, int x, int y, const std::uint32_t* data, int i, auto&) {
         const int at = y * in[0].pitch + step * x;
-        const std::uint32_t pixel = Group::pixel(data, i);
+        const std::uint32_t pixel = Pack::pixel(data, i);
         for (int b = 0; b < step; ++b) {
           EXPECT_EQ(byte_of(pixel, b), in[0].data()[at + b]);
           expected[0].data()[at + b] = static_cast<std::uint8_t>(in[0].data()[at + b] + 77 + b);
         }
       },
       [](std::uint32_t* data, int i, auto&) {
-        const std::uint32_t pixel = Group::pixel(data, i);
+        const std::uint32_t pixel = Pack::pixel(data, i);
         std::uint32_t changed = 0;
         for (int b = 0; b < step; ++b)
           changed |= ((byte_of(pixel, b) + 77 + b) & 0xff) << (8 * b);
-        Group::set(data, i, changed);
+        Pack::set(data, i, changed);
       });
 }
 
-TEST(PixelGroup, PackedColour) {
+TEST(PixelPack, PackedColour) {
   for (const int width : widths)
     for (const int gap : {0, 1}) {
       packed_colour<PackedColour<3>, Rows::ragged>(width, 4, gap);
@@ -182,7 +182,7 @@ TEST(PixelGroup, PackedColour) {
   packed_colour<PackedColour<4>, Rows::linear>(12, 4, 0);
 }
 
-TEST(PixelGroup, PlanarColour) {
+TEST(PixelPack, PlanarColour) {
   for (const int width : widths)
     go_through<PlanarColour, Rows::ragged>(
         width, 4, width, 3, 1,
@@ -202,11 +202,11 @@ TEST(PixelGroup, PlanarColour) {
         });
 }
 
-TEST(PixelGroup, PackedLuminanceIsTheLuminance) {
+TEST(PixelPack, PackedLuminanceIsTheLuminance) {
   Random random(settings().seed);
   for (int i = 0; i < 200000; ++i) {
     const auto pixel = static_cast<std::uint32_t>(random.next() >> 32);
-    // Red, green and blue in bytes 2, 1 and 0, as in BGRx, and in 1, 2 and 3, as in xRGB.
+    // Red, green and blue lie in bytes 2, 1 and 0 in BGRx, and in bytes 1, 2 and 3 in xRGB.
     PackedImage bgrx, xrgb;
     bgrx.weights_low = 299 % 256 << 16 | 587 % 256 << 8 | 114;
     bgrx.weights_high = 299 / 256 << 16 | 587 / 256 << 8;
@@ -220,12 +220,12 @@ TEST(PixelGroup, PackedLuminanceIsTheLuminance) {
   }
 }
 
-TEST(PixelGroup, SelectBytes) {
+TEST(PixelPack, SelectBytes) {
   EXPECT_EQ(select_bytes(0x33221100u, 0x77665544u, 0x7520u), 0x77552200u);
   EXPECT_EQ(dot_bytes(0x01020304u, 0xff000210u, 5), 255u + 6u + 64u + 5u);
 }
 
-// The access patterns of the formats
+/* The tests below are about the access patterns of the formats. */
 
 Picture picture_of(const FrameLayout& layout, int pitch, int misalignment) {
   alignas(16) static std::uint8_t memory[32];
@@ -239,7 +239,7 @@ Picture picture_of(const FrameLayout& layout, int pitch, int misalignment) {
   return PictureMaker(layout).make(in, out);
 }
 
-TEST(PictureMaker, FindsDenseGroupsWhereRowsAreAligned) {
+TEST(PictureMaker, FindsDensePacksWhereRowsAreAligned) {
   const struct {
     const char* layout;
     AccessPattern dense, scattered;

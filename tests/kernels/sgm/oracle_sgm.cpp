@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// The removal of speckles against cv::filterSpeckles, in a program of its own so that the others
-// need no OpenCV. The oracle of the maps is libSGM: see test_sgm_pairs.cpp.
+// Compares the removal of speckles with cv::filterSpeckles. This is a separate program, so that the
+// other tests need no OpenCV. test_sgm_pairs.cpp compares whole maps with libSGM.
 
 #include <opencv2/calib3d.hpp>
 #include <opencv2/core.hpp>
@@ -23,7 +23,8 @@ Map without_speckles(Device& device, const SgmStageCase& test) {
   return map.values();
 }
 
-/// OpenCV's maps are signed: unknown has the same bits as −1.
+/// Removes speckles with OpenCV. Its maps are signed, so `unknown` becomes −1, which has the same
+/// bits.
 Map without_speckles_by_opencv(const SgmStageCase& test) {
   Map map = test.left;
   cv::Mat image(test.config.height, test.config.width, CV_16S, map.data());
@@ -50,7 +51,7 @@ TEST_P(OracleSpeckles, AreThoseOfOpencv) {
   });
 }
 
-/// Regions that wind through a whole map, a comb, a chessboard and a staircase.
+/// Tests a region that winds through the whole map, a comb, a chessboard and a staircase.
 TEST_P(OracleSpeckles, RegionsOfAnyShape) {
   on_device([](Device& device) {
     SgmStageCase test;
@@ -63,7 +64,7 @@ TEST_P(OracleSpeckles, RegionsOfAnyShape) {
         for (int x = 0; x < test.config.width; ++x)
           test.left.push_back(static_cast<std::uint16_t>(number(x, y)));
     };
-    // One corridor along the rows, which are joined alternately at their right and left ends.
+    // A corridor follows the even rows, which are joined alternately at their right and left ends.
     const auto corridor = [&](int x, int y) {
       const int end = y / 2 % 2 ? 0 : test.config.width - 1;
       return y % 2 == 0 || x == end ? x : sgm::unknown;

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <cstring>
 
 #include "tests/kernels/pixels/luminance_definition.h"
 
@@ -13,7 +12,7 @@ namespace {
 using Census = sgm::Parameters::Census;
 using Compatibility = sgm::Parameters::Compatibility;
 
-/// Entries of a volume that the definition may take.
+/// The largest volume, in entries, that the definition may process.
 constexpr int max_volume = 1 << 20;
 
 FrameLayout random_layout_of(int bits, int width, int height, Random& random) {
@@ -26,8 +25,8 @@ FrameLayout random_layout_of(int bits, int width, int height, Random& random) {
   }
 }
 
-/// The column of the right picture that a pixel of the left one shows. Blocks of pixels share a
-/// disparity; one in sixteen pixels shows another column.
+/// Returns the column of the right picture that a pixel of the left one shows. Blocks of pixels
+/// share a disparity, but one in sixteen pixels shows a column nearby.
 int seen_column(const SgmCase& test, int x, int y) {
   const auto block = static_cast<std::uint64_t>(x / 37 + 1000 * (y / 19));
   Random random(mixed_seed(test.content_seed, block));
@@ -38,46 +37,13 @@ int seen_column(const SgmCase& test, int x, int y) {
   return x - d + (grain.one_in(16) ? grain.between(-9, 9) : 0);
 }
 
-/// Sets every colour, or the luma, of a pixel to value.
+/// Sets the luma or all colours of a pixel to `value`.
 void put_luminance(const FrameLayout& layout, const Frame& frame, int x, int y, int value) {
   for (int c = 0; c < layout.channel_count; ++c) {
     const Channel& channel = layout.channels[c];
-    if (channel.role == Role::chroma || channel.role == Role::alpha)
-      continue;
-    std::uint8_t* const row = frame.planes[channel.plane].row(y);
-    const auto place = channel.offset + static_cast<std::ptrdiff_t>(channel.step) * x;
-    if (layout.bits == 8) {
-      row[place] = static_cast<std::uint8_t>(value);
-    } else {
-      const auto word = static_cast<std::uint16_t>(value << layout.shift);
-      std::memcpy(row + 2 * place, &word, sizeof word);
-    }
+    if (channel.role != Role::chroma && channel.role != Role::alpha)
+      put_sample(layout, frame, channel, x, y, value);
   }
-}
-
-Frame frame_of_block(const FrameLayout& layout, const Placement& placement,
-                     std::vector<std::uint8_t>& block) {
-  return frame_in(layout, placement, block.data());
-}
-
-template <class Number>
-void put_rows(const std::vector<Number>& numbers, const View<std::uint8_t>& rows) {
-  for (int y = 0; y < rows.height; ++y)
-    std::memcpy(rows.row(y),
-                reinterpret_cast<const std::uint8_t*>(numbers.data()) +
-                    static_cast<std::size_t>(y) * static_cast<std::size_t>(rows.width),
-                static_cast<std::size_t>(rows.width));
-}
-
-std::string difference_in(const char* what, const FrameLayout& layout, const Placement& placement,
-                          const std::vector<std::uint8_t>& expected,
-                          const std::vector<std::uint8_t>& actual) {
-  const auto [e, a] = std::mismatch(expected.begin(), expected.end(), actual.begin());
-  if (e == expected.end())
-    return {};
-  return std::string(what) + ": " +
-         describe_byte(layout, placement, static_cast<std::size_t>(e - expected.begin())) +
-         " must be " + std::to_string(*e) + " and is " + std::to_string(*a);
 }
 
 }  // namespace
@@ -133,9 +99,8 @@ sgm::Parameters random_sgm_parameters(Random& random) {
 }
 
 SgmCase make_sgm_case(std::uint64_t seed, int number, int max_pixels) {
-  Random random(mixed_seed(seed, static_cast<std::uint64_t>(number)));
-  const auto& kinds = layout_kinds();
-  const LayoutKind& kind = kinds[static_cast<std::size_t>(number) % kinds.size()];
+  Random random = random_of_case(seed, number);
+  const LayoutKind& kind = layout_kind_of_case(number);
 
   SgmCase test;
   test.title = kind.name + ", case " + std::to_string(number);
@@ -149,7 +114,7 @@ SgmCase make_sgm_case(std::uint64_t seed, int number, int max_pixels) {
   test.right = random_placement(test.right_layout, random);
   test.disparity = random_placement(test.disparity_layout(), random);
   test.confidence = random_placement(test.confidence_layout(), random);
-  // Content that can be matched is as frequent as all other content together.
+  // In half of the cases the content is one that can be matched; in the others it is any content.
   test.content = random.one_in(2) ? (random.one_in(2) ? Content::random : Content::natural)
                                   : static_cast<Content>(random.between(0, content_count - 1));
   test.related = !random.one_in(4);
@@ -204,8 +169,8 @@ std::string describe(const SgmCase& test) {
 SgmInput input_block(const SgmCase& test) {
   SgmInput input{std::vector<std::uint8_t>(test.left.bytes, 0x5a),
                  std::vector<std::uint8_t>(test.right.bytes, 0x5a)};
-  const Frame left = frame_of_block(test.layout, test.left, input.left);
-  const Frame right = frame_of_block(test.right_layout, test.right, input.right);
+  const Frame left = frame_in(test.layout, test.left, input.left.data());
+  const Frame right = frame_in(test.right_layout, test.right, input.right.data());
   paint(test.layout, left, test.content, test.content_seed, test.dirty);
   paint(test.right_layout, right, test.content, test.content_seed + 1, test.dirty);
   if (!test.related)
@@ -230,11 +195,11 @@ SgmOutput defined_output(const SgmCase& test, const SgmInput& input, std::uint8_
   SgmOutput output{std::vector<std::uint8_t>(test.disparity.bytes, poison),
                    std::vector<std::uint8_t>(test.confidence.bytes, poison)};
   put_rows(stereo.disparities,
-           frame_of_block(test.disparity_layout(), test.disparity, output.disparity).planes[0]);
+           frame_in(test.disparity_layout(), test.disparity, output.disparity.data()).planes[0]);
   if (test.with_confidence)
     put_rows(
         stereo.confidence,
-        frame_of_block(test.confidence_layout(), test.confidence, output.confidence).planes[0]);
+        frame_in(test.confidence_layout(), test.confidence, output.confidence.data()).planes[0]);
   return output;
 }
 
@@ -244,10 +209,8 @@ SgmFrames::SgmFrames(Device& device, const SgmCase& one, const SgmInput& input, 
       right_block_(device, input.right),
       disparity_block_(device, std::vector<std::uint8_t>(one.disparity.bytes, poison)),
       confidence_block_(device, std::vector<std::uint8_t>(one.confidence.bytes, poison)) {
-  const auto in = [](const FrameLayout& layout, const Placement& placement,
-                     const std::uint8_t* block) { return frame_in(layout, placement, block); };
-  left = in(one.layout, one.left, left_block_.data());
-  right = in(one.right_layout, one.right, right_block_.data());
+  left = frame_in(one.layout, one.left, left_block_.data());
+  right = frame_in(one.right_layout, one.right, right_block_.data());
   disparity = frame_in(one.disparity_layout(), one.disparity, disparity_block_.data()).planes[0];
   if (one.with_confidence)
     confidence =
@@ -255,11 +218,13 @@ SgmFrames::SgmFrames(Device& device, const SgmCase& one, const SgmInput& input, 
 }
 
 std::string difference(const SgmCase& test, const SgmOutput& expected, const SgmOutput& actual) {
-  std::string text = difference_in("disparity", test.disparity_layout(), test.disparity,
-                                   expected.disparity, actual.disparity);
-  return text.empty() ? difference_in("confidence", test.confidence_layout(), test.confidence,
-                                      expected.confidence, actual.confidence)
-                      : text;
+  if (const std::string text =
+          difference(test.disparity_layout(), test.disparity, expected.disparity, actual.disparity);
+      !text.empty())
+    return "disparity: " + text;
+  const std::string text =
+      difference(test.confidence_layout(), test.confidence, expected.confidence, actual.confidence);
+  return text.empty() ? text : "confidence: " + text;
 }
 
 std::string hash(const SgmCase& test, const SgmOutput& output) {

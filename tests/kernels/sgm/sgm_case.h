@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <cstring>
 #include <string>
 #include <vector>
 
@@ -18,14 +19,14 @@ namespace cudavision::test {
 
 class SgmFrames;
 
-/// One matched pair of pictures; frame_case.h says what a case is.
+/// The matching of one pair of pictures. frame_case.h describes what a case is.
 struct SgmCase {
   using Parameters = sgm::Parameters;
   using Operation = sgm::SgmStereo;
   using Frames = SgmFrames;
 
   std::string title;
-  FrameLayout layout, right_layout;  ///< of the left picture, of the right one
+  FrameLayout layout, right_layout;  ///< the layouts of the left and the right picture
   Placement left, right, disparity, confidence;
   Content content = Content::random;
   bool related = true;  ///< the left picture shows the right one, shifted block by block
@@ -44,15 +45,15 @@ struct SgmCase {
   FrameLayout confidence_layout() const { return gray_layout(layout.width, layout.height, 8); }
 };
 
-/// Frame sizes are drawn so that width times height stays within max_pixels, and within less where
-/// there are many disparities: the definition is slow.
+/// Draws a frame size of at most max_pixels pixels, and of fewer if there are many disparities,
+/// because the definition is slow.
 SgmCase make_sgm_case(std::uint64_t seed, int number, int max_pixels);
 
-/// Dense frames of one layout.
+/// Makes a case of dense frames of one layout.
 SgmCase plain_sgm_case(const FrameLayout& layout, const sgm::Parameters& parameters,
                        Content content, std::uint64_t seed);
 
-/// Valid parameters of every kind.
+/// Draws valid parameters; every one of them varies.
 sgm::Parameters random_sgm_parameters(Random& random);
 
 /// The defaults, but with 32 disparities, for tests that must be quick.
@@ -61,7 +62,7 @@ sgm::Parameters few_disparities();
 std::string describe(const sgm::Parameters& parameters);
 std::string describe(const SgmCase& test);
 
-/// The blocks of both pictures, in the midst of poison.
+/// The blocks of both pictures, which are surrounded by poison.
 struct SgmInput {
   std::vector<std::uint8_t> left, right;
 
@@ -71,19 +72,29 @@ struct SgmInput {
 };
 SgmInput input_block(const SgmCase& test);
 
-/// The blocks of both results. confidence: as it was before if the case does not ask for it.
+/// Fills the rows with numbers, beginning with row 0.
+template <class Number>
+void put_rows(const std::vector<Number>& numbers, const View<std::uint8_t>& rows) {
+  for (int y = 0; y < rows.height; ++y)
+    std::memcpy(rows.row(y),
+                reinterpret_cast<const std::uint8_t*>(numbers.data()) +
+                    static_cast<std::size_t>(y) * static_cast<std::size_t>(rows.width),
+                static_cast<std::size_t>(rows.width));
+}
+
+/// The blocks of both results. `confidence` stays unchanged if the case does not request it.
 struct SgmOutput {
   std::vector<std::uint8_t> disparity, confidence;
 };
 SgmOutput defined_output(const SgmCase& test, const SgmInput& input, std::uint8_t poison);
 
-/// Empty where the results are equal, else where they first differ.
+/// Describes where the results first differ. Returns an empty string if they are equal.
 std::string difference(const SgmCase& test, const SgmOutput& expected, const SgmOutput& actual);
 
-/// Hash of the rows of both results, without what lies around them.
+/// Returns the hash of the rows of both results, without the bytes around them.
 std::string hash(const SgmCase& test, const SgmOutput& output);
 
-/// A pair in the memory of a device, and room for the results.
+/// A pair of pictures in the memory of a device, and memory for the results.
 class SgmFrames {
  public:
   static constexpr std::uint8_t out_poison = 0xcd;
@@ -94,7 +105,7 @@ class SgmFrames {
 
   void run(sgm::SgmStereo& stereo) const { stereo.run(left, right, disparity, confidence); }
 
-  /// The whole blocks, with all that lies around the frames.
+  /// Return the whole blocks, including the bytes around the frames.
   SgmInput input() const { return {left_block_.values(), right_block_.values()}; }
   SgmOutput output() const { return {disparity_block_.values(), confidence_block_.values()}; }
 
@@ -104,7 +115,7 @@ class SgmFrames {
   DeviceBlock<std::uint8_t> left_block_, right_block_, disparity_block_, confidence_block_;
 
  public:
-  ConstFrame left, right;  ///< run() takes these four; a test may spoil them
+  ConstFrame left, right;  ///< run() uses these four; a test may spoil them
   View<std::uint8_t> disparity, confidence;
 };
 

@@ -62,7 +62,7 @@ int bits_in(std::uint64_t word) {
   return count;
 }
 
-/// 0 to size − 1 in ascending or descending order.
+/// Returns the numbers from 0 to size − 1 in ascending or descending order.
 std::vector<int> in_order(int size, bool forwards) {
   std::vector<int> order;
   for (int i = 0; i < size; ++i)
@@ -70,7 +70,7 @@ std::vector<int> in_order(int size, bool forwards) {
   return order;
 }
 
-/// The costs of the path in direction (dx, dy).
+/// Computes the costs of the path in direction (dx, dy).
 std::vector<int> path_costs(const StageConfig& config, const Luminances& picture,
                             const std::vector<int>& matching, const sgm::Penalties& penalties,
                             int dx, int dy) {
@@ -114,7 +114,15 @@ int subpixel_part(int l, int c, int r, bool libsgm) {
   return n > 0 ? size : -size;
 }
 
-/// True if two neighbouring pixels are known and differ by at most most_step.
+/// Returns SgmStereo's coding of disparities. They are in sixteenths of a pixel, or in pixels like
+/// libSGM's without subpixel. An unknown disparity is coded as the one below the least.
+sgm::DisparityScale defined_scale(const sgm::Parameters& parameters) {
+  const bool libsgm = parameters.compatibility == sgm::Parameters::Compatibility::libsgm;
+  const int per_pixel = libsgm && !parameters.subpixel ? 1 : 16;
+  return {per_pixel, static_cast<std::uint16_t>((parameters.minimum - 1) * per_pixel)};
+}
+
+/// True if the disparities of two neighbouring pixels are known and differ by at most most_step.
 bool joined(const Map& map, std::size_t a, std::size_t b, int most_step) {
   return map[a] != unknown && map[b] != unknown && std::abs(map[a] - map[b]) <= most_step;
 }
@@ -329,22 +337,21 @@ DefinedStereo defined_stereo(const StageConfig& config, const sgm::Parameters& p
   if (is_libsgm(config) || parameters.lr_max_diff >= 0)
     winners.left = defined_check(config, left, winners.left, winners.right, parameters.subpixel,
                                  parameters.lr_max_diff);
-  const int per_pixel = is_libsgm(config) && !parameters.subpixel ? 1 : 16;
+  const sgm::DisparityScale scale = defined_scale(parameters);
   if (parameters.speckle_size > 0)
     winners.left = defined_without_speckles(config, winners.left, parameters.speckle_size,
-                                            parameters.speckle_range * per_pixel);
+                                            parameters.speckle_range * scale.per_pixel);
   DefinedStereo result;
   for (std::size_t i = 0; i < winners.left.size(); ++i)
     result.confidence.push_back(winners.left[i] == unknown ? 0 : winners.confidence[i]);
   if (parameters.fill_holes)
     winners.left = defined_filling(config, winners.left);
-  const auto invalid = static_cast<std::uint16_t>((parameters.minimum - 1) * per_pixel);
-  result.disparities = defined_disparities(config, winners.left, {per_pixel, invalid});
+  result.disparities = defined_disparities(config, winners.left, scale);
   return result;
 }
 
 int defined_gray(const sgm::Parameters& parameters, std::uint16_t number) {
-  const sgm::DisparityScale scale = sgm::disparity_scale(parameters);
+  const sgm::DisparityScale scale = defined_scale(parameters);
   if (number == scale.invalid)
     return 0;
   const int n = static_cast<std::int16_t>(number) - scale.per_pixel * parameters.minimum;
@@ -354,7 +361,7 @@ int defined_gray(const sgm::Parameters& parameters, std::uint16_t number) {
 
 int defined_depth(const sgm::Parameters& parameters, const sgm::PictureParameters& picture,
                   std::uint16_t number) {
-  const sgm::DisparityScale scale = sgm::disparity_scale(parameters);
+  const sgm::DisparityScale scale = defined_scale(parameters);
   const int v = static_cast<std::int16_t>(number);
   if (number == scale.invalid || v <= 0)
     return 0;

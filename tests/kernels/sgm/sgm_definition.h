@@ -7,8 +7,8 @@
 #include "cuda/sgm/backend.h"
 #include "cuda/sgm/disparitypicture.h"
 
-/// Semi-Global Matching as cuda/sgm/backend.h defines it, written a second time in the plainest
-/// way, pixel by pixel. Pictures are values from left to right and from top to bottom.
+/// A second implementation of Semi-Global Matching as cuda/sgm/backend.h defines it, which works
+/// pixel by pixel. A picture holds its values from left to right and from top to bottom.
 namespace cudavision::test {
 
 using Luminances = std::vector<std::uint16_t>;
@@ -42,7 +42,7 @@ Map defined_without_speckles(const sgm::StageConfig& config, const Map& map, int
 
 Map defined_filling(const sgm::StageConfig& config, const Map& map);
 
-/// The map as SgmStereo codes it.
+/// Returns the map in SgmStereo's coding.
 Map defined_disparities(const sgm::StageConfig& config, const Map& map,
                         const sgm::DisparityScale& scale);
 
@@ -53,7 +53,7 @@ struct DefinedStereo {
 DefinedStereo defined_stereo(const sgm::StageConfig& config, const sgm::Parameters& parameters,
                              const Luminances& left, const Luminances& right);
 
-/// For a number in a map that SgmStereo has coded.
+/// Return the gray level or the depth that stands for a number of a map in SgmStereo's coding.
 int defined_gray(const sgm::Parameters& parameters, std::uint16_t number);
 int defined_depth(const sgm::Parameters& parameters, const sgm::PictureParameters& picture,
                   std::uint16_t number);

@@ -24,7 +24,8 @@ std::uint64_t feature_mask(const StageConfig& config) {
   return (std::uint64_t{1} << sgm::census_bits(config.census)) - 1;
 }
 
-/// The right features are random, or those of the left, shifted and with some bits flipped.
+/// The right features are either random, or left features that are shifted and have some bits
+/// flipped.
 void make_features(SgmStageCase& test, Random& random) {
   const std::uint64_t mask = feature_mask(test.config);
   const bool alike = random.one_in(2), flat = random.one_in(8);
@@ -45,7 +46,7 @@ void make_penalties(SgmStageCase& test, Random& random) {
         random.one_in(4) ? largest : random.between(test.penalties.p1 + 1, largest));
 }
 
-/// Few levels make many ties.
+/// Often draws the sums from few levels, which makes many ties.
 void make_sums(SgmStageCase& test, Random& random) {
   constexpr int levels[] = {1, 2, 4, 30, 255, 2041};
   const int most = levels[random.between(0, 5)] - 1;
@@ -55,7 +56,7 @@ void make_sums(SgmStageCase& test, Random& random) {
     test.sums.push_back(static_cast<std::uint16_t>(random.between(0, most)));
 }
 
-/// Patches of numbers that differ little, with holes.
+/// Makes a map of patches in which the numbers differ little, with holes.
 Map random_map(const StageConfig& config, int levels, Random& random) {
   const int holes = random.one_in(4) ? 1 : 1 << random.between(1, 6);
   const bool rough = random.one_in(4);
@@ -110,7 +111,7 @@ Number repeated(std::uint8_t poison) {
   return number;
 }
 
-/// Device memory that a stage writes or changes, amid poison.
+/// Device memory that a stage writes or changes, surrounded by poison.
 template <class Number>
 class Output {
  public:
@@ -140,7 +141,7 @@ class Input {
   const Number* data() const { return block_.data(); }
   void expect_unchanged() const {
     if (block_.values() != values_)
-      throw std::runtime_error("an input was written to");
+      throw std::runtime_error("a stage wrote to an input");
   }
 
  private:
@@ -160,17 +161,14 @@ FrameLayout plane_of(const StageConfig& config, int bits) {
   return gray_layout(config.width, config.height, bits);
 }
 
-/// A block of poison with the rows of a picture in it.
+/// Returns a block of poison that contains the rows of a picture.
 template <class Number>
 std::vector<std::uint8_t> placed(const StageConfig& config, const Placement& placement,
                                  const std::vector<Number>& numbers, std::uint8_t poison) {
   std::vector<std::uint8_t> block(placement.bytes, poison);
-  const View<std::uint8_t> rows =
-      frame_in(plane_of(config, 8 * static_cast<int>(sizeof(Number))), placement, block.data())
-          .planes[0];
-  for (int y = 0; y < config.height; ++y)
-    std::memcpy(rows.row(y), numbers.data() + std::int64_t{y} * config.width,
-                static_cast<std::size_t>(rows.width));
+  put_rows(numbers,
+           frame_in(plane_of(config, 8 * static_cast<int>(sizeof(Number))), placement, block.data())
+               .planes[0]);
   return block;
 }
 
@@ -214,7 +212,7 @@ void run_select(Device& device, sgm::Stages& stages, const SgmStageCase& test, s
   sums.expect_unchanged();
 }
 
-/// Runs the stages that make a map out of a map, and those that change one.
+/// Runs the stages that make a new map from a map, and those that change a map.
 void run_maps(Device& device, sgm::Stages& stages, const SgmStageCase& test,
               const SamplePlane& picture, std::uint8_t poison, SgmStageOutputs& outputs) {
   const Input<std::uint16_t> left(device, test.left), right(device, test.right);
@@ -263,7 +261,7 @@ void run_writing(Device& device, sgm::Stages& stages, const SgmStageCase& test, 
 }  // namespace
 
 SgmStageCase make_sgm_stage_case(std::uint64_t seed, int number, int max_pixels) {
-  Random random(mixed_seed(seed ^ 0x57a9e5, static_cast<std::uint64_t>(number)));
+  Random random = random_of_case(seed ^ 0x57a9e5, number);
   const sgm::Parameters parameters = random_sgm_parameters(random);
   const auto [width, height] =
       random_picture_size(random, std::clamp(max_volume / parameters.disparities, 1, max_pixels));
@@ -379,7 +377,7 @@ std::string difference(const SgmStageCase& test, const SgmStageOutputs& expected
     const bool in_block = name.rfind("write", 0) == 0;
     return name + ": " +
            (in_block ? "byte " + std::to_string(e - wanted.begin())
-                     : "number " + std::to_string(number) + ", which is of pixel (" +
+                     : "number " + std::to_string(number) + ", which belongs to pixel (" +
                            std::to_string(pixel % test.config.width) + ", " +
                            std::to_string(pixel / test.config.width) + "),") +
            " must be " + std::to_string(*e) + " and is " + std::to_string(*a);

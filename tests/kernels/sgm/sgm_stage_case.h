@@ -11,15 +11,15 @@
 
 namespace cudavision::test {
 
-/// The inputs of each stage alone, more varied than a whole run makes them: features that no
-/// picture has, sums full of ties, maps with holes anywhere. Equal seeds and numbers make equal
+/// Separate inputs for each stage. They are more varied than those of a whole run: features that no
+/// picture has, sums full of ties, and maps with holes anywhere. Equal seeds and numbers make equal
 /// cases on every machine.
 struct SgmStageCase {
   std::string title;
   sgm::StageConfig config;
-  FrameLayout layout;  ///< of the picture: one channel
+  FrameLayout layout;  ///< the layout of the picture, which has one channel
   Placement placement;
-  std::vector<std::uint8_t> picture;  ///< the block
+  std::vector<std::uint8_t> picture;  ///< the block that contains the picture
   std::vector<std::uint64_t> left_features, right_features;
   sgm::Penalties penalties;
   std::vector<std::uint16_t> sums;
@@ -36,20 +36,20 @@ SgmStageCase make_sgm_stage_case(std::uint64_t seed, int number, int max_pixels)
 
 std::string describe(const SgmStageCase& test);
 
-/// The output of a stage, with the poison in front of it and behind it.
+/// The output of a stage, including the poison before and after it.
 struct SgmStageOutput {
   std::string stage;
   std::vector<std::uint64_t> numbers;
 };
 using SgmStageOutputs = std::vector<SgmStageOutput>;
 
-/// The outputs by the definition.
+/// Returns the outputs that the definition gives.
 SgmStageOutputs defined_stages(const SgmStageCase& test, std::uint8_t poison);
 
-/// The outputs on a device. Throws std::runtime_error if an input was written to.
+/// Returns the outputs that a device gives. Throws std::runtime_error if a stage wrote to an input.
 SgmStageOutputs run_stages(Device& device, const SgmStageCase& test, std::uint8_t poison);
 
-/// Empty where all are equal, else which stage differs first, and where.
+/// Describes which stage differs first, and where. Returns an empty string if all are equal.
 std::string difference(const SgmStageCase& test, const SgmStageOutputs& expected,
                        const SgmStageOutputs& actual);
 

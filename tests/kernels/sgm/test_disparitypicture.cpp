@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// DisparityPicture on either device against the definition, for every number that a map may hold
-// and planes at any address; and what it refuses.
+// Compares DisparityPicture on both devices with the definition, for every number that a map may
+// hold and for planes at any address. Also tests which layouts and parameters it refuses.
 
 #include <cmath>
 #include <cstring>
@@ -33,7 +33,7 @@ ColorTable random_table(std::uint64_t seed) {
   return table;
 }
 
-/// Random numbers out of those that a map may hold.
+/// Draws random numbers from those that a map may hold.
 std::vector<std::uint16_t> numbers_of(const sgm::Parameters& parameters, int count,
                                       Random& random) {
   const DisparityScale scale = disparity_scale(parameters);
@@ -67,10 +67,7 @@ struct PictureCase {
 
   std::vector<std::uint8_t> map_block() const {
     std::vector<std::uint8_t> block(map_placement.bytes, 0x11);
-    const auto rows = frame_in(map_layout, map_placement, block.data()).planes[0];
-    for (int y = 0; y < layout.height; ++y)
-      std::memcpy(rows.row(y), numbers.data() + y * layout.width,
-                  static_cast<std::size_t>(rows.width));
+    put_rows(numbers, frame_in(map_layout, map_placement, block.data()).planes[0]);
     return block;
   }
 
@@ -89,11 +86,10 @@ struct PictureCase {
     DisparityPicture picture(device, layout, parameters, kind);
     picture.set_parameters(parameters, look);
     picture.set_colors(table);
-    picture.run(
-        frame_in(map_layout, map_placement, static_cast<const std::uint8_t*>(map.data())).planes[0],
-        frame_in(layout, placement, out.data()));
+    picture.run(frame_in(map_layout, map_placement, map.data()).planes[0],
+                frame_in(layout, placement, out.data()));
     device.finish();
-    EXPECT_EQ(map.values(), map_block()) << "the map was written to";
+    EXPECT_EQ(map.values(), map_block()) << "the operation wrote to the map";
     return out.values();
   }
 
@@ -118,8 +114,7 @@ struct PictureCase {
       const int bytes = layout.channels[0].step;
       std::memset(row + bytes * x, 255, static_cast<std::size_t>(bytes));
       for (int part = 0; part < 3; ++part) {
-        constexpr Role roles[] = {Role::red, Role::green, Role::blue};
-        const int offset = layout.channels[layout.find(roles[part])].offset;
+        const int offset = channel_of(layout, rgb_roles[part]).offset;
         row[bytes * x + offset] =
             gray == 0 ? 0 : table[static_cast<std::size_t>(gray)][static_cast<std::size_t>(part)];
       }
@@ -176,7 +171,7 @@ TEST_P(DisparityPictures, EveryNumberHasItsPicture) {
           for (const Kind kind : {Kind::gray, Kind::depth}) {
             PictureCase test(kind, gray_layout(count, 1, kind == Kind::gray ? 8 : 16), parameters,
                              random);
-            // Some of these depths do not fit 16 bits, and some are 0.
+            // With these values, some depths do not fit 16 bits and some are 0.
             test.look.focal_length = 700.25, test.look.baseline = 120.5, test.look.unit = 0.1;
             for (int i = 0; i + 1 < count; ++i)
               test.numbers[static_cast<std::size_t>(i)] =
@@ -270,9 +265,7 @@ TEST_P(DisparityPictures, RefusesParametersAndKeepsTheLastValidSet) {
     Random random(5);
     const PictureCase test(Kind::depth, gray_layout(41, 7, 16), few_disparities(), random);
     const DeviceBlock<std::uint8_t> map(device, test.map_block());
-    const auto rows =
-        frame_in(test.map_layout, test.map_placement, static_cast<const std::uint8_t*>(map.data()))
-            .planes[0];
+    const auto rows = frame_in(test.map_layout, test.map_placement, map.data()).planes[0];
     for (const Refusal& refusal : refusals) {
       SCOPED_TRACE(refusal.words);
       const DeviceBlock<std::uint8_t> out(device,

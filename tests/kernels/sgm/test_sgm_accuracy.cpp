@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// SgmStereo finds the disparities of scenes for which they are known, to fractions of a pixel.
+// Tests that SgmStereo finds the disparities of synthetic scenes to fractions of a pixel.
 
 #include <algorithm>
 #include <cmath>
@@ -17,8 +17,8 @@ using namespace sgm;
 
 constexpr double pi = 3.14159265358979323846;
 
-/// A texture with a value at every place, also between pixels: waves of all directions, none too
-/// short for the grid of pixels.
+/// A texture that can be sampled anywhere, also between pixels. It is the sum of waves in all
+/// directions, none of which is too short for the grid of pixels.
 class Texture {
  public:
   Texture() {
@@ -46,7 +46,7 @@ class Texture {
 };
 
 constexpr int width = 200, height = 100;
-// Excludes the pixels whose census crosses an edge, and those whose match lies outside the picture.
+// The margins exclude pixels whose census crosses an edge or whose match lies outside the picture.
 constexpr int left_margin = 40, margin = 8;
 
 using Truth = std::function<double(int x, int y)>;
@@ -97,7 +97,8 @@ class SgmAccuracy : public EitherDevice {};
 
 INSTANTIATE_TEST_SUITE_P(Devices, SgmAccuracy, both_devices(), device_name);
 
-/// Planes at whole disparities, and at half ones, where the costs on both sides are equal.
+/// Tests planes at whole disparities, and at half disparities, where the costs on both sides are
+/// equal.
 TEST_P(SgmAccuracy, FrontalPlanesAreFound) {
   on_device([](Device& device) {
     for (const double disparity : {0.0, 7.0, 10.0, 10.5, 20.5}) {
@@ -123,8 +124,8 @@ TEST_P(SgmAccuracy, MinimumIsCountedIn) {
   });
 }
 
-/// A ramp along the rows, and a plane that slants in both directions. Every sixteenth of a pixel
-/// occurs equally often.
+/// A ramp along the rows, and a plane that slants in both directions. All fractions of a pixel
+/// occur about equally often.
 const Truth slants[] = {
     [](int x, int) { return 5 + x / 32.0; },
     [](int x, int y) { return 4 + x / 40.0 + y / 20.0; },
@@ -142,8 +143,8 @@ TEST_P(SgmAccuracy, SlantsAreFoundWithinTwoSixteenths) {
   });
 }
 
-/// Whole disparities are a quarter of a pixel off on average, which shows that the test above needs
-/// subpixel.
+/// Whole disparities are a quarter of a pixel off on average. So the test above cannot pass without
+/// subpixel interpolation.
 TEST_P(SgmAccuracy, WithoutSubpixelSlantsAreSteps) {
   on_device([](Device& device) {
     sgm::Parameters parameters = few_disparities();
@@ -157,13 +158,13 @@ TEST_P(SgmAccuracy, WithoutSubpixelSlantsAreSteps) {
   });
 }
 
-/// Where the sums are parabolas, every vertex is found to the sixteenth.
+/// If the sums form parabolas, every vertex must be found to the exact sixteenth.
 TEST_P(SgmAccuracy, ParabolasAreFoundExactly) {
   on_device([](Device& device) {
     sgm::StageConfig config;
     config.disparities = 32;
     config.height = 1;
-    config.width = 30 * 16 - 15;  // the vertices that have sums on both sides
+    config.width = 30 * 16 - 15;  // one pixel for each vertex that has sums on both sides
     std::vector<std::uint16_t> volume;
     Map vertices;
     for (int vertex = 16; vertex <= 30 * 16; ++vertex) {

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// SgmStereo on real pairs: with compatibility=libsgm the same bits as libSGM, and by default no
-// less accurate than it has been. The pairs are not part of the project; CUDAVISION_STEREO_PAIRS
-// names the folder that holds a folder for each of them, with
-//   left.png, right.png        gray
-//   truth_x16.png              true disparities of the left picture in sixteenths, 0 where unknown
+// Tests SgmStereo on real pairs of pictures. With compatibility=libsgm it must give the same bits
+// as libSGM; with the default it must stay at least as accurate as it is. The pairs are not part of
+// the project. CUDAVISION_STEREO_PAIRS names a folder that holds one folder for each pair, with
+// these files:
+//   left.png, right.png        the gray pictures
+//   truth_x16.png              true disparities of the left picture in sixteenths, 0 if unknown
 //   libsgm_d<disparities>_p<paths>_sub<subpixel>.png
-//                              the map that libSGM 3.1.0 makes of them with its own defaults
+//                              the map that libSGM 3.1.0 makes with its own defaults
 
 #include <cmath>
 #include <cstdlib>
@@ -19,9 +20,9 @@
 #define CUDAVISION_NEEDS_PAIRS()                                                             \
   do {                                                                                       \
     if (!std::getenv("CUDAVISION_STEREO_PAIRS"))                                             \
-      GTEST_SKIP() << "real pairs not matched: set CUDAVISION_STEREO_PAIRS to their folder"; \
+      GTEST_SKIP() << "no real pairs to match: set CUDAVISION_STEREO_PAIRS to their folder"; \
     if (cudavision::test::settings().small)                                                  \
-      GTEST_SKIP() << "real pairs not matched where CUDAVISION_TEST_MAX_PIXELS is set";      \
+      GTEST_SKIP() << "real pairs are not matched while CUDAVISION_TEST_MAX_PIXELS is set";  \
   } while (false)
 
 namespace cudavision::test {
@@ -53,7 +54,7 @@ Map matched(Device& device, const Scene& scene, const sgm::Parameters& parameter
   SgmCase test = plain_sgm_case(gray_layout(left.width, left.height, left.bits), parameters,
                                 Content::random, 0);
   test.with_confidence = false;
-  // Dense placements begin at byte 0 and may have room behind the picture.
+  // A dense placement begins at byte 0; its block may be longer than the picture.
   SgmInput input{left.samples(), right.samples()};
   input.left.resize(test.left.bytes);
   input.right.resize(test.right.bytes);

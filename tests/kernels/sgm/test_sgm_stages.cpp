@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// Each stage of Semi-Global Matching alone, on the CPU device against its definition and on the
-// CUDA device against the CPU device, in every number.
+// Compares every number that each stage of Semi-Global Matching computes by itself: on the CPU
+// device with the definition, and on the CUDA device with the CPU device.
 
 #include "tests/kernels/common/gtest_support.h"
 #include "tests/kernels/sgm/sgm_case.h"
@@ -15,16 +15,11 @@ using namespace sgm;
 constexpr std::uint8_t poison = 0xcd, other_poison = 0x32;
 
 void for_each_case(const std::function<void(const SgmStageCase&)>& check) {
-  const Settings& asked = settings();
-  const int first = std::max(asked.only_case, 0);
-  const int last = asked.only_case >= 0 ? asked.only_case : asked.cases - 1;
-  for (int number = first; number <= last && !testing::Test::HasFailure(); ++number) {
-    SCOPED_TRACE("repeat with CUDAVISION_TEST_CASE=" + std::to_string(number) +
-                 " CUDAVISION_TEST_SEED=" + std::to_string(asked.seed));
-    const SgmStageCase test = make_sgm_stage_case(asked.seed, number, asked.max_pixels);
+  for_each_case_number([&](int number) {
+    const SgmStageCase test = make_sgm_stage_case(settings().seed, number, settings().max_pixels);
     SCOPED_TRACE(describe(test));
     check(test);
-  }
+  });
 }
 
 TEST(SgmStages, CpuEqualsDefinition) {

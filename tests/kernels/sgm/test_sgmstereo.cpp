@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// SgmStereo on the CPU device against the definition, and on the CUDA device against the CPU
-// device, in every byte.
+// Compares every byte of SgmStereo's output: on the CPU device with the definition, and on the CUDA
+// device with the CPU device.
 
 #include "tests/kernels/common/case_suites.h"
 #include "tests/kernels/sgm/sgm_case.h"
@@ -25,9 +25,9 @@ std::vector<SgmCase> case_of(const Extreme<Change>& extreme) {
                          extreme.content, 77)};
 }
 
-/// Pictures and parameters at the ends of their ranges.
+/// Extreme pictures and parameters.
 const Extreme<Change> extremes[] = {
-    // Smaller than the window of the census or the median, or than the search; down to one pixel.
+    // Pictures that are smaller than the window of the census or the median, or than the search.
     {"OnePixel", "GRAY8", 1, 1, Content::random, [](Parameters&) {}},
     {"OnePixelFilled", "GRAY8", 1, 1, Content::random,
      [](Parameters& p) { p.median = false, p.fill_holes = true; }},
@@ -43,7 +43,7 @@ const Extreme<Change> extremes[] = {
      [](Parameters& p) { p.disparities = 32, p.median = false; }},
     {"SevenRows", "GRAY8", 130, 7, Content::random,
      [](Parameters& p) { p.compatibility = Compatibility::libsgm; }},
-    // The ends of the search.
+    // Extreme ranges of disparities.
     {"LargestMinimum", "GRAY8", 140, 9, Content::random,
      [](Parameters& p) { p.minimum = 2047 - 128; }},
     {"LeastMinimum", "GRAY8", 140, 9, Content::random, [](Parameters& p) { p.minimum = -2047; }},
@@ -53,7 +53,7 @@ const Extreme<Change> extremes[] = {
      [](Parameters& p) { p.disparities = 1024, p.median = false; }},
     {"MinimumBeforeZero", "GRAY8", 211, 33, Content::natural,
      [](Parameters& p) { p.minimum = -64; }},
-    // Costs and sums at their largest.
+    // Extreme penalties, with the largest costs and sums.
     {"LargestPenalties31", "GRAY8", 90, 45, Content::random,
      [](Parameters& p) { p.p1 = 223, p.p2 = 224, p.adaptive_p2 = false; }},
     {"LargestPenalties62", "GRAY16", 90, 45, Content::random,
@@ -61,14 +61,14 @@ const Extreme<Change> extremes[] = {
     {"LargestPenalties24", "GRAY8", 90, 45, Content::two_valued,
      [](Parameters& p) { p.p1 = 1, p.p2 = 231, p.census = Census::neighbours_5x5; }},
     {"LeastPenalties", "GRAY8", 90, 45, Content::random, [](Parameters& p) { p.p1 = 1, p.p2 = 2; }},
-    // No texture: sums that are all equal, or all 0.
+    // Pictures with little or no texture, for which many sums are equal.
     {"Black", "GRAY8", 90, 45, Content::zeros, [](Parameters& p) { p.fill_holes = true; }},
     {"BlackLibsgm", "GRAY8", 90, 45, Content::zeros,
      [](Parameters& p) { p.compatibility = Compatibility::libsgm, p.lr_max_diff = -1; }},
     {"BlackWithoutUniqueness", "GRAY8", 90, 45, Content::zeros,
      [](Parameters& p) { p.uniqueness = 1, p.lr_max_diff = -1; }},
     {"Spark", "GRAY8", 90, 45, Content::spark, [](Parameters& p) { p.uniqueness = 0; }},
-    // All regions are speckles, or almost none.
+    // Either all regions are speckles, or almost none.
     {"OnlySpeckles", "GRAY8", 90, 45, Content::natural,
      [](Parameters& p) { p.speckle_size = 0x7fffffff, p.fill_holes = true; }},
     {"SpecklesOfOne", "GRAY8", 90, 45, Content::natural,
@@ -76,7 +76,8 @@ const Extreme<Change> extremes[] = {
     // The left-right check at its strictest.
     {"EqualDisparitiesOnly", "GRAY8", 90, 45, Content::natural,
      [](Parameters& p) { p.lr_max_diff = 0; }},
-    // Several chunks of columns and bands of rows.
+    // Pictures that are processed in several chunks of columns or bands of rows, and other
+    // settings.
     {"Wide", "GRAY8", 700, 20, Content::natural, [](Parameters& p) { p.disparities = 64; }},
     {"High", "P010", 41, 300, Content::natural, [](Parameters& p) { p.disparities = 32; }},
     {"FourPaths", "NV12", 211, 75, Content::natural,
@@ -91,7 +92,8 @@ const Extreme<Change> extremes[] = {
 
 CUDAVISION_TABLE_CASES(SgmExtremes, extremes, case_of);
 
-/// Pairs for which the definition would take too long; the CPU device is compared with it above.
+/// Pairs for which the definition is too slow. The suites above compare the CPU device with it on
+/// smaller ones.
 const Extreme<Change> large[] = {
     {"Vga", "GRAY8", 640, 480, Content::natural, [](Parameters&) {}},
     {"VgaFourPaths", "NV12", 641, 479, Content::natural,

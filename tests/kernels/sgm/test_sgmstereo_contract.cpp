@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// What users of SgmStereo rely on besides the maps: the contract of all operations, which
-// parameters are valid and which are fixed, how maps are coded, and that memory is written before
-// it is read.
+// Tests the contract of all operations for SgmStereo. Besides, tests which parameters are valid and
+// which are fixed, how maps are coded, and that no memory is read before it is written.
 
 #include <sys/resource.h>
 #include <unistd.h>
@@ -34,7 +33,7 @@ Parameters changed(const Change& change) {
   return parameters;
 }
 
-/// Changes of Config, which an object is built for.
+/// Changes of the parameters that are fixed at construction.
 const Change config_changes[] = {
     [](Parameters& p) { p.disparities = 64; },
     [](Parameters& p) { p.minimum = 1; },
@@ -43,7 +42,7 @@ const Change config_changes[] = {
     [](Parameters& p) { p.compatibility = Compatibility::libsgm; },
 };
 
-/// Parameters that between them take every way through the stages.
+/// Changes of parameters that together cover every path through the stages.
 const Change representative_changes[] = {
     [](Parameters& p) { p.speckle_size = 20, p.fill_holes = true; },
     [](Parameters& p) { p.compatibility = Compatibility::libsgm, p.subpixel = false; },
@@ -153,7 +152,7 @@ struct SgmContract : ContractTraits<SgmCase> {
 
   static std::vector<Case> representatives(int width, int height) {
     std::vector<Case> cases;
-    // Large pictures take long on the CPU, and need no more than one layout.
+    // Large pictures are slow on the CPU, and one layout is enough for them.
     const bool large = width * height > 100000;
     for (const char* layout : {"GRAY8", "YUY2", "P010", "RGBA"})
       for (const Change& change : representative_changes)
@@ -222,7 +221,7 @@ struct SgmContract : ContractTraits<SgmCase> {
 
 CUDAVISION_CONTRACT(SgmStereo, SgmContract);
 
-/// Otherwise changing parameters from frame to frame would prove nothing.
+/// The contract's test of changing parameters would prove nothing if sets gave the same map.
 TEST(SgmParameters, EachSetOfTheContractChangesTheMap) {
   SgmCase test = dense("GRAY8", 123, 45, few_disparities());
   const SgmInput input = input_block(test);
@@ -268,7 +267,7 @@ TEST_P(SgmStereoUse, ConfigCannotChange) {
   });
 }
 
-/// Limits the process to 1 TiB of further address space, because some hosts grant any amount.
+/// Limits the process to 1 TiB of additional address space, because some hosts grant any amount.
 class AddressLimit {
  public:
   AddressLimit() {
@@ -309,7 +308,7 @@ TEST_P(SgmStereoUse, MemoryIsNotReadBeforeItIsWritten) {
         SCOPED_TRACE(describe(test));
         WatchedDevice device(inner);
         Running<SgmCase> running(device, inner, test);
-        // The one allocation that only run() writes to.
+        // The workspace is the only allocation that nothing but run() writes to.
         const std::size_t pixels = 133 * 41, alignment = 256;
         const auto padded = [&](std::size_t bytes) {
           return (bytes + alignment - 1) / alignment * alignment;
@@ -343,7 +342,7 @@ TEST_P(SgmStereoUse, DisparityPicturesAllocateNothingAfterConstruction) {
       DisparityPicture picture(device, layout, parameters, kind);
       int allocations = 0, news_before = 0;
       for (int i = 0; i < 40; ++i) {
-        if (i == 10) {  // the threads of the pool are there
+        if (i == 10) {  // by now, the pool has started its threads
           device.finish();
           allocations = device.allocations();
           news_before = new_calls();

@@ -1,47 +1,28 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// The exchange of counts between blocks, with threads in the blocks' place and std::atomic for the
-// memory that they share, so that ThreadSanitizer sees every access.
+// Tests the exchange of counts between blocks. Threads stand in for the blocks and std::atomic for
+// their shared memory, so that ThreadSanitizer sees every access.
 
 #include <gtest/gtest.h>
 
-#include <atomic>
 #include <cstdint>
 #include <numeric>
 #include <thread>
 #include <vector>
 
 #include "cuda/sync/histogramexchange.h"
-#include "tests/kernels/common/random.h"
 #include "tests/kernels/common/settings.h"
+#include "tests/kernels/sync/block_threads.h"
 
 namespace cudavision::test {
 namespace {
 
-struct StdAtomics {
-  using Word = std::atomic<std::uint32_t>;
-  static std::uint32_t load(const Word* word) { return word->load(std::memory_order_relaxed); }
-  static void store(Word* word, std::uint32_t value) {
-    word->store(value, std::memory_order_relaxed);
-  }
-  static void add(Word* word, std::uint32_t value) {
-    word->fetch_add(value, std::memory_order_relaxed);
-  }
-};
+using Atomics = StdAtomics<std::uint32_t>;
 
 constexpr int kBins = 24;
-using Exchange = HistogramExchange<StdAtomics, kBins, 4>;
+using Exchange = HistogramExchange<Atomics, kBins, 4>;
 
-void delay(Random& random) {
-  const int turns = random.between(0, 40);
-  for (int i = 0; i < turns; ++i)
-    if (i % 8 == 7)
-      std::this_thread::yield();
-    else
-      std::atomic_signal_fence(std::memory_order_seq_cst);
-}
-
-/// What one block does in a launch; the same steps in the same order as the kernel's.
+/// Does the work of one block of a launch, with the same steps in the same order as the kernel.
 std::vector<std::uint32_t> run_block(Exchange::Word* state, int block, int blocks,
                                      const std::vector<std::uint32_t>& own, std::uint32_t total,
                                      std::uint64_t seed) {
@@ -65,7 +46,7 @@ std::vector<std::uint32_t> run_block(Exchange::Word* state, int block, int block
     for (int bin = 0; bin < kBins; ++bin) {
       sums[bin] = 0;
       for (int copy = 0; copy < Exchange::copies; ++copy)
-        sums[bin] += StdAtomics::load(exchange.bin(bin) + copy * kBins);
+        sums[bin] += Atomics::load(exchange.bin(bin) + copy * kBins);
     }
   } while (std::accumulate(sums.begin(), sums.end(), 0u) != total);
   delay(random);
@@ -99,8 +80,8 @@ TEST(HistogramExchange, EveryBlockSeesTheCompleteSumInEveryLaunch) {
     for (int block = 0; block < blocks; ++block)
       ASSERT_EQ(seen[block], expected) << "launch " << launch << ", block " << block;
 
-    // The set that this launch used is nobody's until the next one clears it: its contents must not
-    // matter.
+    // The next launch does not use the set of counts that this launch used, and clears it. Until
+    // then, its contents must not matter.
     const int idle = static_cast<int>(state[0] & 1) ^ 1;
     state[Exchange::arrivals_at(idle)] = static_cast<std::uint32_t>(random.next());
     for (int i = 0; i < Exchange::clearable; ++i)
@@ -108,18 +89,19 @@ TEST(HistogramExchange, EveryBlockSeesTheCompleteSumInEveryLaunch) {
   }
 }
 
-// The sum is what proves the counts complete. Were it left out, a block that trusts the arrivals
-// alone would see too little: additions and arrivals are not ordered among each other.
+// Only the sum proves that the counts are complete. A block that relied on the arrivals alone could
+// see too low counts, because additions and arrivals of other blocks may become visible in any
+// order.
 TEST(HistogramExchange, ArrivalsAloneProveNothing) {
   std::vector<Exchange::Word> state(Exchange::words);
   for (auto& word : state)
     word = 0;
   const Exchange exchange(state.data());
-  exchange.arrive();  // seen before the additions that came first
+  exchange.arrive();  // as if this became visible before the addition below
   EXPECT_TRUE(exchange.all_arrived(1));
-  EXPECT_EQ(StdAtomics::load(exchange.bin(3)), 0u);
+  EXPECT_EQ(Atomics::load(exchange.bin(3)), 0u);
   exchange.add(0, 3, 7);
-  EXPECT_EQ(StdAtomics::load(exchange.bin(3)), 7u);
+  EXPECT_EQ(Atomics::load(exchange.bin(3)), 7u);
 }
 
 }  // namespace

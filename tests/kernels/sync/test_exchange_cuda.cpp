@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// The exchange of counts between blocks on the card, in kernels built with CUDAVISION_TEST_DELAYS:
-// delays of random length come before every step, because no sanitizer sees a race through device
-// memory.
+// Tests the exchange of counts between blocks on the GPU, in kernels built with
+// CUDAVISION_TEST_DELAYS. These wait for a random time before every step, because no sanitizer
+// detects races in device memory.
 
 #include <gtest/gtest.h>
 
 #include <cstring>
-#include <numeric>
 #include <vector>
 
 #include "cuda/histequalize/histequalize.h"
@@ -21,7 +20,8 @@
 namespace cudavision::test {
 namespace {
 
-/// For the constants of the exchange, which name the places of words in its state.
+/// Lets the test use the constants of HistogramExchange, which give the positions of words in its
+/// state.
 struct NoAtomics {
   using Word = std::uint32_t;
 };
@@ -29,7 +29,7 @@ using Exchange = HistogramExchange<NoAtomics, 256, 4>;
 
 class ExchangeOnCard : public testing::Test {
  protected:
-  /// Equalises a gray frame that many times and compares every result with the CPU's.
+  /// Equalises a gray frame `runs` times and compares every result with the CPU's.
   void run(int width, int height, int runs, bool poison) {
     CudaTestDevice card;
     WatchedDevice watched(*card);
@@ -56,7 +56,7 @@ class ExchangeOnCard : public testing::Test {
     const DeviceBlock<std::uint32_t> histogram(*card, actual_bins);
     histequalize::HistogramEqualize equalize(watched, layout, {});
     std::uint32_t* state = watched.allocation(Exchange::words * sizeof(std::uint32_t));
-    ASSERT_NE(state, nullptr) << "the exchange's state is not where this test looks for it";
+    ASSERT_NE(state, nullptr) << "no allocation has the size of the exchange's state";
 
     for (int i = 0; i < runs; ++i) {
       card->fill(bytes_of(out.data(), size), static_cast<std::uint8_t>(i));
@@ -72,7 +72,7 @@ class ExchangeOnCard : public testing::Test {
   }
 
  private:
-  /// The set that the next launch clears must not matter before it has.
+  /// Fills the set of counts that the next launch clears; its contents must not matter.
   static void poison_idle_set(Device& card, std::uint32_t* state, std::uint8_t value) {
     std::uint32_t parity = 0;
     card.download(bytes_of(state, sizeof parity), bytes_of(&parity, sizeof parity));
@@ -88,11 +88,11 @@ class ExchangeOnCard : public testing::Test {
 TEST_F(ExchangeOnCard, TenThousandRunsWithDelays) {
   CUDAVISION_NEEDS_CUDA();
   CUDAVISION_NEEDS_TRUE_TIMING();
-  // As many groups as it takes to give every multiprocessor a block.
+  // There are enough packs to give every multiprocessor a block.
   run(16 * 512, cuda_multiprocessors(), 10000, true);
 }
 
-TEST_F(ExchangeOnCard, FiftyTimesAsManyGroupsAsThreads) {
+TEST_F(ExchangeOnCard, FiftyTimesAsManyPacksAsThreads) {
   CUDAVISION_NEEDS_CUDA();
   CUDAVISION_NEEDS_TRUE_TIMING();
   run(16 * 512, 50 * cuda_multiprocessors(), 40, true);

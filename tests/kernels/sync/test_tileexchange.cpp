@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// The exchange of sums between the blocks of an integral image, with threads in the blocks' place
-// and std::atomic for the memory that they share, so that ThreadSanitizer sees every access. And
-// the arithmetic by which a lane of the kernel adds up its pixels.
+// Tests the exchange of sums between the blocks of an integral image. Threads stand in for the
+// blocks and std::atomic for their shared memory, so that ThreadSanitizer sees every access. Also
+// tests the arithmetic by which a lane of the kernel adds up its pixels.
 
 #include <gtest/gtest.h>
 
@@ -13,38 +13,17 @@
 
 #include "cuda/integral/quad.h"
 #include "cuda/sync/tileexchange.h"
-#include "tests/kernels/common/random.h"
 #include "tests/kernels/common/settings.h"
+#include "tests/kernels/sync/block_threads.h"
 
 namespace cudavision::test {
 namespace {
 
 using namespace integral;
 
-template <class Number>
-struct StdAtomics {
-  using Word = std::atomic<Number>;
-  using Value = Number;
-  static Value load(const Word* word) { return word->load(std::memory_order_relaxed); }
-  static void store(Word* word, Value value) { word->store(value, std::memory_order_relaxed); }
-  static Value fetch_add(Word* word, Value value) {
-    return word->fetch_add(value, std::memory_order_relaxed);
-  }
-  static void wait() { std::this_thread::yield(); }
-};
-
 using Epoch = LaunchEpoch<StdAtomics<std::uint32_t>>;
 
-void delay(Random& random) {
-  const int turns = random.between(0, 20);
-  for (int i = 0; i < turns; ++i)
-    if (i % 8 == 7)
-      std::this_thread::yield();
-    else
-      std::atomic_signal_fence(std::memory_order_seq_cst);
-}
-
-/// A picture of whole and of cut tiles, and the sums that its table must have.
+/// A picture of whole and of partial tiles, and the sums that its table must have.
 struct Picture {
   Picture(int picture_width, int picture_height, Random& random)
       : width(picture_width), height(picture_height) {
@@ -69,7 +48,7 @@ struct Picture {
   std::vector<std::uint64_t> sums;
 };
 
-/// What one block does in a launch; the same steps in the same order as the kernel's.
+/// Does the work of one block of a launch, with the same steps in the same order as the kernel.
 template <class Number>
 void run_block(const Picture& picture, const TileGrid& grid,
                std::vector<std::atomic<Number>>& words, std::atomic<std::uint32_t>* state,
@@ -156,7 +135,7 @@ TYPED_TEST(TileExchanges, EveryTileSeesAllThatLiesAboveAndToTheLeftInEveryLaunch
       for (auto& thread : threads)
         thread.join();
       ASSERT_EQ(table, picture.sums) << "geometry " << geometry << ", launch " << launch;
-      // Words of any other epoch than the next one must not matter to the next launch.
+      // The next launch must ignore words of all epochs but its own.
       const TypeParam next = Epoch(state.data()).current();
       constexpr int value_bits = 8 * sizeof(TypeParam) - 2;
       for (auto& word : words)
@@ -170,8 +149,8 @@ TYPED_TEST(TileExchanges, EveryTileSeesAllThatLiesAboveAndToTheLeftInEveryLaunch
   }
 }
 
-// Epochs are 1, 2, 3 and again 1: if one equalled that of the launch before, words of that launch
-// would pass for published ones; if it were 0, fresh memory would.
+// Epochs go 1, 2, 3 and then 1 again. If an epoch equalled that of the launch before, old words
+// would look as if they had just been published; if it were 0, fresh memory would look so.
 TEST(LaunchEpochs, AreNeverZeroAndNeverTheLast) {
   std::vector<std::atomic<std::uint32_t>> state(Epoch::words);
   const Epoch launch(state.data());
@@ -183,8 +162,8 @@ TEST(LaunchEpochs, AreNeverZeroAndNeverTheLast) {
     EXPECT_NE(epoch, last);
     last = epoch;
     for (std::uint32_t block = 0; block < 3; ++block) {
-      EXPECT_EQ(launch.current(), epoch) << "the epoch ends with its last block";
-      EXPECT_EQ(launch.ticket(), block) << "each launch counts its tickets from 0";
+      EXPECT_EQ(launch.current(), epoch) << "the epoch changed before the last block retired";
+      EXPECT_EQ(launch.ticket(), block) << "the launch did not count its tickets from 0";
       launch.advance_if_last(launch.retire(), 3);
     }
   }
@@ -227,7 +206,7 @@ TEST(Quads, AddUpTheirPixels) {
   }
 }
 
-// The values of a tile must leave room for the epoch.
+// Two bits of a word hold the epoch, so the sum of a whole tile must fit the others.
 TEST(Quads, TheLargestTileFitsAWord) {
   EXPECT_LT(std::uint64_t{256} * 128 * 255, std::uint64_t{1} << 30);
   constexpr std::uint64_t pixels = 256 * 64;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// Integral images on the card, in kernels built with CUDAVISION_TEST_DELAYS: delays of random
-// length come before every step of the exchange between blocks, and each multiprocessor has one
-// block with the smallest tiles, so that most tiles come after others.
+// Tests integral images on the GPU, in kernels built with CUDAVISION_TEST_DELAYS. These wait for a
+// random time before every step of the exchange between blocks. Each multiprocessor runs one block
+// with the smallest tiles, so that most tiles depend on others.
 
 #include <gtest/gtest.h>
 
@@ -20,7 +20,7 @@
 namespace cudavision::test {
 namespace {
 
-/// The smallest tiles of the kernels for bytes.
+/// Returns the grid of the smallest tiles that the kernels for bytes use.
 TileGrid grid_of(int width, int height) {
   TileGrid grid;
   grid.tile_width = 128;
@@ -32,8 +32,8 @@ TileGrid grid_of(int width, int height) {
 
 class TileExchangeOnCard : public testing::Test {
  protected:
-  /// Makes the table of a gray frame that many times and compares each with the CPU's. Between runs
-  /// the published words are overwritten with words that other epochs could have left there.
+  /// Makes the table of a gray frame `runs` times and compares each with the CPU's. Before each
+  /// run, overwrites the published words with words that another epoch could have written.
   static void run(int width, int height, int runs) {
     CudaTestDevice card;
     WatchedDevice watched(*card);
@@ -64,15 +64,15 @@ class TileExchangeOnCard : public testing::Test {
     const std::size_t count = grid_of(width, height).words();
     std::uint32_t* words = watched.allocation(count * sizeof(std::uint32_t));
     std::uint32_t* state = watched.allocation(3 * sizeof(std::uint32_t));
-    ASSERT_NE(words, nullptr) << "the exchange's words are not where this test looks for them";
-    ASSERT_NE(state, nullptr) << "the epoch is not where this test looks for it";
+    ASSERT_NE(words, nullptr) << "no allocation has the size of the exchange's words";
+    ASSERT_NE(state, nullptr) << "no allocation has the size of the epoch's state";
 
     for (int i = 0; i < runs; ++i) {
       card->fill(bytes_of(out.data(), entries * 4), static_cast<std::uint8_t>(i));
       std::uint32_t before[2];
       card->download(bytes_of(state, sizeof before), bytes_of(before, sizeof before));
       card->finish();
-      // Bytes with any epoch in their two highest bits but the coming one.
+      // The two highest bits of each byte hold any epoch except that of the coming run.
       const std::uint32_t epoch = (before[0] + 1 + 1 + random.between(0, 2)) % 4;
       card->fill(
           bytes_of(words, count * 4),
@@ -88,7 +88,7 @@ class TileExchangeOnCard : public testing::Test {
 TEST_F(TileExchangeOnCard, TenThousandRunsWithDelays) {
   CUDAVISION_NEEDS_CUDA();
   CUDAVISION_NEEDS_TRUE_TIMING();
-  // A tile for each multiprocessor, in rows of six.
+  // There is about one tile for each multiprocessor, in rows of six.
   run(6 * 128, (cuda_multiprocessors() + 5) / 6 * 32, 10000);
 }
 

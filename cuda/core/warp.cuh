@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#pragma once
+
+// For .cu files: sums over the lanes of a warp, all of which must take part.
+
+#include <cuda_runtime.h>
+
+#include <cstdint>
+
+namespace cudavision {
+
+/// The sum of all lanes' values, in every lane.
+template <class Sum>
+__device__ inline Sum sum_of_warp(Sum sum) {
+#pragma unroll
+  for (int distance = 16; distance > 0; distance /= 2)
+    sum += __shfl_xor_sync(~0u, sum, distance);
+  return sum;
+}
+
+/// The sum of the values of the lanes up to and including this one.
+__device__ inline std::uint32_t sum_to_lane(std::uint32_t sum) {
+  const int lane = threadIdx.x % 32;
+#pragma unroll
+  for (int distance = 1; distance < 32; distance *= 2) {
+    const std::uint32_t below = __shfl_up_sync(~0u, sum, distance);
+    if (lane >= distance)
+      sum += below;
+  }
+  return sum;
+}
+
+}  // namespace cudavision

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#pragma once
+
+// Helpers for tests in which threads stand in for the blocks of a grid.
+
+#include <atomic>
+#include <thread>
+
+#include "tests/kernels/common/random.h"
+
+namespace cudavision::test {
+
+/// Stands in for device memory that blocks share, so that ThreadSanitizer sees every access.
+template <class Number>
+struct StdAtomics {
+  using Word = std::atomic<Number>;
+  using Value = Number;
+  static Value load(const Word* word) { return word->load(std::memory_order_relaxed); }
+  static void store(Word* word, Value value) { word->store(value, std::memory_order_relaxed); }
+  static void add(Word* word, Value value) { fetch_add(word, value); }
+  static Value fetch_add(Word* word, Value value) {
+    return word->fetch_add(value, std::memory_order_relaxed);
+  }
+  static void wait() { std::this_thread::yield(); }
+};
+
+/// Waits for a random time, so that other threads can overtake this one.
+inline void delay(Random& random) {
+  const int turns = random.between(0, 40);
+  for (int i = 0; i < turns; ++i)
+    if (i % 8 == 7)
+      std::this_thread::yield();
+    else
+      std::atomic_signal_fence(std::memory_order_seq_cst);
+}
+
+}  // namespace cudavision::test
