@@ -354,7 +354,7 @@ static void gst_cuda_integral_class_init(GstCudaIntegralClass* klass) {
       "Integral images (summed-area tables), local means and deviations, adaptive thresholds and "
       "denoising by non-local means, on an NVIDIA GPU or the CPU",
       "The gst-cudavision developers");
-  gst_element_class_add_static_metadata(element_class, GST_ELEMENT_METADATA_DOC_URI,
+  gst_element_class_add_static_metadata(GST_ELEMENT_CLASS(klass), GST_ELEMENT_METADATA_DOC_URI,
                                         DOC_URI "/elements/cudaintegral.md");
 
   GstBaseTransformClass* transform_class = GST_BASE_TRANSFORM_CLASS(klass);
