@@ -20,7 +20,7 @@
  * #GstControlSource. A change takes effect with the next frame and allocates nothing; it rebuilds
  * and uploads small tables of coefficients.
  *
- * ## Examples
+ * ## Example launch lines
  * |[
  * gst-launch-1.0 v4l2src ! videoconvert ! cudagaussblur sigma=4 ! videoconvert ! autovideosink
  * ]| Blurs the pictures of a camera.
@@ -30,6 +30,8 @@
  * |[
  * gst-launch-1.0 videotestsrc ! cudagaussblur sigma=0 kernel-size=31 kernel-size-y=1 ! ximagesink
  * ]| Smears horizontally over 31 pixels.
+ *
+ * Since: 0.1.0
  */
 #include "gst/gaussblur/gstcudagaussblur.h"
 
@@ -242,6 +244,8 @@ static void gst_cuda_gauss_blur_class_init(GstCudaGaussBlurClass* klass) {
       GST_ELEMENT_CLASS(klass), "CUDA Gaussian blur", "Filter/Effect/Video/Hardware",
       "Blurs with a Gaussian or sharpens, exactly and for any sigma, on an NVIDIA GPU or the CPU",
       "The gst-cudavision developers");
+  gst_element_class_add_static_metadata(GST_ELEMENT_CLASS(klass), GST_ELEMENT_METADATA_DOC_URI,
+                                        DOC_URI "/elements/cudagaussblur.md");
 
   GstCudaVisionFilterClass* filter_class = &klass->parent_class;
   gst_cuda_vision_filter_class_add_pad_templates(filter_class, video_template_caps());

@@ -7,7 +7,7 @@
  * Raises the contrast of pictures by histogram equalisation, and reports the statistics of their
  * luminance. Works on an NVIDIA GPU or, with the same results to the bit, on the CPU.
  *
- * ## Example
+ * ## Example launch line
  * |[
  * gst-launch-1.0 v4l2src ! videoconvert ! cudahistequalize ! videoconvert ! autovideosink
  * ]| Equalises the pictures of a camera.
@@ -26,6 +26,8 @@
  * * `bin-count` (#guint): number of possible luminances, 2^bits
  * * `bins` (#GBytes): the luminance histogram, `bin-count` numbers of type #guint64 in native byte
  *   order
+ *
+ * Since: 0.1.0
  */
 #include "gst/histequalize/gstcudahistequalize.h"
 
@@ -281,6 +283,8 @@ static void gst_cuda_hist_equalize_class_init(GstCudaHistEqualizeClass* klass) {
       "Raises contrast by histogram equalisation and reports luminance statistics, on an NVIDIA "
       "GPU or the CPU",
       "The gst-cudavision developers");
+  gst_element_class_add_static_metadata(GST_ELEMENT_CLASS(klass), GST_ELEMENT_METADATA_DOC_URI,
+                                        DOC_URI "/elements/cudahistequalize.md");
 
   GstCudaVisionFilterClass* filter_class = &klass->parent_class;
   gst_cuda_vision_filter_class_add_pad_templates(filter_class, video_template_caps());

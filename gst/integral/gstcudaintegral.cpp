@@ -27,7 +27,7 @@
  * #GstCudaIntegral:element-type takes effect when the element starts again. All other properties
  * except those of the device may change at any time, also through a #GstControlSource.
  *
- * ## Examples
+ * ## Example launch lines
  * |[
  * gst-launch-1.0 v4l2src ! videoconvert ! cudaintegral output=threshold radius=20 ! videoconvert !
  * autovideosink
@@ -40,6 +40,8 @@
  * gst-launch-1.0 videotestsrc num-buffers=1 ! video/x-raw,format=GRAY8,width=320,height=240 !
  * cudaintegral ! filesink location=table.bin
  * ]| Writes the table of a frame: 241 rows of 321 numbers of type uint32.
+ *
+ * Since: 0.1.0
  */
 #include "gst/integral/gstcudaintegral.h"
 
@@ -357,6 +359,8 @@ static void gst_cuda_integral_class_init(GstCudaIntegralClass* klass) {
       "Integral images (summed-area tables), local means and deviations, adaptive thresholds and "
       "denoising by non-local means, on an NVIDIA GPU or the CPU",
       "The gst-cudavision developers");
+  gst_element_class_add_static_metadata(GST_ELEMENT_CLASS(klass), GST_ELEMENT_METADATA_DOC_URI,
+                                        DOC_URI "/elements/cudaintegral.md");
 
   GstBaseTransformClass* transform_class = GST_BASE_TRANSFORM_CLASS(klass);
   transform_class->start = GST_DEBUG_FUNCPTR(start);

@@ -31,7 +31,7 @@
  * #GstCudaSgmStereo:compatibility) take effect at the element's next start, as do those of the
  * device. All others may change at any time, also through a #GstControlSource.
  *
- * ## Examples
+ * ## Example launch lines
  * |[
  * gst-launch-1.0 cudasgmstereo name=stereo ! video/x-raw,format=RGB ! videoconvert ! autovideosink
  * v4l2src device=/dev/video0 ! videoconvert ! queue ! stereo.sink_left
@@ -47,6 +47,8 @@
  * filesrc location=left.png ! decodebin ! videoconvert ! stereo.sink_left
  * filesrc location=right.png ! decodebin ! videoconvert ! stereo.sink_right
  * ]| Two photographs; a 16-bit PNG.
+ *
+ * Since: 0.1.0
  */
 #include "gst/sgmstereo/gstcudasgmstereo.h"
 
@@ -117,6 +119,8 @@ static void gst_cuda_sgm_stereo_class_init(GstCudaSgmStereoClass* klass) {
       "Dense disparity and depth from two rectified cameras by Semi-Global Matching, on an NVIDIA "
       "GPU or the CPU",
       "The gst-cudavision developers");
+  gst_element_class_add_static_metadata(element_class, GST_ELEMENT_METADATA_DOC_URI,
+                                        DOC_URI "/elements/cudasgmstereo.md");
   add_pad_templates(element_class);
 
   GstAggregatorClass* aggregator_class = GST_AGGREGATOR_CLASS(klass);

@@ -359,7 +359,8 @@ TEST(test_elements) {
     ++count;
     auto* factory = GST_ELEMENT_FACTORY(l->data);
     for (const char* key : {GST_ELEMENT_METADATA_LONGNAME, GST_ELEMENT_METADATA_KLASS,
-                            GST_ELEMENT_METADATA_DESCRIPTION, GST_ELEMENT_METADATA_AUTHOR}) {
+                            GST_ELEMENT_METADATA_DESCRIPTION, GST_ELEMENT_METADATA_AUTHOR,
+                            GST_ELEMENT_METADATA_DOC_URI}) {
       const gchar* text = gst_element_factory_get_metadata(factory, key);
       fail_unless(text != nullptr && *text != '\0', "%s has no %s", GST_OBJECT_NAME(factory), key);
     }

@@ -36,7 +36,12 @@ PTX = re.compile(rb"\.version \d+\.\d+\n\.target [^\0]*")
 EM_CUDA = 190
 FRAME_SIZE = struct.Struct("<BBHII")
 EIATTR_FRAME_SIZE, EIFMT_SVAL = 0x11, 4
-HOST_FUSED = re.compile(r"\s(v?fn?m(?:add|sub)\w*)\s")
+# By the machine in an object's ELF header: how objdump writes a fused multiply-add, and the options by
+# which a compiler uses it.
+EM_X86_64, EM_AARCH64 = 62, 183
+HOST_FUSED = {EM_X86_64: re.compile(r"\s(v?fn?m(?:add|sub)\w*)\s"),
+              EM_AARCH64: re.compile(r"\s(fn?m(?:add|sub)|fml[as]\w*)\s")}
+FUSE_OPTIONS = {EM_X86_64: ["-mfma"], EM_AARCH64: []}
 
 INEXACT_CU = """__global__ void f(float* p, unsigned* h) {
   p[2] = p[0] * p[1] + p[2];
@@ -163,26 +168,34 @@ def check_cuda(objects, build, scratch):
             verdict(f"{registers} in {name}", missing or "; ".join(framed))
 
 
-def fused_on_host(path, folder):
-    listing = run(["objdump", "-d", "--no-show-raw-insn", str(path)], folder)
+def machine_of(path):
+    return struct.unpack_from("<H", path.read_bytes(), 18)[0]
+
+
+def fused_on_host(path, objdump, folder):
+    listing = run([objdump, "-d", "--no-show-raw-insn", str(path)], folder)
     if listing.returncode != 0 or "Disassembly" not in listing.stdout:
         return "objdump shows no code"
-    found = sorted(set(HOST_FUSED.findall(listing.stdout)))
+    found = sorted(set(HOST_FUSED[machine_of(path)].findall(listing.stdout)))
     return f"it has {', '.join(found)}" if found else ""
 
 
 def check_host(objects, build, scratch):
-    if run(["uname", "-m"], build).stdout.strip() != "x86_64":
-        print("SKIP: host code is exact: the guard reads x86-64 code only")
+    if machine_of(objects[0]) not in HOST_FUSED:
+        print("SKIP: host code is exact: the guard reads x86-64 and arm64 code only")
         return
+    command = command_of(build, objects[0].relative_to(build))
+    # A cross compiler has an objdump of its own beside it.
+    objdump = next((word.removesuffix("g++") + "objdump" for word in command if word.endswith("-g++")), "objdump")
     bad = scratch / "fused.cpp"
     bad.write_text(FUSED_CPP)
-    made, problem = compile_like(command_of(build, objects[0].relative_to(build)), build, bad, scratch,
-                                 ["-O2", "-mfma", "-ffp-contract=fast"])
+    made, problem = compile_like(command, build, bad, scratch,
+                                 ["-O2", "-ffp-contract=fast", *FUSE_OPTIONS[machine_of(objects[0])]])
     verdict("the guard of exact host code finds a fused multiply-add",
-            problem or ("" if fused_on_host(made, build).startswith("it has") else "it finds none"))
+            problem or ("" if fused_on_host(made, objdump, build).startswith("it has") else "it finds none"))
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
-        for path, fault in zip(objects, pool.map(fused_on_host, objects, [build] * len(objects))):
+        faults = pool.map(lambda path: fused_on_host(path, objdump, build), objects)
+        for path, fault in zip(objects, faults):
             verdict(f"host code is exact in {path.name.removesuffix('.o')}", fault)
 
 
