@@ -4,19 +4,21 @@
 # Measures this machine: prints a table of how long the operations take on the CPU and, if there is one, on the GPU,
 # and plots it. Beside each stands a copy of the same bytes and, where OpenCV is installed, OpenCV on the CPU.
 #
-#   pipelines/bench.sh [--quick] [--markdown] [--build FOLDER] [OUT]
+#   pipelines/bench.sh [--quick] [--markdown] [--machine NAME] [--build FOLDER] [OUT]
 #
-# Writes the plot to OUT (.svg; default: bench.svg), and the figures beside it (.json). It builds the benchmarks in
+# Writes the plot to OUT (.svg; default: bench.svg), and the figures beside it (.json; scripts/figures.py reads
+# them). It builds the benchmarks in
 # build-bench/ first, for which it installs what is missing (as root or if sudo needs no password; otherwise it
 # prints the command). OpenCV is in Debian's package libopencv-dev. It takes some minutes; leave the machine
 # alone meanwhile.
 #
 #   --quick      measure each operation only for a moment
 #   --markdown   print the table as Markdown, as in docs/performance.md
+#   --machine    what to call this machine in the plot (default: its number of threads and its processor)
 #   --build      take the benchmarks of this build folder, which was set up with -Dbenchmarks=enabled
 set -euo pipefail
 . "$(dirname "${BASH_SOURCE[0]}")/env.sh"
-option=([--quick]=no [--markdown]=no [--build]='')
+option=([--quick]=no [--markdown]=no [--machine]='' [--build]='')
 read_arguments 0 1 "$@"
 out=${arguments[0]:-bench.svg}
 check_output "$out" svg
@@ -75,9 +77,13 @@ else
   say "OpenCV is not installed (Debian's package libopencv-dev): it is left out." >&2
 fi
 
-processor=$(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -n 1)
+machine=${option[--machine]}
+if [[ -z $machine ]]; then
+  processor=$(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -n 1)
+  machine="$(nproc) threads of ${processor:-$(uname -m)}"
+fi
 python3 "$(dirname "$pipelines")/scripts/figures.py" --collect "$figures" "${collected[@]}" \
-  --machine "$(nproc) threads of ${processor:-$(uname -m)}"
+  --machine "$machine"
 show=("$figures" --svg "$out")
 [[ ${option[--markdown]} == no ]] || show+=(--markdown)
 python3 "$(dirname "$pipelines")/scripts/figures.py" "${show[@]}"
