@@ -78,6 +78,8 @@ struct Settings {
   bool fine = false;
 };
 
+const ElementProperties<Settings>* properties = nullptr;  // set by class_init
+
 /// Everything that configure() builds and release() frees.
 struct Operation {
   FrameFormat format;
@@ -93,7 +95,9 @@ std::string size_error(const char* property, int size) {
 
 /// Returns an empty string, or what is wrong with the settings.
 std::string validation_error(const Settings& settings) {
-  const std::string error = size_error("kernel-size", settings.kernel_size);
+  std::string error = properties->range_error(settings);
+  if (error.empty())
+    error = size_error("kernel-size", settings.kernel_size);
   return error.empty() ? size_error("kernel-size-y", settings.kernel_size_y) : error;
 }
 
@@ -141,8 +145,6 @@ namespace {
 State& state_of(gpointer self) {
   return *static_cast<GstCudaGaussBlur*>(self)->state;
 }
-
-const ElementProperties<Settings>* properties = nullptr;  // set by class_init
 
 void set_property(GObject* object, guint id, const GValue* value, GParamSpec* pspec) {
   properties->set(object, id, value, pspec, state_of(object).settings);
@@ -247,6 +249,7 @@ static void gst_cuda_gauss_blur_class_init(GstCudaGaussBlurClass* klass) {
 
   GstCudaVisionFilterClass* filter_class = &klass->parent_class;
   gst_cuda_vision_filter_class_add_pad_templates(filter_class, video_template_caps());
+  filter_class->debug_category = cuda_gauss_blur_debug;
   filter_class->configure = GST_DEBUG_FUNCPTR(configure);
   filter_class->begin_frame = GST_DEBUG_FUNCPTR(begin_frame);
   filter_class->process = GST_DEBUG_FUNCPTR(process);

@@ -5,6 +5,7 @@
 
 #include "gst/base/elementerror.h"
 #include "gst/sgmstereo/headframe.h"
+#include "gst/sgmstereo/stereoaggregate.h"
 #include "gst/sgmstereo/stereonegotiation.h"
 #include "gst/sgmstereo/stereooutput.h"
 
@@ -85,17 +86,18 @@ void left_flushed(StereoState& state, GstEvent* event) {
 
 void apply_left_segment(GstAggregator* self) {
   StereoState& state = stereo_state(self);
-  const GstSegment segment = current_segment(state.left.pad);
-  gst_aggregator_update_segment(self, &segment);
-  state.segment_sent = false;
+  // The output for a held frame would belong to the old segment.
+  stereo_drop_held(self, state.left);
+  stereo_apply_segment(self);
   if (state.flush_finished.exchange(false))
     state.discont = true;
 }
 
-// Returns true if EOS on this pad ends the output before the other pad is at EOS too.
-bool ends_output(const StereoState& state, const GstAggregatorPad* pad) {
-  const bool own_event = !state.is_left(pad) && !state.right.is_linked();
-  return !own_event && !state.arrived_packed && !state.packing.packed();
+// Begins a new output stream if a camera has taken the place of one that ended.
+void restart(GstAggregator* self) {
+  const StereoState& state = stereo_state(self);
+  if (state.eos_sent && !state.left.is_ended() && !state.right.is_ended())
+    stereo_restart_output(self);
 }
 
 }  // namespace
@@ -122,9 +124,16 @@ gboolean stereo_sink_event(GstAggregator* self, GstAggregatorPad* pad, GstEvent*
     switch (GST_EVENT_TYPE(event)) {
       case GST_EVENT_FLUSH_START:
       case GST_EVENT_FLUSH_STOP: {
+        if (GST_EVENT_TYPE(event) == GST_EVENT_FLUSH_STOP)
+          state.input(pad).flushed = true;
         const gboolean handled = chain_up();
         if (state.is_left(pad))
           left_flushed(state, event);
+        return handled;
+      }
+      case GST_EVENT_STREAM_START: {
+        const gboolean handled = chain_up();
+        restart(self);
         return handled;
       }
       case GST_EVENT_CAPS: {
@@ -141,8 +150,8 @@ gboolean stereo_sink_event(GstAggregator* self, GstAggregatorPad* pad, GstEvent*
       }
       case GST_EVENT_EOS: {
         const gboolean handled = chain_up();
-        if (ends_output(state, pad))
-          stereo_push_eos(self, event);
+        state.eos_seqnum = gst_event_get_seqnum(event);
+        stereo_check_end(self);
         return handled;
       }
       default:
@@ -167,9 +176,26 @@ GstFlowReturn stereo_flush(GstAggregator* self) {
     state.qos.forget_request();
   }
   state.eos_sent = false;
+  state.downstream_ended = false;
+  state.unequal.reset();
   if (state.renegotiate)
     gst_pad_mark_reconfigure(self->srcpad);
   return GST_FLOW_OK;
+}
+
+void stereo_pad_unlinked(GstPad* pad, GstPad*, gpointer self) {
+  GST_INFO_OBJECT(pad, "unlinked");
+  stereo_forget_arrived_caps(GST_AGGREGATOR_CAST(self), GST_AGGREGATOR_PAD_CAST(pad));
+}
+
+// GStreamer 1.26's GstAggregator does not tell upstream that downstream wants no more frames,
+// as 1.22's does.
+GstPadProbeReturn stereo_buffer_arrived(GstPad*, GstPadProbeInfo* info, gpointer self) {
+  if (!stereo_state(self).downstream_ended)
+    return GST_PAD_PROBE_OK;
+  gst_mini_object_unref(static_cast<GstMiniObject*>(GST_PAD_PROBE_INFO_DATA(info)));
+  GST_PAD_PROBE_INFO_FLOW_RETURN(info) = GST_FLOW_EOS;
+  return GST_PAD_PROBE_HANDLED;
 }
 
 }  // namespace cudavision

@@ -191,6 +191,37 @@ void expect_upstream_event(GstHarness* harness, GstEventType type) {
   fail_unless(seen, "no %s event arrived upstream", gst_event_type_get_name(type));
 }
 
+DebugLog::DebugLog(const char* category) : category_(category) {
+  gst_debug_remove_log_function(gst_debug_log_default);
+  gst_debug_add_log_function(on_line, this, nullptr);
+  gst_debug_set_active(TRUE);
+  gst_debug_set_threshold_for_name(category, GST_LEVEL_LOG);
+}
+
+DebugLog::~DebugLog() {
+  gst_debug_unset_threshold_for_name(category_.c_str());
+  gst_debug_remove_log_function_by_data(this);
+  gst_debug_add_log_function(gst_debug_log_default, nullptr, nullptr);
+}
+
+std::vector<std::string> DebugLog::lines(GstDebugLevel level) {
+  const std::lock_guard lock(mutex_);
+  std::vector<std::string> found;
+  for (const auto& [its_level, line] : lines_)
+    if (its_level == level)
+      found.push_back(line);
+  return found;
+}
+
+void DebugLog::on_line(GstDebugCategory* category, GstDebugLevel level, const gchar*, const gchar*,
+                       gint, GObject*, GstDebugMessage* message, gpointer data) {
+  auto* self = static_cast<DebugLog*>(data);
+  if (self->category_ != gst_debug_category_get_name(category))
+    return;
+  const std::lock_guard lock(self->mutex_);
+  self->lines_.emplace_back(level, gst_debug_message_get(message));
+}
+
 void expect_words(const std::string& text, const std::vector<std::string>& words) {
   for (const std::string& word : words)
     fail_unless(text.find(word) != std::string::npos, "\"%s\" is missing in: %s", word.c_str(),

@@ -70,6 +70,28 @@ class MessageLog {
   std::vector<Owned<GstMessage>> messages_;
 };
 
+/// The lines that elements write to a debug category, at the levels up to LOG, while this lives.
+class DebugLog {
+ public:
+  explicit DebugLog(const char* category);
+  ~DebugLog();
+  DebugLog(const DebugLog&) = delete;
+  DebugLog& operator=(const DebugLog&) = delete;
+
+  /// The lines at that level.
+  std::vector<std::string> lines(GstDebugLevel level = GST_LEVEL_LOG);
+
+ private:
+  static void on_line(GstDebugCategory* category, GstDebugLevel level, const gchar* file,
+                      const gchar* function, gint line, GObject* object, GstDebugMessage* message,
+                      gpointer self);
+
+  const std::string category_;
+  std::mutex mutex_;
+  std::vector<std::pair<GstDebugLevel, std::string>> lines_;
+};
+
+/// Fails the test unless the text has all the words that lead a user to the remedy.
 /// Returns the CUDA context in a HAVE_CONTEXT message, or nullptr if it is a context of another
 /// kind.
 Owned<GstContext> context_in(GstMessage* message);

@@ -159,7 +159,8 @@ def check_cuda(objects, build, scratch):
         print(f"SKIP: {registers}: this build has PTX only")
 
     for path in objects:
-        name = path.relative_to(build / "cuda/libcudavision-kernels.a.p").with_suffix(".cu")
+        # cuda/LIBRARY.a.p/sgm/cuda.o comes from cuda/sgm/cuda.cu.
+        name = pathlib.Path("cuda", *path.relative_to(build).parts[2:]).with_suffix(".cu")
         ptx = ptx_in(path)
         verdict(f"{exact} in {name}", inexact(ptx) if ptx else "the object holds no PTX")
         if machine_code:
@@ -241,8 +242,8 @@ def check_host(objects, build, scratch):
 
 def main():
     build = pathlib.Path(sys.argv[1]).resolve()
-    # This is the library that the plug-in contains, not the altered one of the tests.
-    objects = sorted((build / "cuda/libcudavision-kernels.a.p").rglob("*.o"))
+    # These are the objects that the plug-in contains, not the altered ones of the tests.
+    objects = sorted((build / "cuda").rglob("*.o"))
     with tempfile.TemporaryDirectory() as folder:
         scratch = pathlib.Path(folder)
         check_host([path for path in objects if path.name.endswith(".cpp.o")], build, scratch)
