@@ -1,10 +1,10 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: LGPL-2.1-or-later
 #
-# What the scripts share that try the project in a Debian of its own, in a folder: make it, copy the
-# sources into it, run commands in it. Sourced after setup.sh, not run.
+# Functions for scripts that test the project in a separate Debian system in a folder: they install the
+# system, copy the sources into it and run commands in it. Source this file after setup.sh.
 
-# make_chroot SUITE FOLDER MIRROR: a minimal Debian, unless the folder holds one already.
+# make_chroot SUITE FOLDER MIRROR: installs a minimal Debian, unless the folder holds one already.
 make_chroot() {
   local suite=$1 folder=$2 mirror=$3
   [[ $(id -u) -eq 0 ]] || die "Only root can make and enter a chroot. Run this script with sudo."
@@ -14,7 +14,7 @@ make_chroot() {
     die "$folder holds something else than a chroot: name another folder with --root, or remove it."
   say "Installing Debian's $suite in $folder"
   mkdir -p "$(dirname "$folder")"
-  # Under another name first, so that an interrupted download is not taken for a chroot.
+  # The folder gets its name last, so that an interrupted download is not taken for a chroot.
   rm -rf "$folder.partial"
   debootstrap --variant=minbase "$suite" "$folder.partial" "$mirror" >"$folder.log" 2>&1 || {
     tail -n 20 "$folder.log" >&2
@@ -24,7 +24,7 @@ make_chroot() {
 }
 
 # in_chroot FOLDER COMMAND...: runs a command in the chroot's /src (or / while there is none), with /proc
-# and /dev, and only these variables. What it mounts is gone when the command ends.
+# and /dev, and only these variables. The mounts end with the command.
 in_chroot() {
   local folder=$1 name kept=()
   shift
@@ -40,7 +40,7 @@ in_chroot() {
     sh -c 'cd /src 2>/dev/null || cd /; exec "$@"' sh "$@"
 }
 
-# copy_sources FOLDER: the tree, committed or not, becomes the chroot's /src. Build folders there stay.
+# copy_sources FOLDER: copies the tree, committed or not, to /src in the chroot. Build folders there stay.
 copy_sources() {
   local source=$1/src
   mkdir -p "$source"

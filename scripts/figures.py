@@ -9,7 +9,7 @@ import json
 import math
 import re
 
-# The rows of the table: what to call them, and the names that the benchmarks give them.
+# The rows of the table: their titles, and the names and sizes in the benchmarks.
 ROWS = (
     ("equalise", "equalise", "1920x1080"),
     ("blur 5×5", "blur 5x5", "1920x1080"),
@@ -24,7 +24,7 @@ ROWS = (
     ("stereo, 128 disparities, 8 paths", "stereo 128 disparities 8 paths", "640x480"),
     ("stereo, 128 disparities, 8 paths", "stereo 128 disparities 8 paths", "1920x1080"),
 )
-# What is measured: a key of a row, its title, and its colour in the plot.
+# The columns of the table: the key in a row, the title, and the colour in the plot.
 COLUMNS = (
     ("cpu", "CPU", "#2f6fb0"),
     ("opencv", "OpenCV, CPU", "#d98a2b"),

@@ -69,12 +69,12 @@ make_chroot "$suite" "$root/$suite-build" "$mirror"
 copy_sources "$root/$suite-build"
 apt_in "$root/$suite-build" update
 apt_in "$root/$suite-build" install dpkg-dev lintian xz-utils
-# What the recipe asks for and nothing else, so that a missing build dependency shows.
+# Install the build dependencies of the recipe and nothing else, so that a missing one shows.
 in_chroot "$root/$suite-build" sh -c 'rm -rf /recipe && mkdir /recipe && cp -r pipelines/packaging/debian /recipe/'
 apt_in "$root/$suite-build" build-dep /recipe
 in_chroot "$root/$suite-build" sh -c 'rm -rf build-deb && pipelines/packaging/build-deb.sh'
 
-# Always a new one; only the clean Debian that it is copied from is kept.
+# Each run installs into a fresh copy of a clean Debian.
 make_chroot "$suite" "$root/$suite" "$mirror"
 clean=$root/$suite-clean
 rm -rf "$clean"

@@ -313,7 +313,7 @@ verdict "nothing resets, selects or stalls the whole device" "$found"
 
 verdict "a stopped run on a GPU host proves nothing that it did not finish" "$(tests/gpu/stopped_run.sh 2>&1 | head -n 1)"
 
-# Where nvidia-smi finds no card: of the cards that people have, those that this nvcc knows.
+# Without a card, auto stands for the common cards that this nvcc supports.
 name="cuda-archs=auto covers the cards that people have"
 if command -v nvcc >/dev/null && pkg-config --exists gstreamer-cuda-1.0; then
   mkdir "$scratch/bin"

@@ -45,7 +45,8 @@ class DeviceSession {
   /// Returns the kind of the device that was chosen; nullopt in state NULL.
   std::optional<DeviceKind> active_backend() const;
   bool on_cuda() const { return active_backend() == DeviceKind::cuda; }
-  /// Whether caps may offer CUDA memory: also while no device has been chosen.
+  /// Returns true if caps may offer CUDA memory, which they also may while no device has been
+  /// chosen.
   bool takes_cuda() const { return active_backend() != DeviceKind::cpu; }
 
   /// Valid between start() and stop().

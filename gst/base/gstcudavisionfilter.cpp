@@ -263,7 +263,7 @@ GstFlowReturn prepare_output_buffer(GstBaseTransform* trans, GstBuffer* in, GstB
   });
 }
 
-// What happens to a frame, for the debug log.
+// Describes, for the debug log, how a frame is processed.
 const char* description(FrameWork work, GstBuffer* in, GstBuffer* out) {
   switch (work) {
     case FrameWork::nothing:

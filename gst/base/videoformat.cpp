@@ -69,7 +69,7 @@ FrameLayout layout_of(const GstVideoInfo& info) {
   return layout;
 }
 
-// What brings frames with these caps features to system memory.
+// Returns the elements that bring frames with these caps features to system memory.
 std::string download_from(const GstCapsFeatures* features) {
   constexpr const char* elements[][2] = {
       {"memory:NVMM", "nvvideoconvert ! video/x-raw (on Jetson nvvidconv ! video/x-raw)"},

@@ -34,7 +34,7 @@ class MappedBuffer {
   bool page_locked() const noexcept { return page_locked_; }
 
  private:
-  /// Where the planes lie in the buffer.
+  /// The positions of the planes in the buffer.
   struct Planes {
     const gsize* offset;
     const gint* stride;

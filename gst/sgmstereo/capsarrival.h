@@ -20,7 +20,7 @@ class CapsArrival {
   void notify();
 
   void reset();
-  /// Nobody waits until reset().
+  /// Ends all waits, and prevents further ones until reset().
   void stop();
 
  private:

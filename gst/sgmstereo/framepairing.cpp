@@ -6,8 +6,8 @@
 namespace cudavision {
 namespace {
 
-/// How far apart two running times are. The difference of two int64 may overflow int64, but not
-/// uint64.
+/// Returns the distance of two running times. The difference of two int64 may overflow int64, but
+/// not uint64.
 std::uint64_t distance(std::int64_t a, std::int64_t b) {
   const auto [from, to] = std::minmax(a, b);
   return static_cast<std::uint64_t>(to) - static_cast<std::uint64_t>(from);
@@ -26,7 +26,7 @@ struct Candidates {
     return apart() > (GST_CLOCK_TIME_IS_VALID(interval) ? interval / 2 : 0);
   }
 
-  /// Whether the older frame's successor is to be the newer frame's partner instead.
+  /// Returns true if the older frame's successor should be the newer frame's partner instead.
   bool successor_is_nearer() const {
     if (!older.next->time)
       return false;
@@ -41,7 +41,7 @@ struct Candidates {
   }
 };
 
-/// What happens to the older one of two frames with running times.
+/// The decision about the older one of two frames that have running times.
 enum class Older { pairs, is_dropped, waits_for_successor };
 
 Older judge(const Candidates& candidates, GstClockTime max_skew, bool timed_out) {

@@ -21,7 +21,7 @@ class UnequalPairs {
 
   /// Empty, or the error of the last pair.
   const std::string& error() const noexcept { return error_; }
-  /// Whether no pair was equal yet.
+  /// Returns true if no pair was equal yet.
   bool from_the_start() const noexcept { return !any_equal_; }
 
  private:

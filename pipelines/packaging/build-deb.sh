@@ -51,7 +51,7 @@ cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 folder=${folder:-$PWD/build-deb}
 
 install_missing build-essential debhelper lintian xz-utils
-# What the recipe asks for, without versions, which dpkg-buildpackage checks.
+# These are the build dependencies of the recipe without versions, which dpkg-buildpackage checks.
 mapfile -t unmet < <(dpkg-checkbuilddeps pipelines/packaging/debian/control 2>&1 |
   sed -n 's/.*[Uu]nmet build dependencies: //p' | sed 's/ *([^)]*)//g' | tr ' ' '\n')
 [[ ${#unmet[@]} -eq 0 ]] || install_missing "${unmet[@]}"

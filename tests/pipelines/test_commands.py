@@ -98,7 +98,7 @@ def execute(place, command):
         return
     # grep finds nothing, which is the good news.
     good = 1 if "grep 'not found'" in command else 0
-    # What reads from a pipeline dies of Ctrl-C.
+    # Ctrl-C also ends the programs that read from a pipeline.
     expect((result.status == good or "| sed" in command and result.status == 130) and "erroneous pipeline" not in result.text, result.last())
 
 

@@ -41,7 +41,7 @@ def _(place):
     result = place.run(python, pipelines / "disparity.py", place.materials / "left.png", place.materials / "right.png", "map.npy",
                        "--property", "num-disparities=32")
     expect(result.status == 0 and result.out.startswith("96x48, known: "), result.last())
-    # What a reader of the array does.
+    # Read the array as a user would.
     result = place.run(python, "-c", "import numpy; d = numpy.load('map.npy'); m = d[8:40, 20:80]; "
                        "print(d.dtype, d.shape, numpy.unique(m.round()), numpy.isnan(d).any())")
     expect(result.out == "float32 (48, 96) [6.] True\n", result.text)

@@ -93,7 +93,7 @@ TEST(test_another_size_than_the_other_pad) {
                               "video/x-raw, format=GRAY8, width=32, height=[17, 100]",
                               "video/x-raw, format={GRAY16_LE, P010_10LE}, width=32, height=16"})
       fail_unless(fits(query_caps(stereo, other_pad, other).get(), other), "%s", other);
-    // Whether pads can be linked is asked without a filter. What fits is preferred.
+    // Link checks query without a filter. They get all caps, with those that fit first.
     const Owned<GstCaps> all = query_caps(stereo, other_pad);
     fail_unless(fits(all, caps_of(gray(), 33, 16)));
     gint width = 0;

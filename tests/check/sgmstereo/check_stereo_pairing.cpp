@@ -79,7 +79,7 @@ TEST(test_rule_by_time) {
   expect_step(waiting(100), waiting(110), PairingStep::pair, true);
 }
 
-// Of the frames within the skew, the nearest one is the partner.
+// A frame pairs with the nearest of the frames within the skew.
 TEST(test_rule_of_the_nearest) {
   constexpr GstClockTime skew = 100;
   const auto expect = [](const FrameStream& older, const FrameStream& newer, PairingStep as_left,
