@@ -43,34 +43,47 @@ void apply_packing(StereoState& state, bool packed) {
     end_unlinked(state, segment.get());
 }
 
-void caps_arrived(GstAggregator* self, GstAggregatorPad* pad, GstEvent* event) {
+// Returns false for caps that were refused for the same reason before: upstream sends refused caps
+// again with its next event or buffer, and one error is enough.
+bool caps_arrived(GstAggregator* self, GstAggregatorPad* pad, GstEvent* event) {
   StereoState& state = stereo_state(self);
+  std::string& last_refusal = state.input(pad).last_refusal;
   GstCaps* caps = nullptr;
   gst_event_parse_caps(event, &caps);
-  const FramePacking packing = stereo_store_arrived_caps(self, pad, caps);
+  FramePacking packing;
+  try {
+    packing = stereo_store_arrived_caps(self, pad, caps);
+  } catch (const ElementError& e) {
+    if (last_refusal == e.what())
+      return false;
+    last_refusal = e.what();
+    throw;
+  }
+  last_refusal.clear();
   if (state.is_left(pad))
     apply_packing(state, packing.packed());
   const StereoInput& other = state.other_input(pad);
   if (!packing.packed() && !other.is_linked())
     state.alarm.set(GST_PAD_CAST(other.pad));
+  return true;
 }
 
-void event_arrived(GstAggregator* self, GstAggregatorPad* pad, GstEvent* event) {
+// Returns whether the event is accepted.
+bool event_arrived(GstAggregator* self, GstAggregatorPad* pad, GstEvent* event) {
   StereoState& state = stereo_state(self);
   switch (GST_EVENT_TYPE(event)) {
     case GST_EVENT_CAPS:
-      caps_arrived(self, pad, event);
-      break;
+      return caps_arrived(self, pad, event);
     case GST_EVENT_SEGMENT:
       if (state.is_left(pad))
         end_unlinked(state, event);
-      break;
+      return true;
     case GST_EVENT_EOS:
       if (state.is_left(pad))
         end_unlinked(state, left_segment(state).get());
-      break;
+      return true;
     default:
-      break;
+      return true;
   }
 }
 
@@ -104,11 +117,7 @@ void restart(GstAggregator* self) {
 
 GstFlowReturn stereo_sink_event_pre_queue(GstAggregator* self, GstAggregatorPad* pad,
                                           GstEvent* event) {
-  const bool accepted = post_exceptions(self, false, [&] {
-    event_arrived(self, pad, event);
-    return true;
-  });
-  if (accepted)
+  if (post_exceptions(self, false, [&] { return event_arrived(self, pad, event); }))
     return stereo_parent_class()->sink_event_pre_queue(self, pad, event);
   gst_event_unref(event);
   return GST_FLOW_NOT_NEGOTIATED;

@@ -99,29 +99,13 @@ Caps possible_src_caps(GstAggregator* self) {
   return stereo_src_caps(output, cuda);
 }
 
-// Accepts a size or depth that differs from the other pad's, because if both pads are to change,
-// one must change first. If they still differ when their frames meet, that is an error. The
-// template decides, as caps may lack fields such as the framerate that the CAPS query names.
-bool accepts_caps(GstAggregator* self, GstAggregatorPad* pad, const GstCaps* caps) {
-  const Caps all = stereo_sink_caps(stereo_state(self).session.takes_cuda());
-  if (!gst_caps_can_intersect(caps, all.get()))
-    return false;
-  try {
-    check_caps(self, pad, caps);
-    return true;
-  } catch (const ElementError& e) {
-    // Upstream will not send these caps, so this is the only chance to say why.
-    StereoInput& input = stereo_state(self).input(pad);
-    bool repeated = false;
-    {
-      const ObjectLock lock(self);
-      repeated = input.last_refusal == e.what();
-      input.last_refusal = e.what();
-    }
-    if (!repeated)
-      post_warning(GST_ELEMENT_CAST(self), e.domain(), e.code(), e.what());
-    return false;
-  }
+// Answers from the pad template alone. Caps may lack fields such as the framerate that the answer
+// to a CAPS query names. A size or depth that differs from the other pad's is accepted, because if
+// both pads are to change, one must change first. Frames that cannot be split are accepted too:
+// GstPad would refuse their CAPS event without a reason, and stereo_store_arrived_caps() gives one.
+bool accepts_caps(GstAggregator* self, const GstCaps* caps) {
+  return gst_caps_can_intersect(caps,
+                                stereo_sink_caps(stereo_state(self).session.takes_cuda()).get());
 }
 
 }  // namespace
@@ -152,7 +136,6 @@ void stereo_forget_arrived_caps(GstAggregator* self, GstAggregatorPad* pad) {
   StereoInput& input = stereo_state(self).input(pad);
   const ObjectLock lock(self);
   input.arrived_caps.reset();
-  input.last_refusal.clear();
 }
 
 void stereo_apply_caps(GstAggregator* self, GstAggregatorPad* pad, GstCaps* caps) {
@@ -185,7 +168,7 @@ gboolean stereo_sink_query(GstAggregator* self, GstAggregatorPad* pad, GstQuery*
       case GST_QUERY_ACCEPT_CAPS: {
         GstCaps* caps = nullptr;
         gst_query_parse_accept_caps(query, &caps);
-        gst_query_set_accept_caps_result(query, accepts_caps(self, pad, caps));
+        gst_query_set_accept_caps_result(query, accepts_caps(self, caps));
         return TRUE;
       }
       default:

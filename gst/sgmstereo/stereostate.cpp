@@ -22,8 +22,8 @@ void reset_stream(gpointer self) {
   const ObjectLock lock(self);
   state.qos.reset();
   for (StereoInput* input : {&state.left, &state.right}) {
-    input->arrived_caps.reset();
     input->last_refusal.clear();
+    input->arrived_caps.reset();
     input->caps.reset();
     input->format.reset();
     input->held.reset();

@@ -31,12 +31,14 @@ struct StereoInput {
   GstAggregatorPad* pad = nullptr;
 
   // Guarded by the object lock.
-  Caps arrived_caps;         ///< of the last CAPS event; older frames may still be in the queue
-  guint64 dropped = 0;       ///< frames without a partner, or an equal one, since the start
-  std::string last_refusal;  ///< why caps were last refused, so that a warning is not repeated
+  Caps arrived_caps;    ///< of the last CAPS event; older frames may still be in the queue
+  guint64 dropped = 0;  ///< frames without a partner, or an equal one, since the start
 
   // All threads may use this.
   std::atomic<bool> flushed{false};  ///< the held frame is to be discarded
+
+  // Only the streaming thread of the pad uses this.
+  std::string last_refusal;  ///< why caps were last refused, or empty
 
   // Only the aggregating thread uses these.
   Caps caps;  ///< of the frame at the head of the queue

@@ -103,28 +103,35 @@ void expect_equal(const cv::Mat& ours, const cv::Mat& opencv, const std::string&
     throw std::runtime_error("bench_opencv: " + description + ": the results differ");
 }
 
-void measure(const Subject& subject) {
-  const gaussblur::Parameters& parameters = subject.parameters;
-  const test::GaussBlurCase test =
-      test::plain_gaussblur_case(test::layout_named(subject.layout, subject.width, subject.height),
-                                 parameters, test::Content::natural, 3);
+/// Measures an operation whose output has the layout of its input. The results must be equal.
+template <class Case>
+void measure_filter(const Case& test, const std::string& operation, const char* layout_name,
+                    const std::function<void(const cv::Mat& in, cv::Mat& out)>& opencv) {
   std::vector<std::uint8_t> input = test::input_block(test);
   std::vector<std::uint8_t> ours_block(test.out.bytes), opencv_block(test.out.bytes);
   const cv::Mat in = matrix(test.layout, input);
   cv::Mat opencv_out = matrix(test.layout, opencv_block);
 
   const auto device = make_cpu_device();
-  gaussblur::GaussBlur blur(*device, test.layout, parameters);
+  auto ours = test.make(*device, test.parameters);
   const ConstFrame in_frame =
       frame_in(test.layout, test.in, static_cast<const std::uint8_t*>(input.data()));
   const Frame out_frame = frame_in(test.layout, test.out, ours_block.data());
   print_best(
-      blur_name(parameters), subject.layout, test.layout, [&] { blur.run(in_frame, out_frame); },
-      [&] {
-        cv::GaussianBlur(in, opencv_out, {parameters.size_x, parameters.size_y}, parameters.sigma_x,
-                         parameters.sigma_y);
-      });
+      operation, layout_name, test.layout, [&] { Case::enqueue(ours, in_frame, out_frame); },
+      [&] { opencv(in, opencv_out); });
   expect_equal(matrix(test.layout, ours_block), opencv_out, describe(test));
+}
+
+void measure(const Subject& subject) {
+  const gaussblur::Parameters& parameters = subject.parameters;
+  const test::GaussBlurCase test =
+      test::plain_gaussblur_case(test::layout_named(subject.layout, subject.width, subject.height),
+                                 parameters, test::Content::natural, 3);
+  measure_filter(test, blur_name(parameters), subject.layout, [&](const cv::Mat& in, cv::Mat& out) {
+    cv::GaussianBlur(in, out, {parameters.size_x, parameters.size_y}, parameters.sigma_x,
+                     parameters.sigma_y);
+  });
 }
 
 struct TableSubject {
@@ -239,46 +246,20 @@ void measure(const StereoSubject& subject) {
       [&] { opencv->compute(left, right, map); });
 }
 
-/// The same equalisation as OpenCV's.
 void measure_equalization(int width, int height) {
-  const test::HistEqualizeCase test =
-      test::plain_histequalize_case(test::gray_layout(width, height), test::Content::natural, 3);
-  std::vector<std::uint8_t> input = test::input_block(test);
-  std::vector<std::uint8_t> ours_block(test.out.bytes), opencv_block(test.out.bytes);
-  const cv::Mat in = matrix(test.layout, input);
-  cv::Mat opencv_out = matrix(test.layout, opencv_block);
-  const auto device = make_cpu_device();
-  histequalize::HistogramEqualize equalize(*device, test.layout, test.parameters);
-  const ConstFrame in_frame =
-      frame_in(test.layout, test.in, static_cast<const std::uint8_t*>(input.data()));
-  const Frame out_frame = frame_in(test.layout, test.out, ours_block.data());
-  print_best(
-      "equalise", "GRAY8", test.layout, [&] { equalize.run(in_frame, out_frame); },
-      [&] { cv::equalizeHist(in, opencv_out); });
-  expect_equal(matrix(test.layout, ours_block), opencv_out, describe(test));
+  measure_filter(
+      test::plain_histequalize_case(test::gray_layout(width, height), test::Content::natural, 3),
+      "equalise", "GRAY8", [](const cv::Mat& in, cv::Mat& out) { cv::equalizeHist(in, out); });
 }
 
-/// The same denoising as OpenCV's.
 void measure_denoising(int width, int height) {
   const nlmeans::Parameters parameters{21, 7, 10};
-  const test::NlMeansCase test = test::plain_nlmeans_case(test::gray_layout(width, height),
-                                                          parameters, test::Content::natural, 3);
-  std::vector<std::uint8_t> input = test::input_block(test);
-  std::vector<std::uint8_t> ours_block(test.out.bytes), opencv_block(test.out.bytes);
-  const cv::Mat in = matrix(test.layout, input);
-  cv::Mat opencv_out = matrix(test.layout, opencv_block);
-  const auto device = make_cpu_device();
-  nlmeans::NlMeans denoising(*device, test.layout, test.parameters);
-  const ConstFrame in_frame =
-      frame_in(test.layout, test.in, static_cast<const std::uint8_t*>(input.data()));
-  const Frame out_frame = frame_in(test.layout, test.out, ours_block.data());
-  print_best(
-      nlmeans_name(parameters), "GRAY8", test.layout, [&] { denoising.run(in_frame, out_frame); },
-      [&] {
-        cv::fastNlMeansDenoising(in, opencv_out, parameters.strength, parameters.patch,
-                                 parameters.search);
-      });
-  expect_equal(matrix(test.layout, ours_block), opencv_out, describe(test));
+  measure_filter(test::plain_nlmeans_case(test::gray_layout(width, height), parameters,
+                                          test::Content::natural, 3),
+                 nlmeans_name(parameters), "GRAY8", [&](const cv::Mat& in, cv::Mat& out) {
+                   cv::fastNlMeansDenoising(in, out, parameters.strength, parameters.patch,
+                                            parameters.search);
+                 });
 }
 
 void write_json(std::ostream& stream) {

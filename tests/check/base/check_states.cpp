@@ -3,6 +3,7 @@
 #include <optional>
 
 #include "tests/check/common/filterharness.h"
+#include "tests/check/common/memoryuse.h"
 
 using namespace check;
 
