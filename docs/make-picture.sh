@@ -1,11 +1,12 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: LGPL-2.1-or-later
 #
-# Makes the pictures of README.md and docs/elements/. The scenes of the first three are drawn here.
+# Makes the pictures of README.md and docs/. The scenes of the first four are drawn here.
 #
 #   docs/equalize.png   a foggy landscape, and the same after cudahistequalize
 #   docs/blur.png       a crowd, and the same blurred and sharpened by cudagaussblur
 #   docs/binarise.png   a page in bad light, and the same in black and white by cudaintegral
+#   docs/denoise.png    a street at night with noise, and the same denoised by cudaintegral
 #   docs/stereo.png     an aloe, and its disparities by cudasgmstereo, from the photographs in Debian's
 #                       package opencv-doc
 #   docs/stereo-accuracy.png   cones and the aloe by the previous definition of cudasgmstereo and by the
@@ -187,6 +188,59 @@ gst-launch-1.0 -q filesrc location="$scene" blocksize=$((width * height)) \
   compositor name=mixer background=white sink_1::xpos=$((width + 8)) \
   ! videoconvert ! video/x-raw,format=GRAY8 ! pngenc snapshot=true ! filesink location=binarise.png
 echo "$PWD/binarise.png"
+
+# A street at night, with the noise of a camera in little light. Denoising that is too strong erases the lamp post,
+# the fence and the wire.
+width=256 height=176
+python3 - $width $height >"$scene" <<'PY'
+import math, random, sys
+
+width, height = int(sys.argv[1]), int(sys.argv[2])
+random.seed(3)
+picture = [[44 + 16 * y / height for _ in range(width)] for y in range(height)]
+
+
+def box(x0, y0, x1, y1, shade):
+    for y in range(max(0, y0), min(height, y1)):
+        for x in range(max(0, x0), min(width, x1)):
+            picture[y][x] = shade
+
+
+ground = 132
+for x0, x1, top, wall in ((0, 58, 52, 70), (58, 104, 70, 82), (104, 150, 40, 64), (150, 214, 62, 76), (214, 256, 48, 68)):
+    box(x0, top, x1, ground, wall)
+    box(x0, top, x1, top + 2, wall - 14)
+    for y in range(top + 9, ground - 20, 19):
+        for x in range(x0 + 7, x1 - 8, 14):
+            lit = random.random() < 0.4
+            box(x, y, x + 7, y + 10, 168 if lit else 46)
+            box(x + 3, y, x + 4, y + 10, wall - 8)
+box(0, ground, width, height, 58)
+for y in range(ground, height):  # the light of the lamp on the street
+    for x in range(width):
+        picture[y][x] += 90 * math.exp(-((x - 176) / 52) ** 2 - ((y - 150) / 12) ** 2)
+box(0, ground + 5, width, ground + 6, 96)
+for x in range(4, 118, 6):  # a fence
+    box(x, ground - 16, x + 1, ground + 3, 112)
+box(0, ground - 13, 118, ground - 12, 112)
+for x in range(width):  # a wire
+    picture[round(24 + 14 * ((x - 128) / 128) ** 2)][x] = 20
+box(175, 34, 178, 152, 118)  # the lamp post
+box(168, 30, 186, 34, 128)
+for y in range(22, 70):
+    for x in range(140, 215):
+        picture[y][x] += 120 * math.exp(-math.hypot(x - 177, y - 37) / 9)
+
+sys.stdout.buffer.write(bytes(max(0, min(255, round(v + random.gauss(0, 8)))) for row in picture for v in row))
+PY
+
+gst-launch-1.0 -q filesrc location="$scene" blocksize=$((width * height)) \
+  ! rawvideoparse format=gray8 width=$width height=$height framerate=1/1 ! tee name=both \
+  both. ! queue ! videoconvert ! mixer.sink_0 \
+  both. ! queue ! cudaintegral output=denoise denoise-strength=8 ! videoconvert ! mixer.sink_1 \
+  compositor name=mixer background=white sink_1::xpos=$((width + 8)) \
+  ! videoconvert ! video/x-raw,format=GRAY8 ! pngenc snapshot=true compression-level=9 ! filesink location=denoise.png
+echo "$PWD/denoise.png"
 
 # The aloe of Debian's package opencv-doc, and its disparities.
 examples=/usr/share/doc/opencv-doc/examples/data

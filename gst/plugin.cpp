@@ -17,4 +17,4 @@ static gboolean plugin_init(GstPlugin* plugin) {
 
 GST_PLUGIN_DEFINE(GST_VERSION_MAJOR, GST_VERSION_MINOR, cudavision,
                   "Image processing and stereo vision on NVIDIA GPUs and CPUs", plugin_init,
-                  PACKAGE_VERSION, "LGPL", "gst-cudavision", PACKAGE_ORIGIN)
+                  PACKAGE_VERSION, "LGPL", PACKAGE_NAME, PACKAGE_ORIGIN)

@@ -20,12 +20,18 @@
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <memory>
 #include <stdexcept>
 #include <string>
 #include <thread>
 
 namespace {
+
+constexpr const char* usage =
+    "usage: application [FRAMES]\n"
+    "\n"
+    "  FRAMES   how many to equalise, at least one (default: 300)\n";
 
 constexpr int width = 1280, height = 720, rate = 30;
 
@@ -186,9 +192,13 @@ void run(int frames) {
 
 int main(int argc, char** argv) {
   gst_init(&argc, &argv);
+  if (argc > 1 && (std::strcmp(argv[1], "--help") == 0 || std::strcmp(argv[1], "-h") == 0)) {
+    std::fputs(usage, stdout);
+    return 0;
+  }
   const int frames = argc > 1 ? std::atoi(argv[1]) : 300;
-  if (frames < 1) {
-    std::fprintf(stderr, "usage: %s [FRAMES], at least one\n", argv[0]);
+  if (frames < 1 || argc > 2) {
+    std::fputs(usage, stderr);
     return 2;
   }
   try {

@@ -6,46 +6,29 @@
 #
 #   pipelines/binarise.sh [--radius PIXELS] [--method bradley|sauvola] [FILE|/dev/videoN [OUT]]
 #
-# Writes a photograph to OUT, a PNG file (default: binarised.png). Shows a camera or a video in a window,
-# or writes it to OUT, a Matroska file, if that is given, or to binarised.mkv if there is no display.
+# Writes a photograph to OUT (.png or .jpg; default: binarised.png). Shows a camera or a video in a window, or
+# writes it to OUT (.mkv or .webm) if that is given, or to binarised.mkv if there is no display. The default is
+# the page of sudoku of Debian's package opencv-doc.
+#
+#   --radius   how far the surroundings reach, which should be a few letters wide (default: 20). With a smaller
+#              radius, the inside of bold letters turns white; with a larger one, shadows turn black.
+#   --method   bradley (the default), or sauvola, which keeps empty paper white
 set -euo pipefail
 . "$(dirname "${BASH_SOURCE[0]}")/env.sh"
-# The radius should be a few letters wide. With a smaller one, the inside of bold letters turns white; with
-# a larger one, shadows turn black.
-radius=20
-method=bradley
-while [[ ${1:-} == --radius || ${1:-} == --method ]]; do
-  [[ $1 == --radius ]] && radius=${2:?$1 needs a number} || method=${2:?$1 needs bradley or sauvola}
-  shift 2
-done
-input=${1:-/usr/share/doc/opencv-doc/examples/data/sudoku.png}
-out=${2:-}
-[[ -r $input ]] || {
-  echo "$input: there is no such file or camera, or it cannot be read (the page of sudoku is in Debian's package opencv-doc)" >&2
-  exit 1
-}
+option=([--radius]=20 [--method]=bradley)
+read_arguments 0 2 "$@"
+expect_number --radius 0 65535
+expect_choice --method bradley sauvola
+find_elements
+input=${arguments[0]:-$examples/sudoku.png}
+look_at "$input"
+source_of "$input"
 
-binarise=(! cudaintegral output=threshold "radius=$radius" "threshold-method=$method" ! videoconvert)
-if [[ $input != /dev/video* && $(gst-typefind-1.0 "$input" 2>/dev/null) == *' - image/'* ]]; then
-  out=${out:-binarised.png}
-  echo "Writing $out"
-  exec gst-launch-1.0 -q filesrc location="$input" ! decodebin ! videoconvert "${binarise[@]}" \
-    ! pngenc snapshot=true ! filesink location="$out"
-fi
-
-[[ -n $out || -n ${WAYLAND_DISPLAY:-${DISPLAY:-}} ]] || out=binarised.mkv
-if [[ $input == /dev/video* ]]; then
-  source=(v4l2src "device=$input")
+binarise=(! cudaintegral output=threshold "radius=${option[--radius]}" "threshold-method=${option[--method]}")
+if [[ $kind == photograph ]]; then
+  write_picture "${arguments[1]:-binarised.png}" png jpg jpeg
+  play_photograph "${source[@]}" "${binarise[@]}" "${sink[@]}"
 else
-  source=(filesrc "location=$input")
+  show_or_write "${arguments[1]:-}" binarised.mkv 2000000
+  play "${source[@]}" "${binarise[@]}" "${sink[@]}"
 fi
-if [[ -z $out ]]; then
-  sink=(! queue ! autovideosink)
-else
-  sink=(! queue ! vp8enc deadline=1 target-bitrate=2000000 ! matroskamux ! filesink "location=$out")
-  echo "Writing $out"
-fi
-# The queue lets the camera go on while a frame is processed; leaky drops the oldest frames if the rest is too slow.
-[[ $input != /dev/video* ]] || binarise=(! queue leaky=downstream max-size-buffers=2 "${binarise[@]}")
-# -e ends the file properly when the pipeline is interrupted with Ctrl-C.
-exec gst-launch-1.0 -e "${source[@]}" ! decodebin ! videoconvert "${binarise[@]}" "${sink[@]}"

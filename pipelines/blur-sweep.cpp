@@ -12,9 +12,11 @@
 
 #include <gst/controller/controller.h>
 #include <gst/gst.h>
+#include <unistd.h>
 
 #include <csignal>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <memory>
 #include <stdexcept>
@@ -56,6 +58,10 @@ double number(const std::string& option, const char* text, int most) {
 Options parse(int argc, char** argv) {
   Options options;
   int i = 1;
+  if (argc > 1 && (std::strcmp(argv[1], "--help") == 0 || std::strcmp(argv[1], "-h") == 0)) {
+    std::fputs(usage, stdout);
+    std::exit(0);
+  }
   for (; i + 1 < argc && std::strncmp(argv[i], "--", 2) == 0; i += 2) {
     if (std::strcmp(argv[i], "--sigma") == 0)
       options.sigma = number("--sigma", argv[i + 1], 127);
@@ -115,8 +121,21 @@ void attach(GstElement* pipeline, GstControlSource* sweep) {
 
 volatile std::sig_atomic_t interrupted = 0;
 
+/// Prints how far the pipeline is, over the line before, as gst-launch-1.0 does on a terminal.
+void print_progress(GstElement* pipeline) {
+  gint64 position = 0, duration = 0;
+  if (!gst_element_query_position(pipeline, GST_FORMAT_TIME, &position))
+    return;
+  std::printf("\r%.1f s", static_cast<double>(position) / GST_SECOND);
+  if (gst_element_query_duration(pipeline, GST_FORMAT_TIME, &duration) && duration > 0)
+    std::printf(" of %.1f s", static_cast<double>(duration) / GST_SECOND);
+  std::printf("  ");
+  std::fflush(stdout);
+}
+
 /// Plays until EOS; throws the text of an error.
 void play(GstElement* pipeline) {
+  const bool on_terminal = isatty(STDOUT_FILENO) != 0;
   const Bus bus{gst_element_get_bus(pipeline)};
   gst_element_set_state(pipeline, GST_STATE_PLAYING);
   for (;;) {
@@ -127,9 +146,13 @@ void play(GstElement* pipeline) {
       std::signal(SIGINT, SIG_DFL);
     }
     const Message message{gst_bus_timed_pop(bus.get(), GST_SECOND / 10)};
+    if (on_terminal)
+      print_progress(pipeline);
     GError* error = nullptr;
     switch (message ? GST_MESSAGE_TYPE(message.get()) : GST_MESSAGE_UNKNOWN) {
       case GST_MESSAGE_EOS:
+        if (on_terminal)
+          std::printf("\n");
         return;
       case GST_MESSAGE_ERROR: {
         gst_message_parse_error(message.get(), &error, nullptr);
@@ -174,6 +197,9 @@ int main(int argc, char** argv) {
   try {
     run(parse(argc, argv));
     return 0;
+  } catch (const std::invalid_argument& error) {
+    std::fprintf(stderr, "blur-sweep: %s\n", error.what());
+    return 2;
   } catch (const std::exception& exception) {
     std::fprintf(stderr, "blur-sweep: %s\n", exception.what());
     return 1;

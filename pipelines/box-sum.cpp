@@ -13,6 +13,7 @@
 
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <memory>
 #include <stdexcept>
 #include <string>
@@ -130,6 +131,10 @@ void run(const Box& box, const std::string& frames) {
 
 int main(int argc, char** argv) {
   gst_init(&argc, &argv);
+  if (argc > 1 && (std::strcmp(argv[1], "--help") == 0 || std::strcmp(argv[1], "-h") == 0)) {
+    std::fputs(usage, stdout);
+    return 0;
+  }
   if (argc < 6) {
     std::fputs(usage, stderr);
     return 2;
@@ -140,6 +145,9 @@ int main(int argc, char** argv) {
       frames += std::string(i > 5 ? " " : "") + argv[i];
     run(parse_box(argv + 1), frames);
     return 0;
+  } catch (const std::invalid_argument& error) {
+    std::fprintf(stderr, "box-sum: %s\n", error.what());
+    return 2;
   } catch (const std::exception& exception) {
     std::fprintf(stderr, "box-sum: %s\n", exception.what());
     return 1;

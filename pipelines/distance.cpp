@@ -13,6 +13,7 @@
 #include <gst/gst.h>
 
 #include <cstdio>
+#include <cstring>
 #include <memory>
 #include <stdexcept>
 #include <string>
@@ -126,6 +127,10 @@ void run(GstElement* pipeline) {
 
 int main(int argc, char** argv) {
   gst_init(&argc, &argv);
+  if (argc > 1 && (std::strcmp(argv[1], "--help") == 0 || std::strcmp(argv[1], "-h") == 0)) {
+    std::fputs(usage, stdout);
+    return 0;
+  }
   if (argc != 4 && argc != 5) {
     std::fputs(usage, stderr);
     return 2;

@@ -4,21 +4,45 @@
 # Equalises a video and writes it as H.264 in Matroska, on the GPU if there is one, else on the CPU.
 #
 #   pipelines/encode.sh FILE OUT.mkv
+#
+# The sound goes along, as it is if Matroska takes its format. A video of more than 8 bits per sample becomes one
+# of 10 bits.
 set -euo pipefail
 . "$(dirname "${BASH_SOURCE[0]}")/env.sh"
-file=${1:?usage: pipelines/encode.sh FILE OUT.mkv}
-out=${2:?usage: pipelines/encode.sh FILE OUT.mkv}
+read_arguments 2 2 "$@"
+find_elements
+file=${arguments[0]} out=${arguments[1]}
+look_at "$file"
+[[ $kind == video ]] || usage_error "\"$file\" is not a video"
+check_output "$out" mkv
 
-if gst-inspect-1.0 --exists nvh264enc; then
+# Matroska takes sound in these formats as it is; decodebin decodes all others.
+sound='audio/mpeg,mpegversion=1;audio/mpeg,mpegversion={2,4},stream-format=raw;audio/x-ac3;audio/x-eac3;audio/x-dts;audio/x-opus;audio/x-vorbis;audio/x-flac;audio/x-alaw;audio/x-mulaw;audio/x-raw'
+film=(filesrc "location=$file" ! decodebin name=film "caps=video/x-raw(ANY);$sound")
+
+# gst-launch-1.0 -v prints the caps of all pads: what the first frame and the sound are.
+caps=$(gst-launch-1.0 -v "${film[@]}" ! 'video/x-raw(ANY)' ! fakesink num-buffers=1 2>&1) ||
+  die "$file: $(sed -n 's/^ERROR: from element [^ ]*: //p' <<<"$caps" | head -n 1)"
+
+frames='video/x-raw,format={NV12,I420}'
+deep='format=\(string\)(\w+_(10|12|16)\w*|GRAY1[06]_|\w{4}64|v21[06]|Y[24]1[026]_|UYVP|r210|\w+10A2)'
+if grep -qE "fakesink.*$deep" <<<"$caps"; then
+  frames=video/x-raw,format=I420_10LE
+fi
+# nvh264enc takes 8 bits only.
+if [[ $frames != *I420_10LE ]] && gst-inspect-1.0 nvh264enc >/dev/null 2>&1; then
   # cudaupload uploads each frame once; from there to the encoder it stays in GPU memory.
   encode=(! cudaupload ! cudahistequalize ! 'video/x-raw(memory:CUDAMemory)' ! nvh264enc)
 else
-  gst-inspect-1.0 --exists x264enc || {
-    echo "No encoder: install gstreamer1.0-plugins-ugly (x264enc), or use an NVIDIA card (nvh264enc)" >&2
-    exit 1
-  }
-  encode=(! cudahistequalize ! videoconvert ! x264enc)
+  need_element x264enc "sudo apt-get install gstreamer1.0-plugins-ugly"
+  encode=(! cudahistequalize ! x264enc)
 fi
-# -e ends the file properly when the pipeline is interrupted with Ctrl-C.
-exec gst-launch-1.0 -e filesrc location="$file" ! decodebin ! videoconvert \
-  ! 'video/x-raw,format={NV12,I420}' "${encode[@]}" ! h264parse ! matroskamux ! filesink location="$out"
+
+sound_to_mux=()
+if [[ $caps == *"caps = audio/x-raw"* ]]; then
+  sound_to_mux=(film. ! audio/x-raw ! queue ! audioconvert ! mux.)
+elif [[ $caps == *"caps = audio/"* ]]; then
+  sound_to_mux=(film. ! "$sound" ! mux.)
+fi
+play "${film[@]}" film. ! 'video/x-raw(ANY)' ! queue ! videoconvert ! "$frames" "${encode[@]}" ! h264parse ! mux. \
+  "${sound_to_mux[@]}" matroskamux name=mux ! filesink location="$out"

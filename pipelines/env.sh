@@ -1,27 +1,123 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: LGPL-2.1-or-later
 #
-# Sourced by the other scripts: makes GStreamer find the elements, installed or just built.
+# Functions that the scripts in this folder share: they read the command line, find the elements, check inputs and
+# outputs, and play pipelines. Scripts source this file.
+#
+# --help prints the comment at the head of a script. The lines of it that are indented by two more spaces and
+# begin with "pipelines/" are the usage.
+#
+# Some variables are used only by the scripts that source this file:
+# shellcheck disable=SC2034
+
+. "$(dirname "${BASH_SOURCE[0]}")/../scripts/setup.sh"
+pipelines=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+examples=/usr/share/doc/opencv-doc/examples/data
+
+# --- The command line -------------------------------------------------------------------------------
+
+usage() { awk 'NR > 3 { if (!/^#/) exit; sub(/^# ?/, ""); print }' "$0"; }
+
+usage_error() { # TEXT
+  complain "${0##*/}: $1" "$(usage | sed -n 's|^  pipelines/|usage: pipelines/|p')" \
+    "pipelines/${0##*/} --help says more."
+  exit 2
+}
+
+# The options that a script knows, with their defaults. One whose default is "no" takes no value and becomes "yes".
+declare -A option=()
+
+# read_arguments LEAST MOST ARGUMENT...: takes the options into the array option, and LEAST to MOST other
+# arguments into the array arguments. PROPERTY=VALUE goes into the array properties if the script has one.
+read_arguments() {
+  local least=$1 most=$2
+  shift 2
+  arguments=()
+  while [[ $# -gt 0 ]]; do
+    case $1 in
+      -h | --help)
+        usage
+        exit 0
+        ;;
+      --)
+        shift
+        arguments+=("$@")
+        break
+        ;;
+      --*=*)
+        set -- "${1%%=*}" "${1#*=}" "${@:2}"
+        continue
+        ;;
+      -?*)
+        [[ -n ${option[$1]+known} ]] || usage_error "there is no option $1"
+        if [[ ${option[$1]} == no || ${option[$1]} == yes ]]; then
+          option[$1]=yes
+        else
+          [[ $# -ge 2 ]] || usage_error "$1 needs a value"
+          option[$1]=$2
+          shift
+        fi
+        ;;
+      *)
+        if [[ -v properties && $1 =~ ^[a-z][a-z0-9-]*= ]]; then
+          properties+=("$1")
+        else
+          arguments+=("$1")
+        fi
+        ;;
+    esac
+    shift
+  done
+  [[ ${#arguments[@]} -ge $least ]] || usage_error "an argument is missing"
+  [[ ${#arguments[@]} -le $most ]] || usage_error "\"${arguments[most]}\" is one argument too many"
+}
+
+# expect_number OPTION LEAST MOST [KIND]: KIND is "a whole" (if not given), "an odd" or "a".
+expect_number() {
+  local value=${option[$1]} kind=${4:-a whole} pattern='^[0-9]{1,9}$'
+  [[ $kind != a ]] || pattern='^[0-9]{1,9}(\.[0-9]*)?$'
+  if [[ $value =~ $pattern ]] && awk -v value="$value" -v least="$2" -v most="$3" \
+    'BEGIN { exit !(value + 0 >= least + 0 && value + 0 <= most + 0) }'; then
+    [[ $kind == "an odd" && $value == *[02468] ]] || return 0
+  fi
+  usage_error "$1 needs $kind number from $2 to $3, not \"$value\""
+}
+
+# expect_choice OPTION CHOICE...
+expect_choice() {
+  local choice
+  for choice in "${@:2}"; do
+    [[ ${option[$1]} != "$choice" ]] || return 0
+  done
+  usage_error "$1 needs one of ${*:2}, not \"${option[$1]}\""
+}
+
+# --- The elements -----------------------------------------------------------------------------------
 
 # This does not use --exists, which finds only plug-ins of GStreamer's own version or a later one.
 elements_found() {
-  local element
+  local element features
+  features=$(gst-inspect-1.0 cudavision 2>/dev/null) || return 1
   for element in cudahistequalize cudagaussblur cudaintegral cudasgmstereo; do
-    gst-inspect-1.0 "$element" >/dev/null 2>&1 || return 1
+    [[ $features == *" $element: "* ]] || return 1
   done
 }
 
-pipelines=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 builds=("$pipelines"/../build "$pipelines"/../build-quickstart)
-if ! elements_found; then
-  for build in "${builds[@]}"; do
-    [[ ! -e $build/gst/libgstcudavision.so ]] || export GST_PLUGIN_PATH=$build/gst${GST_PLUGIN_PATH:+:$GST_PLUGIN_PATH}
-  done
+
+# find_elements: makes GStreamer find the elements, installed or just built.
+find_elements() {
+  local build
+  command -v gst-launch-1.0 >/dev/null ||
+    die "gst-launch-1.0 is not installed: sudo apt-get install ${packages_run[*]}"
   if ! elements_found; then
-    echo "GStreamer does not find all of cudahistequalize, cudagaussblur, cudaintegral and cudasgmstereo. Build them: meson setup build && ninja -C build" >&2
-    exit 1
+    for build in "${builds[@]}"; do
+      [[ ! -e $build/gst/libgstcudavision.so ]] || export GST_PLUGIN_PATH=$build/gst${GST_PLUGIN_PATH:+:$GST_PLUGIN_PATH}
+    done
+    elements_found ||
+      die "GStreamer does not find all of cudahistequalize, cudagaussblur, cudaintegral and cudasgmstereo. Build them: meson setup build && ninja -C build"
   fi
-fi
+}
 
 # program NAME: prints the path of a built program, preferably from the build that the elements come from.
 program() {
@@ -29,10 +125,180 @@ program() {
   plugin=$(gst-inspect-1.0 cudavision | sed -n 's/^ *Filename *//p')
   for build in "$(dirname "$plugin")/.." "${builds[@]}"; do
     if [[ -x $build/pipelines/$1 ]]; then
-      echo "$build/pipelines/$1"
+      printf '%s\n' "$build/pipelines/$1"
       return
     fi
   done
-  echo "There is no program $1 yet. Build it: meson setup build && ninja -C build" >&2
-  return 1
+  die "There is no program $1 yet. Build it: meson setup build && ninja -C build"
+}
+
+# need_element ELEMENT REMEDY
+need_element() {
+  gst-inspect-1.0 "$1" >/dev/null 2>&1 || die "GStreamer has no element $1 here: $2"
+}
+
+# check_properties ELEMENT PROPERTY=VALUE...: ends the script if the element does not take them, before a file
+# is begun. The frame is large enough for both halves of a stereo pair.
+check_properties() {
+  local log
+  if ! log=$(gst-launch-1.0 -q videotestsrc num-buffers=1 ! video/x-raw,format=GRAY8,width=64,height=64,framerate=1/1 \
+    ! "$@" ! fakesink 2>&1) || [[ $log == *"out of range for property"* ]]; then
+    usage_error "$(sed -nE 's/^(ERROR: from element [^ ]*: |WARNING: erroneous pipeline: |.*WARNING.*: (value ))/\2/p' <<<"$log" | head -n 1)"
+  fi
+}
+
+# --- Inputs -----------------------------------------------------------------------------------------
+
+looked_at=()
+
+# look_at INPUT: ends the script if it cannot be read. Sets kind to camera, photograph or video.
+look_at() {
+  local hint='' media
+  looked_at+=("$1")
+  [[ $1 != "$examples"/* ]] || hint="; it is in Debian's package ${packages_pictures[*]}"
+  case $1 in
+    /dev/video*)
+      [[ -r $1 ]] || die "$1: there is no such camera, or this user may not read it (group video)"
+      kind=camera
+      return
+      ;;
+  esac
+  [[ -r $1 && ! -d $1 ]] || die "$1: there is no such file, or it cannot be read$hint"
+  media=$(gst-typefind-1.0 "$1" 2>/dev/null) || media=''
+  case ${media##* - } in
+    image/*) kind=photograph ;;
+    '' | audio/* | text/* | application/x-executable*)
+      die "$1: this is not a picture or video that GStreamer knows"
+      ;;
+    *) kind=video ;;
+  esac
+}
+
+look_at_camera() { # INPUT
+  [[ $1 == /dev/video* ]] || usage_error "\"$1\" is not a camera, such as /dev/video0"
+  look_at "$1"
+}
+
+# source_of INPUT: sets the array source to the elements that deliver its decoded frames.
+source_of() {
+  case $1 in
+    *://*) source=(uridecodebin "uri=$1" ! videoconvert ! queue) ;;
+    # The queue lets the camera go on while a frame is processed; leaky drops the oldest frames if the rest is
+    # too slow, so that what is shown is recent. decodebin passes raw frames on, and decodes JPEG and H.264.
+    /dev/video*) source=(v4l2src "device=$1" ! decodebin ! videoconvert ! queue leaky=downstream max-size-buffers=2) ;;
+    *) source=(filesrc "location=$1" ! decodebin ! videoconvert ! queue) ;;
+  esac
+}
+
+# --- Outputs ----------------------------------------------------------------------------------------
+
+display_set() { [[ -n ${WAYLAND_DISPLAY:-${DISPLAY:-}} ]]; }
+
+# need_window: ends the script if GStreamer cannot open one.
+need_window() {
+  local element
+  for element in waylandsink xvimagesink ximagesink glimagesink; do
+    gst-inspect-1.0 "$element" >/dev/null 2>&1 && return
+  done
+  die "GStreamer has no element that opens a window: sudo apt-get install ${packages_display[*]}"
+}
+
+# check_output FILE ENDING...: ends the script if the name promises something else than is written, or the file
+# cannot be written.
+check_output() {
+  local ending=${1##*.} endings input folder
+  if [[ $1 != *.* || " ${*:2} " != *" ${ending,,} "* ]]; then
+    endings=$(printf ' or .%s' "${@:2}")
+    usage_error "\"$1\" would not be what its name says: let it end in ${endings# or }"
+  fi
+  folder=$(dirname "$1")
+  [[ -d $folder ]] || die "$1: there is no folder $folder"
+  [[ -w $folder && ! -d $1 && (! -e $1 || -w $1) ]] || die "$1: this file cannot be written"
+  for input in "${looked_at[@]}"; do
+    [[ ! $input -ef $1 ]] || die "$1: this is the input itself; name another file for the result"
+  done
+}
+
+no_display='There is no display (neither WAYLAND_DISPLAY nor DISPLAY is set): the result goes into a file.'
+
+# show_or_write OUT FALLBACK BITRATE: sets the array sink to elements that show moving pictures in a window, or
+# write them to OUT if that is given, or to FALLBACK if there is no display; and out to that file, or ''.
+show_or_write() {
+  local mux=matroskamux
+  out=$1
+  if [[ -z $out ]] && ! display_set; then
+    out=$2
+    say "$no_display"
+  fi
+  if [[ -z $out ]]; then
+    need_window
+    sink=(! queue ! videoconvert ! autovideosink)
+  else
+    check_output "$out" mkv webm
+    [[ ${out,,} != *.webm ]] || mux=webmmux
+    sink=(! queue ! videoconvert ! vp8enc deadline=1 "target-bitrate=$3" ! "$mux" ! filesink "location=$out")
+  fi
+}
+
+# write_picture OUT ENDING...: sets the array sink to elements that write one picture, and out to its file.
+write_picture() {
+  out=$1
+  check_output "$@"
+  case ${out,,} in
+    *.png) sink=(! videoconvert ! pngenc snapshot=true ! filesink "location=$out") ;;
+    *) sink=(! videoconvert ! jpegenc snapshot=true ! filesink "location=$out") ;;
+  esac
+}
+
+# --- Playing ----------------------------------------------------------------------------------------
+
+player=(gst-launch-1.0)
+out=''
+
+# play ELEMENT...: plays a pipeline to its end, or until Ctrl-C or the user closes the window. On a terminal
+# gst-launch-1.0 prints how far it is.
+play() {
+  local statuses
+  if [[ -n $out ]]; then
+    say "Writing $out"
+    # -e ends the file properly when the pipeline is interrupted with Ctrl-C.
+    [[ ${player[0]} != gst-launch-1.0 ]] || player+=(-e)
+  fi
+  # That the user closed the window is no error. What reads the messages must outlive Ctrl-C.
+  set +e
+  exec 3>&1
+  "${player[@]}" "$@" 2>&1 >&3 3>&- | (
+    trap '' INT
+    exec awk '/Output window was closed|Quit requested/ { closed = 1 } !closed { print; fflush() } END { exit closed }' >&2 3>&-
+  )
+  statuses=("${PIPESTATUS[@]}")
+  set -e
+  [[ ${statuses[1]} -eq 0 ]] || exit 0
+  finish "${statuses[0]}"
+}
+
+# play_photograph ELEMENT...: the same for pipelines that make one picture. On a terminal the seconds tick.
+play_photograph() {
+  local ticker='' seconds=0 status=0
+  say "Writing $out"
+  if [[ -t 1 ]]; then
+    (while sleep 1; do printf '\r%d s ' "$((++seconds))"; done) &
+    ticker=$!
+    # shellcheck disable=SC2064
+    trap "kill $ticker 2>/dev/null || true" EXIT
+  fi
+  gst-launch-1.0 -q "$@" || status=$?
+  if [[ -n $ticker ]]; then
+    kill "$ticker"
+    wait "$ticker" 2>/dev/null || true
+    printf '\r\033[K'
+  fi
+  finish "$status"
+}
+
+# finish STATUS: leaves no empty file behind a pipeline that failed.
+finish() {
+  [[ $1 -ne 0 ]] || return 0
+  [[ -z $out || -s $out ]] || rm -f "$out"
+  exit "$1"
 }

@@ -1,17 +1,35 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: LGPL-2.1-or-later
 #
-# Shows a video or a picture in a window: the original on the left, equalised on the right.
+# Shows a video or a picture: the original on the left, equalised on the right.
 #
-#   pipelines/file.sh FILE
+#   pipelines/file.sh FILE [OUT]
+#
+# Shows it in a window, a picture until you close the window. Writes it to OUT if that is given (.mkv or .webm; a
+# picture: .png or .jpg), or to equalised.mkv or equalised.png if there is no display.
 set -euo pipefail
 . "$(dirname "${BASH_SOURCE[0]}")/env.sh"
-file=${1:?usage: pipelines/file.sh FILE}
+read_arguments 1 2 "$@"
+find_elements
+look_at "${arguments[0]}"
+source_of "${arguments[0]}"
 
 # tee passes the same frame to both branches. Each needs a queue, because they meet again in the compositor,
 # which waits for both. strength=0.8 keeps a fifth of the original.
-exec gst-launch-1.0 filesrc location="$file" ! decodebin ! videoconvert ! videoscale \
-  ! video/x-raw,width=640,height=480,pixel-aspect-ratio=1/1 ! tee name=both \
-  both. ! queue ! videoconvert ! mixer.sink_0 \
-  both. ! queue ! cudahistequalize strength=0.8 ! videoconvert ! mixer.sink_1 \
-  compositor name=mixer sink_1::xpos=640 ! videoconvert ! autovideosink
+size=video/x-raw,width=640,height=480,pixel-aspect-ratio=1/1
+both=("${source[@]}" ! tee name=both
+  both. ! queue ! videoscale ! "$size" ! mixer.sink_0
+  both. ! queue ! cudahistequalize strength=0.8 ! videoscale ! "$size" ! mixer.sink_1
+  compositor name=mixer sink_1::xpos=640)
+if [[ $kind != photograph ]]; then
+  show_or_write "${arguments[1]:-}" equalised.mkv 4000000
+  play "${both[@]}" "${sink[@]}"
+elif [[ ${#arguments[@]} -eq 2 ]] || ! display_set; then
+  [[ ${#arguments[@]} -eq 2 ]] || say "$no_display"
+  write_picture "${arguments[1]:-equalised.png}" png jpg jpeg
+  play_photograph "${both[@]}" ! videoconvert ! video/x-raw,format=RGB "${sink[@]}"
+else
+  need_window
+  # A picture is one frame; imagefreeze repeats it.
+  play "${both[@]}" ! imagefreeze ! videoconvert ! autovideosink
+fi

@@ -3,18 +3,21 @@
 #
 # Decodes H.264 and equalises it on the GPU; only the results are copied to the host.
 #
-#   pipelines/gpu-decode.sh FILE.mp4|FILE.mkv
+#   pipelines/gpu-decode.sh FILE.mp4|FILE.mkv [OUT]
+#
+# Shows it in a window, or writes it to OUT (.mkv or .webm) if that is given, or to equalised.mkv if there is no
+# display.
 set -euo pipefail
 . "$(dirname "${BASH_SOURCE[0]}")/env.sh"
-file=${1:?usage: pipelines/gpu-decode.sh FILE.mp4|FILE.mkv}
-gst-inspect-1.0 --exists nvh264dec || {
-  echo "GStreamer has no nvh264dec here: it needs an NVIDIA card with its driver and gstreamer1.0-plugins-bad" >&2
-  exit 1
-}
+read_arguments 1 2 "$@"
+find_elements
+look_at "${arguments[0]}"
+[[ $kind == video ]] || usage_error "\"${arguments[0]}\" is not a video"
+need_element nvh264dec "it needs an NVIDIA card with its driver and gstreamer1.0-plugins-bad"
+show_or_write "${arguments[1]:-}" equalised.mkv 4000000
 
 # The caps name memory:CUDAMemory, so frames stay in GPU memory. Without them the pipeline works as well,
 # but frames may pass through the host's memory.
-exec gst-launch-1.0 filesrc location="$file" ! parsebin ! nvh264dec \
+play filesrc location="${arguments[0]}" ! parsebin ! nvh264dec \
   ! 'video/x-raw(memory:CUDAMemory),format=NV12' ! cudahistequalize \
-  ! 'video/x-raw(memory:CUDAMemory),format=NV12' ! cudadownload \
-  ! queue ! videoconvert ! autovideosink
+  ! 'video/x-raw(memory:CUDAMemory),format=NV12' ! cudadownload "${sink[@]}"

@@ -3,70 +3,51 @@
 #
 # Installs what a fresh Debian 12 lacks, builds the plug-in, and makes equalised, blurred and binarised
 # pictures and a disparity map.
+#
+#   pipelines/quickstart.sh [INPUT]
+#
+# Installs missing packages (as root or if sudo needs no password; otherwise it prints the command) and builds the
+# plug-in in build-quickstart/. Then it equalises INPUT with cudahistequalize, blurs it with cudagaussblur and makes
+# it black and white with the adaptive threshold of cudaintegral. INPUT is one of these:
+#
+#   a file        a picture or a video
+#   /dev/videoN   a camera
+#   a URI         https://…, rtsp://…, anything that this GStreamer plays
+#   nothing       photographs and the street video of Debian's package opencv-doc; in this case it also makes
+#                 a disparity map of a photographed aloe with cudasgmstereo
+#
+# It writes the original picture and the equalised, blurred and binarised ones, and shows a video in a window if
+# there is a display. It prints where the pictures are, which backend ran, and how many frames per second it
+# reached. No GPU is needed; without one, the plug-in is built for the CPU only.
+#
+# Environment: PICTURES is the folder for the pictures (default: pictures/ in the build folder). CUDA_HOME is a
+# CUDA toolkit in addition to those on PATH and in /usr/local/cuda*.
 set -euo pipefail
-
-usage() {
-  cat <<'END'
-usage: pipelines/quickstart.sh [INPUT]
-
-Installs what is missing (as root or if sudo needs no password; otherwise it prints the command), builds
-the plug-in in build-quickstart/, equalises INPUT with cudahistequalize, blurs it with cudagaussblur and
-makes it black and white with the adaptive threshold of cudaintegral:
-  a file       a picture or a video
-  /dev/videoN  a camera
-  a URI        https://…, rtsp://…, anything that this GStreamer plays
-  nothing      photographs and the street video of Debian's package opencv-doc
-
-Without an argument it also computes a disparity map of a photographed aloe with cudasgmstereo.
-
-Writes the original picture and the equalised, blurred and binarised ones, shows the video in a window if
-there is a display, and prints where the pictures are, which backend ran, and how many frames per second it
-reached. No GPU is needed; without one, the plug-in is built for the CPU only.
-
-Environment: PICTURES, the folder for the pictures (default: pictures/ in the build folder);
-CUDA_HOME, a CUDA toolkit in addition to those on PATH and in /usr/local/cuda*.
-END
-}
-
-case ${1:-} in
-  -h | --help)
-    usage
-    exit 0
-    ;;
-esac
-[[ $# -le 1 ]] || {
-  usage >&2
-  exit 2
-}
-
-top=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+. "$(dirname "${BASH_SOURCE[0]}")/env.sh"
+read_arguments 0 1 "$@"
 here=$PWD
+top=$(dirname "$pipelines")
 cd "$top"
-. scripts/setup.sh
 
 # --- Input --------------------------------------------------------------------------------
 
-examples=/usr/share/doc/opencv-doc/examples/data
-inputs=()
 packages=("${packages_build[@]}" "${packages_run[@]}")
-if [[ $# -eq 0 ]]; then
+input=${arguments[0]:-}
+if [[ -z $input ]]; then
   packages+=("${packages_pictures[@]}")
   inputs=("$examples"/{aloeL.jpg,fruits.jpg,sudoku.png,vtest.avi}) # cudasgmstereo also reads aloeR.jpg
-elif [[ $1 == *://* || $1 == /* ]]; then
-  inputs=("$1")
 else
-  inputs=("$here/$1")
+  [[ $input == *://* || $input == /* ]] || input=$here/$input
+  [[ $input == *://* || (-r $input && ! -d $input) ]] ||
+    die "$input: there is no such file or camera, or it cannot be read." \
+      "quickstart.sh takes a file, a camera such as /dev/video0, or a URI; without an argument it brings its own pictures."
+  inputs=("$input")
 fi
-display=${WAYLAND_DISPLAY:-${DISPLAY:-}}
-[[ -z $display ]] || packages+=("${packages_display[@]}")
+! display_set || packages+=("${packages_display[@]}")
 
 # --- Install and build ------------------------------------------------------------------------------
 
 install_missing "${packages[@]}"
-for input in "${inputs[@]}"; do
-  [[ $input == *://* || -r $input ]] || die "$input: there is no such file or camera, or it cannot be read." \
-    "quickstart.sh takes a file, a camera such as /dev/video0, or a URI; without an argument it brings its own pictures."
-done
 
 options=(-Dtests=disabled -Dbenchmarks=disabled)
 # Kernels for all kinds of GPUs take many minutes to compile, and a machine without a GPU cannot use them.
@@ -90,15 +71,6 @@ log=$build/pipeline.log # the messages of the last pipeline
 
 # --- The pipelines ----------------------------------------------------------------------------------
 
-# source_of INPUT: sets the array source to the elements that deliver its decoded frames.
-source_of() {
-  case $1 in
-    *://*) source=(uridecodebin "uri=$1") ;;
-    /dev/video*) source=(v4l2src "device=$1" ! decodebin) ;;
-    *) source=(filesrc "location=$1" ! decodebin) ;;
-  esac
-}
-
 # launch ELEMENT...: runs a pipeline and logs its messages.
 launch() {
   gst-launch-1.0 -v "$@" >"$log" 2>&1 </dev/null && return 0
@@ -111,7 +83,7 @@ reason=''
 say_backend() {
   say "  backend: $(sed -n 's/.*active-backend = \(cpu\|cuda\).*/\1/p' "$log" | tail -n 1)"
   [[ -z $reason ]] || return 0
-  reason=$(sed -n 's/^WARNING: from element .*GstCudaHistEqualize:[^:]*: \(.*\)/\1/p' "$log" | head -n 1)
+  reason=$(sed -n 's/^WARNING: from element [^ ]*: \(Frames are processed on the CPU.*\)/\1/p' "$log" | head -n 1)
   [[ -z $reason ]] || say "           $reason"
 }
 
@@ -134,7 +106,7 @@ pictures_of() {
   branch equalised "${equalise[@]}"
   branch blurred "${blur[@]}"
   branch binarised "${binarise[@]}"
-  launch "${source[@]}" ! videoconvert ! identity eos-after="$frames" ! tee name=all "${branches[@]}"
+  launch "${source[@]}" ! identity eos-after="$frames" ! tee name=all "${branches[@]}"
   for kind in before equalised blurred binarised; do
     mv "$pictures/$name-$kind"-*.png "$pictures/$name-$kind.png"
     say "  $(printf '%-10s' "$kind:") $pictures/$name-$kind.png"
@@ -143,7 +115,7 @@ pictures_of() {
 
 # frames_per_second [ELEMENT...]: prints the frame rate of the decoder and these elements at full speed.
 frames_per_second() {
-  launch "${source[@]}" ! videoconvert ! identity eos-after=2000 "$@" \
+  launch "${source[@]}" ! identity eos-after=400 "$@" \
     ! fpsdisplaysink video-sink=fakesink sync=false text-overlay=false fps-update-interval=100
   sed -n 's/.*average: \([0-9.]*\).*/\1/p' "$log" | tail -n 1
 }
@@ -152,7 +124,7 @@ few='too few frames to tell'
 
 show() {
   say "  showing the first frames in a window: the original on the left, equalised on the right"
-  gst-launch-1.0 "${source[@]}" ! videoconvert ! identity eos-after=150 ! tee name=both \
+  gst-launch-1.0 "${source[@]}" ! identity eos-after=150 ! tee name=both \
     both. ! queue ! videoconvert ! mixer.sink_0 \
     both. ! queue "${equalise[@]}" ! videoconvert ! mixer.sink_1 \
     compositor name=mixer sink_1::xpos="$1" ! videoconvert ! autovideosink >"$log" 2>&1 </dev/null ||
@@ -168,12 +140,7 @@ for input in "${inputs[@]}"; do
   say "" "$input"
 
   kind=video
-  case $input in
-    *://*) ;;
-    /dev/video*) kind=camera ;;
-    *) [[ $(gst-typefind-1.0 "$input" 2>/dev/null) != *' - image/'* ]] || kind=photograph ;;
-  esac
-
+  [[ $input == *://* ]] || look_at "$input"
   case $kind in
     photograph) pictures_of "$name" -1 ;;
     video) pictures_of "$name" 25 ;;
@@ -197,7 +164,7 @@ for input in "${inputs[@]}"; do
     say "    binarised:    ${rate:-$few}"
   fi
 
-  if [[ -n $display ]]; then
+  if display_set; then
     width=$(sed -n 's/.*video\/x-raw.*width=(int)\([0-9]*\).*/\1/p' "$log" | head -n 1)
     show "${width:-640}"
   else

@@ -4,39 +4,23 @@
 # Shows the disparities of a stereo camera, or a video, whose frames hold both pictures: near points are
 # red, far ones blue.
 #
-#   pipelines/stereo-packed.sh [PROPERTY=VALUE]... [/dev/videoN|FILE [OUT.mkv]]
+#   pipelines/stereo-packed.sh [PROPERTY=VALUE]... [/dev/videoN|FILE [OUT]]
 #
-# Shows them in a window, or writes them to OUT.mkv if that is given, or to disparity.mkv if there is no
-# display. The pictures lie side by side; with frame-packing=top-bottom the left one lies above the right one.
-# Properties are those of cudasgmstereo.
+# Shows them in a window, or writes them to OUT (.mkv or .webm) if that is given, or to disparity.mkv if there is
+# no display. The default is /dev/video0. The pictures lie side by side; with frame-packing=top-bottom the left
+# one lies above the right one. Properties are those of cudasgmstereo.
 set -euo pipefail
 . "$(dirname "${BASH_SOURCE[0]}")/env.sh"
 properties=(frame-packing=side-by-side speckle-size=100)
-while [[ ${1:-} == *=* ]]; do
-  properties+=("$1")
-  shift
-done
-input=${1:-/dev/video0}
-out=${2:-}
-[[ -r $input ]] || {
-  echo "$input: there is no such camera or file, or this user may not read it (group video)" >&2
-  exit 1
-}
+read_arguments 0 2 "$@"
+input=${arguments[0]:-/dev/video0}
+find_elements
+look_at "$input"
+[[ $kind != photograph ]] || usage_error "\"$input\" is a picture: name a video or a camera"
+check_properties cudasgmstereo "${properties[@]}"
+source_of "$input"
+show_or_write "${arguments[1]:-}" disparity.mkv 4000000
 
-if [[ $input == /dev/video* ]]; then
-  # The queue lets the camera go on while a frame is processed; leaky drops the oldest frames if the rest is too slow.
-  source=(v4l2src "device=$input" ! decodebin ! videoconvert ! queue leaky=downstream max-size-buffers=2)
-else
-  source=(filesrc "location=$input" ! decodebin ! videoconvert ! queue)
-fi
-[[ -n $out || -n ${WAYLAND_DISPLAY:-${DISPLAY:-}} ]] || out=disparity.mkv
-if [[ -z $out ]]; then
-  sink=(! queue ! videoconvert ! autovideosink)
-else
-  sink=(! queue ! videoconvert ! vp8enc deadline=1 target-bitrate=4000000 ! matroskamux ! filesink "location=$out")
-  echo "Writing $out"
-fi
-# Only sink_left is linked; the element splits each frame. -e ends the file properly when the pipeline is
-# interrupted with Ctrl-C.
-exec gst-launch-1.0 -e "${source[@]}" ! stereo.sink_left \
+# Only sink_left is linked; the element splits each frame.
+play "${source[@]}" ! stereo.sink_left \
   cudasgmstereo name=stereo "${properties[@]}" ! video/x-raw,format=RGB "${sink[@]}"

@@ -13,10 +13,12 @@ oldest_cuda=12.0
 packages_build=(g++ meson ninja-build pkg-config libgstreamer1.0-dev libgstreamer-plugins-base1.0-dev
   libgstreamer-plugins-bad1.0-dev libtbb-dev)
 packages_run=(gstreamer1.0-tools gstreamer1.0-plugins-base gstreamer1.0-plugins-good
-  gstreamer1.0-plugins-bad gstreamer1.0-libav)
+  gstreamer1.0-plugins-bad gstreamer1.0-plugins-ugly gstreamer1.0-libav)
 packages_display=(gstreamer1.0-x)
 packages_pictures=(opencv-doc)
-packages_test=(libgtest-dev libgmock-dev libbenchmark-dev libopencv-dev zlib1g-dev python3)
+packages_python=(python3-gi gir1.2-gst-plugins-base-1.0 python3-numpy python3-matplotlib python3-tk)
+packages_bench=(libbenchmark-dev zlib1g-dev python3)
+packages_test=("${packages_bench[@]}" libgtest-dev libgmock-dev libopencv-dev "${packages_display[@]}" "${packages_python[@]}")
 
 say() { printf '%s\n' "$@"; }
 complain() { printf '%s\n' "$@" >&2; }

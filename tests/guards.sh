@@ -122,11 +122,6 @@ frames=$(hashes gst-launch-1.0 -q filesrc location="$scratch/both.mkv" ! decodeb
 [[ -n $wrong || $frames -eq 4 ]] || wrong="$frames frames instead of 4"
 verdict "pipelines/stereo-packed.sh splits packed frames" "$wrong"
 
-wrong=''
-! script stereo-cameras.sh "$scratch/no-camera" "$scratch/no-other" || wrong='it runs without cameras'
-grep -q "no-camera: there is no such camera" "$scratch/script.log" || wrong=${wrong:-$(tail -n 1 "$scratch/script.log")}
-verdict "pipelines/stereo-cameras.sh names the missing camera" "$wrong"
-
 # A focal length of 100 pixels, a baseline of 120 mm and a disparity of 6 pixels give 2 m. The disparity may
 # be wrong by half a pixel.
 wrong=''
@@ -145,6 +140,62 @@ missing=''
 [[ $directory == */gstreamer-1.0/libgstcudavision.so && -f $scratch/root$directory ]] ||
   missing="it is not in a folder gstreamer-1.0: '$directory'"
 verdict "meson install puts the plug-in into a GStreamer plug-in folder" "$missing"
+
+# option NAME: the value of an option of this build.
+option() {
+  meson introspect --buildoptions "$build" | python3 -c 'import json, sys
+print(next(option["value"] for option in json.load(sys.stdin) if option["name"] == sys.argv[1]))' "$1"
+}
+version=$(meson introspect --projectinfo "$build" | python3 -c 'import json, sys; print(json.load(sys.stdin)["version"])')
+wrong=''
+package=$(option package-name)
+[[ $features =~ Version\ +${version}[[:space:]] ]] || wrong="not the version $version of meson.build"
+[[ $features =~ Binary\ package\ +"${package:-gst-cudavision source release}"[[:space:]] ]] || wrong="not the option package-name"
+[[ $features =~ Origin\ URL\ +"$(option package-origin)"[[:space:]] ]] || wrong="not the option package-origin"
+verdict "gst-inspect-1.0 shows the version, package-name and package-origin" "$wrong"
+
+wrong=''
+for element in cudahistequalize cudagaussblur cudaintegral cudasgmstereo; do
+  page=$(GST_REGISTRY="$scratch/registry-all" GST_PLUGIN_PATH="$build/gst" gst-inspect-1.0 "$element" |
+    sed -nE 's#^ *(Documentation|Doc-uri) +file://##p')
+  [[ -f $scratch/root$page ]] || wrong="$element: '$page' is not installed"
+  while read -r picture; do
+    [[ -f $(dirname "$scratch/root$page")/$picture ]] || wrong="$page: the picture $picture is not installed"
+  done < <(sed -n 's/^!\[.*\](\(.*\))$/\1/p' "$scratch/root$page" 2>/dev/null)
+done
+verdict "the documentation URIs of the elements name pages that meson install installs" "$wrong"
+
+news=$(head -n 1 NEWS)
+wrong=''
+[[ $news == "gst-cudavision $version" || $news == "gst-cudavision $version (not released yet)" ]] ||
+  wrong="NEWS begins with \"$news\", but the version in meson.build is $version"
+changelog=$(head -n 1 pipelines/packaging/debian/changelog)
+[[ $changelog == "gst-cudavision ($version-"* ]] ||
+  wrong="debian/changelog begins with \"$changelog\", but the version in meson.build is $version"
+verdict "NEWS and the Debian package have the version of meson.build" "$wrong"
+
+wrong=$(python3 - "$version" <<'PY'
+import glob, re, sys
+def number(version):
+    return [int(part) for part in version.split(".")]
+wrong, elements = [], []
+for name in sorted(glob.glob("gst/*/gstcuda*.cpp")):
+    text = open(name).read()
+    registered = re.findall(r'^GST_ELEMENT_REGISTER_DEFINE\(\w+, "(\w+)"', text, re.M)
+    for element in registered:
+        elements.append(element)
+        block = re.search(rf"/\*\*\n \* SECTION:element-{element}\n.*?\*/", text, re.S)
+        since = block and re.search(r"\n \* Since: ([\d.]+)\n", block[0])
+        if not block or f" * @title: {element}\n" not in block[0]:
+            wrong.append(f"{name} has no SECTION block for {element}")
+        elif not re.search(r"\n \* ## Example launch lines?\n \* \|\[\n \* gst-launch-1\.0 [^]]*" + element, block[0]):
+            wrong.append(f"{element}'s SECTION block has no launch line of {element}")
+        elif not since or number(since[1]) > number(sys.argv[1]):
+            wrong.append(f"{element}'s SECTION block has no Since: of a version up to this one")
+print(", ".join(wrong) if len(elements) == 4 else f"{len(elements)} elements were found")
+PY
+) || wrong='the comparison itself fails'
+verdict "every element has a SECTION block with a launch line and a version" "$wrong"
 
 strangers=$(python3 - <<'PY'
 import fnmatch, glob, os, re
@@ -187,7 +238,7 @@ verdict "every file that README.md, docs/ and the folders' README.md name exists
 strangers=$(python3 - <<'PY'
 import glob, re
 # The page also quotes messages of other projects.
-theirs = ("WARNING: erroneous pipeline", "Dependency ", "not negotiated", "could not link")
+theirs = ("WARNING: erroneous pipeline", "Dependency ", "could not link", "Delayed linking", "Internal data stream", "streaming stopped")
 def plain(text):
     return re.sub(r"\s+", " ", text)
 def literals(name):
@@ -216,6 +267,18 @@ print(", ".join(strangers) if len(quotes) > 40 else f"only {len(quotes)} message
 PY
 ) || strangers='the comparison itself failed'
 verdict "docs/troubleshooting.md quotes messages that the code contains" "$strangers"
+
+strangers=$(python3 - <<'PY'
+import glob, re
+code = "".join(open(name).read() for name in glob.glob("gst/**/*.*", recursive=True) if name.endswith((".cpp", ".h")))
+made = set(re.findall(r'GST_DEBUG_CATEGORY_INIT\(\s*\w+,\s*"(\w+)"', code))
+page = open("docs/troubleshooting.md").read()
+table = re.search(r"^\| debug category \|.*\n.*\n((?:\|.*\n)+)", page, re.M)
+named = set(re.findall(r"`(\w+)`", "".join(row.split("|")[1] for row in table[1].splitlines())))
+print(", ".join(sorted(made ^ named)) if len(made) > 4 else f"only {len(made)} categories were found")
+PY
+) || strangers='the comparison itself fails'
+verdict "docs/troubleshooting.md lists the debug categories" "$strangers"
 
 # In cuda/, operations may include pixels, sync and core; pixels and sync may include core. In gst/,
 # elements may include base and memory.
@@ -247,5 +310,25 @@ verdict "gst/ includes no CUDA header of its own" "$found"
 found=$(grep -rnE '\bcuda(DeviceSynchronize|SetDevice|DeviceReset)\b *\(' cuda gst --include=*.cu --include=*.cuh --include=*.cpp --include=*.h |
   cut -d: -f1,2 | tr '\n' ' ')
 verdict "nothing resets, selects or stalls the whole device" "$found"
+
+verdict "a stopped run on a GPU host proves nothing that it did not finish" "$(tests/gpu/stopped_run.sh 2>&1 | head -n 1)"
+
+# Without a card, auto stands for the common cards that this nvcc supports.
+name="cuda-archs=auto covers the cards that people have"
+if command -v nvcc >/dev/null && pkg-config --exists gstreamer-cuda-1.0; then
+  mkdir "$scratch/bin"
+  printf '#!/bin/sh\nexit 1\n' >"$scratch/bin/nvidia-smi"
+  chmod +x "$scratch/bin/nvidia-smi"
+  wanted=''
+  for arch in 75 80 86 "$([[ $(uname -m) != aarch64 ]] || echo 87)" 89 90 100 "$([[ $(uname -m) != aarch64 ]] || echo 110)" 120; do
+    ! nvcc --list-gpu-code | grep -qx "sm_$arch" || wanted+=${wanted:+-real,}$arch
+  done
+  found=$(PATH=$scratch/bin:$PATH meson setup "$scratch/archs" -Dcuda=enabled -Dtests=disabled -Dbenchmarks=disabled \
+    -Dexamples=disabled 2>&1 | sed -n 's/^ *GPU targets *: //p')
+  [[ $found == "$wanted" ]] && wrong='' || wrong="'$found' instead of $wanted"
+  verdict "$name" "$wrong"
+else
+  printf 'SKIP: %s: there is no nvcc, or no gstreamer-cuda-1.0\n' "$name"
+fi
 
 exit $bad

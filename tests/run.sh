@@ -11,7 +11,7 @@ usage: tests/run.sh [--sanitize | --full] [-D MESON-OPTION]...
 Builds in folders below build-tests/ and runs everything that this machine can run, with or without
 a GPU:
   (no option)  the tests for every change: the plug-in (with the CUDA kernels if nvcc is found), the
-               kernel tests, the element tests, short fuzzing and the guards
+               kernel tests, the element tests, short fuzzing, the guards and the scripts
   --sanitize   the CPU code under AddressSanitizer and UndefinedBehaviorSanitizer, the protocols
                between threads under ThreadSanitizer, and the plug-in with link-time optimisation,
                which detects types that have two definitions
@@ -161,6 +161,7 @@ run_default() {
     CUDAVISION_TEST_BACKEND=cuda CK_FORK=no tests default --suite check --suite fuzz
   fi
   run guards tests/guards.sh build-tests/default
+  run pipelines python3 tests/pipelines/run.py build-tests/default
 }
 
 # Without nvcc, the default build has no CUDA kernels anyway. A plug-in without them differs only in the

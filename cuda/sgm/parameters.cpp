@@ -87,7 +87,7 @@ std::string cleaning_error(const Parameters& parameters) {
 }  // namespace
 
 Config resolved(Config config) noexcept {
-  if (config.paths == Config::automatic_paths)
+  if (config.paths == Config::automatic)
     config.paths = config.libsgm() ? 8 : 4;
   if (config.census == Census::automatic)
     config.census = config.libsgm() ? Census::symmetric_9x7 : Census::census_gradient;
@@ -104,7 +104,7 @@ Parameters resolved(Parameters parameters) noexcept {
                         : std::min(parameters.p1, largest_p2(parameters) - 1) + 1;
   if (automatic_p1)
     parameters.p1 = std::max(1, std::min(p1, parameters.p2 - 1));
-  if (parameters.speckle_size == Parameters::automatic_speckle_size)
+  if (parameters.speckle_size == Parameters::automatic)
     parameters.speckle_size = parameters.libsgm() ? 0 : 100;
   return parameters;
 }

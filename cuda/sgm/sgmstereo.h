@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <string>
 #include <tuple>
@@ -34,11 +35,12 @@ struct Config {
 
   int disparities = 128;  ///< multiple of 32, 32 to 1024
   int minimum = 0;  ///< least disparity searched; from −2047, minimum + disparities ≤ 2047
-  int paths = automatic_paths;  ///< 4 or 8; automatic: 4, or 8 in compatibility
+  int paths = automatic;  ///< 4 or 8; automatic: 4, or 8 in compatibility
   Census census = Census::automatic;
   Compatibility compatibility = Compatibility::none;
 
-  static constexpr int automatic_paths = 0;
+  /// Stands for the value that suits the other parameters. No property of the element can hold it.
+  static constexpr int automatic = std::numeric_limits<int>::min();
 
   bool libsgm() const noexcept { return compatibility == Compatibility::libsgm; }
 
@@ -53,8 +55,6 @@ struct Parameters : Config {
   /// opposite slope, or of a parabola.
   enum class SubpixelMethod : std::uint8_t { equiangular, parabola };
 
-  static constexpr int automatic_speckle_size = -1;
-
   /// Penalty for a step of one disparity, 1 to p2 − 1. 0: automatic, see resolved().
   int p1 = 0;
   /// Penalty for a larger step, at most 255 − census bits. 0: automatic.
@@ -64,9 +64,9 @@ struct Parameters : Config {
   bool subpixel = true;
   SubpixelMethod subpixel_method = SubpixelMethod::equiangular;
   bool median = true;
-  /// Removes regions of up to this many pixels, 0 to 2^31 − 1; 0: none. automatic_speckle_size:
-  /// 100, or 0 in compatibility.
-  int speckle_size = automatic_speckle_size;
+  /// Removes regions of up to this many pixels, 0 to 2^31 − 1; 0: none. automatic: 100, or 0 in
+  /// compatibility.
+  int speckle_size = automatic;
   int speckle_range = 1;  ///< disparities between neighbours of one region, 0 to 1024
   bool fill_holes = false;
   bool refine = true;       ///< smooths the disparities of each surface, at the end

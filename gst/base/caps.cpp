@@ -105,9 +105,21 @@ void append_with_memories(GstCaps* caps, const GstStructure* frame, const Format
 
 /* Caps as a whole */
 
+namespace {
+
+std::string taken(gchar* text) {
+  const std::unique_ptr<gchar, decltype(&g_free)> owner(text, g_free);
+  return text;
+}
+
+}  // namespace
+
 std::string caps_text(const GstCaps* caps) {
-  const std::unique_ptr<gchar, decltype(&g_free)> text(gst_caps_to_string(caps), g_free);
-  return text.get();
+  return taken(gst_caps_to_string(caps));
+}
+
+std::string features_text(const GstCapsFeatures* features) {
+  return taken(gst_caps_features_to_string(features));
 }
 
 Caps filtered(Caps caps, GstCaps* filter) {

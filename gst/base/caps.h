@@ -41,8 +41,9 @@ bool names_cuda_memory(const GstCaps* caps);
 void append_with_memories(GstCaps* caps, const GstStructure* frame, const Formats& formats,
                           bool cuda);
 
-/// Returns caps as text, for messages.
+/// Return caps, or their features, as text, for messages.
 std::string caps_text(const GstCaps* caps);
+std::string features_text(const GstCapsFeatures* features);
 
 /// Returns the part of caps that filter admits, in the order of filter, or all of caps if filter is
 /// nullptr.

@@ -3,6 +3,7 @@
 
 #include "gst/base/elementerror.h"
 #include "gst/base/properties.h"
+#include "gst/base/scoped.h"
 
 GST_DEBUG_CATEGORY_STATIC(device_session_debug);
 #define GST_CAT_DEFAULT device_session_debug
@@ -10,8 +11,13 @@ GST_DEBUG_CATEGORY_STATIC(device_session_debug);
 namespace cudavision {
 namespace {
 
+// The reasons for which elements of one pipeline compute on the CPU.
+using Fallbacks = std::set<std::string>;
+
 enum { backend_auto, backend_cuda, backend_cpu };
 enum { active_none, active_cpu, active_cuda };
+
+constexpr int any_device = -1;
 
 GType backend_type() {
   static const GEnumValue values[] = {
@@ -35,6 +41,30 @@ GType active_backend_type() {
   return type;
 }
 
+// The outermost bin, or the element itself if it is in none.
+ObjectPtr<GstObject> pipeline_of(GstElement* element) {
+  ObjectPtr<GstObject> outermost(GST_OBJECT_CAST(gst_object_ref(element)));
+  while (GstObject* parent = gst_object_get_parent(outermost.get()))
+    outermost.reset(parent);
+  return outermost;
+}
+
+// The pipeline refers to them weakly: they are forgotten with the last element that holds them.
+std::shared_ptr<Fallbacks> fallbacks_of(GObject* pipeline) {
+  using Reference = std::weak_ptr<Fallbacks>;
+  static const GQuark key = g_quark_from_static_string("cudavision-fallbacks");
+  auto* reference = static_cast<Reference*>(g_object_get_qdata(pipeline, key));
+  if (!reference) {
+    reference = new Reference;
+    g_object_set_qdata_full(pipeline, key, reference,
+                            [](gpointer data) { delete static_cast<Reference*>(data); });
+  }
+  std::shared_ptr<Fallbacks> fallbacks = reference->lock();
+  if (!fallbacks)
+    *reference = fallbacks = std::make_shared<Fallbacks>();
+  return fallbacks;
+}
+
 }  // namespace
 
 void DeviceSession::install_properties(GObjectClass* klass, guint first_id) {
@@ -50,10 +80,10 @@ void DeviceSession::install_properties(GObjectClass* klass, guint first_id) {
           backend_type(), backend_auto, flags));
   g_object_class_install_property(
       klass, first_id + property_cuda_device_id,
-      g_param_spec_int(
-          "cuda-device-id", "CUDA device ID",
-          "Number of the GPU (-1 = the one that the pipeline already uses, else the first)", -1,
-          G_MAXINT, -1, flags));
+      number_spec(
+          {"cuda-device-id", "CUDA device ID",
+           "Number of the GPU (-1 = the one that the pipeline already uses, else the first)"},
+          any_device, G_MAXINT, any_device, flags));
   g_object_class_install_property(
       klass, first_id + property_active_backend,
       g_param_spec_enum("active-backend", "Active backend", "Where frames are processed now",
@@ -115,14 +145,30 @@ void DeviceSession::set_active(std::optional<DeviceKind> backend) {
   g_object_notify(G_OBJECT(element_), "active-backend");
 }
 
+// True for the first element of the pipeline that gives this reason: one warning is enough for all.
+bool DeviceSession::is_news(const std::string& reason) {
+  static std::mutex mutex;
+  const std::lock_guard lock(mutex);
+  const ObjectPtr<GstObject> pipeline = pipeline_of(element_);
+  fallbacks_ = fallbacks_of(G_OBJECT(pipeline.get()));
+  return fallbacks_->insert(reason).second;
+}
+
 void DeviceSession::use_cpu_because(const std::string& reason) {
   set_active(DeviceKind::cpu);
-  post_warning(element_, GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_NOT_FOUND,
-               "Frames are processed on the CPU: " + reason);
+  GST_INFO_OBJECT(element_, "on the CPU: %s", reason.c_str());
+  if (is_news(reason))
+    post_warning(element_, GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_NOT_FOUND,
+                 "Frames are processed on the CPU: " + reason);
 }
 
 void DeviceSession::choose_device() {
+  fallbacks_.reset();
   chosen_by_ = request();
+  const std::string error =
+      number_error("cuda-device-id", chosen_by_.device_id, any_device, G_MAXINT);
+  if (!error.empty())
+    throw ElementError(GST_LIBRARY_ERROR, GST_LIBRARY_ERROR_SETTINGS, error);
   if (chosen_by_.choice == Choice::cpu) {
     set_active(DeviceKind::cpu);
     return;
@@ -149,8 +195,10 @@ GstStateChangeReturn DeviceSession::change_state(GstStateChange transition,
   }
   const GstStateChangeReturn result = parent->change_state(element_, transition);
   if (transition == GST_STATE_CHANGE_READY_TO_NULL ||
-      (transition == GST_STATE_CHANGE_NULL_TO_READY && result == GST_STATE_CHANGE_FAILURE))
+      (transition == GST_STATE_CHANGE_NULL_TO_READY && result == GST_STATE_CHANGE_FAILURE)) {
+    fallbacks_.reset();
     set_active(std::nullopt);
+  }
   return result;
 }
 

@@ -6,6 +6,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <string>
 
 #include "cuda/core/device.h"
@@ -44,7 +45,8 @@ class DeviceSession {
   /// Returns the kind of the device that was chosen; nullopt in state NULL.
   std::optional<DeviceKind> active_backend() const;
   bool on_cuda() const { return active_backend() == DeviceKind::cuda; }
-  /// Whether caps may offer CUDA memory: also while no device has been chosen.
+  /// Returns true if caps may offer CUDA memory, which they also may while no device has been
+  /// chosen.
   bool takes_cuda() const { return active_backend() != DeviceKind::cpu; }
 
   /// Valid between start() and stop().
@@ -75,6 +77,7 @@ class DeviceSession {
 
   Request request() const;
   void set_active(std::optional<DeviceKind> backend);
+  bool is_news(const std::string& reason);
   void use_cpu_because(const std::string& reason);
   void choose_device();
   void start_cuda();
@@ -85,6 +88,8 @@ class DeviceSession {
   std::unique_ptr<Device> device_;
   CudaStream stream_ = nullptr;
   Request chosen_by_;  ///< the request that choose_device() has answered
+  /// Shared with the other elements of the pipeline that have fallen back to the CPU.
+  std::shared_ptr<std::set<std::string>> fallbacks_;
 
   mutable std::mutex mutex_;  ///< guards what follows; never held while calling other objects
   Request request_;

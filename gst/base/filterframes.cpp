@@ -3,6 +3,8 @@
 
 #include <gst/video/gstvideometa.h>
 
+#include "gst/memory/mappedbuffer.h"
+
 namespace cudavision {
 namespace {
 
@@ -29,8 +31,12 @@ bool FilterFrames::may_reuse(GstBuffer* buffer) const {
   if (!same_caps_ || gst_buffer_n_memory(buffer) == 0)
     return false;
   const bool cuda = cuda_memory_of(buffer) != nullptr;
-  return cuda == out().cuda_memory &&
-         (cuda || padding_allowed_ || has_default_layout(out(), buffer));
+  if (cuda != out().cuda_memory)
+    return false;
+  if (!cuda && !padding_allowed_)
+    return has_default_layout(out(), buffer);
+  MappedBuffer::require_whole_frame(buffer, in());
+  return true;
 }
 
 void FilterFrames::process(const ConstFrame& in, const Frame* out, const FrameInfo& info) {

@@ -22,7 +22,8 @@ class FilterFrames {
   /// caps imply.
   void allow_padding(bool allow) noexcept { padding_allowed_ = allow; }
   /// True if an unchanged frame may go downstream in its own buffer: downstream must have agreed to
-  /// that buffer's kind of memory and to its strides.
+  /// that buffer's kind of memory and to its strides. Throws ElementError if downstream would then
+  /// get less than a whole frame.
   bool may_reuse(GstBuffer* buffer) const;
 
   /// Shows a frame to process(). The device has finished reading when this returns, because the

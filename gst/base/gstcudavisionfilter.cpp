@@ -8,10 +8,8 @@
 #include "gst/base/elementerror.h"
 #include "gst/base/filterframes.h"
 #include "gst/base/framemetas.h"
+#include "gst/base/refusedcaps.h"
 #include "gst/memory/allocationquery.h"
-
-GST_DEBUG_CATEGORY_STATIC(cuda_vision_filter_debug);
-#define GST_CAT_DEFAULT cuda_vision_filter_debug
 
 using namespace cudavision;
 
@@ -50,6 +48,10 @@ FilterState& state_of(gpointer self) {
 
 GstCudaVisionFilterClass* class_of(gpointer self) {
   return G_TYPE_INSTANCE_GET_CLASS(self, GST_TYPE_CUDA_VISION_FILTER, GstCudaVisionFilterClass);
+}
+
+GstDebugCategory* category_of(gpointer self) {
+  return class_of(self)->debug_category;
 }
 
 /* Properties and states */
@@ -144,7 +146,7 @@ gboolean get_unit_size(GstBaseTransform* trans, GstCaps* caps, gsize* size) {
     *size = frame_format_from_caps(caps).size;
     return TRUE;
   } catch (const std::exception& e) {
-    GST_WARNING_OBJECT(trans, "%s", e.what());
+    GST_CAT_WARNING_OBJECT(category_of(trans), trans, "%s", e.what());
     return FALSE;
   }
 }
@@ -168,8 +170,9 @@ gboolean set_caps(GstBaseTransform* trans, GstCaps* in_caps, GstCaps* out_caps) 
       drain(trans);
       const FrameFormat in = frame_format_from_caps(in_caps);
       const FrameFormat out = class_of(trans)->output_format(filter(trans), in, out_caps);
-      GST_DEBUG_OBJECT(trans, "%" GST_PTR_FORMAT " to %" GST_PTR_FORMAT " on %s", in_caps, out_caps,
-                       state.session.on_cuda() ? "CUDA" : "the CPU");
+      GST_CAT_INFO_OBJECT(category_of(trans), trans,
+                          "%" GST_PTR_FORMAT " to %" GST_PTR_FORMAT " on %s", in_caps, out_caps,
+                          state.session.on_cuda() ? "CUDA" : "the CPU");
       configure(trans, in, out, gst_caps_is_equal(in_caps, out_caps));
       state.refusal.clear();
       return TRUE;
@@ -260,9 +263,26 @@ GstFlowReturn prepare_output_buffer(GstBaseTransform* trans, GstBuffer* in, GstB
   });
 }
 
+// Describes, for the debug log, how a frame is processed.
+const char* description(FrameWork work, GstBuffer* in, GstBuffer* out) {
+  switch (work) {
+    case FrameWork::nothing:
+      if (is_missing_frame(in))
+        return "a gap, handed on";
+      return in == out ? "handed on unchanged" : "copied unchanged";
+    case FrameWork::inspect:
+      return in == out ? "inspected and handed on" : "inspected and copied";
+    case FrameWork::transform:
+      break;
+  }
+  return "a new frame is made";
+}
+
 GstFlowReturn transform(GstBaseTransform* trans, GstBuffer* in, GstBuffer* out) {
   return post_exceptions(trans, GST_FLOW_ERROR, [&] {
     FilterState& state = state_of(trans);
+    GST_CAT_LOG_OBJECT(category_of(trans), trans, "frame %" GST_TIME_FORMAT ": %s",
+                       GST_TIME_ARGS(GST_BUFFER_PTS(in)), description(state.work, in, out));
     if (in != out || state.work == FrameWork::inspect) {
       const DeviceScope scope(state.session);
       if (in == out)
@@ -307,8 +327,6 @@ gboolean sink_event(GstBaseTransform* trans, GstEvent* event) {
 }  // namespace
 
 static void gst_cuda_vision_filter_class_init(GstCudaVisionFilterClass* klass) {
-  GST_DEBUG_CATEGORY_INIT(cuda_vision_filter_debug, "cudavisionfilter", 0,
-                          "Base class of the cudavision filters");
   GObjectClass* object_class = G_OBJECT_CLASS(klass);
   object_class->set_property = set_property;
   object_class->get_property = get_property;
@@ -346,6 +364,7 @@ static void gst_cuda_vision_filter_init(GstCudaVisionFilter* self) {
   gst_base_transform_set_qos_enabled(GST_BASE_TRANSFORM_CAST(self), TRUE);
   // Frames with the GAP flag are processed like all others, and keep the flag.
   gst_base_transform_set_gap_aware(GST_BASE_TRANSFORM_CAST(self), TRUE);
+  explain_refused_caps(GST_BASE_TRANSFORM_SINK_PAD(self), self->state->session);
 }
 
 DeviceSession& gst_cuda_vision_filter_session(GstCudaVisionFilter* self) {

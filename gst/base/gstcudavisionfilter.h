@@ -37,7 +37,8 @@ struct GstCudaVisionFilter {
   cudavision::FilterState* state;
 };
 
-/// The virtual functions of an element; configure(), begin_frame() and process() are mandatory.
+/// The virtual functions of an element; configure(), begin_frame() and process() are mandatory, and
+/// so is debug_category.
 /// Each may throw. They are called by the streaming thread, or while there is none. The session's
 /// CUDA context is current in configure(), process() and release(). The others run without a
 /// context, so that they may post messages; they open a DeviceScope to use the device.
@@ -46,6 +47,9 @@ struct GstCudaVisionFilter {
 /// fixate_caps() of GstBaseTransformClass.
 struct GstCudaVisionFilterClass {
   GstBaseTransformClass parent_class;
+
+  /// The element's debug category, in which the base class logs as well.
+  GstDebugCategory* debug_category;
 
   /// Reads fixed output caps. The default reads video/x-raw.
   cudavision::FrameFormat (*output_format)(GstCudaVisionFilter* self,

@@ -4,6 +4,87 @@
 #include "gst/base/elementerror.h"
 
 namespace cudavision {
+namespace {
+
+// A type of specifications like GObject's, but without its check.
+GType unchecked_type(GType checked, const char* name) {
+  const auto init_class = +[](gpointer klass, gpointer) {
+    auto* spec = static_cast<GParamSpecClass*>(klass);
+    spec->value_validate = [](GParamSpec*, GValue*) -> gboolean { return FALSE; };
+#if GLIB_CHECK_VERSION(2, 74, 0)
+    spec->value_is_valid = [](GParamSpec*, const GValue*) -> gboolean { return TRUE; };
+#endif
+  };
+  GTypeQuery query;
+  g_type_query(checked, &query);
+  return g_type_register_static_simple(checked, name, query.class_size, init_class,
+                                       query.instance_size, nullptr, static_cast<GTypeFlags>(0));
+}
+
+// Spec: GObject's struct for the specification of such numbers.
+template <class Spec, class Number>
+GParamSpec* new_spec(GType type, const PropertySpec& spec, Number least, Number most,
+                     Number initial, GParamFlags flags) {
+  auto* param =
+      static_cast<Spec*>(g_param_spec_internal(type, spec.name, spec.nick, spec.blurb, flags));
+  param->minimum = least;
+  param->maximum = most;
+  param->default_value = initial;
+  return G_PARAM_SPEC(param);
+}
+
+std::string text_of(gint64 number) {
+  return std::to_string(number);
+}
+
+std::string text_of(double number) {
+  char text[G_ASCII_DTOSTR_BUF_SIZE];
+  return g_ascii_formatd(text, sizeof text, "%.15g", number);
+}
+
+// open: there is no upper limit but that of the type.
+template <class Number>
+std::string out_of_range(const char* property, Number value, Number least, Number most, bool open) {
+  if (value >= least && value <= most)
+    return {};
+  const std::string range =
+      open ? "of at least " + text_of(least) : "from " + text_of(least) + " to " + text_of(most);
+  return std::string(property) + "=" + text_of(value) + " is out of range: set " + property +
+         " to a value " + range + ".";
+}
+
+}  // namespace
+
+GParamSpec* number_spec(const PropertySpec& spec, int least, int most, int initial,
+                        GParamFlags flags) {
+  static const GType type = unchecked_type(G_TYPE_PARAM_INT, "GstCudaVisionParamInt");
+  return new_spec<GParamSpecInt>(type, spec, least, most, initial, flags);
+}
+
+GParamSpec* number_spec(const PropertySpec& spec, gint64 least, gint64 most, gint64 initial,
+                        GParamFlags flags) {
+  static const GType type = unchecked_type(G_TYPE_PARAM_INT64, "GstCudaVisionParamInt64");
+  return new_spec<GParamSpecInt64>(type, spec, least, most, initial, flags);
+}
+
+GParamSpec* number_spec(const PropertySpec& spec, double least, double most, double initial,
+                        GParamFlags flags) {
+  static const GType type = unchecked_type(G_TYPE_PARAM_DOUBLE, "GstCudaVisionParamDouble");
+  return new_spec<GParamSpecDouble>(type, spec, least, most, initial, flags);
+}
+
+std::string number_error(const char* property, int value, int least, int most) {
+  return out_of_range<gint64>(property, value, least, most, most == G_MAXINT);
+}
+
+std::string number_error(const char* property, gint64 value, gint64 least, gint64 most) {
+  return out_of_range(property, value, least, most, most == G_MAXINT64);
+}
+
+// NaN lies in no range.
+std::string number_error(const char* property, double value, double least, double most) {
+  return out_of_range(property, value, least, most, false);
+}
 
 GType register_enum(const char* name, const GEnumValue* values) {
   const GType type = g_enum_register_static(name, values);

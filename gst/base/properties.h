@@ -26,6 +26,22 @@ struct PropertySpec {
   PropertyChange change = PropertyChange::while_playing;
 };
 
+/// Return the specification of a number that passes every value on to set_property(). For a value
+/// out of range, GObject's own would print a warning on the terminal, and the element would run
+/// with the old value. With these, the element refuses the value and names the remedy.
+/// gst-inspect-1.0 shows the range as usual, and a GstControlBinding maps its curve to it.
+GParamSpec* number_spec(const PropertySpec& spec, int least, int most, int initial,
+                        GParamFlags flags);
+GParamSpec* number_spec(const PropertySpec& spec, gint64 least, gint64 most, gint64 initial,
+                        GParamFlags flags);
+GParamSpec* number_spec(const PropertySpec& spec, double least, double most, double initial,
+                        GParamFlags flags);
+
+/// Return an empty string or, if the value of a property is out of range, a message with the range.
+std::string number_error(const char* property, int value, int least, int most);
+std::string number_error(const char* property, gint64 value, gint64 least, gint64 most);
+std::string number_error(const char* property, double value, double least, double most);
+
 /// Returns a copy of an element's settings.
 template <class Settings>
 Settings current_settings(gpointer element, const Settings& settings) {
@@ -41,9 +57,7 @@ class ElementProperties {
   explicit ElementProperties(GObjectClass* klass) : class_(klass) {}
 
   void add(const PropertySpec& spec, double Settings::*field, double least, double most) {
-    install(field, g_value_get_double, g_value_set_double,
-            g_param_spec_double(spec.name, spec.nick, spec.blurb, least, most, defaults_.*field,
-                                flags_of(spec)));
+    install_number(spec, field, least, most, g_value_get_double, g_value_set_double);
   }
   /// A field may stand for another value than it holds, as long as nobody sets it. `shown` then
   /// returns the settings with the values that the property shows, its default included.
@@ -52,10 +66,7 @@ class ElementProperties {
 
   void add(const PropertySpec& spec, int Settings::*field, int least, int most,
            Shown shown = as_they_are) {
-    install(field, g_value_get_int, g_value_set_int,
-            g_param_spec_int(spec.name, spec.nick, spec.blurb, least, most, shown(defaults_).*field,
-                             flags_of(spec)),
-            shown);
+    install_number(spec, field, least, most, g_value_get_int, g_value_set_int, shown);
   }
   void add(const PropertySpec& spec, guint Settings::*field) {
     install(field, g_value_get_uint, g_value_set_uint,
@@ -68,9 +79,7 @@ class ElementProperties {
                                 flags_of(spec)));
   }
   void add(const PropertySpec& spec, gint64 Settings::*field, gint64 least) {
-    install(field, g_value_get_int64, g_value_set_int64,
-            g_param_spec_int64(spec.name, spec.nick, spec.blurb, least, G_MAXINT64,
-                               defaults_.*field, flags_of(spec)));
+    install_number(spec, field, least, gint64{G_MAXINT64}, g_value_get_int64, g_value_set_int64);
   }
   void add(const PropertySpec& spec, bool Settings::*field) {
     install(
@@ -107,6 +116,14 @@ class ElementProperties {
     properties_[id - 1].get(current_settings(object, settings), value);
   }
 
+  /// Returns an empty string, or the number_error() of the first property that is out of range.
+  std::string range_error(const Settings& settings) const {
+    for (const auto& error_in : range_errors_)
+      if (std::string error = error_in(settings); !error.empty())
+        return error;
+    return {};
+  }
+
   /// The ids run from 1 to count(). A class may use the ids above for other properties.
   guint count() const noexcept { return static_cast<guint>(properties_.size()); }
   bool has(guint id) const noexcept { return id >= 1 && id <= count(); }
@@ -137,8 +154,20 @@ class ElementProperties {
     g_object_class_install_property(class_, count(), pspec);
   }
 
+  template <class Number>
+  void install_number(const PropertySpec& spec, Number Settings::*field, Number least, Number most,
+                      Number (*from_value)(const GValue*), void (*to_value)(GValue*, Number),
+                      Shown shown = as_they_are) {
+    install(field, from_value, to_value,
+            number_spec(spec, least, most, shown(defaults_).*field, flags_of(spec)), shown);
+    range_errors_.push_back([=, name = spec.name](const Settings& settings) {
+      return number_error(name, shown(settings).*field, least, most);
+    });
+  }
+
   GObjectClass* class_;
   const Settings defaults_{};
+  std::vector<std::function<std::string(const Settings&)>> range_errors_;
   std::vector<Property> properties_;  // in the order of their ids, from 1
 };
 

@@ -4,8 +4,10 @@
 #include <algorithm>
 #include <iterator>
 
+#include "cuda/core/device.h"
 #include "gst/base/caps.h"
 #include "gst/base/elementerror.h"
+#include "gst/memory/libgstcuda.h"
 
 namespace cudavision {
 namespace {
@@ -67,6 +69,39 @@ FrameLayout layout_of(const GstVideoInfo& info) {
   return layout;
 }
 
+// Returns the elements that bring frames with these caps features to system memory.
+std::string download_from(const GstCapsFeatures* features) {
+  constexpr const char* elements[][2] = {
+      {"memory:NVMM", "nvvideoconvert ! video/x-raw (on Jetson nvvidconv ! video/x-raw)"},
+      {"memory:GLMemory", "gldownload"},
+      {"memory:VAMemory", "vapostproc ! video/x-raw"},
+      {cuda_memory_feature, "cudadownload"},
+  };
+  for (const auto& [feature, element] : elements)
+    if (gst_caps_features_contains(features, feature))
+      return element;
+  return "an element that gives plain video/x-raw";
+}
+
+// Refuses what is no video, or in memory that no element of this build can read.
+void require_raw_video(const GstCaps* caps) {
+  const char* media_type = gst_structure_get_name(gst_caps_get_structure(caps, 0));
+  if (g_strcmp0(media_type, "video/x-raw") != 0)
+    refuse_stream(std::string("The element takes raw video frames, but gets ") + media_type +
+                  ": put a decoder, such as decodebin, before it.");
+  const GstCapsFeatures* features = gst_caps_get_features(caps, 0);
+  if (has_system_feature(caps, 0) || gst_caps_features_contains(features, "format:Interlaced"))
+    return;
+  if (!has_cuda_feature(caps, 0))
+    refuse_stream("Frames with " + features_text(features) + " are not supported: put " +
+                  download_from(features) + " before the element.");
+  if (!built_with_cuda())
+    refuse_stream(
+        "The frames are in CUDA memory, but this gst-cudavision was built without CUDA: put "
+        "cudadownload before the element, or build it again with nvcc and gstreamer-cuda-1.0 "
+        "installed.");
+}
+
 }  // namespace
 
 // RGB is always taken as full range. For caps without colorimetry, GStreamer fills in the usual
@@ -91,6 +126,7 @@ std::string FrameFormat::description() const {
 }
 
 FrameFormat frame_format_from_caps(const GstCaps* caps) {
+  require_raw_video(caps);
   FrameFormat format;
   if (!gst_video_info_from_caps(&format.info, caps))
     refuse_stream("These caps do not describe video frames: " + caps_text(caps));

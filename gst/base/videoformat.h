@@ -34,8 +34,8 @@ struct FrameFormat {
   std::string description() const;  ///< "NV12, 640×480"
 };
 
-/// Reads fixed video/x-raw caps. Throws ElementError if the elements do not support their format,
-/// size or interlace mode.
+/// Reads fixed video/x-raw caps. Throws ElementError if the elements do not support their memory,
+/// format, size or interlace mode, or if they are caps of something else.
 FrameFormat frame_format_from_caps(const GstCaps* caps);
 
 /// True if gray or luma samples range from 16 to 235 (scaled to the depth), as the colorimetry says

@@ -20,7 +20,7 @@
  * #GstControlSource. A change takes effect with the next frame and allocates nothing; it rebuilds
  * and uploads small tables of coefficients.
  *
- * ## Examples
+ * ## Example launch lines
  * |[
  * gst-launch-1.0 v4l2src ! videoconvert ! cudagaussblur sigma=4 ! videoconvert ! autovideosink
  * ]| Blurs the pictures of a camera.
@@ -30,6 +30,8 @@
  * |[
  * gst-launch-1.0 videotestsrc ! cudagaussblur sigma=0 kernel-size=31 kernel-size-y=1 ! ximagesink
  * ]| Smears horizontally over 31 pixels.
+ *
+ * Since: 0.1.0
  */
 #include "gst/gaussblur/gstcudagaussblur.h"
 
@@ -76,6 +78,8 @@ struct Settings {
   bool fine = false;
 };
 
+const ElementProperties<Settings>* properties = nullptr;  // set by class_init
+
 /// Everything that configure() builds and release() frees.
 struct Operation {
   FrameFormat format;
@@ -91,7 +95,9 @@ std::string size_error(const char* property, int size) {
 
 /// Returns an empty string, or what is wrong with the settings.
 std::string validation_error(const Settings& settings) {
-  const std::string error = size_error("kernel-size", settings.kernel_size);
+  std::string error = properties->range_error(settings);
+  if (error.empty())
+    error = size_error("kernel-size", settings.kernel_size);
   return error.empty() ? size_error("kernel-size-y", settings.kernel_size_y) : error;
 }
 
@@ -139,8 +145,6 @@ namespace {
 State& state_of(gpointer self) {
   return *static_cast<GstCudaGaussBlur*>(self)->state;
 }
-
-const ElementProperties<Settings>* properties = nullptr;  // set by class_init
 
 void set_property(GObject* object, guint id, const GValue* value, GParamSpec* pspec) {
   properties->set(object, id, value, pspec, state_of(object).settings);
@@ -240,9 +244,12 @@ static void gst_cuda_gauss_blur_class_init(GstCudaGaussBlurClass* klass) {
       GST_ELEMENT_CLASS(klass), "CUDA Gaussian blur", "Filter/Effect/Video/Hardware",
       "Blurs with a Gaussian or sharpens, exactly and for any sigma, on an NVIDIA GPU or the CPU",
       "The gst-cudavision developers");
+  gst_element_class_add_static_metadata(GST_ELEMENT_CLASS(klass), GST_ELEMENT_METADATA_DOC_URI,
+                                        DOC_URI "/elements/cudagaussblur.md");
 
   GstCudaVisionFilterClass* filter_class = &klass->parent_class;
   gst_cuda_vision_filter_class_add_pad_templates(filter_class, video_template_caps());
+  filter_class->debug_category = cuda_gauss_blur_debug;
   filter_class->configure = GST_DEBUG_FUNCPTR(configure);
   filter_class->begin_frame = GST_DEBUG_FUNCPTR(begin_frame);
   filter_class->process = GST_DEBUG_FUNCPTR(process);

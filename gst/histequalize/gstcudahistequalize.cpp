@@ -7,7 +7,7 @@
  * Raises the contrast of pictures by histogram equalisation, and reports the statistics of their
  * luminance. Works on an NVIDIA GPU or, with the same results to the bit, on the CPU.
  *
- * ## Example
+ * ## Example launch line
  * |[
  * gst-launch-1.0 v4l2src ! videoconvert ! cudahistequalize ! videoconvert ! autovideosink
  * ]| Equalises the pictures of a camera.
@@ -19,11 +19,15 @@
  *
  * * `timestamp`, `stream-time`, `running-time`, `duration` (#guint64): as in messages of the level
  *   element
- * * `bins` (#GST_TYPE_ARRAY of #guint64): the luminance histogram, 2^bits counts
  * * `mean`, `stddev` (#gdouble), `minimum`, `maximum` (#guint): of the luminance
  * * `entropy` (#gdouble): of the luminance, in bits
  * * `percentile-1`, `percentile-5`, `percentile-50`, `percentile-95`, `percentile-99` (#guint): the
  *   smallest luminance that at least this percentage of the pixels does not exceed
+ * * `bin-count` (#guint): number of possible luminances, 2^bits
+ * * `bins` (#GBytes): the luminance histogram, `bin-count` numbers of type #guint64 in native byte
+ *   order
+ *
+ * Since: 0.1.0
  */
 #include "gst/histequalize/gstcudahistequalize.h"
 
@@ -78,6 +82,8 @@ struct Settings {
   GstClockTime message_interval = 0;
 };
 
+const ElementProperties<Settings>* properties = nullptr;  // set by class_init
+
 int blend_of(const Settings& settings) {
   return static_cast<int>(std::lrint(256 * settings.strength));
 }
@@ -97,7 +103,7 @@ std::string validation_error(const Settings& settings, const FrameFormat& format
     return "channels=rgb needs RGB frames, but these are " + format.description() +
            ": set channels=luma, or convert to an RGB format (videoconvert ! "
            "video/x-raw,format=RGBx) before the element.";
-  return {};
+  return properties->range_error(settings);
 }
 
 histequalize::Parameters parameters_of(const Settings& settings, const FrameFormat& format) {
@@ -141,8 +147,6 @@ namespace {
 State& state_of(gpointer self) {
   return *static_cast<GstCudaHistEqualize*>(self)->state;
 }
-
-const ElementProperties<Settings>* properties = nullptr;  // set by class_init
 
 void set_property(GObject* object, guint id, const GValue* value, GParamSpec* pspec) {
   properties->set(object, id, value, pspec, state_of(object).settings);
@@ -279,9 +283,12 @@ static void gst_cuda_hist_equalize_class_init(GstCudaHistEqualizeClass* klass) {
       "Raises contrast by histogram equalisation and reports luminance statistics, on an NVIDIA "
       "GPU or the CPU",
       "The gst-cudavision developers");
+  gst_element_class_add_static_metadata(GST_ELEMENT_CLASS(klass), GST_ELEMENT_METADATA_DOC_URI,
+                                        DOC_URI "/elements/cudahistequalize.md");
 
   GstCudaVisionFilterClass* filter_class = &klass->parent_class;
   gst_cuda_vision_filter_class_add_pad_templates(filter_class, video_template_caps());
+  filter_class->debug_category = cuda_hist_equalize_debug;
   filter_class->configure = GST_DEBUG_FUNCPTR(configure);
   filter_class->begin_frame = GST_DEBUG_FUNCPTR(begin_frame);
   filter_class->process = GST_DEBUG_FUNCPTR(process);

@@ -1,12 +1,19 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "gst/histequalize/histogrammessages.h"
 
+#include <algorithm>
 #include <string>
 
 #include "gst/histequalize/histogramstatistics.h"
 
 namespace cudavision {
 namespace {
+
+GBytes* bins_of(const std::uint32_t* counts, std::size_t size) {
+  guint64* bins = g_new(guint64, size);
+  std::copy_n(counts, size, bins);
+  return g_bytes_new_take(bins, size * sizeof *bins);
+}
 
 GstStructure* describe(const char* name, const FrameTimes& times, const std::uint32_t* counts,
                        std::size_t size) {
@@ -22,15 +29,11 @@ GstStructure* describe(const char* name, const FrameTimes& times, const std::uin
     gst_structure_set(structure, field.c_str(), G_TYPE_UINT, statistics.percentiles[i], nullptr);
   }
 
-  GValue bins = G_VALUE_INIT;
-  gst_value_array_init(&bins, static_cast<guint>(size));
-  for (std::size_t v = 0; v < size; ++v) {
-    GValue count = G_VALUE_INIT;
-    g_value_init(&count, G_TYPE_UINT64);
-    g_value_set_uint64(&count, counts[v]);
-    gst_value_array_append_and_take_value(&bins, &count);
-  }
-  gst_structure_take_value(structure, "bins", &bins);
+  const std::unique_ptr<GBytes, decltype(&g_bytes_unref)> bins(bins_of(counts, size),
+                                                               g_bytes_unref);
+  // Last, so that a printed message begins with the short fields.
+  gst_structure_set(structure, "bin-count", G_TYPE_UINT, static_cast<guint>(size), "bins",
+                    G_TYPE_BYTES, bins.get(), nullptr);
   return structure;
 }
 

@@ -33,10 +33,11 @@ class FrameInterval {
 ///
 /// The structure of the element message has the given name and the fields
 ///   timestamp, stream-time, running-time, duration (guint64, as in the level element),
-///   bins (GST_TYPE_ARRAY of guint64: how often each luminance occurs),
 ///   mean, stddev, entropy (double; the last in bits), minimum, maximum (guint),
 ///   percentile-1, percentile-5, percentile-50, percentile-95, percentile-99 (guint: the smallest
-///   value that at least this percentage of the pixels does not exceed).
+///   value that at least this percentage of the pixels does not exceed),
+///   bin-count (guint: the number of possible luminances, 2^bits),
+///   bins (G_TYPE_BYTES: bin-count guint64 in native byte order, how often each luminance occurs).
 class HistogramMessages {
  public:
   /// The constructor and the destructor are called in the session's context.

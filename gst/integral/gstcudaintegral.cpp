@@ -27,7 +27,7 @@
  * #GstCudaIntegral:element-type takes effect when the element starts again. All other properties
  * except those of the device may change at any time, also through a #GstControlSource.
  *
- * ## Examples
+ * ## Example launch lines
  * |[
  * gst-launch-1.0 v4l2src ! videoconvert ! cudaintegral output=threshold radius=20 ! videoconvert !
  * autovideosink
@@ -40,6 +40,8 @@
  * gst-launch-1.0 videotestsrc num-buffers=1 ! video/x-raw,format=GRAY8,width=320,height=240 !
  * cudaintegral ! filesink location=table.bin
  * ]| Writes the table of a frame: 241 rows of 321 numbers of type uint32.
+ *
+ * Since: 0.1.0
  */
 #include "gst/integral/gstcudaintegral.h"
 
@@ -263,12 +265,17 @@ FrameFormat output_format(GstCudaVisionFilter* self, const FrameFormat& in, cons
 
 /* Frames */
 
+std::string settings_error(IntegralOutput output, const IntegralSettings& settings) {
+  const std::string error = properties->range_error(settings);
+  return error.empty() ? validation_error(output, settings) : error;
+}
+
 void configure(GstCudaVisionFilter* self, Device& device, const FrameFormat& in,
                const FrameFormat& out) {
   State& state = state_of(self);
   const IntegralSettings settings = current_settings(self, state.settings);
   const OutputForm form = form_of(self);
-  state.guard.require(validation_error(form.output, settings));
+  state.guard.require(settings_error(form.output, settings));
   state.operation = Operation{form.output, make_integral_work(device, in, out, form, settings)};
 }
 
@@ -276,7 +283,7 @@ FrameWork begin_frame(GstCudaVisionFilter* self, const FrameInfo&) {
   State& state = state_of(self);
   Operation& operation = *state.operation;
   const IntegralSettings settings = current_settings(self, state.settings);
-  if (state.guard.allows(GST_ELEMENT_CAST(self), validation_error(operation.output, settings))) {
+  if (state.guard.allows(GST_ELEMENT_CAST(self), settings_error(operation.output, settings))) {
     const DeviceScope scope(gst_cuda_vision_filter_session(self));
     operation.work->apply(settings);
   }
@@ -352,6 +359,8 @@ static void gst_cuda_integral_class_init(GstCudaIntegralClass* klass) {
       "Integral images (summed-area tables), local means and deviations, adaptive thresholds and "
       "denoising by non-local means, on an NVIDIA GPU or the CPU",
       "The gst-cudavision developers");
+  gst_element_class_add_static_metadata(GST_ELEMENT_CLASS(klass), GST_ELEMENT_METADATA_DOC_URI,
+                                        DOC_URI "/elements/cudaintegral.md");
 
   GstBaseTransformClass* transform_class = GST_BASE_TRANSFORM_CLASS(klass);
   transform_class->start = GST_DEBUG_FUNCPTR(start);
@@ -362,6 +371,7 @@ static void gst_cuda_integral_class_init(GstCudaIntegralClass* klass) {
 
   GstCudaVisionFilterClass* filter_class = &klass->parent_class;
   gst_cuda_vision_filter_class_add_pad_templates(filter_class, integral_src_template());
+  filter_class->debug_category = cuda_integral_debug;
   filter_class->output_format = GST_DEBUG_FUNCPTR(output_format);
   filter_class->configure = GST_DEBUG_FUNCPTR(configure);
   filter_class->begin_frame = GST_DEBUG_FUNCPTR(begin_frame);

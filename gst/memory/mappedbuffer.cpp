@@ -16,20 +16,31 @@ namespace {
 
 }  // namespace
 
-MappedBuffer::MappedBuffer(GstBuffer* buffer, const FrameFormat& format, GstMapFlags access,
-                           const CudaContext& context)
+MappedBuffer::MappedBuffer(GstBuffer* buffer, const FrameFormat& format, GstMapFlags access)
     : buffer_(buffer), format_(format), flags_(access) {
   if (gst_buffer_n_memory(buffer_) == 0)
     refuse_size();
-  examine_memory(context);
   if (format_.is_video())
     meta_ = gst_buffer_get_video_meta(buffer_);
-  try {
-    map();
-  } catch (...) {
-    unmap();
-    throw;
-  }
+  if (meta_)
+    check_meta();
+}
+
+MappedBuffer::MappedBuffer(GstBuffer* buffer, const FrameFormat& format, GstMapFlags access,
+                           const CudaContext& context)
+    : MappedBuffer(buffer, format, access) {
+  examine_memory(context);
+  map();  // if this throws, the destructor unmaps: the other constructor has made the object
+}
+
+void MappedBuffer::require_whole_frame(GstBuffer* buffer, const FrameFormat& format) {
+  const MappedBuffer unmapped(buffer, format, GST_MAP_READ);
+  const Planes planes = unmapped.planes();
+  const gsize size = gst_buffer_get_size(buffer);
+  for (int p = 0; p < format.layout.plane_count; ++p)
+    if (planes.offset[p] > size ||
+        !unmapped.lies_within(p, static_cast<gint64>(planes.offset[p]), planes.stride[p], size))
+      unmapped.refuse_size();
 }
 
 // The caps do not tell where the memory lies: cudadownload, for one, may pass CUDA memory on under
@@ -52,7 +63,6 @@ void MappedBuffer::examine_memory(const CudaContext& context) {
 
 void MappedBuffer::map() {
   if (meta_) {
-    check_meta();
     if (map_planes_by_meta())
       return;
     // A plane may span several memories. Mapped as a whole, they become one.
@@ -96,41 +106,47 @@ void MappedBuffer::map_whole() {
     refuse_access();
   mapped_whole_ = true;
 
-  const gsize* offset = format_.offset.data();
-  const gint* stride = format_.stride.data();
-  if (meta_) {
-    offset = meta_->offset;
-    stride = meta_->stride;
-  } else if (GstMemory* memory = cuda_memory_of(buffer_)) {
-    // CUDA memory has a pitch of its own. Without a GstVideoMeta, only libgstcuda knows it.
-    const GstVideoInfo& actual = cuda_memory_info(memory);
-    if (!format_.is_video() ||
-        GST_VIDEO_INFO_FORMAT(&actual) != GST_VIDEO_INFO_FORMAT(&format_.info) ||
-        actual.width < format_.info.width || actual.height < format_.info.height)
-      refuse("A buffer in CUDA memory (" + format_.description() +
-             ") has lost its GstVideoMeta: an element between its source and this one does not "
-             "keep metas; leave that element out, or put cudadownload before it.");
-    offset = actual.offset;
-    stride = actual.stride;
-  }
+  const auto [offset, stride] = planes();
   for (int p = 0; p < format_.layout.plane_count; ++p)
     if (offset[p] > maps_[0].size || !take_plane(p, maps_[0].data + offset[p], stride[p], maps_[0]))
       refuse_size();
 }
 
-// False if the plane reaches beyond the map.
-bool MappedBuffer::take_plane(int plane, guint8* data, gint stride, const GstMapInfo& map) {
+MappedBuffer::Planes MappedBuffer::planes() const {
+  if (meta_)
+    return {meta_->offset, meta_->stride};
+  GstMemory* memory = cuda_memory_of(buffer_);
+  if (!memory)
+    return {format_.offset.data(), format_.stride.data()};
+  // CUDA memory has a pitch of its own. Without a GstVideoMeta, only libgstcuda knows it.
+  const GstVideoInfo& actual = cuda_memory_info(memory);
+  if (!format_.is_video() ||
+      GST_VIDEO_INFO_FORMAT(&actual) != GST_VIDEO_INFO_FORMAT(&format_.info) ||
+      actual.width < format_.info.width || actual.height < format_.info.height)
+    refuse("A buffer in CUDA memory (" + format_.description() +
+           ") has lost its GstVideoMeta: an element between its source and this one does not "
+           "keep metas; leave that element out, or put cudadownload before it.");
+  return {actual.offset, actual.stride};
+}
+
+// start: of the first row, in a block of size bytes.
+bool MappedBuffer::lies_within(int plane, gint64 start, gint stride, gsize size) const {
   const PlaneShape& shape = format_.layout.planes[plane];
   if (shape.rows > 1 && std::abs(static_cast<gint64>(stride)) < shape.row_bytes)
     refuse("Rows of " + std::to_string(shape.row_bytes) + " bytes (" + format_.description() +
            ") cannot lie " + std::to_string(stride) +
            " bytes apart: correct the stride in the GstVideoMeta that " + source() + " attaches.");
-  const gint64 start = data - map.data;
   const gint64 last_row = static_cast<gint64>(stride) * (shape.rows - 1);
   const gint64 begin = start + std::min<gint64>(last_row, 0);
   const gint64 end = start + std::max<gint64>(last_row, 0) + shape.row_bytes;
-  if (begin < 0 || end > static_cast<gint64>(map.size))
+  return begin >= 0 && end <= static_cast<gint64>(size);
+}
+
+// False if the plane reaches beyond the map.
+bool MappedBuffer::take_plane(int plane, guint8* data, gint stride, const GstMapInfo& map) {
+  if (!lies_within(plane, data - map.data, stride, map.size))
     return false;
+  const PlaneShape& shape = format_.layout.planes[plane];
   frame_.planes[plane] = {data, shape.row_bytes, shape.rows, stride};
   return true;
 }

@@ -21,6 +21,9 @@ class MappedBuffer {
   /// for its caps.
   MappedBuffer(GstBuffer* buffer, const FrameFormat& format, GstMapFlags access,
                const CudaContext& context);
+  /// Throws the ElementError with which mapping would refuse a buffer that does not hold a whole
+  /// frame, but touches no memory.
+  static void require_whole_frame(GstBuffer* buffer, const FrameFormat& format);
   ~MappedBuffer() { unmap(); }
   MappedBuffer(const MappedBuffer&) = delete;
   MappedBuffer& operator=(const MappedBuffer&) = delete;
@@ -31,11 +34,20 @@ class MappedBuffer {
   bool page_locked() const noexcept { return page_locked_; }
 
  private:
+  /// The positions of the planes in the buffer.
+  struct Planes {
+    const gsize* offset;
+    const gint* stride;
+  };
+
+  MappedBuffer(GstBuffer* buffer, const FrameFormat& format, GstMapFlags access);  // does not map
   void examine_memory(const CudaContext& context);
   void map();
   void check_meta() const;
   bool map_planes_by_meta();
   void map_whole();
+  Planes planes() const;
+  bool lies_within(int plane, gint64 start, gint stride, gsize size) const;
   bool take_plane(int plane, guint8* data, gint stride, const GstMapInfo& map);
   void unmap() noexcept;
   [[noreturn]] void refuse_access() const;

@@ -6,33 +6,78 @@
 namespace cudavision {
 namespace {
 
-/// Returns a negative number if the left frame is too old for the right one, a positive one if the
-/// right frame is too old for the left one, and 0 if they form a pair. Frames without a timestamp
-/// pair in the order of their arrival.
-int compare(const WaitingFrame& left, const WaitingFrame& right, GstClockTime max_skew) {
-  if (!left.time || !right.time)
-    return 0;
-  // The difference of two int64 may overflow int64, but not uint64.
-  const auto distance = [](std::int64_t from, std::int64_t to) {
-    return static_cast<std::uint64_t>(to) - static_cast<std::uint64_t>(from);
-  };
-  if (*left.time < *right.time && distance(*left.time, *right.time) > max_skew)
-    return -1;
-  if (*left.time > *right.time && distance(*right.time, *left.time) > max_skew)
-    return 1;
-  return 0;
+/// Returns the distance of two running times. The difference of two int64 may overflow int64, but
+/// not uint64.
+std::uint64_t distance(std::int64_t a, std::int64_t b) {
+  const auto [from, to] = std::minmax(a, b);
+  return static_cast<std::uint64_t>(to) - static_cast<std::uint64_t>(from);
+}
+
+/// For two frames with running times, the older one in the stream `older`.
+struct Candidates {
+  const FrameStream& older;
+  const FrameStream& newer;
+
+  std::uint64_t apart() const { return distance(*older.frame->time, *newer.frame->time); }
+
+  /// False if the older frame's successor comes too late to be nearer to the newer frame.
+  bool successor_may_be_nearer() const {
+    const GstClockTime interval = older.frame->interval;
+    return apart() > (GST_CLOCK_TIME_IS_VALID(interval) ? interval / 2 : 0);
+  }
+
+  /// Returns true if the older frame's successor should be the newer frame's partner instead.
+  bool successor_is_nearer() const {
+    if (!older.next->time)
+      return false;
+    const std::int64_t next = *older.next->time, newer_time = *newer.frame->time;
+    if (distance(next, newer_time) >= apart())
+      return false;
+    // The successor itself may be nearer to the frame behind the newer one.
+    const GstClockTime interval = newer.frame->interval;
+    if (next <= newer_time || !GST_CLOCK_TIME_IS_VALID(interval))
+      return true;
+    return distance(next, newer_time) <= interval / 2;
+  }
+};
+
+/// The decision about the older one of two frames that have running times.
+enum class Older { pairs, is_dropped, waits_for_successor };
+
+Older judge(const Candidates& candidates, GstClockTime max_skew, bool timed_out) {
+  if (candidates.apart() > max_skew)
+    return Older::is_dropped;
+  if (!candidates.successor_may_be_nearer())
+    return Older::pairs;
+  if (candidates.older.next)
+    return candidates.successor_is_nearer() ? Older::is_dropped : Older::pairs;
+  return candidates.older.ended || timed_out ? Older::pairs : Older::waits_for_successor;
+}
+
+PairingStep step_for_two(const FrameStream& left, const FrameStream& right, GstClockTime max_skew,
+                         bool timed_out) {
+  // Frames without a timestamp pair in the order of their arrival.
+  if (left.frame->time && right.frame->time) {
+    const bool left_is_older = *left.frame->time < *right.frame->time;
+    const Candidates candidates = left_is_older ? Candidates{left, right} : Candidates{right, left};
+    switch (judge(candidates, max_skew, timed_out)) {
+      case Older::is_dropped:
+        return left_is_older ? PairingStep::drop_left : PairingStep::drop_right;
+      case Older::waits_for_successor:
+        return left_is_older ? PairingStep::look_left : PairingStep::look_right;
+      case Older::pairs:
+        break;
+    }
+  }
+  return left.frame->gap || right.frame->gap ? PairingStep::miss : PairingStep::pair;
 }
 
 }  // namespace
 
 PairingStep next_step(const FrameStream& left, const FrameStream& right, GstClockTime max_skew,
                       bool timed_out) {
-  if (left.frame && right.frame) {
-    const int order = compare(*left.frame, *right.frame, max_skew);
-    if (order != 0)
-      return order < 0 ? PairingStep::drop_left : PairingStep::drop_right;
-    return left.frame->gap || right.frame->gap ? PairingStep::miss : PairingStep::pair;
-  }
+  if (left.frame && right.frame)
+    return step_for_two(left, right, max_skew, timed_out);
   if ((!left.frame && left.ended) || (!right.frame && right.ended))
     return PairingStep::end;
   if (timed_out && left.frame)
@@ -55,15 +100,19 @@ GstClockTime pairing_deadline(const FrameStream& left, const FrameStream& right,
   return max_skew > G_MAXINT64 - since ? GST_CLOCK_TIME_NONE : since + max_skew;
 }
 
-GstClockTime max_skew_for(gint64 property, GstClockTime duration, int fps_n, int fps_d) {
-  if (property >= 0)
-    return static_cast<GstClockTime>(property);
+GstClockTime frame_interval(GstClockTime duration, int fps_n, int fps_d) {
   if (GST_CLOCK_TIME_IS_VALID(duration) && duration > 0)
-    return duration / 2;
+    return duration;
   if (fps_n > 0 && fps_d > 0)
     return gst_util_uint64_scale(GST_SECOND, static_cast<guint64>(fps_d),
-                                 2 * static_cast<guint64>(fps_n));
-  return 20 * GST_MSECOND;
+                                 static_cast<guint64>(fps_n));
+  return GST_CLOCK_TIME_NONE;
+}
+
+GstClockTime max_skew_for(gint64 property, GstClockTime interval) {
+  if (property >= 0)
+    return static_cast<GstClockTime>(property);
+  return GST_CLOCK_TIME_IS_VALID(interval) ? interval / 2 : 20 * GST_MSECOND;
 }
 
 }  // namespace cudavision

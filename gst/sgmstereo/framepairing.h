@@ -15,11 +15,14 @@ struct WaitingFrame {
   /// Running time in ns, negative before the segment begins; none if the frame has no timestamp.
   std::optional<std::int64_t> time;
   bool gap = false;  ///< true if it stands for a missing frame
+  /// Time until the next frame of the stream, in ns; GST_CLOCK_TIME_NONE if that is unknown.
+  GstClockTime interval = GST_CLOCK_TIME_NONE;
 };
 
 struct FrameStream {
   std::optional<WaitingFrame> frame;
-  bool ended = false;  ///< true if no frames follow the waiting one
+  std::optional<WaitingFrame> next;  ///< the frame after it, if that has arrived
+  bool ended = false;                ///< true if no frames follow these
 };
 
 enum class PairingStep {
@@ -28,12 +31,15 @@ enum class PairingStep {
   miss,        ///< they form a pair in which one frame is missing, or both
   drop_left,   ///< the left frame has no partner
   drop_right,  ///< the right frame has no partner
+  look_left,   ///< the two may form a pair, but the next left frame may be nearer to the right one
+  look_right,  ///< the same the other way round
   end,         ///< no further pair can form; a waiting frame has no partner
 };
 
-/// Returns the next step. max_skew is the largest difference between the running times of a pair.
-/// timed_out is true if a frame has waited alone until pairing_deadline(). Each step except wait
-/// and end consumes at least one frame.
+/// Returns the next step. Each frame pairs with the nearest frame of the other stream, or with the
+/// earlier one of two that are equally near. max_skew is the largest difference between the running
+/// times of a pair. timed_out is true if a frame has waited until pairing_deadline(), so that no
+/// further frame is waited for. The steps pair, miss, drop_left and drop_right consume frames.
 PairingStep next_step(const FrameStream& left, const FrameStream& right, GstClockTime max_skew,
                       bool timed_out);
 
@@ -43,8 +49,12 @@ PairingStep next_step(const FrameStream& left, const FrameStream& right, GstCloc
 GstClockTime pairing_deadline(const FrameStream& left, const FrameStream& right,
                               GstClockTime max_skew);
 
-/// Returns the property max-skew in ns if it is not negative, else half of duration if that is
-/// known, else half a frame at fps_n/fps_d if that is known, else 20 ms.
-GstClockTime max_skew_for(gint64 property, GstClockTime duration, int fps_n, int fps_d);
+/// Returns duration if that is known, else the duration of a frame at fps_n/fps_d if that is known,
+/// else GST_CLOCK_TIME_NONE.
+GstClockTime frame_interval(GstClockTime duration, int fps_n, int fps_d);
+
+/// Returns the property max-skew in ns if it is not negative, else half of the interval between
+/// frames if that is known, else 20 ms.
+GstClockTime max_skew_for(gint64 property, GstClockTime interval);
 
 }  // namespace cudavision

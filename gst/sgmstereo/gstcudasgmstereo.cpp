@@ -12,7 +12,8 @@
  * from two cameras on `sink_left` and `sink_right`, in any formats of equal width, height and bit
  * depth; or packed in one frame, side by side or one above the other, on `sink_left`, while
  * `sink_right` stays unlinked. Two frames form a pair if their running times differ by no more than
- * #GstCudaSgmStereo:max-skew; frames without a partner are dropped and counted.
+ * #GstCudaSgmStereo:max-skew, and pair with the nearest one; frames without a partner are dropped
+ * and counted. Cameras may change their size, end, and be replaced while playing.
  *
  * #GstCudaSgmStereo:output, and for disparities the caps that downstream accepts, choose the
  * output:
@@ -30,7 +31,7 @@
  * #GstCudaSgmStereo:compatibility) take effect at the element's next start, as do those of the
  * device. All others may change at any time, also through a #GstControlSource.
  *
- * ## Examples
+ * ## Example launch lines
  * |[
  * gst-launch-1.0 cudasgmstereo name=stereo ! video/x-raw,format=RGB ! videoconvert ! autovideosink
  * v4l2src device=/dev/video0 ! videoconvert ! queue ! stereo.sink_left
@@ -46,9 +47,12 @@
  * filesrc location=left.png ! decodebin ! videoconvert ! stereo.sink_left
  * filesrc location=right.png ! decodebin ! videoconvert ! stereo.sink_right
  * ]| Two photographs; a 16-bit PNG.
+ *
+ * Since: 0.1.0
  */
 #include "gst/sgmstereo/gstcudasgmstereo.h"
 
+#include "gst/base/refusedcaps.h"
 #include "gst/sgmstereo/stereoaggregate.h"
 #include "gst/sgmstereo/stereocaps.h"
 #include "gst/sgmstereo/stereoevents.h"
@@ -86,6 +90,10 @@ static GstAggregatorPad* add_sink_pad(GstElement* element, const char* name) {
       gst_element_class_get_pad_template(GST_ELEMENT_GET_CLASS(element), name);
   auto* pad = static_cast<GstPad*>(g_object_new(GST_TYPE_AGGREGATOR_PAD, "name", name, "direction",
                                                 GST_PAD_SINK, "template", pad_template, nullptr));
+  g_signal_connect(pad, "unlinked", G_CALLBACK(stereo_pad_unlinked), element);
+  gst_pad_add_probe(
+      pad, static_cast<GstPadProbeType>(GST_PAD_PROBE_TYPE_BUFFER | GST_PAD_PROBE_TYPE_BUFFER_LIST),
+      stereo_buffer_arrived, element, nullptr);
   gst_element_add_pad(element, pad);
   return GST_AGGREGATOR_PAD_CAST(pad);
 }
@@ -111,6 +119,8 @@ static void gst_cuda_sgm_stereo_class_init(GstCudaSgmStereoClass* klass) {
       "Dense disparity and depth from two rectified cameras by Semi-Global Matching, on an NVIDIA "
       "GPU or the CPU",
       "The gst-cudavision developers");
+  gst_element_class_add_static_metadata(element_class, GST_ELEMENT_METADATA_DOC_URI,
+                                        DOC_URI "/elements/cudasgmstereo.md");
   add_pad_templates(element_class);
 
   GstAggregatorClass* aggregator_class = GST_AGGREGATOR_CLASS(klass);
@@ -139,4 +149,6 @@ static void gst_cuda_sgm_stereo_init(GstCudaSgmStereo* self) {
   state.left.pad = add_sink_pad(element, "sink_left");
   state.right.pad = add_sink_pad(element, "sink_right");
   state.unlinked.emplace(GST_PAD_CAST(state.right.pad));
+  for (const StereoInput* input : {&state.left, &state.right})
+    explain_refused_caps(GST_PAD_CAST(input->pad), state.session);
 }

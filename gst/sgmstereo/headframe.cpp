@@ -17,6 +17,12 @@ std::optional<std::int64_t> signed_running_time(const GstSegment& segment, GstBu
   return sign * static_cast<std::int64_t>(amount);
 }
 
+WaitingFrame waiting_frame(GstAggregatorPad* pad, GstBuffer* buffer, const GstVideoInfo* info) {
+  return {
+      signed_running_time(current_segment(pad), buffer), is_missing_frame(buffer),
+      frame_interval(GST_BUFFER_DURATION(buffer), info ? info->fps_n : 0, info ? info->fps_d : 1)};
+}
+
 }  // namespace
 
 GstSegment current_segment(GstAggregatorPad* pad) {
@@ -24,19 +30,33 @@ GstSegment current_segment(GstAggregatorPad* pad) {
   return pad->segment;
 }
 
-HeadFrame::HeadFrame(GstAggregatorPad* pad)
-    : pad_(pad), buffer_(gst_aggregator_pad_peek_buffer(pad)) {
+HeadFrame::HeadFrame(GstAggregatorPad* pad, std::optional<HeldFrame>& held,
+                     const GstVideoInfo* info)
+    : pad_(pad), held_(held), buffer_(gst_aggregator_pad_peek_buffer(pad)) {
   stream_.ended = gst_aggregator_pad_is_eos(pad);
   if (buffer_)
-    stream_.frame = {signed_running_time(current_segment(pad), buffer_), is_missing_frame(buffer_)};
+    stream_.frame = waiting_frame(pad, buffer_.get(), info);
+  if (held_) {
+    stream_.next = stream_.frame;
+    stream_.frame = held_->waiting;
+    buffer_.reset(gst_buffer_ref(held_->buffer.get()));
+  }
 }
 
 FrameTimes HeadFrame::times() const {
-  return frame_times(current_segment(pad_), buffer_);
+  return held_ ? held_->times : frame_times(current_segment(pad_), buffer_.get());
+}
+
+void HeadFrame::hold() {
+  held_ = HeldFrame{OwnedBuffer(gst_buffer_ref(buffer_.get())), *stream_.frame, times()};
+  gst_aggregator_pad_drop_buffer(pad_);
 }
 
 void HeadFrame::consume() {
-  gst_aggregator_pad_drop_buffer(pad_);
+  if (held_)
+    held_.reset();
+  else
+    gst_aggregator_pad_drop_buffer(pad_);
 }
 
 }  // namespace cudavision

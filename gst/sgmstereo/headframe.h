@@ -2,33 +2,56 @@
 #pragma once
 
 #include <gst/base/gstaggregator.h>
+#include <gst/video/video.h>
+
+#include <memory>
+#include <optional>
 
 #include "gst/base/frameinfo.h"
 #include "gst/sgmstereo/framepairing.h"
 
 namespace cudavision {
 
-/// The frame at the head of a pad's queue, if there is one. Only the aggregating thread may use it.
+struct UnrefBuffer {
+  void operator()(GstBuffer* buffer) const { gst_buffer_unref(buffer); }
+};
+using OwnedBuffer = std::unique_ptr<GstBuffer, UnrefBuffer>;
+
+/// A frame that was taken out of a pad's queue so that the one behind it can arrive: the queue of a
+/// GstAggregatorPad has room for one.
+struct HeldFrame {
+  OwnedBuffer buffer;
+  WaitingFrame waiting;
+  FrameTimes times;
+};
+
+/// The oldest frame of a pad, if there is one: the held frame, else the one at the head of the
+/// pad's queue. Only the aggregating thread may use it.
 class HeadFrame {
  public:
-  explicit HeadFrame(GstAggregatorPad* pad);
-  ~HeadFrame() { release(); }
-  HeadFrame(const HeadFrame&) = delete;
-  HeadFrame& operator=(const HeadFrame&) = delete;
+  /// held is the held frame of the pad, if there is one. info describes the frames at the head of
+  /// the queue; it is nullptr if that is unknown.
+  HeadFrame(GstAggregatorPad* pad, std::optional<HeldFrame>& held, const GstVideoInfo* info);
 
-  GstBuffer* buffer() const noexcept { return buffer_; }
+  GstBuffer* buffer() const noexcept { return buffer_.get(); }
   /// The stream as next_step() takes it.
   const FrameStream& stream() const noexcept { return stream_; }
   FrameTimes times() const;
 
-  /// Takes the frame out of the queue; this object keeps its reference to the buffer.
+  bool is_held() const noexcept { return held_.has_value(); }
+  /// Takes the frame out of the queue, and holds it.
+  void hold();
+
+  /// Takes the frame out of the queue, or no longer holds it; this object keeps its reference to
+  /// the buffer.
   void consume();
   /// Gives that reference up.
-  void release() { gst_clear_buffer(&buffer_); }
+  void release() { buffer_.reset(); }
 
  private:
   GstAggregatorPad* const pad_;
-  GstBuffer* buffer_;
+  std::optional<HeldFrame>& held_;
+  OwnedBuffer buffer_;
   FrameStream stream_;
 };
 

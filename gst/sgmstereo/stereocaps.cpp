@@ -45,13 +45,36 @@ void correct_half_aspect(GstStructure* picture, const FramePacking& packing) {
                       nullptr);
 }
 
-[[noreturn]] void refuse_pair(const FrameFormat& left, const FrameFormat& right,
-                              const std::string& remedy) {
-  const auto text = [](const FrameFormat& format) {
-    return format.description() + " (" + std::to_string(format.layout.bits) + " bits)";
+// Reduces a field of the structure to the values that another structure allows too. Returns false
+// if there are none.
+bool intersect_field(GstStructure* structure, const GstStructure* other, const char* field) {
+  const GValue* value = gst_structure_get_value(other, field);
+  if (!value)
+    return true;
+  GValue common = G_VALUE_INIT;
+  if (!gst_value_intersect(&common, gst_structure_get_value(structure, field), value))
+    return false;
+  gst_structure_take_value(structure, field, &common);
+  return true;
+}
+
+// Reduces the formats to those whose depth another structure allows too. Returns false if there are
+// none.
+bool intersect_depths(GstStructure* structure, const GstStructure* other) {
+  const Formats theirs = formats_of(other);
+  if (theirs.empty())
+    return true;
+  Formats formats = formats_of(structure);
+  const auto unlike_theirs = [&](GstVideoFormat format) {
+    return std::none_of(theirs.begin(), theirs.end(), [&](GstVideoFormat their_format) {
+      return depth_of(their_format) == depth_of(format);
+    });
   };
-  refuse_stream("The left frames are " + text(left) + ", the right ones " + text(right) + ", but " +
-                remedy);
+  formats.erase(std::remove_if(formats.begin(), formats.end(), unlike_theirs), formats.end());
+  if (formats.empty())
+    return false;
+  set_formats(structure, formats);
+  return true;
 }
 
 }  // namespace
@@ -85,43 +108,77 @@ Caps stereo_src_caps_for(const GstCaps* left, const FramePacking& packing, Stere
   return with_output_formats(picture.get(), output, cuda);
 }
 
-Caps stereo_sink_caps(const GstCaps* other, bool cuda) {
+Caps stereo_sink_caps(bool cuda) {
   const Caps all(video_template_caps());
   Caps caps(gst_caps_new_empty());
   for (guint i = 0; i < gst_caps_get_size(all.get()); ++i)
     if (cuda || !has_cuda_feature(all.get(), i))
       gst_caps_append(caps.get(), gst_caps_copy_nth(all.get(), i));
-  if (!other)
-    return caps;
+  return caps;
+}
 
-  const GstStructure* fixed = gst_caps_get_structure(other, 0);
-  const Formats their_formats = formats_of(fixed);
-  for (guint i = 0; i < gst_caps_get_size(caps.get()); ++i) {
-    GstStructure* structure = gst_caps_get_structure(caps.get(), i);
-    for (const char* field : {"width", "height"})
-      if (const GValue* value = gst_structure_get_value(fixed, field))
-        gst_structure_set_value(structure, field, value);
-    if (their_formats.size() != 1)
+Caps stereo_sink_caps_for(const GstCaps* other, bool cuda) {
+  const Caps all = stereo_sink_caps(cuda);
+  Caps caps(gst_caps_new_empty());
+  for (guint i = 0; i < gst_caps_get_size(other); ++i) {
+    const GstStructure* theirs = gst_caps_get_structure(other, i);
+    if (!gst_structure_has_name(theirs, "video/x-raw"))
       continue;
-    const int depth = depth_of(their_formats[0]);
-    Formats formats = formats_of(structure);
-    formats.erase(std::remove_if(formats.begin(), formats.end(),
-                                 [&](GstVideoFormat format) { return depth_of(format) != depth; }),
-                  formats.end());
-    set_formats(structure, formats);
+    for (guint k = 0; k < gst_caps_get_size(all.get()); ++k) {
+      Structure ours(gst_structure_copy(gst_caps_get_structure(all.get(), k)));
+      if (!intersect_field(ours.get(), theirs, "width") ||
+          !intersect_field(ours.get(), theirs, "height") || !intersect_depths(ours.get(), theirs))
+        continue;
+      GstCapsFeatures* features = gst_caps_features_copy(gst_caps_get_features(all.get(), k));
+      caps.reset(gst_caps_merge_structure_full(caps.release(), ours.release(), features));
+    }
   }
   return caps;
 }
 
-void require_equal_pictures(const FrameFormat& left, const FrameFormat& right) {
-  if (left.layout.width != right.layout.width || left.layout.height != right.layout.height)
-    refuse_pair(left, right,
-                "the two pictures of a pair must have the same size: put videoscale and a "
-                "capsfilter with width and height before both pads.");
-  if (left.layout.bits != right.layout.bits)
-    refuse_pair(left, right,
-                "the two pictures of a pair must have the same bit depth: put videoconvert and a "
-                "capsfilter with a format before both pads.");
+bool leaves_choice(const GstCaps* caps) {
+  if (gst_caps_is_empty(caps))
+    return false;
+  const GstStructure* first = gst_caps_get_structure(caps, 0);
+  const int depth = depth_of(formats_of(first).front());
+  for (guint i = 0; i < gst_caps_get_size(caps); ++i) {
+    const GstStructure* structure = gst_caps_get_structure(caps, i);
+    for (const char* field : {"width", "height"}) {
+      const GValue* value = gst_structure_get_value(structure, field);
+      if (!G_VALUE_HOLDS_INT(value) ||
+          gst_value_compare(value, gst_structure_get_value(first, field)) != GST_VALUE_EQUAL)
+        return true;
+    }
+    for (GstVideoFormat format : formats_of(structure))
+      if (depth_of(format) != depth)
+        return true;
+  }
+  return false;
+}
+
+std::string pair_error(const FrameFormat& left, const FrameFormat& right) {
+  const FrameLayout& l = left.layout;
+  const FrameLayout& r = right.layout;
+  const bool same_size = l.width == r.width && l.height == r.height;
+  // Every pair comes here, so text is only made where there is an error.
+  if (same_size && l.bits == r.bits)
+    return {};
+  const auto text = [](const FrameFormat& format) {
+    return format.description() + " (" + std::to_string(format.layout.bits) + " bits)";
+  };
+  const std::string frames =
+      "The left frames are " + text(left) + ", the right ones " + text(right) + ", but ";
+  if (!same_size)
+    return frames +
+           "the two pictures of a pair must have the same size: put \"videoscale ! "
+           "video/x-raw,width=" +
+           std::to_string(l.width) + ",height=" + std::to_string(l.height) +
+           "\" before sink_right, or the like before sink_left.";
+  return frames +
+         "the two pictures of a pair must have the same bit depth: put \"videoconvert ! "
+         "video/x-raw,format=" +
+         gst_video_format_to_string(GST_VIDEO_INFO_FORMAT(&left.info)) +
+         "\" before sink_right, or the like before sink_left.";
 }
 
 }  // namespace cudavision

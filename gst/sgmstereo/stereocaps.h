@@ -3,6 +3,8 @@
 
 #include <gst/gst.h>
 
+#include <string>
+
 #include "gst/base/scoped.h"
 #include "gst/base/videoformat.h"
 #include "gst/sgmstereo/packedframes.h"
@@ -22,11 +24,18 @@ Caps stereo_src_caps(StereoOutput output, bool cuda);
 Caps stereo_src_caps_for(const GstCaps* left, const FramePacking& packing, StereoOutput output,
                          bool cuda);
 
-/// Returns the caps that a sink pad accepts. other is the caps of the other sink pad, which fix the
-/// size and the bit depth, or nullptr if it has none yet.
-Caps stereo_sink_caps(const GstCaps* other, bool cuda);
+/// Returns the caps that a sink pad accepts, whatever the other one has.
+Caps stereo_sink_caps(bool cuda);
 
-/// Throws ElementError if the frames of the two sink pads differ in width, height or bit depth.
-void require_equal_pictures(const FrameFormat& left, const FrameFormat& right);
+/// Returns the part of them that fits the caps of the other sink pad: frames of a size and a bit
+/// depth that the other pad may have too. Those caps need not be fixed.
+Caps stereo_sink_caps_for(const GstCaps* other, bool cuda);
+
+/// Returns true if these caps of a sink pad allow several sizes or bit depths.
+bool leaves_choice(const GstCaps* caps);
+
+/// Returns an empty string if frames of these formats may form a pair. If they differ in width,
+/// height or bit depth, says so and what to change.
+std::string pair_error(const FrameFormat& left, const FrameFormat& right);
 
 }  // namespace cudavision

@@ -5,6 +5,7 @@
 
 #include "gst/base/elementerror.h"
 #include "gst/sgmstereo/headframe.h"
+#include "gst/sgmstereo/stereoaggregate.h"
 #include "gst/sgmstereo/stereonegotiation.h"
 #include "gst/sgmstereo/stereooutput.h"
 
@@ -42,34 +43,47 @@ void apply_packing(StereoState& state, bool packed) {
     end_unlinked(state, segment.get());
 }
 
-void caps_arrived(GstAggregator* self, GstAggregatorPad* pad, GstEvent* event) {
+// Returns false for caps that were refused for the same reason before: upstream sends refused caps
+// again with its next event or buffer, and one error is enough.
+bool caps_arrived(GstAggregator* self, GstAggregatorPad* pad, GstEvent* event) {
   StereoState& state = stereo_state(self);
+  std::string& last_refusal = state.input(pad).last_refusal;
   GstCaps* caps = nullptr;
   gst_event_parse_caps(event, &caps);
-  const FramePacking packing = stereo_store_arrived_caps(self, pad, caps);
+  FramePacking packing;
+  try {
+    packing = stereo_store_arrived_caps(self, pad, caps);
+  } catch (const ElementError& e) {
+    if (last_refusal == e.what())
+      return false;
+    last_refusal = e.what();
+    throw;
+  }
+  last_refusal.clear();
   if (state.is_left(pad))
     apply_packing(state, packing.packed());
   const StereoInput& other = state.other_input(pad);
   if (!packing.packed() && !other.is_linked())
     state.alarm.set(GST_PAD_CAST(other.pad));
+  return true;
 }
 
-void event_arrived(GstAggregator* self, GstAggregatorPad* pad, GstEvent* event) {
+// Returns whether the event is accepted.
+bool event_arrived(GstAggregator* self, GstAggregatorPad* pad, GstEvent* event) {
   StereoState& state = stereo_state(self);
   switch (GST_EVENT_TYPE(event)) {
     case GST_EVENT_CAPS:
-      caps_arrived(self, pad, event);
-      break;
+      return caps_arrived(self, pad, event);
     case GST_EVENT_SEGMENT:
       if (state.is_left(pad))
         end_unlinked(state, event);
-      break;
+      return true;
     case GST_EVENT_EOS:
       if (state.is_left(pad))
         end_unlinked(state, left_segment(state).get());
-      break;
+      return true;
     default:
-      break;
+      return true;
   }
 }
 
@@ -85,28 +99,25 @@ void left_flushed(StereoState& state, GstEvent* event) {
 
 void apply_left_segment(GstAggregator* self) {
   StereoState& state = stereo_state(self);
-  const GstSegment segment = current_segment(state.left.pad);
-  gst_aggregator_update_segment(self, &segment);
-  state.segment_sent = false;
+  // The output for a held frame would belong to the old segment.
+  stereo_drop_held(self, state.left);
+  stereo_apply_segment(self);
   if (state.flush_finished.exchange(false))
     state.discont = true;
 }
 
-// Returns true if EOS on this pad ends the output before the other pad is at EOS too.
-bool ends_output(const StereoState& state, const GstAggregatorPad* pad) {
-  const bool own_event = !state.is_left(pad) && !state.right.is_linked();
-  return !own_event && !state.arrived_packed && !state.packing.packed();
+// Begins a new output stream if a camera has taken the place of one that ended.
+void restart(GstAggregator* self) {
+  const StereoState& state = stereo_state(self);
+  if (state.eos_sent && !state.left.is_ended() && !state.right.is_ended())
+    stereo_restart_output(self);
 }
 
 }  // namespace
 
 GstFlowReturn stereo_sink_event_pre_queue(GstAggregator* self, GstAggregatorPad* pad,
                                           GstEvent* event) {
-  const bool accepted = post_exceptions(self, false, [&] {
-    event_arrived(self, pad, event);
-    return true;
-  });
-  if (accepted)
+  if (post_exceptions(self, false, [&] { return event_arrived(self, pad, event); }))
     return stereo_parent_class()->sink_event_pre_queue(self, pad, event);
   gst_event_unref(event);
   return GST_FLOW_NOT_NEGOTIATED;
@@ -122,9 +133,16 @@ gboolean stereo_sink_event(GstAggregator* self, GstAggregatorPad* pad, GstEvent*
     switch (GST_EVENT_TYPE(event)) {
       case GST_EVENT_FLUSH_START:
       case GST_EVENT_FLUSH_STOP: {
+        if (GST_EVENT_TYPE(event) == GST_EVENT_FLUSH_STOP)
+          state.input(pad).flushed = true;
         const gboolean handled = chain_up();
         if (state.is_left(pad))
           left_flushed(state, event);
+        return handled;
+      }
+      case GST_EVENT_STREAM_START: {
+        const gboolean handled = chain_up();
+        restart(self);
         return handled;
       }
       case GST_EVENT_CAPS: {
@@ -141,8 +159,8 @@ gboolean stereo_sink_event(GstAggregator* self, GstAggregatorPad* pad, GstEvent*
       }
       case GST_EVENT_EOS: {
         const gboolean handled = chain_up();
-        if (ends_output(state, pad))
-          stereo_push_eos(self, event);
+        state.eos_seqnum = gst_event_get_seqnum(event);
+        stereo_check_end(self);
         return handled;
       }
       default:
@@ -167,9 +185,26 @@ GstFlowReturn stereo_flush(GstAggregator* self) {
     state.qos.forget_request();
   }
   state.eos_sent = false;
+  state.downstream_ended = false;
+  state.unequal.reset();
   if (state.renegotiate)
     gst_pad_mark_reconfigure(self->srcpad);
   return GST_FLOW_OK;
+}
+
+void stereo_pad_unlinked(GstPad* pad, GstPad*, gpointer self) {
+  GST_INFO_OBJECT(pad, "unlinked");
+  stereo_forget_arrived_caps(GST_AGGREGATOR_CAST(self), GST_AGGREGATOR_PAD_CAST(pad));
+}
+
+// GStreamer 1.26's GstAggregator does not tell upstream that downstream wants no more frames,
+// as 1.22's does.
+GstPadProbeReturn stereo_buffer_arrived(GstPad*, GstPadProbeInfo* info, gpointer self) {
+  if (!stereo_state(self).downstream_ended)
+    return GST_PAD_PROBE_OK;
+  gst_mini_object_unref(static_cast<GstMiniObject*>(GST_PAD_PROBE_INFO_DATA(info)));
+  GST_PAD_PROBE_INFO_FLOW_RETURN(info) = GST_FLOW_EOS;
+  return GST_PAD_PROBE_HANDLED;
 }
 
 }  // namespace cudavision

@@ -15,4 +15,10 @@ gboolean stereo_sink_event(GstAggregator* self, GstAggregatorPad* pad, GstEvent*
 gboolean stereo_src_event(GstAggregator* self, GstEvent* event);
 GstFlowReturn stereo_flush(GstAggregator* self);
 
+/// A handler for the signal "unlinked" of a sink pad.
+void stereo_pad_unlinked(GstPad* pad, GstPad* peer, gpointer self);
+
+/// A probe for the buffers that arrive on a sink pad.
+GstPadProbeReturn stereo_buffer_arrived(GstPad* pad, GstPadProbeInfo* info, gpointer self);
+
 }  // namespace cudavision

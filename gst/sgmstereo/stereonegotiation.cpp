@@ -30,15 +30,58 @@ Caps arrived_caps(GstAggregator* self, const StereoInput& input) {
 
 /* Queries */
 
-void set_caps_result(GstQuery* query, Caps caps) {
+GstCaps* filter_of(GstQuery* query) {
   GstCaps* filter = nullptr;
   gst_query_parse_caps(query, &filter);
-  gst_query_set_caps_result(query, filtered(std::move(caps), filter).get());
+  return filter;
 }
 
-Caps possible_sink_caps(GstAggregator* self, GstAggregatorPad* pad) {
-  const Caps other = arrived_caps(self, stereo_state(self).other_input(pad));
-  return stereo_sink_caps(other.get(), stereo_state(self).session.takes_cuda());
+// Returns the caps that the peer of a pad can send, or nullptr if there is no peer.
+Caps possible_peer_caps(GstAggregator* self, const StereoInput& input) {
+  // To answer this query the peer may send others, which must not lead back here.
+  static thread_local bool asking = false;
+  if (asking || !input.is_linked())
+    return nullptr;
+  const Caps all = stereo_sink_caps(stereo_state(self).session.takes_cuda());
+  asking = true;
+  Caps caps(gst_pad_peer_query_caps(GST_PAD_CAST(input.pad), all.get()));
+  asking = false;
+  return caps;
+}
+
+// Returns the caps that a pad offers to its peer. The filter tells what the peer can send. If that
+// includes frames that fit those of the other pad, the pad offers only these. Otherwise it offers
+// all: if both pads are to change, one must change first, and if the frames never fit, they must
+// arrive for the element to post an error that names both.
+//
+// Before the other pad has caps, those that its peer can send count. If they leave a choice, as for
+// a scaler beside a decoder that has not read its file yet, the pad waits for the other pad's caps.
+Caps possible_sink_caps(GstAggregator* self, GstAggregatorPad* pad, GstCaps* filter) {
+  StereoState& state = stereo_state(self);
+  const StereoInput& other = state.other_input(pad);
+  const bool cuda = state.session.takes_cuda();
+  const bool peer_known = filter && !gst_caps_is_any(filter);
+  const auto fitting = [&](const Caps& other_caps) {
+    return filtered(stereo_sink_caps_for(other_caps.get(), cuda), filter);
+  };
+  Caps all = filtered(stereo_sink_caps(cuda), filter);
+  Caps other_caps = arrived_caps(self, other);
+  if (!other_caps && peer_known) {
+    other_caps = possible_peer_caps(self, other);
+    if (other_caps && GST_PAD_IS_ACTIVE(pad) && leaves_choice(fitting(other_caps).get())) {
+      state.arrival.wait([&] { return arrived_caps(self, other) != nullptr; });
+      other_caps = arrived_caps(self, other);
+      // If the other pad is waiting too, its peer knows more by now.
+      if (!other_caps)
+        other_caps = possible_peer_caps(self, other);
+    }
+  }
+  if (!other_caps)
+    return all;
+  Caps caps = fitting(other_caps);
+  if (peer_known && !gst_caps_is_empty(caps.get()))
+    return caps;
+  return Caps(gst_caps_merge(caps.release(), all.release()));
 }
 
 Caps possible_src_caps(GstAggregator* self) {
@@ -56,38 +99,43 @@ Caps possible_src_caps(GstAggregator* self) {
   return stereo_src_caps(output, cuda);
 }
 
-// Accepts a size or depth that differs from the other pad's, because if both pads are to change,
-// one must change first. If they still differ when their frames meet, that is an error. The
-// template decides, as caps may lack fields such as the framerate that the CAPS query names.
-bool accepts_caps(GstAggregator* self, GstAggregatorPad* pad, const GstCaps* caps) {
-  const Caps all = stereo_sink_caps(nullptr, stereo_state(self).session.takes_cuda());
-  if (!gst_caps_can_intersect(caps, all.get()))
-    return false;
-  try {
-    check_caps(self, pad, caps);
-    return true;
-  } catch (const ElementError& e) {
-    // Upstream will not send these caps, so this is the only chance to say why.
-    StereoInput& input = stereo_state(self).input(pad);
-    bool repeated = false;
-    {
-      const ObjectLock lock(self);
-      repeated = input.last_refusal == e.what();
-      input.last_refusal = e.what();
-    }
-    if (!repeated)
-      post_warning(GST_ELEMENT_CAST(self), e.domain(), e.code(), e.what());
-    return false;
-  }
+// Answers from the pad template alone. Caps may lack fields such as the framerate that the answer
+// to a CAPS query names. A size or depth that differs from the other pad's is accepted, because if
+// both pads are to change, one must change first. Frames that cannot be split are accepted too:
+// GstPad would refuse their CAPS event without a reason, and stereo_store_arrived_caps() gives one.
+bool accepts_caps(GstAggregator* self, const GstCaps* caps) {
+  return gst_caps_can_intersect(caps,
+                                stereo_sink_caps(stereo_state(self).session.takes_cuda()).get());
 }
 
 }  // namespace
 
 FramePacking stereo_store_arrived_caps(GstAggregator* self, GstAggregatorPad* pad, GstCaps* caps) {
+  StereoState& state = stereo_state(self);
   const FramePacking packing = check_caps(self, pad, caps);
-  const ObjectLock lock(self);
-  stereo_state(self).input(pad).arrived_caps.reset(gst_caps_ref(caps));
+  GST_INFO_OBJECT(pad, "%" GST_PTR_FORMAT, caps);
+  const StereoInput& other = state.other_input(pad);
+  Caps other_caps;
+  {
+    // One lock, so that of two caps that arrive at the same time the later one finds the other.
+    const ObjectLock lock(self);
+    state.input(pad).arrived_caps.reset(gst_caps_ref(caps));
+    if (other.arrived_caps)
+      other_caps.reset(gst_caps_ref(other.arrived_caps.get()));
+  }
+  state.arrival.notify();
+  const Caps fitting = stereo_sink_caps_for(caps, stereo_state(self).session.takes_cuda());
+  if (!packing.packed() && other_caps && !gst_caps_can_intersect(other_caps.get(), fitting.get())) {
+    GST_INFO_OBJECT(other.pad, "asking upstream to adapt %" GST_PTR_FORMAT, other_caps.get());
+    gst_pad_push_event(GST_PAD_CAST(other.pad), gst_event_new_reconfigure());
+  }
   return packing;
+}
+
+void stereo_forget_arrived_caps(GstAggregator* self, GstAggregatorPad* pad) {
+  StereoInput& input = stereo_state(self).input(pad);
+  const ObjectLock lock(self);
+  input.arrived_caps.reset();
 }
 
 void stereo_apply_caps(GstAggregator* self, GstAggregatorPad* pad, GstCaps* caps) {
@@ -96,6 +144,8 @@ void stereo_apply_caps(GstAggregator* self, GstAggregatorPad* pad, GstCaps* caps
   if (input.caps && gst_caps_is_equal(input.caps.get(), caps))
     return;
   stereo_release_work(self);
+  // A held frame has the old caps.
+  stereo_drop_held(self, input);
   input.format.reset();
   input.caps.reset(gst_caps_ref(caps));
   const FramePacking packing = check_caps(self, pad, caps);
@@ -112,12 +162,13 @@ gboolean stereo_sink_query(GstAggregator* self, GstAggregatorPad* pad, GstQuery*
   return post_exceptions(self, FALSE, [&]() -> gboolean {
     switch (GST_QUERY_TYPE(query)) {
       case GST_QUERY_CAPS:
-        set_caps_result(query, possible_sink_caps(self, pad));
+        gst_query_set_caps_result(query, possible_sink_caps(self, pad, filter_of(query)).get());
+        GST_DEBUG_OBJECT(pad, "%" GST_PTR_FORMAT, query);
         return TRUE;
       case GST_QUERY_ACCEPT_CAPS: {
         GstCaps* caps = nullptr;
         gst_query_parse_accept_caps(query, &caps);
-        gst_query_set_accept_caps_result(query, accepts_caps(self, pad, caps));
+        gst_query_set_accept_caps_result(query, accepts_caps(self, caps));
         return TRUE;
       }
       default:
@@ -132,7 +183,7 @@ gboolean stereo_src_query(GstAggregator* self, GstQuery* query) {
     if (GST_QUERY_TYPE(query) != GST_QUERY_CAPS)
       return stereo_state(self).session.handle_context_query(query) ||
              stereo_parent_class()->src_query(self, query);
-    set_caps_result(query, possible_src_caps(self));
+    gst_query_set_caps_result(query, filtered(possible_src_caps(self), filter_of(query)).get());
     return TRUE;
   });
 }
@@ -141,7 +192,11 @@ GstFlowReturn stereo_update_src_caps(GstAggregator* self, GstCaps* downstream, G
   return post_exceptions(self, GST_FLOW_NOT_NEGOTIATED, [&] {
     StereoState& state = stereo_state(self);
     state.renegotiate = state.eos_sent;
-    if (state.eos_sent || !state.left.format || (!state.packing.packed() && !state.right.format))
+    if (state.eos_sent || !state.left.format)
+      return GST_AGGREGATOR_FLOW_NEED_DATA;
+    // While the pictures differ there is no output. The next caps on a sink pad negotiate again.
+    if (!state.packing.packed() &&
+        (!state.right.format || !pair_error(*state.left.format, *state.right.format).empty()))
       return GST_AGGREGATOR_FLOW_NEED_DATA;
     const Caps possible =
         stereo_src_caps_for(state.left.caps.get(), state.packing, stereo_settings(self).output,

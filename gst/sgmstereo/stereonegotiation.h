@@ -10,12 +10,15 @@
 /// after older frames. Its turn comes in the aggregating thread, and only then do the caps apply.
 namespace cudavision {
 
-/// Stores the caps of a CAPS event that has arrived on a sink pad. Returns how its frames are
-/// packed. Throws ElementError for frames that the element cannot process, whatever the other pad
-/// gets.
+/// A CAPS event has arrived on a sink pad. Returns how its frames are packed; throws ElementError
+/// for frames that the element cannot process whatever the other pad gets. If the other pad's
+/// frames do not fit these, asks what is upstream of it to adapt.
 FramePacking stereo_store_arrived_caps(GstAggregator* self, GstAggregatorPad* pad, GstCaps* caps);
 
-/// Applies the caps of a CAPS event whose turn has come. Throws ElementError.
+/// A sink pad was unlinked: what will be linked to it may have another size.
+void stereo_forget_arrived_caps(GstAggregator* self, GstAggregatorPad* pad);
+
+/// The turn of a CAPS event has come. Throws ElementError.
 void stereo_apply_caps(GstAggregator* self, GstAggregatorPad* pad, GstCaps* caps);
 
 // Virtual functions of GstAggregator.

@@ -5,7 +5,6 @@
 
 #include "gst/base/elementerror.h"
 #include "gst/base/framemetas.h"
-#include "gst/sgmstereo/stereocaps.h"
 
 namespace cudavision {
 namespace {
@@ -31,8 +30,6 @@ GstFlowReturn follow_context(GstAggregator* self, GstBuffer* left, GstBuffer* ri
 void make_work(GstAggregator* self, const StereoSettings& settings) {
   StereoState& state = stereo_state(self);
   const bool packed = state.packing.packed();
-  if (!packed)
-    require_equal_pictures(*state.left.format, *state.right.format);
   state.guard.require(validation_error(settings));
   const FrameFormat& right = packed ? *state.left.format : *state.right.format;
   GST_DEBUG_OBJECT(self, "%s and %s to %s on %s", state.left.format->description().c_str(),
@@ -130,15 +127,41 @@ void stereo_push_gap(GstAggregator* self, GstBuffer* left) {
                      gst_event_new_gap(GST_BUFFER_PTS(left), GST_BUFFER_DURATION(left)));
 }
 
-void stereo_push_eos(GstAggregator* self, GstEvent* eos) {
+void stereo_push_eos(GstAggregator* self) {
+  StereoState& state = stereo_state(self);
   if (gst_pad_has_current_caps(self->srcpad))
     send_segment(self);
   else
     gst_aggregator_set_src_caps(self, nullptr);  // sends STREAM_START and what else precedes caps
-  GstEvent* copy = gst_event_new_eos();
-  gst_event_set_seqnum(copy, gst_event_get_seqnum(eos));
-  gst_pad_push_event(self->srcpad, copy);
-  stereo_state(self).eos_sent = true;
+  GST_DEBUG_OBJECT(self, "no further pair can form: EOS");
+  GstEvent* eos = gst_event_new_eos();
+  gst_event_set_seqnum(eos, state.eos_seqnum);
+  gst_pad_push_event(self->srcpad, eos);
+  state.eos_sent = true;
+}
+
+void stereo_restart_output(GstAggregator* self) {
+  StereoState& state = stereo_state(self);
+  GST_DEBUG_OBJECT(self, "a new stream after the end of the last one");
+  gchar* id = g_strdup_printf("cudasgmstereo-%08x", g_random_int());
+  gst_pad_push_event(self->srcpad, gst_event_new_stream_start(id));
+  g_free(id);
+  if (const Caps caps{gst_pad_get_current_caps(self->srcpad)})
+    gst_pad_push_event(self->srcpad, gst_event_new_caps(caps.get()));
+  state.eos_sent = false;
+  state.discont = true;
+  if (state.renegotiate)
+    gst_pad_mark_reconfigure(self->srcpad);
+  stereo_apply_segment(self);
+}
+
+void stereo_apply_segment(GstAggregator* self) {
+  StereoState& state = stereo_state(self);
+  const GstSegment segment = current_segment(state.left.pad);
+  if (segment.format == GST_FORMAT_UNDEFINED)
+    return;
+  gst_aggregator_update_segment(self, &segment);
+  state.segment_sent = false;
 }
 
 }  // namespace cudavision

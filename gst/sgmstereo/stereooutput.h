@@ -18,6 +18,12 @@ void stereo_push_gap(GstAggregator* self, GstBuffer* left);
 /// Ends the stream because no further pair can form. GstAggregator would wait for EOS on the other
 /// pad, where frames may still arrive. When EOS arrives there, GstAggregator sends EOS again, which
 /// has no effect.
-void stereo_push_eos(GstAggregator* self, GstEvent* eos);
+void stereo_push_eos(GstAggregator* self);
+
+/// Begins a new stream after the EOS that stereo_push_eos() has sent.
+void stereo_restart_output(GstAggregator* self);
+
+/// Makes the current segment of sink_left that of the next output.
+void stereo_apply_segment(GstAggregator* self);
 
 }  // namespace cudavision

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "gst/sgmstereo/stereoproperties.h"
 
+#include <algorithm>
 #include <cstring>
 
 #include "gst/base/properties.h"
@@ -10,6 +11,8 @@ namespace cudavision {
 namespace {
 
 using Settings = StereoSettings;
+
+constexpr int least_minimum = -2047, largest_minimum = 2015;
 
 /* Enumerations */
 
@@ -109,7 +112,7 @@ void add_search(ElementProperties<Settings>& all) {
       {"min-disparity", "Minimum disparity",
        "Smallest disparity to search, in pixels; negative for cameras whose optical axes converge",
        ready},
-      &Settings::minimum, -2047, 2015);
+      &Settings::minimum, least_minimum, largest_minimum);
   all.add({"paths", "Paths",
            "Number of paths along which costs are aggregated: 4 or 8 (with compatibility=libsgm, 8 "
            "unless it is set)",
@@ -184,11 +187,13 @@ void add_output(ElementProperties<Settings>& all) {
           &Settings::depth_unit, 0.001, 1e6);
   all.add({"colormap", "Colour map", "Colours of disparities if the caps ask for RGB"},
           &Settings::colormap, colormap_type());
-  all.add({"max-skew", "Maximum skew",
-           "Largest difference between the running times of the two frames of a pair, in ns (-1 = "
-           "half the duration of the left frame; if that is unknown, half of 1/framerate; if that "
-           "is unknown too, 20 ms)"},
-          &Settings::max_skew, -1);
+  all.add(
+      {"max-skew", "Maximum skew",
+       "Largest difference between the running times of the two frames of a pair, in ns; of the "
+       "frames within it, the nearest is the partner (-1 = "
+       "half the duration of the left frame; if that is unknown, half of 1/framerate; if that "
+       "is unknown too, 20 ms)"},
+      &Settings::max_skew, -1);
 }
 
 /* Ids: first StereoSettings, then the session, then the properties that can only be read. */
@@ -235,12 +240,12 @@ void install_read_only(GObjectClass* klass) {
   install(property_dropped_left,
           g_param_spec_uint64("dropped-left", "Dropped left frames",
                               "Number of left frames dropped since the start because they had no "
-                              "partner",
+                              "partner, or one of another size or depth",
                               0, G_MAXUINT64, 0, flags));
   install(property_dropped_right,
           g_param_spec_uint64("dropped-right", "Dropped right frames",
                               "Number of right frames dropped since the start because they had "
-                              "no partner",
+                              "no partner, or one of another size or depth",
                               0, G_MAXUINT64, 0, flags));
 }
 
@@ -262,7 +267,10 @@ void notify_of_others(GObject* object, const GParamSpec* pspec, const Settings& 
 }
 
 sgm::DisparityScale current_scale(gpointer self) {
-  return sgm::disparity_scale(stereo_settings(self));
+  StereoSettings settings = stereo_settings(self);
+  // The next start will refuse a minimum out of range.
+  settings.minimum = std::clamp(settings.minimum, least_minimum, largest_minimum);
+  return sgm::disparity_scale(settings);
 }
 
 guint64 current_drops(gpointer self, const StereoInput& input) {
@@ -280,6 +288,10 @@ void install_stereo_properties(GObjectClass* klass) {
   properties = &all;
   DeviceSession::install_properties(klass, first_session_id());
   install_read_only(klass);
+}
+
+std::string stereo_range_error(const StereoSettings& settings) {
+  return properties->range_error(settings);
 }
 
 void stereo_set_property(GObject* object, guint id, const GValue* value, GParamSpec* pspec) {

@@ -3,11 +3,18 @@
 
 #include <gst/gst.h>
 
+#include <string>
+
+#include "gst/sgmstereo/stereosettings.h"
+
 namespace cudavision {
 
 /// Installs all properties of cudasgmstereo: those of StereoSettings, those of the session, and the
 /// read-only ones.
 void install_stereo_properties(GObjectClass* klass);
+
+/// Returns an empty string, or a message about the first property that is out of range.
+std::string stereo_range_error(const StereoSettings& settings);
 
 // Virtual functions of GObject.
 void stereo_set_property(GObject* object, guint id, const GValue* value, GParamSpec* pspec);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "gst/sgmstereo/stereosettings.h"
 
+#include "gst/sgmstereo/stereoproperties.h"
+
 namespace cudavision {
 namespace {
 
@@ -27,9 +29,12 @@ StereoSettings StereoSettings::since_start(const StereoSettings& started) const 
 }
 
 std::string validation_error(const StereoSettings& settings) {
-  const std::string error = sgm::validation_error(settings);
+  std::string error = sgm::validation_error(settings);
   if (!error.empty())
     return error + ".";
+  error = stereo_range_error(settings);
+  if (!error.empty())
+    return error;
   return settings.output == StereoOutput::depth ? depth_error(settings) : std::string();
 }
 

@@ -15,15 +15,19 @@ void reset_stream(gpointer self) {
   state.eos_sent = false;
   state.renegotiate = false;
   state.flush_finished = false;
+  state.downstream_ended = false;
+  state.unequal.reset();
   state.arrived_packed = false;
   state.unlinked->reset();
   const ObjectLock lock(self);
   state.qos.reset();
   for (StereoInput* input : {&state.left, &state.right}) {
-    input->arrived_caps.reset();
     input->last_refusal.clear();
+    input->arrived_caps.reset();
     input->caps.reset();
     input->format.reset();
+    input->held.reset();
+    input->flushed = false;
   }
 }
 
@@ -59,6 +63,7 @@ gboolean stereo_start(GstAggregator* self) {
     state.guard.require(validation_error(settings));
     reset_stream(self);
     state.session.start();
+    state.arrival.reset();
     const ObjectLock lock(self);
     state.started = settings;
     state.left.dropped = 0;
@@ -70,6 +75,7 @@ gboolean stereo_start(GstAggregator* self) {
 gboolean stereo_stop(GstAggregator* self) {
   StereoState& state = stereo_state(self);
   state.alarm.cancel();
+  state.arrival.stop();
   const gboolean released = post_exceptions(self, FALSE, [&]() -> gboolean {
     stereo_release_work(self);
     return TRUE;

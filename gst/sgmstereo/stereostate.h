@@ -13,9 +13,12 @@
 #include "gst/base/qosstate.h"
 #include "gst/base/scoped.h"
 #include "gst/base/videoformat.h"
+#include "gst/sgmstereo/capsarrival.h"
+#include "gst/sgmstereo/headframe.h"
 #include "gst/sgmstereo/packedframes.h"
 #include "gst/sgmstereo/stereosettings.h"
 #include "gst/sgmstereo/stereowork.h"
+#include "gst/sgmstereo/unequalpairs.h"
 #include "gst/sgmstereo/unlinkedpad.h"
 
 GST_DEBUG_CATEGORY_EXTERN(cuda_sgm_stereo_debug);
@@ -28,15 +31,23 @@ struct StereoInput {
   GstAggregatorPad* pad = nullptr;
 
   // Guarded by the object lock.
-  Caps arrived_caps;         ///< of the last CAPS event; older frames may still be in the queue
-  guint64 dropped = 0;       ///< frames without a partner since the start
-  std::string last_refusal;  ///< why caps were last refused, so that a warning is not repeated
+  Caps arrived_caps;    ///< of the last CAPS event; older frames may still be in the queue
+  guint64 dropped = 0;  ///< frames without a partner, or an equal one, since the start
+
+  // All threads may use this.
+  std::atomic<bool> flushed{false};  ///< the held frame is to be discarded
+
+  // Only the streaming thread of the pad uses this.
+  std::string last_refusal;  ///< why caps were last refused, or empty
 
   // Only the aggregating thread uses these.
   Caps caps;  ///< of the frame at the head of the queue
   std::optional<FrameFormat> format;
+  std::optional<HeldFrame> held;  ///< has the caps above
 
   bool is_linked() const { return gst_pad_is_linked(GST_PAD_CAST(pad)); }
+  bool is_ended() const { return gst_aggregator_pad_is_eos(pad); }
+  HeadFrame head() { return HeadFrame(pad, held, format ? &format->info : nullptr); }
 };
 
 /// The state of a cudasgmstereo element. GstAggregator calls some virtual functions of the element
@@ -62,20 +73,24 @@ struct StereoState {
 
   // All threads may use these.
   UnlinkedPadAlarm alarm;
-  std::atomic<bool> arrived_packed{false};  ///< by the last caps that arrived on sink_left
-  std::atomic<bool> flush_finished{false};  ///< on sink_left; its next SEGMENT is still to come
+  CapsArrival arrival;
+  std::atomic<bool> arrived_packed{false};    ///< by the last caps that arrived on sink_left
+  std::atomic<bool> flush_finished{false};    ///< on sink_left; its next SEGMENT is still to come
+  std::atomic<bool> downstream_ended{false};  ///< it has answered a frame with EOS
 
   // Only the aggregating thread uses these.
   FramePacking packing;
   std::optional<FrameFormat> out;
   std::unique_ptr<StereoWork> work;  ///< made for the first pair of frames of these formats
   SettingsGuard guard;
+  UnequalPairs unequal;
   bool discont = true;        ///< the next output does not continue the last one
   bool segment_sent = false;  ///< downstream has the current segment
   /// Downstream has EOS already, while GstAggregator still waits for the other pad. Src caps that
   /// are negotiated now would be lost.
   bool eos_sent = false;
-  bool renegotiate = false;  ///< as soon as eos_sent is false again
+  guint32 eos_seqnum = GST_SEQNUM_INVALID;  ///< of the last EOS on a sink pad
+  bool renegotiate = false;                 ///< as soon as eos_sent is false again
 };
 
 }  // namespace cudavision

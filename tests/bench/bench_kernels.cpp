@@ -10,6 +10,7 @@
 #include <iostream>
 #include <stdexcept>
 
+#include "cuda/core/parallel.h"
 #include "tests/bench/blur_subjects.h"
 #include "tests/bench/cpu_rows.h"
 #include "tests/bench/cuda_rows.h"
@@ -40,6 +41,25 @@ constexpr CpuSubject cpu_subjects[] = {
     {"P010", 1920, 1080, Content::natural},  {"RGB", 1920, 1080, Content::natural},
     {"RGBx", 1920, 1080, Content::natural},  {"RGBx", 3840, 2160, Content::natural},
 };
+
+/// Copies a frame's bytes with all threads, as the operations read and write them.
+void measure_cpu_copy(benchmark::State& state, const CpuSubject& subject) {
+  const test::HistEqualizeCase test = test::plain_histequalize_case(
+      test::layout_named(subject.layout, subject.width, subject.height), subject.content, 3);
+  const std::vector<std::uint8_t> in = test::input_block(test);
+  std::vector<std::uint8_t> out(in.size());
+  const Bands bands(subject.height);
+  const auto edge = [&](int row) {
+    return in.size() * static_cast<std::size_t>(row) / static_cast<std::size_t>(subject.height);
+  };
+  for ([[maybe_unused]] auto _ : state)
+    bands.for_each([&](const Band& band) {
+      std::memcpy(out.data() + edge(band.begin), in.data() + edge(band.begin),
+                  edge(band.end) - edge(band.begin));
+    });
+  state.SetBytesProcessed(static_cast<std::int64_t>(state.iterations()) *
+                          static_cast<std::int64_t>(in.size()));
+}
 
 enum class Operation { equalize, histogram };
 
@@ -136,12 +156,13 @@ void measure_cpu_nlmeans(benchmark::State& state, const CpuNlMeansSubject& subje
                           static_cast<std::int64_t>(test.in.bytes));
 }
 
-/// Measures real time, because other threads than the calling one do most of the work.
-void measured_in_real_time(benchmark::internal::Benchmark* benchmark) {
-  benchmark->UseRealTime()->Unit(benchmark::kMicrosecond)->MinTime(0.2);
-}
-
 void register_cpu() {
+  for (const CpuSubject& subject : cpu_subjects)
+    if (subject.content == Content::natural) {
+      const std::string name = std::string("copy/") + subject.layout + "/" +
+                               std::to_string(subject.width) + "x" + std::to_string(subject.height);
+      measured_in_real_time(benchmark::RegisterBenchmark(name.c_str(), measure_cpu_copy, subject));
+    }
   for (const Operation operation : {Operation::equalize, Operation::histogram})
     for (const CpuSubject& subject : cpu_subjects) {
       const std::string name =
@@ -252,7 +273,12 @@ void run(int argc, char** argv) {
   KeepingReporter reporter;
   if (options.cpu) {
     register_cpu();
-    benchmark::Initialize(&argc, argv);
+    // A time that the command line can change, unlike one that is set for each benchmark.
+    std::string min_time = "--benchmark_min_time=0.2";
+    std::vector<char*> arguments(argv, argv + argc);
+    arguments.insert(arguments.begin() + 1, min_time.data());
+    argc = static_cast<int>(arguments.size());
+    benchmark::Initialize(&argc, arguments.data());
     benchmark::RunSpecifiedBenchmarks(&reporter);
   }
   if (json.is_open()) {

@@ -9,20 +9,25 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
+#include <fstream>
 #include <functional>
 #include <iostream>
 #include <opencv2/calib3d.hpp>
 #include <opencv2/core.hpp>
 #include <opencv2/imgproc.hpp>
+#include <opencv2/photo.hpp>
 #include <stdexcept>
 #include <string>
 
 #include "tests/bench/blur_subjects.h"
 #include "tests/bench/integral_subjects.h"
+#include "tests/bench/nlmeans_subjects.h"
 #include "tests/bench/stereo_subjects.h"
 #include "tests/kernels/gaussblur/gaussblur_case.h"
+#include "tests/kernels/histequalize/histequalize_case.h"
 #include "tests/kernels/integral/integral_case.h"
 #include "tests/kernels/localstatistics/localstatistics_case.h"
+#include "tests/kernels/nlmeans/nlmeans_case.h"
 #include "tests/kernels/sgm/sgm_case.h"
 
 namespace cudavision::bench {
@@ -58,11 +63,27 @@ cv::Mat matrix(const FrameLayout& layout, std::vector<std::uint8_t>& block) {
           static_cast<std::size_t>(layout.planes[0].row_bytes)};
 }
 
+struct Options {
+  bool quick = false;
+  std::string json;
+};
+
+Options options;
+
+/// The best times of both, in ms.
+struct Result {
+  std::string name;
+  double ours, opencv;
+};
+
+std::vector<Result> results;
+
 /// Prints the best times of both. They alternate, so that other load on the machine affects both.
 void print_best(const std::string& operation, const char* layout_name, const FrameLayout& layout,
                 const std::function<void()>& ours, const std::function<void()>& opencv) {
   double ours_best = 1e9, opencv_best = 1e9, spent = 0;
-  for (int turn = 0; turn < 10 || (spent < 2000 && turn < 300); ++turn) {
+  const int least = options.quick ? 1 : 10, most = options.quick ? 1 : 300;
+  for (int turn = 0; turn < least || (spent < 2000 && turn < most); ++turn) {
     const double mine = milliseconds(ours);
     const double theirs = milliseconds(opencv);
     ours_best = std::min(ours_best, mine);
@@ -72,6 +93,9 @@ void print_best(const std::string& operation, const char* layout_name, const Fra
   std::printf("%-32s %-7s %4dx%-5d %9.3f %9.3f %9.2f\n", operation.c_str(), layout_name,
               layout.width, layout.height, ours_best, opencv_best, ours_best / opencv_best);
   std::fflush(stdout);
+  results.push_back({operation + "/" + layout_name + "/" + std::to_string(layout.width) + "x" +
+                         std::to_string(layout.height),
+                     ours_best, opencv_best});
 }
 
 void expect_equal(const cv::Mat& ours, const cv::Mat& opencv, const std::string& description) {
@@ -79,28 +103,35 @@ void expect_equal(const cv::Mat& ours, const cv::Mat& opencv, const std::string&
     throw std::runtime_error("bench_opencv: " + description + ": the results differ");
 }
 
-void measure(const Subject& subject) {
-  const gaussblur::Parameters& parameters = subject.parameters;
-  const test::GaussBlurCase test =
-      test::plain_gaussblur_case(test::layout_named(subject.layout, subject.width, subject.height),
-                                 parameters, test::Content::natural, 3);
+/// Measures an operation whose output has the layout of its input. The results must be equal.
+template <class Case>
+void measure_filter(const Case& test, const std::string& operation, const char* layout_name,
+                    const std::function<void(const cv::Mat& in, cv::Mat& out)>& opencv) {
   std::vector<std::uint8_t> input = test::input_block(test);
   std::vector<std::uint8_t> ours_block(test.out.bytes), opencv_block(test.out.bytes);
   const cv::Mat in = matrix(test.layout, input);
   cv::Mat opencv_out = matrix(test.layout, opencv_block);
 
   const auto device = make_cpu_device();
-  gaussblur::GaussBlur blur(*device, test.layout, parameters);
+  auto ours = test.make(*device, test.parameters);
   const ConstFrame in_frame =
       frame_in(test.layout, test.in, static_cast<const std::uint8_t*>(input.data()));
   const Frame out_frame = frame_in(test.layout, test.out, ours_block.data());
   print_best(
-      blur_name(parameters), subject.layout, test.layout, [&] { blur.run(in_frame, out_frame); },
-      [&] {
-        cv::GaussianBlur(in, opencv_out, {parameters.size_x, parameters.size_y}, parameters.sigma_x,
-                         parameters.sigma_y);
-      });
+      operation, layout_name, test.layout, [&] { Case::enqueue(ours, in_frame, out_frame); },
+      [&] { opencv(in, opencv_out); });
   expect_equal(matrix(test.layout, ours_block), opencv_out, describe(test));
+}
+
+void measure(const Subject& subject) {
+  const gaussblur::Parameters& parameters = subject.parameters;
+  const test::GaussBlurCase test =
+      test::plain_gaussblur_case(test::layout_named(subject.layout, subject.width, subject.height),
+                                 parameters, test::Content::natural, 3);
+  measure_filter(test, blur_name(parameters), subject.layout, [&](const cv::Mat& in, cv::Mat& out) {
+    cv::GaussianBlur(in, out, {parameters.size_x, parameters.size_y}, parameters.sigma_x,
+                     parameters.sigma_y);
+  });
 }
 
 struct TableSubject {
@@ -215,27 +246,92 @@ void measure(const StereoSubject& subject) {
       [&] { opencv->compute(left, right, map); });
 }
 
+void measure_equalization(int width, int height) {
+  measure_filter(
+      test::plain_histequalize_case(test::gray_layout(width, height), test::Content::natural, 3),
+      "equalise", "GRAY8", [](const cv::Mat& in, cv::Mat& out) { cv::equalizeHist(in, out); });
+}
+
+void measure_denoising(int width, int height) {
+  const nlmeans::Parameters parameters{21, 7, 10};
+  measure_filter(test::plain_nlmeans_case(test::gray_layout(width, height), parameters,
+                                          test::Content::natural, 3),
+                 nlmeans_name(parameters), "GRAY8", [&](const cv::Mat& in, cv::Mat& out) {
+                   cv::fastNlMeansDenoising(in, out, parameters.strength, parameters.patch,
+                                            parameters.search);
+                 });
+}
+
+void write_json(std::ostream& stream) {
+  stream << "{\n  \"opencv\": \"" << cv::getVersionString() << "\",\n  \"rows\": [";
+  const char* separator = "\n";
+  for (const Result& result : results) {
+    stream << separator << "    {\"name\": \"" << result.name
+           << "\", \"microseconds\": " << 1000 * result.ours
+           << ", \"opencv_microseconds\": " << 1000 * result.opencv << "}";
+    separator = ",\n";
+  }
+  stream << "\n  ]\n}\n";
+}
+
+constexpr const char* usage =
+    "usage: bench_opencv [--quick] [--json FILE]\n"
+    "\n"
+    "  --quick       run each operation once only\n"
+    "  --json FILE   also write the results to FILE\n";
+
+void parse(int argc, char** argv) {
+  for (int i = 1; i < argc; ++i) {
+    const std::string option = argv[i];
+    if (option == "--help" || option == "-h") {
+      std::cout << usage;
+      std::exit(0);
+    }
+    if (option == "--quick")
+      options.quick = true;
+    else if (option == "--json" && i + 1 < argc)
+      options.json = argv[++i];
+    else
+      throw std::invalid_argument("bench_opencv: unknown argument \"" + option + "\"\n" + usage);
+  }
+}
+
 void run() {
+  std::ofstream json;
+  if (!options.json.empty()) {
+    json.open(options.json);
+    if (!json)
+      throw std::runtime_error("bench_opencv: cannot write " + options.json);
+  }
   const int threads = tbb::this_task_arena::max_concurrency();
   cv::setNumThreads(threads);
   std::printf("OpenCV %s, %d threads, best times in ms\n\n%-32s %-7s %-10s %9s %9s %9s\n",
               cv::getVersionString().c_str(), threads, "operation", "format", "size", "ours",
               "OpenCV", "ratio");
+  measure_equalization(1920, 1080);
   for (const Subject& subject : subjects)
     measure(subject);
   for (const TableSubject& subject : tables)
     measure(subject);
   for (const MeanSubject& subject : means)
     measure(subject);
+  measure_denoising(640, 480);
   for (const StereoSubject& subject : pairs)
     measure(subject);
+  if (json.is_open()) {
+    write_json(json);
+    json.flush();
+    if (!json)
+      throw std::runtime_error("bench_opencv: writing " + options.json + " failed");
+  }
 }
 
 }  // namespace
 }  // namespace cudavision::bench
 
-int main() {
+int main(int argc, char** argv) {
   try {
+    cudavision::bench::parse(argc, argv);
     cudavision::bench::run();
     return 0;
   } catch (const std::exception& error) {

@@ -7,7 +7,7 @@ namespace cudavision::bench {
 
 /// Measures real time, because other threads than the calling one do most of the work.
 inline void measured_in_real_time(benchmark::internal::Benchmark* benchmark) {
-  benchmark->UseRealTime()->Unit(benchmark::kMicrosecond)->MinTime(0.2);
+  benchmark->UseRealTime()->Unit(benchmark::kMicrosecond);
 }
 
 /// Registers the operations on integral images with Google Benchmark.

@@ -31,6 +31,7 @@ const Subject subjects[] = {
     {"GRAY16", 3840, 2160, blur_of_size(15), 30},
     {"NV12", 3840, 2160, blur_of_size(15), 12},
     {"GRAY8", 1920, 1080, blur_of_size(31), 0},
+    {"GRAY8", 1920, 1080, blur_of_sigma(30), 0},
     {"GRAY8", 1920, 1080, blur_of_size(1023), 0},
     {"GRAY8", 3840, 2160, fine(blur_of_size(15)), 0},
     {"GRAY16", 3840, 2160, blur_of_sigma(30), 0},

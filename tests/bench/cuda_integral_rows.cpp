@@ -65,6 +65,7 @@ const StatisticsSubject planes[] = {
     {"GRAY8", 3840, 2160, statistics(Output::bradley, 50), 0},
     {"GRAY8", 3840, 2160, statistics(Output::sauvola, 50), 0},
     {"GRAY8", 1920, 1080, statistics(Output::mean, 7), 0},
+    {"GRAY8", 1920, 1080, statistics(Output::bradley, 50), 0},
     {"GRAY16", 3840, 2160, statistics(Output::mean, 7), 0},
     {"RGBx", 3840, 2160, statistics(Output::mean, 7), 0},
 };

@@ -55,7 +55,7 @@ class StereoEpisode final : public fuzz::Life {
   }
 
   void do_something() {
-    switch (below(12)) {
+    switch (below(13)) {
       case 0:
         return new_caps();
       case 1:
@@ -74,6 +74,8 @@ class StereoEpisode final : public fuzz::Life {
         return ask();
       case 8:
         return downstream_changes();
+      case 9:
+        return change_one_after_the_other();
       default:
         return pair(true);
     }
@@ -213,6 +215,32 @@ class StereoEpisode final : public fuzz::Life {
                      stamped(to_buffer(Picture(left ? *left_ : *right_, width_, height_))));
     time_ += frame_time;
     pair(true, left);
+  }
+
+  // Changes the size on one pad first. The pair in between does not fit and is dropped.
+  void change_one_after_the_other() {
+    if (packed_)
+      return;
+    const bool left_first = below(2) == 0;
+    const int old_width = width_;
+    width_ = width_ % 50 + 1;
+    const auto send_caps = [&](bool left) {
+      fail_unless(stereo_->send_caps(left ? stereo_->left() : stereo_->right(),
+                                     caps_of(left ? *left_ : *right_, width_, height_)),
+                  "episode %u: new caps were refused", seed());
+    };
+    const guint64 dropped = stereo_->number("dropped-right");
+    send_caps(left_first);
+    time_ += frame_time;
+    gst_harness_push(stereo_->left(),
+                     stamped(to_buffer(Picture(*left_, left_first ? width_ : old_width, height_))));
+    gst_harness_push(
+        stereo_->right(),
+        stamped(to_buffer(Picture(*right_, left_first ? old_width : width_, height_))));
+    wait_until([&] { return stereo_->number("dropped-right") == dropped + 1; },
+               "the unequal pair to be dropped");
+    send_caps(!left_first);
+    pair(true);
   }
 
   void gap() {

@@ -18,8 +18,10 @@ import collections
 import functools
 import hashlib
 import json
+import os
 import pathlib
 import re
+import shlex
 import subprocess
 import sys
 
@@ -146,7 +148,9 @@ def check_tree(path):
 
 
 def hashes_of(program):
-    run = subprocess.run([program, "--backend=cpu"], stdout=subprocess.PIPE, check=False)
+    # Meson names the emulator of a cross build here.
+    wrapper = shlex.split(os.environ.get("MESON_EXE_WRAPPER", ""))
+    run = subprocess.run([*wrapper, program, "--backend=cpu"], stdout=subprocess.PIPE, check=False)
     if run.returncode != 0:
         sys.exit(f"{program} ended with status {run.returncode}")
     cases = collections.defaultdict(dict)

@@ -106,7 +106,25 @@ begin() {
   log_folder=$work/logs/$stage
   mkdir -p "$log_folder"
   : >"$work/$stage.jsonl"
+  : >"$work/$stage.planned"
   printf '\n== %s\n' "$stage"
+}
+
+# plan: reads the names of programs that the stage will run. If the script is stopped before all of
+# them have results, the others count as failed, because a proof must not rest on a part of them.
+plan() { cat >>"$work/$stage.planned"; }
+
+fail_unfinished() {
+  python3 - "$work" <<'END'
+import json, pathlib, sys
+for planned in pathlib.Path(sys.argv[1]).glob("*.planned"):
+    results = planned.with_suffix(".jsonl")
+    ended = {json.loads(line)["name"] for line in results.read_text().splitlines()}
+    with results.open("a") as lines:
+        for name in planned.read_text().splitlines():
+            if name not in ended:
+                lines.write(json.dumps({"name": name, "passed": 0, "failed": ["stopped before it ended"], "skipped": []}) + "\n")
+END
 }
 
 # never_on_card LOG: succeeds if a program under a sanitizer never used the GPU, because all of its tests
@@ -166,6 +184,7 @@ kernel_variant() {
   verdict "$variant proof_hashes runs" \
     "$([[ $? -eq 0 && -s $work/hashes.$variant ]] || tail -n 1 "$log_folder/proof_hashes.$variant.log")"
   [[ $variant != native || ! -s $work/hashes.native ]] || cp "$work/hashes.native" "$results/hashes.json"
+  kernel_tests "$variant" | sed "s|^|$variant |" | plan
   while read -r program; do
     await_turn 6 # three variants run at the same time, and each program has several threads
     run "$variant $program" "${TEST_TIMEOUT:-240}" "$bundle/kernels/$variant/$program" &
@@ -210,18 +229,23 @@ sanitize_shard() {
 
 # sanitize SANITIZER TOOL: runs all programs of the kernel tests under a tool.
 sanitize() {
-  local program shard tests
+  local program tests shard shards waiting=()
   [[ $2 != racecheck ]] || CUDAVISION_TEST_MAX_PIXELS=$((CUDAVISION_TEST_MAX_PIXELS / 5))
   while read -r program; do
     # There must not be more shards than tests, because the tool prints no summary for a program that runs
     # none.
     tests=$(in_runtime "$bundle/kernels/native/$program" --gtest_list_tests 2>/dev/null </dev/null | grep -c '^  ')
-    local shards=$((tests < most_shards ? tests : most_shards))
+    shards=$((tests < most_shards ? tests : most_shards))
     for ((shard = 0; shard < shards; ++shard)); do
-      await_turn 4 # four tools run at the same time
-      sanitize_shard "$1" "$2" "$program" "$shard" &
+      echo "$2 $program $((shard + 1)) of $shards" | plan
+      waiting+=("$program $shard $shards")
     done
   done < <(kernel_tests native)
+  for shard in "${waiting[@]}"; do
+    read -r program shard shards <<<"$shard"
+    await_turn 4 # four tools run at the same time
+    sanitize_shard "$1" "$2" "$program" "$shard" &
+  done
   wait
 }
 
@@ -252,6 +276,7 @@ check() { # PROGRAM
 
 stage_check() {
   local program
+  find "$bundle/check" -type f -perm -u+x -printf '%f\n' | plan
   while read -r program; do
     await_turn 2
     check "$program" &
@@ -329,7 +354,7 @@ write_results() {
 }
 # timeout puts each program into a process group of its own, so a signal to the script's group does not
 # reach them.
-trap 'pkill -f "^[^ ]*timeout .*$bundle/(kernels|check|bench)/"; pkill -f "^$bundle/(kernels|check|bench)/"; write_results; exit 143' TERM INT
+trap 'pkill -f "^[^ ]*timeout .*$bundle/(kernels|check|bench)/"; pkill -f "^$bundle/(kernels|check|bench)/"; fail_unfinished; write_results; exit 143' TERM INT
 
 for stage in "${stages[@]}"; do
   begin "$stage"

@@ -2,6 +2,8 @@
 // Tests changes of properties while an element with one input runs. Each change takes effect with
 // the next frame, after an invalid one the last valid set stays in effect, and controllers set
 // values by stream time.
+#include <map>
+
 #include "tests/check/common/tensors.h"
 
 using namespace check;
@@ -223,6 +225,33 @@ TEST(test_impossible_for_integral) {
     filter.set("patch-size", "2");
     filter.process(to_buffer(Picture(format, 32, 16)));
     fail_unless_equals_int(filter.messages().complaints(), 0);
+  }
+}
+
+TEST(test_out_of_range, .for_each_element()) {
+  static const std::map<std::string, Properties> numbers = {
+      {"cudahistequalize", {{"strength", "1.5"}, {"strength", "-1"}}},
+      {"cudagaussblur",
+       {{"sigma", "500"}, {"sigma-y", "-1"}, {"kernel-size", "1025"}, {"kernel-size-y", "1025"}}},
+      {"cudaintegral",
+       {{"radius", "70000"},
+        {"threshold-ratio", "1.25"},
+        {"threshold-k", "-1"},
+        {"threshold-range", "65536"},
+        {"search-size", "103"},
+        {"patch-size", "33"},
+        {"denoise-strength", "256"}}}};
+  const FormatSpec& format = format_named("I420");
+  const Picture picture = make_picture(format, 33, 21, Content::natural, 6);
+  FilterHarness filter;
+  filter.accept_caps(format, 33, 21, colorimetry(format, false));
+  for (const Property& number : numbers.at(tested().element)) {
+    GValue before = G_VALUE_INIT;
+    g_object_get_property(G_OBJECT(filter.element()), number.first, &before);
+    const Owned<gchar> valid(gst_value_serialize(&before));
+    g_value_unset(&before);
+    expect_last_valid(filter, picture, {number}, result(picture), {text_of(number), " to "},
+                      {{number.first, valid.get()}}, result(picture));
   }
 }
 

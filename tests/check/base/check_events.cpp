@@ -30,6 +30,27 @@ Owned<GstEvent> expect_event(FilterHarness& filter, GstEventType type) {
 
 }  // namespace
 
+// At LOG the element's own debug category has one line for each frame, with its time and what
+// happened to it.
+TEST(test_debug_log, .for_each_element()) {
+  DebugLog log(tested().element);
+  FilterHarness filter({tested().working});
+  filter.accept_caps(gray(), 24, 16);
+  filter.process(frame_at(0));
+  filter.process(frame_at(40 * GST_MSECOND));
+  filter.set(tested().idle);
+  filter.process(frame_at(80 * GST_MSECOND));
+  const std::vector<std::string> lines = log.lines();
+  fail_unless_equals_int(lines.size(), 3);
+  expect_words(lines[0], {"0:00:00.000000000", "new frame"});
+  expect_words(lines[1], {"0:00:00.040000000", "new frame"});
+  expect_words(lines[2], {"0:00:00.080000000", "unchanged"});
+  // The caps are one line at INFO.
+  const std::vector<std::string> caps = log.lines(GST_LEVEL_INFO);
+  fail_unless_equals_int(caps.size(), 1);
+  expect_words(caps[0], {"GRAY8", "24", "16"});
+}
+
 TEST(test_events_pass, .for_each_element()) {
   FilterHarness filter;
   filter.accept_caps(gray(), 24, 16);

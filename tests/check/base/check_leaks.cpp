@@ -8,6 +8,7 @@
 #include <optional>
 
 #include "tests/check/common/filterharness.h"
+#include "tests/check/common/memoryuse.h"
 #include "tests/check/common/stereoharness.h"
 
 using namespace check;

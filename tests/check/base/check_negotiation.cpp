@@ -43,6 +43,58 @@ Owned<GstCaps> sink_caps(FilterHarness& filter, GstCaps* only = nullptr) {
   return Owned<GstCaps>(gst_pad_peer_query_caps(filter.source_pad(), only));
 }
 
+/// Caps that no element accepts, and the words that name the remedy.
+struct Refused {
+  const char* caps;
+  std::vector<std::string> words;
+};
+
+const std::vector<Refused>& refused_caps() {
+  static const std::vector<Refused> list = {
+      {"video/x-raw, format=AYUV, width=32, height=16, framerate=25/1", {"AYUV", "videoconvert"}},
+      {"video/x-raw, format=GRAY16_BE, width=32, height=16, framerate=25/1",
+       {"GRAY16_BE", "videoconvert"}},
+      {"video/x-raw(format:Interlaced), format=I420, width=32, height=16, framerate=25/1, "
+       "interlace-mode=alternate",
+       {"alternate", "deinterlace"}},
+      {"video/x-raw(memory:DMABuf), format=I420, width=32, height=16, framerate=25/1",
+       {"memory:DMABuf", "video/x-raw"}},
+      {"video/x-raw(memory:NVMM), format=NV12, width=32, height=16, framerate=25/1",
+       {"memory:NVMM", "nvvideoconvert ! video/x-raw", "nvvidconv"}},
+      {"video/x-raw(memory:GLMemory), format=RGBA, width=32, height=16, framerate=25/1",
+       {"memory:GLMemory", "gldownload"}},
+      {"video/x-raw, format=I420, width=0, height=16, framerate=25/1", {"0×16"}},
+      {"video/x-raw, format=I420, width=70000, height=1, framerate=25/1", {"70000×1", "65535"}},
+      {"video/x-raw, format=I420, width=1, height=70000, framerate=25/1", {"1×70000", "65535"}},
+      {"audio/x-raw, format=S16LE, rate=8000, channels=1, layout=interleaved",
+       {"audio/x-raw", "raw video"}},
+      {"video/x-h264, width=32, height=16", {"video/x-h264", "decodebin"}},
+      {"image/jpeg, width=32, height=16", {"image/jpeg", "decodebin"}},
+  };
+  return list;
+}
+
+/// Sends the caps, and a frame after them. The element must refuse both and say why, but only once,
+/// and accept valid caps afterwards.
+void expect_refusal(FilterHarness& filter, const Refused& refused) {
+  const Owned<GstCaps> caps = caps_from(refused.caps);
+  fail_unless(!gst_pad_peer_query_accept_caps(filter.source_pad(), caps), "accepts %s",
+              refused.caps);
+  fail_unless_equals_int(filter.messages().complaints(), 0);
+  fail_unless(!filter.send_caps(refused.caps), "takes %s", refused.caps);
+  const GstFlowReturn flow = filter.push(gst_buffer_new_allocate(nullptr, 64, nullptr));
+  fail_unless(flow == GST_FLOW_NOT_NEGOTIATED || flow == GST_FLOW_ERROR, "flow %s after %s",
+              gst_flow_get_name(flow), refused.caps);
+  fail_unless(filter.pull() == nullptr);
+  fail_unless_equals_int(filter.messages().complaints(), 1);
+  expect_words(filter.messages().text(GST_MESSAGE_ERROR), refused.words);
+
+  const FormatSpec& format = format_named("GRAY8");
+  filter.accept_caps(format, 16, 16);
+  const Picture picture = make_picture(format, 16, 16, Content::natural, 1);
+  expect_picture(filter.process(picture), result(picture), "after refused caps");
+}
+
 }  // namespace
 
 TEST(test_templates, .for_each_element()) {
@@ -105,32 +157,49 @@ TEST(test_output_caps_are_input_caps, .for_each_element()) {
 }
 
 TEST(test_refused_caps, .for_each_element()) {
-  for (const char* text :
-       {"video/x-raw, format=AYUV, width=32, height=16, framerate=25/1",
-        "video/x-raw, format=GRAY16_BE, width=32, height=16, framerate=25/1",
-        "video/x-raw(format:Interlaced), format=I420, width=32, height=16, framerate=25/1, "
-        "interlace-mode=alternate",
-        "video/x-raw(memory:DMABuf), format=I420, width=32, height=16, framerate=25/1",
-        "video/x-raw, format=I420, width=0, height=16, framerate=25/1",
-        "video/x-raw, format=I420, width=70000, height=1, framerate=25/1",
-        "video/x-raw, format=I420, width=1, height=70000, framerate=25/1",
-        "audio/x-raw, format=S16LE, rate=8000, channels=1, layout=interleaved",
-        "video/x-h264, width=32, height=16"}) {
+  for (const Refused& refused : refused_caps()) {
     FilterHarness filter;
-    const Owned<GstCaps> caps = caps_from(text);
-    fail_unless(!gst_pad_peer_query_accept_caps(filter.source_pad(), caps), "accepts %s", text);
-    fail_unless(!filter.send_caps(text), "takes %s", text);
-    const GstFlowReturn flow = filter.push(gst_buffer_new_allocate(nullptr, 64, nullptr));
-    fail_unless(flow == GST_FLOW_NOT_NEGOTIATED || flow == GST_FLOW_ERROR, "flow %s after %s",
-                gst_flow_get_name(flow), text);
-    fail_unless(filter.pull() == nullptr);
-
-    // The next valid caps are accepted as usual.
-    const FormatSpec& format = format_named("GRAY8");
-    filter.accept_caps(format, 16, 16);
-    const Picture picture = make_picture(format, 16, 16, Content::natural, 1);
-    expect_picture(filter.process(picture), result(picture), "after refused caps");
+    expect_refusal(filter, refused);
   }
+}
+
+// A transform that has been asked to renegotiate may send other caps next.
+TEST(test_refused_caps_before_others, .for_each_element()) {
+  const Owned<GstHarness> harness = new_shared_harness(
+      "identity name=upstream ! " + tested_launch() + " backend=" + test_backend());
+  MessageLog messages(harness->element);
+  const Owned<GstElement> upstream = element_in(harness->element, "upstream");
+  const Owned<GstPad> source = pad_of(upstream, "src");
+  for (bool asked : {true, false}) {
+    if (asked)
+      gst_pad_send_event(source, gst_event_new_reconfigure());
+    else
+      gst_pad_check_reconfigure(source);  // clears the flag
+    gst_pad_push_event(source, gst_event_new_stream_start("stream"));
+    for (int sent = 0; sent < 2; ++sent)
+      fail_unless(!send_caps(source, refused_caps()[0].caps));
+    fail_unless_equals_int(messages.count(GST_MESSAGE_WARNING), asked ? 1 : 0);
+    fail_unless_equals_int(messages.count(GST_MESSAGE_ERROR), asked ? 0 : 1);
+    messages.clear();
+  }
+}
+
+TEST(test_cuda_memory_on_the_cpu,
+     .for_each_element().unless(testing_cuda() ? "the CPU's caps are tested" : "")) {
+  FilterHarness filter;
+  expect_refusal(filter, {"video/x-raw(memory:CUDAMemory), format=NV12, width=32, height=16",
+                          {"CUDA memory", "cudadownload",
+                           built_with_cuda() ? "set backend=cuda" : "built without CUDA"}});
+}
+
+// filesrc, for example, sends no caps.
+TEST(test_data_without_caps, .for_each_element()) {
+  FilterHarness filter;
+  filter.send_segment(new_segment());
+  fail_unless_equals_int(filter.push(gst_buffer_new_allocate(nullptr, 64, nullptr)),
+                         GST_FLOW_NOT_NEGOTIATED);
+  fail_unless_equals_int(filter.messages().count(GST_MESSAGE_ERROR), 1);
+  expect_words(filter.messages().text(GST_MESSAGE_ERROR), {"without caps", "decodebin"});
 }
 
 // Alternate fields are refused even if the caps lack the caps feature for them.
@@ -142,13 +211,7 @@ TEST(test_alternate_without_feature, .for_each_element()) {
   fail_unless(filter.pull() == nullptr);
 }
 
-TEST(test_frame_before_caps, .for_each_element()) {
-  FilterHarness filter;
-  filter.send_segment(new_segment());
-  fail_unless_equals_int(filter.push(gst_buffer_new_allocate(nullptr, 64, nullptr)),
-                         GST_FLOW_NOT_NEGOTIATED);
-}
-
+// From every format to every other, with new sizes.
 TEST(test_renegotiation, .for_each_element()) {
   FilterHarness filter;
   renegotiate(filter, [&](const Picture& picture, const std::string& what) {

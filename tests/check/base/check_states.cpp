@@ -3,6 +3,7 @@
 #include <optional>
 
 #include "tests/check/common/filterharness.h"
+#include "tests/check/common/memoryuse.h"
 
 using namespace check;
 
@@ -176,6 +177,26 @@ TEST(test_cuda_without_gpu, .times(std::size(factories)).unless(unless_without_g
     fail_unless(active_backend(element) == "cpu");
     fail_unless_equals_int(messages.count(GST_MESSAGE_WARNING), warnings);
     to_state(element, GST_STATE_NULL);
+  }
+}
+
+// All elements of a pipeline fall back to the CPU for the same reason. One warns for all of them,
+// at each start.
+TEST(test_one_warning_for_a_pipeline, .unless(unless_without_gpu())) {
+  const Owned<GstElement> pipeline = new_pipeline(
+      "cudahistequalize ! cudagaussblur name=second ! cudaintegral output=mean ! cudasgmstereo");
+  const Owned<GstElement> second = element_in(pipeline, "second");
+  MessageLog messages(pipeline);
+  for (int start = 0; start < 2; ++start) {
+    to_state(pipeline, GST_STATE_READY);
+    fail_unless_equals_int(messages.count(GST_MESSAGE_WARNING), 1);
+    // Nor does an element warn that starts again while the others go on.
+    to_state(second, GST_STATE_NULL);
+    to_state(second, GST_STATE_READY);
+    fail_unless(active_backend(second) == "cpu");
+    fail_unless_equals_int(messages.count(GST_MESSAGE_WARNING), 1);
+    to_state(pipeline, GST_STATE_NULL);
+    messages.clear();
   }
 }
 

@@ -1,150 +1,14 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "tests/check/common/filterharness.h"
 
-#include <dlfcn.h>
 #include <gst/controller/gstdirectcontrolbinding.h>
 #include <gst/controller/gstinterpolationcontrolsource.h>
-#include <malloc.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
-#include <cstdio>
+#include <atomic>
 #include <cstdlib>
 #include <thread>
 
 namespace check {
-
-std::string test_backend() {
-  const char* name = g_getenv("CUDAVISION_TEST_BACKEND");
-  return name != nullptr && *name != '\0' ? name : "cpu";
-}
-
-bool built_with_cuda() {
-  const Owned<GstElementFactory> factory(gst_element_factory_find("cudahistequalize"));
-  if (factory == nullptr)  // the tests report this; assertions do not work outside of tests
-    return false;
-  bool named = false;
-  for (const GList* l = gst_element_factory_get_static_pad_templates(factory); l; l = l->next) {
-    const auto* pad = static_cast<const GstStaticPadTemplate*>(l->data);
-    const Owned<GstCaps> caps(gst_static_caps_get(const_cast<GstStaticCaps*>(&pad->static_caps)));
-    for (guint i = 0; i < gst_caps_get_size(caps); ++i)
-      named |= gst_caps_features_contains(gst_caps_get_features(caps, i), "memory:CUDAMemory");
-  }
-  return named;
-}
-
-bool machine_has_gpu() {
-  const pid_t child = fork();
-  if (child == 0) {
-    void* driver = dlopen("libcuda.so.1", RTLD_NOW);
-    using Init = int (*)(unsigned);
-    using Count = int (*)(int*);
-    const auto init = driver ? reinterpret_cast<Init>(dlsym(driver, "cuInit")) : nullptr;
-    const auto count =
-        driver ? reinterpret_cast<Count>(dlsym(driver, "cuDeviceGetCount")) : nullptr;
-    int cards = 0;
-    const bool found = init && count && init(0) == 0 && count(&cards) == 0 && cards > 0;
-    _exit(found ? 0 : 1);
-  }
-  int status = 1;
-  return child > 0 && waitpid(child, &status, 0) == child && WIFEXITED(status) &&
-         WEXITSTATUS(status) == 0;
-}
-
-std::string unless_testing_cuda() {
-  return testing_cuda() ? "" : "needs a GPU (run with CUDAVISION_TEST_BACKEND=cuda)";
-}
-
-std::string unless_without_gpu() {
-  return built_with_cuda() && machine_has_gpu() ? "this machine has a GPU" : "";
-}
-
-std::string unless_with_gpu() {
-  if (!built_with_cuda())
-    return "the plug-in was built without CUDA";
-  return machine_has_gpu() ? "" : "this machine has no GPU";
-}
-
-std::string unless_sanitized() {
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-  return "a sanitizer keeps freed memory";
-#else
-  return "";
-#endif
-}
-
-std::string unless_elements(const std::vector<const char*>& factories) {
-  for (const char* name : factories) {
-    const Owned<GstElementFactory> factory(gst_element_factory_find(name));
-    if (factory == nullptr)
-      return std::string("the element ") + name + " is not installed";
-  }
-  return "";
-}
-
-std::string unless_cuda_elements() {
-  const std::string reason = unless_testing_cuda();
-  return reason.empty() ? unless_elements({"cudaupload", "cudadownload"}) : reason;
-}
-
-MessageLog::MessageLog(GstElement* element)
-    : element_(GST_ELEMENT(gst_object_ref(element))), bus_(gst_bus_new()) {
-  gst_bus_set_sync_handler(bus_, on_message, this, nullptr);
-  gst_element_set_bus(element, bus_);
-}
-
-MessageLog::~MessageLog() {
-  gst_element_set_bus(element_, nullptr);
-  gst_bus_set_sync_handler(bus_, nullptr, nullptr, nullptr);
-}
-
-GstBusSyncReply MessageLog::on_message(GstBus*, GstMessage* message, gpointer self) {
-  auto* log = static_cast<MessageLog*>(self);
-  const std::lock_guard<std::mutex> lock(log->mutex_);
-  log->messages_.emplace_back(message);  // GST_BUS_DROP hands the reference to the handler
-  return GST_BUS_DROP;
-}
-
-int MessageLog::count(GstMessageType type) {
-  const std::lock_guard<std::mutex> lock(mutex_);
-  int found = 0;
-  for (const Owned<GstMessage>& message : messages_)
-    found += (GST_MESSAGE_TYPE(message) & type) != 0;
-  return found;
-}
-
-std::vector<Owned<GstMessage>> MessageLog::take(GstMessageType type) {
-  const std::lock_guard<std::mutex> lock(mutex_);
-  std::vector<Owned<GstMessage>> taken, left;
-  for (Owned<GstMessage>& message : messages_)
-    ((GST_MESSAGE_TYPE(message) & type) != 0 ? taken : left).push_back(std::move(message));
-  messages_ = std::move(left);
-  return taken;
-}
-
-std::string MessageLog::text(GstMessageType type) {
-  const std::lock_guard<std::mutex> lock(mutex_);
-  for (const Owned<GstMessage>& message : messages_) {
-    if ((GST_MESSAGE_TYPE(message) & type) == 0)
-      continue;
-    GError* error = nullptr;
-    gchar* debug = nullptr;
-    if (GST_MESSAGE_TYPE(message) == GST_MESSAGE_ERROR)
-      gst_message_parse_error(message, &error, &debug);
-    else
-      gst_message_parse_warning(message, &error, &debug);
-    std::string text = std::string(error->message) + " (" + (debug ? debug : "") + ")";
-    g_error_free(error);
-    g_free(debug);
-    return text;
-  }
-  return "";
-}
-
-void MessageLog::clear() {
-  const std::lock_guard<std::mutex> lock(mutex_);
-  messages_.clear();
-}
 
 namespace {
 
@@ -189,18 +53,6 @@ void expect_upstream_event(GstHarness* harness, GstEventType type) {
   while (Owned<GstEvent> event{gst_harness_try_pull_upstream_event(harness)})
     seen |= GST_EVENT_TYPE(event) == type;
   fail_unless(seen, "no %s event arrived upstream", gst_event_type_get_name(type));
-}
-
-void expect_words(const std::string& text, const std::vector<std::string>& words) {
-  for (const std::string& word : words)
-    fail_unless(text.find(word) != std::string::npos, "\"%s\" is missing in: %s", word.c_str(),
-                text.c_str());
-}
-
-GstSegment new_segment(GstFormat format) {
-  GstSegment segment;
-  gst_segment_init(&segment, format);
-  return segment;
 }
 
 Owned<GstCaps> caps_from(const std::string& text) {
@@ -421,61 +273,6 @@ void renegotiate(FilterHarness& filter,
                std::string("from ") + first.name + " to " + second.name);
       }
   fail_unless_equals_int(filter.messages().count(GST_MESSAGE_ERROR), 0);
-}
-
-void return_freed_memory() {
-  mallopt(M_MMAP_THRESHOLD, 64 * 1024);
-}
-
-std::size_t resident_bytes() {
-  unsigned long total = 0, resident = 0;
-  std::FILE* file = std::fopen("/proc/self/statm", "r");
-  fail_unless(file != nullptr && std::fscanf(file, "%lu %lu", &total, &resident) == 2);
-  std::fclose(file);
-  return resident * static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
-}
-
-namespace {
-
-/// Returns the number of bytes in use on the first GPU according to its driver, or −1 if the
-/// driver's management library is missing.
-long long gpu_bytes() {
-  struct Memory {
-    unsigned long long total, free, used;
-  };
-  static void* library = dlopen("libnvidia-ml.so.1", RTLD_NOW);
-  if (library == nullptr)
-    return -1;
-  const auto init = reinterpret_cast<int (*)()>(dlsym(library, "nvmlInit_v2"));
-  const auto card =
-      reinterpret_cast<int (*)(unsigned, void**)>(dlsym(library, "nvmlDeviceGetHandleByIndex_v2"));
-  const auto query =
-      reinterpret_cast<int (*)(void*, Memory*)>(dlsym(library, "nvmlDeviceGetMemoryInfo"));
-  void* handle = nullptr;
-  Memory memory = {};
-  static const bool ready = init && init() == 0;
-  if (!ready || !card || !query || card(0, &handle) != 0 || query(handle, &memory) != 0)
-    return -1;
-  return static_cast<long long>(memory.used);
-}
-
-}  // namespace
-
-MemoryUse::MemoryUse() : gpu_(gpu_bytes()), process_(static_cast<long long>(resident_bytes())) {}
-
-void MemoryUse::expect_grown_less(long long process, long long gpu, const std::string& what) const {
-  const long long grown = static_cast<long long>(resident_bytes()) - process_;
-  fail_unless(grown < process, "%s leaked %lld bytes", what.c_str(), grown);
-  const long long grown_on_gpu = gpu_bytes() - gpu_;
-  fail_unless(grown_on_gpu < gpu, "%s leaked %lld bytes on the GPU", what.c_str(), grown_on_gpu);
-}
-
-GstBuffer* BufferCount::track(GstBuffer* buffer) {
-  ++alive_;
-  gst_mini_object_weak_ref(
-      GST_MINI_OBJECT(buffer),
-      +[](gpointer alive, GstMiniObject*) { --*static_cast<std::atomic<int>*>(alive); }, &alive_);
-  return buffer;
 }
 
 std::string expect_failed_start(GstElement* element) {

@@ -4,71 +4,20 @@
 #include <gst/check/gstcheck.h>
 #include <gst/check/gstharness.h>
 
-#include <atomic>
 #include <functional>
 #include <initializer_list>
-#include <mutex>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "tests/check/common/backend.h"
 #include "tests/check/common/elementundertest.h"
+#include "tests/check/common/messagelog.h"
 #include "tests/check/common/owned.h"
 #include "tests/check/common/picture.h"
 #include "tests/check/common/testcase.h"
 
 namespace check {
-
-/// The backend under test, which CUDAVISION_TEST_BACKEND names. The default is "cpu".
-std::string test_backend();
-inline bool testing_cuda() {
-  return test_backend() == "cuda";
-}
-
-/// True if the plug-in was built with its CUDA half.
-bool built_with_cuda();
-
-/// A reason to skip a test that uses GStreamer's own CUDA elements.
-std::string unless_cuda_elements();
-
-/// True if the driver finds a GPU. A child process calls the driver, because CUDA does not survive
-/// a fork.
-bool machine_has_gpu();
-
-/// Reasons for TEST(…, .unless(reason)). They are empty if the test can run.
-std::string unless_testing_cuda();
-std::string unless_without_gpu();
-std::string unless_with_gpu();
-std::string unless_sanitized();  ///< for tests of memory use, because sanitizers keep freed memory
-std::string unless_elements(const std::vector<const char*>& factories);
-
-/// All messages of an element or pipeline, in the order in which they were posted.
-class MessageLog {
- public:
-  explicit MessageLog(GstElement* element);
-  ~MessageLog();
-  MessageLog(const MessageLog&) = delete;
-  MessageLog& operator=(const MessageLog&) = delete;
-
-  int count(GstMessageType type);
-  /// Returns the number of errors and warnings.
-  int complaints() {
-    return count(static_cast<GstMessageType>(GST_MESSAGE_ERROR | GST_MESSAGE_WARNING));
-  }
-  /// Returns the messages of a type, oldest first.
-  std::vector<Owned<GstMessage>> take(GstMessageType type);
-  /// Returns the text and the debug text of the first ERROR or WARNING, or an empty string.
-  std::string text(GstMessageType type);
-  void clear();
-
- private:
-  static GstBusSyncReply on_message(GstBus*, GstMessage* message, gpointer self);
-
-  const Owned<GstElement> element_;
-  const Owned<GstBus> bus_;
-  std::mutex mutex_;
-  std::vector<Owned<GstMessage>> messages_;
-};
 
 /// Returns the CUDA context in a HAVE_CONTEXT message, or nullptr if it is a context of another
 /// kind.
@@ -76,9 +25,6 @@ Owned<GstContext> context_in(GstMessage* message);
 
 /// Fails the test unless an event of the given type has arrived upstream at the harness.
 void expect_upstream_event(GstHarness* harness, GstEventType type);
-
-/// Fails the test unless the text contains all of the words.
-void expect_words(const std::string& text, const std::vector<std::string>& words);
 
 Owned<GstCaps> caps_from(const std::string& text);
 /// Returns the pad's current caps, which must exist.
@@ -203,37 +149,6 @@ void expect_picture(const Picture& got, const Picture& expected, const std::stri
 /// expect() with a picture of each.
 void renegotiate(FilterHarness& filter,
                  const std::function<void(const Picture&, const std::string& what)>& expect);
-
-/// From now on, large blocks are returned to the system as soon as they are freed. Otherwise they
-/// would leave holes of megabytes in the heap, which hide a leak from resident_bytes().
-void return_freed_memory();
-
-/// Returns the resident memory of this process in bytes.
-std::size_t resident_bytes();
-
-/// Remembers the memory in use by this process and on the first GPU at its construction.
-class MemoryUse {
- public:
-  MemoryUse();
-  /// Fails the test if either has grown by more than the given number of bytes. `what` describes
-  /// the cause, for example "100 frames".
-  void expect_grown_less(long long process, long long gpu, const std::string& what) const;
-
- private:
-  long long gpu_;  // comes first because the query itself allocates host memory
-  long long process_;
-};
-
-/// Counts those tracked buffers that still exist.
-class BufferCount {
- public:
-  /// Counts the buffer until it is freed. Returns the buffer.
-  GstBuffer* track(GstBuffer* buffer);
-  int alive() const { return alive_; }
-
- private:
-  std::atomic<int> alive_{0};
-};
 
 /// Starts an element, which must fail with exactly one error. Returns the text of the error.
 std::string expect_failed_start(GstElement* element);

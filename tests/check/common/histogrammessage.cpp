@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 
 #include "tests/check/common/definitions.h"
 
@@ -23,14 +24,17 @@ int level_in(const GstStructure* structure, const char* field) {
 }
 
 std::vector<std::uint64_t> bins_in(const GstStructure* structure) {
-  const GValue* array = gst_structure_get_value(structure, "bins");
-  fail_unless(array != nullptr && GST_VALUE_HOLDS_ARRAY(array), "bins is not a GstValueArray");
-  std::vector<std::uint64_t> bins;
-  for (guint i = 0; i < gst_value_array_get_size(array); ++i) {
-    const GValue* bin = gst_value_array_get_value(array, i);
-    fail_unless(G_VALUE_HOLDS_UINT64(bin), "a bin is a %s", G_VALUE_TYPE_NAME(bin));
-    bins.push_back(g_value_get_uint64(bin));
-  }
+  guint count = 0;
+  GBytes* bytes = nullptr;
+  fail_unless(gst_structure_get(structure, "bin-count", G_TYPE_UINT, &count, "bins", G_TYPE_BYTES,
+                                &bytes, nullptr),
+              "no number of bins, or bins are no GBytes");
+  gsize size = 0;
+  const gconstpointer data = g_bytes_get_data(bytes, &size);
+  std::vector<std::uint64_t> bins(count);
+  fail_unless_equals_int(size, count * sizeof bins[0]);
+  std::memcpy(bins.data(), data, size);
+  g_bytes_unref(bytes);
   return bins;
 }
 

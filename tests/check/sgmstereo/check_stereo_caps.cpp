@@ -22,8 +22,11 @@ const char* format_in(GstCaps* caps) {
   return gst_structure_get_string(gst_caps_get_structure(caps, 0), "format");
 }
 
-Owned<GstCaps> query_caps(const StereoHarness& stereo, const char* pad) {
-  return Owned<GstCaps>(gst_pad_query_caps(pad_of(stereo.element(), pad).get(), nullptr));
+/// filter: what the peer can send; everything if it is empty.
+Owned<GstCaps> query_caps(const StereoHarness& stereo, const char* pad,
+                          const std::string& filter = "") {
+  const Owned<GstCaps> caps(filter.empty() ? nullptr : gst_caps_from_string(filter.c_str()));
+  return Owned<GstCaps>(gst_pad_query_caps(pad_of(stereo.element(), pad).get(), caps.get()));
 }
 
 Owned<GstCaps> output_caps(const StereoHarness& stereo) {
@@ -53,24 +56,67 @@ TEST(test_sink_offers) {
                   "%s does not take %s", pad, format.name);
 }
 
-// Once one pad has caps, the other one offers frames of that size and depth only.
+// Once one pad has caps, the other one offers frames of that size and depth only to a peer that can
+// send some.
 TEST(test_size_of_the_other_pad) {
   for (bool left_first : {true, false}) {
     for (const FormatSpec& format : formats()) {
       StereoHarness stereo;
       fail_unless(
           stereo.send_caps(left_first ? stereo.left() : stereo.right(), caps_of(format, 32, 16)));
-      const Owned<GstCaps> offered = query_caps(stereo, left_first ? "sink_right" : "sink_left");
+      const char* other_pad = left_first ? "sink_right" : "sink_left";
       for (const FormatSpec& other : formats()) {
+        const Owned<GstCaps> offered =
+            query_caps(stereo, other_pad,
+                       std::string("video/x-raw, width=[1, 100], height=[1, 100], format={") +
+                           format.name + ", " + other.name + "}");
         fail_unless(fits(offered, caps_of(other, 32, 16)) == (other.bits == format.bits),
                     "%s with %s on the other pad", other.name, format.name);
         fail_unless(!fits(offered, caps_of(other, 33, 16)));
         fail_unless(!fits(offered, caps_of(other, 32, 15)));
+        fail_unless(fits(offered,
+                         "video/x-raw, framerate=7/1, pixel-aspect-ratio=2/1, "
+                         "colorimetry=bt709"));
       }
-      fail_unless(fits(offered,
-                       "video/x-raw, framerate=7/1, pixel-aspect-ratio=2/1, "
-                       "colorimetry=bt709"));
     }
+  }
+}
+
+// A peer that cannot send such frames may send others: the other camera may be about to change too.
+TEST(test_another_size_than_the_other_pad) {
+  for (bool left_first : {true, false}) {
+    StereoHarness stereo;
+    fail_unless(
+        stereo.send_caps(left_first ? stereo.left() : stereo.right(), caps_of(gray(), 32, 16)));
+    const char* other_pad = left_first ? "sink_right" : "sink_left";
+    for (const char* other : {"video/x-raw, format=GRAY8, width=33, height=16",
+                              "video/x-raw, format=GRAY8, width=32, height=[17, 100]",
+                              "video/x-raw, format={GRAY16_LE, P010_10LE}, width=32, height=16"})
+      fail_unless(fits(query_caps(stereo, other_pad, other).get(), other), "%s", other);
+    // Link checks query without a filter. They get all caps, with those that fit first.
+    const Owned<GstCaps> all = query_caps(stereo, other_pad);
+    fail_unless(fits(all, caps_of(gray(), 33, 16)));
+    gint width = 0;
+    fail_unless(gst_structure_get_int(gst_caps_get_structure(all, 0), "width", &width));
+    fail_unless_equals_int(width, 32);
+  }
+}
+
+// As long as one pad has no caps, what its peer can send counts.
+TEST(test_possible_sizes_of_the_other_pad) {
+  for (bool left_first : {true, false}) {
+    StereoHarness stereo;
+    gst_harness_set_src_caps_str(left_first ? stereo.right() : stereo.left(),
+                                 "video/x-raw, format=GRAY8, width=48, height=20");
+    // The harness sends no caps before its first buffer, but answers queries.
+    const char* pad = left_first ? "sink_left" : "sink_right";
+    const Owned<GstCaps> offered = query_caps(
+        stereo, pad, "video/x-raw, format={GRAY8, GRAY16_LE}, width=[1, 100], height=[1, 100]");
+    fail_unless(fits(offered, caps_of(gray(), 48, 20)));
+    fail_unless(!fits(offered, caps_of(gray(), 47, 20)));
+    fail_unless(!fits(offered, caps_of(format_named("GRAY16_LE"), 48, 20)));
+    const char* other = "video/x-raw, format=GRAY8, width=64, height=20";
+    fail_unless(fits(query_caps(stereo, pad, other).get(), other));
   }
 }
 
@@ -124,6 +170,33 @@ TEST(test_nothing_for_downstream) {
     stereo.push_pair(0);
     fail_unless_equals_int(stereo.flow_after_stop(), GST_FLOW_NOT_NEGOTIATED);
     fail_unless(gst_harness_try_pull(stereo.left()) == nullptr);
+  }
+}
+
+// Like the other elements, this one explains which caps it cannot accept.
+TEST(test_refused_caps_are_explained) {
+  for (bool left : {true, false})
+    for (const auto& [caps, word] :
+         {std::pair{"video/x-raw, format=AYUV, width=8, height=8", "AYUV"},
+          std::pair{"image/jpeg, width=8, height=8", "decodebin"}}) {
+      StereoHarness stereo;
+      for (int sent = 0; sent < 2; ++sent)
+        fail_unless(!stereo.send_caps(left ? stereo.left() : stereo.right(), caps));
+      fail_unless_equals_int(stereo.messages().complaints(), 1);
+      expect_words(stereo.messages().text(GST_MESSAGE_ERROR), {word});
+    }
+}
+
+TEST(test_data_without_caps) {
+  for (bool left : {true, false}) {
+    StereoHarness stereo;
+    GstHarness* harness = left ? stereo.left() : stereo.right();
+    const GstSegment segment = new_segment();
+    gst_harness_push_event(harness, gst_event_new_segment(&segment));
+    for (int i = 0; i < 2; ++i)
+      gst_harness_push(harness, gst_buffer_new_allocate(nullptr, 64, nullptr));
+    fail_unless_equals_int(stereo.messages().count(GST_MESSAGE_ERROR), 1);
+    expect_words(stereo.messages().text(GST_MESSAGE_ERROR), {"without caps", "decodebin"});
   }
 }
 
@@ -210,6 +283,7 @@ TEST(test_unequal) {
       GstVideoInfo info;
       fail_unless(gst_video_info_from_caps(&info, caps));
       gst_harness_push(harness, gst_buffer_new_allocate(nullptr, info.size, nullptr));
+      gst_harness_push_event(harness, gst_event_new_eos());
     }
     stereo.wait_for_error();
     expect_words(stereo.messages().text(GST_MESSAGE_ERROR), c.words);

@@ -178,7 +178,9 @@ TEST(test_impossible_while_playing) {
   stereo.accept_gray(width, height);
   const Picture valid = process(stereo, scene);
   for (const auto& [name, wrong, right] :
-       {std::tuple{"p1", "250", "0"}, std::tuple{"p2", "230", "0"}}) {
+       {std::tuple{"p1", "250", "0"}, std::tuple{"p2", "230", "0"},
+        std::tuple{"lr-max-diff", "2000", "1"}, std::tuple{"uniqueness", "-1", "0.95"},
+        std::tuple{"depth-unit", "0", "1"}, std::tuple{"max-skew", "-2", "-1"}}) {
     stereo.messages().clear();
     stereo.set(name, wrong);
     stereo.set("subpixel", "false");  // has no effect while the set is invalid

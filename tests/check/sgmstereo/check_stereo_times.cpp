@@ -101,6 +101,26 @@ TEST(test_timeout) {
   }
 }
 
+// If the next frame may be nearer, the element waits for it, but not longer than max-skew.
+TEST(test_timeout_of_a_nearer_partner) {
+  for (bool right_is_older : {true, false}) {
+    StereoHarness stereo(Properties{{"max-skew", "100000000"}});
+    stereo.accept_gray();
+    stereo.process_at(0);
+    GstHarness* const older = right_is_older ? stereo.right() : stereo.left();
+    GstHarness* const newer = right_is_older ? stereo.left() : stereo.right();
+    gst_harness_push(older, small_frame({1000 * ms}));
+    gst_harness_push(newer, small_frame({1060 * ms}));
+    wait_until([&] { return count_waits(stereo) == 1; }, "the element to wait for the clock");
+    fail_unless(gst_harness_try_pull(stereo.left()) == nullptr, "did not wait");
+    fail_unless(gst_harness_crank_single_clock_wait(stereo.left()));
+    fail_unless_equals_uint64(stereo.pull().pts(), (right_is_older ? 1060 : 1000) * ms);
+    fail_unless_equals_uint64(stereo.number("dropped-left") + stereo.number("dropped-right"), 0);
+    const Owned<GstTestClock> clock(gst_harness_get_testclock(stereo.left()));
+    fail_unless_equals_uint64(gst_clock_get_time(GST_CLOCK(clock.get())), 1200 * ms);
+  }
+}
+
 // The aggregator makes no calls while no frame arrives.
 TEST(test_calls_are_bounded) {
   begin_to_count();

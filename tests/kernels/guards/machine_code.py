@@ -36,7 +36,12 @@ PTX = re.compile(rb"\.version \d+\.\d+\n\.target [^\0]*")
 EM_CUDA = 190
 FRAME_SIZE = struct.Struct("<BBHII")
 EIATTR_FRAME_SIZE, EIFMT_SVAL = 0x11, 4
-HOST_FUSED = re.compile(r"\s(v?fn?m(?:add|sub)\w*)\s")
+# By the machine in an object's ELF header: how objdump writes a fused multiply-add, and the options by
+# which a compiler uses it.
+EM_X86_64, EM_AARCH64 = 62, 183
+HOST_FUSED = {EM_X86_64: re.compile(r"\s(v?fn?m(?:add|sub)\w*)\s"),
+              EM_AARCH64: re.compile(r"\s(fn?m(?:add|sub)|fml[as]\w*)\s")}
+FUSE_OPTIONS = {EM_X86_64: ["-mfma"], EM_AARCH64: []}
 
 INEXACT_CU = """__global__ void f(float* p, unsigned* h) {
   p[2] = p[0] * p[1] + p[2];
@@ -154,7 +159,8 @@ def check_cuda(objects, build, scratch):
         print(f"SKIP: {registers}: this build has PTX only")
 
     for path in objects:
-        name = path.relative_to(build / "cuda/libcudavision-kernels.a.p").with_suffix(".cu")
+        # cuda/LIBRARY.a.p/sgm/cuda.o comes from cuda/sgm/cuda.cu.
+        name = pathlib.Path("cuda", *path.relative_to(build).parts[2:]).with_suffix(".cu")
         ptx = ptx_in(path)
         verdict(f"{exact} in {name}", inexact(ptx) if ptx else "the object holds no PTX")
         if machine_code:
@@ -163,33 +169,81 @@ def check_cuda(objects, build, scratch):
             verdict(f"{registers} in {name}", missing or "; ".join(framed))
 
 
-def fused_on_host(path, folder):
-    listing = run(["objdump", "-d", "--no-show-raw-insn", str(path)], folder)
+def machine_of(path):
+    return struct.unpack_from("<H", path.read_bytes(), 18)[0]
+
+
+def last_write(lines, register):
+    """The last of the instructions that writes a vector register, and which that is; or nothing."""
+    for i in range(len(lines) - 1, max(len(lines) - 80, -1), -1):
+        words = lines[i].split("\t")[-1].split(None, 1)
+        operands = words[1].split("#")[0].strip().split(",") if len(words) == 2 else []
+        if operands and re.sub(r"%[xyz]mm", "", operands[-1]) == register:
+            return i, words[0], [re.sub(r"%[xyz]mm", "", operand) for operand in operands]
+    return None
+
+
+def of_unsigned_conversion(lines, instruction):
+    """Whether a fused multiply-add of x86 is GCC's conversion of 32-bit unsigned numbers to float, which
+    has no instruction before AVX-512: the upper 16 bits as a float, times 65536, plus the lower 16. The
+    product is exact, so that the result is the same as without fusing."""
+    match = re.search(r"vfmadd(\d)(\d)\dps\s+(\S+)$", instruction.strip())
+    if not match:
+        return False
+    operands = [re.sub(r"%[xyz]mm", "", operand) for operand in match[3].split(",")][::-1]
+    for factor in (operands[int(match[1]) - 1], operands[int(match[2]) - 1]):
+        converted = last_write(lines, factor)
+        if converted and converted[1] == "vcvtdq2ps":
+            shifted = last_write(lines[:converted[0]], converted[2][0])
+            if shifted and shifted[1] == "vpsrld" and shifted[2][0] == "$0x10":
+                return True
+    return False
+
+
+def fused_on_host(path, objdump, folder):
+    listing = run([objdump, "-d", "--no-show-raw-insn", str(path)], folder)
     if listing.returncode != 0 or "Disassembly" not in listing.stdout:
         return "objdump shows no code"
-    found = sorted(set(HOST_FUSED.findall(listing.stdout)))
-    return f"it has {', '.join(found)}" if found else ""
+    lines = listing.stdout.splitlines()
+    found = set()
+    for i, line in enumerate(lines):
+        match = HOST_FUSED[machine_of(path)].search(line)
+        if match and not of_unsigned_conversion(lines[max(i - 200, 0):i], line):
+            found.add(match[1])
+    return f"it has {', '.join(sorted(found))}" if found else ""
+
+
+def asks_for_fma(path, build):
+    """Whether the source of an object calls std::fma, which is exact by its definition."""
+    command = command_of(build, path.relative_to(build))
+    return "std::fma(" in (build / command[command.index("-c") + 1]).read_text(encoding="utf-8")
 
 
 def check_host(objects, build, scratch):
-    if run(["uname", "-m"], build).stdout.strip() != "x86_64":
-        print("SKIP: host code is exact: the guard reads x86-64 code only")
+    if machine_of(objects[0]) not in HOST_FUSED:
+        print("SKIP: host code is exact: the guard reads x86-64 and arm64 code only")
         return
+    command = command_of(build, objects[0].relative_to(build))
+    # A cross compiler has an objdump of its own beside it.
+    objdump = next((word.removesuffix("g++") + "objdump" for word in command if word.endswith("-g++")), "objdump")
     bad = scratch / "fused.cpp"
     bad.write_text(FUSED_CPP)
-    made, problem = compile_like(command_of(build, objects[0].relative_to(build)), build, bad, scratch,
-                                 ["-O2", "-mfma", "-ffp-contract=fast"])
+    made, problem = compile_like(command, build, bad, scratch,
+                                 ["-O2", "-ffp-contract=fast", *FUSE_OPTIONS[machine_of(objects[0])]])
     verdict("the guard of exact host code finds a fused multiply-add",
-            problem or ("" if fused_on_host(made, build).startswith("it has") else "it finds none"))
+            problem or ("" if fused_on_host(made, objdump, build).startswith("it has") else "it finds none"))
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
-        for path, fault in zip(objects, pool.map(fused_on_host, objects, [build] * len(objects))):
+        faults = pool.map(lambda path: fused_on_host(path, objdump, build), objects)
+        for path, fault in zip(objects, faults):
+            if fault.startswith("it has") and asks_for_fma(path, build):
+                fault = ""
             verdict(f"host code is exact in {path.name.removesuffix('.o')}", fault)
 
 
 def main():
     build = pathlib.Path(sys.argv[1]).resolve()
-    # This is the library that the plug-in contains, not the altered one of the tests.
-    objects = sorted((build / "cuda/libcudavision-kernels.a.p").rglob("*.o"))
+    # These are the objects that the plug-in contains, not the altered ones of the tests.
+    objects = sorted((build / "cuda").rglob("*.o"))
     with tempfile.TemporaryDirectory() as folder:
         scratch = pathlib.Path(folder)
         check_host([path for path in objects if path.name.endswith(".cpp.o")], build, scratch)

@@ -79,7 +79,7 @@ sgm::Parameters random_sgm_parameters(Random& random) {
     p.minimum = random.between(-std::min(p.disparities, 64), 64);
   if (random.one_in(16))
     p.minimum = random.one_in(2) ? -2047 : 2047 - p.disparities;
-  p.paths = random.one_in(4) ? sgm::Config::automatic_paths : random.one_in(2) ? 4 : 8;
+  p.paths = random.one_in(4) ? sgm::Config::automatic : random.one_in(2) ? 4 : 8;
   if (random.one_in(4))
     p.compatibility = Compatibility::libsgm;
   else if (random.one_in(2))
@@ -101,7 +101,7 @@ sgm::Parameters random_sgm_parameters(Random& random) {
   p.subpixel_method = random.one_in(3) ? Method::parabola : Method::equiangular;
   p.median = !random.one_in(4);
   p.speckle_size = random.one_in(2)   ? 0
-                   : random.one_in(4) ? sgm::Parameters::automatic_speckle_size
+                   : random.one_in(4) ? sgm::Parameters::automatic
                                       : random.log_uniform(1000);
   p.speckle_range = random.one_in(16) ? 1024 : random.between(0, 3);
   p.fill_holes = random.one_in(2);

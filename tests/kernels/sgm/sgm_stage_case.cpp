@@ -287,9 +287,12 @@ SgmStageCase make_sgm_stage_case(std::uint64_t seed, int number, int max_pixels)
   test.config = sgm::StageConfig(test.layout, parameters);
   test.placement = random_placement(test.layout, random);
   test.picture.assign(test.placement.bytes, 0x5a);
-  paint(test.layout, frame_in(test.layout, test.placement, test.picture.data()),
-        static_cast<Content>(random.between(0, content_count - 1)), random.next(),
-        random.one_in(2));
+  // One after the other: compilers may evaluate the arguments of a call in any order.
+  const bool dirty = random.one_in(2);
+  const std::uint64_t content_seed = random.next();
+  const auto content = static_cast<Content>(random.between(0, content_count - 1));
+  paint(test.layout, frame_in(test.layout, test.placement, test.picture.data()), content,
+        content_seed, dirty);
   test.uniqueness = static_cast<float>(parameters.uniqueness);
   test.subpixel = sgm::subpixel_of(parameters);
   test.with_confidence = !random.one_in(4);

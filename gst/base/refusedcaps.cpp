@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "gst/base/refusedcaps.h"
+
+#include <gst/base/gstbasesrc.h>
+#include <gst/base/gstbasetransform.h>
+
+#include <string>
+
+#include "gst/base/caps.h"
+#include "gst/base/elementerror.h"
+#include "gst/base/videoformat.h"
+
+namespace cudavision {
+namespace {
+
+/// Belongs to the streaming thread of the pad.
+struct Explainer {
+  const DeviceSession& session;
+  std::string last;  ///< the last message; upstream sends refused caps again with the next buffer
+  bool expects_first_buffer = false;
+};
+
+// Throws if the caps are such as no element accepts. An element that refuses others for a reason of
+// its own explains that itself.
+void explain(const DeviceSession& session, const GstCaps* caps) {
+  frame_format_from_caps(caps);
+  if (has_cuda_feature(caps, 0) && !session.takes_cuda())
+    refuse_stream(
+        "The frames are in CUDA memory, but the element computes on the CPU: put cudadownload "
+        "before it, or set backend=cuda.");
+}
+
+// GstBaseSrc and GstBaseTransform ask which caps fit before they send any. If the pad was linked,
+// or downstream changed, after they asked, they ask again once their caps have been refused.
+bool may_send_others(GstPad* sink) {
+  const ObjectPtr<GstPad> peer(gst_pad_get_peer(sink));
+  if (!peer || !gst_pad_needs_reconfigure(peer.get()))
+    return false;
+  const ObjectPtr<GstElement> upstream(gst_pad_get_parent_element(peer.get()));
+  return GST_IS_BASE_SRC(upstream.get()) || GST_IS_BASE_TRANSFORM(upstream.get());
+}
+
+void examine(GstPad* sink, Explainer& explainer, GstCaps* caps) {
+  if (gst_pad_query_accept_caps(sink, caps)) {
+    explainer.last.clear();
+    return;
+  }
+  try {
+    explain(explainer.session, caps);
+  } catch (const ElementError& e) {
+    if (explainer.last == e.what())
+      return;
+    explainer.last = e.what();
+    if (!may_send_others(sink))
+      throw;
+    post_warning(explainer.session.element(), e.domain(), e.code(), e.what());
+  }
+}
+
+// A source that knows no caps, such as filesrc, sends buffers without a CAPS event before them.
+GstPadProbeReturn on_first_buffer(GstPad* sink, GstPadProbeInfo*, gpointer data) {
+  static_cast<Explainer*>(data)->expects_first_buffer = false;
+  const ObjectPtr<GstElement> element(gst_pad_get_parent_element(sink));
+  if (element && !gst_pad_has_current_caps(sink))
+    post_exceptions(element.get(), false, []() -> bool {
+      refuse_stream(
+          "The element takes raw video frames, but gets data without caps: put a decoder, such as "
+          "decodebin, before it, or a parser such as rawvideoparse if these are raw frames.");
+    });
+  return GST_PAD_PROBE_REMOVE;
+}
+
+void start_stream(GstPad* sink, Explainer& explainer) {
+  explainer.last.clear();
+  if (explainer.expects_first_buffer)
+    return;
+  explainer.expects_first_buffer = true;
+  constexpr int buffers = GST_PAD_PROBE_TYPE_BUFFER | GST_PAD_PROBE_TYPE_BUFFER_LIST;
+  gst_pad_add_probe(sink, static_cast<GstPadProbeType>(buffers), on_first_buffer, &explainer,
+                    nullptr);
+}
+
+GstPadProbeReturn on_event(GstPad* sink, GstPadProbeInfo* info, gpointer data) {
+  auto& explainer = *static_cast<Explainer*>(data);
+  GstEvent* event = GST_PAD_PROBE_INFO_EVENT(info);
+  if (GST_EVENT_TYPE(event) == GST_EVENT_STREAM_START)
+    start_stream(sink, explainer);
+  // The session lives as long as the element, which the pad may outlive.
+  const ObjectPtr<GstElement> element(gst_pad_get_parent_element(sink));
+  if (GST_EVENT_TYPE(event) == GST_EVENT_CAPS && element)
+    post_exceptions(element.get(), false, [&] {
+      GstCaps* caps = nullptr;
+      gst_event_parse_caps(event, &caps);
+      examine(sink, explainer, caps);
+      return true;
+    });
+  return GST_PAD_PROBE_OK;
+}
+
+}  // namespace
+
+void explain_refused_caps(GstPad* sink, const DeviceSession& session) {
+  gst_pad_add_probe(sink, GST_PAD_PROBE_TYPE_EVENT_DOWNSTREAM, on_event, new Explainer{session, {}},
+                    [](gpointer data) { delete static_cast<Explainer*>(data); });
+}
+
+}  // namespace cudavision

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+namespace cudavision {
+
+/// The pairs in a row whose pictures differ in size or depth. While both cameras change their caps,
+/// one after the other, such pairs are normal; if they go on for long, they are a mistake.
+class UnequalPairs {
+ public:
+  void reset() { *this = UnequalPairs(); }
+
+  /// A pair whose pictures are equal.
+  void end() noexcept;
+  /// A pair whose pictures differ, at that running time. Returns whether this has gone on for too
+  /// long.
+  bool add(const std::string& error, std::optional<std::int64_t> time);
+
+  /// Empty, or the error of the last pair.
+  const std::string& error() const noexcept { return error_; }
+  /// Returns true if no pair was equal yet.
+  bool from_the_start() const noexcept { return !any_equal_; }
+
+ private:
+  bool any_equal_ = false;
+  std::string error_;
+  int count_ = 0;
+  std::optional<std::int64_t> since_;
+};
+
+}  // namespace cudavision

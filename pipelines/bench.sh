@@ -1,0 +1,90 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: LGPL-2.1-or-later
+#
+# Measures this machine: prints a table of how long the operations take on the CPU and, if there is one, on the GPU,
+# and plots it. Beside each stands a copy of the same bytes and, where OpenCV is installed, OpenCV on the CPU.
+#
+#   pipelines/bench.sh [--quick] [--markdown] [--machine NAME] [--build FOLDER] [OUT]
+#
+# Writes the plot to OUT (.svg; default: bench.svg), and the figures beside it (.json; scripts/figures.py reads
+# them). It builds the benchmarks in
+# build-bench/ first, for which it installs what is missing (as root or if sudo needs no password; otherwise it
+# prints the command). OpenCV is in Debian's package libopencv-dev. It takes some minutes; leave the machine
+# alone meanwhile.
+#
+#   --quick      measure each operation only for a moment
+#   --markdown   print the table as Markdown, as in docs/performance.md
+#   --machine    what to call this machine in the plot (default: its number of threads and its processor)
+#   --build      take the benchmarks of this build folder, which was set up with -Dbenchmarks=enabled
+set -euo pipefail
+. "$(dirname "${BASH_SOURCE[0]}")/env.sh"
+option=([--quick]=no [--markdown]=no [--machine]='' [--build]='')
+read_arguments 0 1 "$@"
+out=${arguments[0]:-bench.svg}
+check_output "$out" svg
+figures=${out%.*}.json
+
+build=${option[--build]}
+if [[ -n $build ]]; then
+  [[ -x $build/tests/bench/bench_kernels ]] ||
+    die "$build: there is no bench_kernels in tests/bench/; set it up with -Dbenchmarks=enabled and build it"
+else
+  build=$(dirname "$pipelines")/build-bench
+  install_missing "${packages_build[@]}" "${packages_bench[@]}"
+  cuda=(-Dcuda=disabled)
+  if nvidia_card && find_nvcc; then
+    cuda=()
+  fi
+  targets=(tests/bench/bench_kernels)
+  (cd "$(dirname "$pipelines")" && configure "$build" -Dbenchmarks=enabled "${cuda[@]}")
+  # The tests are not built, but OpenCV is looked for with them.
+  [[ $(meson introspect --targets "$build") != *'"bench_opencv"'* ]] || targets+=(tests/bench/bench_opencv)
+  say "Building in $build"
+  ninja -C "$build" "${targets[@]}" >"$build/build.log" 2>&1 || {
+    tail -n 40 "$build/build.log" >&2
+    die "The benchmarks do not build; see the compiler's messages above."
+  }
+fi
+
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+rows='^(copy|equalise|blur (5x5|15x15|31x31|sigma 30)|sum uint32|mean radius 7|bradley radius 50|denoise 21x21 7x7|stereo 128 disparities 8 paths)/GRAY8/(640x480|1920x1080)(/natural)?(/|$)'
+# The best of many short repetitions, because other load on the machine only ever adds to a time.
+effort=(--benchmark_min_time=0.02 --benchmark_repetitions=20)
+[[ ${option[--quick]} == no ]] || effort=(--benchmark_min_time=0.001)
+
+# measure WHAT PROGRAM ARGUMENT...: runs one of the benchmarks, which prints what it is doing into a log.
+measure() {
+  say "Measuring $1" >&2
+  "$build/tests/bench/$2" "${@:3}" >"$scratch/log" 2>&1 || {
+    tail -n 5 "$scratch/log" >&2
+    die "$2 failed; its messages are above."
+  }
+}
+collected=()
+measure "the CPU" bench_kernels --cpu --benchmark_filter="$rows" "${effort[@]}" --json "$scratch/cpu.json"
+collected+=(--kernels "$scratch/cpu.json")
+if nvidia_usable; then
+  measure "the GPU" bench_kernels --cuda --json "$scratch/cuda.json"
+  collected+=(--kernels "$scratch/cuda.json")
+fi
+if [[ -x $build/tests/bench/bench_opencv ]]; then
+  effort=()
+  [[ ${option[--quick]} == no ]] || effort=(--quick)
+  measure "OpenCV beside the CPU" bench_opencv "${effort[@]}" --json "$scratch/opencv.json"
+  collected+=(--opencv "$scratch/opencv.json")
+else
+  say "OpenCV is not installed (Debian's package libopencv-dev): it is left out." >&2
+fi
+
+machine=${option[--machine]}
+if [[ -z $machine ]]; then
+  processor=$(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -n 1)
+  machine="$(nproc) threads of ${processor:-$(uname -m)}"
+fi
+python3 "$(dirname "$pipelines")/scripts/figures.py" --collect "$figures" "${collected[@]}" \
+  --machine "$machine"
+show=("$figures" --svg "$out")
+[[ ${option[--markdown]} == no ]] || show+=(--markdown)
+python3 "$(dirname "$pipelines")/scripts/figures.py" "${show[@]}"
+say "" "The plot: $out, the figures: $figures" >&2

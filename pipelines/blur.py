@@ -1,0 +1,51 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""A controlled blur: sigma follows points in time, with a smooth curve through them."""
+import argparse
+
+import frames
+import gi
+
+gi.require_version("GstController", "1.0")
+from gi.repository import Gst, GstController
+
+
+def point(text):
+    """SECONDS:SIGMA"""
+    seconds, sigma = map(float, text.split(":"))
+    if seconds < 0 or not -127 <= sigma <= 127:
+        raise ValueError
+    return seconds, sigma
+
+
+def control(blur, points):
+    """Makes sigma pass through the points, pairs of a time in seconds and a sigma."""
+    curve = GstController.InterpolationControlSource(mode=GstController.InterpolationMode.CUBIC_MONOTONIC)
+    for seconds, sigma in points:
+        curve.set(int(seconds * Gst.SECOND), sigma)
+    # Absolute: the curve's values are sigmas, not shares of its range. Any controllable property goes like this.
+    blur.add_control_binding(GstController.DirectControlBinding.new_absolute(blur, "sigma", curve))
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("input", nargs="?", default=frames.examples + "vtest.avi", help="a video or a camera")
+    parser.add_argument("out", nargs="?", metavar="OUT.mkv", help="default without a display: blur.mkv")
+    parser.add_argument("--points", nargs="+", type=point, metavar="SECONDS:SIGMA", default=[(0, 0), (2, 20), (4, 0)],
+                        help="default: 0:0 2:20 4:0")
+    arguments = parser.parse_args()
+    out = arguments.out or ("" if frames.display_set() else "blur.mkv")
+    if out and not out.endswith(".mkv"):
+        parser.error(f'"{out}" would not be what its name says: let it end in .mkv')
+    sink = f'vp8enc deadline=1 target-bitrate=2000000 ! matroskamux ! filesink location="{out}"' if out else "autovideosink"
+    if out:
+        print(f"Writing {out}", flush=True)
+    print("sigma goes through " + ", ".join(f"{sigma:g} at {seconds:g} s" for seconds, sigma in arguments.points), flush=True)
+    with frames.Player(f"{frames.source_of(frames.readable(arguments.input))} ! cudagaussblur name=blur ! queue "
+                       f"! videoconvert ! {sink}") as player:
+        control(player["blur"], arguments.points)
+        player.to_the_end()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,47 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""Disparities of two photographs as a numpy array: in pixels, not a number where unknown."""
+import argparse
+
+import frames
+import numpy
+
+
+def disparities(left, right, *properties):
+    """cudasgmstereo's map of two pictures."""
+    with frames.Player(" ".join((
+            "cudasgmstereo name=stereo", *properties, "! video/x-raw,format=GRAY16_LE ! appsink name=sink sync=false",
+            frames.source_of(left), "! stereo.sink_left", frames.source_of(right), "! stereo.sink_right"))) as player:
+        for _, samples in player.frames():
+            # The samples are 16-bit two's complement; the element says how they count.
+            counts = samples.view("<i2")
+            unknown = numpy.array(player["stereo"].get_property("invalid-value"), "int64").astype("<i2")
+            scale = player["stereo"].get_property("disparity-scale")
+            return numpy.where(counts == unknown, numpy.nan, counts / scale).astype("float32")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("left", nargs="?", default=frames.examples + "aloeL.jpg", type=str)
+    parser.add_argument("right", nargs="?", default=frames.examples + "aloeR.jpg", type=str)
+    parser.add_argument("out", nargs="?", metavar="OUT.npy", help="where numpy.save() shall write the array")
+    parser.add_argument("--property", action="append", default=["num-disparities=256", "speckle-size=100"],
+                        metavar="NAME=VALUE", help="a property of cudasgmstereo")
+    arguments = parser.parse_args()
+    if arguments.out and not arguments.out.endswith(".npy"):
+        parser.error(f'"{arguments.out}" would not be what its name says: let it end in .npy')
+    disparity = disparities(frames.readable(arguments.left), frames.readable(arguments.right), *arguments.property)
+
+    known = numpy.isfinite(disparity)
+    height, width = disparity.shape
+    print(f"{width}x{height}, known: {100 * known.mean():.1f} %")
+    if known.any():
+        y, x = numpy.unravel_index(numpy.nanargmax(disparity), disparity.shape)
+        print(f"from {numpy.nanmin(disparity):.2f} to {numpy.nanmax(disparity):.2f} pixels, "
+              f"median {numpy.nanmedian(disparity):.2f}; the nearest point is at ({x}, {y})")
+    if arguments.out:
+        numpy.save(arguments.out, disparity)
+
+
+if __name__ == "__main__":
+    main()

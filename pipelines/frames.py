@@ -1,0 +1,139 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""What the Python examples beside this file share: finding the elements, and a pipeline whose frames arrive as
+numpy arrays and whose messages arrive as structures."""
+import os
+import pathlib
+import sys
+
+try:
+    import gi
+
+    gi.require_version("Gst", "1.0")
+    gi.require_version("GstVideo", "1.0")
+    import numpy
+    from gi.repository import GLib, Gst, GstVideo
+except (ImportError, ValueError) as error:
+    sys.exit(f"{error}. The examples need GStreamer's Python bindings and numpy, which are for the system's Python:\n"
+             "  sudo apt-get install python3-gi gir1.2-gst-plugins-base-1.0 python3-numpy python3-matplotlib\n"
+             f"  /usr/bin/python3 {' '.join(sys.argv)}")
+
+examples = "/usr/share/doc/opencv-doc/examples/data/"
+
+
+def display_set():
+    return bool(os.environ.get("WAYLAND_DISPLAY") or os.environ.get("DISPLAY"))
+
+
+def readable(name):
+    """For argparse: the name of an input that can be read."""
+    if not os.access(name, os.R_OK) or os.path.isdir(name):
+        hint = "; it is in Debian's package opencv-doc" if name.startswith(examples) else ""
+        sys.exit(f"{name}: there is no such file or camera, or it cannot be read{hint}")
+    return name
+
+
+def source_of(name):
+    """The elements that deliver the decoded frames of a file or a camera, as gst-launch-1.0 takes them."""
+    source = "v4l2src device" if name.startswith("/dev/video") else "filesrc location"
+    return f'{source}="{name}" ! decodebin ! videoconvert ! queue'
+
+
+def find_elements():
+    """Makes GStreamer find the elements, installed or just built."""
+    Gst.init(None)
+    top = pathlib.Path(__file__).resolve().parent.parent
+    for build in (None, "build", "build-quickstart"):
+        if build and (top / build / "gst").is_dir():
+            Gst.Registry.get().scan_path(str(top / build / "gst"))
+        if Gst.ElementFactory.find("cudasgmstereo"):
+            return
+    sys.exit("GStreamer does not find the elements. Build them: meson setup build && ninja -C build")
+
+
+class Player:
+    """Plays a pipeline, in gst-launch-1.0's words, inside a `with` block."""
+
+    def __init__(self, description):
+        find_elements()
+        try:
+            self.pipeline = Gst.parse_launch(description)
+        except GLib.Error as error:
+            sys.exit(error.message)
+        self.bus = self.pipeline.get_bus()
+
+    def __enter__(self):
+        self.pipeline.set_state(Gst.State.PLAYING)
+        return self
+
+    def __exit__(self, reason=None, *_):
+        if reason is KeyboardInterrupt:
+            # Ctrl-C ends the stream, so that a file that is being written is complete.
+            self.pipeline.send_event(Gst.Event.new_eos())
+            self.bus.timed_pop_filtered(5 * Gst.SECOND, Gst.MessageType.EOS | Gst.MessageType.ERROR)
+        self.pipeline.set_state(Gst.State.NULL)
+        return reason is KeyboardInterrupt
+
+    def __getitem__(self, name):
+        return self.pipeline.get_by_name(name)
+
+    def messages(self, wait=0.1):
+        """Yields each message's structure, and None after every `wait` seconds without one, until the stream
+        ends or the user closes the window. An error ends the program."""
+        kinds = Gst.MessageType.ELEMENT | Gst.MessageType.EOS | Gst.MessageType.WARNING | Gst.MessageType.ERROR
+        while True:
+            message = self.bus.timed_pop_filtered(int(wait * Gst.SECOND), kinds)
+            if message is None or message.type == Gst.MessageType.ELEMENT:
+                yield message and message.get_structure().copy()
+            elif message.type == Gst.MessageType.EOS:
+                return
+            elif message.type == Gst.MessageType.WARNING:
+                print(f"warning: {message.parse_warning()[0].message}", file=sys.stderr)
+            else:
+                text = message.parse_error()[0].message
+                if text in ("Output window was closed", "Quit requested"):
+                    return
+                self.__exit__()
+                sys.exit(f"{message.src.get_name()}: {text}")
+
+    def frames(self):
+        """Yields each frame that arrives at the appsink called sink: its time in seconds and its array."""
+        sink = self["sink"]
+        messages = self.messages(0)
+        ended = False
+        while True:
+            sample = sink.emit("try-pull-sample", Gst.SECOND // 10)
+            if sample:
+                yield sample.get_buffer().pts / Gst.SECOND, array_of(sample)
+            elif ended:
+                return
+            try:
+                while next(messages) is not None:
+                    pass
+            except StopIteration:
+                ended = True
+
+    def to_the_end(self):
+        for _ in self.messages():
+            pass
+
+
+def array_of(sample):
+    """A frame of GRAY8, GRAY16_LE or RGB, or a table of sums, as a numpy array of its rows."""
+    buffer, caps = sample.get_buffer(), sample.get_caps()
+    data = buffer.extract_dup(0, buffer.get_size())
+    tensor = caps.get_structure(0)
+    if tensor.get_name() == "other/tensors":
+        # The innermost dimension comes first: 1:columns:rows:1.
+        _, columns, rows, _ = (int(number) for number in tensor.get_string("dimensions").split(":"))
+        return numpy.frombuffer(data, tensor.get_string("types")).reshape(rows, columns)
+    info = GstVideo.VideoInfo.new_from_caps(caps)
+    bytes_of_pixel = info.finfo.pixel_stride[0]
+    meta = GstVideo.buffer_get_video_meta(buffer)
+    # Rows may be padded.
+    pitch = meta.stride[0] if meta else info.stride[0]
+    kind, shape, strides = {
+        1: ("u1", (), ()),
+        2: ("<u2", (), ()),
+        3: ("u1", (3,), (1,)),
+    }[bytes_of_pixel]
+    return numpy.ndarray((info.height, info.width, *shape), kind, data, strides=(pitch, bytes_of_pixel, *strides))

@@ -1,0 +1,78 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""The luminance histogram of a video, live as a plot, from the messages of cudahistequalize. Without a display, or
+with OUT, it writes the last plot into a file instead."""
+import argparse
+import sys
+import time
+
+import frames
+import numpy
+
+try:
+    import matplotlib
+except ImportError as error:
+    sys.exit(f"{error}. Install it: sudo apt-get install python3-matplotlib")
+
+
+class Plot:
+    def __init__(self, pyplot):
+        self.pyplot = pyplot
+        self.figure, self.axes = pyplot.subplots()
+        self.curve = None
+        self.axes.set_xlabel("luminance")
+        self.axes.set_ylabel("share of the pixels")
+
+    def draw(self, statistics):
+        """Draws one message of cudahistequalize."""
+        # One field of 64-bit counts, which numpy takes as they are.
+        bins = numpy.frombuffer(statistics.get_value("bins").get_data(), numpy.uint64)
+        shares = bins / bins.sum()
+        if self.curve is None:
+            self.curve, = self.axes.plot(shares)
+        self.curve.set_data(numpy.arange(bins.size), shares)
+        self.axes.relim()
+        self.axes.autoscale_view()
+        self.axes.set_title("{:.1f} s: {} pixels, mean {:.1f}, entropy {:.2f} bits".format(
+            statistics.get_value("running-time") / 1e9, bins.sum(), statistics.get_value("mean"),
+            statistics.get_value("entropy")))
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("input", nargs="?", default=frames.examples + "vtest.avi", help="a video, a picture or a camera")
+    parser.add_argument("out", nargs="?", metavar="OUT.png", help="default without a display: histogram.png")
+    arguments = parser.parse_args()
+    out = arguments.out or "histogram.png"
+    if not out.endswith((".png", ".svg", ".pdf")):
+        parser.error(f'"{out}" would not be what its name says: let it end in .png, .svg or .pdf')
+    if arguments.out or not frames.display_set():
+        matplotlib.use("Agg")
+    from matplotlib import pyplot
+
+    # Matplotlib chooses this backend, which has no windows, if it has none for this display.
+    live = pyplot.get_backend().lower() != "agg"
+    plot = Plot(pyplot)
+    # strength=0: the frames pass untouched and are only measured. Ten messages a second are as many as a plot needs.
+    sink = "videoconvert ! autovideosink" if live else "fakesink"
+    with frames.Player(f"{frames.source_of(frames.readable(arguments.input))} ! cudahistequalize strength=0 "
+                       f"post-messages=true message-interval=100000000 ! {sink}") as player:
+        latest, drawn = None, 0
+        for message in player.messages(0.02):
+            if live and not pyplot.fignum_exists(plot.figure.number):
+                break  # the window was closed
+            if message and message.get_name() == "cudahistequalize":
+                latest = message
+            # Drawing may take longer than the time between two messages: those in between are left out.
+            if live and latest and time.monotonic() > drawn + 0.1:
+                plot.draw(latest)
+                pyplot.pause(0.01)
+                drawn = time.monotonic()
+    if not live and latest:
+        plot.draw(latest)
+        plot.figure.savefig(out)
+        print(f"{out}: {plot.axes.get_title()}")
+
+
+if __name__ == "__main__":
+    main()

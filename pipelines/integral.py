@@ -1,0 +1,40 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""An integral image as a numpy array: finds the brightest square of each frame, by the sums over all squares of that
+size, each of which takes four reads."""
+import argparse
+
+import frames
+import numpy
+
+
+def box_sums(table, width, height):
+    """The sums over all boxes of that size, [y, x] over the one whose top left pixel is (x, y)."""
+    # Modulo 2^32, as the table is: exact if each box's own sum is below 2^32.
+    return table[height:, width:] - table[:-height, width:] - table[height:, :-width] + table[:-height, :-width]
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("input", nargs="?", default=frames.examples + "vtest.avi", help="a video, a picture or a camera")
+    parser.add_argument("--size", type=int, default=64, help="of the square, in pixels (default: 64)")
+    parser.add_argument("--frames", type=int, default=50, help="how many to look at (default: 50)")
+    arguments = parser.parse_args()
+    if not 1 <= arguments.size <= 4096 or arguments.frames < 1:
+        parser.error("--size needs a number from 1 to 4096, --frames one from 1")
+    size = arguments.size
+    with frames.Player(f"{frames.source_of(frames.readable(arguments.input))} ! cudaintegral element-type=uint32 "
+                       "! appsink name=sink max-buffers=4 sync=false") as player:
+        for number, (seconds, table) in enumerate(player.frames()):
+            if number == arguments.frames:
+                break
+            if size >= min(table.shape):
+                parser.error(f"the frames have only {table.shape[1] - 1}x{table.shape[0] - 1} pixels")
+            sums = box_sums(table, size, size)
+            y, x = numpy.unravel_index(sums.argmax(), sums.shape)
+            print(f"{seconds:8.3f} s: brightest at ({x}, {y}), mean {sums[y, x] / size**2:.2f}; "
+                  f"the whole frame {table[-1, -1] / ((table.shape[0] - 1) * (table.shape[1] - 1)):.2f}")
+
+
+if __name__ == "__main__":
+    main()

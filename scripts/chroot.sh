@@ -1,0 +1,49 @@
+# shellcheck shell=bash
+# SPDX-License-Identifier: LGPL-2.1-or-later
+#
+# Functions for scripts that test the project in a separate Debian system in a folder: they install the
+# system, copy the sources into it and run commands in it. Source this file after setup.sh.
+
+# make_chroot SUITE FOLDER MIRROR: installs a minimal Debian, unless the folder holds one already.
+make_chroot() {
+  local suite=$1 folder=$2 mirror=$3
+  [[ $(id -u) -eq 0 ]] || die "Only root can make and enter a chroot. Run this script with sudo."
+  [[ -e $folder/etc/debian_version ]] && return
+  install_missing debootstrap
+  [[ ! -e $folder ]] || rmdir "$folder" 2>/dev/null ||
+    die "$folder holds something else than a chroot: name another folder with --root, or remove it."
+  say "Installing Debian's $suite in $folder"
+  mkdir -p "$(dirname "$folder")"
+  # The folder gets its name last, so that an interrupted download is not taken for a chroot.
+  rm -rf "$folder.partial"
+  debootstrap --variant=minbase "$suite" "$folder.partial" "$mirror" >"$folder.log" 2>&1 || {
+    tail -n 20 "$folder.log" >&2
+    die "debootstrap could not install $suite from $mirror; name another mirror with --mirror."
+  }
+  mv "$folder.partial" "$folder"
+}
+
+# in_chroot FOLDER COMMAND...: runs a command in the chroot's /src (or / while there is none), with /proc
+# and /dev, and only these variables. The mounts end with the command.
+in_chroot() {
+  local folder=$1 name kept=()
+  shift
+  for name in "${!CUDAVISION_@}" "${!CK_@}" MESON_TESTTHREADS DEB_BUILD_OPTIONS DEB_BUILD_PROFILES; do
+    [[ -z ${!name:-} ]] || kept+=("$name=${!name}")
+  done
+  # shellcheck disable=SC2016
+  unshare --mount --propagation private sh -ec '
+    mount -t proc proc "$0/proc"
+    mount --rbind /dev "$0/dev"
+    exec chroot "$0" "$@"' "$folder" \
+    env -i HOME=/root PATH=/usr/sbin:/usr/bin:/sbin:/bin LC_ALL=C.UTF-8 "${kept[@]}" \
+    sh -c 'cd /src 2>/dev/null || cd /; exec "$@"' sh "$@"
+}
+
+# copy_sources FOLDER: copies the tree, committed or not, to /src in the chroot. Build folders there stay.
+copy_sources() {
+  local source=$1/src
+  mkdir -p "$source"
+  find "$source" -mindepth 1 -maxdepth 1 ! -name 'build*' -exec rm -rf {} +
+  tar --exclude='./build*' --exclude=./.git -c . | tar -x --no-same-owner -C "$source"
+}

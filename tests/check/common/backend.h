@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace check {
+
+/// The backend under test, which CUDAVISION_TEST_BACKEND names. The default is "cpu".
+std::string test_backend();
+inline bool testing_cuda() {
+  return test_backend() == "cuda";
+}
+
+/// True if the plug-in was built with its CUDA half.
+bool built_with_cuda();
+
+/// A reason to skip a test that uses GStreamer's own CUDA elements.
+std::string unless_cuda_elements();
+
+/// True if the driver finds a GPU. A child process calls the driver, because CUDA does not survive
+/// a fork.
+bool machine_has_gpu();
+
+/// Reasons for TEST(…, .unless(reason)). They are empty if the test can run.
+std::string unless_testing_cuda();
+std::string unless_without_gpu();
+std::string unless_with_gpu();
+std::string unless_sanitized();  ///< for tests of memory use, because sanitizers keep freed memory
+std::string unless_elements(const std::vector<const char*>& factories);
+
+}  // namespace check

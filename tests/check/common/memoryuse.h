@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#pragma once
+
+#include <gst/gst.h>
+
+#include <atomic>
+#include <cstddef>
+#include <string>
+
+namespace check {
+
+/// From now on, large blocks are returned to the system as soon as they are freed. Otherwise they
+/// would leave holes of megabytes in the heap, which hide a leak from resident_bytes().
+void return_freed_memory();
+
+/// Returns the resident memory of this process in bytes.
+std::size_t resident_bytes();
+
+/// Remembers the memory in use by this process and on the first GPU at its construction.
+class MemoryUse {
+ public:
+  MemoryUse();
+  /// Fails the test if either has grown by more than the given number of bytes. `what` describes
+  /// the cause, for example "100 frames".
+  void expect_grown_less(long long process, long long gpu, const std::string& what) const;
+
+ private:
+  long long gpu_;  // comes first because the query itself allocates host memory
+  long long process_;
+};
+
+/// Counts those tracked buffers that still exist.
+class BufferCount {
+ public:
+  /// Counts the buffer until it is freed. Returns the buffer.
+  GstBuffer* track(GstBuffer* buffer);
+  int alive() const { return alive_; }
+
+ private:
+  std::atomic<int> alive_{0};
+};
+
+}  // namespace check

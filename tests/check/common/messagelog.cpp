@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "tests/check/common/messagelog.h"
+
+#include <gst/check/gstcheck.h>
+
+namespace check {
+
+MessageLog::MessageLog(GstElement* element)
+    : element_(GST_ELEMENT(gst_object_ref(element))), bus_(gst_bus_new()) {
+  gst_bus_set_sync_handler(bus_, on_message, this, nullptr);
+  gst_element_set_bus(element, bus_);
+}
+
+MessageLog::~MessageLog() {
+  gst_element_set_bus(element_, nullptr);
+  gst_bus_set_sync_handler(bus_, nullptr, nullptr, nullptr);
+}
+
+GstBusSyncReply MessageLog::on_message(GstBus*, GstMessage* message, gpointer self) {
+  auto* log = static_cast<MessageLog*>(self);
+  const std::lock_guard<std::mutex> lock(log->mutex_);
+  log->messages_.emplace_back(message);  // GST_BUS_DROP hands the reference to the handler
+  return GST_BUS_DROP;
+}
+
+int MessageLog::count(GstMessageType type) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  int found = 0;
+  for (const Owned<GstMessage>& message : messages_)
+    found += (GST_MESSAGE_TYPE(message) & type) != 0;
+  return found;
+}
+
+std::vector<Owned<GstMessage>> MessageLog::take(GstMessageType type) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  std::vector<Owned<GstMessage>> taken, left;
+  for (Owned<GstMessage>& message : messages_)
+    ((GST_MESSAGE_TYPE(message) & type) != 0 ? taken : left).push_back(std::move(message));
+  messages_ = std::move(left);
+  return taken;
+}
+
+std::string MessageLog::text(GstMessageType type) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  for (const Owned<GstMessage>& message : messages_) {
+    if ((GST_MESSAGE_TYPE(message) & type) == 0)
+      continue;
+    GError* error = nullptr;
+    gchar* debug = nullptr;
+    if (GST_MESSAGE_TYPE(message) == GST_MESSAGE_ERROR)
+      gst_message_parse_error(message, &error, &debug);
+    else
+      gst_message_parse_warning(message, &error, &debug);
+    std::string text = std::string(error->message) + " (" + (debug ? debug : "") + ")";
+    g_error_free(error);
+    g_free(debug);
+    return text;
+  }
+  return "";
+}
+
+void MessageLog::clear() {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  messages_.clear();
+}
+
+DebugLog::DebugLog(const char* category) : category_(category) {
+  gst_debug_remove_log_function(gst_debug_log_default);
+  gst_debug_add_log_function(on_line, this, nullptr);
+  gst_debug_set_active(TRUE);
+  gst_debug_set_threshold_for_name(category, GST_LEVEL_LOG);
+}
+
+DebugLog::~DebugLog() {
+  gst_debug_unset_threshold_for_name(category_.c_str());
+  gst_debug_remove_log_function_by_data(this);
+  gst_debug_add_log_function(gst_debug_log_default, nullptr, nullptr);
+}
+
+std::vector<std::string> DebugLog::lines(GstDebugLevel level) {
+  const std::lock_guard lock(mutex_);
+  std::vector<std::string> found;
+  for (const auto& [its_level, line] : lines_)
+    if (its_level == level)
+      found.push_back(line);
+  return found;
+}
+
+void DebugLog::on_line(GstDebugCategory* category, GstDebugLevel level, const gchar*, const gchar*,
+                       gint, GObject*, GstDebugMessage* message, gpointer data) {
+  auto* self = static_cast<DebugLog*>(data);
+  if (self->category_ != gst_debug_category_get_name(category))
+    return;
+  const std::lock_guard lock(self->mutex_);
+  self->lines_.emplace_back(level, gst_debug_message_get(message));
+}
+
+void expect_words(const std::string& text, const std::vector<std::string>& words) {
+  for (const std::string& word : words)
+    fail_unless(text.find(word) != std::string::npos, "\"%s\" is missing in: %s", word.c_str(),
+                text.c_str());
+}
+
+GstSegment new_segment(GstFormat format) {
+  GstSegment segment;
+  gst_segment_init(&segment, format);
+  return segment;
+}
+
+}  // namespace check

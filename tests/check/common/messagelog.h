@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#pragma once
+
+#include <gst/gst.h>
+
+#include <mutex>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "tests/check/common/owned.h"
+
+namespace check {
+
+/// All messages of an element or pipeline, in the order in which they were posted.
+class MessageLog {
+ public:
+  explicit MessageLog(GstElement* element);
+  ~MessageLog();
+  MessageLog(const MessageLog&) = delete;
+  MessageLog& operator=(const MessageLog&) = delete;
+
+  int count(GstMessageType type);
+  /// Returns the number of errors and warnings.
+  int complaints() {
+    return count(static_cast<GstMessageType>(GST_MESSAGE_ERROR | GST_MESSAGE_WARNING));
+  }
+  /// Returns the messages of a type, oldest first.
+  std::vector<Owned<GstMessage>> take(GstMessageType type);
+  /// Returns the text and the debug text of the first ERROR or WARNING, or an empty string.
+  std::string text(GstMessageType type);
+  void clear();
+
+ private:
+  static GstBusSyncReply on_message(GstBus*, GstMessage* message, gpointer self);
+
+  const Owned<GstElement> element_;
+  const Owned<GstBus> bus_;
+  std::mutex mutex_;
+  std::vector<Owned<GstMessage>> messages_;
+};
+
+/// The lines that elements write to a debug category, at the levels up to LOG, while this lives.
+class DebugLog {
+ public:
+  explicit DebugLog(const char* category);
+  ~DebugLog();
+  DebugLog(const DebugLog&) = delete;
+  DebugLog& operator=(const DebugLog&) = delete;
+
+  /// The lines at that level.
+  std::vector<std::string> lines(GstDebugLevel level = GST_LEVEL_LOG);
+
+ private:
+  static void on_line(GstDebugCategory* category, GstDebugLevel level, const gchar* file,
+                      const gchar* function, gint line, GObject* object, GstDebugMessage* message,
+                      gpointer self);
+
+  const std::string category_;
+  std::mutex mutex_;
+  std::vector<std::pair<GstDebugLevel, std::string>> lines_;
+};
+
+/// Fails the test unless the text contains all of the words.
+void expect_words(const std::string& text, const std::vector<std::string>& words);
+
+}  // namespace check

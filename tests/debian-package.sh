@@ -1,0 +1,91 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: LGPL-2.1-or-later
+#
+# The Debian package: built and looked at by lintian in a Debian that has only what the recipe asks for,
+# then installed into a clean one.
+set -euo pipefail
+
+usage() {
+  cat <<'END'
+usage: tests/debian-package.sh [--suite SUITE] [--root FOLDER] [--mirror URL]
+
+Installs Debian twice with debootstrap. Builds the package in the first, by the recipe in
+pipelines/packaging/, with lintian. Installs it into the second, runs `gst-inspect-1.0 cudavision` there
+and one pipeline with each element. Needs root, a Debian mirror and 2 GB.
+
+  --suite SUITE  bookworm (Debian 12, the default) or trixie (Debian 13)
+  --root FOLDER  where they are or will be (default: /var/tmp/gst-cudavision/package)
+  --mirror URL   the Debian mirror (default: http://deb.debian.org/debian)
+  -h, --help     this text
+END
+}
+
+suite=bookworm
+root=/var/tmp/gst-cudavision/package
+mirror=http://deb.debian.org/debian
+while [[ $# -gt 0 ]]; do
+  case $1 in
+    --suite | --root | --mirror)
+      [[ $# -ge 2 ]] || {
+        printf 'tests/debian-package.sh: %s needs a value\n\n' "$1" >&2
+        usage >&2
+        exit 2
+      }
+      case $1 in
+        --suite) suite=$2 ;;
+        --root) root=$(realpath -m "$2") ;;
+        --mirror) mirror=$2 ;;
+      esac
+      shift
+      ;;
+    -h | --help)
+      usage
+      exit 0
+      ;;
+    *)
+      printf 'tests/debian-package.sh: unknown argument "%s"\n\n' "$1" >&2
+      usage >&2
+      exit 2
+      ;;
+  esac
+  shift
+done
+
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+. scripts/setup.sh
+. scripts/chroot.sh
+
+# apt_in FOLDER ARGUMENT...: apt-get there, quietly.
+apt_in() {
+  in_chroot "$1" env DEBIAN_FRONTEND=noninteractive apt-get -y -qq --no-install-recommends "${@:2}" \
+    >"$root/apt.log" 2>&1 || {
+    tail -n 20 "$root/apt.log" >&2
+    die "apt-get ${*:2} failed in $1; its messages are above."
+  }
+}
+
+mkdir -p "$root"
+make_chroot "$suite" "$root/$suite-build" "$mirror"
+copy_sources "$root/$suite-build"
+apt_in "$root/$suite-build" update
+apt_in "$root/$suite-build" install dpkg-dev lintian xz-utils
+# Install the build dependencies of the recipe and nothing else, so that a missing one shows.
+in_chroot "$root/$suite-build" sh -c 'rm -rf /recipe && mkdir /recipe && cp -r pipelines/packaging/debian /recipe/'
+apt_in "$root/$suite-build" build-dep /recipe
+in_chroot "$root/$suite-build" sh -c 'rm -rf build-deb && pipelines/packaging/build-deb.sh'
+
+# Each run installs into a fresh copy of a clean Debian.
+make_chroot "$suite" "$root/$suite" "$mirror"
+clean=$root/$suite-clean
+rm -rf "$clean"
+cp -a "$root/$suite" "$clean"
+cp "$root/$suite-build"/src/build-deb/gstreamer1.0-cudavision_*.deb "$clean/"
+cp pipelines/packaging/debian/tests/elements "$clean/"
+apt_in "$clean" update
+in_chroot "$clean" sh -c 'apt-get install -y --no-install-recommends ./gstreamer1.0-cudavision_*.deb' >"$root/apt.log" 2>&1 || {
+  tail -n 20 "$root/apt.log" >&2
+  die "The package cannot be installed into a clean $suite; apt-get's messages are above."
+}
+apt_in "$clean" install gstreamer1.0-tools gstreamer1.0-plugins-base
+in_chroot "$clean" /elements
+say "ok: the package installs into a clean $suite, and its elements run there"

@@ -1,0 +1,155 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""What the tests of pipelines/ share: a list of tests, a folder for each, and running commands there."""
+import os
+import pathlib
+import random
+import shutil
+import signal
+import subprocess
+import tempfile
+import time
+
+top = pathlib.Path(__file__).resolve().parent.parent.parent
+pipelines = top / "pipelines"
+examples = pathlib.Path("/usr/share/doc/opencv-doc/examples/data")
+full = os.environ.get("CUDAVISION_TEST_FULL") == "1"
+tests = []
+
+
+class Skip(Exception):
+    pass
+
+
+def test(name):
+    """Registers a function of a Place as a test."""
+    def register(function):
+        tests.append((name, function))
+        return function
+    return register
+
+
+def expect(condition, text):
+    if not condition:
+        raise AssertionError(text)
+
+
+class Result:
+    def __init__(self, status, out, err):
+        self.status, self.out, self.err = status, out, err
+        self.text = out + err
+
+    def last(self):
+        lines = [line for line in self.text.splitlines() if line.strip()]
+        return f"status {self.status}; " + (lines[-1] if lines else "no output")
+
+
+class Place:
+    """A folder for one test, and the environment in which GStreamer finds the elements of a build."""
+
+    def __init__(self, build, scratch):
+        self.build = build
+        self.materials = scratch / "materials"
+        self.folder = pathlib.Path(tempfile.mkdtemp(dir=scratch))
+        self.environment = {name: value for name, value in os.environ.items()
+                            if name not in ("DISPLAY", "WAYLAND_DISPLAY", "GST_PLUGIN_FEATURE_RANK")}
+        self.environment.update(
+            GST_PLUGIN_PATH=str(build / "gst"), GST_REGISTRY=str(scratch / "registry"), HOME=str(scratch),
+            LC_ALL="C.UTF-8", PYTHONDONTWRITEBYTECODE="1", MPLCONFIGDIR=str(scratch))
+
+    def run(self, *command, timeout=300, **environment):
+        done = subprocess.run([str(word) for word in command], cwd=self.folder, env={**self.environment, **environment},
+                              stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=timeout)
+        return Result(done.returncode, done.stdout.decode(errors="replace"), done.stderr.decode(errors="replace"))
+
+    def script(self, name, *arguments, **more):
+        return self.run(pipelines / name, *arguments, **more)
+
+    def launch(self, description, **more):
+        """A pipeline in one string, of which every element must do its work."""
+        result = self.run("bash", "-c", f"exec gst-launch-1.0 {description}", **more)
+        expect(result.status == 0, f"{description}: {result.last()}")
+        return result
+
+    def start(self, *command, **environment):
+        return Running(self, command, environment)
+
+    def stand_in(self, name, text):
+        """Puts a script in front of the program of that name, for all commands of this test."""
+        folder = self.folder / "stand-ins"
+        folder.mkdir(exist_ok=True)
+        (folder / name).write_text("#!/bin/bash\n" + text)
+        (folder / name).chmod(0o755)
+        if not self.environment["PATH"].startswith(str(folder)):
+            self.environment["PATH"] = f"{folder}:{self.environment['PATH']}"
+
+    def files(self):
+        return sorted(path.name for path in self.folder.iterdir() if path.name not in ("stand-ins", ".log"))
+
+    def remove(self):
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+
+class Running:
+    """A command that runs in a session of its own, so that Ctrl-C reaches all of it and nothing else."""
+
+    def __init__(self, place, command, environment):
+        self.log = open(place.folder / ".log", "w+b")
+        self.process = subprocess.Popen(
+            [str(word) for word in command], cwd=place.folder, env={**place.environment, **environment},
+            stdin=subprocess.DEVNULL, stdout=self.log, stderr=subprocess.STDOUT, start_new_session=True)
+
+    def text(self):
+        self.log.seek(0)
+        return self.log.read().decode(errors="replace")
+
+    def wait_until(self, reached, timeout=300):
+        """Waits until reached() or the command has ended."""
+        end = time.monotonic() + timeout
+        while self.process.poll() is None and not reached():
+            if time.monotonic() > end:
+                self.kill()
+                raise AssertionError(f"nothing happens: {Result('none', self.text(), '').last()}")
+            time.sleep(0.05)
+
+    def runs(self):
+        return self.process.poll() is None
+
+    def interrupt(self, timeout=300):
+        """Presses Ctrl-C, if it still runs, and waits for the end."""
+        if self.runs():
+            os.killpg(self.process.pid, signal.SIGINT)
+        return self.finish(timeout)
+
+    def finish(self, timeout=300):
+        try:
+            self.process.wait(timeout)
+        except subprocess.TimeoutExpired:
+            self.kill()
+            raise AssertionError(f"it does not end: {Result('none', self.text(), '').last()}") from None
+        return Result(self.process.returncode, self.text(), "")
+
+    def kill(self):
+        os.killpg(self.process.pid, signal.SIGKILL)
+        self.process.wait()
+
+
+def make_materials(place):
+    """Small films and pictures, drawn here."""
+    folder = place.materials
+    folder.mkdir()
+    moving = "videotestsrc pattern=ball num-buffers=50"
+    sound = "audiotestsrc num-buffers=85 ! audio/x-raw,rate=44100,channels=2 ! audioconvert ! avenc_aac ! aacparse ! m."
+    for name, samples, mux in (("film.mp4", "I420", "mp4mux"), ("deep.mkv", "I420_10LE", "matroskamux")):
+        place.launch(f"-q {moving} ! video/x-raw,format={samples},width=192,height=144,framerate=25/1 "
+                     f"! x264enc speed-preset=ultrafast ! h264parse ! {mux} name=m ! filesink location={folder / name} {sound}")
+    place.launch("-q videotestsrc pattern=smpte num-buffers=1 ! video/x-raw,format=RGB,width=192,height=144 ! pngenc "
+                 f"! filesink location={folder / 'picture.png'}")
+    # Noise, and what the right camera sees of it 6 pixels away.
+    width, height, disparity = 96, 48, 6
+    noise = random.Random(1)
+    left = [bytes(noise.randrange(256) for _ in range(width)) for _ in range(height)]
+    right = [row[disparity:] + row[-disparity:] for row in left]
+    for side, rows in (("left", left), ("right", right)):
+        (folder / f"{side}.raw").write_bytes(b"".join(rows))
+        place.launch(f"-q filesrc location={folder / side}.raw blocksize={width * height} ! rawvideoparse format=gray8 "
+                     f"width={width} height={height} framerate=25/1 ! pngenc snapshot=true ! filesink location={folder / side}.png")

@@ -1,0 +1,80 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""pipelines/bench.sh and scripts/figures.py: the way from the benchmarks' files to a table and a plot."""
+import json
+import re
+import xml.etree.ElementTree
+
+from harness import Skip, expect, full, test, top
+
+kernels = {"card": "", "cuda": [], "cpu": [{"name": "copy/GRAY8/1920x1080", "microseconds": 100},
+                                           {"name": "equalise/GRAY8/1920x1080/natural", "microseconds": 612.4},
+                                           {"name": "equalise/GRAY8/1920x1080/flat", "microseconds": 1},
+                                           {"name": "blur 15x15/GRAY8/1920x1080", "microseconds": 900}]}
+cuda = {"card": "A card", "cpu": [], "cuda": [
+    {"operation": "blur 15x15", "format": "GRAY8", "width": 1920, "height": 1080, "content": "natural",
+     "microseconds": 4.8, "copy_microseconds": 1.5, "required": None}]}
+opencv = {"opencv": "4.6.0", "rows": [{"name": "blur 15x15/GRAY8/1920x1080", "microseconds": 907.6, "opencv_microseconds": 1066}]}
+
+
+def programs(place, **files):
+    """A build folder whose benchmarks write these results."""
+    folder = place.folder / "built/tests/bench"
+    folder.mkdir(parents=True)
+    for name, results in files.items():
+        for option, result in results.items():
+            (folder / f"{name}{option}").write_text(json.dumps(result))
+        (folder / name).write_text('#!/bin/bash\noption=$1\nwhile [[ $# -gt 1 ]]; do\n[[ $1 != --json ]] || out=$2\nshift\ndone\n'
+                                   '[[ -e $0$option ]] || option=\ncp "$0$option" "$out"\n')
+        (folder / name).chmod(0o755)
+
+
+@test("pipelines/bench.sh makes a table and a plot")
+def _(place):
+    place.stand_in("nvidia-smi", "echo 'GPU 0: A card'\n")
+    programs(place, bench_kernels={"--cpu": kernels, "--cuda": cuda}, bench_opencv={"--json": opencv})
+    result = place.script("bench.sh", "--build=built", "here.svg")
+    rows = [re.split(r"  +", line) for line in result.out.splitlines()]
+    expect(result.status == 0, result.last())
+    for row in (["operation", "frame", "CPU", "OpenCV, CPU", "copy, CPU", "GPU", "copy, GPU"],
+                ["equalise", "1920×1080", "0.612", "0.100"],
+                ["blur 15×15", "1920×1080", "0.900", "1.07", "0.100", "0.00480", "0.00150"]):
+        expect(row in rows, f"{row} is not in {result.out}")
+    svg = xml.etree.ElementTree.parse(place.folder / "here.svg").getroot()
+    bars = [one for one in svg.iter("{http://www.w3.org/2000/svg}rect") if one.get("height") == "9"]
+    expect(len(bars) == 7, f"{len(bars)} bars instead of 7")
+    result = place.script("bench.sh", "--build=built", "--markdown")
+    expect("| equalise | 1920×1080 | 0.612 |  | 0.100 |  |  |" in result.out and "bench.svg" in place.files(), result.out)
+
+
+@test("pipelines/bench.sh does without OpenCV and without a card")
+def _(place):
+    place.stand_in("nvidia-smi", "exit 9\n")
+    programs(place, bench_kernels={"--cpu": kernels})
+    result = place.script("bench.sh", "--build=built")
+    expect(result.status == 0 and "OpenCV is not installed" in result.err and "GPU" not in result.out, result.text)
+
+
+@test("pipelines/bench.sh checks its arguments")
+def _(place):
+    for arguments, words in ((["bench.png"], "let it end in .svg"), (["--build=none"], "there is no bench_kernels"),
+                             (["--slow"], "there is no option --slow")):
+        result = place.script("bench.sh", *arguments)
+        expect(result.status in (1, 2) and words in result.err and not place.files(), f"{arguments}: {result.text}")
+
+
+@test("docs/performance.md has the table that pipelines/bench.sh made")
+def _(place):
+    page = (top / "docs/performance.md").read_text()
+    result = place.run("python3", top / "scripts/figures.py", "--markdown", "--svg", "plot.svg", top / "docs/performance.json")
+    expect(result.status == 0 and result.out.count("\n") > 8, result.last())
+    expect(result.out in page, "figures.py --markdown docs/performance.json prints another table")
+    expect((place.folder / "plot.svg").read_text() == (top / "docs/performance.svg").read_text(),
+           "figures.py --svg plots docs/performance.json differently")
+
+
+@test("pipelines/bench.sh measures")
+def _(place):
+    if not full or not (place.build / "tests/bench/bench_kernels").exists():
+        raise Skip("only --full builds the benchmarks")
+    result = place.script("bench.sh", "--quick", f"--build={place.build}", timeout=900)
+    expect(result.status == 0 and len(result.out.splitlines()) > 10, result.last())

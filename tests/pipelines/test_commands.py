@@ -1,0 +1,146 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""Every command of README.md and docs/, as it stands there, in a folder that looks like the tree after `ninja -C build`
+with its build folder. What needs a camera or a card that is not here must say so."""
+import pathlib
+import re
+import shlex
+import shutil
+import time
+
+from harness import Skip, expect, test, top
+
+pages = [top / "README.md", *sorted((top / "docs").glob("**/*.md"))]
+
+# Stand-ins for what changes the machine or takes minutes.
+stand_ins = {
+    "sudo": 'exec "$@"\n',
+    # All packages of Debian must exist; nothing is installed.
+    "apt-get": '[[ $* == *./*.deb ]] || exec /usr/bin/apt-get --simulate -qq "$@"\n',
+    # A build folder is set up for real only with an option whose value could be wrong; others are the one at hand.
+    "meson": """
+PATH=${PATH#*:}
+case "$1 $*" in
+  "setup "*--prefix=*) exec meson setup set-up "$TREE" "${@:3}" -Dcuda=disabled ;;
+  "setup "*) ;;
+  "install "*) DESTDIR=$PWD/root exec meson install -C build --no-rebuild ;;
+  "test "*) exec meson "$@" --no-rebuild --list ;;
+  *) exec meson "$@" ;;
+esac
+""",
+    # Says what it would build.
+    "ninja": 'PATH=${PATH#*:}\nexec ninja -n "${@/build-install/build}" >/dev/null\n',
+}
+
+# These scripts run the tests themselves, or build for many minutes: their --help must know the options.
+only_help = re.compile(r"(?:tar .*bash )?(?:bash )?((?:tests|tests/gpu|pipelines/packaging)/[\w-]+\.sh|run-gpu\.sh|"
+                       r"pipelines/(?:quickstart|bench)\.sh)( .*)?")
+
+
+def commands_of(page):
+    """The commands of a page, without the comments behind them."""
+    for block in re.findall(r"^ *```sh\n(.*?)^ *```$", page.read_text(), re.M | re.S):
+        for line in block.splitlines():
+            if line.strip() and not line.strip().startswith("#"):
+                yield re.sub(r"\s+# .*", "", line.strip())
+
+
+def unavailable(place, command):
+    """What a command must say because this machine lacks what it needs; None if it must succeed."""
+    for element in re.findall(r"\b(nvh26\w+|nvv4l2\w+|nvvidconv)", command):
+        if place.run("gst-inspect-1.0", element).status != 0:
+            return f'no element "{element}"'
+    cameras = re.findall(r"/dev/video\d+", command) or ["/dev/video0"]
+    if "v4l2src" in command or "/dev/video" in command:
+        if pathlib.Path(cameras[0]).exists():
+            raise Skip("there is a camera here, and nobody who would look at it")
+        return "Cannot identify device '/dev/video"
+    if command == "nvidia-smi" and not shutil.which("nvidia-smi"):
+        return "nvidia-smi: command not found"
+    return None
+
+
+def as_it_can_run(command):
+    """Ellipses stand for a pipeline of the reader's own."""
+    if command.startswith("…"):
+        command = command.replace("…", "gst-launch-1.0 videotestsrc num-buffers=2", 1).replace("…", "fakesink")
+    return command.replace("…", "videotestsrc num-buffers=1 ! cudahistequalize ! fakesink")
+
+
+def plays(place, text):
+    """Whether a command's frames have come to the end of its pipeline."""
+    file = re.search(r"Writing (\S+)", text)
+    if file:
+        file = place.folder / file.group(1)
+        return file.exists() and file.stat().st_size > 1000
+    return "PLAYING" in text or "sigma goes" in text
+
+
+def execute(place, command):
+    slow = only_help.fullmatch(command)
+    if slow:
+        script, arguments = slow.groups("")
+        text = place.run(place.folder / script.replace("run-gpu.sh", "tests/gpu/run-gpu.sh"), "--help").out
+        unknown = [word for word in shlex.split(arguments) if word.startswith("--") and word not in text]
+        expect(text and not unknown, f"{script} --help does not explain {unknown}")
+        return
+    missing = unavailable(place, command)
+    running = place.start("bash", "-c", as_it_can_run(command), DISPLAY=":0", GST_PLUGIN_FEATURE_RANK="fakevideosink:MAX",
+                          SHELL="/bin/bash")
+    # A camera's picture and a film in a window go on for long: a second of it is enough, and then Ctrl-C.
+    if re.search(r"autovideosink|x264enc|blur\.(sh|py)", command) and missing is None:
+        running.wait_until(lambda: plays(place, running.text()))
+        time.sleep(0.5)
+        result = running.interrupt()
+    else:
+        result = running.finish()
+    if missing is not None:
+        expect(result.status != 0 and missing in result.text, f"it does not say {missing}: {result.last()}")
+        return
+    # grep finds nothing, which is the good news.
+    good = 1 if "grep 'not found'" in command else 0
+    # Ctrl-C also ends the programs that read from a pipeline.
+    expect((result.status == good or "| sed" in command and result.status == 130) and "erroneous pipeline" not in result.text, result.last())
+
+
+def make_tree(place):
+    """The tree beside this build folder, with what the pages' commands read."""
+    for entry in top.iterdir():
+        if not entry.name.startswith((".git", "build")):
+            (place.folder / entry.name).symlink_to(entry)
+    (place.folder / "build").symlink_to(place.build)
+    for film in ("film.mp4", "night.mp4"):
+        (place.folder / film).symlink_to(place.materials / "film.mp4")
+    home = place.folder / "home"
+    (home / ".cache/gstreamer-1.0").mkdir(parents=True)
+    (home / ".cache/gstreamer-1.0/registry.x86_64.bin").touch()
+    place.environment.update(HOME=str(home), TREE=str(top))
+    for name, text in stand_ins.items():
+        place.stand_in(name, text)
+
+
+def register():
+    seen = {}
+    for page in pages:
+        for command in commands_of(page):
+            seen.setdefault(command, page.relative_to(top))
+    for command, page in seen.items():
+        @test(f"command of {page}: {command if len(command) < 70 else command[:40] + ' … ' + command[-28:]}")
+        def _(place, command=command):
+            make_tree(place)
+            execute(place, command)
+
+    @test("README.md and docs/ have commands, and those for packages name all that is needed")
+    def _(place):
+        expect(len(seen) > 40, f"only {len(seen)} commands were found")
+        for name, what in (("packages_build", "g++"), ("packages_run", "gstreamer1.0-tools gstreamer1.0-plugins-base"),
+                           ("packages_display", "gstreamer1.0-x"), ("packages_python", "python3-gi")):
+            needed = place.run("bash", "-c", f". {top}/scripts/setup.sh; echo ${{{name}[*]}}").out.split()
+            lines = [command for command in seen if f"apt-get install {what}" in command or f" {what} " in f"{command} "]
+            lines = [line for line in lines if "apt-get install" in line]
+            expect(needed and lines, f"nothing installs {name}")
+            for line in lines:
+                lacking = set(needed) - set(line.split())
+                expect(not lacking, f"{line[:60]}… lacks {' '.join(sorted(lacking))}")
+
+
+register()

@@ -1,0 +1,87 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""The Python examples and the example programs in pipelines/: their results against plain arithmetic. (tests/guards.sh
+checks blur-sweep, box-sum and distance.)"""
+import re
+import statistics
+
+from harness import expect, pipelines, test
+
+python = "/usr/bin/python3"
+programs = ("application", "blur-sweep", "box-sum", "distance")
+examples = sorted(path.name for path in pipelines.glob("*.py") if path.name != "frames.py")
+
+
+@test("every example explains itself with --help, and refuses what it does not know")
+def _(place):
+    expect(len(examples) >= 4, f"only {len(examples)} examples were found")
+    for command in [(place.build / "pipelines" / name,) for name in programs] + [(python, pipelines / name) for name in examples]:
+        result = place.run(*command, "--help")
+        expect(result.status == 0 and result.out.startswith("usage: ") and not result.err, f"{command[-1]}: {result.last()}")
+        result = place.run(*command, *["--nonsense"] * 2)
+        expect(result.status == 2 and "usage: " in result.err, f"{command[-1]}: {result.last()}")
+
+
+@test("examples check the names of files before they begin")
+def _(place):
+    film = place.materials / "film.mp4"
+    for name, arguments, words in (("disparity.py", [film, film, "out.png"], "let it end in .npy"),
+                                   ("disparity.py", ["none.png", film], "there is no such file"),
+                                   ("histogram.py", [film, "out.txt"], "let it end in .png"),
+                                   ("blur.py", [film, "out.png"], "let it end in .mkv"),
+                                   ("blur.py", [film, "out.mkv", "--points", "1:500"], "--points"),
+                                   ("integral.py", [film, "--size", "0"], "--size needs"),
+                                   ("integral.py", [film, "--size", "500"], "192x144")):
+        result = place.run(python, pipelines / name, *arguments)
+        expect(result.status in (1, 2) and words in result.err and "Traceback" not in result.err, f"{name}: {result.text}")
+        expect(not place.files(), f"{name} writes {place.files()}")
+
+
+@test("pipelines/disparity.py gives disparities in pixels")
+def _(place):
+    result = place.run(python, pipelines / "disparity.py", place.materials / "left.png", place.materials / "right.png", "map.npy",
+                       "--property", "num-disparities=32")
+    expect(result.status == 0 and result.out.startswith("96x48, known: "), result.last())
+    # Read the array as a user would.
+    result = place.run(python, "-c", "import numpy; d = numpy.load('map.npy'); m = d[8:40, 20:80]; "
+                       "print(d.dtype, d.shape, numpy.unique(m.round()), numpy.isnan(d).any())")
+    expect(result.out == "float32 (48, 96) [6.] True\n", result.text)
+
+
+@test("pipelines/integral.py finds the brightest square")
+def _(place):
+    width, height = 91, 60  # rows whose length is no multiple of 4
+    rows = [[(7 * x + 13 * y) % 50 + (150 if 30 <= x < 46 and 21 <= y < 37 else 0) for x in range(width)] for y in range(height)]
+    (place.folder / "frame.raw").write_bytes(b"".join(bytes(row) + b"\0" for row in rows))
+    place.launch(f"-q filesrc location=frame.raw blocksize={92 * height} ! rawvideoparse format=gray8 width={width} height={height} "
+                 "plane-strides='<92>' ! pngenc snapshot=true ! filesink location=frame.png")
+    sums = {(x, y): sum(sum(row[x:x + 16]) for row in rows[y:y + 16]) for y in range(height - 15) for x in range(width - 15)}
+    (x, y), most = max(sums.items(), key=lambda item: item[1])
+    whole = sum(map(sum, rows)) / (width * height)
+    result = place.run(python, pipelines / "integral.py", place.folder / "frame.png", "--size", "16")
+    expect(f"brightest at ({x}, {y}), mean {most / 256:.2f}; the whole frame {whole:.2f}" in result.out, result.last())
+
+
+@test("pipelines/histogram.py plots the histogram")
+def _(place):
+    result = place.run(python, pipelines / "histogram.py", place.materials / "picture.png", "plot.svg")
+    expect(result.status == 0, result.last())
+    # The same from the picture itself.
+    place.launch(f"-q filesrc location={place.materials / 'picture.png'} ! pngdec ! video/x-raw,format=RGB ! filesink location=frame.raw")
+    data = (place.folder / "frame.raw").read_bytes()
+    luminance = [(299 * data[i] + 587 * data[i + 1] + 114 * data[i + 2]) // 1000 for i in range(0, len(data), 3)]
+    expect(f"{len(luminance)} pixels, mean {statistics.fmean(luminance):.1f}" in result.out, f"{statistics.fmean(luminance)}: {result.last()}")
+    svg = (place.folder / "plot.svg").read_text()
+    expect("<svg" in svg and max(map(len, re.findall(r'd="([^"]*)"', svg))) > 2000, "there is no curve in the plot")
+
+
+@test("pipelines/blur.py takes sigma through its points")
+def _(place):
+    result = place.run(python, pipelines / "blur.py", place.materials / "film.mp4", "out.mkv", "--points", "0:0", "1:25", "2:0")
+    expect(result.status == 0 and "Writing out.mkv" in result.out, result.last())
+    place.launch("-q filesrc location=out.mkv ! decodebin ! videoconvert ! video/x-raw,format=GRAY8 ! filesink location=out.raw")
+    data = (place.folder / "out.raw").read_bytes()
+    size = 192 * 144
+    expect(len(data) == 50 * size, f"{len(data) // size} frames instead of 50")
+    first, middle, last = (statistics.pstdev(data[n * size:(n + 1) * size:7]) for n in (0, 25, 49))
+    # A ball before a black wall: a blur takes its contrast away.
+    expect(middle < 0.8 * min(first, last), f"the standard deviations are {first:.1f}, {middle:.1f} and {last:.1f}")

@@ -1,0 +1,256 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""The scripts in pipelines/: what they say and what they write."""
+import os
+import pty
+import random
+import re
+import select
+import time
+
+from harness import Skip, examples, expect, pipelines, test
+
+scripts = sorted(path.name for path in pipelines.glob("*.sh") if path.name != "env.sh")
+# Windows without a display: GStreamer takes this element for one.
+window = {"DISPLAY": ":0", "GST_PLUGIN_FEATURE_RANK": "fakevideosink:MAX"}
+
+
+@test("every script explains itself with --help")
+def _(place):
+    expect(len(scripts) >= 11, f"only {len(scripts)} scripts were found")
+    for name in scripts:
+        result = place.script(name, "--help")
+        expect(result.status == 0 and not result.err, f"{name}: {result.last()}")
+        expect(f"\n  pipelines/{name}" in result.out and "shellcheck" not in result.out, f"{name}: {result.out[:100]}")
+
+
+@test("every script refuses what it does not know, in words of its own")
+def _(place):
+    for name in scripts:
+        for arguments in (["--nonsense"], ["a.mp4", "b.mp4", "c.mkv", "d", "e"]):
+            result = place.script(name, *arguments)
+            expect(result.status == 2, f"{name} {' '.join(arguments)}: {result.last()}")
+            expect(result.err.startswith(f"{name}: ") and "usage: pipelines/" in result.err and ": line " not in result.err,
+                   f"{name}: {result.err}")
+
+
+@test("scripts check their arguments before they begin to write")
+def _(place):
+    picture, film, left, right = (place.materials / name for name in ("picture.png", "film.mp4", "left.png", "right.png"))
+    (place.folder / "words.txt").write_text("no picture\n" * 100)
+    for name, arguments, words in (
+            ("binarise.sh", ["--radius"], "--radius needs a value"),
+            ("binarise.sh", ["--radius", "far"], "--radius needs a whole number from 0 to 65535"),
+            ("binarise.sh", ["--radius", "65536"], "--radius needs a whole number from 0 to 65535"),
+            ("binarise.sh", ["--method=otsu"], "--method needs one of bradley sauvola"),
+            ("binarise.sh", [picture, "out.gif"], "let it end in .png or .jpg or .jpeg"),
+            ("binarise.sh", [picture, "none/out.png"], "there is no folder none"),
+            ("binarise.sh", [picture, picture], "this is the input itself"),
+            ("binarise.sh", ["words.txt"], "this is not a picture or video"),
+            ("binarise.sh", [film, "out.png"], "let it end in .mkv or .webm"),
+            ("binarise.sh", [examples / "nothing.png"], "Debian's package opencv-doc"),
+            ("blur.sh", ["--sigma", "500"], "--sigma needs a number from 0.1 to 127"),
+            ("blur.sh", [picture], "is a picture"),
+            ("denoise.sh", ["--search", "10"], "--search needs an odd number from 1 to 101"),
+            ("denoise.sh", ["--strength=-1"], "--strength needs a number from 0 to 255"),
+            ("encode.sh", [film], "an argument is missing"),
+            ("encode.sh", [film, "out.mp4"], "let it end in .mkv"),
+            ("file.sh", [], "an argument is missing"),
+            ("file.sh", ["none.png"], "there is no such file"),
+            ("gpu-decode.sh", [picture], "is not a video"),
+            ("stereo-files.sh", [left], "the right picture is missing"),
+            ("stereo-files.sh", [left, film], "name two photographs or two videos"),
+            ("stereo-files.sh", [left, right, "out.jpg"], "let it end in .png"),
+            ("stereo-files.sh", ["num-disparities=7", left, right], "num-disparities"),
+            ("stereo-files.sh", ["nonsense=7", left, right], 'no property "nonsense"'),
+            ("stereo-files.sh", ["output=depth", left, right], "focal-length"),
+            ("stereo-cameras.sh", ["/dev/video97"], "the right camera is missing"),
+            ("stereo-cameras.sh", [left, right], "is not a camera"),
+            ("stereo-packed.sh", ["frame-packing=checkers", film], "frame-packing"),
+            ("camera.sh", [film], "is not a camera"),
+            ("quickstart.sh", ["none.mp4"], "there is no such file or camera")):
+        result = place.script(name, *arguments)
+        expect(result.status in (1, 2) and words in result.err, f"{name} {arguments}: {result.text}")
+        expect("Writing" not in result.text and place.files() == ["words.txt"], f"{name} {arguments}: it begins to write")
+
+
+@test("scripts name cameras that are missing")
+def _(place):
+    for name, arguments in (("camera.sh", ["/dev/video97"]), ("stereo-cameras.sh", ["/dev/video97", "/dev/video98"]),
+                            ("stereo-packed.sh", ["/dev/video97"]), ("blur.sh", ["/dev/video97"]),
+                            ("binarise.sh", ["/dev/video97"]), ("denoise.sh", ["/dev/video97"])):
+        result = place.script(name, *arguments)
+        expect(result.status == 1 and "/dev/video97: there is no such camera" in result.err, f"{name}: {result.last()}")
+
+
+@test("files are what their names say")
+def _(place):
+    picture, film = place.materials / "picture.png", place.materials / "film.mp4"
+    kinds = {"png": b"\x89PNG", "jpg": b"\xff\xd8\xff", "mkv": b"matroska", "webm": b"webm"}
+    for name, source, out in (("binarise.sh", picture, "a.jpg"), ("binarise.sh", picture, "b.png"),
+                              ("binarise.sh", film, "c.webm"), ("file.sh", picture, "d.jpg"), ("file.sh", film, "e.mkv"),
+                              ("blur.sh", film, "f.webm"), ("denoise.sh", film, "g.mkv")):
+        result = place.script(name, *(["--search=3"] if name == "denoise.sh" else []), source, out)
+        expect(result.status == 0 and f"Writing {out}\n" in result.out, f"{name} {out}: {result.last()}")
+        head = (place.folder / out).read_bytes()[:64]
+        expect(kinds[out.split(".")[1]] in head, f"{name} {out}: {head}")
+
+
+@test("without a display scripts write into files")
+def _(place):
+    picture, film = place.materials / "picture.png", place.materials / "film.mp4"
+    for name, arguments, out in (("binarise.sh", [film], "binarised.mkv"), ("blur.sh", [film], "blur.mkv"),
+                                 ("denoise.sh", ["--search=5", film], "denoised.mkv"), ("file.sh", [film], "equalised.mkv"),
+                                 ("file.sh", [picture], "equalised.png"),
+                                 ("stereo-packed.sh", ["num-disparities=32", film], "disparity.mkv"),
+                                 ("stereo-files.sh", ["num-disparities=32", film, film], "disparity.mkv")):
+        result = place.script(name, *arguments)
+        expect(result.status == 0 and "There is no display" in result.out, f"{name}: {result.last()}")
+        expect(place.files() == [out] and (place.folder / out).stat().st_size > 500, f"{name}: {place.files()}")
+        (place.folder / out).unlink()
+
+
+@test("pipelines/file.sh shows a picture until it is told to end")
+def _(place):
+    shown = place.start(pipelines / "file.sh", place.materials / "picture.png", **window)
+    shown.wait_until(lambda: "PLAYING" in shown.text())
+    time.sleep(1)
+    expect(shown.runs(), f"it closes at once: {shown.text()}")
+    result = shown.interrupt()
+    expect(result.status == 0 and not place.files(), result.last())
+
+
+@test("a window that the user closes is no error")
+def _(place):
+    message = "ERROR: from element /GstPipeline:pipeline0/GstXImageSink:sink: "
+    for text, status in (("Output window was closed", 0), ("Quit requested", 0), ("Out of paper", 1)):
+        place.stand_in("gst-launch-1.0", f'echo "{message}{text}" >&2\necho "Additional debug info:" >&2\nexit 1\n')
+        result = place.script("file.sh", place.materials / "film.mp4", **window)
+        expect(result.status == status and (text in result.err) == bool(status), f"{text}: {result.last()}")
+
+
+@test("a pipeline that fails leaves no empty file")
+def _(place):
+    place.stand_in("gst-launch-1.0", "touch out.png out.mkv\nexit 1\n")
+    for source, out in (("picture.png", "out.png"), ("film.mp4", "out.mkv")):
+        result = place.script("file.sh", place.materials / source, out)
+        expect(result.status == 1 and out not in place.files(), f"{result.last()}; {place.files()}")
+
+
+def on_terminal(place, *command):
+    """What a command prints on a terminal."""
+    child, terminal = pty.fork()
+    if child == 0:
+        os.chdir(place.folder)
+        os.execve(str(command[0]), [str(word) for word in command], {**place.environment, "TERM": "xterm"})
+    text = b""
+    try:
+        while select.select([terminal], [], [], 300)[0]:
+            text += os.read(terminal, 4096)
+    except OSError:
+        pass  # the end
+    os.close(terminal)
+    status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+    expect(status == 0, f"status {status}: {text.decode(errors='replace')[-200:]}")
+    return text.decode(errors="replace")
+
+
+@test("long work prints how far it is on a terminal")
+def _(place):
+    text = on_terminal(place, pipelines / "blur.sh", place.materials / "film.mp4", "blur.mkv")
+    expect(re.search(r"\r\d+\.\d s of 2\.\d s", text), f"blur.sh: {text[-200:]!r}")
+    text = on_terminal(place, pipelines / "denoise.sh", "--search=9", place.materials / "film.mp4", "denoised.mkv")
+    expect(re.search(r"\r0:00:0\d", text), f"denoise.sh: {text[-200:]!r}")
+    place.stand_in("gst-launch-1.0", "sleep 2.5\n")
+    text = on_terminal(place, pipelines / "binarise.sh", place.materials / "picture.png", "a.png")
+    expect("\r2 s" in text, f"binarise.sh: {text[-200:]!r}")
+
+
+def film_of(place, name):
+    """The format of a film's samples, and the bytes of its sound as the file has them."""
+    demux = "qtdemux" if name.suffix == ".mp4" else "matroskademux"
+    log = place.launch(f"-v filesrc location={name} ! decodebin ! 'video/x-raw(ANY)' ! fakesink num-buffers=1")
+    place.launch(f"-q filesrc location={name} ! {demux} name=d d.audio_0 ! queue ! filesink location=sound.raw d.video_0 ! queue ! fakesink")
+    return (re.search(r"fakesink.*format=\(string\)(\w+)", log.text).group(1), (place.folder / "sound.raw").read_bytes())
+
+
+@test("pipelines/encode.sh keeps the sound and the depth")
+def _(place):
+    for name in ("film.mp4", "deep.mkv"):
+        result = place.script("encode.sh", place.materials / name, "out.mkv")
+        expect(result.status == 0, f"{name}: {result.last()}")
+        before, after = film_of(place, place.materials / name), film_of(place, place.folder / "out.mkv")
+        expect(after[0] == before[0], f"{name}: {before[0]} becomes {after[0]}")
+        expect(before[1] and after[1] == before[1], f"{name}: {len(before[1])} bytes of sound become {len(after[1])}")
+    # A film without sound, and one whose sound must be decoded.
+    place.launch("-q videotestsrc num-buffers=20 ! video/x-raw,width=64,height=64 ! jpegenc ! avimux ! filesink location=silent.avi")
+    place.launch("-q videotestsrc num-buffers=50 ! video/x-raw,width=64,height=64 ! x264enc ! h264parse ! mpegtsmux name=m "
+                 "! filesink location=film.ts audiotestsrc num-buffers=70 ! audioconvert ! avenc_aac ! aacparse ! m.")
+    for name, sound in (("silent.avi", False), ("film.ts", True)):
+        result = place.script("encode.sh", name, "out.mkv")
+        expect(result.status == 0, f"{name}: {result.last()}")
+        log = place.launch("-v filesrc location=out.mkv ! decodebin ! 'video/x-raw(ANY)' ! fakesink num-buffers=1")
+        expect(("caps = audio/" in log.text) == sound, f"{name}: {'no sound' if sound else 'sound'}")
+
+
+def png_kind(path):
+    """Width, height, bits per sample and colour type of a PNG."""
+    head = path.read_bytes()[16:26]
+    return int.from_bytes(head[:4], "big"), int.from_bytes(head[4:8], "big"), head[8], head[9]
+
+
+@test("pipelines/stereo-files.sh writes colours beside the 16-bit map")
+def _(place):
+    result = place.script("stereo-files.sh", "num-disparities=32", place.materials / "left.png", place.materials / "right.png", "map.png")
+    expect(result.status == 0, result.last())
+    kinds = png_kind(place.folder / "map.png"), png_kind(place.folder / "map-colors.png")
+    expect(kinds == ((96, 48, 16, 0), (96, 48, 8, 2)), f"{kinds}")
+    # Scripts take pictures of 16 bits, too.
+    result = place.script("binarise.sh", "map.png", "binarised.png")
+    expect(result.status == 0 and (place.folder / "binarised.png").stat().st_size > 0, result.last())
+
+
+@test("pipelines/denoise.sh keeps what is thin")
+def _(place):
+    # A pale post of 3 pixels before a flat wall, with noise of a standard deviation of 6.
+    noise = random.Random(2)
+    width, height, frames = 384, 288, 5
+    wall, post = 120, 145
+    rows = [max(0, min(255, round((post if x % 48 < 3 else wall) + noise.gauss(0, 6)))) for _ in range(height) for x in range(width)]
+    (place.folder / "noisy.raw").write_bytes(bytes(rows) * frames)
+    place.launch(f"-q filesrc location=noisy.raw blocksize={width * height} ! rawvideoparse format=gray8 width={width} height={height} "
+                 "framerate=25/1 ! videoconvert ! video/x-raw,format=I420 ! avimux ! filesink location=noisy.avi")
+    result = place.script("denoise.sh", "noisy.avi", "out.mkv")
+    expect(result.status == 0, result.last())
+    place.launch("-q filesrc location=out.mkv ! decodebin ! videoconvert ! video/x-raw,format=GRAY8 ! filesink location=out.raw")
+    picture = (place.folder / "out.raw").read_bytes()[:2 * width * height]
+    def mean_and_deviation(left, columns):
+        values = [picture[2 * width * y + left + x] for y in range(20, height - 20) for x in range(48, width - 48) if x % 48 in columns]
+        mean = sum(values) / len(values)
+        return mean, (sum((value - mean) ** 2 for value in values) / len(values)) ** 0.5
+    noise_before, noise_after = (mean_and_deviation(left, range(16, 36))[1] for left in (0, width))
+    contrast = mean_and_deviation(width, [1])[0] - mean_and_deviation(width, range(16, 36))[0]
+    expect(noise_after < 0.6 * noise_before, f"noise {noise_before:.1f} becomes {noise_after:.1f}")
+    expect(contrast > 0.75 * (post - wall), f"of {post - wall} levels {contrast:.1f} are left")
+
+
+@test("pipelines/quickstart.sh makes its pictures")
+def _(place):
+    # The build stands in for one of its own, which takes minutes.
+    place.stand_in("meson", f"mkdir -p \"$2\"\nln -sfn {place.build}/gst \"$2/gst\"\n")
+    place.stand_in("ninja", "true\n")
+    (place.folder / "tree").mkdir()
+    for entry in ("pipelines", "scripts"):
+        (place.folder / "tree" / entry).symlink_to(pipelines.parent / entry)
+    result = place.run(place.folder / "tree/pipelines/quickstart.sh", place.materials / "film.mp4")
+    expect(result.status == 0 and "backend: " in result.out, result.last())
+    expect("backend: cuda" in result.out or "Frames are processed on the CPU" in result.out, "it does not say why it ran on the CPU")
+    made = sorted(path.name for path in (place.folder / "tree/build-quickstart/pictures").iterdir())
+    expect(made == [f"film-{kind}.png" for kind in ("before", "binarised", "blurred", "equalised")], f"{made}")
+
+
+@test("pipelines/gpu-decode.sh says what it needs")
+def _(place):
+    if place.run("gst-inspect-1.0", "nvh264dec").status == 0:
+        raise Skip("there is a decoder on a GPU here")
+    result = place.script("gpu-decode.sh", place.materials / "film.mp4")
+    expect(result.status == 1 and "no element nvh264dec here: it needs an NVIDIA card" in result.err, result.last())
