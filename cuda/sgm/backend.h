@@ -5,7 +5,8 @@
 // sgmstereo.cpp calls them in order; tests call them one by one. Each stage has a file of its own
 // per backend (README.md lists them).
 //
-// Callers have validated all arguments. Pointers are the device's. "In compatibility" means
+// Callers have validated all arguments, and pass pictures of the size and depth of the StageConfig.
+// Pointers are the device's. "In compatibility" means
 // Compatibility::libsgm. Features, sums and maps are dense: entry (x, y) is number y·width + x.
 // Sums begin at a multiple of 16 bytes, everything else at a multiple of its own size. All calls
 // only enqueue.
@@ -27,6 +28,14 @@ struct StageConfig : ImageSize, Config {
       : ImageSize{layout.width, layout.height, layout.bits}, Config(resolved(config)) {}
 
   std::int64_t pixels() const noexcept { return static_cast<std::int64_t>(width) * height; }
+  /// The number of sums of all pixels.
+  std::size_t sums() const noexcept {
+    return static_cast<std::size_t>(pixels()) * static_cast<std::size_t>(disparities);
+  }
+  /// The bytes of the features of one picture.
+  std::size_t features_bytes() const noexcept {
+    return static_cast<std::size_t>(pixels()) * static_cast<std::size_t>(feature_bytes());
+  }
   int feature_bytes() const noexcept { return census_bits(census) > 32 ? 8 : 4; }
   /// True if the luminance counts in levels of 8 bits before anything is computed from it. Other
   /// censuses compare it at its full depth, as they did before census_gradient came.
@@ -119,6 +128,11 @@ class Stages {
   /// ((c2 − c1)·255 + c2 div 2) div c2, or 0 if c2 is 0 or the disparity is unknown.
   virtual void select(const std::uint16_t* sums, float uniqueness, Subpixel subpixel,
                       const Winners& winners) = 0;
+
+  /// All of the above: census() of both pictures, aggregate() and select(). A backend need not
+  /// compute features and sums in the form that those give.
+  virtual void match(const SamplePlane& left, const SamplePlane& right, const Penalties& penalties,
+                     float uniqueness, Subpixel subpixel, const Winners& winners) = 0;
 
   /// Takes the median of 3×3 numbers, in which unknown is the largest. The outermost pixels become
   /// unknown or, in compatibility, 0. from and to differ.

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// Census features on CUDA. A block loads the samples of its tile and the halo around it into shared
-// memory; a thread makes the features of four neighbouring pixels from rows of twelve samples. For
-// census_gradient, it makes the feature of one pixel.
+// Census features on CUDA, of one or two pictures in a launch. A block loads the samples of its
+// tile and the halo around it into shared memory; a thread makes the features of four neighbouring
+// pixels from rows of twelve samples. For census_gradient, it makes the feature of one pixel. The
+// samples of the left picture also give P2 of the steps to these pixels.
 
 #include "cuda/core/cuda_launch.h"
 #include "cuda/sgm/arithmetic.h"
@@ -12,12 +13,14 @@
 namespace cudavision::sgm {
 
 struct CensusArguments {
-  Samples picture;
-  int shift;  // from samples to levels of 8 bits; only for census_gradient
-  void* features;
+  Samples pictures[2];  // left and right, or just one
+  FeaturePlane features[2];
+  bool whole[2];      // features can be stored four at a time: rows and addresses allow it
+  int shift;          // from samples to levels of 8 bits; only for census_gradient
   int tiles;          // per row of tiles
-  bool whole;         // features can be stored four at a time: rows and addresses allow it
+  int blocks;         // per picture
   bool clear_border;  // as libSGM does
+  StepPenalties penalties;
 };
 
 namespace {
@@ -106,60 +109,125 @@ __device__ bool at_border(const Samples& picture, int x, int y) {
          y >= picture.height - radius_y;
 }
 
+/// The picture and the tile of a block.
+struct CensusBlock {
+  int picture;
+  int x, y;  ///< the first pixel
+
+  __device__ CensusBlock(const CensusArguments& a, int width, int height)
+      : picture(static_cast<int>(blockIdx.x) / a.blocks) {
+    const int number = static_cast<int>(blockIdx.x) - picture * a.blocks;
+    y = number / a.tiles;
+    x = (number - y * a.tiles) * width;
+    y *= height;
+  }
+};
+
+/// Writes P2 − P1 of the steps to pixel (x, y). here points to its luminance in a tile.
+template <class Luminance>
+__device__ void write_penalties(const StepPenalties& penalties, const std::uint8_t* table,
+                                const Luminance* here, int tile_pitch, int x, int y) {
+  const auto penalty = [&](Luminance before) {
+    const int step = static_cast<int>(*here) - static_cast<int>(before);
+    return static_cast<std::uint32_t>(table[(step < 0 ? -step : step) >> penalties.step_shift] -
+                                      penalties.p1) *
+           0x10001u;
+  };
+  // Where a path begins, the penalty has no effect.
+  const std::int64_t pixel = static_cast<std::int64_t>(y) * penalties.pitch + x;
+  penalties.vertical[pixel] = penalty(here[-tile_pitch]);
+  penalties.horizontal[pixel] = penalty(here[-1]);
+}
+
+/// Fills the columns of a plane beyond the picture beside the block's tile. edges[0] and edges[1]
+/// hold the first and the last features of the tile's rows.
+template <int kRows>
+__device__ void fill_outside(const CensusArguments& a, const CensusBlock& at, int tile_width,
+                             const std::uint32_t (&edges)[2][kRows]) {
+  const FeaturePlane& plane = a.features[at.picture];
+  const Samples& samples = a.pictures[at.picture];
+  const int rows = min(kRows, samples.height - at.y);
+  const auto fill = [&](int begin, int end, const std::uint32_t(&features)[kRows]) {
+    const int count = max(0, end - begin);
+    for (int i = threadIdx.x; i < rows * count; i += threads) {
+      const int row = i / count;
+      static_cast<std::uint32_t*>(
+          plane.data)[(at.y + row) * plane.pitch + begin + i - row * count] =
+          plane.replicates ? features[row] : 0;
+    }
+  };
+  if (at.x == 0)
+    fill(plane.begin, min(plane.shift, plane.end), edges[0]);
+  if (at.x + tile_width >= samples.width)
+    fill(max(plane.begin, samples.width + plane.shift), plane.end, edges[1]);
+}
+
 template <Census kCensus>
 __global__ void __launch_bounds__(threads)
     census_kernel(const __grid_constant__ CensusArguments a) {
-  __shared__ __align__(16) std::uint32_t tile[(tile_height + 2 * radius_y) * tile_pitch];
   constexpr int bits = census_bits(kCensus);
+  __shared__ __align__(16) std::uint32_t tile[(tile_height + 2 * radius_y) * tile_pitch];
+  __shared__ std::uint32_t edges[2][tile_height];
+  __shared__ std::uint8_t table[256];
   launch_dependents();
   grid_dependency_wait();
 
-  const int first_x = static_cast<int>(blockIdx.x % a.tiles) * tile_width;
-  const int first_y = static_cast<int>(blockIdx.x / a.tiles) * tile_height;
+  const CensusBlock at(a, tile_width, tile_height);
+  const Samples& samples = a.pictures[at.picture];
+  table[threadIdx.x] = a.penalties.table[threadIdx.x];
   for (int i = threadIdx.x; i < (tile_height + 2 * radius_y) * tile_pitch; i += threads) {
     const int row = i / tile_pitch;
-    tile[i] =
-        a.picture.at_or_edge(first_x - radius_x + i - row * tile_pitch, first_y - radius_y + row);
+    tile[i] = samples.at_or_edge(at.x - radius_x + i - row * tile_pitch, at.y - radius_y + row);
   }
   __syncthreads();
 
-  const int column = threadIdx.x % 32 * pixels;
-  const int x = first_x + column;
-  const int y = first_y + threadIdx.x / 32;
-  if (x >= a.picture.width || y >= a.picture.height)
-    return;
-  const std::uint32_t* own = tile + (threadIdx.x / 32 + radius_y) * tile_pitch + column;
+  const int column = threadIdx.x % 32 * pixels, row = threadIdx.x / 32;
+  const int x = at.x + column, y = at.y + row;
+  const bool inside = x < samples.width && y < samples.height;
+  const std::uint32_t* const own = tile + (row + radius_y) * tile_pitch + column;
   FeatureBits<bits> made[pixels];
-  if constexpr (kCensus == Census::symmetric_9x7)
-    symmetric(own, made);
-  else if constexpr (kCensus == Census::neighbours_9x7)
-    neighbours<radius_x, radius_y>(own, made);
-  else
-    neighbours<2, 2>(own, made);
-  if (a.clear_border)
+  if (inside) {
+    if constexpr (kCensus == Census::symmetric_9x7)
+      symmetric(own, made);
+    else if constexpr (kCensus == Census::neighbours_9x7)
+      neighbours<radius_x, radius_y>(own, made);
+    else
+      neighbours<2, 2>(own, made);
+    if (a.clear_border)
 #pragma unroll
-    for (int i = 0; i < pixels; ++i)
-      if (at_border(a.picture, x + i, y))
-        made[i] = {};
+      for (int i = 0; i < pixels; ++i)
+        if (at_border(samples, x + i, y))
+          made[i] = {};
+  }
 
-  const std::int64_t first = static_cast<std::int64_t>(y) * a.picture.width + x;
+  const FeaturePlane& plane = a.features[at.picture];
   if constexpr (bits > 32) {
     // A feature is two words, the lower one first.
-    auto* const to = static_cast<uint2*>(a.features) + first;
+    auto* const to = static_cast<uint2*>(plane.data) + y * plane.pitch + x;
 #pragma unroll
     for (int i = 0; i < pixels; ++i)
-      if (x + i < a.picture.width)
+      if (inside && x + i < samples.width)
         to[i] = {made[i].low, made[i].high};
   } else {
-    auto* const to = static_cast<std::uint32_t*>(a.features) + first;
-    if (a.whole) {
+    auto* const to = static_cast<std::uint32_t*>(plane.data) + y * plane.pitch + x + plane.shift;
+    if (inside && a.whole[at.picture])
       *reinterpret_cast<uint4*>(to) = {made[0].low, made[1].low, made[2].low, made[3].low};
-      return;
-    }
 #pragma unroll
     for (int i = 0; i < pixels; ++i)
-      if (x + i < a.picture.width)
-        to[i] = made[i].low;
+      if (inside && x + i < samples.width) {
+        if (!a.whole[at.picture] && plane.has(x + i))
+          to[i] = made[i].low;
+        if (x + i == 0)
+          edges[0][row] = made[i].low;
+        if (x + i == samples.width - 1)
+          edges[1][row] = made[i].low;
+        if (a.penalties.vertical && at.picture == 0)
+          write_penalties(a.penalties, table, own + radius_x + i, tile_pitch, x + i, y);
+      }
+    if (!plane.has_margins())
+      return;
+    __syncthreads();
+    fill_outside(a, at, tile_width, edges);
   }
 }
 
@@ -169,29 +237,45 @@ constexpr int gradient_pitch = gradient_width + 2 * gradient_radius_x;
 __global__ void __launch_bounds__(threads)
     gradient_kernel(const __grid_constant__ CensusArguments a) {
   __shared__ int tile[(gradient_height + 2 * gradient_radius_y) * gradient_pitch];
+  __shared__ std::uint32_t edges[2][gradient_height];
+  __shared__ std::uint8_t table[256];
   launch_dependents();
   grid_dependency_wait();
 
-  const int first_x = static_cast<int>(blockIdx.x % a.tiles) * gradient_width;
-  const int first_y = static_cast<int>(blockIdx.x / a.tiles) * gradient_height;
+  const CensusBlock at(a, gradient_width, gradient_height);
+  const Samples& samples = a.pictures[at.picture];
+  table[threadIdx.x] = a.penalties.table[threadIdx.x];
   for (int i = threadIdx.x; i < (gradient_height + 2 * gradient_radius_y) * gradient_pitch;
        i += threads) {
     const int row = i / gradient_pitch;
-    tile[i] = static_cast<int>(
-        a.picture.at_or_edge(first_x - gradient_radius_x + i - row * gradient_pitch,
-                             first_y - gradient_radius_y + row) >>
-        a.shift);
+    tile[i] =
+        static_cast<int>(samples.at_or_edge(at.x - gradient_radius_x + i - row * gradient_pitch,
+                                            at.y - gradient_radius_y + row) >>
+                         a.shift);
   }
   __syncthreads();
 
   const int column = threadIdx.x % gradient_width, row = threadIdx.x / gradient_width;
-  const int x = first_x + column, y = first_y + row;
-  if (x >= a.picture.width || y >= a.picture.height)
+  const int x = at.x + column, y = at.y + row;
+  const FeaturePlane& plane = a.features[at.picture];
+  if (x < samples.width && y < samples.height) {
+    const int* const own =
+        tile + (row + gradient_radius_y) * gradient_pitch + column + gradient_radius_x;
+    const std::uint32_t feature =
+        gradient_feature([&](int dx, int dy) { return own[dy * gradient_pitch + dx]; });
+    if (plane.has(x))
+      static_cast<std::uint32_t*>(plane.data)[y * plane.pitch + x + plane.shift] = feature;
+    if (x == 0)
+      edges[0][row] = feature;
+    if (x == samples.width - 1)
+      edges[1][row] = feature;
+    if (a.penalties.vertical && at.picture == 0)
+      write_penalties(a.penalties, table, own, gradient_pitch, x, y);
+  }
+  if (!plane.has_margins())
     return;
-  const int* const own =
-      tile + (row + gradient_radius_y) * gradient_pitch + column + gradient_radius_x;
-  static_cast<std::uint32_t*>(a.features)[static_cast<std::int64_t>(y) * a.picture.width + x] =
-      gradient_feature([&](int dx, int dy) { return own[dy * gradient_pitch + dx]; });
+  __syncthreads();
+  fill_outside(a, at, gradient_width, edges);
 }
 
 using Kernel = Launcher<CensusArguments>::Kernel;
@@ -212,20 +296,51 @@ Kernel kernel_for(Census census) {
 }  // namespace
 
 CensusCuda::CensusCuda(Device& device, const StageConfig& config)
-    : kernel_(kernel_for(config.census)),
-      is_gradient_(config.census == Census::census_gradient),
-      clear_border_(config.libsgm()),
-      launch_(device.stream(), kernel_) {}
+    : config_(config), kernel_(kernel_for(config.census)), launch_(device.stream(), kernel_) {}
 
 void CensusCuda::run(const SamplePlane& picture, void* features) const {
-  const int width = is_gradient_ ? gradient_width : tile_width;
-  const int height = is_gradient_ ? gradient_height : tile_height;
-  const int tiles = (picture.width + width - 1) / width;
-  const int rows = (picture.height() + height - 1) / height;
-  const bool whole =
-      picture.width % pixels == 0 && reinterpret_cast<std::uintptr_t>(features) % 16 == 0;
-  launch_(kernel_, static_cast<unsigned>(tiles) * static_cast<unsigned>(rows), threads, 0,
-          {Samples(picture), picture.bits - 8, features, tiles, whole, clear_border_});
+  CensusArguments a{};
+  a.pictures[0] = Samples(picture);
+  a.features[0] = dense(features);
+  launch(a, 1);
+}
+
+void CensusCuda::run(const SamplePlane& left, const SamplePlane& right,
+                     const FeaturePlane& left_features, const FeaturePlane& right_features,
+                     const StepPenalties& penalties) const {
+  CensusArguments a{};
+  a.pictures[0] = Samples(left);
+  a.pictures[1] = Samples(right);
+  a.features[0] = left_features;
+  a.features[1] = right_features;
+  a.penalties = penalties;
+  launch(a, 2);
+}
+
+FeaturePlane CensusCuda::dense(void* features) const {
+  FeaturePlane plane;
+  plane.data = features;
+  plane.pitch = config_.width;
+  plane.end = config_.width;
+  return plane;
+}
+
+void CensusCuda::launch(CensusArguments& a, int pictures_count) const {
+  const bool gradient = config_.census == Census::census_gradient;
+  const int width = gradient ? gradient_width : tile_width;
+  const int height = gradient ? gradient_height : tile_height;
+  a.shift = config_.bits - 8;
+  a.tiles = (config_.width + width - 1) / width;
+  a.blocks = a.tiles * ((config_.height + height - 1) / height);
+  a.clear_border = config_.libsgm();
+  for (int i = 0; i < pictures_count; ++i) {
+    const FeaturePlane& plane = a.features[i];
+    a.whole[i] = config_.width % pixels == 0 && plane.pitch % pixels == 0 && plane.shift == 0 &&
+                 plane.end >= config_.width &&
+                 reinterpret_cast<std::uintptr_t>(plane.data) % 16 == 0;
+  }
+  launch_(kernel_, static_cast<unsigned>(pictures_count) * static_cast<unsigned>(a.blocks), threads,
+          0, a);
 }
 
 }  // namespace cudavision::sgm

@@ -11,6 +11,9 @@ class StagesCpu final : public Stages {
  public:
   StagesCpu(Device& device, const StageConfig& config)
       : config_(config),
+        left_features_(device.allocate(config.features_bytes())),
+        right_features_(device.allocate(config.features_bytes())),
+        sums_(device.allocate(sizeof(std::uint16_t) * config.sums())),
         census_(device, config),
         aggregate_(device, config),
         select_(device, config),
@@ -28,6 +31,14 @@ class StagesCpu final : public Stages {
   void select(const std::uint16_t* sums, float uniqueness, Subpixel subpixel,
               const Winners& winners) override {
     select_.run(sums, uniqueness, subpixel, winners);
+  }
+  void match(const SamplePlane& left, const SamplePlane& right, const Penalties& penalties,
+             float uniqueness, Subpixel subpixel, const Winners& winners) override {
+    census(left, left_features_.data());
+    census(right, right_features_.data());
+    aggregate(left, left_features_.data(), right_features_.data(), penalties,
+              sums_.as<std::uint16_t>());
+    select(sums_.as<std::uint16_t>(), uniqueness, subpixel, winners);
   }
   void median(const std::uint16_t* from, std::uint16_t* to) override {
     median_cpu(config_, from, to);
@@ -54,6 +65,7 @@ class StagesCpu final : public Stages {
 
  private:
   StageConfig config_;
+  Buffer left_features_, right_features_, sums_;  // of match()
   CensusCpu census_;
   AggregateCpu aggregate_;
   SelectCpu select_;

@@ -2,7 +2,11 @@
 //
 // The CUDA backend of SgmStereo.
 
+#include <algorithm>
+#include <optional>
+
 #include "cuda/sgm/aggregate/cuda.h"
+#include "cuda/sgm/fourpaths/cuda.h"
 #include "cuda/sgm/stages_cuda.h"
 
 namespace cudavision::sgm {
@@ -12,13 +16,19 @@ class StagesCuda final : public Stages {
  public:
   StagesCuda(Device& device, const StageConfig& config)
       : scratch_(device.allocate(8 * static_cast<std::size_t>(config.pixels()))),
+        left_features_(device.allocate(config.features_bytes())),
+        right_features_(device.allocate(config.features_bytes())),
+        sums_(device.allocate(sum_bytes(config))),
         census_(device, config),
         aggregate_(device, config, scratch_.data()),
         select_(device, config),
         maps_(device, config),
         speckles_(device, config, scratch_.data()),
         holes_(device, config, scratch_.data()),
-        refine_(device, config) {}
+        refine_(device, config) {
+    if (FourPathsCuda::supports(config))
+      four_paths_.emplace(device, config, sums_.as<std::uint8_t>());
+  }
 
   void census(const SamplePlane& picture, void* features) override {
     census_.run(picture, features);
@@ -30,6 +40,18 @@ class StagesCuda final : public Stages {
   void select(const std::uint16_t* sums, float uniqueness, Subpixel subpixel,
               const Winners& winners) override {
     select_.run(sums, uniqueness, subpixel, winners);
+  }
+  void match(const SamplePlane& left, const SamplePlane& right, const Penalties& penalties,
+             float uniqueness, Subpixel subpixel, const Winners& winners) override {
+    if (four_paths_ && four_paths_->fits(penalties)) {
+      four_paths_->run(census_, left, right, penalties, uniqueness, subpixel, winners);
+      return;
+    }
+    census_.run(left, right, census_.dense(left_features_.data()),
+                census_.dense(right_features_.data()), {});
+    aggregate(left, left_features_.data(), right_features_.data(), penalties,
+              sums_.as<std::uint16_t>());
+    select(sums_.as<std::uint16_t>(), uniqueness, subpixel, winners);
   }
   void median(const std::uint16_t* from, std::uint16_t* to) override { maps_.median(from, to); }
   void check(const SamplePlane& picture, const std::uint16_t* right, bool subpixel, int max_diff,
@@ -53,7 +75,15 @@ class StagesCuda final : public Stages {
   }
 
  private:
+  static std::size_t sum_bytes(const StageConfig& config) {
+    const std::size_t words = sizeof(std::uint16_t) * config.sums();
+    return FourPathsCuda::supports(config) ? std::max(words, FourPathsCuda::volume_bytes(config))
+                                           : words;
+  }
+
   Buffer scratch_;  // shared by the stages, which run one after the other
+  Buffer left_features_, right_features_;
+  Buffer sums_;  // of match(), in either form
   CensusCuda census_;
   AggregateCuda aggregate_;
   SelectCuda select_;
@@ -61,6 +91,7 @@ class StagesCuda final : public Stages {
   SpecklesCuda speckles_;
   HolesCuda holes_;
   RefineCuda refine_;
+  std::optional<FourPathsCuda> four_paths_;
 };
 
 }  // namespace

@@ -37,17 +37,10 @@ class Workspace {
  public:
   Workspace(Device& device, const StageConfig& config) {
     const auto pixels = static_cast<std::size_t>(config.pixels());
-    const auto feature_bytes = static_cast<std::size_t>(config.feature_bytes());
-    const std::size_t sums_at = reserve(2 * pixels * static_cast<std::size_t>(config.disparities));
-    const std::size_t left_at = reserve(pixels * feature_bytes);
-    const std::size_t right_at = reserve(pixels * feature_bytes);
     const std::size_t maps_at[] = {reserve(2 * pixels), reserve(2 * pixels), reserve(2 * pixels),
                                    reserve(2 * pixels)};
     const std::size_t confidence_at = reserve(pixels);
     memory_ = device.allocate(bytes_);
-    sums = at<std::uint16_t>(sums_at);
-    left_features = at<void>(left_at);
-    right_features = at<void>(right_at);
     left = at<std::uint16_t>(maps_at[0]);
     right = at<std::uint16_t>(maps_at[1]);
     other_left = at<std::uint16_t>(maps_at[2]);
@@ -55,8 +48,6 @@ class Workspace {
     confidence = at<std::uint8_t>(confidence_at);
   }
 
-  std::uint16_t* sums;
-  void *left_features, *right_features;
   std::uint16_t *left, *right;              ///< maps
   std::uint16_t *other_left, *other_right;  ///< room for the medians of the maps
   std::uint8_t* confidence;
@@ -131,11 +122,8 @@ class SgmStereo::State {
   }
 
   void match(const SamplePlane& left, const SamplePlane& right, std::uint8_t* confidence) {
-    stages_->census(left, work_.left_features);
-    stages_->census(right, work_.right_features);
-    stages_->aggregate(left, work_.left_features, work_.right_features, penalties_, work_.sums);
-    stages_->select(work_.sums, static_cast<float>(parameters_.uniqueness),
-                    subpixel_of(parameters_), {work_.left, work_.right, confidence});
+    stages_->match(left, right, penalties_, static_cast<float>(parameters_.uniqueness),
+                   subpixel_of(parameters_), {work_.left, work_.right, confidence});
   }
 
   void clean(const SamplePlane& picture) {

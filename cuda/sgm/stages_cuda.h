@@ -16,15 +16,46 @@ struct SpecklesArguments;
 struct HolesArguments;
 struct RefineArguments;
 
+/// Where census features go: that of column x to column x + shift, if this is from begin to before
+/// end. The other columns from begin to end repeat the outermost feature or, without replicates,
+/// become 0.
+struct FeaturePlane {
+  void* data = nullptr;    ///< column 0 of row 0
+  std::int64_t pitch = 0;  ///< in features
+  int begin = 0, end = 0, shift = 0;
+  bool replicates = false;
+
+  __device__ bool has(int x) const { return x + shift >= begin && x + shift < end; }
+  __device__ bool has_margins() const { return begin < 0; }
+};
+
+/// Where P2 − P1 of the steps in the left picture goes, in both halves of a word: of the step to
+/// (x, y) from the pixel above it, and from the pixel to its left. Nothing is written if vertical
+/// is null.
+struct StepPenalties {
+  std::uint32_t *vertical = nullptr, *horizontal = nullptr;
+  std::int64_t pitch = 0;  ///< in words
+  int step_shift = 0;      ///< from steps of the luminance to the table
+  int p1 = 0;
+  std::uint8_t table[256]{};  ///< P2
+};
+
 class CensusCuda {
  public:
   CensusCuda(Device& device, const StageConfig& config);
+  /// features is dense.
   void run(const SamplePlane& picture, void* features) const;
+  /// Makes the features of both pictures in one launch.
+  void run(const SamplePlane& left, const SamplePlane& right, const FeaturePlane& left_features,
+           const FeaturePlane& right_features, const StepPenalties& penalties) const;
+  /// Describes features that are dense.
+  FeaturePlane dense(void* features) const;
 
  private:
+  void launch(CensusArguments& a, int pictures) const;
+
+  StageConfig config_;
   Launcher<CensusArguments>::Kernel kernel_;
-  bool is_gradient_;
-  bool clear_border_;
   Launcher<CensusArguments> launch_;
 };
 

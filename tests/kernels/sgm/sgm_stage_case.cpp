@@ -38,8 +38,11 @@ void make_features(SgmStageCase& test, Random& random) {
   }
 }
 
+/// Sums fit bytes while P2 is small.
 void make_penalties(SgmStageCase& test, Random& random) {
-  const int largest = 255 - sgm::census_bits(test.config.census);
+  const int bits = sgm::census_bits(test.config.census);
+  const int largest =
+      random.one_in(2) && 4 * bits < 250 ? random.between(2, (255 - 4 * bits) / 2) : 255 - bits;
   test.penalties.p1 = random.one_in(4) ? 1 : random.between(1, largest - 1);
   for (std::uint8_t& p2 : test.penalties.p2)
     p2 = static_cast<std::uint8_t>(
@@ -196,8 +199,23 @@ void run_features(Device& device, sgm::Stages& stages, const SgmStageCase& test,
   stages.aggregate(picture, left.data(), right.data(), test.penalties, sums.data());
   device.finish();
   outputs.push_back({"aggregate", sums.numbers()});
+
   left.expect_unchanged();
   right.expect_unchanged();
+}
+
+void run_match(Device& device, sgm::Stages& stages, const SgmStageCase& test,
+               const SamplePlane& picture, const SamplePlane& right_picture, std::uint8_t poison,
+               SgmStageOutputs& outputs) {
+  const auto pixels = static_cast<std::size_t>(test.config.pixels());
+  const Output<std::uint16_t> left(device, pixels, poison), right(device, pixels, poison);
+  const Output<std::uint8_t> confidence(device, pixels, poison);
+  stages.match(picture, right_picture, test.penalties, test.uniqueness, test.subpixel,
+               {left.data(), right.data(), test.with_confidence ? confidence.data() : nullptr});
+  device.finish();
+  outputs.push_back({"match, left", left.numbers()});
+  outputs.push_back({"match, right", right.numbers()});
+  outputs.push_back({"match, confidence", confidence.numbers()});
 }
 
 void run_select(Device& device, sgm::Stages& stages, const SgmStageCase& test, std::uint8_t poison,
@@ -275,7 +293,13 @@ void run_refinement(Device& device, sgm::Stages& stages, const SgmStageCase& tes
 
 SgmStageCase make_sgm_stage_case(std::uint64_t seed, int number, int max_pixels) {
   Random random = random_of_case(seed ^ 0x57a9e5, number);
-  const sgm::Parameters parameters = random_sgm_parameters(random);
+  sgm::Parameters parameters = random_sgm_parameters(random);
+  // CUDA has kernels of its own for these.
+  if (random.one_in(2)) {
+    parameters.paths = 4;
+    parameters.disparities = random.one_in(4) ? 256 : random.one_in(2) ? 128 : 64;
+    parameters.minimum = std::min(parameters.minimum, 2047 - parameters.disparities);
+  }
   const auto [width, height] =
       random_picture_size(random, std::clamp(max_volume / parameters.disparities, 1, max_pixels));
   constexpr int depths[][2] = {{8, 0}, {8, 0}, {10, 0}, {10, 6}, {12, 4}, {12, 0}, {16, 0}, {9, 1}};
@@ -293,6 +317,9 @@ SgmStageCase make_sgm_stage_case(std::uint64_t seed, int number, int max_pixels)
   const auto content = static_cast<Content>(random.between(0, content_count - 1));
   paint(test.layout, frame_in(test.layout, test.placement, test.picture.data()), content,
         content_seed, dirty);
+  test.right_picture.assign(test.placement.bytes, 0xa5);
+  paint(test.layout, frame_in(test.layout, test.placement, test.right_picture.data()), content,
+        random.one_in(2) ? content_seed : random.next(), dirty);
   test.uniqueness = static_cast<float>(parameters.uniqueness);
   test.subpixel = sgm::subpixel_of(parameters);
   test.with_confidence = !random.one_in(4);
@@ -321,9 +348,11 @@ std::string describe(const SgmStageCase& test) {
 
 SgmStageOutputs defined_stages(const SgmStageCase& test, std::uint8_t poison) {
   const StageConfig& config = test.config;
-  const Luminances picture =
-      DefinedLuminance(test.layout, frame_in(test.layout, test.placement, test.picture.data()))
-          .values;
+  const auto luminances = [&](const std::vector<std::uint8_t>& block) {
+    return DefinedLuminance(test.layout, frame_in(test.layout, test.placement, block.data()))
+        .values;
+  };
+  const Luminances picture = luminances(test.picture);
   const auto word = repeated<std::uint16_t>(poison);
   SgmStageOutputs outputs;
   const auto features = defined_census(config, picture);
@@ -334,12 +363,18 @@ SgmStageOutputs defined_stages(const SgmStageCase& test, std::uint8_t poison) {
   outputs.push_back({"aggregate", guarded(defined_sums(config, picture, test.left_features,
                                                        test.right_features, test.penalties),
                                           word)});
-  DefinedWinners winners = defined_winners(config, test.sums, test.uniqueness, test.subpixel);
-  if (!test.with_confidence)
-    std::fill(winners.confidence.begin(), winners.confidence.end(), poison);
-  outputs.push_back({"select, left", guarded(winners.left, word)});
-  outputs.push_back({"select, right", guarded(winners.right, word)});
-  outputs.push_back({"select, confidence", guarded(winners.confidence, poison)});
+  const auto add_winners = [&](const std::string& stage, const std::vector<std::uint16_t>& from) {
+    DefinedWinners winners = defined_winners(config, from, test.uniqueness, test.subpixel);
+    if (!test.with_confidence)
+      std::fill(winners.confidence.begin(), winners.confidence.end(), poison);
+    outputs.push_back({stage + ", left", guarded(winners.left, word)});
+    outputs.push_back({stage + ", right", guarded(winners.right, word)});
+    outputs.push_back({stage + ", confidence", guarded(winners.confidence, poison)});
+  };
+  add_winners("match",
+              defined_sums(config, picture, features,
+                           defined_census(config, luminances(test.right_picture)), test.penalties));
+  add_winners("select", test.sums);
   outputs.push_back({"median", guarded(defined_median(config, test.left), word)});
   outputs.push_back({"check", guarded(defined_check(config, picture, test.left, test.right,
                                                     has_subpixel(test), test.max_diff),
@@ -363,23 +398,29 @@ SgmStageOutputs defined_stages(const SgmStageCase& test, std::uint8_t poison) {
 
 SgmStageOutputs run_stages(Device& device, const SgmStageCase& test, std::uint8_t poison) {
   const auto stages = sgm::make_stages(device, test.config);
-  const Input<std::uint8_t> block(device, test.picture);
-  SamplePlane picture;
-  picture.rows = frame_in(test.layout, test.placement, block.data()).planes[0];
-  picture.width = test.layout.width;
-  picture.bits = test.layout.bits;
-  picture.shift = test.layout.shift;
+  const Input<std::uint8_t> block(device, test.picture), right_block(device, test.right_picture);
+  const auto plane_in = [&](const Input<std::uint8_t>& input) {
+    SamplePlane plane;
+    plane.rows = frame_in(test.layout, test.placement, input.data()).planes[0];
+    plane.width = test.layout.width;
+    plane.bits = test.layout.bits;
+    plane.shift = test.layout.shift;
+    return plane;
+  };
+  const SamplePlane picture = plane_in(block);
   SgmStageOutputs outputs;
   if (test.config.feature_bytes() == 8)
     run_features<std::uint64_t>(device, *stages, test, picture, poison, outputs);
   else
     run_features<std::uint32_t>(device, *stages, test, picture, poison, outputs);
+  run_match(device, *stages, test, picture, plane_in(right_block), poison, outputs);
   run_select(device, *stages, test, poison, outputs);
   run_maps(device, *stages, test, picture, poison, outputs);
   run_writing(device, *stages, test, poison, outputs);
   if (!test.config.libsgm())
     run_refinement(device, *stages, test, picture, poison, outputs);
   block.expect_unchanged();
+  right_block.expect_unchanged();
   return outputs;
 }
 

@@ -19,7 +19,8 @@ struct SgmStageCase {
   sgm::StageConfig config;
   FrameLayout layout;  ///< the layout of the picture, which has one channel
   Placement placement;
-  std::vector<std::uint8_t> picture;  ///< the block that contains the picture
+  std::vector<std::uint8_t> picture;        ///< the block that contains the picture
+  std::vector<std::uint8_t> right_picture;  ///< likewise, with the same layout and placement
   std::vector<std::uint64_t> left_features, right_features;
   sgm::Penalties penalties;
   std::vector<std::uint16_t> sums;

@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+//
+// Matching along 4 paths: lays out what the paths read, and runs the kernels in order.
+
+#include <algorithm>
+#include <cstring>
+
+#include "cuda/sgm/aggregate/path_lanes.cuh"
+#include "cuda/sgm/fourpaths/cuda.h"
+#include "cuda/sgm/samples.cuh"
+
+namespace cudavision::sgm {
+
+namespace {
+
+PathsLaunch prepared(PathsLaunch launch) {
+  cuda_check(cudaFuncSetAttribute(launch.kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                  static_cast<int>(launch.shared_bytes)),
+             "asking for shared memory for the paths");
+  // Columns and rows share a multiprocessor only if they agree on its shared memory.
+  cuda_check(cudaFuncSetAttribute(launch.kernel, cudaFuncAttributePreferredSharedMemoryCarveout,
+                                  cudaSharedmemCarveoutMaxShared),
+             "asking for shared memory for the paths");
+  return launch;
+}
+
+int plane_pitch(const StageConfig& config) {
+  return right_margin(config.disparities) + MatchExtent(config).columns;
+}
+
+std::size_t plane_words(const StageConfig& config) {
+  return static_cast<std::size_t>(plane_pitch(config)) * (config.height + 1);
+}
+
+}  // namespace
+
+SideStream::SideStream(cudaStream_t main) : main_(main) {
+  cuda_check(cudaStreamCreateWithFlags(&side_, cudaStreamNonBlocking), "creating a stream");
+  cuda_check(cudaEventCreateWithFlags(&forked_, cudaEventDisableTiming), "creating an event");
+  cuda_check(cudaEventCreateWithFlags(&joined_, cudaEventDisableTiming), "creating an event");
+}
+
+SideStream::~SideStream() {
+  cudaEventDestroy(joined_);
+  cudaEventDestroy(forked_);
+  cudaStreamDestroy(side_);
+}
+
+void SideStream::fork() const {
+  cuda_check(cudaEventRecord(forked_, main_), "recording an event");
+  cuda_check(cudaStreamWaitEvent(side_, forked_), "ordering two streams");
+}
+
+void SideStream::join() const {
+  cuda_check(cudaEventRecord(joined_, side_), "recording an event");
+  cuda_check(cudaStreamWaitEvent(main_, joined_), "ordering two streams");
+}
+
+bool FourPathsCuda::supports(const StageConfig& config) {
+  const int d = config.disparities;
+  return config.paths == 4 && config.feature_bytes() == 4 && (d == 64 || d == 128 || d == 256) &&
+         WinnersCuda::supports(config);
+}
+
+FourPathsCuda::FourPathsCuda(Device& device, const StageConfig& config, std::uint8_t* volumes)
+    : config_(config),
+      plane_memory_(device.allocate(4 * sizeof(std::uint32_t) * plane_words(config))),
+      side_(device.stream()),
+      columns_(prepared(columns_launch(config))),
+      rows_(prepared(rows_launch(config))),
+      launch_columns_(device.stream(), columns_.kernel),
+      launch_rows_(side_.get(), rows_.kernel),
+      winners_(device, config) {
+  const std::size_t words = plane_words(config);
+  auto* const first = plane_memory_.as<std::uint32_t>() + right_margin(config.disparities);
+  planes_ = {first, first + words, first + 2 * words, first + 3 * words, plane_pitch(config)};
+  sums_ = {volumes, volumes + volume_bytes(config) / 2};
+  // The paths read columns and a row beyond the picture, without effect on the results.
+  const auto bytes = static_cast<int>(sizeof(std::uint32_t)) * planes_.pitch;
+  device.fill({plane_memory_.as<std::uint8_t>(), bytes, 4 * (config.height + 1), bytes}, 0);
+}
+
+std::size_t FourPathsCuda::volume_bytes(const StageConfig& config) {
+  const MatchExtent extent(config);
+  return 2 * static_cast<std::size_t>(extent.columns) * static_cast<std::size_t>(extent.rows) *
+         static_cast<std::size_t>(config.disparities);
+}
+
+bool FourPathsCuda::fits(const Penalties& penalties) const {
+  const int p2 = *std::max_element(penalties.p2.begin(), penalties.p2.end());
+  return 2 * p2 + 4 * census_bits(config_.census) <= 255;
+}
+
+void FourPathsCuda::run(const CensusCuda& census, const SamplePlane& left, const SamplePlane& right,
+                        const Penalties& penalties, float uniqueness, Subpixel subpixel,
+                        const Winners& winners) const {
+  make_planes(census, left, right, penalties);
+  PathsArguments a{};
+  a.planes = planes_;
+  a.sums = sums_;
+  a.width = config_.width;
+  a.height = config_.height;
+  a.columns = MatchExtent(config_).columns;
+  a.p1 = static_cast<std::uint32_t>(penalties.p1) * 0x10001u;
+  side_.fork();
+  launch_rows_(rows_.kernel, rows_.blocks, rows_.threads, rows_.shared_bytes, a);
+  launch_columns_(columns_.kernel, columns_.blocks, columns_.threads, columns_.shared_bytes, a);
+  side_.join();
+  winners_.run(sums_, uniqueness, subpixel, winners);
+}
+
+void FourPathsCuda::make_planes(const CensusCuda& census, const SamplePlane& left,
+                                const SamplePlane& right, const Penalties& penalties) const {
+  FeaturePlane left_features, right_features;
+  left_features.data = planes_.left;
+  left_features.pitch = planes_.pitch;
+  left_features.end = config_.width;
+  right_features.data = planes_.right;
+  right_features.pitch = planes_.pitch;
+  right_features.begin = -right_margin(config_.disparities);
+  right_features.end = MatchExtent(config_).columns;
+  right_features.shift = config_.minimum;
+  right_features.replicates = config_.replicates_features();
+  StepPenalties steps;
+  steps.vertical = planes_.vertical;
+  steps.horizontal = planes_.horizontal;
+  steps.pitch = planes_.pitch;
+  steps.step_shift = config_.eight_bit() ? 0 : left.bits - 8;
+  steps.p1 = penalties.p1;
+  std::memcpy(steps.table, penalties.p2.data(), sizeof steps.table);
+  census.run(left, right, left_features, right_features, steps);
+}
+
+}  // namespace cudavision::sgm

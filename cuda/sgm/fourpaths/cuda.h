@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#pragma once
+
+// For .cu files: Stages::match() along 4 paths, with sums in bytes.
+//
+// The columns and the rows of a picture are independent, so two kernels run beside each other. Each
+// follows its two paths from both ends at once. Up to the middle, a path stores L − C, which is at
+// most P2 and fits a byte. Beyond the middle, it adds what the opposite path has stored. The
+// columns add 4·C as well, so that the byte of a column and that of a row add up to the sum over
+// all paths. A third kernel finds the winners.
+//
+// Both kernels wait for latency, not for memory: a step of a path depends on the one before. So
+// they use few lanes per pixel, and warps that wait for no other warp except in the middle.
+
+#include "cuda/core/cuda_launch.h"
+#include "cuda/sgm/stages_cuda.h"
+
+namespace cudavision::sgm {
+
+struct WinnersArguments;
+
+/// What the paths read: planes of words that have the same pitch. Pointers are those of column 0 of
+/// row 0.
+struct MatchPlanes {
+  /// Column x holds the feature that pixel x of the left picture meets at disparity 0. The columns
+  /// begin at −right_margin().
+  std::uint32_t* right;
+  std::uint32_t* left;
+  std::uint32_t* vertical;  ///< P2 − P1, in both halves, of the step from (x, y − 1) to (x, y)
+  std::uint32_t* horizontal;  ///< likewise of the step from (x − 1, y) to (x, y)
+  int pitch;                  ///< in words, a multiple of 4
+};
+
+/// Sums of pixel (x, y) begin at byte (y·columns + x)·disparities. Those of d and d + disparities/2
+/// are neighbours: bytes 2·d and 2·d + 1. Columns outside the picture have the largest sums.
+struct SumVolumes {
+  std::uint8_t *columns, *rows;
+};
+
+struct PathsArguments {
+  MatchPlanes planes;
+  SumVolumes sums;
+  int width, height;  ///< of the picture
+  int columns;        ///< of the volumes
+  std::uint32_t p1;   ///< in both halves
+};
+
+/// Dimensions of planes and volumes, which are padded so that the kernels need few conditions.
+struct MatchExtent {
+  static constexpr int column_unit = 16, row_unit = 4;
+
+  explicit MatchExtent(const StageConfig& config)
+      : columns((config.width + column_unit - 1) / column_unit * column_unit),
+        rows((config.height + row_unit - 1) / row_unit * row_unit) {}
+
+  int columns, rows;
+};
+constexpr int right_margin(int disparities) {
+  return disparities + 16;
+}
+
+/// The kernels and their launches, in columns_cuda.cu, rows_cuda.cu and winners_cuda.cu. The
+/// disparities are 64, 128 or 256.
+using PathsKernel = Launcher<PathsArguments>::Kernel;
+struct PathsLaunch {
+  PathsKernel kernel;
+  unsigned blocks, threads;
+  std::size_t shared_bytes;
+};
+PathsLaunch columns_launch(const StageConfig& config);
+PathsLaunch rows_launch(const StageConfig& config);
+
+class WinnersCuda {
+ public:
+  WinnersCuda(Device& device, const StageConfig& config);
+  /// True if the current GPU has enough shared memory for a row.
+  static bool supports(const StageConfig& config);
+  void run(const SumVolumes& sums, float uniqueness, Subpixel subpixel,
+           const Winners& winners) const;
+
+ private:
+  StageConfig config_;
+  Launcher<WinnersArguments> launch_;
+};
+
+/// A stream beside the device's, for kernels that may run at the same time.
+class SideStream {
+ public:
+  explicit SideStream(cudaStream_t main);
+  ~SideStream();
+  SideStream(const SideStream&) = delete;
+  SideStream& operator=(const SideStream&) = delete;
+
+  cudaStream_t get() const noexcept { return side_; }
+  /// What is enqueued on this stream from now on follows what the main stream has up to here.
+  void fork() const;
+  /// What is enqueued on the main stream from now on follows what this stream has up to here.
+  void join() const;
+
+ private:
+  cudaStream_t main_, side_ = nullptr;
+  cudaEvent_t forked_ = nullptr, joined_ = nullptr;
+};
+
+class FourPathsCuda {
+ public:
+  static bool supports(const StageConfig& config);
+  /// volumes points to volume_bytes().
+  FourPathsCuda(Device& device, const StageConfig& config, std::uint8_t* volumes);
+  static std::size_t volume_bytes(const StageConfig& config);
+
+  /// True if sums with these penalties fit the bytes.
+  bool fits(const Penalties& penalties) const;
+  void run(const CensusCuda& census, const SamplePlane& left, const SamplePlane& right,
+           const Penalties& penalties, float uniqueness, Subpixel subpixel,
+           const Winners& winners) const;
+
+ private:
+  void make_planes(const CensusCuda& census, const SamplePlane& left, const SamplePlane& right,
+                   const Penalties& penalties) const;
+
+  StageConfig config_;
+  Buffer plane_memory_;
+  MatchPlanes planes_;
+  SumVolumes sums_;
+  SideStream side_;
+  PathsLaunch columns_, rows_;
+  Launcher<PathsArguments> launch_columns_, launch_rows_;
+  WinnersCuda winners_;
+};
+
+}  // namespace cudavision::sgm

@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#pragma once
+
+// For .cu files: the costs of paths in words as path_lanes.cuh describes them, four to a lane.
+
+#include <cuda_pipeline_primitives.h>
+
+#include "cuda/sgm/aggregate/path_lanes.cuh"
+
+namespace cudavision::sgm {
+
+constexpr int words_per_lane = 4;
+
+/// Returns a·b + c, by the multiplier: the other units have more to do.
+__device__ inline std::uint32_t multiply_add(std::uint32_t a, std::uint32_t b, std::uint32_t c) {
+#ifdef __CUDA_ARCH__
+  asm("mad.lo.u32 %0, %0, %1, %2;" : "+r"(a) : "r"(b), "r"(c));
+  return a;
+#else
+  return a * b + c;
+#endif
+}
+
+/// Returns the matching costs of two disparities.
+__device__ inline std::uint32_t costs_of(std::uint32_t left, std::uint32_t right,
+                                         std::uint32_t right_further) {
+  return multiply_add(__popc(left ^ right_further), 65536, __popc(left ^ right));
+}
+
+/// The calling thread's place in its warp: `lane` of the pixel `group`.
+template <int kDisparities>
+struct GroupLanes : NeighbouringLanes {
+  static constexpr int lanes = kDisparities / (2 * words_per_lane);  // per pixel
+  static constexpr int groups = 32 / lanes;
+
+  int lane, group;
+  std::uint32_t not_first;  ///< all bits, or none in group 0
+
+  __device__ GroupLanes() {
+    const int number = static_cast<int>(threadIdx.x % 32);
+    lane = number % lanes;
+    group = number / lanes;
+    not_first = group > 0 ? 0xffffffffu : 0;
+    set(lane, lanes, group * lanes + (lane + lanes - 1) % lanes,
+        group * lanes + (lane + 1) % lanes);
+    // Otherwise the compiler computes these again at every step.
+    forget_origin(before);
+    forget_origin(after);
+    forget_origin(take_before);
+    forget_origin(take_after);
+    forget_origin(not_first);
+  }
+
+  /// Replaces the least of a lane's words by the least of the group, in both halves.
+  template <int kPixels>
+  __device__ void reduce(std::uint32_t (&least)[kPixels]) const {
+#pragma unroll
+    for (int i = 0; i < kPixels; ++i) {
+      least[i] = __vminu2(least[i], __byte_perm(least[i], 0, 0x1032));
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
+      // With equal halves, words compare like their halves. One reduction is faster than 4 or 5
+      // shuffles with minima, and two are not slower.
+      if constexpr (groups == 1) {
+        least[i] = __reduce_min_sync(whole_warp, least[i]);
+      } else if constexpr (groups == 2) {
+        const std::uint32_t first = __reduce_min_sync(whole_warp, least[i] | not_first);
+        const std::uint32_t second = __reduce_min_sync(whole_warp, least[i] | ~not_first);
+        least[i] = (first & ~not_first) | (second & not_first);
+      } else
+#endif
+      {
+#pragma unroll
+        for (int apart = 1; apart < lanes; apart *= 2)
+          least[i] = __vminu2(least[i], __shfl_xor_sync(whole_warp, least[i], apart));
+      }
+    }
+  }
+};
+
+/// A lane's path costs of some pixels, and the least path cost of each pixel in both halves. Zeros
+/// stand for a path that has not begun: then L = C.
+template <int kPixels>
+struct PathState {
+  std::uint32_t costs[kPixels][words_per_lane];
+  std::uint32_t least[kPixels];
+};
+
+/// The matching costs of some pixels, and P2 − P1 of the step to each in both halves.
+template <int kPixels>
+struct PixelCosts {
+  std::uint32_t costs[kPixels][words_per_lane];
+  std::uint32_t penalty[kPixels];
+};
+
+/// Packs the bytes of a lane: bytes 2k and 2k + 1 are the halves of word k.
+__device__ inline uint2 packed(const std::uint32_t (&words)[words_per_lane]) {
+  return {__byte_perm(words[0], words[1], 0x6420), __byte_perm(words[2], words[3], 0x6420)};
+}
+
+/// Takes one step of each path and returns the bytes of L − C.
+template <int kDisparities, int kPixels>
+__device__ void advance(const GroupLanes<kDisparities>& lanes, PathState<kPixels>& state,
+                        std::uint32_t p1, const PixelCosts<kPixels>& pixels,
+                        uint2 (&bytes)[kPixels]) {
+  std::uint32_t least[kPixels];
+#pragma unroll
+  for (int i = 0; i < kPixels; ++i) {
+    std::uint32_t(&path)[words_per_lane] = state.costs[i];
+    const std::uint32_t bound = state.least[i] + pixels.penalty[i];
+    const std::uint32_t before = lanes.word_before(path[3]), after = lanes.word_after(path[0]);
+    const std::uint32_t reached[words_per_lane] = {
+        __viaddmin_u16x2(__vimin3_u16x2(before, path[1], bound), p1, path[0]),
+        __viaddmin_u16x2(__vimin3_u16x2(path[0], path[2], bound), p1, path[1]),
+        __viaddmin_u16x2(__vimin3_u16x2(path[1], path[3], bound), p1, path[2]),
+        __viaddmin_u16x2(__vimin3_u16x2(path[2], after, bound), p1, path[3])};
+    bytes[i] = packed(reached);
+    const std::uint32_t least_in_bytes = multiply_add(state.least[i], 257, 0);
+    bytes[i].x -= least_in_bytes;
+    bytes[i].y -= least_in_bytes;
+#pragma unroll
+    for (int k = 0; k < words_per_lane; ++k)
+      path[k] = reached[k] + pixels.costs[i][k] - state.least[i];
+    least[i] = __vminu2(__vimin3_u16x2(path[0], path[1], path[2]), path[3]);
+  }
+  lanes.reduce(least);
+#pragma unroll
+  for (int i = 0; i < kPixels; ++i)
+    state.least[i] = least[i];
+}
+
+}  // namespace cudavision::sgm

@@ -1,0 +1,337 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+//
+// Winner takes all, from sums in bytes. A block takes a row. Each group of lanes walks along a
+// segment of the row; a lane has 16 of a pixel's disparities.
+//
+// A key is a sum and, in its lowest bits, a disparity. The least key is that of the smallest sum
+// with the lowest disparity. Halves of a word hold the keys of d and of d + disparities/2.
+
+#include "cuda/sgm/arithmetic.h"
+#include "cuda/sgm/fourpaths/cuda.h"
+#include "cuda/sgm/fourpaths/lanes.cuh"
+
+namespace cudavision::sgm {
+
+struct WinnersArguments {
+  SumVolumes sums;
+  Winners winners;
+  float uniqueness;
+  Subpixel subpixel;
+  bool whole;  // numbers are whole disparities
+  int width;
+  int columns;      // of the volumes
+  int right_shift;  // column r of the right map is p = r + right_shift in this file
+};
+
+namespace {
+
+constexpr int threads = 256;
+constexpr int words = 8;       // of keys per lane
+constexpr int prefetched = 2;  // pixels
+constexpr int second_at = 17;  // sums have 9 bits, disparities up to 8
+constexpr std::uint32_t nothing = 0xffffffffu;
+
+/// Returns the number of slots for the right map.
+CUDAVISION_HOST_DEVICE constexpr int slot_count(int columns, int disparities) {
+  return columns + disparities + (columns + disparities) / 32 + 1;
+}
+
+template <int kDisparities>
+struct WinnersPlan {
+  static constexpr int lanes = kDisparities / (2 * words);  ///< per pixel
+  static constexpr int half = kDisparities / 2;
+  static constexpr int groups = threads / lanes;
+  /// Pixels whose results the lanes of a group write at once.
+  static constexpr int round = lanes < 8 ? lanes : 8;
+  static constexpr int vectors = kDisparities / 16;  ///< of 16 bytes, per pixel
+
+  /// Sums are at most 510, which leaves 7 bits of a half: the disparity, or if that needs more, the
+  /// number of the word.
+  static constexpr int index_bits = kDisparities <= 128 ? 7 : 3;
+  static constexpr int wide_bits = kDisparities <= 128 ? 7 : 8;
+  static constexpr std::uint32_t disparity_mask = (1u << wide_bits) - 1;
+
+  /// Returns a key that contains the whole disparity.
+  static __device__ std::uint32_t wide_key(std::uint32_t key, int lane, bool upper) {
+    if constexpr (index_bits == wide_bits)
+      return key;
+    constexpr std::uint32_t index_mask = (1u << index_bits) - 1;
+    return (key & ~index_mask) << (wide_bits - index_bits) |
+           (words * lane + (key & index_mask) + (upper ? half : 0));
+  }
+
+  /// The best keys of the right map in shared memory. Pixel p may lie up to kDisparities before the
+  /// row. One word in 33 is not used, so that the lanes of a warp use different banks.
+  static __device__ int slot_of(int p) {
+    const int number = p + kDisparities;
+    return number + number / 32;
+  }
+};
+
+/// Entry e + 2 marks the words k with |k − e| ≤ 1 by the highest bit of byte k.
+constexpr int near_entries = 13;
+
+__device__ uint2 near_entry(int number) {
+  constexpr unsigned long long three = 0x808080;
+  const int shift = 8 * (number - 3);
+  const unsigned long long marks = shift >= 64 ? 0 : shift >= 0 ? three << shift : three >> -shift;
+  return {static_cast<std::uint32_t>(marks), static_cast<std::uint32_t>(marks >> 32)};
+}
+
+/// Returns a word whose lower half has the sign of byte kByte of `low` in all bits, and whose upper
+/// half that of the same byte of `high`.
+template <int kByte>
+__device__ std::uint32_t signs(std::uint32_t low, std::uint32_t high) {
+  constexpr std::uint32_t select =
+      (8u + kByte) | (8u + kByte) << 4 | (12u + kByte) << 8 | (12u + kByte) << 12;
+#ifdef __CUDA_ARCH__
+  // __byte_perm() is not documented to replicate signs, prmt is.
+  std::uint32_t word;
+  asm("prmt.b32 %0, %1, %2, %3;" : "=r"(word) : "r"(low), "r"(high), "n"(select));
+  return word;
+#else
+  return low & high & select;
+#endif
+}
+
+__device__ std::uint32_t least_of_eight(const std::uint32_t (&keys)[words]) {
+  return __vimin3_u16x2(__vimin3_u16x2(keys[0], keys[1], keys[2]),
+                        __vimin3_u16x2(keys[3], keys[4], keys[5]), __vminu2(keys[6], keys[7]));
+}
+
+/// Writes a pixel of the left map. found holds its best key and, from bit second_at on, the least
+/// sum that is more than one disparity away. columns and rows are the pixel's sums.
+template <int kDisparities>
+__device__ void write_left(const WinnersArguments& a, std::uint32_t found,
+                           const std::uint8_t* columns, const std::uint8_t* rows,
+                           std::int64_t pixel) {
+  using Plan = WinnersPlan<kDisparities>;
+  const int best = static_cast<int>(found & Plan::disparity_mask);
+  const std::uint32_t least = (found & ((1u << second_at) - 1)) >> Plan::wide_bits;
+  const std::uint32_t second = found >> second_at;
+  const bool known = is_unique(least, second, a.uniqueness);
+  int number = a.whole ? best : 16 * best;
+  if (a.subpixel != Subpixel::none && best > 0 && best < kDisparities - 1) {
+    const auto sum = [&](int d) {
+      const int byte = d < Plan::half ? 2 * d : 2 * (d - Plan::half) + 1;
+      return columns[byte] + rows[byte];
+    };
+    number += offset_of(a.subpixel, sum(best - 1), static_cast<int>(least), sum(best + 1));
+  }
+  a.winners.left[pixel] = known ? static_cast<std::uint16_t>(number) : unknown;
+  if (a.winners.confidence)
+    a.winners.confidence[pixel] = known ? confidence_of(least, second) : 0;
+}
+
+/// A group of lanes that walks along a segment.
+template <int kDisparities>
+class WinnersWalk {
+  using Plan = WinnersPlan<kDisparities>;
+
+ public:
+  __device__ WinnersWalk(const WinnersArguments& a, std::uint32_t* right, const uint2* near)
+      : a_(a), right_(right), near_(near), lane_(static_cast<int>(threadIdx.x) % Plan::lanes) {
+#pragma unroll
+    for (int k = 0; k < words; ++k) {
+      diagonals_[k] = nothing;
+      indices_[k] = Plan::index_bits == 3
+                        ? k * 0x10001u
+                        : (words * lane_ + k) * 0x10001u + (std::uint32_t{Plan::half} << 16);
+    }
+  }
+
+  __device__ void run(std::int64_t row) {
+    // Segments are whole rounds, and so is the padded row. All lanes of a warp take part in every
+    // round; those beyond the row read pixels again and keep no results.
+    const int segment = (a_.columns + Plan::groups * 8 - 1) / (Plan::groups * 8) * 8;
+    const int first = static_cast<int>(threadIdx.x) / Plan::lanes * segment;
+    const int end = min(first + segment, a_.columns);
+    const std::int64_t begin =
+        (row * a_.columns + (first < a_.columns ? first : 0)) * Plan::vectors + lane_;
+    columns_ = reinterpret_cast<const uint4*>(a_.sums.columns) + begin;
+    rows_ = reinterpret_cast<const uint4*>(a_.sums.rows) + begin;
+    uint4 columns[prefetched], rows[prefetched];
+#pragma unroll
+    for (int i = 0; i < prefetched; ++i)
+      load(i, columns[i], rows[i]);
+    columns_ += prefetched * Plan::vectors;
+    rows_ += prefetched * Plan::vectors;
+
+    for (int x = first; x < first + segment; x += Plan::round) {
+      const bool live = x < end;
+      if (x == end)
+        leave_all(end - 1);
+      std::uint32_t own = 0;  // of the pixel whose result this lane writes
+#pragma unroll
+      for (int i = 0; i < Plan::round; ++i) {
+        std::uint32_t keys[words];
+        make_keys(columns[i % prefetched], rows[i % prefetched], keys);
+        if (i + prefetched < Plan::round || x + Plan::round < end)
+          load(i, columns[i % prefetched], rows[i % prefetched]);
+        follow_diagonals(keys, x + i, live);
+        const std::uint32_t found = find_left(keys);
+        if (lane_ % Plan::round == i)
+          own = found;
+      }
+      if (x + Plan::round < end) {
+        columns_ += Plan::round * Plan::vectors;
+        rows_ += Plan::round * Plan::vectors;
+      }
+      if (lane_ < Plan::round && x + lane_ < min(end, a_.width)) {
+        const std::int64_t sums = (row * a_.columns + x + lane_) * kDisparities;
+        write_left<kDisparities>(a_, own, a_.sums.columns + sums, a_.sums.rows + sums,
+                                 row * a_.width + x + lane_);
+      }
+    }
+    if (first + segment == end)
+      leave_all(end - 1);
+  }
+
+ private:
+  __device__ void load(int i, uint4& columns, uint4& rows) const {
+    columns = columns_[i * Plan::vectors];
+    rows = rows_[i * Plan::vectors];
+  }
+
+  __device__ void make_keys(const uint4& columns, const uint4& rows,
+                            std::uint32_t (&keys)[words]) const {
+    const std::uint32_t c[4] = {columns.x, columns.y, columns.z, columns.w};
+    const std::uint32_t r[4] = {rows.x, rows.y, rows.z, rows.w};
+#pragma unroll
+    for (int k = 0; k < words; ++k) {
+      const unsigned take = k % 2 == 0 ? 0x4140 : 0x4342;
+      keys[k] = multiply_add(__byte_perm(c[k / 2], 0, take) + __byte_perm(r[k / 2], 0, take),
+                             1u << Plan::index_bits, indices_[k]);
+    }
+  }
+
+  /// Finds the best of a pixel of the left map, for write_left().
+  __device__ std::uint32_t find_left(const std::uint32_t (&keys)[words]) const {
+    const std::uint32_t least = least_of_eight(keys);
+    std::uint32_t best =
+        min(Plan::wide_key(least & 0xffff, lane_, false), Plan::wide_key(least >> 16, lane_, true));
+#pragma unroll
+    for (int apart = 1; apart < Plan::lanes; apart *= 2)
+      best = min(best, __shfl_xor_sync(whole_warp, best, apart));
+    const int e = static_cast<int>(best & Plan::disparity_mask) - words * lane_;
+    const uint2 low = near_[min(max(e + 2, 0), near_entries - 1)];
+    const uint2 high = near_[min(max(e - Plan::half + 2, 0), near_entries - 1)];
+    const std::uint32_t others[words] = {
+        keys[0] | signs<0>(low.x, high.x), keys[1] | signs<1>(low.x, high.x),
+        keys[2] | signs<2>(low.x, high.x), keys[3] | signs<3>(low.x, high.x),
+        keys[4] | signs<0>(low.y, high.y), keys[5] | signs<1>(low.y, high.y),
+        keys[6] | signs<2>(low.y, high.y), keys[7] | signs<3>(low.y, high.y)};
+    std::uint32_t other = least_of_eight(others);
+    other = __vminu2(other, __byte_perm(other, 0, 0x1032));
+#pragma unroll
+    for (int apart = 1; apart < Plan::lanes; apart *= 2)
+      other = __vminu2(other, __shfl_xor_sync(whole_warp, other, apart));
+    return ((other & 0xffff) >> Plan::index_bits) << second_at | best;
+  }
+
+  /// Updates the right map, where sum (x, d) belongs to pixel x − d. Word k of the lane belongs to
+  /// pixel x − k of the lower half; at x + 1, word k + 1 does.
+  __device__ void follow_diagonals(const std::uint32_t (&keys)[words], int x, bool live) {
+    const std::uint32_t leaving = __vminu2(diagonals_[words - 2], keys[words - 1]);
+#pragma unroll
+    for (int k = words - 2; k > 0; --k)
+      diagonals_[k] = __vminu2(diagonals_[k - 1], keys[k]);
+    diagonals_[0] = keys[0];
+    if (live)
+      leave(x - words * lane_ - (words - 1), leaving);
+  }
+
+  __device__ void leave(int p, std::uint32_t keys) {
+    atomicMin(right_ + Plan::slot_of(p), Plan::wide_key(keys & 0xffff, lane_, false));
+    atomicMin(right_ + Plan::slot_of(p - Plan::half), Plan::wide_key(keys >> 16, lane_, true));
+  }
+
+  /// Ends the diagonals of a segment, whose last pixel is x.
+  __device__ void leave_all(int x) {
+#pragma unroll
+    for (int k = 0; k < words - 1; ++k)
+      leave(x - words * lane_ - k, diagonals_[k]);
+  }
+
+  const WinnersArguments& a_;
+  std::uint32_t* const right_;
+  const uint2* const near_;
+  const int lane_;
+  const uint4 *columns_ = nullptr, *rows_ = nullptr;
+  std::uint32_t diagonals_[words];  // the best key so far of each diagonal of the lane
+  std::uint32_t indices_[words];    // what keys contain beside the sums
+};
+
+template <int kDisparities>
+__global__ void __launch_bounds__(threads, 3)
+    winners_kernel(const __grid_constant__ WinnersArguments a) {
+  extern __shared__ uint2 winners_shared[];
+  using Plan = WinnersPlan<kDisparities>;
+  launch_dependents();
+  grid_dependency_wait();
+  uint2* const near = winners_shared;
+  auto* const right = reinterpret_cast<std::uint32_t*>(near + near_entries);
+  const int thread = static_cast<int>(threadIdx.x);
+  if (thread < near_entries)
+    near[thread] = near_entry(thread);
+  for (int i = thread; i < slot_count(a.columns, kDisparities); i += threads)
+    right[i] = nothing;
+  __syncthreads();
+  const std::int64_t row = blockIdx.x;
+  WinnersWalk<kDisparities>(a, right, near).run(row);
+  __syncthreads();
+  for (int r = thread; r < a.width; r += threads) {
+    const int p = r + a.right_shift;
+    a.winners.right[row * a.width + r] =
+        p > -kDisparities && p < a.width
+            ? static_cast<std::uint16_t>(right[Plan::slot_of(p)] & Plan::disparity_mask)
+            : unknown;
+  }
+}
+
+std::size_t shared_bytes(const StageConfig& config) {
+  const int slots = slot_count(MatchExtent(config).columns, config.disparities);
+  return sizeof(uint2) * near_entries + sizeof(std::uint32_t) * static_cast<std::size_t>(slots);
+}
+
+Launcher<WinnersArguments>::Kernel kernel_for(const StageConfig& config) {
+  switch (config.disparities) {
+    case 64:
+      return winners_kernel<64>;
+    case 128:
+      return winners_kernel<128>;
+    default:
+      return winners_kernel<256>;
+  }
+}
+
+}  // namespace
+
+WinnersCuda::WinnersCuda(Device& device, const StageConfig& config)
+    : config_(config), launch_(device.stream(), kernel_for(config)) {
+  cuda_check(cudaFuncSetAttribute(kernel_for(config), cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                  static_cast<int>(shared_bytes(config))),
+             "asking for shared memory for the winners of a row");
+}
+
+bool WinnersCuda::supports(const StageConfig& config) {
+  const int most = device_attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin, "the shared memory");
+  return shared_bytes(config) <= static_cast<std::size_t>(most);
+}
+
+void WinnersCuda::run(const SumVolumes& sums, float uniqueness, Subpixel subpixel,
+                      const Winners& winners) const {
+  WinnersArguments a{};
+  a.sums = sums;
+  a.winners = winners;
+  a.uniqueness = uniqueness;
+  a.subpixel = subpixel;
+  a.whole = config_.libsgm() && subpixel == Subpixel::none;
+  a.width = config_.width;
+  a.columns = MatchExtent(config_).columns;
+  a.right_shift = config_.right_shift();
+  launch_(kernel_for(config_), static_cast<unsigned>(config_.height), threads,
+          shared_bytes(config_), a);
+}
+
+}  // namespace cudavision::sgm
