@@ -135,6 +135,12 @@ CUDAVISION_HOST_DEVICE constexpr Neighbour gradient_neighbour(int number) {
   return all[number];
 }
 
+/// Returns a threshold of the unary codes, in the order of the bits: 8 for Sx, 4 for Sy, 4 for Dxx.
+CUDAVISION_HOST_DEVICE constexpr int gradient_threshold(int number) {
+  constexpr int all[16] = {19, 11, 5, 1, -2, -6, -12, -20, 9, 3, -3, -9, 12, 4, -4, -12};
+  return all[number];
+}
+
 /// Returns the unary code of the slope along the row: as many low bits as thresholds that it
 /// exceeds. Number is the type that a vectorised loop should compare.
 template <class Number>

@@ -148,6 +148,12 @@ class Stages {
   virtual void check(const SamplePlane& picture, const std::uint16_t* right, bool subpixel,
                      int max_diff, std::uint16_t* left) = 0;
 
+  /// median() of both maps, then check() of the left one, without changing left and right. `to`
+  /// receives the result; scratch has room for a map.
+  virtual void median_and_check(const SamplePlane& picture, const std::uint16_t* left,
+                                const std::uint16_t* right, bool subpixel, int max_diff,
+                                std::uint16_t* to, std::uint16_t* scratch) = 0;
+
   /// Joins each known pixel with those above, below and beside it that differ by at most most_step.
   /// Components of at most size pixels become unknown. size is at least 1.
   virtual void remove_speckles(int size, int most_step, std::uint16_t* map) = 0;

@@ -123,20 +123,48 @@ struct CensusBlock {
   }
 };
 
-/// Writes P2 − P1 of the steps to pixel (x, y). here points to its luminance in a tile.
+/// Writes P2 − P1 of the steps to a thread's pixels. own points to the luminance of the first one
+/// in a tile, at a multiple of 16 bytes. The planes have room for whole threads at the ends of
+/// rows.
 template <class Luminance>
 __device__ void write_penalties(const StepPenalties& penalties, const std::uint8_t* table,
-                                const Luminance* here, int tile_pitch, int x, int y) {
-  const auto penalty = [&](Luminance before) {
-    const int step = static_cast<int>(*here) - static_cast<int>(before);
-    return static_cast<std::uint32_t>(table[(step < 0 ? -step : step) >> penalties.step_shift] -
-                                      penalties.p1) *
-           0x10001u;
+                                const Luminance* own, int tile_pitch, int x, int y) {
+  const auto four_from = [](const Luminance* from) { return *reinterpret_cast<const int4*>(from); };
+  const auto penalty = [&](int here, int before) {
+    const int step = here < before ? before - here : here - before;
+    return table[step >> penalties.step_shift] * 0x10001u;
   };
   // Where a path begins, the penalty has no effect.
+  const int4 here = four_from(own), above = four_from(own - tile_pitch);
+  const int before = static_cast<int>(own[-1]);
   const std::int64_t pixel = static_cast<std::int64_t>(y) * penalties.pitch + x;
-  penalties.vertical[pixel] = penalty(here[-tile_pitch]);
-  penalties.horizontal[pixel] = penalty(here[-1]);
+  *reinterpret_cast<uint4*>(penalties.vertical + pixel) = {
+      penalty(here.x, above.x), penalty(here.y, above.y), penalty(here.z, above.z),
+      penalty(here.w, above.w)};
+  *reinterpret_cast<uint4*>(penalties.horizontal + pixel) = {
+      penalty(here.x, before), penalty(here.y, here.x), penalty(here.z, here.y),
+      penalty(here.w, here.z)};
+}
+
+/// Stores a thread's features to `to`, and those at the ends of the row to first and last.
+__device__ void store_features(const CensusArguments& a, int picture, int x,
+                               const std::uint32_t (&features)[pixels], std::uint32_t* to,
+                               std::uint32_t& first, std::uint32_t& last) {
+  const int width = a.pictures[picture].width;
+  if (a.whole[picture]) {
+    *reinterpret_cast<uint4*>(to) = {features[0], features[1], features[2], features[3]};
+  } else {
+#pragma unroll
+    for (int i = 0; i < pixels; ++i)
+      if (x + i < width && a.features[picture].has(x + i))
+        to[i] = features[i];
+  }
+  if (x == 0)
+    first = features[0];
+#pragma unroll
+  for (int i = 0; i < pixels; ++i)
+    if (x + i == width - 1)
+      last = features[i];
 }
 
 /// Fills the columns of a plane beyond the picture beside the block's tile. edges[0] and edges[1]
@@ -209,21 +237,16 @@ __global__ void __launch_bounds__(threads)
       if (inside && x + i < samples.width)
         to[i] = {made[i].low, made[i].high};
   } else {
-    auto* const to = static_cast<std::uint32_t*>(plane.data) + y * plane.pitch + x + plane.shift;
-    if (inside && a.whole[at.picture])
-      *reinterpret_cast<uint4*>(to) = {made[0].low, made[1].low, made[2].low, made[3].low};
+    std::uint32_t features[pixels];
 #pragma unroll
     for (int i = 0; i < pixels; ++i)
-      if (inside && x + i < samples.width) {
-        if (!a.whole[at.picture] && plane.has(x + i))
-          to[i] = made[i].low;
-        if (x + i == 0)
-          edges[0][row] = made[i].low;
-        if (x + i == samples.width - 1)
-          edges[1][row] = made[i].low;
-        if (a.penalties.vertical && at.picture == 0)
-          write_penalties(a.penalties, table, own + radius_x + i, tile_pitch, x + i, y);
-      }
+      features[i] = made[i].low;
+    if (inside) {
+      auto* const to = static_cast<std::uint32_t*>(plane.data) + y * plane.pitch + x + plane.shift;
+      store_features(a, at.picture, x, features, to, edges[0][row], edges[1][row]);
+      if (a.penalties.vertical && at.picture == 0)
+        write_penalties(a.penalties, table, own + radius_x, tile_pitch, x, y);
+    }
     if (!plane.has_margins())
       return;
     __syncthreads();
@@ -231,51 +254,121 @@ __global__ void __launch_bounds__(threads)
   }
 }
 
-constexpr int gradient_width = 32, gradient_height = threads / gradient_width;
-constexpr int gradient_pitch = gradient_width + 2 * gradient_radius_x;
+/* census_gradient */
+
+constexpr int gradient_height = 2 * tile_height;  // a thread makes pixels in two rows
+/// The halo is larger than necessary, so that windows are aligned.
+constexpr int gradient_halo = 8, gradient_window = pixels + 2 * gradient_halo;
+constexpr int gradient_pitch = tile_width + 2 * gradient_halo;
+static_assert(gradient_radius_x <= gradient_halo);
+
+/// The samples of a row around a thread's pixels.
+struct GradientRow {
+  int samples[gradient_window];
+
+  /// own points to the thread's first pixel. Loads the samples from −kBefore to before pixels +
+  /// kAfter, which are multiples of 4.
+  template <int kBefore, int kAfter>
+  __device__ void load(const int* own) {
+#pragma unroll
+    for (int i = -kBefore; i < pixels + kAfter; i += 4) {
+      const int4 four = *reinterpret_cast<const int4*>(own + i);
+      at(i) = four.x, at(i + 1) = four.y, at(i + 2) = four.z, at(i + 3) = four.w;
+    }
+  }
+  __device__ int& at(int x) {
+    return samples[gradient_halo + x];
+  }
+};
+
+/// Makes the features of a thread's pixels. own points to the first one in the tile.
+__device__ void make_gradient(const int* own, std::uint32_t (&features)[pixels]) {
+  GradientRow above, here, below;
+  above.load<8, 8>(own - gradient_pitch);
+  here.load<4, 4>(own);
+  below.load<8, 8>(own + gradient_pitch);
+  constexpr int reach = 2;  // of Dxx
+  int columns[pixels + 2 * reach], means[pixels];
+#pragma unroll
+  for (int i = 0; i < pixels + 2 * reach; ++i) {
+    const int x = i - reach;
+    columns[i] = above.at(x) + 2 * here.at(x) + below.at(x);
+  }
+#pragma unroll
+  for (int i = 0; i < pixels; ++i) {
+    const int* const column = columns + reach + i;
+    means[i] = (column[-1] + 2 * column[0] + column[1] + 8) >> 4;
+    features[i] = 0;
+  }
+  // Shifts in the sign of b − a: 1 if a is larger than b.
+  const auto add = [](std::uint32_t& feature, int a, int b) {
+    feature = __funnelshift_l(static_cast<std::uint32_t>(b - a), feature, 1);
+  };
+#pragma unroll
+  for (int n = 0; n < gradient_neighbours; ++n) {
+    const Neighbour neighbour = gradient_neighbour(n);
+    GradientRow other;
+    if (neighbour.dy < -1 || neighbour.dy > 1)
+      other.load<4, 4>(own + neighbour.dy * gradient_pitch);
+    GradientRow& row = neighbour.dy == -1  ? above
+                       : neighbour.dy == 0 ? here
+                       : neighbour.dy == 1 ? below
+                                           : other;
+#pragma unroll
+    for (int i = 0; i < pixels; ++i)
+      add(features[i], means[i], row.at(i + neighbour.dx));
+  }
+#pragma unroll
+  for (int i = 0; i < pixels; ++i) {
+    const int* const column = columns + reach + i;
+    const int sx = column[1] - column[-1];
+    const int sy = below.at(i - 1) + 2 * below.at(i) + below.at(i + 1) - above.at(i - 1) -
+                   2 * above.at(i) - above.at(i + 1);
+    const int dxx = 2 * column[0] - column[-2] - column[2];
+#pragma unroll
+    for (int n = 0; n < 16; ++n)
+      add(features[i], n < 8 ? sx : n < 12 ? sy : dxx, gradient_threshold(n));
+  }
+}
 
 __global__ void __launch_bounds__(threads)
     gradient_kernel(const __grid_constant__ CensusArguments a) {
-  __shared__ int tile[(gradient_height + 2 * gradient_radius_y) * gradient_pitch];
+  __shared__ __align__(16) int tile[(gradient_height + 2 * gradient_radius_y) * gradient_pitch];
   __shared__ std::uint32_t edges[2][gradient_height];
   __shared__ std::uint8_t table[256];
   launch_dependents();
   grid_dependency_wait();
 
-  const CensusBlock at(a, gradient_width, gradient_height);
+  const CensusBlock at(a, tile_width, gradient_height);
   const Samples& samples = a.pictures[at.picture];
+  const int lane = static_cast<int>(threadIdx.x) % 32, warp = static_cast<int>(threadIdx.x) / 32;
   table[threadIdx.x] = a.penalties.table[threadIdx.x];
-  for (int i = threadIdx.x; i < (gradient_height + 2 * gradient_radius_y) * gradient_pitch;
-       i += threads) {
-    const int row = i / gradient_pitch;
-    tile[i] =
-        static_cast<int>(samples.at_or_edge(at.x - gradient_radius_x + i - row * gradient_pitch,
-                                            at.y - gradient_radius_y + row) >>
-                         a.shift);
-  }
+  for (int row = warp; row < gradient_height + 2 * gradient_radius_y; row += threads / 32)
+    for (int i = lane; i < gradient_pitch; i += 32)
+      tile[row * gradient_pitch + i] = static_cast<int>(
+          samples.at_or_edge(at.x - gradient_halo + i, at.y - gradient_radius_y + row) >> a.shift);
   __syncthreads();
 
-  const int column = threadIdx.x % gradient_width, row = threadIdx.x / gradient_width;
-  const int x = at.x + column, y = at.y + row;
   const FeaturePlane& plane = a.features[at.picture];
-  if (x < samples.width && y < samples.height) {
+  const int x = at.x + pixels * lane;
+#pragma unroll 1
+  for (int row = warp; row < gradient_height; row += threads / 32) {
+    const int y = at.y + row;
+    if (x >= samples.width || y >= samples.height)
+      break;
     const int* const own =
-        tile + (row + gradient_radius_y) * gradient_pitch + column + gradient_radius_x;
-    const std::uint32_t feature =
-        gradient_feature([&](int dx, int dy) { return own[dy * gradient_pitch + dx]; });
-    if (plane.has(x))
-      static_cast<std::uint32_t*>(plane.data)[y * plane.pitch + x + plane.shift] = feature;
-    if (x == 0)
-      edges[0][row] = feature;
-    if (x == samples.width - 1)
-      edges[1][row] = feature;
+        tile + (row + gradient_radius_y) * gradient_pitch + pixels * lane + gradient_halo;
+    std::uint32_t features[pixels];
+    make_gradient(own, features);
+    auto* const to = static_cast<std::uint32_t*>(plane.data) + y * plane.pitch + x + plane.shift;
+    store_features(a, at.picture, x, features, to, edges[0][row], edges[1][row]);
     if (a.penalties.vertical && at.picture == 0)
       write_penalties(a.penalties, table, own, gradient_pitch, x, y);
   }
   if (!plane.has_margins())
     return;
   __syncthreads();
-  fill_outside(a, at, gradient_width, edges);
+  fill_outside(a, at, tile_width, edges);
 }
 
 using Kernel = Launcher<CensusArguments>::Kernel;
@@ -327,10 +420,9 @@ FeaturePlane CensusCuda::dense(void* features) const {
 
 void CensusCuda::launch(CensusArguments& a, int pictures_count) const {
   const bool gradient = config_.census == Census::census_gradient;
-  const int width = gradient ? gradient_width : tile_width;
   const int height = gradient ? gradient_height : tile_height;
   a.shift = config_.bits - 8;
-  a.tiles = (config_.width + width - 1) / width;
+  a.tiles = (config_.width + tile_width - 1) / tile_width;
   a.blocks = a.tiles * ((config_.height + height - 1) / height);
   a.clear_border = config_.libsgm();
   for (int i = 0; i < pictures_count; ++i) {

@@ -47,6 +47,13 @@ class StagesCpu final : public Stages {
              std::uint16_t* left) override {
     check_cpu(config_, picture, right, subpixel, max_diff, left);
   }
+  void median_and_check(const SamplePlane& picture, const std::uint16_t* left,
+                        const std::uint16_t* right, bool subpixel, int max_diff, std::uint16_t* to,
+                        std::uint16_t* scratch) override {
+    median(left, to);
+    median(right, scratch);
+    check(picture, scratch, subpixel, max_diff, to);
+  }
   void remove_speckles(int size, int most_step, std::uint16_t* map) override {
     speckles_.run(size, most_step, map);
   }

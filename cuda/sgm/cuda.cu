@@ -58,6 +58,11 @@ class StagesCuda final : public Stages {
              std::uint16_t* left) override {
     maps_.check(picture, right, subpixel, max_diff, left);
   }
+  void median_and_check(const SamplePlane& picture, const std::uint16_t* left,
+                        const std::uint16_t* right, bool subpixel, int max_diff, std::uint16_t* to,
+                        std::uint16_t*) override {
+    maps_.median_and_check(picture, left, right, subpixel, max_diff, to);
+  }
   void remove_speckles(int size, int most_step, std::uint16_t* map) override {
     speckles_.run(size, most_step, map);
   }

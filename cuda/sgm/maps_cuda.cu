@@ -21,6 +21,11 @@ struct MapArguments {
   Samples picture;
   int shift, max_diff, minimum;
 
+  // Only the medians with the check use these.
+  const std::uint16_t* left;
+  int disparities;
+  bool even;  // rows begin at addresses of whole words
+
   // Only the output uses these.
   std::uint8_t* out;
   std::int64_t out_pitch;
@@ -76,20 +81,123 @@ __global__ void __launch_bounds__(threads) check_kernel(const __grid_constant__ 
     a.to[at.row + at.x] = unknown;
 }
 
+/* Medians and check at once */
+
+constexpr int segment = 2048;  // pixels of a row per block
+
+/// Returns the medians at the columns x and x + 1 of a row, in the halves of a word. x is even; the
+/// second column may lie outside the picture.
+__device__ std::uint32_t median_pair(const MapArguments& a, const std::uint16_t* map, int x,
+                                     int y) {
+  const std::uint32_t border = a.libsgm ? 0 : 0x00010001u * unknown;
+  if (y == 0 || y == a.height - 1)
+    return border;
+  // Sorts the rows of the columns x − 2 to x + 3.
+  std::uint32_t low[3], middle[3], high[3];
+#pragma unroll
+  for (int i = 0; i < 3; ++i) {
+    const int column = x - 2 + 2 * i;
+    std::uint32_t rows[3];
+#pragma unroll
+    for (int j = 0; j < 3; ++j) {
+      const std::uint16_t* const at = map + static_cast<std::int64_t>(y - 1 + j) * a.width + column;
+      if (column < 0 || column >= a.width)
+        rows[j] = 0;
+      else if (a.even)
+        rows[j] = *reinterpret_cast<const std::uint32_t*>(at);
+      else
+        rows[j] = at[0] | (column + 1 < a.width ? static_cast<std::uint32_t>(at[1]) << 16 : 0);
+    }
+    const std::uint32_t less = __vminu2(rows[0], rows[1]), more = __vmaxu2(rows[0], rows[1]);
+    low[i] = __vminu2(less, rows[2]);
+    high[i] = __vmaxu2(more, rows[2]);
+    middle[i] = __vmaxu2(less, __vminu2(more, rows[2]));
+  }
+  // The median of nine is that of the largest low, the median middle and the smallest high.
+  const auto before = [](const std::uint32_t(&words)[3]) {
+    return __byte_perm(words[0], words[1], 0x5432);
+  };
+  const auto after = [](const std::uint32_t(&words)[3]) {
+    return __byte_perm(words[1], words[2], 0x5432);
+  };
+  const auto median_of_3 = [](std::uint32_t p, std::uint32_t q, std::uint32_t r) {
+    return __vmaxu2(__vminu2(p, q), __vminu2(__vmaxu2(p, q), r));
+  };
+  const std::uint32_t medians = median_of_3(__vmaxu2(__vmaxu2(before(low), low[1]), after(low)),
+                                            median_of_3(before(middle), middle[1], after(middle)),
+                                            __vminu2(__vminu2(before(high), high[1]), after(high)));
+  const std::uint32_t inside =
+      (x > 0 && x < a.width - 1 ? 0xffffu : 0) | (x + 1 < a.width - 1 ? 0xffff0000u : 0);
+  return (medians & inside) | (border & ~inside);
+}
+
+/// A block makes a segment of a row. It first makes the medians of the right map that the check may
+/// need.
+__global__ void __launch_bounds__(threads)
+    median_and_check_kernel(const __grid_constant__ MapArguments a) {
+  extern __shared__ std::uint32_t right_medians[];
+  launch_dependents();
+  grid_dependency_wait();
+  const int first = static_cast<int>(blockIdx.x % a.blocks_per_row) * segment;
+  const int y = static_cast<int>(blockIdx.x / a.blocks_per_row);
+  const int end = min(first + segment, a.width);
+  // Left pixel x meets the columns x − shift − d.
+  const int shift = a.libsgm ? 0 : a.minimum;
+  const int right_begin = max(0, first - shift - a.disparities) & ~1;
+  const int right_end = min(a.width, end - shift);
+  for (int x = right_begin + 2 * static_cast<int>(threadIdx.x); x < right_end; x += 2 * threads)
+    right_medians[(x - right_begin) / 2] = median_pair(a, a.from, x, y);
+  __syncthreads();
+  const auto* const right = reinterpret_cast<const std::uint16_t*>(right_medians) - right_begin;
+  std::uint16_t* const to = a.to + static_cast<std::int64_t>(y) * a.width;
+  for (int x = first + 2 * static_cast<int>(threadIdx.x); x < end; x += 2 * threads) {
+    const std::uint32_t medians = median_pair(a, a.left, x, y);
+    std::uint32_t results = 0;
+#pragma unroll
+    for (int i = 0; i < 2; ++i) {
+      const auto value = static_cast<std::uint16_t>(medians >> 16 * i);
+      const bool confirmed =
+          x + i < a.width &&
+          (a.libsgm ? is_confirmed_by_libsgm(value, a.picture.at(x + i, y), x + i, a.width, right,
+                                             a.shift, a.max_diff)
+                    : is_confirmed(value, x + i, a.width, a.minimum, right, a.max_diff));
+      results |= static_cast<std::uint32_t>(confirmed ? value : unknown) << 16 * i;
+    }
+    if (a.even) {
+      *reinterpret_cast<std::uint32_t*>(to + x) = results;
+    } else {
+      to[x] = static_cast<std::uint16_t>(results);
+      if (x + 1 < a.width)
+        to[x + 1] = static_cast<std::uint16_t>(results >> 16);
+    }
+  }
+}
+
+/* Output */
+
+constexpr int written = 4;  // pixels per thread
+
 __global__ void __launch_bounds__(threads) write_kernel(const __grid_constant__ MapArguments a) {
   launch_dependents();
   grid_dependency_wait();
-  const MapPixel at(a);
-  if (at.x >= a.width)
-    return;
-  const std::uint16_t value = a.from[at.row + at.x];
-  const auto number = static_cast<std::uint16_t>(value == unknown ? a.invalid : value + a.added);
-  std::uint8_t* const to = a.out + a.out_pitch * at.y + 2 * static_cast<std::int64_t>(at.x);
-  if (a.out_even) {
-    *reinterpret_cast<std::uint16_t*>(to) = number;
-  } else {
-    to[0] = static_cast<std::uint8_t>(number);
-    to[1] = static_cast<std::uint8_t>(number >> 8);
+  const int y = static_cast<int>(blockIdx.x / a.blocks_per_row);
+  const int first = static_cast<int>(blockIdx.x % a.blocks_per_row) * written * threads +
+                    static_cast<int>(threadIdx.x);
+  const std::uint16_t* const from = a.from + static_cast<std::int64_t>(y) * a.width;
+#pragma unroll
+  for (int i = 0; i < written; ++i) {
+    const int x = first + i * threads;
+    if (x >= a.width)
+      return;
+    const std::uint16_t value = from[x];
+    const auto number = static_cast<std::uint16_t>(value == unknown ? a.invalid : value + a.added);
+    std::uint8_t* const to = a.out + a.out_pitch * y + 2 * static_cast<std::int64_t>(x);
+    if (a.out_even) {
+      *reinterpret_cast<std::uint16_t*>(to) = number;
+    } else {
+      to[0] = static_cast<std::uint8_t>(number);
+      to[1] = static_cast<std::uint8_t>(number >> 8);
+    }
   }
 }
 
@@ -130,9 +238,33 @@ void MapsCuda::check(const SamplePlane& picture, const std::uint16_t* right, boo
   launch(check_kernel, a);
 }
 
+void MapsCuda::median_and_check(const SamplePlane& picture, const std::uint16_t* left,
+                                const std::uint16_t* right, bool subpixel, int max_diff,
+                                std::uint16_t* to) const {
+  MapArguments a = arguments();
+  a.blocks_per_row = (config_.width + segment - 1) / segment;
+  a.left = left;
+  a.from = right;
+  a.to = to;
+  a.picture = Samples(picture);
+  a.shift = subpixel ? 4 : 0;
+  a.max_diff = max_diff;
+  a.minimum = config_.minimum;
+  a.disparities = config_.disparities;
+  const auto is_even = [](const void* map) {
+    return reinterpret_cast<std::uintptr_t>(map) % 4 == 0;
+  };
+  a.even = config_.width % 2 == 0 && is_even(left) && is_even(right) && is_even(to);
+  const std::size_t shared_bytes =
+      sizeof(std::uint16_t) * static_cast<std::size_t>(segment + config_.disparities + 4);
+  launch_(median_and_check_kernel, static_cast<unsigned>(a.blocks_per_row) * a.height, threads,
+          shared_bytes, a);
+}
+
 void MapsCuda::write(const std::uint16_t* map, const DisparityScale& scale,
                      View<std::uint8_t> disparity) const {
   MapArguments a = arguments();
+  a.blocks_per_row = (config_.width + written * threads - 1) / (written * threads);
   a.from = map;
   a.out = disparity.data;
   a.out_pitch = disparity.pitch;

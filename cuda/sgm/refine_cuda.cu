@@ -1,8 +1,13 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
 // The stages that look at the samples around each pixel, on CUDA: refine and write_confidence. A
-// block loads the map and the luminance of its tile and of the pixels around it into shared memory;
-// a thread makes one pixel.
+// block loads the map and the luminance of its tile and of the pixels around it into shared memory.
+//
+// A thread refines two pixels, one in each half of a word, with the arithmetic for pairs of 16-bit
+// floats. These represent all weights and their sums exactly. Numbers of a map are compared as if
+// their bits were floats: floats that are not negative have the order of their bits.
+
+#include <cuda_fp16.h>
 
 #include "cuda/core/cuda_launch.h"
 #include "cuda/sgm/arithmetic.h"
@@ -20,7 +25,6 @@ struct RefineArguments {
   std::uint16_t* to;
   Samples picture;
   int shift;  // from samples to levels of 8 bits
-  int bits;   // number_bits()
 
   // Only write_confidence uses these.
   const std::uint8_t* confidence;
@@ -34,6 +38,16 @@ namespace {
 constexpr int tile_width = 32, tile_height = 8, threads = tile_width * tile_height;
 constexpr int tile_pitch = tile_width + 2 * refine_radius;
 constexpr int tile_size = (tile_height + 2 * refine_radius) * tile_pitch;
+
+__device__ unsigned most_of_warp(unsigned value) {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
+  return __reduce_max_sync(0xffffffffu, value);
+#else
+  for (int apart = 1; apart < 32; apart *= 2)
+    value = max(value, __shfl_xor_sync(0xffffffffu, value, apart));
+  return value;
+#endif
+}
 
 /// The pixel of a thread, and its place in the tile.
 struct TilePixel {
@@ -71,32 +85,107 @@ __device__ void load_tile(const RefineArguments& a, const TilePixel& at, std::ui
   __syncthreads();
 }
 
+/* Refine */
+
+constexpr int pair_rows = 2;  // the pixels of a thread are so far apart, as samples are
+static_assert(pair_rows == refine_step);
+constexpr int refine_height = 2 * tile_height;  // of a block's tile
+constexpr int refine_rows = refine_height + 2 * refine_radius;
+/// A word holds two pixels of a column, pair_rows apart. The last rows are only second pixels.
+constexpr int pair_words = (refine_rows - pair_rows) * tile_pitch;
+
+constexpr std::uint16_t far_luminance = 0x4000;  // of unknown pixels, so that their weight is 0
+
+__device__ __half2 floats_of(std::uint32_t bits) {
+  return *reinterpret_cast<__half2*>(&bits);
+}
+
+/// Returns refine_weight() of two samples as floats.
+__device__ std::uint32_t weights_of(std::uint32_t pixels, std::uint32_t samples) {
+  const std::uint32_t difference = __vmaxu2(pixels, samples) - __vminu2(pixels, samples);
+  // 64 >> k is a float with the exponent 6 − k, for k < 7.
+  const std::uint32_t sevenfold = __vminu2(difference, 0x00380038u) & 0x00380038u;
+  const std::uint32_t weights = 0x54005400u - (sevenfold << 7);
+  return weights & __hge2_mask(floats_of(weights), floats_of(0x3c003c00u));
+}
+
 __global__ void __launch_bounds__(threads)
     refine_kernel(const __grid_constant__ RefineArguments a) {
-  __shared__ std::uint16_t numbers[tile_size];
-  __shared__ std::uint8_t luminances[tile_size];
+  __shared__ std::uint32_t numbers[pair_words], luminances[pair_words];
   launch_dependents();
   grid_dependency_wait();
-  const TilePixel at(a);
-  load_tile(a, at, numbers, [&](int place, int x, int y) {
-    luminances[place] = static_cast<std::uint8_t>(a.picture.at(x, y) >> a.shift);
-  });
-  if (!at.inside(a))
-    return;
 
-  int values[refine_samples], weights[refine_samples], total = 0;
-  const int own = luminances[at.place];
+  const int first_x = static_cast<int>(blockIdx.x % a.tiles) * tile_width;
+  const int first_y = static_cast<int>(blockIdx.x / a.tiles) * refine_height;
+  const auto put = [](std::uint32_t* words, int row, int column, std::uint16_t half) {
+    auto* const halves = reinterpret_cast<std::uint16_t*>(words + row * tile_pitch + column);
+    if (row < refine_rows - pair_rows)
+      halves[0] = half;
+    if (row >= pair_rows)
+      halves[1 - 2 * pair_rows * tile_pitch] = half;
+  };
+  for (int i = threadIdx.x; i < refine_rows * tile_pitch; i += threads) {
+    const int row = i / tile_pitch, column = i - row * tile_pitch;
+    const int x = first_x - refine_radius + column, y = first_y - refine_radius + row;
+    std::uint16_t number = unknown, luminance = far_luminance;
+    if (x >= 0 && x < a.width && y >= 0 && y < a.height) {
+      number = a.from[static_cast<std::int64_t>(y) * a.width + x];
+      if (number != unknown)
+        luminance = static_cast<std::uint16_t>(a.picture.at(x, y) >> a.shift);
+    }
+    put(numbers, row, column, number);
+    put(luminances, row, column, luminance);
+  }
+  __syncthreads();
+
+  // Rows 0, 1, 4, 5, 8, 9… of the tile are first pixels.
+  const int thread_row = static_cast<int>(threadIdx.x) / tile_width;
+  const int column = static_cast<int>(threadIdx.x) % tile_width;
+  const int row = 2 * thread_row - thread_row % 2;
+  const int place = (row + refine_radius) * tile_pitch + column + refine_radius;
+  const std::uint32_t own = numbers[place], own_luminance = luminances[place];
+  // 0 stands for unknown pixels, which are not numbers and so do not equal themselves.
+  const std::uint32_t known = own & __heq2_mask(floats_of(own), floats_of(own));
+  std::uint32_t values[refine_samples], least = known, most = known;
+  __half2 weights[refine_samples], total = floats_of(0);
 #pragma unroll
   for (int i = 0; i < refine_samples; ++i) {
-    const int place = at.place + place_of_sample(i);
-    values[i] = numbers[place];
-    weights[i] = numbers[place] == unknown ? 0 : refine_weight(own, luminances[place]);
-    total += weights[i];
+    const int at = place + place_of_sample(i);
+    const std::uint32_t weight = weights_of(own_luminance, luminances[at]);
+    weights[i] = floats_of(weight);
+    total = __hadd2(total, weights[i]);
+    // Samples without weight must not count for the range.
+    const std::uint32_t counts = __hgt2_mask(weights[i], floats_of(0));
+    values[i] = (numbers[at] & counts) | (known & ~counts);
+    least = __vminu2(least, values[i]);
+    most = __vmaxu2(most, values[i]);
   }
-  const bool known = numbers[at.place] != unknown;
-  a.to[static_cast<std::int64_t>(at.y) * a.width + at.x] =
-      known ? static_cast<std::uint16_t>(weighted_median(values, weights, total, a.bits)) : unknown;
+  // Bisection: every result lies at least at least and at most at most.
+  const std::uint32_t range = most - least;
+  const unsigned widest = most_of_warp(max(range & 0xffff, range >> 16));
+  const __half2 half_total = __hmul2(total, floats_of(0x38003800u));
+  std::uint32_t result = least;
+  for (int bit = 31 - __clz(static_cast<int>(widest)); bit >= 0; --bit) {
+    const std::uint32_t step = 0x00010001u << bit;
+    // Infinity is above all numbers.
+    const __half2 next = floats_of(__vminu2(result + step, 0x7c007c00u));
+    __half2 below = floats_of(0);
+#pragma unroll
+    for (int i = 0; i < refine_samples; ++i)
+      below = __hfma2(__hlt2(floats_of(values[i]), next), weights[i], below);
+    result += step & __hlt2_mask(below, half_total);
+  }
+#pragma unroll
+  for (int i = 0; i < 2; ++i) {
+    const int x = first_x + column, y = first_y + row + i * pair_rows;
+    const auto number = static_cast<std::uint16_t>(own >> 16 * i);
+    if (x < a.width && y < a.height)
+      a.to[static_cast<std::int64_t>(y) * a.width + x] =
+          number == unknown ? unknown : static_cast<std::uint16_t>(result >> 16 * i);
+  }
 }
+
+/* Confidence */
 
 __global__ void __launch_bounds__(threads)
     confidence_kernel(const __grid_constant__ RefineArguments a) {
@@ -133,8 +222,9 @@ RefineArguments RefineCuda::arguments(const std::uint16_t* from) const {
   return a;
 }
 
-void RefineCuda::launch(Launcher<RefineArguments>::Kernel kernel, const RefineArguments& a) const {
-  const int rows = (a.height + tile_height - 1) / tile_height;
+void RefineCuda::launch(Launcher<RefineArguments>::Kernel kernel, int rows_per_block,
+                        const RefineArguments& a) const {
+  const int rows = (a.height + rows_per_block - 1) / rows_per_block;
   launch_(kernel, static_cast<unsigned>(a.tiles) * static_cast<unsigned>(rows), threads, 0, a);
 }
 
@@ -144,8 +234,7 @@ void RefineCuda::run(const SamplePlane& picture, const std::uint16_t* from,
   a.to = to;
   a.picture = Samples(picture);
   a.shift = picture.bits - 8;
-  a.bits = number_bits(config_.disparities);
-  launch(refine_kernel, a);
+  launch(refine_kernel, refine_height, a);
 }
 
 void RefineCuda::write_confidence(const std::uint16_t* map, const std::uint8_t* confidence,
@@ -155,7 +244,7 @@ void RefineCuda::write_confidence(const std::uint16_t* map, const std::uint8_t* 
   a.out = out.data;
   a.out_pitch = out.pitch;
   a.supported = !config_.libsgm();
-  launch(confidence_kernel, a);
+  launch(confidence_kernel, tile_height, a);
 }
 
 }  // namespace cudavision::sgm

@@ -127,16 +127,19 @@ class SgmStereo::State {
   }
 
   void clean(const SamplePlane& picture) {
-    if (parameters_.median) {
-      stages_->median(work_.left, work_.other_left);
-      stages_->median(work_.right, work_.other_right);
-      std::swap(work_.left, work_.other_left);
-      std::swap(work_.right, work_.other_right);
-    }
     // libSGM's check also removes black pixels, even if it compares nothing.
-    if (parameters_.lr_max_diff >= 0 || config_.libsgm())
+    const bool check = parameters_.lr_max_diff >= 0 || config_.libsgm();
+    if (parameters_.median) {
+      if (check)
+        stages_->median_and_check(picture, work_.left, work_.right, parameters_.subpixel,
+                                  parameters_.lr_max_diff, work_.other_left, work_.other_right);
+      else
+        stages_->median(work_.left, work_.other_left);
+      std::swap(work_.left, work_.other_left);
+    } else if (check) {
       stages_->check(picture, work_.right, parameters_.subpixel, parameters_.lr_max_diff,
                      work_.left);
+    }
     if (parameters_.speckle_size > 0)
       stages_->remove_speckles(parameters_.speckle_size,
                                parameters_.speckle_range * disparity_scale(parameters_).per_pixel,

@@ -121,7 +121,8 @@ class SgmStereo {
   /// left and right must be layouts that Luminance accepts, of equal width, height and bits.
   /// Allocates all the memory that any later parameters need: about 2·width·height·(disparities +
   /// 20) bytes, and on a GPU 16·width·height more, and 2·disparities times height or 6 times width,
-  /// whichever is more. Throws invalid_argument, or out_of_memory with the number of bytes asked for.
+  /// whichever is more. Throws invalid_argument, or out_of_memory with the number of bytes asked
+  /// for.
   SgmStereo(Device& device, const FrameLayout& left, const FrameLayout& right,
             const Parameters& parameters);
   ~SgmStereo();

@@ -30,14 +30,13 @@ struct FeaturePlane {
 };
 
 /// Where P2 − P1 of the steps in the left picture goes, in both halves of a word: of the step to
-/// (x, y) from the pixel above it, and from the pixel to its left. Nothing is written if vertical
-/// is null.
+/// (x, y) from the pixel above it, and from the pixel to its left. Rows begin at multiples of 16
+/// bytes, and have room for 3 more words than pixels. Nothing is written if vertical is null.
 struct StepPenalties {
   std::uint32_t *vertical = nullptr, *horizontal = nullptr;
-  std::int64_t pitch = 0;  ///< in words
-  int step_shift = 0;      ///< from steps of the luminance to the table
-  int p1 = 0;
-  std::uint8_t table[256]{};  ///< P2
+  std::int64_t pitch = 0;     ///< in words
+  int step_shift = 0;         ///< from steps of the luminance to the table
+  std::uint8_t table[256]{};  ///< P2 − P1
 };
 
 class CensusCuda {
@@ -89,6 +88,9 @@ class MapsCuda {
   void median(const std::uint16_t* from, std::uint16_t* to) const;
   void check(const SamplePlane& picture, const std::uint16_t* right, bool subpixel, int max_diff,
              std::uint16_t* left) const;
+  void median_and_check(const SamplePlane& picture, const std::uint16_t* left,
+                        const std::uint16_t* right, bool subpixel, int max_diff,
+                        std::uint16_t* to) const;
   void write(const std::uint16_t* map, const DisparityScale& scale,
              View<std::uint8_t> disparity) const;
 
@@ -109,6 +111,7 @@ class SpecklesCuda {
  private:
   StageConfig config_;
   void* scratch_;
+  Buffer roots_;
   Launcher<SpecklesArguments> launch_;
 };
 
@@ -134,7 +137,8 @@ class RefineCuda {
 
  private:
   RefineArguments arguments(const std::uint16_t* from) const;
-  void launch(Launcher<RefineArguments>::Kernel kernel, const RefineArguments& a) const;
+  void launch(Launcher<RefineArguments>::Kernel kernel, int rows_per_block,
+              const RefineArguments& a) const;
 
   StageConfig config_;
   Launcher<RefineArguments> launch_;

@@ -144,6 +144,10 @@ std::vector<Row> measure_stages(const CudaTestDevice& device, const StereoSubjec
   add("check", 3 * map, [&] {
     stages->check(left, number(maps[1]), subject.parameters.subpixel, 1, number(maps[2]));
   });
+  add("median_and_check", 3 * map, [&] {
+    stages->median_and_check(left, number(maps[0]), number(maps[1]), subject.parameters.subpixel, 1,
+                             number(maps[2]), nullptr);
+  });
   add("remove_speckles", 2 * map, [&] { stages->remove_speckles(100, 16, number(maps[2])); });
   add("fill_holes", 2 * map, [&] { stages->fill_holes(number(maps[2])); });
   if (!config.libsgm())

@@ -213,8 +213,6 @@ __global__ void __launch_bounds__(64, kDisparities == 64    ? 8
     columns_kernel(const __grid_constant__ PathsArguments a) {
   extern __shared__ uint4 columns_shared[];
   using Ring = ColumnsRing<kDisparities>;
-  launch_dependents();
-  grid_dependency_wait();
   // The compiler does not see that all lanes of a warp have the same threadIdx.x / 32.
   const int warp = __shfl_sync(whole_warp, static_cast<int>(threadIdx.x / 32), 0);
   auto* const rings = reinterpret_cast<std::uint32_t*>(columns_shared);
@@ -223,7 +221,7 @@ __global__ void __launch_bounds__(64, kDisparities == 64    ? 8
                                   stored + warp * ring_rows * Ring::pixels * 32 + threadIdx.x % 32,
                                   warp == 1);
   paths.first_half(warp == 1 ? a.height / 2 : a.height - a.height / 2);
-  __syncthreads();
+  wait_for_other_warp();
   paths.second_half();
 }
 

@@ -61,9 +61,8 @@ constexpr int right_margin(int disparities) {
 
 /// The kernels and their launches, in columns_cuda.cu, rows_cuda.cu and winners_cuda.cu. The
 /// disparities are 64, 128 or 256.
-using PathsKernel = Launcher<PathsArguments>::Kernel;
 struct PathsLaunch {
-  PathsKernel kernel;
+  void (*kernel)(PathsArguments);
   unsigned blocks, threads;
   std::size_t shared_bytes;
 };
@@ -79,8 +78,8 @@ class WinnersCuda {
            const Winners& winners) const;
 
  private:
+  cudaStream_t stream_;
   StageConfig config_;
-  Launcher<WinnersArguments> launch_;
 };
 
 /// A stream beside the device's, for kernels that may run at the same time.
@@ -119,13 +118,13 @@ class FourPathsCuda {
   void make_planes(const CensusCuda& census, const SamplePlane& left, const SamplePlane& right,
                    const Penalties& penalties) const;
 
+  cudaStream_t stream_;
   StageConfig config_;
   Buffer plane_memory_;
   MatchPlanes planes_;
   SumVolumes sums_;
   SideStream side_;
   PathsLaunch columns_, rows_;
-  Launcher<PathsArguments> launch_columns_, launch_rows_;
   WinnersCuda winners_;
 };
 

@@ -27,6 +27,14 @@ __device__ inline std::uint32_t costs_of(std::uint32_t left, std::uint32_t right
   return multiply_add(__popc(left ^ right_further), 65536, __popc(left ^ right));
 }
 
+/// Waits for the other warp of a block of two, which may call this at another place of the code,
+/// unlike __syncthreads().
+__device__ inline void wait_for_other_warp() {
+#ifdef __CUDA_ARCH__
+  asm volatile("barrier.sync 1, 64;" ::: "memory");
+#endif
+}
+
 /// The calling thread's place in its warp: `lane` of the pixel `group`.
 template <int kDisparities>
 struct GroupLanes : NeighbouringLanes {

@@ -144,13 +144,19 @@ class RowsWarp {
   __device__ void follow_block() {
     // Unrolled, the loop is too large for the instruction cache.
 #pragma unroll 1
-    for (int i = 0; i < block_pixels; i += step_pixels)
-      follow<kAddStored>(kToTheRight ? x_ + i : x_ + block_pixels - step_pixels - i);
+    for (int i = 0; i < block_pixels; i += step_pixels) {
+      const int x = kToTheRight ? x_ + i : x_ + block_pixels - step_pixels - i;
+      if (x + step_pixels <= a_.width)
+        follow<kAddStored, true>(x);
+      else
+        follow<kAddStored, false>(x);
+    }
     x_ += forwards * block_pixels;
   }
 
-  /// Takes the steps to the pixels from x on.
-  template <bool kAddStored>
+  /// Takes the steps to the pixels from x on. kInside tells that all of them are in the picture;
+  /// the steps are then free of conditions, and the compiler interleaves them.
+  template <bool kAddStored, bool kInside>
   __device__ void follow(int x) {
     PixelCosts<1> pixels[step_pixels];
     compute_costs(x, pixels);
@@ -164,7 +170,7 @@ class RowsWarp {
     for (int n = 0; n < step_pixels; ++n) {
       const int i = kToTheRight ? n : step_pixels - 1 - n;
       uint2 bytes[1];
-      if (x + i < a_.width) {
+      if (kInside || x + i < a_.width) {
         advance<kDisparities>(lanes_, state_, a_.p1, pixels[i], bytes);
         if constexpr (kAddStored) {
           bytes[0].x += stored[i].x;
@@ -223,15 +229,13 @@ template <int kDisparities>
 __global__ void __launch_bounds__(64, 8) rows_kernel(const __grid_constant__ PathsArguments a) {
   extern __shared__ uint4 rows_shared[];
   using Ring = RowsRing<kDisparities>;
-  launch_dependents();
-  grid_dependency_wait();
   // The compiler does not see that all lanes of a warp have the same threadIdx.x / 32.
   const int warp = __shfl_sync(whole_warp, static_cast<int>(threadIdx.x / 32), 0);
   auto* const rings = reinterpret_cast<std::uint32_t*>(rows_shared);
   auto* const stored = reinterpret_cast<uint2*>(rings + 2 * Ring::rows * Ring::words);
   const auto follow = [&](auto&& paths) {
     paths.first_half();
-    __syncthreads();
+    wait_for_other_warp();
     paths.second_half();
   };
   std::uint32_t* const own_rings = rings + warp * Ring::rows * Ring::words;

@@ -146,6 +146,8 @@ class WinnersWalk {
     const int segment = (a_.columns + Plan::groups * 8 - 1) / (Plan::groups * 8) * 8;
     const int first = static_cast<int>(threadIdx.x) / Plan::lanes * segment;
     const int end = min(first + segment, a_.columns);
+    if (__all_sync(whole_warp, first >= a_.columns))
+      return;
     const std::int64_t begin =
         (row * a_.columns + (first < a_.columns ? first : 0)) * Plan::vectors + lane_;
     columns_ = reinterpret_cast<const uint4*>(a_.sums.columns) + begin;
@@ -267,8 +269,6 @@ __global__ void __launch_bounds__(threads, 3)
     winners_kernel(const __grid_constant__ WinnersArguments a) {
   extern __shared__ uint2 winners_shared[];
   using Plan = WinnersPlan<kDisparities>;
-  launch_dependents();
-  grid_dependency_wait();
   uint2* const near = winners_shared;
   auto* const right = reinterpret_cast<std::uint32_t*>(near + near_entries);
   const int thread = static_cast<int>(threadIdx.x);
@@ -294,7 +294,9 @@ std::size_t shared_bytes(const StageConfig& config) {
   return sizeof(uint2) * near_entries + sizeof(std::uint32_t) * static_cast<std::size_t>(slots);
 }
 
-Launcher<WinnersArguments>::Kernel kernel_for(const StageConfig& config) {
+using WinnersKernel = void (*)(WinnersArguments);
+
+WinnersKernel kernel_for(const StageConfig& config) {
   switch (config.disparities) {
     case 64:
       return winners_kernel<64>;
@@ -308,7 +310,7 @@ Launcher<WinnersArguments>::Kernel kernel_for(const StageConfig& config) {
 }  // namespace
 
 WinnersCuda::WinnersCuda(Device& device, const StageConfig& config)
-    : config_(config), launch_(device.stream(), kernel_for(config)) {
+    : stream_(device.stream()), config_(config) {
   cuda_check(cudaFuncSetAttribute(kernel_for(config), cudaFuncAttributeMaxDynamicSharedMemorySize,
                                   static_cast<int>(shared_bytes(config))),
              "asking for shared memory for the winners of a row");
@@ -330,8 +332,11 @@ void WinnersCuda::run(const SumVolumes& sums, float uniqueness, Subpixel subpixe
   a.width = config_.width;
   a.columns = MatchExtent(config_).columns;
   a.right_shift = config_.right_shift();
-  launch_(kernel_for(config_), static_cast<unsigned>(config_.height), threads,
-          shared_bytes(config_), a);
+  // Without a programmatic launch, for the reason that FourPathsCuda gives.
+  kernel_for(
+      config_)<<<static_cast<unsigned>(config_.height), threads, shared_bytes(config_), stream_>>>(
+      a);
+  cuda_check(cudaGetLastError(), "launching a kernel on the GPU");
 }
 
 }  // namespace cudavision::sgm

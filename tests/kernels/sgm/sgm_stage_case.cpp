@@ -250,6 +250,12 @@ void run_maps(Device& device, sgm::Stages& stages, const SgmStageCase& test,
   change("check", [&](std::uint16_t* map) {
     stages.check(picture, right.data(), has_subpixel(test), test.max_diff, map);
   });
+  const Output<std::uint16_t> checked(device, test.left.size(), poison);
+  const DeviceBlock<std::uint16_t> scratch(device, test.left);
+  stages.median_and_check(picture, left.data(), right.data(), has_subpixel(test), test.max_diff,
+                          checked.data(), scratch.data());
+  device.finish();
+  outputs.push_back({"median_and_check", checked.numbers()});
   change("remove_speckles", [&](std::uint16_t* map) {
     stages.remove_speckles(test.speckle_size, test.most_step, map);
   });
@@ -379,6 +385,11 @@ SgmStageOutputs defined_stages(const SgmStageCase& test, std::uint8_t poison) {
   outputs.push_back({"check", guarded(defined_check(config, picture, test.left, test.right,
                                                     has_subpixel(test), test.max_diff),
                                       word)});
+  outputs.push_back(
+      {"median_and_check",
+       guarded(defined_check(config, picture, defined_median(config, test.left),
+                             defined_median(config, test.right), has_subpixel(test), test.max_diff),
+               word)});
   outputs.push_back(
       {"remove_speckles",
        guarded(defined_without_speckles(config, test.left, test.speckle_size, test.most_step),

@@ -13,6 +13,7 @@
 #include <functional>
 #include <limits>
 
+#include "cuda/sgm/backend.h"
 #include "cuda/sgm/disparitypicture.h"
 #include "tests/kernels/contract/contract.h"
 #include "tests/kernels/sgm/sgm_case.h"
@@ -320,18 +321,13 @@ TEST_P(SgmStereoUse, MemoryIsNotReadBeforeItIsWritten) {
         SCOPED_TRACE(describe(test));
         WatchedDevice device(inner);
         Running<SgmCase> running(device, inner, test);
-        // The workspace is the only allocation that nothing but run() writes to.
-        const std::size_t pixels = 133 * 41, alignment = 256;
-        const auto padded = [&](std::size_t bytes) {
-          return (bytes + alignment - 1) / alignment * alignment;
-        };
-        const std::size_t feature_bytes = test.parameters.census == Census::neighbours_9x7 ? 8 : 4;
-        const std::size_t bytes =
-            padded(2 * pixels * static_cast<std::size_t>(test.parameters.disparities)) +
-            2 * padded(feature_bytes * pixels) + 4 * padded(2 * pixels) + padded(pixels);
-        void* const workspace = device.allocation(bytes);
-        ASSERT_NE(workspace, nullptr) << "there is no workspace of " << bytes << " bytes";
-        device.fill(bytes_of(workspace, bytes), filling);
+        // Features, sums, maps and confidences: nothing but run() writes to them.
+        const sgm::StageConfig config(test.layout, test.parameters);
+        const auto pixels = static_cast<std::size_t>(config.pixels());
+        const auto padded = [](std::size_t bytes) { return (bytes + 255) / 256 * 256; };
+        ASSERT_GE(device.fill_allocations(config.features_bytes(), filling), 2);
+        ASSERT_EQ(device.fill_allocations(sizeof(std::uint16_t) * config.sums(), filling), 1);
+        ASSERT_EQ(device.fill_allocations(4 * padded(2 * pixels) + padded(pixels), filling), 1);
         running.run();
         device.finish();
         EXPECT_EQ(running.wrong(), "");
