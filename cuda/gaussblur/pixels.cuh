@@ -259,9 +259,10 @@ class PixelStorer {
   const bool whole_;
 };
 
-/// The number of blocks that must fit on a multiprocessor. Before Hopper, it has shared memory for
-/// only three, and registers for a fourth one would have to be spilled.
-#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 900
+/// The number of blocks that must fit on a multiprocessor. Four fit only on Hopper: earlier cards
+/// have shared memory for only three, and on all others registers for a fourth one would have to be
+/// spilled.
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ != 900
 constexpr int pixel_blocks = 3;
 #else
 constexpr int pixel_blocks = 4;
