@@ -104,7 +104,7 @@ void expect_equal(const cv::Mat& ours, const cv::Mat& opencv, const std::string&
 }
 
 /// Measures an operation whose output has the layout of its input. The results must be equal.
-template <class Case>
+template <class Operation, class Case>
 void measure_filter(const Case& test, const std::string& operation, const char* layout_name,
                     const std::function<void(const cv::Mat& in, cv::Mat& out)>& opencv) {
   std::vector<std::uint8_t> input = test::input_block(test);
@@ -113,12 +113,12 @@ void measure_filter(const Case& test, const std::string& operation, const char* 
   cv::Mat opencv_out = matrix(test.layout, opencv_block);
 
   const auto device = make_cpu_device();
-  auto ours = test.make(*device, test.parameters);
+  Operation ours(*device, test.layout, test.parameters);
   const ConstFrame in_frame =
       frame_in(test.layout, test.in, static_cast<const std::uint8_t*>(input.data()));
   const Frame out_frame = frame_in(test.layout, test.out, ours_block.data());
   print_best(
-      operation, layout_name, test.layout, [&] { Case::enqueue(ours, in_frame, out_frame); },
+      operation, layout_name, test.layout, [&] { ours.run(in_frame, out_frame); },
       [&] { opencv(in, opencv_out); });
   expect_equal(matrix(test.layout, ours_block), opencv_out, describe(test));
 }
@@ -128,10 +128,11 @@ void measure(const Subject& subject) {
   const test::GaussBlurCase test =
       test::plain_gaussblur_case(test::layout_named(subject.layout, subject.width, subject.height),
                                  parameters, test::Content::natural, 3);
-  measure_filter(test, blur_name(parameters), subject.layout, [&](const cv::Mat& in, cv::Mat& out) {
-    cv::GaussianBlur(in, out, {parameters.size_x, parameters.size_y}, parameters.sigma_x,
-                     parameters.sigma_y);
-  });
+  measure_filter<gaussblur::GaussBlur>(
+      test, blur_name(parameters), subject.layout, [&](const cv::Mat& in, cv::Mat& out) {
+        cv::GaussianBlur(in, out, {parameters.size_x, parameters.size_y}, parameters.sigma_x,
+                         parameters.sigma_y);
+      });
 }
 
 struct TableSubject {
@@ -247,19 +248,19 @@ void measure(const StereoSubject& subject) {
 }
 
 void measure_equalization(int width, int height) {
-  measure_filter(
+  measure_filter<histequalize::HistogramEqualize>(
       test::plain_histequalize_case(test::gray_layout(width, height), test::Content::natural, 3),
       "equalise", "GRAY8", [](const cv::Mat& in, cv::Mat& out) { cv::equalizeHist(in, out); });
 }
 
 void measure_denoising(int width, int height) {
   const nlmeans::Parameters parameters{21, 7, 10};
-  measure_filter(test::plain_nlmeans_case(test::gray_layout(width, height), parameters,
-                                          test::Content::natural, 3),
-                 nlmeans_name(parameters), "GRAY8", [&](const cv::Mat& in, cv::Mat& out) {
-                   cv::fastNlMeansDenoising(in, out, parameters.strength, parameters.patch,
-                                            parameters.search);
-                 });
+  measure_filter<nlmeans::NlMeans>(
+      test::plain_nlmeans_case(test::gray_layout(width, height), parameters, test::Content::natural,
+                               3),
+      nlmeans_name(parameters), "GRAY8", [&](const cv::Mat& in, cv::Mat& out) {
+        cv::fastNlMeansDenoising(in, out, parameters.strength, parameters.patch, parameters.search);
+      });
 }
 
 void write_json(std::ostream& stream) {
