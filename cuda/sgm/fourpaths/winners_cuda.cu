@@ -264,8 +264,16 @@ class WinnersWalk {
   std::uint32_t indices_[words];    // what keys contain beside the sums
 };
 
+/// The blocks that should share a multiprocessor. On Turing the shuffles of 3 would spill
+/// registers.
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800
+constexpr int least_blocks = 2;
+#else
+constexpr int least_blocks = 3;
+#endif
+
 template <int kDisparities>
-__global__ void __launch_bounds__(threads, 3)
+__global__ void __launch_bounds__(threads, least_blocks)
     winners_kernel(const __grid_constant__ WinnersArguments a) {
   extern __shared__ uint2 winners_shared[];
   using Plan = WinnersPlan<kDisparities>;
