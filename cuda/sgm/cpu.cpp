@@ -11,8 +11,7 @@ class StagesCpu final : public Stages {
  public:
   StagesCpu(Device& device, const StageConfig& config)
       : config_(config),
-        left_features_(device.allocate(config.features_bytes())),
-        right_features_(device.allocate(config.features_bytes())),
+        features_(device.allocate(2 * config.features_bytes())),
         sums_(device.allocate(sizeof(std::uint16_t) * config.sums())),
         census_(device, config),
         aggregate_(device, config),
@@ -34,10 +33,11 @@ class StagesCpu final : public Stages {
   }
   void match(const SamplePlane& left, const SamplePlane& right, const Penalties& penalties,
              float uniqueness, Subpixel subpixel, const Winners& winners) override {
-    census(left, left_features_.data());
-    census(right, right_features_.data());
-    aggregate(left, left_features_.data(), right_features_.data(), penalties,
-              sums_.as<std::uint16_t>());
+    void* const left_features = features_.data();
+    void* const right_features = features_.as<std::uint8_t>() + config_.features_bytes();
+    census(left, left_features);
+    census(right, right_features);
+    aggregate(left, left_features, right_features, penalties, sums_.as<std::uint16_t>());
     select(sums_.as<std::uint16_t>(), uniqueness, subpixel, winners);
   }
   void median(const std::uint16_t* from, std::uint16_t* to) override {
@@ -72,7 +72,7 @@ class StagesCpu final : public Stages {
 
  private:
   StageConfig config_;
-  Buffer left_features_, right_features_, sums_;  // of match()
+  Buffer features_, sums_;  // of match()
   CensusCpu census_;
   AggregateCpu aggregate_;
   SelectCpu select_;

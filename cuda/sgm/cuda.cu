@@ -16,8 +16,8 @@ class StagesCuda final : public Stages {
  public:
   StagesCuda(Device& device, const StageConfig& config)
       : scratch_(device.allocate(8 * static_cast<std::size_t>(config.pixels()))),
-        left_features_(device.allocate(config.features_bytes())),
-        right_features_(device.allocate(config.features_bytes())),
+        features_(device.allocate(2 * config.features_bytes())),
+        right_features_(features_.as<std::uint8_t>() + config.features_bytes()),
         sums_(device.allocate(sum_bytes(config))),
         census_(device, config),
         aggregate_(device, config, scratch_.data()),
@@ -47,10 +47,8 @@ class StagesCuda final : public Stages {
       four_paths_->run(census_, left, right, penalties, uniqueness, subpixel, winners);
       return;
     }
-    census_.run(left, right, census_.dense(left_features_.data()),
-                census_.dense(right_features_.data()), {});
-    aggregate(left, left_features_.data(), right_features_.data(), penalties,
-              sums_.as<std::uint16_t>());
+    census_.run(left, right, census_.dense(features_.data()), census_.dense(right_features_), {});
+    aggregate(left, features_.data(), right_features_, penalties, sums_.as<std::uint16_t>());
     select(sums_.as<std::uint16_t>(), uniqueness, subpixel, winners);
   }
   void median(const std::uint16_t* from, std::uint16_t* to) override { maps_.median(from, to); }
@@ -86,9 +84,9 @@ class StagesCuda final : public Stages {
                                            : words;
   }
 
-  Buffer scratch_;  // shared by the stages, which run one after the other
-  Buffer left_features_, right_features_;
-  Buffer sums_;  // of match(), in either form
+  Buffer scratch_;          // shared by the stages, which run one after the other
+  Buffer features_, sums_;  // of match()
+  void* right_features_;
   CensusCuda census_;
   AggregateCuda aggregate_;
   SelectCuda select_;

@@ -34,18 +34,6 @@ class WatchedDevice final : public Device {
   /// The number of allocations of device and host memory.
   int allocations() const { return count_; }
 
-  /// Fills all allocations of the given size, and returns how many there are.
-  int fill_allocations(std::size_t bytes, std::uint8_t value) {
-    int filled = 0;
-    for (const auto& [data, size] : allocations_)
-      if (size == bytes) {
-        const auto width = static_cast<int>(bytes);
-        fill({static_cast<std::uint8_t*>(data), width, 1, width}, value);
-        ++filled;
-      }
-    return filled;
-  }
-
   /// The first allocation of the given size, or nullptr.
   std::uint32_t* allocation(std::size_t bytes) const {
     for (const auto& [data, size] : allocations_)

@@ -325,9 +325,13 @@ TEST_P(SgmStereoUse, MemoryIsNotReadBeforeItIsWritten) {
         const sgm::StageConfig config(test.layout, test.parameters);
         const auto pixels = static_cast<std::size_t>(config.pixels());
         const auto padded = [](std::size_t bytes) { return (bytes + 255) / 256 * 256; };
-        ASSERT_GE(device.fill_allocations(config.features_bytes(), filling), 2);
-        ASSERT_EQ(device.fill_allocations(sizeof(std::uint16_t) * config.sums(), filling), 1);
-        ASSERT_EQ(device.fill_allocations(4 * padded(2 * pixels) + padded(pixels), filling), 1);
+        for (const std::size_t bytes :
+             {2 * config.features_bytes(), sizeof(std::uint16_t) * config.sums(),
+              4 * padded(2 * pixels) + padded(pixels)}) {
+          void* const memory = device.allocation(bytes);
+          ASSERT_NE(memory, nullptr) << "there is no allocation of " << bytes << " bytes";
+          device.fill(bytes_of(memory, bytes), filling);
+        }
         running.run();
         device.finish();
         EXPECT_EQ(running.wrong(), "");
