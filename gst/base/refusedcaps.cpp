@@ -58,16 +58,23 @@ void examine(GstPad* sink, Explainer& explainer, GstCaps* caps) {
 }
 
 // A source that knows no caps, such as filesrc, sends buffers without a CAPS event before them.
-GstPadProbeReturn on_first_buffer(GstPad* sink, GstPadProbeInfo*, gpointer data) {
-  static_cast<Explainer*>(data)->expects_first_buffer = false;
+// They are refused here, because GstAggregator would keep them and block their sender.
+GstPadProbeReturn on_first_buffer(GstPad* sink, GstPadProbeInfo* info, gpointer data) {
+  auto& explainer = *static_cast<Explainer*>(data);
   const ObjectPtr<GstElement> element(gst_pad_get_parent_element(sink));
-  if (element && !gst_pad_has_current_caps(sink))
-    post_exceptions(element.get(), false, []() -> bool {
-      refuse_stream(
-          "The element takes raw video frames, but gets data without caps: put a decoder, such as "
-          "decodebin, before it, or a parser such as rawvideoparse if these are raw frames.");
-    });
-  return GST_PAD_PROBE_REMOVE;
+  if (!element || gst_pad_has_current_caps(sink)) {
+    explainer.expects_first_buffer = false;
+    return GST_PAD_PROBE_REMOVE;
+  }
+  const std::string text =
+      "The element takes raw video frames, but gets data without caps: put a decoder, such as "
+      "decodebin, before it, or a parser such as rawvideoparse if these are raw frames.";
+  if (explainer.last != text)
+    post_exceptions(element.get(), false, [&]() -> bool { refuse_stream(text); });
+  explainer.last = text;
+  gst_mini_object_unref(static_cast<GstMiniObject*>(GST_PAD_PROBE_INFO_DATA(info)));
+  GST_PAD_PROBE_INFO_FLOW_RETURN(info) = GST_FLOW_NOT_NEGOTIATED;
+  return GST_PAD_PROBE_HANDLED;
 }
 
 void start_stream(GstPad* sink, Explainer& explainer) {
