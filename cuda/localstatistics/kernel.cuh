@@ -125,7 +125,7 @@ class RowOfWindows {
       // Whole windows are all alike and take little work, so several in flight hide each other's
       // loads.
       constexpr bool are_whole = decltype(whole)::value;
-      constexpr int at_once = are_whole && sizeof(Sum) == 4 ? 4 : 1;
+      constexpr int at_once = are_whole && sizeof(Sum) == 4 ? whole_at_once : 1;
 #pragma unroll at_once
       for (; x < end; x += step, to += sample_bytes * step) {
         if constexpr (are_whole) {
@@ -164,6 +164,13 @@ class RowOfWindows {
     else
       return is_black_by_sauvola(pixel(a_, x, y_), sum, variance, area, a_.k, a_.range) ? 0 : white;
   }
+
+  // On cards of compute capability 12 the registers of four thresholds by Sauvola would be spilled.
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 1200
+  static constexpr int whole_at_once = kOutput == Output::sauvola ? 2 : 4;
+#else
+  static constexpr int whole_at_once = 4;
+#endif
 
   const StatisticsArguments& a_;
   int y_;

@@ -25,6 +25,16 @@ constexpr int sweep_threads(int words, int feature_bytes) {
   return words == 8 ? 384 : 256;
 }
 
+/// Returns how many features of the next row a thread loads early: as many as it has registers for,
+/// which on Jetson Thor are fewer.
+__device__ constexpr int early_features(int words, [[maybe_unused]] int feature_bytes) {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ == 1100
+  if (words != 8 && feature_bytes == 4)
+    return 0;
+#endif
+  return words == 8 ? 2 : 1;
+}
+
 /// The columns of a warp: in the tile, or in the halo on one of its sides.
 struct SweepColumns {
   bool main, left_side;
@@ -126,7 +136,7 @@ __global__ void __launch_bounds__(sweep_threads(kWords, sizeof(Feature)), 1)
     for (int k = 0; k < kWords; ++k)
       words[k] = word_of_bytes(bytes, k);
   };
-  FeatureStage<Feature, kWords == 8 ? 2 : 1> stage(a, first_x, row);
+  FeatureStage<Feature, early_features(kWords, sizeof(Feature))> stage(a, first_x, row);
   stage.load(0);
   if constexpr (kDiagonal) {
     std::uint32_t words[kWords];

@@ -171,7 +171,7 @@ class FeatureStage {
   int left_over_;  // features from this thread's first one on
   int x_;          // column of this thread's first one
   const Feature* right_;
-  Feature values_[kCarried]{};
+  Feature values_[kCarried > 0 ? kCarried : 1]{};
 };
 
 /// A lane's part of a pixel's sums: those of the words' lower halves, and of the upper halves.
