@@ -264,9 +264,9 @@ class WinnersWalk {
   std::uint32_t indices_[words];    // what keys contain beside the sums
 };
 
-/// The blocks that should share a multiprocessor. On Turing the shuffles of 3 would spill
-/// registers.
-#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800
+/// The blocks that should share a multiprocessor. Before Hopper and on Jetson Thor, three would
+/// spill registers.
+#if defined(__CUDA_ARCH__) && (__CUDA_ARCH__ < 900 || __CUDA_ARCH__ == 1100)
 constexpr int least_blocks = 2;
 #else
 constexpr int least_blocks = 3;
