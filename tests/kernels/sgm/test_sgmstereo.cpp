@@ -46,6 +46,11 @@ const Extreme<Change> extremes[] = {
     {"WidestRow", "GRAY8", 65535, 1, Content::natural, [](Parameters& p) { p.disparities = 32; }},
     {"HighestColumn", "GRAY8", 1, 65535, Content::natural,
      [](Parameters& p) { p.disparities = 32, p.speckle_size = 0, p.median = false; }},
+    // CUDA has kernels of its own for these numbers of disparities with 4 paths.
+    {"WideByteSums", "GRAY8", 20000, 3, Content::natural,
+     [](Parameters& p) { p.disparities = 64; }},
+    {"HighByteSums", "GRAY8", 5, 3000, Content::natural,
+     [](Parameters& p) { p.disparities = 256, p.minimum = -256; }},
     {"SevenRows", "GRAY8", 130, 7, Content::random,
      [](Parameters& p) { p.compatibility = Compatibility::libsgm; }},
     // Extreme ranges of disparities.
