@@ -103,7 +103,7 @@ Parameters resolved(Parameters parameters) noexcept {
                         ? p2
                         : std::min(parameters.p1, largest_p2(parameters) - 1) + 1;
   if (automatic_p1)
-    parameters.p1 = std::max(1, std::min(p1, parameters.p2 - 1));
+    parameters.p1 = std::min(p1, std::max(parameters.p2, 2) - 1);
   if (parameters.speckle_size == Parameters::automatic)
     parameters.speckle_size = parameters.libsgm() ? 0 : 100;
   return parameters;
