@@ -261,13 +261,13 @@ pipeline=()
 disparities() {
   local name=$1 number=$2 pad=$3
   shift 3
-  pipeline+=(cudasgmstereo "name=stereo$pad" "num-disparities=$number" "$@" ! video/x-raw,format=RGB
+  pipeline+=(cudasgmstereo "name=stereo$pad" "num-disparities=$number" "$@" ! "video/x-raw,format=RGB"
     ! videoconvert ! videoscale "method=bilinear2" ! "video/x-raw,width=$width,height=$height"
     ! "mixer.sink_$pad"
     filesrc "location=$CUDAVISION_STEREO_PAIRS/$name/left.png" ! pngdec ! videoconvert
-    ! video/x-raw,format=GRAY8 ! queue ! "stereo$pad.sink_left"
+    ! "video/x-raw,format=GRAY8" ! queue ! "stereo$pad.sink_left"
     filesrc "location=$CUDAVISION_STEREO_PAIRS/$name/right.png" ! pngdec ! videoconvert
-    ! video/x-raw,format=GRAY8 ! queue ! "stereo$pad.sink_right")
+    ! "video/x-raw,format=GRAY8" ! queue ! "stereo$pad.sink_right")
 }
 before=(census=symmetric-9x7 paths=8 subpixel-method=parabola refine=false)
 disparities cones 64 0 "${before[@]}"
