@@ -33,7 +33,7 @@ struct StageConfig : ImageSize, Config {
     return static_cast<std::size_t>(pixels()) * static_cast<std::size_t>(disparities);
   }
   /// The bytes of the features of one picture.
-  std::size_t features_bytes() const noexcept {
+  std::size_t feature_map_bytes() const noexcept {
     return static_cast<std::size_t>(pixels()) * static_cast<std::size_t>(feature_bytes());
   }
   int feature_bytes() const noexcept { return census_bits(census) > 32 ? 8 : 4; }

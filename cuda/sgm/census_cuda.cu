@@ -2,8 +2,8 @@
 //
 // Census features on CUDA, of one or two pictures in a launch. A block loads the samples of its
 // tile and the halo around it into shared memory; a thread makes the features of four neighbouring
-// pixels from rows of twelve samples. For census_gradient, it makes the feature of one pixel. The
-// samples of the left picture also give P2 of the steps to these pixels.
+// pixels from rows of samples, for census_gradient in two rows. The samples of the left picture
+// also give P2 of the steps to these pixels.
 
 #include "cuda/core/cuda_launch.h"
 #include "cuda/sgm/arithmetic.h"

@@ -11,7 +11,7 @@ class StagesCpu final : public Stages {
  public:
   StagesCpu(Device& device, const StageConfig& config)
       : config_(config),
-        features_(device.allocate(2 * config.features_bytes())),
+        features_(device.allocate(2 * config.feature_map_bytes())),
         sums_(device.allocate(sizeof(std::uint16_t) * config.sums())),
         census_(device, config),
         aggregate_(device, config),
@@ -34,7 +34,7 @@ class StagesCpu final : public Stages {
   void match(const SamplePlane& left, const SamplePlane& right, const Penalties& penalties,
              float uniqueness, Subpixel subpixel, const Winners& winners) override {
     void* const left_features = features_.data();
-    void* const right_features = features_.as<std::uint8_t>() + config_.features_bytes();
+    void* const right_features = features_.as<std::uint8_t>() + config_.feature_map_bytes();
     census(left, left_features);
     census(right, right_features);
     aggregate(left, left_features, right_features, penalties, sums_.as<std::uint16_t>());

@@ -16,8 +16,8 @@ class StagesCuda final : public Stages {
  public:
   StagesCuda(Device& device, const StageConfig& config)
       : scratch_(device.allocate(8 * static_cast<std::size_t>(config.pixels()))),
-        features_(device.allocate(2 * config.features_bytes())),
-        right_features_(features_.as<std::uint8_t>() + config.features_bytes()),
+        features_(device.allocate(2 * config.feature_map_bytes())),
+        right_features_(features_.as<std::uint8_t>() + config.feature_map_bytes()),
         sums_(device.allocate(sum_bytes(config))),
         census_(device, config),
         aggregate_(device, config, scratch_.data()),

@@ -215,6 +215,16 @@ MapArguments MapsCuda::arguments() const {
   return a;
 }
 
+MapArguments MapsCuda::check_arguments(const SamplePlane& picture, bool subpixel,
+                                       int max_diff) const {
+  MapArguments a = arguments();
+  a.picture = Samples(picture);
+  a.shift = subpixel ? 4 : 0;
+  a.max_diff = max_diff;
+  a.minimum = config_.minimum;
+  return a;
+}
+
 void MapsCuda::launch(Launcher<MapArguments>::Kernel kernel, const MapArguments& a) const {
   launch_(kernel, static_cast<unsigned>(a.blocks_per_row) * a.height, threads, 0, a);
 }
@@ -228,28 +238,20 @@ void MapsCuda::median(const std::uint16_t* from, std::uint16_t* to) const {
 
 void MapsCuda::check(const SamplePlane& picture, const std::uint16_t* right, bool subpixel,
                      int max_diff, std::uint16_t* left) const {
-  MapArguments a = arguments();
+  MapArguments a = check_arguments(picture, subpixel, max_diff);
   a.from = right;
   a.to = left;
-  a.picture = Samples(picture);
-  a.shift = subpixel ? 4 : 0;
-  a.max_diff = max_diff;
-  a.minimum = config_.minimum;
   launch(check_kernel, a);
 }
 
 void MapsCuda::median_and_check(const SamplePlane& picture, const std::uint16_t* left,
                                 const std::uint16_t* right, bool subpixel, int max_diff,
                                 std::uint16_t* to) const {
-  MapArguments a = arguments();
+  MapArguments a = check_arguments(picture, subpixel, max_diff);
   a.blocks_per_row = (config_.width + segment - 1) / segment;
   a.left = left;
   a.from = right;
   a.to = to;
-  a.picture = Samples(picture);
-  a.shift = subpixel ? 4 : 0;
-  a.max_diff = max_diff;
-  a.minimum = config_.minimum;
   a.disparities = config_.disparities;
   const auto is_even = [](const void* map) {
     return reinterpret_cast<std::uintptr_t>(map) % 4 == 0;

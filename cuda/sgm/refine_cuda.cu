@@ -104,8 +104,8 @@ __device__ __half2 floats_of(std::uint32_t bits) {
 __device__ std::uint32_t weights_of(std::uint32_t pixels, std::uint32_t samples) {
   const std::uint32_t difference = __vmaxu2(pixels, samples) - __vminu2(pixels, samples);
   // 64 >> k is a float with the exponent 6 − k, for k < 7.
-  const std::uint32_t sevenfold = __vminu2(difference, 0x00380038u) & 0x00380038u;
-  const std::uint32_t weights = 0x54005400u - (sevenfold << 7);
+  const std::uint32_t eight_k = __vminu2(difference, 0x00380038u) & 0x00380038u;
+  const std::uint32_t weights = 0x54005400u - (eight_k << 7);
   return weights & __hge2_mask(floats_of(weights), floats_of(0x3c003c00u));
 }
 
@@ -160,7 +160,7 @@ __global__ void __launch_bounds__(threads)
     least = __vminu2(least, values[i]);
     most = __vmaxu2(most, values[i]);
   }
-  // Bisection: every result lies at least at least and at most at most.
+  // Bisection, between the least and the largest value of any sample with a weight.
   const std::uint32_t range = most - least;
   const unsigned widest = most_of_warp(max(range & 0xffff, range >> 16));
   const __half2 half_total = __hmul2(total, floats_of(0x38003800u));

@@ -2,7 +2,8 @@
 #pragma once
 
 // For .cu files: the stages on CUDA; backend.h defines them. Each class is implemented beside its
-// kernels in a file of its own. The aggregation has a folder: aggregate/cuda.h.
+// kernels in a file of its own. The aggregation and the matching along 4 paths have folders:
+// aggregate/cuda.h and fourpaths/cuda.h.
 
 #include "cuda/core/cuda_launch.h"
 #include "cuda/sgm/backend.h"
@@ -96,6 +97,7 @@ class MapsCuda {
 
  private:
   MapArguments arguments() const;
+  MapArguments check_arguments(const SamplePlane& picture, bool subpixel, int max_diff) const;
   void launch(Launcher<MapArguments>::Kernel kernel, const MapArguments& a) const;
 
   StageConfig config_;

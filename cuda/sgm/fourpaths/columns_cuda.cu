@@ -12,8 +12,8 @@ namespace {
 constexpr int columns = 4;  // per block: 16 bytes of each plane
 constexpr int ring_rows = 8;
 
-/// A row of the ring: features of the right picture from `columns − D` on, then those of the left
-/// picture, then penalties.
+/// A row of the ring: the features of the right picture, from D columns before the block's first
+/// one to its last one, then those of the left picture, then penalties.
 template <int kDisparities>
 struct ColumnsRing {
   static constexpr int right_words = kDisparities + columns;
@@ -64,7 +64,7 @@ class ColumnsWarp {
     __pipeline_wait_prior(ring_rows - 2);
     __syncwarp();
     compute_costs(0);
-    next_to_current();
+    current_ = next_;
   }
 
   /// Follows the first `count` rows, and stores L − C.
@@ -125,7 +125,8 @@ class ColumnsWarp {
   /// Computes next_ from a row of the ring.
   __device__ void compute_costs(int row) {
     const std::uint32_t* const ring = ring_ + row % ring_rows * Ring::words;
-    // Pixel i and word k meet column right[pixels − 1 … ]: i − k from the lane's first pixel.
+    // Word k of pixel i meets the column i − k after the one that `at` points to, and in its upper
+    // half the column D/2 before that.
     const std::uint32_t* const at =
         ring + kDisparities + lanes_.group * pixels - words_per_lane * lanes_.lane;
     constexpr int count = pixels + words_per_lane - 1;
@@ -161,10 +162,6 @@ class ColumnsWarp {
     }
   }
 
-  __device__ void next_to_current() {
-    current_ = next_;
-  }
-
   /// Takes the step to a row. The costs of the next row are computed meanwhile.
   template <bool kAddStored>
   __device__ void follow() {
@@ -188,7 +185,7 @@ class ColumnsWarp {
       *reinterpret_cast<uint2*>(sums_ + i * kDisparities) = bytes[i];
     }
     sums_ += sum_step_;
-    next_to_current();
+    current_ = next_;
   }
 
   const GroupLanes<kDisparities> lanes_;
@@ -225,24 +222,14 @@ __global__ void __launch_bounds__(64, kDisparities == 64    ? 8
   paths.second_half();
 }
 
-template <int kDisparities>
-PathsLaunch launch_for(const MatchExtent& extent) {
-  return {columns_kernel<kDisparities>, static_cast<unsigned>(extent.columns / columns), 64,
-          ColumnsRing<kDisparities>::shared_bytes};
-}
-
 }  // namespace
 
 PathsLaunch columns_launch(const StageConfig& config) {
-  const MatchExtent extent(config);
-  switch (config.disparities) {
-    case 64:
-      return launch_for<64>(extent);
-    case 128:
-      return launch_for<128>(extent);
-    default:
-      return launch_for<256>(extent);
-  }
+  return with_constant(config.disparities, [&](auto disparities) {
+    const int blocks = MatchExtent(config).columns / columns;
+    return PathsLaunch{columns_kernel<disparities>, static_cast<unsigned>(blocks), 64,
+                       ColumnsRing<disparities>::shared_bytes};
+  });
 }
 
 }  // namespace cudavision::sgm

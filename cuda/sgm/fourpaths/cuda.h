@@ -12,6 +12,8 @@
 // Both kernels wait for latency, not for memory: a step of a path depends on the one before. So
 // they use few lanes per pixel, and warps that wait for no other warp except in the middle.
 
+#include <type_traits>
+
 #include "cuda/core/cuda_launch.h"
 #include "cuda/sgm/stages_cuda.h"
 
@@ -19,8 +21,8 @@ namespace cudavision::sgm {
 
 struct WinnersArguments;
 
-/// What the paths read: planes of words that have the same pitch. Pointers are those of column 0 of
-/// row 0.
+/// The input of the paths: planes of words that have the same pitch. Each pointer points to column
+/// 0 of row 0.
 struct MatchPlanes {
   /// Column x holds the feature that pixel x of the left picture meets at disparity 0. The columns
   /// begin at −right_margin().
@@ -59,8 +61,21 @@ constexpr int right_margin(int disparities) {
   return disparities + 16;
 }
 
-/// The kernels and their launches, in columns_cuda.cu, rows_cuda.cu and winners_cuda.cu. The
-/// disparities are 64, 128 or 256.
+/// Calls visit with the number of disparities, 64, 128 or 256, as a constant: a
+/// std::integral_constant.
+template <class Visit>
+auto with_constant(int disparities, const Visit& visit) {
+  switch (disparities) {
+    case 64:
+      return visit(std::integral_constant<int, 64>());
+    case 128:
+      return visit(std::integral_constant<int, 128>());
+    default:
+      return visit(std::integral_constant<int, 256>());
+  }
+}
+
+/// The kernels of the paths and their launches, in columns_cuda.cu and rows_cuda.cu.
 struct PathsLaunch {
   void (*kernel)(PathsArguments);
   unsigned blocks, threads;
@@ -85,20 +100,33 @@ class WinnersCuda {
 /// A stream beside the device's, for kernels that may run at the same time.
 class SideStream {
  public:
-  explicit SideStream(cudaStream_t main);
-  ~SideStream();
-  SideStream(const SideStream&) = delete;
-  SideStream& operator=(const SideStream&) = delete;
+  explicit SideStream(cudaStream_t main) : main_(main) {}
 
-  cudaStream_t get() const noexcept { return side_; }
-  /// What is enqueued on this stream from now on follows what the main stream has up to here.
+  cudaStream_t get() const noexcept { return side_.handle; }
+  /// Makes later work on this stream wait for the earlier work on the main stream.
   void fork() const;
-  /// What is enqueued on the main stream from now on follows what this stream has up to here.
+  /// Makes later work on the main stream wait for the earlier work on this stream.
   void join() const;
 
  private:
-  cudaStream_t main_, side_ = nullptr;
-  cudaEvent_t forked_ = nullptr, joined_ = nullptr;
+  struct Stream {
+    Stream();
+    ~Stream() { cudaStreamDestroy(handle); }
+    Stream(const Stream&) = delete;
+    Stream& operator=(const Stream&) = delete;
+    cudaStream_t handle = nullptr;
+  };
+  struct Event {
+    Event();
+    ~Event() { cudaEventDestroy(handle); }
+    Event(const Event&) = delete;
+    Event& operator=(const Event&) = delete;
+    cudaEvent_t handle = nullptr;
+  };
+
+  cudaStream_t main_;
+  Stream side_;
+  Event forked_, joined_;
 };
 
 class FourPathsCuda {

@@ -66,8 +66,8 @@ struct GroupLanes : NeighbouringLanes {
     for (int i = 0; i < kPixels; ++i) {
       least[i] = __vminu2(least[i], __byte_perm(least[i], 0, 0x1032));
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
-      // With equal halves, words compare like their halves. One reduction is faster than 4 or 5
-      // shuffles with minima, and two are not slower.
+      // With equal halves, words compare like their halves. A reduction, or two, replace 5 or 4
+      // shuffles with minima.
       if constexpr (groups == 1) {
         least[i] = __reduce_min_sync(whole_warp, least[i]);
       } else if constexpr (groups == 2) {

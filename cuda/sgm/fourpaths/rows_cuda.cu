@@ -246,25 +246,15 @@ __global__ void __launch_bounds__(64, 8) rows_kernel(const __grid_constant__ Pat
     follow(RowsWarp<kDisparities, false>(a, own_rings, own_stored));
 }
 
-template <int kDisparities>
-PathsLaunch launch_for(const MatchExtent& extent) {
-  using Ring = RowsRing<kDisparities>;
-  return {rows_kernel<kDisparities>, static_cast<unsigned>(extent.rows / Ring::rows), 64,
-          Ring::shared_bytes};
-}
-
 }  // namespace
 
 PathsLaunch rows_launch(const StageConfig& config) {
-  const MatchExtent extent(config);
-  switch (config.disparities) {
-    case 64:
-      return launch_for<64>(extent);
-    case 128:
-      return launch_for<128>(extent);
-    default:
-      return launch_for<256>(extent);
-  }
+  return with_constant(config.disparities, [&](auto disparities) {
+    using Ring = RowsRing<disparities>;
+    const int blocks = MatchExtent(config).rows / Ring::rows;
+    return PathsLaunch{rows_kernel<disparities>, static_cast<unsigned>(blocks), 64,
+                       Ring::shared_bytes};
+  });
 }
 
 }  // namespace cudavision::sgm

@@ -305,28 +305,28 @@ std::size_t shared_bytes(const StageConfig& config) {
 using WinnersKernel = void (*)(WinnersArguments);
 
 WinnersKernel kernel_for(const StageConfig& config) {
-  switch (config.disparities) {
-    case 64:
-      return winners_kernel<64>;
-    case 128:
-      return winners_kernel<128>;
-    default:
-      return winners_kernel<256>;
-  }
+  return with_constant(config.disparities, [](auto disparities) -> WinnersKernel {
+    return winners_kernel<disparities>;
+  });
+}
+
+std::size_t most_shared_bytes() {
+  return static_cast<std::size_t>(
+      device_attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin, "the shared memory"));
 }
 
 }  // namespace
 
 WinnersCuda::WinnersCuda(Device& device, const StageConfig& config)
     : stream_(device.stream()), config_(config) {
+  // The limit belongs to the kernel, which objects for other widths share.
   cuda_check(cudaFuncSetAttribute(kernel_for(config), cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                  static_cast<int>(shared_bytes(config))),
+                                  static_cast<int>(most_shared_bytes())),
              "asking for shared memory for the winners of a row");
 }
 
 bool WinnersCuda::supports(const StageConfig& config) {
-  const int most = device_attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin, "the shared memory");
-  return shared_bytes(config) <= static_cast<std::size_t>(most);
+  return shared_bytes(config) <= most_shared_bytes();
 }
 
 void WinnersCuda::run(const SumVolumes& sums, float uniqueness, Subpixel subpixel,
@@ -340,10 +340,10 @@ void WinnersCuda::run(const SumVolumes& sums, float uniqueness, Subpixel subpixe
   a.width = config_.width;
   a.columns = MatchExtent(config_).columns;
   a.right_shift = config_.right_shift();
-  // Without a programmatic launch, for the reason that FourPathsCuda gives.
-  kernel_for(
-      config_)<<<static_cast<unsigned>(config_.height), threads, shared_bytes(config_), stream_>>>(
-      a);
+  // The launch is not programmatic, for the reason that FourPathsCuda gives.
+  const WinnersKernel kernel = kernel_for(config_);
+  const auto rows = static_cast<unsigned>(config_.height);
+  kernel<<<rows, threads, shared_bytes(config_), stream_>>>(a);
   cuda_check(cudaGetLastError(), "launching a kernel on the GPU");
 }
 

@@ -312,6 +312,24 @@ TEST_P(SgmStereoUse, TooLittleMemoryIsSaidInBytes) {
   });
 }
 
+/// Objects for different widths share kernels, and so the kernels' attributes.
+TEST_P(SgmStereoUse, WidthsDoNotDisturbEachOther) {
+  on_device([](Device& device) {
+    for (const int disparities : {64, 128, 256}) {
+      Parameters parameters;
+      parameters.disparities = disparities;
+      const SgmCase wide = dense("GRAY8", 3000, 5, parameters);
+      const SgmCase narrow = dense("GRAY8", 40, 5, parameters);
+      Running<SgmCase> first(device, device, wide), second(device, device, narrow);
+      for (Running<SgmCase>* running : {&first, &second, &first}) {
+        running->run();
+        device.finish();
+        EXPECT_EQ(running->wrong(), "") << disparities << " disparities";
+      }
+    }
+  });
+}
+
 /// No stage reads memory that nothing has written in the same run.
 TEST_P(SgmStereoUse, MemoryIsNotReadBeforeItIsWritten) {
   on_device([](Device& inner) {
@@ -326,7 +344,7 @@ TEST_P(SgmStereoUse, MemoryIsNotReadBeforeItIsWritten) {
         const auto pixels = static_cast<std::size_t>(config.pixels());
         const auto padded = [](std::size_t bytes) { return (bytes + 255) / 256 * 256; };
         for (const std::size_t bytes :
-             {2 * config.features_bytes(), sizeof(std::uint16_t) * config.sums(),
+             {2 * config.feature_map_bytes(), sizeof(std::uint16_t) * config.sums(),
               4 * padded(2 * pixels) + padded(pixels)}) {
           void* const memory = device.allocation(bytes);
           ASSERT_NE(memory, nullptr) << "there is no allocation of " << bytes << " bytes";
