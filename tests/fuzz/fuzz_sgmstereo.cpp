@@ -137,7 +137,7 @@ class StereoEpisode final : public fuzz::Life {
   }
 
   void mend() {
-    stereo_->set("p1", "10");
+    stereo_->set("p1", "0");  // automatic, as in an element whose p1 nobody has set
     for (const Property& property : properties_)
       if (std::string(property.first) == "p1")
         stereo_->set("p1", property.second);
