@@ -135,43 +135,12 @@ CUDAVISION_HOST_DEVICE constexpr Neighbour gradient_neighbour(int number) {
   return all[number];
 }
 
-/// Returns a threshold of the unary codes, in the order of the bits: 8 for Sx, 4 for Sy, 4 for Dxx.
+/// Returns a threshold of the unary codes of census_gradient, in the order of the bits: 8 for Sx, 4
+/// for Sy, 4 for Dxx. The thresholds of a code fall, so that the bits in which two codes differ
+/// count the thresholds between their numbers.
 CUDAVISION_HOST_DEVICE constexpr int gradient_threshold(int number) {
   constexpr int all[16] = {19, 11, 5, 1, -2, -6, -12, -20, 9, 3, -3, -9, 12, 4, -4, -12};
   return all[number];
-}
-
-/// Returns the unary code of the slope along the row: as many low bits as thresholds that it
-/// exceeds. Number is the type that a vectorised loop should compare.
-template <class Number>
-CUDAVISION_HOST_DEVICE constexpr int gradient_code(Number sx) {
-  return (sx > -20) | (sx > -12) << 1 | (sx > -6) << 2 | (sx > -2) << 3 | (sx > 1) << 4 |
-         (sx > 5) << 5 | (sx > 11) << 6 | (sx > 19) << 7;
-}
-
-/// Returns the unary codes of the slope down the column and of the curvature along the row.
-template <class Number>
-CUDAVISION_HOST_DEVICE constexpr int curvature_code(Number sy, Number dxx) {
-  return (dxx > -12) | (dxx > -4) << 1 | (dxx > 4) << 2 | (dxx > 12) << 3 | (sy > -9) << 4 |
-         (sy > -3) << 5 | (sy > 3) << 6 | (sy > 9) << 7;
-}
-
-/// Returns the feature census_gradient of a pixel. at(dx, dy) returns the luminance, in levels of 8
-/// bits, at that distance from the pixel.
-template <class At>
-CUDAVISION_HOST_DEVICE inline std::uint32_t gradient_feature(const At& at) {
-  const auto column = [&](int dx) { return at(dx, -1) + 2 * at(dx, 0) + at(dx, 1); };
-  const int left = column(-1), middle = column(0), right = column(1);
-  const int mean = (left + 2 * middle + right + 8) >> 4;
-  std::uint32_t bits = 0;
-  const auto add = [&](bool bit) { bits = bits << 1 | (bit ? 1u : 0u); };
-  CUDAVISION_UNROLL
-  for (int i = 0; i < gradient_neighbours; ++i)
-    add(mean > at(gradient_neighbour(i).dx, gradient_neighbour(i).dy));
-  const int sy = at(-1, 1) + 2 * at(0, 1) + at(1, 1) - at(-1, -1) - 2 * at(0, -1) - at(1, -1);
-  const int dxx = 2 * middle - column(-2) - column(2);
-  return bits << 16 | static_cast<std::uint32_t>(gradient_code(right - left)) << 8 |
-         static_cast<std::uint32_t>(curvature_code(sy, dxx));
 }
 
 /// Returns true if neighbouring pixels belong to the same region.

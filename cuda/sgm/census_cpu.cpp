@@ -159,12 +159,22 @@ void find_means(const std::int16_t* columns, int width, std::uint8_t* __restrict
         static_cast<std::uint8_t>((columns[x - 1] + 2 * columns[x] + columns[x + 1] + 8) >> 4);
 }
 
+/// Returns the unary code of a number for the thresholds [first, end). Bit 7 − i % 8 belongs to
+/// threshold i.
+template <int first, int end>
+[[gnu::always_inline]] inline std::int16_t unary_code(std::int16_t number) {
+  std::int16_t code = 0;
+  for (int i = first; i < end; ++i)
+    code |= mask_of<std::int16_t>(number > gradient_threshold(i)) & (0x80 >> i % 8);
+  return code;
+}
+
 /// bits[x] = unary code of the slope along the row.
 CUDAVISION_TARGET_CLONES
 void code_slope(const std::int16_t* columns, int width, std::uint8_t* __restrict bits) {
   for (int x = 0; x < width; ++x) {
     const auto sx = static_cast<std::int16_t>(columns[x + 1] - columns[x - 1]);
-    bits[x] = static_cast<std::uint8_t>(gradient_code(sx));
+    bits[x] = static_cast<std::uint8_t>(unary_code<0, 8>(sx));
   }
 }
 
@@ -175,7 +185,7 @@ void code_curvature(const std::int16_t* columns, const std::int16_t* steps, int 
   for (int x = 0; x < width; ++x) {
     const auto sy = static_cast<std::int16_t>(steps[x - 1] + 2 * steps[x] + steps[x + 1]);
     const auto dxx = static_cast<std::int16_t>(2 * columns[x] - columns[x - 2] - columns[x + 2]);
-    bits[x] = static_cast<std::uint8_t>(curvature_code(sy, dxx));
+    bits[x] = static_cast<std::uint8_t>(unary_code<8, 12>(sy) | unary_code<12, 16>(dxx));
   }
 }
 

@@ -5,6 +5,7 @@
 // work on some neighbouring pixels at once, which the compiler vectorises.
 
 #include <algorithm>
+#include <cstring>
 
 #include "cuda/sgm/arithmetic.h"
 #include "cuda/sgm/stages_cpu.h"
@@ -79,6 +80,18 @@ constexpr int middle = refine_side / 2;
                                    (difference < 56 ? 1 : 0));
 }
 
+/// A few numbers in a vector of the size that every processor has. Comparisons give −1 where they
+/// hold, else 0. find_medians() uses this extension of GCC and Clang because GCC vectorises neither
+/// it as a loop nor comparisons of larger vectors.
+using Numbers [[gnu::vector_size(16)]] = std::int16_t;
+constexpr int numbers_per_vector = sizeof(Numbers) / sizeof(std::int16_t);
+
+[[gnu::always_inline]] inline Numbers load(const std::int16_t* from) {
+  Numbers numbers;
+  std::memcpy(&numbers, from, sizeof numbers);
+  return numbers;
+}
+
 /// The samples of some neighbouring pixels.
 struct Samples {
   const std::int16_t* numbers[refine_samples];
@@ -99,7 +112,7 @@ struct Samples {
     for (int i = 0; i < lanes; ++i)
       weights[i] = weight_of(centre[i], luminances[i]);
     for (int i = 0; i < lanes; ++i) {
-      const std::int16_t weight = numbers[i] == no_number ? std::int16_t{0} : weights[i];
+      const std::int16_t weight = weights[i] & mask_of<std::int16_t>(numbers[i] != no_number);
       samples.weights[s][i] = weight;
       totals[i] = static_cast<std::int16_t>(totals[i] + weight);
     }
@@ -108,20 +121,18 @@ struct Samples {
 
 /// The medians of some neighbouring pixels, as weighted_median() finds them.
 [[gnu::always_inline]] inline void find_medians(const Samples& samples, const std::int16_t* totals,
-                                                int bits, std::int16_t* __restrict medians) {
-  std::fill_n(medians, lanes, std::int16_t{0});
-  for (int step = 1 << bits >> 1; step > 0; step >>= 1) {
-    std::int16_t below[lanes] = {}, bounds[lanes];
-    for (int i = 0; i < lanes; ++i)
-      bounds[i] = static_cast<std::int16_t>(medians[i] + step);
-    for (int s = 0; s < refine_samples; ++s) {
-      const std::int16_t* const numbers = samples.numbers[s];
-      for (int i = 0; i < lanes; ++i)
-        below[i] = static_cast<std::int16_t>(
-            below[i] + (numbers[i] < bounds[i] ? samples.weights[s][i] : std::int16_t{0}));
+                                                int bits, std::int16_t* medians) {
+  for (int i = 0; i < lanes; i += numbers_per_vector) {
+    const Numbers total = load(totals + i);
+    Numbers median{};
+    for (int step = 1 << bits >> 1; step > 0; step >>= 1) {
+      const Numbers bound = median + static_cast<std::int16_t>(step);
+      Numbers below{};
+      for (int s = 0; s < refine_samples; ++s)
+        below += load(samples.weights[s] + i) & (load(samples.numbers[s] + i) < bound);
+      median += static_cast<std::int16_t>(step) & (2 * below < total);
     }
-    for (int i = 0; i < lanes; ++i)
-      medians[i] = static_cast<std::int16_t>(2 * below[i]) < totals[i] ? bounds[i] : medians[i];
+    std::memcpy(medians + i, &median, sizeof median);
   }
 }
 

@@ -16,6 +16,7 @@ struct StereoSubject {
 
 const StereoSubject subjects[] = {
     {"GRAY8", 640, 480, stereo_of(64, 4)},
+    {"GRAY8", 640, 480, cleaned(stereo_of(64, 4))},
     {"GRAY8", 640, 480, stereo_of(64, 8)},
     {"GRAY8", 640, 480, stereo_of(128, 8)},
     {"GRAY8", 640, 480, as_libsgm(stereo_of(128, 8))},
