@@ -122,8 +122,9 @@ TEST_P(OpenCvIntegral, EqualIn8k) {
   on_device(expect_opencv_in_8k);
 }
 
-/// Returns the sums of all windows of an image; OpenCV reads zeros outside the image. The sums are
-/// integers and exact in binary64.
+/// Returns the sums of all windows of an image of CV_64F; OpenCV reads zeros outside the image. The
+/// sums are integers and exact in binary64. OpenCV adds images of integers up in 32 bits, which
+/// overflow for large windows of 16-bit samples.
 cv::Mat window_sums(const cv::Mat& image, int radius) {
   cv::Mat sums;
   cv::boxFilter(image, sums, CV_64F, cv::Size(2 * radius + 1, 2 * radius + 1), cv::Point(-1, -1),
@@ -143,8 +144,8 @@ void expect_box_filter(Device& device, const FrameLayout& layout, int radius, Co
     const cv::Mat image = picture_of(layout, input);
     cv::Mat levels;
     image.convertTo(levels, CV_64F);
-    const cv::Mat areas = window_sums(cv::Mat::ones(image.size(), CV_8U), radius);
-    const cv::Mat sums = window_sums(image, radius);
+    const cv::Mat areas = window_sums(cv::Mat::ones(image.size(), CV_64F), radius);
+    const cv::Mat sums = window_sums(levels, radius);
     const cv::Mat squared_sums = window_sums(levels.mul(levels), radius);
     std::vector<std::uint8_t> rows = LocalStatisticsRunner(device, test).run(input, 0xcd);
     const cv::Mat plane = picture_of(layout, rows);
