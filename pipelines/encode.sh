@@ -20,8 +20,9 @@ check_output "$out" mkv
 sound='audio/mpeg,mpegversion=1;audio/mpeg,mpegversion={2,4},stream-format=raw;audio/x-ac3;audio/x-eac3;audio/x-dts;audio/x-opus;audio/x-vorbis;audio/x-flac;audio/x-alaw;audio/x-mulaw;audio/x-raw'
 film=(filesrc "location=$file" ! decodebin name=film "caps=video/x-raw(ANY);$sound")
 
-# gst-launch-1.0 -v prints the caps of all pads: what the first frame and the sound are.
-caps=$(gst-launch-1.0 -v "${film[@]}" ! 'video/x-raw(ANY)' ! fakesink num-buffers=1 2>&1) ||
+# gst-launch-1.0 -v prints the caps of all pads: what the first frame and the sound are. identity ends the stream
+# with an event. With num-buffers, fakesink ends it with a flow return, after which decodebin once waited for ever.
+caps=$(gst-launch-1.0 -v "${film[@]}" ! 'video/x-raw(ANY)' ! identity eos-after=2 ! fakesink 2>&1) ||
   die "$file: $(sed -n 's/^ERROR: from element [^ ]*: //p' <<<"$caps" | head -n 1)"
 
 frames='video/x-raw,format={NV12,I420}'

@@ -168,7 +168,7 @@ def _(place):
 def film_of(place, name):
     """The format of a film's samples, and the bytes of its sound as the file has them."""
     demux = "qtdemux" if name.suffix == ".mp4" else "matroskademux"
-    log = place.launch(f"-v filesrc location={name} ! decodebin ! 'video/x-raw(ANY)' ! fakesink num-buffers=1")
+    log = place.launch(f"-v filesrc location={name} ! decodebin ! 'video/x-raw(ANY)' ! identity eos-after=2 ! fakesink")
     place.launch(f"-q filesrc location={name} ! {demux} name=d d.audio_0 ! queue ! filesink location=sound.raw d.video_0 ! queue ! fakesink")
     return (re.search(r"fakesink.*format=\(string\)(\w+)", log.text).group(1), (place.folder / "sound.raw").read_bytes())
 
@@ -188,7 +188,7 @@ def _(place):
     for name, sound in (("silent.avi", False), ("film.ts", True)):
         result = place.script("encode.sh", name, "out.mkv")
         expect(result.status == 0, f"{name}: {result.last()}")
-        log = place.launch("-v filesrc location=out.mkv ! decodebin ! 'video/x-raw(ANY)' ! fakesink num-buffers=1")
+        log = place.launch("-v filesrc location=out.mkv ! decodebin ! 'video/x-raw(ANY)' ! identity eos-after=2 ! fakesink")
         expect(("caps = audio/" in log.text) == sound, f"{name}: {'no sound' if sound else 'sound'}")
 
 
