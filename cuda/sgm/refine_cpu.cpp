@@ -92,6 +92,11 @@ constexpr int numbers_per_vector = sizeof(Numbers) / sizeof(std::int16_t);
   return numbers;
 }
 
+/// Returns the highest power of two that is not larger than the number, or 0.
+[[gnu::always_inline]] inline int highest_bit(int number) {
+  return number > 0 ? 1 << (31 - __builtin_clz(static_cast<unsigned>(number))) : 0;
+}
+
 /// The samples of some neighbouring pixels.
 struct Samples {
   const std::int16_t* numbers[refine_samples];
@@ -119,15 +124,27 @@ struct Samples {
   }
 }
 
-/// The medians of some neighbouring pixels, as weighted_median() finds them.
+/// The medians of some neighbouring pixels, as weighted_median() finds them, but only between the
+/// least and the largest of their samples, which takes fewer steps.
 [[gnu::always_inline]] inline void find_medians(const Samples& samples, const std::int16_t* totals,
-                                                int bits, std::int16_t* medians) {
+                                                std::int16_t* medians) {
   for (int i = 0; i < lanes; i += numbers_per_vector) {
     const Numbers total = load(totals + i);
-    Numbers median{};
-    for (int step = 1 << bits >> 1; step > 0; step >>= 1) {
+    Numbers median = load(samples.numbers[0] + i), largest{};
+    for (int s = 0; s < refine_samples; ++s) {
+      const Numbers number = load(samples.numbers[s] + i), known = number & (number != no_number);
+      median = number < median ? number : median;
+      largest = known > largest ? known : largest;
+    }
+    median &= median != no_number;  // without known samples
+    const Numbers ranges = largest - median;
+    int range = 0;
+    for (int lane = 0; lane < numbers_per_vector; ++lane)
+      range = std::max<int>(range, ranges[lane]);
+    for (int step = highest_bit(range); step > 0; step >>= 1) {
       const Numbers bound = median + static_cast<std::int16_t>(step);
       Numbers below{};
+#pragma GCC unroll 25  // refine_row() takes 9.9 instead of 14.3 ms for 640×480 with AVX2
       for (int s = 0; s < refine_samples; ++s)
         below += load(samples.weights[s] + i) & (load(samples.numbers[s] + i) < bound);
       median += static_cast<std::int16_t>(step) & (2 * below < total);
@@ -137,12 +154,12 @@ struct Samples {
 }
 
 CUDAVISION_TARGET_CLONES
-void refine_row(const SampleRows& rows, int width, int bits, std::uint16_t* to) {
+void refine_row(const SampleRows& rows, int width, std::uint16_t* to) {
   Samples samples;
   std::int16_t totals[lanes], medians[lanes];
   for (int x = 0; x < width; x += lanes) {
     load_samples(rows, x, samples, totals);
-    find_medians(samples, totals, bits, medians);
+    find_medians(samples, totals, medians);
     const std::int16_t* const before = rows.numbers(middle) + x;
     const int count = std::min(lanes, width - x);
     for (int i = 0; i < count; ++i)
@@ -187,13 +204,13 @@ RefineCpu::RefineCpu(Device& device, const StageConfig& config)
 
 void RefineCpu::run(const SamplePlane& picture, const std::uint16_t* from,
                     std::uint16_t* to) const {
-  const int width = config_.width, bits = number_bits(config_.disparities);
+  const int width = config_.width;
   bands_.for_each([&](const Band& band) {
     SampleRows rows(width, config_.height,
                     scratch_[static_cast<std::size_t>(band.number)].as<std::uint8_t>());
     for (int y = band.begin; y < band.end; ++y) {
       rows.load(from, &picture, y);
-      refine_row(rows, width, bits, to + std::int64_t{y} * width);
+      refine_row(rows, width, to + std::int64_t{y} * width);
     }
   });
 }

@@ -25,26 +25,10 @@ constexpr std::array<std::uint16_t, most_disparities> count_up() {
 }
 constexpr auto numbers = count_up();
 
-/// The least sum so far of each pixel of a row of the right map, and its disparity. Columns p < 0
-/// have entries as well, because they belong to the map if the minimum is negative.
+/// The least sum so far of each pixel of the right map, and its disparity.
 struct RightBest {
-  static std::size_t bytes(const StageConfig& config) {
-    return 2 * sizeof(std::uint16_t) * entries(config);
-  }
-
-  RightBest() = default;
-  RightBest(const StageConfig& config, std::uint8_t* memory)
-      : sums(reinterpret_cast<std::uint16_t*>(memory)), disparities(sums + entries(config)) {
-    std::fill_n(sums, entries(config), no_sum);
-  }
-
   std::uint16_t* sums;
   std::uint16_t* disparities;
-
- private:
-  static std::size_t entries(const StageConfig& config) {
-    return static_cast<std::size_t>(config.width) + static_cast<std::size_t>(config.disparities);
-  }
 };
 
 /// Returns the least of a pixel's sums, and updates the right map's bests with all of them. count
@@ -55,7 +39,7 @@ struct RightBest {
   std::uint16_t least = no_sum;
   for (int d = 0; d < count; ++d) {
     const std::uint16_t sum = sums[d], right = right_sums[d];
-    const std::uint16_t better = mask_of<std::uint16_t>(sum < right);
+    const auto better = mask_of<std::uint16_t>(sum < right);
     right_disparities[d] = static_cast<std::uint16_t>(
         (numbers[static_cast<std::size_t>(d)] & better) | (right_disparities[d] & ~better));
     right_sums[d] = std::min(sum, right);
@@ -102,38 +86,21 @@ std::uint16_t number_of(const std::uint16_t* sums, int best, const Rules& rules)
   return static_cast<std::uint16_t>(number);
 }
 
-/// The rows that select_rows() works on at once. A pixel's bests are those of the pixel before at
-/// addresses that lie two bytes further down, and a processor cannot forward vectors that it has
-/// just stored to loads that overlap them in part. The other rows give the stores the time to
-/// reach the cache: eight rows at once take a quarter of the time of one after the other.
-constexpr int rows_at_once = 8;
-
-/// The arguments of select_rows() for one row. left and confidence (which may be null) are the
-/// beginnings of the row in the maps.
-struct Row {
-  const std::uint16_t* sums;
-  RightBest right;
-  std::uint16_t* left;
-  std::uint8_t* confidence;
-};
-
+/// winners points to the beginning of the row in the left map and the confidence. The right map is
+/// not used.
 CUDAVISION_TARGET_CLONES
-void select_rows(const Row* rows, int row_count, int width, const Rules& rules) {
+void select_row(const std::uint16_t* sums, int width, const Rules& rules, const RightBest& right,
+                const Winners& winners) {
   const int count = rules.disparities & ~31;  // lets the compiler drop the loops' remainders
-  for (int x = 0; x < width; ++x) {
+  for (int x = 0; x < width; ++x, sums += rules.disparities) {
     const int last = width - 1 - x;
-    const std::size_t first = static_cast<std::size_t>(x) * rules.disparities;
-    for (const Row* row = rows; row < rows + row_count; ++row) {
-      const std::uint16_t* const sums = row->sums + first;
-      const std::uint16_t least =
-          least_sum(sums, count, row->right.sums + last, row->right.disparities + last);
-      const std::uint16_t best = first_with(sums, count, least);
-      const std::uint16_t second = second_sum(sums, count, best);
-      const bool known = is_unique(least, second, rules.uniqueness);
-      row->left[x] = known ? number_of(sums, best, rules) : unknown;
-      if (row->confidence)
-        row->confidence[x] = known ? confidence_of(least, second) : 0;
-    }
+    const std::uint16_t least = least_sum(sums, count, right.sums + last, right.disparities + last);
+    const std::uint16_t best = first_with(sums, count, least);
+    const std::uint16_t second = second_sum(sums, count, best);
+    const bool known = is_unique(least, second, rules.uniqueness);
+    winners.left[x] = known ? number_of(sums, best, rules) : unknown;
+    if (winners.confidence)
+      winners.confidence[x] = known ? confidence_of(least, second) : 0;
   }
 }
 
@@ -154,7 +121,9 @@ void write_right(const std::uint16_t* found, int width, int disparities, int shi
 SelectCpu::SelectCpu(Device& device, const StageConfig& config)
     : config_(config), bands_(config.height) {
   for (int band = 0; band < bands_.count(); ++band)
-    scratch_.push_back(device.allocate(rows_at_once * RightBest::bytes(config)));
+    scratch_.push_back(device.allocate(
+        2 * sizeof(std::uint16_t) *
+        (static_cast<std::size_t>(config.width) + static_cast<std::size_t>(config.disparities))));
 }
 
 void SelectCpu::run(const std::uint16_t* sums, float uniqueness, Subpixel subpixel,
@@ -162,22 +131,18 @@ void SelectCpu::run(const std::uint16_t* sums, float uniqueness, Subpixel subpix
   const int width = config_.width, disparities = config_.disparities;
   const Rules rules{disparities, uniqueness, subpixel,
                     config_.libsgm() && subpixel == Subpixel::none};
+  const int shift = config_.right_shift();
   bands_.for_each([&](const Band& band) {
-    const Buffer& scratch = scratch_[static_cast<std::size_t>(band.number)];
-    for (int begin = band.begin; begin < band.end; begin += rows_at_once) {
-      const int count = std::min(rows_at_once, band.end - begin);
-      Row rows[rows_at_once];
-      for (int i = 0; i < count; ++i) {
-        const std::int64_t first = std::int64_t{begin + i} * width;
-        rows[i] = {sums + first * disparities,
-                   RightBest(config_, scratch.as<std::uint8_t>() +
-                                          static_cast<std::size_t>(i) * RightBest::bytes(config_)),
-                   winners.left + first, winners.confidence ? winners.confidence + first : nullptr};
-      }
-      select_rows(rows, count, width, rules);
-      for (int i = 0; i < count; ++i)
-        write_right(rows[i].right.disparities, width, disparities, config_.right_shift(),
-                    winners.right + std::int64_t{begin + i} * width);
+    auto* const memory = scratch_[static_cast<std::size_t>(band.number)].as<std::uint16_t>();
+    // Columns p < 0 have entries as well. They belong to the map if the minimum is negative.
+    const RightBest right{memory, memory + width + disparities};
+    for (int y = band.begin; y < band.end; ++y) {
+      const std::int64_t first = std::int64_t{y} * width;
+      std::fill_n(right.sums, width + disparities, no_sum);
+      select_row(sums + first * disparities, width, rules, right,
+                 {winners.left + first, nullptr,
+                  winners.confidence ? winners.confidence + first : nullptr});
+      write_right(right.disparities, width, disparities, shift, winners.right + first);
     }
   });
 }

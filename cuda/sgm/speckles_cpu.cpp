@@ -36,8 +36,12 @@ class Regions {
     count();
   }
 
-  /// The number of pixels in the region of pixel i.
-  Number size(Number i) const { return counts_[root(parents_[i])]; }
+  /// The number of pixels in the region of pixel i. Several threads may ask at once.
+  Number size(Number i) const {
+    while (parents_[i] != i)
+      i = parents_[i];
+    return counts_[i];
+  }
 
   Number row(int y) const { return static_cast<Number>(y) * static_cast<Number>(width_); }
 
@@ -100,10 +104,12 @@ void SpecklesCpu::run(int size, int most_step, std::uint16_t* map) const {
   const Regions regions(config_, most_step, map, parents_.as<Number>(), counts_.as<Number>());
   regions.find();
   const auto width = static_cast<Number>(config_.width);
-  for (int y = 0; y < config_.height; ++y)
-    for (Number i = regions.row(y); i < regions.row(y) + width; ++i)
+  Bands(config_.height).for_each([&](const Band& band) {
+    const Number end = regions.row(band.begin) + width * static_cast<Number>(band.end - band.begin);
+    for (Number i = regions.row(band.begin); i < end; ++i)
       if (map[i] != unknown && regions.size(i) <= static_cast<Number>(size))
         map[i] = unknown;
+  });
 }
 
 }  // namespace cudavision::sgm
