@@ -88,38 +88,6 @@ CUDAVISION_HOST_DEVICE inline bool supports(std::uint16_t sample, std::uint16_t 
   return (difference < 0 ? -difference : difference) <= 16;
 }
 
-/// Returns the weight of a known sample for refine(), from both luminances in levels of 8 bits.
-CUDAVISION_HOST_DEVICE inline int refine_weight(int pixel, int sample) {
-  const int difference = sample - pixel;
-  return 64 >> ((difference < 0 ? -difference : difference) >> 3);
-}
-
-/// Numbers of a map need this many bits, where the largest is 16·(disparities − 1) + 8.
-CUDAVISION_HOST_DEVICE constexpr int number_bits(int disparities) {
-  int bits = 0;
-  while (16 * disparities > 1 << bits)
-    ++bits;
-  return bits;
-}
-
-/// Returns the least v with 2·Σ weight ≥ total, summed over the samples with number ≤ v, by
-/// bisection. bits are number_bits(). Samples of weight 0 do not count; one weight is not 0.
-template <class Number, class Weight>
-CUDAVISION_HOST_DEVICE inline int weighted_median(const Number (&numbers)[refine_samples],
-                                                  const Weight (&weights)[refine_samples],
-                                                  int total, int bits) {
-  int least = 0;
-  for (int step = 1 << bits >> 1; step > 0; step >>= 1) {
-    int below = 0;
-    CUDAVISION_UNROLL
-    for (int i = 0; i < refine_samples; ++i)
-      below += numbers[i] < least + step ? weights[i] : 0;
-    if (2 * below < total)
-      least += step;
-  }
-  return least;
-}
-
 constexpr int gradient_radius_x = 5, gradient_radius_y = 3;
 constexpr int gradient_neighbours = 16;
 

@@ -100,7 +100,7 @@ __device__ __half2 floats_of(std::uint32_t bits) {
   return *reinterpret_cast<__half2*>(&bits);
 }
 
-/// Returns refine_weight() of two samples as floats.
+/// Returns the weights of two samples, 64 >> (difference >> 3), as floats.
 __device__ std::uint32_t weights_of(std::uint32_t pixels, std::uint32_t samples) {
   const std::uint32_t difference = __vmaxu2(pixels, samples) - __vminu2(pixels, samples);
   // 64 >> k is a float with the exponent 6 − k, for k < 7.

@@ -15,7 +15,7 @@ namespace cudavision::sgm {
 
 /// Returns a number of only ones if the condition holds, else 0. Loops that choose between values
 /// by such masks are vectorised. GCC 12 turns ?: into a branch if one of the values comes from
-/// memory; the winners then took 6.8 times as long with AVX2.
+/// memory; the winners then took about seven times as long with AVX2.
 template <class Number>
 [[gnu::always_inline]] inline Number mask_of(bool condition) {
   return static_cast<Number>(-static_cast<int>(condition));

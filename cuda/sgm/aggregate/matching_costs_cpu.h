@@ -35,6 +35,7 @@ template <int planes>
   return sum;
 }
 
+/// std::reverse() for bytes, eight at a time.
 [[gnu::always_inline]] inline void reverse_bytes(std::uint8_t* begin, std::uint8_t* end) {
   for (; end - begin >= 16; begin += 8, end -= 8) {
     std::uint64_t first, last;

@@ -8,8 +8,6 @@
 
 #include "cuda/sgm/arithmetic.h"
 #include "tests/kernels/common/gtest_support.h"
-#include "tests/kernels/common/random.h"
-#include "tests/kernels/sgm/sgm_definition.h"
 
 namespace cudavision::test {
 namespace {
@@ -40,41 +38,6 @@ TEST(SgmArithmetic, OffsetsAreVertices) {
         ASSERT_EQ(offset_of(Subpixel::none, l, c, r), 0);
         ASSERT_LE(std::abs(equiangular), 8);
       }
-}
-
-TEST(SgmArithmetic, WeightsHalveEveryEightLevels) {
-  for (int a = 0; a < 256; ++a)
-    for (int b = 0; b < 256; ++b) {
-      const int weight = static_cast<int>(64 * std::pow(0.5, std::abs(a - b) / 8));
-      ASSERT_EQ(refine_weight(a, b), weight) << a << ", " << b;
-    }
-}
-
-TEST(SgmArithmetic, WeightedMedianIsTheLeastThatHalfTheWeightReaches) {
-  Random random(2);
-  for (int i = 0; i < 20000; ++i) {
-    const int disparities = 32 * random.between(1, 32), largest = 16 * (disparities - 1) + 8;
-    const int range = random.one_in(2) ? largest : random.between(0, 40);
-    const int base = random.between(0, largest - range);
-    int numbers[refine_samples], weights[refine_samples], total = 0;
-    for (int s = 0; s < refine_samples; ++s) {
-      const bool is_known = s == refine_samples / 2 || !random.one_in(4);
-      numbers[s] = is_known ? base + random.between(0, range) : unknown;
-      weights[s] = !is_known ? 0 : s == refine_samples / 2 ? 64 : 64 >> random.between(0, 7);
-      total += weights[s];
-    }
-    const auto reaches = [&](int v) {
-      int sum = 0;
-      for (int s = 0; s < refine_samples; ++s)
-        sum += numbers[s] <= v ? weights[s] : 0;
-      return 2 * sum >= total;
-    };
-    int expected = unknown;
-    for (const int number : numbers)
-      if (number < expected && reaches(number))
-        expected = number;
-    ASSERT_EQ(weighted_median(numbers, weights, total, number_bits(disparities)), expected);
-  }
 }
 
 TEST(SgmArithmetic, ConfidenceIsScaledBySupport) {

@@ -4,7 +4,9 @@
 // device with the definition, and on the CUDA device with the CPU device.
 
 #include "tests/kernels/common/gtest_support.h"
+#include "tests/kernels/common/random.h"
 #include "tests/kernels/sgm/sgm_case.h"
+#include "tests/kernels/sgm/sgm_definition.h"
 #include "tests/kernels/sgm/sgm_stage_case.h"
 
 namespace cudavision::test {
@@ -40,6 +42,61 @@ TEST(SgmStages, CudaEqualsCpu) {
       ASSERT_EQ(difference(test, run_stages(*cpu, test, filling), run_stages(*cuda, test, filling)),
                 "");
   });
+}
+
+/// A picture of random levels below `contrast`, and the CPU's stages for it.
+struct RandomPicture {
+  RandomPicture(Random& random, int width, int height, int disparities, int contrast) {
+    config.width = width;
+    config.height = height;
+    config.bits = 8;
+    config.disparities = disparities;
+    for (std::int64_t i = 0; i < config.pixels(); ++i) {
+      levels.push_back(static_cast<std::uint16_t>(random.between(0, contrast - 1)));
+      bytes.push_back(static_cast<std::uint8_t>(levels.back()));
+    }
+    plane.rows = {bytes.data(), width, height, width};
+    plane.width = width;
+    stages = make_stages_cpu(*device, config);
+  }
+
+  std::unique_ptr<Device> device = make_cpu_device();
+  StageConfig config;
+  Luminances levels;
+  std::vector<std::uint8_t> bytes;
+  SamplePlane plane;
+  std::unique_ptr<Stages> stages;
+};
+
+/// The random cases have few pictures of few levels, in which slopes and curvatures are small.
+TEST(SgmStages, CensusOfFewAndManyLevelsIsTheDefinitions) {
+  Random random(1);
+  for (const int contrast : {2, 8, 40, 256})
+    for (const auto& [width, height] : {std::pair{1, 1}, {3, 2}, {40, 30}}) {
+      RandomPicture picture(random, width, height, 64, contrast);
+      std::vector<std::uint32_t> features(picture.levels.size());
+      picture.stages->census(picture.plane, features.data());
+      const auto defined = defined_census(picture.config, picture.levels);
+      ASSERT_EQ(std::vector<std::uint64_t>(features.begin(), features.end()), defined)
+          << width << "×" << height << " with " << contrast << " levels";
+    }
+}
+
+TEST(SgmStages, MediansOfNearAndFarNumbersAreTheDefinitions) {
+  Random random(2);
+  for (int i = 0; i < 40; ++i) {
+    const int disparities = 32 * random.between(1, 32), largest = 16 * (disparities - 1) + 8;
+    const int range = random.one_in(2) ? largest : random.between(0, 40);
+    const int base = random.between(0, largest - range);
+    RandomPicture picture(random, 37, 20, disparities, random.one_in(2) ? 256 : 40);
+    Map map(picture.levels.size()), refined(map.size());
+    for (std::uint16_t& number : map)
+      number =
+          random.one_in(4) ? unknown : static_cast<std::uint16_t>(base + random.between(0, range));
+    picture.stages->refine(picture.plane, map.data(), refined.data());
+    ASSERT_EQ(refined, defined_refinement(picture.config, picture.levels, map))
+        << disparities << " disparities, numbers from " << base << " to " << base + range;
+  }
 }
 
 TEST(SgmPenalties, AreTheFormula) {
