@@ -38,22 +38,27 @@ std::size_t plane_words(const StageConfig& config) {
 
 }  // namespace
 
-SideStream::Stream::Stream() {
-  cuda_check(cudaStreamCreateWithFlags(&handle, cudaStreamNonBlocking), "creating a stream");
+SideStream::SideStream(cudaStream_t main)
+    : main_(main), forked_(make_event()), joined_(make_event()) {
+  cudaStream_t stream = nullptr;
+  cuda_check(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), "creating a stream");
+  side_.reset(stream);
 }
 
-SideStream::Event::Event() {
-  cuda_check(cudaEventCreateWithFlags(&handle, cudaEventDisableTiming), "creating an event");
+SideStream::Owned<cudaEvent_t> SideStream::make_event() {
+  cudaEvent_t event = nullptr;
+  cuda_check(cudaEventCreateWithFlags(&event, cudaEventDisableTiming), "creating an event");
+  return Owned<cudaEvent_t>(event);
 }
 
 void SideStream::fork() const {
-  cuda_check(cudaEventRecord(forked_.handle, main_), "recording an event");
-  cuda_check(cudaStreamWaitEvent(side_.handle, forked_.handle), "ordering two streams");
+  cuda_check(cudaEventRecord(forked_.get(), main_), "recording an event");
+  cuda_check(cudaStreamWaitEvent(side_.get(), forked_.get()), "ordering two streams");
 }
 
 void SideStream::join() const {
-  cuda_check(cudaEventRecord(joined_.handle, side_.handle), "recording an event");
-  cuda_check(cudaStreamWaitEvent(main_, joined_.handle), "ordering two streams");
+  cuda_check(cudaEventRecord(joined_.get(), side_.get()), "recording an event");
+  cuda_check(cudaStreamWaitEvent(main_, joined_.get()), "ordering two streams");
 }
 
 bool FourPathsCuda::supports(const StageConfig& config) {

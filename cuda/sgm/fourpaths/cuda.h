@@ -12,6 +12,7 @@
 // Both kernels wait for latency, not for memory: a step of a path depends on the one before. So
 // they use few lanes per pixel, and warps that wait for no other warp except in the middle.
 
+#include <memory>
 #include <type_traits>
 
 #include "cuda/core/cuda_launch.h"
@@ -100,33 +101,26 @@ class WinnersCuda {
 /// A stream beside the device's, for kernels that may run at the same time.
 class SideStream {
  public:
-  explicit SideStream(cudaStream_t main) : main_(main) {}
+  explicit SideStream(cudaStream_t main);
 
-  cudaStream_t get() const noexcept { return side_.handle; }
+  cudaStream_t get() const noexcept { return side_.get(); }
   /// Makes later work on this stream wait for the earlier work on the main stream.
   void fork() const;
   /// Makes later work on the main stream wait for the earlier work on this stream.
   void join() const;
 
  private:
-  struct Stream {
-    Stream();
-    ~Stream() { cudaStreamDestroy(handle); }
-    Stream(const Stream&) = delete;
-    Stream& operator=(const Stream&) = delete;
-    cudaStream_t handle = nullptr;
+  struct Destroy {
+    void operator()(cudaStream_t stream) const { cudaStreamDestroy(stream); }
+    void operator()(cudaEvent_t event) const { cudaEventDestroy(event); }
   };
-  struct Event {
-    Event();
-    ~Event() { cudaEventDestroy(handle); }
-    Event(const Event&) = delete;
-    Event& operator=(const Event&) = delete;
-    cudaEvent_t handle = nullptr;
-  };
+  template <class Handle>
+  using Owned = std::unique_ptr<std::remove_pointer_t<Handle>, Destroy>;
+  static Owned<cudaEvent_t> make_event();
 
   cudaStream_t main_;
-  Stream side_;
-  Event forked_, joined_;
+  Owned<cudaStream_t> side_;
+  Owned<cudaEvent_t> forked_, joined_;
 };
 
 class FourPathsCuda {
