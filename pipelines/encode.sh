@@ -16,8 +16,9 @@ look_at "$file"
 [[ $kind == video ]] || usage_error "\"$file\" is not a video"
 check_output "$out" mkv
 
-# Matroska takes sound in these formats as it is; decodebin decodes all others.
-sound='audio/mpeg,mpegversion=1;audio/mpeg,mpegversion={2,4},stream-format=raw;audio/x-ac3;audio/x-eac3;audio/x-dts;audio/x-opus;audio/x-vorbis;audio/x-flac;audio/x-alaw;audio/x-mulaw;audio/x-raw'
+# Matroska takes sound in these formats as it is; decodebin decodes all others. Where a parser makes the packets that
+# Matroska needs, its caps say parsed or framed. Without these fields, decodebin would leave the parser out.
+sound='audio/mpeg,mpegversion=1,parsed=true;audio/mpeg,mpegversion={2,4},stream-format=raw;audio/x-ac3,framed=true;audio/x-eac3,framed=true;audio/x-dts,framed=true;audio/x-opus;audio/x-vorbis;audio/x-flac,framed=true;audio/x-alaw;audio/x-mulaw;audio/x-raw'
 film=(filesrc "location=$file" ! decodebin name=film "caps=video/x-raw(ANY);$sound")
 
 # gst-launch-1.0 -v prints the caps of all pads: what the first frame and the sound are. identity ends the stream
