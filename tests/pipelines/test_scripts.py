@@ -168,7 +168,9 @@ def _(place):
 def film_of(place, name):
     """The format of a film's samples, and the bytes of its sound as the file has them."""
     demux = "qtdemux" if name.suffix == ".mp4" else "matroskademux"
-    log = place.launch(f"-v filesrc location={name} ! decodebin ! 'video/x-raw(ANY)' ! identity eos-after=2 ! fakesink")
+    # gst-launch-1.0 -v can lose a line if two threads have one at the same moment, so decodebin leaves the sound out.
+    log = place.launch(f"-v filesrc location={name} ! decodebin expose-all-streams=false caps='video/x-raw(ANY)' "
+                       "! identity eos-after=2 ! fakesink")
     place.launch(f"-q filesrc location={name} ! {demux} name=d d.audio_0 ! queue ! filesink location=sound.raw d.video_0 ! queue ! fakesink")
     return (re.search(r"fakesink.*format=\(string\)(\w+)", log.text).group(1), (place.folder / "sound.raw").read_bytes())
 
@@ -203,6 +205,7 @@ for name, video, sound, mux, codec in (("flac.mkv", "x264enc ! h264parse", "flac
                                        ("mp3.mp4", "x264enc ! h264parse", "lamemp3enc ! mpegaudioparse", "mp4mux", b"A_MPEG/L3"),
                                        ("ac3.ts", "x264enc ! h264parse", "avenc_ac3 ! ac3parse", "mpegtsmux", b"A_AC3"),
                                        ("mp2.ts", "x264enc ! h264parse", "avenc_mp2 ! mpegaudioparse", "mpegtsmux", b"A_MPEG/L2"),
+                                       ("vorbis.ogv", "theoraenc", "vorbisenc", "oggmux", b"A_VORBIS"),
                                        ("opus.webm", "vp8enc", "opusenc", "webmmux", b"A_OPUS")):
     @test(f"pipelines/encode.sh keeps the sound of {name}")
     def _(place, name=name, video=video, sound=sound, mux=mux, codec=codec):
@@ -213,11 +216,13 @@ for name, video, sound, mux, codec in (("flac.mkv", "x264enc ! h264parse", "flac
                      f"{mux} name=m ! filesink location={name} "
                      f"audiotestsrc num-buffers=85 ! audio/x-raw,rate=48000,channels=2 ! audioconvert ! {sound} ! m.")
         before = decoded_sound(place, name)
-        result = place.script("encode.sh", name, "out.mkv")
-        expect(result.status == 0, result.last())
-        expect(codec in (place.folder / "out.mkv").read_bytes(), f"it has no sound of the kind {codec.decode()}")
-        after = decoded_sound(place, "out.mkv")
-        expect(before and after == before, f"{len(before)} bytes of decoded sound become {len(after)}, or others")
+        # On one processor, the threads of GStreamer meet at other places than on several.
+        for command in ([], ["taskset", "--cpu-list", min(os.sched_getaffinity(0))]):
+            result = place.run(*command, pipelines / "encode.sh", name, "out.mkv")
+            expect(result.status == 0, result.last())
+            expect(codec in (place.folder / "out.mkv").read_bytes(), f"it has no sound of the kind {codec.decode()}")
+            after = decoded_sound(place, "out.mkv")
+            expect(before and after == before, f"{len(before)} bytes of decoded sound become {len(after)}, or others")
 
 
 def png_kind(path):
