@@ -37,11 +37,14 @@ def main():
     out = arguments.out or ("" if frames.display_set() else "blur.mkv")
     if out and not out.endswith(".mkv"):
         parser.error(f'"{out}" would not be what its name says: let it end in .mkv')
+    frames.readable(arguments.input)
+    if out:
+        frames.check_output(out, arguments.input)
     sink = f'vp8enc deadline=1 target-bitrate=2000000 ! matroskamux ! filesink location="{out}"' if out else "autovideosink"
     if out:
         print(f"Writing {out}", flush=True)
     print("sigma goes through " + ", ".join(f"{sigma:g} at {seconds:g} s" for seconds, sigma in arguments.points), flush=True)
-    with frames.Player(f"{frames.source_of(frames.readable(arguments.input))} ! cudagaussblur name=blur ! queue "
+    with frames.Player(f"{frames.source_of(arguments.input)} ! cudagaussblur name=blur ! queue "
                        f"! videoconvert ! {sink}") as player:
         control(player["blur"], arguments.points)
         player.to_the_end()

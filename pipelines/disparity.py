@@ -30,7 +30,10 @@ def main():
     arguments = parser.parse_args()
     if arguments.out and not arguments.out.endswith(".npy"):
         parser.error(f'"{arguments.out}" would not be what its name says: let it end in .npy')
-    disparity = disparities(frames.readable(arguments.left), frames.readable(arguments.right), *arguments.property)
+    left, right = frames.readable(arguments.left), frames.readable(arguments.right)
+    if arguments.out:
+        frames.check_output(arguments.out, left, right)
+    disparity = disparities(left, right, *arguments.property)
 
     known = numpy.isfinite(disparity)
     height, width = disparity.shape

@@ -32,6 +32,17 @@ def readable(name):
     return name
 
 
+def check_output(name, *inputs):
+    """Ends the program if the file cannot be written, or if it is one of the inputs."""
+    folder = os.path.dirname(name) or "."
+    if not os.path.isdir(folder):
+        sys.exit(f"{name}: there is no folder {folder}")
+    if os.path.isdir(name) or not os.access(name if os.path.exists(name) else folder, os.W_OK):
+        sys.exit(f"{name}: this file cannot be written")
+    if os.path.exists(name) and any(os.path.samefile(name, one) for one in inputs):
+        sys.exit(f"{name}: this is the input itself; name another file for the result")
+
+
 def source_of(name):
     """The elements that deliver the decoded frames of a file or a camera, as gst-launch-1.0 takes them."""
     source = "v4l2src device" if name.startswith("/dev/video") else "filesrc location"

@@ -52,10 +52,13 @@ def main():
 
     # Matplotlib chooses this backend, which has no windows, if it has none for this display.
     live = pyplot.get_backend().lower() != "agg"
+    frames.readable(arguments.input)
+    if not live:
+        frames.check_output(out, arguments.input)
     plot = Plot(pyplot)
     # strength=0: the frames pass untouched and are only measured. Ten messages a second are as many as a plot needs.
     sink = "videoconvert ! autovideosink" if live else "fakesink"
-    with frames.Player(f"{frames.source_of(frames.readable(arguments.input))} ! cudahistequalize strength=0 "
+    with frames.Player(f"{frames.source_of(arguments.input)} ! cudahistequalize strength=0 "
                        f"post-messages=true message-interval=100000000 ! {sink}") as player:
         latest, drawn = None, 0
         for message in player.messages(0.02):

@@ -23,17 +23,33 @@ def _(place):
 
 @test("examples check the names of files before they begin")
 def _(place):
-    film = place.materials / "film.mp4"
+    film, left, right = (place.materials / name for name in ("film.mp4", "left.png", "right.png"))
+    # Inputs that bear the names of outputs; GStreamer looks at what is in a file.
+    inputs = {"film.mkv": film, "left.npy": left, "picture.png": left}
+    for name, source in inputs.items():
+        (place.folder / name).write_bytes(source.read_bytes())
+    (place.folder / "link.mkv").symlink_to("film.mkv")
     for name, arguments, words in (("disparity.py", [film, film, "out.png"], "let it end in .npy"),
                                    ("disparity.py", ["none.png", film], "there is no such file"),
+                                   ("disparity.py", [left, right, "none/out.npy"], "there is no folder none"),
+                                   ("disparity.py", ["left.npy", right, "left.npy"], "this is the input itself"),
+                                   ("disparity.py", [right, "left.npy", "./left.npy"], "this is the input itself"),
                                    ("histogram.py", [film, "out.txt"], "let it end in .png"),
+                                   ("histogram.py", [left, "none/out.png"], "there is no folder none"),
+                                   ("histogram.py", ["picture.png", "picture.png"], "this is the input itself"),
                                    ("blur.py", [film, "out.png"], "let it end in .mkv"),
                                    ("blur.py", [film, "out.mkv", "--points", "1:500"], "--points"),
+                                   ("blur.py", [film, "none/out.mkv"], "there is no folder none"),
+                                   ("blur.py", ["film.mkv", "film.mkv"], "this is the input itself"),
+                                   ("blur.py", ["film.mkv", "link.mkv"], "this is the input itself"),
+                                   ("blur.py", ["none.mp4"], "there is no such file"),
                                    ("integral.py", [film, "--size", "0"], "--size needs"),
                                    ("integral.py", [film, "--size", "500"], "192x144")):
         result = place.run(python, pipelines / name, *arguments)
         expect(result.status in (1, 2) and words in result.err and "Traceback" not in result.err, f"{name}: {result.text}")
-        expect(not place.files(), f"{name} writes {place.files()}")
+        expect("Writing" not in result.out and place.files() == sorted([*inputs, "link.mkv"]), f"{name} {arguments}: it begins to write")
+    for name, source in inputs.items():
+        expect((place.folder / name).read_bytes() == source.read_bytes(), f"{name} is not what it was")
 
 
 @test("pipelines/disparity.py gives disparities in pixels")
