@@ -22,15 +22,18 @@ def disparities(left, right, *properties):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("left", nargs="?", default=frames.examples + "aloeL.jpg", type=str)
-    parser.add_argument("right", nargs="?", default=frames.examples + "aloeR.jpg", type=str)
+    parser.add_argument("left", nargs="?", help="default: the aloe of Debian's package opencv-doc")
+    parser.add_argument("right", nargs="?")
     parser.add_argument("out", nargs="?", metavar="OUT.npy", help="where numpy.save() shall write the array")
     parser.add_argument("--property", action="append", default=["num-disparities=256", "speckle-size=100"],
                         metavar="NAME=VALUE", help="a property of cudasgmstereo")
     arguments = parser.parse_args()
     if arguments.out and not arguments.out.endswith(".npy"):
         parser.error(f'"{arguments.out}" would not be what its name says: let it end in .npy')
-    left, right = frames.readable(arguments.left), frames.readable(arguments.right)
+    if arguments.left and not arguments.right:
+        parser.error("the right picture is missing")
+    left = frames.readable(arguments.left or frames.examples + "aloeL.jpg")
+    right = frames.readable(arguments.right or frames.examples + "aloeR.jpg")
     if arguments.out:
         frames.check_output(arguments.out, left, right)
     disparity = disparities(left, right, *arguments.property)

@@ -30,6 +30,7 @@ def _(place):
         (place.folder / name).write_bytes(source.read_bytes())
     (place.folder / "link.mkv").symlink_to("film.mkv")
     for name, arguments, words in (("disparity.py", [film, film, "out.png"], "let it end in .npy"),
+                                   ("disparity.py", [left], "the right picture is missing"),
                                    ("disparity.py", ["none.png", film], "there is no such file"),
                                    ("disparity.py", [left, right, "none/out.npy"], "there is no folder none"),
                                    ("disparity.py", ["left.npy", right, "left.npy"], "this is the input itself"),
