@@ -2,20 +2,40 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 #
 # Makes the pictures of README.md and docs/. The scenes of the first four are drawn here.
-#
-#   docs/equalize.png   a foggy landscape, and the same after cudahistequalize
-#   docs/blur.png       a crowd, and the same blurred and sharpened by cudagaussblur
-#   docs/binarise.png   a page in bad light, and the same in black and white by cudaintegral
-#   docs/denoise.png    a street at night with noise, and the same denoised by cudaintegral
-#   docs/stereo.png     an aloe, and its disparities by cudasgmstereo, from the photographs in Debian's
-#                       package opencv-doc
-#   docs/stereo-accuracy.png   cones and the aloe by the previous definition of cudasgmstereo and by the
-#                       present one, if CUDAVISION_STEREO_PAIRS names the folder of test_sgm_pairs.cpp
-#
-# Run it where GStreamer finds the elements:
-#
-#   meson devenv -C build ../docs/make-picture.sh
 set -euo pipefail
+
+usage() {
+  cat <<'END'
+usage: meson devenv -C build ../docs/make-picture.sh
+
+Makes the pictures of README.md and docs/. Run it where GStreamer finds the elements, as above.
+
+  docs/equalize.png   a foggy landscape, and the same after cudahistequalize
+  docs/blur.png       a crowd, and the same blurred and sharpened by cudagaussblur
+  docs/binarise.png   a page in bad light, and the same in black and white by cudaintegral
+  docs/denoise.png    a street at night with noise, and the same denoised by cudaintegral
+  docs/stereo.png     an aloe, and its disparities by cudasgmstereo, from the photographs in Debian's
+                      package opencv-doc
+  docs/stereo-accuracy.png
+                      cones and the aloe by the previous definition of cudasgmstereo and by the present
+                      one, if CUDAVISION_STEREO_PAIRS names the folder of test_sgm_pairs.cpp
+
+  -h, --help          this text
+END
+}
+
+case ${1:-} in
+  '') ;;
+  -h | --help)
+    usage
+    exit 0
+    ;;
+  *)
+    usage >&2
+    exit 2
+    ;;
+esac
+
 cd "$(dirname "${BASH_SOURCE[0]}")"
 scene=$(mktemp)
 trap 'rm -f "$scene"' EXIT

@@ -1,13 +1,32 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: LGPL-2.1-or-later
 #
-# guards.sh BUILD
-#
-# Checks what no test program can check: the plug-in as a whole, the programs and scripts in pipelines/, the
-# documentation and the includes. Prints one line for each guard, "ok: name" or "not ok: name: why".
-# tests/kernels/guards checks the compilers' output.
+# Checks what no test program can check. tests/kernels/guards checks the compilers' output.
 set -uo pipefail
-build=$(realpath "${1:?usage: guards.sh BUILD}")
+
+usage() {
+  cat <<'END'
+usage: tests/guards.sh BUILD
+
+Checks what no test program can check: the plug-in as a whole, the programs and scripts in pipelines/, the
+documentation and the includes. Takes the plug-in and the programs from the build folder BUILD. Prints one
+line for each guard, "ok: name" or "not ok: name: why".
+
+  -h, --help  this text
+END
+}
+
+case ${1:-} in
+  -h | --help)
+    usage
+    exit 0
+    ;;
+  '' | -*)
+    usage >&2
+    exit 2
+    ;;
+esac
+build=$(realpath "$1")
 cd "$(dirname "${BASH_SOURCE[0]}")/.." || exit 1
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT

@@ -1,17 +1,37 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: LGPL-2.1-or-later
 #
-# collect-runtime.sh FOLDER [PROGRAM-OR-LIBRARY...]
-#
-# Makes a GStreamer runtime in FOLDER that needs only glibc, libstdc++ and the NVIDIA driver from the host. The
-# host's glibc must not be older than this machine's. The runtime consists of
-#   bin/                 the tools
-#   lib/                 the shared libraries that the tools, the plug-ins and the given programs and libraries
-#                        need (the programs and libraries themselves are not copied)
-#   lib/gstreamer-1.0/   the plug-ins that the tests and pipelines use
-#   env.sh               the environment; source it before running anything
+# Makes a GStreamer runtime for a GPU host that has none.
 set -euo pipefail
-folder=${1:?usage: collect-runtime.sh FOLDER [PROGRAM-OR-LIBRARY...]}
+
+usage() {
+  cat <<'END'
+usage: tests/gpu/collect-runtime.sh FOLDER [PROGRAM-OR-LIBRARY...]
+
+Makes a GStreamer runtime in FOLDER that needs only glibc, libstdc++ and the NVIDIA driver from the
+host. The host's glibc must not be older than this machine's. The runtime consists of
+
+  bin/                 the tools
+  lib/                 the shared libraries that the tools, the plug-ins and the given programs and
+                       libraries need (the programs and libraries themselves are not copied)
+  lib/gstreamer-1.0/   the plug-ins that the tests and pipelines use
+  env.sh               the environment; source it before running anything
+
+  -h, --help           this text
+END
+}
+
+case ${1:-} in
+  -h | --help)
+    usage
+    exit 0
+    ;;
+  '' | -*)
+    usage >&2
+    exit 2
+    ;;
+esac
+folder=$1
 shift
 programs=("$@")
 

@@ -1,9 +1,33 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: LGPL-2.1-or-later
 #
-# Checks that a run of run-gpu.sh that is stopped proves nothing that it did not finish. A bundle of stubs
-# stands for the kernel tests, the card and compute-sanitizer. Prints what is wrong; nothing if all is well.
+# Checks that a run of run-gpu.sh that is stopped proves nothing that it did not finish.
 set -uo pipefail
+
+usage() {
+  cat <<'END'
+usage: tests/gpu/stopped_run.sh
+
+Checks that a run of run-gpu.sh that is stopped proves nothing that it did not finish. A bundle of stubs
+stands for the kernel tests, the card and compute-sanitizer, so it needs no GPU. Prints what is wrong;
+nothing if all is well.
+
+  -h, --help  this text
+END
+}
+
+case ${1:-} in
+  '') ;;
+  -h | --help)
+    usage
+    exit 0
+    ;;
+  *)
+    usage >&2
+    exit 2
+    ;;
+esac
+
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT

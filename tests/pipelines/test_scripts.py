@@ -7,7 +7,7 @@ import re
 import select
 import time
 
-from harness import Skip, examples, expect, pipelines, test
+from harness import Skip, examples, expect, pipelines, test, top
 
 scripts = sorted(path.name for path in pipelines.glob("*.sh") if path.name != "env.sh")
 # Windows without a display: GStreamer takes this element for one.
@@ -21,6 +21,23 @@ def _(place):
         result = place.script(name, "--help")
         expect(result.status == 0 and not result.err, f"{name}: {result.last()}")
         expect(f"\n  pipelines/{name}" in result.out and "shellcheck" not in result.out, f"{name}: {result.out[:100]}")
+
+
+@test("the other scripts explain themselves with --help, too")
+def _(place):
+    # What the scripts would begin with if they did not know --help.
+    for name in ("gst-launch-1.0", "meson", "ninja", "pkg-config"):
+        place.stand_in(name, "exit 1\n")
+    found = [path for folder in ("docs", "tests", "pipelines/packaging") for path in sorted((top / folder).glob("**/*.sh"))]
+    expect(len(found) >= 10, f"only {len(found)} scripts were found")
+    for path in found:
+        result = place.run(path, "--help")
+        expect(result.status == 0 and result.out.startswith("usage: ") and path.name in result.out.splitlines()[0] and not result.err,
+               f"{path.name}: {result.last()}")
+        # tests/debian13.sh passes on to tests/run.sh what it does not know.
+        if path.name != "debian13.sh":
+            result = place.run(path, "--nonsense")
+            expect(result.status == 2 and "usage: " in result.err, f"{path.name}: {result.last()}")
 
 
 @test("every script refuses what it does not know, in words of its own")
