@@ -143,4 +143,16 @@ def register():
                 expect(not lacking, f"{line[:60]}… lacks {' '.join(sorted(lacking))}")
 
 
+@test("docs/troubleshooting.md quotes what gst-launch-1.0 says of elements that do not link")
+def _(place):
+    page = (top / "docs/troubleshooting.md").read_text()
+    quotes = [".*".join(map(re.escape, " ".join(quote.split()).split("…"))) for quote in re.findall(r"\*\*`([^`]+)`\*\*", page)]
+    for elements in ("jpegenc ! jpegparse ! cudahistequalize", "video/x-raw,format=v308 ! cudahistequalize",
+                     "'video/x-raw(memory:GLMemory)' ! cudahistequalize"):
+        result = place.run("bash", "-c", f"gst-launch-1.0 videotestsrc ! {elements} ! fakesink")
+        message = re.search(r"^WARNING: erroneous pipeline: (.*)", result.err, re.M)
+        expect(message, f"{elements}: {result.last()}")
+        expect(any(re.fullmatch(quote, message.group(1)) for quote in quotes), f"the page lacks \"{message.group(1)}\"")
+
+
 register()
