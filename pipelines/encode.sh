@@ -23,10 +23,14 @@ film=(filesrc "location=$file" ! decodebin name=film "caps=video/x-raw(ANY);$sou
 
 # gst-launch-1.0 -v prints the caps of the frames, on one pad after the other. It can lose a line if two threads have
 # one at the same moment, so the sound is not among what it must say: decodebin lists its pads in a message, which -m
-# prints. identity ends the stream with an event. With num-buffers, fakesink ends it with a flow return, after which
-# decodebin once waited for ever.
-log=$(gst-launch-1.0 -v -m "${film[@]}" post-stream-topology=true ! 'video/x-raw(ANY)' ! identity eos-after=2 ! fakesink 2>&1) ||
-  die "$file: $(sed -n 's/^ERROR: from element [^ ]*: //p' <<<"$log" | head -n 1)"
+# prints. All this is known when the first frame has come to the end of the pipeline. The end of the stream would tell
+# no more, and GStreamer can lose it if it comes while the pipeline begins to play.
+exec {look}< <(exec gst-launch-1.0 -v -m "${film[@]}" post-stream-topology=true ! 'video/x-raw(ANY)' ! fakesink 2>&1)
+looking=$!
+log=$(sed '/(async-done)/q' <&"$look")
+kill -KILL "$looking" 2>/dev/null || true
+exec {look}<&-
+[[ $log == *"(async-done)"* ]] || die "$file: $(sed -n 's/^ERROR: from element [^ ]*: //p' <<<"$log" | head -n 1)"
 
 frames='video/x-raw,format={NV12,I420}'
 deep='format=\(string\)(\w+_(10|12|16)\w*|GRAY1[06]_|\w{4}64|v21[06]|Y[24]1[026]_|UYVP|r210|\w+10A2)'
