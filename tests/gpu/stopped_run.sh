@@ -58,6 +58,7 @@ END
 chmod +x "$bundle"/kernels/native/*/test_* "$programs"/*
 
 start() { # PART
+  : >"$scratch/$1.log" # grep may look into it before the run has begun
   PATH=$programs:$PATH bash "$bundle/run-gpu.sh" --operations "$1" sanitizers >"$scratch/$1.log" 2>&1 &
 }
 start sync
