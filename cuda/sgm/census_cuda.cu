@@ -144,6 +144,16 @@ __device__ void write_penalties(const StepPenalties& penalties, const std::uint8
   *reinterpret_cast<uint4*>(penalties.horizontal + pixel) = {
       penalty(here.x, before), penalty(here.y, here.x), penalty(here.z, here.y),
       penalty(here.w, here.z)};
+  if (!penalties.diagonal[0])
+    return;
+  const int left = static_cast<int>(own[-1 - tile_pitch]);
+  const int right = static_cast<int>(own[pixels - tile_pitch]);
+  *reinterpret_cast<uint4*>(penalties.diagonal[0] + pixel) = {
+      penalty(here.x, left), penalty(here.y, above.x), penalty(here.z, above.y),
+      penalty(here.w, above.z)};
+  *reinterpret_cast<uint4*>(penalties.diagonal[1] + pixel) = {
+      penalty(here.x, above.y), penalty(here.y, above.z), penalty(here.z, above.w),
+      penalty(here.w, right)};
 }
 
 /// Stores a thread's features to `to`, and those at the ends of the row to first and last.

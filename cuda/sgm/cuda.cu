@@ -6,7 +6,7 @@
 #include <optional>
 
 #include "cuda/sgm/aggregate/cuda.h"
-#include "cuda/sgm/fourpaths/cuda.h"
+#include "cuda/sgm/bytesums/cuda.h"
 #include "cuda/sgm/stages_cuda.h"
 
 namespace cudavision::sgm {
@@ -18,7 +18,7 @@ class StagesCuda final : public Stages {
       : scratch_(device.allocate(8 * static_cast<std::size_t>(config.pixels()))),
         features_(device.allocate(2 * config.feature_map_bytes())),
         right_features_(features_.as<std::uint8_t>() + config.feature_map_bytes()),
-        sums_(device.allocate(sum_bytes(config))),
+        sums_(allocate_sums(device, config)),
         census_(device, config),
         aggregate_(device, config, scratch_.data()),
         select_(device, config),
@@ -26,8 +26,8 @@ class StagesCuda final : public Stages {
         speckles_(device, config, scratch_.data()),
         holes_(device, config, scratch_.data()),
         refine_(device, config) {
-    if (FourPathsCuda::supports(config))
-      four_paths_.emplace(device, config, sums_.as<std::uint8_t>());
+    if (ByteSumsCuda::supports(config) && sums_.size() >= ByteSumsCuda::volume_bytes(config))
+      byte_sums_.emplace(device, config, sums_.as<std::uint8_t>());
   }
 
   void census(const SamplePlane& picture, void* features) override {
@@ -43,8 +43,8 @@ class StagesCuda final : public Stages {
   }
   void match(const SamplePlane& left, const SamplePlane& right, const Penalties& penalties,
              float uniqueness, Subpixel subpixel, const Winners& winners) override {
-    if (four_paths_ && four_paths_->fits(penalties)) {
-      four_paths_->run(census_, left, right, penalties, uniqueness, subpixel, winners);
+    if (byte_sums_ && byte_sums_->fits(penalties)) {
+      byte_sums_->run(census_, left, right, penalties, uniqueness, subpixel, winners);
       return;
     }
     census_.run(left, right, census_.dense(features_.data()), census_.dense(right_features_), {});
@@ -78,10 +78,19 @@ class StagesCuda final : public Stages {
   }
 
  private:
-  static std::size_t sum_bytes(const StageConfig& config) {
+  /// Allocates room for sums of 16 bits and, if the card has it, for those in bytes. With 8 paths,
+  /// these take twice as much.
+  static Buffer allocate_sums(Device& device, const StageConfig& config) {
     const std::size_t words = sizeof(std::uint16_t) * config.sums();
-    return FourPathsCuda::supports(config) ? std::max(words, FourPathsCuda::volume_bytes(config))
-                                           : words;
+    if (ByteSumsCuda::supports(config)) {
+      try {
+        return device.allocate(std::max(words, ByteSumsCuda::volume_bytes(config)));
+      } catch (const Error& error) {
+        if (error.kind() != Error::Kind::out_of_memory)
+          throw;
+      }
+    }
+    return device.allocate(words);
   }
 
   Buffer scratch_;          // shared by the stages, which run one after the other
@@ -94,7 +103,7 @@ class StagesCuda final : public Stages {
   SpecklesCuda speckles_;
   HolesCuda holes_;
   RefineCuda refine_;
-  std::optional<FourPathsCuda> four_paths_;
+  std::optional<ByteSumsCuda> byte_sums_;
 };
 
 }  // namespace

@@ -2,8 +2,8 @@
 #pragma once
 
 // For .cu files: the stages on CUDA; backend.h defines them. Each class is implemented beside its
-// kernels in a file of its own. The aggregation and the matching along 4 paths have folders:
-// aggregate/cuda.h and fourpaths/cuda.h.
+// kernels in a file of its own. The aggregation and the matching with sums in bytes have folders:
+// aggregate/cuda.h and bytesums/cuda.h.
 
 #include "cuda/core/cuda_launch.h"
 #include "cuda/sgm/backend.h"
@@ -31,10 +31,11 @@ struct FeaturePlane {
 };
 
 /// Where P2 − P1 of the steps in the left picture goes, in both halves of a word: of the step to
-/// (x, y) from the pixel above it, and from the pixel to its left. Rows begin at multiples of 16
-/// bytes, and have room for 3 more words than pixels. Nothing is written if vertical is null.
+/// (x, y) from the pixel above it, from the pixel to its left, and from the two pixels above it on
+/// the left and on the right. Rows begin at multiples of 16 bytes, and have room for 3 more words
+/// than pixels. Nothing is written if vertical is null, and no diagonal steps if those are null.
 struct StepPenalties {
-  std::uint32_t *vertical = nullptr, *horizontal = nullptr;
+  std::uint32_t *vertical = nullptr, *horizontal = nullptr, *diagonal[2] = {};
   std::int64_t pitch = 0;     ///< in words
   int step_shift = 0;         ///< from steps of the luminance to the table
   std::uint8_t table[256]{};  ///< P2 − P1

@@ -103,6 +103,22 @@ const Extreme<Change> extremes[] = {
      [](Parameters& p) { p.paths = 4, p.disparities = 96; }},
     {"EightPaths", "GRAY16", 211, 75, Content::natural,
      [](Parameters& p) { p.paths = 8, p.disparities = 96; }},
+    // 64, 128 and 256 disparities have kernels of their own. Where 2·P2 + 3·bits is 255, bytes just
+    // hold the sums of 8 paths.
+    {"EightPathsInBytes", "GRAY8", 211, 75, Content::natural,
+     [](Parameters& p) { p.paths = 8, p.disparities = 64; }},
+    {"EightPathsInFullBytes", "GRAY8", 97, 46, Content::random,
+     [](Parameters& p) {
+       p.paths = 8, p.disparities = 128, p.adaptive_p2 = false;
+       p.census = Census::symmetric_9x7, p.p1 = 20, p.p2 = 81;
+     }},
+    {"EightPathsTooLargeForBytes", "GRAY8", 97, 46, Content::random,
+     [](Parameters& p) {
+       p.paths = 8, p.disparities = 128, p.adaptive_p2 = false;
+       p.census = Census::symmetric_9x7, p.p1 = 20, p.p2 = 82;
+     }},
+    {"EightPathsHigherThanWide", "GRAY8", 19, 150, Content::natural,
+     [](Parameters& p) { p.paths = 8, p.disparities = 256; }},
     {"AsBeforeCensusGradient", "P010", 211, 75, Content::natural,
      [](Parameters& p) {
        p.census = Census::symmetric_9x7, p.paths = 8, p.refine = false, p.speckle_size = 0;
@@ -126,6 +142,8 @@ const Extreme<Change> large[] = {
     {"Vga", "GRAY8", 640, 480, Content::natural, [](Parameters&) {}},
     {"VgaEightPaths", "GRAY8", 640, 480, Content::natural,
      [](Parameters& p) { p.paths = 8, p.census = Census::symmetric_9x7; }},
+    {"VgaEightPathsInBytes", "NV12", 641, 479, Content::natural,
+     [](Parameters& p) { p.paths = 8, p.disparities = 128; }},
     {"VgaFourPaths", "NV12", 641, 479, Content::natural,
      [](Parameters& p) { p.paths = 4, p.disparities = 64, p.speckle_size = 100; }},
     {"VgaLibsgm", "GRAY8", 640, 480, Content::random,
@@ -138,6 +156,8 @@ const Extreme<Change> large[] = {
     {"VgaMost", "GRAY8", 640, 480, Content::natural, [](Parameters& p) { p.disparities = 1024; }},
     {"FullHd", "RGBx", 1920, 1080, Content::natural,
      [](Parameters& p) { p.speckle_size = 200, p.fill_holes = true; }},
+    {"FullHdEightPaths", "GRAY8", 1920, 1080, Content::natural,
+     [](Parameters& p) { p.paths = 8, p.disparities = 64; }},
 };
 
 CUDAVISION_CUDA_TABLE_CASES(SgmLarge, large, case_of);

@@ -7,19 +7,22 @@
 // with the lowest disparity. Halves of a word hold the keys of d and of d + disparities/2.
 
 #include "cuda/sgm/arithmetic.h"
-#include "cuda/sgm/fourpaths/cuda.h"
-#include "cuda/sgm/fourpaths/lanes.cuh"
+#include "cuda/sgm/bytesums/cuda.h"
+#include "cuda/sgm/bytesums/lanes.cuh"
 
 namespace cudavision::sgm {
 
+constexpr int most_volumes = 4;
+
 struct WinnersArguments {
-  SumVolumes sums;
+  const std::uint8_t* sums[most_volumes];  // the volumes that add up to the sums over all paths
   Winners winners;
   float uniqueness;
   Subpixel subpixel;
   bool whole;  // numbers are whole disparities
   int width;
   int columns;      // of the volumes
+  int disparities;  // that exist
   int right_shift;  // column r of the right map is p = r + right_shift in this file
 };
 
@@ -28,7 +31,6 @@ namespace {
 constexpr int threads = 256;
 constexpr int words = 8;       // of keys per lane
 constexpr int prefetched = 2;  // pixels
-constexpr int second_at = 17;  // sums have 9 bits, disparities up to 8
 constexpr std::uint32_t nothing = 0xffffffffu;
 
 /// Returns the number of slots for the right map.
@@ -36,7 +38,7 @@ CUDAVISION_HOST_DEVICE constexpr int slot_count(int columns, int disparities) {
   return columns + disparities + (columns + disparities) / 32 + 1;
 }
 
-template <int kDisparities>
+template <int kDisparities, int kVolumes>
 struct WinnersPlan {
   static constexpr int lanes = kDisparities / (2 * words);  ///< per pixel
   static constexpr int half = kDisparities / 2;
@@ -45,10 +47,12 @@ struct WinnersPlan {
   static constexpr int round = lanes < 8 ? lanes : 8;
   static constexpr int vectors = kDisparities / 16;  ///< of 16 bytes, per pixel
 
-  /// Sums are at most 510, which leaves 7 bits of a half: the disparity, or if that needs more, the
-  /// number of the word.
-  static constexpr int index_bits = kDisparities <= 128 ? 7 : 3;
+  /// Sums of two volumes are at most 510, those of four at most 1020. The rest of a half is for the
+  /// disparity, or if that needs more bits, for the number of the word.
+  static constexpr int sum_bits = kVolumes == 2 ? 9 : 10;
   static constexpr int wide_bits = kDisparities <= 128 ? 7 : 8;
+  static constexpr int index_bits = sum_bits + wide_bits <= 16 ? wide_bits : 3;
+  static constexpr int second_at = sum_bits + 8;
   static constexpr std::uint32_t disparity_mask = (1u << wide_bits) - 1;
 
   /// Returns a key that contains the whole disparity.
@@ -100,21 +104,24 @@ __device__ std::uint32_t least_of_eight(const std::uint32_t (&keys)[words]) {
 }
 
 /// Writes a pixel of the left map. found holds its best key and, from bit second_at on, the least
-/// sum that is more than one disparity away. columns and rows are the pixel's sums.
-template <int kDisparities>
-__device__ void write_left(const WinnersArguments& a, std::uint32_t found,
-                           const std::uint8_t* columns, const std::uint8_t* rows,
+/// sum that is more than one disparity away. The pixel's sums begin at byte `at` of the volumes.
+template <int kDisparities, int kVolumes>
+__device__ void write_left(const WinnersArguments& a, std::uint32_t found, std::int64_t at,
                            std::int64_t pixel) {
-  using Plan = WinnersPlan<kDisparities>;
+  using Plan = WinnersPlan<kDisparities, kVolumes>;
   const int best = static_cast<int>(found & Plan::disparity_mask);
-  const std::uint32_t least = (found & ((1u << second_at) - 1)) >> Plan::wide_bits;
-  const std::uint32_t second = found >> second_at;
+  const std::uint32_t least = (found & ((1u << Plan::second_at) - 1)) >> Plan::wide_bits;
+  const std::uint32_t second = found >> Plan::second_at;
   const bool known = is_unique(least, second, a.uniqueness);
   int number = a.whole ? best : 16 * best;
-  if (a.subpixel != Subpixel::none && best > 0 && best < kDisparities - 1) {
+  if (a.subpixel != Subpixel::none && best > 0 && best < a.disparities - 1) {
     const auto sum = [&](int d) {
       const int byte = d < Plan::half ? 2 * d : 2 * (d - Plan::half) + 1;
-      return columns[byte] + rows[byte];
+      int all = 0;
+#pragma unroll
+      for (int v = 0; v < kVolumes; ++v)
+        all += a.sums[v][at + byte];
+      return all;
     };
     number += offset_of(a.subpixel, sum(best - 1), static_cast<int>(least), sum(best + 1));
   }
@@ -124,9 +131,10 @@ __device__ void write_left(const WinnersArguments& a, std::uint32_t found,
 }
 
 /// A group of lanes that walks along a segment.
-template <int kDisparities>
+template <int kDisparities, int kVolumes>
 class WinnersWalk {
-  using Plan = WinnersPlan<kDisparities>;
+  using Plan = WinnersPlan<kDisparities, kVolumes>;
+  using Bytes = uint4[kVolumes];  // of 16 disparities of a pixel
 
  public:
   __device__ WinnersWalk(const WinnersArguments& a, std::uint32_t* right, const uint2* near)
@@ -150,14 +158,14 @@ class WinnersWalk {
       return;
     const std::int64_t begin =
         (row * a_.columns + (first < a_.columns ? first : 0)) * Plan::vectors + lane_;
-    columns_ = reinterpret_cast<const uint4*>(a_.sums.columns) + begin;
-    rows_ = reinterpret_cast<const uint4*>(a_.sums.rows) + begin;
-    uint4 columns[prefetched], rows[prefetched];
+#pragma unroll
+    for (int v = 0; v < kVolumes; ++v)
+      sums_[v] = reinterpret_cast<const uint4*>(a_.sums[v]) + begin;
+    Bytes bytes[prefetched];
 #pragma unroll
     for (int i = 0; i < prefetched; ++i)
-      load(i, columns[i], rows[i]);
-    columns_ += prefetched * Plan::vectors;
-    rows_ += prefetched * Plan::vectors;
+      load(i, bytes[i]);
+    go_on(prefetched);
 
     for (int x = first; x < first + segment; x += Plan::round) {
       const bool live = x < end;
@@ -167,43 +175,48 @@ class WinnersWalk {
 #pragma unroll
       for (int i = 0; i < Plan::round; ++i) {
         std::uint32_t keys[words];
-        make_keys(columns[i % prefetched], rows[i % prefetched], keys);
+        make_keys(bytes[i % prefetched], keys);
         if (i + prefetched < Plan::round || x + Plan::round < end)
-          load(i, columns[i % prefetched], rows[i % prefetched]);
+          load(i, bytes[i % prefetched]);
         follow_diagonals(keys, x + i, live);
         const std::uint32_t found = find_left(keys);
         if (lane_ % Plan::round == i)
           own = found;
       }
-      if (x + Plan::round < end) {
-        columns_ += Plan::round * Plan::vectors;
-        rows_ += Plan::round * Plan::vectors;
-      }
-      if (lane_ < Plan::round && x + lane_ < min(end, a_.width)) {
-        const std::int64_t sums = (row * a_.columns + x + lane_) * kDisparities;
-        write_left<kDisparities>(a_, own, a_.sums.columns + sums, a_.sums.rows + sums,
-                                 row * a_.width + x + lane_);
-      }
+      if (x + Plan::round < end)
+        go_on(Plan::round);
+      if (lane_ < Plan::round && x + lane_ < min(end, a_.width))
+        write_left<kDisparities, kVolumes>(a_, own, (row * a_.columns + x + lane_) * kDisparities,
+                                           row * a_.width + x + lane_);
     }
     if (first + segment == end)
       leave_all(end - 1);
   }
 
  private:
-  __device__ void load(int i, uint4& columns, uint4& rows) const {
-    columns = columns_[i * Plan::vectors];
-    rows = rows_[i * Plan::vectors];
+  __device__ void load(int i, Bytes& bytes) const {
+#pragma unroll
+    for (int v = 0; v < kVolumes; ++v)
+      bytes[v] = sums_[v][i * Plan::vectors];
   }
 
-  __device__ void make_keys(const uint4& columns, const uint4& rows,
-                            std::uint32_t (&keys)[words]) const {
-    const std::uint32_t c[4] = {columns.x, columns.y, columns.z, columns.w};
-    const std::uint32_t r[4] = {rows.x, rows.y, rows.z, rows.w};
+  __device__ void go_on(int pixels) {
+#pragma unroll
+    for (int v = 0; v < kVolumes; ++v)
+      sums_[v] += pixels * Plan::vectors;
+  }
+
+  __device__ void make_keys(const Bytes& bytes, std::uint32_t (&keys)[words]) const {
 #pragma unroll
     for (int k = 0; k < words; ++k) {
       const unsigned take = k % 2 == 0 ? 0x4140 : 0x4342;
-      keys[k] = multiply_add(__byte_perm(c[k / 2], 0, take) + __byte_perm(r[k / 2], 0, take),
-                             1u << Plan::index_bits, indices_[k]);
+      std::uint32_t sum = 0;
+#pragma unroll
+      for (int v = 0; v < kVolumes; ++v) {
+        const std::uint32_t four[4] = {bytes[v].x, bytes[v].y, bytes[v].z, bytes[v].w};
+        sum += __byte_perm(four[k / 2], 0, take);
+      }
+      keys[k] = multiply_add(sum, 1u << Plan::index_bits, indices_[k]);
     }
   }
 
@@ -228,7 +241,7 @@ class WinnersWalk {
 #pragma unroll
     for (int apart = 1; apart < Plan::lanes; apart *= 2)
       other = __vminu2(other, __shfl_xor_sync(whole_warp, other, apart));
-    return ((other & 0xffff) >> Plan::index_bits) << second_at | best;
+    return ((other & 0xffff) >> Plan::index_bits) << Plan::second_at | best;
   }
 
   /// Updates the right map, where sum (x, d) belongs to pixel x − d. Word k of the lane belongs to
@@ -259,24 +272,24 @@ class WinnersWalk {
   std::uint32_t* const right_;
   const uint2* const near_;
   const int lane_;
-  const uint4 *columns_ = nullptr, *rows_ = nullptr;
+  const uint4* sums_[kVolumes];
   std::uint32_t diagonals_[words];  // the best key so far of each diagonal of the lane
   std::uint32_t indices_[words];    // what keys contain beside the sums
 };
 
 /// The blocks that should share a multiprocessor. Before Hopper and on Jetson Thor, three would
-/// spill registers.
+/// spill registers, and so they would with four volumes.
 #if defined(__CUDA_ARCH__) && (__CUDA_ARCH__ < 900 || __CUDA_ARCH__ == 1100)
 constexpr int least_blocks = 2;
 #else
 constexpr int least_blocks = 3;
 #endif
 
-template <int kDisparities>
-__global__ void __launch_bounds__(threads, least_blocks)
+template <int kDisparities, int kVolumes>
+__global__ void __launch_bounds__(threads, kVolumes == 2 ? least_blocks : 2)
     winners_kernel(const __grid_constant__ WinnersArguments a) {
   extern __shared__ uint2 winners_shared[];
-  using Plan = WinnersPlan<kDisparities>;
+  using Plan = WinnersPlan<kDisparities, kVolumes>;
   uint2* const near = winners_shared;
   auto* const right = reinterpret_cast<std::uint32_t*>(near + near_entries);
   const int thread = static_cast<int>(threadIdx.x);
@@ -286,27 +299,28 @@ __global__ void __launch_bounds__(threads, least_blocks)
     right[i] = nothing;
   __syncthreads();
   const std::int64_t row = blockIdx.x;
-  WinnersWalk<kDisparities>(a, right, near).run(row);
+  WinnersWalk<kDisparities, kVolumes>(a, right, near).run(row);
   __syncthreads();
   for (int r = thread; r < a.width; r += threads) {
     const int p = r + a.right_shift;
     a.winners.right[row * a.width + r] =
-        p > -kDisparities && p < a.width
+        p > -a.disparities && p < a.width
             ? static_cast<std::uint16_t>(right[Plan::slot_of(p)] & Plan::disparity_mask)
             : unknown;
   }
 }
 
 std::size_t shared_bytes(const StageConfig& config) {
-  const int slots = slot_count(MatchExtent(config).columns, config.disparities);
+  const MatchExtent extent(config);
+  const int slots = slot_count(extent.columns, extent.disparities);
   return sizeof(uint2) * near_entries + sizeof(std::uint32_t) * static_cast<std::size_t>(slots);
 }
 
 using WinnersKernel = void (*)(WinnersArguments);
 
 WinnersKernel kernel_for(const StageConfig& config) {
-  return with_constant(config.disparities, [](auto disparities) -> WinnersKernel {
-    return winners_kernel<disparities>;
+  return with_constants(config, [&](auto disparities, auto) -> WinnersKernel {
+    return config.paths == 4 ? winners_kernel<disparities, 2> : winners_kernel<disparities, 4>;
   });
 }
 
@@ -332,15 +346,19 @@ bool WinnersCuda::supports(const StageConfig& config) {
 void WinnersCuda::run(const SumVolumes& sums, float uniqueness, Subpixel subpixel,
                       const Winners& winners) const {
   WinnersArguments a{};
-  a.sums = sums;
+  a.sums[0] = sums.columns;
+  a.sums[1] = sums.rows;
+  a.sums[2] = sums.diagonals[0];
+  a.sums[3] = sums.diagonals[1];
   a.winners = winners;
   a.uniqueness = uniqueness;
   a.subpixel = subpixel;
   a.whole = config_.libsgm() && subpixel == Subpixel::none;
   a.width = config_.width;
   a.columns = MatchExtent(config_).columns;
+  a.disparities = config_.disparities;
   a.right_shift = config_.right_shift();
-  // The launch is not programmatic, for the reason that FourPathsCuda gives.
+  // The launch is not programmatic, for the reason that ByteSumsCuda gives.
   const WinnersKernel kernel = kernel_for(config_);
   const auto rows = static_cast<unsigned>(config_.height);
   kernel<<<rows, threads, shared_bytes(config_), stream_>>>(a);

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-// For .cu files: Stages::match() along 4 paths, with sums in bytes.
+// For .cu files: Stages::match() with sums in bytes.
 //
-// The columns and the rows of a picture are independent, so two kernels run beside each other. Each
-// follows its two paths from both ends at once. Up to the middle, a path stores L − C, which is at
-// most P2 and fits a byte. Beyond the middle, it adds what the opposite path has stored. The
-// columns add 4·C as well, so that the byte of a column and that of a row add up to the sum over
-// all paths. A third kernel finds the winners.
+// The paths along columns, diagonals and rows are independent, so two kernels run beside each
+// other, one of them for the rows. A path is followed from both ends at once. Up to the middle, it
+// stores L − C, which is at most P2 and fits a byte. Beyond the middle, it adds what the opposite
+// path has stored. Columns and diagonals also add matching costs, together as many as there are
+// paths, so that the bytes of a pixel in all volumes add up to the sum over all paths. A third
+// kernel finds the winners.
 //
 // Both kernels wait for latency, not for memory: a step of a path depends on the one before. So
 // they use few lanes per pixel, and warps that wait for no other warp except in the middle.
@@ -30,14 +31,17 @@ struct MatchPlanes {
   std::uint32_t* right;
   std::uint32_t* left;
   std::uint32_t* vertical;  ///< P2 − P1, in both halves, of the step from (x, y − 1) to (x, y)
-  std::uint32_t* horizontal;  ///< likewise of the step from (x − 1, y) to (x, y)
-  int pitch;                  ///< in words, a multiple of 4
+  std::uint32_t* horizontal;   ///< likewise of the step from (x − 1, y) to (x, y)
+  std::uint32_t* diagonal[2];  ///< and of those from (x ∓ 1, y − 1); null with 4 paths
+  int pitch;                   ///< in words, a multiple of 4
 };
 
-/// Sums of pixel (x, y) begin at byte (y·columns + x)·disparities. Those of d and d + disparities/2
-/// are neighbours: bytes 2·d and 2·d + 1. Columns outside the picture have the largest sums.
+/// Sums of pixel (x, y) begin at byte (y·columns + x)·D, with D the disparities of the volumes.
+/// Those of d and d + D/2 are neighbours: bytes 2·d and 2·d + 1. Columns outside the picture, and
+/// disparities that do not exist, have the largest sums.
 struct SumVolumes {
   std::uint8_t *columns, *rows;
+  std::uint8_t* diagonals[2];  ///< null with 4 paths
 };
 
 struct PathsArguments {
@@ -45,34 +49,43 @@ struct PathsArguments {
   SumVolumes sums;
   int width, height;  ///< of the picture
   int columns;        ///< of the volumes
+  int disparities;    ///< that exist
   std::uint32_t p1;   ///< in both halves
 };
 
 /// Dimensions of planes and volumes, which are padded so that the kernels need few conditions.
 struct MatchExtent {
   static constexpr int column_unit = 16, row_unit = 4;
+  static constexpr int most_disparities = 256;
 
   explicit MatchExtent(const StageConfig& config)
       : columns((config.width + column_unit - 1) / column_unit * column_unit),
-        rows((config.height + row_unit - 1) / row_unit * row_unit) {}
+        rows((config.height + row_unit - 1) / row_unit * row_unit),
+        disparities(config.disparities <= 64    ? 64
+                    : config.disparities <= 128 ? 128
+                                                : most_disparities) {}
 
-  int columns, rows;
+  int columns, rows, disparities;
 };
 constexpr int right_margin(int disparities) {
   return disparities + 16;
 }
 
-/// Calls visit with the number of disparities, 64, 128 or 256, as a constant: a
-/// std::integral_constant.
+/// Calls visit with two constants that a kernel is built for: the disparities of the volumes, as a
+/// std::integral_constant, and whether all of them exist, as a std::bool_constant.
 template <class Visit>
-auto with_constant(int disparities, const Visit& visit) {
-  switch (disparities) {
+auto with_constants(const StageConfig& config, const Visit& visit) {
+  const auto with = [&](auto disparities) {
+    return config.disparities == disparities ? visit(disparities, std::true_type())
+                                             : visit(disparities, std::false_type());
+  };
+  switch (MatchExtent(config).disparities) {
     case 64:
-      return visit(std::integral_constant<int, 64>());
+      return with(std::integral_constant<int, 64>());
     case 128:
-      return visit(std::integral_constant<int, 128>());
+      return with(std::integral_constant<int, 128>());
     default:
-      return visit(std::integral_constant<int, 256>());
+      return with(std::integral_constant<int, MatchExtent::most_disparities>());
   }
 }
 
@@ -123,11 +136,11 @@ class SideStream {
   Owned<cudaEvent_t> forked_, joined_;
 };
 
-class FourPathsCuda {
+class ByteSumsCuda {
  public:
   static bool supports(const StageConfig& config);
   /// volumes points to volume_bytes().
-  FourPathsCuda(Device& device, const StageConfig& config, std::uint8_t* volumes);
+  ByteSumsCuda(Device& device, const StageConfig& config, std::uint8_t* volumes);
   static std::size_t volume_bytes(const StageConfig& config);
 
   /// True if sums with these penalties fit the bytes.

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// Matching along 4 paths: lays out what the paths read, and runs the kernels in order.
+// Matching with sums in bytes: lays out what the paths read, and runs the kernels in order.
 
 #include <algorithm>
 
-#include "cuda/sgm/fourpaths/cuda.h"
+#include "cuda/sgm/bytesums/cuda.h"
 
 namespace cudavision::sgm {
 namespace {
@@ -29,11 +29,25 @@ PathsLaunch prepared(PathsLaunch launch) {
 }
 
 int plane_pitch(const StageConfig& config) {
-  return right_margin(config.disparities) + MatchExtent(config).columns;
+  const MatchExtent extent(config);
+  return right_margin(extent.disparities) + extent.columns;
 }
 
 std::size_t plane_words(const StageConfig& config) {
   return static_cast<std::size_t>(plane_pitch(config)) * (config.height + 1);
+}
+
+/// Features of both pictures, and penalties of steps along columns, rows and both kinds of
+/// diagonals.
+int plane_count(const StageConfig& config) {
+  return config.paths == 4 ? 4 : 6;
+}
+
+/// Diagonals read a few words beyond the last row.
+constexpr std::size_t words_beyond = 16;
+
+int volume_count(const StageConfig& config) {
+  return config.paths / 2;
 }
 
 }  // namespace
@@ -61,43 +75,53 @@ void SideStream::join() const {
   cuda_check(cudaStreamWaitEvent(main_, joined_.get()), "ordering two streams");
 }
 
-bool FourPathsCuda::supports(const StageConfig& config) {
-  const int d = config.disparities;
-  return config.paths == 4 && config.feature_bytes() == 4 && (d == 64 || d == 128 || d == 256) &&
+bool ByteSumsCuda::supports(const StageConfig& config) {
+  return config.feature_bytes() == 4 && config.disparities <= MatchExtent::most_disparities &&
          WinnersCuda::supports(config);
 }
 
-FourPathsCuda::FourPathsCuda(Device& device, const StageConfig& config, std::uint8_t* volumes)
+ByteSumsCuda::ByteSumsCuda(Device& device, const StageConfig& config, std::uint8_t* volumes)
     : stream_(device.stream()),
       config_(config),
-      plane_memory_(device.allocate(4 * sizeof(std::uint32_t) * plane_words(config))),
+      plane_memory_(device.allocate(sizeof(std::uint32_t) *
+                                    (plane_count(config) * plane_words(config) + words_beyond))),
       side_(device.stream()),
       columns_(prepared(columns_launch(config))),
       rows_(prepared(rows_launch(config))),
       winners_(device, config) {
   const std::size_t words = plane_words(config);
-  auto* const first = plane_memory_.as<std::uint32_t>() + right_margin(config.disparities);
-  planes_ = {first, first + words, first + 2 * words, first + 3 * words, plane_pitch(config)};
-  sums_ = {volumes, volumes + volume_bytes(config) / 2};
+  auto* const first =
+      plane_memory_.as<std::uint32_t>() + right_margin(MatchExtent(config).disparities);
+  const std::size_t volume = volume_bytes(config) / volume_count(config);
+  planes_ = {first, first + words, first + 2 * words, first + 3 * words, {}, plane_pitch(config)};
+  sums_ = {volumes, volumes + volume, {}};
+  if (config.paths == 8)
+    for (const int i : {0, 1}) {
+      planes_.diagonal[i] = first + (4 + i) * words;
+      sums_.diagonals[i] = volumes + (2 + i) * volume;
+    }
   // The paths read columns and a row beyond the picture, without effect on the results.
   const auto bytes = static_cast<int>(sizeof(std::uint32_t)) * planes_.pitch;
-  device.fill({plane_memory_.as<std::uint8_t>(), bytes, 4 * (config.height + 1), bytes}, 0);
+  device.fill(
+      {plane_memory_.as<std::uint8_t>(), bytes, plane_count(config) * (config.height + 1), bytes},
+      0);
 }
 
-std::size_t FourPathsCuda::volume_bytes(const StageConfig& config) {
+std::size_t ByteSumsCuda::volume_bytes(const StageConfig& config) {
   const MatchExtent extent(config);
-  return 2 * static_cast<std::size_t>(extent.columns) * static_cast<std::size_t>(extent.rows) *
-         static_cast<std::size_t>(config.disparities);
+  return volume_count(config) * static_cast<std::size_t>(extent.columns) *
+         static_cast<std::size_t>(extent.rows) * static_cast<std::size_t>(extent.disparities);
 }
 
-bool FourPathsCuda::fits(const Penalties& penalties) const {
+bool ByteSumsCuda::fits(const Penalties& penalties) const {
   const int p2 = *std::max_element(penalties.p2.begin(), penalties.p2.end());
-  return 2 * p2 + 4 * census_bits(config_.census) <= 255;
+  // A volume contains L − C along two paths, and the matching costs up to 4 or 3 times.
+  return 2 * p2 + (config_.paths == 4 ? 4 : 3) * census_bits(config_.census) <= 255;
 }
 
-void FourPathsCuda::run(const CensusCuda& census, const SamplePlane& left, const SamplePlane& right,
-                        const Penalties& penalties, float uniqueness, Subpixel subpixel,
-                        const Winners& winners) const {
+void ByteSumsCuda::run(const CensusCuda& census, const SamplePlane& left, const SamplePlane& right,
+                       const Penalties& penalties, float uniqueness, Subpixel subpixel,
+                       const Winners& winners) const {
   make_planes(census, left, right, penalties);
   PathsArguments a{};
   a.planes = planes_;
@@ -105,6 +129,7 @@ void FourPathsCuda::run(const CensusCuda& census, const SamplePlane& left, const
   a.width = config_.width;
   a.height = config_.height;
   a.columns = MatchExtent(config_).columns;
+  a.disparities = config_.disparities;
   a.p1 = static_cast<std::uint32_t>(penalties.p1) * 0x10001u;
   side_.fork();
   launch(rows_, side_.get(), a);
@@ -113,21 +138,23 @@ void FourPathsCuda::run(const CensusCuda& census, const SamplePlane& left, const
   winners_.run(sums_, uniqueness, subpixel, winners);
 }
 
-void FourPathsCuda::make_planes(const CensusCuda& census, const SamplePlane& left,
-                                const SamplePlane& right, const Penalties& penalties) const {
+void ByteSumsCuda::make_planes(const CensusCuda& census, const SamplePlane& left,
+                               const SamplePlane& right, const Penalties& penalties) const {
   FeaturePlane left_features, right_features;
   left_features.data = planes_.left;
   left_features.pitch = planes_.pitch;
   left_features.end = config_.width;
   right_features.data = planes_.right;
   right_features.pitch = planes_.pitch;
-  right_features.begin = -right_margin(config_.disparities);
-  right_features.end = MatchExtent(config_).columns;
+  const MatchExtent extent(config_);
+  right_features.begin = -right_margin(extent.disparities);
+  right_features.end = extent.columns;
   right_features.shift = config_.minimum;
   right_features.replicates = config_.replicates_features();
   StepPenalties steps;
   steps.vertical = planes_.vertical;
   steps.horizontal = planes_.horizontal;
+  std::copy_n(planes_.diagonal, 2, steps.diagonal);
   steps.pitch = planes_.pitch;
   steps.step_shift = config_.eight_bit() ? 0 : left.bits - 8;
   std::transform(penalties.p2.begin(), penalties.p2.end(), steps.table,

@@ -4,8 +4,8 @@
 // follows one to four rows from end to end. A warp keeps the next pixels on their way to rings in
 // shared memory.
 
-#include "cuda/sgm/fourpaths/cuda.h"
-#include "cuda/sgm/fourpaths/lanes.cuh"
+#include "cuda/sgm/bytesums/cuda.h"
+#include "cuda/sgm/bytesums/lanes.cuh"
 
 namespace cudavision::sgm {
 namespace {
@@ -18,8 +18,8 @@ static_assert(MatchExtent::column_unit % block_pixels == 0);
 /// The rings of a row: features of both pictures and penalties.
 template <int kDisparities>
 struct RowsRing {
-  static constexpr int rows = GroupLanes<kDisparities>::groups;  ///< per warp
-  static constexpr int right_words = 2 * kDisparities;           ///< a power of two
+  static constexpr int rows = GroupLanes<kDisparities, true>::groups;  ///< per warp
+  static constexpr int right_words = 2 * kDisparities;                 ///< a power of two
   static_assert(right_words >= kDisparities + fetched_ahead + block_pixels);
   static constexpr int other_words = 64;
   static_assert(other_words >= fetched_ahead + 2 * block_pixels);
@@ -32,13 +32,14 @@ struct RowsRing {
 };
 
 /// One of the two warps.
-template <int kDisparities, bool kToTheRight>
+template <int kDisparities, bool kWhole, bool kToTheRight>
 class RowsWarp {
   using Ring = RowsRing<kDisparities>;
 
  public:
   __device__ RowsWarp(const PathsArguments& a, std::uint32_t* rings, uint2* stored)
       : a_(a),
+        lanes_(a.disparities),
         rings_(rings),
         ring_(rings + lanes_.group * Ring::words),
         stored_(stored),
@@ -171,10 +172,10 @@ class RowsWarp {
       const int i = kToTheRight ? n : step_pixels - 1 - n;
       uint2 bytes[1];
       if (kInside || x + i < a_.width) {
-        advance<kDisparities>(lanes_, state_, a_.p1, pixels[i], bytes);
+        advance(lanes_, state_, a_.p1, pixels[i], bytes);
         if constexpr (kAddStored) {
-          bytes[0].x += stored[i].x;
-          bytes[0].y += stored[i].y;
+          bytes[0].x = bytes[0].x + stored[i].x | lanes_.missing_bytes();
+          bytes[0].y = bytes[0].y + stored[i].y | lanes_.missing_bytes();
         }
       } else {
         bytes[0] = {0xffffffffu, 0xffffffffu};
@@ -214,7 +215,7 @@ class RowsWarp {
   }
 
   const PathsArguments& a_;
-  const GroupLanes<kDisparities> lanes_;
+  const GroupLanes<kDisparities, kWhole> lanes_;
   std::uint32_t* const rings_;
   const std::uint32_t* const ring_;  // of the lane's row
   uint2* const stored_;              // the lane's own part
@@ -225,7 +226,7 @@ class RowsWarp {
   PathState<1> state_{};
 };
 
-template <int kDisparities>
+template <int kDisparities, bool kWhole>
 __global__ void __launch_bounds__(64, 8) rows_kernel(const __grid_constant__ PathsArguments a) {
   extern __shared__ uint4 rows_shared[];
   using Ring = RowsRing<kDisparities>;
@@ -241,18 +242,18 @@ __global__ void __launch_bounds__(64, 8) rows_kernel(const __grid_constant__ Pat
   std::uint32_t* const own_rings = rings + warp * Ring::rows * Ring::words;
   uint2* const own_stored = stored + warp * Ring::stored_pixels * 32 + threadIdx.x % 32;
   if (warp == 0)
-    follow(RowsWarp<kDisparities, true>(a, own_rings, own_stored));
+    follow(RowsWarp<kDisparities, kWhole, true>(a, own_rings, own_stored));
   else
-    follow(RowsWarp<kDisparities, false>(a, own_rings, own_stored));
+    follow(RowsWarp<kDisparities, kWhole, false>(a, own_rings, own_stored));
 }
 
 }  // namespace
 
 PathsLaunch rows_launch(const StageConfig& config) {
-  return with_constant(config.disparities, [&](auto disparities) {
+  return with_constants(config, [&](auto disparities, auto whole) {
     using Ring = RowsRing<disparities>;
     const int blocks = MatchExtent(config).rows / Ring::rows;
-    return PathsLaunch{rows_kernel<disparities>, static_cast<unsigned>(blocks), 64,
+    return PathsLaunch{rows_kernel<disparities, whole>, static_cast<unsigned>(blocks), 64,
                        Ring::shared_bytes};
   });
 }

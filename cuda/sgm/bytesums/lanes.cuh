@@ -35,16 +35,19 @@ __device__ inline void wait_for_other_warp() {
 #endif
 }
 
-/// The calling thread's place in its warp: `lane` of the pixel `group`.
-template <int kDisparities>
+/// The calling thread's place in its warp: `lane` of the pixel `group`. kWhole tells that all of
+/// the disparities exist; else only multiples of 32, more than half of them, do.
+template <int kDisparities, bool kWhole>
 struct GroupLanes : NeighbouringLanes {
   static constexpr int lanes = kDisparities / (2 * words_per_lane);  // per pixel
   static constexpr int groups = 32 / lanes;
 
   int lane, group;
   std::uint32_t not_first;  ///< all bits, or none in group 0
+  /// The upper halves of words, if the disparities there do not exist.
+  std::uint32_t missing = 0;
 
-  __device__ GroupLanes() {
+  __device__ explicit GroupLanes(int disparities) {
     const int number = static_cast<int>(threadIdx.x % 32);
     lane = number % lanes;
     group = number / lanes;
@@ -57,6 +60,15 @@ struct GroupLanes : NeighbouringLanes {
     forget_origin(take_before);
     forget_origin(take_after);
     forget_origin(not_first);
+    if constexpr (!kWhole) {
+      missing = kDisparities / 2 + words_per_lane * lane >= disparities ? 0xffff0000u : 0;
+      forget_origin(missing);
+    }
+  }
+
+  /// All bits of the bytes of packed() whose disparities do not exist.
+  __device__ std::uint32_t missing_bytes() const {
+    return kWhole ? 0 : __byte_perm(missing, 0, 0x2020);
   }
 
   /// Replaces the least of a lane's words by the least of the group, in both halves.
@@ -91,6 +103,14 @@ template <int kPixels>
 struct PathState {
   std::uint32_t costs[kPixels][words_per_lane];
   std::uint32_t least[kPixels];
+
+  /// Ends the path of a pixel if `end` is true, so that another one can begin.
+  __device__ void end_if(bool end, int pixel) {
+#pragma unroll
+    for (int k = 0; k < words_per_lane; ++k)
+      costs[pixel][k] = end ? 0 : costs[pixel][k];
+    least[pixel] = end ? 0 : least[pixel];
+  }
 };
 
 /// The matching costs of some pixels, and P2 − P1 of the step to each in both halves.
@@ -105,9 +125,10 @@ __device__ inline uint2 packed(const std::uint32_t (&words)[words_per_lane]) {
   return {__byte_perm(words[0], words[1], 0x6420), __byte_perm(words[2], words[3], 0x6420)};
 }
 
-/// Takes one step of each path and returns the bytes of L − C.
-template <int kDisparities, int kPixels>
-__device__ void advance(const GroupLanes<kDisparities>& lanes, PathState<kPixels>& state,
+/// Takes one step of each path and returns the bytes of L − C. Costs of missing disparities become
+/// the largest, so that they are like the ends of the range to the others.
+template <int kDisparities, bool kWhole, int kPixels>
+__device__ void advance(const GroupLanes<kDisparities, kWhole>& lanes, PathState<kPixels>& state,
                         std::uint32_t p1, const PixelCosts<kPixels>& pixels,
                         uint2 (&bytes)[kPixels]) {
   std::uint32_t least[kPixels];
@@ -127,7 +148,7 @@ __device__ void advance(const GroupLanes<kDisparities>& lanes, PathState<kPixels
     bytes[i].y -= least_in_bytes;
 #pragma unroll
     for (int k = 0; k < words_per_lane; ++k)
-      path[k] = reached[k] + pixels.costs[i][k] - state.least[i];
+      path[k] = reached[k] + pixels.costs[i][k] - state.least[i] | lanes.missing;
     least[i] = __vminu2(__vimin3_u16x2(path[0], path[1], path[2]), path[3]);
   }
   lanes.reduce(least);
