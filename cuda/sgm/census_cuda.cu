@@ -123,37 +123,54 @@ struct CensusBlock {
   }
 };
 
-/// Writes P2 − P1 of the steps to a thread's pixels. own points to the luminance of the first one
-/// in a tile, at a multiple of 16 bytes. The planes have room for whole threads at the ends of
-/// rows.
+/// Writes P2 of the steps to a thread's pixels. own points to the luminance of the first one in a
+/// tile, at a multiple of 16 bytes. width is that of the picture.
 template <class Luminance>
 __device__ void write_penalties(const StepPenalties& penalties, const std::uint8_t* table,
-                                const Luminance* own, int tile_pitch, int x, int y) {
+                                const Luminance* own, int tile_pitch, int x, int y, int width) {
   const auto four_from = [](const Luminance* from) { return *reinterpret_cast<const int4*>(from); };
   const auto penalty = [&](int here, int before) {
     const int step = here < before ? before - here : here - before;
     return table[step >> penalties.step_shift] * 0x10001u;
   };
-  // Where a path begins, the penalty has no effect.
   const int4 here = four_from(own), above = four_from(own - tile_pitch);
   const int before = static_cast<int>(own[-1]);
+  uint4 vertical = {penalty(here.x, above.x), penalty(here.y, above.y), penalty(here.z, above.z),
+                    penalty(here.w, above.w)};
+  uint4 horizontal = {penalty(here.x, before), penalty(here.y, here.x), penalty(here.z, here.y),
+                      penalty(here.w, here.z)};
+  // Steps from outside: above the picture, on its left and on its right.
+  const std::uint32_t from_above = y > 0 ? 0xffffffffu : 0;
+  const std::uint32_t from_left = x > 0 ? 0xffffffffu : 0;
+  const auto in_row = [&](uint4& words, int end) {
+    words.x = x < end ? words.x : 0;
+    words.y = x + 1 < end ? words.y : 0;
+    words.z = x + 2 < end ? words.z : 0;
+    words.w = x + 3 < end ? words.w : 0;
+  };
   const std::int64_t pixel = static_cast<std::int64_t>(y) * penalties.pitch + x;
-  *reinterpret_cast<uint4*>(penalties.vertical + pixel) = {
-      penalty(here.x, above.x), penalty(here.y, above.y), penalty(here.z, above.z),
-      penalty(here.w, above.w)};
-  *reinterpret_cast<uint4*>(penalties.horizontal + pixel) = {
-      penalty(here.x, before), penalty(here.y, here.x), penalty(here.z, here.y),
-      penalty(here.w, here.z)};
+  const auto store = [&](std::uint32_t* plane, uint4 words, std::uint32_t first,
+                         std::uint32_t others, int end) {
+    words.x &= first;
+    words.y &= others, words.z &= others, words.w &= others;
+    if (x + pixels > end)
+      in_row(words, end);
+    *reinterpret_cast<uint4*>(plane + pixel) = words;
+  };
+  store(penalties.vertical, vertical, from_above, from_above, width);
+  store(penalties.horizontal, horizontal, from_left, 0xffffffffu, width);
   if (!penalties.diagonal[0])
     return;
   const int left = static_cast<int>(own[-1 - tile_pitch]);
   const int right = static_cast<int>(own[pixels - tile_pitch]);
-  *reinterpret_cast<uint4*>(penalties.diagonal[0] + pixel) = {
-      penalty(here.x, left), penalty(here.y, above.x), penalty(here.z, above.y),
-      penalty(here.w, above.z)};
-  *reinterpret_cast<uint4*>(penalties.diagonal[1] + pixel) = {
-      penalty(here.x, above.y), penalty(here.y, above.z), penalty(here.z, above.w),
-      penalty(here.w, right)};
+  store(penalties.diagonal[0],
+        {penalty(here.x, left), penalty(here.y, above.x), penalty(here.z, above.y),
+         penalty(here.w, above.z)},
+        from_above & from_left, from_above, width);
+  store(penalties.diagonal[1],
+        {penalty(here.x, above.y), penalty(here.y, above.z), penalty(here.z, above.w),
+         penalty(here.w, right)},
+        from_above, from_above, width - 1);
 }
 
 /// Stores a thread's features to `to`, and those at the ends of the row to first and last.
@@ -255,7 +272,7 @@ __global__ void __launch_bounds__(threads)
       auto* const to = static_cast<std::uint32_t*>(plane.data) + y * plane.pitch + x + plane.shift;
       store_features(a, at.picture, x, features, to, edges[0][row], edges[1][row]);
       if (a.penalties.vertical && at.picture == 0)
-        write_penalties(a.penalties, table, own + radius_x, tile_pitch, x, y);
+        write_penalties(a.penalties, table, own + radius_x, tile_pitch, x, y, samples.width);
     }
     if (!plane.has_margins())
       return;
@@ -373,7 +390,7 @@ __global__ void __launch_bounds__(threads)
     auto* const to = static_cast<std::uint32_t*>(plane.data) + y * plane.pitch + x + plane.shift;
     store_features(a, at.picture, x, features, to, edges[0][row], edges[1][row]);
     if (a.penalties.vertical && at.picture == 0)
-      write_penalties(a.penalties, table, own, gradient_pitch, x, y);
+      write_penalties(a.penalties, table, own, gradient_pitch, x, y, samples.width);
   }
   if (!plane.has_margins())
     return;

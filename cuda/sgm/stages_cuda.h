@@ -30,15 +30,16 @@ struct FeaturePlane {
   __device__ bool has_margins() const { return begin < 0; }
 };
 
-/// Where P2 − P1 of the steps in the left picture goes, in both halves of a word: of the step to
-/// (x, y) from the pixel above it, from the pixel to its left, and from the two pixels above it on
-/// the left and on the right. Rows begin at multiples of 16 bytes, and have room for 3 more words
-/// than pixels. Nothing is written if vertical is null, and no diagonal steps if those are null.
+/// Where P2 of the steps in the left picture goes, in both halves of a word: of the step to (x, y)
+/// from the pixel above it, from the pixel to its left, and from the two pixels above it on the
+/// left and on the right. It is 0 if one of the two pixels is outside the picture. Rows begin at
+/// multiples of 16 bytes, and have room for 3 more words than pixels, which become 0. Nothing is
+/// written if vertical is null, and no diagonal steps if those are null.
 struct StepPenalties {
   std::uint32_t *vertical = nullptr, *horizontal = nullptr, *diagonal[2] = {};
   std::int64_t pitch = 0;     ///< in words
   int step_shift = 0;         ///< from steps of the luminance to the table
-  std::uint8_t table[256]{};  ///< P2 − P1
+  std::uint8_t table[256]{};  ///< P2
 };
 
 class CensusCuda {

@@ -209,6 +209,16 @@ __device__ void forget_origin(Number& number) {
 #endif
 }
 
+/// Likewise the origin of a pointer to global memory.
+template <class T>
+__device__ void forget_origin(T*& pointer) {
+#ifdef __CUDA_ARCH__
+  auto address = __cvta_generic_to_global(pointer);
+  asm volatile("" : "+l"(address));
+  pointer = static_cast<T*>(__cvta_global_to_generic(address));
+#endif
+}
+
 /// Returns the right picture's feature at column x. Beyond the ends of the row, it is 0 or the
 /// outermost feature.
 template <class Feature>

@@ -15,6 +15,7 @@ namespace cudavision::sgm {
 namespace {
 
 constexpr int columns = 4;  // per block: 16 bytes of each plane
+static_assert(columns <= SumVolumes::margin);
 constexpr int ring_rows = 8;
 
 /// Returns the blocks for the paths along columns, or along diagonals of one kind, of `count`
@@ -23,293 +24,226 @@ CUDAVISION_HOST_DEVICE constexpr int slanted_blocks(int count) {
   return count / columns + 1;
 }
 
-/// A row of the ring: the features of the right picture, from D columns before the block's first
-/// one to its last one, then those of the left picture, then penalties.
+/// A row of a warp's ring: the features of the right picture, from D columns before the block's
+/// first one to its last one; those of the left picture; penalties; words that nobody reads; and
+/// the bytes that the opposite path has stored.
 template <int kDisparities>
 struct ColumnsRing {
-  static constexpr int right_words = kDisparities + columns;
-  static constexpr int left_at = right_words, penalty_at = left_at + columns;
-  static constexpr int words = penalty_at + columns;
   static constexpr int pixels = kDisparities / 64;  ///< per lane
-  /// For both warps: the rings, and the bytes that the opposite path has stored.
-  static constexpr std::size_t shared_bytes =
-      2 * ring_rows * (sizeof(std::uint32_t) * words + sizeof(uint2) * 32 * pixels);
+  static constexpr int left_at = kDisparities + columns, p2_at = left_at + columns;
+  static constexpr int end = p2_at + columns, words = kDisparities + 32;
+  static constexpr int row_bytes = sizeof(std::uint32_t) * words + sizeof(uint2) * 32 * pixels;
+  static constexpr std::size_t shared_bytes = 2 * ring_rows * row_bytes;  // for both warps
+
+  std::uint32_t features[words];
+  uint2 stored[pixels][32];
 };
 
-/// Where a lane of a warp is in its picture, going along columns. Member functions that take `i`
-/// are about the pixel i of the lane in the current row.
-template <int kDisparities, bool kWhole>
-class StraightWay {
+/// A warp's way along columns or, if kSlanted, along columns or diagonals of either kind: what it
+/// fetches, and where it stores. Functions that take `i` are about the pixel i of the lane in the
+/// current row.
+template <int kDisparities, bool kWhole, bool kSlanted>
+class ColumnsWay {
   using Ring = ColumnsRing<kDisparities>;
-  static constexpr int chunks = Ring::words / 4;
-  static constexpr int chunks_per_lane = (chunks + 31) / 32;
+  /// Vectors that all lanes of a warp copy in turn. Along diagonals, only words are aligned.
+  static constexpr int vector_words = kSlanted ? 1 : 4;
+  static constexpr int vectors = Ring::end / vector_words;
+  static constexpr int turns = (vectors + 31) / 32;
+  static_assert(32 * vector_words * (turns - 1) <= Ring::left_at);
 
  public:
-  /// True if pixels enter and leave the picture on the way.
-  static constexpr bool wraps = false;
-
-  __device__ StraightWay(const PathsArguments& a, bool up,
-                         const GroupLanes<kDisparities, kWhole>& lanes) {
-    const int first = static_cast<int>(blockIdx.x) * columns;
-    const int y = up ? a.height - 1 : 0;
-    row_step_ = (up ? -1 : 1) * static_cast<std::int64_t>(a.planes.pitch);
-    const std::int64_t row = static_cast<std::int64_t>(y) * a.planes.pitch + first;
-#pragma unroll
-    for (int i = 0; i < chunks_per_lane; ++i) {
-      const int word = 4 * (static_cast<int>(threadIdx.x % 32) + 32 * i);
-      if (word < Ring::left_at)
-        from_[i] = a.planes.right + row - kDisparities + word;
-      else if (word < Ring::penalty_at)
-        from_[i] = a.planes.left + row;
-      else
-        from_[i] = a.planes.vertical + row + (up ? a.planes.pitch : 0);
-    }
-    const int own = first + lanes.group * Ring::pixels;
-    sums_ = a.sums.columns + (static_cast<std::int64_t>(y) * a.columns + own) * kDisparities +
-            8 * lanes.lane;
-    sum_step_ = (up ? -1 : 1) * static_cast<std::int64_t>(a.columns) * kDisparities;
-#pragma unroll
-    for (int i = 0; i < Ring::pixels; ++i)
-      largest_[i] = own + i < a.width ? lanes.missing_bytes() : 0xffffffffu;
-  }
-
-  /// Starts copying the next row of the planes.
-  __device__ void fetch(std::uint32_t* ring) {
-    const int number = static_cast<int>(threadIdx.x % 32);
-#pragma unroll
-    for (int i = 0; i < chunks_per_lane; ++i) {
-      if (number + 32 * i < chunks)
-        __pipeline_memcpy_async(ring + 4 * (number + 32 * i), from_[i], sizeof(uint4));
-      from_[i] += row_step_;
-    }
-  }
-
-  /// fetch_stored() begins at the current row.
-  __device__ void begin_stored() {
-    stored_ = sums_;
-  }
-  /// Starts copying the lane's stored bytes of the next row.
-  __device__ void fetch_stored(uint2* to) {
-#pragma unroll
-    for (int i = 0; i < Ring::pixels; ++i)
-      __pipeline_memcpy_async(to + i * 32, stored_ + i * kDisparities, sizeof(uint2));
-    stored_ += sum_step_;
-  }
-
-  /// All bits of the pixel's bytes that are to be the largest: if it is outside the picture, or
-  /// their disparities are missing.
-  __device__ std::uint32_t largest(int i) const {
-    return largest_[i];
-  }
-  __device__ int cost_factor() const {
-    return 4;
-  }
-  __device__ void store(int i, const uint2& bytes) const {
-    *reinterpret_cast<uint2*>(sums_ + i * kDisparities) = bytes;
-  }
-  __device__ void go_on() {
-    sums_ += sum_step_;
-  }
-
- private:
-  std::int64_t row_step_, sum_step_;  // to the next row of the path
-  const std::uint32_t* from_[chunks_per_lane];
-  std::uint8_t* sums_;
-  const std::uint8_t* stored_;
-  std::uint32_t largest_[Ring::pixels];
-};
-
-/// Likewise, going along columns, or along diagonals of either kind.
-template <int kDisparities, bool kWhole>
-class SlantedWay {
-  using Ring = ColumnsRing<kDisparities>;
-  /// The words of a row that lanes copy in turn, and those that one lane copies each.
-  static constexpr int turns = kDisparities / 32;
-  static constexpr int rest = Ring::words - kDisparities;
-
- public:
-  static constexpr bool wraps = true;
-
-  __device__ SlantedWay(const PathsArguments& a, bool up,
+  __device__ ColumnsWay(const PathsArguments& a, bool up,
                         const GroupLanes<kDisparities, kWhole>& lanes)
-      : width_(a.width), columns_(a.columns), missing_(lanes.missing_bytes()) {
+      : width_(a.width),
+        columns_(a.columns),
+        pitch_(a.planes.pitch),
+        sum_pitch_(a.sums.pitch),
+        missing_(lanes.missing_bytes()),
+        forwards_(up ? -1 : 1),
+        own_(lanes.group * Ring::pixels) {
     const int per_direction = slanted_blocks(a.columns);
-    const int direction = static_cast<int>(blockIdx.x) / per_direction;
+    const int direction = kSlanted ? static_cast<int>(blockIdx.x) / per_direction : 0;
     const int slant = direction == 0 ? 0 : direction == 1 ? 1 : -1;
-    const int y = up ? a.height - 1 : 0, number = static_cast<int>(threadIdx.x % 32);
-    move_ = up ? -slant : slant;
-    cost_factor_ = direction == 2 ? 2 : 3;  // 8 together
-    const int first = (static_cast<int>(blockIdx.x) - direction * per_direction) * columns;
-    const int unwrapped = (first + slant * y + columns - 1) % period();
-    x_ = fetched_x_ = (unwrapped < 0 ? unwrapped + period() : unwrapped) - (columns - 1);
-
-    row_step_ = (up ? -1 : 1) * static_cast<std::int64_t>(a.planes.pitch);
-    const std::int64_t row = static_cast<std::int64_t>(y) * a.planes.pitch;
-    right_ = a.planes.right + row - kDisparities + number;
-    const std::uint32_t* const penalties =
-        direction == 0 ? a.planes.vertical : a.planes.diagonal[direction - 1];
-    if (number < columns)
-      rest_ = a.planes.right + row + number;
-    else if (number < 2 * columns)
-      rest_ = a.planes.left + row + number - columns;
-    else
-      rest_ = penalties + row + number - 2 * columns + (up ? a.planes.pitch + slant : 0);
-
-    own_ = lanes.group * Ring::pixels;
-    std::uint8_t* const volume = direction == 0 ? a.sums.columns : a.sums.diagonals[direction - 1];
-    sums_ = volume + static_cast<std::int64_t>(y) * a.columns * kDisparities + 8 * lanes.lane;
-    sum_step_ = (up ? -1 : 1) * static_cast<std::int64_t>(a.columns) * kDisparities;
-  }
-
-  __device__ void fetch(std::uint32_t* ring) {
-    const int number = static_cast<int>(threadIdx.x % 32);
-    const std::uint32_t* const from = right_ + fetched_x_;
-#pragma unroll
-    for (int i = 0; i < turns; ++i)
-      __pipeline_memcpy_async(ring + number + 32 * i, from + 32 * i, sizeof(std::uint32_t));
-    if (number < rest)
-      __pipeline_memcpy_async(ring + kDisparities + number, rest_ + fetched_x_,
-                              sizeof(std::uint32_t));
-    right_ += row_step_;
-    rest_ += row_step_;
-    fetched_x_ = moved(fetched_x_);
-  }
-
-  __device__ void begin_stored() {
-    stored_ = sums_;
-    stored_x_ = x_;
-  }
-  __device__ void fetch_stored(uint2* to) {
-#pragma unroll
-    for (int i = 0; i < Ring::pixels; ++i) {
-      const int x = stored_x_ + own_ + i;
-      if (has_sums(x))
-        __pipeline_memcpy_async(to + i * 32, stored_ + static_cast<std::int64_t>(x) * kDisparities,
-                                sizeof(uint2));
+    cost_factor_ = !kSlanted ? 4 : direction == 2 ? 2 : 3;  // 8 together
+    current_.y = up ? a.height - 1 : 0;
+    current_.x = static_cast<int>(blockIdx.x - direction * per_direction) * columns;
+    if constexpr (kSlanted) {
+      move_ = slant * forwards_;
+      wrap_ = move_ * period();
+      const int unwrapped = (current_.x + slant * current_.y + columns - 1) % period();
+      current_.x = (unwrapped < 0 ? unwrapped + period() : unwrapped) - (columns - 1);
     }
-    stored_ += sum_step_;
-    stored_x_ = moved(stored_x_);
+    fetched_ = current_;
+
+    const int number = static_cast<int>(threadIdx.x % 32);
+#pragma unroll
+    for (int i = 0; i < turns; ++i) {
+      const int word = vector_words * (number + 32 * i);
+      if (word < Ring::left_at)
+        from_[i] = a.planes.right - kDisparities + word;
+      else if (word < Ring::p2_at)
+        from_[i] = a.planes.left + word - Ring::left_at;
+      else  // those after the last one read it, too
+        from_[i] = (direction == 0 ? a.planes.vertical : a.planes.diagonal[direction - 1]) +
+                   min(word, Ring::end - vector_words) - Ring::p2_at +
+                   (up ? a.planes.pitch + slant : 0);
+    }
+    sums_ = (direction == 0 ? a.sums.columns : a.sums.diagonals[direction - 1]) +
+            own_ * kDisparities + 8 * lanes.lane;
+    // Otherwise the compiler adds what is the same in all rows in each row again.
+    forget_origin(from_[0]);
+    forget_origin(from_[turns - 1]);
+    forget_origin(sums_);
   }
 
-  __device__ bool is_outside(int i) const {
-    return static_cast<unsigned>(x_ + own_ + i) >= static_cast<unsigned>(width_);
+  /// Starts copying the row that is to be fetched next.
+  __device__ void fetch(Ring& ring) const {
+    const int number = static_cast<int>(threadIdx.x % 32);
+    const int at = fetched_.y * pitch_ + fetched_.x;
+#pragma unroll
+    for (int i = 0; i < turns; ++i) {
+      // Up to the last but one, all turns copy neighbouring words of the right picture.
+      const std::uint32_t* const from =
+          i + 1 < turns ? from_[0] + 32 * vector_words * i : from_[turns - 1];
+      if (kSlanted || number + 32 * i < vectors)
+        __pipeline_memcpy_async(ring.features + vector_words * (number + 32 * i), from + at,
+                                sizeof(std::uint32_t) * vector_words);
+    }
   }
-  __device__ std::uint32_t largest(int i) const {
-    return is_outside(i) ? 0xffffffffu : missing_;
+  __device__ void fetch_stored(Ring& ring) const {
+    const std::uint8_t* const from = sums_of(fetched_);
+#pragma unroll
+    for (int i = 0; i < Ring::pixels; ++i)
+      __pipeline_memcpy_async(&ring.stored[i][threadIdx.x % 32], from + i * kDisparities,
+                              sizeof(uint2));
   }
+  __device__ void end_fetch() {
+    go_on(fetched_);
+  }
+  /// Makes the current row the one that is to be fetched next.
+  __device__ void fetch_again() {
+    fetched_ = current_;
+  }
+
   __device__ int cost_factor() const {
     return cost_factor_;
   }
-  __device__ void store(int i, const uint2& bytes) const {
-    const int x = x_ + own_ + i;
-    if (has_sums(x))
-      *reinterpret_cast<uint2*>(sums_ + static_cast<std::int64_t>(x) * kDisparities) = bytes;
+  /// All bits of the pixel's bytes that are to be the largest: if it is outside the picture, or
+  /// their disparities are missing.
+  __device__ std::uint32_t largest(int i) const {
+    const bool inside =
+        static_cast<unsigned>(current_.x + own_ + i) < static_cast<unsigned>(width_);
+    return inside ? missing_ : 0xffffffffu;
+  }
+  __device__ void store(const uint2 (&bytes)[Ring::pixels]) const {
+    std::uint8_t* const to = sums_of(current_);
+#pragma unroll
+    for (int i = 0; i < Ring::pixels; ++i)
+      *reinterpret_cast<uint2*>(to + i * kDisparities) = bytes[i];
   }
   __device__ void go_on() {
-    sums_ += sum_step_;
-    x_ = moved(x_);
+    go_on(current_);
   }
 
  private:
-  /// The first column of a block is from 1 − columns to columns_. After columns_ it returns to
-  /// 1 − columns, so that every path is outside the picture for at least 4 rows.
+  /// The block's first column in a row. Along diagonals, it is from 1 − columns to columns_; after
+  /// columns_ it returns to 1 − columns.
+  struct Place {
+    int x, y;
+  };
+
   __device__ int period() const {
     return columns_ + columns;
   }
-  __device__ int moved(int x) const {
-    x += move_;
-    return x > columns_ ? x - period() : x < 1 - columns ? x + period() : x;
+  __device__ void go_on(Place& place) const {
+    place.y += forwards_;
+    if constexpr (kSlanted) {
+      place.x += move_;
+      if (static_cast<unsigned>(place.x + columns - 1) >= static_cast<unsigned>(period()))
+        place.x -= wrap_;
+    }
   }
-  __device__ bool has_sums(int x) const {
-    return static_cast<unsigned>(x) < static_cast<unsigned>(columns_);
+  __device__ std::uint8_t* sums_of(const Place& place) const {
+    return sums_ + static_cast<std::int64_t>(place.y * sum_pitch_ + place.x) * kDisparities;
   }
 
-  const int width_, columns_;
+  const int width_, columns_, pitch_, sum_pitch_;
   const std::uint32_t missing_;
-  int move_;  // to the next row, in columns
-  int own_;   // from the block's first column to the lane's
+  const int forwards_;  // to the next row
+  const int own_;       // from the block's first column to the lane's
+  int move_, wrap_;     // to the next row, in columns, and back after the last column
   int cost_factor_;
-  int x_, fetched_x_, stored_x_;      // the block's first column in different rows
-  std::int64_t row_step_, sum_step_;  // to the next row of the path
-  const std::uint32_t *right_, *rest_;
-  std::uint8_t* sums_;
-  const std::uint8_t* stored_;
+  Place current_{}, fetched_{};
+  const std::uint32_t* from_[turns];  // what the lane copies of row 0 and column 0
+  std::uint8_t* sums_;                // likewise of the lane's first pixel
 };
 
-/// One of the two warps. Way is StraightWay or SlantedWay.
-template <int kDisparities, bool kWhole, template <int, bool> class Way>
+extern __shared__ uint4 columns_shared[];
+
+/// One of the two warps.
+template <int kDisparities, bool kWhole, bool kSlanted>
 class ColumnsWarp {
   using Ring = ColumnsRing<kDisparities>;
   static constexpr int pixels = Ring::pixels;
 
  public:
-  __device__ ColumnsWarp(const PathsArguments& a, std::uint32_t* ring, uint2* stored, bool up)
+  __device__ ColumnsWarp(const PathsArguments& a, int ring_at, bool up)
       : lanes_(a.disparities),
         way_(a, up, lanes_),
-        ring_(ring),
-        stored_(stored),
+        ring_at_(ring_at),
         height_(a.height),
-        p1_(a.p1) {
-    for (int i = 0; i < ring_rows - 1; ++i)
-      fetch(false);
+        p1_(a.p1),
+        twice_p1_(a.twice_p1),
+        state_(a.p1) {
+    forget_origin(ring_at_);
+    for (int i = 0; i < ring_rows - 1; ++i) {
+      if (i < height_)
+        way_.fetch(ring_row(i));
+      way_.end_fetch();
+      __pipeline_commit();
+    }
     __pipeline_wait_prior(ring_rows - 2);
     __syncwarp();
-    compute_costs(0);
+    compute_costs(ring_row(0));
     current_ = next_;
   }
 
   /// Follows the first `count` rows, and stores L − C.
   __device__ void first_half(int count) {
 #pragma unroll 2
-    for (; row_ < count; ++row_) {
+    for (; row_ < count; ++row_)
       follow<false>();
-      fetch(false);
-    }
   }
 
   /// Follows the other rows, and adds what the opposite path has stored.
   __device__ void second_half() {
     __pipeline_wait_prior(0);
-    way_.begin_stored();
+    way_.fetch_again();
     // The features of the next rows are in the ring; their stored bytes are not.
     for (int i = 0; i < ring_rows - 1; ++i) {
       if (row_ + i < height_)
-        way_.fetch_stored(stored_of(row_ + i));
+        way_.fetch_stored(ring_row(row_ + i));
+      way_.end_fetch();
       __pipeline_commit();
     }
 #pragma unroll 2
-    for (; row_ < height_; ++row_) {
+    for (; row_ < height_; ++row_)
       follow<true>();
-      fetch(true);
-    }
   }
 
  private:
-  __device__ std::uint32_t* ring_of(int row) const {
-    return ring_ + row % ring_rows * Ring::words;
-  }
-  __device__ uint2* stored_of(int row) const {
-    return stored_ + row % ring_rows * pixels * 32;
-  }
-
-  /// Starts copying a row to the ring.
-  __device__ void fetch(bool with_stored) {
-    if (fetched_ < height_) {
-      way_.fetch(ring_of(fetched_));
-      if (with_stored)
-        way_.fetch_stored(stored_of(fetched_));
-    }
-    ++fetched_;
-    __pipeline_commit();
+  __device__ Ring& ring_row(int row) const {
+    return reinterpret_cast<Ring&>(
+        columns_shared[static_cast<unsigned>(row) % ring_rows * (sizeof(Ring) / sizeof(uint4)) +
+                       ring_at_]);
   }
 
   /// Computes next_ from a row of the ring.
-  __device__ void compute_costs(int row) {
-    const std::uint32_t* const ring = ring_of(row);
+  __device__ void compute_costs(const Ring& ring) {
     // Word k of pixel i meets the column i − k after the one that `at` points to, and in its upper
     // half the column D/2 before that.
     const std::uint32_t* const at =
-        ring + kDisparities + lanes_.group * pixels - words_per_lane * lanes_.lane;
+        ring.features + kDisparities + lanes_.group * pixels - words_per_lane * lanes_.lane;
     constexpr int count = pixels + words_per_lane - 1;
     std::uint32_t right[2][count];
 #pragma unroll
@@ -332,11 +266,11 @@ class ColumnsWarp {
           right[half][i] = from[i - 3];
       }
     }
-    const std::uint32_t* const left = ring + Ring::left_at + lanes_.group * pixels;
-    const std::uint32_t* const penalty = ring + Ring::penalty_at + lanes_.group * pixels;
+    const std::uint32_t* const left = ring.features + Ring::left_at + lanes_.group * pixels;
+    const std::uint32_t* const p2 = ring.features + Ring::p2_at + lanes_.group * pixels;
 #pragma unroll
     for (int i = 0; i < pixels; ++i) {
-      next_.penalty[i] = penalty[i];
+      next_.p2[i] = p2[i];
 #pragma unroll
       for (int k = 0; k < words_per_lane; ++k)
         next_.costs[i][k] = costs_of(left[i], right[0][i + 3 - k], right[1][i + 3 - k]);
@@ -348,55 +282,56 @@ class ColumnsWarp {
   __device__ void follow() {
     __pipeline_wait_prior(ring_rows - 3);
     __syncwarp();
-    compute_costs(row_ + 1);
-    uint2 bytes[pixels], stored[pixels];
+    compute_costs(ring_row(row_ + 1));
+    uint2 stored[pixels];
     if constexpr (kAddStored) {
 #pragma unroll
       for (int i = 0; i < pixels; ++i)
-        stored[i] = stored_of(row_)[i * 32];
+        stored[i] = ring_row(row_).stored[i][threadIdx.x % 32];
     }
-    advance(lanes_, state_, p1_, current_, bytes);
+    uint2 bytes[pixels];
+    advance<kAddStored>(lanes_, state_, p1_, current_, way_.cost_factor(), bytes);
+    if constexpr (kAddStored) {
 #pragma unroll
-    for (int i = 0; i < pixels; ++i) {
-      if constexpr (kAddStored) {
+      for (int i = 0; i < pixels; ++i) {
         const std::uint32_t largest = way_.largest(i);
-        const uint2 costs = packed(current_.costs[i]);
-        bytes[i].x = multiply_add(costs.x, way_.cost_factor(), bytes[i].x) + stored[i].x | largest;
-        bytes[i].y = multiply_add(costs.y, way_.cost_factor(), bytes[i].y) + stored[i].y | largest;
+        bytes[i].x = bytes[i].x + stored[i].x - twice_p1_ | largest;
+        bytes[i].y = bytes[i].y + stored[i].y - twice_p1_ | largest;
       }
-      way_.store(i, bytes[i]);
-      if constexpr (Way<kDisparities, kWhole>::wraps)
-        state_.end_if(way_.is_outside(i), i);
     }
+    way_.store(bytes);
     way_.go_on();
     current_ = next_;
+    if (row_ + ring_rows - 1 < height_) {
+      Ring& ring = ring_row(row_ - 1);
+      way_.fetch(ring);
+      if constexpr (kAddStored)
+        way_.fetch_stored(ring);
+    }
+    way_.end_fetch();
+    __pipeline_commit();
   }
 
   const GroupLanes<kDisparities, kWhole> lanes_;
-  Way<kDisparities, kWhole> way_;
-  std::uint32_t* const ring_;
-  uint2* const stored_;  // the lane's own part
+  ColumnsWay<kDisparities, kWhole, kSlanted> way_;
+  int ring_at_;  // in columns_shared
   const int height_;
-  const std::uint32_t p1_;
-  PathState<pixels> state_{};
+  const std::uint32_t p1_, twice_p1_;
+  PathState<pixels> state_;
   PixelCosts<pixels> current_, next_;
-  int row_ = 0, fetched_ = 0;
+  int row_ = 0;
 };
 
-template <int kDisparities, bool kWhole, template <int, bool> class Way>
+template <int kDisparities, bool kWhole, bool kSlanted>
 __global__ void __launch_bounds__(64, kDisparities == 64    ? 8
                                       : kDisparities == 128 ? 6
                                                             : 4)
     columns_kernel(const __grid_constant__ PathsArguments a) {
-  extern __shared__ uint4 columns_shared[];
   using Ring = ColumnsRing<kDisparities>;
   // The compiler does not see that all lanes of a warp have the same threadIdx.x / 32.
   const int warp = __shfl_sync(whole_warp, static_cast<int>(threadIdx.x / 32), 0);
-  auto* const rings = reinterpret_cast<std::uint32_t*>(columns_shared);
-  auto* const stored = reinterpret_cast<uint2*>(rings + 2 * ring_rows * Ring::words);
-  ColumnsWarp<kDisparities, kWhole, Way> paths(
-      a, rings + warp * ring_rows * Ring::words,
-      stored + warp * ring_rows * Ring::pixels * 32 + threadIdx.x % 32, warp == 1);
+  constexpr int ring_words = ring_rows * sizeof(Ring) / sizeof(uint4);
+  ColumnsWarp<kDisparities, kWhole, kSlanted> paths(a, warp * ring_words, warp == 1);
   paths.first_half(warp == 1 ? a.height / 2 : a.height - a.height / 2);
   wait_for_other_warp();
   paths.second_half();
@@ -407,11 +342,11 @@ __global__ void __launch_bounds__(64, kDisparities == 64    ? 8
 PathsLaunch columns_launch(const StageConfig& config) {
   return with_constants(config, [&](auto disparities, auto whole) {
     const int padded = MatchExtent(config).columns;
-    const bool straight = config.paths == 4;
+    const bool slanted = config.paths == 8;
     return PathsLaunch{
-        straight ? columns_kernel<disparities, whole, StraightWay>
-                 : columns_kernel<disparities, whole, SlantedWay>,
-        static_cast<unsigned>(straight ? padded / columns : 3 * slanted_blocks(padded)), 64,
+        slanted ? columns_kernel<disparities, whole, true>
+                : columns_kernel<disparities, whole, false>,
+        static_cast<unsigned>(slanted ? 3 * slanted_blocks(padded) : padded / columns), 64,
         ColumnsRing<disparities>::shared_bytes};
   });
 }

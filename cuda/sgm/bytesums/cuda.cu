@@ -33,18 +33,11 @@ int plane_pitch(const StageConfig& config) {
   return right_margin(extent.disparities) + extent.columns;
 }
 
-std::size_t plane_words(const StageConfig& config) {
-  return static_cast<std::size_t>(plane_pitch(config)) * (config.height + 1);
+/// Rows of features of both pictures, and of penalties of steps along columns, rows and both kinds
+/// of diagonals. Paths from below the picture read a row beyond it, and a few words after that.
+int plane_rows(const StageConfig& config) {
+  return (config.paths == 4 ? 4 : 6) * (config.height + 1) + 1;
 }
-
-/// Features of both pictures, and penalties of steps along columns, rows and both kinds of
-/// diagonals.
-int plane_count(const StageConfig& config) {
-  return config.paths == 4 ? 4 : 6;
-}
-
-/// Diagonals read a few words beyond the last row.
-constexpr std::size_t words_beyond = 16;
 
 int volume_count(const StageConfig& config) {
   return config.paths / 2;
@@ -83,33 +76,33 @@ bool ByteSumsCuda::supports(const StageConfig& config) {
 ByteSumsCuda::ByteSumsCuda(Device& device, const StageConfig& config, std::uint8_t* volumes)
     : stream_(device.stream()),
       config_(config),
-      plane_memory_(device.allocate(sizeof(std::uint32_t) *
-                                    (plane_count(config) * plane_words(config) + words_beyond))),
+      plane_memory_(
+          device.allocate(sizeof(std::uint32_t) * static_cast<std::size_t>(plane_pitch(config)) *
+                          plane_rows(config))),
       side_(device.stream()),
       columns_(prepared(columns_launch(config))),
       rows_(prepared(rows_launch(config))),
       winners_(device, config) {
-  const std::size_t words = plane_words(config);
-  auto* const first =
-      plane_memory_.as<std::uint32_t>() + right_margin(MatchExtent(config).disparities);
+  const std::size_t words = static_cast<std::size_t>(plane_pitch(config)) * (config.height + 1);
+  const MatchExtent extent(config);
+  auto* const first = plane_memory_.as<std::uint32_t>() + right_margin(extent.disparities);
   const std::size_t volume = volume_bytes(config) / volume_count(config);
   planes_ = {first, first + words, first + 2 * words, first + 3 * words, {}, plane_pitch(config)};
-  sums_ = {volumes, volumes + volume, {}};
+  volumes += SumVolumes::margin * extent.disparities;
+  sums_ = {volumes, volumes + volume, {}, extent.sum_pitch()};
   if (config.paths == 8)
     for (const int i : {0, 1}) {
       planes_.diagonal[i] = first + (4 + i) * words;
       sums_.diagonals[i] = volumes + (2 + i) * volume;
     }
-  // The paths read columns and a row beyond the picture, without effect on the results.
+  // The paths read columns and a row beyond the picture, where P2 = 0.
   const auto bytes = static_cast<int>(sizeof(std::uint32_t)) * planes_.pitch;
-  device.fill(
-      {plane_memory_.as<std::uint8_t>(), bytes, plane_count(config) * (config.height + 1), bytes},
-      0);
+  device.fill({plane_memory_.as<std::uint8_t>(), bytes, plane_rows(config), bytes}, 0);
 }
 
 std::size_t ByteSumsCuda::volume_bytes(const StageConfig& config) {
   const MatchExtent extent(config);
-  return volume_count(config) * static_cast<std::size_t>(extent.columns) *
+  return volume_count(config) * static_cast<std::size_t>(extent.sum_pitch()) *
          static_cast<std::size_t>(extent.rows) * static_cast<std::size_t>(extent.disparities);
 }
 
@@ -131,6 +124,7 @@ void ByteSumsCuda::run(const CensusCuda& census, const SamplePlane& left, const 
   a.columns = MatchExtent(config_).columns;
   a.disparities = config_.disparities;
   a.p1 = static_cast<std::uint32_t>(penalties.p1) * 0x10001u;
+  a.twice_p1 = static_cast<std::uint32_t>(2 * penalties.p1) * 0x01010101u;
   side_.fork();
   launch(rows_, side_.get(), a);
   launch(columns_, stream_, a);
@@ -157,8 +151,7 @@ void ByteSumsCuda::make_planes(const CensusCuda& census, const SamplePlane& left
   std::copy_n(planes_.diagonal, 2, steps.diagonal);
   steps.pitch = planes_.pitch;
   steps.step_shift = config_.eight_bit() ? 0 : left.bits - 8;
-  std::transform(penalties.p2.begin(), penalties.p2.end(), steps.table,
-                 [&](std::uint8_t p2) { return static_cast<std::uint8_t>(p2 - penalties.p1); });
+  std::copy(penalties.p2.begin(), penalties.p2.end(), steps.table);
   census.run(left, right, left_features, right_features, steps);
 }
 

@@ -30,27 +30,32 @@ struct MatchPlanes {
   /// begin at −right_margin().
   std::uint32_t* right;
   std::uint32_t* left;
-  std::uint32_t* vertical;  ///< P2 − P1, in both halves, of the step from (x, y − 1) to (x, y)
+  std::uint32_t* vertical;     ///< P2, in both halves, of the step from (x, y − 1) to (x, y)
   std::uint32_t* horizontal;   ///< likewise of the step from (x − 1, y) to (x, y)
   std::uint32_t* diagonal[2];  ///< and of those from (x ∓ 1, y − 1); null with 4 paths
   int pitch;                   ///< in words, a multiple of 4
 };
 
-/// Sums of pixel (x, y) begin at byte (y·columns + x)·D, with D the disparities of the volumes.
-/// Those of d and d + D/2 are neighbours: bytes 2·d and 2·d + 1. Columns outside the picture, and
-/// disparities that do not exist, have the largest sums.
+/// Sums of pixel (x, y) begin at byte (y·pitch + x)·D, with D the disparities of the volumes. Those
+/// of d and d + D/2 are neighbours: bytes 2·d and 2·d + 1. Columns outside the picture, and
+/// disparities that do not exist, have the largest sums. There are more columns on both sides, to
+/// which paths write as they leave the picture.
 struct SumVolumes {
+  static constexpr int margin = 4;
+
   std::uint8_t *columns, *rows;
   std::uint8_t* diagonals[2];  ///< null with 4 paths
+  int pitch;                   ///< in pixels
 };
 
 struct PathsArguments {
   MatchPlanes planes;
   SumVolumes sums;
-  int width, height;  ///< of the picture
-  int columns;        ///< of the volumes
-  int disparities;    ///< that exist
-  std::uint32_t p1;   ///< in both halves
+  int width, height;       ///< of the picture
+  int columns;             ///< of the volumes
+  int disparities;         ///< that exist
+  std::uint32_t p1;        ///< in both halves
+  std::uint32_t twice_p1;  ///< 2·P1, in all bytes
 };
 
 /// Dimensions of planes and volumes, which are padded so that the kernels need few conditions.
@@ -64,6 +69,9 @@ struct MatchExtent {
         disparities(config.disparities <= 64    ? 64
                     : config.disparities <= 128 ? 128
                                                 : most_disparities) {}
+
+  /// Pixels from a row of the volumes to the next one.
+  int sum_pitch() const { return columns + 2 * SumVolumes::margin; }
 
   int columns, rows, disparities;
 };

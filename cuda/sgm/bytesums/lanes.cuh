@@ -55,6 +55,14 @@ struct GroupLanes : NeighbouringLanes {
     set(lane, lanes, group * lanes + (lane + lanes - 1) % lanes,
         group * lanes + (lane + 1) % lanes);
     // Otherwise the compiler computes these again at every step.
+    take_before_of[0] = lane == 0 ? 0x4055 : 0x4140;
+    take_before_of[1] = lane == 0 ? 0x4255 : 0x4342;
+    take_after_of[0] = lane == lanes - 1 ? 0x5541 : 0x4140;
+    take_after_of[1] = lane == lanes - 1 ? 0x5543 : 0x4342;
+    for (int i = 0; i < 2; ++i) {
+      forget_origin(take_before_of[i]);
+      forget_origin(take_after_of[i]);
+    }
     forget_origin(before);
     forget_origin(after);
     forget_origin(take_before);
@@ -69,6 +77,24 @@ struct GroupLanes : NeighbouringLanes {
   /// All bits of the bytes of packed() whose disparities do not exist.
   __device__ std::uint32_t missing_bytes() const {
     return kWhole ? 0 : __byte_perm(missing, 0, 0x2020);
+  }
+
+  /// Returns the words before and after the lane's own ones at some pixels.
+  template <int kPixels>
+  __device__ void look_around(const std::uint32_t (&words)[kPixels][words_per_lane],
+                              std::uint32_t (&before)[kPixels],
+                              std::uint32_t (&after)[kPixels]) const {
+    if constexpr (kPixels == 1) {
+      before[0] = word_before(words[0][words_per_lane - 1]);
+      after[0] = word_after(words[0][0]);
+    } else {
+#pragma unroll
+      for (int i = 0; i < kPixels; i += 2) {
+        exchange(words[i][words_per_lane - 1], words[i + 1][words_per_lane - 1], this->before,
+                 take_before_of, before + i);
+        exchange(words[i][0], words[i + 1][0], this->after, take_after_of, after + i);
+      }
+    }
   }
 
   /// Replaces the least of a lane's words by the least of the group, in both halves.
@@ -95,29 +121,44 @@ struct GroupLanes : NeighbouringLanes {
       }
     }
   }
+
+ private:
+  /// Exchanges the words of two pixels by one shuffle, since path costs fit bytes.
+  static __device__ void exchange(std::uint32_t first, std::uint32_t second, int from,
+                                  const unsigned (&take)[2], std::uint32_t* words) {
+    const std::uint32_t got = __shfl_sync(whole_warp, __byte_perm(first, second, 0x6420), from);
+    words[0] = __byte_perm(got, 0xff00, take[0]);
+    words[1] = __byte_perm(got, 0xff00, take[1]);
+  }
+
+  /// Selectors of __byte_perm for the bytes of two pixels, like take_before and take_after.
+  unsigned take_before_of[2], take_after_of[2];
 };
 
-/// A lane's path costs of some pixels, and the least path cost of each pixel in both halves. Zeros
-/// stand for a path that has not begun: then L = C.
+/// A lane's part of the paths at some pixels: path costs plus P1, and the least path cost in both
+/// halves. A step with P2 = 0 forgets the path: afterwards L = C. Such steps lead into the picture
+/// from outside, and go on from pixel to pixel there.
 template <int kPixels>
 struct PathState {
   std::uint32_t costs[kPixels][words_per_lane];
   std::uint32_t least[kPixels];
 
-  /// Ends the path of a pixel if `end` is true, so that another one can begin.
-  __device__ void end_if(bool end, int pixel) {
+  __device__ explicit PathState(std::uint32_t p1) {
 #pragma unroll
-    for (int k = 0; k < words_per_lane; ++k)
-      costs[pixel][k] = end ? 0 : costs[pixel][k];
-    least[pixel] = end ? 0 : least[pixel];
+    for (int i = 0; i < kPixels; ++i) {
+      least[i] = 0;
+#pragma unroll
+      for (int k = 0; k < words_per_lane; ++k)
+        costs[i][k] = p1;
+    }
   }
 };
 
-/// The matching costs of some pixels, and P2 − P1 of the step to each in both halves.
+/// The matching costs of some pixels, and P2 of the step to each in both halves.
 template <int kPixels>
 struct PixelCosts {
   std::uint32_t costs[kPixels][words_per_lane];
-  std::uint32_t penalty[kPixels];
+  std::uint32_t p2[kPixels];
 };
 
 /// Packs the bytes of a lane: bytes 2k and 2k + 1 are the halves of word k.
@@ -125,36 +166,47 @@ __device__ inline uint2 packed(const std::uint32_t (&words)[words_per_lane]) {
   return {__byte_perm(words[0], words[1], 0x6420), __byte_perm(words[2], words[3], 0x6420)};
 }
 
-/// Takes one step of each path and returns the bytes of L − C. Costs of missing disparities become
-/// the largest, so that they are like the ends of the range to the others.
-template <int kDisparities, bool kWhole, int kPixels>
+/// Takes one step of each path. Returns the bytes of L − C + P1 or, with kAddCosts, those of
+/// L + (factor − 1)·C + P1. Costs of missing disparities become the largest, so that they are like
+/// the ends of the range to the others.
+template <bool kAddCosts, int kDisparities, bool kWhole, int kPixels>
 __device__ void advance(const GroupLanes<kDisparities, kWhole>& lanes, PathState<kPixels>& state,
-                        std::uint32_t p1, const PixelCosts<kPixels>& pixels,
+                        std::uint32_t p1, const PixelCosts<kPixels>& pixels, int factor,
                         uint2 (&bytes)[kPixels]) {
-  std::uint32_t least[kPixels];
+  std::uint32_t least[kPixels], before[kPixels], after[kPixels];
+  lanes.look_around(state.costs, before, after);
 #pragma unroll
   for (int i = 0; i < kPixels; ++i) {
     std::uint32_t(&path)[words_per_lane] = state.costs[i];
-    const std::uint32_t bound = state.least[i] + pixels.penalty[i];
-    const std::uint32_t before = lanes.word_before(path[3]), after = lanes.word_after(path[0]);
+    // P1 is added to the bound below, as it has been to the path costs.
+    const std::uint32_t bound = state.least[i] + pixels.p2[i];
     const std::uint32_t reached[words_per_lane] = {
-        __viaddmin_u16x2(__vimin3_u16x2(before, path[1], bound), p1, path[0]),
+        __viaddmin_u16x2(__vimin3_u16x2(before[i], path[1], bound), p1, path[0]),
         __viaddmin_u16x2(__vimin3_u16x2(path[0], path[2], bound), p1, path[1]),
         __viaddmin_u16x2(__vimin3_u16x2(path[1], path[3], bound), p1, path[2]),
-        __viaddmin_u16x2(__vimin3_u16x2(path[2], after, bound), p1, path[3])};
-    bytes[i] = packed(reached);
-    const std::uint32_t least_in_bytes = multiply_add(state.least[i], 257, 0);
-    bytes[i].x -= least_in_bytes;
-    bytes[i].y -= least_in_bytes;
+        __viaddmin_u16x2(__vimin3_u16x2(path[2], after[i], bound), p1, path[3])};
+    std::uint32_t sums[words_per_lane];
 #pragma unroll
-    for (int k = 0; k < words_per_lane; ++k)
-      path[k] = reached[k] + pixels.costs[i][k] - state.least[i] | lanes.missing;
+    for (int k = 0; k < words_per_lane; ++k) {
+      path[k] = reached[k] + pixels.costs[i][k] - state.least[i];
+      if constexpr (kAddCosts)
+        sums[k] = multiply_add(pixels.costs[i][k], factor - 1, path[k]);
+      path[k] |= lanes.missing;
+    }
+    if constexpr (kAddCosts) {
+      bytes[i] = packed(sums);
+    } else {
+      bytes[i] = packed(reached);
+      const std::uint32_t least_in_bytes = multiply_add(state.least[i], 257, 0);
+      bytes[i].x -= least_in_bytes;
+      bytes[i].y -= least_in_bytes;
+    }
     least[i] = __vminu2(__vimin3_u16x2(path[0], path[1], path[2]), path[3]);
   }
   lanes.reduce(least);
 #pragma unroll
   for (int i = 0; i < kPixels; ++i)
-    state.least[i] = least[i];
+    state.least[i] = least[i] - p1;
 }
 
 }  // namespace cudavision::sgm

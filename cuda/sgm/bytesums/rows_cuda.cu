@@ -45,10 +45,11 @@ class RowsWarp {
         stored_(stored),
         first_row_(static_cast<int>(blockIdx.x) * Ring::rows),
         blocks_(a.columns / block_pixels),
-        x_(kToTheRight ? 0 : a.columns - block_pixels) {
+        x_(kToTheRight ? 0 : a.columns - block_pixels),
+        state_(a.p1) {
     // The rows of the volume are padded, so that each lane has its own.
     sums_ = a.sums.rows +
-            static_cast<std::int64_t>(first_row_ + lanes_.group) * a.columns * kDisparities +
+            static_cast<std::int64_t>(first_row_ + lanes_.group) * a.sums.pitch * kDisparities +
             8 * lanes_.lane;
     fetch_window();
     for (int i = 0; i < fetched_ahead; i += block_pixels)
@@ -155,8 +156,7 @@ class RowsWarp {
     x_ += forwards * block_pixels;
   }
 
-  /// Takes the steps to the pixels from x on. kInside tells that all of them are in the picture;
-  /// the steps are then free of conditions, and the compiler interleaves them.
+  /// Takes the steps to the pixels from x on. kInside tells that all of them are in the picture.
   template <bool kAddStored, bool kInside>
   __device__ void follow(int x) {
     PixelCosts<1> pixels[step_pixels];
@@ -171,14 +171,12 @@ class RowsWarp {
     for (int n = 0; n < step_pixels; ++n) {
       const int i = kToTheRight ? n : step_pixels - 1 - n;
       uint2 bytes[1];
-      if (kInside || x + i < a_.width) {
-        advance(lanes_, state_, a_.p1, pixels[i], bytes);
-        if constexpr (kAddStored) {
-          bytes[0].x = bytes[0].x + stored[i].x | lanes_.missing_bytes();
-          bytes[0].y = bytes[0].y + stored[i].y | lanes_.missing_bytes();
-        }
-      } else {
-        bytes[0] = {0xffffffffu, 0xffffffffu};
+      advance<false>(lanes_, state_, a_.p1, pixels[i], 0, bytes);
+      if constexpr (kAddStored) {
+        const std::uint32_t largest =
+            kInside || x + i < a_.width ? lanes_.missing_bytes() : 0xffffffffu;
+        bytes[0].x = bytes[0].x + stored[i].x - a_.twice_p1 | largest;
+        bytes[0].y = bytes[0].y + stored[i].y - a_.twice_p1 | largest;
       }
       *reinterpret_cast<uint2*>(sums_ + static_cast<std::int64_t>(x + i) * kDisparities) = bytes[0];
     }
@@ -201,11 +199,10 @@ class RowsWarp {
       for (int k = 0; k < words_per_lane; ++k)
         pixels[i].costs[0][k] = costs_of(left[i], right[0][4 + i - k], right[1][4 + i - k]);
       if constexpr (kToTheRight)
-        pixels[i].penalty[0] = penalties[i];
+        pixels[i].p2[0] = penalties[i];
       else  // the step from the right is that to the pixel on the right
-        pixels[i].penalty[0] = i + 1 < step_pixels
-                                   ? penalties[i + 1]
-                                   : ring_[Ring::penalty_at + slot(x + step_pixels)];
+        pixels[i].p2[0] = i + 1 < step_pixels ? penalties[i + 1]
+                                              : ring_[Ring::penalty_at + slot(x + step_pixels)];
     }
   }
 
@@ -223,7 +220,7 @@ class RowsWarp {
   int blocks_;  // that are left
   int x_;
   std::uint8_t* sums_;  // of the lane's row
-  PathState<1> state_{};
+  PathState<1> state_;
 };
 
 template <int kDisparities, bool kWhole>

@@ -21,7 +21,8 @@ struct WinnersArguments {
   Subpixel subpixel;
   bool whole;  // numbers are whole disparities
   int width;
-  int columns;      // of the volumes
+  int columns;      // of the volumes, beside their margins
+  int pitch;        // of the volumes
   int disparities;  // that exist
   int right_shift;  // column r of the right map is p = r + right_shift in this file
 };
@@ -157,7 +158,7 @@ class WinnersWalk {
     if (__all_sync(whole_warp, first >= a_.columns))
       return;
     const std::int64_t begin =
-        (row * a_.columns + (first < a_.columns ? first : 0)) * Plan::vectors + lane_;
+        (row * a_.pitch + (first < a_.columns ? first : 0)) * Plan::vectors + lane_;
 #pragma unroll
     for (int v = 0; v < kVolumes; ++v)
       sums_[v] = reinterpret_cast<const uint4*>(a_.sums[v]) + begin;
@@ -186,7 +187,7 @@ class WinnersWalk {
       if (x + Plan::round < end)
         go_on(Plan::round);
       if (lane_ < Plan::round && x + lane_ < min(end, a_.width))
-        write_left<kDisparities, kVolumes>(a_, own, (row * a_.columns + x + lane_) * kDisparities,
+        write_left<kDisparities, kVolumes>(a_, own, (row * a_.pitch + x + lane_) * kDisparities,
                                            row * a_.width + x + lane_);
     }
     if (first + segment == end)
@@ -356,6 +357,7 @@ void WinnersCuda::run(const SumVolumes& sums, float uniqueness, Subpixel subpixe
   a.whole = config_.libsgm() && subpixel == Subpixel::none;
   a.width = config_.width;
   a.columns = MatchExtent(config_).columns;
+  a.pitch = sums.pitch;
   a.disparities = config_.disparities;
   a.right_shift = config_.right_shift();
   // The launch is not programmatic, for the reason that ByteSumsCuda gives.
