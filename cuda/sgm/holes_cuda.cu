@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// Fills the unknown pixels of a map on CUDA. A warp walks along a row and stores the nearest known
-// number at or to the left of each pixel, then walks back with the nearest one to the right. A
-// second kernel fills the rows without known pixels from other rows.
+// Fills the unknown pixels of a map on CUDA. A block fills a row and a warp a segment of it, all of
+// whose pixels are in registers at once. The warps tell each other the outermost known numbers of
+// their segments, so one barrier is enough. A second kernel fills the rows without known pixels
+// from other rows.
 
 #include "cuda/core/cuda_launch.h"
 #include "cuda/sgm/stages_cuda.h"
@@ -11,88 +12,197 @@ namespace cudavision::sgm {
 
 struct HolesArguments {
   std::uint16_t* map;
-  std::uint16_t* known_left;  // the nearest known number at or to the left of each pixel
+  bool* has_known;  // of each row
   int width, height;
+  bool vectors;  // all rows begin and end at multiples of a vector
+
+  __device__ std::uint16_t* row(int y) const { return map + static_cast<std::int64_t>(y) * width; }
 };
 
 namespace {
 
-constexpr int threads = 128;
+constexpr int threads = 128, warps = threads / 32;
 constexpr unsigned whole_warp = 0xffffffffu;
+constexpr int vector_pixels = sizeof(uint4) / sizeof(std::uint16_t);
+constexpr int lane_words = 8, lane_pixels = 2 * lane_words, segment_pixels = 32 * lane_pixels;
+constexpr int most_segments = 65536 / segment_pixels;  // Pictures have at most 65535 columns.
+static_assert(lane_pixels % vector_pixels == 0);
 
-/// Returns, for 32 neighbouring pixels, one per lane, the nearest known number at or before each
-/// pixel (kFromLeft) or at or after it. carried holds the result for the adjacent pixel on that
-/// side and receives the result for the last of these pixels.
-template <bool kFromLeft>
-__device__ std::uint16_t nearest(std::uint16_t value, std::uint16_t& carried) {
+/// Returns the number of the nearest lane before the calling one (or after it) that has a known
+/// number, and beyond if none has.
+template <bool kBefore>
+__device__ std::uint16_t nearest(std::uint16_t number, std::uint16_t beyond) {
   const int lane = threadIdx.x % 32;
-  const unsigned known = __ballot_sync(whole_warp, value != unknown);
-  const unsigned on_side = known & (kFromLeft ? ~0u >> (31 - lane) : ~0u << lane);
-  const int source = on_side == 0 ? lane : kFromLeft ? 31 - __clz(on_side) : __ffs(on_side) - 1;
+  const unsigned known = __ballot_sync(whole_warp, number != unknown);
+  const unsigned on_side = known & (kBefore ? ~(~0u << lane) : ~1u << lane);
+  const int source = kBefore ? 31 - __clz(on_side) : __ffs(on_side) - 1;
   const auto found =
-      static_cast<std::uint16_t>(__shfl_sync(whole_warp, static_cast<int>(value), source));
-  const std::uint16_t result = on_side == 0 ? carried : found;
-  carried = static_cast<std::uint16_t>(
-      __shfl_sync(whole_warp, static_cast<int>(result), kFromLeft ? 31 : 0));
-  return result;
+      static_cast<std::uint16_t>(__shfl_sync(whole_warp, static_cast<int>(number), source & 31));
+  return on_side == 0 ? beyond : found;
 }
+
+/// The pixels of a segment that belong to the calling lane, from left to right. Those outside the
+/// picture are unknown.
+struct LanePixels {
+  std::uint32_t words[lane_words];
+  std::uint16_t first, last;  ///< the outermost known numbers, or unknown
+
+  __device__ void load(const HolesArguments& a, const std::uint16_t* row, int x) {
+    if (a.vectors) {
+#pragma unroll
+      for (int i = 0; i < lane_pixels; i += vector_pixels) {
+        const uint4 vector = x + i < a.width ? *reinterpret_cast<const uint4*>(row + x + i)
+                                             : uint4{~0u, ~0u, ~0u, ~0u};
+        words[i / 2] = vector.x;
+        words[i / 2 + 1] = vector.y;
+        words[i / 2 + 2] = vector.z;
+        words[i / 2 + 3] = vector.w;
+      }
+    } else {
+#pragma unroll
+      for (int i = 0; i < lane_pixels; i += 2) {
+        const std::uint32_t low = x + i < a.width ? row[x + i] : unknown;
+        const std::uint32_t high = x + i + 1 < a.width ? row[x + i + 1] : unknown;
+        words[i / 2] = high << 16 | low;
+      }
+    }
+    first = last = unknown;
+#pragma unroll
+    for (int i = 0; i < lane_pixels; ++i) {
+      if (number(i) != unknown)
+        last = number(i);
+      if (number(lane_pixels - 1 - i) != unknown)
+        first = number(lane_pixels - 1 - i);
+    }
+  }
+
+  /// before and after are the nearest known numbers beside these pixels.
+  __device__ void fill(std::uint16_t before, std::uint16_t after) {
+    std::uint16_t from_left[lane_pixels];
+#pragma unroll
+    for (int i = 0; i < lane_pixels; ++i) {
+      if (number(i) != unknown)
+        before = number(i);
+      from_left[i] = before;
+    }
+#pragma unroll
+    for (int i = lane_pixels - 1; i >= 0; --i) {
+      if (number(i) != unknown)
+        after = number(i);
+      else  // unknown is the largest number, so min() takes the known one
+        set(i, min(from_left[i], after));
+    }
+  }
+
+  __device__ void store(const HolesArguments& a, std::uint16_t* row, int x) const {
+    if (a.vectors) {
+#pragma unroll
+      for (int i = 0; i < lane_pixels; i += vector_pixels)
+        if (x + i < a.width)
+          *reinterpret_cast<uint4*>(row + x + i) =
+              uint4{words[i / 2], words[i / 2 + 1], words[i / 2 + 2], words[i / 2 + 3]};
+    } else {
+#pragma unroll
+      for (int i = 0; i < lane_pixels; ++i)
+        if (x + i < a.width)
+          row[x + i] = number(i);
+    }
+  }
+
+  __device__ bool has_unknown() const {
+    bool has = false;
+#pragma unroll
+    for (int i = 0; i < lane_pixels; ++i)
+      has |= number(i) == unknown;
+    return has;
+  }
+
+ private:
+  __device__ std::uint16_t number(int i) const {
+    return static_cast<std::uint16_t>(words[i / 2] >> 16 * (i % 2));
+  }
+  __device__ void set(int i, std::uint16_t number) {
+    words[i / 2] = __byte_perm(words[i / 2], number, i % 2 == 0 ? 0x3254 : 0x5410);
+  }
+};
 
 __global__ void __launch_bounds__(threads) rows_kernel(const __grid_constant__ HolesArguments a) {
+  __shared__ std::uint16_t first[most_segments], last[most_segments];  // known number per segment
   launch_dependents();
   grid_dependency_wait();
-  const int y = static_cast<int>(blockIdx.x) * (threads / 32) + threadIdx.x / 32;
-  if (y >= a.height)
-    return;
-  const int lane = threadIdx.x % 32;
-  std::uint16_t* const map = a.map + static_cast<std::int64_t>(y) * a.width;
-  std::uint16_t* const known_left = a.known_left + static_cast<std::int64_t>(y) * a.width;
-  const int last = (a.width - 1) / 32 * 32;
+  const int y = static_cast<int>(blockIdx.x);
+  std::uint16_t* const row = a.row(y);
+  const int warp = static_cast<int>(threadIdx.x) / 32, lane = static_cast<int>(threadIdx.x) % 32;
+  const int segments = (a.width + segment_pixels - 1) / segment_pixels;
+  const auto column = [=](int segment) { return segment * segment_pixels + lane * lane_pixels; };
 
-  std::uint16_t carried = unknown;
-  std::uint16_t next = lane < a.width ? map[lane] : unknown;
-  for (int x = lane; x < last + 32; x += 32) {
-    const std::uint16_t value = next;
-    next = x + 32 < a.width ? map[x + 32] : unknown;
-    const std::uint16_t found = nearest<true>(value, carried);
-    if (x < a.width)
-      known_left[x] = found;
+  LanePixels pixels;
+  for (int segment = warp; segment < segments; segment += warps) {
+    pixels.load(a, row, column(segment));
+    const std::uint16_t before_end = nearest<true>(pixels.last, unknown);
+    const std::uint16_t after_begin = nearest<false>(pixels.first, unknown);
+    if (lane == 31)
+      last[segment] = pixels.last == unknown ? before_end : pixels.last;
+    if (lane == 0)
+      first[segment] = pixels.first == unknown ? after_begin : pixels.first;
   }
-  // A lane visits the pixels that it wrote known_left for, so no synchronisation is needed.
-  carried = unknown;
-  for (int x = last + lane; x >= 0; x -= 32) {
-    const std::uint16_t value = x < a.width ? map[x] : unknown;
-    const std::uint16_t found = nearest<false>(value, carried);
-    // unknown is the largest number, so min() takes the known one.
-    if (x < a.width && value == unknown)
-      map[x] = min(known_left[x], found);
+  __syncthreads();
+  if (threadIdx.x == 0) {
+    bool has_known = false;
+    for (int segment = 0; segment < segments; ++segment)
+      has_known |= first[segment] != unknown;
+    a.has_known[y] = has_known;
+  }
+  for (int segment = warp; segment < segments; segment += warps) {
+    if (segments > warps)  // else a warp still has the pixels of its only segment
+      pixels.load(a, row, column(segment));
+    if (!__any_sync(whole_warp, pixels.has_unknown()))
+      continue;
+    std::uint16_t before = unknown, after = unknown;
+    for (int other = segment - 1; other >= 0 && before == unknown; --other)
+      before = last[other];
+    for (int other = segment + 1; other < segments && after == unknown; ++other)
+      after = first[other];
+    pixels.fill(nearest<true>(pixels.last, before), nearest<false>(pixels.first, after));
+    pixels.store(a, row, column(segment));
   }
 }
 
-/// Fills the rows without known pixels. After the first kernel, a row is known everywhere or
-/// nowhere.
+/// Returns the first row from y on, in steps of kStep, that has a known pixel, or −1.
+template <int kStep>
+__device__ int row_with_known(const HolesArguments& a, int y) {
+  const int lane = threadIdx.x % 32;
+  for (; y >= 0 && y < a.height; y += 32 * kStep) {
+    const int own = y + lane * kStep;
+    const bool has_known = own >= 0 && own < a.height && a.has_known[own];
+    if (const unsigned rows = __ballot_sync(whole_warp, has_known); rows != 0)
+      return y + (__ffs(static_cast<int>(rows)) - 1) * kStep;
+  }
+  return -1;
+}
+
+/// Fills the rows without known pixels. The first kernel filled all others.
 __global__ void __launch_bounds__(threads)
     empty_rows_kernel(const __grid_constant__ HolesArguments a) {
   launch_dependents();
   grid_dependency_wait();
   const int y = static_cast<int>(blockIdx.x);
-  const auto row = [&](int number) { return a.map + static_cast<std::int64_t>(number) * a.width; };
-  // This reads known_left and not the map, because other blocks may be filling their rows of the
-  // map at this moment.
-  const auto has_known = [&](int number) {
-    return a.known_left[static_cast<std::int64_t>(number + 1) * a.width - 1] != unknown;
-  };
-  if (has_known(y))
+  if (a.has_known[y])
     return;
-  int from = y - 1;
-  while (from >= 0 && !has_known(from))
-    --from;
+  int from = row_with_known<-1>(a, y - 1);
   if (from < 0)
-    for (from = y + 1; from < a.height && !has_known(from);)
-      ++from;
-  if (from >= a.height)
+    from = row_with_known<1>(a, y + 1);
+  if (from < 0)
     return;
-  for (int x = threadIdx.x; x < a.width; x += threads)
-    row(y)[x] = row(from)[x];
+  const auto copy = [](const auto* from, auto* to, int count) {
+    for (int i = static_cast<int>(threadIdx.x); i < count; i += threads)
+      to[i] = from[i];
+  };
+  if (a.vectors)
+    copy(reinterpret_cast<const uint4*>(a.row(from)), reinterpret_cast<uint4*>(a.row(y)),
+         a.width / vector_pixels);
+  else
+    copy(a.row(from), a.row(y), a.width);
 }
 
 }  // namespace
@@ -101,9 +211,10 @@ HolesCuda::HolesCuda(Device& device, const StageConfig& config, void* scratch)
     : config_(config), scratch_(scratch), launch_(device.stream(), rows_kernel) {}
 
 void HolesCuda::run(std::uint16_t* map) const {
-  const HolesArguments a{map, static_cast<std::uint16_t*>(scratch_), config_.width, config_.height};
-  constexpr int rows = threads / 32;
-  launch_(rows_kernel, static_cast<unsigned>((a.height + rows - 1) / rows), threads, 0, a);
+  const bool vectors = reinterpret_cast<std::uintptr_t>(map) % sizeof(uint4) == 0 &&
+                       config_.width % vector_pixels == 0;
+  const HolesArguments a{map, static_cast<bool*>(scratch_), config_.width, config_.height, vectors};
+  launch_(rows_kernel, static_cast<unsigned>(a.height), threads, 0, a);
   launch_(empty_rows_kernel, static_cast<unsigned>(a.height), threads, 0, a);
 }
 
