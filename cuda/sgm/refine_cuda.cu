@@ -3,13 +3,19 @@
 // The stages that look at the samples around each pixel, on CUDA: refine and write_confidence. A
 // block loads the map and the luminance of its tile and of the pixels around it into shared memory.
 //
-// A thread refines two pixels, one in each half of a word, with the arithmetic for pairs of 16-bit
-// floats. These represent all weights and their sums exactly. Numbers of a map are compared as if
-// their bits were floats: floats that are not negative have the order of their bits.
+// refine works on two pixels at once, one in each half of a word, with the arithmetic for pairs of
+// 16-bit floats. These represent all weights and their sums exactly. Numbers of a map are compared
+// as if their bits were floats: floats that are not negative have the order of their bits.
+//
+// The medians are found by bisection, of which a step costs two instructions for each sample. A
+// tile has many fewer numbers than lie between its least and its largest one, above all at the
+// edges of objects. So a block first makes a sorted list of them, and the bisection is in this
+// list.
 
 #include <cuda_fp16.h>
 
 #include "cuda/core/cuda_launch.h"
+#include "cuda/core/warp.cuh"
 #include "cuda/sgm/arithmetic.h"
 #include "cuda/sgm/samples.cuh"
 #include "cuda/sgm/stages_cuda.h"
@@ -38,16 +44,6 @@ namespace {
 constexpr int tile_width = 32, tile_height = 8, threads = tile_width * tile_height;
 constexpr int tile_pitch = tile_width + 2 * refine_radius;
 constexpr int tile_size = (tile_height + 2 * refine_radius) * tile_pitch;
-
-__device__ unsigned most_of_warp(unsigned value) {
-#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
-  return __reduce_max_sync(0xffffffffu, value);
-#else
-  for (int apart = 1; apart < 32; apart *= 2)
-    value = max(value, __shfl_xor_sync(0xffffffffu, value, apart));
-  return value;
-#endif
-}
 
 /// The pixel of a thread, and its place in the tile.
 struct TilePixel {
@@ -87,101 +83,204 @@ __device__ void load_tile(const RefineArguments& a, const TilePixel& at, std::ui
 
 /* Refine */
 
-constexpr int pair_rows = 2;  // the pixels of a thread are so far apart, as samples are
-static_assert(pair_rows == refine_step);
-constexpr int refine_height = 2 * tile_height;  // of a block's tile
-constexpr int refine_rows = refine_height + 2 * refine_radius;
-/// A word holds two pixels of a column, pair_rows apart. The last rows are only second pixels.
-constexpr int pair_words = (refine_rows - pair_rows) * tile_pitch;
+constexpr unsigned whole_warp = 0xffffffffu;
+constexpr int refine_height = 32;             // of a block's tile
+constexpr int pair_rows = refine_height / 2;  // The pixels of a pair are so far apart.
+constexpr int tile_pair_rows = pair_rows + 2 * refine_radius;
+constexpr int loaded_rows = threads / tile_pitch;  // at once
+constexpr int loads = tile_pair_rows / loaded_rows;
+static_assert(tile_pair_rows % loaded_rows == 0);
 
-constexpr std::uint16_t far_luminance = 0x4000;  // of unknown pixels, so that their weight is 0
+constexpr int number_words = 16 * 1024 / 32;  // bits for all numbers of 1024 disparities
+constexpr int list_size = 2048;               // a power of two
+static_assert(list_size >= 2 * loads * threads);
+constexpr std::uint16_t infinity = 0x7c00;  // as a float
 
+/// A luminance is stored as the float 1024 plus its level of 8 bits, which has these bits plus the
+/// level.
+constexpr std::uint32_t luminance_0 = 0x6400;
+/// The luminances of unknown pixels and of those outside the picture, so large that their weight is
+/// 0.
+constexpr std::uint32_t unknown_luminance = 0x7800, outside_luminance = infinity;
+
+/// Two pixels of a column, the upper one in the lower halves.
+struct alignas(8) Pair {
+  std::uint32_t numbers, luminances;
+};
+
+__device__ std::uint32_t bits_of(__half2 floats) {
+  return *reinterpret_cast<std::uint32_t*>(&floats);
+}
 __device__ __half2 floats_of(std::uint32_t bits) {
   return *reinterpret_cast<__half2*>(&bits);
 }
-
-/// Returns the weights of two samples, 64 >> (difference >> 3), as floats.
-__device__ std::uint32_t weights_of(std::uint32_t pixels, std::uint32_t samples) {
-  const std::uint32_t difference = __vmaxu2(pixels, samples) - __vminu2(pixels, samples);
-  // 64 >> k is a float with the exponent 6 − k, for k < 7.
-  const std::uint32_t eight_k = __vminu2(difference, 0x00380038u) & 0x00380038u;
-  const std::uint32_t weights = 0x54005400u - (eight_k << 7);
-  return weights & __hge2_mask(floats_of(weights), floats_of(0x3c003c00u));
+/// Returns a float with these bits twice.
+__device__ __half2 twice(std::uint32_t bits) {
+  return floats_of(bits << 16 | bits);
 }
 
-__global__ void __launch_bounds__(threads)
+/// Loads the calling thread's share of the tile and of the pixels around it. Pixels outside the
+/// picture are loaded from its edge and become unknown, so that no load waits for another.
+template <int kBytes>
+__device__ void load_pairs(const RefineArguments& a, int x, int first_y, Pair (&loaded)[loads]) {
+  Samples picture = a.picture;
+  picture.bytes = kBytes;
+  const int inside_x = min(max(x, 0), a.width - 1);
+#pragma unroll
+  for (int i = 0; i < loads; ++i) {
+    loaded[i] = {};
+#pragma unroll
+    for (int half = 0; half < 2; ++half) {
+      const int y = first_y + i * loaded_rows + half * pair_rows;
+      const int inside_y = min(max(y, 0), a.height - 1);
+      const std::uint32_t level = picture.at(inside_x, inside_y) >> (kBytes == 1 ? 0 : a.shift);
+      std::uint32_t number = a.from[static_cast<std::uint32_t>(inside_y) * a.width + inside_x];
+      std::uint32_t luminance = number == unknown ? unknown_luminance : luminance_0 + level;
+      if (x != inside_x || y != inside_y) {
+        number = unknown;
+        luminance = outside_luminance;
+      }
+      loaded[i].numbers |= number << 16 * half;
+      loaded[i].luminances |= luminance << 16 * half;
+    }
+  }
+}
+
+/// Sets the bits of two numbers. All lanes must call this.
+__device__ void note_numbers(std::uint32_t numbers, std::uint32_t* bits) {
+  // Neighbours often have the same number, and one of them is enough.
+  const std::uint32_t beside = __shfl_up_sync(whole_warp, numbers, 1);
+  const std::uint32_t different = threadIdx.x % 32 == 0 ? ~0u : numbers ^ beside;
+#pragma unroll
+  for (int half = 0; half < 2; ++half) {
+    const std::uint32_t number = numbers >> 16 * half & 0xffff;
+    if (number != unknown && (different >> 16 * half & 0xffff) != 0)
+      atomicOr(bits + number / 32, 1u << number % 32);
+  }
+}
+
+/// Lists the numbers whose bits are set in ascending order, up to the next power of two followed by
+/// infinity. Returns the logarithm of this power. One warp calls it.
+__device__ int list_numbers(const std::uint32_t* bits, std::uint16_t* list) {
+  const int lane = static_cast<int>(threadIdx.x) % 32;
+  int count = 0;
+#pragma unroll 1
+  for (int first = 0; first < number_words; first += 32) {
+    const std::uint32_t own = bits[first + lane];
+#pragma unroll 1
+    for (unsigned left = __ballot_sync(whole_warp, own != 0); left != 0; left &= left - 1) {
+      // A lane for each number of a word.
+      const int word = __ffs(static_cast<int>(left)) - 1;
+      const std::uint32_t set = __shfl_sync(whole_warp, own, word);
+      if (set >> lane & 1)
+        list[count + __popc(set & ~(~0u << lane))] =
+            static_cast<std::uint16_t>(32 * (first + word) + lane);
+      count += __popc(set);
+    }
+  }
+  const int steps = count > 1 ? 32 - __clz(count - 1) : 0;
+#pragma unroll 1
+  for (int i = count + lane; i < 1 << steps; i += 32)
+    list[i] = infinity;
+  return steps;
+}
+
+/// Returns the weights of two samples, 64 >> (difference >> 3), divided by 2^14, as floats.
+__device__ __half2 weights_of(std::uint32_t pixels, std::uint32_t samples) {
+  const __half2 differences = __habs2(__hsub2_rn(floats_of(pixels), floats_of(samples)));
+  // max(0, 59.5 − difference) / 64
+  const __half2 nearness = __hfma2_sat(differences, twice(0xa400), twice(0x3b70));
+  // Floats from 128 to 256 are multiples of 1/8, so the addition of 128 rounds to eighths: to
+  // 7 − (difference >> 3), or 0 from 56 on. They become exponents.
+  constexpr std::uint32_t bits_of_128 = 0x58005800;
+  const std::uint32_t eighths = bits_of(__hadd2_rn(nearness, floats_of(bits_of_128)));
+  return floats_of((eighths << 10) - (bits_of_128 << 10));
+}
+
+/// Returns the weighted medians of two pixels by `steps` steps of a bisection in the list.
+__device__ std::uint32_t medians_of(const Pair* pixels, const std::uint16_t* list, int steps) {
+  const std::uint32_t own_luminances = pixels->luminances;
+  std::uint32_t numbers[refine_samples];
+  const __half2 most_weights = twice(0x1c00);  // of the pixels themselves
+  __half2 weights[refine_samples], half_total = floats_of(0);
+#pragma unroll
+  for (int i = 0; i < refine_samples; ++i) {
+    const Pair pair = pixels[place_of_sample(i)];
+    numbers[i] = pair.numbers;
+    weights[i] =
+        i == refine_samples / 2 ? most_weights : weights_of(own_luminances, pair.luminances);
+    half_total = __hfma2(weights[i], twice(0x3800), half_total);
+  }
+  int upper = 0, lower = 0;  // places in the list
+#pragma unroll 1
+  for (int step = 1 << steps >> 1; step > 0; step >>= 1) {
+    const __half2 bounds =
+        floats_of(static_cast<std::uint32_t>(list[lower + step]) << 16 | list[upper + step]);
+    __half2 below = floats_of(0);
+#pragma unroll
+    for (int i = 0; i < refine_samples; ++i)
+      below = __hfma2(__hlt2(floats_of(numbers[i]), bounds), weights[i], below);
+    if (__hlt(__low2half(below), __low2half(half_total)))
+      upper += step;
+    if (__hlt(__high2half(below), __high2half(half_total)))
+      lower += step;
+  }
+  return static_cast<std::uint32_t>(list[lower]) << 16 | list[upper];
+}
+
+template <int kBytes>  // per sample of the picture
+__global__ void __launch_bounds__(threads, 4)
     refine_kernel(const __grid_constant__ RefineArguments a) {
-  __shared__ std::uint32_t numbers[pair_words], luminances[pair_words];
+  __shared__ Pair samples[tile_pair_rows * tile_pitch];
+  __shared__ std::uint32_t bits[number_words];
+  __shared__ std::uint16_t list[list_size];
+  __shared__ int steps;
+  const int thread = static_cast<int>(threadIdx.x);
+#pragma unroll
+  for (int i = 0; i < number_words; i += threads)
+    bits[i + thread] = 0;
+  __syncthreads();
   launch_dependents();
   grid_dependency_wait();
 
   const int first_x = static_cast<int>(blockIdx.x % a.tiles) * tile_width;
   const int first_y = static_cast<int>(blockIdx.x / a.tiles) * refine_height;
-  const auto put = [](std::uint32_t* words, int row, int column, std::uint16_t half) {
-    auto* const halves = reinterpret_cast<std::uint16_t*>(words + row * tile_pitch + column);
-    if (row < refine_rows - pair_rows)
-      halves[0] = half;
-    if (row >= pair_rows)
-      halves[1 - 2 * pair_rows * tile_pitch] = half;
-  };
-  for (int i = threadIdx.x; i < refine_rows * tile_pitch; i += threads) {
-    const int row = i / tile_pitch, column = i - row * tile_pitch;
-    const int x = first_x - refine_radius + column, y = first_y - refine_radius + row;
-    std::uint16_t number = unknown, luminance = far_luminance;
-    if (x >= 0 && x < a.width && y >= 0 && y < a.height) {
-      number = a.from[static_cast<std::int64_t>(y) * a.width + x];
-      if (number != unknown)
-        luminance = static_cast<std::uint16_t>(a.picture.at(x, y) >> a.shift);
-    }
-    put(numbers, row, column, number);
-    put(luminances, row, column, luminance);
+  const int loaded_row = thread / tile_pitch;
+  Pair loaded[loads];
+  load_pairs<kBytes>(a, first_x - refine_radius + thread % tile_pitch,
+                     first_y - refine_radius + loaded_row, loaded);
+#pragma unroll
+  for (int i = 0; i < loads; ++i) {
+    // The last threads load rows below those of the tile. More numbers in the list do no harm.
+    if (loaded_row < loaded_rows)
+      samples[thread + i * loaded_rows * tile_pitch] = loaded[i];
+    note_numbers(loaded[i].numbers, bits);
+  }
+  __syncthreads();
+  if (thread < 32) {
+    const int count = list_numbers(bits, list);
+    if (thread == 0)
+      steps = count;
   }
   __syncthreads();
 
-  // Rows 0, 1, 4, 5, 8, 9… of the tile are first pixels.
-  const int thread_row = static_cast<int>(threadIdx.x) / tile_width;
-  const int column = static_cast<int>(threadIdx.x) % tile_width;
-  const int row = 2 * thread_row - thread_row % 2;
-  const int place = (row + refine_radius) * tile_pitch + column + refine_radius;
-  const std::uint32_t own = numbers[place], own_luminance = luminances[place];
-  // 0 stands for unknown pixels, which are not numbers and so do not equal themselves.
-  const std::uint32_t known = own & __heq2_mask(floats_of(own), floats_of(own));
-  std::uint32_t values[refine_samples], least = known, most = known;
-  __half2 weights[refine_samples], total = floats_of(0);
+  const int row = thread / tile_width, column = thread % tile_width;
+  int place = (row + refine_radius) * tile_pitch + column + refine_radius;
+  auto pixel = static_cast<std::uint32_t>(first_y + row) * a.width + first_x + column;
+#pragma unroll 1
+  for (int i = 0; i < pair_rows / tile_height; ++i) {
+    const std::uint32_t medians = medians_of(samples + place, list, steps);
 #pragma unroll
-  for (int i = 0; i < refine_samples; ++i) {
-    const int at = place + place_of_sample(i);
-    const std::uint32_t weight = weights_of(own_luminance, luminances[at]);
-    weights[i] = floats_of(weight);
-    total = __hadd2(total, weights[i]);
-    // Samples without weight must not count for the range.
-    const std::uint32_t counts = __hgt2_mask(weights[i], floats_of(0));
-    values[i] = (numbers[at] & counts) | (known & ~counts);
-    least = __vminu2(least, values[i]);
-    most = __vmaxu2(most, values[i]);
-  }
-  // Bisection, between the least and the largest value of any sample with a weight.
-  const std::uint32_t range = most - least;
-  const unsigned widest = most_of_warp(max(range & 0xffff, range >> 16));
-  const __half2 half_total = __hmul2(total, floats_of(0x38003800u));
-  std::uint32_t result = least;
-  for (int bit = 31 - __clz(static_cast<int>(widest)); bit >= 0; --bit) {
-    const std::uint32_t step = 0x00010001u << bit;
-    // Infinity is above all numbers.
-    const __half2 next = floats_of(__vminu2(result + step, 0x7c007c00u));
-    __half2 below = floats_of(0);
-#pragma unroll
-    for (int i = 0; i < refine_samples; ++i)
-      below = __hfma2(__hlt2(floats_of(values[i]), next), weights[i], below);
-    result += step & __hlt2_mask(below, half_total);
-  }
-#pragma unroll
-  for (int i = 0; i < 2; ++i) {
-    const int x = first_x + column, y = first_y + row + i * pair_rows;
-    const auto number = static_cast<std::uint16_t>(own >> 16 * i);
-    if (x < a.width && y < a.height)
-      a.to[static_cast<std::int64_t>(y) * a.width + x] =
-          number == unknown ? unknown : static_cast<std::uint16_t>(result >> 16 * i);
+    for (int half = 0; half < 2; ++half) {
+      const auto half_of = [=](std::uint32_t word) {
+        return static_cast<std::uint16_t>(word >> 16 * half);
+      };
+      if (half_of(samples[place].luminances) != outside_luminance)
+        a.to[pixel + half * pair_rows * a.width] =
+            half_of(samples[place].numbers) == unknown ? unknown : half_of(medians);
+    }
+    place += tile_height * tile_pitch;
+    pixel += tile_height * a.width;
   }
 }
 
@@ -211,7 +310,7 @@ __global__ void __launch_bounds__(threads)
 }  // namespace
 
 RefineCuda::RefineCuda(Device& device, const StageConfig& config)
-    : config_(config), launch_(device.stream(), refine_kernel) {}
+    : config_(config), launch_(device.stream(), refine_kernel<1>) {}
 
 RefineArguments RefineCuda::arguments(const std::uint16_t* from) const {
   RefineArguments a{};
@@ -234,7 +333,7 @@ void RefineCuda::run(const SamplePlane& picture, const std::uint16_t* from,
   a.to = to;
   a.picture = Samples(picture);
   a.shift = picture.bits - 8;
-  launch(refine_kernel, refine_height, a);
+  launch(picture.bits == 8 ? refine_kernel<1> : refine_kernel<2>, refine_height, a);
 }
 
 void RefineCuda::write_confidence(const std::uint16_t* map, const std::uint8_t* confidence,
