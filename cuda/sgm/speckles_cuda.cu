@@ -4,10 +4,12 @@
 // not above its own, and a root is its own parent. Joining two regions makes the smaller root the
 // parent of the larger one. In whatever order the threads run, a region's root is its first pixel.
 //
-// A warp works on a row of a tile of 32 columns. It finds the runs of joined neighbours with one
-// ballot, so only runs are joined, counted and looked up: first those of a tile, in shared memory,
-// then across the borders of tiles. The roots within tiles then add their counts to the root of the
-// whole region.
+// A warp works on some rows of a tile of 32 columns. It finds the runs of joined neighbours in a
+// row with one ballot, so only runs are joined and counted: first those of a tile, in shared
+// memory, then across the borders of tiles. The parent of a pixel is then its root within the tile,
+// or for such a root a pixel nearer to the root of the whole region. At last the roots within tiles
+// add their counts to the root of the region and make it their parent, so that every pixel finds it
+// in two steps.
 //
 // The runs, rather than the pixels, are joined because smooth maps have few of them. (Compare
 // Playne and Hawick, "A new algorithm for parallel connected-component labelling on GPUs", 2018.)
@@ -24,15 +26,16 @@ struct SpecklesArguments {
   std::uint32_t* counts;  // pixels per region of a tile, at its root; nothing elsewhere
   std::uint32_t* roots;   // a bit for each root within a tile; a word for 32 columns of a row
   int width, height;
-  int tiles, tile_rows;
+  int tiles;  // in a row of tiles
   int most_step;
   std::uint32_t size;
 };
 
 namespace {
 
-constexpr int tile_width = 32, tile_height = 16;
-constexpr int threads = tile_width * tile_height;
+constexpr int tile_width = 32, tile_height = 32, tile_pixels = tile_width * tile_height;
+constexpr int threads = 256;
+constexpr int warp_rows = tile_pixels / threads;  // of a tile, for each of the block's warps
 constexpr unsigned whole_warp = 0xffffffffu;
 
 /// Other threads may replace a parent by one nearer to the root at any time, and either one is
@@ -72,14 +75,6 @@ __device__ void join(std::uint32_t* parents, std::uint32_t a, std::uint32_t b) {
 struct Runs {
   unsigned starts;  ///< a bit for the first pixel of each run
 
-  /// value is that of the lane's pixel.
-  __device__ Runs(std::uint16_t value, int lane, int most_step) {
-    // All lanes take part in the shuffle.
-    const auto before =
-        static_cast<std::uint16_t>(__shfl_up_sync(whole_warp, static_cast<int>(value), 1));
-    starts = ~__ballot_sync(whole_warp, lane > 0 && are_joined(before, value, most_step));
-  }
-
   __device__ bool starts_at(int lane) const { return starts >> lane & 1; }
   __device__ int start_of(int lane) const { return 31 - __clz(starts & ~0u >> (31 - lane)); }
   __device__ unsigned length_from(int start) const {
@@ -88,6 +83,13 @@ struct Runs {
   }
 };
 
+/// value is that of the lane's pixel. All lanes must call this.
+__device__ Runs find_runs(std::uint16_t value, int lane, int most_step) {
+  const auto before =
+      static_cast<std::uint16_t>(__shfl_up_sync(whole_warp, static_cast<int>(value), 1));
+  return {~__ballot_sync(whole_warp, lane > 0 && are_joined(before, value, most_step))};
+}
+
 /// Returns the lanes whose joins are enough to join two runs wherever they touch. touching are the
 /// lanes whose pixel is joined with that of the other row; of neighbours that lie in the same two
 /// runs, the first is enough.
@@ -95,101 +97,111 @@ __device__ unsigned first_touches(unsigned touching, unsigned starts, unsigned o
   return touching & ~(touching << 1 & ~starts & ~other_starts);
 }
 
-/// The place of a warp's row, and of the calling thread's pixel in it.
-struct RowPixel {
-  int lane, x, y;
-  bool inside;
-  std::uint32_t number;
+/// The pixels of a lane: a column of some rows of the block's tile, from number `first` on.
+struct LaneColumn {
+  int lane, row, x, y;  ///< row is y within the tile
+  std::uint32_t first;
 
-  __device__ RowPixel(const SpecklesArguments& a, int tile, int row)
-      : lane(static_cast<int>(threadIdx.x) % tile_width),
-        x(tile % a.tiles * tile_width + lane),
-        y(tile / a.tiles * tile_height + row),
-        inside(x < a.width && y < a.height),
-        number(static_cast<std::uint32_t>(y) * a.width + x) {}
+  __device__ explicit LaneColumn(const SpecklesArguments& a)
+      : lane(static_cast<int>(threadIdx.x) % 32),
+        row(static_cast<int>(threadIdx.x) / 32 * warp_rows),
+        x(static_cast<int>(blockIdx.x % a.tiles) * tile_width + lane),
+        y(static_cast<int>(blockIdx.x / a.tiles) * tile_height + row),
+        first(static_cast<std::uint32_t>(y) * a.width + x) {}
 
-  __device__ std::uint16_t value(const SpecklesArguments& a) const {
-    return inside ? a.map[number] : unknown;
+  __device__ bool inside(const SpecklesArguments& a, int i) const {
+    return x < a.width && y + i < a.height;
+  }
+  __device__ std::uint32_t number(const SpecklesArguments& a, int i) const {
+    return first + static_cast<std::uint32_t>(i) * a.width;
   }
 };
 
 __global__ void __launch_bounds__(threads)
     tiles_kernel(const __grid_constant__ SpecklesArguments a) {
-  __shared__ std::uint16_t map[threads];
+  __shared__ std::uint16_t map[tile_pixels];
   __shared__ unsigned starts[tile_height];
-  __shared__ std::uint32_t parents[threads], counts[threads];
+  __shared__ std::uint32_t parents[tile_pixels], counts[tile_pixels];
   launch_dependents();
   grid_dependency_wait();
-  const int row = static_cast<int>(threadIdx.x) / tile_width;
-  const RowPixel at(a, static_cast<int>(blockIdx.x), row);
-  const std::uint32_t own = threadIdx.x;
-  const std::uint16_t value = at.value(a);
-  const Runs runs(value, at.lane, a.most_step);
-  const std::uint32_t start = row * tile_width + runs.start_of(at.lane);
-  map[own] = value;
-  parents[own] = start;
-  counts[own] = 0;
-  starts[row] = runs.starts;
+  const LaneColumn at(a);
+  const std::uint32_t own = at.row * tile_width + at.lane;  // within the tile, in the first row
+  std::uint16_t values[warp_rows];
+  Runs runs[warp_rows];
+#pragma unroll
+  for (int i = 0; i < warp_rows; ++i)
+    values[i] = at.inside(a, i) ? a.map[at.number(a, i)] : unknown;
+#pragma unroll
+  for (int i = 0; i < warp_rows; ++i) {
+    runs[i] = find_runs(values[i], at.lane, a.most_step);
+    const std::uint32_t pixel = own + i * tile_width;
+    map[pixel] = values[i];
+    parents[pixel] = pixel - at.lane + runs[i].start_of(at.lane);
+    counts[pixel] = 0;
+    starts[at.row + i] = runs[i].starts;
+  }
   __syncthreads();
 
-  if (row > 0) {
+#pragma unroll
+  for (int i = 0; i < warp_rows; ++i) {
+    if (at.row + i == 0)
+      continue;
+    const std::uint32_t pixel = own + i * tile_width, above = pixel - tile_width;
     const unsigned touching =
-        __ballot_sync(whole_warp, are_joined(map[own - tile_width], value, a.most_step));
-    if (first_touches(touching, runs.starts, starts[row - 1]) >> at.lane & 1)
-      join<true>(parents, own, own - tile_width);
+        __ballot_sync(whole_warp, are_joined(map[above], values[i], a.most_step));
+    if (first_touches(touching, runs[i].starts, starts[at.row + i - 1]) >> at.lane & 1)
+      join<true>(parents, pixel, above);
   }
   __syncthreads();
   // No thread joins any more.
-  const bool known = value != unknown;
-  std::uint32_t root = runs.starts_at(at.lane) ? root_of<false>(parents, own) : 0;
-  root = __shfl_sync(whole_warp, root, runs.start_of(at.lane));
-  if (runs.starts_at(at.lane) && known)
-    atomicAdd(counts + root, runs.length_from(at.lane));
-  const unsigned roots = __ballot_sync(whole_warp, known && root == own);
+  std::uint32_t roots[warp_rows];
+#pragma unroll
+  for (int i = 0; i < warp_rows; ++i) {
+    const std::uint32_t pixel = own + i * tile_width;
+    const bool starts_run = runs[i].starts_at(at.lane), known = values[i] != unknown;
+    const std::uint32_t root = starts_run ? root_of<false>(parents, pixel) : 0;
+    roots[i] = __shfl_sync(whole_warp, root, runs[i].start_of(at.lane));
+    if (starts_run && known)
+      atomicAdd(counts + root, runs[i].length_from(at.lane));
+    const unsigned row_roots = __ballot_sync(whole_warp, known && roots[i] == pixel);
+    if (at.lane == 0 && at.y + i < a.height)
+      a.roots[static_cast<std::int64_t>(at.y + i) * a.tiles + at.x / tile_width] = row_roots;
+  }
   __syncthreads();
-  if (at.y < a.height && at.lane == 0)
-    a.roots[static_cast<std::int64_t>(at.y) * a.tiles + at.x / tile_width] = roots;
-  if (!at.inside)
-    return;
-  if (known && root == own)
-    a.counts[at.number] = counts[own];
-  a.parents[at.number] =
-      at.number + static_cast<std::uint32_t>((static_cast<int>(root / tile_width) - row) * a.width +
-                                             static_cast<int>(root % tile_width) - at.lane);
+#pragma unroll
+  for (int i = 0; i < warp_rows; ++i) {
+    if (!at.inside(a, i))
+      continue;
+    const std::uint32_t pixel = own + i * tile_width;
+    if (values[i] != unknown && roots[i] == pixel)
+      a.counts[at.number(a, i)] = counts[pixel];
+    const std::uint32_t rows_above = at.row + i - roots[i] / tile_width;
+    a.parents[at.number(a, i)] =
+        at.number(a, i) - rows_above * a.width - at.lane + roots[i] % tile_width;
+  }
 }
 
-/// A warp joins the first row and the first column of a tile with the pixels beyond.
+/// A warp joins the first row or the first column of a tile with the pixels beyond.
 __global__ void __launch_bounds__(threads)
     borders_kernel(const __grid_constant__ SpecklesArguments a) {
+  static_assert(tile_width == 32 && tile_height == 32);
   launch_dependents();
   grid_dependency_wait();
-  const int tile = static_cast<int>(blockIdx.x * (threads / 32) + threadIdx.x / 32);
-  if (tile >= a.tiles * a.tile_rows)
-    return;
-  const RowPixel top(a, tile, 0);
-  if (top.y > 0) {
-    const std::uint16_t value = top.value(a);
-    const std::uint16_t above = top.inside ? a.map[top.number - a.width] : unknown;
-    const Runs runs(value, top.lane, a.most_step);
-    const Runs runs_above(above, top.lane, a.most_step);
-    const unsigned touching = __ballot_sync(whole_warp, are_joined(above, value, a.most_step));
-    if (first_touches(touching, runs.starts, runs_above.starts) >> top.lane & 1)
-      join<false>(a.parents, top.number, top.number - a.width);
-  }
-  const int x = top.x - top.lane;
-  if (x > 0) {
-    // The same, with columns in place of rows.
-    const int y = top.y + top.lane;
-    const bool inside = top.lane < tile_height && y < a.height;
-    const std::uint32_t number = static_cast<std::uint32_t>(y) * a.width + x;
-    const std::uint16_t value = inside ? a.map[number] : unknown;
-    const std::uint16_t beside = inside ? a.map[number - 1] : unknown;
-    const Runs runs(value, top.lane, a.most_step);
-    const Runs runs_beside(beside, top.lane, a.most_step);
-    const unsigned touching = __ballot_sync(whole_warp, are_joined(beside, value, a.most_step));
-    if (first_touches(touching, runs.starts, runs_beside.starts) >> top.lane & 1)
-      join<false>(a.parents, number, number - 1);
-  }
+  const int border = static_cast<int>(blockIdx.x * (threads / 32) + threadIdx.x / 32);
+  const int tile = border / 2, lane = static_cast<int>(threadIdx.x) % 32;
+  const bool vertical = border % 2 == 1;
+  const int x = tile % a.tiles * tile_width + (vertical ? 0 : lane);
+  const int y = tile / a.tiles * tile_height + (vertical ? lane : 0);
+  const bool inside = x < a.width && y < a.height && (vertical ? x : y) > 0;
+  const std::uint32_t pixel = static_cast<std::uint32_t>(y) * a.width + x;
+  const std::uint32_t other = pixel - (vertical ? 1 : a.width);
+  const std::uint16_t value = inside ? a.map[pixel] : unknown;
+  const std::uint16_t other_value = inside ? a.map[other] : unknown;
+  const Runs runs = find_runs(value, lane, a.most_step);
+  const Runs other_runs = find_runs(other_value, lane, a.most_step);
+  const unsigned touching = __ballot_sync(whole_warp, are_joined(other_value, value, a.most_step));
+  if (first_touches(touching, runs.starts, other_runs.starts) >> lane & 1)
+    join<false>(a.parents, pixel, other);
 }
 
 /// A thread adds the counts of 32 pixels of a row that are roots within their tile.
@@ -208,7 +220,7 @@ __global__ void __launch_bounds__(threads)
       continue;
     const std::uint32_t root = root_of<false>(a.parents, parent);
     atomicAdd(a.counts + root, a.counts[pixel]);
-    a.parents[pixel] = root;  // shortens the path for the next kernel
+    a.parents[pixel] = root;
   }
 }
 
@@ -216,10 +228,27 @@ __global__ void __launch_bounds__(threads)
     remove_kernel(const __grid_constant__ SpecklesArguments a) {
   launch_dependents();
   grid_dependency_wait();
-  const RowPixel at(a, static_cast<int>(blockIdx.x), static_cast<int>(threadIdx.x) / tile_width);
-  if (at.inside && a.map[at.number] != unknown &&
-      a.counts[root_of<false>(a.parents, at.number)] <= a.size)
-    a.map[at.number] = unknown;
+  const LaneColumn at(a);
+  bool known[warp_rows];
+  std::uint32_t parents[warp_rows], counts[warp_rows];
+  // Loop by loop, so that the loads of all rows are under way at once.
+#pragma unroll
+  for (int i = 0; i < warp_rows; ++i) {
+    const bool inside = at.inside(a, i);
+    known[i] = (inside ? a.map[at.number(a, i)] : unknown) != unknown;
+    parents[i] = inside ? a.parents[at.number(a, i)] : 0;
+  }
+#pragma unroll
+  for (int i = 0; i < warp_rows; ++i)
+    if (known[i])
+      parents[i] = a.parents[parents[i]];
+#pragma unroll
+  for (int i = 0; i < warp_rows; ++i)
+    counts[i] = known[i] ? a.counts[parents[i]] : ~0u;
+#pragma unroll
+  for (int i = 0; i < warp_rows; ++i)
+    if (counts[i] <= a.size)
+      a.map[at.number(a, i)] = unknown;
 }
 
 int tiles_of(int size, int tile) {
@@ -245,15 +274,15 @@ void SpecklesCuda::run(int size, int most_step, std::uint16_t* map) const {
   a.width = config_.width;
   a.height = config_.height;
   a.tiles = tiles_of(config_.width, tile_width);
-  a.tile_rows = tiles_of(config_.height, tile_height);
   a.size = static_cast<std::uint32_t>(size);
   a.most_step = most_step;
   const auto blocks = [](std::int64_t work) {
     return static_cast<unsigned>((work + threads - 1) / threads);
   };
-  const std::int64_t tiles = static_cast<std::int64_t>(a.tiles) * a.tile_rows;
+  const std::int64_t tiles =
+      static_cast<std::int64_t>(a.tiles) * tiles_of(config_.height, tile_height);
   launch_(tiles_kernel, static_cast<unsigned>(tiles), threads, 0, a);
-  launch_(borders_kernel, blocks(32 * tiles), threads, 0, a);
+  launch_(borders_kernel, blocks(2 * 32 * tiles), threads, 0, a);
   launch_(counts_kernel, blocks(static_cast<std::int64_t>(a.tiles) * a.height), threads, 0, a);
   launch_(remove_kernel, static_cast<unsigned>(tiles), threads, 0, a);
 }
