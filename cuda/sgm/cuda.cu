@@ -15,7 +15,8 @@ namespace {
 class StagesCuda final : public Stages {
  public:
   StagesCuda(Device& device, const StageConfig& config)
-      : scratch_(device.allocate(8 * static_cast<std::size_t>(config.pixels()))),
+      : config_(config),
+        scratch_(device.allocate(8 * static_cast<std::size_t>(config.pixels()))),
         features_(device.allocate(2 * config.feature_map_bytes())),
         right_features_(features_.as<std::uint8_t>() + config.feature_map_bytes()),
         sums_(allocate_sums(device, config)),
@@ -39,7 +40,7 @@ class StagesCuda final : public Stages {
   }
   void select(const std::uint16_t* sums, float uniqueness, Subpixel subpixel,
               const Winners& winners) override {
-    select_.run(sums, uniqueness, subpixel, winners);
+    select_.run(sums, config_.height, uniqueness, subpixel, winners);
   }
   void match(const SamplePlane& left, const SamplePlane& right, const Penalties& penalties,
              float uniqueness, Subpixel subpixel, const Winners& winners) override {
@@ -93,6 +94,7 @@ class StagesCuda final : public Stages {
     return device.allocate(words);
   }
 
+  StageConfig config_;
   Buffer scratch_;          // shared by the stages, which run one after the other
   Buffer features_, sums_;  // of match()
   void* right_features_;

@@ -299,10 +299,10 @@ SelectCuda::KernelPlan SelectCuda::kernel_plan(int disparities) {
           Plan::columns / Plan::group * pairs};
 }
 
-SelectCuda::KernelPlan SelectCuda::kernel_plan_for(const StageConfig& config) {
-  const int disparities = config.disparities;
+SelectCuda::KernelPlan SelectCuda::kernel_plan_for(int rows) const {
+  const int disparities = config_.disparities;
   // Small blocks share a multiprocessor better, but too few of them do not fill it.
-  const bool many = config.height >= many_rows;
+  const bool many = rows >= many_rows;
   if (disparities <= 64)
     return many ? kernel_plan<RowPlan<2, 128>>(disparities)
                 : kernel_plan<RowPlan<2, 256>>(disparities);
@@ -317,12 +317,11 @@ SelectCuda::KernelPlan SelectCuda::kernel_plan_for(const StageConfig& config) {
 }
 
 SelectCuda::SelectCuda(Device& device, const StageConfig& config)
-    : config_(config),
-      plan_(kernel_plan_for(config)),
-      launch_(device.stream(), select_kernel<RowPlan<4, 256>>) {}
+    : config_(config), launch_(device.stream(), select_kernel<RowPlan<4, 256>>) {}
 
-void SelectCuda::run(const std::uint16_t* sums, float uniqueness, Subpixel subpixel,
+void SelectCuda::run(const std::uint16_t* sums, int rows, float uniqueness, Subpixel subpixel,
                      const Winners& winners) const {
+  const KernelPlan plan = kernel_plan_for(rows);
   SelectArguments a{};
   a.sums = sums;
   a.winners = winners;
@@ -332,11 +331,10 @@ void SelectCuda::run(const std::uint16_t* sums, float uniqueness, Subpixel subpi
   a.width = config_.width;
   a.disparities = config_.disparities;
   a.right_shift = config_.right_shift();
-  a.pairs = plan_.pairs;
-  a.tasks = plan_.tasks;
-  a.per_pair = 0xffffffffu / static_cast<std::uint32_t>(plan_.pairs) + 1;
-  launch_(plan_.kernel, static_cast<unsigned>(config_.height), plan_.threads, plan_.shared_bytes,
-          a);
+  a.pairs = plan.pairs;
+  a.tasks = plan.tasks;
+  a.per_pair = 0xffffffffu / static_cast<std::uint32_t>(plan.pairs) + 1;
+  launch_(plan.kernel, static_cast<unsigned>(rows), plan.threads, plan.shared_bytes, a);
 }
 
 }  // namespace cudavision::sgm

@@ -64,7 +64,8 @@ class CensusCuda {
 class SelectCuda {
  public:
   SelectCuda(Device& device, const StageConfig& config);
-  void run(const std::uint16_t* sums, float uniqueness, Subpixel subpixel,
+  /// Makes `rows` rows of the maps. sums and winners point to the first of them.
+  void run(const std::uint16_t* sums, int rows, float uniqueness, Subpixel subpixel,
            const Winners& winners) const;
 
  private:
@@ -77,10 +78,9 @@ class SelectCuda {
   };
   template <class Plan>
   static KernelPlan kernel_plan(int disparities);
-  static KernelPlan kernel_plan_for(const StageConfig& config);
+  KernelPlan kernel_plan_for(int rows) const;
 
   StageConfig config_;
-  KernelPlan plan_;
   Launcher<SelectArguments> launch_;
 };
 
