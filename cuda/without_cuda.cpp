@@ -74,6 +74,9 @@ namespace sgm {
 std::unique_ptr<Stages> make_stages_cuda(Device&, const StageConfig&) {
   refuse_cuda();
 }
+std::unique_ptr<Stages> make_stages_cuda(Device&, const StageConfig&, int) {
+  refuse_cuda();
+}
 std::unique_ptr<DisparityPicture::Backend> make_disparity_picture_cuda(Device&, int,
                                                                        DisparityPicture::Kind,
                                                                        const PackedPixel&) {

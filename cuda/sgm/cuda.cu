@@ -14,14 +14,15 @@ namespace {
 
 class StagesCuda final : public Stages {
  public:
-  StagesCuda(Device& device, const StageConfig& config)
+  StagesCuda(Device& device, const StageConfig& config, int band_rows)
       : config_(config),
+        band_rows_(band_rows),
         scratch_(device.allocate(8 * static_cast<std::size_t>(config.pixels()))),
         features_(device.allocate(2 * config.feature_map_bytes())),
         right_features_(features_.as<std::uint8_t>() + config.feature_map_bytes()),
-        sums_(allocate_sums(device, config)),
+        sums_(allocate_sums(device, config, band_rows)),
         census_(device, config),
-        aggregate_(device, config, scratch_.data()),
+        aggregate_(device, config, scratch_.data(), band_rows),
         select_(device, config),
         maps_(device, config),
         speckles_(device, config, scratch_.data()),
@@ -36,7 +37,11 @@ class StagesCuda final : public Stages {
   }
   void aggregate(const SamplePlane& picture, const void* left, const void* right,
                  const Penalties& penalties, std::uint16_t* sums) override {
-    aggregate_.run(picture, left, right, penalties, sums);
+    aggregate_.begin(picture, left, right, penalties);
+    for_each_band([&](const RowBand& band) {
+      aggregate_.run(left, right, penalties, band,
+                     sums + pixels_before(band) * config_.disparities);
+    });
   }
   void select(const std::uint16_t* sums, float uniqueness, Subpixel subpixel,
               const Winners& winners) override {
@@ -49,8 +54,15 @@ class StagesCuda final : public Stages {
       return;
     }
     census_.run(left, right, census_.dense(features_.data()), census_.dense(right_features_), {});
-    aggregate(left, features_.data(), right_features_, penalties, sums_.as<std::uint16_t>());
-    select(sums_.as<std::uint16_t>(), uniqueness, subpixel, winners);
+    aggregate_.begin(left, features_.data(), right_features_, penalties);
+    for_each_band([&](const RowBand& band) {
+      auto* const sums = sums_.as<std::uint16_t>();
+      aggregate_.run(features_.data(), right_features_, penalties, band, sums);
+      const std::int64_t before = pixels_before(band);
+      select_.run(sums, band.rows(), uniqueness, subpixel,
+                  {winners.left + before, winners.right + before,
+                   winners.confidence ? winners.confidence + before : nullptr});
+    });
   }
   void median(const std::uint16_t* from, std::uint16_t* to) override { maps_.median(from, to); }
   void check(const SamplePlane& picture, const std::uint16_t* right, bool subpixel, int max_diff,
@@ -79,10 +91,21 @@ class StagesCuda final : public Stages {
   }
 
  private:
-  /// Allocates room for sums of 16 bits and, if the card has it, for those in bytes. With 8 paths,
-  /// these take twice as much.
-  static Buffer allocate_sums(Device& device, const StageConfig& config) {
-    const std::size_t words = sizeof(std::uint16_t) * config.sums();
+  template <class Work>
+  void for_each_band(const Work& work) const {
+    for (int begin = 0; begin < config_.height; begin += band_rows_)
+      work(RowBand{begin, std::min(begin + band_rows_, config_.height)});
+  }
+  std::int64_t pixels_before(const RowBand& band) const {
+    return static_cast<std::int64_t>(band.begin) * config_.width;
+  }
+
+  /// Allocates room for a band's sums of 16 bits and, if the card has it, for those in bytes. With
+  /// 8 paths, these take twice as much.
+  static Buffer allocate_sums(Device& device, const StageConfig& config, int band_rows) {
+    const std::size_t words = sizeof(std::uint16_t) * static_cast<std::size_t>(config.width) *
+                              static_cast<std::size_t>(band_rows) *
+                              static_cast<std::size_t>(config.disparities);
     if (ByteSumsCuda::supports(config)) {
       try {
         return device.allocate(std::max(words, ByteSumsCuda::volume_bytes(config)));
@@ -95,6 +118,7 @@ class StagesCuda final : public Stages {
   }
 
   StageConfig config_;
+  int band_rows_;           // of the sums of 16 bits
   Buffer scratch_;          // shared by the stages, which run one after the other
   Buffer features_, sums_;  // of match()
   void* right_features_;
@@ -111,7 +135,11 @@ class StagesCuda final : public Stages {
 }  // namespace
 
 std::unique_ptr<Stages> make_stages_cuda(Device& device, const StageConfig& config) {
-  return std::make_unique<StagesCuda>(device, config);
+  return make_stages_cuda(device, config, config.height);
+}
+
+std::unique_ptr<Stages> make_stages_cuda(Device& device, const StageConfig& config, int band_rows) {
+  return std::make_unique<StagesCuda>(device, config, band_rows);
 }
 
 }  // namespace cudavision::sgm

@@ -17,6 +17,13 @@ struct SpecklesArguments;
 struct HolesArguments;
 struct RefineArguments;
 
+/// The rows of a picture from begin to before end.
+struct RowBand {
+  int begin = 0, end = 0;
+
+  int rows() const { return end - begin; }
+};
+
 /// Where census features go: that of column x to column x + shift, if this is from begin to before
 /// end. The other columns from begin to end repeat the outermost feature or, without replicates,
 /// become 0.

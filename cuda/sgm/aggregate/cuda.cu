@@ -47,22 +47,54 @@ __global__ void __launch_bounds__(p2_threads) p2_kernel(const __grid_constant__ 
 
 }  // namespace
 
-AggregateCuda::AggregateCuda(Device& device, const StageConfig& config, void* scratch)
+PathInput PathInput::from_row(const StageConfig& config, int row) const {
+  const std::ptrdiff_t pixels = static_cast<std::ptrdiff_t>(row) * config.width;
+  const auto features = [&](const void* map) {
+    return static_cast<const std::uint8_t*>(map) + pixels * config.feature_bytes();
+  };
+  return {features(left), features(right), {p2[0] + pixels, p2[1] + pixels}, p1};
+}
+
+AggregateCuda::AggregateCuda(Device& device, const StageConfig& config, void* scratch,
+                             int band_rows)
     : config_(config),
       p2_{static_cast<std::uint32_t*>(scratch),
           static_cast<std::uint32_t*>(scratch) + config.pixels()},
       launch_p2_(device.stream(), p2_kernel),
-      states_(device.allocate(
-          std::max(HorizontalPathsCuda::state_bytes(config), SweepsCuda::state_bytes(config)))),
-      horizontal_(device, config, p2_, states_.data()),
-      sweeps_(device, config, p2_, states_.data()) {}
+      states_(device.allocate(std::max(SweepsCuda::state_bytes(config, band_rows),
+                                       SweepsCuda::scratch_begin(config, band_rows) +
+                                           HorizontalPathsCuda::state_bytes(config, band_rows)))),
+      sweeps_(device, config, band_rows, states_.data()),
+      horizontal_(device, config,
+                  states_.as<std::uint8_t>() + SweepsCuda::scratch_begin(config, band_rows)) {}
 
-void AggregateCuda::run(const SamplePlane& picture, const void* left, const void* right,
-                        const Penalties& penalties, std::uint16_t* sums) const {
+int AggregateCuda::row_unit(const StageConfig& config) {
+  // Without diagonal paths, a launch of the sweeps takes any number of rows.
+  return config.paths == 8 ? 2 * SweepPlan(config, true).strip_rows()
+                           : horizontal_plan(config.disparities).units;
+}
+
+std::size_t AggregateCuda::extra_bytes(const StageConfig& config, int band_rows) {
+  return static_cast<std::size_t>((config.height - 1) / band_rows) *
+         SweepsCuda::border_bytes(config);
+}
+
+void AggregateCuda::begin(const SamplePlane& picture, const void* left, const void* right,
+                          const Penalties& penalties) const {
   make_p2(picture, penalties);
-  const std::uint32_t p1 = static_cast<std::uint32_t>(penalties.p1) * 0x10001u;
-  horizontal_.run(left, right, p1, sums);
-  sweeps_.run(left, right, p1, sums);
+  sweeps_.begin(input(left, right, penalties));
+}
+
+void AggregateCuda::run(const void* left, const void* right, const Penalties& penalties,
+                        const RowBand& band, std::uint16_t* sums) const {
+  const PathInput all = input(left, right, penalties);
+  horizontal_.run(all.from_row(config_, band.begin), band.rows(), sums);
+  sweeps_.run(all, band, sums);
+}
+
+PathInput AggregateCuda::input(const void* left, const void* right,
+                               const Penalties& penalties) const {
+  return {left, right, p2_, static_cast<std::uint32_t>(penalties.p1) * 0x10001u};
 }
 
 void AggregateCuda::make_p2(const SamplePlane& picture, const Penalties& penalties) const {

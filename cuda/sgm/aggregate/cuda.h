@@ -3,11 +3,18 @@
 
 // For .cu files: path aggregation on CUDA. P2 of all steps is computed first. Then the horizontal
 // paths write the sums, and the sweeps follow all other paths and add to the sums.
+//
+// Sums of a whole picture need much memory, so a picture may be matched in bands of rows, from top
+// to bottom, whose sums take each other's place. Horizontal paths stay within a band. Downward
+// paths go on from one band to the next. Upward paths come from bands that have no sums yet: a
+// sweep without sums goes first and stores its states at the borders of the bands.
+
+#include <optional>
 
 #include "cuda/core/cuda_launch.h"
 #include "cuda/sgm/aggregate/horizontal_lanes.cuh"
 #include "cuda/sgm/aggregate/sweep_tile.cuh"
-#include "cuda/sgm/backend.h"
+#include "cuda/sgm/stages_cuda.h"
 
 namespace cudavision::sgm {
 
@@ -19,33 +26,47 @@ struct HorizontalArguments;
 /// left.
 using P2Maps = std::array<std::uint32_t*, 2>;
 
+/// What the paths need to know of the picture.
+struct PathInput {
+  const void *left, *right;  ///< features
+  P2Maps p2;
+  std::uint32_t p1;  ///< in both halves
+
+  /// Returns the input with `row` in place of row 0. It may be −1 if nothing is read from there.
+  PathInput from_row(const StageConfig& config, int row) const;
+};
+
 /// The paths to the right and to the left.
 class HorizontalPathsCuda {
  public:
   /// states points to state_bytes() of scratch memory.
-  HorizontalPathsCuda(Device& device, const StageConfig& config, const P2Maps& p2, void* states);
-  static std::size_t state_bytes(const StageConfig& config);
+  HorizontalPathsCuda(Device& device, const StageConfig& config, void* states);
+  static std::size_t state_bytes(const StageConfig& config, int rows);
 
-  /// p1 holds P1 in both of its 16-bit halves.
-  void run(const void* left, const void* right, std::uint32_t p1, std::uint16_t* sums) const;
+  void run(const PathInput& input, int rows, std::uint16_t* sums) const;
 
  private:
   StageConfig config_;
   HorizontalPlan plan_;
-  P2Maps p2_;
   void* states_;
   Launcher<HorizontalArguments> launch_;
 };
 
-/// The paths from row to row, in a sweep downwards and one upwards.
-class SweepsCuda {
+/// A kernel of the sweeps, and the tiles and strips that suit it.
+class SweepPlan {
  public:
-  /// states points to state_bytes() of scratch memory.
-  SweepsCuda(Device& device, const StageConfig& config, const P2Maps& p2, void* states);
-  static std::size_t state_bytes(const StageConfig& config);
+  /// If with_sums is true, both sweeps run at the same time and add to the sums. Otherwise only one
+  /// runs, for its states.
+  SweepPlan(const StageConfig& config, bool with_sums);
 
-  /// p1 holds P1 in both of its 16-bit halves.
-  void run(const void* left, const void* right, std::uint32_t p1, std::uint16_t* sums) const;
+  Launcher<SweepArguments>::Kernel kernel() const { return kernel_; }
+  /// Returns the arguments that stay the same.
+  const SweepArguments& arguments() const { return arguments_; }
+  /// The most rows of a launch.
+  int strip_rows() const { return strip_rows_; }
+
+  void launch(const Launcher<SweepArguments>& launch, SweepArguments a, int first_sweep,
+              int sweeps) const;
 
  private:
   void choose_tile();
@@ -54,34 +75,75 @@ class SweepsCuda {
   std::size_t shared_bytes() const;
   template <int kWords>
   std::size_t shared_bytes_of() const;
-  void strips(SweepArguments& a, int begin, int end) const;
-  void launch_sweeps(SweepArguments& a, int first, int count) const;
 
   StageConfig config_;
   PathPlan plan_;
   bool diagonal_;
+  int sweeps_;  // at the same time
   Launcher<SweepArguments>::Kernel kernel_;
-  SweepArguments arguments_{};  // those that stay the same
-  int strip_rows_ = 1;          // most rows per launch
+  SweepArguments arguments_{};
+  int strip_rows_ = 1;
+};
+
+/// The paths from row to row, in a sweep downwards and one upwards.
+class SweepsCuda {
+ public:
+  /// states points to state_bytes() of memory. Between bands, others may use the bytes from
+  /// scratch_begin() on.
+  SweepsCuda(Device& device, const StageConfig& config, int band_rows, void* states);
+  static std::size_t state_bytes(const StageConfig& config, int band_rows);
+  static std::size_t scratch_begin(const StageConfig& config, int band_rows);
+  /// Returns the bytes of the states of one sweep between two rows.
+  static std::size_t border_bytes(const StageConfig& config);
+
+  /// Stores the upward states at the borders of the bands.
+  void begin(const PathInput& input) const;
+  /// Adds to the sums of a band, which begin at sums.
+  void run(const PathInput& input, const RowBand& band, std::uint16_t* sums) const;
+
+ private:
+  uint4* states_at(int border) const;
+  View<std::uint8_t> bytes_of(const uint4* states) const;
+  void strips(SweepArguments& a, int begin, int end) const;
+  SweepArguments arguments(const SweepPlan& plan, const PathInput& input) const;
+
+  Device& device_;
+  StageConfig config_;
+  int band_rows_, bands_;
+  void* states_;
+  SweepPlan plan_;
+  std::optional<SweepPlan> upward_plan_;  // without sums; only for several bands
   Launcher<SweepArguments> launch_;
 };
 
 class AggregateCuda {
  public:
-  /// scratch has 8 bytes for each pixel.
-  AggregateCuda(Device& device, const StageConfig& config, void* scratch);
-  void run(const SamplePlane& picture, const void* left, const void* right,
-           const Penalties& penalties, std::uint16_t* sums) const;
+  /// scratch has 8 bytes for each pixel. The bands have band_rows rows each, except that the last
+  /// one may have fewer.
+  AggregateCuda(Device& device, const StageConfig& config, void* scratch, int band_rows);
+  /// Bands of any multiple of this number of rows fill all launches. Other numbers give the same
+  /// sums.
+  static int row_unit(const StageConfig& config);
+  /// Returns the bytes that bands need in addition to those for one band, sums aside.
+  static std::size_t extra_bytes(const StageConfig& config, int band_rows);
+
+  /// Prepares run() for the bands of a picture, which then run from top to bottom.
+  void begin(const SamplePlane& picture, const void* left, const void* right,
+             const Penalties& penalties) const;
+  /// Makes the sums of a band, which begin at sums. The features are those of the whole pictures.
+  void run(const void* left, const void* right, const Penalties& penalties, const RowBand& band,
+           std::uint16_t* sums) const;
 
  private:
   void make_p2(const SamplePlane& picture, const Penalties& penalties) const;
+  PathInput input(const void* left, const void* right, const Penalties& penalties) const;
 
   StageConfig config_;
   P2Maps p2_;
   Launcher<P2Arguments> launch_p2_;
-  Buffer states_;  // of the horizontal paths, then of the sweeps
-  HorizontalPathsCuda horizontal_;
+  Buffer states_;
   SweepsCuda sweeps_;
+  HorizontalPathsCuda horizontal_;
 };
 
 }  // namespace cudavision::sgm

@@ -37,36 +37,33 @@ Kernel kernel_for(const HorizontalPlan& plan, int feature_bytes, bool second) {
 
 }  // namespace
 
-HorizontalPathsCuda::HorizontalPathsCuda(Device& device, const StageConfig& config,
-                                         const P2Maps& p2, void* states)
+HorizontalPathsCuda::HorizontalPathsCuda(Device& device, const StageConfig& config, void* states)
     : config_(config),
       plan_(horizontal_plan(config.disparities)),
-      p2_(p2),
       states_(states),
       launch_(device.stream(), kernel_for(plan_, config.feature_bytes(), false)) {}
 
-std::size_t HorizontalPathsCuda::state_bytes(const StageConfig& config) {
-  return 2 * static_cast<std::size_t>(config.height) * static_cast<std::size_t>(config.disparities);
+std::size_t HorizontalPathsCuda::state_bytes(const StageConfig& config, int rows) {
+  return 2 * static_cast<std::size_t>(rows) * static_cast<std::size_t>(config.disparities);
 }
 
-void HorizontalPathsCuda::run(const void* left, const void* right, std::uint32_t p1,
-                              std::uint16_t* sums) const {
+void HorizontalPathsCuda::run(const PathInput& input, int rows, std::uint16_t* sums) const {
   HorizontalArguments a{};
-  a.left = left;
-  a.right = right;
-  a.p2[0] = p2_[0];
-  a.p2[1] = p2_[1];
+  a.left = input.left;
+  a.right = input.right;
+  a.p2[0] = input.p2[0];
+  a.p2[1] = input.p2[1];
   a.sums = sums;
   a.states = static_cast<uint4*>(states_);
   a.width = config_.width;
-  a.height = config_.height;
+  a.height = rows;
   a.disparities = config_.disparities;
   a.minimum = config_.minimum;
   a.replicates = config_.replicates_features();
-  a.p1 = p1;
+  a.p1 = input.p1;
   a.lanes = plan_.lanes;
   const int feature_bytes = config_.feature_bytes();
-  const int warps = 2 * ((config_.height + plan_.units - 1) / plan_.units);
+  const int warps = 2 * ((rows + plan_.units - 1) / plan_.units);
   for (const bool second : {false, true})
     launch_(kernel_for(plan_, feature_bytes, second), static_cast<unsigned>(warps),
             horizontal_threads, horizontal_shared_bytes(plan_, config_.disparities, feature_bytes),

@@ -61,14 +61,14 @@ struct SweepColumns {
 };
 
 /// With kDiagonal, follows two diagonal paths, 0 with dx = 1 and 1 with dx = −1, besides the
-/// straight one.
-template <int kWords, int kSteps, class Feature, bool kDiagonal>
+/// straight one. Without kSums, only the states are of interest.
+template <int kWords, int kSteps, class Feature, bool kDiagonal, bool kSums>
 __global__ void __launch_bounds__(sweep_threads(kWords, sizeof(Feature)), 1)
     sweep_kernel(const __grid_constant__ SweepArguments a) {
   using Shared = SweepShared<kWords, Feature>;
   constexpr int vectors = kWords / 8;  // of a lane's costs of a path, as bytes
   // Sums are loaded a row earlier if there are registers for them.
-  constexpr bool early = kWords == 8;
+  constexpr bool early = kSums && kWords == 8;
   extern __shared__ uint4 sweep_shared[];
   launch_dependents();
   grid_dependency_wait();
@@ -160,7 +160,7 @@ __global__ void __launch_bounds__(sweep_threads(kWords, sizeof(Feature)), 1)
   if (inside) {
     left_feature = left[pixel];
     p2 = p2s[pixel];
-    if (columns.main)
+    if (kSums && columns.main)
       sums.load(sums_at, higher);
   }
   __syncthreads();
@@ -233,12 +233,12 @@ __global__ void __launch_bounds__(sweep_threads(kWords, sizeof(Feature)), 1)
           total[k] += first[k] + second[k];
       }
       least = least_cost(lanes, least_of(straight));
-      if (inside)
+      if (kSums && inside)
         sums.add_and_store(total, sums_at, higher);
       sums_at += sums_step;
       if (early)
         sums = next_sums;
-      else if (inside && more)
+      else if (kSums && inside && more)
         sums.load(sums_at, higher);
     } else if (warp_works) {
       advance(lanes, costs, a.p1, byte_in_halves(p2_now, side_p2), first_least, first);

@@ -24,7 +24,8 @@ struct SweepArguments {
   const void* right;
   const std::uint32_t* p2[2];  // for the sweeps down and up: bytes 0, 1, 2 for dx = 1, 0, −1
   std::uint16_t* sums;
-  const uint4* from;  // [sweep][path][column][lane], as bytes, the least cost subtracted
+  // [sweep][path][column][lane], as bytes, the least cost subtracted; not read if begin is 0
+  const uint4* from;
   uint4* to;
   int width, height, disparities, minimum;
   bool replicates;   // see StageConfig::replicates_features()
