@@ -178,6 +178,15 @@ std::vector<std::uint8_t> placed(const StageConfig& config, const Placement& pla
   return block;
 }
 
+SamplePlane plane_in(const SgmStageCase& test, const Input<std::uint8_t>& block) {
+  SamplePlane plane;
+  plane.rows = frame_in(test.layout, test.placement, block.data()).planes[0];
+  plane.width = test.layout.width;
+  plane.bits = test.layout.bits;
+  plane.shift = test.layout.shift;
+  return plane;
+}
+
 std::vector<std::uint64_t> widened(const std::vector<std::uint8_t>& block) {
   return {block.begin(), block.end()};
 }
@@ -407,31 +416,32 @@ SgmStageOutputs defined_stages(const SgmStageCase& test, std::uint8_t poison) {
   return outputs;
 }
 
-SgmStageOutputs run_stages(Device& device, const SgmStageCase& test, std::uint8_t poison) {
-  const auto stages = sgm::make_stages(device, test.config);
+SgmStageOutputs run_matching(Device& device, sgm::Stages& stages, const SgmStageCase& test,
+                             std::uint8_t poison) {
   const Input<std::uint8_t> block(device, test.picture), right_block(device, test.right_picture);
-  const auto plane_in = [&](const Input<std::uint8_t>& input) {
-    SamplePlane plane;
-    plane.rows = frame_in(test.layout, test.placement, input.data()).planes[0];
-    plane.width = test.layout.width;
-    plane.bits = test.layout.bits;
-    plane.shift = test.layout.shift;
-    return plane;
-  };
-  const SamplePlane picture = plane_in(block);
+  const SamplePlane picture = plane_in(test, block);
   SgmStageOutputs outputs;
   if (test.config.feature_bytes() == 8)
-    run_features<std::uint64_t>(device, *stages, test, picture, poison, outputs);
+    run_features<std::uint64_t>(device, stages, test, picture, poison, outputs);
   else
-    run_features<std::uint32_t>(device, *stages, test, picture, poison, outputs);
-  run_match(device, *stages, test, picture, plane_in(right_block), poison, outputs);
+    run_features<std::uint32_t>(device, stages, test, picture, poison, outputs);
+  run_match(device, stages, test, picture, plane_in(test, right_block), poison, outputs);
+  block.expect_unchanged();
+  right_block.expect_unchanged();
+  return outputs;
+}
+
+SgmStageOutputs run_stages(Device& device, const SgmStageCase& test, std::uint8_t poison) {
+  const auto stages = sgm::make_stages(device, test.config);
+  SgmStageOutputs outputs = run_matching(device, *stages, test, poison);
+  const Input<std::uint8_t> block(device, test.picture);
+  const SamplePlane picture = plane_in(test, block);
   run_select(device, *stages, test, poison, outputs);
   run_maps(device, *stages, test, picture, poison, outputs);
   run_writing(device, *stages, test, poison, outputs);
   if (!test.config.libsgm())
     run_refinement(device, *stages, test, picture, poison, outputs);
   block.expect_unchanged();
-  right_block.expect_unchanged();
   return outputs;
 }
 

@@ -51,6 +51,10 @@ SgmStageOutputs defined_stages(const SgmStageCase& test, std::uint8_t poison);
 /// Returns the outputs that a device gives. Throws std::runtime_error if a stage wrote to an input.
 SgmStageOutputs run_stages(Device& device, const SgmStageCase& test, std::uint8_t poison);
 
+/// Likewise the outputs of census(), aggregate() and match() alone, of these stages.
+SgmStageOutputs run_matching(Device& device, sgm::Stages& stages, const SgmStageCase& test,
+                             std::uint8_t poison);
+
 /// Describes which stage differs first, and where. Returns an empty string if all are equal.
 std::string difference(const SgmStageCase& test, const SgmStageOutputs& expected,
                        const SgmStageOutputs& actual);
