@@ -185,7 +185,8 @@ class Stages {
 std::unique_ptr<Stages> make_stages(Device& device, const StageConfig& config);
 std::unique_ptr<Stages> make_stages_cpu(Device& device, const StageConfig& config);
 std::unique_ptr<Stages> make_stages_cuda(Device& device, const StageConfig& config);
-/// Makes stages that keep sums of 16 bits for no more than band_rows rows at a time.
+/// Likewise stages that match in bands of band_rows rows or few more, instead of those that fit the
+/// memory budget.
 std::unique_ptr<Stages> make_stages_cuda(Device& device, const StageConfig& config, int band_rows);
 
 }  // namespace cudavision::sgm

@@ -3,6 +3,7 @@
 // The CUDA backend of SgmStereo.
 
 #include <algorithm>
+#include <limits>
 #include <optional>
 
 #include "cuda/sgm/aggregate/cuda.h"
@@ -12,24 +13,89 @@
 namespace cudavision::sgm {
 namespace {
 
+/// The bytes that the sums of path costs may take on the current device.
+double sums_budget(const StageConfig& config) {
+  if (config.memory_budget > 1)
+    return config.memory_budget;
+  std::size_t free = 0, total = 0;
+  cuda_check(cudaMemGetInfo(&free, &total), "asking for the free memory");
+  return config.memory_budget * static_cast<double>(free);
+}
+
+/// Returns the rows of the fewest bands, all but the last one equally high and of whole units, with
+/// which `bytes_of(rows)` is within the budget.
+template <class BytesOf>
+int band_rows_within(double budget, const StageConfig& config, int unit, const BytesOf& bytes_of) {
+  constexpr int fewest_rows = 16;
+  const auto rows_of = [&](int bands) {
+    const int rows = (config.height + bands - 1) / bands;
+    return bands == 1 ? rows : (rows + unit - 1) / unit * unit;
+  };
+  // More bands have smaller volumes, but more states between them.
+  std::size_t least = std::numeric_limits<std::size_t>::max();
+  for (int bands = 1;; ++bands) {
+    least = std::min(least, bytes_of(rows_of(bands)));
+    if (static_cast<double>(least) <= budget)
+      return rows_of(bands);
+    if (rows_of(bands) <= std::max(fewest_rows, unit))
+      throw Error(Error::Kind::out_of_memory,
+                  "SgmStereo: the sums of path costs of " + std::to_string(config.width) + "×" +
+                      std::to_string(config.height) + " pixels with " +
+                      std::to_string(config.disparities) + " disparities take at least " +
+                      std::to_string(least) + " bytes, but memory-budget is " +
+                      std::to_string(static_cast<std::uint64_t>(budget)) +
+                      " bytes: raise it, or lower num-disparities");
+  }
+}
+
+/// The rows of the bands of both ways of matching.
+struct BandPlan {
+  int byte_rows;  ///< of ByteSumsCuda, or 0 if it does not support the config
+  int word_rows;  ///< of sums of 16 bits
+};
+
+std::size_t word_bytes(const StageConfig& config, int rows) {
+  return sizeof(std::uint16_t) * static_cast<std::size_t>(config.width) *
+         static_cast<std::size_t>(config.disparities) * static_cast<std::size_t>(rows);
+}
+
+BandPlan bands_within_budget(const StageConfig& config) {
+  const double budget = sums_budget(config);
+  BandPlan bands{};
+  bands.word_rows =
+      band_rows_within(budget, config, AggregateCuda::row_unit(config), [&](int rows) {
+        return word_bytes(config, rows) + AggregateCuda::extra_bytes(config, rows);
+      });
+  if (ByteSumsCuda::supports(config))
+    bands.byte_rows = band_rows_within(budget, config, MatchExtent::row_unit, [&](int rows) {
+      return ByteSumsCuda::volume_bytes(config, rows) + ByteSumsCuda::state_bytes(config, rows);
+    });
+  return bands;
+}
+
+BandPlan bands_of(const StageConfig& config, int rows) {
+  const int whole_units = (rows + MatchExtent::row_unit - 1) / MatchExtent::row_unit;
+  return {ByteSumsCuda::supports(config) ? whole_units * MatchExtent::row_unit : 0, rows};
+}
+
 class StagesCuda final : public Stages {
  public:
-  StagesCuda(Device& device, const StageConfig& config, int band_rows)
+  StagesCuda(Device& device, const StageConfig& config, const BandPlan& bands)
       : config_(config),
-        band_rows_(band_rows),
+        word_rows_(bands.word_rows),
         scratch_(device.allocate(8 * static_cast<std::size_t>(config.pixels()))),
         features_(device.allocate(2 * config.feature_map_bytes())),
         right_features_(features_.as<std::uint8_t>() + config.feature_map_bytes()),
-        sums_(allocate_sums(device, config, band_rows)),
+        sums_(device.allocate(sums_bytes(config, bands))),
         census_(device, config),
-        aggregate_(device, config, scratch_.data(), band_rows),
+        aggregate_(device, config, scratch_.data(), bands.word_rows),
         select_(device, config),
         maps_(device, config),
         speckles_(device, config, scratch_.data()),
         holes_(device, config, scratch_.data()),
         refine_(device, config) {
-    if (ByteSumsCuda::supports(config) && sums_.size() >= ByteSumsCuda::volume_bytes(config))
-      byte_sums_.emplace(device, config, sums_.as<std::uint8_t>());
+    if (bands.byte_rows > 0)
+      byte_sums_.emplace(device, config, bands.byte_rows, sums_.as<std::uint8_t>());
   }
 
   void census(const SamplePlane& picture, void* features) override {
@@ -93,32 +159,22 @@ class StagesCuda final : public Stages {
  private:
   template <class Work>
   void for_each_band(const Work& work) const {
-    for (int begin = 0; begin < config_.height; begin += band_rows_)
-      work(RowBand{begin, std::min(begin + band_rows_, config_.height)});
+    for (int begin = 0; begin < config_.height; begin += word_rows_)
+      work(RowBand{begin, std::min(begin + word_rows_, config_.height)});
   }
   std::int64_t pixels_before(const RowBand& band) const {
     return static_cast<std::int64_t>(band.begin) * config_.width;
   }
 
-  /// Allocates room for a band's sums of 16 bits and, if the card has it, for those in bytes. With
-  /// 8 paths, these take twice as much.
-  static Buffer allocate_sums(Device& device, const StageConfig& config, int band_rows) {
-    const std::size_t words = sizeof(std::uint16_t) * static_cast<std::size_t>(config.width) *
-                              static_cast<std::size_t>(band_rows) *
-                              static_cast<std::size_t>(config.disparities);
-    if (ByteSumsCuda::supports(config)) {
-      try {
-        return device.allocate(std::max(words, ByteSumsCuda::volume_bytes(config)));
-      } catch (const Error& error) {
-        if (error.kind() != Error::Kind::out_of_memory)
-          throw;
-      }
-    }
-    return device.allocate(words);
+  static std::size_t sums_bytes(const StageConfig& config, const BandPlan& bands) {
+    const std::size_t words = word_bytes(config, bands.word_rows);
+    return bands.byte_rows > 0
+               ? std::max(words, ByteSumsCuda::volume_bytes(config, bands.byte_rows))
+               : words;
   }
 
   StageConfig config_;
-  int band_rows_;           // of the sums of 16 bits
+  int word_rows_;           // of a band's sums of 16 bits
   Buffer scratch_;          // shared by the stages, which run one after the other
   Buffer features_, sums_;  // of match()
   void* right_features_;
@@ -135,11 +191,11 @@ class StagesCuda final : public Stages {
 }  // namespace
 
 std::unique_ptr<Stages> make_stages_cuda(Device& device, const StageConfig& config) {
-  return make_stages_cuda(device, config, config.height);
+  return std::make_unique<StagesCuda>(device, config, bands_within_budget(config));
 }
 
 std::unique_ptr<Stages> make_stages_cuda(Device& device, const StageConfig& config, int band_rows) {
-  return std::make_unique<StagesCuda>(device, config, band_rows);
+  return std::make_unique<StagesCuda>(device, config, bands_of(config, band_rows));
 }
 
 }  // namespace cudavision::sgm

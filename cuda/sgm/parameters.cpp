@@ -39,6 +39,9 @@ std::string config_error(const Config& config) {
   if (config.libsgm() && config.census != Census::symmetric_9x7)
     return "compatibility=libsgm needs census=symmetric-9x7; set that census, or "
            "compatibility=none";
+  if (!(config.memory_budget > 0))
+    return "memory-budget is " + std::to_string(config.memory_budget) +
+           "; make it a share of the free memory, at most 1, or a number of bytes";
   return {};
 }
 

@@ -171,8 +171,8 @@ void SgmStereo::set_parameters(const Parameters& given) {
   const Config& fixed = state_->parameters();
   if (fixed != parameters)
     refuse(
-        "num-disparities, min-disparity, paths, census and compatibility cannot change while "
-        "frames are being matched; set them before the first frame");
+        "num-disparities, min-disparity, paths, census, compatibility and memory-budget cannot "
+        "change while frames are being matched; set them before the first frame");
   state_->set(parameters);
 }
 

@@ -38,13 +38,19 @@ struct Config {
   int paths = automatic;  ///< 4 or 8; automatic: 4, or 8 in compatibility
   Census census = Census::automatic;
   Compatibility compatibility = Compatibility::none;
+  /// Device memory for the sums of path costs: up to 1, a share of what is free when the object is
+  /// made; above 1, bytes. Larger pictures are matched in bands of rows, with the same result. The
+  /// CPU device ignores it.
+  double memory_budget = 0.25;
 
   /// Stands for the value that suits the other parameters. No property of the element can hold it.
   static constexpr int automatic = std::numeric_limits<int>::min();
 
   bool libsgm() const noexcept { return compatibility == Compatibility::libsgm; }
 
-  auto tie() const noexcept { return std::tie(disparities, minimum, paths, census, compatibility); }
+  auto tie() const noexcept {
+    return std::tie(disparities, minimum, paths, census, compatibility, memory_budget);
+  }
   bool operator==(const Config& other) const noexcept { return tie() == other.tie(); }
   bool operator!=(const Config& other) const noexcept { return !(*this == other); }
 };

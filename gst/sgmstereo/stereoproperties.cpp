@@ -128,6 +128,12 @@ void add_search(ElementProperties<Settings>& all) {
        "Library whose results to reproduce bit for bit, instead of this element's own definition",
        ready},
       &Settings::compatibility, compatibility_type());
+  all.add(
+      {"memory-budget", "Memory budget",
+       "GPU memory for the sums of path costs: up to 1, a share of the free memory; above 1, "
+       "bytes. What does not fit is matched in bands of rows, with the same result in more time",
+       ready},
+      &Settings::memory_budget, 0.0, 1e15);
 }
 
 void add_matching(ElementProperties<Settings>& all) {

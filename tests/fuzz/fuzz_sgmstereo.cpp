@@ -17,6 +17,7 @@ class StereoEpisode final : public fuzz::Life {
     set("min-disparity", one_of({"0", "0", "-7", "12"}));
     set("census", one_of({"census-gradient", "symmetric-9x7", "neighbours-9x7", "neighbours-5x5"}));
     set("paths", one_of({"4", "8"}));
+    set("memory-budget", one_of({"0.25", "1", "50000000"}));
     if (below(4) == 0) {
       set("census", "symmetric-9x7");
       set("compatibility", "libsgm");

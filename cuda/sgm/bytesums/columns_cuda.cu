@@ -24,14 +24,25 @@ CUDAVISION_HOST_DEVICE constexpr int slanted_blocks(int count) {
   return count / columns + 1;
 }
 
-/// A row of a warp's ring: the features of the right picture, from D columns before the block's
-/// first one to its last one; those of the left picture; penalties; words that nobody reads; and
-/// the bytes that the opposite path has stored.
-template <int kDisparities>
+/// A row of a warp's ring: features of the right picture, of the left picture, and penalties, then
+/// words that nobody reads, and the bytes that the opposite path has stored.
+///
+/// Columns begin at multiples of 4, and so rows are copied in vectors of 16 bytes. Diagonals begin
+/// anywhere. For them, the ring has the vectors around, and their words are read one by one. With
+/// 256 disparities, words are copied one by one instead, which takes less time than reading them so
+/// from few banks of the shared memory.
+template <int kDisparities, bool kSlanted>
 struct ColumnsRing {
   static constexpr int pixels = kDisparities / 64;  ///< per lane
-  static constexpr int left_at = kDisparities + columns, p2_at = left_at + columns;
-  static constexpr int end = p2_at + columns, words = kDisparities + 32;
+  static constexpr bool shifts = kSlanted && kDisparities <= 128;
+  /// The words before the first of the penalties of the block's own columns, and those after the
+  /// last of each kind.
+  static constexpr int p2_before = shifts ? 4 : 0, after = shifts ? 4 : 0;
+  static constexpr int left_at = kDisparities + columns + after;
+  static constexpr int p2_at = left_at + columns + after;
+  static constexpr int end = p2_at + p2_before + columns + after;
+  static constexpr int words = kDisparities + 32;
+  static_assert(end <= words);
   static constexpr int row_bytes = sizeof(std::uint32_t) * words + sizeof(uint2) * 32 * pixels;
   static constexpr std::size_t shared_bytes = 2 * ring_rows * row_bytes;  // for both warps
 
@@ -44,9 +55,9 @@ struct ColumnsRing {
 /// current row.
 template <int kDisparities, bool kWhole, bool kSlanted>
 class ColumnsWay {
-  using Ring = ColumnsRing<kDisparities>;
-  /// Vectors that all lanes of a warp copy in turn. Along diagonals, only words are aligned.
-  static constexpr int vector_words = kSlanted ? 1 : 4;
+  using Ring = ColumnsRing<kDisparities, kSlanted>;
+  /// Vectors that the lanes of a warp copy in turn.
+  static constexpr int vector_words = kSlanted && !Ring::shifts ? 1 : 4;
   static constexpr int vectors = Ring::end / vector_words;
   static constexpr int turns = (vectors + 31) / 32;
   static_assert(32 * vector_words * (turns - 1) <= Ring::left_at);
@@ -70,10 +81,12 @@ class ColumnsWay {
     if constexpr (kSlanted) {
       move_ = slant * forwards_;
       wrap_ = move_ * period();
-      const int unwrapped = (current_.x + slant * current_.y + columns - 1) % period();
+      const int unwrapped = (current_.x + slant * (a.top + current_.y) + columns - 1) % period();
       current_.x = (unwrapped < 0 ? unwrapped + period() : unwrapped) - (columns - 1);
     }
-    fetched_ = current_;
+    fetched_ = next_ = current_;
+    step(next_);
+    p2_shift_ = Ring::p2_before + (Ring::shifts && up ? slant : 0);
 
     const int number = static_cast<int>(threadIdx.x % 32);
 #pragma unroll
@@ -83,10 +96,10 @@ class ColumnsWay {
         from_[i] = a.planes.right - kDisparities + word;
       else if (word < Ring::p2_at)
         from_[i] = a.planes.left + word - Ring::left_at;
-      else  // those after the last one read it, too
+      else  // lanes after the last one copy what it copies
         from_[i] = (direction == 0 ? a.planes.vertical : a.planes.diagonal[direction - 1]) +
-                   min(word, Ring::end - vector_words) - Ring::p2_at +
-                   (up ? a.planes.pitch + slant : 0);
+                   min(word, Ring::end - vector_words) - Ring::p2_at - Ring::p2_before +
+                   (up ? a.planes.pitch + (Ring::shifts ? 0 : slant) : 0);
     }
     sums_ = (direction == 0 ? a.sums.columns : a.sums.diagonals[direction - 1]) +
             own_ * kDisparities + 8 * lanes.lane;
@@ -99,13 +112,13 @@ class ColumnsWay {
   /// Starts copying the row that is to be fetched next.
   __device__ void fetch(Ring& ring) const {
     const int number = static_cast<int>(threadIdx.x % 32);
-    const int at = fetched_.y * pitch_ + fetched_.x;
+    const int at = fetched_.y * pitch_ + fetched_.x - shift_of(fetched_);
 #pragma unroll
     for (int i = 0; i < turns; ++i) {
       // Up to the last but one, all turns copy neighbouring words of the right picture.
       const std::uint32_t* const from =
           i + 1 < turns ? from_[0] + 32 * vector_words * i : from_[turns - 1];
-      if (kSlanted || number + 32 * i < vectors)
+      if (vector_words == 1 || number + 32 * i < vectors)
         __pipeline_memcpy_async(ring.features + vector_words * (number + 32 * i), from + at,
                                 sizeof(std::uint32_t) * vector_words);
     }
@@ -118,7 +131,7 @@ class ColumnsWay {
                               sizeof(uint2));
   }
   __device__ void end_fetch() {
-    go_on(fetched_);
+    step(fetched_);
   }
   /// Makes the current row the one that is to be fetched next.
   __device__ void fetch_again() {
@@ -142,7 +155,20 @@ class ColumnsWay {
       *reinterpret_cast<uint2*>(to + i * kDisparities) = bytes[i];
   }
   __device__ void go_on() {
-    go_on(current_);
+    current_ = next_;
+    step(next_);
+  }
+
+  /// The words from the first column of a row of the ring to that of the block: in the current row,
+  /// in the next one, and in addition for penalties.
+  __device__ int shift() const {
+    return shift_of(current_);
+  }
+  __device__ int next_shift() const {
+    return shift_of(next_);
+  }
+  __device__ int p2_shift() const {
+    return p2_shift_;
   }
 
  private:
@@ -155,7 +181,10 @@ class ColumnsWay {
   __device__ int period() const {
     return columns_ + columns;
   }
-  __device__ void go_on(Place& place) const {
+  static __device__ int shift_of(const Place& place) {
+    return Ring::shifts ? place.x & 3 : 0;
+  }
+  __device__ void step(Place& place) const {
     place.y += forwards_;
     if constexpr (kSlanted) {
       place.x += move_;
@@ -172,8 +201,8 @@ class ColumnsWay {
   const int forwards_;  // to the next row
   const int own_;       // from the block's first column to the lane's
   int move_, wrap_;     // to the next row, in columns, and back after the last column
-  int cost_factor_;
-  Place current_{}, fetched_{};
+  int cost_factor_, p2_shift_;
+  Place current_{}, next_{}, fetched_{};
   const std::uint32_t* from_[turns];  // what the lane copies of row 0 and column 0
   std::uint8_t* sums_;                // likewise of the lane's first pixel
 };
@@ -183,7 +212,7 @@ extern __shared__ uint4 columns_shared[];
 /// One of the two warps.
 template <int kDisparities, bool kWhole, bool kSlanted>
 class ColumnsWarp {
-  using Ring = ColumnsRing<kDisparities>;
+  using Ring = ColumnsRing<kDisparities, kSlanted>;
   static constexpr int pixels = Ring::pixels;
 
  public:
@@ -196,6 +225,8 @@ class ColumnsWarp {
         twice_p1_(a.twice_p1),
         state_(a.p1) {
     forget_origin(ring_at_);
+    if (const uint2* const states = up ? a.states.from_below : a.states.from_above)
+      load_state(lanes_, p1_, states, state_);
     for (int i = 0; i < ring_rows - 1; ++i) {
       if (i < height_)
         way_.fetch(ring_row(i));
@@ -204,15 +235,15 @@ class ColumnsWarp {
     }
     __pipeline_wait_prior(ring_rows - 2);
     __syncwarp();
-    compute_costs(ring_row(0));
+    compute_costs(ring_row(0), way_.shift());
     current_ = next_;
   }
 
-  /// Follows the first `count` rows, and stores L − C.
+  /// Follows the first `count` rows, and stores L − C + P1.
   __device__ void first_half(int count) {
 #pragma unroll 2
     for (; row_ < count; ++row_)
-      follow<false>();
+      follow<Stores::path>();
   }
 
   /// Follows the other rows, and adds what the opposite path has stored.
@@ -228,10 +259,23 @@ class ColumnsWarp {
     }
 #pragma unroll 2
     for (; row_ < height_; ++row_)
-      follow<true>();
+      follow<Stores::sums>();
+  }
+
+  /// Follows `count` rows, and stores nothing.
+  __device__ void skip(int count) {
+#pragma unroll 2
+    for (const int end = row_ + count; row_ < end; ++row_)
+      follow<Stores::nothing>();
+  }
+
+  __device__ const PathState<pixels>& state() const {
+    return state_;
   }
 
  private:
+  enum class Stores { nothing, path, sums };
+
   __device__ Ring& ring_row(int row) const {
     return reinterpret_cast<Ring&>(
         columns_shared[static_cast<unsigned>(row) % ring_rows * (sizeof(Ring) / sizeof(uint4)) +
@@ -239,23 +283,23 @@ class ColumnsWarp {
   }
 
   /// Computes next_ from a row of the ring.
-  __device__ void compute_costs(const Ring& ring) {
+  __device__ void compute_costs(const Ring& ring, int shift) {
     // Word k of pixel i meets the column i − k after the one that `at` points to, and in its upper
     // half the column D/2 before that.
     const std::uint32_t* const at =
-        ring.features + kDisparities + lanes_.group * pixels - words_per_lane * lanes_.lane;
+        ring.features + kDisparities + lanes_.group * pixels - words_per_lane * lanes_.lane + shift;
     constexpr int count = pixels + words_per_lane - 1;
     std::uint32_t right[2][count];
 #pragma unroll
     for (int half = 0; half < 2; ++half) {
       const std::uint32_t* const from = at - half * (kDisparities / 2);
-      if constexpr (pixels == 4) {
+      if constexpr (!Ring::shifts && pixels == 4) {
         const uint4 low = *reinterpret_cast<const uint4*>(from - 4);
         const uint4 high = *reinterpret_cast<const uint4*>(from);
         right[half][0] = low.y, right[half][1] = low.z, right[half][2] = low.w;
         right[half][3] = high.x, right[half][4] = high.y, right[half][5] = high.z;
         right[half][6] = high.w;
-      } else if constexpr (pixels == 2) {
+      } else if constexpr (!Ring::shifts && pixels == 2) {
         const uint2 low = *reinterpret_cast<const uint2*>(from - 2);
         const uint2 high = *reinterpret_cast<const uint2*>(from);
         right[half][0] = from[-3], right[half][1] = low.x, right[half][2] = low.y;
@@ -266,8 +310,9 @@ class ColumnsWarp {
           right[half][i] = from[i - 3];
       }
     }
-    const std::uint32_t* const left = ring.features + Ring::left_at + lanes_.group * pixels;
-    const std::uint32_t* const p2 = ring.features + Ring::p2_at + lanes_.group * pixels;
+    const std::uint32_t* const own = ring.features + lanes_.group * pixels + shift;
+    const std::uint32_t* const left = own + Ring::left_at;
+    const std::uint32_t* const p2 = own + Ring::p2_at + way_.p2_shift();
 #pragma unroll
     for (int i = 0; i < pixels; ++i) {
       next_.p2[i] = p2[i];
@@ -278,11 +323,12 @@ class ColumnsWarp {
   }
 
   /// Takes the step to a row. The costs of the next row are computed meanwhile.
-  template <bool kAddStored>
+  template <Stores kStores>
   __device__ void follow() {
+    constexpr bool kAddStored = kStores == Stores::sums;
     __pipeline_wait_prior(ring_rows - 3);
     __syncwarp();
-    compute_costs(ring_row(row_ + 1));
+    compute_costs(ring_row(row_ + 1), way_.next_shift());
     uint2 stored[pixels];
     if constexpr (kAddStored) {
 #pragma unroll
@@ -299,7 +345,8 @@ class ColumnsWarp {
         bytes[i].y = bytes[i].y + stored[i].y - twice_p1_ | largest;
       }
     }
-    way_.store(bytes);
+    if constexpr (kStores != Stores::nothing)
+      way_.store(bytes);
     way_.go_on();
     current_ = next_;
     if (row_ + ring_rows - 1 < height_) {
@@ -327,7 +374,7 @@ __global__ void __launch_bounds__(64, kDisparities == 64    ? 8
                                       : kDisparities == 128 ? 6
                                                             : 4)
     columns_kernel(const __grid_constant__ PathsArguments a) {
-  using Ring = ColumnsRing<kDisparities>;
+  using Ring = ColumnsRing<kDisparities, kSlanted>;
   // The compiler does not see that all lanes of a warp have the same threadIdx.x / 32.
   const int warp = __shfl_sync(whole_warp, static_cast<int>(threadIdx.x / 32), 0);
   constexpr int ring_words = ring_rows * sizeof(Ring) / sizeof(uint4);
@@ -335,19 +382,55 @@ __global__ void __launch_bounds__(64, kDisparities == 64    ? 8
   paths.first_half(warp == 1 ? a.height / 2 : a.height - a.height / 2);
   wait_for_other_warp();
   paths.second_half();
+  if (warp == 0 && a.states.to_below)
+    store_state(paths.state(), a.states.to_below);
+}
+
+/// A block has one warp.
+template <int kDisparities, bool kWhole, bool kSlanted>
+__global__ void __launch_bounds__(32) states_kernel(const __grid_constant__ StatesArguments a) {
+  ColumnsWarp<kDisparities, kWhole, kSlanted> paths(a.paths, 0, true);
+  constexpr int vectors = ColumnsRing<kDisparities, kSlanted>::pixels * 32;  // of a block
+  int row = a.paths.height;
+  for (int begin = (row - 1) / a.band_rows * a.band_rows; begin > 0; begin -= a.band_rows) {
+    paths.skip(row - begin);
+    store_state(paths.state(), a.states + static_cast<std::int64_t>(begin / a.band_rows - 1) *
+                                              gridDim.x * vectors);
+    row = begin;
+  }
+  __pipeline_wait_prior(0);
+}
+
+unsigned block_count(const StageConfig& config) {
+  const int padded = MatchExtent(config).columns;
+  return static_cast<unsigned>(config.paths == 8 ? 3 * slanted_blocks(padded) : padded / columns);
 }
 
 }  // namespace
 
 PathsLaunch columns_launch(const StageConfig& config) {
   return with_constants(config, [&](auto disparities, auto whole) {
-    const int padded = MatchExtent(config).columns;
-    const bool slanted = config.paths == 8;
-    return PathsLaunch{
-        slanted ? columns_kernel<disparities, whole, true>
-                : columns_kernel<disparities, whole, false>,
-        static_cast<unsigned>(slanted ? 3 * slanted_blocks(padded) : padded / columns), 64,
-        ColumnsRing<disparities>::shared_bytes};
+    return config.paths == 8
+               ? PathsLaunch{columns_kernel<disparities, whole, true>, block_count(config), 64,
+                             ColumnsRing<disparities, true>::shared_bytes}
+               : PathsLaunch{columns_kernel<disparities, whole, false>, block_count(config), 64,
+                             ColumnsRing<disparities, false>::shared_bytes};
+  });
+}
+
+StatesLaunch states_launch(const StageConfig& config) {
+  return with_constants(config, [&](auto disparities, auto whole) {
+    return config.paths == 8
+               ? StatesLaunch{states_kernel<disparities, whole, true>, block_count(config), 32,
+                              ColumnsRing<disparities, true>::shared_bytes / 2}
+               : StatesLaunch{states_kernel<disparities, whole, false>, block_count(config), 32,
+                              ColumnsRing<disparities, false>::shared_bytes / 2};
+  });
+}
+
+std::size_t state_vectors(const StageConfig& config) {
+  return with_constants(config, [&](auto disparities, auto) {
+    return std::size_t{block_count(config)} * ColumnsRing<disparities, false>::pixels * 32;
   });
 }
 

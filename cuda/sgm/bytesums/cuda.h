@@ -5,10 +5,10 @@
 //
 // The paths along columns, diagonals and rows are independent, so two kernels run beside each
 // other, one of them for the rows. A path is followed from both ends at once. Up to the middle, it
-// stores L − C, which is at most P2 and fits a byte. Beyond the middle, it adds what the opposite
-// path has stored. Columns and diagonals also add matching costs, together as many as there are
-// paths, so that the bytes of a pixel in all volumes add up to the sum over all paths. A third
-// kernel finds the winners.
+// stores L − C + P1 in a byte. Beyond the middle, it adds L − C to what the opposite path has
+// stored, and takes P1 away. Columns and diagonals also add matching costs, together as many as
+// there are paths, so that the bytes of a pixel in all volumes add up to the sum over all paths. A
+// third kernel finds the winners.
 //
 // Both kernels wait for latency, not for memory: a step of a path depends on the one before. So
 // they use few lanes per pixel, and warps that wait for no other warp except in the middle.
@@ -48,10 +48,22 @@ struct SumVolumes {
   int pitch;                   ///< in pixels
 };
 
+/// The costs of paths along columns and diagonals between two rows, in the order in which the warps
+/// that follow them have them in registers. They continue the paths where a band of rows ends and
+/// another one begins. Null at the edges of the picture.
+struct BandStates {
+  const uint2 *from_above, *from_below;
+  uint2* to_below;
+};
+
+/// The rows of the picture that the paths follow, and of which the volumes hold the sums. The
+/// planes begin at the first of them.
 struct PathsArguments {
   MatchPlanes planes;
   SumVolumes sums;
-  int width, height;       ///< of the picture
+  BandStates states;
+  int top;                 ///< the first row in the picture
+  int width, height;       ///< height in rows of the band
   int columns;             ///< of the volumes
   int disparities;         ///< that exist
   std::uint32_t p1;        ///< in both halves
@@ -60,12 +72,11 @@ struct PathsArguments {
 
 /// Dimensions of planes and volumes, which are padded so that the kernels need few conditions.
 struct MatchExtent {
-  static constexpr int column_unit = 16, row_unit = 4;
+  static constexpr int column_unit = 16, row_unit = 4;  ///< bands of rows are whole units, too
   static constexpr int most_disparities = 256;
 
   explicit MatchExtent(const StageConfig& config)
       : columns((config.width + column_unit - 1) / column_unit * column_unit),
-        rows((config.height + row_unit - 1) / row_unit * row_unit),
         disparities(config.disparities <= 64    ? 64
                     : config.disparities <= 128 ? 128
                                                 : most_disparities) {}
@@ -73,7 +84,7 @@ struct MatchExtent {
   /// Pixels from a row of the volumes to the next one.
   int sum_pitch() const { return columns + 2 * SumVolumes::margin; }
 
-  int columns, rows, disparities;
+  int columns, disparities;
 };
 constexpr int right_margin(int disparities) {
   return disparities + 16;
@@ -97,21 +108,39 @@ auto with_constants(const StageConfig& config, const Visit& visit) {
   }
 }
 
-/// The kernels of the paths and their launches, in columns_cuda.cu and rows_cuda.cu.
+/// The kernels of the paths and their launches, in columns_cuda.cu and rows_cuda.cu. Each takes a
+/// band of at most `rows` rows.
 struct PathsLaunch {
   void (*kernel)(PathsArguments);
   unsigned blocks, threads;
   std::size_t shared_bytes;
 };
 PathsLaunch columns_launch(const StageConfig& config);
-PathsLaunch rows_launch(const StageConfig& config);
+PathsLaunch rows_launch(const StageConfig& config, int rows);
+
+/// The paths upwards through the whole picture, without sums. Stores the states at the first row of
+/// each band but the first.
+struct StatesArguments {
+  PathsArguments paths;  ///< states.from_below is not used
+  uint2* states;
+  int band_rows;
+};
+struct StatesLaunch {
+  void (*kernel)(StatesArguments);
+  unsigned blocks, threads;
+  std::size_t shared_bytes;
+};
+StatesLaunch states_launch(const StageConfig& config);
+/// The size of the states at one row.
+std::size_t state_vectors(const StageConfig& config);
 
 class WinnersCuda {
  public:
   WinnersCuda(Device& device, const StageConfig& config);
   /// True if the current GPU has enough shared memory for a row.
   static bool supports(const StageConfig& config);
-  void run(const SumVolumes& sums, float uniqueness, Subpixel subpixel,
+  /// Selects the winners of the first `rows` rows of the volumes.
+  void run(const SumVolumes& sums, int rows, float uniqueness, Subpixel subpixel,
            const Winners& winners) const;
 
  private:
@@ -144,12 +173,20 @@ class SideStream {
   Owned<cudaEvent_t> forked_, joined_;
 };
 
+/// Matches a picture in bands of `band_rows` rows, from top to bottom. With several bands, the
+/// paths upwards are first followed through all of them, because each band continues the paths of
+/// the next one.
 class ByteSumsCuda {
  public:
   static bool supports(const StageConfig& config);
-  /// volumes points to volume_bytes().
-  ByteSumsCuda(Device& device, const StageConfig& config, std::uint8_t* volumes);
-  static std::size_t volume_bytes(const StageConfig& config);
+  /// The bytes of the volumes of a band.
+  static std::size_t volume_bytes(const StageConfig& config, int band_rows);
+  /// The bytes of the states between bands.
+  static std::size_t state_bytes(const StageConfig& config, int band_rows);
+
+  /// band_rows is a multiple of MatchExtent::row_unit, or covers the picture. volumes points to
+  /// volume_bytes().
+  ByteSumsCuda(Device& device, const StageConfig& config, int band_rows, std::uint8_t* volumes);
 
   /// True if sums with these penalties fit the bytes.
   bool fits(const Penalties& penalties) const;
@@ -160,14 +197,17 @@ class ByteSumsCuda {
  private:
   void make_planes(const CensusCuda& census, const SamplePlane& left, const SamplePlane& right,
                    const Penalties& penalties) const;
+  PathsArguments picture_arguments(const Penalties& penalties) const;
+  PathsArguments band_arguments(PathsArguments picture, int top) const;
 
   cudaStream_t stream_;
   StageConfig config_;
-  Buffer plane_memory_;
+  int band_rows_;
+  bool columns_first_;
+  Buffer plane_memory_, states_;
   MatchPlanes planes_;
   SumVolumes sums_;
   SideStream side_;
-  PathsLaunch columns_, rows_;
   WinnersCuda winners_;
 };
 

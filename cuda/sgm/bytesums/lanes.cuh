@@ -166,6 +166,19 @@ __device__ inline uint2 packed(const std::uint32_t (&words)[words_per_lane]) {
   return {__byte_perm(words[0], words[1], 0x6420), __byte_perm(words[2], words[3], 0x6420)};
 }
 
+/// The inverse of packed().
+__device__ inline void unpack(const uint2& bytes, std::uint32_t (&words)[words_per_lane]) {
+  words[0] = __byte_perm(bytes.x, 0, 0x4140);
+  words[1] = __byte_perm(bytes.x, 0, 0x4342);
+  words[2] = __byte_perm(bytes.y, 0, 0x4140);
+  words[3] = __byte_perm(bytes.y, 0, 0x4342);
+}
+
+/// The least of a lane's words, in both halves.
+__device__ inline std::uint32_t least_of(const std::uint32_t (&words)[words_per_lane]) {
+  return __vminu2(__vimin3_u16x2(words[0], words[1], words[2]), words[3]);
+}
+
 /// Takes one step of each path. Returns the bytes of L − C + P1 or, with kAddCosts, those of
 /// L + (factor − 1)·C + P1. Costs of missing disparities become the largest, so that they are like
 /// the ends of the range to the others.
@@ -201,12 +214,40 @@ __device__ void advance(const GroupLanes<kDisparities, kWhole>& lanes, PathState
       bytes[i].x -= least_in_bytes;
       bytes[i].y -= least_in_bytes;
     }
-    least[i] = __vminu2(__vimin3_u16x2(path[0], path[1], path[2]), path[3]);
+    least[i] = least_of(path);
   }
   lanes.reduce(least);
 #pragma unroll
   for (int i = 0; i < kPixels; ++i)
     state.least[i] = least[i] - p1;
+}
+
+/// Stores the path costs of the calling thread's pixels, which fit bytes. `states` has room for
+/// whole blocks.
+template <int kPixels>
+__device__ void store_state(const PathState<kPixels>& state, uint2* states) {
+  states += static_cast<std::int64_t>(blockIdx.x) * kPixels * 32 + threadIdx.x % 32;
+#pragma unroll
+  for (int i = 0; i < kPixels; ++i)
+    states[i * 32] = packed(state.costs[i]);
+}
+
+template <int kDisparities, bool kWhole, int kPixels>
+__device__ void load_state(const GroupLanes<kDisparities, kWhole>& lanes, std::uint32_t p1,
+                           const uint2* states, PathState<kPixels>& state) {
+  states += static_cast<std::int64_t>(blockIdx.x) * kPixels * 32 + threadIdx.x % 32;
+#pragma unroll
+  for (int i = 0; i < kPixels; ++i) {
+    unpack(states[i * 32], state.costs[i]);
+#pragma unroll
+    for (int k = 0; k < words_per_lane; ++k)
+      state.costs[i][k] |= lanes.missing;
+    state.least[i] = least_of(state.costs[i]);
+  }
+  lanes.reduce(state.least);
+#pragma unroll
+  for (int i = 0; i < kPixels; ++i)
+    state.least[i] -= p1;
 }
 
 }  // namespace cudavision::sgm

@@ -246,11 +246,11 @@ __global__ void __launch_bounds__(64, 8) rows_kernel(const __grid_constant__ Pat
 
 }  // namespace
 
-PathsLaunch rows_launch(const StageConfig& config) {
+PathsLaunch rows_launch(const StageConfig& config, int rows) {
   return with_constants(config, [&](auto disparities, auto whole) {
     using Ring = RowsRing<disparities>;
-    const int blocks = MatchExtent(config).rows / Ring::rows;
-    return PathsLaunch{rows_kernel<disparities, whole>, static_cast<unsigned>(blocks), 64,
+    return PathsLaunch{rows_kernel<disparities, whole>,
+                       static_cast<unsigned>((rows + Ring::rows - 1) / Ring::rows), 64,
                        Ring::shared_bytes};
   });
 }

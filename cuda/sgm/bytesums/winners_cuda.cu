@@ -344,7 +344,7 @@ bool WinnersCuda::supports(const StageConfig& config) {
   return shared_bytes(config) <= most_shared_bytes();
 }
 
-void WinnersCuda::run(const SumVolumes& sums, float uniqueness, Subpixel subpixel,
+void WinnersCuda::run(const SumVolumes& sums, int rows, float uniqueness, Subpixel subpixel,
                       const Winners& winners) const {
   WinnersArguments a{};
   a.sums[0] = sums.columns;
@@ -362,8 +362,7 @@ void WinnersCuda::run(const SumVolumes& sums, float uniqueness, Subpixel subpixe
   a.right_shift = config_.right_shift();
   // The launch is not programmatic, for the reason that ByteSumsCuda gives.
   const WinnersKernel kernel = kernel_for(config_);
-  const auto rows = static_cast<unsigned>(config_.height);
-  kernel<<<rows, threads, shared_bytes(config_), stream_>>>(a);
+  kernel<<<static_cast<unsigned>(rows), threads, shared_bytes(config_), stream_>>>(a);
   cuda_check(cudaGetLastError(), "launching a kernel on the GPU");
 }
 

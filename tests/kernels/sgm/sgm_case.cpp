@@ -159,7 +159,7 @@ std::string describe(const sgm::Parameters& given) {
   std::snprintf(
       text, sizeof text,
       "%d disparities from %d, %d paths, %s%s, p1 %d, p2 %d%s, uniqueness %.10g, lr %d%s%s, "
-      "speckles of %d within %d%s%s",
+      "speckles of %d within %d%s%s%s",
       p.disparities, p.minimum, p.paths, censuses[static_cast<int>(p.census)],
       p.compatibility == Compatibility::libsgm ? " as libSGM" : "", p.p1, p.p2,
       p.adaptive_p2 ? " adaptive" : "", p.uniqueness, p.lr_max_diff,
@@ -167,7 +167,8 @@ std::string describe(const sgm::Parameters& given) {
       : p.subpixel_method == Method::parabola ? ", subpixel by a parabola"
                                               : ", subpixel",
       p.median ? ", median" : "", p.speckle_size, p.speckle_range, p.fill_holes ? ", filled" : "",
-      p.refine ? ", refined" : "");
+      p.refine ? ", refined" : "",
+      p.memory_budget == sgm::Config().memory_budget ? "" : ", in bands");
   return text;
 }
 

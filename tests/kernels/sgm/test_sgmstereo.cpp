@@ -46,7 +46,7 @@ const Extreme<Change> extremes[] = {
     {"WidestRow", "GRAY8", 65535, 1, Content::natural, [](Parameters& p) { p.disparities = 32; }},
     {"HighestColumn", "GRAY8", 1, 65535, Content::natural,
      [](Parameters& p) { p.disparities = 32, p.speckle_size = 0, p.median = false; }},
-    // CUDA has kernels of its own for these numbers of disparities with 4 paths.
+    // CUDA has kernels of its own for at most 256 disparities.
     {"WideByteSums", "GRAY8", 20000, 3, Content::natural,
      [](Parameters& p) { p.disparities = 64; }},
     {"HighByteSums", "GRAY8", 5, 3000, Content::natural,

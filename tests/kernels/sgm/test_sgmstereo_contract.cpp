@@ -41,6 +41,7 @@ const Change config_changes[] = {
     [](Parameters& p) { p.paths = 8; },
     [](Parameters& p) { p.census = Census::neighbours_9x7; },
     [](Parameters& p) { p.compatibility = Compatibility::libsgm; },
+    [](Parameters& p) { p.memory_budget = 0.5; },
 };
 
 /// Changes of parameters that together cover every path through the stages.
@@ -110,6 +111,9 @@ struct SgmContract : ContractTraits<SgmCase> {
          [](Parameters& p) {
            p.compatibility = Compatibility::libsgm, p.census = Census::census_gradient;
          }},
+        {"memory-budget is 0", [](Parameters& p) { p.memory_budget = 0; }},
+        {"memory-budget is -1", [](Parameters& p) { p.memory_budget = -1; }},
+        {"memory-budget", [=](Parameters& p) { p.memory_budget = nan; }},
         {"p1 is -1", [](Parameters& p) { p.p1 = -1; }},
         {"less than p2, which is 60", [](Parameters& p) { p.p1 = 60, p.p2 = 60; }},
         {"less than p2, which is 223", [](Parameters& p) { p.p1 = 223; }},
@@ -330,6 +334,53 @@ TEST_P(SgmStereoUse, WidthsDoNotDisturbEachOther) {
   });
 }
 
+/// A small budget makes CUDA match in bands of rows. The CPU ignores it.
+TEST_P(SgmStereoUse, BandsGiveTheSameBits) {
+  on_device([](Device& device) {
+    const Change changes[] = {
+        [](Parameters& p) { p.disparities = 64; },
+        [](Parameters& p) { p.disparities = 96, p.paths = 8; },
+        [](Parameters& p) { p.disparities = 256, p.paths = 8, p.minimum = -20; },
+        [](Parameters& p) { p.disparities = 128, p.p1 = 60, p.p2 = 120; },
+        [](Parameters& p) { p.census = Census::neighbours_9x7, p.disparities = 96, p.paths = 8; },
+        [](Parameters& p) { p.disparities = 512; },
+        [](Parameters& p) { p.compatibility = Compatibility::libsgm, p.disparities = 64; },
+    };
+    for (const Change& change : changes)
+      for (const double share : {0.7, 0.35}) {
+        SgmCase test = dense("GRAY8", 150, 193, changed(change));
+        const sgm::StageConfig config(test.layout, test.parameters);
+        test.parameters.memory_budget =
+            share * config.paths / 2 * static_cast<double>(config.sums());
+        SCOPED_TRACE(describe(test));
+        Running<SgmCase> running(device, device, test);
+        running.run();
+        device.finish();
+        EXPECT_EQ(running.wrong(), "");
+      }
+  });
+}
+
+TEST_P(SgmStereoUse, RefusesABudgetThatIsTooSmallWithTheBytes) {
+  on_device([](Device& device) {
+    if (device.kind() == DeviceKind::cpu)
+      return;
+    for (const int disparities : {64, 512}) {
+      SgmCase test = dense("GRAY8", 150, 193, few_disparities());
+      test.parameters.disparities = disparities;
+      test.parameters.memory_budget = 5000;
+      try {
+        sgm::SgmStereo(device, test.layout, test.layout, test.parameters);
+        ADD_FAILURE() << "no error";
+      } catch (const Error& error) {
+        EXPECT_EQ(error.kind(), Error::Kind::out_of_memory);
+        for (const char* words : {"150×193", "bytes", "memory-budget is 5000 bytes"})
+          EXPECT_NE(std::string(error.what()).find(words), std::string::npos) << error.what();
+      }
+    }
+  });
+}
+
 /// Another device that fills what it allocates.
 class FillingDevice final : public Device {
  public:
@@ -365,7 +416,10 @@ class FillingDevice final : public Device {
 /// No stage reads memory that nothing has written.
 TEST_P(SgmStereoUse, MemoryIsNotReadBeforeItIsWritten) {
   on_device([](Device& inner) {
-    for (const Change& change : representative_changes)
+    std::vector<Change> changes(std::begin(representative_changes),
+                                std::end(representative_changes));
+    changes.push_back([](Parameters& p) { p.paths = 8, p.memory_budget = 1e6; });
+    for (const Change& change : changes)
       for (const std::uint8_t filling : {0x00, 0x7f, 0xff}) {
         const SgmCase test = dense("GRAY8", 133, 41, changed(change));
         SCOPED_TRACE(describe(test));
