@@ -72,6 +72,25 @@ sgm::Parameters few_disparities() {
   return parameters;
 }
 
+std::vector<sgm::Parameters> representative_sgm_parameters() {
+  std::vector<sgm::Parameters> all(5, few_disparities());
+  all[0].speckle_size = 20;
+  all[0].fill_holes = true;
+  all[1].paths = 8;
+  all[1].minimum = 3;
+  all[1].refine = false;
+  all[2].compatibility = Compatibility::libsgm;
+  all[2].subpixel = false;
+  all[3].census = Census::neighbours_9x7;
+  all[3].disparities = 96;
+  all[3].minimum = -5;
+  all[4].census = Census::neighbours_5x5;
+  all[4].paths = 4;
+  all[4].median = false;
+  all[4].lr_max_diff = -1;
+  return all;
+}
+
 sgm::Parameters random_sgm_parameters(Random& random) {
   sgm::Parameters p;
   p.disparities = 32 * (random.one_in(6) ? random.log_uniform(32) : random.between(1, 4));

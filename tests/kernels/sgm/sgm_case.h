@@ -59,6 +59,9 @@ sgm::Parameters random_sgm_parameters(Random& random);
 /// The defaults, but with 32 disparities, for tests that must be quick.
 sgm::Parameters few_disparities();
 
+/// Parameters that together cover every path through the stages.
+std::vector<sgm::Parameters> representative_sgm_parameters();
+
 std::string describe(const sgm::Parameters& parameters);
 std::string describe(const SgmCase& test);
 

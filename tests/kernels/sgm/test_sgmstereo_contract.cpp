@@ -1,15 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
 // Tests the contract of all operations for SgmStereo. Besides, tests which parameters are valid and
-// which are fixed, how maps are coded, and that no memory is read before it is written.
+// which are fixed, and how maps are coded.
 
-#include <sys/resource.h>
-#include <unistd.h>
-
-#include <algorithm>
 #include <cmath>
 #include <cstdint>
-#include <fstream>
 #include <functional>
 #include <limits>
 
@@ -42,17 +37,6 @@ const Change config_changes[] = {
     [](Parameters& p) { p.census = Census::neighbours_9x7; },
     [](Parameters& p) { p.compatibility = Compatibility::libsgm; },
     [](Parameters& p) { p.memory_budget = 0.5; },
-};
-
-/// Changes of parameters that together cover every path through the stages.
-const Change representative_changes[] = {
-    [](Parameters& p) { p.speckle_size = 20, p.fill_holes = true; },
-    [](Parameters& p) { p.paths = 8, p.minimum = 3, p.refine = false; },
-    [](Parameters& p) { p.compatibility = Compatibility::libsgm, p.subpixel = false; },
-    [](Parameters& p) { p.census = Census::neighbours_9x7, p.disparities = 96, p.minimum = -5; },
-    [](Parameters& p) {
-      p.census = Census::neighbours_5x5, p.paths = 4, p.median = false, p.lr_max_diff = -1;
-    },
 };
 
 SgmCase dense(const char* layout, int width, int height, const Parameters& parameters) {
@@ -168,19 +152,19 @@ struct SgmContract : ContractTraits<SgmCase> {
     // Large pictures are slow on the CPU, and one layout is enough for them.
     const bool large = width * height > 100000;
     for (const char* layout : {"GRAY8", "YUY2", "P010", "RGBA"})
-      for (const Change& change : representative_changes)
+      for (const Parameters& parameters : representative_sgm_parameters())
         if (!large || layout == std::string("GRAY8"))
-          cases.push_back(dense(layout, width, height, changed(change)));
+          cases.push_back(dense(layout, width, height, parameters));
     return cases;
   }
 
   static std::pair<Case, Case> neighbours() {
-    return {dense("RGBx", 133, 41, changed(representative_changes[0])),
-            dense("P010", 97, 35, changed(representative_changes[2]))};
+    return {dense("RGBx", 133, 41, representative_sgm_parameters()[0]),
+            dense("P010", 97, 35, representative_sgm_parameters()[2])};
   }
   static std::pair<Case, Case> streams() {
-    return {dense("GRAY8", 160, 60, changed(representative_changes[0])),
-            dense("RGBx", 120, 50, changed(representative_changes[2]))};
+    return {dense("GRAY8", 160, 60, representative_sgm_parameters()[0]),
+            dense("RGBx", 120, 50, representative_sgm_parameters()[2])};
   }
 
   static std::vector<Case> changing() {
@@ -284,38 +268,6 @@ TEST_P(SgmStereoUse, ConfigCannotChange) {
   });
 }
 
-/// Limits the process to 1 TiB of additional address space, because some hosts grant any amount.
-class AddressLimit {
- public:
-  AddressLimit() {
-    getrlimit(RLIMIT_AS, &before_);
-    std::uint64_t pages = 0;
-    std::ifstream("/proc/self/statm") >> pages;
-    rlimit now = before_;
-    now.rlim_cur = std::min<rlim_t>(
-        before_.rlim_max,
-        pages * static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE)) + (std::uint64_t{1} << 40));
-    setrlimit(RLIMIT_AS, &now);
-  }
-  ~AddressLimit() { setrlimit(RLIMIT_AS, &before_); }
-  AddressLimit(const AddressLimit&) = delete;
-  AddressLimit& operator=(const AddressLimit&) = delete;
-
- private:
-  rlimit before_{};
-};
-
-TEST_P(SgmStereoUse, TooLittleMemoryIsSaidInBytes) {
-  on_device([](Device& device) {
-    const AddressLimit limit;
-    sgm::Parameters parameters;
-    parameters.disparities = 1024;
-    CUDAVISION_EXPECT_ERROR(
-        SgmStereo(device, gray_layout(65535, 65535), gray_layout(65535, 65535), parameters),
-        out_of_memory, " bytes");
-  });
-}
-
 /// Objects for different widths share kernels, and so the kernels' attributes.
 TEST_P(SgmStereoUse, WidthsDoNotDisturbEachOther) {
   on_device([](Device& device) {
@@ -331,104 +283,6 @@ TEST_P(SgmStereoUse, WidthsDoNotDisturbEachOther) {
         EXPECT_EQ(running->wrong(), "") << disparities << " disparities";
       }
     }
-  });
-}
-
-/// A small budget makes CUDA match in bands of rows. The CPU ignores it.
-TEST_P(SgmStereoUse, BandsGiveTheSameBits) {
-  on_device([](Device& device) {
-    const Change changes[] = {
-        [](Parameters& p) { p.disparities = 64; },
-        [](Parameters& p) { p.disparities = 96, p.paths = 8; },
-        [](Parameters& p) { p.disparities = 256, p.paths = 8, p.minimum = -20; },
-        [](Parameters& p) { p.disparities = 128, p.p1 = 60, p.p2 = 120; },
-        [](Parameters& p) { p.census = Census::neighbours_9x7, p.disparities = 96, p.paths = 8; },
-        [](Parameters& p) { p.disparities = 512; },
-        [](Parameters& p) { p.compatibility = Compatibility::libsgm, p.disparities = 64; },
-    };
-    for (const Change& change : changes)
-      for (const double share : {0.7, 0.35}) {
-        SgmCase test = dense("GRAY8", 150, 193, changed(change));
-        const sgm::StageConfig config(test.layout, test.parameters);
-        test.parameters.memory_budget =
-            share * config.paths / 2 * static_cast<double>(config.sums());
-        SCOPED_TRACE(describe(test));
-        Running<SgmCase> running(device, device, test);
-        running.run();
-        device.finish();
-        EXPECT_EQ(running.wrong(), "");
-      }
-  });
-}
-
-TEST_P(SgmStereoUse, RefusesABudgetThatIsTooSmallWithTheBytes) {
-  on_device([](Device& device) {
-    if (device.kind() == DeviceKind::cpu)
-      return;
-    for (const int disparities : {64, 512}) {
-      SgmCase test = dense("GRAY8", 150, 193, few_disparities());
-      test.parameters.disparities = disparities;
-      test.parameters.memory_budget = 5000;
-      try {
-        sgm::SgmStereo(device, test.layout, test.layout, test.parameters);
-        ADD_FAILURE() << "no error";
-      } catch (const Error& error) {
-        EXPECT_EQ(error.kind(), Error::Kind::out_of_memory);
-        for (const char* words : {"150×193", "bytes", "memory-budget is 5000 bytes"})
-          EXPECT_NE(std::string(error.what()).find(words), std::string::npos) << error.what();
-      }
-    }
-  });
-}
-
-/// Another device that fills what it allocates.
-class FillingDevice final : public Device {
- public:
-  FillingDevice(Device& device, std::uint8_t filling) : device_(device), filling_(filling) {}
-
-  DeviceKind kind() const noexcept override { return device_.kind(); }
-  CudaStream stream() const noexcept override { return device_.stream(); }
-  void upload(View<const std::uint8_t> host, View<std::uint8_t> device) override {
-    device_.upload(host, device);
-  }
-  void download(View<const std::uint8_t> device, View<std::uint8_t> host) override {
-    device_.download(device, host);
-  }
-  void copy(View<const std::uint8_t> from, View<std::uint8_t> to) override {
-    device_.copy(from, to);
-  }
-  void fill(View<std::uint8_t> to, std::uint8_t value) override { device_.fill(to, value); }
-  std::unique_ptr<Event> make_event() override { return device_.make_event(); }
-  void finish() override { device_.finish(); }
-
- private:
-  Buffer do_allocate(std::size_t bytes) override {
-    Buffer buffer = device_.allocate(bytes);
-    fill(bytes_of(buffer.data(), bytes), filling_);
-    return buffer;
-  }
-  Buffer do_allocate_host(std::size_t bytes) override { return device_.allocate_host(bytes); }
-
-  Device& device_;
-  const std::uint8_t filling_;
-};
-
-/// No stage reads memory that nothing has written.
-TEST_P(SgmStereoUse, MemoryIsNotReadBeforeItIsWritten) {
-  on_device([](Device& inner) {
-    std::vector<Change> changes(std::begin(representative_changes),
-                                std::end(representative_changes));
-    changes.push_back([](Parameters& p) { p.paths = 8, p.memory_budget = 1e6; });
-    for (const Change& change : changes)
-      for (const std::uint8_t filling : {0x00, 0x7f, 0xff}) {
-        const SgmCase test = dense("GRAY8", 133, 41, changed(change));
-        SCOPED_TRACE(describe(test));
-        FillingDevice device(inner, filling);
-        Running<SgmCase> running(device, inner, test);
-        running.run();
-        device.finish();
-        EXPECT_EQ(running.wrong(), "");
-      }
   });
 }
 

@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+//
+// Tests how SgmStereo uses memory: what it says if there is too little, that a small budget does
+// not change results, and that no memory is read before it is written.
+
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <fstream>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "cuda/sgm/backend.h"
+#include "tests/kernels/contract/contract.h"
+#include "tests/kernels/sgm/sgm_case.h"
+
+namespace cudavision::test {
+namespace {
+
+using namespace sgm;
+
+using Parameters = sgm::Parameters;
+using Census = Parameters::Census;
+using Compatibility = Parameters::Compatibility;
+
+SgmCase dense(int width, int height, const Parameters& parameters) {
+  return plain_sgm_case(layout_named("GRAY8", width, height), parameters, Content::natural, 5);
+}
+
+class SgmMemory : public EitherDevice {};
+
+INSTANTIATE_TEST_SUITE_P(Devices, SgmMemory, both_devices(), device_name);
+
+/// Limits the process to 1 TiB of additional address space, because some hosts grant any amount.
+class AddressLimit {
+ public:
+  AddressLimit() {
+    getrlimit(RLIMIT_AS, &before_);
+    std::uint64_t pages = 0;
+    std::ifstream("/proc/self/statm") >> pages;
+    rlimit now = before_;
+    now.rlim_cur = std::min<rlim_t>(
+        before_.rlim_max,
+        pages * static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE)) + (std::uint64_t{1} << 40));
+    setrlimit(RLIMIT_AS, &now);
+  }
+  ~AddressLimit() { setrlimit(RLIMIT_AS, &before_); }
+  AddressLimit(const AddressLimit&) = delete;
+  AddressLimit& operator=(const AddressLimit&) = delete;
+
+ private:
+  rlimit before_{};
+};
+
+TEST_P(SgmMemory, TooLittleMemoryIsSaidInBytes) {
+  on_device([](Device& device) {
+    const AddressLimit limit;
+    sgm::Parameters parameters;
+    parameters.disparities = 1024;
+    CUDAVISION_EXPECT_ERROR(
+        SgmStereo(device, gray_layout(65535, 65535), gray_layout(65535, 65535), parameters),
+        out_of_memory, " bytes");
+  });
+}
+
+/// A small budget makes CUDA match in bands of rows. The CPU ignores it.
+TEST_P(SgmMemory, BandsGiveTheSameBits) {
+  on_device([](Device& device) {
+    const std::function<void(Parameters&)> changes[] = {
+        [](Parameters& p) { p.disparities = 64; },
+        [](Parameters& p) { p.disparities = 96, p.paths = 8; },
+        [](Parameters& p) { p.disparities = 256, p.paths = 8, p.minimum = -20; },
+        [](Parameters& p) { p.disparities = 128, p.p1 = 60, p.p2 = 120; },
+        [](Parameters& p) { p.census = Census::neighbours_9x7, p.disparities = 96, p.paths = 8; },
+        [](Parameters& p) { p.disparities = 512; },
+        [](Parameters& p) { p.compatibility = Compatibility::libsgm, p.disparities = 64; },
+    };
+    for (const auto& change : changes)
+      for (const double share : {0.7, 0.35}) {
+        Parameters parameters;
+        change(parameters);
+        SgmCase test = dense(150, 193, parameters);
+        const sgm::StageConfig config(test.layout, test.parameters);
+        test.parameters.memory_budget =
+            share * config.paths / 2 * static_cast<double>(config.sums());
+        SCOPED_TRACE(describe(test));
+        Running<SgmCase> running(device, device, test);
+        running.run();
+        device.finish();
+        EXPECT_EQ(running.wrong(), "");
+      }
+  });
+}
+
+TEST_P(SgmMemory, RefusesABudgetThatIsTooSmallWithTheBytes) {
+  on_device([](Device& device) {
+    if (device.kind() == DeviceKind::cpu)
+      return;  // it has no budget
+    for (const int disparities : {64, 512}) {
+      SgmCase test = dense(150, 193, few_disparities());
+      test.parameters.disparities = disparities;
+      test.parameters.memory_budget = 5000;
+      try {
+        sgm::SgmStereo(device, test.layout, test.layout, test.parameters);
+        ADD_FAILURE() << "no error";
+      } catch (const Error& error) {
+        EXPECT_EQ(error.kind(), Error::Kind::out_of_memory);
+        for (const char* words : {"150×193", "bytes", "memory-budget is 5000 bytes"})
+          EXPECT_NE(std::string(error.what()).find(words), std::string::npos) << error.what();
+      }
+    }
+  });
+}
+
+/// Another device that fills what it allocates.
+class FillingDevice final : public Device {
+ public:
+  FillingDevice(Device& device, std::uint8_t filling) : device_(device), filling_(filling) {}
+
+  DeviceKind kind() const noexcept override { return device_.kind(); }
+  CudaStream stream() const noexcept override { return device_.stream(); }
+  void upload(View<const std::uint8_t> host, View<std::uint8_t> device) override {
+    device_.upload(host, device);
+  }
+  void download(View<const std::uint8_t> device, View<std::uint8_t> host) override {
+    device_.download(device, host);
+  }
+  void copy(View<const std::uint8_t> from, View<std::uint8_t> to) override {
+    device_.copy(from, to);
+  }
+  void fill(View<std::uint8_t> to, std::uint8_t value) override { device_.fill(to, value); }
+  std::unique_ptr<Event> make_event() override { return device_.make_event(); }
+  void finish() override { device_.finish(); }
+
+ private:
+  Buffer do_allocate(std::size_t bytes) override {
+    Buffer buffer = device_.allocate(bytes);
+    fill(bytes_of(buffer.data(), bytes), filling_);
+    return buffer;
+  }
+  Buffer do_allocate_host(std::size_t bytes) override { return device_.allocate_host(bytes); }
+
+  Device& device_;
+  const std::uint8_t filling_;
+};
+
+/// No stage reads memory that nothing has written.
+TEST_P(SgmMemory, MemoryIsNotReadBeforeItIsWritten) {
+  on_device([](Device& inner) {
+    std::vector<Parameters> all = representative_sgm_parameters();
+    all.push_back(few_disparities());
+    all.back().paths = 8;
+    all.back().memory_budget = 1e6;  // so that CUDA matches in bands
+    for (const Parameters& parameters : all)
+      for (const std::uint8_t filling : {0x00, 0x7f, 0xff}) {
+        const SgmCase test = dense(133, 41, parameters);
+        SCOPED_TRACE(describe(test));
+        FillingDevice device(inner, filling);
+        Running<SgmCase> running(device, inner, test);
+        running.run();
+        device.finish();
+        EXPECT_EQ(running.wrong(), "");
+      }
+  });
+}
+
+}  // namespace
+}  // namespace cudavision::test
