@@ -66,6 +66,11 @@ struct Winners {
   std::uint16_t* left;       ///< may be unknown
   std::uint16_t* right;      ///< integers; unknown only in columns that no left pixel meets
   std::uint8_t* confidence;  ///< of the left map; may be null
+
+  /// Returns the parts of the maps that begin at this pixel.
+  Winners from_pixel(std::int64_t pixel) const noexcept {
+    return {left + pixel, right + pixel, confidence ? confidence + pixel : nullptr};
+  }
 };
 
 /// The formula for the sixteenths of a disparity.

@@ -124,10 +124,7 @@ class StagesCuda final : public Stages {
     for_each_band([&](const RowBand& band) {
       auto* const sums = sums_.as<std::uint16_t>();
       aggregate_.run(features_.data(), right_features_, penalties, band, sums);
-      const std::int64_t before = pixels_before(band);
-      select_.run(sums, band.rows(), uniqueness, subpixel,
-                  {winners.left + before, winners.right + before,
-                   winners.confidence ? winners.confidence + before : nullptr});
+      select_.run(sums, band.rows(), uniqueness, subpixel, winners.from_pixel(pixels_before(band)));
     });
   }
   void median(const std::uint16_t* from, std::uint16_t* to) override { maps_.median(from, to); }

@@ -26,7 +26,7 @@ struct HorizontalArguments;
 /// left.
 using P2Maps = std::array<std::uint32_t*, 2>;
 
-/// What the paths need to know of the picture.
+/// The input of the paths. Maps begin at row 0 of the picture.
 struct PathInput {
   const void *left, *right;  ///< features
   P2Maps p2;

@@ -27,10 +27,10 @@ CUDAVISION_HOST_DEVICE constexpr int slanted_blocks(int count) {
 /// A row of a warp's ring: features of the right picture, of the left picture, and penalties, then
 /// words that nobody reads, and the bytes that the opposite path has stored.
 ///
-/// Columns begin at multiples of 4, and so rows are copied in vectors of 16 bytes. Diagonals begin
-/// anywhere. For them, the ring has the vectors around, and their words are read one by one. With
-/// 256 disparities, words are copied one by one instead, which takes less time than reading them so
-/// from few banks of the shared memory.
+/// Columns begin at multiples of 4, so rows are copied in vectors of 16 bytes. Diagonals begin
+/// anywhere: for them, a row has the whole vectors around the words it needs, which are then read
+/// one by one. With 256 disparities, words are copied one by one instead, because lanes would read
+/// words from the same banks of the shared memory, four at a time.
 template <int kDisparities, bool kSlanted>
 struct ColumnsRing {
   static constexpr int pixels = kDisparities / 64;  ///< per lane

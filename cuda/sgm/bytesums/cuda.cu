@@ -12,14 +12,14 @@ namespace {
 // The launches are not programmatic, because blocks that wait for the kernel before them would take
 // the place of blocks that compute. On an H200, a pair of 640×480 and 64 disparities then took 287
 // µs instead of 122.
-template <class Launch, class Arguments>
-void launch(const Launch& paths, cudaStream_t stream, const Arguments& a) {
+template <class Arguments>
+void launch(const KernelLaunch<Arguments>& paths, cudaStream_t stream, const Arguments& a) {
   paths.kernel<<<paths.blocks, paths.threads, paths.shared_bytes, stream>>>(a);
   cuda_check(cudaGetLastError(), "launching a kernel on the GPU");
 }
 
-template <class Launch>
-void prepare(const Launch& paths) {
+template <class Arguments>
+void prepare(const KernelLaunch<Arguments>& paths) {
   cuda_check(cudaFuncSetAttribute(paths.kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
                                   static_cast<int>(paths.shared_bytes)),
              "asking for shared memory for the paths");
@@ -161,9 +161,7 @@ void ByteSumsCuda::run(const CensusCuda& census, const SamplePlane& left, const 
       launch(rows, side_.get(), band);
     side_.join();
     const std::int64_t pixel = static_cast<std::int64_t>(top) * config_.width;
-    winners_.run(sums_, band.height, uniqueness, subpixel,
-                 {winners.left + pixel, winners.right + pixel,
-                  winners.confidence ? winners.confidence + pixel : nullptr});
+    winners_.run(sums_, band.height, uniqueness, subpixel, winners.from_pixel(pixel));
   }
 }
 

@@ -108,13 +108,16 @@ auto with_constants(const StageConfig& config, const Visit& visit) {
   }
 }
 
-/// The kernels of the paths and their launches, in columns_cuda.cu and rows_cuda.cu. Each takes a
-/// band of at most `rows` rows.
-struct PathsLaunch {
-  void (*kernel)(PathsArguments);
+/// A kernel and its launch.
+template <class Arguments>
+struct KernelLaunch {
+  void (*kernel)(Arguments);
   unsigned blocks, threads;
   std::size_t shared_bytes;
 };
+
+/// The kernels of the paths, in columns_cuda.cu and rows_cuda.cu, for a band. `rows` are its rows.
+using PathsLaunch = KernelLaunch<PathsArguments>;
 PathsLaunch columns_launch(const StageConfig& config);
 PathsLaunch rows_launch(const StageConfig& config, int rows);
 
@@ -125,11 +128,7 @@ struct StatesArguments {
   uint2* states;
   int band_rows;
 };
-struct StatesLaunch {
-  void (*kernel)(StatesArguments);
-  unsigned blocks, threads;
-  std::size_t shared_bytes;
-};
+using StatesLaunch = KernelLaunch<StatesArguments>;
 StatesLaunch states_launch(const StageConfig& config);
 /// The size of the states at one row.
 std::size_t state_vectors(const StageConfig& config);

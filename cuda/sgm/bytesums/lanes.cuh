@@ -54,11 +54,11 @@ struct GroupLanes : NeighbouringLanes {
     not_first = group > 0 ? 0xffffffffu : 0;
     set(lane, lanes, group * lanes + (lane + lanes - 1) % lanes,
         group * lanes + (lane + 1) % lanes);
-    // Otherwise the compiler computes these again at every step.
     take_before_of[0] = lane == 0 ? 0x4055 : 0x4140;
     take_before_of[1] = lane == 0 ? 0x4255 : 0x4342;
     take_after_of[0] = lane == lanes - 1 ? 0x5541 : 0x4140;
     take_after_of[1] = lane == lanes - 1 ? 0x5543 : 0x4342;
+    // Otherwise the compiler computes these again at every step.
     for (int i = 0; i < 2; ++i) {
       forget_origin(take_before_of[i]);
       forget_origin(take_after_of[i]);
