@@ -26,46 +26,69 @@ __device__ inline void launch_dependents() {
 #endif
 }
 
+/// Returns true if grid_dependency_wait() waits on the current card. kernel may be any of the
+/// kernels, because all of them are built for the same targets.
+inline bool can_overlap(const void* kernel) {
+  // Code compiled for older GPUs does not wait, even on a card of sm_90.
+  cudaFuncAttributes attributes{};
+  cuda_check(cudaFuncGetAttributes(&attributes, kernel), "loading the CUDA kernels");
+  return attributes.ptxVersion >= 90 && attributes.binaryVersion >= 90;
+}
+
+/// A kernel and the shape of its launch.
+struct KernelLaunch {
+  const void* kernel = nullptr;
+  unsigned blocks = 0, threads = 0;
+  std::size_t shared_bytes = 0;
+  bool overlapping = false;  ///< The kernel may start while the launch before it drains.
+  bool cooperative = false;  ///< All blocks are resident at once, so they may wait for each other.
+};
+
+/// Launches a kernel that has one parameter.
+inline void launch_kernel(cudaStream_t stream, const KernelLaunch& launch, const void* argument) {
+  cudaLaunchAttribute attributes[2]{};
+  unsigned count = 0;
+  if (launch.cooperative) {
+    attributes[count].id = cudaLaunchAttributeCooperative;
+    attributes[count++].val.cooperative = 1;
+  }
+  if (launch.overlapping) {
+    attributes[count].id = cudaLaunchAttributeProgrammaticStreamSerialization;
+    attributes[count++].val.programmaticStreamSerializationAllowed = 1;
+  }
+  cudaLaunchConfig_t config{};
+  config.gridDim = dim3(launch.blocks);
+  config.blockDim = dim3(launch.threads);
+  config.dynamicSmemBytes = launch.shared_bytes;
+  config.stream = stream;
+  config.attrs = attributes;
+  config.numAttrs = count;
+  void* arguments[] = {const_cast<void*>(argument)};
+  cuda_check(cudaLaunchKernelExC(&config, launch.kernel, arguments),
+             "launching a kernel on the GPU");
+}
+
 /// Launches kernels on one stream. Every kernel must call grid_dependency_wait().
 template <class Arguments>
 class Launcher {
  public:
   using Kernel = void (*)(Arguments);
 
-  /// any may be any of the kernels, because all of them are built for the same targets.
-  Launcher(cudaStream_t stream, Kernel any) : stream_(stream) {
-    // Code compiled for older GPUs does not wait, even on a card of sm_90.
-    cudaFuncAttributes attributes{};
-    cuda_check(cudaFuncGetAttributes(&attributes, any), "loading the CUDA kernels");
-    overlapping_ = attributes.ptxVersion >= 90 && attributes.binaryVersion >= 90;
-  }
+  /// any may be any of the kernels.
+  Launcher(cudaStream_t stream, Kernel any)
+      : stream_(stream), overlapping_(can_overlap(reinterpret_cast<const void*>(any))) {}
 
-  /// If cooperative is true, all blocks are resident at once, so that they may wait for each other.
   void operator()(Kernel kernel, unsigned blocks, unsigned threads, std::size_t shared_bytes,
                   const Arguments& arguments, bool cooperative = false) const {
-    cudaLaunchAttribute attributes[2]{};
-    unsigned count = 0;
-    if (cooperative) {
-      attributes[count].id = cudaLaunchAttributeCooperative;
-      attributes[count++].val.cooperative = 1;
-    }
-    if (overlapping_) {
-      attributes[count].id = cudaLaunchAttributeProgrammaticStreamSerialization;
-      attributes[count++].val.programmaticStreamSerializationAllowed = 1;
-    }
-    cudaLaunchConfig_t config{};
-    config.gridDim = dim3(blocks);
-    config.blockDim = dim3(threads);
-    config.dynamicSmemBytes = shared_bytes;
-    config.stream = stream_;
-    config.attrs = attributes;
-    config.numAttrs = count;
-    cuda_check(cudaLaunchKernelEx(&config, kernel, arguments), "launching a kernel on the GPU");
+    launch_kernel(stream_,
+                  {reinterpret_cast<const void*>(kernel), blocks, threads, shared_bytes,
+                   overlapping_, cooperative},
+                  &arguments);
   }
 
  private:
   cudaStream_t stream_;
-  bool overlapping_ = false;
+  bool overlapping_;
 };
 
 }  // namespace cudavision

@@ -159,6 +159,13 @@ class Stages {
                                 const std::uint16_t* right, bool subpixel, int max_diff,
                                 std::uint16_t* to, std::uint16_t* scratch) = 0;
 
+  /// median_and_check(), then write(). Both scratches have room for a map.
+  virtual void median_check_and_write(const SamplePlane& picture, const std::uint16_t* left,
+                                      const std::uint16_t* right, bool subpixel, int max_diff,
+                                      const DisparityScale& scale, View<std::uint8_t> disparity,
+                                      std::uint16_t* left_scratch,
+                                      std::uint16_t* right_scratch) = 0;
+
   /// Joins each known pixel with those above, below and beside it that differ by at most most_step.
   /// Components of at most size pixels become unknown. size is at least 1.
   virtual void remove_speckles(int size, int most_step, std::uint16_t* map) = 0;
@@ -184,6 +191,14 @@ class Stages {
   /// − 8)` of the left picture, `w(q) = 64 >> (|I(p) − I(q)| >> 3)`. Unknown pixels stay unknown.
   /// from and to differ. Only without compatibility.
   virtual void refine(const SamplePlane& picture, const std::uint16_t* from, std::uint16_t* to) = 0;
+  /// refine(), then write(). scratch has room for a map.
+  virtual void refine_and_write(const SamplePlane& picture, const std::uint16_t* map,
+                                const DisparityScale& scale, View<std::uint8_t> disparity,
+                                std::uint16_t* scratch) = 0;
+
+  /// The stages between these two calls may do their work only at the second one.
+  virtual void begin_frame() {}
+  virtual void end_frame() {}
 };
 
 /// Makes the stages for the device's kind.

@@ -398,9 +398,7 @@ __global__ void __launch_bounds__(threads)
   fill_outside(a, at, tile_width, edges);
 }
 
-using Kernel = Launcher<CensusArguments>::Kernel;
-
-Kernel kernel_for(Census census) {
+Kernel<CensusArguments> kernel_for(Census census) {
   switch (census) {
     case Census::symmetric_9x7:
       return census_kernel<Census::symmetric_9x7>;
@@ -415,8 +413,8 @@ Kernel kernel_for(Census census) {
 
 }  // namespace
 
-CensusCuda::CensusCuda(Device& device, const StageConfig& config)
-    : config_(config), kernel_(kernel_for(config.census)), launch_(device.stream(), kernel_) {}
+CensusCuda::CensusCuda(LaunchQueue& queue, const StageConfig& config)
+    : config_(config), queue_(queue), kernel_(kernel_for(config.census)) {}
 
 void CensusCuda::run(const SamplePlane& picture, void* features) const {
   CensusArguments a{};
@@ -458,8 +456,8 @@ void CensusCuda::launch(CensusArguments& a, int pictures_count) const {
                  plane.end >= config_.width &&
                  reinterpret_cast<std::uintptr_t>(plane.data) % 16 == 0;
   }
-  launch_(kernel_, static_cast<unsigned>(pictures_count) * static_cast<unsigned>(a.blocks), threads,
-          0, a);
+  queue_.launch(kernel_, static_cast<unsigned>(pictures_count) * static_cast<unsigned>(a.blocks),
+                threads, 0, a);
 }
 
 }  // namespace cudavision::sgm

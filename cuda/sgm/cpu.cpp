@@ -54,6 +54,13 @@ class StagesCpu final : public Stages {
     median(right, scratch);
     check(picture, scratch, subpixel, max_diff, to);
   }
+  void median_check_and_write(const SamplePlane& picture, const std::uint16_t* left,
+                              const std::uint16_t* right, bool subpixel, int max_diff,
+                              const DisparityScale& scale, View<std::uint8_t> disparity,
+                              std::uint16_t* left_scratch, std::uint16_t* right_scratch) override {
+    median_and_check(picture, left, right, subpixel, max_diff, left_scratch, right_scratch);
+    write(left_scratch, scale, disparity);
+  }
   void remove_speckles(int size, int most_step, std::uint16_t* map) override {
     speckles_.run(size, most_step, map);
   }
@@ -68,6 +75,12 @@ class StagesCpu final : public Stages {
   void fill_holes(std::uint16_t* map) override { holes_.run(map); }
   void refine(const SamplePlane& picture, const std::uint16_t* from, std::uint16_t* to) override {
     refine_.run(picture, from, to);
+  }
+  void refine_and_write(const SamplePlane& picture, const std::uint16_t* map,
+                        const DisparityScale& scale, View<std::uint8_t> disparity,
+                        std::uint16_t* scratch) override {
+    refine(picture, map, scratch);
+    write(scratch, scale, disparity);
   }
 
  private:

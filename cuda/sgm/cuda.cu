@@ -83,19 +83,20 @@ class StagesCuda final : public Stages {
   StagesCuda(Device& device, const StageConfig& config, const BandPlan& bands)
       : config_(config),
         word_rows_(bands.word_rows),
+        queue_(device.stream()),
         scratch_(device.allocate(8 * static_cast<std::size_t>(config.pixels()))),
         features_(device.allocate(2 * config.feature_map_bytes())),
         right_features_(features_.as<std::uint8_t>() + config.feature_map_bytes()),
         sums_(device.allocate(sums_bytes(config, bands))),
-        census_(device, config),
-        aggregate_(device, config, scratch_.data(), bands.word_rows),
-        select_(device, config),
-        maps_(device, config),
-        speckles_(device, config, scratch_.data()),
-        holes_(device, config, scratch_.data()),
-        refine_(device, config) {
+        census_(queue_, config),
+        aggregate_(device, queue_, config, scratch_.data(), bands.word_rows),
+        select_(queue_, config),
+        maps_(queue_, config),
+        speckles_(device, queue_, config, scratch_.data()),
+        holes_(queue_, config, scratch_.data()),
+        refine_(queue_, config) {
     if (bands.byte_rows > 0)
-      byte_sums_.emplace(device, config, bands.byte_rows, sums_.as<std::uint8_t>());
+      byte_sums_.emplace(device, queue_, config, bands.byte_rows, sums_.as<std::uint8_t>());
   }
 
   void census(const SamplePlane& picture, void* features) override {
@@ -135,14 +136,20 @@ class StagesCuda final : public Stages {
   void median_and_check(const SamplePlane& picture, const std::uint16_t* left,
                         const std::uint16_t* right, bool subpixel, int max_diff, std::uint16_t* to,
                         std::uint16_t*) override {
-    maps_.median_and_check(picture, left, right, subpixel, max_diff, to);
+    maps_.median_and_check(picture, left, right, subpixel, max_diff, {config_, to});
+  }
+  void median_check_and_write(const SamplePlane& picture, const std::uint16_t* left,
+                              const std::uint16_t* right, bool subpixel, int max_diff,
+                              const DisparityScale& scale, View<std::uint8_t> disparity,
+                              std::uint16_t*, std::uint16_t*) override {
+    maps_.median_and_check(picture, left, right, subpixel, max_diff, {config_, scale, disparity});
   }
   void remove_speckles(int size, int most_step, std::uint16_t* map) override {
     speckles_.run(size, most_step, map);
   }
   void write(const std::uint16_t* map, const DisparityScale& scale,
              View<std::uint8_t> disparity) override {
-    maps_.write(map, scale, disparity);
+    maps_.write(map, {config_, scale, disparity});
   }
   void write_confidence(const std::uint16_t* map, const std::uint8_t* confidence,
                         View<std::uint8_t> out) override {
@@ -150,8 +157,15 @@ class StagesCuda final : public Stages {
   }
   void fill_holes(std::uint16_t* map) override { holes_.run(map); }
   void refine(const SamplePlane& picture, const std::uint16_t* from, std::uint16_t* to) override {
-    refine_.run(picture, from, to);
+    refine_.run(picture, from, {config_, to});
   }
+  void refine_and_write(const SamplePlane& picture, const std::uint16_t* map,
+                        const DisparityScale& scale, View<std::uint8_t> disparity,
+                        std::uint16_t*) override {
+    refine_.run(picture, map, {config_, scale, disparity});
+  }
+  void begin_frame() override { queue_.begin_frame(); }
+  void end_frame() override { queue_.end_frame(); }
 
  private:
   template <class Work>
@@ -171,7 +185,8 @@ class StagesCuda final : public Stages {
   }
 
   StageConfig config_;
-  int word_rows_;           // of a band's sums of 16 bits
+  int word_rows_;  // of a band's sums of 16 bits
+  LaunchQueue queue_;
   Buffer scratch_;          // shared by the stages, which run one after the other
   Buffer features_, sums_;  // of match()
   void* right_features_;

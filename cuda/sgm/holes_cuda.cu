@@ -207,15 +207,15 @@ __global__ void __launch_bounds__(threads)
 
 }  // namespace
 
-HolesCuda::HolesCuda(Device& device, const StageConfig& config, void* scratch)
-    : config_(config), scratch_(scratch), launch_(device.stream(), rows_kernel) {}
+HolesCuda::HolesCuda(LaunchQueue& queue, const StageConfig& config, void* scratch)
+    : config_(config), scratch_(scratch), queue_(queue) {}
 
 void HolesCuda::run(std::uint16_t* map) const {
   const bool vectors = reinterpret_cast<std::uintptr_t>(map) % sizeof(uint4) == 0 &&
                        config_.width % vector_pixels == 0;
   const HolesArguments a{map, static_cast<bool*>(scratch_), config_.width, config_.height, vectors};
-  launch_(rows_kernel, static_cast<unsigned>(a.height), threads, 0, a);
-  launch_(empty_rows_kernel, static_cast<unsigned>(a.height), threads, 0, a);
+  queue_.launch(rows_kernel, static_cast<unsigned>(a.height), threads, 0, a);
+  queue_.launch(empty_rows_kernel, static_cast<unsigned>(a.height), threads, 0, a);
 }
 
 }  // namespace cudavision::sgm

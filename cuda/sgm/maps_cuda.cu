@@ -26,11 +26,7 @@ struct MapArguments {
   int disparities;
   bool even;  // rows begin at addresses of whole words
 
-  // Only the output uses these.
-  std::uint8_t* out;
-  std::int64_t out_pitch;
-  bool out_even;  // words lie at even addresses
-  std::uint16_t added, invalid;
+  NumbersOut out;  // of the medians with the check, and of write
 };
 
 namespace {
@@ -149,7 +145,6 @@ __global__ void __launch_bounds__(threads)
     right_medians[(x - right_begin) / 2] = median_pair(a, a.from, x, y);
   __syncthreads();
   const auto* const right = reinterpret_cast<const std::uint16_t*>(right_medians) - right_begin;
-  std::uint16_t* const to = a.to + static_cast<std::int64_t>(y) * a.width;
   for (int x = first + 2 * static_cast<int>(threadIdx.x); x < end; x += 2 * threads) {
     const std::uint32_t medians = median_pair(a, a.left, x, y);
     std::uint32_t results = 0;
@@ -163,13 +158,7 @@ __global__ void __launch_bounds__(threads)
                     : is_confirmed(value, x + i, a.width, a.minimum, right, a.max_diff));
       results |= static_cast<std::uint32_t>(confirmed ? value : unknown) << 16 * i;
     }
-    if (a.even) {
-      *reinterpret_cast<std::uint32_t*>(to + x) = results;
-    } else {
-      to[x] = static_cast<std::uint16_t>(results);
-      if (x + 1 < a.width)
-        to[x + 1] = static_cast<std::uint16_t>(results >> 16);
-    }
+    a.out.write_pair(x, y, a.width, results);
   }
 }
 
@@ -189,22 +178,14 @@ __global__ void __launch_bounds__(threads) write_kernel(const __grid_constant__ 
     const int x = first + i * threads;
     if (x >= a.width)
       return;
-    const std::uint16_t value = from[x];
-    const auto number = static_cast<std::uint16_t>(value == unknown ? a.invalid : value + a.added);
-    std::uint8_t* const to = a.out + a.out_pitch * y + 2 * static_cast<std::int64_t>(x);
-    if (a.out_even) {
-      *reinterpret_cast<std::uint16_t*>(to) = number;
-    } else {
-      to[0] = static_cast<std::uint8_t>(number);
-      to[1] = static_cast<std::uint8_t>(number >> 8);
-    }
+    a.out.write(x, y, from[x]);
   }
 }
 
 }  // namespace
 
-MapsCuda::MapsCuda(Device& device, const StageConfig& config)
-    : config_(config), launch_(device.stream(), median_kernel) {}
+MapsCuda::MapsCuda(LaunchQueue& queue, const StageConfig& config)
+    : config_(config), queue_(queue) {}
 
 MapArguments MapsCuda::arguments() const {
   MapArguments a{};
@@ -225,8 +206,8 @@ MapArguments MapsCuda::check_arguments(const SamplePlane& picture, bool subpixel
   return a;
 }
 
-void MapsCuda::launch(Launcher<MapArguments>::Kernel kernel, const MapArguments& a) const {
-  launch_(kernel, static_cast<unsigned>(a.blocks_per_row) * a.height, threads, 0, a);
+void MapsCuda::launch(Kernel<MapArguments> kernel, const MapArguments& a) const {
+  queue_.launch(kernel, static_cast<unsigned>(a.blocks_per_row) * a.height, threads, 0, a);
 }
 
 void MapsCuda::median(const std::uint16_t* from, std::uint16_t* to) const {
@@ -246,34 +227,28 @@ void MapsCuda::check(const SamplePlane& picture, const std::uint16_t* right, boo
 
 void MapsCuda::median_and_check(const SamplePlane& picture, const std::uint16_t* left,
                                 const std::uint16_t* right, bool subpixel, int max_diff,
-                                std::uint16_t* to) const {
+                                const NumbersOut& out) const {
   MapArguments a = check_arguments(picture, subpixel, max_diff);
   a.blocks_per_row = (config_.width + segment - 1) / segment;
   a.left = left;
   a.from = right;
-  a.to = to;
+  a.out = out;
   a.disparities = config_.disparities;
   const auto is_even = [](const void* map) {
     return reinterpret_cast<std::uintptr_t>(map) % 4 == 0;
   };
-  a.even = config_.width % 2 == 0 && is_even(left) && is_even(right) && is_even(to);
+  a.even = config_.width % 2 == 0 && is_even(left) && is_even(right);
   const std::size_t shared_bytes =
       sizeof(std::uint16_t) * static_cast<std::size_t>(segment + config_.disparities + 4);
-  launch_(median_and_check_kernel, static_cast<unsigned>(a.blocks_per_row) * a.height, threads,
-          shared_bytes, a);
+  queue_.launch(median_and_check_kernel, static_cast<unsigned>(a.blocks_per_row) * a.height,
+                threads, shared_bytes, a);
 }
 
-void MapsCuda::write(const std::uint16_t* map, const DisparityScale& scale,
-                     View<std::uint8_t> disparity) const {
+void MapsCuda::write(const std::uint16_t* map, const NumbersOut& out) const {
   MapArguments a = arguments();
   a.blocks_per_row = (config_.width + written * threads - 1) / (written * threads);
   a.from = map;
-  a.out = disparity.data;
-  a.out_pitch = disparity.pitch;
-  a.out_even =
-      reinterpret_cast<std::uintptr_t>(disparity.data) % 2 == 0 && disparity.pitch % 2 == 0;
-  a.added = static_cast<std::uint16_t>(config_.minimum * scale.per_pixel);
-  a.invalid = scale.invalid;
+  a.out = out;
   launch(write_kernel, a);
 }
 

@@ -28,14 +28,14 @@ struct RefineArguments {
   const std::uint16_t* from;
 
   // Only refine uses these.
-  std::uint16_t* to;
+  NumbersOut out;
   Samples picture;
   int shift;  // from samples to levels of 8 bits
 
   // Only write_confidence uses these.
   const std::uint8_t* confidence;
-  std::uint8_t* out;
-  std::int64_t out_pitch;
+  std::uint8_t* confidence_out;
+  std::int64_t confidence_pitch;
   bool supported;  // without compatibility
 };
 
@@ -265,22 +265,20 @@ __global__ void __launch_bounds__(threads, 4)
   __syncthreads();
 
   const int row = thread / tile_width, column = thread % tile_width;
-  int place = (row + refine_radius) * tile_pitch + column + refine_radius;
-  auto pixel = static_cast<std::uint32_t>(first_y + row) * a.width + first_x + column;
 #pragma unroll 1
-  for (int i = 0; i < pair_rows / tile_height; ++i) {
-    const std::uint32_t medians = medians_of(samples + place, list, steps);
+  for (int i = 0; i < pair_rows; i += tile_height) {
+    const Pair* const pixels =
+        samples + (i + row + refine_radius) * tile_pitch + column + refine_radius;
+    const std::uint32_t medians = medians_of(pixels, list, steps);
 #pragma unroll
     for (int half = 0; half < 2; ++half) {
       const auto half_of = [=](std::uint32_t word) {
         return static_cast<std::uint16_t>(word >> 16 * half);
       };
-      if (half_of(samples[place].luminances) != outside_luminance)
-        a.to[pixel + half * pair_rows * a.width] =
-            half_of(samples[place].numbers) == unknown ? unknown : half_of(medians);
+      if (half_of(pixels->luminances) != outside_luminance)
+        a.out.write(first_x + column, first_y + i + row + half * pair_rows,
+                    half_of(pixels->numbers) == unknown ? unknown : half_of(medians));
     }
-    place += tile_height * tile_pitch;
-    pixel += tile_height * a.width;
   }
 }
 
@@ -304,13 +302,14 @@ __global__ void __launch_bounds__(threads)
       support += supports(numbers[at.place + place_of_sample(i)], number) ? 1 : 0;
     confidence = supported_confidence(confidence, support);
   }
-  a.out[a.out_pitch * at.y + at.x] = static_cast<std::uint8_t>(number == unknown ? 0 : confidence);
+  a.confidence_out[a.confidence_pitch * at.y + at.x] =
+      static_cast<std::uint8_t>(number == unknown ? 0 : confidence);
 }
 
 }  // namespace
 
-RefineCuda::RefineCuda(Device& device, const StageConfig& config)
-    : config_(config), launch_(device.stream(), refine_kernel<1>) {}
+RefineCuda::RefineCuda(LaunchQueue& queue, const StageConfig& config)
+    : config_(config), queue_(queue) {}
 
 RefineArguments RefineCuda::arguments(const std::uint16_t* from) const {
   RefineArguments a{};
@@ -321,16 +320,17 @@ RefineArguments RefineCuda::arguments(const std::uint16_t* from) const {
   return a;
 }
 
-void RefineCuda::launch(Launcher<RefineArguments>::Kernel kernel, int rows_per_block,
+void RefineCuda::launch(Kernel<RefineArguments> kernel, int rows_per_block,
                         const RefineArguments& a) const {
   const int rows = (a.height + rows_per_block - 1) / rows_per_block;
-  launch_(kernel, static_cast<unsigned>(a.tiles) * static_cast<unsigned>(rows), threads, 0, a);
+  queue_.launch(kernel, static_cast<unsigned>(a.tiles) * static_cast<unsigned>(rows), threads, 0,
+                a);
 }
 
 void RefineCuda::run(const SamplePlane& picture, const std::uint16_t* from,
-                     std::uint16_t* to) const {
+                     const NumbersOut& out) const {
   RefineArguments a = arguments(from);
-  a.to = to;
+  a.out = out;
   a.picture = Samples(picture);
   a.shift = picture.bits - 8;
   launch(picture.bits == 8 ? refine_kernel<1> : refine_kernel<2>, refine_height, a);
@@ -340,8 +340,8 @@ void RefineCuda::write_confidence(const std::uint16_t* map, const std::uint8_t* 
                                   View<std::uint8_t> out) const {
   RefineArguments a = arguments(map);
   a.confidence = confidence;
-  a.out = out.data;
-  a.out_pitch = out.pitch;
+  a.confidence_out = out.data;
+  a.confidence_pitch = out.pitch;
   a.supported = !config_.libsgm();
   launch(confidence_kernel, tile_height, a);
 }

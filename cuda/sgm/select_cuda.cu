@@ -316,8 +316,8 @@ SelectCuda::KernelPlan SelectCuda::kernel_plan_for(int rows) const {
   return kernel_plan<RowPlan<32, 256>>(disparities);
 }
 
-SelectCuda::SelectCuda(Device& device, const StageConfig& config)
-    : config_(config), launch_(device.stream(), select_kernel<RowPlan<4, 256>>) {}
+SelectCuda::SelectCuda(LaunchQueue& queue, const StageConfig& config)
+    : config_(config), queue_(queue) {}
 
 void SelectCuda::run(const std::uint16_t* sums, int rows, float uniqueness, Subpixel subpixel,
                      const Winners& winners) const {
@@ -334,7 +334,7 @@ void SelectCuda::run(const std::uint16_t* sums, int rows, float uniqueness, Subp
   a.pairs = plan.pairs;
   a.tasks = plan.tasks;
   a.per_pair = 0xffffffffu / static_cast<std::uint32_t>(plan.pairs) + 1;
-  launch_(plan.kernel, static_cast<unsigned>(rows), plan.threads, plan.shared_bytes, a);
+  queue_.launch(plan.kernel, static_cast<unsigned>(rows), plan.threads, plan.shared_bytes, a);
 }
 
 }  // namespace cudavision::sgm

@@ -100,18 +100,12 @@ class SgmStereo::State {
     check_output(disparity, 2, "disparities");
     if (confidence)
       check_output(confidence, 1, "confidences");
-    const SamplePlane picture = left_luminance_.of(left);
-    match(picture, right_luminance_.of(right), confidence ? work_.confidence : nullptr);
-    clean(picture);
-    if (confidence)
-      stages_->write_confidence(work_.left, work_.confidence, confidence);
-    if (parameters_.fill_holes)
-      stages_->fill_holes(work_.left);
-    if (parameters_.refine && !config_.libsgm()) {
-      stages_->refine(picture, work_.left, work_.other_left);
-      std::swap(work_.left, work_.other_left);
-    }
-    stages_->write(work_.left, disparity_scale(parameters_), disparity);
+    const SamplePlane left_picture = left_luminance_.of(left);
+    const SamplePlane right_picture = right_luminance_.of(right);
+    stages_->begin_frame();
+    match(left_picture, right_picture, confidence ? work_.confidence : nullptr);
+    finish(left_picture, disparity, confidence);
+    stages_->end_frame();
   }
 
  private:
@@ -126,17 +120,40 @@ class SgmStereo::State {
                    subpixel_of(parameters_), {work_.left, work_.right, confidence});
   }
 
+  // libSGM's check also removes black pixels, even if it compares nothing.
+  bool checks() const { return parameters_.lr_max_diff >= 0 || config_.libsgm(); }
+  bool refines() const { return parameters_.refine && !config_.libsgm(); }
+  bool cleans() const { return parameters_.speckle_size > 0 || parameters_.fill_holes; }
+
+  void finish(const SamplePlane& picture, View<std::uint8_t> disparity,
+              View<std::uint8_t> confidence) {
+    const DisparityScale scale = disparity_scale(parameters_);
+    if (parameters_.median && checks() && !confidence && !cleans() && !refines()) {
+      stages_->median_check_and_write(picture, work_.left, work_.right, parameters_.subpixel,
+                                      parameters_.lr_max_diff, scale, disparity, work_.other_left,
+                                      work_.other_right);
+      return;
+    }
+    clean(picture);
+    if (confidence)
+      stages_->write_confidence(work_.left, work_.confidence, confidence);
+    if (parameters_.fill_holes)
+      stages_->fill_holes(work_.left);
+    if (refines())
+      stages_->refine_and_write(picture, work_.left, scale, disparity, work_.other_left);
+    else
+      stages_->write(work_.left, scale, disparity);
+  }
+
   void clean(const SamplePlane& picture) {
-    // libSGM's check also removes black pixels, even if it compares nothing.
-    const bool check = parameters_.lr_max_diff >= 0 || config_.libsgm();
     if (parameters_.median) {
-      if (check)
+      if (checks())
         stages_->median_and_check(picture, work_.left, work_.right, parameters_.subpixel,
                                   parameters_.lr_max_diff, work_.other_left, work_.other_right);
       else
         stages_->median(work_.left, work_.other_left);
       std::swap(work_.left, work_.other_left);
-    } else if (check) {
+    } else if (checks()) {
       stages_->check(picture, work_.right, parameters_.subpixel, parameters_.lr_max_diff,
                      work_.left);
     }

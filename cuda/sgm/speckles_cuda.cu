@@ -257,13 +257,14 @@ int tiles_of(int size, int tile) {
 
 }  // namespace
 
-SpecklesCuda::SpecklesCuda(Device& device, const StageConfig& config, void* scratch)
+SpecklesCuda::SpecklesCuda(Device& device, LaunchQueue& queue, const StageConfig& config,
+                           void* scratch)
     : config_(config),
       scratch_(scratch),
       roots_(device.allocate(sizeof(std::uint32_t) *
                              static_cast<std::size_t>(tiles_of(config.width, tile_width)) *
                              static_cast<std::size_t>(config.height))),
-      launch_(device.stream(), tiles_kernel) {}
+      queue_(queue) {}
 
 void SpecklesCuda::run(int size, int most_step, std::uint16_t* map) const {
   SpecklesArguments a{};
@@ -281,10 +282,11 @@ void SpecklesCuda::run(int size, int most_step, std::uint16_t* map) const {
   };
   const std::int64_t tiles =
       static_cast<std::int64_t>(a.tiles) * tiles_of(config_.height, tile_height);
-  launch_(tiles_kernel, static_cast<unsigned>(tiles), threads, 0, a);
-  launch_(borders_kernel, blocks(2 * 32 * tiles), threads, 0, a);
-  launch_(counts_kernel, blocks(static_cast<std::int64_t>(a.tiles) * a.height), threads, 0, a);
-  launch_(remove_kernel, static_cast<unsigned>(tiles), threads, 0, a);
+  queue_.launch(tiles_kernel, static_cast<unsigned>(tiles), threads, 0, a);
+  queue_.launch(borders_kernel, blocks(2 * 32 * tiles), threads, 0, a);
+  queue_.launch(counts_kernel, blocks(static_cast<std::int64_t>(a.tiles) * a.height), threads, 0,
+                a);
+  queue_.launch(remove_kernel, static_cast<unsigned>(tiles), threads, 0, a);
 }
 
 }  // namespace cudavision::sgm

@@ -5,8 +5,8 @@
 // kernels in a file of its own. The aggregation and the matching with sums in bytes have folders:
 // aggregate/cuda.h and bytesums/cuda.h.
 
-#include "cuda/core/cuda_launch.h"
 #include "cuda/sgm/backend.h"
+#include "cuda/sgm/launchqueue_cuda.h"
 
 namespace cudavision::sgm {
 
@@ -16,6 +16,60 @@ struct MapArguments;
 struct SpecklesArguments;
 struct HolesArguments;
 struct RefineArguments;
+
+/// Where numbers of a map go: to another map, or to disparities as DisparityScale says.
+struct NumbersOut {
+  std::uint8_t* data = nullptr;
+  std::int64_t pitch = 0;
+  std::uint16_t added = 0, invalid = unknown;
+  int alignment = 1;  ///< of pairs of numbers that begin at an even column: 4, 2 or 1 bytes
+
+  NumbersOut() = default;
+  NumbersOut(const StageConfig& config, std::uint16_t* map)
+      : NumbersOut({reinterpret_cast<std::uint8_t*>(map), 2 * config.width, config.height,
+                    2 * static_cast<std::ptrdiff_t>(config.width)}) {}
+  NumbersOut(const StageConfig& config, const DisparityScale& scale, View<std::uint8_t> disparity)
+      : NumbersOut(disparity) {
+    added = static_cast<std::uint16_t>(config.minimum * scale.per_pixel);
+    invalid = scale.invalid;
+  }
+
+  __device__ void write(int x, int y, std::uint16_t number) const {
+    const std::uint16_t out = converted(number);
+    std::uint8_t* const to = at(x, y);
+    if (alignment > 1) {
+      *reinterpret_cast<std::uint16_t*>(to) = out;
+    } else {
+      to[0] = static_cast<std::uint8_t>(out);
+      to[1] = static_cast<std::uint8_t>(out >> 8);
+    }
+  }
+  /// Writes a number to an even column x, and another one to column x + 1 unless this is width.
+  __device__ void write_pair(int x, int y, int width, std::uint32_t numbers) const {
+    const auto first = static_cast<std::uint16_t>(numbers);
+    const auto second = static_cast<std::uint16_t>(numbers >> 16);
+    if (alignment == 4 && x + 1 < width) {
+      *reinterpret_cast<std::uint32_t*>(at(x, y)) =
+          static_cast<std::uint32_t>(converted(second)) << 16 | converted(first);
+    } else {
+      write(x, y, first);
+      if (x + 1 < width)
+        write(x + 1, y, second);
+    }
+  }
+
+ private:
+  explicit NumbersOut(View<std::uint8_t> rows) : data(rows.data), pitch(rows.pitch) {
+    const auto places = reinterpret_cast<std::uintptr_t>(data) | static_cast<std::uintptr_t>(pitch);
+    alignment = places % 4 == 0 ? 4 : places % 2 == 0 ? 2 : 1;
+  }
+  __device__ std::uint16_t converted(std::uint16_t number) const {
+    return static_cast<std::uint16_t>(number == unknown ? invalid : number + added);
+  }
+  __device__ std::uint8_t* at(int x, int y) const {
+    return data + pitch * y + 2 * static_cast<std::int64_t>(x);
+  }
+};
 
 /// The rows of a picture from begin to before end.
 struct RowBand {
@@ -51,7 +105,7 @@ struct StepPenalties {
 
 class CensusCuda {
  public:
-  CensusCuda(Device& device, const StageConfig& config);
+  CensusCuda(LaunchQueue& queue, const StageConfig& config);
   /// features is dense.
   void run(const SamplePlane& picture, void* features) const;
   /// Makes the features of both pictures in one launch.
@@ -64,13 +118,13 @@ class CensusCuda {
   void launch(CensusArguments& a, int pictures) const;
 
   StageConfig config_;
-  Launcher<CensusArguments>::Kernel kernel_;
-  Launcher<CensusArguments> launch_;
+  LaunchQueue& queue_;
+  Kernel<CensusArguments> kernel_;
 };
 
 class SelectCuda {
  public:
-  SelectCuda(Device& device, const StageConfig& config);
+  SelectCuda(LaunchQueue& queue, const StageConfig& config);
   /// Makes `rows` rows of the maps. sums and winners point to the first of them.
   void run(const std::uint16_t* sums, int rows, float uniqueness, Subpixel subpixel,
            const Winners& winners) const;
@@ -78,7 +132,7 @@ class SelectCuda {
  private:
   /// A kernel and how it is launched. select_right() explains pairs and tasks.
   struct KernelPlan {
-    Launcher<SelectArguments>::Kernel kernel;
+    Kernel<SelectArguments> kernel;
     unsigned threads;
     std::size_t shared_bytes;
     int pairs, tasks;
@@ -88,71 +142,69 @@ class SelectCuda {
   KernelPlan kernel_plan_for(int rows) const;
 
   StageConfig config_;
-  Launcher<SelectArguments> launch_;
+  LaunchQueue& queue_;
 };
 
 /// The stages that visit each pixel of a map once.
 class MapsCuda {
  public:
-  MapsCuda(Device& device, const StageConfig& config);
+  MapsCuda(LaunchQueue& queue, const StageConfig& config);
   void median(const std::uint16_t* from, std::uint16_t* to) const;
   void check(const SamplePlane& picture, const std::uint16_t* right, bool subpixel, int max_diff,
              std::uint16_t* left) const;
   void median_and_check(const SamplePlane& picture, const std::uint16_t* left,
                         const std::uint16_t* right, bool subpixel, int max_diff,
-                        std::uint16_t* to) const;
-  void write(const std::uint16_t* map, const DisparityScale& scale,
-             View<std::uint8_t> disparity) const;
+                        const NumbersOut& out) const;
+  void write(const std::uint16_t* map, const NumbersOut& out) const;
 
  private:
   MapArguments arguments() const;
   MapArguments check_arguments(const SamplePlane& picture, bool subpixel, int max_diff) const;
-  void launch(Launcher<MapArguments>::Kernel kernel, const MapArguments& a) const;
+  void launch(Kernel<MapArguments> kernel, const MapArguments& a) const;
 
   StageConfig config_;
-  Launcher<MapArguments> launch_;
+  LaunchQueue& queue_;
 };
 
 class SpecklesCuda {
  public:
   /// scratch has 8 bytes for each pixel.
-  SpecklesCuda(Device& device, const StageConfig& config, void* scratch);
+  SpecklesCuda(Device& device, LaunchQueue& queue, const StageConfig& config, void* scratch);
   void run(int size, int most_step, std::uint16_t* map) const;
 
  private:
   StageConfig config_;
   void* scratch_;
   Buffer roots_;
-  Launcher<SpecklesArguments> launch_;
+  LaunchQueue& queue_;
 };
 
 class HolesCuda {
  public:
   /// scratch has 2 bytes for each pixel.
-  HolesCuda(Device& device, const StageConfig& config, void* scratch);
+  HolesCuda(LaunchQueue& queue, const StageConfig& config, void* scratch);
   void run(std::uint16_t* map) const;
 
  private:
   StageConfig config_;
   void* scratch_;
-  Launcher<HolesArguments> launch_;
+  LaunchQueue& queue_;
 };
 
 /// The stages that look at the samples around each pixel: refine and write_confidence.
 class RefineCuda {
  public:
-  RefineCuda(Device& device, const StageConfig& config);
-  void run(const SamplePlane& picture, const std::uint16_t* from, std::uint16_t* to) const;
+  RefineCuda(LaunchQueue& queue, const StageConfig& config);
+  void run(const SamplePlane& picture, const std::uint16_t* from, const NumbersOut& out) const;
   void write_confidence(const std::uint16_t* map, const std::uint8_t* confidence,
                         View<std::uint8_t> out) const;
 
  private:
   RefineArguments arguments(const std::uint16_t* from) const;
-  void launch(Launcher<RefineArguments>::Kernel kernel, int rows_per_block,
-              const RefineArguments& a) const;
+  void launch(Kernel<RefineArguments> kernel, int rows_per_block, const RefineArguments& a) const;
 
   StageConfig config_;
-  Launcher<RefineArguments> launch_;
+  LaunchQueue& queue_;
 };
 
 }  // namespace cudavision::sgm

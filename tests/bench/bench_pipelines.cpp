@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// Measures the frame rates of the elements in a pipeline. The program pushes a few frames through
-// an element into a fakesink as fast as it accepts them. The frames are painted beforehand, so that
-// only the element's own work is measured.
+// Measures the frame rates of the elements in a pipeline. The program pushes a few frames, or pairs
+// of them, through an element into a fakesink as fast as it accepts them. The frames are painted
+// beforehand, so that only the element's own work is measured.
 
 #include <gst/gst.h>
 #include <gst/video/video.h>
@@ -64,6 +64,7 @@ struct Subject {
   const char* format;
   int width, height;
   Memory memory;
+  const char* output_format = nullptr;  ///< if it differs
 };
 
 /// Stands for a sigma that changes with every frame.
@@ -80,6 +81,10 @@ std::vector<Subject> all_subjects() {
       {"cudahistequalize", "", "BGRx", 1920, 1080, Memory::proposed},
       {"cudagaussblur", "sigma=1.2", "GRAY8", 1920, 1080, Memory::plain},
       {"cudagaussblur", swept, "NV12", 1920, 1080, Memory::cuda},
+      {"cudasgmstereo", "refine=false speckle-size=0", "NV12", 1920, 1080, Memory::cuda,
+       "GRAY16_LE"},
+      {"cudasgmstereo", "", "NV12", 1920, 1080, Memory::cuda, "GRAY16_LE"},
+      {"cudasgmstereo", "", "NV12", 1920, 1080, Memory::proposed, "GRAY16_LE"},
   };
   for (const Memory memory : {Memory::proposed, Memory::cuda})
     for (const char* format : {"GRAY8", "NV12"})
@@ -124,7 +129,7 @@ void paint_buffer(const GstVideoInfo& info, GstBuffer* buffer, std::uint64_t see
   gst_video_frame_unmap(&frame);
 }
 
-/// Runs an element between a pad of this program and a fakesink.
+/// Runs an element between pads of this program and a fakesink.
 class Bench {
  public:
   Bench(const Subject& subject, const std::string& backend) : pipeline_(gst_pipeline_new(nullptr)) {
@@ -141,24 +146,25 @@ class Bench {
           "capsfilter or fakesink is missing; install GStreamer's core elements");
     g_object_set(sink, "sync", FALSE, "async", FALSE, "enable-last-sample", FALSE, nullptr);
 
-    const std::string features = subject.memory == Memory::cuda ? "(memory:CUDAMemory)" : "";
-    const std::string text = "video/x-raw" + features + ", format=" + subject.format +
-                             ", width=" + std::to_string(subject.width) +
-                             ", height=" + std::to_string(subject.height) + ", framerate=30/1";
-    caps_.reset(gst_caps_from_string(text.c_str()));
-    g_object_set(filter, "caps", caps_.get(), nullptr);
+    caps_ = caps_of(subject, subject.format);
+    const Caps output =
+        caps_of(subject, subject.output_format ? subject.output_format : subject.format);
+    g_object_set(filter, "caps", output.get(), nullptr);
     gst_bin_add_many(GST_BIN(pipeline_.get()), element_, filter, sink, nullptr);
     if (!gst_element_link_many(element_, filter, sink, nullptr))
       throw std::runtime_error("the elements cannot be linked");
-    source_.reset(GST_PAD(gst_object_ref_sink(gst_pad_new("src", GST_PAD_SRC))));
-    const Pad sink_pad(gst_element_get_static_pad(element_, "sink"));
-    gst_pad_set_active(source_.get(), TRUE);
-    if (gst_pad_link(source_.get(), sink_pad.get()) != GST_PAD_LINK_OK)
-      throw std::runtime_error("the element's sink pad cannot be linked");
+    for (const char* name : {"sink", "sink_left", "sink_right"})
+      if (const Pad sink_pad{gst_element_get_static_pad(element_, name)}) {
+        sources_.emplace_back(GST_PAD(gst_object_ref_sink(gst_pad_new(nullptr, GST_PAD_SRC))));
+        gst_pad_set_active(sources_.back().get(), TRUE);
+        if (gst_pad_link(sources_.back().get(), sink_pad.get()) != GST_PAD_LINK_OK)
+          throw std::runtime_error("the element's sink pad cannot be linked");
+      }
   }
 
   ~Bench() {
-    gst_pad_set_active(source_.get(), FALSE);
+    for (const Pad& source : sources_)
+      gst_pad_set_active(source.get(), FALSE);
     gst_element_set_state(pipeline_.get(), GST_STATE_NULL);
     if (pool_) {
       gst_buffer_pool_set_active(pool_, FALSE);
@@ -173,10 +179,12 @@ class Bench {
       throw std::runtime_error(error_message("the pipeline does not start"));
     GstSegment segment;
     gst_segment_init(&segment, GST_FORMAT_TIME);
-    gst_pad_push_event(source_.get(), gst_event_new_stream_start("bench"));
-    if (!gst_pad_push_event(source_.get(), gst_event_new_caps(caps_.get())))
-      throw std::runtime_error(error_message("the element refuses these caps"));
-    gst_pad_push_event(source_.get(), gst_event_new_segment(&segment));
+    for (const Pad& source : sources_) {
+      gst_pad_push_event(source.get(), gst_event_new_stream_start("bench"));
+      if (!gst_pad_push_event(source.get(), gst_event_new_caps(caps_.get())))
+        throw std::runtime_error(error_message("the element refuses these caps"));
+      gst_pad_push_event(source.get(), gst_event_new_segment(&segment));
+    }
     prepare_frames(subject);
 
     run(0.3);  // a warm-up, during which the element allocates its memory
@@ -198,6 +206,14 @@ class Bench {
   }
 
  private:
+  static Caps caps_of(const Subject& subject, const char* format) {
+    const std::string features = subject.memory == Memory::cuda ? "(memory:CUDAMemory)" : "";
+    const std::string text = "video/x-raw" + features + ", format=" + format +
+                             ", width=" + std::to_string(subject.width) +
+                             ", height=" + std::to_string(subject.height) + ", framerate=30/1";
+    return Caps(gst_caps_from_string(text.c_str()));
+  }
+
   void set_properties(const char* text) {
     sweeps_ = std::string(text) == swept;
     if (sweeps_)
@@ -210,17 +226,22 @@ class Bench {
     }
   }
 
-  /// Pushes frames for the given time and returns their number.
+  /// Pushes frames, or pairs of them, for the given time and returns their number.
   long run(double seconds) {
     const auto end = std::chrono::steady_clock::now() + std::chrono::duration<double>(seconds);
     long frames = 0;
     do {
       if (sweeps_)
         g_object_set(element_, "sigma", 0.2 * static_cast<double>(frames % 300), nullptr);
-      GstBuffer* buffer = frames_[static_cast<std::size_t>(frames) % frames_.size()].get();
-      if (gst_pad_push(source_.get(), gst_buffer_ref(buffer)) != GST_FLOW_OK)
-        throw std::runtime_error(error_message("the element refuses a frame"));
+      for (std::size_t i = 0; i < sources_.size(); ++i) {
+        const std::size_t number = static_cast<std::size_t>(frames) + i;
+        GstBuffer* const buffer = gst_buffer_copy(frames_[number % frames_.size()].get());
+        GST_BUFFER_PTS(buffer) = pushed_ * GST_SECOND / 30;
+        if (gst_pad_push(sources_[i].get(), buffer) != GST_FLOW_OK)
+          throw std::runtime_error(error_message("the element refuses a frame"));
+      }
       ++frames;
+      ++pushed_;
     } while (std::chrono::steady_clock::now() < end);
     return frames;
   }
@@ -246,7 +267,7 @@ class Bench {
   void take_proposed_pool(const GstVideoInfo& info) {
     GstQuery* query = gst_query_new_allocation(caps_.get(), TRUE);
     guint size = static_cast<guint>(info.size), least = 0, most = 0;
-    if (gst_pad_peer_query(source_.get(), query) && gst_query_get_n_allocation_pools(query) > 0)
+    if (gst_pad_peer_query(sources_[0].get(), query) && gst_query_get_n_allocation_pools(query) > 0)
       gst_query_parse_nth_allocation_pool(query, 0, &pool_, &size, &least, &most);
     gst_query_unref(query);
     if (!pool_)
@@ -274,8 +295,9 @@ class Bench {
   Element pipeline_;
   GstElement* element_ = nullptr;  // belongs to the pipeline
   bool sweeps_ = false;
-  Pad source_;
+  std::vector<Pad> sources_;
   Caps caps_;
+  std::uint64_t pushed_ = 0;  // frames
   GstBufferPool* pool_ = nullptr;
   std::vector<Buffer> frames_;
 };
@@ -323,7 +345,7 @@ Options parse(int argc, char** argv) {
 void print_line(const Result& result) {
   const std::string size =
       std::to_string(result.subject.width) + "x" + std::to_string(result.subject.height);
-  std::printf("%-18s %-24s %-7s %-10s %-14s %-8s %10.1f %12.1f %12.1f\n", result.subject.element,
+  std::printf("%-18s %-28s %-7s %-10s %-14s %-8s %10.1f %12.1f %12.1f\n", result.subject.element,
               result.subject.properties, result.subject.format, size.c_str(),
               name(result.subject.memory), result.backend.c_str(), result.frames_per_second,
               1e6 / result.frames_per_second, result.host_microseconds);
@@ -353,7 +375,7 @@ void run(const Options& options) {
     if (!json)
       throw std::runtime_error("bench_pipelines: cannot write " + options.json);
   }
-  std::printf("%-18s %-24s %-7s %-10s %-14s %-8s %10s %12s %12s\n", "element", "properties",
+  std::printf("%-18s %-28s %-7s %-10s %-14s %-8s %10s %12s %12s\n", "element", "properties",
               "format", "size", "memory", "backend", "frames/s", "µs/frame", "host µs");
   std::vector<Result> results;
   int not_measured = 0;

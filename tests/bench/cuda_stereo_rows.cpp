@@ -50,14 +50,23 @@ const StereoSubject subjects[] = {
 /// measurements.
 constexpr int most_pixels_compared = 1920 * 1080;
 
+/// A frame launches a graph, and a single stage its kernels one by one.
+enum class Timing { as_launched, captured };
+
 /// Measures the GPU times of `work` and of a plain copy that reads and writes as many bytes in
 /// total.
 void measure(const CudaTestDevice& device, const std::function<void()>& work, std::size_t bytes,
-             Row& row) {
+             Timing how, Row& row) {
   const std::size_t copied = bytes / 2 / 16 * 16;
   const Buffer from = device->allocate(copied), to = device->allocate(copied);
   const GraphTimer timer(device.stream());
-  row.microseconds = timer.microseconds(work);
+  if (how == Timing::as_launched) {
+    const GraphTimer::Launched launched = timer.launched(work);
+    row.microseconds = launched.microseconds;
+    row.host_microseconds = launched.host_microseconds;
+  } else {
+    row.microseconds = timer.microseconds(work);
+  }
   row.copy_microseconds = timer.microseconds(
       [&] { enqueue_plain_copy(device.stream(), from.data(), to.data(), copied); });
 }
@@ -90,7 +99,8 @@ Row measure(const CudaTestDevice& device, const StereoSubject& subject) {
   sgm::SgmStereo stereo(*device, frames.test.layout, frames.test.layout, subject.parameters);
   measure(
       device, [&] { stereo.run(frames.left, frames.right, frames.disparity); },
-      frames.test.left.bytes + frames.test.right.bytes + frames.test.disparity.bytes, row);
+      frames.test.left.bytes + frames.test.right.bytes + frames.test.disparity.bytes,
+      Timing::as_launched, row);
   return row;
 }
 
@@ -118,20 +128,26 @@ std::vector<Row> measure_stages(const CudaTestDevice& device, const StereoSubjec
   const auto number = [](const Buffer& buffer) { return buffer.as<std::uint16_t>(); };
 
   std::vector<Row> rows;
-  const auto add = [&](const char* stage, std::size_t bytes, const std::function<void()>& work) {
+  const auto add = [&](const char* stage, std::size_t bytes, const std::function<void()>& work,
+                       Timing how = Timing::captured) {
     Row row = row_of(subject, stereo_name(subject.parameters) + ": " + stage);
-    measure(device, work, bytes, row);
+    measure(device, work, bytes, how, row);
     rows.push_back(row);
   };
   add("census of both", 2 * (frames.test.left.bytes + features), [&] {
     stages->census(left, left_features.data());
     stages->census(right, right_features.data());
   });
-  add("match", frames.test.left.bytes + frames.test.right.bytes + 2 * map, [&] {
-    stages->match(left, right, penalties, static_cast<float>(subject.parameters.uniqueness),
-                  sgm::subpixel_of(subject.parameters),
-                  {number(maps[0]), number(maps[1]), nullptr});
-  });
+  add(
+      "match", frames.test.left.bytes + frames.test.right.bytes + 2 * map,
+      [&] {
+        stages->begin_frame();
+        stages->match(left, right, penalties, static_cast<float>(subject.parameters.uniqueness),
+                      sgm::subpixel_of(subject.parameters),
+                      {number(maps[0]), number(maps[1]), nullptr});
+        stages->end_frame();
+      },
+      Timing::as_launched);
   add("aggregate", frames.test.left.bytes + 2 * features + volume, [&] {
     stages->aggregate(left, left_features.data(), right_features.data(), penalties, number(sums));
   });

@@ -9,11 +9,49 @@
 namespace cudavision::bench {
 namespace {
 
-/// A graph that repeats some work, and the events that time its replays.
+/// Two events that time what is enqueued between them.
+class EventPair {
+ public:
+  explicit EventPair(cudaStream_t stream) : stream_(stream) {
+    cuda_check(cudaEventCreate(&start_), "creating an event");
+    cuda_check(cudaEventCreate(&stop_), "creating an event");
+  }
+  ~EventPair() {
+    if (stop_)
+      cudaEventDestroy(stop_);
+    if (start_)
+      cudaEventDestroy(start_);
+  }
+  EventPair(const EventPair&) = delete;
+  EventPair& operator=(const EventPair&) = delete;
+
+  /// Returns the time of the GPU in microseconds.
+  double time(const std::function<void()>& enqueue) const {
+    cuda_check(cudaEventRecord(start_, stream_), "recording an event");
+    enqueue();
+    cuda_check(cudaEventRecord(stop_, stream_), "recording an event");
+    cuda_check(cudaEventSynchronize(stop_), "the work on the GPU");
+    float milliseconds = 0;
+    cuda_check(cudaEventElapsedTime(&milliseconds, start_, stop_), "reading the time");
+    return milliseconds * 1000.0;
+  }
+
+ private:
+  cudaStream_t stream_;
+  cudaEvent_t start_ = nullptr, stop_ = nullptr;
+};
+
+double median(std::vector<double> numbers) {
+  const auto middle = numbers.begin() + static_cast<std::ptrdiff_t>(numbers.size() / 2);
+  std::nth_element(numbers.begin(), middle, numbers.end());
+  return *middle;
+}
+
+/// A graph that repeats some work.
 class RepeatGraph {
  public:
   RepeatGraph(cudaStream_t stream, const std::function<void()>& work, int repeats)
-      : stream_(stream) {
+      : stream_(stream), events_(stream) {
     cuda_check(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal),
                "beginning a capture");
     cudaGraph_t graph = nullptr;
@@ -30,15 +68,9 @@ class RepeatGraph {
     const cudaError_t status = cudaGraphInstantiate(&executable_, graph, 0);
     cudaGraphDestroy(graph);
     cuda_check(status, "instantiating a graph");
-    cuda_check(cudaEventCreate(&start_), "creating an event");
-    cuda_check(cudaEventCreate(&stop_), "creating an event");
   }
 
   ~RepeatGraph() {
-    if (stop_)
-      cudaEventDestroy(stop_);
-    if (start_)
-      cudaEventDestroy(start_);
     if (executable_)
       cudaGraphExecDestroy(executable_);
   }
@@ -47,27 +79,21 @@ class RepeatGraph {
 
   /// Replays the graph once and returns the time in microseconds.
   double replay() const {
-    cuda_check(cudaEventRecord(start_, stream_), "recording an event");
-    cuda_check(cudaGraphLaunch(executable_, stream_), "launching a graph");
-    cuda_check(cudaEventRecord(stop_, stream_), "recording an event");
-    cuda_check(cudaEventSynchronize(stop_), "the work on the GPU");
-    float milliseconds = 0;
-    cuda_check(cudaEventElapsedTime(&milliseconds, start_, stop_), "reading the time");
-    return milliseconds * 1000.0;
+    return events_.time(
+        [&] { cuda_check(cudaGraphLaunch(executable_, stream_), "launching a graph"); });
   }
 
   double median_replay(int replays) const {
     std::vector<double> times;
     for (int i = 0; i < replays; ++i)
       times.push_back(replay());
-    std::nth_element(times.begin(), times.begin() + replays / 2, times.end());
-    return times[replays / 2];
+    return median(times);
   }
 
  private:
   cudaStream_t stream_;
   cudaGraphExec_t executable_ = nullptr;
-  cudaEvent_t start_ = nullptr, stop_ = nullptr;
+  EventPair events_;
 };
 
 __global__ void plain_copy_kernel(const uint4* from, uint4* to, std::size_t count) {
@@ -97,6 +123,30 @@ double GraphTimer::microseconds(const std::function<void()>& work) const {
   const RepeatGraph graph(stream_, work, repeats);
   graph.median_replay(5);
   return graph.median_replay(replays) / repeats;
+}
+
+GraphTimer::Launched GraphTimer::launched(const std::function<void()>& work) const {
+  constexpr double run_microseconds = 10000;
+  constexpr int probe_repeats = 10, runs = 31;
+  const EventPair events(stream_);
+  const auto repeat = [&](int repeats) {
+    for (int i = 0; i < repeats; ++i)
+      work();
+  };
+  repeat(1);  // loads the kernels and builds the graph
+  events.time([&] { repeat(probe_repeats); });
+  const double once = events.time([&] { repeat(probe_repeats); }) / probe_repeats;
+  const int repeats = static_cast<int>(std::clamp(run_microseconds / once, 10.0, 200.0));
+  std::vector<double> times, host_times;
+  for (int i = 0; i < runs; ++i)
+    times.push_back(events.time([&] {
+      const auto begin = std::chrono::steady_clock::now();
+      repeat(repeats);
+      host_times.push_back(
+          std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now() - begin)
+              .count());
+    }));
+  return {median(times) / repeats, median(host_times) / repeats};
 }
 
 void enqueue_plain_copy(CudaStream stream, const void* from, void* to, std::size_t bytes) {

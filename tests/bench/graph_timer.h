@@ -21,6 +21,14 @@ class GraphTimer {
 
   double microseconds(const std::function<void()>& work) const;
 
+  struct Launched {
+    double microseconds;       ///< of the GPU
+    double host_microseconds;  ///< of the calling thread, which enqueues the work
+  };
+  /// Measures work that launches graphs itself, as it is enqueued again and again. The GPU must
+  /// take longer for it than the host.
+  Launched launched(const std::function<void()>& work) const;
+
  private:
   CudaStream stream_;
 };

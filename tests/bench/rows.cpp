@@ -14,6 +14,10 @@ std::string fixed(double value, int decimals) {
   return text;
 }
 
+std::string number_or_null(double value) {
+  return value > 0 ? fixed(value, 3) : "null";
+}
+
 std::string size(const Row& row) {
   return std::to_string(row.width) + "x" + std::to_string(row.height);
 }
@@ -34,12 +38,13 @@ void print_table(std::ostream& stream, const std::vector<Row>& rows) {
     widest = std::max(widest, row.operation.size());
   stream << left("operation", widest + 2) << left("format", 8) << left("size", 11)
          << left("content", 12) << right("µs", 9) << right("copy µs", 9) << right("x copy", 8)
-         << right("required", 10) << "\n";
+         << right("host µs", 9) << right("required", 10) << "\n";
   for (const Row& row : rows) {
     stream << left(row.operation, widest + 2) << left(row.format, 8) << left(size(row), 11)
            << left(row.content, 12) << right(fixed(row.microseconds, 2), 8)
            << right(fixed(row.copy_microseconds, 2), 8)
-           << right(fixed(row.microseconds / row.copy_microseconds, 2), 8);
+           << right(fixed(row.microseconds / row.copy_microseconds, 2), 8)
+           << right(row.host_microseconds > 0 ? fixed(row.host_microseconds, 1) : "-", 8);
     if (row.required > 0)
       stream << right(fixed(row.required, 2), 10)
              << (row.microseconds <= row.required
@@ -60,8 +65,9 @@ void write_json(std::ostream& stream, const std::string& card, const std::vector
            << row.format << "\", \"width\": " << row.width << ", \"height\": " << row.height
            << ", \"content\": \"" << row.content
            << "\", \"microseconds\": " << fixed(row.microseconds, 3)
-           << ", \"copy_microseconds\": " << fixed(row.copy_microseconds, 3) << ", \"required\": "
-           << (row.required > 0 ? fixed(row.required, 3) : std::string("null")) << "}";
+           << ", \"copy_microseconds\": " << fixed(row.copy_microseconds, 3)
+           << ", \"host_microseconds\": " << number_or_null(row.host_microseconds)
+           << ", \"required\": " << number_or_null(row.required) << "}";
     separator = ",\n";
   }
   stream << "\n  ],\n  \"cpu\": [";

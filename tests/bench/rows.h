@@ -15,6 +15,7 @@ struct Row {
   double microseconds = 0;       ///< GPU time of the whole operation
   double copy_microseconds = 0;  ///< GPU time of a plain copy of the same bytes
   double required = 0;           ///< the time that the project requires; 0 if there is none
+  double host_microseconds = 0;  ///< time of the thread that enqueues it; 0 if not measured
 };
 
 /// One operation on one frame, timed on the CPU.

@@ -55,17 +55,17 @@ PathInput PathInput::from_row(const StageConfig& config, int row) const {
   return {features(left), features(right), {p2[0] + pixels, p2[1] + pixels}, p1};
 }
 
-AggregateCuda::AggregateCuda(Device& device, const StageConfig& config, void* scratch,
-                             int band_rows)
+AggregateCuda::AggregateCuda(Device& device, LaunchQueue& queue, const StageConfig& config,
+                             void* scratch, int band_rows)
     : config_(config),
       p2_{static_cast<std::uint32_t*>(scratch),
           static_cast<std::uint32_t*>(scratch) + config.pixels()},
-      launch_p2_(device.stream(), p2_kernel),
+      queue_(queue),
       states_(device.allocate(std::max(SweepsCuda::state_bytes(config, band_rows),
                                        SweepsCuda::scratch_begin(config, band_rows) +
                                            HorizontalPathsCuda::state_bytes(config, band_rows)))),
-      sweeps_(device, config, band_rows, states_.data()),
-      horizontal_(device, config,
+      sweeps_(device, queue, config, band_rows, states_.data()),
+      horizontal_(queue, config,
                   states_.as<std::uint8_t>() + SweepsCuda::scratch_begin(config, band_rows)) {}
 
 int AggregateCuda::row_unit(const StageConfig& config) {
@@ -106,7 +106,8 @@ void AggregateCuda::make_p2(const SamplePlane& picture, const Penalties& penalti
   a.p2[0] = p2_[0];
   a.p2[1] = p2_[1];
   a.blocks_per_row = (config_.width + p2_threads - 1) / p2_threads;
-  launch_p2_(p2_kernel, static_cast<unsigned>(a.blocks_per_row) * config_.height, p2_threads, 0, a);
+  queue_.launch(p2_kernel, static_cast<unsigned>(a.blocks_per_row) * config_.height, p2_threads, 0,
+                a);
 }
 
 }  // namespace cudavision::sgm

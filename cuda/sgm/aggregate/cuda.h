@@ -11,7 +11,6 @@
 
 #include <optional>
 
-#include "cuda/core/cuda_launch.h"
 #include "cuda/sgm/aggregate/horizontal_lanes.cuh"
 #include "cuda/sgm/aggregate/sweep_tile.cuh"
 #include "cuda/sgm/stages_cuda.h"
@@ -40,7 +39,7 @@ struct PathInput {
 class HorizontalPathsCuda {
  public:
   /// states points to state_bytes() of scratch memory.
-  HorizontalPathsCuda(Device& device, const StageConfig& config, void* states);
+  HorizontalPathsCuda(LaunchQueue& queue, const StageConfig& config, void* states);
   static std::size_t state_bytes(const StageConfig& config, int rows);
 
   void run(const PathInput& input, int rows, std::uint16_t* sums) const;
@@ -49,7 +48,7 @@ class HorizontalPathsCuda {
   StageConfig config_;
   HorizontalPlan plan_;
   void* states_;
-  Launcher<HorizontalArguments> launch_;
+  LaunchQueue& queue_;
 };
 
 /// A kernel of the sweeps, and the tiles and strips that suit it.
@@ -59,14 +58,12 @@ class SweepPlan {
   /// runs, for its states.
   SweepPlan(const StageConfig& config, bool with_sums);
 
-  Launcher<SweepArguments>::Kernel kernel() const { return kernel_; }
   /// Returns the arguments that stay the same.
   const SweepArguments& arguments() const { return arguments_; }
   /// The most rows of a launch.
   int strip_rows() const { return strip_rows_; }
 
-  void launch(const Launcher<SweepArguments>& launch, SweepArguments a, int first_sweep,
-              int sweeps) const;
+  void launch(LaunchQueue& queue, SweepArguments a, int first_sweep, int sweeps) const;
 
  private:
   void choose_tile();
@@ -80,7 +77,7 @@ class SweepPlan {
   PathPlan plan_;
   bool diagonal_;
   int sweeps_;  // at the same time
-  Launcher<SweepArguments>::Kernel kernel_;
+  Kernel<SweepArguments> kernel_;
   SweepArguments arguments_{};
   int strip_rows_ = 1;
 };
@@ -90,7 +87,8 @@ class SweepsCuda {
  public:
   /// states points to state_bytes() of memory. Between bands, others may use the bytes from
   /// scratch_begin() on.
-  SweepsCuda(Device& device, const StageConfig& config, int band_rows, void* states);
+  SweepsCuda(Device& device, LaunchQueue& queue, const StageConfig& config, int band_rows,
+             void* states);
   static std::size_t state_bytes(const StageConfig& config, int band_rows);
   static std::size_t scratch_begin(const StageConfig& config, int band_rows);
   /// Returns the bytes of the states of one sweep between two rows.
@@ -113,14 +111,15 @@ class SweepsCuda {
   void* states_;
   SweepPlan plan_;
   std::optional<SweepPlan> upward_plan_;  // without sums; only for several bands
-  Launcher<SweepArguments> launch_;
+  LaunchQueue& queue_;
 };
 
 class AggregateCuda {
  public:
   /// scratch has 8 bytes for each pixel. The bands have band_rows rows each, except that the last
   /// one may have fewer.
-  AggregateCuda(Device& device, const StageConfig& config, void* scratch, int band_rows);
+  AggregateCuda(Device& device, LaunchQueue& queue, const StageConfig& config, void* scratch,
+                int band_rows);
   /// Bands of any multiple of this number of rows fill all launches. Other numbers give the same
   /// sums.
   static int row_unit(const StageConfig& config);
@@ -140,7 +139,7 @@ class AggregateCuda {
 
   StageConfig config_;
   P2Maps p2_;
-  Launcher<P2Arguments> launch_p2_;
+  LaunchQueue& queue_;
   Buffer states_;
   SweepsCuda sweeps_;
   HorizontalPathsCuda horizontal_;

@@ -8,10 +8,8 @@
 namespace cudavision::sgm {
 namespace {
 
-using Kernel = Launcher<HorizontalArguments>::Kernel;
-
 template <int kWords, int kUnits>
-Kernel kernel_of(int feature_bytes, bool second) {
+Kernel<HorizontalArguments> kernel_of(int feature_bytes, bool second) {
   if (feature_bytes == 8)
     return second ? horizontal_kernel<kWords, kUnits, std::uint64_t, true>
                   : horizontal_kernel<kWords, kUnits, std::uint64_t, false>;
@@ -20,7 +18,7 @@ Kernel kernel_of(int feature_bytes, bool second) {
 }
 
 /// If second is true, the kernel is for the half of the rows from the middle on.
-Kernel kernel_for(const HorizontalPlan& plan, int feature_bytes, bool second) {
+Kernel<HorizontalArguments> kernel_for(const HorizontalPlan& plan, int feature_bytes, bool second) {
   switch (plan.words) {
     case 2:
       return plan.units == 4   ? kernel_of<2, 4>(feature_bytes, second)
@@ -37,11 +35,9 @@ Kernel kernel_for(const HorizontalPlan& plan, int feature_bytes, bool second) {
 
 }  // namespace
 
-HorizontalPathsCuda::HorizontalPathsCuda(Device& device, const StageConfig& config, void* states)
-    : config_(config),
-      plan_(horizontal_plan(config.disparities)),
-      states_(states),
-      launch_(device.stream(), kernel_for(plan_, config.feature_bytes(), false)) {}
+HorizontalPathsCuda::HorizontalPathsCuda(LaunchQueue& queue, const StageConfig& config,
+                                         void* states)
+    : config_(config), plan_(horizontal_plan(config.disparities)), states_(states), queue_(queue) {}
 
 std::size_t HorizontalPathsCuda::state_bytes(const StageConfig& config, int rows) {
   return 2 * static_cast<std::size_t>(rows) * static_cast<std::size_t>(config.disparities);
@@ -65,9 +61,9 @@ void HorizontalPathsCuda::run(const PathInput& input, int rows, std::uint16_t* s
   const int feature_bytes = config_.feature_bytes();
   const int warps = 2 * ((rows + plan_.units - 1) / plan_.units);
   for (const bool second : {false, true})
-    launch_(kernel_for(plan_, feature_bytes, second), static_cast<unsigned>(warps),
-            horizontal_threads, horizontal_shared_bytes(plan_, config_.disparities, feature_bytes),
-            a);
+    queue_.launch(kernel_for(plan_, feature_bytes, second), static_cast<unsigned>(warps),
+                  horizontal_threads,
+                  horizontal_shared_bytes(plan_, config_.disparities, feature_bytes), a);
 }
 
 }  // namespace cudavision::sgm

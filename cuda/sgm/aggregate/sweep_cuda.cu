@@ -11,10 +11,8 @@
 namespace cudavision::sgm {
 namespace {
 
-using Kernel = Launcher<SweepArguments>::Kernel;
-
 template <int kWords, int kSteps, bool kSums>
-Kernel kernel_of(int feature_bytes, bool diagonal) {
+Kernel<SweepArguments> kernel_of(int feature_bytes, bool diagonal) {
   if (feature_bytes == 8)
     return diagonal ? sweep_kernel<kWords, kSteps, std::uint64_t, true, kSums>
                     : sweep_kernel<kWords, kSteps, std::uint64_t, false, kSums>;
@@ -23,7 +21,7 @@ Kernel kernel_of(int feature_bytes, bool diagonal) {
 }
 
 template <bool kSums>
-Kernel kernel_for(const PathPlan& plan, int feature_bytes, bool diagonal) {
+Kernel<SweepArguments> kernel_for(const PathPlan& plan, int feature_bytes, bool diagonal) {
   if (plan.words == 8)
     return plan.steps == 1   ? kernel_of<8, 1, kSums>(feature_bytes, diagonal)
            : plan.steps == 2 ? kernel_of<8, 2, kSums>(feature_bytes, diagonal)
@@ -48,14 +46,15 @@ int count_bands(const StageConfig& config, int band_rows) {
 // downward state. The places above and below a band are thus what the two sweeps of the band start
 // from. Two places of scratch memory follow. All places are of border_bytes().
 
-SweepsCuda::SweepsCuda(Device& device, const StageConfig& config, int band_rows, void* states)
+SweepsCuda::SweepsCuda(Device& device, LaunchQueue& queue, const StageConfig& config, int band_rows,
+                       void* states)
     : device_(device),
       config_(config),
       band_rows_(band_rows),
       bands_(count_bands(config, band_rows)),
       states_(states),
       plan_(config, true),
-      launch_(device.stream(), plan_.kernel()) {
+      queue_(queue) {
   if (bands_ > 1)
     upward_plan_.emplace(config, false);
 }
@@ -97,6 +96,7 @@ SweepArguments SweepsCuda::arguments(const SweepPlan& plan, const PathInput& inp
 void SweepsCuda::begin(const PathInput& input) const {
   if (bands_ == 1)
     return;
+  queue_.end_frame();  // Bands need fills and copies.
   // Paths begin with 0 at the edges of the picture.
   for (const int edge : {0, bands_})
     device_.fill(bytes_of(states_at(edge)), 0);
@@ -111,7 +111,7 @@ void SweepsCuda::begin(const PathInput& input) const {
       const int place = from + a.rows == end ? border : bands_ + 1 + turn++ % 2;
       // A launch takes this place for that of the downward sweep, which does not run.
       a.to = states_at(place - 1);
-      upward_plan_->launch(launch_, a, 1, 1);
+      upward_plan_->launch(queue_, a, 1, 1);
       a.from = a.to;
     }
   }
@@ -144,10 +144,10 @@ void SweepsCuda::strips(SweepArguments& a, int begin, int end) const {
     a.begin = from;
     a.rows = std::min(plan_.strip_rows(), end - from);
     if (shared_row) {
-      plan_.launch(launch_, a, 0, 1);
-      plan_.launch(launch_, a, 1, 1);
+      plan_.launch(queue_, a, 0, 1);
+      plan_.launch(queue_, a, 1, 1);
     } else {
-      plan_.launch(launch_, a, 0, 2);
+      plan_.launch(queue_, a, 0, 2);
     }
     // The next strip reads the states that this one has written.
     uint4* const written = a.to;
@@ -172,11 +172,10 @@ SweepPlan::SweepPlan(const StageConfig& config, bool with_sums)
   choose_tile();
 }
 
-void SweepPlan::launch(const Launcher<SweepArguments>& launch, SweepArguments a, int first_sweep,
-                       int sweeps) const {
+void SweepPlan::launch(LaunchQueue& queue, SweepArguments a, int first_sweep, int sweeps) const {
   a.first_sweep = first_sweep;
-  launch(kernel_, static_cast<unsigned>(sweeps * a.tiles), a.tile.threads(),
-         (a.twice ? 2 : 1) * shared_bytes(), a);
+  queue.launch(kernel_, static_cast<unsigned>(sweeps * a.tiles), a.tile.threads(),
+               (a.twice ? 2 : 1) * shared_bytes(), a);
 }
 
 template <int kWords>

@@ -9,17 +9,16 @@
 namespace cudavision::sgm {
 namespace {
 
-// The launches are not programmatic, because blocks that wait for the kernel before them would take
+// The launches do not overlap, because blocks that wait for the kernel before them would take
 // the place of blocks that compute. On an H200, a pair of 640×480 and 64 disparities then took 287
 // µs instead of 122.
 template <class Arguments>
-void launch(const KernelLaunch<Arguments>& paths, cudaStream_t stream, const Arguments& a) {
-  paths.kernel<<<paths.blocks, paths.threads, paths.shared_bytes, stream>>>(a);
-  cuda_check(cudaGetLastError(), "launching a kernel on the GPU");
+void launch(LaunchQueue& queue, const BlocksOf<Arguments>& paths, const Arguments& a) {
+  queue.launch(paths.kernel, paths.blocks, paths.threads, paths.shared_bytes, a, Start::in_order);
 }
 
 template <class Arguments>
-void prepare(const KernelLaunch<Arguments>& paths) {
+void prepare(const BlocksOf<Arguments>& paths) {
   cuda_check(cudaFuncSetAttribute(paths.kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
                                   static_cast<int>(paths.shared_bytes)),
              "asking for shared memory for the paths");
@@ -65,45 +64,21 @@ std::size_t volume_bytes_of_one(const StageConfig& config, int rows) {
 
 }  // namespace
 
-SideStream::SideStream(cudaStream_t main)
-    : main_(main), forked_(make_event()), joined_(make_event()) {
-  cudaStream_t stream = nullptr;
-  cuda_check(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), "creating a stream");
-  side_.reset(stream);
-}
-
-SideStream::Owned<cudaEvent_t> SideStream::make_event() {
-  cudaEvent_t event = nullptr;
-  cuda_check(cudaEventCreateWithFlags(&event, cudaEventDisableTiming), "creating an event");
-  return Owned<cudaEvent_t>(event);
-}
-
-void SideStream::fork() const {
-  cuda_check(cudaEventRecord(forked_.get(), main_), "recording an event");
-  cuda_check(cudaStreamWaitEvent(side_.get(), forked_.get()), "ordering two streams");
-}
-
-void SideStream::join() const {
-  cuda_check(cudaEventRecord(joined_.get(), side_.get()), "recording an event");
-  cuda_check(cudaStreamWaitEvent(main_, joined_.get()), "ordering two streams");
-}
-
 bool ByteSumsCuda::supports(const StageConfig& config) {
   return config.feature_bytes() == 4 && config.disparities <= MatchExtent::most_disparities &&
          WinnersCuda::supports(config);
 }
 
-ByteSumsCuda::ByteSumsCuda(Device& device, const StageConfig& config, int band_rows,
-                           std::uint8_t* volumes)
-    : stream_(device.stream()),
+ByteSumsCuda::ByteSumsCuda(Device& device, LaunchQueue& queue, const StageConfig& config,
+                           int band_rows, std::uint8_t* volumes)
+    : queue_(queue),
       config_(config),
       band_rows_(band_rows),
       columns_first_(columns_first(config, band_rows)),
       plane_memory_(
           device.allocate(sizeof(std::uint32_t) * static_cast<std::size_t>(plane_pitch(config)) *
                           plane_rows(config))),
-      side_(device.stream()),
-      winners_(device, config) {
+      winners_(queue, config) {
   prepare(columns_launch(config));
   prepare(rows_launch(config, band_rows));
   prepare(states_launch(config));
@@ -149,17 +124,21 @@ void ByteSumsCuda::run(const CensusCuda& census, const SamplePlane& left, const 
   const PathsArguments picture = picture_arguments(penalties);
   for (int top = 0; top < config_.height; top += band_rows_) {
     const PathsArguments band = band_arguments(picture, top);
-    side_.fork();
     const PathsLaunch rows = rows_launch(config_, band.height);
-    if (!columns_first_)
-      launch(rows, side_.get(), band);
+    queue_.fork();
+    if (!columns_first_) {
+      launch(queue_, rows, band);
+      queue_.next_branch();
+    }
     if (top == 0 && band.height < config_.height)
-      launch(states_launch(config_), stream_,
+      launch(queue_, states_launch(config_),
              StatesArguments{picture, states_.as<uint2>(), band_rows_});
-    launch(columns_launch(config_), stream_, band);
-    if (columns_first_)
-      launch(rows, side_.get(), band);
-    side_.join();
+    launch(queue_, columns_launch(config_), band);
+    if (columns_first_) {
+      queue_.next_branch();
+      launch(queue_, rows, band);
+    }
+    queue_.join();
     const std::int64_t pixel = static_cast<std::int64_t>(top) * config_.width;
     winners_.run(sums_, band.height, uniqueness, subpixel, winners.from_pixel(pixel));
   }

@@ -13,10 +13,6 @@
 // Both kernels wait for latency, not for memory: a step of a path depends on the one before. So
 // they use few lanes per pixel, and warps that wait for no other warp except in the middle.
 
-#include <memory>
-#include <type_traits>
-
-#include "cuda/core/cuda_launch.h"
 #include "cuda/sgm/stages_cuda.h"
 
 namespace cudavision::sgm {
@@ -108,16 +104,16 @@ auto with_constants(const StageConfig& config, const Visit& visit) {
   }
 }
 
-/// A kernel and its launch.
+/// A kernel and the shape of its launch.
 template <class Arguments>
-struct KernelLaunch {
-  void (*kernel)(Arguments);
+struct BlocksOf {
+  Kernel<Arguments> kernel;
   unsigned blocks, threads;
   std::size_t shared_bytes;
 };
 
 /// The kernels of the paths, in columns_cuda.cu and rows_cuda.cu, for a band. `rows` are its rows.
-using PathsLaunch = KernelLaunch<PathsArguments>;
+using PathsLaunch = BlocksOf<PathsArguments>;
 PathsLaunch columns_launch(const StageConfig& config);
 PathsLaunch rows_launch(const StageConfig& config, int rows);
 
@@ -128,14 +124,14 @@ struct StatesArguments {
   uint2* states;
   int band_rows;
 };
-using StatesLaunch = KernelLaunch<StatesArguments>;
+using StatesLaunch = BlocksOf<StatesArguments>;
 StatesLaunch states_launch(const StageConfig& config);
 /// The size of the states at one row.
 std::size_t state_vectors(const StageConfig& config);
 
 class WinnersCuda {
  public:
-  WinnersCuda(Device& device, const StageConfig& config);
+  WinnersCuda(LaunchQueue& queue, const StageConfig& config);
   /// True if the current GPU has enough shared memory for a row.
   static bool supports(const StageConfig& config);
   /// Selects the winners of the first `rows` rows of the volumes.
@@ -143,33 +139,8 @@ class WinnersCuda {
            const Winners& winners) const;
 
  private:
-  cudaStream_t stream_;
+  LaunchQueue& queue_;
   StageConfig config_;
-};
-
-/// A stream beside the device's, for kernels that may run at the same time.
-class SideStream {
- public:
-  explicit SideStream(cudaStream_t main);
-
-  cudaStream_t get() const noexcept { return side_.get(); }
-  /// Makes later work on this stream wait for the earlier work on the main stream.
-  void fork() const;
-  /// Makes later work on the main stream wait for the earlier work on this stream.
-  void join() const;
-
- private:
-  struct Destroy {
-    void operator()(cudaStream_t stream) const { cudaStreamDestroy(stream); }
-    void operator()(cudaEvent_t event) const { cudaEventDestroy(event); }
-  };
-  template <class Handle>
-  using Owned = std::unique_ptr<std::remove_pointer_t<Handle>, Destroy>;
-  static Owned<cudaEvent_t> make_event();
-
-  cudaStream_t main_;
-  Owned<cudaStream_t> side_;
-  Owned<cudaEvent_t> forked_, joined_;
 };
 
 /// Matches a picture in bands of `band_rows` rows, from top to bottom. With several bands, the
@@ -185,7 +156,8 @@ class ByteSumsCuda {
 
   /// band_rows is a multiple of MatchExtent::row_unit, or covers the picture. volumes points to
   /// volume_bytes().
-  ByteSumsCuda(Device& device, const StageConfig& config, int band_rows, std::uint8_t* volumes);
+  ByteSumsCuda(Device& device, LaunchQueue& queue, const StageConfig& config, int band_rows,
+               std::uint8_t* volumes);
 
   /// True if sums with these penalties fit the bytes.
   bool fits(const Penalties& penalties) const;
@@ -199,14 +171,13 @@ class ByteSumsCuda {
   PathsArguments picture_arguments(const Penalties& penalties) const;
   PathsArguments band_arguments(PathsArguments picture, int top) const;
 
-  cudaStream_t stream_;
+  LaunchQueue& queue_;
   StageConfig config_;
   int band_rows_;
   bool columns_first_;
   Buffer plane_memory_, states_;
   MatchPlanes planes_;
   SumVolumes sums_;
-  SideStream side_;
   WinnersCuda winners_;
 };
 

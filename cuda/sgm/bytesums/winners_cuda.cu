@@ -332,8 +332,8 @@ std::size_t most_shared_bytes() {
 
 }  // namespace
 
-WinnersCuda::WinnersCuda(Device& device, const StageConfig& config)
-    : stream_(device.stream()), config_(config) {
+WinnersCuda::WinnersCuda(LaunchQueue& queue, const StageConfig& config)
+    : queue_(queue), config_(config) {
   // The limit belongs to the kernel, which objects for other widths share.
   cuda_check(cudaFuncSetAttribute(kernel_for(config), cudaFuncAttributeMaxDynamicSharedMemorySize,
                                   static_cast<int>(most_shared_bytes())),
@@ -360,10 +360,9 @@ void WinnersCuda::run(const SumVolumes& sums, int rows, float uniqueness, Subpix
   a.pitch = sums.pitch;
   a.disparities = config_.disparities;
   a.right_shift = config_.right_shift();
-  // The launch is not programmatic, for the reason that ByteSumsCuda gives.
-  const WinnersKernel kernel = kernel_for(config_);
-  kernel<<<static_cast<unsigned>(rows), threads, shared_bytes(config_), stream_>>>(a);
-  cuda_check(cudaGetLastError(), "launching a kernel on the GPU");
+  // The launch does not overlap, for the reason that cuda.cu gives.
+  queue_.launch(kernel_for(config_), static_cast<unsigned>(rows), threads, shared_bytes(config_), a,
+                Start::in_order);
 }
 
 }  // namespace cudavision::sgm

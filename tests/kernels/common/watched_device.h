@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -10,11 +11,18 @@
 
 namespace cudavision::test {
 
+/// Returns a view of any memory as one row.
+inline View<std::uint8_t> bytes_of(void* data, std::size_t size) {
+  return {static_cast<std::uint8_t*>(data), static_cast<int>(size), 1,
+          static_cast<std::ptrdiff_t>(size)};
+}
+
 /// A device that records allocations, so that a test can count them or fill an operation's scratch
-/// memory with poison.
+/// memory with poison. With a filling, it fills new device memory with this byte.
 class WatchedDevice final : public Device {
  public:
-  explicit WatchedDevice(Device& device) : device_(device) {}
+  explicit WatchedDevice(Device& device, std::optional<std::uint8_t> filling = {})
+      : device_(device), filling_(filling) {}
 
   DeviceKind kind() const noexcept override { return device_.kind(); }
   CudaStream stream() const noexcept override { return device_.stream(); }
@@ -46,6 +54,8 @@ class WatchedDevice final : public Device {
   Buffer do_allocate(std::size_t bytes) override {
     ++count_;
     Buffer buffer = device_.allocate(bytes);
+    if (filling_)
+      fill(bytes_of(buffer.data(), bytes), *filling_);
     allocations_.emplace_back(buffer.data(), bytes);
     return buffer;
   }
@@ -55,14 +65,9 @@ class WatchedDevice final : public Device {
   }
 
   Device& device_;
+  std::optional<std::uint8_t> filling_;
   int count_ = 0;
   std::vector<std::pair<void*, std::size_t>> allocations_;
 };
-
-/// Returns a view of any memory as one row.
-inline View<std::uint8_t> bytes_of(void* data, std::size_t size) {
-  return {static_cast<std::uint8_t*>(data), static_cast<int>(size), 1,
-          static_cast<std::ptrdiff_t>(size)};
-}
 
 }  // namespace cudavision::test

@@ -273,8 +273,8 @@ void run_maps(Device& device, sgm::Stages& stages, const SgmStageCase& test,
   right.expect_unchanged();
 }
 
-void run_writing(Device& device, sgm::Stages& stages, const SgmStageCase& test, std::uint8_t poison,
-                 SgmStageOutputs& outputs) {
+void run_writing(Device& device, sgm::Stages& stages, const SgmStageCase& test,
+                 const SamplePlane& picture, std::uint8_t poison, SgmStageOutputs& outputs) {
   const Input<std::uint16_t> map(device, test.left);
   const Input<std::uint8_t> confidence(device, test.confidence);
   const auto write = [&](const char* stage, int bits, const Placement& placement,
@@ -287,6 +287,18 @@ void run_writing(Device& device, sgm::Stages& stages, const SgmStageCase& test, 
   };
   write("write", 16, test.disparity_placement,
         [&](View<std::uint8_t> out) { stages.write(map.data(), test.scale, out); });
+  const Input<std::uint16_t> right(device, test.right);
+  const DeviceBlock<std::uint16_t> left_scratch(device, test.left),
+      right_scratch(device, test.left);
+  write("median_check_and_write", 16, test.disparity_placement, [&](View<std::uint8_t> out) {
+    stages.median_check_and_write(picture, map.data(), right.data(), has_subpixel(test),
+                                  test.max_diff, test.scale, out, left_scratch.data(),
+                                  right_scratch.data());
+  });
+  if (test.config.compatibility == sgm::Parameters::Compatibility::none)
+    write("refine_and_write", 16, test.disparity_placement, [&](View<std::uint8_t> out) {
+      stages.refine_and_write(picture, map.data(), test.scale, out, left_scratch.data());
+    });
   write("write_confidence", 8, test.confidence_placement, [&](View<std::uint8_t> out) {
     stages.write_confidence(map.data(), confidence.data(), out);
   });
@@ -394,19 +406,24 @@ SgmStageOutputs defined_stages(const SgmStageCase& test, std::uint8_t poison) {
   outputs.push_back({"check", guarded(defined_check(config, picture, test.left, test.right,
                                                     has_subpixel(test), test.max_diff),
                                       word)});
-  outputs.push_back(
-      {"median_and_check",
-       guarded(defined_check(config, picture, defined_median(config, test.left),
-                             defined_median(config, test.right), has_subpixel(test), test.max_diff),
-               word)});
+  const auto checked_medians =
+      defined_check(config, picture, defined_median(config, test.left),
+                    defined_median(config, test.right), has_subpixel(test), test.max_diff);
+  outputs.push_back({"median_and_check", guarded(checked_medians, word)});
   outputs.push_back(
       {"remove_speckles",
        guarded(defined_without_speckles(config, test.left, test.speckle_size, test.most_step),
                word)});
   outputs.push_back({"fill_holes", guarded(defined_filling(config, test.left), word)});
-  outputs.push_back(
-      {"write", widened(placed(config, test.disparity_placement,
-                               defined_disparities(config, test.left, test.scale), poison))});
+  const auto written = [&](const std::vector<std::uint16_t>& map) {
+    return widened(placed(config, test.disparity_placement,
+                          defined_disparities(config, map, test.scale), poison));
+  };
+  outputs.push_back({"write", written(test.left)});
+  outputs.push_back({"median_check_and_write", written(checked_medians)});
+  if (config.compatibility == sgm::Parameters::Compatibility::none)
+    outputs.push_back(
+        {"refine_and_write", written(defined_refinement(config, picture, test.left))});
   outputs.push_back(
       {"write_confidence",
        widened(placed(config, test.confidence_placement,
@@ -438,7 +455,7 @@ SgmStageOutputs run_stages(Device& device, const SgmStageCase& test, std::uint8_
   const SamplePlane picture = plane_in(test, block);
   run_select(device, *stages, test, poison, outputs);
   run_maps(device, *stages, test, picture, poison, outputs);
-  run_writing(device, *stages, test, poison, outputs);
+  run_writing(device, *stages, test, picture, poison, outputs);
   if (!test.config.libsgm())
     run_refinement(device, *stages, test, picture, poison, outputs);
   block.expect_unchanged();

@@ -115,38 +115,6 @@ TEST_P(SgmMemory, RefusesABudgetThatIsTooSmallWithTheBytes) {
   });
 }
 
-/// Another device that fills what it allocates.
-class FillingDevice final : public Device {
- public:
-  FillingDevice(Device& device, std::uint8_t filling) : device_(device), filling_(filling) {}
-
-  DeviceKind kind() const noexcept override { return device_.kind(); }
-  CudaStream stream() const noexcept override { return device_.stream(); }
-  void upload(View<const std::uint8_t> host, View<std::uint8_t> device) override {
-    device_.upload(host, device);
-  }
-  void download(View<const std::uint8_t> device, View<std::uint8_t> host) override {
-    device_.download(device, host);
-  }
-  void copy(View<const std::uint8_t> from, View<std::uint8_t> to) override {
-    device_.copy(from, to);
-  }
-  void fill(View<std::uint8_t> to, std::uint8_t value) override { device_.fill(to, value); }
-  std::unique_ptr<Event> make_event() override { return device_.make_event(); }
-  void finish() override { device_.finish(); }
-
- private:
-  Buffer do_allocate(std::size_t bytes) override {
-    Buffer buffer = device_.allocate(bytes);
-    fill(bytes_of(buffer.data(), bytes), filling_);
-    return buffer;
-  }
-  Buffer do_allocate_host(std::size_t bytes) override { return device_.allocate_host(bytes); }
-
-  Device& device_;
-  const std::uint8_t filling_;
-};
-
 /// No stage reads memory that nothing has written.
 TEST_P(SgmMemory, MemoryIsNotReadBeforeItIsWritten) {
   on_device([](Device& inner) {
@@ -158,7 +126,7 @@ TEST_P(SgmMemory, MemoryIsNotReadBeforeItIsWritten) {
       for (const std::uint8_t filling : {0x00, 0x7f, 0xff}) {
         const SgmCase test = dense(133, 41, parameters);
         SCOPED_TRACE(describe(test));
-        FillingDevice device(inner, filling);
+        WatchedDevice device(inner, filling);
         Running<SgmCase> running(device, inner, test);
         running.run();
         device.finish();

@@ -268,6 +268,37 @@ TEST_P(SgmStereoUse, ConfigCannotChange) {
   });
 }
 
+/// Frames that differ only in their addresses, contents and outputs share a graph on CUDA; others
+/// get a new one.
+TEST_P(SgmStereoUse, FramesMayDifferFromThoseBefore) {
+  on_device([](Device& device) {
+    Parameters cleaned = few_disparities(), large_penalties = few_disparities();
+    Parameters raw = few_disparities();
+    cleaned.speckle_size = 20;
+    cleaned.fill_holes = true;
+    raw.refine = false;
+    raw.speckle_size = 0;
+    large_penalties.p1 = 60;
+    large_penalties.p2 = 120;
+    SgmStereo stereo(device, gray_layout(133, 31), gray_layout(133, 31), few_disparities());
+    for (const Parameters& parameters : {few_disparities(), cleaned, raw, large_penalties}) {
+      std::vector<std::unique_ptr<SgmFrames>> all;
+      for (int i = 0; i < 6; ++i) {
+        SgmCase test = dense("GRAY8", 133, 31, parameters);
+        test.content_seed += static_cast<std::uint64_t>(i);
+        test.with_confidence = i == 3 || i == 4;
+        all.push_back(std::make_unique<SgmFrames>(device, test));
+      }
+      stereo.set_parameters(parameters);
+      for (const auto& frames : all)
+        frames->run(stereo);
+      device.finish();
+      for (const auto& frames : all)
+        EXPECT_EQ(difference_from_definition(*frames), "") << describe(frames->test);
+    }
+  });
+}
+
 /// Objects for different widths share kernels, and so the kernels' attributes.
 TEST_P(SgmStereoUse, WidthsDoNotDisturbEachOther) {
   on_device([](Device& device) {

@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include "cuda/sgm/launchqueue_cuda.h"
+
+namespace cudavision::sgm {
+namespace {
+
+// Any kernel shows for which targets this file was compiled.
+__global__ void empty_kernel() {}
+
+cudaKernelNodeParams node_parameters(const KernelLaunch& launch, void** arguments) {
+  cudaKernelNodeParams parameters{};
+  parameters.func = const_cast<void*>(launch.kernel);
+  parameters.gridDim = dim3(launch.blocks);
+  parameters.blockDim = dim3(launch.threads);
+  parameters.sharedMemBytes = static_cast<unsigned>(launch.shared_bytes);
+  parameters.kernelParams = arguments;
+  return parameters;
+}
+
+void add_edge(cudaGraph_t graph, cudaGraphNode_t from, cudaGraphNode_t to, bool overlapping) {
+  cudaError_t status;
+#if CUDART_VERSION >= 12030
+  cudaGraphEdgeData edge{};
+  if (overlapping) {
+    edge.from_port = cudaGraphKernelNodePortProgrammatic;
+    edge.type = cudaGraphDependencyTypeProgrammatic;
+  }
+#if CUDART_VERSION >= 13000
+  status = cudaGraphAddDependencies(graph, &from, &to, &edge, 1);
+#else
+  status = cudaGraphAddDependencies_v2(graph, &from, &to, &edge, 1);
+#endif
+#else
+  static_cast<void>(overlapping);
+  status = cudaGraphAddDependencies(graph, &from, &to, 1);
+#endif
+  cuda_check(status, "ordering the kernels of a CUDA graph");
+}
+
+}  // namespace
+
+void LaunchQueue::Recording::clear() {
+  launches.clear();
+  arguments.clear();
+}
+
+void* LaunchQueue::Recording::argument_of(const Recorded& recorded) {
+  return arguments.data() + recorded.argument;
+}
+
+bool LaunchQueue::Recording::has_shape_of(const Recording& other) const {
+  const auto same = [](const Recorded& a, const Recorded& b) {
+    return a.launch.kernel == b.launch.kernel && a.launch.blocks == b.launch.blocks &&
+           a.launch.threads == b.launch.threads && a.launch.shared_bytes == b.launch.shared_bytes &&
+           a.launch.overlapping == b.launch.overlapping && a.after.count == b.after.count &&
+           std::equal(a.after.numbers, a.after.numbers + a.after.count, b.after.numbers);
+  };
+  return std::equal(launches.begin(), launches.end(), other.launches.begin(), other.launches.end(),
+                    same);
+}
+
+LaunchQueue::LaunchQueue(cudaStream_t stream)
+    : stream_(stream), overlapping_(can_overlap(reinterpret_cast<const void*>(empty_kernel))) {}
+
+void LaunchQueue::fork() {
+  forked_ = tails_;
+}
+
+void LaunchQueue::next_branch() {
+  branched_ = std::exchange(tails_, forked_);
+}
+
+void LaunchQueue::join() {
+  Predecessors both = branched_;
+  for (int i = 0; i < tails_.count; ++i)
+    both.add(tails_.numbers[i]);
+  tails_ = both;
+}
+
+void LaunchQueue::begin_frame() {
+  now_.clear();
+  tails_ = {};
+  cudaStreamCaptureStatus capture = cudaStreamCaptureStatusNone;
+  cuda_check(cudaStreamIsCapturing(stream_, &capture), "asking for the state of a stream");
+  recording_ = capture == cudaStreamCaptureStatusNone;
+}
+
+void LaunchQueue::add(const KernelLaunch& launch, const void* argument, std::size_t bytes) {
+  if (!recording_) {
+    launch_kernel(stream_, launch, argument);
+    return;
+  }
+  constexpr std::size_t alignment = alignof(std::max_align_t);
+  const std::size_t begin = (now_.arguments.size() + alignment - 1) / alignment * alignment;
+  now_.arguments.resize(begin + bytes);
+  std::memcpy(now_.arguments.data() + begin, argument, bytes);
+  const auto number = static_cast<int>(now_.launches.size());
+  now_.launches.push_back({launch, tails_, begin, bytes});
+  tails_ = {};
+  tails_.add(number);
+}
+
+void LaunchQueue::end_frame() {
+  if (!std::exchange(recording_, false) || now_.launches.empty())
+    return;
+  if (executable_ && now_.has_shape_of(last_))
+    update_graph();
+  else
+    build_graph();
+  std::swap(now_, last_);
+  cuda_check(cudaGraphLaunch(executable_.get(), stream_), "launching a CUDA graph");
+}
+
+void LaunchQueue::build_graph() {
+  constexpr char action[] = "making a CUDA graph";
+  executable_.reset();
+  nodes_.clear();
+  cudaGraph_t graph = nullptr;
+  cuda_check(cudaGraphCreate(&graph, 0), action);
+  graph_.reset(graph);
+  for (const Recorded& recorded : now_.launches) {
+    void* arguments[] = {now_.argument_of(recorded)};
+    const cudaKernelNodeParams parameters = node_parameters(recorded.launch, arguments);
+    cudaGraphNode_t node = nullptr;
+    cuda_check(cudaGraphAddKernelNode(&node, graph, nullptr, 0, &parameters), action);
+    // Only the end of the one kernel before it lets a kernel start early.
+    const bool overlapping = recorded.launch.overlapping && recorded.after.count == 1;
+    for (int i = 0; i < recorded.after.count; ++i)
+      add_edge(graph, nodes_[static_cast<std::size_t>(recorded.after.numbers[i])], node,
+               overlapping);
+    nodes_.push_back(node);
+  }
+  cudaGraphExec_t executable = nullptr;
+  cuda_check(cudaGraphInstantiate(&executable, graph, 0), action);
+  executable_.reset(executable);
+}
+
+void LaunchQueue::update_graph() {
+  // A failure leaves no graph behind that has only some of the arguments.
+  Owned<cudaGraphExec_t> executable = std::move(executable_);
+  for (std::size_t i = 0; i < nodes_.size(); ++i) {
+    const Recorded& recorded = now_.launches[i];
+    void* arguments[] = {now_.argument_of(recorded)};
+    if (std::memcmp(arguments[0], last_.argument_of(last_.launches[i]), recorded.argument_bytes) ==
+        0)
+      continue;
+    const cudaKernelNodeParams parameters = node_parameters(recorded.launch, arguments);
+    cuda_check(cudaGraphExecKernelNodeSetParams(executable.get(), nodes_[i], &parameters),
+               "changing the arguments of a CUDA graph");
+  }
+  executable_ = std::move(executable);
+}
+
+}  // namespace cudavision::sgm
