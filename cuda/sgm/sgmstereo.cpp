@@ -95,6 +95,13 @@ class SgmStereo::State {
     penalties_ = penalties_for(parameters_);
   }
 
+  void set_masks(View<const std::uint32_t> left, View<const std::uint32_t> right) {
+    check_mask(left);
+    check_mask(right);
+    left_mask_ = left;
+    right_mask_ = right;
+  }
+
   void run(const ConstFrame& left, const ConstFrame& right, View<std::uint8_t> disparity,
            View<std::uint8_t> confidence) {
     check_output(disparity, 2, "disparities");
@@ -115,15 +122,26 @@ class SgmStereo::State {
              std::to_string(bytes * config_.width) + " bytes");
   }
 
+  void check_mask(const View<const std::uint32_t>& mask) const {
+    const int words = (config_.width + 31) / 32;
+    if (mask && (mask.width != words || mask.height != config_.height))
+      refuse("a mask needs " + std::to_string(config_.height) + " rows of " +
+             std::to_string(words) + " words");
+  }
+
   void match(const SamplePlane& left, const SamplePlane& right, std::uint8_t* confidence) {
     stages_->match(left, right, penalties_, static_cast<float>(parameters_.uniqueness),
                    subpixel_of(parameters_), {work_.left, work_.right, confidence});
+    if (right_mask_)
+      stages_->apply_mask(right_mask_, work_.right);
   }
 
   // libSGM's check also removes black pixels, even if it compares nothing.
   bool checks() const { return parameters_.lr_max_diff >= 0 || config_.libsgm(); }
   bool refines() const { return parameters_.refine && !config_.libsgm(); }
-  bool cleans() const { return parameters_.speckle_size > 0 || parameters_.fill_holes; }
+  bool cleans() const {
+    return parameters_.speckle_size > 0 || parameters_.fill_holes || left_mask_;
+  }
 
   void finish(const SamplePlane& picture, View<std::uint8_t> disparity,
               View<std::uint8_t> confidence) {
@@ -137,8 +155,11 @@ class SgmStereo::State {
     clean(picture);
     if (confidence)
       stages_->write_confidence(work_.left, work_.confidence, confidence);
-    if (parameters_.fill_holes)
+    if (parameters_.fill_holes) {
       stages_->fill_holes(work_.left);
+      if (left_mask_)
+        stages_->apply_mask(left_mask_, work_.left);
+    }
     if (refines())
       stages_->refine_and_write(picture, work_.left, scale, disparity, work_.other_left);
     else
@@ -157,6 +178,8 @@ class SgmStereo::State {
       stages_->check(picture, work_.right, parameters_.subpixel, parameters_.lr_max_diff,
                      work_.left);
     }
+    if (left_mask_)
+      stages_->apply_mask(left_mask_, work_.left);
     if (parameters_.speckle_size > 0)
       stages_->remove_speckles(parameters_.speckle_size,
                                parameters_.speckle_range * disparity_scale(parameters_).per_pixel,
@@ -169,6 +192,7 @@ class SgmStereo::State {
   std::unique_ptr<Stages> stages_;
   Parameters parameters_;
   Penalties penalties_;
+  View<const std::uint32_t> left_mask_, right_mask_;
 };
 
 SgmStereo::SgmStereo(Device& device, const FrameLayout& left, const FrameLayout& right,
@@ -191,6 +215,10 @@ void SgmStereo::set_parameters(const Parameters& given) {
         "num-disparities, min-disparity, paths, census, compatibility and memory-budget cannot "
         "change while frames are being matched; set them before the first frame");
   state_->set(parameters);
+}
+
+void SgmStereo::set_masks(View<const std::uint32_t> left, View<const std::uint32_t> right) {
+  state_->set_masks(left, right);
 }
 
 void SgmStereo::run(const ConstFrame& left, const ConstFrame& right, View<std::uint8_t> disparity,

@@ -63,7 +63,7 @@ void make_work(GstAggregator* self) {
                    state.out->description().c_str(), state.session.on_cuda() ? "CUDA" : "the CPU");
   const DeviceScope scope(state.session);
   state.work = std::make_unique<StereoWork>(state.session, *state.left.format, right, state.packing,
-                                            *state.out, settings);
+                                            *state.out, settings, rectification);
 }
 
 void prepare_work(GstAggregator* self) {
