@@ -96,11 +96,10 @@ class ElementProperties {
                            },
                            [=](const Settings& settings, GValue* value) {
                              Settings copy = settings;
-                             g_value_set_string(value, *of(copy) ? of(copy) : nullptr);
+                             g_value_set_string(value, of(copy));
                            }});
     g_object_class_install_property(
-        class_, count(),
-        g_param_spec_string(spec.name, spec.nick, spec.blurb, nullptr, flags_of(spec)));
+        class_, count(), g_param_spec_string(spec.name, spec.nick, spec.blurb, "", flags_of(spec)));
   }
   /// type is the registered enumeration, which has the values of Enum.
   template <class Enum>
