@@ -33,8 +33,9 @@ struct Rectification {
 /// alpha of −1 takes the rectification of the files if they have one, else the default of
 /// cv::stereoRectify(). From 0 (all pixels have a source in the camera's picture) to 1 (all pixels
 /// of the camera's picture are kept), it always makes a new one by cv::stereoRectify(), or with
-/// balance = alpha by cv::fisheye::stereoRectify(). A point at infinity has the disparity 0: if
-/// the files have two principal points, both cameras get the left one's.
+/// balance = alpha by cv::fisheye::stereoRectify(), which only estimates what 0 and 1 promise. A
+/// point at infinity has the disparity 0: if the files have two principal points, both cameras get
+/// the left one's.
 ///
 /// Throws ElementError if the frames do not fit the calibration.
 Rectification make_rectification(const StereoCalibration& calibration, int width, int height,
