@@ -4,6 +4,7 @@
 // whose samples overlap, so that most of them come from the L1 cache.
 
 #include <cstdint>
+#include <type_traits>
 
 #include "cuda/core/cuda_launch.h"
 #include "cuda/pixels/sample_math.h"
