@@ -88,18 +88,18 @@ class SgmStereo::State {
     set(parameters);
   }
 
-  const Parameters& parameters() const { return parameters_; }
-
-  void set(const Parameters& parameters) {
-    parameters_ = resolved(parameters);
-    penalties_ = penalties_for(parameters_);
-  }
-
   void set_masks(View<const std::uint32_t> left, View<const std::uint32_t> right) {
     check_mask(left);
     check_mask(right);
     left_mask_ = left;
     right_mask_ = right;
+  }
+
+  const Parameters& parameters() const { return parameters_; }
+
+  void set(const Parameters& parameters) {
+    parameters_ = resolved(parameters);
+    penalties_ = penalties_for(parameters_);
   }
 
   void run(const ConstFrame& left, const ConstFrame& right, View<std::uint8_t> disparity,
@@ -139,14 +139,12 @@ class SgmStereo::State {
   // libSGM's check also removes black pixels, even if it compares nothing.
   bool checks() const { return parameters_.lr_max_diff >= 0 || config_.libsgm(); }
   bool refines() const { return parameters_.refine && !config_.libsgm(); }
-  bool cleans() const {
-    return parameters_.speckle_size > 0 || parameters_.fill_holes || left_mask_;
-  }
+  bool cleans() const { return parameters_.speckle_size > 0 || parameters_.fill_holes; }
 
   void finish(const SamplePlane& picture, View<std::uint8_t> disparity,
               View<std::uint8_t> confidence) {
     const DisparityScale scale = disparity_scale(parameters_);
-    if (parameters_.median && checks() && !confidence && !cleans() && !refines()) {
+    if (parameters_.median && checks() && !confidence && !cleans() && !refines() && !left_mask_) {
       stages_->median_check_and_write(picture, work_.left, work_.right, parameters_.subpixel,
                                       parameters_.lr_max_diff, scale, disparity, work_.other_left,
                                       work_.other_right);
@@ -155,15 +153,18 @@ class SgmStereo::State {
     clean(picture);
     if (confidence)
       stages_->write_confidence(work_.left, work_.confidence, confidence);
-    if (parameters_.fill_holes) {
-      stages_->fill_holes(work_.left);
-      if (left_mask_)
-        stages_->apply_mask(left_mask_, work_.left);
-    }
+    if (parameters_.fill_holes)
+      fill_holes();
     if (refines())
       stages_->refine_and_write(picture, work_.left, scale, disparity, work_.other_left);
     else
       stages_->write(work_.left, scale, disparity);
+  }
+
+  void fill_holes() {
+    stages_->fill_holes(work_.left);
+    if (left_mask_)
+      stages_->apply_mask(left_mask_, work_.left);
   }
 
   void clean(const SamplePlane& picture) {
@@ -188,11 +189,11 @@ class SgmStereo::State {
 
   Luminance left_luminance_, right_luminance_;
   StageConfig config_;
+  View<const std::uint32_t> left_mask_, right_mask_;
   Workspace work_;
   std::unique_ptr<Stages> stages_;
   Parameters parameters_;
   Penalties penalties_;
-  View<const std::uint32_t> left_mask_, right_mask_;
 };
 
 SgmStereo::SgmStereo(Device& device, const FrameLayout& left, const FrameLayout& right,
@@ -203,6 +204,10 @@ SgmStereo::SgmStereo(Device& device, const FrameLayout& left, const FrameLayout&
 }
 
 SgmStereo::~SgmStereo() = default;
+
+void SgmStereo::set_masks(View<const std::uint32_t> left, View<const std::uint32_t> right) {
+  state_->set_masks(left, right);
+}
 
 void SgmStereo::set_parameters(const Parameters& given) {
   const Parameters parameters = resolved(given);
@@ -215,10 +220,6 @@ void SgmStereo::set_parameters(const Parameters& given) {
         "num-disparities, min-disparity, paths, census, compatibility and memory-budget cannot "
         "change while frames are being matched; set them before the first frame");
   state_->set(parameters);
-}
-
-void SgmStereo::set_masks(View<const std::uint32_t> left, View<const std::uint32_t> right) {
-  state_->set_masks(left, right);
 }
 
 void SgmStereo::run(const ConstFrame& left, const ConstFrame& right, View<std::uint8_t> disparity,

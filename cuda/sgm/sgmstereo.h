@@ -133,10 +133,6 @@ class SgmStereo {
             const Parameters& parameters);
   ~SgmStereo();
 
-  /// Takes effect with the next run(). Never allocates. Throws invalid_argument and keeps the last
-  /// valid set if parameters are invalid or their Config, resolved, differs from the constructor's.
-  void set_parameters(const Parameters& parameters);
-
   /// Marks pixels that show nothing of the scene, such as those of a rectified picture that its
   /// camera does not see. A marked pixel of the left picture is always unknown, also with
   /// fill_holes. So is one that the left-right check compares with a marked pixel of the right one.
@@ -146,6 +142,10 @@ class SgmStereo {
   /// a view without data marks nothing. Takes effect with the next run(). Never allocates. Throws
   /// invalid_argument for masks of another size.
   void set_masks(View<const std::uint32_t> left, View<const std::uint32_t> right);
+
+  /// Takes effect with the next run(). Never allocates. Throws invalid_argument and keeps the last
+  /// valid set if parameters are invalid or their Config, resolved, differs from the constructor's.
+  void set_parameters(const Parameters& parameters);
 
   /// disparity has width·height words in the machine's byte order, as rows of 2·width bytes.
   /// confidence has width·height bytes: how much worse the second best is, times the share of the

@@ -71,13 +71,13 @@ class SelectCpu {
 
 void median_cpu(const StageConfig& config, const std::uint16_t* from, std::uint16_t* to);
 
+void apply_mask_cpu(const StageConfig& config, View<const std::uint32_t> mask, std::uint16_t* map);
+
 void check_cpu(const StageConfig& config, const SamplePlane& picture, const std::uint16_t* right,
                bool subpixel, int max_diff, std::uint16_t* left);
 
 void write_cpu(const StageConfig& config, const std::uint16_t* map, const DisparityScale& scale,
                View<std::uint8_t> disparity);
-
-void apply_mask_cpu(const StageConfig& config, View<const std::uint32_t> mask, std::uint16_t* map);
 
 /// The stages that look at the samples around each pixel: refine and write_confidence.
 class RefineCpu {

@@ -29,8 +29,9 @@
  *
  * The properties that caps or memory depend on (#GstCudaSgmStereo:output,
  * #GstCudaSgmStereo:frame-packing, the calibration's, and those from
- * #GstCudaSgmStereo:num-disparities to #GstCudaSgmStereo:compatibility) take effect at the element's next start, as do those of the
- * device. All others may change at any time, also through a #GstControlSource.
+ * #GstCudaSgmStereo:num-disparities to #GstCudaSgmStereo:compatibility) take effect at the
+ * element's next start, as do those of the device. All others may change at any time, also through
+ * a #GstControlSource.
  *
  * ## Example launch lines
  * |[

@@ -194,9 +194,9 @@ void expect_range(GParamSpec* spec, const PropertySpec& expected) {
   else if (G_IS_PARAM_SPEC_DOUBLE(spec))
     expect(G_PARAM_SPEC_DOUBLE(spec)->minimum, G_PARAM_SPEC_DOUBLE(spec)->maximum);
   else
-    fail_unless(G_IS_PARAM_SPEC_BOOLEAN(spec) || G_IS_PARAM_SPEC_ENUM(spec) ||
-                    G_IS_PARAM_SPEC_STRING(spec),
-                "%s has a type that this test does not support", spec->name);
+    fail_unless(
+        G_IS_PARAM_SPEC_BOOLEAN(spec) || G_IS_PARAM_SPEC_ENUM(spec) || G_IS_PARAM_SPEC_STRING(spec),
+        "%s has a type that this test does not support", spec->name);
   if (expected.change != never &&
       (G_IS_PARAM_SPEC_INT(spec) || G_IS_PARAM_SPEC_INT64(spec) || G_IS_PARAM_SPEC_DOUBLE(spec)))
     expect_no_check(spec);
