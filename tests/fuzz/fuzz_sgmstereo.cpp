@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Fuzzes cudasgmstereo with two cameras and with packed frames; see episode.h.
+// Fuzzes cudasgmstereo with two cameras and with packed frames, rectified and not; see episode.h.
+#include <glib/gstdio.h>
+
 #include "tests/check/common/stereoharness.h"
 #include "tests/fuzz/episode.h"
 
@@ -8,6 +10,34 @@ using namespace check;
 namespace {
 
 constexpr GstClockTime frame_time = 40 * GST_MSECOND;
+
+/// A calibration of two cameras, whose pictures are 80×60 pixels large, in a file of this process.
+class CalibrationFile {
+ public:
+  static const std::string& name() {
+    static const CalibrationFile file;
+    return file.name_;
+  }
+  ~CalibrationFile() { g_remove(name_.c_str()); }
+
+ private:
+  CalibrationFile() {
+    gchar* name = nullptr;
+    const gint file = g_file_open_tmp("fuzz-XXXXXX.json", &name, nullptr);
+    fail_unless(file >= 0);
+    g_close(file, nullptr);
+    name_ = name;
+    g_free(name);
+    fail_unless(g_file_set_contents(name_.c_str(),
+                                    R"({"image_width": 80, "image_height": 60,
+            "M1": [[70.0, 0, 39.0], [0, 70.0, 30.0], [0, 0, 1]], "D1": [-0.3, 0.1, 0.0, 0.0, 0.0],
+            "M2": [[71.0, 0, 40.0], [0, 71.0, 29.0], [0, 0, 1]], "D2": [-0.2, 0.1, 0.0, 0.0, 0.0],
+            "R": [[0.9998, 0.0, 0.019999], [0.0, 1.0, 0.0], [-0.019999, 0.0, 0.9998]],
+            "T": [-60.0, 2.0, 1.0]})",
+                                    -1, nullptr));
+  }
+  std::string name_;
+};
 
 class StereoEpisode final : public fuzz::Life {
  public:
@@ -25,6 +55,13 @@ class StereoEpisode final : public fuzz::Life {
     set("output", one_of({"disparity", "disparity", "depth", "confidence"}));
     set("focal-length", "300");
     set("baseline", "80");
+#ifdef CUDAVISION_TEST_HAVE_OPENCV
+    rectified_ = below(4) == 0;
+#endif
+    if (rectified_) {
+      set("calibration", CalibrationFile::name().c_str());
+      set("alpha", one_of({"-1", "0", "0.4", "1"}));
+    }
     stereo_ = std::make_unique<StereoHarness>(all(), !packed_);
     if (packed_)
       gst_harness_set_live(stereo_->left(), below(2) == 0);
@@ -90,6 +127,11 @@ class StereoEpisode final : public fuzz::Life {
     while (right_->bits != left_->bits);
     width_ = 1 + below(50);
     height_ = 1 + below(30);
+    if (rectified_) {  // the aspect ratio of the calibration
+      const int scale = 2 + below(12);
+      width_ = 4 * scale;
+      height_ = 3 * scale;
+    }
     resend_caps();
   }
 
@@ -144,7 +186,9 @@ class StereoEpisode final : public fuzz::Life {
         stereo_->set("p1", property.second);
   }
 
-  GstBuffer* stamped(GstBuffer* buffer) { return tracked(at(time_, buffer)); }
+  GstBuffer* stamped(GstBuffer* buffer) {
+    return tracked(at(time_, buffer));
+  }
 
   /// The pictures of a pair; packed frames use only `left`.
   struct Pair {
@@ -220,7 +264,7 @@ class StereoEpisode final : public fuzz::Life {
 
   // Changes the size on one pad first. The pair in between does not fit and is dropped.
   void change_one_after_the_other() {
-    if (packed_)
+    if (packed_ || rectified_)
       return;
     const bool left_first = below(2) == 0;
     const int old_width = width_;
@@ -305,6 +349,7 @@ class StereoEpisode final : public fuzz::Life {
   }
 
   bool packed_ = false;
+  bool rectified_ = false;
   Properties properties_;
   std::unique_ptr<StereoHarness> stereo_;
   const FormatSpec* left_ = nullptr;
