@@ -3,6 +3,8 @@
 // Compares every number that each stage of Semi-Global Matching computes by itself: on the CPU
 // device with the definition, and on the CUDA device with the CPU device.
 
+#include <array>
+
 #include "tests/kernels/common/gtest_support.h"
 #include "tests/kernels/common/random.h"
 #include "tests/kernels/sgm/sgm_case.h"
@@ -40,6 +42,28 @@ TEST(SgmStages, CudaEqualsCpu) {
   for_each_case([&](const SgmStageCase& test) {
     for (const std::uint8_t filling : {poison, other_poison})
       ASSERT_EQ(difference(test, run_stages(*cpu, test, filling), run_stages(*cuda, test, filling)),
+                "");
+  });
+}
+
+TEST(SgmStagesOverTime, CpuEqualsDefinition) {
+  for_each_case([](const SgmStageCase& test) {
+    const auto device = make_cpu_device();
+    for (const std::uint8_t filling : {poison, other_poison})
+      ASSERT_EQ(difference(test, defined_stages_over_time(test, filling),
+                           run_stages_over_time(*device, test, filling)),
+                "");
+  });
+}
+
+TEST(SgmStagesOverTime, CudaEqualsCpu) {
+  CUDAVISION_NEEDS_CUDA();
+  CudaTestDevice cuda;
+  const auto cpu = make_cpu_device();
+  for_each_case([&](const SgmStageCase& test) {
+    for (const std::uint8_t filling : {poison, other_poison})
+      ASSERT_EQ(difference(test, run_stages_over_time(*cpu, test, filling),
+                           run_stages_over_time(*cuda, test, filling)),
                 "");
   });
 }
@@ -116,6 +140,38 @@ TEST(SgmStages, MediansOfNearAndFarNumbersAreTheDefinitions) {
     ASSERT_EQ(refined, defined_refinement(picture.config, picture.levels, map))
         << disparities << " disparities, numbers from " << base << " to " << base + range;
   }
+}
+
+/// Every number, last number, age and outcome.
+TEST(SgmStages, FilterOverTimeIsTheDefinitions) {
+  constexpr int numbers = 36;
+  const auto number_of = [](int i) {
+    return i == numbers - 1 ? unknown : static_cast<std::uint16_t>(i * i * 14);
+  };
+  for (const int weight : {1, 77, 128, 255, 256})
+    for (const int most_step : {0, 13, 14, 16384})
+      for (const int persistence : {0, 1, 2, 255}) {
+        Random random(3);
+        RandomPicture picture(random, 3 * numbers, numbers, 1024, 256);
+        Map map, last;
+        std::vector<std::uint8_t> ages;
+        for (int y = 0; y < numbers; ++y)
+          for (int x = 0; x < 3 * numbers; ++x) {
+            map.push_back(number_of(y));
+            last.push_back(number_of(x / 3));
+            ages.push_back(last.back() == unknown ? 0
+                                                  : std::array<std::uint8_t, 3>{0, 1, 254}[x % 3]);
+          }
+        DefinedHistory defined{last, {ages.begin(), ages.end()}, {}};
+        const TemporalFilter filter{weight, most_step, persistence};
+        const Map expected = defined_over_time(map, filter, false, defined);
+        bool is_new_scene = false;
+        picture.stages->filter_over_time(filter, {last.data(), ages.data(), nullptr, &is_new_scene},
+                                         map.data());
+        ASSERT_EQ(map, expected) << weight << "/256 within " << most_step;
+        ASSERT_EQ(last, expected);
+        ASSERT_EQ(std::vector<int>(ages.begin(), ages.end()), defined.ages);
+      }
 }
 
 TEST(SgmPenalties, AreTheFormula) {
