@@ -156,16 +156,16 @@ struct FilteredPixel {
 /// Returns the pixel of this frame by its number and the pixel of the frame before. It has no
 /// branches, so the compiler can vectorise it.
 CUDAVISION_HOST_DEVICE inline FilteredPixel filtered_over_time(std::uint16_t number,
-                                                               FilteredPixel last,
+                                                               bool is_measured, FilteredPixel last,
                                                                const TemporalFilter& filter) {
   const bool is_known = number != unknown, was_known = last.number != unknown;
   const int step = number < last.number ? last.number - number : number - last.number;
   const int smooth = (filter.weight * number + (256 - filter.weight) * last.number + 128) >> 8;
-  const int measured = was_known && step <= filter.most_step ? smooth : number;
-  const bool stays = !is_known && was_known && last.age < filter.persistence;
-  const int kept = stays ? last.number : unknown;
-  return {static_cast<std::uint16_t>(is_known ? measured : kept),
-          static_cast<std::uint8_t>(stays ? last.age + 1 : 0)};
+  const int present = is_known && was_known && step <= filter.most_step ? smooth : number;
+  const int present_age = is_measured || !is_known ? 0 : 255;
+  const bool stays = !is_measured && was_known && last.age < filter.persistence;
+  return {static_cast<std::uint16_t>(stays ? last.number : present),
+          static_cast<std::uint8_t>(stays ? last.age + 1 : present_age)};
 }
 
 /// Returns the place of a sample of the scene: the middle of the part that belongs to it when

@@ -89,13 +89,14 @@ TemporalFilter temporal_filter(const Parameters& parameters) noexcept;
 
 /// A scene is recognised by samples of the luminance: of up to this many rows and columns.
 constexpr int most_scene_samples = 64;
-/// Another scene begins where samples differ by more than this on average, in levels of 8 bits.
+/// Another scene begins where samples differ by more than this on average, in levels of 8 bits. In
+/// videos of opencv-doc, cuts give 30 to 40 and moving cameras up to 20.
 constexpr int scene_cut_difference = 24;
 
 /// What remains from frame to frame.
 struct History {
-  std::uint16_t* numbers;       ///< the map after filter_over_time()
-  std::uint8_t* ages;           ///< frames since a known number was measured; 0 where unknown
+  std::uint16_t* numbers;       ///< the result of filter_over_time()
+  std::uint8_t* ages;           ///< frames since a number was measured, or 255
   std::uint8_t* scene_samples;  ///< most_scene_samples² bytes
   bool* is_new_scene;           ///< whether numbers and ages of the frame before count for nothing
 };
@@ -206,24 +207,6 @@ class Stages {
   virtual void keep_confident(const std::uint16_t* map, const std::uint8_t* confidence,
                               int threshold, View<std::uint8_t> out, std::uint16_t* to) = 0;
 
-  /// Samples the left picture in columns·rows places, columns = min(width, 64), rows = min(height,
-  /// 64). Sample (i, j) is `luminance >> (bits − 8)` at x = (2i + 1)·width div 2columns, y =
-  /// (2j + 1)·height div 2rows, and goes to scene_samples[j·columns + i]. is_new_scene becomes true
-  /// if first_frame or `Σ |new sample − old sample| > 24·columns·rows`. In the first frame, the
-  /// history is not read.
-  virtual void find_scene_cut(const SamplePlane& picture, bool first_frame,
-                              const History& history) = 0;
-
-  /// Smooths the map over time, and keeps numbers that became unknown. Let v be a number of the
-  /// map, and h and n number and age of the history, where h is unknown in a new scene.
-  ///  v and h known, |v − h| ≤ most_step: h = (weight·v + (256 − weight)·h + 128) >> 8, n = 0
-  ///  v known otherwise:                  h = v, n = 0
-  ///  v unknown, h known, n < persistence: n = n + 1
-  ///  otherwise:                           h becomes unknown, n = 0
-  /// Then the map's number becomes h.
-  virtual void filter_over_time(const TemporalFilter& filter, const History& history,
-                                std::uint16_t* map) = 0;
-
   /// An unknown pixel becomes the smaller of the nearest known ones to its left and right, in the
   /// row as it was before. If only one side has a known pixel, it becomes that one. Then each row
   /// without known pixels becomes a copy of the nearest filled row above it, or else below it. A
@@ -240,6 +223,26 @@ class Stages {
   virtual void refine_and_write(const SamplePlane& picture, const std::uint16_t* map,
                                 const DisparityScale& scale, View<std::uint8_t> disparity,
                                 std::uint16_t* scratch) = 0;
+
+  /// Samples the left picture in columns·rows places, columns = min(width, 64), rows = min(height,
+  /// 64). Sample (i, j) is `luminance >> (bits − 8)` at x = (2i + 1)·width div 2columns, y =
+  /// (2j + 1)·height div 2rows, and goes to scene_samples[j·columns + i]. is_new_scene becomes true
+  /// if first_frame or `Σ |new sample − old sample| > 24·columns·rows`. In the first frame, the
+  /// history is not read.
+  virtual void find_scene_cut(const SamplePlane& picture, bool first_frame,
+                              const History& history) = 0;
+
+  /// Smooths a map over time, and keeps numbers that became unknown. Let v be a number of the map,
+  /// and h and n number and age of the history, where h is unknown in a new scene. v is measured if
+  /// it is known and, if measured is not null, the number there is known as well. The first that
+  /// applies:
+  ///  v not measured, h known, n < persistence: n = n + 1
+  ///  v and h known, |v − h| ≤ most_step: h = (weight·v + (256 − weight)·h + 128) >> 8
+  ///  otherwise: h = v
+  /// In the last two cases n becomes 0, or 255 if v is known and not measured: a number that was
+  /// filled in is never kept. The history has the result.
+  virtual void filter_over_time(const std::uint16_t* map, const std::uint16_t* measured,
+                                const TemporalFilter& filter, const History& history) = 0;
 
   /// The stages between these two calls may do their work only at the second one.
   virtual void begin_frame() {}

@@ -80,9 +80,9 @@ class StagesCpu final : public Stages {
                       const History& history) override {
     find_scene_cut_cpu(config_, picture, first_frame, history);
   }
-  void filter_over_time(const TemporalFilter& filter, const History& history,
-                        std::uint16_t* map) override {
-    filter_over_time_cpu(config_, filter, history, map);
+  void filter_over_time(const std::uint16_t* map, const std::uint16_t* measured,
+                        const TemporalFilter& filter, const History& history) override {
+    filter_over_time_cpu(config_, map, measured, filter, history);
   }
   void fill_holes(std::uint16_t* map) override { holes_.run(map); }
   void refine(const SamplePlane& picture, const std::uint16_t* from, std::uint16_t* to) override {

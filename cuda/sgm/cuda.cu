@@ -164,9 +164,9 @@ class StagesCuda final : public Stages {
                       const History& history) override {
     temporal_.find_scene_cut(picture, first_frame, history);
   }
-  void filter_over_time(const TemporalFilter& filter, const History& history,
-                        std::uint16_t* map) override {
-    temporal_.filter(filter, history, map);
+  void filter_over_time(const std::uint16_t* map, const std::uint16_t* measured,
+                        const TemporalFilter& filter, const History& history) override {
+    temporal_.filter(map, measured, filter, history);
   }
   void fill_holes(std::uint16_t* map) override { holes_.run(map); }
   void refine(const SamplePlane& picture, const std::uint16_t* from, std::uint16_t* to) override {

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdio>
 #include <utility>
 
 #include "cuda/sgm/backend.h"
@@ -22,6 +23,12 @@ constexpr double least_alpha = 1.0 / 256;
 
 std::string text(int number) {
   return std::to_string(number);
+}
+
+std::string text(double number) {
+  char digits[32];
+  std::snprintf(digits, sizeof digits, "%.10g", number);
+  return digits;
 }
 
 std::string config_error(const Config& config) {
@@ -94,7 +101,7 @@ std::string cleaning_error(const Parameters& parameters) {
 
 std::string temporal_error(const Parameters& parameters) {
   if (!(parameters.temporal_alpha >= least_alpha && parameters.temporal_alpha <= 1))
-    return "temporal-alpha is " + std::to_string(parameters.temporal_alpha) +
+    return "temporal-alpha is " + text(parameters.temporal_alpha) +
            "; make it 1/256 to 1, where 1 is no smoothing";
   if (parameters.temporal_delta < 0 || parameters.temporal_delta > 1024)
     return "temporal-delta is " + text(parameters.temporal_delta) + "; make it 0 to 1024";

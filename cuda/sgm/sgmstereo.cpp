@@ -162,8 +162,8 @@ class SgmStereo::State {
       stages_->write_confidence(work_.left, work_.confidence, confidence);
     }
     if (filter_.is_on()) {
-      stages_->find_scene_cut(picture, std::exchange(first_frame_, false), work_.history);
-      stages_->filter_over_time(filter_, work_.history, work_.left);
+      finish_over_time(picture, scale, disparity);
+      return;
     }
     if (parameters_.fill_holes)
       stages_->fill_holes(work_.left);
@@ -171,6 +171,30 @@ class SgmStereo::State {
       stages_->refine_and_write(picture, work_.left, scale, disparity, work_.other_left);
     else
       stages_->write(work_.left, scale, disparity);
+  }
+
+  // The filter comes last. The refinement weighs samples by a luminance with noise, so what it
+  // gives for the same numbers changes a little from frame to frame.
+  void finish_over_time(const SamplePlane& picture, const DisparityScale& scale,
+                        View<std::uint8_t> disparity) {
+    const std::uint16_t* measured = nullptr;
+    if (parameters_.fill_holes) {
+      measured = work_.right;  // no stage needs the right map any more
+      stages_->write(work_.left, {0, unknown}, view_of(work_.right));
+      stages_->fill_holes(work_.left);
+    }
+    if (refines()) {
+      stages_->refine(picture, work_.left, work_.other_left);
+      std::swap(work_.left, work_.other_left);
+    }
+    stages_->find_scene_cut(picture, std::exchange(first_frame_, false), work_.history);
+    stages_->filter_over_time(work_.left, measured, filter_, work_.history);
+    stages_->write(work_.history.numbers, scale, disparity);
+  }
+
+  View<std::uint8_t> view_of(std::uint16_t* map) const {
+    return {reinterpret_cast<std::uint8_t*>(map), 2 * config_.width, config_.height,
+            2 * std::ptrdiff_t{config_.width}};
   }
 
   void clean(const SamplePlane& picture) {

@@ -218,7 +218,8 @@ class TemporalCuda {
  public:
   TemporalCuda(LaunchQueue& queue, const StageConfig& config);
   void find_scene_cut(const SamplePlane& picture, bool first_frame, const History& history) const;
-  void filter(const TemporalFilter& filter, const History& history, std::uint16_t* map) const;
+  void filter(const std::uint16_t* map, const std::uint16_t* measured, const TemporalFilter& filter,
+              const History& history) const;
 
  private:
   StageConfig config_;

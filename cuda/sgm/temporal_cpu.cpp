@@ -12,12 +12,15 @@ namespace cudavision::sgm {
 namespace {
 
 CUDAVISION_TARGET_CLONES
-void filter_pixels(const TemporalFilter filter, int count, std::uint16_t* __restrict numbers,
-                   std::uint8_t* __restrict ages, std::uint16_t* __restrict map) {
-  for (int i = 0; i < count; ++i) {
-    const FilteredPixel pixel = filtered_over_time(map[i], {numbers[i], ages[i]}, filter);
-    map[i] = numbers[i] = pixel.number;
-    ages[i] = pixel.age;
+void filter_row(const std::uint16_t* map, const std::uint16_t* measured,
+                const TemporalFilter filter, int width, std::uint16_t* __restrict numbers,
+                std::uint8_t* __restrict ages) {
+  for (int x = 0; x < width; ++x) {
+    const bool is_measured = map[x] != unknown && measured[x] != unknown;
+    const FilteredPixel pixel =
+        filtered_over_time(map[x], is_measured, {numbers[x], ages[x]}, filter);
+    numbers[x] = pixel.number;
+    ages[x] = pixel.age;
   }
 }
 
@@ -42,9 +45,11 @@ void find_scene_cut_cpu(const StageConfig& config, const SamplePlane& picture, b
   *history.is_new_scene = first_frame || difference > scene_cut_difference * columns * rows;
 }
 
-void filter_over_time_cpu(const StageConfig& config, const TemporalFilter& filter,
-                          const History& history, std::uint16_t* map) {
+void filter_over_time_cpu(const StageConfig& config, const std::uint16_t* map,
+                          const std::uint16_t* measured, const TemporalFilter& filter,
+                          const History& history) {
   const int width = config.width;
+  const std::uint16_t* const known = measured ? measured : map;
   Bands(config.height).for_each([&](const Band& band) {
     for (int y = band.begin; y < band.end; ++y) {
       const std::int64_t first = std::int64_t{y} * width;
@@ -52,7 +57,8 @@ void filter_over_time_cpu(const StageConfig& config, const TemporalFilter& filte
         std::fill_n(history.numbers + first, width, unknown);
         std::fill_n(history.ages + first, width, std::uint8_t{0});
       }
-      filter_pixels(filter, width, history.numbers + first, history.ages + first, map + first);
+      filter_row(map + first, known + first, filter, width, history.numbers + first,
+                 history.ages + first);
     }
   });
 }

@@ -22,11 +22,11 @@ struct SceneArguments {
 };
 
 struct TemporalArguments {
+  const std::uint16_t *map, *measured;  // may be the same
   TemporalFilter filter;
   History history;
-  std::uint16_t* map;
   std::int64_t pixels;
-  bool vectors;  // the map and the history begin at multiples of a vector
+  bool vectors;  // the maps and the history begin at multiples of a vector
 };
 
 namespace {
@@ -83,10 +83,12 @@ struct alignas(kCount) Ages {
 /// Filters neighbouring pixels, which begin at a multiple of kCount.
 template <int kCount>
 __device__ void filter_pixels(const TemporalArguments& a, bool has_history, std::int64_t first) {
-  auto* const map = reinterpret_cast<Numbers<kCount>*>(a.map + first);
-  auto* const numbers = reinterpret_cast<Numbers<kCount>*>(a.history.numbers + first);
+  using Pixels = Numbers<kCount>;
+  auto* const numbers = reinterpret_cast<Pixels*>(a.history.numbers + first);
   auto* const ages = reinterpret_cast<Ages<kCount>*>(a.history.ages + first);
-  Numbers<kCount> now = *map, last;
+  const Pixels now = *reinterpret_cast<const Pixels*>(a.map + first);
+  const Pixels measured = *reinterpret_cast<const Pixels*>(a.measured + first);
+  Pixels last;
   Ages<kCount> age{};
 #pragma unroll
   for (std::uint16_t& number : last.values)
@@ -97,13 +99,13 @@ __device__ void filter_pixels(const TemporalArguments& a, bool has_history, std:
   }
 #pragma unroll
   for (int i = 0; i < kCount; ++i) {
+    const bool is_measured = now.values[i] != unknown && measured.values[i] != unknown;
     const FilteredPixel pixel =
-        filtered_over_time(now.values[i], {last.values[i], age.values[i]}, a.filter);
-    now.values[i] = pixel.number;
+        filtered_over_time(now.values[i], is_measured, {last.values[i], age.values[i]}, a.filter);
+    last.values[i] = pixel.number;
     age.values[i] = pixel.age;
   }
-  *map = now;
-  *numbers = now;
+  *numbers = last;
   *ages = age;
 }
 
@@ -141,17 +143,19 @@ void TemporalCuda::find_scene_cut(const SamplePlane& picture, bool first_frame,
   queue_.launch(scene_kernel, 1, scene_threads, 0, a);
 }
 
-void TemporalCuda::filter(const TemporalFilter& filter, const History& history,
-                          std::uint16_t* map) const {
+void TemporalCuda::filter(const std::uint16_t* map, const std::uint16_t* measured,
+                          const TemporalFilter& filter, const History& history) const {
   TemporalArguments a{};
+  a.map = map;
+  a.measured = measured ? measured : map;
   a.filter = filter;
   a.history = history;
-  a.map = map;
   a.pixels = config_.pixels();
   const auto is_aligned = [](const auto* data) {
     return reinterpret_cast<std::uintptr_t>(data) % (sizeof(*data) * vector_pixels) == 0;
   };
-  a.vectors = is_aligned(map) && is_aligned(history.numbers) && is_aligned(history.ages);
+  a.vectors = is_aligned(map) && is_aligned(a.measured) && is_aligned(history.numbers) &&
+              is_aligned(history.ages);
   constexpr int block_pixels = threads * vector_pixels;
   queue_.launch(filter_kernel, static_cast<unsigned>((a.pixels + block_pixels - 1) / block_pixels),
                 threads, 0, a);

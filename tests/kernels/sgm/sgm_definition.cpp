@@ -375,31 +375,6 @@ bool defined_scene_cut(const StageConfig& config, const Luminances& picture,
   return sum > 24 * columns * rows;
 }
 
-Map defined_over_time(const Map& map, const sgm::TemporalFilter& filter, bool is_new_scene,
-                      DefinedHistory& history) {
-  if (is_new_scene) {
-    history.numbers.assign(map.size(), unknown);
-    history.ages.assign(map.size(), 0);
-  }
-  for (std::size_t i = 0; i < map.size(); ++i) {
-    std::uint16_t& h = history.numbers[i];
-    int& n = history.ages[i];
-    if (map[i] != unknown) {
-      // The sum is not negative, so the shift is a division.
-      const bool smooths = h != unknown && std::abs(map[i] - h) <= filter.most_step;
-      const int sum = filter.weight * map[i] + (256 - filter.weight) * h + 128;
-      h = smooths ? static_cast<std::uint16_t>(sum / 256) : map[i];
-      n = 0;
-    } else if (h != unknown && n < filter.persistence) {
-      ++n;
-    } else {
-      h = unknown;
-      n = 0;
-    }
-  }
-  return history.numbers;
-}
-
 Map defined_refinement(const StageConfig& config, const Luminances& picture, const Map& map) {
   Map result = map;
   const auto i = [&](int x, int y) { return picture[place(config, x, y)] >> (config.bits - 8); };
@@ -464,6 +439,32 @@ Map defined_filling(const StageConfig& config, const Map& map) {
   return result;
 }
 
+Map defined_over_time(const Map& map, const Map& measured, const sgm::TemporalFilter& filter,
+                      bool is_new_scene, DefinedHistory& history) {
+  if (is_new_scene) {
+    history.numbers.assign(map.size(), unknown);
+    history.ages.assign(map.size(), 0);
+  }
+  for (std::size_t i = 0; i < map.size(); ++i) {
+    const bool is_measured = map[i] != unknown && measured[i] != unknown;
+    std::uint16_t& h = history.numbers[i];
+    int& n = history.ages[i];
+    if (h != unknown && n < filter.persistence && !is_measured) {
+      ++n;
+    } else if (map[i] != unknown) {
+      // The sum is not negative, so the shift is a division.
+      const bool smooths = h != unknown && std::abs(map[i] - h) <= filter.most_step;
+      const int sum = filter.weight * map[i] + (256 - filter.weight) * h + 128;
+      h = smooths ? static_cast<std::uint16_t>(sum / 256) : map[i];
+      n = is_measured ? 0 : 255;
+    } else {
+      h = unknown;
+      n = 0;
+    }
+  }
+  return history.numbers;
+}
+
 Map defined_disparities(const StageConfig& config, const Map& map,
                         const sgm::DisparityScale& scale) {
   Map result;
@@ -504,14 +505,15 @@ DefinedStereo defined_stereo(const StageConfig& config, const sgm::Parameters& g
   if (parameters.confidence_threshold > 0)
     winners.left =
         defined_confident(winners.left, parameters.confidence_threshold, result.confidence);
-  if (parameters.temporal_alpha < 511.0 / 512 || parameters.temporal_persistence > 0)
-    winners.left =
-        defined_over_time(winners.left, defined_temporal_filter(parameters),
-                          defined_scene_cut(config, left, history.scene_samples), history);
+  const Map measured = winners.left;
   if (parameters.fill_holes)
     winners.left = defined_filling(config, winners.left);
   if (parameters.refine && !is_libsgm(config))
     winners.left = defined_refinement(config, left, winners.left);
+  if (parameters.temporal_alpha < 511.0 / 512 || parameters.temporal_persistence > 0)
+    winners.left =
+        defined_over_time(winners.left, measured, defined_temporal_filter(parameters),
+                          defined_scene_cut(config, left, history.scene_samples), history);
   result.disparities = defined_disparities(config, winners.left, scale);
   return result;
 }

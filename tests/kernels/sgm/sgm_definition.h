@@ -61,15 +61,15 @@ struct DefinedHistory {
 bool defined_scene_cut(const sgm::StageConfig& config, const Luminances& picture,
                        std::vector<int>& scene_samples);
 
-/// Returns the map after the filter over time, and keeps it in the history. Frames before a new
-/// scene do not count.
-Map defined_over_time(const Map& map, const sgm::TemporalFilter& filter, bool is_new_scene,
-                      DefinedHistory& history);
-
 Map defined_filling(const sgm::StageConfig& config, const Map& map);
 
 /// picture is the left luminance.
 Map defined_refinement(const sgm::StageConfig& config, const Luminances& picture, const Map& map);
+
+/// Returns the map after the filter over time, and keeps it in the history. Frames before a new
+/// scene do not count. `measured` is the map before it was filled.
+Map defined_over_time(const Map& map, const Map& measured, const sgm::TemporalFilter& filter,
+                      bool is_new_scene, DefinedHistory& history);
 
 /// Returns the map in SgmStereo's coding.
 Map defined_disparities(const sgm::StageConfig& config, const Map& map,

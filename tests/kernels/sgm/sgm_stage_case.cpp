@@ -115,6 +115,10 @@ void make_history(SgmStageCase& test, Random& random) {
   test.first_frame = random.one_in(4);
   test.is_new_scene = random.one_in(4);
   test.history = random_map(config, config.disparities * 16, random);
+  test.measured = test.left;
+  for (std::uint16_t& number : test.measured)
+    if (random.one_in(4))
+      number = sgm::unknown;
   const bool near = random.one_in(2);
   for (std::size_t i = 0; i < test.left.size(); ++i) {
     if (near && test.left[i] != sgm::unknown && test.history[i] != sgm::unknown)
@@ -492,13 +496,15 @@ SgmStageOutputs defined_stages_over_time(const SgmStageCase& test, std::uint8_t 
   outputs.push_back({"scene samples",
                      guarded(std::vector<std::uint8_t>(samples.begin(), samples.end()), poison)});
 
-  DefinedHistory history{test.history, {test.ages.begin(), test.ages.end()}, {}};
-  const Map filtered = defined_over_time(test.left, test.filter, test.is_new_scene, history);
-  outputs.push_back({"filter_over_time", guarded(filtered, word)});
-  outputs.push_back({"filter_over_time, history", guarded(history.numbers, word)});
-  outputs.push_back(
-      {"filter_over_time, ages",
-       guarded(std::vector<std::uint8_t>(history.ages.begin(), history.ages.end()), poison)});
+  for (const bool filled : {false, true}) {
+    DefinedHistory history{test.history, {test.ages.begin(), test.ages.end()}, {}};
+    defined_over_time(test.left, filled ? test.measured : test.left, test.filter, test.is_new_scene,
+                      history);
+    outputs.push_back({"filter_over_time", guarded(history.numbers, word)});
+    outputs.push_back(
+        {"filter_over_time, ages",
+         guarded(std::vector<std::uint8_t>(history.ages.begin(), history.ages.end()), poison)});
+  }
   return outputs;
 }
 
@@ -523,20 +529,28 @@ SgmStageOutputs run_stages_over_time(Device& device, const SgmStageCase& test,
   outputs.push_back({"written confidence", widened(block.values())});
 
   const Output<std::uint8_t> scene(device, test.scene_samples, poison);
-  const Output<std::uint8_t> cut(device, std::vector<std::uint8_t>{test.is_new_scene}, poison);
-  const Output<std::uint16_t> numbers(device, test.history, poison);
-  const Output<std::uint8_t> ages(device, test.ages, poison);
-  const sgm::History history{numbers.data(), ages.data(), scene.data(),
-                             reinterpret_cast<bool*>(cut.data())};
-  const Output<std::uint16_t> filtered(device, test.left, poison);
-  stages->filter_over_time(test.filter, history, filtered.data());
-  stages->find_scene_cut(plane_in(test, picture), test.first_frame, history);
+  const Output<std::uint8_t> cut(device, 1, poison);
+  stages->find_scene_cut(plane_in(test, picture), test.first_frame,
+                         {nullptr, nullptr, scene.data(), reinterpret_cast<bool*>(cut.data())});
   device.finish();
   outputs.push_back({"find_scene_cut", cut.numbers()});
   outputs.push_back({"scene samples", scene.numbers()});
-  outputs.push_back({"filter_over_time", filtered.numbers()});
-  outputs.push_back({"filter_over_time, history", numbers.numbers()});
-  outputs.push_back({"filter_over_time, ages", ages.numbers()});
+
+  const Input<std::uint16_t> measured(device, test.measured);
+  const Input<std::uint8_t> is_new_scene(device, {test.is_new_scene});
+  for (const std::uint16_t* known : {static_cast<const std::uint16_t*>(nullptr), measured.data()}) {
+    const Output<std::uint16_t> numbers(device, test.history, poison);
+    const Output<std::uint8_t> ages(device, test.ages, poison);
+    stages->filter_over_time(
+        map.data(), known, test.filter,
+        {numbers.data(), ages.data(), nullptr,
+         reinterpret_cast<bool*>(const_cast<std::uint8_t*>(is_new_scene.data()))});
+    device.finish();
+    outputs.push_back({"filter_over_time", numbers.numbers()});
+    outputs.push_back({"filter_over_time, ages", ages.numbers()});
+  }
+  measured.expect_unchanged();
+  is_new_scene.expect_unchanged();
   map.expect_unchanged();
   confidence.expect_unchanged();
   picture.expect_unchanged();

@@ -37,7 +37,7 @@ struct SgmStageCase {
   int confidence_threshold = 1;
   sgm::TemporalFilter filter;
   bool first_frame = false, is_new_scene = false;
-  Map history;
+  Map measured, history;
   std::vector<std::uint8_t> ages, scene_samples;
 };
 

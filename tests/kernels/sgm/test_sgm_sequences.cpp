@@ -248,22 +248,22 @@ TEST_P(SgmOverTime, OtherScenesAndRestartsForget) {
   });
 }
 
-TEST_P(SgmOverTime, FilledHolesDoNotCount) {
+TEST_P(SgmOverTime, FilledHolesAreNotKept) {
   on_device([](Device& device) {
     Parameters parameters = plain();
     parameters.temporal_persistence = 1;
     parameters.fill_holes = true;
     Walls walls(device, parameters);
-    walls.match(true_disparity, true);
-    const int filled = walls.match(true_disparity, true);
-    EXPECT_EQ(walls.unknown(), 0);
+    walls.match(true_disparity - 3);
+    // A disparity that was measured is better than the filling, for one frame.
+    EXPECT_EQ(walls.match(true_disparity, true), 16 * (true_disparity - 3));
     EXPECT_EQ(walls.confidence(), 0);
-    // Were a filled number known, it would be smoothed with the next one.
-    parameters.temporal_alpha = 0.5;
-    parameters.temporal_delta = 1024;
-    walls.stereo().set_parameters(parameters);
-    ASSERT_GE(filled, 0);
-    EXPECT_EQ(walls.match(true_disparity), 16 * true_disparity);
+    const int filled = walls.match(true_disparity, true);
+    EXPECT_NE(filled, 16 * (true_disparity - 3));
+    EXPECT_GE(filled, 0);
+    // The filling is not kept: it follows that of the next frame.
+    EXPECT_NE(walls.match(true_disparity + 4, true), filled);
+    EXPECT_EQ(walls.unknown(), 0);
   });
 }
 

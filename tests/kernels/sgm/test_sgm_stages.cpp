@@ -3,8 +3,6 @@
 // Compares every number that each stage of Semi-Global Matching computes by itself: on the CPU
 // device with the definition, and on the CUDA device with the CPU device.
 
-#include <array>
-
 #include "tests/kernels/common/gtest_support.h"
 #include "tests/kernels/common/random.h"
 #include "tests/kernels/sgm/sgm_case.h"
@@ -152,24 +150,25 @@ TEST(SgmStages, FilterOverTimeIsTheDefinitions) {
     for (const int most_step : {0, 13, 14, 16384})
       for (const int persistence : {0, 1, 2, 255}) {
         Random random(3);
-        RandomPicture picture(random, 3 * numbers, numbers, 1024, 256);
-        Map map, last;
+        RandomPicture picture(random, 6 * numbers, numbers, 1024, 256);
+        Map map, measured, last;
         std::vector<std::uint8_t> ages;
         for (int y = 0; y < numbers; ++y)
-          for (int x = 0; x < 3 * numbers; ++x) {
+          for (int x = 0; x < 6 * numbers; ++x) {
             map.push_back(number_of(y));
-            last.push_back(number_of(x / 3));
-            ages.push_back(last.back() == unknown ? 0
-                                                  : std::array<std::uint8_t, 3>{0, 1, 254}[x % 3]);
+            measured.push_back(x % 2 == 0 ? map.back() : unknown);
+            last.push_back(number_of(x / 6));
+            constexpr std::uint8_t all_ages[] = {0, 1, 254};
+            ages.push_back(last.back() == unknown ? 0 : all_ages[x / 2 % 3]);
           }
         DefinedHistory defined{last, {ages.begin(), ages.end()}, {}};
         const TemporalFilter filter{weight, most_step, persistence};
-        const Map expected = defined_over_time(map, filter, false, defined);
+        const Map expected = defined_over_time(map, measured, filter, false, defined);
         bool is_new_scene = false;
-        picture.stages->filter_over_time(filter, {last.data(), ages.data(), nullptr, &is_new_scene},
-                                         map.data());
-        ASSERT_EQ(map, expected) << weight << "/256 within " << most_step;
-        ASSERT_EQ(last, expected);
+        picture.stages->filter_over_time(map.data(), measured.data(), filter,
+                                         {last.data(), ages.data(), nullptr, &is_new_scene});
+        ASSERT_EQ(last, expected) << weight << "/256 within " << most_step << " for "
+                                  << persistence;
         ASSERT_EQ(std::vector<int>(ages.begin(), ages.end()), defined.ages);
       }
 }
