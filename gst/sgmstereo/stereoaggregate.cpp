@@ -251,17 +251,15 @@ GstFlowReturn aggregate_pair(GstAggregator* self, bool timed_out) {
 }
 
 // Discards a held frame if the pad was flushed, as GstAggregator discards those in the queue.
-void discard_flushed(StereoState& state, StereoInput& input) {
-  if (!input.flushed.exchange(false))
-    return;
-  input.held.reset();
-  state.restart = true;
+void discard_flushed(StereoInput& input) {
+  if (input.flushed.exchange(false))
+    input.held.reset();
 }
 
 }  // namespace
 
 void stereo_drop_held(GstAggregator* self, StereoInput& input) {
-  discard_flushed(stereo_state(self), input);
+  discard_flushed(input);
   if (!input.held)
     return;
   GST_LOG_OBJECT(input.pad, "drop the held frame, behind which the stream changes");
@@ -294,8 +292,8 @@ void stereo_update_latency(GstAggregator* self) {
 GstFlowReturn stereo_aggregate(GstAggregator* self, gboolean timeout) {
   return post_exceptions(self, GST_FLOW_ERROR, [&] {
     StereoState& state = stereo_state(self);
-    discard_flushed(state, state.left);
-    discard_flushed(state, state.right);
+    discard_flushed(state.left);
+    discard_flushed(state.right);
     if (state.eos_sent || state.downstream_ended)
       return swallow(self);
     return state.packing.packed() ? aggregate_packed(self) : aggregate_pair(self, timeout);

@@ -90,7 +90,7 @@ TEST(test_change_while_playing) {
         std::pair{"subpixel", "false"}, std::pair{"median", "false"},
         std::pair{"adaptive-p2", "false"}, std::pair{"p2", "120"}, std::pair{"p1", "40"},
         std::pair{"fill-holes", "true"}, std::pair{"refine", "false"},
-        std::pair{"confidence-threshold", "60"}}) {
+        std::pair{"confidence-threshold", "200"}}) {
     stereo.set(name, value);
     set.emplace_back(name, value);
     const Picture map = process(stereo, scene);
