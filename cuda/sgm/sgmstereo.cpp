@@ -40,17 +40,23 @@ class Workspace {
     const std::size_t maps_at[] = {reserve(2 * pixels), reserve(2 * pixels), reserve(2 * pixels),
                                    reserve(2 * pixels)};
     const std::size_t confidence_at = reserve(pixels);
+    const std::size_t history_numbers_at = reserve(2 * pixels), history_ages_at = reserve(pixels),
+                      scene_samples_at = reserve(most_scene_samples * most_scene_samples),
+                      is_new_scene_at = reserve(sizeof(bool));
     memory_ = device.allocate(bytes_);
     left = at<std::uint16_t>(maps_at[0]);
     right = at<std::uint16_t>(maps_at[1]);
     other_left = at<std::uint16_t>(maps_at[2]);
     other_right = at<std::uint16_t>(maps_at[3]);
     confidence = at<std::uint8_t>(confidence_at);
+    history = {at<std::uint16_t>(history_numbers_at), at<std::uint8_t>(history_ages_at),
+               at<std::uint8_t>(scene_samples_at), at<bool>(is_new_scene_at)};
   }
 
   std::uint16_t *left, *right;              ///< maps
   std::uint16_t *other_left, *other_right;  ///< room for the medians of the maps
   std::uint8_t* confidence;
+  History history;
 
  private:
   static constexpr std::size_t alignment = 256;
@@ -90,10 +96,19 @@ class SgmStereo::State {
 
   const Parameters& parameters() const { return parameters_; }
 
-  void set(const Parameters& parameters) {
-    parameters_ = resolved(parameters);
+  void set(const Parameters& given) {
+    const Parameters parameters = resolved(given);
+    const TemporalFilter filter = temporal_filter(parameters);
+    // Meanwhile, the history has not been kept, or it counts in other units.
+    if (filter.is_on() != filter_.is_on() ||
+        disparity_scale(parameters).per_pixel != disparity_scale(parameters_).per_pixel)
+      restart();
+    parameters_ = parameters;
     penalties_ = penalties_for(parameters_);
+    filter_ = filter;
   }
+
+  void restart() noexcept { first_frame_ = true; }
 
   void run(const ConstFrame& left, const ConstFrame& right, View<std::uint8_t> disparity,
            View<std::uint8_t> confidence) {
@@ -103,7 +118,8 @@ class SgmStereo::State {
     const SamplePlane left_picture = left_luminance_.of(left);
     const SamplePlane right_picture = right_luminance_.of(right);
     stages_->begin_frame();
-    match(left_picture, right_picture, confidence ? work_.confidence : nullptr);
+    const bool counts_confidence = confidence || parameters_.confidence_threshold > 0;
+    match(left_picture, right_picture, counts_confidence ? work_.confidence : nullptr);
     finish(left_picture, disparity, confidence);
     stages_->end_frame();
   }
@@ -123,7 +139,10 @@ class SgmStereo::State {
   // libSGM's check also removes black pixels, even if it compares nothing.
   bool checks() const { return parameters_.lr_max_diff >= 0 || config_.libsgm(); }
   bool refines() const { return parameters_.refine && !config_.libsgm(); }
-  bool cleans() const { return parameters_.speckle_size > 0 || parameters_.fill_holes; }
+  bool cleans() const {
+    return parameters_.speckle_size > 0 || parameters_.confidence_threshold > 0 ||
+           filter_.is_on() || parameters_.fill_holes;
+  }
 
   void finish(const SamplePlane& picture, View<std::uint8_t> disparity,
               View<std::uint8_t> confidence) {
@@ -135,14 +154,47 @@ class SgmStereo::State {
       return;
     }
     clean(picture);
-    if (confidence)
+    if (parameters_.confidence_threshold > 0) {
+      stages_->keep_confident(work_.left, work_.confidence, parameters_.confidence_threshold,
+                              confidence, work_.other_left);
+      std::swap(work_.left, work_.other_left);
+    } else if (confidence) {
       stages_->write_confidence(work_.left, work_.confidence, confidence);
+    }
+    if (filter_.is_on()) {
+      finish_over_time(picture, scale, disparity);
+      return;
+    }
     if (parameters_.fill_holes)
       stages_->fill_holes(work_.left);
     if (refines())
       stages_->refine_and_write(picture, work_.left, scale, disparity, work_.other_left);
     else
       stages_->write(work_.left, scale, disparity);
+  }
+
+  // The filter comes last. The refinement weighs samples by a luminance with noise, so what it
+  // gives for the same numbers changes a little from frame to frame.
+  void finish_over_time(const SamplePlane& picture, const DisparityScale& scale,
+                        View<std::uint8_t> disparity) {
+    const std::uint16_t* measured = nullptr;
+    if (parameters_.fill_holes) {
+      measured = work_.right;  // no stage needs the right map any more
+      stages_->write(work_.left, {0, unknown}, view_of(work_.right));
+      stages_->fill_holes(work_.left);
+    }
+    if (refines()) {
+      stages_->refine(picture, work_.left, work_.other_left);
+      std::swap(work_.left, work_.other_left);
+    }
+    stages_->find_scene_cut(picture, std::exchange(first_frame_, false), work_.history);
+    stages_->filter_over_time(work_.left, measured, filter_, work_.history);
+    stages_->write(work_.history.numbers, scale, disparity);
+  }
+
+  View<std::uint8_t> view_of(std::uint16_t* map) const {
+    return {reinterpret_cast<std::uint8_t*>(map), 2 * config_.width, config_.height,
+            2 * std::ptrdiff_t{config_.width}};
   }
 
   void clean(const SamplePlane& picture) {
@@ -169,6 +221,8 @@ class SgmStereo::State {
   std::unique_ptr<Stages> stages_;
   Parameters parameters_;
   Penalties penalties_;
+  TemporalFilter filter_;
+  bool first_frame_ = true;  // of a sequence
 };
 
 SgmStereo::SgmStereo(Device& device, const FrameLayout& left, const FrameLayout& right,
@@ -191,6 +245,10 @@ void SgmStereo::set_parameters(const Parameters& given) {
         "num-disparities, min-disparity, paths, census, compatibility and memory-budget cannot "
         "change while frames are being matched; set them before the first frame");
   state_->set(parameters);
+}
+
+void SgmStereo::restart() noexcept {
+  state_->restart();
 }
 
 void SgmStereo::run(const ConstFrame& left, const ConstFrame& right, View<std::uint8_t> disparity,

@@ -153,6 +153,7 @@ gboolean stereo_sink_event(GstAggregator* self, GstAggregatorPad* pad, GstEvent*
       }
       case GST_EVENT_SEGMENT: {
         const gboolean handled = chain_up();
+        state.restart = true;  // also after a flush, which a segment must follow
         if (state.is_left(pad))
           apply_left_segment(self);
         return handled;

@@ -3,6 +3,8 @@
 
 #include <gst/video/video.h>
 
+#include <utility>
+
 #include "gst/base/elementerror.h"
 #include "gst/base/framemetas.h"
 
@@ -98,6 +100,12 @@ GstFlowReturn stereo_push_output(GstAggregator* self, HeadFrame& left, HeadFrame
   if (flow != GST_FLOW_OK)
     return flow;
   prepare_work(self);
+  const auto is_discont = [](GstBuffer* buffer) {
+    return GST_BUFFER_FLAG_IS_SET(buffer, GST_BUFFER_FLAG_DISCONT);
+  };
+  if (std::exchange(state.restart, false) || is_discont(left.buffer()) ||
+      (right && is_discont(right->buffer())))
+    state.work->restart();
 
   GstBuffer* out = nullptr;
   flow = acquire_output(self, &out);

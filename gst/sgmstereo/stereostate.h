@@ -85,6 +85,7 @@ struct StereoState {
   SettingsGuard guard;
   UnequalPairs unequal;
   bool discont = true;        ///< the next output does not continue the last one
+  bool restart = false;       ///< the next pair does not continue those before, over time
   bool segment_sent = false;  ///< downstream has the current segment
   /// Downstream has EOS already, while GstAggregator still waits for the other pad. Src caps that
   /// are negotiated now would be lost.

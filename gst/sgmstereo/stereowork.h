@@ -24,6 +24,9 @@ class StereoWork {
   /// Applies settings without a validation_error(). Never allocates.
   void apply(const StereoSettings& settings);
 
+  /// The next pair does not continue those before; see sgm::SgmStereo::restart().
+  void restart() noexcept { stereo_.restart(); }
+
   /// right is nullptr if frames are packed. out is complete when this returns.
   void run(GstBuffer* left, GstBuffer* right, GstBuffer* out);
 

@@ -119,6 +119,11 @@ class StereoEpisode final : public fuzz::Life {
           {"speckle-size", one_of({"0", "5", "100", "2147483647"})},
           {"speckle-range", one_of({"0", "1", "1024"})},
           {"fill-holes", one_of({"true", "false"})},
+          {"confidence-threshold", one_of({"0", "40", "255"})},
+          {"temporal-alpha", one_of({"1", "0.4", "0.01"})},
+          {"temporal-delta", one_of({"0", "1", "1024"})},
+          {"temporal-persistence", one_of({"0", "3", "255"})},
+          {"preset", one_of({"custom", "fast", "balanced", "accurate", "dense"})},
           {"colormap", one_of({"turbo", "jet", "gray"})},
           {"depth-unit", one_of({"0.001", "1", "1000"})},
           {"focal-length", one_of({"1", "300", "1000000"})}};

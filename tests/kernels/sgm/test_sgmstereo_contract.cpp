@@ -117,6 +117,15 @@ struct SgmContract : ContractTraits<SgmCase> {
         {"speckle-size is -2", [](Parameters& p) { p.speckle_size = -2; }},
         {"speckle-range is -1", [](Parameters& p) { p.speckle_range = -1; }},
         {"speckle-range is 1025", [](Parameters& p) { p.speckle_range = 1025; }},
+        {"confidence-threshold is -1", [](Parameters& p) { p.confidence_threshold = -1; }},
+        {"confidence-threshold is 256", [](Parameters& p) { p.confidence_threshold = 256; }},
+        {"temporal-alpha is 0", [](Parameters& p) { p.temporal_alpha = 0; }},
+        {"temporal-alpha is 1.01", [](Parameters& p) { p.temporal_alpha = 1.01; }},
+        {"temporal-alpha", [=](Parameters& p) { p.temporal_alpha = nan; }},
+        {"temporal-delta is -1", [](Parameters& p) { p.temporal_delta = -1; }},
+        {"temporal-delta is 1025", [](Parameters& p) { p.temporal_delta = 1025; }},
+        {"temporal-persistence is -1", [](Parameters& p) { p.temporal_persistence = -1; }},
+        {"temporal-persistence is 256", [](Parameters& p) { p.temporal_persistence = 256; }},
     };
     std::vector<ParametersRefusal<Case>> all;
     for (const Refusal& refusal : refusals)
@@ -190,6 +199,7 @@ struct SgmContract : ContractTraits<SgmCase> {
         [](Parameters& p) { p.speckle_size = 0; },
         [](Parameters& p) { p.speckle_range = 4; },
         [](Parameters& p) { p.fill_holes = !p.fill_holes; },
+        [](Parameters& p) { p.confidence_threshold = 40; },
         [](Parameters&) {},
     };
     std::vector<Parameters> all;
@@ -214,6 +224,10 @@ struct SgmContract : ContractTraits<SgmCase> {
                     [](Parameters& p) { p.speckle_size = 1; },
                     [](Parameters& p) { p.speckle_range = 2; },
                     [](Parameters& p) { p.fill_holes = true; },
+                    [](Parameters& p) { p.confidence_threshold = 1; },
+                    [](Parameters& p) { p.temporal_alpha = 0.5; },
+                    [](Parameters& p) { p.temporal_delta = 2; },
+                    [](Parameters& p) { p.temporal_persistence = 1; },
                     [](Parameters& p) { p.adaptive_p2 = false; },
                 });
     return all;
@@ -373,6 +387,11 @@ TEST(SgmParameters, AllThatTheHeaderAllowsAreValid) {
       [](Parameters& p) { p.speckle_size = std::numeric_limits<int>::max(); },
       [](Parameters& p) { p.speckle_range = 0; },
       [](Parameters& p) { p.speckle_range = 1024; },
+      [](Parameters& p) { p.confidence_threshold = 255; },
+      [](Parameters& p) { p.temporal_alpha = 1 / 256.0; },
+      [](Parameters& p) { p.temporal_delta = 0; },
+      [](Parameters& p) { p.temporal_delta = 1024; },
+      [](Parameters& p) { p.temporal_persistence = 255; },
       [](Parameters& p) { p.compatibility = Compatibility::libsgm; },
       [](Parameters& p) {
         p.compatibility = Compatibility::libsgm, p.census = Census::symmetric_9x7;
