@@ -10,6 +10,7 @@
 #include "cuda/localstatistics/backend.h"
 #include "cuda/nlmeans/backend.h"
 #include "cuda/pixels/luminance_backend.h"
+#include "cuda/remap/backend.h"
 #include "cuda/sgm/backend.h"
 #include "cuda/sgm/disparitypicture_backend.h"
 
@@ -69,6 +70,12 @@ std::unique_ptr<NlMeans::Backend> make_nl_means_cuda(Device&, const FrameLayout&
   refuse_cuda();
 }
 }  // namespace nlmeans
+
+namespace remap {
+std::unique_ptr<Remap::Backend> make_remap_cuda(Device&, const PackedMap&) {
+  refuse_cuda();
+}
+}  // namespace remap
 
 namespace sgm {
 std::unique_ptr<Stages> make_stages_cuda(Device&, const StageConfig&) {

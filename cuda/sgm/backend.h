@@ -190,6 +190,9 @@ class Stages {
                                       std::uint16_t* left_scratch,
                                       std::uint16_t* right_scratch) = 0;
 
+  /// Makes the pixels unknown that a mask marks, as SgmStereo::set_masks() describes it.
+  virtual void apply_mask(View<const std::uint32_t> mask, std::uint16_t* map) = 0;
+
   /// Joins each known pixel with those above, below and beside it that differ by at most most_step.
   /// Components of at most size pixels become unknown. size is at least 1.
   virtual void remove_speckles(int size, int most_step, std::uint16_t* map) = 0;

@@ -61,6 +61,9 @@ class StagesCpu final : public Stages {
     median_and_check(picture, left, right, subpixel, max_diff, left_scratch, right_scratch);
     write(left_scratch, scale, disparity);
   }
+  void apply_mask(View<const std::uint32_t> mask, std::uint16_t* map) override {
+    apply_mask_cpu(config_, mask, map);
+  }
   void remove_speckles(int size, int most_step, std::uint16_t* map) override {
     speckles_.run(size, most_step, map);
   }

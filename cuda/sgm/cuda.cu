@@ -145,6 +145,9 @@ class StagesCuda final : public Stages {
                               std::uint16_t*, std::uint16_t*) override {
     maps_.median_and_check(picture, left, right, subpixel, max_diff, {config_, scale, disparity});
   }
+  void apply_mask(View<const std::uint32_t> mask, std::uint16_t* map) override {
+    apply_mask_cuda(queue_, config_, mask, map);
+  }
   void remove_speckles(int size, int most_step, std::uint16_t* map) override {
     speckles_.run(size, most_step, map);
   }

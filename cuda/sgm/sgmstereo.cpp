@@ -53,6 +53,13 @@ class Workspace {
                at<std::uint8_t>(scene_samples_at), at<bool>(is_new_scene_at)};
   }
 
+  /// Gives left and other_left the places that they had first. A frame swaps them, but most
+  /// arguments of its kernels stay the same if every frame begins with the same places.
+  void reset() {
+    if (other_left < left)
+      std::swap(left, other_left);
+  }
+
   std::uint16_t *left, *right;              ///< maps
   std::uint16_t *other_left, *other_right;  ///< room for the medians of the maps
   std::uint8_t* confidence;
@@ -110,6 +117,13 @@ class SgmStereo::State {
 
   void restart() noexcept { first_frame_ = true; }
 
+  void set_masks(View<const std::uint32_t> left, View<const std::uint32_t> right) {
+    check_mask(left);
+    check_mask(right);
+    left_mask_ = left;
+    right_mask_ = right;
+  }
+
   void run(const ConstFrame& left, const ConstFrame& right, View<std::uint8_t> disparity,
            View<std::uint8_t> confidence) {
     check_output(disparity, 2, "disparities");
@@ -117,6 +131,7 @@ class SgmStereo::State {
       check_output(confidence, 1, "confidences");
     const SamplePlane left_picture = left_luminance_.of(left);
     const SamplePlane right_picture = right_luminance_.of(right);
+    work_.reset();
     stages_->begin_frame();
     const bool counts_confidence = confidence || parameters_.confidence_threshold > 0;
     match(left_picture, right_picture, counts_confidence ? work_.confidence : nullptr);
@@ -131,9 +146,18 @@ class SgmStereo::State {
              std::to_string(bytes * config_.width) + " bytes");
   }
 
+  void check_mask(const View<const std::uint32_t>& mask) const {
+    const int words = (config_.width + 31) / 32;
+    if (mask && (mask.width != words || mask.height != config_.height))
+      refuse("a mask needs " + std::to_string(config_.height) + " rows of " +
+             std::to_string(words) + " words");
+  }
+
   void match(const SamplePlane& left, const SamplePlane& right, std::uint8_t* confidence) {
     stages_->match(left, right, penalties_, static_cast<float>(parameters_.uniqueness),
                    subpixel_of(parameters_), {work_.left, work_.right, confidence});
+    if (right_mask_)
+      stages_->apply_mask(right_mask_, work_.right);
   }
 
   // libSGM's check also removes black pixels, even if it compares nothing.
@@ -141,7 +165,7 @@ class SgmStereo::State {
   bool refines() const { return parameters_.refine && !config_.libsgm(); }
   bool cleans() const {
     return parameters_.speckle_size > 0 || parameters_.confidence_threshold > 0 ||
-           filter_.is_on() || parameters_.fill_holes;
+           filter_.is_on() || parameters_.fill_holes || left_mask_;
   }
 
   void finish(const SamplePlane& picture, View<std::uint8_t> disparity,
@@ -166,11 +190,17 @@ class SgmStereo::State {
       return;
     }
     if (parameters_.fill_holes)
-      stages_->fill_holes(work_.left);
+      fill_holes();
     if (refines())
       stages_->refine_and_write(picture, work_.left, scale, disparity, work_.other_left);
     else
       stages_->write(work_.left, scale, disparity);
+  }
+
+  void fill_holes() {
+    stages_->fill_holes(work_.left);
+    if (left_mask_)
+      stages_->apply_mask(left_mask_, work_.left);
   }
 
   // The filter comes last. The refinement weighs samples by a luminance with noise, so what it
@@ -181,7 +211,7 @@ class SgmStereo::State {
     if (parameters_.fill_holes) {
       measured = work_.right;  // no stage needs the right map any more
       stages_->write(work_.left, {0, unknown}, view_of(work_.right));
-      stages_->fill_holes(work_.left);
+      fill_holes();
     }
     if (refines()) {
       stages_->refine(picture, work_.left, work_.other_left);
@@ -209,6 +239,8 @@ class SgmStereo::State {
       stages_->check(picture, work_.right, parameters_.subpixel, parameters_.lr_max_diff,
                      work_.left);
     }
+    if (left_mask_)
+      stages_->apply_mask(left_mask_, work_.left);
     if (parameters_.speckle_size > 0)
       stages_->remove_speckles(parameters_.speckle_size,
                                parameters_.speckle_range * disparity_scale(parameters_).per_pixel,
@@ -223,6 +255,7 @@ class SgmStereo::State {
   Penalties penalties_;
   TemporalFilter filter_;
   bool first_frame_ = true;  // of a sequence
+  View<const std::uint32_t> left_mask_, right_mask_;
 };
 
 SgmStereo::SgmStereo(Device& device, const FrameLayout& left, const FrameLayout& right,
@@ -249,6 +282,10 @@ void SgmStereo::set_parameters(const Parameters& given) {
 
 void SgmStereo::restart() noexcept {
   state_->restart();
+}
+
+void SgmStereo::set_masks(View<const std::uint32_t> left, View<const std::uint32_t> right) {
+  state_->set_masks(left, right);
 }
 
 void SgmStereo::run(const ConstFrame& left, const ConstFrame& right, View<std::uint8_t> disparity,

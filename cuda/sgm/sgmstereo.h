@@ -153,6 +153,16 @@ class SgmStereo {
   /// if this filter has been switched on, and if the left picture shows another scene.
   void restart() noexcept;
 
+  /// Marks pixels that show nothing of the scene, such as those of a rectified picture that its
+  /// camera does not see. A marked pixel of the left picture is always unknown, also with
+  /// fill_holes. So is one that the left-right check compares with a marked pixel of the right one.
+  ///
+  /// Pixel (x, y) is marked if bit x % 32 of word x / 32 of row y is set. Each mask has rows of
+  /// width / 32 words, rounded up, in device memory, and must outlive this object or the next call;
+  /// a view without data marks nothing. Takes effect with the next run(). Never allocates. Throws
+  /// invalid_argument for masks of another size.
+  void set_masks(View<const std::uint32_t> left, View<const std::uint32_t> right);
+
   /// disparity has width·height words in the machine's byte order, as rows of 2·width bytes.
   /// confidence has width·height bytes: how much worse the second best is, times the share of the
   /// surroundings that agree, up to 255; 0 where this pair of pictures gave no disparity, even if

@@ -79,6 +79,8 @@ void check_cpu(const StageConfig& config, const SamplePlane& picture, const std:
 void write_cpu(const StageConfig& config, const std::uint16_t* map, const DisparityScale& scale,
                View<std::uint8_t> disparity);
 
+void apply_mask_cpu(const StageConfig& config, View<const std::uint32_t> mask, std::uint16_t* map);
+
 /// The stages that look at the samples around each pixel: refine, write_confidence and
 /// keep_confident.
 class RefineCpu {

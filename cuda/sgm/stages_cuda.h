@@ -168,6 +168,9 @@ class MapsCuda {
   LaunchQueue& queue_;
 };
 
+void apply_mask_cuda(LaunchQueue& queue, const StageConfig& config, View<const std::uint32_t> mask,
+                     std::uint16_t* map);
+
 class SpecklesCuda {
  public:
   /// scratch has 8 bytes for each pixel.

@@ -7,6 +7,7 @@
 
 #include "gst/base/elementerror.h"
 #include "gst/base/framemetas.h"
+#include "gst/sgmstereo/rectification.h"
 
 namespace cudavision {
 namespace {
@@ -29,9 +30,34 @@ GstFlowReturn follow_context(GstAggregator* self, GstBuffer* left, GstBuffer* ri
   return GST_PAD_IS_FLUSHING(self->srcpad) ? GST_FLOW_FLUSHING : GST_FLOW_NOT_NEGOTIATED;
 }
 
-void make_work(GstAggregator* self, const StereoSettings& settings) {
+// Returns the rectification of the frames, if there is a calibration. Its focal length and baseline
+// take the place of those that are not set.
+std::optional<Rectification> rectify(GstAggregator* self) {
+  StereoState& state = stereo_state(self);
+  if (!state.calibration)
+    return {};
+  const FrameLayout& frames = state.left.format->layout;
+  const PictureSize size = picture_size(state.packing, frames.width, frames.height);
+  const Rectification rectification =
+      make_rectification(*state.calibration, size.width, size.height, stereo_settings(self).alpha);
+  GST_INFO_OBJECT(self, "rectified by %s: focal length %g pixels, baseline %g mm",
+                  state.calibration->files.c_str(), rectification.focal_length,
+                  rectification.baseline);
+  {
+    const ObjectLock lock(self);
+    state.settings.calibrated_focal_length = rectification.focal_length;
+    state.settings.calibrated_baseline = rectification.baseline;
+  }
+  for (const char* property : {"focal-length", "baseline"})
+    g_object_notify(G_OBJECT(self), property);
+  return rectification;
+}
+
+void make_work(GstAggregator* self) {
   StereoState& state = stereo_state(self);
   const bool packed = state.packing.packed();
+  const std::optional<Rectification> rectification = rectify(self);
+  const StereoSettings settings = stereo_settings(self);
   state.guard.require(validation_error(settings));
   const FrameFormat& right = packed ? *state.left.format : *state.right.format;
   GST_DEBUG_OBJECT(self, "%s and %s to %s on %s", state.left.format->description().c_str(),
@@ -39,14 +65,14 @@ void make_work(GstAggregator* self, const StereoSettings& settings) {
                    state.out->description().c_str(), state.session.on_cuda() ? "CUDA" : "the CPU");
   const DeviceScope scope(state.session);
   state.work = std::make_unique<StereoWork>(state.session, *state.left.format, right, state.packing,
-                                            *state.out, settings);
+                                            *state.out, settings, rectification);
 }
 
 void prepare_work(GstAggregator* self) {
   StereoState& state = stereo_state(self);
   const StereoSettings settings = stereo_settings(self);
   if (!state.work) {
-    make_work(self, settings);
+    make_work(self);
   } else if (state.guard.allows(GST_ELEMENT_CAST(self), validation_error(settings))) {
     const DeviceScope scope(state.session);
     state.work->apply(settings);

@@ -99,10 +99,9 @@ GType colormap_type() {
 /* The properties of StereoSettings. add() cannot deduce the types of the enumerations that it
  * inherits. */
 
-/// Returns the settings with the values that paths, census and speckle-size have while nobody sets
-/// them.
+/// Returns the settings with the values that properties have while nobody sets them.
 Settings shown(const Settings& settings) {
-  Settings result = settings;
+  Settings result = settings.with_calibrated_lengths();
   static_cast<sgm::Parameters&>(result) = sgm::resolved(settings);
   return result;
 }
@@ -148,6 +147,29 @@ void add_search(ElementProperties<Settings>& all) {
        "bytes. What does not fit is matched in bands of rows, with the same result in more time",
        ready},
       &Settings::memory_budget, 0.0, 1e15);
+}
+
+void add_calibration(ElementProperties<Settings>& all) {
+  constexpr PropertyChange ready = PropertyChange::when_ready;
+  all.add(
+      {"calibration", "Calibration",
+       "File of OpenCV's stereo calibration (YAML, XML or JSON with M1 D1 M2 D2 R T, or R1 R2 P1 "
+       "P2); several are separated by commas. The frames are then rectified",
+       ready},
+      +[](Settings& settings) -> const char*& { return settings.calibration.stereo; });
+  all.add(
+      {"calibration-left", "Calibration of the left camera",
+       "File of the left camera's camera_info (YAML, by ROS), instead of calibration", ready},
+      +[](Settings& settings) -> const char*& { return settings.calibration.left; });
+  all.add(
+      {"calibration-right", "Calibration of the right camera",
+       "File of the right camera's camera_info (YAML, by ROS), instead of calibration", ready},
+      +[](Settings& settings) -> const char*& { return settings.calibration.right; });
+  all.add({"alpha", "Alpha",
+           "Which part of the cameras' pictures rectified ones show: from 0, only pixels that the "
+           "cameras see, to 1, all of them (-1 = as the calibration says)",
+           ready},
+          &Settings::alpha, -1, 1);
 }
 
 void add_matching(ElementProperties<Settings>& all) {
@@ -215,11 +237,13 @@ void add_temporal(ElementProperties<Settings>& all) {
 
 void add_output(ElementProperties<Settings>& all) {
   all.add({"focal-length", "Focal length",
-           "Focal length of the cameras in pixels of the frames; output=depth needs it"},
-          &Settings::focal_length, 0, 1e6);
+           "Focal length of the cameras in pixels of the frames; output=depth needs it (0 = the "
+           "calibration's, if there is one)"},
+          &Settings::focal_length, 0, 1e6, shown);
   all.add({"baseline", "Baseline",
-           "Distance between the cameras in millimetres; output=depth needs it"},
-          &Settings::baseline, 0, 1e6);
+           "Distance between the cameras in millimetres; output=depth needs it (0 = the "
+           "calibration's, if there is one)"},
+          &Settings::baseline, 0, 1e6, shown);
   all.add({"depth-unit", "Depth unit", "Millimetres per count of output=depth"},
           &Settings::depth_unit, 0.001, 1e6);
   all.add({"colormap", "Colour map", "Colours of disparities if the caps ask for RGB"},
@@ -342,6 +366,7 @@ guint64 current_drops(gpointer self, const StereoInput& input) {
 void install_stereo_properties(GObjectClass* klass) {
   static ElementProperties<Settings> all(klass);
   add_search(all);
+  add_calibration(all);
   add_matching(all);
   add_temporal(all);
   add_output(all);

@@ -7,6 +7,7 @@
 
 #include "cuda/sgm/disparitypicture.h"
 #include "cuda/sgm/sgmstereo.h"
+#include "gst/sgmstereo/calibration.h"
 #include "gst/sgmstereo/colormaps.h"
 
 /// The values of cudasgmstereo's properties, and their translation for its operations.
@@ -16,19 +17,28 @@ enum class StereoOutput { disparity, depth, confidence };
 
 /// The parameters of the matching are members by inheritance, so that each is declared once.
 struct StereoSettings : sgm::Parameters {
-  // Caps depend on these two. Like the members of sgm::Config they take effect at the next start,
-  // all others with the next frame.
+  // Caps or the rectification depend on these. Like the members of sgm::Config they take effect at
+  // the next start, all others with the next frame.
   StereoOutput output = StereoOutput::disparity;
   GstVideoMultiviewFramePacking frame_packing = GST_VIDEO_MULTIVIEW_FRAME_PACKING_NONE;
+  CalibrationFiles calibration;
+  double alpha = -1;  ///< of make_rectification()
 
+  // 0 stands for the calibration's.
   double focal_length = 0;
   double baseline = 0;
+  // Not properties, but what the calibration gives for the current frames; 0: nothing yet.
+  double calibrated_focal_length = 0;
+  double calibrated_baseline = 0;
   double depth_unit = 1;
   Colormap colormap = Colormap::turbo;
   gint64 max_skew = -1;
 
   /// Returns these settings, except that those which need a restart are taken from started.
   StereoSettings since_start(const StereoSettings& started) const;
+
+  /// Returns these settings, with the calibration's focal length and baseline unless they are set.
+  StereoSettings with_calibrated_lengths() const;
 };
 
 /// Returns an empty string, or what is wrong with the settings and how to mend it.

@@ -61,6 +61,9 @@ gboolean stereo_start(GstAggregator* self) {
     StereoState& state = stereo_state(self);
     const StereoSettings settings = current_settings(self, state.settings);
     state.guard.require(validation_error(settings));
+    state.calibration.reset();
+    if (settings.calibration.any())
+      state.calibration = read_calibration(settings.calibration);
     reset_stream(self);
     state.session.start();
     state.arrival.reset();
@@ -84,6 +87,8 @@ gboolean stereo_stop(GstAggregator* self) {
   reset_stream(self);
   const ObjectLock lock(self);
   state.started.reset();
+  state.settings.calibrated_focal_length = 0;
+  state.settings.calibrated_baseline = 0;
   return released;
 }
 

@@ -13,6 +13,7 @@
 #include "gst/base/qosstate.h"
 #include "gst/base/scoped.h"
 #include "gst/base/videoformat.h"
+#include "gst/sgmstereo/calibration.h"
 #include "gst/sgmstereo/capsarrival.h"
 #include "gst/sgmstereo/headframe.h"
 #include "gst/sgmstereo/packedframes.h"
@@ -79,6 +80,7 @@ struct StereoState {
   std::atomic<bool> downstream_ended{false};  ///< it has answered a frame with EOS
 
   // Only the aggregating thread uses these.
+  std::optional<StereoCalibration> calibration;  ///< read at the start
   FramePacking packing;
   std::optional<FrameFormat> out;
   std::unique_ptr<StereoWork> work;  ///< made for the first pair of frames of these formats

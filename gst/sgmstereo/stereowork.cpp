@@ -16,11 +16,20 @@ FrameLayout picture_layout(const FramePacking& packing, const FrameFormat& frame
   return packing.packed() ? half_layout(packing, frames.layout) : frames.layout;
 }
 
+// map: nullptr if frames are rectified.
+std::optional<Rectifier> make_rectifier(Device& device, const FrameLayout& camera,
+                                        const RectifyingMap* map) {
+  if (!map)
+    return std::nullopt;
+  return std::optional<Rectifier>(std::in_place, device, camera, *map);
+}
+
 }  // namespace
 
 StereoWork::StereoWork(const DeviceSession& session, const FrameFormat& left,
                        const FrameFormat& right, const FramePacking& packing,
-                       const FrameFormat& out, const StereoSettings& settings)
+                       const FrameFormat& out, const StereoSettings& settings,
+                       const std::optional<Rectification>& rectification)
     : device_(session.device()),
       packing_(packing),
       output_(settings.output),
@@ -29,8 +38,17 @@ StereoWork::StereoWork(const DeviceSession& session, const FrameFormat& left,
       colormap_(settings.colormap),
       left_(device_, session.context(), left),
       out_(device_, session.context(), out),
-      stereo_(device_, picture_layout(packing, left),
-              picture_layout(packing, packing.packed() ? left : right), sgm_parameters_) {
+      left_rectifier_(make_rectifier(device_, picture_layout(packing, left),
+                                     rectification ? &rectification->left : nullptr)),
+      right_rectifier_(make_rectifier(device_,
+                                      picture_layout(packing, packing.packed() ? left : right),
+                                      rectification ? &rectification->right : nullptr)),
+      stereo_(device_, left_rectifier_ ? left_rectifier_->layout() : picture_layout(packing, left),
+              right_rectifier_ ? right_rectifier_->layout()
+                               : picture_layout(packing, packing.packed() ? left : right),
+              sgm_parameters_) {
+  if (left_rectifier_)
+    stereo_.set_masks(left_rectifier_->unseen(), right_rectifier_->unseen());
   if (!packing.packed())
     right_.emplace(device_, session.context(), right);
   const bool is_map = output_ == StereoOutput::disparity && out.layout.bits > 8;
@@ -63,6 +81,13 @@ void StereoWork::apply(const StereoSettings& settings) {
 }
 
 void StereoWork::compute(const ConstFrame& left, const ConstFrame& right, const Frame& out) {
+  if (left_rectifier_)
+    match(left_rectifier_->run(left), right_rectifier_->run(right), out);
+  else
+    match(left, right, out);
+}
+
+void StereoWork::match(const ConstFrame& left, const ConstFrame& right, const Frame& out) {
   if (output_ == StereoOutput::confidence) {
     stereo_.run(left, right, map_, out.planes[0]);
   } else if (picture_) {

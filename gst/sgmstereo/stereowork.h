@@ -9,6 +9,7 @@
 #include "gst/base/devicesession.h"
 #include "gst/memory/framemapper.h"
 #include "gst/sgmstereo/packedframes.h"
+#include "gst/sgmstereo/rectifier.h"
 #include "gst/sgmstereo/stereosettings.h"
 
 namespace cudavision {
@@ -17,9 +18,10 @@ namespace cudavision {
 /// of the output, and computes the output. All calls are made in the session's context.
 class StereoWork {
  public:
-  /// right is ignored if frames are packed.
+  /// right is ignored if frames are packed. Without a rectification, frames count as rectified.
   StereoWork(const DeviceSession& session, const FrameFormat& left, const FrameFormat& right,
-             const FramePacking& packing, const FrameFormat& out, const StereoSettings& settings);
+             const FramePacking& packing, const FrameFormat& out, const StereoSettings& settings,
+             const std::optional<Rectification>& rectification);
 
   /// Applies settings without a validation_error(). Never allocates.
   void apply(const StereoSettings& settings);
@@ -32,6 +34,7 @@ class StereoWork {
 
  private:
   void compute(const ConstFrame& left, const ConstFrame& right, const Frame& out);
+  void match(const ConstFrame& left, const ConstFrame& right, const Frame& out);
 
   Device& device_;
   const FramePacking packing_;
@@ -43,6 +46,7 @@ class StereoWork {
   FrameMapper left_;
   std::optional<FrameMapper> right_;
   FrameMapper out_;
+  std::optional<Rectifier> left_rectifier_, right_rectifier_;  ///< both or neither
   sgm::SgmStereo stereo_;
   std::unique_ptr<sgm::DisparityPicture> picture_;  ///< unless the output is the map itself
   Buffer memory_;

@@ -76,6 +76,10 @@ const std::vector<ElementSpec>& element_specs() {
          "census-gradient symmetric-9x7 neighbours-9x7 neighbours-5x5"},
         {"compatibility", ready, "none", "libsgm", 0, 0, "none libsgm"},
         {"memory-budget", ready, "0.25", "1000000", 0, 1e15},
+        {"calibration", ready, "", "stereo.yml"},
+        {"calibration-left", ready, "", "left.yaml"},
+        {"calibration-right", ready, "", "right.yaml"},
+        {"alpha", ready, "-1", "0.75", -1, 1},
         {"p1", playing, "0", "254", 0, 254},
         {"p2", playing, "0", "255", 0, 255},
         {"adaptive-p2", playing, "true", "false"},
@@ -195,7 +199,8 @@ void expect_range(GParamSpec* spec, const PropertySpec& expected) {
   else if (G_IS_PARAM_SPEC_DOUBLE(spec))
     expect(G_PARAM_SPEC_DOUBLE(spec)->minimum, G_PARAM_SPEC_DOUBLE(spec)->maximum);
   else
-    fail_unless(G_IS_PARAM_SPEC_BOOLEAN(spec) || G_IS_PARAM_SPEC_ENUM(spec),
+    fail_unless(G_IS_PARAM_SPEC_BOOLEAN(spec) || G_IS_PARAM_SPEC_ENUM(spec) ||
+                    G_IS_PARAM_SPEC_STRING(spec),
                 "%s has a type that this test does not support", spec->name);
   if (expected.change != never &&
       (G_IS_PARAM_SPEC_INT(spec) || G_IS_PARAM_SPEC_INT64(spec) || G_IS_PARAM_SPEC_DOUBLE(spec)))
@@ -297,7 +302,8 @@ const std::vector<Impossible>& impossible_sets() {
        {},
        {{"census", "census-gradient"}, {"compatibility", "libsgm"}},
        {"census", "symmetric-9x7"}},
-      {stereo, {}, {depth}, {"focal-length", "baseline"}},
+      {stereo, {}, {{"alpha", "-0.5"}}, {"alpha", "from 0 to 1", "-1"}},
+      {stereo, {}, {depth}, {"focal-length", "baseline", "calibration"}},
       {stereo, {}, {depth, {"focal-length", "500"}}, {"baseline", "mm"}},
       {stereo, {}, {depth, {"baseline", "100"}}, {"focal-length", "pixels"}},
   };
