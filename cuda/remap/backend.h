@@ -14,8 +14,8 @@ class Remap::Backend {
  public:
   virtual ~Backend() = default;
 
-  /// Writes values, unshifted. The rows of out begin at multiples of 128 bytes and have room for
-  /// whole segments.
+  /// Writes values, unshifted. The pitch of in fits 32 bits. The rows of out begin at multiples of
+  /// 128 bytes and have room for whole segments.
   virtual void run(const SamplePlane& in, View<std::uint8_t> out) = 0;
 };
 

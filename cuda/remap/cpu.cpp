@@ -18,25 +18,30 @@ struct Corners {
   Value top[2 * segment_pixels], bottom[2 * segment_pixels];
 };
 
-/// Collects samples that are all in the picture. Rows may have any alignment.
+/// Computes the distances from the picture's first sample to those at the places of a segment, in
+/// bytes.
 template <class Value, class Offset>
-void collect_inside(const SamplePlane& in, const Segment& segment, const Offset* offsets,
-                    Corners<Value>& corners) {
-  const std::uint8_t* const data = in.rows.data;
-  const std::ptrdiff_t pitch = in.rows.pitch;
+CUDAVISION_TARGET_CLONES void locate_segment(const Segment& segment,
+                                             const Offset* __restrict offsets, std::int32_t pitch,
+                                             std::int64_t* __restrict distances) {
   for (int i = 0; i < segment_pixels; ++i) {
     const Place place = place_at(segment, offsets[i]);
-    const std::uint8_t* const from =
-        data + pitch * place.row() + static_cast<std::ptrdiff_t>(sizeof(Value)) * place.column();
-    std::memcpy(corners.top + 2 * i, from, 2 * sizeof(Value));
-    std::memcpy(corners.bottom + 2 * i, from + pitch, 2 * sizeof(Value));
+    distances[i] = std::int64_t{place.row()} * pitch +
+                   static_cast<std::int64_t>(sizeof(Value)) * place.column();
   }
 }
 
-/// Collects samples of which some lie beyond the edges.
-template <class Value, class Offset>
-void collect_any(const SamplePlane& in, const Segment& segment, const Offset* offsets,
-                 Corners<Value>& corners) {
+/// Collects the samples of pixel i, which are all in the picture. Rows may have any alignment.
+template <class Value>
+void collect_inside(const SamplePlane& in, std::int64_t distance, int i, Corners<Value>& corners) {
+  const std::uint8_t* const from = in.rows.data + distance;
+  std::memcpy(corners.top + 2 * i, from, 2 * sizeof(Value));
+  std::memcpy(corners.bottom + 2 * i, from + in.rows.pitch, 2 * sizeof(Value));
+}
+
+/// Collects the samples of pixel i, of which some lie beyond the edges.
+template <class Value>
+void collect_at_edge(const SamplePlane& in, const Place& place, int i, Corners<Value>& corners) {
   const auto sample = [&](int x, int y) {
     Value value = 0;
     if (x >= 0 && x < in.width && y >= 0 && y < in.height())
@@ -44,13 +49,32 @@ void collect_any(const SamplePlane& in, const Segment& segment, const Offset* of
                   sizeof value);
     return value;
   };
+  const int x = place.column(), y = place.row();
+  corners.top[2 * i] = sample(x, y);
+  corners.top[2 * i + 1] = sample(x + 1, y);
+  corners.bottom[2 * i] = sample(x, y + 1);
+  corners.bottom[2 * i + 1] = sample(x + 1, y + 1);
+}
+
+template <class Value, class Offset>
+void collect_segment(const SamplePlane& in, const Segment& segment, const Offset* offsets,
+                     Corners<Value>& corners) {
+  std::int64_t distances[segment_pixels];
+  locate_segment<Value>(segment, offsets, static_cast<std::int32_t>(in.rows.pitch), distances);
+  if (segment.inside) {
+    for (int i = 0; i < segment_pixels; ++i)
+      collect_inside(in, distances[i], i, corners);
+    return;
+  }
+  const auto last_x = static_cast<unsigned>(in.width - 1);
+  const auto last_y = static_cast<unsigned>(in.height() - 1);
   for (int i = 0; i < segment_pixels; ++i) {
     const Place place = place_at(segment, offsets[i]);
-    const int x = place.column(), y = place.row();
-    corners.top[2 * i] = sample(x, y);
-    corners.top[2 * i + 1] = sample(x + 1, y);
-    corners.bottom[2 * i] = sample(x, y + 1);
-    corners.bottom[2 * i + 1] = sample(x + 1, y + 1);
+    if (static_cast<unsigned>(place.column()) < last_x &&
+        static_cast<unsigned>(place.row()) < last_y)
+      collect_inside(in, distances[i], i, corners);
+    else
+      collect_at_edge(in, place, i, corners);
   }
 }
 
@@ -101,10 +125,7 @@ class RemapCpu final : public Remap::Backend {
           const Segment& segment = map_.segments()[number];
           const Offset* const offsets =
               static_cast<const Offset*>(map_.offsets()) + segment_pixels * number;
-          if (segment.inside)
-            collect_inside(in, segment, offsets, corners);
-          else
-            collect_any(in, segment, offsets, corners);
+          collect_segment(in, segment, offsets, corners);
           blend_segment(segment, offsets, corners, in.shift, largest,
                         reinterpret_cast<Value*>(out.row(y)) + segment_pixels * i);
         }

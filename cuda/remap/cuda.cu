@@ -4,6 +4,7 @@
 // whose samples overlap, so that most of them come from the L1 cache.
 
 #include <cstdint>
+#include <type_traits>
 
 #include "cuda/core/cuda_launch.h"
 #include "cuda/pixels/sample_math.h"
@@ -12,20 +13,20 @@
 namespace cudavision::remap {
 namespace {
 
-constexpr int warp = 32;
-constexpr int thread_pixels = segment_pixels / warp;
-constexpr int block_rows = 8;
-constexpr int threads = warp * block_rows;
+constexpr unsigned warp = 32;
+constexpr int thread_pixels = segment_pixels / static_cast<int>(warp);
+constexpr unsigned block_rows = 8;
+constexpr unsigned threads = warp * block_rows;
 
 struct RemapArguments {
   const std::uint8_t* in;
-  std::int64_t in_pitch;
+  int in_pitch;
   int in_width, in_height;
   int shift;
   std::uint32_t largest;
   const Segment* segments;
   const void* offsets;
-  int segments_per_row;
+  unsigned segments_per_row;
   int height;  ///< rows of the output
   std::uint8_t* out;
   std::int64_t out_pitch;
@@ -51,8 +52,8 @@ __device__ int load_sample(const RemapArguments& a, const std::uint8_t* from) {
 template <Access kAccess>
 __device__ int pixel_inside(const RemapArguments& a, const Place& place) {
   constexpr int next = sample_bytes<kAccess>;
-  const std::uint8_t* const top =
-      a.in + a.in_pitch * place.row() + static_cast<std::int64_t>(next) * place.column();
+  const std::uint8_t* const top = a.in + static_cast<std::int64_t>(a.in_pitch) * place.row() +
+                                  static_cast<std::int64_t>(next) * place.column();
   const std::uint8_t* const bottom = top + a.in_pitch;
   return blend(place, load_sample<kAccess>(a, top), load_sample<kAccess>(a, top + next),
                load_sample<kAccess>(a, bottom), load_sample<kAccess>(a, bottom + next));
@@ -65,7 +66,7 @@ __device__ int pixel_anywhere(const RemapArguments& a, const Place& place) {
     const bool exists = static_cast<unsigned>(x) < static_cast<unsigned>(a.in_width) &&
                         static_cast<unsigned>(y) < static_cast<unsigned>(a.in_height);
     return exists
-               ? load_sample<kAccess>(a, a.in + a.in_pitch * y +
+               ? load_sample<kAccess>(a, a.in + static_cast<std::int64_t>(a.in_pitch) * y +
                                              static_cast<std::int64_t>(sample_bytes<kAccess>) * x)
                : 0;
   };
@@ -87,10 +88,9 @@ template <Access kAccess, class Offset>
 __global__ void __launch_bounds__(threads) remap_kernel(const __grid_constant__ RemapArguments a) {
   using Sample = std::conditional_t<kAccess == Access::bytes, std::uint8_t, std::uint16_t>;
   launch_dependents();
-  const int lane = static_cast<int>(threadIdx.x) % warp;
+  const int lane = static_cast<int>(threadIdx.x % warp);
   const int column = static_cast<int>(blockIdx.x % a.segments_per_row);
-  const int y = static_cast<int>(blockIdx.x / a.segments_per_row) * block_rows +
-                static_cast<int>(threadIdx.x) / warp;
+  const int y = static_cast<int>(blockIdx.x / a.segments_per_row * block_rows + threadIdx.x / warp);
   // No launch writes to the map, so it need not be waited for.
   const std::int64_t number =
       static_cast<std::int64_t>(a.segments_per_row) * min(y, a.height - 1) + column;
@@ -136,12 +136,22 @@ class RemapCuda final : public Remap::Backend {
       : map_(map), launch_(device.stream(), remap_kernel<Access::bytes, std::uint32_t>) {}
 
   void run(const SamplePlane& in, View<std::uint8_t> out) override {
-    const RemapArguments a{in.rows.data,    in.rows.pitch,  in.width,
-                           in.height(),     in.shift,       (1u << in.bits) - 1,
-                           map_.segments(), map_.offsets(), map_.segments_per_row(),
-                           map_.height(),   out.data,       out.pitch};
-    const unsigned rows_of_blocks = (map_.height() + block_rows - 1) / block_rows;
-    launch_(kernel_for(in, map_.wide()), rows_of_blocks * map_.segments_per_row(), threads, 0, a);
+    RemapArguments a{};
+    a.in = in.rows.data;
+    a.in_pitch = static_cast<int>(in.rows.pitch);
+    a.in_width = in.width;
+    a.in_height = in.height();
+    a.shift = in.shift;
+    a.largest = (1u << in.bits) - 1;
+    a.segments = map_.segments();
+    a.offsets = map_.offsets();
+    a.segments_per_row = static_cast<unsigned>(map_.segments_per_row());
+    a.height = map_.height();
+    a.out = out.data;
+    a.out_pitch = out.pitch;
+    const unsigned rows_of_blocks =
+        (static_cast<unsigned>(map_.height()) + block_rows - 1) / block_rows;
+    launch_(kernel_for(in, map_.wide()), rows_of_blocks * a.segments_per_row, threads, 0, a);
   }
 
  private:

@@ -4,12 +4,12 @@
 // The form in which a device holds a map, and the arithmetic of one pixel, which both backends
 // share.
 //
-// The kernel is limited by memory. OpenCV's form has 6 bytes for each pixel, which is three times
-// as much as the two bytes of the picture and the output together. But the neighbours in a row lie
-// close together in the picture, so that 2 bytes for each coordinate suffice if they count from the
-// least coordinate of a segment of the row. Every map of a picture of up to 2046 pixels each way
-// can be held like this, and so can every map of a larger one that is continuous. Other maps take
-// 8 bytes for each pixel.
+// Most of what a frame reads is the map: OpenCV's form has 6 bytes for each pixel, where a picture
+// of 8 bits and its output have one each. But neighbours in a row lie close together in the
+// picture, so 2 bytes for each coordinate suffice if they count from the least coordinate of a
+// segment of the row. This holds every map of a picture of up to 2046 pixels each way, and every
+// map of a larger one whose segments do not jump further than that. Other maps take 8 bytes for
+// each pixel.
 
 #include <cstdint>
 

@@ -80,6 +80,9 @@ class Remap::State {
       refuse("the input must have " + std::to_string(picture_.height) + " rows of " +
              std::to_string(picture_.width) + " samples of " + std::to_string(picture_.bits) +
              " bits");
+    if (in.rows.pitch != static_cast<std::int32_t>(in.rows.pitch))
+      refuse("the rows of the input lie " + std::to_string(in.rows.pitch) +
+             " bytes apart; the pitch must be less than 2 GiB");
   }
 
   ImageSize picture_;

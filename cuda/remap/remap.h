@@ -40,8 +40,8 @@ class Remap {
 
   /// Returns the output, which has the map's size, the input's depth and a shift of 0. It is memory
   /// of this object, with rows at multiples of 128 bytes: this call enqueues the work that fills
-  /// it, and the next call overwrites it. in has the constructor's size and depth, and any shift.
-  /// Throws invalid_argument. Only enqueues.
+  /// it, and the next call overwrites it. in has the constructor's size and depth, any shift, and
+  /// a pitch of less than 2 GiB. Throws invalid_argument. Only enqueues.
   SamplePlane run(const SamplePlane& in);
 
   /// Marks the pixels of the output that have no source, because their places lie outside the

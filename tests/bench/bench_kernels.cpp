@@ -183,6 +183,7 @@ void register_cpu() {
                              std::to_string(subject.width) + "x" + std::to_string(subject.height);
     measured_in_real_time(benchmark::RegisterBenchmark(name.c_str(), measure_cpu_nlmeans, subject));
   }
+  register_remap();
   register_stereo();
 }
 
@@ -212,7 +213,7 @@ constexpr const char* usage =
     "\n"
     "  --cpu, --cuda     measure only this half\n"
     "  --group NAME      in the CUDA half, measure only the operations NAME: equalization, blur,\n"
-    "                    integral, nlmeans or stereo\n"
+    "                    integral, nlmeans, remap or stereo\n"
     "  --json FILE       also write the results to FILE\n"
     "  --benchmark_...   options of Google Benchmark, for the CPU half\n";
 

@@ -5,8 +5,10 @@
 // Remap rounds them up, so these are compared with the definition's sums, rounded as OpenCV does.
 // This is a separate program, so that the other tests need no OpenCV.
 
+#include <opencv2/calib3d.hpp>
 #include <opencv2/imgproc.hpp>
 
+#include "cuda/remap/packed_map.h"
 #include "tests/kernels/common/gtest_support.h"
 #include "tests/kernels/common/opencv_pictures.h"
 #include "tests/kernels/remap/remap_case.h"
@@ -18,15 +20,31 @@ namespace {
 // OpenCV takes pictures and maps of less than 32767 pixels each way.
 constexpr int largest_side = 32766;
 
-cv::Mat opencv_remap(const cv::Mat& image, HostMap& map) {
-  const cv::Mat places(map.height, map.width, CV_16SC2, map.places.data());
-  const cv::Mat fractions(map.height, map.width, CV_16UC1, map.fractions.data());
+/// The matrices of a map as OpenCV takes and makes them.
+struct OpenCvMap {
+  remap::Map view() const {
+    return {{places.ptr<std::int16_t>(), 2 * places.cols, places.rows,
+             static_cast<std::ptrdiff_t>(places.step)},
+            {fractions.ptr<std::uint16_t>(), fractions.cols, fractions.rows,
+             static_cast<std::ptrdiff_t>(fractions.step)}};
+  }
+
+  cv::Mat places, fractions;
+};
+
+OpenCvMap matrices_of(HostMap& map) {
+  return {{map.height, map.width, CV_16SC2, map.places.data()},
+          {map.height, map.width, CV_16UC1, map.fractions.data()}};
+}
+
+cv::Mat opencv_remap(const cv::Mat& image, const OpenCvMap& map) {
   cv::Mat out;
-  cv::remap(image, out, places, fractions, cv::INTER_LINEAR, cv::BORDER_CONSTANT, cv::Scalar(0));
+  cv::remap(image, out, map.places, map.fractions, cv::INTER_LINEAR, cv::BORDER_CONSTANT,
+            cv::Scalar(0));
   return out;
 }
 
-cv::Mat our_remap(Device& device, const cv::Mat& image, int bits, const HostMap& map) {
+cv::Mat our_remap(Device& device, const cv::Mat& image, int bits, const OpenCvMap& map) {
   const int row_bytes = image.cols * static_cast<int>(image.elemSize());
   const std::vector<std::uint8_t> bytes(image.datastart, image.dataend);
   const DeviceBlock<std::uint8_t> in(device, bytes);
@@ -83,8 +101,8 @@ TEST_P(OpenCvRemap, EqualInRandomCases) {
   on_device([](Device& device) {
     for_each_case_number([&](int number) {
       OracleCase test(number, 8);
-      EXPECT_EQ(differences(opencv_remap(test.image, test.map),
-                            our_remap(device, test.image, 8, test.map)),
+      EXPECT_EQ(differences(opencv_remap(test.image, matrices_of(test.map)),
+                            our_remap(device, test.image, 8, matrices_of(test.map))),
                 0)
           << "the number of samples that differ, " << test.text();
     });
@@ -97,8 +115,8 @@ TEST_P(OpenCvRemap, EqualToDeepSamplesUpToTheRoundingOfHalves) {
     for_each_case_number([&](int number) {
       constexpr int depths[] = {9, 10, 12, 14};
       OracleCase test(number, depths[number % 4]);
-      const cv::Mat reference = opencv_remap(test.image, test.map);
-      const cv::Mat ours = our_remap(device, test.image, test.layout.bits, test.map);
+      const cv::Mat reference = opencv_remap(test.image, matrices_of(test.map));
+      const cv::Mat ours = our_remap(device, test.image, test.layout.bits, matrices_of(test.map));
       ConstFrame frame;
       frame.planes[0] = {test.image.data, test.layout.planes[0].row_bytes, test.image.rows,
                          static_cast<std::ptrdiff_t>(test.image.step)};
@@ -122,10 +140,40 @@ TEST_P(OpenCvRemap, WithinOneOfWordsOf16Bits) {
   on_device([](Device& device) {
     for_each_case_number([&](int number) {
       OracleCase test(number, 16);
-      const double most = cv::norm(opencv_remap(test.image, test.map),
-                                   our_remap(device, test.image, 16, test.map), cv::NORM_INF);
+      const double most =
+          cv::norm(opencv_remap(test.image, matrices_of(test.map)),
+                   our_remap(device, test.image, 16, matrices_of(test.map)), cv::NORM_INF);
       EXPECT_LE(most, 1) << test.text();
     });
+  });
+}
+
+/// Makes the maps that rectify a camera which is turned a little, with both models of lenses.
+std::vector<OpenCvMap> lenses(const cv::Size& size) {
+  const double focal = 0.7 * size.width;
+  const cv::Matx33d camera(focal, 0, 0.49 * size.width, 0, focal, 0.52 * size.height, 0, 0, 1);
+  cv::Mat turned;
+  cv::Rodrigues(cv::Vec3d(0.02, -0.05, 0.03), turned);
+  std::vector<OpenCvMap> maps(2);
+  cv::initUndistortRectifyMap(camera, cv::Vec<double, 5>(-0.31, 0.12, 0.001, -0.0005, -0.02),
+                              turned, camera, size, CV_16SC2, maps[0].places, maps[0].fractions);
+  cv::fisheye::initUndistortRectifyMap(camera, cv::Vec4d(-0.02, 0.01, -0.004, 0.0007), turned,
+                                       camera, size, CV_16SC2, maps[1].places, maps[1].fractions);
+  return maps;
+}
+
+TEST_P(OpenCvRemap, EqualThroughLenses) {
+  CUDAVISION_NEEDS_PIXELS(3840 * 2160);
+  on_device([](Device& device) {
+    for (const cv::Size& size : {cv::Size(640, 480), cv::Size(1920, 1080), cv::Size(3840, 2160)}) {
+      const cv::Mat image = painted(gray_layout(size.width, size.height), Content::natural, 8);
+      for (const OpenCvMap& map : lenses(size)) {
+        EXPECT_EQ(differences(opencv_remap(image, map), our_remap(device, image, 8, map)), 0)
+            << "the number of samples that differ, " << size;
+        EXPECT_FALSE(remap::PackedMap(device, {size.width, size.height, 8}, map.view()).wide())
+            << "the map takes 8 bytes for each pixel, " << size;
+      }
+    }
   });
 }
 

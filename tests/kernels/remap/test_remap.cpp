@@ -224,6 +224,9 @@ TEST_P(RemapUse, RefusesInputsOfAnotherShape) {
     expect_refusal([](SamplePlane& plane) { plane.bits = 12; });
     expect_refusal([](SamplePlane& plane) { plane.shift = 7; });
     expect_refusal([](SamplePlane& plane) { plane.shift = -1; });
+    for (const std::ptrdiff_t pitch : {std::ptrdiff_t{1} << 31, -(std::ptrdiff_t{1} << 31) - 1})
+      CUDAVISION_EXPECT_ERROR(remap.run({{block.data(), 66, 9, pitch}, 33, 10, 6}),
+                              invalid_argument, "less than 2 GiB");
     remap.run({{block.data(), 66, 9, 66}, 33, 10, 6});
     device.finish();
   });
