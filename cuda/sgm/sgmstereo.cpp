@@ -209,7 +209,8 @@ class SgmStereo::State {
                         View<std::uint8_t> disparity) {
     const std::uint16_t* measured = nullptr;
     if (parameters_.fill_holes) {
-      measured = work_.right;  // no stage needs the right map any more
+      // A copy of the map, where no stage needs the right one any more.
+      measured = work_.right;
       stages_->write(work_.left, {0, unknown}, view_of(work_.right));
       fill_holes();
     }

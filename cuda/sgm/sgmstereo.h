@@ -16,9 +16,9 @@
 /// For each pixel (x, y) of the left picture it finds the disparity d such that pixel
 /// (x − d − minimum, y) of the right picture shows the same point of the scene. Both pictures are
 /// rectified. The stages run in this order: census of both pictures, aggregate, select, median of
-/// both maps, check, remove_speckles, write_confidence, fill_holes, refine, filter_over_time,
-/// write. Stages that the parameters switch off are skipped. backend.h defines what each stage
-/// computes.
+/// both maps, check, remove_speckles, write_confidence or keep_confident, fill_holes, refine,
+/// find_scene_cut, filter_over_time, write. Stages that the parameters switch off are skipped.
+/// backend.h defines what each stage computes.
 namespace cudavision::sgm {
 
 /// The parameters that an SgmStereo is built for. Memory and kernels depend on them.

@@ -26,6 +26,10 @@
  *   #GstCudaSgmStereo:focal-length and #GstCudaSgmStereo:baseline.
  * * `confidence` as GRAY8: from 0, unknown, to 255
  *
+ * #GstCudaSgmStereo:preset sets several properties at once: for the least time, for few wrong
+ * disparities, or for a disparity in every pixel. #GstCudaSgmStereo:temporal-alpha and
+ * #GstCudaSgmStereo:temporal-persistence make disparities of still scenes still.
+ *
  * The properties that caps or memory depend on (#GstCudaSgmStereo:output,
  * #GstCudaSgmStereo:frame-packing, and those from #GstCudaSgmStereo:num-disparities to
  * #GstCudaSgmStereo:compatibility) take effect at the element's next start, as do those of the

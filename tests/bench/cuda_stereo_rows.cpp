@@ -43,6 +43,11 @@ const StereoSubject subjects[] = {
     {"GRAY8", 3840, 2160, stereo_of(256, 4), 5400},
     {"GRAY8", 3840, 2160, stereo_of(256, 8), 9000},
     {"GRAY8", 1920, 1080, cleaned(stereo_of(128, 4)), 0},
+    {"GRAY8", 1920, 1080, balanced(stereo_of(128, 4)), 0},
+    {"GRAY8", 1920, 1080, accurate(stereo_of(128, 4)), 0},
+    {"GRAY8", 1920, 1080, dense(stereo_of(128, 4)), 0},
+    {"GRAY8", 1920, 1080, over_time(balanced(stereo_of(128, 4))), 0},
+    {"GRAY8", 1920, 1080, over_time(dense(stereo_of(128, 4))), 0},
     {"GRAY16", 1920, 1080, stereo_of(128, 4), 0},
 };
 
@@ -165,6 +170,19 @@ std::vector<Row> measure_stages(const CudaTestDevice& device, const StereoSubjec
                              number(maps[2]), nullptr);
   });
   add("remove_speckles", 2 * map, [&] { stages->remove_speckles(100, 16, number(maps[2])); });
+  const Buffer confidences = device->allocate(pixels), ages = device->allocate(pixels),
+               scene = device->allocate(sgm::most_scene_samples * sgm::most_scene_samples),
+               is_new_scene = device->allocate(sizeof(bool));
+  const sgm::History history{number(maps[0]), ages.as<std::uint8_t>(), scene.as<std::uint8_t>(),
+                             is_new_scene.as<bool>()};
+  add("keep_confident", 2 * map + pixels, [&] {
+    stages->keep_confident(number(maps[2]), confidences.as<std::uint8_t>(), 20, {},
+                           number(maps[1]));
+  });
+  add("find_scene_cut", 4096, [&] { stages->find_scene_cut(left, false, history); });
+  add("filter_over_time", 3 * map + 2 * pixels, [&] {
+    stages->filter_over_time(number(maps[2]), nullptr, {102, 16, 4}, history);
+  });
   add("fill_holes", 2 * map, [&] { stages->fill_holes(number(maps[2])); });
   if (!config.libsgm())
     add("refine", frames.test.left.bytes + 2 * map,

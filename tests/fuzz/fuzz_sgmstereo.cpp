@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // Fuzzes cudasgmstereo with two cameras and with packed frames; see episode.h.
+#include <algorithm>
+
 #include "tests/check/common/stereoharness.h"
 #include "tests/fuzz/episode.h"
 
@@ -39,13 +41,22 @@ class StereoEpisode final : public fuzz::Life {
   }
 
  private:
+  // In the order in which they were set, because a preset sets others.
   void set(const char* name, const char* value) {
-    for (Property& property : properties_)
-      if (std::string(property.first) == name) {
-        property.second = value;
-        return;
-      }
+    const auto is_it = [=](const Property& property) {
+      return std::string(property.first) == name;
+    };
+    properties_.erase(std::remove_if(properties_.begin(), properties_.end(), is_it),
+                      properties_.end());
     properties_.emplace_back(name, value);
+  }
+
+  bool filters_over_time() const {
+    return std::any_of(properties_.begin(), properties_.end(), [](const Property& property) {
+      const std::string name = property.first, value = property.second;
+      return (name == "temporal-alpha" && value != "1") ||
+             (name == "temporal-persistence" && value != "0");
+    });
   }
 
   Properties all() const {
@@ -196,6 +207,13 @@ class StereoEpisode final : public fuzz::Life {
     time_ += frame_time;
     const Pair pictures = new_pictures();
     GstBuffer* left = stamped(to_buffer(pictures.left, any_layout()));
+    // A new element has seen no frames before.
+    if (judged && filters_over_time()) {
+      if (below(2) == 0)
+        judged = false;
+      else
+        GST_BUFFER_FLAG_SET(left, GST_BUFFER_FLAG_DISCONT);
+    }
     GstBuffer* right = packed_ ? nullptr : stamped(to_buffer(pictures.right, any_layout()));
     if (right != nullptr && right_first)
       gst_harness_push(stereo_->right(), right);
