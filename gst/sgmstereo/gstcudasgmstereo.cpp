@@ -8,7 +8,8 @@
  * the right picture, by Semi-Global Matching. This disparity gives the distance. Runs on an NVIDIA
  * GPU or, with bit-identical results, on the CPU.
  *
- * The pictures must be rectified: each point of the scene lies in the same row of both. They come
+ * The pictures must be rectified: each point of the scene lies in the same row of both. With
+ * #GstCudaSgmStereo:calibration the element does this itself. They come
  * from two cameras on `sink_left` and `sink_right`, in any formats of equal width, height and bit
  * depth; or packed in one frame, side by side or one above the other, on `sink_left`, while
  * `sink_right` stays unlinked. Two frames form a pair if their running times differ by no more than
@@ -23,7 +24,7 @@
  * * `disparity` as GRAY8: 0 if unknown, else from 1 for the smallest disparity to 255
  * * `disparity` as RGB, RGBA or BGRx: the same in colours, see #GstCudaSgmStereo:colormap
  * * `depth` as GRAY16_LE: counts of #GstCudaSgmStereo:depth-unit millimetres, 0 if unknown. Needs
- *   #GstCudaSgmStereo:focal-length and #GstCudaSgmStereo:baseline.
+ *   #GstCudaSgmStereo:focal-length and #GstCudaSgmStereo:baseline, or a calibration.
  * * `confidence` as GRAY8: from 0, unknown, to 255
  *
  * #GstCudaSgmStereo:preset sets several properties at once: for the least time, for few wrong
@@ -31,8 +32,8 @@
  * #GstCudaSgmStereo:temporal-persistence make disparities of still scenes still.
  *
  * The properties that caps or memory depend on (#GstCudaSgmStereo:output,
- * #GstCudaSgmStereo:frame-packing, and those from #GstCudaSgmStereo:num-disparities to
- * #GstCudaSgmStereo:compatibility) take effect at the element's next start, as do those of the
+ * #GstCudaSgmStereo:frame-packing, the calibration's, and those from
+ * #GstCudaSgmStereo:num-disparities to #GstCudaSgmStereo:compatibility) take effect at the element's next start, as do those of the
  * device. All others may change at any time, also through a #GstControlSource.
  *
  * ## Example launch lines

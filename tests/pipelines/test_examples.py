@@ -44,6 +44,18 @@ def _(place):
                                    ("blur.py", ["film.mkv", "film.mkv"], "this is the input itself"),
                                    ("blur.py", ["film.mkv", "link.mkv"], "this is the input itself"),
                                    ("blur.py", ["none.mp4"], "there is no such file"),
+                                   ("calibrate.py", ["out.txt", "--square", "1"], "let it end in .yml"),
+                                   ("calibrate.py", ["out.yml", "--square", "1"], "--left and --right"),
+                                   ("calibrate.py", ["out.yml", "--left", left, "--square", "1"], "--left and --right"),
+                                   ("calibrate.py", ["out.yml", "--packed", left], "--square"),
+                                   ("calibrate.py", ["out.yml", "--packed", "none.png", "--square", "1"], "there is no such file"),
+                                   ("calibrate.py", ["out.yml", "--left", left, left, "--right", right, "--square", "1"], "2 inputs of the left"),
+                                   ("calibrate.py", ["out.yml", "--packed", left, "--square", "1", "--board", "9"], "--board"),
+                                   ("calibrate.py", ["out.yml", "--packed", left, "--square", "1", "--charuco", "DICT_1"], "no dictionary DICT_1"),
+                                   ("calibrate.py", ["out.yml", "--packed", left, "--square", "1", "--alpha", "2"], "--alpha"),
+                                   ("calibrate.py", ["none/out.yml", "--packed", left, "--square", "1"], "there is no folder none"),
+                                   ("calibrate.py", ["out.yml", "--packed", left, "--square", "1"], "found in 0 pairs"),
+                                   ("calibrate.py", ["out.yml", "--packed", film, "--square", "1"], "found in 0 pairs"),
                                    ("integral.py", [film, "--size", "0"], "--size needs"),
                                    ("integral.py", [film, "--size", "500"], "192x144")):
         result = place.run(python, pipelines / name, *arguments)
