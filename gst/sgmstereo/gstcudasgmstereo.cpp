@@ -53,6 +53,7 @@
 #include "gst/sgmstereo/gstcudasgmstereo.h"
 
 #include "gst/base/refusedcaps.h"
+#include "gst/sgmstereo/requestpads.h"
 #include "gst/sgmstereo/stereoaggregate.h"
 #include "gst/sgmstereo/stereocaps.h"
 #include "gst/sgmstereo/stereoevents.h"
@@ -82,6 +83,7 @@ static void add_pad_templates(GstElementClass* klass) {
   add("sink_left", GST_PAD_SINK, sink);
   add("sink_right", GST_PAD_SINK, sink);
   add("src", GST_PAD_SRC, src);
+  add_request_pad_templates(klass);
 }
 
 // GstAggregator makes sink pads only on request; these two are there from the beginning.
@@ -114,6 +116,8 @@ static void gst_cuda_sgm_stereo_class_init(GstCudaSgmStereoClass* klass) {
   GstElementClass* element_class = GST_ELEMENT_CLASS(klass);
   element_class->change_state = GST_DEBUG_FUNCPTR(stereo_change_state);
   element_class->set_context = GST_DEBUG_FUNCPTR(stereo_set_context);
+  element_class->request_new_pad = GST_DEBUG_FUNCPTR(stereo_request_new_pad);
+  element_class->release_pad = GST_DEBUG_FUNCPTR(stereo_release_pad);
   gst_element_class_set_static_metadata(
       element_class, "CUDA stereo matching", "Filter/Analyzer/Video/Hardware",
       "Dense disparity and depth from two rectified cameras by Semi-Global Matching, on an NVIDIA "
@@ -149,6 +153,10 @@ static void gst_cuda_sgm_stereo_init(GstCudaSgmStereo* self) {
   state.left.pad = add_sink_pad(element, "sink_left");
   state.right.pad = add_sink_pad(element, "sink_right");
   state.unlinked.emplace(GST_PAD_CAST(state.right.pad));
+  gst_pad_add_probe(self->parent.srcpad,
+                    static_cast<GstPadProbeType>(GST_PAD_PROBE_TYPE_EVENT_DOWNSTREAM |
+                                                 GST_PAD_PROBE_TYPE_EVENT_FLUSH),
+                    stereo_follow_src, element, nullptr);
   for (const StereoInput* input : {&state.left, &state.right})
     explain_refused_caps(GST_PAD_CAST(input->pad), state.session);
 }

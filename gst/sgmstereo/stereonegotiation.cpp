@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "gst/sgmstereo/stereonegotiation.h"
 
+#include <utility>
+
 #include "gst/base/caps.h"
 #include "gst/base/elementerror.h"
 #include "gst/memory/allocationquery.h"
@@ -84,10 +86,9 @@ Caps possible_sink_caps(GstAggregator* self, GstAggregatorPad* pad, GstCaps* fil
   return Caps(gst_caps_merge(caps.release(), all.release()));
 }
 
-Caps possible_src_caps(GstAggregator* self) {
+Caps possible_src_caps(GstAggregator* self, StereoOutput output) {
   const StereoState& state = stereo_state(self);
   const StereoInput& left = state.left;
-  const StereoOutput output = stereo_settings(self).output;
   const bool cuda = state.session.takes_cuda();
   if (const Caps caps = arrived_caps(self, left)) {
     try {
@@ -178,13 +179,20 @@ gboolean stereo_sink_query(GstAggregator* self, GstAggregatorPad* pad, GstQuery*
   });
 }
 
-gboolean stereo_src_query(GstAggregator* self, GstQuery* query) {
+gboolean stereo_answer_src_caps(GstAggregator* self, StereoOutput output, GstQuery* query) {
   return post_exceptions(self, FALSE, [&]() -> gboolean {
-    if (GST_QUERY_TYPE(query) != GST_QUERY_CAPS)
-      return stereo_state(self).session.handle_context_query(query) ||
-             stereo_parent_class()->src_query(self, query);
-    gst_query_set_caps_result(query, filtered(possible_src_caps(self), filter_of(query)).get());
+    gst_query_set_caps_result(query,
+                              filtered(possible_src_caps(self, output), filter_of(query)).get());
     return TRUE;
+  });
+}
+
+gboolean stereo_src_query(GstAggregator* self, GstQuery* query) {
+  if (GST_QUERY_TYPE(query) == GST_QUERY_CAPS)
+    return stereo_answer_src_caps(self, stereo_settings(self).output, query);
+  return post_exceptions(self, FALSE, [&]() -> gboolean {
+    return stereo_state(self).session.handle_context_query(query) ||
+           stereo_parent_class()->src_query(self, query);
   });
 }
 
@@ -206,24 +214,32 @@ GstFlowReturn stereo_update_src_caps(GstAggregator* self, GstCaps* downstream, G
   });
 }
 
-// Chooses the memory that the peer names, then the first format.
-GstCaps* stereo_fixate_src_caps(GstAggregator* self, GstCaps* caps) {
-  caps = gst_caps_make_writable(choose_memory(Caps(caps), self->srcpad).release());
-  if (gst_caps_is_empty(caps))
+Caps stereo_fixated_caps(Caps possible, GstPad* source_pad) {
+  Caps caps(gst_caps_make_writable(choose_memory(std::move(possible), source_pad).release()));
+  if (gst_caps_is_empty(caps.get()))
     return caps;
-  GstStructure* structure = gst_caps_get_structure(caps, 0);
+  GstStructure* structure = gst_caps_get_structure(caps.get(), 0);
   // Frames without a framerate get 0/1, which means unknown, instead of the lowest that downstream
   // accepts.
   gst_structure_fixate_field_nearest_fraction(structure, "framerate", 0, 1);
   if (gst_structure_has_field(structure, "pixel-aspect-ratio"))
     gst_structure_fixate_field_nearest_fraction(structure, "pixel-aspect-ratio", 1, 1);
-  return gst_caps_fixate(caps);
+  return Caps(gst_caps_fixate(caps.release()));
+}
+
+GstCaps* stereo_fixate_src_caps(GstAggregator* self, GstCaps* caps) {
+  return stereo_fixated_caps(Caps(caps), self->srcpad).release();
 }
 
 gboolean stereo_negotiated_src_caps(GstAggregator* self, GstCaps* caps) {
   return post_exceptions(self, FALSE, [&]() -> gboolean {
-    stereo_release_work(self);
-    stereo_state(self).out = frame_format_from_caps(caps);
+    StereoState& state = stereo_state(self);
+    if (state.work) {
+      const ReleaseScope scope(state.session);
+      state.work->forget(SourcePad::always);
+    }
+    state.out = frame_format_from_caps(caps);
+    state.src_ended = false;
     return TRUE;
   });
 }

@@ -8,13 +8,13 @@ namespace {
 
 std::string depth_error(const StereoSettings& settings) {
   if (settings.focal_length <= 0 && settings.baseline <= 0)
-    return "output=depth needs the focal length of the cameras and the distance between them: set "
+    return "Depth needs the focal length of the cameras and the distance between them: set "
            "focal-length (in pixels of these frames) and baseline (in mm).";
   if (settings.focal_length <= 0)
-    return "output=depth needs the focal length of the cameras: set focal-length, in pixels of "
-           "these frames.";
+    return "Depth needs the focal length of the cameras: set focal-length, in pixels of these "
+           "frames.";
   if (settings.baseline <= 0)
-    return "output=depth needs the distance between the cameras: set baseline, in mm.";
+    return "Depth needs the distance between the cameras: set baseline, in mm.";
   return {};
 }
 
@@ -28,14 +28,14 @@ StereoSettings StereoSettings::since_start(const StereoSettings& started) const 
   return settings;
 }
 
-std::string validation_error(const StereoSettings& settings) {
+std::string validation_error(const StereoSettings& settings, bool depth) {
   std::string error = sgm::validation_error(settings);
   if (!error.empty())
     return error + ".";
   error = stereo_range_error(settings);
   if (!error.empty())
     return error;
-  return settings.output == StereoOutput::depth ? depth_error(settings) : std::string();
+  return depth || settings.output == StereoOutput::depth ? depth_error(settings) : std::string();
 }
 
 sgm::PictureParameters picture_parameters(sgm::PictureParameters::Kind kind,

@@ -3,6 +3,7 @@
 
 #include <gst/video/video.h>
 
+#include <array>
 #include <string>
 
 #include "cuda/sgm/disparitypicture.h"
@@ -13,6 +14,16 @@
 namespace cudavision {
 
 enum class StereoOutput { disparity, depth, confidence };
+
+/// The source pads. `always` is the pad src, which carries what the property output says; each of
+/// the others exists on request and carries the output that it is named after.
+enum class SourcePad : std::size_t { always, depth, confidence };
+inline constexpr std::size_t source_pad_count = 3;
+constexpr std::size_t index_of(SourcePad pad) noexcept {
+  return static_cast<std::size_t>(pad);
+}
+template <class T>
+using PerSourcePad = std::array<T, source_pad_count>;
 
 /// The parameters of the matching are members by inheritance, so that each is declared once.
 struct StereoSettings : sgm::Parameters {
@@ -31,8 +42,9 @@ struct StereoSettings : sgm::Parameters {
   StereoSettings since_start(const StereoSettings& started) const;
 };
 
-/// Returns an empty string, or what is wrong with the settings and how to mend it.
-std::string validation_error(const StereoSettings& settings);
+/// Returns an empty string, or what is wrong with the settings and how to mend it. depth is true if
+/// the pad depth is in use, whatever settings.output is.
+std::string validation_error(const StereoSettings& settings, bool depth);
 
 /// kind is that of the output pictures.
 sgm::PictureParameters picture_parameters(sgm::PictureParameters::Kind kind,

@@ -6,16 +6,23 @@
 namespace cudavision {
 namespace {
 
+// The pad depth counts if something is linked to it.
+bool depth_is_linked(gpointer self) {
+  const auto pad = stereo_request_pads(self)[index_of(SourcePad::depth)];
+  return pad && gst_pad_is_linked(pad->pad.get());
+}
+
 void reset_stream(gpointer self) {
   StereoState& state = stereo_state(self);
   state.packing = {};
   state.out.reset();
   state.discont = true;
+  state.src_discont = false;
   state.segment_sent = false;
   state.eos_sent = false;
   state.renegotiate = false;
   state.flush_finished = false;
-  state.downstream_ended = false;
+  stereo_reopen_branches(self);
   state.unequal.reset();
   state.arrived_packed = false;
   state.unlinked->reset();
@@ -39,12 +46,29 @@ StereoSettings stereo_settings(gpointer self) {
   return state.started ? state.settings.since_start(*state.started) : state.settings;
 }
 
+RequestPads stereo_request_pads(gpointer self) {
+  const ObjectLock lock(self);
+  return stereo_state(self).request_pads;
+}
+
 void stereo_release_work(gpointer self) {
   StereoState& state = stereo_state(self);
+  for (const auto& pad : stereo_request_pads(self))
+    if (pad)
+      pad->forget_negotiation();
   if (!state.work)
     return;
   const ReleaseScope scope(state.session);
   state.work.reset();
+}
+
+void stereo_reopen_branches(gpointer self) {
+  StereoState& state = stereo_state(self);
+  state.downstream_ended = false;
+  state.src_ended = false;
+  for (const auto& pad : stereo_request_pads(self))
+    if (pad)
+      pad->ended = false;
 }
 
 GstStateChangeReturn stereo_change_state(GstElement* element, GstStateChange transition) {
@@ -60,7 +84,7 @@ gboolean stereo_start(GstAggregator* self) {
   return post_exceptions(self, FALSE, [&]() -> gboolean {
     StereoState& state = stereo_state(self);
     const StereoSettings settings = current_settings(self, state.settings);
-    state.guard.require(validation_error(settings));
+    state.guard.require(validation_error(settings, depth_is_linked(self)));
     reset_stream(self);
     state.session.start();
     state.arrival.reset();
