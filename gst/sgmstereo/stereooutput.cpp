@@ -176,12 +176,17 @@ void send_segment(GstAggregator* self) {
   state.segment_sent = true;
 }
 
+// True if a pad's answer to a buffer concerns the whole element, and not its branch alone.
+bool stops_all(GstFlowReturn flow) {
+  return flow <= GST_FLOW_NOT_NEGOTIATED || flow == GST_FLOW_FLUSHING;
+}
+
 // Combines the answers of all source pads as GstFlowCombiner does, which has no place for pads that
 // come and go while it is in use.
 GstFlowReturn combined(const PerSourcePad<GstFlowReturn>& flows) {
   bool linked = false, open = false;
   for (GstFlowReturn flow : flows) {
-    if (flow <= GST_FLOW_NOT_NEGOTIATED || flow == GST_FLOW_FLUSHING)
+    if (stops_all(flow))
       return flow;
     linked |= flow != GST_FLOW_NOT_LINKED;
     open |= flow != GST_FLOW_NOT_LINKED && flow != GST_FLOW_EOS;
@@ -189,28 +194,36 @@ GstFlowReturn combined(const PerSourcePad<GstFlowReturn>& flows) {
   return open ? GST_FLOW_OK : linked ? GST_FLOW_EOS : GST_FLOW_NOT_LINKED;
 }
 
+GstFlowReturn push_on_src(GstAggregator* self, OwnedBuffer buffer) {
+  StereoState& state = stereo_state(self);
+  state.segment_sent = true;
+  const GstFlowReturn flow = gst_aggregator_finish_buffer(self, buffer.release());
+  state.src_ended = flow == GST_FLOW_EOS;
+  return flow;
+}
+
 // Pushes on src first, whose sticky events the request pads follow.
 GstFlowReturn push_outputs(GstAggregator* self, const OpenPads& pads, OutputBuffers& out) {
-  StereoState& state = stereo_state(self);
   PerSourcePad<GstFlowReturn> flows;
   flows.fill(GST_FLOW_NOT_LINKED);
-  GstFlowReturn& src_flow = flows[index_of(SourcePad::always)];
-  if (pads.src) {
-    state.segment_sent = true;
-    src_flow = gst_aggregator_finish_buffer(self, out[index_of(SourcePad::always)].release());
-    state.src_ended = src_flow == GST_FLOW_EOS;
-  } else {
-    send_segment(self);
-  }
-  if (state.src_ended)
-    src_flow = GST_FLOW_EOS;
   for (const auto& pad : stereo_request_pads(self))
     if (pad && pad->ended)
       flows[index_of(pad->id)] = GST_FLOW_EOS;
-  for (const auto& pad : pads.requested)
+  GstFlowReturn& src_flow = flows[index_of(SourcePad::always)];
+  if (pads.src) {
+    src_flow = push_on_src(self, std::move(out[index_of(SourcePad::always)]));
+  } else {
+    send_segment(self);
+    if (stereo_state(self).src_ended)
+      src_flow = GST_FLOW_EOS;
+  }
+  for (const auto& pad : pads.requested) {
+    if (stops_all(combined(flows)))
+      break;
     if (pad)
       flows[index_of(pad->id)] =
           stereo_push_on_request_pad(self, *pad, std::move(out[index_of(pad->id)]));
+  }
   return combined(flows);
 }
 

@@ -63,7 +63,10 @@ class PadsHarness : public StereoHarness {
     return all;
   }
 
-  void unlink_src() { fail_unless(gst_pad_unlink(pad_of(element(), "src"), left()->sinkpad)); }
+  void unlink_src() {
+    const Owned<GstPad> src = pad_of(element(), "src");
+    fail_unless(gst_pad_unlink(src, left()->sinkpad));
+  }
 
   static Map pull_from(GstHarness* harness) {
     Map map(gst_harness_pull(harness));
@@ -86,10 +89,25 @@ class PadsHarness : public StereoHarness {
   std::map<std::string, Owned<GstHarness>> opened_;
 };
 
+Picture picture_from(GstHarness* harness, const FormatSpec& format, int w = width, int h = height) {
+  const Map map = PadsHarness::pull_from(harness);
+  return from_buffer(map, format, w, h);
+}
+
 std::vector<Owned<GstEvent>> take_all_events(GstHarness* harness) {
   std::vector<Owned<GstEvent>> events;
   while (Owned<GstEvent> event{gst_harness_try_pull_event(harness)})
     events.push_back(std::move(event));
+  return events;
+}
+
+/// Waits for EOS. Returns all events since the last call, of which EOS is the last.
+std::vector<Owned<GstEvent>> events_until_end(GstHarness* harness) {
+  std::vector<Owned<GstEvent>> events;
+  do {
+    events.emplace_back(gst_harness_pull_event(harness));
+    fail_unless(events.back() != nullptr, "no EOS");
+  } while (GST_EVENT_TYPE(events.back()) != GST_EVENT_EOS);
   return events;
 }
 
@@ -165,15 +183,12 @@ TEST(test_pads_give_what_output_gives) {
         const std::string what = std::string(input) + " to " + always.output + " in " +
                                  always.format + ", set " + std::to_string(set);
         if ((set & 1) != 0)
-          expect_picture(from_buffer(PadsHarness::pull_from(stereo.left()),
-                                     format_named(always.format), width, height),
-                         on_src, what);
+          expect_picture(picture_from(stereo.left(), format_named(always.format)), on_src, what);
         for (std::size_t i = 0; i < request_pads().size(); ++i)
           if ((set & (2U << i)) != 0) {
             const char* pad = request_pads()[i];
-            expect_picture(from_buffer(PadsHarness::pull_from(stereo.at_pad(pad)),
-                                       format_of_pad(pad), width, height),
-                           expected.at(pad), what + ", " + pad);
+            expect_picture(picture_from(stereo.at_pad(pad), format_of_pad(pad)), expected.at(pad),
+                           what + ", " + pad);
           }
       }
     }
@@ -201,11 +216,10 @@ TEST(test_packed_frames_and_new_settings) {
     stereo.set("fill-holes", fill);
     gst_harness_push(stereo.left(), at(0, to_buffer(both)));
     for (const char* pad : request_pads())
-      expect_picture(from_buffer(PadsHarness::pull_from(stereo.at_pad(pad)), format_of_pad(pad),
-                                 width, height),
+      expect_picture(picture_from(stereo.at_pad(pad), format_of_pad(pad)),
                      by_property(pad, format_of_pad(pad).name, pair, settings),
                      std::string(pad) + fill);
-    expect_picture(from_buffer(stereo.pull(), format_named("GRAY16_LE"), width, height),
+    expect_picture(picture_from(stereo.left(), format_named("GRAY16_LE")),
                    by_property("disparity", "GRAY16_LE", pair, settings), fill);
   }
 }
@@ -380,11 +394,9 @@ TEST(test_end_on_all_pads) {
         stereo.process_all(static_cast<GstClockTime>(i) * 40 * ms);
       const guint32 seqnum = stereo.send_to_all(gst_event_new_eos);
       for (GstHarness* harness : stereo.outlets()) {
-        GstBuffer* buffer = nullptr;
-        fail_unless(gst_harness_pull_until_eos(harness, &buffer) && buffer == nullptr, "no EOS");
-        const std::vector<Owned<GstEvent>> events = take_all_events(harness);
+        const std::vector<Owned<GstEvent>> events = events_until_end(harness);
+        fail_unless(gst_harness_try_pull(harness) == nullptr);
         fail_unless_equals_int(GST_EVENT_TYPE(events.front()), GST_EVENT_STREAM_START);
-        fail_unless_equals_int(GST_EVENT_TYPE(events.back()), GST_EVENT_EOS);
         fail_unless_equals_int(gst_event_get_seqnum(events.back()), seqnum);
       }
       fail_unless_equals_int(stereo.messages().count(GST_MESSAGE_ERROR), 0);
@@ -399,11 +411,8 @@ TEST(test_new_stream_on_all_pads) {
   stereo.accept_gray();
   stereo.process_all(0);
   gst_harness_push_event(stereo.left(), gst_event_new_eos());
-  for (GstHarness* harness : stereo.outlets()) {
-    GstBuffer* buffer = nullptr;
-    fail_unless(gst_harness_pull_until_eos(harness, &buffer) && buffer == nullptr, "no EOS");
-    take_all_events(harness);
-  }
+  for (GstHarness* harness : stereo.outlets())
+    events_until_end(harness);
   gst_harness_push_event(stereo.left(), gst_event_new_stream_start("another"));
   fail_unless(stereo.send_caps(stereo.left(), caps_of(format_named("GRAY8"), 32, 16)));
   for (const Map& map : stereo.process_all(0))
@@ -442,8 +451,8 @@ TEST(test_tags_on_all_pads) {
   stereo.open_all();
   stereo.accept_gray();
   stereo.process_all(0);
-  gst_pad_push_event(pad_of(stereo.element(), "src"),
-                     gst_event_new_tag(gst_tag_list_new(GST_TAG_TITLE, "depth", nullptr)));
+  const Owned<GstPad> src = pad_of(stereo.element(), "src");
+  gst_pad_push_event(src, gst_event_new_tag(gst_tag_list_new(GST_TAG_TITLE, "depth", nullptr)));
   stereo.process_all(40 * ms);
   stereo.process_all(80 * ms);
   for (GstHarness* harness : stereo.outlets()) {
@@ -713,8 +722,8 @@ TEST(test_src_is_linked_again) {
   fail_unless_equals_int(stereo.process_all(0).size(), 2);
   stereo.unlink_src();
   fail_unless_equals_int(stereo.process_all(40 * ms).size(), 1);
-  fail_unless_equals_int(gst_pad_link(pad_of(stereo.element(), "src"), stereo.left()->sinkpad),
-                         GST_PAD_LINK_OK);
+  const Owned<GstPad> src = pad_of(stereo.element(), "src");
+  fail_unless_equals_int(gst_pad_link(src, stereo.left()->sinkpad), GST_PAD_LINK_OK);
   const std::vector<Map> maps = stereo.process_all(80 * ms);
   fail_unless_equals_int(maps.size(), 2);
   fail_unless(maps[0].discont(), "src has missed a frame");
@@ -754,7 +763,7 @@ TEST(test_peer_that_accepts_nothing) {
 // that is linked later; a warning if it becomes invalid while playing.
 TEST(test_depth_needs_cameras) {
   {
-    PadsHarness stereo({});
+    PadsHarness stereo(Properties{});
     stereo.accept_gray();
     stereo.process_at(0);
     stereo.open("depth");
@@ -834,7 +843,7 @@ std::string with_buffers(std::string text, int buffers) {
 
 // In a pipeline, all sinks preroll, get every frame and end.
 TEST(test_pads_in_a_pipeline) {
-  for (const char* src : {"e.src ! queue ! appsink name=s sync=false  ", ""}) {
+  for (const char* src : {"e.src ! queue ! fakesink  ", ""}) {
     std::atomic<int> depths{0}, confidences{0};
     const auto count = [](GstElement* pipeline, const char* sink, std::atomic<int>& counter) {
       const Owned<GstElement> element = element_in(pipeline, sink);
@@ -865,7 +874,8 @@ TEST(test_pipeline_seeks) {
       "cudasgmstereo name=e focal-length=50 baseline=10 num-disparities=32  " +
       with_buffers(two_cameras, 100000) +
       "e.src ! queue ! fakesink  e.depth ! queue ! fakesink  e.confidence ! queue ! fakesink");
-  set_property(element_in(pipeline, "e"), "backend", test_backend());
+  const Owned<GstElement> stereo = element_in(pipeline, "e");
+  set_property(stereo, "backend", test_backend());
   fail_unless(gst_element_set_state(pipeline, GST_STATE_PAUSED) != GST_STATE_CHANGE_FAILURE);
   const auto settle = [&] {
     fail_unless_equals_int(gst_element_get_state(pipeline, nullptr, nullptr, 20 * GST_SECOND),
