@@ -36,29 +36,19 @@ class PadsHarness : public StereoHarness {
   explicit PadsHarness(const Properties& properties = cameras, bool two = true)
       : StereoHarness(properties, two) {}
 
-  /// Requests a pad and links it.
-  GstHarness* open(const char* pad) {
-    Owned<GstHarness>& harness = opened_[pad];
-    fail_unless(harness == nullptr);
-    harness.reset(gst_harness_new_with_element(element(), nullptr, pad));
-    fail_unless(harness != nullptr);
-    return harness;
-  }
-  /// Unlinks and releases a pad.
-  void close(const char* pad) { fail_unless_equals_int(opened_.erase(pad), 1); }
   void open_all() {
     for (const char* pad : request_pads())
       open(pad);
   }
   GstHarness* at_pad(const char* pad) {
-    return std::string(pad) == "src" ? left() : opened_.at(pad);
+    return std::string(pad) == "src" ? left() : opened().at(pad);
   }
   /// Returns the harnesses of src, while it is linked, and of all requested pads.
   std::vector<GstHarness*> outlets() {
     std::vector<GstHarness*> all;
     if (gst_pad_is_linked(left()->sinkpad))
       all.push_back(left());
-    for (const auto& [name, harness] : opened_)
+    for (const auto& [name, harness] : opened())
       all.push_back(harness.get());
     return all;
   }
@@ -84,9 +74,6 @@ class PadsHarness : public StereoHarness {
     }
     return maps;
   }
-
- private:
-  std::map<std::string, Owned<GstHarness>> opened_;
 };
 
 Picture picture_from(GstHarness* harness, const FormatSpec& format, int w = width, int h = height) {
