@@ -26,6 +26,9 @@
  *   #GstCudaSgmStereo:focal-length and #GstCudaSgmStereo:baseline.
  * * `confidence` as GRAY8: from 0, unknown, to 255
  *
+ * The pads `depth` and `confidence` exist on request. Each carries what `src` would carry if
+ * #GstCudaSgmStereo:output had its name, computed from the same match. `src` may stay unlinked.
+ *
  * The properties that caps or memory depend on (#GstCudaSgmStereo:output,
  * #GstCudaSgmStereo:frame-packing, and those from #GstCudaSgmStereo:num-disparities to
  * #GstCudaSgmStereo:compatibility) take effect at the element's next start, as do those of the
@@ -47,6 +50,11 @@
  * filesrc location=left.png ! decodebin ! videoconvert ! stereo.sink_left
  * filesrc location=right.png ! decodebin ! videoconvert ! stereo.sink_right
  * ]| Two photographs; a 16-bit PNG.
+ * |[
+ * gst-launch-1.0 v4l2src ! videoconvert ! cudasgmstereo name=stereo frame-packing=side-by-side
+ * focal-length=700 baseline=120 ! queue ! video/x-raw,format=RGB ! videoconvert ! autovideosink
+ * stereo.depth ! queue ! appsink
+ * ]| A stereo camera; disparities to look at, and distances for an application, from one match.
  *
  * Since: 0.1.0
  */

@@ -7,8 +7,8 @@
 #include "gst/base/caps.h"
 #include "gst/base/elementerror.h"
 #include "gst/memory/allocationquery.h"
+#include "gst/sgmstereo/sourcecaps.h"
 #include "gst/sgmstereo/stereocaps.h"
-#include "gst/sgmstereo/stereonegotiation.h"
 
 namespace cudavision {
 namespace {
@@ -49,7 +49,7 @@ gboolean handle_query(GstPad* pad, GstObject* parent, GstQuery* query) {
     case GST_QUERY_ACCEPT_CAPS:
       return gst_pad_query_default(pad, parent, query);
     default:
-      return stereo_src_query(self, query);
+      return GST_AGGREGATOR_GET_CLASS(self)->src_query(self, query);
   }
 }
 

@@ -25,13 +25,6 @@ void stereo_apply_caps(GstAggregator* self, GstAggregatorPad* pad, GstCaps* caps
 gboolean stereo_sink_query(GstAggregator* self, GstAggregatorPad* pad, GstQuery* query);
 gboolean stereo_src_query(GstAggregator* self, GstQuery* query);
 GstFlowReturn stereo_update_src_caps(GstAggregator* self, GstCaps* downstream, GstCaps** result);
-/// Answers the CAPS query of a source pad with this output.
-gboolean stereo_answer_src_caps(GstAggregator* self, StereoOutput output, GstQuery* query);
-
-/// Chooses fixed caps among those that a source pad and its peer agree on: the memory that the peer
-/// names, then the first format. Returns empty caps if there are none.
-Caps stereo_fixated_caps(Caps caps, GstPad* source_pad);
-
 GstCaps* stereo_fixate_src_caps(GstAggregator* self, GstCaps* caps);
 gboolean stereo_negotiated_src_caps(GstAggregator* self, GstCaps* caps);
 gboolean stereo_decide_allocation(GstAggregator* self, GstQuery* query);

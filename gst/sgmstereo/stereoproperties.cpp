@@ -184,13 +184,12 @@ void add_matching(ElementProperties<Settings>& all) {
 
 void add_output(ElementProperties<Settings>& all) {
   all.add({"focal-length", "Focal length",
-           "Focal length of the cameras in pixels of the frames; output=depth needs it"},
+           "Focal length of the cameras in pixels of the frames; depth needs it"},
           &Settings::focal_length, 0, 1e6);
-  all.add({"baseline", "Baseline",
-           "Distance between the cameras in millimetres; output=depth needs it"},
+  all.add({"baseline", "Baseline", "Distance between the cameras in millimetres; depth needs it"},
           &Settings::baseline, 0, 1e6);
-  all.add({"depth-unit", "Depth unit", "Millimetres per count of output=depth"},
-          &Settings::depth_unit, 0.001, 1e6);
+  all.add({"depth-unit", "Depth unit", "Millimetres per count of depth"}, &Settings::depth_unit,
+          0.001, 1e6);
   all.add({"colormap", "Colour map", "Colours of disparities if the caps ask for RGB"},
           &Settings::colormap, colormap_type());
   all.add(
