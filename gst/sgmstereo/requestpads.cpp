@@ -25,6 +25,7 @@ struct Kind {
 constexpr Kind kinds[] = {
     {"depth", SourcePad::depth, StereoOutput::depth},
     {"confidence", SourcePad::confidence, StereoOutput::confidence},
+    {"points", SourcePad::points, StereoOutput::points},
 };
 
 // Returns nullptr if the name is not that of a request pad.
@@ -140,8 +141,11 @@ void send_sticky_events(GstAggregator* self, const StereoRequestPad& pad) {
   throw ElementError(
       GST_CORE_ERROR, GST_CORE_ERROR_NEGOTIATION,
       std::string("Nothing that the pad ") + GST_PAD_NAME(pad.pad.get()) +
-          " offers is accepted by the element behind it (offered: " + caps_text(possible) +
-          "): put \"videoconvert\" between them, or release the pad.");
+          " offers is accepted by the element behind it (offered: " + caps_text(possible) + "): " +
+          (pad.output == StereoOutput::points
+               ? "put an element there that takes tensors, such as appsink"
+               : "put \"videoconvert\" between them") +
+          ", or release the pad.");
 }
 
 Caps negotiated_caps(GstAggregator* self, const StereoRequestPad& pad) {
@@ -278,7 +282,7 @@ GstFlowReturn stereo_prepare_request_pad(GstAggregator* self, StereoRequestPad& 
   pad.caps = negotiated_caps(self, pad);
   GST_INFO_OBJECT(pad.pad.get(), "%" GST_PTR_FORMAT, pad.caps.get());
   send_stream_and_caps(self, pad);
-  pad.format = frame_format_from_caps(pad.caps.get());
+  pad.format = stereo_output_format(pad.output, pad.caps.get());
   pad.pool = negotiated_pool(state.session, pad);
   return GST_FLOW_OK;
 }

@@ -80,8 +80,10 @@ std::unique_ptr<StereoWork> new_work(GstAggregator* self, const StereoSettings& 
 void prepare_work(GstAggregator* self, const OpenPads& pads) {
   StereoState& state = stereo_state(self);
   const StereoSettings settings = stereo_settings(self);
-  const std::string error =
-      validation_error(settings, pads.requested[index_of(SourcePad::depth)] != nullptr);
+  const bool lengths =
+      std::any_of(pads.requested.begin(), pads.requested.end(),
+                  [](const auto& pad) { return pad && measures_lengths(pad->output); });
+  const std::string error = validation_error(settings, lengths);
   const auto is_new = [&](SourcePad pad) { return !state.work || !state.work->is_prepared(pad); };
   const bool src_is_new = pads.src && is_new(SourcePad::always);
   const bool requested_is_new =
@@ -115,6 +117,9 @@ GstFlowReturn acquire(GstBufferPool* pool, const FrameFormat& format, OwnedBuffe
                        "There is no memory for another output frame (" + format.description() +
                            "): free some, or let fewer frames queue up downstream.");
   out.reset(buffer);
+  // A tensor has an exact size, but a pool of downstream may have larger buffers.
+  if (buffer && !format.is_video() && gst_buffer_get_size(buffer) > format.size)
+    gst_buffer_set_size(buffer, static_cast<gssize>(format.size));
   return flow;
 }
 

@@ -6,15 +6,17 @@
 namespace cudavision {
 namespace {
 
-std::string depth_error(const StereoSettings& settings) {
+std::string length_error(const StereoSettings& settings) {
   if (settings.focal_length <= 0 && settings.baseline <= 0)
-    return "Depth needs the focal length of the cameras and the distance between them: set "
+    return "Depth and points need the focal length of the cameras and the distance between them: "
+           "set "
            "focal-length (in pixels of these frames) and baseline (in mm).";
   if (settings.focal_length <= 0)
-    return "Depth needs the focal length of the cameras: set focal-length, in pixels of these "
+    return "Depth and points need the focal length of the cameras: set focal-length, in pixels of "
+           "these "
            "frames.";
   if (settings.baseline <= 0)
-    return "Depth needs the distance between the cameras: set baseline, in mm.";
+    return "Depth and points need the distance between the cameras: set baseline, in mm.";
   return {};
 }
 
@@ -28,14 +30,14 @@ StereoSettings StereoSettings::since_start(const StereoSettings& started) const 
   return settings;
 }
 
-std::string validation_error(const StereoSettings& settings, bool depth) {
+std::string validation_error(const StereoSettings& settings, bool lengths) {
   std::string error = sgm::validation_error(settings);
   if (!error.empty())
     return error + ".";
   error = stereo_range_error(settings);
   if (!error.empty())
     return error;
-  return depth || settings.output == StereoOutput::depth ? depth_error(settings) : std::string();
+  return lengths || measures_lengths(settings.output) ? length_error(settings) : std::string();
 }
 
 sgm::PictureParameters picture_parameters(sgm::PictureParameters::Kind kind,

@@ -13,12 +13,22 @@
 /// The values of cudasgmstereo's properties, and their translation for its operations.
 namespace cudavision {
 
-enum class StereoOutput { disparity, depth, confidence };
+enum class StereoOutput {
+  disparity,
+  depth,
+  confidence,
+  points,  ///< on a pad of its own; no value of the property output
+};
+
+/// Returns true if the output consists of lengths, which follow from focal-length and baseline.
+constexpr bool measures_lengths(StereoOutput output) noexcept {
+  return output == StereoOutput::depth || output == StereoOutput::points;
+}
 
 /// The source pads. `always` is the pad src, which carries what the property output says; each of
 /// the others exists on request and carries the output that it is named after.
-enum class SourcePad : std::size_t { always, depth, confidence };
-inline constexpr std::size_t source_pad_count = 3;
+enum class SourcePad : std::size_t { always, depth, confidence, points };
+inline constexpr std::size_t source_pad_count = 4;
 constexpr std::size_t index_of(SourcePad pad) noexcept {
   return static_cast<std::size_t>(pad);
 }
@@ -42,9 +52,9 @@ struct StereoSettings : sgm::Parameters {
   StereoSettings since_start(const StereoSettings& started) const;
 };
 
-/// Returns an empty string, or what is wrong with the settings and how to mend it. depth is true if
-/// the pad depth is in use, whatever settings.output is.
-std::string validation_error(const StereoSettings& settings, bool depth);
+/// Returns an empty string, or what is wrong with the settings and how to mend it. lengths is true
+/// if a pad that measures_lengths() is in use, whatever settings.output is.
+std::string validation_error(const StereoSettings& settings, bool lengths);
 
 /// kind is that of the output pictures.
 sgm::PictureParameters picture_parameters(sgm::PictureParameters::Kind kind,

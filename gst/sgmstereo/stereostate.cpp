@@ -1,15 +1,19 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "gst/sgmstereo/stereostate.h"
 
+#include <algorithm>
+
 #include "gst/base/elementerror.h"
 
 namespace cudavision {
 namespace {
 
-// The pad depth counts if something is linked to it.
-bool depth_is_linked(gpointer self) {
-  const auto pad = stereo_request_pads(self)[index_of(SourcePad::depth)];
-  return pad && gst_pad_is_linked(pad->pad.get());
+// Only pads that something is linked to count.
+bool lengths_are_linked(gpointer self) {
+  const RequestPads pads = stereo_request_pads(self);
+  return std::any_of(pads.begin(), pads.end(), [](const auto& pad) {
+    return pad && measures_lengths(pad->output) && gst_pad_is_linked(pad->pad.get());
+  });
 }
 
 void reset_stream(gpointer self) {
@@ -84,7 +88,7 @@ gboolean stereo_start(GstAggregator* self) {
   return post_exceptions(self, FALSE, [&]() -> gboolean {
     StereoState& state = stereo_state(self);
     const StereoSettings settings = current_settings(self, state.settings);
-    state.guard.require(validation_error(settings, depth_is_linked(self)));
+    state.guard.require(validation_error(settings, lengths_are_linked(self)));
     reset_stream(self);
     state.session.start();
     state.arrival.reset();

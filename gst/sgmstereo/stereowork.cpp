@@ -9,7 +9,7 @@ FrameLayout picture_layout(const FramePacking& packing, const FrameFormat& frame
 }
 
 // Returns the kind of picture into which a map of disparities is turned for an output in these
-// frames; nullopt if the matching itself writes it.
+// frames; nullopt if it is no such picture.
 std::optional<sgm::PictureParameters::Kind> picture_kind(StereoOutput output,
                                                          const FrameFormat& format) {
   using Kind = sgm::PictureParameters::Kind;
@@ -17,6 +17,7 @@ std::optional<sgm::PictureParameters::Kind> picture_kind(StereoOutput output,
     case StereoOutput::depth:
       return Kind::depth;
     case StereoOutput::confidence:
+    case StereoOutput::points:
       return std::nullopt;
     case StereoOutput::disparity:
       break;
@@ -42,47 +43,63 @@ StereoWork::StereoWork(const DeviceSession& session, const FrameFormat& left,
     right_.emplace(device_, session.context(), right);
 }
 
+FrameLayout StereoWork::picture() const {
+  return picture_layout(packing_, left_.format());
+}
+
+sgm::Reprojection StereoWork::reprojection(const StereoSettings& settings) const {
+  const FrameLayout layout = picture();
+  return sgm::reprojection_of(settings.focal_length, settings.baseline, layout.width,
+                              layout.height);
+}
+
 void StereoWork::apply(const StereoSettings& settings) {
   const sgm::Parameters& sgm = settings;
   const bool sgm_changes = sgm != settings_;
   if (sgm_changes)
     stereo_.set_parameters(sgm);
   for (std::optional<Output>& output : outputs_) {
-    if (!output || !output->picture)
-      continue;
-    const auto kind = *picture_kind(output->kind, output->mapper.format());
-    const sgm::PictureParameters picture = picture_parameters(kind, settings);
-    if (sgm_changes || picture != picture_parameters(kind, settings_))
-      output->picture->set_parameters(sgm, picture);
-    if (settings.colormap != settings_.colormap)
-      output->picture->set_colors(color_table(settings.colormap));
+    if (output && output->picture) {
+      const auto kind = *picture_kind(output->kind, output->mapper.format());
+      const sgm::PictureParameters picture = picture_parameters(kind, settings);
+      if (sgm_changes || picture != picture_parameters(kind, settings_))
+        output->picture->set_parameters(sgm, picture);
+      if (settings.colormap != settings_.colormap)
+        output->picture->set_colors(color_table(settings.colormap));
+    }
+    if (output && output->points &&
+        (sgm_changes || reprojection(settings) != reprojection(settings_)))
+      output->points->set(sgm, reprojection(settings));
   }
   settings_ = settings;
 }
 
 void StereoWork::prepare(SourcePad pad, StereoOutput kind, const FrameFormat& format) {
   Output& output = outputs_[index_of(pad)].emplace(device_, session_.context(), format, kind);
-  const auto picture = picture_kind(kind, format);
-  if (!picture)
-    return;
-  output.picture =
-      std::make_unique<sgm::DisparityPicture>(device_, format.layout, settings_, *picture);
-  output.picture->set_parameters(settings_, picture_parameters(*picture, settings_));
-  output.picture->set_colors(color_table(settings_.colormap));
+  if (kind == StereoOutput::points) {
+    const FrameLayout layout = picture();
+    output.points = std::make_unique<sgm::Points>(device_, layout.width, layout.height, settings_,
+                                                  reprojection(settings_));
+  } else if (const auto picture = picture_kind(kind, format)) {
+    output.picture =
+        std::make_unique<sgm::DisparityPicture>(device_, format.layout, settings_, *picture);
+    output.picture->set_parameters(settings_, picture_parameters(*picture, settings_));
+    output.picture->set_colors(color_table(settings_.colormap));
+  }
 }
 
 // Returns where the matching can write this kind of output itself: the frame of the first pad that
 // takes it as it is. Returns an empty view if there is none.
 View<std::uint8_t> StereoWork::plane_for(StereoOutput kind, const Frames& out) const {
   for (std::size_t i = 0; i < out.size(); ++i)
-    if (out[i] && outputs_[i]->kind == kind && !outputs_[i]->picture)
+    if (out[i] && outputs_[i]->kind == kind && outputs_[i]->is_direct())
       return out[i]->frame().planes[0];
   return {};
 }
 
 View<std::uint8_t> StereoWork::own_map() {
   if (!map_) {
-    const FrameLayout layout = picture_layout(packing_, left_.format());
+    const FrameLayout layout = picture();
     memory_ = device_.allocate(static_cast<std::size_t>(2) * layout.width * layout.height);
     map_ = {memory_.as<std::uint8_t>(), 2 * layout.width, layout.height, 2 * layout.width};
   }
@@ -101,6 +118,8 @@ void StereoWork::compute(const ConstFrame& left, const ConstFrame& right, const 
     const Frame& frame = out[i]->frame();
     if (outputs_[i]->picture)
       outputs_[i]->picture->run(map, frame);
+    else if (outputs_[i]->points)
+      outputs_[i]->points->run(map, frame.planes[0]);
     else if (outputs_[i]->kind == StereoOutput::confidence &&
              frame.planes[0].data != confidence.data)
       device_.copy(confidence, frame.planes[0]);

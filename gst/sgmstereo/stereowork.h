@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "cuda/sgm/disparitypicture.h"
+#include "cuda/sgm/points.h"
 #include "cuda/sgm/sgmstereo.h"
 #include "gst/base/devicesession.h"
 #include "gst/memory/framemapper.h"
@@ -47,15 +48,22 @@ class StereoWork {
            StereoOutput output)
         : kind(output), mapper(device, context, format) {}
 
+    /// True if the matching itself writes the output.
+    bool is_direct() const noexcept { return !picture && !points; }
+
     StereoOutput kind;
     FrameMapper mapper;
-    std::unique_ptr<sgm::DisparityPicture> picture;  ///< made from the map; else empty
+    // At most one of these, which makes the output from the map.
+    std::unique_ptr<sgm::DisparityPicture> picture;
+    std::unique_ptr<sgm::Points> points;
   };
   using Frames = PerSourcePad<std::optional<FrameMapper::Output>>;
 
   void compute(const ConstFrame& left, const ConstFrame& right, const Frames& out);
   View<std::uint8_t> plane_for(StereoOutput kind, const Frames& out) const;
   View<std::uint8_t> own_map();
+  FrameLayout picture() const;
+  sgm::Reprojection reprojection(const StereoSettings& settings) const;
 
   const DeviceSession& session_;
   Device& device_;

@@ -3,13 +3,17 @@
 // queries, flows and caps are right on all source pads.
 #include <gst/video/gstvideometa.h>
 
+#include <array>
 #include <atomic>
+#include <cmath>
+#include <cstring>
 #include <map>
 #include <mutex>
 #include <set>
 #include <thread>
 
 #include "tests/check/common/pipelines.h"
+#include "tests/check/common/stereodefinition.h"
 #include "tests/check/common/stereoharness.h"
 
 using namespace check;
@@ -20,12 +24,13 @@ constexpr int width = 48, height = 20;
 
 const Properties cameras = {{"focal-length", "700"}, {"baseline", "120"}, {"depth-unit", "0.5"}};
 
+/// Request pads that carry what the property output names.
 const std::vector<const char*>& request_pads() {
   static const std::vector<const char*> names = {"depth", "confidence"};
   return names;
 }
 
-/// Returns the format of a request pad.
+/// Returns the format of a request pad with pictures.
 const FormatSpec& format_of_pad(const std::string& pad) {
   return format_named(pad == "confidence" ? "GRAY8" : "GRAY16_LE");
 }
@@ -36,9 +41,11 @@ class PadsHarness : public StereoHarness {
   explicit PadsHarness(const Properties& properties = cameras, bool two = true)
       : StereoHarness(properties, two) {}
 
+  /// Opens all request pads, points included.
   void open_all() {
     for (const char* pad : request_pads())
       open(pad);
+    open("points");
   }
   GstHarness* at_pad(const char* pad) {
     return std::string(pad) == "src" ? left() : opened().at(pad);
@@ -180,6 +187,85 @@ TEST(test_pads_give_what_output_gives) {
       }
     }
   }
+}
+
+namespace {
+
+using Xyz = std::array<float, 3>;
+
+Xyz point_at(const std::vector<std::uint8_t>& bytes, int x, int y, int w = width) {
+  Xyz point;
+  std::memcpy(point.data(), bytes.data() + 12 * (y * w + x), sizeof point);
+  return point;
+}
+
+/// Returns the points that follow from a map of disparities, by the geometry of two cameras.
+std::vector<std::uint8_t> points_of_map(const Picture& map, double focal_length, double baseline) {
+  std::vector<std::uint8_t> bytes;
+  for (int y = 0; y < map.height; ++y)
+    for (int x = 0; x < map.width; ++x) {
+      const int v = disparity_at(map, x, y);
+      Xyz point;
+      if (v <= 0) {
+        const std::uint32_t nan = 0x7fc00000;
+        for (float& number : point)
+          std::memcpy(&number, &nan, sizeof nan);
+      } else {
+        const double w = v / 16.0 * (1 / baseline);
+        point = {static_cast<float>((x - (map.width - 1) / 2.0) * (1 / w)),
+                 static_cast<float>((y - (map.height - 1) / 2.0) * (1 / w)),
+                 static_cast<float>(focal_length * (1 / w))};
+      }
+      const auto* first = reinterpret_cast<const std::uint8_t*>(point.data());
+      bytes.insert(bytes.end(), first, first + sizeof point);
+    }
+  return bytes;
+}
+
+}  // namespace
+
+// The pad points has the points of the disparities that src has, in NNStreamer's caps.
+TEST(test_points) {
+  for (const char* input : {"GRAY8", "NV12", "P010_10LE"}) {
+    const Pair pair = scene(format_named(input));
+    for (bool src_linked : {true, false}) {
+      PadsHarness stereo;
+      GstHarness* points = stereo.open("points");
+      if (!src_linked)
+        stereo.unlink_src();
+      stereo.accept_caps(caps_of(*pair.left.format, width, height));
+      for (const char* focal_length : {"700", "350.5"}) {
+        stereo.set("focal-length", focal_length);
+        push_scene(stereo, pair);
+        if (src_linked)
+          stereo.pull();
+        const Map out = PadsHarness::pull_from(points);
+        const Owned<GstCaps> caps = current_caps(points->sinkpad);
+        const Owned<GstCaps> expected = caps_from(
+            "other/tensors, format=static, num_tensors=1, dimensions=3:48:20:1, types=float32, "
+            "framerate=25/1");
+        fail_unless(gst_caps_is_strictly_equal(caps, expected));
+        const std::vector<std::uint8_t> bytes = bytes_of(out);
+        fail_unless(bytes == points_of_map(by_property("disparity", "GRAY16_LE", pair, cameras),
+                                           std::stod(focal_length), 120));
+      }
+    }
+  }
+}
+
+// Shifted noise lies in a plane at a known distance.
+TEST(test_distance_of_points) {
+  const Picture left = noise_picture(format_named("GRAY8"), 64, 32, 5);
+  PadsHarness stereo({{"focal-length", "500"}, {"baseline", "100"}});
+  GstHarness* points = stereo.open("points");
+  stereo.accept_gray(64, 32);
+  push_scene(stereo, {left, shifted(left, 10)});
+  const Map out = PadsHarness::pull_from(points);
+  const Xyz point = point_at(bytes_of(out), 40, 20, 64);
+  fail_unless(
+      std::abs(point[0] - 85) < 1 && std::abs(point[1] - 45) < 1 && std::abs(point[2] - 5000) < 1,
+      "(%f, %f, %f)", static_cast<double>(point[0]), static_cast<double>(point[1]),
+      static_cast<double>(point[2]));
 }
 
 // Packed frames, and a change of live properties, reach all pads.
@@ -720,7 +806,7 @@ TEST(test_src_is_linked_again) {
 
 TEST(test_one_pad_per_template) {
   PadsHarness stereo;
-  for (const char* name : request_pads()) {
+  for (const char* name : {"depth", "confidence", "points"}) {
     const Owned<GstPad> pad(gst_element_request_pad_simple(stereo.element(), name));
     fail_unless(pad != nullptr);
     fail_unless_equals_string(GST_PAD_NAME(pad.get()), name);
@@ -738,22 +824,27 @@ TEST(test_one_pad_per_template) {
 
 // A peer that accepts nothing gets an error that names the pad.
 TEST(test_peer_that_accepts_nothing) {
-  PadsHarness stereo;
-  gst_harness_set_sink_caps_str(stereo.open("depth"), "video/x-raw, format=I420");
-  stereo.accept_gray();
-  stereo.push_pair(0);
-  stereo.wait_for_error();
-  expect_words(stereo.messages().text(GST_MESSAGE_ERROR), {"the pad depth", "videoconvert"});
+  for (const auto& [pad, remedy] : {std::pair{"depth", "videoconvert"},
+                                    {"confidence", "videoconvert"},
+                                    {"points", "appsink"}}) {
+    PadsHarness stereo;
+    gst_harness_set_sink_caps_str(stereo.open(pad), "video/x-raw, format=I420");
+    stereo.accept_gray();
+    stereo.push_pair(0);
+    stereo.wait_for_error();
+    expect_words(stereo.messages().text(GST_MESSAGE_ERROR),
+                 {std::string("the pad ") + pad, remedy});
+  }
 }
 
-// Depth needs the geometry of the cameras: an error at the start, or with the first frame for a pad
-// that is linked later; a warning if it becomes invalid while playing.
-TEST(test_depth_needs_cameras) {
-  {
+// Depth and points need the geometry of the cameras: an error at the start, or with the first frame
+// for a pad that is linked later; a warning if it becomes invalid while playing.
+TEST(test_lengths_need_cameras) {
+  for (const char* pad : {"depth", "points"}) {
     PadsHarness stereo(Properties{});
     stereo.accept_gray();
     stereo.process_at(0);
-    stereo.open("depth");
+    stereo.open(pad);
     stereo.push_pair(40 * ms);
     stereo.wait_for_error();
     expect_words(stereo.messages().text(GST_MESSAGE_ERROR), {"focal-length", "baseline"});
@@ -860,7 +951,8 @@ TEST(test_pipeline_seeks) {
   const Owned<GstElement> pipeline = new_pipeline(
       "cudasgmstereo name=e focal-length=50 baseline=10 num-disparities=32  " +
       with_buffers(two_cameras, 100000) +
-      "e.src ! queue ! fakesink  e.depth ! queue ! fakesink  e.confidence ! queue ! fakesink");
+      "e.src ! queue ! fakesink  e.depth ! queue ! fakesink  e.confidence ! queue ! fakesink  "
+      "e.points ! queue ! fakesink");
   const Owned<GstElement> stereo = element_in(pipeline, "e");
   set_property(stereo, "backend", test_backend());
   fail_unless(gst_element_set_state(pipeline, GST_STATE_PAUSED) != GST_STATE_CHANGE_FAILURE);
