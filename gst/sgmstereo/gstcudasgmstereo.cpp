@@ -26,8 +26,10 @@
  *   #GstCudaSgmStereo:focal-length and #GstCudaSgmStereo:baseline.
  * * `confidence` as GRAY8: from 0, unknown, to 255
  *
- * The pads `depth` and `confidence` exist on request. Each carries what `src` would carry if
- * #GstCudaSgmStereo:output had its name, computed from the same match. `src` may stay unlinked.
+ * The pads `depth`, `confidence` and `points` exist on request. The first two carry what `src`
+ * carries if #GstCudaSgmStereo:output has that name. `points` carries X, Y and Z of each pixel in
+ * millimetres, as other/tensors of float32. All are computed from the same match, and `src` may
+ * stay unlinked.
  *
  * The properties that caps or memory depend on (#GstCudaSgmStereo:output,
  * #GstCudaSgmStereo:frame-packing, and those from #GstCudaSgmStereo:num-disparities to

@@ -184,9 +184,10 @@ void add_matching(ElementProperties<Settings>& all) {
 
 void add_output(ElementProperties<Settings>& all) {
   all.add({"focal-length", "Focal length",
-           "Focal length of the cameras in pixels of the frames; depth needs it"},
+           "Focal length of the cameras in pixels of the frames; depth and points need it"},
           &Settings::focal_length, 0, 1e6);
-  all.add({"baseline", "Baseline", "Distance between the cameras in millimetres; depth needs it"},
+  all.add({"baseline", "Baseline",
+           "Distance between the cameras in millimetres; depth and points need it"},
           &Settings::baseline, 0, 1e6);
   all.add({"depth-unit", "Depth unit", "Millimetres per count of depth"}, &Settings::depth_unit,
           0.001, 1e6);
