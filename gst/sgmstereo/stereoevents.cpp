@@ -12,11 +12,6 @@
 namespace cudavision {
 namespace {
 
-struct UnrefEvent {
-  void operator()(GstEvent* event) const { gst_event_unref(event); }
-};
-using OwnedEvent = std::unique_ptr<GstEvent, UnrefEvent>;
-
 /* Arriving, in the streaming threads */
 
 OwnedEvent left_segment(const StereoState& state) {
@@ -186,7 +181,7 @@ GstFlowReturn stereo_flush(GstAggregator* self) {
     state.qos.forget_request();
   }
   state.eos_sent = false;
-  state.downstream_ended = false;
+  stereo_reopen_branches(self);
   state.unequal.reset();
   if (state.renegotiate)
     gst_pad_mark_reconfigure(self->srcpad);

@@ -237,15 +237,15 @@ void add_temporal(ElementProperties<Settings>& all) {
 
 void add_output(ElementProperties<Settings>& all) {
   all.add({"focal-length", "Focal length",
-           "Focal length of the cameras in pixels of the frames; output=depth needs it (0 = the "
+           "Focal length of the cameras in pixels of the frames; depth and points need it (0 = the "
            "calibration's, if there is one)"},
           &Settings::focal_length, 0, 1e6, shown);
   all.add({"baseline", "Baseline",
-           "Distance between the cameras in millimetres; output=depth needs it (0 = the "
+           "Distance between the cameras in millimetres; depth and points need it (0 = the "
            "calibration's, if there is one)"},
           &Settings::baseline, 0, 1e6, shown);
-  all.add({"depth-unit", "Depth unit", "Millimetres per count of output=depth"},
-          &Settings::depth_unit, 0.001, 1e6);
+  all.add({"depth-unit", "Depth unit", "Millimetres per count of depth"}, &Settings::depth_unit,
+          0.001, 1e6);
   all.add({"colormap", "Colour map", "Colours of disparities if the caps ask for RGB"},
           &Settings::colormap, colormap_type());
   all.add(

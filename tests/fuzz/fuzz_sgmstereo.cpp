@@ -67,7 +67,7 @@ class StereoEpisode final : public fuzz::Life {
   }
 
   void do_something() {
-    switch (below(13)) {
+    switch (below(14)) {
       case 0:
         return new_caps();
       case 1:
@@ -88,6 +88,8 @@ class StereoEpisode final : public fuzz::Life {
         return downstream_changes();
       case 9:
         return change_one_after_the_other();
+      case 10:
+        return open_or_close_a_pad();
       default:
         return pair(true);
     }
@@ -175,9 +177,29 @@ class StereoEpisode final : public fuzz::Life {
                       : shifted(left, below(12))};
   }
 
-  Map next_output() {
+  /// Requests or releases one of the source pads besides src.
+  void open_or_close_a_pad() {
+    const std::string pad = one_of({"depth", "confidence", "points"});
+    if (stereo_->opened().count(pad) != 0)
+      stereo_->close(pad);
+    else
+      stereo_->open(pad);
+    pair(true);
+  }
+
+  Map next_output() { return next_output_of(stereo_->left()); }
+
+  /// Returns the output with this time, and drops those before it.
+  Map output_at(GstHarness* harness, GstClockTime time) {
+    Map out = next_output_of(harness);
+    while (out.pts() != time)
+      out = next_output_of(harness);
+    return out;
+  }
+
+  Map next_output_of(GstHarness* harness) {
     for (int i = 0; i < 20000; ++i) {
-      if (GstBuffer* buffer = gst_harness_try_pull(stereo_->left()))
+      if (GstBuffer* buffer = gst_harness_try_pull(harness))
         return Map(buffer);
       g_usleep(100);
     }
@@ -191,9 +213,18 @@ class StereoEpisode final : public fuzz::Life {
     return gst_structure_get_string(gst_caps_get_structure(caps, 0), "format");
   }
 
-  /// Returns the output of a new element for the same frames.
-  Picture expected(const Pair& pair, const std::string& format) const {
+  /// Returns the output of a new element for the same frames. `output`: the property, if it is not
+  /// that of this episode.
+  Picture expected(const Pair& pair, const std::string& format,
+                   const char* output = nullptr) const {
     StereoHarness fresh(all(), !packed_);
+    if (output != nullptr) {
+      gst_element_set_state(fresh.element(), GST_STATE_READY);
+      fresh.set("output", output);
+      gst_element_set_state(fresh.element(), GST_STATE_PLAYING);
+      for (GstHarness* harness : fresh.harnesses())
+        gst_pad_push_event(harness->srcpad, gst_event_new_stream_start("fresh"));
+    }
     fresh.accept_downstream("video/x-raw, format=" + format);
     send_current_caps(fresh);
     const Map out = fresh.process(to_buffer(pair.left), packed_ ? nullptr : to_buffer(pair.right));
@@ -222,11 +253,26 @@ class StereoEpisode final : public fuzz::Life {
       gst_harness_push(stereo_->right(), right);
     const Map out = next_output();
     fail_unless(out.pts() == time_, "episode %u: this is another frame's map", seed());
+    for (const auto& [pad, harness] : stereo_->opened())
+      judge_pad(pad, harness, pictures, judged);
     if (!judged)
       return;
     const std::string format = output_format(*stereo_);
     expect_picture(from_buffer(out, format_named(format.c_str()), width_, height_),
                    expected(pictures, format), "episode " + std::to_string(seed()));
+  }
+
+  /// Takes a pad's output for the current pair, and compares it if `judged` is set.
+  void judge_pad(const std::string& pad, GstHarness* harness, const Pair& pictures, bool judged) {
+    const Map out = output_at(harness, time_);
+    if (pad == "points") {
+      fail_unless_equals_int(gst_buffer_get_size(out), 12 * width_ * height_);
+    } else if (judged) {
+      const char* format = pad == "depth" ? "GRAY16_LE" : "GRAY8";
+      expect_picture(from_buffer(out, format_named(format), width_, height_),
+                     expected(pictures, format, pad.c_str()),
+                     "episode " + std::to_string(seed()) + ", " + pad);
+    }
   }
 
   // Sends a frame without a partner. The element drops it when the next pair arrives.
@@ -285,8 +331,9 @@ class StereoEpisode final : public fuzz::Life {
     gst_harness_push(stereo_->left(), stamped(to_buffer(pictures.left)));
     if (!packed_)
       gst_harness_push(stereo_->right(), stamped(to_buffer(pictures.right)));
-    while (next_output().pts() != next) {
-    }
+    output_at(stereo_->left(), next);
+    for (const auto& [pad, harness] : stereo_->opened())
+      output_at(harness, next);
   }
 
   void flush(bool after_the_end) {

@@ -10,6 +10,7 @@
 
 #include "cuda/sgm/backend.h"
 #include "cuda/sgm/disparitypicture.h"
+#include "cuda/sgm/points.h"
 #include "tests/kernels/contract/contract.h"
 #include "tests/kernels/sgm/sgm_case.h"
 
@@ -364,6 +365,29 @@ TEST_P(SgmStereoUse, DisparityPicturesAllocateNothingAfterConstruction) {
       EXPECT_EQ(device.allocations(), allocations);
       EXPECT_EQ(new_calls(), news_before);
     }
+  });
+}
+
+TEST_P(SgmStereoUse, PointsAllocateNothingAfterConstruction) {
+  on_device([](Device& inner) {
+    WatchedDevice device(inner);
+    const Parameters parameters = few_disparities();
+    const SgmFrames frames(inner, dense("GRAY8", 80, 30, parameters));
+    const DeviceBlock<std::uint8_t> block(inner, std::vector<std::uint8_t>(12 * 80 * 30));
+    Points points(device, 80, 30, parameters, reprojection_of(100, 100, 80, 30));
+    int allocations = 0, news_before = 0;
+    for (int i = 0; i < 40; ++i) {
+      if (i == 10) {  // by now, the pool has started its threads
+        device.finish();
+        allocations = device.allocations();
+        news_before = new_calls();
+      }
+      points.set(parameters, reprojection_of(100 + i, 100, 80, 30));
+      points.run(frames.disparity, {block.data(), 12 * 80, 30, 12 * 80});
+    }
+    device.finish();
+    EXPECT_EQ(device.allocations(), allocations);
+    EXPECT_EQ(new_calls(), news_before);
   });
 }
 
