@@ -16,9 +16,10 @@ void filter_row(const std::uint16_t* map, const std::uint16_t* measured,
                 const TemporalFilter filter, int width, std::uint16_t* __restrict numbers,
                 std::uint8_t* __restrict ages) {
   for (int x = 0; x < width; ++x) {
-    const bool is_measured = map[x] != unknown && measured[x] != unknown;
-    const FilteredPixel pixel =
-        filtered_over_time(map[x], is_measured, {numbers[x], ages[x]}, filter);
+    // Both are loaded first, because GCC makes a branch of && between loads.
+    const std::uint16_t number = map[x], known = measured[x];
+    const FilteredPixel pixel = filtered_over_time(number, number != unknown && known != unknown,
+                                                   {numbers[x], ages[x]}, filter);
     numbers[x] = pixel.number;
     ages[x] = pixel.age;
   }
