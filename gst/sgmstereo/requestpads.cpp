@@ -3,6 +3,7 @@
 
 #include <cstring>
 #include <string>
+#include <string_view>
 
 #include "gst/base/caps.h"
 #include "gst/base/elementerror.h"
@@ -71,40 +72,43 @@ OwnedEvent sticky_event(GstPad* pad, GstEventType type, guint index = 0) {
   return OwnedEvent(gst_pad_get_sticky_event(pad, type, index));
 }
 
-// Returns the STREAM_START of a pad whose stream belongs to that of src.
-OwnedEvent stream_start_like(GstEvent* of_src, GstPad* pad) {
-  const gchar* src_id = nullptr;
-  gst_event_parse_stream_start(of_src, &src_id);
-  const std::string id = std::string(src_id) + "/" + GST_PAD_NAME(pad);
-  OwnedEvent event(gst_event_new_stream_start(id.c_str()));
-  gst_event_set_seqnum(event.get(), gst_event_get_seqnum(of_src));
+std::string_view stream_id_of(GstEvent* stream_start) {
+  const gchar* id = nullptr;
+  gst_event_parse_stream_start(stream_start, &id);
+  return id;
+}
+
+// True if start begins the pad's stream beside that of src, whose id is that of src, a slash and
+// the pad's name.
+bool follows(GstEvent* start, GstEvent* of_src, GstPad* pad) {
+  const std::string_view id = stream_id_of(start), src_id = stream_id_of(of_src);
+  return id.size() > src_id.size() && id.substr(0, src_id.size()) == src_id &&
+         id.substr(src_id.size() + 1) == GST_PAD_NAME(pad);
+}
+
+GstEvent* new_stream_start(GstEvent* of_src, GstPad* pad) {
+  const std::string id = std::string(stream_id_of(of_src)) + "/" + GST_PAD_NAME(pad);
+  GstEvent* event = gst_event_new_stream_start(id.c_str());
+  gst_event_set_seqnum(event, gst_event_get_seqnum(of_src));
   if (guint group = 0; gst_event_parse_group_id(of_src, &group))
-    gst_event_set_group_id(event.get(), group);
+    gst_event_set_group_id(event, group);
   return event;
 }
 
-bool same_stream(GstEvent* start, GstEvent* other) {
-  const gchar *id = nullptr, *other_id = nullptr;
-  gst_event_parse_stream_start(start, &id);
-  gst_event_parse_stream_start(other, &other_id);
-  return std::strcmp(id, other_id) == 0;
+// Begins a new stream if src has done so. The pad's caps stay.
+void send_stream_start(GstPad* src, GstPad* pad) {
+  const OwnedEvent of_src = sticky_event(src, GST_EVENT_STREAM_START);
+  const OwnedEvent current = sticky_event(pad, GST_EVENT_STREAM_START);
+  if (!of_src || (current && follows(current.get(), of_src.get(), pad)))
+    return;
+  gst_pad_push_event(pad, new_stream_start(of_src.get(), pad));
+  if (const Caps caps{gst_pad_get_current_caps(pad)})
+    gst_pad_push_event(pad, gst_event_new_caps(caps.get()));
 }
 
-// Sends STREAM_START if src has one that the pad does not follow yet, and CAPS if they have changed
-// or a new stream begins.
-void send_stream_and_caps(GstAggregator* self, const StereoRequestPad& request_pad) {
-  GstPad* pad = request_pad.pad.get();
-  bool begins = false;
-  if (const OwnedEvent of_src = sticky_event(self->srcpad, GST_EVENT_STREAM_START)) {
-    OwnedEvent start = stream_start_like(of_src.get(), pad);
-    const OwnedEvent current = sticky_event(pad, GST_EVENT_STREAM_START);
-    begins = !current || !same_stream(current.get(), start.get());
-    if (begins)
-      gst_pad_push_event(pad, start.release());
-  }
+void send_caps(GstPad* pad, GstCaps* caps) {
   const Caps current(gst_pad_get_current_caps(pad));
-  GstCaps* caps = request_pad.caps ? request_pad.caps.get() : current.get();
-  if (caps && (begins || !current || !gst_caps_is_equal(current.get(), caps)))
+  if (!current || !gst_caps_is_equal(current.get(), caps))
     gst_pad_push_event(pad, gst_event_new_caps(caps));
 }
 
@@ -127,12 +131,12 @@ void copy_sticky_events(GstPad* src, GstEventType type, GstPad* pad) {
 }
 
 // Without caps there is nothing that a segment could apply to, and CAPS must come first.
-void send_sticky_events(GstAggregator* self, const StereoRequestPad& pad) {
-  send_stream_and_caps(self, pad);
-  if (!gst_pad_has_current_caps(pad.pad.get()))
+void send_sticky_events(GstPad* src, GstPad* pad) {
+  send_stream_start(src, pad);
+  if (!gst_pad_has_current_caps(pad))
     return;
-  copy_sticky_events(self->srcpad, GST_EVENT_SEGMENT, pad.pad.get());
-  copy_sticky_events(self->srcpad, GST_EVENT_TAG, pad.pad.get());
+  copy_sticky_events(src, GST_EVENT_SEGMENT, pad);
+  copy_sticky_events(src, GST_EVENT_TAG, pad);
 }
 
 /* Negotiation */
@@ -160,9 +164,9 @@ Caps negotiated_caps(GstAggregator* self, const StereoRequestPad& pad) {
   return common;
 }
 
-ObjectPtr<GstBufferPool> negotiated_pool(const DeviceSession& session,
-                                         const StereoRequestPad& pad) {
-  const std::unique_ptr<GstQuery, UnrefQuery> query(gst_query_new_allocation(pad.caps.get(), TRUE));
+ObjectPtr<GstBufferPool> negotiated_pool(const DeviceSession& session, const StereoRequestPad& pad,
+                                         GstCaps* caps) {
+  const std::unique_ptr<GstQuery, UnrefQuery> query(gst_query_new_allocation(caps, TRUE));
   if (!gst_pad_peer_query(pad.pad.get(), query.get()))
     GST_DEBUG_OBJECT(pad.pad.get(), "the peer has no answer to an ALLOCATION query");
   decide_pool(query.get(), session, *pad.format);
@@ -230,21 +234,21 @@ void stereo_release_pad(GstElement* element, GstPad* pad) {
   gst_element_remove_pad(element, pad);
 }
 
-GstPadProbeReturn stereo_follow_src(GstPad*, GstPadProbeInfo* info, gpointer self) {
+GstPadProbeReturn stereo_follow_src(GstPad* src, GstPadProbeInfo* info, gpointer self) {
   GstEvent* event = GST_PAD_PROBE_INFO_EVENT(info);
   const GstEventType type = GST_EVENT_TYPE(event);
   if (type != GST_EVENT_EOS && type != GST_EVENT_FLUSH_START && type != GST_EVENT_FLUSH_STOP)
     return GST_PAD_PROBE_OK;
   return post_exceptions(self, GST_PAD_PROBE_OK, [&] {
-    for (const std::shared_ptr<StereoRequestPad>& pad : stereo_request_pads(self)) {
-      if (!pad)
+    for (const std::shared_ptr<StereoRequestPad>& request_pad : stereo_request_pads(self)) {
+      if (!request_pad)
         continue;
-      if (type == GST_EVENT_EOS) {
-        if (!gst_pad_is_linked(pad->pad.get()))
-          continue;
-        send_sticky_events(GST_AGGREGATOR_CAST(self), *pad);
-      }
-      gst_pad_push_event(pad->pad.get(), gst_event_ref(event));
+      GstPad* pad = request_pad->pad.get();
+      if (type == GST_EVENT_EOS && !gst_pad_is_linked(pad))
+        continue;
+      if (type == GST_EVENT_EOS)
+        send_sticky_events(src, pad);
+      gst_pad_push_event(pad, gst_event_ref(event));
     }
     return GST_PAD_PROBE_OK;
   });
@@ -279,17 +283,18 @@ GstFlowReturn stereo_prepare_request_pad(GstAggregator* self, StereoRequestPad& 
     const ReleaseScope scope(state.session);
     state.work->forget(pad.id);
   }
-  pad.caps = negotiated_caps(self, pad);
-  GST_INFO_OBJECT(pad.pad.get(), "%" GST_PTR_FORMAT, pad.caps.get());
-  send_stream_and_caps(self, pad);
-  pad.format = stereo_output_format(pad.output, pad.caps.get());
-  pad.pool = negotiated_pool(state.session, pad);
+  const Caps caps = negotiated_caps(self, pad);
+  GST_INFO_OBJECT(pad.pad.get(), "%" GST_PTR_FORMAT, caps.get());
+  send_stream_start(self->srcpad, pad.pad.get());
+  send_caps(pad.pad.get(), caps.get());
+  pad.format = stereo_output_format(pad.output, caps.get());
+  pad.pool = negotiated_pool(state.session, pad, caps.get());
   return GST_FLOW_OK;
 }
 
 GstFlowReturn stereo_push_on_request_pad(GstAggregator* self, StereoRequestPad& pad,
                                          OwnedBuffer buffer) {
-  send_sticky_events(self, pad);
+  send_sticky_events(self->srcpad, pad.pad.get());
   const GstFlowReturn flow = gst_pad_push(pad.pad.get(), buffer.release());
   pad.ended = flow == GST_FLOW_EOS;
   return flow == GST_FLOW_FLUSHING && pad.released ? GST_FLOW_NOT_LINKED : flow;
@@ -299,7 +304,7 @@ void stereo_push_gap_on_request_pads(GstAggregator* self, GstEvent* gap) {
   for (const std::shared_ptr<StereoRequestPad>& pad : open_request_pads(self)) {
     if (!pad || !gst_pad_has_current_caps(pad->pad.get()))
       continue;
-    send_sticky_events(self, *pad);
+    send_sticky_events(self->srcpad, pad->pad.get());
     gst_pad_push_event(pad->pad.get(), gst_event_ref(gap));
   }
 }

@@ -63,7 +63,6 @@ struct StereoRequestPad {
       gst_buffer_pool_set_active(pool.get(), FALSE);
     pool.reset();
     format.reset();
-    caps.reset();
   }
 
   const ObjectPtr<GstPad> pad;
@@ -74,8 +73,7 @@ struct StereoRequestPad {
   std::atomic<bool> released{false};
 
   // Only the aggregating thread uses these.
-  Caps caps;  ///< agreed on with the peer, or none
-  std::optional<FrameFormat> format;
+  std::optional<FrameFormat> format;  ///< agreed on with the peer, or none
   ObjectPtr<GstBufferPool> pool;
   bool discont = true;  ///< the pad's next buffer does not continue its last one
   bool ended = false;   ///< its branch has answered a frame with EOS
