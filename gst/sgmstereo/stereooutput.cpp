@@ -103,9 +103,11 @@ GstFlowReturn stereo_push_output(GstAggregator* self, HeadFrame& left, HeadFrame
   flow = acquire_output(self, &out);
   if (flow != GST_FLOW_OK)
     return flow;
+  const FrameTimes times = left.times();
+  const bool inspect = state.diagnostics.selects(times, stereo_settings(self).diagnostics_interval);
   try {
     const DeviceScope scope(state.session);
-    state.work->run(left.buffer(), right ? right->buffer() : nullptr, out);
+    state.work->run(left.buffer(), right ? right->buffer() : nullptr, out, inspect);
   } catch (...) {
     gst_buffer_unref(out);
     throw;
@@ -115,6 +117,8 @@ GstFlowReturn stereo_push_output(GstAggregator* self, HeadFrame& left, HeadFrame
   left.release();
   if (right)
     right->release();
+  if (inspect)
+    state.diagnostics.report(times, state.work->settings(), state.work->snapshot());
   state.segment_sent = true;
   return gst_aggregator_finish_buffer(self, out);
 }

@@ -9,6 +9,7 @@
 #include "gst/base/devicesession.h"
 #include "gst/memory/framemapper.h"
 #include "gst/sgmstereo/packedframes.h"
+#include "gst/sgmstereo/pairsnapshot.h"
 #include "gst/sgmstereo/stereosettings.h"
 
 namespace cudavision {
@@ -24,18 +25,23 @@ class StereoWork {
   /// Applies settings without a validation_error(). Never allocates.
   void apply(const StereoSettings& settings);
 
-  /// right is nullptr if frames are packed. out is complete when this returns.
-  void run(GstBuffer* left, GstBuffer* right, GstBuffer* out);
+  /// right is nullptr if frames are packed. out is complete when this returns, and so is
+  /// snapshot(), if the pair is to be inspected.
+  void run(GstBuffer* left, GstBuffer* right, GstBuffer* out, bool inspect);
+
+  /// Returns the last pair that was to be inspected; there must have been one.
+  PairSnapshot& snapshot() { return *snapshot_; }
+  /// Returns the settings in force.
+  const StereoSettings& settings() const { return settings_; }
 
  private:
-  void compute(const ConstFrame& left, const ConstFrame& right, const Frame& out);
+  void compute(const ConstFrame& left, const ConstFrame& right, const Frame& out, bool inspect);
 
   Device& device_;
   const FramePacking packing_;
   const StereoOutput output_;
-  sgm::Parameters sgm_parameters_;
+  StereoSettings settings_;
   sgm::PictureParameters picture_parameters_;
-  Colormap colormap_;
 
   FrameMapper left_;
   std::optional<FrameMapper> right_;
@@ -44,6 +50,7 @@ class StereoWork {
   std::unique_ptr<sgm::DisparityPicture> picture_;  ///< unless the output is the map itself
   Buffer memory_;
   View<std::uint8_t> map_;  ///< disparities, in memory_, unless they go straight to the output
+  std::optional<PairSnapshot> snapshot_;  ///< made for the first pair that is inspected
 };
 
 }  // namespace cudavision
