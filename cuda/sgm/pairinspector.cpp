@@ -263,12 +263,14 @@ void measure_map(View<const std::uint8_t> map, const Parameters& parameters, Pai
 }  // namespace
 
 bool PairFigures::vertical_known() const noexcept {
-  return blocks >= enough_blocks && matched >= enough_matched && matched * blocks >= enough_matches;
+  return blocks >= enough_blocks && matched >= enough_matched &&
+         std::lround(matched * blocks) >= enough_matches && !is_swapped();
 }
 
 bool PairFigures::is_swapped() const noexcept {
-  return blocks >= enough_blocks && matched_if_swapped * blocks >= enough_matches &&
-         matched_if_swapped >= 2 * enough_matched && matched_if_swapped >= 2 * matched;
+  return blocks >= enough_blocks && matched_if_swapped >= 2 * enough_matched &&
+         std::lround(matched_if_swapped * blocks) >= enough_matches &&
+         matched_if_swapped >= 2 * matched;
 }
 
 bool PairFigures::is_unrectified() const noexcept {
