@@ -242,21 +242,35 @@ double texture(const SamplePlane& picture, int left, int top) {
   return (xx + yy - std::hypot(xx - yy, 2.0 * xy)) / (2 * block_width * block_height);
 }
 
+/// The numbers of known disparities, and of those that are at least `end`.
+struct Counts {
+  unsigned known = 0, at_end = 0;
+};
+
+CUDAVISION_TARGET_CLONES
+Counts count(const Byte* row, int width, std::uint16_t invalid, int end) {
+  Counts counts;
+  for (int x = 0; x < width; ++x) {
+    const std::uint16_t value = load16(row + 2 * static_cast<std::ptrdiff_t>(x));
+    const bool known = value != invalid;
+    counts.known += known;
+    counts.at_end += known & (static_cast<std::int16_t>(value) >= end);
+  }
+  return counts;
+}
+
 void measure_map(View<const std::uint8_t> map, const Parameters& parameters, PairFigures& figures) {
   const DisparityScale scale = disparity_scale(parameters);
   const int end = (parameters.minimum + parameters.disparities - 2) * scale.per_pixel;
+  const int width = map.width / 2;
   std::size_t known = 0, at_end = 0;
   for (int y = 0; y < map.height; ++y) {
-    for (int x = 0; x < map.width / 2; ++x) {
-      const std::uint16_t value = load16(map.row(y) + 2 * static_cast<std::ptrdiff_t>(x));
-      if (value == scale.invalid)
-        continue;
-      ++known;
-      at_end += static_cast<std::int16_t>(value) >= end;
-    }
+    const Counts counts = count(map.row(y), width, scale.invalid, end);
+    known += counts.known;
+    at_end += counts.at_end;
   }
   figures.known =
-      share(known, static_cast<std::size_t>(map.width / 2) * static_cast<std::size_t>(map.height));
+      share(known, static_cast<std::size_t>(width) * static_cast<std::size_t>(map.height));
   figures.at_end = share(at_end, known);
 }
 

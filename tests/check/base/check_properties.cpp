@@ -93,6 +93,7 @@ const std::vector<ElementSpec>& element_specs() {
         {"depth-unit", playing, "1", "0.25", 0.001, 1e6},
         {"colormap", playing, "turbo", "jet", 0, 0, "turbo jet gray"},
         {"max-skew", playing, "-1", "9223372036854775807", -1, 9223372036854775807.0},
+        {"diagnostics-interval", playing, "1000000000", "12345678901", 0, 18446744073709551615.0},
         {"invalid-value", never, "65520", nullptr, 0, 65535},
         {"disparity-scale", never, "16", nullptr, 1, 16},
         {"dropped-left", never, "0", nullptr, 0, 18446744073709551615.0},
