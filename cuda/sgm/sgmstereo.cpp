@@ -125,19 +125,22 @@ class SgmStereo::State {
   }
 
   void run(const ConstFrame& left, const ConstFrame& right, View<std::uint8_t> disparity,
-           View<std::uint8_t> confidence) {
+           View<std::uint8_t> confidence, View<std::uint8_t> unfilled) {
     check_output(disparity, 2, "disparities");
     if (confidence)
       check_output(confidence, 1, "confidences");
-    const SamplePlane left_picture = left_luminance_.of(left);
-    const SamplePlane right_picture = right_luminance_.of(right);
+    if (unfilled)
+      check_output(unfilled, 2, "unfilled disparities");
+    pictures_ = {left_luminance_.of(left), right_luminance_.of(right)};
     work_.reset();
     stages_->begin_frame();
     const bool counts_confidence = confidence || parameters_.confidence_threshold > 0;
-    match(left_picture, right_picture, counts_confidence ? work_.confidence : nullptr);
-    finish(left_picture, disparity, confidence);
+    match(pictures_.left, pictures_.right, counts_confidence ? work_.confidence : nullptr);
+    finish(pictures_.left, disparity, confidence, unfilled);
     stages_->end_frame();
   }
+
+  const Pictures& pictures() const { return pictures_; }
 
  private:
   void check_output(const View<std::uint8_t>& out, int bytes, const char* name) const {
@@ -169,9 +172,9 @@ class SgmStereo::State {
   }
 
   void finish(const SamplePlane& picture, View<std::uint8_t> disparity,
-              View<std::uint8_t> confidence) {
+              View<std::uint8_t> confidence, View<std::uint8_t> unfilled) {
     const DisparityScale scale = disparity_scale(parameters_);
-    if (parameters_.median && checks() && !confidence && !cleans() && !refines()) {
+    if (parameters_.median && checks() && !confidence && !unfilled && !cleans() && !refines()) {
       stages_->median_check_and_write(picture, work_.left, work_.right, parameters_.subpixel,
                                       parameters_.lr_max_diff, scale, disparity, work_.other_left,
                                       work_.other_right);
@@ -185,6 +188,8 @@ class SgmStereo::State {
     } else if (confidence) {
       stages_->write_confidence(work_.left, work_.confidence, confidence);
     }
+    if (unfilled)
+      stages_->write(work_.left, scale, unfilled);
     if (filter_.is_on()) {
       finish_over_time(picture, scale, disparity);
       return;
@@ -249,6 +254,7 @@ class SgmStereo::State {
   }
 
   Luminance left_luminance_, right_luminance_;
+  Pictures pictures_;
   StageConfig config_;
   Workspace work_;
   std::unique_ptr<Stages> stages_;
@@ -290,8 +296,12 @@ void SgmStereo::set_masks(View<const std::uint32_t> left, View<const std::uint32
 }
 
 void SgmStereo::run(const ConstFrame& left, const ConstFrame& right, View<std::uint8_t> disparity,
-                    View<std::uint8_t> confidence) {
-  state_->run(left, right, disparity, confidence);
+                    View<std::uint8_t> confidence, View<std::uint8_t> unfilled) {
+  state_->run(left, right, disparity, confidence, unfilled);
+}
+
+SgmStereo::Pictures SgmStereo::pictures() const {
+  return state_->pictures();
 }
 
 }  // namespace cudavision::sgm

@@ -9,6 +9,7 @@
 
 #include "cuda/core/device.h"
 #include "cuda/core/frame.h"
+#include "cuda/pixels/luminance.h"
 
 /// Dense stereo by Semi-Global Matching (Hirschmüller, "Stereo Processing by Semiglobal Matching
 /// and Mutual Information", 2008) of census features (Zabih & Woodfill, 1994), in integers.
@@ -166,10 +167,18 @@ class SgmStereo {
   /// disparity has width·height words in the machine's byte order, as rows of 2·width bytes.
   /// confidence has width·height bytes: how much worse the second best is, times the share of the
   /// surroundings that agree, up to 255; 0 where this pair of pictures gave no disparity, even if
-  /// one was filled in or kept from a frame before. Pass a view without data to skip it. Only
-  /// enqueues.
+  /// one was filled in or kept from a frame before. unfilled has the form of disparity, and gets
+  /// the map as it is before fill_holes, refine and the filter over time. Pass a view without data
+  /// to skip either. Only enqueues.
   void run(const ConstFrame& left, const ConstFrame& right, View<std::uint8_t> disparity,
-           View<std::uint8_t> confidence = {});
+           View<std::uint8_t> confidence = {}, View<std::uint8_t> unfilled = {});
+
+  /// The luminances, on the device, that the last run() has matched. They may lie in its frames.
+  /// The next run() overwrites them.
+  struct Pictures {
+    SamplePlane left, right;
+  };
+  Pictures pictures() const;
 
  private:
   class State;

@@ -64,6 +64,25 @@
  * stereo.depth ! queue ! appsink
  * ]| A stereo camera; disparities to look at, and distances for an application, from one match.
  *
+ * ## Messages
+ * Every #GstCudaSgmStereo:diagnostics-interval, the element inspects a pair and posts an element
+ * message named `cudasgmstereo`:
+ *
+ * * `timestamp`, `stream-time`, `running-time`, `duration` (#guint64): of the left frame, as in
+ *   messages of the level element
+ * * `known` (#gdouble): share of the pixels whose disparity is known, before holes are filled
+ * * `at-range-end` (#gdouble): of these, the share at the end of the range of disparities
+ * * `blocks` (#guint): number of small blocks that were searched in the right picture
+ * * `agreement`, `matched` (#gdouble): shares of the blocks that were found in both directions, and
+ *   of those that were found without doubt
+ * * `vertical-offset`, `vertical-spread` (#gdouble): how many rows lower the matched blocks lie in
+ *   the right picture, median and difference of the quartiles; absent if too few match
+ * * `saturated` (#gdouble): share of the known pixels whose depth does not fit 16 bits; only with
+ *   `output=depth`
+ *
+ * It also posts warnings if the cameras are swapped, the pictures not rectified, or properties do
+ * not suit them.
+ *
  * Since: 0.1.0
  */
 #include "gst/sgmstereo/gstcudasgmstereo.h"

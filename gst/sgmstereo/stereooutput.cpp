@@ -162,13 +162,14 @@ GstFlowReturn acquire_outputs(GstAggregator* self, const OpenPads& pads, OutputB
   return flow;
 }
 
-void compute(GstAggregator* self, HeadFrame& left, HeadFrame* right, const OutputBuffers& out) {
+void compute(GstAggregator* self, HeadFrame& left, HeadFrame* right, const OutputBuffers& out,
+             bool inspect) {
   StereoState& state = stereo_state(self);
   StereoWork::Buffers buffers;
   std::transform(out.begin(), out.end(), buffers.begin(),
                  [](const OwnedBuffer& buffer) { return buffer.get(); });
   const DeviceScope scope(state.session);
-  state.work->run(left.buffer(), right ? right->buffer() : nullptr, buffers);
+  state.work->run(left.buffer(), right ? right->buffer() : nullptr, buffers, inspect);
 }
 
 // Gives an output the times and flags of the left frame, and those of its metas that still apply.
@@ -280,12 +281,17 @@ GstFlowReturn stereo_push_output(GstAggregator* self, HeadFrame& left, HeadFrame
   flow = acquire_outputs(self, pads, out);
   if (flow != GST_FLOW_OK)
     return flow;
-  compute(self, left, right, out);
+  const FrameTimes times = left.times();
+  const bool inspect = state.diagnostics.selects(times, stereo_settings(self).diagnostics_interval);
+  compute(self, left, right, out, inspect);
   describe_outputs(self, left.buffer(), pads, out);
   // Pushing may take long, and meanwhile upstream may need these buffers back.
   left.release();
   if (right)
     right->release();
+  if (inspect)
+    state.diagnostics.report(times, state.work->settings().with_calibrated_lengths(),
+                             state.work->snapshot());
   return push_outputs(self, pads, out);
 }
 

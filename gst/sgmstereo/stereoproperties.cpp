@@ -255,6 +255,11 @@ void add_output(ElementProperties<Settings>& all) {
        "half the duration of the left frame; if that is unknown, half of 1/framerate; if that "
        "is unknown too, 20 ms)"},
       &Settings::max_skew, -1);
+  all.add({"diagnostics-interval", "Diagnostics interval",
+           "Running time between two inspections of a pair, in ns: each posts an element message "
+           "with figures, and warnings say what is wrong with the cameras or the settings (0 = "
+           "none)"},
+          &Settings::diagnostics_interval);
 }
 
 /* Ids: first StereoSettings, then the session, then the properties that can only be read, then

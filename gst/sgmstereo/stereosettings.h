@@ -54,6 +54,7 @@ struct StereoSettings : sgm::Parameters {
   double depth_unit = 1;
   Colormap colormap = Colormap::turbo;
   gint64 max_skew = -1;
+  GstClockTime diagnostics_interval = GST_SECOND;
 
   /// Returns these settings, except that those which need a restart are taken from started.
   StereoSettings since_start(const StereoSettings& started) const;

@@ -28,6 +28,8 @@ void reset_stream(gpointer self) {
   state.flush_finished = false;
   stereo_reopen_branches(self);
   state.unequal.reset();
+  state.unpaired.reset();
+  state.diagnostics.reset();
   state.arrived_packed = false;
   state.unlinked->reset();
   const ObjectLock lock(self);
@@ -106,6 +108,7 @@ gboolean stereo_start(GstAggregator* self) {
 gboolean stereo_stop(GstAggregator* self) {
   StereoState& state = stereo_state(self);
   state.alarm.cancel();
+  state.end_alarm.cancel();
   state.arrival.stop();
   const gboolean released = post_exceptions(self, FALSE, [&]() -> gboolean {
     stereo_release_work(self);

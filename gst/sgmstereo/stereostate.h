@@ -17,10 +17,12 @@
 #include "gst/sgmstereo/capsarrival.h"
 #include "gst/sgmstereo/headframe.h"
 #include "gst/sgmstereo/packedframes.h"
+#include "gst/sgmstereo/stereodiagnostics.h"
 #include "gst/sgmstereo/stereosettings.h"
 #include "gst/sgmstereo/stereowork.h"
 #include "gst/sgmstereo/unequalpairs.h"
 #include "gst/sgmstereo/unlinkedpad.h"
+#include "gst/sgmstereo/unpairedframes.h"
 
 GST_DEBUG_CATEGORY_EXTERN(cuda_sgm_stereo_debug);
 #define GST_CAT_DEFAULT cuda_sgm_stereo_debug
@@ -86,7 +88,7 @@ using RequestPads = PerSourcePad<std::shared_ptr<StereoRequestPad>>;
 /// in the streaming threads of the sink pads, and the others in a thread of its own, the
 /// aggregating thread. The comments say which threads may use which members.
 struct StereoState {
-  explicit StereoState(GstElement* element) : session(element) {}
+  explicit StereoState(GstElement* element) : session(element), diagnostics(element) {}
 
   bool is_left(const GstAggregatorPad* pad) const { return pad == left.pad; }
   StereoInput& input(const GstAggregatorPad* pad) { return is_left(pad) ? left : right; }
@@ -105,7 +107,8 @@ struct StereoState {
   std::optional<UnlinkedStream> unlinked;  ///< of sink_right while nothing is linked to it
 
   // All threads may use these.
-  UnlinkedPadAlarm alarm;
+  UnlinkedPadAlarm alarm{UnlinkedPadAlarm::Kind::waiting};
+  UnlinkedPadAlarm end_alarm{UnlinkedPadAlarm::Kind::ended};
   CapsArrival arrival;
   std::atomic<bool> arrived_packed{false};    ///< by the last caps that arrived on sink_left
   std::atomic<bool> flush_finished{false};    ///< on sink_left; its next SEGMENT is still to come
@@ -118,6 +121,8 @@ struct StereoState {
   std::unique_ptr<StereoWork> work;  ///< made for the first pair of frames of these formats
   SettingsGuard guard;
   UnequalPairs unequal;
+  UnpairedFrames unpaired;
+  StereoDiagnostics diagnostics;
   bool discont = true;        ///< the next outputs do not continue the last ones
   bool restart = false;       ///< the next pair does not continue those before, over time
   bool src_discont = false;   ///< the next buffer on src does not continue the last one there

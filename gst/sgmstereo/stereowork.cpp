@@ -132,15 +132,23 @@ View<std::uint8_t> StereoWork::own_map() {
   return map_;
 }
 
-void StereoWork::compute(const ConstFrame& left, const ConstFrame& right, const Frames& out) {
+void StereoWork::compute(const ConstFrame& left, const ConstFrame& right, const Frames& out,
+                         bool inspect) {
   View<std::uint8_t> map = plane_for(StereoOutput::disparity, out);
   if (!map)
     map = own_map();
   const View<std::uint8_t> confidence = plane_for(StereoOutput::confidence, out);
+  // Without these, the map itself tells which disparities are known.
+  const bool adds_disparities = settings_.fill_holes || settings_.temporal_persistence > 0;
+  const View<std::uint8_t> unfilled =
+      inspect && adds_disparities ? snapshot_->unfilled() : View<std::uint8_t>();
   if (left_rectifier_)
-    stereo_.run(left_rectifier_->run(left), right_rectifier_->run(right), map, confidence);
+    stereo_.run(left_rectifier_->run(left), right_rectifier_->run(right), map, confidence,
+                unfilled);
   else
-    stereo_.run(left, right, map, confidence);
+    stereo_.run(left, right, map, confidence, unfilled);
+  if (inspect)
+    snapshot_->take(stereo_.pictures(), unfilled ? unfilled : map);
   for (std::size_t i = 0; i < out.size(); ++i) {
     if (!out[i])
       continue;
@@ -155,7 +163,11 @@ void StereoWork::compute(const ConstFrame& left, const ConstFrame& right, const 
   }
 }
 
-void StereoWork::run(GstBuffer* left, GstBuffer* right, const Buffers& out) {
+void StereoWork::run(GstBuffer* left, GstBuffer* right, const Buffers& out, bool inspect) {
+  if (inspect && !snapshot_) {
+    const FrameLayout layout = picture();
+    snapshot_.emplace(device_, ImageSize{layout.width, layout.height, layout.bits}, settings_);
+  }
   FrameMapper::Input left_input(left_, left);
   std::optional<FrameMapper::Input> right_input;
   if (!packing_.packed())
@@ -168,9 +180,9 @@ void StereoWork::run(GstBuffer* left, GstBuffer* right, const Buffers& out) {
   const FrameLayout& whole = left_.format().layout;
   if (packing_.packed())
     compute(half_of(packing_, whole, left_input.frame(), false),
-            half_of(packing_, whole, left_input.frame(), true), frames);
+            half_of(packing_, whole, left_input.frame(), true), frames, inspect);
   else
-    compute(left_input.frame(), right_input->frame(), frames);
+    compute(left_input.frame(), right_input->frame(), frames, inspect);
 
   for (auto& frame : frames)
     if (frame)

@@ -11,6 +11,7 @@
 #include "gst/base/devicesession.h"
 #include "gst/memory/framemapper.h"
 #include "gst/sgmstereo/packedframes.h"
+#include "gst/sgmstereo/pairsnapshot.h"
 #include "gst/sgmstereo/rectifier.h"
 #include "gst/sgmstereo/stereosettings.h"
 
@@ -43,8 +44,13 @@ class StereoWork {
   using Buffers = PerSourcePad<GstBuffer*>;
 
   /// right is nullptr if frames are packed. The pads of all buffers must be prepared. Their buffers
-  /// are complete when this returns.
-  void run(GstBuffer* left, GstBuffer* right, const Buffers& out);
+  /// are complete when this returns, and so is snapshot(), if the pair is to be inspected.
+  void run(GstBuffer* left, GstBuffer* right, const Buffers& out, bool inspect);
+
+  /// Returns the last pair that was to be inspected; there must have been one.
+  PairSnapshot& snapshot() { return *snapshot_; }
+  /// Returns the settings in force.
+  const StereoSettings& settings() const { return settings_; }
 
  private:
   /// What is needed for the output of one source pad.
@@ -64,7 +70,7 @@ class StereoWork {
   };
   using Frames = PerSourcePad<std::optional<FrameMapper::Output>>;
 
-  void compute(const ConstFrame& left, const ConstFrame& right, const Frames& out);
+  void compute(const ConstFrame& left, const ConstFrame& right, const Frames& out, bool inspect);
   View<std::uint8_t> plane_for(StereoOutput kind, const Frames& out) const;
   View<std::uint8_t> own_map();
   FrameLayout picture() const;
@@ -83,6 +89,7 @@ class StereoWork {
   PerSourcePad<std::optional<Output>> outputs_;
   Buffer memory_;
   View<std::uint8_t> map_;  ///< disparities, in memory_, for frames without an output of them
+  std::optional<PairSnapshot> snapshot_;  ///< made for the first pair that is inspected
 };
 
 }  // namespace cudavision

@@ -27,6 +27,7 @@ class StereoEpisode final : public fuzz::Life {
     set("output", one_of({"disparity", "disparity", "depth", "confidence"}));
     set("focal-length", "300");
     set("baseline", "80");
+    set("diagnostics-interval", one_of({"0", "1", "100000000", "1000000000"}));
     stereo_ = std::make_unique<StereoHarness>(all(), !packed_);
     if (packed_)
       gst_harness_set_live(stereo_->left(), below(2) == 0);
@@ -139,7 +140,8 @@ class StereoEpisode final : public fuzz::Life {
           {"preset", one_of({"custom", "fast", "balanced", "accurate", "dense"})},
           {"colormap", one_of({"turbo", "jet", "gray"})},
           {"depth-unit", one_of({"0.001", "1", "1000"})},
-          {"focal-length", one_of({"1", "300", "1000000"})}};
+          {"focal-length", one_of({"1", "300", "1000000"})},
+          {"diagnostics-interval", one_of({"0", "1", "40000000", "18446744073709551615"})}};
       const auto& [name, value] = one_of(choices);
       set(name, value);
       stereo_->set(name, value);
@@ -148,7 +150,9 @@ class StereoEpisode final : public fuzz::Life {
 
   // The last valid set stays in effect. New caps would cause an error, so mend() follows at once.
   void impossible_properties() {
+    stereo_->set("diagnostics-interval", "0");  // whose warnings would count, too
     pair(true);
+    stereo_->messages().clear();
     stereo_->set("p1", "254");
     pair(false);
     fail_unless_equals_int(stereo_->messages().count(GST_MESSAGE_WARNING), 1);

@@ -102,6 +102,7 @@ const std::vector<ElementSpec>& element_specs() {
         {"depth-unit", playing, "1", "0.25", 0.001, 1e6},
         {"colormap", playing, "turbo", "jet", 0, 0, "turbo jet gray"},
         {"max-skew", playing, "-1", "9223372036854775807", -1, 9223372036854775807.0},
+        {"diagnostics-interval", playing, "1000000000", "12345678901", 0, 18446744073709551615.0},
         {"invalid-value", never, "65520", nullptr, 0, 65535},
         {"disparity-scale", never, "16", nullptr, 1, 16},
         {"dropped-left", never, "0", nullptr, 0, 18446744073709551615.0},
@@ -199,9 +200,9 @@ void expect_range(GParamSpec* spec, const PropertySpec& expected) {
   else if (G_IS_PARAM_SPEC_DOUBLE(spec))
     expect(G_PARAM_SPEC_DOUBLE(spec)->minimum, G_PARAM_SPEC_DOUBLE(spec)->maximum);
   else
-    fail_unless(G_IS_PARAM_SPEC_BOOLEAN(spec) || G_IS_PARAM_SPEC_ENUM(spec) ||
-                    G_IS_PARAM_SPEC_STRING(spec),
-                "%s has a type that this test does not support", spec->name);
+    fail_unless(
+        G_IS_PARAM_SPEC_BOOLEAN(spec) || G_IS_PARAM_SPEC_ENUM(spec) || G_IS_PARAM_SPEC_STRING(spec),
+        "%s has a type that this test does not support", spec->name);
   if (expected.change != never &&
       (G_IS_PARAM_SPEC_INT(spec) || G_IS_PARAM_SPEC_INT64(spec) || G_IS_PARAM_SPEC_DOUBLE(spec)))
     expect_no_check(spec);

@@ -10,6 +10,12 @@ namespace {
 
 constexpr int small_width = 32, small_height = 16;
 
+Properties with_defaults(const Properties& properties) {
+  Properties all{{"diagnostics-interval", "0"}};
+  all.insert(all.end(), properties.begin(), properties.end());
+  return all;
+}
+
 }  // namespace
 
 StereoFrames frames_from(GstClockTime first, int count) {
@@ -20,7 +26,7 @@ StereoFrames frames_from(GstClockTime first, int count) {
 }
 
 StereoHarness::StereoHarness(const Properties& properties, bool two)
-    : element_(make_element("cudasgmstereo", properties)),
+    : element_(make_element("cudasgmstereo", with_defaults(properties))),
       messages_(element_),
       left_(gst_harness_new_with_element(element_, "sink_left", "src")),
       right_(two ? gst_harness_new_with_element(element_, "sink_right", nullptr) : nullptr),

@@ -36,7 +36,8 @@ struct Map : Owned<GstBuffer> {
 /// One element whose pads the test feeds. Frames are small to save time.
 class StereoHarness {
  public:
-  /// Links sink_left, and sink_right if `two` is set.
+  /// Links sink_left, and sink_right if `two` is set. The element does not inspect the pairs unless
+  /// `properties` set diagnostics-interval: most tests have pictures that no cameras give.
   explicit StereoHarness(const Properties& properties = {}, bool two = true);
 
   GstElement* element() const { return element_; }
