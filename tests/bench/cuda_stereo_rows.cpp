@@ -3,6 +3,8 @@
 #include <stdexcept>
 
 #include "cuda/sgm/backend.h"
+#include "cuda/sgm/disparitypicture.h"
+#include "cuda/sgm/points.h"
 #include "tests/bench/cuda_rows.h"
 #include "tests/bench/graph_timer.h"
 #include "tests/bench/stereo_subjects.h"
@@ -193,6 +195,54 @@ std::vector<Row> measure_stages(const CudaTestDevice& device, const StereoSubjec
   return rows;
 }
 
+/// Measures what each further output of a match costs: depth and points, which are made from the
+/// map, and the whole operation with confidence.
+std::vector<Row> measure_outputs(const CudaTestDevice& device, const StereoSubject& subject) {
+  const SgmFrames frames(
+      *device, plain_sgm_case(test::layout_named(subject.layout, subject.width, subject.height),
+                              subject.parameters, Content::natural, 3));
+  sgm::SgmStereo stereo(*device, frames.test.layout, frames.test.layout, subject.parameters);
+  const int width = subject.width, height = subject.height;
+  const std::size_t pixels = static_cast<std::size_t>(width) * static_cast<std::size_t>(height);
+  const std::size_t map = 2 * pixels;
+  const Buffer memory = device->allocate(sgm::Points::bytes_per_point * pixels);
+  const auto rows_of = [&](int bytes_per_pixel) {
+    return View<std::uint8_t>{memory.as<std::uint8_t>(), bytes_per_pixel * width, height,
+                              std::ptrdiff_t{bytes_per_pixel} * width};
+  };
+  stereo.run(frames.left, frames.right, frames.disparity);
+
+  std::vector<Row> rows;
+  const auto add = [&](const char* output, std::size_t bytes, const std::function<void()>& work,
+                       Timing how) {
+    Row row = row_of(subject, stereo_name(subject.parameters) + ": " + output);
+    measure(device, work, bytes, how, row);
+    rows.push_back(row);
+  };
+  using Kind = sgm::DisparityPicture::Kind;
+  sgm::DisparityPicture depth(*device, test::gray_layout(width, height, 16), subject.parameters,
+                              Kind::depth);
+  sgm::PictureParameters cameras;
+  cameras.kind = Kind::depth;
+  cameras.focal_length = 700, cameras.baseline = 120;
+  depth.set_parameters(subject.parameters, cameras);
+  Frame depths;
+  depths.planes[0] = rows_of(2);
+  add(
+      "depth", 2 * map, [&] { depth.run(frames.disparity, depths); }, Timing::captured);
+  sgm::Points points(*device, width, height, subject.parameters,
+                     sgm::reprojection_of(700, 120, width, height));
+  add(
+      "points", map + memory.size(), [&] { points.run(frames.disparity, rows_of(12)); },
+      Timing::captured);
+  add(
+      "with confidence",
+      frames.test.left.bytes + frames.test.right.bytes + frames.test.disparity.bytes + pixels,
+      [&] { stereo.run(frames.left, frames.right, frames.disparity, rows_of(1)); },
+      Timing::as_launched);
+  return rows;
+}
+
 }  // namespace
 
 std::vector<Row> measure_stereo(const CudaTestDevice& device) {
@@ -202,6 +252,8 @@ std::vector<Row> measure_stereo(const CudaTestDevice& device) {
   for (const StereoSubject& subject : {subjects[0], subjects[3], subjects[4]})
     for (Row& row : measure_stages(device, subject))
       rows.push_back(std::move(row));
+  for (Row& row : measure_outputs(device, subjects[3]))
+    rows.push_back(std::move(row));
   return rows;
 }
 
