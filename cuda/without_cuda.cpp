@@ -13,6 +13,7 @@
 #include "cuda/remap/backend.h"
 #include "cuda/sgm/backend.h"
 #include "cuda/sgm/disparitypicture_backend.h"
+#include "cuda/sgm/points_backend.h"
 
 namespace cudavision {
 namespace {
@@ -87,6 +88,9 @@ std::unique_ptr<Stages> make_stages_cuda(Device&, const StageConfig&, int) {
 std::unique_ptr<DisparityPicture::Backend> make_disparity_picture_cuda(Device&, int,
                                                                        DisparityPicture::Kind,
                                                                        const PackedPixel&) {
+  refuse_cuda();
+}
+std::unique_ptr<Points::Backend> make_points_cuda(Device&, int) {
   refuse_cuda();
 }
 }  // namespace sgm

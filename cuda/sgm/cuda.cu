@@ -94,7 +94,8 @@ class StagesCuda final : public Stages {
         maps_(queue_, config),
         speckles_(device, queue_, config, scratch_.data()),
         holes_(queue_, config, scratch_.data()),
-        refine_(queue_, config) {
+        refine_(queue_, config),
+        temporal_(queue_, config) {
     if (bands.byte_rows > 0)
       byte_sums_.emplace(device, queue_, config, bands.byte_rows, sums_.as<std::uint8_t>());
   }
@@ -158,6 +159,18 @@ class StagesCuda final : public Stages {
                         View<std::uint8_t> out) override {
     refine_.write_confidence(map, confidence, out);
   }
+  void keep_confident(const std::uint16_t* map, const std::uint8_t* confidence, int threshold,
+                      View<std::uint8_t> out, std::uint16_t* to) override {
+    refine_.keep_confident(map, confidence, threshold, out, to);
+  }
+  void find_scene_cut(const SamplePlane& picture, bool first_frame,
+                      const History& history) override {
+    temporal_.find_scene_cut(picture, first_frame, history);
+  }
+  void filter_over_time(const std::uint16_t* map, const std::uint16_t* measured,
+                        const TemporalFilter& filter, const History& history) override {
+    temporal_.filter(map, measured, filter, history);
+  }
   void fill_holes(std::uint16_t* map) override { holes_.run(map); }
   void refine(const SamplePlane& picture, const std::uint16_t* from, std::uint16_t* to) override {
     refine_.run(picture, from, {config_, to});
@@ -200,6 +213,7 @@ class StagesCuda final : public Stages {
   SpecklesCuda speckles_;
   HolesCuda holes_;
   RefineCuda refine_;
+  TemporalCuda temporal_;
   std::optional<ByteSumsCuda> byte_sums_;
 };
 

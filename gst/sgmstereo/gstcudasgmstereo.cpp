@@ -27,6 +27,15 @@
  *   #GstCudaSgmStereo:focal-length and #GstCudaSgmStereo:baseline, or a calibration.
  * * `confidence` as GRAY8: from 0, unknown, to 255
  *
+ * The pads `depth`, `confidence` and `points` exist on request. The first two carry what `src`
+ * carries if #GstCudaSgmStereo:output has that name. `points` carries X, Y and Z of each pixel in
+ * millimetres, as other/tensors of float32. All are computed from the same match, and `src` may
+ * stay unlinked.
+ *
+ * #GstCudaSgmStereo:preset sets several properties at once: for the least time, for few wrong
+ * disparities, or for a disparity in every pixel. #GstCudaSgmStereo:temporal-alpha and
+ * #GstCudaSgmStereo:temporal-persistence make disparities of still scenes still.
+ *
  * The properties that caps or memory depend on (#GstCudaSgmStereo:output,
  * #GstCudaSgmStereo:frame-packing, the calibration's, and those from
  * #GstCudaSgmStereo:num-disparities to #GstCudaSgmStereo:compatibility) take effect at the
@@ -49,12 +58,37 @@
  * filesrc location=left.png ! decodebin ! videoconvert ! stereo.sink_left
  * filesrc location=right.png ! decodebin ! videoconvert ! stereo.sink_right
  * ]| Two photographs; a 16-bit PNG.
+ * |[
+ * gst-launch-1.0 v4l2src ! videoconvert ! cudasgmstereo name=stereo frame-packing=side-by-side
+ * focal-length=700 baseline=120 ! queue ! video/x-raw,format=RGB ! videoconvert ! autovideosink
+ * stereo.depth ! queue ! appsink
+ * ]| A stereo camera; disparities to look at, and distances for an application, from one match.
+ *
+ * ## Messages
+ * Every #GstCudaSgmStereo:diagnostics-interval, the element inspects a pair and posts an element
+ * message named `cudasgmstereo`:
+ *
+ * * `timestamp`, `stream-time`, `running-time`, `duration` (#guint64): of the left frame, as in
+ *   messages of the level element
+ * * `known` (#gdouble): share of the pixels whose disparity is known, before holes are filled
+ * * `at-range-end` (#gdouble): of these, the share at the end of the range of disparities
+ * * `blocks` (#guint): number of small blocks that were searched in the right picture
+ * * `agreement`, `matched` (#gdouble): shares of the blocks that were found in both directions, and
+ *   of those that were found without doubt
+ * * `vertical-offset`, `vertical-spread` (#gdouble): how many rows lower the matched blocks lie in
+ *   the right picture, median and difference of the quartiles; absent if too few match
+ * * `saturated` (#gdouble): share of the known pixels whose depth does not fit 16 bits; only with
+ *   `output=depth`
+ *
+ * It also posts warnings if the cameras are swapped, the pictures not rectified, or properties do
+ * not suit them.
  *
  * Since: 0.1.0
  */
 #include "gst/sgmstereo/gstcudasgmstereo.h"
 
 #include "gst/base/refusedcaps.h"
+#include "gst/sgmstereo/requestpads.h"
 #include "gst/sgmstereo/stereoaggregate.h"
 #include "gst/sgmstereo/stereocaps.h"
 #include "gst/sgmstereo/stereoevents.h"
@@ -84,6 +118,7 @@ static void add_pad_templates(GstElementClass* klass) {
   add("sink_left", GST_PAD_SINK, sink);
   add("sink_right", GST_PAD_SINK, sink);
   add("src", GST_PAD_SRC, src);
+  add_request_pad_templates(klass);
 }
 
 // GstAggregator makes sink pads only on request; these two are there from the beginning.
@@ -116,6 +151,8 @@ static void gst_cuda_sgm_stereo_class_init(GstCudaSgmStereoClass* klass) {
   GstElementClass* element_class = GST_ELEMENT_CLASS(klass);
   element_class->change_state = GST_DEBUG_FUNCPTR(stereo_change_state);
   element_class->set_context = GST_DEBUG_FUNCPTR(stereo_set_context);
+  element_class->request_new_pad = GST_DEBUG_FUNCPTR(stereo_request_new_pad);
+  element_class->release_pad = GST_DEBUG_FUNCPTR(stereo_release_pad);
   gst_element_class_set_static_metadata(
       element_class, "CUDA stereo matching", "Filter/Analyzer/Video/Hardware",
       "Dense disparity and depth from two rectified cameras by Semi-Global Matching, on an NVIDIA "
@@ -151,6 +188,10 @@ static void gst_cuda_sgm_stereo_init(GstCudaSgmStereo* self) {
   state.left.pad = add_sink_pad(element, "sink_left");
   state.right.pad = add_sink_pad(element, "sink_right");
   state.unlinked.emplace(GST_PAD_CAST(state.right.pad));
+  gst_pad_add_probe(self->parent.srcpad,
+                    static_cast<GstPadProbeType>(GST_PAD_PROBE_TYPE_EVENT_DOWNSTREAM |
+                                                 GST_PAD_PROBE_TYPE_EVENT_FLUSH),
+                    stereo_follow_src, element, nullptr);
   for (const StereoInput* input : {&state.left, &state.right})
     explain_refused_caps(GST_PAD_CAST(input->pad), state.session);
 }

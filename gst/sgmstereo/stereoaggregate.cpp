@@ -80,6 +80,21 @@ void drop(GstAggregator* self, StereoInput& input, HeadFrame& frame) {
   frame.consume();
 }
 
+// Drops a frame because no frame of the other pad is near enough to it.
+void drop_unpaired(GstAggregator* self, StereoInput& input, HeadFrame& frame,
+                   const FrameStream& other, GstClockTime max_skew) {
+  StereoState& state = stereo_state(self);
+  const WaitingFrame waiting = *frame.stream().frame;
+  drop(self, input, frame);
+  if (waiting.gap || !waiting.time)
+    return;
+  const auto side = &input == &state.left ? UnpairedFrames::left : UnpairedFrames::right;
+  const std::string text = state.unpaired.add(
+      side, *waiting.time, other.frame ? other.frame->time : std::nullopt, max_skew);
+  if (!text.empty())
+    post_warning(GST_ELEMENT_CAST(self), GST_LIBRARY_ERROR, GST_LIBRARY_ERROR_SETTINGS, text);
+}
+
 // Sends EOS downstream because no further pair can form. Throws ElementError if none has formed
 // because the pictures differ.
 void end_output(GstAggregator* self) {
@@ -206,13 +221,14 @@ GstFlowReturn look_behind(HeadFrame& frame) {
 GstFlowReturn take_step(GstAggregator* self, bool timed_out) {
   StereoState& state = stereo_state(self);
   HeadFrame left = state.left.head(), right = state.right.head();
-  const PairingStep step =
-      next_step(left.stream(), right.stream(), current_max_skew(self, left.buffer()), timed_out);
+  const GstClockTime max_skew = current_max_skew(self, left.buffer());
+  const PairingStep step = next_step(left.stream(), right.stream(), max_skew, timed_out);
   if (logs_decisions())
     GST_LOG_OBJECT(self, "left %s, right %s: %s", description(left.stream()).c_str(),
                    description(right.stream()).c_str(), description(step));
   switch (step) {
     case PairingStep::pair:
+      state.unpaired.end();
       return process_pair(self, left, &right);
     case PairingStep::miss:
       stereo_push_gap(self, left.buffer());
@@ -222,10 +238,10 @@ GstFlowReturn take_step(GstAggregator* self, bool timed_out) {
     case PairingStep::drop_left:
       if (left.stream().frame->gap)
         stereo_push_gap(self, left.buffer());
-      drop(self, state.left, left);
+      drop_unpaired(self, state.left, left, right.stream(), max_skew);
       return GST_FLOW_OK;
     case PairingStep::drop_right:
-      drop(self, state.right, right);
+      drop_unpaired(self, state.right, right, left.stream(), max_skew);
       return GST_FLOW_OK;
     case PairingStep::look_left:
       return look_behind(left);

@@ -12,11 +12,6 @@
 namespace cudavision {
 namespace {
 
-struct UnrefEvent {
-  void operator()(GstEvent* event) const { gst_event_unref(event); }
-};
-using OwnedEvent = std::unique_ptr<GstEvent, UnrefEvent>;
-
 /* Arriving, in the streaming threads */
 
 OwnedEvent left_segment(const StereoState& state) {
@@ -38,6 +33,7 @@ void apply_packing(StereoState& state, bool packed) {
     return;
   }
   state.alarm.cancel();
+  state.end_alarm.cancel();
   // Usually the segment follows the caps, and sink_right gets EOS then.
   if (const OwnedEvent segment = left_segment(state))
     end_unlinked(state, segment.get());
@@ -81,6 +77,9 @@ bool event_arrived(GstAggregator* self, GstAggregatorPad* pad, GstEvent* event) 
     case GST_EVENT_EOS:
       if (state.is_left(pad))
         end_unlinked(state, left_segment(state).get());
+      if (const StereoInput& other = state.other_input(pad);
+          !state.arrived_packed && !other.is_linked())
+        state.end_alarm.set(GST_PAD_CAST(other.pad));
       return true;
     default:
       return true;
@@ -153,6 +152,7 @@ gboolean stereo_sink_event(GstAggregator* self, GstAggregatorPad* pad, GstEvent*
       }
       case GST_EVENT_SEGMENT: {
         const gboolean handled = chain_up();
+        state.restart = true;  // also after a flush, which a segment must follow
         if (state.is_left(pad))
           apply_left_segment(self);
         return handled;
@@ -160,6 +160,7 @@ gboolean stereo_sink_event(GstAggregator* self, GstAggregatorPad* pad, GstEvent*
       case GST_EVENT_EOS: {
         const gboolean handled = chain_up();
         state.eos_seqnum = gst_event_get_seqnum(event);
+        state.diagnostics.end();
         stereo_check_end(self);
         return handled;
       }
@@ -185,8 +186,9 @@ GstFlowReturn stereo_flush(GstAggregator* self) {
     state.qos.forget_request();
   }
   state.eos_sent = false;
-  state.downstream_ended = false;
+  stereo_reopen_branches(self);
   state.unequal.reset();
+  state.unpaired.end();
   if (state.renegotiate)
     gst_pad_mark_reconfigure(self->srcpad);
   return GST_FLOW_OK;

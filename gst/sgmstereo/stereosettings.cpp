@@ -6,17 +6,17 @@
 namespace cudavision {
 namespace {
 
-std::string depth_error(const StereoSettings& settings) {
+std::string length_error(const StereoSettings& settings) {
   if (settings.calibration.any())
     return {};
   if (settings.focal_length <= 0 && settings.baseline <= 0)
-    return "output=depth needs the focal length of the cameras and the distance between them: set "
-           "focal-length (in pixels of these frames) and baseline (in mm), or calibration.";
+    return "Depth and points need the focal length of the cameras and the distance between them: "
+           "set focal-length (in pixels of these frames) and baseline (in mm), or calibration.";
   if (settings.focal_length <= 0)
-    return "output=depth needs the focal length of the cameras: set focal-length, in pixels of "
+    return "Depth and points need the focal length of the cameras: set focal-length, in pixels of "
            "these frames, or calibration.";
   if (settings.baseline <= 0)
-    return "output=depth needs the distance between the cameras: set baseline, in mm, or "
+    return "Depth and points need the distance between the cameras: set baseline, in mm, or "
            "calibration.";
   return {};
 }
@@ -48,7 +48,7 @@ StereoSettings StereoSettings::with_calibrated_lengths() const {
   return settings;
 }
 
-std::string validation_error(const StereoSettings& settings) {
+std::string validation_error(const StereoSettings& settings, bool lengths) {
   std::string error = sgm::validation_error(settings);
   if (!error.empty())
     return error + ".";
@@ -58,7 +58,7 @@ std::string validation_error(const StereoSettings& settings) {
   error = alpha_error(settings);
   if (!error.empty())
     return error;
-  return settings.output == StereoOutput::depth ? depth_error(settings) : std::string();
+  return lengths || measures_lengths(settings.output) ? length_error(settings) : std::string();
 }
 
 sgm::PictureParameters picture_parameters(sgm::PictureParameters::Kind kind,

@@ -3,6 +3,7 @@
 
 #include <gst/video/video.h>
 
+#include <array>
 #include <string>
 
 #include "cuda/sgm/disparitypicture.h"
@@ -13,7 +14,27 @@
 /// The values of cudasgmstereo's properties, and their translation for its operations.
 namespace cudavision {
 
-enum class StereoOutput { disparity, depth, confidence };
+enum class StereoOutput {
+  disparity,
+  depth,
+  confidence,
+  points,  ///< on a pad of its own; no value of the property output
+};
+
+/// Returns true if the output consists of lengths, which follow from focal-length and baseline.
+constexpr bool measures_lengths(StereoOutput output) noexcept {
+  return output == StereoOutput::depth || output == StereoOutput::points;
+}
+
+/// The source pads. `always` is the pad src, which carries what the property output says; each of
+/// the others exists on request and carries the output that it is named after.
+enum class SourcePad : std::size_t { always, depth, confidence, points };
+inline constexpr std::size_t source_pad_count = 4;
+constexpr std::size_t index_of(SourcePad pad) noexcept {
+  return static_cast<std::size_t>(pad);
+}
+template <class T>
+using PerSourcePad = std::array<T, source_pad_count>;
 
 /// The parameters of the matching are members by inheritance, so that each is declared once.
 struct StereoSettings : sgm::Parameters {
@@ -33,6 +54,7 @@ struct StereoSettings : sgm::Parameters {
   double depth_unit = 1;
   Colormap colormap = Colormap::turbo;
   gint64 max_skew = -1;
+  GstClockTime diagnostics_interval = GST_SECOND;
 
   /// Returns these settings, except that those which need a restart are taken from started.
   StereoSettings since_start(const StereoSettings& started) const;
@@ -41,8 +63,9 @@ struct StereoSettings : sgm::Parameters {
   StereoSettings with_calibrated_lengths() const;
 };
 
-/// Returns an empty string, or what is wrong with the settings and how to mend it.
-std::string validation_error(const StereoSettings& settings);
+/// Returns an empty string, or what is wrong with the settings and how to mend it. lengths is true
+/// if a pad that measures_lengths() is in use, whatever settings.output is.
+std::string validation_error(const StereoSettings& settings, bool lengths);
 
 /// kind is that of the output pictures.
 sgm::PictureParameters picture_parameters(sgm::PictureParameters::Kind kind,

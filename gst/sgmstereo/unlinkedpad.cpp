@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "gst/sgmstereo/unlinkedpad.h"
 
+#include <gst/base/gstaggregator.h>
+
+#include <cstring>
 #include <string>
 
 #include "gst/base/elementerror.h"
@@ -11,16 +14,48 @@ namespace {
 
 constexpr GstClockTime alarm_delay = 5 * GST_SECOND;
 
-gboolean warn(GstClock*, GstClockTime, GstClockID, gpointer data) {
-  auto* pad = static_cast<GstPad*>(data);
-  const ObjectPtr<GstElement> element(gst_pad_get_parent_element(pad));
+/// Returns the element of a pad that should be linked and is not.
+ObjectPtr<GstElement> element_lacking(GstPad* pad) {
   // Without a parent the element is being disposed of.
-  if (element && GST_PAD_IS_ACTIVE(pad) && !gst_pad_is_linked(pad))
+  ObjectPtr<GstElement> element(gst_pad_get_parent_element(pad));
+  if (!GST_PAD_IS_ACTIVE(pad) || gst_pad_is_linked(pad))
+    element.reset();
+  return element;
+}
+
+/// Returns true if EOS has arrived on the other sink pad, but frames before it still wait.
+bool other_has_ended(GstElement* element, GstPad* pad) {
+  const bool is_left = std::strcmp(GST_PAD_NAME(pad), "sink_left") == 0;
+  const ObjectPtr<GstPad> other(
+      gst_element_get_static_pad(element, is_left ? "sink_right" : "sink_left"));
+  return GST_PAD_IS_EOS(other.get()) &&
+         !gst_aggregator_pad_is_eos(GST_AGGREGATOR_PAD_CAST(other.get()));
+}
+
+gboolean warn_of_waiting(GstClock*, GstClockTime, GstClockID, gpointer data) {
+  auto* pad = static_cast<GstPad*>(data);
+  const ObjectPtr<GstElement> element = element_lacking(pad);
+  if (element && !other_has_ended(element.get(), pad))
     post_warning(element.get(), GST_STREAM_ERROR, GST_STREAM_ERROR_FAILED,
                  "Frames have waited 5 s for partners because nothing is linked to " +
                      std::string(GST_PAD_NAME(pad)) +
                      ": link the other camera to it. If each frame holds both pictures, link it to "
                      "sink_left and set frame-packing=side-by-side or frame-packing=top-bottom.");
+  return TRUE;
+}
+
+gboolean refuse_end(GstClock*, GstClockTime, GstClockID, gpointer data) {
+  auto* pad = static_cast<GstPad*>(data);
+  const ObjectPtr<GstElement> element = element_lacking(pad);
+  if (element && other_has_ended(element.get(), pad))
+    post_exceptions(element.get(), 0, [&]() -> int {
+      throw ElementError(
+          GST_STREAM_ERROR, GST_STREAM_ERROR_FAILED,
+          "One camera has ended, but nothing is linked to " + std::string(GST_PAD_NAME(pad)) +
+              ", so that its frames have no partners: link the other camera to it. If each frame "
+              "holds both pictures, link it to sink_left and set frame-packing=side-by-side or "
+              "frame-packing=top-bottom.");
+    });
   return TRUE;
 }
 
@@ -70,15 +105,21 @@ void UnlinkedStream::flush(GstEvent* event) {
 
 void UnlinkedPadAlarm::set(GstPad* pad) {
   const std::lock_guard lock(mutex_);
-  if (id_)
+  if (id_ && kind_ == Kind::waiting)
     return;
+  forget();
   const ObjectPtr<GstClock> clock(gst_system_clock_obtain());
   id_ = gst_clock_new_single_shot_id(clock.get(), gst_clock_get_time(clock.get()) + alarm_delay);
-  gst_clock_id_wait_async(id_, warn, gst_object_ref(pad), gst_object_unref);
+  gst_clock_id_wait_async(id_, kind_ == Kind::waiting ? warn_of_waiting : refuse_end,
+                          gst_object_ref(pad), gst_object_unref);
 }
 
 void UnlinkedPadAlarm::cancel() {
   const std::lock_guard lock(mutex_);
+  forget();
+}
+
+void UnlinkedPadAlarm::forget() {
   if (!id_)
     return;
   gst_clock_id_unschedule(id_);

@@ -32,15 +32,24 @@ class UnlinkedStream {
   bool ended_ = false;
 };
 
-/// Posts one warning if a pad is still unlinked 5 s after frames began to wait for its partners.
+/// Posts a message if a pad is still unlinked 5 s after the alarm was set.
 class UnlinkedPadAlarm {
  public:
+  enum class Kind {
+    waiting,  ///< frames wait for partners: a warning, the only one until cancel()
+    ended,    ///< the other camera has ended, and its frames still wait: an error
+  };
+
+  explicit UnlinkedPadAlarm(Kind kind) : kind_(kind) {}
   ~UnlinkedPadAlarm() { cancel(); }
-  /// Sets the alarm, unless it is set already.
+  /// Sets the alarm. While it is set already, this puts off an error, but not a warning.
   void set(GstPad* pad);
   void cancel();
 
  private:
+  void forget();
+
+  const Kind kind_;
   std::mutex mutex_;
   GstClockID id_ = nullptr;
 };

@@ -263,7 +263,7 @@ void run(int argc, char** argv) {
       std::cout << "CUDA half not run: " << unusable << "\n";
     } else {
       card = test::cuda_card();
-      std::cout << card << "\nGPU time per frame, replayed from a CUDA graph; the required times "
+      std::cout << card << "\nGPU time per frame, without the host's; the required times "
                 << "apply to an NVIDIA H200\n\n";
       rows = measure_cuda(options.group);
       print_table(std::cout, rows);

@@ -20,6 +20,7 @@
 #include "tests/kernels/nlmeans/nlmeans_case.h"
 #include "tests/kernels/remap/remap_case.h"
 #include "tests/kernels/sgm/sgm_case.h"
+#include "tests/kernels/sgm/sgm_sequence.h"
 #include "tests/kernels/sgm/sgm_stage_case.h"
 
 namespace cudavision::test {
@@ -40,6 +41,11 @@ std::string sgm_stages_hash(Device& device, int number) {
   return hash(run_stages(device, make_sgm_stage_case(proof_seed, number, proof_max_pixels), 0xcd));
 }
 
+std::string sgm_sequence_hash(Device& device, int number) {
+  const SgmSequence sequence = make_sgm_sequence(proof_seed, number, proof_max_pixels);
+  return hash(sequence, run_sequence(device, sequence, 0xcd));
+}
+
 struct Suite {
   const char* operation;
   const char* prefix;  ///< precedes the numbers of the cases
@@ -56,6 +62,7 @@ constexpr Suite suites[] = {
     {"remap", "", 200, case_hash<make_remap_case>},
     {"sgm", "", 150, case_hash<make_sgm_case>},
     {"sgm", "stages-", 150, sgm_stages_hash},
+    {"sgm", "sequences-", 100, sgm_sequence_hash},
 };
 
 struct Options {

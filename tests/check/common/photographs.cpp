@@ -9,17 +9,6 @@ namespace check {
 
 namespace {
 
-/// Returns the path of a photograph in CUDAVISION_TEST_PICTURES, or else in the folder of Debian's
-/// opencv-doc.
-std::string picture_file(const char* name) {
-  const char* folder = g_getenv("CUDAVISION_TEST_PICTURES");
-  gchar* path = g_build_filename(
-      folder != nullptr ? folder : "/usr/share/doc/opencv-doc/examples/data", name, nullptr);
-  const std::string result = path;
-  g_free(path);
-  return result;
-}
-
 Owned<GstSample> pull_sample(GstElement* pipeline, const char* sink_name) {
   const Owned<GstElement> sink = element_in(pipeline, sink_name);
   GstSample* sample = nullptr;
@@ -45,6 +34,15 @@ Picture picture_in(GstSample* sample, const FormatSpec& format) {
 }
 
 }  // namespace
+
+std::string picture_file(const char* name) {
+  const char* folder = g_getenv("CUDAVISION_TEST_PICTURES");
+  gchar* path = g_build_filename(
+      folder != nullptr ? folder : "/usr/share/doc/opencv-doc/examples/data", name, nullptr);
+  const std::string result = path;
+  g_free(path);
+  return result;
+}
 
 std::string unless_photographs() {
   for (const Photograph& photograph : photographs) {

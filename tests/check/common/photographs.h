@@ -17,6 +17,10 @@ inline constexpr Photograph photographs[] = {{"fruits.jpg", "jpegdec"},
                                              {"box_in_scene.png", "pngdec"},
                                              {"aloeL.jpg", "jpegdec"}};
 
+/// Returns the path of a photograph in CUDAVISION_TEST_PICTURES, or else in the folder of Debian's
+/// opencv-doc.
+std::string picture_file(const char* name);
+
 /// A reason to skip tests of photographs.
 std::string unless_photographs();
 

@@ -10,6 +10,12 @@ namespace {
 
 constexpr int small_width = 32, small_height = 16;
 
+Properties with_defaults(const Properties& properties) {
+  Properties all{{"diagnostics-interval", "0"}};
+  all.insert(all.end(), properties.begin(), properties.end());
+  return all;
+}
+
 }  // namespace
 
 StereoFrames frames_from(GstClockTime first, int count) {
@@ -20,13 +26,24 @@ StereoFrames frames_from(GstClockTime first, int count) {
 }
 
 StereoHarness::StereoHarness(const Properties& properties, bool two)
-    : element_(make_element("cudasgmstereo", properties)),
+    : element_(make_element("cudasgmstereo", with_defaults(properties))),
       messages_(element_),
       left_(gst_harness_new_with_element(element_, "sink_left", "src")),
       right_(two ? gst_harness_new_with_element(element_, "sink_right", nullptr) : nullptr),
       harnesses_{left()} {
   if (two)
     harnesses_.push_back(right());
+}
+
+GstHarness* StereoHarness::open(const std::string& pad) {
+  Owned<GstHarness>& harness = opened_[pad];
+  fail_unless(harness == nullptr, "%s is open already", pad.c_str());
+  harness.reset(gst_harness_new_with_element(element_, nullptr, pad.c_str()));
+  return harness;
+}
+
+void StereoHarness::close(const std::string& pad) {
+  fail_unless_equals_int(opened_.erase(pad), 1);
 }
 
 guint64 StereoHarness::number(const char* property) const {

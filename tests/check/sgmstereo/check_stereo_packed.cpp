@@ -409,3 +409,49 @@ TEST(test_no_warning) {
   for (StereoHarness* stereo : {&packed_frames, &stopped, &two})
     fail_unless_equals_int(stereo->messages().count(GST_MESSAGE_WARNING), 0);
 }
+
+// If a camera ends while nothing is linked to the other pad, its frames would wait forever: an
+// error 5 s later.
+TEST(test_end_without_a_partner) {
+  for (const bool late : {false, true}) {
+    SystemTestClock clock;
+    StereoHarness stereo({}, false);
+    fail_unless(stereo.send_caps(stereo.left(), caps_of(gray(), width, height)));
+    gst_harness_push(stereo.left(), to_buffer(left_picture()));
+    if (late)
+      clock.move_to(20 * GST_SECOND);
+    gst_harness_push_event(stereo.left(), gst_event_new_eos());
+    const GstClockTime end = (late ? 25 : 5) * GST_SECOND;
+    clock.move_to(end - 1);
+    fail_unless_equals_int(stereo.messages().count(GST_MESSAGE_ERROR), 0);
+    clock.move_to(end);
+    expect_words(stereo.messages().text(GST_MESSAGE_ERROR),
+                 {"has ended", "nothing is linked to sink_right", "frame-packing=side-by-side"});
+    clock.move_to(60 * GST_SECOND);
+    fail_unless_equals_int(stereo.messages().count(GST_MESSAGE_ERROR), 1);
+    // Whoever was told that frames wait need not be told twice.
+    fail_unless_equals_int(stereo.messages().count(GST_MESSAGE_WARNING), late ? 1 : 0);
+  }
+}
+
+// There is no error if no frames wait, if the camera begins anew, if the element stops, or if the
+// other camera comes in time.
+TEST(test_end_that_is_no_error) {
+  SystemTestClock clock;
+  StereoHarness empty({}, false), flushed({}, false), stopped({}, false), joined({}, false);
+  for (StereoHarness* stereo : {&empty, &flushed, &stopped, &joined}) {
+    fail_unless(stereo->send_caps(stereo->left(), caps_of(gray(), width, height)));
+    if (stereo != &empty)
+      gst_harness_push(stereo->left(), to_buffer(left_picture()));
+    gst_harness_push_event(stereo->left(), gst_event_new_eos());
+  }
+  empty.expect_end();
+  clock.move_to(4 * GST_SECOND);
+  flushed.flush();
+  gst_element_set_state(stopped.element(), GST_STATE_READY);
+  const Owned<GstHarness> right(
+      gst_harness_new_with_element(joined.element(), "sink_right", nullptr));
+  clock.move_to(60 * GST_SECOND);
+  for (StereoHarness* stereo : {&empty, &flushed, &stopped, &joined})
+    fail_unless_equals_int(stereo->messages().count(GST_MESSAGE_ERROR), 0);
+}

@@ -1,0 +1,458 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "cuda/sgm/pairinspector.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <limits>
+
+#include "cuda/core/parallel.h"
+#include "cuda/pixels/samples.h"
+
+namespace cudavision::sgm {
+namespace {
+
+constexpr int block_width = 16, block_height = 9;
+constexpr int mean_radius = 3;
+constexpr int mean_width = 2 * mean_radius + 1;
+constexpr int largest_difference = 40;
+constexpr double least_texture = 25;
+
+/// Rows above and below in which blocks are searched: at first, and if few are found there.
+constexpr int near_rows = 8, far_rows = 40;
+/// Blocks this near to each other are the same match.
+constexpr int same_match = 2;
+constexpr double far_better = 0.8;
+
+constexpr int most_blocks = 96, fewest_blocks = 64;
+/// The number of blocks falls where more disparities are searched, so that the time does not grow.
+constexpr int blocks_times_disparities = 96 * 128;
+
+// Thresholds of the conclusions.
+constexpr int enough_blocks = 24;
+constexpr int enough_matches = 10;
+constexpr double enough_matched = 0.12;
+constexpr double well_matched = 0.5;
+constexpr double most_offset = 0.75, most_spread = 1;
+constexpr double most_beyond = 0.05, most_at_end = 0.02;
+
+using Byte = std::uint8_t;
+
+/// A part of a picture, minus the mean around each pixel.
+struct Patch {
+  int x, y, width, height;  ///< its place in the picture
+  std::vector<Byte> values;
+
+  const Byte* at(int column, int row) const {
+    return values.data() + static_cast<std::ptrdiff_t>(row - y) * width + (column - x);
+  }
+};
+
+struct Scratch {
+  std::vector<Byte> rows;              ///< of a patch with the pixels around it
+  std::vector<std::uint16_t> columns;  ///< sums of its columns
+  std::vector<std::uint16_t> sums;     ///< of absolute differences
+  Patch patch;
+};
+
+/// Returns luminance in levels of 8 bits.
+Byte level(const SamplePlane& picture, const Byte* row, int x) {
+  if (picture.bits == 8)
+    return row[x];
+  const int value = load16(row + 2 * static_cast<std::ptrdiff_t>(x)) >> picture.shift;
+  return static_cast<Byte>(std::min(value, (1 << picture.bits) - 1) >> (picture.bits - 8));
+}
+
+/// Reads `count` levels of row y from column `first` on. The picture is replicated beyond its
+/// edges.
+void read_levels(const SamplePlane& picture, int y, int first, int count, Byte* out) {
+  const Byte* row = picture.rows.row(std::clamp(y, 0, picture.height() - 1));
+  const int before = std::clamp(-first, 0, count);
+  const int end = std::clamp(picture.width - first, before, count);
+  std::fill_n(out, before, level(picture, row, 0));
+  if (picture.bits == 8)
+    std::copy(row + first + before, row + first + end, out + before);
+  else
+    for (int i = before; i < end; ++i)
+      out[i] = level(picture, row, first + i);
+  std::fill(out + end, out + count, level(picture, row, picture.width - 1));
+}
+
+/// Adds a row to the sums, and takes another away.
+CUDAVISION_TARGET_CLONES
+void move_sums(const Byte* added, const Byte* removed, int width, std::uint16_t* sums) {
+  for (int x = 0; x < width; ++x)
+    sums[x] = static_cast<std::uint16_t>(sums[x] + added[x] - removed[x]);
+}
+
+CUDAVISION_TARGET_CLONES
+void subtract_means(const Byte* centre, const std::uint16_t* columns, int width, Byte* out) {
+  for (int x = 0; x < width; ++x) {
+    std::uint16_t sum = mean_width * mean_width / 2;
+    for (int i = 0; i < mean_width; ++i)
+      sum = static_cast<std::uint16_t>(sum + columns[x + i]);
+    const int difference = centre[x] - sum / (mean_width * mean_width);
+    out[x] = static_cast<Byte>(std::clamp(difference, -largest_difference, largest_difference) +
+                               largest_difference);
+  }
+}
+
+/// Makes scratch.patch that part of the picture of which it has pixels.
+void take_patch(const SamplePlane& picture, int x, int y, int width, int height, Scratch& scratch) {
+  Patch& patch = scratch.patch;
+  patch.x = std::max(x, 0);
+  patch.y = std::max(y, 0);
+  patch.width = std::max(std::min(x + width, picture.width) - patch.x, 0);
+  patch.height = std::max(std::min(y + height, picture.height()) - patch.y, 0);
+  patch.values.resize(static_cast<std::size_t>(patch.width) *
+                      static_cast<std::size_t>(patch.height));
+  const int wide = patch.width + 2 * mean_radius, high = patch.height + 2 * mean_radius;
+  // One more row, of zeros, stands for the row that the first sums have not got.
+  scratch.rows.assign(static_cast<std::size_t>(wide) * static_cast<std::size_t>(high + 1), 0);
+  scratch.columns.assign(static_cast<std::size_t>(wide), 0);
+  const auto row = [&](int number) {
+    return scratch.rows.data() + static_cast<std::ptrdiff_t>(number) * wide;
+  };
+  for (int j = 0; j < high; ++j) {
+    read_levels(picture, patch.y - mean_radius + j, patch.x - mean_radius, wide, row(j));
+    move_sums(row(j), row(j < mean_width ? high : j - mean_width), wide, scratch.columns.data());
+    if (const int out = j - 2 * mean_radius; out >= 0)
+      subtract_means(row(out + mean_radius) + mean_radius, scratch.columns.data(), patch.width,
+                     patch.values.data() + static_cast<std::ptrdiff_t>(out) * patch.width);
+  }
+}
+
+/// Writes the sum of absolute differences of a dense block and each of the blocks at from, from +
+/// 1…
+CUDAVISION_TARGET_CLONES
+void compare_along_row(const Byte* block, const Byte* from, int pitch, int count,
+                       std::uint16_t* sums) {
+  for (int i = 0; i < count; ++i) {
+    unsigned sum = 0;
+    for (int y = 0; y < block_height; ++y) {
+      const Byte* const a = block + y * block_width;
+      const Byte* const b = from + static_cast<std::ptrdiff_t>(y) * pitch + i;
+      // The compiler has one instruction for this loop, unless it unrolls the loop first.
+      _Pragma("GCC unroll 1") for (int x = 0; x < block_width; ++x) sum +=
+          static_cast<unsigned>(std::abs(a[x] - b[x]));
+    }
+    sums[i] = static_cast<std::uint16_t>(sum);
+  }
+}
+
+/// Returns the least number, or the largest possible one if there is none.
+CUDAVISION_TARGET_CLONES
+std::uint16_t least_of(const std::uint16_t* numbers, int count) {
+  std::uint16_t least = std::numeric_limits<std::uint16_t>::max();
+  for (int i = 0; i < count; ++i)
+    least = std::min(least, numbers[i]);
+  return least;
+}
+
+/// The place of the best match relative to the block, and how good it is.
+struct Best {
+  int dx = 0, dy = 0;
+  double offset = 0;  ///< dy, with a fraction
+  double ratio = 1;   ///< its sum, relative to the least of those that are another match
+  bool exists = false;
+};
+
+/// The sums of absolute differences for all places of a window.
+class Sums {
+ public:
+  Sums(int columns, int rows, std::vector<std::uint16_t>& memory)
+      : columns_(columns), rows_(rows), memory_(memory) {
+    memory_.resize(static_cast<std::size_t>(columns) * static_cast<std::size_t>(rows));
+  }
+
+  std::uint16_t* row(int j) const {
+    return memory_.data() + static_cast<std::ptrdiff_t>(j) * columns_;
+  }
+
+  /// dx and dy are those of the first place.
+  Best best(int dx, int dy) const {
+    int y = 0;
+    for (int j = 1; j < rows_; ++j)
+      if (least_in(j) < least_in(y))
+        y = j;
+    const int least = least_in(y);
+    const int x = static_cast<int>(std::find(row(y), row(y) + columns_, least) - row(y));
+    Best best{dx + x, dy + y, static_cast<double>(dy + y), 1, true};
+    if (const int other = least_elsewhere(x, y); other < no_sum)
+      best.ratio = static_cast<double>(least) / std::max(other, 1);
+    if (y > 0 && y < rows_ - 1) {
+      const int above = row(y - 1)[x], below = row(y + 1)[x];
+      if (const int height = std::max(above, below) - least; height > 0)
+        best.offset += 0.5 * (above - below) / height;
+    }
+    return best;
+  }
+
+ private:
+  static constexpr int no_sum = std::numeric_limits<std::uint16_t>::max();
+
+  int least_in(int j) const { return least_of(row(j), columns_); }
+
+  /// Returns the least sum of those that are not at (x, y) or near it.
+  int least_elsewhere(int x, int y) const {
+    int least = no_sum;
+    for (int j = 0; j < rows_; ++j) {
+      if (std::abs(j - y) > same_match) {
+        least = std::min(least, least_in(j));
+        continue;
+      }
+      const int after = std::min(x + same_match + 1, columns_);
+      least = std::min<int>(least, least_of(row(j), std::max(x - same_match, 0)));
+      least = std::min<int>(least, least_of(row(j) + after, columns_ - after));
+    }
+    return least;
+  }
+
+  const int columns_, rows_;
+  std::vector<std::uint16_t>& memory_;
+};
+
+/// Returns the share of `part` in `whole`, 0 if that is empty.
+double share(std::size_t part, std::size_t whole) {
+  return whole == 0 ? 0 : static_cast<double>(part) / static_cast<double>(whole);
+}
+
+/// Returns the number below which the given share of the sorted numbers lies.
+template <class Number>
+Number quantile(const std::vector<Number>& sorted, double part) {
+  const auto place = static_cast<std::size_t>(part * static_cast<double>(sorted.size()));
+  return sorted[std::min(place, sorted.size() - 1)];
+}
+
+/// Returns the least eigenvalue of the structure tensor of a block, per pixel.
+double texture(const SamplePlane& picture, int left, int top) {
+  constexpr int wide = block_width + 2, high = block_height + 2;
+  Byte levels[high][wide];
+  for (int j = 0; j < high; ++j)
+    read_levels(picture, top - 1 + j, left - 1, wide, levels[j]);
+  int xx = 0, yy = 0, xy = 0;
+  for (int j = 1; j <= block_height; ++j)
+    for (int i = 1; i <= block_width; ++i) {
+      const int along = levels[j][i + 1] - levels[j][i - 1];
+      const int across = levels[j + 1][i] - levels[j - 1][i];
+      xx += along * along;
+      yy += across * across;
+      xy += along * across;
+    }
+  return (xx + yy - std::hypot(xx - yy, 2.0 * xy)) / (2 * block_width * block_height);
+}
+
+/// The numbers of known disparities, and of those that are at least `end`.
+struct Counts {
+  unsigned known = 0, at_end = 0;
+};
+
+CUDAVISION_TARGET_CLONES
+Counts count(const Byte* row, int width, std::uint16_t invalid, int end) {
+  Counts counts;
+  for (int x = 0; x < width; ++x) {
+    const std::uint16_t value = load16(row + 2 * static_cast<std::ptrdiff_t>(x));
+    const bool known = value != invalid;
+    counts.known += known;
+    counts.at_end += known & (static_cast<std::int16_t>(value) >= end);
+  }
+  return counts;
+}
+
+void measure_map(View<const std::uint8_t> map, const Parameters& parameters, PairFigures& figures) {
+  const DisparityScale scale = disparity_scale(parameters);
+  const int end = (parameters.minimum + parameters.disparities - 2) * scale.per_pixel;
+  const int width = map.width / 2;
+  std::size_t known = 0, at_end = 0;
+  for (int y = 0; y < map.height; ++y) {
+    const Counts counts = count(map.row(y), width, scale.invalid, end);
+    known += counts.known;
+    at_end += counts.at_end;
+  }
+  figures.known =
+      share(known, static_cast<std::size_t>(width) * static_cast<std::size_t>(map.height));
+  figures.at_end = share(at_end, known);
+}
+
+}  // namespace
+
+bool PairFigures::vertical_known() const noexcept {
+  return blocks >= enough_blocks && matched >= enough_matched &&
+         std::lround(matched * blocks) >= enough_matches && !is_swapped();
+}
+
+bool PairFigures::is_swapped() const noexcept {
+  return blocks >= enough_blocks && matched_if_swapped >= 2 * enough_matched &&
+         std::lround(matched_if_swapped * blocks) >= enough_matches &&
+         matched_if_swapped >= 2 * matched;
+}
+
+bool PairFigures::is_unrectified() const noexcept {
+  return vertical_known() &&
+         (std::abs(vertical_offset) >= most_offset || vertical_spread >= most_spread);
+}
+
+bool PairFigures::exceeds_range() const noexcept {
+  if (blocks < enough_blocks || is_swapped() || is_unrectified())
+    return false;
+  return above_range + below_range >= most_beyond || (vertical_known() && at_end >= most_at_end);
+}
+
+/// The best match of a block, in both directions.
+struct PairInspector::Match {
+  Best best;
+  bool agrees = false;
+
+  bool is_clear() const { return agrees && best.ratio < far_better; }
+};
+
+PairInspector::PairInspector(const ImageSize& size, const Config& config)
+    : size_(size), least_(config.minimum), largest_(config.minimum + config.disparities - 1) {}
+
+void PairInspector::choose_blocks(const SamplePlane& left) {
+  blocks_.clear();
+  const int count =
+      std::clamp(blocks_times_disparities / (largest_ - least_ + 1), fewest_blocks, most_blocks);
+  const double side = std::sqrt(1.0 * size_.width * size_.height / count);
+  const int columns =
+      std::max(1, static_cast<int>(size_.width / std::max<double>(side, block_width)));
+  const int rows =
+      std::max(1, static_cast<int>(size_.height / std::max<double>(side, block_height)));
+  for (int row = 0; row < rows; ++row)
+    for (int column = 0; column < columns; ++column) {
+      double most = least_texture;
+      Place best{-1, -1};
+      for (int j = 1; j < 6; j += 2)
+        for (int i = 1; i < 6; i += 2) {
+          const Place place{
+              static_cast<int>((6.0 * column + i) * size_.width / (6 * columns)) - block_width / 2,
+              static_cast<int>((6.0 * row + j) * size_.height / (6 * rows)) - block_height / 2};
+          // The texture needs a pixel more on each side.
+          if (place.x < 1 || place.y < 1 || place.x + block_width >= size_.width ||
+              place.y + block_height >= size_.height)
+            continue;
+          if (const double its = texture(left, place.x, place.y); its >= most) {
+            most = its;
+            best = place;
+          }
+        }
+      if (best.x >= 0)
+        blocks_.push_back(best);
+    }
+}
+
+/// Searches each block within the window around its place in the right picture, and what is found
+/// there around its place in the left one.
+std::vector<PairInspector::Match> PairInspector::match_blocks(const SamplePlane& left,
+                                                              const SamplePlane& right,
+                                                              const Window& window) const {
+  /// Returns the best match in `to` of the block at a place in `from`.
+  const auto search = [](const SamplePlane& from, const Place& place, const SamplePlane& to,
+                         const Window& within, Scratch& scratch) {
+    take_patch(from, place.x, place.y, block_width, block_height, scratch);
+    const std::vector<Byte> block = scratch.patch.values;
+    take_patch(to, place.x + within.first_x, place.y + within.first_y,
+               block_width + within.last_x - within.first_x,
+               block_height + within.last_y - within.first_y, scratch);
+    const Patch& patch = scratch.patch;
+    const int columns = patch.width - block_width + 1, rows = patch.height - block_height + 1;
+    if (columns < 1 || rows < 1)
+      return Best();
+    const Sums sums(columns, rows, scratch.sums);
+    for (int j = 0; j < rows; ++j)
+      compare_along_row(block.data(), patch.at(patch.x, patch.y + j), patch.width, columns,
+                        sums.row(j));
+    return sums.best(patch.x - place.x, patch.y - place.y);
+  };
+  std::vector<Match> matches(blocks_.size());
+  if (blocks_.empty())
+    return matches;
+  const Bands bands(static_cast<int>(blocks_.size()));
+  bands.for_each([&](const Band& band) {
+    Scratch scratch;
+    for (int i = band.begin; i < band.end; ++i) {
+      const Place& place = blocks_[static_cast<std::size_t>(i)];
+      Match& match = matches[static_cast<std::size_t>(i)];
+      const Best best = search(left, place, right, window, scratch);
+      match.best = best;
+      if (!best.exists)
+        continue;
+      const Place found{place.x + best.dx, place.y + best.dy};
+      const Best back =
+          search(right, found, left, {-window.last_x, -window.first_x, -best.dy - 1, -best.dy + 1},
+                 scratch);
+      match.agrees =
+          back.exists && std::abs(back.dx + best.dx) <= 1 && std::abs(back.dy + best.dy) <= 1;
+    }
+  });
+  return matches;
+}
+
+void PairInspector::measure_range(const SamplePlane& left, const SamplePlane& right,
+                                  PairFigures& figures) const {
+  const int row =
+      figures.vertical_known() ? static_cast<int>(std::lround(figures.vertical_offset)) : 0;
+  const int count = largest_ - least_ + 1;
+  const int more = std::max(count, 128), less = std::min(count, 128);
+  std::vector<int> disparities;
+  std::size_t above = 0, below = 0;
+  for (const Match& match :
+       match_blocks(left, right, {-(largest_ + more), -(least_ - less), row - 1, row + 1})) {
+    if (!match.is_clear())
+      continue;
+    disparities.push_back(-match.best.dx);
+    above += -match.best.dx > largest_;
+    below += -match.best.dx < least_;
+  }
+  if (disparities.size() < enough_matches)
+    return;
+  std::sort(disparities.begin(), disparities.end());
+  figures.above_range = share(above, disparities.size());
+  figures.below_range = share(below, disparities.size());
+  figures.least_disparity = quantile(disparities, 0.02);
+  figures.largest_disparity = quantile(disparities, 0.98);
+}
+
+PairFigures PairInspector::inspect(const SamplePlane& left, const SamplePlane& right,
+                                   View<const std::uint8_t> map, const Parameters& parameters) {
+  PairFigures figures;
+  measure_map(map, parameters, figures);
+  choose_blocks(left);
+  figures.blocks = static_cast<int>(blocks_.size());
+  if (blocks_.empty())
+    return figures;
+
+  const auto clear = [](const std::vector<Match>& matches) {
+    return share(static_cast<std::size_t>(std::count_if(
+                     matches.begin(), matches.end(), [](const Match& m) { return m.is_clear(); })),
+                 matches.size());
+  };
+  std::vector<Match> matches =
+      match_blocks(left, right, {-largest_, -least_, -near_rows, near_rows});
+  figures.matched = clear(matches);
+  if (figures.matched < well_matched)
+    figures.matched_if_swapped =
+        clear(match_blocks(left, right, {least_, largest_, -near_rows, near_rows}));
+  if (figures.matched < 2 * enough_matched && !figures.is_swapped()) {
+    matches = match_blocks(left, right, {-largest_, -least_, -far_rows, far_rows});
+    figures.matched = clear(matches);
+  }
+  figures.agreement =
+      share(static_cast<std::size_t>(std::count_if(
+                matches.begin(), matches.end(), [](const Match& match) { return match.agrees; })),
+            matches.size());
+
+  std::vector<double> offsets;
+  for (const Match& match : matches)
+    if (match.is_clear())
+      offsets.push_back(match.best.offset);
+  if (!offsets.empty()) {
+    std::sort(offsets.begin(), offsets.end());
+    figures.vertical_offset = quantile(offsets, 0.5);
+    figures.vertical_spread = quantile(offsets, 0.75) - quantile(offsets, 0.25);
+  }
+  measure_range(left, right, figures);
+  return figures;
+}
+
+}  // namespace cudavision::sgm

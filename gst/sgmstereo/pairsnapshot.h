@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#pragma once
+
+#include "cuda/core/device.h"
+#include "cuda/sgm/pairinspector.h"
+#include "cuda/sgm/sgmstereo.h"
+
+namespace cudavision {
+
+/// A pair's luminances and its map, copied to the host to be inspected there. All calls, the
+/// destructor included, are made in the context of the device, except for those that say otherwise.
+class PairSnapshot {
+ public:
+  PairSnapshot(Device& device, const ImageSize& size, const sgm::Config& config);
+
+  /// Returns room on the device for the map before its holes are filled.
+  View<std::uint8_t> unfilled();
+  /// Enqueues the copies. map is on the device.
+  void take(const sgm::SgmStereo::Pictures& pictures, View<const std::uint8_t> map);
+
+  // The next three are for when the device has made the copies, and need no context.
+  /// parameters are those that the pair was matched with.
+  sgm::PairFigures figures(const sgm::Parameters& parameters);
+  View<const std::uint8_t> map() const { return map_; }
+  const ImageSize& size() const { return size_; }
+
+ private:
+  struct Picture {
+    Buffer memory;
+    SamplePlane plane;
+    void copy(Device& device, const SamplePlane& from);
+  };
+
+  Device& device_;
+  const ImageSize size_;
+  sgm::PairInspector inspector_;
+  Picture left_, right_;
+  Buffer map_memory_;
+  View<std::uint8_t> map_;
+  Buffer unfilled_memory_;  ///< allocated when it is needed first
+};
+
+}  // namespace cudavision

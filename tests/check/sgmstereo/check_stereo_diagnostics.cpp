@@ -1,0 +1,423 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// Tests what cudasgmstereo says about its pictures and settings: the element message with figures,
+// and each warning. No warning may come for good pairs.
+#include <algorithm>
+#include <cmath>
+
+#include "tests/check/common/messagelog.h"
+#include "tests/check/common/photographs.h"
+#include "tests/check/common/pipelines.h"
+#include "tests/check/common/stereoharness.h"
+
+using namespace check;
+
+namespace {
+
+constexpr int width = 320, height = 160, disparity = 12;
+
+const FormatSpec& gray() {
+  return format_named("GRAY8");
+}
+
+struct Pair {
+  Picture left, right;
+};
+
+/// Returns pictures of a wall, at a disparity of 12.
+Pair wall(const FormatSpec& format = gray()) {
+  const Picture left = noise_picture(format, width, height, 1);
+  return {left, shifted(left, disparity)};
+}
+
+Picture moved_down(const Picture& picture, int rows) {
+  return picture_with(*picture.format, picture.width, picture.height, [&](int place, int x, int y) {
+    return picture.sample(place, x, std::clamp(y - rows, 0, picture.height - 1));
+  });
+}
+
+/// Properties of an element that inspects pairs as it does by default.
+Properties inspecting(const Properties& more = {}) {
+  Properties all{{"diagnostics-interval", "1000000000"}, {"num-disparities", "32"}};
+  all.insert(all.end(), more.begin(), more.end());
+  return all;
+}
+
+/// Sends the same pair again and again, a second apart.
+void send(StereoHarness& stereo, const Pair& pair, int count, GstClockTime first = 0) {
+  for (int i = 0; i < count; ++i) {
+    const GstClockTime time = first + static_cast<GstClockTime>(i) * GST_SECOND;
+    stereo.process(at(time, to_buffer(pair.left)), at(time, to_buffer(pair.right)));
+  }
+}
+
+void send_eos(StereoHarness& stereo) {
+  stereo.send_to_all(gst_event_new_eos);
+  stereo.expect_end();
+}
+
+/// Returns the texts of the warnings for two pairs.
+std::string warning_for(const Pair& pair, const Properties& properties = {}) {
+  StereoHarness stereo(inspecting(properties));
+  stereo.accept_caps(caps_of(*pair.left.format, width, height));
+  send(stereo, pair, 2);
+  fail_unless(stereo.messages().complaints() <= 1);
+  const std::string text = stereo.messages().text(GST_MESSAGE_WARNING);
+  // It comes once, however often the same is found, until the next start.
+  send(stereo, pair, 3, 2 * GST_SECOND);
+  send_eos(stereo);
+  fail_unless_equals_int(stereo.messages().complaints(), text.empty() ? 0 : 1);
+  return text;
+}
+
+void expect_no_warning(const Pair& pair, const Properties& properties = {}) {
+  const std::string text = warning_for(pair, properties);
+  fail_unless(text.empty(), "%s", text.c_str());
+}
+
+const GstStructure* figures_in(GstMessage* message) {
+  const GstStructure* structure = gst_message_get_structure(message);
+  fail_unless(gst_structure_has_name(structure, "cudasgmstereo"), "named %s",
+              gst_structure_get_name(structure));
+  return structure;
+}
+
+guint64 time_in(const GstStructure* structure, const char* field) {
+  guint64 time = 0;
+  fail_unless(gst_structure_get_uint64(structure, field, &time), "no time %s", field);
+  return time;
+}
+
+double figure_in(const GstStructure* structure, const char* field) {
+  double figure = 0;
+  fail_unless(gst_structure_get_double(structure, field, &figure), "no figure %s", field);
+  return figure;
+}
+
+std::vector<guint64> message_times(StereoHarness& stereo) {
+  std::vector<guint64> times;
+  for (const Owned<GstMessage>& message : stereo.messages().take(GST_MESSAGE_ELEMENT))
+    times.push_back(time_in(figures_in(message), "timestamp"));
+  return times;
+}
+
+}  // namespace
+
+/* Messages */
+
+TEST(test_figures) {
+  for (const char* format : {"GRAY8", "I420", "P010_10LE", "RGB", "GRAY16_LE"})
+    for (const char* output : {"disparity", "confidence"})
+      for (const char* fill : {"false", "true"}) {
+        StereoHarness stereo(inspecting({{"output", output}, {"fill-holes", fill}}));
+        const Pair pair = wall(format_named(format));
+        stereo.accept_caps(caps_of(*pair.left.format, width, height));
+        GstSegment segment = new_segment();
+        segment.start = segment.position = GST_SECOND;
+        segment.base = 2 * GST_SECOND;
+        segment.time = 3 * GST_SECOND;
+        stereo.send_to_all([&] { return gst_event_new_segment(&segment); });
+        send(stereo, pair, 1, 5 * GST_SECOND);
+        const std::vector<Owned<GstMessage>> messages = stereo.messages().take(GST_MESSAGE_ELEMENT);
+        fail_unless_equals_int(messages.size(), 1);
+        const GstStructure* figures = figures_in(messages[0]);
+        fail_unless_equals_uint64(time_in(figures, "timestamp"), 5 * GST_SECOND);
+        fail_unless_equals_uint64(time_in(figures, "running-time"), 6 * GST_SECOND);
+        fail_unless_equals_uint64(time_in(figures, "stream-time"), 7 * GST_SECOND);
+        fail_unless_equals_uint64(time_in(figures, "duration"), 40 * ms);
+        guint blocks = 0;
+        fail_unless(gst_structure_get_uint(figures, "blocks", &blocks) && blocks >= 50,
+                    "%s: %u blocks", format, blocks);
+        // Beyond the disparity of the wall, the left columns have no partner.
+        const double known = figure_in(figures, "known");
+        fail_unless(known > 0.8 && known < 0.97, "%s: %f are known", format, known);
+        fail_unless(figure_in(figures, "at-range-end") < 0.01);
+        fail_unless(figure_in(figures, "agreement") > 0.9);
+        fail_unless(figure_in(figures, "matched") > 0.9);
+        fail_unless(std::abs(figure_in(figures, "vertical-offset")) < 0.1);
+        fail_unless(figure_in(figures, "vertical-spread") < 0.2);
+        fail_unless(!gst_structure_has_field(figures, "saturated"));
+      }
+}
+
+// By default there is one message per second of running time, beginning with the first pair. Flat
+// pictures have no vertical offset.
+TEST(test_interval) {
+  struct Case {
+    const char* interval;
+    std::vector<guint64> times;
+  };
+  for (const Case& c : {Case{"1000000000", {0, 1000 * ms, 2000 * ms}}, Case{"0", {}},
+                        Case{"400000000", {0, 400 * ms, 800 * ms, 1200 * ms, 1600 * ms, 2000 * ms}},
+                        Case{"1500000000", {0, 1600 * ms}}}) {
+    StereoHarness stereo(Properties{{"diagnostics-interval", c.interval}});
+    stereo.accept_gray();
+    for (guint i = 0; i <= 10; ++i)
+      stereo.process_at(i * 200 * ms);
+    fail_unless(message_times(stereo) == c.times, "interval %s", c.interval);
+  }
+  const Owned<GstElement> element = new_element("cudasgmstereo");
+  guint64 interval = 0;
+  g_object_get(element.get(), "diagnostics-interval", &interval, nullptr);
+  fail_unless_equals_uint64(interval, GST_SECOND);
+}
+
+TEST(test_flat_pictures_have_no_vertical_offset) {
+  StereoHarness stereo(inspecting());
+  const Picture flat = make_picture(gray(), width, height, Content::flat, 1);
+  stereo.accept_gray(width, height);
+  send(stereo, {flat, flat}, 1);
+  const std::vector<Owned<GstMessage>> messages = stereo.messages().take(GST_MESSAGE_ELEMENT);
+  fail_unless_equals_int(messages.size(), 1);
+  const GstStructure* figures = figures_in(messages[0]);
+  fail_unless(!gst_structure_has_field(figures, "vertical-offset"));
+  fail_unless(!gst_structure_has_field(figures, "vertical-spread"));
+}
+
+// The property is live. After a flush, messages begin anew.
+TEST(test_interval_while_playing) {
+  StereoHarness stereo(inspecting());
+  stereo.accept_gray();
+  stereo.process_at(0);
+  stereo.process_at(500 * ms);
+  stereo.set("diagnostics-interval", "500000000");
+  stereo.process_at(540 * ms);
+  stereo.process_at(580 * ms);
+  stereo.flush();
+  stereo.process_at(0);
+  stereo.process_at(40 * ms);
+  stereo.set("diagnostics-interval", "0");
+  stereo.process_at(3000 * ms);
+  fail_unless((message_times(stereo) == std::vector<guint64>{0, 540 * ms, 0}));
+}
+
+// Of pairs without running times, every 30th is inspected.
+TEST(test_without_times) {
+  StereoHarness stereo(inspecting());
+  stereo.accept_gray();
+  for (int i = 0; i < 61; ++i)
+    stereo.process(small_frame({}), small_frame({}));
+  fail_unless_equals_int(message_times(stereo).size(), 3);
+}
+
+TEST(test_packed_frames) {
+  StereoHarness stereo(inspecting({{"frame-packing", "side-by-side"}}), false);
+  const Pair pair = wall();
+  const Picture both = picture_with(gray(), 2 * width, height, [&](int place, int x, int y) {
+    return x < width ? pair.right.sample(place, x, y) : pair.left.sample(place, x - width, y);
+  });
+  stereo.accept_gray(2 * width, height);
+  for (GstClockTime time : {0 * ms, 1000 * ms})
+    stereo.process(at(time, to_buffer(both)), nullptr);
+  fail_unless_equals_int(message_times(stereo).size(), 2);
+  expect_words(stereo.messages().text(GST_MESSAGE_WARNING), {"exchanged", "right-view-first"});
+}
+
+/* Warnings */
+
+TEST(test_good_pairs) {
+  for (const char* format : {"GRAY8", "YUY2", "I420_10LE", "BGRx"})
+    expect_no_warning(wall(format_named(format)));
+  expect_no_warning(wall(), {{"num-disparities", "320"}});
+  expect_no_warning(
+      wall(),
+      {{"output", "depth"}, {"focal-length", "300"}, {"baseline", "100"}, {"fill-holes", "true"}});
+}
+
+TEST(test_swapped) {
+  const Pair pair = wall();
+  expect_words(warning_for({pair.right, pair.left}),
+               {"exchanged", "sink_left", "sink_right", "min-disparity=-20"});
+}
+
+TEST(test_not_rectified) {
+  const Pair pair = wall();
+  for (int rows : {-20, -5, 1, 2, 5}) {
+    const std::string text = warning_for({pair.left, moved_down(pair.right, rows)});
+    expect_words(text, {"not rectified", std::to_string(std::abs(rows)) + ".0 rows ",
+                        rows < 0 ? "higher" : "lower", "Calibrate"});
+  }
+}
+
+TEST(test_few_disparities) {
+  const Picture left = noise_picture(gray(), width, height, 1);
+  expect_words(warning_for({left, shifted(left, 50)}),
+               {"from 50 to 50 pixels", "from 0 to 31 pixels", "set num-disparities=64."});
+  expect_words(
+      warning_for({left, shifted(left, 50)}, {{"min-disparity", "60"}}),
+      {"from 50 to 50 pixels", "from 60 to 91 pixels", "set min-disparity=42 num-disparities=64."});
+}
+
+// Half of the picture lies at the end of the range. Only the map shows it, because no block has
+// texture in both directions there, or has it beyond the range.
+TEST(test_map_at_its_end) {
+  const Picture left = noise_picture(gray(), width, height, 1);
+  const Picture near = shifted(left, 31), far = shifted(left, 5);
+  const Picture right = picture_with(gray(), width, height, [&](int place, int x, int y) {
+    return y < height / 4 ? near.sample(place, x, y) : far.sample(place, x, y);
+  });
+  expect_words(warning_for({left, right}), {"at the end", "set num-disparities=64."});
+}
+
+TEST(test_more_disparities_than_columns) {
+  expect_words(warning_for(wall(), {{"num-disparities", "352"}}),
+               {"num-disparities=352", "320 columns", "set num-disparities=320 "});
+  expect_words(warning_for(wall(), {{"num-disparities", "320"}, {"min-disparity", "10"}}),
+               {"up to 329", "set num-disparities=288 "});
+}
+
+TEST(test_focal_length_in_millimetres) {
+  const Properties depth = {{"output", "depth"}, {"baseline", "1"}, {"depth-unit", "0.01"}};
+  Properties small = depth, large = depth;
+  small.push_back({"focal-length", "4"});
+  large.push_back({"focal-length", "40"});
+  expect_words(warning_for(wall(), small), {"focal-length=4", "millimetres", "times 320"});
+  expect_no_warning(wall(), large);
+}
+
+TEST(test_saturated_depth) {
+  // 12 pixels are 100 m away.
+  const Properties far = {{"output", "depth"}, {"focal-length", "1000"}, {"baseline", "1200"}};
+  const std::string text = warning_for(wall(), far);
+  expect_words(text, {"65.5 m", "depth-unit=1.000", "set depth-unit=2."});
+  Properties fitting = far;
+  fitting.push_back({"depth-unit", "2"});
+  expect_no_warning(wall(), fitting);
+  Properties not_depth = far;
+  not_depth[0].second = "disparity";
+  expect_no_warning(wall(), not_depth);
+
+  StereoHarness stereo(inspecting(far));
+  stereo.accept_gray(width, height);
+  send(stereo, wall(), 1);
+  const std::vector<Owned<GstMessage>> messages = stereo.messages().take(GST_MESSAGE_ELEMENT);
+  fail_unless_equals_int(messages.size(), 1);
+  fail_unless(figure_in(figures_in(messages[0]), "saturated") > 0.95);
+}
+
+// One bad pair among good ones may be an accident; the only pair of a stream counts.
+TEST(test_confirmation) {
+  const Pair good = wall(), bad = {good.right, good.left};
+  StereoHarness stereo(inspecting());
+  stereo.accept_gray(width, height);
+  send(stereo, good, 1);
+  send(stereo, bad, 1, GST_SECOND);
+  send(stereo, good, 1, 2 * GST_SECOND);
+  send(stereo, bad, 1, 3 * GST_SECOND);
+  send_eos(stereo);
+  fail_unless_equals_int(stereo.messages().complaints(), 0);
+
+  StereoHarness photographs(inspecting());
+  photographs.accept_gray(width, height);
+  send(photographs, bad, 1);
+  fail_unless_equals_int(photographs.messages().complaints(), 0);
+  send_eos(photographs);
+  fail_unless_equals_int(photographs.messages().count(GST_MESSAGE_WARNING), 1);
+  expect_words(photographs.messages().text(GST_MESSAGE_WARNING), {"exchanged"});
+}
+
+// A warning comes again after a restart.
+TEST(test_restart) {
+  const Pair good = wall();
+  StereoHarness stereo(inspecting());
+  for (int i = 1; i <= 2; ++i) {
+    stereo.accept_gray(width, height);
+    send(stereo, {good.right, good.left}, 3);
+    fail_unless_equals_int(stereo.messages().count(GST_MESSAGE_WARNING), i);
+    gst_element_set_state(stereo.element(), GST_STATE_READY);
+    gst_element_set_state(stereo.element(), GST_STATE_PLAYING);
+  }
+}
+
+/* Pairing */
+
+namespace {
+
+/// Returns the texts of the warnings about frames at 25 per second that are `apart` from each
+/// other.
+std::string pairing_warning(const char* max_skew, GstClockTime apart, int count) {
+  StereoHarness stereo(Properties{{"max-skew", max_skew}});
+  stereo.run(frames_from(GST_SECOND, count), frames_from(GST_SECOND + apart, count));
+  fail_unless(stereo.messages().complaints() <= 1);
+  return stereo.messages().text(GST_MESSAGE_WARNING);
+}
+
+}  // namespace
+
+TEST(test_small_max_skew) {
+  for (GstClockTime apart : {15 * ms, 975 * ms})
+    expect_words(pairing_warning("10000000", apart, 100),
+                 {"max-skew allows 10.0 ms", "15.0 ms apart", "set max-skew=16000000 "});
+  // Less than 2 s, a camera that begins late, and one whose frames are near enough
+  fail_unless(pairing_warning("10000000", 15 * ms, 48).empty());
+  fail_unless(pairing_warning("10000000", 3000 * ms, 100).empty());
+  fail_unless(pairing_warning("15000000", 15 * ms, 100).empty());
+}
+
+// The distance is that of the nearest frames. Other pairs in between begin the 2 s anew.
+TEST(test_small_max_skew_again) {
+  StereoFrames left = frames_from(0, 150), right = frames_from(15 * ms, 150);
+  for (std::size_t i = 0; i < right.size(); i += 40)
+    right[i] = left[i];
+  StereoHarness stereo(Properties{{"max-skew", "10000000"}});
+  fail_unless_equals_int(stereo.run(left, right).size(), 4);
+  fail_unless_equals_int(stereo.messages().complaints(), 0);
+}
+
+/* Real pairs */
+
+namespace {
+
+std::string unless_pairs() {
+  return g_getenv("CUDAVISION_STEREO_PAIRS") != nullptr
+             ? unless_elements({"pngdec", "videoconvert", "filesrc"})
+             : "no real pairs: set CUDAVISION_STEREO_PAIRS to their folder";
+}
+
+/// Runs two photographs through a pipeline, and returns the texts of its warnings.
+std::string warnings_for(const std::string& left, const std::string& right,
+                         const std::string& decoder, int disparities) {
+  const auto branch = [&](const std::string& file, const char* pad) {
+    return " filesrc location=" + file + " ! " + decoder + " ! videoconvert ! queue ! e." + pad;
+  };
+  const Owned<GstElement> pipeline =
+      new_pipeline(std::string("cudasgmstereo name=e backend=") + test_backend() +
+                   " num-disparities=" + std::to_string(disparities) + " ! fakesink " +
+                   branch(left, "sink_left") + branch(right, "sink_right"));
+  MessageLog log(pipeline);
+  gst_element_set_state(pipeline, GST_STATE_PLAYING);
+  wait_until([&] { return log.count(GST_MESSAGE_EOS) > 0 || log.count(GST_MESSAGE_ERROR) > 0; },
+             "EOS");
+  gst_element_set_state(pipeline, GST_STATE_NULL);
+  fail_unless_equals_int(log.count(GST_MESSAGE_ERROR), 0);
+  fail_unless_equals_int(log.count(GST_MESSAGE_ELEMENT), 1);
+  return log.text(GST_MESSAGE_WARNING);
+}
+
+/// Expects no warning for a pair, and one if it is swapped.
+void expect_warning_only_if_swapped(const std::string& left, const std::string& right,
+                                    const std::string& decoder, int disparities) {
+  const std::string text = warnings_for(left, right, decoder, disparities);
+  fail_unless(text.empty(), "%s: %s", left.c_str(), text.c_str());
+  expect_words(warnings_for(right, left, decoder, disparities), {"exchanged"});
+}
+
+}  // namespace
+
+TEST(test_real_pairs, .unless(unless_pairs())) {
+  struct Scene {
+    const char* name;
+    int disparities;
+  };
+  for (const auto& [name, disparities] :
+       {Scene{"cones", 64}, Scene{"teddy", 64}, Scene{"venus", 32}, Scene{"tsukuba", 32},
+        Scene{"aloe", 256}}) {
+    const std::string folder = std::string(g_getenv("CUDAVISION_STEREO_PAIRS")) + "/" + name;
+    expect_warning_only_if_swapped(folder + "/left.png", folder + "/right.png", "pngdec",
+                                   disparities);
+  }
+}
+
+TEST(test_photographs, .unless(unless_photographs())) {
+  expect_warning_only_if_swapped(picture_file("aloeL.jpg"), picture_file("aloeR.jpg"), "jpegdec",
+                                 256);
+}

@@ -1,0 +1,481 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+//
+// Tests PairInspector on scenes of known geometry, in any depth and layout, and on real pairs: good
+// as they are, but not when they are swapped, moved, rotated or searched for too few disparities.
+// Also tests what SgmStereo gives to be inspected.
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <cstring>
+#include <vector>
+
+#include "cuda/sgm/pairinspector.h"
+#include "tests/kernels/common/gtest_support.h"
+#include "tests/kernels/common/random.h"
+#include "tests/kernels/pixels/luminance_definition.h"
+#include "tests/kernels/sgm/stereo_pairs.h"
+
+namespace cudavision::test {
+namespace {
+
+using namespace sgm;
+
+using Parameters = sgm::Parameters;
+
+/// A picture of levels from 0 to 255.
+struct Gray {
+  int width, height;
+  std::vector<std::uint8_t> levels;
+
+  Gray(int wide, int high)
+      : width(wide),
+        height(high),
+        levels(static_cast<std::size_t>(wide) * static_cast<std::size_t>(high)) {}
+
+  std::uint8_t& at(int x, int y) {
+    return levels[static_cast<std::size_t>(y) * static_cast<std::size_t>(width) +
+                  static_cast<std::size_t>(x)];
+  }
+  int at_or_edge(int x, int y) const {
+    return levels[static_cast<std::size_t>(std::clamp(y, 0, height - 1)) *
+                      static_cast<std::size_t>(width) +
+                  static_cast<std::size_t>(std::clamp(x, 0, width - 1))];
+  }
+  double between(double x, double y) const {
+    const int left = static_cast<int>(std::floor(x)), top = static_cast<int>(std::floor(y));
+    const double right = x - left, low = y - top;
+    return (1 - low) * ((1 - right) * at_or_edge(left, top) + right * at_or_edge(left + 1, top)) +
+           low * ((1 - right) * at_or_edge(left, top + 1) + right * at_or_edge(left + 1, top + 1));
+  }
+};
+
+/// Returns the picture whose pixel (x, y) is that of another one at place(x, y).
+template <class PlaceOf>
+Gray warped(const Gray& picture, const PlaceOf& place) {
+  Gray out(picture.width, picture.height);
+  for (int y = 0; y < out.height; ++y)
+    for (int x = 0; x < out.width; ++x) {
+      const auto [from_x, from_y] = place(x, y);
+      out.at(x, y) = static_cast<std::uint8_t>(std::lround(picture.between(from_x, from_y)));
+    }
+  return out;
+}
+
+/// Moves a picture to the right and down.
+Gray moved(const Gray& picture, double right, double down) {
+  return warped(picture, [=](int x, int y) { return std::pair(x - right, y - down); });
+}
+
+Gray rotated(const Gray& picture, double degrees) {
+  const double angle = degrees * std::acos(-1) / 180;
+  const double c = std::cos(angle), s = std::sin(angle);
+  const double middle_x = picture.width / 2.0, middle_y = picture.height / 2.0;
+  return warped(picture, [=](int x, int y) {
+    return std::pair(middle_x + c * (x - middle_x) - s * (y - middle_y),
+                     middle_y + s * (x - middle_x) + c * (y - middle_y));
+  });
+}
+
+/// Smoothed noise, which has texture everywhere.
+Gray texture(int width, int height, std::uint64_t seed) {
+  Random random(seed);
+  Gray noise(width, height);
+  for (std::uint8_t& level : noise.levels)
+    level = static_cast<std::uint8_t>(random.next());
+  return warped(noise, [](int x, int y) { return std::pair(x + 0.5, y + 0.5); });
+}
+
+/// A picture as a frame stores it: with bits of depth, unused low bits and padded rows that begin
+/// at an odd address.
+class Stored {
+ public:
+  explicit Stored(const Gray& picture, int bits = 8, int shift = 0)
+      : bytes_(bits > 8 ? 2 : 1),
+        pitch_(picture.width * bytes_ + 3),
+        memory_(static_cast<std::size_t>(1 + pitch_ * picture.height), 0x5a) {
+    for (int y = 0; y < picture.height; ++y)
+      for (int x = 0; x < picture.width; ++x) {
+        // The low bits of a sample, and what lies below them, must not count.
+        const int value = picture.at_or_edge(x, y) << (bits - 8);
+        const auto word = static_cast<std::uint16_t>((value | (bits > 8 ? x & 1 : 0)) << shift |
+                                                     (shift > 0 ? 1 : 0));
+        std::memcpy(&memory_[static_cast<std::size_t>(1 + y * pitch_ + x * bytes_)], &word,
+                    static_cast<std::size_t>(bytes_));
+      }
+    plane_ = {{memory_.data() + 1, picture.width * bytes_, picture.height, pitch_},
+              picture.width,
+              bits,
+              shift};
+  }
+  const SamplePlane& plane() const { return plane_; }
+
+ private:
+  int bytes_, pitch_;
+  std::vector<std::uint8_t> memory_;
+  SamplePlane plane_;
+};
+
+View<const std::uint8_t> view_of(const Map& map, int width, int height) {
+  return {reinterpret_cast<const std::uint8_t*>(map.data()), 2 * width, height, 2 * width};
+}
+
+Parameters searching(int disparities, int minimum = 0) {
+  Parameters parameters;
+  parameters.disparities = disparities;
+  parameters.minimum = minimum;
+  return parameters;
+}
+
+PairFigures figures_of(const Gray& left, const Gray& right, const Parameters& parameters,
+                       const Map& map, int bits = 8, int shift = 0) {
+  const Stored left_picture(left, bits, shift), right_picture(right, bits, shift);
+  return PairInspector({left.width, left.height, bits}, parameters)
+      .inspect(left_picture.plane(), right_picture.plane(), view_of(map, left.width, left.height),
+               parameters);
+}
+
+/// The figures of a pair with a map in which nothing is known.
+PairFigures figures_of(const Gray& left, const Gray& right, const Parameters& parameters,
+                       int bits = 8, int shift = 0) {
+  const Map map(left.levels.size(), disparity_scale(parameters).invalid);
+  return figures_of(left, right, parameters, map, bits, shift);
+}
+
+void expect_good(const PairFigures& figures) {
+  EXPECT_TRUE(figures.vertical_known());
+  EXPECT_FALSE(figures.is_swapped());
+  EXPECT_FALSE(figures.is_unrectified());
+  EXPECT_FALSE(figures.exceeds_range());
+}
+
+std::string text_of(const PairFigures& figures) {
+  char text[300];
+  std::snprintf(
+      text, sizeof text,
+      "known %.3f, at the end %.4f; %d blocks, %.2f agree, %.2f matched, %.2f if swapped; "
+      "vertical %.2f, spread %.2f; above %.2f, below %.2f, %d to %d%s%s%s",
+      figures.known, figures.at_end, figures.blocks, figures.agreement, figures.matched,
+      figures.matched_if_swapped, figures.vertical_offset, figures.vertical_spread,
+      figures.above_range, figures.below_range, figures.least_disparity, figures.largest_disparity,
+      figures.is_swapped() ? "; swapped" : "", figures.is_unrectified() ? "; not rectified" : "",
+      figures.exceeds_range() ? "; exceeds the range" : "");
+  return text;
+}
+
+TEST(PairInspector, GoodPair) {
+  const Gray left = texture(320, 240, 1);
+  const PairFigures figures = figures_of(left, moved(left, -20, 0), searching(64));
+  expect_good(figures);
+  EXPECT_GE(figures.blocks, 64);
+  EXPECT_GE(figures.matched, 0.9);
+  EXPECT_GE(figures.agreement, figures.matched);
+  EXPECT_NEAR(figures.vertical_offset, 0, 0.1);
+  EXPECT_NEAR(figures.vertical_spread, 0, 0.2);
+  EXPECT_EQ(figures.least_disparity, 20);
+  EXPECT_EQ(figures.largest_disparity, 20);
+}
+
+TEST(PairInspector, VerticalOffsets) {
+  const Gray left = texture(320, 240, 2);
+  for (const double offset : {-31.0, -12.5, -5.0, -1.0, 0.5, 1.0, 2.25, 5.0, 12.0, 39.0}) {
+    SCOPED_TRACE(offset);
+    const PairFigures figures = figures_of(left, moved(left, -20, offset), searching(64));
+    EXPECT_TRUE(figures.vertical_known());
+    EXPECT_NEAR(figures.vertical_offset, offset, 0.2);
+    EXPECT_LT(figures.vertical_spread, 0.5);
+    EXPECT_EQ(figures.is_unrectified(), std::abs(offset) > 0.75) << text_of(figures);
+    EXPECT_FALSE(figures.is_swapped());
+    EXPECT_FALSE(figures.exceeds_range());
+  }
+}
+
+TEST(PairInspector, Rotation) {
+  const Gray left = texture(640, 480, 3);
+  const PairFigures figures = figures_of(left, rotated(moved(left, -20, 0), 1), searching(64));
+  EXPECT_TRUE(figures.is_unrectified()) << text_of(figures);
+  // Rows differ by x·sin 1° from the middle: the quartiles of x are a half of the width apart.
+  EXPECT_NEAR(figures.vertical_spread, 320 * std::sin(std::acos(-1) / 180), 1);
+}
+
+TEST(PairInspector, SwappedCameras) {
+  const Gray left = texture(320, 240, 4), right = moved(left, -20, 0);
+  for (const double offset : {0.0, 5.0}) {
+    const PairFigures figures = figures_of(right, moved(left, 0, offset), searching(64));
+    EXPECT_TRUE(figures.is_swapped()) << text_of(figures);
+    EXPECT_FALSE(figures.is_unrectified());
+    EXPECT_FALSE(figures.exceeds_range());
+  }
+}
+
+TEST(PairInspector, Range) {
+  struct Scene {
+    int disparity, disparities, minimum;
+    bool above, below;
+  };
+  const Gray left = texture(480, 240, 5);
+  for (const auto& [disparity, disparities, minimum, above, below] :
+       {Scene{20, 32, 0, false, false}, Scene{40, 32, 0, true, false},
+        Scene{150, 32, 0, true, false}, Scene{100, 64, 0, true, false},
+        Scene{20, 64, 30, false, true}, Scene{60, 64, 30, false, false}}) {
+    SCOPED_TRACE(disparity);
+    const PairFigures figures =
+        figures_of(left, moved(left, -disparity, 0), searching(disparities, minimum));
+    EXPECT_EQ(figures.exceeds_range(), above || below) << text_of(figures);
+    EXPECT_EQ(figures.above_range > 0.9, above);
+    EXPECT_EQ(figures.below_range > 0.9, below);
+    EXPECT_EQ(figures.least_disparity, disparity);
+    EXPECT_EQ(figures.largest_disparity, disparity);
+  }
+}
+
+/// A map whose disparities crowd at the end of the range says so, even if no block does.
+TEST(PairInspector, MapAtItsEnd) {
+  const Gray left = texture(320, 240, 6), right = moved(left, -20, 0);
+  const Parameters parameters = searching(32);
+  Map map(left.levels.size(), 20 * 16);
+  for (const std::size_t step : {std::size_t{40}, std::size_t{60}}) {
+    std::fill(map.begin(), map.end(), 20 * 16);
+    for (std::size_t i = 0; i < map.size(); i += step)
+      map[i] = 30 * 16;
+    const PairFigures figures = figures_of(left, right, parameters, map);
+    EXPECT_NEAR(figures.at_end, 1.0 / static_cast<double>(step), 0.001);
+    EXPECT_EQ(figures.exceeds_range(), step == 40);
+  }
+}
+
+/// What there is nothing to compare in gives no conclusions.
+TEST(PairInspector, SaysNothingWithoutTexture) {
+  const auto expect_silence = [](const PairFigures& figures) {
+    EXPECT_FALSE(figures.vertical_known() || figures.is_swapped() || figures.is_unrectified() ||
+                 figures.exceeds_range())
+        << text_of(figures);
+  };
+  for (const auto& [width, height] :
+       {std::pair(1, 1), std::pair(1, 300), std::pair(300, 1), std::pair(17, 10), std::pair(18, 11),
+        std::pair(32, 16), std::pair(400, 8), std::pair(8, 400)}) {
+    const Gray noise = texture(width, height, 7);
+    expect_silence(figures_of(noise, noise, searching(32)));
+    expect_silence(figures_of(noise, texture(width, height, 8), searching(1024, -500)));
+  }
+  Gray flat(320, 240);
+  std::fill(flat.levels.begin(), flat.levels.end(), std::uint8_t{100});
+  EXPECT_EQ(figures_of(flat, flat, searching(64)).blocks, 0);
+  expect_silence(figures_of(flat, flat, searching(64)));
+  // A grating looks the same at many disparities and in all rows.
+  Gray bars(320, 240);
+  for (int y = 0; y < bars.height; ++y)
+    for (int x = 0; x < bars.width; ++x)
+      bars.at(x, y) = x % 8 < 4 ? 30 : 200;
+  expect_silence(figures_of(bars, moved(bars, -3, 0), searching(64)));
+  // Pictures of two different scenes.
+  expect_silence(figures_of(texture(320, 240, 9), texture(320, 240, 10), searching(64)));
+}
+
+/// Deeper samples have the figures of their highest 8 bits, wherever these lie in a word.
+TEST(PairInspector, AnyDepth) {
+  const Gray left = texture(200, 150, 11), right = moved(left, -9, 2);
+  const std::string expected = text_of(figures_of(left, right, searching(32)));
+  for (const auto& [bits, shift] :
+       {std::pair(9, 0), std::pair(10, 0), std::pair(10, 6), std::pair(12, 4), std::pair(16, 0)})
+    EXPECT_EQ(text_of(figures_of(left, right, searching(32), bits, shift)), expected) << bits;
+}
+
+TEST(PairInspector, SharesOfTheMap) {
+  for_each_case_number([](int number) {
+    Random random = random_of_case(settings().seed, number);
+    Parameters parameters = searching(32 * random.between(1, 4), random.between(-100, 100));
+    if (random.one_in(3)) {
+      parameters.compatibility = sgm::Config::Compatibility::libsgm;
+      parameters.subpixel = random.one_in(2);
+    }
+    const DisparityScale scale = disparity_scale(parameters);
+    const int width = random.between(1, 40), height = random.between(1, 40);
+    Map map(static_cast<std::size_t>(width * height));
+    int known = 0, at_end = 0;
+    for (std::uint16_t& value : map) {
+      value = scale.invalid;
+      if (random.one_in(3))
+        continue;
+      const int steps = random.between(0, (parameters.disparities - 1) * scale.per_pixel);
+      value = static_cast<std::uint16_t>(parameters.minimum * scale.per_pixel + steps);
+      ++known;
+      // At the end: one of the last two whole disparities, or between them.
+      at_end += steps >= (parameters.disparities - 2) * scale.per_pixel;
+    }
+    const Gray flat(width, height);
+    const PairFigures figures = figures_of(flat, flat, parameters, map);
+    EXPECT_DOUBLE_EQ(figures.known, 1.0 * known / (width * height));
+    EXPECT_DOUBLE_EQ(figures.at_end, known == 0 ? 0 : 1.0 * at_end / known);
+  });
+}
+
+class RealPairs : public testing::TestWithParam<Scene> {
+ protected:
+  static Gray picture(const char* side) {
+    const GrayPicture file = picture_of(GetParam(), side);
+    Gray gray(file.width, file.height);
+    std::copy(file.values.begin(), file.values.end(), gray.levels.begin());
+    return gray;
+  }
+
+  static PairFigures inspected(const char* name, const Gray& left, const Gray& right,
+                               int disparities) {
+    const Parameters parameters = searching(disparities);
+    const FrameLayout layout = gray_layout(left.width, left.height);
+    const auto device = make_cpu_device();
+    const auto frame = [](const Gray& gray) {
+      ConstFrame made;
+      made.planes[0] = {gray.levels.data(), gray.width, gray.height, gray.width};
+      return made;
+    };
+    Map map(left.levels.size());
+    SgmStereo(*device, layout, layout, parameters)
+        .run(frame(left), frame(right),
+             {reinterpret_cast<std::uint8_t*>(map.data()), 2 * left.width, left.height,
+              2 * left.width});
+    const PairFigures figures = figures_of(left, right, parameters, map);
+    std::printf("%s, %s, %d disparities: %s\n", GetParam().name, name, disparities,
+                text_of(figures).c_str());
+    return figures;
+  }
+};
+
+INSTANTIATE_TEST_SUITE_P(PairInspector, RealPairs, testing::ValuesIn(scenes),
+                         [](const auto& info) { return std::string(info.param.name); });
+
+TEST_P(RealPairs, AreGood) {
+  CUDAVISION_NEEDS_PAIRS();
+  const Gray left = picture("left"), right = picture("right");
+  for (const int disparities : {GetParam().disparities, 2 * GetParam().disparities})
+    expect_good(inspected("as it is", left, right, disparities));
+}
+
+TEST_P(RealPairs, AreBadIfSwapped) {
+  CUDAVISION_NEEDS_PAIRS();
+  const Gray left = picture("left"), right = picture("right");
+  for (const int disparities : {GetParam().disparities, 128})
+    EXPECT_TRUE(inspected("swapped", right, left, disparities).is_swapped());
+}
+
+TEST_P(RealPairs, AreBadIfNotRectified) {
+  CUDAVISION_NEEDS_PAIRS();
+  const Gray left = picture("left"), right = picture("right");
+  for (const int rows : {-5, 1, 2, 5, 12}) {
+    const std::string name = "moved by " + std::to_string(rows);
+    const PairFigures figures =
+        inspected(name.c_str(), left, moved(right, 0, rows), GetParam().disparities);
+    EXPECT_TRUE(figures.is_unrectified());
+    EXPECT_NEAR(figures.vertical_offset, rows, 0.2);
+  }
+  for (const double degrees : {0.5, 1.0, 2.0}) {
+    const std::string name = "rotated by " + std::to_string(degrees);
+    EXPECT_TRUE(inspected(name.c_str(), left, rotated(right, degrees), GetParam().disparities)
+                    .is_unrectified());
+  }
+}
+
+TEST_P(RealPairs, AreBadWithTooFewDisparities) {
+  CUDAVISION_NEEDS_PAIRS();
+  const Gray left = picture("left"), right = picture("right");
+  const Map truth = picture_of(GetParam(), "truth_x16").values;
+  const int largest = *std::max_element(truth.begin(), truth.end()) / 16;
+  for (const auto& [disparities, nearer] :
+       {std::pair(32, 0), std::pair(64, 0), std::pair(32, 30)}) {
+    if (largest + nearer < disparities)
+      continue;
+    const PairFigures figures = inspected(nearer > 0 ? "30 pixels apart" : "as it is", left,
+                                          moved(right, -nearer, 0), disparities);
+    EXPECT_TRUE(figures.exceeds_range());
+    EXPECT_GE(figures.largest_disparity, disparities);
+    EXPECT_LE(figures.largest_disparity, largest + nearer + 1);
+  }
+}
+
+class InspectedStereo : public EitherDevice {};
+
+INSTANTIATE_TEST_SUITE_P(Devices, InspectedStereo, both_devices(), device_name);
+
+/// The map before it is filled and refined is that of a run without these stages, whatever else is
+/// asked for; and asking for it changes nothing else.
+TEST_P(InspectedStereo, UnfilledMap) {
+  on_device([](Device& device) {
+    for_each_case_number([&](int number) {
+      SgmCase test = make_sgm_case(settings().seed, number, std::min(settings().max_pixels, 4096));
+      const SgmFrames frames(device, test);
+      Parameters bare = test.parameters;
+      bare.fill_holes = bare.refine = false;
+
+      const Placement placement = test.disparity;
+      const DeviceBlock<std::uint8_t> block(device,
+                                            std::vector<std::uint8_t>(placement.bytes, 0x77));
+      const View<std::uint8_t> unfilled =
+          frame_in(test.disparity_layout(), placement, block.data()).planes[0];
+      SgmStereo stereo(device, test.layout, test.right_layout, bare);
+      stereo.run(frames.left, frames.right, unfilled);
+      device.finish();
+      const std::vector<std::uint8_t> expected = block.values();
+      SgmStereo whole(device, test.layout, test.right_layout, test.parameters);
+      frames.run(whole);
+      const SgmOutput plain = frames.output();
+
+      const DeviceBlock<std::uint8_t> again(device,
+                                            std::vector<std::uint8_t>(placement.bytes, 0x77));
+      whole.run(frames.left, frames.right, frames.disparity, frames.confidence,
+                frame_in(test.disparity_layout(), placement, again.data()).planes[0]);
+      device.finish();
+      EXPECT_EQ(again.values(), expected) << describe(test);
+      EXPECT_EQ(difference(test, plain, frames.output()), "") << describe(test);
+    });
+  });
+}
+
+TEST_P(InspectedStereo, RefusesRoomOfAnotherSize) {
+  on_device([](Device& device) {
+    const SgmCase test = plain_sgm_case(gray_layout(40, 30), few_disparities(), Content::random, 1);
+    const SgmFrames frames(device, test);
+    SgmStereo stereo(device, test.layout, test.right_layout, test.parameters);
+    View<std::uint8_t> room = frames.disparity;
+    --room.height;
+    CUDAVISION_EXPECT_ERROR(stereo.run(frames.left, frames.right, frames.disparity, {}, room),
+                            invalid_argument, "unfilled disparities");
+  });
+}
+
+/// The pictures are the luminances of the frames.
+TEST_P(InspectedStereo, Pictures) {
+  on_device([](Device& device) {
+    for (const char* name : {"GRAY8", "NV12", "RGB", "P010"}) {
+      SCOPED_TRACE(name);
+      const FrameLayout layout = layout_named(name, 64, 32);
+      const SgmCase test = plain_sgm_case(layout, few_disparities(), Content::random, 3);
+      const SgmFrames frames(device, test);
+      SgmStereo stereo(device, layout, layout, test.parameters);
+      frames.run(stereo);
+      const SgmStereo::Pictures pictures = stereo.pictures();
+      const SgmInput input = frames.input();
+      for (const auto& [plane, block, placement] :
+           {std::tuple(pictures.left, input.left, test.left),
+            std::tuple(pictures.right, input.right, test.right)}) {
+        std::vector<std::uint8_t> host(static_cast<std::size_t>(plane.rows.width * plane.height()));
+        device.download(plane.rows,
+                        {host.data(), plane.rows.width, plane.height(), plane.rows.width});
+        device.finish();
+        ASSERT_EQ(plane.width, layout.width);
+        EXPECT_EQ(plane.bits, layout.bits);
+        const DefinedLuminance expected(layout, frame_in(layout, placement, block.data()));
+        for (int y = 0; y < layout.height; ++y)
+          for (int x = 0; x < layout.width; ++x) {
+            const auto at = static_cast<std::size_t>(y * layout.width + x);
+            int value = host[plane.bits > 8 ? 2 * at : at];
+            if (plane.bits > 8)
+              value = (value | host[2 * at + 1] << 8) >> plane.shift;
+            ASSERT_EQ(value, static_cast<int>(expected.at(x, y)));
+          }
+      }
+    }
+  });
+}
+
+}  // namespace
+}  // namespace cudavision::test
