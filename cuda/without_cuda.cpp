@@ -10,8 +10,10 @@
 #include "cuda/localstatistics/backend.h"
 #include "cuda/nlmeans/backend.h"
 #include "cuda/pixels/luminance_backend.h"
+#include "cuda/remap/backend.h"
 #include "cuda/sgm/backend.h"
 #include "cuda/sgm/disparitypicture_backend.h"
+#include "cuda/sgm/points_backend.h"
 
 namespace cudavision {
 namespace {
@@ -70,6 +72,12 @@ std::unique_ptr<NlMeans::Backend> make_nl_means_cuda(Device&, const FrameLayout&
 }
 }  // namespace nlmeans
 
+namespace remap {
+std::unique_ptr<Remap::Backend> make_remap_cuda(Device&, const PackedMap&) {
+  refuse_cuda();
+}
+}  // namespace remap
+
 namespace sgm {
 std::unique_ptr<Stages> make_stages_cuda(Device&, const StageConfig&) {
   refuse_cuda();
@@ -80,6 +88,9 @@ std::unique_ptr<Stages> make_stages_cuda(Device&, const StageConfig&, int) {
 std::unique_ptr<DisparityPicture::Backend> make_disparity_picture_cuda(Device&, int,
                                                                        DisparityPicture::Kind,
                                                                        const PackedPixel&) {
+  refuse_cuda();
+}
+std::unique_ptr<Points::Backend> make_points_cuda(Device&, int) {
   refuse_cuda();
 }
 }  // namespace sgm

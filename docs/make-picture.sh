@@ -16,6 +16,9 @@ Makes the pictures of README.md and docs/. Run it where GStreamer finds the elem
   docs/denoise.png    a street at night with noise, and the same denoised by cudaintegral
   docs/stereo.png     an aloe, and its disparities by cudasgmstereo, from the photographs in Debian's
                       package opencv-doc
+  docs/rectification.png
+                      one of OpenCV's photographs of a chessboard in that package, and its disparities
+                      without and with a calibration
   docs/stereo-accuracy.png
                       cones and the aloe by the previous definition of cudasgmstereo and by the present
                       one, if CUDAVISION_STEREO_PAIRS names the folder of test_sgm_pairs.cpp
@@ -275,6 +278,25 @@ gst-launch-1.0 -q cudasgmstereo name=stereo num-disparities=256 speckle-size=200
   ! videoconvert ! video/x-raw,format=RGB ! avenc_png pred=up compression-level=9 ! filesink location=stereo.png
 echo "$PWD/stereo.png"
 
+# One of OpenCV's photographs of a chessboard, and its disparities without and with a calibration.
+width=320 height=240
+folder=$(mktemp -d)
+trap 'rm -f "$scene"; rm -rf "$folder"' EXIT
+../pipelines/calibrate.py "$folder/stereo.yml" --left "$examples/left??.jpg" --right "$examples/right??.jpg" --square 25 >&2
+gst-launch-1.0 -q filesrc location="$examples/left07.jpg" ! decodebin ! videoconvert ! tee name=left \
+  filesrc location="$examples/right07.jpg" ! decodebin ! videoconvert ! tee name=right \
+  left. ! queue ! videoscale method=bilinear2 ! "video/x-raw,width=$width,height=$height" ! mixer.sink_0 \
+  left. ! queue ! raw.sink_left  right. ! queue ! raw.sink_right \
+  left. ! queue ! rectified.sink_left  right. ! queue ! rectified.sink_right \
+  cudasgmstereo name=raw ! video/x-raw,format=RGB ! videoconvert ! videoscale method=bilinear2 \
+  ! "video/x-raw,width=$width,height=$height" ! mixer.sink_1 \
+  cudasgmstereo name=rectified calibration="$folder/stereo.yml" ! video/x-raw,format=RGB ! videoconvert \
+  ! videoscale method=bilinear2 ! "video/x-raw,width=$width,height=$height" ! mixer.sink_2 \
+  compositor name=mixer background=white sink_1::xpos=$((width + 8)) sink_2::xpos=$((2 * width + 16)) \
+  ! videoconvert ! video/x-raw,format=RGB ! avenc_png pred=up compression-level=9 ! filesink location=rectification.png
+echo "$PWD/rectification.png"
+
+width=300 height=260
 [ -n "${CUDAVISION_STEREO_PAIRS:-}" ] || exit 0
 pipeline=()
 # disparities PAIR NUM-DISPARITIES PAD [PROPERTY=VALUE…] adds the map of a pair as an input of the mixer.

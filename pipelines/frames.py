@@ -129,14 +129,15 @@ class Player:
 
 
 def array_of(sample):
-    """A frame of GRAY8, GRAY16_LE or RGB, or a table of sums, as a numpy array of its rows."""
+    """A frame of GRAY8, GRAY16_LE or RGB, a table of sums or a cloud of points, as a numpy array of its rows."""
     buffer, caps = sample.get_buffer(), sample.get_caps()
     data = buffer.extract_dup(0, buffer.get_size())
     tensor = caps.get_structure(0)
     if tensor.get_name() == "other/tensors":
-        # The innermost dimension comes first: 1:columns:rows:1.
-        _, columns, rows, _ = (int(number) for number in tensor.get_string("dimensions").split(":"))
-        return numpy.frombuffer(data, tensor.get_string("types")).reshape(rows, columns)
+        # The innermost dimension comes first: 1:columns:rows:1, or 3:columns:rows:1 for points.
+        numbers, columns, rows, _ = (int(number) for number in tensor.get_string("dimensions").split(":"))
+        shape = (rows, columns) if numbers == 1 else (rows, columns, numbers)
+        return numpy.frombuffer(data, tensor.get_string("types")).reshape(shape).copy()
     info = GstVideo.VideoInfo.new_from_caps(caps)
     bytes_of_pixel = info.finfo.pixel_stride[0]
     meta = GstVideo.buffer_get_video_meta(buffer)

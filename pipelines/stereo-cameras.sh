@@ -7,7 +7,8 @@
 #
 # Shows them in a window, or writes them to OUT (.mkv or .webm) if that is given, or to disparity.mkv if there is
 # no display, until Ctrl-C. The default cameras are /dev/video0 and /dev/video2. The pictures must be rectified:
-# each point of the scene lies in the same row of both. Properties are those of cudasgmstereo, for example
+# each point of the scene lies in the same row of both. For ordinary cameras, make a calibration with
+# pipelines/calibrate.py and add calibration=FILE. Properties are those of cudasgmstereo, for example
 # num-disparities=64.
 set -euo pipefail
 . "$(dirname "${BASH_SOURCE[0]}")/env.sh"

@@ -147,6 +147,33 @@ CUDAVISION_HOST_DEVICE inline bool is_confirmed_by_libsgm(std::uint16_t v, std::
   return (difference < 0 ? -difference : difference) <= max_diff;
 }
 
+/// A pixel after the filter over time.
+struct FilteredPixel {
+  std::uint16_t number;
+  std::uint8_t age;
+};
+
+/// Returns the pixel of this frame by its number and the pixel of the frame before. It has no
+/// branches, so the compiler can vectorise it.
+CUDAVISION_HOST_DEVICE inline FilteredPixel filtered_over_time(std::uint16_t number,
+                                                               bool is_measured, FilteredPixel last,
+                                                               const TemporalFilter& filter) {
+  const bool is_known = number != unknown, was_known = last.number != unknown;
+  const int step = number < last.number ? last.number - number : number - last.number;
+  const int smooth = (filter.weight * number + (256 - filter.weight) * last.number + 128) >> 8;
+  const int present = is_known && was_known && step <= filter.most_step ? smooth : number;
+  const int present_age = is_measured || !is_known ? 0 : 255;
+  const bool stays = !is_measured && was_known && last.age < filter.persistence;
+  return {static_cast<std::uint16_t>(stays ? last.number : present),
+          static_cast<std::uint8_t>(stays ? last.age + 1 : present_age)};
+}
+
+/// Returns the place of a sample of the scene: the middle of the part that belongs to it when
+/// `size` pixels are divided into `samples` parts.
+CUDAVISION_HOST_DEVICE inline int scene_sample_place(int number, int samples, int size) {
+  return static_cast<int>((2 * static_cast<std::int64_t>(number) + 1) * size / (2 * samples));
+}
+
 CUDAVISION_HOST_DEVICE inline void put_in_order(std::uint16_t& a, std::uint16_t& b) {
   const std::uint16_t low = a < b ? a : b;
   b = a < b ? b : a;

@@ -77,6 +77,30 @@ struct Winners {
 enum class Subpixel : std::uint8_t { none, equiangular, parabola, libsgm };
 Subpixel subpixel_of(const Parameters& parameters) noexcept;
 
+/// The filter over time. Numbers that differ by at most most_step are smoothed with a weight of
+/// weight/256 for the new one.
+struct TemporalFilter {
+  int weight = 256, most_step = 0, persistence = 0;
+
+  bool is_on() const noexcept { return weight < 256 || persistence > 0; }
+};
+/// weight = rint(256·temporal_alpha), in double; most_step = temporal_delta·per_pixel.
+TemporalFilter temporal_filter(const Parameters& parameters) noexcept;
+
+/// A scene is recognised by samples of the luminance: of up to this many rows and columns.
+constexpr int most_scene_samples = 64;
+/// Another scene begins where samples differ by more than this on average, in levels of 8 bits. In
+/// videos of opencv-doc, cuts give 30 to 40 and moving cameras up to 20.
+constexpr int scene_cut_difference = 24;
+
+/// What remains from frame to frame.
+struct History {
+  std::uint16_t* numbers;       ///< the result of filter_over_time()
+  std::uint8_t* ages;           ///< frames since a number was measured, or 255
+  std::uint8_t* scene_samples;  ///< most_scene_samples² bytes
+  bool* is_new_scene;           ///< whether numbers and ages of the frame before count for nothing
+};
+
 class Stages {
  public:
   virtual ~Stages() = default;
@@ -166,6 +190,9 @@ class Stages {
                                       std::uint16_t* left_scratch,
                                       std::uint16_t* right_scratch) = 0;
 
+  /// Makes the pixels unknown that a mask marks, as SgmStereo::set_masks() describes it.
+  virtual void apply_mask(View<const std::uint32_t> mask, std::uint16_t* map) = 0;
+
   /// Joins each known pixel with those above, below and beside it that differ by at most most_step.
   /// Components of at most size pixels become unknown. size is at least 1.
   virtual void remove_speckles(int size, int most_step, std::uint16_t* map) = 0;
@@ -178,6 +205,10 @@ class Stages {
   /// by at most 16 from the pixel's own. 0 where the map is unknown. In compatibility, writes a.
   virtual void write_confidence(const std::uint16_t* map, const std::uint8_t* confidence,
                                 View<std::uint8_t> out) = 0;
+  /// write_confidence() to `out`, which may have no data, except that numbers below the threshold
+  /// become 0. `to` receives the map, in which those pixels become unknown. map and to differ.
+  virtual void keep_confident(const std::uint16_t* map, const std::uint8_t* confidence,
+                              int threshold, View<std::uint8_t> out, std::uint16_t* to) = 0;
 
   /// An unknown pixel becomes the smaller of the nearest known ones to its left and right, in the
   /// row as it was before. If only one side has a known pixel, it becomes that one. Then each row
@@ -195,6 +226,26 @@ class Stages {
   virtual void refine_and_write(const SamplePlane& picture, const std::uint16_t* map,
                                 const DisparityScale& scale, View<std::uint8_t> disparity,
                                 std::uint16_t* scratch) = 0;
+
+  /// Samples the left picture in columns·rows places, columns = min(width, 64), rows = min(height,
+  /// 64). Sample (i, j) is `luminance >> (bits − 8)` at x = (2i + 1)·width div 2columns, y =
+  /// (2j + 1)·height div 2rows, and goes to scene_samples[j·columns + i]. is_new_scene becomes true
+  /// if first_frame or `Σ |new sample − old sample| > 24·columns·rows`. In the first frame, the
+  /// history is not read.
+  virtual void find_scene_cut(const SamplePlane& picture, bool first_frame,
+                              const History& history) = 0;
+
+  /// Smooths a map over time, and keeps numbers that became unknown. Let v be a number of the map,
+  /// and h and n number and age of the history, where h is unknown in a new scene. v is measured if
+  /// it is known and, if measured is not null, the number there is known as well. The first that
+  /// applies:
+  ///  v not measured, h known, n < persistence: n = n + 1
+  ///  v and h known, |v − h| ≤ most_step: h = (weight·v + (256 − weight)·h + 128) >> 8
+  ///  otherwise: h = v
+  /// In the last two cases n becomes 0, or 255 if v is known and not measured: a number that was
+  /// filled in is never kept. The history has the result.
+  virtual void filter_over_time(const std::uint16_t* map, const std::uint16_t* measured,
+                                const TemporalFilter& filter, const History& history) = 0;
 
   /// The stages between these two calls may do their work only at the second one.
   virtual void begin_frame() {}

@@ -61,6 +61,9 @@ class StagesCpu final : public Stages {
     median_and_check(picture, left, right, subpixel, max_diff, left_scratch, right_scratch);
     write(left_scratch, scale, disparity);
   }
+  void apply_mask(View<const std::uint32_t> mask, std::uint16_t* map) override {
+    apply_mask_cpu(config_, mask, map);
+  }
   void remove_speckles(int size, int most_step, std::uint16_t* map) override {
     speckles_.run(size, most_step, map);
   }
@@ -71,6 +74,18 @@ class StagesCpu final : public Stages {
   void write_confidence(const std::uint16_t* map, const std::uint8_t* confidence,
                         View<std::uint8_t> out) override {
     refine_.write_confidence(map, confidence, out);
+  }
+  void keep_confident(const std::uint16_t* map, const std::uint8_t* confidence, int threshold,
+                      View<std::uint8_t> out, std::uint16_t* to) override {
+    refine_.keep_confident(map, confidence, threshold, out, to);
+  }
+  void find_scene_cut(const SamplePlane& picture, bool first_frame,
+                      const History& history) override {
+    find_scene_cut_cpu(config_, picture, first_frame, history);
+  }
+  void filter_over_time(const std::uint16_t* map, const std::uint16_t* measured,
+                        const TemporalFilter& filter, const History& history) override {
+    filter_over_time_cpu(config_, map, measured, filter, history);
   }
   void fill_holes(std::uint16_t* map) override { holes_.run(map); }
   void refine(const SamplePlane& picture, const std::uint16_t* from, std::uint16_t* to) override {

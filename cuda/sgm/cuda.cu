@@ -94,7 +94,8 @@ class StagesCuda final : public Stages {
         maps_(queue_, config),
         speckles_(device, queue_, config, scratch_.data()),
         holes_(queue_, config, scratch_.data()),
-        refine_(queue_, config) {
+        refine_(queue_, config),
+        temporal_(queue_, config) {
     if (bands.byte_rows > 0)
       byte_sums_.emplace(device, queue_, config, bands.byte_rows, sums_.as<std::uint8_t>());
   }
@@ -144,6 +145,9 @@ class StagesCuda final : public Stages {
                               std::uint16_t*, std::uint16_t*) override {
     maps_.median_and_check(picture, left, right, subpixel, max_diff, {config_, scale, disparity});
   }
+  void apply_mask(View<const std::uint32_t> mask, std::uint16_t* map) override {
+    apply_mask_cuda(queue_, config_, mask, map);
+  }
   void remove_speckles(int size, int most_step, std::uint16_t* map) override {
     speckles_.run(size, most_step, map);
   }
@@ -154,6 +158,18 @@ class StagesCuda final : public Stages {
   void write_confidence(const std::uint16_t* map, const std::uint8_t* confidence,
                         View<std::uint8_t> out) override {
     refine_.write_confidence(map, confidence, out);
+  }
+  void keep_confident(const std::uint16_t* map, const std::uint8_t* confidence, int threshold,
+                      View<std::uint8_t> out, std::uint16_t* to) override {
+    refine_.keep_confident(map, confidence, threshold, out, to);
+  }
+  void find_scene_cut(const SamplePlane& picture, bool first_frame,
+                      const History& history) override {
+    temporal_.find_scene_cut(picture, first_frame, history);
+  }
+  void filter_over_time(const std::uint16_t* map, const std::uint16_t* measured,
+                        const TemporalFilter& filter, const History& history) override {
+    temporal_.filter(map, measured, filter, history);
   }
   void fill_holes(std::uint16_t* map) override { holes_.run(map); }
   void refine(const SamplePlane& picture, const std::uint16_t* from, std::uint16_t* to) override {
@@ -197,6 +213,7 @@ class StagesCuda final : public Stages {
   SpecklesCuda speckles_;
   HolesCuda holes_;
   RefineCuda refine_;
+  TemporalCuda temporal_;
   std::optional<ByteSumsCuda> byte_sums_;
 };
 

@@ -2,7 +2,7 @@
 #pragma once
 
 // For .cu files: the launches of a frame as a CUDA graph. A launch on a stream costs the host 2 to
-// 4 µs, and a frame has 6 to 13 of them; the launch of a graph costs little more than one of them.
+// 5 µs, and a frame has 5 to 12 of them; the launch of a graph costs little more than one of them.
 
 #include <cstddef>
 #include <memory>

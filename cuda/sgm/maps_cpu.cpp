@@ -22,13 +22,6 @@ void median_row(const std::uint16_t* above, const std::uint16_t* row, const std:
                         below[x - 1], below[x], below[x + 1]);
 }
 
-std::uint32_t luminance_at(const SamplePlane& picture, int x, int y) {
-  const std::uint8_t* const row = picture.rows.row(y);
-  return picture.bits == 8 ? row[x]
-                           : sample_value(load16(row + 2 * std::ptrdiff_t{x}), picture.shift,
-                                          (1u << picture.bits) - 1);
-}
-
 CUDAVISION_TARGET_CLONES
 void write_row(const std::uint16_t* map, int width, std::uint16_t added, std::uint16_t invalid,
                std::uint8_t* __restrict out) {
@@ -49,6 +42,13 @@ void for_each_row(const StageConfig& config, const Row& row) {
 }
 
 }  // namespace
+
+std::uint32_t luminance_at(const SamplePlane& picture, int x, int y) {
+  const std::uint8_t* const row = picture.rows.row(y);
+  return picture.bits == 8 ? row[x]
+                           : sample_value(load16(row + 2 * std::ptrdiff_t{x}), picture.shift,
+                                          (1u << picture.bits) - 1);
+}
 
 void median_cpu(const StageConfig& config, const std::uint16_t* from, std::uint16_t* to) {
   const int width = config.width, height = config.height;

@@ -3,6 +3,8 @@
 // The validation of parameters, and the values that follow from them.
 
 #include <algorithm>
+#include <cmath>
+#include <cstdio>
 #include <utility>
 
 #include "cuda/sgm/backend.h"
@@ -17,9 +19,16 @@ using Compatibility = Config::Compatibility;
 constexpr int disparity_step = 32, most_disparities = 1024;
 constexpr int furthest = 2047;  // pixels; in sixteenths they still fit signed 16 bits
 constexpr int largest_cost = 255;
+constexpr double least_alpha = 1.0 / 256;
 
 std::string text(int number) {
   return std::to_string(number);
+}
+
+std::string text(double number) {
+  char digits[32];
+  std::snprintf(digits, sizeof digits, "%.10g", number);
+  return digits;
 }
 
 std::string config_error(const Config& config) {
@@ -84,6 +93,21 @@ std::string cleaning_error(const Parameters& parameters) {
            "; make it a number of pixels, or 0 to keep all speckles";
   if (parameters.speckle_range < 0 || parameters.speckle_range > 1024)
     return "speckle-range is " + text(parameters.speckle_range) + "; make it 0 to 1024";
+  if (parameters.confidence_threshold < 0 || parameters.confidence_threshold > 255)
+    return "confidence-threshold is " + text(parameters.confidence_threshold) +
+           "; make it 1 to 255, or 0 to keep all disparities";
+  return {};
+}
+
+std::string temporal_error(const Parameters& parameters) {
+  if (!(parameters.temporal_alpha >= least_alpha && parameters.temporal_alpha <= 1))
+    return "temporal-alpha is " + text(parameters.temporal_alpha) +
+           "; make it 1/256 to 1, where 1 is no smoothing";
+  if (parameters.temporal_delta < 0 || parameters.temporal_delta > 1024)
+    return "temporal-delta is " + text(parameters.temporal_delta) + "; make it 0 to 1024";
+  if (parameters.temporal_persistence < 0 || parameters.temporal_persistence > 255)
+    return "temporal-persistence is " + text(parameters.temporal_persistence) +
+           "; make it 1 to 255 frames, or 0 to keep nothing";
   return {};
 }
 
@@ -118,7 +142,9 @@ std::string validation_error(const Parameters& given) {
     return error;
   if (std::string error = penalty_error(parameters); !error.empty())
     return error;
-  return cleaning_error(parameters);
+  if (std::string error = cleaning_error(parameters); !error.empty())
+    return error;
+  return temporal_error(parameters);
 }
 
 Subpixel subpixel_of(const Parameters& parameters) noexcept {
@@ -134,6 +160,12 @@ DisparityScale disparity_scale(const Parameters& parameters) noexcept {
   const bool whole = parameters.libsgm() && !parameters.subpixel;
   const int per_pixel = whole ? 1 : 16;
   return {per_pixel, static_cast<std::uint16_t>((parameters.minimum - 1) * per_pixel)};
+}
+
+TemporalFilter temporal_filter(const Parameters& parameters) noexcept {
+  return {static_cast<int>(std::rint(256 * parameters.temporal_alpha)),
+          parameters.temporal_delta * disparity_scale(parameters).per_pixel,
+          parameters.temporal_persistence};
 }
 
 Penalties penalties_for(const Parameters& given) {

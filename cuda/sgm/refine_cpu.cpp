@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// The stages that look at the samples around each pixel: refine and write_confidence. The rows of
-// samples are copied first, with room at both ends, so that the loops need no bounds checks. They
-// work on some neighbouring pixels at once, which the compiler vectorises.
+// The stages that look at the samples around each pixel: refine, write_confidence and
+// keep_confident. The rows of samples are copied first, with room at both ends, so that the loops
+// need no bounds checks. They work on some neighbouring pixels at once, which the compiler
+// vectorises.
 
 #include <algorithm>
 #include <cstring>
@@ -195,12 +196,24 @@ void copy_confidence_row(const std::uint16_t* map, const std::uint8_t* confidenc
     out[x] = map[x] == unknown ? 0 : confidence[x];
 }
 
+/// Copies the row of a map without the pixels of less confidence, whose confidence becomes 0.
+CUDAVISION_TARGET_CLONES
+void keep_confident_row(const std::uint16_t* map, int threshold, int width,
+                        std::uint8_t* __restrict confidence, std::uint16_t* __restrict to) {
+  for (int x = 0; x < width; ++x) {
+    const bool kept = confidence[x] >= threshold;
+    to[x] = map[x] | mask_of<std::uint16_t>(!kept);
+    confidence[x] &= mask_of<std::uint8_t>(kept);
+  }
+}
+
 }  // namespace
 
 RefineCpu::RefineCpu(Device& device, const StageConfig& config)
     : config_(config), bands_(config.height) {
   for (int band = 0; band < bands_.count(); ++band)
-    scratch_.push_back(device.allocate(SampleRows::bytes(config.width)));
+    scratch_.push_back(
+        device.allocate(SampleRows::bytes(config.width) + static_cast<std::size_t>(config.width)));
 }
 
 void RefineCpu::run(const SamplePlane& picture, const std::uint16_t* from,
@@ -216,21 +229,43 @@ void RefineCpu::run(const SamplePlane& picture, const std::uint16_t* from,
   });
 }
 
-void RefineCpu::write_confidence(const std::uint16_t* map, const std::uint8_t* confidence,
-                                 View<std::uint8_t> out) const {
+/// Calls row(y, confidence of the row) for all rows, in parallel.
+template <class Row>
+void RefineCpu::for_each_confidence_row(const std::uint16_t* map, const std::uint8_t* confidence,
+                                        const Row& row) const {
   const int width = config_.width;
   bands_.for_each([&](const Band& band) {
-    SampleRows rows(width, config_.height,
-                    scratch_[static_cast<std::size_t>(band.number)].as<std::uint8_t>());
+    auto* const scratch = scratch_[static_cast<std::size_t>(band.number)].as<std::uint8_t>();
+    auto* const result = scratch + SampleRows::bytes(width);
+    SampleRows rows(width, config_.height, scratch);
     for (int y = band.begin; y < band.end; ++y) {
       const std::int64_t first = std::int64_t{y} * width;
       if (config_.libsgm()) {
-        copy_confidence_row(map + first, confidence + first, width, out.row(y));
-        continue;
+        copy_confidence_row(map + first, confidence + first, width, result);
+      } else {
+        rows.load(map, nullptr, y);
+        confidence_row(rows, confidence + first, width, result);
       }
-      rows.load(map, nullptr, y);
-      confidence_row(rows, confidence + first, width, out.row(y));
+      row(y, result);
     }
+  });
+}
+
+void RefineCpu::write_confidence(const std::uint16_t* map, const std::uint8_t* confidence,
+                                 View<std::uint8_t> out) const {
+  for_each_confidence_row(map, confidence, [&](int y, const std::uint8_t* row) {
+    std::copy_n(row, config_.width, out.row(y));
+  });
+}
+
+void RefineCpu::keep_confident(const std::uint16_t* map, const std::uint8_t* confidence,
+                               int threshold, View<std::uint8_t> out, std::uint16_t* to) const {
+  const int width = config_.width;
+  for_each_confidence_row(map, confidence, [&](int y, std::uint8_t* row) {
+    const std::int64_t first = std::int64_t{y} * width;
+    keep_confident_row(map + first, threshold, width, row, to + first);
+    if (out)
+      std::copy_n(row, width, out.row(y));
   });
 }
 

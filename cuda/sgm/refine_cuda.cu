@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// The stages that look at the samples around each pixel, on CUDA: refine and write_confidence. A
-// block loads the map and the luminance of its tile and of the pixels around it into shared memory.
+// The stages that look at the samples around each pixel, on CUDA: refine, write_confidence and
+// keep_confident. A block loads the map and the luminance of its tile and of the pixels around it
+// into shared memory.
 //
 // refine works on two pixels at once, one in each half of a word, with the arithmetic for pairs of
 // 16-bit floats. These represent all weights and their sums exactly. Numbers of a map are compared
@@ -32,11 +33,13 @@ struct RefineArguments {
   Samples picture;
   int shift;  // from samples to levels of 8 bits
 
-  // Only write_confidence uses these.
+  // Only write_confidence and keep_confident use these.
   const std::uint8_t* confidence;
-  std::uint8_t* confidence_out;
+  std::uint8_t* confidence_out;  // or null
   std::int64_t confidence_pitch;
-  bool supported;  // without compatibility
+  int threshold;
+  std::uint16_t* to;  // or null
+  bool supported;     // without compatibility
 };
 
 namespace {
@@ -294,7 +297,8 @@ __global__ void __launch_bounds__(threads)
   if (!at.inside(a))
     return;
   const std::uint16_t number = numbers[at.place];
-  int confidence = a.confidence[static_cast<std::int64_t>(at.y) * a.width + at.x];
+  const std::int64_t pixel = static_cast<std::int64_t>(at.y) * a.width + at.x;
+  int confidence = a.confidence[pixel];
   if (a.supported) {
     int support = 0;
 #pragma unroll
@@ -302,8 +306,12 @@ __global__ void __launch_bounds__(threads)
       support += supports(numbers[at.place + place_of_sample(i)], number) ? 1 : 0;
     confidence = supported_confidence(confidence, support);
   }
-  a.confidence_out[a.confidence_pitch * at.y + at.x] =
-      static_cast<std::uint8_t>(number == unknown ? 0 : confidence);
+  const bool kept = number != unknown && confidence >= a.threshold;
+  if (a.confidence_out)
+    a.confidence_out[a.confidence_pitch * at.y + at.x] =
+        static_cast<std::uint8_t>(kept ? confidence : 0);
+  if (a.to)
+    a.to[pixel] = kept ? number : unknown;
 }
 
 }  // namespace
@@ -338,10 +346,17 @@ void RefineCuda::run(const SamplePlane& picture, const std::uint16_t* from,
 
 void RefineCuda::write_confidence(const std::uint16_t* map, const std::uint8_t* confidence,
                                   View<std::uint8_t> out) const {
+  keep_confident(map, confidence, 0, out, nullptr);
+}
+
+void RefineCuda::keep_confident(const std::uint16_t* map, const std::uint8_t* confidence,
+                                int threshold, View<std::uint8_t> out, std::uint16_t* to) const {
   RefineArguments a = arguments(map);
   a.confidence = confidence;
   a.confidence_out = out.data;
   a.confidence_pitch = out.pitch;
+  a.threshold = threshold;
+  a.to = to;
   a.supported = !config_.libsgm();
   launch(confidence_kernel, tile_height, a);
 }

@@ -17,8 +17,9 @@
 /// For each pixel (x, y) of the left picture it finds the disparity d such that pixel
 /// (x − d − minimum, y) of the right picture shows the same point of the scene. Both pictures are
 /// rectified. The stages run in this order: census of both pictures, aggregate, select, median of
-/// both maps, check, remove_speckles, write_confidence, fill_holes, refine, write. Stages that the
-/// parameters switch off are skipped. backend.h defines what each stage computes.
+/// both maps, check, remove_speckles, write_confidence or keep_confident, fill_holes, refine,
+/// find_scene_cut, filter_over_time, write. Stages that the parameters switch off are skipped.
+/// backend.h defines what each stage computes.
 namespace cudavision::sgm {
 
 /// The parameters that an SgmStereo is built for. Memory and kernels depend on them.
@@ -75,14 +76,25 @@ struct Parameters : Config {
   /// compatibility.
   int speckle_size = automatic;
   int speckle_range = 1;  ///< disparities between neighbours of one region, 0 to 1024
+  /// Disparities of less confidence become unknown, before holes are filled: 0 to 255. 0 keeps all.
+  int confidence_threshold = 0;
+  /// The weight of a new disparity against those of the frames before it, 1/256 to 1, rounded to
+  /// 256ths; 1 for no smoothing. Smooths exponentially over time.
+  double temporal_alpha = 1;
+  /// Only disparities that changed by at most this are smoothed, 0 to 1024 pixels.
+  int temporal_delta = 1;
+  /// The number of frames for which a pixel that became unknown keeps its disparity, 0 to 255.
+  int temporal_persistence = 0;
   bool fill_holes = false;
   bool refine = true;       ///< smooths the disparities of each surface, at the end
   bool adaptive_p2 = true;  ///< p2 falls where the left picture has an edge
 
   auto tie() const noexcept {
     return std::tuple_cat(
-        Config::tie(), std::tie(p1, p2, uniqueness, lr_max_diff, subpixel, subpixel_method, median,
-                                speckle_size, speckle_range, fill_holes, refine, adaptive_p2));
+        Config::tie(),
+        std::tie(p1, p2, uniqueness, lr_max_diff, subpixel, subpixel_method, median, speckle_size,
+                 speckle_range, confidence_threshold, temporal_alpha, temporal_delta,
+                 temporal_persistence, fill_holes, refine, adaptive_p2));
   }
   bool operator==(const Parameters& other) const noexcept { return tie() == other.tie(); }
   bool operator!=(const Parameters& other) const noexcept { return !(*this == other); }
@@ -138,11 +150,26 @@ class SgmStereo {
   /// valid set if parameters are invalid or their Config, resolved, differs from the constructor's.
   void set_parameters(const Parameters& parameters);
 
+  /// Makes the next frame the first one of a sequence, for the filter over time. That also happens
+  /// if this filter has been switched on, and if the left picture shows another scene.
+  void restart() noexcept;
+
+  /// Marks pixels that show nothing of the scene, such as those of a rectified picture that its
+  /// camera does not see. A marked pixel of the left picture is always unknown, also with
+  /// fill_holes. So is one that the left-right check compares with a marked pixel of the right one.
+  ///
+  /// Pixel (x, y) is marked if bit x % 32 of word x / 32 of row y is set. Each mask has rows of
+  /// width / 32 words, rounded up, in device memory, and must outlive this object or the next call;
+  /// a view without data marks nothing. Takes effect with the next run(). Never allocates. Throws
+  /// invalid_argument for masks of another size.
+  void set_masks(View<const std::uint32_t> left, View<const std::uint32_t> right);
+
   /// disparity has width·height words in the machine's byte order, as rows of 2·width bytes.
   /// confidence has width·height bytes: how much worse the second best is, times the share of the
-  /// surroundings that agree, up to 255; 0 where the disparity is unknown or was filled in.
-  /// unfilled has the form of disparity, and gets the map as it is before fill_holes and refine.
-  /// Pass a view without data to skip either. Only enqueues.
+  /// surroundings that agree, up to 255; 0 where this pair of pictures gave no disparity, even if
+  /// one was filled in or kept from a frame before. unfilled has the form of disparity, and gets
+  /// the map as it is before fill_holes, refine and the filter over time. Pass a view without data
+  /// to skip either. Only enqueues.
   void run(const ConstFrame& left, const ConstFrame& right, View<std::uint8_t> disparity,
            View<std::uint8_t> confidence = {}, View<std::uint8_t> unfilled = {});
 

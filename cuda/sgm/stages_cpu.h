@@ -69,6 +69,8 @@ class SelectCpu {
   std::vector<Buffer> scratch_;  // one per band
 };
 
+std::uint32_t luminance_at(const SamplePlane& picture, int x, int y);
+
 void median_cpu(const StageConfig& config, const std::uint16_t* from, std::uint16_t* to);
 
 void check_cpu(const StageConfig& config, const SamplePlane& picture, const std::uint16_t* right,
@@ -77,19 +79,35 @@ void check_cpu(const StageConfig& config, const SamplePlane& picture, const std:
 void write_cpu(const StageConfig& config, const std::uint16_t* map, const DisparityScale& scale,
                View<std::uint8_t> disparity);
 
-/// The stages that look at the samples around each pixel: refine and write_confidence.
+void apply_mask_cpu(const StageConfig& config, View<const std::uint32_t> mask, std::uint16_t* map);
+
+/// The stages that look at the samples around each pixel: refine, write_confidence and
+/// keep_confident.
 class RefineCpu {
  public:
   RefineCpu(Device& device, const StageConfig& config);
   void run(const SamplePlane& picture, const std::uint16_t* from, std::uint16_t* to) const;
   void write_confidence(const std::uint16_t* map, const std::uint8_t* confidence,
                         View<std::uint8_t> out) const;
+  void keep_confident(const std::uint16_t* map, const std::uint8_t* confidence, int threshold,
+                      View<std::uint8_t> out, std::uint16_t* to) const;
 
  private:
+  template <class Row>
+  void for_each_confidence_row(const std::uint16_t* map, const std::uint8_t* confidence,
+                               const Row& row) const;
+
   StageConfig config_;
   Bands bands_;
   std::vector<Buffer> scratch_;  // one per band
 };
+
+void find_scene_cut_cpu(const StageConfig& config, const SamplePlane& picture, bool first_frame,
+                        const History& history);
+
+void filter_over_time_cpu(const StageConfig& config, const std::uint16_t* map,
+                          const std::uint16_t* measured, const TemporalFilter& filter,
+                          const History& history);
 
 class SpecklesCpu {
  public:

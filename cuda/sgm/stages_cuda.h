@@ -16,6 +16,8 @@ struct MapArguments;
 struct SpecklesArguments;
 struct HolesArguments;
 struct RefineArguments;
+struct SceneArguments;
+struct TemporalArguments;
 
 /// Where numbers of a map go: to another map, or to disparities as DisparityScale says.
 struct NumbersOut {
@@ -166,6 +168,9 @@ class MapsCuda {
   LaunchQueue& queue_;
 };
 
+void apply_mask_cuda(LaunchQueue& queue, const StageConfig& config, View<const std::uint32_t> mask,
+                     std::uint16_t* map);
+
 class SpecklesCuda {
  public:
   /// scratch has 8 bytes for each pixel.
@@ -191,18 +196,35 @@ class HolesCuda {
   LaunchQueue& queue_;
 };
 
-/// The stages that look at the samples around each pixel: refine and write_confidence.
+/// The stages that look at the samples around each pixel: refine, write_confidence and
+/// keep_confident.
 class RefineCuda {
  public:
   RefineCuda(LaunchQueue& queue, const StageConfig& config);
   void run(const SamplePlane& picture, const std::uint16_t* from, const NumbersOut& out) const;
   void write_confidence(const std::uint16_t* map, const std::uint8_t* confidence,
                         View<std::uint8_t> out) const;
+  /// `to` may be null.
+  void keep_confident(const std::uint16_t* map, const std::uint8_t* confidence, int threshold,
+                      View<std::uint8_t> out, std::uint16_t* to) const;
 
  private:
   RefineArguments arguments(const std::uint16_t* from) const;
   void launch(Kernel<RefineArguments> kernel, int rows_per_block, const RefineArguments& a) const;
 
+  StageConfig config_;
+  LaunchQueue& queue_;
+};
+
+/// The stages that compare a frame with those before it.
+class TemporalCuda {
+ public:
+  TemporalCuda(LaunchQueue& queue, const StageConfig& config);
+  void find_scene_cut(const SamplePlane& picture, bool first_frame, const History& history) const;
+  void filter(const std::uint16_t* map, const std::uint16_t* measured, const TemporalFilter& filter,
+              const History& history) const;
+
+ private:
   StageConfig config_;
   LaunchQueue& queue_;
 };

@@ -56,14 +56,15 @@ class ElementProperties {
  public:
   explicit ElementProperties(GObjectClass* klass) : class_(klass) {}
 
-  void add(const PropertySpec& spec, double Settings::*field, double least, double most) {
-    install_number(spec, field, least, most, g_value_get_double, g_value_set_double);
-  }
   /// A field may stand for another value than it holds, as long as nobody sets it. `shown` then
   /// returns the settings with the values that the property shows, its default included.
   using Shown = Settings (*)(const Settings&);
   static Settings as_they_are(const Settings& settings) { return settings; }
 
+  void add(const PropertySpec& spec, double Settings::*field, double least, double most,
+           Shown shown = as_they_are) {
+    install_number(spec, field, least, most, g_value_get_double, g_value_set_double, shown);
+  }
   void add(const PropertySpec& spec, int Settings::*field, int least, int most,
            Shown shown = as_they_are) {
     install_number(spec, field, least, most, g_value_get_int, g_value_set_int, shown);
@@ -85,6 +86,20 @@ class ElementProperties {
     install(
         field, g_value_get_boolean, g_value_set_boolean,
         g_param_spec_boolean(spec.name, spec.nick, spec.blurb, defaults_.*field, flags_of(spec)));
+  }
+  /// A string, which is empty by default. It is interned, so that copies of the settings need no
+  /// memory. of: returns the field.
+  void add(const PropertySpec& spec, const char*& (*of)(Settings&)) {
+    properties_.push_back({[=](Settings& settings, const GValue* value) {
+                             const gchar* text = g_value_get_string(value);
+                             of(settings) = text ? g_intern_string(text) : "";
+                           },
+                           [=](const Settings& settings, GValue* value) {
+                             Settings copy = settings;
+                             g_value_set_string(value, of(copy));
+                           }});
+    g_object_class_install_property(
+        class_, count(), g_param_spec_string(spec.name, spec.nick, spec.blurb, "", flags_of(spec)));
   }
   /// type is the registered enumeration, which has the values of Enum.
   template <class Enum>

@@ -15,6 +15,11 @@ struct UnrefCaps {
 };
 using Caps = std::unique_ptr<GstCaps, UnrefCaps>;
 
+struct UnrefEvent {
+  void operator()(GstEvent* event) const { gst_event_unref(event); }
+};
+using OwnedEvent = std::unique_ptr<GstEvent, UnrefEvent>;
+
 struct FreeStructure {
   void operator()(GstStructure* structure) const { gst_structure_free(structure); }
 };

@@ -93,7 +93,7 @@ void append_tensor(GstCaps* result, const GstStructure* s, const OutputForm& for
   if (formats.size() == 1)
     frame.bits = depth_of(formats[0]);
   const bool known = sized && formats.size() == 1;
-  GstStructure* tensor = tensor_structure(
+  GstStructure* tensor = table_structure(
       known ? std::vector<integral::TableElement>{form.element_for(frame)} : form.elements());
   if (sized)
     gst_structure_set(
@@ -228,7 +228,7 @@ Caps choose_tensor(const GstCaps* caps, guint index) {
 
 Caps integral_src_template() {
   Caps all(gst_caps_new_full(
-      tensor_structure({std::begin(all_table_elements), std::end(all_table_elements)}), nullptr));
+      table_structure({std::begin(all_table_elements), std::end(all_table_elements)}), nullptr));
   Caps video = video_template_caps();
   gst_caps_set_simple(video.get(), "width", GST_TYPE_INT_RANGE, 1, largest_output, "height",
                       GST_TYPE_INT_RANGE, 1, largest_output, nullptr);
@@ -246,7 +246,7 @@ Caps integral_caps_of_other_side(GstPadDirection direction, GstCaps* caps, GstCa
 
   // Video in system memory; caps_of_other_side() adds CUDA memory.
   const Caps tensors(gst_caps_new_empty()), video(gst_caps_new_empty());
-  const Caps types(gst_caps_new_full(tensor_structure(form.elements()), nullptr));
+  const Caps types(gst_caps_new_full(table_structure(form.elements()), nullptr));
   for (guint i = 0; i < gst_caps_get_size(known.get()); ++i) {
     const GstStructure* structure = gst_caps_get_structure(known.get(), i);
     if (has_cuda_feature(known.get(), i) && !cuda)

@@ -8,10 +8,10 @@
 #include <vector>
 
 #include "cuda/integral/integral.h"
+#include "gst/base/tensors.h"
 #include "gst/base/videoformat.h"
 
-/// Tables in NNStreamer's caps, other/tensors. Each buffer holds one tensor of the dimensions
-/// 1:columns:rows:1, innermost first, without padding, in system memory.
+/// Tables as tensors of the dimensions 1:columns:rows:1.
 namespace cudavision {
 
 struct TableSize {
@@ -26,11 +26,9 @@ inline constexpr integral::TableElement all_table_elements[] = {
 /// Returns NNStreamer's name for the type.
 const char* name_of(integral::TableElement element) noexcept;
 
-bool is_tensor(const GstStructure* structure);
-
-/// Describes tensors of any size and framerate with elements of one of these types. The caller owns
+/// Describes tables of any size and framerate with elements of one of these types. The caller owns
 /// the structure.
-GstStructure* tensor_structure(const std::vector<integral::TableElement>& elements);
+GstStructure* table_structure(const std::vector<integral::TableElement>& elements);
 
 std::string dimensions_of(const TableSize& size);
 /// Returns nullopt if the dimensions are not those of a table.

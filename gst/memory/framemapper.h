@@ -53,6 +53,8 @@ class FrameMapper {
     const ConstFrame& frame() const noexcept { return frame_; }
     /// Waits until the device has read the frame. Throws Error.
     void complete();
+    /// Call this instead after Device::finish().
+    void completed() noexcept { wait_.done(); }
 
    private:
     friend class Output;
@@ -78,9 +80,13 @@ class FrameMapper {
       wait_.done();
     }
 
-   private:
+    /// Bring the frame into the buffer, and note that the device has finished. With these, several
+    /// outputs share one wait: download() each, call Device::finish(), then completed() for each
+    /// output and input.
     void download();
+    void completed() noexcept { wait_.done(); }
 
+   private:
     FrameMapper& mapper_;
     MappedBuffer buffer_;
     WaitForDevice wait_;

@@ -8,7 +8,8 @@
  * the right picture, by Semi-Global Matching. This disparity gives the distance. Runs on an NVIDIA
  * GPU or, with bit-identical results, on the CPU.
  *
- * The pictures must be rectified: each point of the scene lies in the same row of both. They come
+ * The pictures must be rectified: each point of the scene lies in the same row of both. With
+ * #GstCudaSgmStereo:calibration the element does this itself. They come
  * from two cameras on `sink_left` and `sink_right`, in any formats of equal width, height and bit
  * depth; or packed in one frame, side by side or one above the other, on `sink_left`, while
  * `sink_right` stays unlinked. Two frames form a pair if their running times differ by no more than
@@ -23,13 +24,23 @@
  * * `disparity` as GRAY8: 0 if unknown, else from 1 for the smallest disparity to 255
  * * `disparity` as RGB, RGBA or BGRx: the same in colours, see #GstCudaSgmStereo:colormap
  * * `depth` as GRAY16_LE: counts of #GstCudaSgmStereo:depth-unit millimetres, 0 if unknown. Needs
- *   #GstCudaSgmStereo:focal-length and #GstCudaSgmStereo:baseline.
+ *   #GstCudaSgmStereo:focal-length and #GstCudaSgmStereo:baseline, or a calibration.
  * * `confidence` as GRAY8: from 0, unknown, to 255
  *
+ * The pads `depth`, `confidence` and `points` exist on request. The first two carry what `src`
+ * carries if #GstCudaSgmStereo:output has that name. `points` carries X, Y and Z of each pixel in
+ * millimetres, as other/tensors of float32. All are computed from the same match, and `src` may
+ * stay unlinked.
+ *
+ * #GstCudaSgmStereo:preset sets several properties at once: for the least time, for few wrong
+ * disparities, or for a disparity in every pixel. #GstCudaSgmStereo:temporal-alpha and
+ * #GstCudaSgmStereo:temporal-persistence make disparities of still scenes still.
+ *
  * The properties that caps or memory depend on (#GstCudaSgmStereo:output,
- * #GstCudaSgmStereo:frame-packing, and those from #GstCudaSgmStereo:num-disparities to
- * #GstCudaSgmStereo:compatibility) take effect at the element's next start, as do those of the
- * device. All others may change at any time, also through a #GstControlSource.
+ * #GstCudaSgmStereo:frame-packing, the calibration's, and those from
+ * #GstCudaSgmStereo:num-disparities to #GstCudaSgmStereo:compatibility) take effect at the
+ * element's next start, as do those of the device. All others may change at any time, also through
+ * a #GstControlSource.
  *
  * ## Example launch lines
  * |[
@@ -47,6 +58,11 @@
  * filesrc location=left.png ! decodebin ! videoconvert ! stereo.sink_left
  * filesrc location=right.png ! decodebin ! videoconvert ! stereo.sink_right
  * ]| Two photographs; a 16-bit PNG.
+ * |[
+ * gst-launch-1.0 v4l2src ! videoconvert ! cudasgmstereo name=stereo frame-packing=side-by-side
+ * focal-length=700 baseline=120 ! queue ! video/x-raw,format=RGB ! videoconvert ! autovideosink
+ * stereo.depth ! queue ! appsink
+ * ]| A stereo camera; disparities to look at, and distances for an application, from one match.
  *
  * ## Messages
  * Every #GstCudaSgmStereo:diagnostics-interval, the element inspects a pair and posts an element
@@ -72,6 +88,7 @@
 #include "gst/sgmstereo/gstcudasgmstereo.h"
 
 #include "gst/base/refusedcaps.h"
+#include "gst/sgmstereo/requestpads.h"
 #include "gst/sgmstereo/stereoaggregate.h"
 #include "gst/sgmstereo/stereocaps.h"
 #include "gst/sgmstereo/stereoevents.h"
@@ -101,6 +118,7 @@ static void add_pad_templates(GstElementClass* klass) {
   add("sink_left", GST_PAD_SINK, sink);
   add("sink_right", GST_PAD_SINK, sink);
   add("src", GST_PAD_SRC, src);
+  add_request_pad_templates(klass);
 }
 
 // GstAggregator makes sink pads only on request; these two are there from the beginning.
@@ -133,6 +151,8 @@ static void gst_cuda_sgm_stereo_class_init(GstCudaSgmStereoClass* klass) {
   GstElementClass* element_class = GST_ELEMENT_CLASS(klass);
   element_class->change_state = GST_DEBUG_FUNCPTR(stereo_change_state);
   element_class->set_context = GST_DEBUG_FUNCPTR(stereo_set_context);
+  element_class->request_new_pad = GST_DEBUG_FUNCPTR(stereo_request_new_pad);
+  element_class->release_pad = GST_DEBUG_FUNCPTR(stereo_release_pad);
   gst_element_class_set_static_metadata(
       element_class, "CUDA stereo matching", "Filter/Analyzer/Video/Hardware",
       "Dense disparity and depth from two rectified cameras by Semi-Global Matching, on an NVIDIA "
@@ -168,6 +188,10 @@ static void gst_cuda_sgm_stereo_init(GstCudaSgmStereo* self) {
   state.left.pad = add_sink_pad(element, "sink_left");
   state.right.pad = add_sink_pad(element, "sink_right");
   state.unlinked.emplace(GST_PAD_CAST(state.right.pad));
+  gst_pad_add_probe(self->parent.srcpad,
+                    static_cast<GstPadProbeType>(GST_PAD_PROBE_TYPE_EVENT_DOWNSTREAM |
+                                                 GST_PAD_PROBE_TYPE_EVENT_FLUSH),
+                    stereo_follow_src, element, nullptr);
   for (const StereoInput* input : {&state.left, &state.right})
     explain_refused_caps(GST_PAD_CAST(input->pad), state.session);
 }

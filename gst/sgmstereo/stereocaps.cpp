@@ -2,20 +2,26 @@
 #include "gst/sgmstereo/stereocaps.h"
 
 #include <algorithm>
+#include <cstdio>
 #include <string>
 
+#include "cuda/sgm/points.h"
 #include "gst/base/caps.h"
 #include "gst/base/elementerror.h"
+#include "gst/base/tensors.h"
 
 namespace cudavision {
 namespace {
 
+// Points are no video format.
 Formats output_formats(StereoOutput output) {
   switch (output) {
     case StereoOutput::depth:
       return {GST_VIDEO_FORMAT_GRAY16_LE};
     case StereoOutput::confidence:
       return {GST_VIDEO_FORMAT_GRAY8};
+    case StereoOutput::points:
+      return {};
     case StereoOutput::disparity:
       break;
   }
@@ -29,6 +35,25 @@ Caps with_output_formats(const GstStructure* frame, StereoOutput output, bool cu
   for (GstVideoFormat format : output_formats(output))
     append_with_memories(caps.get(), frame, {format}, cuda);
   return caps;
+}
+
+// Returns the caps of points for pictures of one size, or of any size if the frame has none.
+Caps tensor_caps(const GstStructure* frame) {
+  GstStructure* tensor = tensor_structure({"float32"});
+  int width = 0, height = 0;
+  if (gst_structure_get_int(frame, "width", &width) &&
+      gst_structure_get_int(frame, "height", &height))
+    gst_structure_set(tensor, "dimensions", G_TYPE_STRING,
+                      ("3:" + std::to_string(width) + ":" + std::to_string(height) + ":1").c_str(),
+                      nullptr);
+  if (const GValue* framerate = gst_structure_get_value(frame, "framerate"))
+    gst_structure_set_value(tensor, "framerate", framerate);
+  return Caps(gst_caps_new_full(tensor, nullptr));
+}
+
+Caps output_caps(const GstStructure* frame, StereoOutput output, bool cuda) {
+  return output == StereoOutput::points ? tensor_caps(frame)
+                                        : with_output_formats(frame, output, cuda);
 }
 
 // Pixels of half-aspect frames are twice as wide or as high as their caps say.
@@ -87,7 +112,7 @@ Caps stereo_src_template() {
 }
 
 Caps stereo_src_caps(StereoOutput output, bool cuda) {
-  return with_output_formats(any_frame().get(), output, cuda);
+  return output_caps(any_frame().get(), output, cuda);
 }
 
 Caps stereo_src_caps_for(const GstCaps* left, const FramePacking& packing, StereoOutput output,
@@ -105,7 +130,20 @@ Caps stereo_src_caps_for(const GstCaps* left, const FramePacking& packing, Stere
     gst_structure_set(picture.get(), "multiview-mode", G_TYPE_STRING, "mono", nullptr);
   gst_structure_remove_fields(picture.get(), "multiview-flags", "views", "colorimetry",
                               "chroma-site", nullptr);
-  return with_output_formats(picture.get(), output, cuda);
+  return output_caps(picture.get(), output, cuda);
+}
+
+FrameFormat stereo_output_format(StereoOutput output, const GstCaps* caps) {
+  if (output != StereoOutput::points)
+    return frame_format_from_caps(caps);
+  const GstStructure* structure = gst_caps_get_structure(caps, 0);
+  int width = 0, height = 0;
+  const char* dimensions = gst_structure_get_string(structure, "dimensions");
+  if (!dimensions || std::sscanf(dimensions, "3:%9d:%9d:1", &width, &height) != 2)
+    refuse_stream("These caps do not describe points: " + caps_text(caps));
+  return tensor_format(gsize{sgm::Points::bytes_per_point} * static_cast<gsize>(width), height,
+                       "cloud of " + size_text(width, height) + " points",
+                       "scale the frames down before the element");
 }
 
 Caps stereo_sink_caps(bool cuda) {

@@ -24,6 +24,10 @@ Caps stereo_src_caps(StereoOutput output, bool cuda);
 Caps stereo_src_caps_for(const GstCaps* left, const FramePacking& packing, StereoOutput output,
                          bool cuda);
 
+/// Returns the format of the buffers that an output has with these fixed caps. Throws ElementError
+/// if they are too large.
+FrameFormat stereo_output_format(StereoOutput output, const GstCaps* caps);
+
 /// Returns the caps that a sink pad accepts, whatever the other one has.
 Caps stereo_sink_caps(bool cuda);
 

@@ -12,11 +12,6 @@
 namespace cudavision {
 namespace {
 
-struct UnrefEvent {
-  void operator()(GstEvent* event) const { gst_event_unref(event); }
-};
-using OwnedEvent = std::unique_ptr<GstEvent, UnrefEvent>;
-
 /* Arriving, in the streaming threads */
 
 OwnedEvent left_segment(const StereoState& state) {
@@ -157,6 +152,7 @@ gboolean stereo_sink_event(GstAggregator* self, GstAggregatorPad* pad, GstEvent*
       }
       case GST_EVENT_SEGMENT: {
         const gboolean handled = chain_up();
+        state.restart = true;  // also after a flush, which a segment must follow
         if (state.is_left(pad))
           apply_left_segment(self);
         return handled;
@@ -190,7 +186,7 @@ GstFlowReturn stereo_flush(GstAggregator* self) {
     state.qos.forget_request();
   }
   state.eos_sent = false;
-  state.downstream_ended = false;
+  stereo_reopen_branches(self);
   state.unequal.reset();
   state.unpaired.end();
   if (state.renegotiate)

@@ -4,37 +4,14 @@
 #include "gst/base/caps.h"
 #include "gst/base/elementerror.h"
 #include "gst/memory/allocationquery.h"
+#include "gst/sgmstereo/sourcecaps.h"
 #include "gst/sgmstereo/stereoaggregate.h"
 #include "gst/sgmstereo/stereocaps.h"
 
 namespace cudavision {
 namespace {
 
-// Returns how the frames of a pad are packed. Throws ElementError for frames that the element
-// cannot process, whatever the other pad gets.
-FramePacking check_caps(GstAggregator* self, const GstAggregatorPad* pad, const GstCaps* caps) {
-  const FrameFormat format = frame_format_from_caps(caps);
-  if (!stereo_state(self).is_left(pad))
-    return {};
-  const FramePacking packing = packing_of(format.info, stereo_settings(self).frame_packing);
-  const std::string error = split_error(packing, format.layout.width, format.layout.height);
-  if (!error.empty())
-    refuse_stream(error);
-  return packing;
-}
-
-Caps arrived_caps(GstAggregator* self, const StereoInput& input) {
-  const ObjectLock lock(self);
-  return Caps(input.arrived_caps ? gst_caps_ref(input.arrived_caps.get()) : nullptr);
-}
-
 /* Queries */
-
-GstCaps* filter_of(GstQuery* query) {
-  GstCaps* filter = nullptr;
-  gst_query_parse_caps(query, &filter);
-  return filter;
-}
 
 // Returns the caps that the peer of a pad can send, or nullptr if there is no peer.
 Caps possible_peer_caps(GstAggregator* self, const StereoInput& input) {
@@ -65,12 +42,12 @@ Caps possible_sink_caps(GstAggregator* self, GstAggregatorPad* pad, GstCaps* fil
     return filtered(stereo_sink_caps_for(other_caps.get(), cuda), filter);
   };
   Caps all = filtered(stereo_sink_caps(cuda), filter);
-  Caps other_caps = arrived_caps(self, other);
+  Caps other_caps = stereo_arrived_caps(self, other);
   if (!other_caps && peer_known) {
     other_caps = possible_peer_caps(self, other);
     if (other_caps && GST_PAD_IS_ACTIVE(pad) && leaves_choice(fitting(other_caps).get())) {
-      state.arrival.wait([&] { return arrived_caps(self, other) != nullptr; });
-      other_caps = arrived_caps(self, other);
+      state.arrival.wait([&] { return stereo_arrived_caps(self, other) != nullptr; });
+      other_caps = stereo_arrived_caps(self, other);
       // If the other pad is waiting too, its peer knows more by now.
       if (!other_caps)
         other_caps = possible_peer_caps(self, other);
@@ -82,21 +59,6 @@ Caps possible_sink_caps(GstAggregator* self, GstAggregatorPad* pad, GstCaps* fil
   if (peer_known && !gst_caps_is_empty(caps.get()))
     return caps;
   return Caps(gst_caps_merge(caps.release(), all.release()));
-}
-
-Caps possible_src_caps(GstAggregator* self) {
-  const StereoState& state = stereo_state(self);
-  const StereoInput& left = state.left;
-  const StereoOutput output = stereo_settings(self).output;
-  const bool cuda = state.session.takes_cuda();
-  if (const Caps caps = arrived_caps(self, left)) {
-    try {
-      return stereo_src_caps_for(caps.get(), check_caps(self, left.pad, caps.get()), output, cuda);
-    } catch (const ElementError& e) {
-      GST_DEBUG_OBJECT(self, "%s", e.what());
-    }
-  }
-  return stereo_src_caps(output, cuda);
 }
 
 // Answers from the pad template alone. Caps may lack fields such as the framerate that the answer
@@ -112,7 +74,7 @@ bool accepts_caps(GstAggregator* self, const GstCaps* caps) {
 
 FramePacking stereo_store_arrived_caps(GstAggregator* self, GstAggregatorPad* pad, GstCaps* caps) {
   StereoState& state = stereo_state(self);
-  const FramePacking packing = check_caps(self, pad, caps);
+  const FramePacking packing = stereo_check_caps(self, pad, caps);
   GST_INFO_OBJECT(pad, "%" GST_PTR_FORMAT, caps);
   const StereoInput& other = state.other_input(pad);
   Caps other_caps;
@@ -148,7 +110,7 @@ void stereo_apply_caps(GstAggregator* self, GstAggregatorPad* pad, GstCaps* caps
   stereo_drop_held(self, input);
   input.format.reset();
   input.caps.reset(gst_caps_ref(caps));
-  const FramePacking packing = check_caps(self, pad, caps);
+  const FramePacking packing = stereo_check_caps(self, pad, caps);
   input.format = frame_format_from_caps(caps);
   if (state.is_left(pad))
     state.packing = packing;
@@ -161,10 +123,13 @@ void stereo_apply_caps(GstAggregator* self, GstAggregatorPad* pad, GstCaps* caps
 gboolean stereo_sink_query(GstAggregator* self, GstAggregatorPad* pad, GstQuery* query) {
   return post_exceptions(self, FALSE, [&]() -> gboolean {
     switch (GST_QUERY_TYPE(query)) {
-      case GST_QUERY_CAPS:
-        gst_query_set_caps_result(query, possible_sink_caps(self, pad, filter_of(query)).get());
+      case GST_QUERY_CAPS: {
+        GstCaps* filter = nullptr;
+        gst_query_parse_caps(query, &filter);
+        gst_query_set_caps_result(query, possible_sink_caps(self, pad, filter).get());
         GST_DEBUG_OBJECT(pad, "%" GST_PTR_FORMAT, query);
         return TRUE;
+      }
       case GST_QUERY_ACCEPT_CAPS: {
         GstCaps* caps = nullptr;
         gst_query_parse_accept_caps(query, &caps);
@@ -179,12 +144,11 @@ gboolean stereo_sink_query(GstAggregator* self, GstAggregatorPad* pad, GstQuery*
 }
 
 gboolean stereo_src_query(GstAggregator* self, GstQuery* query) {
+  if (GST_QUERY_TYPE(query) == GST_QUERY_CAPS)
+    return stereo_answer_src_caps(self, stereo_settings(self).output, query);
   return post_exceptions(self, FALSE, [&]() -> gboolean {
-    if (GST_QUERY_TYPE(query) != GST_QUERY_CAPS)
-      return stereo_state(self).session.handle_context_query(query) ||
-             stereo_parent_class()->src_query(self, query);
-    gst_query_set_caps_result(query, filtered(possible_src_caps(self), filter_of(query)).get());
-    return TRUE;
+    return stereo_state(self).session.handle_context_query(query) ||
+           stereo_parent_class()->src_query(self, query);
   });
 }
 
@@ -206,24 +170,19 @@ GstFlowReturn stereo_update_src_caps(GstAggregator* self, GstCaps* downstream, G
   });
 }
 
-// Chooses the memory that the peer names, then the first format.
 GstCaps* stereo_fixate_src_caps(GstAggregator* self, GstCaps* caps) {
-  caps = gst_caps_make_writable(choose_memory(Caps(caps), self->srcpad).release());
-  if (gst_caps_is_empty(caps))
-    return caps;
-  GstStructure* structure = gst_caps_get_structure(caps, 0);
-  // Frames without a framerate get 0/1, which means unknown, instead of the lowest that downstream
-  // accepts.
-  gst_structure_fixate_field_nearest_fraction(structure, "framerate", 0, 1);
-  if (gst_structure_has_field(structure, "pixel-aspect-ratio"))
-    gst_structure_fixate_field_nearest_fraction(structure, "pixel-aspect-ratio", 1, 1);
-  return gst_caps_fixate(caps);
+  return stereo_fixated_caps(Caps(caps), self->srcpad).release();
 }
 
 gboolean stereo_negotiated_src_caps(GstAggregator* self, GstCaps* caps) {
   return post_exceptions(self, FALSE, [&]() -> gboolean {
-    stereo_release_work(self);
-    stereo_state(self).out = frame_format_from_caps(caps);
+    StereoState& state = stereo_state(self);
+    if (state.work) {
+      const ReleaseScope scope(state.session);
+      state.work->forget(SourcePad::always);
+    }
+    state.out = frame_format_from_caps(caps);
+    state.src_ended = false;
     return TRUE;
   });
 }

@@ -3,8 +3,14 @@
 
 #include <gst/video/video.h>
 
+#include <algorithm>
+#include <string>
+#include <utility>
+
 #include "gst/base/elementerror.h"
 #include "gst/base/framemetas.h"
+#include "gst/sgmstereo/rectification.h"
+#include "gst/sgmstereo/requestpads.h"
 
 namespace cudavision {
 namespace {
@@ -27,56 +33,167 @@ GstFlowReturn follow_context(GstAggregator* self, GstBuffer* left, GstBuffer* ri
   return GST_PAD_IS_FLUSHING(self->srcpad) ? GST_FLOW_FLUSHING : GST_FLOW_NOT_NEGOTIATED;
 }
 
-void make_work(GstAggregator* self, const StereoSettings& settings) {
+/// The source pads that get the output of a pair.
+struct OpenPads {
+  bool src;
+  RequestPads requested;  ///< nullptr for all others
+};
+
+// If nothing is linked to any pad, src is open: pushing there tells GstAggregator so, and an
+// application may block or watch an unlinked src.
+OpenPads open_pads(GstAggregator* self) {
   StereoState& state = stereo_state(self);
-  const bool packed = state.packing.packed();
-  state.guard.require(validation_error(settings));
-  const FrameFormat& right = packed ? *state.left.format : *state.right.format;
-  GST_DEBUG_OBJECT(self, "%s and %s to %s on %s", state.left.format->description().c_str(),
-                   packed ? "the same" : right.description().c_str(),
-                   state.out->description().c_str(), state.session.on_cuda() ? "CUDA" : "the CPU");
-  const DeviceScope scope(state.session);
-  state.work = std::make_unique<StereoWork>(state.session, *state.left.format, right, state.packing,
-                                            *state.out, settings);
+  OpenPads pads{gst_pad_is_linked(self->srcpad) && !state.src_ended, open_request_pads(self)};
+  const bool any_requested = std::any_of(pads.requested.begin(), pads.requested.end(),
+                                         [](const auto& pad) { return pad != nullptr; });
+  if (!any_requested && !state.src_ended)
+    pads.src = true;
+  if (!pads.src)
+    state.src_discont = true;
+  return pads;
 }
 
-void prepare_work(GstAggregator* self) {
+// Negotiates the request pads. Closes those that have been released meanwhile.
+GstFlowReturn prepare_request_pads(GstAggregator* self, OpenPads& pads) {
+  for (auto& pad : pads.requested) {
+    if (!pad)
+      continue;
+    const GstFlowReturn flow = stereo_prepare_request_pad(self, *pad);
+    if (flow == GST_FLOW_NOT_LINKED)
+      pad.reset();
+    else if (flow != GST_FLOW_OK)
+      return flow;
+  }
+  return GST_FLOW_OK;
+}
+
+// Returns the rectification of the frames, if there is a calibration. Its focal length and baseline
+// take the place of those that are not set.
+std::optional<Rectification> rectify(GstAggregator* self) {
+  StereoState& state = stereo_state(self);
+  if (!state.calibration)
+    return {};
+  const FrameLayout& frames = state.left.format->layout;
+  const PictureSize size = picture_size(state.packing, frames.width, frames.height);
+  const Rectification rectification =
+      make_rectification(*state.calibration, size.width, size.height, stereo_settings(self).alpha);
+  GST_INFO_OBJECT(self, "rectified by %s: focal length %g pixels, baseline %g mm",
+                  state.calibration->files.c_str(), rectification.focal_length,
+                  rectification.baseline);
+  {
+    const ObjectLock lock(self);
+    state.settings.calibrated_focal_length = rectification.focal_length;
+    state.settings.calibrated_baseline = rectification.baseline;
+  }
+  for (const char* property : {"focal-length", "baseline"})
+    g_object_notify(G_OBJECT(self), property);
+  return rectification;
+}
+
+std::unique_ptr<StereoWork> new_work(GstAggregator* self) {
+  StereoState& state = stereo_state(self);
+  const std::optional<Rectification> rectification = rectify(self);
+  const bool packed = state.packing.packed();
+  const FrameFormat& right = packed ? *state.left.format : *state.right.format;
+  GST_DEBUG_OBJECT(self, "%s and %s on %s", state.left.format->description().c_str(),
+                   packed ? "the same" : right.description().c_str(),
+                   state.session.on_cuda() ? "CUDA" : "the CPU");
+  return std::make_unique<StereoWork>(state.session, *state.left.format, right, state.packing,
+                                      stereo_settings(self), rectification);
+}
+
+void prepare_work(GstAggregator* self, const OpenPads& pads) {
   StereoState& state = stereo_state(self);
   const StereoSettings settings = stereo_settings(self);
-  if (!state.work) {
-    make_work(self, settings);
-  } else if (state.guard.allows(GST_ELEMENT_CAST(self), validation_error(settings))) {
-    const DeviceScope scope(state.session);
+  const bool lengths =
+      std::any_of(pads.requested.begin(), pads.requested.end(),
+                  [](const auto& pad) { return pad && measures_lengths(pad->output); });
+  const std::string error = validation_error(settings, lengths);
+  const auto is_new = [&](SourcePad pad) { return !state.work || !state.work->is_prepared(pad); };
+  const bool src_is_new = pads.src && is_new(SourcePad::always);
+  const bool requested_is_new =
+      std::any_of(pads.requested.begin(), pads.requested.end(),
+                  [&](const auto& pad) { return pad && is_new(pad->id); });
+  if (!state.work || src_is_new || requested_is_new)
+    state.guard.require(error);
+  else if (!state.guard.allows(GST_ELEMENT_CAST(self), error))
+    return;
+  const DeviceScope scope(state.session);
+  if (state.work)
     state.work->apply(settings);
-  }
+  else
+    state.work = new_work(self);
+  if (src_is_new)
+    state.work->prepare(SourcePad::always, settings.output, *state.out);
+  for (const auto& pad : pads.requested)
+    if (pad && is_new(pad->id))
+      state.work->prepare(pad->id, pad->output, *pad->format);
 }
 
-GstFlowReturn acquire_output(GstAggregator* self, GstBuffer** out) {
-  const ObjectPtr<GstBufferPool> pool(gst_aggregator_get_buffer_pool(self));
+GstFlowReturn acquire(GstBufferPool* pool, const FrameFormat& format, OwnedBuffer& out) {
   if (!pool)
     return GST_FLOW_NOT_NEGOTIATED;
+  GstBuffer* buffer = nullptr;
   GstFlowReturn flow = GST_FLOW_ERROR;
-  if (gst_buffer_pool_set_active(pool.get(), TRUE))
-    flow = gst_buffer_pool_acquire_buffer(pool.get(), out, nullptr);
+  if (gst_buffer_pool_set_active(pool, TRUE))
+    flow = gst_buffer_pool_acquire_buffer(pool, &buffer, nullptr);
   if (flow == GST_FLOW_ERROR)
     throw ElementError(GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_NO_SPACE_LEFT,
-                       "There is no memory for another output frame (" +
-                           stereo_state(self).out->description() +
+                       "There is no memory for another output frame (" + format.description() +
                            "): free some, or let fewer frames queue up downstream.");
+  out.reset(buffer);
+  // A tensor has an exact size, but a pool of downstream may have larger buffers.
+  if (buffer && !format.is_video() && gst_buffer_get_size(buffer) > format.size)
+    gst_buffer_set_size(buffer, static_cast<gssize>(format.size));
   return flow;
 }
 
-// Gives the output the times and flags of the left frame, and those of its metas that still apply.
-void describe(GstAggregator* self, GstBuffer* left, GstBuffer* out) {
+using OutputBuffers = PerSourcePad<OwnedBuffer>;
+
+GstFlowReturn acquire_outputs(GstAggregator* self, const OpenPads& pads, OutputBuffers& out) {
+  GstFlowReturn flow = GST_FLOW_OK;
+  if (pads.src) {
+    const ObjectPtr<GstBufferPool> pool(gst_aggregator_get_buffer_pool(self));
+    flow = acquire(pool.get(), *stereo_state(self).out, out[index_of(SourcePad::always)]);
+  }
+  for (const auto& pad : pads.requested)
+    if (pad && flow == GST_FLOW_OK)
+      flow = acquire(pad->pool.get(), *pad->format, out[index_of(pad->id)]);
+  return flow;
+}
+
+void compute(GstAggregator* self, HeadFrame& left, HeadFrame* right, const OutputBuffers& out,
+             bool inspect) {
   StereoState& state = stereo_state(self);
+  StereoWork::Buffers buffers;
+  std::transform(out.begin(), out.end(), buffers.begin(),
+                 [](const OwnedBuffer& buffer) { return buffer.get(); });
+  const DeviceScope scope(state.session);
+  state.work->run(left.buffer(), right ? right->buffer() : nullptr, buffers, inspect);
+}
+
+// Gives an output the times and flags of the left frame, and those of its metas that still apply.
+void describe(GstAggregator* self, GstBuffer* left, bool discont, GstBuffer* out) {
   gst_buffer_copy_into(
       out, left,
       static_cast<GstBufferCopyFlags>(GST_BUFFER_COPY_FLAGS | GST_BUFFER_COPY_TIMESTAMPS), 0,
       static_cast<gsize>(-1));
-  copy_metas(left, out, !state.packing.packed());
+  copy_metas(left, out, !stereo_state(self).packing.packed());
   GST_BUFFER_FLAG_UNSET(out, GST_VIDEO_BUFFER_FLAG_MULTIPLE_VIEW);
-  if (state.discont)
+  if (discont)
     GST_BUFFER_FLAG_SET(out, GST_BUFFER_FLAG_DISCONT);
+}
+
+void describe_outputs(GstAggregator* self, GstBuffer* left, const OpenPads& pads,
+                      const OutputBuffers& out) {
+  StereoState& state = stereo_state(self);
+  if (pads.src)
+    describe(self, left, std::exchange(state.src_discont, false) || state.discont,
+             out[index_of(SourcePad::always)].get());
+  for (const auto& pad : pads.requested)
+    if (pad)
+      describe(self, left, std::exchange(pad->discont, false) || state.discont,
+               out[index_of(pad->id)].get());
   state.discont = false;
 }
 
@@ -90,45 +207,101 @@ void send_segment(GstAggregator* self) {
   state.segment_sent = true;
 }
 
+// True if a pad's answer to a buffer concerns the whole element, and not its branch alone.
+bool stops_all(GstFlowReturn flow) {
+  return flow <= GST_FLOW_NOT_NEGOTIATED || flow == GST_FLOW_FLUSHING;
+}
+
+// Combines the answers of all source pads as GstFlowCombiner does, which has no place for pads that
+// come and go while it is in use.
+GstFlowReturn combined(const PerSourcePad<GstFlowReturn>& flows) {
+  bool linked = false, open = false;
+  for (GstFlowReturn flow : flows) {
+    if (stops_all(flow))
+      return flow;
+    linked |= flow != GST_FLOW_NOT_LINKED;
+    open |= flow != GST_FLOW_NOT_LINKED && flow != GST_FLOW_EOS;
+  }
+  return open ? GST_FLOW_OK : linked ? GST_FLOW_EOS : GST_FLOW_NOT_LINKED;
+}
+
+GstFlowReturn push_on_src(GstAggregator* self, OwnedBuffer buffer) {
+  StereoState& state = stereo_state(self);
+  state.segment_sent = true;
+  const GstFlowReturn flow = gst_aggregator_finish_buffer(self, buffer.release());
+  state.src_ended = flow == GST_FLOW_EOS;
+  return flow;
+}
+
+// Pushes on src first, whose sticky events the request pads follow.
+GstFlowReturn push_outputs(GstAggregator* self, const OpenPads& pads, OutputBuffers& out) {
+  PerSourcePad<GstFlowReturn> flows;
+  flows.fill(GST_FLOW_NOT_LINKED);
+  for (const auto& pad : stereo_request_pads(self))
+    if (pad && pad->ended)
+      flows[index_of(pad->id)] = GST_FLOW_EOS;
+  GstFlowReturn& src_flow = flows[index_of(SourcePad::always)];
+  if (pads.src) {
+    src_flow = push_on_src(self, std::move(out[index_of(SourcePad::always)]));
+  } else {
+    send_segment(self);
+    if (stereo_state(self).src_ended)
+      src_flow = GST_FLOW_EOS;
+  }
+  for (const auto& pad : pads.requested) {
+    if (stops_all(combined(flows)))
+      break;
+    if (pad)
+      flows[index_of(pad->id)] =
+          stereo_push_on_request_pad(self, *pad, std::move(out[index_of(pad->id)]));
+  }
+  return combined(flows);
+}
+
 }  // namespace
 
 GstFlowReturn stereo_push_output(GstAggregator* self, HeadFrame& left, HeadFrame* right) {
-  StereoState& state = stereo_state(self);
   GstFlowReturn flow = follow_context(self, left.buffer(), right ? right->buffer() : nullptr);
   if (flow != GST_FLOW_OK)
     return flow;
-  prepare_work(self);
+  OpenPads pads = open_pads(self);
+  flow = prepare_request_pads(self, pads);
+  if (flow != GST_FLOW_OK)
+    return flow;
+  prepare_work(self, pads);
+  const auto is_discont = [](GstBuffer* buffer) {
+    return GST_BUFFER_FLAG_IS_SET(buffer, GST_BUFFER_FLAG_DISCONT);
+  };
+  StereoState& state = stereo_state(self);
+  if (std::exchange(state.restart, false) || is_discont(left.buffer()) ||
+      (right && is_discont(right->buffer())))
+    state.work->restart();
 
-  GstBuffer* out = nullptr;
-  flow = acquire_output(self, &out);
+  OutputBuffers out;
+  flow = acquire_outputs(self, pads, out);
   if (flow != GST_FLOW_OK)
     return flow;
   const FrameTimes times = left.times();
   const bool inspect = state.diagnostics.selects(times, stereo_settings(self).diagnostics_interval);
-  try {
-    const DeviceScope scope(state.session);
-    state.work->run(left.buffer(), right ? right->buffer() : nullptr, out, inspect);
-  } catch (...) {
-    gst_buffer_unref(out);
-    throw;
-  }
-  describe(self, left.buffer(), out);
+  compute(self, left, right, out, inspect);
+  describe_outputs(self, left.buffer(), pads, out);
   // Pushing may take long, and meanwhile upstream may need these buffers back.
   left.release();
   if (right)
     right->release();
   if (inspect)
-    state.diagnostics.report(times, state.work->settings(), state.work->snapshot());
-  state.segment_sent = true;
-  return gst_aggregator_finish_buffer(self, out);
+    state.diagnostics.report(times, state.work->settings().with_calibrated_lengths(),
+                             state.work->snapshot());
+  return push_outputs(self, pads, out);
 }
 
 void stereo_push_gap(GstAggregator* self, GstBuffer* left) {
   if (!GST_BUFFER_PTS_IS_VALID(left) || !gst_pad_has_current_caps(self->srcpad))
     return;
   send_segment(self);
-  gst_pad_push_event(self->srcpad,
-                     gst_event_new_gap(GST_BUFFER_PTS(left), GST_BUFFER_DURATION(left)));
+  const OwnedEvent gap(gst_event_new_gap(GST_BUFFER_PTS(left), GST_BUFFER_DURATION(left)));
+  gst_pad_push_event(self->srcpad, gst_event_ref(gap.get()));
+  stereo_push_gap_on_request_pads(self, gap.get());
 }
 
 void stereo_push_eos(GstAggregator* self) {

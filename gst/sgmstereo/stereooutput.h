@@ -8,8 +8,10 @@
 /// these functions. Each of them may throw.
 namespace cudavision {
 
-/// Computes the output for a pair whose formats and src caps are known, and pushes it. right is
-/// nullptr if frames are packed.
+/// Computes the outputs for a pair whose formats and src caps are known, and pushes them on all
+/// source pads that something is linked to. right is nullptr if frames are packed. Returns an error
+/// of any of the pads, GST_FLOW_EOS if all branches have ended, and GST_FLOW_NOT_LINKED if nothing
+/// is linked to any pad.
 GstFlowReturn stereo_push_output(GstAggregator* self, HeadFrame& left, HeadFrame* right);
 
 /// Tells downstream that there is no output for the time of a left frame.

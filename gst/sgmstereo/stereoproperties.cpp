@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "gst/base/properties.h"
+#include "gst/sgmstereo/stereopresets.h"
 #include "gst/sgmstereo/stereostate.h"
 
 namespace cudavision {
@@ -71,6 +72,19 @@ GType compatibility_type() {
   return type;
 }
 
+GType preset_type() {
+  static const GEnumValue values[] = {
+      enum_value(StereoPreset::custom, "Other values; setting it changes nothing", "custom"),
+      enum_value(StereoPreset::fast, "The least time, without clean-up", "fast"),
+      enum_value(StereoPreset::balanced, "The default", "balanced"),
+      enum_value(StereoPreset::accurate, "Fewer disparities, of which fewer are wrong", "accurate"),
+      enum_value(StereoPreset::dense, "A disparity for every pixel", "dense"),
+      {0, nullptr, nullptr},
+  };
+  static const GType type = register_enum("GstCudaSgmStereoPreset", values);
+  return type;
+}
+
 GType colormap_type() {
   static const GEnumValue values[] = {
       enum_value(Colormap::turbo, "Dark blue (far) through green to dark red (near)", "turbo"),
@@ -85,10 +99,9 @@ GType colormap_type() {
 /* The properties of StereoSettings. add() cannot deduce the types of the enumerations that it
  * inherits. */
 
-/// Returns the settings with the values that paths, census and speckle-size have while nobody sets
-/// them.
+/// Returns the settings with the values that properties have while nobody sets them.
 Settings shown(const Settings& settings) {
-  Settings result = settings;
+  Settings result = settings.with_calibrated_lengths();
   static_cast<sgm::Parameters&>(result) = sgm::resolved(settings);
   return result;
 }
@@ -136,6 +149,29 @@ void add_search(ElementProperties<Settings>& all) {
       &Settings::memory_budget, 0.0, 1e15);
 }
 
+void add_calibration(ElementProperties<Settings>& all) {
+  constexpr PropertyChange ready = PropertyChange::when_ready;
+  all.add(
+      {"calibration", "Calibration",
+       "File of OpenCV's stereo calibration (YAML, XML or JSON with M1 D1 M2 D2 R T, or R1 R2 P1 "
+       "P2); several are separated by commas. The frames are then rectified",
+       ready},
+      +[](Settings& settings) -> const char*& { return settings.calibration.stereo; });
+  all.add(
+      {"calibration-left", "Calibration of the left camera",
+       "File of the left camera's camera_info (YAML, by ROS), instead of calibration", ready},
+      +[](Settings& settings) -> const char*& { return settings.calibration.left; });
+  all.add(
+      {"calibration-right", "Calibration of the right camera",
+       "File of the right camera's camera_info (YAML, by ROS), instead of calibration", ready},
+      +[](Settings& settings) -> const char*& { return settings.calibration.right; });
+  all.add({"alpha", "Alpha",
+           "Which part of the cameras' pictures rectified ones show: from 0, only pixels that the "
+           "cameras see, to 1, all of them (-1 = as the calibration says)",
+           ready},
+          &Settings::alpha, -1, 1);
+}
+
 void add_matching(ElementProperties<Settings>& all) {
   all.add({"p1", "P1",
            "Penalty for a disparity that changes by one between neighbouring pixels; less than p2 "
@@ -173,6 +209,9 @@ void add_matching(ElementProperties<Settings>& all) {
   all.add({"speckle-range", "Speckle range",
            "Largest difference of disparity, in pixels, between neighbouring pixels of one region"},
           &Settings::speckle_range, 0, 1024);
+  all.add({"confidence-threshold", "Confidence threshold",
+           "Disparities of less confidence become unknown, before holes are filled (0 = keep all)"},
+          &Settings::confidence_threshold, 0, 255);
   all.add({"fill-holes", "Fill holes",
            "Fill unknown pixels with the disparity of the farther of the surfaces beside them"},
           &Settings::fill_holes);
@@ -182,15 +221,31 @@ void add_matching(ElementProperties<Settings>& all) {
           &Settings::refine);
 }
 
+void add_temporal(ElementProperties<Settings>& all) {
+  all.add({"temporal-alpha", "Temporal alpha",
+           "Weight of a new disparity against those of the frames before it; less is smoother and "
+           "slower (1 = no smoothing over time)"},
+          &Settings::temporal_alpha, 1.0 / 256, 1);
+  all.add({"temporal-delta", "Temporal delta",
+           "Largest change of a disparity, in pixels, that is smoothed over time; larger ones take "
+           "effect at once"},
+          &Settings::temporal_delta, 0, 1024);
+  all.add({"temporal-persistence", "Temporal persistence",
+           "Number of frames for which a pixel that became unknown keeps its disparity (0 = none)"},
+          &Settings::temporal_persistence, 0, 255);
+}
+
 void add_output(ElementProperties<Settings>& all) {
   all.add({"focal-length", "Focal length",
-           "Focal length of the cameras in pixels of the frames; output=depth needs it"},
-          &Settings::focal_length, 0, 1e6);
+           "Focal length of the cameras in pixels of the frames; depth and points need it (0 = the "
+           "calibration's, if there is one)"},
+          &Settings::focal_length, 0, 1e6, shown);
   all.add({"baseline", "Baseline",
-           "Distance between the cameras in millimetres; output=depth needs it"},
-          &Settings::baseline, 0, 1e6);
-  all.add({"depth-unit", "Depth unit", "Millimetres per count of output=depth"},
-          &Settings::depth_unit, 0.001, 1e6);
+           "Distance between the cameras in millimetres; depth and points need it (0 = the "
+           "calibration's, if there is one)"},
+          &Settings::baseline, 0, 1e6, shown);
+  all.add({"depth-unit", "Depth unit", "Millimetres per count of depth"}, &Settings::depth_unit,
+          0.001, 1e6);
   all.add({"colormap", "Colour map", "Colours of disparities if the caps ask for RGB"},
           &Settings::colormap, colormap_type());
   all.add(
@@ -207,7 +262,8 @@ void add_output(ElementProperties<Settings>& all) {
           &Settings::diagnostics_interval);
 }
 
-/* Ids: first StereoSettings, then the session, then the properties that can only be read. */
+/* Ids: first StereoSettings, then the session, then the properties that can only be read, then
+ * the preset. */
 
 const ElementProperties<Settings>* properties = nullptr;  // set by class_init
 
@@ -215,7 +271,8 @@ enum ReadOnly {
   property_invalid_value,
   property_disparity_scale,
   property_dropped_left,
-  property_dropped_right
+  property_dropped_right,
+  read_only_count
 };
 
 guint first_session_id() {
@@ -224,6 +281,10 @@ guint first_session_id() {
 
 guint first_read_only_id() {
   return first_session_id() + DeviceSession::property_count;
+}
+
+guint preset_id() {
+  return first_read_only_id() + read_only_count;
 }
 
 bool is_session_id(guint id) {
@@ -260,6 +321,18 @@ void install_read_only(GObjectClass* klass) {
                               0, G_MAXUINT64, 0, flags));
 }
 
+void install_preset(GObjectClass* klass) {
+  constexpr auto flags =
+      static_cast<GParamFlags>(G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS | GST_PARAM_CONTROLLABLE |
+                               GST_PARAM_MUTABLE_PLAYING);
+  g_object_class_install_property(
+      klass, preset_id(),
+      g_param_spec_enum("preset", "Preset",
+                        "Sets speckle-size, confidence-threshold, fill-holes and refine at once; "
+                        "each of them may be set again afterwards",
+                        preset_type(), static_cast<gint>(preset_of(StereoSettings())), flags));
+}
+
 /// Notifies of the properties that change because another one, pspec, has been set.
 void notify_of_others(GObject* object, const GParamSpec* pspec, const Settings& before,
                       const Settings& after) {
@@ -275,6 +348,10 @@ void notify_of_others(GObject* object, const GParamSpec* pspec, const Settings& 
   notify("paths", new_shown.paths != old_shown.paths);
   notify("census", new_shown.census != old_shown.census);
   notify("speckle-size", new_shown.speckle_size != old_shown.speckle_size);
+  notify("confidence-threshold", after.confidence_threshold != before.confidence_threshold);
+  notify("fill-holes", after.fill_holes != before.fill_holes);
+  notify("refine", after.refine != before.refine);
+  notify("preset", preset_of(after) != preset_of(before));
 }
 
 sgm::DisparityScale current_scale(gpointer self) {
@@ -294,11 +371,14 @@ guint64 current_drops(gpointer self, const StereoInput& input) {
 void install_stereo_properties(GObjectClass* klass) {
   static ElementProperties<Settings> all(klass);
   add_search(all);
+  add_calibration(all);
   add_matching(all);
+  add_temporal(all);
   add_output(all);
   properties = &all;
   DeviceSession::install_properties(klass, first_session_id());
   install_read_only(klass);
+  install_preset(klass);
 }
 
 std::string stereo_range_error(const StereoSettings& settings) {
@@ -312,7 +392,12 @@ void stereo_set_property(GObject* object, guint id, const GValue* value, GParamS
     return;
   }
   const Settings before = stereo_settings(object);
-  properties->set(object, id, value, pspec, state.settings);
+  if (id == preset_id()) {
+    const ObjectLock lock(object);
+    apply_preset(static_cast<StereoPreset>(g_value_get_enum(value)), state.settings);
+  } else {
+    properties->set(object, id, value, pspec, state.settings);
+  }
   notify_of_others(object, pspec, before, stereo_settings(object));
 }
 
@@ -328,6 +413,8 @@ void stereo_get_property(GObject* object, guint id, GValue* value, GParamSpec* p
     g_value_set_uint64(value, current_drops(object, state.left));
   else if (id == first_read_only_id() + property_dropped_right)
     g_value_set_uint64(value, current_drops(object, state.right));
+  else if (id == preset_id())
+    g_value_set_enum(value, static_cast<gint>(preset_of(stereo_settings(object))));
   else
     properties->get(object, id, value, pspec, state.settings);
 }

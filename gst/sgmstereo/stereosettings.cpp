@@ -6,16 +6,25 @@
 namespace cudavision {
 namespace {
 
-std::string depth_error(const StereoSettings& settings) {
+std::string length_error(const StereoSettings& settings) {
+  if (settings.calibration.any())
+    return {};
   if (settings.focal_length <= 0 && settings.baseline <= 0)
-    return "output=depth needs the focal length of the cameras and the distance between them: set "
-           "focal-length (in pixels of these frames) and baseline (in mm).";
+    return "Depth and points need the focal length of the cameras and the distance between them: "
+           "set focal-length (in pixels of these frames) and baseline (in mm), or calibration.";
   if (settings.focal_length <= 0)
-    return "output=depth needs the focal length of the cameras: set focal-length, in pixels of "
-           "these frames.";
+    return "Depth and points need the focal length of the cameras: set focal-length, in pixels of "
+           "these frames, or calibration.";
   if (settings.baseline <= 0)
-    return "output=depth needs the distance between the cameras: set baseline, in mm.";
+    return "Depth and points need the distance between the cameras: set baseline, in mm, or "
+           "calibration.";
   return {};
+}
+
+std::string alpha_error(const StereoSettings& settings) {
+  if (settings.alpha >= 0 || settings.alpha == -1)
+    return {};
+  return "alpha lies between -1 and 0: set alpha to a value from 0 to 1, or to -1.";
 }
 
 }  // namespace
@@ -25,21 +34,36 @@ StereoSettings StereoSettings::since_start(const StereoSettings& started) const 
   static_cast<sgm::Config&>(settings) = started;
   settings.output = started.output;
   settings.frame_packing = started.frame_packing;
+  settings.calibration = started.calibration;
+  settings.alpha = started.alpha;
   return settings;
 }
 
-std::string validation_error(const StereoSettings& settings) {
+StereoSettings StereoSettings::with_calibrated_lengths() const {
+  StereoSettings settings = *this;
+  if (settings.focal_length == 0)
+    settings.focal_length = calibrated_focal_length;
+  if (settings.baseline == 0)
+    settings.baseline = calibrated_baseline;
+  return settings;
+}
+
+std::string validation_error(const StereoSettings& settings, bool lengths) {
   std::string error = sgm::validation_error(settings);
   if (!error.empty())
     return error + ".";
   error = stereo_range_error(settings);
   if (!error.empty())
     return error;
-  return settings.output == StereoOutput::depth ? depth_error(settings) : std::string();
+  error = alpha_error(settings);
+  if (!error.empty())
+    return error;
+  return lengths || measures_lengths(settings.output) ? length_error(settings) : std::string();
 }
 
 sgm::PictureParameters picture_parameters(sgm::PictureParameters::Kind kind,
-                                          const StereoSettings& settings) {
+                                          const StereoSettings& given) {
+  const StereoSettings settings = given.with_calibrated_lengths();
   sgm::PictureParameters parameters;
   parameters.kind = kind;
   parameters.focal_length = settings.focal_length;

@@ -3,26 +3,54 @@
 
 #include <gst/video/video.h>
 
+#include <array>
 #include <string>
 
 #include "cuda/sgm/disparitypicture.h"
 #include "cuda/sgm/sgmstereo.h"
+#include "gst/sgmstereo/calibration.h"
 #include "gst/sgmstereo/colormaps.h"
 
 /// The values of cudasgmstereo's properties, and their translation for its operations.
 namespace cudavision {
 
-enum class StereoOutput { disparity, depth, confidence };
+enum class StereoOutput {
+  disparity,
+  depth,
+  confidence,
+  points,  ///< on a pad of its own; no value of the property output
+};
+
+/// Returns true if the output consists of lengths, which follow from focal-length and baseline.
+constexpr bool measures_lengths(StereoOutput output) noexcept {
+  return output == StereoOutput::depth || output == StereoOutput::points;
+}
+
+/// The source pads. `always` is the pad src, which carries what the property output says; each of
+/// the others exists on request and carries the output that it is named after.
+enum class SourcePad : std::size_t { always, depth, confidence, points };
+inline constexpr std::size_t source_pad_count = 4;
+constexpr std::size_t index_of(SourcePad pad) noexcept {
+  return static_cast<std::size_t>(pad);
+}
+template <class T>
+using PerSourcePad = std::array<T, source_pad_count>;
 
 /// The parameters of the matching are members by inheritance, so that each is declared once.
 struct StereoSettings : sgm::Parameters {
-  // Caps depend on these two. Like the members of sgm::Config they take effect at the next start,
-  // all others with the next frame.
+  // Caps or the rectification depend on these. Like the members of sgm::Config they take effect at
+  // the next start, all others with the next frame.
   StereoOutput output = StereoOutput::disparity;
   GstVideoMultiviewFramePacking frame_packing = GST_VIDEO_MULTIVIEW_FRAME_PACKING_NONE;
+  CalibrationFiles calibration;
+  double alpha = -1;  ///< of make_rectification()
 
+  // 0 stands for the calibration's.
   double focal_length = 0;
   double baseline = 0;
+  // Not properties, but what the calibration gives for the current frames; 0: nothing yet.
+  double calibrated_focal_length = 0;
+  double calibrated_baseline = 0;
   double depth_unit = 1;
   Colormap colormap = Colormap::turbo;
   gint64 max_skew = -1;
@@ -30,10 +58,14 @@ struct StereoSettings : sgm::Parameters {
 
   /// Returns these settings, except that those which need a restart are taken from started.
   StereoSettings since_start(const StereoSettings& started) const;
+
+  /// Returns these settings, with the calibration's focal length and baseline unless they are set.
+  StereoSettings with_calibrated_lengths() const;
 };
 
-/// Returns an empty string, or what is wrong with the settings and how to mend it.
-std::string validation_error(const StereoSettings& settings);
+/// Returns an empty string, or what is wrong with the settings and how to mend it. lengths is true
+/// if a pad that measures_lengths() is in use, whatever settings.output is.
+std::string validation_error(const StereoSettings& settings, bool lengths);
 
 /// kind is that of the output pictures.
 sgm::PictureParameters picture_parameters(sgm::PictureParameters::Kind kind,

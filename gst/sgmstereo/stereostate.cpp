@@ -1,21 +1,32 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "gst/sgmstereo/stereostate.h"
 
+#include <algorithm>
+
 #include "gst/base/elementerror.h"
 
 namespace cudavision {
 namespace {
+
+// Only pads that something is linked to count.
+bool lengths_are_linked(gpointer self) {
+  const RequestPads pads = stereo_request_pads(self);
+  return std::any_of(pads.begin(), pads.end(), [](const auto& pad) {
+    return pad && measures_lengths(pad->output) && gst_pad_is_linked(pad->pad.get());
+  });
+}
 
 void reset_stream(gpointer self) {
   StereoState& state = stereo_state(self);
   state.packing = {};
   state.out.reset();
   state.discont = true;
+  state.src_discont = false;
   state.segment_sent = false;
   state.eos_sent = false;
   state.renegotiate = false;
   state.flush_finished = false;
-  state.downstream_ended = false;
+  stereo_reopen_branches(self);
   state.unequal.reset();
   state.unpaired.reset();
   state.diagnostics.reset();
@@ -41,12 +52,29 @@ StereoSettings stereo_settings(gpointer self) {
   return state.started ? state.settings.since_start(*state.started) : state.settings;
 }
 
+RequestPads stereo_request_pads(gpointer self) {
+  const ObjectLock lock(self);
+  return stereo_state(self).request_pads;
+}
+
 void stereo_release_work(gpointer self) {
   StereoState& state = stereo_state(self);
+  for (const auto& pad : stereo_request_pads(self))
+    if (pad)
+      pad->forget_negotiation();
   if (!state.work)
     return;
   const ReleaseScope scope(state.session);
   state.work.reset();
+}
+
+void stereo_reopen_branches(gpointer self) {
+  StereoState& state = stereo_state(self);
+  state.downstream_ended = false;
+  state.src_ended = false;
+  for (const auto& pad : stereo_request_pads(self))
+    if (pad)
+      pad->ended = false;
 }
 
 GstStateChangeReturn stereo_change_state(GstElement* element, GstStateChange transition) {
@@ -62,7 +90,10 @@ gboolean stereo_start(GstAggregator* self) {
   return post_exceptions(self, FALSE, [&]() -> gboolean {
     StereoState& state = stereo_state(self);
     const StereoSettings settings = current_settings(self, state.settings);
-    state.guard.require(validation_error(settings));
+    state.guard.require(validation_error(settings, lengths_are_linked(self)));
+    state.calibration.reset();
+    if (settings.calibration.any())
+      state.calibration = read_calibration(settings.calibration);
     reset_stream(self);
     state.session.start();
     state.arrival.reset();
@@ -87,6 +118,8 @@ gboolean stereo_stop(GstAggregator* self) {
   reset_stream(self);
   const ObjectLock lock(self);
   state.started.reset();
+  state.settings.calibrated_focal_length = 0;
+  state.settings.calibrated_baseline = 0;
   return released;
 }
 

@@ -13,6 +13,7 @@
 #include "gst/base/qosstate.h"
 #include "gst/base/scoped.h"
 #include "gst/base/videoformat.h"
+#include "gst/sgmstereo/calibration.h"
 #include "gst/sgmstereo/capsarrival.h"
 #include "gst/sgmstereo/headframe.h"
 #include "gst/sgmstereo/packedframes.h"
@@ -52,6 +53,37 @@ struct StereoInput {
   HeadFrame head() { return HeadFrame(pad, held, format ? &format->info : nullptr); }
 };
 
+/// A source pad on request, and the state that belongs to it. requestpads.h describes these pads.
+struct StereoRequestPad {
+  /// Sinks the floating reference of a new pad.
+  StereoRequestPad(GstPad* new_pad, SourcePad source_pad, StereoOutput what)
+      : pad(static_cast<GstPad*>(gst_object_ref_sink(new_pad))), id(source_pad), output(what) {}
+  ~StereoRequestPad() { forget_negotiation(); }
+
+  void forget_negotiation() {
+    if (pool)
+      gst_buffer_pool_set_active(pool.get(), FALSE);
+    pool.reset();
+    format.reset();
+  }
+
+  const ObjectPtr<GstPad> pad;
+  const SourcePad id;
+  const StereoOutput output;
+
+  // All threads may use this.
+  std::atomic<bool> released{false};
+
+  // Only the aggregating thread uses these.
+  std::optional<FrameFormat> format;  ///< agreed on with the peer, or none
+  ObjectPtr<GstBufferPool> pool;
+  bool discont = true;  ///< the pad's next buffer does not continue its last one
+  bool ended = false;   ///< its branch has answered a frame with EOS
+};
+
+/// By source pad; nullptr for src, and where nobody has requested the pad.
+using RequestPads = PerSourcePad<std::shared_ptr<StereoRequestPad>>;
+
 /// The state of a cudasgmstereo element. GstAggregator calls some virtual functions of the element
 /// in the streaming threads of the sink pads, and the others in a thread of its own, the
 /// aggregating thread. The comments say which threads may use which members.
@@ -69,6 +101,7 @@ struct StereoState {
   StereoSettings settings;
   std::optional<StereoSettings> started;  ///< the settings at the last start; none before it
   QosState qos;
+  RequestPads request_pads;
 
   // Only the streaming thread of sink_left uses this.
   std::optional<UnlinkedStream> unlinked;  ///< of sink_right while nothing is linked to it
@@ -79,9 +112,10 @@ struct StereoState {
   CapsArrival arrival;
   std::atomic<bool> arrived_packed{false};    ///< by the last caps that arrived on sink_left
   std::atomic<bool> flush_finished{false};    ///< on sink_left; its next SEGMENT is still to come
-  std::atomic<bool> downstream_ended{false};  ///< it has answered a frame with EOS
+  std::atomic<bool> downstream_ended{false};  ///< all branches have answered a frame with EOS
 
   // Only the aggregating thread uses these.
+  std::optional<StereoCalibration> calibration;  ///< read at the start
   FramePacking packing;
   std::optional<FrameFormat> out;
   std::unique_ptr<StereoWork> work;  ///< made for the first pair of frames of these formats
@@ -89,7 +123,10 @@ struct StereoState {
   UnequalPairs unequal;
   UnpairedFrames unpaired;
   StereoDiagnostics diagnostics;
-  bool discont = true;        ///< the next output does not continue the last one
+  bool discont = true;        ///< the next outputs do not continue the last ones
+  bool restart = false;       ///< the next pair does not continue those before, over time
+  bool src_discont = false;   ///< the next buffer on src does not continue the last one there
+  bool src_ended = false;     ///< what is behind src has answered a frame with EOS
   bool segment_sent = false;  ///< downstream has the current segment
   /// Downstream has EOS already, while GstAggregator still waits for the other pad. Src caps that
   /// are negotiated now would be lost.
@@ -120,8 +157,14 @@ inline GstAggregatorClass* stereo_parent_class() {
 /// start.
 StereoSettings stereo_settings(gpointer self);
 
-/// Frees everything that was made for the current formats and the current CUDA context.
+RequestPads stereo_request_pads(gpointer self);
+
+/// Frees everything that was made for the current formats and the current CUDA context. The request
+/// pads negotiate anew before their next buffers.
 void stereo_release_work(gpointer self);
+
+/// Forgets which branches have answered with EOS, because another stream follows.
+void stereo_reopen_branches(gpointer self);
 
 // Virtual functions of GstElement and GstAggregator.
 GstStateChangeReturn stereo_change_state(GstElement* element, GstStateChange transition);

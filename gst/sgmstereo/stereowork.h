@@ -1,33 +1,51 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
+#include <array>
 #include <memory>
 #include <optional>
 
 #include "cuda/sgm/disparitypicture.h"
+#include "cuda/sgm/points.h"
 #include "cuda/sgm/sgmstereo.h"
 #include "gst/base/devicesession.h"
 #include "gst/memory/framemapper.h"
 #include "gst/sgmstereo/packedframes.h"
 #include "gst/sgmstereo/pairsnapshot.h"
+#include "gst/sgmstereo/rectifier.h"
 #include "gst/sgmstereo/stereosettings.h"
 
 namespace cudavision {
 
 /// The operations behind cudasgmstereo for frames of known formats: maps the buffers of a pair and
-/// of the output, and computes the output. All calls are made in the session's context.
+/// of its outputs, matches the pair once, and computes every output from that. All calls, the
+/// destructor included, are made in the session's context.
 class StereoWork {
  public:
-  /// right is ignored if frames are packed.
+  /// right is ignored if frames are packed. Without a rectification, frames count as rectified.
   StereoWork(const DeviceSession& session, const FrameFormat& left, const FrameFormat& right,
-             const FramePacking& packing, const FrameFormat& out, const StereoSettings& settings);
+             const FramePacking& packing, const StereoSettings& settings,
+             const std::optional<Rectification>& rectification);
 
   /// Applies settings without a validation_error(). Never allocates.
   void apply(const StereoSettings& settings);
 
-  /// right is nullptr if frames are packed. out is complete when this returns, and so is
-  /// snapshot(), if the pair is to be inspected.
-  void run(GstBuffer* left, GstBuffer* right, GstBuffer* out, bool inspect);
+  /// The next pair does not continue those before; see sgm::SgmStereo::restart().
+  void restart() noexcept { stereo_.restart(); }
+
+  /// Prepares what a source pad puts out, in frames of this format.
+  void prepare(SourcePad pad, StereoOutput output, const FrameFormat& format);
+  bool is_prepared(SourcePad pad) const noexcept { return outputs_[index_of(pad)].has_value(); }
+  /// Frees what was prepared for the pad.
+  void forget(SourcePad pad) { outputs_[index_of(pad)].reset(); }
+
+  /// A buffer for each source pad that is to get one, and nullptr for all others. These cost
+  /// nothing.
+  using Buffers = PerSourcePad<GstBuffer*>;
+
+  /// right is nullptr if frames are packed. The pads of all buffers must be prepared. Their buffers
+  /// are complete when this returns, and so is snapshot(), if the pair is to be inspected.
+  void run(GstBuffer* left, GstBuffer* right, const Buffers& out, bool inspect);
 
   /// Returns the last pair that was to be inspected; there must have been one.
   PairSnapshot& snapshot() { return *snapshot_; }
@@ -35,21 +53,42 @@ class StereoWork {
   const StereoSettings& settings() const { return settings_; }
 
  private:
-  void compute(const ConstFrame& left, const ConstFrame& right, const Frame& out, bool inspect);
+  /// What is needed for the output of one source pad.
+  struct Output {
+    Output(Device& device, const CudaContext& context, const FrameFormat& format,
+           StereoOutput output)
+        : kind(output), mapper(device, context, format) {}
 
+    /// True if the matching itself writes the output.
+    bool is_direct() const noexcept { return !picture && !points; }
+
+    StereoOutput kind;
+    FrameMapper mapper;
+    // At most one of these, which makes the output from the map.
+    std::unique_ptr<sgm::DisparityPicture> picture;
+    std::unique_ptr<sgm::Points> points;
+  };
+  using Frames = PerSourcePad<std::optional<FrameMapper::Output>>;
+
+  void compute(const ConstFrame& left, const ConstFrame& right, const Frames& out, bool inspect);
+  View<std::uint8_t> plane_for(StereoOutput kind, const Frames& out) const;
+  View<std::uint8_t> own_map();
+  FrameLayout picture() const;
+  sgm::Reprojection reprojection(const StereoSettings& settings) const;
+
+  const DeviceSession& session_;
   Device& device_;
   const FramePacking packing_;
-  const StereoOutput output_;
   StereoSettings settings_;
-  sgm::PictureParameters picture_parameters_;
 
   FrameMapper left_;
   std::optional<FrameMapper> right_;
-  FrameMapper out_;
+  std::optional<Rectifier> left_rectifier_, right_rectifier_;  ///< both or neither
+  std::optional<std::array<double, 2>> center_;                ///< the calibration's, x and y
   sgm::SgmStereo stereo_;
-  std::unique_ptr<sgm::DisparityPicture> picture_;  ///< unless the output is the map itself
+  PerSourcePad<std::optional<Output>> outputs_;
   Buffer memory_;
-  View<std::uint8_t> map_;  ///< disparities, in memory_, unless they go straight to the output
+  View<std::uint8_t> map_;  ///< disparities, in memory_, for frames without an output of them
   std::optional<PairSnapshot> snapshot_;  ///< made for the first pair that is inspected
 };
 

@@ -183,6 +183,7 @@ void register_cpu() {
                              std::to_string(subject.width) + "x" + std::to_string(subject.height);
     measured_in_real_time(benchmark::RegisterBenchmark(name.c_str(), measure_cpu_nlmeans, subject));
   }
+  register_remap();
   register_stereo();
 }
 
@@ -212,7 +213,7 @@ constexpr const char* usage =
     "\n"
     "  --cpu, --cuda     measure only this half\n"
     "  --group NAME      in the CUDA half, measure only the operations NAME: equalization, blur,\n"
-    "                    integral, nlmeans or stereo\n"
+    "                    integral, nlmeans, remap or stereo\n"
     "  --json FILE       also write the results to FILE\n"
     "  --benchmark_...   options of Google Benchmark, for the CPU half\n";
 
@@ -262,7 +263,7 @@ void run(int argc, char** argv) {
       std::cout << "CUDA half not run: " << unusable << "\n";
     } else {
       card = test::cuda_card();
-      std::cout << card << "\nGPU time per frame, replayed from a CUDA graph; the required times "
+      std::cout << card << "\nGPU time per frame, without the host's; the required times "
                 << "apply to an NVIDIA H200\n\n";
       rows = measure_cuda(options.group);
       print_table(std::cout, rows);

@@ -22,6 +22,7 @@
 #include "tests/bench/blur_subjects.h"
 #include "tests/bench/integral_subjects.h"
 #include "tests/bench/nlmeans_subjects.h"
+#include "tests/bench/remap_subjects.h"
 #include "tests/bench/stereo_subjects.h"
 #include "tests/kernels/gaussblur/gaussblur_case.h"
 #include "tests/kernels/histequalize/histequalize_case.h"
@@ -213,6 +214,30 @@ void measure(const MeanSubject& subject) {
   expect_equal(matrix(test.layout, ours_block)(inside), opencv_out(inside), describe(test));
 }
 
+/// OpenCV rounds samples of 16 bits differently, so only results of 8 bits are compared.
+void measure(const RemapSubject& subject) {
+  const test::RemapCase test = subject.make_case();
+  std::vector<std::uint8_t> input = test::input_block(test);
+  const cv::Mat in = matrix(test.layout, input);
+  test::HostMap map = test.map();
+  const cv::Mat places(map.height, map.width, CV_16SC2, map.places.data());
+  const cv::Mat fractions(map.height, map.width, CV_16UC1, map.fractions.data());
+  cv::Mat opencv_out;
+
+  const auto device = make_cpu_device();
+  remap::Remap remap(*device, {subject.width, subject.height, test.layout.bits}, map.view());
+  const SamplePlane plane = plane_of(
+      test, frame_in(test.layout, test.in, static_cast<const std::uint8_t*>(input.data())));
+  SamplePlane out;
+  print_best(
+      "remap", subject.layout, test.layout, [&] { out = remap.run(plane); },
+      [&] { cv::remap(in, opencv_out, places, fractions, cv::INTER_LINEAR, cv::BORDER_CONSTANT); });
+  if (test.layout.bits == 8)
+    expect_equal({out.height(), out.width, CV_8U, const_cast<std::uint8_t*>(out.rows.data),
+                  static_cast<std::size_t>(out.rows.pitch)},
+                 opencv_out, describe(test));
+}
+
 struct StereoSubject {
   int width, height, disparities, paths;
   int mode;  ///< an OpenCV mode with at least as many paths
@@ -317,6 +342,8 @@ void run() {
   for (const MeanSubject& subject : means)
     measure(subject);
   measure_denoising(640, 480);
+  for (const RemapSubject& subject : remap_subjects)
+    measure(subject);
   for (const StereoSubject& subject : pairs)
     measure(subject);
   if (json.is_open()) {

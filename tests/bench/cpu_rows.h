@@ -13,6 +13,9 @@ inline void measured_in_real_time(benchmark::internal::Benchmark* benchmark) {
 /// Registers the operations on integral images with Google Benchmark.
 void register_integral();
 
+/// Registers the remap with Google Benchmark.
+void register_remap();
+
 /// Registers stereo matching with Google Benchmark.
 void register_stereo();
 

@@ -22,6 +22,7 @@ constexpr Group groups[] = {
     {"blur", measure_blur},
     {"integral", measure_integral},
     {"nlmeans", measure_nlmeans},
+    {"remap", measure_remap},
     {"stereo", measure_stereo},
 };
 
@@ -46,7 +47,7 @@ std::vector<Row> measure_cuda(const std::string& only) {
   }
   if (!found)
     throw std::invalid_argument("there is no group \"" + only +
-                                "\"; use equalization, blur, integral, nlmeans or stereo");
+                                "\"; use equalization, blur, integral, nlmeans, remap or stereo");
   return rows;
 }
 

@@ -3,6 +3,8 @@
 #include <stdexcept>
 
 #include "cuda/sgm/backend.h"
+#include "cuda/sgm/disparitypicture.h"
+#include "cuda/sgm/points.h"
 #include "tests/bench/cuda_rows.h"
 #include "tests/bench/graph_timer.h"
 #include "tests/bench/stereo_subjects.h"
@@ -43,6 +45,11 @@ const StereoSubject subjects[] = {
     {"GRAY8", 3840, 2160, stereo_of(256, 4), 5400},
     {"GRAY8", 3840, 2160, stereo_of(256, 8), 9000},
     {"GRAY8", 1920, 1080, cleaned(stereo_of(128, 4)), 0},
+    {"GRAY8", 1920, 1080, balanced(stereo_of(128, 4)), 0},
+    {"GRAY8", 1920, 1080, accurate(stereo_of(128, 4)), 0},
+    {"GRAY8", 1920, 1080, dense(stereo_of(128, 4)), 0},
+    {"GRAY8", 1920, 1080, over_time(balanced(stereo_of(128, 4))), 0},
+    {"GRAY8", 1920, 1080, over_time(dense(stereo_of(128, 4))), 0},
     {"GRAY16", 1920, 1080, stereo_of(128, 4), 0},
 };
 
@@ -165,6 +172,19 @@ std::vector<Row> measure_stages(const CudaTestDevice& device, const StereoSubjec
                              number(maps[2]), nullptr);
   });
   add("remove_speckles", 2 * map, [&] { stages->remove_speckles(100, 16, number(maps[2])); });
+  const Buffer confidences = device->allocate(pixels), ages = device->allocate(pixels),
+               scene = device->allocate(sgm::most_scene_samples * sgm::most_scene_samples),
+               is_new_scene = device->allocate(sizeof(bool));
+  const sgm::History history{number(maps[0]), ages.as<std::uint8_t>(), scene.as<std::uint8_t>(),
+                             is_new_scene.as<bool>()};
+  add("keep_confident", 2 * map + pixels, [&] {
+    stages->keep_confident(number(maps[2]), confidences.as<std::uint8_t>(), 20, {},
+                           number(maps[1]));
+  });
+  add("find_scene_cut", 4096, [&] { stages->find_scene_cut(left, false, history); });
+  add("filter_over_time", 3 * map + 2 * pixels, [&] {
+    stages->filter_over_time(number(maps[2]), nullptr, {102, 16, 4}, history);
+  });
   add("fill_holes", 2 * map, [&] { stages->fill_holes(number(maps[2])); });
   if (!config.libsgm())
     add("refine", frames.test.left.bytes + 2 * map,
@@ -172,6 +192,54 @@ std::vector<Row> measure_stages(const CudaTestDevice& device, const StereoSubjec
   add("write", 2 * map, [&] {
     stages->write(number(maps[2]), sgm::disparity_scale(subject.parameters), frames.disparity);
   });
+  return rows;
+}
+
+/// Measures what each further output of a match costs: depth and points, which are made from the
+/// map, and the whole operation with confidence.
+std::vector<Row> measure_outputs(const CudaTestDevice& device, const StereoSubject& subject) {
+  const SgmFrames frames(
+      *device, plain_sgm_case(test::layout_named(subject.layout, subject.width, subject.height),
+                              subject.parameters, Content::natural, 3));
+  sgm::SgmStereo stereo(*device, frames.test.layout, frames.test.layout, subject.parameters);
+  const int width = subject.width, height = subject.height;
+  const std::size_t pixels = static_cast<std::size_t>(width) * static_cast<std::size_t>(height);
+  const std::size_t map = 2 * pixels;
+  const Buffer memory = device->allocate(sgm::Points::bytes_per_point * pixels);
+  const auto rows_of = [&](int bytes_per_pixel) {
+    return View<std::uint8_t>{memory.as<std::uint8_t>(), bytes_per_pixel * width, height,
+                              std::ptrdiff_t{bytes_per_pixel} * width};
+  };
+  stereo.run(frames.left, frames.right, frames.disparity);
+
+  std::vector<Row> rows;
+  const auto add = [&](const char* output, std::size_t bytes, const std::function<void()>& work,
+                       Timing how) {
+    Row row = row_of(subject, stereo_name(subject.parameters) + ": " + output);
+    measure(device, work, bytes, how, row);
+    rows.push_back(row);
+  };
+  using Kind = sgm::DisparityPicture::Kind;
+  sgm::DisparityPicture depth(*device, test::gray_layout(width, height, 16), subject.parameters,
+                              Kind::depth);
+  sgm::PictureParameters cameras;
+  cameras.kind = Kind::depth;
+  cameras.focal_length = 700, cameras.baseline = 120;
+  depth.set_parameters(subject.parameters, cameras);
+  Frame depths;
+  depths.planes[0] = rows_of(2);
+  add(
+      "depth", 2 * map, [&] { depth.run(frames.disparity, depths); }, Timing::captured);
+  sgm::Points points(*device, width, height, subject.parameters,
+                     sgm::reprojection_of(700, 120, width, height));
+  add(
+      "points", map + memory.size(), [&] { points.run(frames.disparity, rows_of(12)); },
+      Timing::captured);
+  add(
+      "with confidence",
+      frames.test.left.bytes + frames.test.right.bytes + frames.test.disparity.bytes + pixels,
+      [&] { stereo.run(frames.left, frames.right, frames.disparity, rows_of(1)); },
+      Timing::as_launched);
   return rows;
 }
 
@@ -184,6 +252,8 @@ std::vector<Row> measure_stereo(const CudaTestDevice& device) {
   for (const StereoSubject& subject : {subjects[0], subjects[3], subjects[4]})
     for (Row& row : measure_stages(device, subject))
       rows.push_back(std::move(row));
+  for (Row& row : measure_outputs(device, subjects[3]))
+    rows.push_back(std::move(row));
   return rows;
 }
 

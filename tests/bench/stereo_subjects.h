@@ -31,7 +31,32 @@ inline sgm::Parameters cleaned(sgm::Parameters parameters) {
   return parameters;
 }
 
-/// Names a matching, such as "stereo 128 disparities 8 paths", "… libsgm" or "… cleaned".
+/// Return the parameters of the element's presets. Those of preset=fast are stereo_of().
+inline sgm::Parameters balanced(sgm::Parameters parameters) {
+  parameters.speckle_size = 100;
+  parameters.refine = true;
+  return parameters;
+}
+inline sgm::Parameters accurate(sgm::Parameters parameters) {
+  parameters = balanced(parameters);
+  parameters.confidence_threshold = 60;
+  return parameters;
+}
+inline sgm::Parameters dense(sgm::Parameters parameters) {
+  parameters = cleaned(parameters);
+  parameters.confidence_threshold = 20;
+  return parameters;
+}
+
+/// Returns the parameters with the filter over time.
+inline sgm::Parameters over_time(sgm::Parameters parameters) {
+  parameters.temporal_alpha = 0.4;
+  parameters.temporal_persistence = 4;
+  return parameters;
+}
+
+/// Names a matching, such as "stereo 128 disparities 8 paths", "… libsgm", "… cleaned", "… refined"
+/// or "… refined confidence 60 over time".
 inline std::string stereo_name(const sgm::Parameters& parameters) {
   constexpr const char* censuses[] = {" symmetric 9x7", " neighbours 9x7", " neighbours 5x5", "",
                                       ""};
@@ -39,7 +64,13 @@ inline std::string stereo_name(const sgm::Parameters& parameters) {
          std::to_string(parameters.paths) + " paths" +
          censuses[static_cast<int>(parameters.census)] +
          (parameters.compatibility == sgm::Parameters::Compatibility::libsgm ? " libsgm" : "") +
-         (parameters.speckle_size > 0 ? " cleaned" : "");
+         (parameters.speckle_size == 0 ? ""
+          : parameters.fill_holes      ? " cleaned"
+                                       : " refined") +
+         (parameters.confidence_threshold > 0
+              ? " confidence " + std::to_string(parameters.confidence_threshold)
+              : "") +
+         (parameters.temporal_alpha < 1 ? " over time" : "");
 }
 
 }  // namespace cudavision::bench

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // Fuzzes cudasgmstereo with two cameras and with packed frames; see episode.h.
+#include <algorithm>
+
 #include "tests/check/common/stereoharness.h"
 #include "tests/fuzz/episode.h"
 
@@ -40,13 +42,22 @@ class StereoEpisode final : public fuzz::Life {
   }
 
  private:
+  // In the order in which they were set, because a preset sets others.
   void set(const char* name, const char* value) {
-    for (Property& property : properties_)
-      if (std::string(property.first) == name) {
-        property.second = value;
-        return;
-      }
+    const auto is_it = [=](const Property& property) {
+      return std::string(property.first) == name;
+    };
+    properties_.erase(std::remove_if(properties_.begin(), properties_.end(), is_it),
+                      properties_.end());
     properties_.emplace_back(name, value);
+  }
+
+  bool filters_over_time() const {
+    return std::any_of(properties_.begin(), properties_.end(), [](const Property& property) {
+      const std::string name = property.first, value = property.second;
+      return (name == "temporal-alpha" && value != "1") ||
+             (name == "temporal-persistence" && value != "0");
+    });
   }
 
   Properties all() const {
@@ -57,7 +68,7 @@ class StereoEpisode final : public fuzz::Life {
   }
 
   void do_something() {
-    switch (below(13)) {
+    switch (below(14)) {
       case 0:
         return new_caps();
       case 1:
@@ -78,6 +89,8 @@ class StereoEpisode final : public fuzz::Life {
         return downstream_changes();
       case 9:
         return change_one_after_the_other();
+      case 10:
+        return open_or_close_a_pad();
       default:
         return pair(true);
     }
@@ -120,6 +133,11 @@ class StereoEpisode final : public fuzz::Life {
           {"speckle-size", one_of({"0", "5", "100", "2147483647"})},
           {"speckle-range", one_of({"0", "1", "1024"})},
           {"fill-holes", one_of({"true", "false"})},
+          {"confidence-threshold", one_of({"0", "40", "255"})},
+          {"temporal-alpha", one_of({"1", "0.4", "0.01"})},
+          {"temporal-delta", one_of({"0", "1", "1024"})},
+          {"temporal-persistence", one_of({"0", "3", "255"})},
+          {"preset", one_of({"custom", "fast", "balanced", "accurate", "dense"})},
           {"colormap", one_of({"turbo", "jet", "gray"})},
           {"depth-unit", one_of({"0.001", "1", "1000"})},
           {"focal-length", one_of({"1", "300", "1000000"})},
@@ -163,9 +181,29 @@ class StereoEpisode final : public fuzz::Life {
                       : shifted(left, below(12))};
   }
 
-  Map next_output() {
+  /// Requests or releases one of the source pads besides src.
+  void open_or_close_a_pad() {
+    const std::string pad = one_of({"depth", "confidence", "points"});
+    if (stereo_->opened().count(pad) != 0)
+      stereo_->close(pad);
+    else
+      stereo_->open(pad);
+    pair(true);
+  }
+
+  Map next_output() { return next_output_of(stereo_->left()); }
+
+  /// Returns the output with this time, and drops those before it.
+  Map output_at(GstHarness* harness, GstClockTime time) {
+    Map out = next_output_of(harness);
+    while (out.pts() != time)
+      out = next_output_of(harness);
+    return out;
+  }
+
+  Map next_output_of(GstHarness* harness) {
     for (int i = 0; i < 20000; ++i) {
-      if (GstBuffer* buffer = gst_harness_try_pull(stereo_->left()))
+      if (GstBuffer* buffer = gst_harness_try_pull(harness))
         return Map(buffer);
       g_usleep(100);
     }
@@ -179,9 +217,18 @@ class StereoEpisode final : public fuzz::Life {
     return gst_structure_get_string(gst_caps_get_structure(caps, 0), "format");
   }
 
-  /// Returns the output of a new element for the same frames.
-  Picture expected(const Pair& pair, const std::string& format) const {
+  /// Returns the output of a new element for the same frames. `output`: the property, if it is not
+  /// that of this episode.
+  Picture expected(const Pair& pair, const std::string& format,
+                   const char* output = nullptr) const {
     StereoHarness fresh(all(), !packed_);
+    if (output != nullptr) {
+      gst_element_set_state(fresh.element(), GST_STATE_READY);
+      fresh.set("output", output);
+      gst_element_set_state(fresh.element(), GST_STATE_PLAYING);
+      for (GstHarness* harness : fresh.harnesses())
+        gst_pad_push_event(harness->srcpad, gst_event_new_stream_start("fresh"));
+    }
     fresh.accept_downstream("video/x-raw, format=" + format);
     send_current_caps(fresh);
     const Map out = fresh.process(to_buffer(pair.left), packed_ ? nullptr : to_buffer(pair.right));
@@ -195,6 +242,13 @@ class StereoEpisode final : public fuzz::Life {
     time_ += frame_time;
     const Pair pictures = new_pictures();
     GstBuffer* left = stamped(to_buffer(pictures.left, any_layout()));
+    // A new element has seen no frames before.
+    if (judged && filters_over_time()) {
+      if (below(2) == 0)
+        judged = false;
+      else
+        GST_BUFFER_FLAG_SET(left, GST_BUFFER_FLAG_DISCONT);
+    }
     GstBuffer* right = packed_ ? nullptr : stamped(to_buffer(pictures.right, any_layout()));
     if (right != nullptr && right_first)
       gst_harness_push(stereo_->right(), right);
@@ -203,11 +257,26 @@ class StereoEpisode final : public fuzz::Life {
       gst_harness_push(stereo_->right(), right);
     const Map out = next_output();
     fail_unless(out.pts() == time_, "episode %u: this is another frame's map", seed());
+    for (const auto& [pad, harness] : stereo_->opened())
+      judge_pad(pad, harness, pictures, judged);
     if (!judged)
       return;
     const std::string format = output_format(*stereo_);
     expect_picture(from_buffer(out, format_named(format.c_str()), width_, height_),
                    expected(pictures, format), "episode " + std::to_string(seed()));
+  }
+
+  /// Takes a pad's output for the current pair, and compares it if `judged` is set.
+  void judge_pad(const std::string& pad, GstHarness* harness, const Pair& pictures, bool judged) {
+    const Map out = output_at(harness, time_);
+    if (pad == "points") {
+      fail_unless_equals_int(gst_buffer_get_size(out), 12 * width_ * height_);
+    } else if (judged) {
+      const char* format = pad == "depth" ? "GRAY16_LE" : "GRAY8";
+      expect_picture(from_buffer(out, format_named(format), width_, height_),
+                     expected(pictures, format, pad.c_str()),
+                     "episode " + std::to_string(seed()) + ", " + pad);
+    }
   }
 
   // Sends a frame without a partner. The element drops it when the next pair arrives.
@@ -266,8 +335,9 @@ class StereoEpisode final : public fuzz::Life {
     gst_harness_push(stereo_->left(), stamped(to_buffer(pictures.left)));
     if (!packed_)
       gst_harness_push(stereo_->right(), stamped(to_buffer(pictures.right)));
-    while (next_output().pts() != next) {
-    }
+    output_at(stereo_->left(), next);
+    for (const auto& [pad, harness] : stereo_->opened())
+      output_at(harness, next);
   }
 
   void flush(bool after_the_end) {

@@ -18,7 +18,9 @@
 #include "tests/kernels/integral/integral_case.h"
 #include "tests/kernels/localstatistics/localstatistics_case.h"
 #include "tests/kernels/nlmeans/nlmeans_case.h"
+#include "tests/kernels/remap/remap_case.h"
 #include "tests/kernels/sgm/sgm_case.h"
+#include "tests/kernels/sgm/sgm_sequence.h"
 #include "tests/kernels/sgm/sgm_stage_case.h"
 
 namespace cudavision::test {
@@ -39,6 +41,11 @@ std::string sgm_stages_hash(Device& device, int number) {
   return hash(run_stages(device, make_sgm_stage_case(proof_seed, number, proof_max_pixels), 0xcd));
 }
 
+std::string sgm_sequence_hash(Device& device, int number) {
+  const SgmSequence sequence = make_sgm_sequence(proof_seed, number, proof_max_pixels);
+  return hash(sequence, run_sequence(device, sequence, 0xcd));
+}
+
 struct Suite {
   const char* operation;
   const char* prefix;  ///< precedes the numbers of the cases
@@ -52,8 +59,10 @@ constexpr Suite suites[] = {
     {"integral", "", 200, case_hash<make_integral_case>},
     {"localstatistics", "", 200, case_hash<make_localstatistics_case>},
     {"nlmeans", "", 150, case_hash<make_nlmeans_case>},
+    {"remap", "", 200, case_hash<make_remap_case>},
     {"sgm", "", 150, case_hash<make_sgm_case>},
     {"sgm", "stages-", 150, sgm_stages_hash},
+    {"sgm", "sequences-", 100, sgm_sequence_hash},
 };
 
 struct Options {

@@ -29,12 +29,17 @@ def _(place):
     for name, source in inputs.items():
         (place.folder / name).write_bytes(source.read_bytes())
     (place.folder / "link.mkv").symlink_to("film.mkv")
+    cameras = ("--focal-length", "300", "--baseline", "60")
     for name, arguments, words in (("disparity.py", [film, film, "out.png"], "let it end in .npy"),
                                    ("disparity.py", [left], "the right picture is missing"),
                                    ("disparity.py", ["none.png", film], "there is no such file"),
                                    ("disparity.py", [left, right, "none/out.npy"], "there is no folder none"),
                                    ("disparity.py", ["left.npy", right, "left.npy"], "this is the input itself"),
                                    ("disparity.py", [right, "left.npy", "./left.npy"], "this is the input itself"),
+                                   ("point-cloud.py", [left, right, "out.obj", *cameras], "let it end in .ply"),
+                                   ("point-cloud.py", [left, right, "out.ply"], "--focal-length"),
+                                   ("point-cloud.py", [left, right, "none/out.ply", *cameras], "there is no folder none"),
+                                   ("point-cloud.py", [left, "none.png", "out.ply", *cameras], "there is no such file"),
                                    ("histogram.py", [film, "out.txt"], "let it end in .png"),
                                    ("histogram.py", [left, "none/out.png"], "there is no folder none"),
                                    ("histogram.py", ["picture.png", "picture.png"], "this is the input itself"),
@@ -44,6 +49,18 @@ def _(place):
                                    ("blur.py", ["film.mkv", "film.mkv"], "this is the input itself"),
                                    ("blur.py", ["film.mkv", "link.mkv"], "this is the input itself"),
                                    ("blur.py", ["none.mp4"], "there is no such file"),
+                                   ("calibrate.py", ["out.txt", "--square", "1"], "let it end in .yml"),
+                                   ("calibrate.py", ["out.yml", "--square", "1"], "--left and --right"),
+                                   ("calibrate.py", ["out.yml", "--left", left, "--square", "1"], "--left and --right"),
+                                   ("calibrate.py", ["out.yml", "--packed", left], "--square"),
+                                   ("calibrate.py", ["out.yml", "--packed", "none.png", "--square", "1"], "there is no such file"),
+                                   ("calibrate.py", ["out.yml", "--left", left, left, "--right", right, "--square", "1"], "2 inputs of the left"),
+                                   ("calibrate.py", ["out.yml", "--packed", left, "--square", "1", "--board", "9"], "--board"),
+                                   ("calibrate.py", ["out.yml", "--packed", left, "--square", "1", "--charuco", "DICT_1"], "no dictionary DICT_1"),
+                                   ("calibrate.py", ["out.yml", "--packed", left, "--square", "1", "--alpha", "2"], "--alpha"),
+                                   ("calibrate.py", ["none/out.yml", "--packed", left, "--square", "1"], "there is no folder none"),
+                                   ("calibrate.py", ["out.yml", "--packed", left, "--square", "1"], "found in 0 pairs"),
+                                   ("calibrate.py", ["out.yml", "--packed", film, "--square", "1"], "found in 0 pairs"),
                                    ("integral.py", [film, "--size", "0"], "--size needs"),
                                    ("integral.py", [film, "--size", "500"], "192x144")):
         result = place.run(python, pipelines / name, *arguments)
@@ -62,6 +79,28 @@ def _(place):
     result = place.run(python, "-c", "import numpy; d = numpy.load('map.npy'); m = d[8:40, 20:80]; "
                        "print(d.dtype, d.shape, numpy.unique(m.round()), numpy.isnan(d).any())")
     expect(result.out == "float32 (48, 96) [6.] True\n", result.text)
+
+
+@test("pipelines/point-cloud.py writes coloured points")
+def _(place):
+    result = place.run(python, pipelines / "point-cloud.py", place.materials / "left.png", place.materials / "right.png", "cloud.ply",
+                       "--focal-length", "300", "--baseline", "60", "--property", "num-disparities=32")
+    expect(result.status == 0 and result.out.startswith("96x48, points: "), result.last())
+    count = int(result.out.split("points: ")[1].split()[0])
+    place.launch(f"-q filesrc location={place.materials / 'left.png'} ! pngdec ! videoconvert ! video/x-raw,format=RGB ! filesink location=left.raw")
+    # Read the file as a viewer would: each vertex has three floats and three bytes.
+    header, vertices = (place.folder / "cloud.ply").read_bytes().split(b"end_header\n", 1)
+    expect(f"element vertex {count}\n".encode() in header and len(vertices) == 15 * count, header.decode())
+    result = place.run(python, "-c", "import numpy, sys\n"
+                       "data = open('cloud.ply', 'rb').read().split(b'end_header\\n', 1)[1]\n"
+                       "cloud = numpy.frombuffer(data, [('p', '<f4', 3), ('c', 'u1', 3)])\n"
+                       "image = numpy.fromfile('left.raw', 'u1').reshape(48, 96, 3)\n"
+                       "p = cloud['p'].astype(float)\n"
+                       "x = (p[:, 0] * 300 / p[:, 2] + 47.5).round().astype(int)\n"
+                       "y = (p[:, 1] * 300 / p[:, 2] + 23.5).round().astype(int)\n"
+                       "near = abs(p[:, 2] - 300 * 60 / 6) < 150\n"
+                       "print((image[y, x] == cloud['c']).all(), near.mean() > 0.9)")
+    expect(result.out == "True True\n", result.text)
 
 
 @test("pipelines/integral.py finds the brightest square")

@@ -108,11 +108,14 @@ void live_fully() {
   gst_element_set_state(filter.element(), GST_STATE_PLAYING);
 }
 
-/// Exercises the stereo element with pairs and packed frames, frames without partners, gaps,
-/// refused settings, a flush, EOS, a restart and an error.
+/// Exercises the stereo element, with further source pads, with pairs and packed frames, frames
+/// without partners, gaps, refused settings, a flush, EOS, a restart and an error.
 void live_fully_in_stereo() {
   for (const char* output : {"disparity", "depth", "confidence"}) {
     StereoHarness stereo({{"output", output}, {"focal-length", "50"}, {"baseline", "100"}});
+    stereo.open("depth");
+    stereo.open("confidence");
+    stereo.open("points");
     StereoFrames left = frames_from(0, 5), right = frames_from(0, 7);
     left[1].gap = true;
     right.erase(right.begin() + 2);
@@ -125,6 +128,8 @@ void live_fully_in_stereo() {
     stereo.process(picture, picture);
     stereo.set("colormap", "jet");
     stereo.set("p1", "20");
+    stereo.process(picture, picture);
+    stereo.close("confidence");
     stereo.process(picture, picture);
     gst_harness_push(stereo.left(), to_buffer(picture));  // is still waiting at the end
     gst_element_set_state(stereo.element(), GST_STATE_NULL);

@@ -76,6 +76,10 @@ const std::vector<ElementSpec>& element_specs() {
          "census-gradient symmetric-9x7 neighbours-9x7 neighbours-5x5"},
         {"compatibility", ready, "none", "libsgm", 0, 0, "none libsgm"},
         {"memory-budget", ready, "0.25", "1000000", 0, 1e15},
+        {"calibration", ready, "", "stereo.yml"},
+        {"calibration-left", ready, "", "left.yaml"},
+        {"calibration-right", ready, "", "right.yaml"},
+        {"alpha", ready, "-1", "0.75", -1, 1},
         {"p1", playing, "0", "254", 0, 254},
         {"p2", playing, "0", "255", 0, 255},
         {"adaptive-p2", playing, "true", "false"},
@@ -86,8 +90,13 @@ const std::vector<ElementSpec>& element_specs() {
         {"lr-max-diff", playing, "1", "-1", -1, 1024},
         {"speckle-size", playing, "100", "2147483647", 0, max_int},
         {"speckle-range", playing, "1", "0", 0, 1024},
+        {"confidence-threshold", playing, "0", "40", 0, 255},
         {"fill-holes", playing, "false", "true"},
         {"refine", playing, "true", "false"},
+        {"temporal-alpha", playing, "1", "0.4", 1.0 / 256, 1},
+        {"temporal-delta", playing, "1", "20", 0, 1024},
+        {"temporal-persistence", playing, "0", "3", 0, 255},
+        {"preset", playing, "balanced", "dense", 0, 0, "custom fast balanced accurate dense"},
         {"focal-length", playing, "0", "712.5", 0, 1e6},
         {"baseline", playing, "0", "63.25", 0, 1e6},
         {"depth-unit", playing, "1", "0.25", 0.001, 1e6},
@@ -191,8 +200,9 @@ void expect_range(GParamSpec* spec, const PropertySpec& expected) {
   else if (G_IS_PARAM_SPEC_DOUBLE(spec))
     expect(G_PARAM_SPEC_DOUBLE(spec)->minimum, G_PARAM_SPEC_DOUBLE(spec)->maximum);
   else
-    fail_unless(G_IS_PARAM_SPEC_BOOLEAN(spec) || G_IS_PARAM_SPEC_ENUM(spec),
-                "%s has a type that this test does not support", spec->name);
+    fail_unless(
+        G_IS_PARAM_SPEC_BOOLEAN(spec) || G_IS_PARAM_SPEC_ENUM(spec) || G_IS_PARAM_SPEC_STRING(spec),
+        "%s has a type that this test does not support", spec->name);
   if (expected.change != never &&
       (G_IS_PARAM_SPEC_INT(spec) || G_IS_PARAM_SPEC_INT64(spec) || G_IS_PARAM_SPEC_DOUBLE(spec)))
     expect_no_check(spec);
@@ -293,7 +303,8 @@ const std::vector<Impossible>& impossible_sets() {
        {},
        {{"census", "census-gradient"}, {"compatibility", "libsgm"}},
        {"census", "symmetric-9x7"}},
-      {stereo, {}, {depth}, {"focal-length", "baseline"}},
+      {stereo, {}, {{"alpha", "-0.5"}}, {"alpha", "from 0 to 1", "-1"}},
+      {stereo, {}, {depth}, {"focal-length", "baseline", "calibration"}},
       {stereo, {}, {depth, {"focal-length", "500"}}, {"baseline", "mm"}},
       {stereo, {}, {depth, {"baseline", "100"}}, {"focal-length", "pixels"}},
   };

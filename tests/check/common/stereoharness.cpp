@@ -35,6 +35,17 @@ StereoHarness::StereoHarness(const Properties& properties, bool two)
     harnesses_.push_back(right());
 }
 
+GstHarness* StereoHarness::open(const std::string& pad) {
+  Owned<GstHarness>& harness = opened_[pad];
+  fail_unless(harness == nullptr, "%s is open already", pad.c_str());
+  harness.reset(gst_harness_new_with_element(element_, nullptr, pad.c_str()));
+  return harness;
+}
+
+void StereoHarness::close(const std::string& pad) {
+  fail_unless_equals_int(opened_.erase(pad), 1);
+}
+
 guint64 StereoHarness::number(const char* property) const {
   GValue value = G_VALUE_INIT, wide = G_VALUE_INIT;
   g_object_get_property(G_OBJECT(element_.get()), property, &value);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
+#include <map>
 #include <string>
 #include <vector>
 
@@ -49,6 +50,13 @@ class StereoHarness {
     set_property(element_, property, value);
   }
   guint64 number(const char* property) const;
+
+  /// Requests a source pad and links it to a new harness.
+  GstHarness* open(const std::string& pad);
+  /// Unlinks a requested pad and releases it.
+  void close(const std::string& pad);
+  /// Returns the harnesses of the pads that are open, by name.
+  const std::map<std::string, Owned<GstHarness>>& opened() const { return opened_; }
 
   /// Sends CAPS and a TIME segment from 0. Returns whether the pad took the caps.
   bool send_caps(GstHarness* to, const std::string& caps) {
@@ -99,6 +107,7 @@ class StereoHarness {
   const Owned<GstHarness> left_;  // must be destroyed last, because that stops the element
   const Owned<GstHarness> right_;
   std::vector<GstHarness*> harnesses_;
+  std::map<std::string, Owned<GstHarness>> opened_;
 };
 
 /// Polls until the condition holds; fails the test after 10 s.

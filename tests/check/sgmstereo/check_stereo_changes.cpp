@@ -89,7 +89,8 @@ TEST(test_change_while_playing) {
         std::pair{"speckle-range", "0"}, std::pair{"subpixel-method", "parabola"},
         std::pair{"subpixel", "false"}, std::pair{"median", "false"},
         std::pair{"adaptive-p2", "false"}, std::pair{"p2", "120"}, std::pair{"p1", "40"},
-        std::pair{"fill-holes", "true"}, std::pair{"refine", "false"}}) {
+        std::pair{"fill-holes", "true"}, std::pair{"refine", "false"},
+        std::pair{"confidence-threshold", "200"}}) {
     stereo.set(name, value);
     set.emplace_back(name, value);
     const Picture map = process(stereo, scene);
@@ -180,6 +181,8 @@ TEST(test_impossible_while_playing) {
   for (const auto& [name, wrong, right] :
        {std::tuple{"p1", "250", "0"}, std::tuple{"p2", "230", "0"},
         std::tuple{"lr-max-diff", "2000", "1"}, std::tuple{"uniqueness", "-1", "0.95"},
+        std::tuple{"confidence-threshold", "256", "0"}, std::tuple{"temporal-alpha", "0", "1"},
+        std::tuple{"temporal-delta", "1025", "1"}, std::tuple{"temporal-persistence", "-1", "0"},
         std::tuple{"depth-unit", "0", "1"}, std::tuple{"max-skew", "-2", "-1"}}) {
     stereo.messages().clear();
     stereo.set(name, wrong);

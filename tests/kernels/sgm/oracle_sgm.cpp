@@ -1,14 +1,19 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// Compares the removal of speckles with cv::filterSpeckles, and the accuracy on real pairs with
-// that of cv::StereoSGBM and of libSGM. This is a separate program, so that the other tests need no
-// OpenCV. test_sgm_pairs.cpp compares whole maps with libSGM.
+// Compares the removal of speckles with cv::filterSpeckles, points with cv::reprojectImageTo3D, and
+// the accuracy on real pairs with that of cv::StereoSGBM and of libSGM. This is a separate program,
+// so that the other tests need no OpenCV. test_sgm_pairs.cpp compares whole maps with libSGM.
 
 #include <algorithm>
+#include <cmath>
 #include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <limits>
 #include <opencv2/calib3d.hpp>
 #include <opencv2/core.hpp>
 
+#include "cuda/sgm/points.h"
 #include "tests/kernels/common/device_block.h"
 #include "tests/kernels/common/gtest_support.h"
 #include "tests/kernels/sgm/sgm_stage_case.h"
@@ -88,6 +93,76 @@ TEST_P(OracleSpeckles, RegionsOfAnyShape) {
             << "size " << size;
       }
     }
+  });
+}
+
+/// The distance of two numbers in units of the last place.
+int places_between(float a, float b) {
+  std::int32_t bits[2];
+  std::memcpy(&bits[0], &a, 4);
+  std::memcpy(&bits[1], &b, 4);
+  // Numbers of different sign are compared through zero.
+  for (std::int32_t& number : bits)
+    if (number < 0)
+      number = std::numeric_limits<std::int32_t>::min() - number;
+  return static_cast<int>(std::min<std::int64_t>(std::abs(std::int64_t{bits[0]} - bits[1]),
+                                                 std::numeric_limits<int>::max()));
+}
+
+class OraclePoints : public EitherDevice {};
+
+INSTANTIATE_TEST_SUITE_P(Devices, OraclePoints, both_devices(), device_name);
+
+/// OpenCV rounds once more, and compilers may contract its sums, so the last place may differ.
+TEST_P(OraclePoints, AreThoseOfOpencv) {
+  on_device([](Device& device) {
+    Random random(settings().seed);
+    int points_compared = 0, equal = 0;
+    for (int number = 0; number < settings().cases && !HasFailure(); ++number) {
+      const auto [width, height] =
+          random_picture_size(random, std::min(settings().max_pixels, 20000));
+      Parameters parameters = random_sgm_parameters(random);
+      Reprojection q = reprojection_of(random.between(1, 500000) / 70.0,
+                                       random.between(1, 500000) / 300.0, width, height);
+      q[0][3] += random.between(-1000, 1000) / 7.0;
+      q[1][3] += random.between(-1000, 1000) / 7.0;
+      q[3][3] = q[3][2] * random.between(-1000, 1000) / 7.0;
+      const DisparityScale scale = disparity_scale(parameters);
+      const int span = scale.per_pixel * (parameters.disparities - 1);
+      std::vector<std::uint16_t> map;
+      cv::Mat disparities(height, width, CV_32F), matrix(4, 4, CV_64F), theirs;
+      for (int i = 0; i < width * height; ++i) {
+        const int v = scale.per_pixel * parameters.minimum + random.between(0, span);
+        map.push_back(static_cast<std::uint16_t>(v));
+        disparities.ptr<float>()[i] = static_cast<float>(v) / static_cast<float>(scale.per_pixel);
+      }
+      for (int i = 0; i < 4; ++i)
+        for (int k = 0; k < 4; ++k)
+          matrix.at<double>(i, k) = q[static_cast<std::size_t>(i)][static_cast<std::size_t>(k)];
+      cv::reprojectImageTo3D(disparities, theirs, matrix, false, CV_32F);
+
+      const DeviceBlock<std::uint16_t> in(device, map);
+      const DeviceBlock<float> out(device, std::vector<float>(map.size() * 3));
+      Points(device, width, height, parameters, q)
+          .run({reinterpret_cast<const std::uint8_t*>(in.data()), 2 * width, height, 2 * width},
+               {reinterpret_cast<std::uint8_t*>(out.data()), 12 * width, height, 12 * width});
+      device.finish();
+      const std::vector<float> ours = out.values();
+      for (std::size_t i = 0; i < ours.size(); ++i) {
+        const float expected = theirs.ptr<float>()[i];
+        // OpenCV also has points behind the cameras and infinitely far away.
+        const float z = theirs.ptr<float>()[i / 3 * 3 + 2];
+        if (!(z > 0) || std::isinf(z)) {
+          EXPECT_TRUE(std::isnan(ours[i]));
+          continue;
+        }
+        ASSERT_LE(places_between(ours[i], expected), 1) << ours[i] << " instead of " << expected;
+        ++points_compared;
+        equal += ours[i] == expected ? 1 : 0;
+      }
+    }
+    EXPECT_GT(points_compared, 0);
+    EXPECT_GT(equal, points_compared * 0.8);
   });
 }
 

@@ -62,6 +62,10 @@ sgm::Parameters SgmCase::other_parameters() const {
   other.median = !parameters.median;
   other.speckle_size = parameters.speckle_size == 7 ? 0 : 7;
   other.fill_holes = !parameters.fill_holes;
+  other.confidence_threshold = parameters.confidence_threshold == 9 ? 0 : 9;
+  other.temporal_alpha = parameters.temporal_alpha == 0.5 ? 0.25 : 0.5;
+  other.temporal_delta = parameters.temporal_delta == 2 ? 3 : 2;
+  other.temporal_persistence = parameters.temporal_persistence == 2 ? 3 : 2;
   other.adaptive_p2 = !parameters.adaptive_p2;
   return other;
 }
@@ -88,6 +92,7 @@ std::vector<sgm::Parameters> representative_sgm_parameters() {
   all[4].paths = 4;
   all[4].median = false;
   all[4].lr_max_diff = -1;
+  all[4].confidence_threshold = 30;
   return all;
 }
 
@@ -174,19 +179,19 @@ std::string describe(const sgm::Parameters& given) {
   const sgm::Parameters p = sgm::resolved(given);
   constexpr const char* censuses[] = {"symmetric 9×7", "neighbours 9×7", "neighbours 5×5",
                                       "census and gradient"};
-  char text[320];
+  char text[400];
   std::snprintf(
       text, sizeof text,
       "%d disparities from %d, %d paths, %s%s, p1 %d, p2 %d%s, uniqueness %.10g, lr %d%s%s, "
-      "speckles of %d within %d%s%s%s",
+      "speckles of %d within %d, confidence from %d%s%s%s",
       p.disparities, p.minimum, p.paths, censuses[static_cast<int>(p.census)],
       p.compatibility == Compatibility::libsgm ? " as libSGM" : "", p.p1, p.p2,
       p.adaptive_p2 ? " adaptive" : "", p.uniqueness, p.lr_max_diff,
       !p.subpixel                             ? ""
       : p.subpixel_method == Method::parabola ? ", subpixel by a parabola"
                                               : ", subpixel",
-      p.median ? ", median" : "", p.speckle_size, p.speckle_range, p.fill_holes ? ", filled" : "",
-      p.refine ? ", refined" : "",
+      p.median ? ", median" : "", p.speckle_size, p.speckle_range, p.confidence_threshold,
+      p.fill_holes ? ", filled" : "", p.refine ? ", refined" : "",
       p.memory_budget == sgm::Config().memory_budget ? "" : ", in bands");
   return text;
 }
@@ -222,6 +227,12 @@ SgmInput input_block(const SgmCase& test) {
 }
 
 SgmOutput defined_output(const SgmCase& test, const SgmInput& input, std::uint8_t poison) {
+  DefinedHistory history;
+  return defined_output(test, input, poison, history);
+}
+
+SgmOutput defined_output(const SgmCase& test, const SgmInput& input, std::uint8_t poison,
+                         DefinedHistory& history) {
   const auto luminances = [](const FrameLayout& layout, const Placement& placement,
                              const std::vector<std::uint8_t>& block) {
     return DefinedLuminance(layout, frame_in(layout, placement, block.data())).values;
@@ -229,7 +240,7 @@ SgmOutput defined_output(const SgmCase& test, const SgmInput& input, std::uint8_
   const DefinedStereo stereo =
       defined_stereo(sgm::StageConfig(test.layout, test.parameters), test.parameters,
                      luminances(test.layout, test.left, input.left),
-                     luminances(test.right_layout, test.right, input.right));
+                     luminances(test.right_layout, test.right, input.right), history);
   SgmOutput output{std::vector<std::uint8_t>(test.disparity.bytes, poison),
                    std::vector<std::uint8_t>(test.confidence.bytes, poison)};
   put_rows(stereo.disparities,

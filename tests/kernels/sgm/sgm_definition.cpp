@@ -153,6 +153,12 @@ sgm::DisparityScale defined_scale(const sgm::Parameters& parameters) {
   return {per_pixel, static_cast<std::uint16_t>((parameters.minimum - 1) * per_pixel)};
 }
 
+sgm::TemporalFilter defined_temporal_filter(const sgm::Parameters& parameters) {
+  return {static_cast<int>(std::nearbyint(parameters.temporal_alpha * 256)),
+          defined_scale(parameters).per_pixel * parameters.temporal_delta,
+          parameters.temporal_persistence};
+}
+
 /// True if the disparities of two neighbouring pixels are known and differ by at most most_step.
 bool joined(const Map& map, std::size_t a, std::size_t b, int most_step) {
   return map[a] != unknown && map[b] != unknown && std::abs(map[a] - map[b]) <= most_step;
@@ -341,6 +347,34 @@ std::vector<std::uint8_t> defined_confidence(const StageConfig& config, const Ma
   return result;
 }
 
+Map defined_confident(const Map& map, int threshold, std::vector<std::uint8_t>& confidence) {
+  Map result = map;
+  for (std::size_t i = 0; i < map.size(); ++i)
+    if (confidence[i] < threshold) {
+      result[i] = unknown;
+      confidence[i] = 0;
+    }
+  return result;
+}
+
+bool defined_scene_cut(const StageConfig& config, const Luminances& picture,
+                       std::vector<int>& scene_samples) {
+  const int columns = std::min(config.width, 64), rows = std::min(config.height, 64);
+  std::vector<int> samples;
+  for (int j = 0; j < rows; ++j)
+    for (int i = 0; i < columns; ++i)
+      samples.push_back(picture[place(config, (2 * i + 1) * config.width / (2 * columns),
+                                      (2 * j + 1) * config.height / (2 * rows))] >>
+                        (config.bits - 8));
+  const std::vector<int> before = std::exchange(scene_samples, samples);
+  if (before.empty())
+    return true;
+  int sum = 0;
+  for (std::size_t i = 0; i < samples.size(); ++i)
+    sum += std::abs(samples[i] - before[i]);
+  return sum > 24 * columns * rows;
+}
+
 Map defined_refinement(const StageConfig& config, const Luminances& picture, const Map& map) {
   Map result = map;
   const auto i = [&](int x, int y) { return picture[place(config, x, y)] >> (config.bits - 8); };
@@ -405,6 +439,32 @@ Map defined_filling(const StageConfig& config, const Map& map) {
   return result;
 }
 
+Map defined_over_time(const Map& map, const Map& measured, const sgm::TemporalFilter& filter,
+                      bool is_new_scene, DefinedHistory& history) {
+  if (is_new_scene) {
+    history.numbers.assign(map.size(), unknown);
+    history.ages.assign(map.size(), 0);
+  }
+  for (std::size_t i = 0; i < map.size(); ++i) {
+    const bool is_measured = map[i] != unknown && measured[i] != unknown;
+    std::uint16_t& h = history.numbers[i];
+    int& n = history.ages[i];
+    if (h != unknown && n < filter.persistence && !is_measured) {
+      ++n;
+    } else if (map[i] != unknown) {
+      // The sum is not negative, so the shift is a division.
+      const bool smooths = h != unknown && std::abs(map[i] - h) <= filter.most_step;
+      const int sum = filter.weight * map[i] + (256 - filter.weight) * h + 128;
+      h = smooths ? static_cast<std::uint16_t>(sum / 256) : map[i];
+      n = is_measured ? 0 : 255;
+    } else {
+      h = unknown;
+      n = 0;
+    }
+  }
+  return history.numbers;
+}
+
 Map defined_disparities(const StageConfig& config, const Map& map,
                         const sgm::DisparityScale& scale) {
   Map result;
@@ -415,8 +475,15 @@ Map defined_disparities(const StageConfig& config, const Map& map,
   return result;
 }
 
-DefinedStereo defined_stereo(const StageConfig& config, const sgm::Parameters& given,
+DefinedStereo defined_stereo(const StageConfig& config, const sgm::Parameters& parameters,
                              const Luminances& left, const Luminances& right) {
+  DefinedHistory history;
+  return defined_stereo(config, parameters, left, right, history);
+}
+
+DefinedStereo defined_stereo(const StageConfig& config, const sgm::Parameters& given,
+                             const Luminances& left, const Luminances& right,
+                             DefinedHistory& history) {
   const sgm::Parameters parameters = sgm::resolved(given);
   const auto sums = defined_sums(config, left, defined_census(config, left),
                                  defined_census(config, right), defined_penalties(parameters));
@@ -435,10 +502,18 @@ DefinedStereo defined_stereo(const StageConfig& config, const sgm::Parameters& g
                                             parameters.speckle_range * scale.per_pixel);
   DefinedStereo result;
   result.confidence = defined_confidence(config, winners.left, winners.confidence);
+  if (parameters.confidence_threshold > 0)
+    winners.left =
+        defined_confident(winners.left, parameters.confidence_threshold, result.confidence);
+  const Map measured = winners.left;
   if (parameters.fill_holes)
     winners.left = defined_filling(config, winners.left);
   if (parameters.refine && !is_libsgm(config))
     winners.left = defined_refinement(config, left, winners.left);
+  if (parameters.temporal_alpha < 511.0 / 512 || parameters.temporal_persistence > 0)
+    winners.left =
+        defined_over_time(winners.left, measured, defined_temporal_filter(parameters),
+                          defined_scene_cut(config, left, history.scene_samples), history);
   result.disparities = defined_disparities(config, winners.left, scale);
   return result;
 }

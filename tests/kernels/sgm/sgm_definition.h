@@ -45,20 +45,46 @@ Map defined_without_speckles(const sgm::StageConfig& config, const Map& map, int
 std::vector<std::uint8_t> defined_confidence(const sgm::StageConfig& config, const Map& map,
                                              const std::vector<std::uint8_t>& confidence);
 
+/// Returns the map without the numbers of less confidence. confidence is what defined_confidence()
+/// returns; theirs becomes 0.
+Map defined_confident(const Map& map, int threshold, std::vector<std::uint8_t>& confidence);
+
+/// What is known of the frames before. Without ages, there have been none.
+struct DefinedHistory {
+  Map numbers;
+  std::vector<int> ages;
+  std::vector<int> scene_samples;
+};
+
+/// Returns whether the left picture shows another scene, and keeps its samples. Without samples of
+/// a frame before, it does.
+bool defined_scene_cut(const sgm::StageConfig& config, const Luminances& picture,
+                       std::vector<int>& scene_samples);
+
 Map defined_filling(const sgm::StageConfig& config, const Map& map);
 
 /// picture is the left luminance.
 Map defined_refinement(const sgm::StageConfig& config, const Luminances& picture, const Map& map);
 
+/// Returns the map after the filter over time, and keeps it in the history. Frames before a new
+/// scene do not count. `measured` is the map before it was filled.
+Map defined_over_time(const Map& map, const Map& measured, const sgm::TemporalFilter& filter,
+                      bool is_new_scene, DefinedHistory& history);
+
 /// Returns the map in SgmStereo's coding.
 Map defined_disparities(const sgm::StageConfig& config, const Map& map,
                         const sgm::DisparityScale& scale);
 
-/// parameters may have automatic values.
+/// parameters may have automatic values. Without temporal smoothing and persistence, the history
+/// is neither read nor changed.
 struct DefinedStereo {
   Map disparities;
   std::vector<std::uint8_t> confidence;
 };
+DefinedStereo defined_stereo(const sgm::StageConfig& config, const sgm::Parameters& parameters,
+                             const Luminances& left, const Luminances& right,
+                             DefinedHistory& history);
+/// Likewise for the first frame of a sequence.
 DefinedStereo defined_stereo(const sgm::StageConfig& config, const sgm::Parameters& parameters,
                              const Luminances& left, const Luminances& right);
 

@@ -103,6 +103,42 @@ void make_maps(SgmStageCase& test, Random& random) {
   test.scale = sgm::disparity_scale(parameters);
 }
 
+/// The history is often near the map, and often of the same picture.
+void make_history(SgmStageCase& test, Random& random) {
+  const StageConfig& config = test.config;
+  constexpr int thresholds[] = {1, 20, 255};
+  test.confidence_threshold =
+      random.one_in(2) ? thresholds[random.between(0, 2)] : random.between(1, 255);
+  test.filter.weight = random.one_in(4) ? 256 : random.one_in(4) ? 1 : random.between(1, 256);
+  test.filter.most_step = random.one_in(4) ? 0 : random.log_uniform(1024 * 16);
+  test.filter.persistence = random.one_in(4) ? 0 : random.one_in(4) ? 255 : random.between(1, 9);
+  test.first_frame = random.one_in(4);
+  test.is_new_scene = random.one_in(4);
+  test.history = random_map(config, config.disparities * 16, random);
+  test.measured = test.left;
+  for (std::uint16_t& number : test.measured)
+    if (random.one_in(4))
+      number = sgm::unknown;
+  const bool near = random.one_in(2);
+  for (std::size_t i = 0; i < test.left.size(); ++i) {
+    if (near && test.left[i] != sgm::unknown && test.history[i] != sgm::unknown)
+      test.history[i] = static_cast<std::uint16_t>(
+          std::clamp(test.left[i] + random.between(-20, 20), 0, 16 * config.disparities - 1));
+    const bool is_old = random.one_in(8);
+    test.ages.push_back(static_cast<std::uint8_t>(
+        test.history[i] == sgm::unknown ? 0 : random.between(is_old ? 250 : 0, is_old ? 255 : 9)));
+  }
+  const Luminances picture =
+      DefinedLuminance(test.layout, frame_in(test.layout, test.placement, test.picture.data()))
+          .values;
+  std::vector<int> samples;
+  defined_scene_cut(config, picture, samples);
+  const int change = random.between(0, 60);
+  for (const int sample : samples)
+    test.scene_samples.push_back(
+        static_cast<std::uint8_t>(std::clamp(sample + random.between(-change, change), 0, 255)));
+}
+
 template <class To = std::uint64_t, class Number>
 std::vector<To> guarded(const std::vector<Number>& numbers, Number poison) {
   std::vector<To> all(numbers.size() + 2 * guard, poison);
@@ -356,6 +392,7 @@ SgmStageCase make_sgm_stage_case(std::uint64_t seed, int number, int max_pixels)
   make_maps(test, random);
   test.disparity_placement = random_placement(plane_of(test.config, 16), random);
   test.confidence_placement = random_placement(plane_of(test.config, 8), random);
+  make_history(test, random);
   return test;
 }
 
@@ -369,7 +406,11 @@ std::string describe(const SgmStageCase& test) {
          ", subpixel method " + std::to_string(static_cast<int>(test.subpixel)) + ", uniqueness " +
          std::to_string(test.uniqueness) + ", p1 " + std::to_string(test.penalties.p1) + ", lr " +
          std::to_string(test.max_diff) + ", speckles of " + std::to_string(test.speckle_size) +
-         " within " + std::to_string(test.most_step) +
+         " within " + std::to_string(test.most_step) + ", confidence " +
+         std::to_string(test.confidence_threshold) + ", over time " +
+         std::to_string(test.filter.weight) + " within " + std::to_string(test.filter.most_step) +
+         " for " + std::to_string(test.filter.persistence) + " frames" +
+         (test.first_frame ? ", first frame" : "") + (test.is_new_scene ? ", new scene" : "") +
          "\n  picture: " + describe(test.layout, test.placement);
 }
 
@@ -430,6 +471,89 @@ SgmStageOutputs defined_stages(const SgmStageCase& test, std::uint8_t poison) {
                       defined_confidence(config, test.left, test.confidence), poison))});
   if (config.compatibility == sgm::Parameters::Compatibility::none)
     outputs.push_back({"refine", guarded(defined_refinement(config, picture, test.left), word)});
+  return outputs;
+}
+
+SgmStageOutputs defined_stages_over_time(const SgmStageCase& test, std::uint8_t poison) {
+  const StageConfig& config = test.config;
+  const auto word = repeated<std::uint16_t>(poison);
+  SgmStageOutputs outputs;
+  auto confidence = defined_confidence(config, test.left, test.confidence);
+  const Map confident = defined_confident(test.left, test.confidence_threshold, confidence);
+  for (const char* stage : {"keep_confident", "keep_confident without an output"})
+    outputs.push_back({stage, guarded(confident, word)});
+  outputs.push_back({"written confidence",
+                     widened(placed(config, test.confidence_placement, confidence, poison))});
+
+  const Luminances picture =
+      DefinedLuminance(test.layout, frame_in(test.layout, test.placement, test.picture.data()))
+          .values;
+  std::vector<int> samples;
+  if (!test.first_frame)
+    samples.assign(test.scene_samples.begin(), test.scene_samples.end());
+  const bool cut = defined_scene_cut(config, picture, samples);
+  outputs.push_back({"find_scene_cut", guarded(std::vector<std::uint8_t>{cut}, poison)});
+  outputs.push_back({"scene samples",
+                     guarded(std::vector<std::uint8_t>(samples.begin(), samples.end()), poison)});
+
+  for (const bool filled : {false, true}) {
+    DefinedHistory history{test.history, {test.ages.begin(), test.ages.end()}, {}};
+    defined_over_time(test.left, filled ? test.measured : test.left, test.filter, test.is_new_scene,
+                      history);
+    outputs.push_back({"filter_over_time", guarded(history.numbers, word)});
+    outputs.push_back(
+        {"filter_over_time, ages",
+         guarded(std::vector<std::uint8_t>(history.ages.begin(), history.ages.end()), poison)});
+  }
+  return outputs;
+}
+
+SgmStageOutputs run_stages_over_time(Device& device, const SgmStageCase& test,
+                                     std::uint8_t poison) {
+  const auto stages = sgm::make_stages(device, test.config);
+  SgmStageOutputs outputs;
+  const Input<std::uint16_t> map(device, test.left);
+  const Input<std::uint8_t> confidence(device, test.confidence), picture(device, test.picture);
+  const DeviceBlock<std::uint8_t> block(
+      device, std::vector<std::uint8_t>(test.confidence_placement.bytes, poison));
+  const View<std::uint8_t> out =
+      frame_in(plane_of(test.config, 8), test.confidence_placement, block.data()).planes[0];
+  for (const auto& [stage, view] : {std::pair{"keep_confident", out},
+                                    {"keep_confident without an output", View<std::uint8_t>{}}}) {
+    const Output<std::uint16_t> kept(device, test.left.size(), poison);
+    stages->keep_confident(map.data(), confidence.data(), test.confidence_threshold, view,
+                           kept.data());
+    device.finish();
+    outputs.push_back({stage, kept.numbers()});
+  }
+  outputs.push_back({"written confidence", widened(block.values())});
+
+  const Output<std::uint8_t> scene(device, test.scene_samples, poison);
+  const Output<std::uint8_t> cut(device, 1, poison);
+  stages->find_scene_cut(plane_in(test, picture), test.first_frame,
+                         {nullptr, nullptr, scene.data(), reinterpret_cast<bool*>(cut.data())});
+  device.finish();
+  outputs.push_back({"find_scene_cut", cut.numbers()});
+  outputs.push_back({"scene samples", scene.numbers()});
+
+  const Input<std::uint16_t> measured(device, test.measured);
+  const Input<std::uint8_t> is_new_scene(device, {test.is_new_scene});
+  for (const std::uint16_t* known : {static_cast<const std::uint16_t*>(nullptr), measured.data()}) {
+    const Output<std::uint16_t> numbers(device, test.history, poison);
+    const Output<std::uint8_t> ages(device, test.ages, poison);
+    stages->filter_over_time(
+        map.data(), known, test.filter,
+        {numbers.data(), ages.data(), nullptr,
+         reinterpret_cast<bool*>(const_cast<std::uint8_t*>(is_new_scene.data()))});
+    device.finish();
+    outputs.push_back({"filter_over_time", numbers.numbers()});
+    outputs.push_back({"filter_over_time, ages", ages.numbers()});
+  }
+  measured.expect_unchanged();
+  is_new_scene.expect_unchanged();
+  map.expect_unchanged();
+  confidence.expect_unchanged();
+  picture.expect_unchanged();
   return outputs;
 }
 

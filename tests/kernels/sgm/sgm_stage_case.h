@@ -32,6 +32,13 @@ struct SgmStageCase {
   int max_diff = 0, speckle_size = 1, most_step = 0;
   sgm::DisparityScale scale{16, 0};
   Placement disparity_placement, confidence_placement;
+
+  // For the stages that depend on the frames before.
+  int confidence_threshold = 1;
+  sgm::TemporalFilter filter;
+  bool first_frame = false, is_new_scene = false;
+  Map measured, history;
+  std::vector<std::uint8_t> ages, scene_samples;
 };
 
 SgmStageCase make_sgm_stage_case(std::uint64_t seed, int number, int max_pixels);
@@ -50,6 +57,11 @@ SgmStageOutputs defined_stages(const SgmStageCase& test, std::uint8_t poison);
 
 /// Returns the outputs that a device gives. Throws std::runtime_error if a stage wrote to an input.
 SgmStageOutputs run_stages(Device& device, const SgmStageCase& test, std::uint8_t poison);
+
+/// Likewise the outputs of keep_confident(), find_scene_cut() and filter_over_time(). The proof's
+/// hashes of cases are those of the outputs above.
+SgmStageOutputs defined_stages_over_time(const SgmStageCase& test, std::uint8_t poison);
+SgmStageOutputs run_stages_over_time(Device& device, const SgmStageCase& test, std::uint8_t poison);
 
 /// Likewise the outputs of census(), aggregate() and match() alone, of these stages.
 SgmStageOutputs run_matching(Device& device, sgm::Stages& stages, const SgmStageCase& test,

@@ -122,6 +122,9 @@ TEST_P(SgmMemory, MemoryIsNotReadBeforeItIsWritten) {
     all.push_back(few_disparities());
     all.back().paths = 8;
     all.back().memory_budget = 1e6;  // so that CUDA matches in bands
+    all.push_back(few_disparities());
+    all.back().temporal_alpha = 0.5;
+    all.back().temporal_persistence = 3;
     for (const Parameters& parameters : all)
       for (const std::uint8_t filling : {0x00, 0x7f, 0xff}) {
         const SgmCase test = dense(133, 41, parameters);

@@ -3,7 +3,10 @@
 // Tests SgmStereo on real pairs of pictures. With compatibility=libsgm it must give the same bits
 // as libSGM; with the default, those of the definition, and it must stay as accurate as it is.
 
+#include <algorithm>
 #include <cstdio>
+#include <cstdlib>
+#include <cstring>
 
 #include "tests/kernels/common/gtest_support.h"
 #include "tests/kernels/sgm/stereo_pairs.h"
@@ -93,6 +96,156 @@ INSTANTIATE_TEST_SUITE_P(Devices, StereoPairs,
                                                                                          : "Cuda") +
                                   "_" + std::get<1>(info.param).name;
                          });
+
+/* The presets of cudasgmstereo, and still scenes: these tests print the tables of
+ * docs/elements/cudasgmstereo.md */
+
+struct Preset {
+  const char* name;
+  int speckle_size, confidence_threshold;
+  bool fill_holes, refine;
+  // The largest shares, as means over the pairs.
+  double most_wrong_or_missing, most_off_by_one;
+};
+
+/// check_stereo_presets.cpp tests that the element's presets have these values.
+constexpr Preset presets[] = {
+    {"fast", 0, 0, false, false, 0.140, 0.052},
+    {"balanced", 100, 0, false, true, 0.137, 0.042},
+    {"accurate", 100, 60, false, true, 0.176, 0.025},
+    {"dense", 100, 20, true, true, 0.077, 0.077},
+};
+
+class StereoPresets : public EitherDevice {};
+
+INSTANTIATE_TEST_SUITE_P(Devices, StereoPresets, both_devices(), device_name);
+
+TEST_P(StereoPresets, AreAsTrueAsTheyWere) {
+  CUDAVISION_NEEDS_PAIRS();
+  on_device([](Device& device) {
+    for (const Preset& preset : presets) {
+      double wrong_or_missing = 0, off_by_one = 0;
+      for (const Scene& scene : scenes) {
+        sgm::Parameters parameters;
+        parameters.disparities = scene.disparities;
+        parameters.speckle_size = preset.speckle_size;
+        parameters.confidence_threshold = preset.confidence_threshold;
+        parameters.fill_holes = preset.fill_holes;
+        parameters.refine = preset.refine;
+        const Map map = matched(device, scene, parameters).disparities;
+        const Score score = score_of(picture_of(scene, "truth_x16").values, map, map,
+                                     disparity_scale(parameters).invalid);
+        std::printf(
+            "%s, %s: %.4f wrong or missing; %.4f known, of these %.3f pixels off on average, "
+            "%.4f more than 0.5, %.4f more than 1, %.4f more than 2\n",
+            preset.name, scene.name, score.wrong_or_missing, score.known, score.mean_error,
+            score.off[0], score.off[1], score.off[2]);
+        wrong_or_missing += score.wrong_or_missing / std::size(scenes);
+        off_by_one += score.off[1] / std::size(scenes);
+      }
+      std::printf("%s: mean %.4f wrong or missing, %.4f of the known ones wrong\n", preset.name,
+                  wrong_or_missing, off_by_one);
+      EXPECT_LE(wrong_or_missing, preset.most_wrong_or_missing) << preset.name;
+      EXPECT_LE(off_by_one, preset.most_off_by_one) << preset.name;
+    }
+  });
+}
+
+/// What changes from frame to frame in a scene where nothing moves.
+struct Unrest {
+  double moved = 0;      ///< share of the pixels whose disparity is another one
+  double came_gone = 0;  ///< share of those that became known or unknown
+  double known = 0;
+  double off_by_one = 0;  ///< share of the known ones whose truth is known
+};
+
+/// Matches a pair again and again, each time with other noise.
+Unrest unrest_of(Device& device, const Scene& scene, sgm::Parameters parameters) {
+  constexpr int frames = 24, first_counted = 12;
+  parameters.disparities = scene.disparities;
+  const SgmCase test = case_of(scene, parameters);
+  const SgmInput still = input_of(scene, test);
+  const Map truth = picture_of(scene, "truth_x16").values;
+  const std::uint16_t invalid = disparity_scale(parameters).invalid;
+  sgm::SgmStereo stereo = test.make(device, parameters);
+  Random random(1);
+  Map before(truth.size()), map(truth.size());
+  int counted = 0, moved = 0, came_gone = 0, known = 0, known_truth = 0, wrong = 0;
+  for (int frame = 0; frame < frames; ++frame) {
+    SgmInput input = still;
+    for (auto* block : {&input.left, &input.right})
+      for (std::uint8_t& byte : *block)  // a standard deviation of 2 levels
+        byte = static_cast<std::uint8_t>(
+            std::clamp(byte + random.between(-2, 2) + random.between(-2, 2), 0, 255));
+    const SgmFrames matched(device, test, input);
+    matched.run(stereo);
+    device.finish();
+    std::memcpy(map.data(), matched.output().disparity.data(), 2 * map.size());
+    for (std::size_t i = 0; i < map.size() && frame >= first_counted; ++i) {
+      const bool is_known = map[i] != invalid, was_known = before[i] != invalid;
+      ++counted;
+      known += is_known;
+      moved += is_known && was_known && map[i] != before[i];
+      came_gone += is_known != was_known;
+      known_truth += is_known && truth[i] != 0;
+      wrong += is_known && truth[i] != 0 && std::abs(map[i] - truth[i]) > 16;
+    }
+    before = map;
+  }
+  const auto share = [](int part, int whole) { return 1.0 * part / whole; };
+  return {share(moved, counted), share(came_gone, counted), share(known, counted),
+          share(wrong, known_truth)};
+}
+
+class StereoOverTime : public EitherDevice {};
+
+INSTANTIATE_TEST_SUITE_P(Devices, StereoOverTime, both_devices(), device_name);
+
+TEST_P(StereoOverTime, StillScenesAreStill) {
+  CUDAVISION_NEEDS_PAIRS();
+  on_device([](Device& device) {
+    struct Setting {
+      double alpha;
+      int delta, persistence;
+      bool fill;
+      double most_moved, most_came_gone;
+    };
+    // Of the last row in which the filter is off, these shares may remain.
+    const Setting settings[] = {
+        {1, 1, 0, false, 1, 1},        {0.4, 1, 0, false, 0.6, 1.001},
+        {0.4, 1, 4, false, 0.6, 0.25}, {0.1, 3, 10, false, 0.2, 0.1},
+        {1, 1, 0, true, 1, 1},         {0.4, 1, 4, true, 0.6, 1},
+        {0.1, 3, 10, true, 0.2, 1},
+    };
+    Unrest off;
+    for (const Setting& setting : settings) {
+      sgm::Parameters parameters;
+      parameters.temporal_alpha = setting.alpha;
+      parameters.temporal_delta = setting.delta;
+      parameters.temporal_persistence = setting.persistence;
+      parameters.fill_holes = setting.fill;
+      Unrest mean;
+      constexpr int pairs = 4;  // those with few disparities
+      for (int i = 0; i < pairs; ++i) {
+        const Unrest one = unrest_of(device, scenes[i], parameters);
+        mean.moved += one.moved / pairs;
+        mean.came_gone += one.came_gone / pairs;
+        mean.known += one.known / pairs;
+        mean.off_by_one += one.off_by_one / pairs;
+      }
+      std::printf(
+          "alpha %.1f within %d, kept for %d%s: %.4f moved, %.4f came or gone, %.4f known, "
+          "of these %.4f wrong\n",
+          setting.alpha, setting.delta, setting.persistence, setting.fill ? ", filled" : "",
+          mean.moved, mean.came_gone, mean.known, mean.off_by_one);
+      if (setting.alpha == 1)
+        off = mean;
+      EXPECT_LE(mean.moved, setting.most_moved * off.moved);
+      EXPECT_LE(mean.came_gone, setting.most_came_gone * off.came_gone);
+      EXPECT_LE(mean.off_by_one, off.off_by_one + 0.01);
+    }
+  });
+}
 
 class StereoConfidence : public EitherDevice {};
 

@@ -44,6 +44,28 @@ TEST(SgmStages, CudaEqualsCpu) {
   });
 }
 
+TEST(SgmStagesOverTime, CpuEqualsDefinition) {
+  for_each_case([](const SgmStageCase& test) {
+    const auto device = make_cpu_device();
+    for (const std::uint8_t filling : {poison, other_poison})
+      ASSERT_EQ(difference(test, defined_stages_over_time(test, filling),
+                           run_stages_over_time(*device, test, filling)),
+                "");
+  });
+}
+
+TEST(SgmStagesOverTime, CudaEqualsCpu) {
+  CUDAVISION_NEEDS_CUDA();
+  CudaTestDevice cuda;
+  const auto cpu = make_cpu_device();
+  for_each_case([&](const SgmStageCase& test) {
+    for (const std::uint8_t filling : {poison, other_poison})
+      ASSERT_EQ(difference(test, run_stages_over_time(*cpu, test, filling),
+                           run_stages_over_time(*cuda, test, filling)),
+                "");
+  });
+}
+
 /// The last band often has fewer rows than the others, and a band of one row has no other rows for
 /// its sweeps to swap.
 TEST(SgmStages, CudaInBandsEqualsCpu) {
@@ -116,6 +138,39 @@ TEST(SgmStages, MediansOfNearAndFarNumbersAreTheDefinitions) {
     ASSERT_EQ(refined, defined_refinement(picture.config, picture.levels, map))
         << disparities << " disparities, numbers from " << base << " to " << base + range;
   }
+}
+
+/// Every number, last number, age and outcome.
+TEST(SgmStages, FilterOverTimeIsTheDefinitions) {
+  constexpr int numbers = 36;
+  const auto number_of = [](int i) {
+    return i == numbers - 1 ? unknown : static_cast<std::uint16_t>(i * i * 14);
+  };
+  for (const int weight : {1, 77, 128, 255, 256})
+    for (const int most_step : {0, 13, 14, 16384})
+      for (const int persistence : {0, 1, 2, 255}) {
+        Random random(3);
+        RandomPicture picture(random, 6 * numbers, numbers, 1024, 256);
+        Map map, measured, last;
+        std::vector<std::uint8_t> ages;
+        for (int y = 0; y < numbers; ++y)
+          for (int x = 0; x < 6 * numbers; ++x) {
+            map.push_back(number_of(y));
+            measured.push_back(x % 2 == 0 ? map.back() : unknown);
+            last.push_back(number_of(x / 6));
+            constexpr std::uint8_t all_ages[] = {0, 1, 254};
+            ages.push_back(last.back() == unknown ? 0 : all_ages[x / 2 % 3]);
+          }
+        DefinedHistory defined{last, {ages.begin(), ages.end()}, {}};
+        const TemporalFilter filter{weight, most_step, persistence};
+        const Map expected = defined_over_time(map, measured, filter, false, defined);
+        bool is_new_scene = false;
+        picture.stages->filter_over_time(map.data(), measured.data(), filter,
+                                         {last.data(), ages.data(), nullptr, &is_new_scene});
+        ASSERT_EQ(last, expected) << weight << "/256 within " << most_step << " for "
+                                  << persistence;
+        ASSERT_EQ(std::vector<int>(ages.begin(), ages.end()), defined.ages);
+      }
 }
 
 TEST(SgmPenalties, AreTheFormula) {

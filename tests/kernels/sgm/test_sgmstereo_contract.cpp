@@ -10,6 +10,7 @@
 
 #include "cuda/sgm/backend.h"
 #include "cuda/sgm/disparitypicture.h"
+#include "cuda/sgm/points.h"
 #include "tests/kernels/contract/contract.h"
 #include "tests/kernels/sgm/sgm_case.h"
 
@@ -117,6 +118,15 @@ struct SgmContract : ContractTraits<SgmCase> {
         {"speckle-size is -2", [](Parameters& p) { p.speckle_size = -2; }},
         {"speckle-range is -1", [](Parameters& p) { p.speckle_range = -1; }},
         {"speckle-range is 1025", [](Parameters& p) { p.speckle_range = 1025; }},
+        {"confidence-threshold is -1", [](Parameters& p) { p.confidence_threshold = -1; }},
+        {"confidence-threshold is 256", [](Parameters& p) { p.confidence_threshold = 256; }},
+        {"temporal-alpha is 0", [](Parameters& p) { p.temporal_alpha = 0; }},
+        {"temporal-alpha is 1.01", [](Parameters& p) { p.temporal_alpha = 1.01; }},
+        {"temporal-alpha", [=](Parameters& p) { p.temporal_alpha = nan; }},
+        {"temporal-delta is -1", [](Parameters& p) { p.temporal_delta = -1; }},
+        {"temporal-delta is 1025", [](Parameters& p) { p.temporal_delta = 1025; }},
+        {"temporal-persistence is -1", [](Parameters& p) { p.temporal_persistence = -1; }},
+        {"temporal-persistence is 256", [](Parameters& p) { p.temporal_persistence = 256; }},
     };
     std::vector<ParametersRefusal<Case>> all;
     for (const Refusal& refusal : refusals)
@@ -190,6 +200,7 @@ struct SgmContract : ContractTraits<SgmCase> {
         [](Parameters& p) { p.speckle_size = 0; },
         [](Parameters& p) { p.speckle_range = 4; },
         [](Parameters& p) { p.fill_holes = !p.fill_holes; },
+        [](Parameters& p) { p.confidence_threshold = 40; },
         [](Parameters&) {},
     };
     std::vector<Parameters> all;
@@ -214,6 +225,10 @@ struct SgmContract : ContractTraits<SgmCase> {
                     [](Parameters& p) { p.speckle_size = 1; },
                     [](Parameters& p) { p.speckle_range = 2; },
                     [](Parameters& p) { p.fill_holes = true; },
+                    [](Parameters& p) { p.confidence_threshold = 1; },
+                    [](Parameters& p) { p.temporal_alpha = 0.5; },
+                    [](Parameters& p) { p.temporal_delta = 2; },
+                    [](Parameters& p) { p.temporal_persistence = 1; },
                     [](Parameters& p) { p.adaptive_p2 = false; },
                 });
     return all;
@@ -353,6 +368,29 @@ TEST_P(SgmStereoUse, DisparityPicturesAllocateNothingAfterConstruction) {
   });
 }
 
+TEST_P(SgmStereoUse, PointsAllocateNothingAfterConstruction) {
+  on_device([](Device& inner) {
+    WatchedDevice device(inner);
+    const Parameters parameters = few_disparities();
+    const SgmFrames frames(inner, dense("GRAY8", 80, 30, parameters));
+    const DeviceBlock<std::uint8_t> block(inner, std::vector<std::uint8_t>(12 * 80 * 30));
+    Points points(device, 80, 30, parameters, reprojection_of(100, 100, 80, 30));
+    int allocations = 0, news_before = 0;
+    for (int i = 0; i < 40; ++i) {
+      if (i == 10) {  // by now, the pool has started its threads
+        device.finish();
+        allocations = device.allocations();
+        news_before = new_calls();
+      }
+      points.set(parameters, reprojection_of(100 + i, 100, 80, 30));
+      points.run(frames.disparity, {block.data(), 12 * 80, 30, 12 * 80});
+    }
+    device.finish();
+    EXPECT_EQ(device.allocations(), allocations);
+    EXPECT_EQ(new_calls(), news_before);
+  });
+}
+
 TEST(SgmParameters, AllThatTheHeaderAllowsAreValid) {
   EXPECT_EQ(validation_error({}), "");
   const Change changes[] = {
@@ -373,6 +411,11 @@ TEST(SgmParameters, AllThatTheHeaderAllowsAreValid) {
       [](Parameters& p) { p.speckle_size = std::numeric_limits<int>::max(); },
       [](Parameters& p) { p.speckle_range = 0; },
       [](Parameters& p) { p.speckle_range = 1024; },
+      [](Parameters& p) { p.confidence_threshold = 255; },
+      [](Parameters& p) { p.temporal_alpha = 1 / 256.0; },
+      [](Parameters& p) { p.temporal_delta = 0; },
+      [](Parameters& p) { p.temporal_delta = 1024; },
+      [](Parameters& p) { p.temporal_persistence = 255; },
       [](Parameters& p) { p.compatibility = Compatibility::libsgm; },
       [](Parameters& p) {
         p.compatibility = Compatibility::libsgm, p.census = Census::symmetric_9x7;

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "cuda/remap/remap.h"
+
+#include <string>
+
+#include "cuda/core/layoutcheck.h"
+#include "cuda/remap/backend.h"
+
+namespace cudavision::remap {
+namespace {
+
+constexpr char operation[] = "remap";
+constexpr int largest_picture = 32767;
+constexpr int largest_map = 65535;
+
+[[noreturn]] void refuse(const std::string& what) {
+  cudavision::refuse(operation, what);
+}
+
+std::string text(int width, int height) {
+  return std::to_string(width) + "×" + std::to_string(height);
+}
+
+void check_picture(const ImageSize& picture) {
+  if (picture.width < 1 || picture.width > largest_picture || picture.height < 1 ||
+      picture.height > largest_picture)
+    refuse("a picture of " + text(picture.width, picture.height) +
+           " pixels; width and height must be 1 to " + std::to_string(largest_picture));
+  if (picture.bits < 8 || picture.bits > 16)
+    refuse(std::to_string(picture.bits) + " bits per sample; 8 to 16 are supported");
+}
+
+void check_map(const Map& map) {
+  const int width = map.fractions.width, height = map.fractions.height;
+  if (!map.places || !map.fractions)
+    refuse("the map has no numbers; it needs the places and the fractions of all pixels");
+  if (width < 1 || width > largest_map || height < 1 || height > largest_map)
+    refuse("a map of " + text(width, height) + " pixels; width and height must be 1 to " +
+           std::to_string(largest_map));
+  if (map.places.width != 2 * width || map.places.height != height)
+    refuse("a map with fractions for " + text(width, height) + " pixels has " +
+           std::to_string(map.places.height) + " rows of " + std::to_string(map.places.width) +
+           " numbers of places; each pixel needs two of them");
+}
+
+/// Room for whole segments of samples.
+View<std::uint8_t> output_rows(int width, int height, int sample_bytes, int segments) {
+  return {nullptr, width * sample_bytes, height,
+          static_cast<std::ptrdiff_t>(segments) * segment_pixels * sample_bytes};
+}
+
+}  // namespace
+
+class Remap::State {
+ public:
+  State(Device& device, const ImageSize& picture, const Map& map)
+      : picture_(picture),
+        sample_bytes_(picture.bits > 8 ? 2 : 1),
+        map_(device, picture, map),
+        rows_(output_rows(map_.width(), map_.height(), sample_bytes_, map_.segments_per_row())),
+        memory_(device.allocate(static_cast<std::size_t>(rows_.pitch) * rows_.height)),
+        backend_(device.kind() == DeviceKind::cuda ? make_remap_cuda(device, map_)
+                                                   : make_remap_cpu(device, map_)) {
+    rows_.data = memory_.as<std::uint8_t>();
+  }
+
+  SamplePlane run(const SamplePlane& in) {
+    check(in);
+    backend_->run(in, rows_);
+    return {rows_, map_.width(), picture_.bits, 0};
+  }
+
+  const PackedMap& map() const { return map_; }
+
+ private:
+  void check(const SamplePlane& in) const {
+    if (!in.rows || in.width != picture_.width || in.height() != picture_.height ||
+        in.bits != picture_.bits || in.rows.width != picture_.width * sample_bytes_ ||
+        in.shift < 0 || in.shift > (sample_bytes_ == 1 ? 0 : 16 - in.bits))
+      refuse("the input must have " + std::to_string(picture_.height) + " rows of " +
+             std::to_string(picture_.width) + " samples of " + std::to_string(picture_.bits) +
+             " bits");
+    if (in.rows.pitch != static_cast<std::int32_t>(in.rows.pitch))
+      refuse("the rows of the input lie " + std::to_string(in.rows.pitch) +
+             " bytes apart; the pitch must be less than 2 GiB");
+  }
+
+  ImageSize picture_;
+  int sample_bytes_;
+  PackedMap map_;
+  View<std::uint8_t> rows_;
+  Buffer memory_;
+  std::unique_ptr<Backend> backend_;
+};
+
+Remap::Remap(Device& device, const ImageSize& picture, const Map& map) {
+  check_picture(picture);
+  check_map(map);
+  state_ = std::make_unique<State>(device, picture, map);
+}
+
+Remap::~Remap() = default;
+
+SamplePlane Remap::run(const SamplePlane& in) {
+  return state_->run(in);
+}
+
+View<const std::uint32_t> Remap::outside() const noexcept {
+  return state_->map().outside();
+}
+
+bool Remap::any_outside() const noexcept {
+  return state_->map().any_outside();
+}
+
+}  // namespace cudavision::remap

@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+//
+// The stages that compare a frame with those before it, on CUDA.
+
+#include <algorithm>
+
+#include "cuda/core/cuda_launch.h"
+#include "cuda/core/warp.cuh"
+#include "cuda/sgm/arithmetic.h"
+#include "cuda/sgm/samples.cuh"
+#include "cuda/sgm/stages_cuda.h"
+
+namespace cudavision::sgm {
+
+struct SceneArguments {
+  Samples picture;
+  int shift;  // from samples to levels of 8 bits
+  int columns, rows;
+  bool first_frame;
+  std::uint8_t* scene_samples;
+  bool* is_new_scene;
+};
+
+struct TemporalArguments {
+  const std::uint16_t *map, *measured;  // may be the same
+  TemporalFilter filter;
+  History history;
+  std::int64_t pixels;
+  bool vectors;  // the maps and the history begin at multiples of a vector
+};
+
+namespace {
+
+/* Scene cuts */
+
+constexpr int scene_threads = 1024;  // one block
+constexpr int samples_per_thread = most_scene_samples * most_scene_samples / scene_threads;
+
+__global__ void __launch_bounds__(scene_threads)
+    scene_kernel(const __grid_constant__ SceneArguments a) {
+  __shared__ int differences[scene_threads / 32];
+  launch_dependents();
+  grid_dependency_wait();
+  const int thread = static_cast<int>(threadIdx.x);
+  int difference = 0;
+#pragma unroll
+  for (int k = 0; k < samples_per_thread; ++k) {
+    const int sample = k * scene_threads + thread;
+    if (sample >= a.columns * a.rows)
+      break;
+    const int x = scene_sample_place(sample % a.columns, a.columns, a.picture.width);
+    const int y = scene_sample_place(sample / a.columns, a.rows, a.picture.height);
+    const int level = static_cast<int>(a.picture.at(x, y) >> a.shift);
+    if (!a.first_frame)
+      difference += abs(level - a.scene_samples[sample]);
+    a.scene_samples[sample] = static_cast<std::uint8_t>(level);
+  }
+  difference = sum_of_warp(difference);
+  if (thread % 32 == 0)
+    differences[thread / 32] = difference;
+  __syncthreads();
+  if (thread >= 32)
+    return;
+  difference = sum_of_warp(differences[thread]);
+  if (thread == 0)
+    *a.is_new_scene = a.first_frame || difference > scene_cut_difference * a.columns * a.rows;
+}
+
+/* The filter */
+
+constexpr int threads = 256;
+constexpr int vector_pixels = 8;
+
+template <int kCount>
+struct alignas(2 * kCount) Numbers {
+  std::uint16_t values[kCount];
+};
+template <int kCount>
+struct alignas(kCount) Ages {
+  std::uint8_t values[kCount];
+};
+
+/// Filters neighbouring pixels, which begin at a multiple of kCount.
+template <int kCount>
+__device__ void filter_pixels(const TemporalArguments& a, bool has_history, std::int64_t first) {
+  using Pixels = Numbers<kCount>;
+  auto* const numbers = reinterpret_cast<Pixels*>(a.history.numbers + first);
+  auto* const ages = reinterpret_cast<Ages<kCount>*>(a.history.ages + first);
+  const Pixels now = *reinterpret_cast<const Pixels*>(a.map + first);
+  const Pixels measured = *reinterpret_cast<const Pixels*>(a.measured + first);
+  Pixels last;
+  Ages<kCount> age{};
+#pragma unroll
+  for (std::uint16_t& number : last.values)
+    number = unknown;
+  if (has_history) {
+    last = *numbers;
+    age = *ages;
+  }
+#pragma unroll
+  for (int i = 0; i < kCount; ++i) {
+    const bool is_measured = now.values[i] != unknown && measured.values[i] != unknown;
+    const FilteredPixel pixel =
+        filtered_over_time(now.values[i], is_measured, {last.values[i], age.values[i]}, a.filter);
+    last.values[i] = pixel.number;
+    age.values[i] = pixel.age;
+  }
+  *numbers = last;
+  *ages = age;
+}
+
+__global__ void __launch_bounds__(threads)
+    filter_kernel(const __grid_constant__ TemporalArguments a) {
+  launch_dependents();
+  grid_dependency_wait();
+  const bool has_history = !*a.history.is_new_scene;
+  const std::int64_t first =
+      (static_cast<std::int64_t>(blockIdx.x) * threads + threadIdx.x) * vector_pixels;
+  if (a.vectors && first + vector_pixels <= a.pixels) {
+    filter_pixels<vector_pixels>(a, has_history, first);
+    return;
+  }
+#pragma unroll 1
+  for (std::int64_t i = first; i < first + vector_pixels && i < a.pixels; ++i)
+    filter_pixels<1>(a, has_history, i);
+}
+
+}  // namespace
+
+TemporalCuda::TemporalCuda(LaunchQueue& queue, const StageConfig& config)
+    : config_(config), queue_(queue) {}
+
+void TemporalCuda::find_scene_cut(const SamplePlane& picture, bool first_frame,
+                                  const History& history) const {
+  SceneArguments a{};
+  a.picture = Samples(picture);
+  a.shift = picture.bits - 8;
+  a.columns = std::min(config_.width, most_scene_samples);
+  a.rows = std::min(config_.height, most_scene_samples);
+  a.first_frame = first_frame;
+  a.scene_samples = history.scene_samples;
+  a.is_new_scene = history.is_new_scene;
+  queue_.launch(scene_kernel, 1, scene_threads, 0, a);
+}
+
+void TemporalCuda::filter(const std::uint16_t* map, const std::uint16_t* measured,
+                          const TemporalFilter& filter, const History& history) const {
+  TemporalArguments a{};
+  a.map = map;
+  a.measured = measured ? measured : map;
+  a.filter = filter;
+  a.history = history;
+  a.pixels = config_.pixels();
+  const auto is_aligned = [](const auto* data) {
+    return reinterpret_cast<std::uintptr_t>(data) % (sizeof(*data) * vector_pixels) == 0;
+  };
+  a.vectors = is_aligned(map) && is_aligned(a.measured) && is_aligned(history.numbers) &&
+              is_aligned(history.ages);
+  constexpr int block_pixels = threads * vector_pixels;
+  queue_.launch(filter_kernel, static_cast<unsigned>((a.pixels + block_pixels - 1) / block_pixels),
+                threads, 0, a);
+}
+
+}  // namespace cudavision::sgm

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#pragma once
+
+#include "gst/sgmstereo/stereostate.h"
+
+/// The caps of the source pads while the element runs: what follows from the caps that have
+/// arrived, and the choice among what the peer of a pad accepts.
+namespace cudavision {
+
+/// Returns how the frames of a sink pad are packed. Throws ElementError for frames that the element
+/// cannot process, whatever the other pad gets.
+FramePacking stereo_check_caps(GstAggregator* self, const GstAggregatorPad* pad,
+                               const GstCaps* caps);
+
+/// Returns the last caps that have arrived on a sink pad, or none.
+Caps stereo_arrived_caps(GstAggregator* self, const StereoInput& input);
+
+/// Answers the CAPS query of a source pad with this output.
+gboolean stereo_answer_src_caps(GstAggregator* self, StereoOutput output, GstQuery* query);
+
+/// Chooses fixed caps among those that a source pad and its peer agree on: the memory that the peer
+/// names, then the first format. Returns empty caps if there are none.
+Caps stereo_fixated_caps(Caps possible, GstPad* source_pad);
+
+}  // namespace cudavision

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include <stdexcept>
+
+#include "tests/bench/cuda_rows.h"
+#include "tests/bench/graph_timer.h"
+#include "tests/bench/remap_subjects.h"
+
+namespace cudavision::bench {
+namespace {
+
+using test::CudaTestDevice;
+using test::RemapCase;
+using test::RemapRunner;
+
+/// Bytes of the map for each pixel of the output.
+constexpr std::size_t map_bytes = 4;
+
+/// Compares CUDA's result with the CPU's, and measures the operation and a copy that reads and
+/// writes as many bytes in total.
+Row measure(const CudaTestDevice& device, const RemapSubject& subject) {
+  const RemapCase test = subject.make_case();
+  const auto input = input_block(test);
+  const auto cpu = make_cpu_device();
+  const std::string different = difference(test, RemapRunner(*cpu, test).run(input, 0),
+                                           RemapRunner(*device, test).run(input, 0));
+  if (!different.empty())
+    throw std::runtime_error(describe(test) + ": CUDA differs from the CPU: " + different);
+
+  const RemapCase::Frames frames(*device, test);
+  remap::Remap remap(*device, {subject.width, subject.height, test.layout.bits}, test.map().view());
+  const SamplePlane in = plane_of(test, frames.in);
+  const std::size_t pixels =
+      static_cast<std::size_t>(subject.width) * static_cast<std::size_t>(subject.height);
+  const std::size_t copied = (test.in.bytes + test.out.bytes + map_bytes * pixels) / 2 / 16 * 16;
+  const Buffer from = device->allocate(copied), to = device->allocate(copied);
+  Row row{"remap", subject.layout, subject.width, subject.height, test::name(test.content)};
+  const GraphTimer timer(device.stream());
+  row.microseconds = timer.microseconds([&] { remap.run(in); });
+  row.copy_microseconds = timer.microseconds(
+      [&] { enqueue_plain_copy(device.stream(), from.data(), to.data(), copied); });
+  return row;
+}
+
+}  // namespace
+
+std::vector<Row> measure_remap(const CudaTestDevice& device) {
+  std::vector<Row> rows;
+  for (const RemapSubject& subject : remap_subjects)
+    rows.push_back(measure(device, subject));
+  return rows;
+}
+
+}  // namespace cudavision::bench

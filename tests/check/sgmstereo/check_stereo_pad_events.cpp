@@ -1,0 +1,331 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// Tests that events and queries are right on all source pads of cudasgmstereo.
+#include <gst/video/gstvideometa.h>
+
+#include <set>
+
+#include "tests/check/common/padsharness.h"
+
+using namespace check;
+
+namespace {
+
+std::string stream_id_of(GstEvent* event) {
+  const gchar* id = nullptr;
+  gst_event_parse_stream_start(event, &id);
+  return id;
+}
+
+}  // namespace
+
+// All pads have the mandatory events once, in order, with a stream of their own, and the same
+// segment.
+TEST(test_order_of_events_on_all_pads) {
+  for (bool src_linked : {true, false}) {
+    PadsHarness stereo;
+    stereo.open_all();
+    if (!src_linked)
+      stereo.unlink_src();
+    stereo.accept_gray();
+    GstSegment segment = new_segment();
+    segment.start = segment.time = segment.position = 2 * GST_SECOND;
+    segment.base = 7 * GST_SECOND;
+    stereo.send_to_all([&] { return gst_event_new_segment(&segment); });
+    stereo.process_all(2 * GST_SECOND);
+    stereo.process_all(2 * GST_SECOND + 40 * ms);
+    std::set<std::string> ids;
+    for (GstHarness* harness : stereo.outlets()) {
+      const std::vector<Owned<GstEvent>> events = take_events(harness);
+      fail_unless_equals_int(events.size(), 3);
+      fail_unless_equals_int(GST_EVENT_TYPE(events[0]), GST_EVENT_STREAM_START);
+      fail_unless_equals_int(GST_EVENT_TYPE(events[1]), GST_EVENT_CAPS);
+      fail_unless_equals_int(GST_EVENT_TYPE(events[2]), GST_EVENT_SEGMENT);
+      fail_unless(ids.insert(stream_id_of(events[0])).second, "two pads have the same stream id");
+      GstSegment passed;
+      gst_event_copy_segment(events[2], &passed);
+      fail_unless(gst_segment_is_equal(&segment, &passed), "another segment");
+    }
+  }
+}
+
+// A new segment of the left pad reaches all pads.
+TEST(test_new_segments) {
+  PadsHarness stereo;
+  stereo.open_all();
+  stereo.accept_gray();
+  for (guint64 i = 1; i <= 3; ++i) {
+    GstSegment segment = new_segment();
+    segment.start = segment.position = i * GST_SECOND;
+    segment.base = i * 10 * GST_SECOND;
+    stereo.send_to_all([&] { return gst_event_new_segment(&segment); });
+    stereo.process_all(segment.start);
+    for (GstHarness* harness : stereo.outlets()) {
+      const std::vector<Owned<GstEvent>> events = take_events(harness, GST_EVENT_SEGMENT);
+      fail_unless_equals_int(events.size(), 1);
+      GstSegment passed;
+      gst_event_copy_segment(events[0], &passed);
+      fail_unless(gst_segment_is_equal(&segment, &passed), "segment %d differs",
+                  static_cast<int>(i));
+    }
+  }
+}
+
+// The buffers of one pair have the same times, flags and metas on all pads.
+TEST(test_equal_descriptions) {
+  PadsHarness stereo;
+  stereo.open_all();
+  stereo.accept_gray();
+  GstBuffer* left = small_frame({GST_SECOND, false, 17 * ms});
+  GST_BUFFER_FLAG_SET(left, GST_BUFFER_FLAG_MARKER);
+  GST_BUFFER_OFFSET(left) = 77;
+  gst_buffer_add_video_region_of_interest_meta(left, "face", 1, 2, 3, 4);
+  gst_harness_push(stereo.left(), left);
+  gst_harness_push(stereo.right(), small_frame({GST_SECOND + 2 * ms}));
+  for (GstHarness* harness : stereo.outlets()) {
+    const Map map = pull_from(harness);
+    fail_unless_equals_uint64(map.pts(), GST_SECOND);
+    fail_unless_equals_uint64(GST_BUFFER_DURATION(map), 17 * ms);
+    fail_unless_equals_uint64(GST_BUFFER_OFFSET(map), 77);
+    fail_unless(map.discont());
+    fail_unless(GST_BUFFER_FLAG_IS_SET(map.get(), GST_BUFFER_FLAG_MARKER));
+    fail_unless_equals_int(
+        gst_buffer_get_n_meta(map.get(), GST_VIDEO_REGION_OF_INTEREST_META_API_TYPE), 1);
+  }
+  for (const Map& map : stereo.process_all(2 * GST_SECOND))
+    fail_unless(!map.discont());
+}
+
+TEST(test_flush_on_all_pads) {
+  for (bool src_linked : {true, false}) {
+    PadsHarness stereo;
+    stereo.open_all();
+    if (!src_linked)
+      stereo.unlink_src();
+    stereo.accept_gray();
+    for (int i = 0; i < 10; ++i) {
+      stereo.process_all(0);
+      for (const Map& map : stereo.process_all(40 * ms))
+        fail_unless(!map.discont());
+      for (GstHarness* harness : stereo.outlets())
+        take_events(harness);
+      const guint32 seqnum = stereo.flush();
+      for (const Map& map : stereo.process_all(0))
+        fail_unless(map.discont(), "no DISCONT after a flush");
+      for (GstHarness* harness : stereo.outlets()) {
+        const std::vector<Owned<GstEvent>> events = take_events(harness);
+        fail_unless_equals_int(events.size(), 3);
+        fail_unless_equals_int(GST_EVENT_TYPE(events[0]), GST_EVENT_FLUSH_START);
+        fail_unless_equals_int(GST_EVENT_TYPE(events[1]), GST_EVENT_FLUSH_STOP);
+        fail_unless_equals_int(GST_EVENT_TYPE(events[2]), GST_EVENT_SEGMENT);
+        for (int n : {0, 1})
+          fail_unless_equals_int(gst_event_get_seqnum(events[static_cast<std::size_t>(n)]), seqnum);
+      }
+    }
+    fail_unless_equals_int(stereo.messages().count(GST_MESSAGE_ERROR), 0);
+  }
+}
+
+// A flush frees a branch that blocks.
+TEST(test_flush_of_a_blocked_branch) {
+  PadsHarness stereo;
+  stereo.open_all();
+  stereo.accept_gray();
+  stereo.process_all(0);
+  const Owned<GstPad> depth = pad_of(stereo.element(), "depth");
+  const gulong probe = gst_pad_add_probe(
+      depth, GST_PAD_PROBE_TYPE_BLOCK_DOWNSTREAM,
+      +[](GstPad*, GstPadProbeInfo* info, gpointer) {
+        return (GST_PAD_PROBE_INFO_TYPE(info) & GST_PAD_PROBE_TYPE_BUFFER) != 0
+                   ? GST_PAD_PROBE_OK
+                   : GST_PAD_PROBE_PASS;
+      },
+      nullptr, nullptr);
+  stereo.push_pair(40 * ms);
+  wait_until([&] { return gst_pad_is_blocking(depth); }, "the pad to block");
+  stereo.pull();
+  stereo.flush();
+  gst_pad_remove_probe(depth, probe);
+  stereo.process_all(80 * ms);
+  fail_unless_equals_int(stereo.messages().count(GST_MESSAGE_ERROR), 0);
+}
+
+// A seek from any pad reaches both cameras, once for each seqnum.
+TEST(test_seek_from_any_pad) {
+  PadsHarness stereo;
+  stereo.open_all();
+  stereo.accept_gray();
+  stereo.process_all(0);
+  for (GstHarness* from : stereo.outlets()) {
+    GstEvent* seek = gst_event_new_seek(1.0, GST_FORMAT_TIME, GST_SEEK_FLAG_NONE, GST_SEEK_TYPE_SET,
+                                        GST_SECOND, GST_SEEK_TYPE_NONE, 0);
+    const guint32 seqnum = gst_event_get_seqnum(seek);
+    // A pipeline sends its seek to every sink.
+    gst_harness_push_upstream_event(from, gst_event_ref(seek));
+    for (GstHarness* other : stereo.outlets())
+      gst_harness_push_upstream_event(other, gst_event_ref(seek));
+    gst_event_unref(seek);
+    for (GstHarness* harness : stereo.harnesses()) {
+      int seeks = 0;
+      while (Owned<GstEvent> event{gst_harness_try_pull_upstream_event(harness)})
+        if (GST_EVENT_TYPE(event) == GST_EVENT_SEEK) {
+          ++seeks;
+          fail_unless_equals_int(gst_event_get_seqnum(event), seqnum);
+        }
+      fail_unless_equals_int(seeks, 1);
+    }
+  }
+}
+
+TEST(test_end_on_all_pads) {
+  for (bool src_linked : {true, false}) {
+    for (int frames : {2, 0}) {
+      PadsHarness stereo;
+      stereo.open_all();
+      if (!src_linked)
+        stereo.unlink_src();
+      stereo.accept_gray();
+      for (int i = 0; i < frames; ++i)
+        stereo.process_all(static_cast<GstClockTime>(i) * 40 * ms);
+      const guint32 seqnum = stereo.send_to_all(gst_event_new_eos);
+      for (GstHarness* harness : stereo.outlets()) {
+        const std::vector<Owned<GstEvent>> events = events_until_end(harness);
+        fail_unless(gst_harness_try_pull(harness) == nullptr);
+        fail_unless_equals_int(GST_EVENT_TYPE(events.front()), GST_EVENT_STREAM_START);
+        fail_unless_equals_int(gst_event_get_seqnum(events.back()), seqnum);
+      }
+      fail_unless_equals_int(stereo.messages().count(GST_MESSAGE_ERROR), 0);
+    }
+  }
+}
+
+// EOS that an application sends to the element itself reaches all pads.
+TEST(test_end_by_the_application) {
+  PadsHarness stereo;
+  stereo.open_all();
+  stereo.accept_gray();
+  stereo.process_all(0);
+  gst_element_send_event(stereo.element(), gst_event_new_eos());
+  for (GstHarness* harness : stereo.outlets())
+    events_until_end(harness);
+}
+
+// When one camera ends and another takes its place, a new stream begins on all pads.
+TEST(test_new_stream_on_all_pads) {
+  PadsHarness stereo;
+  stereo.open_all();
+  stereo.accept_gray();
+  stereo.process_all(0);
+  gst_harness_push_event(stereo.left(), gst_event_new_eos());
+  for (GstHarness* harness : stereo.outlets())
+    events_until_end(harness);
+  gst_harness_push_event(stereo.left(), gst_event_new_stream_start("another"));
+  fail_unless(stereo.send_caps(stereo.left(), caps_of(format_named("GRAY8"), 32, 16)));
+  for (const Map& map : stereo.process_all(0))
+    fail_unless(map.discont());
+  for (GstHarness* harness : stereo.outlets()) {
+    const std::vector<Owned<GstEvent>> events = take_events(harness);
+    fail_unless(events.size() >= 3);
+    fail_unless_equals_int(GST_EVENT_TYPE(events[0]), GST_EVENT_STREAM_START);
+    fail_unless_equals_int(GST_EVENT_TYPE(events[1]), GST_EVENT_CAPS);
+    fail_unless_equals_int(GST_EVENT_TYPE(events.back()), GST_EVENT_SEGMENT);
+  }
+}
+
+// A missing frame becomes a gap on all pads.
+TEST(test_gap_on_all_pads) {
+  PadsHarness stereo;
+  stereo.open_all();
+  stereo.accept_gray();
+  stereo.process_all(0);
+  gst_harness_push(stereo.left(), small_frame({40 * ms, true}));
+  gst_harness_push(stereo.right(), small_frame({40 * ms}));
+  stereo.process_all(80 * ms);
+  for (GstHarness* harness : stereo.outlets()) {
+    const std::vector<Owned<GstEvent>> gaps = take_events(harness, GST_EVENT_GAP);
+    fail_unless_equals_int(gaps.size(), 1);
+    GstClockTime time = 0, duration = 0;
+    gst_event_parse_gap(gaps[0], &time, &duration);
+    fail_unless_equals_uint64(time, 40 * ms);
+    fail_unless_equals_uint64(duration, 40 * ms);
+  }
+}
+
+// Tags and other sticky events that reach src reach all pads.
+TEST(test_tags_on_all_pads) {
+  PadsHarness stereo;
+  stereo.open_all();
+  stereo.accept_gray();
+  stereo.process_all(0);
+  const Owned<GstPad> src = pad_of(stereo.element(), "src");
+  gst_pad_push_event(src, gst_event_new_tag(gst_tag_list_new(GST_TAG_TITLE, "depth", nullptr)));
+  stereo.process_all(40 * ms);
+  stereo.process_all(80 * ms);
+  for (GstHarness* harness : stereo.outlets()) {
+    const std::vector<Owned<GstEvent>> tags = take_events(harness, GST_EVENT_TAG);
+    fail_unless_equals_int(tags.size(), 1);
+    GstTagList* list = nullptr;
+    gst_event_parse_tag(tags[0], &list);
+    gchar* title = nullptr;
+    fail_unless(gst_tag_list_get_string(list, GST_TAG_TITLE, &title));
+    fail_unless_equals_string(title, "depth");
+    g_free(title);
+  }
+}
+
+// An event that no element knows passes each pad once for each camera that sends it.
+TEST(test_custom_events) {
+  PadsHarness stereo;
+  stereo.open_all();
+  stereo.accept_gray();
+  stereo.process_all(0);
+  gst_harness_push_event(stereo.left(), gst_event_new_custom(GST_EVENT_CUSTOM_DOWNSTREAM,
+                                                             gst_structure_new_empty("test")));
+  stereo.process_all(40 * ms);
+  for (GstHarness* harness : stereo.outlets())
+    fail_unless_equals_int(take_events(harness, GST_EVENT_CUSTOM_DOWNSTREAM).size(), 1);
+}
+
+// Every pad answers queries as src does, but CAPS with caps of its own.
+TEST(test_queries_on_all_pads) {
+  PadsHarness stereo;
+  stereo.open_all();
+  for (GstHarness* harness : stereo.harnesses())
+    gst_harness_set_upstream_latency(harness, 30 * ms);
+  stereo.accept_gray();
+  stereo.process_all(0);
+  for (const auto& [pad, format] : {std::pair{"depth", "GRAY16_LE"}, {"confidence", "GRAY8"}}) {
+    GstHarness* harness = stereo.at_pad(pad);
+    fail_unless_equals_uint64(gst_harness_query_latency(harness),
+                              gst_harness_query_latency(stereo.left()));
+    fail_unless(gst_harness_query_latency(harness) >= 50 * ms);
+    const Owned<GstCaps> caps(gst_pad_peer_query_caps(harness->sinkpad, nullptr));
+    fail_unless_equals_int(gst_caps_get_size(caps), 1);
+    const GstStructure* structure = gst_caps_get_structure(caps, 0);
+    fail_unless_equals_string(gst_structure_get_string(structure, "format"), format);
+    int w = 0;
+    fail_unless(gst_structure_get_int(structure, "width", &w) && w == 32);
+    fail_unless(gst_pad_peer_query_accept_caps(harness->sinkpad, caps));
+    const Owned<GstCaps> other = caps_from("video/x-raw, format=RGB, width=32, height=16");
+    fail_unless(!gst_pad_peer_query_accept_caps(harness->sinkpad, other));
+    const Owned<GstQuery> seeking(gst_query_new_seeking(GST_FORMAT_TIME));
+    fail_unless(gst_pad_peer_query(harness->sinkpad, seeking));
+  }
+}
+
+// Frames are skipped if they are late on src, whatever other pads report.
+TEST(test_qos) {
+  PadsHarness stereo;
+  stereo.open_all();
+  stereo.accept_gray();
+  stereo.process_all(0);
+  const auto late = [] {
+    return gst_event_new_qos(GST_QOS_TYPE_UNDERFLOW, 0.5, 500 * ms, 40 * ms);
+  };
+  for (const auto& [pad, harness] : stereo.opened())
+    gst_harness_push_upstream_event(harness, late());
+  stereo.process_all(40 * ms);
+  gst_harness_push_upstream_event(stereo.left(), late());
+  stereo.push_pair(80 * ms);
+  for (const Map& map : stereo.process_all(GST_SECOND))
+    fail_unless(map.discont(), "the pair at 80 ms was not skipped");
+}

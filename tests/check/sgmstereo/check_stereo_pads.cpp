@@ -1,0 +1,305 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// Tests what the source pads of cudasgmstereo carry that exist on request, and their caps.
+#include <array>
+#include <cmath>
+#include <cstring>
+#include <map>
+
+#include "tests/check/common/padsharness.h"
+#include "tests/check/common/stereodefinition.h"
+
+using namespace check;
+
+namespace {
+
+constexpr int width = 48, height = 20;
+
+/// Request pads that carry what the property output names.
+const std::vector<const char*>& request_pads() {
+  static const std::vector<const char*> names = {"depth", "confidence"};
+  return names;
+}
+
+/// Returns the format of a request pad with pictures.
+const FormatSpec& format_of_pad(const std::string& pad) {
+  return format_named(pad == "confidence" ? "GRAY8" : "GRAY16_LE");
+}
+
+Picture picture_from(GstHarness* harness, const FormatSpec& format, int w = width, int h = height) {
+  const Map map = pull_from(harness);
+  return from_buffer(map, format, w, h);
+}
+
+struct Pair {
+  Picture left, right;
+};
+
+Pair scene(const FormatSpec& format, int w = width, int h = height) {
+  const Picture left = make_picture(format, w, h, Content::natural, 3);
+  return {left, shifted(left, 5)};
+}
+
+/// Returns what src puts out if a property alone chooses it.
+Picture by_property(const char* output, const char* format, const Pair& pair,
+                    Properties properties) {
+  properties.emplace_back("output", output);
+  StereoHarness stereo(properties);
+  stereo.accept_downstream(std::string("video/x-raw, format=") + format);
+  stereo.accept_caps(caps_of(*pair.left.format, pair.left.width, pair.left.height));
+  const Map out = stereo.process(to_buffer(pair.left), to_buffer(pair.right));
+  return from_buffer(out, format_named(format), pair.left.width, pair.left.height);
+}
+
+void push_scene(PadsHarness& stereo, const Pair& pair) {
+  for (auto [harness, picture] :
+       {std::pair{stereo.left(), &pair.left}, std::pair{stereo.right(), &pair.right}})
+    fail_unless_equals_int(gst_harness_push(harness, at(0, to_buffer(*picture))), GST_FLOW_OK);
+}
+
+}  // namespace
+
+// Every set of linked pads gives the bits that the property output gives for each of them.
+TEST(test_pads_give_what_output_gives) {
+  struct Always {
+    const char* output;
+    const char* format;
+  };
+  for (const char* input : {"GRAY8", "GRAY16_LE", "NV12", "BGRx"}) {
+    const Pair pair = scene(format_named(input));
+    std::map<std::string, Picture> expected;
+    for (const char* pad : request_pads())
+      expected.emplace(pad, by_property(pad, format_of_pad(pad).name, pair, stereo_cameras));
+    for (const Always& always : {Always{"disparity", "GRAY16_LE"}, Always{"disparity", "GRAY8"},
+                                 Always{"disparity", "RGB"}, Always{"depth", "GRAY16_LE"},
+                                 Always{"confidence", "GRAY8"}}) {
+      const Picture on_src = by_property(always.output, always.format, pair, stereo_cameras);
+      for (unsigned set = 1; set < 8; ++set) {
+        Properties properties = stereo_cameras;
+        properties.emplace_back("output", always.output);
+        PadsHarness stereo(properties);
+        stereo.accept_downstream(std::string("video/x-raw, format=") + always.format);
+        if ((set & 1) == 0)
+          stereo.unlink_src();
+        for (std::size_t i = 0; i < request_pads().size(); ++i)
+          if ((set & (2U << i)) != 0)
+            stereo.open(request_pads()[i]);
+        stereo.accept_caps(caps_of(*pair.left.format, width, height));
+        push_scene(stereo, pair);
+        const std::string what = std::string(input) + " to " + always.output + " in " +
+                                 always.format + ", set " + std::to_string(set);
+        if ((set & 1) != 0)
+          expect_picture(picture_from(stereo.left(), format_named(always.format)), on_src, what);
+        for (std::size_t i = 0; i < request_pads().size(); ++i)
+          if ((set & (2U << i)) != 0) {
+            const char* pad = request_pads()[i];
+            expect_picture(picture_from(stereo.at_pad(pad), format_of_pad(pad)), expected.at(pad),
+                           what + ", " + pad);
+          }
+      }
+    }
+  }
+}
+
+namespace {
+
+using Xyz = std::array<float, 3>;
+
+Xyz point_at(const std::vector<std::uint8_t>& bytes, int x, int y, int w = width) {
+  Xyz point;
+  std::memcpy(point.data(), bytes.data() + 12 * (y * w + x), sizeof point);
+  return point;
+}
+
+/// Returns the points that follow from a map of disparities, by the geometry of two cameras.
+std::vector<std::uint8_t> points_of_map(const Picture& map, double focal_length, double baseline) {
+  std::vector<std::uint8_t> bytes;
+  for (int y = 0; y < map.height; ++y)
+    for (int x = 0; x < map.width; ++x) {
+      const int v = disparity_at(map, x, y);
+      Xyz point;
+      if (v <= 0) {
+        const std::uint32_t nan = 0x7fc00000;
+        for (float& number : point)
+          std::memcpy(&number, &nan, sizeof nan);
+      } else {
+        const double w = v / 16.0 * (1 / baseline);
+        point = {static_cast<float>((x - (map.width - 1) / 2.0) * (1 / w)),
+                 static_cast<float>((y - (map.height - 1) / 2.0) * (1 / w)),
+                 static_cast<float>(focal_length * (1 / w))};
+      }
+      const auto* first = reinterpret_cast<const std::uint8_t*>(point.data());
+      bytes.insert(bytes.end(), first, first + sizeof point);
+    }
+  return bytes;
+}
+
+}  // namespace
+
+// The pad points has the points of the disparities that src has, in NNStreamer's caps.
+TEST(test_points) {
+  for (const char* input : {"GRAY8", "NV12", "P010_10LE"}) {
+    const Pair pair = scene(format_named(input));
+    for (bool src_linked : {true, false}) {
+      PadsHarness stereo;
+      GstHarness* points = stereo.open("points");
+      if (!src_linked)
+        stereo.unlink_src();
+      stereo.accept_caps(caps_of(*pair.left.format, width, height));
+      for (const char* focal_length : {"700", "350.5"}) {
+        stereo.set("focal-length", focal_length);
+        push_scene(stereo, pair);
+        if (src_linked)
+          stereo.pull();
+        const Map out = pull_from(points);
+        const Owned<GstCaps> caps = current_caps(points->sinkpad);
+        const Owned<GstCaps> expected = caps_from(
+            "other/tensors, format=static, num_tensors=1, dimensions=3:48:20:1, types=float32, "
+            "framerate=25/1");
+        fail_unless(gst_caps_is_strictly_equal(caps, expected));
+        const std::vector<std::uint8_t> bytes = bytes_of(out);
+        fail_unless(bytes ==
+                    points_of_map(by_property("disparity", "GRAY16_LE", pair, stereo_cameras),
+                                  std::stod(focal_length), 120));
+      }
+    }
+  }
+}
+
+// Shifted noise lies in a plane at a known distance.
+TEST(test_distance_of_points) {
+  const Picture left = noise_picture(format_named("GRAY8"), 64, 32, 5);
+  PadsHarness stereo({{"focal-length", "500"}, {"baseline", "100"}});
+  GstHarness* points = stereo.open("points");
+  stereo.accept_gray(64, 32);
+  push_scene(stereo, {left, shifted(left, 10)});
+  const Map out = pull_from(points);
+  const Xyz point = point_at(bytes_of(out), 40, 20, 64);
+  fail_unless(
+      std::abs(point[0] - 85) < 1 && std::abs(point[1] - 45) < 1 && std::abs(point[2] - 5000) < 1,
+      "(%f, %f, %f)", static_cast<double>(point[0]), static_cast<double>(point[1]),
+      static_cast<double>(point[2]));
+}
+
+// Packed frames, and a change of live properties, reach all pads.
+TEST(test_packed_frames_and_new_settings) {
+  const FormatSpec& gray = format_named("GRAY8");
+  const Pair pair = scene(gray);
+  Picture both(gray, 2 * width, height);
+  for (int y = 0; y < height; ++y)
+    for (int x = 0; x < width; ++x) {
+      both.set_sample(0, x, y, pair.left.sample(0, x, y));
+      both.set_sample(0, x + width, y, pair.right.sample(0, x, y));
+    }
+  Properties properties = stereo_cameras;
+  properties.emplace_back("frame-packing", "side-by-side");
+  PadsHarness stereo(properties, false);
+  stereo.open_all();
+  stereo.accept_caps(caps_of(gray, 2 * width, height));
+  for (const char* fill : {"false", "true", "false"}) {
+    Properties settings = stereo_cameras;
+    settings.emplace_back("fill-holes", fill);
+    stereo.set("fill-holes", fill);
+    gst_harness_push(stereo.left(), at(0, to_buffer(both)));
+    for (const char* pad : request_pads())
+      expect_picture(picture_from(stereo.at_pad(pad), format_of_pad(pad)),
+                     by_property(pad, format_of_pad(pad).name, pair, settings),
+                     std::string(pad) + fill);
+    expect_picture(picture_from(stereo.left(), format_named("GRAY16_LE")),
+                   by_property("disparity", "GRAY16_LE", pair, settings), fill);
+  }
+}
+
+// New caps of the cameras reach all pads before the first buffer of the new size.
+TEST(test_new_size_on_all_pads) {
+  PadsHarness stereo;
+  stereo.open_all();
+  const FormatSpec& gray = format_named("GRAY8");
+  for (Size size : {Size{32, 16}, Size{17, 33}, Size{64, 9}}) {
+    stereo.accept_caps(caps_of(gray, size.width, size.height));
+    const Pair pair = scene(gray, size.width, size.height);
+    push_scene(stereo, pair);
+    const Map map = stereo.pull();
+    for (const char* pad : request_pads()) {
+      const Map out = pull_from(stereo.at_pad(pad));
+      const Owned<GstCaps> caps = current_caps(stereo.at_pad(pad)->sinkpad);
+      const GstStructure* structure = gst_caps_get_structure(caps, 0);
+      int w = 0, h = 0;
+      fail_unless(gst_structure_get_int(structure, "width", &w) &&
+                  gst_structure_get_int(structure, "height", &h));
+      fail_unless_equals_int(w, size.width);
+      fail_unless_equals_int(h, size.height);
+      expect_picture(from_buffer(out, format_of_pad(pad), w, h),
+                     by_property(pad, format_of_pad(pad).name, pair, stereo_cameras), pad);
+      fail_unless_equals_int(take_events(stereo.at_pad(pad), GST_EVENT_CAPS).size(), 1);
+    }
+  }
+}
+
+// A peer that accepts nothing gets an error that names the pad.
+TEST(test_peer_that_accepts_nothing) {
+  for (const auto& [pad, remedy] : {std::pair{"depth", "videoconvert"},
+                                    {"confidence", "videoconvert"},
+                                    {"points", "appsink"}}) {
+    PadsHarness stereo;
+    gst_harness_set_sink_caps_str(stereo.open(pad), "video/x-raw, format=I420");
+    stereo.accept_gray();
+    stereo.push_pair(0);
+    stereo.wait_for_error();
+    expect_words(stereo.messages().text(GST_MESSAGE_ERROR),
+                 {std::string("the pad ") + pad, remedy});
+  }
+}
+
+// Depth and points need the geometry of the cameras: an error at the start, or with the first frame
+// for a pad that is linked later; a warning if it becomes invalid while playing.
+TEST(test_lengths_need_cameras) {
+  for (const char* pad : {"depth", "points"}) {
+    PadsHarness stereo(Properties{});
+    stereo.accept_gray();
+    stereo.process_at(0);
+    stereo.open(pad);
+    stereo.push_pair(40 * ms);
+    stereo.wait_for_error();
+    expect_words(stereo.messages().text(GST_MESSAGE_ERROR), {"focal-length", "baseline"});
+  }
+  {
+    PadsHarness stereo;
+    stereo.open("depth");
+    stereo.accept_gray();
+    stereo.process_all(0);
+    stereo.set("baseline", "0");
+    stereo.process_all(40 * ms);
+    stereo.process_all(80 * ms);
+    fail_unless_equals_int(stereo.messages().count(GST_MESSAGE_WARNING), 1);
+    expect_words(stereo.messages().text(GST_MESSAGE_WARNING), {"baseline"});
+    // Without the pad, nothing needs the property.
+    stereo.close("depth");
+    stereo.process_all(120 * ms);
+    fail_unless_equals_int(stereo.messages().count(GST_MESSAGE_ERROR), 0);
+  }
+  const Owned<GstElement> pipeline = new_pipeline(
+      "cudasgmstereo name=e ! fakesink  e.depth ! fakesink  fakesrc ! e.sink_left  "
+      "fakesrc ! e.sink_right");
+  expect_words(expect_failed_start(pipeline), {"focal-length", "baseline"});
+}
+
+// RECONFIGURE at one pad negotiates that pad anew, and no other.
+TEST(test_reconfigure_of_one_pad) {
+  PadsHarness stereo;
+  stereo.open_all();
+  stereo.accept_gray();
+  stereo.process_all(0);
+  for (GstHarness* harness : stereo.outlets())
+    take_events(harness);
+  gst_harness_set_sink_caps_str(stereo.at_pad("depth"),
+                                "video/x-raw, format=GRAY16_LE, framerate=25/1");
+  gst_harness_push_upstream_event(stereo.at_pad("depth"), gst_event_new_reconfigure());
+  stereo.process_all(40 * ms);
+  for (GstHarness* harness : stereo.outlets())
+    fail_unless_equals_int(take_events(harness, GST_EVENT_CAPS).size(), 0);
+  gst_harness_set_sink_caps_str(stereo.at_pad("depth"), "video/x-raw, format=GRAY8");
+  gst_harness_push_upstream_event(stereo.at_pad("depth"), gst_event_new_reconfigure());
+  stereo.push_pair(80 * ms);
+  stereo.wait_for_error();
+  expect_words(stereo.messages().text(GST_MESSAGE_ERROR), {"the pad depth"});
+}

@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// Tests cudasgmstereo's preset, and its confidence-threshold.
+#include <cstdlib>
+#include <map>
+#include <utility>
+
+#include "tests/check/common/stereodefinition.h"
+#include "tests/check/common/stereoharness.h"
+
+using namespace check;
+
+namespace {
+
+constexpr int width = 80, height = 40;
+
+struct Preset {
+  const char* name;
+  Properties values;
+};
+
+// As docs/elements/cudasgmstereo.md has them.
+const Preset presets[] = {
+    {"fast",
+     {{"speckle-size", "0"},
+      {"confidence-threshold", "0"},
+      {"fill-holes", "false"},
+      {"refine", "false"}}},
+    {"balanced",
+     {{"speckle-size", "100"},
+      {"confidence-threshold", "0"},
+      {"fill-holes", "false"},
+      {"refine", "true"}}},
+    {"accurate",
+     {{"speckle-size", "100"},
+      {"confidence-threshold", "60"},
+      {"fill-holes", "false"},
+      {"refine", "true"}}},
+    {"dense",
+     {{"speckle-size", "100"},
+      {"confidence-threshold", "20"},
+      {"fill-holes", "true"},
+      {"refine", "true"}}},
+};
+
+/// Returns the value of a property as a launch line would contain it.
+std::string value_of(GstElement* element, const char* property) {
+  GValue value = G_VALUE_INIT;
+  g_object_get_property(G_OBJECT(element), property, &value);
+  gchar* const text = gst_value_serialize(&value);
+  std::string copy = text;
+  g_free(text);
+  g_value_unset(&value);
+  return copy;
+}
+
+void expect_values(GstElement* element, const Properties& values, const char* what) {
+  for (const auto& [name, value] : values) {
+    const std::string now = value_of(element, name);
+    fail_unless(now == value, "%s: %s is %s", what, name, now.c_str());
+  }
+}
+
+/// Counts the notifications of each property.
+class Notifications {
+ public:
+  explicit Notifications(GstElement* element) {
+    g_signal_connect(element, "notify", G_CALLBACK(+[](GObject*, GParamSpec* spec, gpointer self) {
+                       ++static_cast<Notifications*>(self)->counts_[spec->name];
+                     }),
+                     this);
+  }
+
+  /// Returns the properties that were notified since the last call, and how often.
+  std::map<std::string, int> take() { return std::exchange(counts_, {}); }
+
+ private:
+  std::map<std::string, int> counts_;
+};
+
+/// A pair in which some disparities are doubtful, and some unknown.
+struct Pair {
+  Picture left = make_picture(format_named("GRAY8"), width, height, Content::random, 3);
+  Picture right = shifted(left, 7);
+
+  Pair() {
+    const Picture other = noise_picture(*left.format, width, height, 4);
+    for (int y = 0; y < height; ++y)
+      for (int x = 0; x < width; ++x) {
+        const int doubt = x < 30 ? 0 : x < 55 ? 1 : 3;  // quarters of the other picture
+        const int value = (4 - doubt) * right.sample(0, x, y) + doubt * other.sample(0, x, y);
+        right.set_sample(0, x, y, value / 4);
+      }
+  }
+};
+
+Picture map_of(Properties properties, const Pair& pair, const char* format = "GRAY16_LE") {
+  properties.emplace_back("num-disparities", "32");
+  StereoHarness stereo(properties);
+  stereo.accept_gray(width, height);
+  const Map map = stereo.process(pair.left, pair.right);
+  return from_buffer(map, format_named(format), width, height);
+}
+
+}  // namespace
+
+TEST(test_presets_set_properties) {
+  const Owned<GstElement> element = make_element("cudasgmstereo");
+  fail_unless(value_of(element, "preset") == "balanced");
+  for (const Preset& preset : presets) {
+    set_property(element, "preset", preset.name);
+    expect_values(element, preset.values, preset.name);
+    fail_unless(value_of(element, "preset") == preset.name, "%s", preset.name);
+  }
+}
+
+TEST(test_presets_are_their_properties) {
+  const Pair pair;
+  std::vector<Picture> maps;
+  for (const Preset& preset : presets) {
+    maps.push_back(map_of({{"preset", preset.name}}, pair));
+    expect_picture(maps.back(), map_of(preset.values, pair), preset.name);
+    for (std::size_t i = 0; i + 1 < maps.size(); ++i)
+      fail_unless(!difference(maps.back(), maps[i]).empty(), "%s has no effect", preset.name);
+  }
+  expect_picture(maps[1], map_of({}, pair), "balanced is the default");
+}
+
+// What is set after a preset counts, and then the values are those of no preset.
+TEST(test_properties_after_a_preset) {
+  const Owned<GstElement> element = make_element("cudasgmstereo");
+  set_property(element, "preset", "dense");
+  set_property(element, "confidence-threshold", "77");
+  fail_unless(value_of(element, "preset") == "custom");
+  expect_values(element, {{"fill-holes", "true"}, {"confidence-threshold", "77"}}, "dense");
+  set_property(element, "preset", "custom");
+  expect_values(element, {{"fill-holes", "true"}, {"confidence-threshold", "77"}}, "custom");
+  set_property(element, "confidence-threshold", "20");
+  fail_unless(value_of(element, "preset") == "dense");
+  set_property(element, "preset", "balanced");
+  set_property(element, "fill-holes", "true");
+  set_property(element, "preset", "balanced");
+  expect_values(element, presets[1].values, "balanced");
+}
+
+TEST(test_presets_notify) {
+  using Counts = std::map<std::string, int>;
+  const Owned<GstElement> element = make_element("cudasgmstereo");
+  Notifications notifications(element);
+  set_property(element, "preset", "dense");
+  fail_unless((notifications.take() ==
+               Counts{{"preset", 1}, {"confidence-threshold", 1}, {"fill-holes", 1}}));
+  set_property(element, "preset", "fast");
+  fail_unless((notifications.take() == Counts{{"preset", 1},
+                                              {"confidence-threshold", 1},
+                                              {"fill-holes", 1},
+                                              {"speckle-size", 1},
+                                              {"refine", 1}}));
+  set_property(element, "refine", "true");
+  fail_unless((notifications.take() == Counts{{"preset", 1}, {"refine", 1}}));
+  set_property(element, "speckle-size", "5");
+  fail_unless((notifications.take() == Counts{{"speckle-size", 1}}));  // custom before and after
+}
+
+// With the automatic values of compatibility=libsgm, which removes no speckles, the properties are
+// still those of the default.
+TEST(test_preset_with_libsgm) {
+  const Owned<GstElement> element =
+      make_element("cudasgmstereo", {{"compatibility", "libsgm"}, {"preset", "balanced"}});
+  expect_values(element, {{"preset", "balanced"}, {"speckle-size", "0"}}, "libsgm");
+  set_property(element, "preset", "dense");
+  expect_values(element, {{"preset", "dense"}, {"speckle-size", "100"}}, "libsgm");
+}
+
+TEST(test_preset_while_playing) {
+  const Pair pair;
+  StereoHarness stereo(Properties(1, {"num-disparities", "32"}));
+  stereo.accept_gray(width, height);
+  for (const char* name : {"dense", "fast", "accurate", "balanced"}) {
+    stereo.set("preset", name);
+    const Map map = stereo.process(pair.left, pair.right);
+    expect_picture(from_buffer(map, format_named("GRAY16_LE"), width, height),
+                   map_of({{"preset", name}}, pair), name);
+  }
+  fail_unless_equals_int(stereo.messages().complaints(), 0);
+}
+
+// Exactly the pixels with less confidence become unknown.
+TEST(test_confidence_threshold) {
+  const Pair pair;
+  const Properties raw = {{"refine", "false"}};
+  const auto with = [&](Properties more) {
+    more.insert(more.end(), raw.begin(), raw.end());
+    return more;
+  };
+  const Picture map = map_of(raw, pair);
+  const Picture confidence = map_of(with({{"output", "confidence"}}), pair, "GRAY8");
+  for (const char* threshold : {"1", "30", "120", "255"}) {
+    const int least = std::atoi(threshold);
+    const Picture kept = map_of(with({{"confidence-threshold", threshold}}), pair);
+    const Picture kept_confidence = map_of(
+        with({{"confidence-threshold", threshold}, {"output", "confidence"}}), pair, "GRAY8");
+    int dropped = 0;
+    for (int y = 0; y < height; ++y)
+      for (int x = 0; x < width; ++x) {
+        const int c = confidence.sample(0, x, y);
+        dropped += c < least && disparity_at(map, x, y) != -16;
+        fail_unless_equals_int(disparity_at(kept, x, y), c < least ? -16 : disparity_at(map, x, y));
+        fail_unless_equals_int(kept_confidence.sample(0, x, y), c < least ? 0 : c);
+      }
+    fail_unless(dropped > 0 || least == 1, "%s drops nothing", threshold);
+  }
+}
+
+// Holes are filled after that.
+TEST(test_confidence_threshold_before_filling) {
+  const Pair pair;
+  const Picture filled = map_of({{"confidence-threshold", "120"}, {"fill-holes", "true"}}, pair);
+  for (int y = 0; y < height; ++y)
+    for (int x = 0; x < width; ++x)
+      fail_unless(disparity_at(filled, x, y) != -16, "(%d, %d) is unknown", x, y);
+}

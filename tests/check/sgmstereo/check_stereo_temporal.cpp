@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// Tests when cudasgmstereo's filter over time begins anew. test_sgm_sequences.cpp tests what the
+// filter computes.
+#include "tests/check/common/stereodefinition.h"
+#include "tests/check/common/stereoharness.h"
+
+using namespace check;
+
+namespace {
+
+constexpr int width = 64, height = 24, disparity = 6;
+
+const Properties keeping = {{"num-disparities", "32"}, {"temporal-persistence", "255"}};
+
+/// A wall. The right camera sees something else in the middle of it if it is `covered`.
+struct Wall {
+  Picture left, right;
+
+  explicit Wall(bool covered, unsigned seed = 5)
+      : left(noise_picture(format_named("GRAY8"), width, height, seed)),
+        right(shifted(left, disparity)) {
+    const Picture other = noise_picture(*left.format, width, height, seed + 1);
+    for (int y = 4; y < 20; ++y)
+      for (int x = 20; x < 44; ++x)
+        if (covered)
+          right.set_sample(0, x, y, other.sample(0, x, y));
+  }
+};
+
+/// An element that has matched the wall while it was not covered, and keeps its disparities.
+class Keeper {
+ public:
+  explicit Keeper(const Properties& properties = keeping, bool two = true)
+      : stereo_(properties, two) {
+    if (!two)
+      return;
+    stereo_.accept_gray(width, height);
+    match(Wall(false));
+  }
+
+  StereoHarness& stereo() { return stereo_; }
+
+  Picture match(const Wall& wall, bool left_discont = false, bool right_discont = false) {
+    GstBuffer *left = next(wall.left), *right = at(GST_BUFFER_PTS(left), to_buffer(wall.right));
+    if (left_discont)
+      GST_BUFFER_FLAG_SET(left, GST_BUFFER_FLAG_DISCONT);
+    if (right_discont)
+      GST_BUFFER_FLAG_SET(right, GST_BUFFER_FLAG_DISCONT);
+    const Map map = stereo_.process(left, right);
+    return from_buffer(map, format_named("GRAY16_LE"), width, height);
+  }
+
+  /// Returns a buffer 40 ms after the last one.
+  GstBuffer* next(const Picture& picture) { return at(time_ += 40 * ms, to_buffer(picture)); }
+  void rewind() { time_ = 0; }
+
+ private:
+  StereoHarness stereo_;
+  GstClockTime time_ = 0;
+};
+
+/// The map of the covered wall alone, without a frame before it.
+Picture first_map(unsigned seed = 5) {
+  StereoHarness stereo(keeping);
+  stereo.accept_gray(width, height);
+  const Wall wall(true, seed);
+  const Map map = stereo.process(wall.left, wall.right);
+  return from_buffer(map, format_named("GRAY16_LE"), width, height);
+}
+
+/// Returns how many pixels are unknown where the wall is covered.
+int unknown_in(const Picture& map) {
+  int count = 0;
+  for (int y = 6; y < 18; ++y)
+    for (int x = 22 + disparity; x < 42 + disparity; ++x)
+      count += disparity_at(map, x, y) == -16;
+  return count;
+}
+
+void expect_kept(const Picture& map, const char* what) {
+  fail_unless(unknown_in(first_map()) > 60);
+  fail_unless(unknown_in(map) == 0, "%s: %d disparities are lost", what, unknown_in(map));
+}
+
+using Reset = void (*)(Keeper&);
+
+void expect_new_sequence_after(const char* what, Reset reset) {
+  Keeper keeper;
+  expect_kept(keeper.match(Wall(true)), what);
+  reset(keeper);
+  expect_picture(keeper.match(Wall(true)), first_map(), what);
+  // From here on, the filter works again.
+  keeper.match(Wall(false));
+  expect_kept(keeper.match(Wall(true)), what);
+  fail_unless_equals_int(keeper.stereo().messages().complaints(), 0);
+}
+
+void send_segment(GstHarness* to) {
+  const GstSegment segment = new_segment();
+  gst_harness_push_event(to, gst_event_new_segment(&segment));
+}
+
+}  // namespace
+
+TEST(test_flush_begins_anew) {
+  expect_new_sequence_after("flush", [](Keeper& keeper) {
+    keeper.stereo().flush();
+    keeper.rewind();
+  });
+}
+
+TEST(test_segments_begin_anew) {
+  expect_new_sequence_after("left segment",
+                            [](Keeper& keeper) { send_segment(keeper.stereo().left()); });
+  expect_new_sequence_after("right segment",
+                            [](Keeper& keeper) { send_segment(keeper.stereo().right()); });
+}
+
+TEST(test_caps_begin_anew) {
+  expect_new_sequence_after("caps", [](Keeper& keeper) {
+    keeper.stereo().accept_caps(
+        caps_of(format_named("GRAY8"), width, height, ", pixel-aspect-ratio=(fraction)2/1"));
+  });
+}
+
+TEST(test_restart_begins_anew) {
+  expect_new_sequence_after("a new start", [](Keeper& keeper) {
+    StereoHarness& stereo = keeper.stereo();
+    gst_element_set_state(stereo.element(), GST_STATE_READY);
+    gst_element_set_state(stereo.element(), GST_STATE_PLAYING);
+    for (GstHarness* harness : {stereo.left(), stereo.right()})
+      gst_pad_push_event(harness->srcpad, gst_event_new_stream_start("again"));
+    stereo.accept_gray(width, height);
+    keeper.rewind();
+  });
+}
+
+TEST(test_switching_begins_anew) {
+  expect_new_sequence_after("switching off and on", [](Keeper& keeper) {
+    keeper.stereo().set("temporal-persistence", "0");
+    keeper.match(Wall(false));
+    keeper.stereo().set("temporal-persistence", "255");
+  });
+}
+
+TEST(test_discont_begins_anew) {
+  for (const bool left : {true, false}) {
+    Keeper keeper;
+    expect_kept(keeper.match(Wall(true)), "no DISCONT");
+    expect_picture(keeper.match(Wall(true), left, !left), first_map(), "DISCONT");
+  }
+}
+
+TEST(test_another_scene_begins_anew) {
+  Keeper keeper;
+  expect_kept(keeper.match(Wall(true)), "the same scene");
+  expect_picture(keeper.match(Wall(true, 77)), first_map(77), "another scene");
+}
+
+// A frame that found no partner is not the end of a scene. Neither is a property that changes.
+TEST(test_goes_on_after_drops_and_changes) {
+  Keeper keeper;
+  gst_harness_push(keeper.stereo().right(), keeper.next(Wall(true).right));
+  keeper.next(Wall(true).left);
+  expect_kept(keeper.match(Wall(true)), "after a drop");
+  wait_until([&] { return keeper.stereo().number("dropped-right") == 1; }, "the drop");
+  for (const auto& [name, value] :
+       {std::pair{"temporal-alpha", "0.4"}, std::pair{"temporal-delta", "3"},
+        std::pair{"uniqueness", "0.9"}, std::pair{"confidence-threshold", "1"},
+        std::pair{"temporal-persistence", "200"}}) {
+    keeper.stereo().set(name, value);
+    expect_kept(keeper.match(Wall(true)), name);
+  }
+}
+
+// Side-by-side frames take the same way.
+TEST(test_packed_frames) {
+  Properties properties = keeping;
+  properties.emplace_back("frame-packing", "side-by-side");
+  Keeper keeper(properties, false);
+  StereoHarness& stereo = keeper.stereo();
+  stereo.accept_gray(2 * width, height);
+  const auto match = [&](const Wall& wall, bool discont) {
+    const Picture both = picture_with(*wall.left.format, 2 * width, height, [&](int, int x, int y) {
+      return x < width ? wall.left.sample(0, x, y) : wall.right.sample(0, x - width, y);
+    });
+    GstBuffer* buffer = keeper.next(both);
+    if (discont)
+      GST_BUFFER_FLAG_SET(buffer, GST_BUFFER_FLAG_DISCONT);
+    gst_harness_push(stereo.left(), buffer);
+    const Map map = stereo.pull();
+    return from_buffer(map, format_named("GRAY16_LE"), width, height);
+  };
+  match(Wall(false), false);
+  expect_kept(match(Wall(true), false), "packed");
+  expect_picture(match(Wall(true), true), first_map(), "packed, DISCONT");
+  match(Wall(false), false);
+  expect_kept(match(Wall(true), false), "packed");
+  stereo.flush();
+  keeper.rewind();
+  expect_picture(match(Wall(true), false), first_map(), "packed, flush");
+}
+
+// A disparity that was kept is not one of this pair, and confidence says so.
+TEST(test_confidence_of_kept_disparities) {
+  Properties properties = keeping;
+  properties.emplace_back("output", "confidence");
+  const auto confidence_of = [&](bool wall_before) {
+    StereoHarness stereo(properties);
+    stereo.accept_gray(width, height);
+    const Wall before(false), covered(true);
+    if (wall_before)
+      stereo.process(before.left, before.right);
+    const Map map = stereo.process(covered.left, covered.right);
+    return from_buffer(map, format_named("GRAY8"), width, height);
+  };
+  expect_picture(confidence_of(true), confidence_of(false), "confidence");
+}

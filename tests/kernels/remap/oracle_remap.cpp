@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+//
+// Compares Remap with cv::remap with bilinear interpolation and a border of 0. For 8-bit samples,
+// no sample may differ. OpenCV computes deeper samples in binary32 and rounds halves to even, where
+// Remap rounds them up, so these are compared with the definition's sums, rounded as OpenCV does.
+// This is a separate program, so that the other tests need no OpenCV.
+
+#include <opencv2/calib3d.hpp>
+#include <opencv2/imgproc.hpp>
+
+#include "cuda/remap/packed_map.h"
+#include "tests/kernels/common/gtest_support.h"
+#include "tests/kernels/common/opencv_pictures.h"
+#include "tests/kernels/remap/remap_case.h"
+#include "tests/kernels/remap/remap_definition.h"
+
+namespace cudavision::test {
+namespace {
+
+// OpenCV takes pictures and maps of less than 32767 pixels each way.
+constexpr int largest_side = 32766;
+
+/// The matrices of a map as OpenCV takes and makes them.
+struct OpenCvMap {
+  remap::Map view() const {
+    return {{places.ptr<std::int16_t>(), 2 * places.cols, places.rows,
+             static_cast<std::ptrdiff_t>(places.step)},
+            {fractions.ptr<std::uint16_t>(), fractions.cols, fractions.rows,
+             static_cast<std::ptrdiff_t>(fractions.step)}};
+  }
+
+  cv::Mat places, fractions;
+};
+
+OpenCvMap matrices_of(HostMap& map) {
+  return {{map.height, map.width, CV_16SC2, map.places.data()},
+          {map.height, map.width, CV_16UC1, map.fractions.data()}};
+}
+
+cv::Mat opencv_remap(const cv::Mat& image, const OpenCvMap& map) {
+  cv::Mat out;
+  cv::remap(image, out, map.places, map.fractions, cv::INTER_LINEAR, cv::BORDER_CONSTANT,
+            cv::Scalar(0));
+  return out;
+}
+
+cv::Mat our_remap(Device& device, const cv::Mat& image, int bits, const OpenCvMap& map) {
+  const int row_bytes = image.cols * static_cast<int>(image.elemSize());
+  const std::vector<std::uint8_t> bytes(image.datastart, image.dataend);
+  const DeviceBlock<std::uint8_t> in(device, bytes);
+  remap::Remap remap(device, {image.cols, image.rows, bits}, map.view());
+  const SamplePlane out =
+      remap.run({{in.data(), row_bytes, image.rows, row_bytes}, image.cols, bits, 0});
+  cv::Mat result(out.height(), out.width, image.type());
+  device.download(out.rows, {result.data, out.rows.width, out.height(),
+                             static_cast<std::ptrdiff_t>(result.step)});
+  device.finish();
+  return result;
+}
+
+/// Draws a picture of these bits and a map.
+struct OracleCase {
+  OracleCase(int number, int bits)
+      : random(random_of_case(settings().seed, number)),
+        layout(random_layout(bits)),
+        image(painted(layout, static_cast<Content>(random.between(0, content_count - 1)),
+                      random.next())),
+        parameters(random_parameters()),
+        map(parameters, layout.width, layout.height) {}
+
+  std::string text() const {
+    return std::to_string(layout.width) + "×" + std::to_string(layout.height) + " of " +
+           std::to_string(layout.bits) + " bits, map " + name(parameters.kind) + " of " +
+           std::to_string(map.width) + "×" + std::to_string(map.height);
+  }
+
+  Random random;
+  FrameLayout layout;
+  cv::Mat image;
+  MapParameters parameters;
+  HostMap map;
+
+ private:
+  FrameLayout random_layout(int bits) {
+    const auto [width, height] = random_picture_size(random, settings().max_pixels / 4);
+    return gray_layout(std::min(width, largest_side), std::min(height, largest_side), bits);
+  }
+
+  MapParameters random_parameters() {
+    const auto kind = static_cast<MapKind>(random.between(0, map_kind_count - 1));
+    const auto [width, height] = random_picture_size(random, settings().max_pixels / 4);
+    return {kind, random.next(), std::min(width, largest_side), std::min(height, largest_side)};
+  }
+};
+
+class OpenCvRemap : public EitherDevice {};
+
+INSTANTIATE_TEST_SUITE_P(Devices, OpenCvRemap, both_devices(), device_name);
+
+TEST_P(OpenCvRemap, EqualInRandomCases) {
+  on_device([](Device& device) {
+    for_each_case_number([&](int number) {
+      OracleCase test(number, 8);
+      EXPECT_EQ(differences(opencv_remap(test.image, matrices_of(test.map)),
+                            our_remap(device, test.image, 8, matrices_of(test.map))),
+                0)
+          << "the number of samples that differ, " << test.text();
+    });
+  });
+}
+
+/// Binary32 holds the sums of up to 14 bits exactly.
+TEST_P(OpenCvRemap, EqualToDeepSamplesUpToTheRoundingOfHalves) {
+  on_device([](Device& device) {
+    for_each_case_number([&](int number) {
+      constexpr int depths[] = {9, 10, 12, 14};
+      OracleCase test(number, depths[number % 4]);
+      const cv::Mat reference = opencv_remap(test.image, matrices_of(test.map));
+      const cv::Mat ours = our_remap(device, test.image, test.layout.bits, matrices_of(test.map));
+      ConstFrame frame;
+      frame.planes[0] = {test.image.data, test.layout.planes[0].row_bytes, test.image.rows,
+                         static_cast<std::ptrdiff_t>(test.image.step)};
+      const DefinedLuminance picture(test.layout, frame);
+      int wrong = 0;
+      for (int y = 0; y < reference.rows; ++y)
+        for (int x = 0; x < reference.cols; ++x) {
+          const std::int64_t sum = defined_remap_sum(picture, test.map.view(), x, y);
+          const std::int64_t half_to_even = (sum + 511 + (sum >> 10 & 1)) >> 10;
+          const std::int64_t half_up = (sum + 512) >> 10;
+          wrong += reference.at<std::uint16_t>(y, x) != half_to_even;
+          wrong += ours.at<std::uint16_t>(y, x) != half_up;
+        }
+      EXPECT_EQ(wrong, 0) << "the number of samples that differ, " << test.text();
+    });
+  });
+}
+
+/// The sums of 16 bits have 26 bits, of which binary32 keeps 24.
+TEST_P(OpenCvRemap, WithinOneOfWordsOf16Bits) {
+  on_device([](Device& device) {
+    for_each_case_number([&](int number) {
+      OracleCase test(number, 16);
+      const double most =
+          cv::norm(opencv_remap(test.image, matrices_of(test.map)),
+                   our_remap(device, test.image, 16, matrices_of(test.map)), cv::NORM_INF);
+      EXPECT_LE(most, 1) << test.text();
+    });
+  });
+}
+
+/// Makes the maps that rectify a camera which is turned a little, with both models of lenses.
+std::vector<OpenCvMap> lenses(const cv::Size& size) {
+  const double focal = 0.7 * size.width;
+  const cv::Matx33d camera(focal, 0, 0.49 * size.width, 0, focal, 0.52 * size.height, 0, 0, 1);
+  cv::Mat turned;
+  cv::Rodrigues(cv::Vec3d(0.02, -0.05, 0.03), turned);
+  std::vector<OpenCvMap> maps(2);
+  cv::initUndistortRectifyMap(camera, cv::Vec<double, 5>(-0.31, 0.12, 0.001, -0.0005, -0.02),
+                              turned, camera, size, CV_16SC2, maps[0].places, maps[0].fractions);
+  cv::fisheye::initUndistortRectifyMap(camera, cv::Vec4d(-0.02, 0.01, -0.004, 0.0007), turned,
+                                       camera, size, CV_16SC2, maps[1].places, maps[1].fractions);
+  return maps;
+}
+
+TEST_P(OpenCvRemap, EqualThroughLenses) {
+  CUDAVISION_NEEDS_PIXELS(3840 * 2160);
+  on_device([](Device& device) {
+    for (const cv::Size& size : {cv::Size(640, 480), cv::Size(1920, 1080), cv::Size(3840, 2160)}) {
+      const cv::Mat image = painted(gray_layout(size.width, size.height), Content::natural, 8);
+      for (const OpenCvMap& map : lenses(size)) {
+        EXPECT_EQ(differences(opencv_remap(image, map), our_remap(device, image, 8, map)), 0)
+            << "the number of samples that differ, " << size;
+        EXPECT_FALSE(remap::PackedMap(device, {size.width, size.height, 8}, map.view()).wide())
+            << "the map takes 8 bytes for each pixel, " << size;
+      }
+    }
+  });
+}
+
+}  // namespace
+}  // namespace cudavision::test

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+//
+// Tests the contract of all operations for Remap, behind the luminance of frames.
+
+#include "tests/kernels/contract/contract.h"
+#include "tests/kernels/remap/remap_case.h"
+
+namespace cudavision::test {
+namespace {
+
+struct RemapContract : ContractTraits<RemapCase> {
+  static Case dense(const char* layout, int width, int height, const MapParameters& parameters) {
+    return plain_remap_case(layout_named(layout, width, height), parameters, Content::natural, 5);
+  }
+
+  static std::vector<LayoutRefusal> layout_refusals() { return luminance_layout_refusals(); }
+
+  static std::vector<std::function<void(Device&, const FrameLayout&)>> constructors() {
+    return {[](Device& device, const FrameLayout& layout) {
+      FrameRemap(device, layout, {MapKind::identity, 1});
+    }};
+  }
+
+  static Case refused_case() { return dense("NV12", 34, 10, {MapKind::lens, 1}); }
+
+  static std::vector<FramesRefusal<Case>> frames_refusals() {
+    return wrong_frames<Case, ConstFrame>(&Case::Frames::in, "of the input frame");
+  }
+
+  static std::vector<Case> representatives(int width, int height) {
+    std::vector<Case> cases;
+    for (const char* layout : {"GRAY8", "GRAY16", "P010", "RGBx"}) {
+      for (const MapKind kind : {MapKind::lens, MapKind::scattered})
+        cases.push_back(dense(layout, width, height, {kind, 2}));
+      // A picture so large that the map takes the wide offsets.
+      cases.push_back(dense(layout, 3000, 50, {MapKind::scattered, 3, width, height}));
+    }
+    return cases;
+  }
+
+  static std::pair<Case, Case> neighbours() {
+    return {dense("GRAY8", 333, 177, {MapKind::lens, 4}),
+            dense("P010", 97, 155, {MapKind::turned, 5, 200, 100})};
+  }
+  static std::pair<Case, Case> streams() {
+    return {dense("GRAY8", 1280, 720, {MapKind::lens, 6}),
+            dense("RGBx", 640, 360, {MapKind::scattered, 7})};
+  }
+
+  static std::vector<std::function<void(Parameters&)>> members() {
+    return {[](Parameters& p) { p.kind = MapKind::lens; }, [](Parameters& p) { p.seed = 1; },
+            [](Parameters& p) { p.width = 1; }, [](Parameters& p) { p.height = 1; }};
+  }
+};
+
+CUDAVISION_CONTRACT(Remap, RemapContract);
+
+}  // namespace
+}  // namespace cudavision::test

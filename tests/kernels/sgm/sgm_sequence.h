@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "tests/kernels/sgm/sgm_case.h"
+
+namespace cudavision::test {
+
+/// Frames that one SgmStereo matches one after the other, mostly of one scene, with parameters that
+/// change in between. Equal seeds and numbers make equal sequences on every machine.
+struct SgmSequence {
+  struct Step {
+    SgmCase test;  ///< has the parameters of this frame
+    SgmInput input;
+    bool restart = false;  ///< before this frame
+  };
+  std::vector<Step> steps;  ///< at least one
+};
+
+SgmSequence make_sgm_sequence(std::uint64_t seed, int number, int max_pixels);
+
+/// Draws the parameters of the filter over time, and the confidence threshold.
+void draw_time_parameters(sgm::Parameters& parameters, Random& random);
+
+std::string describe(const SgmSequence& sequence);
+
+/// The outputs of all frames, with the poison around them.
+using SgmOutputs = std::vector<SgmOutput>;
+SgmOutputs defined_outputs(const SgmSequence& sequence, std::uint8_t poison);
+SgmOutputs run_sequence(Device& device, const SgmSequence& sequence, std::uint8_t poison);
+
+/// Describes which frame differs first, and where. Returns an empty string if all are equal.
+std::string difference(const SgmSequence& sequence, const SgmOutputs& expected,
+                       const SgmOutputs& actual);
+
+/// Returns the hash of the rows of all outputs.
+std::string hash(const SgmSequence& sequence, const SgmOutputs& outputs);
+
+}  // namespace cudavision::test

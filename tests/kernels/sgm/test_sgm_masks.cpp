@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+//
+// Tests the masks of SgmStereo: pixels that show nothing of the scene have no disparity.
+
+#include "cuda/sgm/backend.h"
+#include "tests/kernels/common/gtest_support.h"
+#include "tests/kernels/pixels/luminance_definition.h"
+#include "tests/kernels/sgm/sgm_case.h"
+
+namespace cudavision::test {
+namespace {
+
+using namespace sgm;
+
+using Parameters = sgm::Parameters;
+
+class SgmMasks : public EitherDevice {};
+
+INSTANTIATE_TEST_SUITE_P(Devices, SgmMasks, both_devices(), device_name);
+
+/// Marked pixels, and their form for SgmStereo with some words between the rows.
+struct Mask {
+  int width, height, pitch;
+  std::vector<bool> marked;
+  std::vector<std::uint32_t> words;
+
+  /// Marks patches, or nothing, or everything, or single pixels.
+  Mask(Random& random, int columns, int rows)
+      : width(columns),
+        height(rows),
+        pitch((columns + 31) / 32 + random.between(0, 3)),
+        marked(static_cast<std::size_t>(columns) * static_cast<std::size_t>(rows)),
+        words(static_cast<std::size_t>(pitch) * static_cast<std::size_t>(rows)) {
+    const int kind = random.between(0, 4);
+    const int left = random.between(0, columns), top = random.between(0, rows);
+    for (int y = 0; y < rows; ++y)
+      for (int x = 0; x < columns; ++x) {
+        const bool is_marked = kind == 1   ? true
+                               : kind == 2 ? random.one_in(16)
+                               : kind >= 3 ? x < left / 2 || y >= top
+                                           : false;
+        if (!is_marked)
+          continue;
+        marked[static_cast<std::size_t>(y) * columns + x] = true;
+        words[static_cast<std::size_t>(y) * pitch + x / 32] |= 1u << x % 32;
+      }
+  }
+
+  View<const std::uint32_t> on(const DeviceBlock<std::uint32_t>& block) const {
+    return {block.data(), (width + 31) / 32, height, 4 * std::ptrdiff_t{pitch}};
+  }
+
+  void apply(Map& map) const {
+    for (std::size_t i = 0; i < map.size(); ++i)
+      if (marked[i])
+        map[i] = unknown;
+  }
+};
+
+TEST_P(SgmMasks, MakeMarkedNumbersUnknown) {
+  on_device([](Device& device) {
+    Random random(settings().seed);
+    for (int i = 0; i < 60; ++i) {
+      StageConfig config;
+      config.width = random.log_uniform(2200);
+      config.height = random.log_uniform(40);
+      const Mask mask(random, config.width, config.height);
+      Map map(static_cast<std::size_t>(config.pixels()));
+      for (std::uint16_t& number : map)
+        number = static_cast<std::uint16_t>(random.between(0, 0xFFFF));
+      const DeviceBlock<std::uint32_t> words(device, mask.words);
+      const DeviceBlock<std::uint16_t> numbers(device, map);
+      make_stages(device, config)->apply_mask(mask.on(words), numbers.data());
+      device.finish();
+      mask.apply(map);
+      ASSERT_EQ(numbers.values(), map) << config.width << "×" << config.height;
+    }
+  });
+}
+
+/// What SgmStereo must write with these masks, from the definitions of the stages.
+SgmOutput masked_output(const SgmCase& test, const SgmInput& input, const Mask* left_mask,
+                        const Mask* right_mask) {
+  const StageConfig config(test.layout, test.parameters);
+  const Parameters parameters = resolved(test.parameters);
+  const auto luminance = [](const FrameLayout& layout, const Placement& placement,
+                            const std::vector<std::uint8_t>& block) {
+    return DefinedLuminance(layout, frame_in(layout, placement, block.data())).values;
+  };
+  const Luminances left = luminance(test.layout, test.left, input.left);
+  const Luminances right = luminance(test.right_layout, test.right, input.right);
+  DefinedWinners winners =
+      defined_winners(config,
+                      defined_sums(config, left, defined_census(config, left),
+                                   defined_census(config, right), defined_penalties(parameters)),
+                      static_cast<float>(parameters.uniqueness), subpixel_of(parameters));
+  const auto apply = [](const Mask* mask, Map& map) {
+    if (mask)
+      mask->apply(map);
+  };
+  apply(right_mask, winners.right);
+  if (parameters.median) {
+    winners.left = defined_median(config, winners.left);
+    winners.right = defined_median(config, winners.right);
+  }
+  if (config.libsgm() || parameters.lr_max_diff >= 0)
+    winners.left = defined_check(config, left, winners.left, winners.right, parameters.subpixel,
+                                 parameters.lr_max_diff);
+  apply(left_mask, winners.left);
+  const DisparityScale scale = disparity_scale(parameters);
+  if (parameters.speckle_size > 0)
+    winners.left = defined_without_speckles(config, winners.left, parameters.speckle_size,
+                                            parameters.speckle_range * scale.per_pixel);
+  const auto confidence = defined_confidence(config, winners.left, winners.confidence);
+  if (parameters.fill_holes)
+    winners.left = defined_filling(config, winners.left);
+  apply(left_mask, winners.left);
+  if (parameters.refine && !config.libsgm())
+    winners.left = defined_refinement(config, left, winners.left);
+
+  SgmOutput output{std::vector<std::uint8_t>(test.disparity.bytes, SgmFrames::out_poison),
+                   std::vector<std::uint8_t>(test.confidence.bytes, SgmFrames::out_poison)};
+  put_rows(defined_disparities(config, winners.left, scale),
+           frame_in(test.disparity_layout(), test.disparity, output.disparity.data()).planes[0]);
+  if (test.with_confidence)
+    put_rows(
+        confidence,
+        frame_in(test.confidence_layout(), test.confidence, output.confidence.data()).planes[0]);
+  return output;
+}
+
+/// Runs random cases, each with masks for both pictures, for one, and for none.
+TEST_P(SgmMasks, AreTheDefinitions) {
+  on_device([](Device& device) {
+    for_each_case_number([&](int number) {
+      const SgmCase test =
+          make_sgm_case(settings().seed + 99, number, std::min(settings().max_pixels, 3000));
+      SCOPED_TRACE(describe(test));
+      Random random(mixed_seed(settings().seed, static_cast<std::uint64_t>(number)));
+      const Mask left(random, test.layout.width, test.layout.height);
+      const Mask right(random, test.layout.width, test.layout.height);
+      const DeviceBlock<std::uint32_t> left_words(device, left.words);
+      const DeviceBlock<std::uint32_t> right_words(device, right.words);
+      const SgmInput input = input_block(test);
+      SgmStereo stereo = test.make(device, test.parameters);
+      for (const auto& [has_left, has_right] : {std::pair{true, true}, std::pair{true, false},
+                                                std::pair{false, true}, std::pair{false, false}}) {
+        stereo.set_masks(has_left ? left.on(left_words) : View<const std::uint32_t>{},
+                         has_right ? right.on(right_words) : View<const std::uint32_t>{});
+        const SgmFrames frames(device, test, input);
+        frames.run(stereo);
+        device.finish();
+        ASSERT_EQ(difference(test,
+                             masked_output(test, input, has_left ? &left : nullptr,
+                                           has_right ? &right : nullptr),
+                             frames.output()),
+                  "")
+            << has_left << has_right;
+      }
+    });
+  });
+}
+
+TEST_P(SgmMasks, OfAnotherSizeAreRefused) {
+  on_device([](Device& device) {
+    const FrameLayout layout = gray_layout(65, 20, 8);
+    SgmStereo stereo(device, layout, layout, few_disparities());
+    const DeviceBlock<std::uint32_t> words(device, std::vector<std::uint32_t>(3 * 20));
+    const View<const std::uint32_t> good{words.data(), 3, 20, 12};
+    stereo.set_masks(good, good);
+    View<const std::uint32_t> narrow = good, low = good;
+    narrow.width = 2;
+    low.height = 19;
+    CUDAVISION_EXPECT_ERROR(stereo.set_masks(narrow, good), invalid_argument, "20 rows of 3 words");
+    CUDAVISION_EXPECT_ERROR(stereo.set_masks(good, low), invalid_argument, "20 rows of 3 words");
+  });
+}
+
+}  // namespace
+}  // namespace cudavision::test

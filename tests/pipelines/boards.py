@@ -1,0 +1,70 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""boards.py FOLDER chessboard|charuco pinhole|fisheye: paints what two cameras see of a board, as leftNN.png,
+rightNN.png and bothNN.png. The cameras are 100 mm apart; their matrices and distortions are below."""
+import pathlib
+import sys
+
+import cv2
+import numpy
+
+width, height, square, views = 640, 480, 30, 12
+turn = numpy.array([0.01, -0.03, 0.02])
+position = numpy.array([100.0, 1.0, -2.0])
+matrices = [numpy.array([[f, 0, x], [0, f, y], [0, 0, 1.0]]) for f, x, y in ((500, 325, 236), (505, 316, 243))]
+distortions = {"pinhole": ([-0.2, 0.05, 0.0005, -0.0004, 0], [-0.19, 0.04, -0.0003, 0.0006, 0]),
+               "fisheye": ([-0.02, 0.01, -0.004, 0.0005], [-0.018, 0.009, -0.003, 0.0004])}
+
+
+def texture_of(kind):
+    """The board, 20 pixels for each square, in 9x7 squares and a white margin of one square."""
+    if kind == "charuco":
+        if hasattr(cv2.aruco, "CharucoDetector"):
+            dictionary = cv2.aruco.getPredefinedDictionary(cv2.aruco.DICT_5X5_100)
+            board = cv2.aruco.CharucoBoard((9, 7), square, 0.75 * square, dictionary).generateImage((1080, 840))
+        else:
+            dictionary = cv2.aruco.Dictionary_get(cv2.aruco.DICT_5X5_100)
+            board = cv2.aruco.CharucoBoard_create(9, 7, square, 0.75 * square, dictionary).draw((1080, 840))
+    else:
+        board = numpy.kron(255 * (numpy.indices((7, 9)).sum(axis=0) % 2), numpy.ones((120, 120))).astype("uint8")
+    return cv2.copyMakeBorder(board, 120, 120, 120, 120, cv2.BORDER_CONSTANT, value=255)
+
+
+def directions(model, side):
+    """Where each of 2x2 points of each pixel looks, as (x, y) at distance 1."""
+    grid = (numpy.mgrid[:2 * height, :2 * width][::-1].reshape(2, -1).T - 0.5) / 2
+    undistort = cv2.fisheye.undistortPoints if model == "fisheye" else cv2.undistortPoints
+    return undistort(grid.reshape(-1, 1, 2).astype("float64"), matrices[side], numpy.array(distortions[model][side])).reshape(-1, 2)
+
+
+def seen(texture, rays, rotation, translation):
+    """The picture of a board whose points are at rotation·p + translation."""
+    # A ray meets the board where the third coordinate on the board is 0.
+    homography = numpy.linalg.inv(numpy.column_stack((rotation[:, 0], rotation[:, 1], translation)))
+    places = numpy.column_stack((rays, numpy.ones(len(rays)))) @ homography.T
+    places = 120 * (places[:, :2] / places[:, 2:] / square + 1) - 0.5
+    places = places.astype("float32").reshape(2 * height, 2 * width, 2)
+    picture = cv2.remap(texture, places, None, cv2.INTER_LINEAR, borderMode=cv2.BORDER_CONSTANT, borderValue=90)
+    return cv2.resize(picture, (width, height), interpolation=cv2.INTER_AREA)
+
+
+def main():
+    folder, kind, model = pathlib.Path(sys.argv[1]), sys.argv[2], sys.argv[3]
+    random = numpy.random.RandomState(1)
+    texture = texture_of(kind)
+    rays = [directions(model, side) for side in (0, 1)]
+    between = cv2.Rodrigues(turn)[0]
+    middle = numpy.array([4.5 * square, 3.5 * square, 0])
+    for number in range(views):
+        rotation = cv2.Rodrigues(random.uniform(-0.45, 0.45, 3))[0]
+        column, row = number % 4, number // 4 % 3
+        center = numpy.array([-95 + 85 * column, -60 + 60 * row, random.uniform(420, 600)])
+        translation = center - rotation @ middle
+        left = seen(texture, rays[0], rotation, translation)
+        right = seen(texture, rays[1], between @ rotation, between @ (translation - position))
+        for name, picture in (("left", left), ("right", right), ("both", numpy.hstack((left, right)))):
+            cv2.imwrite(str(folder / f"{name}{number:02}.png"), picture)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,112 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""pipelines/calibrate.py: painted boards before cameras that are known, and OpenCV's photographs of a chessboard."""
+import re
+import statistics
+import sys
+
+from harness import Skip, examples, expect, pipelines, test, top
+
+python = "/usr/bin/python3"
+
+
+def calibrate(place, *arguments):
+    result = place.run(python, pipelines / "calibrate.py", *arguments)
+    expect(result.status == 0, result.last())
+    return result.out
+
+
+def number(text, words):
+    found = re.search(words + r" ([\d.]+)", text)
+    expect(found, f"it does not say the {words}")
+    return float(found.group(1))
+
+
+def entries(place, name):
+    """The numbers of each matrix of a calibration, as a user would read them."""
+    result = place.run(python, "-c", f"import cv2; f = cv2.FileStorage('{name}', cv2.FILE_STORAGE_READ); "
+                       "[print(key, *f.getNode(key).mat().ravel()) for key in ('M1', 'M2', 'T')]; print('unit', f.getNode('unit').string())")
+    expect(result.status == 0, result.last())
+    return {line.split()[0]: line.split()[1:] for line in result.out.splitlines()}
+
+
+def expect_cameras(place, name, text):
+    """Expects the cameras of boards.py."""
+    found = entries(place, name)
+    for key, focal, x, y in (("M1", 500, 325, 236), ("M2", 505, 316, 243)):
+        numbers = list(map(float, found[key]))
+        for at, value in ((0, focal), (4, focal), (2, x), (5, y)):
+            expect(abs(numbers[at] - value) < 2, f"{key} is {numbers}")
+    expect(abs(float(found["T"][0]) + 100) < 0.5 and found["unit"] == ["mm"], f"{found}")
+    expect(abs(number(text, "baseline") - 100) < 0.5, text)
+    expect(number(text, "reprojection error") < 0.2 and number(text, "vertical offset after rectification") < 0.2, text)
+    expect(re.search(r"^Good: ", text, re.M), text)
+
+
+def play(place, calibration):
+    """Lets cudasgmstereo measure a painted pair."""
+    result = place.run(python, pipelines / "disparity.py", "left01.png", "right01.png", "--property", f"calibration={calibration}")
+    if "-Dopencv=enabled" in result.err:
+        raise Skip("this build has no OpenCV")
+    share = re.search(r"known: ([\d.]+) %", result.out)
+    expect(share and float(share.group(1)) > 10, result.last())
+
+
+@test("pipelines/calibrate.py finds the cameras before a chessboard")
+def _(place):
+    expect(place.run(python, top / "tests/pipelines/boards.py", place.folder, "chessboard", "pinhole").status == 0, "no boards")
+    text = calibrate(place, "stereo.yml", "--left", "left*.png", "--right", "right*.png", "--board", "8x6", "--square", "30")
+    expect("left01.png and right01.png: 48 corners" in text and "Writing stereo.yml and stereo-rectified.png" in text, text)
+    expect((place.folder / "stereo-rectified.png").stat().st_size > 10000, "there is no picture")
+    expect_cameras(place, "stereo.yml", text)
+    play(place, "stereo.yml")
+    # The cameras in the wrong order.
+    text = calibrate(place, "wrong.yml", "--left", "right*.png", "--right", "left*.png", "--board", "8x6", "--square", "30")
+    expect("Exchange the cameras" in text, text)
+
+
+@test("pipelines/calibrate.py finds fisheye cameras before a ChArUco board")
+def _(place):
+    expect(place.run(python, top / "tests/pipelines/boards.py", place.folder, "charuco", "fisheye").status == 0, "no boards")
+    text = calibrate(place, "stereo.json", "--packed", "both*.png", "--board", "9x7", "--square", "30", "--charuco", "DICT_5X5_100",
+                     "--fisheye", "--picture", "look.jpg")
+    expect_cameras(place, "stereo.json", text)
+    expect((place.folder / "look.jpg").stat().st_size > 10000, "there is no picture")
+    play(place, "stereo.json")
+
+
+@test("pipelines/calibrate.py takes pairs from films as from cameras")
+def _(place):
+    expect(place.run(python, top / "tests/pipelines/boards.py", place.folder, "charuco", "pinhole").status == 0, "no boards")
+    for name in ("left", "right", "both"):
+        place.launch(f"-q multifilesrc location={name}%02d.png caps=image/png,framerate=2/1 ! pngdec ! videorate ! video/x-raw,framerate=8/1 "
+                     f"! videoconvert ! video/x-raw,format=GRAY8 ! avenc_ffv1 ! matroskamux ! filesink location={name}.mkv")
+    board = "--board", "9x7", "--square", "30", "--charuco", "DICT_5X5_100", "--pairs", "11"
+    for inputs in (("--left", "left.mkv", "--right", "right.mkv"), ("--packed", "both.mkv")):
+        text = calibrate(place, "stereo.xml", *inputs, *board)
+        # The board stands still for four frames each time.
+        expect(len(re.findall(r"^[\d.]+ s: pair \d+ of 11", text, re.M)) == 11, text)
+        expect_cameras(place, "stereo.xml", text)
+
+
+@test("pipelines/calibrate.py rectifies OpenCV's photographs of a chessboard")
+def _(place):
+    if not (examples / "left01.jpg").exists():
+        raise Skip("opencv-doc is not installed")
+    text = calibrate(place, "stereo.yml", "--left", examples / "left??.jpg", "--right", examples / "right??.jpg", "--square", "25")
+    expect(number(text, "reprojection error") < 0.3 and number(text, "vertical offset after rectification") < 0.2, text)
+    expect("Calibrating with 13 pairs of 640x480" in text and re.search(r"^Good: ", text, re.M), text)
+
+    def known(name, setting):
+        result = place.run(python, pipelines / "disparity.py", examples / f"left{name}.jpg", examples / f"right{name}.jpg",
+                           "--property", setting)
+        if "-Dopencv=enabled" in result.err:
+            raise Skip("this build has no OpenCV")
+        share = re.search(r"known: ([\d.]+) %", result.out)
+        expect(share, result.last())
+        return float(share.group(1))
+
+    names = ("01", "04", "07", "13")
+    before, after = (statistics.fmean(known(name, setting) for name in names)
+                     for setting in ("num-disparities=256", "calibration=stereo.yml"))
+    print(f"known pixels of left{', '.join(names)}: {before:.1f} % as they are, {after:.1f} % rectified", file=sys.stderr)
+    expect(after > 2 * before, f"{before:.1f} % of the pixels are known as they are, and {after:.1f} % rectified")
