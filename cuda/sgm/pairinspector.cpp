@@ -32,7 +32,7 @@ constexpr int blocks_times_disparities = 96 * 128;
 constexpr int enough_blocks = 24;
 constexpr int enough_matches = 10;
 constexpr double enough_matched = 0.12;
-constexpr double well_matched = 0.5;
+constexpr double well_matched = 0.5, poorly_matched = 0.24;
 constexpr double most_offset = 0.75, most_spread = 1;
 constexpr double most_beyond = 0.05, most_at_end = 0.02;
 
@@ -282,7 +282,7 @@ bool PairFigures::vertical_known() const noexcept {
 }
 
 bool PairFigures::is_swapped() const noexcept {
-  return blocks >= enough_blocks && matched_if_swapped >= 2 * enough_matched &&
+  return blocks >= enough_blocks && matched_if_swapped >= poorly_matched &&
          std::lround(matched_if_swapped * blocks) >= enough_matches &&
          matched_if_swapped >= 2 * matched;
 }
@@ -388,16 +388,19 @@ std::vector<PairInspector::Match> PairInspector::match_blocks(const SamplePlane&
   return matches;
 }
 
-void PairInspector::measure_range(const SamplePlane& left, const SamplePlane& right,
-                                  PairFigures& figures) const {
-  const int row =
-      figures.vertical_known() ? static_cast<int>(std::lround(figures.vertical_offset)) : 0;
+/// Searches the blocks in a larger range of disparities, but only in three rows.
+std::vector<PairInspector::Match> PairInspector::match_beyond_range(const SamplePlane& left,
+                                                                    const SamplePlane& right,
+                                                                    int row) const {
   const int count = largest_ - least_ + 1;
   const int more = std::max(count, 128), less = std::min(count, 128);
+  return match_blocks(left, right, {-(largest_ + more), -(least_ - less), row - 1, row + 1});
+}
+
+void PairInspector::measure_range(const std::vector<Match>& matches, PairFigures& figures) const {
   std::vector<int> disparities;
   std::size_t above = 0, below = 0;
-  for (const Match& match :
-       match_blocks(left, right, {-(largest_ + more), -(least_ - less), row - 1, row + 1})) {
+  for (const Match& match : matches) {
     if (!match.is_clear())
       continue;
     disparities.push_back(-match.best.dx);
@@ -422,28 +425,32 @@ PairFigures PairInspector::inspect(const SamplePlane& left, const SamplePlane& r
   if (blocks_.empty())
     return figures;
 
-  const auto clear = [](const std::vector<Match>& matches) {
-    return share(static_cast<std::size_t>(std::count_if(
-                     matches.begin(), matches.end(), [](const Match& m) { return m.is_clear(); })),
+  const auto share_of = [](const std::vector<Match>& matches, const auto& condition) {
+    return share(static_cast<std::size_t>(std::count_if(matches.begin(), matches.end(), condition)),
                  matches.size());
   };
+  const auto clear = [](const Match& match) { return match.is_clear(); };
   std::vector<Match> matches =
       match_blocks(left, right, {-largest_, -least_, -near_rows, near_rows});
-  figures.matched = clear(matches);
+  figures.matched = share_of(matches, clear);
   if (figures.matched < well_matched)
     figures.matched_if_swapped =
-        clear(match_blocks(left, right, {least_, largest_, -near_rows, near_rows}));
-  if (figures.matched < 2 * enough_matched && !figures.is_swapped()) {
-    matches = match_blocks(left, right, {-largest_, -least_, -far_rows, far_rows});
-    figures.matched = clear(matches);
+        share_of(match_blocks(left, right, {least_, largest_, -near_rows, near_rows}), clear);
+
+  // If few blocks match, they lie at other disparities or in rows that are farther away.
+  std::vector<Match> beyond;
+  if (figures.matched < poorly_matched) {
+    beyond = match_beyond_range(left, right, 0);
+    if (!figures.is_swapped() && share_of(beyond, clear) < poorly_matched) {
+      matches = match_blocks(left, right, {-largest_, -least_, -far_rows, far_rows});
+      figures.matched = share_of(matches, clear);
+      beyond.clear();
+    }
   }
-  figures.agreement =
-      share(static_cast<std::size_t>(std::count_if(
-                matches.begin(), matches.end(), [](const Match& match) { return match.agrees; })),
-            matches.size());
+  figures.agreement = share_of(matches, [](const Match& match) { return match.agrees; });
 
   std::vector<double> offsets;
-  for (const Match& match : matches)
+  for (const Match& match : beyond.empty() ? matches : beyond)
     if (match.is_clear())
       offsets.push_back(match.best.offset);
   if (!offsets.empty()) {
@@ -451,7 +458,11 @@ PairFigures PairInspector::inspect(const SamplePlane& left, const SamplePlane& r
     figures.vertical_offset = quantile(offsets, 0.5);
     figures.vertical_spread = quantile(offsets, 0.75) - quantile(offsets, 0.25);
   }
-  measure_range(left, right, figures);
+  if (beyond.empty())
+    beyond = match_beyond_range(
+        left, right,
+        figures.vertical_known() ? static_cast<int>(std::lround(figures.vertical_offset)) : 0);
+  measure_range(beyond, figures);
   return figures;
 }
 

@@ -82,7 +82,9 @@ class PairInspector {
   void choose_blocks(const SamplePlane& left);
   std::vector<Match> match_blocks(const SamplePlane& left, const SamplePlane& right,
                                   const Window& window) const;
-  void measure_range(const SamplePlane& left, const SamplePlane& right, PairFigures& figures) const;
+  std::vector<Match> match_beyond_range(const SamplePlane& left, const SamplePlane& right,
+                                        int row) const;
+  void measure_range(const std::vector<Match>& matches, PairFigures& figures) const;
 
   const ImageSize size_;
   const int least_;    ///< disparity searched
