@@ -35,6 +35,7 @@ constexpr double enough_matched = 0.12;
 constexpr double well_matched = 0.5, poorly_matched = 0.24;
 constexpr double most_offset = 0.75, most_spread = 1;
 constexpr double most_beyond = 0.05, most_at_end = 0.02;
+constexpr int fewest_beyond = 3;
 
 using Byte = std::uint8_t;
 
@@ -399,19 +400,27 @@ std::vector<PairInspector::Match> PairInspector::match_beyond_range(const Sample
 
 void PairInspector::measure_range(const std::vector<Match>& matches, PairFigures& figures) const {
   std::vector<int> disparities;
-  std::size_t above = 0, below = 0;
-  for (const Match& match : matches) {
-    if (!match.is_clear())
-      continue;
-    disparities.push_back(-match.best.dx);
-    above += -match.best.dx > largest_;
-    below += -match.best.dx < least_;
-  }
+  for (const Match& match : matches)
+    if (match.is_clear())
+      disparities.push_back(-match.best.dx);
+  std::sort(disparities.begin(), disparities.end());
+  auto first = std::lower_bound(disparities.begin(), disparities.end(), least_);
+  auto last = std::upper_bound(disparities.begin(), disparities.end(), largest_);
+  // A few of them match by accident.
+  if (first - disparities.begin() >= fewest_beyond)
+    first = disparities.begin();
+  if (disparities.end() - last >= fewest_beyond)
+    last = disparities.end();
+  disparities = std::vector<int>(first, last);
   if (disparities.size() < enough_matches)
     return;
-  std::sort(disparities.begin(), disparities.end());
-  figures.above_range = share(above, disparities.size());
-  figures.below_range = share(below, disparities.size());
+  const auto share_of = [&](const auto& condition) {
+    return share(
+        static_cast<std::size_t>(std::count_if(disparities.begin(), disparities.end(), condition)),
+        disparities.size());
+  };
+  figures.above_range = share_of([&](int disparity) { return disparity > largest_; });
+  figures.below_range = share_of([&](int disparity) { return disparity < least_; });
   figures.least_disparity = quantile(disparities, 0.02);
   figures.largest_disparity = quantile(disparities, 0.98);
 }
@@ -433,18 +442,20 @@ PairFigures PairInspector::inspect(const SamplePlane& left, const SamplePlane& r
   std::vector<Match> matches =
       match_blocks(left, right, {-largest_, -least_, -near_rows, near_rows});
   figures.matched = share_of(matches, clear);
-  if (figures.matched < well_matched)
+  // If not many blocks match, the others lie at other disparities or in other rows. A pattern that
+  // repeats itself then matches anywhere, so the more blocks match, the better the explanation.
+  std::vector<Match> beyond;
+  if (figures.matched < well_matched) {
     figures.matched_if_swapped =
         share_of(match_blocks(left, right, {least_, largest_, -near_rows, near_rows}), clear);
-
-  // If few blocks match, they lie at other disparities or in rows that are farther away.
-  std::vector<Match> beyond;
-  if (figures.matched < poorly_matched) {
     beyond = match_beyond_range(left, right, 0);
-    if (!figures.is_swapped() && share_of(beyond, clear) < poorly_matched) {
-      matches = match_blocks(left, right, {-largest_, -least_, -far_rows, far_rows});
-      figures.matched = share_of(matches, clear);
+    if (!figures.is_swapped() &&
+        share_of(beyond, clear) < std::max(figures.matched, poorly_matched)) {
       beyond.clear();
+      if (figures.matched < poorly_matched) {
+        matches = match_blocks(left, right, {-largest_, -least_, -far_rows, far_rows});
+        figures.matched = share_of(matches, clear);
+      }
     }
   }
   figures.agreement = share_of(matches, [](const Match& match) { return match.agrees; });

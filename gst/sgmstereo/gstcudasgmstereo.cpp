@@ -77,8 +77,8 @@
  *   of those that were found without doubt
  * * `vertical-offset`, `vertical-spread` (#gdouble): how many rows lower the matched blocks lie in
  *   the right picture, median and difference of the quartiles; absent if too few match
- * * `saturated` (#gdouble): share of the known pixels whose depth does not fit 16 bits; only with
- *   `output=depth`
+ * * `saturated` (#gdouble): share of the known pixels whose depth does not fit 16 bits; only if a
+ *   source pad carries depth
  *
  * It also posts warnings if the cameras are swapped, the pictures not rectified, or properties do
  * not suit them.

@@ -49,15 +49,19 @@ std::string swapped_text(const sgm::PairFigures& figures) {
   return text;
 }
 
-std::string unrectified_text(const sgm::PairFigures& figures) {
+std::string unrectified_text(const sgm::PairFigures& figures, const StereoSettings& settings) {
   return "The pictures are not rectified: points of the scene must lie in the same row of both, "
          "but "
          "in the right picture they lie " +
          text(std::abs(figures.vertical_offset), 1) + " rows " +
          (figures.vertical_offset < 0 ? "higher" : "lower") +
          " than in the left one (median; the middle half of these offsets differ by " +
-         text(figures.vertical_spread, 1) +
-         " rows). Calibrate the cameras, and rectify the pictures before they are matched.";
+         text(figures.vertical_spread, 1) + " rows). " +
+         (settings.calibration.any()
+              ? "The calibration does not fit the cameras: calibrate them again."
+              : "Calibrate the cameras, for example with pipelines/calibrate.py, and set "
+                "calibration "
+                "to the file, or rectify the pictures before the element.");
 }
 
 std::string range_text(const sgm::PairFigures& figures, const StereoSettings& settings) {
@@ -179,20 +183,20 @@ bool StereoDiagnostics::selects(const FrameTimes& times, GstClockTime interval) 
 }
 
 void StereoDiagnostics::report(const FrameTimes& times, const StereoSettings& settings,
-                               PairSnapshot& pair) {
+                               bool measures_depth, PairSnapshot& pair) {
   const sgm::PairFigures figures = pair.figures(settings);
   Texts now;
   if (figures.is_swapped())
     now[swapped] = swapped_text(figures);
   if (figures.is_unrectified())
-    now[unrectified] = unrectified_text(figures);
+    now[unrectified] = unrectified_text(figures, settings);
   if (figures.exceeds_range())
     now[range] = range_text(figures, settings);
   const int width = pair.size().width;
   now[columns] = columns_text(settings, width);
   now[focal_length] = focal_length_text(settings, width);
   std::optional<double> saturated;
-  if (settings.output == StereoOutput::depth) {
+  if (measures_depth) {
     const DepthFit fit = depth_fit(pair.map(), settings);
     saturated = fit.saturated;
     now[depth] = depth_text(fit, settings);

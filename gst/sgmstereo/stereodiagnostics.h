@@ -22,7 +22,8 @@ namespace cudavision {
 ///   known, at-range-end (double): sgm::PairFigures::known and at_end,
 ///   blocks (guint), agreement, matched (double): those of PairFigures,
 ///   vertical-offset, vertical-spread (double): likewise, absent while too few blocks match,
-///   saturated (double; only with output=depth): share of the known pixels whose depth exceeds 16
+///   saturated (double; only if a source pad carries depth): share of the known pixels whose depth
+///   exceeds 16
 ///     bits.
 class StereoDiagnostics {
  public:
@@ -37,8 +38,9 @@ class StereoDiagnostics {
   bool selects(const FrameTimes& times, GstClockTime interval);
 
   /// Posts what the inspection of a selected pair gives. settings are those that it was matched
-  /// with.
-  void report(const FrameTimes& times, const StereoSettings& settings, PairSnapshot& pair);
+  /// with. measures_depth is true if a source pad carries its depth.
+  void report(const FrameTimes& times, const StereoSettings& settings, bool measures_depth,
+              PairSnapshot& pair);
 
   /// Call this at the end of a stream. If it had a single inspected pair, no other can confirm what
   /// that has shown, so it is posted now.

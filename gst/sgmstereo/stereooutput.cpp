@@ -302,7 +302,7 @@ GstFlowReturn stereo_push_output(GstAggregator* self, HeadFrame& left, HeadFrame
     right->release();
   if (inspect)
     state.diagnostics.report(times, state.work->settings().with_calibrated_lengths(),
-                             state.work->snapshot());
+                             state.work->measures_depth(), state.work->snapshot());
   return push_outputs(self, pads, out);
 }
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "gst/sgmstereo/stereowork.h"
 
+#include <algorithm>
+
 namespace cudavision {
 namespace {
 
@@ -112,6 +114,12 @@ void StereoWork::prepare(SourcePad pad, StereoOutput kind, const FrameFormat& fo
     output.picture->set_parameters(settings_, picture_parameters(*picture, settings_));
     output.picture->set_colors(color_table(settings_.colormap));
   }
+}
+
+bool StereoWork::measures_depth() const noexcept {
+  return std::any_of(outputs_.begin(), outputs_.end(), [](const std::optional<Output>& output) {
+    return output && output->kind == StereoOutput::depth;
+  });
 }
 
 // Returns where the matching can write this kind of output itself: the frame of the first pad that

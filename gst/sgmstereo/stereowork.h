@@ -49,6 +49,8 @@ class StereoWork {
 
   /// Returns the last pair that was to be inspected; there must have been one.
   PairSnapshot& snapshot() { return *snapshot_; }
+  /// Returns true if depth is prepared for a source pad.
+  bool measures_depth() const noexcept;
   /// Returns the settings in force.
   const StereoSettings& settings() const { return settings_; }
 
