@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // Tests the memory of cudasgmstereo's frames. Tests that need no CUDA memory run on the CPU backend
 // as well.
+#include "tests/check/common/padsharness.h"
 #include "tests/check/common/pipelines.h"
-#include "tests/check/common/stereoharness.h"
 
 using namespace check;
 
@@ -52,9 +52,11 @@ bool offers_cuda(const StereoHarness& stereo, const char* name) {
 }  // namespace
 
 TEST(test_cuda_memory_is_offered) {
-  StereoHarness stereo;
-  for (const char* pad : {"sink_left", "sink_right", "src"})
+  PadsHarness stereo;
+  stereo.open_all();
+  for (const char* pad : {"sink_left", "sink_right", "src", "depth", "confidence"})
     fail_unless_equals_int(offers_cuda(stereo, pad), testing_cuda());
+  fail_unless(!offers_cuda(stereo, "points"));
 }
 
 // Peers that do not ask for CUDA memory get system memory, wherever the input lies.
@@ -86,6 +88,19 @@ TEST(test_memory_of_the_frames, .unless(unless_testing_cuda())) {
   }
 }
 
+// The same holds for pads on request, beside src and without it.
+TEST(test_memory_of_request_pads, .unless(unless_testing_cuda())) {
+  for (const char* pad : {"depth", "confidence"})
+    for (const char* src : {"e.src ! queue ! fakesink  ", ""}) {
+      const std::string launch = cameras(true, true, "NV12") +
+                                 "cudasgmstereo name=e focal-length=50 baseline=20  " + src + "e." +
+                                 pad + " ! queue";
+      fail_unless(last_output(launch + " ! capsfilter caps=\"" + cuda_caps +
+                              "\" ! cudagaussblur sigma=0 backend=cuda") == last_output(launch),
+                  "%s in CUDA memory, %s", pad, src);
+    }
+}
+
 TEST(test_named_cuda_memory, .unless(unless_testing_cuda())) {
   run_pipeline(cameras(true, true, "NV12") + "cudasgmstereo name=e ! capsfilter caps=\"" +
                    cuda_caps + "\" ! fakesink",
@@ -103,8 +118,11 @@ TEST(test_frames_of_another_context, .unless(unless_testing_cuda())) {
     return uploader;
   };
   const Owned<GstHarness> first = new_uploader(), second = new_uploader();
-  StereoHarness stereo;
+  PadsHarness stereo;
+  stereo.open_all();
   stereo.accept_downstream(cuda_caps);
+  for (const char* pad : {"depth", "confidence"})
+    gst_harness_set_sink_caps_str(stereo.at_pad(pad), cuda_caps);
   stereo.accept_gray();
   const auto push_pair = [&](GstHarness* uploader, GstClockTime time) {
     for (GstHarness* harness : stereo.harnesses())
@@ -112,7 +130,8 @@ TEST(test_frames_of_another_context, .unless(unless_testing_cuda())) {
   };
   for (guint i = 0; i < 4; ++i) {
     push_pair(i % 2 == 0 ? first : second, i * 40 * ms);
-    fail_unless_equals_uint64(stereo.pull().pts(), i * 40 * ms);
+    for (GstHarness* outlet : stereo.outlets())
+      fail_unless_equals_uint64(pull_from(outlet).pts(), i * 40 * ms);
   }
   fail_unless_equals_int(stereo.messages().complaints(), 0);
   answer_queries(stereo.element(), GST_QUERY_CAPS, [](GstQuery* query) {
