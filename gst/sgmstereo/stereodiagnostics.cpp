@@ -49,15 +49,17 @@ std::string swapped_text(const sgm::PairFigures& figures) {
   return text;
 }
 
-std::string unrectified_text(const sgm::PairFigures& figures) {
+std::string unrectified_text(const sgm::PairFigures& figures, const StereoSettings& settings) {
   return "The pictures are not rectified: points of the scene must lie in the same row of both, "
-         "but "
-         "in the right picture they lie " +
+         "but in the right picture they lie " +
          text(std::abs(figures.vertical_offset), 1) + " rows " +
          (figures.vertical_offset < 0 ? "higher" : "lower") +
          " than in the left one (median; the middle half of these offsets differ by " +
-         text(figures.vertical_spread, 1) +
-         " rows). Calibrate the cameras, and rectify the pictures before they are matched.";
+         text(figures.vertical_spread, 1) + " rows). " +
+         (settings.calibration.any()
+              ? "Calibrate the cameras again, because their calibration does not fit them any more."
+              : "Calibrate the cameras, for example with pipelines/calibrate.py, and set "
+                "calibration.");
 }
 
 std::string range_text(const sgm::PairFigures& figures, const StereoSettings& settings) {
@@ -185,7 +187,7 @@ void StereoDiagnostics::report(const FrameTimes& times, const StereoSettings& se
   if (figures.is_swapped())
     now[swapped] = swapped_text(figures);
   if (figures.is_unrectified())
-    now[unrectified] = unrectified_text(figures);
+    now[unrectified] = unrectified_text(figures, settings);
   if (figures.exceeds_range())
     now[range] = range_text(figures, settings);
   const int width = pair.size().width;
