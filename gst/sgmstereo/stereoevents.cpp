@@ -153,8 +153,10 @@ gboolean stereo_sink_event(GstAggregator* self, GstAggregatorPad* pad, GstEvent*
       case GST_EVENT_SEGMENT: {
         const gboolean handled = chain_up();
         state.restart = true;  // also after a flush, which a segment must follow
-        if (state.is_left(pad))
+        if (state.is_left(pad)) {
+          state.segment_seqnum = gst_event_get_seqnum(event);
           apply_left_segment(self);
+        }
         return handled;
       }
       case GST_EVENT_EOS: {

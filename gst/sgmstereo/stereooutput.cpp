@@ -150,16 +150,25 @@ GstFlowReturn acquire(GstBufferPool* pool, const FrameFormat& format, OwnedBuffe
 
 using OutputBuffers = PerSourcePad<OwnedBuffer>;
 
-GstFlowReturn acquire_outputs(GstAggregator* self, const OpenPads& pads, OutputBuffers& out) {
-  GstFlowReturn flow = GST_FLOW_OK;
+// Closes request pads that have been released while they waited for a buffer.
+GstFlowReturn acquire_outputs(GstAggregator* self, OpenPads& pads, OutputBuffers& out) {
   if (pads.src) {
     const ObjectPtr<GstBufferPool> pool(gst_aggregator_get_buffer_pool(self));
-    flow = acquire(pool.get(), *stereo_state(self).out, out[index_of(SourcePad::always)]);
+    const GstFlowReturn flow =
+        acquire(pool.get(), *stereo_state(self).out, out[index_of(SourcePad::always)]);
+    if (flow != GST_FLOW_OK)
+      return flow;
   }
-  for (const auto& pad : pads.requested)
-    if (pad && flow == GST_FLOW_OK)
-      flow = acquire(pad->pool.get(), *pad->format, out[index_of(pad->id)]);
-  return flow;
+  for (auto& pad : pads.requested) {
+    if (!pad)
+      continue;
+    const GstFlowReturn flow = acquire(pad->pool.get(), *pad->format, out[index_of(pad->id)]);
+    if (flow == GST_FLOW_FLUSHING && pad->released)
+      pad.reset();
+    else if (flow != GST_FLOW_OK)
+      return flow;
+  }
+  return GST_FLOW_OK;
 }
 
 void compute(GstAggregator* self, HeadFrame& left, HeadFrame* right, const OutputBuffers& out,
@@ -203,7 +212,9 @@ void send_segment(GstAggregator* self) {
   const GstSegment segment = current_segment(state.left.pad);
   if (state.segment_sent || segment.format == GST_FORMAT_UNDEFINED)
     return;
-  gst_pad_push_event(self->srcpad, gst_event_new_segment(&segment));
+  GstEvent* event = gst_event_new_segment(&segment);
+  gst_event_set_seqnum(event, state.segment_seqnum);
+  gst_pad_push_event(self->srcpad, event);
   state.segment_sent = true;
 }
 

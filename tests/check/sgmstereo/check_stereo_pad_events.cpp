@@ -30,7 +30,7 @@ TEST(test_order_of_events_on_all_pads) {
     GstSegment segment = new_segment();
     segment.start = segment.time = segment.position = 2 * GST_SECOND;
     segment.base = 7 * GST_SECOND;
-    stereo.send_to_all([&] { return gst_event_new_segment(&segment); });
+    const guint32 seqnum = stereo.send_to_all([&] { return gst_event_new_segment(&segment); });
     stereo.process_all(2 * GST_SECOND);
     stereo.process_all(2 * GST_SECOND + 40 * ms);
     std::set<std::string> ids;
@@ -44,6 +44,7 @@ TEST(test_order_of_events_on_all_pads) {
       GstSegment passed;
       gst_event_copy_segment(events[2], &passed);
       fail_unless(gst_segment_is_equal(&segment, &passed), "another segment");
+      fail_unless_equals_int(gst_event_get_seqnum(events[2]), seqnum);
     }
   }
 }
