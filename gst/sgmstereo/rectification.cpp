@@ -163,10 +163,6 @@ RectifyingMap map_of(const CameraCalibration& camera, CameraModel model,
 
 }  // namespace
 
-std::array<double, 16> Rectification::reprojection() const {
-  return {1, 0, 0, -center_x, 0, 1, 0, -center_y, 0, 0, 0, focal_length, 0, 0, 1 / baseline, 0};
-}
-
 Rectification make_rectification(const StereoCalibration& given, int width, int height,
                                  double alpha) {
   const StereoCalibration calibration = scaled(given, width, height);

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <vector>
 
@@ -20,10 +19,9 @@ struct RectifyingMap {
 struct Rectification {
   int width = 0, height = 0;
   RectifyingMap left, right;
-  double focal_length = 0;                      ///< of the rectified pictures, in pixels
-  double baseline = 0;                          ///< mm
-  double center_x = 0, center_y = 0;            ///< the principal point of both, in pixels
-  std::array<double, 16> reprojection() const;  ///< OpenCV's Q, with lengths in millimetres
+  double focal_length = 0;            ///< of the rectified pictures, in pixels
+  double baseline = 0;                ///< mm
+  double center_x = 0, center_y = 0;  ///< the principal point of both, in pixels
 };
 
 /// Makes the rectification for frames of width×height. They may be larger or smaller than the

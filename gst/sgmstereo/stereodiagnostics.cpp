@@ -51,8 +51,7 @@ std::string swapped_text(const sgm::PairFigures& figures) {
 
 std::string unrectified_text(const sgm::PairFigures& figures, const StereoSettings& settings) {
   return "The pictures are not rectified: points of the scene must lie in the same row of both, "
-         "but "
-         "in the right picture they lie " +
+         "but in the right picture they lie " +
          text(std::abs(figures.vertical_offset), 1) + " rows " +
          (figures.vertical_offset < 0 ? "higher" : "lower") +
          " than in the left one (median; the middle half of these offsets differ by " +
@@ -60,8 +59,7 @@ std::string unrectified_text(const sgm::PairFigures& figures, const StereoSettin
          (settings.calibration.any()
               ? "The calibration does not fit the cameras: calibrate them again."
               : "Calibrate the cameras, for example with pipelines/calibrate.py, and set "
-                "calibration "
-                "to the file, or rectify the pictures before the element.");
+                "calibration to the file, or rectify the pictures before the element.");
 }
 
 std::string range_text(const sgm::PairFigures& figures, const StereoSettings& settings) {
