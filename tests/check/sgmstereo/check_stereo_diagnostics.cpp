@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "tests/check/common/messagelog.h"
+#include "tests/check/common/padsharness.h"
 #include "tests/check/common/photographs.h"
 #include "tests/check/common/pipelines.h"
 #include "tests/check/common/stereoharness.h"
@@ -292,6 +293,15 @@ TEST(test_saturated_depth) {
   const std::vector<Owned<GstMessage>> messages = stereo.messages().take(GST_MESSAGE_ELEMENT);
   fail_unless_equals_int(messages.size(), 1);
   fail_unless(figure_in(figures_in(messages[0]), "saturated") > 0.95);
+}
+
+// Depth on a pad of its own counts, too.
+TEST(test_saturated_depth_on_request) {
+  PadsHarness stereo(inspecting({{"focal-length", "1000"}, {"baseline", "1200"}}));
+  stereo.open("depth");
+  stereo.accept_gray(width, height);
+  send(stereo, wall(), 2);
+  expect_words(stereo.messages().text(GST_MESSAGE_WARNING), {"65.5 m", "set depth-unit=2."});
 }
 
 // One bad pair among good ones may be an accident; the only pair of a stream counts.

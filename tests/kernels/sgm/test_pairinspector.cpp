@@ -421,6 +421,7 @@ TEST_P(InspectedStereo, UnfilledMap) {
 
       const DeviceBlock<std::uint8_t> again(device,
                                             std::vector<std::uint8_t>(placement.bytes, 0x77));
+      whole.restart();  // so that the filter over time begins anew, too
       whole.run(frames.left, frames.right, frames.disparity, frames.confidence,
                 frame_in(test.disparity_layout(), placement, again.data()).planes[0]);
       device.finish();
