@@ -268,7 +268,7 @@ echo "$PWD/denoise.png"
 # The aloe of Debian's package opencv-doc, and its disparities.
 examples=/usr/share/doc/opencv-doc/examples/data
 width=300 height=260
-gst-launch-1.0 -q cudasgmstereo name=stereo num-disparities=256 speckle-size=200 ! video/x-raw,format=RGB \
+gst-launch-1.0 -q cudasgmstereo name=stereo num-disparities=256 preset=dense ! video/x-raw,format=RGB \
   ! videoconvert ! videoscale method=bilinear2 ! "video/x-raw,width=$width,height=$height" ! mixer.sink_1 \
   filesrc location="$examples/aloeL.jpg" ! jpegdec ! videoconvert ! tee name=left \
   left. ! queue ! stereo.sink_left \
