@@ -298,7 +298,7 @@ stage_transfers() {
   local elements=(cudahistequalize cudagaussblur cudaintegral cudasgmstereo) element properties format down
   # These settings need so little work that the CPU backend finishes in time.
   local -A setting=([cudaintegral]='output=denoise search-size=5 patch-size=3'
-    [cudasgmstereo]='frame-packing=side-by-side num-disparities=64')
+    [cudasgmstereo]='frame-packing=side-by-side num-disparities=64 diagnostics-interval=0')
   # The input is NV12, and so is the output except for the elements in leaves, whose formats cudadownload
   # does not support. bits gives the bits of their output for each decoded pixel.
   local -A leaves=([cudasgmstereo]=GRAY16_LE) bits=([cudasgmstereo]=8)
