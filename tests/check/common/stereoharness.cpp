@@ -161,8 +161,8 @@ GstBuffer* small_frame(const StereoFrame& frame) {
       frame.duration);
 }
 
-void wait_until(const std::function<bool()>& condition, const char* what) {
-  for (int i = 0; i < 10000; ++i) {
+void wait_until(const std::function<bool()>& condition, const char* what, int seconds) {
+  for (int i = 0; i < 1000 * seconds; ++i) {
     if (condition())
       return;
     g_usleep(1000);

@@ -110,8 +110,8 @@ class StereoHarness {
   std::map<std::string, Owned<GstHarness>> opened_;
 };
 
-/// Polls until the condition holds; fails the test after 10 s.
-void wait_until(const std::function<bool()>& condition, const char* what);
+/// Polls until the condition holds; fails the test after `seconds`.
+void wait_until(const std::function<bool()>& condition, const char* what, int seconds = 10);
 
 std::vector<GstClockTime> times_of(const std::vector<Map>& outputs);
 
