@@ -93,7 +93,7 @@ constexpr int most_scene_samples = 64;
 /// videos of opencv-doc, cuts give 30 to 40 and moving cameras up to 20.
 constexpr int scene_cut_difference = 24;
 
-/// What remains from frame to frame.
+/// The state that the filter over time keeps from one frame to the next.
 struct History {
   std::uint16_t* numbers;       ///< the result of filter_over_time()
   std::uint8_t* ages;           ///< frames since a number was measured, or 255

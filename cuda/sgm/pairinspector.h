@@ -13,20 +13,20 @@
 /// few places of the pictures, whatever device matches them.
 namespace cudavision::sgm {
 
-/// What an inspection has found. The matching of SgmStereo supposes that a point lies in the same
-/// row of both pictures; the blocks below are searched in other rows as well, so that they tell why
-/// a map has few known pixels.
+/// The figures of one inspected pair. The matching of SgmStereo supposes that a point lies in the
+/// same row of both pictures; the blocks below are searched in other rows as well, so that they
+/// tell why a map has few known pixels.
 struct PairFigures {
-  // Of the map.
+  // These figures describe the map.
   double known = 0;   ///< share of the pixels whose disparity is known
   double at_end = 0;  ///< of these, the share within a pixel of the largest disparity searched
 
-  // Of blocks of the left picture with texture in both directions.
+  // These describe the blocks of the left picture that have texture in both directions.
   int blocks = 0;        ///< how many were compared; few or none if the picture is small or plain
   double agreement = 0;  ///< share whose best match in the right picture matches them best, too
   double matched = 0;    ///< share that agree, and whose best match is far better than any other
 
-  // Of the matched blocks.
+  // These describe the matched blocks.
   double vertical_offset =
       0;  ///< median of (row in the right picture − row in the left), in pixels
   double vertical_spread = 0;  ///< the difference of that number's upper and lower quartile
@@ -35,7 +35,7 @@ struct PairFigures {
   /// fewer than half are matched as they are.
   double matched_if_swapped = 0;
 
-  // Of the blocks that are matched when a larger range of disparities is searched.
+  // These describe the blocks that match when a larger range of disparities is searched.
   double above_range = 0;     ///< share whose disparity is larger than those searched
   double below_range = 0;     ///< share whose disparity is smaller
   int least_disparity = 0;    ///< all but a few blocks have this disparity or a larger one

@@ -293,7 +293,8 @@ GstFlowReturn stereo_push_output(GstAggregator* self, HeadFrame& left, HeadFrame
   if (flow != GST_FLOW_OK)
     return flow;
   const FrameTimes times = left.times();
-  const bool inspect = state.diagnostics.selects(times, stereo_settings(self).diagnostics_interval);
+  const bool inspect =
+      state.diagnostics.selects(times, state.work->settings().diagnostics_interval);
   compute(self, left, right, out, inspect);
   describe_outputs(self, left.buffer(), pads, out);
   // Pushing may take long, and meanwhile upstream may need these buffers back.

@@ -70,6 +70,13 @@ sgm::Parameters SgmCase::other_parameters() const {
   return other;
 }
 
+sgm::Parameters random_search(Random& random) {
+  sgm::Parameters parameters = random_sgm_parameters(random);
+  if (random.one_in(2))
+    parameters.minimum = 0;
+  return parameters;
+}
+
 sgm::Parameters few_disparities() {
   sgm::Parameters parameters;
   parameters.disparities = 32;

@@ -55,6 +55,8 @@ SgmCase plain_sgm_case(const FrameLayout& layout, const sgm::Parameters& paramet
 
 /// Draws valid parameters; every one of them varies.
 sgm::Parameters random_sgm_parameters(Random& random);
+/// Likewise, but min-disparity is 0 in half of them.
+sgm::Parameters random_search(Random& random);
 
 /// The defaults, but with 32 disparities, for tests that must be quick.
 sgm::Parameters few_disparities();

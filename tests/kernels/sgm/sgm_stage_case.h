@@ -39,6 +39,8 @@ struct SgmStageCase {
   bool first_frame = false, is_new_scene = false;
   Map measured, history;
   std::vector<std::uint8_t> ages, scene_samples;
+
+  bool has_subpixel() const { return subpixel != sgm::Subpixel::none; }
 };
 
 SgmStageCase make_sgm_stage_case(std::uint64_t seed, int number, int max_pixels);

@@ -122,13 +122,6 @@ struct PictureCase {
   }
 };
 
-sgm::Parameters random_search(Random& random) {
-  sgm::Parameters parameters = random_sgm_parameters(random);
-  if (random.one_in(2))
-    parameters.minimum = 0;
-  return parameters;
-}
-
 class DisparityPictures : public EitherDevice {};
 
 INSTANTIATE_TEST_SUITE_P(Devices, DisparityPictures, both_devices(), device_name);

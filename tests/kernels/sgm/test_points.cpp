@@ -132,13 +132,6 @@ Reprojection random_reprojection(int width, int height, Random& random) {
   return q;
 }
 
-Parameters random_search(Random& random) {
-  Parameters parameters = random_sgm_parameters(random);
-  if (random.one_in(2))
-    parameters.minimum = 0;
-  return parameters;
-}
-
 class PointClouds : public EitherDevice {};
 
 INSTANTIATE_TEST_SUITE_P(Devices, PointClouds, both_devices(), device_name);

@@ -81,22 +81,9 @@ TEST(SgmSequences, CudaEqualsCpuForLargeFrames) {
 
 constexpr int width = 96, height = 40, true_disparity = 9;
 
-class SgmOverTime : public testing::TestWithParam<DeviceKind> {
- protected:
-  /// Calls body(device) with the device of the test.
-  static void on_device(const std::function<void(Device&)>& body) {
-    if (GetParam() == DeviceKind::cpu)
-      return body(*make_cpu_device());
-    CUDAVISION_NEEDS_CUDA();
-    CudaTestDevice device;
-    body(*device);
-  }
-};
+class SgmOverTime : public EitherDevice {};
 
-INSTANTIATE_TEST_SUITE_P(Devices, SgmOverTime, testing::Values(DeviceKind::cpu, DeviceKind::cuda),
-                         [](const auto& info) {
-                           return info.param == DeviceKind::cpu ? "Cpu" : "Cuda";
-                         });
+INSTANTIATE_TEST_SUITE_P(Devices, SgmOverTime, both_devices(), device_name);
 
 Parameters plain() {
   Parameters parameters = few_disparities();
