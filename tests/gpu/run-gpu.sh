@@ -227,42 +227,43 @@ sanitize_shard() {
     "$([[ $clean -gt 0 ]] || { grep -E 'SUMMARY|Error|not supported' "$log" || echo 'no summary'; } | tail -n 1)" "$name verdict"
 }
 
-# sanitize SANITIZER TOOL: runs all programs of the kernel tests under a tool.
-sanitize() {
-  local program tests shard shards waiting=()
-  [[ $2 != racecheck ]] || CUDAVISION_TEST_MAX_PIXELS=$((CUDAVISION_TEST_MAX_PIXELS / 5))
+# plan_shards TOOL SHARDS: plans all programs of the kernel tests under a tool, and prints a line for each
+# share of their tests.
+plan_shards() {
+  local program tests shard shards
   while read -r program; do
     # There must not be more shards than tests, because the tool prints no summary for a program that runs
     # none.
     tests=$(in_runtime "$bundle/kernels/native/$program" --gtest_list_tests 2>/dev/null </dev/null | grep -c '^  ')
-    shards=$((tests < most_shards ? tests : most_shards))
+    shards=$((tests < $2 ? tests : $2))
     for ((shard = 0; shard < shards; ++shard)); do
-      echo "$2 $program $((shard + 1)) of $shards" | plan
-      waiting+=("$program $shard $shards")
+      echo "$1 $program $((shard + 1)) of $shards" | plan
+      echo "$1 $program $shard $shards"
     done
   done < <(kernel_tests native)
-  for shard in "${waiting[@]}"; do
-    read -r program shard shards <<<"$shard"
-    await_turn 4 # four tools run at the same time
-    sanitize_shard "$1" "$2" "$program" "$shard" &
-  done
-  wait
 }
 
 stage_sanitizers() {
-  local sanitizer tool
+  local sanitizer tool program shard shards waiting
   sanitizer=$(PATH=$PATH:$(printf '%s:' /usr/local/cuda*/bin) command -v compute-sanitizer)
   if [[ -z $sanitizer ]]; then
     verdict "compute-sanitizer" "it is neither on PATH nor in /usr/local/cuda*/bin; install it from the CUDA toolkit"
     return
   fi
   export CUDAVISION_TEST_BACKEND=cuda CUDAVISION_TEST_CASES=${SANITIZER_CASES:-8}
-  export CUDAVISION_TEST_MAX_PIXELS=${SANITIZER_PIXELS:-20000}
-  # compute-sanitizer cannot check the CPU half.
-  export GTEST_FILTER=${GTEST_FILTER:-*Cuda*:*OnCard.Small*}
-  local most_shards=4
-  for tool in memcheck racecheck initcheck synccheck; do
-    sanitize "$sanitizer" "$tool" &
+  local pixels=${SANITIZER_PIXELS:-20000}
+  # compute-sanitizer cannot check the CPU half. Tests that count allocations, and those that see whether
+  # the host waits, launch what other tests launch, but dozens of times or on large frames: minutes under
+  # racecheck.
+  export GTEST_FILTER=${GTEST_FILTER:-*Cuda*:*OnCard.Small*-*NothingIsAllocated*:*AllocateNothing*:*RunOnlyEnqueues*}
+  # racecheck takes longest, so its shards are smaller and start first.
+  mapfile -t waiting < <(plan_shards racecheck 8; for tool in memcheck initcheck synccheck; do plan_shards $tool 4; done)
+  for shard in "${waiting[@]}"; do
+    read -r tool program shard shards <<<"$shard"
+    await_turn 1
+    export CUDAVISION_TEST_MAX_PIXELS=$pixels
+    [[ $tool != racecheck ]] || CUDAVISION_TEST_MAX_PIXELS=$((pixels / 5))
+    sanitize_shard "$sanitizer" "$tool" "$program" "$shard" &
   done
   wait
   unset CUDAVISION_TEST_BACKEND CUDAVISION_TEST_CASES CUDAVISION_TEST_MAX_PIXELS GTEST_FILTER
