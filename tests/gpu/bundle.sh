@@ -139,7 +139,7 @@ done
 [[ $counter == yes ]] || complain "No CUPTI in $toolkit: the bundle will not count transfers. Install cuda-cupti-dev for your toolkit."
 
 mkdir "$folder/pictures"
-cp /usr/share/doc/opencv-doc/examples/data/{fruits.jpg,baboon.jpg,box_in_scene.png,aloeL.jpg} "$folder/pictures/"
+cp /usr/share/doc/opencv-doc/examples/data/{fruits.jpg,baboon.jpg,box_in_scene.png,aloeL.jpg,aloeR.jpg} "$folder/pictures/"
 
 # Include real stereo pairs if there are any; test_sgm_pairs.cpp describes their files.
 if [[ -n ${CUDAVISION_STEREO_PAIRS:-} ]]; then
