@@ -94,9 +94,8 @@ std::unique_ptr<Stages> make_stages_cuda(Device&, const StageConfig&) {
 std::unique_ptr<Stages> make_stages_cuda(Device&, const StageConfig&, int) {
   refuse_cuda();
 }
-std::unique_ptr<DisparityPicture::Backend> make_disparity_picture_cuda(Device&, int,
-                                                                       DisparityPicture::Kind,
-                                                                       const PackedPixel&) {
+std::unique_ptr<DisparityPicture::Backend> make_disparity_picture_cuda(Device&,
+                                                                       const PictureShape&) {
   refuse_cuda();
 }
 std::unique_ptr<Points::Backend> make_points_cuda(Device&, int) {
