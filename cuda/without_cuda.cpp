@@ -9,8 +9,10 @@
 #include "cuda/integral/backend.h"
 #include "cuda/localstatistics/backend.h"
 #include "cuda/nlmeans/backend.h"
+#include "cuda/pixels/eight_bits_backend.h"
 #include "cuda/pixels/luminance_backend.h"
 #include "cuda/remap/backend.h"
+#include "cuda/remap/pictureremap_backend.h"
 #include "cuda/sgm/backend.h"
 #include "cuda/sgm/disparitypicture_backend.h"
 #include "cuda/sgm/points_backend.h"
@@ -34,6 +36,10 @@ std::unique_ptr<Device> make_cuda_device(CudaStream) {
 }
 
 std::unique_ptr<Luminance::Backend> make_luminance_cuda(Device&, const FrameLayout&) {
+  refuse_cuda();
+}
+
+std::unique_ptr<EightBits::Backend> make_eight_bits_cuda(Device&) {
   refuse_cuda();
 }
 
@@ -76,6 +82,9 @@ namespace remap {
 std::unique_ptr<Remap::Backend> make_remap_cuda(Device&, const PackedMap&) {
   refuse_cuda();
 }
+std::unique_ptr<PictureRemap::Backend> make_picture_remap_cuda(Device&, const SampleCoding&) {
+  refuse_cuda();
+}
 }  // namespace remap
 
 namespace sgm {
@@ -85,9 +94,8 @@ std::unique_ptr<Stages> make_stages_cuda(Device&, const StageConfig&) {
 std::unique_ptr<Stages> make_stages_cuda(Device&, const StageConfig&, int) {
   refuse_cuda();
 }
-std::unique_ptr<DisparityPicture::Backend> make_disparity_picture_cuda(Device&, int,
-                                                                       DisparityPicture::Kind,
-                                                                       const PackedPixel&) {
+std::unique_ptr<DisparityPicture::Backend> make_disparity_picture_cuda(Device&,
+                                                                       const PictureShape&) {
   refuse_cuda();
 }
 std::unique_ptr<Points::Backend> make_points_cuda(Device&, int) {

@@ -12,6 +12,8 @@ namespace cudavision::sgm {
 namespace {
 
 using Kind = PictureParameters::Kind;
+using Quantity = PictureParameters::Quantity;
+using Range = PictureParameters::Range;
 
 constexpr char operation[] = "pictures of disparities";
 
@@ -56,14 +58,52 @@ void check_parameters(const PictureParameters& picture) {
   check(picture.focal_length, false, "focal-length");
   check(picture.baseline, false, "baseline");
   check(picture.unit, true, "depth-unit");
+  if (picture.range == Range::fixed && !(picture.least < picture.most))
+    refuse("the range of levels goes from " + std::to_string(picture.least) + " to " +
+           std::to_string(picture.most) + "; the second number must be the larger one");
 }
 
 std::unique_ptr<DisparityPicture::Backend> make_backend(Device& device, const FrameLayout& out,
-                                                        Kind kind) {
-  const PackedPixel pixel = kind == Kind::color ? PackedPixel(out) : PackedPixel();
-  return device.kind() == DeviceKind::cuda
-             ? make_disparity_picture_cuda(device, out.width, kind, pixel)
-             : make_disparity_picture_cpu(device, out.width, kind, pixel);
+                                                        Kind kind, Quantity quantity) {
+  PictureShape shape;
+  shape.width = out.width;
+  shape.height = out.height;
+  shape.kind = kind;
+  shape.reads_bytes = quantity == Quantity::confidence;
+  if (kind == Kind::color)
+    shape.pixel = PackedPixel(out);
+  return device.kind() == DeviceKind::cuda ? make_disparity_picture_cuda(device, shape)
+                                           : make_disparity_picture_cpu(device, shape);
+}
+
+RangeBins bins_of(const Parameters& parameters, Quantity quantity) {
+  if (quantity == Quantity::confidence)
+    return {1, 255, 1};
+  const int scale = disparity_scale(parameters).per_pixel;
+  const int first = scale * parameters.minimum;
+  const int last = first + scale * (parameters.disparities - 1);
+  if (quantity == Quantity::disparity)
+    return {first, last, scale};
+  // Without positive disparities, nothing has a depth.
+  return {std::max(1, first), std::max(1, last), scale};
+}
+
+LevelRange full_range(const Parameters& parameters, Quantity quantity) {
+  if (quantity == Quantity::depth)
+    return {1, 65535};
+  const RangeBins bins = bins_of(parameters, quantity);
+  return {bins.first, bins.last};
+}
+
+/// scale: values per unit of the ends.
+LevelRange fixed_range(const PictureParameters& picture, int scale) {
+  // Beyond these lies no value, and products with 254 fit 32 bits.
+  constexpr double limit = 1 << 20;
+  const auto value = [&](double number) {
+    return static_cast<int>(std::llround(std::clamp(scale * number, -limit, limit)));
+  };
+  const int low = value(picture.least);
+  return {low, std::max(low + 1, value(picture.most))};
 }
 
 DisparityNumbers numbers_of(const Parameters& parameters, const PictureParameters& picture) {
@@ -71,12 +111,22 @@ DisparityNumbers numbers_of(const Parameters& parameters, const PictureParameter
   // Beyond this K even the largest disparity has a depth of more than 65535.
   constexpr double enough = static_cast<double>(std::int64_t{1} << 40);
   DisparityNumbers numbers;
+  numbers.quantity = picture.quantity;
   numbers.invalid = scale.invalid;
-  numbers.first = scale.per_pixel * parameters.minimum;
-  numbers.span = scale.per_pixel * (parameters.disparities - 1);
   numbers.depth = std::llround(
       std::min(enough, scale.per_pixel * picture.focal_length * picture.baseline / picture.unit));
+  numbers.automatic = picture.range == Range::automatic;
+  numbers.range =
+      picture.range == Range::fixed
+          ? fixed_range(picture, picture.quantity == Quantity::disparity ? scale.per_pixel : 1)
+          : full_range(parameters, picture.quantity);
+  numbers.bins = bins_of(parameters, picture.quantity);
   return numbers;
+}
+
+/// Returns the weight of a frame in an automatic range.
+int weight_after(double seconds) {
+  return seconds > 0 ? static_cast<int>(std::nearbyint(65536 * (1 - std::exp(-seconds)))) : 0;
 }
 
 }  // namespace
@@ -90,12 +140,15 @@ PackedPixel::PackedPixel(const FrameLayout& layout) {
 }
 
 DisparityPicture::DisparityPicture(Device& device, const FrameLayout& out,
-                                   const Parameters& parameters, Kind kind)
-    : layout_(out), kind_(kind) {
+                                   const Parameters& parameters, Kind kind, Quantity quantity)
+    : layout_(out), kind_(kind), quantity_(quantity) {
   check_output_layout(out, kind);
-  backend_ = make_backend(device, out, kind);
+  if (kind == Kind::depth && quantity == Quantity::confidence)
+    refuse("depth does not follow from confidence");
+  backend_ = make_backend(device, out, kind, quantity);
   PictureParameters picture;
   picture.kind = kind;
+  picture.quantity = quantity;
   set_parameters(parameters, picture);
   ColorTable grays;
   for (std::size_t level = 0; level < grays.size(); ++level)
@@ -109,7 +162,7 @@ void DisparityPicture::set_parameters(const Parameters& parameters,
                                       const PictureParameters& picture) {
   if (const std::string error = validation_error(parameters); !error.empty())
     refuse(error);
-  if (picture.kind != kind_)
+  if (picture.kind != kind_ || picture.quantity != quantity_)
     refuse("the kind of picture is fixed; construct another object for another kind");
   check_parameters(picture);
   backend_->set(numbers_of(parameters, picture));
@@ -120,14 +173,20 @@ void DisparityPicture::set_colors(const ColorTable& table) {
     backend_->set_colors(table);
 }
 
-void DisparityPicture::run(View<const std::uint8_t> disparity, const Frame& out) {
+void DisparityPicture::restart() noexcept {
+  backend_->restart();
+}
+
+void DisparityPicture::run(View<const std::uint8_t> values, const Frame& out, double seconds) {
   check_frame(operation, layout_, out, "output");
-  if (!disparity || disparity.width != 2 * layout_.width || disparity.height != layout_.height)
-    refuse("the disparities must be " + std::to_string(layout_.height) + " rows of " +
-           std::to_string(2 * layout_.width) + " bytes");
+  const int row_bytes = (quantity_ == Quantity::confidence ? 1 : 2) * layout_.width;
+  if (!values || values.width != row_bytes || values.height != layout_.height)
+    refuse(std::string(quantity_ == Quantity::confidence ? "confidence" : "the disparities") +
+           " must be " + std::to_string(layout_.height) + " rows of " + std::to_string(row_bytes) +
+           " bytes");
   View<std::uint8_t> plane = out.planes[0];
   plane.height = layout_.height;
-  backend_->run(disparity, plane);
+  backend_->run(values, plane, weight_after(seconds));
 }
 
 }  // namespace cudavision::sgm

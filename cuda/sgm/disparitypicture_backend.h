@@ -7,23 +7,20 @@
 #include <memory>
 
 #include "cuda/sgm/disparitypicture.h"
+#include "cuda/sgm/picturerange.h"
 
 namespace cudavision::sgm {
 
 /// The formulas of disparitypicture.h for one set of parameters.
 struct DisparityNumbers {
-  std::uint16_t invalid = 0;
-  int first = 0;           ///< the number of the least disparity
-  int span = 1;            ///< the difference from first to the number of the largest disparity
-  std::int64_t depth = 0;  ///< K
+  using Quantity = PictureParameters::Quantity;
 
-  CUDAVISION_HOST_DEVICE std::uint8_t gray(std::uint16_t number) const {
-    if (number == invalid)
-      return 0;
-    const int n = static_cast<std::int16_t>(number) - first;
-    const int level = 1 + (254 * n + span / 2) / span;
-    return static_cast<std::uint8_t>(level < 255 ? level : 255);
-  }
+  Quantity quantity = Quantity::disparity;
+  std::uint16_t invalid = 0;
+  std::int64_t depth = 0;  ///< K
+  bool automatic = false;
+  LevelRange range;  ///< unless it is automatic
+  RangeBins bins;    ///< if it is
 
   CUDAVISION_HOST_DEVICE std::uint16_t counts(std::uint16_t number) const {
     const int v = static_cast<std::int16_t>(number);
@@ -31,6 +28,40 @@ struct DisparityNumbers {
       return 0;
     const std::int64_t rounded = (2 * depth + v) / (2 * v);
     return static_cast<std::uint16_t>(rounded < 65535 ? rounded : 65535);
+  }
+
+  /// number is that of a map, or confidence. range_in_force: of the quantity.
+  CUDAVISION_HOST_DEVICE std::uint8_t level(std::uint16_t number,
+                                            const LevelRange& range_in_force) const {
+    switch (quantity) {
+      case Quantity::disparity:
+        return number == invalid ? 0 : range_in_force.level(static_cast<std::int16_t>(number));
+      case Quantity::depth: {
+        const std::uint16_t value = counts(number);
+        return value == 0 ? 0 : range_in_force.reversed_level(value);
+      }
+      case Quantity::confidence:
+        break;
+    }
+    return number == 0 ? 0 : range_in_force.level(number);
+  }
+
+  /// Returns the bin of a number of a map, or of confidence, in an automatic range; −1 if the
+  /// number does not count.
+  CUDAVISION_HOST_DEVICE int bin(std::uint16_t number) const {
+    if (quantity == Quantity::confidence)
+      return bins.bin(number);
+    return number == invalid ? -1 : bins.bin(static_cast<std::int16_t>(number));
+  }
+
+  /// Returns the automatic range of the quantity.
+  CUDAVISION_HOST_DEVICE LevelRange automatic_range(const RangeState& state) const {
+    const LevelRange numbers = state.range(bins);
+    if (quantity != Quantity::depth)
+      return numbers;
+    const LevelRange depths{counts(static_cast<std::uint16_t>(numbers.high)),
+                            counts(static_cast<std::uint16_t>(numbers.low))};
+    return {depths.low, depths.high > depths.low ? depths.high : depths.low + 1};
   }
 };
 
@@ -43,6 +74,14 @@ struct PackedPixel {
   int red = 0, green = 0, blue = 0;
 };
 
+/// The shape of the pictures, which never changes.
+struct PictureShape {
+  int width = 0, height = 0;
+  DisparityPicture::Kind kind = DisparityPicture::Kind::gray;
+  bool reads_bytes = false;  ///< the values are confidence
+  PackedPixel pixel;         ///< for Kind::color only
+};
+
 class DisparityPicture::Backend {
  public:
   virtual ~Backend() = default;
@@ -50,15 +89,15 @@ class DisparityPicture::Backend {
   virtual void set(const DisparityNumbers& numbers) = 0;
   /// Called for Kind::color only: before the first run(), and when the table changes.
   virtual void set_colors(const ColorTable& table) = 0;
-  virtual void run(View<const std::uint8_t> disparity, View<std::uint8_t> out) = 0;
+  /// The next automatic range does not continue the last one.
+  virtual void restart() noexcept = 0;
+  /// weight is that of this frame in an automatic range, from 0 to 65536.
+  virtual void run(View<const std::uint8_t> values, View<std::uint8_t> out, int weight) = 0;
 };
 
-/// width is that of the picture. pixel is used for Kind::color only.
-std::unique_ptr<DisparityPicture::Backend> make_disparity_picture_cpu(Device& device, int width,
-                                                                      DisparityPicture::Kind kind,
-                                                                      const PackedPixel& pixel);
-std::unique_ptr<DisparityPicture::Backend> make_disparity_picture_cuda(Device& device, int width,
-                                                                       DisparityPicture::Kind kind,
-                                                                       const PackedPixel& pixel);
+std::unique_ptr<DisparityPicture::Backend> make_disparity_picture_cpu(Device& device,
+                                                                      const PictureShape& shape);
+std::unique_ptr<DisparityPicture::Backend> make_disparity_picture_cuda(Device& device,
+                                                                       const PictureShape& shape);
 
 }  // namespace cudavision::sgm

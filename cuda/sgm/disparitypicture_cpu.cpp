@@ -2,7 +2,9 @@
 //
 // The CPU backend of DisparityPicture.
 
+#include <array>
 #include <cstring>
+#include <vector>
 
 #include "cuda/core/parallel.h"
 #include "cuda/pixels/samples.h"
@@ -13,58 +15,114 @@ namespace {
 
 class DisparityPictureCpu final : public DisparityPicture::Backend {
  public:
-  DisparityPictureCpu(int width, DisparityPicture::Kind kind, const PackedPixel& pixel)
-      : width_(width), kind_(kind), pixel_(pixel) {}
+  explicit DisparityPictureCpu(const PictureShape& shape)
+      : shape_(shape),
+        bands_(shape.height),
+        counts_(static_cast<std::size_t>(shape.kind == Kind::depth ? 0 : bands_.count())) {}
 
-  void set(const DisparityNumbers& numbers) override { numbers_ = numbers; }
+  void set(const DisparityNumbers& numbers) override {
+    if (numbers.bins != numbers_.bins)
+      restart();
+    numbers_ = numbers;
+  }
+
   void set_colors(const ColorTable& table) override { colors_ = table; }
 
-  void run(View<const std::uint8_t> disparity, View<std::uint8_t> out) override {
-    Bands(disparity.height).for_each([&](const Band& band) {
+  void restart() noexcept override { state_ = {}; }
+
+  void run(View<const std::uint8_t> values, View<std::uint8_t> out, int weight) override {
+    LevelRange range = numbers_.range;
+    if (numbers_.automatic && shape_.kind != Kind::depth) {
+      take_percentiles(histogram(values), weight);
+      range = numbers_.automatic_range(state_);
+    }
+    bands_.for_each([&](const Band& band) {
       for (int y = band.begin; y < band.end; ++y)
-        draw(disparity.row(y), out.row(y));
+        draw(values.row(y), range, out.row(y));
     });
   }
 
  private:
   using Kind = DisparityPicture::Kind;
+  using Histogram = std::array<std::uint32_t, RangeBins::most>;
 
-  void draw(const std::uint8_t* map, std::uint8_t* out) const {
-    for (int x = 0; x < width_; ++x) {
-      const std::uint16_t number = load16(map + 2 * std::ptrdiff_t{x});
-      if (kind_ == Kind::depth) {
-        const std::uint16_t counts = numbers_.counts(number);
+  std::uint16_t number(const std::uint8_t* values, int x) const {
+    return shape_.reads_bytes ? values[x] : load16(values + 2 * std::ptrdiff_t{x});
+  }
+
+  const Histogram& histogram(View<const std::uint8_t> values) {
+    bands_.for_each([&](const Band& band) {
+      Histogram& counts = counts_[static_cast<std::size_t>(band.number)];
+      counts.fill(0);
+      for (int y = band.begin; y < band.end; ++y)
+        for (int x = 0; x < shape_.width; ++x)
+          if (const int bin = numbers_.bin(number(values.row(y), x)); bin >= 0)
+            ++counts[static_cast<std::size_t>(bin)];
+    });
+    Histogram& sum = counts_[0];
+    for (std::size_t band = 1; band < counts_.size(); ++band)
+      for (std::size_t bin = 0; bin < sum.size(); ++bin)
+        sum[bin] += counts_[band][bin];
+    return sum;
+  }
+
+  void take_percentiles(const Histogram& counts, int weight) {
+    std::uint32_t all = 0;
+    for (const std::uint32_t count : counts)
+      all += count;
+    if (all == 0)
+      return;
+    int low = 0, high = 0;
+    std::uint32_t up_to = 0;
+    for (int bin = 0; bin < RangeBins::most; ++bin) {
+      const std::uint32_t count = counts[static_cast<std::size_t>(bin)];
+      up_to += count;
+      if (is_percentile(up_to, count, all, low_percentage))
+        low = bin;
+      if (is_percentile(up_to, count, all, high_percentage))
+        high = bin;
+    }
+    state_.take(numbers_.bins.least_in(low), numbers_.bins.most_in(high), weight);
+  }
+
+  void draw(const std::uint8_t* values, const LevelRange& range, std::uint8_t* out) const {
+    for (int x = 0; x < shape_.width; ++x) {
+      const std::uint16_t number_here = number(values, x);
+      if (shape_.kind == Kind::depth) {
+        const std::uint16_t counts = numbers_.counts(number_here);
         std::memcpy(out + 2 * std::ptrdiff_t{x}, &counts, sizeof counts);
-      } else if (kind_ == Kind::gray) {
-        out[x] = numbers_.gray(number);
-      } else {
-        put_color(numbers_.gray(number), out + pixel_.bytes * std::ptrdiff_t{x});
+        continue;
       }
+      const std::uint8_t level = numbers_.level(number_here, range);
+      if (shape_.kind == Kind::gray)
+        out[x] = level;
+      else
+        put_color(level, out + shape_.pixel.bytes * std::ptrdiff_t{x});
     }
   }
 
   void put_color(std::uint8_t level, std::uint8_t* pixel) const {
     constexpr std::array<std::uint8_t, 3> black{};
     const auto& [red, green, blue] = level == 0 ? black : colors_[level];
-    std::memset(pixel, 0xff, static_cast<std::size_t>(pixel_.bytes));
-    pixel[pixel_.red] = red;
-    pixel[pixel_.green] = green;
-    pixel[pixel_.blue] = blue;
+    std::memset(pixel, 0xff, static_cast<std::size_t>(shape_.pixel.bytes));
+    pixel[shape_.pixel.red] = red;
+    pixel[shape_.pixel.green] = green;
+    pixel[shape_.pixel.blue] = blue;
   }
 
-  int width_;
-  Kind kind_;
-  PackedPixel pixel_;
+  PictureShape shape_;
+  Bands bands_;
+  std::vector<Histogram> counts_;  // one for each band
   DisparityNumbers numbers_;
+  RangeState state_;
   ColorTable colors_{};
 };
 
 }  // namespace
 
-std::unique_ptr<DisparityPicture::Backend> make_disparity_picture_cpu(Device&, int width,
-                                                                      DisparityPicture::Kind kind,
-                                                                      const PackedPixel& pixel) {
-  return std::make_unique<DisparityPictureCpu>(width, kind, pixel);
+std::unique_ptr<DisparityPicture::Backend> make_disparity_picture_cpu(Device&,
+                                                                      const PictureShape& shape) {
+  return std::make_unique<DisparityPictureCpu>(shape);
 }
 
 }  // namespace cudavision::sgm

@@ -25,4 +25,8 @@ Rectification make_rectification(const StereoCalibration&, int, int, double) {
   refuse();
 }
 
+RectifyingMap make_plane_map(const RectifiedCamera&, int, int, int, int) {
+  refuse();
+}
+
 }  // namespace cudavision

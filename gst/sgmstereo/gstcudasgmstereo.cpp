@@ -16,8 +16,7 @@
  * #GstCudaSgmStereo:max-skew, and pair with the nearest one; frames without a partner are dropped
  * and counted. Cameras may change their size, end, and be replaced while playing.
  *
- * #GstCudaSgmStereo:output, and for disparities the caps that downstream accepts, choose the
- * output:
+ * #GstCudaSgmStereo:output and the caps that downstream accepts choose the output:
  *
  * * `disparity` as GRAY16_LE: int16 in two's complement, #GstCudaSgmStereo:disparity-scale counts
  *   per pixel, #GstCudaSgmStereo:invalid-value if unknown, as in OpenCV
@@ -25,12 +24,17 @@
  * * `disparity` as RGB, RGBA or BGRx: the same in colours, see #GstCudaSgmStereo:colormap
  * * `depth` as GRAY16_LE: counts of #GstCudaSgmStereo:depth-unit millimetres, 0 if unknown. Needs
  *   #GstCudaSgmStereo:focal-length and #GstCudaSgmStereo:baseline, or a calibration.
+ * * `depth` as GRAY8, RGB, RGBA or BGRx: the same to look at; near is bright, or red
  * * `confidence` as GRAY8: from 0, unknown, to 255
+ * * `confidence` as RGB, RGBA or BGRx: the same in colours
  *
- * The pads `depth`, `confidence` and `points` exist on request. The first two carry what `src`
- * carries if #GstCudaSgmStereo:output has that name. `points` carries X, Y and Z of each pixel in
- * millimetres, as other/tensors of float32. All are computed from the same match, and `src` may
- * stay unlinked.
+ * #GstCudaSgmStereo:colormap-range says which values grey levels and colours stand for.
+ *
+ * The pads `depth`, `confidence`, `rectified` and `points` exist on request. The first two carry
+ * what `src` carries if #GstCudaSgmStereo:output has that name. `rectified` carries the left
+ * picture as it is matched, in the format of the left frames or GRAY8. `points` carries X, Y and Z
+ * of each pixel in millimetres, as other/tensors of float32. All are computed from the same match,
+ * and `src` may stay unlinked.
  *
  * #GstCudaSgmStereo:preset sets several properties at once: for the least time, for few wrong
  * disparities, or for a disparity in every pixel. #GstCudaSgmStereo:temporal-alpha and

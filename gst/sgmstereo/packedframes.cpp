@@ -138,4 +138,31 @@ ConstFrame half_of(const FramePacking& packing, const FrameLayout& whole, const 
   return half;
 }
 
+bool halves_have_chroma(const FramePacking& packing, const FrameLayout& whole) {
+  if (!packing.packed())
+    return true;
+  const auto [width, height] = picture_size(packing, whole.width, whole.height);
+  for (int c = 0; c < whole.channel_count; ++c) {
+    const Channel& channel = whole.channels[c];
+    if (packing.packing == Packing::side_by_side ? width % channel.subsampling_x != 0
+                                                 : height % channel.subsampling_y != 0)
+      return false;
+  }
+  return true;
+}
+
+ConstFrame left_picture_of(const FramePacking& packing, const FrameLayout& half,
+                           const ConstFrame& frame) {
+  ConstFrame picture;
+  for (int p = 0; p < half.plane_count; ++p) {
+    const View<const std::uint8_t>& plane = frame.planes[p];
+    const auto [row_bytes, rows] = half.planes[p];
+    const std::uint8_t* data = plane.data;
+    if (packing.right_first)
+      data = packing.packing == Packing::side_by_side ? data + row_bytes : plane.row(rows);
+    picture.planes[p] = {data, row_bytes, rows, plane.pitch};
+  }
+  return picture;
+}
+
 }  // namespace cudavision

@@ -51,4 +51,12 @@ FrameLayout half_layout(const FramePacking& packing, const FrameLayout& whole);
 ConstFrame half_of(const FramePacking& packing, const FrameLayout& whole, const ConstFrame& frame,
                    bool right);
 
+/// Returns true if frames are not packed, or if a half has whole samples of subsampled chroma, too.
+bool halves_have_chroma(const FramePacking& packing, const FrameLayout& whole);
+
+/// Returns the left picture of a packed frame in place, with all of its channels. half is the
+/// layout of a frame of that size in the same format; halves_have_chroma() is true.
+ConstFrame left_picture_of(const FramePacking& packing, const FrameLayout& half,
+                           const ConstFrame& frame);
+
 }  // namespace cudavision

@@ -142,12 +142,13 @@ void remove_distant(const cv::Mat& exact, cv::Mat& places, cv::Mat& fractions) {
     }
 }
 
-RectifyingMap map_of(const CameraCalibration& camera, CameraModel model,
-                     const CameraRectification& rectification, const cv::Size& size) {
+RectifyingMap map_of(const RectifiedCamera& rectified, const cv::Size& size) {
+  const CameraCalibration& camera = rectified.camera;
+  const CameraRectification& rectification = rectified.rectification;
   const cv::Mat m = mat(camera.matrix, 3), d = distortion_of(camera);
   const cv::Mat r = mat(rectification.rotation, 3), p = mat(rectification.projection, 3);
   const auto make = [&](int type, cv::Mat& first, cv::Mat& second) {
-    if (model == CameraModel::fisheye)
+    if (rectified.model == CameraModel::fisheye)
       cv::fisheye::initUndistortRectifyMap(m, d, r, p, size, type, first, second);
     else
       cv::initUndistortRectifyMap(m, d, r, p, size, type, first, second);
@@ -178,8 +179,9 @@ Rectification make_rectification(const StereoCalibration& given, int width, int 
     Rectification result;
     result.width = width;
     result.height = height;
-    result.left = map_of(calibration.left, calibration.model, pair.left, size);
-    result.right = map_of(calibration.right, calibration.model, pair.right, size);
+    result.left_camera = {calibration.model, calibration.left, pair.left};
+    result.left = map_of(result.left_camera, size);
+    result.right = map_of({calibration.model, calibration.right, pair.right}, size);
     result.focal_length = left[0];
     result.baseline = -right[3] / right[0];
     result.center_x = left[2];
@@ -188,6 +190,20 @@ Rectification make_rectification(const StereoCalibration& given, int width, int 
   } catch (const cv::Exception& e) {
     refuse(calibration,
            "OpenCV cannot rectify these cameras (" + e.err + "): calibrate them again.");
+  }
+}
+
+RectifyingMap make_plane_map(const RectifiedCamera& camera, int width, int height,
+                             int subsampling_x, int subsampling_y) {
+  RectifiedCamera scaled = camera;
+  scale_pixels(scaled.camera.matrix, 3, 1.0 / subsampling_x, 1.0 / subsampling_y);
+  scale_pixels(scaled.rectification.projection, 4, 1.0 / subsampling_x, 1.0 / subsampling_y);
+  try {
+    return map_of(scaled, cv::Size(width, height));
+  } catch (const cv::Exception& e) {
+    throw ElementError(GST_LIBRARY_ERROR, GST_LIBRARY_ERROR_FAILED,
+                       "OpenCV cannot make the map of a rectified picture (" + e.err +
+                           "): calibrate the cameras again.");
   }
 }
 

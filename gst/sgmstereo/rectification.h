@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "cuda/remap/remap.h"
 #include "gst/sgmstereo/calibration.h"
 
 /// From the calibration of two cameras to maps that rectify their frames.
@@ -14,11 +15,25 @@ namespace cudavision {
 struct RectifyingMap {
   std::vector<std::int16_t> places;
   std::vector<std::uint16_t> fractions;
+
+  /// The size is that of the rectified picture.
+  remap::Map view(int width, int height) const {
+    return {{places.data(), 2 * width, height, std::ptrdiff_t{4} * width},
+            {fractions.data(), width, height, std::ptrdiff_t{2} * width}};
+  }
+};
+
+/// A camera and its rectification, for frames of the size that a Rectification is for.
+struct RectifiedCamera {
+  CameraModel model = CameraModel::pinhole;
+  CameraCalibration camera;
+  CameraRectification rectification;
 };
 
 struct Rectification {
   int width = 0, height = 0;
   RectifyingMap left, right;
+  RectifiedCamera left_camera;
   double focal_length = 0;            ///< of the rectified pictures, in pixels
   double baseline = 0;                ///< mm
   double center_x = 0, center_y = 0;  ///< the principal point of both, in pixels
@@ -38,5 +53,11 @@ struct Rectification {
 /// Throws ElementError if the frames do not fit the calibration.
 Rectification make_rectification(const StereoCalibration& calibration, int width, int height,
                                  double alpha);
+
+/// Makes the map of a plane of width×height samples, one for each subsampling_x×subsampling_y
+/// pixels, which lies at their centre: OpenCV's map for camera matrices that are scaled to the
+/// plane. With 1 and 1, it is the map of the frames. Throws ElementError.
+RectifyingMap make_plane_map(const RectifiedCamera& camera, int width, int height,
+                             int subsampling_x, int subsampling_y);
 
 }  // namespace cudavision

@@ -17,21 +17,13 @@ FrameLayout luminance_layout(const FrameLayout& camera) {
   return layout;
 }
 
-remap::Map device_map(const RectifyingMap& map, int width, int height) {
-  const auto pitch = [&](int numbers) {
-    return static_cast<std::ptrdiff_t>(numbers) * static_cast<std::ptrdiff_t>(sizeof(std::int16_t));
-  };
-  return {{map.places.data(), 2 * width, height, pitch(2 * width)},
-          {map.fractions.data(), width, height, pitch(width)}};
-}
-
 }  // namespace
 
 Rectifier::Rectifier(Device& device, const FrameLayout& camera, const RectifyingMap& map)
     : layout_(luminance_layout(camera)),
       luminance_(device, camera, "rectification"),
       remap_(device, {camera.width, camera.height, camera.bits},
-             device_map(map, camera.width, camera.height)) {}
+             map.view(camera.width, camera.height)) {}
 
 ConstFrame Rectifier::run(const ConstFrame& in) {
   ConstFrame out;

@@ -26,6 +26,7 @@ struct Kind {
 constexpr Kind kinds[] = {
     {"depth", SourcePad::depth, StereoOutput::depth},
     {"confidence", SourcePad::confidence, StereoOutput::confidence},
+    {"rectified", SourcePad::rectified, StereoOutput::rectified},
     {"points", SourcePad::points, StereoOutput::points},
 };
 

@@ -13,18 +13,11 @@
 namespace cudavision {
 namespace {
 
-// Points are no video format.
+// Returns the formats of an output that the format of the frames has no influence on.
 Formats output_formats(StereoOutput output) {
-  switch (output) {
-    case StereoOutput::depth:
-      return {GST_VIDEO_FORMAT_GRAY16_LE};
-    case StereoOutput::confidence:
-      return {GST_VIDEO_FORMAT_GRAY8};
-    case StereoOutput::points:
-      return {};
-    case StereoOutput::disparity:
-      break;
-  }
+  if (output == StereoOutput::confidence)
+    return {GST_VIDEO_FORMAT_GRAY8, GST_VIDEO_FORMAT_RGB, GST_VIDEO_FORMAT_RGBA,
+            GST_VIDEO_FORMAT_BGRx};
   return {GST_VIDEO_FORMAT_GRAY16_LE, GST_VIDEO_FORMAT_GRAY8, GST_VIDEO_FORMAT_RGB,
           GST_VIDEO_FORMAT_RGBA, GST_VIDEO_FORMAT_BGRx};
 }
@@ -51,9 +44,28 @@ Caps tensor_caps(const GstStructure* frame) {
   return Caps(gst_caps_new_full(tensor, nullptr));
 }
 
-Caps output_caps(const GstStructure* frame, StereoOutput output, bool cuda) {
-  return output == StereoOutput::points ? tensor_caps(frame)
-                                        : with_output_formats(frame, output, cuda);
+// Returns the caps of the left pictures: in the format of the frames, which have these caps, unless
+// a packed frame cannot be split so, and in GRAY8. picture has their size and all other fields.
+Caps rectified_caps(const GstCaps* left, const FramePacking& packing, const GstStructure* picture,
+                    bool cuda) {
+  const FrameFormat frames = frame_format_from_caps(left);
+  const GstVideoFormat format = GST_VIDEO_INFO_FORMAT(&frames.info);
+  Caps caps(gst_caps_new_empty());
+  if (halves_have_chroma(packing, frames.layout))
+    append_with_memories(caps.get(), picture, {format}, cuda);
+  if (format == GST_VIDEO_FORMAT_GRAY8)
+    return caps;
+  const Structure gray(gst_structure_copy(picture));
+  gst_structure_remove_fields(gray.get(), "colorimetry", "chroma-site", nullptr);
+  // Without colorimetry, gray has the full range.
+  if (is_limited_range(frames.info)) {
+    gchar* colorimetry = gst_video_colorimetry_to_string(&frames.info.colorimetry);
+    if (colorimetry)
+      gst_structure_set(gray.get(), "colorimetry", G_TYPE_STRING, colorimetry, nullptr);
+    g_free(colorimetry);
+  }
+  append_with_memories(caps.get(), gray.get(), {GST_VIDEO_FORMAT_GRAY8}, cuda);
+  return caps;
 }
 
 // Pixels of half-aspect frames are twice as wide or as high as their caps say.
@@ -112,7 +124,14 @@ Caps stereo_src_template() {
 }
 
 Caps stereo_src_caps(StereoOutput output, bool cuda) {
-  return output_caps(any_frame().get(), output, cuda);
+  switch (output) {
+    case StereoOutput::points:
+      return tensor_caps(any_frame().get());
+    case StereoOutput::rectified:
+      return stereo_sink_caps(cuda);
+    default:
+      return with_output_formats(any_frame().get(), output, cuda);
+  }
 }
 
 Caps stereo_src_caps_for(const GstCaps* left, const FramePacking& packing, StereoOutput output,
@@ -125,12 +144,16 @@ Caps stereo_src_caps_for(const GstCaps* left, const FramePacking& packing, Stere
   gst_structure_set(picture.get(), "width", G_TYPE_INT, size.width, "height", G_TYPE_INT,
                     size.height, nullptr);
   correct_half_aspect(picture.get(), packing);
-  // A map is a single view even if the frames are packed, and their colorimetry does not apply.
+  // The output is a single view even if the frames are packed.
   if (gst_structure_has_field(picture.get(), "multiview-mode"))
     gst_structure_set(picture.get(), "multiview-mode", G_TYPE_STRING, "mono", nullptr);
-  gst_structure_remove_fields(picture.get(), "multiview-flags", "views", "colorimetry",
-                              "chroma-site", nullptr);
-  return output_caps(picture.get(), output, cuda);
+  gst_structure_remove_fields(picture.get(), "multiview-flags", "views", nullptr);
+  if (output == StereoOutput::rectified)
+    return rectified_caps(left, packing, picture.get(), cuda);
+  // The colorimetry of the frames does not apply to maps.
+  gst_structure_remove_fields(picture.get(), "colorimetry", "chroma-site", nullptr);
+  return output == StereoOutput::points ? tensor_caps(picture.get())
+                                        : with_output_formats(picture.get(), output, cuda);
 }
 
 FrameFormat stereo_output_format(StereoOutput output, const GstCaps* caps) {

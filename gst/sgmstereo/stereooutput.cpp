@@ -171,14 +171,25 @@ GstFlowReturn acquire_outputs(GstAggregator* self, OpenPads& pads, OutputBuffers
   return GST_FLOW_OK;
 }
 
+// Returns the time since the last pair in seconds.
+double seconds_since_last(StereoState& state, const FrameTimes& times) {
+  constexpr GstClockTime usual = 40 * GST_MSECOND;
+  const GstClockTime last = std::exchange(state.last_running_time, times.running_time);
+  GstClockTime time = GST_CLOCK_TIME_IS_VALID(times.duration) ? times.duration : usual;
+  if (GST_CLOCK_TIME_IS_VALID(last) && GST_CLOCK_TIME_IS_VALID(times.running_time))
+    time = times.running_time > last ? times.running_time - last : 0;
+  return static_cast<double>(time) / GST_SECOND;
+}
+
 void compute(GstAggregator* self, HeadFrame& left, HeadFrame* right, const OutputBuffers& out,
              bool inspect) {
   StereoState& state = stereo_state(self);
   StereoWork::Buffers buffers;
   std::transform(out.begin(), out.end(), buffers.begin(),
                  [](const OwnedBuffer& buffer) { return buffer.get(); });
+  const double seconds = seconds_since_last(state, left.times());
   const DeviceScope scope(state.session);
-  state.work->run(left.buffer(), right ? right->buffer() : nullptr, buffers, inspect);
+  state.work->run(left.buffer(), right ? right->buffer() : nullptr, buffers, seconds, inspect);
 }
 
 // Gives an output the times and flags of the left frame, and those of its metas that still apply.

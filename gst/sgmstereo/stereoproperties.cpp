@@ -246,8 +246,14 @@ void add_output(ElementProperties<Settings>& all) {
           &Settings::baseline, 0, 1e6, shown);
   all.add({"depth-unit", "Depth unit", "Millimetres per count of depth"}, &Settings::depth_unit,
           0.001, 1e6);
-  all.add({"colormap", "Colour map", "Colours of disparities if the caps ask for RGB"},
+  all.add({"colormap", "Colour map", "Colours of an output if the caps ask for RGB"},
           &Settings::colormap, colormap_type());
+  all.add(
+      {"colormap-range", "Range of the colour map",
+       "Values that grey levels and colours stand for: full, auto (percentiles of the picture, "
+       "smoothed over time) or two numbers (0,64), also for one output (depth=500,4000) and as "
+       "a list with semicolons (empty = auto for depth, else full)"},
+      +[](Settings& settings) -> const char*& { return settings.colormap_range; });
   all.add(
       {"max-skew", "Maximum skew",
        "Largest difference between the running times of the two frames of a pair, in ns; of the "

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "gst/sgmstereo/stereosettings.h"
 
+#include "gst/sgmstereo/colormaprange.h"
 #include "gst/sgmstereo/stereoproperties.h"
 
 namespace cudavision {
@@ -58,14 +59,21 @@ std::string validation_error(const StereoSettings& settings, bool lengths) {
   error = alpha_error(settings);
   if (!error.empty())
     return error;
+  error = colormap_range_error(settings.colormap_range);
+  if (!error.empty())
+    return error;
   return lengths || measures_lengths(settings.output) ? length_error(settings) : std::string();
 }
 
-sgm::PictureParameters picture_parameters(sgm::PictureParameters::Kind kind,
-                                          const StereoSettings& given) {
+sgm::PictureParameters picture_parameters(const PictureKind& picture, const StereoSettings& given) {
   const StereoSettings settings = given.with_calibrated_lengths();
+  const ColormapRange range = colormap_range(settings.colormap_range, picture.quantity);
   sgm::PictureParameters parameters;
-  parameters.kind = kind;
+  parameters.kind = picture.kind;
+  parameters.quantity = picture.quantity;
+  parameters.range = range.range;
+  parameters.least = range.least;
+  parameters.most = range.most;
   parameters.focal_length = settings.focal_length;
   parameters.baseline = settings.baseline;
   parameters.unit = settings.depth_unit;

@@ -18,7 +18,9 @@ enum class StereoOutput {
   disparity,
   depth,
   confidence,
-  points,  ///< on a pad of its own; no value of the property output
+  // These are on pads of their own, and no values of the property output.
+  rectified,  ///< the left picture as it is matched
+  points,
 };
 
 /// Returns true if the output consists of lengths, which follow from focal-length and baseline.
@@ -28,8 +30,8 @@ constexpr bool measures_lengths(StereoOutput output) noexcept {
 
 /// The source pads. `always` is the pad src, which carries what the property output says; each of
 /// the others exists on request and carries the output that it is named after.
-enum class SourcePad : std::size_t { always, depth, confidence, points };
-inline constexpr std::size_t source_pad_count = 4;
+enum class SourcePad : std::size_t { always, depth, confidence, rectified, points };
+inline constexpr std::size_t source_pad_count = 5;
 constexpr std::size_t index_of(SourcePad pad) noexcept {
   return static_cast<std::size_t>(pad);
 }
@@ -53,6 +55,7 @@ struct StereoSettings : sgm::Parameters {
   double calibrated_baseline = 0;
   double depth_unit = 1;
   Colormap colormap = Colormap::turbo;
+  const char* colormap_range = "";  ///< interned, as CalibrationFiles are
   gint64 max_skew = -1;
   GstClockTime diagnostics_interval = GST_SECOND;
 
@@ -67,8 +70,13 @@ struct StereoSettings : sgm::Parameters {
 /// if a pad that measures_lengths() is in use, whatever settings.output is.
 std::string validation_error(const StereoSettings& settings, bool lengths);
 
-/// kind is that of the output pictures.
-sgm::PictureParameters picture_parameters(sgm::PictureParameters::Kind kind,
+/// The kind of a picture, and what it shows.
+struct PictureKind {
+  sgm::PictureParameters::Kind kind;
+  sgm::PictureParameters::Quantity quantity;
+};
+
+sgm::PictureParameters picture_parameters(const PictureKind& picture,
                                           const StereoSettings& settings);
 
 }  // namespace cudavision

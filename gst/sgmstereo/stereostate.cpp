@@ -22,6 +22,7 @@ void reset_stream(gpointer self) {
   state.out.reset();
   state.discont = true;
   state.src_discont = false;
+  state.last_running_time = GST_CLOCK_TIME_NONE;
   state.segment_sent = false;
   state.eos_sent = false;
   state.renegotiate = false;

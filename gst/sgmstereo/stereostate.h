@@ -123,12 +123,13 @@ struct StereoState {
   UnequalPairs unequal;
   UnpairedFrames unpaired;
   StereoDiagnostics diagnostics;
-  bool discont = true;        ///< the next outputs do not continue the last ones
-  bool restart = false;       ///< the next pair does not continue those before, over time
-  bool src_discont = false;   ///< the next buffer on src does not continue the last one there
-  bool src_ended = false;     ///< what is behind src has answered a frame with EOS
-  bool segment_sent = false;  ///< downstream has the current segment
-  guint32 segment_seqnum = GST_SEQNUM_INVALID;  ///< of the last SEGMENT on sink_left
+  bool discont = true;       ///< the next outputs do not continue the last ones
+  bool restart = false;      ///< the next pair does not continue those before, over time
+  bool src_discont = false;  ///< the next buffer on src does not continue the last one there
+  bool src_ended = false;    ///< what is behind src has answered a frame with EOS
+  GstClockTime last_running_time = GST_CLOCK_TIME_NONE;  ///< of the last pair
+  bool segment_sent = false;                             ///< downstream has the current segment
+  guint32 segment_seqnum = GST_SEQNUM_INVALID;           ///< of the last SEGMENT on sink_left
   /// Downstream has EOS already, while GstAggregator still waits for the other pad. Src caps that
   /// are negotiated now would be lost.
   bool eos_sent = false;

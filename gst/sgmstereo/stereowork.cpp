@@ -18,23 +18,36 @@ std::optional<Rectifier> make_rectifier(Device& device, const FrameLayout& camer
   return std::optional<Rectifier>(std::in_place, device, camera, *map);
 }
 
-// Returns the kind of picture into which a map of disparities is turned for an output in these
+// Returns the kind of picture into which the map or confidence is turned for an output in these
 // frames; nullopt if it is no such picture.
-std::optional<sgm::PictureParameters::Kind> picture_kind(StereoOutput output,
-                                                         const FrameFormat& format) {
+std::optional<PictureKind> picture_kind(StereoOutput output, const FrameFormat& format) {
   using Kind = sgm::PictureParameters::Kind;
+  using Quantity = sgm::PictureParameters::Quantity;
+  const FrameLayout& layout = format.layout;
+  const Kind levels = layout.channel_count > 1 ? Kind::color : Kind::gray;
   switch (output) {
-    case StereoOutput::depth:
-      return Kind::depth;
-    case StereoOutput::confidence:
-    case StereoOutput::points:
-      return std::nullopt;
     case StereoOutput::disparity:
+      if (layout.bits > 8)
+        return std::nullopt;
+      return PictureKind{levels, Quantity::disparity};
+    case StereoOutput::depth:
+      return PictureKind{layout.bits > 8 ? Kind::depth : levels, Quantity::depth};
+    case StereoOutput::confidence:
+      if (levels == Kind::gray)
+        return std::nullopt;
+      return PictureKind{levels, Quantity::confidence};
+    case StereoOutput::rectified:
+    case StereoOutput::points:
       break;
   }
-  if (format.layout.bits > 8)
-    return std::nullopt;
-  return format.layout.channel_count > 1 ? Kind::color : Kind::gray;
+  return std::nullopt;
+}
+
+// Returns dense rows in memory, which is allocated when it is needed first.
+View<std::uint8_t> own_plane(Device& device, Buffer& memory, int row_bytes, int rows) {
+  if (!memory.data())
+    memory = device.allocate(static_cast<std::size_t>(row_bytes) * static_cast<std::size_t>(rows));
+  return {memory.as<std::uint8_t>(), row_bytes, rows, row_bytes};
 }
 
 }  // namespace
@@ -59,6 +72,7 @@ StereoWork::StereoWork(const DeviceSession& session, const FrameFormat& left,
               settings) {
   if (rectification) {
     center_ = {rectification->center_x, rectification->center_y};
+    left_camera_ = rectification->left_camera;
     stereo_.set_masks(left_rectifier_->unseen(), right_rectifier_->unseen());
   }
   if (!packing.packed())
@@ -67,6 +81,13 @@ StereoWork::StereoWork(const DeviceSession& session, const FrameFormat& left,
 
 FrameLayout StereoWork::picture() const {
   return picture_layout(packing_, left_.format());
+}
+
+void StereoWork::restart() noexcept {
+  stereo_.restart();
+  for (std::optional<Output>& output : outputs_)
+    if (output && output->picture)
+      output->picture->restart();
 }
 
 sgm::Reprojection StereoWork::reprojection(const StereoSettings& given) const {
@@ -108,9 +129,12 @@ void StereoWork::prepare(SourcePad pad, StereoOutput kind, const FrameFormat& fo
     const FrameLayout layout = picture();
     output.points = std::make_unique<sgm::Points>(device_, layout.width, layout.height, settings_,
                                                   reprojection(settings_));
+  } else if (kind == StereoOutput::rectified) {
+    output.rectified = std::make_unique<RectifiedPicture>(device_, packing_, left_.format(), format,
+                                                          left_camera_ ? &*left_camera_ : nullptr);
   } else if (const auto picture = picture_kind(kind, format)) {
-    output.picture =
-        std::make_unique<sgm::DisparityPicture>(device_, format.layout, settings_, *picture);
+    output.picture = std::make_unique<sgm::DisparityPicture>(device_, format.layout, settings_,
+                                                             picture->kind, picture->quantity);
     output.picture->set_parameters(settings_, picture_parameters(*picture, settings_));
     output.picture->set_colors(color_table(settings_.colormap));
   }
@@ -118,7 +142,7 @@ void StereoWork::prepare(SourcePad pad, StereoOutput kind, const FrameFormat& fo
 
 bool StereoWork::measures_depth() const noexcept {
   return std::any_of(outputs_.begin(), outputs_.end(), [](const std::optional<Output>& output) {
-    return output && output->kind == StereoOutput::depth;
+    return output && output->kind == StereoOutput::depth && output->mapper.format().layout.bits > 8;
   });
 }
 
@@ -132,46 +156,64 @@ View<std::uint8_t> StereoWork::plane_for(StereoOutput kind, const Frames& out) c
 }
 
 View<std::uint8_t> StereoWork::own_map() {
-  if (!map_) {
-    const FrameLayout layout = picture();
-    memory_ = device_.allocate(static_cast<std::size_t>(2) * layout.width * layout.height);
-    map_ = {memory_.as<std::uint8_t>(), 2 * layout.width, layout.height, 2 * layout.width};
-  }
-  return map_;
+  const FrameLayout layout = picture();
+  return own_plane(device_, map_memory_, 2 * layout.width, layout.height);
 }
 
-void StereoWork::compute(const ConstFrame& left, const ConstFrame& right, const Frames& out,
-                         bool inspect) {
-  View<std::uint8_t> map = plane_for(StereoOutput::disparity, out);
-  if (!map)
-    map = own_map();
-  const View<std::uint8_t> confidence = plane_for(StereoOutput::confidence, out);
+View<std::uint8_t> StereoWork::own_confidence() {
+  const FrameLayout layout = picture();
+  return own_plane(device_, confidence_memory_, layout.width, layout.height);
+}
+
+bool StereoWork::shows_confidence(const Frames& out) const {
+  for (std::size_t i = 0; i < out.size(); ++i)
+    if (out[i] && outputs_[i]->kind == StereoOutput::confidence)
+      return true;
+  return false;
+}
+
+void StereoWork::match(const Inputs& in, View<std::uint8_t> map, View<std::uint8_t> confidence,
+                       bool inspect) {
   // Without these, the map itself tells which disparities are known.
   const bool adds_disparities = settings_.fill_holes || settings_.temporal_persistence > 0;
   const View<std::uint8_t> unfilled =
       inspect && adds_disparities ? snapshot_->unfilled() : View<std::uint8_t>();
   if (left_rectifier_)
-    stereo_.run(left_rectifier_->run(left), right_rectifier_->run(right), map, confidence,
+    stereo_.run(left_rectifier_->run(in.left), right_rectifier_->run(in.right), map, confidence,
                 unfilled);
   else
-    stereo_.run(left, right, map, confidence, unfilled);
+    stereo_.run(in.left, in.right, map, confidence, unfilled);
   if (inspect)
     snapshot_->take(stereo_.pictures(), unfilled ? unfilled : map);
+}
+
+void StereoWork::compute(const Inputs& in, const Frames& out, double seconds, bool inspect) {
+  View<std::uint8_t> map = plane_for(StereoOutput::disparity, out);
+  if (!map)
+    map = own_map();
+  View<std::uint8_t> confidence = plane_for(StereoOutput::confidence, out);
+  if (!confidence && shows_confidence(out))
+    confidence = own_confidence();
+  match(in, map, confidence, inspect);
   for (std::size_t i = 0; i < out.size(); ++i) {
     if (!out[i])
       continue;
+    Output& output = *outputs_[i];
     const Frame& frame = out[i]->frame();
-    if (outputs_[i]->picture)
-      outputs_[i]->picture->run(map, frame);
-    else if (outputs_[i]->points)
-      outputs_[i]->points->run(map, frame.planes[0]);
-    else if (outputs_[i]->kind == StereoOutput::confidence &&
-             frame.planes[0].data != confidence.data)
+    const bool of_confidence = output.kind == StereoOutput::confidence;
+    if (output.picture)
+      output.picture->run(of_confidence ? confidence : map, frame, seconds);
+    else if (output.points)
+      output.points->run(map, frame.planes[0]);
+    else if (output.rectified)
+      output.rectified->run(in.left_frame, stereo_.pictures().left, frame);
+    else if (of_confidence && frame.planes[0].data != confidence.data)
       device_.copy(confidence, frame.planes[0]);
   }
 }
 
-void StereoWork::run(GstBuffer* left, GstBuffer* right, const Buffers& out, bool inspect) {
+void StereoWork::run(GstBuffer* left, GstBuffer* right, const Buffers& out, double seconds,
+                     bool inspect) {
   if (inspect && !snapshot_) {
     const FrameLayout layout = picture();
     snapshot_.emplace(device_, ImageSize{layout.width, layout.height, layout.bits}, settings_);
@@ -186,11 +228,13 @@ void StereoWork::run(GstBuffer* left, GstBuffer* right, const Buffers& out, bool
       frames[i].emplace(outputs_[i]->mapper, out[i]);
 
   const FrameLayout& whole = left_.format().layout;
+  const ConstFrame& left_frame = left_input.frame();
   if (packing_.packed())
-    compute(half_of(packing_, whole, left_input.frame(), false),
-            half_of(packing_, whole, left_input.frame(), true), frames, inspect);
+    compute({half_of(packing_, whole, left_frame, false),
+             half_of(packing_, whole, left_frame, true), left_frame},
+            frames, seconds, inspect);
   else
-    compute(left_input.frame(), right_input->frame(), frames, inspect);
+    compute({left_frame, right_input->frame(), left_frame}, frames, seconds, inspect);
 
   for (auto& frame : frames)
     if (frame)

@@ -12,6 +12,7 @@
 #include "gst/memory/framemapper.h"
 #include "gst/sgmstereo/packedframes.h"
 #include "gst/sgmstereo/pairsnapshot.h"
+#include "gst/sgmstereo/rectifiedpicture.h"
 #include "gst/sgmstereo/rectifier.h"
 #include "gst/sgmstereo/stereosettings.h"
 
@@ -30,8 +31,9 @@ class StereoWork {
   /// Applies settings without a validation_error(). Never allocates.
   void apply(const StereoSettings& settings);
 
-  /// The next pair does not continue those before; see sgm::SgmStereo::restart().
-  void restart() noexcept { stereo_.restart(); }
+  /// The next pair does not continue those before; see sgm::SgmStereo::restart() and
+  /// sgm::DisparityPicture::restart().
+  void restart() noexcept;
 
   /// Prepares what a source pad puts out, in frames of this format.
   void prepare(SourcePad pad, StereoOutput output, const FrameFormat& format);
@@ -44,12 +46,13 @@ class StereoWork {
   using Buffers = PerSourcePad<GstBuffer*>;
 
   /// right is nullptr if frames are packed. The pads of all buffers must be prepared. Their buffers
-  /// are complete when this returns, and so is snapshot(), if the pair is to be inspected.
-  void run(GstBuffer* left, GstBuffer* right, const Buffers& out, bool inspect);
+  /// are complete when this returns, and so is snapshot(), if the pair is to be inspected. seconds
+  /// is the time since the pair before.
+  void run(GstBuffer* left, GstBuffer* right, const Buffers& out, double seconds, bool inspect);
 
   /// Returns the last pair that was to be inspected; there must have been one.
   PairSnapshot& snapshot() { return *snapshot_; }
-  /// Returns true if depth is prepared for a source pad.
+  /// Returns true if depth in 16 bits is prepared for a source pad.
   bool measures_depth() const noexcept;
   /// Returns the settings in force.
   const StereoSettings& settings() const { return settings_; }
@@ -62,19 +65,29 @@ class StereoWork {
         : kind(output), mapper(device, context, format) {}
 
     /// True if the matching itself writes the output.
-    bool is_direct() const noexcept { return !picture && !points; }
+    bool is_direct() const noexcept { return !picture && !rectified && !points; }
 
     StereoOutput kind;
     FrameMapper mapper;
-    // At most one of these, which makes the output from the map.
+    // At most one of these, which makes the output: the first two from the map or from confidence.
     std::unique_ptr<sgm::DisparityPicture> picture;
     std::unique_ptr<sgm::Points> points;
+    std::unique_ptr<RectifiedPicture> rectified;
   };
   using Frames = PerSourcePad<std::optional<FrameMapper::Output>>;
 
-  void compute(const ConstFrame& left, const ConstFrame& right, const Frames& out, bool inspect);
+  /// The frames of a pair on the device. left and right are the pictures' luma or RGB.
+  struct Inputs {
+    ConstFrame left, right;
+    ConstFrame left_frame;  ///< with both pictures, if frames are packed
+  };
+
+  void compute(const Inputs& in, const Frames& out, double seconds, bool inspect);
+  void match(const Inputs& in, View<std::uint8_t> map, View<std::uint8_t> confidence, bool inspect);
   View<std::uint8_t> plane_for(StereoOutput kind, const Frames& out) const;
   View<std::uint8_t> own_map();
+  View<std::uint8_t> own_confidence();
+  bool shows_confidence(const Frames& out) const;
   FrameLayout picture() const;
   sgm::Reprojection reprojection(const StereoSettings& settings) const;
 
@@ -87,10 +100,11 @@ class StereoWork {
   std::optional<FrameMapper> right_;
   std::optional<Rectifier> left_rectifier_, right_rectifier_;  ///< both or neither
   std::optional<std::array<double, 2>> center_;                ///< the calibration's, x and y
+  std::optional<RectifiedCamera> left_camera_;                 ///< likewise
   sgm::SgmStereo stereo_;
   PerSourcePad<std::optional<Output>> outputs_;
-  Buffer memory_;
-  View<std::uint8_t> map_;  ///< disparities, in memory_, for frames without an output of them
+  // For pairs that no output takes these of as they are.
+  Buffer map_memory_, confidence_memory_;
   std::optional<PairSnapshot> snapshot_;  ///< made for the first pair that is inspected
 };
 

@@ -18,6 +18,7 @@
 #include "tests/kernels/integral/integral_case.h"
 #include "tests/kernels/localstatistics/localstatistics_case.h"
 #include "tests/kernels/nlmeans/nlmeans_case.h"
+#include "tests/kernels/remap/pictureremap_case.h"
 #include "tests/kernels/remap/remap_case.h"
 #include "tests/kernels/sgm/sgm_case.h"
 #include "tests/kernels/sgm/sgm_sequence.h"
@@ -60,6 +61,7 @@ constexpr Suite suites[] = {
     {"localstatistics", "", 200, case_hash<make_localstatistics_case>},
     {"nlmeans", "", 150, case_hash<make_nlmeans_case>},
     {"remap", "", 200, case_hash<make_remap_case>},
+    {"remap", "pictures-", 150, case_hash<make_picture_remap_case>},
     {"sgm", "", 150, case_hash<make_sgm_case>},
     {"sgm", "stages-", 150, sgm_stages_hash},
     {"sgm", "sequences-", 100, sgm_sequence_hash},

@@ -37,7 +37,7 @@ Map pull_from(GstHarness* harness) {
 }
 
 void PadsHarness::open_all() {
-  for (const char* pad : {"depth", "confidence", "points"})
+  for (const char* pad : {"depth", "confidence", "rectified", "points"})
     open(pad);
 }
 

@@ -54,7 +54,7 @@ bool offers_cuda(const StereoHarness& stereo, const char* name) {
 TEST(test_cuda_memory_is_offered) {
   PadsHarness stereo;
   stereo.open_all();
-  for (const char* pad : {"sink_left", "sink_right", "src", "depth", "confidence"})
+  for (const char* pad : {"sink_left", "sink_right", "src", "depth", "confidence", "rectified"})
     fail_unless_equals_int(offers_cuda(stereo, pad), testing_cuda());
   fail_unless(!offers_cuda(stereo, "points"));
 }
@@ -90,7 +90,7 @@ TEST(test_memory_of_the_frames, .unless(unless_testing_cuda())) {
 
 // The same holds for pads on request, beside src and without it.
 TEST(test_memory_of_request_pads, .unless(unless_testing_cuda())) {
-  for (const char* pad : {"depth", "confidence"})
+  for (const char* pad : {"depth", "confidence", "rectified"})
     for (const char* src : {"e.src ! queue ! fakesink  ", ""}) {
       const std::string launch = cameras(true, true, "NV12") +
                                  "cudasgmstereo name=e focal-length=50 baseline=20  " + src + "e." +
@@ -121,7 +121,7 @@ TEST(test_frames_of_another_context, .unless(unless_testing_cuda())) {
   PadsHarness stereo;
   stereo.open_all();
   stereo.accept_downstream(cuda_caps);
-  for (const char* pad : {"depth", "confidence"})
+  for (const char* pad : {"depth", "confidence", "rectified"})
     gst_harness_set_sink_caps_str(stereo.at_pad(pad), cuda_caps);
   stereo.accept_gray();
   const auto push_pair = [&](GstHarness* uploader, GstClockTime time) {

@@ -239,6 +239,7 @@ TEST(test_new_size_on_all_pads) {
 TEST(test_peer_that_accepts_nothing) {
   for (const auto& [pad, remedy] : {std::pair{"depth", "videoconvert"},
                                     {"confidence", "videoconvert"},
+                                    {"rectified", "videoconvert"},
                                     {"points", "appsink"}}) {
     PadsHarness stereo;
     gst_harness_set_sink_caps_str(stereo.open(pad), "video/x-raw, format=I420");
@@ -297,7 +298,7 @@ TEST(test_reconfigure_of_one_pad) {
   stereo.process_all(40 * ms);
   for (GstHarness* harness : stereo.outlets())
     fail_unless_equals_int(take_events(harness, GST_EVENT_CAPS).size(), 0);
-  gst_harness_set_sink_caps_str(stereo.at_pad("depth"), "video/x-raw, format=GRAY8");
+  gst_harness_set_sink_caps_str(stereo.at_pad("depth"), "video/x-raw, format=I420");
   gst_harness_push_upstream_event(stereo.at_pad("depth"), gst_event_new_reconfigure());
   stereo.push_pair(80 * ms);
   stereo.wait_for_error();

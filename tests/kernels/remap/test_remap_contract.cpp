@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// Tests the contract of all operations for Remap, behind the luminance of frames.
+// Tests the contract of all operations for Remap, behind the luminance of frames, and for
+// PictureRemap.
 
 #include "tests/kernels/contract/contract.h"
+#include "tests/kernels/remap/pictureremap_case.h"
 #include "tests/kernels/remap/remap_case.h"
 
 namespace cudavision::test {
@@ -54,6 +56,48 @@ struct RemapContract : ContractTraits<RemapCase> {
 };
 
 CUDAVISION_CONTRACT(Remap, RemapContract);
+
+struct PictureRemapContract : ContractTraits<PictureRemapCase> {
+  static Case dense(const char* layout, int width, int height,
+                    const PictureMapParameters& parameters) {
+    return plain_case<Case>(layout_named(layout, width, height), parameters, Content::natural, 5);
+  }
+
+  static std::vector<LayoutRefusal> layout_refusals() { return common_layout_refusals(); }
+
+  static std::vector<std::function<void(Device&, const FrameLayout&)>> constructors() {
+    return {[](Device& device, const FrameLayout& layout) {
+      const HostPictureMaps maps(gray_layout(33, 9), {});
+      remap::PictureRemap(device, layout, maps.view(), 0);
+    }};
+  }
+
+  static Case refused_case() { return dense("NV12", 34, 10, {MapKind::lens, 1, 16}); }
+
+  static std::vector<Case> representatives(int width, int height) {
+    std::vector<Case> cases;
+    for (const char* layout : {"GRAY8", "NV12", "YUY2", "P010", "RGBx", "GBR"})
+      for (const MapKind kind : {MapKind::lens, MapKind::scattered})
+        cases.push_back(dense(layout, width, height, {kind, 2, 16}));
+    return cases;
+  }
+
+  static std::pair<Case, Case> neighbours() {
+    return {dense("NV12", 334, 178, {MapKind::lens, 4, 16}),
+            dense("P010", 98, 156, {MapKind::turned, 5, 64})};
+  }
+  static std::pair<Case, Case> streams() {
+    return {dense("NV12", 1280, 720, {MapKind::lens, 6, 16}),
+            dense("RGBx", 640, 360, {MapKind::scattered, 7, 0})};
+  }
+
+  static std::vector<std::function<void(Parameters&)>> members() {
+    return {[](Parameters& p) { p.kind = MapKind::lens; }, [](Parameters& p) { p.seed = 1; },
+            [](Parameters& p) { p.black = 1; }};
+  }
+};
+
+CUDAVISION_CONTRACT(PictureRemap, PictureRemapContract);
 
 }  // namespace
 }  // namespace cudavision::test

@@ -354,6 +354,7 @@ TEST_P(SgmStereoUse, DisparityPicturesAllocateNothingAfterConstruction) {
         }
         PictureParameters look;
         look.kind = kind;
+        look.range = static_cast<PictureParameters::Range>(i % 3);
         look.focal_length = look.baseline = 100 + i;
         picture.set_parameters(parameters, look);
         ColorTable table{};

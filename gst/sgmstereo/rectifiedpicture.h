@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#pragma once
+
+#include <memory>
+#include <optional>
+
+#include "cuda/pixels/eight_bits.h"
+#include "cuda/remap/pictureremap.h"
+#include "gst/base/videoformat.h"
+#include "gst/sgmstereo/packedframes.h"
+#include "gst/sgmstereo/rectification.h"
+
+namespace cudavision {
+
+/// The left picture as it is matched: rectified if there is a calibration, else as it is.
+class RectifiedPicture {
+ public:
+  /// frames is the format of the left camera's frames, and out that of the pictures: theirs, or
+  /// GRAY8. camera is nullptr if frames count as rectified. Waits until the device has the maps.
+  RectifiedPicture(Device& device, const FramePacking& packing, const FrameFormat& frames,
+                   const FrameFormat& out, const RectifiedCamera* camera);
+
+  /// frame is that of the left camera, and luminance what has been matched. Only enqueues.
+  void run(const ConstFrame& frame, const SamplePlane& luminance, const Frame& out);
+
+ private:
+  Device& device_;
+  const FramePacking packing_;
+  const FrameLayout layout_;  ///< of the pictures
+  // GRAY8 follows from the luminance. Of other pictures, those that are not remapped are copied.
+  std::optional<EightBits> gray_;
+  std::unique_ptr<remap::PictureRemap> remap_;
+};
+
+}  // namespace cudavision

@@ -1,0 +1,325 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// Tests the property colormap-range of cudasgmstereo: which values grey levels and colours of
+// disparities, depths and confidence stand for.
+#include <algorithm>
+
+#include "tests/check/common/padsharness.h"
+#include "tests/check/common/stereodefinition.h"
+
+using namespace check;
+
+namespace {
+
+constexpr int width = 64, height = 24;
+constexpr MapScale scale = {32, 0, 16};
+
+/// A scene of two surfaces.
+struct Scene {
+  Picture left = make_picture(format_named("GRAY8"), width, height, Content::random, 5);
+  Picture right = left;
+
+  Scene(int near, int far) {
+    const Picture of_near = shifted(left, near), of_far = shifted(left, far);
+    for (int y = 0; y < height; ++y)
+      for (int x = 0; x < width; ++x)
+        right.set_sample(0, x, y, (y < height / 2 ? of_near : of_far).sample(0, x, y));
+  }
+};
+
+Properties with(const Properties& more) {
+  Properties all = stereo_cameras;
+  all.emplace_back("num-disparities", "32");
+  all.insert(all.end(), more.begin(), more.end());
+  return all;
+}
+
+/// Runs one output in one format.
+struct OutputHarness : StereoHarness {
+  OutputHarness(const char* output, const char* format, const Properties& more)
+      : StereoHarness(with(more)), spec(format_named(format)) {
+    gst_element_set_state(element(), GST_STATE_READY);
+    set("output", output);
+    gst_element_set_state(element(), GST_STATE_PLAYING);
+    for (GstHarness* harness : harnesses())
+      gst_pad_push_event(harness->srcpad, gst_event_new_stream_start("test"));
+    accept_downstream(std::string("video/x-raw, format=") + format);
+    accept_gray(width, height);
+  }
+
+  Picture next(const Scene& scene, GstClockTime time = 0, bool discont = false) {
+    GstBuffer* left_frame = at(time, to_buffer(scene.left));
+    if (discont)
+      GST_BUFFER_FLAG_SET(left_frame, GST_BUFFER_FLAG_DISCONT);
+    const Map out = process(left_frame, at(time, to_buffer(scene.right)));
+    return from_buffer(out, spec, width, height);
+  }
+
+  const FormatSpec& spec;
+};
+
+Picture output_of(const char* output, const char* format, const Scene& scene,
+                  const Properties& more = {}) {
+  return OutputHarness(output, format, more).next(scene);
+}
+
+int level_in(double value, double low, double high) {
+  const auto whole = [](double number) { return static_cast<long long>(std::floor(number + 0.5)); };
+  const long long l = whole(low), h = std::max(whole(high), l + 1);
+  const long long n = std::clamp(whole(value), l, h) - l;
+  return static_cast<int>(1 + (254 * n + (h - l) / 2) / (h - l));
+}
+
+/// Returns the levels of disparities from low to high, in pixels.
+Picture gray_between(const Picture& map, double low, double high) {
+  return picture_with(format_named("GRAY8"), width, height, [&](int, int x, int y) {
+    const int v = disparity_at(map, x, y);
+    return v == scale.invalid() ? 0 : level_in(v, 16 * low, 16 * high);
+  });
+}
+
+/// Returns the levels of depths: near is bright.
+Picture gray_of_depth(const Picture& depth, double low, double high) {
+  return picture_with(format_named("GRAY8"), width, height, [&](int, int x, int y) {
+    const int value = depth.sample(0, x, y);
+    return value == 0 ? 0 : level_in(low + high - std::clamp<double>(value, low, high), low, high);
+  });
+}
+
+Picture in_colors(const Picture& levels, const FormatSpec& format, Colors colors = Colors::turbo) {
+  Picture out(format, width, height);
+  std::fill(out.planes[0].bytes.begin(), out.planes[0].bytes.end(), std::uint8_t{255});
+  for (int y = 0; y < height; ++y)
+    for (int x = 0; x < width; ++x) {
+      const Color color = color_of(colors, levels.sample(0, x, y));
+      for (int c = 0; c < 3; ++c)
+        out.set_sample(c, x, y, color[static_cast<std::size_t>(c)]);
+    }
+  return out;
+}
+
+/// The 2nd and the 98th percentile of a map, in sixteenths. With 32 disparities, each number has a
+/// bin of its own.
+struct Percentiles {
+  int low, high;
+
+  explicit Percentiles(const Picture& map, int least = 0) {
+    std::vector<int> numbers;
+    for (int y = 0; y < map.height; ++y)
+      for (int x = 0; x < map.width; ++x)
+        if (const int v = disparity_at(map, x, y); v != scale.invalid() && v >= least)
+          numbers.push_back(v);
+    fail_unless(numbers.size() > 500, "too little is known");
+    std::sort(numbers.begin(), numbers.end());
+    const auto percentile = [&](std::size_t p) {
+      return numbers[(p * numbers.size() + 99) / 100 - 1];
+    };
+    low = percentile(2);
+    high = std::max(percentile(98), low + 16);
+  }
+};
+
+const Cameras cameras = {700, 120, 0.5};  // stereo_cameras
+
+int depth_at(int number) {
+  const long long k = std::llround(16 * 700 * 120 / 0.5);
+  return static_cast<int>(std::min(65535LL, (2 * k + number) / (2 * number)));
+}
+
+Picture automatic_gray_of_depth(const Picture& map) {
+  const Percentiles ends(map, 1);
+  return gray_of_depth(depth_of_map(map, scale, cameras), depth_at(ends.high), depth_at(ends.low));
+}
+
+}  // namespace
+
+// By default, disparities and confidence show all values, and depths their percentiles.
+TEST(test_defaults) {
+  const Scene scene(20, 6);
+  const Picture map = output_of("disparity", "GRAY16_LE", scene);
+  const Picture confidence = output_of("confidence", "GRAY8", scene);
+  for (const char* range : {"", "disparity=full;confidence=full;depth=auto"}) {
+    const Properties properties = {{"colormap-range", range}};
+    expect_picture(output_of("disparity", "GRAY8", scene, properties), gray_of_map(map, scale),
+                   "disparity");
+    expect_picture(output_of("depth", "GRAY8", scene, properties), automatic_gray_of_depth(map),
+                   "depth");
+    expect_picture(output_of("confidence", "GRAY8", scene, properties), confidence, "confidence");
+    for (const char* format : {"RGB", "RGBA", "BGRx"}) {
+      const FormatSpec& spec = format_named(format);
+      expect_picture(output_of("disparity", format, scene, properties),
+                     in_colors(gray_of_map(map, scale), spec), "disparity");
+      expect_picture(output_of("depth", format, scene, properties),
+                     in_colors(automatic_gray_of_depth(map), spec), "depth");
+      expect_picture(output_of("confidence", format, scene, properties),
+                     in_colors(confidence, spec), "confidence");
+    }
+  }
+  fail_unless(!difference(gray_of_map(map, scale), automatic_gray_of_depth(map)).empty());
+}
+
+TEST(test_two_numbers) {
+  const Scene scene(20, 6);
+  const Picture map = output_of("disparity", "GRAY16_LE", scene);
+  const Picture depth = output_of("depth", "GRAY16_LE", scene);
+  const Picture confidence = output_of("confidence", "GRAY8", scene);
+  for (const auto& [low, high] :
+       {std::pair{0.0, 31.0}, {4.5, 12.25}, {-10.0, 100.0}, {7.0, 7.01}}) {
+    const std::string text = std::to_string(low) + "," + std::to_string(high);
+    expect_picture(output_of("disparity", "GRAY8", scene, {{"colormap-range", text}}),
+                   gray_between(map, low, high), text);
+  }
+  for (const auto& [low, high] : {std::pair{8000, 30000}, {1, 65535}, {0, 100}}) {
+    const std::string text = " " + std::to_string(low) + " , " + std::to_string(high) + " ";
+    const Picture expected = gray_of_depth(depth, low, high);
+    expect_picture(output_of("depth", "GRAY8", scene, {{"colormap-range", text}}), expected, text);
+    expect_picture(output_of("depth", "RGB", scene,
+                             {{"colormap-range", "depth=" + text}, {"colormap", "jet"}}),
+                   in_colors(expected, format_named("RGB"), Colors::jet), text);
+  }
+  const Picture levels = picture_with(format_named("GRAY8"), width, height, [&](int, int x, int y) {
+    const int value = confidence.sample(0, x, y);
+    return value == 0 ? 0 : level_in(value, 100, 200);
+  });
+  expect_picture(output_of("confidence", "RGB", scene, {{"colormap-range", "100,200"}}),
+                 in_colors(levels, format_named("RGB")), "confidence");
+  // In grey, confidence is a number and no picture.
+  expect_picture(output_of("confidence", "GRAY8", scene, {{"colormap-range", "100,200"}}),
+                 confidence, "confidence");
+}
+
+TEST(test_automatic) {
+  const Scene scene(20, 6);
+  const Picture map = output_of("disparity", "GRAY16_LE", scene);
+  const Percentiles ends(map);
+  for (const char* text :
+       {"auto", "disparity=auto", "disparity = 0,5 ; disparity=auto;", "depth=full;disparity=auto"})
+    expect_picture(output_of("disparity", "GRAY8", scene, {{"colormap-range", text}}),
+                   gray_between(map, ends.low / 16.0, ends.high / 16.0), text);
+  expect_picture(output_of("depth", "GRAY8", scene, {{"colormap-range", "depth=full"}}),
+                 gray_of_depth(depth_of_map(map, scale, cameras), 1, 65535), "full");
+}
+
+// Ranges take effect with the next frame, and each output has its own.
+TEST(test_changes_while_playing) {
+  const Scene scene(20, 6);
+  const Picture map = output_of("disparity", "GRAY16_LE", scene);
+  const Picture depth = output_of("depth", "GRAY16_LE", scene);
+  PadsHarness stereo(with({}));
+  stereo.accept_downstream("video/x-raw, format=GRAY8");
+  GstHarness* const pad = stereo.open("depth");
+  gst_harness_set_sink_caps_str(pad, "video/x-raw, format=GRAY8");
+  stereo.accept_gray(width, height);
+  struct Step {
+    const char* range;
+    Picture disparity, depth;
+  };
+  const Picture searched = gray_of_map(map, scale), automatic = automatic_gray_of_depth(map);
+  for (const Step& step : {Step{"", searched, automatic},
+                           Step{"depth=9000,20000", searched, gray_of_depth(depth, 9000, 20000)},
+                           Step{"depth=9000,20000;disparity=3,9", gray_between(map, 3, 9),
+                                gray_of_depth(depth, 9000, 20000)},
+                           Step{"disparity=3,9", gray_between(map, 3, 9), automatic}}) {
+    stereo.set("colormap-range", step.range);
+    const Map out = stereo.process(scene.left, scene.right);
+    expect_picture(from_buffer(out, format_named("GRAY8"), width, height), step.disparity,
+                   step.range);
+    const Map of_depth = pull_from(pad);
+    expect_picture(from_buffer(of_depth, format_named("GRAY8"), width, height), step.depth,
+                   step.range);
+  }
+}
+
+// Automatic ranges follow the scene in the course of seconds of running time.
+TEST(test_automatic_ranges_are_smooth) {
+  const Scene before(10, 3), after(28, 15);
+  OutputHarness stereo("disparity", "GRAY8", {{"colormap-range", "auto"}});
+  const Picture at_once = output_of("disparity", "GRAY8", after, {{"colormap-range", "auto"}});
+  stereo.next(before);
+  const Picture soon = stereo.next(after, 40 * ms);
+  fail_unless(!difference(soon, at_once).empty(), "the range has moved within a frame");
+  const auto sum = [](const Picture& picture) {
+    int levels = 0;
+    for (int y = 0; y < height; ++y)
+      for (int x = 0; x < width; ++x)
+        levels += picture.sample(0, x, y);
+    return levels;
+  };
+  int last = sum(soon);
+  for (guint i = 2; i < 12; ++i) {
+    const int levels = sum(stereo.next(after, i * 300 * ms));
+    fail_unless(levels <= last, "the levels do not fall towards those of the new range");
+    last = levels;
+  }
+  fail_unless(last < sum(soon));
+  expect_picture(stereo.next(after, 60 * GST_SECOND), at_once, "after a minute");
+}
+
+// They begin anew with a discontinuity, a segment, a flush and new caps.
+TEST(test_automatic_ranges_begin_anew) {
+  const Scene before(10, 3), after(28, 15);
+  const Picture at_once = output_of("disparity", "GRAY8", after, {{"colormap-range", "auto"}});
+  OutputHarness stereo("disparity", "GRAY8", {{"colormap-range", "auto"}});
+  GstClockTime time = 0;
+  const auto first = [&] { stereo.next(before, time += 40 * ms, true); };
+  first();
+  expect_picture(stereo.next(after, time += 40 * ms, true), at_once, "DISCONT");
+  first();
+  const GstSegment segment = new_segment();
+  stereo.send_to_all([&] { return gst_event_new_segment(&segment); });
+  expect_picture(stereo.next(after, time += 40 * ms), at_once, "a segment");
+  first();
+  stereo.flush();
+  time = 0;
+  expect_picture(stereo.next(after, time), at_once, "a flush");
+  first();
+  stereo.accept_gray(48, 16);
+  stereo.process(to_buffer(Picture(format_named("GRAY8"), 48, 16)),
+                 to_buffer(Picture(format_named("GRAY8"), 48, 16)));
+  stereo.accept_gray(width, height);
+  expect_picture(stereo.next(after, time), at_once, "caps");
+}
+
+// Nothing is known in flat pictures.
+TEST(test_unknown_maps) {
+  const Picture flat = make_picture(format_named("GRAY8"), width, height, Content::flat, 1);
+  Scene scene(5, 5);
+  scene.left = flat, scene.right = make_picture(*flat.format, width, height, Content::random, 8);
+  for (const char* output : {"disparity", "depth"}) {
+    const Properties properties = {{"colormap-range", "auto"}, {"confidence-threshold", "255"}};
+    const Picture picture = output_of(output, "RGB", scene, properties);
+    for (int y = 0; y < height; ++y)
+      for (int x = 0; x < width; ++x)
+        for (int c = 0; c < 3; ++c)
+          fail_unless_equals_int(picture.sample(c, x, y), 0);
+  }
+}
+
+// A list that is wrong is an error at the start. While playing, the last valid one stays in force.
+TEST(test_wrong_lists) {
+  const Scene scene(20, 6);
+  const Picture map = output_of("disparity", "GRAY16_LE", scene);
+  OutputHarness stereo("disparity", "GRAY8", {{"colormap-range", "4,9"}});
+  stereo.next(scene);
+  for (const auto& [text, words] : {std::pair{"search", "full, auto, or two numbers"},
+                                    {"1", "full, auto, or two numbers"},
+                                    {"1,2,3", "full, auto, or two numbers"},
+                                    {"1;2", "full, auto, or two numbers"},
+                                    {"nan,5", "full, auto, or two numbers"},
+                                    {"0,inf", "full, auto, or two numbers"},
+                                    {"5,5", "not the larger one"},
+                                    {"auto;depth=9,1", "not the larger one"},
+                                    {"points=0,5", "disparity, depth or confidence"},
+                                    {"=auto", "disparity, depth or"}}) {
+    expect_words(
+        expect_failed_start(make_element("cudasgmstereo", with({{"colormap-range", text}})).get()),
+        {std::string("colormap-range=\"") + text + "\"", words});
+    stereo.set("colormap-range", text);
+    for (int i = 0; i < 2; ++i)
+      expect_picture(stereo.next(scene), gray_between(map, 4, 9), text);
+    fail_unless_equals_int(stereo.messages().count(GST_MESSAGE_WARNING), 1);
+    expect_words(stereo.messages().text(GST_MESSAGE_WARNING), {words});
+    stereo.messages().clear();
+    stereo.set("colormap-range", "4,9");
+    stereo.next(scene);
+  }
+}

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#pragma once
+
+#include <array>
+#include <cmath>
+#include <string>
+
+#include "tests/check/common/stereoharness.h"
+
+/// A scene of known depth, as two distorted cameras see it, and their calibration. None of this
+/// uses OpenCV, so that it can test a GPU host that lacks it.
+namespace check {
+
+constexpr int camera_width = 320, camera_height = 240;
+// Of the rectified pictures.
+constexpr double rectified_focal_length = 260, rectified_baseline = 90;
+constexpr double rectified_center_x = 158.25, rectified_center_y = 121.5;
+
+struct Vector {
+  double x, y, z;
+};
+
+using Rotation = std::array<double, 9>;
+
+/// A camera with its distortion. The rotation turns its coordinates into those of the rectified
+/// pair.
+struct Camera {
+  bool fisheye;
+  double fx, fy, cx, cy;
+  std::array<double, 5> distortion;  ///< k1 k2 p1 p2 k3, or the four of the fisheye model
+  Rotation turned;
+  double position;  ///< on the axis x of the rectified pair, in mm
+
+  /// Returns the place of a direction (x, y, 1), as OpenCV's documentation defines both models.
+  std::array<double, 2> place(double x, double y) const;
+  /// Returns the direction in which a pixel looks, in the coordinates of the rectified pair.
+  Vector direction(double u, double v) const;
+  /// Returns the place in this camera's picture of a place in the rectified one.
+  std::array<double, 2> source(double u, double v, double focal = rectified_focal_length) const;
+};
+
+Camera left_camera(bool fisheye);
+Camera right_camera(bool fisheye);
+/// A camera that looks as the rectified pair does.
+Camera ideal_camera(double position);
+
+/// A plane. Its disparity is near in the middle of the rectified picture, and grows by the slopes
+/// per pixel.
+struct Plane {
+  double middle, slope_x = 0, slope_y = 0;
+
+  double disparity(int u, int v) const {
+    return middle + slope_x * (u - rectified_center_x) + slope_y * (v - rectified_center_y);
+  }
+  /// Returns the point that a camera sees in that direction.
+  Vector seen(double position, const Vector& direction) const;
+  /// A texture of waves that are 5 to 25 pixels long in the middle.
+  double brightness(const Vector& point) const;
+};
+
+/// Both cameras' pictures of a plane. All channels are alike.
+struct Photographs {
+  Camera left_of, right_of;
+  Plane plane;
+  Picture left, right;
+
+  Photographs(bool fisheye, const Plane& seen, const char* format = "GRAY8");
+  Photographs(const Camera& left_camera, const Camera& right_camera, const Plane& seen,
+              const char* format = "GRAY8");
+};
+
+/// A calibration of these cameras in a file, which is removed with the object.
+class CalibrationFile {
+ public:
+  /// more: further lines. focal: of the rectified pictures.
+  explicit CalibrationFile(bool fisheye, const std::string& more = "unit: mm\n",
+                           double focal = rectified_focal_length);
+  ~CalibrationFile();
+  CalibrationFile(const CalibrationFile&) = delete;
+  CalibrationFile& operator=(const CalibrationFile&) = delete;
+
+  Property property() const { return {"calibration", name_}; }
+  const std::string& name() const { return name_; }
+
+ private:
+  std::string name_;
+};
+
+/// Why a test of a calibration cannot run; empty if it can.
+std::string unless_built_with_opencv();
+
+}  // namespace check

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+//
+// Compares every byte of PictureRemap's output: on the CPU device with the definition, and on the
+// CUDA device with the CPU device. Also tests which maps, layouts and frames it refuses.
+
+#include "cuda/remap/pictureremap.h"
+#include "tests/kernels/common/case_suites.h"
+#include "tests/kernels/remap/pictureremap_case.h"
+
+namespace cudavision::test {
+namespace {
+
+CUDAVISION_RANDOM_CASES(PictureRemapCases, make_picture_remap_case);
+
+/// Rows end within a segment, with it, and after it.
+std::vector<PictureRemapCase> cases_at(const Seam& seam) {
+  std::vector<PictureRemapCase> cases;
+  for (const char* layout : {"NV12", "YUY2", "RGB", "RGBx", "P010"})
+    for (const int height : {1, 8, 9}) {
+      const std::uint64_t number = cases.size() + 1;
+      cases.push_back(plain_case<PictureRemapCase>(layout_named(layout, seam.width, height),
+                                                   {MapKind::edges, number, 16}, Content::random,
+                                                   number));
+    }
+  return cases;
+}
+
+CUDAVISION_TABLE_CASES(PictureRemapSeams, seams, cases_at);
+
+const Extreme<PictureMapParameters> extremes[] = {
+    {"OnePixel", "NV12", 1, 1, Content::maximum, {MapKind::edges, 1, 16}},
+    {"OnePixelOfPairs", "YUY2", 1, 1, Content::maximum, {MapKind::edges, 2, 16}},
+    {"OneRow", "RGBA", 32767, 1, Content::random, {MapKind::scattered, 3, 0}},
+    {"OneColumn", "I420", 1, 32767, Content::random, {MapKind::scattered, 4, 16}},
+    {"OddPairs", "UYVY", 333, 55, Content::random, {MapKind::lens, 5, 16}},
+    {"WideOffsets", "NV12", 4600, 9, Content::random, {MapKind::scattered, 6, 16}},
+    {"Anywhere", "P010", 3000, 400, Content::random, {MapKind::anywhere, 7, 64}},
+    {"MaximumOfWords", "GRAY16", 640, 480, Content::maximum, {MapKind::scattered, 8, 4096}},
+    {"FullHdNv12", "NV12", 1920, 1080, Content::natural, {MapKind::lens, 9, 16}},
+    {"FullHdBgra", "BGRA", 1920, 1080, Content::natural, {MapKind::turned, 10, 0}},
+    {"Uhd4kP010", "P010", 3840, 2160, Content::natural, {MapKind::lens, 11, 64}},
+};
+
+std::vector<PictureRemapCase> dense(const Extreme<PictureMapParameters>& extreme) {
+  return {plain_case<PictureRemapCase>(layout_named(extreme.layout, extreme.width, extreme.height),
+                                       extreme.parameters, extreme.content, 6)};
+}
+
+CUDAVISION_TABLE_CASES(PictureRemapExtremes, extremes, dense);
+
+class PictureRemaps : public EitherDevice {};
+
+INSTANTIATE_TEST_SUITE_P(Devices, PictureRemaps, both_devices(), device_name);
+
+// An identity gives the picture back, and a map that leads nowhere gives black.
+TEST_P(PictureRemaps, KnownOnes) {
+  on_device([](Device& device) {
+    const FrameLayout layout = layout_named("NV12", 20, 10);
+    PictureRemapCase test =
+        plain_case<PictureRemapCase>(layout, {MapKind::identity, 1, 16}, Content::random, 3);
+    const CaseFrames<PictureRemapCase> frames(device, test);
+    RemappedPicture identity(device, layout, test.parameters);
+    frames.run(identity);
+    device.finish();
+    EXPECT_EQ(hash(test, frames.output()), hash(test, frames.input()));
+
+    HostPictureMaps nowhere(layout, test.parameters);
+    std::fill(nowhere.full.places.begin(), nowhere.full.places.end(), std::int16_t{-5});
+    std::fill(nowhere.reduced.places.begin(), nowhere.reduced.places.end(), std::int16_t{-5});
+    remap::PictureRemap black(device, layout, nowhere.view(), 16);
+    black.run(frames.in, frames.out);
+    device.finish();
+    std::vector<std::uint8_t> block = frames.output();
+    const Frame out = frame_in(layout, test.out, block.data());
+    for (int y = 0; y < 10; ++y)
+      for (int x = 0; x < 20; ++x) {
+        EXPECT_EQ(out.planes[0].row(y)[x], 16);
+        EXPECT_EQ(out.planes[1].row(y / 2)[x], 128);
+      }
+  });
+}
+
+TEST_P(PictureRemaps, RefuseWithWords) {
+  on_device([](Device& device) {
+    const FrameLayout layout = layout_named("NV12", 34, 10);
+    const HostPictureMaps maps(layout, {MapKind::identity, 1, 0});
+    const auto expect_refusal = [&](const FrameLayout& wrong, const remap::PictureMaps& given,
+                                    int black, const char* words) {
+      CUDAVISION_EXPECT_ERROR(remap::PictureRemap(device, wrong, given, black), invalid_argument,
+                              words);
+    };
+    expect_refusal(layout, {maps.full.view(), {}}, 0, "no map for channels of 17×5 samples");
+    expect_refusal(layout, {{}, maps.reduced.view()}, 0, "no map for channels of 34×10 samples");
+    expect_refusal(layout, {maps.full.view(), maps.full.view()}, 0, "must have the same size");
+    expect_refusal(layout_named("NV12", 36, 10), maps.view(), 0, "must have the same size");
+    expect_refusal(layout, maps.view(), -1, "black is -1; it must be 0 to 255");
+    expect_refusal(layout, maps.view(), 256, "black is 256");
+    expect_refusal(gray_layout(32768, 1), maps.view(), 0, "must be 1 to 32767");
+    expect_refusal(gray_layout(0, 1), maps.view(), 0, "width and height");
+
+    remap::PictureRemap remap(device, layout, maps.view(), 16);
+    const Placement placement = dense_placement(layout);
+    const DeviceBlock<std::uint8_t> in(device, std::vector<std::uint8_t>(placement.bytes));
+    const DeviceBlock<std::uint8_t> out(device, std::vector<std::uint8_t>(placement.bytes));
+    const ConstFrame from =
+        frame_in(layout, placement, static_cast<const std::uint8_t*>(in.data()));
+    const Frame to = frame_in(layout, placement, out.data());
+    CUDAVISION_EXPECT_ERROR(remap.run(ConstFrame(), to), invalid_argument, "of the input frame");
+    CUDAVISION_EXPECT_ERROR(remap.run(from, Frame()), invalid_argument, "of the output frame");
+    Frame narrow = to;
+    narrow.planes[1].width -= 1;
+    CUDAVISION_EXPECT_ERROR(remap.run(from, narrow), invalid_argument, "plane 1 of the output");
+  });
+}
+
+}  // namespace
+}  // namespace cudavision::test
