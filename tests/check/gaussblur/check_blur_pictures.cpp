@@ -132,7 +132,8 @@ TEST(test_sharpening_saturates) {
 }
 
 TEST(test_alpha_stays) {
-  for (const char* name : {"RGBA", "BGRA", "ARGB", "ABGR"}) {
+  for (const char* name :
+       {"RGBA", "BGRA", "ARGB", "ABGR", "ARGB64_LE", "RGBA64_LE", "RGB10A2_LE", "BGR10A2_LE"}) {
     const FormatSpec& format = format_named(name);
     const Picture picture = make_picture(format, 37, 22, Content::random, 8);
     FilterHarness filter("cudagaussblur", {{"sigma", "5"}, {"blur-alpha", "false"}});
@@ -194,15 +195,16 @@ TEST(test_extreme_shapes) {
     }
 }
 
-// The formats store the same 10-bit values in the high and the low bits of their words,
-// respectively.
-TEST(test_p010_agrees_with_i420_10le) {
-  const FormatSpec &high = format_named("P010_10LE"), &low = format_named("I420_10LE");
+// The formats store the same values in the high and the low bits of their words, respectively.
+TEST(test_high_bits_agree_with_low_bits, .times(2)) {
+  const FormatSpec& high = format_named(index == 0 ? "P010_10LE" : "P012_LE");
+  const FormatSpec& low = format_named(index == 0 ? "I420_10LE" : "I420_12LE");
   const Picture a = make_picture(high, 75, 53, Content::natural, 21);
   FilterHarness first("cudagaussblur", {{"sigma", "3"}}), second("cudagaussblur", {{"sigma", "3"}});
   first.accept_caps(high, 75, 53, colorimetry(high, false));
   second.accept_caps(low, 75, 53, colorimetry(low, false));
-  expect_picture(second.process(converted(a, low)), converted(first.process(a), low), "as in P010");
+  expect_picture(second.process(converted(a, low)), converted(first.process(a), low),
+                 std::string("as in ") + high.name);
 }
 
 // Tests random combinations. A failure prints its seed.

@@ -20,7 +20,7 @@ void expect_definition(FilterHarness& filter, const Picture& picture, bool limit
                        const std::string& what) {
   for (bool each_channel : {false, true})
     for (double strength : {1.0, each_channel ? 0.75 : 0.3}) {
-      if (each_channel && picture.format->family != Family::rgb)
+      if (each_channel && !picture.format->has_single_colors())
         continue;
       const Equalization how = {each_channel, strength, limited};
       filter.set(how.properties());
@@ -146,17 +146,17 @@ TEST(test_range_change_takes_effect) {
   }
 }
 
-// The formats store the same 10-bit values in the high and the low bits of their words,
-// respectively.
-TEST(test_p010_agrees_with_i420_10le) {
-  const FormatSpec &high = format_named("P010_10LE"), &low = format_named("I420_10LE");
+// The formats store the same values in the high and the low bits of their words, respectively.
+TEST(test_high_bits_agree_with_low_bits, .times(2)) {
+  const FormatSpec& high = format_named(index == 0 ? "P010_10LE" : "P012_LE");
+  const FormatSpec& low = format_named(index == 0 ? "I420_10LE" : "I420_12LE");
   for (bool limited : {false, true}) {
     const Picture a = make_picture(high, 75, 53, Content::natural, 21);
     FilterHarness first, second;
     first.accept_caps(high, 75, 53, colorimetry(high, limited));
     second.accept_caps(low, 75, 53, colorimetry(low, limited));
     expect_picture(second.process(converted(a, low)), converted(first.process(a), low),
-                   "as in P010");
+                   std::string("as in ") + high.name);
   }
 }
 
@@ -211,7 +211,7 @@ TEST(test_random_cases, .times(10)) {
     const bool limited = format.family != Family::rgb && below(2) == 1;
     const Layout layout = random_layout(below);
     const Content content = all_contents[below(5)];
-    const bool each_channel = format.family == Family::rgb && below(2) == 1;
+    const bool each_channel = format.has_single_colors() && below(2) == 1;
     const Equalization how = {each_channel, below(257) / 256.0, limited};
     filter.set("channels", "luma");
     filter.accept_caps(format, width, height, colorimetry(format, limited));

@@ -186,10 +186,10 @@ TEST(test_denoise_removes_noise) {
               error(picture));
 }
 
-// The formats store the same 10-bit values in the high and the low bits of their words,
-// respectively.
-TEST(test_p010_agrees_with_i420_10le) {
-  const FormatSpec &high = format_named("P010_10LE"), &low = format_named("I420_10LE");
+// The formats store the same values in the high and the low bits of their words, respectively.
+TEST(test_high_bits_agree_with_low_bits, .times(2)) {
+  const FormatSpec& high = format_named(index == 0 ? "P010_10LE" : "P012_LE");
+  const FormatSpec& low = format_named(index == 0 ? "I420_10LE" : "I420_12LE");
   const Picture a = make_picture(high, 75, 53, Content::natural, 21);
   for (Output output : gray_outputs) {
     const Integral how = with_radius(output, 5);
