@@ -66,7 +66,8 @@ GType channels_type() {
       {channels_luma,
        "Equalise the luminance; in RGB frames, its change is added to red, green and blue alike",
        "luma"},
-      {channels_rgb, "Equalise red, green and blue independently (RGB formats only)", "rgb"},
+      {channels_rgb, "Equalise red, green and blue independently (RGB formats of 8 bits only)",
+       "rgb"},
       {0, nullptr, nullptr},
   };
   static const GType type = register_enum("GstCudaHistEqualizeChannels", values);
@@ -258,9 +259,10 @@ void install_properties(GObjectClass* klass) {
   static ElementProperties<Settings> all(klass);
   all.add({"method", "Method", "Method by which the contrast is raised"}, &Settings::method,
           method_type());
-  all.add({"channels", "Channels",
-           "Channels that are equalised; rgb needs RGB frames and is an error with YUV and gray"},
-          &Settings::channels, channels_type());
+  all.add(
+      {"channels", "Channels",
+       "Channels that are equalised; rgb needs RGB frames of 8 bits and is an error with others"},
+      &Settings::channels, channels_type());
   all.add({"strength", "Strength",
            "Weight of the equalised picture in the output (0 = the input, 1 = fully equalised)"},
           &Settings::strength, 0, 1);

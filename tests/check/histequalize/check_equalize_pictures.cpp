@@ -146,17 +146,21 @@ TEST(test_range_change_takes_effect) {
   }
 }
 
-// The formats store the same values in the high and the low bits of their words, respectively.
-TEST(test_high_bits_agree_with_low_bits, .times(2)) {
-  const FormatSpec& high = format_named(index == 0 ? "P010_10LE" : "P012_LE");
-  const FormatSpec& low = format_named(index == 0 ? "I420_10LE" : "I420_12LE");
+// The formats of a pair store the same values at other places.
+TEST(test_formats_with_the_same_samples_agree, .times(4)) {
+  constexpr const char* pairs[][2] = {{"P010_10LE", "I420_10LE"},
+                                      {"P012_LE", "I420_12LE"},
+                                      {"GRAY16_BE", "GRAY16_LE"},
+                                      {"RGB10A2_LE", "BGR10A2_LE"}};
+  const FormatSpec& one = format_named(pairs[index][0]);
+  const FormatSpec& other = format_named(pairs[index][1]);
   for (bool limited : {false, true}) {
-    const Picture a = make_picture(high, 75, 53, Content::natural, 21);
+    const Picture a = make_picture(one, 75, 53, Content::natural, 21);
     FilterHarness first, second;
-    first.accept_caps(high, 75, 53, colorimetry(high, limited));
-    second.accept_caps(low, 75, 53, colorimetry(low, limited));
-    expect_picture(second.process(converted(a, low)), converted(first.process(a), low),
-                   std::string("as in ") + high.name);
+    first.accept_caps(one, 75, 53, colorimetry(one, limited));
+    second.accept_caps(other, 75, 53, colorimetry(other, limited));
+    expect_picture(second.process(converted(a, other)), converted(first.process(a), other),
+                   std::string("as in ") + one.name);
   }
 }
 
