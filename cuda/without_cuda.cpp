@@ -13,6 +13,7 @@
 #include "cuda/pixels/luminance_backend.h"
 #include "cuda/remap/backend.h"
 #include "cuda/remap/pictureremap_backend.h"
+#include "cuda/repack/backend.h"
 #include "cuda/sgm/backend.h"
 #include "cuda/sgm/disparitypicture_backend.h"
 #include "cuda/sgm/points_backend.h"
@@ -86,6 +87,12 @@ std::unique_ptr<PictureRemap::Backend> make_picture_remap_cuda(Device&, const Sa
   refuse_cuda();
 }
 }  // namespace remap
+
+namespace repack {
+std::unique_ptr<Repack::Backend> make_repack_cuda(Device&, const Storage&, Form) {
+  refuse_cuda();
+}
+}  // namespace repack
 
 namespace sgm {
 std::unique_ptr<Stages> make_stages_cuda(Device&, const StageConfig&) {

@@ -11,7 +11,7 @@ namespace {
 // True if the planes lie where the caps imply.
 bool has_default_layout(const FrameFormat& format, GstBuffer* buffer) {
   const GstVideoMeta* meta = gst_buffer_get_video_meta(buffer);
-  for (int p = 0; meta && p < format.layout.plane_count; ++p)
+  for (int p = 0; meta && p < format.storage.frame.plane_count; ++p)
     if (meta->offset[p] != format.offset[p] || meta->stride[p] != format.stride[p])
       return false;
   return gst_buffer_get_size(buffer) == format.size;

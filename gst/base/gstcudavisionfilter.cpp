@@ -168,7 +168,8 @@ gboolean set_caps(GstBaseTransform* trans, GstCaps* in_caps, GstCaps* out_caps) 
       return FALSE;
     try {
       drain(trans);
-      const FrameFormat in = frame_format_from_caps(in_caps);
+      const FrameFormat in =
+          frame_format_from_caps(in_caps, class_of(trans)->unpacked_form(filter(trans)));
       const FrameFormat out = class_of(trans)->output_format(filter(trans), in, out_caps);
       GST_CAT_INFO_OBJECT(category_of(trans), trans,
                           "%" GST_PTR_FORMAT " to %" GST_PTR_FORMAT " on %s", in_caps, out_caps,
@@ -186,8 +187,12 @@ gboolean set_caps(GstBaseTransform* trans, GstCaps* in_caps, GstCaps* out_caps) 
   });
 }
 
-FrameFormat video_output_format(GstCudaVisionFilter*, const FrameFormat&, const GstCaps* caps) {
-  return frame_format_from_caps(caps);
+repack::Form form_of_channels(GstCudaVisionFilter*) {
+  return repack::Form::channels;
+}
+
+FrameFormat video_output_format(GstCudaVisionFilter*, const FrameFormat& in, const GstCaps* caps) {
+  return frame_format_from_caps(caps, in.form);
 }
 
 gboolean propose_allocation(GstBaseTransform* trans, GstQuery*, GstQuery* query) {
@@ -354,6 +359,7 @@ static void gst_cuda_vision_filter_class_init(GstCudaVisionFilterClass* klass) {
   transform_class->transform_meta = GST_DEBUG_FUNCPTR(transform_meta);
   transform_class->sink_event = GST_DEBUG_FUNCPTR(sink_event);
 
+  klass->unpacked_form = GST_DEBUG_FUNCPTR(form_of_channels);
   klass->output_format = GST_DEBUG_FUNCPTR(video_output_format);
 
   gst_type_mark_as_plugin_api(GST_TYPE_CUDA_VISION_FILTER, static_cast<GstPluginAPIFlags>(0));

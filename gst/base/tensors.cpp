@@ -34,6 +34,7 @@ FrameFormat tensor_format(gsize row_bytes, int rows, const std::string& name, co
   FrameFormat format;
   format.layout.plane_count = 1;
   format.layout.planes[0] = {static_cast<int>(row_bytes), rows};
+  format.storage.frame = format.layout;
   format.stride[0] = static_cast<gint>(row_bytes);
   format.size = bytes;
   return format;

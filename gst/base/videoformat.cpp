@@ -2,7 +2,6 @@
 #include "gst/base/videoformat.h"
 
 #include <algorithm>
-#include <iterator>
 
 #include "cuda/core/device.h"
 #include "gst/base/caps.h"
@@ -15,16 +14,71 @@ namespace {
 // The samples of "LE" formats are read as native words.
 static_assert(G_BYTE_ORDER == G_LITTLE_ENDIAN, "gst-cudavision needs a little-endian machine");
 
-constexpr GstVideoFormat formats[] = {
-    GST_VIDEO_FORMAT_GRAY8, GST_VIDEO_FORMAT_GRAY16_LE, GST_VIDEO_FORMAT_I420,
-    GST_VIDEO_FORMAT_YV12,  GST_VIDEO_FORMAT_NV12,      GST_VIDEO_FORMAT_NV21,
-    GST_VIDEO_FORMAT_Y42B,  GST_VIDEO_FORMAT_Y444,      GST_VIDEO_FORMAT_YUY2,
-    GST_VIDEO_FORMAT_UYVY,  GST_VIDEO_FORMAT_P010_10LE, GST_VIDEO_FORMAT_I420_10LE,
-    GST_VIDEO_FORMAT_RGB,   GST_VIDEO_FORMAT_BGR,       GST_VIDEO_FORMAT_RGBx,
-    GST_VIDEO_FORMAT_BGRx,  GST_VIDEO_FORMAT_xRGB,      GST_VIDEO_FORMAT_xBGR,
-    GST_VIDEO_FORMAT_RGBA,  GST_VIDEO_FORMAT_BGRA,      GST_VIDEO_FORMAT_ARGB,
-    GST_VIDEO_FORMAT_ABGR,  GST_VIDEO_FORMAT_GBR,
+/// A format that the elements support.
+struct SupportedFormat {
+  GstVideoFormat format;
+  bool known_to_libgstcuda;  ///< version 1.22 has pools for the format
+  repack::Words words = repack::Words::native;
+  /// The lowest bits of red, green, blue and alpha, where a word holds all samples of a pixel.
+  std::array<int, FrameLayout::max_channels> low_bit = {};
 };
+
+// To support another format that frame.h or repack.h can describe, add it here. Caps prefer formats
+// that come earlier.
+constexpr SupportedFormat formats[] = {
+    {GST_VIDEO_FORMAT_GRAY8, false},
+    {GST_VIDEO_FORMAT_GRAY16_LE, false},
+    {GST_VIDEO_FORMAT_I420, true},
+    {GST_VIDEO_FORMAT_YV12, true},
+    {GST_VIDEO_FORMAT_NV12, true},
+    {GST_VIDEO_FORMAT_NV21, true},
+    {GST_VIDEO_FORMAT_Y42B, true},
+    {GST_VIDEO_FORMAT_Y444, true},
+    {GST_VIDEO_FORMAT_YUY2, true},
+    {GST_VIDEO_FORMAT_UYVY, true},
+    {GST_VIDEO_FORMAT_P010_10LE, true},
+    {GST_VIDEO_FORMAT_I420_10LE, true},
+    {GST_VIDEO_FORMAT_RGB, true},
+    {GST_VIDEO_FORMAT_BGR, true},
+    {GST_VIDEO_FORMAT_RGBx, true},
+    {GST_VIDEO_FORMAT_BGRx, true},
+    {GST_VIDEO_FORMAT_xRGB, false},
+    {GST_VIDEO_FORMAT_xBGR, false},
+    {GST_VIDEO_FORMAT_RGBA, true},
+    {GST_VIDEO_FORMAT_BGRA, true},
+    {GST_VIDEO_FORMAT_ARGB, true},
+    {GST_VIDEO_FORMAT_ABGR, true},
+    {GST_VIDEO_FORMAT_GBR, true},
+    {GST_VIDEO_FORMAT_GRAY16_BE, false, repack::Words::swapped},
+    {GST_VIDEO_FORMAT_P012_LE, false},
+    {GST_VIDEO_FORMAT_P016_LE, true},
+    {GST_VIDEO_FORMAT_I420_12LE, false},
+    {GST_VIDEO_FORMAT_I422_10LE, true},
+    {GST_VIDEO_FORMAT_I422_12LE, true},
+    {GST_VIDEO_FORMAT_Y444_10LE, false},
+    {GST_VIDEO_FORMAT_Y444_12LE, false},
+    {GST_VIDEO_FORMAT_Y444_16LE, true},
+    {GST_VIDEO_FORMAT_VUYA, false},
+    {GST_VIDEO_FORMAT_RGBP, true},
+    {GST_VIDEO_FORMAT_BGRP, true},
+    {GST_VIDEO_FORMAT_GBR_10LE, false},
+    {GST_VIDEO_FORMAT_GBR_12LE, false},
+#if GST_CHECK_VERSION(1, 24, 0)
+    {GST_VIDEO_FORMAT_GBR_16LE, false},
+#endif
+    {GST_VIDEO_FORMAT_ARGB64_LE, false},
+    {GST_VIDEO_FORMAT_RGBA64_LE, false},
+    {GST_VIDEO_FORMAT_RGB10A2_LE, true, repack::Words::packed, {0, 10, 20, 30}},
+    {GST_VIDEO_FORMAT_BGR10A2_LE, true, repack::Words::packed, {20, 10, 0, 30}},
+};
+
+/// Returns nullptr if the elements do not support the format.
+const SupportedFormat* find_format(GstVideoFormat format) {
+  for (const SupportedFormat& supported : formats)
+    if (supported.format == format)
+      return &supported;
+  return nullptr;
+}
 
 Role role_of(const GstVideoFormatInfo* format, int component) {
   if (component == 3)
@@ -67,6 +121,22 @@ FrameLayout layout_of(const GstVideoInfo& info) {
     plane.rows = std::max(plane.rows, channel.height);
   }
   return layout;
+}
+
+repack::Storage storage_of(const GstVideoInfo& info, const SupportedFormat& format) {
+  repack::Storage storage;
+  storage.frame = layout_of(info);
+  storage.words = format.words;
+  if (format.words != repack::Words::packed)
+    return storage;
+  // GStreamer does not say where in the word the samples lie.
+  storage.low_bit = format.low_bit;
+  for (int c = 0; c < storage.frame.channel_count; ++c) {
+    storage.frame.channels[c].offset = 0;
+    storage.frame.channels[c].step = 1;
+    storage.depth[c] = GST_VIDEO_FORMAT_INFO_DEPTH(info.finfo, c);
+  }
+  return storage;
 }
 
 // Returns the elements that bring frames with these caps features to system memory.
@@ -125,14 +195,15 @@ std::string FrameFormat::description() const {
          size_text(layout.width, layout.height);
 }
 
-FrameFormat frame_format_from_caps(const GstCaps* caps) {
+FrameFormat frame_format_from_caps(const GstCaps* caps, repack::Form form) {
   require_raw_video(caps);
   FrameFormat format;
   if (!gst_video_info_from_caps(&format.info, caps))
     refuse_stream("These caps do not describe video frames: " + caps_text(caps));
   const GstVideoInfo& info = format.info;
   const GstVideoFormat video_format = GST_VIDEO_INFO_FORMAT(&info);
-  if (std::find(std::begin(formats), std::end(formats), video_format) == std::end(formats))
+  const SupportedFormat* supported = find_format(video_format);
+  if (!supported)
     refuse_stream(std::string("The video format ") + gst_video_format_to_string(video_format) +
                   " is not supported: put videoconvert (or cudaconvert) before the element.");
   if (info.width < 1 || info.width > largest_side || info.height < 1 || info.height > largest_side)
@@ -143,8 +214,11 @@ FrameFormat frame_format_from_caps(const GstCaps* caps) {
         "The interlace mode \"alternate\" is not supported: put an element that weaves fields "
         "into frames, such as deinterlace, before this one.");
 
-  format.layout = layout_of(info);
-  for (int p = 0; p < format.layout.plane_count; ++p) {
+  format.storage = storage_of(info, *supported);
+  format.form = form;
+  format.layout = repack::unpacked_layout(format.storage, form);
+  format.known_to_libgstcuda = supported->known_to_libgstcuda;
+  for (int p = 0; p < format.storage.frame.plane_count; ++p) {
     format.offset[p] = info.offset[p];
     format.stride[p] = info.stride[p];
   }
@@ -164,9 +238,11 @@ Structure any_frame() {
 }
 
 Caps video_template_caps() {
+  Formats names;
+  for (const SupportedFormat& supported : formats)
+    names.push_back(supported.format);
   Caps caps(gst_caps_new_empty());
-  append_with_memories(caps.get(), any_frame().get(), {std::begin(formats), std::end(formats)},
-                       true);
+  append_with_memories(caps.get(), any_frame().get(), names, true);
   return caps;
 }
 

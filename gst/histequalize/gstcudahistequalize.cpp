@@ -66,7 +66,8 @@ GType channels_type() {
       {channels_luma,
        "Equalise the luminance; in RGB frames, its change is added to red, green and blue alike",
        "luma"},
-      {channels_rgb, "Equalise red, green and blue independently (RGB formats only)", "rgb"},
+      {channels_rgb, "Equalise red, green and blue independently (RGB formats of 8 bits only)",
+       "rgb"},
       {0, nullptr, nullptr},
   };
   static const GType type = register_enum("GstCudaHistEqualizeChannels", values);
@@ -100,7 +101,9 @@ struct Operation {
 /// Returns an empty string, or what is wrong with the settings for these frames.
 std::string validation_error(const Settings& settings, const FrameFormat& format) {
   if (settings.channels == channels_rgb && format.layout.find(Role::red) < 0)
-    return "channels=rgb needs RGB frames, but these are " + format.description() +
+    return std::string("channels=rgb needs RGB frames") +
+           (GST_VIDEO_INFO_IS_RGB(&format.info) ? " of 8 bits" : "") + ", but these are " +
+           format.description() +
            ": set channels=luma, or convert to an RGB format (videoconvert ! "
            "video/x-raw,format=RGBx) before the element.";
   return properties->range_error(settings);
@@ -159,6 +162,10 @@ void get_property(GObject* object, guint id, GValue* value, GParamSpec* pspec) {
 void finalize(GObject* object) {
   delete static_cast<GstCudaHistEqualize*>(static_cast<gpointer>(object))->state;
   G_OBJECT_CLASS(gst_cuda_hist_equalize_parent_class)->finalize(object);
+}
+
+repack::Form unpacked_form(GstCudaVisionFilter*) {
+  return repack::Form::adjustable_luminance;
 }
 
 void configure(GstCudaVisionFilter* self, Device& device, const FrameFormat& in,
@@ -252,9 +259,10 @@ void install_properties(GObjectClass* klass) {
   static ElementProperties<Settings> all(klass);
   all.add({"method", "Method", "Method by which the contrast is raised"}, &Settings::method,
           method_type());
-  all.add({"channels", "Channels",
-           "Channels that are equalised; rgb needs RGB frames and is an error with YUV and gray"},
-          &Settings::channels, channels_type());
+  all.add(
+      {"channels", "Channels",
+       "Channels that are equalised; rgb needs RGB frames of 8 bits and is an error with others"},
+      &Settings::channels, channels_type());
   all.add({"strength", "Strength",
            "Weight of the equalised picture in the output (0 = the input, 1 = fully equalised)"},
           &Settings::strength, 0, 1);
@@ -289,6 +297,7 @@ static void gst_cuda_hist_equalize_class_init(GstCudaHistEqualizeClass* klass) {
   GstCudaVisionFilterClass* filter_class = &klass->parent_class;
   gst_cuda_vision_filter_class_add_pad_templates(filter_class, video_template_caps());
   filter_class->debug_category = cuda_hist_equalize_debug;
+  filter_class->unpacked_form = GST_DEBUG_FUNCPTR(unpacked_form);
   filter_class->configure = GST_DEBUG_FUNCPTR(configure);
   filter_class->begin_frame = GST_DEBUG_FUNCPTR(begin_frame);
   filter_class->process = GST_DEBUG_FUNCPTR(process);

@@ -259,6 +259,11 @@ gboolean get_unit_size(GstBaseTransform* trans, GstCaps* caps, gsize* size) {
   }
 }
 
+repack::Form unpacked_form(GstCudaVisionFilter* self) {
+  return form_of(self).output == IntegralOutput::denoise ? repack::Form::channels
+                                                         : repack::Form::luminance;
+}
+
 FrameFormat output_format(GstCudaVisionFilter* self, const FrameFormat& in, const GstCaps* caps) {
   return integral_output_format(in, caps, form_of(self));
 }
@@ -373,6 +378,7 @@ static void gst_cuda_integral_class_init(GstCudaIntegralClass* klass) {
   gst_cuda_vision_filter_class_add_pad_templates(filter_class, integral_src_template());
   filter_class->debug_category = cuda_integral_debug;
   filter_class->output_format = GST_DEBUG_FUNCPTR(output_format);
+  filter_class->unpacked_form = GST_DEBUG_FUNCPTR(unpacked_form);
   filter_class->configure = GST_DEBUG_FUNCPTR(configure);
   filter_class->begin_frame = GST_DEBUG_FUNCPTR(begin_frame);
   filter_class->process = GST_DEBUG_FUNCPTR(process);

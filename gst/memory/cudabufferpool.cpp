@@ -3,49 +3,37 @@
 
 #include <gst/video/gstvideometa.h>
 
-#include <optional>
+#include <algorithm>
+#include <exception>
 
 #include "gst/base/scoped.h"
 #include "gst/memory/memorydebug.h"
 
 using cudavision::Caps;
 using cudavision::CudaContext;
+using cudavision::FrameFormat;
+using cudavision::FrameLayout;
 
 namespace {
 
-/// The format and width under which libgstcuda allocates frames whose own format it does not know.
-struct BackingFormat {
-  GstVideoFormat format;
-  int width;
-};
-
-// Returns nullopt if libgstcuda knows the format itself.
-std::optional<BackingFormat> backing_format(const GstVideoInfo& info) {
-  switch (GST_VIDEO_INFO_FORMAT(&info)) {
-    case GST_VIDEO_FORMAT_GRAY8:
-      return BackingFormat{GST_VIDEO_FORMAT_BGRx, (info.width + 3) / 4};
-    case GST_VIDEO_FORMAT_GRAY16_LE:
-      return BackingFormat{GST_VIDEO_FORMAT_BGRx, (info.width + 1) / 2};
-    case GST_VIDEO_FORMAT_xRGB:
-      return BackingFormat{GST_VIDEO_FORMAT_ARGB, info.width};
-    case GST_VIDEO_FORMAT_xBGR:
-      return BackingFormat{GST_VIDEO_FORMAT_ABGR, info.width};
-    case GST_VIDEO_FORMAT_NV21:
-      // libgstcuda knows NV21, but forgets its last row of chroma if the height is odd. With NV12
-      // it does not.
-      if (info.height % 2)
-        return BackingFormat{GST_VIDEO_FORMAT_NV12, info.width};
-      return std::nullopt;
-    default:
-      return std::nullopt;
-  }
+// Returns true if libgstcuda has no pools for the format, or wrong ones.
+bool needs_backing(const FrameFormat& format) {
+  // libgstcuda forgets the last row of chroma of NV21 if the height is odd.
+  const bool wrong =
+      GST_VIDEO_INFO_FORMAT(&format.info) == GST_VIDEO_FORMAT_NV21 && format.info.height % 2;
+  return wrong || !format.known_to_libgstcuda;
 }
+
+// Under this format, libgstcuda allocates the memory of frames whose own format it does not know:
+// all their planes below each other, as rows of pixels of four bytes.
+constexpr GstVideoFormat backing_format = GST_VIDEO_FORMAT_BGRx;
+constexpr int backing_pixel_bytes = 4;
 
 struct GstCudaVisionBackedPool {
   GstBufferPool parent;
   CudaContext* context;
   GstBufferPool* backing_pool;  ///< libgstcuda's pool, configured for the backing format
-  GstVideoInfo info;            ///< the true format of the frames
+  FrameFormat* format;          ///< the true format of the frames
 };
 
 struct GstCudaVisionBackedPoolClass {
@@ -66,9 +54,15 @@ const gchar** backed_pool_get_options(GstBufferPool*) {
 }
 
 // Configures the backing pool and returns the size of its buffers, or 0 if that fails.
-guint configure_backing_pool(GstBufferPool* pool, const BackingFormat& backing, int height) {
+guint configure_backing_pool(GstBufferPool* pool, const FrameLayout& frame) {
+  int row_bytes = 0, rows = 0;
+  for (int p = 0; p < frame.plane_count; ++p) {
+    row_bytes = std::max(row_bytes, frame.planes[p].row_bytes);
+    rows += frame.planes[p].rows;
+  }
   GstVideoInfo info;
-  if (!gst_video_info_set_format(&info, backing.format, backing.width, height))
+  if (!gst_video_info_set_format(&info, backing_format,
+                                 (row_bytes + backing_pixel_bytes - 1) / backing_pixel_bytes, rows))
     return 0;
   const Caps caps(gst_video_info_to_caps(&info));
   gst_caps_set_features(caps.get(), 0,
@@ -91,18 +85,23 @@ gboolean backed_pool_set_config(GstBufferPool* pool, GstStructure* config) {
   guint least = 0;
   guint most = 0;
   if (!gst_buffer_pool_config_get_params(config, &caps, nullptr, &least, &most) || !caps ||
-      !gst_video_info_from_caps(&self->info, caps)) {
+      !gst_caps_is_fixed(caps)) {
     GST_WARNING_OBJECT(pool, "the configuration has no caps of video frames");
     return FALSE;
   }
-  const std::optional<BackingFormat> backing = backing_format(self->info);
-  if (!backing) {
+  try {
+    *self->format = cudavision::frame_format_from_caps(caps);
+  } catch (const std::exception& e) {
+    GST_WARNING_OBJECT(pool, "%s", e.what());
+    return FALSE;
+  }
+  if (!needs_backing(*self->format)) {
     GST_WARNING_OBJECT(pool, "%" GST_PTR_FORMAT " need no backing format", caps);
     return FALSE;
   }
   gst_clear_object(&self->backing_pool);
   self->backing_pool = cudavision::new_libgstcuda_pool(*self->context);
-  const guint size = configure_backing_pool(self->backing_pool, *backing, self->info.height);
+  const guint size = configure_backing_pool(self->backing_pool, self->format->storage.frame);
   if (size == 0) {
     GST_WARNING_OBJECT(pool, "no CUDA memory for %" GST_PTR_FORMAT, caps);
     return FALSE;
@@ -145,14 +144,18 @@ GstFlowReturn backed_pool_alloc_buffer(GstBufferPool* pool, GstBuffer** buffer,
 
   *buffer = gst_buffer_new();
   gst_buffer_append_memory(*buffer, memory);
-  gint stride[GST_VIDEO_MAX_PLANES] = {pitch, pitch, 0, 0};
-  gsize offset[GST_VIDEO_MAX_PLANES] = {
-      0,
-      GST_VIDEO_INFO_N_PLANES(&self->info) > 1 ? static_cast<gsize>(pitch) * self->info.height : 0,
-      0, 0};
-  gst_buffer_add_video_meta_full(
-      *buffer, GST_VIDEO_FRAME_FLAG_NONE, GST_VIDEO_INFO_FORMAT(&self->info), self->info.width,
-      self->info.height, GST_VIDEO_INFO_N_PLANES(&self->info), offset, stride);
+  const GstVideoInfo& info = self->format->info;
+  const FrameLayout& frame = self->format->storage.frame;
+  gint stride[GST_VIDEO_MAX_PLANES] = {};
+  gsize offset[GST_VIDEO_MAX_PLANES] = {};
+  for (gsize p = 0, rows = 0; p < static_cast<gsize>(frame.plane_count); ++p) {
+    stride[p] = pitch;
+    offset[p] = static_cast<gsize>(pitch) * rows;
+    rows += static_cast<gsize>(frame.planes[p].rows);
+  }
+  gst_buffer_add_video_meta_full(*buffer, GST_VIDEO_FRAME_FLAG_NONE, GST_VIDEO_INFO_FORMAT(&info),
+                                 static_cast<guint>(info.width), static_cast<guint>(info.height),
+                                 static_cast<guint>(frame.plane_count), offset, stride);
   return GST_FLOW_OK;
 }
 
@@ -160,6 +163,7 @@ void backed_pool_finalize(GObject* object) {
   GstCudaVisionBackedPool* self = backed(object);
   gst_clear_object(&self->backing_pool);
   delete self->context;
+  delete self->format;
   G_OBJECT_CLASS(backed_pool_parent_class)->finalize(object);
 }
 
@@ -175,6 +179,7 @@ void backed_pool_class_init(GstCudaVisionBackedPoolClass* klass) {
 
 void backed_pool_init(GstCudaVisionBackedPool* self) {
   self->context = new CudaContext;
+  self->format = new FrameFormat;
 }
 
 }  // namespace
@@ -182,7 +187,7 @@ void backed_pool_init(GstCudaVisionBackedPool* self) {
 namespace cudavision {
 
 GstBufferPool* new_cuda_frame_pool(const CudaContext& context, const FrameFormat& format) {
-  if (!backing_format(format.info))
+  if (!needs_backing(format))
     return new_libgstcuda_pool(context);
   auto* pool = backed(g_object_new(backed_pool_get_type(), nullptr));
   gst_object_ref_sink(pool);
@@ -192,7 +197,7 @@ GstBufferPool* new_cuda_frame_pool(const CudaContext& context, const FrameFormat
 
 bool is_cuda_frame_pool(GstBufferPool* pool, const CudaContext& context,
                         const FrameFormat& format) {
-  if (!backing_format(format.info))
+  if (!needs_backing(format))
     return is_libgstcuda_pool(pool, context);
   return G_TYPE_CHECK_INSTANCE_TYPE(pool, backed_pool_get_type()) &&
          *backed(pool)->context == context;

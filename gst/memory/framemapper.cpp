@@ -16,33 +16,35 @@ constexpr std::size_t aligned(std::size_t bytes) {
 }  // namespace
 
 FrameMapper::FrameMapper(Device& device, const CudaContext& context, const FrameFormat& format)
-    : device_(device), context_(context), format_(format) {}
+    : device_(device), context_(context), format_(format) {
+  if (format.is_repacked())
+    repack_ = std::make_unique<repack::Repack>(device, format.storage, format.form);
+}
 
 bool FrameMapper::in_place(const MappedBuffer& buffer) const {
   return buffer.on_device() || device_.kind() == DeviceKind::cpu;
 }
 
-const Frame& FrameMapper::own_frame() {
-  if (memory_.data())
-    return frame_;
-  const FrameLayout& layout = format_.layout;
+const Frame& FrameMapper::allocated(OwnFrame& own, const FrameLayout& layout) {
+  if (own.memory.data())
+    return own.frame;
   std::size_t size = 0;
   for (int p = 0; p < layout.plane_count; ++p)
     size += aligned(layout.planes[p].row_bytes) * layout.planes[p].rows;
-  memory_ = device_.allocate(size);
-  std::uint8_t* data = memory_.as<std::uint8_t>();
+  own.memory = device_.allocate(size);
+  std::uint8_t* data = own.memory.as<std::uint8_t>();
   for (int p = 0; p < layout.plane_count; ++p) {
     const PlaneShape& plane = layout.planes[p];
     const std::size_t pitch = aligned(plane.row_bytes);
-    frame_.planes[p] = {data, plane.row_bytes, plane.rows, static_cast<std::ptrdiff_t>(pitch)};
+    own.frame.planes[p] = {data, plane.row_bytes, plane.rows, static_cast<std::ptrdiff_t>(pitch)};
     data += pitch * plane.rows;
   }
-  return frame_;
+  return own.frame;
 }
 
 Staging& FrameMapper::staging() {
   if (!staging_)
-    staging_ = std::make_unique<Staging>(device_, format_.layout);
+    staging_ = std::make_unique<Staging>(device_, format_.storage.frame);
   return *staging_;
 }
 
@@ -61,15 +63,19 @@ FrameMapper::Input::Input(FrameMapper& mapper, GstBuffer* buffer)
       buffer_(buffer, mapper.format_, GST_MAP_READ, mapper.context_),
       wait_(mapper.device_),
       frame_(buffer_.frame()) {
-  if (mapper.in_place(buffer_))
-    return;
-  const Frame& own = mapper.own_frame();
-  if (buffer_.page_locked())
-    for (int p = 0; p < mapper.format_.layout.plane_count; ++p)
-      mapper.device_.upload(buffer_.frame().planes[p], own.planes[p]);
-  else
-    mapper.staging().upload(buffer_.frame(), own);
-  frame_ = own;
+  if (!mapper.in_place(buffer_)) {
+    const Frame& own = mapper.own_frame();
+    if (buffer_.page_locked())
+      for (int p = 0; p < mapper.format_.storage.frame.plane_count; ++p)
+        mapper.device_.upload(buffer_.frame().planes[p], own.planes[p]);
+    else
+      mapper.staging().upload(buffer_.frame(), own);
+    frame_ = own;
+  }
+  if (mapper.repack_) {
+    mapper.repack_->unpack(frame_, mapper.unpacked_frame());
+    frame_ = mapper.unpacked_frame();
+  }
 }
 
 void FrameMapper::Input::complete() {
@@ -81,16 +87,19 @@ FrameMapper::Output::Output(FrameMapper& mapper, GstBuffer* buffer)
     : mapper_(mapper),
       buffer_(buffer, mapper.format_, GST_MAP_WRITE, mapper.context_),
       wait_(mapper.device_),
-      frame_(mapper.in_place(buffer_) ? buffer_.frame() : mapper.own_frame()) {}
+      stored_(mapper.in_place(buffer_) ? buffer_.frame() : mapper.own_frame()),
+      frame_(mapper.repack_ ? mapper.unpacked_frame() : stored_) {}
 
 void FrameMapper::Output::download() {
+  if (mapper_.repack_)
+    mapper_.repack_->pack(frame_, stored_);
   if (mapper_.in_place(buffer_))
     return;
   if (buffer_.page_locked())
-    for (int p = 0; p < mapper_.format_.layout.plane_count; ++p)
-      mapper_.device_.download(frame_.planes[p], buffer_.frame().planes[p]);
+    for (int p = 0; p < mapper_.format_.storage.frame.plane_count; ++p)
+      mapper_.device_.download(stored_.planes[p], buffer_.frame().planes[p]);
   else
-    mapper_.staging().download(frame_, buffer_.frame());
+    mapper_.staging().download(stored_, buffer_.frame());
 }
 
 }  // namespace cudavision

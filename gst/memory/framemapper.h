@@ -6,6 +6,7 @@
 #include <memory>
 
 #include "cuda/core/device.h"
+#include "cuda/repack/repack.h"
 #include "gst/base/videoformat.h"
 #include "gst/memory/libgstcuda.h"
 #include "gst/memory/mappedbuffer.h"
@@ -17,9 +18,10 @@ namespace cudavision {
 /// Buffers in CUDA memory of our context are used in place, and on the CPU device all buffers are.
 /// For other buffers the mapper keeps one frame of device memory and, for those that are not
 /// page-locked, as much page-locked memory. It allocates both with the first buffer that needs
-/// them.
+/// them. Frames that operations cannot read as they lie in buffers are unpacked on the device, into
+/// another frame that it keeps, and packed again.
 ///
-/// All calls, destructors included, are made with the session's context current.
+/// All calls, constructors and destructors included, are made with the session's context current.
 class FrameMapper {
   /// Waits for the device when it goes out of scope, unless that has been done. Input and Output
   /// declare one after their mapping, so it goes first: whatever is thrown, no buffer is unmapped
@@ -46,7 +48,7 @@ class FrameMapper {
 
   class Output;
 
-  /// A frame to read, on the device. Enqueues its upload.
+  /// A frame to read, on the device. Enqueues its upload and its unpacking.
   class Input {
    public:
     Input(FrameMapper& mapper, GstBuffer* buffer);
@@ -64,7 +66,7 @@ class FrameMapper {
     ConstFrame frame_;
   };
 
-  /// A frame to write, on the device.
+  /// A frame to write, on the device, in the layout of the format.
   class Output {
    public:
     Output(FrameMapper& mapper, GstBuffer* buffer);
@@ -90,20 +92,29 @@ class FrameMapper {
     FrameMapper& mapper_;
     MappedBuffer buffer_;
     WaitForDevice wait_;
+    Frame stored_;  ///< on the device, as it lies in buffers
     Frame frame_;
   };
 
  private:
+  /// A frame in memory of the device, which is allocated when the frame is first needed.
+  struct OwnFrame {
+    Buffer memory;
+    Frame frame;
+  };
+
   bool in_place(const MappedBuffer& buffer) const;
-  const Frame& own_frame();
+  const Frame& allocated(OwnFrame& own, const FrameLayout& layout);
+  const Frame& own_frame() { return allocated(stored_, format_.storage.frame); }
+  const Frame& unpacked_frame() { return allocated(unpacked_, format_.layout); }
   Staging& staging();
 
   Device& device_;
   const CudaContext context_;
   const FrameFormat format_;
-  Buffer memory_;
-  Frame frame_;
+  OwnFrame stored_, unpacked_;
   std::unique_ptr<Staging> staging_;
+  std::unique_ptr<repack::Repack> repack_;  ///< none if operations read frames as they are
 };
 
 }  // namespace cudavision

@@ -37,7 +37,7 @@ void MappedBuffer::require_whole_frame(GstBuffer* buffer, const FrameFormat& for
   const MappedBuffer unmapped(buffer, format, GST_MAP_READ);
   const Planes planes = unmapped.planes();
   const gsize size = gst_buffer_get_size(buffer);
-  for (int p = 0; p < format.layout.plane_count; ++p)
+  for (int p = 0; p < format.storage.frame.plane_count; ++p)
     if (planes.offset[p] > size ||
         !unmapped.lies_within(p, static_cast<gint64>(planes.offset[p]), planes.stride[p], size))
       unmapped.refuse_size();
@@ -78,7 +78,7 @@ void MappedBuffer::check_meta() const {
   if (meta_->format != GST_VIDEO_INFO_FORMAT(&info) ||
       meta_->width < static_cast<guint>(info.width) ||
       meta_->height < static_cast<guint>(info.height) ||
-      meta_->n_planes != static_cast<guint>(format_.layout.plane_count))
+      meta_->n_planes != static_cast<guint>(format_.storage.frame.plane_count))
     refuse(std::string("A buffer's GstVideoMeta (") + gst_video_format_to_string(meta_->format) +
            ", " + std::to_string(meta_->width) + "×" + std::to_string(meta_->height) +
            ") contradicts its caps (" + format_.description() +
@@ -86,7 +86,7 @@ void MappedBuffer::check_meta() const {
 }
 
 bool MappedBuffer::map_planes_by_meta() {
-  for (int p = 0; p < format_.layout.plane_count; ++p) {
+  for (int p = 0; p < format_.storage.frame.plane_count; ++p) {
     if (meta_->offset[p] >= gst_buffer_get_size(buffer_))
       refuse_size();
     gpointer data = nullptr;
@@ -107,7 +107,7 @@ void MappedBuffer::map_whole() {
   mapped_whole_ = true;
 
   const auto [offset, stride] = planes();
-  for (int p = 0; p < format_.layout.plane_count; ++p)
+  for (int p = 0; p < format_.storage.frame.plane_count; ++p)
     if (offset[p] > maps_[0].size || !take_plane(p, maps_[0].data + offset[p], stride[p], maps_[0]))
       refuse_size();
 }
@@ -131,7 +131,7 @@ MappedBuffer::Planes MappedBuffer::planes() const {
 
 // start: of the first row, in a block of size bytes.
 bool MappedBuffer::lies_within(int plane, gint64 start, gint stride, gsize size) const {
-  const PlaneShape& shape = format_.layout.planes[plane];
+  const PlaneShape& shape = format_.storage.frame.planes[plane];
   if (shape.rows > 1 && std::abs(static_cast<gint64>(stride)) < shape.row_bytes)
     refuse("Rows of " + std::to_string(shape.row_bytes) + " bytes (" + format_.description() +
            ") cannot lie " + std::to_string(stride) +
@@ -146,7 +146,7 @@ bool MappedBuffer::lies_within(int plane, gint64 start, gint stride, gsize size)
 bool MappedBuffer::take_plane(int plane, guint8* data, gint stride, const GstMapInfo& map) {
   if (!lies_within(plane, data - map.data, stride, map.size))
     return false;
-  const PlaneShape& shape = format_.layout.planes[plane];
+  const PlaneShape& shape = format_.storage.frame.planes[plane];
   frame_.planes[plane] = {data, shape.row_bytes, shape.rows, stride};
   return true;
 }

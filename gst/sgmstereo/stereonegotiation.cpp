@@ -111,7 +111,7 @@ void stereo_apply_caps(GstAggregator* self, GstAggregatorPad* pad, GstCaps* caps
   input.format.reset();
   input.caps.reset(gst_caps_ref(caps));
   const FramePacking packing = stereo_check_caps(self, pad, caps);
-  input.format = frame_format_from_caps(caps);
+  input.format = frame_format_from_caps(caps, repack::Form::luminance);
   if (state.is_left(pad))
     state.packing = packing;
   if (state.packing.packed())

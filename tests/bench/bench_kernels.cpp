@@ -184,6 +184,7 @@ void register_cpu() {
     measured_in_real_time(benchmark::RegisterBenchmark(name.c_str(), measure_cpu_nlmeans, subject));
   }
   register_remap();
+  register_repack();
   register_stereo();
 }
 
@@ -213,7 +214,7 @@ constexpr const char* usage =
     "\n"
     "  --cpu, --cuda     measure only this half\n"
     "  --group NAME      in the CUDA half, measure only the operations NAME: equalization, blur,\n"
-    "                    integral, nlmeans, remap or stereo\n"
+    "                    integral, nlmeans, remap, repack or stereo\n"
     "  --json FILE       also write the results to FILE\n"
     "  --benchmark_...   options of Google Benchmark, for the CPU half\n";
 

@@ -16,6 +16,9 @@ void register_integral();
 /// Registers the remap with Google Benchmark.
 void register_remap();
 
+/// Registers the conversions of frames with Google Benchmark.
+void register_repack();
+
 /// Registers stereo matching with Google Benchmark.
 void register_stereo();
 

@@ -23,6 +23,7 @@ constexpr Group groups[] = {
     {"integral", measure_integral},
     {"nlmeans", measure_nlmeans},
     {"remap", measure_remap},
+    {"repack", measure_repack},
     {"stereo", measure_stereo},
 };
 
@@ -47,7 +48,8 @@ std::vector<Row> measure_cuda(const std::string& only) {
   }
   if (!found)
     throw std::invalid_argument("there is no group \"" + only +
-                                "\"; use equalization, blur, integral, nlmeans, remap or stereo");
+                                "\"; use equalization, blur, integral, nlmeans, remap, "
+                                "repack or stereo");
   return rows;
 }
 

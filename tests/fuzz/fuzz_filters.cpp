@@ -14,7 +14,7 @@ class EqualizeEpisode final : public fuzz::Episode {
 
  private:
   bool possible(const FormatSpec& format) const override {
-    return !how_.each_channel || format.family == Family::rgb;
+    return !how_.each_channel || format.has_single_colors();
   }
 
   Picture expected(const Picture& picture, const fuzz::FrameKind& kind) const override {

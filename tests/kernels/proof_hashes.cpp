@@ -20,6 +20,7 @@
 #include "tests/kernels/nlmeans/nlmeans_case.h"
 #include "tests/kernels/remap/pictureremap_case.h"
 #include "tests/kernels/remap/remap_case.h"
+#include "tests/kernels/repack/repack_case.h"
 #include "tests/kernels/sgm/sgm_case.h"
 #include "tests/kernels/sgm/sgm_sequence.h"
 #include "tests/kernels/sgm/sgm_stage_case.h"
@@ -62,6 +63,7 @@ constexpr Suite suites[] = {
     {"nlmeans", "", 150, case_hash<make_nlmeans_case>},
     {"remap", "", 200, case_hash<make_remap_case>},
     {"remap", "pictures-", 150, case_hash<make_picture_remap_case>},
+    {"repack", "", 200, case_hash<make_repack_case>},
     {"sgm", "", 150, case_hash<make_sgm_case>},
     {"sgm", "stages-", 150, sgm_stages_hash},
     {"sgm", "sequences-", 100, sgm_sequence_hash},

@@ -145,7 +145,8 @@ TEST(test_idle_hands_on_cuda_memory,
 
 // GStreamer's own elements upload and download the frames.
 TEST(test_cudaupload_and_cudadownload, .for_each_element().unless(unless_cuda_elements())) {
-  for (const char* name : {"NV12", "I420", "RGBA", "P010_10LE", "BGRx", "Y444"}) {
+  for (const char* name : {"NV12", "I420", "RGBA", "P010_10LE", "BGRx", "Y444", "P016_LE",
+                           "I422_12LE", "BGRP", "RGB10A2_LE"}) {
     const FormatSpec& format = format_named(name);
     Chain chain("cudaupload ! " + tested_launch() +
                     " backend=cuda ! capsfilter caps=\"video/x-raw(memory:CUDAMemory)\" ! "

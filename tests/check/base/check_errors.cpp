@@ -107,8 +107,8 @@ TEST(test_short_buffer, .for_each_element().times(formats().size())) {
 TEST(test_short_buffer_unchanged, .for_each_element().times(formats().size())) {
   FilterHarness filter{tested().idle};
   accept_video_meta(filter);
-  const FormatSpec& format = start(filter, index, 35, 21);
-  const Picture picture(format, 35, 21);
+  const FormatSpec& format = start(filter, index, 35, 20);
+  const Picture picture(format, 35, 20);
   for (bool meta : {false, true}) {
     Layout layout;
     layout.meta = meta;
@@ -116,11 +116,12 @@ TEST(test_short_buffer_unchanged, .for_each_element().times(formats().size())) {
     const gsize size = gst_buffer_get_size(whole);
     const Owned<GstBuffer> out = filter.process(gst_buffer_ref(whole));
     fail_unless(out.get() == whole.get(), "%s: the frame was copied", format.name);
-    // A row ends with at most 3 bytes of padding.
+    // A row ends with at most 3 bytes of padding. If the height were odd, I422_10LE would have
+    // another row that is not used.
     for (gsize missing : {gsize{4}, size / 2, size - 1, size}) {
       GstBuffer* buffer = to_buffer(picture, layout);
       gst_buffer_set_size(buffer, static_cast<gssize>(size - missing));
-      expect_error(filter, buffer, format, 35, 21, std::to_string(missing) + " bytes missing",
+      expect_error(filter, buffer, format, 35, 20, std::to_string(missing) + " bytes missing",
                    true);
     }
   }

@@ -52,8 +52,8 @@ struct Refused {
 const std::vector<Refused>& refused_caps() {
   static const std::vector<Refused> list = {
       {"video/x-raw, format=AYUV, width=32, height=16, framerate=25/1", {"AYUV", "videoconvert"}},
-      {"video/x-raw, format=GRAY16_BE, width=32, height=16, framerate=25/1",
-       {"GRAY16_BE", "videoconvert"}},
+      {"video/x-raw, format=I420_10BE, width=32, height=16, framerate=25/1",
+       {"I420_10BE", "videoconvert"}},
       {"video/x-raw(format:Interlaced), format=I420, width=32, height=16, framerate=25/1, "
        "interlace-mode=alternate",
        {"alternate", "deinterlace"}},

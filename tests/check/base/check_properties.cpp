@@ -266,11 +266,13 @@ struct Impossible {
 
 const std::vector<Impossible>& impossible_sets() {
   static const std::vector<const char*> no_rgb = {"NV12", "GRAY8", "GRAY16_LE", "UYVY", "Y444"};
+  static const std::vector<const char*> deep_rgb = {"GBR_10LE", "RGBA64_LE", "RGB10A2_LE"};
   static const Property denoise = {"output", "denoise"}, depth = {"output", "depth"};
   static constexpr char blur[] = "cudagaussblur", integral[] = "cudaintegral",
                         stereo[] = "cudasgmstereo";
   static const std::vector<Impossible> list = {
       {"cudahistequalize", no_rgb, {{"channels", "rgb"}}, {"channels"}},
+      {"cudahistequalize", deep_rgb, {{"channels", "rgb"}}, {"channels", "of 8 bits"}},
       {blur, {"I420"}, {{"sigma", "500"}}, {"sigma=500", "-127 to 127"}},
       {blur, {"I420"}, {{"sigma", "nan"}}, {"sigma=nan", "-127 to 127"}},
       {blur, {"I420"}, {{"kernel-size", "1025"}}, {"kernel-size=1025", "0 to 1023"}},

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <numeric>
 
+#include "tests/check/common/stereodefinition.h"
 #include "tests/kernels/gaussblur/gaussblur_definition.h"
 #include "tests/kernels/histequalize/histequalize_definition.h"
 #include "tests/kernels/integral/integral_definition.h"
@@ -51,7 +52,66 @@ void add_channel(FrameLayout& layout, const Component& component, Role role) {
       component.lines};
 }
 
+/// Calls work(in, out) with the picture and a copy of it, in a format that operations can read, and
+/// returns the copy in the picture's format.
+template <class Work>
+Picture in_native_format(const Picture& picture, const Work& work) {
+  const Picture in = native(picture);
+  Picture out = in;
+  work(in, out);
+  if (picture.format->is_native())
+    return out;
+  Picture result = picture;
+  for (int y = 0; y < picture.height; ++y)
+    for (int x = 0; x < picture.width; ++x) {
+      for (int place = 0; place < static_cast<int>(picture.format->places.size()); ++place)
+        result.set_sample(place, x, y, out.sample(place, x, y));
+      for (std::size_t i = 0; i < picture.format->others.size(); ++i) {
+        const Place& place = picture.format->others[i].place;
+        const int most = (1 << place.depth) - 1, peak = picture.format->peak();
+        const int sample = out.sample_at(out.format->others[i].place, x, y);
+        result.set_sample_at(place, x, y, (2 * sample * most + peak) / (2 * peak));
+      }
+    }
+  return result;
+}
+
+/// Equalises the luminance, and adds its change to red, green and blue.
+Picture recolored(const Picture& picture, const kernels::histequalize::Parameters& parameters) {
+  const Picture before = luminance_picture(picture);
+  Picture after = before;
+  definition::defined_equalization(layout_of(before), parameters, frame_of(before),
+                                   frame_of(after));
+  Picture out = picture;
+  for (int y = 0; y < picture.height; ++y)
+    for (int x = 0; x < picture.width; ++x) {
+      const int change = after.sample(0, x, y) - before.sample(0, x, y);
+      for (int c = 0; c < 3; ++c)
+        out.set_sample(c, x, y,
+                       std::clamp(picture.sample(c, x, y) + change, 0, picture.format->peak()));
+    }
+  return out;
+}
+
 }  // namespace
+
+Picture native(const Picture& picture) {
+  if (picture.format->is_native())
+    return picture;
+  const FormatSpec& format = native_format(*picture.format);
+  Picture result =
+      picture_with(format, picture.width, picture.height,
+                   [&](int place, int x, int y) { return picture.sample(place, x, y); });
+  for (std::size_t i = 0; i < format.others.size(); ++i) {
+    const Place& place = picture.format->others[i].place;
+    const int most = (1 << place.depth) - 1, peak = format.peak();
+    for (int y = 0; y < picture.height; ++y)
+      for (int x = 0; x < picture.width; ++x)
+        result.set_sample_at(format.others[i].place, x, y,
+                             (2 * picture.sample_at(place, x, y) * peak + most) / (2 * most));
+  }
+  return result;
+}
 
 FrameLayout layout_of(const Picture& picture) {
   const FormatSpec& format = *picture.format;
@@ -66,8 +126,8 @@ FrameLayout layout_of(const Picture& picture) {
   constexpr Role colors[] = {Role::red, Role::green, Role::blue};
   for (std::size_t i = 0; i < format.places.size(); ++i)
     add_channel(layout, {format.places[i]}, rgb ? colors[i] : Role::luma);
-  for (const Component& other : format.others)
-    add_channel(layout, other, rgb ? Role::alpha : Role::chroma);
+  for (std::size_t i = 0; i < format.others.size(); ++i)
+    add_channel(layout, format.others[i], rgb || i == 2 ? Role::alpha : Role::chroma);
   return layout;
 }
 
@@ -100,14 +160,16 @@ Picture equalized(const Picture& picture, const Equalization& how) {
   parameters.low = limited ? 16 << (format.bits - 8) : 0;
   parameters.high = limited ? 235 << (format.bits - 8) : format.peak();
   parameters.blend = static_cast<int>(std::nearbyint(256.0 * how.strength));
-  Picture out = picture;
-  definition::defined_equalization(layout_of(picture), parameters, frame_of(picture),
-                                   frame_of(out));
-  return out;
+  if (format.family == Family::rgb && format.bits > 8)
+    return recolored(picture, parameters);
+  return in_native_format(picture, [&](const Picture& in, Picture& out) {
+    definition::defined_equalization(layout_of(in), parameters, frame_of(in), frame_of(out));
+  });
 }
 
 Bins luminance_histogram(const Picture& picture) {
-  return definition::defined_histogram(layout_of(picture), frame_of(picture));
+  const Picture in = native(picture);
+  return definition::defined_histogram(layout_of(in), frame_of(in));
 }
 
 Statistics statistics_of(const Bins& bins) {
@@ -248,12 +310,12 @@ std::string Blur::description() const {
 }
 
 Picture blurred(const Picture& picture, const Blur& how) {
-  Picture out = picture;
-  const FrameLayout layout = layout_of(picture);
-  const kernels::gaussblur::Parameters parameters = blur_parameters(how, layout);
-  if (!blur_is_identity(how, layout, parameters))
-    definition::defined_blur(layout, parameters, frame_of(picture), frame_of(out));
-  return out;
+  return in_native_format(picture, [&](const Picture& in, Picture& out) {
+    const FrameLayout layout = layout_of(in);
+    const kernels::gaussblur::Parameters parameters = blur_parameters(how, layout);
+    if (!blur_is_identity(how, layout, parameters))
+      definition::defined_blur(layout, parameters, frame_of(in), frame_of(out));
+  });
 }
 
 Picture with_valid_chroma(Picture picture) {
@@ -353,7 +415,8 @@ Tensor tensor_of(const Picture& picture, const Integral& how) {
   tensor.type = nick_of(type);
   const std::size_t row_bytes = static_cast<std::size_t>(tensor.columns) * (narrow ? 4 : 8);
   tensor.bytes.resize(row_bytes * static_cast<std::size_t>(tensor.rows));
-  definition::defined_integral(layout_of(picture), parameters, frame_of(picture),
+  const Picture in = native(picture);
+  definition::defined_integral(layout_of(in), parameters, frame_of(in),
                                rows_in(tensor.bytes, row_bytes));
   return tensor;
 }
@@ -368,9 +431,10 @@ Picture gray_picture_of(const Picture& picture, const Integral& how, const Forma
   const int larger = is_table(how.output) && !how.same_size ? 1 : 0;
   Picture out(format, picture.width + larger, picture.height + larger);
   const auto rows = rows_in(out.planes[0].bytes, static_cast<std::size_t>(out.planes[0].row_bytes));
+  const Picture in = native(picture);
   if (is_table(how.output)) {
-    definition::defined_integral_picture(layout_of(picture), kind_of(how.output), how.same_size,
-                                         format.bits, frame_of(picture), rows);
+    definition::defined_integral_picture(layout_of(in), kind_of(how.output), how.same_size,
+                                         format.bits, frame_of(in), rows);
     return out;
   }
   kernels::localstatistics::Parameters parameters;
@@ -382,8 +446,7 @@ Picture gray_picture_of(const Picture& picture, const Integral& how, const Forma
   parameters.ratio = how.ratio;
   parameters.k = how.k;
   parameters.range = how.range;
-  definition::defined_statistics(layout_of(picture), format.bits, parameters, frame_of(picture),
-                                 rows);
+  definition::defined_statistics(layout_of(in), format.bits, parameters, frame_of(in), rows);
   return out;
 }
 
@@ -392,9 +455,9 @@ Picture denoised(const Picture& picture, const Integral& how) {
   parameters.search = how.search;
   parameters.patch = how.patch;
   parameters.strength = how.strength;
-  Picture out = picture;
-  definition::defined_denoising(layout_of(picture), parameters, frame_of(picture), frame_of(out));
-  return out;
+  return in_native_format(picture, [&](const Picture& in, Picture& out) {
+    definition::defined_denoising(layout_of(in), parameters, frame_of(in), frame_of(out));
+  });
 }
 
 }  // namespace check

@@ -14,6 +14,9 @@
 /// apply the definitions of tests/kernels to Pictures. Nothing here calls the code under test.
 namespace check {
 
+/// Returns the picture in native_format() if operations cannot read its own.
+Picture native(const Picture& picture);
+
 /// Return the picture's layout and planes in the form that the definitions require.
 cudavision::FrameLayout layout_of(const Picture& picture);
 cudavision::ConstFrame frame_of(const Picture& picture);

@@ -12,6 +12,8 @@ struct Place {
   int plane;
   int offset;
   int step;
+  int low_bit = 0;  ///< of the sample in a word of four bytes, if it has a depth
+  int depth = 0;  ///< bits of the sample in that word; 0: the sample has a byte or word of its own
 };
 
 /// A component has one sample for every `pixels` pixels and one row for every `lines` lines, both
@@ -39,8 +41,14 @@ struct FormatSpec {
   int shift;                           ///< unused low bits of the 16-bit word
   std::vector<Place> places;           ///< luma, or red, green and blue
   std::vector<PlaneSpec> planes;       ///< in memory order
-  std::vector<Component> others = {};  ///< U and V, or alpha
+  std::vector<Component> others = {};  ///< U and V (and alpha), or alpha
+  bool big_endian = false;
 
+  bool is_packed() const { return places[0].depth != 0; }
+  /// Operations can read its samples without converting them.
+  bool is_native() const { return !big_endian && !is_packed(); }
+  /// Deep colours are equalised by their luminance only.
+  bool has_single_colors() const { return family == Family::rgb && bits == 8; }
   int sample_bytes() const { return bits > 8 ? 2 : 1; }
   int peak() const { return (1 << bits) - 1; }
 };
@@ -49,6 +57,9 @@ struct FormatSpec {
 const std::vector<FormatSpec>& formats();
 
 const FormatSpec& format_named(const char* name);
+
+/// Returns a format with the same components, in words of their own, for one that is not native.
+const FormatSpec& native_format(const FormatSpec& format);
 
 inline const FormatSpec& format_number(int number) {
   return formats()[static_cast<std::size_t>(number)];

@@ -18,6 +18,16 @@ int groups(int count, int size) {
   return (count + size - 1) / size;
 }
 
+std::uint32_t read_word(const std::uint8_t* bytes) {
+  return static_cast<std::uint32_t>(bytes[0]) | static_cast<std::uint32_t>(bytes[1]) << 8 |
+         static_cast<std::uint32_t>(bytes[2]) << 16 | static_cast<std::uint32_t>(bytes[3]) << 24;
+}
+
+void write_word(std::uint8_t* bytes, std::uint32_t word) {
+  for (int i = 0; i < 4; ++i)
+    bytes[i] = static_cast<std::uint8_t>(word >> (8 * i));
+}
+
 using Noise = std::minstd_rand;
 
 void fill_with_noise(std::uint8_t* bytes, std::size_t count, Noise& noise) {
@@ -127,16 +137,26 @@ void Picture::set_sample(int place, int x, int y, int value) {
 int Picture::sample_at(const Place& where, int x, int y) const {
   const std::uint8_t* at =
       planes[static_cast<std::size_t>(where.plane)].row(y) + where.offset + where.step * x;
-  return format->bits == 8 ? at[0] : (at[0] | at[1] << 8) >> format->shift;
+  if (where.depth != 0)
+    return static_cast<int>(read_word(at) >> where.low_bit & ((1u << where.depth) - 1));
+  if (format->bits == 8)
+    return at[0];
+  return (format->big_endian ? at[0] << 8 | at[1] : at[0] | at[1] << 8) >> format->shift;
 }
 
 void Picture::set_sample_at(const Place& where, int x, int y, int value) {
   std::uint8_t* at =
       planes[static_cast<std::size_t>(where.plane)].row(y) + where.offset + where.step * x;
+  if (where.depth != 0) {
+    const std::uint32_t mask = (1u << where.depth) - 1;
+    const std::uint32_t others = read_word(at) & ~(mask << where.low_bit);
+    write_word(at, others | (static_cast<std::uint32_t>(value) & mask) << where.low_bit);
+    return;
+  }
   const int word = value << format->shift;
-  at[0] = static_cast<std::uint8_t>(word);
+  at[format->big_endian ? 1 : 0] = static_cast<std::uint8_t>(word);
   if (format->bits > 8)
-    at[1] = static_cast<std::uint8_t>(word >> 8);
+    at[format->big_endian ? 0 : 1] = static_cast<std::uint8_t>(word >> 8);
 }
 
 Picture make_picture(const FormatSpec& format, int width, int height, Content content,

@@ -10,6 +10,7 @@ Picture luminance_picture(const Picture& picture) {
   const FormatSpec& format = *picture.format;
   Picture out(format_named(format.bits == 8    ? "GRAY8"
                            : format.bits == 10 ? "I420_10LE"
+                           : format.bits == 12 ? "I420_12LE"
                                                : "GRAY16_LE"),
               picture.width, picture.height);
   for (int y = 0; y < picture.height; ++y)

@@ -64,6 +64,20 @@ const std::vector<Case>& cases() {
       {"ARGB", nullptr, 0x01123456, {0x12, 0x34, 0x56, 0x01}},
       {"ABGR", nullptr, 0xfe123456, {0x12, 0x34, 0x56, 0xfe}},
       {"GBR", nullptr, 0xff123456, {0x12, 0x34, 0x56}},
+      {"RGBP", nullptr, 0xff123456, {0x12, 0x34, 0x56}},
+      {"BGRP", nullptr, 0xff123456, {0x12, 0x34, 0x56}},
+      {"VUYA", "bt601", 0x40ff0000, {81, 90, 240, 64}},
+      {"P012_LE", "bt709", white, {3760, 2048, 2048}},
+      {"I420_12LE", bt601_full, black, {0, 2048, 2048}},
+      {"Y444_16LE", "bt601", white, {60160, 32768, 32768}},
+      {"GRAY16_BE", nullptr, red, {19595}},
+      {"GBR_12LE", nullptr, 0xff0133ff, {16, 819, 4095}},
+      {"ARGB64_LE", nullptr, 0x80ff3300, {65535, 13107, 0, 32896}},
+      {"RGBA64_LE", nullptr, 0x80ff3300, {65535, 13107, 0, 32896}},
+      // 2 bits of alpha, of 0, 85, 170 or 255
+      {"RGB10A2_LE", nullptr, 0x80123456, {72, 209, 345, 2}},
+      {"BGR10A2_LE", nullptr, 0x2a123456, {72, 209, 345, 0}},
+      {"BGR10A2_LE", nullptr, 0x2b123456, {72, 209, 345, 1}},
   };
   return list;
 }
@@ -125,7 +139,9 @@ TEST(test_colors) {
 
 // Each channel has its own border sample, even if channels share a row.
 TEST(test_colors_around_pictures) {
-  for (const char* name : {"I420", "NV21", "UYVY", "Y42B", "P010_10LE", "GRAY8", "ABGR", "GBR"})
+  for (const char* name :
+       {"I420", "NV21", "UYVY", "Y42B", "P010_10LE", "GRAY8", "ABGR", "GBR", "VUYA", "I422_12LE",
+        "Y444_16LE", "GRAY16_BE", "RGBA64_LE", "RGB10A2_LE"})
     for (bool limited : {false, true}) {
       const FormatSpec& format = format_named(name);
       FilterHarness filter("cudagaussblur");

@@ -132,7 +132,8 @@ TEST(test_sharpening_saturates) {
 }
 
 TEST(test_alpha_stays) {
-  for (const char* name : {"RGBA", "BGRA", "ARGB", "ABGR"}) {
+  for (const char* name :
+       {"RGBA", "BGRA", "ARGB", "ABGR", "ARGB64_LE", "RGBA64_LE", "RGB10A2_LE", "BGR10A2_LE"}) {
     const FormatSpec& format = format_named(name);
     const Picture picture = make_picture(format, 37, 22, Content::random, 8);
     FilterHarness filter("cudagaussblur", {{"sigma", "5"}, {"blur-alpha", "false"}});
@@ -194,15 +195,20 @@ TEST(test_extreme_shapes) {
     }
 }
 
-// The formats store the same 10-bit values in the high and the low bits of their words,
-// respectively.
-TEST(test_p010_agrees_with_i420_10le) {
-  const FormatSpec &high = format_named("P010_10LE"), &low = format_named("I420_10LE");
-  const Picture a = make_picture(high, 75, 53, Content::natural, 21);
+// The formats of a pair store the same values at other places.
+TEST(test_formats_with_the_same_samples_agree, .times(4)) {
+  constexpr const char* pairs[][2] = {{"P010_10LE", "I420_10LE"},
+                                      {"P012_LE", "I420_12LE"},
+                                      {"GRAY16_BE", "GRAY16_LE"},
+                                      {"RGB10A2_LE", "BGR10A2_LE"}};
+  const FormatSpec& one = format_named(pairs[index][0]);
+  const FormatSpec& other = format_named(pairs[index][1]);
+  const Picture a = make_picture(one, 75, 53, Content::natural, 21);
   FilterHarness first("cudagaussblur", {{"sigma", "3"}}), second("cudagaussblur", {{"sigma", "3"}});
-  first.accept_caps(high, 75, 53, colorimetry(high, false));
-  second.accept_caps(low, 75, 53, colorimetry(low, false));
-  expect_picture(second.process(converted(a, low)), converted(first.process(a), low), "as in P010");
+  first.accept_caps(one, 75, 53, colorimetry(one, false));
+  second.accept_caps(other, 75, 53, colorimetry(other, false));
+  expect_picture(second.process(converted(a, other)), converted(first.process(a), other),
+                 std::string("as in ") + one.name);
 }
 
 // Tests random combinations. A failure prints its seed.

@@ -20,7 +20,7 @@ void expect_definition(FilterHarness& filter, const Picture& picture, bool limit
                        const std::string& what) {
   for (bool each_channel : {false, true})
     for (double strength : {1.0, each_channel ? 0.75 : 0.3}) {
-      if (each_channel && picture.format->family != Family::rgb)
+      if (each_channel && !picture.format->has_single_colors())
         continue;
       const Equalization how = {each_channel, strength, limited};
       filter.set(how.properties());
@@ -146,17 +146,21 @@ TEST(test_range_change_takes_effect) {
   }
 }
 
-// The formats store the same 10-bit values in the high and the low bits of their words,
-// respectively.
-TEST(test_p010_agrees_with_i420_10le) {
-  const FormatSpec &high = format_named("P010_10LE"), &low = format_named("I420_10LE");
+// The formats of a pair store the same values at other places.
+TEST(test_formats_with_the_same_samples_agree, .times(4)) {
+  constexpr const char* pairs[][2] = {{"P010_10LE", "I420_10LE"},
+                                      {"P012_LE", "I420_12LE"},
+                                      {"GRAY16_BE", "GRAY16_LE"},
+                                      {"RGB10A2_LE", "BGR10A2_LE"}};
+  const FormatSpec& one = format_named(pairs[index][0]);
+  const FormatSpec& other = format_named(pairs[index][1]);
   for (bool limited : {false, true}) {
-    const Picture a = make_picture(high, 75, 53, Content::natural, 21);
+    const Picture a = make_picture(one, 75, 53, Content::natural, 21);
     FilterHarness first, second;
-    first.accept_caps(high, 75, 53, colorimetry(high, limited));
-    second.accept_caps(low, 75, 53, colorimetry(low, limited));
-    expect_picture(second.process(converted(a, low)), converted(first.process(a), low),
-                   "as in P010");
+    first.accept_caps(one, 75, 53, colorimetry(one, limited));
+    second.accept_caps(other, 75, 53, colorimetry(other, limited));
+    expect_picture(second.process(converted(a, other)), converted(first.process(a), other),
+                   std::string("as in ") + one.name);
   }
 }
 
@@ -211,7 +215,7 @@ TEST(test_random_cases, .times(10)) {
     const bool limited = format.family != Family::rgb && below(2) == 1;
     const Layout layout = random_layout(below);
     const Content content = all_contents[below(5)];
-    const bool each_channel = format.family == Family::rgb && below(2) == 1;
+    const bool each_channel = format.has_single_colors() && below(2) == 1;
     const Equalization how = {each_channel, below(257) / 256.0, limited};
     filter.set("channels", "luma");
     filter.accept_caps(format, width, height, colorimetry(format, limited));

@@ -186,18 +186,22 @@ TEST(test_denoise_removes_noise) {
               error(picture));
 }
 
-// The formats store the same 10-bit values in the high and the low bits of their words,
-// respectively.
-TEST(test_p010_agrees_with_i420_10le) {
-  const FormatSpec &high = format_named("P010_10LE"), &low = format_named("I420_10LE");
-  const Picture a = make_picture(high, 75, 53, Content::natural, 21);
+// The formats of a pair store the same values at other places.
+TEST(test_formats_with_the_same_samples_agree, .times(4)) {
+  constexpr const char* pairs[][2] = {{"P010_10LE", "I420_10LE"},
+                                      {"P012_LE", "I420_12LE"},
+                                      {"GRAY16_BE", "GRAY16_LE"},
+                                      {"RGB10A2_LE", "BGR10A2_LE"}};
+  const FormatSpec& one = format_named(pairs[index][0]);
+  const FormatSpec& other = format_named(pairs[index][1]);
+  const Picture a = make_picture(one, 75, 53, Content::natural, 21);
   for (Output output : gray_outputs) {
     const Integral how = with_radius(output, 5);
     FilterHarness first("cudaintegral", how.properties()), second("cudaintegral", how.properties());
-    first.accept_caps(high, 75, 53);
-    second.accept_caps(low, 75, 53);
+    first.accept_caps(one, 75, 53);
+    second.accept_caps(other, 75, 53);
     const Owned<GstBuffer> c = first.process(to_buffer(a)),
-                           d = second.process(to_buffer(converted(a, low)));
+                           d = second.process(to_buffer(converted(a, other)));
     fail_unless(bytes_of(c) == bytes_of(d), "%s", nick_of(output));
   }
 }

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+
+#include "cuda/core/device.h"
+#include "cuda/core/frame.h"
+
+/// Converts frames that an operation cannot read to frames that it can, and back: samples that are
+/// not words of their own in the machine's byte order, and the luminance of RGB of more than 8
+/// bits. A frame as it lies in buffers is called stored, a converted one unpacked.
+///
+/// The samples of unpacked frames are words of two bytes in the machine's byte order, without a
+/// shift. In `Storage::packed` frames, a sample may have fewer bits than the frame, as alpha has.
+/// With L = 2^bits − 1 and l = 2^depth − 1, its value v becomes (v·L + l div 2) div l, and an
+/// unpacked value w goes back as (w·l + L div 2) div L. Unpacking and packing gives back every v.
+namespace cudavision::repack {
+
+/// How the samples of a stored frame lie in words.
+enum class Words : std::uint8_t {
+  native,   ///< as frame.h describes
+  swapped,  ///< the same, but the two bytes of each word are in the other order
+  packed,   ///< a little-endian word of four bytes holds all samples of a pixel
+};
+
+/// The shape of stored frames.
+struct Storage {
+  /// Everything that frame.h says, except that with Words::packed there is one plane, rows are
+  /// rows of words of four bytes, all channels have an offset of 0 and a step of 1, and the shift
+  /// is 0.
+  FrameLayout frame;
+  Words words = Words::native;
+  /// Only with Words::packed: the lowest bit and the number of bits of each channel's samples.
+  /// Bits of a word that belong to no channel are written as zero.
+  std::array<int, FrameLayout::max_channels> low_bit{};
+  std::array<int, FrameLayout::max_channels> depth{};
+};
+
+/// What the channels of an unpacked frame are.
+enum class Form : std::uint8_t {
+  /// Those of the stored frame.
+  channels,
+  /// A single one, the luminance: luma, or `u = (299·red + 587·green + 114·blue) div 1000`. Such
+  /// frames cannot be packed.
+  luminance,
+  /// As with `channels` where the stored frame has luma. Otherwise the first plane is the
+  /// luminance u, the only channel, and the planes of the stored frame follow, as bytes without
+  /// channels. Packing compares that channel, w, with the u of the colours in these planes, and
+  /// stores `saturate(sample + w − u)` for red, green and blue. Other channels keep their values.
+  adjustable_luminance,
+};
+
+/// Returns false if operations that work on frames of this form can read stored frames themselves.
+bool is_needed(const Storage& storage, Form form) noexcept;
+
+/// Returns the layout that frames have when they are unpacked, or that of the stored frame if
+/// unpacking is not needed. The storage must be one that Repack accepts.
+FrameLayout unpacked_layout(const Storage& storage, Form form) noexcept;
+
+class Repack {
+ public:
+  /// The stored frames must have more than 8 bits, and either one channel of luma or red, green and
+  /// blue ones, those of the picture's size. Every byte of a plane must belong to a sample. Throws
+  /// invalid_argument if not, or if is_needed() returns false.
+  Repack(Device& device, const Storage& storage, Form form);
+  ~Repack();
+
+  /// Both only enqueue work on the device. Frames do not overlap. pack() throws invalid_argument
+  /// with Form::luminance.
+  void unpack(const ConstFrame& stored, const Frame& unpacked);
+  void pack(const ConstFrame& unpacked, const Frame& stored);
+
+  class Backend;
+
+ private:
+  Storage storage_;
+  Form form_;
+  FrameLayout unpacked_;
+  std::unique_ptr<Backend> backend_;
+};
+
+}  // namespace cudavision::repack

@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "tests/kernels/repack/repack_case.h"
+
+#include <stdexcept>
+
+#include "tests/kernels/repack/repack_definition.h"
+
+namespace cudavision::test {
+namespace {
+
+using repack::Form;
+using repack::Storage;
+using repack::Words;
+
+constexpr Role luma_and_chroma[] = {Role::luma, Role::chroma, Role::chroma};
+
+FrameLayout empty(int width, int height, int bits, int shift) {
+  FrameLayout layout;
+  layout.width = width;
+  layout.height = height;
+  layout.bits = bits;
+  layout.shift = shift;
+  return layout;
+}
+
+void add_channel(FrameLayout& layout, Role role, int plane, int offset, int step,
+                 int subsampling = 1) {
+  layout.channels[static_cast<std::size_t>(layout.channel_count++)] = {
+      role,
+      plane,
+      offset,
+      step,
+      (layout.width + subsampling - 1) / subsampling,
+      (layout.height + subsampling - 1) / subsampling,
+      subsampling,
+      subsampling};
+}
+
+int add_plane(FrameLayout& layout, int row_words, int rows) {
+  layout.planes[static_cast<std::size_t>(layout.plane_count)] = {2 * row_words, rows};
+  return layout.plane_count++;
+}
+
+Storage planar_rgb(int width, int height, int bits, Words words = Words::native) {
+  Storage storage{empty(width, height, bits, 0), words, {}, {}};
+  // The order of the channels is that of the components, not that of the planes.
+  for (const auto& [role, plane] :
+       {std::pair(Role::red, 2), std::pair(Role::green, 0), std::pair(Role::blue, 1)})
+    add_channel(storage.frame, role, plane, 0, 1);
+  for (int p = 0; p < 3; ++p)
+    add_plane(storage.frame, width, height);
+  return storage;
+}
+
+Storage interleaved_rgba(int width, int height, int first_colour, int alpha, Words words) {
+  Storage storage{empty(width, height, 16, 0), words, {}, {}};
+  const int plane = add_plane(storage.frame, 4 * width, height);
+  for (int c = 0; c < 3; ++c)
+    add_channel(storage.frame, rgb_roles[c], plane, first_colour + c, 4);
+  add_channel(storage.frame, Role::alpha, plane, alpha, 4);
+  return storage;
+}
+
+Storage swapped_gray(int width, int height, int bits, int shift) {
+  return {gray_layout(width, height, bits, shift), Words::swapped, {}, {}};
+}
+
+Storage swapped_planar_420(int width, int height) {
+  Storage storage{empty(width, height, 10, 0), Words::swapped, {}, {}};
+  for (int c = 0; c < 3; ++c) {
+    add_channel(storage.frame, luma_and_chroma[c], c, 0, 1, c == 0 ? 1 : 2);
+    const Channel& channel = storage.frame.channels[static_cast<std::size_t>(c)];
+    add_plane(storage.frame, channel.width, channel.height);
+  }
+  return storage;
+}
+
+Storage swapped_semiplanar_420(int width, int height) {
+  Storage storage{empty(width, height, 10, 6), Words::swapped, {}, {}};
+  add_channel(storage.frame, Role::luma, add_plane(storage.frame, width, height), 0, 1);
+  const int plane = add_plane(storage.frame, 2 * ((width + 1) / 2), (height + 1) / 2);
+  for (int c = 0; c < 2; ++c)
+    add_channel(storage.frame, Role::chroma, plane, c, 2, 2);
+  return storage;
+}
+
+/// The channels are red, green, blue and, if there is a fourth depth, alpha.
+Storage packed_rgb(int width, int height, std::array<int, 4> low_bit, std::array<int, 4> depth) {
+  Storage storage{empty(width, height, 10, 0), Words::packed, low_bit, depth};
+  add_plane(storage.frame, 2 * width, height);
+  for (const Role role : rgb_roles)
+    add_channel(storage.frame, role, 0, 0, 1);
+  if (depth[3] > 0)
+    add_channel(storage.frame, Role::alpha, 0, 0, 1);
+  return storage;
+}
+
+const char* name(Form form) {
+  constexpr const char* names[] = {"channels", "luminance", "adjustable luminance"};
+  return names[static_cast<int>(form)];
+}
+
+/// Sets the layouts of both frames.
+void set_layouts(RepackCase& test, int width, int height) {
+  const Storage storage = storage_named(test.parameters.storage, width, height);
+  const FrameLayout unpacked = unpacked_layout(storage, test.parameters.form);
+  test.layout = test.parameters.packs ? unpacked : storage.frame;
+  test.out_layout = test.parameters.packs ? storage.frame : unpacked;
+}
+
+}  // namespace
+
+const std::vector<StorageKind>& storage_kinds() {
+  static const std::vector<StorageKind> kinds = {
+      {"RGB10A2",
+       [](int w, int h) {
+         return packed_rgb(w, h, {0, 10, 20, 30}, {10, 10, 10, 2});
+       }},
+      {"BGR10A2",
+       [](int w, int h) {
+         return packed_rgb(w, h, {20, 10, 0, 30}, {10, 10, 10, 2});
+       }},
+      {"Uneven",
+       [](int w, int h) {
+         return packed_rgb(w, h, {23, 12, 3, 0}, {9, 10, 7, 0});
+       }},
+      {"GRAY16_BE", [](int w, int h) { return swapped_gray(w, h, 16, 0); }},
+      {"GRAY12_BE", [](int w, int h) { return swapped_gray(w, h, 12, 3); }},
+      {"I420_10BE", swapped_planar_420},
+      {"P010_10BE", swapped_semiplanar_420},
+      {"GBR_10BE", [](int w, int h) { return planar_rgb(w, h, 10, Words::swapped); }},
+      {"ARGB64_BE", [](int w, int h) { return interleaved_rgba(w, h, 1, 0, Words::swapped); }},
+      {"GBR_10", [](int w, int h) { return planar_rgb(w, h, 10); }},
+      {"GBR_12", [](int w, int h) { return planar_rgb(w, h, 12); }},
+      {"GBR_16", [](int w, int h) { return planar_rgb(w, h, 16); }},
+      {"ARGB64", [](int w, int h) { return interleaved_rgba(w, h, 1, 0, Words::native); }},
+      {"RGBA64", [](int w, int h) { return interleaved_rgba(w, h, 0, 3, Words::native); }},
+  };
+  return kinds;
+}
+
+Storage storage_named(const std::string& name, int width, int height) {
+  for (const StorageKind& kind : storage_kinds())
+    if (kind.name == name)
+      return kind.make(width, height);
+  throw std::invalid_argument("the tests have no storage named " + name);
+}
+
+const std::vector<RepackParameters>& all_conversions() {
+  static const std::vector<RepackParameters> conversions = [] {
+    std::vector<RepackParameters> all;
+    for (const StorageKind& kind : storage_kinds())
+      for (const Form form : {Form::channels, Form::luminance, Form::adjustable_luminance})
+        for (const bool packs : {false, true})
+          if (is_needed(kind.make(2, 2), form) && !(packs && form == Form::luminance))
+            all.push_back({kind.name, form, packs});
+    return all;
+  }();
+  return conversions;
+}
+
+void RepackCase::define(const ConstFrame& from, const Frame& to) const {
+  if (parameters.packs)
+    defined_packing(storage(), parameters.form, from, to);
+  else
+    defined_unpacking(storage(), parameters.form, from, to);
+}
+
+RepackCase make_repack_case(std::uint64_t seed, int number, int max_pixels) {
+  Random random = random_of_case(seed, number);
+  RepackCase test;
+  test.title = "random case " + std::to_string(number);
+  test.parameters = all_conversions()[static_cast<std::size_t>(number) % all_conversions().size()];
+  const auto [width, height] = random_picture_size(random, max_pixels);
+  set_layouts(test, width, height);
+  draw_placements(test, random);
+  draw_content(test, random);
+  return test;
+}
+
+RepackCase plain_repack_case(int width, int height, const RepackParameters& parameters,
+                             Content content, std::uint64_t seed) {
+  RepackCase test;
+  test.parameters = parameters;
+  set_layouts(test, width, height);
+  make_dense(test, FrameLayout(test.layout), FrameLayout(test.out_layout), content, seed);
+  return test;
+}
+
+std::string describe(const RepackCase& test) {
+  return describe(static_cast<const FrameCase&>(test),
+                  (test.parameters.packs ? "packs " : "unpacks ") + test.parameters.storage + ", " +
+                      name(test.parameters.form));
+}
+
+}  // namespace cudavision::test

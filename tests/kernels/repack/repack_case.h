@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "cuda/repack/repack.h"
+#include "tests/kernels/common/frame_case.h"
+
+namespace cudavision::test {
+
+/// A storage for pictures of any size.
+struct StorageKind {
+  std::string name;
+  repack::Storage (*make)(int width, int height);
+};
+
+/// The storages of video formats, named after the formats, and some that no format has but that the
+/// contract allows.
+const std::vector<StorageKind>& storage_kinds();
+
+/// Returns the storage with the given name. Throws if there is none.
+repack::Storage storage_named(const std::string& name, int width, int height);
+
+struct RepackParameters {
+  std::string storage = "RGB10A2";
+  repack::Form form = repack::Form::channels;
+  bool packs = false;  ///< else it unpacks
+
+  auto tie() const noexcept { return std::tie(storage, form, packs); }
+  bool operator==(const RepackParameters& other) const noexcept { return tie() == other.tie(); }
+  bool operator!=(const RepackParameters& other) const noexcept { return !(*this == other); }
+};
+
+/// Every conversion of every storage kind.
+const std::vector<RepackParameters>& all_conversions();
+
+/// Converts frames one way.
+class FrameRepack {
+ public:
+  FrameRepack(Device& device, const repack::Storage& storage, const RepackParameters& parameters)
+      : repack_(device, storage, parameters.form), packs_(parameters.packs) {}
+
+  void run(const ConstFrame& in, const Frame& out) {
+    if (packs_)
+      repack_.pack(in, out);
+    else
+      repack_.unpack(in, out);
+  }
+
+ private:
+  repack::Repack repack_;
+  bool packs_;
+};
+
+struct RepackCase : FilterCase<RepackCase, FrameRepack, RepackParameters> {
+  repack::Storage storage() const {
+    return storage_named(parameters.storage, layout.width, layout.height);
+  }
+  Operation make(Device& device, const Parameters& set) const { return {device, storage(), set}; }
+  void define(const ConstFrame& from, const Frame& to) const;
+  Parameters other_parameters() const { return parameters; }
+};
+
+RepackCase make_repack_case(std::uint64_t seed, int number, int max_pixels);
+
+/// Makes a case of dense frames.
+RepackCase plain_repack_case(int width, int height, const RepackParameters& parameters,
+                             Content content, std::uint64_t seed);
+
+std::string describe(const RepackCase& test);
+
+}  // namespace cudavision::test

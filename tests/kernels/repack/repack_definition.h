@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#pragma once
+
+#include "cuda/core/frame.h"
+#include "cuda/repack/repack.h"
+
+/// The conversions of repack.h, written down plainly and one sample at a time.
+namespace cudavision::test {
+
+void defined_unpacking(const repack::Storage& storage, repack::Form form, const ConstFrame& stored,
+                       const Frame& unpacked);
+
+void defined_packing(const repack::Storage& storage, repack::Form form, const ConstFrame& unpacked,
+                     const Frame& stored);
+
+}  // namespace cudavision::test

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
+#include "tests/kernels/contract/contract.h"
+#include "tests/kernels/repack/repack_case.h"
+
+namespace cudavision::test {
+namespace {
+
+using repack::Form;
+using repack::Words;
+
+struct RepackContract : ContractTraits<RepackCase> {
+  static std::vector<LayoutRefusal> layout_refusals() {
+    std::vector<LayoutRefusal> refusals = common_layout_refusals();
+    refusals.push_back({"8 bits", [](FrameLayout&) {}});
+    return refusals;
+  }
+
+  static std::vector<std::function<void(Device&, const FrameLayout&)>> constructors() {
+    return {[](Device& device, const FrameLayout& layout) {
+      repack::Repack(device, {layout, Words::swapped, {}, {}}, Form::channels);
+    }};
+  }
+
+  static Case refused_case() {
+    return plain_repack_case(34, 10, {"GBR_10BE", Form::channels, true}, Content::random, 1);
+  }
+
+  static std::vector<Case> representatives(int width, int height) {
+    std::vector<Case> cases;
+    for (const RepackParameters& conversion : all_conversions())
+      cases.push_back(plain_repack_case(width, height, conversion, Content::natural, 2));
+    return cases;
+  }
+
+  static std::pair<Case, Case> neighbours() {
+    return {plain_repack_case(333, 177, {"RGB10A2", Form::adjustable_luminance, true},
+                              Content::random, 3),
+            plain_repack_case(97, 155, {"P010_10BE", Form::channels, false}, Content::random, 4)};
+  }
+  static std::pair<Case, Case> streams() {
+    return {plain_repack_case(1280, 720, {"RGBA64", Form::adjustable_luminance, false},
+                              Content::random, 5),
+            plain_repack_case(640, 360, {"BGR10A2", Form::channels, true}, Content::random, 6)};
+  }
+
+  static std::vector<std::function<void(Parameters&)>> members() {
+    return {[](Parameters& p) { p.storage = "GBR_16"; },
+            [](Parameters& p) { p.form = Form::luminance; }, [](Parameters& p) { p.packs = true; }};
+  }
+};
+
+CUDAVISION_CONTRACT(Repack, RepackContract);
+
+}  // namespace
+}  // namespace cudavision::test
