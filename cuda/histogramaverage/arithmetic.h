@@ -49,11 +49,9 @@ CUDAVISION_HOST_DEVICE inline bool is_scene_cut(const SceneSums& sums, int thres
          sums.difference << 15 > sums.counts * static_cast<std::uint64_t>(threshold);
 }
 
-/// Returns the entry of the table in use before it is kept from falling. `least` is the smallest
-/// change that it follows.
-CUDAVISION_HOST_DEVICE inline int followed(int in_use, int made, int least) {
-  const int change = made > in_use ? made - in_use : in_use - made;
-  return change >= least ? made : in_use;
+/// Returns an entry of the table in use after that of the table made.
+CUDAVISION_HOST_DEVICE inline int followed(int in_use, int made, int play) {
+  return in_use < made - play ? made - play : in_use > made + play ? made + play : in_use;
 }
 
 }  // namespace cudavision::histogramaverage

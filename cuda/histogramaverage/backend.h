@@ -25,9 +25,9 @@ class TableHysteresis::Backend {
   virtual View<const std::uint16_t> run(View<const std::uint16_t> made, const Status* status) = 0;
 };
 
-/// The smallest change that an entry of a table follows.
-constexpr int least_change(int bits) {
-  return 3 << (bits - 8);
+/// The most by which an entry in use may differ from the one made.
+constexpr int play_of(int bits) {
+  return 4 << (bits - 8);
 }
 
 std::unique_ptr<HistogramAverage::Backend> make_histogram_average_cpu(Device& device,

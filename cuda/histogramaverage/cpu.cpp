@@ -84,7 +84,7 @@ class TableHysteresisCpu final : public TableHysteresis::Backend {
  public:
   TableHysteresisCpu(Device& device, int most_tables, int bits)
       : size_(1 << bits),
-        least_(least_change(bits)),
+        play_(play_of(bits)),
         in_use_(device.allocate(sizeof(std::uint16_t) * most_tables << bits)) {}
 
   View<const std::uint16_t> run(View<const std::uint16_t> made, const Status* status) override {
@@ -95,22 +95,16 @@ class TableHysteresisCpu final : public TableHysteresis::Backend {
         if (status->begins_anew)
           std::copy(made.row(i), made.row(i) + size_, tables.row(i));
         else
-          follow(made.row(i), tables.row(i));
+          for (int j = 0; j < size_; ++j)
+            tables.row(i)[j] =
+                static_cast<std::uint16_t>(followed(tables.row(i)[j], made.row(i)[j], play_));
     });
     return tables;
   }
 
  private:
-  void follow(const std::uint16_t* made, std::uint16_t* table) const {
-    int last = 0;
-    for (int j = 0; j < size_; ++j) {
-      last = std::max(last, followed(table[j], made[j], least_));
-      table[j] = static_cast<std::uint16_t>(last);
-    }
-  }
-
   int size_;
-  int least_;
+  int play_;
   Buffer in_use_;
 };
 

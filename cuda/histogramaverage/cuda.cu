@@ -17,6 +17,14 @@ namespace {
 
 constexpr int warp = 32;
 
+/// Returns how many blocks share the elements: as many as are resident at once, if there is work
+/// for them.
+unsigned blocks_for(std::int64_t elements, int per_block, int multiprocessors) {
+  constexpr int resident = 8;
+  return static_cast<unsigned>(
+      std::min<std::int64_t>((elements + per_block - 1) / per_block, multiprocessors * resident));
+}
+
 /* Averages */
 
 struct AverageArguments {
@@ -155,11 +163,9 @@ class HistogramAverageCuda final : public HistogramAverage::Backend {
     a.status = status_.as<Status>();
     if (!begins)
       launch_(sums_kernel, a.parts, sums_threads, 0, a);
-    const std::int64_t blocks = static_cast<std::int64_t>(counts.height) * bins_ / update_threads;
-    constexpr int blocks_per_multiprocessor = 8;
     launch_(update_kernel,
-            static_cast<unsigned>(
-                std::min<std::int64_t>(blocks, multiprocessors_ * blocks_per_multiprocessor)),
+            blocks_for(static_cast<std::int64_t>(bins_) * counts.height, update_threads,
+                       multiprocessors_),
             update_threads, 0, a);
     return {a.averages, bins_, counts.height,
             static_cast<std::ptrdiff_t>(sizeof(std::uint32_t)) * bins_};
@@ -186,111 +192,76 @@ class HistogramAverageCuda final : public HistogramAverage::Backend {
 /* Tables */
 
 struct TableArguments {
-  View<const std::uint16_t> made;
+  View<const std::uint16_t> made;  // a row is 2^bits wide
+  int bits;
   std::uint16_t* in_use;
   const Status* status;
-  int least_change;
+  int play;
 };
 
-constexpr int lane_entries = 4;
-constexpr int step_entries = warp * lane_entries;  // that a warp takes at a time
-constexpr int table_threads = 1024;
+constexpr int table_threads = 256;
+constexpr int thread_entries = 4;
 
 struct alignas(8) Entries {
-  std::uint16_t values[lane_entries];
+  std::uint16_t values[thread_entries];
 };
 
-/// Each block changes a table, and each of its warps a range of the entries. First the warps find
-/// the largest entry of their ranges, and then they change these.
 __global__ void __launch_bounds__(table_threads)
     hysteresis_kernel(const __grid_constant__ TableArguments a) {
-  __shared__ int largest[table_threads / warp];
   grid_dependency_wait();
   launch_dependents();
-  const int lane = static_cast<int>(threadIdx.x) % warp;
-  const int number = static_cast<int>(threadIdx.x) / warp;
-  const int range = a.made.width / (static_cast<int>(blockDim.x) / warp);
-  const std::int64_t start = static_cast<std::int64_t>(blockIdx.x) * a.made.width;
-  const auto* made =
-      reinterpret_cast<const Entries*>(a.made.row(static_cast<int>(blockIdx.x)) + number * range) +
-      lane;
-  auto* in_use = reinterpret_cast<Entries*>(a.in_use + start + number * range) + lane;
-  const int steps = range / step_entries;
-  if (a.status->begins_anew) {
-    for (int step = 0; step < steps; ++step)
-      in_use[step * warp] = made[step * warp];
-    return;
-  }
-
-  int most = 0;
-#pragma unroll 4
-  for (int step = 0; step < steps; ++step) {
-    const Entries old = in_use[step * warp];
-    const Entries now = made[step * warp];
+  const bool begins_anew = a.status->begins_anew;
+  const std::int64_t entries = static_cast<std::int64_t>(a.made.height) * a.made.width;
+  const std::int64_t stride = static_cast<std::int64_t>(gridDim.x) * table_threads * thread_entries;
+  for (std::int64_t i =
+           (static_cast<std::int64_t>(blockIdx.x) * table_threads + threadIdx.x) * thread_entries;
+       i < entries; i += stride) {
+    const auto* row = a.made.row(static_cast<int>(i >> a.bits));
+    Entries next = *reinterpret_cast<const Entries*>(row + (i & (a.made.width - 1)));
+    auto* const in_use = reinterpret_cast<Entries*>(a.in_use + i);
+    if (!begins_anew) {
+      const Entries last = *in_use;
 #pragma unroll
-    for (int i = 0; i < lane_entries; ++i)
-      most = max(most, followed(old.values[i], now.values[i], a.least_change));
-  }
-#pragma unroll
-  for (int distance = warp / 2; distance > 0; distance /= 2)
-    most = max(most, __shfl_xor_sync(~0u, most, distance));
-  if (lane == 0)
-    largest[number] = most;
-  __syncthreads();
-  int before = 0;  // the largest entry below the warp's next ones
-  for (int w = 0; w < number; ++w)
-    before = max(before, largest[w]);
-
-  for (int step = 0; step < steps; ++step) {
-    const Entries old = in_use[step * warp];
-    const Entries now = made[step * warp];
-    int entries[lane_entries];
-    int up_to = 0;
-#pragma unroll
-    for (int i = 0; i < lane_entries; ++i)
-      entries[i] = up_to = max(up_to, followed(old.values[i], now.values[i], a.least_change));
-#pragma unroll
-    for (int distance = 1; distance < warp; distance *= 2) {
-      const int below = __shfl_up_sync(~0u, up_to, distance);
-      if (lane >= distance)
-        up_to = max(up_to, below);
+      for (int e = 0; e < thread_entries; ++e)
+        next.values[e] =
+            static_cast<std::uint16_t>(followed(last.values[e], next.values[e], a.play));
     }
-    const int lanes_below = __shfl_up_sync(~0u, up_to, 1);
-    const int floor = lane == 0 ? before : max(before, lanes_below);
-    Entries changed;
-#pragma unroll
-    for (int i = 0; i < lane_entries; ++i)
-      changed.values[i] = static_cast<std::uint16_t>(max(floor, entries[i]));
-    in_use[step * warp] = changed;
-    before = max(before, __shfl_sync(~0u, up_to, warp - 1));
+    *in_use = next;
   }
 }
 
 class TableHysteresisCuda final : public TableHysteresis::Backend {
  public:
   TableHysteresisCuda(Device& device, int most_tables, int bits)
-      : size_(1 << bits),
-        least_change_(least_change(bits)),
+      : bits_(bits),
+        size_(1 << bits),
+        play_(play_of(bits)),
         in_use_(device.allocate(sizeof(std::uint16_t) * most_tables << bits)),
-        launch_(device.stream(), hysteresis_kernel) {}
+        launch_(device.stream(), hysteresis_kernel),
+        multiprocessors_(multiprocessor_count()) {}
 
   View<const std::uint16_t> run(View<const std::uint16_t> made, const Status* status) override {
     TableArguments a{};
     a.made = made;
+    a.bits = bits_;
     a.in_use = in_use_.as<std::uint16_t>();
     a.status = status;
-    a.least_change = least_change_;
-    launch_(hysteresis_kernel, static_cast<unsigned>(made.height),
-            static_cast<unsigned>(std::min(table_threads, size_ / lane_entries)), 0, a);
+    a.play = play_;
+    launch_(hysteresis_kernel,
+            blocks_for(static_cast<std::int64_t>(size_) * made.height,
+                       table_threads * thread_entries, multiprocessors_),
+            table_threads, 0, a);
     return {a.in_use, size_, made.height,
             static_cast<std::ptrdiff_t>(sizeof(std::uint16_t)) * size_};
   }
 
  private:
+  int bits_;
   int size_;
-  int least_change_;
+  int play_;
   Buffer in_use_;
   Launcher<TableArguments> launch_;
+  int multiprocessors_;
 };
 
 }  // namespace

@@ -84,12 +84,14 @@ class HistogramAverage {
   std::unique_ptr<Backend> backend_;
 };
 
-/// Keeps tables from following small changes. Let T be the tables in use and N those made for a
-/// frame, both of values that never fall from one entry to the next. Where the average of the frame
-/// begins anew, N takes the place of T. Otherwise an entry of T becomes that of N only where they
-/// differ by 3·2^(bits − 8) or more, and then, from the first entry to the last one,
-///   T[j] = max(T[j], T[j − 1])
-/// keeps T from falling.
+/// Keeps tables from following small changes, by the play operator (Krasnosel'skii and Pokrovskii,
+/// "Systems with Hysteresis", 1989), which works like two cogs with some play between them. Let T
+/// be the tables in use, N those made for a frame, and m = 4·2^(bits − 8). Where the average of the
+/// frame begins anew, N takes the place of T. Otherwise each entry moves only as far as it must to
+/// come within m of the one made:
+///   T = min(max(T, N − m), N + m)
+/// Noise in N thus leaves T alone, and T follows a larger change in steps as small as those of N.
+/// If no table made ever falls from one entry to the next, none in use does.
 class TableHysteresis {
  public:
   /// The arguments are those of HistogramAverage; each table has 2^bits entries. Takes 2 bytes of

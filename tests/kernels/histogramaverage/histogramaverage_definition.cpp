@@ -72,12 +72,11 @@ const std::vector<std::uint16_t>& DefinedHysteresis::follow(
     return in_use_;
   }
   const std::size_t size = made.size() / static_cast<std::size_t>(tables);
-  const int least = 3 * static_cast<int>(size / 256);
+  const int play = 4 * static_cast<int>(size / 256);
   for (std::size_t i = 0; i < made.size(); ++i) {
-    if (std::abs(made[i] - in_use_[i]) >= least)
-      in_use_[i] = made[i];
-    if (i % size != 0)
-      in_use_[i] = std::max(in_use_[i], in_use_[i - 1]);
+    // An entry that is too far away comes to the nearest place that is not.
+    while (std::abs(made[i] - in_use_[i]) > play)
+      in_use_[i] = static_cast<std::uint16_t>(in_use_[i] + (made[i] > in_use_[i] ? 1 : -1));
   }
   return in_use_;
 }

@@ -203,13 +203,18 @@ TEST_P(HistogramAverages, TablesFollowLargeChangesOnly) {
     };
     EXPECT_EQ(run(table), table);
     std::vector<std::uint16_t> made = table;
-    made[100] = 101;
-    made[200] = made[201] = made[202] = 202;
-    EXPECT_EQ(run(made), table);
-    made[50] = made[51] = made[52] = made[53] = 53;
-    // Entry 50 rises by 3, and those that only differ by less must not lie below it.
+    made[98] = made[99] = 100;
+    std::fill(made.begin() + 200, made.begin() + 205, std::uint16_t{204});
+    EXPECT_EQ(run(made), table) << "no entry changed by more than 4";
+    std::fill(made.begin() + 50, made.begin() + 57, std::uint16_t{57});
+    // Entries 50 to 52 differ by 7, 6 and 5.
     std::vector<std::uint16_t> expected = table;
     expected[50] = expected[51] = expected[52] = 53;
+    EXPECT_EQ(run(made), expected);
+    // From 57 to 40, they fall to 44, but those that were below that stay.
+    std::fill(made.begin() + 41, made.begin() + 57, std::uint16_t{40});
+    for (std::size_t i = 45; i < 57; ++i)
+      expected[i] = 44;
     EXPECT_EQ(run(made), expected);
     average.restart();
     EXPECT_EQ(run(made), made);
