@@ -82,7 +82,7 @@ struct Settings {
   Channels channels = channels_luma;
   double strength = 1.0;
   guint64 smoothing_time = 0;
-  double scene_cut_threshold = 0.6;
+  double scene_cut_threshold = 0.25;
   bool post_messages = false;
   GstClockTime message_interval = 0;
 };
