@@ -6,6 +6,8 @@
 #include "cuda/core/device.h"
 #include "cuda/gaussblur/backend.h"
 #include "cuda/histequalize/backend.h"
+#include "cuda/histequalize/smoothed_backend.h"
+#include "cuda/histogramaverage/backend.h"
 #include "cuda/integral/backend.h"
 #include "cuda/localstatistics/backend.h"
 #include "cuda/nlmeans/backend.h"
@@ -54,7 +56,20 @@ namespace histequalize {
 std::unique_ptr<Histogram::Backend> make_histequalize_cuda(Device&, const FrameLayout&) {
   refuse_cuda();
 }
+std::unique_ptr<SmoothedEqualize::Backend> make_smoothed_equalize_cuda(Device&,
+                                                                       const FrameLayout&) {
+  refuse_cuda();
+}
 }  // namespace histequalize
+
+namespace histogramaverage {
+std::unique_ptr<HistogramAverage::Backend> make_histogram_average_cuda(Device&, int, int) {
+  refuse_cuda();
+}
+std::unique_ptr<TableHysteresis::Backend> make_table_hysteresis_cuda(Device&, int, int) {
+  refuse_cuda();
+}
+}  // namespace histogramaverage
 
 namespace integral {
 std::unique_ptr<Integral::Backend> make_integral_cuda(Device&, const ImageSize&,

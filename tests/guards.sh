@@ -308,7 +308,8 @@ element = ["gst/base/", "gst/memory/", "cuda/"]
 # The headers that the files of a folder may include besides those of the same folder. All other folders
 # hold an operation or an element.
 allowed = {"cuda/core": [], "cuda/sync": ["cuda/core/"], "cuda/pixels": ["cuda/core/"],
-           "cuda/localstatistics": [*operation, "cuda/integral/"], "cuda/without_cuda.cpp": ["cuda/"],
+           "cuda/localstatistics": [*operation, "cuda/integral/"],
+           "cuda/histequalize": [*operation, "cuda/histogramaverage/"], "cuda/without_cuda.cpp": ["cuda/"],
            "gst/base": element, "gst/memory": element, "gst/plugin.cpp": ["gst/"]}
 strangers, edges = [], 0
 for name in sorted(glob.glob("cuda/**/*.*", recursive=True) + glob.glob("gst/**/*.*", recursive=True)):

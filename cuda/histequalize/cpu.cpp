@@ -10,6 +10,7 @@
 #include "cuda/core/parallel.h"
 #include "cuda/histequalize/arithmetic.h"
 #include "cuda/histequalize/backend.h"
+#include "cuda/histequalize/smoothed_backend.h"
 #include "cuda/pixels/sample_math.h"
 #include "cuda/pixels/samples.h"
 
@@ -101,13 +102,14 @@ class BandedHistogram {
 
 void build_table(const std::uint32_t* bins, int size, std::uint32_t total, int low, int high,
                  std::uint16_t* table) {
-  int first = 0;
-  while (bins[first] == 0)
-    ++first;
-  if (bins[first] == total) {
+  const auto* const first_bin =
+      std::find_if(bins, bins + size, [](auto count) { return count > 0; });
+  // Averaged counts may all be 0.
+  if (first_bin == bins + size || *first_bin == total) {
     std::iota(table, table + size, std::uint16_t{0});
     return;
   }
+  const auto first = static_cast<int>(first_bin - bins);
   const float scale = equalisation_scale(total, bins[first], low, high);
   std::fill(table, table + first + 1, static_cast<std::uint16_t>(low));
   std::uint32_t counted = 0;
@@ -117,7 +119,7 @@ void build_table(const std::uint32_t* bins, int size, std::uint32_t total, int l
   }
 }
 
-class HistEqualizeCpu final : public Histogram::Backend {
+class HistEqualizeCpu final : public Histogram::Backend, public SmoothedEqualize::Backend {
  public:
   HistEqualizeCpu(Device& device, const FrameLayout& layout)
       : layout_(layout),
@@ -148,6 +150,52 @@ class HistEqualizeCpu final : public Histogram::Backend {
       histogram_.run(in, channels_[c], bins_.as<std::uint32_t>());
       make_table(bins_.as<std::uint32_t>(), c);
     }
+    write_picture(in, out);
+  }
+
+  void count_each(const ConstFrame& in, View<std::uint32_t> counts) override {
+    for (std::size_t c = 0; c < channels_.size(); ++c)
+      histogram_.run(in, channels_[c], counts.row(static_cast<int>(c)));
+  }
+
+  void make_tables(View<const std::uint32_t> counts, const Parameters& parameters,
+                   View<std::uint16_t> tables) override {
+    for (int t = 0; t < counts.height; ++t) {
+      const std::uint32_t* bins = counts.row(t);
+      build_table(bins, counts.width, std::accumulate(bins, bins + counts.width, std::uint32_t{0}),
+                  parameters.low, parameters.high, tables.row(t));
+    }
+  }
+
+  void look_up(const ConstFrame& in, const Frame& out, View<const std::uint16_t> tables,
+               const Parameters& parameters) override {
+    set(parameters);
+    for (int t = 0; t < tables.height; ++t) {
+      std::copy(tables.row(t), tables.row(t) + tables.width, tables_[t].as<std::uint16_t>());
+      blend_table(static_cast<std::size_t>(t));
+    }
+    write_picture(in, out);
+  }
+
+ private:
+  void make_table(const std::uint32_t* bins, std::size_t c) {
+    build_table(bins, 1 << layout_.bits, static_cast<std::uint32_t>(layout_.width) * layout_.height,
+                parameters_.low, parameters_.high, tables_[c].as<std::uint16_t>());
+    blend_table(c);
+  }
+
+  /// The table includes the blend if a result depends only on the sample's own value. If RGB is
+  /// equalised by its luminance, a result depends on the luminance as well.
+  void blend_table(std::size_t c) {
+    if (rgb_ && parameters_.channels == Parameters::Channels::luminance)
+      return;
+    auto* table = tables_[c].as<std::uint16_t>();
+    for (int v = 0; v < 1 << layout_.bits; ++v)
+      table[v] = static_cast<std::uint16_t>(blended(v, table[v], parameters_.blend));
+  }
+
+  void write_picture(const ConstFrame& in, const Frame& out) {
+    const bool each = parameters_.channels == Parameters::Channels::each;
     histogram_.bands().for_each([&](const Band& band) {
       copy_untouched(in, out, band);
       for (int y = band.begin; y < band.end; ++y)
@@ -155,22 +203,8 @@ class HistEqualizeCpu final : public Histogram::Backend {
           shift_by_luminance(in, out, y, histogram_.row_buffer(band));
         else
           for (std::size_t c = 0; c < channels_.size(); ++c)
-            look_up(in, out, y, channels_[c].channel(), tables_[c].as<std::uint16_t>());
+            map_row(in, out, y, channels_[c].channel(), tables_[c].as<std::uint16_t>());
     });
-  }
-
- private:
-  void make_table(const std::uint32_t* bins, std::size_t c) {
-    const int size = 1 << layout_.bits;
-    auto* table = tables_[c].as<std::uint16_t>();
-    build_table(bins, size, static_cast<std::uint32_t>(layout_.width) * layout_.height,
-                parameters_.low, parameters_.high, table);
-    // The table includes the blend if a result depends only on the sample's own value. If RGB is
-    // equalised by its luminance, a result depends on the luminance as well.
-    if (rgb_ && parameters_.channels == Parameters::Channels::luminance)
-      return;
-    for (int v = 0; v < size; ++v)
-      table[v] = static_cast<std::uint16_t>(blended(v, table[v], parameters_.blend));
   }
 
   /// Copies chroma, alpha and padding: whole rows of every plane that has bytes which no table
@@ -197,7 +231,7 @@ class HistEqualizeCpu final : public Histogram::Backend {
     }
   }
 
-  void look_up(const ConstFrame& in, const Frame& out, int y, const Channel& channel,
+  void map_row(const ConstFrame& in, const Frame& out, int y, const Channel& channel,
                const std::uint16_t* table) const {
     const std::ptrdiff_t offset = channel.offset * layout_.sample_bytes();
     const std::uint8_t* from = in.planes[channel.plane].row(y) + offset;
@@ -246,6 +280,11 @@ class HistEqualizeCpu final : public Histogram::Backend {
 
 std::unique_ptr<Histogram::Backend> make_histequalize_cpu(Device& device,
                                                           const FrameLayout& layout) {
+  return std::make_unique<HistEqualizeCpu>(device, layout);
+}
+
+std::unique_ptr<SmoothedEqualize::Backend> make_smoothed_equalize_cpu(Device& device,
+                                                                      const FrameLayout& layout) {
   return std::make_unique<HistEqualizeCpu>(device, layout);
 }
 

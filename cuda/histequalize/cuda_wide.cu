@@ -6,6 +6,7 @@
 
 #include "cuda/core/cuda_check.h"
 #include "cuda/histequalize/backend.h"
+#include "cuda/histequalize/untouched_planes.h"
 #include "cuda/histequalize/wide.cuh"
 #include "cuda/pixels/access_pattern.h"
 
@@ -76,7 +77,9 @@ class HistEqualizeWideCuda final : public Histogram::Backend {
   void run(const ConstFrame& in, const Frame& out, View<std::uint32_t> histogram) override {
     const Picture picture = maker_.make(in, out);
     const WideArguments a = arguments(picture, histogram);
-    copy_untouched(picture, in, out);
+    // Formats of this depth have no chroma planes or small ones, so copying these separately costs
+    // little beside the three launches.
+    copy_untouched_planes(device_, maker_, picture, in, out);
     launch_count(picture, a);
     launch_(table_wide_kernel, bins_ / kChunk, kTableThreads, 0, a);
     launch_(find_kernels(picture.kind, picture.rows).apply, applying_blocks(picture), kThreads,
@@ -123,20 +126,6 @@ class HistEqualizeWideCuda final : public Histogram::Backend {
     a.high = parameters_.high;
     a.blend = parameters_.blend;
     return a;
-  }
-
-  void copy_untouched(const Picture& picture, const ConstFrame& in, const Frame& out) {
-    // Formats of this depth have no chroma planes or small ones, so copying these separately costs
-    // little beside the three launches.
-    if (picture.scattered())
-      for (const int p : maker_.mixed_planes())
-        device_.copy(in.planes[p], out.planes[p]);
-    else
-      for (int c = 0; c < picture.copy_count; ++c) {
-        const CopyPieces& copy = picture.copies[c];
-        device_.copy({copy.plane.in, copy.row_bytes, copy.rows, copy.plane.in_pitch},
-                     {copy.plane.out, copy.row_bytes, copy.rows, copy.plane.out_pitch});
-      }
   }
 
   void launch_count(const Picture& picture, const WideArguments& a) {

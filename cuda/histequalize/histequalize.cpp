@@ -3,15 +3,21 @@
 
 #include "cuda/core/layoutcheck.h"
 #include "cuda/histequalize/backend.h"
+#include "cuda/histequalize/checks.h"
 
 namespace cudavision::histequalize {
 namespace {
 
-constexpr char operation[] = "histogram equalisation";
-
 [[noreturn]] void refuse(const std::string& what) {
   cudavision::refuse(operation, what);
 }
+
+std::unique_ptr<Histogram::Backend> make_backend(Device& device, const FrameLayout& layout) {
+  return device.kind() == DeviceKind::cuda ? make_histequalize_cuda(device, layout)
+                                           : make_histequalize_cpu(device, layout);
+}
+
+}  // namespace
 
 void check_parameters(const FrameLayout& layout, const Parameters& parameters) {
   const int largest = (1 << layout.bits) - 1;
@@ -36,13 +42,6 @@ void check_bins(const FrameLayout& layout, View<std::uint32_t> bins) {
     refuse("the histogram must be one aligned row of " + std::to_string(1 << layout.bits) +
            " counts");
 }
-
-std::unique_ptr<Histogram::Backend> make_backend(Device& device, const FrameLayout& layout) {
-  return device.kind() == DeviceKind::cuda ? make_histequalize_cuda(device, layout)
-                                           : make_histequalize_cpu(device, layout);
-}
-
-}  // namespace
 
 Histogram::Histogram(Device& device, const FrameLayout& layout) : layout_(layout) {
   check_luminance(operation, layout);

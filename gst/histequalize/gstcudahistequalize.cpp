@@ -23,6 +23,8 @@
  * * `entropy` (#gdouble): of the luminance, in bits
  * * `percentile-1`, `percentile-5`, `percentile-50`, `percentile-95`, `percentile-99` (#guint): the
  *   smallest luminance that at least this percentage of the pixels does not exceed
+ * * `scene-cut` (#gboolean): with #GstCudaHistEqualize:smoothing-time, the average has begun anew
+ * at a scene cut, with this frame or one since the last message
  * * `bin-count` (#guint): number of possible luminances, 2^bits
  * * `bins` (#GBytes): the luminance histogram, `bin-count` numbers of type #guint64 in native byte
  *   order
@@ -35,9 +37,10 @@
 #include <memory>
 #include <optional>
 
-#include "cuda/histequalize/histequalize.h"
+#include "cuda/histequalize/smoothedequalize.h"
 #include "gst/base/gstcudavisionfilter.h"
 #include "gst/base/properties.h"
+#include "gst/histequalize/frameclock.h"
 #include "gst/histequalize/histogrammessages.h"
 
 GST_DEBUG_CATEGORY_STATIC(cuda_hist_equalize_debug);
@@ -79,6 +82,8 @@ struct Settings {
   Method method = method_equalize;
   Channels channels = channels_luma;
   double strength = 1.0;
+  guint64 smoothing_time = 0;
+  double scene_cut_threshold = 0.25;
   bool post_messages = false;
   GstClockTime message_interval = 0;
 };
@@ -96,6 +101,12 @@ struct Operation {
   histequalize::HistogramEqualize equalize;
   histequalize::Histogram histogram;
   std::optional<HistogramMessages> messages;  ///< created with the first message
+
+  std::optional<histequalize::SmoothedEqualize>
+      smoothed;      ///< created with the first smoothed frame
+  FrameClock clock;  ///< of smoothed frames
+  /// Of the current frame. None if it is equalised by itself.
+  std::optional<histogramaverage::Parameters> smoothing;
 };
 
 /// Returns an empty string, or what is wrong with the settings for these frames.
@@ -176,7 +187,8 @@ void configure(GstCudaVisionFilter* self, Device& device, const FrameFormat& in,
   const histequalize::Parameters parameters = parameters_of(settings, in);
   state.operation.reset(
       new Operation{in, parameters, histequalize::HistogramEqualize(device, in.layout, parameters),
-                    histequalize::Histogram(device, in.layout), std::nullopt});
+                    histequalize::Histogram(device, in.layout), std::nullopt, std::nullopt,
+                    FrameClock(in.info), std::nullopt});
 }
 
 // Applies the settings, unless they do not fit the frames.
@@ -190,7 +202,34 @@ void update_parameters(GstCudaVisionFilter* self, const Settings& settings) {
     return;
   const DeviceScope scope(gst_cuda_vision_filter_session(self));
   operation.equalize.set_parameters(parameters);
+  if (operation.smoothed)
+    operation.smoothed->set_parameters(parameters);
   operation.parameters = parameters;
+}
+
+// The next frame begins a new average.
+void restart_smoothing(Operation& operation) {
+  if (operation.smoothed)
+    operation.smoothed->restart();
+  operation.clock.reset();
+}
+
+// Decides whether and how the frame takes part in an average.
+void update_smoothing(GstCudaVisionFilter* self, const Settings& settings, const FrameInfo& info) {
+  Operation& operation = *state_of(self).operation;
+  operation.smoothing.reset();
+  if (settings.smoothing_time == 0)
+    return restart_smoothing(operation);
+  if (!operation.smoothed) {
+    const DeviceSession& session = gst_cuda_vision_filter_session(self);
+    const DeviceScope scope(session);
+    operation.smoothed.emplace(session.device(), operation.format.layout, operation.parameters);
+  }
+  operation.smoothing.emplace();
+  operation.smoothing->weight =
+      histogramaverage::weight_of(operation.clock.elapsed(info.times), settings.smoothing_time);
+  operation.smoothing->cut_threshold =
+      static_cast<int>(std::lrint(histogramaverage::whole_weight * settings.scene_cut_threshold));
 }
 
 FrameWork begin_frame(GstCudaVisionFilter* self, const FrameInfo& info) {
@@ -212,8 +251,10 @@ FrameWork begin_frame(GstCudaVisionFilter* self, const FrameInfo& info) {
     }
     operation.messages->reserve();
   }
-  if (operation.parameters.blend != 0)
+  if (operation.parameters.blend != 0) {
+    update_smoothing(self, settings, info);
     return FrameWork::transform;
+  }
   return state.posts ? FrameWork::inspect : FrameWork::nothing;
 }
 
@@ -222,12 +263,17 @@ void process(GstCudaVisionFilter* self, const ConstFrame& in, const Frame* out,
   State& state = state_of(self);
   Operation& operation = *state.operation;
   const View<std::uint32_t> bins = state.posts ? operation.messages->bins() : View<std::uint32_t>{};
-  if (out)
-    operation.equalize.run(in, *out, bins);
-  else
+  const histogramaverage::Status* status = nullptr;
+  if (!out) {
     operation.histogram.run(in, bins);
+  } else if (operation.smoothing) {
+    operation.smoothed->run(in, *out, *operation.smoothing, bins);
+    status = operation.smoothed->status();
+  } else {
+    operation.equalize.run(in, *out, bins);
+  }
   if (state.posts)
-    operation.messages->read_back(info.times);
+    operation.messages->read_back(info.times, status);
 }
 
 HistogramMessages* messages_of(GstCudaVisionFilter* self) {
@@ -243,10 +289,14 @@ void frame_done(GstCudaVisionFilter* self) {
 void drain(GstCudaVisionFilter* self) {
   if (HistogramMessages* messages = messages_of(self))
     messages->drain();
+  if (Operation* operation = state_of(self).operation.get())
+    restart_smoothing(*operation);
 }
 
 void discard(GstCudaVisionFilter* self) {
   state_of(self).interval.reset();
+  if (Operation* operation = state_of(self).operation.get())
+    restart_smoothing(*operation);
   if (HistogramMessages* messages = messages_of(self))
     messages->discard();
 }
@@ -266,6 +316,14 @@ void install_properties(GObjectClass* klass) {
   all.add({"strength", "Strength",
            "Weight of the equalised picture in the output (0 = the input, 1 = fully equalised)"},
           &Settings::strength, 0, 1);
+  all.add({"smoothing-time", "Smoothing time",
+           "Time constant of the average of the histograms in ns of running time, against flicker "
+           "in videos (0 = each frame by itself)"},
+          &Settings::smoothing_time);
+  all.add({"scene-cut-threshold", "Scene cut threshold",
+           "Share of the pixels whose levels must change for a scene cut, where the average begins "
+           "anew (1 = there are none)"},
+          &Settings::scene_cut_threshold, 0, 1);
   all.add({"post-messages", "Post messages",
            "Post an element message with the luminance histogram and statistics of the input"},
           &Settings::post_messages);

@@ -16,7 +16,7 @@ GBytes* bins_of(const std::uint32_t* counts, std::size_t size) {
 }
 
 GstStructure* describe(const char* name, const FrameTimes& times, const std::uint32_t* counts,
-                       std::size_t size) {
+                       std::size_t size, bool scene_cut) {
   const HistogramStatistics statistics = statistics_of(counts, size);
   GstStructure* structure = gst_structure_new(
       name, "timestamp", G_TYPE_UINT64, times.timestamp, "stream-time", G_TYPE_UINT64,
@@ -32,8 +32,8 @@ GstStructure* describe(const char* name, const FrameTimes& times, const std::uin
   const std::unique_ptr<GBytes, decltype(&g_bytes_unref)> bins(bins_of(counts, size),
                                                                g_bytes_unref);
   // Last, so that a printed message begins with the short fields.
-  gst_structure_set(structure, "bin-count", G_TYPE_UINT, static_cast<guint>(size), "bins",
-                    G_TYPE_BYTES, bins.get(), nullptr);
+  gst_structure_set(structure, "scene-cut", G_TYPE_BOOLEAN, scene_cut, "bin-count", G_TYPE_UINT,
+                    static_cast<guint>(size), "bins", G_TYPE_BYTES, bins.get(), nullptr);
   return structure;
 }
 
@@ -64,6 +64,7 @@ HistogramMessages::HistogramMessages(GstElement* element, const DeviceSession& s
   for (Slot& slot : slots_) {
     slot.device = session.device().allocate(bytes);
     slot.host = session.device().allocate_host(bytes);
+    slot.host_status = session.device().allocate_host(sizeof(histogramaverage::Status));
     slot.arrived = session.device().make_event();
   }
 }
@@ -74,11 +75,18 @@ View<std::uint32_t> HistogramMessages::bins() const {
           static_cast<std::ptrdiff_t>(count * sizeof(std::uint32_t))};
 }
 
-void HistogramMessages::read_back(const FrameTimes& times) {
+void HistogramMessages::download(const void* device, const Buffer& host) const {
+  const int bytes = static_cast<int>(host.size());
+  session_.device().download({static_cast<const std::uint8_t*>(device), bytes, 1, bytes},
+                             {host.as<std::uint8_t>(), bytes, 1, bytes});
+}
+
+void HistogramMessages::read_back(const FrameTimes& times, const histogramaverage::Status* status) {
   Slot& slot = slots_[next_];
-  const int bytes = static_cast<int>(slot.host.size());
-  session_.device().download({slot.device.as<const std::uint8_t>(), bytes, 1, bytes},
-                             {slot.host.as<std::uint8_t>(), bytes, 1, bytes});
+  download(slot.device.data(), slot.host);
+  slot.has_status = status != nullptr;
+  if (status)
+    download(status, slot.host_status);
   slot.arrived->record();
   slot.times = times;
   next_ = (next_ + 1) % slot_count;
@@ -92,10 +100,20 @@ bool HistogramMessages::oldest_arrived(bool wait) {
   return wait || oldest().arrived->done();
 }
 
+/// The number of scene cuts tells of those at frames that have no message.
+bool HistogramMessages::shows_cut(const Slot& slot) {
+  if (!slot.has_status)
+    return false;
+  const auto& status = *slot.host_status.as<const histogramaverage::Status>();
+  const bool cut = status.is_cut || (cuts_ && *cuts_ != status.cuts);
+  cuts_ = status.cuts;
+  return cut;
+}
+
 void HistogramMessages::post_oldest() {
   const Slot& slot = oldest();
-  GstStructure* structure =
-      describe(name_, slot.times, slot.host.as<const std::uint32_t>(), bin_count());
+  GstStructure* structure = describe(name_, slot.times, slot.host.as<const std::uint32_t>(),
+                                     bin_count(), shows_cut(slot));
   --pending_;
   gst_element_post_message(element_, gst_message_new_element(GST_OBJECT(element_), structure));
 }

@@ -5,8 +5,10 @@
 
 #include <array>
 #include <memory>
+#include <optional>
 
 #include "cuda/core/device.h"
+#include "cuda/histogramaverage/histogramaverage.h"
 #include "gst/base/devicesession.h"
 #include "gst/base/frameinfo.h"
 
@@ -36,6 +38,8 @@ class FrameInterval {
 ///   mean, stddev, entropy (double; the last in bits), minimum, maximum (guint),
 ///   percentile-1, percentile-5, percentile-50, percentile-95, percentile-99 (guint: the smallest
 ///   value that at least this percentage of the pixels does not exceed),
+///   scene-cut (boolean: an average over time has begun anew at a scene cut, with this frame or one
+///   since the last message),
 ///   bin-count (guint: the number of possible luminances, 2^bits),
 ///   bins (G_TYPE_BYTES: bin-count guint64 in native byte order, how often each luminance occurs).
 class HistogramMessages {
@@ -54,16 +58,22 @@ class HistogramMessages {
   // The next two are called in the session's context, after reserve().
   /// Returns the memory on the device for the next histogram.
   View<std::uint32_t> bins() const;
-  /// Enqueues the read-back, once the work that fills bins() is enqueued.
-  void read_back(const FrameTimes& times);
+  /// Enqueues the read-back, once the work that fills bins() is enqueued. status is that of the
+  /// frame's average, always of the same one, or nullptr if it has none.
+  void read_back(const FrameTimes& times, const histogramaverage::Status* status);
 
   /// Drops the pending histograms.
-  void discard() { pending_ = 0; }
+  void discard() {
+    pending_ = 0;
+    cuts_.reset();
+  }
 
  private:
   struct Slot {
     Buffer device;
     Buffer host;
+    Buffer host_status;
+    bool has_status = false;
     std::unique_ptr<Event> arrived;
     FrameTimes times;
   };
@@ -71,7 +81,9 @@ class HistogramMessages {
 
   std::size_t bin_count() const { return std::size_t{1} << bits_; }
   Slot& oldest() { return slots_[(next_ + slot_count - pending_) % slot_count]; }
+  void download(const void* device, const Buffer& host) const;
   bool oldest_arrived(bool wait);
+  bool shows_cut(const Slot& slot);
   void post_oldest();
 
   GstElement* const element_;
@@ -81,6 +93,7 @@ class HistogramMessages {
   std::array<Slot, slot_count> slots_;
   std::size_t next_ = 0;
   std::size_t pending_ = 0;
+  std::optional<std::uint32_t> cuts_;  ///< before the last message; unknown after a discard
 };
 
 }  // namespace cudavision

@@ -10,7 +10,9 @@ namespace {
 class EqualizeEpisode final : public fuzz::Episode {
  public:
   EqualizeEpisode(unsigned seed, BufferCount& buffers)
-      : Episode("cudahistequalize", seed, buffers) {}
+      // With this threshold, every frame with another histogram is a scene cut, so that smoothed
+      // frames look like those that are not.
+      : Episode("cudahistequalize", seed, buffers, {{"scene-cut-threshold", "0"}}) {}
 
  private:
   bool possible(const FormatSpec& format) const override {
@@ -29,6 +31,9 @@ class EqualizeEpisode final : public fuzz::Episode {
     if (below(2) == 0)
       how_.each_channel = below(2) == 0;
     filter().set(how_.properties());
+    if (below(3) == 0)
+      filter().set("smoothing-time",
+                   std::to_string(below(2) == 0 ? any_number() : one_of({0, 1, 1000000000})));
     if (below(3) == 0)
       filter().set("post-messages", below(2) == 0 ? "true" : "false");
     if (below(3) == 0)

@@ -15,6 +15,8 @@
 #include "tests/kernels/common/cuda_testing.h"
 #include "tests/kernels/gaussblur/gaussblur_case.h"
 #include "tests/kernels/histequalize/histequalize_case.h"
+#include "tests/kernels/histequalize/smoothed_sequence.h"
+#include "tests/kernels/histogramaverage/histogram_sequence.h"
 #include "tests/kernels/integral/integral_case.h"
 #include "tests/kernels/localstatistics/localstatistics_case.h"
 #include "tests/kernels/nlmeans/nlmeans_case.h"
@@ -48,6 +50,15 @@ std::string sgm_sequence_hash(Device& device, int number) {
   return hash(sequence, run_sequence(device, sequence, 0xcd));
 }
 
+std::string smoothed_hash(Device& device, int number) {
+  const SmoothedSequence sequence = make_smoothed_sequence(proof_seed, number, proof_max_pixels);
+  return hash(sequence, run_sequence(device, sequence, 0xcd));
+}
+
+std::string histogram_average_hash(Device& device, int number) {
+  return hash(run_sequence(device, make_histogram_sequence(proof_seed, number, 1 << 18)));
+}
+
 struct Suite {
   const char* operation;
   const char* prefix;  ///< precedes the numbers of the cases
@@ -58,6 +69,8 @@ struct Suite {
 constexpr Suite suites[] = {
     {"gaussblur", "", 400, case_hash<make_gaussblur_case>},
     {"histequalize", "", 400, case_hash<make_histequalize_case>},
+    {"histequalize", "smoothed-", 200, smoothed_hash},
+    {"histogramaverage", "", 150, histogram_average_hash},
     {"integral", "", 200, case_hash<make_integral_case>},
     {"localstatistics", "", 200, case_hash<make_localstatistics_case>},
     {"nlmeans", "", 150, case_hash<make_nlmeans_case>},

@@ -81,6 +81,17 @@ TEST(test_gaussblur, .unless(unless_allocations_count())) {
        }});
 }
 
+TEST(test_histequalize, .unless(unless_allocations_count())) {
+  expect_no_more("cudahistequalize", {{"smoothing-time", "1000000000"}}, {320, 180},
+                 {setting([](FilterHarness& filter, int i) {
+                    filter.set("smoothing-time", std::to_string(i % 5 * 100000000));
+                  }),
+                  setting([](FilterHarness& filter, int i) {
+                    filter.set("scene-cut-threshold", text_of(0.01 * (i % 100)));
+                    filter.set("strength", text_of(0.01 * (i % 90)));
+                  })});
+}
+
 TEST(test_integral, .unless(unless_allocations_count())) {
   const auto expect = [](const Properties& properties, const std::vector<Setting>& settings) {
     expect_no_more("cudaintegral", properties, {64, 48}, settings);

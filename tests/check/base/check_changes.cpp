@@ -230,7 +230,8 @@ TEST(test_impossible_for_integral) {
 
 TEST(test_out_of_range, .for_each_element()) {
   static const std::map<std::string, Properties> numbers = {
-      {"cudahistequalize", {{"strength", "1.5"}, {"strength", "-1"}}},
+      {"cudahistequalize",
+       {{"strength", "1.5"}, {"strength", "-1"}, {"scene-cut-threshold", "1.5"}}},
       {"cudagaussblur",
        {{"sigma", "500"}, {"sigma-y", "-1"}, {"kernel-size", "1025"}, {"kernel-size-y", "1025"}}},
       {"cudaintegral",

@@ -41,6 +41,8 @@ const std::vector<ElementSpec>& element_specs() {
        {{"method", playing, "equalize", "equalize", 0, 0, "equalize"},
         {"channels", playing, "luma", "rgb", 0, 0, "luma rgb"},
         {"strength", playing, "1", "0.25", 0, 1},
+        {"smoothing-time", playing, "0", "1000000000", 0, 18446744073709551615.0},
+        {"scene-cut-threshold", playing, "0.25", "0.75", 0, 1},
         {"post-messages", playing, "false", "true"},
         {"message-interval", playing, "0", "12345678901", 0, 18446744073709551615.0}}},
       {"cudagaussblur",

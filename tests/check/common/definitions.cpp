@@ -150,7 +150,9 @@ Properties Equalization::properties() const {
   return {{"channels", each_channel ? "rgb" : "luma"}, {"strength", text_of(strength)}};
 }
 
-Picture equalized(const Picture& picture, const Equalization& how) {
+namespace {
+
+kernels::histequalize::Parameters parameters_of(const Picture& picture, const Equalization& how) {
   using Parameters = kernels::histequalize::Parameters;
   const FormatSpec& format = *picture.format;
   const bool limited = how.limited && format.family != Family::rgb;
@@ -160,11 +162,50 @@ Picture equalized(const Picture& picture, const Equalization& how) {
   parameters.low = limited ? 16 << (format.bits - 8) : 0;
   parameters.high = limited ? 235 << (format.bits - 8) : format.peak();
   parameters.blend = static_cast<int>(std::nearbyint(256.0 * how.strength));
-  if (format.family == Family::rgb && format.bits > 8)
+  return parameters;
+}
+
+}  // namespace
+
+Picture equalized(const Picture& picture, const Equalization& how) {
+  const auto parameters = parameters_of(picture, how);
+  if (picture.format->family == Family::rgb && picture.format->bits > 8)
     return recolored(picture, parameters);
   return in_native_format(picture, [&](const Picture& in, Picture& out) {
     definition::defined_equalization(layout_of(in), parameters, frame_of(in), frame_of(out));
   });
+}
+
+Picture SmoothedEqualization::next(const Picture& picture, const Equalization& how, double elapsed,
+                                   double smoothing_time, double scene_cut_threshold) {
+  const FrameLayout layout = layout_of(picture);
+  const auto parameters = parameters_of(picture, how);
+  const auto histograms =
+      definition::defined_histograms(layout, parameters.channels, frame_of(picture));
+  const std::size_t bins = histograms[0].size();
+  const auto count = static_cast<int>(histograms.size());
+  Bins counts;
+  for (const Bins& histogram : histograms)
+    counts.insert(counts.end(), histogram.begin(), histogram.end());
+  const Bins averages = average_.add(
+      counts, count,
+      {static_cast<int>(std::nearbyint(65536 * (1 - std::exp(-elapsed / smoothing_time)))),
+       static_cast<int>(std::nearbyint(65536 * scene_cut_threshold))});
+
+  std::vector<std::uint16_t> made;
+  for (std::size_t start = 0; start < averages.size(); start += bins) {
+    const auto first = averages.begin() + static_cast<std::ptrdiff_t>(start);
+    const Bins average(first, first + static_cast<std::ptrdiff_t>(bins));
+    for (const int entry : definition::defined_table(average, parameters.low, parameters.high))
+      made.push_back(static_cast<std::uint16_t>(entry));
+  }
+  const auto& in_use = hysteresis_.follow(made, count, average_.status());
+  std::vector<std::vector<int>> tables(histograms.size());
+  for (std::size_t i = 0; i < in_use.size(); ++i)
+    tables[i / bins].push_back(in_use[i]);
+  Picture out = picture;
+  definition::defined_mapping(layout, parameters, tables, frame_of(picture), frame_of(out));
+  return out;
 }
 
 Bins luminance_histogram(const Picture& picture) {

@@ -9,6 +9,7 @@
 #include "cuda/core/frame.h"
 #include "tests/check/common/elementundertest.h"
 #include "tests/check/common/picture.h"
+#include "tests/kernels/histogramaverage/histogramaverage_definition.h"
 
 /// The expected outputs of the elements. Structs describe their properties and caps, and functions
 /// apply the definitions of tests/kernels to Pictures. Nothing here calls the code under test.
@@ -17,6 +18,7 @@ namespace check {
 /// Returns the picture in native_format() if operations cannot read its own.
 Picture native(const Picture& picture);
 
+namespace definition = cudavision::test;
 /// Return the picture's layout and planes in the form that the definitions require.
 cudavision::FrameLayout layout_of(const Picture& picture);
 cudavision::ConstFrame frame_of(const Picture& picture);
@@ -36,6 +38,24 @@ struct Equalization {
 };
 
 Picture equalized(const Picture& picture, const Equalization& how);
+
+/// Equalises the frames of a video with smoothing.
+class SmoothedEqualization {
+ public:
+  /// The arguments are those of a frame: `elapsed` is the time since the one before it, in ns.
+  Picture next(const Picture& picture, const Equalization& how, double elapsed,
+               double smoothing_time, double scene_cut_threshold);
+
+  /// Forgets the frames before the next one.
+  void restart() { average_.restart(); }
+
+  /// Whether the last frame was a scene cut.
+  bool was_cut() const { return average_.status().is_cut != 0; }
+
+ private:
+  definition::DefinedAverage average_;
+  definition::DefinedHysteresis hysteresis_;
+};
 
 using Bins = std::vector<std::uint32_t>;
 

@@ -10,6 +10,8 @@
 namespace cudavision::test {
 namespace {
 
+using Channels = histequalize::Parameters::Channels;
+
 int blend(int in, int equalized, int weight) {
   // Negative sums round down as well, as an arithmetic shift does.
   const int sum = weight * (equalized - in) + 128;
@@ -42,7 +44,7 @@ std::vector<int> defined_table(const std::vector<std::uint32_t>& histogram, int 
     total += count;
 
   int first = 0;
-  while (histogram[static_cast<std::size_t>(first)] == 0)
+  while (first < bins - 1 && histogram[static_cast<std::size_t>(first)] == 0)
     ++first;
   const std::uint32_t rest = total - histogram[static_cast<std::size_t>(first)];
   if (rest == 0) {
@@ -67,8 +69,20 @@ std::vector<int> defined_table(const std::vector<std::uint32_t>& histogram, int 
   return table;
 }
 
-void defined_equalization(const FrameLayout& layout, const histequalize::Parameters& parameters,
-                          const ConstFrame& in, const Frame& out) {
+std::vector<std::vector<std::uint32_t>> defined_histograms(const FrameLayout& layout,
+                                                           Channels channels,
+                                                           const ConstFrame& in) {
+  if (channels == Channels::luminance)
+    return {defined_histogram(layout, in)};
+  std::vector<std::vector<std::uint32_t>> histograms;
+  for (const Role role : rgb_roles)
+    histograms.push_back(channel_histogram(layout, channel_of(layout, role), in));
+  return histograms;
+}
+
+void defined_mapping(const FrameLayout& layout, const histequalize::Parameters& parameters,
+                     const std::vector<std::vector<int>>& tables, const ConstFrame& in,
+                     const Frame& out) {
   copy_rows(layout, in, out);
 
   const auto apply = [&](const Channel& channel, const auto& equalized) {
@@ -80,26 +94,30 @@ void defined_equalization(const FrameLayout& layout, const histequalize::Paramet
       }
   };
 
+  const std::vector<int>& first = tables[0];
   if (layout.find(Role::luma) >= 0) {
-    const auto table =
-        defined_table(defined_histogram(layout, in), parameters.low, parameters.high);
     apply(channel_of(layout, Role::luma),
-          [&](int value, int, int) { return table[static_cast<std::size_t>(value)]; });
-  } else if (parameters.channels == histequalize::Parameters::Channels::each) {
-    for (const Role role : rgb_roles) {
-      const Channel& channel = channel_of(layout, role);
-      const auto table = defined_table(channel_histogram(layout, channel, in), 0, 255);
-      apply(channel, [&](int value, int, int) { return table[static_cast<std::size_t>(value)]; });
-    }
+          [&](int value, int, int) { return first[static_cast<std::size_t>(value)]; });
+  } else if (parameters.channels == Channels::each) {
+    for (std::size_t c = 0; c < tables.size(); ++c)
+      apply(channel_of(layout, rgb_roles[c]),
+            [&](int value, int, int) { return tables[c][static_cast<std::size_t>(value)]; });
   } else {
-    const auto table = defined_table(defined_histogram(layout, in), 0, 255);
     const DefinedLuminance luminance(layout, in);
     for (const Role role : rgb_roles)
       apply(channel_of(layout, role), [&](int value, int x, int y) {
         const int u = static_cast<int>(luminance.at(x, y));
-        return std::clamp(value + table[static_cast<std::size_t>(u)] - u, 0, 255);
+        return std::clamp(value + first[static_cast<std::size_t>(u)] - u, 0, 255);
       });
   }
+}
+
+void defined_equalization(const FrameLayout& layout, const histequalize::Parameters& parameters,
+                          const ConstFrame& in, const Frame& out) {
+  std::vector<std::vector<int>> tables;
+  for (const auto& histogram : defined_histograms(layout, parameters.channels, in))
+    tables.push_back(defined_table(histogram, parameters.low, parameters.high));
+  defined_mapping(layout, parameters, tables, in, out);
 }
 
 }  // namespace cudavision::test

@@ -13,8 +13,18 @@ namespace cudavision::test {
 /// Counts how often each luminance occurs.
 std::vector<std::uint32_t> defined_histogram(const FrameLayout& layout, const ConstFrame& in);
 
+/// Returns the histograms from which the tables are made: that of the luminance, or those of red,
+/// green and blue.
+std::vector<std::vector<std::uint32_t>> defined_histograms(
+    const FrameLayout& layout, histequalize::Parameters::Channels channels, const ConstFrame& in);
+
 /// Returns the new level for each level.
 std::vector<int> defined_table(const std::vector<std::uint32_t>& histogram, int low, int high);
+
+/// Writes every byte of every row of out, with a table for each of defined_histograms().
+void defined_mapping(const FrameLayout& layout, const histequalize::Parameters& parameters,
+                     const std::vector<std::vector<int>>& tables, const ConstFrame& in,
+                     const Frame& out);
 
 /// Writes every byte of every row of out.
 void defined_equalization(const FrameLayout& layout, const histequalize::Parameters& parameters,

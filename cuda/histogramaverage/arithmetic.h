@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#pragma once
+
+// Arithmetic of averages and hysteresis, one bin at a time, shared by the CPU and the GPU.
+
+#include <cstdint>
+
+#include "cuda/core/view.h"
+
+namespace cudavision::histogramaverage {
+
+/// Returns the average as a whole number of counts.
+CUDAVISION_HOST_DEVICE inline std::uint32_t rounded_average(std::uint64_t state) {
+  return static_cast<std::uint32_t>((state + (1u << 15)) >> 16);
+}
+
+/// Returns the state that is nothing but the counts of one frame.
+CUDAVISION_HOST_DEVICE inline std::uint64_t first_state(std::uint32_t count) {
+  return static_cast<std::uint64_t>(count) << 16;
+}
+
+/// Returns the state after a frame, state + (((count·2^16 − state)·weight) >> 16). The product may
+/// have 66 bits, so the difference is multiplied in two parts. That is exact, because the upper
+/// part contributes a whole number.
+CUDAVISION_HOST_DEVICE inline std::uint64_t next_state(std::uint64_t state, std::uint32_t count,
+                                                       int weight) {
+  const auto difference = static_cast<std::int64_t>(first_state(count) - state);
+  const std::int64_t upper = difference >> 16;
+  const std::int64_t lower = difference & 0xffff;
+  return state + static_cast<std::uint64_t>(upper * weight + (lower * weight >> 16));
+}
+
+/// Sums over the bins of a frame, or of a part of them.
+struct SceneSums {
+  std::uint64_t difference;  ///< Σ|H − h|
+  std::uint64_t counts;      ///< ΣH
+};
+
+/// Adds a bin to the sums. count and average are added up over all histograms.
+CUDAVISION_HOST_DEVICE inline void add_bin(SceneSums& sums, std::uint64_t count,
+                                           std::uint64_t average) {
+  sums.difference += count > average ? count - average : average - count;
+  sums.counts += count;
+}
+
+/// Neither side overflows, because both sums are below 2^48.
+CUDAVISION_HOST_DEVICE inline bool is_scene_cut(const SceneSums& sums, int threshold) {
+  return threshold < 65536 &&
+         sums.difference << 15 > sums.counts * static_cast<std::uint64_t>(threshold);
+}
+
+/// Returns an entry of the table in use after that of the table made.
+CUDAVISION_HOST_DEVICE inline int followed(int in_use, int made, int play) {
+  return in_use < made - play ? made - play : in_use > made + play ? made + play : in_use;
+}
+
+}  // namespace cudavision::histogramaverage

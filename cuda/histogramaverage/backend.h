@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#pragma once
+
+// The interfaces that implement histogramaverage.h on one kind of device. Callers have validated
+// all arguments.
+
+#include "cuda/histogramaverage/histogramaverage.h"
+
+namespace cudavision::histogramaverage {
+
+class HistogramAverage::Backend {
+ public:
+  virtual ~Backend() = default;
+
+  /// With begins, the average begins with this frame.
+  virtual View<const std::uint32_t> run(View<const std::uint32_t> counts,
+                                        const Parameters& parameters, bool begins) = 0;
+  virtual const Status* status() const noexcept = 0;
+};
+
+class TableHysteresis::Backend {
+ public:
+  virtual ~Backend() = default;
+
+  virtual View<const std::uint16_t> run(View<const std::uint16_t> made, const Status* status) = 0;
+};
+
+/// The most by which an entry in use may differ from the one made.
+constexpr int play_of(int bits) {
+  return 4 << (bits - 8);
+}
+
+std::unique_ptr<HistogramAverage::Backend> make_histogram_average_cpu(Device& device,
+                                                                      int most_histograms,
+                                                                      int bits);
+std::unique_ptr<HistogramAverage::Backend> make_histogram_average_cuda(Device& device,
+                                                                       int most_histograms,
+                                                                       int bits);
+std::unique_ptr<TableHysteresis::Backend> make_table_hysteresis_cpu(Device& device, int most_tables,
+                                                                    int bits);
+std::unique_ptr<TableHysteresis::Backend> make_table_hysteresis_cuda(Device& device,
+                                                                     int most_tables, int bits);
+
+}  // namespace cudavision::histogramaverage

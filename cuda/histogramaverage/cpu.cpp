@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+//
+// The CPU backends. The average runs in parallel over ranges of bins, each with all histograms.
+
+#include <vector>
+
+#include "cuda/core/parallel.h"
+#include "cuda/histogramaverage/arithmetic.h"
+#include "cuda/histogramaverage/backend.h"
+
+namespace cudavision::histogramaverage {
+namespace {
+
+constexpr int range_bins = 256;
+
+class HistogramAverageCpu final : public HistogramAverage::Backend {
+ public:
+  HistogramAverageCpu(Device& device, int most_histograms, int bits)
+      : bins_(1 << bits),
+        ranges_(bins_ / range_bins),
+        sums_(static_cast<std::size_t>(ranges_.count())),
+        states_(device.allocate(sizeof(std::uint64_t) * most_histograms << bits)),
+        averages_(device.allocate(sizeof(std::uint32_t) * most_histograms << bits)) {}
+
+  View<const std::uint32_t> run(View<const std::uint32_t> counts, const Parameters& parameters,
+                                bool begins) override {
+    status_.is_cut = !begins && is_scene_cut(scene_sums(counts), parameters.cut_threshold);
+    status_.begins_anew = begins || status_.is_cut;
+    status_.cuts += status_.is_cut;
+    ranges_.for_each([&](const Band& range) {
+      for (int i = 0; i < counts.height; ++i)
+        for (int bin = range.begin * range_bins; bin < range.end * range_bins; ++bin) {
+          std::uint64_t& state = states(i)[bin];
+          const std::uint32_t count = counts.row(i)[bin];
+          state = status_.begins_anew ? first_state(count)
+                                      : next_state(state, count, parameters.weight);
+          averages(i)[bin] = rounded_average(state);
+        }
+    });
+    return {averages(0), bins_, counts.height,
+            static_cast<std::ptrdiff_t>(sizeof(std::uint32_t)) * bins_};
+  }
+
+  const Status* status() const noexcept override { return &status_; }
+
+ private:
+  SceneSums scene_sums(View<const std::uint32_t> counts) {
+    ranges_.for_each([&](const Band& range) {
+      SceneSums sums{};
+      for (int bin = range.begin * range_bins; bin < range.end * range_bins; ++bin) {
+        std::uint64_t count = 0, average = 0;
+        for (int i = 0; i < counts.height; ++i) {
+          count += counts.row(i)[bin];
+          average += rounded_average(states(i)[bin]);
+        }
+        add_bin(sums, count, average);
+      }
+      sums_[static_cast<std::size_t>(range.number)] = sums;
+    });
+    SceneSums all{};
+    for (const SceneSums& sums : sums_) {
+      all.difference += sums.difference;
+      all.counts += sums.counts;
+    }
+    return all;
+  }
+
+  std::uint64_t* states(int histogram) const {
+    return states_.as<std::uint64_t>() + static_cast<std::ptrdiff_t>(bins_) * histogram;
+  }
+  std::uint32_t* averages(int histogram) const {
+    return averages_.as<std::uint32_t>() + static_cast<std::ptrdiff_t>(bins_) * histogram;
+  }
+
+  int bins_;
+  Bands ranges_;
+  std::vector<SceneSums> sums_;  // of each band of ranges
+  Buffer states_;
+  Buffer averages_;
+  Status status_{};
+};
+
+class TableHysteresisCpu final : public TableHysteresis::Backend {
+ public:
+  TableHysteresisCpu(Device& device, int most_tables, int bits)
+      : size_(1 << bits),
+        play_(play_of(bits)),
+        in_use_(device.allocate(sizeof(std::uint16_t) * most_tables << bits)) {}
+
+  View<const std::uint16_t> run(View<const std::uint16_t> made, const Status* status) override {
+    const View<std::uint16_t> tables = {in_use_.as<std::uint16_t>(), size_, made.height,
+                                        static_cast<std::ptrdiff_t>(sizeof(std::uint16_t)) * size_};
+    Bands(made.height).for_each([&](const Band& band) {
+      for (int i = band.begin; i < band.end; ++i)
+        if (status->begins_anew)
+          std::copy(made.row(i), made.row(i) + size_, tables.row(i));
+        else
+          for (int j = 0; j < size_; ++j)
+            tables.row(i)[j] =
+                static_cast<std::uint16_t>(followed(tables.row(i)[j], made.row(i)[j], play_));
+    });
+    return tables;
+  }
+
+ private:
+  int size_;
+  int play_;
+  Buffer in_use_;
+};
+
+}  // namespace
+
+std::unique_ptr<HistogramAverage::Backend> make_histogram_average_cpu(Device& device,
+                                                                      int most_histograms,
+                                                                      int bits) {
+  return std::make_unique<HistogramAverageCpu>(device, most_histograms, bits);
+}
+
+std::unique_ptr<TableHysteresis::Backend> make_table_hysteresis_cpu(Device& device, int most_tables,
+                                                                    int bits) {
+  return std::make_unique<TableHysteresisCpu>(device, most_tables, bits);
+}
+
+}  // namespace cudavision::histogramaverage

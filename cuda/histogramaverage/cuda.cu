@@ -1,0 +1,280 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+//
+// The CUDA backends. A frame's average takes two launches, because every bin must know whether the
+// whole frame is a scene cut: the first adds up the differences, the second changes the states. All
+// values fit the L2 cache in most cases, and then the launches cost more than the memory.
+
+#include <algorithm>
+
+#include "cuda/core/cuda_check.h"
+#include "cuda/core/cuda_launch.h"
+#include "cuda/core/warp.cuh"
+#include "cuda/histogramaverage/arithmetic.h"
+#include "cuda/histogramaverage/backend.h"
+
+namespace cudavision::histogramaverage {
+namespace {
+
+constexpr int warp = 32;
+
+/// Returns how many blocks share the elements: as many as are resident at once, if there is work
+/// for them.
+unsigned blocks_for(std::int64_t elements, int per_block, int multiprocessors) {
+  constexpr int resident = 8;
+  return static_cast<unsigned>(
+      std::min<std::int64_t>((elements + per_block - 1) / per_block, multiprocessors * resident));
+}
+
+/* Averages */
+
+struct AverageArguments {
+  View<const std::uint32_t> counts;  // a row is 2^bits wide
+  int bits;
+  int weight, cut_threshold;
+  bool begins;
+  int slices;  // histograms whose bins neighbouring threads of sums_kernel add up: a power of two
+  unsigned parts;
+  SceneSums* sums;  // a part of the bins each
+  std::uint64_t* states;
+  std::uint32_t* averages;
+  Status* status;
+};
+
+constexpr int sums_threads = 512;
+constexpr int most_slices = sums_threads / warp;  // a warp reads neighbouring bins
+constexpr int update_threads = 256;
+
+/// Returns the sums of all threads, in every thread. Every thread of the block must take part.
+template <int kThreads>
+__device__ SceneSums sums_of_block(SceneSums sums) {
+  __shared__ SceneSums of_warp[kThreads / warp];
+  sums.difference = sum_of_warp(sums.difference);
+  sums.counts = sum_of_warp(sums.counts);
+  if (threadIdx.x % warp == 0)
+    of_warp[threadIdx.x / warp] = sums;
+  __syncthreads();
+  SceneSums all{};
+#pragma unroll
+  for (const SceneSums& one : of_warp) {
+    all.difference += one.difference;
+    all.counts += one.counts;
+  }
+  return all;
+}
+
+/// Writes the sums of the block's bins. A thread adds up one bin of every slices-th histogram.
+__global__ void __launch_bounds__(sums_threads)
+    sums_kernel(const __grid_constant__ AverageArguments a) {
+  struct Bin {
+    std::uint64_t count, average;
+  };
+  __shared__ Bin parts[sums_threads];
+  grid_dependency_wait();
+  launch_dependents();
+  const int block_bins = sums_threads / a.slices;
+  const int slice = static_cast<int>(threadIdx.x) / block_bins;
+  const int bin =
+      static_cast<int>(blockIdx.x) * block_bins + static_cast<int>(threadIdx.x) % block_bins;
+  Bin sum{0, 0};
+  if (bin < a.counts.width) {
+#pragma unroll 4
+    for (int i = slice; i < a.counts.height; i += a.slices) {
+      sum.count += a.counts.row(i)[bin];
+      sum.average += rounded_average(a.states[static_cast<std::int64_t>(i) * a.counts.width + bin]);
+    }
+  }
+  parts[threadIdx.x] = sum;
+  __syncthreads();
+  SceneSums sums{};
+  if (slice == 0) {
+    for (int s = 1; s < a.slices; ++s) {
+      sum.count += parts[s * block_bins + threadIdx.x].count;
+      sum.average += parts[s * block_bins + threadIdx.x].average;
+    }
+    add_bin(sums, sum.count, sum.average);
+  }
+  sums = sums_of_block<sums_threads>(sums);
+  if (threadIdx.x == 0)
+    a.sums[blockIdx.x] = sums;
+}
+
+__global__ void __launch_bounds__(update_threads)
+    update_kernel(const __grid_constant__ AverageArguments a) {
+  grid_dependency_wait();
+  launch_dependents();
+  bool cut = false;
+  if (!a.begins) {
+    SceneSums sums{};
+    for (unsigned part = threadIdx.x; part < a.parts; part += update_threads) {
+      sums.difference += a.sums[part].difference;
+      sums.counts += a.sums[part].counts;
+    }
+    cut = is_scene_cut(sums_of_block<update_threads>(sums), a.cut_threshold);
+  }
+  const bool begins = a.begins || cut;
+  if (blockIdx.x == 0 && threadIdx.x == 0) {
+    a.status->begins_anew = begins;
+    a.status->is_cut = cut;
+    a.status->cuts += cut;
+  }
+  const std::int64_t entries = static_cast<std::int64_t>(a.counts.height) * a.counts.width;
+  const std::int64_t stride = static_cast<std::int64_t>(gridDim.x) * update_threads;
+  for (std::int64_t i = static_cast<std::int64_t>(blockIdx.x) * update_threads + threadIdx.x;
+       i < entries; i += stride) {
+    const std::uint32_t count =
+        a.counts.row(static_cast<int>(i >> a.bits))[i & (a.counts.width - 1)];
+    const std::uint64_t state =
+        begins ? first_state(count) : next_state(a.states[i], count, a.weight);
+    a.states[i] = state;
+    a.averages[i] = rounded_average(state);
+  }
+}
+
+class HistogramAverageCuda final : public HistogramAverage::Backend {
+ public:
+  HistogramAverageCuda(Device& device, int most_histograms, int bits)
+      : bits_(bits),
+        bins_(1 << bits),
+        states_(device.allocate(sizeof(std::uint64_t) * most_histograms << bits)),
+        averages_(device.allocate(sizeof(std::uint32_t) * most_histograms << bits)),
+        sums_(device.allocate(sizeof(SceneSums) * parts(most_slices))),
+        status_(device.allocate(sizeof(Status))),
+        launch_(device.stream(), update_kernel),
+        multiprocessors_(multiprocessor_count()) {
+    const int bytes = static_cast<int>(status_.size());
+    device.fill({status_.as<std::uint8_t>(), bytes, 1, bytes}, 0);
+  }
+
+  View<const std::uint32_t> run(View<const std::uint32_t> counts, const Parameters& parameters,
+                                bool begins) override {
+    AverageArguments a{};
+    a.counts = counts;
+    a.bits = bits_;
+    a.weight = parameters.weight;
+    a.cut_threshold = parameters.cut_threshold;
+    a.begins = begins;
+    a.slices = 1;
+    while (a.slices < most_slices && a.slices < counts.height)
+      a.slices *= 2;
+    a.parts = parts(a.slices);
+    a.sums = sums_.as<SceneSums>();
+    a.states = states_.as<std::uint64_t>();
+    a.averages = averages_.as<std::uint32_t>();
+    a.status = status_.as<Status>();
+    if (!begins)
+      launch_(sums_kernel, a.parts, sums_threads, 0, a);
+    launch_(update_kernel,
+            blocks_for(static_cast<std::int64_t>(bins_) * counts.height, update_threads,
+                       multiprocessors_),
+            update_threads, 0, a);
+    return {a.averages, bins_, counts.height,
+            static_cast<std::ptrdiff_t>(sizeof(std::uint32_t)) * bins_};
+  }
+
+  const Status* status() const noexcept override { return status_.as<Status>(); }
+
+ private:
+  unsigned parts(int slices) const {
+    const int block_bins = sums_threads / slices;
+    return static_cast<unsigned>((bins_ + block_bins - 1) / block_bins);
+  }
+
+  int bits_;
+  int bins_;
+  Buffer states_;
+  Buffer averages_;
+  Buffer sums_;
+  Buffer status_;
+  Launcher<AverageArguments> launch_;
+  int multiprocessors_;
+};
+
+/* Tables */
+
+struct TableArguments {
+  View<const std::uint16_t> made;  // a row is 2^bits wide
+  int bits;
+  std::uint16_t* in_use;
+  const Status* status;
+  int play;
+};
+
+constexpr int table_threads = 256;
+constexpr int thread_entries = 4;
+
+struct alignas(8) Entries {
+  std::uint16_t values[thread_entries];
+};
+
+__global__ void __launch_bounds__(table_threads)
+    hysteresis_kernel(const __grid_constant__ TableArguments a) {
+  grid_dependency_wait();
+  launch_dependents();
+  const bool begins_anew = a.status->begins_anew;
+  const std::int64_t entries = static_cast<std::int64_t>(a.made.height) * a.made.width;
+  const std::int64_t stride = static_cast<std::int64_t>(gridDim.x) * table_threads * thread_entries;
+  for (std::int64_t i =
+           (static_cast<std::int64_t>(blockIdx.x) * table_threads + threadIdx.x) * thread_entries;
+       i < entries; i += stride) {
+    const auto* row = a.made.row(static_cast<int>(i >> a.bits));
+    Entries next = *reinterpret_cast<const Entries*>(row + (i & (a.made.width - 1)));
+    auto* const in_use = reinterpret_cast<Entries*>(a.in_use + i);
+    if (!begins_anew) {
+      const Entries last = *in_use;
+#pragma unroll
+      for (int e = 0; e < thread_entries; ++e)
+        next.values[e] =
+            static_cast<std::uint16_t>(followed(last.values[e], next.values[e], a.play));
+    }
+    *in_use = next;
+  }
+}
+
+class TableHysteresisCuda final : public TableHysteresis::Backend {
+ public:
+  TableHysteresisCuda(Device& device, int most_tables, int bits)
+      : bits_(bits),
+        size_(1 << bits),
+        play_(play_of(bits)),
+        in_use_(device.allocate(sizeof(std::uint16_t) * most_tables << bits)),
+        launch_(device.stream(), hysteresis_kernel),
+        multiprocessors_(multiprocessor_count()) {}
+
+  View<const std::uint16_t> run(View<const std::uint16_t> made, const Status* status) override {
+    TableArguments a{};
+    a.made = made;
+    a.bits = bits_;
+    a.in_use = in_use_.as<std::uint16_t>();
+    a.status = status;
+    a.play = play_;
+    launch_(hysteresis_kernel,
+            blocks_for(static_cast<std::int64_t>(size_) * made.height,
+                       table_threads * thread_entries, multiprocessors_),
+            table_threads, 0, a);
+    return {a.in_use, size_, made.height,
+            static_cast<std::ptrdiff_t>(sizeof(std::uint16_t)) * size_};
+  }
+
+ private:
+  int bits_;
+  int size_;
+  int play_;
+  Buffer in_use_;
+  Launcher<TableArguments> launch_;
+  int multiprocessors_;
+};
+
+}  // namespace
+
+std::unique_ptr<HistogramAverage::Backend> make_histogram_average_cuda(Device& device,
+                                                                       int most_histograms,
+                                                                       int bits) {
+  return std::make_unique<HistogramAverageCuda>(device, most_histograms, bits);
+}
+
+std::unique_ptr<TableHysteresis::Backend> make_table_hysteresis_cuda(Device& device,
+                                                                     int most_tables, int bits) {
+  return std::make_unique<TableHysteresisCuda>(device, most_tables, bits);
+}
+
+}  // namespace cudavision::histogramaverage

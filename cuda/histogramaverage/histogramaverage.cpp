@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "cuda/histogramaverage/histogramaverage.h"
+
+#include <cmath>
+#include <string>
+
+#include "cuda/core/layoutcheck.h"
+#include "cuda/histogramaverage/backend.h"
+
+namespace cudavision::histogramaverage {
+namespace {
+
+constexpr char operation[] = "averaging histograms";
+constexpr int most_rows = 65536;
+
+[[noreturn]] void refuse(const std::string& what) {
+  cudavision::refuse(operation, what);
+}
+
+void check_size(int rows, int bits, const char* name) {
+  if (rows < 1 || rows > most_rows)
+    refuse(std::to_string(rows) + " " + name + "; 1 to " + std::to_string(most_rows) +
+           " are supported");
+  if (bits < 8 || bits > 16)
+    refuse("2^" + std::to_string(bits) + " bins; 8 to 16 bits are supported");
+}
+
+/// Checks that a view has 1 to `most` rows of 2^bits elements, whose addresses are multiples of
+/// `alignment`.
+template <class Element>
+void check_rows(View<const Element> rows, int most, int bits, std::size_t alignment,
+                const char* name) {
+  const auto addresses =
+      reinterpret_cast<std::uintptr_t>(rows.data) | static_cast<std::uintptr_t>(rows.pitch);
+  if (!rows || rows.width != 1 << bits || rows.height < 1 || rows.height > most ||
+      addresses % alignment != 0)
+    refuse(std::string(name) + " must be 1 to " + std::to_string(most) + " rows of " +
+           std::to_string(1 << bits) + " numbers at multiples of " + std::to_string(alignment) +
+           " bytes");
+}
+
+}  // namespace
+
+int weight_of(std::uint64_t elapsed, std::uint64_t time_constant) {
+  if (time_constant == 0)
+    return whole_weight;
+  const double ratio = static_cast<double>(elapsed) / static_cast<double>(time_constant);
+  return static_cast<int>(std::rint(whole_weight * (1 - std::exp(-ratio))));
+}
+
+void check_parameters(const Parameters& parameters) {
+  if (parameters.weight < 0 || parameters.weight > whole_weight)
+    refuse("a weight of " + std::to_string(parameters.weight) + "/65536 is outside 0 to 65536");
+  if (parameters.cut_threshold < 0 || parameters.cut_threshold > whole_weight)
+    refuse("a threshold of " + std::to_string(parameters.cut_threshold) +
+           "/65536 for scene cuts is outside 0 to 65536");
+}
+
+HistogramAverage::HistogramAverage(Device& device, int most_histograms, int bits)
+    : most_histograms_(most_histograms), bits_(bits) {
+  check_size(most_histograms, bits, "histograms");
+  backend_ = device.kind() == DeviceKind::cuda
+                 ? make_histogram_average_cuda(device, most_histograms, bits)
+                 : make_histogram_average_cpu(device, most_histograms, bits);
+}
+
+HistogramAverage::~HistogramAverage() = default;
+
+View<const std::uint32_t> HistogramAverage::run(View<const std::uint32_t> counts,
+                                                const Parameters& parameters) {
+  check_rows(counts, most_histograms_, bits_, sizeof(std::uint32_t), "the histograms");
+  check_parameters(parameters);
+  const auto averages = backend_->run(counts, parameters, counts.height != histograms_);
+  histograms_ = counts.height;
+  return averages;
+}
+
+void HistogramAverage::restart() noexcept {
+  histograms_ = 0;
+}
+
+const Status* HistogramAverage::status() const noexcept {
+  return backend_->status();
+}
+
+TableHysteresis::TableHysteresis(Device& device, int most_tables, int bits)
+    : most_tables_(most_tables), bits_(bits) {
+  check_size(most_tables, bits, "tables");
+  backend_ = device.kind() == DeviceKind::cuda
+                 ? make_table_hysteresis_cuda(device, most_tables, bits)
+                 : make_table_hysteresis_cpu(device, most_tables, bits);
+}
+
+TableHysteresis::~TableHysteresis() = default;
+
+View<const std::uint16_t> TableHysteresis::run(View<const std::uint16_t> made,
+                                               const Status* status) {
+  check_rows(made, most_tables_, bits_, 4 * sizeof(std::uint16_t), "the tables");
+  if (!status)
+    refuse("the tables need the status of the average that they were made from");
+  return backend_->run(made, status);
+}
+
+}  // namespace cudavision::histogramaverage

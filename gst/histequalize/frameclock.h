@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#pragma once
+
+#include <gst/video/video.h>
+
+#include "gst/base/frameinfo.h"
+
+namespace cudavision {
+
+/// Tells how much time has passed between successive frames.
+class FrameClock {
+ public:
+  /// video has the framerate of the caps.
+  explicit FrameClock(const GstVideoInfo& video) : interval_(interval_of(video)) {}
+
+  /// Returns the running time between the frame and the last one, or 0 if it runs backwards. If
+  /// that of either is unknown, returns the frame's duration, else the interval of the caps'
+  /// framerate, else 40 ms.
+  GstClockTime elapsed(const FrameTimes& times) {
+    const GstClockTime last = last_;
+    last_ = times.running_time;
+    if (GST_CLOCK_TIME_IS_VALID(last) && GST_CLOCK_TIME_IS_VALID(last_))
+      return last_ > last ? last_ - last : 0;
+    return GST_CLOCK_TIME_IS_VALID(times.duration) ? times.duration : interval_;
+  }
+
+  void reset() { last_ = GST_CLOCK_TIME_NONE; }
+
+ private:
+  static GstClockTime interval_of(const GstVideoInfo& video) {
+    const auto frames = static_cast<guint64>(GST_VIDEO_INFO_FPS_N(&video));
+    const auto seconds = static_cast<guint64>(GST_VIDEO_INFO_FPS_D(&video));
+    return frames > 0 ? gst_util_uint64_scale(GST_SECOND, seconds, frames) : 40 * GST_MSECOND;
+  }
+
+  GstClockTime interval_;
+  GstClockTime last_ = GST_CLOCK_TIME_NONE;  ///< running time of the last frame
+};
+
+}  // namespace cudavision

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "cuda/histogramaverage/histogramaverage.h"
+#include "tests/kernels/common/random.h"
+
+namespace cudavision::test {
+
+/// Histograms and tables of successive frames, which one HistogramAverage and one TableHysteresis
+/// process. Equal seeds and numbers make equal sequences on every machine.
+struct HistogramSequence {
+  struct Step {
+    int rows;
+    int padding;  ///< after each row of counts, in counts; four times that after a row of tables
+    std::vector<std::uint32_t> counts;
+    std::vector<std::uint16_t> tables;
+    histogramaverage::Parameters parameters;
+    bool restart = false;  ///< before this frame
+  };
+  int bits;
+  int most_rows;
+  std::vector<Step> steps;  ///< at least one
+};
+
+/// Histograms of at most most_bins bins together.
+HistogramSequence make_histogram_sequence(std::uint64_t seed, int number, int most_bins);
+
+std::string describe(const HistogramSequence& sequence);
+
+/// What one frame leaves in device memory.
+struct HistogramOutput {
+  std::vector<std::uint32_t> averages;
+  std::vector<std::uint16_t> tables;
+  histogramaverage::Status status;
+};
+
+using HistogramOutputs = std::vector<HistogramOutput>;
+HistogramOutputs defined_outputs(const HistogramSequence& sequence);
+HistogramOutputs run_sequence(Device& device, const HistogramSequence& sequence);
+
+/// Describes which frame differs first, and where. Returns an empty string if all are equal.
+std::string difference(const HistogramSequence& sequence, const HistogramOutputs& expected,
+                       const HistogramOutputs& actual);
+
+std::string hash(const HistogramOutputs& outputs);
+
+}  // namespace cudavision::test

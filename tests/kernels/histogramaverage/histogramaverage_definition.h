@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "cuda/histogramaverage/histogramaverage.h"
+#include "tests/kernels/common/hash.h"
+
+/// A second implementation of averages and hysteresis, which shares no code with the one under
+/// test. Histograms and tables follow one another in one vector.
+namespace cudavision::test {
+
+class DefinedAverage {
+ public:
+  /// Returns the averages after a frame.
+  std::vector<std::uint32_t> add(const std::vector<std::uint32_t>& counts, int histograms,
+                                 const histogramaverage::Parameters& parameters);
+
+  void restart() { states_.clear(); }
+
+  const histogramaverage::Status& status() const { return status_; }
+
+ private:
+  bool is_cut(const std::vector<std::uint32_t>& counts, int histograms, int threshold) const;
+
+  std::vector<std::uint64_t> states_;  ///< none before the first frame
+  histogramaverage::Status status_{};
+};
+
+class DefinedHysteresis {
+ public:
+  /// Returns the tables in use after a frame.
+  const std::vector<std::uint16_t>& follow(const std::vector<std::uint16_t>& made, int tables,
+                                           const histogramaverage::Status& status);
+
+ private:
+  std::vector<std::uint16_t> in_use_;
+};
+
+/// Describes how a status differs. Returns an empty string if it does not.
+std::string difference(const histogramaverage::Status& expected,
+                       const histogramaverage::Status& actual);
+
+void add_status(Hash& hash, const histogramaverage::Status& status);
+
+}  // namespace cudavision::test

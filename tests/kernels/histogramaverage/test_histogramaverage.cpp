@@ -1,0 +1,314 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+//
+// Compares HistogramAverage and TableHysteresis for random sequences of histograms: on the CPU
+// device with the definition, and on the CUDA device with the CPU device. Also tests what they
+// refuse, that they only enqueue, and what they are for.
+
+#include <cmath>
+#include <functional>
+
+#include "cuda/histogramaverage/arithmetic.h"
+#include "tests/kernels/common/device_block.h"
+#include "tests/kernels/common/gtest_support.h"
+#include "tests/kernels/common/new_calls.h"
+#include "tests/kernels/common/watched_device.h"
+#include "tests/kernels/histogramaverage/histogram_sequence.h"
+
+namespace cudavision::test {
+namespace {
+
+using namespace histogramaverage;
+
+constexpr int most_bins = 1 << 18;
+
+void for_each_sequence(const std::function<void(const HistogramSequence&)>& check) {
+  for_each_case_number([&](int number) {
+    const HistogramSequence sequence = make_histogram_sequence(
+        settings().seed, number, std::min(most_bins, settings().max_pixels));
+    SCOPED_TRACE(describe(sequence));
+    check(sequence);
+  });
+}
+
+TEST(HistogramSequences, CpuEqualsDefinition) {
+  for_each_sequence([](const HistogramSequence& sequence) {
+    const auto device = make_cpu_device();
+    ASSERT_EQ(difference(sequence, defined_outputs(sequence), run_sequence(*device, sequence)), "");
+  });
+}
+
+TEST(HistogramSequences, CudaEqualsCpu) {
+  CUDAVISION_NEEDS_CUDA();
+  CudaTestDevice cuda;
+  const auto cpu = make_cpu_device();
+  for_each_sequence([&](const HistogramSequence& sequence) {
+    const HistogramOutputs expected = run_sequence(*cpu, sequence);
+    ASSERT_EQ(difference(sequence, expected, run_sequence(*cuda, sequence)), "");
+    ASSERT_EQ(hash(run_sequence(*cuda, sequence)), hash(expected));
+  });
+}
+
+/// The tiles of the largest grids, whose bins take many blocks.
+TEST(HistogramSequences, CudaEqualsCpuForManyTiles) {
+  CUDAVISION_NEEDS_CUDA();
+  CUDAVISION_NEEDS_PIXELS(1 << 22);
+  CudaTestDevice cuda;
+  const auto cpu = make_cpu_device();
+  for (const auto& [bits, rows] : {std::pair{8, 4096}, std::pair{10, 4096}, std::pair{16, 64}}) {
+    HistogramSequence sequence = make_histogram_sequence(1, bits - 8, rows << bits);
+    sequence.most_rows = rows;
+    Random random(7);
+    HistogramSequence::Step step{};
+    step.rows = rows;
+    for (int i = 0; i < rows << bits; ++i) {
+      step.counts.push_back(static_cast<std::uint32_t>(random.between(0, 3000)));
+      step.tables.push_back(static_cast<std::uint16_t>(i % (1 << bits)));
+    }
+    sequence.steps.clear();
+    for (const int weight : {0, 3000, 60000}) {
+      step.parameters = {weight, 20000};
+      sequence.steps.push_back(step);
+      for (std::uint32_t& count : step.counts)
+        count += static_cast<std::uint32_t>(random.between(0, 99));
+    }
+    EXPECT_EQ(difference(sequence, run_sequence(*cpu, sequence), run_sequence(*cuda, sequence)), "")
+        << bits << " bits, " << rows << " histograms";
+  }
+}
+
+TEST(HistogramWeight, FollowsFromTime) {
+  EXPECT_EQ(weight_of(0, 1000), 0);
+  EXPECT_EQ(weight_of(1000, 0), 65536);
+  EXPECT_EQ(weight_of(0, 0), 65536);
+  EXPECT_EQ(weight_of(~std::uint64_t{0}, 1), 65536);
+  EXPECT_EQ(weight_of(1, ~std::uint64_t{0}), 0);
+  EXPECT_EQ(weight_of(40000000, 1000000000), 2570);  // 65536·(1 − exp(−0.04)) = 2569.7
+  EXPECT_EQ(weight_of(1000000000, 1000000000), 41427);
+}
+
+/// The product that is computed in two parts, at the ends of its range.
+TEST(HistogramArithmetic, StatesDoNotOverflow) {
+  __extension__ using Wide = __int128;
+  Random random(3);
+  const std::uint32_t counts[] = {0, 1, 0x7fffffff, 0x80000000, 0xffffffff};
+  for (int i = 0; i < 100000; ++i) {
+    const auto any = [&] {
+      return random.one_in(2) ? counts[random.between(0, 4)]
+                              : static_cast<std::uint32_t>(random.next());
+    };
+    const std::uint64_t state = std::min<std::uint64_t>(
+        (std::uint64_t{any()} << 16) + random.next() % 65536, std::uint64_t{0xffffffff} << 16);
+    const std::uint32_t count = any();
+    const int weight = random.one_in(3) ? 65536 - random.between(0, 1) : random.between(0, 65536);
+    const Wide product = (Wide{count} * 65536 - Wide{state}) * weight;
+    const Wide expected = Wide{state} + (product - ((product % 65536) + 65536) % 65536) / 65536;
+    ASSERT_TRUE(Wide{next_state(state, count, weight)} == expected)
+        << state << ", " << count << ", " << weight;
+  }
+}
+
+class HistogramAverages : public EitherDevice {};
+
+INSTANTIATE_TEST_SUITE_P(Devices, HistogramAverages, both_devices(), device_name);
+
+/// One histogram of 256 bins in device memory.
+class Counts {
+ public:
+  Counts(Device& device, const std::vector<std::uint32_t>& counts) : block_(device, counts) {}
+  View<const std::uint32_t> view() const { return {block_.data(), 256, 1, 1024}; }
+
+ private:
+  DeviceBlock<std::uint32_t> block_;
+};
+
+std::vector<std::uint32_t> one_level(int level, std::uint32_t count) {
+  std::vector<std::uint32_t> counts(256);
+  counts[static_cast<std::size_t>(level)] = count;
+  return counts;
+}
+
+template <class Element>
+std::vector<Element> download(Device& device, const Element* data, std::size_t count) {
+  std::vector<Element> values(count);
+  const auto bytes = static_cast<int>(count * sizeof(Element));
+  device.download({reinterpret_cast<const std::uint8_t*>(data), bytes, 1, bytes},
+                  {reinterpret_cast<std::uint8_t*>(values.data()), bytes, 1, bytes});
+  device.finish();
+  return values;
+}
+
+TEST_P(HistogramAverages, FollowAStepWithTheTimeConstant) {
+  on_device([](Device& device) {
+    // 25, 50 and 100 frames for each second, which is the time constant.
+    for (const int rate : {25, 50, 100}) {
+      HistogramAverage average(device, 1, 8);
+      const Counts dark(device, one_level(20, 1000000)), bright(device, one_level(90, 1000000));
+      const Parameters parameters{
+          weight_of(static_cast<std::uint64_t>(1000000000 / rate), 1000000000), 65536};
+      average.run(dark.view(), parameters);
+      View<const std::uint32_t> averages;
+      for (int frame = 0; frame < rate; ++frame)
+        averages = average.run(bright.view(), parameters);
+      const auto counts = download(device, averages.data, 256);
+      EXPECT_NEAR(counts[90], 1000000 * (1 - std::exp(-1)), 100) << rate << " frames per second";
+      EXPECT_NEAR(counts[20], 1000000 * std::exp(-1), 100);
+    }
+  });
+}
+
+TEST_P(HistogramAverages, BeginAnewAtSceneCuts) {
+  on_device([](Device& device) {
+    HistogramAverage average(device, 1, 8);
+    const Parameters parameters{1000, 32768};
+    std::vector<std::uint32_t> half = one_level(20, 500);
+    half[90] = 500;
+    const Counts before(device, one_level(20, 1000)), moved(device, half),
+        after(device, one_level(90, 1000));
+    average.run(before.view(), parameters);
+    const auto status = [&] { return download(device, average.status(), 1)[0]; };
+    EXPECT_EQ(status().begins_anew, 1u);
+    EXPECT_EQ(status().is_cut, 0u);
+    // Half of the pixels is not more than the threshold of one half.
+    average.run(moved.view(), {0, 32768});
+    EXPECT_EQ(status().begins_anew, 0u);
+    EXPECT_EQ(status().cuts, 0u);
+    const auto averages = average.run(after.view(), parameters);
+    EXPECT_EQ(status().begins_anew, 1u);
+    EXPECT_EQ(status().is_cut, 1u);
+    EXPECT_EQ(status().cuts, 1u);
+    EXPECT_EQ(download(device, averages.data, 256), one_level(90, 1000));
+    average.run(before.view(), {1000, 65536});
+    EXPECT_EQ(status().is_cut, 0u) << "a threshold of 65536 switches them off";
+    average.restart();
+    average.run(before.view(), parameters);
+    EXPECT_EQ(status().begins_anew, 1u);
+    EXPECT_EQ(status().is_cut, 0u);
+    EXPECT_EQ(status().cuts, 1u);
+  });
+}
+
+TEST_P(HistogramAverages, TablesFollowLargeChangesOnly) {
+  on_device([](Device& device) {
+    HistogramAverage average(device, 1, 8);
+    TableHysteresis hysteresis(device, 1, 8);
+    const Counts counts(device, one_level(20, 1000));
+    std::vector<std::uint16_t> table(256);
+    for (std::size_t i = 0; i < 256; ++i)
+      table[i] = static_cast<std::uint16_t>(i);
+    const auto run = [&](const std::vector<std::uint16_t>& made) {
+      const DeviceBlock<std::uint16_t> block(device, made);
+      average.run(counts.view(), {1000, 65536});
+      const auto in_use = hysteresis.run({block.data(), 256, 1, 512}, average.status());
+      return download(device, in_use.data, 256);
+    };
+    EXPECT_EQ(run(table), table);
+    std::vector<std::uint16_t> made = table;
+    made[98] = made[99] = 100;
+    std::fill(made.begin() + 200, made.begin() + 205, std::uint16_t{204});
+    EXPECT_EQ(run(made), table) << "no entry changed by more than 4";
+    std::fill(made.begin() + 50, made.begin() + 57, std::uint16_t{57});
+    // Entries 50 to 52 differ by 7, 6 and 5.
+    std::vector<std::uint16_t> expected = table;
+    expected[50] = expected[51] = expected[52] = 53;
+    EXPECT_EQ(run(made), expected);
+    // From 57 to 40, they fall to 44, but those that were below that stay.
+    std::fill(made.begin() + 41, made.begin() + 57, std::uint16_t{40});
+    for (std::size_t i = 45; i < 57; ++i)
+      expected[i] = 44;
+    EXPECT_EQ(run(made), expected);
+    average.restart();
+    EXPECT_EQ(run(made), made);
+  });
+}
+
+TEST_P(HistogramAverages, RefuseWithWords) {
+  on_device([](Device& device) {
+    CUDAVISION_EXPECT_ERROR(HistogramAverage(device, 0, 8), invalid_argument, "0 histograms");
+    CUDAVISION_EXPECT_ERROR(HistogramAverage(device, 65537, 8), invalid_argument, "histograms");
+    CUDAVISION_EXPECT_ERROR(HistogramAverage(device, 1, 7), invalid_argument, "bits");
+    CUDAVISION_EXPECT_ERROR(HistogramAverage(device, 1, 17), invalid_argument, "bits");
+    CUDAVISION_EXPECT_ERROR(TableHysteresis(device, -1, 8), invalid_argument, "-1 tables");
+    CUDAVISION_EXPECT_ERROR(TableHysteresis(device, 1, 17), invalid_argument, "bits");
+
+    HistogramAverage average(device, 2, 8);
+    const DeviceBlock<std::uint32_t> block(device, std::vector<std::uint32_t>(1024, 1));
+    const View<const std::uint32_t> good{block.data(), 256, 2, 1024};
+    average.run(good, {5, 6});
+    const auto refuse = [&](const std::function<void(View<const std::uint32_t>&)>& spoil) {
+      View<const std::uint32_t> view = good;
+      spoil(view);
+      CUDAVISION_EXPECT_ERROR(average.run(view, {5, 6}), invalid_argument, "the histograms");
+    };
+    refuse([](auto& view) { view.data = nullptr; });
+    refuse([](auto& view) { view.width = 255; });
+    refuse([](auto& view) { view.width = 512; });
+    refuse([](auto& view) { view.height = 0; });
+    refuse([](auto& view) { view.height = 3; });
+    refuse([](auto& view) { view.pitch = 1026; });
+    for (const Parameters& wrong :
+         {Parameters{-1, 0}, Parameters{65537, 0}, Parameters{0, -1}, Parameters{0, 65537}})
+      CUDAVISION_EXPECT_ERROR(average.run(good, wrong), invalid_argument, "65536");
+    // A refused call changes nothing.
+    average.run(good, {0, 0});
+    EXPECT_EQ(download(device, average.status(), 1)[0].begins_anew, 0u);
+
+    TableHysteresis hysteresis(device, 2, 8);
+    const DeviceBlock<std::uint16_t> tables(device, std::vector<std::uint16_t>(1024, 1));
+    const auto refuse_tables = [&](View<const std::uint16_t> view, const Status* status,
+                                   const char* words) {
+      CUDAVISION_EXPECT_ERROR(hysteresis.run(view, status), invalid_argument, words);
+    };
+    const Status* const status = average.status();
+    refuse_tables({tables.data(), 256, 1, 512}, nullptr, "the status");
+    refuse_tables({nullptr, 256, 1, 512}, status, "the tables");
+    refuse_tables({tables.data(), 128, 1, 512}, status, "the tables");
+    refuse_tables({tables.data(), 256, 3, 512}, status, "the tables");
+    refuse_tables({tables.data(), 256, 2, 516}, status, "the tables");
+    refuse_tables({tables.data() + 2, 256, 1, 512}, status, "the tables");
+  });
+}
+
+TEST_P(HistogramAverages, AllocateNothingAfterConstruction) {
+  on_device([](Device& inner) {
+    WatchedDevice device(inner);
+    HistogramAverage average(device, 64, 10);
+    TableHysteresis hysteresis(device, 64, 10);
+    const DeviceBlock<std::uint32_t> counts(inner, std::vector<std::uint32_t>(64 << 10, 9));
+    const DeviceBlock<std::uint16_t> tables(inner, std::vector<std::uint16_t>(64 << 10, 9));
+    const auto run = [&](int rows) {
+      average.run({counts.data(), 1024, rows, 4096}, {100, 1000});
+      hysteresis.run({tables.data(), 1024, rows, 2048}, average.status());
+    };
+    run(64);
+    device.finish();
+    const int allocations = device.allocations();
+    // A thread of the pool allocates when it joins its first loop, so one round without is enough.
+    int news = 1;
+    for (int round = 0; round < 50 && news > 0; ++round) {
+      const int before = new_calls();
+      for (const int rows : {64, 64, 1, 1, 3, 64})
+        run(rows);
+      device.finish();
+      news = new_calls() - before;
+    }
+    EXPECT_EQ(device.allocations(), allocations);
+    EXPECT_EQ(news, 0);
+  });
+}
+
+TEST(HistogramSequences, RunOnlyEnqueues) {
+  CUDAVISION_NEEDS_CUDA();
+  CudaTestDevice device;
+  HistogramAverage average(*device, 1, 8);
+  const Counts dark(*device, one_level(20, 1000)), bright(*device, one_level(90, 1000));
+  average.run(dark.view(), {});
+  // Each replay moves the average a part of the way.
+  device.capture_and_replay([&] { average.run(bright.view(), {32768, 65536}); }, 3);
+  const auto averages = average.run(bright.view(), {0, 65536});
+  const auto counts = download(*device, averages.data, 256);
+  EXPECT_EQ(counts[20], 125u);
+  EXPECT_EQ(counts[90], 875u);
+}
+
+}  // namespace
+}  // namespace cudavision::test
