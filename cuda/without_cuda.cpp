@@ -10,6 +10,7 @@
 #include "cuda/localstatistics/backend.h"
 #include "cuda/nlmeans/backend.h"
 #include "cuda/pixels/luminance_backend.h"
+#include "cuda/regions/backend.h"
 #include "cuda/remap/backend.h"
 #include "cuda/sgm/backend.h"
 #include "cuda/sgm/disparitypicture_backend.h"
@@ -36,6 +37,12 @@ std::unique_ptr<Device> make_cuda_device(CudaStream) {
 std::unique_ptr<Luminance::Backend> make_luminance_cuda(Device&, const FrameLayout&) {
   refuse_cuda();
 }
+
+namespace regions {
+std::unique_ptr<RegionBlend::Backend> make_region_blend_cuda(Device&, const FrameLayout&) {
+  refuse_cuda();
+}
+}  // namespace regions
 
 namespace gaussblur {
 std::unique_ptr<GaussBlur::Backend> make_gauss_blur_cuda(Device&, const FrameLayout&) {

@@ -18,6 +18,7 @@
 #include "tests/kernels/integral/integral_case.h"
 #include "tests/kernels/localstatistics/localstatistics_case.h"
 #include "tests/kernels/nlmeans/nlmeans_case.h"
+#include "tests/kernels/regions/regions_case.h"
 #include "tests/kernels/remap/remap_case.h"
 #include "tests/kernels/sgm/sgm_case.h"
 #include "tests/kernels/sgm/sgm_sequence.h"
@@ -59,6 +60,7 @@ constexpr Suite suites[] = {
     {"integral", "", 200, case_hash<make_integral_case>},
     {"localstatistics", "", 200, case_hash<make_localstatistics_case>},
     {"nlmeans", "", 150, case_hash<make_nlmeans_case>},
+    {"regions", "", 200, case_hash<make_region_blend_case>},
     {"remap", "", 200, case_hash<make_remap_case>},
     {"sgm", "", 150, case_hash<make_sgm_case>},
     {"sgm", "stages-", 150, sgm_stages_hash},
