@@ -144,11 +144,14 @@ __global__ void __launch_bounds__(32 * small_warps, kBlocks)
   const int warp = warp_number(), g = threadIdx.x % 32 / 4, t = threadIdx.x % 4;
   const int number = blockIdx.x * small_warps + warp;
   if (number >= a.item_count) {
-    grid_dependency_wait();
-    launch_dependents();
+    skip_item();
     return;
   }
   const WorkItem item(a, number, kTiles * tile_bytes);
+  if (!item.is_active(a, kTiles * tile_bytes)) {
+    skip_item();
+    return;
+  }
   const Plane& plane = a.planes[item.plane];
   const SmallFactors<Depth, kRowSlices, kColumnSlices> factors(a.tables + plane.factors);
   const SharedAddress stages = shared_address(shared) + warp * (small_stages * stage_bytes);
@@ -166,7 +169,7 @@ __global__ void __launch_bounds__(32 * small_warps, kBlocks)
   int rows_left = item.end - item.begin - g;  // counted from this lane's next row
   SmallRing<Depth, kColumnSlices> ring[kTiles];
 
-  grid_dependency_wait();
+  begin_item(a);
   int stage = 0, next_stage = load_first<stage_bytes>(loader, slices);
 #pragma unroll 1
   for (int s = 0; s < slices; ++s) {

@@ -45,6 +45,25 @@ class ActiveCells {
     return false;
   }
 
+  /// Calls function(x0, x1) for the pixels [x0, x1) of each run of active cells in a row of pixels.
+  /// Runs with gaps of at most `gap` pixels between them count as one.
+  template <class Function>
+  void for_each_run(int y, int gap, const Function& function) const {
+    int begin = 0, end = 0;  // of the run so far
+    for (int column = 0; column < side; ++column) {
+      if ((rows_[y >> shift_y_] >> column & 1) == 0)
+        continue;
+      const int x = column << shift_x_;
+      if (end > 0 && x - end > gap)
+        function(begin, end);
+      if (end == 0 || x - end > gap)
+        begin = x;
+      end = std::min(x + (1 << shift_x_), width_);
+    }
+    if (end > 0)
+      function(begin, end);
+  }
+
   bool any() const { return touch({0, 0, width_, height_}); }
 
   /// Returns how much of the frame is active: 0 to 1.
@@ -59,7 +78,8 @@ class ActiveCells {
  private:
   /// The bits of the columns that have pixels from x0 to x1 − 1.
   CUDAVISION_HOST_DEVICE std::uint64_t columns(int x0, int x1) const {
-    const int first = x0 >> shift_x_, last = (x1 - 1) >> shift_x_;
+    const int last = (x1 - 1) >> shift_x_;
+    const int cell = x0 >> shift_x_, first = cell < side ? cell : side - 1;
     const std::uint64_t from_first = ~std::uint64_t{0} << first;
     return last < side - 1 ? from_first & ~(~std::uint64_t{0} << (last + 1)) : from_first;
   }

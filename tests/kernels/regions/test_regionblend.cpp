@@ -3,8 +3,7 @@
 // Compares every byte of RegionBlend's output: on the CPU device with the definition, and on the
 // CUDA device with the CPU device.
 
-#include "tests/kernels/common/case_suites.h"
-#include "tests/kernels/regions/regions_case.h"
+#include "tests/kernels/regions/in_regions.h"
 
 namespace cudavision::test {
 namespace {
@@ -90,22 +89,12 @@ std::vector<RegionBlendCase> at_seams(const Seam& seam) {
 
 CUDAVISION_TABLE_CASES(RegionBlendSeams, seams, at_seams);
 
-/// Returns a case of four regions of 200×200 pixels.
-Parameters four_regions() {
-  Parameters parameters = rectangle({100, 80, 300, 280}, 16);
-  parameters.boxes[1] = {1500, 900, 1700, 1100};
-  parameters.boxes[2] = {1600, 1000, 1800, 1200};
-  parameters.boxes[3] = {1850, 3, 2050, 203};
-  parameters.count = 4;
-  return parameters;
-}
-
 const Extreme<Parameters> large[] = {
-    {"FullHd", "GRAY8", 1920, 1080, Content::natural, four_regions()},
-    {"FullHdNv12", "NV12", 1920, 1080, Content::natural, four_regions()},
-    {"FullHdRgb", "RGB", 1921, 1081, Content::natural, four_regions()},
-    {"UhdP010", "P010", 3840, 2160, Content::natural, four_regions()},
-    {"UhdInverted", "GRAY8", 3840, 2160, Content::natural, with(four_regions(), 3, true)},
+    {"FullHd", "GRAY8", 1920, 1080, Content::natural, four_regions(16)},
+    {"FullHdNv12", "NV12", 1920, 1080, Content::natural, four_regions(16)},
+    {"FullHdRgb", "RGB", 1921, 1081, Content::natural, four_regions(16)},
+    {"UhdP010", "P010", 3840, 2160, Content::natural, four_regions(16)},
+    {"UhdInverted", "GRAY8", 3840, 2160, Content::natural, with(four_regions(16), 3, true)},
 };
 
 CUDAVISION_TABLE_CASES(RegionBlendLarge, large, dense<RegionBlendCase>);
