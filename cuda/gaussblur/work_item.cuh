@@ -40,6 +40,11 @@ struct WorkItem {
   }
 };
 
+/// Returns true if there is a work item of that number, and some of its results are needed.
+__device__ inline bool is_needed(const Arguments& a, int number, int width) {
+  return number < a.item_count && WorkItem(a, number, width).is_active(a, width);
+}
+
 /// Waits for the earlier launches. Where little of the frame is blurred, the next launch may start
 /// at once, to use the rest of the GPU.
 __device__ inline void begin_item(const Arguments& a) {
