@@ -13,6 +13,7 @@
 #include "cuda/nlmeans/backend.h"
 #include "cuda/pixels/eight_bits_backend.h"
 #include "cuda/pixels/luminance_backend.h"
+#include "cuda/regions/backend.h"
 #include "cuda/remap/backend.h"
 #include "cuda/remap/pictureremap_backend.h"
 #include "cuda/repack/backend.h"
@@ -46,6 +47,9 @@ std::unique_ptr<EightBits::Backend> make_eight_bits_cuda(Device&) {
   refuse_cuda();
 }
 
+namespace regions {
+std::unique_ptr<RegionBlend::Backend> make_region_blend_cuda(Device&, const FrameLayout&) {
+}  // namespace regions
 namespace gaussblur {
 std::unique_ptr<GaussBlur::Backend> make_gauss_blur_cuda(Device&, const FrameLayout&) {
   refuse_cuda();

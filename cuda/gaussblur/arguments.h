@@ -8,6 +8,7 @@
 
 #include "cuda/core/border.h"
 #include "cuda/gaussblur/fragments.h"
+#include "cuda/regions/activecells.h"
 
 namespace cudavision::gaussblur {
 
@@ -51,7 +52,9 @@ struct Plane {
   int out_pitch = 0;
   int rows = 0;
   int row_bytes = 0;
-  int inner_bytes = 0;  ///< the first bytes of a row, all of which are part of the image
+  int inner_bytes = 0;    ///< the first bytes of a row, all of which are part of the image
+  int row_pixels = 1;     ///< rows of pixels that a row stands for
+  int period_pixels = 1;  ///< pixels that a period stands for
 
   int first_item = 0;  ///< the plane's first work item; those of earlier planes come before it
   int strips = 0;      ///< work items side by side
@@ -93,6 +96,9 @@ struct Arguments {
   bool sharpen = false;
   int bits = 8;
   int shift = 0;
+
+  bool everywhere = true;  ///< else only work items that touch active cells are needed
+  regions::ActiveCells active;
 
   // Only large.cuh uses these.
   int chunk_pairs = 0;              ///< pairs of slices that are staged at a time

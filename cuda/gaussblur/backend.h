@@ -17,7 +17,8 @@ class GaussBlur::Backend {
   /// Called before the first run() and when the parameters change. kernels belongs to parameters
   /// and is valid only during the call.
   virtual void set(const Parameters& parameters, const ChannelKernels& kernels) = 0;
-  virtual void run(const ConstFrame& in, const Frame& out) = 0;
+  /// active is nullptr if the whole output is needed.
+  virtual void run(const ConstFrame& in, const Frame& out, const regions::ActiveCells* active) = 0;
 };
 
 std::unique_ptr<GaussBlur::Backend> make_gauss_blur_cpu(Device& device, const FrameLayout& layout);

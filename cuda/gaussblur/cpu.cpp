@@ -71,7 +71,12 @@ struct PlanePlan {
   };
   std::array<Field, 2> fields;
   int row_samples = 0;  ///< whole samples only
-  bool copied = true;   ///< copy each row before blurring: the groups do not store all bytes
+  int halo = 0;         ///< samples beyond either end that influence a part of a row
+  // The channels repeat after so many samples, which stand for so many pixels of so many rows.
+  int period = 1;
+  int period_pixels = 1;
+  int row_pixels = 1;
+  bool copied = true;  ///< copy each row before blurring: the groups do not store all bytes
   int group_count = 0;
   std::array<RowGroup, FrameLayout::max_channels> groups;
   const std::uint8_t* border_row = nullptr;  ///< every row beyond the edges, for a constant border
@@ -131,34 +136,64 @@ class PlaneBlur {
 
  public:
   PlaneBlur(const Parameters& parameters, StoredSamples stored, const PlanePlan& plan,
-            Scratch& scratch)
-      : parameters_(parameters), stored_(stored), plan_(plan), scratch_(scratch) {}
+            Scratch& scratch, const regions::ActiveCells* active)
+      : parameters_(parameters), stored_(stored), plan_(plan), scratch_(scratch), active_(active) {}
 
   void run(int field, View<const std::uint8_t> in, View<std::uint8_t> out, int begin, int end) {
     for (int y = begin; y < end; ++y) {
       if (plan_.copied)
         std::memcpy(out.row(y), in.row(y), static_cast<std::size_t>(in.width));
-      add_rows(plan_.fields[field], in, y);
-      for (int g = 0; g < plan_.group_count; ++g) {
-        for (int c = 0; c < plan_.groups[g].channel_count; ++c)
-          pad_row(plan_.groups[g], c);
-        add_columns(plan_.groups[g], in.row(y), out.row(y));
-      }
+      for_each_run(field, y, [&](const Range& range) { blur(field, in, out, y, range); });
     }
   }
 
  private:
+  /// Samples [begin, end) of a row.
+  struct Range {
+    int begin, end;
+  };
+
+  /// Calls function(Range) for the parts of row y of a field that are needed.
   template <class Function>
-  void for_each_tile(const Function& function) const {
-    for (int begin = 0; begin < plan_.row_samples; begin += tile_samples)
-      function(begin, std::min(begin + tile_samples, plan_.row_samples));
+  void for_each_run(int field, int y, const Function& function) const {
+    if (!active_) {
+      function(Range{0, plan_.row_samples});
+      return;
+    }
+    const int row = (y * field_count(parameters_) + field) * plan_.row_pixels;
+    const int gap = 2 * plan_.halo / plan_.period * plan_.period_pixels;
+    active_->for_each_run(row, gap, [&](int x0, int x1) {
+      const int after = ((x1 - 1) / plan_.period_pixels + 1) * plan_.period;
+      function(Range{x0 / plan_.period_pixels * plan_.period, std::min(after, plan_.row_samples)});
+    });
+  }
+
+  void blur(int field, View<const std::uint8_t> in, View<std::uint8_t> out, int y,
+            const Range& range) const {
+    const bool whole = parameters_.border == Border::wrap;
+    const Range needed{
+        whole ? 0 : std::max(range.begin - plan_.halo, 0),
+        whole ? plan_.row_samples : std::min(range.end + plan_.halo, plan_.row_samples)};
+    add_rows(plan_.fields[field], in, y, needed);
+    for (int g = 0; g < plan_.group_count; ++g) {
+      for (int c = 0; c < plan_.groups[g].channel_count; ++c)
+        pad_row(plan_.groups[g], c);
+      add_columns(plan_.groups[g], in.row(y), out.row(y), range);
+    }
+  }
+
+  template <class Function>
+  static void for_each_tile(const Range& range, const Function& function) {
+    for (int begin = range.begin; begin < range.end; begin += tile_samples)
+      function(begin, std::min(begin + tile_samples, range.end));
   }
 
   Sum* sums(int which) const { return scratch_.template sums<Sum>(which); }
   Half* halves(int which) const { return scratch_.template halves<Half>(which); }
 
   /// Runs the pass along y, which writes the scratch's halves.
-  void add_rows(const PlanePlan::Field& field, View<const std::uint8_t> in, int y) const {
+  void add_rows(const PlanePlan::Field& field, View<const std::uint8_t> in, int y,
+                const Range& range) const {
     const Taps& taps = *field.y;
     const auto row = [&](int index) {
       const int from = border_index(index, field.rows, parameters_.border);
@@ -170,7 +205,7 @@ class PlaneBlur {
     }
     const WeightedRows rows{in.row(y), taps.centre, taps.pair_count, scratch_.pairs[0],
                             taps.weights.data()};
-    for_each_tile([&](int begin, int end) {
+    for_each_tile(range, [&](int begin, int end) {
       weigh(rows, stored_, begin, end, sums(0));
       split(sums(0), end - begin, halves(0) + begin, halves(1) + begin);
     });
@@ -194,7 +229,8 @@ class PlaneBlur {
   }
 
   /// Runs the pass along x, which reads the scratch's halves.
-  void add_columns(const RowGroup& group, const std::uint8_t* in, std::uint8_t* out) const {
+  void add_columns(const RowGroup& group, const std::uint8_t* in, std::uint8_t* out,
+                   const Range& range) const {
     const Taps& taps = *group.x;
     WeightedRows rows[2];
     for (int which = 0; which < 2; ++which) {
@@ -207,7 +243,7 @@ class PlaneBlur {
                      taps.weights.data()};
     }
     auto* values = scratch_.template values<Sample>();
-    for_each_tile([&](int begin, int end) {
+    for_each_tile(range, [&](int begin, int end) {
       const std::ptrdiff_t byte = std::ptrdiff_t{begin} * stored_.bytes;
       weigh(rows[0], stored_halves, begin, end, sums(0));
       weigh(rows[1], stored_halves, begin, end, sums(1));
@@ -226,6 +262,7 @@ class PlaneBlur {
   StoredSamples stored_;
   const PlanePlan& plan_;
   Scratch& scratch_;
+  const regions::ActiveCells* active_;
 };
 
 class GaussBlurCpu final : public GaussBlur::Backend {
@@ -251,13 +288,13 @@ class GaussBlurCpu final : public GaussBlur::Backend {
       make_plan(kernels, p);
   }
 
-  void run(const ConstFrame& in, const Frame& out) override {
+  void run(const ConstFrame& in, const Frame& out, const regions::ActiveCells* active) override {
     if (layout_.bits > 8)
-      run_as<std::uint16_t, std::uint32_t>(in, out);
+      run_as<std::uint16_t, std::uint32_t>(in, out, active);
     else if (parameters_.fine)
-      run_as<std::uint8_t, std::uint32_t>(in, out);
+      run_as<std::uint8_t, std::uint32_t>(in, out, active);
     else
-      run_as<std::uint8_t, std::uint16_t>(in, out);
+      run_as<std::uint8_t, std::uint16_t>(in, out, active);
   }
 
  private:
@@ -300,6 +337,12 @@ class GaussBlurCpu final : public GaussBlur::Backend {
         plan.fields[field] = {in_field.channel.height, taps_of(kernels, in_field.y)};
       }
       add_to_group(plan, blur, taps_of(kernels, blur.x), masks);
+      plan.halo = std::max(plan.halo, blur.x->radius() * blur.channel.step);
+      if (blur.channel.step >= plan.period) {
+        plan.period = blur.channel.step;
+        plan.period_pixels = blur.channel.subsampling_x;
+        plan.row_pixels = blur.channel.subsampling_y;
+      }
       for (int x = 0; x < blur.channel.width; ++x)
         store_value(border_row, place(blur.channel, x), stored_, blur.border_value);
     }
@@ -330,13 +373,13 @@ class GaussBlurCpu final : public GaussBlur::Backend {
   }
 
   template <class Sample, class Sum>
-  void run_as(const ConstFrame& in, const Frame& out) {
+  void run_as(const ConstFrame& in, const Frame& out, const regions::ActiveCells* active) {
     bands_.for_each([&](const Band& band) {
       const auto begin = [&](int rows) { return bands_.first_of(rows, band.number); };
       const auto end = [&](int rows) { return bands_.first_of(rows, band.number + 1); };
       for (int p = 0; p < layout_.plane_count; ++p) {
         const PlanePlan& plan = plans_[p];
-        PlaneBlur<Sample, Sum> blur(parameters_, stored_, plan, *scratch_[band.number]);
+        PlaneBlur<Sample, Sum> blur(parameters_, stored_, plan, *scratch_[band.number], active);
         int blurred = 0;
         for (int field = 0; field < field_count(parameters_); ++field) {
           const int rows = plan.fields[field].rows;

@@ -77,6 +77,7 @@ class GaussBlurCuda final : public GaussBlur::Backend {
         const GaussKernel* along_y = channels[0].y;
         describe_plane(layout_, number, channels, count, plane, along_x);
         plane.rows = channels[0].channel.height;
+        plane.row_pixels *= field_count(parameters);
         plane.row_radius = along_x.halo_bytes();
         plane.column_radius = along_y->radius();
         plane.column_identity = along_y->identity();
@@ -111,8 +112,9 @@ class GaussBlurCuda final : public GaussBlur::Backend {
       direct_.emplace(direct_launch(), a, kernel_set, card_);
   }
 
-  void run(const ConstFrame& in, const Frame& out) override {
-    LaunchPlan& plan = direct_ && is_aligned(in, out) ? *direct_ : usual_;
+  void run(const ConstFrame& in, const Frame& out, const regions::ActiveCells* active) override {
+    const LaunchPlan& whole = direct_ && is_aligned(in, out) ? *direct_ : usual_;
+    LaunchPlan plan = active ? whole.limited_to(*active, card_) : whole;
     for (int i = 0; i < plan.arguments.plane_count; ++i) {
       const Source& source = sources_[i];
       set_addresses(plan.arguments.planes[i],
@@ -121,7 +123,8 @@ class GaussBlurCuda final : public GaussBlur::Backend {
     }
     launcher_(plan.launch.kernel, plan.blocks, plan.launch.warps * 32, plan.launch.shared_bytes,
               plan.arguments);
-    copy_unused_rows(in, out);
+    if (!active)
+      copy_unused_rows(in, out);
   }
 
  private:

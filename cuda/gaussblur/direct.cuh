@@ -212,9 +212,9 @@ class DirectStrip {
 };
 
 template <bool kWide, bool kMirrors>
-__device__ inline void blur_strip(const Plane& plane, int x, int y, int count) {
+__device__ inline void blur_strip(const Arguments& a, const Plane& plane, int x, int y, int count) {
   DirectStrip<kWide, kMirrors> strip(plane, x, y, count);
-  grid_dependency_wait();
+  begin_item(a);
   strip.blur();
 }
 
@@ -223,6 +223,10 @@ __device__ inline void blur_strip(const Plane& plane, int x, int y, int count) {
 __global__ void __launch_bounds__(32 * direct_warps, direct_blocks)
     blur_direct(const __grid_constant__ Arguments a) {
   const WorkItem item(a, blockIdx.x, 32 * direct_bytes);
+  if (!item.is_active(a, 32 * direct_bytes)) {
+    skip_item();
+    return;
+  }
   const Plane& plane = a.planes[item.plane];
   const int count = a.item_rows / direct_warps;
   const int x = item.x + static_cast<int>(threadIdx.x) % 32 * direct_bytes;
@@ -232,14 +236,14 @@ __global__ void __launch_bounds__(32 * direct_warps, direct_blocks)
       item.begin < radius || item.begin + a.item_rows + radius + 2 * direct_ahead > plane.rows;
   if (plane.direct.wide) {
     if (mirrors)
-      blur_strip<true, true>(plane, x, y, count);
+      blur_strip<true, true>(a, plane, x, y, count);
     else
-      blur_strip<true, false>(plane, x, y, count);
+      blur_strip<true, false>(a, plane, x, y, count);
   } else {
     if (mirrors)
-      blur_strip<false, true>(plane, x, y, count);
+      blur_strip<false, true>(a, plane, x, y, count);
     else
-      blur_strip<false, false>(plane, x, y, count);
+      blur_strip<false, false>(a, plane, x, y, count);
   }
   launch_dependents();
 }

@@ -93,10 +93,10 @@ void GaussBlur::use(const Parameters& parameters) {
   }
 }
 
-void GaussBlur::run(const ConstFrame& in, const Frame& out) {
+void GaussBlur::run(const ConstFrame& in, const Frame& out, const regions::ActiveCells* active) {
   check_frame(operation, layout_, in, "input");
   check_frame(operation, layout_, out, "output");
-  backend_->run(in, out);
+  backend_->run(in, out, active);
 }
 
 }  // namespace cudavision::gaussblur

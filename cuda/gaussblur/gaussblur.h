@@ -9,6 +9,7 @@
 #include "cuda/core/border.h"
 #include "cuda/core/device.h"
 #include "cuda/core/frame.h"
+#include "cuda/regions/activecells.h"
 
 /// Gaussian blur, separable and exact (Gonzalez & Woods, Digital Image Processing, section 3.5), in
 /// the arithmetic of OpenCV's GaussianBlur for 8- and 16-bit samples.
@@ -63,8 +64,9 @@ class GaussBlur {
   bool identity() const noexcept { return identity_; }
 
   /// in and out have the layout's planes and do not overlap. Bytes that belong to no channel are
-  /// copied. Only enqueues work on the device.
-  void run(const ConstFrame& in, const Frame& out);
+  /// copied. Only enqueues work on the device. With `active`, the output is undefined where no cell
+  /// is active, and takes less time; layout must then be one that regions::RegionBlend accepts.
+  void run(const ConstFrame& in, const Frame& out, const regions::ActiveCells* active = nullptr);
 
   class Backend;
 

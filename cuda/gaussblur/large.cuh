@@ -322,7 +322,14 @@ __global__ void __launch_bounds__(32 * (kAllInShared ? large_warps : scratch_war
     take_over();
 #pragma unroll 1
   for (int number = blockIdx.x; number < a.item_count; number += gridDim.x) {
-    blur_item<Depth, kAllInShared>(a, WorkItem(a, number, blockDim.x / 32 * tile_bytes), shared);
+    const int width = blockDim.x / 32 * tile_bytes;
+    const WorkItem item(a, number, width);
+    if (!item.is_active(a, width)) {
+      if constexpr (kAllInShared)
+        take_over();
+      continue;
+    }
+    blur_item<Depth, kAllInShared>(a, item, shared);
     __syncthreads();
   }
 }

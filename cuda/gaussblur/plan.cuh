@@ -140,6 +140,16 @@ class LaunchPlan {
   Arguments arguments;
   unsigned blocks = 0;
 
+  /// Returns the plan for blurring only the parts of the frame that touch active cells. Its work
+  /// items are smaller, so that these parts, too, occupy the whole GPU.
+  LaunchPlan limited_to(const regions::ActiveCells& active, const Card& card) const {
+    LaunchPlan plan = *this;
+    plan.arguments.everywhere = false;
+    plan.arguments.active = active;
+    plan.number_items(std::max(1, static_cast<int>(steps_ * active.share())), card);
+    return plan;
+  }
+
  private:
   /// Chooses how wide and how high the blocks' parts of the frame are. Fewer blocks repeat less
   /// work at the seams. More blocks share the work more evenly, and some can compute while others
@@ -187,6 +197,7 @@ class LaunchPlan {
           break;
       }
     }
+    steps_ = chosen_steps;
     number_items(chosen_steps, card);
   }
 
@@ -228,6 +239,8 @@ class LaunchPlan {
                items_below(arguments.planes[i], steps);
     return items;
   }
+
+  int steps_ = 1;  // of an item
 };
 
 }  // namespace cudavision::gaussblur

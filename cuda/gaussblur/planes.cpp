@@ -62,7 +62,11 @@ void describe_plane(const FrameLayout& layout, int number, const ChannelBlur* ch
   plane.period = 1;
   for (int c = 0; c < count; ++c) {
     const Channel& channel = channels[c].channel;
-    plane.period = std::max(plane.period, channel.step * bytes);
+    if (channel.step * bytes >= plane.period) {
+      plane.period = channel.step * bytes;
+      plane.period_pixels = channel.subsampling_x;
+      plane.row_pixels = channel.subsampling_y;
+    }
     plane.inner_bytes = std::min(plane.inner_bytes, channel.step * bytes * channel.width);
   }
 

@@ -141,14 +141,13 @@ __global__ void __launch_bounds__(32 * small_warps, kBlocks)
   constexpr int last_stage = (small_stages - 1) * stage_bytes;
   extern __shared__ __align__(16) std::uint8_t shared[];
 
-  const int warp = warp_number(), g = threadIdx.x % 32 / 4, t = threadIdx.x % 4;
-  const int number = blockIdx.x * small_warps + warp;
-  if (number >= a.item_count) {
-    grid_dependency_wait();
-    launch_dependents();
+  // What this computes is computed again below: kept, it would cost registers, which are scarce.
+  if (!is_needed(a, blockIdx.x * small_warps + warp_number(), kTiles * tile_bytes)) {
+    skip_item();
     return;
   }
-  const WorkItem item(a, number, kTiles * tile_bytes);
+  const int warp = warp_number(), g = threadIdx.x % 32 / 4, t = threadIdx.x % 4;
+  const WorkItem item(a, blockIdx.x * small_warps + warp, kTiles * tile_bytes);
   const Plane& plane = a.planes[item.plane];
   const SmallFactors<Depth, kRowSlices, kColumnSlices> factors(a.tables + plane.factors);
   const SharedAddress stages = shared_address(shared) + warp * (small_stages * stage_bytes);
@@ -166,7 +165,7 @@ __global__ void __launch_bounds__(32 * small_warps, kBlocks)
   int rows_left = item.end - item.begin - g;  // counted from this lane's next row
   SmallRing<Depth, kColumnSlices> ring[kTiles];
 
-  grid_dependency_wait();
+  begin_item(a);
   int stage = 0, next_stage = load_first<stage_bytes>(loader, slices);
 #pragma unroll 1
   for (int s = 0; s < slices; ++s) {

@@ -79,6 +79,13 @@ __global__ void __launch_bounds__(any_threads)
   const int across = (picture.width + any_tile - 1) / any_tile;
   const int tile = blockIdx.x - picture.first_block;
   const int left = tile % across * any_tile, top = tile / across * any_tile;
+  if (!is_active(a, picture, left, top, any_tile, any_tile)) {
+    launch_dependents();
+    return;
+  }
+  // Where little of the frame is denoised, the next launch may use the rest of the GPU.
+  if (!a.everywhere)
+    launch_dependents();
   const int patch = 2 * a.patch_radius + 1;
   const int side = any_tile + patch - 1;  // of the tile with everything that its patches cover
   // A tile may reach beyond the picture. Its reads are limited to these coordinates, because

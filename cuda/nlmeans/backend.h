@@ -30,6 +30,13 @@ struct DenoisedFrame {
   std::array<DenoisedChannels, FrameLayout::max_channels> groups{};
   /// True for each plane with bytes that are in no group and must be copied.
   std::array<bool, FrameLayout::max_planes> has_other_bytes{};
+  /// True for each plane with channels that are in no group.
+  std::array<bool, FrameLayout::max_planes> has_other_channels{};
+
+  /// Returns true if bytes of the plane must be copied. `whole` is false if only samples count.
+  bool copies(int plane, bool whole) const noexcept {
+    return whole ? has_other_bytes[plane] : has_other_channels[plane];
+  }
 };
 
 /// Returns the number of samples beyond each edge that influence samples in the picture.
@@ -43,7 +50,8 @@ class NlMeans::Backend {
   virtual ~Backend() = default;
   /// Called before the first run(), and when the parameters change.
   virtual void set(const Parameters& parameters) = 0;
-  virtual void run(const ConstFrame& in, const Frame& out) = 0;
+  /// active is nullptr if the whole output is needed.
+  virtual void run(const ConstFrame& in, const Frame& out, const regions::ActiveCells* active) = 0;
   /// Copies every byte of every row.
   virtual void copy(const ConstFrame& in, const Frame& out) = 0;
 };

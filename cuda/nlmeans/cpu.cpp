@@ -103,15 +103,19 @@ class Denoiser {
  public:
   using Sum = std::conditional_t<sizeof(Sample) == 1, std::uint32_t, std::uint64_t>;
 
-  Denoiser(const PaddedPicture<Sample>& picture, int channels, const Parameters& parameters,
-           const PatchWeights& table, const Scratch& scratch)
+  Denoiser(const PaddedPicture<Sample>& picture, const DenoisedChannels& group,
+           const Parameters& parameters, const PatchWeights& table, const Scratch& scratch,
+           const regions::ActiveCells* active)
       : picture_(picture),
-        channels_(channels),
+        channels_(group.count),
+        sample_width_(group.channels[0].subsampling_x),
+        sample_height_(group.channels[0].subsampling_y),
         search_radius_(parameters.search / 2),
         patch_(parameters.patch),
         patch_radius_(parameters.patch / 2),
         table_(table),
-        scratch_(scratch) {}
+        scratch_(scratch),
+        active_(active) {}
 
   /// Denoises rows [begin, end). put(channel, x, y, value) takes the results.
   template <class Put>
@@ -120,6 +124,8 @@ class Denoiser {
       for (int x = 0; x < picture_.width(); x += tile_width) {
         const Tile tile{x, y, std::min(tile_width, picture_.width() - x),
                         std::min(tile_height, end - y)};
+        if (active_ && !active_->touch(pixels_of(tile)))
+          continue;
         add_up(tile);
         divide(tile, put);
       }
@@ -129,6 +135,11 @@ class Denoiser {
   struct Tile {
     int x, y, width, height;
   };
+
+  regions::Box pixels_of(const Tile& tile) const {
+    return {tile.x * sample_width_, tile.y * sample_height_, (tile.x + tile.width) * sample_width_,
+            (tile.y + tile.height) * sample_height_};
+  }
 
   void add_up(const Tile& tile) const {
     for (int y = 0; y < tile.height; ++y) {
@@ -181,9 +192,11 @@ class Denoiser {
 
   const PaddedPicture<Sample>& picture_;
   int channels_;
+  int sample_width_, sample_height_;  // in pixels
   int search_radius_, patch_, patch_radius_;
   const PatchWeights& table_;
   const Scratch& scratch_;
+  const regions::ActiveCells* active_;
 };
 
 class NlMeansCpu final : public NlMeans::Backend {
@@ -220,15 +233,15 @@ class NlMeansCpu final : public NlMeans::Backend {
       copy_plane(in.planes[p], out.planes[p]);
   }
 
-  void run(const ConstFrame& in, const Frame& out) override {
+  void run(const ConstFrame& in, const Frame& out, const regions::ActiveCells* active) override {
     for (int p = 0; p < layout_.plane_count; ++p)
-      if (frame_.has_other_bytes[p])
+      if (frame_.copies(p, active == nullptr))
         copy_plane(in.planes[p], out.planes[p]);
     for (int g = 0; g < frame_.group_count; ++g)
       if (layout_.bits == 8)
-        denoise<std::uint8_t>(g, in, out);
+        denoise<std::uint8_t>(g, in, out, active);
       else
-        denoise<std::uint16_t>(g, in, out);
+        denoise<std::uint16_t>(g, in, out, active);
   }
 
  private:
@@ -254,7 +267,8 @@ class NlMeansCpu final : public NlMeans::Backend {
   }
 
   template <class Sample>
-  void denoise(int number, const ConstFrame& in, const Frame& out) const {
+  void denoise(int number, const ConstFrame& in, const Frame& out,
+               const regions::ActiveCells* active) const {
     const DenoisedChannels& group = frame_.groups[number];
     const PaddedPicture<Sample> picture(group, denoising_halo(parameters_), padded_.as<Sample>());
     const auto largest = (1u << layout_.bits) - 1;
@@ -277,8 +291,8 @@ class NlMeansCpu final : public NlMeans::Backend {
         }
     });
     for_shares(group.height(), [&](int begin, int end, int band) {
-      const Denoiser<Sample> denoiser(picture, group.count, parameters_, tables_[number].patches,
-                                      *scratch_[band]);
+      const Denoiser<Sample> denoiser(picture, group, parameters_, tables_[number].patches,
+                                      *scratch_[band], active);
       denoiser.run(begin, end, [&](int c, int x, int y, std::uint32_t result) {
         const Channel& channel = group.channels[c];
         const auto word = static_cast<Sample>(result << layout_.shift);

@@ -102,14 +102,17 @@ class NlMeansCuda final : public NlMeans::Backend {
     uploader_.upload(used);
   }
 
-  void run(const ConstFrame& in, const Frame& out) override {
+  void run(const ConstFrame& in, const Frame& out, const regions::ActiveCells* active) override {
     for (int p = 0; p < layout_.plane_count; ++p)
-      if (frame_.has_other_bytes[p])
+      if (frame_.copies(p, active == nullptr))
         device_.copy(in.planes[p], out.planes[p]);
     for (Plan* plan : {&single_, &joint_}) {
       NlMeansArguments& a = plan->arguments;
       if (a.picture_count == 0)
         continue;
+      a.everywhere = active == nullptr;
+      if (active)
+        a.active = *active;
       for (int i = 0; i < a.picture_count; ++i)
         place(frame_.groups[plan->groups[i]], in, out, a.pictures[i]);
       if (plan->padding_blocks > 0)
@@ -203,6 +206,8 @@ class NlMeansCuda final : public NlMeans::Backend {
 
   void place(const DenoisedChannels& group, const ConstFrame& in, const Frame& out,
              DenoisedPicture& picture) const {
+    picture.sample_width = group.channels[0].subsampling_x;
+    picture.sample_height = group.channels[0].subsampling_y;
     for (int c = 0; c < group.count; ++c) {
       const Channel& channel = group.channels[c];
       const View<const std::uint8_t> from = in.planes[channel.plane];

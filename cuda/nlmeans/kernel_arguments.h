@@ -22,9 +22,10 @@ struct DenoisedPlane {
 struct DenoisedPicture {
   DenoisedPlane planes[DenoisedChannels::max_count];
   int width, height;
-  unsigned first_block;          ///< of the blocks that denoise the picture
-  unsigned first_padding_block;  ///< of the blocks that pad it
-  std::uint8_t* padded;          ///< the picture with its halo
+  int sample_width, sample_height;  ///< pixels that a sample stands for
+  unsigned first_block;             ///< of the blocks that denoise the picture
+  unsigned first_padding_block;     ///< of the blocks that pad it
+  std::uint8_t* padded;             ///< the picture with its halo
 };
 
 /// Pictures of equal numbers of channels, which share a table.
@@ -36,7 +37,19 @@ struct NlMeansArguments {
   std::uint32_t last_weight;  ///< index of the last entry
   int distance_shift;
   int bits, shift;  ///< of samples of two bytes
+  bool everywhere;  ///< else only tiles that touch active cells are needed
+  regions::ActiveCells active;
 };
+
+/// Returns true if some results of a tile are needed. The tile begins in the picture at (left, top)
+/// and may end beyond it.
+CUDAVISION_HOST_DEVICE inline bool is_active(const NlMeansArguments& a,
+                                             const DenoisedPicture& picture, int left, int top,
+                                             int width, int height) {
+  return a.everywhere || a.active.touch({left * picture.sample_width, top * picture.sample_height,
+                                         (left + width) * picture.sample_width,
+                                         (top + height) * picture.sample_height});
+}
 
 /// Returns the picture that a block works on. first is the member that holds the number of a
 /// picture's first block.

@@ -82,7 +82,9 @@ DenoisedFrame::DenoisedFrame(const FrameLayout& layout) noexcept {
     denoised[c] = channel.role != Role::alpha;
     if (is_colour(channel.role)) {
       colours.channels[colours.count++] = channel;
-    } else if (denoised[c]) {
+    } else if (!denoised[c]) {
+      has_other_channels[channel.plane] = true;
+    } else {
       groups[group_count].count = 1;
       groups[group_count++].channels[0] = channel;
     }
@@ -116,13 +118,13 @@ bool NlMeans::identity() const noexcept {
   return parameters_.strength == 0 || parameters_.search == 1;
 }
 
-void NlMeans::run(const ConstFrame& in, const Frame& out) {
+void NlMeans::run(const ConstFrame& in, const Frame& out, const regions::ActiveCells* active) {
   check_frame(operation, layout_, in, "input");
   check_frame(operation, layout_, out, "output");
   if (identity())
     backend_->copy(in, out);
   else
-    backend_->run(in, out);
+    backend_->run(in, out, active);
 }
 
 }  // namespace cudavision::nlmeans

@@ -6,6 +6,7 @@
 
 #include "cuda/core/device.h"
 #include "cuda/core/frame.h"
+#include "cuda/regions/activecells.h"
 
 /// Denoising by non-local means (Buades, Coll & Morel, "A non-local algorithm for image denoising",
 /// 2005), in the arithmetic of OpenCV's fastNlMeansDenoising.
@@ -59,8 +60,9 @@ class NlMeans {
   bool identity() const noexcept;
 
   /// in and out have the planes of the layout and do not overlap. Bytes that belong to no channel
-  /// are copied. Only enqueues.
-  void run(const ConstFrame& in, const Frame& out);
+  /// are copied. Only enqueues. With `active`, the output is undefined where no cell is active, and
+  /// takes less time.
+  void run(const ConstFrame& in, const Frame& out, const regions::ActiveCells* active = nullptr);
 
   class Backend;
 

@@ -43,6 +43,13 @@ __global__ void __launch_bounds__(tile_threads, 4)
   const int tile = blockIdx.x - picture.first_block;
   const int left = tile % across * DenoisingTile::width;
   const int top = tile / across * (DenoisingTile::warps * thread_rows);
+  if (!is_active(a, picture, left, top, DenoisingTile::width, DenoisingTile::warps * thread_rows)) {
+    launch_dependents();
+    return;
+  }
+  // Where little of the frame is denoised, the next launch may use the rest of the GPU.
+  if (!a.everywhere)
+    launch_dependents();
 
   const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
   const int halo = a.search_radius + kRadius;

@@ -21,6 +21,7 @@
 #include "tests/kernels/localstatistics/localstatistics_case.h"
 #include "tests/kernels/nlmeans/nlmeans_case.h"
 #include "tests/kernels/remap/pictureremap_case.h"
+#include "tests/kernels/regions/regions_case.h"
 #include "tests/kernels/remap/remap_case.h"
 #include "tests/kernels/repack/repack_case.h"
 #include "tests/kernels/sgm/sgm_case.h"
@@ -74,6 +75,7 @@ constexpr Suite suites[] = {
     {"integral", "", 200, case_hash<make_integral_case>},
     {"localstatistics", "", 200, case_hash<make_localstatistics_case>},
     {"nlmeans", "", 150, case_hash<make_nlmeans_case>},
+    {"regions", "", 200, case_hash<make_region_blend_case>},
     {"remap", "", 200, case_hash<make_remap_case>},
     {"remap", "pictures-", 150, case_hash<make_picture_remap_case>},
     {"repack", "", 200, case_hash<make_repack_case>},

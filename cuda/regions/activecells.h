@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#pragma once
+
+#include <cstdint>
+
+#include "cuda/regions/regions.h"
+
+namespace cudavision::regions {
+
+/// The parts of a frame in which an operation's result is needed, as a coarse map: the frame in up
+/// to 64×64 cells, one bit for each. Its size and the cost of a look-up do not depend on the number
+/// of regions. An operation that is given such a map leaves out what touches no active cell. There,
+/// its output is undefined.
+class ActiveCells {
+ public:
+  static constexpr int side = 64;
+
+  ActiveCells() = default;
+  /// No cell is active.
+  ActiveCells(int width, int height) : width_(width), height_(height) {
+    while ((width - 1) >> shift_x_ >= side)
+      ++shift_x_;
+    while ((height - 1) >> shift_y_ >= side)
+      ++shift_y_;
+  }
+
+  /// Activates the cells that have pixels in the box, as far as it lies in the frame.
+  void add(const Box& box) {
+    const Box inside{std::max(box.x0, 0), std::max(box.y0, 0), std::min(box.x1, width_),
+                     std::min(box.y1, height_)};
+    if (inside.empty())
+      return;
+    for (int y = inside.y0 >> shift_y_; y <= (inside.y1 - 1) >> shift_y_; ++y)
+      rows_[y] |= columns(inside.x0, inside.x1);
+  }
+
+  /// Returns true if there is an active cell with pixels in the box, which begins in the frame, has
+  /// at least one pixel, and may end beyond the frame.
+  CUDAVISION_HOST_DEVICE bool touch(const Box& box) const {
+    const std::uint64_t mask = columns(box.x0, box.x1);
+    const int last = (box.y1 - 1) >> shift_y_;
+    for (int y = box.y0 >> shift_y_; y <= last && y < side; ++y)
+      if ((rows_[y] & mask) != 0)
+        return true;
+    return false;
+  }
+
+  /// Calls function(x0, x1) for the pixels [x0, x1) of each run of active cells in a row of pixels.
+  /// Runs with gaps of at most `gap` pixels between them count as one.
+  template <class Function>
+  void for_each_run(int y, int gap, const Function& function) const {
+    int begin = 0, end = 0;  // of the run so far
+    for (int column = 0; column < side; ++column) {
+      if ((rows_[y >> shift_y_] >> column & 1) == 0)
+        continue;
+      const int x = column << shift_x_;
+      if (end > 0 && x - end > gap)
+        function(begin, end);
+      if (end == 0 || x - end > gap)
+        begin = x;
+      end = std::min(x + (1 << shift_x_), width_);
+    }
+    if (end > 0)
+      function(begin, end);
+  }
+
+  bool any() const { return touch({0, 0, width_, height_}); }
+
+  /// Returns how much of the frame is active: 0 to 1.
+  double share() const {
+    int cells = 0;
+    for (const std::uint64_t row : rows_)
+      cells += __builtin_popcountll(row);
+    return std::min(1.0, cells * static_cast<double>(1 << shift_x_) * (1 << shift_y_) /
+                             (static_cast<double>(width_) * height_));
+  }
+
+ private:
+  /// The bits of the columns that have pixels from x0 to x1 − 1.
+  CUDAVISION_HOST_DEVICE std::uint64_t columns(int x0, int x1) const {
+    const int last = (x1 - 1) >> shift_x_;
+    const int cell = x0 >> shift_x_, first = cell < side ? cell : side - 1;
+    const std::uint64_t from_first = ~std::uint64_t{0} << first;
+    return last < side - 1 ? from_first & ~(~std::uint64_t{0} << (last + 1)) : from_first;
+  }
+
+  std::uint64_t rows_[side] = {};
+  int width_ = 0, height_ = 0;
+  int shift_x_ = 0, shift_y_ = 0;  // a cell is 2^shift pixels wide, or high
+};
+
+}  // namespace cudavision::regions

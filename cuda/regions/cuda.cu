@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+//
+// The blend of regions on CUDA: one launch for all planes. It is meant to start while the operation
+// before it is still working. Tiles that no region reaches are copied meanwhile, and the others
+// find their weights. Then these wait for the operation.
+
+#include <cstring>
+
+#include "cuda/core/cuda_launch.h"
+#include "cuda/core/layoutcheck.h"
+#include "cuda/core/tableuploader.h"
+#include "cuda/regions/backend.h"
+#include "cuda/regions/tile.h"
+
+namespace cudavision::regions {
+namespace {
+
+/// The number of blocks that must fit on a multiprocessor.
+constexpr int blend_blocks = 8;
+
+__device__ inline const std::uint8_t* in_row(const ThreadPart& part, int row) {
+  return part.plane.in + static_cast<std::int64_t>(part.row(row)) * part.plane.in_pitch + part.x;
+}
+__device__ inline const std::uint8_t* processed_row(const ThreadPart& part, int row) {
+  return part.plane.processed +
+         static_cast<std::int64_t>(part.row(row)) * part.plane.processed_pitch + part.x;
+}
+__device__ inline std::uint8_t* out_row(const ThreadPart& part, int row) {
+  return part.plane.out + static_cast<std::int64_t>(part.row(row)) * part.plane.out_pitch + part.x;
+}
+
+template <int kSampleBytes>
+__global__ void __launch_bounds__(BlendTile::threads, blend_blocks)
+    blend_regions(const __grid_constant__ BlendArguments a) {
+  constexpr int rows = BlendTile::thread_rows, samples = BlendTile::chunk_bytes / kSampleBytes;
+  __shared__ std::uint16_t weights[rows][samples][BlendTile::threads];
+  __shared__ std::uint16_t near[Parameters::max_count];
+  __shared__ int near_count;
+
+  const int block = static_cast<int>(blockIdx.x), thread = static_cast<int>(threadIdx.x);
+  const BlendPlane& plane = plane_of_block(a, block);
+  const ThreadPart part(plane, block, thread);
+  const bool whole = part.whole();
+  Chunk in[rows];
+  const auto load_input = [&] {
+#pragma unroll
+    for (int r = 0; r < rows; ++r)
+      if (part.has(r))
+        in[r].load(in_row(part, r), part.left, whole);
+  };
+
+  const Box tile = pixels_of_tile(plane, block);
+  if (!a.everywhere && !a.active.touch(tile)) {
+    load_input();
+#pragma unroll
+    for (int r = 0; r < rows; ++r)
+      if (part.has(r))
+        in[r].store(out_row(part, r), part.left, whole);
+    // One block is enough to keep this launch from being complete before earlier ones are.
+    if (block == 0)
+      grid_dependency_wait();
+    return;
+  }
+
+  if (thread == 0)
+    near_count = 0;
+  __syncthreads();
+  for (int i = thread; i < a.region_count; i += BlendTile::threads)
+    if (overlap(grown(a.regions[i].box, a.feather), tile))
+      near[atomicAdd(&near_count, 1)] = static_cast<std::uint16_t>(i);
+  __syncthreads();
+  find_weights<kSampleBytes>(a, part, near, near_count, [&](int row, int sample) -> std::uint16_t& {
+    return weights[row][sample][thread];
+  });
+
+  load_input();
+  grid_dependency_wait();
+  Chunk processed[rows];
+#pragma unroll
+  for (int r = 0; r < rows; ++r)
+    if (part.has(r))
+      processed[r].load(processed_row(part, r), part.left, whole);
+#pragma unroll
+  for (int r = 0; r < rows; ++r) {
+    if (!part.has(r))
+      continue;
+#pragma unroll
+    for (int w = 0; w < BlendTile::chunk_bytes / 4; ++w)
+      in[r].words[w] = mixed_word<kSampleBytes>(
+          a, in[r].words[w], processed[r].words[w],
+          [&](int i) { return int{weights[r][w * (4 / kSampleBytes) + i][thread]}; });
+    in[r].store(out_row(part, r), part.left, whole);
+  }
+  launch_dependents();
+}
+
+class RegionBlendCuda final : public RegionBlend::Backend {
+ public:
+  RegionBlendCuda(Device& device, const FrameLayout& layout)
+      : uploader_(device, Parameters::max_count * region_words),
+        launcher_(device.stream(), blend_regions<1>),
+        kernel_(layout.bits > 8 ? blend_regions<2> : blend_regions<1>) {
+    BlendArguments& a = arguments_;
+    a.plane_count = layout.plane_count;
+    a.shift = layout.shift;
+    a.largest = (1u << layout.bits) - 1;
+    a.regions = reinterpret_cast<const Region*>(uploader_.tables());
+    for (int p = 0; p < layout.plane_count; ++p) {
+      a.planes[p] = describe_plane(layout, p);
+      a.planes[p].first_block = static_cast<int>(blocks_);
+      blocks_ += static_cast<unsigned>(a.planes[p].strips) *
+                 ((a.planes[p].rows + BlendTile::height - 1) / BlendTile::height);
+    }
+  }
+
+  void set(const Parameters& parameters, const RegionList& regions,
+           const ActiveCells* active) override {
+    arguments_.region_count = regions.count;
+    arguments_.shape = parameters.shape;
+    arguments_.feather = parameters.feather;
+    arguments_.invert = parameters.invert;
+    arguments_.everywhere = active == nullptr;
+    if (active)
+      arguments_.active = *active;
+    if (regions.count == 0)
+      return;
+    const auto count = static_cast<std::size_t>(regions.count);
+    std::memcpy(uploader_.next(), regions.regions.data(), count * sizeof(Region));
+    uploader_.upload(count * region_words);
+  }
+
+  void run(const ConstFrame& in, const ConstFrame& processed, const Frame& out) override {
+    for (int p = 0; p < arguments_.plane_count; ++p)
+      set_addresses(in.planes[p], processed.planes[p], out.planes[p], arguments_.planes[p]);
+    launcher_(kernel_, blocks_, BlendTile::threads, 0, arguments_);
+  }
+
+ private:
+  static constexpr std::size_t region_words = sizeof(Region) / sizeof(std::uint32_t);
+  static_assert(sizeof(Region) % sizeof(std::uint32_t) == 0);
+
+  static void set_addresses(View<const std::uint8_t> in, View<const std::uint8_t> processed,
+                            View<std::uint8_t> out, BlendPlane& plane) {
+    constexpr char operation[] = "blend of regions";
+    plane.in = in.data;
+    plane.processed = processed.data;
+    plane.out = out.data;
+    plane.in_pitch = kernel_pitch(operation, in.pitch);
+    plane.processed_pitch = kernel_pitch(operation, processed.pitch);
+    plane.out_pitch = kernel_pitch(operation, out.pitch);
+    const auto bits = reinterpret_cast<std::uintptr_t>(in.data) |
+                      reinterpret_cast<std::uintptr_t>(processed.data) |
+                      reinterpret_cast<std::uintptr_t>(out.data) |
+                      static_cast<std::uintptr_t>(in.pitch | processed.pitch | out.pitch);
+    plane.aligned = bits % BlendTile::chunk_bytes == 0;
+  }
+
+  TableUploader uploader_;
+  Launcher<BlendArguments> launcher_;
+  Launcher<BlendArguments>::Kernel kernel_;
+  BlendArguments arguments_;
+  unsigned blocks_ = 0;
+};
+
+}  // namespace
+
+std::unique_ptr<RegionBlend::Backend> make_region_blend_cuda(Device& device,
+                                                             const FrameLayout& layout) {
+  return std::make_unique<RegionBlendCuda>(device, layout);
+}
+
+}  // namespace cudavision::regions

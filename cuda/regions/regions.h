@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#pragma once
+
+// Regions of a frame, and the weight that they give each pixel. Both devices share this arithmetic.
+//
+// A region is a box of pixels [x0, x1) × [y0, y1), or the ellipse that touches the box's sides. The
+// margin has been added to the box already. A pixel's weight is 256 in the region and, with a
+// feather of f pixels, falls linearly with the distance d from the region:
+//   w(d) = 256                                  where d = 0
+//        = (256·(f − d) + f div 2) div f        where 0 < d < f
+//        = 0                                    where d ≥ f
+//
+// Rectangle: d is the Chebyshev distance from the nearest pixel of the box,
+//   d = max(0, x0 − x, x − x1 + 1, y0 − y, y − y1 + 1).
+//
+// Ellipse: d is measured along the line from the pixel's centre p to the ellipse's centre c. With
+// the normalised radius r of the pixel, which is 1 on the ellipse, d = |p − c|·(1 − 1/r). In
+// integers, with W = x1 − x0, H = y1 − y0 and the axes' units of half a pixel:
+//   u = |2x + 1 − x0 − x1|          v = |2y + 1 − y0 − y1|
+//   s = min(u·(2^31 div W) >> 16, 2^25)
+//   t = min(v·(2^31 div H) >> 16, 2^25)        the radius along each axis, in units of 2^−15
+//   s² + t² ≤ 2^30: in the region, d = 0; else
+//   r = isqrt(s² + t²),  p = isqrt((u² + v²)·2^8),  d = p·(r − 2^15) div r     in 1/32 pixel
+//   w(d) = (8·(32·f − d) + f div 2) div f      where d < 32·f, else 0
+//
+// Where regions overlap, the largest weight counts. Inverted, a pixel's weight is 256 minus that.
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdint>
+
+#include "cuda/core/view.h"
+
+namespace cudavision::regions {
+
+/// The weight of a pixel that is replaced as a whole.
+constexpr int full_weight = 256;
+
+enum class Shape : std::uint8_t { rectangle, ellipse };
+
+/// The pixels [x0, x1) × [y0, y1). They may lie beyond the frame. A box without pixels is allowed,
+/// and selects none.
+struct Box {
+  int x0 = 0, y0 = 0, x1 = 0, y1 = 0;
+
+  CUDAVISION_HOST_DEVICE bool empty() const { return x1 <= x0 || y1 <= y0; }
+  bool operator==(const Box& other) const noexcept {
+    return x0 == other.x0 && y0 == other.y0 && x1 == other.x1 && y1 == other.y1;
+  }
+};
+
+/// Returns the box with `pixels` more on each side.
+CUDAVISION_HOST_DEVICE inline Box grown(const Box& box, int pixels) {
+  return {box.x0 - pixels, box.y0 - pixels, box.x1 + pixels, box.y1 + pixels};
+}
+
+CUDAVISION_HOST_DEVICE inline bool overlap(const Box& a, const Box& b) {
+  return a.x0 < b.x1 && b.x0 < a.x1 && a.y0 < b.y1 && b.y0 < a.y1;
+}
+
+/// The selection of pixels. All of this may change from one frame to the next.
+struct Parameters {
+  static constexpr int max_count = 1024;
+  static constexpr int max_coordinate = 1 << 20;  ///< of boxes, positive or negative
+  static constexpr int max_extent = 65535;        ///< of margin and feather
+
+  Shape shape = Shape::rectangle;
+  int margin = 0;       ///< 0 to 65535 pixels, added to each side of each box
+  int feather = 0;      ///< 0 to 65535 pixels, over which the weight falls to 0 outside a region
+  bool invert = false;  ///< select everything but the regions
+  int count = 0;        ///< 0 to 1024
+  std::array<Box, max_count> boxes{};  ///< the first `count` count
+
+  bool operator==(const Parameters& other) const noexcept {
+    return shape == other.shape && margin == other.margin && feather == other.feather &&
+           invert == other.invert && count == other.count &&
+           std::equal(boxes.begin(), boxes.begin() + count, other.boxes.begin());
+  }
+  bool operator!=(const Parameters& other) const noexcept { return !(*this == other); }
+};
+
+/// A region as the weights need it.
+struct Region {
+  Box box;                         ///< with the margin
+  std::uint32_t scale_x, scale_y;  ///< 2^31 div the box's width and height
+};
+
+inline Region region_of(const Box& box, int margin) {
+  const Box whole = grown(box, margin);
+  constexpr std::uint32_t unit = 1u << 31;
+  return {whole, unit / static_cast<std::uint32_t>(whole.x1 - whole.x0),
+          unit / static_cast<std::uint32_t>(whole.y1 - whole.y0)};
+}
+
+/// Returns the weight of a pixel at `at` along one axis of the rectangle [first, end). A pixel's
+/// weight is the smaller one of both axes, because w(d) does not rise with d.
+CUDAVISION_HOST_DEVICE inline int rectangle_weight(int first, int end, int feather, int at) {
+  const int before = first - at, behind = at - end + 1;
+  const int distance = before > behind ? before : behind;
+  if (distance <= 0)
+    return full_weight;
+  if (distance >= feather)
+    return 0;
+  return (full_weight * (feather - distance) + feather / 2) / feather;
+}
+
+/// A pixel's distance from the centre of an ellipse along one axis.
+struct EllipseOffset {
+  std::uint64_t square;             ///< u² or v², in half pixels
+  std::uint64_t normalised_square;  ///< s² or t²
+};
+
+CUDAVISION_HOST_DEVICE inline EllipseOffset ellipse_offset(int first, int end, std::uint32_t scale,
+                                                           int at) {
+  const int signed_offset = 2 * at + 1 - first - end;
+  const auto offset =
+      static_cast<std::uint64_t>(signed_offset < 0 ? -signed_offset : signed_offset);
+  constexpr std::uint64_t most = 1u << 25;
+  const std::uint64_t scaled = offset * scale >> 16;
+  const std::uint64_t normalised = scaled < most ? scaled : most;
+  return {offset * offset, normalised * normalised};
+}
+
+/// The next two compute in binary64, which is exact enough here: an integer quotient or root up to
+/// 2^26 that the true value does not reach is farther from it than rounding goes.
+
+/// Returns the integer part of the square root of a value below 2^52.
+CUDAVISION_HOST_DEVICE inline std::uint64_t integer_root(std::uint64_t value) {
+  return static_cast<std::uint64_t>(std::sqrt(static_cast<double>(value)));
+}
+
+/// Returns a div b, where b and the result are below 2^26.
+CUDAVISION_HOST_DEVICE inline std::uint64_t integer_quotient(std::uint64_t a, std::uint64_t b) {
+  return static_cast<std::uint64_t>(static_cast<double>(a) / static_cast<double>(b));
+}
+
+CUDAVISION_HOST_DEVICE inline int ellipse_weight(const EllipseOffset& x, const EllipseOffset& y,
+                                                 int feather) {
+  constexpr std::uint64_t unit = 1u << 15;
+  const std::uint64_t radius_square = x.normalised_square + y.normalised_square;
+  if (radius_square <= unit * unit)
+    return full_weight;
+  if (feather == 0)
+    return 0;
+  const std::uint64_t radius = integer_root(radius_square);
+  const std::uint64_t distance =
+      integer_quotient(integer_root((x.square + y.square) << 8) * (radius - unit), radius);
+  const auto end = static_cast<std::uint64_t>(32) * static_cast<std::uint64_t>(feather);
+  if (distance >= end)
+    return 0;
+  return (8 * static_cast<int>(end - distance) + feather / 2) / feather;
+}
+
+/// Returns `in` where the weight is 0, `processed` where it is 256, and a mixture in between,
+/// rounded to the nearest value, half up.
+CUDAVISION_HOST_DEVICE inline std::uint32_t mixed(std::uint32_t in, std::uint32_t processed,
+                                                  int weight) {
+  const int difference = static_cast<int>(processed) - static_cast<int>(in);
+  return in + static_cast<std::uint32_t>((weight * difference + full_weight / 2) >> 8);
+}
+
+}  // namespace cudavision::regions

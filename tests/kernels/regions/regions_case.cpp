@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "tests/kernels/regions/regions_case.h"
+
+#include <algorithm>
+#include <cstdio>
+
+#include "tests/kernels/regions/regions_definition.h"
+
+namespace cudavision::test {
+namespace {
+
+/// The largest number of weights that the definition may compute for one channel.
+constexpr int max_weights = 1 << 23;
+
+/// Draws an interval of a side of `length` pixels.
+std::pair<int, int> random_interval(int length, Random& random) {
+  const int beyond = random.one_in(4) ? length + 50 : 3;
+  const int first = random.between(-beyond, length + beyond);
+  const int size = random.one_in(16) ? -random.between(0, 5) : random.log_uniform(length + 20);
+  return {first, first + size};
+}
+
+}  // namespace
+
+regions::Parameters random_regions(int width, int height, int most, Random& random) {
+  regions::Parameters parameters;
+  parameters.shape = random.one_in(2) ? regions::Shape::rectangle : regions::Shape::ellipse;
+  parameters.margin = random.one_in(2) ? 0 : random.log_uniform(60);
+  parameters.feather = random.one_in(2) ? 0 : random.log_uniform(random.one_in(8) ? 65535 : 120);
+  parameters.invert = random.one_in(4);
+  parameters.count = random.one_in(10) ? 0 : random.log_uniform(most);
+  for (int i = 0; i < parameters.count; ++i) {
+    const auto [x0, x1] = random_interval(width, random);
+    const auto [y0, y1] = random_interval(height, random);
+    parameters.boxes[static_cast<std::size_t>(i)] = {x0, y0, x1, y1};
+  }
+  return parameters;
+}
+
+regions::Parameters one_region(const regions::Box& box, regions::Shape shape, int feather) {
+  regions::Parameters parameters;
+  parameters.shape = shape;
+  parameters.feather = feather;
+  parameters.count = 1;
+  parameters.boxes[0] = box;
+  return parameters;
+}
+
+RegionBlendCase make_region_blend_case(std::uint64_t seed, int number, int max_pixels) {
+  Random random = random_of_case(seed, number);
+  const LayoutKind& kind = layout_kind_of_case(number);
+
+  RegionBlendCase test;
+  test.title = kind.name + ", case " + std::to_string(number);
+  const int most = random.one_in(8) ? regions::Parameters::max_count : 12;
+  const auto [width, height] =
+      random_picture_size(random, std::min(max_pixels, max_weights / most));
+  test.parameters = random_regions(width, height, most, random);
+  test.layout = test.out_layout = kind.make(width, height);
+  draw_placements(test, random);
+  draw_content(test, random);
+  test.parameters_later = random.one_in(3);
+  return test;
+}
+
+std::string describe(const RegionBlendCase& test) {
+  const regions::Parameters& p = test.parameters;
+  char text[200];
+  std::snprintf(text, sizeof text, "%d %s, margin %d, feather %d%s", p.count,
+                p.shape == regions::Shape::rectangle ? "rectangles" : "ellipses", p.margin,
+                p.feather, p.invert ? ", inverted" : "");
+  std::string description = text;
+  for (int i = 0; i < std::min(p.count, 5); ++i) {
+    const regions::Box& box = p.boxes[static_cast<std::size_t>(i)];
+    std::snprintf(text, sizeof text, ", [%d,%d)x[%d,%d)", box.x0, box.x1, box.y0, box.y1);
+    description += text;
+  }
+  return describe(test, description);
+}
+
+std::vector<std::uint8_t> RegionBlendCase::processed_block() const {
+  std::vector<std::uint8_t> block(out.bytes, 0x5a);
+  paint(layout, frame_in(layout, out, block.data()), Content::random, content_seed + 7919, dirty);
+  return block;
+}
+
+void RegionBlendCase::define(const ConstFrame& from, const Frame& to) const {
+  const auto processed = processed_block();
+  defined_region_blend(layout, parameters, from, processed_in(processed.data()), to);
+}
+
+regions::Parameters RegionBlendCase::other_parameters() const {
+  regions::Parameters other;
+  other.shape = parameters.shape == regions::Shape::rectangle ? regions::Shape::ellipse
+                                                              : regions::Shape::rectangle;
+  other.margin = parameters.margin == 3 ? 4 : 3;
+  other.feather = parameters.feather == 9 ? 11 : 9;
+  other.invert = !parameters.invert;
+  other.count = parameters.count == 2 ? 3 : 2;
+  other.boxes[0] = {-5, -7, 30, 20};
+  other.boxes[1] = {12, 9, 70, 33};
+  other.boxes[2] = {40, 3, 41, 100};
+  return other;
+}
+
+}  // namespace cudavision::test

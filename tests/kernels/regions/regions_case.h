@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "cuda/regions/regionblend.h"
+#include "tests/kernels/common/frame_case.h"
+
+namespace cudavision::test {
+
+class RegionBlendFrames;
+
+/// One blend of a frame with a processed one, which shows other content.
+struct RegionBlendCase : FilterCase<RegionBlendCase, regions::RegionBlend, regions::Parameters> {
+  using Frames = RegionBlendFrames;
+
+  /// Returns the processed frame, in the same placement as the output.
+  std::vector<std::uint8_t> processed_block() const;
+  ConstFrame processed_in(const std::uint8_t* block) const { return frame_in(layout, out, block); }
+
+  void define(const ConstFrame& from, const Frame& to) const;
+  Parameters other_parameters() const;
+};
+
+/// The frames of a case, with the processed one.
+class RegionBlendFrames : public CaseFrames<RegionBlendCase> {
+ public:
+  template <class... Arguments>
+  RegionBlendFrames(Device& device, const RegionBlendCase& one, const Arguments&... arguments)
+      : CaseFrames(device, one, arguments...),
+        processed_block_(device, one.processed_block()),
+        processed(one.processed_in(processed_block_.data())) {}
+
+  void run(regions::RegionBlend& blend) const { blend.run(in, processed, out); }
+
+ private:
+  DeviceBlock<std::uint8_t> processed_block_;
+
+ public:
+  ConstFrame processed;
+};
+
+/// Draws boxes of all sizes, some of which are empty or lie partly or wholly outside the frame.
+regions::Parameters random_regions(int width, int height, int most, Random& random);
+
+/// Returns parameters with one box.
+regions::Parameters one_region(const regions::Box& box, regions::Shape shape, int feather);
+
+RegionBlendCase make_region_blend_case(std::uint64_t seed, int number, int max_pixels);
+
+constexpr auto plain_region_blend_case = plain_case<RegionBlendCase>;
+
+std::string describe(const RegionBlendCase& test);
+
+}  // namespace cudavision::test

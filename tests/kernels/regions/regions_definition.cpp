@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "tests/kernels/regions/regions_definition.h"
+
+#include <algorithm>
+#include <cstdint>
+
+#include "tests/kernels/pixels/luminance_definition.h"
+
+namespace cudavision::test {
+namespace {
+
+using Wide = std::uint64_t;
+
+/// Finds the root of a value below 2^52 bit by bit.
+Wide root(Wide value) {
+  Wide result = 0;
+  for (Wide bit = Wide{1} << 25; bit > 0; bit >>= 1)
+    if ((result + bit) * (result + bit) <= value)
+      result += bit;
+  return result;
+}
+
+Wide magnitude(long long number) {
+  return static_cast<Wide>(number < 0 ? -number : number);
+}
+
+int weight_in_rectangle(long long x0, long long y0, long long x1, long long y1, long long feather,
+                        int x, int y) {
+  const long long distance = std::max({0LL, x0 - x, x - x1 + 1, y0 - y, y - y1 + 1});
+  if (distance == 0)
+    return 256;
+  return distance >= feather
+             ? 0
+             : static_cast<int>((256 * (feather - distance) + feather / 2) / feather);
+}
+
+int weight_in_ellipse(long long x0, long long y0, long long x1, long long y1, long long feather,
+                      int x, int y) {
+  const Wide u = magnitude(2LL * x + 1 - x0 - x1), v = magnitude(2LL * y + 1 - y0 - y1);
+  const Wide most = Wide{1} << 25, unit = Wide{1} << 15;
+  const Wide s = std::min(u * ((Wide{1} << 31) / static_cast<Wide>(x1 - x0)) >> 16, most);
+  const Wide t = std::min(v * ((Wide{1} << 31) / static_cast<Wide>(y1 - y0)) >> 16, most);
+  if (s * s + t * t <= unit * unit)
+    return 256;
+  if (feather == 0)
+    return 0;
+  const Wide r = root(s * s + t * t), p = root((u * u + v * v) * 256);
+  const auto distance = static_cast<long long>(p * (r - unit) / r);
+  return distance >= 32 * feather
+             ? 0
+             : static_cast<int>((8 * (32 * feather - distance) + feather / 2) / feather);
+}
+
+}  // namespace
+
+int defined_weight(const regions::Parameters& parameters, int x, int y) {
+  int weight = 0;
+  for (int i = 0; i < parameters.count; ++i) {
+    const regions::Box& box = parameters.boxes[static_cast<std::size_t>(i)];
+    if (box.x1 <= box.x0 || box.y1 <= box.y0)
+      continue;
+    const int m = parameters.margin;
+    const auto of_shape =
+        parameters.shape == regions::Shape::rectangle ? weight_in_rectangle : weight_in_ellipse;
+    weight = std::max(
+        weight, of_shape(box.x0 - m, box.y0 - m, box.x1 + m, box.y1 + m, parameters.feather, x, y));
+  }
+  return parameters.invert ? 256 - weight : weight;
+}
+
+void defined_region_blend(const FrameLayout& layout, const regions::Parameters& parameters,
+                          const ConstFrame& in, const ConstFrame& processed, const Frame& out) {
+  copy_rows(layout, in, out);
+  for (int c = 0; c < layout.channel_count; ++c) {
+    const Channel& channel = layout.channels[static_cast<std::size_t>(c)];
+    for (int y = 0; y < channel.height; ++y)
+      for (int x = 0; x < channel.width; ++x) {
+        const int weight =
+            defined_weight(parameters, x * channel.subsampling_x, y * channel.subsampling_y);
+        if (weight == 0)
+          continue;
+        const int from = defined_sample(layout, in, channel, x, y);
+        const int to = defined_sample(layout, processed, channel, x, y);
+        // A division that rounds down, also where the difference is negative.
+        const int sum = weight * (to - from) + 128;
+        const int change = sum >= 0 ? sum / 256 : -((255 - sum) / 256);
+        put_sample(layout, out, channel, x, y, from + change);
+      }
+  }
+}
+
+}  // namespace cudavision::test

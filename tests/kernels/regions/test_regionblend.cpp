@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+//
+// Compares every byte of RegionBlend's output: on the CPU device with the definition, and on the
+// CUDA device with the CPU device.
+
+#include "tests/kernels/regions/in_regions.h"
+
+namespace cudavision::test {
+namespace {
+
+using namespace regions;
+
+CUDAVISION_RANDOM_CASES(RegionBlendCases, make_region_blend_case);
+
+Parameters with(Parameters parameters, int margin, bool invert) {
+  parameters.margin = margin;
+  parameters.invert = invert;
+  return parameters;
+}
+
+Parameters rectangle(const Box& box, int feather = 0) {
+  return one_region(box, Shape::rectangle, feather);
+}
+Parameters ellipse(const Box& box, int feather = 0) {
+  return one_region(box, Shape::ellipse, feather);
+}
+
+/// As many boxes as possible, in a grid that reaches beyond the frame.
+Parameters most_regions(Shape shape, int feather) {
+  Parameters parameters = one_region({}, shape, feather);
+  for (parameters.count = 0; parameters.count < Parameters::max_count; ++parameters.count) {
+    const int x = parameters.count % 32 * 9 - 10, y = parameters.count / 32 * 7 - 5;
+    parameters.boxes[static_cast<std::size_t>(parameters.count)] = {x, y, x + 4, y + 3};
+  }
+  return parameters;
+}
+
+/// Extreme regions and frames.
+const Extreme<Parameters> extremes[] = {
+    {"None", "GRAY8", 70, 50, Content::random, {}},
+    {"NoneP010", "P010", 70, 50, Content::random, {}},
+    {"NoneInverted", "NV12", 70, 50, Content::random, with({}, 0, true)},
+    {"OnlyEmpty", "GRAY8", 70, 50, Content::random, with(rectangle({5, 5, 5, 40}, 9), 20, false)},
+    {"OnePixel", "GRAY8", 1, 1, Content::random, rectangle({0, 0, 1, 1})},
+    {"OnePixelOutside", "RGB", 1, 1, Content::random, rectangle({1, 0, 2, 1})},
+    {"OnePixelFeather", "RGB", 1, 1, Content::random, rectangle({3, 0, 4, 1}, 9)},
+    {"OnePixelYuy2", "YUY2", 1, 1, Content::random, ellipse({0, 0, 1, 1})},
+    {"WholeFrame", "I420", 71, 51, Content::random, rectangle({0, 0, 71, 51})},
+    {"WholeFrameInverted", "P010", 71, 51, Content::random,
+     with(rectangle({0, 0, 71, 51}), 0, true)},
+    {"LargestCoordinates", "RGBA", 71, 51, Content::random,
+     with(rectangle({-1048576, -1048576, 1048576, 1048576}, 65535), 65535, false)},
+    {"LargestEllipse", "RGBA", 71, 51, Content::random,
+     with(ellipse({-1048576, -1048576, 1048576, 1048576}, 65535), 65535, false)},
+    {"FarAway", "RGBA", 71, 51, Content::random,
+     with(ellipse({1048570, 1048570, 1048576, 1048576}, 65535), 65535, false)},
+    {"LargestFeather", "NV12", 300, 200, Content::random, rectangle({10, 10, 12, 12}, 65535)},
+    {"LargestFeatherEllipse", "GRAY16", 300, 200, Content::random,
+     ellipse({10, 10, 12, 12}, 65535)},
+    {"NeedleEllipse", "GRAY8", 1000, 30, Content::random, ellipse({3, 15, 997, 16}, 12)},
+    {"FeatherOfOne", "GRAY8", 90, 60, Content::random, rectangle({20, 20, 60, 40}, 1)},
+    {"FeatherOfTwo", "GRAY8", 90, 60, Content::random, ellipse({20, 20, 60, 40}, 2)},
+    {"OddSubsampled", "I420", 91, 61, Content::random, rectangle({21, 21, 52, 40})},
+    {"OddYuy2", "YUY2", 91, 61, Content::random, rectangle({21, 21, 90, 61})},
+    {"OddUyvy", "UYVY", 91, 61, Content::random, ellipse({20, 20, 91, 61}, 7)},
+    {"BlackToWhite", "GRAY16", 200, 100, Content::zeros, rectangle({80, 40, 90, 50}, 64)},
+    {"WhiteToBlack", "P010", 200, 100, Content::maximum, ellipse({80, 40, 90, 50}, 64)},
+    {"Roomy", "GRAY8Roomy", 90, 60, Content::random, rectangle({20, 20, 90, 60}, 5)},
+    {"RoomyInverted", "GRAY8Roomy", 90, 60, Content::random,
+     with(rectangle({20, 20, 30, 30}, 5), 0, true)},
+    {"MostRegions", "RGB", 290, 220, Content::random, most_regions(Shape::rectangle, 0)},
+    {"MostEllipses", "NV12", 290, 220, Content::random, most_regions(Shape::ellipse, 6)},
+    {"WidestRow", "GRAY8", 65535, 1, Content::random, ellipse({1000, -3, 60000, 4}, 900)},
+    {"HighestColumn", "RGBx", 1, 65535, Content::random, rectangle({-3, 1000, 4, 60000}, 900)},
+};
+
+CUDAVISION_TABLE_CASES(RegionBlendExtremes, extremes, dense_and_ragged<RegionBlendCase>);
+
+/// A rectangle whose edges lie at and next to those of tiles and cells.
+std::vector<RegionBlendCase> at_seams(const Seam& seam) {
+  std::vector<RegionBlendCase> cases;
+  for (const char* layout : {"GRAY8", "GRAY16", "NV12", "RGB"})
+    for (const int height : {15, 16, 17, 33})
+      cases.push_back(plain_region_blend_case(
+          layout_named(layout, 4 * seam.width + 5, 2 * height),
+          rectangle({seam.width, height, 4 * seam.width, height + 1}), Content::random, 79));
+  return cases;
+}
+
+CUDAVISION_TABLE_CASES(RegionBlendSeams, seams, at_seams);
+
+const Extreme<Parameters> large[] = {
+    {"FullHd", "GRAY8", 1920, 1080, Content::natural, four_regions(16)},
+    {"FullHdNv12", "NV12", 1920, 1080, Content::natural, four_regions(16)},
+    {"FullHdRgb", "RGB", 1921, 1081, Content::natural, four_regions(16)},
+    {"UhdP010", "P010", 3840, 2160, Content::natural, four_regions(16)},
+    {"UhdInverted", "GRAY8", 3840, 2160, Content::natural, with(four_regions(16), 3, true)},
+};
+
+CUDAVISION_TABLE_CASES(RegionBlendLarge, large, dense<RegionBlendCase>);
+
+}  // namespace
+}  // namespace cudavision::test

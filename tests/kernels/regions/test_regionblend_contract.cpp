@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+//
+// Tests the contract of all operations for RegionBlend, and that it knows where it needs the
+// processed frame.
+
+#include <algorithm>
+
+#include "tests/kernels/contract/contract.h"
+#include "tests/kernels/regions/regions_case.h"
+#include "tests/kernels/regions/regions_definition.h"
+
+namespace cudavision::test {
+namespace {
+
+using namespace regions;
+
+const Parameters small = one_region({10, 5, 40, 20}, Shape::ellipse, 6);
+
+Parameters changed(const std::function<void(Parameters&)>& change) {
+  Parameters parameters = small;
+  change(parameters);
+  return parameters;
+}
+
+struct RegionBlendContract : ContractTraits<RegionBlendCase> {
+  static Case dense(const char* layout, int width, int height, const Parameters& parameters) {
+    return plain_region_blend_case(layout_named(layout, width, height), parameters,
+                                   Content::natural, 5);
+  }
+
+  static std::vector<std::function<void(Device&, const FrameLayout&)>> constructors() {
+    return {[](Device& device, const FrameLayout& layout) { RegionBlend(device, layout, small); }};
+  }
+
+  static std::vector<LayoutRefusal> layout_refusals() {
+    std::vector<LayoutRefusal> refusals = common_layout_refusals();
+    const auto add = [&](const char* name, const char* words,
+                         const std::function<void(FrameLayout&)>& spoil) {
+      refusals.push_back({words, [=](FrameLayout& l) {
+                            l = layout_named(name, l.width, l.height);
+                            spoil(l);
+                          }});
+    };
+    add("RGB", "different heights", [](FrameLayout& l) { l.channels[1].height -= 1; });
+    add("RGB", "different heights", [](FrameLayout& l) { l.channels[1].subsampling_y = 2; });
+    add("RGB", "cover as many pixels", [](FrameLayout& l) { l.channels[2].subsampling_x = 2; });
+    add("YUY2", "cover as many pixels", [](FrameLayout& l) { l.channels[0].subsampling_x = 2; });
+    add("RGB", "multiple of the smaller", [](FrameLayout& l) {
+      l.channels[1].offset = 1;
+      l.channels[1].step = 2;
+    });
+    add("GRAY8", "it must be at most 8 bytes", [](FrameLayout& l) {
+      l.channels[0].step = 9;
+      l.planes[0].row_bytes = 9 * l.width;
+    });
+    return refusals;
+  }
+
+  static std::vector<ParametersRefusal<Case>> parameters_refusals() {
+    const Case valid = dense("NV12", 67, 31, small);
+    return {
+        {"a margin of -1 pixels; it must be between 0 and 65535", valid,
+         changed([](Parameters& p) { p.margin = -1; })},
+        {"a margin of 65536 pixels", valid, changed([](Parameters& p) { p.margin = 65536; })},
+        {"a feather of -1 pixels", valid, changed([](Parameters& p) { p.feather = -1; })},
+        {"a feather of 65536 pixels", valid, changed([](Parameters& p) { p.feather = 65536; })},
+        {"1025 regions; there may be at most 1024", valid,
+         changed([](Parameters& p) { p.count = 1025; })},
+        {"-1 regions", valid, changed([](Parameters& p) { p.count = -1; })},
+        {"region 0 has a coordinate of 1048577", valid,
+         changed([](Parameters& p) { p.boxes[0].x1 = 1048577; })},
+        {"region 0 has a coordinate of -1048577", valid,
+         changed([](Parameters& p) { p.boxes[0].y0 = -1048577; })},
+    };
+  }
+
+  static Case refused_case() { return dense("NV12", 34, 10, small); }
+
+  static std::vector<FramesRefusal<Case>> frames_refusals() {
+    auto refusals = ContractTraits::frames_refusals();
+    append(refusals,
+           wrong_frames<Case, ConstFrame>(&Case::Frames::processed, "of the processed frame"));
+    return refusals;
+  }
+
+  static std::vector<Case> representatives(int width, int height) {
+    std::vector<Case> cases;
+    for (const char* layout : {"GRAY8", "GRAY16", "NV12", "YUY2", "P010", "RGB"})
+      for (const Shape shape : {Shape::rectangle, Shape::ellipse})
+        for (const bool invert : {false, true}) {
+          Parameters parameters = one_region({30, 20, 90, 50}, shape, 10);
+          parameters.invert = invert;
+          cases.push_back(dense(layout, width, height, parameters));
+        }
+    return cases;
+  }
+
+  static std::pair<Case, Case> neighbours() {
+    return {dense("GRAY8", 333, 177, one_region({20, 20, 200, 100}, Shape::rectangle, 30)),
+            dense("P010", 97, 155, one_region({5, 100, 60, 150}, Shape::ellipse, 0))};
+  }
+  static std::pair<Case, Case> streams() {
+    return {dense("GRAY8", 1280, 720, one_region({20, 20, 200, 700}, Shape::rectangle, 0)),
+            dense("RGBA", 640, 360, one_region({300, 100, 640, 360}, Shape::ellipse, 20))};
+  }
+  static std::vector<Case> changing() {
+    return {dense("GRAY8", 160, 90, small), dense("NV12", 121, 77, small),
+            dense("P010", 64, 64, small)};
+  }
+  static std::vector<Parameters> sets(const Case& test) {
+    Random random(test.layout.width);
+    std::vector<Parameters> sets = {small, small};
+    for (int i = 0; i < 12; ++i)
+      sets.push_back(
+          random_regions(test.layout.width, test.layout.height, i == 5 ? 1024 : 6, random));
+    sets.push_back(small);
+    return sets;
+  }
+
+  static std::vector<std::function<void(Parameters&)>> members() {
+    return {[](Parameters& p) { p.shape = Shape::ellipse; },
+            [](Parameters& p) { p.margin = 1; },
+            [](Parameters& p) { p.feather = 1; },
+            [](Parameters& p) { p.invert = true; },
+            [](Parameters& p) { p.count = 1; },
+            [](Parameters& p) {
+              p.count = 1;
+              p.boxes[0].x1 = 1;
+            }};
+  }
+};
+
+CUDAVISION_CONTRACT(RegionBlend, RegionBlendContract);
+
+class RegionBlendUse : public EitherDevice {};
+
+INSTANTIATE_TEST_SUITE_P(Devices, RegionBlendUse, both_devices(), device_name);
+
+/// Where no cell is active, the processed frame is not looked at.
+TEST_P(RegionBlendUse, ActiveCellsCoverEveryWeight) {
+  on_device([](Device& device) {
+    Random random(81);
+    for (int i = 0; i < 40; ++i) {
+      const auto [width, height] = random_picture_size(random, 20000);
+      const Parameters parameters = random_regions(width, height, 8, random);
+      const RegionBlend blend(device, gray_layout(width, height), parameters);
+      int weights = 0;
+      for (int y = 0; y < height; ++y)
+        for (int x = 0; x < width; ++x)
+          if (defined_weight(parameters, x, y) > 0) {
+            ++weights;
+            ASSERT_TRUE(!blend.active() || blend.active()->touch({x, y, x + 1, y + 1}))
+                << x << ", " << y;
+          }
+      ASSERT_EQ(blend.active() == nullptr, parameters.invert);
+      if (blend.identity()) {
+        EXPECT_EQ(weights, 0);
+      }
+    }
+  });
+}
+
+TEST_P(RegionBlendUse, KnowsTheIdentity) {
+  on_device([](Device& device) {
+    const FrameLayout layout = gray_layout(200, 100);
+    const auto identity = [&](const Parameters& parameters) {
+      return RegionBlend(device, layout, parameters).identity();
+    };
+    EXPECT_TRUE(identity({}));
+    EXPECT_TRUE(identity(one_region({200, 0, 300, 100}, Shape::rectangle, 0)));
+    EXPECT_TRUE(identity(one_region({10, 10, 10, 50}, Shape::rectangle, 30)));
+    EXPECT_TRUE(identity(one_region({-50, -50, 0, 100}, Shape::ellipse, 0)));
+    EXPECT_FALSE(identity(one_region({199, 99, 200, 100}, Shape::rectangle, 0)));
+    EXPECT_FALSE(identity(one_region({-50, -50, 0, 100}, Shape::rectangle, 9)));
+    EXPECT_FALSE(identity(changed([](Parameters& p) {
+      p.count = 0;
+      p.invert = true;
+    })));
+  });
+}
+
+TEST(ActiveCells, AreAsLargeAsTheFrameNeeds) {
+  ActiveCells cells(3840, 2160);
+  EXPECT_FALSE(cells.any());
+  EXPECT_EQ(cells.share(), 0);
+  cells.add({100, 80, 300, 280});
+  EXPECT_TRUE(cells.any());
+  // Cells of 64×64 pixels: columns 1 to 4, rows 1 to 4.
+  EXPECT_TRUE(cells.touch({64, 64, 65, 65}));
+  EXPECT_FALSE(cells.touch({0, 0, 64, 2160}));
+  EXPECT_FALSE(cells.touch({320, 0, 4000, 2160}));
+  EXPECT_TRUE(cells.touch({319, 0, 4000, 2176}));
+  EXPECT_DOUBLE_EQ(cells.share(), 16 * 64.0 * 64 / (3840.0 * 2160));
+  cells.add({-1000, -1000, 10000, 10000});
+  EXPECT_EQ(cells.share(), 1);
+}
+
+}  // namespace
+}  // namespace cudavision::test

@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+//
+// Runs the blocks of the CUDA kernel one after the other on the host, with the functions that the
+// kernel consists of, and compares the result with the definition.
+
+#include <numeric>
+
+#include "cuda/regions/tile.h"
+#include "tests/kernels/common/case_suites.h"
+#include "tests/kernels/regions/regions_case.h"
+#include "tests/kernels/regions/regions_definition.h"
+
+namespace cudavision::test {
+namespace {
+
+using namespace regions;
+
+/// The arguments of a launch, in host memory.
+struct HostLaunch {
+  HostLaunch(const RegionBlendCase& test, const ConstFrame& in, const ConstFrame& processed,
+             const Frame& out) {
+    const Parameters& p = test.parameters;
+    arguments.active = ActiveCells(test.layout.width, test.layout.height);
+    for (int i = 0; i < p.count; ++i) {
+      const Box& box = p.boxes[static_cast<std::size_t>(i)];
+      if (box.empty())
+        continue;
+      regions.push_back(region_of(box, p.margin));
+      arguments.active.add(grown(regions.back().box, p.feather));
+    }
+    arguments.regions = regions.data();
+    arguments.region_count = static_cast<int>(regions.size());
+    arguments.shape = p.shape;
+    arguments.feather = p.feather;
+    arguments.invert = arguments.everywhere = p.invert;
+    arguments.shift = test.layout.shift;
+    arguments.largest = (1u << test.layout.bits) - 1;
+    arguments.plane_count = test.layout.plane_count;
+    for (int number = 0; number < arguments.plane_count; ++number) {
+      const auto at = static_cast<std::size_t>(number);
+      BlendPlane& plane = arguments.planes[number];
+      plane = describe_plane(test.layout, number);
+      plane.first_block = blocks;
+      blocks += plane.strips * ((plane.rows + BlendTile::height - 1) / BlendTile::height);
+      plane.in = in.planes[at].data;
+      plane.processed = processed.planes[at].data;
+      plane.out = out.planes[at].data;
+      plane.in_pitch = static_cast<int>(in.planes[at].pitch);
+      plane.processed_pitch = static_cast<int>(processed.planes[at].pitch);
+      plane.out_pitch = static_cast<int>(out.planes[at].pitch);
+    }
+  }
+
+  std::vector<Region> regions;
+  BlendArguments arguments;
+  int blocks = 0;
+};
+
+template <int kSampleBytes>
+void run_thread(const BlendArguments& a, const ThreadPart& part, bool touched,
+                const std::vector<std::uint16_t>& near) {
+  constexpr int samples = BlendTile::chunk_bytes / kSampleBytes;
+  std::uint16_t weights[BlendTile::thread_rows][samples];
+  find_weights<kSampleBytes>(
+      a, part, near.data(), static_cast<int>(near.size()),
+      [&](int row, int sample) -> std::uint16_t& { return weights[row][sample]; });
+  const BlendPlane& plane = part.plane;
+  for (int r = 0; r < BlendTile::thread_rows; ++r) {
+    if (!part.has(r))
+      continue;
+    const std::ptrdiff_t row = part.row(r);
+    Chunk in, processed;
+    in.load(plane.in + row * plane.in_pitch + part.x, part.left, false);
+    if (touched) {
+      processed.load(plane.processed + row * plane.processed_pitch + part.x, part.left, false);
+      for (int w = 0; w < BlendTile::chunk_bytes / 4; ++w)
+        in.words[w] = mixed_word<kSampleBytes>(a, in.words[w], processed.words[w], [&](int i) {
+          return int{weights[r][w * (4 / kSampleBytes) + i]};
+        });
+    }
+    in.store(plane.out + row * plane.out_pitch + part.x, part.left, false);
+  }
+}
+
+template <int kSampleBytes>
+void run_blocks(const HostLaunch& launch) {
+  const BlendArguments& a = launch.arguments;
+  for (int block = 0; block < launch.blocks; ++block) {
+    const BlendPlane& plane = plane_of_block(a, block);
+    const Box tile = pixels_of_tile(plane, block);
+    std::vector<std::uint16_t> near;
+    for (int i = a.region_count - 1; i >= 0; --i)
+      if (overlap(grown(a.regions[i].box, a.feather), tile))
+        near.push_back(static_cast<std::uint16_t>(i));
+    const bool touched = a.everywhere || a.active.touch(tile);
+    for (int thread = 0; thread < BlendTile::threads; ++thread)
+      run_thread<kSampleBytes>(a, {plane, block, thread}, touched, near);
+  }
+}
+
+class RegionsTile : public LayoutCases {};
+
+TEST_P(RegionsTile, BlocksOfTheKernelMakeTheDefinedFrame) {
+  for_each_case(make_region_blend_case, [](const RegionBlendCase& test) {
+    SCOPED_TRACE(describe(test));
+    const auto input = input_block(test), processed = test.processed_block();
+    std::vector<std::uint8_t> output(test.out.bytes, poison);
+    const HostLaunch launch(test, frame_in(test.layout, test.in, input.data()),
+                            test.processed_in(processed.data()),
+                            frame_in(test.layout, test.out, output.data()));
+    if (test.layout.bits > 8)
+      run_blocks<2>(launch);
+    else
+      run_blocks<1>(launch);
+    ASSERT_EQ(difference(test, defined_output(test, input, poison), output), "");
+  });
+}
+
+INSTANTIATE_TEST_SUITE_P(Layouts, RegionsTile, every_layout(), layout_name);
+
+TEST(RegionsArithmetic, IsTheDefinedOneForSinglePixels) {
+  Random random(82);
+  for (int i = 0; i < 200000; ++i) {
+    const int side = random.log_uniform(Parameters::max_coordinate);
+    const Box box{random.between(-side, side), random.between(-side, side), 0, 0};
+    Parameters parameters;
+    parameters.count = 1;
+    parameters.boxes[0] = {box.x0, box.y0,
+                           std::min(box.x0 + random.log_uniform(side), Parameters::max_coordinate),
+                           std::min(box.y0 + random.log_uniform(side), Parameters::max_coordinate)};
+    if (parameters.boxes[0].empty())
+      continue;
+    parameters.margin = random.one_in(3) ? random.log_uniform(65535) : 0;
+    parameters.feather = random.one_in(3) ? 0 : random.log_uniform(65535);
+    const Region region = region_of(parameters.boxes[0], parameters.margin);
+    // Pixels near the region's edge are the interesting ones.
+    const auto near_edge = [&](int first, int end) {
+      return std::clamp(random.one_in(4) ? random.between(0, 65534)
+                                         : (random.one_in(2) ? first : end) +
+                                               random.between(-3 * parameters.feather / 2 - 2,
+                                                              3 * parameters.feather / 2 + 2),
+                        0, 65534);
+    };
+    const int x = near_edge(region.box.x0, region.box.x1);
+    const int y = near_edge(region.box.y0, region.box.y1);
+    ASSERT_EQ(std::min(rectangle_weight(region.box.x0, region.box.x1, parameters.feather, x),
+                       rectangle_weight(region.box.y0, region.box.y1, parameters.feather, y)),
+              defined_weight(parameters, x, y));
+    parameters.shape = Shape::ellipse;
+    ASSERT_EQ(ellipse_weight(ellipse_offset(region.box.x0, region.box.x1, region.scale_x, x),
+                             ellipse_offset(region.box.y0, region.box.y1, region.scale_y, y),
+                             parameters.feather),
+              defined_weight(parameters, x, y));
+  }
+}
+
+/// The ellipse is what the name promises: inside, at and outside its axes' ends.
+TEST(RegionsArithmetic, EllipseTouchesTheSidesOfItsBox) {
+  const Parameters parameters = one_region({10, 20, 50, 40}, Shape::ellipse, 8);
+  EXPECT_EQ(defined_weight(parameters, 10, 29), 256);
+  EXPECT_EQ(defined_weight(parameters, 49, 30), 256);
+  EXPECT_EQ(defined_weight(parameters, 30, 20), 256);
+  EXPECT_EQ(defined_weight(parameters, 30, 39), 256);
+  EXPECT_LT(defined_weight(parameters, 10, 20), 256) << "the box's corner is outside";
+  EXPECT_EQ(defined_weight(parameters, 1, 30), 0);
+  EXPECT_EQ(defined_weight(parameters, 30, 48), 0);
+  // Along both axes, half of the feather's width away, the weight is near one half.
+  EXPECT_NEAR(defined_weight(parameters, 53, 30), 128, 20);
+  EXPECT_NEAR(defined_weight(parameters, 30, 43), 128, 20);
+}
+
+}  // namespace
+}  // namespace cudavision::test
