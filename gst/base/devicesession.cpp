@@ -209,7 +209,6 @@ void DeviceSession::start() {
     try {
       start_cuda();
     } catch (const std::exception& e) {
-      stop();
       if (chosen_by_.choice != Choice::automatic)
         throw ElementError(GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_NOT_FOUND,
                            std::string("backend=cuda is not possible: ") + e.what());
@@ -236,9 +235,14 @@ void DeviceSession::enter_context(const CudaContext& context) {
     const std::lock_guard lock(mutex_);
     context_ = context;
   }
-  const DeviceScope scope(*this);
-  stream_ = create_cuda_stream();
-  device_ = make_cuda_device(stream_);
+  try {
+    const DeviceScope scope(*this);
+    stream_ = create_cuda_stream();
+    device_ = make_cuda_device(stream_);
+  } catch (...) {
+    stop();
+    throw;
+  }
 }
 
 void DeviceSession::stop() noexcept {

@@ -41,6 +41,10 @@ struct SourceLocation {
   }
 };
 
+/// Names what needs less memory with elements of this class, for the text of errors about memory
+/// that is full: "smaller frames", or more. For class_init; without it, that is the advice.
+void set_memory_advice(GstElementClass* klass, const char* what_needs_less);
+
 /// Posts an ERROR message for the exception that is being handled.
 void post_current_exception(GstElement* element, const SourceLocation& location) noexcept;
 

@@ -9,6 +9,7 @@
 #include "gst/base/filterframes.h"
 #include "gst/base/framemetas.h"
 #include "gst/base/refusedcaps.h"
+#include "gst/base/scoped.h"
 #include "gst/memory/allocationquery.h"
 
 using namespace cudavision;
@@ -99,9 +100,28 @@ gboolean start(GstBaseTransform* trans) {
   });
 }
 
+void discard(gpointer self) {
+  if (class_of(self)->discard)
+    class_of(self)->discard(filter(self));
+}
+
+// Runs a step that may wait for the device. If it fails, what is still to come of earlier frames is
+// given up: waiting for that, at the latest in stop(), would fail as well and post a second error.
+template <class Step>
+auto or_discard(gpointer self, Step&& step) {
+  try {
+    return step();
+  } catch (...) {
+    discard(self);
+    throw;
+  }
+}
+
 void drain(gpointer self) {
-  if (class_of(self)->drain)
-    class_of(self)->drain(filter(self));
+  or_discard(self, [&] {
+    if (class_of(self)->drain)
+      class_of(self)->drain(filter(self));
+  });
 }
 
 // Frees everything that lives in the session's context.
@@ -113,17 +133,18 @@ void release(gpointer self) {
   state.frames.reset();
 }
 
+// Always succeeds: an element that could not stop after an error could not be started again either.
 gboolean stop(GstBaseTransform* trans) {
-  const gboolean drained = post_exceptions(trans, FALSE, [&]() -> gboolean {
+  post_exceptions(trans, false, [&] {
     drain(trans);
-    return TRUE;
+    return true;
   });
-  const gboolean released = post_exceptions(trans, FALSE, [&]() -> gboolean {
+  post_exceptions(trans, false, [&] {
     release(trans);
-    return TRUE;
+    return true;
   });
   state_of(trans).session.stop();
-  return drained && released;
+  return TRUE;
 }
 
 /* Caps and memory */
@@ -249,6 +270,18 @@ void before_transform(GstBaseTransform* trans, GstBuffer* buffer) {
   });
 }
 
+// Takes a buffer from the pool. GstBaseTransform itself posts nothing if the pool has none left,
+// and an error that does not say why if the pool cannot even allocate its first ones.
+GstFlowReturn acquire_output(GstBaseTransform* trans, GstBuffer* in, GstBuffer** out) {
+  const ObjectPtr<GstBufferPool> pool(gst_base_transform_get_buffer_pool(trans));
+  GstFlowReturn flow = GST_FLOW_ERROR;
+  if (!pool || gst_buffer_pool_set_active(pool.get(), TRUE))
+    flow = GST_BASE_TRANSFORM_CLASS(parent_class)->prepare_output_buffer(trans, in, out);
+  if (flow == GST_FLOW_ERROR && pool)
+    refuse_output(state_of(trans).frames->out());
+  return flow;
+}
+
 GstFlowReturn prepare_output_buffer(GstBaseTransform* trans, GstBuffer* in, GstBuffer** out) {
   return post_exceptions(trans, GST_FLOW_ERROR, [&] {
     FilterState& state = state_of(trans);
@@ -259,12 +292,13 @@ GstFlowReturn prepare_output_buffer(GstBaseTransform* trans, GstBuffer* in, GstB
       *out = in;
       return GST_FLOW_OK;
     }
-    state.work = class_of(trans)->begin_frame(filter(trans), state.info);
+    state.work =
+        or_discard(trans, [&] { return class_of(trans)->begin_frame(filter(trans), state.info); });
     if (state.work != FrameWork::transform && state.frames->may_reuse(in)) {
       *out = in;
       return GST_FLOW_OK;
     }
-    return GST_BASE_TRANSFORM_CLASS(parent_class)->prepare_output_buffer(trans, in, out);
+    return acquire_output(trans, in, out);
   });
 }
 
@@ -288,15 +322,17 @@ GstFlowReturn transform(GstBaseTransform* trans, GstBuffer* in, GstBuffer* out) 
     FilterState& state = state_of(trans);
     GST_CAT_LOG_OBJECT(category_of(trans), trans, "frame %" GST_TIME_FORMAT ": %s",
                        GST_TIME_ARGS(GST_BUFFER_PTS(in)), description(state.work, in, out));
-    if (in != out || state.work == FrameWork::inspect) {
-      const DeviceScope scope(state.session);
-      if (in == out)
-        state.frames->inspect(in, state.info);
-      else
-        state.frames->compute(in, out, state.work, state.info);
-    }
-    if (class_of(trans)->frame_done)
-      class_of(trans)->frame_done(filter(trans));
+    or_discard(trans, [&] {
+      if (in != out || state.work == FrameWork::inspect) {
+        const DeviceScope scope(state.session);
+        if (in == out)
+          state.frames->inspect(in, state.info);
+        else
+          state.frames->compute(in, out, state.work, state.info);
+      }
+      if (class_of(trans)->frame_done)
+        class_of(trans)->frame_done(filter(trans));
+    });
     return GST_FLOW_OK;
   });
 }
@@ -318,8 +354,7 @@ gboolean sink_event(GstBaseTransform* trans, GstEvent* event) {
         break;
       case GST_EVENT_FLUSH_STOP:
         state_of(trans).refusal.clear();
-        if (class_of(trans)->discard)
-          class_of(trans)->discard(filter(trans));
+        discard(trans);
         break;
       default:
         break;

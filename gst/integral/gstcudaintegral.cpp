@@ -367,6 +367,8 @@ static void gst_cuda_integral_class_init(GstCudaIntegralClass* klass) {
   gst_element_class_add_static_metadata(GST_ELEMENT_CLASS(klass), GST_ELEMENT_METADATA_DOC_URI,
                                         DOC_URI "/elements/cudaintegral.md");
 
+  set_memory_advice(GST_ELEMENT_CLASS(klass), "smaller frames or, for tables, element-type=uint32");
+
   GstBaseTransformClass* transform_class = GST_BASE_TRANSFORM_CLASS(klass);
   transform_class->start = GST_DEBUG_FUNCPTR(start);
   transform_class->stop = GST_DEBUG_FUNCPTR(stop);

@@ -66,6 +66,10 @@ bool fits(GstBufferPool* pool, const DeviceSession& session, const FrameFormat& 
   return !format.cuda_memory || is_cuda_frame_pool(pool, session.context(), format);
 }
 
+std::string size_text(const FrameFormat& format) {
+  return format.description() + ", " + std::to_string(format.size) + " bytes each";
+}
+
 }  // namespace
 
 bool propose_pool(GstQuery* query, const DeviceSession& session) {
@@ -140,7 +144,7 @@ void decide_pool(GstQuery* query, const DeviceSession& session, const FrameForma
   if (size == 0)
     throw ElementError(
         GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_NO_SPACE_LEFT,
-        "There is no memory for frames (" + format.description() + ")" +
+        "There is no memory for frames (" + size_text(format) + ")" +
             (format.cuda_memory ? " on the GPU: free some (see nvidia-smi)" : ": free some") +
             ", or use smaller frames.");
 
@@ -151,6 +155,13 @@ void decide_pool(GstQuery* query, const DeviceSession& session, const FrameForma
                                       params.max_buffers);
   else
     gst_query_add_allocation_pool(query, pool.get(), size, params.min_buffers, params.max_buffers);
+}
+
+void refuse_output(const FrameFormat& format) {
+  throw ElementError(GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_NO_SPACE_LEFT,
+                     "There is no memory for another output frame (" + size_text(format) +
+                         "): free some, use smaller frames, or let fewer frames queue up "
+                         "downstream.");
 }
 
 }  // namespace cudavision

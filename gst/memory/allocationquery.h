@@ -18,4 +18,7 @@ bool propose_pool(GstQuery* query, const DeviceSession& session);
 /// ElementError if there is no memory for frames.
 void decide_pool(GstQuery* query, const DeviceSession& session, const FrameFormat& format);
 
+/// Throws the ElementError for an output frame of format that its pool has no memory for.
+[[noreturn]] void refuse_output(const FrameFormat& format);
+
 }  // namespace cudavision

@@ -28,7 +28,9 @@ std::string error_text(CUresult result) {
 
 void check(CUresult result, const char* what) {
   if (result != CUDA_SUCCESS)
-    throw Error(Error::Kind::device, std::string(what) + " failed: " + error_text(result));
+    throw Error(
+        result == CUDA_ERROR_OUT_OF_MEMORY ? Error::Kind::out_of_memory : Error::Kind::device,
+        std::string(what) + " failed: " + error_text(result));
 }
 
 // libgstcuda may not be called before the driver is loaded, and its pools cannot be configured
@@ -53,10 +55,9 @@ int CudaContext::device_id() const {
 CudaScope::CudaScope(const CudaContext& context) {
   if (!context)
     return;
-  if (!gst_cuda_context_push(native(context)))
-    throw Error(Error::Kind::device,
-                "The CUDA context cannot be made current: the GPU or its driver has failed (see "
-                "dmesg and nvidia-smi).");
+  // gst_cuda_context_push() does the same, but keeps the reason of a failure to itself.
+  check(CuCtxPushCurrent(static_cast<CUcontext>(gst_cuda_context_get_handle(native(context)))),
+        "Making the CUDA context current");
   pushed_ = true;
 }
 

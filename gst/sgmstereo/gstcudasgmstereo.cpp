@@ -91,6 +91,7 @@
  */
 #include "gst/sgmstereo/gstcudasgmstereo.h"
 
+#include "gst/base/elementerror.h"
 #include "gst/base/refusedcaps.h"
 #include "gst/sgmstereo/requestpads.h"
 #include "gst/sgmstereo/stereoaggregate.h"
@@ -164,6 +165,7 @@ static void gst_cuda_sgm_stereo_class_init(GstCudaSgmStereoClass* klass) {
       "The gst-cudavision developers");
   gst_element_class_add_static_metadata(element_class, GST_ELEMENT_METADATA_DOC_URI,
                                         DOC_URI "/elements/cudasgmstereo.md");
+  set_memory_advice(element_class, "smaller frames, num-disparities or memory-budget");
   add_pad_templates(element_class);
 
   GstAggregatorClass* aggregator_class = GST_AGGREGATOR_CLASS(klass);

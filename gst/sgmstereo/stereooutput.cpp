@@ -9,6 +9,7 @@
 
 #include "gst/base/elementerror.h"
 #include "gst/base/framemetas.h"
+#include "gst/memory/allocationquery.h"
 #include "gst/sgmstereo/rectification.h"
 #include "gst/sgmstereo/requestpads.h"
 
@@ -104,6 +105,9 @@ std::unique_ptr<StereoWork> new_work(GstAggregator* self) {
 
 void prepare_work(GstAggregator* self, const OpenPads& pads) {
   StereoState& state = stereo_state(self);
+  if (!state.session.started())
+    throw ElementError(GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_FAILED,
+                       "The element has lost its GPU: set it to NULL and start it again.");
   const StereoSettings settings = stereo_settings(self);
   const bool lengths =
       std::any_of(pads.requested.begin(), pads.requested.end(),
@@ -138,9 +142,7 @@ GstFlowReturn acquire(GstBufferPool* pool, const FrameFormat& format, OwnedBuffe
   if (gst_buffer_pool_set_active(pool, TRUE))
     flow = gst_buffer_pool_acquire_buffer(pool, &buffer, nullptr);
   if (flow == GST_FLOW_ERROR)
-    throw ElementError(GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_NO_SPACE_LEFT,
-                       "There is no memory for another output frame (" + format.description() +
-                           "): free some, or let fewer frames queue up downstream.");
+    refuse_output(format);
   out.reset(buffer);
   // A tensor has an exact size, but a pool of downstream may have larger buffers.
   if (buffer && !format.is_video() && gst_buffer_get_size(buffer) > format.size)

@@ -1,0 +1,383 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// Tests what happens when a single call fails: of the memory allocator, or of the CUDA driver. Each
+// call that the elements make from start to stop fails once. That causes at most one error, which
+// says what to do; nothing leaks, and the element can be started again.
+#include <gmodule.h>
+
+#include <optional>
+
+#include "tests/check/common/faults.h"
+#include "tests/check/common/filterharness.h"
+#include "tests/check/common/stereoharness.h"
+
+using namespace check;
+
+namespace {
+
+constexpr std::size_t frames = 3;
+using Outputs = std::vector<Owned<GstBuffer>>;
+
+/// An element that can be started and stopped repeatedly, and what it must make of some frames.
+class Subject {
+ public:
+  virtual ~Subject() = default;
+  virtual GstElement* element() const = 0;
+  virtual MessageLog& messages() = 0;
+  /// Starts the element and feeds it until the last output or an error. Returns the outputs.
+  virtual Outputs play() = 0;
+  virtual void expect_right(const Outputs& outputs, const std::string& what) = 0;
+  /// What the advice of an error about memory must name, besides smaller frames.
+  virtual std::string advice() const = 0;
+
+  bool start() {
+    share_cuda_context(element());
+    return gst_element_set_state(element(), GST_STATE_PLAYING) != GST_STATE_CHANGE_FAILURE;
+  }
+  bool failed() { return messages().count(GST_MESSAGE_ERROR) > 0; }
+};
+
+class FilterSubject final : public Subject {
+ public:
+  /// Lets tested() process frames of the format.
+  explicit FilterSubject(const char* format, bool cuda_memory = false)
+      : FilterSubject(tested().element, all_of_tested(), format) {
+    if (cuda_memory)
+      filter_.accept_downstream("video/x-raw(memory:CUDAMemory)");
+    expected_ = result(picture_);
+  }
+  /// The first outputs of this element are taken to be right.
+  FilterSubject(const char* factory, const Properties& properties, const char* format)
+      : filter_(factory, properties),
+        advice_(std::string(factory) == "cudaintegral" ? "element-type" : "smaller frames"),
+        picture_(make_picture(format_named(format), 44, 28, Content::natural, 2)) {
+    gst_element_set_state(element(), GST_STATE_NULL);
+  }
+
+  GstElement* element() const override { return filter_.element(); }
+  MessageLog& messages() override { return filter_.messages(); }
+  std::string advice() const override { return advice_; }
+
+  Outputs play() override {
+    Outputs outputs;
+    if (!start())
+      return outputs;
+    gst_pad_push_event(filter_.source_pad(), gst_event_new_stream_start("again"));
+    const FormatSpec& format = *picture_.format;
+    if (!filter_.send_caps(
+            caps_of(format, picture_.width, picture_.height, colorimetry(format, false))))
+      return outputs;
+    for (std::size_t i = 0; i < frames && !failed(); ++i)
+      if (filter_.push(at(i * 40 * ms, to_buffer(picture_))) == GST_FLOW_OK)
+        outputs.push_back(filter_.pull());
+    filter_.send_eos();
+    return outputs;
+  }
+
+  void expect_right(const Outputs& outputs, const std::string& what) override {
+    for (const Owned<GstBuffer>& out : outputs) {
+      fail_unless(out != nullptr, "%s: no frame came out", what.c_str());
+      if (expected_) {
+        expect_picture(from_buffer(out, *picture_.format, picture_.width, picture_.height),
+                       *expected_, what);
+        continue;
+      }
+      if (first_.empty())
+        first_ = bytes_of(out);
+      fail_unless(bytes_of(out) == first_, "%s: another output", what.c_str());
+    }
+  }
+
+ private:
+  static Properties all_of_tested() {
+    Properties all = tested().always;
+    all.insert(all.end(), tested().everything.begin(), tested().everything.end());
+    return all;
+  }
+
+  FilterHarness filter_;
+  const std::string advice_;
+  const Picture picture_;
+  std::optional<Picture> expected_;
+  std::vector<std::uint8_t> first_;
+};
+
+class StereoSubject final : public Subject {
+ public:
+  explicit StereoSubject(const Properties& properties)
+      : stereo_(properties), confidence_(stereo_.open("confidence")) {
+    gst_element_set_state(element(), GST_STATE_NULL);
+    expected_ = bytes_of(play().at(0));
+    gst_element_set_state(element(), GST_STATE_NULL);
+  }
+
+  GstElement* element() const override { return stereo_.element(); }
+  MessageLog& messages() override { return stereo_.messages(); }
+  std::string advice() const override { return "num-disparities"; }
+
+  Outputs play() override {
+    Outputs outputs;
+    if (!start())
+      return outputs;
+    for (GstHarness* harness : stereo_.harnesses()) {
+      gst_pad_push_event(harness->srcpad, gst_event_new_stream_start("again"));
+      if (!stereo_.send_caps(harness, caps_of(format_named("GRAY8"), 32, 16)))
+        return outputs;
+    }
+    for (std::size_t i = 0; i < frames && !failed(); ++i) {
+      for (GstHarness* harness : stereo_.harnesses())
+        gst_harness_push(harness, small_frame({0}));
+      wait_until([&] { return failed() || gst_harness_buffers_in_queue(stereo_.left()) > 0; },
+                 "a map or an error");
+      if (Owned<GstBuffer> map{gst_harness_try_pull(stereo_.left())})
+        outputs.push_back(std::move(map));
+      // The map of confidences follows.
+      wait_until([&] { return failed() || gst_harness_buffers_in_queue(confidence_) > 0; },
+                 "confidences or an error");
+      Owned<GstBuffer>{gst_harness_try_pull(confidence_)};
+    }
+    return outputs;
+  }
+
+  void expect_right(const Outputs& outputs, const std::string& what) override {
+    for (const Owned<GstBuffer>& out : outputs)
+      fail_unless(bytes_of(out) == expected_, "%s: another map", what.c_str());
+  }
+
+ private:
+  StereoHarness stereo_;
+  GstHarness* const confidence_;
+  std::vector<std::uint8_t> expected_;
+};
+
+void expect_one_of(const std::string& text, const std::vector<std::string>& words,
+                   const std::string& what) {
+  bool found = false;
+  for (const std::string& word : words)
+    found |= text.find(word) != std::string::npos;
+  fail_unless(found, "%s: neither cause nor remedy: %s", what.c_str(), text.c_str());
+}
+
+/// Checks the only error after the call has failed.
+void expect_good_error(Subject& subject, const std::string& call, const std::string& what) {
+  const std::vector<Owned<GstMessage>> errors = subject.messages().take(GST_MESSAGE_ERROR);
+  fail_unless(errors.size() == 1, "%s: %d errors", what.c_str(), static_cast<int>(errors.size()));
+  GError* parsed = nullptr;
+  gst_message_parse_error(errors[0], &parsed, nullptr);
+  const Owned<GError> error(parsed);
+  const std::string text = error->message;
+  fail_unless(error->domain == GST_RESOURCE_ERROR, "%s: the error is none of a resource: %s",
+              what.c_str(), text.c_str());
+  const bool of_driver = call.rfind("cu", 0) == 0;
+  if (!of_driver || call.find("Alloc") != std::string::npos) {
+    fail_unless(error->code == GST_RESOURCE_ERROR_NO_SPACE_LEFT, "%s: %s", what.c_str(),
+                text.c_str());
+    expect_words(text, {"smaller frames"});
+    if (text.find("There is no memory for") == std::string::npos)
+      expect_words(text, {subject.advice()});
+    if (call != "operator new")
+      expect_words(text, {" bytes"});
+    return;
+  }
+  expect_one_of(text, {"start it again", "backend=cuda is not possible", "smaller frames"}, what);
+  // libgstcuda keeps CUDA's own words to itself.
+  expect_one_of(text, {"(cudaError", "CUDA_ERROR", "no CUDA context", "There is no memory for"},
+                what);
+}
+
+/// Checks that the element plays and stops without any error.
+void expect_untroubled(Subject& subject, const std::string& what) {
+  const Outputs outputs = subject.play();
+  fail_unless(gst_element_set_state(subject.element(), GST_STATE_NULL) == GST_STATE_CHANGE_SUCCESS,
+              "%s: the element does not stop", what.c_str());
+  fail_unless(!subject.failed(), "%s: %s", what.c_str(),
+              subject.messages().text(GST_MESSAGE_ERROR).c_str());
+  fail_unless(outputs.size() == frames, "%s: %d outputs", what.c_str(),
+              static_cast<int>(outputs.size()));
+  subject.expect_right(outputs, what);
+  subject.messages().clear();
+}
+
+/// Lets each call fail in turn.
+void expect_recovery(Subject& subject, Calls calls, int least_errors) {
+  find_plugin_code();
+  // What lasts for the process is made now.
+  expect_untroubled(subject, "at first");
+  long alive = things_alive(calls);
+  int errors = 0;
+  for (int number = 1;; ++number) {
+    Fault fault(calls, number);
+    Outputs outputs = subject.play();
+    const GstStateChangeReturn stopped = gst_element_set_state(subject.element(), GST_STATE_NULL);
+    fault.end();
+    if (!fault.happened()) {
+      fail_unless(!subject.failed() && outputs.size() == frames);
+      break;
+    }
+    const std::string what = "call " + std::to_string(number) + ", " + fault.failed();
+    fail_unless(stopped == GST_STATE_CHANGE_SUCCESS, "%s: the element does not stop", what.c_str());
+    subject.expect_right(outputs, what);
+    // Some failures do no harm, such as one to page-lock memory, or one to free something.
+    if (subject.failed()) {
+      expect_good_error(subject, fault.failed(), what);
+      ++errors;
+    } else {
+      fail_unless(outputs.size() == frames, "%s: no error, but only %d outputs", what.c_str(),
+                  static_cast<int>(outputs.size()));
+    }
+    subject.messages().clear();
+    outputs.clear();
+
+    expect_untroubled(subject, "after " + what);
+    // In a context that cannot be entered, nothing can be freed.
+    if (fault.failed().find("cuCtxPushCurrent") != std::string::npos)
+      alive = things_alive(calls);
+    fail_unless(things_alive(calls) == alive, "%s: %ld things are left", what.c_str(),
+                things_alive(calls) - alive);
+    fail_unless(number < 20000, "the element makes more and more calls");
+  }
+  fail_unless(errors >= least_errors, "only %d calls caused an error", errors);
+}
+
+/// Outputs of cudaintegral besides denoise, which tested() has.
+const Properties integral_outputs[] = {
+    {{"output", "sum"}},
+    {{"output", "squared-sum"}},
+    {{"output", "tilted-sum"}},
+    {{"output", "stddev"}},
+    {{"output", "threshold"}, {"threshold-method", "sauvola"}},
+};
+
+/// Stereo with every optional step, so that each makes its calls.
+const Properties& every_step() {
+  static const Properties properties = {
+      {"num-disparities", "32"}, {"fill-holes", "true"},        {"speckle-size", "10"},
+      {"temporal-alpha", "0.5"}, {"temporal-persistence", "2"}, {"diagnostics-interval", "1"},
+  };
+  return properties;
+}
+
+}  // namespace
+
+TEST(test_host_memory, .for_each_element()) {
+  FilterSubject subject("NV12");
+  expect_recovery(subject, Calls::host_memory, 5);
+}
+
+TEST(test_host_memory_of_integral_outputs, .times(std::size(integral_outputs))) {
+  FilterSubject subject("cudaintegral", integral_outputs[index], "GRAY8");
+  expect_recovery(subject, Calls::host_memory, 5);
+}
+
+TEST(test_host_memory_in_stereo) {
+  StereoSubject subject(every_step());
+  expect_recovery(subject, Calls::host_memory, 10);
+}
+
+TEST(test_cuda_calls, .for_each_element().unless(unless_testing_cuda())) {
+  FilterSubject subject("NV12");
+  expect_recovery(subject, Calls::cuda, 10);
+}
+
+// GRAY8 in CUDA memory comes from a pool of the plug-in's own.
+TEST(test_cuda_calls_with_cuda_memory, .times(2).unless(unless_testing_cuda())) {
+  FilterSubject subject(index == 0 ? "NV12" : "GRAY8", true);
+  expect_recovery(subject, Calls::cuda, 10);
+}
+
+TEST(test_cuda_calls_of_integral_outputs,
+     .times(std::size(integral_outputs)).unless(unless_testing_cuda())) {
+  FilterSubject subject("cudaintegral", integral_outputs[index], "GRAY8");
+  expect_recovery(subject, Calls::cuda, 10);
+}
+
+TEST(test_cuda_calls_in_stereo, .unless(unless_testing_cuda())) {
+  StereoSubject subject(every_step());
+  expect_recovery(subject, Calls::cuda, 20);
+}
+
+// An element that makes its own context fails to start, and starts the next time.
+TEST(test_cuda_calls_at_start, .for_each_element().unless(unless_testing_cuda())) {
+  const Owned<GstElement> element = new_element(tested().element);
+  set_property(element, "backend", "cuda");
+  int failures = 0;
+  for (int number = 1;; ++number) {
+    MessageLog messages(element);
+    Fault fault(Calls::cuda, number);
+    const GstStateChangeReturn started = gst_element_set_state(element, GST_STATE_PLAYING);
+    fault.end();
+    const int errors = messages.count(GST_MESSAGE_ERROR);
+    fail_unless_equals_int(errors, started == GST_STATE_CHANGE_FAILURE ? 1 : 0);
+    failures += errors;
+    fail_unless_equals_int(gst_element_set_state(element, GST_STATE_NULL),
+                           GST_STATE_CHANGE_SUCCESS);
+    if (!fault.happened())
+      break;
+  }
+  fail_unless(failures >= 2, "only %d failures", failures);
+}
+
+namespace {
+
+/// Returns a function of a library that stands for the driver, loaded as libgstcuda loads the
+/// driver.
+template <class Function>
+Function driver_function(GModule* driver, const char* name) {
+  gpointer function = nullptr;
+  fail_unless(g_module_symbol(driver, name, &function), "%s: %s", name, g_module_error());
+  return reinterpret_cast<Function>(function);
+}
+
+std::string unless_fake_driver() {
+  if (!unless_sanitized().empty())
+    return "a sanitizer needs dlsym() itself";
+  return g_getenv("CUDAVISION_TEST_FAKE_DRIVER") ? "" : "CUDAVISION_TEST_FAKE_DRIVER is not set";
+}
+
+}  // namespace
+
+// The calls of a driver are counted and fail, however a library gets the functions.
+TEST(test_driver_functions_count, .unless(unless_fake_driver())) {
+  GModule* driver = g_module_open(g_getenv("CUDAVISION_TEST_FAKE_DRIVER"), G_MODULE_BIND_LOCAL);
+  fail_unless(driver != nullptr, "%s", g_module_error());
+  const auto allocate = driver_function<int (*)(void**, std::size_t)>(driver, "cuMemAlloc_v2");
+  const auto release = driver_function<int (*)(void*)>(driver, "cuMemFree_v2");
+  const auto count = driver_function<int (*)(int*)>(driver, "cuDeviceGetCount");
+  const auto find = driver_function<int (*)(const char*, void**, int, std::uint64_t, int*)>(
+      driver, "cuGetProcAddress_v2");
+  void* found = nullptr;
+  int status = -1;
+  fail_unless_equals_int(find("cuLaunchKernel", &found, 13000, 0, &status), 0);
+  fail_unless_equals_int(status, 0);
+  const auto launch =
+      reinterpret_cast<int (*)(void*, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned,
+                               unsigned, void*, void**, void**)>(found);
+  const auto run_all = [&](void*& memory) {
+    int cards = 0;
+    count(&cards);
+    fail_unless_equals_int(cards, 1);
+    const int allocated = allocate(&memory, 100);
+    return std::pair{allocated, launch(&memory, 1, 2, 3, 4, 5, 6, 7, &memory, nullptr, nullptr)};
+  };
+
+  const long alive = things_alive(Calls::cuda);
+  void* memory = nullptr;
+  for (const auto& [number, failed, allocated, launched] :
+       {std::tuple{0, "", 0, 28}, std::tuple{1, "cuMemAlloc_v2", 2, 28},
+        std::tuple{2, "cuLaunchKernel", 0, 304}, std::tuple{3, "", 0, 28}}) {
+    Fault fault(Calls::cuda, number);
+    const auto results = run_all(memory);
+    fault.end();
+    fail_unless_equals_int(fault.count(), 2);
+    fail_unless_equals_string(fault.failed().c_str(), failed);
+    fail_unless_equals_int(results.first, allocated);
+    fail_unless_equals_int(results.second, launched);
+    fail_unless_equals_int(things_alive(Calls::cuda) - alive, allocated == 0 ? 1 : 0);
+    if (allocated != 0)
+      continue;
+    // What is to be freed is freed, even if the call fails.
+    Fault at_the_end(Calls::cuda, number == 0 ? 0 : 1);
+    fail_unless_equals_int(release(memory), number == 0 ? 0 : 304);
+    fail_unless_equals_int(things_alive(Calls::cuda) - alive, 0);
+  }
+  g_module_close(driver);
+}

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#pragma once
+
+#include <string>
+
+/// Lets one call fail by which the elements ask the system or CUDA for something. A program that
+/// links these files replaces parts of the C and C++ libraries, so they are not in the library of
+/// the other tests.
+namespace check {
+
+/// The calls that can fail:
+enum class Calls {
+  host_memory,  ///< those of operator new and aligned_alloc() that the plug-in itself makes
+  cuda,         ///< those of the CUDA driver, no matter through which library they are made
+};
+
+/// Counts the calls of one kind while this lives, and lets the number-th of them fail (0: none).
+/// There is at most one at a time.
+class Fault {
+ public:
+  Fault(Calls calls, int number);
+  ~Fault();
+  Fault(const Fault&) = delete;
+  Fault& operator=(const Fault&) = delete;
+
+  /// Ends the counting. Calls made from now on neither count nor fail.
+  void end();
+
+  /// Returns the name of the call that failed; empty if there were fewer than `number`.
+  const std::string& failed() const { return failed_; }
+  bool happened() const { return !failed_.empty(); }
+  int count() const { return count_; }
+
+ private:
+  std::string failed_;
+  int count_ = 0;
+  bool ended_ = false;
+};
+
+/// Returns how many things that such calls have made exist: blocks of memory, and of CUDA also
+/// streams, events, graphs and contexts.
+long things_alive(Calls calls);
+
+/// Finds out where in memory the plug-in lies, whose calls of the allocator count. Call this once
+/// the plug-in is loaded.
+void find_plugin_code();
+
+/* For the replaced functions */
+
+/// Counts one call. Returns whether it is to fail.
+bool call_fails(Calls calls, const char* name);
+
+/// Notes that a call has made something (1) or freed it (-1).
+void note_thing(Calls calls, int change);
+
+/// Returns what dlsym() gives in place of the driver's function with this name: one that counts and
+/// may fail, or the function itself if it only asks for something that cannot fail.
+void* counted_driver_function(const char* name, void* function);
+
+}  // namespace check
