@@ -22,7 +22,7 @@ import tempfile
 import time
 import uuid
 
-# uritranscodebin keeps the sound if there is any, and takes the GPU's decoder and encoder if there are any.
+# uritranscodebin keeps the sound if there is any, and takes the decoders and the encoder that rank highest.
 default_pipeline = ('uritranscodebin source-uri={input-uri} dest-uri={output-uri} '
                     'profile=video/x-matroska:video/x-h264:audio/x-opus '
                     'video-filter="videoconvert ! cudahistequalize backend={backend} cuda-device-id={device}"')
@@ -336,7 +336,8 @@ def connect(ray, address):
     try:
         ray.init(address, log_to_driver=False, logging_level="ERROR", **local)
     except (ConnectionError, RuntimeError, ValueError) as error:
-        sys.exit(f"Ray does not reach the cluster {address}: {error}")
+        # The last line of the cause says what to do.
+        sys.exit("\n".join([f"There is no Ray cluster for this program at {address}: {error}", *str(error.__cause__ or "").strip().splitlines()[-1:]]))
 
 
 def resources_of_task(ray, arguments):
@@ -431,12 +432,12 @@ def main():
     skipped = marker.begin(jobs, arguments.again)
     remove_leftovers(jobs)
     report = Report(arguments.report or os.path.join(arguments.out, "archive.json"), arguments.pipeline, tqdm, jobs, skipped)
-    # Those who end it by other means than Ctrl-C find no half files either.
-    signal.signal(signal.SIGTERM, signal.default_int_handler)
     interrupted = False
     try:
         if len(skipped) < len(jobs):
             connect(ray, arguments.address)
+            # Ray has set a handler of its own, which would leave the pipelines to themselves.
+            signal.signal(signal.SIGTERM, signal.default_int_handler)
             backend, resources = resources_of_task(ray, arguments)
             report.contents["backend"] = backend
             task = ray.remote(scheduling_strategy="SPREAD", **resources)(convert)
