@@ -303,7 +303,9 @@ def run(ray, jobs, report, submit, retries):
             while waiting and len(running) < most_submitted:
                 job, attempt = waiting.popleft()
                 running[submit(job)] = job, attempt
-            for task in ray.wait(list(running))[0]:
+            # The clock of the bar ticks while all pipelines run.
+            report.bar.refresh()
+            for task in ray.wait(list(running), timeout=1)[0]:
                 job, attempt = running.pop(task)
                 try:
                     result = ray.get(task)
@@ -452,4 +454,7 @@ def main():
 
 
 if __name__ == "__main__":
-    main()
+    try:
+        main()
+    except KeyboardInterrupt:
+        sys.exit(130)

@@ -129,7 +129,7 @@ def _(place):
     broken.write_bytes(silent.read_bytes())
     source.touch()
     made = pale.stat().st_mtime_ns
-    text = on_terminal(place, "/bin/bash", "-c", 'stty columns 120; exec "$@"', "", *command("films", "out"))
+    text = on_terminal(place, "/bin/bash", "-c", 'stty rows 40 columns 120; exec "$@"', "", *command("films", "out"))
     expect("3 of 3 files: 100%" in text and "2 written, 1 complete before" in text, text[-300:])
     expect(len(results(place)) == 3 and pale.stat().st_mtime_ns == made, f"{results(place)}")
 
