@@ -147,6 +147,16 @@ has_cuda() { grep -q "CUDA kernels *: *YES" "build-tests/$1/setup.log"; }
 
 [[ $mode != full ]] || export CUDAVISION_TEST_FULL=1
 
+# Debian has no Ray. If it cannot be installed, the tests that need it are skipped.
+install_ray() {
+  local folder=build-tests/ray
+  [[ -z ${CUDAVISION_TEST_RAY:-} ]] || return 0
+  "$folder/bin/python" -c 'import ray, tqdm' 2>/dev/null && return
+  say "Installing Ray into $folder"
+  { python3 -m venv "$folder" && "$folder/bin/pip" install --quiet --retries 1 ray tqdm; } </dev/null >"$folder.log" 2>&1 ||
+    complain "Ray could not be installed; the reason is in $folder.log"
+}
+
 run_default() {
   local benchmarks=disabled
   [[ $mode != full ]] || benchmarks=enabled
@@ -161,6 +171,7 @@ run_default() {
     CUDAVISION_TEST_BACKEND=cuda CK_FORK=no tests default --suite check --suite fuzz
   fi
   run guards tests/guards.sh build-tests/default
+  install_ray
   run pipelines python3 tests/pipelines/run.py build-tests/default
 }
 

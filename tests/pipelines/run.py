@@ -11,7 +11,8 @@ import sys
 import tempfile
 
 import harness
-import test_bench  # noqa: F401  (each registers its tests)
+import test_archive  # noqa: F401  (each registers its tests)
+import test_bench  # noqa: F401
 import test_calibrate  # noqa: F401
 import test_commands  # noqa: F401
 import test_examples  # noqa: F401

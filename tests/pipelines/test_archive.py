@@ -1,0 +1,261 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""pipelines/archive.py, with Ray on this machine. A Python that has Ray and tqdm is in the virtual environment that
+tests/run.sh makes, or is named by CUDAVISION_TEST_RAY."""
+import contextlib
+import functools
+import json
+import os
+import pathlib
+import shutil
+import signal
+import subprocess
+import time
+
+from harness import Skip, expect, pipelines, test, top
+from test_scripts import on_terminal
+
+archive = pipelines / "archive.py"
+# Copies a file, a kilobyte every fifth of a second, so that results are easy to check.
+copy = "filesrc location={input} blocksize=1024 ! identity sleep-time=200000 ! filesink location={output} buffer-mode=unbuffered"
+
+
+@functools.lru_cache
+def python_with_ray():
+    """Its path, or None."""
+    for name in (os.environ.get("CUDAVISION_TEST_RAY", ""), str(top / "build-tests/ray/bin/python"), "python3"):
+        python = shutil.which(name)
+        if python and subprocess.run([python, "-c", "import ray, tqdm"], stderr=subprocess.DEVNULL).returncode == 0:
+            return python
+    return None
+
+
+def command(*arguments):
+    if not python_with_ray():
+        raise Skip("there is no Python with Ray and tqdm: pip install ray tqdm")
+    return (python_with_ray(), archive, *arguments)
+
+
+def report_of(place):
+    return json.loads((place.folder / "out/archive.json").read_text())
+
+
+def results(place):
+    return sorted(str(path.relative_to(place.folder / "out")) for path in (place.folder / "out").rglob("*")
+                  if path.is_file() and path.name not in (".archive", "archive.json"))
+
+
+def unfinished(place):
+    return [path for path in (place.folder / "out").rglob(".archive-unfinished-*") if path.stat().st_size > 0]
+
+
+def alive(pid):
+    with contextlib.suppress(FileNotFoundError):
+        # What has ended, but nobody has waited for, is no longer alive either.
+        return pathlib.Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0] != "Z"
+    return False
+
+
+def expect_ended(place, names):
+    """Expects that all processes whose numbers are in these files end."""
+    pids = [int(path.read_text()) for path in place.folder.glob(names)]
+    end = time.monotonic() + 60
+    while any(map(alive, pids)) and time.monotonic() < end:
+        time.sleep(0.1)
+    expect(pids and not any(map(alive, pids)), f"of the pipelines {pids}, some still run")
+
+
+@test("pipelines/archive.py checks its arguments before it begins")
+def _(place):
+    for name in ("films/a.mp4", "films/a.avi", "others/b.mkv"):
+        (place.folder / name).parent.mkdir(exist_ok=True)
+        (place.folder / name).write_text(name)
+    (place.folder / "empty").mkdir()
+    # A module in place of Ray: whoever gets so far is told how to install it.
+    (place.folder / "ray.py").write_text("raise ImportError('No module named ray')\n")
+    for arguments, status, words in (
+            (["others"], 2, "required: OUT"),
+            (["none.mp4", "out"], 1, "none.mp4: there is no such file or folder"),
+            (["empty", "out"], 1, "set --match"),
+            (["others", "--match", "*.mp4", "out"], 1, "others: there is no file that matches *.mp4"),
+            (["films", "out"], 1, "would both become"),
+            (["others", "others"], 1, "others: the results would lie among the films"),
+            (["others/b.mkv", "others"], 1, "this is an input itself"),
+            (["others", "out", "--pipeline", "filesrc location={input} ! fakesink"], 2, "{output}"),
+            (["others", "out", "--pipeline", "videotestsrc ! filesink location={output}"], 2, "{input}"),
+            (["others", "out", "--pipeline", "filesrc 'location={input} ! filesink location={output}"], 2, "No closing quotation"),
+            (["others", "out", "--ending", "a/b"], 2, "--ending"),
+            (["others", "out", "--report", "report.txt"], 2, "let it end in .json"),
+            (["others", "out", "--report", "none/report.json"], 1, "there is no such folder"),
+            (["others", "out", "--per-gpu", "0"], 2, "--per-gpu"),
+            (["others", "out", "--cpus", "many"], 2, "--cpus"),
+            (["others", "out", "--retries", "-1"], 2, "--retries"),
+            (["others", "out", "--timeout", "0"], 2, "--timeout"),
+            (["others", "out", "--backend", "gpu"], 2, "--backend"),
+            (["others", "out"], 1, "pip install ray tqdm")):
+        result = place.run("python3", archive, *arguments, PYTHONPATH=str(place.folder))
+        expect(result.status == status and words in result.err and "Traceback" not in result.err, f"{arguments}: {result.text}")
+        expect(not (place.folder / "out").exists(), f"{arguments}: it begins to write")
+
+
+@test("pipelines/archive.py goes through folders, reports what failed, and goes on where it ended")
+def _(place):
+    python = command()[0]
+    (place.folder / "films/at sea").mkdir(parents=True)
+    place.launch("-q videotestsrc num-buffers=50 ! videobalance contrast=0.3 ! video/x-raw,format=I420,width=192,height=144,framerate=25/1 "
+                 "! x264enc ! h264parse ! mp4mux ! filesink location=pale.mp4")
+    source, silent, broken = (place.folder / "films" / name for name in ("film.mp4", "at sea/\"pale\".mp4", "broken.mp4"))
+    source.write_bytes((place.materials / "film.mp4").read_bytes())
+    silent.write_bytes((place.folder / "pale.mp4").read_bytes())
+    broken.write_text("no film\n" * 1000)
+    (place.folder / "films/words.txt").write_text("no film either")
+    (place.folder / "films/.hidden.mp4").write_text("nor this")
+
+    result = place.run(*command("films", "out", "--retries", "1"))
+    expect(result.status == 1 and "2 written, 1 failed" in result.out, result.last())
+    expect(results(place) == ["at sea/\"pale\".mkv", "film.mkv"], f"{results(place)}")
+    film, pale = (place.folder / "out" / name for name in ("film.mkv", "at sea/\"pale\".mkv"))
+    expect(b"A_OPUS" in film.read_bytes() and b"A_OPUS" not in pale.read_bytes(), "the sound is not what it was")
+    place.launch("""-q filesrc 'location="out/at sea/\\"pale\\".mkv"' ! decodebin ! videoconvert ! video/x-raw,format=GRAY8 ! filesink location=out.raw""")
+    frames = (place.folder / "out.raw").read_bytes()
+    expect(len(frames) == 50 * 192 * 144 and max(frames) - min(frames) > 200, "the pale film is not equalised")
+    report = report_of(place)
+    failed = report["failed"]
+    said = place.run("gst-launch-1.0", "-q", "filesrc", f"location={broken}", "!", "decodebin", "!", "fakesink").err
+    expect(len(failed) == 1 and failed[0]["input"] == str(broken) and failed[0]["attempts"] == 2, f"{failed}")
+    expect(failed[0]["error"] in said and failed[0]["error"] in failed[0]["log"] and f"{broken}: {failed[0]['error']}" in result.err, f"{failed}: {said}")
+    expect(report["backend"] == "cpu" and not report["unfinished"] and not report["interrupted"], f"{report}")
+
+    # The broken film is repaired, another one has changed. On a terminal there is a bar.
+    broken.write_bytes(silent.read_bytes())
+    source.touch()
+    made = pale.stat().st_mtime_ns
+    text = on_terminal(place, "/bin/bash", "-c", 'stty rows 40 columns 120; exec "$@"', "", *command("films", "out"))
+    expect("3 of 3 files: 100%" in text and "2 written, 1 complete before" in text, text[-300:])
+    expect(len(results(place)) == 3 and pale.stat().st_mtime_ns == made, f"{results(place)}")
+
+    # With nothing left to do, it does not even start Ray.
+    result = place.run(*command("films", "out", "--address", "192.0.2.1:1"))
+    expect(result.status == 0 and "0 written, 3 complete before" in result.out, result.last())
+
+    # Results of two pipelines do not mix. Those of the other one are what the pipeline gives by itself.
+    equalise = "decodebin expose-all-streams=false caps='video/x-raw(ANY)' ! videoconvert ! cudahistequalize backend={backend} cuda-device-id={device}"
+    pipeline = f"filesrc location={{input}} ! {equalise} ! filesink location={{output}}"
+    result = place.run(*command("films", "out", "--pipeline", pipeline))
+    expect(result.status == 1 and "come from another pipeline" in result.err and "--again" in result.err, result.last())
+    result = place.run(*command("films", "out", "--pipeline", pipeline, "--again", "--cpus", "1"))
+    expect(result.status == 0 and "3 written;" in result.out, result.last())
+    place.launch(f"-q filesrc location=films/film.mp4 ! {equalise.format(backend='cpu', device=-1)} ! filesink location=film.raw")
+    expect(film.read_bytes() == (place.folder / "film.raw").read_bytes(), "the frames are not those of the pipeline itself")
+
+    # One run at a time.
+    hold = place.start(python, "-c", "import fcntl, sys, time\nfile = open('out/.archive')\nfcntl.flock(file, fcntl.LOCK_EX)\nprint('held', flush=True)\ntime.sleep(300)")
+    hold.wait_until(lambda: "held" in hold.text())
+    result = place.run(*command("films", "out", "--pipeline", pipeline))
+    hold.kill()
+    expect(result.status == 1 and "another archive.py writes there" in result.err, result.last())
+
+
+@test("pipelines/archive.py tries again, and ends pipelines that hang")
+def _(place):
+    (place.folder / "films").mkdir()
+    for name in ("flaky", "crash", "nothing", "hang", "good"):
+        (place.folder / f"films/{name}.mp4").write_text(name)
+    place.stand_in("gst-launch-1.0", f"""
+PATH=${{PATH#*:}}
+case "$*" in
+  *films/flaky.mp4*)
+    mkdir {place.folder}/tried 2>/dev/null && echo 'ERROR: from element /GstPipeline:pipeline0/GstFileSrc:filesrc0: The tape is torn.' >&2 && exit 1
+    ;;
+  *films/crash.mp4*) kill -SEGV $$ ;;
+  *films/nothing.mp4*) exit 0 ;;
+  *films/hang.mp4*)
+    echo $$ >{place.folder}/hanging
+    exec gst-launch-1.0 -q videotestsrc is-live=true ! fakesink
+    ;;
+esac
+exec gst-launch-1.0 "$@"
+""")
+    result = place.run(*command("films", "out", "--pipeline", copy, "--retries", "1", "--timeout", "2", "--cpus", "1", "--report", "report.json"))
+    expect(result.status == 1 and "2 written, 3 failed" in result.out, result.last())
+    report = json.loads((place.folder / "report.json").read_text())
+    attempts = {os.path.basename(one["input"]): one["attempts"] for one in report["written"]}
+    expect(attempts == {"good.mp4": 1, "flaky.mp4": 2}, f"{attempts}")
+    errors = {os.path.basename(one["input"]): (one["attempts"], one["error"]) for one in report["failed"]}
+    expect(errors == {"crash.mp4": (2, "gst-launch-1.0 was ended by SIGSEGV"), "hang.mp4": (2, "the pipeline wrote nothing for 2 s"),
+                      "nothing.mp4": (2, "the pipeline ended without an error, but wrote nothing")}, f"{errors}")
+    expect(results(place) == ["flaky.mkv", "good.mkv"] and (place.folder / "out/flaky.mkv").read_text() == "flaky", f"{results(place)}")
+    expect_ended(place, "hanging")
+
+
+@test("pipelines/archive.py stops at once if GStreamer does not know the pipeline")
+def _(place):
+    (place.folder / "films").mkdir()
+    for number in range(20):
+        (place.folder / f"films/{number}.mp4").write_text("film")
+    result = place.run(*command("films", "out", "--pipeline", f"{copy} nonsense=1"))
+    expect(result.status == 1 and 'no property "nonsense" in element' in result.err and "stopping here" in result.err, result.last())
+    expect(not results(place) and len(report_of(place)["unfinished"]) == 19, f"{results(place)}")
+
+
+@test("pipelines/archive.py leaves no half files when it is ended")
+def _(place):
+    (place.folder / "films").mkdir()
+    for name in ("one", "two"):
+        (place.folder / f"films/{name}.mp4").write_bytes(os.urandom(20000))
+    place.stand_in("gst-launch-1.0", f'PATH=${{PATH#*:}}\necho $$ >{place.folder}/pid-$$\nexec gst-launch-1.0 "$@"\n')
+    arguments = command("films", "out", "--pipeline", copy, "--cpus", "1")
+    for end, status in ((signal.SIGINT, 130), (signal.SIGTERM, 130), (signal.SIGKILL, -9)):
+        running = place.start(*arguments)
+        running.wait_until(lambda: unfinished(place))
+        expect(running.runs(), f"it does not run long enough for {end.name}: {running.text()}")
+        running.process.send_signal(end)
+        result = running.finish()
+        expect(result.status == status and "Traceback" not in result.text, f"{end.name}: status {result.status}: {result.text}")
+        expect_ended(place, "pid-*")
+        if end != signal.SIGKILL:
+            report = report_of(place)
+            expect(not results(place) and report["interrupted"] and len(report["unfinished"]) == 2, f"{end.name}: {results(place)}, {report}")
+        expect(not any((place.folder / f"out/{name}.mkv").exists() for name in ("one", "two")), f"{end.name}: {results(place)}")
+    result = place.run(*arguments)
+    expect(result.status == 0 and results(place) == ["one.mkv", "two.mkv"], f"{result.last()}; {results(place)}")
+    for name in ("one", "two"):
+        expect((place.folder / f"out/{name}.mkv").read_bytes() == (place.folder / f"films/{name}.mp4").read_bytes(), f"{name}.mkv is not complete")
+
+
+@test("pipelines/archive.py gives each pipeline a GPU of its own")
+def _(place):
+    (place.folder / "films").mkdir()
+    for name in ("one", "two"):
+        (place.folder / f"films/{name}.mp4").write_text(name)
+    # Each waits for the other one: they must run at the same time.
+    place.stand_in("gst-launch-1.0", f"""
+echo "$CUDA_VISIBLE_DEVICES: $*" >{place.folder}/ran-$$
+for ((i = 0; i < 600; ++i)); do
+  ran=({place.folder}/ran-*)
+  [[ ${{#ran[@]}} -lt 2 ]] || break
+  sleep 0.1
+done
+for word; do
+  word=${{word#location=\\"}}
+  [[ $word != *unfinished* ]] || echo "${{#ran[@]}}" >"${{word%\\"}}"
+done
+""")
+    python = command()[0]
+    place.environment.update(RAY_AUTH_MODE="disabled", RAY_USAGE_STATS_ENABLED="0")
+    # A cluster that believes that it has two GPUs.
+    cluster = place.start(python, "-c", "import ray, time\nray.init('local', num_cpus=2, num_gpus=2, include_dashboard=False, log_to_driver=False)\n"
+                          "print('address', ray.get_runtime_context().gcs_address, flush=True)\ntime.sleep(300)")
+    try:
+        cluster.wait_until(lambda: "address" in cluster.text())
+        address = cluster.text().split("address ")[1].split()[0]
+        result = place.run(*command("films", "out", "--address", address, "--pipeline",
+                                    "filesrc location={input} ! cudahistequalize backend={backend} cuda-device-id={device} ! filesink location={output}"))
+    finally:
+        cluster.interrupt()
+    expect(result.status == 0 and "2 written" in result.out, result.last())
+    ran = sorted(path.read_text() for path in place.folder.glob("ran-*"))
+    expect(len(ran) == 2 and ran[0].startswith("0: ") and ran[1].startswith("1: "), f"{ran}")
+    expect(all('backend="cuda" cuda-device-id="0"' in line for line in ran), f"{ran}")
+    expect([(place.folder / f"out/{name}.mkv").read_text() for name in ("one", "two")] == ["2\n", "2\n"], "they ran one after the other")
+    report = report_of(place)
+    expect(report["backend"] == "cuda" and sorted(one["gpu"] for one in report["written"]) == ["0", "1"], f"{report}")
