@@ -9,9 +9,9 @@
 #include "cuda/integral/backend.h"
 #include "cuda/localstatistics/backend.h"
 #include "cuda/nlmeans/backend.h"
-#include "cuda/pixels/eight_bits_backend.h"
 #include "cuda/pixels/luminance_backend.h"
 #include "cuda/remap/backend.h"
+#include "cuda/remap/eightbits_backend.h"
 #include "cuda/remap/pictureremap_backend.h"
 #include "cuda/sgm/backend.h"
 #include "cuda/sgm/disparitypicture_backend.h"
@@ -36,10 +36,6 @@ std::unique_ptr<Device> make_cuda_device(CudaStream) {
 }
 
 std::unique_ptr<Luminance::Backend> make_luminance_cuda(Device&, const FrameLayout&) {
-  refuse_cuda();
-}
-
-std::unique_ptr<EightBits::Backend> make_eight_bits_cuda(Device&) {
   refuse_cuda();
 }
 
@@ -80,6 +76,9 @@ std::unique_ptr<NlMeans::Backend> make_nl_means_cuda(Device&, const FrameLayout&
 
 namespace remap {
 std::unique_ptr<Remap::Backend> make_remap_cuda(Device&, const PackedMap&) {
+  refuse_cuda();
+}
+std::unique_ptr<EightBits::Backend> make_eight_bits_cuda(Device&) {
   refuse_cuda();
 }
 std::unique_ptr<PictureRemap::Backend> make_picture_remap_cuda(Device&, const SampleCoding&) {
