@@ -11,10 +11,10 @@
 #include "cuda/integral/backend.h"
 #include "cuda/localstatistics/backend.h"
 #include "cuda/nlmeans/backend.h"
-#include "cuda/pixels/eight_bits_backend.h"
 #include "cuda/pixels/luminance_backend.h"
 #include "cuda/regions/backend.h"
 #include "cuda/remap/backend.h"
+#include "cuda/remap/eightbits_backend.h"
 #include "cuda/remap/pictureremap_backend.h"
 #include "cuda/repack/backend.h"
 #include "cuda/sgm/backend.h"
@@ -40,10 +40,6 @@ std::unique_ptr<Device> make_cuda_device(CudaStream) {
 }
 
 std::unique_ptr<Luminance::Backend> make_luminance_cuda(Device&, const FrameLayout&) {
-  refuse_cuda();
-}
-
-std::unique_ptr<EightBits::Backend> make_eight_bits_cuda(Device&) {
   refuse_cuda();
 }
 
@@ -100,6 +96,9 @@ std::unique_ptr<NlMeans::Backend> make_nl_means_cuda(Device&, const FrameLayout&
 
 namespace remap {
 std::unique_ptr<Remap::Backend> make_remap_cuda(Device&, const PackedMap&) {
+  refuse_cuda();
+}
+std::unique_ptr<EightBits::Backend> make_eight_bits_cuda(Device&) {
   refuse_cuda();
 }
 std::unique_ptr<PictureRemap::Backend> make_picture_remap_cuda(Device&, const SampleCoding&) {

@@ -4,7 +4,7 @@
 #include <memory>
 #include <optional>
 
-#include "cuda/pixels/eight_bits.h"
+#include "cuda/remap/eightbits.h"
 #include "cuda/remap/pictureremap.h"
 #include "gst/base/videoformat.h"
 #include "gst/sgmstereo/packedframes.h"
@@ -28,7 +28,7 @@ class RectifiedPicture {
   const FramePacking packing_;
   const FrameLayout layout_;  ///< of the pictures
   // GRAY8 follows from the luminance. Of other pictures, those that are not remapped are copied.
-  std::optional<EightBits> gray_;
+  std::optional<remap::EightBits> gray_;
   std::unique_ptr<remap::PictureRemap> remap_;
 };
 

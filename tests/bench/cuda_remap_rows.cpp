@@ -4,6 +4,7 @@
 #include "tests/bench/cuda_rows.h"
 #include "tests/bench/graph_timer.h"
 #include "tests/bench/remap_subjects.h"
+#include "tests/kernels/remap/pictureremap_case.h"
 
 namespace cudavision::bench {
 namespace {
@@ -41,12 +42,42 @@ Row measure(const CudaTestDevice& device, const RemapSubject& subject) {
   return row;
 }
 
+/// Likewise for all channels of a picture, as the rectified output of stereo has them.
+Row measure_picture(const CudaTestDevice& device, const char* layout) {
+  using test::PictureRemapCase;
+  constexpr int width = 1920, height = 1080;
+  const auto test =
+      test::plain_case<PictureRemapCase>(test::layout_named(layout, width, height),
+                                         {test::MapKind::lens, 31, 16}, test::Content::natural, 3);
+  const auto input = input_block(test);
+  const auto cpu = make_cpu_device();
+  const std::string different =
+      difference(test, test::Runner<PictureRemapCase>(*cpu, test).run(input, 0),
+                 test::Runner<PictureRemapCase>(*device, test).run(input, 0));
+  if (!different.empty())
+    throw std::runtime_error(describe(test) + ": CUDA differs from the CPU: " + different);
+
+  const PictureRemapCase::Frames frames(*device, test);
+  test::RemappedPicture remap(*device, test.layout, test.parameters);
+  const std::size_t copied =
+      (test.in.bytes + test.out.bytes + map_bytes * width * height) / 2 / 16 * 16;
+  const Buffer from = device->allocate(copied), to = device->allocate(copied);
+  Row row{"remap of pictures", layout, width, height, test::name(test.content)};
+  const GraphTimer timer(device.stream());
+  row.microseconds = timer.microseconds([&] { remap.run(frames.in, frames.out); });
+  row.copy_microseconds = timer.microseconds(
+      [&] { enqueue_plain_copy(device.stream(), from.data(), to.data(), copied); });
+  return row;
+}
+
 }  // namespace
 
 std::vector<Row> measure_remap(const CudaTestDevice& device) {
   std::vector<Row> rows;
   for (const RemapSubject& subject : remap_subjects)
     rows.push_back(measure(device, subject));
+  for (const char* layout : {"NV12", "P010", "BGRA"})
+    rows.push_back(measure_picture(device, layout));
   return rows;
 }
 

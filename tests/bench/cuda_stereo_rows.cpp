@@ -195,8 +195,8 @@ std::vector<Row> measure_stages(const CudaTestDevice& device, const StereoSubjec
   return rows;
 }
 
-/// Measures what each further output of a match costs: depth and points, which are made from the
-/// map, and the whole operation with confidence.
+/// Measures what each further output of a match costs: depth, colours and points, which are made
+/// from the map, and the whole operation with confidence.
 std::vector<Row> measure_outputs(const CudaTestDevice& device, const StereoSubject& subject) {
   const SgmFrames frames(
       *device, plain_sgm_case(test::layout_named(subject.layout, subject.width, subject.height),
@@ -230,6 +230,21 @@ std::vector<Row> measure_outputs(const CudaTestDevice& device, const StereoSubje
   depths.planes[0] = rows_of(2);
   add(
       "depth", 2 * map, [&] { depth.run(frames.disparity, depths); }, Timing::captured);
+  using Range = sgm::PictureParameters::Range;
+  sgm::DisparityPicture colors(*device, test::layout_named("RGBA", width, height),
+                               subject.parameters, Kind::color);
+  Frame colored;
+  colored.planes[0] = rows_of(4);
+  for (const auto& [name, range] :
+       {std::pair{"colours", Range::full}, {"colours, automatic range", Range::automatic}}) {
+    sgm::PictureParameters look;
+    look.kind = Kind::color;
+    look.range = range;
+    colors.set_parameters(subject.parameters, look);
+    add(
+        name, map + 4 * pixels, [&] { colors.run(frames.disparity, colored, 0.04); },
+        Timing::captured);
+  }
   sgm::Points points(*device, width, height, subject.parameters,
                      sgm::reprojection_of(700, 120, width, height));
   add(

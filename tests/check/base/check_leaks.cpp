@@ -115,6 +115,7 @@ void live_fully_in_stereo() {
     StereoHarness stereo({{"output", output}, {"focal-length", "50"}, {"baseline", "100"}});
     stereo.open("depth");
     stereo.open("confidence");
+    stereo.open("rectified");
     stereo.open("points");
     StereoFrames left = frames_from(0, 5), right = frames_from(0, 7);
     left[1].gap = true;

@@ -39,7 +39,7 @@ std::vector<std::string> offered_formats(GstHarness* harness) {
   return formats;
 }
 
-/// Returns the left picture in a format, or in the one that the element prefers if that is nullptr.
+/// Has the pad rectified in a format, or in the one that the element prefers if that is nullptr.
 struct RectifiedHarness : PadsHarness {
   RectifiedHarness(const Properties& properties, const char* format, bool two = true)
       : PadsHarness(few_and(properties), two), pad(open("rectified")) {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// Compares Remap with cv::remap with bilinear interpolation and a border of 0. For 8-bit samples,
-// no sample may differ. OpenCV computes deeper samples in binary32 and rounds halves to even, where
-// Remap rounds them up, so these are compared with the definition's sums, rounded as OpenCV does.
-// This is a separate program, so that the other tests need no OpenCV.
+// Compares Remap and PictureRemap with cv::remap with bilinear interpolation and a constant border.
+// For 8-bit samples, no sample may differ. OpenCV computes deeper samples in binary32 and rounds
+// halves to even, where Remap rounds them up, so these are compared with the definition's sums,
+// rounded as OpenCV does. This is a separate program, so that the other tests need no OpenCV.
 
 #include <opencv2/calib3d.hpp>
 #include <opencv2/imgproc.hpp>
@@ -11,6 +11,7 @@
 #include "cuda/remap/packed_map.h"
 #include "tests/kernels/common/gtest_support.h"
 #include "tests/kernels/common/opencv_pictures.h"
+#include "tests/kernels/remap/pictureremap_case.h"
 #include "tests/kernels/remap/remap_case.h"
 #include "tests/kernels/remap/remap_definition.h"
 
@@ -144,6 +145,31 @@ TEST_P(OpenCvRemap, WithinOneOfWordsOf16Bits) {
           cv::norm(opencv_remap(test.image, matrices_of(test.map)),
                    our_remap(device, test.image, 16, matrices_of(test.map)), cv::NORM_INF);
       EXPECT_LE(most, 1) << test.text();
+    });
+  });
+}
+
+/// The channels of a picture have black beyond its edges.
+TEST_P(OpenCvRemap, EqualToPicturesWithABorder) {
+  on_device([](Device& device) {
+    for_each_case_number([&](int number) {
+      Random random = random_of_case(settings().seed, number);
+      const auto [width, height] = random_picture_size(random, settings().max_pixels / 4);
+      const FrameLayout layout =
+          layout_named("RGB", std::min(width, largest_side), std::min(height, largest_side));
+      const cv::Mat image = painted(layout, Content::random, random.next());
+      const PictureMapParameters parameters = {
+          static_cast<MapKind>(random.between(0, map_kind_count - 1)), random.next(),
+          random.between(0, 255)};
+      HostPictureMaps maps(layout, parameters);
+      const OpenCvMap map = matrices_of(maps.full);
+      cv::Mat expected;
+      cv::remap(image, expected, map.places, map.fractions, cv::INTER_LINEAR, cv::BORDER_CONSTANT,
+                cv::Scalar::all(parameters.black));
+      RemappedPicture picture(device, layout, parameters);
+      EXPECT_EQ(differences(expected, output_of<RemappedPicture&>(device, picture, image)), 0)
+          << "the number of samples that differ, " << layout.width << "×" << layout.height
+          << ", map " << name(parameters.kind) << ", black " << parameters.black;
     });
   });
 }

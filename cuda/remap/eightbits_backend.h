@@ -5,9 +5,9 @@
 
 #include <memory>
 
-#include "cuda/pixels/eight_bits.h"
+#include "cuda/remap/eightbits.h"
 
-namespace cudavision {
+namespace cudavision::remap {
 
 class EightBits::Backend {
  public:
@@ -19,4 +19,4 @@ class EightBits::Backend {
 std::unique_ptr<EightBits::Backend> make_eight_bits_cpu();
 std::unique_ptr<EightBits::Backend> make_eight_bits_cuda(Device& device);
 
-}  // namespace cudavision
+}  // namespace cudavision::remap

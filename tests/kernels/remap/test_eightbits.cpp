@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "cuda/pixels/eight_bits.h"
+#include "cuda/remap/eightbits.h"
 #include "tests/kernels/common/device_block.h"
 #include "tests/kernels/common/gtest_support.h"
 #include "tests/kernels/common/layouts.h"
@@ -52,8 +52,8 @@ struct EightBitsCase {
     const DeviceBlock<std::uint8_t> from(device, input);
     const DeviceBlock<std::uint8_t> to(device, std::vector<std::uint8_t>(out.bytes, poison));
     const std::uint8_t* const begin = from.data();
-    EightBits(device).run({frame_in(in_layout, in, begin).planes[0], width, bits, shift},
-                          frame_in(out_layout, out, to.data()).planes[0]);
+    remap::EightBits(device).run({frame_in(in_layout, in, begin).planes[0], width, bits, shift},
+                                 frame_in(out_layout, out, to.data()).planes[0]);
     device.finish();
     EXPECT_EQ(from.values(), input) << "the operation wrote to its input";
     return to.values();
@@ -88,7 +88,7 @@ TEST_P(EightBitPlanes, AreTheDefinition) {
 
 TEST_P(EightBitPlanes, RefuseWithWords) {
   on_device([](Device& device) {
-    EightBits operation(device);
+    remap::EightBits operation(device);
     const DeviceBlock<std::uint8_t> memory(device, std::vector<std::uint8_t>(1000));
     const SamplePlane good = {{memory.data(), 20, 7, 20}, 10, 10, 6};
     const View<std::uint8_t> out = {memory.data() + 500, 10, 7, 10};

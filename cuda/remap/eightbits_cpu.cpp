@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
 #include "cuda/core/parallel.h"
-#include "cuda/pixels/eight_bits_backend.h"
 #include "cuda/pixels/sample_math.h"
 #include "cuda/pixels/samples.h"
+#include "cuda/remap/eightbits_backend.h"
 
-namespace cudavision {
+namespace cudavision::remap {
 namespace {
 
 CUDAVISION_TARGET_CLONES
@@ -33,4 +33,4 @@ std::unique_ptr<EightBits::Backend> make_eight_bits_cpu() {
   return std::make_unique<EightBitsCpu>();
 }
 
-}  // namespace cudavision
+}  // namespace cudavision::remap

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "cuda/pixels/eight_bits.h"
+#include "cuda/remap/eightbits.h"
 
 #include <string>
 
 #include "cuda/core/layoutcheck.h"
-#include "cuda/pixels/eight_bits_backend.h"
+#include "cuda/remap/eightbits_backend.h"
 
-namespace cudavision {
+namespace cudavision::remap {
 namespace {
 
 [[noreturn]] void refuse(const std::string& what) {
@@ -42,4 +42,4 @@ void EightBits::run(const SamplePlane& in, View<std::uint8_t> out) {
     backend_->run(in, out);
 }
 
-}  // namespace cudavision
+}  // namespace cudavision::remap

@@ -6,7 +6,7 @@
 #include "cuda/core/device.h"
 #include "cuda/pixels/luminance.h"
 
-namespace cudavision {
+namespace cudavision::remap {
 
 /// Reduces samples to 8 bits: value >> (bits − 8).
 class EightBits {
@@ -25,4 +25,4 @@ class EightBits {
   std::unique_ptr<Backend> backend_;
 };
 
-}  // namespace cudavision
+}  // namespace cudavision::remap

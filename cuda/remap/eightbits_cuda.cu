@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
 #include "cuda/core/cuda_launch.h"
-#include "cuda/pixels/eight_bits_backend.h"
 #include "cuda/pixels/sample_math.h"
+#include "cuda/remap/eightbits_backend.h"
 
-namespace cudavision {
+namespace cudavision::remap {
 namespace {
 
 constexpr int threads = 256;
@@ -63,4 +63,4 @@ std::unique_ptr<EightBits::Backend> make_eight_bits_cuda(Device& device) {
   return std::make_unique<EightBitsCuda>(device);
 }
 
-}  // namespace cudavision
+}  // namespace cudavision::remap

@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// Tests the rectification that follows from a calibration, and its maps.
+#include <algorithm>
+#include <cmath>
+#include <opencv2/calib3d.hpp>  // before gstcheck.h, which defines fail
+
+#include "gst/sgmstereo/rectification.h"
+#include "tests/check/common/messagelog.h"
+#include "tests/check/common/testcase.h"
+#include "tests/check/sgmstereo/calibratedcameras.h"
+
+using namespace check;
+using namespace cudavision;
+
+namespace {
+
+struct CvMap {
+  cv::Mat places, fractions;
+};
+
+CvMap cv_map(const CalibratedCameras& cameras, bool right) {
+  const cv::Mat &m = right ? cameras.m2 : cameras.m1, &d = right ? cameras.d2 : cameras.d1;
+  const cv::Mat &r = right ? cameras.r2 : cameras.r1, &p = right ? cameras.p2 : cameras.p1;
+  CvMap map;
+  if (cameras.fisheye)
+    cv::fisheye::initUndistortRectifyMap(m, d, r, p, cameras.size, CV_16SC2, map.places,
+                                         map.fractions);
+  else
+    cv::initUndistortRectifyMap(m, d, r, p, cameras.size, CV_16SC2, map.places, map.fractions);
+  return map;
+}
+
+void expect_map(const RectifyingMap& found, const CvMap& expected) {
+  const std::size_t pixels = expected.fractions.total();
+  fail_unless_equals_int(found.places.size(), 2 * pixels);
+  fail_unless_equals_int(found.fractions.size(), pixels);
+  fail_unless(
+      std::equal(found.places.begin(), found.places.end(), expected.places.ptr<std::int16_t>()),
+      "other places");
+  fail_unless(std::equal(found.fractions.begin(), found.fractions.end(),
+                         expected.fractions.ptr<std::uint16_t>()),
+              "other fractions");
+}
+
+void expect_rectification(const Rectification& found, const CalibratedCameras& cameras) {
+  expect_map(found.left, cv_map(cameras, false));
+  expect_map(found.right, cv_map(cameras, true));
+  fail_unless(found.focal_length == cameras.p1.at<double>(0, 0));
+  fail_unless(std::abs(found.baseline - cv::norm(cameras.t)) < 1e-9 * found.baseline,
+              "baseline %.17g", found.baseline);
+  // OpenCV's Q has the same numbers, if it is that of the maps' own rectification.
+  const auto q = [&](int row, int column) { return cameras.q.at<double>(row, column); };
+  fail_unless(found.center_x == -q(0, 3) && found.center_y == -q(1, 3));
+  fail_unless(found.focal_length == q(2, 3) && std::abs(1 / found.baseline - q(3, 2)) < 1e-9);
+}
+
+}  // namespace
+
+TEST(test_maps_are_those_of_opencv) {
+  for (const bool fisheye : {false, true}) {
+    Folder folder;
+    const CalibratedCameras cameras(fisheye);
+    const StereoCalibration calibration = read(cameras.write(folder));
+    expect_rectification(make_rectification(calibration, 640, 480, -1), cameras);
+    for (const double alpha : {0.0, 0.4, 1.0})
+      expect_rectification(make_rectification(calibration, 640, 480, alpha),
+                           CalibratedCameras(fisheye, alpha));
+  }
+}
+
+// The rectification of the files is taken unless alpha asks for another.
+TEST(test_rectification_of_the_files) {
+  Folder folder;
+  const CalibratedCameras given(false, 0.7);
+  const StereoCalibration calibration = read(given.write(folder));
+  expect_rectification(make_rectification(calibration, 640, 480, -1), given);
+  expect_rectification(make_rectification(calibration, 640, 480, 1), CalibratedCameras(false, 1));
+}
+
+// The edges of scaled pictures stay where they are, and with them the places of the map.
+TEST(test_scaled) {
+  for (const bool fisheye : {false, true})
+    for (const double factor : {0.25, 0.5, 1.5, 2.0}) {
+      Folder folder;
+      CalibratedCameras cameras(fisheye, 0);
+      const StereoCalibration calibration = read(cameras.write(folder));
+      cameras.size = {static_cast<int>(640 * factor), static_cast<int>(480 * factor)};
+      for (cv::Mat* matrix : {&cameras.m1, &cameras.m2, &cameras.p1, &cameras.p2}) {
+        matrix->rowRange(0, 2) *= factor;
+        for (int row : {0, 1})
+          matrix->at<double>(row, 2) += factor / 2 - 0.5;
+      }
+      const Rectification found =
+          make_rectification(calibration, cameras.size.width, cameras.size.height, -1);
+      const CvMap left = cv_map(cameras, false);
+      // The last digits of the matrices may differ, and so may a place that lies between two.
+      int different = 0;
+      for (std::size_t i = 0; i < found.left.fractions.size(); ++i)
+        different += found.left.fractions[i] != left.fractions.ptr<std::uint16_t>()[i];
+      fail_unless(different < static_cast<int>(found.left.fractions.size()) / 1000, "%d differ",
+                  different);
+      fail_unless(std::abs(found.focal_length - cameras.p1.at<double>(0, 0)) < 1e-9);
+      fail_unless(std::abs(found.baseline - cv::norm(cameras.t)) < 1e-6);
+    }
+}
+
+TEST(test_sizes_that_do_not_fit) {
+  Folder folder;
+  const CalibratedCameras cameras;
+  const StereoCalibration calibration = read(cameras.write(folder));
+  make_rectification(calibration, 321, 241, -1);  // as a scaler may have rounded it
+  for (const auto& [width, height] :
+       {std::pair{640, 360}, std::pair{1280, 480}, std::pair{480, 640}})
+    expect_words(
+        error_of([&, w = width, h = height] { make_rectification(calibration, w, h, -1); }),
+        {"stereo.yml", "640x480", std::to_string(width) + "x" + std::to_string(height),
+         "calibrate"});
+
+  StereoCalibration sizeless = calibration;
+  sizeless.width = sizeless.height = 0;
+  expect_rectification(make_rectification(sizeless, 640, 480, -1), cameras);
+  for (const int factor : {2, 3})
+    expect_words(error_of([&, f = factor] { make_rectification(sizeless, 640 * f, 480 * f, -1); }),
+                 {"stereo.yml", "image_width", "(322, 236)"});
+}
+
+// OpenCV's numbers of places that are further away than 16 bits reach may lie in the picture.
+TEST(test_distant_places) {
+  Folder folder;
+  CalibratedCameras cameras(true);
+  // An angle of view of more than 180 degrees: what lies behind the camera has no place.
+  cv::Rodrigues(cv::Vec3d(0, 1.2, 0), cameras.r1);
+  cameras.r2 = cameras.r1.clone();
+  cameras.p1.at<double>(0, 0) = cameras.p1.at<double>(1, 1) = 60;
+  cameras.p2 = cameras.p1.clone();
+  cameras.p2.at<double>(0, 3) = -7200;
+  const Rectification found =
+      make_rectification(read(write(folder, "stereo.yml",
+                                    [&](cv::FileStorage& file) {
+                                      cameras.write_size(file);
+                                      cameras.write_intrinsics(file);
+                                      file << "R1" << cameras.r1 << "R2" << cameras.r2 << "P1"
+                                           << cameras.p1 << "P2" << cameras.p2;
+                                    })),
+                         640, 480, -1);
+  const CvMap map = cv_map(cameras, false);
+  int behind = 0, strange = 0;
+  for (std::size_t i = 0; i < found.left.fractions.size(); ++i) {
+    const std::int16_t x = found.left.places[2 * i], y = found.left.places[2 * i + 1];
+    if (x == map.places.ptr<std::int16_t>()[2 * i] &&
+        y == map.places.ptr<std::int16_t>()[2 * i + 1])
+      continue;
+    ++behind;
+    strange += x != -1 || y != -1 || found.left.fractions[i] != 0;
+  }
+  fail_unless_equals_int(strange, 0);
+  fail_unless(behind > 1000, "only %d places are behind the camera", behind);
+}
+
+// A point at infinity has disparity 0 even if the files put it elsewhere.
+TEST(test_infinity) {
+  Folder folder;
+  CalibratedCameras cameras;
+  const std::string file = write(folder, "stereo.yml", [&](cv::FileStorage& storage) {
+    cameras.write_size(storage);
+    cameras.write_intrinsics(storage);
+    cv::Mat shifted = cameras.p2.clone();
+    shifted.at<double>(0, 2) += 25;
+    storage << "R1" << cameras.r1 << "R2" << cameras.r2 << "P1" << cameras.p1 << "P2" << shifted;
+  });
+  expect_map(make_rectification(read(file), 640, 480, -1).right, cv_map(cameras, true));
+}
+
+// The maps of planes are those of OpenCV for matrices that count in samples. A sample lies in the
+// middle of its pixels.
+TEST(test_maps_of_planes) {
+  for (const bool fisheye : {false, true}) {
+    Folder folder;
+    CalibratedCameras cameras(fisheye, 0);
+    const Rectification rectification =
+        make_rectification(read(cameras.write(folder)), 640, 480, -1);
+    const RectifyingMap whole = make_plane_map(rectification.left_camera, 640, 480, 1, 1);
+    fail_unless(whole.places == rectification.left.places &&
+                whole.fractions == rectification.left.fractions);
+    for (const auto& [columns, rows] : {std::pair{2, 2}, {2, 1}, {1, 2}}) {
+      CalibratedCameras plane = cameras;
+      plane.size = {640 / columns, 480 / rows};
+      for (cv::Mat* matrix : {&plane.m1, &plane.p1}) {
+        *matrix = matrix->clone();
+        matrix->row(0) /= columns;
+        matrix->row(1) /= rows;
+        matrix->at<double>(0, 2) += 0.5 / columns - 0.5;
+        matrix->at<double>(1, 2) += 0.5 / rows - 0.5;
+      }
+      const RectifyingMap found =
+          make_plane_map(rectification.left_camera, 640 / columns, 480 / rows, columns, rows);
+      const CvMap expected = cv_map(plane, false);
+      fail_unless_equals_int(found.fractions.size(), expected.fractions.total());
+      // The last digits of the matrices may differ, and so may a place that lies between two.
+      int different = 0;
+      for (std::size_t i = 0; i < found.fractions.size(); ++i)
+        different += found.fractions[i] != expected.fractions.ptr<std::uint16_t>()[i] ||
+                     found.places[2 * i] != expected.places.ptr<std::int16_t>()[2 * i] ||
+                     found.places[2 * i + 1] != expected.places.ptr<std::int16_t>()[2 * i + 1];
+      fail_unless(different < static_cast<int>(found.fractions.size()) / 1000, "%d differ",
+                  different);
+    }
+  }
+}
