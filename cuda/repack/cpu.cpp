@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// The CPU backend, row by row in parallel. The CUDA kernels must give the same bytes.
+// The CPU backend, row by row in parallel. A row is converted in chunks of values, channel by
+// channel, so that the loops are plain enough to be vectorised. The CUDA kernels must give the same
+// bytes.
 
+#include <algorithm>
 #include <cstring>
+#include <vector>
 
 #include "cuda/core/parallel.h"
 #include "cuda/repack/backend.h"
@@ -11,71 +15,116 @@
 namespace cudavision::repack {
 namespace {
 
-/// Rows of unpacked frames may lie at odd addresses, too.
-std::uint32_t unpacked_sample(const std::uint8_t* row, int x) {
-  return load_word<std::uint16_t, false>(row + std::ptrdiff_t{2} * x);
+/// Values of a chunk, which stay in the first-level cache.
+constexpr int chunk_size = 512;
+using Chunk = std::uint16_t[chunk_size];
+
+/// Calls function(first, count) for the chunks of a row.
+template <class Function>
+void for_chunks(int width, const Function& function) {
+  for (int first = 0; first < width; first += chunk_size)
+    function(first, std::min(chunk_size, width - first));
 }
 
-void put_unpacked_sample(std::uint8_t* row, int x, std::uint32_t value) {
-  store_word<std::uint16_t, false>(row + std::ptrdiff_t{2} * x, value);
+/// Calls loop(step) with the step as a constant, because the compiler vectorises only those loops.
+template <class Loop>
+__attribute__((always_inline)) inline void with_constant_step(int step, const Loop& loop) {
+  if (step == 2)
+    loop(std::ptrdiff_t{2});
+  else if (step == 4)
+    loop(std::ptrdiff_t{4});
+  else if (step == 8)
+    loop(std::ptrdiff_t{8});
+  else
+    loop(static_cast<std::ptrdiff_t>(step));
 }
 
-/// The rows of a frame's planes at one height.
-template <class Byte>
-struct RowOf {
-  const BasicFrame<Byte>& frame;
-  int y;
-  int first_plane = 0;
+// The functions below take the field by value: stores of bytes might change one behind a reference.
 
-  Byte* operator()(int plane) const { return frame.planes[first_plane + plane].row(y); }
-};
-
+/// Reads samples, of which `from` is the first. `scale` is the table of their values, or nullptr if
+/// they are their own values.
 template <Words kWords>
-CUDAVISION_TARGET_CLONES void unpack_channel(const Fields& fields, const Field& field,
-                                             const std::uint8_t* row, std::uint8_t* out) {
-  for (int x = 0; x < field.width; ++x)
-    put_unpacked_sample(out, x, load_sample<kWords, false>(fields, field, row, x));
+CUDAVISION_TARGET_CLONES void read_samples(Field field, const std::uint16_t* scale,
+                                           const std::uint8_t* __restrict from, int count,
+                                           std::uint16_t* __restrict values) {
+  with_constant_step(
+      field.step, [=](std::ptrdiff_t step) __attribute__((always_inline)) {
+        for (int x = 0; x < count; ++x)
+          values[x] = static_cast<std::uint16_t>(
+              sample_of<kWords>(field, load_word<Word<kWords>, false>(from + step * x)));
+      });
+  if (scale)
+    for (int x = 0; x < count; ++x)
+      values[x] = scale[values[x]];
 }
 
+/// Makes words of values up to `largest`, or adds their shares to the words of pixels. `scale` is
+/// the table of samples for these values, or nullptr if they are the samples.
 template <Words kWords>
-CUDAVISION_TARGET_CLONES void unpack_luminance(const Fields& fields, RowOf<const std::uint8_t> row,
-                                               int width, std::uint8_t* out) {
-  for (int x = 0; x < width; ++x)
-    put_unpacked_sample(out, x, load_luminance<kWords, false>(fields, row, x));
+CUDAVISION_TARGET_CLONES void make_words(Field field, std::uint32_t largest,
+                                         const std::uint16_t* scale,
+                                         const std::uint16_t* __restrict values, int count,
+                                         Word<kWords>* __restrict words) {
+  const auto make = [=](auto sample) __attribute__((always_inline)) {
+    for (int x = 0; x < count; ++x) {
+      const std::uint32_t value = values[x] < largest ? values[x] : largest;
+      const std::uint32_t word = word_of<kWords>(field, sample(value));
+      words[x] = static_cast<Word<kWords>>(kWords == Words::packed ? words[x] | word : word);
+    }
+  };
+  if (scale)
+    make([=](std::uint32_t value) { return scale[value]; });
+  else
+    make([](std::uint32_t value) { return value; });
 }
 
-template <Words kWords>
-CUDAVISION_TARGET_CLONES void pack_channel(const Fields& fields, const Field& field,
-                                           const std::uint8_t* in, std::uint8_t* row) {
-  for (int x = 0; x < field.width; ++x)
-    store_word<Word<kWords>, false>(
-        row + field.offset + static_cast<std::ptrdiff_t>(field.step) * x,
-        word_of<kWords>(fields, field, unpacked_sample(in, x)));
+template <class Word>
+CUDAVISION_TARGET_CLONES void store_words(const Word* __restrict words, int count, int step,
+                                          std::uint8_t* __restrict to) {
+  with_constant_step(
+      step, [=](std::ptrdiff_t constant) __attribute__((always_inline)) {
+        for (int x = 0; x < count; ++x)
+          std::memcpy(to + constant * x, words + x, sizeof(Word));
+      });
 }
 
-template <Words kWords>
-CUDAVISION_TARGET_CLONES void pack_pixels(const Fields& fields, RowOf<const std::uint8_t> in,
-                                          int width, RowOf<std::uint8_t> out) {
-  for (int x = 0; x < width; ++x)
-    store_pixel<kWords, false>(fields, out, x, [&](int c) { return unpacked_sample(in(c), x); });
+CUDAVISION_TARGET_CLONES void compute_luminance(const std::uint16_t* __restrict red,
+                                                const std::uint16_t* __restrict green,
+                                                const std::uint16_t* __restrict blue, int count,
+                                                std::uint16_t* __restrict luminance) {
+  for (int x = 0; x < count; ++x)
+    luminance[x] = static_cast<std::uint16_t>(deep_luminance(red[x], green[x], blue[x]));
 }
 
-/// in holds the luminance; kept holds the planes of the stored frame.
-template <Words kWords>
-CUDAVISION_TARGET_CLONES void pack_adjusted(const Fields& fields, const std::uint8_t* in,
-                                            RowOf<const std::uint8_t> kept, int width,
-                                            RowOf<std::uint8_t> out) {
-  for (int x = 0; x < width; ++x) {
-    const auto change = static_cast<std::int32_t>(unpacked_sample(in, x)) -
-                        static_cast<std::int32_t>(load_luminance<kWords, false>(fields, kept, x));
-    store_pixel<kWords, false>(fields, out, x, [&](int c) {
-      const Field& field = fields.field[c];
-      const std::uint32_t value = load_sample<kWords, false>(fields, field, kept(field.plane), x);
-      return field.colour ? saturated(static_cast<std::int32_t>(value) + change, fields.largest)
-                          : value;
-    });
+CUDAVISION_TARGET_CLONES void add_change(const std::uint16_t* __restrict before,
+                                         const std::uint16_t* __restrict after,
+                                         std::uint32_t largest, int count,
+                                         std::uint16_t* __restrict values) {
+  for (int x = 0; x < count; ++x)
+    values[x] = static_cast<std::uint16_t>(saturated(values[x] + after[x] - before[x], largest));
+}
+
+/// The values of a field's samples and the samples for values, where they differ.
+class Scale {
+ public:
+  Scale(const Field& field, std::uint32_t largest) {
+    if (field.most == largest)
+      return;
+    for (std::uint32_t sample = 0; sample <= field.most; ++sample)
+      widening_.push_back(static_cast<std::uint16_t>(rescaled(sample, field.most, largest)));
+    for (std::uint32_t value = 0; value <= largest; ++value)
+      narrowing_.push_back(static_cast<std::uint16_t>(rescaled(value, largest, field.most)));
   }
-}
+
+  /// Both return nullptr if samples are their own values.
+  const std::uint16_t* widening() const { return widening_.empty() ? nullptr : widening_.data(); }
+  const std::uint16_t* narrowing() const {
+    return narrowing_.empty() ? nullptr : narrowing_.data();
+  }
+
+ private:
+  std::vector<std::uint16_t> widening_, narrowing_;
+};
 
 template <Words kWords>
 class RepackCpu final : public Repack::Backend {
@@ -85,16 +134,27 @@ class RepackCpu final : public Repack::Backend {
         fields_(fields_of(storage)),
         channels_(unpacks_channels(storage, form)),
         keeps_planes_(form == Form::adjustable_luminance && !channels_),
-        bands_(layout_.height) {}
+        bands_(layout_.height) {
+    for (int c = 0; c < fields_.count; ++c)
+      scales_.emplace_back(fields_.field[c], fields_.largest);
+  }
 
   void unpack(const ConstFrame& stored, const Frame& unpacked) override {
     if (channels_)
       return for_channel_rows([&](const Field& field, int c, int y) {
-        unpack_channel<kWords>(fields_, field, stored.planes[field.plane].row(y),
-                               unpacked.planes[c].row(y));
+        for_chunks(field.width, [&](int first, int count) {
+          Chunk values;
+          read(field, scales_[c].widening(), stored.planes[field.plane].row(y), first, count,
+               values);
+          store_values(values, count, unpacked.planes[c].row(y), first);
+        });
       });
     for_rows(layout_.height, [&](int y) {
-      unpack_luminance<kWords>(fields_, {stored, y}, layout_.width, unpacked.planes[0].row(y));
+      for_chunks(layout_.width, [&](int first, int count) {
+        Chunk luminance, colors[3];
+        read_luminance(stored, 0, y, first, count, luminance, colors);
+        store_values(luminance, count, unpacked.planes[0].row(y), first);
+      });
     });
     if (!keeps_planes_)
       return;
@@ -107,19 +167,30 @@ class RepackCpu final : public Repack::Backend {
 
   void pack(const ConstFrame& unpacked, const Frame& stored) override {
     if (keeps_planes_)
-      for_rows(layout_.height, [&](int y) {
-        pack_adjusted<kWords>(fields_, unpacked.planes[0].row(y), {unpacked, y, 1}, layout_.width,
-                              {stored, y});
+      return for_rows(layout_.height, [&](int y) {
+        for_chunks(layout_.width,
+                   [&](int first, int count) { adjust(unpacked, stored, y, first, count); });
       });
-    else if (kWords == Words::packed)
-      for_rows(layout_.height, [&](int y) {
-        pack_pixels<kWords>(fields_, {unpacked, y}, layout_.width, {stored, y});
+    if (kWords == Words::packed)
+      return for_rows(layout_.height, [&](int y) {
+        for_chunks(layout_.width, [&](int first, int count) {
+          Word<kWords> pixels[chunk_size] = {};
+          for (int c = 0; c < fields_.count; ++c) {
+            Chunk values;
+            load_values(unpacked.planes[c].row(y), first, count, values);
+            make_words<kWords>(fields_.field[c], fields_.largest, scales_[c].narrowing(), values,
+                               count, pixels);
+          }
+          store(fields_.field[0], pixels, count, stored.planes[0].row(y), first);
+        });
       });
-    else
-      for_channel_rows([&](const Field& field, int c, int y) {
-        pack_channel<kWords>(fields_, field, unpacked.planes[c].row(y),
-                             stored.planes[field.plane].row(y));
+    for_channel_rows([&](const Field& field, int c, int y) {
+      for_chunks(field.width, [&](int first, int count) {
+        Chunk values;
+        load_values(unpacked.planes[c].row(y), first, count, values);
+        write(field, fields_.largest, values, count, stored.planes[field.plane].row(y), first);
       });
+    });
   }
 
  private:
@@ -140,10 +211,90 @@ class RepackCpu final : public Repack::Backend {
       for_rows(fields_.field[c].height, [&](int y) { function(fields_.field[c], c, y); });
   }
 
+  // Rows may lie at odd addresses.
+
+  static void load_values(const std::uint8_t* row, int first, int count, std::uint16_t* values) {
+    std::memcpy(values, row + std::ptrdiff_t{2} * first, std::size_t{2} * count);
+  }
+
+  static void store_values(const std::uint16_t* values, int count, std::uint8_t* row, int first) {
+    std::memcpy(row + std::ptrdiff_t{2} * first, values, std::size_t{2} * count);
+  }
+
+  static void read(const Field& field, const std::uint16_t* scale, const std::uint8_t* row,
+                   int first, int count, std::uint16_t* values) {
+    read_samples<kWords>(field, scale,
+                         row + field.offset + static_cast<std::ptrdiff_t>(field.step) * first,
+                         count, values);
+  }
+
+  static void store(const Field& field, const Word<kWords>* words, int count, std::uint8_t* row,
+                    int first) {
+    store_words(words, count, field.step,
+                row + field.offset + static_cast<std::ptrdiff_t>(field.step) * first);
+  }
+
+  static void write(const Field& field, std::uint32_t largest, const std::uint16_t* values,
+                    int count, std::uint8_t* row, int first) {
+    Word<kWords> words[chunk_size];
+    make_words<kWords>(field, largest, nullptr, values, count, words);
+    store(field, words, count, row, first);
+  }
+
+  /// Reads the luminance of a chunk and, unless the frame has luma, its colours. Plane p of the
+  /// stored frame is plane first_plane + p of frame.
+  void read_luminance(const ConstFrame& frame, int first_plane, int y, int first, int count,
+                      std::uint16_t* luminance, Chunk (&colors)[3]) const {
+    const auto read_field = [&](int number, std::uint16_t* values) {
+      const Field& field = fields_.field[number];
+      read(field, scales_[number].widening(), frame.planes[first_plane + field.plane].row(y), first,
+           count, values);
+    };
+    if (fields_.luma >= 0)
+      return read_field(fields_.luma, luminance);
+    read_field(fields_.red, colors[0]);
+    read_field(fields_.green, colors[1]);
+    read_field(fields_.blue, colors[2]);
+    compute_luminance(colors[0], colors[1], colors[2], count, luminance);
+  }
+
+  /// Packs a chunk whose luminance may have changed.
+  void adjust(const ConstFrame& unpacked, const Frame& stored, int y, int first, int count) const {
+    Chunk before, after, colors[3];
+    read_luminance(unpacked, 1, y, first, count, before, colors);
+    load_values(unpacked.planes[0].row(y), first, count, after);
+    for (Chunk& color : colors)
+      add_change(before, after, fields_.largest, count, color);
+
+    Word<kWords> pixels[chunk_size] = {};
+    const auto put = [&](const Field& field, std::uint32_t largest, const std::uint16_t* scale,
+                         const std::uint16_t* values) {
+      if constexpr (kWords == Words::packed)
+        make_words<kWords>(field, largest, scale, values, count, pixels);
+      else
+        write(field, largest, values, count, stored.planes[field.plane].row(y), first);
+    };
+    const int numbers[] = {fields_.red, fields_.green, fields_.blue};
+    for (int i = 0; i < 3; ++i)
+      put(fields_.field[numbers[i]], fields_.largest, scales_[numbers[i]].narrowing(), colors[i]);
+    for (int c = 0; c < fields_.count; ++c) {
+      const Field& field = fields_.field[c];
+      if (field.colour)
+        continue;
+      // Samples come back from any scale, so that these need none.
+      Chunk values;
+      read(field, nullptr, unpacked.planes[field.plane + 1].row(y), first, count, values);
+      put(field, field.most, nullptr, values);
+    }
+    if constexpr (kWords == Words::packed)
+      store(fields_.field[0], pixels, count, stored.planes[0].row(y), first);
+  }
+
   FrameLayout layout_;
   Fields fields_;
-  bool channels_;      ///< the planes of unpacked frames are the channels
-  bool keeps_planes_;  ///< those of the stored frame follow the luminance
+  std::vector<Scale> scales_;  // of the fields
+  bool channels_;              ///< the planes of unpacked frames are the channels
+  bool keeps_planes_;          ///< those of the stored frame follow the luminance
   Bands bands_;
 };
 

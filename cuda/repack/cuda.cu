@@ -14,6 +14,52 @@ namespace {
 
 constexpr unsigned threads = 256;
 
+/// Returns the unpacked value of sample x of a channel. row is that of the channel's plane.
+template <Words kWords, bool kAligned>
+__device__ std::uint32_t load_sample(const Fields& fields, const Field& field,
+                                     const std::uint8_t* row, int x) {
+  const std::uint32_t word = load_word<Word<kWords>, kAligned>(
+      row + field.offset + static_cast<std::int64_t>(field.step) * x);
+  return rescaled(sample_of<kWords>(field, word), field.most, fields.largest);
+}
+
+/// Returns the word of an unpacked value, or its share in the word of its pixel.
+template <Words kWords>
+__device__ std::uint32_t packed_word(const Fields& fields, const Field& field,
+                                     std::uint32_t value) {
+  return word_of<kWords>(field, rescaled(min(value, fields.largest), fields.largest, field.most));
+}
+
+/// Returns the luminance of a pixel. row(plane) is the row of that plane.
+template <Words kWords, bool kAligned, class Row>
+__device__ std::uint32_t load_luminance(const Fields& fields, const Row& row, int x) {
+  const auto sample = [&](int number) {
+    const Field& field = fields.field[number];
+    return load_sample<kWords, kAligned>(fields, field, row(field.plane), x);
+  };
+  return fields.luma >= 0
+             ? sample(fields.luma)
+             : deep_luminance(sample(fields.red), sample(fields.green), sample(fields.blue));
+}
+
+/// Stores pixel x, of which value(number) is the unpacked value of that channel. row(plane) is the
+/// row of that plane. All channels have the size of the picture.
+template <Words kWords, bool kAligned, class Row, class Value>
+__device__ void store_pixel(const Fields& fields, const Row& row, int x, const Value& value) {
+  std::uint32_t pixel = 0;
+  for (int c = 0; c < fields.count; ++c) {
+    const Field& field = fields.field[c];
+    const std::uint32_t word = packed_word<kWords>(fields, field, value(c));
+    if constexpr (kWords == Words::packed)
+      pixel |= word;
+    else
+      store_word<Word<kWords>, kAligned>(
+          row(field.plane) + field.offset + static_cast<std::int64_t>(field.step) * x, word);
+  }
+  if constexpr (kWords == Words::packed)
+    store_word<Word<kWords>, kAligned>(row(0) + static_cast<std::int64_t>(4) * x, pixel);
+}
+
 struct RepackArguments {
   Fields fields;
   const std::uint8_t* in[FrameLayout::max_planes];
@@ -97,7 +143,8 @@ __global__ void __launch_bounds__(threads)
         store_word<Word<kWords>, kAligned>(
             out_row(a, field.plane, at.y) + field.offset +
                 static_cast<std::int64_t>(field.step) * at.x,
-            word_of<kWords>(a.fields, field, unpacked_sample<kAligned>(in_row(a, c, at.y), at.x)));
+            packed_word<kWords>(a.fields, field,
+                                unpacked_sample<kAligned>(in_row(a, c, at.y), at.x)));
     }
   }
 }

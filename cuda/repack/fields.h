@@ -117,58 +117,20 @@ CUDAVISION_HOST_DEVICE inline void store_word(std::uint8_t* to, std::uint32_t va
   }
 }
 
-/// Returns the unpacked value of sample x of a channel. row is that of the channel's plane.
-template <Words kWords, bool kAligned>
-CUDAVISION_HOST_DEVICE inline std::uint32_t load_sample(const Fields& fields, const Field& field,
-                                                        const std::uint8_t* row, int x) {
-  std::uint32_t word = load_word<Word<kWords>, kAligned>(row + field.offset +
-                                                         static_cast<std::int64_t>(field.step) * x);
+/// Returns the sample in its word, from 0 to field.most.
+template <Words kWords>
+CUDAVISION_HOST_DEVICE inline std::uint32_t sample_of(const Field& field, std::uint32_t word) {
   if (kWords == Words::swapped)
     word = swap_bytes(word);
   const std::uint32_t value = word >> field.low_bit & field.mask;
-  return rescaled(value < field.most ? value : field.most, field.most, fields.largest);
+  return value < field.most ? value : field.most;
 }
 
-/// Returns the word of a sample, or its share in the word of its pixel.
+/// Returns the word of a sample from 0 to field.most, or its share in the word of its pixel.
 template <Words kWords>
-CUDAVISION_HOST_DEVICE inline std::uint32_t word_of(const Fields& fields, const Field& field,
-                                                    std::uint32_t value) {
-  const std::uint32_t word =
-      rescaled(value < fields.largest ? value : fields.largest, fields.largest, field.most)
-      << field.low_bit;
+CUDAVISION_HOST_DEVICE inline std::uint32_t word_of(const Field& field, std::uint32_t sample) {
+  const std::uint32_t word = sample << field.low_bit;
   return kWords == Words::swapped ? swap_bytes(word) : word;
-}
-
-/// Returns the luminance of a pixel. row(plane) is the row of that plane.
-template <Words kWords, bool kAligned, class Row>
-CUDAVISION_HOST_DEVICE inline std::uint32_t load_luminance(const Fields& fields, const Row& row,
-                                                           int x) {
-  const auto sample = [&](int number) {
-    const Field& field = fields.field[number];
-    return load_sample<kWords, kAligned>(fields, field, row(field.plane), x);
-  };
-  return fields.luma >= 0
-             ? sample(fields.luma)
-             : deep_luminance(sample(fields.red), sample(fields.green), sample(fields.blue));
-}
-
-/// Stores pixel x, of which value(number) is the sample of that channel. row(plane) is the row of
-/// that plane. All channels have the size of the picture.
-template <Words kWords, bool kAligned, class Row, class Value>
-CUDAVISION_HOST_DEVICE inline void store_pixel(const Fields& fields, const Row& row, int x,
-                                               const Value& value) {
-  std::uint32_t pixel = 0;
-  for (int c = 0; c < fields.count; ++c) {
-    const Field& field = fields.field[c];
-    const std::uint32_t word = word_of<kWords>(fields, field, value(c));
-    if constexpr (kWords == Words::packed)
-      pixel |= word;
-    else
-      store_word<Word<kWords>, kAligned>(
-          row(field.plane) + field.offset + static_cast<std::int64_t>(field.step) * x, word);
-  }
-  if constexpr (kWords == Words::packed)
-    store_word<Word<kWords>, kAligned>(row(0) + static_cast<std::int64_t>(4) * x, pixel);
 }
 
 }  // namespace cudavision::repack
