@@ -76,12 +76,13 @@ Picture in_native_format(const Picture& picture, const Work& work) {
   return result;
 }
 
-/// Equalises the luminance, and adds its change to red, green and blue.
-Picture recolored(const Picture& picture, const kernels::histequalize::Parameters& parameters) {
+/// Calls equalize(in, out) with the luminance and a copy of it, and adds the change of the copy to
+/// red, green and blue.
+template <class Equalize>
+Picture recolored(const Picture& picture, const Equalize& equalize) {
   const Picture before = luminance_picture(picture);
   Picture after = before;
-  definition::defined_equalization(layout_of(before), parameters, frame_of(before),
-                                   frame_of(after));
+  equalize(before, after);
   Picture out = picture;
   for (int y = 0; y < picture.height; ++y)
     for (int x = 0; x < picture.width; ++x) {
@@ -160,11 +161,11 @@ Picture equalized(const Picture& picture, const Equalization& how) {
   parameters.low = limited ? 16 << (format.bits - 8) : 0;
   parameters.high = limited ? 235 << (format.bits - 8) : format.peak();
   parameters.blend = static_cast<int>(std::nearbyint(256.0 * how.strength));
-  if (format.family == Family::rgb && format.bits > 8)
-    return recolored(picture, parameters);
-  return in_native_format(picture, [&](const Picture& in, Picture& out) {
+  const auto equalize = [&](const Picture& in, Picture& out) {
     definition::defined_equalization(layout_of(in), parameters, frame_of(in), frame_of(out));
-  });
+  };
+  return format.family == Family::rgb && format.bits > 8 ? recolored(picture, equalize)
+                                                         : in_native_format(picture, equalize);
 }
 
 Bins luminance_histogram(const Picture& picture) {
