@@ -115,3 +115,22 @@ TEST(test_integral, .unless(unless_allocations_count())) {
            filter.set("denoise-strength", std::to_string(1 + i % 100));
          })});
 }
+
+// Frames that are unpacked and packed cost no more allocations than others.
+TEST(test_unpacking, .unless(unless_allocations_count())) {
+  const auto count = [](const char* element, const char* name) {
+    const FormatSpec& format = format_named(name);
+    const Owned<GstBuffer> frame(to_buffer(make_picture(format, 320, 180, Content::natural, 1)));
+    FilterHarness filter(element);
+    filter.accept_caps(format, 320, 180, colorimetry(format, false));
+    return allocations(filter, frame, [](FilterHarness&, int) { return 0u; });
+  };
+  for (const char* element : {"cudahistequalize", "cudagaussblur"}) {
+    const long gray = count(element, "GRAY16_LE"), swapped = count(element, "GRAY16_BE"),
+               words = count(element, "RGB10A2_LE");
+    fail_unless(swapped < gray + frames / 4, "%s: %ld allocations instead of %ld", element, swapped,
+                gray);
+    fail_unless(words < gray + frames / 4, "%s: %ld allocations instead of %ld", element, words,
+                gray);
+  }
+}

@@ -76,12 +76,13 @@ Picture in_native_format(const Picture& picture, const Work& work) {
   return result;
 }
 
-/// Equalises the luminance, and adds its change to red, green and blue.
-Picture recolored(const Picture& picture, const kernels::histequalize::Parameters& parameters) {
+/// Calls equalize(in, out) with the luminance and a copy of it, and adds the change of the copy to
+/// red, green and blue.
+template <class Equalize>
+Picture recolored(const Picture& picture, const Equalize& equalize) {
   const Picture before = luminance_picture(picture);
   Picture after = before;
-  definition::defined_equalization(layout_of(before), parameters, frame_of(before),
-                                   frame_of(after));
+  equalize(before, after);
   Picture out = picture;
   for (int y = 0; y < picture.height; ++y)
     for (int x = 0; x < picture.width; ++x) {
@@ -165,47 +166,54 @@ kernels::histequalize::Parameters parameters_of(const Picture& picture, const Eq
   return parameters;
 }
 
+/// Calls equalize(in, out) with the samples that are equalised, in a format that operations can
+/// read, and a copy of them. Returns the picture with what the call has changed.
+template <class Equalize>
+Picture changed_by(const Picture& picture, const Equalize& equalize) {
+  return picture.format->family == Family::rgb && picture.format->bits > 8
+             ? recolored(picture, equalize)
+             : in_native_format(picture, equalize);
+}
+
 }  // namespace
 
 Picture equalized(const Picture& picture, const Equalization& how) {
   const auto parameters = parameters_of(picture, how);
-  if (picture.format->family == Family::rgb && picture.format->bits > 8)
-    return recolored(picture, parameters);
-  return in_native_format(picture, [&](const Picture& in, Picture& out) {
+  return changed_by(picture, [&](const Picture& in, Picture& out) {
     definition::defined_equalization(layout_of(in), parameters, frame_of(in), frame_of(out));
   });
 }
 
 Picture SmoothedEqualization::next(const Picture& picture, const Equalization& how, double elapsed,
                                    double smoothing_time, double scene_cut_threshold) {
-  const FrameLayout layout = layout_of(picture);
   const auto parameters = parameters_of(picture, how);
-  const auto histograms =
-      definition::defined_histograms(layout, parameters.channels, frame_of(picture));
-  const std::size_t bins = histograms[0].size();
-  const auto count = static_cast<int>(histograms.size());
-  Bins counts;
-  for (const Bins& histogram : histograms)
-    counts.insert(counts.end(), histogram.begin(), histogram.end());
-  const Bins averages = average_.add(
-      counts, count,
-      {static_cast<int>(std::nearbyint(65536 * (1 - std::exp(-elapsed / smoothing_time)))),
-       static_cast<int>(std::nearbyint(65536 * scene_cut_threshold))});
+  return changed_by(picture, [&](const Picture& in, Picture& out) {
+    const FrameLayout layout = layout_of(in);
+    const auto histograms =
+        definition::defined_histograms(layout, parameters.channels, frame_of(in));
+    const std::size_t bins = histograms[0].size();
+    const auto count = static_cast<int>(histograms.size());
+    Bins counts;
+    for (const Bins& histogram : histograms)
+      counts.insert(counts.end(), histogram.begin(), histogram.end());
+    const Bins averages = average_.add(
+        counts, count,
+        {static_cast<int>(std::nearbyint(65536 * (1 - std::exp(-elapsed / smoothing_time)))),
+         static_cast<int>(std::nearbyint(65536 * scene_cut_threshold))});
 
-  std::vector<std::uint16_t> made;
-  for (std::size_t start = 0; start < averages.size(); start += bins) {
-    const auto first = averages.begin() + static_cast<std::ptrdiff_t>(start);
-    const Bins average(first, first + static_cast<std::ptrdiff_t>(bins));
-    for (const int entry : definition::defined_table(average, parameters.low, parameters.high))
-      made.push_back(static_cast<std::uint16_t>(entry));
-  }
-  const auto& in_use = hysteresis_.follow(made, count, average_.status());
-  std::vector<std::vector<int>> tables(histograms.size());
-  for (std::size_t i = 0; i < in_use.size(); ++i)
-    tables[i / bins].push_back(in_use[i]);
-  Picture out = picture;
-  definition::defined_mapping(layout, parameters, tables, frame_of(picture), frame_of(out));
-  return out;
+    std::vector<std::uint16_t> made;
+    for (std::size_t start = 0; start < averages.size(); start += bins) {
+      const auto first = averages.begin() + static_cast<std::ptrdiff_t>(start);
+      const Bins average(first, first + static_cast<std::ptrdiff_t>(bins));
+      for (const int entry : definition::defined_table(average, parameters.low, parameters.high))
+        made.push_back(static_cast<std::uint16_t>(entry));
+    }
+    const auto& in_use = hysteresis_.follow(made, count, average_.status());
+    std::vector<std::vector<int>> tables(histograms.size());
+    for (std::size_t i = 0; i < in_use.size(); ++i)
+      tables[i / bins].push_back(in_use[i]);
+    definition::defined_mapping(layout, parameters, tables, frame_of(in), frame_of(out));
+  });
 }
 
 Bins luminance_histogram(const Picture& picture) {

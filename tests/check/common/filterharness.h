@@ -145,7 +145,7 @@ class FilterHarness {
 /// Fails the test unless the pictures are equal. `what` names the case in the failure.
 void expect_picture(const Picture& got, const Picture& expected, const std::string& what);
 
-/// Changes the caps from every format to every other one, each time with a new size, and calls
+/// Changes the caps from every format to several others, each time with a new size, and calls
 /// expect() with a picture of each.
 void renegotiate(FilterHarness& filter,
                  const std::function<void(const Picture&, const std::string& what)>& expect);
