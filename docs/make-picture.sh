@@ -14,6 +14,8 @@ Makes the pictures of README.md and docs/. Run it where GStreamer finds the elem
   docs/blur.png       a crowd, and the same blurred and sharpened by cudagaussblur
   docs/binarise.png   a page in bad light, and the same in black and white by cudaintegral
   docs/denoise.png    a street at night with noise, and the same denoised by cudaintegral
+  docs/flicker.svg    how the brightness of a lawn changes in a video, equalised with smoothing and without,
+                      from the video of a street in Debian's package opencv-doc
   docs/stereo.png     an aloe, and its disparities by cudasgmstereo, from the photographs in Debian's
                       package opencv-doc
   docs/rectification.png
@@ -265,8 +267,69 @@ gst-launch-1.0 -q filesrc location="$scene" blocksize=$((width * height)) \
   ! videoconvert ! video/x-raw,format=GRAY8 ! pngenc snapshot=true compression-level=9 ! filesink location=denoise.png
 echo "$PWD/denoise.png"
 
-# The aloe of Debian's package opencv-doc, and its disparities.
+# A lawn in the video of a street, before which people walk. The picture shows its mean in every frame.
 examples=/usr/share/doc/opencv-doc/examples/data
+folder=$(mktemp -d)
+trap 'rm -f "$scene"; rm -rf "$folder"' EXIT
+lawn=(! videocrop left=0 right=628 top=360 bottom=36)
+gst-launch-1.0 -q filesrc location="$examples/vtest.avi" ! decodebin ! videoconvert ! video/x-raw,format=GRAY8 ! tee name=all \
+  all. ! queue "${lawn[@]}" ! filesink location="$folder/input" \
+  all. ! queue ! cudahistequalize "${lawn[@]}" ! filesink location="$folder/equalised" \
+  all. ! queue ! cudahistequalize smoothing-time=1000000000 "${lawn[@]}" ! filesink location="$folder/smoothed"
+python3 - "$folder" >flicker.svg <<'PY'
+import pathlib, sys
+
+width, height = 768, 286
+left, right, bottom = 40, 760, 256
+lawn = 140 * 180
+frames_per_second = 10
+
+
+def means(name):
+    data = (pathlib.Path(sys.argv[1]) / name).read_bytes()
+    return [sum(data[at:at + lawn]) / lawn for at in range(0, len(data), lawn)]
+
+
+def change(levels):
+    return sum(abs(b - a) for a, b in zip(levels, levels[1:])) / (len(levels) - 1)
+
+
+series = [("cudahistequalize", "#d98a2b", means("equalised")),
+          ("cudahistequalize smoothing-time=1000000000", "#2f6fb0", means("smoothed"))]
+of_input = change(means("input"))
+least = int(min(min(levels) for _, _, levels in series)) - 1
+most = int(max(max(levels) for _, _, levels in series)) + 1
+seconds = len(series[0][2]) / frames_per_second
+
+
+def x(second):
+    return left + (right - left) * second / seconds
+
+
+def y(level):
+    return bottom - (bottom - 66) * (level - least) / (most - least)
+
+
+print(f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" font-family="sans-serif" font-size="11">')
+print('<rect width="100%" height="100%" fill="white"/>')
+print('<text x="8" y="16" font-size="13">Mean grey level of a lawn, while people walk by</text>')
+for row, (name, colour, levels) in enumerate(series):
+    text = f"{name}: changes from frame to frame {change(levels) / of_input:.1f} times as much as in the input"
+    print(f'<rect x="{left}" y="{26 + 15 * row}" width="10" height="10" fill="{colour}"/>'
+          f'<text x="{left + 14}" y="{35 + 15 * row}">{text}</text>')
+for level in range(least, most + 1, 2):
+    print(f'<line x1="{left}" y1="{y(level):.1f}" x2="{right}" y2="{y(level):.1f}" stroke="#dddddd"/>')
+    print(f'<text x="{left - 6}" y="{y(level) + 4:.1f}" text-anchor="end">{level}</text>')
+for second in range(0, int(seconds) + 1, 10):
+    print(f'<text x="{x(second):.1f}" y="{bottom + 18}" text-anchor="middle">{second} s</text>')
+for name, colour, levels in series:
+    points = " ".join(f"{x(i / frames_per_second):.1f},{y(level):.1f}" for i, level in enumerate(levels))
+    print(f'<polyline points="{points}" fill="none" stroke="{colour}"/>')
+print("</svg>")
+PY
+echo "$PWD/flicker.svg"
+
+# The aloe of Debian's package opencv-doc, and its disparities.
 width=300 height=260
 gst-launch-1.0 -q cudasgmstereo name=stereo num-disparities=256 preset=dense ! video/x-raw,format=RGB \
   ! videoconvert ! videoscale method=bilinear2 ! "video/x-raw,width=$width,height=$height" ! mixer.sink_1 \
@@ -280,8 +343,6 @@ echo "$PWD/stereo.png"
 
 # One of OpenCV's photographs of a chessboard, and its disparities without and with a calibration.
 width=320 height=240
-folder=$(mktemp -d)
-trap 'rm -f "$scene"; rm -rf "$folder"' EXIT
 ../pipelines/calibrate.py "$folder/stereo.yml" --left "$examples/left??.jpg" --right "$examples/right??.jpg" --square 25 >&2
 gst-launch-1.0 -q filesrc location="$examples/left07.jpg" ! decodebin ! videoconvert ! tee name=left \
   filesrc location="$examples/right07.jpg" ! decodebin ! videoconvert ! tee name=right \

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
 // The CUDA backends. A frame's average takes two launches, because every bin must know whether the
-// whole frame is a scene cut: the first adds up the differences, the second changes the states. All
-// values fit the L2 cache in most cases, and then the launches cost more than the memory.
+// whole frame is a scene cut: the first adds up the differences, the second changes the states.
 
 #include <algorithm>
 

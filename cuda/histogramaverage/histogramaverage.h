@@ -54,7 +54,7 @@ struct Status {
 /// one where
 ///   Σ|H − h|·2^16 > 2·ΣH·cut_threshold     and     cut_threshold < 65536
 /// The result is h after the frame. Because each bin is rounded by itself, the sum of h may differ
-/// from the number of pixels, by at most half a count for each bin; it may even be 0.
+/// from the number of pixels, by less than two counts for each bin; it may even be 0.
 class HistogramAverage {
  public:
   /// most_histograms (1 to 65536) is the largest number of histograms of a frame, each of 2^bits

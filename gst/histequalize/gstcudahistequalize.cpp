@@ -97,13 +97,14 @@ int blend_of(const Settings& settings) {
 /// Everything that configure() builds and release() frees.
 struct Operation {
   FrameFormat format;
-  histequalize::Parameters parameters;  ///< in force: the last valid ones
+  Settings settings;  ///< in force: the last valid ones
+  histequalize::Parameters parameters;
   histequalize::HistogramEqualize equalize;
   histequalize::Histogram histogram;
   std::optional<HistogramMessages> messages;  ///< created with the first message
 
-  std::optional<histequalize::SmoothedEqualize>
-      smoothed;      ///< created with the first smoothed frame
+  /// Created with the first smoothed frame.
+  std::optional<histequalize::SmoothedEqualize> smoothed;
   FrameClock clock;  ///< of smoothed frames
   /// Of the current frame. None if it is equalised by itself.
   std::optional<histogramaverage::Parameters> smoothing;
@@ -185,10 +186,10 @@ void configure(GstCudaVisionFilter* self, Device& device, const FrameFormat& in,
   const Settings settings = current_settings(self, state.settings);
   state.guard.require(validation_error(settings, in));
   const histequalize::Parameters parameters = parameters_of(settings, in);
-  state.operation.reset(
-      new Operation{in, parameters, histequalize::HistogramEqualize(device, in.layout, parameters),
-                    histequalize::Histogram(device, in.layout), std::nullopt, std::nullopt,
-                    FrameClock(in.info), std::nullopt});
+  state.operation.reset(new Operation{
+      in, settings, parameters, histequalize::HistogramEqualize(device, in.layout, parameters),
+      histequalize::Histogram(device, in.layout), std::nullopt, std::nullopt, FrameClock(in.info),
+      std::nullopt});
 }
 
 // Applies the settings, unless they do not fit the frames.
@@ -197,6 +198,7 @@ void update_parameters(GstCudaVisionFilter* self, const Settings& settings) {
   Operation& operation = *state.operation;
   if (!state.guard.allows(GST_ELEMENT_CAST(self), validation_error(settings, operation.format)))
     return;
+  operation.settings = settings;
   const histequalize::Parameters parameters = parameters_of(settings, operation.format);
   if (parameters == operation.parameters)
     return;
@@ -215,8 +217,9 @@ void restart_smoothing(Operation& operation) {
 }
 
 // Decides whether and how the frame takes part in an average.
-void update_smoothing(GstCudaVisionFilter* self, const Settings& settings, const FrameInfo& info) {
+void update_smoothing(GstCudaVisionFilter* self, const FrameInfo& info) {
   Operation& operation = *state_of(self).operation;
+  const Settings& settings = operation.settings;
   operation.smoothing.reset();
   if (settings.smoothing_time == 0)
     return restart_smoothing(operation);
@@ -252,7 +255,7 @@ FrameWork begin_frame(GstCudaVisionFilter* self, const FrameInfo& info) {
     operation.messages->reserve();
   }
   if (operation.parameters.blend != 0) {
-    update_smoothing(self, settings, info);
+    update_smoothing(self, info);
     return FrameWork::transform;
   }
   return state.posts ? FrameWork::inspect : FrameWork::nothing;

@@ -11,6 +11,7 @@
 #include <stdexcept>
 
 #include "cuda/core/parallel.h"
+#include "cuda/histequalize/smoothedequalize.h"
 #include "tests/bench/blur_subjects.h"
 #include "tests/bench/cpu_rows.h"
 #include "tests/bench/cuda_rows.h"
@@ -61,7 +62,13 @@ void measure_cpu_copy(benchmark::State& state, const CpuSubject& subject) {
                           static_cast<std::int64_t>(in.size()));
 }
 
-enum class Operation { equalize, histogram };
+enum class Operation { equalize, smoothed, histogram };
+
+const char* name_of(Operation operation) {
+  return operation == Operation::equalize   ? "equalise"
+         : operation == Operation::smoothed ? "equalise with smoothing"
+                                            : "histogram";
+}
 
 void measure_cpu(benchmark::State& state, const CpuSubject& subject, Operation operation) {
   const test::HistEqualizeCase test = test::plain_histequalize_case(
@@ -80,6 +87,10 @@ void measure_cpu(benchmark::State& state, const CpuSubject& subject, Operation o
     histequalize::Histogram histogram(*device, test.layout);
     for ([[maybe_unused]] auto _ : state)
       histogram.run(in_frame, {bins.data(), bin_count, 1, bin_count * std::ptrdiff_t{4}});
+  } else if (operation == Operation::smoothed) {
+    histequalize::SmoothedEqualize equalize(*device, test.layout, test.parameters);
+    for ([[maybe_unused]] auto _ : state)
+      equalize.run(in_frame, out_frame, {2570, 16384});
   } else {
     histequalize::HistogramEqualize equalize(*device, test.layout, test.parameters);
     for ([[maybe_unused]] auto _ : state)
@@ -163,12 +174,11 @@ void register_cpu() {
                                std::to_string(subject.width) + "x" + std::to_string(subject.height);
       measured_in_real_time(benchmark::RegisterBenchmark(name.c_str(), measure_cpu_copy, subject));
     }
-  for (const Operation operation : {Operation::equalize, Operation::histogram})
+  for (const Operation operation : {Operation::equalize, Operation::smoothed, Operation::histogram})
     for (const CpuSubject& subject : cpu_subjects) {
-      const std::string name =
-          std::string(operation == Operation::equalize ? "equalise/" : "histogram/") +
-          subject.layout + "/" + std::to_string(subject.width) + "x" +
-          std::to_string(subject.height) + "/" + test::name(subject.content);
+      const std::string name = std::string(name_of(operation)) + "/" + subject.layout + "/" +
+                               std::to_string(subject.width) + "x" +
+                               std::to_string(subject.height) + "/" + test::name(subject.content);
       measured_in_real_time(
           benchmark::RegisterBenchmark(name.c_str(), measure_cpu, subject, operation));
     }

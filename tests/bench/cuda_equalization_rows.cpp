@@ -4,7 +4,7 @@
 #include "tests/bench/cuda_rows.h"
 #include "tests/bench/graph_timer.h"
 #include "tests/kernels/common/device_block.h"
-#include "tests/kernels/histequalize/histequalize_case.h"
+#include "tests/kernels/histequalize/smoothed_sequence.h"
 
 namespace cudavision::bench {
 namespace {
@@ -18,7 +18,7 @@ using Parameters = histequalize::Parameters;
 /// H200 for a natural picture, or 0 if there is none. With any_content, all other contents are
 /// measured as well and may take 1.3 times as long.
 struct Subject {
-  enum class Operation { equalize, equalize_each, histogram } operation;
+  enum class Operation { equalize, equalize_each, smoothed, smoothed_each, histogram } operation;
   const char* layout;
   int width, height;
   double required;
@@ -42,7 +42,18 @@ constexpr Subject subjects[] = {
     {Subject::Operation::equalize, "RGBx", 1920, 1080, 0, false},
     {Subject::Operation::equalize, "RGBx", 3840, 2160, 0, false},
     {Subject::Operation::equalize_each, "RGBx", 3840, 2160, 0, false},
+    {Subject::Operation::smoothed, "GRAY8", 640, 480, 0, false},
+    {Subject::Operation::smoothed, "GRAY8", 1920, 1080, 0, false},
+    {Subject::Operation::smoothed, "GRAY8", 3840, 2160, 0, false},
+    {Subject::Operation::smoothed, "GRAY16", 3840, 2160, 0, false},
+    {Subject::Operation::smoothed, "NV12", 3840, 2160, 0, false},
+    {Subject::Operation::smoothed, "P010", 3840, 2160, 0, false},
+    {Subject::Operation::smoothed, "RGBx", 3840, 2160, 0, false},
+    {Subject::Operation::smoothed_each, "RGBx", 3840, 2160, 0, false},
 };
+
+/// A time constant of one second at 25 frames for each second.
+constexpr histogramaverage::Parameters smoothing{2570, 16384};
 
 constexpr Content contents[] = {Content::natural, Content::random, Content::flat,
                                 Content::two_valued};
@@ -53,15 +64,42 @@ const char* name(Subject::Operation operation) {
       return "equalise";
     case Subject::Operation::equalize_each:
       return "equalise each";
+    case Subject::Operation::smoothed:
+      return "equalise with smoothing";
+    case Subject::Operation::smoothed_each:
+      return "equalise each with smoothing";
     default:
       return "luminance histogram";
   }
 }
 
+bool is_smoothed(Subject::Operation operation) {
+  return operation == Subject::Operation::smoothed ||
+         operation == Subject::Operation::smoothed_each;
+}
+
+/// Describes how two frames of a video differ between the devices.
+std::string difference_with_smoothing(const CudaTestDevice& device,
+                                      const test::HistEqualizeCase& test) {
+  test::SmoothedSequence sequence;
+  sequence.steps.resize(2, {test, test::input_block(test), smoothing, false});
+  const auto cpu = make_cpu_device();
+  return test::difference(sequence, run_sequence(*cpu, sequence, 0),
+                          run_sequence(*device, sequence, 0));
+}
+
+std::string difference_from_cpu(const CudaTestDevice& device, const test::HistEqualizeCase& test) {
+  const auto input = test::input_block(test);
+  const auto cpu = make_cpu_device();
+  return test::difference(test, test::HistEqualizeRunner(*cpu, test).run(input, 0),
+                          test::HistEqualizeRunner(*device, test).run(input, 0));
+}
+
 Row measure(const CudaTestDevice& device, const Subject& subject, Content content) {
   test::HistEqualizeCase test = test::plain_histequalize_case(
       test::layout_named(subject.layout, subject.width, subject.height), content, 3);
-  if (subject.operation == Subject::Operation::equalize_each)
+  if (subject.operation == Subject::Operation::equalize_each ||
+      subject.operation == Subject::Operation::smoothed_each)
     test.parameters.channels = Parameters::Channels::each;
   Row row{name(subject.operation), subject.layout, subject.width, subject.height,
           test::name(content)};
@@ -69,16 +107,14 @@ Row measure(const CudaTestDevice& device, const Subject& subject, Content conten
                  : subject.any_content       ? 1.3 * subject.required
                                              : 0;
 
-  const auto input = test::input_block(test);
-  const auto cpu = make_cpu_device();
-  const std::string difference =
-      test::difference(test, test::HistEqualizeRunner(*cpu, test).run(input, 0),
-                       test::HistEqualizeRunner(*device, test).run(input, 0));
+  const std::string difference = is_smoothed(subject.operation)
+                                     ? difference_with_smoothing(device, test)
+                                     : difference_from_cpu(device, test);
   if (!difference.empty())
     throw std::runtime_error(row.operation + ", " + describe(test) +
                              ": CUDA differs from the CPU: " + difference);
 
-  const DeviceBlock<std::uint8_t> in(*device, input);
+  const DeviceBlock<std::uint8_t> in(*device, test::input_block(test));
   const DeviceBlock<std::uint8_t> out(*device, std::vector<std::uint8_t>(test.out.bytes));
   const int bin_count = 1 << test.layout.bits;
   const DeviceBlock<std::uint32_t> bins(*device, std::vector<std::uint32_t>(bin_count));
@@ -92,6 +128,10 @@ Row measure(const CudaTestDevice& device, const Subject& subject, Content conten
     row.microseconds = timer.microseconds([&] {
       histogram.run(in_frame, {bins.data(), bin_count, 1, bin_count * std::ptrdiff_t{4}});
     });
+  } else if (is_smoothed(subject.operation)) {
+    histequalize::SmoothedEqualize equalize(*device, test.layout, test.parameters);
+    equalize.run(in_frame, out_frame, smoothing);  // the first frame takes one launch less
+    row.microseconds = timer.microseconds([&] { equalize.run(in_frame, out_frame, smoothing); });
   } else {
     histequalize::HistogramEqualize equalize(*device, test.layout, test.parameters);
     row.microseconds = timer.microseconds([&] { equalize.run(in_frame, out_frame); });

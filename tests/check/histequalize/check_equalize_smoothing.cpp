@@ -204,6 +204,22 @@ TEST(test_changed_while_playing) {
   filter.expect(at(GST_SECOND, to_buffer(dark())), equalized(dark(), {}), "a scene cut");
 }
 
+// An impossible threshold leaves the last one in force, and one warning names the remedy.
+TEST(test_impossible_threshold) {
+  FilterHarness filter("cudahistequalize", {one_second, no_cuts});
+  filter.accept_caps(gray(), 64, 48, colorimetry(gray(), false));
+  SmoothedEqualization definition;
+  for (guint i = 0; i < 4; ++i) {
+    if (i == 1)
+      filter.set("scene-cut-threshold", "-0.5");
+    const Picture picture = i % 2 ? other(gray(), 64, 48) : dark();
+    filter.expect(at(i * 40 * GST_MSECOND, to_buffer(picture)),
+                  definition.next(picture, {}, frame_time, 1e9, 1), "the last valid threshold");
+  }
+  fail_unless_equals_int(filter.messages().complaints(), 1);
+  expect_words(filter.messages().text(GST_MESSAGE_WARNING), {"scene-cut-threshold=-0.5", "0 to 1"});
+}
+
 // With strength=0, frames pass and the average does not see them.
 TEST(test_paused_by_strength) {
   SmoothedVideo video;
@@ -357,7 +373,7 @@ std::string unless_street() {
   if (!g_file_test(file.c_str(), G_FILE_TEST_IS_REGULAR))
     return file + " is missing (Debian: opencv-doc)";
   return unless_elements({"filesrc", "decodebin", "avidemux", "avdec_msmpeg4", "videoconvert",
-                          "tee", "queue", "fakesink"});
+                          "videocrop", "tee", "queue", "fakesink"});
 }
 
 /// Collects the means of a lawn that nobody walks on, in every frame that a pad gets.
@@ -368,16 +384,20 @@ class Lawn {
     gst_pad_add_probe(pad, GST_PAD_PROBE_TYPE_BUFFER, on_frame, this, nullptr);
   }
 
+  /// The part of a launch line that cuts the lawn out of the street.
+  static constexpr char crop[] = " ! videocrop left=0 right=628 top=360 bottom=36 ! fakesink name=";
+  static constexpr int width = 140, height = 180;
+
   double change() const { return mean_change(means_); }
 
  private:
   static GstPadProbeReturn on_frame(GstPad*, GstPadProbeInfo* info, gpointer self) {
-    GstBuffer* buffer = GST_PAD_PROBE_INFO_BUFFER(info);
-    const Picture picture = from_buffer(buffer, gray(), 768, 576);
-    double sum = 0;
-    for (int y = 360; y < 540; ++y)
-      sum += std::accumulate(picture.planes[0].row(y), picture.planes[0].row(y) + 140, 0);
-    static_cast<Lawn*>(self)->means_.push_back(sum / (180 * 140));
+    GstMapInfo map;
+    fail_unless(gst_buffer_map(GST_PAD_PROBE_INFO_BUFFER(info), &map, GST_MAP_READ));
+    fail_unless_equals_int(map.size, width * height);
+    static_cast<Lawn*>(self)->means_.push_back(std::accumulate(map.data, map.data + map.size, 0) /
+                                               static_cast<double>(map.size));
+    gst_buffer_unmap(GST_PAD_PROBE_INFO_BUFFER(info), &map);
     return GST_PAD_PROBE_OK;
   }
 
@@ -393,10 +413,10 @@ TEST(test_lawn, .unless(unless_street()).unless(unless_sanitized())) {
   run_pipeline(
       "filesrc location=" + picture_file(street) +
           " ! decodebin ! videoconvert ! video/x-raw,format=GRAY8 ! tee name=t "
-          "t. ! queue ! fakesink name=source "
-          "t. ! queue ! cudahistequalize name=e ! fakesink name=plain "
-          "t. ! queue ! cudahistequalize name=e2 smoothing-time=1000000000 ! fakesink "
-          "name=smoothed",
+          "t. ! queue" +
+          Lawn::crop + "source t. ! queue ! cudahistequalize name=e" + Lawn::crop +
+          "plain t. ! queue ! cudahistequalize name=e2 smoothing-time=1000000000" + Lawn::crop +
+          "smoothed",
       [&](GstElement* pipeline) {
         std::size_t i = 0;
         for (const char* sink : {"source", "plain", "smoothed"})
