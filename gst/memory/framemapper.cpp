@@ -4,16 +4,6 @@
 #include "gst/memory/memorydebug.h"
 
 namespace cudavision {
-namespace {
-
-// Memory transactions of the device are aligned to this.
-constexpr std::size_t row_alignment = 128;
-
-constexpr std::size_t aligned(std::size_t bytes) {
-  return (bytes + row_alignment - 1) / row_alignment * row_alignment;
-}
-
-}  // namespace
 
 FrameMapper::FrameMapper(Device& device, const CudaContext& context, const FrameFormat& format)
     : device_(device), context_(context), format_(format) {
@@ -23,23 +13,6 @@ FrameMapper::FrameMapper(Device& device, const CudaContext& context, const Frame
 
 bool FrameMapper::in_place(const MappedBuffer& buffer) const {
   return buffer.on_device() || device_.kind() == DeviceKind::cpu;
-}
-
-const Frame& FrameMapper::allocated(OwnFrame& own, const FrameLayout& layout) {
-  if (own.memory.data())
-    return own.frame;
-  std::size_t size = 0;
-  for (int p = 0; p < layout.plane_count; ++p)
-    size += aligned(layout.planes[p].row_bytes) * layout.planes[p].rows;
-  own.memory = device_.allocate(size);
-  std::uint8_t* data = own.memory.as<std::uint8_t>();
-  for (int p = 0; p < layout.plane_count; ++p) {
-    const PlaneShape& plane = layout.planes[p];
-    const std::size_t pitch = aligned(plane.row_bytes);
-    own.frame.planes[p] = {data, plane.row_bytes, plane.rows, static_cast<std::ptrdiff_t>(pitch)};
-    data += pitch * plane.rows;
-  }
-  return own.frame;
 }
 
 Staging& FrameMapper::staging() {
@@ -62,7 +35,7 @@ FrameMapper::Input::Input(FrameMapper& mapper, GstBuffer* buffer)
     : mapper_(mapper),
       buffer_(buffer, mapper.format_, GST_MAP_READ, mapper.context_),
       wait_(mapper.device_),
-      frame_(buffer_.frame()) {
+      stored_(buffer_.frame()) {
   if (!mapper.in_place(buffer_)) {
     const Frame& own = mapper.own_frame();
     if (buffer_.page_locked())
@@ -70,11 +43,13 @@ FrameMapper::Input::Input(FrameMapper& mapper, GstBuffer* buffer)
         mapper.device_.upload(buffer_.frame().planes[p], own.planes[p]);
     else
       mapper.staging().upload(buffer_.frame(), own);
-    frame_ = own;
+    stored_ = own;
   }
   if (mapper.repack_) {
-    mapper.repack_->unpack(frame_, mapper.unpacked_frame());
+    mapper.repack_->unpack(stored_, mapper.unpacked_frame());
     frame_ = mapper.unpacked_frame();
+  } else {
+    frame_ = stored_;
   }
 }
 

@@ -8,6 +8,7 @@
 #include "cuda/core/device.h"
 #include "cuda/repack/repack.h"
 #include "gst/base/videoformat.h"
+#include "gst/memory/deviceframe.h"
 #include "gst/memory/libgstcuda.h"
 #include "gst/memory/mappedbuffer.h"
 #include "gst/memory/staging.h"
@@ -53,6 +54,8 @@ class FrameMapper {
    public:
     Input(FrameMapper& mapper, GstBuffer* buffer);
     const ConstFrame& frame() const noexcept { return frame_; }
+    /// The same frame as it lies in buffers, on the device.
+    const ConstFrame& stored() const noexcept { return stored_; }
     /// Waits until the device has read the frame. Throws Error.
     void complete();
     /// Call this instead after Device::finish().
@@ -63,7 +66,7 @@ class FrameMapper {
     FrameMapper& mapper_;
     MappedBuffer buffer_;
     WaitForDevice wait_;
-    ConstFrame frame_;
+    ConstFrame stored_, frame_;
   };
 
   /// A frame to write, on the device, in the layout of the format.
@@ -97,22 +100,15 @@ class FrameMapper {
   };
 
  private:
-  /// A frame in memory of the device, which is allocated when the frame is first needed.
-  struct OwnFrame {
-    Buffer memory;
-    Frame frame;
-  };
-
   bool in_place(const MappedBuffer& buffer) const;
-  const Frame& allocated(OwnFrame& own, const FrameLayout& layout);
-  const Frame& own_frame() { return allocated(stored_, format_.storage.frame); }
-  const Frame& unpacked_frame() { return allocated(unpacked_, format_.layout); }
+  const Frame& own_frame() { return stored_.allocated(device_, format_.storage.frame); }
+  const Frame& unpacked_frame() { return unpacked_.allocated(device_, format_.layout); }
   Staging& staging();
 
   Device& device_;
   const CudaContext context_;
   const FrameFormat format_;
-  OwnFrame stored_, unpacked_;
+  DeviceFrame stored_, unpacked_;
   std::unique_ptr<Staging> staging_;
   std::unique_ptr<repack::Repack> repack_;  ///< none if operations read frames as they are
 };

@@ -33,20 +33,34 @@ std::unique_ptr<remap::PictureRemap> make_remap(Device& device, const FrameLayou
 RectifiedPicture::RectifiedPicture(Device& device, const FramePacking& packing,
                                    const FrameFormat& frames, const FrameFormat& out,
                                    const RectifiedCamera* camera)
-    : device_(device), packing_(packing), layout_(out.layout) {
-  if (GST_VIDEO_INFO_FORMAT(&out.info) == GST_VIDEO_FORMAT_GRAY8)
+    : device_(device),
+      packing_(packing),
+      layout_(out.layout),
+      unpacked_layout_(repack::unpacked_layout(frames.storage, repack::Form::channels)) {
+  if (GST_VIDEO_INFO_FORMAT(&out.info) == GST_VIDEO_FORMAT_GRAY8) {
     gray_.emplace(device);
-  else if (camera)
+    return;
+  }
+  if (camera)
     remap_ = make_remap(device, layout_, frames.low, *camera);
+  if (repack::is_needed(frames.storage, repack::Form::channels))
+    unpack_ = std::make_unique<repack::Repack>(device, frames.storage, repack::Form::channels);
 }
 
-void RectifiedPicture::run(const ConstFrame& frame, const SamplePlane& luminance,
+void RectifiedPicture::run(const ConstFrame& stored, const SamplePlane& luminance,
                            const Frame& out) {
   if (gray_) {
     gray_->run(luminance, out.planes[0]);
     return;
   }
-  const ConstFrame picture = packing_.packed() ? left_picture_of(packing_, layout_, frame) : frame;
+  ConstFrame picture = stored;
+  if (unpack_) {
+    const Frame& unpacked = unpacked_.allocated(device_, unpacked_layout_);
+    unpack_->unpack(stored, unpacked);
+    picture = unpacked;
+  }
+  if (packing_.packed())
+    picture = left_picture_of(packing_, layout_, picture);
   if (remap_) {
     remap_->run(picture, out);
     return;

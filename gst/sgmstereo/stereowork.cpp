@@ -206,7 +206,7 @@ void StereoWork::compute(const Inputs& in, const Frames& out, double seconds, bo
     else if (output.points)
       output.points->run(map, frame.planes[0]);
     else if (output.rectified)
-      output.rectified->run(in.left_frame, stereo_.pictures().left, frame);
+      output.rectified->run(in.left_stored, stereo_.pictures().left, frame);
     else if (of_confidence && frame.planes[0].data != confidence.data)
       device_.copy(confidence, frame.planes[0]);
   }
@@ -231,10 +231,10 @@ void StereoWork::run(GstBuffer* left, GstBuffer* right, const Buffers& out, doub
   const ConstFrame& left_frame = left_input.frame();
   if (packing_.packed())
     compute({half_of(packing_, whole, left_frame, false),
-             half_of(packing_, whole, left_frame, true), left_frame},
+             half_of(packing_, whole, left_frame, true), left_input.stored()},
             frames, seconds, inspect);
   else
-    compute({left_frame, right_input->frame(), left_frame}, frames, seconds, inspect);
+    compute({left_frame, right_input->frame(), left_input.stored()}, frames, seconds, inspect);
 
   for (auto& frame : frames)
     if (frame)

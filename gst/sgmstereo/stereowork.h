@@ -79,7 +79,7 @@ class StereoWork {
   /// The frames of a pair on the device. left and right are the pictures' luma or RGB.
   struct Inputs {
     ConstFrame left, right;
-    ConstFrame left_frame;  ///< with both pictures, if frames are packed
+    ConstFrame left_stored;  ///< the left frame as it lies in buffers, with all channels
   };
 
   void compute(const Inputs& in, const Frames& out, double seconds, bool inspect);
