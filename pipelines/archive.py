@@ -334,6 +334,13 @@ def run(ray, jobs, report, submit, retries):
 
 def connect(ray, address):
     """Joins a cluster, or starts one on this machine."""
+    host = re.fullmatch(r"(?:ray://)?([^/]+):(\d+)", address)
+    if host:
+        # Ray itself tries for minutes.
+        try:
+            socket.create_connection((host[1].strip("[]"), int(host[2])), timeout=10).close()
+        except OSError as error:
+            sys.exit(f"There is no Ray cluster at {address}, or no way to it: {error}")
     # Ray would send statistics about its use from a cluster that was started without being asked.
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
     # The tasks pass no large objects: the least store that Ray accepts is enough.
