@@ -77,7 +77,8 @@ def explain(status, log):
 
 
 def play(words, environment, output, timeout):
-    """Runs a pipeline to its end. Ends it if its output does not grow for `timeout` seconds, or if this process ends."""
+    """Runs a pipeline to its end and returns what it said, if anything. Ends it if its output does not grow for `timeout`
+    seconds, or if this process ends."""
     with tempfile.TemporaryFile() as messages:
         # Ray's workers can be killed at any time: setpriv lets the kernel end the pipeline then. In a session of its own,
         # Ctrl-C does not reach the pipeline. It would end the stream, and half a film would look complete.
@@ -100,8 +101,9 @@ def play(words, environment, output, timeout):
         log = messages.read().decode(errors="replace")[-20000:]
     if process.returncode != 0:
         raise Failure(explain(process.returncode, log), log, hopeless="WARNING: erroneous pipeline" in log)
-    if size == 0 and not (output.exists() and output.stat().st_size):
+    if not output.exists() or output.stat().st_size == 0:
         raise Failure("the pipeline ended without an error, but wrote nothing", log)
+    return log
 
 
 def convert(job, description, backend, variables, timeout):
@@ -125,7 +127,7 @@ def convert(job, description, backend, variables, timeout):
         # English can be recognised.
         environment = {**os.environ, **variables, "LC_ALL": "C.UTF-8", "LANGUAGE": "C",
                        **({"CUDA_VISIBLE_DEVICES": ",".join(gpus)} if gpus else {})}
-        play(words_of(description, values), environment, unfinished, timeout)
+        result["log"] = play(words_of(description, values), environment, unfinished, timeout)
         # The name must not reach the disk before the film.
         with open(unfinished, "rb") as film:
             os.fsync(film.fileno())
@@ -183,16 +185,13 @@ class Marker:
     """A hidden file among the results. It holds the pipeline that they come from and is older than all of them. It is
     locked while a run writes there."""
 
-    def __init__(self, out, description):
+    def __init__(self, out):
         os.makedirs(out, exist_ok=True)
         self.file = open(os.path.join(out, ".archive"), "a+")
         try:
             fcntl.flock(self.file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             sys.exit(f"{out}: another archive.py writes there; wait for its end, or name another folder")
-        self.file.seek(0)
-        self.description = self.file.read()
-        self.wanted = description
 
     def complete(self, job):
         """Whether the result is there, and neither the film nor the pipeline is younger."""
@@ -202,14 +201,17 @@ class Marker:
             return False
         return made.st_size > 0 and made.st_mtime_ns >= max(os.stat(job.input).st_mtime_ns, os.fstat(self.file.fileno()).st_mtime_ns)
 
-    def begin(self, jobs, again):
+    def begin(self, description, jobs, again):
         """Returns the jobs that are done already."""
-        if self.description != self.wanted or again:
-            if not again and any(map(self.complete, jobs)):
-                sys.exit(f"The results in this folder come from another pipeline:\n  {self.description}\n"
-                         "Name another folder, or set --again to make them anew.")
+        self.file.seek(0)
+        before = self.file.read()
+        if before != description or again:
+            there = next((job.output for job in jobs if os.path.exists(job.output)), None)
+            if there and not again:
+                origin = f"comes from another pipeline:\n  {before}\n" if before else "was not made by this program. "
+                sys.exit(f"{there} {origin}Name another folder for the results, or set --again to replace those that are there.")
             self.file.truncate(0)
-            self.file.write(self.wanted)
+            self.file.write(description)
             self.file.flush()
         return {job for job in jobs if self.complete(job)}
 
@@ -323,23 +325,31 @@ def run(ray, jobs, report, submit, retries):
                     return
     finally:
         # Tasks that are cancelled end their pipelines and remove what these have begun.
-        for task in running:
-            ray.cancel(task)
-        if running:
-            ray.wait(list(running), num_returns=len(running), timeout=20)
+        with contextlib.suppress(ray.exceptions.RayError):
+            for task in running:
+                ray.cancel(task)
+            if running:
+                ray.wait(list(running), num_returns=len(running), timeout=20)
 
 
 def connect(ray, address):
     """Joins a cluster, or starts one on this machine."""
+    host = re.fullmatch(r"(?:ray://)?([^/]+):(\d+)", address)
+    if host:
+        # Ray itself tries for minutes.
+        try:
+            socket.create_connection((host[1].strip("[]"), int(host[2])), timeout=10).close()
+        except OSError as error:
+            sys.exit(f"There is no Ray cluster at {address}, or no way to it: {error}")
     # Ray would send statistics about its use from a cluster that was started without being asked.
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
     # The tasks pass no large objects: the least store that Ray accepts is enough.
     local = {"include_dashboard": False, "object_store_memory": 80 << 20} if address == "local" else {}
     try:
         ray.init(address, log_to_driver=False, logging_level="ERROR", **local)
-    except (ConnectionError, RuntimeError, ValueError) as error:
+    except Exception as error:  # Ray raises it as it is if a cluster takes too long to start.
         # The last line of the cause says what to do.
-        sys.exit("\n".join([f"There is no Ray cluster for this program at {address}: {error}", *str(error.__cause__ or "").strip().splitlines()[-1:]]))
+        sys.exit("\n".join([f"Ray has no cluster for this program (--address {address}): {error}", *str(error.__cause__ or "").strip().splitlines()[-1:]]))
 
 
 def resources_of_task(ray, arguments):
@@ -381,7 +391,7 @@ def parse():
     parser.add_argument("--ending", default="mkv", help="how the names of the results end (default: mkv)")
     parser.add_argument("--match", action="append", metavar="PATTERN", help="which files of folders to take, such as '*.png'; can be repeated "
                         "(default: films of the usual endings)")
-    parser.add_argument("--again", action="store_true", help="make results anew that are complete")
+    parser.add_argument("--again", action="store_true", help="replace results that are there, whatever they come from")
     parser.add_argument("--retries", type=int, default=2, help="how often to try again with a file that fails (default: 2)")
     parser.add_argument("--timeout", type=float, default=600, metavar="SECONDS", help="end a pipeline that writes nothing for so long (default: 600)")
     parser.add_argument("--backend", choices=("auto", "cuda", "cpu"), default="auto", help="auto: GPUs if the cluster has any, else CPUs")
@@ -428,10 +438,10 @@ def main():
                  f"  ray/bin/python {' '.join(map(shlex.quote, sys.argv))}")
 
     try:
-        marker = Marker(arguments.out, arguments.pipeline)
+        marker = Marker(arguments.out)
     except OSError as error:
         sys.exit(str(error))
-    skipped = marker.begin(jobs, arguments.again)
+    skipped = marker.begin(arguments.pipeline, jobs, arguments.again)
     remove_leftovers(jobs)
     report = Report(arguments.report or os.path.join(arguments.out, "archive.json"), arguments.pipeline, tqdm, jobs, skipped)
     interrupted = False
@@ -448,6 +458,8 @@ def main():
                 job, arguments.pipeline, backend, variables, arguments.timeout), arguments.retries)
     except KeyboardInterrupt:
         interrupted = True
+    except ray.exceptions.RayError as error:
+        report.say(f"The cluster has failed: {error}", sys.stderr)
     finally:
         ray.shutdown()
     sys.exit(report.close(interrupted))

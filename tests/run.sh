@@ -30,6 +30,8 @@ Without an NVIDIA GPU, the kernels are compiled for one architecture (-Dcuda-arc
 pass another value.
 Missing Debian packages are installed if this runs as root or if sudo needs no password; otherwise
 the command to install them is printed. If everything is installed, no network is needed.
+Ray, which one of the scripts needs, is installed from PyPI into build-tests/ray. Without it, the
+tests of this script are skipped.
 
 Environment: CUDA_HOME, a CUDA toolkit in addition to those on PATH and in /usr/local/cuda*;
 CUDAVISION_TEST_CASES, the number of random cases of each kernel test.
