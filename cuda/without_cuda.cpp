@@ -43,9 +43,6 @@ std::unique_ptr<Luminance::Backend> make_luminance_cuda(Device&, const FrameLayo
   refuse_cuda();
 }
 
-namespace regions {
-std::unique_ptr<RegionBlend::Backend> make_region_blend_cuda(Device&, const FrameLayout&) {
-}  // namespace regions
 namespace gaussblur {
 std::unique_ptr<GaussBlur::Backend> make_gauss_blur_cuda(Device&, const FrameLayout&) {
   refuse_cuda();
@@ -105,6 +102,12 @@ std::unique_ptr<PictureRemap::Backend> make_picture_remap_cuda(Device&, const Sa
   refuse_cuda();
 }
 }  // namespace remap
+
+namespace regions {
+std::unique_ptr<RegionBlend::Backend> make_region_blend_cuda(Device&, const FrameLayout&) {
+  refuse_cuda();
+}
+}  // namespace regions
 
 namespace repack {
 std::unique_ptr<Repack::Backend> make_repack_cuda(Device&, const Storage&, Form) {
