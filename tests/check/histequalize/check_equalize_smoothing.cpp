@@ -90,7 +90,7 @@ Picture bright() {
 TEST(test_definition, .times(formats().size())) {
   const FormatSpec& format = format_number(index);
   for (bool each_channel : {false, true}) {
-    if (each_channel && format.family != Family::rgb)
+    if (each_channel && !format.has_single_colors())
       continue;
     Equalization how = {each_channel, 1, true};
     FilterHarness filter{{"smoothing-time", "200000000"}, {"scene-cut-threshold", "0.75"}};
