@@ -36,6 +36,7 @@
 #include <optional>
 
 #include "cuda/histequalize/histequalize.h"
+#include "gst/base/frameregions.h"
 #include "gst/base/gstcudavisionfilter.h"
 #include "gst/base/properties.h"
 #include "gst/histequalize/histogrammessages.h"
@@ -74,7 +75,7 @@ GType channels_type() {
 }
 
 /// The values of the properties.
-struct Settings {
+struct Settings : RegionSettings {
   Method method = method_equalize;
   Channels channels = channels_luma;
   double strength = 1.0;
@@ -94,6 +95,7 @@ struct Operation {
   histequalize::Parameters parameters;  ///< in force: the last valid ones
   histequalize::HistogramEqualize equalize;
   histequalize::Histogram histogram;
+  FrameRegions regions;
   std::optional<HistogramMessages> messages;  ///< created with the first message
 };
 
@@ -103,7 +105,8 @@ std::string validation_error(const Settings& settings, const FrameFormat& format
     return "channels=rgb needs RGB frames, but these are " + format.description() +
            ": set channels=luma, or convert to an RGB format (videoconvert ! "
            "video/x-raw,format=RGBx) before the element.";
-  return properties->range_error(settings);
+  const std::string error = properties->range_error(settings);
+  return error.empty() ? settings.regions.error() : error;
 }
 
 histequalize::Parameters parameters_of(const Settings& settings, const FrameFormat& format) {
@@ -169,7 +172,8 @@ void configure(GstCudaVisionFilter* self, Device& device, const FrameFormat& in,
   const histequalize::Parameters parameters = parameters_of(settings, in);
   state.operation.reset(
       new Operation{in, parameters, histequalize::HistogramEqualize(device, in.layout, parameters),
-                    histequalize::Histogram(device, in.layout), std::nullopt});
+                    histequalize::Histogram(device, in.layout),
+                    FrameRegions(device, in.layout, settings), std::nullopt});
 }
 
 // Applies the settings, unless they do not fit the frames.
@@ -178,6 +182,7 @@ void update_parameters(GstCudaVisionFilter* self, const Settings& settings) {
   Operation& operation = *state.operation;
   if (!state.guard.allows(GST_ELEMENT_CAST(self), validation_error(settings, operation.format)))
     return;
+  operation.regions.set_settings(settings);
   const histequalize::Parameters parameters = parameters_of(settings, operation.format);
   if (parameters == operation.parameters)
     return;
@@ -205,7 +210,8 @@ FrameWork begin_frame(GstCudaVisionFilter* self, const FrameInfo& info) {
     }
     operation.messages->reserve();
   }
-  if (operation.parameters.blend != 0)
+  const DeviceScope scope(gst_cuda_vision_filter_session(self));
+  if (operation.regions.select(info.buffer) && operation.parameters.blend != 0)
     return FrameWork::transform;
   return state.posts ? FrameWork::inspect : FrameWork::nothing;
 }
@@ -216,7 +222,10 @@ void process(GstCudaVisionFilter* self, const ConstFrame& in, const Frame* out,
   Operation& operation = *state.operation;
   const View<std::uint32_t> bins = state.posts ? operation.messages->bins() : View<std::uint32_t>{};
   if (out)
-    operation.equalize.run(in, *out, bins);
+    operation.regions.run(
+        in, *out, [&](const ConstFrame& from, const Frame& to, const regions::ActiveCells*) {
+          operation.equalize.run(from, to, bins);
+        });
   else
     operation.histogram.run(in, bins);
   if (state.posts)
@@ -264,6 +273,7 @@ void install_properties(GObjectClass* klass) {
   all.add({"message-interval", "Message interval",
            "Running time between two messages in ns (0 = one message for each frame)"},
           &Settings::message_interval);
+  add_region_properties(all);
   properties = &all;
 }
 

@@ -111,6 +111,17 @@ const std::vector<ElementSpec>& element_specs() {
   return list;
 }
 
+/// The properties of the elements that can work on regions of a frame.
+const std::vector<PropertySpec> region_properties = {
+    {"regions", playing, "", "1,2,3,4;0.5,0.5,0.25,0.25"},
+    {"use-roi-meta", playing, "false", "true"},
+    {"region-types", playing, "", "face,plate"},
+    {"region-shape", playing, "rectangle", "ellipse", 0, 0, "rectangle ellipse"},
+    {"region-margin", playing, "0", "12", 0, 65535},
+    {"region-feather", playing, "0", "65535", 0, 65535},
+    {"region-invert", playing, "false", "true"},
+};
+
 /// The properties that every element has.
 const std::vector<PropertySpec> device_properties = {
     {"backend", ready, "auto", "cpu", 0, 0, "auto cuda cpu"},
