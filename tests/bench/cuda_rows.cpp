@@ -22,6 +22,7 @@ constexpr Group groups[] = {
     {"blur", measure_blur},
     {"integral", measure_integral},
     {"nlmeans", measure_nlmeans},
+    {"regions", measure_regions},
     {"remap", measure_remap},
     {"stereo", measure_stereo},
 };
@@ -46,8 +47,9 @@ std::vector<Row> measure_cuda(const std::string& only) {
       rows.push_back(std::move(row));
   }
   if (!found)
-    throw std::invalid_argument("there is no group \"" + only +
-                                "\"; use equalization, blur, integral, nlmeans, remap or stereo");
+    throw std::invalid_argument(
+        "there is no group \"" + only +
+        "\"; use equalization, blur, integral, nlmeans, regions, remap or stereo");
   return rows;
 }
 
