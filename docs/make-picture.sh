@@ -12,6 +12,8 @@ Makes the pictures of README.md and docs/. Run it where GStreamer finds the elem
 
   docs/equalize.png   a foggy landscape, and the same after cudahistequalize
   docs/blur.png       a crowd, and the same blurred and sharpened by cudagaussblur
+  docs/privacy.png    a street, and the same with blurred heads by cudagaussblur, from the video in Debian's
+                      package opencv-doc
   docs/binarise.png   a page in bad light, and the same in black and white by cudaintegral
   docs/denoise.png    a street at night with noise, and the same denoised by cudaintegral
   docs/flicker.svg    how the brightness of a lawn changes in a video, equalised with smoothing and without,
@@ -213,6 +215,17 @@ gst-launch-1.0 -q filesrc location="$scene" blocksize=$((width * height)) \
   compositor name=mixer background=white sink_1::xpos=$((width + 8)) \
   ! videoconvert ! video/x-raw,format=GRAY8 ! pngenc snapshot=true ! filesink location=binarise.png
 echo "$PWD/binarise.png"
+
+# The regions are those of pipelines/street-regions.txt in the first frame.
+crop="videocrop left=232 right=48 top=120 bottom=216"
+# shellcheck disable=SC2086
+gst-launch-1.0 -q filesrc location=/usr/share/doc/opencv-doc/examples/data/vtest.avi ! decodebin ! videoconvert \
+  ! tee name=both both. ! queue ! $crop ! mixer.sink_0 \
+  both. ! queue ! cudagaussblur sigma=12 "regions=244,202,48,52;489,138,48,52;633,222,48,52" \
+  region-shape=ellipse region-feather=8 ! $crop ! mixer.sink_1 \
+  compositor name=mixer background=white sink_1::xpos=496 \
+  ! videoconvert ! video/x-raw,format=RGB ! pngenc snapshot=true ! filesink location=privacy.png
+echo "$PWD/privacy.png"
 
 # A street at night, with the noise of a camera in little light. Denoising that is too strong erases the lamp post,
 # the fence and the wire.

@@ -30,6 +30,7 @@ struct FrameInfo {
   FrameTimes times;
   /// True if even and odd rows are two fields, taken at different moments.
   bool interlaced = false;
+  GstBuffer* buffer = nullptr;  ///< for its metas
 };
 
 /// GStreamer marks a missing frame by an empty buffer with the GAP flag.

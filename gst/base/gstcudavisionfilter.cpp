@@ -261,6 +261,7 @@ void follow_context(GstBaseTransform* trans, GstBuffer* buffer) {
 void before_transform(GstBaseTransform* trans, GstBuffer* buffer) {
   post_exceptions(trans, false, [&] {
     FilterState& state = state_of(trans);
+    state.info.buffer = buffer;
     state.info.times = frame_times(trans->segment, buffer);
     state.info.interlaced = state.frames && is_interlaced(state.frames->in().info, buffer);
     if (GST_CLOCK_TIME_IS_VALID(state.info.times.stream_time))

@@ -101,6 +101,20 @@ class ElementProperties {
     g_object_class_install_property(
         class_, count(), g_param_spec_string(spec.name, spec.nick, spec.blurb, "", flags_of(spec)));
   }
+  /// A string that is kept as a Text, which is constructed from the string and returns it as
+  /// c_str(). It is empty by default.
+  template <class Text>
+  void add_text(const PropertySpec& spec, Text Settings::*field) {
+    properties_.push_back({[=](Settings& settings, const GValue* value) {
+                             const gchar* text = g_value_get_string(value);
+                             settings.*field = Text(text ? text : "");
+                           },
+                           [=](const Settings& settings, GValue* value) {
+                             g_value_set_string(value, (settings.*field).c_str());
+                           }});
+    g_object_class_install_property(
+        class_, count(), g_param_spec_string(spec.name, spec.nick, spec.blurb, "", flags_of(spec)));
+  }
   /// type is the registered enumeration, which has the values of Enum.
   template <class Enum>
   void add(const PropertySpec& spec, Enum Settings::*field, GType type, Shown shown = as_they_are) {

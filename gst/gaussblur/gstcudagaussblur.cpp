@@ -40,6 +40,7 @@
 
 #include "cuda/gaussblur/gaussblur.h"
 #include "cuda/gaussblur/gausskernel.h"
+#include "gst/base/frameregions.h"
 #include "gst/base/gstcudavisionfilter.h"
 #include "gst/base/properties.h"
 #include "gst/gaussblur/colorsamples.h"
@@ -67,7 +68,7 @@ GType border_type() {
 }
 
 /// The values of the properties.
-struct Settings {
+struct Settings : RegionSettings {
   double sigma = 1.2;
   double sigma_y = 0;
   int kernel_size = 0;
@@ -85,6 +86,7 @@ struct Operation {
   FrameFormat format;
   gaussblur::Parameters parameters;  ///< in force: the last valid ones
   gaussblur::GaussBlur blur;
+  FrameRegions regions;
 };
 
 std::string size_error(const char* property, int size) {
@@ -98,7 +100,9 @@ std::string validation_error(const Settings& settings) {
   std::string error = properties->range_error(settings);
   if (error.empty())
     error = size_error("kernel-size", settings.kernel_size);
-  return error.empty() ? size_error("kernel-size-y", settings.kernel_size_y) : error;
+  if (error.empty())
+    error = size_error("kernel-size-y", settings.kernel_size_y);
+  return error.empty() ? settings.regions.error() : error;
 }
 
 gaussblur::Parameters parameters_of(const Settings& settings, const FrameFormat& format) {
@@ -165,29 +169,36 @@ void configure(GstCudaVisionFilter* self, Device& device, const FrameFormat& in,
   const Settings settings = current_settings(self, state.settings);
   state.guard.require(validation_error(settings));
   const gaussblur::Parameters parameters = parameters_of(settings, in);
-  state.operation.reset(
-      new Operation{in, parameters, gaussblur::GaussBlur(device, in.layout, parameters)});
+  state.operation.reset(new Operation{in, parameters,
+                                      gaussblur::GaussBlur(device, in.layout, parameters),
+                                      FrameRegions(device, in.layout, settings)});
 }
 
 FrameWork begin_frame(GstCudaVisionFilter* self, const FrameInfo& info) {
   State& state = state_of(self);
   Operation& operation = *state.operation;
   const Settings settings = current_settings(self, state.settings);
-  gaussblur::Parameters parameters =
-      state.guard.allows(GST_ELEMENT_CAST(self), validation_error(settings))
-          ? parameters_of(settings, operation.format)
-          : operation.parameters;
+  gaussblur::Parameters parameters = operation.parameters;
+  if (state.guard.allows(GST_ELEMENT_CAST(self), validation_error(settings))) {
+    parameters = parameters_of(settings, operation.format);
+    operation.regions.set_settings(settings);
+  }
   parameters.fields = info.interlaced;
+  const DeviceScope scope(gst_cuda_vision_filter_session(self));
   if (parameters != operation.parameters) {
-    const DeviceScope scope(gst_cuda_vision_filter_session(self));
     operation.blur.set_parameters(parameters);
     operation.parameters = parameters;
   }
-  return operation.blur.identity() ? FrameWork::nothing : FrameWork::transform;
+  const bool selected = operation.regions.select(info.buffer);
+  return selected && !operation.blur.identity() ? FrameWork::transform : FrameWork::nothing;
 }
 
 void process(GstCudaVisionFilter* self, const ConstFrame& in, const Frame* out, const FrameInfo&) {
-  state_of(self).operation->blur.run(in, *out);
+  Operation& operation = *state_of(self).operation;
+  operation.regions.run(
+      in, *out, [&](const ConstFrame& from, const Frame& to, const regions::ActiveCells* active) {
+        operation.blur.run(from, to, active);
+      });
 }
 
 void release(GstCudaVisionFilter* self) {
@@ -227,6 +238,7 @@ void install_properties(GObjectClass* klass) {
        "removes fine gratings, of which 8 bits leave a trace, but the result no longer equals "
        "OpenCV's (deeper samples always use 16)"},
       &Settings::fine);
+  add_region_properties(all);
   properties = &all;
 }
 

@@ -38,6 +38,7 @@
 #include <optional>
 
 #include "cuda/histequalize/smoothedequalize.h"
+#include "gst/base/frameregions.h"
 #include "gst/base/gstcudavisionfilter.h"
 #include "gst/base/properties.h"
 #include "gst/histequalize/frameclock.h"
@@ -78,7 +79,7 @@ GType channels_type() {
 }
 
 /// The values of the properties.
-struct Settings {
+struct Settings : RegionSettings {
   Method method = method_equalize;
   Channels channels = channels_luma;
   double strength = 1.0;
@@ -101,6 +102,7 @@ struct Operation {
   histequalize::Parameters parameters;
   histequalize::HistogramEqualize equalize;
   histequalize::Histogram histogram;
+  FrameRegions regions;
   std::optional<HistogramMessages> messages;  ///< created with the first message
 
   /// Created with the first smoothed frame.
@@ -118,7 +120,8 @@ std::string validation_error(const Settings& settings, const FrameFormat& format
            format.description() +
            ": set channels=luma, or convert to an RGB format (videoconvert ! "
            "video/x-raw,format=RGBx) before the element.";
-  return properties->range_error(settings);
+  const std::string error = properties->range_error(settings);
+  return error.empty() ? settings.regions.error() : error;
 }
 
 histequalize::Parameters parameters_of(const Settings& settings, const FrameFormat& format) {
@@ -188,8 +191,8 @@ void configure(GstCudaVisionFilter* self, Device& device, const FrameFormat& in,
   const histequalize::Parameters parameters = parameters_of(settings, in);
   state.operation.reset(new Operation{
       in, settings, parameters, histequalize::HistogramEqualize(device, in.layout, parameters),
-      histequalize::Histogram(device, in.layout), std::nullopt, std::nullopt, FrameClock(in.info),
-      std::nullopt});
+      histequalize::Histogram(device, in.layout), FrameRegions(device, in.layout, settings),
+      std::nullopt, std::nullopt, FrameClock(in.info), std::nullopt});
 }
 
 // Applies the settings, unless they do not fit the frames.
@@ -199,6 +202,7 @@ void update_parameters(GstCudaVisionFilter* self, const Settings& settings) {
   if (!state.guard.allows(GST_ELEMENT_CAST(self), validation_error(settings, operation.format)))
     return;
   operation.settings = settings;
+  operation.regions.set_settings(settings);
   const histequalize::Parameters parameters = parameters_of(settings, operation.format);
   if (parameters == operation.parameters)
     return;
@@ -216,7 +220,7 @@ void restart_smoothing(Operation& operation) {
   operation.clock.reset();
 }
 
-// Decides whether and how the frame takes part in an average.
+// Decides whether and how the frame takes part in an average. Called in the session's context.
 void update_smoothing(GstCudaVisionFilter* self, const FrameInfo& info) {
   Operation& operation = *state_of(self).operation;
   const Settings& settings = operation.settings;
@@ -225,7 +229,6 @@ void update_smoothing(GstCudaVisionFilter* self, const FrameInfo& info) {
     return restart_smoothing(operation);
   if (!operation.smoothed) {
     const DeviceSession& session = gst_cuda_vision_filter_session(self);
-    const DeviceScope scope(session);
     operation.smoothed.emplace(session.device(), operation.format.layout, operation.parameters);
   }
   operation.smoothing.emplace();
@@ -254,7 +257,8 @@ FrameWork begin_frame(GstCudaVisionFilter* self, const FrameInfo& info) {
     }
     operation.messages->reserve();
   }
-  if (operation.parameters.blend != 0) {
+  const DeviceScope scope(gst_cuda_vision_filter_session(self));
+  if (operation.regions.select(info.buffer) && operation.parameters.blend != 0) {
     update_smoothing(self, info);
     return FrameWork::transform;
   }
@@ -266,15 +270,18 @@ void process(GstCudaVisionFilter* self, const ConstFrame& in, const Frame* out,
   State& state = state_of(self);
   Operation& operation = *state.operation;
   const View<std::uint32_t> bins = state.posts ? operation.messages->bins() : View<std::uint32_t>{};
-  const histogramaverage::Status* status = nullptr;
-  if (!out) {
+  if (out)
+    operation.regions.run(
+        in, *out, [&](const ConstFrame& from, const Frame& to, const regions::ActiveCells*) {
+          if (operation.smoothing)
+            operation.smoothed->run(from, to, *operation.smoothing, bins);
+          else
+            operation.equalize.run(from, to, bins);
+        });
+  else
     operation.histogram.run(in, bins);
-  } else if (operation.smoothing) {
-    operation.smoothed->run(in, *out, *operation.smoothing, bins);
-    status = operation.smoothed->status();
-  } else {
-    operation.equalize.run(in, *out, bins);
-  }
+  const histogramaverage::Status* const status =
+      out && operation.smoothing ? operation.smoothed->status() : nullptr;
   if (state.posts)
     operation.messages->read_back(info.times, status);
 }
@@ -333,6 +340,7 @@ void install_properties(GObjectClass* klass) {
   all.add({"message-interval", "Message interval",
            "Running time between two messages in ns (0 = one message for each frame)"},
           &Settings::message_interval);
+  add_region_properties(all);
   properties = &all;
 }
 

@@ -284,15 +284,16 @@ void configure(GstCudaVisionFilter* self, Device& device, const FrameFormat& in,
   state.operation = Operation{form.output, make_integral_work(device, in, out, form, settings)};
 }
 
-FrameWork begin_frame(GstCudaVisionFilter* self, const FrameInfo&) {
+FrameWork begin_frame(GstCudaVisionFilter* self, const FrameInfo& info) {
   State& state = state_of(self);
   Operation& operation = *state.operation;
   const IntegralSettings settings = current_settings(self, state.settings);
-  if (state.guard.allows(GST_ELEMENT_CAST(self), settings_error(operation.output, settings))) {
-    const DeviceScope scope(gst_cuda_vision_filter_session(self));
+  const bool valid =
+      state.guard.allows(GST_ELEMENT_CAST(self), settings_error(operation.output, settings));
+  const DeviceScope scope(gst_cuda_vision_filter_session(self));
+  if (valid)
     operation.work->apply(settings);
-  }
-  return operation.work->identity() ? FrameWork::nothing : FrameWork::transform;
+  return operation.work->begin_frame(info.buffer) ? FrameWork::transform : FrameWork::nothing;
 }
 
 void process(GstCudaVisionFilter* self, const ConstFrame& in, const Frame* out, const FrameInfo&) {
@@ -345,6 +346,7 @@ void install_properties(GObjectClass* klass) {
            "How much the surroundings of two pixels may differ for denoise to average them, in "
            "8-bit gray levels (0 = frames stay unchanged)"},
           &Settings::denoise_strength, 0, 255);
+  add_region_properties(all);
   properties = &all;
 }
 

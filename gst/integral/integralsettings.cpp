@@ -48,10 +48,15 @@ integral::TableElement OutputForm::element_for(const FrameLayout& frame) const n
 
 std::string validation_error(IntegralOutput output, const IntegralSettings& settings) {
   if (output != IntegralOutput::denoise)
-    return {};
-  const std::string error =
-      size_error("search-size", "the area that is searched", settings.search_size);
-  return error.empty() ? size_error("patch-size", "a patch", settings.patch_size) : error;
+    return settings.in_regions()
+               ? "regions and use-roi-meta are for output=denoise, because only then the output "
+                 "has pixels that can stay as they are: set output=denoise, or leave regions empty "
+                 "and use-roi-meta=false."
+               : "";
+  std::string error = size_error("search-size", "the area that is searched", settings.search_size);
+  if (error.empty())
+    error = size_error("patch-size", "a patch", settings.patch_size);
+  return error.empty() ? settings.regions.error() : error;
 }
 
 localstatistics::Parameters statistics_parameters(IntegralOutput output,

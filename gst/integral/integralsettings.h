@@ -7,6 +7,7 @@
 #include "cuda/integral/integral.h"
 #include "cuda/localstatistics/localstatistics.h"
 #include "cuda/nlmeans/nlmeans.h"
+#include "gst/base/regionsettings.h"
 
 /// The properties of cudaintegral, and how caps and operations follow from them.
 namespace cudavision {
@@ -32,7 +33,7 @@ struct OutputForm {
   integral::TableElement element_for(const FrameLayout& frame) const noexcept;
 };
 
-struct IntegralSettings {
+struct IntegralSettings : RegionSettings {
   IntegralOutput output = IntegralOutput::sum;
   TableLayout table_layout = TableLayout::padded;
   ElementType element_type = ElementType::exact;

@@ -3,6 +3,8 @@
 
 #include <cstdint>
 
+#include "gst/base/frameregions.h"
+
 namespace cudavision {
 namespace {
 
@@ -85,9 +87,12 @@ class Statistics final : public IntegralWork {
 class Denoising final : public IntegralWork {
  public:
   Denoising(Device& device, const FrameFormat& in, const IntegralSettings& settings)
-      : parameters_(denoise_parameters(settings)), denoise_(device, in.layout, parameters_) {}
+      : parameters_(denoise_parameters(settings)),
+        denoise_(device, in.layout, parameters_),
+        regions_(device, in.layout, settings) {}
 
   void apply(const IntegralSettings& settings) override {
+    regions_.set_settings(settings);
     const nlmeans::Parameters parameters = denoise_parameters(settings);
     if (parameters == parameters_)
       return;
@@ -95,12 +100,20 @@ class Denoising final : public IntegralWork {
     parameters_ = parameters;
   }
 
-  bool identity() const override { return denoise_.identity(); }
-  void run(const ConstFrame& in, const Frame& out) override { denoise_.run(in, out); }
+  bool begin_frame(GstBuffer* frame) override {
+    return regions_.select(frame) && !denoise_.identity();
+  }
+  void run(const ConstFrame& in, const Frame& out) override {
+    regions_.run(in, out,
+                 [&](const ConstFrame& from, const Frame& to, const regions::ActiveCells* active) {
+                   denoise_.run(from, to, active);
+                 });
+  }
 
  private:
   nlmeans::Parameters parameters_;
   nlmeans::NlMeans denoise_;
+  FrameRegions regions_;
 };
 
 }  // namespace

@@ -17,8 +17,8 @@ class IntegralWork {
 
   /// Applies valid settings. Never allocates.
   virtual void apply(const IntegralSettings&) {}
-  /// Returns true if frames stay unchanged.
-  virtual bool identity() const { return false; }
+  /// Starts a frame. Returns false if it stays unchanged; then run() is not called.
+  virtual bool begin_frame(GstBuffer*) { return true; }
   virtual void run(const ConstFrame& in, const Frame& out) = 0;
 };
 

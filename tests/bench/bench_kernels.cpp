@@ -224,7 +224,7 @@ constexpr const char* usage =
     "\n"
     "  --cpu, --cuda     measure only this half\n"
     "  --group NAME      in the CUDA half, measure only the operations NAME: equalization, blur,\n"
-    "                    integral, nlmeans, remap, repack or stereo\n"
+    "                    integral, nlmeans, regions, remap, repack or stereo\n"
     "  --json FILE       also write the results to FILE\n"
     "  --benchmark_...   options of Google Benchmark, for the CPU half\n";
 

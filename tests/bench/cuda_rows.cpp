@@ -22,6 +22,7 @@ constexpr Group groups[] = {
     {"blur", measure_blur},
     {"integral", measure_integral},
     {"nlmeans", measure_nlmeans},
+    {"regions", measure_regions},
     {"remap", measure_remap},
     {"repack", measure_repack},
     {"stereo", measure_stereo},
@@ -48,7 +49,7 @@ std::vector<Row> measure_cuda(const std::string& only) {
   }
   if (!found)
     throw std::invalid_argument("there is no group \"" + only +
-                                "\"; use equalization, blur, integral, nlmeans, remap, "
+                                "\"; use equalization, blur, integral, nlmeans, regions, remap, "
                                 "repack or stereo");
   return rows;
 }

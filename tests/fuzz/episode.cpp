@@ -129,6 +129,31 @@ void Episode::judge(GstBuffer* out, const Picture& picture, const FrameKind& kin
       expected(picture, kind), "episode " + std::to_string(seed()));
 }
 
+void Episode::change_regions() {
+  regions_ = {};
+  if (below(3) > 0) {
+    regions_.shape = one_of({RegionShape::rectangle, RegionShape::ellipse});
+    regions_.margin = one_of({0, 0, 3, 1000});
+    regions_.feather = one_of({0, 0, 5, 65535});
+    regions_.invert = below(3) == 0;
+    regions_.count = 1 + below(6);
+    for (int i = 0; i < regions_.count; ++i) {
+      const int x = below(340) - 40, y = below(240) - 40;
+      regions_.boxes[static_cast<std::size_t>(i)] = {x, y, x + below(100), y + below(60)};
+    }
+  }
+  filter_.set(properties_of(regions_));
+}
+
+void Episode::clear_regions() {
+  regions_ = {};
+  filter_.set(properties_of(regions_));
+}
+
+Picture Episode::in_regions(const Picture& picture, const Picture& processed, bool idle) const {
+  return regions_.count == 0 || idle ? processed : check::in_regions(picture, processed, regions_);
+}
+
 void Episode::push_and_judge(GstBuffer* buffer, const Sent* sent) {
   filter_.messages().clear();
   const GstFlowReturn flow = filter_.push(tracked(buffer));

@@ -5,6 +5,7 @@
 #include <memory>
 #include <random>
 
+#include "tests/check/common/definitions.h"
 #include "tests/check/common/filterharness.h"
 #include "tests/check/common/memoryuse.h"
 
@@ -67,6 +68,13 @@ class Episode : public Life {
 
  protected:
   check::FilterHarness& filter() { return filter_; }
+  /// Draws new regions or none, and sets the properties.
+  void change_regions();
+  void clear_regions();
+  /// Returns the output for a picture whose result without regions is `processed`. Elements hand
+  /// frames on as they are, with all unused bits, if they are `idle`.
+  check::Picture in_regions(const check::Picture& picture, const check::Picture& processed,
+                            bool idle) const;
   /// Fails the test if `out` is not the expected output for a picture of a possible format.
   virtual void judge(GstBuffer* out, const check::Picture& picture, const FrameKind& kind);
 
@@ -108,6 +116,7 @@ class Episode : public Life {
   enum class Scan { progressive, interleaved, mixed };
 
   check::FilterHarness filter_;
+  check::Regions regions_;
   const check::FormatSpec* format_ = nullptr;
   int width_ = 1, height_ = 1;
   bool limited_ = false;

@@ -22,7 +22,7 @@ class EqualizeEpisode final : public fuzz::Episode {
   Picture expected(const Picture& picture, const fuzz::FrameKind& kind) const override {
     Equalization how = how_;
     how.limited = kind.limited;
-    return equalized(picture, how);
+    return in_regions(picture, equalized(picture, how), how.strength == 0);
   }
 
   void change_properties() override {
@@ -38,6 +38,8 @@ class EqualizeEpisode final : public fuzz::Episode {
       filter().set("post-messages", below(2) == 0 ? "true" : "false");
     if (below(3) == 0)
       filter().set("message-interval", std::to_string(any_number()));
+    if (below(2) == 0)
+      change_regions();
   }
 
   void mend() override {
@@ -62,7 +64,8 @@ class BlurEpisode final : public fuzz::Episode {
     Blur how = how_;
     how.limited = kind.limited;
     how.fields = kind.interlaced;
-    return blurred(picture, how);
+    const Picture result = blurred(picture, how);
+    return in_regions(picture, result, difference(result, picture).empty());
   }
 
   void change_properties() override {
@@ -83,6 +86,8 @@ class BlurEpisode final : public fuzz::Episode {
     if (below(3) == 0)
       how_.fine = below(2) == 0;
     filter().set(how_.properties());
+    if (below(2) == 0)
+      change_regions();
   }
 
   void mend() override {
@@ -127,7 +132,8 @@ class IntegralEpisode final : public fuzz::Episode {
   }
 
   Picture expected(const Picture& picture, const fuzz::FrameKind&) const override {
-    return denoised(picture, in_force());
+    const Integral how = in_force();
+    return in_regions(picture, denoised(picture, how), how.strength == 0 || how.search == 1);
   }
 
   void judge(GstBuffer* out, const Picture& picture, const fuzz::FrameKind& kind) override {
@@ -169,6 +175,8 @@ class IntegralEpisode final : public fuzz::Episode {
     if (below(2) == 0)
       how_.strength = one_of({0.0, 0.3, 10.0, 60.0, 255.0});
     filter().set(how_.properties());
+    if (form_.output == Output::denoise && below(2) == 0)
+      change_regions();
   }
 
   void restarted() override { form_ = how_; }
@@ -177,6 +185,7 @@ class IntegralEpisode final : public fuzz::Episode {
     how_.search = 5;
     how_.patch = 3;
     filter().set(how_.properties());
+    clear_regions();  // the new output may not support them
     // Downstream may accept only tables, but the output may no longer be one.
     filter().accept_downstream("ANY");
   }

@@ -7,7 +7,7 @@ import statistics
 from harness import expect, pipelines, test
 
 python = "/usr/bin/python3"
-programs = ("application", "blur-sweep", "box-sum", "distance")
+programs = ("application", "blur-sweep", "box-sum", "distance", "mark-regions")
 examples = sorted(path.name for path in pipelines.glob("*.py") if path.name != "frames.py")
 
 

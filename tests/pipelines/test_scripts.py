@@ -84,6 +84,12 @@ def _(place):
             ("stereo-cameras.sh", [left, right], "is not a camera"),
             ("stereo-packed.sh", ["frame-packing=checkers", film], "frame-packing"),
             ("camera.sh", [film], "is not a camera"),
+            ("privacy.sh", ["--shape", "star"], "--shape needs one of rectangle ellipse"),
+            ("privacy.sh", ["--sigma", "0"], "--sigma needs a number from 0.1 to 127"),
+            ("privacy.sh", ["words.txt"], "is missing"),
+            ("privacy.sh", ["none.txt", film], "none.txt: there is no such file"),
+            ("privacy.sh", ["words.txt", picture], "is not a video"),
+            ("privacy.sh", ["words.txt", film, "out.png"], "let it end in .mkv or .webm"),
             ("quickstart.sh", ["none.mp4"], "there is no such file or camera")):
         result = place.script(name, *arguments)
         expect(result.status in (1, 2) and words in result.err, f"{name} {arguments}: {result.text}")
@@ -117,6 +123,7 @@ def _(place):
     picture, film = place.materials / "picture.png", place.materials / "film.mp4"
     for name, arguments, out in (("binarise.sh", [film], "binarised.mkv"), ("blur.sh", [film], "blur.mkv"),
                                  ("denoise.sh", ["--search=5", film], "denoised.mkv"), ("file.sh", [film], "equalised.mkv"),
+                                 ("privacy.sh", [pipelines / "street-regions.txt", film], "privacy.mkv"),
                                  ("file.sh", [picture], "equalised.png"),
                                  ("stereo-packed.sh", ["num-disparities=32", film], "disparity.mkv"),
                                  ("stereo-files.sh", ["num-disparities=32", film, film], "disparity.mkv")):
@@ -257,6 +264,39 @@ def _(place):
     # Scripts take pictures of 16 bits, too.
     result = place.script("binarise.sh", "map.png", "binarised.png")
     expect(result.status == 0 and (place.folder / "binarised.png").stat().st_size > 0, result.last())
+
+
+@test("pipelines/privacy.sh blurs the regions of a file, at their times, and nothing else")
+def _(place):
+    film = place.materials / "film.mp4"
+    # The film has 50 frames in 2 s. The second region begins with frame 25.
+    (place.folder / "regions.txt").write_text("# heads\n0 1 10 8 120 128 head\n\n1 9 100 60 48 40\n")
+    result = place.script("privacy.sh", "--feather=0", "--shape=rectangle", "regions.txt", film, "out.mkv")
+    expect(result.status == 0 and "Writing out.mkv" in result.out, result.last())
+    (place.folder / "wrong.txt").write_text("0 1 16 24 40 32\n0 1 16 24\n")
+    result = place.script("privacy.sh", "wrong.txt", film, "wrong.mkv")
+    expect(result.status == 1 and 'wrong.txt, line 2: "0 1 16 24" is not BEGIN END X Y WIDTH HEIGHT' in result.err, result.last())
+
+    # The same pipeline without an encoder, because that would change every pixel.
+    decoded = f"filesrc location={film} ! decodebin ! videoconvert ! video/x-raw,format=GRAY8"
+    place.launch(f"-q {decoded} ! filesink location=in.raw")
+    result = place.run(place.build / "pipelines" / "mark-regions", "regions.txt",
+                       *f"{decoded} ! identity name=mark ! cudagaussblur backend=cpu sigma=9 use-roi-meta=true ! filesink location=out.raw".split())
+    expect(result.status == 0, result.last())
+    before, after = ((place.folder / name).read_bytes() for name in ("in.raw", "out.raw"))
+    width, height = 192, 144
+    expect(len(before) == len(after) == 50 * width * height, f"{len(before)} and {len(after)} bytes")
+    changed = [0, 0]
+    for n in range(50):
+        first = n < 25
+        x0, y0, x1, y1 = (10, 8, 130, 136) if first else (100, 60, 148, 100)
+        for y in range(height):
+            at = (n * height + y) * width
+            for begin, end, inside in ((0, x0, False), (x0, x1, y0 <= y < y1), (x1, width, False)):
+                if before[at + begin:at + end] != after[at + begin:at + end]:
+                    expect(inside, f"frame {n} differs in row {y}, outside the region")
+                    changed[0 if first else 1] += 1
+    expect(min(changed) > 0, f"rows blurred in the first and second region: {changed}")
 
 
 @test("pipelines/denoise.sh keeps what is thin")

@@ -35,6 +35,10 @@ struct ElementSpec {
   std::vector<PropertySpec> properties;
 };
 
+bool works_on_regions(const char* element) {
+  return std::strcmp(element, "cudasgmstereo") != 0;
+}
+
 const std::vector<ElementSpec>& element_specs() {
   static const std::vector<ElementSpec> list = {
       {"cudahistequalize",
@@ -113,6 +117,17 @@ const std::vector<ElementSpec>& element_specs() {
   };
   return list;
 }
+
+/// The properties of the elements that can work on regions of a frame.
+const std::vector<PropertySpec> region_properties = {
+    {"regions", playing, "", "1,2,3,4;0.5,0.5,0.25,0.25"},
+    {"use-roi-meta", playing, "false", "true"},
+    {"region-types", playing, "", "face,plate"},
+    {"region-shape", playing, "rectangle", "ellipse", 0, 0, "rectangle ellipse"},
+    {"region-margin", playing, "0", "12", 0, 65535},
+    {"region-feather", playing, "0", "65535", 0, 65535},
+    {"region-invert", playing, "false", "true"},
+};
 
 /// The properties that every element has.
 const std::vector<PropertySpec> device_properties = {
@@ -272,7 +287,27 @@ const std::vector<Impossible>& impossible_sets() {
   static const Property denoise = {"output", "denoise"}, depth = {"output", "depth"};
   static constexpr char blur[] = "cudagaussblur", integral[] = "cudaintegral",
                         stereo[] = "cudasgmstereo";
+  static const std::vector<std::string> rectangle = {"regions: \"", "is not a rectangle",
+                                                     "x,y,width,height", "semicolons"};
   static const std::vector<Impossible> list = {
+      {blur, {"I420"}, {{"regions", "1,2,3"}}, rectangle},
+      {blur, {"I420"}, {{"regions", "1,2,3,4;5"}}, rectangle},
+      {blur, {"I420"}, {{"regions", "1,2,3,4,5"}}, rectangle},
+      {blur, {"I420"}, {{"regions", "1,2,3,"}}, rectangle},
+      {blur, {"I420"}, {{"regions", "1,,2,3,4"}}, rectangle},
+      {blur, {"I420"}, {{"regions", "1 2 3 4"}}, rectangle},
+      {blur, {"I420"}, {{"regions", "a,2,3,4"}}, rectangle},
+      {blur, {"I420"}, {{"regions", "1,2,-3,4"}}, rectangle},
+      {blur, {"I420"}, {{"regions", "1,2,3,nan"}}, rectangle},
+      {blur, {"I420"}, {{"regions", "1,2,3px,4"}}, rectangle},
+      {blur, {"I420"}, {{"regions", "100.5,80,200,200"}}, rectangle},
+      {"cudahistequalize", {"I420"}, {{"regions", "0,0,5"}}, {"\"0,0,5\" is not a rectangle"}},
+      {integral, {"I420"}, {denoise, {"regions", "0,0,5"}}, {"\"0,0,5\" is not a rectangle"}},
+      {integral, {"I420"}, {{"regions", "0,0,5,5"}}, {"regions", "output=denoise"}},
+      {integral,
+       {"I420"},
+       {{"output", "mean"}, {"use-roi-meta", "true"}},
+       {"use-roi-meta", "output=denoise"}},
       {"cudahistequalize", no_rgb, {{"channels", "rgb"}}, {"channels"}},
       {"cudahistequalize", deep_rgb, {{"channels", "rgb"}}, {"channels", "of 8 bits"}},
       {blur, {"I420"}, {{"sigma", "500"}}, {"sigma=500", "-127 to 127"}},
@@ -341,6 +376,9 @@ std::vector<Impossible> sets_out_of_range() {
     };
     for (const PropertySpec& row : spec.properties)
       add_ends(row, stereo);
+    for (const PropertySpec& row : region_properties)
+      if (works_on_regions(spec.element))
+        add_ends(row, false);
     for (const PropertySpec& row : device_properties)
       add_ends(row, true);
   }
@@ -404,6 +442,8 @@ TEST(test_properties, .times(element_specs().size())) {
   const ElementSpec& expected = element_specs()[static_cast<std::size_t>(index)];
   std::vector<PropertySpec> table = expected.properties;
   table.insert(table.end(), device_properties.begin(), device_properties.end());
+  if (works_on_regions(expected.element))
+    table.insert(table.end(), region_properties.begin(), region_properties.end());
   const Owned<GstElement> element = new_element(expected.element);
   for (const PropertySpec& row : table) {
     GParamSpec* spec = g_object_class_find_property(G_OBJECT_GET_CLASS(element.get()), row.name);

@@ -11,6 +11,7 @@
 #include "tests/kernels/integral/integral_definition.h"
 #include "tests/kernels/localstatistics/localstatistics_definition.h"
 #include "tests/kernels/nlmeans/nlmeans_definition.h"
+#include "tests/kernels/regions/regions_definition.h"
 
 namespace check {
 
@@ -507,6 +508,36 @@ Picture denoised(const Picture& picture, const Integral& how) {
   return in_native_format(picture, [&](const Picture& in, Picture& out) {
     definition::defined_denoising(layout_of(in), parameters, frame_of(in), frame_of(out));
   });
+}
+
+/* Regions of a frame */
+
+Regions rectangles(const std::vector<Box>& boxes) {
+  Regions regions;
+  for (const Box& box : boxes)
+    regions.boxes[static_cast<std::size_t>(regions.count++)] = box;
+  return regions;
+}
+
+Properties properties_of(const Regions& regions) {
+  std::string text;
+  for (int i = 0; i < regions.count; ++i) {
+    const Box& box = regions.boxes[static_cast<std::size_t>(i)];
+    text += std::to_string(box.x0) + "," + std::to_string(box.y0) + "," +
+            std::to_string(box.x1 - box.x0) + "," + std::to_string(box.y1 - box.y0) + ";";
+  }
+  return {{"regions", text},
+          {"region-shape", regions.shape == RegionShape::rectangle ? "rectangle" : "ellipse"},
+          {"region-margin", std::to_string(regions.margin)},
+          {"region-feather", std::to_string(regions.feather)},
+          {"region-invert", regions.invert ? "true" : "false"}};
+}
+
+Picture in_regions(const Picture& original, const Picture& processed, const Regions& regions) {
+  Picture out = original;
+  definition::defined_region_blend(layout_of(original), regions, frame_of(original),
+                                   frame_of(processed), frame_of(out));
+  return out;
 }
 
 }  // namespace check

@@ -7,6 +7,7 @@
 
 #include "cuda/core/border.h"
 #include "cuda/core/frame.h"
+#include "cuda/regions/regions.h"
 #include "tests/check/common/elementundertest.h"
 #include "tests/check/common/picture.h"
 #include "tests/kernels/histogramaverage/histogramaverage_definition.h"
@@ -161,5 +162,20 @@ Picture gray_picture_of(const Picture& picture, const Integral& how, const Forma
 const FormatSpec& natural_format(const Picture& picture, Output output);
 
 Picture denoised(const Picture& picture, const Integral& how);
+
+/* Regions of a frame */
+
+using Regions = cudavision::regions::Parameters;
+using Box = cudavision::regions::Box;
+using RegionShape = cudavision::regions::Shape;
+
+/// Returns rectangles with hard edges.
+Regions rectangles(const std::vector<Box>& boxes);
+
+/// Formats the regions as properties, in pixels.
+Properties properties_of(const Regions& regions);
+
+/// Returns the processed picture in the regions, and the original elsewhere.
+Picture in_regions(const Picture& original, const Picture& processed, const Regions& regions);
 
 }  // namespace check

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#pragma once
+
+#include <gst/gst.h>
+
+#include <functional>
+
+/// The objects that a detector has found in a frame.
+namespace cudavision {
+
+/// A box in pixels, with the label of what is in it.
+struct Detection {
+  gint64 x, y, width, height;
+  GQuark label;
+};
+
+/// Calls function for each GstVideoRegionOfInterestMeta of the frame and, if GStreamer has
+/// GstAnalytics (from 1.24 on), for each object detection.
+void for_each_detection(GstBuffer* frame, const std::function<void(const Detection&)>& function);
+
+/// The part of that which needs GstAnalytics.
+void for_each_analytics_detection(GstBuffer* frame,
+                                  const std::function<void(const Detection&)>& function);
+
+}  // namespace cudavision

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#pragma once
+
+#include <gst/gst.h>
+
+#include <optional>
+
+#include "cuda/core/device.h"
+#include "cuda/core/frame.h"
+#include "cuda/regions/regionblend.h"
+#include "gst/base/regionsettings.h"
+#include "gst/memory/deviceframe.h"
+
+namespace cudavision {
+
+/// Limits an operation to regions of its frames. Nothing is allocated before the first frame that
+/// needs it. All calls, the destructor included, are made in the session's context.
+class FrameRegions {
+ public:
+  FrameRegions(Device& device, const FrameLayout& layout, const RegionSettings& settings);
+
+  /// Takes effect with the next frame.
+  void set_settings(const RegionSettings& settings) { settings_ = settings; }
+
+  /// Finds the regions of a frame. Returns false if none of its pixels is selected. Throws
+  /// ElementError if there are too many regions.
+  bool select(GstBuffer* frame);
+
+  /// Processes the selected frame. process(in, out, active) runs the operation, whose result is
+  /// needed in the active cells; if active is nullptr, it is needed everywhere.
+  template <class Process>
+  void run(const ConstFrame& in, const Frame& out, const Process& process) {
+    if (!limited_) {
+      process(in, out, static_cast<const regions::ActiveCells*>(nullptr));
+      return;
+    }
+    const Frame& processed = processed_.allocated(device_, layout_);
+    process(in, processed, blend_->active());
+    blend_->run(in, processed, out);
+  }
+
+ private:
+  void add(const regions::Box& box);
+  void use_parameters();
+
+  Device& device_;
+  const FrameLayout layout_;
+  RegionSettings settings_;
+  regions::Parameters parameters_;  // of the frame
+  bool limited_ = false;            // the frame is not processed as a whole
+  std::optional<regions::RegionBlend> blend_;
+  DeviceFrame processed_;
+};
+
+}  // namespace cudavision

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "gst/base/regionsettings.h"
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+
+namespace cudavision {
+namespace {
+
+std::string trimmed(const std::string& text) {
+  constexpr char spaces[] = " \t\n";
+  const std::size_t first = text.find_first_not_of(spaces);
+  if (first == std::string::npos)
+    return {};
+  return text.substr(first, text.find_last_not_of(spaces) - first + 1);
+}
+
+/// Splits a text, and leaves out empty parts.
+std::vector<std::string> split(const std::string& text, char separator) {
+  std::vector<std::string> parts;
+  for (std::size_t begin = 0; begin <= text.size();) {
+    const std::size_t end = std::min(text.find(separator, begin), text.size());
+    if (const std::string part = trimmed(text.substr(begin, end - begin)); !part.empty())
+      parts.push_back(part);
+    begin = end + 1;
+  }
+  return parts;
+}
+
+std::optional<double> parse_number(const std::string& text) {
+  char* end = nullptr;
+  const double number = g_ascii_strtod(text.c_str(), &end);
+  if (text.empty() || *end != '\0' || !std::isfinite(number))
+    return std::nullopt;
+  return number;
+}
+
+std::optional<WrittenRectangle> parse_rectangle(const std::string& text) {
+  // Whoever writes fractions of pixels would get shares that lie far outside the frame.
+  constexpr double largest_share = 2;
+  const bool shares = text.find('.') != std::string::npos;
+  const std::vector<std::string> parts = split(text, ',');
+  double numbers[4];
+  if (parts.size() != 4 || std::count(text.begin(), text.end(), ',') != 3)
+    return std::nullopt;
+  for (std::size_t i = 0; i < 4; ++i) {
+    const auto number = parse_number(parts[i]);
+    if (!number || (i >= 2 && *number < 0) || (shares && std::abs(*number) > largest_share))
+      return std::nullopt;
+    numbers[i] = *number;
+  }
+  return WrittenRectangle{numbers[0], numbers[1], numbers[2], numbers[3], shares};
+}
+
+int coordinate(double value) {
+  constexpr double most = regions::Parameters::max_coordinate;
+  return static_cast<int>(std::lround(std::clamp(value, -most, most)));
+}
+
+}  // namespace
+
+regions::Box WrittenRectangle::box_in(int frame_width, int frame_height) const {
+  const double unit_x = shares ? frame_width : 1, unit_y = shares ? frame_height : 1;
+  return {coordinate(x * unit_x), coordinate(y * unit_y), coordinate((x + width) * unit_x),
+          coordinate((y + height) * unit_y)};
+}
+
+RegionText::RegionText(const char* text) {
+  Parsed parsed;
+  parsed.text = text;
+  for (const std::string& part : split(parsed.text, ';')) {
+    if (const auto rectangle = parse_rectangle(part)) {
+      parsed.rectangles.push_back(*rectangle);
+      continue;
+    }
+    parsed.error = "regions: \"" + part +
+                   "\" is not a rectangle: write x,y,width,height, in whole pixels "
+                   "(100,80,200,200) or, with decimal points, in shares of the frame "
+                   "(0.5,0.5,0.25,0.25), and separate rectangles by semicolons.";
+    break;
+  }
+  if (parsed.rectangles.size() > regions::Parameters::max_count)
+    parsed.error = "regions: there are " + std::to_string(parsed.rectangles.size()) +
+                   " rectangles: reduce them to " + std::to_string(regions::Parameters::max_count) +
+                   ".";
+  parsed_ = std::make_shared<const Parsed>(std::move(parsed));
+}
+
+RegionTypes::RegionTypes(const char* text) {
+  parsed_ = std::make_shared<const Parsed>(Parsed{text, split(text, ',')});
+}
+
+bool RegionTypes::accepts(GQuark label) const {
+  const std::vector<std::string>& labels = parsed_->labels;
+  const gchar* const text = g_quark_to_string(label);
+  return labels.empty() ||
+         std::find(labels.begin(), labels.end(), text ? text : "") != labels.end();
+}
+
+GType region_shape_type() {
+  static const GEnumValue values[] = {
+      enum_value(regions::Shape::rectangle, "The rectangle itself", "rectangle"),
+      enum_value(regions::Shape::ellipse, "The ellipse that touches the rectangle's sides",
+                 "ellipse"),
+      {0, nullptr, nullptr},
+  };
+  static const GType type = register_enum("GstCudaVisionRegionShape", values);
+  return type;
+}
+
+}  // namespace cudavision

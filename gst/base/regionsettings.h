@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "cuda/regions/regions.h"
+#include "gst/base/properties.h"
+
+/// The properties by which elements choose the regions of a frame that they process.
+namespace cudavision {
+
+/// A rectangle as a user writes it: in pixels, or in shares of the frame's width and height.
+struct WrittenRectangle {
+  double x, y, width, height;
+  bool shares;
+
+  regions::Box box_in(int frame_width, int frame_height) const;
+};
+
+/// The rectangles of the property `regions`: x,y,width,height, separated by semicolons.
+class RegionText {
+ public:
+  RegionText() : RegionText("") {}
+  explicit RegionText(const char* text);
+
+  const char* c_str() const noexcept { return parsed_->text.c_str(); }
+  bool empty() const noexcept { return rectangles().empty() && error().empty(); }
+  const std::vector<WrittenRectangle>& rectangles() const noexcept { return parsed_->rectangles; }
+  /// Returns an empty string, or which rectangle is wrong and how to write it.
+  const std::string& error() const noexcept { return parsed_->error; }
+
+  bool operator==(const RegionText& other) const noexcept {
+    return parsed_ == other.parsed_ || parsed_->text == other.parsed_->text;
+  }
+
+ private:
+  struct Parsed {
+    std::string text;
+    std::vector<WrittenRectangle> rectangles;
+    std::string error;
+  };
+
+  std::shared_ptr<const Parsed> parsed_;  // copies of the settings share it
+};
+
+/// The labels of the property `region-types`, separated by commas.
+class RegionTypes {
+ public:
+  RegionTypes() : RegionTypes("") {}
+  explicit RegionTypes(const char* text);
+
+  const char* c_str() const noexcept { return parsed_->text.c_str(); }
+  /// Returns true if a region with this label counts. Without labels, all do.
+  bool accepts(GQuark label) const;
+
+ private:
+  struct Parsed {
+    std::string text;
+    std::vector<std::string> labels;
+  };
+
+  std::shared_ptr<const Parsed> parsed_;
+};
+
+/// The settings of an element that works on regions derive from this.
+struct RegionSettings {
+  RegionText regions;
+  bool use_roi_meta = false;
+  RegionTypes region_types;
+  regions::Shape region_shape = regions::Shape::rectangle;
+  int region_margin = 0;
+  int region_feather = 0;
+  bool region_invert = false;
+
+  /// Returns true if frames are processed in regions only. Otherwise they are processed as a whole.
+  bool in_regions() const noexcept { return use_roi_meta || !regions.empty(); }
+};
+
+GType region_shape_type();
+
+template <class Settings>
+void add_region_properties(ElementProperties<Settings>& all) {
+  all.template add_text<RegionText>(
+      {"regions", "Regions",
+       "Rectangles to which the effect is limited: x,y,width,height in pixels or, with decimal "
+       "points, in shares of the frame (0.25,0.25,0.5,0.5), separated by semicolons (empty, and no "
+       "use-roi-meta = the whole frame)"},
+      &Settings::regions);
+  all.add({"use-roi-meta", "Use ROI metas",
+           "Limit the effect to the regions of interest that metas of the frame describe, besides "
+           "those in regions; frames without any stay unchanged"},
+          &Settings::use_roi_meta);
+  all.template add_text<RegionTypes>(
+      {"region-types", "Region types",
+       "With use-roi-meta: labels of the regions that count, separated by commas (empty = all)"},
+      &Settings::region_types);
+  all.template add<regions::Shape>(
+      {"region-shape", "Region shape", "Shape of the regions within their rectangles"},
+      &Settings::region_shape, region_shape_type());
+  all.add({"region-margin", "Region margin", "Pixels by which each side of a region is extended"},
+          &Settings::region_margin, 0, regions::Parameters::max_extent);
+  all.add({"region-feather", "Region feather",
+           "Pixels outside a region over which the effect fades away (0 = a hard edge)"},
+          &Settings::region_feather, 0, regions::Parameters::max_extent);
+  all.add({"region-invert", "Region invert", "Apply the effect to everything but the regions"},
+          &Settings::region_invert);
+}
+
+}  // namespace cudavision
