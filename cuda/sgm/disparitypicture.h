@@ -86,7 +86,8 @@ class DisparityPicture {
 
   /// Both take effect with the next run() and never allocate. parameters must be those that the
   /// maps are made with, and picture must have the constructor's kind and quantity. Throws
-  /// invalid_argument and keeps the last valid set.
+  /// invalid_argument and keeps the last valid set. If the numbers that maps may hold change, an
+  /// automatic range begins anew.
   void set_parameters(const Parameters& parameters, const PictureParameters& picture);
   void set_colors(const ColorTable& table);
 

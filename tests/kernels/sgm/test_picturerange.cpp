@@ -381,6 +381,26 @@ TEST_P(PictureRanges, AutomaticOnesMoveSlowly) {
   });
 }
 
+// Without subpixel, numbers of a compatible map are pixels instead of sixteenths.
+TEST_P(PictureRanges, AutomaticOnesBeginAnewWithOtherNumbers) {
+  on_device([](Device& device) {
+    Random random(3);
+    Parameters sixteenths = few_disparities(), pixels = few_disparities();
+    sixteenths.compatibility = pixels.compatibility = Config::Compatibility::libsgm;
+    pixels.subpixel = false;
+    const Look look = look_of(Quantity::disparity, Range::automatic);
+    const Shape shape{40, 30};
+    Screen screen(device, shape, sixteenths, look, random);
+    screen.shown(std::vector<std::uint16_t>(40 * 30, 400), 0);
+    screen.operation().set_parameters(pixels, look);
+    std::vector<std::uint16_t> numbers;
+    for (int i = 0; i < 40 * 30; ++i)
+      numbers.push_back(static_cast<std::uint16_t>(random.between(3, 11)));
+    DefinedLevels definition(pixels, look);
+    EXPECT_TRUE(screen.shown(numbers, 0.01) == screen.expected(definition.levels(numbers, 0.01)));
+  });
+}
+
 TEST_P(PictureRanges, RefuseWithWords) {
   on_device([](Device& device) {
     const FrameLayout layout = gray_layout(8, 2);
