@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
 // The only file that uses GstAnalytics, whose API is not stable yet.
+#ifndef GST_USE_UNSTABLE_API
 #define GST_USE_UNSTABLE_API
+#endif
 #include <gst/analytics/analytics.h>
 
 #include "gst/base/framedetections.h"

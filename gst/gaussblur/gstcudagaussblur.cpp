@@ -16,6 +16,9 @@
  * planes. Alpha is straight: colours and alpha are blurred independently. The fields of interlaced
  * frames are blurred independently as well.
  *
+ * #GstCudaGaussBlur:regions and #GstCudaGaussBlur:use-roi-meta limit the effect to parts of the
+ * frame, such as faces that a detector has marked. All other pixels stay as they are.
+ *
  * All properties except those of the device may change at any time, also through a
  * #GstControlSource. A change takes effect with the next frame and allocates nothing; it rebuilds
  * and uploads small tables of coefficients.
@@ -27,6 +30,10 @@
  * |[
  * gst-launch-1.0 v4l2src ! videoconvert ! cudagaussblur sigma=-1.5 ! videoconvert ! autovideosink
  * ]| Sharpens them.
+ * |[
+ * gst-launch-1.0 v4l2src ! videoconvert ! cudagaussblur sigma=15 regions=0.3,0.1,0.4,0.5
+ * region-shape=ellipse region-feather=20 ! videoconvert ! autovideosink
+ * ]| Blurs an ellipse in the middle of the picture.
  * |[
  * gst-launch-1.0 videotestsrc ! cudagaussblur sigma=0 kernel-size=31 kernel-size-y=1 ! ximagesink
  * ]| Smears horizontally over 31 pixels.
