@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "gst/base/devicesession.h"
 
+#include <new>
+
 #include "gst/base/elementerror.h"
 #include "gst/base/properties.h"
 #include "gst/base/scoped.h"
@@ -208,6 +210,8 @@ void DeviceSession::start() {
   if (on_cuda()) {
     try {
       start_cuda();
+    } catch (const std::bad_alloc&) {
+      throw;  // the host is out of memory, which says nothing about the GPU
     } catch (const std::exception& e) {
       if (chosen_by_.choice != Choice::automatic)
         throw ElementError(GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_NOT_FOUND,
