@@ -178,7 +178,7 @@ void expect_good_error(Subject& subject, const std::string& call, const std::str
       expect_words(text, {" bytes"});
     return;
   }
-  expect_one_of(text, {"start it again", "backend=cuda is not possible", "smaller frames"}, what);
+  expect_one_of(text, {"start it again", "set backend=cpu", "smaller frames"}, what);
   // libgstcuda keeps CUDA's own words to itself.
   expect_one_of(text, {"(cudaError", "CUDA_ERROR", "no CUDA context", "There is no memory for"},
                 what);
