@@ -162,6 +162,14 @@ void DeviceSession::use_cpu_because(const std::string& reason) {
                  "Frames are processed on the CPU: " + reason);
 }
 
+// Computes on the CPU if the properties allow it, else throws ElementError.
+void DeviceSession::do_without_cuda(const std::string& reason) {
+  if (chosen_by_.choice != Choice::automatic)
+    throw ElementError(GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_NOT_FOUND,
+                       "backend=cuda is not possible: " + reason);
+  use_cpu_because(reason);
+}
+
 void DeviceSession::choose_device() {
   fallbacks_.reset();
   chosen_by_ = request();
@@ -176,11 +184,8 @@ void DeviceSession::choose_device() {
   const std::string obstacle = probe_cuda(chosen_by_.device_id);
   if (obstacle.empty())
     set_active(DeviceKind::cuda);
-  else if (chosen_by_.choice == Choice::automatic)
-    use_cpu_because(obstacle);
   else
-    throw ElementError(GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_NOT_FOUND,
-                       "backend=cuda is not possible: " + obstacle);
+    do_without_cuda(obstacle);
 }
 
 GstStateChangeReturn DeviceSession::change_state(GstStateChange transition,
@@ -208,11 +213,11 @@ void DeviceSession::start() {
   if (on_cuda()) {
     try {
       start_cuda();
-    } catch (const std::exception& e) {
-      if (chosen_by_.choice != Choice::automatic)
-        throw ElementError(GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_NOT_FOUND,
-                           std::string("backend=cuda is not possible: ") + e.what());
-      use_cpu_because(e.what());
+    } catch (const Error& e) {
+      do_without_cuda(std::string(e.what()) +
+                      ". Restart the program if CUDA has worked in it, or set backend=cpu.");
+    } catch (const ElementError& e) {
+      do_without_cuda(e.what());
     }
   }
   if (!device_)

@@ -79,6 +79,7 @@ class DeviceSession {
   void set_active(std::optional<DeviceKind> backend);
   bool is_news(const std::string& reason);
   void use_cpu_because(const std::string& reason);
+  void do_without_cuda(const std::string& reason);
   void choose_device();
   void start_cuda();
   void enter_context(const CudaContext& context);

@@ -23,7 +23,8 @@ struct FilterState {
 
   // The following belong to the streaming thread.
   std::optional<FilterFrames> frames;  ///< set while the caps are known
-  std::string refusal;  ///< why the last caps were refused; upstream may send them again
+  std::string refusal;         ///< why the last caps were refused; upstream may send them again
+  bool device_failed = false;  ///< that was because of the device
 
   FrameInfo info;  ///< of the current frame
   FrameWork work = FrameWork::nothing;
@@ -92,9 +93,14 @@ void set_context(GstElement* element, GstContext* context) {
   state_of(element).session.set_context(context, GST_ELEMENT_CLASS(parent_class));
 }
 
+void forget_refusal(FilterState& state) {
+  state.refusal.clear();
+  state.device_failed = false;
+}
+
 gboolean start(GstBaseTransform* trans) {
   return post_exceptions(trans, FALSE, [&]() -> gboolean {
-    state_of(trans).refusal.clear();
+    forget_refusal(state_of(trans));
     state_of(trans).session.start();
     return TRUE;
   });
@@ -196,13 +202,18 @@ gboolean set_caps(GstBaseTransform* trans, GstCaps* in_caps, GstCaps* out_caps) 
                           "%" GST_PTR_FORMAT " to %" GST_PTR_FORMAT " on %s", in_caps, out_caps,
                           state.session.on_cuda() ? "CUDA" : "the CPU");
       configure(trans, in, out, gst_caps_is_equal(in_caps, out_caps));
-      state.refusal.clear();
+      forget_refusal(state);
       return TRUE;
     } catch (const std::exception& e) {
-      // One message is enough, however often upstream tries the same caps.
-      if (state.refusal == e.what())
-        return FALSE;
+      // One message is enough, however often upstream tries the same caps. A device that has failed
+      // may fail in another call each time.
+      const bool repeated = state.refusal == e.what();
+      const bool by_device = dynamic_cast<const Error*>(&e) != nullptr;
+      const bool known = repeated || (by_device && state.device_failed);
       state.refusal = e.what();
+      state.device_failed = by_device;
+      if (known)
+        return FALSE;
       throw;
     }
   });
@@ -354,7 +365,7 @@ gboolean sink_event(GstBaseTransform* trans, GstEvent* event) {
         drain(trans);
         break;
       case GST_EVENT_FLUSH_STOP:
-        state_of(trans).refusal.clear();
+        forget_refusal(state_of(trans));
         discard(trans);
         break;
       default:

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <exception>
+#include <new>
 
 #include "gst/base/scoped.h"
 #include "gst/memory/memorydebug.h"
@@ -31,9 +32,10 @@ constexpr int backing_pixel_bytes = 4;
 
 struct GstCudaVisionBackedPool {
   GstBufferPool parent;
-  CudaContext* context;
   GstBufferPool* backing_pool;  ///< libgstcuda's pool, configured for the backing format
-  FrameFormat* format;          ///< the true format of the frames
+  // Parts of the instance, as in pinnedallocator.cpp.
+  CudaContext context;
+  FrameFormat format;  ///< the true format of the frames
 };
 
 struct GstCudaVisionBackedPoolClass {
@@ -90,18 +92,18 @@ gboolean backed_pool_set_config(GstBufferPool* pool, GstStructure* config) {
     return FALSE;
   }
   try {
-    *self->format = cudavision::frame_format_from_caps(caps);
+    self->format = cudavision::frame_format_from_caps(caps);
   } catch (const std::exception& e) {
     GST_WARNING_OBJECT(pool, "%s", e.what());
     return FALSE;
   }
-  if (!needs_backing(*self->format)) {
+  if (!needs_backing(self->format)) {
     GST_WARNING_OBJECT(pool, "%" GST_PTR_FORMAT " need no backing format", caps);
     return FALSE;
   }
   gst_clear_object(&self->backing_pool);
-  self->backing_pool = cudavision::new_libgstcuda_pool(*self->context);
-  const guint size = configure_backing_pool(self->backing_pool, self->format->storage.frame);
+  self->backing_pool = cudavision::new_libgstcuda_pool(self->context);
+  const guint size = configure_backing_pool(self->backing_pool, self->format.storage.frame);
   if (size == 0) {
     GST_WARNING_OBJECT(pool, "no CUDA memory for %" GST_PTR_FORMAT, caps);
     return FALSE;
@@ -144,8 +146,8 @@ GstFlowReturn backed_pool_alloc_buffer(GstBufferPool* pool, GstBuffer** buffer,
 
   *buffer = gst_buffer_new();
   gst_buffer_append_memory(*buffer, memory);
-  const GstVideoInfo& info = self->format->info;
-  const FrameLayout& frame = self->format->storage.frame;
+  const GstVideoInfo& info = self->format.info;
+  const FrameLayout& frame = self->format.storage.frame;
   gint stride[GST_VIDEO_MAX_PLANES] = {};
   gsize offset[GST_VIDEO_MAX_PLANES] = {};
   for (gsize p = 0, rows = 0; p < static_cast<gsize>(frame.plane_count); ++p) {
@@ -162,8 +164,8 @@ GstFlowReturn backed_pool_alloc_buffer(GstBufferPool* pool, GstBuffer** buffer,
 void backed_pool_finalize(GObject* object) {
   GstCudaVisionBackedPool* self = backed(object);
   gst_clear_object(&self->backing_pool);
-  delete self->context;
-  delete self->format;
+  self->format.~FrameFormat();
+  self->context.~CudaContext();
   G_OBJECT_CLASS(backed_pool_parent_class)->finalize(object);
 }
 
@@ -178,8 +180,8 @@ void backed_pool_class_init(GstCudaVisionBackedPoolClass* klass) {
 }
 
 void backed_pool_init(GstCudaVisionBackedPool* self) {
-  self->context = new CudaContext;
-  self->format = new FrameFormat;
+  new (&self->context) CudaContext;
+  new (&self->format) FrameFormat;
 }
 
 }  // namespace
@@ -191,7 +193,7 @@ GstBufferPool* new_cuda_frame_pool(const CudaContext& context, const FrameFormat
     return new_libgstcuda_pool(context);
   auto* pool = backed(g_object_new(backed_pool_get_type(), nullptr));
   gst_object_ref_sink(pool);
-  *pool->context = context;
+  pool->context = context;
   return &pool->parent;
 }
 
@@ -200,7 +202,7 @@ bool is_cuda_frame_pool(GstBufferPool* pool, const CudaContext& context,
   if (!needs_backing(format))
     return is_libgstcuda_pool(pool, context);
   return G_TYPE_CHECK_INSTANCE_TYPE(pool, backed_pool_get_type()) &&
-         *backed(pool)->context == context;
+         backed(pool)->context == context;
 }
 
 }  // namespace cudavision

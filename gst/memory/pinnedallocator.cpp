@@ -3,6 +3,7 @@
 
 #include <cstring>
 #include <exception>
+#include <new>
 
 #include "gst/memory/memorydebug.h"
 
@@ -13,7 +14,7 @@ namespace {
 
 struct GstCudaVisionPinnedAllocator {
   GstAllocator parent;
-  CudaContext* context;
+  CudaContext context;  ///< part of the instance: GObject's C code cannot pass a bad_alloc on
 };
 
 struct GstCudaVisionPinnedAllocatorClass {
@@ -39,10 +40,10 @@ PinnedMemory* pinned(GstMemory* memory) {
 
 // Returns nullptr if there is no context, or if no such memory is left.
 void* allocate_locked(GstCudaVisionPinnedAllocator* self, gsize size) {
-  if (!*self->context)
+  if (!self->context)
     return nullptr;
   try {
-    const CudaScope scope(*self->context);
+    const CudaScope scope(self->context);
     void* data = cudavision::allocate_page_locked(size);
     if (data)
       std::memset(data, 0, size);
@@ -54,7 +55,7 @@ void* allocate_locked(GstCudaVisionPinnedAllocator* self, gsize size) {
 
 void free_locked(GstCudaVisionPinnedAllocator* self, void* data) {
   try {
-    const CudaScope scope(*self->context);
+    const CudaScope scope(self->context);
     cudavision::free_page_locked(data);
   } catch (const std::exception& e) {
     GST_WARNING_OBJECT(self, "page-locked memory is lost: %s", e.what());
@@ -131,7 +132,7 @@ GstMemory* pinned_memory_share(GstMemory* memory, gssize offset, gssize size) {
 }
 
 void pinned_allocator_finalize(GObject* object) {
-  delete reinterpret_cast<GstCudaVisionPinnedAllocator*>(object)->context;
+  reinterpret_cast<GstCudaVisionPinnedAllocator*>(object)->context.~CudaContext();
   G_OBJECT_CLASS(pinned_allocator_parent_class)->finalize(object);
 }
 
@@ -142,7 +143,7 @@ void pinned_allocator_class_init(GstCudaVisionPinnedAllocatorClass* klass) {
 }
 
 void pinned_allocator_init(GstCudaVisionPinnedAllocator* self) {
-  self->context = new CudaContext;
+  new (&self->context) CudaContext;
   GstAllocator* allocator = &self->parent;
   allocator->mem_type = memory_type;
   allocator->mem_map = pinned_memory_map;
@@ -159,7 +160,7 @@ GstAllocator* new_pinned_allocator(const CudaContext& context) {
   auto* allocator = static_cast<GstCudaVisionPinnedAllocator*>(
       g_object_new(pinned_allocator_get_type(), nullptr));
   gst_object_ref_sink(allocator);
-  *allocator->context = context;
+  allocator->context = context;
   return &allocator->parent;
 }
 

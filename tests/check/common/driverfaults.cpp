@@ -23,9 +23,10 @@ using check::Calls;
 
 /// What a function of the driver does, as far as it matters here.
 enum class Role {
-  use,   ///< enqueues, waits, or asks for something
-  make,  ///< makes something that must be freed
-  free,  ///< frees it; does so even when it is to fail, because nobody can try again
+  enter,  ///< enters a context, which is possible even if all work in it fails
+  use,    ///< enqueues, waits, or asks for something
+  make,   ///< makes something that must be freed
+  free,   ///< frees it; does so even when it is to fail, because nobody can try again
 };
 
 struct Function {
@@ -55,7 +56,7 @@ constexpr Function functions[] = {
     {"cuGraphExecDestroy", Role::free},
     {"cuCtxCreate", Role::make},
     {"cuCtxDestroy", Role::free},
-    {"cuCtxPushCurrent", Role::use},
+    {"cuCtxPushCurrent", Role::enter},
     {"cuMemcpy*", Role::use},
     {"cuMemset*", Role::use},
     {"cuMemGetInfo", Role::use},
@@ -122,13 +123,15 @@ std::mutex counted_mutex;
 
 template <class... Words>
 int count_and_call(const Counted& function, Words... words) {
-  const bool fails = check::call_fails(Calls::cuda, function.name);
+  const bool fails = check::call_fails(Calls::cuda, function.name, function.role == Role::enter);
   if (fails && function.role != Role::free)
     return std::strstr(function.name, "Alloc") ? out_of_memory : operating_system;
   const auto real = reinterpret_cast<DriverFunction>(function.real.load());
   const int result = real(words...);
-  if (result == 0 && function.role != Role::use)
-    check::note_thing(Calls::cuda, function.role == Role::make ? 1 : -1);
+  if (result == 0 && function.role == Role::make)
+    check::note_thing(Calls::cuda, 1);
+  if (result == 0 && function.role == Role::free)
+    check::note_thing(Calls::cuda, -1);
   return fails ? operating_system : result;
 }
 

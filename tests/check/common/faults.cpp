@@ -13,15 +13,17 @@ namespace {
 // All of this is without dynamic initialisation, because the replaced functions run before main().
 std::atomic<bool> active{false};
 std::atomic<Calls> counted{Calls::host_memory};
+std::atomic<Duration> duration_of_fault{Duration::once};
 std::atomic<int> number_to_fail{0}, calls_made{0};
 std::atomic<const char*> failed_call{nullptr};
 std::array<std::atomic<long>, 2> alive{};
 
 }  // namespace
 
-Fault::Fault(Calls calls, int number) {
+Fault::Fault(Calls calls, int number, Duration duration) {
   fail_if(active, "another fault is active");
   counted = calls;
+  duration_of_fault = duration;
   number_to_fail = number;
   calls_made = 0;
   failed_call = nullptr;
@@ -42,11 +44,14 @@ void Fault::end() {
     failed_ = name;
 }
 
-bool call_fails(Calls calls, const char* name) {
-  if (!active || counted != calls || ++calls_made != number_to_fail)
+bool call_fails(Calls calls, const char* name, bool recovers) {
+  if (!active || counted != calls)
     return false;
-  failed_call = name;
-  return true;
+  if (++calls_made == number_to_fail) {
+    failed_call = name;
+    return true;
+  }
+  return failed_call && duration_of_fault == Duration::lasting && !recovers;
 }
 
 void note_thing(Calls calls, int change) {

@@ -14,11 +14,16 @@ enum class Calls {
   cuda,         ///< those of the CUDA driver, no matter through which library they are made
 };
 
+enum class Duration {
+  once,     ///< a single call fails
+  lasting,  ///< all later calls fail as well, as those of CUDA do after a kernel has failed
+};
+
 /// Counts the calls of one kind while this lives, and lets the number-th of them fail (0: none).
 /// There is at most one at a time.
 class Fault {
  public:
-  Fault(Calls calls, int number);
+  Fault(Calls calls, int number, Duration duration = Duration::once);
   ~Fault();
   Fault(const Fault&) = delete;
   Fault& operator=(const Fault&) = delete;
@@ -26,7 +31,7 @@ class Fault {
   /// Ends the counting. Calls made from now on neither count nor fail.
   void end();
 
-  /// Returns the name of the call that failed; empty if there were fewer than `number`.
+  /// Returns the name of the first call that failed; empty if there were fewer than `number`.
   const std::string& failed() const { return failed_; }
   bool happened() const { return !failed_.empty(); }
   int count() const { return count_; }
@@ -47,8 +52,9 @@ void find_plugin_code();
 
 /* For the replaced functions */
 
-/// Counts one call. Returns whether it is to fail.
-bool call_fails(Calls calls, const char* name);
+/// Counts one call. Returns whether it is to fail. A call that `recovers` works again after it has
+/// failed, however long the fault lasts.
+bool call_fails(Calls calls, const char* name, bool recovers = false);
 
 /// Notes that a call has made something (1) or freed it (-1).
 void note_thing(Calls calls, int change);
