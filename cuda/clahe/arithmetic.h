@@ -79,22 +79,22 @@ inline Tiling make_tiling(int width, int height, const Tiles& tiles) {
   return {axis(width, tiles.columns), axis(height, tiles.rows)};
 }
 
-/// Neighbouring columns of a picture.
+/// Neighbouring columns or rows of a picture.
 struct Run {
   int first;
   int count;
 };
 
-/// Returns the columns that stand for the positions from `position` on, before `end`, in a row that
-/// continues beyond its `width` pixels by reflection without repeating the edge. These are as many
-/// positions as follow each other without a reflection.
-CUDAVISION_HOST_DEVICE inline Run reflected_run(int position, int end, int width) {
-  if (width == 1)
+/// Returns the columns (or rows) that stand for the positions from `position` on, before `end`, in
+/// a row (or column) that continues beyond its `size` pixels by reflection without repeating the
+/// edge. These are as many positions as follow each other without a reflection.
+CUDAVISION_HOST_DEVICE inline Run reflected_run(int position, int end, int size) {
+  if (size == 1)
     return {0, 1};
-  const int period = 2 * width - 2;
+  const int period = 2 * size - 2;
   const int within = position % period;
-  const bool forward = within < width;
-  const int until_edge = forward ? width - within : period - within;
+  const bool forward = within < size;
+  const int until_edge = forward ? size - within : period - within;
   const int count = end - position < until_edge ? end - position : until_edge;
   return {forward ? within : period - within - count + 1, count};
 }

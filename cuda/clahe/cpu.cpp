@@ -293,8 +293,8 @@ class ClaheCpu final : public Clahe::Backend {
     const int top = tile / tiling_.x.tiles * tiling_.y.tile_size;
     const int left = tile % tiling_.x.tiles * tiling_.x.tile_size;
     const int right = left + tiling_.x.tile_size;
-    for (int place = top; place < top + tiling_.y.tile_size; ++place) {
-      const int y = border_index(place, layout_.height, Border::reflect_101);
+    for (int row = top; row < top + tiling_.y.tile_size; ++row) {
+      const int y = border_index(row, layout_.height, Border::reflect_101);
       for (int x = left; x < right;) {
         const Run run = reflected_run(x, right, layout_.width);
         if (layout_.bits == 8)
