@@ -19,6 +19,7 @@ struct Group {
 
 constexpr Group groups[] = {
     {"equalization", measure_equalization},
+    {"clahe", measure_clahe},
     {"blur", measure_blur},
     {"integral", measure_integral},
     {"nlmeans", measure_nlmeans},
@@ -46,8 +47,9 @@ std::vector<Row> measure_cuda(const std::string& only) {
       rows.push_back(std::move(row));
   }
   if (!found)
-    throw std::invalid_argument("there is no group \"" + only +
-                                "\"; use equalization, blur, integral, nlmeans, remap or stereo");
+    throw std::invalid_argument(
+        "there is no group \"" + only +
+        "\"; use equalization, clahe, blur, integral, nlmeans, remap or stereo");
   return rows;
 }
 
