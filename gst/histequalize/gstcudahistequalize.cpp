@@ -6,11 +6,24 @@
  *
  * Raises the contrast of pictures by histogram equalisation, and reports the statistics of their
  * luminance. Works on an NVIDIA GPU or, with the same results to the bit, on the CPU.
+ * #GstCudaHistEqualize:method selects the method:
  *
- * ## Example launch line
+ * * `global`: one table for the whole picture, equal to OpenCV's equalizeHist
+ * * `clahe`: a table for each tile of a grid, with limited contrast, and interpolation between
+ *   them; equal to OpenCV's CLAHE
+ *
+ * A change of #GstCudaHistEqualize:tiles-x or #GstCudaHistEqualize:tiles-y takes effect at the
+ * next start or with the next caps. All other properties except those of the device may change at
+ * any time, also through a #GstControlSource.
+ *
+ * ## Example launch lines
  * |[
  * gst-launch-1.0 v4l2src ! videoconvert ! cudahistequalize ! videoconvert ! autovideosink
  * ]| Equalises the pictures of a camera.
+ * |[
+ * gst-launch-1.0 v4l2src ! videoconvert ! cudahistequalize method=clahe clip-limit=3 !
+ * videoconvert ! autovideosink
+ * ]| Does so locally, without turning noise into contrast.
  *
  * ## Messages
  * With #GstCudaHistEqualize:post-messages, the element posts an element message named
@@ -35,6 +48,7 @@
 #include <memory>
 #include <optional>
 
+#include "cuda/clahe/clahe.h"
 #include "cuda/histequalize/histequalize.h"
 #include "gst/base/gstcudavisionfilter.h"
 #include "gst/base/properties.h"
@@ -49,12 +63,15 @@ namespace {
 
 constexpr char message_name[] = "cudahistequalize";
 
-enum Method { method_equalize };
+enum Method { method_global, method_clahe };
 enum Channels { channels_luma, channels_rgb };
 
 GType method_type() {
   static const GEnumValue values[] = {
-      {method_equalize, "Flatten the histogram of the whole picture with one table", "equalize"},
+      {method_global, "Flatten the histogram of the whole picture with one table", "global"},
+      {method_clahe,
+       "Flatten the histograms of tiles, with limited contrast, and interpolate between them",
+       "clahe"},
       {0, nullptr, nullptr},
   };
   static const GType type = register_enum("GstCudaHistEqualizeMethod", values);
@@ -75,7 +92,10 @@ GType channels_type() {
 
 /// The values of the properties.
 struct Settings {
-  Method method = method_equalize;
+  Method method = method_global;
+  double clip_limit = 2.0;
+  int tiles_x = clahe::Tiles().columns;
+  int tiles_y = clahe::Tiles().rows;
   Channels channels = channels_luma;
   double strength = 1.0;
   bool post_messages = false;
@@ -88,13 +108,38 @@ int blend_of(const Settings& settings) {
   return static_cast<int>(std::lrint(256 * settings.strength));
 }
 
+/// The operation of a method. It is made when the first settings need it, because its tables can be
+/// large.
+template <class Operation, class Parameters>
+struct Equalizer {
+  std::optional<Operation> operation{};
+  Parameters parameters{};  ///< in force
+
+  /// Applies parameters. The constructor of the operation also takes the layout and geometry.
+  template <class... Geometry>
+  void update(const Parameters& set, const DeviceSession& session, const FrameLayout& layout,
+              const Geometry&... geometry) {
+    if (operation && set == parameters)
+      return;
+    const DeviceScope scope(session);
+    if (operation)
+      operation->set_parameters(set);
+    else
+      operation.emplace(session.device(), layout, geometry..., set);
+    parameters = set;
+  }
+};
+
 /// Everything that configure() builds and release() frees.
 struct Operation {
   FrameFormat format;
-  histequalize::Parameters parameters;  ///< in force: the last valid ones
-  histequalize::HistogramEqualize equalize;
+  clahe::Tiles tiles;
   histequalize::Histogram histogram;
-  std::optional<HistogramMessages> messages;  ///< created with the first message
+  Method method = method_global;  ///< this and the next one belong to the last valid settings
+  int blend = 0;
+  Equalizer<histequalize::HistogramEqualize, histequalize::Parameters> global{};
+  Equalizer<clahe::Clahe, clahe::Parameters> adaptive{};
+  std::optional<HistogramMessages> messages{};  ///< created with the first message
 };
 
 /// Returns an empty string, or what is wrong with the settings for these frames.
@@ -106,15 +151,31 @@ std::string validation_error(const Settings& settings, const FrameFormat& format
   return properties->range_error(settings);
 }
 
-histequalize::Parameters parameters_of(const Settings& settings, const FrameFormat& format) {
-  histequalize::Parameters parameters;
-  parameters.channels = settings.channels == channels_rgb
-                            ? histequalize::Parameters::Channels::each
-                            : histequalize::Parameters::Channels::luminance;
+template <class Parameters>
+Parameters parameters_of(const Settings& settings, const FrameFormat& format) {
+  Parameters parameters;
+  parameters.channels = settings.channels == channels_rgb ? Parameters::Channels::each
+                                                          : Parameters::Channels::luminance;
   parameters.low = format.low;
   parameters.high = format.high;
   parameters.blend = blend_of(settings);
   return parameters;
+}
+
+/// Applies valid settings.
+void update_operation(Operation& operation, const DeviceSession& session,
+                      const Settings& settings) {
+  const FrameFormat& format = operation.format;
+  if (settings.method == method_clahe) {
+    auto parameters = parameters_of<clahe::Parameters>(settings, format);
+    parameters.clip_limit = settings.clip_limit;
+    operation.adaptive.update(parameters, session, format.layout, operation.tiles);
+  } else {
+    operation.global.update(parameters_of<histequalize::Parameters>(settings, format), session,
+                            format.layout);
+  }
+  operation.method = settings.method;
+  operation.blend = blend_of(settings);
 }
 
 struct State {
@@ -166,10 +227,10 @@ void configure(GstCudaVisionFilter* self, Device& device, const FrameFormat& in,
   State& state = state_of(self);
   const Settings settings = current_settings(self, state.settings);
   state.guard.require(validation_error(settings, in));
-  const histequalize::Parameters parameters = parameters_of(settings, in);
-  state.operation.reset(
-      new Operation{in, parameters, histequalize::HistogramEqualize(device, in.layout, parameters),
-                    histequalize::Histogram(device, in.layout), std::nullopt});
+  std::unique_ptr<Operation> operation(new Operation{
+      in, {settings.tiles_x, settings.tiles_y}, histequalize::Histogram(device, in.layout)});
+  update_operation(*operation, gst_cuda_vision_filter_session(self), settings);
+  state.operation = std::move(operation);
 }
 
 // Applies the settings, unless they do not fit the frames.
@@ -178,12 +239,7 @@ void update_parameters(GstCudaVisionFilter* self, const Settings& settings) {
   Operation& operation = *state.operation;
   if (!state.guard.allows(GST_ELEMENT_CAST(self), validation_error(settings, operation.format)))
     return;
-  const histequalize::Parameters parameters = parameters_of(settings, operation.format);
-  if (parameters == operation.parameters)
-    return;
-  const DeviceScope scope(gst_cuda_vision_filter_session(self));
-  operation.equalize.set_parameters(parameters);
-  operation.parameters = parameters;
+  update_operation(operation, gst_cuda_vision_filter_session(self), settings);
 }
 
 FrameWork begin_frame(GstCudaVisionFilter* self, const FrameInfo& info) {
@@ -205,7 +261,7 @@ FrameWork begin_frame(GstCudaVisionFilter* self, const FrameInfo& info) {
     }
     operation.messages->reserve();
   }
-  if (operation.parameters.blend != 0)
+  if (operation.blend != 0)
     return FrameWork::transform;
   return state.posts ? FrameWork::inspect : FrameWork::nothing;
 }
@@ -215,10 +271,14 @@ void process(GstCudaVisionFilter* self, const ConstFrame& in, const Frame* out,
   State& state = state_of(self);
   Operation& operation = *state.operation;
   const View<std::uint32_t> bins = state.posts ? operation.messages->bins() : View<std::uint32_t>{};
-  if (out)
-    operation.equalize.run(in, *out, bins);
-  else
-    operation.histogram.run(in, bins);
+  if (out && operation.method == method_global) {
+    operation.global.operation->run(in, *out, bins);
+  } else {
+    if (out)
+      operation.adaptive.operation->run(in, *out);
+    if (bins)
+      operation.histogram.run(in, bins);
+  }
   if (state.posts)
     operation.messages->read_back(info.times);
 }
@@ -250,8 +310,18 @@ void release(GstCudaVisionFilter* self) {
 
 void install_properties(GObjectClass* klass) {
   static ElementProperties<Settings> all(klass);
+  constexpr PropertyChange ready = PropertyChange::when_ready;
   all.add({"method", "Method", "Method by which the contrast is raised"}, &Settings::method,
           method_type());
+  all.add(
+      {"clip-limit", "Clip limit",
+       "With method=clahe, the largest rise of the contrast: how many times its mean a bin of a "
+       "tile's histogram may hold (0 = unlimited)"},
+      &Settings::clip_limit, 0, 65536);
+  all.add({"tiles-x", "Tiles across", "With method=clahe, the number of tiles in a row", ready},
+          &Settings::tiles_x, 1, clahe::Tiles::most);
+  all.add({"tiles-y", "Tiles down", "With method=clahe, the number of tiles in a column", ready},
+          &Settings::tiles_y, 1, clahe::Tiles::most);
   all.add({"channels", "Channels",
            "Channels that are equalised; rgb needs RGB frames and is an error with YUV and gray"},
           &Settings::channels, channels_type());
@@ -280,8 +350,8 @@ static void gst_cuda_hist_equalize_class_init(GstCudaHistEqualizeClass* klass) {
 
   gst_element_class_set_static_metadata(
       GST_ELEMENT_CLASS(klass), "CUDA histogram equaliser", "Filter/Effect/Video/Hardware",
-      "Raises contrast by histogram equalisation and reports luminance statistics, on an NVIDIA "
-      "GPU or the CPU",
+      "Raises contrast by global or adaptive (CLAHE) histogram equalisation and reports luminance "
+      "statistics, on an NVIDIA GPU or the CPU",
       "The gst-cudavision developers");
   gst_element_class_add_static_metadata(GST_ELEMENT_CLASS(klass), GST_ELEMENT_METADATA_DOC_URI,
                                         DOC_URI "/elements/cudahistequalize.md");

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <numeric>
 
+#include "tests/kernels/clahe/clahe_definition.h"
 #include "tests/kernels/gaussblur/gaussblur_definition.h"
 #include "tests/kernels/histequalize/histequalize_definition.h"
 #include "tests/kernels/integral/integral_definition.h"
@@ -87,12 +88,20 @@ std::string text_of(double value) {
 /* cudahistequalize */
 
 Properties Equalization::properties() const {
-  return {{"channels", each_channel ? "rgb" : "luma"}, {"strength", text_of(strength)}};
+  return {{"method", adaptive ? "clahe" : "global"},
+          {"clip-limit", text_of(clip_limit)},
+          {"channels", each_channel ? "rgb" : "luma"},
+          {"strength", text_of(strength)}};
 }
 
-Picture equalized(const Picture& picture, const Equalization& how) {
-  using Parameters = kernels::histequalize::Parameters;
-  const FormatSpec& format = *picture.format;
+Properties Equalization::tile_properties() const {
+  return {{"tiles-x", std::to_string(tiles_x)}, {"tiles-y", std::to_string(tiles_y)}};
+}
+
+namespace {
+
+template <class Parameters>
+Parameters parameters_of(const Equalization& how, const FormatSpec& format) {
   const bool limited = how.limited && format.family != Family::rgb;
   Parameters parameters;
   parameters.channels =
@@ -100,9 +109,24 @@ Picture equalized(const Picture& picture, const Equalization& how) {
   parameters.low = limited ? 16 << (format.bits - 8) : 0;
   parameters.high = limited ? 235 << (format.bits - 8) : format.peak();
   parameters.blend = static_cast<int>(std::nearbyint(256.0 * how.strength));
+  return parameters;
+}
+
+}  // namespace
+
+Picture equalized(const Picture& picture, const Equalization& how) {
+  const FormatSpec& format = *picture.format;
   Picture out = picture;
-  definition::defined_equalization(layout_of(picture), parameters, frame_of(picture),
-                                   frame_of(out));
+  if (how.adaptive) {
+    auto parameters = parameters_of<kernels::clahe::Parameters>(how, format);
+    parameters.clip_limit = how.clip_limit;
+    definition::defined_adaptive_equalization(layout_of(picture), {how.tiles_x, how.tiles_y},
+                                              parameters, frame_of(picture), frame_of(out));
+  } else {
+    definition::defined_equalization(layout_of(picture),
+                                     parameters_of<kernels::histequalize::Parameters>(how, format),
+                                     frame_of(picture), frame_of(out));
+  }
   return out;
 }
 
