@@ -43,7 +43,7 @@ struct TiledAxis {
   CUDAVISION_HOST_DEVICE int tile_before(int cell) const { return cell > 0 ? cell - 1 : 0; }
   CUDAVISION_HOST_DEVICE int tile_behind(int cell) const { return cell < tiles ? cell : tiles - 1; }
 
-  /// The first pixel of a cell, or `size` for cells beyond the picture.
+  /// The first pixel of a cell, or `size` if the picture ends before it.
   CUDAVISION_HOST_DEVICE int cell_begin(int cell) const {
     if (cell <= 0)
       return 0;
