@@ -102,7 +102,7 @@ __device__ int pack_behind(const Arguments& a, int pixel) {
 /// A block equalises packs that begin in its cell. With kPlain, none of them reaches into the next
 /// cell, and there is no blend.
 template <class Pack, Action kAction, Rows kRows, bool kPlain>
-__global__ void __launch_bounds__(kThreads, Pack::words > 4 ? 1 : 2)
+__global__ void __launch_bounds__(kThreads, Pack::words > 4 ? 1 : 3)
     apply_kernel(const __grid_constant__ Arguments a) {
   extern __shared__ uint4 shared_words[];
   Quad* quads = reinterpret_cast<Quad*>(shared_words);  // by grid, cell and value

@@ -147,15 +147,17 @@ class ClaheCuda final : public Clahe::Backend {
     return a;
   }
 
-  /// Gives each thread a few packs, so that clearing and adding up a block's counters takes the
-  /// smaller part of its time.
+  /// Launches enough blocks to fill the GPU. In large pictures, each thread gets several packs, so
+  /// that clearing and adding up a block's counters takes the smaller part of its time.
   void launch_count(const Kernels& kernels, Action action, Arguments& a) const {
-    constexpr int packs_per_thread = 4, blocks_per_multiprocessor = 8;
+    constexpr int packs_per_thread = 4, least_per_multiprocessor = 2, most_per_multiprocessor = 8;
     const int tiles = tiling_.tiles();
-    const int useful = static_cast<int>(a.picture.count / (kThreads * packs_per_thread)) / tiles;
-    const int most =
-        std::min(multiprocessors_ * blocks_per_multiprocessor / tiles, tiling_.y.tile_size);
-    a.counting_parts = std::max(1, std::min(useful, most));
+    const int single = static_cast<int>(a.picture.count / kThreads);  // blocks of one pack a thread
+    const int blocks =
+        std::min(std::max(single / packs_per_thread,
+                          std::min(single, multiprocessors_ * least_per_multiprocessor)),
+                 multiprocessors_ * most_per_multiprocessor);
+    a.counting_parts = std::clamp((blocks + tiles - 1) / tiles, 1, tiling_.y.tile_size);
     const bool shared = layout_.bits <= shared_bits;
     launch_(shared ? kernels.count : kernels.count_in_device_memory, tiles * a.counting_parts,
             kThreads, shared ? grids(action) * sizeof(std::uint32_t) << layout_.bits : 0, a);
@@ -200,9 +202,9 @@ class ClaheCuda final : public Clahe::Backend {
     // Large pictures get blocks of several rounds, so that weights and quads take the smaller part
     // of their time.
     constexpr int most_rounds = 8, blocks_per_multiprocessor = 2;
-    const int rounds = std::clamp(static_cast<int>(a.picture.count) /
-                                      (multiprocessors_ * blocks_per_multiprocessor * kThreads),
-                                  1, most_rounds);
+    const int threads = multiprocessors_ * blocks_per_multiprocessor * kThreads;
+    const int rounds =
+        std::min((static_cast<int>(a.picture.count) + threads - 1) / threads, most_rounds);
     const int rows = kThreads / a.columns * rounds;
     a.applying_parts = (highest_cell_ + rows - 1) / rows;
     const int cells = tiling_.x.cells() * tiling_.y.cells();
