@@ -3,6 +3,7 @@
 // Builds without the CUDA toolkit compile this file in place of every .cu file, so that no
 // operation needs to know which kind of build it is in.
 
+#include "cuda/clahe/backend.h"
 #include "cuda/core/device.h"
 #include "cuda/gaussblur/backend.h"
 #include "cuda/histequalize/backend.h"
@@ -42,6 +43,12 @@ std::unique_ptr<Device> make_cuda_device(CudaStream) {
 std::unique_ptr<Luminance::Backend> make_luminance_cuda(Device&, const FrameLayout&) {
   refuse_cuda();
 }
+
+namespace clahe {
+std::unique_ptr<Clahe::Backend> make_clahe_cuda(Device&, const FrameLayout&, const Tiles&) {
+  refuse_cuda();
+}
+}  // namespace clahe
 
 namespace gaussblur {
 std::unique_ptr<GaussBlur::Backend> make_gauss_blur_cuda(Device&, const FrameLayout&) {

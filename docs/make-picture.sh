@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: LGPL-2.1-or-later
 #
-# Makes the pictures of README.md and docs/. The scenes of the first four are drawn here.
+# Makes the pictures of README.md and docs/. The scenes that are no photographs are drawn here.
 set -euo pipefail
 
 usage() {
@@ -11,6 +11,8 @@ usage: meson devenv -C build ../docs/make-picture.sh
 Makes the pictures of README.md and docs/. Run it where GStreamer finds the elements, as above.
 
   docs/equalize.png   a foggy landscape, and the same after cudahistequalize
+  docs/clahe.png      a street under a cloudy sky, equalised by cudahistequalize as a whole and by CLAHE, from a
+                      photograph in Debian's package opencv-doc
   docs/blur.png       a crowd, and the same blurred and sharpened by cudagaussblur
   docs/privacy.png    a street, and the same with blurred heads by cudagaussblur, from the video in Debian's
                       package opencv-doc
@@ -100,6 +102,18 @@ gst-launch-1.0 -q filesrc location="$scene" blocksize=$((width * height)) \
   compositor name=mixer background=white sink_1::xpos=$((width + 8)) \
   ! videoconvert ! video/x-raw,format=GRAY8 ! pngenc snapshot=true ! filesink location=equalize.png
 echo "$PWD/equalize.png"
+
+# One of OpenCV's photographs, equalised as a whole and by CLAHE.
+examples=/usr/share/doc/opencv-doc/examples/data
+width=256 height=192
+size="video/x-raw,width=$width,height=$height"
+gst-launch-1.0 -q filesrc location="$examples/leuvenB.jpg" ! jpegdec ! videoconvert ! video/x-raw,format=RGBx ! tee name=all \
+  all. ! queue ! videoscale method=bilinear2 ! "$size" ! mixer.sink_0 \
+  all. ! queue ! cudahistequalize ! videoscale method=bilinear2 ! "$size" ! mixer.sink_1 \
+  all. ! queue ! cudahistequalize method=clahe clip-limit=3 ! videoscale method=bilinear2 ! "$size" ! mixer.sink_2 \
+  compositor name=mixer background=white sink_1::xpos=$((width + 8)) sink_2::xpos=$((2 * width + 16)) \
+  ! videoconvert ! video/x-raw,format=RGB ! avenc_png pred=up compression-level=9 ! filesink location=clahe.png
+echo "$PWD/clahe.png"
 
 # People stand in rows, one in front of the other. A blur first takes away their eyes and mouths.
 width=208 height=144
@@ -281,7 +295,6 @@ gst-launch-1.0 -q filesrc location="$scene" blocksize=$((width * height)) \
 echo "$PWD/denoise.png"
 
 # A lawn in the video of a street, before which people walk. The picture shows its mean in every frame.
-examples=/usr/share/doc/opencv-doc/examples/data
 folder=$(mktemp -d)
 trap 'rm -f "$scene"; rm -rf "$folder"' EXIT
 lawn=(! videocrop left=0 right=628 top=360 bottom=36)

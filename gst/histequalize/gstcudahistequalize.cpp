@@ -6,11 +6,24 @@
  *
  * Raises the contrast of pictures by histogram equalisation, and reports the statistics of their
  * luminance. Works on an NVIDIA GPU or, with the same results to the bit, on the CPU.
+ * #GstCudaHistEqualize:method selects the method:
  *
- * ## Example launch line
+ * * `equalize`: one table for the whole picture, equal to OpenCV's equalizeHist
+ * * `clahe`: a table for each tile of a grid, with limited contrast, and interpolation between
+ *   them; equal to OpenCV's CLAHE
+ *
+ * A change of #GstCudaHistEqualize:tiles-x or #GstCudaHistEqualize:tiles-y takes effect at the
+ * next start or with the next caps. All other properties except those of the device may change at
+ * any time, also through a #GstControlSource.
+ *
+ * ## Example launch lines
  * |[
  * gst-launch-1.0 v4l2src ! videoconvert ! cudahistequalize ! videoconvert ! autovideosink
  * ]| Equalises the pictures of a camera.
+ * |[
+ * gst-launch-1.0 v4l2src ! videoconvert ! cudahistequalize method=clahe clip-limit=3 !
+ * videoconvert ! autovideosink
+ * ]| Does so locally, without turning noise into contrast.
  *
  * ## Messages
  * With #GstCudaHistEqualize:post-messages, the element posts an element message named
@@ -37,6 +50,7 @@
 #include <memory>
 #include <optional>
 
+#include "cuda/clahe/clahe.h"
 #include "cuda/histequalize/smoothedequalize.h"
 #include "gst/base/frameregions.h"
 #include "gst/base/gstcudavisionfilter.h"
@@ -53,12 +67,15 @@ namespace {
 
 constexpr char message_name[] = "cudahistequalize";
 
-enum Method { method_equalize };
+enum Method { method_global, method_clahe };
 enum Channels { channels_luma, channels_rgb };
 
 GType method_type() {
   static const GEnumValue values[] = {
-      {method_equalize, "Flatten the histogram of the whole picture with one table", "equalize"},
+      {method_global, "Flatten the histogram of the whole picture with one table", "equalize"},
+      {method_clahe,
+       "Flatten the histograms of tiles, with limited contrast, and interpolate between them",
+       "clahe"},
       {0, nullptr, nullptr},
   };
   static const GType type = register_enum("GstCudaHistEqualizeMethod", values);
@@ -80,7 +97,10 @@ GType channels_type() {
 
 /// The values of the properties.
 struct Settings : RegionSettings {
-  Method method = method_equalize;
+  Method method = method_global;
+  double clip_limit = 2.0;
+  int tiles_x = clahe::Tiles().columns;
+  int tiles_y = clahe::Tiles().rows;
   Channels channels = channels_luma;
   double strength = 1.0;
   guint64 smoothing_time = 0;
@@ -95,21 +115,42 @@ int blend_of(const Settings& settings) {
   return static_cast<int>(std::lrint(256 * settings.strength));
 }
 
+/// The operation of a method. It is made when the first settings need it, because its tables can be
+/// large.
+template <class Operation, class Parameters>
+struct Equalizer {
+  std::optional<Operation> operation{};
+  Parameters parameters{};  ///< in force
+
+  /// Applies parameters. The constructor of the operation also takes the layout and geometry.
+  template <class... Geometry>
+  void update(const Parameters& set, const DeviceSession& session, const FrameLayout& layout,
+              const Geometry&... geometry) {
+    if (operation && set == parameters)
+      return;
+    const DeviceScope scope(session);
+    if (operation)
+      operation->set_parameters(set);
+    else
+      operation.emplace(session.device(), layout, geometry..., set);
+    parameters = set;
+  }
+};
+
 /// Everything that configure() builds and release() frees.
 struct Operation {
   FrameFormat format;
   Settings settings;  ///< in force: the last valid ones
-  histequalize::Parameters parameters;
-  histequalize::HistogramEqualize equalize;
+  clahe::Tiles tiles;
   histequalize::Histogram histogram;
   FrameRegions regions;
-  std::optional<HistogramMessages> messages;  ///< created with the first message
-
-  /// Created with the first smoothed frame.
-  std::optional<histequalize::SmoothedEqualize> smoothed;
   FrameClock clock;  ///< of smoothed frames
+  Equalizer<histequalize::HistogramEqualize, histequalize::Parameters> single{};
+  Equalizer<histequalize::SmoothedEqualize, histequalize::Parameters> smoothed{};
+  Equalizer<clahe::Clahe, clahe::Parameters> adaptive{};
   /// Of the current frame. None if it is equalised by itself.
-  std::optional<histogramaverage::Parameters> smoothing;
+  std::optional<histogramaverage::Parameters> smoothing{};
+  std::optional<HistogramMessages> messages{};  ///< created with the first message
 };
 
 /// Returns an empty string, or what is wrong with the settings for these frames.
@@ -124,15 +165,33 @@ std::string validation_error(const Settings& settings, const FrameFormat& format
   return error.empty() ? settings.regions.error() : error;
 }
 
-histequalize::Parameters parameters_of(const Settings& settings, const FrameFormat& format) {
-  histequalize::Parameters parameters;
-  parameters.channels = settings.channels == channels_rgb
-                            ? histequalize::Parameters::Channels::each
-                            : histequalize::Parameters::Channels::luminance;
+template <class Parameters>
+Parameters parameters_of(const Settings& settings, const FrameFormat& format) {
+  Parameters parameters;
+  parameters.channels = settings.channels == channels_rgb ? Parameters::Channels::each
+                                                          : Parameters::Channels::luminance;
   parameters.low = format.low;
   parameters.high = format.high;
   parameters.blend = blend_of(settings);
   return parameters;
+}
+
+/// Applies valid settings.
+void update_operation(Operation& operation, const DeviceSession& session,
+                      const Settings& settings) {
+  const FrameFormat& format = operation.format;
+  const auto parameters = parameters_of<histequalize::Parameters>(settings, format);
+  if (settings.method == method_clahe) {
+    auto tiled = parameters_of<clahe::Parameters>(settings, format);
+    tiled.clip_limit = settings.clip_limit;
+    operation.adaptive.update(tiled, session, format.layout, operation.tiles);
+  } else if (settings.smoothing_time > 0) {
+    operation.smoothed.update(parameters, session, format.layout);
+  } else {
+    operation.single.update(parameters, session, format.layout);
+  }
+  operation.regions.set_settings(settings);
+  operation.settings = settings;
 }
 
 struct State {
@@ -188,49 +247,37 @@ void configure(GstCudaVisionFilter* self, Device& device, const FrameFormat& in,
   State& state = state_of(self);
   const Settings settings = current_settings(self, state.settings);
   state.guard.require(validation_error(settings, in));
-  const histequalize::Parameters parameters = parameters_of(settings, in);
-  state.operation.reset(new Operation{
-      in, settings, parameters, histequalize::HistogramEqualize(device, in.layout, parameters),
-      histequalize::Histogram(device, in.layout), FrameRegions(device, in.layout, settings),
-      std::nullopt, std::nullopt, FrameClock(in.info), std::nullopt});
+  std::unique_ptr<Operation> operation(new Operation{in,
+                                                     settings,
+                                                     {settings.tiles_x, settings.tiles_y},
+                                                     histequalize::Histogram(device, in.layout),
+                                                     FrameRegions(device, in.layout, settings),
+                                                     FrameClock(in.info)});
+  update_operation(*operation, gst_cuda_vision_filter_session(self), settings);
+  state.operation = std::move(operation);
 }
 
 // Applies the settings, unless they do not fit the frames.
 void update_parameters(GstCudaVisionFilter* self, const Settings& settings) {
   State& state = state_of(self);
   Operation& operation = *state.operation;
-  if (!state.guard.allows(GST_ELEMENT_CAST(self), validation_error(settings, operation.format)))
-    return;
-  operation.settings = settings;
-  operation.regions.set_settings(settings);
-  const histequalize::Parameters parameters = parameters_of(settings, operation.format);
-  if (parameters == operation.parameters)
-    return;
-  const DeviceScope scope(gst_cuda_vision_filter_session(self));
-  operation.equalize.set_parameters(parameters);
-  if (operation.smoothed)
-    operation.smoothed->set_parameters(parameters);
-  operation.parameters = parameters;
+  if (state.guard.allows(GST_ELEMENT_CAST(self), validation_error(settings, operation.format)))
+    update_operation(operation, gst_cuda_vision_filter_session(self), settings);
 }
 
 // The next frame begins a new average.
 void restart_smoothing(Operation& operation) {
-  if (operation.smoothed)
-    operation.smoothed->restart();
+  if (operation.smoothed.operation)
+    operation.smoothed.operation->restart();
   operation.clock.reset();
 }
 
-// Decides whether and how the frame takes part in an average. Called in the session's context.
-void update_smoothing(GstCudaVisionFilter* self, const FrameInfo& info) {
-  Operation& operation = *state_of(self).operation;
+// Decides whether and how the frame takes part in an average.
+void update_smoothing(Operation& operation, const FrameInfo& info) {
   const Settings& settings = operation.settings;
   operation.smoothing.reset();
-  if (settings.smoothing_time == 0)
+  if (settings.method != method_global || settings.smoothing_time == 0)
     return restart_smoothing(operation);
-  if (!operation.smoothed) {
-    const DeviceSession& session = gst_cuda_vision_filter_session(self);
-    operation.smoothed.emplace(session.device(), operation.format.layout, operation.parameters);
-  }
   operation.smoothing.emplace();
   operation.smoothing->weight =
       histogramaverage::weight_of(operation.clock.elapsed(info.times), settings.smoothing_time);
@@ -258,8 +305,8 @@ FrameWork begin_frame(GstCudaVisionFilter* self, const FrameInfo& info) {
     operation.messages->reserve();
   }
   const DeviceScope scope(gst_cuda_vision_filter_session(self));
-  if (operation.regions.select(info.buffer) && operation.parameters.blend != 0) {
-    update_smoothing(self, info);
+  if (operation.regions.select(info.buffer) && blend_of(operation.settings) != 0) {
+    update_smoothing(operation, info);
     return FrameWork::transform;
   }
   return state.posts ? FrameWork::inspect : FrameWork::nothing;
@@ -270,18 +317,21 @@ void process(GstCudaVisionFilter* self, const ConstFrame& in, const Frame* out,
   State& state = state_of(self);
   Operation& operation = *state.operation;
   const View<std::uint32_t> bins = state.posts ? operation.messages->bins() : View<std::uint32_t>{};
+  const bool adaptive = operation.settings.method == method_clahe;
   if (out)
     operation.regions.run(
         in, *out, [&](const ConstFrame& from, const Frame& to, const regions::ActiveCells*) {
-          if (operation.smoothing)
-            operation.smoothed->run(from, to, *operation.smoothing, bins);
+          if (adaptive)
+            operation.adaptive.operation->run(from, to);
+          else if (operation.smoothing)
+            operation.smoothed.operation->run(from, to, *operation.smoothing, bins);
           else
-            operation.equalize.run(from, to, bins);
+            operation.single.operation->run(from, to, bins);
         });
-  else
+  if (bins && (!out || adaptive))
     operation.histogram.run(in, bins);
   const histogramaverage::Status* const status =
-      out && operation.smoothing ? operation.smoothed->status() : nullptr;
+      out && operation.smoothing ? operation.smoothed.operation->status() : nullptr;
   if (state.posts)
     operation.messages->read_back(info.times, status);
 }
@@ -317,12 +367,22 @@ void release(GstCudaVisionFilter* self) {
 
 void install_properties(GObjectClass* klass) {
   static ElementProperties<Settings> all(klass);
+  constexpr PropertyChange ready = PropertyChange::when_ready;
   all.add({"method", "Method", "Method by which the contrast is raised"}, &Settings::method,
           method_type());
   all.add(
       {"channels", "Channels",
        "Channels that are equalised; rgb needs RGB frames of 8 bits and is an error with others"},
       &Settings::channels, channels_type());
+  all.add(
+      {"clip-limit", "Clip limit",
+       "With method=clahe, the largest rise of the contrast: how many times its mean a bin of a "
+       "tile's histogram may hold (0 = unlimited)"},
+      &Settings::clip_limit, 0, 65536);
+  all.add({"tiles-x", "Tiles across", "With method=clahe, the number of tiles in a row", ready},
+          &Settings::tiles_x, 1, clahe::Tiles::most);
+  all.add({"tiles-y", "Tiles down", "With method=clahe, the number of tiles in a column", ready},
+          &Settings::tiles_y, 1, clahe::Tiles::most);
   all.add({"strength", "Strength",
            "Weight of the equalised picture in the output (0 = the input, 1 = fully equalised)"},
           &Settings::strength, 0, 1);
@@ -357,8 +417,8 @@ static void gst_cuda_hist_equalize_class_init(GstCudaHistEqualizeClass* klass) {
 
   gst_element_class_set_static_metadata(
       GST_ELEMENT_CLASS(klass), "CUDA histogram equaliser", "Filter/Effect/Video/Hardware",
-      "Raises contrast by histogram equalisation and reports luminance statistics, on an NVIDIA "
-      "GPU or the CPU",
+      "Raises contrast by global or adaptive (CLAHE) histogram equalisation and reports luminance "
+      "statistics, on an NVIDIA GPU or the CPU",
       "The gst-cudavision developers");
   gst_element_class_add_static_metadata(GST_ELEMENT_CLASS(klass), GST_ELEMENT_METADATA_DOC_URI,
                                         DOC_URI "/elements/cudahistequalize.md");

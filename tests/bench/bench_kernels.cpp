@@ -182,6 +182,7 @@ void register_cpu() {
       measured_in_real_time(
           benchmark::RegisterBenchmark(name.c_str(), measure_cpu, subject, operation));
     }
+  register_clahe();
   for (const CpuBlurSubject& subject : cpu_blur_subjects) {
     const std::string name = blur_name(subject.parameters) + "/" + subject.layout + "/" +
                              std::to_string(subject.width) + "x" + std::to_string(subject.height);
@@ -223,8 +224,8 @@ constexpr const char* usage =
     "usage: bench_kernels [--cpu | --cuda] [--group NAME] [--json FILE] [--benchmark_...]\n"
     "\n"
     "  --cpu, --cuda     measure only this half\n"
-    "  --group NAME      in the CUDA half, measure only the operations NAME: equalization, blur,\n"
-    "                    integral, nlmeans, regions, remap, repack or stereo\n"
+    "  --group NAME      in the CUDA half, measure only the operations NAME: equalization, clahe,\n"
+    "                    blur, integral, nlmeans, regions, remap, repack or stereo\n"
     "  --json FILE       also write the results to FILE\n"
     "  --benchmark_...   options of Google Benchmark, for the CPU half\n";
 

@@ -18,8 +18,10 @@
 #include <opencv2/photo.hpp>
 #include <stdexcept>
 #include <string>
+#include <type_traits>
 
 #include "tests/bench/blur_subjects.h"
+#include "tests/bench/clahe_subjects.h"
 #include "tests/bench/integral_subjects.h"
 #include "tests/bench/nlmeans_subjects.h"
 #include "tests/bench/remap_subjects.h"
@@ -104,6 +106,14 @@ void expect_equal(const cv::Mat& ours, const cv::Mat& opencv, const std::string&
     throw std::runtime_error("bench_opencv: " + description + ": the results differ");
 }
 
+template <class Operation, class Case>
+Operation make_operation(Device& device, const Case& test) {
+  if constexpr (std::is_same_v<Operation, typename Case::Operation>)
+    return test.make(device, test.parameters);
+  else  // the case has more operations than this one
+    return Operation(device, test.layout, test.parameters);
+}
+
 /// Measures an operation whose output has the layout of its input. The results must be equal.
 template <class Operation, class Case>
 void measure_filter(const Case& test, const std::string& operation, const char* layout_name,
@@ -114,7 +124,7 @@ void measure_filter(const Case& test, const std::string& operation, const char* 
   cv::Mat opencv_out = matrix(test.layout, opencv_block);
 
   const auto device = make_cpu_device();
-  Operation ours(*device, test.layout, test.parameters);
+  Operation ours = make_operation<Operation>(*device, test);
   const ConstFrame in_frame =
       frame_in(test.layout, test.in, static_cast<const std::uint8_t*>(input.data()));
   const Frame out_frame = frame_in(test.layout, test.out, ours_block.data());
@@ -278,6 +288,14 @@ void measure_equalization(int width, int height) {
       "equalise", "GRAY8", [](const cv::Mat& in, cv::Mat& out) { cv::equalizeHist(in, out); });
 }
 
+void measure(const ClaheSubject& subject) {
+  measure_filter<clahe::Clahe>(
+      subject.make_case(test::Content::natural), clahe_name(subject), subject.layout,
+      [&](const cv::Mat& in, cv::Mat& out) {
+        cv::createCLAHE(2, {subject.tiles.columns, subject.tiles.rows})->apply(in, out);
+      });
+}
+
 void measure_denoising(int width, int height) {
   const nlmeans::Parameters parameters{21, 7, 10};
   measure_filter<nlmeans::NlMeans>(
@@ -335,6 +353,9 @@ void run() {
               cv::getVersionString().c_str(), threads, "operation", "format", "size", "ours",
               "OpenCV", "ratio");
   measure_equalization(1920, 1080);
+  for (const ClaheSubject& subject : clahe_subjects)
+    if (std::string(subject.layout).rfind("GRAY", 0) == 0)
+      measure(subject);
   for (const Subject& subject : subjects)
     measure(subject);
   for (const TableSubject& subject : tables)

@@ -10,6 +10,9 @@ inline void measured_in_real_time(benchmark::internal::Benchmark* benchmark) {
   benchmark->UseRealTime()->Unit(benchmark::kMicrosecond);
 }
 
+/// Registers adaptive equalisation with Google Benchmark.
+void register_clahe();
+
 /// Registers the operations on integral images with Google Benchmark.
 void register_integral();
 

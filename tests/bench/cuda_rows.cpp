@@ -19,6 +19,7 @@ struct Group {
 
 constexpr Group groups[] = {
     {"equalization", measure_equalization},
+    {"clahe", measure_clahe},
     {"blur", measure_blur},
     {"integral", measure_integral},
     {"nlmeans", measure_nlmeans},
@@ -49,8 +50,8 @@ std::vector<Row> measure_cuda(const std::string& only) {
   }
   if (!found)
     throw std::invalid_argument("there is no group \"" + only +
-                                "\"; use equalization, blur, integral, nlmeans, regions, remap, "
-                                "repack or stereo");
+                                "\"; use equalization, clahe, blur, integral, nlmeans, regions, "
+                                "remap, repack or stereo");
   return rows;
 }
 

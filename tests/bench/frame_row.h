@@ -36,7 +36,7 @@ Row frame_row(const test::CudaTestDevice& device, const std::string& name,
   const ConstFrame in_frame =
       frame_in(test.layout, test.in, static_cast<const std::uint8_t*>(in.data()));
   const Frame out_frame = frame_in(test.layout, test.out, out.data());
-  Operation operation(*device, test.layout, test.parameters);
+  Operation operation = test.make(*device, test.parameters);
   const GraphTimer timer(device.stream());
   row.microseconds = timer.microseconds([&] { operation.run(in_frame, out_frame); });
   row.copy_microseconds = timer.microseconds(

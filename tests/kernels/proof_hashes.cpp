@@ -12,6 +12,7 @@
 #include <type_traits>
 #include <vector>
 
+#include "tests/kernels/clahe/clahe_case.h"
 #include "tests/kernels/common/cuda_testing.h"
 #include "tests/kernels/gaussblur/gaussblur_case.h"
 #include "tests/kernels/histequalize/histequalize_case.h"
@@ -68,6 +69,7 @@ struct Suite {
 };
 
 constexpr Suite suites[] = {
+    {"clahe", "", 200, case_hash<make_clahe_case>},
     {"gaussblur", "", 400, case_hash<make_gaussblur_case>},
     {"histequalize", "", 400, case_hash<make_histequalize_case>},
     {"histequalize", "smoothed-", 200, smoothed_hash},

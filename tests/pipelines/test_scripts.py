@@ -67,6 +67,9 @@ def _(place):
             ("binarise.sh", [examples / "nothing.png"], "Debian's package opencv-doc"),
             ("blur.sh", ["--sigma", "500"], "--sigma needs a number from 0.1 to 127"),
             ("blur.sh", [picture], "is a picture"),
+            ("clahe.sh", ["--clip-limit", "high"], "--clip-limit needs a number from 0 to 65536"),
+            ("clahe.sh", ["--tiles=65"], "--tiles needs a whole number from 1 to 64"),
+            ("clahe.sh", [picture, "out.mkv"], "let it end in .png or .jpg or .jpeg"),
             ("denoise.sh", ["--search", "10"], "--search needs an odd number from 1 to 101"),
             ("denoise.sh", ["--strength=-1"], "--strength needs a number from 0 to 255"),
             ("encode.sh", [film], "an argument is missing"),
@@ -100,7 +103,7 @@ def _(place):
 def _(place):
     for name, arguments in (("camera.sh", ["/dev/video97"]), ("stereo-cameras.sh", ["/dev/video97", "/dev/video98"]),
                             ("stereo-packed.sh", ["/dev/video97"]), ("blur.sh", ["/dev/video97"]),
-                            ("binarise.sh", ["/dev/video97"]), ("denoise.sh", ["/dev/video97"])):
+                            ("binarise.sh", ["/dev/video97"]), ("clahe.sh", ["/dev/video97"]), ("denoise.sh", ["/dev/video97"])):
         result = place.script(name, *arguments)
         expect(result.status == 1 and "/dev/video97: there is no such camera" in result.err, f"{name}: {result.last()}")
 
@@ -111,7 +114,8 @@ def _(place):
     kinds = {"png": b"\x89PNG", "jpg": b"\xff\xd8\xff", "mkv": b"matroska", "webm": b"webm"}
     for name, source, out in (("binarise.sh", picture, "a.jpg"), ("binarise.sh", picture, "b.png"),
                               ("binarise.sh", film, "c.webm"), ("file.sh", picture, "d.jpg"), ("file.sh", film, "e.mkv"),
-                              ("blur.sh", film, "f.webm"), ("denoise.sh", film, "g.mkv")):
+                              ("blur.sh", film, "f.webm"), ("denoise.sh", film, "g.mkv"),
+                              ("clahe.sh", picture, "h.png"), ("clahe.sh", film, "i.mkv")):
         result = place.script(name, *(["--search=3"] if name == "denoise.sh" else []), source, out)
         expect(result.status == 0 and f"Writing {out}\n" in result.out, f"{name} {out}: {result.last()}")
         head = (place.folder / out).read_bytes()[:64]
@@ -122,6 +126,7 @@ def _(place):
 def _(place):
     picture, film = place.materials / "picture.png", place.materials / "film.mp4"
     for name, arguments, out in (("binarise.sh", [film], "binarised.mkv"), ("blur.sh", [film], "blur.mkv"),
+                                 ("clahe.sh", [film], "clahe.mkv"),
                                  ("denoise.sh", ["--search=5", film], "denoised.mkv"), ("file.sh", [film], "equalised.mkv"),
                                  ("privacy.sh", [pipelines / "street-regions.txt", film], "privacy.mkv"),
                                  ("file.sh", [picture], "equalised.png"),
@@ -344,3 +349,29 @@ def _(place):
         raise Skip("there is a decoder on a GPU here")
     result = place.script("gpu-decode.sh", place.materials / "film.mp4")
     expect(result.status == 1 and "no element nvh264dec here: it needs an NVIDIA card" in result.err, result.last())
+
+
+@test("pipelines/clahe.sh shows the input on the left, and more contrast in light and shadow on the right")
+def _(place):
+    width, height, cell = 640, 480, 20
+    dark, bright, step = 30, 215, 8
+    rows = bytes((dark if x < width // 2 else bright) + step * ((x // cell + y // cell) % 2)
+                 for y in range(height) for x in range(width))
+    (place.folder / "rows.raw").write_bytes(rows)
+    place.launch(f"-q filesrc location=rows.raw blocksize={width * height} ! rawvideoparse format=gray8 width={width} height={height} "
+                 "framerate=25/1 ! pngenc snapshot=true ! filesink location=checks.png")
+    result = place.script("clahe.sh", "--clip-limit", "20", "--tiles=4", "checks.png", "out.png")
+    expect(result.status == 0, result.last())
+    expect(png_kind(place.folder / "out.png")[:2] == (2 * width, height), "the halves do not lie beside each other")
+    place.launch("-q filesrc location=out.png ! pngdec ! videoconvert ! video/x-raw,format=GRAY8 ! filesink location=out.raw")
+    picture = (place.folder / "out.raw").read_bytes()
+
+    def contrast(half, x):
+        """The difference between a square and its right neighbour, in their middles."""
+        middle = 2 * width * (height // 2 + cell // 2) + half * width + x + cell // 2
+        return abs(picture[middle] - picture[middle + cell])
+
+    for x in (80, 480):
+        before, after = contrast(0, x), contrast(1, x)
+        expect(abs(before - step) <= 2, f"the left half has a step of {before} instead of {step}")
+        expect(after >= 2 * step, f"a step of {step} becomes {after} at column {x}")

@@ -61,6 +61,16 @@ Setting setting(Set set) {
 
 }  // namespace
 
+TEST(test_clahe, .unless(unless_allocations_count())) {
+  expect_no_more(
+      "cudahistequalize", {{"method", "clahe"}}, {320, 180},
+      {setting([](FilterHarness& filter, int i) { filter.set("clip-limit", text_of(0.1 * i)); }),
+       setting([](FilterHarness& filter, int i) {
+         filter.set("strength", text_of(0.01 * (i % 100)));
+         filter.set("method", i % 2 == 0 ? "clahe" : "equalize");
+       })});
+}
+
 TEST(test_gaussblur, .unless(unless_allocations_count())) {
   expect_no_more(
       "cudagaussblur", {{"sigma", "5"}}, {320, 180},

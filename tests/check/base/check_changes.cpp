@@ -68,7 +68,11 @@ TEST(test_changes_of_histequalize) {
   expect_changes<How>(
       filter, {},
       {[](How& how) { how.each_channel = true; }, [](How& how) { how = equalization(0.5); },
-       [](How& how) { how.strength = 0; }, [](How& how) { how.strength = 1; }},
+       [](How& how) { how.strength = 0; }, [](How& how) { how.strength = 1; },
+       [](How& how) { how.adaptive = true; }, [](How& how) { how.clip_limit = 4; },
+       [](How& how) { how.each_channel = true; }, [](How& how) { how.clip_limit = 0; },
+       [](How& how) { how.strength = 0.25; }, [](How& how) { how.adaptive = false; },
+       [](How& how) { how = {}; }},
       [&](const How& how) {
         expect_picture(filter.process(picture), equalized(picture, how), text_of(how.properties()));
       });
@@ -231,7 +235,10 @@ TEST(test_impossible_for_integral) {
 TEST(test_out_of_range, .for_each_element()) {
   static const std::map<std::string, Properties> numbers = {
       {"cudahistequalize",
-       {{"strength", "1.5"}, {"strength", "-1"}, {"scene-cut-threshold", "1.5"}}},
+       {{"strength", "1.5"},
+        {"strength", "-1"},
+        {"clip-limit", "65537"},
+        {"scene-cut-threshold", "1.5"}}},
       {"cudagaussblur",
        {{"sigma", "500"}, {"sigma-y", "-1"}, {"kernel-size", "1025"}, {"kernel-size-y", "1025"}}},
       {"cudaintegral",

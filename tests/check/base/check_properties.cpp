@@ -42,7 +42,10 @@ bool works_on_regions(const char* element) {
 const std::vector<ElementSpec>& element_specs() {
   static const std::vector<ElementSpec> list = {
       {"cudahistequalize",
-       {{"method", playing, "equalize", "equalize", 0, 0, "equalize"},
+       {{"method", playing, "equalize", "clahe", 0, 0, "equalize clahe"},
+        {"clip-limit", playing, "2", "3.5", 0, 65536},
+        {"tiles-x", ready, "8", "64", 1, 64},
+        {"tiles-y", ready, "8", "1", 1, 64},
         {"channels", playing, "luma", "rgb", 0, 0, "luma rgb"},
         {"strength", playing, "1", "0.25", 0, 1},
         {"smoothing-time", playing, "0", "1000000000", 0, 18446744073709551615.0},
@@ -310,6 +313,9 @@ const std::vector<Impossible>& impossible_sets() {
        {"use-roi-meta", "output=denoise"}},
       {"cudahistequalize", no_rgb, {{"channels", "rgb"}}, {"channels"}},
       {"cudahistequalize", deep_rgb, {{"channels", "rgb"}}, {"channels", "of 8 bits"}},
+      {"cudahistequalize", no_rgb, {{"method", "clahe"}, {"channels", "rgb"}}, {"channels"}},
+      {"cudahistequalize", {"I420"}, {{"clip-limit", "-1"}}, {"clip-limit=-1", "0 to 65536"}},
+      {"cudahistequalize", {"I420"}, {{"tiles-x", "65"}}, {"tiles-x=65", "1 to 64"}},
       {blur, {"I420"}, {{"sigma", "500"}}, {"sigma=500", "-127 to 127"}},
       {blur, {"I420"}, {{"sigma", "nan"}}, {"sigma=nan", "-127 to 127"}},
       {blur, {"I420"}, {{"kernel-size", "1025"}}, {"kernel-size=1025", "0 to 1023"}},

@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include "tests/check/common/stereodefinition.h"
+#include "tests/kernels/clahe/clahe_definition.h"
 #include "tests/kernels/gaussblur/gaussblur_definition.h"
 #include "tests/kernels/histequalize/histequalize_definition.h"
 #include "tests/kernels/integral/integral_definition.h"
@@ -149,14 +150,20 @@ std::string text_of(double value) {
 /* cudahistequalize */
 
 Properties Equalization::properties() const {
-  return {{"channels", each_channel ? "rgb" : "luma"}, {"strength", text_of(strength)}};
+  return {{"method", adaptive ? "clahe" : "equalize"},
+          {"clip-limit", text_of(clip_limit)},
+          {"channels", each_channel ? "rgb" : "luma"},
+          {"strength", text_of(strength)}};
+}
+
+Properties Equalization::tile_properties() const {
+  return {{"tiles-x", std::to_string(tiles_x)}, {"tiles-y", std::to_string(tiles_y)}};
 }
 
 namespace {
 
-kernels::histequalize::Parameters parameters_of(const Picture& picture, const Equalization& how) {
-  using Parameters = kernels::histequalize::Parameters;
-  const FormatSpec& format = *picture.format;
+template <class Parameters>
+Parameters parameters_of(const Equalization& how, const FormatSpec& format) {
   const bool limited = how.limited && format.family != Family::rgb;
   Parameters parameters;
   parameters.channels =
@@ -179,15 +186,24 @@ Picture changed_by(const Picture& picture, const Equalize& equalize) {
 }  // namespace
 
 Picture equalized(const Picture& picture, const Equalization& how) {
-  const auto parameters = parameters_of(picture, how);
+  const FormatSpec& format = *picture.format;
   return changed_by(picture, [&](const Picture& in, Picture& out) {
-    definition::defined_equalization(layout_of(in), parameters, frame_of(in), frame_of(out));
+    if (how.adaptive) {
+      auto parameters = parameters_of<kernels::clahe::Parameters>(how, format);
+      parameters.clip_limit = how.clip_limit;
+      definition::defined_adaptive_equalization(layout_of(in), {how.tiles_x, how.tiles_y},
+                                                parameters, frame_of(in), frame_of(out));
+    } else {
+      definition::defined_equalization(
+          layout_of(in), parameters_of<kernels::histequalize::Parameters>(how, format),
+          frame_of(in), frame_of(out));
+    }
   });
 }
 
 Picture SmoothedEqualization::next(const Picture& picture, const Equalization& how, double elapsed,
                                    double smoothing_time, double scene_cut_threshold) {
-  const auto parameters = parameters_of(picture, how);
+  const auto parameters = parameters_of<kernels::histequalize::Parameters>(how, *picture.format);
   return changed_by(picture, [&](const Picture& in, Picture& out) {
     const FrameLayout layout = layout_of(in);
     const auto histograms =

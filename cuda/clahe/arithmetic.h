@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#pragma once
+
+// Arithmetic of adaptive histogram equalisation that the CPU and the GPU share.
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <cstring>
+#include <limits>
+
+#include "cuda/clahe/clahe.h"
+#include "cuda/core/view.h"
+
+namespace cudavision::clahe {
+
+// Tiles and cells. A cell is the part of the picture whose pixels have the same four tiles. There
+// is one more of them than of tiles in each direction: a cell reaches from one tile's centre to the
+// next, the first one from the edge to the first centre, and the last one from the last centre to
+// the edge. Cell c lies between the tiles c − 1 and c.
+
+/// The tiles along one dimension.
+struct TiledAxis {
+  int size = 1;  ///< pixels of the picture
+  int tiles = 1;
+  int tile_size = 1;     ///< pixels; tiles · tile_size ≥ size
+  float inverse = 1.0f;  ///< 1 / tile_size
+
+  CUDAVISION_HOST_DEVICE int cells() const { return tiles + 1; }
+
+  CUDAVISION_HOST_DEVICE float position(int pixel) const {
+    return static_cast<float>(pixel) * inverse - 0.5f;
+  }
+  CUDAVISION_HOST_DEVICE int cell_of(int pixel) const {
+    return static_cast<int>(floorf(position(pixel))) + 1;
+  }
+  /// The weight of the tile behind the pixel; that of the tile before it is 1 minus this.
+  CUDAVISION_HOST_DEVICE float weight(int pixel) const {
+    const float at = position(pixel);
+    return at - floorf(at);
+  }
+
+  CUDAVISION_HOST_DEVICE int tile_before(int cell) const { return cell > 0 ? cell - 1 : 0; }
+  CUDAVISION_HOST_DEVICE int tile_behind(int cell) const { return cell < tiles ? cell : tiles - 1; }
+
+  /// The first pixel of a cell, or `size` if the picture ends before it.
+  CUDAVISION_HOST_DEVICE int cell_begin(int cell) const {
+    if (cell <= 0)
+      return 0;
+    if (cell > tiles)
+      return size;
+    // The centre of the tile before, where the cell begins but for rounding.
+    int pixel = cell * tile_size - tile_size / 2 - 2;
+    if (pixel < 0)
+      pixel = 0;
+    while (pixel < size && cell_of(pixel) < cell)
+      ++pixel;
+    return pixel < size ? pixel : size;
+  }
+};
+
+/// The tiles of a picture.
+struct Tiling {
+  TiledAxis x, y;
+
+  CUDAVISION_HOST_DEVICE int tiles() const { return x.tiles * y.tiles; }
+  /// Pixels of one tile; below 2^32, because a picture with one tile is not extended.
+  CUDAVISION_HOST_DEVICE std::uint32_t area() const {
+    return static_cast<std::uint32_t>(x.tile_size) * static_cast<std::uint32_t>(y.tile_size);
+  }
+};
+
+inline Tiling make_tiling(int width, int height, const Tiles& tiles) {
+  const bool extended = width % tiles.columns != 0 || height % tiles.rows != 0;
+  const auto axis = [&](int size, int count) {
+    const int tile_size = extended ? size / count + 1 : size / count;
+    return TiledAxis{size, count, tile_size, 1.0f / static_cast<float>(tile_size)};
+  };
+  return {axis(width, tiles.columns), axis(height, tiles.rows)};
+}
+
+/// Neighbouring columns or rows of a picture.
+struct Run {
+  int first;
+  int count;
+};
+
+/// Returns the columns (or rows) that stand for the positions from `position` on, before `end`, in
+/// a row (or column) that continues beyond its `size` pixels by reflection without repeating the
+/// edge. These are as many positions as follow each other without a reflection.
+CUDAVISION_HOST_DEVICE inline Run reflected_run(int position, int end, int size) {
+  if (size == 1)
+    return {0, 1};
+  const int period = 2 * size - 2;
+  const int within = position % period;
+  const bool forward = within < size;
+  const int until_edge = forward ? size - within : period - within;
+  const int count = end - position < until_edge ? end - position : until_edge;
+  return {forward ? within : period - within - count + 1, count};
+}
+
+/// Returns the number of pixels that a bin may keep.
+inline std::uint32_t clip_count(double clip_limit, std::uint32_t area, int bins) {
+  constexpr std::uint32_t unlimited = std::numeric_limits<std::uint32_t>::max();
+  if (clip_limit <= 0)
+    return unlimited;
+  const double count = clip_limit * area / bins;
+  return count < unlimited ? std::max(static_cast<std::uint32_t>(count), 1u) : unlimited;
+}
+
+/// How the pixels that were clipped are distributed over the bins.
+struct Redistribution {
+  std::uint32_t batch;    ///< pixels for every bin
+  std::uint32_t residue;  ///< bins that get one more
+  std::uint32_t step;     ///< from one of these to the next, beginning at bin 0
+
+  CUDAVISION_HOST_DEVICE Redistribution(std::uint32_t excess, std::uint32_t bins)
+      : batch(excess / bins), residue(excess % bins), step(residue ? bins / residue : bins) {}
+
+  /// The pixels for all bins from 0 to `bin`.
+  CUDAVISION_HOST_DEVICE std::uint32_t up_to(std::uint32_t bin) const {
+    const std::uint32_t singles = bin / step + 1;
+    return (bin + 1) * batch + (singles < residue ? singles : residue);
+  }
+};
+
+/// Rounds halves to even, for 0 ≤ value < 2^22. In the sum, one unit is the last place of the
+/// significand, so the addition rounds. (A conversion takes four times as long on a GPU, and on a
+/// CPU the compiler does not vectorise it.)
+CUDAVISION_HOST_DEVICE inline std::uint32_t rounded(float value) {
+  const float sum = value + 12582912.0f;
+#ifdef __CUDA_ARCH__
+  const std::uint32_t bits = __float_as_uint(sum);
+#else
+  std::uint32_t bits;
+  std::memcpy(&bits, &sum, sizeof bits);
+#endif
+  return bits & 0x3fffff;
+}
+
+/// Returns the table entry of a bin. counted is the number of pixels up to and including this bin.
+CUDAVISION_HOST_DEVICE inline std::uint32_t table_level(std::uint32_t counted, float scale,
+                                                        std::uint32_t low, std::uint32_t high) {
+  const std::uint32_t level = low + rounded(static_cast<float>(counted) * scale);
+  return level < high ? level : high;
+}
+
+/// The table entries of one value in the four tiles around a pixel.
+struct Levels {
+  float upper_left, upper_right, lower_left, lower_right;
+};
+
+/// Returns the level between those of the tiles. right and lower are the weights of the tiles to
+/// the right and below. The result needs no limit: the weights of two tiles add up to 1 but for a
+/// rounding error, which is too small to reach the next integer.
+CUDAVISION_HOST_DEVICE inline std::uint32_t interpolated(const Levels& levels, float right,
+                                                         float lower) {
+  const float left = 1.0f - right;
+  const float upper = 1.0f - lower;
+  return rounded((levels.upper_left * left + levels.upper_right * right) * upper +
+                 (levels.lower_left * left + levels.lower_right * right) * lower);
+}
+
+CUDAVISION_HOST_DEVICE inline int clamp_to_byte(int value) {
+  return value < 0 ? 0 : value > 255 ? 255 : value;
+}
+
+/// Goes blend/256 of the way from in to equalised.
+CUDAVISION_HOST_DEVICE inline int blended(int in, int equalised, int blend) {
+  return in + ((blend * (equalised - in) + 128) >> 8);
+}
+
+}  // namespace cudavision::clahe

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#pragma once
+
+#include <memory>
+#include <tuple>
+
+#include "cuda/core/device.h"
+#include "cuda/core/frame.h"
+
+/// Contrast-limited adaptive histogram equalisation (K. Zuiderveld, "Contrast Limited Adaptive
+/// Histogram Equalization", Graphics Gems IV, 1994), in the arithmetic of OpenCV's CLAHE, which is
+/// the special case of one channel of 8 or 16 bits in full range.
+///
+/// Tiles. The picture is divided into tiles.columns × tiles.rows tiles of equal size. If its width
+/// is not divisible by tiles.columns, or its height not by tiles.rows, it is first extended on the
+/// right by `columns − width mod columns` and below by `rows − height mod rows`, by reflection
+/// without repeating the edge. (So both dimensions are extended, even if only one of them is not
+/// divisible.) A picture that is smaller than its grid gets tiles of one pixel.
+///
+/// Tables. Each tile has a histogram with 2^bits bins and `area` pixels in all. If clip_limit is
+/// positive, no bin keeps more than
+///   limit = max(1, (int)(clip_limit · area / 2^bits))                       (in IEEE binary64)
+/// pixels. What exceeds the limit is distributed again: every bin gets `excess div 2^bits`, and the
+/// rest r goes to bins 0, s, 2s, … one by one, where `s = max(1, 2^bits div r)`. With the output
+/// range [low, high], the table of the tile is
+///   scale  = (float)(high − low) / (float)area
+///   lut[j] = min(high, low + round((float)(hist[0] + … + hist[j])·scale))
+///
+/// Interpolation. A pixel (x, y) of value v takes its level from the four tiles whose centres
+/// surround it:
+///   tx = (float)x · (1.0f / tile width) − 0.5f,  x1 = floor(tx),  a = tx − x1
+///   ty = (float)y · (1.0f / tile height) − 0.5f, y1 = floor(ty),  b = ty − y1
+///   eq = round((l11·(1 − a) + l12·a)·(1 − b) + (l21·(1 − a) + l22·a)·b)
+/// where lrc is lut[v] of the tile in column x1 + c − 1 and row y1 + r − 1, or of the nearest tile
+/// if there is none. All of this is in IEEE binary32, each operation rounded to nearest; round()
+/// rounds halves to even.
+namespace cudavision::clahe {
+
+/// The grid of tiles.
+struct Tiles {
+  static constexpr int most = 64;
+  int columns = 8;  ///< 1 to most
+  int rows = 8;     ///< 1 to most
+};
+
+/// All parameters may change between frames.
+struct Parameters {
+  enum class Channels {
+    luminance,  ///< one grid of tables from the luminance; RGB keeps the differences of its
+                ///< channels
+    each,       ///< a grid each for red, green and blue; refused where the layout has luma
+  };
+  Channels channels = Channels::luminance;
+  /// The largest share of a bin, relative to the mean of all bins. 0 and less: unlimited.
+  double clip_limit = 2.0;
+  /// The output range of luma, 0 ≤ low < high < 2^bits. RGB takes 0 and 2^bits − 1 only.
+  int low = 0;
+  int high = 255;
+  /// 0 (the input) to 256 (fully equalised): out = in + ((blend·(eq − in) + 128) >> 8).
+  int blend = 256;
+
+  auto tie() const noexcept { return std::tie(channels, clip_limit, low, high, blend); }
+  bool operator==(const Parameters& other) const noexcept { return tie() == other.tie(); }
+  bool operator!=(const Parameters& other) const noexcept { return !(*this == other); }
+};
+
+/// Equalises a frame. Luma samples get their level, and every other byte is copied. RGB with
+/// Channels::luminance: eq is the level of the pixel's luminance u (luminance.h), and each of the
+/// three channels c becomes `saturate(c + eq − u)`; alpha and padding are copied.
+class Clahe {
+ public:
+  /// layout must have 8 to 16 bits and a luma channel as large as the picture, or red, green and
+  /// blue channels of 8 bits. Throws invalid_argument otherwise. Allocates 6 · 2^bits bytes for
+  /// each tile (RGB: three times as much).
+  Clahe(Device& device, const FrameLayout& layout, const Tiles& tiles,
+        const Parameters& parameters);
+  ~Clahe();
+
+  /// Takes effect with the next run() and never allocates. Throws invalid_argument, and then the
+  /// last valid parameters stay in force.
+  void set_parameters(const Parameters& parameters);
+
+  /// in and out have the layout's planes and do not overlap. Only enqueues.
+  void run(const ConstFrame& in, const Frame& out);
+
+  class Backend;
+
+ private:
+  FrameLayout layout_;
+  std::unique_ptr<Backend> backend_;
+};
+
+}  // namespace cudavision::clahe

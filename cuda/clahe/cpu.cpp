@@ -1,0 +1,417 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+//
+// The CPU backend. Each step works on tiles, cells or rows in parallel. The CUDA kernels must give
+// the same bytes.
+
+#include <cstring>
+#include <optional>
+#include <vector>
+
+#include "cuda/clahe/arithmetic.h"
+#include "cuda/clahe/backend.h"
+#include "cuda/core/border.h"
+#include "cuda/core/parallel.h"
+#include "cuda/pixels/sample_math.h"
+#include "cuda/pixels/samples.h"
+
+namespace cudavision::clahe {
+namespace {
+
+// Counting
+
+/// Samples of 8 bits are counted in four tables, so that the increments of neighbouring equal
+/// samples do not wait for each other in memory.
+constexpr int byte_tables = 4;
+
+void count(const std::uint8_t* values, int n, std::uint32_t (&counts)[byte_tables][256]) {
+  int x = 0;
+  for (; x + byte_tables <= n; x += byte_tables)
+    for (int t = 0; t < byte_tables; ++t)
+      ++counts[t][values[x + t]];
+  for (; x < n; ++x)
+    ++counts[0][values[x]];
+}
+
+void count(const std::uint16_t* values, int n, std::uint32_t* counts) {
+  for (int x = 0; x < n; ++x)
+    ++counts[values[x]];
+}
+
+// Tables
+
+CUDAVISION_TARGET_CLONES
+std::uint32_t clip(std::uint32_t* counts, int bins, std::uint32_t limit) {
+  std::uint32_t excess = 0;
+  for (int bin = 0; bin < bins; ++bin) {
+    excess += counts[bin] - std::min(counts[bin], limit);
+    counts[bin] = std::min(counts[bin], limit);
+  }
+  return excess;
+}
+
+CUDAVISION_TARGET_CLONES
+void level_sums(const std::uint32_t* sums, int bins, float scale, std::uint32_t low,
+                std::uint32_t high, std::uint16_t* table) {
+  for (int bin = 0; bin < bins; ++bin)
+    table[bin] = static_cast<std::uint16_t>(table_level(sums[bin], scale, low, high));
+}
+
+// Interpolation
+
+/// The entries of one value in the four tables of a cell, as the bytes of a word: one load gets all
+/// of them.
+using Quad = std::uint32_t;
+
+void pack_quads(const std::uint16_t* upper_left, const std::uint16_t* upper_right,
+                const std::uint16_t* lower_left, const std::uint16_t* lower_right, Quad* quads) {
+  for (int value = 0; value < 256; ++value)
+    quads[value] =
+        static_cast<Quad>(upper_left[value]) | static_cast<Quad>(upper_right[value]) << 8 |
+        static_cast<Quad>(lower_left[value]) << 16 | static_cast<Quad>(lower_right[value]) << 24;
+}
+
+float byte_as_float(Quad quad, int number) {
+  return static_cast<float>(static_cast<int>(quad >> (8 * number) & 0xff));
+}
+
+CUDAVISION_TARGET_CLONES
+void interpolate8(const std::uint8_t* values, const float* right, int n, const Quad* quads,
+                  float lower, std::uint8_t* levels) {
+  for (int x = 0; x < n; ++x) {
+    const Quad quad = quads[values[x]];
+    const Levels four = {byte_as_float(quad, 0), byte_as_float(quad, 1), byte_as_float(quad, 2),
+                         byte_as_float(quad, 3)};
+    levels[x] = static_cast<std::uint8_t>(interpolated(four, right[x], lower));
+  }
+}
+
+CUDAVISION_TARGET_CLONES
+void interpolate16(const std::uint16_t* values, const float* right, int n,
+                   const std::uint16_t* const (&tables)[4], float lower, std::uint16_t* levels) {
+  for (int x = 0; x < n; ++x) {
+    const int value = values[x];
+    const Levels four = {static_cast<float>(tables[0][value]), static_cast<float>(tables[1][value]),
+                         static_cast<float>(tables[2][value]),
+                         static_cast<float>(tables[3][value])};
+    levels[x] = static_cast<std::uint16_t>(interpolated(four, right[x], lower));
+  }
+}
+
+// Output
+
+CUDAVISION_TARGET_CLONES
+void write8(const std::uint8_t* from, const std::uint8_t* levels, int n, int step, int blend,
+            std::uint8_t* to) {
+  const auto loop = [=](std::ptrdiff_t s) __attribute__((always_inline)) {
+    for (int x = 0; x < n; ++x)
+      to[s * x] = static_cast<std::uint8_t>(blended(from[s * x], levels[x], blend));
+  };
+  // The compiler vectorises only where the step is a constant.
+  if (step == 1)
+    loop(1);
+  else
+    loop(step);
+}
+
+CUDAVISION_TARGET_CLONES
+void shift8(const std::uint8_t* from, const std::uint8_t* luminances, const std::uint8_t* levels,
+            int n, int step, int blend, std::uint8_t* to) {
+  const auto loop = [=](std::ptrdiff_t s) __attribute__((always_inline)) {
+    for (int x = 0; x < n; ++x) {
+      const int value = from[s * x];
+      const int equalised = clamp_to_byte(value + levels[x] - luminances[x]);
+      to[s * x] = static_cast<std::uint8_t>(blended(value, equalised, blend));
+    }
+  };
+  if (step == 1)
+    loop(1);
+  else if (step == 4)
+    loop(4);
+  else
+    loop(step);
+}
+
+void write16(const std::uint16_t* values, const std::uint16_t* levels, int n, int step, int shift,
+             int blend, std::uint8_t* to) {
+  for (int x = 0; x < n; ++x) {
+    const auto word = static_cast<std::uint16_t>(blended(values[x], levels[x], blend) << shift);
+    std::memcpy(to + 2 * static_cast<std::ptrdiff_t>(step) * x, &word, sizeof word);
+  }
+}
+
+/// Samples that are equalised together, as rows of a plane.
+struct Source {
+  View<const std::uint8_t> rows;
+  int offset = 0;  ///< in samples
+  int step = 1;    ///< in samples
+};
+
+class ClaheCpu final : public Clahe::Backend {
+ public:
+  ClaheCpu(Device& device, const FrameLayout& layout, const Tiles& tiles)
+      : layout_(layout),
+        rgb_(layout.find(Role::luma) < 0),
+        bins_(1 << layout.bits),
+        tiling_(make_tiling(layout.width, layout.height, tiles)),
+        tile_bands_(tiling_.tiles()),
+        cell_bands_(cells()),
+        row_bands_(layout.height),
+        counts_(device.allocate(table_size() * sizeof(std::uint32_t))),
+        tables_(device.allocate(table_size() * sizeof(std::uint16_t))),
+        quads_(device.allocate(layout.bits == 8 ? cells() * 256 * sizeof(Quad) : 0)),
+        weights_(device.allocate(static_cast<std::size_t>(layout.width) * sizeof(float))),
+        values_(device.allocate(std::max(tile_bands_.count(), row_bands_.count()) * row_bytes())),
+        levels_(device.allocate(row_bands_.count() * row_bytes())) {
+    if (rgb_)
+      luminance_.emplace(device, layout, "adaptive histogram equalisation");
+    for (int x = 0; x < layout.width; ++x)
+      weights_.as<float>()[x] = tiling_.x.weight(x);
+    for (int cell = 0; cell <= tiling_.x.cells(); ++cell)
+      cell_edges_.push_back(tiling_.x.cell_begin(cell));
+  }
+
+  void set(const Parameters& parameters) override { parameters_ = parameters; }
+
+  void run(const ConstFrame& in, const Frame& out) override {
+    copy_planes(in, out);
+    if (rgb_ && parameters_.channels == Parameters::Channels::luminance) {
+      const Source luminance{luminance_->of(in).rows};
+      make_tables(luminance);
+      equalise(luminance, [&](int y, const void* values, const void* levels) {
+        for (const Role role : rgb_roles)
+          shift(in, out, y, role, values, levels);
+      });
+      return;
+    }
+    for (const Role role : rgb_roles) {
+      const Channel& channel = layout_.channels[layout_.find(rgb_ ? role : Role::luma)];
+      const Source source{in.planes[channel.plane], channel.offset, channel.step};
+      make_tables(source);
+      equalise(source, [&](int y, const void* values, const void* levels) {
+        write(in, out, y, channel, values, levels);
+      });
+      if (!rgb_)
+        return;
+    }
+  }
+
+ private:
+  int cells() const { return tiling_.x.cells() * tiling_.y.cells(); }
+  std::size_t table_size() const {
+    return static_cast<std::size_t>(tiling_.tiles()) << layout_.bits;
+  }
+  std::size_t row_bytes() const {
+    // Bands fill their buffers at the same time, so no two of these may share a cache line.
+    return (static_cast<std::size_t>(layout_.width) * layout_.sample_bytes() + 127) / 64 * 64;
+  }
+  std::uint8_t* value_buffer(int band) const {
+    return values_.as<std::uint8_t>() + band * row_bytes();
+  }
+  std::uint32_t* counts(int tile) const {
+    return counts_.as<std::uint32_t>() + (static_cast<std::size_t>(tile) << layout_.bits);
+  }
+  std::uint16_t* table(int tile) const {
+    return tables_.as<std::uint16_t>() + (static_cast<std::size_t>(tile) << layout_.bits);
+  }
+  Quad* quads(int cell_y, int cell_x) const {
+    return quads_.as<Quad>() +
+           (static_cast<std::size_t>(cell_y) * tiling_.x.cells() + cell_x) * 256;
+  }
+
+  /// Copies whole planes, so that only the samples that change need be written.
+  void copy_planes(const ConstFrame& in, const Frame& out) const {
+    for (int p = 0; p < layout_.plane_count; ++p) {
+      const PlaneShape& plane = layout_.planes[p];
+      if (plane.rows == 0 || covered(p))
+        continue;
+      Bands(plane.rows).for_each([&](const Band& band) {
+        for (int y = band.begin; y < band.end; ++y)
+          std::memcpy(out.planes[p].row(y), in.planes[p].row(y),
+                      static_cast<std::size_t>(plane.row_bytes));
+      });
+    }
+  }
+
+  /// True if every byte of the plane is a sample that changes.
+  bool covered(int p) const {
+    const PlaneShape& plane = layout_.planes[p];
+    for (const Role role : {Role::luma, Role::red, Role::green, Role::blue}) {
+      const int c = layout_.find(role);
+      if (c >= 0 && layout_.channels[c].plane == p && layout_.channels[c].step == 1 &&
+          plane.rows == layout_.height && plane.row_bytes == layout_.width * layout_.sample_bytes())
+        return true;
+    }
+    return false;
+  }
+
+  /// Returns the values of `n` samples from column x of row y on: where they lie in the frame if
+  /// they can be used there, else in buffer.
+  const std::uint8_t* values8(const Source& source, int y, int x, int n,
+                              std::uint8_t* buffer) const {
+    const std::uint8_t* from =
+        source.rows.row(y) + source.offset + static_cast<std::ptrdiff_t>(source.step) * x;
+    if (source.step == 1)
+      return from;
+    for (int i = 0; i < n; ++i)
+      buffer[i] = from[static_cast<std::ptrdiff_t>(source.step) * i];
+    return buffer;
+  }
+  const std::uint16_t* values16(const Source& source, int y, int x, int n,
+                                std::uint8_t* buffer) const {
+    const std::uint8_t* from =
+        source.rows.row(y) + 2 * (source.offset + static_cast<std::ptrdiff_t>(source.step) * x);
+    auto* values = reinterpret_cast<std::uint16_t*>(buffer);
+    gather16(from, source.step, n, layout_.shift, static_cast<std::uint32_t>(bins_ - 1), values);
+    return values;
+  }
+
+  void make_tables(const Source& source) const {
+    tile_bands_.for_each([&](const Band& band) {
+      for (int tile = band.begin; tile < band.end; ++tile)
+        count_tile(source, tile, value_buffer(band.number));
+    });
+    tile_bands_.for_each([&](const Band& band) {
+      for (int tile = band.begin; tile < band.end; ++tile)
+        make_table(counts(tile), table(tile));
+    });
+    if (layout_.bits > 8)
+      return;
+    cell_bands_.for_each([&](const Band& band) {
+      for (int cell = band.begin; cell < band.end; ++cell) {
+        const int cell_y = cell / tiling_.x.cells(), cell_x = cell % tiling_.x.cells();
+        const auto tables = tables_of(cell_y, cell_x);
+        pack_quads(tables.four[0], tables.four[1], tables.four[2], tables.four[3],
+                   quads(cell_y, cell_x));
+      }
+    });
+  }
+
+  void count_tile(const Source& source, int tile, std::uint8_t* buffer) const {
+    std::uint32_t bytes[byte_tables][256] = {};
+    std::uint32_t* bins = counts(tile);
+    std::fill(bins, bins + bins_, 0u);
+    const int top = tile / tiling_.x.tiles * tiling_.y.tile_size;
+    const int left = tile % tiling_.x.tiles * tiling_.x.tile_size;
+    const int right = left + tiling_.x.tile_size;
+    for (int row = top; row < top + tiling_.y.tile_size; ++row) {
+      const int y = border_index(row, layout_.height, Border::reflect_101);
+      for (int x = left; x < right;) {
+        const Run run = reflected_run(x, right, layout_.width);
+        if (layout_.bits == 8)
+          count(values8(source, y, run.first, run.count, buffer), run.count, bytes);
+        else
+          count(values16(source, y, run.first, run.count, buffer), run.count, bins);
+        x += run.count;
+      }
+    }
+    if (layout_.bits == 8)
+      for (int bin = 0; bin < 256; ++bin)
+        for (const auto& each : bytes)
+          bins[bin] += each[bin];
+  }
+
+  /// Changes the counts.
+  void make_table(std::uint32_t* bins, std::uint16_t* table) const {
+    const std::uint32_t area = tiling_.area();
+    const std::uint32_t excess = clip(bins, bins_, clip_count(parameters_.clip_limit, area, bins_));
+    const Redistribution more(excess, static_cast<std::uint32_t>(bins_));
+    for (std::uint32_t i = 0; i < more.residue; ++i)
+      ++bins[i * more.step];
+    std::uint32_t sum = 0;
+    for (int bin = 0; bin < bins_; ++bin)
+      bins[bin] = sum += bins[bin] + more.batch;
+    const float scale =
+        static_cast<float>(parameters_.high - parameters_.low) / static_cast<float>(area);
+    level_sums(bins, bins_, scale, static_cast<std::uint32_t>(parameters_.low),
+               static_cast<std::uint32_t>(parameters_.high), table);
+  }
+
+  struct CellTables {
+    const std::uint16_t* four[4];
+  };
+  CellTables tables_of(int cell_y, int cell_x) const {
+    const int upper = tiling_.y.tile_before(cell_y) * tiling_.x.tiles;
+    const int lower = tiling_.y.tile_behind(cell_y) * tiling_.x.tiles;
+    const int left = tiling_.x.tile_before(cell_x), right = tiling_.x.tile_behind(cell_x);
+    return {{table(upper + left), table(upper + right), table(lower + left), table(lower + right)}};
+  }
+
+  /// Calls use(y, values, levels) for each row, with the source's samples and their new levels.
+  template <class Use>
+  void equalise(const Source& source, const Use& use) const {
+    row_bands_.for_each([&](const Band& band) {
+      std::uint8_t* levels = levels_.as<std::uint8_t>() + band.number * row_bytes();
+      for (int y = band.begin; y < band.end; ++y) {
+        std::uint8_t* buffer = value_buffer(band.number);
+        if (layout_.bits == 8) {
+          const std::uint8_t* values = values8(source, y, 0, layout_.width, buffer);
+          interpolate_row(values, y, levels);
+          use(y, values, levels);
+        } else {
+          const std::uint16_t* values = values16(source, y, 0, layout_.width, buffer);
+          interpolate_row(values, y, reinterpret_cast<std::uint16_t*>(levels));
+          use(y, values, levels);
+        }
+      }
+    });
+  }
+
+  template <class Value>
+  void interpolate_row(const Value* values, int y, Value* levels) const {
+    const int cell_y = tiling_.y.cell_of(y);
+    const float lower = tiling_.y.weight(y);
+    for (int cell_x = 0; cell_x < tiling_.x.cells(); ++cell_x) {
+      const int begin = cell_edges_[cell_x], n = cell_edges_[cell_x + 1] - begin;
+      const float* right = weights_.as<float>() + begin;
+      if constexpr (sizeof(Value) == 1)
+        interpolate8(values + begin, right, n, quads(cell_y, cell_x), lower, levels + begin);
+      else
+        interpolate16(values + begin, right, n, tables_of(cell_y, cell_x).four, lower,
+                      levels + begin);
+    }
+  }
+
+  void write(const ConstFrame& in, const Frame& out, int y, const Channel& channel,
+             const void* values, const void* levels) const {
+    const std::ptrdiff_t offset = channel.offset * layout_.sample_bytes();
+    std::uint8_t* to = out.planes[channel.plane].row(y) + offset;
+    if (layout_.bits == 8)
+      write8(in.planes[channel.plane].row(y) + offset, static_cast<const std::uint8_t*>(levels),
+             layout_.width, channel.step, parameters_.blend, to);
+    else
+      write16(static_cast<const std::uint16_t*>(values), static_cast<const std::uint16_t*>(levels),
+              layout_.width, channel.step, layout_.shift, parameters_.blend, to);
+  }
+
+  void shift(const ConstFrame& in, const Frame& out, int y, Role role, const void* luminances,
+             const void* levels) const {
+    const Channel& channel = layout_.channels[layout_.find(role)];
+    shift8(in.planes[channel.plane].row(y) + channel.offset,
+           static_cast<const std::uint8_t*>(luminances), static_cast<const std::uint8_t*>(levels),
+           layout_.width, channel.step, parameters_.blend,
+           out.planes[channel.plane].row(y) + channel.offset);
+  }
+
+  FrameLayout layout_;
+  bool rgb_;
+  int bins_;
+  Parameters parameters_;
+  Tiling tiling_;
+  Bands tile_bands_, cell_bands_, row_bands_;
+  Buffer counts_;   // of the tiles, while their tables are made
+  Buffer tables_;   // of the tiles
+  Buffer quads_;    // of the cells, of 8-bit pictures
+  Buffer weights_;  // of the columns, for the tile on the right
+  Buffer values_, levels_;
+  std::vector<int> cell_edges_;
+  std::optional<Luminance> luminance_;
+};
+
+}  // namespace
+
+std::unique_ptr<Clahe::Backend> make_clahe_cpu(Device& device, const FrameLayout& layout,
+                                               const Tiles& tiles) {
+  return std::make_unique<ClaheCpu>(device, layout, tiles);
+}
+
+}  // namespace cudavision::clahe

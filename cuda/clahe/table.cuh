@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#pragma once
+
+// Makes the tables from the counts, one block for each, and clears the counts for the next frame.
+// The other blocks of this launch copy the planes that stay unchanged.
+
+#include "cuda/clahe/arguments.cuh"
+#include "cuda/core/warp.cuh"
+
+namespace cudavision::clahe {
+namespace {
+
+constexpr int kTableBins = 4;  // that a thread loads as one vector
+constexpr int kMostTableThreads = 1024;
+
+struct WarpSums {
+  std::uint32_t sums[kMostTableThreads / 32];
+
+  /// The sum of those before `warp`.
+  __device__ std::uint32_t before(int warp) const {
+    std::uint32_t sum = 0;
+    for (int w = 0; w < warp; ++w)
+      sum += sums[w];
+    return sum;
+  }
+  __device__ std::uint32_t all() const { return before(static_cast<int>(blockDim.x) / 32); }
+};
+
+__device__ std::uint32_t excess_of(const uint4& counts, std::uint32_t limit) {
+  const auto above = [=](std::uint32_t count) { return count > limit ? count - limit : 0; };
+  return above(counts.x) + above(counts.y) + above(counts.z) + above(counts.w);
+}
+
+__device__ void copy_planes(const Arguments& a, std::uint32_t thread, std::uint32_t threads) {
+  for (int p = 0; p < a.copy_count; ++p) {
+    const CopyPieces& copy = a.copies[p];
+    for (std::uint32_t i = thread; i < copy.count; i += threads) {
+      const int y = static_cast<int>(i / copy.per_row);
+      const int at = static_cast<int>(i % copy.per_row) * 16;
+      std::uint32_t piece[4];
+      load_row<1, Rows::ragged>(copy.plane.in_row(y) + at, copy.row_bytes - at, piece);
+      store_row<1, Rows::ragged>(copy.plane.out_row(y) + at, copy.row_bytes - at, piece);
+    }
+  }
+}
+
+__global__ void __launch_bounds__(kMostTableThreads)
+    table_kernel(const __grid_constant__ Arguments a) {
+  __shared__ WarpSums excesses, sums;
+  launch_dependents();
+  grid_dependency_wait();
+  const int table = blockIdx.x;
+  if (table >= a.table_count) {
+    copy_planes(a, (table - a.table_count) * blockDim.x + threadIdx.x,
+                (gridDim.x - a.table_count) * blockDim.x);
+    return;
+  }
+
+  uint4* counts = reinterpret_cast<uint4*>(a.counts + (static_cast<std::int64_t>(table) << a.bits));
+  uint2* entries =
+      reinterpret_cast<uint2*>(a.tables + (static_cast<std::int64_t>(table) << a.bits));
+  const int vectors = a.bins() / kTableBins;
+  const int lane = threadIdx.x % 32;
+  const int warp = threadIdx.x / 32;
+
+  const uint4 first = counts[threadIdx.x];
+  std::uint32_t excess = excess_of(first, a.clip_count);
+  for (int i = threadIdx.x + blockDim.x; i < vectors; i += blockDim.x)
+    excess += excess_of(counts[i], a.clip_count);
+  excess = sum_of_warp(excess);
+  if (lane == 0)
+    excesses.sums[warp] = excess;
+  __syncthreads();
+  const Redistribution more(excesses.all(), static_cast<std::uint32_t>(a.bins()));
+
+  std::uint32_t sum_before = 0;  // of the bins of earlier rounds
+  for (int i = threadIdx.x; i < vectors; i += blockDim.x) {
+    const uint4 four = i == threadIdx.x ? first : counts[i];
+    std::uint32_t kept[kTableBins] = {min(four.x, a.clip_count), min(four.y, a.clip_count),
+                                      min(four.z, a.clip_count), min(four.w, a.clip_count)};
+#pragma unroll
+    for (int b = 1; b < kTableBins; ++b)
+      kept[b] += kept[b - 1];
+    const std::uint32_t inclusive = sum_to_lane(kept[kTableBins - 1]);
+    if (lane == 31)
+      sums.sums[warp] = inclusive;
+    __syncthreads();
+    const std::uint32_t before = sum_before + sums.before(warp) + inclusive - kept[kTableBins - 1];
+    sum_before += sums.all();
+    __syncthreads();  // until all have read the sums, the next round must not write them
+
+    std::uint32_t levels[kTableBins];
+#pragma unroll
+    for (int b = 0; b < kTableBins; ++b) {
+      const auto bin = static_cast<std::uint32_t>(i * kTableBins + b);
+      levels[b] = table_level(before + kept[b] + more.up_to(bin), a.scale, a.low, a.high);
+    }
+    entries[i] = make_uint2(levels[0] | levels[1] << 16, levels[2] | levels[3] << 16);
+    counts[i] = make_uint4(0, 0, 0, 0);
+  }
+}
+
+}  // namespace
+}  // namespace cudavision::clahe

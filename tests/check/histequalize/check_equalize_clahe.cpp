@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// Compares the pixels of cudahistequalize with method=clahe with the definition, for every format,
+// many sizes, memory layouts, ranges, grids and settings.
+#include <cmath>
+#include <random>
+
+#include "tests/check/common/definitions.h"
+#include "tests/check/common/filterharness.h"
+#include "tests/check/common/histogrammessage.h"
+#include "tests/check/common/photographs.h"
+
+using namespace check;
+
+namespace {
+
+Equalization with_tiles(int x, int y) {
+  Equalization how;
+  how.adaptive = true;
+  how.tiles_x = x;
+  how.tiles_y = y;
+  return how;
+}
+
+Properties all_properties(const Equalization& how) {
+  Properties properties = how.tile_properties();
+  for (const Property& property : how.properties())
+    properties.push_back(property);
+  return properties;
+}
+
+/// The definition is slow where many tiles have 65536 bins.
+Equalization default_tiles(const FormatSpec& format) {
+  return format.bits > 10 ? with_tiles(3, 2) : with_tiles(8, 8);
+}
+
+void expect_equalized(FilterHarness& filter, const Picture& picture, const Equalization& how,
+                      const Layout& layout = {}) {
+  expect_picture(filter.process(picture, layout), equalized(picture, how),
+                 text_of(all_properties(how)) + std::to_string(picture.width) + "x" +
+                     std::to_string(picture.height) + (how.limited ? ", limited" : ", full"));
+}
+
+constexpr Size sizes[] = {{1, 1}, {2, 1}, {1, 37}, {5, 3}, {17, 9}, {64, 48}, {133, 61}};
+
+}  // namespace
+
+TEST(test_sizes_and_settings, .times(formats().size())) {
+  const FormatSpec& format = format_number(index);
+  Equalization how = default_tiles(format);
+  FilterHarness filter(all_properties(how));
+  unsigned seed = 1;
+  for (const Size& size : sizes)
+    for (bool limited : {false, true}) {
+      if (limited && format.family == Family::rgb)
+        continue;
+      ++seed;
+      how.limited = limited;
+      filter.accept_caps(format, size.width, size.height, colorimetry(format, limited));
+      const Picture picture = make_picture(format, size.width, size.height,
+                                           seed % 2 ? Content::random : Content::natural, seed);
+      for (bool each_channel : {false, true}) {
+        if (each_channel && format.family != Family::rgb)
+          continue;
+        how.each_channel = each_channel;
+        how.clip_limit = seed % 3 * 1.5;
+        how.strength = seed % 2 ? 1 : 0.3;
+        filter.set(how.properties());
+        expect_equalized(filter, picture, how, all_layouts[seed % std::size(all_layouts)]);
+      }
+      filter.set("channels", "luma");  // the next caps may have a YUV format
+    }
+  fail_unless_equals_int(filter.messages().complaints(), 0);
+}
+
+TEST(test_grids) {
+  for (const Size& tiles : {Size{1, 1}, Size{2, 1}, Size{3, 7}, Size{8, 8}, Size{64, 64}}) {
+    const Equalization how = with_tiles(tiles.width, tiles.height);
+    FilterHarness filter(all_properties(how));
+    for (const char* name : {"GRAY8", "NV12", "RGBA"}) {
+      const FormatSpec& format = format_named(name);
+      filter.accept_caps(format, 200, 120, colorimetry(format, false));
+      expect_equalized(filter, make_picture(format, 200, 120, Content::natural, 7), how,
+                       odd_layout);
+    }
+  }
+}
+
+// The frames are large enough for several threads and blocks in each tile.
+TEST(test_large_frames) {
+  for (const char* name : {"GRAY8", "I420", "P010_10LE", "YUY2", "BGRx", "RGB"}) {
+    const FormatSpec& format = format_named(name);
+    const Equalization how = with_tiles(8, 8);
+    FilterHarness filter(how.properties());
+    filter.accept_caps(format, 1283, 721, colorimetry(format, false));
+    expect_equalized(filter, make_picture(format, 1283, 721, Content::natural, 9), how);
+  }
+}
+
+// A change of the grid waits for new caps or a start.
+TEST(test_grid_waits_for_a_start) {
+  const FormatSpec& format = format_named("GRAY8");
+  const Picture picture = make_picture(format, 90, 70, Content::natural, 3);
+  const Equalization first = with_tiles(4, 4), second = with_tiles(2, 5);
+  FilterHarness filter(all_properties(first));
+  filter.accept_caps(format, 90, 70, colorimetry(format, false));
+  expect_equalized(filter, picture, first);
+  filter.set(second.tile_properties());
+  expect_equalized(filter, picture, first);
+  gst_element_set_state(filter.element(), GST_STATE_READY);
+  gst_element_set_state(filter.element(), GST_STATE_PLAYING);
+  gst_pad_push_event(filter.source_pad(), gst_event_new_stream_start("again"));
+  filter.accept_caps(format, 90, 70, colorimetry(format, false));
+  expect_equalized(filter, picture, second);
+  fail_unless_equals_int(filter.messages().complaints(), 0);
+}
+
+// Messages describe the input, whichever the method is.
+TEST(test_messages) {
+  const FormatSpec& format = format_named("NV12");
+  const Picture picture = make_picture(format, 64, 40, Content::natural, 5);
+  FilterHarness filter{{"method", "clahe"}, {"post-messages", "true"}};
+  filter.accept_caps(format, 64, 40, colorimetry(format, false));
+  for (const char* strength : {"1", "0", "0.5"}) {
+    filter.set("strength", strength);
+    filter.process(picture);
+  }
+  filter.send_eos();
+  const auto messages = filter.messages().take(GST_MESSAGE_ELEMENT);
+  fail_unless_equals_int(messages.size(), 3);
+  for (const auto& message : messages)
+    expect_statistics(structure_of(message), picture);
+}
+
+// Tests random combinations. A failure prints its seed.
+TEST(test_random_cases, .times(6)) {
+  for (unsigned i = 0; i < 20; ++i) {
+    const unsigned seed = 1000u * static_cast<unsigned>(index) + i;
+    std::mt19937 random(seed);
+    const auto below = [&](unsigned n) { return static_cast<int>(random() % n); };
+    const FormatSpec& format = format_number(below(static_cast<unsigned>(formats().size())));
+    const auto length = [&] {  // log-uniform from 1 to 200
+      return 1 + static_cast<int>(std::exp(std::log(200.0) * (random() % 1000) / 1000.0));
+    };
+    const int width = length(), height = length();
+    Equalization how = with_tiles(1 + below(format.bits > 10 ? 3 : 12), 1 + below(5));
+    how.limited = format.family != Family::rgb && below(2) == 1;
+    how.each_channel = format.family == Family::rgb && below(2) == 1;
+    how.strength = below(257) / 256.0;
+    how.clip_limit = below(80) / 8.0;
+    const Layout layout = random_layout(below);
+    FilterHarness filter(all_properties(how));
+    filter.accept_caps(format, width, height, colorimetry(format, how.limited));
+    expect_equalized(filter, make_picture(format, width, height, all_contents[below(5)], seed), how,
+                     layout);
+  }
+}
+
+TEST(test_photographs, .unless(unless_photographs())) {
+  for (const Photograph& photograph : photographs)
+    for (const char* name : {"GRAY8", "BGRx"}) {
+      const FormatSpec& format = format_named(name);
+      const std::string caps = format.family == Family::rgb ? "" : ",colorimetry=1:4:0:0";
+      const auto [before, after] = photograph_through(
+          photograph, format, caps, "cudahistequalize method=clahe backend=" + test_backend());
+      expect_picture(after, equalized(before, with_tiles(8, 8)),
+                     std::string(photograph.file) + " " + name);
+    }
+}

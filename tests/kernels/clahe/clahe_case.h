@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "cuda/clahe/clahe.h"
+#include "tests/kernels/common/frame_case.h"
+
+namespace cudavision::test {
+
+/// One adaptive equalisation of a frame.
+struct ClaheCase : FilterCase<ClaheCase, clahe::Clahe, clahe::Parameters> {
+  ClaheCase() { every_channel = false; }
+
+  Operation make(Device& device, const Parameters& set) const {
+    return {device, layout, tiles, set};
+  }
+  void define(const ConstFrame& from, const Frame& to) const;
+  Parameters other_parameters() const;
+
+  clahe::Tiles tiles;
+};
+
+using ClaheRunner = Runner<ClaheCase>;
+
+/// Draws a grid. Pictures of many bits get few tiles, because every tile has a large table.
+clahe::Tiles random_tiles(Random& random, int bits);
+
+/// Draws a clip limit, which may be 0, unlimited in effect, or so small that every bin is clipped.
+double random_clip_limit(Random& random);
+
+/// Draws a frame size whose product of width and height is at most max_pixels.
+ClaheCase make_clahe_case(std::uint64_t seed, int number, int max_pixels);
+
+/// Makes a case of dense frames, fully equalised to the full range.
+ClaheCase plain_clahe_case(const FrameLayout& layout, const clahe::Tiles& tiles, double clip_limit,
+                           Content content, std::uint64_t seed);
+
+std::string describe(const ClaheCase& test);
+
+}  // namespace cudavision::test

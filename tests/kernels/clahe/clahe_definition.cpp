@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "tests/kernels/clahe/clahe_definition.h"
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <vector>
+
+#include "tests/kernels/common/layouts.h"
+#include "tests/kernels/common/rounding.h"
+#include "tests/kernels/pixels/luminance_definition.h"
+
+namespace cudavision::test {
+namespace {
+
+/// A picture of one channel.
+struct Plane {
+  int width = 0, height = 0;
+  std::vector<std::uint16_t> values;
+
+  std::uint16_t& at(int x, int y) {
+    return values[static_cast<std::size_t>(y) * static_cast<std::size_t>(width) +
+                  static_cast<std::size_t>(x)];
+  }
+  int at(int x, int y) const { return const_cast<Plane&>(*this).at(x, y); }
+};
+
+/// Returns the columns or rows that stand for the positions 0 to `count` − 1: they go to and fro
+/// between the edges.
+std::vector<int> reflected(int size, int count) {
+  std::vector<int> places;
+  int at = 0, direction = 1;
+  for (int i = 0; i < count; ++i) {
+    places.push_back(at);
+    if (size == 1)
+      continue;
+    if (at + direction < 0 || at + direction >= size)
+      direction = -direction;
+    at += direction;
+  }
+  return places;
+}
+
+Plane extended(const Plane& picture, const clahe::Tiles& tiles) {
+  if (picture.width % tiles.columns == 0 && picture.height % tiles.rows == 0)
+    return picture;
+  const auto columns =
+      reflected(picture.width, picture.width + tiles.columns - picture.width % tiles.columns);
+  const auto rows =
+      reflected(picture.height, picture.height + tiles.rows - picture.height % tiles.rows);
+  Plane result;
+  result.width = static_cast<int>(columns.size());
+  result.height = static_cast<int>(rows.size());
+  for (const int y : rows)
+    for (const int x : columns)
+      result.values.push_back(static_cast<std::uint16_t>(picture.at(x, y)));
+  return result;
+}
+
+using Table = std::vector<int>;
+
+Table table_of(std::vector<std::int64_t> histogram, std::int64_t area,
+               const clahe::Parameters& parameters) {
+  const auto bins = static_cast<std::int64_t>(histogram.size());
+  if (parameters.clip_limit > 0) {
+    const double share =
+        parameters.clip_limit * static_cast<double>(area) / static_cast<double>(bins);
+    const std::int64_t limit = share >= static_cast<double>(area)
+                                   ? area
+                                   : std::max<std::int64_t>(1, static_cast<std::int64_t>(share));
+    std::int64_t clipped = 0;
+    for (std::int64_t& count : histogram)
+      if (count > limit) {
+        clipped += count - limit;
+        count = limit;
+      }
+    for (std::int64_t& count : histogram)
+      count += clipped / bins;
+    std::int64_t residue = clipped % bins;
+    if (residue > 0) {
+      const std::int64_t step = std::max<std::int64_t>(bins / residue, 1);
+      for (std::int64_t bin = 0; bin < bins && residue > 0; bin += step, --residue)
+        ++histogram[static_cast<std::size_t>(bin)];
+    }
+  }
+  const float scale =
+      static_cast<float>(parameters.high - parameters.low) / static_cast<float>(area);
+  Table table;
+  std::int64_t sum = 0;
+  for (const std::int64_t count : histogram) {
+    sum += count;
+    // The product of two binary32 numbers is exact in binary64, so only the conversion rounds.
+    const auto product = static_cast<float>(static_cast<double>(static_cast<float>(sum)) *
+                                            static_cast<double>(scale));
+    table.push_back(std::min(parameters.high, parameters.low + static_cast<int>(nearest(product))));
+  }
+  return table;
+}
+
+/// One dimension of a pixel's place between the centres of tiles.
+struct Place {
+  Place(int pixel, int tile_size, int tiles) {
+    const float inverse = 1.0f / static_cast<float>(tile_size);
+    const float scaled = static_cast<float>(pixel) * inverse;
+    const float position = scaled - 0.5f;
+    const float below = std::floor(position);
+    weight = position - below;
+    first = std::max(static_cast<int>(below), 0);
+    second = std::min(static_cast<int>(below) + 1, tiles - 1);
+  }
+
+  int first, second;
+  float weight;  ///< of the second tile
+};
+
+float between(float first, float second, float weight) {
+  const float rest = 1.0f - weight;
+  const float one = first * rest;
+  const float other = second * weight;
+  return one + other;
+}
+
+/// Returns the new level of every pixel.
+Plane equalized(const Plane& picture, int bits, const clahe::Tiles& tiles,
+                const clahe::Parameters& parameters) {
+  const Plane whole = extended(picture, tiles);
+  const int tile_width = whole.width / tiles.columns, tile_height = whole.height / tiles.rows;
+  std::vector<Table> tables;
+  for (int row = 0; row < tiles.rows; ++row)
+    for (int column = 0; column < tiles.columns; ++column) {
+      std::vector<std::int64_t> histogram(std::size_t{1} << bits, 0);
+      for (int y = 0; y < tile_height; ++y)
+        for (int x = 0; x < tile_width; ++x)
+          ++histogram[static_cast<std::size_t>(
+              whole.at(column * tile_width + x, row * tile_height + y))];
+      tables.push_back(
+          table_of(std::move(histogram), std::int64_t{1} * tile_width * tile_height, parameters));
+    }
+
+  Plane result = picture;
+  for (int y = 0; y < picture.height; ++y) {
+    const Place vertical(y, tile_height, tiles.rows);
+    for (int x = 0; x < picture.width; ++x) {
+      const Place horizontal(x, tile_width, tiles.columns);
+      const auto value = static_cast<std::size_t>(picture.at(x, y));
+      const auto level = [&](int row, int column) {
+        return static_cast<float>(
+            tables[static_cast<std::size_t>(row * tiles.columns + column)][value]);
+      };
+      const auto in_row = [&](int row) {
+        return between(level(row, horizontal.first), level(row, horizontal.second),
+                       horizontal.weight);
+      };
+      result.at(x, y) = static_cast<std::uint16_t>(
+          nearest(between(in_row(vertical.first), in_row(vertical.second), vertical.weight)));
+    }
+  }
+  return result;
+}
+
+int blend(int in, int equalized, int weight) {
+  // Negative sums round down as well, as an arithmetic shift does.
+  const int sum = weight * (equalized - in) + 128;
+  return in + (sum >= 0 ? sum / 256 : -((255 - sum) / 256));
+}
+
+Plane plane_of(const FrameLayout& layout, const std::function<int(int x, int y)>& value) {
+  Plane plane;
+  plane.width = layout.width;
+  plane.height = layout.height;
+  for (int y = 0; y < layout.height; ++y)
+    for (int x = 0; x < layout.width; ++x)
+      plane.values.push_back(static_cast<std::uint16_t>(value(x, y)));
+  return plane;
+}
+
+}  // namespace
+
+void defined_adaptive_equalization(const FrameLayout& layout, const clahe::Tiles& tiles,
+                                   const clahe::Parameters& parameters, const ConstFrame& in,
+                                   const Frame& out) {
+  copy_rows(layout, in, out);
+
+  const auto apply = [&](const Channel& channel, const auto& level) {
+    for (int y = 0; y < layout.height; ++y)
+      for (int x = 0; x < layout.width; ++x) {
+        const int value = defined_sample(layout, in, channel, x, y);
+        put_sample(layout, out, channel, x, y, blend(value, level(value, x, y), parameters.blend));
+      }
+  };
+  const auto apply_alone = [&](const Channel& channel) {
+    const Plane levels = equalized(
+        plane_of(layout, [&](int x, int y) { return defined_sample(layout, in, channel, x, y); }),
+        layout.bits, tiles, parameters);
+    apply(channel, [&](int, int x, int y) { return levels.at(x, y); });
+  };
+
+  if (!is_rgb(layout)) {
+    apply_alone(channel_of(layout, Role::luma));
+  } else if (parameters.channels == clahe::Parameters::Channels::each) {
+    for (const Role role : rgb_roles)
+      apply_alone(channel_of(layout, role));
+  } else {
+    const DefinedLuminance luminance(layout, in);
+    const auto u = [&](int x, int y) { return static_cast<int>(luminance.at(x, y)); };
+    const Plane levels = equalized(plane_of(layout, u), layout.bits, tiles, parameters);
+    for (const Role role : rgb_roles)
+      apply(channel_of(layout, role), [&](int value, int x, int y) {
+        return std::clamp(value + levels.at(x, y) - u(x, y), 0, 255);
+      });
+  }
+}
+
+}  // namespace cudavision::test

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+//
+// Compares every byte of Clahe's output: on the CPU device with the definition, and on the CUDA
+// device with the CPU device.
+
+#include "tests/kernels/clahe/clahe_case.h"
+#include "tests/kernels/common/case_suites.h"
+
+namespace cudavision::test {
+namespace {
+
+using namespace clahe;
+
+CUDAVISION_RANDOM_CASES(ClaheCases, make_clahe_case);
+
+/// Pictures and grids at the limits: smaller than their grid, so that the extension reflects many
+/// times; cells that begin within packs of pixels or exactly between them; cells that are narrower
+/// than a pack; tiles of many and of few pixels.
+struct Picture {
+  const char* name;
+  const char* layout;
+  int width, height;
+  Content content;
+  Tiles tiles;
+  double clip_limit;
+};
+
+constexpr Picture extremes[] = {
+    {"OnePixel", "GRAY8", 1, 1, Content::random, {8, 8}, 2},
+    {"OnePixelOneTile", "GRAY8", 1, 1, Content::random, {1, 1}, 2},
+    {"OnePixelLargestGrid", "GRAY8", 1, 1, Content::random, {64, 64}, 2},
+    {"OnePixelRgb", "RGB", 1, 1, Content::random, {8, 8}, 2},
+    {"OnePixelYuy2", "YUY2", 1, 1, Content::random, {8, 8}, 2},
+    {"OnePixelP010", "P010", 1, 1, Content::random, {8, 8}, 2},
+    {"TwoColumns", "GRAY8", 2, 100, Content::random, {64, 8}, 2},
+    {"ThreeColumns", "RGBx", 3, 5, Content::random, {64, 64}, 0},
+    {"SmallerThanTheGrid", "GRAY8", 30, 20, Content::natural, {64, 64}, 3},
+    {"OneColumn", "GRAY8", 1, 65535, Content::natural, {8, 8}, 2},
+    {"OneRow", "GRAY8", 65535, 1, Content::natural, {8, 8}, 2},
+    {"OneRow16", "GRAY16", 65535, 1, Content::random, {3, 2}, 2},
+    {"AsTheGrid", "GRAY8", 64, 64, Content::random, {64, 64}, 2},
+    {"OneMoreThanTheGrid", "GRAY8", 65, 65, Content::random, {64, 64}, 2},
+    {"OnlyTheWidthDivides", "GRAY8", 640, 477, Content::natural, {8, 8}, 2},
+    {"OnlyTheHeightDivides", "GRAY8", 637, 480, Content::natural, {8, 8}, 2},
+    {"CellsBetweenPacks", "GRAY8", 1024, 768, Content::natural, {8, 8}, 2},
+    {"CellsWithinPacks", "GRAY8", 1920, 1080, Content::natural, {8, 8}, 2},
+    {"CellsOfOnePack", "GRAY8", 640, 100, Content::natural, {20, 3}, 2},
+    {"CellsOfOnePackAndABit", "GRAY8", 660, 100, Content::natural, {20, 3}, 2},
+    {"NarrowCells", "GRAY8", 640, 480, Content::natural, {64, 64}, 2},
+    {"NarrowCellsRgb", "RGB", 333, 222, Content::natural, {64, 64}, 2},
+    {"NarrowCellsP010", "P010", 333, 222, Content::natural, {64, 32}, 2},
+    {"WideAndFlatCells", "GRAY8", 1920, 256, Content::natural, {1, 64}, 2},
+    {"OneTile", "GRAY8", 1999, 700, Content::natural, {1, 1}, 2},
+    {"OneTileRgbx", "RGBx", 1999, 300, Content::natural, {1, 1}, 2},
+    {"TwelveBits", "GRAY12High", 1000, 500, Content::natural, {8, 8}, 2},
+    {"FourteenBits", "GRAY14Middle", 1000, 500, Content::natural, {8, 8}, 2},
+    {"SixteenBits", "GRAY16", 1000, 500, Content::natural, {8, 8}, 2},
+    {"SixteenBitsFlat", "GRAY16", 1000, 500, Content::flat, {8, 8}, 2},
+    {"SixteenBitsUnlimited", "GRAY16", 1000, 500, Content::random, {4, 4}, 0},
+    {"SmallestLimit", "GRAY8", 640, 480, Content::natural, {8, 8}, 1e-300},
+    {"LargestLimit", "GRAY8", 640, 480, Content::natural, {8, 8}, 1e300},
+    {"Uhd4kNatural", "GRAY8", 3840, 2160, Content::natural, {8, 8}, 2},
+};
+
+/// Returns the dense case, and one whose rows and planes begin at random addresses.
+std::vector<ClaheCase> cases_of(const Picture& picture) {
+  std::vector<ClaheCase> cases(
+      2, plain_clahe_case(layout_named(picture.layout, picture.width, picture.height),
+                          picture.tiles, picture.clip_limit, picture.content, 77));
+  Random random(78);
+  cases[1].title = "ragged case";
+  draw_placements(cases[1], random);
+  cases[1].dirty = true;
+  return cases;
+}
+
+void PrintTo(const Picture& picture, std::ostream* stream) {
+  *stream << picture.layout << ' ' << picture.width << "×" << picture.height << ' '
+          << name(picture.content) << ", " << picture.tiles.columns << "×" << picture.tiles.rows
+          << " tiles";
+}
+
+CUDAVISION_TABLE_CASES(ClaheExtremes, extremes, cases_of);
+
+/// Frames for which the definition is too slow. The suites above compare the CPU device with it on
+/// smaller ones.
+constexpr Picture large[] = {
+    {"Uhd4kFlat", "GRAY8", 3840, 2160, Content::flat, {8, 8}, 2},
+    {"Uhd4kTwoValued", "GRAY8", 3840, 2160, Content::two_valued, {8, 8}, 2},
+    {"Uhd4kMaximum", "GRAY8", 3840, 2160, Content::maximum, {8, 8}, 2},
+    {"Uhd4kNaturalNv12", "NV12", 3840, 2160, Content::natural, {8, 8}, 2},
+    {"Uhd4kNaturalRgb", "RGB", 3840, 2160, Content::natural, {8, 8}, 2},
+    {"Uhd8kNatural", "GRAY8", 7680, 4320, Content::natural, {8, 8}, 2},
+    {"Uhd8kFlatOneTile", "GRAY8", 7680, 4320, Content::flat, {1, 1}, 0},
+    {"Uhd4kRandom16", "GRAY16", 3840, 2160, Content::random, {8, 8}, 2},
+};
+
+CUDAVISION_CUDA_TABLE_CASES(ClaheLarge, large, cases_of);
+
+/// The same grids over many sizes: every position of cells in packs.
+struct Width {
+  const char* name;
+  Tiles tiles;
+};
+constexpr Width grids[] = {{"Grid8x8", {8, 8}}, {"Grid3x2", {3, 2}}, {"Grid5x7", {5, 7}}};
+
+void PrintTo(const Width& width, std::ostream* stream) {
+  *stream << width.name;
+}
+
+std::vector<ClaheCase> successive_widths(const Width& width) {
+  std::vector<ClaheCase> cases;
+  for (int x = 190; x < 240; x += 3)
+    for (const char* layout : {"GRAY8", "P010", "RGBA"})
+      cases.push_back(plain_clahe_case(layout_named(layout, x, 61 + x % 5), width.tiles, 2,
+                                       Content::natural, static_cast<std::uint64_t>(x)));
+  return cases;
+}
+
+CUDAVISION_TABLE_CASES(ClaheSuccessiveWidths, grids, successive_widths);
+
+}  // namespace
+}  // namespace cudavision::test
