@@ -3,7 +3,6 @@
 
 #include <gst/video/gstvideometa.h>
 
-#include <new>
 #include <optional>
 
 #include "gst/base/scoped.h"
@@ -44,7 +43,7 @@ std::optional<BackingFormat> backing_format(const GstVideoInfo& info) {
 
 struct GstCudaVisionBackedPool {
   GstBufferPool parent;
-  CudaContext context;          ///< part of the instance, as in pinnedallocator.cpp
+  CudaContext* context;
   GstBufferPool* backing_pool;  ///< libgstcuda's pool, configured for the backing format
   GstVideoInfo info;            ///< the true format of the frames
 };
@@ -102,7 +101,7 @@ gboolean backed_pool_set_config(GstBufferPool* pool, GstStructure* config) {
     return FALSE;
   }
   gst_clear_object(&self->backing_pool);
-  self->backing_pool = cudavision::new_libgstcuda_pool(self->context);
+  self->backing_pool = cudavision::new_libgstcuda_pool(*self->context);
   const guint size = configure_backing_pool(self->backing_pool, *backing, self->info.height);
   if (size == 0) {
     GST_WARNING_OBJECT(pool, "no CUDA memory for %" GST_PTR_FORMAT, caps);
@@ -160,7 +159,7 @@ GstFlowReturn backed_pool_alloc_buffer(GstBufferPool* pool, GstBuffer** buffer,
 void backed_pool_finalize(GObject* object) {
   GstCudaVisionBackedPool* self = backed(object);
   gst_clear_object(&self->backing_pool);
-  self->context.~CudaContext();
+  delete self->context;
   G_OBJECT_CLASS(backed_pool_parent_class)->finalize(object);
 }
 
@@ -175,7 +174,7 @@ void backed_pool_class_init(GstCudaVisionBackedPoolClass* klass) {
 }
 
 void backed_pool_init(GstCudaVisionBackedPool* self) {
-  new (&self->context) CudaContext;
+  self->context = new CudaContext;
 }
 
 }  // namespace
@@ -187,7 +186,7 @@ GstBufferPool* new_cuda_frame_pool(const CudaContext& context, const FrameFormat
     return new_libgstcuda_pool(context);
   auto* pool = backed(g_object_new(backed_pool_get_type(), nullptr));
   gst_object_ref_sink(pool);
-  pool->context = context;
+  *pool->context = context;
   return &pool->parent;
 }
 
@@ -196,7 +195,7 @@ bool is_cuda_frame_pool(GstBufferPool* pool, const CudaContext& context,
   if (!backing_format(format.info))
     return is_libgstcuda_pool(pool, context);
   return G_TYPE_CHECK_INSTANCE_TYPE(pool, backed_pool_get_type()) &&
-         backed(pool)->context == context;
+         *backed(pool)->context == context;
 }
 
 }  // namespace cudavision
