@@ -164,20 +164,6 @@ int get_proc_address(const char* symbol, void** function, int version, std::uint
   return result;
 }
 
-using DynamicSymbol = void* (*)(void*, const char*);
-
-DynamicSymbol real_dlsym() {
-  // dlvsym() finds the function that this file replaces; its version depends on the architecture.
-  static const auto found = [] {
-    void* function = nullptr;
-    for (const char* version : {"GLIBC_2.34", "GLIBC_2.2.5", "GLIBC_2.17"})
-      if (!function)
-        function = dlvsym(RTLD_NEXT, "dlsym", version);
-    return reinterpret_cast<DynamicSymbol>(function);
-  }();
-  return found;
-}
-
 }  // namespace
 
 namespace check {
@@ -209,6 +195,24 @@ void* counted_driver_function(const char* name, void* function) {
 }  // namespace check
 
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+
+namespace {
+
+using DynamicSymbol = void* (*)(void*, const char*);
+
+DynamicSymbol real_dlsym() {
+  // dlvsym() finds the function that this file replaces; its version depends on the architecture.
+  static const auto found = [] {
+    void* function = nullptr;
+    for (const char* version : {"GLIBC_2.34", "GLIBC_2.2.5", "GLIBC_2.17"})
+      if (!function)
+        function = dlvsym(RTLD_NEXT, "dlsym", version);
+    return reinterpret_cast<DynamicSymbol>(function);
+  }();
+  return found;
+}
+
+}  // namespace
 
 // A sanitizer finds the functions behind its own with RTLD_NEXT, which depends on who calls
 // dlsym().
