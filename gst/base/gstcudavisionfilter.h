@@ -69,8 +69,8 @@ struct GstCudaVisionFilterClass {
                   const cudavision::Frame* out, const cudavision::FrameInfo& info);
   /// Called when the device has finished the frame, before it goes downstream.
   void (*frame_done)(GstCudaVisionFilter* self);
-  /// Posts pending messages, and ends what spans several frames, before EOS, CAPS, SEGMENT, a change
-  /// of context, and stop.
+  /// Posts pending messages, and ends what spans several frames, before EOS, CAPS, SEGMENT, a
+  /// change of context, and stop.
   void (*drain)(GstCudaVisionFilter* self);
   /// Drops pending messages and what spans several frames, on a flush.
   void (*discard)(GstCudaVisionFilter* self);

@@ -23,9 +23,7 @@ const std::vector<ElementUnderTest>& tested_elements() {
       {"cudahistequalize",
        {},
        // With this threshold, smoothing changes no output; see fuzz_filters.cpp.
-       {{"post-messages", "true"},
-        {"smoothing-time", "1000000000"},
-        {"scene-cut-threshold", "0"}},
+       {{"post-messages", "true"}, {"smoothing-time", "1000000000"}, {"scene-cut-threshold", "0"}},
        {"strength", "1"},
        {"strength", "0"},
        {"strength", "0.5"},
