@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstring>
 #include <stdexcept>
+#include <utility>
 
 #include "tests/kernels/common/device_block.h"
 #include "tests/kernels/common/layouts.h"
@@ -58,8 +59,8 @@ class Output {
 template <class Number>
 class Input {
  public:
-  Input(Device& device, const std::vector<Number>& values)
-      : values_(values), block_(device, values) {}
+  Input(Device& device, std::vector<Number> values)
+      : values_(std::move(values)), block_(device, values_) {}
 
   const Number* data() const { return block_.data(); }
   void expect_unchanged() const {
