@@ -4,6 +4,7 @@
 // operation needs to know which kind of build it is in.
 
 #include "cuda/clahe/backend.h"
+#include "cuda/clahe/smoothed_backend.h"
 #include "cuda/core/device.h"
 #include "cuda/gaussblur/backend.h"
 #include "cuda/histequalize/backend.h"
@@ -46,6 +47,10 @@ std::unique_ptr<Luminance::Backend> make_luminance_cuda(Device&, const FrameLayo
 
 namespace clahe {
 std::unique_ptr<Clahe::Backend> make_clahe_cuda(Device&, const FrameLayout&, const Tiles&) {
+  refuse_cuda();
+}
+std::unique_ptr<SmoothedClahe::Backend> make_smoothed_clahe_cuda(Device&, const FrameLayout&,
+                                                                 const Tiles&) {
   refuse_cuda();
 }
 }  // namespace clahe

@@ -3,11 +3,9 @@
 
 // Arithmetic of adaptive histogram equalisation that the CPU and the GPU share.
 
-#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <cstring>
-#include <limits>
 
 #include "cuda/clahe/clahe.h"
 #include "cuda/core/view.h"
@@ -100,12 +98,20 @@ CUDAVISION_HOST_DEVICE inline Run reflected_run(int position, int end, int size)
 }
 
 /// Returns the number of pixels that a bin may keep.
-inline std::uint32_t clip_count(double clip_limit, std::uint32_t area, int bins) {
-  constexpr std::uint32_t unlimited = std::numeric_limits<std::uint32_t>::max();
+CUDAVISION_HOST_DEVICE inline std::uint32_t clip_count(double clip_limit, std::uint32_t area,
+                                                       int bins) {
+  constexpr std::uint32_t unlimited = 0xffffffff;
   if (clip_limit <= 0)
     return unlimited;
   const double count = clip_limit * area / bins;
-  return count < unlimited ? std::max(static_cast<std::uint32_t>(count), 1u) : unlimited;
+  if (count < 1)
+    return 1;
+  return count < unlimited ? static_cast<std::uint32_t>(count) : unlimited;
+}
+
+/// Returns the scale of a table from counts to levels. area is not 0.
+CUDAVISION_HOST_DEVICE inline float level_scale(int low, int high, std::uint32_t area) {
+  return static_cast<float>(high - low) / static_cast<float>(area);
 }
 
 /// How the pixels that were clipped are distributed over the bins.

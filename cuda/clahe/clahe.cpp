@@ -4,18 +4,20 @@
 #include <cmath>
 
 #include "cuda/clahe/backend.h"
+#include "cuda/clahe/checks.h"
 #include "cuda/core/layoutcheck.h"
 
 namespace cudavision::clahe {
 namespace {
 
-constexpr char operation[] = "adaptive histogram equalisation";
-
 [[noreturn]] void refuse(const std::string& what) {
   cudavision::refuse(operation, what);
 }
 
-void check_tiles(const Tiles& tiles) {
+}  // namespace
+
+void check_geometry(const FrameLayout& layout, const Tiles& tiles) {
+  check_luminance(operation, layout);
   if (tiles.columns < 1 || tiles.columns > Tiles::most || tiles.rows < 1 ||
       tiles.rows > Tiles::most)
     refuse("a grid of " + std::to_string(tiles.columns) + "×" + std::to_string(tiles.rows) +
@@ -41,13 +43,10 @@ void check_parameters(const FrameLayout& layout, const Parameters& parameters) {
     refuse("a blend of " + std::to_string(parameters.blend) + "/256 is outside 0 to 256");
 }
 
-}  // namespace
-
 Clahe::Clahe(Device& device, const FrameLayout& layout, const Tiles& tiles,
              const Parameters& parameters)
     : layout_(layout) {
-  check_luminance(operation, layout);
-  check_tiles(tiles);
+  check_geometry(layout, tiles);
   check_parameters(layout, parameters);
   backend_ = device.kind() == DeviceKind::cuda ? make_clahe_cuda(device, layout, tiles)
                                                : make_clahe_cpu(device, layout, tiles);

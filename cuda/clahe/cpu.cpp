@@ -3,12 +3,15 @@
 // The CPU backend. Each step works on tiles, cells or rows in parallel. The CUDA kernels must give
 // the same bytes.
 
+#include <algorithm>
 #include <cstring>
+#include <numeric>
 #include <optional>
 #include <vector>
 
 #include "cuda/clahe/arithmetic.h"
 #include "cuda/clahe/backend.h"
+#include "cuda/clahe/smoothed_backend.h"
 #include "cuda/core/border.h"
 #include "cuda/core/parallel.h"
 #include "cuda/pixels/sample_math.h"
@@ -23,7 +26,7 @@ namespace {
 /// samples do not wait for each other in memory.
 constexpr int byte_tables = 4;
 
-void count(const std::uint8_t* values, int n, std::uint32_t (&counts)[byte_tables][256]) {
+void count_values(const std::uint8_t* values, int n, std::uint32_t (&counts)[byte_tables][256]) {
   int x = 0;
   for (; x + byte_tables <= n; x += byte_tables)
     for (int t = 0; t < byte_tables; ++t)
@@ -32,7 +35,7 @@ void count(const std::uint8_t* values, int n, std::uint32_t (&counts)[byte_table
     ++counts[0][values[x]];
 }
 
-void count(const std::uint16_t* values, int n, std::uint32_t* counts) {
+void count_values(const std::uint16_t* values, int n, std::uint32_t* counts) {
   for (int x = 0; x < n; ++x)
     ++counts[values[x]];
 }
@@ -142,13 +145,24 @@ void write16(const std::uint16_t* values, const std::uint16_t* levels, int n, in
 /// Samples that are equalised together, as rows of a plane.
 struct Source {
   View<const std::uint8_t> rows;
-  int offset = 0;  ///< in samples
-  int step = 1;    ///< in samples
+  int offset = 0;                    ///< in samples
+  int step = 1;                      ///< in samples
+  const Channel* channel = nullptr;  ///< that has the samples; none for the luminance of RGB
 };
 
-class ClaheCpu final : public Clahe::Backend {
+/// The samples of each grid.
+struct Sources {
+  Source grids[3];
+  int count;
+
+  const Source* begin() const { return grids; }
+  const Source* end() const { return grids + count; }
+};
+
+class ClaheCpu final : public Clahe::Backend, public SmoothedClahe::Backend {
  public:
-  ClaheCpu(Device& device, const FrameLayout& layout, const Tiles& tiles)
+  /// grids is the number of grids whose counts and tables exist at the same time.
+  ClaheCpu(Device& device, const FrameLayout& layout, const Tiles& tiles, int grids)
       : layout_(layout),
         rgb_(layout.find(Role::luma) < 0),
         bins_(1 << layout.bits),
@@ -156,8 +170,8 @@ class ClaheCpu final : public Clahe::Backend {
         tile_bands_(tiling_.tiles()),
         cell_bands_(cells()),
         row_bands_(layout.height),
-        counts_(device.allocate(table_size() * sizeof(std::uint32_t))),
-        tables_(device.allocate(table_size() * sizeof(std::uint16_t))),
+        counts_(device.allocate(grids * grid_entries() * sizeof(std::uint32_t))),
+        tables_(device.allocate(grids * grid_entries() * sizeof(std::uint16_t))),
         quads_(device.allocate(layout.bits == 8 ? cells() * 256 * sizeof(Quad) : 0)),
         weights_(device.allocate(static_cast<std::size_t>(layout.width) * sizeof(float))),
         values_(device.allocate(std::max(tile_bands_.count(), row_bands_.count()) * row_bytes())),
@@ -174,31 +188,54 @@ class ClaheCpu final : public Clahe::Backend {
 
   void run(const ConstFrame& in, const Frame& out) override {
     copy_planes(in, out);
-    if (rgb_ && parameters_.channels == Parameters::Channels::luminance) {
-      const Source luminance{luminance_->of(in).rows};
-      make_tables(luminance);
-      equalise(luminance, [&](int y, const void* values, const void* levels) {
-        for (const Role role : rgb_roles)
-          shift(in, out, y, role, values, levels);
-      });
-      return;
+    for (const Source& source : sources(in)) {
+      count_tiles(source, 0);
+      for_each_table(tiling_.tiles(),
+                     [&](int tile) { make_table(counts(tile), tiling_.area(), table(tile)); });
+      equalise(source, tables_.as<std::uint16_t>(), in, out);
     }
-    for (const Role role : rgb_roles) {
-      const Channel& channel = layout_.channels[layout_.find(rgb_ ? role : Role::luma)];
-      const Source source{in.planes[channel.plane], channel.offset, channel.step};
-      make_tables(source);
-      equalise(source, [&](int y, const void* values, const void* levels) {
-        write(in, out, y, channel, values, levels);
-      });
-      if (!rgb_)
-        return;
+  }
+
+  View<const std::uint32_t> count(const ConstFrame& in) override {
+    counted_ = sources(in);
+    int first_tile = 0;
+    for (const Source& source : counted_) {
+      count_tiles(source, first_tile);
+      first_tile += tiling_.tiles();
+    }
+    return rows<const std::uint32_t>(counts(0), first_tile);
+  }
+
+  View<const std::uint16_t> make_tables(View<const std::uint32_t> averages, const ConstFrame& in,
+                                        const Frame& out) override {
+    copy_planes(in, out);
+    for_each_table(averages.height, [&](int number) {
+      const std::uint32_t* bins = averages.row(number);
+      const std::uint32_t area = std::accumulate(bins, bins + bins_, std::uint32_t{0});
+      if (area == 0)
+        return std::iota(table(number), table(number) + bins_, std::uint16_t{0});
+      std::copy(bins, bins + bins_, counts(number));
+      make_table(counts(number), area, table(number));
+    });
+    return rows<const std::uint16_t>(table(0), averages.height);
+  }
+
+  void apply(const ConstFrame& in, const Frame& out, View<const std::uint16_t> tables) override {
+    const std::uint16_t* grid = tables.data;
+    for (const Source& source : counted_) {
+      equalise(source, grid, in, out);
+      grid += grid_entries();
     }
   }
 
  private:
   int cells() const { return tiling_.x.cells() * tiling_.y.cells(); }
-  std::size_t table_size() const {
+  std::size_t grid_entries() const {
     return static_cast<std::size_t>(tiling_.tiles()) << layout_.bits;
+  }
+  template <class Element>
+  View<Element> rows(Element* data, int count) const {
+    return {data, bins_, count, static_cast<std::ptrdiff_t>(sizeof(Element)) * bins_};
   }
   std::size_t row_bytes() const {
     // Bands fill their buffers at the same time, so no two of these may share a cache line.
@@ -265,30 +302,30 @@ class ClaheCpu final : public Clahe::Backend {
     return values;
   }
 
-  void make_tables(const Source& source) const {
-    tile_bands_.for_each([&](const Band& band) {
-      for (int tile = band.begin; tile < band.end; ++tile)
-        count_tile(source, tile, value_buffer(band.number));
-    });
-    tile_bands_.for_each([&](const Band& band) {
-      for (int tile = band.begin; tile < band.end; ++tile)
-        make_table(counts(tile), table(tile));
-    });
-    if (layout_.bits > 8)
-      return;
-    cell_bands_.for_each([&](const Band& band) {
-      for (int cell = band.begin; cell < band.end; ++cell) {
-        const int cell_y = cell / tiling_.x.cells(), cell_x = cell % tiling_.x.cells();
-        const auto tables = tables_of(cell_y, cell_x);
-        pack_quads(tables.four[0], tables.four[1], tables.four[2], tables.four[3],
-                   quads(cell_y, cell_x));
+  Sources sources(const ConstFrame& in) {
+    Sources all{};
+    if (rgb_ && parameters_.channels == Parameters::Channels::luminance) {
+      all.grids[all.count++].rows = luminance_->of(in).rows;
+      return all;
+    }
+    for (const Role role : {Role::luma, Role::red, Role::green, Role::blue})
+      if (const int c = layout_.find(role); c >= 0) {
+        const Channel& channel = layout_.channels[c];
+        all.grids[all.count++] = {in.planes[channel.plane], channel.offset, channel.step, &channel};
       }
+    return all;
+  }
+
+  /// Counts the tiles of a grid. Its first tile has the counts `first`.
+  void count_tiles(const Source& source, int first) const {
+    tile_bands_.for_each([&](const Band& band) {
+      for (int tile = band.begin; tile < band.end; ++tile)
+        count_tile(source, tile, counts(first + tile), value_buffer(band.number));
     });
   }
 
-  void count_tile(const Source& source, int tile, std::uint8_t* buffer) const {
+  void count_tile(const Source& source, int tile, std::uint32_t* bins, std::uint8_t* buffer) const {
     std::uint32_t bytes[byte_tables][256] = {};
-    std::uint32_t* bins = counts(tile);
     std::fill(bins, bins + bins_, 0u);
     const int top = tile / tiling_.x.tiles * tiling_.y.tile_size;
     const int left = tile % tiling_.x.tiles * tiling_.x.tile_size;
@@ -298,9 +335,9 @@ class ClaheCpu final : public Clahe::Backend {
       for (int x = left; x < right;) {
         const Run run = reflected_run(x, right, layout_.width);
         if (layout_.bits == 8)
-          count(values8(source, y, run.first, run.count, buffer), run.count, bytes);
+          count_values(values8(source, y, run.first, run.count, buffer), run.count, bytes);
         else
-          count(values16(source, y, run.first, run.count, buffer), run.count, bins);
+          count_values(values16(source, y, run.first, run.count, buffer), run.count, bins);
         x += run.count;
       }
     }
@@ -310,9 +347,17 @@ class ClaheCpu final : public Clahe::Backend {
           bins[bin] += each[bin];
   }
 
-  /// Changes the counts.
-  void make_table(std::uint32_t* bins, std::uint16_t* table) const {
-    const std::uint32_t area = tiling_.area();
+  /// Calls function(number) for the numbers of `count` tables.
+  template <class Function>
+  static void for_each_table(int count, const Function& function) {
+    Bands(count).for_each([&](const Band& band) {
+      for (int number = band.begin; number < band.end; ++number)
+        function(number);
+    });
+  }
+
+  /// Makes a table from counts whose sum is area. Changes the counts.
+  void make_table(std::uint32_t* bins, std::uint32_t area, std::uint16_t* table) const {
     const std::uint32_t excess = clip(bins, bins_, clip_count(parameters_.clip_limit, area, bins_));
     const Redistribution more(excess, static_cast<std::uint32_t>(bins_));
     for (std::uint32_t i = 0; i < more.residue; ++i)
@@ -320,44 +365,59 @@ class ClaheCpu final : public Clahe::Backend {
     std::uint32_t sum = 0;
     for (int bin = 0; bin < bins_; ++bin)
       bins[bin] = sum += bins[bin] + more.batch;
-    const float scale =
-        static_cast<float>(parameters_.high - parameters_.low) / static_cast<float>(area);
-    level_sums(bins, bins_, scale, static_cast<std::uint32_t>(parameters_.low),
+    level_sums(bins, bins_, level_scale(parameters_.low, parameters_.high, area),
+               static_cast<std::uint32_t>(parameters_.low),
                static_cast<std::uint32_t>(parameters_.high), table);
   }
 
   struct CellTables {
     const std::uint16_t* four[4];
   };
-  CellTables tables_of(int cell_y, int cell_x) const {
+  CellTables tables_of(const std::uint16_t* grid, int cell_y, int cell_x) const {
     const int upper = tiling_.y.tile_before(cell_y) * tiling_.x.tiles;
     const int lower = tiling_.y.tile_behind(cell_y) * tiling_.x.tiles;
     const int left = tiling_.x.tile_before(cell_x), right = tiling_.x.tile_behind(cell_x);
+    const auto table = [&](int tile) {
+      return grid + (static_cast<std::size_t>(tile) << layout_.bits);
+    };
     return {{table(upper + left), table(upper + right), table(lower + left), table(lower + right)}};
   }
 
-  /// Calls use(y, values, levels) for each row, with the source's samples and their new levels.
-  template <class Use>
-  void equalise(const Source& source, const Use& use) const {
+  void make_quads(const std::uint16_t* grid) const {
+    cell_bands_.for_each([&](const Band& band) {
+      for (int cell = band.begin; cell < band.end; ++cell) {
+        const int cell_y = cell / tiling_.x.cells(), cell_x = cell % tiling_.x.cells();
+        const auto tables = tables_of(grid, cell_y, cell_x);
+        pack_quads(tables.four[0], tables.four[1], tables.four[2], tables.four[3],
+                   quads(cell_y, cell_x));
+      }
+    });
+  }
+
+  /// Gives samples their levels by the tables of a grid.
+  void equalise(const Source& source, const std::uint16_t* grid, const ConstFrame& in,
+                const Frame& out) const {
+    if (layout_.bits == 8)
+      make_quads(grid);
     row_bands_.for_each([&](const Band& band) {
       std::uint8_t* levels = levels_.as<std::uint8_t>() + band.number * row_bytes();
       for (int y = band.begin; y < band.end; ++y) {
         std::uint8_t* buffer = value_buffer(band.number);
         if (layout_.bits == 8) {
           const std::uint8_t* values = values8(source, y, 0, layout_.width, buffer);
-          interpolate_row(values, y, levels);
-          use(y, values, levels);
+          interpolate_row(values, y, grid, levels);
+          write(in, out, y, source, values, levels);
         } else {
           const std::uint16_t* values = values16(source, y, 0, layout_.width, buffer);
-          interpolate_row(values, y, reinterpret_cast<std::uint16_t*>(levels));
-          use(y, values, levels);
+          interpolate_row(values, y, grid, reinterpret_cast<std::uint16_t*>(levels));
+          write(in, out, y, source, values, levels);
         }
       }
     });
   }
 
   template <class Value>
-  void interpolate_row(const Value* values, int y, Value* levels) const {
+  void interpolate_row(const Value* values, int y, const std::uint16_t* grid, Value* levels) const {
     const int cell_y = tiling_.y.cell_of(y);
     const float lower = tiling_.y.weight(y);
     for (int cell_x = 0; cell_x < tiling_.x.cells(); ++cell_x) {
@@ -366,13 +426,19 @@ class ClaheCpu final : public Clahe::Backend {
       if constexpr (sizeof(Value) == 1)
         interpolate8(values + begin, right, n, quads(cell_y, cell_x), lower, levels + begin);
       else
-        interpolate16(values + begin, right, n, tables_of(cell_y, cell_x).four, lower,
+        interpolate16(values + begin, right, n, tables_of(grid, cell_y, cell_x).four, lower,
                       levels + begin);
     }
   }
 
-  void write(const ConstFrame& in, const Frame& out, int y, const Channel& channel,
+  void write(const ConstFrame& in, const Frame& out, int y, const Source& source,
              const void* values, const void* levels) const {
+    if (!source.channel) {
+      for (const Role role : rgb_roles)
+        shift(in, out, y, role, values, levels);
+      return;
+    }
+    const Channel& channel = *source.channel;
     const std::ptrdiff_t offset = channel.offset * layout_.sample_bytes();
     std::uint8_t* to = out.planes[channel.plane].row(y) + offset;
     if (layout_.bits == 8)
@@ -398,10 +464,11 @@ class ClaheCpu final : public Clahe::Backend {
   Parameters parameters_;
   Tiling tiling_;
   Bands tile_bands_, cell_bands_, row_bands_;
-  Buffer counts_;   // of the tiles, while their tables are made
-  Buffer tables_;   // of the tiles
-  Buffer quads_;    // of the cells, of 8-bit pictures
-  Buffer weights_;  // of the columns, for the tile on the right
+  Sources counted_{};  // of the frame whose tables are being made
+  Buffer counts_;      // of the tiles, while their tables are made
+  Buffer tables_;      // of the tiles
+  Buffer quads_;       // of the cells, of 8-bit pictures
+  Buffer weights_;     // of the columns, for the tile on the right
   Buffer values_, levels_;
   std::vector<int> cell_edges_;
   std::optional<Luminance> luminance_;
@@ -411,7 +478,14 @@ class ClaheCpu final : public Clahe::Backend {
 
 std::unique_ptr<Clahe::Backend> make_clahe_cpu(Device& device, const FrameLayout& layout,
                                                const Tiles& tiles) {
-  return std::make_unique<ClaheCpu>(device, layout, tiles);
+  // A grid is done with before the next one is counted.
+  return std::make_unique<ClaheCpu>(device, layout, tiles, 1);
+}
+
+std::unique_ptr<SmoothedClahe::Backend> make_smoothed_clahe_cpu(Device& device,
+                                                                const FrameLayout& layout,
+                                                                const Tiles& tiles) {
+  return std::make_unique<ClaheCpu>(device, layout, tiles, layout.find(Role::luma) < 0 ? 3 : 1);
 }
 
 }  // namespace cudavision::clahe

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// The CUDA backend: three launches count the tiles, make their tables, and apply these.
+// The CUDA backend: three launches count the tiles, make their tables, and apply these. With
+// smoothing, averages lie between the first two, and hysteresis between the others.
 
 #include <algorithm>
 #include <vector>
@@ -9,6 +10,7 @@
 #include "cuda/clahe/arguments.cuh"
 #include "cuda/clahe/backend.h"
 #include "cuda/clahe/count.cuh"
+#include "cuda/clahe/smoothed_backend.h"
 #include "cuda/clahe/table.cuh"
 #include "cuda/core/cuda_check.h"
 
@@ -74,7 +76,7 @@ Kernels find_kernels(AccessPattern kind, Action action) {
 constexpr int shared_bits = 12;
 constexpr int shared_bytes_of_any_kernel = 48 << 10;
 
-class ClaheCuda final : public Clahe::Backend {
+class ClaheCuda final : public Clahe::Backend, public SmoothedClahe::Backend {
  public:
   ClaheCuda(Device& device, const FrameLayout& layout, const Tiles& tiles)
       : device_(device),
@@ -86,6 +88,7 @@ class ClaheCuda final : public Clahe::Backend {
         counts_(zeroed_words(device, entries_)),
         tables_(device.allocate(entries_ * sizeof(std::uint16_t))),
         launch_(device.stream(), table_kernel),
+        launch_smoothed_(device.stream(), smoothed_table_kernel),
         multiprocessors_(multiprocessor_count()) {
     for (int cell = 0; cell <= tiling_.x.cells(); ++cell)
       cell_begins_.push_back(tiling_.x.cell_begin(cell));
@@ -106,22 +109,61 @@ class ClaheCuda final : public Clahe::Backend {
   void set(const Parameters& parameters) override { parameters_ = parameters; }
 
   void run(const ConstFrame& in, const Frame& out) override {
-    const Action action = !colour_                                             ? Action::map
-                          : parameters_.channels == Parameters::Channels::each ? Action::each
-                                                                               : Action::shift;
+    const Action action = this->action();
     const Picture picture = maker_.make(in, out);
     const Kernels kernels = find_kernels(picture.kind, action);
-    if (picture.scattered())
-      for (const int p : maker_.mixed_planes())
-        device_.copy(in.planes[p], out.planes[p]);
+    copy_mixed_planes(picture, in, out);
 
     Arguments a = arguments(picture, action);
     launch_count(kernels, action, a);
-    launch_tables(a);
+    launch_(table_kernel, table_blocks(a), table_threads(), 0, a);
     launch_apply(kernels, action, a);
   }
 
+  View<const std::uint32_t> count(const ConstFrame& in) override {
+    const Picture picture = maker_.make(in, Frame{});
+    Arguments a = arguments(picture, action());
+    launch_count(find_kernels(picture.kind, action()), action(), a);
+    return rows<const std::uint32_t>(a.counts, a.table_count);
+  }
+
+  View<const std::uint16_t> make_tables(View<const std::uint32_t> averages, const ConstFrame& in,
+                                        const Frame& out) override {
+    const Picture picture = maker_.make(in, out);
+    copy_mixed_planes(picture, in, out);
+    const SmoothedArguments smoothed{arguments(picture, action()), averages.data,
+                                     parameters_.clip_limit};
+    const Arguments& a = smoothed.tiles;
+    launch_smoothed_(smoothed_table_kernel, table_blocks(a), table_threads(), 0, smoothed);
+    return rows<const std::uint16_t>(a.tables, a.table_count);
+  }
+
+  void apply(const ConstFrame& in, const Frame& out, View<const std::uint16_t> tables) override {
+    const Picture picture = maker_.make(in, out);
+    Arguments a = arguments(picture, action());
+    a.tables = const_cast<std::uint16_t*>(tables.data);  // these kernels only read them
+    launch_apply(find_kernels(picture.kind, action()), action(), a);
+  }
+
  private:
+  Action action() const {
+    return !colour_                                             ? Action::map
+           : parameters_.channels == Parameters::Channels::each ? Action::each
+                                                                : Action::shift;
+  }
+
+  template <class Element>
+  View<Element> rows(Element* data, int count) const {
+    const int width = 1 << layout_.bits;
+    return {data, width, count, static_cast<std::ptrdiff_t>(sizeof(Element)) * width};
+  }
+
+  void copy_mixed_planes(const Picture& picture, const ConstFrame& in, const Frame& out) const {
+    if (picture.scattered())
+      for (const int p : maker_.mixed_planes())
+        device_.copy(in.planes[p], out.planes[p]);
+  }
+
   static int grids(Action action) { return action == Action::each ? 3 : 1; }
 
   int quad_bytes(Action action, int cells) const {
@@ -138,7 +180,7 @@ class ClaheCuda final : public Clahe::Backend {
     a.tables = tables_.as<std::uint16_t>();
     a.table_count = tiling_.tiles() * grids(action);
     a.clip_count = clip_count(parameters_.clip_limit, area, 1 << layout_.bits);
-    a.scale = static_cast<float>(parameters_.high - parameters_.low) / static_cast<float>(area);
+    a.scale = level_scale(parameters_.low, parameters_.high, area);
     a.low = parameters_.low;
     a.high = parameters_.high;
     std::copy(picture.copies, picture.copies + picture.copy_count, a.copies);
@@ -163,16 +205,20 @@ class ClaheCuda final : public Clahe::Backend {
             kThreads, shared ? grids(action) * sizeof(std::uint32_t) << layout_.bits : 0, a);
   }
 
-  void launch_tables(const Arguments& a) const {
-    const int threads = std::min((1 << layout_.bits) / kTableBins, kMostTableThreads);
+  unsigned table_threads() const {
+    return std::min((1 << layout_.bits) / kTableBins, kMostTableThreads);
+  }
+
+  /// A block for each table, and blocks that copy planes.
+  unsigned table_blocks(const Arguments& a) const {
     std::uint32_t pieces = 0;
     for (int c = 0; c < a.copy_count; ++c)
       pieces = std::max(pieces, a.copies[c].count);
     constexpr int pieces_per_thread = 4, blocks_per_multiprocessor = 4;
     const std::uint32_t copying = std::min<std::uint32_t>(
-        (pieces + threads * pieces_per_thread - 1) / (threads * pieces_per_thread),
+        (pieces + table_threads() * pieces_per_thread - 1) / (table_threads() * pieces_per_thread),
         multiprocessors_ * blocks_per_multiprocessor);
-    launch_(table_kernel, a.table_count + copying, threads, 0, a);
+    return a.table_count + copying;
   }
 
   void launch_apply(const Kernels& kernels, Action action, Arguments& a) const {
@@ -222,6 +268,7 @@ class ClaheCuda final : public Clahe::Backend {
   Buffer counts_;
   Buffer tables_;
   Launcher<Arguments> launch_;
+  Launcher<SmoothedArguments> launch_smoothed_;
   int multiprocessors_;
   std::vector<int> cell_begins_;
   int highest_cell_ = 0;
@@ -232,6 +279,12 @@ class ClaheCuda final : public Clahe::Backend {
 
 std::unique_ptr<Clahe::Backend> make_clahe_cuda(Device& device, const FrameLayout& layout,
                                                 const Tiles& tiles) {
+  return std::make_unique<ClaheCuda>(device, layout, tiles);
+}
+
+std::unique_ptr<SmoothedClahe::Backend> make_smoothed_clahe_cuda(Device& device,
+                                                                 const FrameLayout& layout,
+                                                                 const Tiles& tiles) {
   return std::make_unique<ClaheCuda>(device, layout, tiles);
 }
 

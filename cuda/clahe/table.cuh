@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-// Makes the tables from the counts, one block for each, and clears the counts for the next frame.
-// The other blocks of this launch copy the planes that stay unchanged.
+// Makes the tables from the counts, or from averages of these, one block for each, and clears the
+// counts for the next frame. The other blocks of this launch copy the planes that stay unchanged.
 
 #include "cuda/clahe/arguments.cuh"
 #include "cuda/core/warp.cuh"
@@ -44,29 +44,30 @@ __device__ void copy_planes(const Arguments& a, std::uint32_t thread, std::uint3
   }
 }
 
-__global__ void __launch_bounds__(kMostTableThreads)
-    table_kernel(const __grid_constant__ Arguments a) {
-  __shared__ WarpSums excesses, sums;
-  launch_dependents();
-  grid_dependency_wait();
-  const int table = blockIdx.x;
-  if (table >= a.table_count) {
-    copy_planes(a, (table - a.table_count) * blockDim.x + threadIdx.x,
-                (gridDim.x - a.table_count) * blockDim.x);
-    return;
-  }
+/// What a table depends on besides its counts.
+struct TableRule {
+  std::uint32_t clip_count;
+  float scale;
+  bool identity;  // instead of a table by the counts
+};
 
+/// Makes the block's table from its averages, or from its counts if averages is nullptr, and clears
+/// the counts. Every thread of the block must take part.
+__device__ void make_table(const Arguments& a, const uint4* averages, const TableRule& rule) {
+  __shared__ WarpSums excesses, sums;
+  const int table = blockIdx.x;
   uint4* counts = reinterpret_cast<uint4*>(a.counts + (static_cast<std::int64_t>(table) << a.bits));
+  const uint4* bins = averages ? averages : counts;
   uint2* entries =
       reinterpret_cast<uint2*>(a.tables + (static_cast<std::int64_t>(table) << a.bits));
   const int vectors = a.bins() / kTableBins;
   const int lane = threadIdx.x % 32;
   const int warp = threadIdx.x / 32;
 
-  const uint4 first = counts[threadIdx.x];
-  std::uint32_t excess = excess_of(first, a.clip_count);
+  const uint4 first = bins[threadIdx.x];
+  std::uint32_t excess = excess_of(first, rule.clip_count);
   for (int i = threadIdx.x + blockDim.x; i < vectors; i += blockDim.x)
-    excess += excess_of(counts[i], a.clip_count);
+    excess += excess_of(bins[i], rule.clip_count);
   excess = sum_of_warp(excess);
   if (lane == 0)
     excesses.sums[warp] = excess;
@@ -75,9 +76,9 @@ __global__ void __launch_bounds__(kMostTableThreads)
 
   std::uint32_t sum_before = 0;  // of the bins of earlier rounds
   for (int i = threadIdx.x; i < vectors; i += blockDim.x) {
-    const uint4 four = i == threadIdx.x ? first : counts[i];
-    std::uint32_t kept[kTableBins] = {min(four.x, a.clip_count), min(four.y, a.clip_count),
-                                      min(four.z, a.clip_count), min(four.w, a.clip_count)};
+    const uint4 four = i == threadIdx.x ? first : bins[i];
+    std::uint32_t kept[kTableBins] = {min(four.x, rule.clip_count), min(four.y, rule.clip_count),
+                                      min(four.z, rule.clip_count), min(four.w, rule.clip_count)};
 #pragma unroll
     for (int b = 1; b < kTableBins; ++b)
       kept[b] += kept[b - 1];
@@ -93,11 +94,65 @@ __global__ void __launch_bounds__(kMostTableThreads)
 #pragma unroll
     for (int b = 0; b < kTableBins; ++b) {
       const auto bin = static_cast<std::uint32_t>(i * kTableBins + b);
-      levels[b] = table_level(before + kept[b] + more.up_to(bin), a.scale, a.low, a.high);
+      levels[b] = rule.identity
+                      ? bin
+                      : table_level(before + kept[b] + more.up_to(bin), rule.scale, a.low, a.high);
     }
     entries[i] = make_uint2(levels[0] | levels[1] << 16, levels[2] | levels[3] << 16);
     counts[i] = make_uint4(0, 0, 0, 0);
   }
+}
+
+__global__ void __launch_bounds__(kMostTableThreads)
+    table_kernel(const __grid_constant__ Arguments a) {
+  launch_dependents();
+  grid_dependency_wait();
+  const int table = blockIdx.x;
+  if (table >= a.table_count) {
+    copy_planes(a, (table - a.table_count) * blockDim.x + threadIdx.x,
+                (gridDim.x - a.table_count) * blockDim.x);
+    return;
+  }
+  make_table(a, nullptr, {a.clip_count, a.scale, false});
+}
+
+struct SmoothedArguments {
+  Arguments tiles;
+  const std::uint32_t* averages;  // 2^bits for each table
+  double clip_limit;
+};
+
+/// Makes the tables from averages, each with the sum of its own.
+__global__ void __launch_bounds__(kMostTableThreads)
+    smoothed_table_kernel(const __grid_constant__ SmoothedArguments smoothed) {
+  __shared__ WarpSums sums;
+  __shared__ TableRule rule;
+  const Arguments& a = smoothed.tiles;
+  launch_dependents();
+  grid_dependency_wait();
+  const int table = blockIdx.x;
+  if (table >= a.table_count) {
+    copy_planes(a, (table - a.table_count) * blockDim.x + threadIdx.x,
+                (gridDim.x - a.table_count) * blockDim.x);
+    return;
+  }
+  const uint4* averages = reinterpret_cast<const uint4*>(
+      smoothed.averages + (static_cast<std::int64_t>(blockIdx.x) << a.bits));
+  std::uint32_t sum = 0;
+  for (int i = threadIdx.x; i < a.bins() / kTableBins; i += blockDim.x)
+    sum += excess_of(averages[i], 0);
+  sum = sum_of_warp(sum);
+  if (threadIdx.x % 32 == 0)
+    sums.sums[threadIdx.x / 32] = sum;
+  __syncthreads();
+  // One thread does this, because many GPUs have few units for binary64.
+  if (threadIdx.x == 0) {
+    const std::uint32_t area = sums.all();
+    rule = {clip_count(smoothed.clip_limit, area, a.bins()),
+            area != 0 ? level_scale(a.low, a.high, area) : 0.0f, area == 0};
+  }
+  __syncthreads();
+  make_table(a, averages, rule);
 }
 
 }  // namespace

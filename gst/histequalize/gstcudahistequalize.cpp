@@ -50,7 +50,7 @@
 #include <memory>
 #include <optional>
 
-#include "cuda/clahe/clahe.h"
+#include "cuda/clahe/smoothedclahe.h"
 #include "cuda/histequalize/smoothedequalize.h"
 #include "gst/base/frameregions.h"
 #include "gst/base/gstcudavisionfilter.h"
@@ -148,6 +148,7 @@ struct Operation {
   Equalizer<histequalize::HistogramEqualize, histequalize::Parameters> single{};
   Equalizer<histequalize::SmoothedEqualize, histequalize::Parameters> smoothed{};
   Equalizer<clahe::Clahe, clahe::Parameters> adaptive{};
+  Equalizer<clahe::SmoothedClahe, clahe::Parameters> smoothed_adaptive{};
   /// Of the current frame. None if it is equalised by itself.
   std::optional<histogramaverage::Parameters> smoothing{};
   std::optional<HistogramMessages> messages{};  ///< created with the first message
@@ -184,7 +185,10 @@ void update_operation(Operation& operation, const DeviceSession& session,
   if (settings.method == method_clahe) {
     auto tiled = parameters_of<clahe::Parameters>(settings, format);
     tiled.clip_limit = settings.clip_limit;
-    operation.adaptive.update(tiled, session, format.layout, operation.tiles);
+    if (settings.smoothing_time > 0)
+      operation.smoothed_adaptive.update(tiled, session, format.layout, operation.tiles);
+    else
+      operation.adaptive.update(tiled, session, format.layout, operation.tiles);
   } else if (settings.smoothing_time > 0) {
     operation.smoothed.update(parameters, session, format.layout);
   } else {
@@ -265,10 +269,16 @@ void update_parameters(GstCudaVisionFilter* self, const Settings& settings) {
     update_operation(operation, gst_cuda_vision_filter_session(self), settings);
 }
 
+template <class SmoothedEqualizer>
+void restart(SmoothedEqualizer& equalizer) {
+  if (equalizer.operation)
+    equalizer.operation->restart();
+}
+
 // The next frame begins a new average.
 void restart_smoothing(Operation& operation) {
-  if (operation.smoothed.operation)
-    operation.smoothed.operation->restart();
+  restart(operation.smoothed);
+  restart(operation.smoothed_adaptive);
   operation.clock.reset();
 }
 
@@ -276,8 +286,13 @@ void restart_smoothing(Operation& operation) {
 void update_smoothing(Operation& operation, const FrameInfo& info) {
   const Settings& settings = operation.settings;
   operation.smoothing.reset();
-  if (settings.method != method_global || settings.smoothing_time == 0)
+  if (settings.smoothing_time == 0)
     return restart_smoothing(operation);
+  // An average must not go on where it ended before the method changed.
+  if (settings.method == method_clahe)
+    restart(operation.smoothed);
+  else
+    restart(operation.smoothed_adaptive);
   operation.smoothing.emplace();
   operation.smoothing->weight =
       histogramaverage::weight_of(operation.clock.elapsed(info.times), settings.smoothing_time);
@@ -321,7 +336,9 @@ void process(GstCudaVisionFilter* self, const ConstFrame& in, const Frame* out,
   if (out)
     operation.regions.run(
         in, *out, [&](const ConstFrame& from, const Frame& to, const regions::ActiveCells*) {
-          if (adaptive)
+          if (adaptive && operation.smoothing)
+            operation.smoothed_adaptive.operation->run(from, to, *operation.smoothing);
+          else if (adaptive)
             operation.adaptive.operation->run(from, to);
           else if (operation.smoothing)
             operation.smoothed.operation->run(from, to, *operation.smoothing, bins);
@@ -330,8 +347,10 @@ void process(GstCudaVisionFilter* self, const ConstFrame& in, const Frame* out,
         });
   if (bins && (!out || adaptive))
     operation.histogram.run(in, bins);
-  const histogramaverage::Status* const status =
-      out && operation.smoothing ? operation.smoothed.operation->status() : nullptr;
+  const histogramaverage::Status* status = nullptr;
+  if (out && operation.smoothing)
+    status = adaptive ? operation.smoothed_adaptive.operation->status()
+                      : operation.smoothed.operation->status();
   if (state.posts)
     operation.messages->read_back(info.times, status);
 }

@@ -84,7 +84,7 @@ void HistogramMessages::download(const void* device, const Buffer& host) const {
 void HistogramMessages::read_back(const FrameTimes& times, const histogramaverage::Status* status) {
   Slot& slot = slots_[next_];
   download(slot.device.data(), slot.host);
-  slot.has_status = status != nullptr;
+  slot.status = status;
   if (status)
     download(status, slot.host_status);
   slot.arrived->record();
@@ -102,10 +102,11 @@ bool HistogramMessages::oldest_arrived(bool wait) {
 
 /// The number of scene cuts tells of those at frames that have no message.
 bool HistogramMessages::shows_cut(const Slot& slot) {
-  if (!slot.has_status)
+  if (!slot.status)
     return false;
   const auto& status = *slot.host_status.as<const histogramaverage::Status>();
-  const bool cut = status.is_cut || (cuts_ && *cuts_ != status.cuts);
+  const bool cut = status.is_cut || (counted_ == slot.status && cuts_ != status.cuts);
+  counted_ = slot.status;
   cuts_ = status.cuts;
   return cut;
 }

@@ -5,7 +5,6 @@
 
 #include <array>
 #include <memory>
-#include <optional>
 
 #include "cuda/core/device.h"
 #include "cuda/histogramaverage/histogramaverage.h"
@@ -59,13 +58,14 @@ class HistogramMessages {
   /// Returns the memory on the device for the next histogram.
   View<std::uint32_t> bins() const;
   /// Enqueues the read-back, once the work that fills bins() is enqueued. status is that of the
-  /// frame's average, always of the same one, or nullptr if it has none.
+  /// frame's average, or nullptr if it has none. After another average than that of the last
+  /// message with one, a message tells only of a scene cut at its own frame.
   void read_back(const FrameTimes& times, const histogramaverage::Status* status);
 
   /// Drops the pending histograms.
   void discard() {
     pending_ = 0;
-    cuts_.reset();
+    counted_ = nullptr;
   }
 
  private:
@@ -73,7 +73,7 @@ class HistogramMessages {
     Buffer device;
     Buffer host;
     Buffer host_status;
-    bool has_status = false;
+    const histogramaverage::Status* status = nullptr;  ///< on the device; tells averages apart
     std::unique_ptr<Event> arrived;
     FrameTimes times;
   };
@@ -93,7 +93,8 @@ class HistogramMessages {
   std::array<Slot, slot_count> slots_;
   std::size_t next_ = 0;
   std::size_t pending_ = 0;
-  std::optional<std::uint32_t> cuts_;  ///< before the last message; unknown after a discard
+  const histogramaverage::Status* counted_ = nullptr;  ///< whose cuts_ are known; none if discarded
+  std::uint32_t cuts_ = 0;                             ///< before the last message
 };
 
 }  // namespace cudavision

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "tests/kernels/clahe/clahe_case.h"
+#include "tests/kernels/clahe/smoothedclahe_sequence.h"
 #include "tests/kernels/common/cuda_testing.h"
 #include "tests/kernels/gaussblur/gaussblur_case.h"
 #include "tests/kernels/histequalize/histequalize_case.h"
@@ -57,6 +58,12 @@ std::string smoothed_hash(Device& device, int number) {
   return hash(sequence, run_sequence(device, sequence, 0xcd));
 }
 
+std::string smoothed_clahe_hash(Device& device, int number) {
+  const SmoothedClaheSequence sequence =
+      make_smoothed_clahe_sequence(proof_seed, number, proof_max_pixels);
+  return hash(sequence, run_sequence(device, sequence, 0xcd));
+}
+
 std::string histogram_average_hash(Device& device, int number) {
   return hash(run_sequence(device, make_histogram_sequence(proof_seed, number, 1 << 18)));
 }
@@ -70,6 +77,7 @@ struct Suite {
 
 constexpr Suite suites[] = {
     {"clahe", "", 200, case_hash<make_clahe_case>},
+    {"clahe", "smoothed-", 150, smoothed_clahe_hash},
     {"gaussblur", "", 400, case_hash<make_gaussblur_case>},
     {"histequalize", "", 400, case_hash<make_histequalize_case>},
     {"histequalize", "smoothed-", 200, smoothed_hash},

@@ -6,7 +6,6 @@
 #include <numeric>
 
 #include "tests/check/common/stereodefinition.h"
-#include "tests/kernels/clahe/clahe_definition.h"
 #include "tests/kernels/gaussblur/gaussblur_definition.h"
 #include "tests/kernels/histequalize/histequalize_definition.h"
 #include "tests/kernels/integral/integral_definition.h"
@@ -174,6 +173,12 @@ Parameters parameters_of(const Equalization& how, const FormatSpec& format) {
   return parameters;
 }
 
+kernels::clahe::Parameters tile_parameters_of(const Equalization& how, const FormatSpec& format) {
+  auto parameters = parameters_of<kernels::clahe::Parameters>(how, format);
+  parameters.clip_limit = how.clip_limit;
+  return parameters;
+}
+
 /// Calls equalize(in, out) with the samples that are equalised, in a format that operations can
 /// read, and a copy of them. Returns the picture with what the call has changed.
 template <class Equalize>
@@ -189,10 +194,9 @@ Picture equalized(const Picture& picture, const Equalization& how) {
   const FormatSpec& format = *picture.format;
   return changed_by(picture, [&](const Picture& in, Picture& out) {
     if (how.adaptive) {
-      auto parameters = parameters_of<kernels::clahe::Parameters>(how, format);
-      parameters.clip_limit = how.clip_limit;
       definition::defined_adaptive_equalization(layout_of(in), {how.tiles_x, how.tiles_y},
-                                                parameters, frame_of(in), frame_of(out));
+                                                tile_parameters_of(how, format), frame_of(in),
+                                                frame_of(out));
     } else {
       definition::defined_equalization(
           layout_of(in), parameters_of<kernels::histequalize::Parameters>(how, format),
@@ -203,9 +207,19 @@ Picture equalized(const Picture& picture, const Equalization& how) {
 
 Picture SmoothedEqualization::next(const Picture& picture, const Equalization& how, double elapsed,
                                    double smoothing_time, double scene_cut_threshold) {
+  const kernels::histogramaverage::Parameters smoothing = {
+      static_cast<int>(std::nearbyint(65536 * (1 - std::exp(-elapsed / smoothing_time)))),
+      static_cast<int>(std::nearbyint(65536 * scene_cut_threshold))};
+  if (how.adaptive != was_adaptive_)
+    restart();
+  was_adaptive_ = how.adaptive;
   const auto parameters = parameters_of<kernels::histequalize::Parameters>(how, *picture.format);
   return changed_by(picture, [&](const Picture& in, Picture& out) {
     const FrameLayout layout = layout_of(in);
+    if (how.adaptive)
+      return adaptive_.next(layout, {how.tiles_x, how.tiles_y},
+                            tile_parameters_of(how, *picture.format), smoothing, frame_of(in),
+                            frame_of(out));
     const auto histograms =
         definition::defined_histograms(layout, parameters.channels, frame_of(in));
     const std::size_t bins = histograms[0].size();
@@ -213,10 +227,7 @@ Picture SmoothedEqualization::next(const Picture& picture, const Equalization& h
     Bins counts;
     for (const Bins& histogram : histograms)
       counts.insert(counts.end(), histogram.begin(), histogram.end());
-    const Bins averages = average_.add(
-        counts, count,
-        {static_cast<int>(std::nearbyint(65536 * (1 - std::exp(-elapsed / smoothing_time)))),
-         static_cast<int>(std::nearbyint(65536 * scene_cut_threshold))});
+    const Bins averages = average_.add(counts, count, smoothing);
 
     std::vector<std::uint16_t> made;
     for (std::size_t start = 0; start < averages.size(); start += bins) {

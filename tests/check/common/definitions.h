@@ -11,6 +11,7 @@
 #include "cuda/regions/regions.h"
 #include "tests/check/common/elementundertest.h"
 #include "tests/check/common/picture.h"
+#include "tests/kernels/clahe/clahe_definition.h"
 #include "tests/kernels/histogramaverage/histogramaverage_definition.h"
 
 /// The expected outputs of the elements. Structs describe their properties and caps, and functions
@@ -54,12 +55,15 @@ class SmoothedEqualization {
                double smoothing_time, double scene_cut_threshold);
 
   /// Forgets the frames before the next one.
-  void restart() { average_.restart(); }
-
-  /// Whether the last frame was a scene cut.
-  bool was_cut() const { return average_.status().is_cut != 0; }
+  void restart() {
+    average_.restart();
+    adaptive_.restart();
+  }
 
  private:
+  /// The method of the last frame. Another one begins a new average.
+  bool was_adaptive_ = false;
+  definition::DefinedSmoothedClahe adaptive_;
   definition::DefinedAverage average_;
   definition::DefinedHysteresis hysteresis_;
 };

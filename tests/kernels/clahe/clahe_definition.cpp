@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
+#include <numeric>
 #include <vector>
 
 #include "tests/kernels/common/layouts.h"
@@ -57,11 +58,34 @@ Plane extended(const Plane& picture, const clahe::Tiles& tiles) {
   return result;
 }
 
+using Histogram = std::vector<std::int64_t>;
 using Table = std::vector<int>;
 
-Table table_of(std::vector<std::int64_t> histogram, std::int64_t area,
-               const clahe::Parameters& parameters) {
+/// Returns the histogram of each tile, row by row.
+std::vector<Histogram> histograms_of(const Plane& picture, int bits, const clahe::Tiles& tiles) {
+  const Plane whole = extended(picture, tiles);
+  const int tile_width = whole.width / tiles.columns, tile_height = whole.height / tiles.rows;
+  std::vector<Histogram> histograms;
+  for (int row = 0; row < tiles.rows; ++row)
+    for (int column = 0; column < tiles.columns; ++column) {
+      Histogram histogram(std::size_t{1} << bits, 0);
+      for (int y = 0; y < tile_height; ++y)
+        for (int x = 0; x < tile_width; ++x)
+          ++histogram[static_cast<std::size_t>(
+              whole.at(column * tile_width + x, row * tile_height + y))];
+      histograms.push_back(std::move(histogram));
+    }
+  return histograms;
+}
+
+Table table_of(Histogram histogram, const clahe::Parameters& parameters) {
   const auto bins = static_cast<std::int64_t>(histogram.size());
+  const std::int64_t area = std::accumulate(histogram.begin(), histogram.end(), std::int64_t{0});
+  if (area == 0) {
+    Table identity(histogram.size());
+    std::iota(identity.begin(), identity.end(), 0);
+    return identity;
+  }
   if (parameters.clip_limit > 0) {
     const double share =
         parameters.clip_limit * static_cast<double>(area) / static_cast<double>(bins);
@@ -120,23 +144,10 @@ float between(float first, float second, float weight) {
   return one + other;
 }
 
-/// Returns the new level of every pixel.
-Plane equalized(const Plane& picture, int bits, const clahe::Tiles& tiles,
-                const clahe::Parameters& parameters) {
+/// Returns the new level of every pixel, by a table for each tile.
+Plane equalized(const Plane& picture, const clahe::Tiles& tiles, const std::vector<Table>& tables) {
   const Plane whole = extended(picture, tiles);
   const int tile_width = whole.width / tiles.columns, tile_height = whole.height / tiles.rows;
-  std::vector<Table> tables;
-  for (int row = 0; row < tiles.rows; ++row)
-    for (int column = 0; column < tiles.columns; ++column) {
-      std::vector<std::int64_t> histogram(std::size_t{1} << bits, 0);
-      for (int y = 0; y < tile_height; ++y)
-        for (int x = 0; x < tile_width; ++x)
-          ++histogram[static_cast<std::size_t>(
-              whole.at(column * tile_width + x, row * tile_height + y))];
-      tables.push_back(
-          table_of(std::move(histogram), std::int64_t{1} * tile_width * tile_height, parameters));
-    }
-
   Plane result = picture;
   for (int y = 0; y < picture.height; ++y) {
     const Place vertical(y, tile_height, tiles.rows);
@@ -174,41 +185,99 @@ Plane plane_of(const FrameLayout& layout, const std::function<int(int x, int y)>
   return plane;
 }
 
-}  // namespace
+/// Returns what each grid equalises: luma, the luminance, or red, green and blue.
+std::vector<Plane> planes_of(const FrameLayout& layout, const clahe::Parameters& parameters,
+                             const ConstFrame& in) {
+  const auto samples = [&](Role role) {
+    return plane_of(layout, [&](int x, int y) {
+      return defined_sample(layout, in, channel_of(layout, role), x, y);
+    });
+  };
+  if (!is_rgb(layout))
+    return {samples(Role::luma)};
+  if (parameters.channels == clahe::Parameters::Channels::each)
+    return {samples(Role::red), samples(Role::green), samples(Role::blue)};
+  const DefinedLuminance luminance(layout, in);
+  return {plane_of(layout, [&](int x, int y) { return static_cast<int>(luminance.at(x, y)); })};
+}
 
-void defined_adaptive_equalization(const FrameLayout& layout, const clahe::Tiles& tiles,
-                                   const clahe::Parameters& parameters, const ConstFrame& in,
-                                   const Frame& out) {
+/// Writes every byte of every row of out. There is a plane and a vector of tables for each grid.
+void apply(const FrameLayout& layout, const clahe::Tiles& tiles,
+           const clahe::Parameters& parameters, const std::vector<Plane>& planes,
+           const std::vector<std::vector<Table>>& tables, const ConstFrame& in, const Frame& out) {
   copy_rows(layout, in, out);
 
-  const auto apply = [&](const Channel& channel, const auto& level) {
+  std::vector<Plane> levels;
+  for (std::size_t grid = 0; grid < planes.size(); ++grid)
+    levels.push_back(equalized(planes[grid], tiles, tables[grid]));
+  const auto change = [&](Role role, const auto& level) {
+    const Channel& channel = channel_of(layout, role);
     for (int y = 0; y < layout.height; ++y)
       for (int x = 0; x < layout.width; ++x) {
         const int value = defined_sample(layout, in, channel, x, y);
         put_sample(layout, out, channel, x, y, blend(value, level(value, x, y), parameters.blend));
       }
   };
-  const auto apply_alone = [&](const Channel& channel) {
-    const Plane levels = equalized(
-        plane_of(layout, [&](int x, int y) { return defined_sample(layout, in, channel, x, y); }),
-        layout.bits, tiles, parameters);
-    apply(channel, [&](int, int x, int y) { return levels.at(x, y); });
-  };
-
-  if (!is_rgb(layout)) {
-    apply_alone(channel_of(layout, Role::luma));
-  } else if (parameters.channels == clahe::Parameters::Channels::each) {
-    for (const Role role : rgb_roles)
-      apply_alone(channel_of(layout, role));
-  } else {
-    const DefinedLuminance luminance(layout, in);
-    const auto u = [&](int x, int y) { return static_cast<int>(luminance.at(x, y)); };
-    const Plane levels = equalized(plane_of(layout, u), layout.bits, tiles, parameters);
-    for (const Role role : rgb_roles)
-      apply(channel_of(layout, role), [&](int value, int x, int y) {
-        return std::clamp(value + levels.at(x, y) - u(x, y), 0, 255);
+  if (!is_rgb(layout))
+    change(Role::luma, [&](int, int x, int y) { return levels[0].at(x, y); });
+  else
+    for (std::size_t c = 0; c < std::size(rgb_roles); ++c)
+      change(rgb_roles[c], [&](int value, int x, int y) {
+        return planes.size() == 3
+                   ? levels[c].at(x, y)
+                   : std::clamp(value + levels[0].at(x, y) - planes[0].at(x, y), 0, 255);
       });
+}
+
+}  // namespace
+
+void defined_adaptive_equalization(const FrameLayout& layout, const clahe::Tiles& tiles,
+                                   const clahe::Parameters& parameters, const ConstFrame& in,
+                                   const Frame& out) {
+  const std::vector<Plane> planes = planes_of(layout, parameters, in);
+  std::vector<std::vector<Table>> tables;
+  for (const Plane& plane : planes) {
+    auto& grid = tables.emplace_back();
+    for (const Histogram& histogram : histograms_of(plane, layout.bits, tiles))
+      grid.push_back(table_of(histogram, parameters));
   }
+  apply(layout, tiles, parameters, planes, tables, in, out);
+}
+
+void DefinedSmoothedClahe::next(const FrameLayout& layout, const clahe::Tiles& tiles,
+                                const clahe::Parameters& parameters,
+                                const histogramaverage::Parameters& smoothing, const ConstFrame& in,
+                                const Frame& out) {
+  if (parameters.low != low_ || parameters.high != high_)
+    average_.restart();
+  low_ = parameters.low;
+  high_ = parameters.high;
+
+  const std::vector<Plane> planes = planes_of(layout, parameters, in);
+  std::vector<std::uint32_t> counts;
+  for (const Plane& plane : planes)
+    for (const Histogram& histogram : histograms_of(plane, layout.bits, tiles))
+      for (const std::int64_t count : histogram)
+        counts.push_back(static_cast<std::uint32_t>(count));
+  const std::size_t bins = std::size_t{1} << layout.bits;
+  const auto table_count = static_cast<int>(counts.size() / bins);
+  const auto averages = average_.add(counts, table_count, smoothing);
+
+  std::vector<std::uint16_t> made;
+  for (auto first = averages.begin(); first != averages.end();
+       first += static_cast<std::ptrdiff_t>(bins))
+    for (const int entry :
+         table_of(Histogram(first, first + static_cast<std::ptrdiff_t>(bins)), parameters))
+      made.push_back(static_cast<std::uint16_t>(entry));
+
+  auto entry = hysteresis_.follow(made, table_count, average_.status()).begin();
+  std::vector<std::vector<Table>> tables(planes.size());
+  for (auto& grid : tables)
+    for (int tile = 0; tile < tiles.columns * tiles.rows; ++tile) {
+      grid.emplace_back(entry, entry + static_cast<std::ptrdiff_t>(bins));
+      entry += static_cast<std::ptrdiff_t>(bins);
+    }
+  apply(layout, tiles, parameters, planes, tables, in, out);
 }
 
 }  // namespace cudavision::test

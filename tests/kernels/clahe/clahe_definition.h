@@ -2,6 +2,7 @@
 #pragma once
 
 #include "cuda/clahe/clahe.h"
+#include "tests/kernels/histogramaverage/histogramaverage_definition.h"
 
 /// A second implementation of adaptive histogram equalisation, which extends the picture in memory,
 /// works pixel by pixel, and shares no code with the one under test.
@@ -11,5 +12,24 @@ namespace cudavision::test {
 void defined_adaptive_equalization(const FrameLayout& layout, const clahe::Tiles& tiles,
                                    const clahe::Parameters& parameters, const ConstFrame& in,
                                    const Frame& out);
+
+/// Equalises the frames of a video with smoothing.
+class DefinedSmoothedClahe {
+ public:
+  /// Writes every byte of every row of out.
+  void next(const FrameLayout& layout, const clahe::Tiles& tiles,
+            const clahe::Parameters& parameters, const histogramaverage::Parameters& smoothing,
+            const ConstFrame& in, const Frame& out);
+
+  /// Forgets the frames before the next one.
+  void restart() { average_.restart(); }
+
+  const histogramaverage::Status& status() const { return average_.status(); }
+
+ private:
+  DefinedAverage average_;
+  DefinedHysteresis hysteresis_;
+  int low_ = -1, high_ = -1;  ///< of the last frame
+};
 
 }  // namespace cudavision::test
