@@ -1,11 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// Counts regions on CUDA. Blocks take tiles of the picture in turn, skip those that no region
-// reaches, and find out for each pack of the others which of its pixels are selected.
+// Counts regions on CUDA. Each block has a tile of the picture. Where regions reach it, the block
+// finds out for each pack which of its pixels are selected, and counts these.
 
-#include <algorithm>
-
-#include "cuda/core/cuda_check.h"
 #include "cuda/core/cuda_launch.h"
 #include "cuda/histequalize/regionhistogram_backend.h"
 #include "cuda/histequalize/selectedpixels.h"
@@ -19,12 +16,12 @@ namespace {
 
 using regions::Box;
 
-/// A block works on tiles of 32 packs in 32 rows. The lanes of a warp have packs side by side.
+/// A tile is 32 packs in 32 rows. The lanes of a warp have packs side by side.
 constexpr int lanes = 32, warps = 8;
 constexpr int region_threads = lanes * warps;
 constexpr int thread_rows = 4;
+constexpr int region_blocks = 4;  // that must fit on a multiprocessor
 constexpr int tile_rows = warps * thread_rows;
-constexpr int blocks_per_multiprocessor = 4;
 
 /// The largest number of bins that blocks count in shared memory: 2^12, or three times 2^8.
 constexpr int most_shared_bins = 1 << 12;
@@ -33,7 +30,6 @@ constexpr int channel_bins = 256;  // of red, green or blue
 struct RegionCountArguments {
   PackedImage picture;
   PixelSelection selection;
-  int tiles;
   int tiles_per_row;
   std::uint32_t* counts;  // all zero
   int bins;               // of all histograms
@@ -55,60 +51,66 @@ __device__ void count_pixel(const std::uint32_t* data, int number, const PackedI
   }
 }
 
+/// Returns a bit for each pixel of a pack: 1 if it is selected.
+template <class Pack>
+__device__ std::uint32_t selected_in_pack(const RegionCountArguments& a, const std::uint16_t* near,
+                                          int near_count, int pack, int y) {
+  const int left = pack * Pack::pixels;
+  const int pixels = a.picture.width - left < Pack::pixels ? a.picture.width - left : Pack::pixels;
+  return pixels > 0 ? selected_pixels(a.selection, near, near_count, left, pixels, y) : 0;
+}
+
 /// With kShared, each block counts in shared memory first.
 template <class Pack, bool kEach, bool kShared>
-__global__ void __launch_bounds__(region_threads)
+__global__ void __launch_bounds__(region_threads, region_blocks)
     count_regions_kernel(const __grid_constant__ RegionCountArguments a) {
   __shared__ std::uint32_t shared_counts[kShared ? most_shared_bins : 1];
+  __shared__ std::uint32_t selected[thread_rows][region_threads];
   __shared__ std::uint16_t near[regions::Parameters::max_count];
   __shared__ int near_count;
-  std::uint32_t* const counts = kShared ? shared_counts : a.counts;
+  grid_dependency_wait();
+  launch_dependents();
   const int thread = static_cast<int>(threadIdx.x);
+  const int first_pack = static_cast<int>(blockIdx.x) % a.tiles_per_row * lanes;
+  const int top = static_cast<int>(blockIdx.x) / a.tiles_per_row * tile_rows;
+  const Box tile{first_pack * Pack::pixels, top, (first_pack + lanes) * Pack::pixels,
+                 top + tile_rows};
+  if (!a.selection.everywhere && !a.selection.active.touch(tile))
+    return;
+
+  if (thread == 0)
+    near_count = 0;
   if (kShared)
     for (int bin = thread; bin < a.bins; bin += region_threads)
       shared_counts[bin] = 0;
-  grid_dependency_wait();
-  launch_dependents();
+  __syncthreads();
+  for (int i = thread; i < a.selection.region_count; i += region_threads)
+    if (overlap(grown(a.selection.regions[i].box, a.selection.feather), tile))
+      near[atomicAdd(&near_count, 1)] = static_cast<std::uint16_t>(i);
+  __syncthreads();
 
-  for (int tile = static_cast<int>(blockIdx.x); tile < a.tiles;
-       tile += static_cast<int>(gridDim.x)) {
-    const int first_pack = tile % a.tiles_per_row * lanes;
-    const int top = tile / a.tiles_per_row * tile_rows;
-    const Box box{first_pack * Pack::pixels, top, (first_pack + lanes) * Pack::pixels,
-                  top + tile_rows};
-    if (!a.selection.everywhere && !a.selection.active.touch(box))
-      continue;
-    __syncthreads();  // the last tile's regions are not needed any more
-    if (thread == 0)
-      near_count = 0;
-    __syncthreads();
-    for (int i = thread; i < a.selection.region_count; i += region_threads)
-      if (overlap(grown(a.selection.regions[i].box, a.selection.feather), box))
-        near[atomicAdd(&near_count, 1)] = static_cast<std::uint16_t>(i);
-    __syncthreads();
-
-    const int pack = first_pack + thread % lanes;
-    if (pack >= a.picture.per_row)
-      continue;
+  const int pack = first_pack + thread % lanes;
+  const int y = top + thread / lanes;
+  // Shared memory holds the selection, to save registers.
 #pragma unroll 1
-    for (int row = 0; row < thread_rows; ++row) {
-      const int y = top + row * warps + thread / lanes;
-      if (y >= a.picture.rows)
-        break;
-      const PackCursor<Rows::ragged> at(a.picture,
-                                        static_cast<std::uint32_t>(y) * a.picture.per_row + pack);
-      const std::uint32_t selected =
-          selected_pixels(a.selection, near, near_count, pack * Pack::pixels,
-                          pixels_in<Pack, Rows::ragged>(a.picture, at), y);
-      if (selected == 0)
-        continue;
-      std::uint32_t data[Pack::words];
-      Pack::template load<Rows::ragged>(a.picture, at, data);
+  for (int row = 0; row < thread_rows; ++row)
+    selected[row][thread] = pack < a.picture.per_row && y + row * warps < a.picture.rows
+                                ? selected_in_pack<Pack>(a, near, near_count, pack, y + row * warps)
+                                : 0;
+  std::uint32_t* const counts = kShared ? shared_counts : a.counts;
+#pragma unroll 1
+  for (int row = 0; row < thread_rows; ++row) {
+    const std::uint32_t pixels = selected[row][thread];
+    if (pixels == 0)
+      continue;
+    const PackCursor<Rows::ragged> at(
+        a.picture, static_cast<std::uint32_t>((y + row * warps) * a.picture.per_row + pack));
+    std::uint32_t data[Pack::words];
+    Pack::template load<Rows::ragged>(a.picture, at, data);
 #pragma unroll
-      for (int i = 0; i < Pack::pixels; ++i)
-        if ((selected >> i & 1) != 0)
-          count_pixel<Pack, kEach>(data, i, a.picture, counts);
-    }
+    for (int i = 0; i < Pack::pixels; ++i)
+      if ((pixels >> i & 1) != 0)
+        count_pixel<Pack, kEach>(data, i, a.picture, counts);
   }
 
   if (!kShared)
@@ -122,7 +124,7 @@ __global__ void __launch_bounds__(region_threads)
 using Kernel = Launcher<RegionCountArguments>::Kernel;
 
 template <class Pack>
-Kernel luma_kernel(bool shared) {
+Kernel words_kernel(bool shared) {
   return shared ? count_regions_kernel<Pack, false, true>
                 : count_regions_kernel<Pack, false, false>;
 }
@@ -135,13 +137,13 @@ Kernel colour_kernel(bool each) {
 Kernel kernel_for(AccessPattern kind, bool each, bool shared) {
   switch (kind) {
     case AccessPattern::luma_bytes_1:
-      return luma_kernel<LumaBytes<1, 0>>(true);
+      return count_regions_kernel<LumaBytes<1, 0>, false, true>;
     case AccessPattern::luma_bytes_2_0:
-      return luma_kernel<LumaBytes<2, 0>>(true);
+      return count_regions_kernel<LumaBytes<2, 0>, false, true>;
     case AccessPattern::luma_bytes_2_1:
-      return luma_kernel<LumaBytes<2, 1>>(true);
+      return count_regions_kernel<LumaBytes<2, 1>, false, true>;
     case AccessPattern::luma_words:
-      return luma_kernel<LumaWords<false>>(shared);
+      return words_kernel<LumaWords<false>>(shared);
     case AccessPattern::packed_colour_3:
       return colour_kernel<PackedColour<3>>(each);
     case AccessPattern::packed_colour_4:
@@ -149,9 +151,9 @@ Kernel kernel_for(AccessPattern kind, bool each, bool shared) {
     case AccessPattern::planar_colour:
       return colour_kernel<PlanarColour>(each);
     case AccessPattern::scattered_luma_1:
-      return luma_kernel<ScatteredLuma<1>>(true);
+      return count_regions_kernel<ScatteredLuma<1>, false, true>;
     case AccessPattern::scattered_luma_2:
-      return luma_kernel<ScatteredLuma<2>>(shared);
+      return words_kernel<ScatteredLuma<2>>(shared);
     default:
       return colour_kernel<ScatteredColour>(each);
   }
@@ -163,8 +165,7 @@ class RegionHistogramCuda final : public RegionHistogram::Backend {
       : device_(device),
         maker_(layout),
         uploader_(device),
-        launch_(device.stream(), count_regions_kernel<ScatteredLuma<1>, false, true>),
-        multiprocessors_(multiprocessor_count()) {
+        launch_(device.stream(), count_regions_kernel<ScatteredLuma<1>, false, true>) {
     arguments_.selection.regions = uploader_.regions();
   }
 
@@ -189,10 +190,8 @@ class RegionHistogramCuda final : public RegionHistogram::Backend {
     a.bins = bins.width * bins.height;
     const Kernel kernel = kernel_for(picture.kind, bins.height > 1, a.bins <= most_shared_bins);
     a.tiles_per_row = (a.picture.per_row + lanes - 1) / lanes;
-    a.tiles = a.tiles_per_row * ((a.picture.rows + tile_rows - 1) / tile_rows);
-    launch_(kernel,
-            static_cast<unsigned>(std::min(a.tiles, multiprocessors_ * blocks_per_multiprocessor)),
-            region_threads, 0, a);
+    const int tiles = a.tiles_per_row * ((a.picture.rows + tile_rows - 1) / tile_rows);
+    launch_(kernel, static_cast<unsigned>(tiles), region_threads, 0, a);
   }
 
  private:
@@ -201,7 +200,6 @@ class RegionHistogramCuda final : public RegionHistogram::Backend {
   regions::RegionUploader uploader_;
   Launcher<RegionCountArguments> launch_;
   RegionCountArguments arguments_{};
-  int multiprocessors_;
 };
 
 }  // namespace
