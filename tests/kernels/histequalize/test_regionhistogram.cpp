@@ -170,8 +170,9 @@ TEST(RegionHistograms, SelectedPixelsAreThoseOfTheDefinition) {
         const regions::Box box{left, y, left + count, y + 1};
         const std::uint32_t selected =
             selected_pixels(pixels, near.data(), selection.regions.count, left, count, y);
-        if (selected != 0 && !selection.everywhere)
+        if (selected != 0 && !selection.everywhere) {
           ASSERT_TRUE(selection.active.touch(box)) << left << ", " << y;
+        }
         for (int i = 0; i < count; ++i)
           ASSERT_EQ(selected >> i & 1, defined_weight(test.regions, left + i, y) > 0 ? 1u : 0u)
               << left + i << ", " << y;
@@ -220,9 +221,10 @@ TEST(EqualizedByRegions, CpuEqualsDefinition) {
     const auto out = equalized_by_regions(*cpu, test, input, &histogram);
     const FrameCase& frame = test.frame;
     ASSERT_EQ(difference(frame, expected, out), "");
-    if (test.frame.histogram)
+    if (test.frame.histogram) {
       ASSERT_TRUE(std::equal(counts.begin(), counts.begin() + static_cast<std::ptrdiff_t>(bins),
                              histogram.begin() + test.frame.histogram_start));
+    }
   });
 }
 
