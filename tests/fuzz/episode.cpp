@@ -150,8 +150,10 @@ void Episode::clear_regions() {
   filter_.set(properties_of(regions_));
 }
 
-Picture Episode::in_regions(const Picture& picture, const Picture& processed, bool idle) const {
-  return regions_.count == 0 || idle ? processed : check::in_regions(picture, processed, regions_);
+Picture Episode::in_regions(const Picture& picture, const Process& process, bool idle,
+                            bool equalizes) const {
+  return regions_.count == 0 || idle ? process(picture)
+                                     : check::in_regions(picture, process, regions_, equalizes);
 }
 
 void Episode::push_and_judge(GstBuffer* buffer, const Sent* sent) {

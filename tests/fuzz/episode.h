@@ -72,10 +72,10 @@ class Episode : public Life {
   void change_regions();
   void clear_regions();
   const check::Regions& regions() const { return regions_; }
-  /// Returns the output for a picture whose result without regions is `processed`. Elements hand
-  /// frames on as they are, with all unused bits, if they are `idle`.
-  check::Picture in_regions(const check::Picture& picture, const check::Picture& processed,
-                            bool idle) const;
+  /// Returns the output for a picture; process and equalizes are as for check::in_regions().
+  /// Elements hand frames on as they are, with all unused bits, if they are `idle`.
+  check::Picture in_regions(const check::Picture& picture, const check::Process& process, bool idle,
+                            bool equalizes = false) const;
   /// Fails the test if `out` is not the expected output for a picture of a possible format.
   virtual void judge(GstBuffer* out, const check::Picture& picture, const FrameKind& kind);
 

@@ -36,12 +36,12 @@ class EqualizeEpisode final : public fuzz::Episode {
 
   Picture expected(const Picture& picture, const fuzz::FrameKind& kind) const override {
     Equalization how = how_;
-    how.limited = kind.limited;
+    how.limited = kind.limited && picture.format->family != Family::rgb;
     const bool by_regions = counts_regions_ && regions().count > 0 && !how.adaptive;
-    return in_regions(
-        picture,
-        by_regions ? equalized_by_regions(picture, how, regions()) : equalized(picture, how),
-        how.strength == 0);
+    const auto process = [&](const Picture& part) {
+      return by_regions ? equalized_by_regions(part, how, regions()) : equalized(part, how);
+    };
+    return in_regions(picture, process, how.strength == 0, true);
   }
 
   void change_properties() override {
@@ -92,8 +92,9 @@ class BlurEpisode final : public fuzz::Episode {
     Blur how = how_;
     how.limited = kind.limited;
     how.fields = kind.interlaced;
-    const Picture result = blurred(picture, how);
-    return in_regions(picture, result, difference(result, picture).empty());
+    return in_regions(
+        picture, [&](const Picture& part) { return blurred(part, how); },
+        difference(blurred(picture, how), picture).empty());
   }
 
   void change_properties() override {
@@ -161,7 +162,9 @@ class IntegralEpisode final : public fuzz::Episode {
 
   Picture expected(const Picture& picture, const fuzz::FrameKind&) const override {
     const Integral how = in_force();
-    return in_regions(picture, denoised(picture, how), how.strength == 0 || how.search == 1);
+    return in_regions(
+        picture, [&](const Picture& part) { return denoised(part, how); },
+        how.strength == 0 || how.search == 1);
   }
 
   void judge(GstBuffer* out, const Picture& picture, const fuzz::FrameKind& kind) override {

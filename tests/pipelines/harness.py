@@ -15,6 +15,9 @@ examples = pathlib.Path("/usr/share/doc/opencv-doc/examples/data")
 full = os.environ.get("CUDAVISION_TEST_FULL") == "1"
 tests = []
 
+# A shell lets background jobs ignore Ctrl-C, and the commands that are tested would inherit that.
+signal.signal(signal.SIGINT, signal.default_int_handler)
+
 
 class Skip(Exception):
     pass

@@ -601,4 +601,12 @@ Picture in_regions(const Picture& original, const Picture& processed, const Regi
   return out;
 }
 
+Picture in_regions(const Picture& original, const Process& process, const Regions& regions,
+                   bool equalizes) {
+  const auto work = [&](const Picture& in, Picture& out) {
+    out = in_regions(in, process(in), regions);
+  };
+  return equalizes ? changed_by(original, work) : in_native_format(original, work);
+}
+
 }  // namespace check

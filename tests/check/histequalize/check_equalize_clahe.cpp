@@ -59,7 +59,7 @@ TEST(test_sizes_and_settings, .times(formats().size())) {
       const Picture picture = make_picture(format, size.width, size.height,
                                            seed % 2 ? Content::random : Content::natural, seed);
       for (bool each_channel : {false, true}) {
-        if (each_channel && format.family != Family::rgb)
+        if (each_channel && !format.has_single_colors())
           continue;
         how.each_channel = each_channel;
         how.clip_limit = seed % 3 * 1.5;
@@ -144,7 +144,7 @@ TEST(test_random_cases, .times(6)) {
     const int width = length(), height = length();
     Equalization how = with_tiles(1 + below(format.bits > 10 ? 3 : 12), 1 + below(5));
     how.limited = format.family != Family::rgb && below(2) == 1;
-    how.each_channel = format.family == Family::rgb && below(2) == 1;
+    how.each_channel = format.has_single_colors() && below(2) == 1;
     how.strength = below(257) / 256.0;
     how.clip_limit = below(80) / 8.0;
     const Layout layout = random_layout(below);

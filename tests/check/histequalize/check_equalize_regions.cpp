@@ -36,9 +36,12 @@ void start(FilterHarness& filter, const FormatSpec& format, bool limited = false
 }
 
 /// Returns the frame with its regions equalised by their own histogram.
-Picture definition_of(const Picture& picture, const Regions& regions,
-                      const Equalization& how = {}) {
-  return in_regions(picture, equalized_by_regions(picture, how, regions), regions);
+Picture definition_of(const Picture& picture, const Regions& regions, Equalization how = {}) {
+  how.limited = how.limited && picture.format->family != Family::rgb;
+  const auto process = [&](const Picture& part) {
+    return equalized_by_regions(part, how, regions);
+  };
+  return in_regions(picture, process, regions, true);
 }
 
 /// Expects one message, with the statistics of the pixels in the regions.
