@@ -27,7 +27,7 @@ using Channels = histequalize::Parameters::Channels;
 using Counts = std::vector<std::uint32_t>;
 
 constexpr std::uint8_t poison = 0xcd;
-constexpr int max_weights = 1 << 22;  // that the definition computes for a case
+constexpr int max_weights = 1 << 20;  // that the definition computes for a case
 
 /// A frame and its regions.
 struct RegionCase {
