@@ -8,6 +8,7 @@
 #include "cuda/core/device.h"
 #include "cuda/gaussblur/backend.h"
 #include "cuda/histequalize/backend.h"
+#include "cuda/histequalize/regionhistogram_backend.h"
 #include "cuda/histequalize/smoothed_backend.h"
 #include "cuda/histogramaverage/backend.h"
 #include "cuda/integral/backend.h"
@@ -63,6 +64,9 @@ std::unique_ptr<GaussBlur::Backend> make_gauss_blur_cuda(Device&, const FrameLay
 
 namespace histequalize {
 std::unique_ptr<Histogram::Backend> make_histequalize_cuda(Device&, const FrameLayout&) {
+  refuse_cuda();
+}
+std::unique_ptr<RegionHistogram::Backend> make_region_histogram_cuda(Device&, const FrameLayout&) {
   refuse_cuda();
 }
 std::unique_ptr<SmoothedEqualize::Backend> make_smoothed_equalize_cuda(Device&,

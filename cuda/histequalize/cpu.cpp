@@ -10,6 +10,7 @@
 #include "cuda/core/parallel.h"
 #include "cuda/histequalize/arithmetic.h"
 #include "cuda/histequalize/backend.h"
+#include "cuda/histequalize/bandedhistogram.h"
 #include "cuda/histequalize/smoothed_backend.h"
 #include "cuda/pixels/sample_math.h"
 #include "cuda/pixels/samples.h"
@@ -21,84 +22,6 @@ void store16(std::uint8_t* address, unsigned word) {
   const auto narrow = static_cast<std::uint16_t>(word);
   std::memcpy(address, &narrow, sizeof narrow);
 }
-
-// Samples of 8 bits are counted in four tables, so that the increments of neighbouring equal
-// samples do not wait for each other in memory.
-constexpr int tables_per_band(int bits) {
-  return bits == 8 ? 4 : 1;
-}
-
-void count(const std::uint8_t* values, int n, std::uint32_t* tables) {
-  int x = 0;
-  for (; x + 4 <= n; x += 4) {
-    ++tables[values[x]];
-    ++tables[256 + values[x + 1]];
-    ++tables[512 + values[x + 2]];
-    ++tables[768 + values[x + 3]];
-  }
-  for (; x < n; ++x)
-    ++tables[values[x]];
-}
-
-void count(const std::uint16_t* values, int n, std::uint32_t* table) {
-  for (int x = 0; x < n; ++x)
-    ++table[values[x]];
-}
-
-/// Counts a frame in bands of rows, with tables and row buffers that are allocated once.
-class BandedHistogram {
- public:
-  BandedHistogram(Device& device, const FrameLayout& layout)
-      : layout_(layout),
-        bands_(layout.height),
-        tables_(device.allocate(bands_.count() * table_bytes())),
-        rows_(device.allocate(bands_.count() * row_bytes())) {}
-
-  const Bands& bands() const noexcept { return bands_; }
-
-  /// Each band has its own buffer for the values of one row.
-  void* row_buffer(const Band& band) const noexcept {
-    return rows_.as<std::uint8_t>() + band.number * row_bytes();
-  }
-
-  void run(const ConstFrame& in, const Samples& samples, std::uint32_t* bins) const {
-    bands_.for_each([&](const Band& band) {
-      std::uint32_t* tables = band_tables(band.number);
-      std::memset(tables, 0, table_bytes());
-      for (int y = band.begin; y < band.end; ++y) {
-        void* buffer = row_buffer(band);
-        if (layout_.bits == 8)
-          count(samples.row8(in, y, static_cast<std::uint8_t*>(buffer)), layout_.width, tables);
-        else
-          count(samples.row16(in, y, static_cast<std::uint16_t*>(buffer)), layout_.width, tables);
-      }
-    });
-    const int size = 1 << layout_.bits;
-    const int table_count = bands_.count() * tables_per_band(layout_.bits);
-    const std::uint32_t* tables = tables_.as<std::uint32_t>();
-    std::copy(tables, tables + size, bins);
-    for (int t = 1; t < table_count; ++t)
-      for (int v = 0; v < size; ++v)
-        bins[v] += tables[static_cast<std::size_t>(t) * size + v];
-  }
-
- private:
-  std::size_t table_bytes() const {
-    return sizeof(std::uint32_t) * tables_per_band(layout_.bits) << layout_.bits;
-  }
-  std::size_t row_bytes() const {
-    // Bands fill their buffers at the same time, so no two of these may share a cache line.
-    return (static_cast<std::size_t>(layout_.width) * layout_.sample_bytes() + 127) / 64 * 64;
-  }
-  std::uint32_t* band_tables(int band) const {
-    return tables_.as<std::uint32_t>() + band * table_bytes() / sizeof(std::uint32_t);
-  }
-
-  FrameLayout layout_;
-  Bands bands_;
-  Buffer tables_;
-  Buffer rows_;
-};
 
 void build_table(const std::uint32_t* bins, int size, std::uint32_t total, int low, int high,
                  std::uint16_t* table) {

@@ -29,7 +29,7 @@ class SmoothedEqualize::State {
   }
 
   void run(const ConstFrame& in, const Frame& out, const histogramaverage::Parameters& smoothing,
-           View<std::uint32_t> histogram) {
+           View<std::uint32_t> histogram, RegionHistogram* regions) {
     check_frame(operation, layout_, in, "input");
     check_frame(operation, layout_, out, "output");
     if (histogram)
@@ -37,7 +37,10 @@ class SmoothedEqualize::State {
     histogramaverage::check_parameters(smoothing);
 
     const int tables = parameters_.channels == Parameters::Channels::each ? 3 : 1;
-    const auto averages = average_.run(count(in, tables, histogram), smoothing);
+    if (in_regions_ != (regions != nullptr))
+      average_.restart();
+    in_regions_ = regions != nullptr;
+    const auto averages = average_.run(count(in, tables, histogram, regions), smoothing);
     const View<std::uint16_t> made = rows(made_.as<std::uint16_t>(), tables);
     backend_->make_tables(averages, parameters_, made);
     backend_->look_up(in, out, hysteresis_.run(made, average_.status()), parameters_);
@@ -54,17 +57,28 @@ class SmoothedEqualize::State {
     return {data, width, count, static_cast<std::ptrdiff_t>(sizeof(Element)) * width};
   }
 
+  void count_luminance(const ConstFrame& in, View<std::uint32_t> counts, RegionHistogram* regions) {
+    if (regions)
+      regions->run(in, counts);
+    else
+      luminance_.run(in, counts);
+  }
+
   /// Returns the histograms from which the tables are made.
-  View<const std::uint32_t> count(const ConstFrame& in, int tables, View<std::uint32_t> histogram) {
+  View<const std::uint32_t> count(const ConstFrame& in, int tables, View<std::uint32_t> histogram,
+                                  RegionHistogram* regions) {
     if (tables == 1) {
       const auto counts = rows(histogram ? histogram.data : counts_.as<std::uint32_t>(), 1);
-      luminance_.run(in, counts);
+      count_luminance(in, counts, regions);
       return counts;
     }
     if (histogram)
-      luminance_.run(in, histogram);
+      count_luminance(in, histogram, regions);
     const auto counts = rows(counts_.as<std::uint32_t>(), tables);
-    backend_->count_each(in, counts);
+    if (regions)
+      regions->run_each(in, counts);
+    else
+      backend_->count_each(in, counts);
     return counts;
   }
 
@@ -77,6 +91,7 @@ class SmoothedEqualize::State {
   Buffer made_;
   histogramaverage::TableHysteresis hysteresis_;
   std::unique_ptr<Backend> backend_;
+  bool in_regions_ = false;  // the average is that of regions
 };
 
 SmoothedEqualize::SmoothedEqualize(Device& device, const FrameLayout& layout,
@@ -94,8 +109,8 @@ void SmoothedEqualize::set_parameters(const Parameters& parameters) {
 
 void SmoothedEqualize::run(const ConstFrame& in, const Frame& out,
                            const histogramaverage::Parameters& smoothing,
-                           View<std::uint32_t> histogram) {
-  state_->run(in, out, smoothing, histogram);
+                           View<std::uint32_t> histogram, RegionHistogram* regions) {
+  state_->run(in, out, smoothing, histogram, regions);
 }
 
 void SmoothedEqualize::restart() noexcept {

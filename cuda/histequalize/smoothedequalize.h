@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "cuda/histequalize/histequalize.h"
+#include "cuda/histequalize/regionhistogram.h"
 #include "cuda/histogramaverage/histogramaverage.h"
 
 namespace cudavision::histequalize {
@@ -30,10 +31,12 @@ class SmoothedEqualize {
 
   /// in and out have the layout's planes and do not overlap. smoothing has the frame's weight in
   /// the average and the threshold for scene cuts. If histogram has data (device memory, 2^bits
-  /// counts in one row), it receives the luminance histogram of in. Throws invalid_argument. Only
-  /// enqueues.
+  /// counts in one row), it receives the luminance histogram of in. If regions is given, both the
+  /// tables and this histogram come from the pixels that it counts instead of all pixels; every
+  /// pixel is equalised nevertheless. A change between these two begins a new average. Throws
+  /// invalid_argument. Only enqueues.
   void run(const ConstFrame& in, const Frame& out, const histogramaverage::Parameters& smoothing,
-           View<std::uint32_t> histogram = {});
+           View<std::uint32_t> histogram = {}, RegionHistogram* regions = nullptr);
 
   /// The next run() begins a new average.
   void restart() noexcept;

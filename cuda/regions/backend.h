@@ -4,18 +4,12 @@
 // The interface that both backends of regionblend.h implement. Its callers have validated layouts,
 // parameters and frames.
 
-#include <array>
 #include <memory>
 
 #include "cuda/regions/regionblend.h"
+#include "cuda/regions/selection.h"
 
 namespace cudavision::regions {
-
-/// The regions of a frame, without empty ones.
-struct RegionList {
-  int count = 0;
-  std::array<Region, Parameters::max_count> regions;
-};
 
 class RegionBlend::Backend {
  public:

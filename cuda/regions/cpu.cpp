@@ -11,32 +11,10 @@
 #include "cuda/pixels/sample_math.h"
 #include "cuda/pixels/samples.h"
 #include "cuda/regions/backend.h"
+#include "cuda/regions/rowweights.h"
 
 namespace cudavision::regions {
 namespace {
-
-/// Pixels [begin, end) of a row.
-struct Span {
-  int begin, end;
-};
-
-CUDAVISION_TARGET_CLONES
-void raise_to_rectangle(const Box& box, int feather, int y, Span span, std::uint16_t* weights) {
-  const int of_row = rectangle_weight(box.y0, box.y1, feather, y);
-  for (int x = span.begin; x < span.end; ++x)
-    weights[x] = static_cast<std::uint16_t>(
-        std::max<int>(weights[x], std::min(rectangle_weight(box.x0, box.x1, feather, x), of_row)));
-}
-
-void raise_to_ellipse(const Region& region, int feather, int y, Span span, std::uint16_t* weights) {
-  const Box& box = region.box;
-  const EllipseOffset of_row = ellipse_offset(box.y0, box.y1, region.scale_y, y);
-  for (int x = span.begin; x < span.end; ++x) {
-    const EllipseOffset of_column = ellipse_offset(box.x0, box.x1, region.scale_x, x);
-    weights[x] = static_cast<std::uint16_t>(
-        std::max<int>(weights[x], ellipse_weight(of_column, of_row, feather)));
-  }
-}
 
 struct Words {
   static constexpr int bytes = 2;
@@ -81,17 +59,14 @@ void blend(const Samples& samples, const Channel& channel, const std::uint16_t* 
 class RegionBlendCpu final : public RegionBlend::Backend {
  public:
   RegionBlendCpu(Device& device, const FrameLayout& layout)
-      : layout_(layout), bands_(layout.height) {
+      : layout_(layout), bands_(layout.height), row_weights_(layout.width) {
     for (int b = 0; b < bands_.count(); ++b)
       weights_.push_back(
           device.allocate(sizeof(std::uint16_t) * static_cast<std::size_t>(layout.width)));
   }
 
   void set(const Parameters& parameters, const RegionList& regions, const ActiveCells*) override {
-    shape_ = parameters.shape;
-    feather_ = parameters.feather;
-    invert_ = parameters.invert;
-    regions_ = regions;
+    row_weights_.set(parameters, regions);
   }
 
   void run(const ConstFrame& in, const ConstFrame& processed, const Frame& out) override {
@@ -125,51 +100,17 @@ class RegionBlendCpu final : public RegionBlend::Backend {
         continue;
       const int row = y * channel.subsampling_y;
       if (row != weighted)
-        span = weigh(row, weights);
+        span = row_weights_.find(row, weights);
       weighted = row;
       blend(samples, channel, weights, span, in.planes[plane].row(y),
             processed.planes[plane].row(y), out.planes[plane].row(y));
     }
   }
 
-  /// Computes the weights of a row of pixels. Returns a span outside of which they are 0 and have
-  /// not been written.
-  Span weigh(int y, std::uint16_t* weights) const {
-    Span span = invert_ ? Span{0, layout_.width} : Span{layout_.width, 0};
-    const auto span_of = [&](const Region& region) {
-      const Box reached = grown(region.box, feather_);
-      return y < reached.y0 || y >= reached.y1
-                 ? Span{0, 0}
-                 : Span{std::max(reached.x0, 0), std::min(reached.x1, layout_.width)};
-    };
-    for (int i = 0; i < regions_.count; ++i) {
-      const Span of_region = span_of(regions_.regions[i]);
-      if (of_region.begin < of_region.end)
-        span = {std::min(span.begin, of_region.begin), std::max(span.end, of_region.end)};
-    }
-    if (span.begin >= span.end)
-      return {0, 0};
-    std::fill(weights + span.begin, weights + span.end, std::uint16_t{0});
-    for (int i = 0; i < regions_.count; ++i) {
-      const Region& region = regions_.regions[i];
-      if (shape_ == Shape::rectangle)
-        raise_to_rectangle(region.box, feather_, y, span_of(region), weights);
-      else
-        raise_to_ellipse(region, feather_, y, span_of(region), weights);
-    }
-    if (invert_)
-      for (int x = span.begin; x < span.end; ++x)
-        weights[x] = static_cast<std::uint16_t>(full_weight - weights[x]);
-    return span;
-  }
-
   FrameLayout layout_;
   Bands bands_;
   std::vector<Buffer> weights_;  // of one row, by band
-  Shape shape_ = Shape::rectangle;
-  int feather_ = 0;
-  bool invert_ = false;
-  RegionList regions_;
+  RowWeights row_weights_;
 };
 
 }  // namespace

@@ -4,12 +4,10 @@
 // before it is still working. Tiles that no region reaches are copied meanwhile, and the others
 // find their weights. Then these wait for the operation.
 
-#include <cstring>
-
 #include "cuda/core/cuda_launch.h"
 #include "cuda/core/layoutcheck.h"
-#include "cuda/core/tableuploader.h"
 #include "cuda/regions/backend.h"
+#include "cuda/regions/regionuploader.h"
 #include "cuda/regions/tile.h"
 
 namespace cudavision::regions {
@@ -97,14 +95,14 @@ __global__ void __launch_bounds__(BlendTile::threads, blend_blocks)
 class RegionBlendCuda final : public RegionBlend::Backend {
  public:
   RegionBlendCuda(Device& device, const FrameLayout& layout)
-      : uploader_(device, Parameters::max_count * region_words),
+      : uploader_(device),
         launcher_(device.stream(), blend_regions<1>),
         kernel_(layout.bits > 8 ? blend_regions<2> : blend_regions<1>) {
     BlendArguments& a = arguments_;
     a.plane_count = layout.plane_count;
     a.shift = layout.shift;
     a.largest = (1u << layout.bits) - 1;
-    a.regions = reinterpret_cast<const Region*>(uploader_.tables());
+    a.regions = uploader_.regions();
     for (int p = 0; p < layout.plane_count; ++p) {
       a.planes[p] = describe_plane(layout, p);
       a.planes[p].first_block = static_cast<int>(blocks_);
@@ -122,11 +120,7 @@ class RegionBlendCuda final : public RegionBlend::Backend {
     arguments_.everywhere = active == nullptr;
     if (active)
       arguments_.active = *active;
-    if (regions.count == 0)
-      return;
-    const auto count = static_cast<std::size_t>(regions.count);
-    std::memcpy(uploader_.next(), regions.regions.data(), count * sizeof(Region));
-    uploader_.upload(count * region_words);
+    uploader_.upload(regions);
   }
 
   void run(const ConstFrame& in, const ConstFrame& processed, const Frame& out) override {
@@ -136,9 +130,6 @@ class RegionBlendCuda final : public RegionBlend::Backend {
   }
 
  private:
-  static constexpr std::size_t region_words = sizeof(Region) / sizeof(std::uint32_t);
-  static_assert(sizeof(Region) % sizeof(std::uint32_t) == 0);
-
   static void set_addresses(View<const std::uint8_t> in, View<const std::uint8_t> processed,
                             View<std::uint8_t> out, BlendPlane& plane) {
     constexpr char operation[] = "blend of regions";
@@ -155,7 +146,7 @@ class RegionBlendCuda final : public RegionBlend::Backend {
     plane.aligned = bits % BlendTile::chunk_bytes == 0;
   }
 
-  TableUploader uploader_;
+  RegionUploader uploader_;
   Launcher<BlendArguments> launcher_;
   Launcher<BlendArguments>::Kernel kernel_;
   BlendArguments arguments_;

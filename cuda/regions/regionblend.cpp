@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "cuda/regions/regionblend.h"
 
-#include <algorithm>
-#include <cstdlib>
 #include <string>
 
 #include "cuda/core/layoutcheck.h"
@@ -46,26 +44,6 @@ void check_plane(const FrameLayout& layout, int plane) {
   }
 }
 
-void check_extent(int pixels, const char* what) {
-  if (pixels < 0 || pixels > Parameters::max_extent)
-    refuse(std::string(what) + " of " + std::to_string(pixels) +
-           " pixels; it must be between 0 and 65535");
-}
-
-void check_parameters(const Parameters& parameters) {
-  check_extent(parameters.margin, "a margin");
-  check_extent(parameters.feather, "a feather");
-  if (parameters.count < 0 || parameters.count > Parameters::max_count)
-    refuse(std::to_string(parameters.count) + " regions; there may be at most 1024");
-  for (int i = 0; i < parameters.count; ++i) {
-    const Box& box = parameters.boxes[i];
-    for (const int coordinate : {box.x0, box.y0, box.x1, box.y1})
-      if (std::abs(coordinate) > Parameters::max_coordinate)
-        refuse("region " + std::to_string(i) + " has a coordinate of " +
-               std::to_string(coordinate) + "; it must be between -1048576 and 1048576");
-  }
-}
-
 }  // namespace
 
 RegionBlend::RegionBlend(Device& device, const FrameLayout& layout, const Parameters& parameters)
@@ -73,7 +51,6 @@ RegionBlend::RegionBlend(Device& device, const FrameLayout& layout, const Parame
   check_layout(operation, layout);
   for (int plane = 0; plane < layout.plane_count; ++plane)
     check_plane(layout, plane);
-  check_parameters(parameters);
   backend_ = device.kind() == DeviceKind::cuda ? make_region_blend_cuda(device, layout)
                                                : make_region_blend_cpu(device, layout);
   use(parameters);
@@ -84,22 +61,14 @@ RegionBlend::~RegionBlend() = default;
 void RegionBlend::set_parameters(const Parameters& parameters) {
   if (parameters == parameters_)
     return;
-  check_parameters(parameters);
   use(parameters);
 }
 
 void RegionBlend::use(const Parameters& parameters) {
-  RegionList list;
-  active_ = ActiveCells(layout_.width, layout_.height);
-  for (int i = 0; i < parameters.count; ++i) {
-    if (parameters.boxes[i].empty())
-      continue;
-    const Region region = region_of(parameters.boxes[i], parameters.margin);
-    active_.add(grown(region.box, parameters.feather));
-    list.regions[list.count++] = region;
-  }
-  everywhere_ = parameters.invert;
-  backend_->set(parameters, list, active());
+  const Selection selection = select(operation, layout_.width, layout_.height, parameters);
+  active_ = selection.active;
+  everywhere_ = selection.everywhere;
+  backend_->set(parameters, selection.regions, active());
   parameters_ = parameters;
 }
 

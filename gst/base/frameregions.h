@@ -26,6 +26,9 @@ class FrameRegions {
   /// ElementError if there are too many regions.
   bool select(GstBuffer* frame);
 
+  /// Returns the regions of the frame, which may be none, if the settings limit frames to regions.
+  const regions::Parameters& parameters() const noexcept { return parameters_; }
+
   /// Processes the selected frame. process(in, out, active) runs the operation, whose result is
   /// needed in the active cells; if active is nullptr, it is needed everywhere.
   template <class Process>

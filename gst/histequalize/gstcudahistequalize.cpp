@@ -28,7 +28,7 @@
  * ## Messages
  * With #GstCudaHistEqualize:post-messages, the element posts an element message named
  * `cudahistequalize` for each frame, or one per #GstCudaHistEqualize:message-interval. It describes
- * the input frame:
+ * the input frame or, with #GstCudaHistEqualize:statistics-region, its regions:
  *
  * * `timestamp`, `stream-time`, `running-time`, `duration` (#guint64): as in messages of the level
  *   element
@@ -51,6 +51,7 @@
 #include <optional>
 
 #include "cuda/clahe/smoothedclahe.h"
+#include "cuda/histequalize/regionhistogram.h"
 #include "cuda/histequalize/smoothedequalize.h"
 #include "gst/base/frameregions.h"
 #include "gst/base/gstcudavisionfilter.h"
@@ -69,6 +70,7 @@ constexpr char message_name[] = "cudahistequalize";
 
 enum Method { method_global, method_clahe };
 enum Channels { channels_luma, channels_rgb };
+enum StatisticsRegion { statistics_of_frame, statistics_of_regions };
 
 GType method_type() {
   static const GEnumValue values[] = {
@@ -95,6 +97,17 @@ GType channels_type() {
   return type;
 }
 
+GType statistics_region_type() {
+  static const GEnumValue values[] = {
+      {statistics_of_frame, "All pixels of the frame", "frame"},
+      {statistics_of_regions, "The pixels of the regions, where the frame is limited to regions",
+       "regions"},
+      {0, nullptr, nullptr},
+  };
+  static const GType type = register_enum("GstCudaHistEqualizeStatisticsRegion", values);
+  return type;
+}
+
 /// The values of the properties.
 struct Settings : RegionSettings {
   Method method = method_global;
@@ -105,8 +118,14 @@ struct Settings : RegionSettings {
   double strength = 1.0;
   guint64 smoothing_time = 0;
   double scene_cut_threshold = 0.25;
+  StatisticsRegion statistics_region = statistics_of_frame;
   bool post_messages = false;
   GstClockTime message_interval = 0;
+
+  /// Returns true if only the pixels of regions count.
+  bool counts_regions() const noexcept {
+    return statistics_region == statistics_of_regions && in_regions();
+  }
 };
 
 const ElementProperties<Settings>* properties = nullptr;  // set by class_init
@@ -149,6 +168,8 @@ struct Operation {
   Equalizer<histequalize::SmoothedEqualize, histequalize::Parameters> smoothed{};
   Equalizer<clahe::Clahe, clahe::Parameters> adaptive{};
   Equalizer<clahe::SmoothedClahe, clahe::Parameters> smoothed_adaptive{};
+  /// Created with the first frame of which only regions count.
+  std::optional<histequalize::RegionHistogram> region_histogram{};
   /// Of the current frame. None if it is equalised by itself.
   std::optional<histogramaverage::Parameters> smoothing{};
   std::optional<HistogramMessages> messages{};  ///< created with the first message
@@ -189,7 +210,7 @@ void update_operation(Operation& operation, const DeviceSession& session,
       operation.smoothed_adaptive.update(tiled, session, format.layout, operation.tiles);
     else
       operation.adaptive.update(tiled, session, format.layout, operation.tiles);
-  } else if (settings.smoothing_time > 0) {
+  } else if (settings.smoothing_time > 0 || settings.counts_regions()) {
     operation.smoothed.update(parameters, session, format.layout);
   } else {
     operation.single.update(parameters, session, format.layout);
@@ -300,9 +321,21 @@ void update_smoothing(Operation& operation, const FrameInfo& info) {
       static_cast<int>(std::lrint(histogramaverage::whole_weight * settings.scene_cut_threshold));
 }
 
+// Prepares the count of the frame's regions, if only they count. Called in the session's context.
+void update_region_histogram(Operation& operation, Device& device) {
+  if (!operation.settings.counts_regions())
+    return;
+  if (operation.region_histogram)
+    operation.region_histogram->set_parameters(operation.regions.parameters());
+  else
+    operation.region_histogram.emplace(device, operation.format.layout,
+                                       operation.regions.parameters());
+}
+
 FrameWork begin_frame(GstCudaVisionFilter* self, const FrameInfo& info) {
   State& state = state_of(self);
   Operation& operation = *state.operation;
+  const DeviceSession& session = gst_cuda_vision_filter_session(self);
   const Settings settings = current_settings(self, state.settings);
   update_parameters(self, settings);
 
@@ -312,15 +345,16 @@ FrameWork begin_frame(GstCudaVisionFilter* self, const FrameInfo& info) {
                 state.interval.selects(info.times.running_time, settings.message_interval);
   if (state.posts) {
     if (!operation.messages) {
-      const DeviceSession& session = gst_cuda_vision_filter_session(self);
       const DeviceScope scope(session);
       operation.messages.emplace(GST_ELEMENT_CAST(self), session, message_name,
                                  operation.format.layout.bits);
     }
     operation.messages->reserve();
   }
-  const DeviceScope scope(gst_cuda_vision_filter_session(self));
-  if (operation.regions.select(info.buffer) && blend_of(operation.settings) != 0) {
+  const DeviceScope scope(session);
+  const bool selected = operation.regions.select(info.buffer);
+  update_region_histogram(operation, session.device());
+  if (selected && blend_of(operation.settings) != 0) {
     update_smoothing(operation, info);
     return FrameWork::transform;
   }
@@ -333,6 +367,8 @@ void process(GstCudaVisionFilter* self, const ConstFrame& in, const Frame* out,
   Operation& operation = *state.operation;
   const View<std::uint32_t> bins = state.posts ? operation.messages->bins() : View<std::uint32_t>{};
   const bool adaptive = operation.settings.method == method_clahe;
+  histequalize::RegionHistogram* const counted =
+      operation.settings.counts_regions() ? &*operation.region_histogram : nullptr;
   if (out)
     operation.regions.run(
         in, *out, [&](const ConstFrame& from, const Frame& to, const regions::ActiveCells*) {
@@ -340,13 +376,20 @@ void process(GstCudaVisionFilter* self, const ConstFrame& in, const Frame* out,
             operation.smoothed_adaptive.operation->run(from, to, *operation.smoothing);
           else if (adaptive)
             operation.adaptive.operation->run(from, to);
-          else if (operation.smoothing)
-            operation.smoothed.operation->run(from, to, *operation.smoothing, bins);
+          else if (operation.smoothing || counted)
+            // Without smoothing, each frame begins a new average.
+            operation.smoothed.operation->run(
+                from, to, operation.smoothing.value_or(histogramaverage::Parameters()), bins,
+                counted);
           else
             operation.single.operation->run(from, to, bins);
         });
-  if (bins && (!out || adaptive))
-    operation.histogram.run(in, bins);
+  if (bins && (!out || adaptive)) {
+    if (counted)
+      counted->run(in, bins);
+    else
+      operation.histogram.run(in, bins);
+  }
   const histogramaverage::Status* status = nullptr;
   if (out && operation.smoothing)
     status = adaptive ? operation.smoothed_adaptive.operation->status()
@@ -413,6 +456,10 @@ void install_properties(GObjectClass* klass) {
            "Share of the pixels whose levels must change for a scene cut, where the average begins "
            "anew (1 = there are none)"},
           &Settings::scene_cut_threshold, 0, 1);
+  all.add({"statistics-region", "Statistics region",
+           "Pixels whose histogram makes the table and goes into messages: those of the frame, or "
+           "those of the regions (with method=clahe, in messages only)"},
+          &Settings::statistics_region, statistics_region_type());
   all.add({"post-messages", "Post messages",
            "Post an element message with the luminance histogram and statistics of the input"},
           &Settings::post_messages);

@@ -71,6 +71,7 @@ class Episode : public Life {
   /// Draws new regions or none, and sets the properties.
   void change_regions();
   void clear_regions();
+  const check::Regions& regions() const { return regions_; }
   /// Returns the output for a picture; process and equalizes are as for check::in_regions().
   /// Elements hand frames on as they are, with all unused bits, if they are `idle`.
   check::Picture in_regions(const check::Picture& picture, const check::Process& process, bool idle,

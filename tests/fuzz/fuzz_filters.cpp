@@ -37,9 +37,11 @@ class EqualizeEpisode final : public fuzz::Episode {
   Picture expected(const Picture& picture, const fuzz::FrameKind& kind) const override {
     Equalization how = how_;
     how.limited = kind.limited && picture.format->family != Family::rgb;
-    return in_regions(
-        picture, [&](const Picture& part) { return equalized(part, how); }, how.strength == 0,
-        true);
+    const bool by_regions = counts_regions_ && regions().count > 0 && !how.adaptive;
+    const auto process = [&](const Picture& part) {
+      return by_regions ? equalized_by_regions(part, how, regions()) : equalized(part, how);
+    };
+    return in_regions(picture, process, how.strength == 0, true);
   }
 
   void change_properties() override {
@@ -61,6 +63,10 @@ class EqualizeEpisode final : public fuzz::Episode {
       filter().set("message-interval", std::to_string(any_number()));
     if (below(2) == 0)
       change_regions();
+    if (below(3) == 0) {
+      counts_regions_ = below(2) == 0;
+      filter().set("statistics-region", counts_regions_ ? "regions" : "frame");
+    }
   }
 
   void mend() override {
@@ -69,6 +75,7 @@ class EqualizeEpisode final : public fuzz::Episode {
   }
 
   Equalization how_;
+  bool counts_regions_ = false;
 };
 
 class BlurEpisode final : public fuzz::Episode {

@@ -112,6 +112,16 @@ TEST(test_regions, .unless(unless_allocations_count())) {
                  })});
 }
 
+TEST(test_statistics_of_regions, .unless(unless_allocations_count())) {
+  expect_no_more("cudahistequalize",
+                 {{"statistics-region", "regions"}, {"regions", "20,20,60,60;0.4,0.4,0.3,0.5"}},
+                 {320, 180}, {setting([](FilterHarness& filter, int i) {
+                   filter.set("region-shape", i % 2 == 0 ? "ellipse" : "rectangle");
+                   filter.set("region-feather", std::to_string(i * 7 % 50));
+                   filter.set("region-invert", i % 5 == 0 ? "true" : "false");
+                 })});
+}
+
 TEST(test_integral, .unless(unless_allocations_count())) {
   const auto expect = [](const Properties& properties, const std::vector<Setting>& settings) {
     expect_no_more("cudaintegral", properties, {64, 48}, settings);

@@ -50,6 +50,7 @@ const std::vector<ElementSpec>& element_specs() {
         {"strength", playing, "1", "0.25", 0, 1},
         {"smoothing-time", playing, "0", "1000000000", 0, 18446744073709551615.0},
         {"scene-cut-threshold", playing, "0.25", "0.75", 0, 1},
+        {"statistics-region", playing, "frame", "regions", 0, 0, "frame regions"},
         {"post-messages", playing, "false", "true"},
         {"message-interval", playing, "0", "12345678901", 0, 18446744073709551615.0}}},
       {"cudagaussblur",

@@ -6,11 +6,13 @@
 #include <numeric>
 
 #include "tests/check/common/stereodefinition.h"
+#include "tests/kernels/common/layouts.h"
 #include "tests/kernels/gaussblur/gaussblur_definition.h"
 #include "tests/kernels/histequalize/histequalize_definition.h"
 #include "tests/kernels/integral/integral_definition.h"
 #include "tests/kernels/localstatistics/localstatistics_definition.h"
 #include "tests/kernels/nlmeans/nlmeans_definition.h"
+#include "tests/kernels/pixels/luminance_definition.h"
 #include "tests/kernels/regions/regions_definition.h"
 
 namespace check {
@@ -188,7 +190,43 @@ Picture changed_by(const Picture& picture, const Equalize& equalize) {
              : in_native_format(picture, equalize);
 }
 
+using HistogramChannels = kernels::histequalize::Parameters::Channels;
+
+/// Returns the histograms from which tables are made: those of all pixels, or of those in the
+/// regions.
+std::vector<Bins> histograms_of(const FrameLayout& layout, HistogramChannels channels,
+                                const kernels::ConstFrame& in, const Regions* regions) {
+  if (!regions)
+    return definition::defined_histograms(layout, channels, in);
+  const bool each = channels == HistogramChannels::each;
+  std::vector<Bins> histograms(each ? 3 : 1, Bins(std::size_t{1} << layout.bits, 0));
+  const definition::DefinedLuminance luminance(layout, in);
+  for (int y = 0; y < layout.height; ++y)
+    for (int x = 0; x < layout.width; ++x) {
+      if (definition::defined_weight(*regions, x, y) == 0)
+        continue;
+      for (std::size_t i = 0; i < histograms.size(); ++i)
+        ++histograms[i][each ? static_cast<std::size_t>(definition::defined_sample(
+                                   layout, in,
+                                   definition::channel_of(layout, cudavision::rgb_roles[i]), x, y))
+                             : luminance.at(x, y)];
+    }
+  return histograms;
+}
+
 }  // namespace
+
+Picture equalized_by_regions(const Picture& picture, const Equalization& how,
+                             const Regions& regions) {
+  const auto parameters = parameters_of<kernels::histequalize::Parameters>(how, *picture.format);
+  return changed_by(picture, [&](const Picture& in, Picture& out) {
+    std::vector<std::vector<int>> tables;
+    for (const Bins& histogram :
+         histograms_of(layout_of(in), parameters.channels, frame_of(in), &regions))
+      tables.push_back(definition::defined_table(histogram, parameters.low, parameters.high));
+    definition::defined_mapping(layout_of(in), parameters, tables, frame_of(in), frame_of(out));
+  });
+}
 
 Picture equalized(const Picture& picture, const Equalization& how) {
   const FormatSpec& format = *picture.format;
@@ -206,7 +244,8 @@ Picture equalized(const Picture& picture, const Equalization& how) {
 }
 
 Picture SmoothedEqualization::next(const Picture& picture, const Equalization& how, double elapsed,
-                                   double smoothing_time, double scene_cut_threshold) {
+                                   double smoothing_time, double scene_cut_threshold,
+                                   const Regions* regions) {
   const kernels::histogramaverage::Parameters smoothing = {
       static_cast<int>(std::nearbyint(65536 * (1 - std::exp(-elapsed / smoothing_time)))),
       static_cast<int>(std::nearbyint(65536 * scene_cut_threshold))};
@@ -220,8 +259,7 @@ Picture SmoothedEqualization::next(const Picture& picture, const Equalization& h
       return adaptive_.next(layout, {how.tiles_x, how.tiles_y},
                             tile_parameters_of(how, *picture.format), smoothing, frame_of(in),
                             frame_of(out));
-    const auto histograms =
-        definition::defined_histograms(layout, parameters.channels, frame_of(in));
+    const auto histograms = histograms_of(layout, parameters.channels, frame_of(in), regions);
     const std::size_t bins = histograms[0].size();
     const auto count = static_cast<int>(histograms.size());
     Bins counts;
@@ -249,8 +287,15 @@ Bins luminance_histogram(const Picture& picture) {
   return definition::defined_histogram(layout_of(in), frame_of(in));
 }
 
+Bins luminance_histogram(const Picture& picture, const Regions& regions) {
+  const Picture in = native(picture);
+  return histograms_of(layout_of(in), HistogramChannels::luminance, frame_of(in), &regions)[0];
+}
+
 Statistics statistics_of(const Bins& bins) {
   const auto total = std::accumulate(bins.begin(), bins.end(), 0.0L);
+  if (total == 0)
+    return {};
   long double mean = 0, variance = 0, entropy = 0;
   for (std::size_t v = 0; v < bins.size(); ++v)
     if (bins[v] != 0) {

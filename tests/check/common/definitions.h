@@ -32,6 +32,10 @@ std::string text_of(double value);
 
 /* cudahistequalize */
 
+using Regions = cudavision::regions::Parameters;
+using Box = cudavision::regions::Box;
+using RegionShape = cudavision::regions::Shape;
+
 struct Equalization {
   bool each_channel = false;  ///< red, green and blue have a table each
   double strength = 1.0;
@@ -47,12 +51,17 @@ struct Equalization {
 
 Picture equalized(const Picture& picture, const Equalization& how);
 
+/// Equalises all of the picture by the histogram of its regions. The method is that of one table.
+Picture equalized_by_regions(const Picture& picture, const Equalization& how,
+                             const Regions& regions);
+
 /// Equalises the frames of a video with smoothing.
 class SmoothedEqualization {
  public:
   /// The arguments are those of a frame: `elapsed` is the time since the one before it, in ns.
+  /// With regions, only their pixels count.
   Picture next(const Picture& picture, const Equalization& how, double elapsed,
-               double smoothing_time, double scene_cut_threshold);
+               double smoothing_time, double scene_cut_threshold, const Regions* regions = nullptr);
 
   /// Forgets the frames before the next one.
   void restart() {
@@ -72,6 +81,8 @@ using Bins = std::vector<std::uint32_t>;
 
 /// Returns the number of pixels of each luminance.
 Bins luminance_histogram(const Picture& picture);
+/// Returns the number of pixels of each luminance in the regions.
+Bins luminance_histogram(const Picture& picture, const Regions& regions);
 
 struct Statistics {
   double mean = 0, stddev = 0;
@@ -174,10 +185,6 @@ const FormatSpec& natural_format(const Picture& picture, Output output);
 Picture denoised(const Picture& picture, const Integral& how);
 
 /* Regions of a frame */
-
-using Regions = cudavision::regions::Parameters;
-using Box = cudavision::regions::Box;
-using RegionShape = cudavision::regions::Shape;
 
 /// Returns rectangles with hard edges.
 Regions rectangles(const std::vector<Box>& boxes);

@@ -60,8 +60,10 @@ guint64 time_in(const GstStructure* structure, const char* field) {
   return g_value_get_uint64(value);
 }
 
-void expect_statistics(const GstStructure* structure, const Picture& picture) {
-  const Bins expected = luminance_histogram(picture);
+void expect_statistics(const GstStructure* structure, const Picture& picture,
+                       const Regions* regions) {
+  const Bins expected =
+      regions ? luminance_histogram(picture, *regions) : luminance_histogram(picture);
   const std::vector<std::uint64_t> bins = bins_in(structure);
   fail_unless_equals_int(bins.size(), expected.size());
   for (std::size_t v = 0; v < bins.size(); ++v)

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "tests/check/common/definitions.h"
 #include "tests/check/common/filterharness.h"
 
 /// Functions that read the element messages of cudahistequalize.
@@ -15,8 +16,10 @@ const GstStructure* structure_of(GstMessage* message);
 /// Returns the time in a field, which may be GST_CLOCK_TIME_NONE.
 guint64 time_in(const GstStructure* structure, const char* field);
 
-/// Compares bins, moments, extremes, entropy and percentiles with those of the picture.
-void expect_statistics(const GstStructure* structure, const Picture& picture);
+/// Compares bins, moments, extremes, entropy and percentiles with those of the picture, or of the
+/// pixels in the regions.
+void expect_statistics(const GstStructure* structure, const Picture& picture,
+                       const Regions* regions = nullptr);
 
 /// Pushes one frame of 20 ms and discards the output.
 void push_frame(FilterHarness& filter, const Picture& picture, GstClockTime time);

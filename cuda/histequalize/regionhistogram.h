@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#pragma once
+
+#include <cstdint>
+#include <memory>
+
+#include "cuda/core/device.h"
+#include "cuda/core/frame.h"
+#include "cuda/regions/regions.h"
+
+namespace cudavision::histequalize {
+
+/// Makes histograms of the regions of a frame: of the pixels whose weight (regions.h) is above 0,
+/// each of which counts as one. Pixels in several regions count once. The work grows with the area
+/// of the regions.
+class RegionHistogram {
+ public:
+  /// layout must be one that Histogram accepts. Throws invalid_argument for other layouts and for
+  /// parameters outside the ranges of regions.h.
+  RegionHistogram(Device& device, const FrameLayout& layout, const regions::Parameters& parameters);
+  ~RegionHistogram();
+
+  /// Takes effect with the next run() and never allocates. Throws invalid_argument, and then the
+  /// last valid parameters stay in force.
+  void set_parameters(const regions::Parameters& parameters);
+
+  /// bins is device memory for 2^bits counts in one row. Entry v becomes the number of pixels in
+  /// the regions whose luminance is v. Throws invalid_argument. Only enqueues.
+  void run(const ConstFrame& in, View<std::uint32_t> bins);
+
+  /// Counts red, green and blue. bins is device memory for three rows of 2^bits counts without gaps
+  /// between them. The layout must not have luma. Throws invalid_argument. Only enqueues.
+  void run_each(const ConstFrame& in, View<std::uint32_t> bins);
+
+  class Backend;
+
+ private:
+  FrameLayout layout_;
+  regions::Parameters parameters_;
+  std::unique_ptr<Backend> backend_;
+};
+
+}  // namespace cudavision::histequalize
