@@ -309,7 +309,7 @@ element = ["gst/base/", "gst/memory/", "cuda/"]
 # hold an operation or an element.
 allowed = {"cuda/core": [], "cuda/sync": ["cuda/core/"], "cuda/pixels": ["cuda/core/"],
            "cuda/localstatistics": [*operation, "cuda/integral/"],
-           "cuda/clahe": [*operation, "cuda/histogramaverage/"],
+           "cuda/clahe": [*operation, "cuda/histequalize/", "cuda/histogramaverage/"],
            "cuda/histequalize": [*operation, "cuda/histogramaverage/"], "cuda/without_cuda.cpp": ["cuda/"],
            "cuda/regions": ["cuda/core/", "cuda/pixels/"],
            "gst/base": element, "gst/memory": element, "gst/plugin.cpp": ["gst/"]}

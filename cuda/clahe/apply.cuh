@@ -57,7 +57,7 @@ template <class Pack, Action kAction, bool kBlend, class Level>
 __device__ void equalise_pack(std::uint32_t* data, int existing, const Arguments& a,
                               const Level& level) {
   const auto blend = [&](int value, int equalised) {
-    return kBlend ? blended(value, equalised, a.blend) : equalised;
+    return kBlend ? histequalize::blended(value, equalised, a.blend) : equalised;
   };
 #pragma unroll
   for (int i = 0; i < Pack::pixels; ++i) {
@@ -82,9 +82,10 @@ __device__ void equalise_pack(std::uint32_t* data, int existing, const Arguments
 #pragma unroll
       for (int b = 0; b < Pack::bytes; ++b) {
         const std::uint32_t value = byte_of(pixel, b);
-        const int equalised = kAction == Action::shift
-                                  ? clamp_to_byte(static_cast<int>(value) + difference)
-                                  : static_cast<int>(level(a.picture.table_of[b], i, value));
+        const int equalised =
+            kAction == Action::shift
+                ? histequalize::clamp_level(static_cast<int>(value) + difference, 255)
+                : static_cast<int>(level(a.picture.table_of[b], i, value));
         changed |= static_cast<std::uint32_t>(blend(static_cast<int>(value), equalised)) << (8 * b);
       }
       Pack::set(data, i, (pixel & a.picture.keep) | (changed & ~a.picture.keep));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-// What the kernels share: their arguments, and how the threads of a block are spread over packs.
+// All kernels of this folder take these arguments, and spread their threads over packs in this way.
 
 #include "cuda/clahe/arithmetic.h"
 #include "cuda/core/cuda_launch.h"

@@ -9,6 +9,7 @@
 
 #include "cuda/clahe/clahe.h"
 #include "cuda/core/view.h"
+#include "cuda/histequalize/arithmetic.h"
 
 namespace cudavision::clahe {
 
@@ -165,15 +166,6 @@ CUDAVISION_HOST_DEVICE inline std::uint32_t interpolated(const Levels& levels, f
   const float upper = 1.0f - lower;
   return rounded((levels.upper_left * left + levels.upper_right * right) * upper +
                  (levels.lower_left * left + levels.lower_right * right) * lower);
-}
-
-CUDAVISION_HOST_DEVICE inline int clamp_to_byte(int value) {
-  return value < 0 ? 0 : value > 255 ? 255 : value;
-}
-
-/// Goes blend/256 of the way from in to equalised.
-CUDAVISION_HOST_DEVICE inline int blended(int in, int equalised, int blend) {
-  return in + ((blend * (equalised - in) + 128) >> 8);
 }
 
 }  // namespace cudavision::clahe

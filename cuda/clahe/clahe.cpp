@@ -6,6 +6,7 @@
 #include "cuda/clahe/backend.h"
 #include "cuda/clahe/checks.h"
 #include "cuda/core/layoutcheck.h"
+#include "cuda/histequalize/checks.h"
 
 namespace cudavision::clahe {
 namespace {
@@ -25,22 +26,9 @@ void check_geometry(const FrameLayout& layout, const Tiles& tiles) {
 }
 
 void check_parameters(const FrameLayout& layout, const Parameters& parameters) {
-  const int largest = (1 << layout.bits) - 1;
-  const bool rgb = layout.find(Role::luma) < 0;
-  if (parameters.channels == Parameters::Channels::each && !rgb)
-    refuse(
-        "equalising each channel on its own needs RGB, and this picture has a luma channel: "
-        "equalise its luma, or convert it to RGB first");
+  histequalize::check_parameters(layout, parameters);
   if (!std::isfinite(parameters.clip_limit))
     refuse("the clip limit is not a number; 0 means unlimited");
-  if (parameters.low < 0 || parameters.low >= parameters.high || parameters.high > largest)
-    refuse("the output range " + std::to_string(parameters.low) + " to " +
-           std::to_string(parameters.high) + " does not lie within 0 to " +
-           std::to_string(largest));
-  if (rgb && (parameters.low != 0 || parameters.high != largest))
-    refuse("RGB is equalised to its full range, 0 to " + std::to_string(largest));
-  if (parameters.blend < 0 || parameters.blend > 256)
-    refuse("a blend of " + std::to_string(parameters.blend) + "/256 is outside 0 to 256");
 }
 
 Clahe::Clahe(Device& device, const FrameLayout& layout, const Tiles& tiles,

@@ -6,6 +6,7 @@
 
 #include "cuda/core/device.h"
 #include "cuda/core/frame.h"
+#include "cuda/histequalize/histequalize.h"
 
 /// Contrast-limited adaptive histogram equalisation (K. Zuiderveld, "Contrast Limited Adaptive
 /// Histogram Equalization", Graphics Gems IV, 1994), in the arithmetic of OpenCV's CLAHE, which is
@@ -43,23 +44,15 @@ struct Tiles {
   int rows = 8;     ///< 1 to most
 };
 
-/// All parameters may change between frames.
-struct Parameters {
-  enum class Channels {
-    luminance,  ///< one grid of tables from the luminance; RGB keeps the differences of its
-                ///< channels
-    each,       ///< a grid each for red, green and blue; refused where the layout has luma
-  };
-  Channels channels = Channels::luminance;
+/// All parameters may change between frames. With Channels::each, there is a grid of tables each
+/// for red, green and blue.
+struct Parameters : histequalize::Parameters {
   /// The largest share of a bin, relative to the mean of all bins. 0 and less: unlimited.
   double clip_limit = 2.0;
-  /// The output range of luma, 0 ≤ low < high < 2^bits. RGB takes 0 and 2^bits − 1 only.
-  int low = 0;
-  int high = 255;
-  /// 0 (the input) to 256 (fully equalised): out = in + ((blend·(eq − in) + 128) >> 8).
-  int blend = 256;
 
-  auto tie() const noexcept { return std::tie(channels, clip_limit, low, high, blend); }
+  auto tie() const noexcept {
+    return std::tuple_cat(histequalize::Parameters::tie(), std::tie(clip_limit));
+  }
   bool operator==(const Parameters& other) const noexcept { return tie() == other.tie(); }
   bool operator!=(const Parameters& other) const noexcept { return !(*this == other); }
 };

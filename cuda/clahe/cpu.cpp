@@ -107,7 +107,7 @@ void write8(const std::uint8_t* from, const std::uint8_t* levels, int n, int ste
             std::uint8_t* to) {
   const auto loop = [=](std::ptrdiff_t s) __attribute__((always_inline)) {
     for (int x = 0; x < n; ++x)
-      to[s * x] = static_cast<std::uint8_t>(blended(from[s * x], levels[x], blend));
+      to[s * x] = static_cast<std::uint8_t>(histequalize::blended(from[s * x], levels[x], blend));
   };
   // The compiler vectorises only where the step is a constant.
   if (step == 1)
@@ -122,8 +122,8 @@ void shift8(const std::uint8_t* from, const std::uint8_t* luminances, const std:
   const auto loop = [=](std::ptrdiff_t s) __attribute__((always_inline)) {
     for (int x = 0; x < n; ++x) {
       const int value = from[s * x];
-      const int equalised = clamp_to_byte(value + levels[x] - luminances[x]);
-      to[s * x] = static_cast<std::uint8_t>(blended(value, equalised, blend));
+      const int equalised = histequalize::clamp_level(value + levels[x] - luminances[x], 255);
+      to[s * x] = static_cast<std::uint8_t>(histequalize::blended(value, equalised, blend));
     }
   };
   if (step == 1)
@@ -137,7 +137,8 @@ void shift8(const std::uint8_t* from, const std::uint8_t* luminances, const std:
 void write16(const std::uint16_t* values, const std::uint16_t* levels, int n, int step, int shift,
              int blend, std::uint8_t* to) {
   for (int x = 0; x < n; ++x) {
-    const auto word = static_cast<std::uint16_t>(blended(values[x], levels[x], blend) << shift);
+    const auto word =
+        static_cast<std::uint16_t>(histequalize::blended(values[x], levels[x], blend) << shift);
     std::memcpy(to + 2 * static_cast<std::ptrdiff_t>(step) * x, &word, sizeof word);
   }
 }

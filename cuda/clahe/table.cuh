@@ -44,7 +44,7 @@ __device__ void copy_planes(const Arguments& a, std::uint32_t thread, std::uint3
   }
 }
 
-/// What a table depends on besides its counts.
+/// The numbers, besides the counts, from which a table is made.
 struct TableRule {
   std::uint32_t clip_count;
   float scale;

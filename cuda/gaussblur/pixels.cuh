@@ -279,7 +279,7 @@ __global__ void __launch_bounds__(32 * small_warps, pixel_blocks)
   constexpr int last_stage = (small_stages - 1) * stage_bytes;
   extern __shared__ __align__(16) std::uint8_t shared[];
 
-  // What this computes is computed again below: kept, it would cost registers, which are scarce.
+  // The item is computed again below, because keeping it until then would take scarce registers.
   if (!is_needed(a, blockIdx.x * small_warps + warp_number(), pixel_tile_bytes)) {
     skip_item();
     return;

@@ -41,7 +41,7 @@ class SmoothedEqualize {
   /// The next run() begins a new average.
   void restart() noexcept;
 
-  /// What the last run() found about the frame: device memory of this object.
+  /// Describes the frame of the last run(). It lies in device memory of this object.
   const histogramaverage::Status* status() const noexcept;
 
   class Backend;

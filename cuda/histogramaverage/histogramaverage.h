@@ -7,8 +7,8 @@
 #include "cuda/core/device.h"
 #include "cuda/core/view.h"
 
-/// What keeps the tables of histogram equalisation from flickering in videos: histograms that are
-/// averaged over time, and tables that ignore small changes. The average is exponential smoothing
+/// Averages histograms over time, and makes tables ignore small changes, so that histogram
+/// equalisation does not let videos flicker. The average is exponential smoothing
 /// (Brown, "Smoothing, Forecasting and Prediction of Discrete Time Series", 1963) with weights that
 /// follow from the time between two frames. Scene cuts are found by comparing histograms (Zhang,
 /// Kankanhalli and Smoliar, "Automatic partitioning of full-motion video", 1993). Everything stays
@@ -38,7 +38,7 @@ struct Parameters {
 /// Throws invalid_argument if the parameters are outside their ranges.
 void check_parameters(const Parameters& parameters);
 
-/// What the last run() found, in device memory.
+/// Describes the frame of the last run(). It lies in device memory.
 struct Status {
   std::uint32_t begins_anew;  ///< 1 for the first frame of an average and for a scene cut, else 0
   std::uint32_t is_cut;       ///< 1 for a scene cut, else 0

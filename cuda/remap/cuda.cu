@@ -7,8 +7,8 @@
 #include <type_traits>
 
 #include "cuda/core/cuda_launch.h"
-#include "cuda/pixels/sample_math.h"
 #include "cuda/remap/backend.h"
+#include "cuda/remap/samples.cuh"
 
 namespace cudavision::remap {
 namespace {
@@ -31,22 +31,6 @@ struct RemapArguments {
   std::uint8_t* out;
   std::int64_t out_pitch;
 };
-
-/// How samples are read: bytes, words at even addresses, or words byte by byte.
-enum class Access { bytes, words, split_words };
-
-template <Access kAccess>
-constexpr int sample_bytes = kAccess == Access::bytes ? 1 : 2;
-
-template <Access kAccess>
-__device__ int load_sample(const RemapArguments& a, const std::uint8_t* from) {
-  if constexpr (kAccess == Access::bytes)
-    return *from;
-  else if constexpr (kAccess == Access::words)
-    return sample_value(*reinterpret_cast<const std::uint16_t*>(from), a.shift, a.largest);
-  else
-    return sample_value(from[0] | static_cast<std::uint32_t>(from[1]) << 8, a.shift, a.largest);
-}
 
 /// Returns the sample at a place whose four neighbours are in the picture.
 template <Access kAccess>

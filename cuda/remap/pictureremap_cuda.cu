@@ -6,8 +6,8 @@
 #include <cstdint>
 
 #include "cuda/core/cuda_launch.h"
-#include "cuda/pixels/sample_math.h"
 #include "cuda/remap/pictureremap_backend.h"
+#include "cuda/remap/samples.cuh"
 
 namespace cudavision::remap {
 namespace {
@@ -29,22 +29,6 @@ struct PictureRemapArguments {
   const void* offsets;
   unsigned segments_per_row;
 };
-
-/// How samples are read and written: bytes, words at even addresses, or words byte by byte.
-enum class Access { bytes, words, split_words };
-
-template <Access kAccess>
-constexpr int sample_bytes = kAccess == Access::bytes ? 1 : 2;
-
-template <Access kAccess>
-__device__ int load_sample(const PictureRemapArguments& a, const std::uint8_t* from) {
-  if constexpr (kAccess == Access::bytes)
-    return *from;
-  else if constexpr (kAccess == Access::words)
-    return sample_value(*reinterpret_cast<const std::uint16_t*>(from), a.shift, a.largest);
-  else
-    return sample_value(from[0] | static_cast<std::uint32_t>(from[1]) << 8, a.shift, a.largest);
-}
 
 template <Access kAccess>
 __device__ void store_sample(const PictureRemapArguments& a, std::uint8_t* to, int value) {
