@@ -56,6 +56,9 @@ class Event {
   virtual void record() = 0;
   virtual bool done() = 0;  ///< true if the device has passed the last record(); never waits
   virtual void wait() = 0;  ///< blocks the calling thread until the device has passed it
+  /// Lets another device of the same context begin what is enqueued on it from now on after that
+  /// point. Never waits itself.
+  virtual void hold_back(const Device& other) = 0;
 };
 
 /// Operations run on a device. It has one queue of work, which it executes in order. On a CUDA
@@ -77,6 +80,11 @@ class Device {
   /// Allocates host memory, aligned to 64 bytes; on a CUDA device it is page-locked. Throws
   /// out_of_memory.
   Buffer allocate_host(std::size_t bytes);
+
+  /// Page-locks host memory of another owner, so that the device transfers it at full speed. The
+  /// memory is unlocked with the Buffer, which must happen before its owner frees it. Returns an
+  /// empty Buffer if this memory cannot be locked, or need not be because the device is the CPU.
+  virtual Buffer page_lock(void* memory, std::size_t bytes) = 0;
 
   /// The next three calls copy between views of equal width and height. Host memory must stay valid
   /// and unchanged until the device has passed the copy. It need not be page-locked, but if it is

@@ -12,6 +12,7 @@ class CpuEvent final : public Event {
   void record() override {}
   bool done() override { return true; }
   void wait() override {}
+  void hold_back(const Device&) override {}
 };
 
 void copy_rows(View<const std::uint8_t> from, View<std::uint8_t> to) {
@@ -22,6 +23,7 @@ void copy_rows(View<const std::uint8_t> from, View<std::uint8_t> to) {
 class CpuDevice final : public Device {
  public:
   DeviceKind kind() const noexcept override { return DeviceKind::cpu; }
+  Buffer page_lock(void*, std::size_t) override { return {}; }
 
   void upload(View<const std::uint8_t> host, View<std::uint8_t> device) override {
     copy_rows(host, device);

@@ -33,6 +33,10 @@ class CudaEvent final : public Event {
 
   void wait() override { cuda_check(cudaEventSynchronize(event_), "the work on the GPU"); }
 
+  void hold_back(const Device& other) override {
+    cuda_check(cudaStreamWaitEvent(other.stream(), event_), "waiting for another stream");
+  }
+
  private:
   cudaStream_t stream_;
   cudaEvent_t event_ = nullptr;
@@ -50,6 +54,14 @@ class CudaDevice final : public Device {
 
   DeviceKind kind() const noexcept override { return DeviceKind::cuda; }
   CudaStream stream() const noexcept override { return stream_; }
+
+  Buffer page_lock(void* memory, std::size_t bytes) override {
+    if (cudaHostRegister(memory, bytes, cudaHostRegisterPortable) != cudaSuccess) {
+      cudaGetLastError();
+      return {};
+    }
+    return make_buffer(memory, bytes, [](void* locked) noexcept { cudaHostUnregister(locked); });
+  }
 
   void upload(View<const std::uint8_t> host, View<std::uint8_t> device) override {
     copy_rows(host, device, cudaMemcpyHostToDevice, "uploading a frame to the GPU");

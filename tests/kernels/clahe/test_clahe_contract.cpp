@@ -36,19 +36,21 @@ struct ClaheContract : ContractTraits<ClaheCase> {
   }
 
   static std::vector<ParametersRefusal<Case>> parameters_refusals() {
-    const Case gray = dense("GRAY8", 67, 31, {luminance, 3, 0, 255, 200});
-    const Case rgb = dense("RGB", 67, 31, {luminance, 3, 0, 255, 200});
+    const Case gray = dense("GRAY8", 67, 31, {{luminance, 0, 255, 200}, 3});
+    const Case rgb = dense("RGB", 67, 31, {{luminance, 0, 255, 200}, 3});
     return {
-        {"the clip limit is not a number", gray, {luminance, std::nan(""), 0, 255, 256}},
-        {"the clip limit", gray, {luminance, std::numeric_limits<double>::infinity(), 0, 255, 256}},
-        {"range", gray, {luminance, 2, -1, 255, 256}},
-        {"range", gray, {luminance, 2, 0, 256, 256}},
-        {"range", gray, {luminance, 2, 9, 9, 256}},
-        {"a blend of -1", gray, {luminance, 2, 0, 255, -1}},
-        {"a blend of 257", gray, {luminance, 2, 0, 255, 257}},
-        {"luma", gray, {each, 2, 0, 255, 256}},
-        {"range", rgb, {luminance, 2, 16, 235, 256}},
-        {"range", rgb, {each, 2, 0, 254, 256}},
+        {"the clip limit is not a number", gray, {{luminance, 0, 255, 256}, std::nan("")}},
+        {"the clip limit",
+         gray,
+         {{luminance, 0, 255, 256}, std::numeric_limits<double>::infinity()}},
+        {"range", gray, {{luminance, -1, 255, 256}, 2}},
+        {"range", gray, {{luminance, 0, 256, 256}, 2}},
+        {"range", gray, {{luminance, 9, 9, 256}, 2}},
+        {"a blend of -1", gray, {{luminance, 0, 255, -1}, 2}},
+        {"a blend of 257", gray, {{luminance, 0, 255, 257}, 2}},
+        {"luma", gray, {{each, 0, 255, 256}, 2}},
+        {"range", rgb, {{luminance, 16, 235, 256}, 2}},
+        {"range", rgb, {{each, 0, 254, 256}, 2}},
     };
   }
 
@@ -63,13 +65,13 @@ struct ClaheContract : ContractTraits<ClaheCase> {
     cases.push_back(dense("GRAY8", width / 128 * 128 + 128, height));
     for (const char* layout : {"GRAY8", "P010", "RGBx"})
       cases.push_back(dense(layout, width, height, Content::natural, {64, 16}));
-    cases.push_back(dense("RGBx", width, height, {each, 2, 0, 255, 256}));
+    cases.push_back(dense("RGBx", width, height, {{each, 0, 255, 256}, 2}));
     return cases;
   }
 
   static std::pair<Case, Case> neighbours() {
     Case deep = dense("P010", 97, 55, Content::random, {3, 5});
-    deep.parameters = {luminance, 4, 64, 940, 256};
+    deep.parameters = {{luminance, 64, 940, 256}, 4};
     return {dense("RGBx", 333, 77), deep};
   }
   static std::pair<Case, Case> streams() {
@@ -84,15 +86,15 @@ struct ClaheContract : ContractTraits<ClaheCase> {
     const int white = test.parameters.high;
     if (is_rgb(test.layout))
       return {test.parameters,
-              {each, 2, 0, 255, 256},
-              {luminance, 0, 0, 255, 3},
-              {each, 40, 0, 255, 128},
-              {luminance, 0.5, 0, 255, 0}};
+              {{each, 0, 255, 256}, 2},
+              {{luminance, 0, 255, 3}, 0},
+              {{each, 0, 255, 128}, 40},
+              {{luminance, 0, 255, 0}, 0.5}};
     return {test.parameters,
-            {luminance, 0, 16, white - 20, 100},
-            {luminance, 40, 0, white, 0},
-            {luminance, -3, white / 2, white, 256},
-            {luminance, 1e300, 0, 1, 256}};
+            {{luminance, 16, white - 20, 100}, 0},
+            {{luminance, 0, white, 0}, 40},
+            {{luminance, white / 2, white, 256}, -3},
+            {{luminance, 0, 1, 256}, 1e300}};
   }
 
   static std::vector<std::function<void(Parameters&)>> members() {

@@ -69,14 +69,14 @@ struct SmoothedClaheContract : ContractTraits<SmoothedClaheCase> {
   }
 
   static std::vector<ParametersRefusal<Case>> parameters_refusals() {
-    const Case gray = dense("GRAY8", 67, 31, {luminance, 3, 0, 255, 200});
-    const Case rgb = dense("RGB", 67, 31, {each, 3, 0, 255, 200});
+    const Case gray = dense("GRAY8", 67, 31, {{luminance, 0, 255, 200}, 3});
+    const Case rgb = dense("RGB", 67, 31, {{each, 0, 255, 200}, 3});
     return {
-        {"the clip limit is not a number", gray, {luminance, std::nan(""), 0, 255, 256}},
-        {"range", gray, {luminance, 2, 0, 256, 256}},
-        {"a blend of 257", gray, {luminance, 2, 0, 255, 257}},
-        {"luma", gray, {each, 2, 0, 255, 256}},
-        {"range", rgb, {each, 2, 0, 254, 256}},
+        {"the clip limit is not a number", gray, {{luminance, 0, 255, 256}, std::nan("")}},
+        {"range", gray, {{luminance, 0, 256, 256}, 2}},
+        {"a blend of 257", gray, {{luminance, 0, 255, 257}, 2}},
+        {"luma", gray, {{each, 0, 255, 256}, 2}},
+        {"range", rgb, {{each, 0, 254, 256}, 2}},
     };
   }
 
@@ -87,13 +87,13 @@ struct SmoothedClaheContract : ContractTraits<SmoothedClaheCase> {
     for (const char* layout : {"GRAY8", "GRAY16", "NV12", "YUY2", "P010", "RGB", "RGBx"})
       cases.push_back(dense(layout, width, height));
     for (const char* layout : {"RGB", "RGBx", "GBR"})
-      cases.push_back(dense(layout, width, height, {each, 2, 0, 255, 256}));
+      cases.push_back(dense(layout, width, height, {{each, 0, 255, 256}, 2}));
     return cases;
   }
 
   static std::pair<Case, Case> neighbours() {
-    return {dense("RGBx", 333, 77, {each, 2, 0, 255, 200}),
-            dense("P010", 97, 55, {luminance, 4, 64, 940, 256})};
+    return {dense("RGBx", 333, 77, {{each, 0, 255, 200}, 2}),
+            dense("P010", 97, 55, {{luminance, 64, 940, 256}, 4})};
   }
   static std::pair<Case, Case> streams() {
     return {dense("GRAY8", 1920, 1080), dense("RGB", 1280, 720)};
@@ -107,13 +107,13 @@ struct SmoothedClaheContract : ContractTraits<SmoothedClaheCase> {
     const int white = test.parameters.high;
     if (is_rgb(test.layout))
       return {test.parameters,
-              {each, 2, 0, 255, 256},
-              {luminance, 0, 0, 255, 3},
-              {each, 40, 0, 255, 128}};
+              {{each, 0, 255, 256}, 2},
+              {{luminance, 0, 255, 3}, 0},
+              {{each, 0, 255, 128}, 40}};
     return {test.parameters,
-            {luminance, 0, 16, white - 20, 100},
-            {luminance, 40, 0, white, 0},
-            {luminance, 1e300, 0, 1, 256}};
+            {{luminance, 16, white - 20, 100}, 0},
+            {{luminance, 0, white, 0}, 40},
+            {{luminance, 0, 1, 256}, 1e300}};
   }
 
   static std::vector<std::function<void(Parameters&)>> members() {

@@ -26,6 +26,9 @@ class WatchedDevice final : public Device {
 
   DeviceKind kind() const noexcept override { return device_.kind(); }
   CudaStream stream() const noexcept override { return device_.stream(); }
+  Buffer page_lock(void* memory, std::size_t bytes) override {
+    return device_.page_lock(memory, bytes);
+  }
   void upload(View<const std::uint8_t> host, View<std::uint8_t> device) override {
     device_.upload(host, device);
   }

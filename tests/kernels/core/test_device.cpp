@@ -228,6 +228,58 @@ TEST(CudaDevice, EventIsNotDoneBeforeTheWorkIs) {
   EXPECT_TRUE(event->done());
 }
 
+TEST(CudaDevice, EventsHoldBackOtherDevices) {
+  CUDAVISION_NEEDS_CUDA();
+  CudaTestDevice first, second;
+  const Buffer memory = first->allocate(1 << 20), copy = first->allocate(1 << 20);
+  const auto written = first->make_event(), copied = second->make_event();
+  for (int i = 1; i <= 20; ++i) {
+    first.spin(1, 5);
+    first->fill(row(memory.data(), memory.size()), static_cast<std::uint8_t>(i));
+    written->record();
+    written->hold_back(*second);
+    second->copy(row(memory.data(), memory.size()), row(copy.data(), copy.size()));
+    copied->record();
+    copied->hold_back(*first);  // or else the next round would overwrite what is being copied
+    if (!settings().small) {
+      EXPECT_FALSE(copied->done()) << "the host has waited";
+    }
+    first->fill(row(memory.data(), memory.size()), 0);
+    ASSERT_EQ(contents(*second, copy),
+              std::vector<std::uint8_t>(1 << 20, static_cast<std::uint8_t>(i)));
+  }
+}
+
+TEST(CudaDevice, LocksPagesOfOtherOwners) {
+  CUDAVISION_NEEDS_CUDA();
+  CUDAVISION_NEEDS_TRUE_TIMING();
+  CudaTestDevice device;
+  std::vector<std::uint8_t> host = random_bytes(1 << 22, settings().seed);
+  const std::vector<std::uint8_t> expected = host;
+  const Buffer memory = device->allocate(host.size());
+  const auto event = device->make_event();
+  {
+    const Buffer lock = device->page_lock(host.data(), host.size());
+    ASSERT_EQ(lock.data(), host.data());
+    EXPECT_EQ(device->page_lock(host.data(), host.size()).data(), nullptr) << "it is locked";
+    device.spin(1, 200);
+    device->upload(row(host.data(), host.size()), row(memory.data(), memory.size()));
+    event->record();
+    EXPECT_FALSE(event->done()) << "the transfer waited for the device";
+    event->wait();
+  }
+  std::fill(host.begin(), host.end(), std::uint8_t{0});
+  EXPECT_EQ(contents(*device, memory), expected);
+  EXPECT_NE(device->page_lock(host.data(), host.size()).data(), nullptr) << "it was not unlocked";
+  EXPECT_EQ(device->page_lock(nullptr, 4096).data(), nullptr);
+  device->finish();  // the refusals must not affect later calls
+}
+
+TEST(CpuDevice, NeedsNoPageLocks) {
+  std::uint8_t byte = 0;
+  EXPECT_EQ(make_cpu_device()->page_lock(&byte, 1).data(), nullptr);
+}
+
 TEST(CudaDevice, EnqueuesTransfersWithPageLockedMemory) {
   CUDAVISION_NEEDS_CUDA();
   CUDAVISION_NEEDS_TRUE_TIMING();
