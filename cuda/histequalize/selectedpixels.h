@@ -39,11 +39,12 @@ CUDAVISION_HOST_DEVICE inline std::uint32_t decided_pixels(const PixelSelection&
         decided |= 1u << i;
   } else {
     const regions::EllipseOffset of_row =
-        regions::ellipse_offset(box.y0, box.y1, region.scale_y, y);
+        regions::ellipse_offset(box.y0, box.y1, region.scale_y, selection.feather, y);
     CUDAVISION_NO_UNROLL
     for (int i = 0; i < pixels; ++i)
-      if (regions::ellipse_weight(regions::ellipse_offset(box.x0, box.x1, region.scale_x, left + i),
-                                  of_row, selection.feather) >= least)
+      if (regions::ellipse_weight(
+              regions::ellipse_offset(box.x0, box.x1, region.scale_x, selection.feather, left + i),
+              of_row, selection.feather) >= least)
         decided |= 1u << i;
   }
   return decided;

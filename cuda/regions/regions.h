@@ -22,6 +22,8 @@
 //   s² + t² ≤ 2^30: in the region, d = 0; else
 //   r = isqrt(s² + t²),  p = isqrt((u² + v²)·2^8),  d = p·(r − 2^15) div r     in 1/32 pixel
 //   w(d) = (8·(32·f − d) + f div 2) div f      where d < 32·f, else 0
+// Where x lies outside [x0 − f, x1 + f), s is 2^25, and likewise t, which makes the weight 0.
+// Without that, rounding would let ellipses wider than about 30000 pixels reach beyond their boxes.
 //
 // Where regions overlap, the largest weight counts. Inverted, a pixel's weight is 256 minus that.
 
@@ -111,14 +113,16 @@ struct EllipseOffset {
   std::uint64_t normalised_square;  ///< s² or t²
 };
 
+/// `at` is a pixel's place along an axis of the ellipse, whose box is [first, end) there.
 CUDAVISION_HOST_DEVICE inline EllipseOffset ellipse_offset(int first, int end, std::uint32_t scale,
-                                                           int at) {
+                                                           int feather, int at) {
   const int signed_offset = 2 * at + 1 - first - end;
   const auto offset =
       static_cast<std::uint64_t>(signed_offset < 0 ? -signed_offset : signed_offset);
   constexpr std::uint64_t most = 1u << 25;
   const std::uint64_t scaled = offset * scale >> 16;
-  const std::uint64_t normalised = scaled < most ? scaled : most;
+  const bool beyond = at < first - feather || at >= end + feather;
+  const std::uint64_t normalised = beyond || scaled > most ? most : scaled;
   return {offset * offset, normalised * normalised};
 }
 

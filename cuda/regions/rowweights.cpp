@@ -18,9 +18,9 @@ void raise_to_rectangle(const Box& box, int feather, int y, Span span, std::uint
 
 void raise_to_ellipse(const Region& region, int feather, int y, Span span, std::uint16_t* weights) {
   const Box& box = region.box;
-  const EllipseOffset of_row = ellipse_offset(box.y0, box.y1, region.scale_y, y);
+  const EllipseOffset of_row = ellipse_offset(box.y0, box.y1, region.scale_y, feather, y);
   for (int x = span.begin; x < span.end; ++x) {
-    const EllipseOffset of_column = ellipse_offset(box.x0, box.x1, region.scale_x, x);
+    const EllipseOffset of_column = ellipse_offset(box.x0, box.x1, region.scale_x, feather, x);
     weights[x] = static_cast<std::uint16_t>(
         std::max<int>(weights[x], ellipse_weight(of_column, of_row, feather)));
   }

@@ -202,13 +202,14 @@ CUDAVISION_HOST_DEVICE inline void raise_to_region(const BlendArguments& a, cons
     // Row by row, to save registers.
     CUDAVISION_NO_UNROLL
     for (int r = 0; r < rows; ++r) {
-      const EllipseOffset of_row =
-          ellipse_offset(box.y0, box.y1, region.scale_y, part.row(r) * part.plane.row_pixels);
+      const EllipseOffset of_row = ellipse_offset(box.y0, box.y1, region.scale_y, a.feather,
+                                                  part.row(r) * part.plane.row_pixels);
       BytePlace place(part.plane, part.x);
       CUDAVISION_NO_UNROLL
       for (int s = 0; s < samples; ++s, place.advance(kSampleBytes)) {
-        const int weight = ellipse_weight(
-            ellipse_offset(box.x0, box.x1, region.scale_x, place.pixel()), of_row, a.feather);
+        const int weight =
+            ellipse_weight(ellipse_offset(box.x0, box.x1, region.scale_x, a.feather, place.pixel()),
+                           of_row, a.feather);
         if (weight > weights(r, s))
           weights(r, s) = static_cast<std::uint16_t>(weight);
       }

@@ -36,6 +36,8 @@ int weight_in_rectangle(long long x0, long long y0, long long x1, long long y1, 
 
 int weight_in_ellipse(long long x0, long long y0, long long x1, long long y1, long long feather,
                       int x, int y) {
+  if (x < x0 - feather || x >= x1 + feather || y < y0 - feather || y >= y1 + feather)
+    return 0;
   const Wide u = magnitude(2LL * x + 1 - x0 - x1), v = magnitude(2LL * y + 1 - y0 - y1);
   const Wide most = Wide{1} << 25, unit = Wide{1} << 15;
   const Wide s = std::min(u * ((Wide{1} << 31) / static_cast<Wide>(x1 - x0)) >> 16, most);
