@@ -59,7 +59,8 @@ void add_blur(Group group) {
 
 void add_integral(Group group) {
   for (const FrameMemory memory : all_memories)
-    group.add("cudaintegral", "GRAY8", full_hd, memory, "other/tensors");
+    group.add("cudaintegral", "GRAY8", full_hd, memory,
+              memory == FrameMemory::cuda ? "other/tensors(memory:CUDAMemory)" : "other/tensors");
   for (const FrameMemory memory : all_memories)
     group.add("cudaintegral output=mean", "GRAY8", full_hd, memory);
   for (const FrameMemory memory : all_memories)
