@@ -379,10 +379,13 @@ stage_transfers() {
 }
 
 stage_bench() {
-  local program
+  local program environment counter=$bundle/transfers/libcounttransfers.so
   : >"$results/bench.txt"
   while read -r program; do
-    run "$(basename "$program")" "${BENCH_TIMEOUT:-240}" "$program" --json "$log_folder/$(basename "$program").json"
+    environment=()
+    # With this library, the program counts the copies, launches and allocations of each frame.
+    [[ $program != */bench_pipelines || ! -f $counter ]] || environment=(CUDA_INJECTION64_PATH="$counter")
+    run "$(basename "$program")" "${BENCH_TIMEOUT:-240}" env "${environment[@]}" "$program" --json "$log_folder/$(basename "$program").json"
     # A benchmark continues without a GPU; here that counts as a failure.
     verdict "$(basename "$program") measured on the GPU" "$(grep -m 1 -iE 'not run|not measured' "$log")"
     { echo "# $(basename "$program"), $card, driver $driver"; cat "$log"; echo; } >>"$results/bench.txt"
