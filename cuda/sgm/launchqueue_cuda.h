@@ -5,6 +5,7 @@
 // launches took 24 to 56 µs one by one, and take 1 to 15 µs as a graph.
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <type_traits>
 #include <vector>
