@@ -23,8 +23,11 @@ make_chroot() {
   mv "$folder.partial" "$folder"
 }
 
-# in_chroot FOLDER COMMAND...: runs a command in the chroot's /src (or / while there is none), with /proc
-# and /dev, and only these variables. The mounts end with the command.
+# Folders of this machine that commands in the chroot can read at the same place.
+shown_in_chroot=()
+
+# in_chroot FOLDER COMMAND...: runs a command in the chroot's /src (or / while there is none), with /proc,
+# /dev and the folders of shown_in_chroot, and only these variables. The mounts end with the command.
 in_chroot() {
   local folder=$1 name kept=()
   shift
@@ -35,7 +38,13 @@ in_chroot() {
   unshare --mount --propagation private sh -ec '
     mount -t proc proc "$0/proc"
     mount --rbind /dev "$0/dev"
-    exec chroot "$0" "$@"' "$folder" \
+    until [ "$1" = -- ]; do
+      mkdir -p "$0$1"
+      mount --bind -o ro "$1" "$0$1"
+      shift
+    done
+    shift
+    exec chroot "$0" "$@"' "$folder" "${shown_in_chroot[@]}" -- \
     env -i HOME=/root PATH=/usr/sbin:/usr/bin:/sbin:/bin LC_ALL=C.UTF-8 "${kept[@]}" \
     sh -c 'cd /src 2>/dev/null || cd /; exec "$@"' sh "$@"
 }

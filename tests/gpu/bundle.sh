@@ -8,11 +8,16 @@ set -euo pipefail
 
 usage() {
   cat <<'END'
-usage: tests/gpu/bundle.sh [--archs LIST] [--archive] FOLDER
+usage: tests/gpu/bundle.sh [--archs LIST] [--debian13] [--archive] FOLDER
 
-Builds below build-gpu/ and fills FOLDER (about 300 MB). If FOLDER is a bundle already, it is replaced.
+Builds below build-gpu/ and fills FOLDER (about 1.4 GB). If FOLDER is a bundle already, it is replaced.
   --archs LIST   the GPU architectures of the main build, as for -Dcuda-archs (default: 90)
-  --archive      also make FOLDER.tar.xz (about 37 MB; needs 8 GB of memory)
+  --debian13     also build the plug-in, the element tests and bench_pipelines in a Debian 13, for the
+                 stages check13 and bench. Needs root, a Debian mirror and 5 GB
+  --root FOLDER  where that Debian is or will be (default: /var/tmp/gst-cudavision/debian13, which
+                 tests/debian13.sh uses as well)
+  --mirror URL   the Debian mirror (default: http://deb.debian.org/debian)
+  --archive      also make FOLDER.tar.xz (about 45 MB, 54 with --debian13; needs 8 GB of memory)
 The kernel tests are built twice more, as PTX of compute_75 and of compute_80 only, so that a newer
 GPU also tests the code for older ones.
 
@@ -22,14 +27,22 @@ END
 
 archs=90
 archive=no
+debian13=no
+root=/var/tmp/gst-cudavision/debian13
+mirror=http://deb.debian.org/debian
 while [[ $# -gt 0 ]]; do
   case $1 in
-    --archs)
+    --archs | --root | --mirror)
       [[ $# -ge 2 ]] || { usage >&2; exit 2; }
-      archs=$2
+      case $1 in
+        --archs) archs=$2 ;;
+        --root) root=$(realpath -m "$2") ;;
+        --mirror) mirror=$2 ;;
+      esac
       shift
       ;;
     --archive) archive=yes ;;
+    --debian13) debian13=yes ;;
     -h | --help)
       usage
       exit 0
@@ -48,6 +61,8 @@ folder=$(realpath "$1")
 
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 . scripts/setup.sh
+. scripts/chroot.sh
+. tests/gpu/programs.sh
 [[ -z $(ls -A "$folder") || -f $folder/run-gpu.sh ]] || die "$folder is neither empty nor a bundle; name another folder."
 
 install_missing "${packages_build[@]}" "${packages_run[@]}" "${packages_pictures[@]}" "${packages_test[@]}" \
@@ -57,69 +72,36 @@ toolkit=$(realpath "$(dirname "$nvcc")/..")
 
 # --- Build ------------------------------------------------------------------------------------------
 
-# programs BUILD FOLDER: prints the programs that the build makes of tests/FOLDER, each with the folder of
-# its first source below tests/FOLDER, which is named after its operation or element.
-programs() {
-  meson introspect --targets "$1" | python3 -c '
-import json, os, sys
-for target in json.load(sys.stdin):
-    if target["type"] == "executable" and target["defined_in"].endswith(f"/tests/{sys.argv[1]}/meson.build"):
-        source = target["target_sources"][0]["sources"][0]
-        print(target["filename"][0], os.path.dirname(source.split(f"/tests/{sys.argv[1]}/")[-1]) if "/tests/" + sys.argv[1] in source else "")' "$2"
-}
+configure_for_gpu build-gpu/native "$archs"
+compile build-gpu/native
+for arch in 75 80; do
+  configure_for_gpu "build-gpu/ptx$arch" "$arch-virtual"
+  mapfile -t targets < <(targets_of "build-gpu/ptx$arch" kernels | grep -v /oracle_)
+  compile "build-gpu/ptx$arch" "${targets[@]}"
+done
 
-build() { # NAME ARCHS [kernels]: builds everything, or only the kernel tests
-  local dir=build-gpu/$1 archs=$2
-  shift 2
-  say "Building $dir for $archs"
-  configure "$dir" -Dcuda=enabled -Dcuda-archs="$archs" -Dtests=enabled -Dbenchmarks=enabled -Dgpu-tests=enabled
-  # The names of ninja's targets are paths within the build folder.
-  [[ $* != kernels ]] || mapfile -t targets < <(programs "$dir" kernels | sed "s|^$PWD/$dir/||; s| .*||" | grep -v /oracle_)
-  ninja -C "$dir" "${targets[@]}" >"$dir/build.log" 2>&1 </dev/null || {
-    tail -n 40 "$dir/build.log" >&2
-    die "$dir does not build; the compiler's messages are above."
-  }
-  targets=()
-}
-targets=()
-build native "$archs"
-build ptx75 75-virtual kernels
-build ptx80 80-virtual kernels
+# That Debian has no toolkit, so it gets this machine's.
+if [[ $debian13 == yes ]]; then
+  # A toolkit of Debian packages lies in /usr, where that Debian's own files must stay.
+  [[ $toolkit != /usr ]] || die "--debian13 needs a CUDA toolkit in a folder of its own, for example NVIDIA's in /usr/local/cuda; set CUDA_HOME to it."
+  make_chroot trixie "$root" "$mirror"
+  copy_sources "$root"
+  shown_in_chroot=("$toolkit")
+  in_chroot "$root" env CUDA_HOME="$toolkit" tests/gpu/bundle-elements.sh --archs "$archs" build-gpu/collected
+fi
 
 # --- Collect ----------------------------------------------------------------------------------------
 
 find "$folder" -mindepth 1 -delete
 cp tests/tally.py tests/gpu/run-gpu.sh tests/gpu/proof.py "$folder/" # come first: they mark it as a bundle
-collected=()
-
-# collect BUILD SOURCE-FOLDER DESTINATION: copies the programs of a build, the kernel tests into a folder
-# for each operation. Leaves out programs that need OpenCV, because they compare only the CPU half with it.
-collect() {
-  local program folder_of_source destination
-  while read -r program folder_of_source; do
-    [[ -f $program ]] || continue # oracles are not built
-    if ldd "$program" | grep -q libopencv; then
-      say "Leaving out $(basename "$program"), which needs OpenCV and compares only the CPU half with it"
-      continue
-    fi
-    destination=$folder/$3
-    [[ $2 != kernels ]] || destination+=/$folder_of_source
-    mkdir -p "$destination"
-    strip -o "$destination/$(basename "$program")" "$program"
-    collected+=("$program")
-  done < <(programs "build-gpu/$1" "$2")
-  [[ -n $(ls "$folder/$3") ]] || die "build-gpu/$1 has no program of tests/$2"
-}
-collect native kernels kernels/native
-collect ptx75 kernels kernels/ptx75
-collect ptx80 kernels kernels/ptx80
-collect native check check
-collect native bench bench
-
-mkdir "$folder/plugin"
-strip -o "$folder/plugin/libgstcudavision.so" build-gpu/native/gst/libgstcudavision.so
-collected+=(build-gpu/native/gst/libgstcudavision.so)
+for variant in native ptx75 ptx80; do
+  collect "build-gpu/$variant" kernels "$folder/kernels/$variant"
+done
+collect build-gpu/native check "$folder/check"
+collect build-gpu/native bench "$folder/bench"
+collect_plugin build-gpu/native "$folder/plugin"
 tests/gpu/collect-runtime.sh "$folder/runtime" "${collected[@]}"
+[[ $debian13 == no ]] || cp -a "$root/src/build-gpu/collected" "$folder/debian13"
 
 # The counter of transfers and launches needs CUPTI, which toolkits have in one of two folders.
 counter=no
@@ -172,8 +154,16 @@ python3 tests/gpu/check_proof.py --digests >"$folder/digests.json"
 
 say "Done: $folder, $(du -sm "$folder" | cut -f1) MB. Copy it to the GPU host and run there: bash run-gpu.sh all"
 if [[ $archive == yes ]]; then
-  # Most of the machine code is the same in all programs, but hundreds of megabytes apart. A large dictionary
-  # with the fastest search gives 37 MB in 90 s; preset 4 with 256 MiB gives 43 MB in 10 minutes.
-  tar -C "$(dirname "$folder")" -c "$(basename "$folder")" | xz --lzma2=preset=1,dict=768MiB >"$folder.tar.xz"
+  # Most of the machine code of the kernels is the same in all programs, but hundreds of megabytes apart. A
+  # large dictionary with the fastest search gives 37 MB in 90 s; preset 4 with 256 MiB gives 43 MB in 10
+  # minutes. The runtimes have no such repetitions, so they get the thorough search. An xz file may consist of
+  # parts that are compressed differently, and the first tar's end, two empty blocks, is cut off.
+  name=$(basename "$folder")
+  runtimes=("$name/runtime")
+  [[ $debian13 == no ]] || runtimes+=("$name/debian13/runtime")
+  {
+    tar -C "$(dirname "$folder")" -b 1 -c "${runtimes[@]}" | head -c -1024 | xz --x86 --lzma2=preset=9e
+    tar -C "$(dirname "$folder")" -c "${runtimes[@]/#/--exclude=}" "$name" | xz --lzma2=preset=1,dict=768MiB
+  } >"$folder.tar.xz"
   say "Done: $folder.tar.xz, $(du -sm "$folder.tar.xz" | cut -f1) MB"
 fi

@@ -7,7 +7,8 @@
     check_proof.py --program PROGRAM --proof FILE    compares the CPU's hashes with those in FILE
 
 FILE is tests/gpu/proof.json. A part is a folder of cuda/ that has tests of its own (core, sync, pixels,
-gaussblur, ...), or "elements", which means gst/ and its tests. Its digest covers its sources, its tests and
+gaussblur, ...), "elements", which means gst/ and its tests, or "elements with GStreamer 1.26", the same sources
+built and run with that version. Its digest covers its sources, its tests and
 the files that these include, so that a change to one operation does not affect the proof of the others.
 
 --tree never fails: a part that is not proven is reported as skipped, by name and with the reason.
@@ -26,7 +27,8 @@ import subprocess
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-ELEMENTS = "elements"
+# The suites that must have run for the parts that are not an operation's.
+ELEMENTS = {"elements": ("check",), "elements with GStreamer 1.26": ("check13",)}
 VARIANTS = ("native", "ptx75", "ptx80")
 SANITIZERS = ("memcheck", "racecheck", "initcheck", "synccheck")
 INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"', re.M)
@@ -60,7 +62,7 @@ def includes_of(name):
 def sources_of(part):
     """Returns the files that the part's digest covers."""
     covered = set()
-    if part == ELEMENTS:
+    if part in ELEMENTS:
         waiting = [name for folder in ("gst", "tests/check", "tests/fuzz") for name in files_below(folder)]
     else:
         waiting = [*files_below(f"cuda/{part}"), *files_below(f"tests/kernels/{part}"),
@@ -74,13 +76,13 @@ def sources_of(part):
             if include.startswith("cuda/"):
                 # An operation that includes a header of another folder depends on all sources of that
                 # folder. Elements use cuda/ as well, but its parts have proofs of their own.
-                waiting += files_below(room_of(include)) if part != ELEMENTS else []
+                waiting += files_below(room_of(include)) if part not in ELEMENTS else []
             else:
                 waiting.append(include)
                 stem = (ROOT / include).with_suffix("")
                 waiting += [path.relative_to(ROOT).as_posix() for path in
                             (stem.with_suffix(".cpp"), stem.with_suffix(".cu")) if path.is_file()]
-    return covered | ({"cuda/nvcc/meson.build"} if part != ELEMENTS else set())
+    return covered | ({"cuda/nvcc/meson.build"} if part not in ELEMENTS else set())
 
 
 def digest_of(part):
@@ -119,9 +121,9 @@ def shortcoming(part, record):
     if record["digest"] != digest_of(part):
         return "it has changed since it was run on a GPU host"
     suites = record.get("suites", {})
-    wanted = ("check",) if part == ELEMENTS else VARIANTS
+    wanted = ELEMENTS.get(part, VARIANTS)
     missing = [suite for suite in wanted if not suites.get(suite, {}).get("passed")]
-    if part != ELEMENTS:
+    if part not in ELEMENTS:
         missing += [tool for tool in SANITIZERS if tool not in record.get("sanitizers", {})]
     if missing:
         return f"the GPU host ran no {', '.join(missing)}"
@@ -132,7 +134,7 @@ def shortcoming(part, record):
 def check_tree(path):
     parts = load(path)
     unproven = []
-    for part in (*operations(), ELEMENTS):
+    for part in (*operations(), *ELEMENTS):
         why = shortcoming(part, parts.get(part))
         if why:
             unproven.append(part)
@@ -196,7 +198,7 @@ def main():
     parser.add_argument("--proof", help="tests/gpu/proof.json")
     arguments = parser.parse_args()
     if arguments.digests:
-        json.dump({part: digest_of(part) for part in (*operations(), ELEMENTS)}, sys.stdout, indent=1)
+        json.dump({part: digest_of(part) for part in (*operations(), *ELEMENTS)}, sys.stdout, indent=1)
         print()
         return 0
     if not arguments.proof:

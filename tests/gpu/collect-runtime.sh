@@ -6,7 +6,7 @@ set -euo pipefail
 
 usage() {
   cat <<'END'
-usage: tests/gpu/collect-runtime.sh FOLDER [PROGRAM-OR-LIBRARY...]
+usage: tests/gpu/collect-runtime.sh [--with-glibc] FOLDER [PROGRAM-OR-LIBRARY...]
 
 Makes a GStreamer runtime in FOLDER that needs only glibc, libstdc++ and the NVIDIA driver from the
 host. The host's glibc must not be older than this machine's. The runtime consists of
@@ -17,20 +17,29 @@ host. The host's glibc must not be older than this machine's. The runtime consis
   lib/gstreamer-1.0/   the plug-ins that the tests and pipelines use
   env.sh               the environment; source it before running anything
 
+  --with-glibc         for a host whose glibc is older: adds glibc, its dynamic loader and libstdc++,
+                       and bin/run, which starts a program with them: bin/run PROGRAM ARGUMENT...
+                       The tools in bin/ start that way, too.
   -h, --help           this text
 END
 }
 
-case ${1:-} in
-  -h | --help)
-    usage
-    exit 0
-    ;;
-  '' | -*)
-    usage >&2
-    exit 2
-    ;;
-esac
+with_glibc=no
+while [[ ${1:-} == -* ]]; do
+  case $1 in
+    --with-glibc) with_glibc=yes ;;
+    -h | --help)
+      usage
+      exit 0
+      ;;
+    *)
+      usage >&2
+      exit 2
+      ;;
+  esac
+  shift
+done
+[[ $# -ge 1 && -n $1 ]] || { usage >&2; exit 2; }
 folder=$1
 shift
 programs=("$@")
@@ -38,10 +47,12 @@ programs=("$@")
 plugins_here=$(pkg-config --variable=pluginsdir gstreamer-1.0)
 scanner=$(pkg-config --variable=pluginscannerdir gstreamer-1.0)/gst-plugin-scanner
 plugins=(app coreelements coretracers debug debugutilsbad gaudieffects jpeg matroska nvcodec playback png rawparse
-  typefindfunctions videoconvertscale videofilter videoparsersbad videorate videotestsrc)
+  typefindfunctions videoconvertscale videocrop videofilter videoparsersbad videorate videotestsrc)
 
-mkdir -p "$folder/bin" "$folder/lib/gstreamer-1.0"
-cp -L "$(command -v gst-launch-1.0)" "$(command -v gst-inspect-1.0)" "$scanner" "$folder/bin/"
+tools=$folder/bin
+[[ $with_glibc == no ]] || tools=$folder/libexec
+mkdir -p "$folder/bin" "$tools" "$folder/lib/gstreamer-1.0"
+cp -L "$(command -v gst-launch-1.0)" "$(command -v gst-inspect-1.0)" "$scanner" "$tools/"
 for plugin in "${plugins[@]}"; do
   [[ -f $plugins_here/libgst$plugin.so ]] || {
     echo "collect-runtime.sh: GStreamer's plug-in $plugin is not installed here" >&2
@@ -50,22 +61,54 @@ for plugin in "${plugins[@]}"; do
   cp -L "$plugins_here/libgst$plugin.so" "$folder/lib/gstreamer-1.0/"
 done
 
-# Copies the libraries that the dynamic linker would load, except those that must come from the host: the C
-# and C++ runtimes, which have to fit its kernel and its driver, and the driver's own libraries.
-hosts_own='^(ld-linux.*|lib(c|m|dl|rt|pthread|resolv|util|nsl|stdc\+\+|gcc_s|cuda|nvcuvid|nvidia-.*|nvoptix))\.so'
+# Copies the libraries that the dynamic linker would load, except those that must come from the host: the
+# driver's own, which have to fit its kernel, and the C and C++ runtimes, unless the host's are too old.
+hosts_own='lib(cuda|nvcuvid|nvidia-.*|nvoptix)'
+[[ $with_glibc == yes ]] || hosts_own+='|ld-linux.*|lib(c|m|dl|rt|pthread|resolv|util|nsl|stdc\+\+|gcc_s)'
 libraries=()
 while read -r library; do
-  [[ $(basename "$library") =~ $hosts_own ]] || libraries+=("$library")
-done < <(ldd "$folder"/bin/* "$folder"/lib/gstreamer-1.0/*.so ${programs[@]+"${programs[@]}"} 2>/dev/null |
+  [[ $(basename "$library") =~ ^($hosts_own)\.so ]] || libraries+=("$library")
+done < <(ldd "$tools"/* "$folder"/lib/gstreamer-1.0/*.so ${programs[@]+"${programs[@]}"} 2>/dev/null |
   sed -n 's/.* => \(\/[^ ]*\) (0x.*/\1/p' | sort -u)
 cp -L "${libraries[@]}" "$folder/lib/"
 
-cat >"$folder/env.sh" <<'ENV'
+if [[ $with_glibc == no ]]; then
+  cat >"$folder/env.sh" <<'ENV'
 # shellcheck shell=bash
 # Source this file. Programs started from this shell then use only the GStreamer in this folder.
 runtime=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
-export PATH=$runtime/bin:$PATH
 export LD_LIBRARY_PATH=$runtime/lib${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
+ENV
+else
+  # The loader comes first in ldd's output for a program, and without an arrow. The driver's libraries also
+  # need the parts of glibc that are empty by now; the host's would not fit the other parts.
+  loader=$(ldd "$tools/gst-launch-1.0" | sed -n 's/^\s*\(\/[^ ]*\/ld-linux[^ ]*\) (0x.*/\1/p')
+  libc_folder=$(dirname "$(ldd "$tools/gst-launch-1.0" | sed -n 's/.* => \(\/.*\/libc\.so[^ ]*\) .*/\1/p')")
+  cp -L "$loader" "$folder/lib/ld.so"
+  cp -L "$libc_folder"/lib{dl,m,pthread,resolv,rt,util}.so.[0-9] "$folder/lib/"
+  cat >"$folder/bin/run" <<'RUN'
+#!/bin/sh
+# Runs a program with the glibc and the libraries in this folder. The loader reads the host's ld.so.cache as
+# well, but it searches that, and LD_LIBRARY_PATH, only for what this folder lacks: the driver's libraries.
+# If programs got this folder in LD_LIBRARY_PATH instead, then those of the host that they start would get
+# this glibc with the host's loader, and crash.
+lib=$(cd "$(dirname "$0")/../lib" && pwd)
+exec "$lib/ld.so" --library-path "$lib${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}" "$@"
+RUN
+  for tool in "$tools"/*; do
+    # shellcheck disable=SC2016
+    printf '#!/bin/sh\nbin=$(dirname "$0")\nexec "$bin/run" "$bin/../libexec/%s" "$@"\n' "${tool##*/}" \
+      >"$folder/bin/${tool##*/}"
+  done
+  chmod +x "$folder"/bin/*
+  cat >"$folder/env.sh" <<'ENV'
+# shellcheck shell=bash
+# Source this file. Programs started with bin/run then use only the GStreamer in this folder.
+runtime=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+ENV
+fi
+cat >>"$folder/env.sh" <<'ENV'
+export PATH=$runtime/bin:$PATH
 export GST_PLUGIN_SYSTEM_PATH_1_0=$runtime/lib/gstreamer-1.0
 export GST_PLUGIN_SCANNER_1_0=$runtime/bin/gst-plugin-scanner
 GST_REGISTRY_1_0=$(mktemp -d)/registry.bin

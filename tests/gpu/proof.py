@@ -13,7 +13,8 @@
         into the bundle's proof, which it writes to RESULTS/proof.json
 
 The name of a result begins with VARIANT-OR-TOOL PART/PROGRAM, for example "ptx75 gaussblur/test_gaussblur"
-or "memcheck sgm/test_sgmstereo 1 of 4". All other results belong to the part "elements".
+or "memcheck sgm/test_sgmstereo 1 of 4". All other results belong to the part "elements", or to a part of their
+own if the stage ran the elements with another GStreamer.
 """
 import json
 import pathlib
@@ -84,11 +85,12 @@ def hashes(native, ptx):
 
 
 ELEMENTS = "elements"
+ELEMENTS_BY_STAGE = {"check13": "elements with GStreamer 1.26"}
 
 
-def part_of(name):
+def part_of(stage, name):
     words = name.split(" ")
-    return words[1].split("/")[0] if len(words) > 1 and "/" in words[1] else ELEMENTS
+    return words[1].split("/")[0] if len(words) > 1 and "/" in words[1] else ELEMENTS_BY_STAGE.get(stage, ELEMENTS)
 
 
 def add(counts, result):
@@ -110,7 +112,7 @@ def write(bundle, results, work, card, driver):
     for path in sorted(work.glob("*.jsonl")):
         for line in path.read_text(encoding="utf-8").splitlines():
             result = json.loads(line)
-            lines.setdefault(f"{path.stem} {part_of(result['name'])}", []).append(result)
+            lines.setdefault(f"{path.stem} {part_of(path.stem, result['name'])}", []).append(result)
     lines = merge(results / "results.json", lines)
     counted = merge(results / "transfers.json", {
         path.name.split(".")[1]: load(path) for path in work.glob("transfers.*.json")})
@@ -121,10 +123,12 @@ def write(bundle, results, work, card, driver):
     proven = load(earlier)["parts"] if earlier.exists() else {}
     parts = {}
     for key, stage_lines in lines.items():
-        stage, part = key.split(" ")
+        stage, part = key.split(" ", 1)
         kernels = stage in ("tests", "sanitizers")
-        if part not in digests or stage == "bench" or kernels == (part == ELEMENTS):
+        if part not in digests or stage == "bench" or kernels == part.startswith(ELEMENTS):
             continue
+        if not any(result["passed"] or result["failed"] for result in stage_lines):
+            continue  # The bundle lacks what the stage needs, so it says nothing about these sources.
         if part not in parts:
             # Earlier results for exactly the same sources stay valid, so new ones are added to them.
             same = proven.get(part, {}).get("digest") == digests[part]

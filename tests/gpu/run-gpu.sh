@@ -12,6 +12,7 @@ usage: bash run-gpu.sh [--results FOLDER] [--operations LIST] [--variants LIST] 
                hashes of the seeded cases
   sanitizers   the kernel tests under compute-sanitizer: memcheck, racecheck, initcheck, synccheck
   check        the element tests with backend=cuda
+  check13      the same with the GStreamer of Debian 13, if the bundle was made with --debian13
   transfers    the copies between host and GPU, counted while video goes from nvh264dec through each
                element to cudadownload
   bench        the benchmarks
@@ -87,8 +88,8 @@ while [[ $# -gt 0 ]]; do
       choose "${1#--}" "$2"
       shift
       ;;
-    tests | sanitizers | check | transfers | bench) stages+=("$1") ;;
-    all) stages+=(tests sanitizers check transfers bench) ;;
+    tests | sanitizers | check | check13 | transfers | bench) stages+=("$1") ;;
+    all) stages+=(tests sanitizers check check13 transfers bench) ;;
     -h | --help)
       usage
       exit 0
@@ -118,12 +119,21 @@ cards=$(nvidia-smi --list-gpus 2>/dev/null | grep -c '^GPU')
 }
 echo "$card, driver $driver"
 
-# Runs a program with the bundle's GStreamer. Only programs of the bundle can use its libraries; the host's
+# The folder of the GStreamer in use, of the plug-in and of the programs that were built with it; and what
+# starts these programs, if the runtime has a glibc of its own.
+edition=$bundle
+start=()
+with_gstreamer() { # EDITION COMMAND...: runs a function with another of these folders
+  local edition=$1 start=("$1/runtime/bin/run")
+  "${@:2}"
+}
+
+# Runs a program with GStreamer's environment. Only programs of the bundle can use its libraries; the host's
 # programs need the host's.
 in_runtime() { (
   # shellcheck disable=SC1091
-  . "$bundle/runtime/env.sh"
-  export GST_PLUGIN_PATH=$bundle/plugin GST_REGISTRY_1_0=$work/registry.bin
+  . "$edition/runtime/env.sh"
+  export GST_PLUGIN_PATH=$edition/plugin GST_REGISTRY_1_0=$work/registry.${edition##*/}.bin
   exec "$@"
 ); }
 
@@ -314,26 +324,38 @@ stage_sanitizers() {
 check() { # PROGRAM
   CUDAVISION_TEST_BACKEND=cuda CUDAVISION_TEST_PICTURES=$bundle/pictures CK_FORK=no \
     CK_DEFAULT_TIMEOUT=${TEST_TIMEOUT:-240} G_DEBUG=fatal-criticals \
-    run "$(basename "$1")" "${TEST_TIMEOUT:-240}" "$1"
+    run "$(basename "$1")" "${TEST_TIMEOUT:-240}" "${start[@]}" "$1"
 }
 
 stage_check() {
   local program
-  find "$bundle/check" -type f -perm -u+x -printf '%f\n' | plan
+  find "$edition/check" -type f -perm -u+x -printf '%f\n' | plan
   while read -r program; do
     await_turn 2
     check "$program" &
-  done < <(find "$bundle/check" -type f -perm -u+x ! -name check_leaks ! -name check_states | sort)
+  done < <(find "$edition/check" -type f -perm -u+x ! -name check_leaks ! -name check_states | sort)
   wait
   # These run alone, because they check how much of the GPU's memory is in use.
-  check "$bundle/check/check_states"
-  check "$bundle/check/check_leaks"
+  check "$edition/check/check_states"
+  check "$edition/check/check_leaks"
+}
+
+skip_stage() { # WHY
+  echo "SKIP: $stage: $1" >"$log_folder/skipped.log"
+  python3 "$bundle/tally.py" collect "$stage" "$log_folder/skipped.log" 77 >>"$work/$stage.jsonl"
+}
+
+stage_check13() {
+  if [[ -d $bundle/debian13 ]]; then
+    with_gstreamer "$bundle/debian13" stage_check
+  else
+    skip_stage "the bundle was made without --debian13"
+  fi
 }
 
 stage_transfers() {
   if [[ ! -f $bundle/transfers/libcounttransfers.so ]]; then
-    echo "SKIP: transfers: the bundle was made without CUPTI" >"$log_folder/skipped.log"
-    python3 "$bundle/tally.py" collect transfers "$log_folder/skipped.log" 77 >>"$work/transfers.jsonl"
+    skip_stage "the bundle was made without CUPTI"
     return
   fi
   # Fill the registry now, so that the counts do not include a plug-in scanner.
@@ -378,18 +400,25 @@ stage_transfers() {
   cat "$log_folder/transfers.log"
 }
 
+bench() { # NAME PROGRAM
+  local environment=() counter=$bundle/transfers/libcounttransfers.so
+  # With this library, the program counts the copies, launches and allocations of each frame. It was built
+  # for the bundle's own GStreamer.
+  [[ $2 != "$bundle"/bench/bench_pipelines || ! -f $counter ]] || environment=(env CUDA_INJECTION64_PATH="$counter")
+  run "$1" "${BENCH_TIMEOUT:-240}" "${environment[@]}" "${start[@]}" "$2" --json "$log_folder/${1// /-}.json"
+  # A benchmark continues without a GPU; here that counts as a failure.
+  verdict "$1 measured on the GPU" "$(grep -m 1 -iE 'not run|not measured' "$log")"
+  { echo "# $1, $card, driver $driver"; cat "$log"; echo; } >>"$results/bench.txt"
+}
+
 stage_bench() {
-  local program environment counter=$bundle/transfers/libcounttransfers.so
+  local program
   : >"$results/bench.txt"
   while read -r program; do
-    environment=()
-    # With this library, the program counts the copies, launches and allocations of each frame.
-    [[ $program != */bench_pipelines || ! -f $counter ]] || environment=(CUDA_INJECTION64_PATH="$counter")
-    run "$(basename "$program")" "${BENCH_TIMEOUT:-240}" env "${environment[@]}" "$program" --json "$log_folder/$(basename "$program").json"
-    # A benchmark continues without a GPU; here that counts as a failure.
-    verdict "$(basename "$program") measured on the GPU" "$(grep -m 1 -iE 'not run|not measured' "$log")"
-    { echo "# $(basename "$program"), $card, driver $driver"; cat "$log"; echo; } >>"$results/bench.txt"
+    bench "$(basename "$program")" "$program"
   done < <(find "$bundle/bench" -type f -perm -u+x | sort)
+  [[ ! -d $bundle/debian13 ]] ||
+    with_gstreamer "$bundle/debian13" bench 'bench_pipelines with GStreamer 1.26' "$bundle/debian13/bench/bench_pipelines"
   cat "$results/bench.txt"
 }
 
@@ -400,7 +429,7 @@ write_results() {
 }
 # timeout puts each program into a process group of its own, so a signal to the script's group does not
 # reach them.
-trap 'pkill -f "^[^ ]*timeout .*$bundle/(kernels|check|bench)/"; pkill -f "^$bundle/(kernels|check|bench)/"; fail_unfinished; write_results; exit 143' TERM INT
+trap 'pkill -f "^[^ ]*timeout .*$bundle/(debian13/)?(kernels|check|bench)/"; pkill -f "^$bundle/(debian13/runtime/lib/ld.so|(kernels|check|bench)/)"; fail_unfinished; write_results; exit 143' TERM INT
 
 for stage in "${stages[@]}"; do
   begin "$stage"
