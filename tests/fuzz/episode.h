@@ -5,9 +5,9 @@
 #include <memory>
 #include <random>
 
-#include "tests/check/common/definitions.h"
 #include "tests/check/common/filterharness.h"
 #include "tests/check/common/memoryuse.h"
+#include "tests/check/common/regiondefinition.h"
 
 /// Does to an element anything that a pipeline could do, in random order. The element must neither
 /// crash nor leak, it must report every failure as an element error, and as long as nothing is

@@ -5,8 +5,6 @@
 #include <cmath>
 #include <cstring>
 
-#include "tests/check/common/definitions.h"
-
 namespace check {
 
 namespace {

@@ -73,6 +73,12 @@ Picture picture_with(const FormatSpec& format, int width, int height, const Samp
 /// have equal sizes.
 Picture converted(const Picture& picture, const FormatSpec& format);
 
+/// Clears the bits above the depth that make_picture() leaves in chroma words.
+Picture with_valid_chroma(Picture picture);
+
+/// Returns the luminance as a picture in GRAY8, GRAY16_LE, or I420_10LE, whose chroma is ignored.
+Picture luminance_picture(const Picture& picture);
+
 /// The layout in which to_buffer() stores the bytes. Without `meta` it is GstVideoInfo's layout,
 /// and the other members are ignored.
 struct Layout {

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <random>
 
-#include "tests/check/common/definitions.h"
+#include "tests/check/common/blurdefinition.h"
 #include "tests/check/common/filterharness.h"
 #include "tests/check/common/photographs.h"
 

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <random>
 
-#include "tests/check/common/definitions.h"
+#include "tests/check/common/equalizedefinition.h"
 #include "tests/check/common/filterharness.h"
 #include "tests/check/common/histogrammessage.h"
 #include "tests/check/common/photographs.h"
