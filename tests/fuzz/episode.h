@@ -3,10 +3,10 @@
 
 #include <functional>
 #include <memory>
-#include <random>
 
 #include "tests/check/common/filterharness.h"
 #include "tests/check/common/memoryuse.h"
+#include "tests/check/common/random.h"
 #include "tests/check/common/regiondefinition.h"
 
 /// Does to an element anything that a pipeline could do, in random order. The element must neither
@@ -25,32 +25,18 @@ struct FrameKind {
 };
 
 /// One life of an element, which consists of random actions.
-class Life {
+class Life : protected check::Random {
  public:
   Life(unsigned seed, check::BufferCount& buffers)
-      : random_(seed), seed_(seed), buffers_(buffers) {}
+      : check::Random(seed), seed_(seed), buffers_(buffers) {}
   virtual ~Life() = default;
   virtual void run() = 0;
 
  protected:
-  int below(int n) { return static_cast<int>(random_() % static_cast<unsigned>(n)); }
-  template <class T, std::size_t n>
-  T one_of(const T (&list)[n]) {
-    return list[random_() % n];
-  }
-  unsigned any_seed() { return static_cast<unsigned>(random_()); }
-  guint64 any_number();
-  const check::FormatSpec& any_format() {
-    return check::formats()[random_() % check::formats().size()];
-  }
-  check::Layout any_layout() {
-    return check::random_layout([this](int n) { return below(n); });
-  }
   unsigned seed() const { return seed_; }
   GstBuffer* tracked(GstBuffer* buffer) { return buffers_.track(buffer); }
 
  private:
-  std::mt19937 random_;
   unsigned seed_;
   check::BufferCount& buffers_;
 };

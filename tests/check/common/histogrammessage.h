@@ -13,9 +13,6 @@ namespace check {
 /// Returns the message's structure, which must have the element's name.
 const GstStructure* structure_of(GstMessage* message);
 
-/// Returns the time in a field, which may be GST_CLOCK_TIME_NONE.
-guint64 time_in(const GstStructure* structure, const char* field);
-
 /// Compares bins, moments, extremes, entropy and percentiles with those of the picture, or of the
 /// pixels in the regions.
 void expect_statistics(const GstStructure* structure, const Picture& picture,

@@ -99,20 +99,6 @@ inline constexpr Layout shifted_layout = {true, 0, 3, 0, false, false, true};
 inline constexpr Layout all_layouts[] = {packed_layout,  padded_layout, odd_layout,
                                          reverse_layout, split_layout,  shifted_layout};
 
-/// Returns a random layout. below(n) draws from 0 … n − 1.
-template <class Below>
-Layout random_layout(const Below& below) {
-  Layout layout;
-  layout.meta = below(4) != 0;
-  layout.first = below(70);
-  layout.row_padding = below(70);
-  layout.plane_gap = below(70);
-  layout.reverse = below(4) == 0;
-  layout.split = !layout.reverse && below(3) == 0;
-  layout.shifted = below(4) == 0;
-  return layout;
-}
-
 /// Returns a new buffer in system memory. The bytes between the rows are noise.
 GstBuffer* to_buffer(const Picture& picture, const Layout& layout = packed_layout);
 
