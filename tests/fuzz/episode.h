@@ -13,9 +13,9 @@
 /// crash nor leak, it must report every failure as an element error, and as long as nothing is
 /// wrong, every output frame must be right.
 ///
-/// CUDAVISION_FUZZ_SEED     the number of the first episode; use a failed episode's number to
-/// repeat it CUDAVISION_FUZZ_SECONDS  the time for each element in seconds (default 3; 30 in a full
-/// run)
+/// Environment variables:
+/// - CUDAVISION_FUZZ_SEED: the number of the first episode; a failed episode's number repeats it.
+/// - CUDAVISION_FUZZ_SECONDS: the time for each element in seconds (default 3; 30 in a full run).
 namespace fuzz {
 
 /// The properties of a frame that its caps and its buffer's flags carry.
