@@ -7,10 +7,9 @@
 #   pipelines/bench.sh [--quick] [--markdown] [--machine NAME] [--build FOLDER] [OUT]
 #
 # Writes the plot to OUT (.svg; default: bench.svg), and the figures beside it (.json; scripts/figures.py reads
-# them). It builds the benchmarks in
-# build-bench/ first, for which it installs what is missing (as root or if sudo needs no password; otherwise it
-# prints the command). OpenCV is in Debian's package libopencv-dev. It takes some minutes; leave the machine
-# alone meanwhile.
+# them). It builds the benchmarks in build-bench/ first, for which it installs what is missing (as root or if sudo
+# needs no password; otherwise it prints the command). OpenCV is in Debian's package libopencv-dev. All of this takes
+# some minutes; leave the machine alone meanwhile.
 #
 #   --quick      measure each operation only for a moment
 #   --markdown   print the table as Markdown, as in docs/performance.md

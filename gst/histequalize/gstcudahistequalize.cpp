@@ -37,7 +37,7 @@
  * * `percentile-1`, `percentile-5`, `percentile-50`, `percentile-95`, `percentile-99` (#guint): the
  *   smallest luminance that at least this percentage of the pixels does not exceed
  * * `scene-cut` (#gboolean): with #GstCudaHistEqualize:smoothing-time, the average has begun anew
- * at a scene cut, with this frame or one since the last message
+ *   at a scene cut, with this frame or one since the last message
  * * `bin-count` (#guint): number of possible luminances, 2^bits
  * * `bins` (#GBytes): the luminance histogram, `bin-count` numbers of type #guint64 in native byte
  *   order

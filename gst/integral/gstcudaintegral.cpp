@@ -345,7 +345,7 @@ void install_properties(GObjectClass* klass) {
           &Settings::patch_size, 1, 31);
   all.add({"denoise-strength", "Denoise strength",
            "How much the surroundings of two pixels may differ for denoise to average them, in "
-           "8-bit gray levels (0 = frames stay unchanged)"},
+           "8-bit grey levels (0 = frames stay unchanged)"},
           &Settings::denoise_strength, 0, 255);
   add_region_properties(all);
   properties = &all;

@@ -23,8 +23,7 @@ namespace cudavision {
 ///   blocks (guint), agreement, matched (double): those of PairFigures,
 ///   vertical-offset, vertical-spread (double): likewise, absent while too few blocks match,
 ///   saturated (double; only if a source pad carries depth): share of the known pixels whose depth
-///   exceeds 16
-///     bits.
+///     exceeds 16 bits.
 class StereoDiagnostics {
  public:
   explicit StereoDiagnostics(GstElement* element) : element_(element) {}

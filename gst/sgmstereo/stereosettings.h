@@ -18,7 +18,7 @@ enum class StereoOutput {
   disparity,
   depth,
   confidence,
-  // These are on pads of their own, and no values of the property output.
+  // These exist on pads of their own only: the property output does not have them.
   rectified,  ///< the left picture as it is matched
   points,
 };

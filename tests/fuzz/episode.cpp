@@ -41,11 +41,6 @@ void Episode::run() {
     do_something();
 }
 
-guint64 Life::any_number() {
-  const guint64 large = static_cast<guint64>(random_()) << 32 | random_();
-  return large >> below(64);
-}
-
 void Episode::do_something() {
   switch (below(16)) {
     case 0:

@@ -3,19 +3,19 @@
 
 #include <functional>
 #include <memory>
-#include <random>
 
-#include "tests/check/common/definitions.h"
 #include "tests/check/common/filterharness.h"
 #include "tests/check/common/memoryuse.h"
+#include "tests/check/common/random.h"
+#include "tests/check/common/regiondefinition.h"
 
 /// Does to an element anything that a pipeline could do, in random order. The element must neither
 /// crash nor leak, it must report every failure as an element error, and as long as nothing is
 /// wrong, every output frame must be right.
 ///
-/// CUDAVISION_FUZZ_SEED     the number of the first episode; use a failed episode's number to
-/// repeat it CUDAVISION_FUZZ_SECONDS  the time for each element in seconds (default 3; 30 in a full
-/// run)
+/// Environment variables:
+/// - CUDAVISION_FUZZ_SEED: the number of the first episode; a failed episode's number repeats it.
+/// - CUDAVISION_FUZZ_SECONDS: the time for each element in seconds (default 3; 30 in a full run).
 namespace fuzz {
 
 /// The properties of a frame that its caps and its buffer's flags carry.
@@ -25,32 +25,18 @@ struct FrameKind {
 };
 
 /// One life of an element, which consists of random actions.
-class Life {
+class Life : protected check::Random {
  public:
   Life(unsigned seed, check::BufferCount& buffers)
-      : random_(seed), seed_(seed), buffers_(buffers) {}
+      : check::Random(seed), seed_(seed), buffers_(buffers) {}
   virtual ~Life() = default;
   virtual void run() = 0;
 
  protected:
-  int below(int n) { return static_cast<int>(random_() % static_cast<unsigned>(n)); }
-  template <class T, std::size_t n>
-  T one_of(const T (&list)[n]) {
-    return list[random_() % n];
-  }
-  unsigned any_seed() { return static_cast<unsigned>(random_()); }
-  guint64 any_number();
-  const check::FormatSpec& any_format() {
-    return check::formats()[random_() % check::formats().size()];
-  }
-  check::Layout any_layout() {
-    return check::random_layout([this](int n) { return below(n); });
-  }
   unsigned seed() const { return seed_; }
   GstBuffer* tracked(GstBuffer* buffer) { return buffers_.track(buffer); }
 
  private:
-  std::mt19937 random_;
   unsigned seed_;
   check::BufferCount& buffers_;
 };

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // Fuzzes the elements with one input; see episode.h.
+#include "tests/check/common/blurdefinition.h"
+#include "tests/check/common/equalizedefinition.h"
 #include "tests/check/common/tensors.h"
 #include "tests/fuzz/episode.h"
 

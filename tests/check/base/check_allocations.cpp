@@ -4,7 +4,7 @@
 #include <gst/video/video.h>
 
 #include "tests/check/common/allocationcount.h"
-#include "tests/check/common/definitions.h"
+#include "tests/check/common/blurdefinition.h"
 #include "tests/check/common/filterharness.h"
 
 using namespace check;

@@ -4,6 +4,8 @@
 // values by stream time.
 #include <map>
 
+#include "tests/check/common/blurdefinition.h"
+#include "tests/check/common/equalizedefinition.h"
 #include "tests/check/common/tensors.h"
 
 using namespace check;

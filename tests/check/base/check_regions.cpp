@@ -3,8 +3,9 @@
 // in metas of the frames.
 #include <gst/video/gstvideometa.h>
 
-#include "tests/check/common/definitions.h"
+#include "tests/check/common/blurdefinition.h"
 #include "tests/check/common/filterharness.h"
+#include "tests/check/common/regiondefinition.h"
 
 using namespace check;
 

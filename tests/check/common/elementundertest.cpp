@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "tests/check/common/elementundertest.h"
 
-#include "tests/check/common/definitions.h"
+#include "tests/check/common/blurdefinition.h"
+#include "tests/check/common/equalizedefinition.h"
+#include "tests/check/common/integraldefinition.h"
 
 namespace check {
 
@@ -69,6 +71,11 @@ const ElementUnderTest& tested() {
 
 SFun fixture_for_element(std::size_t number) {
   return choosers[number];
+}
+
+std::string text_of(double value) {
+  gchar text[G_ASCII_DTOSTR_BUF_SIZE];
+  return g_ascii_dtostr(text, sizeof text, value);
 }
 
 std::string text_of(const Properties& properties) {

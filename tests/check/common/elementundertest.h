@@ -42,6 +42,9 @@ inline Picture result(const Picture& picture, bool limited = false) {
   return tested().result(picture, limited);
 }
 
+/// Formats a number for a launch line, independently of the locale.
+std::string text_of(double value);
+
 /// Formats a property for a launch line, such as "sigma=0".
 inline std::string text_of(const Property& property) {
   return std::string(property.first) + "=" + property.second;

@@ -58,6 +58,12 @@ const std::vector<FormatSpec>& formats();
 
 const FormatSpec& format_named(const char* name);
 
+/// Pairs of formats that store the same values at other places.
+inline constexpr const char* formats_of_the_same_samples[][2] = {{"P010_10LE", "I420_10LE"},
+                                                                 {"P012_LE", "I420_12LE"},
+                                                                 {"GRAY16_BE", "GRAY16_LE"},
+                                                                 {"RGB10A2_LE", "BGR10A2_LE"}};
+
 /// Returns a format with the same components, in words of their own, for one that is not native.
 const FormatSpec& native_format(const FormatSpec& format);
 

@@ -5,17 +5,9 @@
 #include <cmath>
 #include <cstring>
 
-#include "tests/check/common/definitions.h"
-
 namespace check {
 
 namespace {
-
-double real_in(const GstStructure* structure, const char* field) {
-  gdouble value = 0;
-  fail_unless(gst_structure_get_double(structure, field, &value), "no number %s", field);
-  return value;
-}
 
 int level_in(const GstStructure* structure, const char* field) {
   guint value = 0;
@@ -47,17 +39,7 @@ void expect_near(double got, double expected, const char* field) {
 }  // namespace
 
 const GstStructure* structure_of(GstMessage* message) {
-  const GstStructure* structure = gst_message_get_structure(message);
-  fail_unless(gst_structure_has_name(structure, "cudahistequalize"), "named %s",
-              gst_structure_get_name(structure));
-  return structure;
-}
-
-guint64 time_in(const GstStructure* structure, const char* field) {
-  const GValue* value = gst_structure_get_value(structure, field);
-  fail_unless(value != nullptr, "no field %s", field);
-  fail_unless(G_VALUE_HOLDS_UINT64(value), "%s is a %s", field, G_VALUE_TYPE_NAME(value));
-  return g_value_get_uint64(value);
+  return structure_of(message, "cudahistequalize");
 }
 
 void expect_statistics(const GstStructure* structure, const Picture& picture,
@@ -70,9 +52,9 @@ void expect_statistics(const GstStructure* structure, const Picture& picture,
     fail_unless(bins[v] == expected[v], "%s: bin %d is %d instead of %d", picture.format->name,
                 static_cast<int>(v), static_cast<int>(bins[v]), static_cast<int>(expected[v]));
   const Statistics statistics = statistics_of(expected);
-  expect_near(real_in(structure, "mean"), statistics.mean, "mean");
-  expect_near(real_in(structure, "stddev"), statistics.stddev, "stddev");
-  expect_near(real_in(structure, "entropy"), statistics.entropy, "entropy");
+  expect_near(number_in(structure, "mean"), statistics.mean, "mean");
+  expect_near(number_in(structure, "stddev"), statistics.stddev, "stddev");
+  expect_near(number_in(structure, "entropy"), statistics.entropy, "entropy");
   fail_unless_equals_int(level_in(structure, "minimum"), statistics.minimum);
   fail_unless_equals_int(level_in(structure, "maximum"), statistics.maximum);
   for (int percent : {1, 5, 50, 95, 99}) {

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "tests/check/common/definitions.h"
+#include "tests/check/common/equalizedefinition.h"
 #include "tests/check/common/filterharness.h"
 
 /// Functions that read the element messages of cudahistequalize.
@@ -12,9 +12,6 @@ namespace check {
 
 /// Returns the message's structure, which must have the element's name.
 const GstStructure* structure_of(GstMessage* message);
-
-/// Returns the time in a field, which may be GST_CLOCK_TIME_NONE.
-guint64 time_in(const GstStructure* structure, const char* field);
 
 /// Compares bins, moments, extremes, entropy and percentiles with those of the picture, or of the
 /// pixels in the regions.

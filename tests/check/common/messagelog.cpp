@@ -64,6 +64,25 @@ void MessageLog::clear() {
   messages_.clear();
 }
 
+const GstStructure* structure_of(GstMessage* message, const char* name) {
+  const GstStructure* structure = gst_message_get_structure(message);
+  fail_unless(gst_structure_has_name(structure, name), "named %s",
+              gst_structure_get_name(structure));
+  return structure;
+}
+
+guint64 time_in(const GstStructure* structure, const char* field) {
+  guint64 time = 0;
+  fail_unless(gst_structure_get_uint64(structure, field, &time), "no time %s", field);
+  return time;
+}
+
+double number_in(const GstStructure* structure, const char* field) {
+  gdouble number = 0;
+  fail_unless(gst_structure_get_double(structure, field, &number), "no number %s", field);
+  return number;
+}
+
 DebugLog::DebugLog(const char* category) : category_(category) {
   gst_debug_remove_log_function(gst_debug_log_default);
   gst_debug_add_log_function(on_line, this, nullptr);

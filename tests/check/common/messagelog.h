@@ -40,6 +40,12 @@ class MessageLog {
   std::vector<Owned<GstMessage>> messages_;
 };
 
+/// Returns the structure of an element message, which must have the name.
+const GstStructure* structure_of(GstMessage* message, const char* name);
+/// Return the value of a field, which must exist. A time may be GST_CLOCK_TIME_NONE.
+guint64 time_in(const GstStructure* structure, const char* field);
+double number_in(const GstStructure* structure, const char* field);
+
 /// The lines that elements write to a debug category, at the levels up to LOG, while this lives.
 class DebugLog {
  public:

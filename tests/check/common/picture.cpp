@@ -184,6 +184,34 @@ Picture converted(const Picture& picture, const FormatSpec& format) {
   return to;
 }
 
+Picture with_valid_chroma(Picture picture) {
+  const FormatSpec& format = *picture.format;
+  for (const Component& component : format.others)
+    for (int y = 0; y < (picture.height + component.lines - 1) / component.lines; ++y)
+      for (int x = 0; x < (picture.width + component.pixels - 1) / component.pixels; ++x)
+        picture.set_sample_at(component.place, x, y,
+                              picture.sample_at(component.place, x, y) & format.peak());
+  return picture;
+}
+
+Picture luminance_picture(const Picture& picture) {
+  const FormatSpec& format = *picture.format;
+  Picture out(format_named(format.bits == 8    ? "GRAY8"
+                           : format.bits == 10 ? "I420_10LE"
+                           : format.bits == 12 ? "I420_12LE"
+                                               : "GRAY16_LE"),
+              picture.width, picture.height);
+  for (int y = 0; y < picture.height; ++y)
+    for (int x = 0; x < picture.width; ++x)
+      out.set_sample(0, x, y,
+                     format.family == Family::rgb
+                         ? (299 * picture.sample(0, x, y) + 587 * picture.sample(1, x, y) +
+                            114 * picture.sample(2, x, y)) /
+                               1000
+                         : picture.sample(0, x, y));
+  return out;
+}
+
 GstBuffer* to_buffer(const Picture& picture, const Layout& layout) {
   Noise noise(4711);
   gsize offset[GST_VIDEO_MAX_PLANES] = {};

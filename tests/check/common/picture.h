@@ -73,6 +73,12 @@ Picture picture_with(const FormatSpec& format, int width, int height, const Samp
 /// have equal sizes.
 Picture converted(const Picture& picture, const FormatSpec& format);
 
+/// Clears the bits above the depth that make_picture() leaves in chroma words.
+Picture with_valid_chroma(Picture picture);
+
+/// Returns the luminance as a picture in GRAY8, GRAY16_LE, or I420_10LE, whose chroma is ignored.
+Picture luminance_picture(const Picture& picture);
+
 /// The layout in which to_buffer() stores the bytes. Without `meta` it is GstVideoInfo's layout,
 /// and the other members are ignored.
 struct Layout {
@@ -92,20 +98,6 @@ inline constexpr Layout split_layout = {true, 1, 9, 0, false, true, false};
 inline constexpr Layout shifted_layout = {true, 0, 3, 0, false, false, true};
 inline constexpr Layout all_layouts[] = {packed_layout,  padded_layout, odd_layout,
                                          reverse_layout, split_layout,  shifted_layout};
-
-/// Returns a random layout. below(n) draws from 0 … n − 1.
-template <class Below>
-Layout random_layout(const Below& below) {
-  Layout layout;
-  layout.meta = below(4) != 0;
-  layout.first = below(70);
-  layout.row_padding = below(70);
-  layout.plane_gap = below(70);
-  layout.reverse = below(4) == 0;
-  layout.split = !layout.reverse && below(3) == 0;
-  layout.shifted = below(4) == 0;
-  return layout;
-}
 
 /// Returns a new buffer in system memory. The bytes between the rows are noise.
 GstBuffer* to_buffer(const Picture& picture, const Layout& layout = packed_layout);

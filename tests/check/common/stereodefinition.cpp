@@ -6,24 +6,6 @@
 
 namespace check {
 
-Picture luminance_picture(const Picture& picture) {
-  const FormatSpec& format = *picture.format;
-  Picture out(format_named(format.bits == 8    ? "GRAY8"
-                           : format.bits == 10 ? "I420_10LE"
-                           : format.bits == 12 ? "I420_12LE"
-                                               : "GRAY16_LE"),
-              picture.width, picture.height);
-  for (int y = 0; y < picture.height; ++y)
-    for (int x = 0; x < picture.width; ++x)
-      out.set_sample(0, x, y,
-                     format.family == Family::rgb
-                         ? (299 * picture.sample(0, x, y) + 587 * picture.sample(1, x, y) +
-                            114 * picture.sample(2, x, y)) /
-                               1000
-                         : picture.sample(0, x, y));
-  return out;
-}
-
 int disparity_at(const Picture& map, int x, int y) {
   return static_cast<std::int16_t>(map.sample(0, x, y));
 }

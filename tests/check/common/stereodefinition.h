@@ -9,9 +9,6 @@
 /// Definitions of the outputs that follow from a map of disparities.
 namespace check {
 
-/// Returns the luminance as a picture in GRAY8, GRAY16_LE, or I420_10LE, whose chroma is ignored.
-Picture luminance_picture(const Picture& picture);
-
 /// The meaning of a map's samples.
 struct MapScale {
   int disparities = 128;

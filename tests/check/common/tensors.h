@@ -3,8 +3,8 @@
 
 #include <string>
 
-#include "tests/check/common/definitions.h"
 #include "tests/check/common/filterharness.h"
+#include "tests/check/common/integraldefinition.h"
 
 /// Functions that compare outputs of cudaintegral whose caps differ from its input's.
 namespace check {

@@ -7,7 +7,7 @@
 #include <cmath>
 #include <set>
 
-#include "tests/check/common/definitions.h"
+#include "tests/check/common/blurdefinition.h"
 #include "tests/check/common/filterharness.h"
 #include "tests/check/common/photographs.h"
 

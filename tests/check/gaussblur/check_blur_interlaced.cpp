@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "tests/check/common/definitions.h"
+#include "tests/check/common/blurdefinition.h"
 #include "tests/check/common/filterharness.h"
 
 using namespace check;

@@ -2,12 +2,11 @@
 // Compares the pixels of cudagaussblur with the definition, for every format and many sizes, memory
 // layouts and settings.
 #include <algorithm>
-#include <cmath>
-#include <random>
 
-#include "tests/check/common/definitions.h"
+#include "tests/check/common/blurdefinition.h"
 #include "tests/check/common/filterharness.h"
 #include "tests/check/common/photographs.h"
+#include "tests/check/common/random.h"
 
 using namespace check;
 
@@ -195,14 +194,9 @@ TEST(test_extreme_shapes) {
     }
 }
 
-// The formats of a pair store the same values at other places.
-TEST(test_formats_with_the_same_samples_agree, .times(4)) {
-  constexpr const char* pairs[][2] = {{"P010_10LE", "I420_10LE"},
-                                      {"P012_LE", "I420_12LE"},
-                                      {"GRAY16_BE", "GRAY16_LE"},
-                                      {"RGB10A2_LE", "BGR10A2_LE"}};
-  const FormatSpec& one = format_named(pairs[index][0]);
-  const FormatSpec& other = format_named(pairs[index][1]);
+TEST(test_formats_with_the_same_samples_agree, .times(std::size(formats_of_the_same_samples))) {
+  const FormatSpec& one = format_named(formats_of_the_same_samples[index][0]);
+  const FormatSpec& other = format_named(formats_of_the_same_samples[index][1]);
   const Picture a = make_picture(one, 75, 53, Content::natural, 21);
   FilterHarness first("cudagaussblur", {{"sigma", "3"}}), second("cudagaussblur", {{"sigma", "3"}});
   first.accept_caps(one, 75, 53, colorimetry(one, false));
@@ -216,27 +210,24 @@ TEST(test_random_cases, .times(10)) {
   FilterHarness filter("cudagaussblur");
   for (unsigned i = 0; i < 30; ++i) {
     const unsigned seed = 1000u * static_cast<unsigned>(index) + i;
-    std::mt19937 random(seed);
-    const auto below = [&](unsigned n) { return static_cast<int>(random() % n); };
-    const auto log_uniform = [&](double least, double most) {
-      return least * std::exp(std::log(most / least) * (random() % 1000) / 1000.0);
-    };
-    const FormatSpec& format = format_number(below(static_cast<unsigned>(formats().size())));
-    const int width = static_cast<int>(log_uniform(1, 200));
-    const int height = static_cast<int>(log_uniform(1, 200));
+    Random random(seed);
+    const FormatSpec& format = random.any_format();
+    const int width = static_cast<int>(random.log_uniform(1, 200));
+    const int height = static_cast<int>(random.log_uniform(1, 200));
     Blur how;
-    how.limited = format.family != Family::rgb && below(2) == 1;
-    how.fields = below(4) == 0;
-    how.sigma = below(6) == 0 ? 0 : log_uniform(0.05, 30) * (below(4) == 0 ? -1 : 1);
-    how.sigma_y = below(3) == 0 ? log_uniform(0.05, 30) : 0;
-    how.kernel_size = below(3) == 0 ? 1 + 2 * below(40) : 0;
-    how.kernel_size_y = below(3) == 0 ? 1 + 2 * below(40) : 0;
-    how.edge = all_edges[below(5)];
-    how.color = static_cast<std::uint32_t>(random());
-    how.blur_alpha = below(3) != 0;
-    how.fine = below(3) == 0;
-    const Layout layout = random_layout(below);
-    const Content content = all_contents[below(5)];
+    how.limited = format.family != Family::rgb && random.below(2) == 1;
+    how.fields = random.below(4) == 0;
+    how.sigma =
+        random.below(6) == 0 ? 0 : random.log_uniform(0.05, 30) * (random.below(4) == 0 ? -1 : 1);
+    how.sigma_y = random.below(3) == 0 ? random.log_uniform(0.05, 30) : 0;
+    how.kernel_size = random.below(3) == 0 ? 1 + 2 * random.below(40) : 0;
+    how.kernel_size_y = random.below(3) == 0 ? 1 + 2 * random.below(40) : 0;
+    how.edge = random.one_of(all_edges);
+    how.color = random.any_seed();
+    how.blur_alpha = random.below(3) != 0;
+    how.fine = random.below(3) == 0;
+    const Layout layout = random.any_layout();
+    const Content content = random.one_of(all_contents);
     filter.accept_caps(
         format, width, height,
         colorimetry(format, how.limited) + (how.fields ? ", interlace-mode=interleaved" : ""));

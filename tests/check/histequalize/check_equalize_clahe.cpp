@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // Compares the pixels of cudahistequalize with method=clahe with the definition, for every format,
 // many sizes, memory layouts, ranges, grids and settings.
-#include <cmath>
-#include <random>
 
-#include "tests/check/common/definitions.h"
+#include "tests/check/common/equalizedefinition.h"
 #include "tests/check/common/filterharness.h"
 #include "tests/check/common/histogrammessage.h"
 #include "tests/check/common/photographs.h"
+#include "tests/check/common/random.h"
 
 using namespace check;
 
@@ -135,23 +134,20 @@ TEST(test_messages) {
 TEST(test_random_cases, .times(6)) {
   for (unsigned i = 0; i < 20; ++i) {
     const unsigned seed = 1000u * static_cast<unsigned>(index) + i;
-    std::mt19937 random(seed);
-    const auto below = [&](unsigned n) { return static_cast<int>(random() % n); };
-    const FormatSpec& format = format_number(below(static_cast<unsigned>(formats().size())));
-    const auto length = [&] {  // log-uniform from 1 to 200
-      return 1 + static_cast<int>(std::exp(std::log(200.0) * (random() % 1000) / 1000.0));
-    };
-    const int width = length(), height = length();
-    Equalization how = with_tiles(1 + below(format.bits > 10 ? 3 : 12), 1 + below(5));
-    how.limited = format.family != Family::rgb && below(2) == 1;
-    how.each_channel = format.has_single_colors() && below(2) == 1;
-    how.strength = below(257) / 256.0;
-    how.clip_limit = below(80) / 8.0;
-    const Layout layout = random_layout(below);
+    Random random(seed);
+    const FormatSpec& format = random.any_format();
+    const int width = static_cast<int>(random.log_uniform(1, 200));
+    const int height = static_cast<int>(random.log_uniform(1, 200));
+    Equalization how = with_tiles(1 + random.below(format.bits > 10 ? 3 : 12), 1 + random.below(5));
+    how.limited = format.family != Family::rgb && random.below(2) == 1;
+    how.each_channel = format.has_single_colors() && random.below(2) == 1;
+    how.strength = random.below(257) / 256.0;
+    how.clip_limit = random.below(80) / 8.0;
+    const Layout layout = random.any_layout();
     FilterHarness filter(all_properties(how));
     filter.accept_caps(format, width, height, colorimetry(format, how.limited));
-    expect_equalized(filter, make_picture(format, width, height, all_contents[below(5)], seed), how,
-                     layout);
+    expect_equalized(filter, make_picture(format, width, height, random.one_of(all_contents), seed),
+                     how, layout);
   }
 }
 

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // Compares the pixels of cudahistequalize with the definition, for every format and many sizes,
 // memory layouts, ranges and settings.
-#include <cmath>
-#include <random>
 
-#include "tests/check/common/definitions.h"
+#include "tests/check/common/equalizedefinition.h"
 #include "tests/check/common/filterharness.h"
 #include "tests/check/common/photographs.h"
+#include "tests/check/common/random.h"
 
 using namespace check;
 
@@ -146,14 +145,9 @@ TEST(test_range_change_takes_effect) {
   }
 }
 
-// The formats of a pair store the same values at other places.
-TEST(test_formats_with_the_same_samples_agree, .times(4)) {
-  constexpr const char* pairs[][2] = {{"P010_10LE", "I420_10LE"},
-                                      {"P012_LE", "I420_12LE"},
-                                      {"GRAY16_BE", "GRAY16_LE"},
-                                      {"RGB10A2_LE", "BGR10A2_LE"}};
-  const FormatSpec& one = format_named(pairs[index][0]);
-  const FormatSpec& other = format_named(pairs[index][1]);
+TEST(test_formats_with_the_same_samples_agree, .times(std::size(formats_of_the_same_samples))) {
+  const FormatSpec& one = format_named(formats_of_the_same_samples[index][0]);
+  const FormatSpec& other = format_named(formats_of_the_same_samples[index][1]);
   for (bool limited : {false, true}) {
     const Picture a = make_picture(one, 75, 53, Content::natural, 21);
     FilterHarness first, second;
@@ -205,18 +199,15 @@ TEST(test_random_cases, .times(10)) {
   FilterHarness filter;
   for (unsigned i = 0; i < 40; ++i) {
     const unsigned seed = 1000u * static_cast<unsigned>(index) + i;
-    std::mt19937 random(seed);
-    const auto below = [&](unsigned n) { return static_cast<int>(random() % n); };
-    const FormatSpec& format = format_number(below(static_cast<unsigned>(formats().size())));
-    const auto length = [&] {  // log-uniform from 1 to 200
-      return 1 + static_cast<int>(std::exp(std::log(200.0) * (random() % 1000) / 1000.0));
-    };
-    const int width = length(), height = length();
-    const bool limited = format.family != Family::rgb && below(2) == 1;
-    const Layout layout = random_layout(below);
-    const Content content = all_contents[below(5)];
-    const bool each_channel = format.has_single_colors() && below(2) == 1;
-    const Equalization how = {each_channel, below(257) / 256.0, limited};
+    Random random(seed);
+    const FormatSpec& format = random.any_format();
+    const int width = static_cast<int>(random.log_uniform(1, 200));
+    const int height = static_cast<int>(random.log_uniform(1, 200));
+    const bool limited = format.family != Family::rgb && random.below(2) == 1;
+    const Layout layout = random.any_layout();
+    const Content content = random.one_of(all_contents);
+    const bool each_channel = format.has_single_colors() && random.below(2) == 1;
+    const Equalization how = {each_channel, random.below(257) / 256.0, limited};
     filter.set("channels", "luma");
     filter.accept_caps(format, width, height, colorimetry(format, limited));
     filter.set(how.properties());

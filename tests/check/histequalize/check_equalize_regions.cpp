@@ -5,9 +5,10 @@
 
 #include <algorithm>
 
-#include "tests/check/common/definitions.h"
+#include "tests/check/common/equalizedefinition.h"
 #include "tests/check/common/filterharness.h"
 #include "tests/check/common/histogrammessage.h"
+#include "tests/check/common/regiondefinition.h"
 
 using namespace check;
 

@@ -7,6 +7,7 @@
 
 #include "tests/check/common/filterharness.h"
 #include "tests/check/common/photographs.h"
+#include "tests/check/common/random.h"
 #include "tests/check/common/tensors.h"
 
 using namespace check;
@@ -186,14 +187,9 @@ TEST(test_denoise_removes_noise) {
               error(picture));
 }
 
-// The formats of a pair store the same values at other places.
-TEST(test_formats_with_the_same_samples_agree, .times(4)) {
-  constexpr const char* pairs[][2] = {{"P010_10LE", "I420_10LE"},
-                                      {"P012_LE", "I420_12LE"},
-                                      {"GRAY16_BE", "GRAY16_LE"},
-                                      {"RGB10A2_LE", "BGR10A2_LE"}};
-  const FormatSpec& one = format_named(pairs[index][0]);
-  const FormatSpec& other = format_named(pairs[index][1]);
+TEST(test_formats_with_the_same_samples_agree, .times(std::size(formats_of_the_same_samples))) {
+  const FormatSpec& one = format_named(formats_of_the_same_samples[index][0]);
+  const FormatSpec& other = format_named(formats_of_the_same_samples[index][1]);
   const Picture a = make_picture(one, 75, 53, Content::natural, 21);
   for (Output output : gray_outputs) {
     const Integral how = with_radius(output, 5);
@@ -225,35 +221,31 @@ TEST(test_interleaved_fields) {
 TEST(test_random_cases, .times(10)) {
   for (unsigned i = 0; i < 30; ++i) {
     const unsigned seed = 1000u * static_cast<unsigned>(index) + i;
-    std::mt19937 random(seed);
-    const auto below = [&](unsigned n) { return static_cast<int>(random() % n); };
-    const auto log_uniform = [&](double least, double most) {
-      return least * std::exp(std::log(most / least) * (random() % 1000) / 1000.0);
-    };
-    const FormatSpec& format = format_number(below(static_cast<unsigned>(formats().size())));
+    Random random(seed);
+    const FormatSpec& format = random.any_format();
     Integral how;
-    how.output = all_outputs[below(7)];
-    how.same_size = below(2) == 0;
-    how.type = all_element_types[below(5)];
-    how.radius = static_cast<int>(log_uniform(1, 300)) - 1;
-    how.sauvola = below(2) == 0;
-    how.ratio = below(257) / 256.0;
-    how.k = below(257) / 256.0;
-    how.range = below(2) == 0 ? 0 : log_uniform(0.1, 1000);
-    how.search = 1 + 2 * below(6);
-    how.patch = 1 + 2 * below(4);
-    how.strength = below(6) == 0 ? 0 : log_uniform(0.5, 255);
+    how.output = random.one_of(all_outputs);
+    how.same_size = random.below(2) == 0;
+    how.type = random.one_of(all_element_types);
+    how.radius = static_cast<int>(random.log_uniform(1, 300)) - 1;
+    how.sauvola = random.below(2) == 0;
+    how.ratio = random.below(257) / 256.0;
+    how.k = random.below(257) / 256.0;
+    how.range = random.below(2) == 0 ? 0 : random.log_uniform(0.1, 1000);
+    how.search = 1 + 2 * random.below(6);
+    how.patch = 1 + 2 * random.below(4);
+    how.strength = random.below(6) == 0 ? 0 : random.log_uniform(0.5, 255);
     const double most = how.output == Output::denoise ? 40 : 200;
-    const int width = static_cast<int>(log_uniform(1, most));
-    const int height = static_cast<int>(log_uniform(1, most));
-    const Layout layout = random_layout(below);
+    const int width = static_cast<int>(random.log_uniform(1, most));
+    const int height = static_cast<int>(random.log_uniform(1, most));
+    const Layout layout = random.any_layout();
 
     FilterHarness filter("cudaintegral", how.properties());
-    const bool picture_of_table = is_table(how.output) && below(2) == 0;
+    const bool picture_of_table = is_table(how.output) && random.below(2) == 0;
     if (picture_of_table)
       filter.accept_downstream("video/x-raw");
     filter.accept_caps(format, width, height, colorimetry(format, false));
-    const Picture picture = make_picture(format, width, height, all_contents[below(5)], seed);
+    const Picture picture = make_picture(format, width, height, random.one_of(all_contents), seed);
     if (how.output == Output::denoise)
       expect_picture(filter.process(picture, layout), denoised(picture, how),
                      "seed " + std::to_string(seed) + ": " + how.description());

@@ -76,22 +76,7 @@ void expect_no_warning(const Pair& pair, const Properties& properties = {}) {
 }
 
 const GstStructure* figures_in(GstMessage* message) {
-  const GstStructure* structure = gst_message_get_structure(message);
-  fail_unless(gst_structure_has_name(structure, "cudasgmstereo"), "named %s",
-              gst_structure_get_name(structure));
-  return structure;
-}
-
-guint64 time_in(const GstStructure* structure, const char* field) {
-  guint64 time = 0;
-  fail_unless(gst_structure_get_uint64(structure, field, &time), "no time %s", field);
-  return time;
-}
-
-double figure_in(const GstStructure* structure, const char* field) {
-  double figure = 0;
-  fail_unless(gst_structure_get_double(structure, field, &figure), "no figure %s", field);
-  return figure;
+  return structure_of(message, "cudasgmstereo");
 }
 
 std::vector<guint64> message_times(StereoHarness& stereo) {
@@ -129,13 +114,13 @@ TEST(test_figures) {
         fail_unless(gst_structure_get_uint(figures, "blocks", &blocks) && blocks >= 50,
                     "%s: %u blocks", format, blocks);
         // Beyond the disparity of the wall, the left columns have no partner.
-        const double known = figure_in(figures, "known");
+        const double known = number_in(figures, "known");
         fail_unless(known > 0.8 && known < 0.97, "%s: %f are known", format, known);
-        fail_unless(figure_in(figures, "at-range-end") < 0.01);
-        fail_unless(figure_in(figures, "agreement") > 0.9);
-        fail_unless(figure_in(figures, "matched") > 0.9);
-        fail_unless(std::abs(figure_in(figures, "vertical-offset")) < 0.1);
-        fail_unless(figure_in(figures, "vertical-spread") < 0.2);
+        fail_unless(number_in(figures, "at-range-end") < 0.01);
+        fail_unless(number_in(figures, "agreement") > 0.9);
+        fail_unless(number_in(figures, "matched") > 0.9);
+        fail_unless(std::abs(number_in(figures, "vertical-offset")) < 0.1);
+        fail_unless(number_in(figures, "vertical-spread") < 0.2);
         fail_unless(!gst_structure_has_field(figures, "saturated"));
       }
 }
@@ -292,7 +277,7 @@ TEST(test_saturated_depth) {
   send(stereo, wall(), 1);
   const std::vector<Owned<GstMessage>> messages = stereo.messages().take(GST_MESSAGE_ELEMENT);
   fail_unless_equals_int(messages.size(), 1);
-  fail_unless(figure_in(figures_in(messages[0]), "saturated") > 0.95);
+  fail_unless(number_in(figures_in(messages[0]), "saturated") > 0.95);
 }
 
 // Depth on a pad of its own counts, too.

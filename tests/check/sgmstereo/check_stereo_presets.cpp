@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Tests cudasgmstereo's preset, and its confidence-threshold.
+// Tests the properties of cudasgmstereo whose values follow from others: preset, the defaults of
+// libSGM, and the scale and invalid value of maps. Also tests confidence-threshold, which presets
+// set.
 #include <cstdlib>
 #include <map>
 #include <utility>
@@ -77,6 +79,8 @@ class Notifications {
   std::map<std::string, int> counts_;
 };
 
+using Counts = std::map<std::string, int>;
+
 /// A pair in which some disparities are doubtful, and some unknown.
 struct Pair {
   Picture left = make_picture(format_named("GRAY8"), width, height, Content::random, 3);
@@ -143,7 +147,6 @@ TEST(test_properties_after_a_preset) {
 }
 
 TEST(test_presets_notify) {
-  using Counts = std::map<std::string, int>;
   const Owned<GstElement> element = make_element("cudasgmstereo");
   Notifications notifications(element);
   set_property(element, "preset", "dense");
@@ -218,4 +221,57 @@ TEST(test_confidence_threshold_before_filling) {
   for (int y = 0; y < height; ++y)
     for (int x = 0; x < width; ++x)
       fail_unless(disparity_at(filled, x, y) != -16, "(%d, %d) is unknown", x, y);
+}
+
+// They are known before the element makes a map.
+TEST(test_scale_and_invalid_value) {
+  const Owned<GstElement> element = new_element("cudasgmstereo");
+  const auto set = [&](const char* name, const char* value) { set_property(element, name, value); };
+  const auto expect = [&](const char* scale, const char* invalid, const char* what) {
+    expect_values(element, {{"disparity-scale", scale}, {"invalid-value", invalid}}, what);
+  };
+  Notifications notifications(element);
+  expect("16", "65520", "new");
+  set("min-disparity", "1");
+  expect("16", "0", "min-disparity=1");
+  set("min-disparity", "10");
+  expect("16", "144", "min-disparity=10");
+  set("min-disparity", "-2047");
+  expect("16", std::to_string(65536 - 2048 * 16).c_str(), "min-disparity=-2047");
+  fail_unless((notifications.take() == Counts{{"min-disparity", 3}, {"invalid-value", 3}}));
+  set("min-disparity", "0");
+  set("subpixel", "false");
+  expect("16", "65520", "subpixel=false");
+  notifications.take();
+  set("compatibility", "libsgm");
+  expect("1", "65535", "libsgm");
+  const Counts counts = notifications.take();
+  fail_unless(counts.count("disparity-scale") == 1 && counts.count("invalid-value") == 1);
+  set("min-disparity", "-3");
+  expect("1", "65532", "libsgm, min-disparity=-3");
+  set("subpixel", "true");
+  expect("16", "65472", "libsgm, min-disparity=-3, subpixel=true");
+  notifications.take();
+  set("p1", "3");
+  fail_unless((notifications.take() == Counts{{"p1", 1}}));
+}
+
+// With compatibility=libsgm, properties that nobody has set are libSGM's.
+TEST(test_defaults_of_libsgm) {
+  const Owned<GstElement> element = new_element("cudasgmstereo");
+  const auto expect = [&](const char* paths, const char* census, const char* speckle_size) {
+    expect_values(element, {{"paths", paths}, {"census", census}, {"speckle-size", speckle_size}},
+                  "libsgm");
+  };
+  Notifications notifications(element);
+  expect("4", "census-gradient", "100");
+  set_property(element, "compatibility", "libsgm");
+  expect("8", "symmetric-9x7", "0");
+  fail_unless((notifications.take() ==
+               Counts{{"census", 1}, {"compatibility", 1}, {"paths", 1}, {"speckle-size", 1}}));
+  set_property(element, "paths", "4");
+  set_property(element, "speckle-size", "30");
+  expect("4", "symmetric-9x7", "30");
+  set_property(element, "compatibility", "none");
+  expect("4", "census-gradient", "30");
 }

@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// Tests how much less videos flicker with smoothing-time of cudahistequalize.
+#include <cmath>
+#include <memory>
+#include <numeric>
+#include <random>
+
+#include "tests/check/common/filterharness.h"
+#include "tests/check/common/photographs.h"
+#include "tests/check/common/pipelines.h"
+
+using namespace check;
+
+namespace {
+
+/// Returns the mean change from one number to the next.
+double mean_change(const std::vector<double>& numbers) {
+  double sum = 0;
+  for (std::size_t i = 1; i < numbers.size(); ++i)
+    sum += std::fabs(numbers[i] - numbers[i - 1]);
+  return sum / static_cast<double>(numbers.size() - 1);
+}
+
+}  // namespace
+
+// A lamp pumps over the right half of the picture. The left half must not pump with it.
+TEST(test_pumping_exposure) {
+  std::mt19937 random(1);
+  const FormatSpec& gray = format_named("GRAY8");
+  FilterHarness plain("cudahistequalize");
+  FilterHarness smoothed("cudahistequalize", {{"smoothing-time", "1000000000"}});
+  std::vector<double> left_plain, left_smoothed;
+  const Picture scene = make_picture(gray, 160, 120, Content::natural, 1);
+  const auto left_mean = [](const Picture& picture) {
+    double sum = 0;
+    for (int y = 0; y < picture.height; ++y)
+      for (int x = 0; x < picture.width / 2; ++x)
+        sum += picture.sample(0, x, y);
+    return sum / (picture.height * picture.width / 2);
+  };
+  for (FilterHarness* filter : {&plain, &smoothed})
+    filter->accept_caps(gray, scene.width, scene.height, colorimetry(gray, false));
+  for (guint i = 0; i < 75; ++i) {
+    Picture picture = scene;
+    const double light = 1 + 0.15 * std::sin(i * 1.3);
+    for (int y = 0; y < scene.height; ++y)
+      for (int x = scene.width / 2; x < scene.width; ++x)
+        picture.set_sample(0, x, y,
+                           std::clamp(static_cast<int>(light * scene.sample(0, x, y)) +
+                                          static_cast<int>(random() % 3),
+                                      0, 255));
+    for (auto& [filter, means] :
+         {std::pair<FilterHarness*, std::vector<double>*>{&plain, &left_plain},
+          {&smoothed, &left_smoothed}}) {
+      const Owned<GstBuffer> out = filter->process(at(i * 40 * GST_MSECOND, to_buffer(picture)));
+      means->push_back(left_mean(from_buffer(out, gray, scene.width, scene.height)));
+    }
+  }
+  const double before = mean_change(left_plain), after = mean_change(left_smoothed);
+  g_print(
+      "pumping exposure: the still half changes by %.3f grey levels from frame to frame, "
+      "with smoothing by %.3f\n",
+      before, after);
+  fail_unless(before > 0.5);
+  fail_unless(after <= before / 10);
+}
+
+namespace {
+
+constexpr char street[] = "vtest.avi";
+
+std::string unless_street() {
+  const std::string file = picture_file(street);
+  if (!g_file_test(file.c_str(), G_FILE_TEST_IS_REGULAR))
+    return file + " is missing (Debian: opencv-doc)";
+  return unless_elements({"filesrc", "decodebin", "avidemux", "avdec_msmpeg4", "videoconvert",
+                          "videocrop", "tee", "queue", "fakesink"});
+}
+
+/// Collects the means of a lawn that nobody walks on, in every frame that a pad gets.
+class Lawn {
+ public:
+  Lawn(GstElement* pipeline, const char* sink) {
+    const Owned<GstPad> pad = pad_of(element_in(pipeline, sink).get(), "sink");
+    gst_pad_add_probe(pad, GST_PAD_PROBE_TYPE_BUFFER, on_frame, this, nullptr);
+  }
+
+  /// The part of a launch line that cuts the lawn out of the street.
+  static constexpr char crop[] = " ! videocrop left=0 right=628 top=360 bottom=36 ! fakesink name=";
+  static constexpr int width = 140, height = 180;
+
+  double change() const { return mean_change(means_); }
+
+ private:
+  static GstPadProbeReturn on_frame(GstPad*, GstPadProbeInfo* info, gpointer self) {
+    GstMapInfo map;
+    fail_unless(gst_buffer_map(GST_PAD_PROBE_INFO_BUFFER(info), &map, GST_MAP_READ));
+    fail_unless_equals_int(map.size, width * height);
+    static_cast<Lawn*>(self)->means_.push_back(std::accumulate(map.data, map.data + map.size, 0) /
+                                               static_cast<double>(map.size));
+    gst_buffer_unmap(GST_PAD_PROBE_INFO_BUFFER(info), &map);
+    return GST_PAD_PROBE_OK;
+  }
+
+  std::vector<double> means_;
+};
+
+}  // namespace
+
+// People who walk through the street change the histogram. The lawn must not change with it. It
+// does change more than in the source, because tables that raise the contrast do so with the
+// source's changes as well: smoothing must come close to tables that never change.
+TEST(test_lawn, .times(2).unless(unless_street()).unless(unless_sanitized())) {
+  const std::string method = index == 1 ? "clahe" : "equalize";
+  struct Branch {
+    const char* name;
+    std::string element;
+    std::unique_ptr<Lawn> lawn{};
+  };
+  const std::string equalize = " ! cudahistequalize method=" + method;
+  Branch branches[] = {
+      {"source", ""},
+      {"plain", equalize},
+      {"smoothed", equalize + " smoothing-time=1000000000"},
+      {"fixed", equalize + " smoothing-time=1000000000000000 scene-cut-threshold=1"},
+  };
+  std::string pipeline = "filesrc location=" + picture_file(street) +
+                         " ! decodebin ! videoconvert ! video/x-raw,format=GRAY8 ! tee name=t";
+  for (const Branch& branch : branches)
+    pipeline += " t. ! queue" + branch.element + Lawn::crop + branch.name;
+  double changes[std::size(branches)];
+  run_pipeline(
+      pipeline,
+      [&](GstElement* bin) {
+        for (Branch& branch : branches)
+          branch.lawn = std::make_unique<Lawn>(bin, branch.name);
+      },
+      [&](GstElement*) {
+        for (std::size_t i = 0; i < std::size(branches); ++i)
+          changes[i] = branches[i].lawn->change();
+      });
+  const auto [source, plain, smoothed, fixed] = changes;
+  g_print(
+      "lawn, method=%s: the mean changes by %.4f grey levels from frame to frame, equalised by "
+      "%.2f times that, with smoothing by %.2f times, with tables held fixed by %.2f times\n",
+      method.c_str(), source, plain / source, smoothed / source, fixed / source);
+  fail_unless(plain > 3 * source);
+  fail_unless(smoothed <= 1.05 * fixed);
+  if (method == "equalize")
+    fail_unless(smoothed <= 1.25 * source);
+}
