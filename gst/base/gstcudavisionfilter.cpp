@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "gst/base/gstcudavisionfilter.h"
 
+#include <atomic>
 #include <optional>
 #include <string>
 
@@ -8,6 +9,8 @@
 #include "gst/base/elementerror.h"
 #include "gst/base/filterframes.h"
 #include "gst/base/framemetas.h"
+#include "gst/base/framepusher.h"
+#include "gst/base/properties.h"
 #include "gst/base/refusedcaps.h"
 #include "gst/base/scoped.h"
 #include "gst/memory/allocationquery.h"
@@ -21,8 +24,18 @@ struct FilterState {
 
   DeviceSession session;
 
+  // The next two are under the object lock.
+  int frames_in_flight = 0;                     ///< the property
+  GstClockTime buffered = GST_CLOCK_TIME_NONE;  ///< duration of the frames that wait in the element
+
+  std::atomic<bool> frame_failed{false};    ///< the work on a frame in flight has failed
+  std::atomic<guint64> in_flight_total{0};  ///< frames that have been in flight since start
+
   // The following belong to the streaming thread.
-  std::optional<FilterFrames> frames;  ///< set while the caps are known
+  std::optional<FramePusher> pusher;  ///< none if each frame goes downstream before the next starts
+  std::unique_ptr<FrameInFlight> started;  ///< the work that transform() has enqueued
+  bool skipped = false;                    ///< QoS has dropped the last frame
+  std::optional<FilterFrames> frames;      ///< set while the caps are known
   std::string refusal;         ///< why the last caps were refused; upstream may send them again
   bool device_failed = false;  ///< that was because of the device
 
@@ -39,6 +52,10 @@ G_DEFINE_ABSTRACT_TYPE(GstCudaVisionFilter, gst_cuda_vision_filter, GST_TYPE_BAS
 namespace {
 
 constexpr guint first_property = 1;
+constexpr guint frames_in_flight_property = first_property + DeviceSession::property_count;
+constexpr int max_frames_in_flight = 16;
+/// On CUDA, unless the property says otherwise.
+constexpr std::size_t default_frames_in_flight = 3;
 
 GstCudaVisionFilter* filter(gpointer self) {
   return static_cast<GstCudaVisionFilter*>(self);
@@ -63,6 +80,11 @@ bool is_session_property(guint id) {
 }
 
 void set_property(GObject* object, guint id, const GValue* value, GParamSpec* pspec) {
+  if (id == frames_in_flight_property) {
+    const ObjectLock lock(object);
+    state_of(object).frames_in_flight = g_value_get_int(value);
+    return;
+  }
   if (!is_session_property(id)) {
     G_OBJECT_WARN_INVALID_PROPERTY_ID(object, id, pspec);
     return;
@@ -72,6 +94,11 @@ void set_property(GObject* object, guint id, const GValue* value, GParamSpec* ps
 }
 
 void get_property(GObject* object, guint id, GValue* value, GParamSpec* pspec) {
+  if (id == frames_in_flight_property) {
+    const ObjectLock lock(object);
+    g_value_set_int(value, state_of(object).frames_in_flight);
+    return;
+  }
   if (!is_session_property(id)) {
     G_OBJECT_WARN_INVALID_PROPERTY_ID(object, id, pspec);
     return;
@@ -98,17 +125,19 @@ void forget_refusal(FilterState& state) {
   state.device_failed = false;
 }
 
-gboolean start(GstBaseTransform* trans) {
-  return post_exceptions(trans, FALSE, [&]() -> gboolean {
-    forget_refusal(state_of(trans));
-    state_of(trans).session.start();
-    return TRUE;
-  });
-}
-
 void discard(gpointer self) {
   if (class_of(self)->discard)
     class_of(self)->discard(filter(self));
+}
+
+// Waits until all frames have gone downstream. If the work on one has failed, gives up what is
+// still to come of it and of earlier frames.
+void wait_for_frames(gpointer self) {
+  FilterState& state = state_of(self);
+  if (state.pusher)
+    state.pusher->drain();
+  if (state.frame_failed.exchange(false))
+    discard(self);
 }
 
 // Runs a step that may wait for the device. If it fails, what is still to come of earlier frames is
@@ -118,15 +147,80 @@ auto or_discard(gpointer self, Step&& step) {
   try {
     return step();
   } catch (...) {
+    wait_for_frames(self);
     discard(self);
     throw;
   }
 }
 
 void drain(gpointer self) {
+  wait_for_frames(self);
   or_discard(self, [&] {
     if (class_of(self)->drain)
       class_of(self)->drain(filter(self));
+  });
+}
+
+// Waits for the device. No context is current when frame_done() runs.
+void finish_frame(gpointer self, std::unique_ptr<FrameInFlight> work) {
+  if (work) {
+    const DeviceScope scope(state_of(self).session);
+    const auto finished = std::move(work);  // is freed in the context
+    finished->complete();
+  }
+  if (class_of(self)->frame_done)
+    class_of(self)->frame_done(filter(self));
+}
+
+// The part of the pusher's thread.
+bool complete_frame(gpointer self, std::unique_ptr<FrameInFlight> work, bool wanted) {
+  FilterState& state = state_of(self);
+  if (!wanted) {
+    const ReleaseScope scope(state.session);
+    work.reset();
+    return false;
+  }
+  return post_exceptions(self, false, [&] {
+    try {
+      finish_frame(self, std::move(work));
+    } catch (...) {
+      state.frame_failed = true;
+      throw;
+    }
+    return true;
+  });
+}
+
+// Returns how many frames may be in flight. Throws ElementError.
+std::size_t chosen_frames_in_flight(gpointer self) {
+  const FilterState& state = state_of(self);
+  int most = 0;
+  {
+    const ObjectLock lock(self);
+    most = state.frames_in_flight;
+  }
+  const std::string error = number_error("frames-in-flight", most, 0, max_frames_in_flight);
+  if (!error.empty())
+    throw ElementError(GST_LIBRARY_ERROR, GST_LIBRARY_ERROR_SETTINGS, error);
+  if (most > 0)
+    return static_cast<std::size_t>(most);
+  return state.session.on_cuda() ? default_frames_in_flight : 1;
+}
+
+gboolean start(GstBaseTransform* trans) {
+  return post_exceptions(trans, FALSE, [&]() -> gboolean {
+    FilterState& state = state_of(trans);
+    forget_refusal(state);
+    state.session.start();
+    state.skipped = false;
+    state.in_flight_total = 0;
+    const std::size_t most = chosen_frames_in_flight(trans);
+    if (most > 1)
+      state.pusher.emplace(GST_BASE_TRANSFORM_SRC_PAD(trans), most,
+                           [trans](std::unique_ptr<FrameInFlight> work, bool wanted) {
+                             return complete_frame(trans, std::move(work), wanted);
+                           });
+    return TRUE;
   });
 }
 
@@ -141,6 +235,7 @@ void release(gpointer self) {
 
 // Always succeeds: an element that could not stop after an error could not be started again either.
 gboolean stop(GstBaseTransform* trans) {
+  state_of(trans).pusher.reset();
   post_exceptions(trans, false, [&] {
     drain(trans);
     return true;
@@ -185,7 +280,12 @@ void configure(gpointer self, const FrameFormat& in, const FrameFormat& out, boo
   release(self);
   const DeviceScope scope(session);
   class_of(self)->configure(filter(self), session.device(), in, out);
-  state.frames.emplace(filter(self), session, in, out, same_caps);
+  const std::size_t most = state.pusher ? state.pusher->limit() : 1;
+  state.frames.emplace(filter(self), session, in, out, same_caps, most);
+  const ObjectLock lock(self);
+  state.buffered = in.info.fps_n > 0 ? gst_util_uint64_scale((most - 1) * GST_SECOND, in.info.fps_d,
+                                                             in.info.fps_n)
+                                     : GST_CLOCK_TIME_NONE;
 }
 
 gboolean set_caps(GstBaseTransform* trans, GstCaps* in_caps, GstCaps* out_caps) {
@@ -244,14 +344,55 @@ gboolean decide_allocation(GstBaseTransform* trans, GstQuery* query) {
   });
 }
 
+// A frame goes downstream as soon as it is ready, so frames in flight add nothing to the least
+// latency. But like a queue, the element can hold back frames of a live source.
+void add_latency(gpointer self, GstQuery* query) {
+  gboolean live = FALSE;
+  GstClockTime least = 0, most = 0;
+  gst_query_parse_latency(query, &live, &least, &most);
+  const ObjectLock lock(self);
+  const GstClockTime buffered = state_of(self).buffered;
+  if (GST_CLOCK_TIME_IS_VALID(most) && GST_CLOCK_TIME_IS_VALID(buffered))
+    gst_query_set_latency(query, live, least, most + buffered);
+}
+
 gboolean query(GstBaseTransform* trans, GstPadDirection direction, GstQuery* query) {
   return post_exceptions(trans, FALSE, [&]() -> gboolean {
-    return state_of(trans).session.handle_context_query(query) ||
-           GST_BASE_TRANSFORM_CLASS(parent_class)->query(trans, direction, query);
+    if (GST_QUERY_TYPE(query) == GST_QUERY_DRAIN && direction == GST_PAD_SINK)
+      wait_for_frames(trans);
+    if (state_of(trans).session.handle_context_query(query))
+      return TRUE;
+    if (!GST_BASE_TRANSFORM_CLASS(parent_class)->query(trans, direction, query))
+      return FALSE;
+    if (GST_QUERY_TYPE(query) == GST_QUERY_LATENCY)
+      add_latency(trans, query);
+    return TRUE;
   });
 }
 
 /* Frames */
+
+// With frames in flight, marks the first frame after one that QoS has dropped: GstBaseTransform
+// would mark it when pushing it itself.
+GstFlowReturn submit_input_buffer(GstBaseTransform* trans, gboolean is_discont, GstBuffer* in) {
+  FilterState& state = state_of(trans);
+  if (state.pusher) {
+    const GstFlowReturn flow = state.pusher->take_flow();
+    if (flow != GST_FLOW_OK) {
+      wait_for_frames(trans);
+      gst_buffer_unref(in);
+      return flow;
+    }
+    if (state.skipped) {
+      in = gst_buffer_make_writable(in);
+      GST_BUFFER_FLAG_SET(in, GST_BUFFER_FLAG_DISCONT);
+    }
+  }
+  const GstFlowReturn flow =
+      GST_BASE_TRANSFORM_CLASS(parent_class)->submit_input_buffer(trans, is_discont, in);
+  state.skipped = flow == GST_BASE_TRANSFORM_FLOW_DROPPED;
+  return flow;
+}
 
 // If frames arrive in another CUDA context, moves everything there, the output pool included.
 void follow_context(GstBaseTransform* trans, GstBuffer* buffer) {
@@ -337,16 +478,40 @@ GstFlowReturn transform(GstBaseTransform* trans, GstBuffer* in, GstBuffer* out) 
     or_discard(trans, [&] {
       if (in != out || state.work == FrameWork::inspect) {
         const DeviceScope scope(state.session);
-        if (in == out)
-          state.frames->inspect(in, state.info);
-        else
-          state.frames->compute(in, out, state.work, state.info);
+        state.started = state.frames->start(in, out, state.work, state.info);
       }
-      if (class_of(trans)->frame_done)
-        class_of(trans)->frame_done(filter(trans));
+      if (!state.pusher)
+        finish_frame(trans, std::move(state.started));
     });
     return GST_FLOW_OK;
   });
+}
+
+GstFlowReturn generate_output(GstBaseTransform* trans, GstBuffer** out) {
+  const auto of_parent = GST_BASE_TRANSFORM_CLASS(parent_class)->generate_output;
+  FilterState& state = state_of(trans);
+  if (!state.pusher || !trans->queued_buf)
+    return of_parent(trans, out);
+  state.pusher->wait_for_room();
+  const GstFlowReturn flow = of_parent(trans, out);
+  if (flow == GST_FLOW_OK && *out) {
+    ++state.in_flight_total;
+    state.pusher->add(*out, std::move(state.started));
+    *out = nullptr;
+  }
+  return flow;
+}
+
+// GstBaseTransform counts only the frames that it pushes itself.
+gboolean post_message(GstElement* element, GstMessage* message) {
+  const guint64 in_flight_total = state_of(element).in_flight_total;
+  if (GST_MESSAGE_TYPE(message) == GST_MESSAGE_QOS && in_flight_total > 0) {
+    GstFormat format = GST_FORMAT_UNDEFINED;
+    guint64 processed = 0, dropped = 0;
+    gst_message_parse_qos_stats(message, &format, &processed, &dropped);
+    gst_message_set_qos_stats(message, format, processed + in_flight_total, dropped);
+  }
+  return GST_ELEMENT_CLASS(parent_class)->post_message(element, message);
 }
 
 gboolean transform_meta(GstBaseTransform* trans, GstBuffer*, GstMeta* meta, GstBuffer*) {
@@ -358,6 +523,8 @@ gboolean transform_meta(GstBaseTransform* trans, GstBuffer*, GstMeta* meta, GstB
 
 gboolean sink_event(GstBaseTransform* trans, GstEvent* event) {
   post_exceptions(trans, false, [&] {
+    if (GST_EVENT_IS_SERIALIZED(event))
+      wait_for_frames(trans);
     switch (GST_EVENT_TYPE(event)) {
       case GST_EVENT_EOS:
       case GST_EVENT_CAPS:
@@ -366,6 +533,9 @@ gboolean sink_event(GstBaseTransform* trans, GstEvent* event) {
         break;
       case GST_EVENT_FLUSH_STOP:
         forget_refusal(state_of(trans));
+        if (state_of(trans).pusher)
+          state_of(trans).pusher->take_flow();
+        state_of(trans).skipped = false;
         discard(trans);
         break;
       default:
@@ -384,10 +554,19 @@ static void gst_cuda_vision_filter_class_init(GstCudaVisionFilterClass* klass) {
   object_class->get_property = get_property;
   object_class->finalize = finalize;
   DeviceSession::install_properties(object_class, first_property);
+  g_object_class_install_property(
+      object_class, frames_in_flight_property,
+      number_spec({"frames-in-flight", "Frames in flight",
+                   "Number of frames that are transferred and processed at the same time (1 = one "
+                   "after the other, 0 = automatic: 3 on CUDA, 1 on the CPU)"},
+                  0, max_frames_in_flight, 0,
+                  static_cast<GParamFlags>(G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS |
+                                           GST_PARAM_MUTABLE_READY)));
 
   GstElementClass* element_class = GST_ELEMENT_CLASS(klass);
   element_class->change_state = GST_DEBUG_FUNCPTR(change_state);
   element_class->set_context = GST_DEBUG_FUNCPTR(set_context);
+  element_class->post_message = GST_DEBUG_FUNCPTR(post_message);
 
   GstBaseTransformClass* transform_class = GST_BASE_TRANSFORM_CLASS(klass);
   transform_class->passthrough_on_same_caps = FALSE;
@@ -403,6 +582,8 @@ static void gst_cuda_vision_filter_class_init(GstCudaVisionFilterClass* klass) {
   transform_class->before_transform = GST_DEBUG_FUNCPTR(before_transform);
   transform_class->prepare_output_buffer = GST_DEBUG_FUNCPTR(prepare_output_buffer);
   transform_class->transform = GST_DEBUG_FUNCPTR(transform);
+  transform_class->submit_input_buffer = GST_DEBUG_FUNCPTR(submit_input_buffer);
+  transform_class->generate_output = GST_DEBUG_FUNCPTR(generate_output);
   transform_class->transform_meta = GST_DEBUG_FUNCPTR(transform_meta);
   transform_class->sink_event = GST_DEBUG_FUNCPTR(sink_event);
 
