@@ -35,7 +35,8 @@ struct ElementSpec {
   std::vector<PropertySpec> properties;
 };
 
-bool works_on_regions(const char* element) {
+/// True for the elements with one input, which have more properties in common than the others.
+bool is_filter(const char* element) {
   return std::strcmp(element, "cudasgmstereo") != 0;
 }
 
@@ -122,7 +123,12 @@ const std::vector<ElementSpec>& element_specs() {
   return list;
 }
 
-/// The properties of the elements that can work on regions of a frame.
+/// The properties that every filter has besides those of its regions.
+const std::vector<PropertySpec> filter_properties = {
+    {"frames-in-flight", ready, "0", "16", 0, 16},
+};
+
+/// The properties for regions of a frame, which every filter has.
 const std::vector<PropertySpec> region_properties = {
     {"regions", playing, "", "1,2,3,4;0.5,0.5,0.25,0.25"},
     {"use-roi-meta", playing, "false", "true"},
@@ -363,7 +369,7 @@ const std::vector<Impossible>& impossible_sets() {
 std::vector<Impossible> sets_out_of_range() {
   std::vector<Impossible> list;
   for (const ElementSpec& spec : element_specs()) {
-    const bool stereo = std::strcmp(spec.element, "cudasgmstereo") == 0;
+    const bool filter = is_filter(spec.element);
     const auto add = [&](const PropertySpec& row, double number, bool at_start) {
       char text[32];
       std::snprintf(text, sizeof text, "%.10g", number);
@@ -382,10 +388,13 @@ std::vector<Impossible> sets_out_of_range() {
         add(row, row.most + 1, at_start);
     };
     for (const PropertySpec& row : spec.properties)
-      add_ends(row, stereo);
+      add_ends(row, !filter);
     for (const PropertySpec& row : region_properties)
-      if (works_on_regions(spec.element))
+      if (filter)
         add_ends(row, false);
+    for (const PropertySpec& row : filter_properties)
+      if (filter)
+        add_ends(row, true);
     for (const PropertySpec& row : device_properties)
       add_ends(row, true);
   }
@@ -449,8 +458,9 @@ TEST(test_properties, .times(element_specs().size())) {
   const ElementSpec& expected = element_specs()[static_cast<std::size_t>(index)];
   std::vector<PropertySpec> table = expected.properties;
   table.insert(table.end(), device_properties.begin(), device_properties.end());
-  if (works_on_regions(expected.element))
-    table.insert(table.end(), region_properties.begin(), region_properties.end());
+  if (is_filter(expected.element))
+    for (const auto* more : {&filter_properties, &region_properties})
+      table.insert(table.end(), more->begin(), more->end());
   const Owned<GstElement> element = new_element(expected.element);
   for (const PropertySpec& row : table) {
     GParamSpec* spec = g_object_class_find_property(G_OBJECT_GET_CLASS(element.get()), row.name);

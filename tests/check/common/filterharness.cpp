@@ -177,6 +177,8 @@ Owned<GstElement> new_element(const char* factory) {
 Owned<GstElement> make_element(const char* factory, const Properties& properties) {
   Owned<GstElement> element = new_element(factory);
   set_property(element, "backend", test_backend());
+  if (g_object_class_find_property(G_OBJECT_GET_CLASS(element.get()), "frames-in-flight"))
+    set_property(element, "frames-in-flight", "1");
   for (const Property& property : properties)
     set_property(element, property.first, property.second);
   share_cuda_context(element);

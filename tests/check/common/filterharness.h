@@ -74,7 +74,8 @@ void share_cuda_context(GstElement* element);
 
 /// Makes a new element with its defaults.
 Owned<GstElement> new_element(const char* factory);
-/// Makes an element with the backend under test, further properties and the shared context.
+/// Makes an element with the backend under test, further properties and the shared context. Unless
+/// the properties say otherwise, a filter has pushed a frame when its chain function returns.
 Owned<GstElement> make_element(const char* factory, const Properties& properties = {});
 /// Makes the elements of a launch line, with the shared context, between two pads of a harness.
 Owned<GstHarness> new_shared_harness(const std::string& launch);
