@@ -37,6 +37,7 @@ FilterFrames::FilterFrames(GstCudaVisionFilter* self, const DeviceSession& sessi
     : self_(self), device_(session.device()), same_caps_(same_caps) {
   const FrameQueues queues = most > 1 ? session.queues() : FrameQueues(device_);
   const CudaContext context = session.context();
+  lanes_.reserve(most);  // so that no lane is lost if there is no memory for its pointer
   for (std::size_t i = 0; i < most; ++i)
     lanes_.emplace_back(new Lane{{queues, context, in}, {queues, context, out}});
 }
