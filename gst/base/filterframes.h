@@ -7,6 +7,7 @@
 
 #include "gst/base/devicesession.h"
 #include "gst/base/gstcudavisionfilter.h"
+#include "gst/base/scoped.h"
 #include "gst/memory/framemapper.h"
 
 namespace cudavision {
@@ -24,11 +25,7 @@ class FrameInFlight {
   /// Maps the input, and enqueues its upload. kept: holds a reference to the input.
   FrameInFlight(FrameMapper& mapper, GstBuffer* in, bool kept);
 
-  struct UnrefBuffer {
-    void operator()(GstBuffer* buffer) const { gst_buffer_unref(buffer); }
-  };
-
-  std::unique_ptr<GstBuffer, UnrefBuffer> kept_;
+  OwnedBuffer kept_;
   FrameMapper::Input input_;
   std::optional<FrameMapper::Output> output_;
 };
