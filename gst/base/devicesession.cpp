@@ -220,8 +220,14 @@ void DeviceSession::start() {
       do_without_cuda(e.what());
     }
   }
-  if (!device_)
-    device_ = make_cpu_device();
+  if (!started())
+    compute_.device = make_cpu_device();
+}
+
+FrameQueues DeviceSession::queues() const noexcept {
+  if (!upload_.device)
+    return FrameQueues(device());
+  return {*upload_.device, device(), *download_.device};
 }
 
 void DeviceSession::start_cuda() {
@@ -242,8 +248,10 @@ void DeviceSession::enter_context(const CudaContext& context) {
   }
   try {
     const DeviceScope scope(*this);
-    stream_ = create_cuda_stream();
-    device_ = make_cuda_device(stream_);
+    for (Queue* queue : {&compute_, &upload_, &download_}) {
+      queue->stream = create_cuda_stream();
+      queue->device = make_cuda_device(queue->stream);
+    }
   } catch (...) {
     stop();
     throw;
@@ -253,11 +261,13 @@ void DeviceSession::enter_context(const CudaContext& context) {
 void DeviceSession::stop() noexcept {
   {
     const ReleaseScope scope(*this);
-    device_.reset();
-    if (scope.entered())
-      destroy_cuda_stream(stream_);
+    for (Queue* queue : {&compute_, &upload_, &download_}) {
+      queue->device.reset();
+      if (scope.entered() && queue->stream)
+        destroy_cuda_stream(queue->stream);
+      queue->stream = nullptr;
+    }
   }
-  stream_ = nullptr;
   CudaContext last;
   {
     const std::lock_guard lock(mutex_);

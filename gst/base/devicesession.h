@@ -10,13 +10,14 @@
 #include <string>
 
 #include "cuda/core/device.h"
+#include "gst/memory/framequeues.h"
 #include "gst/memory/libgstcuda.h"
 
 namespace cudavision {
 
 /// The device on which an element computes: the properties backend, cuda-device-id and
-/// active-backend, the CUDA context that it shares with its neighbours, and the stream and the
-/// Device in that context. It requires only a GstElement, so filters and aggregators can own one.
+/// active-backend, the CUDA context that it shares with its neighbours, and the streams and the
+/// Devices in that context. It requires only a GstElement, so filters and aggregators can own one.
 ///
 /// Lifetime: change_state() chooses a device on the way from NULL to READY and forgets the choice
 /// on the way back. start() takes the context, and chooses again if the properties have changed
@@ -50,8 +51,11 @@ class DeviceSession {
   bool takes_cuda() const { return active_backend() != DeviceKind::cpu; }
 
   /// Valid between start() and stop().
-  Device& device() const noexcept { return *device_; }
-  bool started() const noexcept { return device_ != nullptr; }
+  Device& device() const noexcept { return *compute_.device; }
+  /// Queues that overlap. Operations run on device(), which is the one for kernels. On the CPU, all
+  /// three are device().
+  FrameQueues queues() const noexcept;
+  bool started() const noexcept { return compute_.device != nullptr; }
   /// Returns the context in use; none on the CPU.
   CudaContext context() const;
   GstElement* element() const noexcept { return element_; }
@@ -75,6 +79,12 @@ class DeviceSession {
     }
   };
 
+  /// A device that works on a stream of its own. On the CPU it has none.
+  struct Queue {
+    CudaStream stream = nullptr;
+    std::unique_ptr<Device> device;
+  };
+
   Request request() const;
   void set_active(std::optional<DeviceKind> backend);
   bool is_news(const std::string& reason);
@@ -86,9 +96,9 @@ class DeviceSession {
 
   GstElement* const element_;
   CudaContextSlot slot_;
-  std::unique_ptr<Device> device_;
-  CudaStream stream_ = nullptr;
-  Request chosen_by_;  ///< the request that choose_device() has answered
+  Queue compute_;
+  Queue upload_, download_;  ///< only on CUDA
+  Request chosen_by_;        ///< the request that choose_device() has answered
   /// Shared with the other elements of the pipeline that have fallen back to the CPU.
   std::shared_ptr<std::set<std::string>> fallbacks_;
 

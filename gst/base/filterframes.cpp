@@ -19,13 +19,28 @@ bool has_default_layout(const FrameFormat& format, GstBuffer* buffer) {
 
 }  // namespace
 
+FrameInFlight::FrameInFlight(FrameMapper& mapper, GstBuffer* in, bool kept)
+    : kept_(kept ? gst_buffer_ref(in) : nullptr), input_(mapper, in) {}
+
+void FrameInFlight::complete() {
+  if (output_) {
+    output_->complete();
+    input_.completed();
+  } else {
+    input_.complete();
+  }
+}
+
 FilterFrames::FilterFrames(GstCudaVisionFilter* self, const DeviceSession& session,
-                           const FrameFormat& in, const FrameFormat& out, bool same_caps)
-    : self_(self),
-      device_(session.device()),
-      same_caps_(same_caps),
-      input_(device_, session.context(), in),
-      output_(device_, session.context(), out) {}
+                           const FrameFormat& in, const FrameFormat& out, bool same_caps,
+                           std::size_t most)
+    : self_(self), device_(session.device()), same_caps_(same_caps) {
+  const FrameQueues queues = most > 1 ? session.queues() : FrameQueues(device_);
+  const CudaContext context = session.context();
+  lanes_.reserve(most);  // so that no lane is lost if there is no memory for its pointer
+  for (std::size_t i = 0; i < most; ++i)
+    lanes_.emplace_back(new Lane{{queues, context, in}, {queues, context, out}});
+}
 
 bool FilterFrames::may_reuse(GstBuffer* buffer) const {
   if (!same_caps_ || gst_buffer_n_memory(buffer) == 0)
@@ -45,30 +60,35 @@ void FilterFrames::process(const ConstFrame& in, const Frame* out, const FrameIn
 }
 
 void FilterFrames::copy(const ConstFrame& in, const Frame& out) {
-  for (int p = 0; p < input_.format().layout.plane_count; ++p)
+  for (int p = 0; p < this->in().layout.plane_count; ++p)
     device_.copy(in.planes[p], out.planes[p]);
 }
 
-void FilterFrames::inspect(GstBuffer* in, const FrameInfo& info) {
-  FrameMapper::Input input(input_, in);
-  process(input.frame(), nullptr, info);
-  input.complete();
-}
-
-void FilterFrames::compute(GstBuffer* in, GstBuffer* out, FrameWork work, const FrameInfo& info) {
-  // Non-video peers take the payload size from the buffer, so trim what a pool gave in excess.
-  if (!output_.format().is_video() && gst_buffer_get_size(out) > output_.format().size)
-    gst_buffer_set_size(out, static_cast<gssize>(output_.format().size));
-  FrameMapper::Input input(input_, in);
-  FrameMapper::Output output(output_, out);
-  if (work == FrameWork::transform) {
-    process(input.frame(), &output.frame(), info);
-  } else {
-    copy(input.frame(), output.frame());
-    if (work == FrameWork::inspect)
-      process(input.frame(), nullptr, info);
+std::unique_ptr<FrameInFlight> FilterFrames::start(GstBuffer* in, GstBuffer* out, FrameWork work,
+                                                   const FrameInfo& info) {
+  Lane& lane = *lanes_[next_];
+  next_ = (next_ + 1) % lanes_.size();
+  // A reference would make the buffer read-only, which goes downstream itself if in is out.
+  std::unique_ptr<FrameInFlight> frame(new FrameInFlight(lane.input, in, in != out));
+  const ConstFrame& input = frame->input_.frame();
+  if (in == out) {
+    process(input, nullptr, info);
+    frame->input_.end();
+    return frame;
   }
-  output.complete(input);
+  // Non-video peers take the payload size from the buffer, so trim what a pool gave in excess.
+  if (!this->out().is_video() && gst_buffer_get_size(out) > this->out().size)
+    gst_buffer_set_size(out, static_cast<gssize>(this->out().size));
+  FrameMapper::Output& output = frame->output_.emplace(lane.output, out);
+  if (work == FrameWork::transform) {
+    process(input, &output.frame(), info);
+  } else {
+    copy(input, output.frame());
+    if (work == FrameWork::inspect)
+      process(input, nullptr, info);
+  }
+  output.end();
+  return frame;
 }
 
 }  // namespace cudavision

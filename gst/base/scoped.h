@@ -15,6 +15,11 @@ struct UnrefCaps {
 };
 using Caps = std::unique_ptr<GstCaps, UnrefCaps>;
 
+struct UnrefBuffer {
+  void operator()(GstBuffer* buffer) const { gst_buffer_unref(buffer); }
+};
+using OwnedBuffer = std::unique_ptr<GstBuffer, UnrefBuffer>;
+
 struct UnrefEvent {
   void operator()(GstEvent* event) const { gst_event_unref(event); }
 };

@@ -5,19 +5,37 @@
 
 namespace cudavision {
 
-FrameMapper::FrameMapper(Device& device, const CudaContext& context, const FrameFormat& format)
-    : device_(device), context_(context), format_(format) {
+namespace {
+
+// What is enqueued on `next` from now on begins after all that is enqueued on the event's queue.
+void pass_on(Event& event, const Device& queue, const Device& next) {
+  if (&queue == &next)
+    return;
+  event.record();
+  event.hold_back(next);
+}
+
+}  // namespace
+
+FrameMapper::FrameMapper(const FrameQueues& queues, const CudaContext& context,
+                         const FrameFormat& format)
+    : queues_(queues),
+      context_(context),
+      format_(format),
+      uploaded_(queues.upload.make_event()),
+      computed_(queues.compute.make_event()),
+      downloaded_(queues.download.make_event()) {
   if (format.is_repacked())
-    repack_ = std::make_unique<repack::Repack>(device, format.storage, format.form);
+    repack_ = std::make_unique<repack::Repack>(queues.compute, format.storage, format.form);
 }
 
 bool FrameMapper::in_place(const MappedBuffer& buffer) const {
-  return buffer.on_device() || device_.kind() == DeviceKind::cpu;
+  return buffer.on_device() || queues_.compute.kind() == DeviceKind::cpu;
 }
 
-Staging& FrameMapper::staging() {
+Staging& FrameMapper::staging(Device& queue) {
   if (!staging_)
-    staging_ = std::make_unique<Staging>(device_, format_.storage.frame);
+    staging_ = std::make_unique<Staging>(queue, format_.storage.frame);
   return *staging_;
 }
 
@@ -25,7 +43,7 @@ FrameMapper::WaitForDevice::~WaitForDevice() {
   if (done_)
     return;
   try {
-    device_.finish();
+    queues_.finish();
   } catch (const std::exception& e) {
     GST_WARNING("%s", e.what());
   }
@@ -34,15 +52,17 @@ FrameMapper::WaitForDevice::~WaitForDevice() {
 FrameMapper::Input::Input(FrameMapper& mapper, GstBuffer* buffer)
     : mapper_(mapper),
       buffer_(buffer, mapper.format_, GST_MAP_READ, mapper.context_),
-      wait_(mapper.device_),
+      wait_(mapper.queues_),
       stored_(buffer_.frame()) {
   if (!mapper.in_place(buffer_)) {
+    const FrameQueues& queues = mapper.queues_;
     const Frame& own = mapper.own_frame();
     if (buffer_.page_locked())
       for (int p = 0; p < mapper.format_.storage.frame.plane_count; ++p)
-        mapper.device_.upload(buffer_.frame().planes[p], own.planes[p]);
+        queues.upload.upload(buffer_.frame().planes[p], own.planes[p]);
     else
-      mapper.staging().upload(buffer_.frame(), own);
+      mapper.staging(queues.upload).upload(buffer_.frame(), own);
+    pass_on(*mapper.uploaded_, queues.upload, queues.compute);
     stored_ = own;
   }
   if (mapper.repack_) {
@@ -53,28 +73,48 @@ FrameMapper::Input::Input(FrameMapper& mapper, GstBuffer* buffer)
   }
 }
 
+void FrameMapper::Input::end() {
+  mapper_.computed_->record();
+}
+
 void FrameMapper::Input::complete() {
-  mapper_.device_.finish();
+  mapper_.computed_->wait();
   wait_.done();
 }
 
 FrameMapper::Output::Output(FrameMapper& mapper, GstBuffer* buffer)
     : mapper_(mapper),
       buffer_(buffer, mapper.format_, GST_MAP_WRITE, mapper.context_),
-      wait_(mapper.device_),
+      wait_(mapper.queues_),
       stored_(mapper.in_place(buffer_) ? buffer_.frame() : mapper.own_frame()),
       frame_(mapper.repack_ ? mapper.unpacked_frame() : stored_) {}
 
-void FrameMapper::Output::download() {
+void FrameMapper::Output::end() {
+  const FrameQueues& queues = mapper_.queues_;
   if (mapper_.repack_)
     mapper_.repack_->pack(frame_, stored_);
-  if (mapper_.in_place(buffer_))
+  if (mapper_.in_place(buffer_)) {
+    mapper_.computed_->record();
     return;
-  if (buffer_.page_locked())
+  }
+  pass_on(*mapper_.computed_, queues.compute, queues.download);
+  if (buffer_.page_locked()) {
     for (int p = 0; p < mapper_.format_.storage.frame.plane_count; ++p)
-      mapper_.device_.download(stored_.planes[p], buffer_.frame().planes[p]);
+      queues.download.download(stored_.planes[p], buffer_.frame().planes[p]);
+    mapper_.downloaded_->record();
+  } else {
+    mapper_.staging(queues.download).download(stored_);
+  }
+}
+
+void FrameMapper::Output::complete() {
+  if (mapper_.in_place(buffer_))
+    mapper_.computed_->wait();
+  else if (buffer_.page_locked())
+    mapper_.downloaded_->wait();
   else
-    mapper_.staging().download(stored_, buffer_.frame());
+    mapper_.staging_->collect(buffer_.frame());
+  wait_.done();
 }
 
 }  // namespace cudavision

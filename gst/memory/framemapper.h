@@ -9,6 +9,7 @@
 #include "cuda/repack/repack.h"
 #include "gst/base/videoformat.h"
 #include "gst/memory/deviceframe.h"
+#include "gst/memory/framequeues.h"
 #include "gst/memory/libgstcuda.h"
 #include "gst/memory/mappedbuffer.h"
 #include "gst/memory/staging.h"
@@ -20,16 +21,18 @@ namespace cudavision {
 /// For other buffers the mapper keeps one frame of device memory and, for those that are not
 /// page-locked, as much page-locked memory. It allocates both with the first buffer that needs
 /// them. Frames that operations cannot read as they lie in buffers are unpacked on the device, into
-/// another frame that it keeps, and packed again.
+/// another frame that it keeps, and packed again. So it carries one frame at a time: the last one
+/// must be complete before the next.
 ///
 /// All calls, constructors and destructors included, are made with the session's context current.
+/// One thread may enqueue the work on a frame, and another one complete it.
 class FrameMapper {
   /// Waits for the device when it goes out of scope, unless that has been done. Input and Output
   /// declare one after their mapping, so it goes first: whatever is thrown, no buffer is unmapped
   /// and no memory reused while the device still works on it.
   class WaitForDevice {
    public:
-    explicit WaitForDevice(Device& device) : device_(device) {}
+    explicit WaitForDevice(const FrameQueues& queues) : queues_(queues) {}
     /// An error of the device is only logged here: either something has been thrown already, or
     /// complete() has reported the error.
     ~WaitForDevice();
@@ -38,12 +41,12 @@ class FrameMapper {
     WaitForDevice& operator=(const WaitForDevice&) = delete;
 
    private:
-    Device& device_;
+    const FrameQueues& queues_;
     bool done_ = false;
   };
 
  public:
-  FrameMapper(Device& device, const CudaContext& context, const FrameFormat& format);
+  FrameMapper(const FrameQueues& queues, const CudaContext& context, const FrameFormat& format);
 
   const FrameFormat& format() const noexcept { return format_; }
 
@@ -56,13 +59,14 @@ class FrameMapper {
     const ConstFrame& frame() const noexcept { return frame_; }
     /// The same frame as it lies in buffers, on the device.
     const ConstFrame& stored() const noexcept { return stored_; }
-    /// Waits until the device has read the frame. Throws Error.
+    /// Call this when all work that reads the frame is enqueued, unless an Output follows from it.
+    void end();
+    /// Waits until the device has read the frame. Throws Error. Call completed() instead if the
+    /// device is known to have read it, as it has when an Output of that work is complete.
     void complete();
-    /// Call this instead after Device::finish().
     void completed() noexcept { wait_.done(); }
 
    private:
-    friend class Output;
     FrameMapper& mapper_;
     MappedBuffer buffer_;
     WaitForDevice wait_;
@@ -74,22 +78,10 @@ class FrameMapper {
    public:
     Output(FrameMapper& mapper, GstBuffer* buffer);
     const Frame& frame() const noexcept { return frame_; }
-    /// Call this when all work on the frame is enqueued. Brings the frame into the buffer and waits
-    /// for the device. Throws Error. The inputs of that work are then complete as well, so their
-    /// destructors need not wait again.
-    template <class... Inputs>
-    void complete(Inputs&... inputs) {
-      download();
-      mapper_.device_.finish();
-      (inputs.wait_.done(), ...);
-      wait_.done();
-    }
-
-    /// Bring the frame into the buffer, and note that the device has finished. With these, several
-    /// outputs share one wait: download() each, call Device::finish(), then completed() for each
-    /// output and input.
-    void download();
-    void completed() noexcept { wait_.done(); }
+    /// Call this when all work on the frame is enqueued. Enqueues its packing and its download.
+    void end();
+    /// Waits until the frame is in the buffer. Throws Error.
+    void complete();
 
    private:
     FrameMapper& mapper_;
@@ -101,14 +93,15 @@ class FrameMapper {
 
  private:
   bool in_place(const MappedBuffer& buffer) const;
-  const Frame& own_frame() { return stored_.allocated(device_, format_.storage.frame); }
-  const Frame& unpacked_frame() { return unpacked_.allocated(device_, format_.layout); }
-  Staging& staging();
+  const Frame& own_frame() { return stored_.allocated(queues_.compute, format_.storage.frame); }
+  const Frame& unpacked_frame() { return unpacked_.allocated(queues_.compute, format_.layout); }
+  Staging& staging(Device& queue);
 
-  Device& device_;
+  const FrameQueues queues_;
   const CudaContext context_;
   const FrameFormat format_;
   DeviceFrame stored_, unpacked_;
+  const std::unique_ptr<Event> uploaded_, computed_, downloaded_;  ///< each of one queue
   std::unique_ptr<Staging> staging_;
   std::unique_ptr<repack::Repack> repack_;  ///< none if operations read frames as they are
 };

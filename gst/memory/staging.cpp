@@ -55,12 +55,15 @@ void Staging::upload(const ConstFrame& host, const Frame& device) {
   }
 }
 
-void Staging::download(const ConstFrame& device, const Frame& host) {
+void Staging::download(const ConstFrame& device) {
   for (std::size_t i = 0; i < pieces_.size(); ++i) {
     const Piece& piece = pieces_[i];
     device_.download(rows_of(device.planes[piece.plane], piece.row, piece.rows), staged(piece));
     arrived_[i]->record();
   }
+}
+
+void Staging::collect(const Frame& host) {
   for (std::size_t i = 0; i < pieces_.size(); ++i) {
     const Piece& piece = pieces_[i];
     arrived_[i]->wait();

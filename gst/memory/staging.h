@@ -19,8 +19,10 @@ class Staging {
   /// When this returns, host has been read, but the device may still be transferring. The device
   /// must have finished before the next call.
   void upload(const ConstFrame& host, const Frame& device);
-  /// When this returns, host is complete.
-  void download(const ConstFrame& device, const Frame& host);
+  /// Enqueues the transfer of a frame, which collect() brings to its place.
+  void download(const ConstFrame& device);
+  /// Waits for that transfer. When this returns, host is complete.
+  void collect(const Frame& host);
 
  private:
   struct Piece {

@@ -4,18 +4,13 @@
 #include <gst/base/gstaggregator.h>
 #include <gst/video/video.h>
 
-#include <memory>
 #include <optional>
 
 #include "gst/base/frameinfo.h"
+#include "gst/base/scoped.h"
 #include "gst/sgmstereo/framepairing.h"
 
 namespace cudavision {
-
-struct UnrefBuffer {
-  void operator()(GstBuffer* buffer) const { gst_buffer_unref(buffer); }
-};
-using OwnedBuffer = std::unique_ptr<GstBuffer, UnrefBuffer>;
 
 /// A frame that was taken out of a pad's queue so that the one behind it can arrive: the queue of a
 /// GstAggregatorPad has room for one.

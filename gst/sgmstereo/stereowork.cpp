@@ -60,7 +60,7 @@ StereoWork::StereoWork(const DeviceSession& session, const FrameFormat& left,
       device_(session.device()),
       packing_(packing),
       settings_(settings),
-      left_(device_, session.context(), left),
+      left_(FrameQueues(device_), session.context(), left),
       left_rectifier_(make_rectifier(device_, picture_layout(packing, left),
                                      rectification ? &rectification->left : nullptr)),
       right_rectifier_(make_rectifier(device_,
@@ -76,7 +76,7 @@ StereoWork::StereoWork(const DeviceSession& session, const FrameFormat& left,
     stereo_.set_masks(left_rectifier_->unseen(), right_rectifier_->unseen());
   }
   if (!packing.packed())
-    right_.emplace(device_, session.context(), right);
+    right_.emplace(FrameQueues(device_), session.context(), right);
 }
 
 FrameLayout StereoWork::picture() const {
@@ -238,14 +238,14 @@ void StereoWork::run(GstBuffer* left, GstBuffer* right, const Buffers& out, doub
 
   for (auto& frame : frames)
     if (frame)
-      frame->download();
+      frame->end();
+  for (auto& frame : frames)
+    if (frame)
+      frame->complete();
   device_.finish();
   left_input.completed();
   if (right_input)
     right_input->completed();
-  for (auto& frame : frames)
-    if (frame)
-      frame->completed();
 }
 
 }  // namespace cudavision

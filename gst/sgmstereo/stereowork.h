@@ -62,7 +62,7 @@ class StereoWork {
   struct Output {
     Output(Device& device, const CudaContext& context, const FrameFormat& format,
            StereoOutput output)
-        : kind(output), mapper(device, context, format) {}
+        : kind(output), mapper(FrameQueues(device), context, format) {}
 
     /// True if the matching itself writes the output.
     bool is_direct() const noexcept { return !picture && !rectified && !points; }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // Tests the sets of values with which no element starts, and the errors that say what to change.
 #include <cstdio>
-#include <cstring>
 
 #include "tests/check/base/propertytables.h"
 #include "tests/check/common/filterharness.h"
@@ -96,7 +95,7 @@ const std::vector<Impossible>& impossible_sets() {
 std::vector<Impossible> sets_out_of_range() {
   std::vector<Impossible> list;
   for (const ElementSpec& spec : element_specs()) {
-    const bool stereo = std::strcmp(spec.element, "cudasgmstereo") == 0;
+    const bool filter = is_filter(spec.element);
     const auto add = [&](const PropertySpec& row, double number, bool at_start) {
       char text[32];
       std::snprintf(text, sizeof text, "%.10g", number);
@@ -115,10 +114,13 @@ std::vector<Impossible> sets_out_of_range() {
         add(row, row.most + 1, at_start);
     };
     for (const PropertySpec& row : spec.properties)
-      add_ends(row, stereo);
+      add_ends(row, !filter);
     for (const PropertySpec& row : region_properties())
-      if (works_on_regions(spec.element))
+      if (filter)
         add_ends(row, false);
+    for (const PropertySpec& row : filter_properties())
+      if (filter)
+        add_ends(row, true);
     for (const PropertySpec& row : device_properties())
       add_ends(row, true);
   }

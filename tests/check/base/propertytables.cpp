@@ -95,6 +95,13 @@ const std::vector<ElementSpec>& element_specs() {
   return list;
 }
 
+const std::vector<PropertySpec>& filter_properties() {
+  static const std::vector<PropertySpec> list = {
+      {"frames-in-flight", ready, "0", "16", 0, 16},
+  };
+  return list;
+}
+
 const std::vector<PropertySpec>& region_properties() {
   static const std::vector<PropertySpec> list = {
       {"regions", playing, "", "1,2,3,4;0.5,0.5,0.25,0.25"},
@@ -105,7 +112,6 @@ const std::vector<PropertySpec>& region_properties() {
       {"region-feather", playing, "0", "65535", 0, 65535},
       {"region-invert", playing, "false", "true"},
   };
-  ;
   return list;
 }
 
@@ -115,11 +121,10 @@ const std::vector<PropertySpec>& device_properties() {
       {"active-backend", never, "none", nullptr, 0, 0, "none cpu cuda"},
       {"cuda-device-id", ready, "-1", "3", -1, max_int},
   };
-  ;
   return list;
 }
 
-bool works_on_regions(const char* element) {
+bool is_filter(const char* element) {
   return std::strcmp(element, "cudasgmstereo") != 0;
 }
 

@@ -30,12 +30,15 @@ inline constexpr double max_int = G_MAXINT32;
 
 /// The elements of the plug-in, with the properties that no other element has.
 const std::vector<ElementSpec>& element_specs();
-/// The properties of the elements that can work on regions of a frame.
+/// The properties that every filter has besides those of its regions.
+const std::vector<PropertySpec>& filter_properties();
+/// The properties for regions of a frame, which every filter has.
 const std::vector<PropertySpec>& region_properties();
 /// The properties that every element has.
 const std::vector<PropertySpec>& device_properties();
 
-bool works_on_regions(const char* element);
+/// True for the elements with one input.
+bool is_filter(const char* element);
 
 /// A value of a property, read from the text that a launch line would contain.
 class Value {

@@ -177,6 +177,8 @@ Owned<GstElement> new_element(const char* factory) {
 Owned<GstElement> make_element(const char* factory, const Properties& properties) {
   Owned<GstElement> element = new_element(factory);
   set_property(element, "backend", test_backend());
+  if (g_object_class_find_property(G_OBJECT_GET_CLASS(element.get()), "frames-in-flight"))
+    set_property(element, "frames-in-flight", "1");
   for (const Property& property : properties)
     set_property(element, property.first, property.second);
   share_cuda_context(element);
@@ -276,6 +278,15 @@ void renegotiate(FilterHarness& filter,
       }
     }
   fail_unless_equals_int(filter.messages().count(GST_MESSAGE_ERROR), 0);
+}
+
+void wait_until(const std::function<bool()>& condition, const char* what, int seconds) {
+  for (int i = 0; i < 1000 * seconds; ++i) {
+    if (condition())
+      return;
+    g_usleep(1000);
+  }
+  fail("timed out while waiting for %s", what);
 }
 
 std::string expect_failed_start(GstElement* element) {

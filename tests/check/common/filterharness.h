@@ -74,7 +74,8 @@ void share_cuda_context(GstElement* element);
 
 /// Makes a new element with its defaults.
 Owned<GstElement> new_element(const char* factory);
-/// Makes an element with the backend under test, further properties and the shared context.
+/// Makes an element with the backend under test, further properties and the shared context. Unless
+/// the properties say otherwise, a filter has pushed a frame when its chain function returns.
 Owned<GstElement> make_element(const char* factory, const Properties& properties = {});
 /// Makes the elements of a launch line, with the shared context, between two pads of a harness.
 Owned<GstHarness> new_shared_harness(const std::string& launch);
@@ -149,6 +150,9 @@ void expect_picture(const Picture& got, const Picture& expected, const std::stri
 /// expect() with a picture of each.
 void renegotiate(FilterHarness& filter,
                  const std::function<void(const Picture&, const std::string& what)>& expect);
+
+/// Polls until the condition holds; fails the test after `seconds`.
+void wait_until(const std::function<bool()>& condition, const char* what, int seconds = 10);
 
 /// Starts an element, which must fail with exactly one error. Returns the text of the error.
 std::string expect_failed_start(GstElement* element);

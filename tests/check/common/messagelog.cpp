@@ -7,7 +7,7 @@ namespace check {
 
 MessageLog::MessageLog(GstElement* element)
     : element_(GST_ELEMENT(gst_object_ref(element))), bus_(gst_bus_new()) {
-  gst_bus_set_sync_handler(bus_, on_message, this, nullptr);
+  gst_bus_set_sync_handler(bus_, handle, this, nullptr);
   gst_element_set_bus(element, bus_);
 }
 
@@ -16,8 +16,15 @@ MessageLog::~MessageLog() {
   gst_bus_set_sync_handler(bus_, nullptr, nullptr, nullptr);
 }
 
-GstBusSyncReply MessageLog::on_message(GstBus*, GstMessage* message, gpointer self) {
+GstBusSyncReply MessageLog::handle(GstBus*, GstMessage* message, gpointer self) {
   auto* log = static_cast<MessageLog*>(self);
+  std::function<void(GstMessage*)> look;
+  {
+    const std::lock_guard<std::mutex> lock(log->mutex_);
+    look = log->look_;
+  }
+  if (look)
+    look(message);
   const std::lock_guard<std::mutex> lock(log->mutex_);
   log->messages_.emplace_back(message);  // GST_BUS_DROP hands the reference to the handler
   return GST_BUS_DROP;
@@ -57,6 +64,11 @@ std::string MessageLog::text(GstMessageType type) {
     return text;
   }
   return "";
+}
+
+void MessageLog::on_message(std::function<void(GstMessage*)> look) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  look_ = std::move(look);
 }
 
 void MessageLog::clear() {

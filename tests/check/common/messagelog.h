@@ -3,6 +3,7 @@
 
 #include <gst/gst.h>
 
+#include <functional>
 #include <mutex>
 #include <string>
 #include <utility>
@@ -30,14 +31,17 @@ class MessageLog {
   /// Returns the text and the debug text of the first ERROR or WARNING, or an empty string.
   std::string text(GstMessageType type);
   void clear();
+  /// Calls look() for each message before it counts, in the thread that posts it.
+  void on_message(std::function<void(GstMessage*)> look);
 
  private:
-  static GstBusSyncReply on_message(GstBus*, GstMessage* message, gpointer self);
+  static GstBusSyncReply handle(GstBus*, GstMessage* message, gpointer self);
 
   const Owned<GstElement> element_;
   const Owned<GstBus> bus_;
   std::mutex mutex_;
   std::vector<Owned<GstMessage>> messages_;
+  std::function<void(GstMessage*)> look_;
 };
 
 /// Returns the structure of an element message, which must have the name.

@@ -161,15 +161,6 @@ GstBuffer* small_frame(const StereoFrame& frame) {
       frame.duration);
 }
 
-void wait_until(const std::function<bool()>& condition, const char* what, int seconds) {
-  for (int i = 0; i < 1000 * seconds; ++i) {
-    if (condition())
-      return;
-    g_usleep(1000);
-  }
-  fail("timed out while waiting for %s", what);
-}
-
 std::vector<GstClockTime> times_of(const std::vector<Map>& outputs) {
   std::vector<GstClockTime> times;
   for (const Map& output : outputs)

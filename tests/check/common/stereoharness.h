@@ -110,9 +110,6 @@ class StereoHarness {
   std::map<std::string, Owned<GstHarness>> opened_;
 };
 
-/// Polls until the condition holds; fails the test after `seconds`.
-void wait_until(const std::function<bool()>& condition, const char* what, int seconds = 10);
-
 std::vector<GstClockTime> times_of(const std::vector<Map>& outputs);
 
 /// Make a picture of noise, and the right camera's picture of it at a constant disparity.

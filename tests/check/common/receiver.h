@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#pragma once
+
+#include <atomic>
+#include <condition_variable>
+#include <functional>
+#include <map>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "tests/check/common/filterharness.h"
+
+namespace check {
+
+/// Frames of these tests are numbered, and follow each other at 25 frames per second.
+constexpr GstClockTime frame_duration = 40 * GST_MSECOND;
+
+/// Stands downstream of a filter: notes what arrives, in order, and can hold it up. Its destructor
+/// stops the filter.
+class Receiver {
+ public:
+  explicit Receiver(FilterHarness& filter);
+  ~Receiver();
+  Receiver(const Receiver&) = delete;
+  Receiver& operator=(const Receiver&) = delete;
+
+  /// From now on, a frame that arrives waits until open() is called or the pad flushes.
+  void close();
+  void open();
+  /// Each frame takes so long.
+  void set_delay(gulong microseconds);
+  /// Answers a frame with another flow return than GST_FLOW_OK.
+  void answer(guint64 number, GstFlowReturn flow);
+  /// Calls look() for each frame or event that has arrived, in the thread that pushes it.
+  using Look = std::function<void(const std::string& what)>;
+  void on_arrival(Look look);
+  /// From now on, frames are only noted.
+  void keep_no_frames();
+
+  /// What an element does that goes to READY and back.
+  void stop();
+  void start();
+
+  /// Returns the numbers of the frames, and the names of the events and serialized queries, that
+  /// have arrived: "stream-start caps allocation segment 0 1 eos". Frames without time are "-".
+  std::string arrivals();
+  std::size_t frame_count();
+  /// True while a frame waits.
+  bool holds_frame();
+  /// Takes the frames that have been kept, oldest first.
+  std::vector<Owned<GstBuffer>> take_frames();
+  /// Forgets what has arrived so far.
+  void forget();
+
+ private:
+  GstFlowReturn receive(Owned<GstBuffer> buffer);
+  void note(const std::string& what);
+  void set_flushing(bool flushing);
+
+  FilterHarness& filter_;
+  gulong probe_;
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  bool closed_ = false, flushing_ = false, keeps_frames_ = true, holds_frame_ = false;
+  gulong delay_ = 0;
+  std::map<guint64, GstFlowReturn> answers_;
+  Look look_;
+  std::string arrivals_;
+  std::size_t frame_count_ = 0;
+  std::vector<Owned<GstBuffer>> frames_;
+};
+
+/// Pushes numbered frames from a thread of its own, until one is not accepted.
+class Feeder {
+ public:
+  using MakeFrame = std::function<GstBuffer*(guint64 number)>;
+  Feeder(FilterHarness& filter, guint64 first, guint64 count, const MakeFrame& make_frame);
+  ~Feeder() { finish(); }
+
+  /// Returns how many pushes have returned.
+  guint64 pushed() const { return pushed_; }
+  /// Waits for the last push. Returns its flow return.
+  GstFlowReturn finish();
+
+ private:
+  std::atomic<guint64> pushed_{0};
+  std::atomic<GstFlowReturn> flow_{GST_FLOW_OK};
+  std::thread thread_;
+};
+
+}  // namespace check
