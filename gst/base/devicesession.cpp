@@ -135,6 +135,11 @@ CudaContext DeviceSession::context() const {
   return context_;
 }
 
+SharedStream DeviceSession::stream() const {
+  const std::lock_guard lock(mutex_);
+  return stream_;
+}
+
 void DeviceSession::set_active(std::optional<DeviceKind> backend) {
   {
     const std::lock_guard lock(mutex_);
@@ -242,8 +247,10 @@ void DeviceSession::enter_context(const CudaContext& context) {
   }
   try {
     const DeviceScope scope(*this);
-    stream_ = create_cuda_stream();
-    device_ = make_cuda_device(stream_);
+    const SharedStream stream(context);
+    device_ = make_cuda_device(stream.handle());
+    const std::lock_guard lock(mutex_);
+    stream_ = stream;
   } catch (...) {
     stop();
     throw;
@@ -254,14 +261,13 @@ void DeviceSession::stop() noexcept {
   {
     const ReleaseScope scope(*this);
     device_.reset();
-    if (scope.entered())
-      destroy_cuda_stream(stream_);
   }
-  stream_ = nullptr;
   CudaContext last;
+  SharedStream last_stream;
   {
     const std::lock_guard lock(mutex_);
     std::swap(last, context_);
+    std::swap(last_stream, stream_);
   }
   slot_.clear();
 }

@@ -10,6 +10,7 @@
 #include <string>
 
 #include "cuda/core/device.h"
+#include "gst/memory/cudastream.h"
 #include "gst/memory/libgstcuda.h"
 
 namespace cudavision {
@@ -54,6 +55,8 @@ class DeviceSession {
   bool started() const noexcept { return device_ != nullptr; }
   /// Returns the context in use; none on the CPU.
   CudaContext context() const;
+  /// Returns the stream of the device; none on the CPU.
+  SharedStream stream() const;
   GstElement* element() const noexcept { return element_; }
 
   /// True if CUDA memory lies in another context, to which the properties allow the element to
@@ -87,7 +90,6 @@ class DeviceSession {
   GstElement* const element_;
   CudaContextSlot slot_;
   std::unique_ptr<Device> device_;
-  CudaStream stream_ = nullptr;
   Request chosen_by_;  ///< the request that choose_device() has answered
   /// Shared with the other elements of the pipeline that have fallen back to the CPU.
   std::shared_ptr<std::set<std::string>> fallbacks_;
@@ -96,6 +98,7 @@ class DeviceSession {
   Request request_;
   std::optional<DeviceKind> active_;
   CudaContext context_;
+  SharedStream stream_;
 };
 
 /// Makes the session's CUDA context, if it has one, current while it lives. The Device, and all
@@ -114,7 +117,6 @@ class DeviceScope {
 class ReleaseScope {
  public:
   explicit ReleaseScope(const DeviceSession& session) noexcept;
-  bool entered() const noexcept { return scope_.has_value(); }
 
  private:
   std::optional<DeviceScope> scope_;

@@ -8,6 +8,7 @@
 #include <new>
 
 #include "gst/base/scoped.h"
+#include "gst/memory/cudastream.h"
 #include "gst/memory/memorydebug.h"
 
 using cudavision::Caps;
@@ -55,8 +56,10 @@ const gchar** backed_pool_get_options(GstBufferPool*) {
   return options;
 }
 
-// Configures the backing pool and returns the size of its buffers, or 0 if that fails.
-guint configure_backing_pool(GstBufferPool* pool, const FrameLayout& frame) {
+// Configures the backing pool for such frames, with the stream that the configuration of the
+// backed pool names. Returns the size of its buffers, or 0 if that fails.
+guint configure_backing_pool(GstBufferPool* pool, const FrameLayout& frame,
+                             const GstStructure* backed_config) {
   int row_bytes = 0, rows = 0;
   for (int p = 0; p < frame.plane_count; ++p) {
     row_bytes = std::max(row_bytes, frame.planes[p].row_bytes);
@@ -72,6 +75,7 @@ guint configure_backing_pool(GstBufferPool* pool, const FrameLayout& frame) {
   GstStructure* config = gst_buffer_pool_get_config(pool);
   gst_buffer_pool_config_set_params(config, caps.get(), GST_VIDEO_INFO_SIZE(&info), 0, 0);
   gst_buffer_pool_config_add_option(config, GST_BUFFER_POOL_OPTION_VIDEO_META);
+  cudavision::copy_stream(backed_config, config);
   if (!gst_buffer_pool_set_config(pool, config))
     return 0;
   guint size = 0;
@@ -103,7 +107,7 @@ gboolean backed_pool_set_config(GstBufferPool* pool, GstStructure* config) {
   }
   gst_clear_object(&self->backing_pool);
   self->backing_pool = cudavision::new_libgstcuda_pool(self->context);
-  const guint size = configure_backing_pool(self->backing_pool, self->format.storage.frame);
+  const guint size = configure_backing_pool(self->backing_pool, self->format.storage.frame, config);
   if (size == 0) {
     GST_WARNING_OBJECT(pool, "no CUDA memory for %" GST_PTR_FORMAT, caps);
     return FALSE;
