@@ -135,6 +135,11 @@ CudaContext DeviceSession::context() const {
   return context_;
 }
 
+SharedStream DeviceSession::stream() const {
+  const std::lock_guard lock(mutex_);
+  return stream_;
+}
+
 void DeviceSession::set_active(std::optional<DeviceKind> backend) {
   {
     const std::lock_guard lock(mutex_);
@@ -249,9 +254,11 @@ void DeviceSession::enter_context(const CudaContext& context) {
   try {
     const DeviceScope scope(*this);
     for (Queue* queue : {&compute_, &upload_, &download_}) {
-      queue->stream = create_cuda_stream();
-      queue->device = make_cuda_device(queue->stream);
+      queue->stream = SharedStream(context);
+      queue->device = make_cuda_device(queue->stream.handle());
     }
+    const std::lock_guard lock(mutex_);
+    stream_ = compute_.stream;
   } catch (...) {
     stop();
     throw;
@@ -263,15 +270,15 @@ void DeviceSession::stop() noexcept {
     const ReleaseScope scope(*this);
     for (Queue* queue : {&compute_, &upload_, &download_}) {
       queue->device.reset();
-      if (scope.entered() && queue->stream)
-        destroy_cuda_stream(queue->stream);
-      queue->stream = nullptr;
+      queue->stream = SharedStream();
     }
   }
   CudaContext last;
+  SharedStream last_stream;
   {
     const std::lock_guard lock(mutex_);
     std::swap(last, context_);
+    std::swap(last_stream, stream_);
   }
   slot_.clear();
 }

@@ -10,6 +10,7 @@
 #include <string>
 
 #include "cuda/core/device.h"
+#include "gst/memory/cudastream.h"
 #include "gst/memory/framequeues.h"
 #include "gst/memory/libgstcuda.h"
 
@@ -58,6 +59,8 @@ class DeviceSession {
   bool started() const noexcept { return compute_.device != nullptr; }
   /// Returns the context in use; none on the CPU.
   CudaContext context() const;
+  /// Returns the stream of the device; none on the CPU.
+  SharedStream stream() const;
   GstElement* element() const noexcept { return element_; }
 
   /// True if CUDA memory lies in another context, to which the properties allow the element to
@@ -81,7 +84,7 @@ class DeviceSession {
 
   /// A device that works on a stream of its own. On the CPU it has none.
   struct Queue {
-    CudaStream stream = nullptr;
+    SharedStream stream;
     std::unique_ptr<Device> device;
   };
 
@@ -106,6 +109,7 @@ class DeviceSession {
   Request request_;
   std::optional<DeviceKind> active_;
   CudaContext context_;
+  SharedStream stream_;
 };
 
 /// Makes the session's CUDA context, if it has one, current while it lives. The Device, and all
@@ -124,7 +128,6 @@ class DeviceScope {
 class ReleaseScope {
  public:
   explicit ReleaseScope(const DeviceSession& session) noexcept;
-  bool entered() const noexcept { return scope_.has_value(); }
 
  private:
   std::optional<DeviceScope> scope_;

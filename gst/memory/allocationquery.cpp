@@ -9,6 +9,7 @@
 #include "gst/base/elementerror.h"
 #include "gst/base/scoped.h"
 #include "gst/memory/cudabufferpool.h"
+#include "gst/memory/cudastream.h"
 #include "gst/memory/memorydebug.h"
 #include "gst/memory/pinnedallocator.h"
 
@@ -24,6 +25,7 @@ struct PoolParams {
   guint min_buffers = 0;
   guint max_buffers = 0;
   GstAllocationParams allocation{};
+  SharedStream stream;  ///< for CUDA memory
 };
 
 Pool new_pool(const DeviceSession& session, const FrameFormat& format) {
@@ -42,6 +44,7 @@ guint configure(GstBufferPool* pool, GstCaps* caps, const PoolParams& params,
   gst_buffer_pool_config_set_allocator(config, allocator, &params.allocation);
   if (video_meta && gst_buffer_pool_has_option(pool, GST_BUFFER_POOL_OPTION_VIDEO_META))
     gst_buffer_pool_config_add_option(config, GST_BUFFER_POOL_OPTION_VIDEO_META);
+  carry_stream(config, params.stream);
   if (!gst_buffer_pool_set_config(pool, config)) {
     // The pool may have replaced parameters with what it supports; accept that if it will do.
     config = gst_buffer_pool_get_config(pool);
@@ -98,6 +101,8 @@ bool propose_pool(GstQuery* query, const DeviceSession& session) {
   const Pool pool = new_pool(session, format);
   PoolParams params;
   params.size = static_cast<guint>(format.size);
+  if (format.cuda_memory)
+    params.stream = session.stream();
   if (const guint size = configure(pool.get(), caps, params, allocator.get(), true))
     gst_query_add_allocation_pool(query, pool.get(), size, 0, 0);
   return true;
@@ -114,6 +119,8 @@ void decide_pool(GstQuery* query, const DeviceSession& session, const FrameForma
   Pool pool;
   PoolParams params;
   params.size = static_cast<guint>(format.size);
+  if (format.cuda_memory)
+    params.stream = session.stream();
   const bool has_pool = gst_query_get_n_allocation_pools(query) > 0;
   if (has_pool) {
     GstBufferPool* theirs = nullptr;

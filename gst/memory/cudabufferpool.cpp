@@ -11,6 +11,7 @@
 
 #include "gst/base/scoped.h"
 #include "gst/base/tensors.h"
+#include "gst/memory/cudastream.h"
 #include "gst/memory/memorydebug.h"
 
 using cudavision::Caps;
@@ -78,8 +79,10 @@ BackingRows backing_rows(const FrameFormat& format) {
   return {(row_bytes + backing_pixel_bytes - 1) / backing_pixel_bytes, rows};
 }
 
-// Configures the backing pool and returns the size of its buffers, or 0 if that fails.
-guint configure_backing_pool(GstBufferPool* pool, const BackingRows& backing) {
+// Configures the backing pool, with the stream that the configuration of the backed pool names.
+// Returns the size of its buffers, or 0 if that fails.
+guint configure_backing_pool(GstBufferPool* pool, const BackingRows& backing,
+                             const GstStructure* backed_config) {
   GstVideoInfo info;
   if (!gst_video_info_set_format(&info, backing_format, static_cast<guint>(backing.pixels),
                                  static_cast<guint>(backing.rows)))
@@ -90,6 +93,7 @@ guint configure_backing_pool(GstBufferPool* pool, const BackingRows& backing) {
   GstStructure* config = gst_buffer_pool_get_config(pool);
   gst_buffer_pool_config_set_params(config, caps.get(), GST_VIDEO_INFO_SIZE(&info), 0, 0);
   gst_buffer_pool_config_add_option(config, GST_BUFFER_POOL_OPTION_VIDEO_META);
+  cudavision::copy_stream(backed_config, config);
   if (!gst_buffer_pool_set_config(pool, config))
     return 0;
   guint size = 0;
@@ -132,7 +136,7 @@ gboolean backed_pool_set_config(GstBufferPool* pool, GstStructure* config) {
   }
   gst_clear_object(&self->backing_pool);
   self->backing_pool = cudavision::new_libgstcuda_pool(self->context);
-  const guint size = configure_backing_pool(self->backing_pool, backing_rows(self->format));
+  const guint size = configure_backing_pool(self->backing_pool, backing_rows(self->format), config);
   if (size == 0) {
     GST_WARNING_OBJECT(pool, "no CUDA memory for %" GST_PTR_FORMAT, caps);
     return FALSE;

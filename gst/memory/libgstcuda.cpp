@@ -150,12 +150,6 @@ GstMapFlags cuda_map_flag() {
   return static_cast<GstMapFlags>(GST_MAP_CUDA);
 }
 
-void synchronize_cuda_memory([[maybe_unused]] GstMemory* memory) {
-#if GST_CHECK_VERSION(1, 24, 0)
-  gst_cuda_memory_sync(GST_CUDA_MEMORY_CAST(memory));
-#endif
-}
-
 GstBufferPool* new_libgstcuda_pool(const CudaContext& context) {
   return gst_cuda_buffer_pool_new(native(context));
 }

@@ -9,7 +9,8 @@
 
 /// Everything that the elements use from libgstcuda and from the driver, without their headers. A
 /// build without CUDA has the same functions (libgstcuda_absent.cpp): probe_cuda() reports that
-/// there is no CUDA, and no memory is CUDA memory.
+/// there is no CUDA, and no memory is CUDA memory. cudastream.h has what only newer versions of
+/// libgstcuda know.
 namespace cudavision {
 
 inline constexpr char cuda_memory_feature[] = "memory:CUDAMemory";
@@ -94,8 +95,6 @@ CudaContext cuda_context_of(GstMemory* memory);
 const GstVideoInfo& cuda_memory_info(GstMemory* memory);
 /// Added to the map flags of a buffer, this maps it on the device.
 GstMapFlags cuda_map_flag();
-/// Waits for work that other elements have enqueued on this memory.
-void synchronize_cuda_memory(GstMemory* memory);
 
 /// A GstCudaBufferPool. libgstcuda 1.22 aborts the process if it is configured for a format that it
 /// does not know; cudabufferpool.h avoids that. The caller owns the pool.

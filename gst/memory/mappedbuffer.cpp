@@ -5,6 +5,7 @@
 #include <string>
 
 #include "gst/base/elementerror.h"
+#include "gst/memory/cudastream.h"
 #include "gst/memory/pinnedallocator.h"
 
 namespace cudavision {
@@ -31,6 +32,10 @@ MappedBuffer::MappedBuffer(GstBuffer* buffer, const FrameFormat& format, GstMapF
     : MappedBuffer(buffer, format, access) {
   examine_memory(context);
   map();  // if this throws, the destructor unmaps: the other constructor has made the object
+  // Mapping may have enqueued an upload, of memory that the CPU has written.
+  for (guint i = 0; i < gst_buffer_n_memory(buffer_); ++i)
+    if (GstMemory* memory = gst_buffer_peek_memory(buffer_, i); is_cuda_memory(memory))
+      synchronize_cuda_memory(memory);
 }
 
 void MappedBuffer::require_whole_frame(GstBuffer* buffer, const FrameFormat& format) {
@@ -54,8 +59,6 @@ void MappedBuffer::examine_memory(const CudaContext& context) {
     const bool cuda = is_cuda_memory(memory);
     on_device_ = on_device_ && cuda && cuda_context_of(memory) == context;
     page_locked_ = page_locked_ && is_page_locked_memory(memory);
-    if (cuda)
-      synchronize_cuda_memory(memory);
   }
   if (on_device_)
     flags_ = static_cast<GstMapFlags>(flags_ | cuda_map_flag());

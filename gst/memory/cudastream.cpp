@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// All that differs between the versions of libgstcuda.
+#include "gst/memory/cudastream.h"
+
+#include <gst/cuda/cuda-gst.h>
+#include <gst/cuda/gstcudabufferpool.h>
+#include <gst/cuda/gstcudamemory.h>
+
+#if GST_CHECK_VERSION(1, 24, 0)
+#include <gst/cuda/gstcudastream.h>
+#endif
+
+namespace cudavision {
+
+#if GST_CHECK_VERSION(1, 24, 0)
+
+SharedStream::SharedStream(const CudaContext& context) {
+  GstCudaStream* stream = gst_cuda_stream_new(reinterpret_cast<GstCudaContext*>(context.object()));
+  if (!stream) {
+    // libgstcuda keeps CUDA's reason to itself. If it lasts, another stream fails for it as well.
+    const CudaScope scope(context);
+    destroy_cuda_stream(create_cuda_stream());
+    throw Error(Error::Kind::device,
+                "Creating a CUDA stream failed, but not a second time: start the element again");
+  }
+  handle_ = gst_cuda_stream_get_handle(stream);
+  owner_.reset(stream, [](GstCudaStream* owned) { gst_cuda_stream_unref(owned); });
+}
+
+void carry_stream(GstStructure* pool_config, const SharedStream& stream) {
+  GstCudaStream* present = gst_buffer_pool_config_get_cuda_stream(pool_config);
+  if (!present && stream)
+    gst_buffer_pool_config_set_cuda_stream(pool_config,
+                                           static_cast<GstCudaStream*>(stream.owner_.get()));
+  gst_clear_cuda_stream(&present);
+}
+
+void copy_stream(const GstStructure* from_pool_config, GstStructure* pool_config) {
+  GstCudaStream* stream =
+      gst_buffer_pool_config_get_cuda_stream(const_cast<GstStructure*>(from_pool_config));
+  if (stream)
+    gst_buffer_pool_config_set_cuda_stream(pool_config, stream);
+  gst_clear_cuda_stream(&stream);
+}
+
+CudaStream stream_of_cuda_memory(GstMemory* memory) {
+  return gst_cuda_stream_get_handle(gst_cuda_memory_get_stream(GST_CUDA_MEMORY_CAST(memory)));
+}
+
+void mark_unfinished(GstMemory* memory) {
+  if (stream_of_cuda_memory(memory))
+    GST_MINI_OBJECT_FLAG_SET(memory, GST_CUDA_MEMORY_TRANSFER_NEED_SYNC);
+}
+
+bool is_marked_unfinished(GstMemory* memory) {
+  return GST_MEMORY_FLAG_IS_SET(memory, GST_CUDA_MEMORY_TRANSFER_NEED_SYNC);
+}
+
+void synchronize_cuda_memory(GstMemory* memory) {
+  gst_cuda_memory_sync(GST_CUDA_MEMORY_CAST(memory));
+}
+
+#else
+
+SharedStream::SharedStream(const CudaContext& context) {
+  const CudaScope scope(context);
+  handle_ = create_cuda_stream();
+  owner_.reset(handle_, [context](CudaStream stream) {
+    try {
+      const CudaScope current(context);
+      destroy_cuda_stream(stream);
+    } catch (const Error&) {
+      // The context is lost, and the driver has freed the stream with it.
+    }
+  });
+}
+
+void carry_stream(GstStructure*, const SharedStream&) {}
+
+void copy_stream(const GstStructure*, GstStructure*) {}
+
+CudaStream stream_of_cuda_memory(GstMemory*) {
+  return nullptr;
+}
+
+void mark_unfinished(GstMemory*) {}
+
+bool is_marked_unfinished(GstMemory*) {
+  return false;
+}
+
+void synchronize_cuda_memory(GstMemory*) {}
+
+#endif
+
+}  // namespace cudavision

@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// Stands for libcuda.so.1 where a test calls libgstcuda without a GPU. Device memory is host
+// memory, and streams are empty: nothing is copied or launched.
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+
+#define EXPORTED extern "C" __attribute__((visibility("default")))
+
+namespace {
+
+using Handle = std::uintptr_t;
+
+constexpr int out_of_memory = 2;  // CUDA_ERROR_OUT_OF_MEMORY
+
+std::atomic<int> streams_alive{0}, synchronized{0}, failing_streams{0};
+
+}  // namespace
+
+/* For tests */
+
+EXPORTED int fake_streams_alive() {
+  return streams_alive;
+}
+/// Returns how often cuStreamSynchronize() was called.
+EXPORTED int fake_synchronized() {
+  return synchronized;
+}
+/// Lets so many calls of cuStreamCreate() fail.
+EXPORTED int fake_fail_streams(int count) {
+  return failing_streams = count;
+}
+
+/* The functions with effects */
+
+EXPORTED int cuGetErrorName(int, const char** name) {
+  *name = "CUDA_ERROR_FAKE";
+  return 0;
+}
+
+EXPORTED int cuGetErrorString(int, const char** text) {
+  *text = "a call was to fail";
+  return 0;
+}
+
+EXPORTED int cuDriverGetVersion(int* version) {
+  *version = 12000;
+  return 0;
+}
+
+EXPORTED int cuDeviceGetCount(int* count) {
+  *count = 1;
+  return 0;
+}
+
+EXPORTED int cuDeviceGet(int* device, int number) {
+  *device = number;
+  return 0;
+}
+
+EXPORTED int cuDeviceGetName(char* name, int size, int) {
+  if (size > 0)
+    *name = '\0';
+  return 0;
+}
+
+EXPORTED int cuDeviceGetAttribute(int* value, int, int) {
+  *value = 1;
+  return 0;
+}
+
+EXPORTED int cuDeviceCanAccessPeer(int* can, int, int) {
+  *can = 0;
+  return 0;
+}
+
+EXPORTED int cuCtxCreate_v2(Handle* context, unsigned, int) {
+  *context = 1;
+  return 0;
+}
+
+EXPORTED int cuCtxPopCurrent_v2(Handle* context) {
+  if (context)
+    *context = 1;
+  return 0;
+}
+
+EXPORTED int cuMemAllocPitch_v2(Handle* memory, std::size_t* pitch, std::size_t row_bytes,
+                                std::size_t rows, unsigned) {
+  *pitch = (row_bytes + 511) / 512 * 512;
+  *memory = reinterpret_cast<Handle>(std::calloc(rows, *pitch));
+  return *memory ? 0 : out_of_memory;
+}
+
+EXPORTED int cuMemFree_v2(Handle memory) {
+  std::free(reinterpret_cast<void*>(memory));
+  return 0;
+}
+
+EXPORTED int cuMemAllocHost_v2(void** memory, std::size_t bytes) {
+  *memory = std::calloc(1, bytes);
+  return *memory ? 0 : out_of_memory;
+}
+
+EXPORTED int cuMemFreeHost(void* memory) {
+  std::free(memory);
+  return 0;
+}
+
+EXPORTED int cuStreamCreate(Handle* stream, unsigned) {
+  if (failing_streams > 0) {
+    --failing_streams;
+    return out_of_memory;
+  }
+  static std::atomic<Handle> last{100};
+  *stream = ++last;
+  ++streams_alive;
+  return 0;
+}
+
+EXPORTED int cuStreamDestroy_v2(Handle) {
+  --streams_alive;
+  return 0;
+}
+
+EXPORTED int cuStreamDestroy(Handle stream) {
+  return cuStreamDestroy_v2(stream);
+}
+
+EXPORTED int cuStreamSynchronize(Handle) {
+  ++synchronized;
+  return 0;
+}
+
+/* The others that libgstcuda 1.22 to 1.26 looks for before it works at all */
+
+#define DOES_NOTHING(name) \
+  EXPORTED int name() {    \
+    return 0;              \
+  }
+
+DOES_NOTHING(cuInit)
+DOES_NOTHING(cuCtxDestroy_v2)
+DOES_NOTHING(cuCtxPushCurrent_v2)
+DOES_NOTHING(cuCtxSynchronize)
+DOES_NOTHING(cuCtxEnablePeerAccess)
+DOES_NOTHING(cuCtxDisablePeerAccess)
+DOES_NOTHING(cuCtxGetLimit)
+DOES_NOTHING(cuCtxSetLimit)
+DOES_NOTHING(cuGLGetDevices_v2)
+DOES_NOTHING(cuGraphicsGLRegisterBuffer)
+DOES_NOTHING(cuGraphicsGLRegisterImage)
+DOES_NOTHING(cuGraphicsMapResources)
+DOES_NOTHING(cuGraphicsUnmapResources)
+DOES_NOTHING(cuGraphicsUnregisterResource)
+DOES_NOTHING(cuGraphicsResourceSetMapFlags_v2)
+DOES_NOTHING(cuGraphicsSubResourceGetMappedArray)
+DOES_NOTHING(cuGraphicsResourceGetMappedPointer_v2)
+DOES_NOTHING(cuMemAlloc_v2)
+DOES_NOTHING(cuMemcpy2D_v2)
+DOES_NOTHING(cuMemcpy2DAsync_v2)
+DOES_NOTHING(cuMemcpyDtoD_v2)
+DOES_NOTHING(cuMemcpyDtoDAsync_v2)
+DOES_NOTHING(cuMemcpyDtoH_v2)
+DOES_NOTHING(cuMemcpyDtoHAsync_v2)
+DOES_NOTHING(cuMemcpyHtoD_v2)
+DOES_NOTHING(cuMemcpyHtoDAsync_v2)
+DOES_NOTHING(cuMemsetD2D8_v2)
+DOES_NOTHING(cuMemsetD2D8Async)
+DOES_NOTHING(cuMemsetD2D16_v2)
+DOES_NOTHING(cuMemsetD2D16Async)
+DOES_NOTHING(cuMemsetD2D32_v2)
+DOES_NOTHING(cuMemsetD2D32Async)
+DOES_NOTHING(cuModuleLoadData)
+DOES_NOTHING(cuModuleUnload)
+DOES_NOTHING(cuModuleGetFunction)
+DOES_NOTHING(cuTexObjectCreate)
+DOES_NOTHING(cuTexObjectDestroy)
+DOES_NOTHING(cuLaunchKernel)
+DOES_NOTHING(cuEventCreate)
+DOES_NOTHING(cuEventDestroy_v2)
+DOES_NOTHING(cuEventRecord)
+DOES_NOTHING(cuEventSynchronize)
+DOES_NOTHING(cuIpcGetEventHandle)
+DOES_NOTHING(cuIpcOpenEventHandle)
+DOES_NOTHING(cuIpcGetMemHandle)
+DOES_NOTHING(cuIpcOpenMemHandle)
+DOES_NOTHING(cuIpcCloseMemHandle)
