@@ -405,6 +405,8 @@ gboolean query(GstBaseTransform* trans, GstPadDirection direction, GstQuery* que
 GstFlowReturn submit_input_buffer(GstBaseTransform* trans, gboolean is_discont, GstBuffer* in) {
   FilterState& state = state_of(trans);
   if (state.pusher.started()) {
+    // Before all else, so that what is decided about the frame is not out of date when it starts.
+    state.pusher.wait_for_room();
     const GstFlowReturn flow = state.pusher.take_flow();
     if (flow != GST_FLOW_OK) {
       wait_for_frames(trans);
@@ -531,7 +533,6 @@ GstFlowReturn generate_output(GstBaseTransform* trans, GstBuffer** out) {
   if (!state.pusher.started() || !trans->queued_buf)
     return of_parent(trans, out);
   const GstClockTime end = end_of(trans->queued_buf);
-  state.pusher.wait_for_room();
   const GstFlowReturn flow = of_parent(trans, out);
   if (flow != GST_FLOW_OK || !*out)
     return flow;

@@ -165,6 +165,7 @@ Feeder::Feeder(FilterHarness& filter, guint64 first, guint64 count, const MakeFr
           flow_ = filter.push(make_frame(i));
           ++pushed_;
         }
+        ended_ = true;
       }) {}
 
 GstFlowReturn Feeder::finish() {

@@ -81,12 +81,15 @@ class Feeder {
 
   /// Returns how many pushes have returned.
   guint64 pushed() const { return pushed_; }
+  /// True when the last push has returned.
+  bool ended() const { return ended_; }
   /// Waits for the last push. Returns its flow return.
   GstFlowReturn finish();
 
  private:
   std::atomic<guint64> pushed_{0};
   std::atomic<GstFlowReturn> flow_{GST_FLOW_OK};
+  std::atomic<bool> ended_{false};
   std::thread thread_;
 };
 
