@@ -106,15 +106,16 @@ class Player:
                 self.__exit__()
                 sys.exit(f"{message.src.get_name()}: {text}")
 
-    def frames(self):
-        """Yields each frame that arrives at the appsink called sink: its time in seconds and its array."""
+    def frames(self, make_array=None):
+        """Yields each frame that arrives at the appsink called sink: its time in seconds and its array, which is made
+        of the sample by make_array() or else array_of()."""
         sink = self["sink"]
         messages = self.messages(0)
         ended = False
         while True:
             sample = sink.emit("try-pull-sample", Gst.SECOND // 10)
             if sample:
-                yield sample.get_buffer().pts / Gst.SECOND, array_of(sample)
+                yield sample.get_buffer().pts / Gst.SECOND, (make_array or array_of)(sample)
             elif ended:
                 return
             try:

@@ -86,21 +86,26 @@ bool has_system_feature(const GstCaps* caps, guint index) {
   return !features || gst_caps_features_is_equal(features, GST_CAPS_FEATURES_MEMORY_SYSTEM_MEMORY);
 }
 
-bool names_cuda_memory(const GstCaps* caps) {
+bool names_cuda_memory(const GstCaps* caps, const char* media_type) {
   for (guint i = 0; i < gst_caps_get_size(caps); ++i)
-    if (has_cuda_feature(caps, i))
+    if (has_cuda_feature(caps, i) &&
+        gst_structure_has_name(gst_caps_get_structure(caps, i), media_type))
       return true;
   return false;
 }
 
+void append_with_memories(GstCaps* caps, Structure structure, bool cuda) {
+  if (cuda && built_with_cuda())
+    gst_caps_append_structure_full(caps, gst_structure_copy(structure.get()),
+                                   gst_caps_features_new(cuda_memory_feature, nullptr));
+  gst_caps_append_structure(caps, structure.release());
+}
+
 void append_with_memories(GstCaps* caps, const GstStructure* frame, const Formats& formats,
                           bool cuda) {
-  const Structure copy(gst_structure_copy(frame));
+  Structure copy(gst_structure_copy(frame));
   set_formats(copy.get(), formats);
-  if (cuda && built_with_cuda())
-    gst_caps_append_structure_full(caps, gst_structure_copy(copy.get()),
-                                   gst_caps_features_new(cuda_memory_feature, nullptr));
-  gst_caps_append_structure(caps, gst_structure_copy(copy.get()));
+  append_with_memories(caps, std::move(copy), cuda);
 }
 
 /* Caps as a whole */
@@ -141,9 +146,12 @@ Caps caps_of_other_side(GstCaps* caps, GstCaps* filter, bool cuda) {
 }
 
 Caps choose_memory(Caps caps, GstPad* src) {
+  if (gst_caps_get_size(caps.get()) == 0)
+    return caps;
   // The query has no filter: a peer that accepts anything would only repeat it.
   const Caps peer(gst_pad_peer_query_caps(src, nullptr));
-  const bool cuda = peer && names_cuda_memory(peer.get());
+  const char* media_type = gst_structure_get_name(gst_caps_get_structure(caps.get(), 0));
+  const bool cuda = peer && names_cuda_memory(peer.get(), media_type);
   for (guint i = 0; i < gst_caps_get_size(caps.get()); ++i)
     if (has_cuda_feature(caps.get(), i) == cuda)
       return Caps(gst_caps_copy_nth(caps.get(), i));

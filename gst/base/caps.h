@@ -33,11 +33,14 @@ int depth_of(GstVideoFormat format);
 bool has_cuda_feature(const GstCaps* caps, guint index);
 /// True if the features of structure number index are those of plain system memory.
 bool has_system_feature(const GstCaps* caps, guint index);
-/// True if caps name memory:CUDAMemory. ANY caps and ANY features name nothing.
-bool names_cuda_memory(const GstCaps* caps);
+/// True if caps name memory:CUDAMemory for a media type such as "video/x-raw". ANY caps and ANY
+/// features name nothing.
+bool names_cuda_memory(const GstCaps* caps, const char* media_type);
 
-/// Appends the frame in each of the formats: in CUDA memory, if cuda is true and this build has it,
-/// and in system memory.
+/// Appends the structure in CUDA memory, if cuda is true and this build has it, and in system
+/// memory.
+void append_with_memories(GstCaps* caps, Structure structure, bool cuda);
+/// Does so for a frame in each of the formats.
 void append_with_memories(GstCaps* caps, const GstStructure* frame, const Formats& formats,
                           bool cuda);
 
@@ -54,8 +57,8 @@ Caps filtered(Caps caps, GstCaps* filter);
 /// system memory if cuda is false.
 Caps caps_of_other_side(GstCaps* caps, GstCaps* filter, bool cuda);
 
-/// Reduces the caps that an element can put out on src to one structure: in CUDA memory if the peer
-/// names it, else in system memory.
+/// Reduces the caps of one media type that an element can put out on src to one structure: in CUDA
+/// memory if the peer names it for that media type, else in system memory.
 Caps choose_memory(Caps caps, GstPad* src);
 
 }  // namespace cudavision

@@ -8,7 +8,8 @@
 #include "gst/base/videoformat.h"
 
 /// NNStreamer's caps other/tensors: numbers that are no video format. Each buffer holds one tensor
-/// without padding, in system memory. Its dimensions stand in the caps innermost first.
+/// without padding, in system memory or in CUDA memory. Its dimensions stand in the caps innermost
+/// first.
 namespace cudavision {
 
 bool is_tensor(const GstStructure* structure);
@@ -17,9 +18,10 @@ bool is_tensor(const GstStructure* structure);
 /// names ("uint32", "float32"…). The strings must be static. The caller owns the structure.
 GstStructure* tensor_structure(const std::vector<const char*>& types);
 
-/// Returns the format of tensors that are rows of so many bytes. name and remedy complete the error
-/// for a tensor that is too large for a buffer pool: "A NAME has … bytes, …: REMEDY." Throws
-/// ElementError.
-FrameFormat tensor_format(gsize row_bytes, int rows, const std::string& name, const char* remedy);
+/// Returns the format of tensors that are rows of so many bytes, in the memory that their fixed
+/// caps name. name and remedy complete the error for a tensor that is too large for a buffer pool:
+/// "A NAME has … bytes, …: REMEDY." Throws ElementError.
+FrameFormat tensor_format(const GstCaps* caps, gsize row_bytes, int rows, const std::string& name,
+                          const char* remedy);
 
 }  // namespace cudavision

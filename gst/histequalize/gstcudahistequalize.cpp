@@ -46,17 +46,12 @@
  */
 #include "gst/histequalize/gstcudahistequalize.h"
 
-#include <cmath>
 #include <memory>
-#include <optional>
 
-#include "cuda/clahe/smoothedclahe.h"
-#include "cuda/histequalize/regionhistogram.h"
-#include "cuda/histequalize/smoothedequalize.h"
-#include "gst/base/frameregions.h"
 #include "gst/base/gstcudavisionfilter.h"
 #include "gst/base/properties.h"
-#include "gst/histequalize/frameclock.h"
+#include "gst/histequalize/equalizesettings.h"
+#include "gst/histequalize/equalizework.h"
 #include "gst/histequalize/histogrammessages.h"
 
 GST_DEBUG_CATEGORY_STATIC(cuda_hist_equalize_debug);
@@ -66,18 +61,14 @@ using namespace cudavision;
 
 namespace {
 
-constexpr char message_name[] = "cudahistequalize";
-
-enum Method { method_global, method_clahe };
-enum Channels { channels_luma, channels_rgb };
-enum StatisticsRegion { statistics_of_frame, statistics_of_regions };
-
 GType method_type() {
   static const GEnumValue values[] = {
-      {method_global, "Flatten the histogram of the whole picture with one table", "equalize"},
-      {method_clahe,
-       "Flatten the histograms of tiles, with limited contrast, and interpolate between them",
-       "clahe"},
+      enum_value(EqualizeMethod::equalize,
+                 "Flatten the histogram of the whole picture with one table", "equalize"),
+      enum_value(
+          EqualizeMethod::clahe,
+          "Flatten the histograms of tiles, with limited contrast, and interpolate between them",
+          "clahe"),
       {0, nullptr, nullptr},
   };
   static const GType type = register_enum("GstCudaHistEqualizeMethod", values);
@@ -86,11 +77,12 @@ GType method_type() {
 
 GType channels_type() {
   static const GEnumValue values[] = {
-      {channels_luma,
-       "Equalise the luminance; in RGB frames, its change is added to red, green and blue alike",
-       "luma"},
-      {channels_rgb, "Equalise red, green and blue independently (RGB formats of 8 bits only)",
-       "rgb"},
+      enum_value(
+          EqualizeChannels::luma,
+          "Equalise the luminance; in RGB frames, its change is added to red, green and blue alike",
+          "luma"),
+      enum_value(EqualizeChannels::rgb,
+                 "Equalise red, green and blue independently (RGB formats of 8 bits only)", "rgb"),
       {0, nullptr, nullptr},
   };
   static const GType type = register_enum("GstCudaHistEqualizeChannels", values);
@@ -99,131 +91,26 @@ GType channels_type() {
 
 GType statistics_region_type() {
   static const GEnumValue values[] = {
-      {statistics_of_frame, "All pixels of the frame", "frame"},
-      {statistics_of_regions, "The pixels of the regions, where the frame is limited to regions",
-       "regions"},
+      enum_value(StatisticsRegion::frame, "All pixels of the frame", "frame"),
+      enum_value(StatisticsRegion::regions,
+                 "The pixels of the regions, where the frame is limited to regions", "regions"),
       {0, nullptr, nullptr},
   };
   static const GType type = register_enum("GstCudaHistEqualizeStatisticsRegion", values);
   return type;
 }
 
-/// The values of the properties.
-struct Settings : RegionSettings {
-  Method method = method_global;
-  double clip_limit = 2.0;
-  int tiles_x = clahe::Tiles().columns;
-  int tiles_y = clahe::Tiles().rows;
-  Channels channels = channels_luma;
-  double strength = 1.0;
-  guint64 smoothing_time = 0;
-  double scene_cut_threshold = 0.25;
-  StatisticsRegion statistics_region = statistics_of_frame;
-  bool post_messages = false;
-  GstClockTime message_interval = 0;
-
-  /// Returns true if only the pixels of regions count.
-  bool counts_regions() const noexcept {
-    return statistics_region == statistics_of_regions && in_regions();
-  }
-};
-
-const ElementProperties<Settings>* properties = nullptr;  // set by class_init
-
-int blend_of(const Settings& settings) {
-  return static_cast<int>(std::lrint(256 * settings.strength));
-}
-
-/// The operation of a method. It is made when the first settings need it, because its tables can be
-/// large.
-template <class Operation, class Parameters>
-struct Equalizer {
-  std::optional<Operation> operation{};
-  Parameters parameters{};  ///< in force
-
-  /// Applies parameters. The constructor of the operation also takes the layout and geometry.
-  template <class... Geometry>
-  void update(const Parameters& set, const DeviceSession& session, const FrameLayout& layout,
-              const Geometry&... geometry) {
-    if (operation && set == parameters)
-      return;
-    const DeviceScope scope(session);
-    if (operation)
-      operation->set_parameters(set);
-    else
-      operation.emplace(session.device(), layout, geometry..., set);
-    parameters = set;
-  }
-};
-
-/// Everything that configure() builds and release() frees.
-struct Operation {
-  FrameFormat format;
-  Settings settings;  ///< in force: the last valid ones
-  clahe::Tiles tiles;
-  histequalize::Histogram histogram;
-  FrameRegions regions;
-  FrameClock clock;  ///< of smoothed frames
-  Equalizer<histequalize::HistogramEqualize, histequalize::Parameters> single{};
-  Equalizer<histequalize::SmoothedEqualize, histequalize::Parameters> smoothed{};
-  Equalizer<clahe::Clahe, clahe::Parameters> adaptive{};
-  Equalizer<clahe::SmoothedClahe, clahe::Parameters> smoothed_adaptive{};
-  /// Created with the first frame of which only regions count.
-  std::optional<histequalize::RegionHistogram> region_histogram{};
-  /// Of the current frame. None if it is equalised by itself.
-  std::optional<histogramaverage::Parameters> smoothing{};
-  std::optional<HistogramMessages> messages{};  ///< created with the first message
-};
-
-/// Returns an empty string, or what is wrong with the settings for these frames.
-std::string validation_error(const Settings& settings, const FrameFormat& format) {
-  if (settings.channels == channels_rgb && format.layout.find(Role::red) < 0)
-    return std::string("channels=rgb needs RGB frames") +
-           (GST_VIDEO_INFO_IS_RGB(&format.info) ? " of 8 bits" : "") + ", but these are " +
-           format.description() +
-           ": set channels=luma, or convert to an RGB format (videoconvert ! "
-           "video/x-raw,format=RGBx) before the element.";
-  const std::string error = properties->range_error(settings);
-  return error.empty() ? settings.regions.error() : error;
-}
-
-template <class Parameters>
-Parameters parameters_of(const Settings& settings, const FrameFormat& format) {
-  Parameters parameters;
-  parameters.channels = settings.channels == channels_rgb ? Parameters::Channels::each
-                                                          : Parameters::Channels::luminance;
-  parameters.low = format.low;
-  parameters.high = format.high;
-  parameters.blend = blend_of(settings);
-  return parameters;
-}
-
-/// Applies valid settings.
-void update_operation(Operation& operation, const DeviceSession& session,
-                      const Settings& settings) {
-  const FrameFormat& format = operation.format;
-  const auto parameters = parameters_of<histequalize::Parameters>(settings, format);
-  if (settings.method == method_clahe) {
-    auto tiled = parameters_of<clahe::Parameters>(settings, format);
-    tiled.clip_limit = settings.clip_limit;
-    if (settings.smoothing_time > 0)
-      operation.smoothed_adaptive.update(tiled, session, format.layout, operation.tiles);
-    else
-      operation.adaptive.update(tiled, session, format.layout, operation.tiles);
-  } else if (settings.smoothing_time > 0 || settings.counts_regions()) {
-    operation.smoothed.update(parameters, session, format.layout);
-  } else {
-    operation.single.update(parameters, session, format.layout);
-  }
-  operation.regions.set_settings(settings);
-  operation.settings = settings;
-}
-
 struct State {
-  Settings settings;  ///< under the object lock
+  State(GstElement* element, const DeviceSession& session)
+      : messages(element, session, "cudahistequalize") {}
+
+  EqualizeSettings settings;  ///< under the object lock
+
+  /// Its header says which thread may call what.
+  HistogramMessages messages;
 
   // The following belong to the streaming thread.
-  std::unique_ptr<Operation> operation;
+  std::unique_ptr<EqualizeWork> work;
   FrameInterval interval;
   SettingsGuard guard;
   bool posts = false;  ///< the current frame posts a message
@@ -250,6 +137,10 @@ State& state_of(gpointer self) {
   return *static_cast<GstCudaHistEqualize*>(self)->state;
 }
 
+/* Properties */
+
+const ElementProperties<EqualizeSettings>* properties = nullptr;  // set by class_init
+
 void set_property(GObject* object, guint id, const GValue* value, GParamSpec* pspec) {
   properties->set(object, id, value, pspec, state_of(object).settings);
 }
@@ -263,6 +154,13 @@ void finalize(GObject* object) {
   G_OBJECT_CLASS(gst_cuda_hist_equalize_parent_class)->finalize(object);
 }
 
+std::string settings_error(const EqualizeSettings& settings, const FrameFormat& format) {
+  const std::string error = properties->range_error(settings);
+  return error.empty() ? validation_error(settings, format) : error;
+}
+
+/* Frames */
+
 repack::Form unpacked_form(GstCudaVisionFilter*) {
   return repack::Form::adjustable_luminance;
 }
@@ -270,165 +168,76 @@ repack::Form unpacked_form(GstCudaVisionFilter*) {
 void configure(GstCudaVisionFilter* self, Device& device, const FrameFormat& in,
                const FrameFormat&) {
   State& state = state_of(self);
-  const Settings settings = current_settings(self, state.settings);
-  state.guard.require(validation_error(settings, in));
-  std::unique_ptr<Operation> operation(new Operation{in,
-                                                     settings,
-                                                     {settings.tiles_x, settings.tiles_y},
-                                                     histequalize::Histogram(device, in.layout),
-                                                     FrameRegions(device, in.layout, settings),
-                                                     FrameClock(in.info)});
-  update_operation(*operation, gst_cuda_vision_filter_session(self), settings);
-  state.operation = std::move(operation);
+  const EqualizeSettings settings = current_settings(self, state.settings);
+  state.guard.require(settings_error(settings, in));
+  state.work = std::make_unique<EqualizeWork>(device, in, settings);
 }
 
-// Applies the settings, unless they do not fit the frames.
-void update_parameters(GstCudaVisionFilter* self, const Settings& settings) {
-  State& state = state_of(self);
-  Operation& operation = *state.operation;
-  if (state.guard.allows(GST_ELEMENT_CAST(self), validation_error(settings, operation.format)))
-    update_operation(operation, gst_cuda_vision_filter_session(self), settings);
-}
-
-template <class SmoothedEqualizer>
-void restart(SmoothedEqualizer& equalizer) {
-  if (equalizer.operation)
-    equalizer.operation->restart();
-}
-
-// The next frame begins a new average.
-void restart_smoothing(Operation& operation) {
-  restart(operation.smoothed);
-  restart(operation.smoothed_adaptive);
-  operation.clock.reset();
-}
-
-// Decides whether and how the frame takes part in an average.
-void update_smoothing(Operation& operation, const FrameInfo& info) {
-  const Settings& settings = operation.settings;
-  operation.smoothing.reset();
-  if (settings.smoothing_time == 0)
-    return restart_smoothing(operation);
-  // An average must not go on where it ended before the method changed.
-  if (settings.method == method_clahe)
-    restart(operation.smoothed);
-  else
-    restart(operation.smoothed_adaptive);
-  operation.smoothing.emplace();
-  operation.smoothing->weight =
-      histogramaverage::weight_of(operation.clock.elapsed(info.times), settings.smoothing_time);
-  operation.smoothing->cut_threshold =
-      static_cast<int>(std::lrint(histogramaverage::whole_weight * settings.scene_cut_threshold));
-}
-
-// Prepares the count of the frame's regions, if only they count. Called in the session's context.
-void update_region_histogram(Operation& operation, Device& device) {
-  if (!operation.settings.counts_regions())
-    return;
-  if (operation.region_histogram)
-    operation.region_histogram->set_parameters(operation.regions.parameters());
-  else
-    operation.region_histogram.emplace(device, operation.format.layout,
-                                       operation.regions.parameters());
+bool posts_message(State& state, const EqualizeSettings& settings, const FrameTimes& times) {
+  if (settings.post_messages)
+    return state.interval.selects(times.running_time, settings.message_interval);
+  state.interval.reset();
+  return false;
 }
 
 FrameWork begin_frame(GstCudaVisionFilter* self, const FrameInfo& info) {
   State& state = state_of(self);
-  Operation& operation = *state.operation;
-  const DeviceSession& session = gst_cuda_vision_filter_session(self);
-  const Settings settings = current_settings(self, state.settings);
-  update_parameters(self, settings);
+  EqualizeWork& work = *state.work;
+  const EqualizeSettings settings = current_settings(self, state.settings);
+  const bool valid =
+      state.guard.allows(GST_ELEMENT_CAST(self), settings_error(settings, work.format()));
+  state.posts = posts_message(state, settings, info.times);
+  if (state.posts)
+    state.messages.reserve(work.format().layout.bits);
 
-  if (!settings.post_messages)
-    state.interval.reset();
-  state.posts = settings.post_messages &&
-                state.interval.selects(info.times.running_time, settings.message_interval);
-  if (state.posts) {
-    if (!operation.messages) {
-      const DeviceScope scope(session);
-      operation.messages.emplace(GST_ELEMENT_CAST(self), session, message_name,
-                                 operation.format.layout.bits);
-    }
-    operation.messages->reserve();
-  }
-  const DeviceScope scope(session);
-  const bool selected = operation.regions.select(info.buffer);
-  update_region_histogram(operation, session.device());
-  if (selected && blend_of(operation.settings) != 0) {
-    update_smoothing(operation, info);
+  const DeviceScope scope(gst_cuda_vision_filter_session(self));
+  if (valid)
+    work.apply(settings);
+  if (work.begin_frame(info))
     return FrameWork::transform;
-  }
   return state.posts ? FrameWork::inspect : FrameWork::nothing;
 }
 
 void process(GstCudaVisionFilter* self, const ConstFrame& in, const Frame* out,
              const FrameInfo& info) {
   State& state = state_of(self);
-  Operation& operation = *state.operation;
-  const View<std::uint32_t> bins = state.posts ? operation.messages->bins() : View<std::uint32_t>{};
-  const bool adaptive = operation.settings.method == method_clahe;
-  histequalize::RegionHistogram* const counted =
-      operation.settings.counts_regions() ? &*operation.region_histogram : nullptr;
-  if (out)
-    operation.regions.run(
-        in, *out, [&](const ConstFrame& from, const Frame& to, const regions::ActiveCells*) {
-          if (adaptive && operation.smoothing)
-            operation.smoothed_adaptive.operation->run(from, to, *operation.smoothing);
-          else if (adaptive)
-            operation.adaptive.operation->run(from, to);
-          else if (operation.smoothing || counted)
-            // Without smoothing, each frame begins a new average.
-            operation.smoothed.operation->run(
-                from, to, operation.smoothing.value_or(histogramaverage::Parameters()), bins,
-                counted);
-          else
-            operation.single.operation->run(from, to, bins);
-        });
-  if (bins && (!out || adaptive)) {
-    if (counted)
-      counted->run(in, bins);
-    else
-      operation.histogram.run(in, bins);
-  }
-  const histogramaverage::Status* status = nullptr;
-  if (out && operation.smoothing)
-    status = adaptive ? operation.smoothed_adaptive.operation->status()
-                      : operation.smoothed.operation->status();
   if (state.posts)
-    operation.messages->read_back(info.times, status);
-}
-
-HistogramMessages* messages_of(GstCudaVisionFilter* self) {
-  const State& state = state_of(self);
-  return state.operation && state.operation->messages ? &*state.operation->messages : nullptr;
+    state.messages.read_back(info.times, state.work->run(in, out, state.messages.bins()));
+  else
+    state.work->run(in, out, {});
 }
 
 void frame_done(GstCudaVisionFilter* self) {
-  if (HistogramMessages* messages = messages_of(self))
-    messages->post_arrived();
+  state_of(self).messages.post_arrived();
+}
+
+void restart_average(State& state) {
+  if (state.work)
+    state.work->restart_average();
 }
 
 void drain(GstCudaVisionFilter* self) {
-  if (HistogramMessages* messages = messages_of(self))
-    messages->drain();
-  if (Operation* operation = state_of(self).operation.get())
-    restart_smoothing(*operation);
+  State& state = state_of(self);
+  state.messages.drain();
+  restart_average(state);
 }
 
 void discard(GstCudaVisionFilter* self) {
-  state_of(self).interval.reset();
-  if (Operation* operation = state_of(self).operation.get())
-    restart_smoothing(*operation);
-  if (HistogramMessages* messages = messages_of(self))
-    messages->discard();
+  State& state = state_of(self);
+  state.interval.reset();
+  restart_average(state);
+  state.messages.discard();
 }
 
 void release(GstCudaVisionFilter* self) {
-  state_of(self).operation.reset();
+  State& state = state_of(self);
+  state.messages.release();
+  state.work.reset();
 }
 
 void install_properties(GObjectClass* klass) {
-  static ElementProperties<Settings> all(klass);
+  static ElementProperties<EqualizeSettings> all(klass);
+  using Settings = EqualizeSettings;
   constexpr PropertyChange ready = PropertyChange::when_ready;
   all.add({"method", "Method", "Method by which the contrast is raised"}, &Settings::method,
           method_type());
@@ -503,5 +312,5 @@ static void gst_cuda_hist_equalize_class_init(GstCudaHistEqualizeClass* klass) {
 }
 
 static void gst_cuda_hist_equalize_init(GstCudaHistEqualize* self) {
-  self->state = new State;
+  self->state = new State(GST_ELEMENT_CAST(self), gst_cuda_vision_filter_session(&self->parent));
 }

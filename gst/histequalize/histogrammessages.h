@@ -4,12 +4,17 @@
 #include <gst/gst.h>
 
 #include <array>
+#include <condition_variable>
 #include <memory>
+#include <mutex>
+#include <thread>
+#include <vector>
 
 #include "cuda/core/device.h"
 #include "cuda/histogramaverage/histogramaverage.h"
 #include "gst/base/devicesession.h"
 #include "gst/base/frameinfo.h"
+#include "gst/base/scoped.h"
 
 namespace cudavision {
 
@@ -41,17 +46,28 @@ class FrameInterval {
 ///   since the last message),
 ///   bin-count (guint: the number of possible luminances, 2^bits),
 ///   bins (G_TYPE_BYTES: bin-count guint64 in native byte order, how often each luminance occurs).
+///
+/// Threads. All calls come from the streaming thread, or while there is none, except for
+/// post_arrived() and discard(), which any thread may call at any time. One mutex guards what they
+/// share. It is not held while a thread waits for the device, and not while a message is posted:
+/// bus sync handlers then run in the posting thread, and may call the element, for example by a
+/// flushing seek that ends in discard(), or wait for a thread that needs the mutex. The order of
+/// the messages does not depend on it, because only one thread posts at a time. Others leave their
+/// messages to that thread and go on, so that a slow handler does not stop them; only drain() waits
+/// for it.
 class HistogramMessages {
  public:
-  /// The constructor and the destructor are called in the session's context.
-  HistogramMessages(GstElement* element, const DeviceSession& session, const char* name, int bits);
+  /// name must be static.
+  HistogramMessages(GstElement* element, const DeviceSession& session, const char* name);
 
   // The next three post messages, so no context may be current.
-  /// Frees a slot for a histogram. If all are pending, waits for the oldest and posts it.
-  void reserve();
-  /// Posts the histograms that have arrived on the host.
+  /// Frees a slot for a histogram of 2^bits bins. If all are pending, waits for the oldest and
+  /// posts it. The first call after release() allocates the slots; bits may differ then only.
+  void reserve(int bits);
+  /// Posts the histograms that have arrived on the host. May be called by any thread.
   void post_arrived();
-  /// Waits for all pending histograms and posts them.
+  /// Waits for all pending histograms and posts them. Returns when no other thread is posting any
+  /// more.
   void drain();
 
   // The next two are called in the session's context, after reserve().
@@ -62,13 +78,15 @@ class HistogramMessages {
   /// message with one, a message tells only of a scene cut at its own frame.
   void read_back(const FrameTimes& times, const histogramaverage::Status* status);
 
-  /// Drops the pending histograms.
-  void discard() {
-    pending_ = 0;
-    counted_ = nullptr;
-  }
+  /// Drops the pending histograms. A message that another thread is posting still arrives. May be
+  /// called by any thread.
+  void discard();
+  /// Does the same, and frees the slots. Called in the session's context.
+  void release();
 
  private:
+  using Lock = std::unique_lock<std::mutex>;
+
   struct Slot {
     Buffer device;
     Buffer host;
@@ -79,20 +97,29 @@ class HistogramMessages {
   };
   static constexpr std::size_t slot_count = 4;
 
-  std::size_t bin_count() const { return std::size_t{1} << bits_; }
   Slot& oldest() { return slots_[(next_ + slot_count - pending_) % slot_count]; }
+  void allocate(int bits);
   void download(const void* device, const Buffer& host) const;
-  bool oldest_arrived(bool wait);
+  void wait_for_oldest(Lock& lock);
+  bool oldest_arrived();
   bool shows_cut(const Slot& slot);
-  void post_oldest();
+  void describe_oldest();
+  void post_arrived(Lock& lock);
+  void post_described(Lock& lock);
 
   GstElement* const element_;
   const DeviceSession& session_;
   const char* const name_;
-  const int bits_;
+
+  // The streaming thread writes these two. Others read only the slots that are pending.
   std::array<Slot, slot_count> slots_;
-  std::size_t next_ = 0;
+  std::size_t next_ = 0;  ///< the slot of the next histogram
+
+  std::mutex mutex_;  ///< guards what follows
   std::size_t pending_ = 0;
+  std::vector<Structure> described_;  ///< oldest first; the next messages to be posted
+  std::thread::id poster_;            ///< the thread that is posting, if there is one
+  std::condition_variable posted_;    ///< signals that none is posting any more
   const histogramaverage::Status* counted_ = nullptr;  ///< whose cuts_ are known; none if discarded
   std::uint32_t cuts_ = 0;                             ///< before the last message
 };

@@ -11,8 +11,9 @@
  *
  * * `sum`, `squared-sum`, `tilted-sum`: tables equal to those of OpenCV's integral, as tensors in
  *   NNStreamer's caps: `other/tensors, format=static, num_tensors=1, dimensions=1:W+1:H+1:1` for
- *   frames of W×H pixels. Rows follow each other without padding. If downstream accepts only
- *   video, the output is a gray picture of the table, scaled to the full range.
+ *   frames of W×H pixels. Rows follow each other without padding. If downstream names
+ *   `memory:CUDAMemory` for tensors, they stay on the GPU. If downstream accepts only video, the
+ *   output is a gray picture of the table, scaled to the full range.
  * * `mean`, `stddev`: mean and standard deviation of the pixels up to #GstCudaIntegral:radius to
  *   each side, clipped at the edges of the picture. GRAY8; GRAY16_LE for frames of more than 8
  *   bits, whose values occupy the highest of the 16 bits.

@@ -216,8 +216,17 @@ Caps name_limited_range(Caps caps, const GstCaps* in) {
   return caps;
 }
 
-Caps choose_tensor(const GstCaps* caps, guint index) {
-  Caps chosen(gst_caps_copy_nth(caps, index));
+// Returns the structures that describe tensors.
+Caps tensors_in(const GstCaps* caps) {
+  Caps tensors(gst_caps_new_empty());
+  for (guint i = 0; i < gst_caps_get_size(caps); ++i)
+    if (is_tensor(gst_caps_get_structure(caps, i)))
+      gst_caps_append(tensors.get(), gst_caps_copy_nth(caps, i));
+  return tensors;
+}
+
+Caps choose_tensor(Caps tensors, GstPad* src) {
+  Caps chosen(gst_caps_make_writable(choose_memory(std::move(tensors), src).release()));
   GstStructure* structure = gst_caps_get_structure(chosen.get(), 0);
   // If the frames have no framerate, neither has the tensor: 0/1.
   gst_structure_fixate_field_nearest_fraction(structure, "framerate", 0, 1);
@@ -227,8 +236,11 @@ Caps choose_tensor(const GstCaps* caps, guint index) {
 }  // namespace
 
 Caps integral_src_template() {
-  Caps all(gst_caps_new_full(
-      table_structure({std::begin(all_table_elements), std::end(all_table_elements)}), nullptr));
+  Caps all(gst_caps_new_empty());
+  append_with_memories(
+      all.get(),
+      Structure(table_structure({std::begin(all_table_elements), std::end(all_table_elements)})),
+      true);
   Caps video = video_template_caps();
   gst_caps_set_simple(video.get(), "width", GST_TYPE_INT_RANGE, 1, largest_output, "height",
                       GST_TYPE_INT_RANGE, 1, largest_output, nullptr);
@@ -244,7 +256,7 @@ Caps integral_caps_of_other_side(GstPadDirection direction, GstCaps* caps, GstCa
   const Caps ours = from_sink ? video_template_caps() : integral_src_template();
   const Caps known(gst_caps_intersect_full(caps, ours.get(), GST_CAPS_INTERSECT_FIRST));
 
-  // Video in system memory; caps_of_other_side() adds CUDA memory.
+  // In system memory; caps_of_other_side() adds CUDA memory.
   const Caps tensors(gst_caps_new_empty()), video(gst_caps_new_empty());
   const Caps types(gst_caps_new_full(table_structure(form.elements()), nullptr));
   for (guint i = 0; i < gst_caps_get_size(known.get()); ++i) {
@@ -264,18 +276,14 @@ Caps integral_caps_of_other_side(GstPadDirection direction, GstCaps* caps, GstCa
     }
   }
 
-  Caps result(gst_caps_new_empty());
-  for (guint i = 0; i < gst_caps_get_size(tensors.get()); ++i)
-    result.reset(gst_caps_merge_structure(
-        result.release(), gst_structure_copy(gst_caps_get_structure(tensors.get(), i))));
+  Caps result = caps_of_other_side(tensors.get(), nullptr, cuda);
   gst_caps_append(result.get(), caps_of_other_side(video.get(), nullptr, cuda).release());
   return filtered(std::move(result), filter);
 }
 
 Caps choose_integral_output(Caps caps, const GstCaps* in, const OutputForm& form, GstPad* src) {
-  for (guint i = 0; i < gst_caps_get_size(caps.get()); ++i)
-    if (is_tensor(gst_caps_get_structure(caps.get(), i)))
-      return choose_tensor(caps.get(), i);
+  if (Caps tensors = tensors_in(caps.get()); !gst_caps_is_empty(tensors.get()))
+    return choose_tensor(std::move(tensors), src);
   if (form.output == IntegralOutput::denoise)
     return choose_memory(std::move(caps), src);
   Caps chosen = choose_memory(prefer_8_bits(caps.get()), src);

@@ -20,8 +20,8 @@ Caps integral_caps_of_other_side(GstPadDirection direction, GstCaps* caps, GstCa
                                  const OutputForm& form, bool cuda);
 
 /// Reduces the caps that the element can put out on src, for frames with the fixed caps in, to one
-/// structure: a tensor rather than a picture of the table, the memory that choose_memory() chooses,
-/// and 8 rather than 16 bits.
+/// structure: a tensor rather than a picture of the table, the memory that choose_memory() chooses
+/// for either, and 8 rather than 16 bits.
 Caps choose_integral_output(Caps caps, const GstCaps* in, const OutputForm& form, GstPad* src);
 
 /// Reads fixed output caps. Throws ElementError if frames of format in cannot become such output.

@@ -59,7 +59,7 @@ FrameFormat tensor_format_from_caps(const GstCaps* caps) {
   if (!is_tensor(structure) || !size || !element)
     refuse_stream("These caps do not describe a table: " + caps_text(caps));
   return tensor_format(
-      static_cast<gsize>(size->columns) * bytes_of(*element), size->rows,
+      caps, static_cast<gsize>(size->columns) * bytes_of(*element), size->rows,
       "table of " + size_text(size->columns, size->rows) + " elements of type " + name_of(*element),
       "set element-type=uint32, or scale the frames down before the element");
 }

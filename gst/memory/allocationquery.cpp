@@ -108,8 +108,8 @@ void decide_pool(GstQuery* query, const DeviceSession& session, const FrameForma
   gst_query_parse_allocation(query, &caps, nullptr);
   // Without GstVideoMeta, planes must lie where the caps imply. Video pools then lay them out that
   // way.
-  const bool video_meta =
-      gst_query_find_allocation_meta(query, GST_VIDEO_META_API_TYPE, nullptr) || format.cuda_memory;
+  const bool video_meta = gst_query_find_allocation_meta(query, GST_VIDEO_META_API_TYPE, nullptr) ||
+                          (format.cuda_memory && format.is_video());
 
   Pool pool;
   PoolParams params;
@@ -122,6 +122,10 @@ void decide_pool(GstQuery* query, const DeviceSession& session, const FrameForma
     pool.reset(theirs);
     params.size = std::max(params.size, static_cast<guint>(format.size));
   }
+  // libgstcuda copies such a buffer to the host as a whole, into memory of the size that is left
+  // when the buffer is trimmed to the tensor.
+  if (format.cuda_memory && !format.is_video())
+    params.size = static_cast<guint>(format.size);
   Allocator allocator;
   if (gst_query_get_n_allocation_params(query) > 0) {
     GstAllocator* theirs = nullptr;

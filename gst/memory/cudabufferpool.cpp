@@ -6,8 +6,11 @@
 #include <algorithm>
 #include <exception>
 #include <new>
+#include <stdexcept>
+#include <string>
 
 #include "gst/base/scoped.h"
+#include "gst/base/tensors.h"
 #include "gst/memory/memorydebug.h"
 
 using cudavision::Caps;
@@ -20,22 +23,28 @@ namespace {
 // Returns true if libgstcuda has no pools for the format, or wrong ones.
 bool needs_backing(const FrameFormat& format) {
   // libgstcuda forgets the last row of chroma of NV21 if the height is odd.
-  const bool wrong =
-      GST_VIDEO_INFO_FORMAT(&format.info) == GST_VIDEO_FORMAT_NV21 && format.info.height % 2;
+  const bool wrong = format.is_video() &&
+                     GST_VIDEO_INFO_FORMAT(&format.info) == GST_VIDEO_FORMAT_NV21 &&
+                     format.info.height % 2;
   return wrong || !format.known_to_libgstcuda;
 }
 
-// Under this format, libgstcuda allocates the memory of frames whose own format it does not know:
-// all their planes below each other, as rows of pixels of four bytes.
+// Under this format, libgstcuda allocates the memory of frames whose own format it does not know,
+// as rows of pixels of four bytes: all planes of a frame below each other, or a tensor.
 constexpr GstVideoFormat backing_format = GST_VIDEO_FORMAT_BGRx;
 constexpr int backing_pixel_bytes = 4;
+
+struct BackingRows {
+  int pixels = 0;
+  int rows = 0;
+};
 
 struct GstCudaVisionBackedPool {
   GstBufferPool parent;
   GstBufferPool* backing_pool;  ///< libgstcuda's pool, configured for the backing format
   // Parts of the instance, as in pinnedallocator.cpp.
   CudaContext context;
-  FrameFormat format;  ///< the true format of the frames
+  FrameFormat format;  ///< the true format of the frames; of tensors, only the size
 };
 
 struct GstCudaVisionBackedPoolClass {
@@ -55,16 +64,25 @@ const gchar** backed_pool_get_options(GstBufferPool*) {
   return options;
 }
 
-// Configures the backing pool and returns the size of its buffers, or 0 if that fails.
-guint configure_backing_pool(GstBufferPool* pool, const FrameLayout& frame) {
+BackingRows backing_rows(const FrameFormat& format) {
+  // libgstcuda copies its rows without what follows them up to the next. A tensor must lie without
+  // a gap and be copied whole, so it is a single row.
+  if (!format.is_video())
+    return {static_cast<int>(format.size / backing_pixel_bytes), 1};
+  const FrameLayout& frame = format.storage.frame;
   int row_bytes = 0, rows = 0;
   for (int p = 0; p < frame.plane_count; ++p) {
     row_bytes = std::max(row_bytes, frame.planes[p].row_bytes);
     rows += frame.planes[p].rows;
   }
+  return {(row_bytes + backing_pixel_bytes - 1) / backing_pixel_bytes, rows};
+}
+
+// Configures the backing pool and returns the size of its buffers, or 0 if that fails.
+guint configure_backing_pool(GstBufferPool* pool, const BackingRows& backing) {
   GstVideoInfo info;
-  if (!gst_video_info_set_format(&info, backing_format,
-                                 (row_bytes + backing_pixel_bytes - 1) / backing_pixel_bytes, rows))
+  if (!gst_video_info_set_format(&info, backing_format, static_cast<guint>(backing.pixels),
+                                 static_cast<guint>(backing.rows)))
     return 0;
   const Caps caps(gst_video_info_to_caps(&info));
   gst_caps_set_features(caps.get(), 0,
@@ -81,18 +99,29 @@ guint configure_backing_pool(GstBufferPool* pool, const FrameLayout& frame) {
   return size;
 }
 
+// Reads the caps of frames. What a tensor is made of does not matter here: it has size bytes.
+FrameFormat configured_format(const GstCaps* caps, guint size) {
+  if (!cudavision::is_tensor(gst_caps_get_structure(caps, 0)))
+    return cudavision::frame_format_from_caps(caps);
+  if (size == 0 || size % backing_pixel_bytes != 0)
+    throw std::invalid_argument("tensors of " + std::to_string(size) +
+                                " bytes, which is no multiple of four, have no CUDA memory");
+  return cudavision::tensor_format(caps, size, 1, "tensor", "use a smaller one");
+}
+
 gboolean backed_pool_set_config(GstBufferPool* pool, GstStructure* config) {
   GstCudaVisionBackedPool* self = backed(pool);
   GstCaps* caps = nullptr;
+  guint tensor_size = 0;
   guint least = 0;
   guint most = 0;
-  if (!gst_buffer_pool_config_get_params(config, &caps, nullptr, &least, &most) || !caps ||
+  if (!gst_buffer_pool_config_get_params(config, &caps, &tensor_size, &least, &most) || !caps ||
       !gst_caps_is_fixed(caps)) {
-    GST_WARNING_OBJECT(pool, "the configuration has no caps of video frames");
+    GST_WARNING_OBJECT(pool, "the configuration has no caps of video frames or tensors");
     return FALSE;
   }
   try {
-    self->format = cudavision::frame_format_from_caps(caps);
+    self->format = configured_format(caps, tensor_size);
   } catch (const std::exception& e) {
     GST_WARNING_OBJECT(pool, "%s", e.what());
     return FALSE;
@@ -103,12 +132,13 @@ gboolean backed_pool_set_config(GstBufferPool* pool, GstStructure* config) {
   }
   gst_clear_object(&self->backing_pool);
   self->backing_pool = cudavision::new_libgstcuda_pool(self->context);
-  const guint size = configure_backing_pool(self->backing_pool, self->format.storage.frame);
+  const guint size = configure_backing_pool(self->backing_pool, backing_rows(self->format));
   if (size == 0) {
     GST_WARNING_OBJECT(pool, "no CUDA memory for %" GST_PTR_FORMAT, caps);
     return FALSE;
   }
-  gst_buffer_pool_config_set_params(config, caps, size, least, most);
+  gst_buffer_pool_config_set_params(config, caps, self->format.is_video() ? size : tensor_size,
+                                    least, most);
   return GST_BUFFER_POOL_CLASS(backed_pool_parent_class)->set_config(pool, config);
 }
 
@@ -120,6 +150,21 @@ gboolean backed_pool_start(GstBufferPool* pool) {
 gboolean backed_pool_stop(GstBufferPool* pool) {
   const gboolean stopped = GST_BUFFER_POOL_CLASS(backed_pool_parent_class)->stop(pool);
   return gst_buffer_pool_set_active(backed(pool)->backing_pool, FALSE) && stopped;
+}
+
+void add_video_meta(GstBuffer* buffer, const FrameFormat& format, gint pitch) {
+  const GstVideoInfo& info = format.info;
+  const FrameLayout& frame = format.storage.frame;
+  gint stride[GST_VIDEO_MAX_PLANES] = {};
+  gsize offset[GST_VIDEO_MAX_PLANES] = {};
+  for (gsize p = 0, rows = 0; p < static_cast<gsize>(frame.plane_count); ++p) {
+    stride[p] = pitch;
+    offset[p] = static_cast<gsize>(pitch) * rows;
+    rows += static_cast<gsize>(frame.planes[p].rows);
+  }
+  gst_buffer_add_video_meta_full(buffer, GST_VIDEO_FRAME_FLAG_NONE, GST_VIDEO_INFO_FORMAT(&info),
+                                 static_cast<guint>(info.width), static_cast<guint>(info.height),
+                                 static_cast<guint>(frame.plane_count), offset, stride);
 }
 
 // Takes the memory out of a buffer of the backing pool, for good: two buffers that share memory
@@ -146,18 +191,12 @@ GstFlowReturn backed_pool_alloc_buffer(GstBufferPool* pool, GstBuffer** buffer,
 
   *buffer = gst_buffer_new();
   gst_buffer_append_memory(*buffer, memory);
-  const GstVideoInfo& info = self->format.info;
-  const FrameLayout& frame = self->format.storage.frame;
-  gint stride[GST_VIDEO_MAX_PLANES] = {};
-  gsize offset[GST_VIDEO_MAX_PLANES] = {};
-  for (gsize p = 0, rows = 0; p < static_cast<gsize>(frame.plane_count); ++p) {
-    stride[p] = pitch;
-    offset[p] = static_cast<gsize>(pitch) * rows;
-    rows += static_cast<gsize>(frame.planes[p].rows);
-  }
-  gst_buffer_add_video_meta_full(*buffer, GST_VIDEO_FRAME_FLAG_NONE, GST_VIDEO_INFO_FORMAT(&info),
-                                 static_cast<guint>(info.width), static_cast<guint>(info.height),
-                                 static_cast<guint>(frame.plane_count), offset, stride);
+  // libgstcuda allocates the host's copy of the memory in the size that it has when it is mapped
+  // first, and copies the row of the backing format into it. That is exactly the tensor.
+  if (self->format.is_video())
+    add_video_meta(*buffer, self->format, pitch);
+  else
+    gst_buffer_set_size(*buffer, static_cast<gssize>(self->format.size));
   return GST_FLOW_OK;
 }
 

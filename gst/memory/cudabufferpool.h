@@ -8,10 +8,13 @@
 
 namespace cudavision {
 
-/// Makes a pool of frames in CUDA memory, for any format that the elements support. The pool is not
-/// configured yet. If libgstcuda knows the format, this is one of its pools. Otherwise it is one of
-/// ours, whose memory comes from a backing pool: one of libgstcuda's pools, for a format of the
-/// same size that libgstcuda knows. The caller owns the result.
+/// Makes a pool of frames or tensors in CUDA memory, for any format that the elements support. The
+/// pool is not configured yet. If libgstcuda knows the format, this is one of its pools. Otherwise
+/// it is one of ours, whose memory comes from a backing pool: one of libgstcuda's pools, for a
+/// format of the same size that libgstcuda knows. The caller owns the result.
+///
+/// The buffers of tensors have exactly the size that the pool is configured with, which must be a
+/// multiple of four bytes, no padding, and no GstVideoMeta.
 GstBufferPool* new_cuda_frame_pool(const CudaContext& context, const FrameFormat& format);
 
 /// True if pool is of the kind that new_cuda_frame_pool() makes for the format, in that context.

@@ -116,12 +116,12 @@ MappedBuffer::Planes MappedBuffer::planes() const {
   if (meta_)
     return {meta_->offset, meta_->stride};
   GstMemory* memory = cuda_memory_of(buffer_);
-  if (!memory)
+  // Tensors have no padding in any memory.
+  if (!memory || !format_.is_video())
     return {format_.offset.data(), format_.stride.data()};
   // CUDA memory has a pitch of its own. Without a GstVideoMeta, only libgstcuda knows it.
   const GstVideoInfo& actual = cuda_memory_info(memory);
-  if (!format_.is_video() ||
-      GST_VIDEO_INFO_FORMAT(&actual) != GST_VIDEO_INFO_FORMAT(&format_.info) ||
+  if (GST_VIDEO_INFO_FORMAT(&actual) != GST_VIDEO_INFO_FORMAT(&format_.info) ||
       actual.width < format_.info.width || actual.height < format_.info.height)
     refuse("A buffer in CUDA memory (" + format_.description() +
            ") has lost its GstVideoMeta: an element between its source and this one does not "

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <string>
+#include <utility>
 
 #include "cuda/sgm/points.h"
 #include "gst/base/caps.h"
@@ -31,17 +32,19 @@ Caps with_output_formats(const GstStructure* frame, StereoOutput output, bool cu
 }
 
 // Returns the caps of points for pictures of one size, or of any size if the frame has none.
-Caps tensor_caps(const GstStructure* frame) {
-  GstStructure* tensor = tensor_structure({"float32"});
+Caps tensor_caps(const GstStructure* frame, bool cuda) {
+  Structure tensor(tensor_structure({"float32"}));
   int width = 0, height = 0;
   if (gst_structure_get_int(frame, "width", &width) &&
       gst_structure_get_int(frame, "height", &height))
-    gst_structure_set(tensor, "dimensions", G_TYPE_STRING,
+    gst_structure_set(tensor.get(), "dimensions", G_TYPE_STRING,
                       ("3:" + std::to_string(width) + ":" + std::to_string(height) + ":1").c_str(),
                       nullptr);
   if (const GValue* framerate = gst_structure_get_value(frame, "framerate"))
-    gst_structure_set_value(tensor, "framerate", framerate);
-  return Caps(gst_caps_new_full(tensor, nullptr));
+    gst_structure_set_value(tensor.get(), "framerate", framerate);
+  Caps caps(gst_caps_new_empty());
+  append_with_memories(caps.get(), std::move(tensor), cuda);
+  return caps;
 }
 
 // Returns the caps of the left pictures: in the format of the frames, which have these caps, unless
@@ -126,7 +129,7 @@ Caps stereo_src_template() {
 Caps stereo_src_caps(StereoOutput output, bool cuda) {
   switch (output) {
     case StereoOutput::points:
-      return tensor_caps(any_frame().get());
+      return tensor_caps(any_frame().get(), cuda);
     case StereoOutput::rectified:
       return stereo_sink_caps(cuda);
     default:
@@ -152,7 +155,7 @@ Caps stereo_src_caps_for(const GstCaps* left, const FramePacking& packing, Stere
     return rectified_caps(left, packing, picture.get(), cuda);
   // The colorimetry of the frames does not apply to maps.
   gst_structure_remove_fields(picture.get(), "colorimetry", "chroma-site", nullptr);
-  return output == StereoOutput::points ? tensor_caps(picture.get())
+  return output == StereoOutput::points ? tensor_caps(picture.get(), cuda)
                                         : with_output_formats(picture.get(), output, cuda);
 }
 
@@ -164,8 +167,8 @@ FrameFormat stereo_output_format(StereoOutput output, const GstCaps* caps) {
   const char* dimensions = gst_structure_get_string(structure, "dimensions");
   if (!dimensions || std::sscanf(dimensions, "3:%9d:%9d:1", &width, &height) != 2)
     refuse_stream("These caps do not describe points: " + caps_text(caps));
-  return tensor_format(gsize{sgm::Points::bytes_per_point} * static_cast<gsize>(width), height,
-                       "cloud of " + size_text(width, height) + " points",
+  return tensor_format(caps, gsize{sgm::Points::bytes_per_point} * static_cast<gsize>(width),
+                       height, "cloud of " + size_text(width, height) + " points",
                        "scale the frames down before the element");
 }
 

@@ -1,403 +1,322 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// Measures the frame rates of the elements in a pipeline. The program pushes a few frames, or pairs
-// of them, through an element into a fakesink as fast as it accepts them. The frames are painted
-// beforehand, so that only the element's own work is measured.
+// Measures the elements in pipelines: frame rates, the host's processor time, and what each frame
+// asks of the GPU; beside them GStreamer's own elements, and copies over the bus.
 
 #include <gst/gst.h>
-#include <gst/video/video.h>
-#include <sys/resource.h>
 
-#include <chrono>
-#include <cstdio>
+#include <algorithm>
 #include <fstream>
+#include <functional>
 #include <iostream>
-#include <memory>
-#include <sstream>
+#include <optional>
+#include <regex>
 #include <stdexcept>
 #include <string>
+#include <utility>
 #include <vector>
 
-#include "tests/kernels/common/contents.h"
-#include "tests/kernels/common/layouts.h"
+#include "tests/bench/bus_timer.h"
+#include "tests/bench/cuda_counter.h"
+#include "tests/bench/pipeline_run.h"
+#include "tests/bench/pipeline_subjects.h"
+#include "tests/bench/rows.h"
 
 namespace cudavision::bench {
 namespace {
 
-template <class T, void (*release)(T*)>
-struct Releaser {
-  void operator()(T* object) const { release(object); }
-};
-void unref_object(GstElement* element) {
-  gst_object_unref(element);
-}
-void unref_pad(GstPad* pad) {
-  gst_object_unref(pad);
-}
-void unref_caps(GstCaps* caps) {
-  gst_caps_unref(caps);
-}
-void unref_buffer(GstBuffer* buffer) {
-  gst_buffer_unref(buffer);
-}
-using Element = std::unique_ptr<GstElement, Releaser<GstElement, unref_object>>;
-using Pad = std::unique_ptr<GstPad, Releaser<GstPad, unref_pad>>;
-using Caps = std::unique_ptr<GstCaps, Releaser<GstCaps, unref_caps>>;
-using Buffer = std::unique_ptr<GstBuffer, Releaser<GstBuffer, unref_buffer>>;
-
-/// The memory of the input frames.
-enum class Memory {
-  plain,     ///< system memory that does not come from the element
-  proposed,  ///< buffers of the pool that the element proposes
-  cuda,      ///< CUDA memory, for the output as well
-};
-
-const char* name(Memory memory) {
-  return memory == Memory::plain      ? "system"
-         : memory == Memory::proposed ? "proposed pool"
-                                      : "CUDAMemory";
-}
-
-struct Subject {
-  const char* element;
-  const char* properties;  ///< written as for gst-launch-1.0
-  const char* format;
-  int width, height;
-  Memory memory;
-  const char* output_format = nullptr;  ///< if it differs
-};
-
-/// Stands for a sigma that changes with every frame.
-constexpr char swept[] = "sigma: 0 to 60";
-
-std::vector<Subject> all_subjects() {
-  std::vector<Subject> subjects{
-      {"cudahistequalize", "", "GRAY8", 1920, 1080, Memory::plain},
-      {"cudahistequalize", "", "GRAY8", 1920, 1080, Memory::proposed},
-      {"cudahistequalize", "", "NV12", 1920, 1080, Memory::plain},
-      {"cudahistequalize", "", "NV12", 1920, 1080, Memory::proposed},
-      {"cudahistequalize", "", "NV12", 1920, 1080, Memory::cuda},
-      {"cudahistequalize", "", "NV12", 3840, 2160, Memory::cuda},
-      {"cudahistequalize", "", "BGRx", 1920, 1080, Memory::proposed},
-      {"cudagaussblur", "sigma=1.2", "GRAY8", 1920, 1080, Memory::plain},
-      {"cudagaussblur", swept, "NV12", 1920, 1080, Memory::cuda},
-      {"cudasgmstereo", "refine=false speckle-size=0", "NV12", 1920, 1080, Memory::cuda,
-       "GRAY16_LE"},
-      {"cudasgmstereo", "", "NV12", 1920, 1080, Memory::cuda, "GRAY16_LE"},
-      {"cudasgmstereo", "", "NV12", 1920, 1080, Memory::proposed, "GRAY16_LE"},
-  };
-  for (const Memory memory : {Memory::proposed, Memory::cuda})
-    for (const char* format : {"GRAY8", "NV12"})
-      for (const int scale : {1, 2})
-        for (const char* properties :
-             {"sigma=1.2", "sigma=0 kernel-size=15", "sigma=0 kernel-size=31"})
-          subjects.push_back(
-              {"cudagaussblur", properties, format, 1920 * scale, 1080 * scale, memory});
-  return subjects;
-}
-
-struct Result {
-  Subject subject;
-  std::string backend;
-  double frames_per_second = 0;
-  double host_microseconds = 0;  ///< processor time per frame, summed over all threads
-};
-
-double processor_seconds() {
-  rusage usage;
-  getrusage(RUSAGE_SELF, &usage);
-  const auto seconds = [](const timeval& time) {
-    return static_cast<double>(time.tv_sec) + 1e-6 * static_cast<double>(time.tv_usec);
-  };
-  return seconds(usage.ru_utime) + seconds(usage.ru_stime);
-}
-
-/// Paints a natural-looking picture into every plane.
-void paint_buffer(const GstVideoInfo& info, GstBuffer* buffer, std::uint64_t seed) {
-  GstVideoFrame frame;
-  if (!gst_video_frame_map(&frame, &info, buffer, GST_MAP_WRITE))
-    throw std::runtime_error("a frame cannot be mapped");
-  for (guint p = 0; p < GST_VIDEO_FRAME_N_PLANES(&frame); ++p) {
-    const int rows = GST_VIDEO_FRAME_COMP_HEIGHT(&frame, p);
-    const int bytes =
-        GST_VIDEO_FRAME_COMP_WIDTH(&frame, p) * GST_VIDEO_FRAME_COMP_PSTRIDE(&frame, p);
-    Frame plane;
-    plane.planes[0] = {static_cast<std::uint8_t*>(GST_VIDEO_FRAME_PLANE_DATA(&frame, p)), bytes,
-                       rows, GST_VIDEO_FRAME_PLANE_STRIDE(&frame, p)};
-    test::paint(test::gray_layout(bytes, rows), plane, test::Content::natural, seed + p);
-  }
-  gst_video_frame_unmap(&frame);
-}
-
-/// Runs an element between pads of this program and a fakesink.
-class Bench {
- public:
-  Bench(const Subject& subject, const std::string& backend) : pipeline_(gst_pipeline_new(nullptr)) {
-    element_ = gst_element_factory_make(subject.element, nullptr);
-    if (!element_)
-      throw std::runtime_error(std::string("there is no element ") + subject.element +
-                               "; run this within `meson devenv`, or set GST_PLUGIN_PATH");
-    gst_util_set_object_arg(G_OBJECT(element_), "backend", backend.c_str());
-    set_properties(subject.properties);
-    GstElement* filter = gst_element_factory_make("capsfilter", nullptr);
-    GstElement* sink = gst_element_factory_make("fakesink", nullptr);
-    if (!filter || !sink)
-      throw std::runtime_error(
-          "capsfilter or fakesink is missing; install GStreamer's core elements");
-    g_object_set(sink, "sync", FALSE, "async", FALSE, "enable-last-sample", FALSE, nullptr);
-
-    caps_ = caps_of(subject, subject.format);
-    const Caps output =
-        caps_of(subject, subject.output_format ? subject.output_format : subject.format);
-    g_object_set(filter, "caps", output.get(), nullptr);
-    gst_bin_add_many(GST_BIN(pipeline_.get()), element_, filter, sink, nullptr);
-    if (!gst_element_link_many(element_, filter, sink, nullptr))
-      throw std::runtime_error("the elements cannot be linked");
-    for (const char* name : {"sink", "sink_left", "sink_right"})
-      if (const Pad sink_pad{gst_element_get_static_pad(element_, name)}) {
-        sources_.emplace_back(GST_PAD(gst_object_ref_sink(gst_pad_new(nullptr, GST_PAD_SRC))));
-        gst_pad_set_active(sources_.back().get(), TRUE);
-        if (gst_pad_link(sources_.back().get(), sink_pad.get()) != GST_PAD_LINK_OK)
-          throw std::runtime_error("the element's sink pad cannot be linked");
-      }
-  }
-
-  ~Bench() {
-    for (const Pad& source : sources_)
-      gst_pad_set_active(source.get(), FALSE);
-    gst_element_set_state(pipeline_.get(), GST_STATE_NULL);
-    if (pool_) {
-      gst_buffer_pool_set_active(pool_, FALSE);
-      gst_object_unref(pool_);
-    }
-  }
-  Bench(const Bench&) = delete;
-  Bench& operator=(const Bench&) = delete;
-
-  Result measure(const Subject& subject, double seconds) {
-    if (gst_element_set_state(pipeline_.get(), GST_STATE_PLAYING) == GST_STATE_CHANGE_FAILURE)
-      throw std::runtime_error(error_message("the pipeline does not start"));
-    GstSegment segment;
-    gst_segment_init(&segment, GST_FORMAT_TIME);
-    for (const Pad& source : sources_) {
-      gst_pad_push_event(source.get(), gst_event_new_stream_start("bench"));
-      if (!gst_pad_push_event(source.get(), gst_event_new_caps(caps_.get())))
-        throw std::runtime_error(error_message("the element refuses these caps"));
-      gst_pad_push_event(source.get(), gst_event_new_segment(&segment));
-    }
-    prepare_frames(subject);
-
-    run(0.3);  // a warm-up, during which the element allocates its memory
-    const double processor_start = processor_seconds();
-    const auto start = std::chrono::steady_clock::now();
-    const long frames = run(seconds);
-    const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
-
-    gchar* backend = nullptr;
-    Result result{subject, "", static_cast<double>(frames) / elapsed.count(),
-                  1e6 * (processor_seconds() - processor_start) / static_cast<double>(frames)};
-    GValue value = G_VALUE_INIT;
-    g_object_get_property(G_OBJECT(element_), "active-backend", &value);
-    backend = gst_value_serialize(&value);
-    g_value_unset(&value);
-    result.backend = backend ? backend : "";
-    g_free(backend);
-    return result;
-  }
-
- private:
-  static Caps caps_of(const Subject& subject, const char* format) {
-    const std::string features = subject.memory == Memory::cuda ? "(memory:CUDAMemory)" : "";
-    const std::string text = "video/x-raw" + features + ", format=" + format +
-                             ", width=" + std::to_string(subject.width) +
-                             ", height=" + std::to_string(subject.height) + ", framerate=30/1";
-    return Caps(gst_caps_from_string(text.c_str()));
-  }
-
-  void set_properties(const char* text) {
-    sweeps_ = std::string(text) == swept;
-    if (sweeps_)
-      return;
-    std::istringstream words(text);
-    for (std::string word; words >> word;) {
-      const std::size_t equals = word.find('=');
-      gst_util_set_object_arg(G_OBJECT(element_), word.substr(0, equals).c_str(),
-                              word.substr(equals + 1).c_str());
-    }
-  }
-
-  /// Pushes frames, or pairs of them, for the given time and returns their number.
-  long run(double seconds) {
-    const auto end = std::chrono::steady_clock::now() + std::chrono::duration<double>(seconds);
-    long frames = 0;
-    do {
-      if (sweeps_)
-        g_object_set(element_, "sigma", 0.2 * static_cast<double>(frames % 300), nullptr);
-      for (std::size_t i = 0; i < sources_.size(); ++i) {
-        const std::size_t number = static_cast<std::size_t>(frames) + i;
-        GstBuffer* const buffer = gst_buffer_copy(frames_[number % frames_.size()].get());
-        GST_BUFFER_PTS(buffer) = pushed_ * GST_SECOND / 30;
-        if (gst_pad_push(sources_[i].get(), buffer) != GST_FLOW_OK)
-          throw std::runtime_error(error_message("the element refuses a frame"));
-      }
-      ++frames;
-      ++pushed_;
-    } while (std::chrono::steady_clock::now() < end);
-    return frames;
-  }
-
-  void prepare_frames(const Subject& subject) {
-    constexpr int count = 4;
-    GstVideoInfo info;
-    if (!gst_video_info_from_caps(&info, caps_.get()))
-      throw std::runtime_error("these caps do not describe video");
-    if (subject.memory != Memory::plain)
-      take_proposed_pool(info);
-    for (int i = 0; i < count; ++i) {
-      GstBuffer* buffer = nullptr;
-      if (!pool_)
-        buffer = gst_buffer_new_allocate(nullptr, info.size, nullptr);
-      else if (gst_buffer_pool_acquire_buffer(pool_, &buffer, nullptr) != GST_FLOW_OK)
-        throw std::runtime_error("the proposed pool gives no buffer");
-      frames_.emplace_back(buffer);
-      paint_buffer(info, buffer, static_cast<std::uint64_t>(i) * 10);
-    }
-  }
-
-  void take_proposed_pool(const GstVideoInfo& info) {
-    GstQuery* query = gst_query_new_allocation(caps_.get(), TRUE);
-    guint size = static_cast<guint>(info.size), least = 0, most = 0;
-    if (gst_pad_peer_query(sources_[0].get(), query) && gst_query_get_n_allocation_pools(query) > 0)
-      gst_query_parse_nth_allocation_pool(query, 0, &pool_, &size, &least, &most);
-    gst_query_unref(query);
-    if (!pool_)
-      throw std::runtime_error("the element proposes no pool");
-    GstStructure* config = gst_buffer_pool_get_config(pool_);
-    gst_buffer_pool_config_set_params(config, caps_.get(), size, 4, 0);
-    if (!gst_buffer_pool_set_config(pool_, config) || !gst_buffer_pool_set_active(pool_, TRUE))
-      throw std::runtime_error("the proposed pool cannot be configured");
-  }
-
-  std::string error_message(const std::string& otherwise) const {
-    GstBus* bus = gst_element_get_bus(pipeline_.get());
-    GstMessage* message = gst_bus_pop_filtered(bus, GST_MESSAGE_ERROR);
-    gst_object_unref(bus);
-    if (!message)
-      return otherwise;
-    GError* error = nullptr;
-    gst_message_parse_error(message, &error, nullptr);
-    const std::string text = otherwise + ": " + error->message;
-    g_error_free(error);
-    gst_message_unref(message);
-    return text;
-  }
-
-  Element pipeline_;
-  GstElement* element_ = nullptr;  // belongs to the pipeline
-  bool sweeps_ = false;
-  std::vector<Pad> sources_;
-  Caps caps_;
-  std::uint64_t pushed_ = 0;  // frames
-  GstBufferPool* pool_ = nullptr;
-  std::vector<Buffer> frames_;
-};
-
 struct Options {
-  std::string backend = "auto", json;
+  std::string backend = "auto", group, json;
+  std::regex filter;
   double seconds = 1;
+  bool list = false;
 };
 
-constexpr const char* usage =
-    "usage: bench_pipelines [--backend auto|cpu|cuda] [--seconds S] [--json FILE]\n"
-    "\n"
-    "  --backend   the backend of the elements (default: auto)\n"
-    "  --seconds   the time for each line of the table in seconds (default: 1)\n"
-    "  --json      also write the results to FILE\n";
+std::string group_names() {
+  std::string names = "bus";
+  for (const std::string& group : pipeline_groups())
+    names += ", " + group;
+  return names;
+}
+
+std::string usage() {
+  return "usage: bench_pipelines [--backend auto|cpu|cuda] [--seconds S] [--group NAME]\n"
+         "                       [--filter REGEX] [--list] [--json FILE]\n"
+         "\n"
+         "  --backend   the backend of the elements (default: auto)\n"
+         "  --seconds   the time for each row of the table in seconds (default: 1)\n"
+         "  --group     measure only these rows: " +
+         group_names() +
+         "\n"
+         "  --filter    measure only rows whose names contain a match of REGEX\n"
+         "  --list      print the names of the rows instead of measuring them\n"
+         "  --json      also write the results to FILE\n"
+         "\n"
+         "The columns: µs of wall-clock time per frame; host µs of processor time per frame, "
+         "summed\n"
+         "over all threads, and the same for each element; bus µs that a copy of the frame takes "
+         "in\n"
+         "the direction that takes longer, and its share in the time per frame; and per frame the\n"
+         "uploads, downloads, copies on the GPU, launches of kernels or graphs, and allocations "
+         "of\n"
+         "device memory. They are counted if CUDA_INJECTION64_PATH names libcounttransfers.so,\n"
+         "which tests/gpu/bundle.sh builds.\n";
+}
 
 Options parse(int argc, char** argv) {
   Options options;
+  const auto wrong = [](const std::string& what) {
+    return std::invalid_argument("bench_pipelines: " + what);
+  };
   for (int i = 1; i < argc; ++i) {
     const std::string option = argv[i];
     if (option == "--help" || option == "-h") {
-      std::cout << usage;
+      std::cout << usage();
       std::exit(0);
     }
-    if ((option != "--backend" && option != "--seconds" && option != "--json") || i + 1 == argc)
-      throw std::invalid_argument("bench_pipelines: unknown argument \"" + option + "\"\n" + usage);
+    if (option == "--list") {
+      options.list = true;
+      continue;
+    }
+    const bool known = option == "--backend" || option == "--seconds" || option == "--group" ||
+                       option == "--filter" || option == "--json";
+    if (!known || i + 1 == argc)
+      throw wrong("unknown argument \"" + option + "\"\n" + usage());
     const std::string value = argv[++i];
     if (option == "--json") {
       options.json = value;
+    } else if (option == "--group") {
+      options.group = value;
+    } else if (option == "--filter") {
+      try {
+        options.filter = std::regex(value);
+      } catch (const std::regex_error&) {
+        throw wrong("--filter must be a regular expression, not \"" + value + "\"");
+      }
     } else if (option == "--backend") {
       if (value != "auto" && value != "cpu" && value != "cuda")
-        throw std::invalid_argument("bench_pipelines: --backend must be auto, cpu or cuda, not \"" +
-                                    value + "\"");
+        throw wrong("--backend must be auto, cpu or cuda, not \"" + value + "\"");
       options.backend = value;
     } else {
       options.seconds = g_ascii_strtod(value.c_str(), nullptr);
       if (!(options.seconds > 0 && options.seconds <= 3600))
-        throw std::invalid_argument(
-            "bench_pipelines: --seconds must be above 0, at most 3600, not \"" + value + "\"");
+        throw wrong("--seconds must be above 0, at most 3600, not \"" + value + "\"");
     }
   }
   return options;
 }
 
-void print_line(const Result& result) {
-  const std::string size =
-      std::to_string(result.subject.width) + "x" + std::to_string(result.subject.height);
-  std::printf("%-18s %-28s %-7s %-10s %-14s %-8s %10.1f %12.1f %12.1f\n", result.subject.element,
-              result.subject.properties, result.subject.format, size.c_str(),
-              name(result.subject.memory), result.backend.c_str(), result.frames_per_second,
-              1e6 / result.frames_per_second, result.host_microseconds);
-  std::fflush(stdout);
-}
+/// A copy of as many bytes as a frame has.
+struct BusSubject {
+  BusDirection direction;
+  const char* format;
+  std::size_t bytes;
 
-void write_json(std::ostream& stream, const std::vector<Result>& results) {
-  stream << "{\n  \"pipelines\": [";
-  const char* separator = "\n";
-  for (const Result& result : results) {
-    stream << separator << "    {\"element\": \"" << result.subject.element
-           << "\", \"properties\": \"" << result.subject.properties << "\", \"format\": \""
-           << result.subject.format << "\", \"width\": " << result.subject.width
-           << ", \"height\": " << result.subject.height << ", \"memory\": \""
-           << name(result.subject.memory) << "\", \"backend\": \"" << result.backend
-           << "\", \"frames_per_second\": " << result.frames_per_second
-           << ", \"host_microseconds\": " << result.host_microseconds << "}";
-    separator = ",\n";
+  std::string title() const {
+    return direction == BusDirection::to_gpu ? "copy to the GPU" : "copy from the GPU";
   }
-  stream << "\n  ]\n}\n";
+  std::string name() const { return title() + "/" + format + "/1920x1080/page-locked"; }
+};
+
+constexpr std::size_t gray_bytes = 1920 * 1080;
+constexpr BusSubject bus_subjects[] = {
+    {BusDirection::to_gpu, "GRAY8", gray_bytes},
+    {BusDirection::from_gpu, "GRAY8", gray_bytes},
+    {BusDirection::to_gpu, "NV12", gray_bytes * 3 / 2},
+    {BusDirection::from_gpu, "NV12", gray_bytes * 3 / 2},
+};
+
+PipelineRow measure(const BusSubject& subject, BusTimer& bus) {
+  PipelineRow row;
+  row.pipeline = subject.title();
+  row.format = subject.format;
+  row.width = 1920;
+  row.height = 1080;
+  row.memory = "page-locked";
+  row.backend = "cuda";
+  row.bus_microseconds = bus.microseconds(subject.direction, subject.bytes);
+  row.frames_per_second = 1e6 / row.bus_microseconds;
+  return row;
 }
 
-void run(const Options& options) {
+/// Counts what a frame asks of the GPU: the difference between a short and a long stream, because
+/// what happens once in each of them is not the frame's.
+std::optional<PipelineRow::Calls> count_calls(const PipelineSubject& subject,
+                                              const std::string& backend) {
+  constexpr long short_stream = 20, long_stream = 60;
+  const auto counts_after = [&](long frames) -> std::optional<CudaCounts> {
+    const auto counter = CudaCounter::begin();
+    if (!counter)
+      return std::nullopt;
+    {
+      PipelineRun run(subject, backend);
+      run.push(frames);
+      run.end();
+    }
+    return counter->end();
+  };
+  const auto in_short = counts_after(short_stream), in_long = counts_after(long_stream);
+  if (!in_short || !in_long)
+    return std::nullopt;
+  if (in_short->lost + in_long->lost > 0)
+    throw std::runtime_error("CUPTI has lost records, so the counts would be too small");
+  const auto per_frame = [&](std::uint64_t CudaCounts::*number) {
+    const CudaCounts &less = *in_short, &more = *in_long;
+    return (static_cast<double>(more.*number) - static_cast<double>(less.*number)) /
+           static_cast<double>(long_stream - short_stream);
+  };
+  return PipelineRow::Calls{per_frame(&CudaCounts::uploads), per_frame(&CudaCounts::downloads),
+                            per_frame(&CudaCounts::device_copies), per_frame(&CudaCounts::launches),
+                            per_frame(&CudaCounts::allocations)};
+}
+
+PipelineRow measure(const PipelineSubject& subject, const Options& options,
+                    std::optional<BusTimer>& bus) {
+  PipelineRun run(subject, options.backend);
+  constexpr double warm_up_seconds = 0.3;  // meanwhile, the elements allocate their memory
+  run.measure(std::min(warm_up_seconds, options.seconds));
+  const PipelineRun::Rates rates = run.measure(options.seconds);
+  PipelineRow row;
+  row.pipeline = subject.title();
+  row.format = subject.format;
+  row.width = subject.width;
+  row.height = subject.height;
+  row.memory = name_of(subject.memory);
+  row.backend = run.active_backend();
+  row.frames_per_second = rates.frames_per_second;
+  row.host_microseconds = rates.host_microseconds;
+  row.elements = run.elements();
+  if (bus && row.backend == "cuda" && subject.memory != FrameMemory::cuda)
+    row.bus_microseconds = std::max(bus->microseconds(BusDirection::to_gpu, run.input_bytes()),
+                                    bus->microseconds(BusDirection::from_gpu, run.output_bytes()));
+  return row;
+}
+
+/// Returns why rows that need a GPU cannot be measured, or an empty string.
+std::string gpu_unusable(const Options& options) {
+  if (options.backend == "cpu")
+    return "--backend is cpu";
+  return test::cuda_unusable();
+}
+
+/// The rows to measure, and what has become of them.
+class Rows {
+ public:
+  explicit Rows(const Options& options) : options_(options), gpu_unusable_(gpu_unusable(options)) {
+    const auto& groups = pipeline_groups();
+    if (!options.group.empty() && options.group != "bus" &&
+        std::find(groups.begin(), groups.end(), options.group) == groups.end())
+      throw std::invalid_argument("bench_pipelines: there is no group \"" + options.group +
+                                  "\"; use " + group_names());
+    for (const BusSubject& subject : bus_subjects)
+      if (wanted("bus", subject.name()))
+        bus_subjects_.push_back(subject);
+    for (const PipelineSubject& subject : pipeline_subjects())
+      if (wanted(subject.group, subject.name()))
+        subjects_.push_back(subject);
+    if (bus_subjects_.empty() && subjects_.empty())
+      throw std::invalid_argument("bench_pipelines: no row has such a name; --list prints them");
+  }
+
+  void list() const {
+    for (const BusSubject& subject : bus_subjects_)
+      std::cout << subject.name() << "\n";
+    for (const PipelineSubject& subject : subjects_)
+      std::cout << subject.name() << "\n";
+  }
+
+  std::vector<PipelineRow> measure_all() {
+    std::optional<BusTimer> bus;
+    if (gpu_unusable_.empty())
+      bus.emplace();
+    std::vector<PipelineRow> rows;
+    for (const BusSubject& subject : bus_subjects_)
+      attempt(subject.name(), true, [&] { return &rows.emplace_back(measure(subject, *bus)); });
+
+    std::vector<std::pair<std::size_t, const PipelineSubject*>> to_count;
+    for (const PipelineSubject& subject : subjects_)
+      attempt(subject.name(), subject.memory == FrameMemory::cuda, [&] {
+        rows.push_back(measure(subject, options_, bus));
+        if (rows.back().backend == "cuda")
+          to_count.emplace_back(rows.size() - 1, &subject);
+        return &rows.back();
+      });
+    // Count only after all times are measured, lest the counting slows anything down.
+    for (const auto& [row, subject] : to_count)
+      attempt(subject->name(), true, [&, row = row, subject = subject] {
+        rows[row].calls = count_calls(*subject, options_.backend);
+        return nullptr;
+      });
+    return rows;
+  }
+
+  bool failed() const { return failed_; }
+
+ private:
+  bool wanted(const std::string& group, const std::string& name) const {
+    return (options_.group.empty() || group == options_.group) &&
+           std::regex_search(name, options_.filter);
+  }
+
+  /// Measures one row, and goes on with the others if it cannot be measured. Prints its rate at
+  /// once, because it can take minutes until the table is printed.
+  void attempt(const std::string& name, bool needs_gpu,
+               const std::function<const PipelineRow*()>& work) {
+    if (needs_gpu && !gpu_unusable_.empty()) {
+      std::cout << name << ": not run: " << gpu_unusable_ << std::endl;
+      return;
+    }
+    try {
+      if (const PipelineRow* row = work())
+        std::cerr << name << ": " << row->frames_per_second << " frames/s" << std::endl;
+    } catch (const MissingElement& missing) {
+      std::cout << name << ": left out: " << missing.what() << std::endl;
+    } catch (const std::exception& error) {
+      std::cout << name << ": failed: " << error.what() << std::endl;
+      failed_ = true;
+    }
+  }
+
+  const Options& options_;
+  const std::string gpu_unusable_;
+  std::vector<BusSubject> bus_subjects_;
+  std::vector<PipelineSubject> subjects_;
+  bool failed_ = false;
+};
+
+void require_plugin() {
+  const ObjectPtr<GstElementFactory> ours(gst_element_factory_find("cudagaussblur"));
+  if (!ours)
+    throw std::runtime_error(
+        "bench_pipelines: there is no element cudagaussblur; run this within `meson devenv`, or "
+        "set GST_PLUGIN_PATH");
+}
+
+/// Returns false if a row failed.
+bool run(const Options& options) {
+  Rows rows(options);
+  if (options.list) {
+    rows.list();
+    return true;
+  }
+  require_plugin();
   std::ofstream json;
   if (!options.json.empty()) {
     json.open(options.json);
     if (!json)
       throw std::runtime_error("bench_pipelines: cannot write " + options.json);
   }
-  std::printf("%-18s %-28s %-7s %-10s %-14s %-8s %10s %12s %12s\n", "element", "properties",
-              "format", "size", "memory", "backend", "frames/s", "µs/frame", "host µs");
-  std::vector<Result> results;
-  int not_measured = 0;
-  for (const Subject& subject : all_subjects()) {
-    // The CPU backend does not accept frames in CUDA memory.
-    if (subject.memory == Memory::cuda && !results.empty() && results.front().backend == "cpu") {
-      ++not_measured;
-      continue;
-    }
-    Bench bench(subject, options.backend);
-    results.push_back(bench.measure(subject, options.seconds));
-    print_line(results.back());
-  }
-  if (not_measured > 0)
-    std::printf("%d rows with frames in CUDAMemory were not measured, because the backend is cpu\n",
-                not_measured);
+  const std::vector<PipelineRow> measured = rows.measure_all();
+  const std::string card = gpu_unusable(options).empty() ? test::cuda_card() : "";
+  std::cout << "\n" << card << (card.empty() ? "" : "\n\n");
+  print_table(std::cout, measured);
   if (json.is_open()) {
-    write_json(json, results);
+    write_json(json, card, measured);
     json.flush();
     if (!json)
       throw std::runtime_error("bench_pipelines: writing " + options.json + " failed");
   }
+  return !rows.failed();
 }
 
 }  // namespace
@@ -407,8 +326,7 @@ int main(int argc, char** argv) {
   try {
     const auto options = cudavision::bench::parse(argc, argv);
     gst_init(nullptr, nullptr);
-    cudavision::bench::run(options);
-    return 0;
+    return cudavision::bench::run(options) ? 0 : 1;
   } catch (const std::exception& error) {
     std::cerr << error.what() << "\n";
     return 1;

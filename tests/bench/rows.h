@@ -2,6 +2,7 @@
 #pragma once
 
 #include <iosfwd>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -24,11 +25,32 @@ struct CpuRow {
   double microseconds = 0;
 };
 
+/// Elements in a pipeline, or a copy over the bus to compare them with.
+struct PipelineRow {
+  std::string pipeline, format;
+  int width = 0, height = 0;
+  std::string memory, backend;
+  double frames_per_second = 0;
+  double host_microseconds = 0;  ///< processor time per frame; 0 if not measured
+  int elements = 1;
+  /// The time of the frame's transfers in the direction that takes longer; 0 without transfers.
+  double bus_microseconds = 0;
+
+  /// What one frame asks of the GPU.
+  struct Calls {
+    double uploads, downloads, device_copies, launches, allocations;
+  };
+  std::optional<Calls> calls;  ///< if they were counted
+};
+
 void print_table(std::ostream& stream, const std::vector<Row>& rows);
+void print_table(std::ostream& stream, const std::vector<PipelineRow>& rows);
 
 /// Writes both halves as JSON. `card` is the GPU that measured the rows; it is empty if there are
 /// none.
 void write_json(std::ostream& stream, const std::string& card, const std::vector<Row>& rows,
                 const std::vector<CpuRow>& cpu_rows);
+void write_json(std::ostream& stream, const std::string& card,
+                const std::vector<PipelineRow>& rows);
 
 }  // namespace cudavision::bench

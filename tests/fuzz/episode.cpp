@@ -295,11 +295,11 @@ void Episode::change_state() {
 
 void Episode::ask() {
   const Owned<GstCaps> any(gst_caps_new_any());
-  const Owned<GstCaps> some = caps_from(
-      one_of({"video/x-raw", "video/x-raw, format=NV12", "video/x-raw(ANY)", "audio/x-raw",
-              "video/x-raw(memory:CUDAMemory)", "EMPTY", "video/x-raw, width=[1, 7]",
-              "other/tensors", "other/tensors, dimensions=(string)1:9:5:1",
-              "video/x-raw, format=GRAY8, width=9, height=5, framerate=25/1"}));
+  const Owned<GstCaps> some = caps_from(one_of(
+      {"video/x-raw", "video/x-raw, format=NV12", "video/x-raw(ANY)", "audio/x-raw",
+       "video/x-raw(memory:CUDAMemory)", "EMPTY", "video/x-raw, width=[1, 7]", "other/tensors",
+       "other/tensors(memory:CUDAMemory)", "other/tensors, dimensions=(string)1:9:5:1",
+       "video/x-raw, format=GRAY8, width=9, height=5, framerate=25/1"}));
   Owned<GstCaps>(
       gst_pad_peer_query_caps(filter_.source_pad(), below(2) == 0 ? some.get() : nullptr));
   Owned<GstCaps>(

@@ -224,6 +224,7 @@ class IntegralEpisode final : public fuzz::Episode {
   const char* open_downstream() override {
     if (is_table(form_.output))
       return one_of({"ANY", "video/x-raw", "other/tensors", "video/x-raw; other/tensors",
+                     "other/tensors(memory:CUDAMemory); other/tensors",
                      "video/x-raw, format=GRAY16_LE"});
     return one_of({"ANY", "video/x-raw"});
   }

@@ -121,14 +121,14 @@ strip -o "$folder/plugin/libgstcudavision.so" build-gpu/native/gst/libgstcudavis
 collected+=(build-gpu/native/gst/libgstcudavision.so)
 tests/gpu/collect-runtime.sh "$folder/runtime" "${collected[@]}"
 
-# The counter of transfers needs CUPTI, which toolkits have in one of two folders.
+# The counter of transfers and launches needs CUPTI, which toolkits have in one of two folders.
 counter=no
 for cupti in "$toolkit/extras/CUPTI" "$toolkit"; do
   [[ -f $cupti/include/cupti.h ]] || continue
   library=$(find -L "$cupti"/lib* -maxdepth 1 -name 'libcupti.so.[0-9]*' | sort -V | tail -n 1)
   [[ -n $library ]] || continue
   mkdir "$folder/transfers"
-  g++ -std=c++17 -O2 -Wall -Wextra -Werror -fPIC -shared -fvisibility=hidden \
+  g++ -std=c++17 -O2 -Wall -Wextra -Werror -fPIC -shared -fvisibility=hidden -I. \
     -isystem "$cupti/include" -isystem "$toolkit/include" tests/gpu/count_transfers.cpp "$library" \
     -Wl,-rpath,"\$ORIGIN" -o "$folder/transfers/libcounttransfers.so"
   soname=$(readelf -d "$library" | sed -n 's/.*SONAME.*\[\(.*\)\]/\1/p')
@@ -136,7 +136,7 @@ for cupti in "$toolkit/extras/CUPTI" "$toolkit"; do
   counter=yes
   break
 done
-[[ $counter == yes ]] || complain "No CUPTI in $toolkit: the bundle will not count transfers. Install cuda-cupti-dev for your toolkit."
+[[ $counter == yes ]] || complain "No CUPTI in $toolkit: the bundle will not count transfers and launches. Install cuda-cupti-dev for your toolkit."
 
 mkdir "$folder/pictures"
 cp /usr/share/doc/opencv-doc/examples/data/{fruits.jpg,baboon.jpg,box_in_scene.png,aloeL.jpg,aloeR.jpg} "$folder/pictures/"

@@ -37,7 +37,7 @@ programs=("$@")
 
 plugins_here=$(pkg-config --variable=pluginsdir gstreamer-1.0)
 scanner=$(pkg-config --variable=pluginscannerdir gstreamer-1.0)/gst-plugin-scanner
-plugins=(app coreelements coretracers debug debugutilsbad jpeg matroska nvcodec playback png rawparse
+plugins=(app coreelements coretracers debug debugutilsbad gaudieffects jpeg matroska nvcodec playback png rawparse
   typefindfunctions videoconvertscale videofilter videoparsersbad videorate videotestsrc)
 
 mkdir -p "$folder/bin" "$folder/lib/gstreamer-1.0"

@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// Counts the copies that a process makes between host and GPU. The driver reports them through
-// CUPTI, no matter which code requested them and through which API. The driver loads this library
-// into any CUDA program whose environment names it in CUDA_INJECTION64_PATH. At exit, the counts
-// are written as JSON to the file that CUDAVISION_TRANSFERS names.
+// Counts what a process asks of the GPU: copies between host and GPU, launches, and allocations of
+// device memory. The driver reports them through CUPTI, no matter which code requested them and
+// through which API. The driver loads this library into any CUDA program whose environment names it
+// in CUDA_INJECTION64_PATH.
+//
+// If the environment names a file in CUDAVISION_TRANSFERS, everything is counted, and the copies
+// are written to that file as JSON at exit. Otherwise, the program itself says when to count, with
+// the functions of cuda_counts.h.
 
 #include <cupti.h>
 
@@ -12,6 +16,10 @@
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
+#include <mutex>
+#include <unordered_set>
+
+#include "tests/gpu/cuda_counts.h"
 
 namespace {
 
@@ -27,14 +35,23 @@ struct Tally {
 
 Tally host_to_device, device_to_host, device_to_device, host_to_host;
 std::atomic<std::uint64_t> kernels{0};
+std::atomic<std::uint64_t> allocations{0};
 std::atomic<std::uint64_t> lost{0};
 
+/// The numbers of the calls that launched kernels. All kernels of a graph have that of its launch.
+std::mutex launches_lock;
+std::unordered_set<std::uint32_t> launches;
+
 #if CUPTI_API_VERSION >= 130000
+using Kernel = CUpti_ActivityKernel10;
+using Memory = CUpti_ActivityMemory4;
 using Memcpy = CUpti_ActivityMemcpy6;
 std::uint64_t copies_in(const Memcpy& record) {
   return record.copyCount;
 }
 #else
+using Kernel = CUpti_ActivityKernel9;
+using Memory = CUpti_ActivityMemory3;
 using Memcpy = CUpti_ActivityMemcpy5;
 std::uint64_t copies_in(const Memcpy&) {
   return 1;
@@ -68,6 +85,18 @@ void count(const Memcpy& record) {
   }
 }
 
+void count(const Kernel& record) {
+  ++kernels;
+  const std::lock_guard lock(launches_lock);
+  launches.insert(record.correlationId);
+}
+
+void count(const Memory& record) {
+  if (record.memoryOperationType == CUPTI_ACTIVITY_MEMORY_OPERATION_TYPE_ALLOCATION &&
+      record.memoryKind == CUPTI_ACTIVITY_MEMORY_KIND_DEVICE)
+    ++allocations;
+}
+
 constexpr std::size_t buffer_size = std::size_t{1} << 20;
 
 void CUPTIAPI request_buffer(std::uint8_t** buffer, std::size_t* size, std::size_t* max_records) {
@@ -83,7 +112,9 @@ void CUPTIAPI read_buffer(CUcontext context, std::uint32_t stream, std::uint8_t*
     if (record->kind == CUPTI_ACTIVITY_KIND_MEMCPY)
       count(*reinterpret_cast<const Memcpy*>(record));
     else if (record->kind == CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL)
-      ++kernels;
+      count(*reinterpret_cast<const Kernel*>(record));
+    else if (record->kind == CUPTI_ACTIVITY_KIND_MEMORY2)
+      count(*reinterpret_cast<const Memory*>(record));
   }
   std::size_t dropped = 0;
   if (cuptiActivityGetNumDroppedRecords(context, stream, &dropped) == CUPTI_SUCCESS)
@@ -100,10 +131,21 @@ void check(CUptiResult result, const char* what) {
   std::_Exit(3);
 }
 
-void report() {
+void collect() {
   check(cuptiActivityFlushAll(CUPTI_ACTIVITY_FLAG_FLUSH_FORCED), "collecting the last records");
-  const char* path = std::getenv("CUDAVISION_TRANSFERS");
-  std::FILE* file = path ? std::fopen(path, "w") : stderr;
+}
+
+constexpr std::array counted_kinds{
+    CUPTI_ACTIVITY_KIND_MEMCPY, CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL, CUPTI_ACTIVITY_KIND_MEMORY2};
+
+const char* file_name() {
+  return std::getenv("CUDAVISION_TRANSFERS");
+}
+
+void report() {
+  collect();
+  const char* path = file_name();
+  std::FILE* file = std::fopen(path, "w");
   if (!file) {
     std::perror(path);
     std::_Exit(3);
@@ -124,17 +166,37 @@ void report() {
   std::fprintf(file, "\"kernels\": %llu, \"lost\": %llu}\n",
                static_cast<unsigned long long>(kernels.load()),
                static_cast<unsigned long long>(lost.load()));
-  if (file != stderr)
-    std::fclose(file);
+  std::fclose(file);
 }
 
 }  // namespace
 
+#define EXPORTED extern "C" __attribute__((visibility("default")))
+
+EXPORTED void cudavision_count_cuda(bool on) {
+  for (const CUpti_ActivityKind kind : counted_kinds)
+    check(on ? cuptiActivityEnable(kind) : cuptiActivityDisable(kind),
+          on ? "beginning to count" : "ending the count");
+}
+
+EXPORTED void cudavision_read_cuda_counts(CudaCounts* counts) {
+  collect();
+  const std::lock_guard lock(launches_lock);
+  *counts = {host_to_device.copies,
+             device_to_host.copies,
+             device_to_device.copies,
+             launches.size(),
+             kernels,
+             allocations,
+             lost};
+}
+
 // The driver calls this function when it is initialised.
-extern "C" __attribute__((visibility("default"))) int InitializeInjection() {
+EXPORTED int InitializeInjection() {
   check(cuptiActivityRegisterCallbacks(request_buffer, read_buffer), "registering the callbacks");
-  check(cuptiActivityEnable(CUPTI_ACTIVITY_KIND_MEMCPY), "enabling records of copies");
-  check(cuptiActivityEnable(CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL), "enabling records of kernels");
-  std::atexit(report);
+  if (file_name()) {
+    cudavision_count_cuda(true);
+    std::atexit(report);
+  }
   return 1;
 }

@@ -6,7 +6,7 @@ set -uo pipefail
 
 usage() {
   cat <<'END'
-usage: bash run-gpu.sh [--results FOLDER] [--operations LIST] STAGE...
+usage: bash run-gpu.sh [--results FOLDER] [--operations LIST] [--variants LIST] [--tools LIST] STAGE...
 
   tests        the kernel tests as machine code, as PTX of compute_75 and as PTX of compute_80, and the
                hashes of the seeded cases
@@ -20,6 +20,10 @@ usage: bash run-gpu.sh [--results FOLDER] [--operations LIST] STAGE...
   --operations LIST   the operations that tests and sanitizers run, separated by commas: folders of
                       kernels/native, such as sgm,integral (default: all). proof.json keeps its records
                       of the others.
+  --variants LIST     what the tests run, of native, ptx75 and ptx80 (default: all)
+  --tools LIST        what the sanitizers run, of memcheck, racecheck, initcheck and synccheck (default:
+                      all). The records of other variants and tools remain, if the sources have not
+                      changed, so that the proof can be made in several short runs.
   --results FOLDER    the folder for the results (default: results/ in the folder of this script)
 
 The script continues after a failure and then exits with 1. The results are proof.json, which covers all
@@ -40,7 +44,26 @@ END
 bundle=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 results=$bundle/results
 operations=()
+variants=(native ptx75 ptx80)
+tools=(racecheck memcheck initcheck synccheck) # the slowest first
 stages=()
+
+# choose NAME LIST: sets the array NAME to those of its entries that the comma-separated list names.
+choose() {
+  local -n all=$1
+  local entry chosen=() wanted
+  IFS=, read -ra wanted <<<"$2"
+  for entry in "${wanted[@]}"; do
+    [[ " ${all[*]} " == *" $entry "* ]] || {
+      echo "run-gpu.sh: \"$entry\" is none of $1: ${all[*]}" >&2
+      exit 2
+    }
+  done
+  for entry in "${all[@]}"; do
+    [[ ",$2," != *",$entry,"* ]] || chosen+=("$entry")
+  done
+  all=("${chosen[@]}")
+}
 while [[ $# -gt 0 ]]; do
   case $1 in
     --results)
@@ -57,6 +80,11 @@ while [[ $# -gt 0 ]]; do
           exit 2
         }
       done
+      shift
+      ;;
+    --variants | --tools)
+      [[ $# -ge 2 ]] || { usage >&2; exit 2; }
+      choose "${1#--}" "$2"
       shift
       ;;
     tests | sanitizers | check | transfers | bench) stages+=("$1") ;;
@@ -172,42 +200,56 @@ kernel_tests() {
     sed 's|^\./||' | sort
 }
 
-# kernel_variant VARIANT CASES: runs the kernel tests of a variant. The hashes come first, because a proof
-# cannot do without them.
+# An empty cache makes the driver compile all PTX again.
+fresh_cache() { export CUDA_CACHE_PATH=$work/cache.$1; }
+
+# hash_cases VARIANT: computes the hashes of the seeded cases.
+hash_cases() {
+  fresh_cache "$1"
+  in_runtime timeout "${TEST_TIMEOUT:-240}" "$bundle/kernels/$1/proof_hashes" --backend=cuda "${operations[@]/#/--operation=}" \
+    >"$work/hashes.$1" 2>"$log_folder/proof_hashes.$1.log" </dev/null
+  verdict "$1 proof_hashes runs" \
+    "$([[ $? -eq 0 && -s $work/hashes.$1 ]] || tail -n 1 "$log_folder/proof_hashes.$1.log")"
+}
+
+# compare_hashes VARIANT: counts, for each operation, whether PTX gives the same hashes as machine code.
+compare_hashes() {
+  python3 "$bundle/proof.py" hashes "$work/hashes.native" "$work/hashes.$1" >"$log_folder/hashes.$1.log" 2>&1
+  grep -E '^(not )?ok: ' "$log_folder/hashes.$1.log" | while read -r line; do
+    echo "$line" >"$log_folder/verdict.hashes"
+    name=${line#*ok: }
+    python3 "$bundle/tally.py" collect "$1 ${name%%:*}" "$log_folder/verdict.hashes" 0 >>"$work/$stage.jsonl"
+  done
+  cat "$log_folder/hashes.$1.log"
+}
+
+# kernel_variant VARIANT CASES: runs the kernel tests of a variant.
 kernel_variant() {
-  local variant=$1 program
+  local program
   export CUDAVISION_TEST_BACKEND=cuda CUDAVISION_TEST_CASES=$2
-  # An empty cache makes the driver compile all PTX again.
-  export CUDA_CACHE_PATH=$work/cache.$variant
-  in_runtime timeout "${TEST_TIMEOUT:-240}" "$bundle/kernels/$variant/proof_hashes" --backend=cuda "${operations[@]/#/--operation=}" \
-    >"$work/hashes.$variant" 2>"$log_folder/proof_hashes.$variant.log" </dev/null
-  verdict "$variant proof_hashes runs" \
-    "$([[ $? -eq 0 && -s $work/hashes.$variant ]] || tail -n 1 "$log_folder/proof_hashes.$variant.log")"
-  [[ $variant != native || ! -s $work/hashes.native ]] || cp "$work/hashes.native" "$results/hashes.json"
-  kernel_tests "$variant" | sed "s|^|$variant |" | plan
+  fresh_cache "$1"
   while read -r program; do
-    await_turn 6 # three variants run at the same time, and each program has several threads
-    run "$variant $program" "${TEST_TIMEOUT:-240}" "$bundle/kernels/$variant/$program" &
-  done < <(kernel_tests "$variant")
+    await_turn 6 # the variants run at the same time, and each program has several threads
+    run "$1 $program" "${TEST_TIMEOUT:-240}" "$bundle/kernels/$1/$program" &
+  done < <(kernel_tests "$1")
   wait
 }
 
 stage_tests() {
-  local cases=${CUDAVISION_TEST_CASES:-3000} variant
-  kernel_variant native "$cases" &
-  kernel_variant ptx75 $((cases / 10 + 1)) &
-  kernel_variant ptx80 $((cases / 10 + 1)) &
-  wait
-  for variant in ptx75 ptx80; do
-    python3 "$bundle/proof.py" hashes "$work/hashes.native" "$work/hashes.$variant" >"$log_folder/hashes.$variant.log" 2>&1
-    # Count the verdict on each operation under the operation's name.
-    grep -E '^(not )?ok: ' "$log_folder/hashes.$variant.log" | while read -r line; do
-      echo "$line" >"$log_folder/verdict.hashes"
-      name=${line#*ok: }
-      python3 "$bundle/tally.py" collect "$variant ${name%%:*}" "$log_folder/verdict.hashes" 0 >>"$work/$stage.jsonl"
-    done
-    cat "$log_folder/hashes.$variant.log"
+  local cases=${CUDAVISION_TEST_CASES:-3000} variant compared=()
+  for variant in "${variants[@]}"; do
+    kernel_tests "$variant" | sed "s|^|$variant |" | plan
+    [[ $variant == native ]] || compared+=("$variant")
   done
+  # The hashes come first, because a proof cannot do without them.
+  for variant in native "${compared[@]}"; do hash_cases "$variant" & done
+  wait
+  [[ ! -s $work/hashes.native ]] || cp "$work/hashes.native" "$results/hashes.json"
+  for variant in "${compared[@]}"; do compare_hashes "$variant"; done
+  for variant in "${variants[@]}"; do
+    kernel_variant "$variant" "$([[ $variant == native ]] && echo "$cases" || echo $((cases / 10 + 1)))" &
+  done
+  wait
 }
 
 # sanitize_shard SANITIZER TOOL PROGRAM SHARD: runs one share of a program's tests.
@@ -252,12 +294,12 @@ stage_sanitizers() {
   fi
   export CUDAVISION_TEST_BACKEND=cuda CUDAVISION_TEST_CASES=${SANITIZER_CASES:-8}
   local pixels=${SANITIZER_PIXELS:-20000}
-  # compute-sanitizer cannot check the CPU half. Tests that count allocations, and those that see whether
-  # the host waits, launch what other tests launch, but dozens of times or on large frames: minutes under
-  # racecheck.
-  export GTEST_FILTER=${GTEST_FILTER:-*Cuda*:*OnCard.Small*-*NothingIsAllocated*:*AllocateNothing*:*RunOnlyEnqueues*}
-  # racecheck takes longest, so its shards are smaller and start first.
-  mapfile -t waiting < <(plan_shards racecheck 8; for tool in memcheck initcheck synccheck; do plan_shards $tool 4; done)
+  # compute-sanitizer cannot check the CPU half. Tests that count allocations, those that see whether the
+  # host waits and those that change parameters launch what other tests launch, but dozens of times or on
+  # large frames: minutes under racecheck.
+  export GTEST_FILTER=${GTEST_FILTER:-*Cuda*:*OnCard.Small*-*NothingIsAllocated*:*AllocateNothing*:*RunOnlyEnqueues*:*ParametersChange*}
+  # racecheck takes longest, so its shards are smaller.
+  mapfile -t waiting < <(for tool in "${tools[@]}"; do plan_shards "$tool" "$([[ $tool == racecheck ]] && echo 8 || echo 4)"; done)
   for shard in "${waiting[@]}"; do
     read -r tool program shard shards <<<"$shard"
     await_turn 1
@@ -337,10 +379,13 @@ stage_transfers() {
 }
 
 stage_bench() {
-  local program
+  local program environment counter=$bundle/transfers/libcounttransfers.so
   : >"$results/bench.txt"
   while read -r program; do
-    run "$(basename "$program")" "${BENCH_TIMEOUT:-240}" "$program" --json "$log_folder/$(basename "$program").json"
+    environment=()
+    # With this library, the program counts the copies, launches and allocations of each frame.
+    [[ $program != */bench_pipelines || ! -f $counter ]] || environment=(CUDA_INJECTION64_PATH="$counter")
+    run "$(basename "$program")" "${BENCH_TIMEOUT:-240}" env "${environment[@]}" "$program" --json "$log_folder/$(basename "$program").json"
     # A benchmark continues without a GPU; here that counts as a failure.
     verdict "$(basename "$program") measured on the GPU" "$(grep -m 1 -iE 'not run|not measured' "$log")"
     { echo "# $(basename "$program"), $card, driver $driver"; cat "$log"; echo; } >>"$results/bench.txt"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""pipelines/bench.sh and scripts/figures.py: the way from the benchmarks' files to a table and a plot."""
+"""pipelines/bench.sh and scripts/figures.py, the way from the benchmarks' files to a table and a plot; bench_pipelines."""
 import json
 import re
 import xml.etree.ElementTree
@@ -70,6 +70,26 @@ def _(place):
     expect(result.out in page, "figures.py --markdown docs/performance.json prints another table")
     expect((place.folder / "plot.svg").read_text() == (top / "docs/performance.svg").read_text(),
            "figures.py --svg plots docs/performance.json differently")
+
+
+@test("bench_pipelines measures each element and a chain")
+def _(place):
+    program = place.build / "tests/bench/bench_pipelines"
+    if not program.exists():
+        raise Skip("only --full builds the benchmarks")
+    chosen = "cuda(histequalize|gaussblur sigma=1.2|integral)/.*/system|threshold radius=20/NV12/1920x1080/(system|CUDA)"
+    result = place.run(program, "--backend", "cpu", "--seconds", "0.01", "--filter", chosen, "--json", "rows.json")
+    expect(result.status == 0, result.last())
+    rows = json.loads((place.folder / "rows.json").read_text())["pipelines"]
+    measured = {(row["pipeline"].split()[0], row["elements"]) for row in rows}
+    expect(measured == {("cudahistequalize", 1), ("cudagaussblur", 1), ("cudaintegral", 1), ("cudahistequalize", 3)}, f"{measured}")
+    for row in rows:
+        expect(row["backend"] == "cpu" and row["frames_per_second"] > 0 and row["host_microseconds"] > 0, f"{row}")
+    expect(result.out.count("CUDAMemory: not run: --backend is cpu") == 2, result.out)
+    for arguments, words in ((["--group", "none"], "there is no group"), (["--filter", "none"], "no row has such a name"),
+                             (["--filter", "("], "regular expression"), (["--seconds", "0"], "must be above 0")):
+        result = place.run(program, *arguments)
+        expect(result.status == 1 and words in result.err, f"{arguments}: {result.text}")
 
 
 @test("pipelines/bench.sh measures")

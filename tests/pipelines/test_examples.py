@@ -8,7 +8,7 @@ from harness import expect, pipelines, test
 
 python = "/usr/bin/python3"
 programs = ("application", "blur-sweep", "box-sum", "distance", "mark-regions")
-examples = sorted(path.name for path in pipelines.glob("*.py") if path.name != "frames.py")
+examples = sorted(path.name for path in pipelines.glob("*.py") if path.name not in ("frames.py", "cudatensors.py"))
 
 
 @test("every example explains itself with --help, and refuses what it does not know")
@@ -115,6 +115,51 @@ def _(place):
     whole = sum(map(sum, rows)) / (width * height)
     result = place.run(python, pipelines / "integral.py", place.folder / "frame.png", "--size", "16")
     expect(f"brightest at ({x}, {y}), mean {most / 256:.2f}; the whole frame {whole:.2f}" in result.out, result.last())
+
+
+@test("pipelines/table-to-array.py finds the same square as integral.py")
+def _(place):
+    found = [place.run(python, pipelines / name, place.materials / "film.mp4", "--size", "40", "--frames", "20")
+             for name in ("integral.py", "table-to-array.py")]
+    lines = [[line.partition(";") for line in result.out.splitlines()] for result in found]
+    expect(len(lines[0]) == 20 and [line[0] for line in lines[0]] == [line[0] for line in lines[1]], found[1].text)
+    expect({line[2] for line in lines[1]} <= {" numpy, uint32", " cupy, uint32", " torch, torch.int32"}, found[1].last())
+    result = place.run(python, pipelines / "table-to-array.py", place.materials / "film.mp4", "--size", "500")
+    expect(result.status == 2 and "192x144" in result.err, result.text)
+
+
+@test("pipelines/cudatensors.py maps tensors without a copy")
+def _(place):
+    (place.folder / "maps.py").write_text(f"""
+import sys
+sys.path.insert(0, {str(pipelines)!r})
+import cudatensors, numpy
+from frames import Gst
+Gst.init(None)
+def sample_of(dimensions, types, numbers):
+    buffer = Gst.Buffer.new_wrapped(numbers.tobytes())
+    caps = f"other/tensors, format=static, num_tensors=1, dimensions=(string){{dimensions}}, types=(string){{types}}"
+    return Gst.Sample.new(buffer, Gst.Caps.from_string(caps), None, None), buffer
+table, buffer = sample_of("1:3:2:1", "uint32", numpy.arange(6, dtype="u4"))
+array = cudatensors.to_numpy(table)
+mapped = cudatensors.MapInfo()
+cudatensors.gst.gst_buffer_map(cudatensors.pointer_of(buffer), mapped, cudatensors.map_read)
+print(array.ctypes.data == mapped.data, array.flags.writeable, array.dtype, array.tolist())
+cudatensors.gst.gst_buffer_unmap(cudatensors.pointer_of(buffer), mapped)
+del table, buffer
+junk = [bytearray(24) for _ in range(1000)]
+print(array.tolist())
+points, _ = sample_of("3:2:1:1", "float32", numpy.arange(6, dtype="f4"))
+print(cudatensors.to_numpy(points).tolist(), cudatensors.MappedTensor(points, signed=True).__array_interface__["typestr"])
+short, _ = sample_of("1:3:3:1", "uint32", numpy.arange(6, dtype="u4"))
+try:
+    cudatensors.to_numpy(short)
+except RuntimeError as error:
+    print(error)
+""")
+    result = place.run(python, "maps.py")
+    expect(result.out == "True False uint32 [[0, 1, 2], [3, 4, 5]]\n[[0, 1, 2], [3, 4, 5]]\n[[[0.0, 1.0, 2.0], [3.0, 4.0, 5.0]]] <f4\n"
+           "the buffer is smaller than its caps say\n", result.text)
 
 
 @test("pipelines/histogram.py plots the histogram")

@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "tests/check/common/pipelines.h"
+
 namespace check {
 
 namespace {
@@ -19,7 +21,11 @@ std::string description(const Picture& picture, const Integral& how) {
 
 void expect_tensor(GstBuffer* buffer, const GstCaps* caps, const Tensor& expected,
                    const std::string& what) {
+  const bool cuda = gst_caps_features_contains(gst_caps_get_features(caps, 0), "memory:CUDAMemory");
+  fail_unless_equals_int(is_cuda_memory(buffer), cuda);
   const Owned<GstCaps> right = caps_from(expected.caps());
+  if (cuda)
+    gst_caps_set_features(right, 0, gst_caps_features_new("memory:CUDAMemory", nullptr));
   fail_unless(gst_caps_is_equal(caps, right), "%s: %" GST_PTR_FORMAT " instead of %" GST_PTR_FORMAT,
               what.c_str(), caps, right.get());
   fail_unless(gst_buffer_get_video_meta(buffer) == nullptr, "%s: the tensor has a GstVideoMeta",

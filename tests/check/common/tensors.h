@@ -9,7 +9,8 @@
 /// Functions that compare outputs of cudaintegral whose caps differ from its input's.
 namespace check {
 
-/// Fails the test unless the buffer and its caps are exactly those of the tensor.
+/// Fails the test unless the buffer and its caps are exactly those of the tensor, in the memory
+/// that the caps name.
 void expect_tensor(GstBuffer* buffer, const GstCaps* caps, const Tensor& expected,
                    const std::string& what);
 /// Sends a picture through the element and compares the tensor that comes out.

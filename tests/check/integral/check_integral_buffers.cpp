@@ -81,15 +81,42 @@ TEST(test_memory_of_downstream) {
 
 TEST(test_pool_of_downstream) {
   const FormatSpec& format = format_named("GRAY8");
+  for (const char* sink_caps : {"ANY", "other/tensors(memory:CUDAMemory); other/tensors"}) {
+    FilterHarness filter("cudaintegral");
+    filter.accept_downstream(sink_caps);
+    answer_queries(filter.element(), GST_QUERY_ALLOCATION, [](GstQuery* query) {
+      const Owned<GstBufferPool> pool(gst_buffer_pool_new());
+      gst_query_add_allocation_pool(query, pool, 100002, 2, 4);
+    });
+    filter.accept_caps(format, 23, 14);
+    for (unsigned seed = 0; seed < 9; ++seed)
+      expect_tensor(filter, make_picture(format, 23, 14, Content::random, seed),
+                    Integral{Output::sum});
+  }
+}
+
+// Frames come alternately from two CUDA contexts, and the tables follow them.
+TEST(test_tables_of_several_contexts, .unless(unless_testing_cuda())) {
+  const FormatSpec& format = format_named("GRAY8");
+  const auto new_uploader = [&] {
+    Owned<GstHarness> uploader(gst_harness_new_parse("cudagaussblur sigma=0 backend=cuda"));
+    gst_harness_set_sink_caps_str(uploader, "video/x-raw(memory:CUDAMemory)");
+    gst_harness_set_src_caps_str(uploader, caps_of(format, 61, 37).c_str());
+    return uploader;
+  };
+  const Owned<GstHarness> first = new_uploader(), second = new_uploader();
   FilterHarness filter("cudaintegral");
-  answer_queries(filter.element(), GST_QUERY_ALLOCATION, [](GstQuery* query) {
-    const Owned<GstBufferPool> pool(gst_buffer_pool_new());
-    gst_query_add_allocation_pool(query, pool, 100000, 2, 4);
-  });
-  filter.accept_caps(format, 23, 14);
-  for (unsigned seed = 0; seed < 9; ++seed)
-    expect_tensor(filter, make_picture(format, 23, 14, Content::random, seed),
-                  Integral{Output::sum});
+  filter.accept_downstream("other/tensors(memory:CUDAMemory)");
+  fail_unless(
+      filter.send_caps(caps_of(format, 61, 37).replace(0, 11, "video/x-raw(memory:CUDAMemory)")));
+  for (unsigned i = 0; i < 6; ++i) {
+    const Picture picture = make_picture(format, 61, 37, Content::natural, i);
+    GstHarness* uploader = i % 2 == 0 ? first : second;
+    const Owned<GstBuffer> out =
+        filter.process(gst_harness_push_and_pull(uploader, to_buffer(picture)));
+    expect_tensor(out, current_caps(filter.sink_pad()).get(),
+                  tensor_of(picture, Integral{Output::sum}), "frame " + std::to_string(i));
+  }
 }
 
 // The input comes from another element, and in CUDA memory when CUDA is tested.

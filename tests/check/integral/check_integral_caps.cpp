@@ -82,6 +82,43 @@ TEST(test_nnstreamer_template) {
   }
 }
 
+/// True if a pad or its template has tensors in CUDA memory among its caps.
+bool has_cuda_tensors(const GstCaps* caps) {
+  return gst_caps_can_intersect(caps, caps_from("other/tensors(memory:CUDAMemory)").get());
+}
+
+TEST(test_cuda_memory_is_offered) {
+  const Owned<GstElement> element = new_element("cudaintegral");
+  const Owned<GstCaps> all(gst_pad_template_get_caps(gst_element_get_pad_template(element, "src")));
+  fail_unless_equals_int(has_cuda_tensors(all), built_with_cuda());
+  for (Output output : all_outputs) {
+    FilterHarness filter("cudaintegral", Integral{output}.properties());
+    const Owned<GstCaps> offered(gst_pad_peer_query_caps(filter.sink_pad(), nullptr));
+    fail_unless_equals_int(has_cuda_tensors(offered), is_table(output) && testing_cuda());
+  }
+}
+
+// Tensors are in CUDA memory only if downstream names it for tensors, and the element works there.
+TEST(test_memory_of_tensors) {
+  const FormatSpec& format = format_named("GRAY8");
+  for (const auto& [sink_caps, named] :
+       {std::pair{"other/tensors(memory:CUDAMemory); other/tensors", true},
+        std::pair{"other/tensors; other/tensors(memory:CUDAMemory)", true},
+        std::pair{"other/tensors(memory:CUDAMemory), types=(string)uint32; video/x-raw(ANY); "
+                  "other/tensors",
+                  true},
+        std::pair{"other/tensors(ANY)", false}, std::pair{"ANY", false},
+        std::pair{"video/x-raw(memory:CUDAMemory); other/tensors(ANY)", false}}) {
+    FilterHarness filter("cudaintegral");
+    filter.accept_downstream(sink_caps);
+    filter.accept_caps(format, 20, 10);
+    const Owned<GstCaps> caps = current_caps(filter.sink_pad());
+    fail_unless(has_cuda_tensors(caps) == (named && testing_cuda()), "%" GST_PTR_FORMAT " for %s",
+                caps.get(), sink_caps);
+    expect_tensor(filter, make_picture(format, 20, 10, Content::natural, 1), Integral{Output::sum});
+  }
+}
+
 TEST(test_tensor_caps) {
   for (const auto& [more, framerate] :
        {std::pair{"framerate=30000/1001", "30000/1001"},
@@ -147,11 +184,13 @@ TEST(test_size_from_dimensions) {
           "other/tensors, dimensions=(string)\"1:65:49:1,1:65:49:1\"",
           "other/tensors, dimensions=(string)65:49:1:1", "other/tensors, dimensions=(string)\"\"",
           "other/tensors, num_tensors=2", "other/tensors, format=(string)flexible",
-          "other/tensors, types=(string)int32", "other/tensors(memory:CUDAMemory)", "other/tensor",
+          "other/tensors, types=(string)int32", "other/tensors(memory:GLMemory)", "other/tensor",
           "audio/x-raw"}) {
       downstream(none);
       fail_unless(!offers(filter, "video/x-raw"), "offered for %s", none);
     }
+    downstream("other/tensors(memory:CUDAMemory)");
+    fail_unless_equals_int(offers(filter, "video/x-raw"), testing_cuda());
     downstream("other/tensors, framerate=30/1");
     fail_unless(offers(filter, "video/x-raw, framerate=30/1"));
     fail_unless(!offers(filter, "video/x-raw, framerate=25/1"));
@@ -327,6 +366,17 @@ TEST(test_too_large_for_a_picture) {
     same.accept_downstream("video/x-raw");
     same.accept_caps(format_named("GRAY8"), width, height);
   }
+}
+
+// libgstcuda counts the bytes of a row in an int.
+TEST(test_too_large_for_cuda_memory, .unless(unless_testing_cuda())) {
+  const FormatSpec& format = format_named("GRAY8");
+  FilterHarness filter("cudaintegral");
+  filter.accept_downstream("other/tensors(memory:CUDAMemory)");
+  expect_words(expect_refusal(filter, format, 30000, 20000),
+               {"30001", "CUDA memory", "2147483136"});
+  filter.accept_caps(format, 16, 16);
+  expect_tensor(filter, make_picture(format, 16, 16, Content::natural, 1), Integral{Output::sum});
 }
 
 TEST(test_too_large_for_a_buffer) {

@@ -53,6 +53,39 @@ TEST(test_formats_and_sizes, .times(formats().size())) {
   });
 }
 
+// In CUDA memory, the rows of a table follow each other without a gap as well.
+TEST(test_tables_in_cuda_memory, .unless(unless_testing_cuda())) {
+  constexpr auto map_cuda = static_cast<GstMapFlags>(GST_MAP_READ | GST_MAP_FLAG_LAST << 1);
+  for (const char* name : {"GRAY8", "NV12", "BGRA", "GRAY16_LE"})
+    for (ElementType type : all_element_types)
+      for_each_table([&](Integral how) {
+        how.type = type;
+        const FormatSpec& format = format_named(name);
+        FilterHarness filter("cudaintegral", how.properties());
+        filter.accept_downstream("other/tensors(memory:CUDAMemory)");
+        for (const Size& size :
+             {Size{1, 1}, Size{1, 37}, Size{41, 1}, Size{33, 31}, Size{131, 6}, Size{301, 233}}) {
+          filter.accept_caps(format, size.width, size.height, colorimetry(format, false));
+          // The later ones come in buffers that return to the pool.
+          for (unsigned seed : {1u, 2u, 3u}) {
+            const Picture picture =
+                make_picture(format, size.width, size.height, Content::random, seed);
+            expect_tensor(filter, picture, how, odd_layout);
+          }
+          const Owned<GstBuffer> out = filter.process(
+              to_buffer(make_picture(format, size.width, size.height, Content::natural, 4)));
+          GstMapInfo on_device, on_host;
+          fail_unless_equals_int(gst_buffer_n_memory(out), 1);
+          fail_unless(gst_buffer_map(out, &on_device, map_cuda));
+          gst_buffer_unmap(out, &on_device);
+          fail_unless(gst_buffer_map(out, &on_host, GST_MAP_READ));
+          gst_buffer_unmap(out, &on_host);
+          fail_unless_equals_uint64(on_device.size, on_host.size);
+          fail_unless(on_device.data != on_host.data);
+        }
+      });
+}
+
 // This includes sums beyond 32 bits and beyond the integers that a float holds exactly.
 TEST(test_element_types) {
   for (const char* name : {"GRAY8", "NV12", "BGRA", "P010_10LE", "GRAY16_LE"})

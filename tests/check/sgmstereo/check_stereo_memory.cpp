@@ -44,9 +44,15 @@ std::string cameras(bool left_cuda, bool right_cuda, const char* format) {
   return launch;
 }
 
+const char cuda_tensors[] = "other/tensors(memory:CUDAMemory)";
+
+const char* cuda_caps_of_pad(const char* name) {
+  return std::string(name) == "points" ? cuda_tensors : cuda_caps;
+}
+
 bool offers_cuda(const StereoHarness& stereo, const char* name) {
   const Owned<GstCaps> caps(gst_pad_query_caps(pad_of(stereo.element(), name).get(), nullptr));
-  return gst_caps_can_intersect(caps, caps_from(cuda_caps).get());
+  return gst_caps_can_intersect(caps, caps_from(cuda_caps_of_pad(name)).get());
 }
 
 }  // namespace
@@ -54,9 +60,9 @@ bool offers_cuda(const StereoHarness& stereo, const char* name) {
 TEST(test_cuda_memory_is_offered) {
   PadsHarness stereo;
   stereo.open_all();
-  for (const char* pad : {"sink_left", "sink_right", "src", "depth", "confidence", "rectified"})
+  for (const char* pad :
+       {"sink_left", "sink_right", "src", "depth", "confidence", "rectified", "points"})
     fail_unless_equals_int(offers_cuda(stereo, pad), testing_cuda());
-  fail_unless(!offers_cuda(stereo, "points"));
 }
 
 // Peers that do not ask for CUDA memory get system memory, wherever the input lies.
@@ -101,6 +107,15 @@ TEST(test_memory_of_request_pads, .unless(unless_testing_cuda())) {
     }
 }
 
+TEST(test_points_in_cuda_memory, .unless(unless_testing_cuda())) {
+  for (bool cuda : {true, false}) {
+    const std::string launch = cameras(cuda, cuda, "NV12") +
+                               "cudasgmstereo name=e focal-length=50 baseline=20  e.points ! queue";
+    fail_unless(last_output(launch + " ! capsfilter caps=\"" + cuda_tensors + "\"") ==
+                last_output(launch));
+  }
+}
+
 TEST(test_named_cuda_memory, .unless(unless_testing_cuda())) {
   run_pipeline(cameras(true, true, "NV12") + "cudasgmstereo name=e ! capsfilter caps=\"" +
                    cuda_caps + "\" ! fakesink",
@@ -121,8 +136,8 @@ TEST(test_frames_of_another_context, .unless(unless_testing_cuda())) {
   PadsHarness stereo;
   stereo.open_all();
   stereo.accept_downstream(cuda_caps);
-  for (const char* pad : {"depth", "confidence", "rectified"})
-    gst_harness_set_sink_caps_str(stereo.at_pad(pad), cuda_caps);
+  for (const char* pad : {"depth", "confidence", "rectified", "points"})
+    gst_harness_set_sink_caps_str(stereo.at_pad(pad), cuda_caps_of_pad(pad));
   stereo.accept_gray();
   const auto push_pair = [&](GstHarness* uploader, GstClockTime time) {
     for (GstHarness* harness : stereo.harnesses())

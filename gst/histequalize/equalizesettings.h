@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#pragma once
+
+#include <string>
+
+#include "cuda/clahe/clahe.h"
+#include "cuda/histequalize/histequalize.h"
+#include "cuda/histogramaverage/histogramaverage.h"
+#include "gst/base/regionsettings.h"
+#include "gst/base/videoformat.h"
+
+/// The properties of cudahistequalize, and how the parameters of operations follow from them.
+namespace cudavision {
+
+enum class EqualizeMethod { equalize, clahe };
+enum class EqualizeChannels { luma, rgb };
+enum class StatisticsRegion { frame, regions };
+
+struct EqualizeSettings : RegionSettings {
+  EqualizeMethod method = EqualizeMethod::equalize;
+  double clip_limit = 2.0;
+  int tiles_x = clahe::Tiles().columns;
+  int tiles_y = clahe::Tiles().rows;
+  EqualizeChannels channels = EqualizeChannels::luma;
+  double strength = 1.0;
+  guint64 smoothing_time = 0;
+  double scene_cut_threshold = 0.25;
+  StatisticsRegion statistics_region = StatisticsRegion::frame;
+  bool post_messages = false;
+  GstClockTime message_interval = 0;
+
+  /// Returns true if only the pixels of regions count.
+  bool counts_regions() const noexcept {
+    return statistics_region == StatisticsRegion::regions && in_regions();
+  }
+  /// Returns the strength in 256ths.
+  int blend() const noexcept;
+};
+
+/// Returns an empty string, or what is wrong with the settings for these frames.
+std::string validation_error(const EqualizeSettings& settings, const FrameFormat& format);
+
+histequalize::Parameters equalize_parameters(const EqualizeSettings& settings,
+                                             const FrameFormat& format);
+clahe::Parameters clahe_parameters(const EqualizeSettings& settings, const FrameFormat& format);
+/// elapsed is the running time since the last frame of the average.
+histogramaverage::Parameters average_parameters(const EqualizeSettings& settings,
+                                                GstClockTime elapsed);
+
+}  // namespace cudavision

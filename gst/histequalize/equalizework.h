@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#pragma once
+
+#include <optional>
+
+#include "cuda/clahe/smoothedclahe.h"
+#include "cuda/histequalize/regionhistogram.h"
+#include "cuda/histequalize/smoothedequalize.h"
+#include "gst/base/frameregions.h"
+#include "gst/histequalize/equalizesettings.h"
+#include "gst/histequalize/frameclock.h"
+
+namespace cudavision {
+
+/// An operation that equalises frames. It is made when the first settings need it, because its
+/// tables can be large.
+template <class Operation, class Parameters>
+struct Equalizer {
+  std::optional<Operation> operation{};
+  Parameters parameters{};  ///< in force
+
+  /// Applies parameters. arguments are what the operation's constructor takes before them.
+  template <class... Arguments>
+  void update(const Parameters& set, Arguments&&... arguments) {
+    if (!operation)
+      operation.emplace(arguments..., set);
+    else if (set != parameters)
+      operation->set_parameters(set);
+    parameters = set;
+  }
+};
+
+/// Equalises and counts the frames of cudahistequalize, with the operations that the settings
+/// choose. All calls except restart_average() are made in the session's context, the destructor
+/// included.
+class EqualizeWork {
+ public:
+  /// The settings are valid for the format, as they are in apply().
+  EqualizeWork(Device& device, const FrameFormat& format, const EqualizeSettings& settings);
+
+  const FrameFormat& format() const noexcept { return format_; }
+
+  /// Takes effect with the next frame, except for tiles_x and tiles_y, which are those of the
+  /// constructor.
+  void apply(const EqualizeSettings& settings);
+
+  /// Starts a frame. Returns false if it stays unchanged; run() may still count it.
+  bool begin_frame(const FrameInfo& info);
+
+  /// Equalises the frame into out, unless out is nullptr, and counts its luminance in bins, unless
+  /// they have no data. Returns the status of the average over time in which the frame takes part,
+  /// or nullptr.
+  const histogramaverage::Status* run(const ConstFrame& in, const Frame* out,
+                                      View<std::uint32_t> bins);
+
+  /// The next frame begins a new average.
+  void restart_average();
+
+ private:
+  bool is_clahe() const noexcept { return settings_.method == EqualizeMethod::clahe; }
+  void update_average(const FrameTimes& times);
+  void update_region_histogram();
+  histequalize::RegionHistogram* counted_regions();
+  void equalize(const ConstFrame& in, const Frame& out, View<std::uint32_t> bins);
+  const histogramaverage::Status* status() const;
+
+  Device& device_;
+  const FrameFormat format_;
+  const clahe::Tiles tiles_;
+  EqualizeSettings settings_;  ///< in force: the last valid ones
+  FrameRegions regions_;
+  FrameClock clock_;  ///< of the frames in an average
+  /// Of the current frame. None if it is equalised by itself.
+  std::optional<histogramaverage::Parameters> average_;
+
+  Equalizer<histequalize::HistogramEqualize, histequalize::Parameters> equalize_;
+  Equalizer<histequalize::SmoothedEqualize, histequalize::Parameters> smoothed_equalize_;
+  Equalizer<clahe::Clahe, clahe::Parameters> clahe_;
+  Equalizer<clahe::SmoothedClahe, clahe::Parameters> smoothed_clahe_;
+
+  /// Counts the frames that no operation counts while it equalises them.
+  histequalize::Histogram histogram_;
+  /// Created with the first frame of which only regions count.
+  std::optional<histequalize::RegionHistogram> region_histogram_;
+};
+
+}  // namespace cudavision

@@ -1,0 +1,48 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""What integral.py does, on the GPU from the decoded frame to the place of the brightest square: the table of sums
+becomes an array of CuPy or PyTorch where it is, and only the result comes to the host. With neither of them, or without a
+GPU, the table is a numpy array in system memory."""
+import argparse
+
+import cudatensors
+import frames
+import integral
+
+
+def brightest_square(table, size):
+    """Its top left pixel and its mean, from the sums over all squares of that size. The lines are the same for arrays of
+    all three libraries."""
+    sums = integral.box_sums(table, size, size)
+    y, x = divmod(int(sums.argmax()), sums.shape[1])
+    return x, y, int(sums[y, x]) / size**2
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("input", nargs="?", default=frames.examples + "vtest.avi", help="a video, a picture or a camera")
+    parser.add_argument("--size", type=int, default=64, help="of the square, in pixels (default: 64)")
+    parser.add_argument("--frames", type=int, default=50, help="how many to look at (default: 50)")
+    arguments = parser.parse_args()
+    # Sums of larger squares would not fit into the signed integers of PyTorch.
+    if not 1 <= arguments.size <= 2048 or arguments.frames < 1:
+        parser.error("--size needs a number from 1 to 2048, --frames one from 1")
+    library, make_array = cudatensors.array_maker()
+    # cudaintegral puts the table into CUDA memory if the caps name it and it has a GPU, else into system memory.
+    caps = "other/tensors" if library == "numpy" else "other/tensors(memory:CUDAMemory); other/tensors"
+    player = frames.Player(f"{frames.source_of(frames.readable(arguments.input))} ! cudaintegral element-type=uint32 "
+                           f'! appsink name=sink caps="{caps}" max-buffers=4 sync=false')
+    if library != "numpy":
+        cudatensors.share_primary_context(player.pipeline)
+    with player:
+        for number, (seconds, table) in enumerate(player.frames(make_array)):
+            if number == arguments.frames:
+                break
+            if arguments.size >= min(table.shape):
+                parser.error(f"the frames have only {table.shape[1] - 1}x{table.shape[0] - 1} pixels")
+            x, y, mean = brightest_square(table, arguments.size)
+            print(f"{seconds:8.3f} s: brightest at ({x}, {y}), mean {mean:.2f}; {type(table).__module__}, {table.dtype}")
+
+
+if __name__ == "__main__":
+    main()

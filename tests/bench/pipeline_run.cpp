@@ -1,0 +1,234 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "tests/bench/pipeline_run.h"
+
+#include <chrono>
+#include <ctime>
+
+#include "tests/kernels/common/contents.h"
+#include "tests/kernels/common/layouts.h"
+
+namespace cudavision::bench {
+namespace {
+
+double processor_seconds() {
+  timespec time;
+  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
+  return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
+}
+
+/// Paints a natural-looking picture into every plane.
+void paint_buffer(const GstVideoInfo& info, GstBuffer* buffer, std::uint64_t seed) {
+  GstVideoFrame frame;
+  if (!gst_video_frame_map(&frame, &info, buffer, GST_MAP_WRITE))
+    throw std::runtime_error("a frame cannot be mapped");
+  for (guint p = 0; p < GST_VIDEO_FRAME_N_PLANES(&frame); ++p) {
+    const int rows = GST_VIDEO_FRAME_COMP_HEIGHT(&frame, p);
+    const int bytes =
+        GST_VIDEO_FRAME_COMP_WIDTH(&frame, p) * GST_VIDEO_FRAME_COMP_PSTRIDE(&frame, p);
+    Frame plane;
+    plane.planes[0] = {static_cast<std::uint8_t*>(GST_VIDEO_FRAME_PLANE_DATA(&frame, p)), bytes,
+                       rows, GST_VIDEO_FRAME_PLANE_STRIDE(&frame, p)};
+    test::paint(test::gray_layout(bytes, rows), plane, test::Content::natural, seed + p);
+  }
+  gst_video_frame_unmap(&frame);
+}
+
+std::string input_caps(const PipelineSubject& subject) {
+  const std::string features = subject.memory == FrameMemory::cuda ? "(memory:CUDAMemory)" : "";
+  return "video/x-raw" + features + ", format=" + subject.format +
+         ", width=" + std::to_string(subject.width) + ", height=" + std::to_string(subject.height) +
+         ", framerate=30/1";
+}
+
+ObjectPtr<GstElement> parse_pipeline(const std::string& chain) {
+  const std::string description = chain + " ! capsfilter name=output ! fakesink name=sink";
+  GstParseContext* context = gst_parse_context_new();
+  GError* error = nullptr;
+  ObjectPtr<GstElement> pipeline(
+      gst_parse_launch_full(description.c_str(), context, GST_PARSE_FLAG_FATAL_ERRORS, &error));
+  std::string missing;
+  gchar** names = gst_parse_context_get_missing_elements(context);
+  for (gchar** name = names; name && *name; ++name)
+    missing += (missing.empty() ? "" : ", ") + std::string(*name);
+  g_strfreev(names);
+  gst_parse_context_free(context);
+  const std::string reason = error ? error->message : "";
+  g_clear_error(&error);
+  if (!missing.empty())
+    throw MissingElement("there is no element " + missing);
+  if (!pipeline)
+    throw std::runtime_error(chain + ": " + reason);
+  return pipeline;
+}
+
+}  // namespace
+
+PipelineRun::PipelineRun(const PipelineSubject& subject, const std::string& backend)
+    : pipeline_(parse_pipeline(subject.chain)),
+      sweeps_sigma_(subject.sweeps_sigma),
+      caps_(gst_caps_from_string(input_caps(subject).c_str())) {
+  GstBin* bin = GST_BIN(pipeline_.get());
+  for (GList* child = bin->children; child; child = child->next)
+    if (g_object_class_find_property(G_OBJECT_GET_CLASS(child->data), "backend")) {
+      gst_util_set_object_arg(G_OBJECT(child->data), "backend", backend.c_str());
+      ours_.emplace_back(GST_ELEMENT(gst_object_ref(child->data)));
+    }
+  const ObjectPtr<GstElement> filter(gst_bin_get_by_name(bin, "output")),
+      sink(gst_bin_get_by_name(bin, "sink"));
+  elements_ = GST_BIN_NUMCHILDREN(bin) - 2;
+  gst_util_set_object_arg(G_OBJECT(filter.get()), "caps", subject.output_caps.c_str());
+  g_object_set(sink.get(), "sync", FALSE, "async", FALSE, "enable-last-sample", FALSE, nullptr);
+
+  const ObjectPtr<GstPad> end_pad(gst_element_get_static_pad(sink.get(), "sink"));
+  gst_pad_add_probe(
+      end_pad.get(), GST_PAD_PROBE_TYPE_BUFFER,
+      [](GstPad*, GstPadProbeInfo* info, gpointer self) {
+        auto& run = *static_cast<PipelineRun*>(self);
+        ++run.outputs_;
+        run.size_ = gst_buffer_get_size(GST_PAD_PROBE_INFO_BUFFER(info));
+        return GST_PAD_PROBE_OK;
+      },
+      this, nullptr);
+
+  link_sources();
+  if (gst_element_set_state(pipeline_.get(), GST_STATE_PLAYING) == GST_STATE_CHANGE_FAILURE)
+    throw failure("the pipeline does not start");
+  send_caps();
+  prepare_frames(subject.memory);
+}
+
+PipelineRun::~PipelineRun() {
+  for (const ObjectPtr<GstPad>& source : sources_)
+    gst_pad_set_active(source.get(), FALSE);
+  gst_element_set_state(pipeline_.get(), GST_STATE_NULL);
+  if (pool_)
+    gst_buffer_pool_set_active(pool_.get(), FALSE);
+}
+
+void PipelineRun::link_sources() {
+  while (const ObjectPtr<GstPad> sink{
+      gst_bin_find_unlinked_pad(GST_BIN(pipeline_.get()), GST_PAD_SINK)}) {
+    sources_.emplace_back(GST_PAD(gst_object_ref_sink(gst_pad_new(nullptr, GST_PAD_SRC))));
+    gst_pad_set_active(sources_.back().get(), TRUE);
+    if (gst_pad_link(sources_.back().get(), sink.get()) != GST_PAD_LINK_OK)
+      throw std::runtime_error("a sink pad of the elements cannot be linked");
+  }
+}
+
+void PipelineRun::send_caps() {
+  GstSegment segment;
+  gst_segment_init(&segment, GST_FORMAT_TIME);
+  for (const ObjectPtr<GstPad>& source : sources_) {
+    gst_pad_push_event(source.get(), gst_event_new_stream_start("bench"));
+    if (!gst_pad_push_event(source.get(), gst_event_new_caps(caps_.get())))
+      throw failure("the elements refuse these caps");
+    gst_pad_push_event(source.get(), gst_event_new_segment(&segment));
+  }
+}
+
+void PipelineRun::prepare_frames(FrameMemory memory) {
+  constexpr int count = 4;
+  if (!gst_video_info_from_caps(&info_, caps_.get()))
+    throw std::runtime_error("these caps do not describe video");
+  if (memory != FrameMemory::system)
+    take_proposed_pool(info_);
+  for (int i = 0; i < count; ++i) {
+    GstBuffer* buffer = nullptr;
+    if (!pool_)
+      buffer = gst_buffer_new_allocate(nullptr, info_.size, nullptr);
+    else if (gst_buffer_pool_acquire_buffer(pool_.get(), &buffer, nullptr) != GST_FLOW_OK)
+      throw std::runtime_error("the proposed pool gives no buffer");
+    frames_.emplace_back(buffer);
+    paint_buffer(info_, buffer, static_cast<std::uint64_t>(i) * 10);
+  }
+}
+
+void PipelineRun::take_proposed_pool(const GstVideoInfo& info) {
+  GstQuery* query = gst_query_new_allocation(caps_.get(), TRUE);
+  GstBufferPool* pool = nullptr;
+  guint size = static_cast<guint>(info.size), least = 0, most = 0;
+  if (gst_pad_peer_query(sources_[0].get(), query) && gst_query_get_n_allocation_pools(query) > 0)
+    gst_query_parse_nth_allocation_pool(query, 0, &pool, &size, &least, &most);
+  gst_query_unref(query);
+  pool_.reset(pool);
+  if (!pool_)
+    throw std::runtime_error("the element proposes no pool");
+  GstStructure* config = gst_buffer_pool_get_config(pool);
+  gst_buffer_pool_config_set_params(config, caps_.get(), size, 4, 0);
+  if (!gst_buffer_pool_set_config(pool, config) || !gst_buffer_pool_set_active(pool, TRUE))
+    throw std::runtime_error("the proposed pool cannot be configured");
+}
+
+void PipelineRun::push_one() {
+  if (sweeps_sigma_)
+    g_object_set(ours_.front().get(), "sigma", 0.2 * static_cast<double>(pushed_ % 300), nullptr);
+  for (std::size_t i = 0; i < sources_.size(); ++i) {
+    GstBuffer* const buffer = gst_buffer_copy(frames_[(pushed_ + i) % frames_.size()].get());
+    GST_BUFFER_PTS(buffer) = pushed_ * GST_SECOND / 30;
+    if (gst_pad_push(sources_[i].get(), buffer) != GST_FLOW_OK)
+      throw failure("the elements refuse a frame");
+  }
+  ++pushed_;
+}
+
+void PipelineRun::push(long frames) {
+  for (long i = 0; i < frames; ++i)
+    push_one();
+}
+
+PipelineRun::Rates PipelineRun::measure(double seconds) {
+  const std::uint64_t outputs = outputs_;
+  const double processor_start = processor_seconds();
+  const auto start = std::chrono::steady_clock::now();
+  std::chrono::duration<double> elapsed{};
+  do {
+    push_one();
+    elapsed = std::chrono::steady_clock::now() - start;
+  } while (elapsed.count() < seconds || outputs_ == outputs);
+  const auto frames = static_cast<double>(outputs_ - outputs);
+  return {frames / elapsed.count(), 1e6 * (processor_seconds() - processor_start) / frames};
+}
+
+void PipelineRun::end() {
+  for (const ObjectPtr<GstPad>& source : sources_)
+    gst_pad_push_event(source.get(), gst_event_new_eos());
+  const ObjectPtr<GstBus> bus(gst_element_get_bus(pipeline_.get()));
+  GstMessage* message = gst_bus_timed_pop_filtered(
+      bus.get(), 60 * GST_SECOND, static_cast<GstMessageType>(GST_MESSAGE_EOS | GST_MESSAGE_ERROR));
+  const bool ended = message && GST_MESSAGE_TYPE(message) == GST_MESSAGE_EOS;
+  if (message)
+    gst_message_unref(message);
+  if (!ended)
+    throw std::runtime_error("the stream does not end");
+}
+
+std::string PipelineRun::active_backend() const {
+  if (ours_.empty())
+    return "-";
+  GValue value = G_VALUE_INIT;
+  g_object_get_property(G_OBJECT(ours_.front().get()), "active-backend", &value);
+  gchar* text = gst_value_serialize(&value);
+  g_value_unset(&value);
+  const std::string name = text ? text : "-";
+  g_free(text);
+  return name;
+}
+
+std::size_t PipelineRun::input_bytes() const {
+  return info_.size * sources_.size();
+}
+
+std::runtime_error PipelineRun::failure(const std::string& sentence) const {
+  const ObjectPtr<GstBus> bus(gst_element_get_bus(pipeline_.get()));
+  GstMessage* message = gst_bus_pop_filtered(bus.get(), GST_MESSAGE_ERROR);
+  if (!message)
+    return std::runtime_error(sentence);
+  GError* error = nullptr;
+  gst_message_parse_error(message, &error, nullptr);
+  const std::string text = sentence + ": " + error->message;
+  g_error_free(error);
+  gst_message_unref(message);
+  return std::runtime_error(text);
+}
+
+}  // namespace cudavision::bench

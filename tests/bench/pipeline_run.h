@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#pragma once
+
+#include <gst/gst.h>
+#include <gst/video/video.h>
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "gst/base/scoped.h"
+#include "tests/bench/pipeline_subjects.h"
+
+namespace cudavision::bench {
+
+struct UnrefBuffer {
+  void operator()(GstBuffer* buffer) const { gst_buffer_unref(buffer); }
+};
+
+/// A pipeline needs an element that is not installed.
+class MissingElement : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+/// Elements between pads of this program and a fakesink. The frames, or pairs of them, are painted
+/// beforehand and pushed as fast as the elements accept them, so only the elements' own work is
+/// measured.
+class PipelineRun {
+ public:
+  /// Starts the elements on a backend: auto, cpu or cuda. Throws MissingElement, or
+  /// std::runtime_error if they do not start or refuse the frames.
+  PipelineRun(const PipelineSubject& subject, const std::string& backend);
+  ~PipelineRun();
+  PipelineRun(const PipelineRun&) = delete;
+  PipelineRun& operator=(const PipelineRun&) = delete;
+
+  void push(long frames);
+
+  struct Rates {
+    double frames_per_second;
+    double host_microseconds;  ///< processor time per frame, summed over all threads
+  };
+  /// Pushes frames, at least one, for the given time.
+  Rates measure(double seconds);
+
+  /// Ends the stream, so that no frame remains on its way. Nothing can be pushed afterwards.
+  void end();
+
+  int elements() const { return elements_; }          ///< that are measured
+  std::string active_backend() const;                 ///< "-" for elements without the property
+  std::size_t input_bytes() const;                    ///< of a frame or of both frames of a pair
+  std::size_t output_bytes() const { return size_; }  ///< of the latest output
+
+ private:
+  void link_sources();
+  void send_caps();
+  void prepare_frames(FrameMemory memory);
+  void take_proposed_pool(const GstVideoInfo& info);
+  void push_one();
+  /// Describes the error on the bus, if there is one, after the given sentence.
+  std::runtime_error failure(const std::string& sentence) const;
+
+  ObjectPtr<GstElement> pipeline_;
+  std::vector<ObjectPtr<GstElement>> ours_;  // elements with a backend
+  int elements_ = 0;
+  bool sweeps_sigma_;
+  std::vector<ObjectPtr<GstPad>> sources_;
+  Caps caps_;
+  GstVideoInfo info_;
+  ObjectPtr<GstBufferPool> pool_;
+  std::vector<std::unique_ptr<GstBuffer, UnrefBuffer>> frames_;
+  std::uint64_t pushed_ = 0;  // frames
+  std::atomic<std::uint64_t> outputs_{0};
+  std::atomic<std::size_t> size_{0};
+};
+
+}  // namespace cudavision::bench

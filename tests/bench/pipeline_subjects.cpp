@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "tests/bench/pipeline_subjects.h"
+
+namespace cudavision::bench {
+namespace {
+
+struct Size {
+  int width, height;
+};
+constexpr Size full_hd{1920, 1080}, ultra_hd{3840, 2160};
+
+std::string video_caps(FrameMemory memory, const std::string& format) {
+  return std::string("video/x-raw") + (memory == FrameMemory::cuda ? "(memory:CUDAMemory)" : "") +
+         ", format=" + format;
+}
+
+/// Collects the subjects of one group. Their output is video in the memory of the input.
+class Group {
+ public:
+  Group(std::vector<PipelineSubject>& subjects, const char* name)
+      : subjects_(subjects), name_(name) {}
+
+  /// The output has the format of the input.
+  void add(const std::string& chain, const std::string& format, Size size, FrameMemory memory) {
+    add(chain, format, size, memory, video_caps(memory, format));
+  }
+  void add(const std::string& chain, const std::string& format, Size size, FrameMemory memory,
+           const std::string& output_caps) {
+    subjects_.push_back({name_, chain, format, size.width, size.height, memory, output_caps});
+  }
+
+ private:
+  std::vector<PipelineSubject>& subjects_;
+  const char* name_;
+};
+
+constexpr FrameMemory all_memories[] = {FrameMemory::system, FrameMemory::proposed,
+                                        FrameMemory::cuda};
+
+void add_equalization(Group group) {
+  for (const char* format : {"GRAY8", "NV12"})
+    for (const FrameMemory memory : all_memories)
+      group.add("cudahistequalize", format, full_hd, memory);
+  group.add("cudahistequalize", "BGRx", full_hd, FrameMemory::proposed);
+  group.add("cudahistequalize", "NV12", ultra_hd, FrameMemory::cuda);
+  group.add("cudahistequalize method=clahe", "NV12", full_hd, FrameMemory::cuda);
+}
+
+void add_blur(Group group) {
+  for (const char* properties :
+       {"sigma=1.2", "sigma=0 kernel-size=5", "sigma=0 kernel-size=15", "sigma=0 kernel-size=31"})
+    for (const char* format : {"GRAY8", "NV12"})
+      for (const FrameMemory memory : all_memories)
+        group.add(std::string("cudagaussblur ") + properties, format, full_hd, memory);
+  for (const FrameMemory memory : {FrameMemory::proposed, FrameMemory::cuda})
+    for (const char* format : {"GRAY8", "NV12"})
+      group.add("cudagaussblur sigma=0 kernel-size=15", format, ultra_hd, memory);
+}
+
+void add_integral(Group group) {
+  for (const FrameMemory memory : all_memories)
+    group.add("cudaintegral", "GRAY8", full_hd, memory,
+              memory == FrameMemory::cuda ? "other/tensors(memory:CUDAMemory)" : "other/tensors");
+  for (const FrameMemory memory : all_memories)
+    group.add("cudaintegral output=mean", "GRAY8", full_hd, memory);
+  for (const FrameMemory memory : all_memories)
+    group.add("cudaintegral output=threshold radius=20", "NV12", full_hd, memory,
+              video_caps(memory, "GRAY8"));
+  group.add("cudaintegral output=denoise search-size=11", "NV12", full_hd, FrameMemory::cuda);
+}
+
+void add_stereo(Group group) {
+  for (const char* chain : {"cudasgmstereo refine=false speckle-size=0 diagnostics-interval=0",
+                            "cudasgmstereo diagnostics-interval=0"})
+    for (const FrameMemory memory : all_memories)
+      group.add(chain, "NV12", full_hd, memory, video_caps(memory, "GRAY16_LE"));
+}
+
+void add_chains(Group group) {
+  const std::string two = "cudahistequalize ! cudagaussblur sigma=1.2 ! cudaintegral ";
+  for (const FrameMemory memory : all_memories)
+    group.add(two + "output=threshold radius=20", "NV12", full_hd, memory,
+              video_caps(memory, "GRAY8"));
+  for (const FrameMemory memory : all_memories)
+    group.add(two + "output=denoise search-size=5 patch-size=3", "NV12", full_hd, memory);
+}
+
+/// GStreamer's own elements. `identity` shows what it costs to push a frame through no work at all.
+/// Each of the others is followed by the element of this project that does similar work on the same
+/// frames.
+void add_gstreamer(Group group) {
+  constexpr FrameMemory memory = FrameMemory::system;
+  group.add("identity", "NV12", full_hd, memory);
+  group.add("videoconvert", "NV12", full_hd, memory, video_caps(memory, "BGRx"));
+  group.add("cvequalizehist", "GRAY8", full_hd, memory);
+  group.add("cudahistequalize", "GRAY8", full_hd, memory);
+  group.add("cvsmooth kernel-width=5 kernel-height=5", "GRAY8", full_hd, memory);
+  group.add("cudagaussblur sigma=0 kernel-size=5", "GRAY8", full_hd, memory);
+  group.add("cvsmooth kernel-width=31 kernel-height=31", "RGB", full_hd, memory);
+  group.add("cudagaussblur sigma=0 kernel-size=31", "RGB", full_hd, memory);
+  group.add("gaussianblur sigma=1.2", "AYUV", full_hd, memory);
+  group.add("cudagaussblur sigma=1.2", "Y444", full_hd, memory);
+}
+
+}  // namespace
+
+const char* name_of(FrameMemory memory) {
+  return memory == FrameMemory::system     ? "system"
+         : memory == FrameMemory::proposed ? "proposed pool"
+                                           : "CUDAMemory";
+}
+
+std::string PipelineSubject::name() const {
+  return title() + "/" + format + "/" + std::to_string(width) + "x" + std::to_string(height) + "/" +
+         name_of(memory);
+}
+
+const std::vector<std::string>& pipeline_groups() {
+  static const std::vector<std::string> groups{"histequalize", "gaussblur", "integral",
+                                               "sgmstereo",    "chains",    "gstreamer"};
+  return groups;
+}
+
+std::vector<PipelineSubject> pipeline_subjects() {
+  std::vector<PipelineSubject> subjects;
+  add_equalization({subjects, "histequalize"});
+  add_blur({subjects, "gaussblur"});
+  subjects.push_back({"gaussblur", "cudagaussblur", "NV12", full_hd.width, full_hd.height,
+                      FrameMemory::cuda, video_caps(FrameMemory::cuda, "NV12"), true});
+  add_integral({subjects, "integral"});
+  add_stereo({subjects, "sgmstereo"});
+  add_chains({subjects, "chains"});
+  add_gstreamer({subjects, "gstreamer"});
+  return subjects;
+}
+
+}  // namespace cudavision::bench

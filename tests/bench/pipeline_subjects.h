@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace cudavision::bench {
+
+/// The memory of the frames that are pushed into a pipeline.
+enum class FrameMemory {
+  system,    ///< system memory that does not come from the element
+  proposed,  ///< buffers of the pool that the first element proposes
+  cuda,      ///< CUDA memory
+};
+
+const char* name_of(FrameMemory memory);
+
+/// One or more elements to measure, and the frames that they get.
+struct PipelineSubject {
+  std::string group;
+  std::string chain;  ///< written as for gst-launch-1.0, without backend
+  std::string format;
+  int width, height;
+  FrameMemory memory;
+  std::string output_caps;
+  bool sweeps_sigma = false;  ///< sets another sigma before each frame
+
+  std::string title() const { return sweeps_sigma ? chain + " sigma=0..60" : chain; }
+  /// For example "cudagaussblur sigma=1.2/NV12/1920x1080/CUDAMemory".
+  std::string name() const;
+};
+
+/// The groups of subjects, in the order in which they are measured.
+const std::vector<std::string>& pipeline_groups();
+
+std::vector<PipelineSubject> pipeline_subjects();
+
+}  // namespace cudavision::bench
