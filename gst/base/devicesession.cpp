@@ -252,6 +252,7 @@ void DeviceSession::enter_context(const CudaContext& context) {
       queue->stream = create_cuda_stream();
       queue->device = make_cuda_device(queue->stream);
     }
+    page_locks_ = std::make_unique<PageLocks>(*compute_.device, context);
   } catch (...) {
     stop();
     throw;
@@ -261,6 +262,7 @@ void DeviceSession::enter_context(const CudaContext& context) {
 void DeviceSession::stop() noexcept {
   {
     const ReleaseScope scope(*this);
+    page_locks_.reset();
     for (Queue* queue : {&compute_, &upload_, &download_}) {
       queue->device.reset();
       if (scope.entered() && queue->stream)

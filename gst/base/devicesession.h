@@ -12,6 +12,7 @@
 #include "cuda/core/device.h"
 #include "gst/memory/framequeues.h"
 #include "gst/memory/libgstcuda.h"
+#include "gst/memory/pagelocks.h"
 
 namespace cudavision {
 
@@ -58,6 +59,8 @@ class DeviceSession {
   bool started() const noexcept { return compute_.device != nullptr; }
   /// Returns the context in use; none on the CPU.
   CudaContext context() const;
+  /// Returns the page locks of that context; nullptr on the CPU. They go with stop().
+  PageLocks* page_locks() const noexcept { return page_locks_.get(); }
   GstElement* element() const noexcept { return element_; }
 
   /// True if CUDA memory lies in another context, to which the properties allow the element to
@@ -98,7 +101,8 @@ class DeviceSession {
   CudaContextSlot slot_;
   Queue compute_;
   Queue upload_, download_;  ///< only on CUDA
-  Request chosen_by_;        ///< the request that choose_device() has answered
+  std::unique_ptr<PageLocks> page_locks_;
+  Request chosen_by_;  ///< the request that choose_device() has answered
   /// Shared with the other elements of the pipeline that have fallen back to the CPU.
   std::shared_ptr<std::set<std::string>> fallbacks_;
 

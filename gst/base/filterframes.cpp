@@ -38,7 +38,8 @@ FilterFrames::FilterFrames(GstCudaVisionFilter* self, const DeviceSession& sessi
   const FrameQueues queues = most > 1 ? session.queues() : FrameQueues(device_);
   const CudaContext context = session.context();
   for (std::size_t i = 0; i < most; ++i)
-    lanes_.emplace_back(new Lane{{queues, context, in}, {queues, context, out}});
+    lanes_.emplace_back(new Lane{{queues, context, session.page_locks(), in},
+                                 {queues, context, session.page_locks(), out}});
 }
 
 bool FilterFrames::may_reuse(GstBuffer* buffer) const {
