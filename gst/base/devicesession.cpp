@@ -257,6 +257,7 @@ void DeviceSession::enter_context(const CudaContext& context) {
       queue->stream = SharedStream(context);
       queue->device = make_cuda_device(queue->stream.handle());
     }
+    page_locks_ = std::make_unique<PageLocks>(*compute_.device, context);
     const std::lock_guard lock(mutex_);
     stream_ = compute_.stream;
   } catch (...) {
@@ -268,6 +269,7 @@ void DeviceSession::enter_context(const CudaContext& context) {
 void DeviceSession::stop() noexcept {
   {
     const ReleaseScope scope(*this);
+    page_locks_.reset();
     for (Queue* queue : {&compute_, &upload_, &download_}) {
       queue->device.reset();
       queue->stream = SharedStream();

@@ -13,6 +13,7 @@
 #include "gst/memory/cudastream.h"
 #include "gst/memory/framequeues.h"
 #include "gst/memory/libgstcuda.h"
+#include "gst/memory/pagelocks.h"
 
 namespace cudavision {
 
@@ -61,6 +62,8 @@ class DeviceSession {
   CudaContext context() const;
   /// Returns the stream of the device; none on the CPU.
   SharedStream stream() const;
+  /// Returns the page locks of that context; nullptr on the CPU. They go with stop().
+  PageLocks* page_locks() const noexcept { return page_locks_.get(); }
   GstElement* element() const noexcept { return element_; }
 
   /// True if CUDA memory lies in another context, to which the properties allow the element to
@@ -101,7 +104,8 @@ class DeviceSession {
   CudaContextSlot slot_;
   Queue compute_;
   Queue upload_, download_;  ///< only on CUDA
-  Request chosen_by_;        ///< the request that choose_device() has answered
+  std::unique_ptr<PageLocks> page_locks_;
+  Request chosen_by_;  ///< the request that choose_device() has answered
   /// Shared with the other elements of the pipeline that have fallen back to the CPU.
   std::shared_ptr<std::set<std::string>> fallbacks_;
 

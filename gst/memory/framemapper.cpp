@@ -18,9 +18,10 @@ void pass_on(Event& event, const Device& queue, const Device& next) {
 }  // namespace
 
 FrameMapper::FrameMapper(const FrameQueues& queues, const CudaContext& context,
-                         const FrameFormat& format)
+                         PageLocks* page_locks, const FrameFormat& format)
     : queues_(queues),
       context_(context),
+      page_locks_(page_locks),
       format_(format),
       uploaded_(queues.upload.make_event()),
       computed_(queues.compute.make_event()),
@@ -51,7 +52,7 @@ FrameMapper::WaitForDevice::~WaitForDevice() {
 
 FrameMapper::Input::Input(FrameMapper& mapper, GstBuffer* buffer)
     : mapper_(mapper),
-      buffer_(buffer, mapper.format_, GST_MAP_READ, mapper.context_),
+      buffer_(buffer, mapper.format_, GST_MAP_READ, mapper.context_, mapper.page_locks_),
       wait_(mapper.queues_),
       stored_(buffer_.frame()) {
   if (!mapper.in_place(buffer_)) {
@@ -84,7 +85,7 @@ void FrameMapper::Input::complete() {
 
 FrameMapper::Output::Output(FrameMapper& mapper, GstBuffer* buffer)
     : mapper_(mapper),
-      buffer_(buffer, mapper.format_, GST_MAP_WRITE, mapper.context_),
+      buffer_(buffer, mapper.format_, GST_MAP_WRITE, mapper.context_, mapper.page_locks_),
       wait_(mapper.queues_),
       stored_(mapper.in_place(buffer_) ? buffer_.frame() : mapper.own_frame()),
       frame_(mapper.repack_ ? mapper.unpacked_frame() : stored_) {}

@@ -12,6 +12,7 @@
 #include "gst/memory/framequeues.h"
 #include "gst/memory/libgstcuda.h"
 #include "gst/memory/mappedbuffer.h"
+#include "gst/memory/pagelocks.h"
 #include "gst/memory/staging.h"
 
 namespace cudavision {
@@ -20,9 +21,9 @@ namespace cudavision {
 /// Buffers in CUDA memory of our context are used in place, and on the CPU device all buffers are.
 /// For other buffers the mapper keeps one frame of device memory and, for those that are not
 /// page-locked, as much page-locked memory. It allocates both with the first buffer that needs
-/// them. Frames that operations cannot read as they lie in buffers are unpacked on the device, into
-/// another frame that it keeps, and packed again. So it carries one frame at a time: the last one
-/// must be complete before the next.
+/// them. PageLocks lock buffers that come back. Frames that operations cannot read as they lie in
+/// buffers are unpacked on the device, into another frame that it keeps, and packed again. So it
+/// carries one frame at a time: the last one must be complete before the next.
 ///
 /// All calls, constructors and destructors included, are made with the session's context current.
 /// One thread may enqueue the work on a frame, and another one complete it.
@@ -46,7 +47,9 @@ class FrameMapper {
   };
 
  public:
-  FrameMapper(const FrameQueues& queues, const CudaContext& context, const FrameFormat& format);
+  /// page_locks is nullptr on the CPU device.
+  FrameMapper(const FrameQueues& queues, const CudaContext& context, PageLocks* page_locks,
+              const FrameFormat& format);
 
   const FrameFormat& format() const noexcept { return format_; }
 
@@ -99,6 +102,7 @@ class FrameMapper {
 
   const FrameQueues queues_;
   const CudaContext context_;
+  PageLocks* const page_locks_;
   const FrameFormat format_;
   DeviceFrame stored_, unpacked_;
   const std::unique_ptr<Event> uploaded_, computed_, downloaded_;  ///< each of one queue

@@ -28,7 +28,7 @@ MappedBuffer::MappedBuffer(GstBuffer* buffer, const FrameFormat& format, GstMapF
 }
 
 MappedBuffer::MappedBuffer(GstBuffer* buffer, const FrameFormat& format, GstMapFlags access,
-                           const CudaContext& context)
+                           const CudaContext& context, PageLocks* page_locks)
     : MappedBuffer(buffer, format, access) {
   examine_memory(context);
   map();  // if this throws, the destructor unmaps: the other constructor has made the object
@@ -36,6 +36,8 @@ MappedBuffer::MappedBuffer(GstBuffer* buffer, const FrameFormat& format, GstMapF
   for (guint i = 0; i < gst_buffer_n_memory(buffer_); ++i)
     if (GstMemory* memory = gst_buffer_peek_memory(buffer_, i); is_cuda_memory(memory))
       synchronize_cuda_memory(memory);
+  if (!on_device_)
+    examine_page_locks(page_locks);
 }
 
 void MappedBuffer::require_whole_frame(GstBuffer* buffer, const FrameFormat& format) {
@@ -53,12 +55,10 @@ void MappedBuffer::require_whole_frame(GstBuffer* buffer, const FrameFormat& for
 void MappedBuffer::examine_memory(const CudaContext& context) {
   const guint count = gst_buffer_n_memory(buffer_);
   on_device_ = static_cast<bool>(context);
-  page_locked_ = true;
   for (guint i = 0; i < count; ++i) {
     GstMemory* memory = gst_buffer_peek_memory(buffer_, i);
     const bool cuda = is_cuda_memory(memory);
     on_device_ = on_device_ && cuda && cuda_context_of(memory) == context;
-    page_locked_ = page_locked_ && is_page_locked_memory(memory);
   }
   if (on_device_)
     flags_ = static_cast<GstMapFlags>(flags_ | cuda_map_flag());
@@ -74,6 +74,21 @@ void MappedBuffer::map() {
       refuse_size();
   }
   map_whole();
+}
+
+// What is mapped need not be the buffer's own memory: a plane that spans several, or memory that
+// may not be written to, is mapped as a copy.
+void MappedBuffer::examine_page_locks(PageLocks* page_locks) {
+  const int count = mapped_whole_ ? 1 : maps_by_meta_;
+  page_locked_ = true;
+  for (int i = 0; i < count && page_locked_; ++i) {
+    const GstMapInfo& map = maps_[i];
+    // Planes in the same memory follow each other.
+    if (i > 0 && map.memory == maps_[i - 1].memory)
+      continue;
+    page_locked_ =
+        map.memory && (is_page_locked_memory(map.memory) || (page_locks && page_locks->note(map)));
+  }
 }
 
 void MappedBuffer::check_meta() const {
@@ -104,7 +119,6 @@ bool MappedBuffer::map_planes_by_meta() {
 }
 
 void MappedBuffer::map_whole() {
-  page_locked_ = page_locked_ && gst_buffer_n_memory(buffer_) == 1;
   if (!gst_buffer_map(buffer_, &maps_[0], flags_))
     refuse_access();
   mapped_whole_ = true;

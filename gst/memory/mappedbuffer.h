@@ -8,6 +8,7 @@
 #include "cuda/core/frame.h"
 #include "gst/base/videoformat.h"
 #include "gst/memory/libgstcuda.h"
+#include "gst/memory/pagelocks.h"
 
 namespace cudavision {
 
@@ -17,10 +18,10 @@ namespace cudavision {
 class MappedBuffer {
  public:
   /// access is GST_MAP_READ or GST_MAP_WRITE. CUDA memory of context is mapped on the device, all
-  /// other memory on the host. Throws ElementError if the buffer cannot be mapped or is too small
-  /// for its caps.
+  /// other memory on the host, where page_locks may lock it; nullptr if there is no use in that.
+  /// Throws ElementError if the buffer cannot be mapped or is too small for its caps.
   MappedBuffer(GstBuffer* buffer, const FrameFormat& format, GstMapFlags access,
-               const CudaContext& context);
+               const CudaContext& context, PageLocks* page_locks);
   /// Throws the ElementError with which mapping would refuse a buffer that does not hold a whole
   /// frame, but touches no memory.
   static void require_whole_frame(GstBuffer* buffer, const FrameFormat& format);
@@ -43,6 +44,7 @@ class MappedBuffer {
   MappedBuffer(GstBuffer* buffer, const FrameFormat& format, GstMapFlags access);  // does not map
   void examine_memory(const CudaContext& context);
   void map();
+  void examine_page_locks(PageLocks* page_locks);
   void check_meta() const;
   bool map_planes_by_meta();
   void map_whole();

@@ -60,7 +60,7 @@ StereoWork::StereoWork(const DeviceSession& session, const FrameFormat& left,
       device_(session.device()),
       packing_(packing),
       settings_(settings),
-      left_(FrameQueues(device_), session.context(), left),
+      left_(FrameQueues(device_), session.context(), session.page_locks(), left),
       left_rectifier_(make_rectifier(device_, picture_layout(packing, left),
                                      rectification ? &rectification->left : nullptr)),
       right_rectifier_(make_rectifier(device_,
@@ -76,7 +76,7 @@ StereoWork::StereoWork(const DeviceSession& session, const FrameFormat& left,
     stereo_.set_masks(left_rectifier_->unseen(), right_rectifier_->unseen());
   }
   if (!packing.packed())
-    right_.emplace(FrameQueues(device_), session.context(), right);
+    right_.emplace(FrameQueues(device_), session.context(), session.page_locks(), right);
 }
 
 FrameLayout StereoWork::picture() const {
@@ -124,7 +124,7 @@ void StereoWork::apply(const StereoSettings& settings) {
 }
 
 void StereoWork::prepare(SourcePad pad, StereoOutput kind, const FrameFormat& format) {
-  Output& output = outputs_[index_of(pad)].emplace(device_, session_.context(), format, kind);
+  Output& output = outputs_[index_of(pad)].emplace(session_, format, kind);
   if (kind == StereoOutput::points) {
     const FrameLayout layout = picture();
     output.points = std::make_unique<sgm::Points>(device_, layout.width, layout.height, settings_,

@@ -60,9 +60,9 @@ class StereoWork {
  private:
   /// What is needed for the output of one source pad.
   struct Output {
-    Output(Device& device, const CudaContext& context, const FrameFormat& format,
-           StereoOutput output)
-        : kind(output), mapper(FrameQueues(device), context, format) {}
+    Output(const DeviceSession& session, const FrameFormat& format, StereoOutput output)
+        : kind(output),
+          mapper(FrameQueues(session.device()), session.context(), session.page_locks(), format) {}
 
     /// True if the matching itself writes the output.
     bool is_direct() const noexcept { return !picture && !rectified && !points; }

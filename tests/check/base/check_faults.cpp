@@ -36,20 +36,31 @@ class Subject {
   bool failed() { return messages().count(GST_MESSAGE_ERROR) > 0; }
 };
 
+/// Whose memory frames lie in.
+enum class Memory {
+  system,
+  recurring,  ///< system memory, the same in each frame, which is page-locked for CUDA
+  cuda,       ///< that of the output; the input lies in system memory
+};
+
 class FilterSubject final : public Subject {
  public:
   /// Lets tested() process frames of the format.
-  explicit FilterSubject(const char* format, bool cuda_memory = false)
-      : FilterSubject(tested().element, all_of_tested(), format) {
-    if (cuda_memory)
+  explicit FilterSubject(const char* format, Memory memory = Memory::system)
+      : FilterSubject(tested().element, all_of_tested(), format,
+                      memory == Memory::recurring ? Size{352, 256} : small) {
+    if (memory == Memory::cuda)
       filter_.accept_downstream("video/x-raw(memory:CUDAMemory)");
+    if (memory == Memory::recurring)
+      recurring_ = in_whole_pages(picture_);
     expected_ = result(picture_);
   }
   /// The first outputs of this element are taken to be right.
-  FilterSubject(const char* factory, const Properties& properties, const char* format)
+  FilterSubject(const char* factory, const Properties& properties, const char* format,
+                Size size = small)
       : filter_(factory, properties),
         advice_(std::string(factory) == "cudaintegral" ? "element-type" : "smaller frames"),
-        picture_(make_picture(format_named(format), 44, 28, Content::natural, 2)) {
+        picture_(make_picture(format_named(format), size.width, size.height, Content::natural, 2)) {
     gst_element_set_state(element(), GST_STATE_NULL);
   }
 
@@ -67,7 +78,7 @@ class FilterSubject final : public Subject {
             caps_of(format, picture_.width, picture_.height, colorimetry(format, false))))
       return outputs;
     for (std::size_t i = 0; i < frames && !failed(); ++i)
-      if (filter_.push(at(i * 40 * ms, to_buffer(picture_))) == GST_FLOW_OK)
+      if (filter_.push(at(i * 40 * ms, next_frame())) == GST_FLOW_OK)
         outputs.push_back(filter_.pull());
     filter_.send_eos();
     return outputs;
@@ -88,6 +99,23 @@ class FilterSubject final : public Subject {
   }
 
  private:
+  static constexpr Size small{44, 28};
+
+  // Page-locks need memory that shares no page with anything else.
+  static Owned<GstBuffer> in_whole_pages(const Picture& picture) {
+    const std::vector<std::uint8_t> bytes = bytes_of(Owned<GstBuffer>(to_buffer(picture)).get());
+    GstAllocationParams params;
+    gst_allocation_params_init(&params);
+    params.align = 4095;
+    Owned<GstBuffer> buffer(gst_buffer_new_allocate(nullptr, bytes.size(), &params));
+    gst_buffer_fill(buffer, 0, bytes.data(), bytes.size());
+    return buffer;
+  }
+
+  GstBuffer* next_frame() const {
+    return recurring_ ? gst_buffer_copy(recurring_) : to_buffer(picture_);
+  }
+
   static Properties all_of_tested() {
     Properties all = tested().always;
     all.insert(all.end(), tested().everything.begin(), tested().everything.end());
@@ -97,6 +125,7 @@ class FilterSubject final : public Subject {
   FilterHarness filter_;
   const std::string advice_;
   const Picture picture_;
+  Owned<GstBuffer> recurring_;
   std::optional<Picture> expected_;
   std::vector<std::uint8_t> first_;
 };
@@ -285,7 +314,13 @@ TEST(test_cuda_calls, .for_each_element().unless(unless_testing_cuda())) {
 
 // GRAY8 in CUDA memory comes from a pool of the plug-in's own.
 TEST(test_cuda_calls_with_cuda_memory, .times(2).unless(unless_testing_cuda())) {
-  FilterSubject subject(index == 0 ? "NV12" : "GRAY8", true);
+  FilterSubject subject(index == 0 ? "NV12" : "GRAY8", Memory::cuda);
+  expect_recovery(subject, Calls::cuda, 10);
+}
+
+// The memory stays when the element stops, but its page lock goes.
+TEST(test_cuda_calls_with_recurring_memory, .for_each_element().unless(unless_testing_cuda())) {
+  FilterSubject subject("NV12", Memory::recurring);
   expect_recovery(subject, Calls::cuda, 10);
 }
 

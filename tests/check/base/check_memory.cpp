@@ -167,3 +167,62 @@ TEST(test_identity_hands_on_the_buffer, .for_each_element().times(formats().size
     fail_unless((in == out) == idle, "%s, idle: %d", format.name, idle);
   }
 }
+
+namespace {
+
+/// Makes a pool of system memory that begins with a page, and frames of `size` bytes.
+Owned<GstBufferPool> pool_of_pages(GstCaps* caps, gsize size) {
+  Owned<GstBufferPool> pool(gst_buffer_pool_new());
+  GstAllocationParams params;
+  gst_allocation_params_init(&params);
+  params.align = 4095;
+  GstStructure* config = gst_buffer_pool_get_config(pool);
+  gst_buffer_pool_config_set_params(config, caps, static_cast<guint>(size), 3, 0);
+  gst_buffer_pool_config_set_allocator(config, nullptr, &params);
+  fail_unless(gst_buffer_pool_set_config(pool, config));
+  return pool;
+}
+
+}  // namespace
+
+// Other elements' pools give the same memory again and again, which CUDA page-locks after a while.
+// The one upstream frees its memory while the element lives, or afterwards.
+TEST(test_memory_that_comes_back, .for_each_element().times(2)) {
+  // 33 pages.
+  constexpr int width = 352, height = 256;
+  const FormatSpec& format = format_named("NV12");
+  const Picture pictures[] = {make_picture(format, width, height, Content::natural, 1),
+                              make_picture(format, width, height, Content::ramp, 2)};
+  const Picture expected[] = {result(pictures[0]), result(pictures[1])};
+  const std::vector<std::uint8_t> bytes[] = {
+      bytes_of(Owned<GstBuffer>(to_buffer(pictures[0])).get()),
+      bytes_of(Owned<GstBuffer>(to_buffer(pictures[1])).get())};
+  const Owned<GstCaps> caps = caps_from(caps_of(format, width, height));
+  const Owned<GstBufferPool> upstream = pool_of_pages(caps, bytes[0].size());
+  const Owned<GstBufferPool> downstream = pool_of_pages(caps, bytes[0].size());
+  fail_unless(gst_buffer_pool_set_active(upstream, TRUE));
+  std::vector<Owned<GstBuffer>> outputs;
+  {
+    FilterHarness filter;
+    answer_queries(filter.element(), GST_QUERY_ALLOCATION, [&](GstQuery* query) {
+      gst_query_add_allocation_pool(query, downstream, static_cast<guint>(bytes[0].size()), 3, 0);
+    });
+    filter.accept_caps(format, width, height, colorimetry(format, false));
+    for (int i = 0; i < 20; ++i) {
+      GstBuffer* in = nullptr;
+      fail_unless_equals_int(gst_buffer_pool_acquire_buffer(upstream, &in, nullptr), GST_FLOW_OK);
+      gst_buffer_fill(in, 0, bytes[i % 2].data(), bytes[i % 2].size());
+      Owned<GstBuffer> out = filter.process(in);
+      expect_picture(from_buffer(out, format, width, height), expected[i % 2],
+                     "frame " + std::to_string(i));
+      if (i >= 18)
+        outputs.push_back(std::move(out));
+    }
+    if (index == 0)
+      gst_buffer_pool_set_active(upstream, FALSE);
+  }
+  gst_buffer_pool_set_active(upstream, FALSE);
+  for (std::size_t i = 0; i < outputs.size(); ++i)
+    expect_picture(from_buffer(outputs[i], format, width, height), expected[i],
+                   "after the element has gone");
+}

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#pragma once
+
+#include <gst/gst.h>
+
+#include <cstddef>
+#include <memory>
+#include <vector>
+
+#include "cuda/core/device.h"
+#include "gst/memory/libgstcuda.h"
+
+namespace cudavision {
+
+/// Page-locks memory of others that comes back, as that of a buffer pool does, so that the device
+/// transfers it directly instead of through Staging. An element has one of these for each context
+/// that it works in.
+///
+/// Only plain system memory is locked, and only if nothing else lies in its pages. It is locked
+/// when a frame lies in it for the third time: an element in front that repeats a frame, such as
+/// videorate, lets the same memory appear twice before it is freed, and locking it would take
+/// longer than copying it. It is unlocked before it is freed, or when the last element that uses
+/// the lock stops. If locking fails, it is not tried again for that memory.
+///
+/// One thread at a time calls an object; several objects may be called at once, and memory may be
+/// freed by any thread at any time.
+class PageLocks {
+ public:
+  /// Pages that are locked cannot be swapped or moved, so the rest must do for all other programs.
+  static std::size_t quarter_of_physical_memory();
+
+  /// The device locks memory in the context. Once all objects together have locked most_bytes,
+  /// nothing further is locked until something is unlocked.
+  PageLocks(Device& device, const CudaContext& context,
+            std::size_t most_bytes = quarter_of_physical_memory());
+  /// The device must have finished.
+  ~PageLocks();
+  PageLocks(const PageLocks&) = delete;
+  PageLocks& operator=(const PageLocks&) = delete;
+
+  /// Notes that a frame lies in the memory of this map. Returns true if that is page-locked. Then
+  /// it stays so while it is mapped and this object lives. Call this once for each frame.
+  bool note(const GstMapInfo& map);
+
+ private:
+  struct Records;
+  struct Record;
+  class Lock;
+  /// What an object knows of the memory that it uses locked. The pointer also tells whose a Record
+  /// is, and whether that object still lives.
+  using Used = std::vector<std::shared_ptr<Record>>;
+
+  const std::shared_ptr<Record>& record_of(Records& records) const;
+  void lock(const std::shared_ptr<Record>& record, const Records& records, const GstMapInfo& map);
+
+  Device& device_;
+  const CudaContext context_;
+  const std::size_t most_bytes_;
+  const std::shared_ptr<Used> used_;
+};
+
+}  // namespace cudavision

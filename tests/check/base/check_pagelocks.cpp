@@ -1,0 +1,395 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// Tests which memory of others is page-locked, and when it is unlocked. A stand-in for the CUDA
+// device counts what is locked and transferred, so that no GPU is needed.
+#include <malloc.h>
+#include <sys/mman.h>
+
+#include <algorithm>
+#include <optional>
+#include <thread>
+#include <vector>
+
+#include "gst/memory/framemapper.h"
+#include "tests/check/common/backend.h"
+#include "tests/check/common/fakedevice.h"
+#include "tests/check/common/fakelibgstcuda.h"
+#include "tests/check/common/memoryuse.h"
+#include "tests/check/common/owned.h"
+#include "tests/check/common/testcase.h"
+
+using namespace check;
+using namespace cudavision;
+
+namespace {
+
+// Frames of 75 pages.
+constexpr int width = 640, height = 480;
+constexpr std::size_t frame_bytes = std::size_t{width} * height;
+constexpr gsize page_alignment = 4095;
+
+// Made only once: ThreadSanitizer does not see how GLib locks what it keeps of caps.
+const FrameFormat& gray_format() {
+  static const FrameFormat format = [] {
+    const Caps caps(
+        gst_caps_from_string("video/x-raw, format=GRAY8, width=640, height=480, framerate=25/1"));
+    return frame_format_from_caps(caps.get());
+  }();
+  return format;
+}
+
+/// Makes a buffer of system memory. Memory that begins with a page, as frames do that end with one,
+/// shares no page with anything else, whatever allocator a sanitizer has.
+GstBuffer* new_frame(gsize alignment = page_alignment, gsize bytes = frame_bytes) {
+  GstAllocationParams params;
+  gst_allocation_params_init(&params);
+  params.align = alignment;
+  return gst_buffer_new_allocate(nullptr, bytes, &params);
+}
+
+Owned<GstBufferPool> new_pool(guint buffers) {
+  Owned<GstBufferPool> pool(gst_buffer_pool_new());
+  GstAllocationParams params;
+  gst_allocation_params_init(&params);
+  params.align = page_alignment;
+  GstStructure* config = gst_buffer_pool_get_config(pool);
+  gst_buffer_pool_config_set_params(config, nullptr, frame_bytes, buffers, buffers);
+  gst_buffer_pool_config_set_allocator(config, nullptr, &params);
+  fail_unless(gst_buffer_pool_set_config(pool, config));
+  fail_unless(gst_buffer_pool_set_active(pool, TRUE));
+  return pool;
+}
+
+Owned<GstBuffer> take(GstBufferPool* pool) {
+  GstBuffer* buffer = nullptr;
+  fail_unless_equals_int(gst_buffer_pool_acquire_buffer(pool, &buffer, nullptr), GST_FLOW_OK);
+  return Owned<GstBuffer>(buffer);
+}
+
+/// What an element has for the frames of two pads.
+class TestElement {
+ public:
+  explicit TestElement(const CudaContext& context,
+                       std::size_t most_bytes = PageLocks::quarter_of_physical_memory())
+      : context_(context) {
+    const CudaScope scope(context_);
+    locks_.emplace(device_, context_, most_bytes);
+    for (std::optional<FrameMapper>* mapper : {&input_, &output_})
+      mapper->emplace(FrameQueues(device_), context_, &*locks_, gray_format());
+  }
+  ~TestElement() { stop(); }
+
+  void stop() {
+    const CudaScope scope(context_);
+    input_.reset();
+    output_.reset();
+    locks_.reset();
+  }
+
+  /// Reads a frame, whose samples must arrive on the device.
+  void read(GstBuffer* buffer) {
+    const guint8 value = ++value_;
+    gst_buffer_memset(buffer, 0, value, frame_bytes);
+    read_what_is_there(buffer, value);
+  }
+  void read_what_is_there(GstBuffer* buffer, guint8 value) {
+    const CudaScope scope(context_);
+    FrameMapper::Input input(*input_, buffer);
+    expect(input.frame().planes[0], value);
+    input.end();
+    input.complete();
+  }
+
+  /// Writes a frame on the device, which must arrive in the buffer.
+  void write(GstBuffer* buffer) {
+    const guint8 value = ++value_;
+    {
+      const CudaScope scope(context_);
+      FrameMapper::Output output(*output_, buffer);
+      device_.fill(output.frame().planes[0], value);
+      output.end();
+      output.complete();
+    }
+    GstMapInfo map;
+    fail_unless(gst_buffer_map(buffer, &map, GST_MAP_READ));
+    expect({map.data, width, height, width}, value);
+    gst_buffer_unmap(buffer, &map);
+  }
+
+ private:
+  static void expect(View<const std::uint8_t> view, guint8 value) {
+    bool same = true;
+    for (int y = 0; y < view.height; ++y)
+      same = same && std::all_of(view.row(y), view.row(y) + view.width,
+                                 [=](guint8 sample) { return sample == value; });
+    fail_unless(same, "other samples");
+  }
+
+  const CudaContext context_;
+  FakeDevice device_;
+  std::optional<PageLocks> locks_;
+  std::optional<FrameMapper> input_, output_;
+  guint8 value_ = 0;
+};
+
+/// Expects these numbers since the last call.
+void expect_locks(int locks, int unlocks, const std::string& what) {
+  const FakeTransfers done = fake_transfers();
+  fail_unless(done.locks == locks && done.unlocks == unlocks, "%s: %d locks, %d unlocks",
+              what.c_str(), done.locks, done.unlocks);
+  fail_unless_equals_int(done.failed_locks, 0);
+  fail_unless_equals_int(done.pageable, 0);
+  reset_fake_transfers();
+}
+
+std::string unless_c_library_allocates() {
+  return unless_sanitized().empty() ? "" : "a sanitizer has an allocator of its own";
+}
+
+}  // namespace
+
+// Frames in the buffers of a pool are transferred directly from their third appearance on.
+TEST(test_pool_is_locked_once, .times(2)) {
+  const bool writes = index == 1;
+  TestElement element(new_fake_context());
+  const Owned<GstBufferPool> pool = new_pool(4);
+  for (int round = 1; round <= 6; ++round) {
+    for (int i = 0; i < 4; ++i) {
+      const Owned<GstBuffer> buffer = take(pool);
+      if (writes)
+        element.write(buffer);
+      else
+        element.read(buffer);
+    }
+    fail_unless_equals_int(fake_transfers().direct, round < 3 ? 0 : 4);
+    fail_unless((fake_transfers().staged > 0) == (round < 3));
+    expect_locks(round == 3 ? 4 : 0, 0, "round " + std::to_string(round));
+  }
+  // Nobody else has the buffers, so they are freed now.
+  gst_buffer_pool_set_active(pool, FALSE);
+  expect_locks(0, 4, "the pool is inactive");
+}
+
+TEST(test_unlocked_by_whichever_thread_frees) {
+  TestElement element(new_fake_context());
+  GstBuffer* buffer = new_frame();
+  for (int i = 0; i < 3; ++i)
+    element.read(buffer);
+  expect_locks(1, 0, "locked");
+  const CudaContext other = new_fake_context();
+  std::thread([&] {
+    const CudaScope scope(other);
+    gst_buffer_unref(buffer);
+    fail_unless(current_fake_context() == other.object());
+  }).join();
+  expect_locks(0, 1, "freed");
+}
+
+// The locks go with the element, and the context with them, whatever memory lives on.
+TEST(test_unlocked_when_the_element_stops) {
+  const CudaContext context = new_fake_context();
+  Owned<GstBuffer> buffer(new_frame());
+  {
+    TestElement element(context);
+    for (int i = 0; i < 3; ++i)
+      element.read(buffer);
+    fail_unless_equals_int(fake_transfers().locked_now, 1);
+    fail_unless(references_to(context) > 1);
+  }
+  expect_locks(1, 1, "stopped");
+  fail_unless_equals_int(references_to(context), 1);
+
+  // For another element, which may have the same address, the memory is new.
+  {
+    TestElement element(context);
+    for (int i = 0; i < 2; ++i)
+      element.read(buffer);
+    expect_locks(0, 0, "another element");
+    element.read(buffer);
+    expect_locks(1, 0, "its third frame");
+  }
+  expect_locks(0, 1, "stopped again");
+  buffer.reset();
+  expect_locks(0, 0, "freed");
+}
+
+TEST(test_memory_that_does_not_come_back_is_not_locked) {
+  TestElement element(new_fake_context());
+  for (int i = 0; i < 50; ++i) {
+    const Owned<GstBuffer> buffer(new_frame());
+    element.read(buffer);
+    // As videorate does when it doubles the frame rate.
+    element.read_what_is_there(Owned<GstBuffer>(gst_buffer_copy(buffer)).get(),
+                               static_cast<guint8>(i + 1));
+  }
+  fail_unless_equals_int(fake_transfers().direct, 0);
+  expect_locks(0, 0, "new memory for each frame");
+}
+
+// If locking fails, frames are staged, and it is not tried again.
+TEST(test_failed_locks) {
+  TestElement element(new_fake_context());
+  const Owned<GstBuffer> buffer(new_frame());
+  fail_page_locks(true);
+  for (int i = 0; i < 10; ++i) {
+    element.read(buffer);
+    element.write(buffer);
+  }
+  fail_page_locks(false);
+  fail_unless_equals_int(fake_transfers().failed_locks, 1);
+  element.read(buffer);
+  fail_unless_equals_int(fake_transfers().failed_locks, 1);
+  fail_unless_equals_int(fake_transfers().locks, 0);
+  fail_unless_equals_int(fake_transfers().direct, 0);
+  fail_unless_equals_int(fake_transfers().pageable, 0);
+}
+
+// What others have a say in is not locked.
+TEST(test_memory_of_unknown_pages_is_not_locked) {
+  TestElement element(new_fake_context());
+  const auto expect_staged = [&](GstBuffer* buffer, const char* what) {
+    for (int i = 0; i < 10; ++i)
+      element.read_what_is_there(buffer, 7);
+    expect_locks(0, 0, what);
+  };
+  const auto new_filled = [](gsize bytes) {
+    Owned<GstBuffer> buffer(new_frame(page_alignment, bytes));
+    gst_buffer_memset(buffer, 0, 7, bytes);
+    return buffer;
+  };
+
+  void* mapping =
+      mmap(nullptr, frame_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  memset(mapping, 7, frame_bytes);
+  expect_staged(
+      Owned<GstBuffer>(gst_buffer_new_wrapped_full(static_cast<GstMemoryFlags>(0), mapping,
+                                                   frame_bytes, 0, frame_bytes, nullptr, nullptr))
+          .get(),
+      "wrapped memory");
+  munmap(mapping, frame_bytes);
+
+  const Owned<GstBuffer> whole = new_filled(2 * frame_bytes);
+  const Owned<GstBuffer> part(
+      gst_buffer_copy_region(whole, GST_BUFFER_COPY_MEMORY, frame_bytes, frame_bytes));
+  expect_staged(part, "a part of other memory");
+
+  const Owned<GstBuffer> read_only = new_filled(frame_bytes);
+  GST_MINI_OBJECT_FLAG_SET(gst_buffer_peek_memory(read_only, 0), GST_MEMORY_FLAG_READONLY);
+  expect_staged(read_only, "read-only memory");
+
+  const Owned<GstBuffer> two(gst_buffer_new());
+  for (int i = 0; i < 2; ++i)
+    gst_buffer_append_memory(two, gst_buffer_get_memory(new_filled(frame_bytes / 2).get(), 0));
+  // A buffer that nobody else holds would keep the copy.
+  const Owned<GstBuffer> held(gst_buffer_ref(two));
+  expect_staged(two, "two memories, mapped as a copy");
+}
+
+// A block of the C library is locked if it has a mapping of its own, which blocks from the heap
+// have not.
+TEST(test_mappings_of_their_own, .unless(unless_c_library_allocates())) {
+  TestElement element(new_fake_context());
+  return_freed_memory();
+  {
+    const Owned<GstBuffer> buffer(new_frame(0));
+    for (int i = 0; i < 4; ++i)
+      element.read(buffer);
+    expect_locks(1, 0, "a mapping");
+  }
+  expect_locks(0, 1, "freed");
+  mallopt(M_MMAP_THRESHOLD, 32 * 1024 * 1024);
+  const Owned<GstBuffer> buffer(new_frame(0));
+  for (int i = 0; i < 4; ++i)
+    element.read(buffer);
+  expect_locks(0, 0, "the heap");
+}
+
+TEST(test_small_frames_are_not_locked) {
+  FakeDevice device;
+  const CudaContext context = new_fake_context();
+  const CudaScope scope(context);
+  PageLocks locks(device, context);
+  for (gsize bytes : {gsize{124 * 1024}, gsize{128 * 1024}}) {
+    const Owned<GstBuffer> buffer(new_frame(page_alignment, bytes));
+    GstMapInfo map;
+    fail_unless(gst_buffer_map(buffer, &map, GST_MAP_READ));
+    bool locked = false;
+    for (int i = 0; i < 4; ++i)
+      locked = locks.note(map);
+    fail_unless_equals_int(locked, bytes == 128 * 1024);
+    gst_buffer_unmap(buffer, &map);
+  }
+}
+
+// Only as much is locked as is allowed. When something is unlocked, there is room again.
+TEST(test_bound) {
+  TestElement element(new_fake_context(), 3 * frame_bytes);
+  std::vector<Owned<GstBuffer>> buffers;
+  for (int i = 0; i < 5; ++i)
+    buffers.emplace_back(new_frame());
+  for (int round = 0; round < 4; ++round)
+    for (const Owned<GstBuffer>& buffer : buffers)
+      element.read(buffer);
+  expect_locks(3, 0, "five buffers");
+  buffers.erase(buffers.begin());
+  for (const Owned<GstBuffer>& buffer : buffers)
+    element.read(buffer);
+  expect_locks(1, 1, "four buffers");
+}
+
+// After a tee, two elements read the same memory. In the same context they share its lock.
+TEST(test_elements_share_locks) {
+  const CudaContext context = new_fake_context();
+  TestElement first(context), second(context), elsewhere(new_fake_context());
+  const Owned<GstBuffer> buffer(new_frame());
+  for (int i = 0; i < 3; ++i) {
+    first.read(buffer);
+    second.read(buffer);
+  }
+  fail_unless_equals_int(fake_transfers().direct, 2);
+  expect_locks(1, 0, "two elements");
+  first.stop();
+  expect_locks(0, 0, "one has stopped");
+  second.read(buffer);
+  fail_unless_equals_int(fake_transfers().direct, 1);
+  reset_fake_transfers();
+  // Another context has no part in that lock.
+  for (int i = 0; i < 4; ++i)
+    elsewhere.read(buffer);
+  fail_unless_equals_int(fake_transfers().direct, 0);
+  fail_unless_equals_int(fake_transfers().failed_locks, 1);
+  reset_fake_transfers();
+  second.stop();
+  expect_locks(0, 1, "both have stopped");
+}
+
+// Elements start and stop and frames are freed in other threads while frames are transferred.
+TEST(test_threads) {
+  constexpr int elements = 3, lives = 8, frames = 24;
+  const CudaContext context = new_fake_context();
+  std::vector<std::thread> threads;
+  for (int t = 0; t < elements; ++t)
+    threads.emplace_back([&] {
+      for (int life = 0; life < lives; ++life) {
+        std::vector<GstBuffer*> buffers;
+        {
+          TestElement element(context);
+          for (int i = 0; i < 3; ++i)
+            buffers.push_back(new_frame());
+          for (int i = 0; i < frames; ++i)
+            element.read(buffers[static_cast<std::size_t>(i % 3)]);
+          // Frees one while the element stops.
+          std::thread freeing([buffer = buffers.back()] { gst_buffer_unref(buffer); });
+          buffers.pop_back();
+          element.stop();
+          freeing.join();
+        }
+        for (GstBuffer* buffer : buffers)
+          gst_buffer_unref(buffer);
+      }
+    });
+  for (std::thread& thread : threads)
+    thread.join();
+  expect_locks(elements * lives * 3, elements * lives * 3, "after all of them");
+  fail_unless_equals_int(fake_transfers().locked_now, 0);
+  fail_unless_equals_int(references_to(context), 1);
+}

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#pragma once
+
+#include <cstdint>
+
+#include "cuda/core/device.h"
+
+namespace check {
+
+/// What the fake CUDA devices have done.
+struct FakeTransfers {
+  int locks = 0;         ///< memory that was page-locked
+  int failed_locks = 0;  ///< attempts that failed
+  int unlocks = 0;
+  int locked_now = 0;
+  int direct = 0;    ///< transfers of page-locked memory of others
+  int staged = 0;    ///< transfers of memory that the device has allocated itself
+  int pageable = 0;  ///< transfers of any other memory
+};
+
+/// Returns what has been done since the last reset_fake_transfers().
+FakeTransfers fake_transfers();
+/// Starts to count anew, apart from locked_now.
+void reset_fake_transfers();
+/// Lets page-locking fail.
+void fail_page_locks(bool fail);
+
+/// Stands for the CUDA device: it calls itself one, but does all work at once on the CPU. It fails
+/// the test where CUDA would fail: if no context is current, or if memory is unlocked in another
+/// context than it was locked in, or overlaps what is locked.
+class FakeDevice final : public cudavision::Device {
+ public:
+  cudavision::DeviceKind kind() const noexcept override { return cudavision::DeviceKind::cuda; }
+  cudavision::Buffer page_lock(void* memory, std::size_t bytes) override;
+  void upload(cudavision::View<const std::uint8_t> host,
+              cudavision::View<std::uint8_t> device) override;
+  void download(cudavision::View<const std::uint8_t> device,
+                cudavision::View<std::uint8_t> host) override;
+  void copy(cudavision::View<const std::uint8_t> from, cudavision::View<std::uint8_t> to) override;
+  void fill(cudavision::View<std::uint8_t> to, std::uint8_t value) override;
+  std::unique_ptr<cudavision::Event> make_event() override;
+  void finish() override {}
+
+ private:
+  cudavision::Buffer do_allocate(std::size_t bytes) override;
+  cudavision::Buffer do_allocate_host(std::size_t bytes) override;
+};
+
+}  // namespace check
