@@ -85,6 +85,15 @@ void add_chains(Group group) {
     group.add(two + "output=denoise search-size=5 patch-size=3", "NV12", full_hd, memory);
 }
 
+/// What frames in flight bring, and how many are enough.
+void add_frames_in_flight(Group group) {
+  for (const char* format : {"GRAY8", "NV12"})
+    for (const FrameMemory memory : all_memories)
+      for (const char* frames : {"1", "2", "3", "4", "6"})
+        group.add(std::string("cudagaussblur sigma=0 kernel-size=5 frames-in-flight=") + frames,
+                  format, full_hd, memory);
+}
+
 /// GStreamer's own elements. `identity` shows what it costs to push a frame through no work at all.
 /// Each of the others is followed by the element of this project that does similar work on the same
 /// frames.
@@ -116,8 +125,8 @@ std::string PipelineSubject::name() const {
 }
 
 const std::vector<std::string>& pipeline_groups() {
-  static const std::vector<std::string> groups{"histequalize", "gaussblur", "integral",
-                                               "sgmstereo",    "chains",    "gstreamer"};
+  static const std::vector<std::string> groups{"histequalize", "gaussblur", "integral", "sgmstereo",
+                                               "chains",       "in-flight", "gstreamer"};
   return groups;
 }
 
@@ -130,6 +139,7 @@ std::vector<PipelineSubject> pipeline_subjects() {
   add_integral({subjects, "integral"});
   add_stereo({subjects, "sgmstereo"});
   add_chains({subjects, "chains"});
+  add_frames_in_flight({subjects, "in-flight"});
   add_gstreamer({subjects, "gstreamer"});
   return subjects;
 }
