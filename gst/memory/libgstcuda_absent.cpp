@@ -56,6 +56,12 @@ GstMapFlags cuda_map_flag() {
 
 void synchronize_cuda_memory(GstMemory*) {}
 
+bool can_copy_from(const CudaContext&, const CudaContext&) {
+  return false;
+}
+
+void finish_default_stream(const CudaContext&) {}
+
 GstBufferPool* new_libgstcuda_pool(const CudaContext&) {
   return nullptr;
 }
