@@ -38,8 +38,8 @@ FilterFrames::FilterFrames(GstCudaVisionFilter* self, const DeviceSession& sessi
   const FrameQueues queues = most > 1 ? session.queues() : FrameQueues(device_);
   const CudaContext context = session.context();
   for (std::size_t i = 0; i < most; ++i)
-    lanes_.emplace_back(new Lane{{queues, context, session.page_locks(), in},
-                                 {queues, context, session.page_locks(), out}});
+    lanes_.push_back(std::unique_ptr<Lane>(new Lane{{queues, context, session.page_locks(), in},
+                                                    {queues, context, session.page_locks(), out}}));
 }
 
 bool FilterFrames::may_reuse(GstBuffer* buffer) const {
