@@ -39,8 +39,8 @@ FilterFrames::FilterFrames(GstCudaVisionFilter* self, const DeviceSession& sessi
   const CudaContext context = session.context();
   lanes_.reserve(most);  // so that no lane is lost if there is no memory for its pointer
   for (std::size_t i = 0; i < most; ++i)
-    lanes_.emplace_back(new Lane{{queues, context, session.page_locks(), in},
-                                 {queues, context, session.page_locks(), out}});
+    lanes_.push_back(std::unique_ptr<Lane>(new Lane{{queues, context, session.page_locks(), in},
+                                                    {queues, context, session.page_locks(), out}}));
 }
 
 bool FilterFrames::may_reuse(GstBuffer* buffer) const {

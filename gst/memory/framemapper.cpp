@@ -40,6 +40,20 @@ Staging& FrameMapper::staging(Device& queue) {
   return *staging_;
 }
 
+void FrameMapper::bring_to_device(const MappedBuffer& buffer, const Frame& own) {
+  Device& queue = queues_.upload;
+  const Frame& frame = buffer.frame();
+  const int planes = format_.storage.frame.plane_count;
+  if (buffer.on_peer())
+    for (int p = 0; p < planes; ++p)
+      queue.copy(frame.planes[p], own.planes[p]);
+  else if (buffer.page_locked())
+    for (int p = 0; p < planes; ++p)
+      queue.upload(frame.planes[p], own.planes[p]);
+  else
+    staging(queue).upload(frame, own);
+}
+
 FrameMapper::WaitForDevice::~WaitForDevice() {
   if (done_)
     return;
@@ -58,11 +72,7 @@ FrameMapper::Input::Input(FrameMapper& mapper, GstBuffer* buffer)
   if (!mapper.in_place(buffer_)) {
     const FrameQueues& queues = mapper.queues_;
     const Frame& own = mapper.own_frame();
-    if (buffer_.page_locked())
-      for (int p = 0; p < mapper.format_.storage.frame.plane_count; ++p)
-        queues.upload.upload(buffer_.frame().planes[p], own.planes[p]);
-    else
-      mapper.staging(queues.upload).upload(buffer_.frame(), own);
+    mapper.bring_to_device(buffer_, own);
     pass_on(*mapper.uploaded_, queues.upload, queues.compute);
     stored_ = own;
   }

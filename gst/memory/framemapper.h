@@ -19,6 +19,7 @@ namespace cudavision {
 
 /// Brings the frames of one pad to the device and back; nothing else uploads or downloads frames.
 /// Buffers in CUDA memory of our context are used in place, and on the CPU device all buffers are.
+/// Frames to read in the memory of another GPU are copied from there, where the two can do that.
 /// For other buffers the mapper keeps one frame of device memory and, for those that are not
 /// page-locked, as much page-locked memory. It allocates both with the first buffer that needs
 /// them. PageLocks lock buffers that come back. Frames that operations cannot read as they lie in
@@ -95,6 +96,7 @@ class FrameMapper {
   };
 
  private:
+  void bring_to_device(const MappedBuffer& buffer, const Frame& own);
   bool in_place(const MappedBuffer& buffer) const;
   const Frame& own_frame() { return stored_.allocated(queues_.compute, format_.storage.frame); }
   const Frame& unpacked_frame() { return unpacked_.allocated(queues_.compute, format_.layout); }

@@ -150,6 +150,15 @@ GstMapFlags cuda_map_flag() {
   return static_cast<GstMapFlags>(GST_MAP_CUDA);
 }
 
+bool can_copy_from(const CudaContext& context, const CudaContext& other) {
+  return gst_cuda_context_can_access_peer(native(context), native(other));
+}
+
+void finish_default_stream(const CudaContext& context) {
+  const CudaScope scope(context);
+  check(CuStreamSynchronize(nullptr), "The work on another GPU");
+}
+
 GstBufferPool* new_libgstcuda_pool(const CudaContext& context) {
   return gst_cuda_buffer_pool_new(native(context));
 }

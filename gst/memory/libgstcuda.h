@@ -96,6 +96,14 @@ const GstVideoInfo& cuda_memory_info(GstMemory* memory);
 /// Added to the map flags of a buffer, this maps it on the device.
 GstMapFlags cuda_map_flag();
 
+/// True if a device copies directly from the memory of another one in this context: libgstcuda has
+/// let the one access the other, as it does for all contexts where the hardware can.
+bool can_copy_from(const CudaContext& context, const CudaContext& other);
+/// Waits for the copies that elements of GStreamer 1.22 leave on the default stream. In the context
+/// itself, the streams of create_cuda_stream() wait for that stream, but no stream of another
+/// context does. Throws Error.
+void finish_default_stream(const CudaContext& context);
+
 /// A GstCudaBufferPool. libgstcuda 1.22 aborts the process if it is configured for a format that it
 /// does not know; cudabufferpool.h avoids that. The caller owns the pool.
 GstBufferPool* new_libgstcuda_pool(const CudaContext& context);

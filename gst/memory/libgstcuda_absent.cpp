@@ -55,6 +55,12 @@ GstMapFlags cuda_map_flag() {
   return static_cast<GstMapFlags>(0);
 }
 
+bool can_copy_from(const CudaContext&, const CudaContext&) {
+  return false;
+}
+
+void finish_default_stream(const CudaContext&) {}
+
 GstBufferPool* new_libgstcuda_pool(const CudaContext&) {
   return nullptr;
 }

@@ -36,7 +36,9 @@ MappedBuffer::MappedBuffer(GstBuffer* buffer, const FrameFormat& format, GstMapF
   for (guint i = 0; i < gst_buffer_n_memory(buffer_); ++i)
     if (GstMemory* memory = gst_buffer_peek_memory(buffer_, i); is_cuda_memory(memory))
       synchronize_cuda_memory(memory);
-  if (!on_device_)
+  if (on_peer_)
+    finish_peers_work();
+  else if (!on_device_)
     examine_page_locks(page_locks);
 }
 
@@ -55,12 +57,14 @@ void MappedBuffer::require_whole_frame(GstBuffer* buffer, const FrameFormat& for
 void MappedBuffer::examine_memory(const CudaContext& context) {
   const guint count = gst_buffer_n_memory(buffer_);
   on_device_ = static_cast<bool>(context);
+  on_peer_ = context && (flags_ & GST_MAP_READ);
   for (guint i = 0; i < count; ++i) {
     GstMemory* memory = gst_buffer_peek_memory(buffer_, i);
     const bool cuda = is_cuda_memory(memory);
     on_device_ = on_device_ && cuda && cuda_context_of(memory) == context;
+    on_peer_ = on_peer_ && cuda && can_copy_from(context, cuda_context_of(memory));
   }
-  if (on_device_)
+  if (on_device_ || on_peer_)
     flags_ = static_cast<GstMapFlags>(flags_ | cuda_map_flag());
 }
 
@@ -74,6 +78,12 @@ void MappedBuffer::map() {
       refuse_size();
   }
   map_whole();
+}
+
+// Mapping may itself enqueue a copy, so this comes last.
+void MappedBuffer::finish_peers_work() const {
+  for (guint i = 0; i < gst_buffer_n_memory(buffer_); ++i)
+    finish_default_stream(cuda_context_of(gst_buffer_peek_memory(buffer_, i)));
 }
 
 // What is mapped need not be the buffer's own memory: a plane that spans several, or memory that

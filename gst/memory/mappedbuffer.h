@@ -17,9 +17,10 @@ namespace cudavision {
 /// its memory.
 class MappedBuffer {
  public:
-  /// access is GST_MAP_READ or GST_MAP_WRITE. CUDA memory of context is mapped on the device, all
-  /// other memory on the host, where page_locks may lock it; nullptr if there is no use in that.
-  /// Throws ElementError if the buffer cannot be mapped or is too small for its caps.
+  /// access is GST_MAP_READ or GST_MAP_WRITE. CUDA memory of context is mapped on the device, and
+  /// so is memory to read of another device that the context can copy from; all other memory is
+  /// mapped on the host, where page_locks may lock it; nullptr if there is no use in that. Throws
+  /// ElementError if the buffer cannot be mapped or is too small for its caps.
   MappedBuffer(GstBuffer* buffer, const FrameFormat& format, GstMapFlags access,
                const CudaContext& context, PageLocks* page_locks);
   /// Throws the ElementError with which mapping would refuse a buffer that does not hold a whole
@@ -30,7 +31,11 @@ class MappedBuffer {
   MappedBuffer& operator=(const MappedBuffer&) = delete;
 
   const Frame& frame() const noexcept { return frame_; }
+  /// True if the device can work on this memory.
   bool on_device() const noexcept { return on_device_; }
+  /// True if the memory is that of another device, and ours can only copy from it. All work on it
+  /// is done.
+  bool on_peer() const noexcept { return on_peer_; }
   /// True if the device can transfer this host memory without staging.
   bool page_locked() const noexcept { return page_locked_; }
 
@@ -44,6 +49,7 @@ class MappedBuffer {
   MappedBuffer(GstBuffer* buffer, const FrameFormat& format, GstMapFlags access);  // does not map
   void examine_memory(const CudaContext& context);
   void map();
+  void finish_peers_work() const;
   void examine_page_locks(PageLocks* page_locks);
   void check_meta() const;
   bool map_planes_by_meta();
@@ -61,6 +67,7 @@ class MappedBuffer {
   GstMapFlags flags_;
   GstVideoMeta* meta_ = nullptr;
   bool on_device_ = false;
+  bool on_peer_ = false;
   bool page_locked_ = false;
   Frame frame_;
   std::array<GstMapInfo, FrameLayout::max_planes> maps_{};

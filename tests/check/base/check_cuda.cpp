@@ -51,8 +51,10 @@ std::string pair_of_elements(const Property& property) {
 }
 
 /// Returns a chain that copies frames to CUDA memory in a context of its own.
-Chain new_uploader() {
-  const std::string launch = tested_launch() + " backend=cuda " + text_of(tested().idle);
+Chain new_uploader(int gpu = 0) {
+  const std::string launch = tested_launch() +
+                             " backend=cuda cuda-device-id=" + std::to_string(gpu) + " " +
+                             text_of(tested().idle);
   return Chain(Owned<GstHarness>(gst_harness_new_parse(launch.c_str())), cuda_feature);
 }
 
@@ -197,6 +199,31 @@ TEST(test_frames_of_several_contexts, .for_each_element().unless(unless_testing_
   filter.send_eos();
   fail_unless_equals_int(filter.messages().count(GST_MESSAGE_ELEMENT), 24 * tested().messages);
   fail_unless_equals_int(filter.messages().count(GST_MESSAGE_ERROR), 0);
+}
+
+// The element stays on its own GPU, to which frames of the other one are copied. What it puts out
+// in CUDA memory, the other GPU reads in turn.
+TEST(test_frames_of_another_gpu, .for_each_element().times(2).unless(unless_testing_two_gpus())) {
+  const int ours = static_cast<int>(index), theirs = 1 - ours;
+  Chain other_uploader = new_uploader(theirs), own_uploader = new_uploader(ours);
+  for (const char* name : {"NV12", "GRAY8", "xRGB", "P010_10LE"}) {
+    const FormatSpec& format = format_named(name);
+    const Picture picture = make_picture(format, 322, 181, Content::natural, 4);
+    const Properties on_ours = {{"cuda-device-id", std::to_string(ours)}};
+    FilterHarness to_system(on_ours), to_cuda(on_ours);
+    FilterHarness back(Properties{{"cuda-device-id", std::to_string(theirs)}});
+    to_cuda.accept_downstream(cuda_feature);
+    for (FilterHarness* filter : {&to_system, &to_cuda, &back})
+      fail_unless(filter->send_caps(cuda_caps_of(picture)));
+    for (int i = 0; i < 8; ++i) {
+      Chain& uploader = i % 4 == 3 ? own_uploader : other_uploader;
+      const std::string what = "frame " + std::to_string(i);
+      expect_output(to_system, in_cuda_memory(uploader, picture).release(), result(picture), what);
+      Owned<GstBuffer> between = to_cuda.process(in_cuda_memory(uploader, picture).release());
+      fail_unless(is_cuda_memory(between));
+      expect_output(back, between.release(), result(result(picture)), what + ", twice");
+    }
+  }
 }
 
 // Frames outlive the element that made them.

@@ -184,7 +184,7 @@ TEST(test_mapped_memory_is_finished, .unless(unless_driver())) {
   GstMapInfo map;
   fail_unless(gst_memory_map(memory, &map, GST_MAP_WRITE));
   gst_memory_unmap(memory, &map);
-  const MappedBuffer mapped(frame, pool.format(), GST_MAP_READ, context);
+  const MappedBuffer mapped(frame, pool.format(), GST_MAP_READ, context, nullptr);
   fail_unless(mapped.on_device());
   fail_unless(!is_marked_unfinished(memory));
 }

@@ -29,7 +29,7 @@ bool built_with_cuda() {
   return named;
 }
 
-bool machine_has_gpu() {
+int gpus_in_machine() {
   const pid_t child = fork();
   if (child == 0) {
     void* driver = dlopen("libcuda.so.1", RTLD_NOW);
@@ -39,16 +39,21 @@ bool machine_has_gpu() {
     const auto count =
         driver ? reinterpret_cast<Count>(dlsym(driver, "cuDeviceGetCount")) : nullptr;
     int cards = 0;
-    const bool found = init && count && init(0) == 0 && count(&cards) == 0 && cards > 0;
-    _exit(found ? 0 : 1);
+    const bool found = init && count && init(0) == 0 && count(&cards) == 0;
+    _exit(found ? cards : 0);
   }
-  int status = 1;
-  return child > 0 && waitpid(child, &status, 0) == child && WIFEXITED(status) &&
-         WEXITSTATUS(status) == 0;
+  int status = 0;
+  const bool ended = child > 0 && waitpid(child, &status, 0) == child && WIFEXITED(status);
+  return ended ? WEXITSTATUS(status) : 0;
 }
 
 std::string unless_testing_cuda() {
   return testing_cuda() ? "" : "needs a GPU (run with CUDAVISION_TEST_BACKEND=cuda)";
+}
+
+std::string unless_testing_two_gpus() {
+  const std::string reason = unless_testing_cuda();
+  return reason.empty() && gpus_in_machine() < 2 ? "needs two GPUs" : reason;
 }
 
 std::string unless_without_gpu() {

@@ -18,12 +18,16 @@ bool built_with_cuda();
 /// A reason to skip a test that uses GStreamer's own CUDA elements.
 std::string unless_cuda_elements();
 
-/// True if the driver finds a GPU. A child process calls the driver, because CUDA does not survive
-/// a fork.
-bool machine_has_gpu();
+/// Returns how many GPUs the driver finds. A child process calls the driver, because CUDA does not
+/// survive a fork.
+int gpus_in_machine();
+inline bool machine_has_gpu() {
+  return gpus_in_machine() > 0;
+}
 
 /// Reasons for TEST(…, .unless(reason)). They are empty if the test can run.
 std::string unless_testing_cuda();
+std::string unless_testing_two_gpus();
 std::string unless_without_gpu();
 std::string unless_with_gpu();
 std::string unless_sanitized();  ///< for tests of memory use, because sanitizers keep freed memory

@@ -131,6 +131,10 @@ void FakeDevice::download(View<const std::uint8_t> device, View<std::uint8_t> ho
 
 void FakeDevice::copy(View<const std::uint8_t> from, View<std::uint8_t> to) {
   require_context();
+  {
+    const std::lock_guard guard(mutex);
+    ++done.copies;
+  }
   copy_rows(from, to);
 }
 

@@ -16,6 +16,7 @@ struct FakeTransfers {
   int direct = 0;    ///< transfers of page-locked memory of others
   int staged = 0;    ///< transfers of memory that the device has allocated itself
   int pageable = 0;  ///< transfers of any other memory
+  int copies = 0;    ///< copies on the device
 };
 
 /// Returns what has been done since the last reset_fake_transfers().

@@ -1,11 +1,71 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "tests/check/common/fakelibgstcuda.h"
 
+#include <algorithm>
+#include <set>
+#include <utility>
 #include <vector>
 
 namespace {
 
+using cudavision::CudaContext;
+
 thread_local std::vector<GstObject*> entered;
+std::set<std::pair<GstObject*, GstObject*>> peers;
+int host_maps = 0;
+
+constexpr char memory_type[] = "FakeCudaMemory";
+
+struct FakeCudaMemory {
+  GstMemory memory;
+  CudaContext context;
+  std::vector<guint8> bytes;
+  guint8 value;  ///< which they get when the default stream is finished
+};
+std::set<FakeCudaMemory*> unfinished;
+
+FakeCudaMemory* fake(GstMemory* memory) {
+  return reinterpret_cast<FakeCudaMemory*>(memory);
+}
+
+void finish(FakeCudaMemory* memory) {
+  if (unfinished.erase(memory) > 0)
+    std::fill(memory->bytes.begin(), memory->bytes.end(), memory->value);
+}
+
+// libgstcuda downloads on the default stream, which is why that copy comes after others.
+gpointer map_memory(GstMemory* memory, gsize, GstMapFlags flags) {
+  if (!(flags & cudavision::cuda_map_flag())) {
+    ++host_maps;
+    finish(fake(memory));
+  }
+  return fake(memory)->bytes.data();
+}
+
+struct FakeCudaAllocator {
+  GstAllocator parent;
+};
+struct FakeCudaAllocatorClass {
+  GstAllocatorClass parent_class;
+};
+GType fake_cuda_allocator_get_type();
+G_DEFINE_TYPE(FakeCudaAllocator, fake_cuda_allocator, GST_TYPE_ALLOCATOR)
+
+void free_memory(GstAllocator*, GstMemory* memory) {
+  unfinished.erase(fake(memory));
+  delete fake(memory);
+}
+
+void fake_cuda_allocator_class_init(FakeCudaAllocatorClass* klass) {
+  klass->parent_class.free = free_memory;
+}
+
+void fake_cuda_allocator_init(FakeCudaAllocator* self) {
+  self->parent.mem_type = memory_type;
+  self->parent.mem_map = map_memory;
+  self->parent.mem_unmap = [](GstMemory*) {};
+  GST_OBJECT_FLAG_SET(self, GST_ALLOCATOR_FLAG_CUSTOM_ALLOC);
+}
 
 }  // namespace
 
@@ -26,6 +86,25 @@ GstObject* current_fake_context() {
   return entered.empty() ? nullptr : entered.back();
 }
 
+void let_copy_from(const CudaContext& context, const CudaContext& other) {
+  peers.emplace(context.object(), other.object());
+}
+
+GstMemory* new_fake_cuda_memory(const CudaContext& context, gsize bytes, guint8 value) {
+  auto* allocator = static_cast<GstAllocator*>(
+      gst_object_ref_sink(g_object_new(fake_cuda_allocator_get_type(), nullptr)));
+  auto* made = new FakeCudaMemory{{}, context, std::vector<guint8>(bytes), value};
+  gst_memory_init(&made->memory, static_cast<GstMemoryFlags>(0), allocator, nullptr, bytes, 0, 0,
+                  bytes);
+  gst_object_unref(allocator);
+  unfinished.insert(made);
+  return &made->memory;
+}
+
+int host_maps_of_fake_cuda_memory() {
+  return std::exchange(host_maps, 0);
+}
+
 }  // namespace check
 
 namespace cudavision {
@@ -42,12 +121,22 @@ CudaScope::~CudaScope() {
     entered.pop_back();
 }
 
-bool is_cuda_memory(GstMemory*) {
-  return false;
+bool is_cuda_memory(GstMemory* memory) {
+  return gst_memory_is_type(memory, memory_type);
 }
 
-CudaContext cuda_context_of(GstMemory*) {
-  return {};
+CudaContext cuda_context_of(GstMemory* memory) {
+  return fake(memory)->context;
+}
+
+bool can_copy_from(const CudaContext& context, const CudaContext& other) {
+  return peers.count({context.object(), other.object()}) > 0;
+}
+
+void finish_default_stream(const CudaContext& context) {
+  for (FakeCudaMemory* memory : std::set<FakeCudaMemory*>(unfinished))
+    if (memory->context == context)
+      finish(memory);
 }
 
 const GstVideoInfo& cuda_memory_info(GstMemory*) {

@@ -14,4 +14,13 @@ int references_to(const cudavision::CudaContext& context);
 /// Returns the context that is current in this thread, or nullptr.
 GstObject* current_fake_context();
 
+/// Lets `context` copy from memory of `other`, but not the other way round.
+void let_copy_from(const cudavision::CudaContext& context, const cudavision::CudaContext& other);
+
+/// Makes CUDA memory of a context in which all bytes will be `value`, once the context's default
+/// stream has been finished.
+GstMemory* new_fake_cuda_memory(const cudavision::CudaContext& context, gsize bytes, guint8 value);
+/// Returns how many times CUDA memory has been mapped on the host since the last call.
+int host_maps_of_fake_cuda_memory();
+
 }  // namespace check

@@ -122,6 +122,21 @@ TEST(test_named_cuda_memory, .unless(unless_testing_cuda())) {
                [](GstElement* pipeline) { fail_unless(output_is_cuda(pipeline, "e")); });
 }
 
+// Each camera's frames lie on a GPU of its own. The element works on either, or on the left one's.
+TEST(test_cameras_on_two_gpus, .times(3).unless(unless_testing_two_gpus())) {
+  const auto camera = [](int gpu, const char* pattern, const char* pad) {
+    return std::string("videotestsrc num-buffers=8 pattern=") + pattern +
+           " ! video/x-raw,width=64,height=32,framerate=25/1,format=NV12 ! cudagaussblur sigma=0 "
+           "backend=cuda cuda-device-id=" +
+           std::to_string(gpu) + " ! capsfilter caps=\"" + cuda_caps + "\" ! queue ! e." + pad +
+           " ";
+  };
+  fail_unless(last_output(camera(0, "smpte", "sink_left") + camera(1, "bar", "sink_right") +
+                          "cudasgmstereo name=e cuda-device-id=" +
+                          std::to_string(static_cast<int>(index) - 1)) ==
+              last_output(cameras(false, false, "NV12") + "cudasgmstereo name=e"));
+}
+
 // When frames arrive from another context, the element and its output pool change to it. If
 // downstream refuses the new negotiation, the element stops.
 TEST(test_frames_of_another_context, .unless(unless_testing_cuda())) {
