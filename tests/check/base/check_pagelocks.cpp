@@ -13,7 +13,6 @@
 #include "tests/check/common/backend.h"
 #include "tests/check/common/fakedevice.h"
 #include "tests/check/common/fakelibgstcuda.h"
-#include "tests/check/common/memoryuse.h"
 #include "tests/check/common/owned.h"
 #include "tests/check/common/testcase.h"
 
@@ -149,6 +148,7 @@ std::string unless_c_library_allocates() {
 
 // Frames in the buffers of a pool are transferred directly from their third appearance on.
 TEST(test_pool_is_locked_once, .times(2)) {
+  reset_fake_transfers();
   const bool writes = index == 1;
   TestElement element(new_fake_context());
   const Owned<GstBufferPool> pool = new_pool(4);
@@ -170,6 +170,7 @@ TEST(test_pool_is_locked_once, .times(2)) {
 }
 
 TEST(test_unlocked_by_whichever_thread_frees) {
+  reset_fake_transfers();
   TestElement element(new_fake_context());
   GstBuffer* buffer = new_frame();
   for (int i = 0; i < 3; ++i)
@@ -186,6 +187,7 @@ TEST(test_unlocked_by_whichever_thread_frees) {
 
 // The locks go with the element, and the context with them, whatever memory lives on.
 TEST(test_unlocked_when_the_element_stops) {
+  reset_fake_transfers();
   const CudaContext context = new_fake_context();
   Owned<GstBuffer> buffer(new_frame());
   {
@@ -213,6 +215,7 @@ TEST(test_unlocked_when_the_element_stops) {
 }
 
 TEST(test_memory_that_does_not_come_back_is_not_locked) {
+  reset_fake_transfers();
   TestElement element(new_fake_context());
   for (int i = 0; i < 50; ++i) {
     const Owned<GstBuffer> buffer(new_frame());
@@ -227,6 +230,7 @@ TEST(test_memory_that_does_not_come_back_is_not_locked) {
 
 // If locking fails, frames are staged, and it is not tried again.
 TEST(test_failed_locks) {
+  reset_fake_transfers();
   TestElement element(new_fake_context());
   const Owned<GstBuffer> buffer(new_frame());
   fail_page_locks(true);
@@ -245,6 +249,7 @@ TEST(test_failed_locks) {
 
 // What others have a say in is not locked.
 TEST(test_memory_of_unknown_pages_is_not_locked) {
+  reset_fake_transfers();
   TestElement element(new_fake_context());
   const auto expect_staged = [&](GstBuffer* buffer, const char* what) {
     for (int i = 0; i < 10; ++i)
@@ -287,23 +292,26 @@ TEST(test_memory_of_unknown_pages_is_not_locked) {
 // A block of the C library is locked if it has a mapping of its own, which blocks from the heap
 // have not.
 TEST(test_mappings_of_their_own, .unless(unless_c_library_allocates())) {
+  reset_fake_transfers();
   TestElement element(new_fake_context());
-  return_freed_memory();
-  {
-    const Owned<GstBuffer> buffer(new_frame(0));
+  // The largest threshold that glibc has.
+  constexpr int threshold = 32 * 1024 * 1024;
+  mallopt(M_MMAP_THRESHOLD, threshold);
+  for (const bool mapped : {true, false}) {
+    const Owned<GstBuffer> buffer(new_frame(0, mapped ? threshold : frame_bytes));
     for (int i = 0; i < 4; ++i)
       element.read(buffer);
-    expect_locks(1, 0, "a mapping");
+    expect_locks(mapped ? 1 : 0, 0, mapped ? "a mapping" : "the heap");
+    if (mapped) {
+      gst_buffer_remove_all_memory(buffer);
+      expect_locks(0, 1, "freed");
+    }
   }
-  expect_locks(0, 1, "freed");
-  mallopt(M_MMAP_THRESHOLD, 32 * 1024 * 1024);
-  const Owned<GstBuffer> buffer(new_frame(0));
-  for (int i = 0; i < 4; ++i)
-    element.read(buffer);
-  expect_locks(0, 0, "the heap");
+  mallopt(M_MMAP_THRESHOLD, 128 * 1024);
 }
 
 TEST(test_small_frames_are_not_locked) {
+  reset_fake_transfers();
   FakeDevice device;
   const CudaContext context = new_fake_context();
   const CudaScope scope(context);
@@ -322,6 +330,7 @@ TEST(test_small_frames_are_not_locked) {
 
 // Only as much is locked as is allowed. When something is unlocked, there is room again.
 TEST(test_bound) {
+  reset_fake_transfers();
   TestElement element(new_fake_context(), 3 * frame_bytes);
   std::vector<Owned<GstBuffer>> buffers;
   for (int i = 0; i < 5; ++i)
@@ -338,6 +347,7 @@ TEST(test_bound) {
 
 // After a tee, two elements read the same memory. In the same context they share its lock.
 TEST(test_elements_share_locks) {
+  reset_fake_transfers();
   const CudaContext context = new_fake_context();
   TestElement first(context), second(context), elsewhere(new_fake_context());
   const Owned<GstBuffer> buffer(new_frame());
@@ -364,6 +374,7 @@ TEST(test_elements_share_locks) {
 
 // Elements start and stop and frames are freed in other threads while frames are transferred.
 TEST(test_threads) {
+  reset_fake_transfers();
   constexpr int elements = 3, lives = 8, frames = 24;
   const CudaContext context = new_fake_context();
   std::vector<std::thread> threads;
