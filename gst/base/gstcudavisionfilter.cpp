@@ -58,8 +58,8 @@ namespace {
 constexpr guint first_property = 1;
 constexpr guint frames_in_flight_property = first_property + DeviceSession::property_count;
 constexpr int max_frames_in_flight = 16;
-/// On CUDA, unless the property says otherwise.
-constexpr std::size_t default_frames_in_flight = 3;
+/// Unless the property says otherwise. More has not been measured on a GPU yet.
+constexpr std::size_t default_frames_in_flight = 1;
 
 GstCudaVisionFilter* filter(gpointer self) {
   return static_cast<GstCudaVisionFilter*>(self);
@@ -231,7 +231,7 @@ void start_pusher(GstBaseTransform* trans, std::size_t requested) {
   if (GST_PAD_MODE(GST_BASE_TRANSFORM_SRC_PAD(trans)) == GST_PAD_MODE_PULL)
     return;
   if (requested == 0)
-    requested = state.session.on_cuda() ? default_frames_in_flight : 1;
+    requested = default_frames_in_flight;
   if (requested > 1)
     state.pusher.start(requested);
 }
@@ -617,7 +617,7 @@ static void gst_cuda_vision_filter_class_init(GstCudaVisionFilterClass* klass) {
       object_class, frames_in_flight_property,
       number_spec({"frames-in-flight", "Frames in flight",
                    "Number of frames that are transferred and processed at the same time (1 = one "
-                   "after the other, 0 = automatic: 3 on CUDA, 1 on the CPU)"},
+                   "after the other, 0 = automatic, at present 1)"},
                   0, max_frames_in_flight, 0,
                   static_cast<GParamFlags>(G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS |
                                            GST_PARAM_MUTABLE_READY)));
