@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#pragma once
+
+// What the parts of GstCudaVisionFilter share: gstcudavisionfilter.cpp, which has its properties,
+// states, caps and queries, and filterstreaming.cpp, which has its frames and events.
+
+#include <atomic>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "gst/base/elementerror.h"
+#include "gst/base/filterframes.h"
+#include "gst/base/framepusher.h"
+#include "gst/base/gstcudavisionfilter.h"
+
+namespace cudavision {
+
+struct FilterState {
+  FilterState(GstElement* element, FramePusher::Complete complete)
+      : session(element), pusher(GST_BASE_TRANSFORM_SRC_PAD(element), std::move(complete)) {}
+
+  void forget_refusal() {
+    refusal.clear();
+    device_failed = false;
+  }
+
+  DeviceSession session;
+
+  // The next two are under the object lock.
+  int frames_in_flight = 0;                     ///< the property
+  GstClockTime buffered = GST_CLOCK_TIME_NONE;  ///< duration of the frames that wait in the element
+
+  std::atomic<bool> frame_failed{false};    ///< the work on a frame in flight has failed
+  std::atomic<guint64> in_flight_total{0};  ///< frames since the start or the last flush
+
+  FramePusher pusher;  ///< not started if each frame goes downstream before the next starts
+
+  // The following belong to the streaming thread.
+  std::unique_ptr<FrameInFlight> started;  ///< the work that transform() has enqueued
+  bool skipped = false;                    ///< QoS has dropped the last frame
+  std::optional<FilterFrames> frames;      ///< set while the caps are known
+  std::string refusal;         ///< why the last caps were refused; upstream may send them again
+  bool device_failed = false;  ///< that was because of the device
+
+  FrameInfo info;  ///< of the current frame
+  FrameWork work = FrameWork::nothing;
+};
+
+inline GstCudaVisionFilter* filter(gpointer self) {
+  return static_cast<GstCudaVisionFilter*>(self);
+}
+
+inline FilterState& state_of(gpointer self) {
+  return *filter(self)->state;
+}
+
+inline GstCudaVisionFilterClass* class_of(gpointer self) {
+  return G_TYPE_INSTANCE_GET_CLASS(self, GST_TYPE_CUDA_VISION_FILTER, GstCudaVisionFilterClass);
+}
+
+inline GstDebugCategory* category_of(gpointer self) {
+  return class_of(self)->debug_category;
+}
+
+/// Returns GstBaseTransform's virtual functions.
+GstBaseTransformClass* filter_parent_class();
+
+/// Builds the operation for known formats in the session's context, and frees the one before.
+void configure_filter(gpointer self, const FrameFormat& in, const FrameFormat& out, bool same_caps);
+/// Frees everything that lives in the session's context.
+void release_filter(gpointer self);
+/// Waits until all frames have gone downstream, and ends what spans several of them.
+void drain_filter(gpointer self);
+
+/// Gives up what is still to come of earlier frames.
+void discard_messages(gpointer self);
+/// Waits until all frames have gone downstream. If the work on one has failed, gives up what is
+/// still to come of it and of earlier frames, and returns false; its error has been posted.
+bool wait_for_frames(gpointer self);
+
+/// Runs the part of a virtual function that frames may make fail. Those in flight then go
+/// downstream before the error is posted; if one of them fails itself, its error is the only one.
+/// What is still to come of earlier frames is given up: waiting for that, at the latest in stop(),
+/// would fail as well and post a second error.
+template <class Result, class Body>
+Result post_first_exception(gpointer self, Result on_error, Body&& body,
+                            const SourceLocation& location = SourceLocation::current()) {
+  return post_exceptions(
+      self, on_error,
+      [&]() -> Result {
+        try {
+          return body();
+        } catch (...) {
+          if (!wait_for_frames(self))
+            return on_error;
+          discard_messages(self);
+          throw;
+        }
+      },
+      location);
+}
+
+/// Completes a frame that was in flight, see FramePusher::Complete.
+bool complete_frame(gpointer self, std::unique_ptr<FrameInFlight> work, bool wanted);
+
+/// Sets the virtual functions for frames and events.
+void install_streaming(GstBaseTransformClass* transform_class);
+
+}  // namespace cudavision

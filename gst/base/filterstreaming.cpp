@@ -1,0 +1,277 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+//
+// The frames and events of GstCudaVisionFilter.
+#include "gst/base/filterstate.h"
+#include "gst/base/framemetas.h"
+#include "gst/base/scoped.h"
+#include "gst/memory/allocationquery.h"
+
+namespace cudavision {
+
+void discard_messages(gpointer self) {
+  if (class_of(self)->discard)
+    class_of(self)->discard(filter(self));
+}
+
+bool wait_for_frames(gpointer self) {
+  FilterState& state = state_of(self);
+  state.pusher.drain();
+  if (!state.frame_failed.exchange(false))
+    return true;
+  discard_messages(self);
+  return false;
+}
+
+void drain_filter(gpointer self) {
+  wait_for_frames(self);
+  if (class_of(self)->drain)
+    class_of(self)->drain(filter(self));
+}
+
+namespace {
+
+// Waits for the device, and frees the frame in the session's context.
+void drop_frame(gpointer self, std::unique_ptr<FrameInFlight> work) {
+  const ReleaseScope scope(state_of(self).session);
+  work.reset();
+}
+
+// Waits for the device. No context is current when frame_done() runs.
+void finish_frame(gpointer self, std::unique_ptr<FrameInFlight> work) {
+  try {
+    if (work) {
+      const DeviceScope scope(state_of(self).session);
+      work->complete();
+      work.reset();
+    }
+  } catch (...) {
+    drop_frame(self, std::move(work));
+    throw;
+  }
+  if (class_of(self)->frame_done)
+    class_of(self)->frame_done(filter(self));
+}
+
+}  // namespace
+
+bool complete_frame(gpointer self, std::unique_ptr<FrameInFlight> work, bool wanted) {
+  if (!wanted) {
+    drop_frame(self, std::move(work));
+    return false;
+  }
+  return post_exceptions(self, false, [&] {
+    try {
+      finish_frame(self, std::move(work));
+    } catch (...) {
+      state_of(self).frame_failed = true;
+      throw;
+    }
+    return true;
+  });
+}
+
+namespace {
+
+GstFlowReturn submit_input_buffer(GstBaseTransform* trans, gboolean is_discont, GstBuffer* in) {
+  FilterState& state = state_of(trans);
+  if (state.pusher.started()) {
+    // Before all else, so that what is decided about the frame is not out of date when it starts.
+    state.pusher.wait_for_room();
+    const GstFlowReturn flow = state.pusher.take_flow();
+    if (flow != GST_FLOW_OK) {
+      wait_for_frames(trans);
+      gst_buffer_unref(in);
+      return flow;
+    }
+    // New caps and a new pool are negotiated behind the frames in flight.
+    if (gst_pad_needs_reconfigure(GST_BASE_TRANSFORM_SRC_PAD(trans)))
+      wait_for_frames(trans);
+    // GstBaseTransform marks the first frame after one that QoS has dropped when it pushes it.
+    if (state.skipped) {
+      in = gst_buffer_make_writable(in);
+      GST_BUFFER_FLAG_SET(in, GST_BUFFER_FLAG_DISCONT);
+      state.info.buffer = in;
+    }
+  }
+  const GstFlowReturn flow = filter_parent_class()->submit_input_buffer(trans, is_discont, in);
+  state.skipped = flow == GST_BASE_TRANSFORM_FLOW_DROPPED;
+  return flow;
+}
+
+// If frames arrive in another CUDA context, moves everything there, the output pool included.
+void follow_context(GstBaseTransform* trans, GstBuffer* buffer) {
+  FilterState& state = state_of(trans);
+  GstMemory* memory = cuda_memory_of(buffer);
+  if (!state.frames || !state.session.should_move_to(memory))
+    return;
+  drain_filter(trans);
+  const FrameFormat in = state.frames->in();
+  const FrameFormat out = state.frames->out();
+  const bool same_caps = state.frames->same_caps();
+  release_filter(trans);
+  state.session.move_to(memory);
+  configure_filter(trans, in, out, same_caps);
+  gst_base_transform_reconfigure_src(trans);
+}
+
+void before_transform(GstBaseTransform* trans, GstBuffer* buffer) {
+  post_first_exception(trans, false, [&] {
+    FilterState& state = state_of(trans);
+    state.info.buffer = buffer;
+    state.info.times = frame_times(trans->segment, buffer);
+    state.info.interlaced = state.frames && is_interlaced(state.frames->in().info, buffer);
+    if (GST_CLOCK_TIME_IS_VALID(state.info.times.stream_time))
+      gst_object_sync_values(GST_OBJECT(trans), state.info.times.stream_time);
+    follow_context(trans, buffer);
+    return true;
+  });
+}
+
+// Takes a buffer from the pool. GstBaseTransform itself posts nothing if the pool has none left,
+// and an error that does not say why if the pool cannot even allocate its first ones.
+GstFlowReturn acquire_output(GstBaseTransform* trans, GstBuffer* in, GstBuffer** out) {
+  const ObjectPtr<GstBufferPool> pool(gst_base_transform_get_buffer_pool(trans));
+  GstFlowReturn flow = GST_FLOW_ERROR;
+  if (!pool || gst_buffer_pool_set_active(pool.get(), TRUE))
+    flow = filter_parent_class()->prepare_output_buffer(trans, in, out);
+  if (flow == GST_FLOW_ERROR && pool)
+    refuse_output(state_of(trans).frames->out());
+  return flow;
+}
+
+GstFlowReturn prepare_output_buffer(GstBaseTransform* trans, GstBuffer* in, GstBuffer** out) {
+  return post_first_exception(trans, GST_FLOW_ERROR, [&] {
+    FilterState& state = state_of(trans);
+    if (!state.frames)
+      return GST_FLOW_ERROR;
+    if (is_missing_frame(in)) {
+      state.work = FrameWork::nothing;
+      *out = in;
+      return GST_FLOW_OK;
+    }
+    state.work = class_of(trans)->begin_frame(filter(trans), state.info);
+    if (state.work != FrameWork::transform && state.frames->may_reuse(in)) {
+      *out = in;
+      return GST_FLOW_OK;
+    }
+    return acquire_output(trans, in, out);
+  });
+}
+
+// Describes, for the debug log, how a frame is processed.
+const char* description(FrameWork work, GstBuffer* in, GstBuffer* out) {
+  switch (work) {
+    case FrameWork::nothing:
+      if (is_missing_frame(in))
+        return "a gap, handed on";
+      return in == out ? "handed on unchanged" : "copied unchanged";
+    case FrameWork::inspect:
+      return in == out ? "inspected and handed on" : "inspected and copied";
+    case FrameWork::transform:
+      break;
+  }
+  return "a new frame is made";
+}
+
+GstFlowReturn transform(GstBaseTransform* trans, GstBuffer* in, GstBuffer* out) {
+  return post_first_exception(trans, GST_FLOW_ERROR, [&] {
+    FilterState& state = state_of(trans);
+    GST_CAT_LOG_OBJECT(category_of(trans), trans, "frame %" GST_TIME_FORMAT ": %s",
+                       GST_TIME_ARGS(GST_BUFFER_PTS(in)), description(state.work, in, out));
+    if (in != out || state.work == FrameWork::inspect) {
+      const DeviceScope scope(state.session);
+      state.started = state.frames->start(in, out, state.work, state.info);
+    }
+    if (!state.pusher.started())
+      finish_frame(trans, std::move(state.started));
+    return GST_FLOW_OK;
+  });
+}
+
+// Returns the time at which a frame ends.
+GstClockTime end_of(GstBuffer* frame) {
+  if (!GST_BUFFER_PTS_IS_VALID(frame) || !GST_BUFFER_DURATION_IS_VALID(frame))
+    return GST_BUFFER_PTS(frame);
+  return GST_BUFFER_PTS(frame) + GST_BUFFER_DURATION(frame);
+}
+
+// With frames in flight, starts the work on a frame and returns none.
+GstFlowReturn generate_output(GstBaseTransform* trans, GstBuffer** out) {
+  const auto of_parent = filter_parent_class()->generate_output;
+  FilterState& state = state_of(trans);
+  if (!state.pusher.started() || !trans->queued_buf)
+    return of_parent(trans, out);
+  const GstClockTime end = end_of(trans->queued_buf);
+  const GstFlowReturn flow = of_parent(trans, out);
+  if (flow != GST_FLOW_OK || !*out)
+    return flow;
+  // GstBaseTransform does this for the frames that it pushes itself; it answers POSITION queries.
+  if (GST_CLOCK_TIME_IS_VALID(end) && trans->segment.format == GST_FORMAT_TIME)
+    trans->segment.position = end;
+  ++state.in_flight_total;
+  state.pusher.add(*out, std::move(state.started));
+  *out = nullptr;
+  return GST_FLOW_OK;
+}
+
+gboolean transform_meta(GstBaseTransform* trans, GstBuffer*, GstMeta* meta, GstBuffer*) {
+  const auto& frames = state_of(trans).frames;
+  const bool same_size = frames && frames->in().layout.width == frames->out().layout.width &&
+                         frames->in().layout.height == frames->out().layout.height;
+  return applies_to_output(meta, same_size);
+}
+
+// What a flush has made void.
+void forget_frames(gpointer self) {
+  FilterState& state = state_of(self);
+  state.forget_refusal();
+  state.pusher.take_flow();
+  state.skipped = false;
+  state.in_flight_total = 0;
+  discard_messages(self);
+}
+
+gboolean sink_event(GstBaseTransform* trans, GstEvent* event) {
+  post_first_exception(trans, false, [&] {
+    FramePusher& pusher = state_of(trans).pusher;
+    if (GST_EVENT_IS_SERIALIZED(event))
+      wait_for_frames(trans);
+    switch (GST_EVENT_TYPE(event)) {
+      case GST_EVENT_STREAM_START:
+        pusher.forget_eos();
+        break;
+      case GST_EVENT_SEGMENT:
+        pusher.forget_eos();
+        drain_filter(trans);
+        break;
+      case GST_EVENT_EOS:
+      case GST_EVENT_CAPS:
+        drain_filter(trans);
+        break;
+      case GST_EVENT_FLUSH_START:
+        pusher.flush();
+        break;
+      case GST_EVENT_FLUSH_STOP:
+        forget_frames(trans);
+        break;
+      default:
+        break;
+    }
+    return true;
+  });
+  return filter_parent_class()->sink_event(trans, event);
+}
+
+}  // namespace
+
+void install_streaming(GstBaseTransformClass* transform_class) {
+  transform_class->before_transform = GST_DEBUG_FUNCPTR(before_transform);
+  transform_class->prepare_output_buffer = GST_DEBUG_FUNCPTR(prepare_output_buffer);
+  transform_class->transform = GST_DEBUG_FUNCPTR(transform);
+  transform_class->submit_input_buffer = GST_DEBUG_FUNCPTR(submit_input_buffer);
+  transform_class->generate_output = GST_DEBUG_FUNCPTR(generate_output);
+  transform_class->transform_meta = GST_DEBUG_FUNCPTR(transform_meta);
+  transform_class->sink_event = GST_DEBUG_FUNCPTR(sink_event);
+}
+
+}  // namespace cudavision
