@@ -248,9 +248,6 @@ gboolean sink_event(GstBaseTransform* trans, GstEvent* event) {
       case GST_EVENT_CAPS:
         drain_filter(trans);
         break;
-      case GST_EVENT_FLUSH_START:
-        pusher.flush();
-        break;
       case GST_EVENT_FLUSH_STOP:
         forget_frames(trans);
         break;
@@ -259,7 +256,13 @@ gboolean sink_event(GstBaseTransform* trans, GstEvent* event) {
     }
     return true;
   });
-  return filter_parent_class()->sink_event(trans, event);
+  const bool flush_starts = GST_EVENT_TYPE(event) == GST_EVENT_FLUSH_START;
+  const gboolean handled = filter_parent_class()->sink_event(trans, event);
+  // Only now does the pad refuse an event that the streaming thread may have kept back until the
+  // frames in flight had gone.
+  if (flush_starts)
+    state_of(trans).pusher.flush();
+  return handled;
 }
 
 }  // namespace
