@@ -51,9 +51,10 @@ class FramePusher {
   /// Forgets that downstream wants no more frames, because a new segment begins.
   void forget_eos();
 
-  /// Call this when a flush starts, from any thread. If that is the pusher's own, which happens if
-  /// downstream or a handler of messages seeks, the streaming thread must not wait for frames, as
-  /// the flush in turn waits for the streaming thread: the frames in flight no longer count.
+  /// Call this when a flush has started and the pad refuses all, from any thread. If that is the
+  /// pusher's own, which happens if downstream or a handler of messages seeks, the streaming thread
+  /// must not wait for frames, as the seek in turn waits for the streaming thread: the frames in
+  /// flight no longer count.
   void flush();
 
  private:

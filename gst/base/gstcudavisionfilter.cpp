@@ -591,9 +591,6 @@ gboolean sink_event(GstBaseTransform* trans, GstEvent* event) {
       case GST_EVENT_CAPS:
         drain(trans);
         break;
-      case GST_EVENT_FLUSH_START:
-        pusher.flush();
-        break;
       case GST_EVENT_FLUSH_STOP:
         forget_frames(trans);
         break;
@@ -602,7 +599,13 @@ gboolean sink_event(GstBaseTransform* trans, GstEvent* event) {
     }
     return true;
   });
-  return GST_BASE_TRANSFORM_CLASS(parent_class)->sink_event(trans, event);
+  const bool flush_starts = GST_EVENT_TYPE(event) == GST_EVENT_FLUSH_START;
+  const gboolean handled = GST_BASE_TRANSFORM_CLASS(parent_class)->sink_event(trans, event);
+  // Only now does the pad refuse an event that the streaming thread may have kept back until the
+  // frames in flight had gone.
+  if (flush_starts)
+    state_of(trans).pusher.flush();
+  return handled;
 }
 
 }  // namespace

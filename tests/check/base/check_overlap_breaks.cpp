@@ -91,9 +91,13 @@ namespace {
 
 /// Sends the flush and the segment of a seek. Like a source that is asked to seek, waits in between
 /// until the thread that pushes frames has stopped.
-void seek(Overlap& overlap, const Feeder* feeder = nullptr) {
+void seek(Overlap& overlap, const std::atomic<Feeder*>* feeder = nullptr) {
   overlap.filter().send_event(gst_event_new_flush_start());
-  for (int i = 0; i < 10000 && feeder != nullptr && !feeder->ended(); ++i)
+  const auto stopped = [&] {
+    const Feeder* thread = *feeder;
+    return thread != nullptr && thread->ended();
+  };
+  for (int i = 0; i < 10000 && feeder != nullptr && !stopped(); ++i)
     g_usleep(1000);
   overlap.filter().send_event(gst_event_new_flush_stop(TRUE));
   overlap.filter().send_segment(new_segment());
@@ -123,7 +127,7 @@ TEST(test_downstream_seeks, .for_each_element().times(std::size(overlaps))) {
         return;
       g_usleep(20000);  // until the streaming thread waits for this one
       overlap.receiver().forget();
-      seek(overlap, feeder);
+      seek(overlap, &feeder);
     });
     overlap.receiver().close();
     Feeder frames(overlap.filter(), 100, 100, overlap.frames());
@@ -142,7 +146,7 @@ TEST(test_handler_of_messages_seeks, .times(std::size(overlaps))) {
     if (GST_MESSAGE_TYPE(message) != GST_MESSAGE_ELEMENT || std::exchange(sought, true))
       return;
     g_usleep(20000);  // until the streaming thread waits for this one
-    seek(overlap, feeder);
+    seek(overlap, &feeder);
   });
   Feeder frames(overlap.filter(), 100, 100, overlap.frames());
   feeder = &frames;
