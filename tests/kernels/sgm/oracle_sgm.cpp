@@ -55,6 +55,9 @@ TEST_P(OracleSpeckles, AreThoseOfOpencv) {
       EXPECT_TRUE(ours == without_speckles_by_opencv(test));
       (ours == test.left ? kept : removed) += 1;
     }
+    // A few small maps may all be of one kind.
+    if (settings().cases < 30)
+      return;
     EXPECT_GT(removed, 0);
     EXPECT_GT(kept, 0);
   });
