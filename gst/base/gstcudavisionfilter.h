@@ -39,9 +39,10 @@ struct GstCudaVisionFilter {
 
 /// The virtual functions of an element; configure(), begin_frame() and process() are mandatory, and
 /// so is debug_category.
-/// Each may throw. They are called by the streaming thread, or while there is none. The session's
-/// CUDA context is current in configure(), process() and release(). The others run without a
-/// context, so that they may post messages; they open a DeviceScope to use the device.
+/// Each may throw. They are called by the streaming thread, or while there is none; frame_done() is
+/// called by another thread if several frames are in flight. The session's CUDA context is current
+/// in configure(), process() and release(). The others run without a context, so that they may post
+/// messages; they open a DeviceScope to use the device.
 ///
 /// An element whose output has other caps than its input also overrides transform_caps() and
 /// fixate_caps() of GstBaseTransformClass.
@@ -67,7 +68,8 @@ struct GstCudaVisionFilterClass {
   /// Enqueues the work on the frame. out is nullptr if the frame is only inspected.
   void (*process)(GstCudaVisionFilter* self, const cudavision::ConstFrame& in,
                   const cudavision::Frame* out, const cudavision::FrameInfo& info);
-  /// Called when the device has finished the frame, before it goes downstream.
+  /// Called when the device has finished a frame, before that goes downstream. Later frames may be
+  /// in flight already.
   void (*frame_done)(GstCudaVisionFilter* self);
   /// Posts pending messages, and ends what spans several frames, before EOS, CAPS, SEGMENT, a
   /// change of context, and stop.
