@@ -92,13 +92,9 @@ namespace {
 
 /// Sends the flush and the segment of a seek. Like a source that is asked to seek, waits in between
 /// until the thread that pushes frames has stopped.
-void seek(Overlap& overlap, const std::atomic<Feeder*>* feeder = nullptr) {
+void seek(Overlap& overlap, const Feeder* feeder = nullptr) {
   overlap.filter().send_event(gst_event_new_flush_start());
-  const auto stopped = [&] {
-    const Feeder* thread = *feeder;
-    return thread != nullptr && thread->ended();
-  };
-  for (int i = 0; i < 10000 && feeder != nullptr && !stopped(); ++i)
+  for (int i = 0; i < 10000 && feeder != nullptr && !feeder->ended(); ++i)
     g_usleep(1000);
   overlap.filter().send_event(gst_event_new_flush_stop(TRUE));
   overlap.filter().send_segment(new_segment());
@@ -128,7 +124,7 @@ TEST(test_downstream_seeks, .for_each_element().times(std::size(overlaps))) {
         return;
       g_usleep(20000);  // until the streaming thread waits for this one
       overlap.receiver().forget();
-      seek(overlap, &feeder);
+      seek(overlap, feeder);
     });
     overlap.receiver().close();
     Feeder frames(overlap.filter(), 100, 100, overlap.frames());
@@ -139,25 +135,24 @@ TEST(test_downstream_seeks, .for_each_element().times(std::size(overlaps))) {
 }
 
 // The handler of a message may seek. The frame of the message then stays out, like those behind it.
-// Upstream's own thread, which posts messages as well, must not seek, with any element.
 TEST(test_handler_of_messages_seeks, .times(std::size(overlaps))) {
   Overlap overlap(overlaps[index], {{"post-messages", "true"}});
   std::atomic<Feeder*> feeder{nullptr};
-  std::atomic<std::thread::id> upstream{};
   bool sought = false;
   overlap.filter().messages().on_message([&](GstMessage* message) {
-    if (GST_MESSAGE_TYPE(message) != GST_MESSAGE_ELEMENT ||
-        upstream.load() == std::this_thread::get_id() || std::exchange(sought, true))
+    // The streaming thread may also post messages, but it does not wait for itself.
+    const Feeder* frames = feeder;
+    if (GST_MESSAGE_TYPE(message) != GST_MESSAGE_ELEMENT || frames == nullptr ||
+        frames->thread() == std::this_thread::get_id() || std::exchange(sought, true))
       return;
     g_usleep(20000);  // until the streaming thread waits for this one
-    seek(overlap, &feeder);
+    overlap.receiver().forget();
+    seek(overlap, frames);
   });
-  const Feeder::MakeFrame make_frame = overlap.frames();
-  Feeder frames(overlap.filter(), 100, 100, [&](guint64 number) {
-    upstream = std::this_thread::get_id();
-    return make_frame(number);
-  });
+  overlap.receiver().close();
+  Feeder frames(overlap.filter(), 100, 100, overlap.frames());
   feeder = &frames;
+  overlap.receiver().open();
   expect_seek(overlap, frames);
 }
 
@@ -190,6 +185,22 @@ TEST(test_stop, .for_each_element().times(std::size(overlaps))) {
   fail_unless_equals_int(overlap.filter().messages().complaints(), 0);
 }
 
+// No frame has told upstream of the stop before the element starts again.
+TEST(test_stop_between_frames, .for_each_element().times(std::size(overlaps))) {
+  Overlap overlap(overlaps[index]);
+  fill(overlap, 100, static_cast<guint64>(overlaps[index]));
+  overlap.receiver().stop();
+  gst_element_set_state(overlap.filter().element(), GST_STATE_READY);
+  overlap.receiver().open();
+  overlap.receiver().start();
+  gst_element_set_state(overlap.filter().element(), GST_STATE_PLAYING);
+  overlap.receiver().forget();
+  overlap.begin();
+  overlap.push(0, 3);
+  overlap.drain();
+  overlap.expect("stream-start caps allocation segment 0 1 2 drain");
+}
+
 // An error of downstream reaches upstream with a later frame. The frames behind are dropped. After
 // a flush, or if upstream tries again, all goes on.
 TEST(test_flow_returns, .for_each_element().times(std::size(overlaps))) {
@@ -216,11 +227,10 @@ TEST(test_flow_returns, .for_each_element().times(std::size(overlaps))) {
       seek(overlap);
       overlap.push(300, 3);
       overlap.drain();
+      // Downstream may be at one of these frames when the flush starts.
       const std::string arrivals = overlap.receiver().arrivals();
-      fail_unless(arrivals == "200 201 flush-start flush-stop segment 300 301 302 drain" ||
-                      arrivals == "200 flush-start flush-stop segment 300 301 302 drain" ||
-                      arrivals == "flush-start flush-stop segment 300 301 302 drain",
-                  "%s", arrivals.c_str());
+      fail_unless(g_str_has_suffix(arrivals.c_str(), " flush-stop segment 300 301 302 drain"), "%s",
+                  arrivals.c_str());
     }
     fail_unless_equals_int(overlap.filter().messages().count(GST_MESSAGE_ERROR), 0);
   }
