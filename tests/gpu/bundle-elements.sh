@@ -44,7 +44,7 @@ folder=$(realpath -m "$1")
 
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 . scripts/setup.sh
-. tests/gpu/programs.sh
+. scripts/programs.sh
 
 [[ ! -e $folder || -f $folder/runtime/bin/run ]] || die "$folder is something else than such a folder; name another one."
 install_missing "${packages_build[@]}" "${packages_run[@]}" "${packages_test_build[@]}" ccache binutils

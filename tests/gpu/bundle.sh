@@ -62,7 +62,7 @@ folder=$(realpath "$1")
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 . scripts/setup.sh
 . scripts/chroot.sh
-. tests/gpu/programs.sh
+. scripts/programs.sh
 [[ -z $(ls -A "$folder") || -f $folder/run-gpu.sh ]] || die "$folder is neither empty nor a bundle; name another folder."
 
 install_missing "${packages_build[@]}" "${packages_run[@]}" "${packages_pictures[@]}" "${packages_test[@]}" \
