@@ -92,13 +92,9 @@ namespace {
 
 /// Sends the flush and the segment of a seek. Like a source that is asked to seek, waits in between
 /// until the thread that pushes frames has stopped.
-void seek(Overlap& overlap, const std::atomic<Feeder*>* feeder = nullptr) {
+void seek(Overlap& overlap, const Feeder* feeder = nullptr) {
   overlap.filter().send_event(gst_event_new_flush_start());
-  const auto stopped = [&] {
-    const Feeder* thread = *feeder;
-    return thread != nullptr && thread->ended();
-  };
-  for (int i = 0; i < 10000 && feeder != nullptr && !stopped(); ++i)
+  for (int i = 0; i < 10000 && feeder != nullptr && !feeder->ended(); ++i)
     g_usleep(1000);
   overlap.filter().send_event(gst_event_new_flush_stop(TRUE));
   overlap.filter().send_segment(new_segment());
@@ -128,7 +124,7 @@ TEST(test_downstream_seeks, .for_each_element().times(std::size(overlaps))) {
         return;
       g_usleep(20000);  // until the streaming thread waits for this one
       overlap.receiver().forget();
-      seek(overlap, &feeder);
+      seek(overlap, feeder);
     });
     overlap.receiver().close();
     Feeder frames(overlap.filter(), 100, 100, overlap.frames());
@@ -144,13 +140,19 @@ TEST(test_handler_of_messages_seeks, .times(std::size(overlaps))) {
   std::atomic<Feeder*> feeder{nullptr};
   bool sought = false;
   overlap.filter().messages().on_message([&](GstMessage* message) {
-    if (GST_MESSAGE_TYPE(message) != GST_MESSAGE_ELEMENT || std::exchange(sought, true))
+    // The streaming thread may also post messages, but it does not wait for itself.
+    const Feeder* frames = feeder;
+    if (GST_MESSAGE_TYPE(message) != GST_MESSAGE_ELEMENT || frames == nullptr ||
+        frames->thread() == std::this_thread::get_id() || std::exchange(sought, true))
       return;
     g_usleep(20000);  // until the streaming thread waits for this one
-    seek(overlap, &feeder);
+    overlap.receiver().forget();
+    seek(overlap, frames);
   });
+  overlap.receiver().close();
   Feeder frames(overlap.filter(), 100, 100, overlap.frames());
   feeder = &frames;
+  overlap.receiver().open();
   expect_seek(overlap, frames);
 }
 
@@ -181,6 +183,22 @@ TEST(test_stop, .for_each_element().times(std::size(overlaps))) {
     overlap.expect_pictures();
   }
   fail_unless_equals_int(overlap.filter().messages().complaints(), 0);
+}
+
+// No frame has told upstream of the stop before the element starts again.
+TEST(test_stop_between_frames, .for_each_element().times(std::size(overlaps))) {
+  Overlap overlap(overlaps[index]);
+  fill(overlap, 100, static_cast<guint64>(overlaps[index]));
+  overlap.receiver().stop();
+  gst_element_set_state(overlap.filter().element(), GST_STATE_READY);
+  overlap.receiver().open();
+  overlap.receiver().start();
+  gst_element_set_state(overlap.filter().element(), GST_STATE_PLAYING);
+  overlap.receiver().forget();
+  overlap.begin();
+  overlap.push(0, 3);
+  overlap.drain();
+  overlap.expect("stream-start caps allocation segment 0 1 2 drain");
 }
 
 // An error of downstream reaches upstream with a later frame. The frames behind are dropped. After

@@ -81,6 +81,7 @@ class Feeder {
 
   /// Returns how many pushes have returned.
   guint64 pushed() const { return pushed_; }
+  std::thread::id thread() const { return id_; }
   /// True when the last push has returned.
   bool ended() const { return ended_; }
   /// Waits for the last push. Returns its flow return.
@@ -91,6 +92,7 @@ class Feeder {
   std::atomic<GstFlowReturn> flow_{GST_FLOW_OK};
   std::atomic<bool> ended_{false};
   std::thread thread_;
+  const std::thread::id id_{thread_.get_id()};
 };
 
 }  // namespace check
