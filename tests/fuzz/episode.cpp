@@ -54,6 +54,7 @@ void Episode::do_something() {
       bad_frame();
       break;
     case 4:
+      settle();
       change_properties();
       break;
     case 5:
@@ -79,6 +80,7 @@ void Episode::do_something() {
 }
 
 void Episode::good_caps() {
+  settle();
   format_ = &any_format();
   width_ = 1 + below(below(4) == 0 ? 300 : 40);
   height_ = 1 + below(below(4) == 0 ? 200 : 40);
@@ -105,17 +107,10 @@ void Episode::bad_caps() {
       "video/x-raw",
       "video/x-bayer, width=8, height=8",
       "audio/x-raw"};
+  settle();
   if (filter_.send_caps(one_of(list)))
     fail_unless(false, "episode %u: impossible caps were accepted", seed());
   started_ = false;
-}
-
-/// Takes all output frames. Returns the newest one, or nullptr if there is none.
-Owned<GstBuffer> Episode::take_output() {
-  Owned<GstBuffer> newest;
-  while (Owned<GstBuffer> out = filter_.pull())
-    newest = std::move(out);
-  return newest;
 }
 
 void Episode::judge(GstBuffer* out, const Picture& picture, const FrameKind& kind) {
@@ -151,21 +146,39 @@ Picture Episode::in_regions(const Picture& picture, const Process& process, bool
                                      : check::in_regions(picture, process, regions_, equalizes);
 }
 
-void Episode::push_and_judge(GstBuffer* buffer, const Sent* sent) {
+void Episode::push(GstBuffer* buffer, std::optional<Sent> sent) {
   filter_.messages().clear();
+  const bool good = sent.has_value();
   const GstFlowReturn flow = filter_.push(tracked(buffer));
-  const Owned<GstBuffer> out = take_output();
   if (flow == GST_FLOW_ERROR)
     fail_unless(filter_.messages().count(GST_MESSAGE_ERROR) >= 1,
                 "episode %u: a frame failed without an element error", seed());
-  if (flow == GST_FLOW_OK && out == nullptr)
-    fail_unless(filter_.messages().count(GST_MESSAGE_QOS) == 1,
-                "episode %u: a frame was lost without a QoS message", seed());
-  if (sent != nullptr && out != nullptr)
-    judge(out, sent->picture, sent->kind);
-  if (sent != nullptr && started_ && !restricted_)
+  if (good && started_ && !restricted_)
     fail_unless(flow == GST_FLOW_OK, "episode %u: a good frame returned %s: %s", seed(),
                 gst_flow_get_name(flow), filter_.messages().text(GST_MESSAGE_ERROR).c_str());
+  if (flow == GST_FLOW_OK && filter_.messages().count(GST_MESSAGE_QOS) == 0)
+    in_flight_.push_back(std::move(sent));
+}
+
+void Episode::judge_rest() {
+  while (const Owned<GstBuffer> out = filter_.pull()) {
+    fail_unless(!in_flight_.empty(), "episode %u: more frames came out than went in", seed());
+    if (const std::optional<Sent>& sent = in_flight_.front())
+      judge(out, sent->picture, sent->kind);
+    in_flight_.pop_front();
+  }
+}
+
+void Episode::settle() {
+  const Owned<GstQuery> query(gst_query_new_drain());
+  gst_pad_peer_query(filter_.source_pad(), query);
+  judge_rest();
+  fail_unless(in_flight_.empty(), "episode %u: %d frames were lost without a QoS message", seed(),
+              static_cast<int>(in_flight_.size()));
+}
+
+void Episode::change_frames_in_flight() {
+  filter_.set("frames-in-flight", std::to_string(1 + below(8)));
 }
 
 GstBuffer* Episode::stamped(GstBuffer* buffer) {
@@ -187,8 +200,7 @@ void Episode::good_frame() {
   kind.interlaced = scan_ == Scan::interleaved || (scan_ == Scan::mixed && flagged);
   // After an invalid set, the last valid one stays in effect. The test cannot know which one that
   // is, because it depends on the frames that QoS skipped.
-  const Sent sent = {picture, kind};
-  push_and_judge(buffer, possible(*format_) ? &sent : nullptr);
+  push(buffer, possible(*format_) ? std::optional(Sent{picture, kind}) : std::nullopt);
 }
 
 void Episode::bad_frame() {
@@ -226,7 +238,7 @@ void Episode::bad_frame() {
     gst_buffer_unref(buffer);
     buffer = gst_buffer_new();
   }
-  push_and_judge(stamped(buffer), nullptr);
+  push(stamped(buffer), std::nullopt);
 }
 
 void Episode::resume_segment() {
@@ -240,12 +252,16 @@ void Episode::resume_segment() {
 }
 
 void Episode::flush_or_end() {
-  if (below(2) == 0)
+  if (below(2) == 0) {
     filter_.send_eos();
+    settle();
+  }
   filter_.send_event(gst_event_new_flush_start());
   if (started_ && below(2) == 0)
     Owned<GstBuffer>(tracked(to_buffer(Picture(*format_, width_, height_))));
   filter_.send_event(gst_event_new_flush_stop(below(2) == 0));
+  judge_rest();
+  in_flight_.clear();
   resume_segment();
 }
 
@@ -261,6 +277,7 @@ void Episode::send_event() {
       filter_.send_event(gst_event_new_tag(gst_tag_list_new(GST_TAG_TITLE, "any title", nullptr)));
       break;
     case 3:
+      settle();
       gst_harness_push_upstream_event(filter_.harness(), gst_event_new_reconfigure());
       break;
     default:
@@ -272,6 +289,7 @@ void Episode::send_event() {
 
 void Episode::change_state() {
   bool stopped = false;
+  change_frames_in_flight();
   for (int i = below(3); i >= 0; --i) {
     const GstState state = one_of({GST_STATE_NULL, GST_STATE_READY, GST_STATE_PAUSED});
     gst_element_set_state(filter_.element(), state);
@@ -282,8 +300,13 @@ void Episode::change_state() {
       "episode %u: the element does not start again", seed());
   gst_pad_push_event(filter_.source_pad(), gst_event_new_stream_start("again"));
   started_ = false;
-  if (stopped)
+  if (stopped) {
+    judge_rest();
+    in_flight_.clear();
     restarted();
+  } else {
+    settle();
+  }
   mend();
   good_caps();
 }
@@ -309,6 +332,7 @@ void Episode::ask() {
 }
 
 void Episode::restrict_downstream() {
+  settle();
   restricted_ = below(3) == 0;
   filter_.accept_downstream(restricted_
                                 ? one_of({"video/x-raw, format=NV12", "video/x-raw, width=7",

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
+#include <deque>
 #include <functional>
 #include <memory>
+#include <optional>
 
 #include "tests/check/common/filterharness.h"
 #include "tests/check/common/memoryuse.h"
@@ -48,7 +50,9 @@ class Episode : public Life {
   /// Sets the properties before the start.
   Episode(const char* element, unsigned seed, check::BufferCount& buffers,
           const check::Properties& properties = {})
-      : Life(seed, buffers), filter_(element, properties) {}
+      : Life(seed, buffers), filter_(element, properties) {
+    change_frames_in_flight();
+  }
 
   void run() override;
 
@@ -68,7 +72,7 @@ class Episode : public Life {
  private:
   /// True if the element accepts frames of the format with its current properties.
   virtual bool possible(const check::FormatSpec& format) const = 0;
-  /// Returns the expected output for a picture of a possible format.
+  /// Returns the expected output, with the current properties, for a picture of a possible format.
   virtual check::Picture expected(const check::Picture& picture, const FrameKind& kind) const = 0;
   virtual void change_properties() = 0;
   /// Is called after the element was stopped and started again.
@@ -91,14 +95,19 @@ class Episode : public Life {
   void restrict_downstream();
 
   GstBuffer* stamped(GstBuffer* buffer);
-  check::Owned<GstBuffer> take_output();
   struct Sent {
     check::Picture picture;
     FrameKind kind;
   };
-  /// Pushes the buffer and checks the result. `sent` describes a good frame; it is nullptr if the
-  /// test cannot know the result.
-  void push_and_judge(GstBuffer* buffer, const Sent* sent);
+  /// Pushes the buffer. `sent` describes a good frame; it is empty if the test cannot know the
+  /// result.
+  void push(GstBuffer* buffer, std::optional<Sent> sent);
+  /// Waits for the frames in flight, and checks that all have come out right. Must come before
+  /// anything that changes how frames come out.
+  void settle();
+  /// Checks the frames that have come out. Frames in flight may be missing: they were dropped.
+  void judge_rest();
+  void change_frames_in_flight();
 
   enum class Scan { progressive, interleaved, mixed };
 
@@ -111,6 +120,7 @@ class Episode : public Life {
   bool started_ = false;
   bool restricted_ = false;
   GstClockTime time_ = 0;
+  std::deque<std::optional<Sent>> in_flight_;  ///< accepted, and not judged yet
 };
 
 /// Runs episodes until the time is over and checks for leaks. If the program crashes, prints the

@@ -5,9 +5,10 @@
 
 using namespace check;
 
-TEST(stress_threads, .for_each_element()) {
+TEST(stress_threads, .for_each_element().times(2)) {
   const FormatSpec& format = format_named("RGBA");
   const Owned<GstElement> element = make_tested(tested().everything);
+  set_property(element, "frames-in-flight", index == 0 ? "1" : "4");
   const Owned<GstHarness> harness(gst_harness_new_with_element(element, "sink", "src"));
   gst_harness_set_drop_buffers(harness, TRUE);
   const Owned<GstCaps> caps = caps_from(caps_of(format, 64, 48));

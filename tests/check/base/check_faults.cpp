@@ -4,6 +4,7 @@
 // says what to do; nothing leaks, and the element can be started again.
 #include <gmodule.h>
 
+#include <atomic>
 #include <optional>
 
 #include "tests/check/common/faults.h"
@@ -14,7 +15,6 @@ using namespace check;
 
 namespace {
 
-constexpr std::size_t frames = 3;
 using Outputs = std::vector<Owned<GstBuffer>>;
 
 /// An element that can be started and stopped repeatedly, and what it must make of some frames.
@@ -25,6 +25,8 @@ class Subject {
   virtual MessageLog& messages() = 0;
   /// Starts the element and feeds it until the last output or an error. Returns the outputs.
   virtual Outputs play() = 0;
+  /// The number of outputs if nothing fails.
+  virtual std::size_t frames() const = 0;
   virtual void expect_right(const Outputs& outputs, const std::string& what) = 0;
   /// What the advice of an error about memory must name, besides smaller frames.
   virtual std::string advice() const = 0;
@@ -46,8 +48,8 @@ enum class Memory {
 class FilterSubject final : public Subject {
  public:
   /// Lets tested() process frames of the format.
-  explicit FilterSubject(const char* format, Memory memory = Memory::system)
-      : FilterSubject(tested().element, all_of_tested(), format,
+  FilterSubject(const char* format, int frames_in_flight, Memory memory = Memory::system)
+      : FilterSubject(tested().element, all_of_tested(), format, frames_in_flight,
                       memory == Memory::recurring ? Size{352, 256} : small) {
     if (memory == Memory::cuda)
       filter_.accept_downstream("video/x-raw(memory:CUDAMemory)");
@@ -57,19 +59,28 @@ class FilterSubject final : public Subject {
   }
   /// The first outputs of this element are taken to be right.
   FilterSubject(const char* factory, const Properties& properties, const char* format,
-                Size size = small)
+                int frames_in_flight = 1, Size size = small)
       : filter_(factory, properties),
+        frames_in_flight_(frames_in_flight),
         advice_(std::string(factory) == "cudaintegral" ? "element-type" : "smaller frames"),
         picture_(make_picture(format_named(format), size.width, size.height, Content::natural, 2)) {
     gst_element_set_state(element(), GST_STATE_NULL);
+    filter_.set("frames-in-flight", std::to_string(frames_in_flight));
+    messages().on_message([this](GstMessage* message) {
+      if (GST_MESSAGE_TYPE(message) == GST_MESSAGE_ERROR)
+        outputs_at_error_ = gst_harness_buffers_in_queue(filter_.harness());
+    });
   }
 
   GstElement* element() const override { return filter_.element(); }
   MessageLog& messages() override { return filter_.messages(); }
+  /// More than may be in flight.
+  std::size_t frames() const override { return static_cast<std::size_t>(frames_in_flight_) + 2; }
   std::string advice() const override { return advice_; }
 
   Outputs play() override {
     Outputs outputs;
+    failed_while_playing_ = false;
     if (!start())
       return outputs;
     gst_pad_push_event(filter_.source_pad(), gst_event_new_stream_start("again"));
@@ -77,16 +88,26 @@ class FilterSubject final : public Subject {
     if (!filter_.send_caps(
             caps_of(format, picture_.width, picture_.height, colorimetry(format, false))))
       return outputs;
-    for (std::size_t i = 0; i < frames && !failed(); ++i)
-      if (filter_.push(at(i * 40 * ms, next_frame())) == GST_FLOW_OK)
-        outputs.push_back(filter_.pull());
+    GstFlowReturn flow = GST_FLOW_OK;
+    for (std::size_t i = 0; i < frames() && flow == GST_FLOW_OK && !failed(); ++i)
+      flow = filter_.push(at(i * 40 * ms, next_frame()));
     filter_.send_eos();
+    failed_while_playing_ = failed();
+    while (Owned<GstBuffer> out = filter_.pull())
+      outputs.push_back(std::move(out));
     return outputs;
   }
 
+  /// The frames before an error have gone downstream when it is posted, and none comes after it.
   void expect_right(const Outputs& outputs, const std::string& what) override {
+    if (failed_while_playing_)
+      fail_unless(outputs.size() == outputs_at_error_, "%s: %d outputs, %d before the error",
+                  what.c_str(), static_cast<int>(outputs.size()),
+                  static_cast<int>(outputs_at_error_));
+    GstClockTime next = 0;
     for (const Owned<GstBuffer>& out : outputs) {
-      fail_unless(out != nullptr, "%s: no frame came out", what.c_str());
+      fail_unless_equals_uint64(GST_BUFFER_PTS(out.get()), next);
+      next += 40 * ms;
       if (expected_) {
         expect_picture(from_buffer(out, *picture_.format, picture_.width, picture_.height),
                        *expected_, what);
@@ -123,6 +144,9 @@ class FilterSubject final : public Subject {
   }
 
   FilterHarness filter_;
+  const int frames_in_flight_;
+  std::atomic<std::size_t> outputs_at_error_{0};
+  bool failed_while_playing_ = false;
   const std::string advice_;
   const Picture picture_;
   Owned<GstBuffer> recurring_;
@@ -142,6 +166,7 @@ class StereoSubject final : public Subject {
   GstElement* element() const override { return stereo_.element(); }
   MessageLog& messages() override { return stereo_.messages(); }
   std::string advice() const override { return "num-disparities"; }
+  std::size_t frames() const override { return 3; }
 
   Outputs play() override {
     Outputs outputs;
@@ -152,7 +177,7 @@ class StereoSubject final : public Subject {
       if (!stereo_.send_caps(harness, caps_of(format_named("GRAY8"), 32, 16)))
         return outputs;
     }
-    for (std::size_t i = 0; i < frames && !failed(); ++i) {
+    for (std::size_t i = 0; i < frames() && !failed(); ++i) {
       for (GstHarness* harness : stereo_.harnesses())
         gst_harness_push(harness, small_frame({0}));
       wait_until([&] { return failed() || gst_harness_buffers_in_queue(stereo_.left()) > 0; },
@@ -224,7 +249,7 @@ void expect_untroubled(Subject& subject, const std::string& what) {
               "%s: the element does not stop", what.c_str());
   fail_unless(!subject.failed(), "%s: %s", what.c_str(),
               subject.messages().text(GST_MESSAGE_ERROR).c_str());
-  fail_unless(outputs.size() == frames, "%s: %d outputs", what.c_str(),
+  fail_unless(outputs.size() == subject.frames(), "%s: %d outputs", what.c_str(),
               static_cast<int>(outputs.size()));
   subject.expect_right(outputs, what);
   subject.messages().clear();
@@ -244,7 +269,7 @@ void expect_recovery(Subject& subject, Calls calls, int least_errors,
     const GstStateChangeReturn stopped = gst_element_set_state(subject.element(), GST_STATE_NULL);
     fault.end();
     if (!fault.happened()) {
-      fail_unless(!subject.failed() && outputs.size() == frames);
+      fail_unless(!subject.failed() && outputs.size() == subject.frames());
       break;
     }
     const std::string what = "call " + std::to_string(number) + ", " + fault.failed();
@@ -255,8 +280,8 @@ void expect_recovery(Subject& subject, Calls calls, int least_errors,
       expect_good_error(subject, fault.failed(), duration, what);
       ++errors;
     } else {
-      fail_unless(outputs.size() == frames, "%s: no error, but only %d outputs", what.c_str(),
-                  static_cast<int>(outputs.size()));
+      fail_unless(outputs.size() == subject.frames(), "%s: no error, but only %d outputs",
+                  what.c_str(), static_cast<int>(outputs.size()));
     }
     subject.messages().clear();
     outputs.clear();
@@ -271,6 +296,9 @@ void expect_recovery(Subject& subject, Calls calls, int least_errors,
   }
   fail_unless(errors >= least_errors, "only %d calls caused an error", errors);
 }
+
+/// Numbers of frames in flight.
+constexpr int overlaps[] = {1, 3};
 
 /// Outputs of cudaintegral besides denoise, which tested() has.
 const Properties integral_outputs[] = {
@@ -292,8 +320,8 @@ const Properties& every_step() {
 
 }  // namespace
 
-TEST(test_host_memory, .for_each_element()) {
-  FilterSubject subject("NV12");
+TEST(test_host_memory, .for_each_element().times(std::size(overlaps))) {
+  FilterSubject subject("NV12", overlaps[index]);
   expect_recovery(subject, Calls::host_memory, 5);
 }
 
@@ -307,20 +335,21 @@ TEST(test_host_memory_in_stereo) {
   expect_recovery(subject, Calls::host_memory, 10);
 }
 
-TEST(test_cuda_calls, .for_each_element().unless(unless_testing_cuda())) {
-  FilterSubject subject("NV12");
+TEST(test_cuda_calls,
+     .for_each_element().times(std::size(overlaps)).unless(unless_testing_cuda())) {
+  FilterSubject subject("NV12", overlaps[index]);
   expect_recovery(subject, Calls::cuda, 10);
 }
 
 // GRAY8 in CUDA memory comes from a pool of the plug-in's own.
 TEST(test_cuda_calls_with_cuda_memory, .times(2).unless(unless_testing_cuda())) {
-  FilterSubject subject(index == 0 ? "NV12" : "GRAY8", Memory::cuda);
+  FilterSubject subject(index == 0 ? "NV12" : "GRAY8", 3, Memory::cuda);
   expect_recovery(subject, Calls::cuda, 10);
 }
 
 // The memory stays when the element stops, but its page lock goes.
 TEST(test_cuda_calls_with_recurring_memory, .for_each_element().unless(unless_testing_cuda())) {
-  FilterSubject subject("NV12", Memory::recurring);
+  FilterSubject subject("NV12", 3, Memory::recurring);
   expect_recovery(subject, Calls::cuda, 10);
 }
 
@@ -336,8 +365,9 @@ TEST(test_cuda_calls_in_stereo, .unless(unless_testing_cuda())) {
 }
 
 // A kernel that fails makes all later calls fail, too. They cause no further errors.
-TEST(test_cuda_stops_working, .for_each_element().unless(unless_testing_cuda())) {
-  FilterSubject subject("NV12");
+TEST(test_cuda_stops_working,
+     .for_each_element().times(std::size(overlaps)).unless(unless_testing_cuda())) {
+  FilterSubject subject("NV12", overlaps[index]);
   expect_recovery(subject, Calls::cuda, 10, Duration::lasting);
 }
 
