@@ -8,6 +8,10 @@
 namespace cudavision {
 namespace {
 
+GstCudaVisionFilterClass* class_of(GstCudaVisionFilter* self) {
+  return G_TYPE_INSTANCE_GET_CLASS(self, GST_TYPE_CUDA_VISION_FILTER, GstCudaVisionFilterClass);
+}
+
 // True if the planes lie where the caps imply.
 bool has_default_layout(const FrameFormat& format, GstBuffer* buffer) {
   const GstVideoMeta* meta = gst_buffer_get_video_meta(buffer);
@@ -23,7 +27,11 @@ FrameInFlight::FrameInFlight(FrameMapper& mapper, GstBuffer* in, bool kept)
     : kept_(kept ? gst_buffer_ref(in) : nullptr), input_(mapper, in) {}
 
 void FrameInFlight::complete() {
-  if (output_) {
+  if (!waits_) {
+    if (output_)
+      output_->hand_on();
+    input_.hand_on();
+  } else if (output_) {
     output_->complete();
     input_.completed();
   } else {
@@ -56,13 +64,19 @@ bool FilterFrames::may_reuse(GstBuffer* buffer) const {
 }
 
 void FilterFrames::process(const ConstFrame& in, const Frame* out, const FrameInfo& info) {
-  G_TYPE_INSTANCE_GET_CLASS(self_, GST_TYPE_CUDA_VISION_FILTER, GstCudaVisionFilterClass)
-      ->process(self_, in, out, info);
+  class_of(self_)->process(self_, in, out, info);
 }
 
 void FilterFrames::copy(const ConstFrame& in, const Frame& out) {
   for (int p = 0; p < this->in().layout.plane_count; ++p)
     device_.copy(in.planes[p], out.planes[p]);
+}
+
+bool FilterFrames::must_wait_for(const FrameInFlight& frame) const {
+  const bool can_be_handed_on =
+      frame.input_.can_be_handed_on() && (!frame.output_ || frame.output_->can_be_handed_on());
+  return !can_be_handed_on ||
+         (class_of(self_)->needs_frame_done && class_of(self_)->needs_frame_done(self_));
 }
 
 std::unique_ptr<FrameInFlight> FilterFrames::start(GstBuffer* in, GstBuffer* out, FrameWork work,
@@ -75,6 +89,7 @@ std::unique_ptr<FrameInFlight> FilterFrames::start(GstBuffer* in, GstBuffer* out
   if (in == out) {
     process(input, nullptr, info);
     frame->input_.end();
+    frame->waits_ = must_wait_for(*frame);
     return frame;
   }
   // Non-video peers take the payload size from the buffer, so trim what a pool gave in excess.
@@ -88,7 +103,9 @@ std::unique_ptr<FrameInFlight> FilterFrames::start(GstBuffer* in, GstBuffer* out
     if (work == FrameWork::inspect)
       process(input, nullptr, info);
   }
+  frame->input_.end();
   output.end();
+  frame->waits_ = must_wait_for(*frame);
   return frame;
 }
 

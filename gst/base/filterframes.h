@@ -17,7 +17,10 @@ namespace cudavision {
 /// called in the session's context.
 class FrameInFlight {
  public:
-  /// Waits for the device and brings the frame into the output buffer. Throws Error.
+  /// True if the buffers may go elsewhere only when the device has finished. Otherwise whoever has
+  /// them next uses them in the order of the streams that their memory carries.
+  bool waits() const noexcept { return waits_; }
+  /// Waits for the device if waits(), and brings the frame into the output buffer. Throws Error.
   void complete();
 
  private:
@@ -28,6 +31,7 @@ class FrameInFlight {
   OwnedBuffer kept_;
   FrameMapper::Input input_;
   std::optional<FrameMapper::Output> output_;
+  bool waits_ = true;
 };
 
 /// Carries frames between a filter's buffers and its process(), once the caps are known. Up to
@@ -66,6 +70,7 @@ class FilterFrames {
 
   void process(const ConstFrame& in, const Frame* out, const FrameInfo& info);
   void copy(const ConstFrame& in, const Frame& out);
+  bool must_wait_for(const FrameInFlight& frame) const;
 
   GstCudaVisionFilter* const self_;
   Device& device_;

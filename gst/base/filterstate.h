@@ -39,8 +39,9 @@ struct FilterState {
 
   // The following belong to the streaming thread.
   std::unique_ptr<FrameInFlight> started;  ///< the work that transform() has enqueued
-  bool skipped = false;                    ///< QoS has dropped the last frame
-  std::optional<FilterFrames> frames;      ///< set while the caps are known
+  bool handed_on = false;  ///< the device may still work on frames that have gone downstream
+  bool skipped = false;    ///< QoS has dropped the last frame
+  std::optional<FilterFrames> frames;  ///< set while the caps are known
   std::string refusal;         ///< why the last caps were refused; upstream may send them again
   bool device_failed = false;  ///< that was because of the device
 
@@ -71,7 +72,8 @@ GstBaseTransformClass* filter_parent_class();
 void configure_filter(gpointer self, const FrameFormat& in, const FrameFormat& out, bool same_caps);
 /// Frees everything that lives in the session's context.
 void release_filter(gpointer self);
-/// Waits until all frames have gone downstream, and ends what spans several of them.
+/// Waits until all frames have gone downstream and the device has finished them, and ends what
+/// spans several of them.
 void drain_filter(gpointer self);
 
 /// Gives up what is still to come of earlier frames.

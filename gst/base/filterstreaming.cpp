@@ -23,7 +23,12 @@ bool wait_for_frames(gpointer self) {
 }
 
 void drain_filter(gpointer self) {
+  FilterState& state = state_of(self);
   wait_for_frames(self);
+  if (std::exchange(state.handed_on, false)) {
+    const DeviceScope scope(state.session);
+    state.session.device().finish();
+  }
   if (class_of(self)->drain)
     class_of(self)->drain(filter(self));
 }
@@ -36,7 +41,7 @@ void drop_frame(gpointer self, std::unique_ptr<FrameInFlight> work) {
   work.reset();
 }
 
-// Waits for the device. No context is current when frame_done() runs.
+// Waits for the device where that is necessary. No context is current when frame_done() runs.
 void finish_frame(gpointer self, std::unique_ptr<FrameInFlight> work) {
   try {
     if (work) {
@@ -181,6 +186,7 @@ GstFlowReturn transform(GstBaseTransform* trans, GstBuffer* in, GstBuffer* out) 
     if (in != out || state.work == FrameWork::inspect) {
       const DeviceScope scope(state.session);
       state.started = state.frames->start(in, out, state.work, state.info);
+      state.handed_on = state.handed_on || !state.started->waits();
     }
     if (!state.pusher.started())
       finish_frame(trans, std::move(state.started));
@@ -195,7 +201,8 @@ GstClockTime end_of(GstBuffer* frame) {
   return GST_BUFFER_PTS(frame) + GST_BUFFER_DURATION(frame);
 }
 
-// With frames in flight, starts the work on a frame and returns none.
+// With frames in flight, starts the work on a frame and returns none, unless nothing is in its way
+// downstream: the pusher's thread would only take time.
 GstFlowReturn generate_output(GstBaseTransform* trans, GstBuffer** out) {
   const auto of_parent = filter_parent_class()->generate_output;
   FilterState& state = state_of(trans);
@@ -208,6 +215,8 @@ GstFlowReturn generate_output(GstBaseTransform* trans, GstBuffer** out) {
   // GstBaseTransform does this for the frames that it pushes itself; it answers POSITION queries.
   if (GST_CLOCK_TIME_IS_VALID(end) && trans->segment.format == GST_FORMAT_TIME)
     trans->segment.position = end;
+  if (state.started && !state.started->waits() && state.pusher.idle())
+    return complete_frame(trans, std::move(state.started), true) ? GST_FLOW_OK : GST_FLOW_ERROR;
   ++state.in_flight_total;
   state.pusher.add(*out, std::move(state.started));
   *out = nullptr;

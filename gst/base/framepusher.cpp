@@ -61,6 +61,11 @@ void FramePusher::add(GstBuffer* buffer, std::unique_ptr<FrameInFlight> work) no
     changed_.notify_all();
 }
 
+bool FramePusher::idle() {
+  const Lock lock(mutex_);
+  return in_flight_ == 0;
+}
+
 void FramePusher::drain() {
   Lock lock(mutex_);
   changed_.wait(lock, [&] { return in_flight_ == 0; });

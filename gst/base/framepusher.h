@@ -43,7 +43,9 @@ class FramePusher {
   void wait_for_room();
   /// Takes a frame, with the work that is enqueued for it; none if the device does nothing.
   void add(GstBuffer* buffer, std::unique_ptr<FrameInFlight> work) noexcept;
-  /// Waits until all frames have gone downstream, or have been dropped.
+  /// True if all frames have gone downstream, or have been dropped.
+  bool idle();
+  /// Waits until that is so.
   void drain();
   /// Returns the first flow return of downstream since the last call that is an error, else
   /// GST_FLOW_OK. The frames that were in flight behind that frame are dropped.

@@ -69,8 +69,11 @@ struct GstCudaVisionFilterClass {
   void (*process)(GstCudaVisionFilter* self, const cudavision::ConstFrame& in,
                   const cudavision::Frame* out, const cudavision::FrameInfo& info);
   /// Called when the device has finished a frame, before that goes downstream. Later frames may be
-  /// in flight already.
+  /// in flight already. The device may still be at a frame in CUDA memory that carries a stream.
   void (*frame_done)(GstCudaVisionFilter* self);
+  /// True if the device must have finished the last frame of process() before frame_done() in any
+  /// case. The default is false.
+  bool (*needs_frame_done)(GstCudaVisionFilter* self);
   /// Posts pending messages, and ends what spans several frames, before EOS, CAPS, SEGMENT, a
   /// change of context, and stop.
   void (*drain)(GstCudaVisionFilter* self);

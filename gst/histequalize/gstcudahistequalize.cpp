@@ -211,6 +211,11 @@ void frame_done(GstCudaVisionFilter* self) {
   state_of(self).messages.post_arrived();
 }
 
+// A message is posted before its frame goes downstream.
+bool needs_frame_done(GstCudaVisionFilter* self) {
+  return state_of(self).posts;
+}
+
 void restart_average(State& state) {
   if (state.work)
     state.work->restart_average();
@@ -306,6 +311,7 @@ static void gst_cuda_hist_equalize_class_init(GstCudaHistEqualizeClass* klass) {
   filter_class->begin_frame = GST_DEBUG_FUNCPTR(begin_frame);
   filter_class->process = GST_DEBUG_FUNCPTR(process);
   filter_class->frame_done = GST_DEBUG_FUNCPTR(frame_done);
+  filter_class->needs_frame_done = GST_DEBUG_FUNCPTR(needs_frame_done);
   filter_class->drain = GST_DEBUG_FUNCPTR(drain);
   filter_class->discard = GST_DEBUG_FUNCPTR(discard);
   filter_class->release = GST_DEBUG_FUNCPTR(release);

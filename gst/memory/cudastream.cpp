@@ -52,6 +52,10 @@ void mark_unfinished(GstMemory* memory) {
     GST_MINI_OBJECT_FLAG_SET(memory, GST_CUDA_MEMORY_TRANSFER_NEED_SYNC);
 }
 
+void mark_finished(GstMemory* memory) {
+  GST_MINI_OBJECT_FLAG_UNSET(memory, GST_CUDA_MEMORY_TRANSFER_NEED_SYNC);
+}
+
 bool is_marked_unfinished(GstMemory* memory) {
   return GST_MEMORY_FLAG_IS_SET(memory, GST_CUDA_MEMORY_TRANSFER_NEED_SYNC);
 }
@@ -84,6 +88,8 @@ CudaStream stream_of_cuda_memory(GstMemory*) {
 }
 
 void mark_unfinished(GstMemory*) {}
+
+void mark_finished(GstMemory*) {}
 
 bool is_marked_unfinished(GstMemory*) {
   return false;

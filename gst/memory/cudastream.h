@@ -43,6 +43,8 @@ CudaStream stream_of_cuda_memory(GstMemory* memory);
 /// Marks CUDA memory on which work may still be going on, on the stream that it carries. Mapping
 /// for writing on the device has done so already.
 void mark_unfinished(GstMemory* memory);
+/// Takes the mark away from CUDA memory on which all work has ended.
+void mark_finished(GstMemory* memory);
 bool is_marked_unfinished(GstMemory* memory);
 /// Waits for work that other elements have enqueued on this CUDA memory, if it is marked
 /// unfinished, and takes the mark away.

@@ -23,6 +23,7 @@ FrameMapper::FrameMapper(const FrameQueues& queues, const CudaContext& context,
       context_(context),
       page_locks_(page_locks),
       format_(format),
+      order_(queues.compute),
       uploaded_(queues.upload.make_event()),
       computed_(queues.compute.make_event()),
       downloaded_(queues.download.make_event()) {
@@ -32,6 +33,10 @@ FrameMapper::FrameMapper(const FrameQueues& queues, const CudaContext& context,
 
 bool FrameMapper::in_place(const MappedBuffer& buffer) const {
   return buffer.on_device() || queues_.compute.kind() == DeviceKind::cpu;
+}
+
+bool FrameMapper::can_be_handed_on(const MappedBuffer& buffer) const {
+  return buffer.on_device() && order_is_known(buffer.buffer());
 }
 
 Staging& FrameMapper::staging(Device& queue) {
@@ -69,6 +74,8 @@ FrameMapper::Input::Input(FrameMapper& mapper, GstBuffer* buffer)
       buffer_(buffer, mapper.format_, GST_MAP_READ, mapper.context_, mapper.page_locks_),
       wait_(mapper.queues_),
       stored_(buffer_.frame()) {
+  if (buffer_.on_device())
+    mapper.order_.begin(buffer);
   if (!mapper.in_place(buffer_)) {
     const FrameQueues& queues = mapper.queues_;
     const Frame& own = mapper.own_frame();
@@ -85,6 +92,8 @@ FrameMapper::Input::Input(FrameMapper& mapper, GstBuffer* buffer)
 }
 
 void FrameMapper::Input::end() {
+  if (buffer_.on_device())
+    mapper_.order_.end(buffer_.buffer());
   mapper_.computed_->record();
 }
 
@@ -93,18 +102,34 @@ void FrameMapper::Input::complete() {
   wait_.done();
 }
 
+bool FrameMapper::Input::can_be_handed_on() const {
+  return mapper_.can_be_handed_on(buffer_);
+}
+
+// Whoever writes to the memory next must know that it may still be read, and so must libgstcuda
+// when it frees the memory.
+void FrameMapper::Input::hand_on() noexcept {
+  mark_unfinished(buffer_.buffer());
+  wait_.done();
+}
+
 FrameMapper::Output::Output(FrameMapper& mapper, GstBuffer* buffer)
     : mapper_(mapper),
       buffer_(buffer, mapper.format_, GST_MAP_WRITE, mapper.context_, mapper.page_locks_),
       wait_(mapper.queues_),
       stored_(mapper.in_place(buffer_) ? buffer_.frame() : mapper.own_frame()),
-      frame_(mapper.repack_ ? mapper.unpacked_frame() : stored_) {}
+      frame_(mapper.repack_ ? mapper.unpacked_frame() : stored_) {
+  if (buffer_.on_device())
+    mapper.order_.begin(buffer);
+}
 
 void FrameMapper::Output::end() {
   const FrameQueues& queues = mapper_.queues_;
   if (mapper_.repack_)
     mapper_.repack_->pack(frame_, stored_);
   if (mapper_.in_place(buffer_)) {
+    if (buffer_.on_device())
+      mapper_.order_.end(buffer_.buffer());
     mapper_.computed_->record();
     return;
   }
@@ -125,6 +150,18 @@ void FrameMapper::Output::complete() {
     mapper_.downloaded_->wait();
   else
     mapper_.staging_->collect(buffer_.frame());
+  wait_.done();
+  // Who finds the mark waits for the whole stream, on which later frames may be in flight.
+  if (buffer_.on_device())
+    mark_finished(buffer_.buffer());
+}
+
+bool FrameMapper::Output::can_be_handed_on() const {
+  return mapper_.can_be_handed_on(buffer_);
+}
+
+// Mapping for writing has marked the memory as unfinished.
+void FrameMapper::Output::hand_on() noexcept {
   wait_.done();
 }
 

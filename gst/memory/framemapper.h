@@ -14,6 +14,7 @@
 #include "gst/memory/mappedbuffer.h"
 #include "gst/memory/pagelocks.h"
 #include "gst/memory/staging.h"
+#include "gst/memory/streamorder.h"
 
 namespace cudavision {
 
@@ -24,7 +25,11 @@ namespace cudavision {
 /// page-locked, as much page-locked memory. It allocates both with the first buffer that needs
 /// them. PageLocks lock buffers that come back. Frames that operations cannot read as they lie in
 /// buffers are unpacked on the device, into another frame that it keeps, and packed again. So it
-/// carries one frame at a time: the last one must be complete before the next.
+/// carries one frame at a time: the last one must be complete, or handed on, before the next.
+///
+/// The host need not wait for a buffer all of whose memory is in place and carries a stream:
+/// whoever uses it next does so in the order of that stream. Such a frame can be handed on while
+/// the device still works on it.
 ///
 /// All calls, constructors and destructors included, are made with the session's context current.
 /// One thread may enqueue the work on a frame, and another one complete it.
@@ -63,12 +68,16 @@ class FrameMapper {
     const ConstFrame& frame() const noexcept { return frame_; }
     /// The same frame as it lies in buffers, on the device.
     const ConstFrame& stored() const noexcept { return stored_; }
-    /// Call this when all work that reads the frame is enqueued, unless an Output follows from it.
+    /// Call this when all work that reads the frame is enqueued.
     void end();
     /// Waits until the device has read the frame. Throws Error. Call completed() instead if the
     /// device is known to have read it, as it has when an Output of that work is complete.
     void complete();
     void completed() noexcept { wait_.done(); }
+    /// True if the frame can be handed on.
+    bool can_be_handed_on() const;
+    /// Call this after end() in place of complete().
+    void hand_on() noexcept;
 
    private:
     FrameMapper& mapper_;
@@ -86,6 +95,10 @@ class FrameMapper {
     void end();
     /// Waits until the frame is in the buffer. Throws Error.
     void complete();
+    /// True if the frame can be handed on.
+    bool can_be_handed_on() const;
+    /// Call this after end() in place of complete().
+    void hand_on() noexcept;
 
    private:
     FrameMapper& mapper_;
@@ -98,6 +111,7 @@ class FrameMapper {
  private:
   void bring_to_device(const MappedBuffer& buffer, const Frame& own);
   bool in_place(const MappedBuffer& buffer) const;
+  bool can_be_handed_on(const MappedBuffer& buffer) const;
   const Frame& own_frame() { return stored_.allocated(queues_.compute, format_.storage.frame); }
   const Frame& unpacked_frame() { return unpacked_.allocated(queues_.compute, format_.layout); }
   Staging& staging(Device& queue);
@@ -106,6 +120,7 @@ class FrameMapper {
   const CudaContext context_;
   PageLocks* const page_locks_;
   const FrameFormat format_;
+  StreamOrder order_;
   DeviceFrame stored_, unpacked_;
   const std::unique_ptr<Event> uploaded_, computed_, downloaded_;  ///< each of one queue
   std::unique_ptr<Staging> staging_;

@@ -89,6 +89,8 @@ CudaStream stream_of_cuda_memory(GstMemory*) {
 
 void mark_unfinished(GstMemory*) {}
 
+void mark_finished(GstMemory*) {}
+
 bool is_marked_unfinished(GstMemory*) {
   return false;
 }

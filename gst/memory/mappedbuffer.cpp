@@ -32,13 +32,11 @@ MappedBuffer::MappedBuffer(GstBuffer* buffer, const FrameFormat& format, GstMapF
     : MappedBuffer(buffer, format, access) {
   examine_memory(context);
   map();  // if this throws, the destructor unmaps: the other constructor has made the object
-  // Mapping may have enqueued an upload, of memory that the CPU has written.
-  for (guint i = 0; i < gst_buffer_n_memory(buffer_); ++i)
-    if (GstMemory* memory = gst_buffer_peek_memory(buffer_, i); is_cuda_memory(memory))
-      synchronize_cuda_memory(memory);
+  if (on_device_)
+    return;
   if (on_peer_)
     finish_peers_work();
-  else if (!on_device_)
+  else
     examine_page_locks(page_locks);
 }
 
@@ -82,8 +80,11 @@ void MappedBuffer::map() {
 
 // Mapping may itself enqueue a copy, so this comes last.
 void MappedBuffer::finish_peers_work() const {
-  for (guint i = 0; i < gst_buffer_n_memory(buffer_); ++i)
-    finish_default_stream(cuda_context_of(gst_buffer_peek_memory(buffer_, i)));
+  for (guint i = 0; i < gst_buffer_n_memory(buffer_); ++i) {
+    GstMemory* memory = gst_buffer_peek_memory(buffer_, i);
+    synchronize_cuda_memory(memory);
+    finish_default_stream(cuda_context_of(memory));
+  }
 }
 
 // What is mapped need not be the buffer's own memory: a plane that spans several, or memory that

@@ -30,8 +30,11 @@ class MappedBuffer {
   MappedBuffer(const MappedBuffer&) = delete;
   MappedBuffer& operator=(const MappedBuffer&) = delete;
 
+  GstBuffer* buffer() const noexcept { return buffer_; }
   const Frame& frame() const noexcept { return frame_; }
-  /// True if the device can work on this memory.
+  /// True if the device can work on this memory. The work of others on it may still be going on:
+  /// what they have enqueued, and an upload that mapping enqueues where the CPU has written to it
+  /// (see streamorder.h).
   bool on_device() const noexcept { return on_device_; }
   /// True if the memory is that of another device, and ours can only copy from it. All work on it
   /// is done.

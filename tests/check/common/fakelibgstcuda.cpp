@@ -6,6 +6,9 @@
 #include <utility>
 #include <vector>
 
+#include "gst/memory/cudastream.h"
+#include "tests/check/common/fakestreams.h"
+
 namespace {
 
 using cudavision::CudaContext;
@@ -13,6 +16,7 @@ using cudavision::CudaContext;
 thread_local std::vector<GstObject*> entered;
 std::set<std::pair<GstObject*, GstObject*>> peers;
 int host_maps = 0;
+int waits = 0;
 
 constexpr char memory_type[] = "FakeCudaMemory";
 
@@ -20,7 +24,9 @@ struct FakeCudaMemory {
   GstMemory memory;
   CudaContext context;
   std::vector<guint8> bytes;
-  guint8 value;  ///< which they get when the default stream is finished
+  guint8 value = 0;                         ///< which they get when the default stream is finished
+  cudavision::CudaStream stream = nullptr;  ///< which the memory carries
+  bool marked = false;                      ///< as unfinished
 };
 std::set<FakeCudaMemory*> unfinished;
 
@@ -35,9 +41,14 @@ void finish(FakeCudaMemory* memory) {
 
 // libgstcuda downloads on the default stream, which is why that copy comes after others.
 gpointer map_memory(GstMemory* memory, gsize, GstMapFlags flags) {
+  FakeCudaMemory& mapped = *fake(memory);
   if (!(flags & cudavision::cuda_map_flag())) {
     ++host_maps;
-    finish(fake(memory));
+    finish(&mapped);
+    if (mapped.stream)
+      check::finish_fake_stream(mapped.stream);
+  } else if (mapped.stream && (flags & GST_MAP_WRITE)) {
+    mapped.marked = true;
   }
   return fake(memory)->bytes.data();
 }
@@ -67,9 +78,21 @@ void fake_cuda_allocator_init(FakeCudaAllocator* self) {
   GST_OBJECT_FLAG_SET(self, GST_ALLOCATOR_FLAG_CUSTOM_ALLOC);
 }
 
+FakeCudaMemory* new_memory(const CudaContext& context, gsize bytes) {
+  auto* allocator = static_cast<GstAllocator*>(
+      gst_object_ref_sink(g_object_new(fake_cuda_allocator_get_type(), nullptr)));
+  auto* made = new FakeCudaMemory{{}, context, std::vector<guint8>(bytes)};
+  gst_memory_init(&made->memory, static_cast<GstMemoryFlags>(0), allocator, nullptr, bytes, 0, 0,
+                  bytes);
+  gst_object_unref(allocator);
+  return made;
+}
+
 }  // namespace
 
 namespace check {
+
+using cudavision::CudaStream;
 
 cudavision::CudaContext new_fake_context() {
   GstObject* object = GST_OBJECT_CAST(gst_bus_new());
@@ -91,14 +114,20 @@ void let_copy_from(const CudaContext& context, const CudaContext& other) {
 }
 
 GstMemory* new_fake_cuda_memory(const CudaContext& context, gsize bytes, guint8 value) {
-  auto* allocator = static_cast<GstAllocator*>(
-      gst_object_ref_sink(g_object_new(fake_cuda_allocator_get_type(), nullptr)));
-  auto* made = new FakeCudaMemory{{}, context, std::vector<guint8>(bytes), value};
-  gst_memory_init(&made->memory, static_cast<GstMemoryFlags>(0), allocator, nullptr, bytes, 0, 0,
-                  bytes);
-  gst_object_unref(allocator);
+  FakeCudaMemory* made = new_memory(context, bytes);
+  made->value = value;
   unfinished.insert(made);
   return &made->memory;
+}
+
+GstMemory* new_fake_cuda_memory(const CudaContext& context, gsize bytes, CudaStream stream) {
+  FakeCudaMemory* made = new_memory(context, bytes);
+  made->stream = stream;
+  return &made->memory;
+}
+
+int waits_for_fake_cuda_memory() {
+  return std::exchange(waits, 0);
 }
 
 int host_maps_of_fake_cuda_memory() {
@@ -147,7 +176,29 @@ GstMapFlags cuda_map_flag() {
   return static_cast<GstMapFlags>(GST_MAP_FLAG_LAST << 1);
 }
 
-void synchronize_cuda_memory(GstMemory*) {}
+CudaStream stream_of_cuda_memory(GstMemory* memory) {
+  return fake(memory)->stream;
+}
+
+void mark_unfinished(GstMemory* memory) {
+  if (fake(memory)->stream)
+    fake(memory)->marked = true;
+}
+
+void mark_finished(GstMemory* memory) {
+  fake(memory)->marked = false;
+}
+
+bool is_marked_unfinished(GstMemory* memory) {
+  return fake(memory)->marked;
+}
+
+void synchronize_cuda_memory(GstMemory* memory) {
+  if (!std::exchange(fake(memory)->marked, false))
+    return;
+  ++waits;
+  check::finish_fake_stream(fake(memory)->stream);
+}
 
 void* allocate_page_locked(gsize) noexcept {
   return nullptr;

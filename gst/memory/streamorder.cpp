@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "gst/memory/streamorder.h"
+
+#include "gst/memory/cudastream.h"
+#include "gst/memory/libgstcuda.h"
+
+namespace cudavision {
+namespace {
+
+// Calls visit(memory, stream) for each memory of a buffer that carries a stream.
+template <class Visit>
+void for_each_stream(GstBuffer* buffer, Visit visit) {
+  for (guint i = 0; i < gst_buffer_n_memory(buffer); ++i) {
+    GstMemory* memory = gst_buffer_peek_memory(buffer, i);
+    if (const CudaStream stream = is_cuda_memory(memory) ? stream_of_cuda_memory(memory) : nullptr)
+      visit(memory, stream);
+  }
+}
+
+}  // namespace
+
+bool order_is_known(GstBuffer* buffer) {
+  guint known = 0;
+  for_each_stream(buffer, [&](GstMemory*, CudaStream) { ++known; });
+  return known > 0 && known == gst_buffer_n_memory(buffer);
+}
+
+// A buffer may be in use in several threads, so that marks are only written where they change.
+void mark_unfinished(GstBuffer* buffer) {
+  for_each_stream(buffer, [](GstMemory* memory, CudaStream) {
+    if (!is_marked_unfinished(memory))
+      mark_unfinished(memory);
+  });
+}
+
+void mark_finished(GstBuffer* buffer) {
+  for_each_stream(buffer, [](GstMemory* memory, CudaStream) { mark_finished(memory); });
+}
+
+StreamOrder::Neighbour& StreamOrder::neighbour(CudaStream stream) {
+  if (!neighbour_.device || neighbour_.device->stream() != stream) {
+    neighbour_ = {};
+    neighbour_.device = make_cuda_device(stream);
+    neighbour_.event = neighbour_.device->make_event();
+  }
+  return neighbour_;
+}
+
+void StreamOrder::begin(GstBuffer* buffer) {
+  for_each_stream(buffer, [&](GstMemory* memory, CudaStream stream) {
+    if (stream == device_.stream() || !is_marked_unfinished(memory))
+      return;
+    Event& event = *neighbour(stream).event;
+    event.record();
+    event.hold_back(device_);
+  });
+}
+
+void StreamOrder::end(GstBuffer* buffer) {
+  bool recorded = false;
+  for_each_stream(buffer, [&](GstMemory*, CudaStream stream) {
+    if (stream == device_.stream())
+      return;
+    if (!event_)
+      event_ = device_.make_event();
+    if (!recorded)
+      event_->record();
+    recorded = true;
+    event_->hold_back(*neighbour(stream).device);
+  });
+}
+
+}  // namespace cudavision

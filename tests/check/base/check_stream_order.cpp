@@ -1,0 +1,310 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// Tests frames in CUDA memory that carries a stream: the host does not wait for them, and still all
+// work on them happens in its order, whatever streams the memory carries and whichever of them is
+// fast. Stand-ins for the CUDA device and libgstcuda show that without a GPU.
+#include <algorithm>
+#include <array>
+#include <vector>
+
+#include "gst/memory/cudastream.h"
+#include "gst/memory/framemapper.h"
+#include "tests/check/common/fakelibgstcuda.h"
+#include "tests/check/common/fakestreams.h"
+#include "tests/check/common/owned.h"
+#include "tests/check/common/testcase.h"
+
+using namespace check;
+using namespace cudavision;
+
+namespace {
+
+constexpr int width = 16, height = 8;
+constexpr gsize luma_bytes = gsize{width} * height, frame_bytes = luma_bytes / 2 * 3;
+
+FrameFormat nv12() {
+  const Caps caps(
+      gst_caps_from_string("video/x-raw, format=NV12, width=16, height=8, framerate=25/1"));
+  return frame_format_from_caps(caps.get());
+}
+
+void add_meta(GstBuffer* buffer) {
+  gst_buffer_add_video_meta(buffer, GST_VIDEO_FRAME_FLAG_NONE, GST_VIDEO_FORMAT_NV12, width,
+                            height);
+}
+
+/// Makes a frame whose planes carry these streams; nullptr for none.
+Owned<GstBuffer> new_frame(const CudaContext& context, CudaStream luma, CudaStream chroma) {
+  Owned<GstBuffer> buffer(gst_buffer_new());
+  gst_buffer_append_memory(buffer, new_fake_cuda_memory(context, luma_bytes, luma));
+  gst_buffer_append_memory(buffer, new_fake_cuda_memory(context, luma_bytes / 2, chroma));
+  add_meta(buffer);
+  return buffer;
+}
+
+Owned<GstBuffer> new_system_frame() {
+  Owned<GstBuffer> buffer(gst_buffer_new_allocate(nullptr, frame_bytes, nullptr));
+  add_meta(buffer);
+  return buffer;
+}
+
+View<std::uint8_t> bytes_of(GstMemory* memory, int access) {
+  GstMapInfo map;
+  fail_unless(gst_memory_map(memory, &map, static_cast<GstMapFlags>(access | cuda_map_flag())));
+  const View<std::uint8_t> bytes{map.data, static_cast<int>(map.size), 1,
+                                 static_cast<std::ptrdiff_t>(map.size)};
+  gst_memory_unmap(memory, &map);
+  return bytes;
+}
+
+/// Another element, which works on each memory in the stream that the memory carries.
+class Neighbour {
+ public:
+  void write(GstBuffer* buffer, guint8 value) {
+    for (guint i = 0; i < 2; ++i) {
+      GstMemory* memory = gst_buffer_peek_memory(buffer, i);
+      device_of(memory)->fill(bytes_of(memory, GST_MAP_WRITE), value);
+    }
+  }
+  /// The bytes arrive in `read` when the stream has come that far.
+  void read(GstBuffer* buffer, std::array<guint8, frame_bytes>& read) {
+    gsize offset = 0;
+    for (guint i = 0; i < 2; ++i) {
+      GstMemory* memory = gst_buffer_peek_memory(buffer, i);
+      const View<std::uint8_t> bytes = bytes_of(memory, GST_MAP_READ);
+      device_of(memory)->copy(bytes, {read.data() + offset, bytes.width, 1, bytes.pitch});
+      offset += bytes.width;
+    }
+  }
+
+ private:
+  static std::unique_ptr<Device> device_of(GstMemory* memory) {
+    return new_stream_device(stream_of_cuda_memory(memory));
+  }
+};
+
+bool marked(GstBuffer* buffer) {
+  return is_marked_unfinished(gst_buffer_peek_memory(buffer, 0)) &&
+         is_marked_unfinished(gst_buffer_peek_memory(buffer, 1));
+}
+
+/// The streams of the tests. An element works on `own`.
+struct Streams {
+  const CudaStream own = new_fake_stream(), first = new_fake_stream(), second = new_fake_stream();
+
+  std::array<CudaStream, 3> all() const { return {own, first, second}; }
+};
+
+/// The streams that the planes of the input and of the output carry, by their numbers.
+constexpr int carried[][4] = {
+    {0, 0, 0, 0}, {1, 1, 0, 0}, {0, 0, 1, 1}, {1, 1, 1, 1}, {1, 1, 2, 2},
+    {1, 2, 0, 0}, {0, 0, 1, 2}, {1, 2, 1, 2}, {1, 2, 2, 1}, {0, 1, 2, 0},
+};
+constexpr int carried_count = static_cast<int>(std::size(carried));
+/// Which stream is fast, by its number; after the last one, none is.
+constexpr int fast_count = 4;
+
+/// What is enqueued first stands as the frame's work: it takes the place of kernels.
+void copy_frame(Device& device, const ConstFrame& in, const Frame& out) {
+  for (int p = 0; p < 2; ++p)
+    device.copy(in.planes[p], out.planes[p]);
+}
+
+}  // namespace
+
+// Pools of two buffers each, so that memory is written to again while the frame before may still be
+// read.
+TEST(test_order_without_waiting, .times(carried_count* fast_count)) {
+  const CudaContext context = new_fake_context();
+  const CudaScope scope(context);
+  const Streams streams;
+  const auto all = streams.all();
+  const int(&by)[4] = carried[index / fast_count];
+  const int fast = index % fast_count;
+  const auto hurry = [&] {
+    if (fast < static_cast<int>(all.size()))
+      advance_fake_stream(all[fast]);
+  };
+
+  const std::unique_ptr<Device> device = new_stream_device(streams.own);
+  FrameMapper in_mapper(FrameQueues(*device), context, nullptr, nv12());
+  FrameMapper out_mapper(FrameQueues(*device), context, nullptr, nv12());
+  std::vector<Owned<GstBuffer>> in_pool, out_pool;
+  for (int i = 0; i < 2; ++i) {
+    in_pool.push_back(new_frame(context, all[by[0]], all[by[1]]));
+    out_pool.push_back(new_frame(context, all[by[2]], all[by[3]]));
+  }
+  waits_for_fake_cuda_memory();
+  host_maps_of_fake_cuda_memory();
+
+  constexpr int frames = 6;
+  std::array<std::array<guint8, frame_bytes>, frames> received{};
+  Neighbour neighbour;
+  for (int n = 0; n < frames; ++n) {
+    GstBuffer* in = in_pool[n % 2];
+    GstBuffer* out = out_pool[n % 2];
+    neighbour.write(in, static_cast<guint8>(n + 1));
+    hurry();
+    {
+      FrameMapper::Input input(in_mapper, in);
+      FrameMapper::Output output(out_mapper, out);
+      hurry();
+      copy_frame(*device, input.frame(), output.frame());
+      input.end();
+      output.end();
+      fail_unless(input.can_be_handed_on() && output.can_be_handed_on());
+      input.hand_on();
+      output.hand_on();
+    }
+    hurry();
+    fail_unless(marked(in) && marked(out));
+    neighbour.read(out, received[n]);
+    hurry();
+  }
+  fail_unless_equals_int(waits_for_fake_cuda_memory(), 0);
+  for (const CudaStream stream : all)
+    finish_fake_stream(stream);
+  for (int n = 0; n < frames; ++n)
+    fail_unless(std::all_of(received[n].begin(), received[n].end(),
+                            [=](guint8 byte) { return byte == n + 1; }),
+                "frame %d is %d", n, received[n][0]);
+}
+
+// A frame that is only read goes downstream itself, where its next owner may write to it.
+TEST(test_only_read, .times(fast_count)) {
+  const CudaContext context = new_fake_context();
+  const CudaScope scope(context);
+  const Streams streams;
+  const std::unique_ptr<Device> device = new_stream_device(streams.own);
+  FrameMapper mapper(FrameQueues(*device), context, nullptr, nv12());
+  const Owned<GstBuffer> frame = new_frame(context, streams.first, streams.second);
+  std::vector<guint8> seen(luma_bytes);
+  Neighbour neighbour;
+  neighbour.write(frame, 1);
+  mark_finished(frame);
+  for (const CudaStream stream : streams.all())
+    finish_fake_stream(stream);
+  {
+    FrameMapper::Input input(mapper, frame);
+    device->copy(input.frame().planes[0], {seen.data(), width, height, width});
+    input.end();
+    input.hand_on();
+  }
+  fail_unless(marked(frame), "nobody will wait for the reading");
+  neighbour.write(frame, 2);
+  if (index < 3)
+    advance_fake_stream(streams.all()[index]);
+  for (const CudaStream stream : streams.all())
+    finish_fake_stream(stream);
+  fail_unless(std::all_of(seen.begin(), seen.end(), [](guint8 byte) { return byte == 1; }));
+}
+
+// Reading leaves no mark, but is over before the memory is written to.
+TEST(test_writing_waits_for_readers) {
+  const CudaContext context = new_fake_context();
+  const CudaScope scope(context);
+  const Streams streams;
+  const std::unique_ptr<Device> device = new_stream_device(streams.own);
+  FrameMapper mapper(FrameQueues(*device), context, nullptr, nv12());
+  const Owned<GstBuffer> frame = new_frame(context, streams.first, streams.second);
+  std::array<guint8, frame_bytes> read{};
+  read.fill(1);
+  Neighbour().read(frame, read);
+  fail_unless(!marked(frame));
+  {
+    FrameMapper::Output output(mapper, frame);
+    for (int p = 0; p < 2; ++p)
+      device->fill(output.frame().planes[p], 3);
+    output.end();
+    output.hand_on();
+  }
+  for (const CudaStream stream : streams.all())
+    finish_fake_stream(stream);
+  fail_unless(std::all_of(read.begin(), read.end(), [](guint8 byte) { return byte == 0; }));
+}
+
+// Whoever waits for a frame takes the mark away: others would wait for the frames behind it.
+TEST(test_completed_frames_are_not_marked) {
+  const CudaContext context = new_fake_context();
+  const CudaScope scope(context);
+  const Streams streams;
+  const std::unique_ptr<Device> device = new_stream_device(streams.own);
+  FrameMapper in_mapper(FrameQueues(*device), context, nullptr, nv12());
+  FrameMapper out_mapper(FrameQueues(*device), context, nullptr, nv12());
+  const Owned<GstBuffer> in = new_system_frame();
+  const Owned<GstBuffer> out = new_frame(context, streams.own, streams.first);
+  gst_buffer_memset(in, 0, 7, frame_bytes);
+  {
+    FrameMapper::Input input(in_mapper, in);
+    FrameMapper::Output output(out_mapper, out);
+    copy_frame(*device, input.frame(), output.frame());
+    input.end();
+    output.end();
+    fail_unless(!input.can_be_handed_on(), "system memory can be freed at any time");
+    output.complete();
+    input.completed();
+  }
+  fail_unless(!is_marked_unfinished(gst_buffer_peek_memory(out, 0)));
+  fail_unless(!is_marked_unfinished(gst_buffer_peek_memory(out, 1)));
+  fail_unless_equals_int(bytes_of(gst_buffer_peek_memory(out, 0), GST_MAP_READ).data[0], 7);
+  fail_unless_equals_int(bytes_of(gst_buffer_peek_memory(out, 1), GST_MAP_READ).data[0], 7);
+}
+
+// Nobody could wait for memory that carries no stream.
+TEST(test_memory_without_a_stream_is_waited_for) {
+  const CudaContext context = new_fake_context();
+  const CudaScope scope(context);
+  const Streams streams;
+  const std::unique_ptr<Device> device = new_stream_device(streams.own);
+  FrameMapper mapper(FrameQueues(*device), context, nullptr, nv12());
+  const CudaStream of_planes[][2] = {{nullptr, nullptr}, {streams.first, nullptr}};
+  for (const auto& [luma, chroma] : of_planes) {
+    const Owned<GstBuffer> frame = new_frame(context, luma, chroma);
+    FrameMapper::Output output(mapper, frame);
+    for (int p = 0; p < 2; ++p)
+      device->fill(output.frame().planes[p], 5);
+    output.end();
+    fail_unless(!output.can_be_handed_on());
+    output.complete();
+    for (int p = 0; p < 2; ++p)
+      fail_unless_equals_int(output.frame().planes[p].data[0], 5);
+  }
+}
+
+// Memory of others that is marked as unfinished is waited for where it is not used in place.
+TEST(test_marked_memory_of_another_context) {
+  const CudaContext ours = new_fake_context(), theirs = new_fake_context();
+  let_copy_from(ours, theirs);
+  const CudaScope scope(ours);
+  const Streams streams;
+  const std::unique_ptr<Device> device = new_stream_device(streams.own);
+  FrameMapper mapper(FrameQueues(*device), ours, nullptr, nv12());
+  const Owned<GstBuffer> frame = new_frame(theirs, streams.first, streams.first);
+  Neighbour().write(frame, 9);
+  waits_for_fake_cuda_memory();
+  {
+    FrameMapper::Input input(mapper, frame);
+    input.end();
+    fail_unless(!input.can_be_handed_on());
+    input.complete();
+    for (int p = 0; p < 2; ++p)
+      fail_unless_equals_int(input.frame().planes[p].data[0], 9);
+  }
+  fail_unless(waits_for_fake_cuda_memory() > 0);
+}
+
+// If something fails in between, the device ends its work before the buffers go.
+TEST(test_abandoned_frames) {
+  const CudaContext context = new_fake_context();
+  const CudaScope scope(context);
+  const Streams streams;
+  const std::unique_ptr<Device> device = new_stream_device(streams.own);
+  FrameMapper mapper(FrameQueues(*device), context, nullptr, nv12());
+  const Owned<GstBuffer> frame = new_frame(context, streams.first, streams.first);
+  {
+    FrameMapper::Output output(mapper, frame);
+    for (int p = 0; p < 2; ++p)
+      device->fill(output.frame().planes[p], 3);
+  }
+  for (guint p = 0; p < 2; ++p)
+    fail_unless_equals_int(bytes_of(gst_buffer_peek_memory(frame, p), GST_MAP_READ).data[0], 3);
+}
