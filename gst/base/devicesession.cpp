@@ -257,7 +257,7 @@ void DeviceSession::enter_context(const CudaContext& context) {
       queue->stream = SharedStream(context);
       queue->device = make_cuda_device(queue->stream.handle());
     }
-    page_locks_ = std::make_unique<PageLocks>(*compute_.device, context);
+    page_locks_ = std::make_unique<PageLocks>(*upload_.device, context);
     const std::lock_guard lock(mutex_);
     stream_ = compute_.stream;
   } catch (...) {
@@ -300,6 +300,14 @@ void DeviceSession::move_to(GstMemory* memory) {
   stop();
   slot_.replace(next);
   enter_context(next);
+}
+
+void DeviceSession::work_on(const SharedStream& stream) {
+  const DeviceScope scope(*this);
+  compute_.device = make_cuda_device(stream.handle());
+  compute_.stream = stream;
+  const std::lock_guard lock(mutex_);
+  stream_ = stream;
 }
 
 void DeviceSession::set_context(GstContext* context, GstElementClass* parent) {

@@ -72,6 +72,9 @@ class DeviceSession {
   /// Moves to that memory's context. Everything that was made in the old context must have been
   /// freed.
   void move_to(GstMemory* memory);
+  /// Makes a device() that works on another stream of the context. All work on the old one must be
+  /// done, and everything that was made for it must have been freed. Throws Error.
+  void work_on(const SharedStream& stream);
 
  private:
   enum class Choice { automatic, cuda, cpu };

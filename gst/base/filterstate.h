@@ -76,6 +76,19 @@ void release_filter(gpointer self);
 /// spans several of them.
 void drain_filter(gpointer self);
 
+/// Lets change() give the session another device while the caps are known. Everything is freed
+/// before, and built again for that device.
+template <class Change>
+void rebuild_filter(gpointer self, Change&& change) {
+  drain_filter(self);
+  const FilterFrames& frames = *state_of(self).frames;
+  const FrameFormat in = frames.in(), out = frames.out();
+  const bool same_caps = frames.same_caps();
+  release_filter(self);
+  change();
+  configure_filter(self, in, out, same_caps);
+}
+
 /// Gives up what is still to come of earlier frames.
 void discard_messages(gpointer self);
 /// Waits until all frames have gone downstream. If the work on one has failed, gives up what is

@@ -109,13 +109,7 @@ void follow_context(GstBaseTransform* trans, GstBuffer* buffer) {
   GstMemory* memory = cuda_memory_of(buffer);
   if (!state.frames || !state.session.should_move_to(memory))
     return;
-  drain_filter(trans);
-  const FrameFormat in = state.frames->in();
-  const FrameFormat out = state.frames->out();
-  const bool same_caps = state.frames->same_caps();
-  release_filter(trans);
-  state.session.move_to(memory);
-  configure_filter(trans, in, out, same_caps);
+  rebuild_filter(trans, [&] { state.session.move_to(memory); });
   gst_base_transform_reconfigure_src(trans);
 }
 

@@ -239,14 +239,27 @@ gboolean propose_allocation(GstBaseTransform* trans, GstQuery*, GstQuery* query)
       trans, FALSE, [&]() -> gboolean { return propose_pool(query, state_of(trans).session); });
 }
 
+// Works on the stream that downstream's pool names. Then neither the output nor what downstream
+// does with it needs an event, and nor does upstream, to which the same stream is proposed in turn.
+void follow_stream(GstBaseTransform* trans, GstQuery* query) {
+  FilterState& state = state_of(trans);
+  GstBufferPool* parsed = nullptr;
+  gst_query_parse_nth_allocation_pool(query, 0, &parsed, nullptr, nullptr, nullptr);
+  const ObjectPtr<GstBufferPool> pool(parsed);
+  const SharedStream stream = stream_of_pool(pool.get());
+  if (stream && stream.handle() != state.session.stream().handle())
+    rebuild_filter(trans, [&] { state.session.work_on(stream); });
+}
+
 gboolean decide_allocation(GstBaseTransform* trans, GstQuery* query) {
   return post_exceptions(trans, FALSE, [&]() -> gboolean {
     FilterState& state = state_of(trans);
     if (!state.frames)
       return FALSE;
+    decide_pool(query, state.session, state.frames->out());
+    follow_stream(trans, query);
     state.frames->allow_padding(
         gst_query_find_allocation_meta(query, GST_VIDEO_META_API_TYPE, nullptr));
-    decide_pool(query, state.session, state.frames->out());
     return TRUE;
   });
 }

@@ -24,7 +24,18 @@ SharedStream::SharedStream(const CudaContext& context) {
                 "Creating a CUDA stream failed, but not a second time: start the element again");
   }
   handle_ = gst_cuda_stream_get_handle(stream);
-  owner_.reset(stream, [](GstCudaStream* owned) { gst_cuda_stream_unref(owned); });
+  owner_.reset(stream, gst_cuda_stream_unref);
+}
+
+SharedStream stream_of_pool(GstBufferPool* pool) {
+  SharedStream shared;
+  GstStructure* config = gst_buffer_pool_get_config(pool);
+  if (GstCudaStream* stream = gst_buffer_pool_config_get_cuda_stream(config)) {
+    shared.handle_ = gst_cuda_stream_get_handle(stream);
+    shared.owner_.reset(stream, gst_cuda_stream_unref);
+  }
+  gst_structure_free(config);
+  return shared;
 }
 
 void carry_stream(GstStructure* pool_config, const SharedStream& stream) {
@@ -80,6 +91,10 @@ SharedStream::SharedStream(const CudaContext& context) {
 }
 
 void carry_stream(GstStructure*, const SharedStream&) {}
+
+SharedStream stream_of_pool(GstBufferPool*) {
+  return {};
+}
 
 void copy_stream(const GstStructure*, GstStructure*) {}
 

@@ -81,6 +81,10 @@ SharedStream::SharedStream(const CudaContext&) {
 
 void carry_stream(GstStructure*, const SharedStream&) {}
 
+SharedStream stream_of_pool(GstBufferPool*) {
+  return {};
+}
+
 void copy_stream(const GstStructure*, GstStructure*) {}
 
 CudaStream stream_of_cuda_memory(GstMemory*) {

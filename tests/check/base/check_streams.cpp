@@ -61,6 +61,7 @@ class Pool {
   Pool& operator=(const Pool&) = delete;
 
   const FrameFormat& format() const { return format_; }
+  GstBufferPool* pool() const { return pool_.get(); }
 
   /// The caller owns the configuration.
   GstStructure* new_config() {
@@ -123,6 +124,21 @@ TEST(test_memory_carries_the_stream_of_a_neighbour, .unless(unless_driver())) {
               (memory_carries_streams ? neighbours.handle() : nullptr));
 }
 
+// With a stream of its own, an element works on that of downstream's pool.
+TEST(test_stream_of_a_pool, .unless(unless_driver())) {
+  const CudaContext context = new_context();
+  for (const char* format : {"NV12", "GRAY8"}) {
+    Pool pool(context, format);
+    fail_unless(!stream_of_pool(pool.pool()), "%s", format);
+    const SharedStream stream(context);
+    const Owned<GstBuffer> frame = pool.frame(stream);
+    const SharedStream found = stream_of_pool(pool.pool());
+    fail_unless(found.handle() == (memory_carries_streams ? stream.handle() : nullptr), "%s",
+                format);
+    fail_unless(static_cast<bool>(found) == memory_carries_streams, "%s", format);
+  }
+}
+
 TEST(test_stream_of_another_configuration, .unless(unless_driver())) {
   const CudaContext context = new_context();
   const SharedStream stream(context);
@@ -160,6 +176,8 @@ TEST(test_marks, .unless(unless_driver())) {
   fail_unless(!is_marked_unfinished(memory));
   mark_unfinished(memory);
   fail_unless(is_marked_unfinished(memory) == memory_carries_streams);
+  mark_finished(memory);
+  fail_unless(!is_marked_unfinished(memory));
 }
 
 TEST(test_only_marked_memory_is_waited_for, .unless(unless_fake_driver())) {
@@ -175,7 +193,7 @@ TEST(test_only_marked_memory_is_waited_for, .unless(unless_fake_driver())) {
 }
 
 // Mapping uploads what the CPU has written, on the stream that the memory carries.
-TEST(test_mapped_memory_is_finished, .unless(unless_driver())) {
+TEST(test_upload_is_marked, .unless(unless_driver())) {
   const CudaContext context = new_context();
   const SharedStream stream(context);
   Pool pool(context);
@@ -184,9 +202,10 @@ TEST(test_mapped_memory_is_finished, .unless(unless_driver())) {
   GstMapInfo map;
   fail_unless(gst_memory_map(memory, &map, GST_MAP_WRITE));
   gst_memory_unmap(memory, &map);
+  fail_unless(!is_marked_unfinished(memory));
   const MappedBuffer mapped(frame, pool.format(), GST_MAP_READ, context, nullptr);
   fail_unless(mapped.on_device());
-  fail_unless(!is_marked_unfinished(memory));
+  fail_unless(is_marked_unfinished(memory) == memory_carries_streams);
 }
 
 // Nobody could wait for such memory.
