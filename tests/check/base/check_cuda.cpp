@@ -31,10 +31,13 @@ class Chain {
   }
 
   Owned<GstBuffer> process(const Picture& picture, const std::string& more, const Layout& layout) {
-    gst_harness_set_src_caps_str(
-        harness_, caps_of(*picture.format, picture.width, picture.height, more).c_str());
-    Owned<GstBuffer> out(gst_harness_push_and_pull(harness_, to_buffer(picture, layout)));
-    fail_unless(out != nullptr, "%s: nothing came out", picture.format->name);
+    return process(Owned<GstBuffer>(to_buffer(picture, layout)),
+                   caps_of(*picture.format, picture.width, picture.height, more));
+  }
+  Owned<GstBuffer> process(Owned<GstBuffer> in, const std::string& caps) {
+    gst_harness_set_src_caps_str(harness_, caps.c_str());
+    Owned<GstBuffer> out(gst_harness_push_and_pull(harness_, in.release()));
+    fail_unless(out != nullptr, "%s: nothing came out", caps.c_str());
     return out;
   }
 
@@ -143,6 +146,49 @@ TEST(test_idle_hands_on_cuda_memory,
   const Owned<GstBuffer> in = in_cuda_memory(uploader, picture);
   const Owned<GstBuffer> out = filter.process(gst_buffer_ref(in));
   fail_unless(in == out);
+}
+
+// From GStreamer 1.24 on, the host does not wait for frames that come and go in CUDA memory, unless
+// a message is posted about them.
+TEST(test_frames_are_handed_on, .for_each_element().unless(unless_testing_cuda())) {
+  const FormatSpec& format = format_named("NV12");
+  const Picture picture = make_picture(format, 35, 21, Content::natural, 1);
+  Chain uploader = new_uploader();
+  for (const Properties& properties : {Properties{tested().working}, tested().everything}) {
+    FilterHarness filter(properties);
+    filter.accept_downstream(cuda_feature);
+    fail_unless(filter.send_caps(cuda_caps_of(picture)));
+    const bool waits = properties == tested().everything && tested().messages > 0;
+    for (int i = 0; i < 3; ++i) {
+      const Owned<GstBuffer> in = in_cuda_memory(uploader, picture);
+      fail_unless(!is_marked_unfinished(in), "the uploader has waited for the device");
+      const Owned<GstBuffer> out = filter.process(gst_buffer_ref(in));
+      fail_unless(is_marked_unfinished(out) == (memory_carries_streams && !waits));
+      expect_picture(from_buffer(out, format, 35, 21), result(picture), "handed on");
+    }
+  }
+}
+
+// Many frames are handed on before the first of them is looked at, and memory is used again.
+TEST(test_frames_are_handed_on_in_order, .for_each_element().unless(unless_testing_cuda())) {
+  constexpr int frames = 40;
+  const FormatSpec& format = format_named("I420_10LE");
+  Chain uploader = new_uploader();
+  const std::string element = tested_launch() + " backend=cuda " + text_of(tested().working);
+  Chain chain(element + " ! " + cuda_feature + " ! queue ! " + element + " ! " + cuda_feature +
+                  " ! " + element,
+              cuda_feature);
+  std::vector<Picture> pictures;
+  std::vector<Owned<GstBuffer>> outs;
+  for (int i = 0; i < frames; ++i) {
+    pictures.push_back(make_picture(format, 322, 182, Content::natural, i));
+    outs.push_back(chain.process(in_cuda_memory(uploader, pictures[i]), cuda_caps_of(pictures[i])));
+    if (i >= 4)  // the others are kept in use
+      outs[i - 4] = Owned<GstBuffer>(gst_buffer_copy_deep(outs[i - 4]));
+  }
+  for (int i = 0; i < frames; ++i)
+    expect_picture(from_buffer(outs[i], format, 322, 182), result(result(result(pictures[i]))),
+                   "frame " + std::to_string(i));
 }
 
 // GStreamer's own elements upload and download the frames.
