@@ -95,9 +95,19 @@ void drop_unpaired(GstAggregator* self, StereoInput& input, HeadFrame& frame,
     post_warning(GST_ELEMENT_CAST(self), GST_LIBRARY_ERROR, GST_LIBRARY_ERROR_SETTINGS, text);
 }
 
+// Lets errors of the device come before EOS.
+void finish_pairs(GstAggregator* self) {
+  StereoState& state = stereo_state(self);
+  if (!state.work)
+    return;
+  const DeviceScope scope(state.session);
+  state.work->finish();
+}
+
 // Sends EOS downstream because no further pair can form. Throws ElementError if none has formed
 // because the pictures differ.
 void end_output(GstAggregator* self) {
+  finish_pairs(self);
   StereoState& state = stereo_state(self);
   const UnequalPairs unequal = state.unequal;
   state.unequal.reset();
@@ -312,7 +322,11 @@ GstFlowReturn stereo_aggregate(GstAggregator* self, gboolean timeout) {
     discard_flushed(state.right);
     if (state.eos_sent || state.downstream_ended)
       return swallow(self);
-    return state.packing.packed() ? aggregate_packed(self) : aggregate_pair(self, timeout);
+    const GstFlowReturn flow =
+        state.packing.packed() ? aggregate_packed(self) : aggregate_pair(self, timeout);
+    if (flow == GST_FLOW_EOS)
+      finish_pairs(self);
+    return flow;
   });
 }
 

@@ -66,6 +66,11 @@ void stereo_release_work(gpointer self) {
   if (!state.work)
     return;
   const ReleaseScope scope(state.session);
+  try {
+    state.work->finish();  // the device must be done with what is freed
+  } catch (const Error& e) {
+    GST_WARNING_OBJECT(self, "%s", e.what());
+  }
   state.work.reset();
 }
 

@@ -2,6 +2,7 @@
 #include "gst/sgmstereo/stereowork.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace cudavision {
 namespace {
@@ -236,16 +237,44 @@ void StereoWork::run(GstBuffer* left, GstBuffer* right, const Buffers& out, doub
   else
     compute({left_frame, right_input->frame(), left_input.stored()}, frames, seconds, inspect);
 
-  for (auto& frame : frames)
-    if (frame)
+  complete(left_input, right_input, frames, inspect);
+}
+
+void StereoWork::complete(FrameMapper::Input& left, std::optional<FrameMapper::Input>& right,
+                          Frames& out, bool inspect) {
+  bool can_be_handed_on =
+      left.can_be_handed_on() && (!right || right->can_be_handed_on()) && !inspect;
+  left.end();
+  if (right)
+    right->end();
+  for (auto& frame : out)
+    if (frame) {
       frame->end();
-  for (auto& frame : frames)
+      can_be_handed_on = can_be_handed_on && frame->can_be_handed_on();
+    }
+
+  if (can_be_handed_on) {
+    handed_on_ = true;
+    left.hand_on();
+    if (right)
+      right->hand_on();
+    for (auto& frame : out)
+      if (frame)
+        frame->hand_on();
+    return;
+  }
+  for (auto& frame : out)
     if (frame)
       frame->complete();
   device_.finish();
-  left_input.completed();
-  if (right_input)
-    right_input->completed();
+  left.completed();
+  if (right)
+    right->completed();
+}
+
+void StereoWork::finish() {
+  if (std::exchange(handed_on_, false))
+    device_.finish();
 }
 
 }  // namespace cudavision

@@ -46,9 +46,12 @@ class StereoWork {
   using Buffers = PerSourcePad<GstBuffer*>;
 
   /// right is nullptr if frames are packed. The pads of all buffers must be prepared. Their buffers
-  /// are complete when this returns, and so is snapshot(), if the pair is to be inspected. seconds
-  /// is the time since the pair before.
+  /// are complete when this returns, and so is snapshot(), if the pair is to be inspected. But if
+  /// it is not, and all memory is CUDA memory that carries a stream, the device may still be at the
+  /// pair (see FrameMapper). seconds is the time since the pair before.
   void run(GstBuffer* left, GstBuffer* right, const Buffers& out, double seconds, bool inspect);
+  /// Waits for such pairs. Throws Error.
+  void finish();
 
   /// Returns the last pair that was to be inspected; there must have been one.
   PairSnapshot& snapshot() { return *snapshot_; }
@@ -83,6 +86,8 @@ class StereoWork {
   };
 
   void compute(const Inputs& in, const Frames& out, double seconds, bool inspect);
+  void complete(FrameMapper::Input& left, std::optional<FrameMapper::Input>& right, Frames& out,
+                bool inspect);
   void match(const Inputs& in, View<std::uint8_t> map, View<std::uint8_t> confidence, bool inspect);
   View<std::uint8_t> plane_for(StereoOutput kind, const Frames& out) const;
   View<std::uint8_t> own_map();
@@ -106,6 +111,7 @@ class StereoWork {
   // For pairs that no output takes these of as they are.
   Buffer map_memory_, confidence_memory_;
   std::optional<PairSnapshot> snapshot_;  ///< made for the first pair that is inspected
+  bool handed_on_ = false;                ///< the device may still be at pairs
 };
 
 }  // namespace cudavision
