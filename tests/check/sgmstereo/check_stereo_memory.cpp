@@ -12,29 +12,34 @@ const char cuda_caps[] = "video/x-raw(memory:CUDAMemory)";
 
 using Bytes = std::vector<std::uint8_t>;
 
-/// Runs a pipeline and returns the bytes of the last buffer that reaches its sink.
-Bytes last_output(const std::string& description) {
-  Bytes bytes;
+/// Runs a pipeline and returns the bytes of the buffers that reach its sink.
+std::vector<Bytes> outputs(const std::string& description) {
+  std::vector<Bytes> all;
   const auto keep = +[](GstElement*, GstBuffer* buffer, GstPad*, gpointer to) {
-    *static_cast<Bytes*>(to) = bytes_of(buffer);
+    static_cast<std::vector<Bytes>*>(to)->push_back(bytes_of(buffer));
   };
   run_pipeline(
       description + " ! fakesink name=sink signal-handoffs=true",
       [&](GstElement* pipeline) {
-        g_signal_connect(element_in(pipeline, "sink").get(), "handoff", G_CALLBACK(keep), &bytes);
+        g_signal_connect(element_in(pipeline, "sink").get(), "handoff", G_CALLBACK(keep), &all);
       },
       [](GstElement*) {});
-  fail_unless(!bytes.empty(), "nothing came out: %s", description.c_str());
-  return bytes;
+  fail_unless(!all.empty(), "nothing came out: %s", description.c_str());
+  return all;
+}
+
+Bytes last_output(const std::string& description) {
+  return outputs(description).back();
 }
 
 /// Returns the launch line of two cameras, each with frames in system or CUDA memory.
-std::string cameras(bool left_cuda, bool right_cuda, const char* format) {
+std::string cameras(bool left_cuda, bool right_cuda, const char* format,
+                    const char* left_pattern = "smpte", int frames = 8) {
   std::string launch;
-  for (const auto& [pad, cuda, pattern] :
-       {std::tuple{"sink_left", left_cuda, "smpte"}, std::tuple{"sink_right", right_cuda, "bar"}}) {
+  for (const auto& [pad, cuda, pattern] : {std::tuple{"sink_left", left_cuda, left_pattern},
+                                           std::tuple{"sink_right", right_cuda, "bar"}}) {
     // At this framerate, even a pipeline that has just started processes every frame.
-    launch += std::string("videotestsrc num-buffers=8 pattern=") + pattern +
+    launch += "videotestsrc num-buffers=" + std::to_string(frames) + " pattern=" + pattern +
               " ! video/x-raw,width=64,height=32,framerate=25/1,format=" + format;
     if (cuda)
       launch += std::string(" ! cudagaussblur sigma=0 backend=cuda ! capsfilter caps=\"") +
@@ -120,6 +125,35 @@ TEST(test_named_cuda_memory, .unless(unless_testing_cuda())) {
   run_pipeline(cameras(true, true, "NV12") + "cudasgmstereo name=e ! capsfilter caps=\"" +
                    cuda_caps + "\" ! fakesink",
                [](GstElement* pipeline) { fail_unless(output_is_cuda(pipeline, "e")); });
+}
+
+// From GStreamer 1.24 on, the host does not wait for pairs that come and go in CUDA memory. The
+// element inspects a pair now and then, the first one included, for which it waits.
+TEST(test_pairs_are_handed_on, .unless(unless_testing_cuda())) {
+  constexpr int frames = 24;
+  const auto pipeline = [](bool cuda) {
+    return cameras(cuda, cuda, "NV12", "ball", frames) + "cudasgmstereo name=e ! " +
+           (cuda ? std::string("capsfilter caps=\"") + cuda_caps +
+                       "\" ! identity name=between signal-handoffs=true"
+                 : "identity") +
+           " ! cudagaussblur name=e2 sigma=0";
+  };
+  int marked = 0;
+  const auto count = +[](GstElement*, GstBuffer* buffer, gpointer to) {
+    *static_cast<int*>(to) += is_marked_unfinished(buffer);
+  };
+  run_pipeline(
+      pipeline(true) + " ! fakesink",
+      [&](GstElement* running) {
+        g_signal_connect(element_in(running, "between").get(), "handoff", G_CALLBACK(count),
+                         &marked);
+      },
+      [](GstElement*) {});
+  if (memory_carries_streams)
+    fail_unless(marked > frames / 2 && marked < frames, "%d", marked);
+  else
+    fail_unless_equals_int(marked, 0);
+  fail_unless(outputs(pipeline(true)) == outputs(pipeline(false)));
 }
 
 // Each camera's frames lie on a GPU of its own. The element works on either, or on the left one's.
