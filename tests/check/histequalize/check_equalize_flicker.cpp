@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // Tests how much less videos flicker with smoothing-time of cudahistequalize.
+#include <algorithm>
 #include <cmath>
 #include <memory>
 #include <numeric>
