@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // Tests streams of which several frames are in flight at once: nothing is lost, and nothing changes
 // its place.
-#include <gst/video/video.h>
-
 #include "tests/check/common/overlap.h"
 
 using namespace check;
@@ -261,70 +259,4 @@ TEST(test_serialized_queries, .for_each_element()) {
   const Owned<GstQuery> query(gst_query_new_custom(own, nullptr));
   gst_pad_peer_query(overlap.filter().source_pad(), query);
   fail_unless_equals_int(overlap.receiver().frame_count(), 12);
-}
-
-namespace {
-
-/// Returns a pool of two buffers for these caps.
-Owned<GstBufferPool> pool_of_two(GstCaps* caps, gsize size) {
-  Owned<GstBufferPool> pool(gst_video_buffer_pool_new());
-  GstStructure* config = gst_buffer_pool_get_config(pool);
-  gst_buffer_pool_config_set_params(config, caps, static_cast<guint>(size), 0, 2);
-  fail_unless(gst_buffer_pool_set_config(pool, config));
-  return pool;
-}
-
-}  // namespace
-
-// Where downstream's pool has fewer buffers than frames may be in flight, each frame waits for a
-// buffer.
-TEST(test_small_pool_of_downstream, .for_each_element()) {
-  FilterHarness filter{{"frames-in-flight", "8"}};
-  answer_queries(filter.element(), GST_QUERY_ALLOCATION, [&](GstQuery* query) {
-    GstCaps* caps = nullptr;
-    gst_query_parse_allocation(query, &caps, nullptr);
-    GstVideoInfo info;
-    gst_video_info_from_caps(&info, caps);
-    gst_query_add_allocation_pool(query, pool_of_two(caps, info.size).get(),
-                                  static_cast<guint>(info.size), 0, 2);
-  });
-  Receiver receiver(filter);
-  receiver.keep_no_frames();
-  receiver.set_delay(500);
-  const FormatSpec& gray = format_named("GRAY8");
-  filter.accept_caps(gray, 24, 16);
-  receiver.forget();
-  for (guint64 i = 0; i < frame_count; ++i)
-    fail_unless_equals_int(
-        filter.push(
-            at(i * frame_duration, to_buffer(make_picture(gray, 24, 16, Content::natural, 1)))),
-        GST_FLOW_OK);
-  filter.send_eos();
-  const std::string arrivals = receiver.arrivals();
-  fail_unless(arrivals == numbers(0, frame_count) + " eos", "%s", arrivals.c_str());
-}
-
-// The pool upstream has fewer buffers than frames may be in flight.
-TEST(test_small_pool_of_upstream, .for_each_element()) {
-  Overlap overlap(8);
-  const Owned<GstBuffer> model(overlap.frame(0));
-  const gsize size = gst_buffer_get_size(model);
-  const Owned<GstBufferPool> pool =
-      pool_of_two(current_caps(overlap.filter().source_pad()).get(), size);
-  gst_buffer_pool_set_active(pool, TRUE);
-  overlap.receiver().set_delay(500);
-  for (guint64 i = 0; i < frame_count; ++i) {
-    GstBuffer* buffer = nullptr;
-    fail_unless_equals_int(gst_buffer_pool_acquire_buffer(pool, &buffer, nullptr), GST_FLOW_OK);
-    const Owned<GstBuffer> frame(overlap.frame(i));
-    GstMapInfo bytes;
-    fail_unless(gst_buffer_map(frame, &bytes, GST_MAP_READ));
-    gst_buffer_fill(buffer, 0, bytes.data, bytes.size);
-    gst_buffer_unmap(frame, &bytes);
-    fail_unless_equals_int(overlap.filter().push(at(i * frame_duration, buffer)), GST_FLOW_OK);
-  }
-  overlap.drain();
-  overlap.expect(numbers(0, frame_count) + " drain");
-  overlap.expect_pictures();
-  gst_buffer_pool_set_active(pool, FALSE);
 }
