@@ -7,6 +7,7 @@
 
 #include "tests/check/common/allocationcount.h"
 #include "tests/check/common/blurdefinition.h"
+#include "tests/check/common/cudaframes.h"
 #include "tests/check/common/faults.h"
 #include "tests/check/common/receiver.h"
 
@@ -176,32 +177,21 @@ struct Allocations {
   long by_cuda;        ///< blocks of device memory and of page-locked memory, events, streams …
 };
 
-const char cuda_feature[] = "video/x-raw(memory:CUDAMemory)";
-
-Owned<GstBuffer> in_cuda_memory(const Picture& picture) {
-  FilterHarness uploader{tested().idle};
-  uploader.accept_downstream(cuda_feature);
-  uploader.accept_caps(*picture.format, picture.width, picture.height,
-                       colorimetry(*picture.format, false));
-  return uploader.process(to_buffer(picture));
-}
-
 Allocations allocations_in_flight(int frames_in_flight, bool in_cuda) {
   const FormatSpec& format = format_named("I420");
   const Picture picture = make_picture(format, 320, 180, Content::natural, 1);
-  const Owned<GstBuffer> frame(in_cuda ? in_cuda_memory(picture).release() : to_buffer(picture));
+  const Owned<GstBuffer> frame(in_cuda ? CudaUploader().upload(picture).release()
+                                       : to_buffer(picture));
   const auto copy = [&](guint64 number) {
     return at(number * frame_duration, gst_buffer_copy(frame));
   };
   FilterHarness filter{{"frames-in-flight", std::to_string(frames_in_flight)}};
   Receiver receiver(filter);
   receiver.keep_no_frames();
-  std::string caps = caps_of(format, 320, 180, colorimetry(format, false));
-  if (in_cuda) {
+  if (in_cuda)
     filter.accept_downstream(cuda_feature);
-    caps.replace(0, std::string("video/x-raw").size(), cuda_feature);
-  }
-  fail_unless(filter.send_caps(caps));
+  fail_unless(filter.send_caps(in_cuda ? cuda_caps_of(picture)
+                                       : caps_of(format, 320, 180, colorimetry(format, false))));
 
   // As many as possible are in flight at once, so that no later one is the first to need a buffer.
   AllocationCount of_first;
