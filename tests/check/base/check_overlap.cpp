@@ -281,3 +281,55 @@ TEST(test_serialized_queries, .for_each_element()) {
   gst_pad_peer_query(overlap.filter().source_pad(), query);
   fail_unless_equals_int(overlap.receiver().frame_count(), 12);
 }
+
+// Whoever pulls frames gets each of them as a return value, so that no two are in flight.
+TEST(test_pull_mode, .for_each_element()) {
+  constexpr guint64 last = 10;
+  const FormatSpec& gray = format_named("GRAY8");
+  const auto picture_of = [](guint64 number) {
+    return make_picture(format_named("GRAY8"), 24, 16, Content::natural,
+                        static_cast<unsigned>(number));
+  };
+  std::function<GstFlowReturn(guint64, GstBuffer**)> deliver = [&](guint64 number,
+                                                                   GstBuffer** frame) {
+    if (number > last)
+      return GST_FLOW_EOS;
+    *frame = at(number * frame_duration, to_buffer(picture_of(number)));
+    return GST_FLOW_OK;
+  };
+  const auto pad_with = [](GstPadDirection direction) {
+    return Owned<GstPad>(GST_PAD(gst_object_ref_sink(gst_pad_new(nullptr, direction))));
+  };
+  const Owned<GstElement> element = make_tested({{"frames-in-flight", "8"}});
+  MessageLog messages(element);
+  const Owned<GstPad> source = pad_with(GST_PAD_SRC), sink = pad_with(GST_PAD_SINK);
+  // Offsets are numbers of frames.
+  gst_pad_set_getrange_function_full(
+      source,
+      +[](GstPad* pad, GstObject*, guint64 number, guint, GstBuffer** frame) {
+        return (*static_cast<decltype(deliver)*>(pad->getrangedata))(number, frame);
+      },
+      &deliver, nullptr);
+  gst_pad_link(source, pad_of(element, "sink").get());
+  gst_pad_link(pad_of(element, "src").get(), sink);
+  gst_element_set_state(element, GST_STATE_READY);
+  fail_unless(gst_pad_activate_mode(sink, GST_PAD_MODE_PULL, TRUE));
+  fail_unless_equals_int(gst_element_set_state(element, GST_STATE_PLAYING),
+                         GST_STATE_CHANGE_SUCCESS);
+  gst_pad_push_event(source, gst_event_new_stream_start("pulled"));
+  fail_unless(send_caps(source, caps_of(gray, 24, 16)));
+  for (guint64 i = 0; i <= last; ++i) {
+    GstBuffer* frame = nullptr;
+    fail_unless_equals_int(gst_pad_pull_range(sink, i, 24 * 16, &frame), GST_FLOW_OK);
+    const Owned<GstBuffer> out(frame);
+    fail_unless(out != nullptr);
+    fail_unless_equals_uint64(GST_BUFFER_PTS(out.get()), i * frame_duration);
+    expect_picture(from_buffer(out, gray, 24, 16), result(picture_of(i)),
+                   "frame " + std::to_string(i));
+  }
+  GstBuffer* none = nullptr;
+  fail_unless_equals_int(gst_pad_pull_range(sink, last + 1, 24 * 16, &none), GST_FLOW_EOS);
+  fail_unless_equals_int(messages.complaints(), 0);
+  gst_pad_set_active(sink, FALSE);
+  gst_element_set_state(element, GST_STATE_NULL);
+}
