@@ -3,21 +3,12 @@
 // that need no CUDA memory run on the CPU backend as well.
 #include <gst/video/gstvideometa.h>
 
-#include "tests/check/common/filterharness.h"
+#include "tests/check/common/cudaframes.h"
 #include "tests/check/common/pipelines.h"
 
 using namespace check;
 
 namespace {
-
-const char cuda_feature[] = "video/x-raw(memory:CUDAMemory)";
-
-/// Returns the caps of a frame in CUDA memory.
-std::string cuda_caps_of(const Picture& picture) {
-  return caps_of(*picture.format, picture.width, picture.height,
-                 colorimetry(*picture.format, false))
-      .replace(0, std::string("video/x-raw").size(), cuda_feature);
-}
 
 /// A chain of elements between two pads of the test.
 class Chain {
@@ -51,21 +42,6 @@ std::string pair_of_elements(const Property& property) {
       tested_launch() + " backend=" + test_backend() + " " + text_of(property);
   return element + " ! capsfilter caps=\"" + (testing_cuda() ? cuda_feature : "video/x-raw") +
          "\" ! " + element;
-}
-
-/// Returns a chain that copies frames to CUDA memory in a context of its own.
-Chain new_uploader(int gpu = 0) {
-  const std::string launch = tested_launch() +
-                             " backend=cuda cuda-device-id=" + std::to_string(gpu) + " " +
-                             text_of(tested().idle);
-  return Chain(Owned<GstHarness>(gst_harness_new_parse(launch.c_str())), cuda_feature);
-}
-
-Owned<GstBuffer> in_cuda_memory(Chain& uploader, const Picture& picture) {
-  Owned<GstBuffer> buffer =
-      uploader.process(picture, colorimetry(*picture.format, false), packed_layout);
-  fail_unless(is_cuda_memory(buffer));
-  return buffer;
 }
 
 void expect_output(FilterHarness& filter, GstBuffer* in, const Picture& expected,
@@ -124,10 +100,9 @@ TEST(test_peer_naming_cuda_memory_gets_it, .for_each_element().unless(unless_tes
 
 // This includes formats that libgstcuda does not support.
 TEST(test_every_format_in_cuda_memory, .for_each_element().unless(unless_testing_cuda())) {
-  Chain uploader = new_uploader();
+  CudaUploader uploader;
   for (const FormatSpec& format : formats()) {
-    const Owned<GstBuffer> buffer =
-        in_cuda_memory(uploader, make_picture(format, 35, 21, Content::ramp, 1));
+    const Owned<GstBuffer> buffer = uploader.upload(make_picture(format, 35, 21, Content::ramp, 1));
     const GstVideoMeta* meta = gst_buffer_get_video_meta(buffer);
     fail_unless(meta != nullptr, "%s", format.name);
     fail_unless_equals_string(gst_video_format_to_string(meta->format), format.name);
@@ -138,12 +113,12 @@ TEST(test_every_format_in_cuda_memory, .for_each_element().unless(unless_testing
 TEST(test_idle_hands_on_cuda_memory,
      .for_each_element().times(formats().size()).unless(unless_testing_cuda())) {
   const FormatSpec& format = format_number(index);
-  Chain uploader = new_uploader();
+  CudaUploader uploader;
   const Picture picture = make_picture(format, 35, 21, Content::natural, 1);
   FilterHarness filter{tested().idle};
   filter.accept_downstream(cuda_feature);
   fail_unless(filter.send_caps(cuda_caps_of(picture)));
-  const Owned<GstBuffer> in = in_cuda_memory(uploader, picture);
+  const Owned<GstBuffer> in = uploader.upload(picture);
   const Owned<GstBuffer> out = filter.process(gst_buffer_ref(in));
   fail_unless(in == out);
 }
@@ -153,17 +128,17 @@ TEST(test_idle_hands_on_cuda_memory,
 TEST(test_frames_are_handed_on, .for_each_element().unless(unless_testing_cuda())) {
   const FormatSpec& format = format_named("NV12");
   const Picture picture = make_picture(format, 35, 21, Content::natural, 1);
-  Chain uploader = new_uploader();
+  CudaUploader uploader;
   for (const Properties& properties : {Properties{tested().working}, tested().everything}) {
     FilterHarness filter(properties);
     filter.accept_downstream(cuda_feature);
     fail_unless(filter.send_caps(cuda_caps_of(picture)));
     const bool waits = properties == tested().everything && tested().messages > 0;
     for (int i = 0; i < 3; ++i) {
-      const Owned<GstBuffer> in = in_cuda_memory(uploader, picture);
+      const Owned<GstBuffer> in = uploader.upload(picture);
       fail_unless(!is_marked_unfinished(in), "the uploader has waited for the device");
       const Owned<GstBuffer> out = filter.process(gst_buffer_ref(in));
-      fail_unless(is_marked_unfinished(out) == (memory_carries_streams && !waits));
+      fail_unless(is_marked_unfinished(out) == (hands_frames_on && !waits));
       expect_picture(from_buffer(out, format, 35, 21), result(picture), "handed on");
     }
   }
@@ -173,7 +148,7 @@ TEST(test_frames_are_handed_on, .for_each_element().unless(unless_testing_cuda()
 TEST(test_frames_are_handed_on_in_order, .for_each_element().unless(unless_testing_cuda())) {
   constexpr int frames = 40;
   const FormatSpec& format = format_named("I420_10LE");
-  Chain uploader = new_uploader();
+  CudaUploader uploader;
   const std::string element = tested_launch() + " backend=cuda " + text_of(tested().working);
   Chain chain(element + " ! " + cuda_feature + " ! queue ! " + element + " ! " + cuda_feature +
                   " ! " + element,
@@ -182,7 +157,7 @@ TEST(test_frames_are_handed_on_in_order, .for_each_element().unless(unless_testi
   std::vector<Owned<GstBuffer>> outs;
   for (int i = 0; i < frames; ++i) {
     pictures.push_back(make_picture(format, 322, 182, Content::natural, i));
-    outs.push_back(chain.process(in_cuda_memory(uploader, pictures[i]), cuda_caps_of(pictures[i])));
+    outs.push_back(chain.process(uploader.upload(pictures[i]), cuda_caps_of(pictures[i])));
     if (i >= 4)  // the others are kept in use
       outs[i - 4] = Owned<GstBuffer>(gst_buffer_copy_deep(outs[i - 4]));
   }
@@ -232,14 +207,14 @@ TEST(test_neighbours_share_a_context, .for_each_element().unless(unless_testing_
 
 // Frames come alternately from two contexts, neither of which is the element's own.
 TEST(test_frames_of_several_contexts, .for_each_element().unless(unless_testing_cuda())) {
-  Chain first = new_uploader(), second = new_uploader();
+  CudaUploader first, second;
   FilterHarness filter(tested().everything);
   for (const char* name : {"NV12", "GRAY8", "xRGB", "P010_10LE"}) {
     const FormatSpec& format = format_named(name);
     const Picture picture = make_picture(format, 61, 37, Content::natural, 4);
     fail_unless(filter.send_caps(cuda_caps_of(picture)));
     for (int i = 0; i < 6; ++i)
-      expect_output(filter, in_cuda_memory(i % 2 == 0 ? first : second, picture).release(),
+      expect_output(filter, (i % 2 == 0 ? first : second).upload(picture).release(),
                     result(picture), "frame " + std::to_string(i));
   }
   filter.send_eos();
@@ -251,7 +226,7 @@ TEST(test_frames_of_several_contexts, .for_each_element().unless(unless_testing_
 // in CUDA memory, the other GPU reads in turn.
 TEST(test_frames_of_another_gpu, .for_each_element().times(2).unless(unless_testing_two_gpus())) {
   const int ours = static_cast<int>(index), theirs = 1 - ours;
-  Chain other_uploader = new_uploader(theirs), own_uploader = new_uploader(ours);
+  CudaUploader other_uploader(theirs), own_uploader(ours);
   for (const char* name : {"NV12", "GRAY8", "xRGB", "P010_10LE"}) {
     const FormatSpec& format = format_named(name);
     const Picture picture = make_picture(format, 322, 181, Content::natural, 4);
@@ -262,10 +237,10 @@ TEST(test_frames_of_another_gpu, .for_each_element().times(2).unless(unless_test
     for (FilterHarness* filter : {&to_system, &to_cuda, &back})
       fail_unless(filter->send_caps(cuda_caps_of(picture)));
     for (int i = 0; i < 8; ++i) {
-      Chain& uploader = i % 4 == 3 ? own_uploader : other_uploader;
+      CudaUploader& uploader = i % 4 == 3 ? own_uploader : other_uploader;
       const std::string what = "frame " + std::to_string(i);
-      expect_output(to_system, in_cuda_memory(uploader, picture).release(), result(picture), what);
-      Owned<GstBuffer> between = to_cuda.process(in_cuda_memory(uploader, picture).release());
+      expect_output(to_system, uploader.upload(picture).release(), result(picture), what);
+      Owned<GstBuffer> between = to_cuda.process(uploader.upload(picture).release());
       fail_unless(is_cuda_memory(between));
       expect_output(back, between.release(), result(result(picture)), what + ", twice");
     }
@@ -278,8 +253,8 @@ TEST(test_frames_outlive_their_maker, .for_each_element().unless(unless_testing_
   const Picture picture = make_picture(format, 61, 37, Content::natural, 4);
   Owned<GstBuffer> buffer;
   {
-    Chain maker = new_uploader();
-    buffer = in_cuda_memory(maker, picture);
+    CudaUploader maker;
+    buffer = maker.upload(picture);
   }
   FilterHarness filter;
   fail_unless(filter.send_caps(cuda_caps_of(picture)));
@@ -288,7 +263,7 @@ TEST(test_frames_outlive_their_maker, .for_each_element().unless(unless_testing_
 
 // cudadownload may pass on CUDA memory with the caps of system memory.
 TEST(test_cuda_memory_under_system_caps, .for_each_element().unless(unless_testing_cuda())) {
-  Chain uploader = new_uploader();
+  CudaUploader uploader;
   for (const Property& property : {tested().working, tested().idle})
     for (const char* name : {"NV12", "RGBA", "GRAY8", "I420_10LE"}) {
       const FormatSpec& format = format_named(name);
@@ -296,8 +271,7 @@ TEST(test_cuda_memory_under_system_caps, .for_each_element().unless(unless_testi
       FilterHarness filter{property};
       filter.accept_caps(format, 61, 37, colorimetry(format, false));
       const Picture expected = property == tested().idle ? picture : result(picture);
-      expect_output(filter, in_cuda_memory(uploader, picture).release(), expected,
-                    "with system caps");
+      expect_output(filter, uploader.upload(picture).release(), expected, "with system caps");
     }
 }
 
@@ -315,11 +289,11 @@ TEST(test_system_memory_under_cuda_caps, .for_each_element().unless(unless_testi
 
 // Without a GstVideoMeta, the element must take the pitch from the CUDA memory itself.
 TEST(test_cuda_memory_without_video_meta, .for_each_element().unless(unless_testing_cuda())) {
-  Chain uploader = new_uploader();
+  CudaUploader uploader;
   for (const char* name : {"NV12", "RGBA", "I420", "P010_10LE"}) {
     const FormatSpec& format = format_named(name);
     const Picture picture = make_picture(format, 61, 37, Content::natural, 4);
-    const Owned<GstBuffer> with_meta = in_cuda_memory(uploader, picture);
+    const Owned<GstBuffer> with_meta = uploader.upload(picture);
     GstBuffer* bare = gst_buffer_new();
     gst_buffer_append_memory(bare, gst_buffer_get_memory(with_meta, 0));
     FilterHarness filter;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // Tests streams of which several frames are in flight at once: nothing is lost, and nothing changes
 // its place.
-#include <gst/video/video.h>
+#include <cstdio>
+#include <cstring>
 
 #include "tests/check/common/overlap.h"
 
@@ -97,27 +98,45 @@ TEST(test_limit, .for_each_element()) {
   }
 }
 
-// On the CPU, nothing overlaps by itself, so that a frame is downstream when the push of it
-// returns. On CUDA, three frames are in flight.
+namespace {
+
+/// Returns how many frames are in flight automatically, according to the property's description:
+/// "at present 2", or "at present 3 on CUDA, 1 on the CPU".
+guint64 automatic_number(GstElement* element) {
+  GParamSpec* spec = g_object_class_find_property(G_OBJECT_GET_CLASS(element), "frames-in-flight");
+  const char* description = g_param_spec_get_blurb(spec);
+  const char* present = strstr(description, "at present");
+  fail_unless(present != nullptr, "%s", description);
+  unsigned on_cuda = 0, on_cpu = 0;
+  const int found = std::sscanf(present, "at present %u on CUDA, %u on the CPU", &on_cuda, &on_cpu);
+  fail_unless(found >= 1, "%s", description);
+  return found == 2 && !testing_cuda() ? on_cpu : on_cuda;
+}
+
+}  // namespace
+
+// The automatic number is the one that users are told.
 TEST(test_automatic_number, .for_each_element()) {
   Overlap overlap(0);
+  const guint64 limit = automatic_number(overlap.filter().element());
   std::thread::id pusher;
-  overlap.receiver().on_arrival([&](const std::string&) { pusher = std::this_thread::get_id(); });
+  overlap.receiver().on_arrival([&](const std::string& what) {
+    if (what == "0")
+      pusher = std::this_thread::get_id();
+  });
   overlap.push(0);
-  if (!testing_cuda()) {
-    fail_unless_equals_int(overlap.receiver().frame_count(), 1);
-    fail_unless(pusher == std::this_thread::get_id());
-    return;
-  }
   overlap.drain();
-  fail_unless(pusher != std::this_thread::get_id());
+  overlap.expect("0 drain");
+  fail_unless((pusher == std::this_thread::get_id()) == (limit == 1));
   overlap.receiver().close();
-  Feeder feeder(overlap.filter(), 1, 10, overlap.frames());
-  wait_until([&] { return feeder.pushed() == 3; }, "three frames");
+  Feeder feeder(overlap.filter(), 1, 20, overlap.frames());
+  const guint64 accepted = limit > 1 ? limit : 0;
+  wait_until([&] { return overlap.receiver().holds_frame() && feeder.pushed() == accepted; },
+             "the automatic number");
   g_usleep(20000);
-  fail_unless_equals_uint64(feeder.pushed(), 3);
+  fail_unless_equals_uint64(feeder.pushed(), accepted);
   overlap.receiver().open();
-  feeder.finish();
+  fail_unless_equals_int(feeder.finish(), GST_FLOW_OK);
 }
 
 // The number can change between two runs, and an invalid one does not keep the element from
@@ -263,68 +282,54 @@ TEST(test_serialized_queries, .for_each_element()) {
   fail_unless_equals_int(overlap.receiver().frame_count(), 12);
 }
 
-namespace {
-
-/// Returns a pool of two buffers for these caps.
-Owned<GstBufferPool> pool_of_two(GstCaps* caps, gsize size) {
-  Owned<GstBufferPool> pool(gst_video_buffer_pool_new());
-  GstStructure* config = gst_buffer_pool_get_config(pool);
-  gst_buffer_pool_config_set_params(config, caps, static_cast<guint>(size), 0, 2);
-  fail_unless(gst_buffer_pool_set_config(pool, config));
-  return pool;
-}
-
-}  // namespace
-
-// Where downstream's pool has fewer buffers than frames may be in flight, each frame waits for a
-// buffer.
-TEST(test_small_pool_of_downstream, .for_each_element()) {
-  FilterHarness filter{{"frames-in-flight", "8"}};
-  answer_queries(filter.element(), GST_QUERY_ALLOCATION, [&](GstQuery* query) {
-    GstCaps* caps = nullptr;
-    gst_query_parse_allocation(query, &caps, nullptr);
-    GstVideoInfo info;
-    gst_video_info_from_caps(&info, caps);
-    gst_query_add_allocation_pool(query, pool_of_two(caps, info.size).get(),
-                                  static_cast<guint>(info.size), 0, 2);
-  });
-  Receiver receiver(filter);
-  receiver.keep_no_frames();
-  receiver.set_delay(500);
+// Whoever pulls frames gets each of them as a return value, so that no two are in flight.
+TEST(test_pull_mode, .for_each_element()) {
+  constexpr guint64 last = 10;
   const FormatSpec& gray = format_named("GRAY8");
-  filter.accept_caps(gray, 24, 16);
-  receiver.forget();
-  for (guint64 i = 0; i < frame_count; ++i)
-    fail_unless_equals_int(
-        filter.push(
-            at(i * frame_duration, to_buffer(make_picture(gray, 24, 16, Content::natural, 1)))),
-        GST_FLOW_OK);
-  filter.send_eos();
-  const std::string arrivals = receiver.arrivals();
-  fail_unless(arrivals == numbers(0, frame_count) + " eos", "%s", arrivals.c_str());
-}
-
-// The pool upstream has fewer buffers than frames may be in flight.
-TEST(test_small_pool_of_upstream, .for_each_element()) {
-  Overlap overlap(8);
-  const Owned<GstBuffer> model(overlap.frame(0));
-  const gsize size = gst_buffer_get_size(model);
-  const Owned<GstBufferPool> pool =
-      pool_of_two(current_caps(overlap.filter().source_pad()).get(), size);
-  gst_buffer_pool_set_active(pool, TRUE);
-  overlap.receiver().set_delay(500);
-  for (guint64 i = 0; i < frame_count; ++i) {
-    GstBuffer* buffer = nullptr;
-    fail_unless_equals_int(gst_buffer_pool_acquire_buffer(pool, &buffer, nullptr), GST_FLOW_OK);
-    const Owned<GstBuffer> frame(overlap.frame(i));
-    GstMapInfo bytes;
-    fail_unless(gst_buffer_map(frame, &bytes, GST_MAP_READ));
-    gst_buffer_fill(buffer, 0, bytes.data, bytes.size);
-    gst_buffer_unmap(frame, &bytes);
-    fail_unless_equals_int(overlap.filter().push(at(i * frame_duration, buffer)), GST_FLOW_OK);
+  const auto picture_of = [](guint64 number) {
+    return make_picture(format_named("GRAY8"), 24, 16, Content::natural,
+                        static_cast<unsigned>(number));
+  };
+  std::function<GstFlowReturn(guint64, GstBuffer**)> deliver = [&](guint64 number,
+                                                                   GstBuffer** frame) {
+    if (number > last)
+      return GST_FLOW_EOS;
+    *frame = at(number * frame_duration, to_buffer(picture_of(number)));
+    return GST_FLOW_OK;
+  };
+  const auto pad_with = [](GstPadDirection direction) {
+    return Owned<GstPad>(GST_PAD(gst_object_ref_sink(gst_pad_new(nullptr, direction))));
+  };
+  const Owned<GstElement> element = make_tested({{"frames-in-flight", "8"}});
+  MessageLog messages(element);
+  const Owned<GstPad> source = pad_with(GST_PAD_SRC), sink = pad_with(GST_PAD_SINK);
+  // Offsets are numbers of frames.
+  gst_pad_set_getrange_function_full(
+      source,
+      +[](GstPad* pad, GstObject*, guint64 number, guint, GstBuffer** frame) {
+        return (*static_cast<decltype(deliver)*>(pad->getrangedata))(number, frame);
+      },
+      &deliver, nullptr);
+  gst_pad_link(source, pad_of(element, "sink").get());
+  gst_pad_link(pad_of(element, "src").get(), sink);
+  gst_element_set_state(element, GST_STATE_READY);
+  fail_unless(gst_pad_activate_mode(sink, GST_PAD_MODE_PULL, TRUE));
+  fail_unless_equals_int(gst_element_set_state(element, GST_STATE_PLAYING),
+                         GST_STATE_CHANGE_SUCCESS);
+  gst_pad_push_event(source, gst_event_new_stream_start("pulled"));
+  fail_unless(send_caps(source, caps_of(gray, 24, 16)));
+  for (guint64 i = 0; i <= last; ++i) {
+    GstBuffer* frame = nullptr;
+    fail_unless_equals_int(gst_pad_pull_range(sink, i, 24 * 16, &frame), GST_FLOW_OK);
+    const Owned<GstBuffer> out(frame);
+    fail_unless(out != nullptr);
+    fail_unless_equals_uint64(GST_BUFFER_PTS(out.get()), i * frame_duration);
+    expect_picture(from_buffer(out, gray, 24, 16), result(picture_of(i)),
+                   "frame " + std::to_string(i));
   }
-  overlap.drain();
-  overlap.expect(numbers(0, frame_count) + " drain");
-  overlap.expect_pictures();
-  gst_buffer_pool_set_active(pool, FALSE);
+  GstBuffer* none = nullptr;
+  fail_unless_equals_int(gst_pad_pull_range(sink, last + 1, 24 * 16, &none), GST_FLOW_EOS);
+  fail_unless_equals_int(messages.complaints(), 0);
+  gst_pad_set_active(sink, FALSE);
+  gst_element_set_state(element, GST_STATE_NULL);
 }

@@ -9,7 +9,12 @@
 
 namespace {
 
-std::atomic<long> allocations{0};
+std::atomic<long> allocations{0}, allocated_bytes{0};
+
+[[maybe_unused]] void count(std::size_t size) {
+  ++allocations;
+  allocated_bytes += static_cast<long>(size);
+}
 
 }  // namespace
 
@@ -26,22 +31,22 @@ void* __libc_memalign(std::size_t, std::size_t);
 #define COUNTED __attribute__((visibility("default")))
 
 COUNTED void* malloc(std::size_t size) {
-  ++allocations;
+  count(size);
   return __libc_malloc(size);
 }
 
-COUNTED void* calloc(std::size_t count, std::size_t size) {
-  ++allocations;
-  return __libc_calloc(count, size);
+COUNTED void* calloc(std::size_t number, std::size_t size) {
+  count(number * size);
+  return __libc_calloc(number, size);
 }
 
 COUNTED void* realloc(void* memory, std::size_t size) {
-  ++allocations;
+  count(size);
   return __libc_realloc(memory, size);
 }
 
 COUNTED void* memalign(std::size_t alignment, std::size_t size) {
-  ++allocations;
+  count(size);
   return __libc_memalign(alignment, size);
 }
 
@@ -66,10 +71,12 @@ std::string unless_allocations_count() {
 
 void AllocationCount::start() {
   total_ -= allocations;
+  bytes_ -= allocated_bytes;
 }
 
 void AllocationCount::stop() {
   total_ += allocations;
+  bytes_ += allocated_bytes;
 }
 
 }  // namespace check

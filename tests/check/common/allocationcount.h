@@ -15,9 +15,11 @@ class AllocationCount {
   void start();
   void stop();
   long total() const { return total_; }
+  /// Returns the size of all these blocks together.
+  long bytes() const { return bytes_; }
 
  private:
-  long total_ = 0;
+  long total_ = 0, bytes_ = 0;
 };
 
 }  // namespace check

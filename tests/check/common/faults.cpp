@@ -16,7 +16,7 @@ std::atomic<Calls> counted{Calls::host_memory};
 std::atomic<Duration> duration_of_fault{Duration::once};
 std::atomic<int> number_to_fail{0}, calls_made{0};
 std::atomic<const char*> failed_call{nullptr};
-std::array<std::atomic<long>, 2> alive{};
+std::array<std::atomic<long>, 2> made{}, freed{};
 
 }  // namespace
 
@@ -55,11 +55,15 @@ bool call_fails(Calls calls, const char* name, bool recovers) {
 }
 
 void note_thing(Calls calls, int change) {
-  alive[static_cast<std::size_t>(calls)] += change;
+  ++(change > 0 ? made : freed)[static_cast<std::size_t>(calls)];
 }
 
 long things_alive(Calls calls) {
-  return alive[static_cast<std::size_t>(calls)];
+  return made[static_cast<std::size_t>(calls)] - freed[static_cast<std::size_t>(calls)];
+}
+
+long things_made(Calls calls) {
+  return made[static_cast<std::size_t>(calls)];
 }
 
 }  // namespace check

@@ -46,6 +46,9 @@ class Fault {
 /// streams, events, graphs and contexts.
 long things_alive(Calls calls);
 
+/// Returns how many things such calls have made since the program started, freed ones included.
+long things_made(Calls calls);
+
 /// Finds out where in memory the plug-in lies, whose calls of the allocator count. Call this once
 /// the plug-in is loaded.
 void find_plugin_code();

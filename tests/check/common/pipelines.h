@@ -28,9 +28,7 @@ bool output_is_cuda(GstElement* pipeline, const char* element_name);
 
 /// True if the buffer's memory is CUDA memory, whatever its caps say.
 bool is_cuda_memory(GstBuffer* buffer);
-/// True if its CUDA memory carries the mark that work on it may still be going on, which GStreamer
-/// has from 1.24 on.
+/// True if its CUDA memory carries the mark that work on it may still be going on.
 bool is_marked_unfinished(GstBuffer* buffer);
-constexpr bool memory_carries_streams = GST_CHECK_VERSION(1, 24, 0);
 
 }  // namespace check

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#pragma once
+
+#include "tests/check/common/filterharness.h"
+
+namespace check {
+
+/// The caps of any frames in CUDA memory.
+inline const char cuda_feature[] = "video/x-raw(memory:CUDAMemory)";
+
+/// Returns the caps of a frame in CUDA memory.
+std::string cuda_caps_of(const Picture& picture);
+
+/// True if tested() hands frames in CUDA memory on to CUDA memory without waiting for the device,
+/// unless a message is posted about them: GStreamer 1.24 and later. They are never in flight.
+constexpr bool hands_frames_on = GST_CHECK_VERSION(1, 24, 0);
+
+/// Copies frames to CUDA memory, in a context of its own.
+class CudaUploader {
+ public:
+  explicit CudaUploader(int gpu = 0);
+  Owned<GstBuffer> upload(const Picture& picture);
+
+ private:
+  const Owned<GstHarness> harness_;
+};
+
+}  // namespace check
