@@ -49,10 +49,17 @@ in_chroot() {
     sh -c 'cd /src 2>/dev/null || cd /; exec "$@"' sh "$@"
 }
 
-# copy_sources FOLDER: copies the tree, committed or not, to /src in the chroot. Build folders there stay.
+# copy_sources FOLDER: copies the tree, committed or not, to /src in the chroot. Build folders there stay. Files
+# that have changed get the present time, because a file can be edited while an earlier copy is being built.
 copy_sources() {
-  local source=$1/src
-  mkdir -p "$source"
+  local source=$1/src copy=$1/src.copy file
+  rm -rf "$copy"
+  mkdir -p "$source" "$copy"
+  tar --exclude='./build*' --exclude=./.git -c . | tar -x --no-same-owner --touch -C "$copy"
+  (cd "$copy" && find . -type f -print0) | while IFS= read -r -d '' file; do
+    ! cmp -s "$copy/$file" "$source/$file" || touch -r "$source/$file" "$copy/$file"
+  done
   find "$source" -mindepth 1 -maxdepth 1 ! -name 'build*' -exec rm -rf {} +
-  tar --exclude='./build*' --exclude=./.git -c . | tar -x --no-same-owner -C "$source"
+  find "$copy" -mindepth 1 -maxdepth 1 -exec mv -t "$source" {} +
+  rmdir "$copy"
 }
