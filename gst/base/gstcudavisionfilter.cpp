@@ -50,9 +50,6 @@ namespace {
 
 constexpr guint first_property = 1;
 constexpr guint frames_in_flight_property = first_property + DeviceSession::property_count;
-constexpr int max_frames_in_flight = 16;
-/// Unless the property says otherwise. More has not been measured on a GPU yet.
-constexpr std::size_t default_frames_in_flight = 1;
 
 /* Properties and states */
 

@@ -97,6 +97,10 @@ void FrameMapper::Input::end() {
   mapper_.computed_->record();
 }
 
+bool FrameMapper::Input::done() {
+  return mapper_.computed_->done();
+}
+
 void FrameMapper::Input::complete() {
   mapper_.computed_->wait();
   wait_.done();
@@ -141,6 +145,12 @@ void FrameMapper::Output::end() {
   } else {
     mapper_.staging(queues.download).download(stored_);
   }
+}
+
+bool FrameMapper::Output::done() {
+  if (mapper_.in_place(buffer_))
+    return mapper_.computed_->done();
+  return buffer_.page_locked() ? mapper_.downloaded_->done() : mapper_.staging_->arrived();
 }
 
 void FrameMapper::Output::complete() {

@@ -70,6 +70,8 @@ class FrameMapper {
     const ConstFrame& stored() const noexcept { return stored_; }
     /// Call this when all work that reads the frame is enqueued.
     void end();
+    /// True if complete() would not wait. Throws Error.
+    bool done();
     /// Waits until the device has read the frame. Throws Error. Call completed() instead if the
     /// device is known to have read it, as it has when an Output of that work is complete.
     void complete();
@@ -93,6 +95,8 @@ class FrameMapper {
     const Frame& frame() const noexcept { return frame_; }
     /// Call this when all work on the frame is enqueued. Enqueues its packing and its download.
     void end();
+    /// True if complete() would not wait. Throws Error.
+    bool done();
     /// Waits until the frame is in the buffer. Throws Error.
     void complete();
     /// True if the frame can be handed on.

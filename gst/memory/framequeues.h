@@ -5,6 +5,11 @@
 
 namespace cudavision {
 
+/// The bounds of the elements' property frames-in-flight, and the number that 0 stands for. More
+/// has not been measured on a GPU yet.
+inline constexpr int max_frames_in_flight = 16;
+inline constexpr int default_frames_in_flight = 1;
+
 /// The queues of a device through which a frame travels: to the device, through its kernels, and
 /// back. Transfers in both directions and kernels of successive frames overlap, unless all three
 /// are the same queue.

@@ -63,6 +63,10 @@ void Staging::download(const ConstFrame& device) {
   }
 }
 
+bool Staging::arrived() const {
+  return arrived_.back()->done();
+}
+
 void Staging::collect(const Frame& host) {
   for (std::size_t i = 0; i < pieces_.size(); ++i) {
     const Piece& piece = pieces_[i];

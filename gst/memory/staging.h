@@ -21,6 +21,8 @@ class Staging {
   void upload(const ConstFrame& host, const Frame& device);
   /// Enqueues the transfer of a frame, which collect() brings to its place.
   void download(const ConstFrame& device);
+  /// True if that transfer is done, so that collect() would not wait.
+  bool arrived() const;
   /// Waits for that transfer. When this returns, host is complete.
   void collect(const Frame& host);
 

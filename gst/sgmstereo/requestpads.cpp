@@ -271,9 +271,11 @@ RequestPads open_request_pads(GstAggregator* self) {
   return pads;
 }
 
-GstFlowReturn stereo_prepare_request_pad(GstAggregator* self, StereoRequestPad& pad) {
-  if (!gst_pad_check_reconfigure(pad.pad.get()) && pad.format)
-    return GST_FLOW_OK;
+bool stereo_must_negotiate(const StereoRequestPad& pad) {
+  return gst_pad_check_reconfigure(pad.pad.get()) || !pad.format;
+}
+
+GstFlowReturn stereo_negotiate_request_pad(GstAggregator* self, StereoRequestPad& pad) {
   if (GST_PAD_IS_FLUSHING(pad.pad.get())) {
     gst_pad_mark_reconfigure(pad.pad.get());
     return pad.released ? GST_FLOW_NOT_LINKED : GST_FLOW_FLUSHING;

@@ -34,8 +34,11 @@ GstPadProbeReturn stereo_follow_src(GstPad* src, GstPadProbeInfo* info, gpointer
 /// Returns the request pads that can take a buffer now. The others are nullptr.
 RequestPads open_request_pads(GstAggregator* self);
 
-/// Negotiates the pad with its peer if that is due.
-GstFlowReturn stereo_prepare_request_pad(GstAggregator* self, StereoRequestPad& pad);
+/// Returns true if the pad must negotiate with its peer before its next buffer. The caller then
+/// does so, or marks the pad for it again.
+bool stereo_must_negotiate(const StereoRequestPad& pad);
+/// No pair may be in flight. Returns GST_FLOW_NOT_LINKED if the pad has just been released.
+GstFlowReturn stereo_negotiate_request_pad(GstAggregator* self, StereoRequestPad& pad);
 
 /// Pushes a buffer, after the events that must precede it. A pad that has just been released
 /// answers GST_FLOW_NOT_LINKED.

@@ -2,12 +2,14 @@
 #include "gst/sgmstereo/stereoaggregate.h"
 
 #include <string>
+#include <utility>
 
 #include "gst/base/elementerror.h"
 #include "gst/sgmstereo/framepairing.h"
 #include "gst/sgmstereo/headframe.h"
 #include "gst/sgmstereo/stereocaps.h"
 #include "gst/sgmstereo/stereooutput.h"
+#include "gst/sgmstereo/stereopush.h"
 
 namespace cudavision {
 namespace {
@@ -95,9 +97,10 @@ void drop_unpaired(GstAggregator* self, StereoInput& input, HeadFrame& frame,
     post_warning(GST_ELEMENT_CAST(self), GST_LIBRARY_ERROR, GST_LIBRARY_ERROR_SETTINGS, text);
 }
 
-// Lets errors of the device come before EOS.
-void finish_pairs(GstAggregator* self) {
+// Lets all outputs, and errors of the device, come before EOS.
+void finish_stream(GstAggregator* self) {
   StereoState& state = stereo_state(self);
+  stereo_finish_pairs(self);
   if (!state.work)
     return;
   const DeviceScope scope(state.session);
@@ -107,7 +110,7 @@ void finish_pairs(GstAggregator* self) {
 // Sends EOS downstream because no further pair can form. Throws ElementError if none has formed
 // because the pictures differ.
 void end_output(GstAggregator* self) {
-  finish_pairs(self);
+  finish_stream(self);
   StereoState& state = stereo_state(self);
   const UnequalPairs unequal = state.unequal;
   state.unequal.reset();
@@ -171,6 +174,15 @@ GstFlowReturn drop_unequal(GstAggregator* self, HeadFrame& left, HeadFrame& righ
   return GST_FLOW_OK;
 }
 
+// Returns what stereo_aggregate() answers when downstream answers its outputs with flow.
+GstFlowReturn answer_of(GstAggregator* self, GstFlowReturn flow) {
+  if (flow != GST_FLOW_EOS)
+    return flow;
+  GST_DEBUG_OBJECT(self, "downstream wants no more frames");
+  stereo_state(self).downstream_ended = true;
+  return GST_FLOW_OK;
+}
+
 /// right is nullptr if frames are packed.
 GstFlowReturn process_pair(GstAggregator* self, HeadFrame& left, HeadFrame* right) {
   StereoState& state = stereo_state(self);
@@ -197,12 +209,7 @@ GstFlowReturn process_pair(GstAggregator* self, HeadFrame& left, HeadFrame* righ
   stereo_update_latency(self);  // max-skew may have changed
   if (GST_CLOCK_TIME_IS_VALID(times.stream_time))
     gst_object_sync_values(GST_OBJECT_CAST(self), times.stream_time);
-  const GstFlowReturn flow = stereo_push_output(self, left, right);
-  if (flow != GST_FLOW_EOS)
-    return flow;
-  GST_DEBUG_OBJECT(self, "downstream wants no more frames");
-  state.downstream_ended = true;
-  return GST_FLOW_OK;
+  return answer_of(self, stereo_push_output(self, left, right));
 }
 
 GstFlowReturn aggregate_packed(GstAggregator* self) {
@@ -276,6 +283,38 @@ GstFlowReturn aggregate_pair(GstAggregator* self, bool timed_out) {
   return flow;
 }
 
+bool next_frames_are_here(const StereoState& state) {
+  return gst_aggregator_pad_has_buffer(state.left.pad) &&
+         (state.packing.packed() || gst_aggregator_pad_has_buffer(state.right.pad));
+}
+
+// Pairs only stay in flight if GstAggregator is going to call stereo_aggregate() again at once, so
+// that none waits for frames that do not come. Upstream needs a moment to bring the next frames.
+bool may_stay_in_flight(GstAggregator* self) {
+  const StereoState& state = stereo_state(self);
+  while (!next_frames_are_here(state)) {
+    if (stereo_oldest_is_done(self))
+      return false;
+    g_usleep(20);
+  }
+  return true;
+}
+
+// If that fails, the pairs in flight go downstream before the error is posted.
+GstFlowReturn aggregate(GstAggregator* self, bool timed_out) {
+  try {
+    return stereo_state(self).packing.packed() ? aggregate_packed(self)
+                                               : aggregate_pair(self, timed_out);
+  } catch (...) {
+    try {
+      stereo_push_pairs(self, 0);
+    } catch (const std::exception& e) {
+      GST_WARNING_OBJECT(self, "after an error: %s", e.what());
+    }
+    throw;
+  }
+}
+
 // Discards a held frame if the pad was flushed, as GstAggregator discards those in the queue.
 void discard_flushed(StereoInput& input) {
   if (input.flushed.exchange(false))
@@ -320,13 +359,17 @@ GstFlowReturn stereo_aggregate(GstAggregator* self, gboolean timeout) {
     StereoState& state = stereo_state(self);
     discard_flushed(state.left);
     discard_flushed(state.right);
+    if (state.late_flow != GST_FLOW_OK)
+      return answer_of(self, std::exchange(state.late_flow, GST_FLOW_OK));
     if (state.eos_sent || state.downstream_ended)
       return swallow(self);
-    const GstFlowReturn flow =
-        state.packing.packed() ? aggregate_packed(self) : aggregate_pair(self, timeout);
+    const GstFlowReturn flow = aggregate(self, timeout);
+    if (flow == GST_FLOW_OK && may_stay_in_flight(self))
+      return flow;
+    const GstFlowReturn answer = answer_of(self, stereo_push_pairs(self, 0));
     if (flow == GST_FLOW_EOS)
-      finish_pairs(self);
-    return flow;
+      finish_stream(self);
+    return answer == GST_FLOW_OK ? flow : answer;
   });
 }
 

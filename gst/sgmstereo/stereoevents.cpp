@@ -7,7 +7,7 @@
 #include "gst/sgmstereo/headframe.h"
 #include "gst/sgmstereo/stereoaggregate.h"
 #include "gst/sgmstereo/stereonegotiation.h"
-#include "gst/sgmstereo/stereooutput.h"
+#include "gst/sgmstereo/stereopush.h"
 
 namespace cudavision {
 namespace {
@@ -129,6 +129,8 @@ gboolean stereo_sink_event(GstAggregator* self, GstAggregatorPad* pad, GstEvent*
     return stereo_parent_class()->sink_event(self, pad, gst_event_ref(event));
   };
   return post_exceptions(self, FALSE, [&]() -> gboolean {
+    if (GST_EVENT_IS_SERIALIZED(event) && GST_EVENT_TYPE(event) != GST_EVENT_FLUSH_STOP)
+      stereo_finish_pairs(self);
     switch (GST_EVENT_TYPE(event)) {
       case GST_EVENT_FLUSH_START:
       case GST_EVENT_FLUSH_STOP: {
@@ -187,6 +189,8 @@ GstFlowReturn stereo_flush(GstAggregator* self) {
     const ObjectLock lock(self);
     state.qos.forget_request();
   }
+  stereo_drop_pairs(self);
+  state.late_flow = GST_FLOW_OK;
   state.eos_sent = false;
   stereo_reopen_branches(self);
   state.unequal.reset();

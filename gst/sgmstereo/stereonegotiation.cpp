@@ -7,6 +7,7 @@
 #include "gst/sgmstereo/sourcecaps.h"
 #include "gst/sgmstereo/stereoaggregate.h"
 #include "gst/sgmstereo/stereocaps.h"
+#include "gst/sgmstereo/stereopush.h"
 
 namespace cudavision {
 namespace {
@@ -122,6 +123,8 @@ void stereo_apply_caps(GstAggregator* self, GstAggregatorPad* pad, GstCaps* caps
 
 gboolean stereo_sink_query(GstAggregator* self, GstAggregatorPad* pad, GstQuery* query) {
   return post_exceptions(self, FALSE, [&]() -> gboolean {
+    if (GST_QUERY_IS_SERIALIZED(query))
+      stereo_finish_pairs(self);
     switch (GST_QUERY_TYPE(query)) {
       case GST_QUERY_CAPS: {
         GstCaps* filter = nullptr;
@@ -154,6 +157,7 @@ gboolean stereo_src_query(GstAggregator* self, GstQuery* query) {
 
 GstFlowReturn stereo_update_src_caps(GstAggregator* self, GstCaps* downstream, GstCaps** result) {
   return post_exceptions(self, GST_FLOW_NOT_NEGOTIATED, [&] {
+    stereo_finish_pairs(self);
     StereoState& state = stereo_state(self);
     state.renegotiate = state.eos_sent;
     if (state.eos_sent || !state.left.format)

@@ -12,6 +12,7 @@
 #include "gst/memory/allocationquery.h"
 #include "gst/sgmstereo/rectification.h"
 #include "gst/sgmstereo/requestpads.h"
+#include "gst/sgmstereo/stereopush.h"
 
 namespace cudavision {
 namespace {
@@ -27,18 +28,15 @@ GstFlowReturn follow_context(GstAggregator* self, GstBuffer* left, GstBuffer* ri
     memory = cuda_memory_of(right);
   if (!state.session.should_move_to(memory))
     return GST_FLOW_OK;
+  const GstFlowReturn flow = stereo_push_pairs(self, 0);
+  if (flow != GST_FLOW_OK)
+    return flow;
   stereo_release_work(self);
   state.session.move_to(memory);
   if (gst_aggregator_negotiate(self))
     return GST_FLOW_OK;
   return GST_PAD_IS_FLUSHING(self->srcpad) ? GST_FLOW_FLUSHING : GST_FLOW_NOT_NEGOTIATED;
 }
-
-/// The source pads that get the output of a pair.
-struct OpenPads {
-  bool src;
-  RequestPads requested;  ///< nullptr for all others
-};
 
 // If nothing is linked to any pad, src is open: pushing there tells GstAggregator so, and an
 // application may block or watch an unlinked src.
@@ -54,13 +52,22 @@ OpenPads open_pads(GstAggregator* self) {
   return pads;
 }
 
+// Negotiates a request pad behind the pairs in flight.
+GstFlowReturn negotiate(GstAggregator* self, StereoRequestPad& pad) {
+  const GstFlowReturn flow = stereo_push_pairs(self, 0);
+  if (flow == GST_FLOW_OK)
+    return stereo_negotiate_request_pad(self, pad);
+  gst_pad_mark_reconfigure(pad.pad.get());
+  return flow;
+}
+
 // Negotiates the request pads. Closes those that have been released meanwhile.
 GstFlowReturn prepare_request_pads(GstAggregator* self, OpenPads& pads) {
   for (auto& pad : pads.requested) {
-    if (!pad)
+    if (!pad || !stereo_must_negotiate(*pad))
       continue;
-    const GstFlowReturn flow = stereo_prepare_request_pad(self, *pad);
-    if (flow == GST_FLOW_NOT_LINKED)
+    const GstFlowReturn flow = negotiate(self, *pad);
+    if (flow == GST_FLOW_NOT_LINKED && pad->released)
       pad.reset();
     else if (flow != GST_FLOW_OK)
       return flow;
@@ -91,6 +98,11 @@ std::optional<Rectification> rectify(GstAggregator* self) {
   return rectification;
 }
 
+std::size_t most_in_flight(GstAggregator* self) {
+  const int requested = stereo_settings(self).frames_in_flight;
+  return static_cast<std::size_t>(requested > 0 ? requested : default_frames_in_flight);
+}
+
 std::unique_ptr<StereoWork> new_work(GstAggregator* self) {
   StereoState& state = stereo_state(self);
   const std::optional<Rectification> rectification = rectify(self);
@@ -100,7 +112,7 @@ std::unique_ptr<StereoWork> new_work(GstAggregator* self) {
                    packed ? "the same" : right.description().c_str(),
                    state.session.on_cuda() ? "CUDA" : "the CPU");
   return std::make_unique<StereoWork>(state.session, *state.left.format, right, state.packing,
-                                      stereo_settings(self), rectification);
+                                      stereo_settings(self), rectification, most_in_flight(self));
 }
 
 void prepare_work(GstAggregator* self, const OpenPads& pads) {
@@ -134,13 +146,25 @@ void prepare_work(GstAggregator* self, const OpenPads& pads) {
       state.work->prepare(pad->id, pad->output, *pad->format);
 }
 
-GstFlowReturn acquire(GstBufferPool* pool, const FrameFormat& format, OwnedBuffer& out) {
+// The pairs in flight may have all buffers of a pool.
+GstFlowReturn acquire(GstAggregator* self, GstBufferPool* pool, const FrameFormat& format,
+                      OwnedBuffer& out) {
   if (!pool)
     return GST_FLOW_NOT_NEGOTIATED;
   GstBuffer* buffer = nullptr;
   GstFlowReturn flow = GST_FLOW_ERROR;
-  if (gst_buffer_pool_set_active(pool, TRUE))
-    flow = gst_buffer_pool_acquire_buffer(pool, &buffer, nullptr);
+  if (gst_buffer_pool_set_active(pool, TRUE)) {
+    GstBufferPoolAcquireParams params{};
+    if (!stereo_state(self).in_flight.empty())
+      params.flags = GST_BUFFER_POOL_ACQUIRE_FLAG_DONTWAIT;
+    flow = gst_buffer_pool_acquire_buffer(pool, &buffer, &params);
+    if (flow == GST_FLOW_EOS) {
+      const GstFlowReturn pushed = stereo_push_pairs(self, 0);
+      if (pushed != GST_FLOW_OK)
+        return pushed;
+      flow = gst_buffer_pool_acquire_buffer(pool, &buffer, nullptr);
+    }
+  }
   if (flow == GST_FLOW_ERROR)
     refuse_output(format);
   out.reset(buffer);
@@ -150,21 +174,19 @@ GstFlowReturn acquire(GstBufferPool* pool, const FrameFormat& format, OwnedBuffe
   return flow;
 }
 
-using OutputBuffers = PerSourcePad<OwnedBuffer>;
-
 // Closes request pads that have been released while they waited for a buffer.
 GstFlowReturn acquire_outputs(GstAggregator* self, OpenPads& pads, OutputBuffers& out) {
   if (pads.src) {
     const ObjectPtr<GstBufferPool> pool(gst_aggregator_get_buffer_pool(self));
     const GstFlowReturn flow =
-        acquire(pool.get(), *stereo_state(self).out, out[index_of(SourcePad::always)]);
+        acquire(self, pool.get(), *stereo_state(self).out, out[index_of(SourcePad::always)]);
     if (flow != GST_FLOW_OK)
       return flow;
   }
   for (auto& pad : pads.requested) {
     if (!pad)
       continue;
-    const GstFlowReturn flow = acquire(pad->pool.get(), *pad->format, out[index_of(pad->id)]);
+    const GstFlowReturn flow = acquire(self, pad->pool.get(), *pad->format, out[index_of(pad->id)]);
     if (flow == GST_FLOW_FLUSHING && pad->released)
       pad.reset();
     else if (flow != GST_FLOW_OK)
@@ -183,15 +205,16 @@ double seconds_since_last(StereoState& state, const FrameTimes& times) {
   return static_cast<double>(time) / GST_SECOND;
 }
 
-void compute(GstAggregator* self, HeadFrame& left, HeadFrame* right, const OutputBuffers& out,
-             bool inspect) {
+std::unique_ptr<PairInFlight> start(GstAggregator* self, HeadFrame& left, HeadFrame* right,
+                                    const OutputBuffers& out, bool inspect) {
   StereoState& state = stereo_state(self);
   StereoWork::Buffers buffers;
   std::transform(out.begin(), out.end(), buffers.begin(),
                  [](const OwnedBuffer& buffer) { return buffer.get(); });
   const double seconds = seconds_since_last(state, left.times());
   const DeviceScope scope(state.session);
-  state.work->run(left.buffer(), right ? right->buffer() : nullptr, buffers, seconds, inspect);
+  return state.work->start(left.buffer(), right ? right->buffer() : nullptr, buffers, seconds,
+                           inspect);
 }
 
 // Gives an output the times and flags of the left frame, and those of its metas that still apply.
@@ -217,69 +240,6 @@ void describe_outputs(GstAggregator* self, GstBuffer* left, const OpenPads& pads
       describe(self, left, std::exchange(pad->discont, false) || state.discont,
                out[index_of(pad->id)].get());
   state.discont = false;
-}
-
-// GstAggregator sends the segment with the first buffer only, so gaps and EOS need this.
-void send_segment(GstAggregator* self) {
-  StereoState& state = stereo_state(self);
-  const GstSegment segment = current_segment(state.left.pad);
-  if (state.segment_sent || segment.format == GST_FORMAT_UNDEFINED)
-    return;
-  GstEvent* event = gst_event_new_segment(&segment);
-  gst_event_set_seqnum(event, state.segment_seqnum);
-  gst_pad_push_event(self->srcpad, event);
-  state.segment_sent = true;
-}
-
-// True if a pad's answer to a buffer concerns the whole element, and not its branch alone.
-bool stops_all(GstFlowReturn flow) {
-  return flow <= GST_FLOW_NOT_NEGOTIATED || flow == GST_FLOW_FLUSHING;
-}
-
-// Combines the answers of all source pads as GstFlowCombiner does, which has no place for pads that
-// come and go while it is in use.
-GstFlowReturn combined(const PerSourcePad<GstFlowReturn>& flows) {
-  bool linked = false, open = false;
-  for (GstFlowReturn flow : flows) {
-    if (stops_all(flow))
-      return flow;
-    linked |= flow != GST_FLOW_NOT_LINKED;
-    open |= flow != GST_FLOW_NOT_LINKED && flow != GST_FLOW_EOS;
-  }
-  return open ? GST_FLOW_OK : linked ? GST_FLOW_EOS : GST_FLOW_NOT_LINKED;
-}
-
-GstFlowReturn push_on_src(GstAggregator* self, OwnedBuffer buffer) {
-  StereoState& state = stereo_state(self);
-  state.segment_sent = true;
-  const GstFlowReturn flow = gst_aggregator_finish_buffer(self, buffer.release());
-  state.src_ended = flow == GST_FLOW_EOS;
-  return flow;
-}
-
-// Pushes on src first, whose sticky events the request pads follow.
-GstFlowReturn push_outputs(GstAggregator* self, const OpenPads& pads, OutputBuffers& out) {
-  PerSourcePad<GstFlowReturn> flows;
-  flows.fill(GST_FLOW_NOT_LINKED);
-  for (const auto& pad : stereo_request_pads(self))
-    if (pad && pad->ended)
-      flows[index_of(pad->id)] = GST_FLOW_EOS;
-  GstFlowReturn& src_flow = flows[index_of(SourcePad::always)];
-  if (pads.src) {
-    src_flow = push_on_src(self, std::move(out[index_of(SourcePad::always)]));
-  } else {
-    send_segment(self);
-    if (stereo_state(self).src_ended)
-      src_flow = GST_FLOW_EOS;
-  }
-  for (const auto& pad : pads.requested) {
-    if (stops_all(combined(flows)))
-      break;
-    if (pad)
-      flows[index_of(pad->id)] =
-          stereo_push_on_request_pad(self, *pad, std::move(out[index_of(pad->id)]));
-  }
-  return combined(flows);
 }
 
 }  // namespace
@@ -308,62 +268,22 @@ GstFlowReturn stereo_push_output(GstAggregator* self, HeadFrame& left, HeadFrame
   const FrameTimes times = left.times();
   const bool inspect =
       state.diagnostics.selects(times, state.work->settings().diagnostics_interval);
-  compute(self, left, right, out, inspect);
+  std::unique_ptr<PairInFlight> work = start(self, left, right, out, inspect);
   describe_outputs(self, left.buffer(), pads, out);
   // Pushing may take long, and meanwhile upstream may need these buffers back.
   left.release();
   if (right)
     right->release();
-  if (inspect)
+  state.in_flight.push_back({std::move(pads), std::move(out), std::move(work)});
+  if (inspect) {
+    flow = stereo_push_pairs(self, 1);
+    if (flow != GST_FLOW_OK)
+      return flow;
+    stereo_complete(self, state.in_flight.back());
     state.diagnostics.report(times, state.work->settings().with_calibrated_lengths(),
                              state.work->measures_depth(), state.work->snapshot());
-  return push_outputs(self, pads, out);
-}
-
-void stereo_push_gap(GstAggregator* self, GstBuffer* left) {
-  if (!GST_BUFFER_PTS_IS_VALID(left) || !gst_pad_has_current_caps(self->srcpad))
-    return;
-  send_segment(self);
-  const OwnedEvent gap(gst_event_new_gap(GST_BUFFER_PTS(left), GST_BUFFER_DURATION(left)));
-  gst_pad_push_event(self->srcpad, gst_event_ref(gap.get()));
-  stereo_push_gap_on_request_pads(self, gap.get());
-}
-
-void stereo_push_eos(GstAggregator* self) {
-  StereoState& state = stereo_state(self);
-  if (gst_pad_has_current_caps(self->srcpad))
-    send_segment(self);
-  else
-    gst_aggregator_set_src_caps(self, nullptr);  // sends STREAM_START and what else precedes caps
-  GST_DEBUG_OBJECT(self, "no further pair can form: EOS");
-  GstEvent* eos = gst_event_new_eos();
-  gst_event_set_seqnum(eos, state.eos_seqnum);
-  gst_pad_push_event(self->srcpad, eos);
-  state.eos_sent = true;
-}
-
-void stereo_restart_output(GstAggregator* self) {
-  StereoState& state = stereo_state(self);
-  GST_DEBUG_OBJECT(self, "a new stream after the end of the last one");
-  gchar* id = g_strdup_printf("cudasgmstereo-%08x", g_random_int());
-  gst_pad_push_event(self->srcpad, gst_event_new_stream_start(id));
-  g_free(id);
-  if (const Caps caps{gst_pad_get_current_caps(self->srcpad)})
-    gst_pad_push_event(self->srcpad, gst_event_new_caps(caps.get()));
-  state.eos_sent = false;
-  state.discont = true;
-  if (state.renegotiate)
-    gst_pad_mark_reconfigure(self->srcpad);
-  stereo_apply_segment(self);
-}
-
-void stereo_apply_segment(GstAggregator* self) {
-  StereoState& state = stereo_state(self);
-  const GstSegment segment = current_segment(state.left.pad);
-  if (segment.format == GST_FORMAT_UNDEFINED)
-    return;
-  gst_aggregator_update_segment(self, &segment);
-  state.segment_sent = false;
+  }
+  return stereo_push_pairs(self, most_in_flight(self) - 1);
 }
 
 }  // namespace cudavision

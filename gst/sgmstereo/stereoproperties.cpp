@@ -261,6 +261,11 @@ void add_output(ElementProperties<Settings>& all) {
        "half the duration of the left frame; if that is unknown, half of 1/framerate; if that "
        "is unknown too, 20 ms)"},
       &Settings::max_skew, -1);
+  all.add({"frames-in-flight", "Frames in flight",
+           "Number of pairs that are transferred and processed at the same time (1 = one after the "
+           "other, 0 = automatic, at present 1)",
+           PropertyChange::when_ready},
+          &Settings::frames_in_flight, 0, max_frames_in_flight);
   all.add({"diagnostics-interval", "Diagnostics interval",
            "Running time between two inspections of a pair, in ns: each posts an element message "
            "with figures, and warnings say what is wrong with the cameras or the settings (0 = "

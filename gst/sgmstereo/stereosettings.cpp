@@ -37,6 +37,7 @@ StereoSettings StereoSettings::since_start(const StereoSettings& started) const 
   settings.frame_packing = started.frame_packing;
   settings.calibration = started.calibration;
   settings.alpha = started.alpha;
+  settings.frames_in_flight = started.frames_in_flight;
   return settings;
 }
 

@@ -40,12 +40,13 @@ using PerSourcePad = std::array<T, source_pad_count>;
 
 /// The parameters of the matching are members by inheritance, so that each is declared once.
 struct StereoSettings : sgm::Parameters {
-  // Caps or the rectification depend on these. Like the members of sgm::Config they take effect at
-  // the next start, all others with the next frame.
+  // Caps, the rectification or memory depend on these. Like the members of sgm::Config they take
+  // effect at the next start, all others with the next frame.
   StereoOutput output = StereoOutput::disparity;
   GstVideoMultiviewFramePacking frame_packing = GST_VIDEO_MULTIVIEW_FRAME_PACKING_NONE;
   CalibrationFiles calibration;
-  double alpha = -1;  ///< of make_rectification()
+  double alpha = -1;         ///< of make_rectification()
+  int frames_in_flight = 0;  ///< pairs; 0: automatic
 
   // 0 stands for the calibration's.
   double focal_length = 0;

@@ -25,6 +25,7 @@ void reset_stream(gpointer self) {
   state.last_running_time = GST_CLOCK_TIME_NONE;
   state.segment_sent = false;
   state.eos_sent = false;
+  state.late_flow = GST_FLOW_OK;
   state.renegotiate = false;
   state.flush_finished = false;
   stereo_reopen_branches(self);
@@ -58,8 +59,17 @@ RequestPads stereo_request_pads(gpointer self) {
   return stereo_state(self).request_pads;
 }
 
+void stereo_drop_pairs(gpointer self) {
+  StereoState& state = stereo_state(self);
+  if (state.in_flight.empty())
+    return;
+  const ReleaseScope scope(state.session);
+  state.in_flight.clear();
+}
+
 void stereo_release_work(gpointer self) {
   StereoState& state = stereo_state(self);
+  stereo_drop_pairs(self);
   for (const auto& pad : stereo_request_pads(self))
     if (pad)
       pad->forget_negotiation();

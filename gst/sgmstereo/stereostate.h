@@ -4,6 +4,7 @@
 #include <gst/base/gstaggregator.h>
 
 #include <atomic>
+#include <deque>
 #include <memory>
 #include <optional>
 #include <string>
@@ -84,6 +85,21 @@ struct StereoRequestPad {
 /// By source pad; nullptr for src, and where nobody has requested the pad.
 using RequestPads = PerSourcePad<std::shared_ptr<StereoRequestPad>>;
 
+/// The source pads that get the output of a pair.
+struct OpenPads {
+  bool src;
+  RequestPads requested;  ///< nullptr for all others
+};
+
+using OutputBuffers = PerSourcePad<OwnedBuffer>;
+
+/// The outputs of a pair that are still to be pushed.
+struct PendingOutput {
+  OpenPads pads;
+  OutputBuffers buffers;
+  std::unique_ptr<PairInFlight> work;  ///< none if the buffers are complete
+};
+
 /// The state of a cudasgmstereo element. GstAggregator calls some virtual functions of the element
 /// in the streaming threads of the sink pads, and the others in a thread of its own, the
 /// aggregating thread. The comments say which threads may use which members.
@@ -118,7 +134,10 @@ struct StereoState {
   std::optional<StereoCalibration> calibration;  ///< read at the start
   FramePacking packing;
   std::optional<FrameFormat> out;
-  std::unique_ptr<StereoWork> work;  ///< made for the first pair of frames of these formats
+  std::unique_ptr<StereoWork> work;     ///< made for the first pair of frames of these formats
+  std::deque<PendingOutput> in_flight;  ///< oldest first
+  /// The answer of downstream to pairs that were pushed before an event, for the next aggregate().
+  GstFlowReturn late_flow = GST_FLOW_OK;
   SettingsGuard guard;
   UnequalPairs unequal;
   UnpairedFrames unpaired;
@@ -161,8 +180,11 @@ StereoSettings stereo_settings(gpointer self);
 
 RequestPads stereo_request_pads(gpointer self);
 
+/// Drops the pairs in flight.
+void stereo_drop_pairs(gpointer self);
+
 /// Frees everything that was made for the current formats and the current CUDA context. The request
-/// pads negotiate anew before their next buffers.
+/// pads negotiate anew before their next buffers. Pairs that are still in flight are dropped.
 void stereo_release_work(gpointer self);
 
 /// Forgets which branches have answered with EOS, because another stream follows.

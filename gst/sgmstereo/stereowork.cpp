@@ -56,12 +56,12 @@ View<std::uint8_t> own_plane(Device& device, Buffer& memory, int row_bytes, int 
 StereoWork::StereoWork(const DeviceSession& session, const FrameFormat& left,
                        const FrameFormat& right, const FramePacking& packing,
                        const StereoSettings& settings,
-                       const std::optional<Rectification>& rectification)
+                       const std::optional<Rectification>& rectification, std::size_t most)
     : session_(session),
+      queues_(most > 1 ? session.queues() : FrameQueues(session.device())),
       device_(session.device()),
       packing_(packing),
       settings_(settings),
-      left_(FrameQueues(device_), session.context(), session.page_locks(), left),
       left_rectifier_(make_rectifier(device_, picture_layout(packing, left),
                                      rectification ? &rectification->left : nullptr)),
       right_rectifier_(make_rectifier(device_,
@@ -76,12 +76,18 @@ StereoWork::StereoWork(const DeviceSession& session, const FrameFormat& left,
     left_camera_ = rectification->left_camera;
     stereo_.set_masks(left_rectifier_->unseen(), right_rectifier_->unseen());
   }
-  if (!packing.packed())
-    right_.emplace(FrameQueues(device_), session.context(), session.page_locks(), right);
+  const CudaContext context = session.context();
+  lanes_.reserve(most);  // so that no lane is lost if there is no memory for its pointer
+  for (std::size_t i = 0; i < most; ++i) {
+    lanes_.push_back(std::unique_ptr<Lane>(
+        new Lane{{queues_, context, session.page_locks(), left}, std::nullopt, {}}));
+    if (!packing.packed())
+      lanes_.back()->right.emplace(queues_, context, session.page_locks(), right);
+  }
 }
 
 FrameLayout StereoWork::picture() const {
-  return picture_layout(packing_, left_.format());
+  return picture_layout(packing_, left_format());
 }
 
 void StereoWork::restart() noexcept {
@@ -110,7 +116,7 @@ void StereoWork::apply(const StereoSettings& settings) {
     stereo_.set_parameters(sgm);
   for (std::optional<Output>& output : outputs_) {
     if (output && output->picture) {
-      const auto kind = *picture_kind(output->kind, output->mapper.format());
+      const auto kind = *picture_kind(output->kind, output->format);
       const sgm::PictureParameters picture = picture_parameters(kind, settings);
       if (sgm_changes || picture != picture_parameters(kind, settings_))
         output->picture->set_parameters(sgm, picture);
@@ -125,13 +131,15 @@ void StereoWork::apply(const StereoSettings& settings) {
 }
 
 void StereoWork::prepare(SourcePad pad, StereoOutput kind, const FrameFormat& format) {
-  Output& output = outputs_[index_of(pad)].emplace(session_, format, kind);
+  for (const auto& lane : lanes_)
+    lane->out[index_of(pad)].emplace(queues_, session_.context(), session_.page_locks(), format);
+  Output& output = outputs_[index_of(pad)].emplace(kind, format);
   if (kind == StereoOutput::points) {
     const FrameLayout layout = picture();
     output.points = std::make_unique<sgm::Points>(device_, layout.width, layout.height, settings_,
                                                   reprojection(settings_));
   } else if (kind == StereoOutput::rectified) {
-    output.rectified = std::make_unique<RectifiedPicture>(device_, packing_, left_.format(), format,
+    output.rectified = std::make_unique<RectifiedPicture>(device_, packing_, left_format(), format,
                                                           left_camera_ ? &*left_camera_ : nullptr);
   } else if (const auto picture = picture_kind(kind, format)) {
     output.picture = std::make_unique<sgm::DisparityPicture>(device_, format.layout, settings_,
@@ -141,9 +149,15 @@ void StereoWork::prepare(SourcePad pad, StereoOutput kind, const FrameFormat& fo
   }
 }
 
+void StereoWork::forget(SourcePad pad) {
+  outputs_[index_of(pad)].reset();
+  for (const auto& lane : lanes_)
+    lane->out[index_of(pad)].reset();
+}
+
 bool StereoWork::measures_depth() const noexcept {
   return std::any_of(outputs_.begin(), outputs_.end(), [](const std::optional<Output>& output) {
-    return output && output->kind == StereoOutput::depth && output->mapper.format().layout.bits > 8;
+    return output && output->kind == StereoOutput::depth && output->format.layout.bits > 8;
   });
 }
 
@@ -213,68 +227,79 @@ void StereoWork::compute(const Inputs& in, const Frames& out, double seconds, bo
   }
 }
 
-void StereoWork::run(GstBuffer* left, GstBuffer* right, const Buffers& out, double seconds,
-                     bool inspect) {
+std::unique_ptr<PairInFlight> StereoWork::start(GstBuffer* left, GstBuffer* right,
+                                                const Buffers& out, double seconds, bool inspect) {
   if (inspect && !snapshot_) {
     const FrameLayout layout = picture();
     snapshot_.emplace(device_, ImageSize{layout.width, layout.height, layout.bits}, settings_);
   }
-  FrameMapper::Input left_input(left_, left);
-  std::optional<FrameMapper::Input> right_input;
+  Lane& lane = *lanes_[next_];
+  next_ = (next_ + 1) % lanes_.size();
+  std::unique_ptr<PairInFlight> pair(new PairInFlight(left, right));
+  FrameMapper::Input& left_input = pair->left_.emplace(lane.left, left);
   if (!packing_.packed())
-    right_input.emplace(*right_, right);
-  Frames frames;
+    pair->right_.emplace(*lane.right, right);
+  Frames& frames = pair->outputs_;
   for (std::size_t i = 0; i < out.size(); ++i)
     if (out[i])
-      frames[i].emplace(outputs_[i]->mapper, out[i]);
+      frames[i].emplace(*lane.out[i], out[i]);
 
-  const FrameLayout& whole = left_.format().layout;
+  const FrameLayout& whole = left_format().layout;
   const ConstFrame& left_frame = left_input.frame();
   if (packing_.packed())
     compute({half_of(packing_, whole, left_frame, false),
              half_of(packing_, whole, left_frame, true), left_input.stored()},
             frames, seconds, inspect);
   else
-    compute({left_frame, right_input->frame(), left_input.stored()}, frames, seconds, inspect);
+    compute({left_frame, pair->right_->frame(), left_input.stored()}, frames, seconds, inspect);
 
-  complete(left_input, right_input, frames, inspect);
-}
-
-void StereoWork::complete(FrameMapper::Input& left, std::optional<FrameMapper::Input>& right,
-                          Frames& out, bool inspect) {
-  bool can_be_handed_on =
-      left.can_be_handed_on() && (!right || right->can_be_handed_on()) && !inspect;
-  left.end();
-  if (right)
-    right->end();
-  for (auto& frame : out)
-    if (frame) {
-      frame->end();
-      can_be_handed_on = can_be_handed_on && frame->can_be_handed_on();
-    }
-
-  if (can_be_handed_on) {
-    handed_on_ = true;
-    left.hand_on();
-    if (right)
-      right->hand_on();
-    for (auto& frame : out)
-      if (frame)
-        frame->hand_on();
-    return;
-  }
-  for (auto& frame : out)
+  left_input.end();
+  if (pair->right_)
+    pair->right_->end();
+  for (auto& frame : frames)
     if (frame)
-      frame->complete();
-  device_.finish();
-  left.completed();
-  if (right)
-    right->completed();
+      frame->end();
+  pair->waits_ = inspect || !pair->can_be_handed_on();
+  handed_on_ = handed_on_ || !pair->waits_;
+  return pair;
 }
 
 void StereoWork::finish() {
   if (std::exchange(handed_on_, false))
     device_.finish();
+}
+
+PairInFlight::PairInFlight(GstBuffer* left, GstBuffer* right)
+    : kept_left_(gst_buffer_ref(left)), kept_right_(right ? gst_buffer_ref(right) : nullptr) {}
+
+bool PairInFlight::can_be_handed_on() const {
+  return left_->can_be_handed_on() && (!right_ || right_->can_be_handed_on()) &&
+         std::all_of(outputs_.begin(), outputs_.end(),
+                     [](const auto& output) { return !output || output->can_be_handed_on(); });
+}
+
+bool PairInFlight::done() noexcept {
+  const auto is_done = [](auto& mapped) { return !mapped || mapped->done(); };
+  try {
+    return !waits_ || (std::all_of(outputs_.begin(), outputs_.end(), is_done) && is_done(left_) &&
+                       is_done(right_));
+  } catch (const Error&) {
+    return true;
+  }
+}
+
+// Inputs have events of their own, because an output need not depend on both.
+void PairInFlight::complete() {
+  const auto finish = [&](auto& mapped) {
+    if (mapped && waits_)
+      mapped->complete();
+    else if (mapped)
+      mapped->hand_on();
+  };
+  for (auto& output : outputs_)
+    finish(output);
+  finish(left_);
+  finish(right_);
 }
 
 }  // namespace cudavision

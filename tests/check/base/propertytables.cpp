@@ -86,6 +86,7 @@ const std::vector<ElementSpec>& element_specs() {
         {"colormap", playing, "turbo", "jet", 0, 0, "turbo jet gray"},
         {"colormap-range", playing, "", "auto"},
         {"max-skew", playing, "-1", "9223372036854775807", -1, 9223372036854775807.0},
+        {"frames-in-flight", ready, "0", "3", 0, 16},
         {"diagnostics-interval", playing, "1000000000", "12345678901", 0, 18446744073709551615.0},
         {"invalid-value", never, "65520", nullptr, 0, 65535},
         {"disparity-scale", never, "16", nullptr, 1, 16},
