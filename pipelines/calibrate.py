@@ -312,6 +312,8 @@ def calibrate(pairs, *arguments):
 def verdict(result):
     """What to think of the calibration, and what would make it better."""
     offset, position = result.vertical_offset(), -result.rotation.T @ result.translation
+    if numpy.linalg.norm(position) < 0.01 * numpy.linalg.norm(numpy.ptp(result.pairs[0].points, axis=0)):
+        return "Bad: both cameras stand at the same place. Name the pictures of two cameras."
     if position[0] < 0 and abs(position[0]) > abs(position[1]):
         return "Exchange the cameras: the right one stands to the left of the left one. cudasgmstereo refuses this file."
     if abs(position[1]) > abs(position[0]):

@@ -25,8 +25,8 @@ def main():
     parser.add_argument("left", nargs="?", help="default: the aloe of Debian's package opencv-doc")
     parser.add_argument("right", nargs="?")
     parser.add_argument("out", nargs="?", metavar="OUT.npy", help="where numpy.save() shall write the array")
-    parser.add_argument("--property", action="append", default=["num-disparities=256", "speckle-size=100"],
-                        metavar="NAME=VALUE", help="a property of cudasgmstereo")
+    parser.add_argument("--property", action="append", default=["num-disparities=256"], metavar="NAME=VALUE",
+                        help="a property of cudasgmstereo")
     arguments = parser.parse_args()
     if arguments.out and not arguments.out.endswith(".npy"):
         parser.error(f'"{arguments.out}" would not be what its name says: let it end in .npy')

@@ -70,8 +70,7 @@ Distances distances_in(GstSample* sample) {
 Element build(const std::string& focal_length, const std::string& baseline, const std::string& left,
               const std::string& right) {
   std::string description =
-      "cudasgmstereo name=stereo output=depth speckle-size=100 focal-length=" + focal_length +
-      " baseline=" + baseline;
+      "cudasgmstereo name=stereo output=depth focal-length=" + focal_length + " baseline=" + baseline;
   if (right.empty())
     description += " frame-packing=side-by-side";
   description += " ! appsink name=sink max-buffers=4 sync=false";

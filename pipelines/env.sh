@@ -59,7 +59,7 @@ read_arguments() {
         fi
         ;;
       *)
-        if [[ -v properties && $1 =~ ^[a-z][a-z0-9-]*= ]]; then
+        if [[ $1 =~ ^[a-z][a-z0-9-]*= ]] && declare -p properties >/dev/null 2>&1; then
           properties+=("$1")
         else
           arguments+=("$1")
@@ -137,13 +137,28 @@ need_element() {
   gst-inspect-1.0 "$1" >/dev/null 2>&1 || die "GStreamer has no element $1 here: $2"
 }
 
+# check_pipeline DESCRIPTION...: plays it, and ends the script if it does not accept its properties.
+check_pipeline() {
+  local log
+  if ! log=$(gst-launch-1.0 -q "$@" 2>&1) || [[ $log == *"out of range for property"* ]]; then
+    usage_error "$(sed -nE 's/^(ERROR: from element [^ ]*: |WARNING: erroneous pipeline: |.*WARNING.*: (value ))/\2/p' <<<"$log" | head -n 1)"
+  fi
+}
+
 # check_properties ELEMENT PROPERTY=VALUE...: ends the script if the element does not take them, before a file
 # is begun. The frame is large enough for both halves of a stereo pair.
 check_properties() {
-  local log
-  if ! log=$(gst-launch-1.0 -q videotestsrc num-buffers=1 ! video/x-raw,format=GRAY8,width=64,height=64,framerate=1/1 \
-    ! "$@" ! fakesink 2>&1) || [[ $log == *"out of range for property"* ]]; then
-    usage_error "$(sed -nE 's/^(ERROR: from element [^ ]*: |WARNING: erroneous pipeline: |.*WARNING.*: (value ))/\2/p' <<<"$log" | head -n 1)"
+  check_pipeline videotestsrc num-buffers=1 ! video/x-raw,format=GRAY8,width=64,height=64,framerate=1/1 ! "$@" ! fakesink
+}
+
+# check_stereo_properties PROPERTY=VALUE...: the same for cudasgmstereo. A calibration is of frames of a certain size,
+# so that it is checked without a frame: the element reads it when it starts.
+check_stereo_properties() {
+  if [[ " $*" == *" calibration"* ]]; then
+    check_pipeline cudasgmstereo name=stereo "$@" ! fakesink \
+      fakesrc num-buffers=0 ! stereo.sink_left fakesrc num-buffers=0 ! stereo.sink_right
+  else
+    check_properties cudasgmstereo frame-packing=side-by-side "$@"
   fi
 }
 

@@ -9,14 +9,13 @@ import numpy
 
 
 def coloured_points(left, right, *properties):
-    """The points of two pictures, [y, x] over X, Y and Z, not a number where unknown; and the left picture's colours."""
+    """The points of two pictures, [y, x] over X, Y and Z, not a number where unknown; and their colours."""
+    # A calibration moves pixels, so the colours of the points are those of the rectified picture.
     with frames.Player(" ".join((
             "cudasgmstereo name=stereo", *properties,
-            frames.source_of(left), "! tee name=left",
-            "left. ! queue ! stereo.sink_left",
-            "left. ! queue ! videoconvert ! video/x-raw,format=RGB ! appsink name=colors sync=false",
-            frames.source_of(right), "! stereo.sink_right",
-            "stereo.points ! appsink name=sink sync=false"))) as player:
+            frames.source_of(left), "! stereo.sink_left", frames.source_of(right), "! stereo.sink_right",
+            "stereo.rectified ! queue ! videoconvert ! video/x-raw,format=RGB ! appsink name=colors sync=false",
+            "stereo.points ! queue ! appsink name=sink sync=false"))) as player:
         for _, points in player.frames():
             return points, frames.array_of(player["colors"].emit("pull-sample"))
 
@@ -38,18 +37,22 @@ def main():
     parser.add_argument("left")
     parser.add_argument("right")
     parser.add_argument("out", metavar="OUT.ply")
-    parser.add_argument("--focal-length", type=float, required=True, help="of the cameras, in pixels of these pictures")
-    parser.add_argument("--baseline", type=float, required=True, help="the distance between the cameras, in mm")
+    parser.add_argument("--focal-length", type=float, help="of the cameras, in pixels of these pictures")
+    parser.add_argument("--baseline", type=float, help="the distance between the cameras, in mm")
+    parser.add_argument("--calibration", metavar="FILE", help="of the cameras, by calibrate.py, instead of these two")
     parser.add_argument("--farthest", type=float, default=float("inf"), metavar="MM", help="leave out points beyond this Z (default: none)")
     parser.add_argument("--property", action="append", default=["num-disparities=256"], metavar="NAME=VALUE",
                         help="another property of cudasgmstereo")
     arguments = parser.parse_args()
     if not arguments.out.endswith(".ply"):
         parser.error(f'"{arguments.out}" would not be what its name says: let it end in .ply')
+    cameras = [f"{name}={value}" for name, value in (("focal-length", arguments.focal_length), ("baseline", arguments.baseline),
+                                                     ("calibration", arguments.calibration)) if value is not None]
+    if not arguments.calibration and len(cameras) < 2:
+        parser.error("set --focal-length and --baseline, or --calibration")
     left, right = frames.readable(arguments.left), frames.readable(arguments.right)
     frames.check_output(arguments.out, left, right)
-    points, colors = coloured_points(left, right, f"focal-length={arguments.focal_length}", f"baseline={arguments.baseline}",
-                                     *arguments.property)
+    points, colors = coloured_points(left, right, *cameras, *arguments.property)
     depths = points[:, :, 2]
     depths[depths > arguments.farthest] = numpy.nan
     known = numpy.isfinite(depths)

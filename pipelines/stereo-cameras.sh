@@ -12,7 +12,7 @@
 # num-disparities=64.
 set -euo pipefail
 . "$(dirname "${BASH_SOURCE[0]}")/env.sh"
-properties=(speckle-size=100)
+properties=()
 read_arguments 0 3 "$@"
 [[ ${#arguments[@]} -ne 1 ]] || usage_error "the right camera is missing"
 left=${arguments[0]:-/dev/video0}
@@ -20,7 +20,7 @@ right=${arguments[1]:-/dev/video2}
 look_at_camera "$left"
 look_at_camera "$right"
 find_elements
-check_properties cudasgmstereo frame-packing=side-by-side "${properties[@]}"
+check_stereo_properties "${properties[@]}"
 show_or_write "${arguments[2]:-}" disparity.mkv 4000000
 
 # Two cameras never take their pictures at exactly the same moment: two frames form a pair if they are no

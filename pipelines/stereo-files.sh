@@ -11,7 +11,7 @@
 # The default is the aloe of Debian's package opencv-doc. Properties are those of cudasgmstereo.
 set -euo pipefail
 . "$(dirname "${BASH_SOURCE[0]}")/env.sh"
-properties=(num-disparities=256 speckle-size=100)
+properties=(num-disparities=256)
 read_arguments 0 3 "$@"
 [[ ${#arguments[@]} -ne 1 ]] || usage_error "the right picture is missing"
 left=${arguments[0]:-$examples/aloeL.jpg}
@@ -22,7 +22,7 @@ right_kind=$kind
 look_at "$left"
 [[ $kind == "$right_kind" && $kind != camera ]] ||
   usage_error "\"$left\" is a $kind, \"$right\" a $right_kind: name two photographs or two videos"
-check_properties cudasgmstereo frame-packing=side-by-side "${properties[@]}"
+check_stereo_properties "${properties[@]}"
 source_of "$left"
 pair=("${source[@]}" ! stereo.sink_left)
 source_of "$right"

@@ -11,13 +11,13 @@
 # one lies above the right one. Properties are those of cudasgmstereo.
 set -euo pipefail
 . "$(dirname "${BASH_SOURCE[0]}")/env.sh"
-properties=(frame-packing=side-by-side speckle-size=100)
+properties=(frame-packing=side-by-side)
 read_arguments 0 2 "$@"
 input=${arguments[0]:-/dev/video0}
 find_elements
 look_at "$input"
 [[ $kind != photograph ]] || usage_error "\"$input\" is a picture: name a video or a camera"
-check_properties cudasgmstereo "${properties[@]}"
+check_stereo_properties "${properties[@]}"
 source_of "$input"
 show_or_write "${arguments[1]:-}" disparity.mkv 4000000
 

@@ -3,144 +3,17 @@
 
 #include <algorithm>
 #include <cmath>
-#include <initializer_list>
 #include <opencv2/core.hpp>
 
 #include "gst/base/elementerror.h"
+#include "gst/sgmstereo/calibrationtext.h"
 
 namespace cudavision {
 namespace {
 
-[[noreturn]] void refuse_file(const std::string& file, const std::string& what) {
-  throw ElementError(GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_READ, file + ": " + what);
-}
-
-/// A value in a file, with its names for messages.
-struct Entry {
-  std::string file, key;
-  cv::FileNode node;
-
-  [[noreturn]] void refuse(const std::string& what) const { refuse_file(file, key + " " + what); }
-};
-
-/* Files */
-
-std::string text_of_file(const std::string& name) {
-  gchar* text = nullptr;
-  gsize size = 0;
-  GError* error = nullptr;
-  if (!g_file_get_contents(name.c_str(), &text, &size, &error)) {
-    const bool missing = g_error_matches(error, G_FILE_ERROR, G_FILE_ERROR_NOENT);
-    const std::string why = error->message;
-    g_error_free(error);
-    throw ElementError(
-        GST_RESOURCE_ERROR, missing ? GST_RESOURCE_ERROR_NOT_FOUND : GST_RESOURCE_ERROR_OPEN_READ,
-        why + ": name a file with a stereo calibration, such as pipelines/calibrate.py writes.");
-  }
-  std::string contents(text, size);
-  g_free(text);
-  return contents;
-}
-
-bool begins_with(const std::string& text, const char* beginning) {
-  return text.rfind(beginning, 0) == 0;
-}
-
-/// FileStorage tells the formats apart by the first line, which ROS's YAML lacks.
-std::string with_header(std::string text) {
-  if (begins_with(text, "\xef\xbb\xbf"))
-    text.erase(0, 3);
-  for (const char* known : {"%YAML", "<?xml", "{"})
-    if (begins_with(text, known))
-      return text;
-  return (begins_with(text, "---") ? "%YAML:1.0\n" : "%YAML:1.0\n---\n") + text;
-}
-
-/// The keys of one file, or of several as if they were one.
-class CalibrationText {
- public:
-  explicit CalibrationText(const std::vector<std::string>& names) {
-    for (const std::string& name : names) {
-      const std::string text = with_header(text_of_file(name));
-      try {
-        files_.push_back({name, cv::FileStorage(text, cv::FileStorage::READ | memory)});
-      } catch (const cv::Exception& e) {
-        refuse_file(name, "this is no YAML, XML or JSON that OpenCV can read (" + e.err +
-                              "): write it with cv::FileStorage or pipelines/calibrate.py.");
-      }
-      names_ += (names_.empty() ? "" : ", ") + name;
-    }
-  }
-
-  const std::string& names() const { return names_; }
-
-  /// Returns the first of these keys that a file has.
-  std::optional<Entry> find(std::initializer_list<const char*> keys) const {
-    for (const char* key : keys)
-      for (const File& file : files_)
-        if (file.storage.isOpened())
-          if (const cv::FileNode node = file.storage[key]; !node.empty())
-            return Entry{file.name, key, node};
-    return {};
-  }
-
-  Entry require(std::initializer_list<const char*> keys, const char* remedy) const {
-    if (const std::optional<Entry> entry = find(keys))
-      return *entry;
-    refuse_file(names_, std::string(*keys.begin()) + " is missing: " + remedy);
-  }
-
- private:
-  static constexpr int memory = cv::FileStorage::MEMORY;
-  struct File {
-    std::string name;
-    cv::FileStorage storage;
-  };
-  std::vector<File> files_;
-  std::string names_;
-};
-
 /* Values */
 
-void append_numbers(const Entry& entry, const cv::FileNode& node, std::vector<double>& numbers) {
-  if (node.isSeq()) {
-    for (const cv::FileNode& part : node)
-      append_numbers(entry, part, numbers);
-    return;
-  }
-  if (!node.isInt() && !node.isReal())
-    entry.refuse("holds something that is not a number: write it as a matrix or a list.");
-  numbers.push_back(node.real());
-  if (!std::isfinite(numbers.back()))
-    entry.refuse("holds a number that is not finite: calibrate again.");
-}
-
-/// Returns the numbers of a list, or of a matrix row by row.
-std::vector<double> numbers_in(const Entry& entry) {
-  std::vector<double> numbers;
-  append_numbers(entry, entry.node.isMap() ? entry.node["data"] : entry.node, numbers);
-  return numbers;
-}
-
-template <std::size_t count>
-std::array<double, count> array_in(const Entry& entry) {
-  const std::vector<double> numbers = numbers_in(entry);
-  if (numbers.size() != count)
-    entry.refuse("holds " + std::to_string(numbers.size()) + " numbers instead of " +
-                 std::to_string(count) + ": write what the calibration has given.");
-  std::array<double, count> array;
-  std::copy(numbers.begin(), numbers.end(), array.begin());
-  return array;
-}
-
-int size_in(const Entry& entry, const cv::FileNode& node) {
-  const double number = node.isInt() || node.isReal() ? node.real() : 0;
-  if (!(number >= 1 && number <= 65535) || number != std::floor(number))
-    entry.refuse("is not a size in pixels: write the size of the pictures of the calibration.");
-  return static_cast<int>(number);
-}
-
-Matrix3x3 camera_matrix_in(const Entry& entry) {
+Matrix3x3 camera_matrix_in(const CalibrationEntry& entry) {
   const Matrix3x3 m = array_in<9>(entry);
   if (!(m[0] > 0 && m[4] > 0) || m[6] != 0 || m[7] != 0 || m[8] != 1)
     entry.refuse(
@@ -149,7 +22,7 @@ Matrix3x3 camera_matrix_in(const Entry& entry) {
   return m;
 }
 
-Matrix3x3 rotation_in(const Entry& entry) {
+Matrix3x3 rotation_in(const CalibrationEntry& entry) {
   const Matrix3x3 r = array_in<9>(entry);
   const auto dot = [&](int i, int j) {
     return r[3 * i] * r[3 * j] + r[3 * i + 1] * r[3 * j + 1] + r[3 * i + 2] * r[3 * j + 2];
@@ -167,7 +40,7 @@ Matrix3x3 rotation_in(const Entry& entry) {
   return r;
 }
 
-Matrix3x4 projection_in(const Entry& entry) {
+Matrix3x4 projection_in(const CalibrationEntry& entry) {
   const Matrix3x4 p = array_in<12>(entry);
   if (!(p[0] > 0 && p[5] > 0) || p[8] != 0 || p[9] != 0 || p[10] != 1 || p[11] != 0)
     entry.refuse(
@@ -176,8 +49,8 @@ Matrix3x4 projection_in(const Entry& entry) {
   return p;
 }
 
-CameraModel model_in(const Entry& entry) {
-  const std::string name = entry.node.isString() ? entry.node.string() : std::string();
+CameraModel model_in(const CalibrationEntry& entry) {
+  const std::string name = string_in(entry);
   for (const char* known : {"pinhole", "plumb_bob", "rational_polynomial"})
     if (name == known)
       return CameraModel::pinhole;
@@ -189,7 +62,7 @@ CameraModel model_in(const Entry& entry) {
                "equidistant.");
 }
 
-std::vector<double> distortion_in(const Entry& entry, CameraModel model) {
+std::vector<double> distortion_in(const CalibrationEntry& entry, CameraModel model) {
   const std::vector<double> numbers = numbers_in(entry);
   const std::size_t count = numbers.size();
   if (model == CameraModel::fisheye
@@ -204,9 +77,13 @@ std::vector<double> distortion_in(const Entry& entry, CameraModel model) {
 
 /* Both cameras */
 
+/// The distance between cameras, in any unit, is larger than this. What a calibration of one camera
+/// as two gives is smaller: it is a rounding error, and not always 0.
+constexpr double least_distance = 1e-6;
+
 /// position: of the right camera, as the left one sees it.
-void check_position(const Entry& entry, double x, double y) {
-  if (x == 0 && y == 0)
+void check_position(const CalibrationEntry& entry, double x, double y) {
+  if (std::hypot(x, y) < least_distance)
     entry.refuse("puts both cameras at the same place: calibrate them as a stereo pair.");
   if (std::abs(y) > std::abs(x))
     entry.refuse(
@@ -218,8 +95,8 @@ void check_position(const Entry& entry, double x, double y) {
         "calibrate them so.");
 }
 
-void check_rectified_pair(const Entry& left, const Entry& right, const Matrix3x4& p1,
-                          const Matrix3x4& p2) {
+void check_rectified_pair(const CalibrationEntry& left, const CalibrationEntry& right,
+                          const Matrix3x4& p1, const Matrix3x4& p2) {
   const auto near = [&](int i) { return std::abs(p1[i] - p2[i]) <= 1e-3 * p1[0]; };
   if (std::abs(p1[3]) > 1e-6 * p1[0] || std::abs(p1[7]) > 1e-6 * p1[5])
     left.refuse(
@@ -232,7 +109,7 @@ void check_rectified_pair(const Entry& left, const Entry& right, const Matrix3x4
   check_position(right, -p2[3] / p2[0], -p2[7] / p2[5]);
 }
 
-CameraPose pose_in(const Entry& rotation, const Entry& translation) {
+CameraPose pose_in(const CalibrationEntry& rotation, const CalibrationEntry& translation) {
   const CameraPose pose{rotation_in(rotation), array_in<3>(translation)};
   const Matrix3x3& r = pose.rotation;
   const auto& t = pose.translation;
@@ -280,9 +157,9 @@ void read_size(const CalibrationText& text, StereoCalibration& calibration) {
   if (!width && !height)
     return;
   if (!width || !height)
-    refuse_file(text.names(),
-                std::string(width ? "image_height" : "image_width") +
-                    " is missing: write both sizes of the pictures of the calibration.");
+    refuse_calibration(text.names(),
+                       std::string(width ? "image_height" : "image_width") +
+                           " is missing: write both sizes of the pictures of the calibration.");
   calibration.width = size_in(*width, width->node);
   calibration.height = size_in(*height, height->node);
 }
@@ -300,7 +177,7 @@ CameraModel read_model(const CalibrationText& text) {
 
 double read_unit(const CalibrationText& text, const StereoCalibration& calibration) {
   if (const auto unit = text.find({"unit"})) {
-    const std::string name = unit->node.isString() ? unit->node.string() : std::string();
+    const std::string name = string_in(*unit);
     for (const auto& [known, factor] :
          {std::pair{"mm", 1.0}, std::pair{"cm", 10.0}, std::pair{"m", 1000.0}})
       if (name == known)
@@ -319,9 +196,10 @@ void read_rectifications(const CalibrationText& text, StereoCalibration& calibra
   for (const auto& [entry, key] :
        {std::pair{&r1, "R1"}, std::pair{&r2, "R2"}, std::pair{&p1, "P1"}, std::pair{&p2, "P2"}})
     if (!*entry)
-      refuse_file(text.names(), std::string(key) +
-                                    " is missing: write R1, R2, P1 and P2, or none of them, and R "
-                                    "and T.");
+      refuse_calibration(text.names(),
+                         std::string(key) +
+                             " is missing: write R1, R2, P1 and P2, or none of them, and R "
+                             "and T.");
   calibration.left.rectification = {rotation_in(*r1), projection_in(*p1)};
   calibration.right.rectification = {rotation_in(*r2), projection_in(*p2)};
   check_rectified_pair(*p1, *p2, calibration.left.rectification->projection,
@@ -345,7 +223,7 @@ StereoCalibration read_opencv(const std::vector<std::string>& names) {
   if (calibration.left.rectification && !text.find({"R", "T"})) {
     calibration.pose = pose_of(*calibration.left.rectification, *calibration.right.rectification);
   } else {
-    const Entry rotation = need({"R"}), translation = need({"T"});
+    const CalibrationEntry rotation = need({"R"}), translation = need({"T"});
     calibration.pose = pose_in(rotation, translation);
   }
   scale_lengths(calibration, read_unit(text, calibration));
@@ -361,13 +239,13 @@ struct CameraInfo {
   CameraModel model;
   int width, height;
   CameraCalibration camera;
-  Entry projection;
+  CalibrationEntry projection;
 };
 
 CameraInfo read_camera_info(const char* name) {
   const CalibrationText text({name});
   const auto need = [&](const char* key) { return text.require({key}, run_ros_calibration); };
-  const Entry width = need("image_width"), height = need("image_height");
+  const CalibrationEntry width = need("image_width"), height = need("image_height");
   CameraInfo info{model_in(need("distortion_model")),
                   size_in(width, width.node),
                   size_in(height, height.node),
@@ -386,12 +264,12 @@ StereoCalibration read_ros(const char* left_name, const char* right_name) {
     return std::to_string(info.width) + "x" + std::to_string(info.height);
   };
   if (sizes(left) != sizes(right))
-    refuse_file(right_name, "the pictures of this calibration are " + sizes(right) +
-                                " pixels large, but those of " + left_name + " " + sizes(left) +
-                                ": calibrate both cameras at one size.");
+    refuse_calibration(right_name, "the pictures of this calibration are " + sizes(right) +
+                                       " pixels large, but those of " + left_name + " " +
+                                       sizes(left) + ": calibrate both cameras at one size.");
   if (left.model != right.model)
-    refuse_file(right_name, std::string("distortion_model is not that of ") + left_name +
-                                ": calibrate both cameras with one model.");
+    refuse_calibration(right_name, std::string("distortion_model is not that of ") + left_name +
+                                       ": calibrate both cameras with one model.");
   check_rectified_pair(left.projection, right.projection, left.camera.rectification->projection,
                        right.camera.rectification->projection);
   StereoCalibration calibration;
@@ -443,9 +321,10 @@ StereoCalibration read_calibration(const CalibrationFiles& files) {
     return *files.stereo ? read_opencv(split_names(files.stereo))
                          : read_ros(files.left, files.right);
   } catch (const cv::Exception& e) {
-    refuse_file(*files.stereo ? files.stereo : std::string(files.left) + " and " + files.right,
-                "OpenCV cannot read this (" + e.err +
-                    "): write it with cv::FileStorage or pipelines/calibrate.py.");
+    refuse_calibration(
+        *files.stereo ? files.stereo : std::string(files.left) + " and " + files.right,
+        "OpenCV cannot read this (" + e.err +
+            "): write it with cv::FileStorage or pipelines/calibrate.py.");
   }
 }
 

@@ -214,6 +214,9 @@ GstFlowReturn process_pair(GstAggregator* self, HeadFrame& left, HeadFrame* righ
 
 GstFlowReturn aggregate_packed(GstAggregator* self) {
   StereoState& state = stereo_state(self);
+  // An error has said why if the caps have no format.
+  if (!state.left.format)
+    return GST_FLOW_NOT_NEGOTIATED;
   require_unlinked(GST_PAD_CAST(state.right.pad));
   HeadFrame frame = state.left.head();
   if (!frame.buffer())

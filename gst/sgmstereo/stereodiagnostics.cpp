@@ -17,6 +17,12 @@ constexpr int pairs_per_inspection = 30;
 
 constexpr int most_disparities = 1024;
 
+/// A pair of fewer blocks is not judged, as sgm::PairFigures does not.
+constexpr int enough_blocks = 24;
+/// Pictures that have nothing to do with each other stay below both shares. Pairs that are matched
+/// at all have several times as many.
+constexpr double hardly_known = 0.1, hardly_matched = 0.2;
+
 /// Of the known pixels, those whose depth may exceed 16 bits: the sky, for example.
 constexpr double most_saturated = 0.05;
 /// A focal length of less than this part of the picture's width is an angle of view of more than
@@ -79,6 +85,23 @@ std::string range_text(const sgm::PairFigures& figures, const StereoSettings& se
   return "There are disparities from " + std::to_string(figures.least_disparity) + " to " +
          std::to_string(figures.largest_disparity) + " pixels, but only those " + searched +
          " are searched: set " + remedy + ".";
+}
+
+/// Found if figures give no other cause.
+std::string unmatched_text(const sgm::PairFigures& figures, const StereoSettings& settings) {
+  if (figures.is_swapped() || figures.is_unrectified() || figures.exceeds_range() ||
+      figures.blocks < enough_blocks || figures.known >= hardly_known ||
+      figures.matched >= hardly_matched)
+    return {};
+  return "Hardly anything of the left picture is found in the right one: " +
+         text(100 * figures.known, 0) + " % of the pixels are known, and " +
+         text(100 * figures.matched, 0) + " % of " + std::to_string(figures.blocks) +
+         " places match. Check that both cameras see the same scene at the same time, and that the "
+         "left one is linked to sink_left" +
+         (settings.calibration.any()
+              ? ", and that the calibration is that of these cameras, in this order."
+              : ". Pictures that are not rectified need a calibration, for example by "
+                "pipelines/calibrate.py.");
 }
 
 /// A width for which fewer disparities are impossible gives no warning.
@@ -190,6 +213,7 @@ void StereoDiagnostics::report(const FrameTimes& times, const StereoSettings& se
     now[unrectified] = unrectified_text(figures, settings);
   if (figures.exceeds_range())
     now[range] = range_text(figures, settings);
+  now[unmatched] = unmatched_text(figures, settings);
   const int width = pair.size().width;
   now[columns] = columns_text(settings, width);
   now[focal_length] = focal_length_text(settings, width);
@@ -239,7 +263,7 @@ void StereoDiagnostics::warn(Cause cause, const std::string& text) {
   if (warned_[cause])
     return;
   warned_[cause] = true;
-  const bool of_settings = cause != swapped && cause != unrectified;
+  const bool of_settings = cause != swapped && cause != unrectified && cause != unmatched;
   if (of_settings)
     post_warning(element_, GST_LIBRARY_ERROR, GST_LIBRARY_ERROR_SETTINGS, text);
   else

@@ -46,7 +46,7 @@ class StereoDiagnostics {
   void end();
 
  private:
-  enum Cause { swapped, unrectified, range, columns, focal_length, depth, cause_count };
+  enum Cause { swapped, unrectified, range, unmatched, columns, focal_length, depth, cause_count };
   /// What a cause says now, or an empty string.
   using Texts = std::array<std::string, cause_count>;
 

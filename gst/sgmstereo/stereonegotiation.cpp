@@ -112,11 +112,12 @@ void stereo_apply_caps(GstAggregator* self, GstAggregatorPad* pad, GstCaps* caps
   input.format.reset();
   input.caps.reset(gst_caps_ref(caps));
   const FramePacking packing = stereo_check_caps(self, pad, caps);
-  input.format = frame_format_from_caps(caps, repack::Form::luminance);
   if (state.is_left(pad))
     state.packing = packing;
-  if (state.packing.packed())
+  // If this refuses the left caps, they have no format, and the right caps need no second error.
+  if (state.packing.packed() && (state.is_left(pad) || state.left.format))
     require_unlinked(GST_PAD_CAST(state.right.pad));
+  input.format = frame_format_from_caps(caps, repack::Form::luminance);
   stereo_update_latency(self);
   gst_pad_mark_reconfigure(self->srcpad);
 }

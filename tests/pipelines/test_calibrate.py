@@ -51,6 +51,24 @@ def play(place, calibration):
     expect(share and float(share.group(1)) > 10, result.last())
 
 
+def expect_colours(place, calibration):
+    """Compares the colours of points with those that OpenCV's own rectification has at their pixels."""
+    result = place.run(python, pipelines / "point-cloud.py", "left01.png", "right01.png", "cloud.ply", "--calibration", calibration)
+    expect(result.status == 0, result.last())
+    result = place.run(python, "-c", "import cv2, numpy, sys\n"
+                       "data = open('cloud.ply', 'rb').read().split(b'end_header\\n', 1)[1]\n"
+                       "cloud = numpy.frombuffer(data, [('p', '<f4', 3), ('c', 'u1', 3)])\n"
+                       "file = cv2.FileStorage(sys.argv[1], cv2.FILE_STORAGE_READ)\n"
+                       "m, d, r, p = (file.getNode(key).mat() for key in ('M1', 'D1', 'R1', 'P1'))\n"
+                       "left = cv2.imread('left01.png', cv2.IMREAD_GRAYSCALE)\n"
+                       "maps = cv2.initUndistortRectifyMap(m, d, r, p, left.shape[::-1], cv2.CV_16SC2)\n"
+                       "rectified = cv2.remap(left, *maps, cv2.INTER_LINEAR).astype(int)\n"
+                       "points = cloud['p'].astype(float)\n"
+                       "x, y = ((points[:, axis] * p[0, 0] / points[:, 2] + p[axis, 2]).round().astype(int) for axis in (0, 1))\n"
+                       "print(len(cloud) > 1000, abs(rectified[y, x] - cloud['c'][:, 0]).max() <= 1)", calibration)
+    expect(result.out == "True True\n", result.text)
+
+
 @test("pipelines/calibrate.py finds the cameras before a chessboard")
 def _(place):
     expect(place.run(python, top / "tests/pipelines/boards.py", place.folder, "chessboard", "pinhole").status == 0, "no boards")
@@ -59,6 +77,15 @@ def _(place):
     expect((place.folder / "stereo-rectified.png").stat().st_size > 10000, "there is no picture")
     expect_cameras(place, "stereo.yml", text)
     play(place, "stereo.yml")
+    # The scripts take it as well, and say what is wrong with a file before they write.
+    result = place.script("stereo-files.sh", "calibration=stereo.yml", "left01.png", "right01.png", "out.png")
+    expect(result.status == 0 and (place.folder / "out-colors.png").exists(), result.text)
+    result = place.script("stereo-files.sh", "calibration=none.yml", "left01.png", "right01.png", "none.png")
+    expect(result.status == 2 and "none.yml" in result.err and not (place.folder / "none.png").exists(), result.text)
+    expect_colours(place, "stereo.yml")
+    # One camera instead of two.
+    text = calibrate(place, "same.yml", "--left", "left*.png", "--right", "left*.png", "--board", "8x6", "--square", "30")
+    expect("both cameras stand at the same place" in text and "Good" not in text, text)
     # The cameras in the wrong order.
     text = calibrate(place, "wrong.yml", "--left", "right*.png", "--right", "left*.png", "--board", "8x6", "--square", "30")
     expect("Exchange the cameras" in text, text)

@@ -227,6 +227,8 @@ TEST(test_faults_of_opencv_files) {
       {"T", with("T", -cameras.t), {"T", "to the left", "exchange"}},
       {"T", with("T", number(cameras.t, 1, 0, 500)), {"T", "above the other", "videoflip"}},
       {"T", with("T", cv::Mat::zeros(3, 1, CV_64F)), {"T", "the same place", "stereo pair"}},
+      // What OpenCV gives for the pictures of one camera.
+      {"T", with("T", cv::Mat(1e-13 * cameras.t)), {"T", "the same place", "stereo pair"}},
       {"image_size",
        text("image_size", "640x480"),
        {"image_size is not a pair", "[ width, height"}},
@@ -262,6 +264,23 @@ TEST(test_faults_of_opencv_files) {
       fail_unless(error.find(words) != std::string::npos, "\"%s\" lacks \"%s\"", error.c_str(),
                   words);
     fail_unless(error.back() == '.' && error.find(": ") != std::string::npos);
+  }
+}
+
+// The line is the file's own, also where the reader has put a header before the text.
+TEST(test_unreadable_lines) {
+  struct Fault {
+    const char *name, *text, *words;
+  };
+  for (const Fault& fault :
+       {Fault{"plain.yml", "width: 640\nrows 3\n", "(line 2: "},
+        Fault{"ros.yml", "---\nwidth: 640\nrows 3\n", "(line 3: "},
+        Fault{"opencv.yml", "%YAML:1.0\n---\nwidth: 640\nrows 3\n", "(line 4: "},
+        Fault{"tags.xml", "<?xml version=\"1.0\"?>\n<opencv_storage>\n<M1></M2>\n", "(line 3: "},
+        Fault{"list.json", "{\n\"M1\": [1,}\n}\n", "(line 2: "}}) {
+    Folder folder;
+    const std::string file = folder.write(fault.name, fault.text);
+    expect_words(error_of([&] { read(file); }), {fault.name, "OpenCV can read", fault.words});
   }
 }
 

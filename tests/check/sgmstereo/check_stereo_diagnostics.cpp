@@ -233,6 +233,16 @@ TEST(test_few_disparities) {
       {"from 50 to 50 pixels", "from 60 to 91 pixels", "set min-disparity=42 num-disparities=64."});
 }
 
+// Two cameras that see different things. Pictures without texture say nothing of the cameras.
+TEST(test_nothing_in_common) {
+  const Picture left = noise_picture(gray(), width, height, 1);
+  const Picture right = noise_picture(gray(), width, height, 2);
+  expect_words(warning_for({left, right}), {"Hardly anything", " % of the pixels are known",
+                                            "same scene", "need a calibration"});
+  const Picture flat = make_picture(gray(), width, height, Content::flat, 1);
+  expect_no_warning({flat, flat});
+}
+
 // Half of the picture lies at the end of the range. Only the map shows it, because no block has
 // texture in both directions there, or has it beyond the range.
 TEST(test_map_at_its_end) {

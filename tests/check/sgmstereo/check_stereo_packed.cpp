@@ -213,10 +213,12 @@ TEST(test_both_pads_linked) {
     stereo.accept_caps(
         packed_caps(gray(), arrangements[0], by_caps ? mode_in_caps(arrangements[0]) : ""));
     const Picture left = left_picture();
-    gst_harness_push(stereo.left(), to_buffer(packed(left, left, true)));
+    for (GstHarness* camera : stereo.harnesses())
+      gst_harness_push(camera, to_buffer(packed(left, left, true)));
     stereo.wait_for_error();
+    fail_unless_equals_int(stereo.flow_after_stop(), GST_FLOW_NOT_NEGOTIATED);
     const std::vector<Owned<GstMessage>> errors = stereo.messages().take(GST_MESSAGE_ERROR);
-    fail_unless(!errors.empty(), "no error");
+    fail_unless_equals_int(errors.size(), 1);
     GError* error = nullptr;
     gst_message_parse_error(errors[0], &error, nullptr);
     fail_unless(g_error_matches(error, GST_STREAM_ERROR, GST_STREAM_ERROR_WRONG_TYPE), "%s",
