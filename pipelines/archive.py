@@ -40,6 +40,8 @@ films = [f"*.{ending}" for ending in ("mp4", "m4v", "mov", "mkv", "webm", "avi",
 unfinished_prefix = ".archive-unfinished-"
 # So many tasks wait in Ray: enough for any cluster, and Ray's lists stay short.
 most_submitted = 1000
+# A pipeline that has failed has so many seconds to end: GStreamer's elements may hang when they are stopped after an error.
+seconds_to_end = 5
 
 Job = collections.namedtuple("Job", "input output size")
 
@@ -76,18 +78,27 @@ def explain(status, log):
     return (log.strip().splitlines() or [f"gst-launch-1.0 ended with status {status}"])[-1]
 
 
+def has_failed(messages):
+    """Whether gst-launch-1.0 has printed an error. Its position in the file, which it shares, stays as it is."""
+    return re.search(rb"^ERROR: ", os.pread(messages.fileno(), 1 << 20, 0), re.M) is not None
+
+
 def play(words, environment, output, timeout):
     """Runs a pipeline to its end and returns what it said, if anything. Ends it if its output does not grow for `timeout`
-    seconds, or if this process ends."""
+    seconds, if it hangs after an error, or if this process ends."""
     with tempfile.TemporaryFile() as messages:
         # Ray's workers can be killed at any time: setpriv lets the kernel end the pipeline then. In a session of its own,
         # Ctrl-C does not reach the pipeline. It would end the stream, and half a film would look complete.
         process = subprocess.Popen(["setpriv", "--pdeathsig", "KILL", "gst-launch-1.0", "-q", *words], env=environment,
                                    stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=messages, start_new_session=True)
-        size, grown = 0, time.monotonic()
+        size, grown, failed = 0, time.monotonic(), None
         try:
             while process.poll() is None:
                 time.sleep(0.1)
+                if failed is None and has_failed(messages):
+                    failed = time.monotonic()
+                if failed is not None and time.monotonic() > failed + seconds_to_end:
+                    break
                 before, size = size, output.stat().st_size if output.exists() else 0
                 if size != before:
                     grown = time.monotonic()
@@ -145,12 +156,23 @@ def convert(job, description, backend, variables, timeout):
 # --- What there is to do ----------------------------------------------------------------------------------------------
 
 def walk(folder, patterns, without):
-    """The files below a folder that match a pattern, without hidden ones."""
+    """The files below a folder that match a pattern, without hidden ones. Those that cannot be read are among them, so
+    that the report names them; pipes and devices, which may have no end, are not."""
     for path, folders, names in os.walk(folder, onerror=lambda error: sys.exit(str(error))):
         folders[:] = sorted(name for name in folders if name[0] != "." and os.path.realpath(os.path.join(path, name)) != without)
         for name in sorted(names):
-            if name[0] != "." and any(fnmatch.fnmatch(name.lower(), pattern.lower()) for pattern in patterns):
-                yield os.path.join(path, name)
+            film = os.path.join(path, name)
+            if (name[0] != "." and any(fnmatch.fnmatch(name.lower(), pattern.lower()) for pattern in patterns)
+                    and (os.path.isfile(film) or not os.path.exists(film))):
+                yield film
+
+
+def size_of(film):
+    """In bytes; 0 if that is not known."""
+    try:
+        return os.path.getsize(film)
+    except OSError:
+        return 0
 
 
 def plan(inputs, out, patterns, ending):
@@ -164,11 +186,11 @@ def plan(inputs, out, patterns, ending):
             found = [(film, os.path.relpath(film, name)) for film in walk(name, patterns, out)]
             if not found:
                 sys.exit(f"{name}: there is no file that matches {' '.join(patterns)}; set --match")
-        else:
+        elif os.access(name, os.R_OK):
             found = [(name, os.path.basename(name))]
+        else:
+            sys.exit(f"{name}: there is no such file or folder, or it cannot be read")
         for film, relative in found:
-            if not os.access(film, os.R_OK):
-                sys.exit(f"{film}: there is no such file or folder, or it cannot be read")
             result = os.path.join(out, os.path.splitext(relative)[0] + "." + ending)
             other = makers.setdefault(result, film)
             if os.path.realpath(other) != os.path.realpath(film):
@@ -178,7 +200,7 @@ def plan(inputs, out, patterns, ending):
         if os.path.realpath(result) in films_themselves:
             sys.exit(f"{result}: this is an input itself; name another folder for the results")
     # The largest first: then no long one is left at the end, when all other GPUs have nothing more to do.
-    return sorted((Job(os.path.abspath(film), result, os.path.getsize(film)) for result, film in makers.items()), key=lambda job: -job.size)
+    return sorted((Job(os.path.abspath(film), result, size_of(film)) for result, film in makers.items()), key=lambda job: -job.size)
 
 
 class Marker:

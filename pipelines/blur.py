@@ -28,7 +28,8 @@ def control(blur, points):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__)
+    # --points takes all that follows it.
+    parser = argparse.ArgumentParser(description=__doc__, usage="%(prog)s [-h] [input [OUT.mkv]] [--points SECONDS:SIGMA ...]")
     parser.add_argument("input", nargs="?", default=frames.examples + "vtest.avi", help="a video or a camera")
     parser.add_argument("out", nargs="?", metavar="OUT.mkv", help="default without a display: blur.mkv")
     parser.add_argument("--points", nargs="+", type=point, metavar="SECONDS:SIGMA", default=[(0, 0), (2, 20), (4, 0)],

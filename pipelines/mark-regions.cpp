@@ -13,6 +13,7 @@
 #include <gst/gst.h>
 #include <gst/video/gstvideometa.h>
 
+#include <cctype>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
@@ -51,6 +52,10 @@ struct Region {
   std::string label;
 };
 
+bool is_number_of_pixels(double value) {
+  return value >= 0 && value <= G_MAXINT;
+}
+
 std::vector<Region> read_regions(const std::string& file) {
   std::ifstream stream(file);
   if (!stream)
@@ -64,15 +69,22 @@ std::vector<Region> read_regions(const std::string& file) {
       continue;
     words.seekg(0);
     double begin, end, x, y, width, height;
-    std::string label = "region";
-    const bool complete(words >> begin >> end >> x >> y >> width >> height);
-    if (!complete || end < begin || x < 0 || y < 0 || width < 0 || height < 0)
+    std::string label, more;
+    bool complete(words >> begin >> end >> x >> y >> width >> height);
+    // A second region on the line, or a number that goes on with letters, must not pass for a
+    // label.
+    complete &= words.eof() || std::isspace(words.peek());
+    words >> label >> more;
+    if (!complete || !more.empty() || end < begin || !is_number_of_pixels(x) ||
+        !is_number_of_pixels(y) || !is_number_of_pixels(width) || !is_number_of_pixels(height))
       throw std::runtime_error(file + ", line " + std::to_string(number) + ": \"" + line +
                                "\" is not BEGIN END X Y WIDTH HEIGHT [LABEL]");
-    words >> label;
     regions.push_back({begin, end, static_cast<guint>(x), static_cast<guint>(y),
-                       static_cast<guint>(width), static_cast<guint>(height), label});
+                       static_cast<guint>(width), static_cast<guint>(height),
+                       label.empty() ? "region" : label});
   }
+  if (regions.empty())
+    throw std::runtime_error(file + ": there is no region in this file");
   return regions;
 }
 

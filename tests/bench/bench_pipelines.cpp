@@ -27,7 +27,7 @@ namespace {
 
 struct Options {
   std::string backend = "auto", group, json;
-  std::regex filter;
+  std::regex filter{""};  ///< without a text, it would match nothing
   double seconds = 1;
   bool list = false;
 };

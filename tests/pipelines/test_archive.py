@@ -210,8 +210,10 @@ def _(place):
 def _(place):
     Cluster.join(place)
     (place.folder / "films").mkdir()
-    for name in ("flaky", "crash", "nothing", "hang", "good"):
+    for name in ("flaky", "crash", "nothing", "hang", "stuck", "good"):
         (place.folder / f"films/{name}.mp4").write_text(name)
+    (place.folder / "films/lost.mp4").symlink_to("nowhere")
+    os.mkfifo(place.folder / "films/no-film.mp4")
     stand_in(place, f"""
 case "$*" in
   *films/flaky.mp4*)
@@ -223,20 +225,28 @@ case "$*" in
     echo $$ >{place.folder}/hanging
     exec {launch} -q videotestsrc is-live=true ! fakesink
     ;;
+  *films/stuck.mp4*)
+    echo $$ >{place.folder}/hanging-after-error
+    echo 'ERROR: from element /GstPipeline:pipeline0/GstFileSrc:filesrc0: The tape is stuck.' >&2
+    exec sleep 300
+    ;;
 esac
 exec {launch} "$@"
 """)
     result = place.run(*command("films", "out", "--pipeline", copy, "--retries", "1", "--timeout", "20", "--cpus", "1", "--backend", "cpu",
                                 "--report", "report.json"))
-    expect(result.status == 1 and "2 written, 3 failed" in result.out, result.last())
+    expect(result.status == 1 and "2 written, 5 failed" in result.out, result.last())
     report = json.loads((place.folder / "report.json").read_text())
     attempts = {os.path.basename(one["input"]): one["attempts"] for one in report["written"]}
     expect(attempts == {"good.mp4": 1, "flaky.mp4": 2}, f"{attempts}")
     errors = {os.path.basename(one["input"]): (one["attempts"], one["error"]) for one in report["failed"]}
+    attempts, error = errors.pop("lost.mp4")
+    expect(attempts == 2 and error.startswith(f"{place.folder}/films/lost.mp4 cannot be read"), error)
     expect(errors == {"crash.mp4": (2, "gst-launch-1.0 was ended by SIGSEGV"), "hang.mp4": (2, "the pipeline wrote nothing for 20 s"),
+                      "stuck.mp4": (2, "The tape is stuck."),
                       "nothing.mp4": (2, "the pipeline ended without an error, but wrote nothing")}, f"{errors}")
     expect(results(place) == ["flaky.mkv", "good.mkv"] and (place.folder / "out/flaky.mkv").read_text() == "flaky", f"{results(place)}")
-    expect_ended(place, "hanging")
+    expect_ended(place, "hanging*")
 
 
 @test("pipelines/archive.py stops at once if GStreamer does not know the pipeline")

@@ -86,6 +86,9 @@ def _(place):
     for row in rows:
         expect(row["backend"] == "cpu" and row["frames_per_second"] > 0 and row["host_microseconds"] > 0, f"{row}")
     expect(result.out.count("CUDAMemory: not run: --backend is cpu") == 2, result.out)
+    groups = re.search(r"only these rows: (.*)", place.run(program, "--help").out)[1].split(", ")
+    rows_of = {group: place.run(program, "--list", "--group", group).out for group in groups}
+    expect(all(rows_of.values()) and place.run(program, "--list").out == "".join(rows_of.values()), f"{rows_of}")
     for arguments, words in ((["--group", "none"], "there is no group"), (["--filter", "none"], "no row has such a name"),
                              (["--filter", "("], "regular expression"), (["--seconds", "0"], "must be above 0")):
         result = place.run(program, *arguments)

@@ -21,6 +21,26 @@ def _(place):
         expect(result.status == 2 and "usage: " in result.err, f"{command[-1]}: {result.last()}")
 
 
+@test("a program in Python that loads the C++ library before GStreamer gets errors as messages")
+def _(place):
+    # cv2 and torch load it like this.
+    result = place.run(python, "-c", """
+import ctypes
+ctypes.CDLL("libstdc++.so.6")
+import gi
+gi.require_version("Gst", "1.0")
+from gi.repository import Gst
+Gst.init(None)
+pipeline = Gst.parse_launch("appsrc name=source caps=video/x-raw,format=GRAY8,width=64,height=48,framerate=25/1 "
+                            "! cudagaussblur backend=cpu ! fakesink")
+pipeline.set_state(Gst.State.PLAYING)
+pipeline.get_by_name("source").emit("push-buffer", Gst.Buffer.new_wrapped(bytes(100)))
+print(pipeline.get_bus().timed_pop_filtered(20 * Gst.SECOND, Gst.MessageType.ERROR).parse_error()[0].message)
+pipeline.set_state(Gst.State.NULL)
+""")
+    expect(result.status == 0 and "A buffer of 100 bytes is too small" in result.out, result.last())
+
+
 @test("examples check the names of files before they begin")
 def _(place):
     film, left, right = (place.materials / name for name in ("film.mp4", "left.png", "right.png"))

@@ -278,9 +278,14 @@ def _(place):
     (place.folder / "regions.txt").write_text("# heads\n0 1 10 8 120 128 head\n\n1 9 100 60 48 40\n")
     result = place.script("privacy.sh", "--feather=0", "--shape=rectangle", "regions.txt", film, "out.mkv")
     expect(result.status == 0 and "Writing out.mkv" in result.out, result.last())
-    (place.folder / "wrong.txt").write_text("0 1 16 24 40 32\n0 1 16 24\n")
+    # Nothing that may be meant as a region is left out.
+    for line in ("0 1 16 24", "0 1 16 24 40 32px", "0 1 16 24 40 32 head 0 1 60 24 40 32", "0 1 16 24 40 1e30", "1 0 16 24 40 32"):
+        (place.folder / "wrong.txt").write_text(f"0 1 16 24 40 32\n{line}\n")
+        result = place.script("privacy.sh", "wrong.txt", film, "wrong.mkv")
+        expect(result.status == 1 and f'wrong.txt, line 2: "{line}" is not BEGIN END X Y WIDTH HEIGHT' in result.err, f"{line}: {result.last()}")
+    (place.folder / "wrong.txt").write_text("# nobody\n")
     result = place.script("privacy.sh", "wrong.txt", film, "wrong.mkv")
-    expect(result.status == 1 and 'wrong.txt, line 2: "0 1 16 24" is not BEGIN END X Y WIDTH HEIGHT' in result.err, result.last())
+    expect(result.status == 1 and "wrong.txt: there is no region in this file" in result.err, result.last())
 
     # The same pipeline without an encoder, because that would change every pixel.
     decoded = f"filesrc location={film} ! decodebin ! videoconvert ! video/x-raw,format=GRAY8"
