@@ -25,16 +25,19 @@ struct DynamicSection {
   explicit DynamicSection(const link_map& library) {
     for (const ElfW(Dyn)* entry = library.l_ld; entry->d_tag != DT_NULL; ++entry) {
       const auto is = [&](ElfW(Sxword) tag) { return entry->d_tag == tag; };
+      // glibc has turned offsets into addresses on most architectures, other C libraries have not.
+      const ElfW(Addr) value = entry->d_un.d_ptr;
+      const ElfW(Addr) address = value < library.l_addr ? library.l_addr + value : value;
       if (is(DT_STRTAB))
-        strings = reinterpret_cast<const char*>(entry->d_un.d_ptr);
+        strings = reinterpret_cast<const char*>(address);
       else if (is(DT_SYMTAB))
-        symbols = reinterpret_cast<const ElfW(Sym)*>(entry->d_un.d_ptr);
+        symbols = reinterpret_cast<const ElfW(Sym)*>(address);
       else if (is(DT_RELA))
-        relocations[0] = reinterpret_cast<const ElfW(Rela)*>(entry->d_un.d_ptr);
+        relocations[0] = reinterpret_cast<const ElfW(Rela)*>(address);
       else if (is(DT_RELASZ))
         counts[0] = entry->d_un.d_val / sizeof(ElfW(Rela));
       else if (is(DT_JMPREL))
-        relocations[1] = reinterpret_cast<const ElfW(Rela)*>(entry->d_un.d_ptr);
+        relocations[1] = reinterpret_cast<const ElfW(Rela)*>(address);
       else if (is(DT_PLTRELSZ))
         counts[1] = entry->d_un.d_val / sizeof(ElfW(Rela));
     }

@@ -58,6 +58,7 @@ class StereoEpisode final : public fuzz::Life {
     set("focal-length", "300");
     set("baseline", "80");
     set("diagnostics-interval", one_of({"0", "1", "100000000", "1000000000"}));
+    set("frames-in-flight", one_of({"1", "2", "3", "8"}));
 #ifdef CUDAVISION_TEST_HAVE_OPENCV
     rectified_ = below(4) == 0;
 #endif

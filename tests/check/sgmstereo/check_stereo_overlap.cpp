@@ -1,0 +1,406 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// Tests pairs of which several are in flight at once: none is lost, waits for the next one, or
+// changes its place among the events of the stream.
+#include <gst/video/gstvideopool.h>
+
+#include <atomic>
+#include <mutex>
+#include <thread>
+
+#include "tests/check/common/overlap.h"
+#include "tests/check/common/padsharness.h"
+
+using namespace check;
+
+namespace {
+
+constexpr int pair_count = 24;
+
+/// What two cameras have pushed.
+struct Cameras {
+  std::atomic<int> left{0}, right{0};  ///< frames that are in the element or behind it
+  std::atomic<bool> done{false};
+};
+
+/// A pool that gives no buffer for pair n before pair n + 1 waits in the element, so that pairs
+/// overlap however fast the device is.
+struct PatientPool {
+  GstVideoBufferPool parent;
+  const Cameras* cameras;
+  int given;
+};
+struct PatientPoolClass {
+  GstVideoBufferPoolClass parent_class;
+};
+GType patient_pool_get_type();
+G_DEFINE_TYPE(PatientPool, patient_pool, GST_TYPE_VIDEO_BUFFER_POOL)
+
+GstFlowReturn acquire_patiently(GstBufferPool* pool, GstBuffer** buffer,
+                                GstBufferPoolAcquireParams* params) {
+  auto* self = reinterpret_cast<PatientPool*>(pool);
+  const GstFlowReturn flow =
+      GST_BUFFER_POOL_CLASS(patient_pool_parent_class)->acquire_buffer(pool, buffer, params);
+  if (flow != GST_FLOW_OK)
+    return flow;
+  const int needed = ++self->given + 1;
+  for (int i = 0; i < 5000 && !self->cameras->done &&
+                  (self->cameras->left < needed || self->cameras->right < needed);
+       ++i)
+    g_usleep(1000);
+  return flow;
+}
+
+void patient_pool_class_init(PatientPoolClass* klass) {
+  GST_BUFFER_POOL_CLASS(klass)->acquire_buffer = acquire_patiently;
+}
+void patient_pool_init(PatientPool*) {}
+
+/// One element whose downstream has a patient pool, and what comes out of it.
+class StereoOverlap {
+ public:
+  /// At most `buffers` of the pool can be in use; 0 if it has no limit.
+  explicit StereoOverlap(int frames_in_flight, guint buffers = 0, const Properties& more = {})
+      : stereo_(properties(frames_in_flight, more)), buffers_(buffers) {
+    answer_queries(stereo_.element(), GST_QUERY_ALLOCATION,
+                   [this](GstQuery* query) { offer_pool(query); });
+    g_object_set(stereo_.element(), "emit-signals", TRUE, nullptr);
+    g_signal_connect(stereo_.element(), "samples-selected", G_CALLBACK(count_pair), this);
+    const Owned<GstPad> src = pad_of(stereo_.element(), "src");
+    gst_pad_add_probe(src,
+                      static_cast<GstPadProbeType>(GST_PAD_PROBE_TYPE_BUFFER |
+                                                   GST_PAD_PROBE_TYPE_EVENT_DOWNSTREAM),
+                      note, this, nullptr);
+  }
+
+  PadsHarness& stereo() { return stereo_; }
+
+  /// Pushes frames from two threads, and at each camera an event before the n-th pair if make()
+  /// returns one.
+  using MakeEvent = std::function<GstEvent*(int pair)>;
+  void feed(int first, int count, const MakeEvent& make = {}) {
+    cameras_.done = false;
+    std::thread left([&] { feed_from(stereo_.left(), cameras_.left, first, count, make); });
+    std::thread right([&] { feed_from(stereo_.right(), cameras_.right, first, count, make); });
+    left.join();
+    right.join();
+    cameras_.done = true;
+  }
+  /// Pushes frames, then EOS, and waits until that has come out.
+  void feed_to_end(int count, const MakeEvent& make = {}) {
+    feed(0, count, make);
+    stereo_.send_to_all(gst_event_new_eos);
+    wait_until([&] { return ends_with("eos"); }, "EOS");
+  }
+
+  /// Returns the numbers of the pairs, and the names of the events, that have come out.
+  std::string arrivals() {
+    const std::lock_guard lock(mutex_);
+    return arrivals_;
+  }
+  void forget() {
+    const std::lock_guard lock(mutex_);
+    arrivals_.clear();
+  }
+  /// Returns the largest number of pairs that were still in flight when a pair came out.
+  int most_in_flight() const { return most_in_flight_; }
+  /// Calls look() in the thread that pushes the pairs.
+  using Look = std::function<void(int pair, GstBuffer* buffer)>;
+  void on_pair(Look look) { look_ = std::move(look); }
+  void answer(int pair, GstFlowReturn flow) {
+    ending_pair_ = pair;
+    ending_flow_ = flow;
+  }
+  GstFlowReturn last_flow() const { return last_flow_; }
+
+ private:
+  static Properties properties(int frames_in_flight, const Properties& more) {
+    Properties all = stereo_cameras;
+    all.emplace_back("frames-in-flight", std::to_string(frames_in_flight));
+    all.insert(all.end(), more.begin(), more.end());
+    return all;
+  }
+
+  void offer_pool(GstQuery* query) {
+    GstCaps* caps = nullptr;
+    gst_query_parse_allocation(query, &caps, nullptr);
+    GstVideoInfo info;
+    if (!gst_video_info_from_caps(&info, caps))
+      return;
+    const Owned<GstBufferPool> pool(
+        GST_BUFFER_POOL(gst_object_ref_sink(g_object_new(patient_pool_get_type(), nullptr))));
+    auto* patient = reinterpret_cast<PatientPool*>(pool.get());
+    patient->cameras = &cameras_;
+    patient->given = started_;
+    gst_query_add_allocation_pool(query, pool, static_cast<guint>(info.size), 0, buffers_);
+  }
+
+  void feed_from(GstHarness* camera, std::atomic<int>& pushed, int first, int count,
+                 const MakeEvent& make) {
+    for (int i = first; i < first + count; ++i) {
+      if (GstEvent* event = make ? make(i) : nullptr)
+        gst_harness_push_event(camera, event);
+      const GstFlowReturn flow =
+          gst_harness_push(camera, small_frame({static_cast<GstClockTime>(i) * 40 * ms}));
+      if (flow != GST_FLOW_OK)
+        last_flow_ = flow;
+      ++pushed;
+    }
+  }
+
+  static void count_pair(GstElement*, GstSegment*, guint64, guint64, guint64, GstStructure*,
+                         gpointer self) {
+    ++static_cast<StereoOverlap*>(self)->started_;
+  }
+
+  static GstPadProbeReturn note(GstPad*, GstPadProbeInfo* info, gpointer data) {
+    auto* self = static_cast<StereoOverlap*>(data);
+    const std::lock_guard lock(self->mutex_);
+    std::string what;
+    if (info->type & GST_PAD_PROBE_TYPE_BUFFER) {
+      const auto pair =
+          static_cast<int>(GST_BUFFER_PTS(GST_PAD_PROBE_INFO_BUFFER(info)) / (40 * ms));
+      what = std::to_string(pair);
+      const int in_flight = self->started_ - ++self->out_;
+      self->most_in_flight_ = std::max<int>(self->most_in_flight_, in_flight);
+      if (self->look_)
+        self->look_(pair, GST_PAD_PROBE_INFO_BUFFER(info));
+      if (pair == self->ending_pair_) {
+        gst_buffer_unref(GST_PAD_PROBE_INFO_BUFFER(info));
+        GST_PAD_PROBE_INFO_FLOW_RETURN(info) = self->ending_flow_;
+        self->arrivals_ += (self->arrivals_.empty() ? "" : " ") + what;
+        return GST_PAD_PROBE_HANDLED;
+      }
+    } else {
+      what = GST_EVENT_TYPE_NAME(GST_PAD_PROBE_INFO_EVENT(info));
+      if (what == "stream-start" || what == "caps" || what == "segment")
+        what.clear();
+    }
+    if (!what.empty())
+      self->arrivals_ += (self->arrivals_.empty() ? "" : " ") + what;
+    return GST_PAD_PROBE_OK;
+  }
+
+  bool ends_with(const std::string& what) {
+    const std::string all = arrivals();
+    return all.size() >= what.size() && all.substr(all.size() - what.size()) == what;
+  }
+
+  PadsHarness stereo_;
+  const guint buffers_;
+  Cameras cameras_;
+  std::atomic<int> started_{0}, out_{0}, most_in_flight_{0}, ending_pair_{-1};
+  std::atomic<GstFlowReturn> ending_flow_{GST_FLOW_OK}, last_flow_{GST_FLOW_OK};
+  Look look_;
+  std::mutex mutex_;
+  std::string arrivals_;
+};
+
+/// Each test runs for these numbers of pairs in flight.
+constexpr int limits[] = {1, 2, 3, 8};
+
+}  // namespace
+
+TEST(test_pairs_overlap, .times(std::size(limits))) {
+  StereoOverlap overlap(limits[index]);
+  overlap.stereo().accept_gray();
+  overlap.feed_to_end(pair_count);
+  const std::string arrivals = overlap.arrivals();
+  fail_unless(arrivals == numbers(0, pair_count) + " eos", "%s", arrivals.c_str());
+  fail_unless_equals_int(overlap.most_in_flight(), limits[index] - 1);
+  fail_unless_equals_int(overlap.stereo().messages().complaints(), 0);
+}
+
+// None waits for a later pair to come.
+TEST(test_single_pairs, .times(std::size(limits))) {
+  PadsHarness stereo({{"frames-in-flight", std::to_string(limits[index])}});
+  stereo.accept_gray();
+  for (guint64 i = 0; i < 5; ++i) {
+    const Map map = stereo.process_at(i * 40 * ms);
+    fail_unless_equals_uint64(map.pts(), i * 40 * ms);
+  }
+}
+
+TEST(test_maps_are_the_same) {
+  std::vector<std::vector<std::uint8_t>> expected;
+  for (int limit : limits) {
+    PadsHarness stereo({{"frames-in-flight", std::to_string(limit)}, {"temporal-alpha", "0.5"}});
+    const std::vector<Map> maps =
+        stereo.run(frames_from(0, pair_count), frames_from(0, pair_count));
+    fail_unless_equals_int(maps.size(), pair_count);
+    std::vector<std::vector<std::uint8_t>> bytes;
+    for (const Map& map : maps)
+      bytes.push_back(bytes_of(map));
+    if (expected.empty())
+      expected = bytes;
+    fail_unless(bytes == expected, "%d in flight", limit);
+  }
+}
+
+TEST(test_events_keep_their_place, .times(std::size(limits))) {
+  StereoOverlap overlap(limits[index]);
+  overlap.stereo().accept_gray();
+  overlap.feed_to_end(12, [](int pair) {
+    return pair == 5
+               ? gst_event_new_custom(GST_EVENT_CUSTOM_DOWNSTREAM, gst_structure_new_empty("test"))
+               : nullptr;
+  });
+  const std::string arrivals = overlap.arrivals();
+  fail_unless(arrivals == "0 1 2 3 4 custom-downstream custom-downstream 5 6 7 8 9 10 11 eos", "%s",
+              arrivals.c_str());
+}
+
+// New caps and segments are behind the pairs in flight, and those that follow overlap again.
+TEST(test_new_caps_and_segments, .times(std::size(limits))) {
+  StereoOverlap overlap(limits[index]);
+  overlap.stereo().accept_gray();
+  overlap.feed_to_end(20, [](int pair) -> GstEvent* {
+    if (pair == 7) {
+      GstSegment segment;
+      gst_segment_init(&segment, GST_FORMAT_TIME);
+      segment.base = GST_SECOND;
+      return gst_event_new_segment(&segment);
+    }
+    if (pair == 13)
+      return gst_event_new_caps(
+          caps_from(caps_of(format_named("GRAY8"), 32, 16, ", pixel-aspect-ratio=2/1")).get());
+    return nullptr;
+  });
+  const std::string arrivals = overlap.arrivals();
+  fail_unless(arrivals == numbers(0, 20) + " eos", "%s", arrivals.c_str());
+  // At most seven pairs follow each other without an event.
+  fail_unless_equals_int(overlap.most_in_flight(), std::min(limits[index], 7) - 1);
+  fail_unless_equals_int(overlap.stereo().messages().complaints(), 0);
+}
+
+// Pairs in flight may have all buffers of downstream's pool.
+TEST(test_small_pool_of_downstream, .times(3)) {
+  StereoOverlap overlap(8, static_cast<guint>(index) + 1);
+  overlap.stereo().accept_gray();
+  std::atomic<bool> done{false};
+  // The harness keeps what comes out.
+  std::thread consumer([&] {
+    while (!done)
+      if (const Owned<GstBuffer> buffer{gst_harness_try_pull(overlap.stereo().left())}; !buffer)
+        g_usleep(100);
+  });
+  overlap.feed_to_end(pair_count);
+  done = true;
+  consumer.join();
+  const std::string arrivals = overlap.arrivals();
+  fail_unless(arrivals == numbers(0, pair_count) + " eos", "%s", arrivals.c_str());
+}
+
+TEST(test_requested_pads, .times(std::size(limits))) {
+  StereoOverlap overlap(limits[index]);
+  PadsHarness& stereo = overlap.stereo();
+  stereo.open_all();
+  stereo.accept_gray();
+  overlap.feed(0, 8);
+  stereo.close("depth");
+  overlap.feed(8, 8);
+  stereo.open("depth");
+  overlap.feed(16, 8);
+  stereo.send_to_all(gst_event_new_eos);
+  for (const auto& [pad, harness] : stereo.opened()) {
+    std::string numbers_of_pad;
+    GstBuffer* buffer = nullptr;
+    while (gst_harness_pull_until_eos(harness, &buffer) && buffer != nullptr) {
+      const Map map(buffer);
+      numbers_of_pad += (numbers_of_pad.empty() ? "" : " ") + std::to_string(map.pts() / (40 * ms));
+    }
+    // Frames may still be waiting in the element when the pad is released or requested.
+    if (pad == "depth") {
+      const int first = std::atoi(numbers_of_pad.c_str());
+      fail_unless(first > 8 && first <= 17 && numbers_of_pad == numbers(first, 24 - first),
+                  "depth: %s", numbers_of_pad.c_str());
+    } else {
+      fail_unless(numbers_of_pad == numbers(0, 24), "%s: %s", pad.c_str(), numbers_of_pad.c_str());
+    }
+  }
+  fail_unless_equals_int(stereo.messages().complaints(), 0);
+}
+
+// The pairs in flight behind one that downstream has refused are dropped.
+TEST(test_answers_of_downstream, .times(2 * std::size(limits))) {
+  const int limit = limits[index / 2];
+  const GstFlowReturn answer = index % 2 == 0 ? GST_FLOW_EOS : GST_FLOW_ERROR;
+  StereoOverlap overlap(limit);
+  overlap.stereo().accept_gray();
+  overlap.answer(5, answer);
+  overlap.feed(0, pair_count);
+  wait_until([&] { return overlap.last_flow() == answer; }, "the answer upstream");
+  const std::string arrivals = overlap.arrivals();
+  fail_unless(arrivals.substr(0, 11) == numbers(0, 6), "%s", arrivals.c_str());
+  fail_unless(arrivals.find(" 6") == std::string::npos, "%s", arrivals.c_str());
+}
+
+// A flush drops the pairs in flight.
+TEST(test_flush, .times(std::size(limits))) {
+  StereoOverlap overlap(limits[index]);
+  overlap.stereo().accept_gray();
+  const GstSegment segment = new_segment();
+  for (int round = 0; round < 5; ++round) {
+    std::thread feeder([&] { overlap.feed(0, pair_count); });
+    g_usleep(3000 * static_cast<gulong>(round + 1));
+    overlap.stereo().send_to_all([] { return gst_event_new_flush_start(); });
+    feeder.join();
+    overlap.forget();
+    overlap.stereo().send_to_all([] { return gst_event_new_flush_stop(TRUE); });
+    for (GstHarness* harness : overlap.stereo().harnesses())
+      gst_harness_push_event(harness, gst_event_new_segment(&segment));
+    overlap.feed(100, 3);
+    wait_until([&] { return overlap.arrivals() == "100 101 102"; },
+               "the pairs after the flush alone");
+  }
+  fail_unless_equals_int(overlap.stereo().messages().complaints(), 0);
+}
+
+// An inspected pair waits for the device alone. Its message comes before it does, and after those
+// of the pairs before it.
+TEST(test_inspected_pairs, .times(std::size(limits))) {
+  StereoOverlap overlap(limits[index], 0, {{"diagnostics-interval", "120000000"}});
+  overlap.stereo().accept_gray();
+  overlap.feed_to_end(13);
+  const std::string arrivals = overlap.arrivals();
+  fail_unless(arrivals == numbers(0, 13) + " eos", "%s", arrivals.c_str());
+  fail_unless_equals_int(overlap.stereo().messages().count(GST_MESSAGE_ELEMENT), 5);
+}
+
+// The element stops with pairs in flight, and can be started again.
+TEST(test_stop, .times(std::size(limits))) {
+  StereoOverlap overlap(limits[index]);
+  for (int round = 0; round < 3; ++round) {
+    overlap.stereo().accept_gray();
+    std::thread feeder([&] { overlap.feed(0, pair_count); });
+    g_usleep(3000 * static_cast<gulong>(round + 1));
+    gst_element_set_state(overlap.stereo().element(), GST_STATE_READY);
+    feeder.join();
+    gst_element_set_state(overlap.stereo().element(), GST_STATE_PLAYING);
+    for (GstHarness* harness : overlap.stereo().harnesses())
+      gst_harness_push_event(harness, gst_event_new_stream_start("again"));
+  }
+  fail_unless_equals_int(overlap.stereo().messages().complaints(), 0);
+}
+
+// When downstream wants other caps, the pairs in flight still have the old ones.
+TEST(test_reconfiguration, .times(std::size(limits))) {
+  StereoOverlap overlap(limits[index]);
+  GstHarness* src = overlap.stereo().left();
+  overlap.stereo().accept_downstream("video/x-raw, format=GRAY16_LE");
+  overlap.stereo().accept_gray();
+  overlap.on_pair([&](int pair, GstBuffer* buffer) {
+    const Owned<GstCaps> caps(gst_pad_get_current_caps(src->sinkpad));
+    GstVideoInfo info;
+    fail_unless(gst_video_info_from_caps(&info, caps));
+    fail_unless_equals_uint64(gst_buffer_get_size(buffer), info.size);
+    if (pair == 3 || pair == 15) {
+      overlap.stereo().accept_downstream(pair == 3 ? "video/x-raw, format=GRAY8"
+                                                   : "video/x-raw, format=GRAY16_LE");
+      gst_pad_push_event(src->sinkpad, gst_event_new_reconfigure());
+    }
+  });
+  overlap.feed_to_end(pair_count);
+  const std::string arrivals = overlap.arrivals();
+  fail_unless(arrivals == numbers(0, pair_count) + " eos", "%s", arrivals.c_str());
+  fail_unless_equals_int(overlap.stereo().messages().complaints(), 0);
+}
