@@ -173,7 +173,7 @@ for input in "${inputs[@]}"; do
 done
 if [[ $# -eq 0 ]]; then
   say "" "Stereo matching with cudasgmstereo: $examples/aloeL.jpg and aloeR.jpg"
-  launch cudasgmstereo name=stereo num-disparities=256 ! video/x-raw,format=RGB \
+  launch cudasgmstereo name=stereo num-disparities=256 preset=dense ! video/x-raw,format=RGB \
     ! pngenc snapshot=true ! filesink location="$pictures/aloe-disparity.png" \
     filesrc location="$examples/aloeL.jpg" ! decodebin ! videoconvert ! queue ! stereo.sink_left \
     filesrc location="$examples/aloeR.jpg" ! decodebin ! videoconvert ! queue ! stereo.sink_right

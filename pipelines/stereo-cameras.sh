@@ -9,10 +9,10 @@
 # no display, until Ctrl-C. The default cameras are /dev/video0 and /dev/video2. The pictures must be rectified:
 # each point of the scene lies in the same row of both. For ordinary cameras, make a calibration with
 # pipelines/calibrate.py and add calibration=FILE. Properties are those of cudasgmstereo, for example
-# num-disparities=64.
+# num-disparities=64, or preset=balanced to leave unknown pixels black.
 set -euo pipefail
 . "$(dirname "${BASH_SOURCE[0]}")/env.sh"
-properties=()
+properties=(preset=dense) # a picture without black holes
 read_arguments 0 3 "$@"
 [[ ${#arguments[@]} -ne 1 ]] || usage_error "the right camera is missing"
 left=${arguments[0]:-/dev/video0}

@@ -8,10 +8,10 @@
 #
 # Shows them in a window, or writes them to OUT (.mkv or .webm) if that is given, or to disparity.mkv if there is
 # no display. The default is /dev/video0. The pictures lie side by side; with frame-packing=top-bottom the left
-# one lies above the right one. Properties are those of cudasgmstereo.
+# one lies above the right one. Properties are those of cudasgmstereo; preset=balanced leaves unknown pixels black.
 set -euo pipefail
 . "$(dirname "${BASH_SOURCE[0]}")/env.sh"
-properties=(frame-packing=side-by-side)
+properties=(frame-packing=side-by-side preset=dense)
 read_arguments 0 2 "$@"
 input=${arguments[0]:-/dev/video0}
 find_elements

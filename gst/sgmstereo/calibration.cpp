@@ -208,6 +208,10 @@ void read_rectifications(const CalibrationText& text, StereoCalibration& calibra
 
 StereoCalibration read_opencv(const std::vector<std::string>& names) {
   const CalibrationText text(names);
+  if (text.find({"projection_matrix"}))
+    refuse_calibration(text.names(),
+                       "this is the camera_info of one camera, by ROS: set calibration-left and "
+                       "calibration-right instead of calibration.");
   StereoCalibration calibration;
   calibration.files = text.names();
   read_size(text, calibration);
@@ -244,6 +248,10 @@ struct CameraInfo {
 
 CameraInfo read_camera_info(const char* name) {
   const CalibrationText text({name});
+  if (text.find({"M1", "K1", "cameraMatrix1"}))
+    refuse_calibration(text.names(),
+                       "this is a calibration of both cameras: set calibration instead of "
+                       "calibration-left and calibration-right.");
   const auto need = [&](const char* key) { return text.require({key}, run_ros_calibration); };
   const CalibrationEntry width = need("image_width"), height = need("image_height");
   CameraInfo info{model_in(need("distortion_model")),

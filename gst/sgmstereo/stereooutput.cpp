@@ -127,18 +127,20 @@ void prepare_work(GstAggregator* self, const OpenPads& pads) {
   const std::string error = validation_error(settings, lengths);
   const auto is_new = [&](SourcePad pad) { return !state.work || !state.work->is_prepared(pad); };
   const bool src_is_new = pads.src && is_new(SourcePad::always);
-  const bool requested_is_new =
-      std::any_of(pads.requested.begin(), pads.requested.end(),
-                  [&](const auto& pad) { return pad && is_new(pad->id); });
-  if (!state.work || src_is_new || requested_is_new)
+  const bool any_is_new =
+      src_is_new || std::any_of(pads.requested.begin(), pads.requested.end(),
+                                [&](const auto& pad) { return pad && is_new(pad->id); });
+  // The last valid settings do for new pads as well, unless they lack the lengths that these need.
+  if (!state.work || (any_is_new && !validation_error(state.work->settings(), lengths).empty()))
     state.guard.require(error);
-  else if (!state.guard.allows(GST_ELEMENT_CAST(self), error))
+  const bool valid = state.guard.allows(GST_ELEMENT_CAST(self), error);
+  if (!valid && !any_is_new)
     return;
   const DeviceScope scope(state.session);
-  if (state.work)
-    state.work->apply(settings);
-  else
+  if (!state.work)
     state.work = new_work(self);
+  else if (valid)
+    state.work->apply(settings);
   if (src_is_new)
     state.work->prepare(SourcePad::always, settings.output, *state.out);
   for (const auto& pad : pads.requested)

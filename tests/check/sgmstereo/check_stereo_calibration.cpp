@@ -267,6 +267,18 @@ TEST(test_faults_of_opencv_files) {
   }
 }
 
+// Each kind of file names the properties of the other kind.
+TEST(test_files_of_the_other_kind) {
+  Folder folder;
+  const CalibratedCameras cameras;
+  const std::string both = cameras.write(folder, "both.yml");
+  const std::string left = folder.write("left.yaml", camera_info(cameras, false));
+  const std::string right = folder.write("right.yaml", camera_info(cameras, true));
+  for (const std::string& one : {left, left + "," + right})
+    expect_words(error_of([&] { read(one); }), {"left.yaml", "set calibration-left and"});
+  expect_words(error_of([&] { read(left, both); }), {"both.yml", "set calibration instead"});
+}
+
 // The line is the file's own, also where the reader has put a header before the text.
 TEST(test_unreadable_lines) {
   struct Fault {

@@ -284,6 +284,29 @@ TEST(test_lengths_need_cameras) {
   expect_words(expect_failed_start(pipeline), {"focal-length", "baseline"});
 }
 
+// A pad that is linked while a property is invalid takes part in the last valid settings.
+TEST(test_new_pad_while_settings_are_invalid) {
+  const Pair pair = scene(format_named("GRAY8"));
+  for (const auto& [property, value] :
+       {std::pair{"uniqueness", "2"}, std::pair{"colormap-range", "wide"},
+        std::pair{"baseline", "0"}}) {
+    PadsHarness stereo;
+    stereo.accept_caps(caps_of(*pair.left.format, width, height));
+    stereo.open("confidence");
+    push_scene(stereo, pair);
+    const Picture map = picture_from(stereo.left(), format_named("GRAY16_LE"));
+    stereo.set(property, value);
+    stereo.open("depth");
+    push_scene(stereo, pair);
+    expect_picture(picture_from(stereo.left(), format_named("GRAY16_LE")), map, property);
+    expect_picture(picture_from(stereo.at_pad("depth"), format_of_pad("depth")),
+                   by_property("depth", "GRAY16_LE", pair, stereo_cameras), property);
+    fail_unless_equals_int(stereo.messages().count(GST_MESSAGE_ERROR), 0);
+    fail_unless_equals_int(stereo.messages().count(GST_MESSAGE_WARNING), 1);
+    expect_words(stereo.messages().text(GST_MESSAGE_WARNING), {property, "last valid settings"});
+  }
+}
+
 // RECONFIGURE at one pad negotiates that pad anew, and no other.
 TEST(test_reconfigure_of_one_pad) {
   PadsHarness stereo;

@@ -306,7 +306,7 @@ TEST(test_errors_at_start, .unless(unless_built_with_opencv())) {
       {{{"calibration-left", file.name()}}, {"set calibration-right"}},
       {{{"calibration-right", file.name()}}, {"set calibration-left"}},
       {{{"calibration-left", file.name()}, {"calibration-right", file.name()}},
-       {file.name(), "is missing", "camera_info"}},
+       {file.name(), "of both cameras", "set calibration instead"}},
       {{{"calibration", file.name()}, {"calibration-left", file.name()}}, {"either calibration"}},
   };
   for (const Fault& fault : faults)
