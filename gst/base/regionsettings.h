@@ -90,7 +90,8 @@ void add_region_properties(ElementProperties<Settings>& all) {
       &Settings::regions);
   all.add({"use-roi-meta", "Use ROI metas",
            "Limit the effect to the regions of interest that metas of the frame describe, besides "
-           "those in regions; frames without any stay unchanged"},
+           "those in regions; frames without any stay unchanged, or with region-invert are "
+           "processed as a whole"},
           &Settings::use_roi_meta);
   all.template add_text<RegionTypes>(
       {"region-types", "Region types",
