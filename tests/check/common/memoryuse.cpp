@@ -6,6 +6,7 @@
 #include <malloc.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
 
 namespace check {
@@ -23,6 +24,12 @@ std::size_t resident_bytes() {
 }
 
 namespace {
+
+/// Returns the number of bytes that have been allocated on the heap, and not freed.
+long long heap_bytes() {
+  const struct mallinfo2 info = mallinfo2();
+  return static_cast<long long>(info.uordblks) + static_cast<long long>(info.hblkhd);
+}
 
 /// Returns the number of bytes in use on the first GPU according to its driver, or −1 if the
 /// driver's management library is missing.
@@ -48,13 +55,35 @@ long long gpu_bytes() {
 
 }  // namespace
 
-MemoryUse::MemoryUse() : gpu_(gpu_bytes()), process_(static_cast<long long>(resident_bytes())) {}
+MemoryUse::MemoryUse()
+    : gpu_(gpu_bytes()), heap_(heap_bytes()), process_(static_cast<long long>(resident_bytes())) {}
+
+long long MemoryUse::process() const {
+  return std::max(heap_bytes() - heap_, static_cast<long long>(resident_bytes()) - process_);
+}
+
+long long MemoryUse::gpu() const {
+  return gpu_bytes() - gpu_;
+}
 
 void MemoryUse::expect_grown_less(long long process, long long gpu, const std::string& what) const {
-  const long long grown = static_cast<long long>(resident_bytes()) - process_;
+  const long long grown = this->process(), grown_on_gpu = this->gpu();
   fail_unless(grown < process, "%s leaked %lld bytes", what.c_str(), grown);
-  const long long grown_on_gpu = gpu_bytes() - gpu_;
   fail_unless(grown_on_gpu < gpu, "%s leaked %lld bytes on the GPU", what.c_str(), grown_on_gpu);
+}
+
+void expect_no_leak(const std::function<void()>& run, long long process, long long gpu,
+                    const std::string& what) {
+  for (int tries = 4; tries > 0; --tries) {
+    const MemoryUse before;
+    run();
+    if (before.process() < process && before.gpu() < gpu)
+      return;
+    g_usleep(100000);
+  }
+  const MemoryUse before;
+  run();
+  before.expect_grown_less(process, gpu, what);
 }
 
 GstBuffer* BufferCount::track(GstBuffer* buffer) {

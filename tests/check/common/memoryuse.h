@@ -5,6 +5,7 @@
 
 #include <atomic>
 #include <cstddef>
+#include <functional>
 #include <string>
 
 namespace check {
@@ -16,7 +17,9 @@ void return_freed_memory();
 /// Returns the resident memory of this process in bytes.
 std::size_t resident_bytes();
 
-/// Remembers the memory in use by this process and on the first GPU at its construction.
+/// Remembers the memory in use by this process and on the first GPU at its construction. In the
+/// process, this counts both what the heap has given away, as its unused parts can hide a leak from
+/// the system, and what is resident, for memory that does not come from the heap.
 class MemoryUse {
  public:
   MemoryUse();
@@ -24,10 +27,21 @@ class MemoryUse {
   /// the cause, for example "100 frames".
   void expect_grown_less(long long process, long long gpu, const std::string& what) const;
 
+  /// Returns by how many bytes they have grown.
+  long long process() const;
+  long long gpu() const;
+
  private:
   long long gpu_;  // comes first because the query itself allocates host memory
-  long long process_;
+  long long heap_, process_;
 };
+
+/// Calls run() and fails the test if more than the given numbers of bytes stay in use, by this
+/// process or on the first GPU. As a leak shows each time, it calls run() up to five times until
+/// less stays in use: TBB keeps the tasks that it has meant for one of its threads, 256 bytes for
+/// each parallel loop, as long as a busy machine has no processor for that thread.
+void expect_no_leak(const std::function<void()>& run, long long process, long long gpu,
+                    const std::string& what);
 
 /// Counts those tracked buffers that still exist.
 class BufferCount {
