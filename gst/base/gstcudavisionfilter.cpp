@@ -232,8 +232,10 @@ FrameFormat video_output_format(GstCudaVisionFilter*, const FrameFormat& in, con
 }
 
 gboolean propose_allocation(GstBaseTransform* trans, GstQuery*, GstQuery* query) {
-  return post_exceptions(
-      trans, FALSE, [&]() -> gboolean { return propose_pool(query, state_of(trans).session); });
+  return post_exceptions(trans, FALSE, [&]() -> gboolean {
+    const FilterState& state = state_of(trans);
+    return propose_pool(query, state.session, state.pusher.limit());
+  });
 }
 
 // Works on the stream that downstream's pool names. Then neither the output nor what downstream

@@ -75,7 +75,7 @@ std::string size_text(const FrameFormat& format) {
 
 }  // namespace
 
-bool propose_pool(GstQuery* query, const DeviceSession& session) {
+bool propose_pool(GstQuery* query, const DeviceSession& session, std::size_t kept) {
   GstCaps* caps = nullptr;
   gboolean need_pool = FALSE;
   gst_query_parse_allocation(query, &caps, &need_pool);
@@ -101,10 +101,11 @@ bool propose_pool(GstQuery* query, const DeviceSession& session) {
   const Pool pool = new_pool(session, format);
   PoolParams params;
   params.size = static_cast<guint>(format.size);
+  params.min_buffers = static_cast<guint>(kept);
   if (format.cuda_memory)
     params.stream = session.stream();
   if (const guint size = configure(pool.get(), caps, params, allocator.get(), true))
-    gst_query_add_allocation_pool(query, pool.get(), size, 0, 0);
+    gst_query_add_allocation_pool(query, pool.get(), size, params.min_buffers, 0);
   return true;
 }
 
