@@ -13,7 +13,7 @@ namespace cudavision {
 /// Answers an ALLOCATION query from upstream: offers a pool of frames that the device reads without
 /// a copy on the host, and support for GstVideoMeta. The element still keeps `kept` of them when
 /// upstream makes the next one. Returns false if the query has no caps that this element supports.
-bool propose_pool(GstQuery* query, const DeviceSession& session, std::size_t kept = 0);
+bool propose_pool(GstQuery* query, const DeviceSession& session, std::size_t kept);
 
 /// Completes downstream's answer to our ALLOCATION query, for frames of format, so that it names a
 /// configured pool: downstream's if that fits the negotiated memory, else one of ours. Throws

@@ -201,8 +201,10 @@ gboolean stereo_decide_allocation(GstAggregator* self, GstQuery* query) {
 
 gboolean stereo_propose_allocation(GstAggregator* self, GstAggregatorPad*, GstQuery*,
                                    GstQuery* query) {
-  return post_exceptions(
-      self, FALSE, [&]() -> gboolean { return propose_pool(query, stereo_state(self).session); });
+  return post_exceptions(self, FALSE, [&]() -> gboolean {
+    const std::size_t most = stereo_settings(self).most_in_flight();
+    return propose_pool(query, stereo_state(self).session, most > 1 ? most : 0);
+  });
 }
 
 }  // namespace cudavision

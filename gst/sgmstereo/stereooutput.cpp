@@ -98,21 +98,17 @@ std::optional<Rectification> rectify(GstAggregator* self) {
   return rectification;
 }
 
-std::size_t most_in_flight(GstAggregator* self) {
-  const int requested = stereo_settings(self).frames_in_flight;
-  return static_cast<std::size_t>(requested > 0 ? requested : default_frames_in_flight);
-}
-
 std::unique_ptr<StereoWork> new_work(GstAggregator* self) {
   StereoState& state = stereo_state(self);
   const std::optional<Rectification> rectification = rectify(self);
+  const StereoSettings settings = stereo_settings(self);  // with what rectify() has set
   const bool packed = state.packing.packed();
   const FrameFormat& right = packed ? *state.left.format : *state.right.format;
   GST_DEBUG_OBJECT(self, "%s and %s on %s", state.left.format->description().c_str(),
                    packed ? "the same" : right.description().c_str(),
                    state.session.on_cuda() ? "CUDA" : "the CPU");
   return std::make_unique<StereoWork>(state.session, *state.left.format, right, state.packing,
-                                      stereo_settings(self), rectification, most_in_flight(self));
+                                      settings, rectification, settings.most_in_flight());
 }
 
 void prepare_work(GstAggregator* self, const OpenPads& pads) {
@@ -285,7 +281,7 @@ GstFlowReturn stereo_push_output(GstAggregator* self, HeadFrame& left, HeadFrame
     state.diagnostics.report(times, state.work->settings().with_calibrated_lengths(),
                              state.work->measures_depth(), state.work->snapshot());
   }
-  return stereo_push_pairs(self, most_in_flight(self) - 1);
+  return stereo_push_pairs(self, stereo_settings(self).most_in_flight() - 1);
 }
 
 }  // namespace cudavision

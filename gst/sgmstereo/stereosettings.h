@@ -8,6 +8,7 @@
 
 #include "cuda/sgm/disparitypicture.h"
 #include "cuda/sgm/sgmstereo.h"
+#include "gst/memory/framequeues.h"
 #include "gst/sgmstereo/calibration.h"
 #include "gst/sgmstereo/colormaps.h"
 
@@ -59,6 +60,12 @@ struct StereoSettings : sgm::Parameters {
   const char* colormap_range = "";  ///< interned, as CalibrationFiles are
   gint64 max_skew = -1;
   GstClockTime diagnostics_interval = GST_SECOND;
+
+  /// Returns how many pairs may be in flight, at least 1.
+  std::size_t most_in_flight() const noexcept {
+    return static_cast<std::size_t>(frames_in_flight > 0 ? frames_in_flight
+                                                         : default_frames_in_flight);
+  }
 
   /// Returns these settings, except that those which need a restart are taken from started.
   StereoSettings since_start(const StereoSettings& started) const;
