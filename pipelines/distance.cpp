@@ -69,8 +69,8 @@ Distances distances_in(GstSample* sample) {
 
 Element build(const std::string& focal_length, const std::string& baseline, const std::string& left,
               const std::string& right) {
-  std::string description =
-      "cudasgmstereo name=stereo output=depth focal-length=" + focal_length + " baseline=" + baseline;
+  std::string description = "cudasgmstereo name=stereo output=depth focal-length=" + focal_length +
+                            " baseline=" + baseline;
   if (right.empty())
     description += " frame-packing=side-by-side";
   description += " ! appsink name=sink max-buffers=4 sync=false";
