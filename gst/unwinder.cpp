@@ -81,8 +81,10 @@ const Resume resume = find_resume();
 }  // namespace
 
 // The linker keeps this function within the plug-in, see plugin.map. Calls of it appear when link-
-// time optimisation is over, too late to show that it is used.
-extern "C" [[gnu::used]] void _Unwind_Resume(_Unwind_Exception* exception) {
+// time optimisation is over, too late to show that it is used. It must not clean up anything
+// itself, as ThreadSanitizer would let it do, because that ends in a call of this function.
+extern "C" [[gnu::used, gnu::no_sanitize("thread")]] void _Unwind_Resume(
+    _Unwind_Exception* exception) {
   resume(exception);
   __builtin_unreachable();
 }

@@ -60,7 +60,7 @@ class StereoOverlap {
  public:
   /// At most `buffers` of the pool can be in use; 0 if it has no limit.
   explicit StereoOverlap(int frames_in_flight, guint buffers = 0, const Properties& more = {})
-      : stereo_(properties(frames_in_flight, more)), buffers_(buffers) {
+      : buffers_(buffers), stereo_(properties(frames_in_flight, more)) {
     answer_queries(stereo_.element(), GST_QUERY_ALLOCATION,
                    [this](GstQuery* query) { offer_pool(query); });
     g_object_set(stereo_.element(), "emit-signals", TRUE, nullptr);
@@ -185,7 +185,6 @@ class StereoOverlap {
     return all.size() >= what.size() && all.substr(all.size() - what.size()) == what;
   }
 
-  PadsHarness stereo_;
   const guint buffers_;
   Cameras cameras_;
   std::atomic<int> started_{0}, out_{0}, most_in_flight_{0}, ending_pair_{-1};
@@ -193,6 +192,7 @@ class StereoOverlap {
   Look look_;
   std::mutex mutex_;
   std::string arrivals_;
+  PadsHarness stereo_;  // goes first, which stops the thread that uses the others
 };
 
 /// Each test runs for these numbers of pairs in flight.
