@@ -8,10 +8,6 @@
 namespace cudavision {
 namespace {
 
-GstCudaVisionFilterClass* class_of(GstCudaVisionFilter* self) {
-  return G_TYPE_INSTANCE_GET_CLASS(self, GST_TYPE_CUDA_VISION_FILTER, GstCudaVisionFilterClass);
-}
-
 // True if the planes lie where the caps imply.
 bool has_default_layout(const FrameFormat& format, GstBuffer* buffer) {
   const GstVideoMeta* meta = gst_buffer_get_video_meta(buffer);
@@ -27,11 +23,9 @@ FrameInFlight::FrameInFlight(FrameMapper& mapper, GstBuffer* in, bool kept)
     : kept_(kept ? gst_buffer_ref(in) : nullptr), input_(mapper, in) {}
 
 void FrameInFlight::complete() {
-  if (!waits_) {
-    if (output_)
-      output_->hand_on();
-    input_.hand_on();
-  } else if (output_) {
+  if (!waits_)
+    return;
+  if (output_) {
     output_->complete();
     input_.completed();
   } else {
@@ -79,6 +73,17 @@ bool FilterFrames::must_wait_for(const FrameInFlight& frame) const {
          (class_of(self_)->needs_frame_done && class_of(self_)->needs_frame_done(self_));
 }
 
+void FilterFrames::end(FrameInFlight& frame) {
+  frame.waits_ = must_wait_for(frame);
+  if (frame.waits_) {
+    frame.output_ ? frame.output_->end() : frame.input_.end();
+    return;
+  }
+  frame.input_.hand_on();
+  if (frame.output_)
+    frame.output_->hand_on();
+}
+
 std::unique_ptr<FrameInFlight> FilterFrames::start(GstBuffer* in, GstBuffer* out, FrameWork work,
                                                    const FrameInfo& info) {
   Lane& lane = *lanes_[next_];
@@ -88,8 +93,7 @@ std::unique_ptr<FrameInFlight> FilterFrames::start(GstBuffer* in, GstBuffer* out
   const ConstFrame& input = frame->input_.frame();
   if (in == out) {
     process(input, nullptr, info);
-    frame->input_.end();
-    frame->waits_ = must_wait_for(*frame);
+    end(*frame);
     return frame;
   }
   // Non-video peers take the payload size from the buffer, so trim what a pool gave in excess.
@@ -103,9 +107,7 @@ std::unique_ptr<FrameInFlight> FilterFrames::start(GstBuffer* in, GstBuffer* out
     if (work == FrameWork::inspect)
       process(input, nullptr, info);
   }
-  frame->input_.end();
-  output.end();
-  frame->waits_ = must_wait_for(*frame);
+  end(*frame);
   return frame;
 }
 

@@ -71,6 +71,7 @@ class FilterFrames {
   void process(const ConstFrame& in, const Frame* out, const FrameInfo& info);
   void copy(const ConstFrame& in, const Frame& out);
   bool must_wait_for(const FrameInFlight& frame) const;
+  void end(FrameInFlight& frame);
 
   GstCudaVisionFilter* const self_;
   Device& device_;

@@ -57,10 +57,6 @@ inline FilterState& state_of(gpointer self) {
   return *filter(self)->state;
 }
 
-inline GstCudaVisionFilterClass* class_of(gpointer self) {
-  return G_TYPE_INSTANCE_GET_CLASS(self, GST_TYPE_CUDA_VISION_FILTER, GstCudaVisionFilterClass);
-}
-
 inline GstDebugCategory* category_of(gpointer self) {
   return class_of(self)->debug_category;
 }

@@ -83,6 +83,14 @@ struct GstCudaVisionFilterClass {
   void (*release)(GstCudaVisionFilter* self);
 };
 
+namespace cudavision {
+
+inline GstCudaVisionFilterClass* class_of(gpointer self) {
+  return G_TYPE_INSTANCE_GET_CLASS(self, GST_TYPE_CUDA_VISION_FILTER, GstCudaVisionFilterClass);
+}
+
+}  // namespace cudavision
+
 cudavision::DeviceSession& gst_cuda_vision_filter_session(GstCudaVisionFilter* self);
 
 /// Adds the pad templates: all video formats on the sink pad, src on the source pad.

@@ -92,8 +92,6 @@ FrameMapper::Input::Input(FrameMapper& mapper, GstBuffer* buffer)
 }
 
 void FrameMapper::Input::end() {
-  if (buffer_.on_device())
-    mapper_.order_.end(buffer_.buffer());
   mapper_.computed_->record();
 }
 
@@ -112,7 +110,8 @@ bool FrameMapper::Input::can_be_handed_on() const {
 
 // Whoever writes to the memory next must know that it may still be read, and so must libgstcuda
 // when it frees the memory.
-void FrameMapper::Input::hand_on() noexcept {
+void FrameMapper::Input::hand_on() {
+  mapper_.order_.end(buffer_.buffer());
   mark_unfinished(buffer_.buffer());
   wait_.done();
 }
@@ -132,8 +131,6 @@ void FrameMapper::Output::end() {
   if (mapper_.repack_)
     mapper_.repack_->pack(frame_, stored_);
   if (mapper_.in_place(buffer_)) {
-    if (buffer_.on_device())
-      mapper_.order_.end(buffer_.buffer());
     mapper_.computed_->record();
     return;
   }
@@ -161,7 +158,8 @@ void FrameMapper::Output::complete() {
   else
     mapper_.staging_->collect(buffer_.frame());
   wait_.done();
-  // Who finds the mark waits for the whole stream, on which later frames may be in flight.
+  // The work on this frame is done. A neighbour that found the mark would wait for the whole
+  // stream, and so for later frames that are in flight.
   if (buffer_.on_device())
     mark_finished(buffer_.buffer());
 }
@@ -171,7 +169,10 @@ bool FrameMapper::Output::can_be_handed_on() const {
 }
 
 // Mapping for writing has marked the memory as unfinished.
-void FrameMapper::Output::hand_on() noexcept {
+void FrameMapper::Output::hand_on() {
+  if (mapper_.repack_)
+    mapper_.repack_->pack(frame_, stored_);
+  mapper_.order_.end(buffer_.buffer());
   wait_.done();
 }
 

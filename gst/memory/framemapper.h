@@ -68,7 +68,8 @@ class FrameMapper {
     const ConstFrame& frame() const noexcept { return frame_; }
     /// The same frame as it lies in buffers, on the device.
     const ConstFrame& stored() const noexcept { return stored_; }
-    /// Call this when all work that reads the frame is enqueued.
+    /// Call this when all work that reads the frame is enqueued, unless an Output follows from it
+    /// alone.
     void end();
     /// True if complete() would not wait. Throws Error.
     bool done();
@@ -78,8 +79,8 @@ class FrameMapper {
     void completed() noexcept { wait_.done(); }
     /// True if the frame can be handed on.
     bool can_be_handed_on() const;
-    /// Call this after end() in place of complete().
-    void hand_on() noexcept;
+    /// Call this in place of end() and complete(). Throws Error.
+    void hand_on();
 
    private:
     FrameMapper& mapper_;
@@ -101,8 +102,8 @@ class FrameMapper {
     void complete();
     /// True if the frame can be handed on.
     bool can_be_handed_on() const;
-    /// Call this after end() in place of complete().
-    void hand_on() noexcept;
+    /// Call this in place of end() and complete(). Enqueues the packing of the frame. Throws Error.
+    void hand_on();
 
    private:
     FrameMapper& mapper_;

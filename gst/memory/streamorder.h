@@ -25,13 +25,13 @@ class StreamOrder {
  public:
   explicit StreamOrder(Device& device) : device_(device) {}
 
-  /// What is enqueued on the device from now on begins after the work that others have enqueued on
-  /// the buffer, which must be mapped. Only memory that is marked unfinished counts, and mapping
+  /// Holds the device back until the work is done that other elements have enqueued on the buffer,
+  /// which must be mapped. Only memory that is marked unfinished counts, and mapping
   /// for writing marks it: what others read must not be overwritten. Memory without a stream is
   /// left alone.
   void begin(GstBuffer* buffer);
-  /// What others enqueue on the buffer from now on, in the order of its streams, begins after the
-  /// work that has been enqueued on the device.
+  /// Holds the streams of the buffer back until the device has done the work that is enqueued on it
+  /// now. Other elements use the buffer in the order of these streams.
   void end(GstBuffer* buffer);
 
  private:

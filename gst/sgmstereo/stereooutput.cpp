@@ -281,7 +281,7 @@ GstFlowReturn stereo_push_output(GstAggregator* self, HeadFrame& left, HeadFrame
     state.diagnostics.report(times, state.work->settings().with_calibrated_lengths(),
                              state.work->measures_depth(), state.work->snapshot());
   }
-  return stereo_push_pairs(self, stereo_settings(self).most_in_flight() - 1);
+  return stereo_push_pairs(self, state.work->settings().most_in_flight() - 1);
 }
 
 }  // namespace cudavision

@@ -253,13 +253,7 @@ std::unique_ptr<PairInFlight> StereoWork::start(GstBuffer* left, GstBuffer* righ
   else
     compute({left_frame, pair->right_->frame(), left_input.stored()}, frames, seconds, inspect);
 
-  left_input.end();
-  if (pair->right_)
-    pair->right_->end();
-  for (auto& frame : frames)
-    if (frame)
-      frame->end();
-  pair->waits_ = inspect || !pair->can_be_handed_on();
+  pair->end(inspect);
   handed_on_ = handed_on_ || !pair->waits_;
   return pair;
 }
@@ -272,34 +266,43 @@ void StereoWork::finish() {
 PairInFlight::PairInFlight(GstBuffer* left, GstBuffer* right)
     : kept_left_(gst_buffer_ref(left)), kept_right_(right ? gst_buffer_ref(right) : nullptr) {}
 
-bool PairInFlight::can_be_handed_on() const {
-  return left_->can_be_handed_on() && (!right_ || right_->can_be_handed_on()) &&
-         std::all_of(outputs_.begin(), outputs_.end(),
-                     [](const auto& output) { return !output || output->can_be_handed_on(); });
+template <class Visit>
+void PairInFlight::for_each_mapped(Visit visit) {
+  for (auto& output : outputs_)
+    if (output)
+      visit(*output);
+  visit(*left_);
+  if (right_)
+    visit(*right_);
+}
+
+bool PairInFlight::can_be_handed_on() {
+  bool all = true;
+  for_each_mapped([&](auto& mapped) { all = all && mapped.can_be_handed_on(); });
+  return all;
 }
 
 bool PairInFlight::done() noexcept {
-  const auto is_done = [](auto& mapped) { return !mapped || mapped->done(); };
+  if (!waits_)
+    return true;
   try {
-    return !waits_ || (std::all_of(outputs_.begin(), outputs_.end(), is_done) && is_done(left_) &&
-                       is_done(right_));
+    bool all = true;
+    for_each_mapped([&](auto& mapped) { all = all && mapped.done(); });
+    return all;
   } catch (const Error&) {
     return true;
   }
 }
 
 // Inputs have events of their own, because an output need not depend on both.
+void PairInFlight::end(bool inspected) {
+  waits_ = inspected || !can_be_handed_on();
+  for_each_mapped([&](auto& mapped) { waits_ ? mapped.end() : mapped.hand_on(); });
+}
+
 void PairInFlight::complete() {
-  const auto finish = [&](auto& mapped) {
-    if (mapped && waits_)
-      mapped->complete();
-    else if (mapped)
-      mapped->hand_on();
-  };
-  for (auto& output : outputs_)
-    finish(output);
-  finish(left_);
-  finish(right_);
+  if (waits_)
+    for_each_mapped([](auto& mapped) { mapped.complete(); });
 }
 
 }  // namespace cudavision

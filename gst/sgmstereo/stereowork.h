@@ -37,7 +37,11 @@ class PairInFlight {
   using Outputs = PerSourcePad<std::optional<FrameMapper::Output>>;
 
   PairInFlight(GstBuffer* left, GstBuffer* right);
-  bool can_be_handed_on() const;
+  template <class Visit>
+  void for_each_mapped(Visit visit);
+  bool can_be_handed_on();
+  /// Call this when all work on the pair is enqueued.
+  void end(bool inspected);
 
   const OwnedBuffer kept_left_, kept_right_;
   std::optional<FrameMapper::Input> left_, right_;
@@ -91,7 +95,7 @@ class StereoWork {
   const StereoSettings& settings() const { return settings_; }
 
  private:
-  /// What makes the output of one source pad.
+  /// The operation that makes the output of one source pad, and the form of that output.
   struct Output {
     Output(StereoOutput output, const FrameFormat& frames) : kind(output), format(frames) {}
 
@@ -107,7 +111,7 @@ class StereoWork {
   };
   using Frames = PairInFlight::Outputs;
 
-  /// What a pair in flight needs for itself.
+  /// The mappers of one pair in flight: each carries one frame at a time.
   struct Lane {
     FrameMapper left;
     std::optional<FrameMapper> right;

@@ -94,6 +94,16 @@ struct Streams {
   std::array<CudaStream, 3> all() const { return {own, first, second}; }
 };
 
+/// An element's device and the mappers of its pads, in a context that is current.
+struct Element {
+  const CudaContext context = new_fake_context();
+  const CudaScope scope{context};
+  const Streams streams;
+  const std::unique_ptr<Device> device = new_stream_device(streams.own);
+  FrameMapper in_mapper{FrameQueues(*device), context, nullptr, nv12()};
+  FrameMapper out_mapper{FrameQueues(*device), context, nullptr, nv12()};
+};
+
 /// The streams that the planes of the input and of the output carry, by their numbers.
 constexpr int carried[][4] = {
     {0, 0, 0, 0}, {1, 1, 0, 0}, {0, 0, 1, 1}, {1, 1, 1, 1}, {1, 1, 2, 2},
@@ -103,7 +113,7 @@ constexpr int carried_count = static_cast<int>(std::size(carried));
 /// Which stream is fast, by its number; after the last one, none is.
 constexpr int fast_count = 4;
 
-/// What is enqueued first stands as the frame's work: it takes the place of kernels.
+/// Enqueues a copy, in the place of an operation's kernels.
 void copy_frame(Device& device, const ConstFrame& in, const Frame& out) {
   for (int p = 0; p < 2; ++p)
     device.copy(in.planes[p], out.planes[p]);
@@ -114,9 +124,9 @@ void copy_frame(Device& device, const ConstFrame& in, const Frame& out) {
 // Pools of two buffers each, so that memory is written to again while the frame before may still be
 // read.
 TEST(test_order_without_waiting, .times(carried_count* fast_count)) {
-  const CudaContext context = new_fake_context();
-  const CudaScope scope(context);
-  const Streams streams;
+  Element element;
+  const CudaContext& context = element.context;
+  const Streams& streams = element.streams;
   const auto all = streams.all();
   const int(&by)[4] = carried[index / fast_count];
   const int fast = index % fast_count;
@@ -125,9 +135,6 @@ TEST(test_order_without_waiting, .times(carried_count* fast_count)) {
       advance_fake_stream(all[fast]);
   };
 
-  const std::unique_ptr<Device> device = new_stream_device(streams.own);
-  FrameMapper in_mapper(FrameQueues(*device), context, nullptr, nv12());
-  FrameMapper out_mapper(FrameQueues(*device), context, nullptr, nv12());
   std::vector<Owned<GstBuffer>> in_pool, out_pool;
   for (int i = 0; i < 2; ++i) {
     in_pool.push_back(new_frame(context, all[by[0]], all[by[1]]));
@@ -145,12 +152,10 @@ TEST(test_order_without_waiting, .times(carried_count* fast_count)) {
     neighbour.write(in, static_cast<guint8>(n + 1));
     hurry();
     {
-      FrameMapper::Input input(in_mapper, in);
-      FrameMapper::Output output(out_mapper, out);
+      FrameMapper::Input input(element.in_mapper, in);
+      FrameMapper::Output output(element.out_mapper, out);
       hurry();
-      copy_frame(*device, input.frame(), output.frame());
-      input.end();
-      output.end();
+      copy_frame(*element.device, input.frame(), output.frame());
       fail_unless(input.can_be_handed_on() && output.can_be_handed_on());
       input.hand_on();
       output.hand_on();
@@ -171,11 +176,9 @@ TEST(test_order_without_waiting, .times(carried_count* fast_count)) {
 
 // A frame that is only read goes downstream itself, where its next owner may write to it.
 TEST(test_only_read, .times(fast_count)) {
-  const CudaContext context = new_fake_context();
-  const CudaScope scope(context);
-  const Streams streams;
-  const std::unique_ptr<Device> device = new_stream_device(streams.own);
-  FrameMapper mapper(FrameQueues(*device), context, nullptr, nv12());
+  Element element;
+  const CudaContext& context = element.context;
+  const Streams& streams = element.streams;
   const Owned<GstBuffer> frame = new_frame(context, streams.first, streams.second);
   std::vector<guint8> seen(luma_bytes);
   Neighbour neighbour;
@@ -184,9 +187,8 @@ TEST(test_only_read, .times(fast_count)) {
   for (const CudaStream stream : streams.all())
     finish_fake_stream(stream);
   {
-    FrameMapper::Input input(mapper, frame);
-    device->copy(input.frame().planes[0], {seen.data(), width, height, width});
-    input.end();
+    FrameMapper::Input input(element.in_mapper, frame);
+    element.device->copy(input.frame().planes[0], {seen.data(), width, height, width});
     input.hand_on();
   }
   fail_unless(marked(frame), "nobody will wait for the reading");
@@ -200,21 +202,18 @@ TEST(test_only_read, .times(fast_count)) {
 
 // Reading leaves no mark, but is over before the memory is written to.
 TEST(test_writing_waits_for_readers) {
-  const CudaContext context = new_fake_context();
-  const CudaScope scope(context);
-  const Streams streams;
-  const std::unique_ptr<Device> device = new_stream_device(streams.own);
-  FrameMapper mapper(FrameQueues(*device), context, nullptr, nv12());
+  Element element;
+  const CudaContext& context = element.context;
+  const Streams& streams = element.streams;
   const Owned<GstBuffer> frame = new_frame(context, streams.first, streams.second);
   std::array<guint8, frame_bytes> read{};
   read.fill(1);
   Neighbour().read(frame, read);
   fail_unless(!marked(frame));
   {
-    FrameMapper::Output output(mapper, frame);
+    FrameMapper::Output output(element.out_mapper, frame);
     for (int p = 0; p < 2; ++p)
-      device->fill(output.frame().planes[p], 3);
-    output.end();
+      element.device->fill(output.frame().planes[p], 3);
     output.hand_on();
   }
   for (const CudaStream stream : streams.all())
@@ -224,19 +223,16 @@ TEST(test_writing_waits_for_readers) {
 
 // Whoever waits for a frame takes the mark away: others would wait for the frames behind it.
 TEST(test_completed_frames_are_not_marked) {
-  const CudaContext context = new_fake_context();
-  const CudaScope scope(context);
-  const Streams streams;
-  const std::unique_ptr<Device> device = new_stream_device(streams.own);
-  FrameMapper in_mapper(FrameQueues(*device), context, nullptr, nv12());
-  FrameMapper out_mapper(FrameQueues(*device), context, nullptr, nv12());
+  Element element;
+  const CudaContext& context = element.context;
+  const Streams& streams = element.streams;
   const Owned<GstBuffer> in = new_system_frame();
   const Owned<GstBuffer> out = new_frame(context, streams.own, streams.first);
   gst_buffer_memset(in, 0, 7, frame_bytes);
   {
-    FrameMapper::Input input(in_mapper, in);
-    FrameMapper::Output output(out_mapper, out);
-    copy_frame(*device, input.frame(), output.frame());
+    FrameMapper::Input input(element.in_mapper, in);
+    FrameMapper::Output output(element.out_mapper, out);
+    copy_frame(*element.device, input.frame(), output.frame());
     input.end();
     output.end();
     fail_unless(!input.can_be_handed_on(), "system memory can be freed at any time");
@@ -251,17 +247,15 @@ TEST(test_completed_frames_are_not_marked) {
 
 // Nobody could wait for memory that carries no stream.
 TEST(test_memory_without_a_stream_is_waited_for) {
-  const CudaContext context = new_fake_context();
-  const CudaScope scope(context);
-  const Streams streams;
-  const std::unique_ptr<Device> device = new_stream_device(streams.own);
-  FrameMapper mapper(FrameQueues(*device), context, nullptr, nv12());
+  Element element;
+  const CudaContext& context = element.context;
+  const Streams& streams = element.streams;
   const CudaStream of_planes[][2] = {{nullptr, nullptr}, {streams.first, nullptr}};
   for (const auto& [luma, chroma] : of_planes) {
     const Owned<GstBuffer> frame = new_frame(context, luma, chroma);
-    FrameMapper::Output output(mapper, frame);
+    FrameMapper::Output output(element.out_mapper, frame);
     for (int p = 0; p < 2; ++p)
-      device->fill(output.frame().planes[p], 5);
+      element.device->fill(output.frame().planes[p], 5);
     output.end();
     fail_unless(!output.can_be_handed_on());
     output.complete();
@@ -294,16 +288,14 @@ TEST(test_marked_memory_of_another_context) {
 
 // If something fails in between, the device ends its work before the buffers go.
 TEST(test_abandoned_frames) {
-  const CudaContext context = new_fake_context();
-  const CudaScope scope(context);
-  const Streams streams;
-  const std::unique_ptr<Device> device = new_stream_device(streams.own);
-  FrameMapper mapper(FrameQueues(*device), context, nullptr, nv12());
+  Element element;
+  const CudaContext& context = element.context;
+  const Streams& streams = element.streams;
   const Owned<GstBuffer> frame = new_frame(context, streams.first, streams.first);
   {
-    FrameMapper::Output output(mapper, frame);
+    FrameMapper::Output output(element.out_mapper, frame);
     for (int p = 0; p < 2; ++p)
-      device->fill(output.frame().planes[p], 3);
+      element.device->fill(output.frame().planes[p], 3);
   }
   for (guint p = 0; p < 2; ++p)
     fail_unless_equals_int(bytes_of(gst_buffer_peek_memory(frame, p), GST_MAP_READ).data[0], 3);
