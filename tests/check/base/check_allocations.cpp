@@ -171,7 +171,7 @@ TEST(test_unpacking, .unless(unless_allocations_count())) {
 
 namespace {
 
-/// What is allocated while frames pass a filter that has passed ten before.
+/// The allocations that a filter makes for a number of frames, after its first ten frames.
 struct Allocations {
   long blocks, bytes;  ///< of host memory
   long by_cuda;        ///< blocks of device memory and of page-locked memory, events, streams …

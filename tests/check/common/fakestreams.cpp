@@ -13,7 +13,7 @@ namespace {
 
 struct Stream;
 
-/// What an event has recorded.
+/// A point in a stream that an event has recorded.
 struct Mark {
   Stream& stream;
   bool passed = false;
