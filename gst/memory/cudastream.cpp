@@ -14,15 +14,29 @@ namespace cudavision {
 
 #if GST_CHECK_VERSION(1, 24, 0)
 
-SharedStream::SharedStream(const CudaContext& context) {
-  GstCudaStream* stream = gst_cuda_stream_new(reinterpret_cast<GstCudaContext*>(context.object()));
-  if (!stream) {
-    // libgstcuda keeps CUDA's reason to itself. If it lasts, another stream fails for it as well.
+namespace {
+
+// libgstcuda keeps CUDA's reason for a failure to itself, but making a stream without libgstcuda
+// tells it if the failure lasts. A failure that does not last does no harm.
+GstCudaStream* new_stream(const CudaContext& context) {
+  auto* const native = reinterpret_cast<GstCudaContext*>(context.object());
+  if (GstCudaStream* stream = gst_cuda_stream_new(native))
+    return stream;
+  {
     const CudaScope scope(context);
     destroy_cuda_stream(create_cuda_stream());
-    throw Error(Error::Kind::device,
-                "Creating a CUDA stream failed, but not a second time: start the element again");
   }
+  if (GstCudaStream* stream = gst_cuda_stream_new(native))
+    return stream;
+  throw Error(Error::Kind::device,
+              "gst_cuda_stream_new() failed twice, although the driver creates streams: "
+              "GST_DEBUG=cuda*:5 shows the reason");
+}
+
+}  // namespace
+
+SharedStream::SharedStream(const CudaContext& context) {
+  GstCudaStream* stream = new_stream(context);
   handle_ = gst_cuda_stream_get_handle(stream);
   owner_.reset(stream, gst_cuda_stream_unref);
 }

@@ -2,6 +2,7 @@
 #include "tests/check/common/fakelibgstcuda.h"
 
 #include <algorithm>
+#include <iterator>
 #include <set>
 #include <utility>
 #include <vector>
@@ -17,6 +18,12 @@ thread_local std::vector<GstObject*> entered;
 std::set<std::pair<GstObject*, GstObject*>> peers;
 int host_maps = 0;
 int waits = 0;
+
+void forget_peers(gpointer, GObject* freed) {
+  auto* const context = reinterpret_cast<GstObject*>(freed);
+  for (auto pair = peers.begin(); pair != peers.end();)
+    pair = pair->first == context || pair->second == context ? peers.erase(pair) : std::next(pair);
+}
 
 constexpr char memory_type[] = "FakeCudaMemory";
 
@@ -96,6 +103,8 @@ using cudavision::CudaStream;
 
 cudavision::CudaContext new_fake_context() {
   GstObject* object = GST_OBJECT_CAST(gst_bus_new());
+  // Without this, a later context at the same address would inherit the access.
+  g_object_weak_ref(G_OBJECT(object), forget_peers, nullptr);
   cudavision::CudaContext context(object);
   gst_object_unref(object);
   return context;
