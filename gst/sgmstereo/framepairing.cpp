@@ -6,9 +6,9 @@
 namespace cudavision {
 namespace {
 
-/// Frames with a later running time than this, of 73 years, wait forever. GStreamer adds up deadline,
-/// base time and latency, and the sum must fit an int64; a base time that counts from 1970 is less
-/// than 57 years.
+/// Frames with a later running time than this, of 73 years, wait forever. GStreamer adds up
+/// deadline, base time and latency, and the sum must fit an int64; a base time that counts from
+/// 1970 is less than 57 years.
 constexpr GstClockTime latest_deadline = G_MAXINT64 / 4;
 
 /// For two frames with running times, the older one in the stream `older`.

@@ -26,9 +26,9 @@ GstPad* stereo_request_new_pad(GstElement* element, GstPadTemplate* pad_template
                                const GstCaps* caps);
 void stereo_release_pad(GstElement* element, GstPad* pad);
 
-/// A handler of pad-removed. A new pad of the same name can be added from now on, so it is here that
-/// a request pad gives its place up. Connect it before anybody else can, so that other handlers may
-/// request the pad again.
+/// A handler of pad-removed. A new pad of the same name can be added from now on, so it is here
+/// that a request pad gives its place up. Connect it before anybody else can, so that other
+/// handlers may request the pad again.
 void stereo_pad_removed(GstElement* element, GstPad* pad, gpointer);
 
 /// A probe on src.

@@ -9,8 +9,8 @@
 namespace cudavision {
 namespace {
 
-// GstAggregator sends the segment with the first buffer on src only, so all else needs this. Returns
-// false if src has no segment because it is flushing.
+// GstAggregator sends the segment with the first buffer on src only, so all else needs this.
+// Returns false if src has no segment because it is flushing.
 bool send_segment(GstAggregator* self) {
   StereoState& state = stereo_state(self);
   if (state.segment_sent)

@@ -24,6 +24,7 @@ class Levels {
     certain_ = true;
   }
 
+  bool certain() const { return certain_; }
   bool any() const { return now_ > 0; }
   std::size_t most() const { return most_; }
 
@@ -61,8 +62,8 @@ std::size_t xml_nesting(std::string_view text) {
   return levels.most();
 }
 
-/// Versions of OpenCV differ in whether a backslash escapes the end of a key. Comments begin with a
-/// slash.
+/// Versions of OpenCV differ in whether a backslash escapes the end of a key, and comments, which
+/// begin with a slash, may hold quotes: after that, any text may be outside of strings.
 std::size_t json_nesting(std::string_view text) {
   Levels levels;
   if (has_hidden_text(text))
@@ -73,7 +74,7 @@ std::size_t json_nesting(std::string_view text) {
       in_string = !in_string;
     if (c == '\\' || (c == '/' && !in_string))
       levels.become_uncertain();
-    if (in_string)
+    if (in_string && levels.certain())
       continue;
     if (c == '[' || c == '{')
       levels.open();
