@@ -52,24 +52,26 @@ OpenPads open_pads(GstAggregator* self) {
   return pads;
 }
 
-// Negotiates a request pad behind the pairs in flight.
-GstFlowReturn negotiate(GstAggregator* self, StereoRequestPad& pad) {
-  const GstFlowReturn flow = stereo_push_pairs(self, 0);
-  if (flow == GST_FLOW_OK)
-    return stereo_negotiate_request_pad(self, pad);
-  gst_pad_mark_reconfigure(pad.pad.get());
-  return flow;
+// Negotiates a request pad behind the pairs in flight. Closes it if it alone can get no buffer.
+GstFlowReturn negotiate(GstAggregator* self, std::shared_ptr<StereoRequestPad>& pad) {
+  GstFlowReturn flow = stereo_push_pairs(self, 0);
+  if (flow != GST_FLOW_OK) {
+    gst_pad_mark_reconfigure(pad->pad.get());
+    return flow;
+  }
+  flow = stereo_negotiate_request_pad(self, *pad);
+  if (flow != GST_FLOW_NOT_LINKED && flow != GST_FLOW_EOS)
+    return flow;
+  pad.reset();
+  return GST_FLOW_OK;
 }
 
-// Negotiates the request pads. Closes those that have been released meanwhile.
 GstFlowReturn prepare_request_pads(GstAggregator* self, OpenPads& pads) {
   for (auto& pad : pads.requested) {
     if (!pad || !stereo_must_negotiate(*pad))
       continue;
-    const GstFlowReturn flow = negotiate(self, *pad);
-    if (flow == GST_FLOW_NOT_LINKED && pad->released)
-      pad.reset();
-    else if (flow != GST_FLOW_OK)
+    const GstFlowReturn flow = negotiate(self, pad);
+    if (flow != GST_FLOW_OK)
       return flow;
   }
   return GST_FLOW_OK;
