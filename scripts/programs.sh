@@ -33,17 +33,17 @@ compile() {
   }
 }
 
-# The programs and libraries that were collected so far, as they lie in the build folders.
-collected=()
-
 # collect BUILD SOURCE-FOLDER DESTINATION: copies the programs that a build has made of tests/SOURCE-FOLDER,
 # the kernel tests into a folder for each operation. Leaves out programs that need OpenCV, because they
 # compare only the CPU half with it.
 collect() {
-  local program folder_of_source destination
+  local program folder_of_source destination libraries
   while read -r program folder_of_source; do
     [[ -f $program ]] || continue # not all are built
-    if ldd "$program" | grep -q libopencv; then
+    libraries=$(ldd "$program")
+    # A pipe into grep -q would fail now and then where pipefail is set: grep leaves at the first match, and ldd
+    # is then stopped while it prints the others.
+    if [[ $libraries == *libopencv* ]]; then
       say "Leaving out $(basename "$program"), which needs OpenCV and compares only the CPU half with it"
       continue
     fi
@@ -51,7 +51,6 @@ collect() {
     [[ $2 != kernels ]] || destination+=/$folder_of_source
     mkdir -p "$destination"
     strip -o "$destination/$(basename "$program")" "$program"
-    collected+=("$program")
   done < <(programs "$1" "$2")
   [[ -n $(ls "$3") ]] || die "$1 has no program of tests/$2"
 }
@@ -60,5 +59,4 @@ collect() {
 collect_plugin() {
   mkdir "$2"
   strip -o "$2/libgstcudavision.so" "$1/gst/libgstcudavision.so"
-  collected+=("$1/gst/libgstcudavision.so")
 }

@@ -333,7 +333,8 @@ found=$(grep -rnE '\bcuda(DeviceSynchronize|SetDevice|DeviceReset)\b *\(' cuda g
   cut -d: -f1,2 | tr '\n' ' ')
 verdict "nothing resets, selects or stalls the whole device" "$found"
 
-verdict "runs on a GPU host prove what they finished and nothing else" "$(tests/gpu/stub_runs.sh 2>&1 | head -n 1)"
+verdict "runs on a GPU host prove what they finished and nothing else" "$(tests/gpu/stub_runs.py 2>&1 | head -n 1)"
+verdict "a bundle's runtime holds what its programs need and nothing else" "$(tests/gpu/stub_runtime.py 2>&1 | head -n 1)"
 
 # Without a card, auto stands for the common cards that this nvcc supports.
 name="cuda-archs=auto covers the cards that people have"

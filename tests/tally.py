@@ -12,7 +12,8 @@
 It understands GoogleTest, gst-check ("100%: Checks: 3, Failures: 0, Errors: 0", and "SKIP: name: reason"
 for a check that could not run), lists of "ok: name", "not ok: name: why" and "SKIP: name: reason", and
 plain programs (exit status 0 means passed, 77 skipped).
-A program that dies without having reported a failure counts as one failure.
+A program that dies without having reported a failure counts as one failure, and so does one of GoogleTest whose
+output has no end.
 """
 import json
 import re
@@ -20,6 +21,7 @@ import sys
 
 GTEST_RESULT = re.compile(r"^\[\s*(OK|FAILED|SKIPPED)\s*\] (\S+?)(?:, where .*)? \(\d+ ms\)$", re.M)
 GTEST_SKIP = re.compile(r"^\[ RUN      \] (\S+)\n(.*?)^\[  SKIPPED \] \1", re.M | re.S)
+GTEST_END = re.compile(r"^\[==========\] \d+ tests? from \d+ test (?:suites?|cases?) ran\.", re.M)
 CHECK_SUMMARY = re.compile(r"^\d+%: Checks: (\d+), Failures: (\d+), Errors: (\d+)$", re.M)
 CHECK_FAILURE = re.compile(r"^(?:\S*/)?\S+:\d+:[FE]:([^:]*:[^:]*):-?\d+: (.*)$", re.M)
 OK_LINE = re.compile(r"^ok: (.*)$", re.M)
@@ -33,7 +35,7 @@ def count(name, output, status):
     check = CHECK_SUMMARY.findall(output)
     if gtest or "[==========] Running" in output:
         count_gtest(result, output, gtest)
-        if status != 0 and not result["failed"]:
+        if (status != 0 or not GTEST_END.search(output)) and not result["failed"]:
             running = re.findall(r"^\[ RUN      \] (\S+)$", output, re.M)
             where = f" in {running[-1]}" if running and "[==========] " not in output.split(running[-1])[-1] else ""
             result["failed"].append(f"ended with status {status}{where}")

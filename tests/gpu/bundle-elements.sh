@@ -62,4 +62,4 @@ mkdir -p "$folder"
 collect "$build" check "$folder/check"
 collect "$build" bench "$folder/bench"
 collect_plugin "$build" "$folder/plugin"
-tests/gpu/collect-runtime.sh --with-glibc "$folder/runtime" "${collected[@]}"
+tests/gpu/collect-runtime.sh --with-glibc "$folder/runtime" "$folder"/{check,bench,plugin}

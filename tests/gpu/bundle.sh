@@ -100,7 +100,7 @@ done
 collect build-gpu/native check "$folder/check"
 collect build-gpu/native bench "$folder/bench"
 collect_plugin build-gpu/native "$folder/plugin"
-tests/gpu/collect-runtime.sh "$folder/runtime" "${collected[@]}"
+tests/gpu/collect-runtime.sh "$folder/runtime" "$folder"/{kernels,check,bench,plugin}
 [[ $debian13 == no ]] || cp -a "$root/src/build-gpu/collected" "$folder/debian13"
 
 # The counter of transfers and launches needs CUPTI, which toolkits have in one of two folders.

@@ -6,14 +6,14 @@ set -euo pipefail
 
 usage() {
   cat <<'END'
-usage: tests/gpu/collect-runtime.sh [--with-glibc] FOLDER [PROGRAM-OR-LIBRARY...]
+usage: tests/gpu/collect-runtime.sh [--with-glibc] FOLDER [USER...]
 
 Makes a GStreamer runtime in FOLDER that needs only glibc, libstdc++ and the NVIDIA driver from the
 host. The host's glibc must not be older than this machine's. The runtime consists of
 
   bin/                 the tools
-  lib/                 the shared libraries that the tools, the plug-ins and the given programs and
-                       libraries need (the programs and libraries themselves are not copied)
+  lib/                 the shared libraries that the tools, the plug-ins and the users need; a USER is
+                       a program, a library or a folder of them, and is not copied
   lib/gstreamer-1.0/   the plug-ins that the tests and pipelines use
   env.sh               the environment; source it before running anything
 
@@ -42,7 +42,9 @@ done
 [[ $# -ge 1 && -n $1 ]] || { usage >&2; exit 2; }
 folder=$1
 shift
-programs=("$@")
+here=$(dirname "${BASH_SOURCE[0]}")
+users=()
+[[ $# -eq 0 ]] || mapfile -t users < <(find "$@" -type f | sort)
 
 plugins_here=$(pkg-config --variable=pluginsdir gstreamer-1.0)
 scanner=$(pkg-config --variable=pluginscannerdir gstreamer-1.0)/gst-plugin-scanner
@@ -63,12 +65,13 @@ done
 
 # Copies the libraries that the dynamic linker would load, except those that must come from the host: the
 # driver's own, which have to fit its kernel, and the C and C++ runtimes, unless the host's are too old.
-hosts_own='lib(cuda|nvcuvid|nvidia-.*|nvoptix)'
+hosts_own='(lib(cuda|nvcuvid|nvidia-.*|nvoptix)'
 [[ $with_glibc == yes ]] || hosts_own+='|ld-linux.*|lib(c|m|dl|rt|pthread|resolv|util|nsl|stdc\+\+|gcc_s)'
+hosts_own+=')\.so.*'
 libraries=()
 while read -r library; do
-  [[ $(basename "$library") =~ ^($hosts_own)\.so ]] || libraries+=("$library")
-done < <(ldd "$tools"/* "$folder"/lib/gstreamer-1.0/*.so ${programs[@]+"${programs[@]}"} 2>/dev/null |
+  [[ $(basename "$library") =~ ^$hosts_own$ ]] || libraries+=("$library")
+done < <(ldd "$tools"/* "$folder"/lib/gstreamer-1.0/*.so ${users[@]+"${users[@]}"} 2>/dev/null |
   sed -n 's/.* => \(\/[^ ]*\) (0x.*/\1/p' | sort -u)
 cp -L "${libraries[@]}" "$folder/lib/"
 
@@ -114,3 +117,9 @@ export GST_PLUGIN_SCANNER_1_0=$runtime/bin/gst-plugin-scanner
 GST_REGISTRY_1_0=$(mktemp -d)/registry.bin
 export GST_REGISTRY_1_0
 ENV
+
+# Each library too many makes the archive larger for nothing, and one that is missing shows only on the GPU host.
+"$here/check_runtime.py" "$folder" "$hosts_own" ${users[@]+"${users[@]}"} || {
+  echo "collect-runtime.sh: these are not the libraries that $folder should hold" >&2
+  exit 1
+}

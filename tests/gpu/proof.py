@@ -6,17 +6,25 @@
         judges the transfers that run-gpu.sh counted into FOLDER: those of decoding alone, and for each
         element those of decoding and the element, with and without a download. BITS is the number of
         bits that the element outputs for each decoded pixel, 12 for NV12
-    proof.py hashes NATIVE.json PTX.json
-        prints for each operation whether the PTX gives the same hashes as the machine code
+    proof.py hashes NATIVE.json PTX.json OPERATION...
+        prints for each of these operations whether the PTX gives the same hashes as the machine code
     proof.py write BUNDLE RESULTS WORK CARD DRIVER
         merges the results of the stages in WORK into RESULTS/results.json, and the records of each part
-        into the bundle's proof, which it writes to RESULTS/proof.json
+        into RESULTS/proof.json, which begins as the bundle's proof. What STAGE.planned names in WORK and
+        STAGE.jsonl lacks has failed
+    proof.py results WORK
+        prints the results of the stages in WORK as lines of JSON
+    proof.py merge DIGESTS.json PROOF.json NEWER.json
+        merges those records of NEWER.json whose digests are in DIGESTS.json into PROOF.json. check_proof.py
+        --digests prints the digests of a tree
 
 The name of a result begins with VARIANT-OR-TOOL PART/PROGRAM, for example "ptx75 gaussblur/test_gaussblur"
 or "memcheck sgm/test_sgmstereo 1 of 4". All other results belong to the part "elements", or to a part of their
 own if the stage ran the elements with another GStreamer.
 """
+import fcntl
 import json
+import os
 import pathlib
 import sys
 
@@ -74,16 +82,20 @@ def transfers(street, folder, *elements):
     return 0 if all(good) else 1
 
 
-def hashes(native, ptx):
+def hashes(native, ptx, *operations):
     there, here = load(native)["cases"], load(ptx)["cases"]
     good = []
-    for part in sorted({case.split("/")[0] for case in there | here}):
-        wrong = sorted(case for case in there | here
-                       if case.startswith(f"{part}/") and there.get(case) != here.get(case))
-        good.append(verdict(f"{part}/hashes", f"{len(wrong)} differ, {wrong[0]} first" if wrong else ""))
-    return 0 if good and all(good) else 1
+    for part in operations:
+        cases = sorted(case for case in there | here if case.startswith(f"{part}/"))
+        wrong = [case for case in cases if there.get(case) != here.get(case)]
+        if cases:
+            good.append(verdict(f"{part}/hashes", f"{len(wrong)} differ, {wrong[0]} first" if wrong else ""))
+        else:
+            print(f"SKIP: {part}/hashes: the operation has no seeded cases")
+    return 0 if all(good) else 1
 
 
+KERNEL_STAGES = ("tests", "sanitizers")
 ELEMENTS = "elements"
 ELEMENTS_BY_STAGE = {"check13": "elements with GStreamer 1.26"}
 
@@ -99,68 +111,127 @@ def add(counts, result):
         counts[state] = counts.get(state, 0) + (value if isinstance(value, int) else len(value))
 
 
-def merge(path, news):
-    """Merges news into the JSON object in a file, where later stages find it, and returns the object."""
-    merged = {**(load(path) if path.exists() else {}), **news}
-    path.write_text(json.dumps(merged, indent=1, sort_keys=True) + "\n", encoding="utf-8")
-    return merged
+def replace(path, content):
+    """Writes a JSON file at once: whatever stops this program, the file is the old one or the new one."""
+    beside = path.with_name(path.name + ".new")
+    beside.write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
+    os.replace(beside, path)
+
+
+def ended(path):
+    """Yields the results in a file of lines. A full disk can leave part of a line, which is no result."""
+    for line in path.read_text(encoding="utf-8").splitlines():
+        try:
+            yield json.loads(line)
+        except ValueError:
+            print(f"{path.name} has an incomplete line: {line[:60]}", file=sys.stderr)
+
+
+def results_of(planned):
+    """Returns the results of a stage, in which what was planned and has not ended has failed."""
+    results = list(ended(planned.with_suffix(".jsonl")))
+    names = {result["name"] for result in results}
+    return results + [{"name": name, "passed": 0, "failed": ["it did not end"], "skipped": []}
+                      for name in planned.read_text(encoding="utf-8").splitlines() if name not in names]
+
+
+def print_results(work):
+    for planned in sorted(pathlib.Path(work).glob("*.planned")):
+        for result in results_of(planned):
+            print(json.dumps(result))
+    return 0
+
+
+def merged(proof, news):
+    """Returns the parts of a proof with newer records. Of a part whose sources are the same, the record keeps
+    the suites, sanitizers and cases that the newer one lacks; any other record is replaced."""
+    parts = dict(proof)
+    for part, record in news.items():
+        earlier = proof.get(part, {})
+        if earlier.get("digest") != record["digest"]:
+            earlier = {}
+        both = {key: {**earlier[key], **record[key]} for key in earlier.keys() & record.keys()
+                if isinstance(record[key], dict)}
+        parts[part] = {**earlier, **record, **both}
+    return dict(sorted(parts.items()))
+
+
+def parts_in(path):
+    return load(path)["parts"] if path.exists() else {}
+
+
+def holding(parts, digests):
+    """Returns the records of exactly those sources that have these digests."""
+    return {part: record for part, record in parts.items() if digests.get(part) == record["digest"]}
+
+
+def merge(digests, proof, newer):
+    news = load(newer)["parts"]
+    valid = holding(news, load(digests))
+    path = pathlib.Path(proof)
+    replace(path, {"parts": merged(parts_in(path), valid)})
+    for part in sorted(news):
+        print(f"{part}: " + ("merged" if part in valid else "left out, because its sources are others now"))
+    return 0
 
 
 def write(bundle, results, work, card, driver):
     bundle, results, work = map(pathlib.Path, (bundle, results, work))
-    lines = {}
-    for path in sorted(work.glob("*.jsonl")):
-        for line in path.read_text(encoding="utf-8").splitlines():
-            result = json.loads(line)
-            lines.setdefault(f"{path.stem} {part_of(path.stem, result['name'])}", []).append(result)
-    lines = merge(results / "results.json", lines)
-    counted = merge(results / "transfers.json", {
-        path.name.split(".")[1]: load(path) for path in work.glob("transfers.*.json")})
+    with open(work / "lock", "w", encoding="utf-8") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)  # programs of a stage end at the same time
+        return write_alone(bundle, results, work, card, driver)
+
+
+def write_alone(bundle, results, work, card, driver):
     digests = load(bundle / "digests.json")
     toolkit = (bundle / "toolkit").read_text(encoding="utf-8").strip()
-
-    earlier = bundle / "proof.json"
-    proven = load(earlier)["parts"] if earlier.exists() else {}
-    parts = {}
-    for key, stage_lines in lines.items():
-        stage, part = key.split(" ", 1)
-        kernels = stage in ("tests", "sanitizers")
+    counts, news = {}, {}
+    for planned in sorted(work.glob("*.planned")):
+        stage = planned.stem
+        for result in results_of(planned):
+            suite = result["name"].split(" ")[0] if stage in KERNEL_STAGES else stage
+            counts.setdefault((stage, suite, part_of(stage, result["name"])), []).append(result)
+    for (stage, suite, part), results_of_suite in counts.items():
+        kernels = stage in KERNEL_STAGES
         if part not in digests or stage == "bench" or kernels == part.startswith(ELEMENTS):
             continue
-        if not any(result["passed"] or result["failed"] for result in stage_lines):
+        if not kernels and not any(result["passed"] or result["failed"] for result in results_of_suite):
             continue  # The bundle lacks what the stage needs, so it says nothing about these sources.
-        if part not in parts:
-            # Earlier results for exactly the same sources stay valid, so new ones are added to them.
-            same = proven.get(part, {}).get("digest") == digests[part]
-            parts[part] = {**(proven[part] if same else {}), "digest": digests[part], "card": card,
-                           "driver": driver, "toolkit": toolkit}
-        kind = parts[part].setdefault("sanitizers" if stage == "sanitizers" else "suites", {})
-        found = {}
-        for result in stage_lines:
-            add(found.setdefault(result["name"].split(" ")[0] if kernels else stage, {}), result)
-        kind.update(found)
-    hashed = results / "hashes.json"
+        record = news.setdefault(part, {"digest": digests[part], "card": card, "driver": driver,
+                                        "toolkit": toolkit})
+        suites = record.setdefault("sanitizers" if stage == "sanitizers" else "suites", {})
+        for result in results_of_suite:
+            add(suites.setdefault(suite, {}), result)
+    hashed = work / "hashes.native"
     for case, value in (load(hashed)["cases"] if hashed.exists() else {}).items():
-        if case.split("/")[0] in parts:
-            parts[case.split("/")[0]].setdefault("cases", {})[case] = value
-    if counted and ELEMENTS in parts:
-        parts[ELEMENTS]["transfers"] = counted
+        if case.split("/")[0] in news:
+            news[case.split("/")[0]].setdefault("cases", {})[case] = value
+    counted = {path.name.split(".")[1]: load(path) for path in work.glob("transfers.*.json")}
+    if counted and ELEMENTS in news:
+        news[ELEMENTS]["transfers"] = counted
 
-    proven.update(parts)
-    (results / "proof.json").write_text(
-        json.dumps({"parts": dict(sorted(proven.items()))}, indent=1) + "\n", encoding="utf-8")
-    print(f"proof.json: new records of {', '.join(sorted(parts)) or 'nothing'}; "
-          f"{sum(len(part.get('cases', {})) for part in parts.values())} hashed cases")
+    total = results / "results.json"
+    replace(total, {**(load(total) if total.exists() else {}),
+                    **{" ".join(dict.fromkeys(key)): found for key, found in counts.items()}})
+    proof = results / "proof.json"
+    base = merged(parts_in(bundle / "proof.json"), holding(parts_in(proof), digests))
+    replace(proof, {"parts": merged(base, news)})
+    print(f"proof.json: new records of {', '.join(sorted(news)) or 'nothing'}; "
+          f"{sum(len(record.get('cases', {})) for record in news.values())} hashed cases")
     return 0
 
 
 def main(arguments):
     if len(arguments) > 3 and arguments[0] == "transfers":
         return transfers(*arguments[1:])
-    if len(arguments) == 3 and arguments[0] == "hashes":
+    if len(arguments) > 3 and arguments[0] == "hashes":
         return hashes(*arguments[1:])
     if len(arguments) == 6 and arguments[0] == "write":
         return write(*arguments[1:])
+    if len(arguments) == 2 and arguments[0] == "results":
+        return print_results(*arguments[1:])
+    if len(arguments) == 4 and arguments[0] == "merge":
+        return merge(*arguments[1:])
     sys.exit(__doc__)
 
 

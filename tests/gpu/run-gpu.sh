@@ -6,7 +6,8 @@ set -uo pipefail
 
 usage() {
   cat <<'END'
-usage: bash run-gpu.sh [--results FOLDER] [--operations LIST] [--variants LIST] [--tools LIST] STAGE...
+usage: bash run-gpu.sh [--results FOLDER] [--operations LIST] [--variants LIST] [--tools LIST]
+                       [--group NAME] [--filter REGEX] STAGE...
 
   tests        the kernel tests as machine code, as PTX of compute_75 and as PTX of compute_80, and the
                hashes of the seeded cases
@@ -25,11 +26,17 @@ usage: bash run-gpu.sh [--results FOLDER] [--operations LIST] [--variants LIST] 
   --tools LIST        what the sanitizers run, of memcheck, racecheck, initcheck and synccheck (default:
                       all). The records of other variants and tools remain, if the sources have not
                       changed, so that the proof can be made in several short runs.
+  --group NAME        the benchmarks that bench runs: one group of rows, such as blur
+  --filter REGEX      likewise: the rows whose names contain a match
   --results FOLDER    the folder for the results (default: results/ in the folder of this script)
 
 The script continues after a failure and then exits with 1. The results are proof.json, which covers all
-stages that have run with this FOLDER so far, results.json with all counts, the logs, and bench.txt. A
-stage that runs again replaces its earlier results.
+stages that have run with this FOLDER so far, results.json with all counts, bench.txt and bench_*.json with
+the figures, and the logs, in logs/STAGE until the stage ends and then in logs-STAGE.tar.gz. A stage that
+runs again replaces its earlier results.
+
+The results are written as each program ends. Whatever stops a stage, what it had planned and not finished
+has failed in results.json and in proof.json.
 
 Environment:
   GTEST_FILTER           the kernel tests to run
@@ -47,6 +54,7 @@ results=$bundle/results
 operations=()
 variants=(native ptx75 ptx80)
 tools=(racecheck memcheck initcheck synccheck) # the slowest first
+bench_options=()
 stages=()
 
 # choose NAME LIST: sets the array NAME to those of its entries that the comma-separated list names.
@@ -88,6 +96,11 @@ while [[ $# -gt 0 ]]; do
       choose "${1#--}" "$2"
       shift
       ;;
+    --group | --filter)
+      [[ $# -ge 2 ]] || { usage >&2; exit 2; }
+      bench_options+=("$1" "$2")
+      shift
+      ;;
     tests | sanitizers | check | check13 | transfers | bench) stages+=("$1") ;;
     all) stages+=(tests sanitizers check check13 transfers bench) ;;
     -h | --help)
@@ -102,6 +115,7 @@ while [[ $# -gt 0 ]]; do
   shift
 done
 [[ ${#stages[@]} -gt 0 ]] || { usage >&2; exit 2; }
+[[ ${#operations[@]} -gt 0 ]] || mapfile -t operations < <(cd "$bundle/kernels/native" && find . -mindepth 1 -type d -printf '%P\n' | sort)
 mkdir -p "$results"
 results=$(cd "$results" && pwd)
 work=$(mktemp -d)
@@ -139,30 +153,33 @@ in_runtime() { (
 
 stage=''
 log_folder=''
-begin() {
+begin() { # STAGE
   stage=$1
-  log_folder=$work/logs/$stage
-  mkdir -p "$log_folder"
-  : >"$work/$stage.jsonl"
-  : >"$work/$stage.planned"
+  log_folder=$results/logs/$stage
+  rm -rf "$log_folder" "$results/logs-$stage.tar.gz"
+  if ! { mkdir -p "$log_folder" && : >"$work/$stage.planned" && : >"$work/$stage.jsonl"; }; then no_space; fi
   printf '\n== %s\n' "$stage"
 }
 
-# plan: reads the names of programs that the stage will run. If the script is stopped before all of
-# them have results, the others count as failed, because a proof must not rest on a part of them.
-plan() { cat >>"$work/$stage.planned"; }
+no_space() {
+  echo "run-gpu.sh: cannot write to $results or $work, so nothing of the stage $stage would be proven; is there space?" >&2
+  exit 1
+}
 
-fail_unfinished() {
-  python3 - "$work" <<'END'
-import json, pathlib, sys
-for planned in pathlib.Path(sys.argv[1]).glob("*.planned"):
-    results = planned.with_suffix(".jsonl")
-    ended = {json.loads(line)["name"] for line in results.read_text().splitlines()}
-    with results.open("a") as lines:
-        for name in planned.read_text().splitlines():
-            if name not in ended:
-                lines.write(json.dumps({"name": name, "passed": 0, "failed": ["stopped before it ended"], "skipped": []}) + "\n")
-END
+# write_results: brings results.json and proof.json up to date.
+write_results() { python3 "$bundle/proof.py" write "$bundle" "$results" "$work" "$card" "$driver"; }
+
+# plan NAME...: names all results that the stage will have, before it runs anything. Until they are there, they
+# count as failed: a proof must not rest on a part of them, whatever stops this script.
+plan() {
+  if ! { printf '%s\n' "$@" >>"$work/$stage.planned" && write_results >/dev/null; }; then no_space; fi
+}
+
+# record NAME STATUS: reads the output of a program that has ended, counts its results and writes them. Prints
+# the counts as JSON.
+record() {
+  python3 "$bundle/tally.py" collect "$1" /dev/stdin "$2" | tee -a "$work/$stage.jsonl"
+  write_results >/dev/null
 }
 
 # never_on_card LOG: succeeds if a program under a sanitizer never used the GPU, because all of its tests
@@ -177,9 +194,13 @@ run() {
   local name=$1 seconds=$2 status=0 began=$SECONDS
   log=$log_folder/${name//[^A-Za-z0-9._-]/-}.log
   shift 2
-  in_runtime timeout --kill-after=10 "$seconds" "$@" </dev/null >"$log" 2>&1 || status=$?
+  # In the foreground, the program would keep this script from reacting to signals.
+  in_runtime timeout --kill-after=10 "$seconds" "$@" </dev/null >"$log" 2>&1 &
+  wait $! || status=$?
   ! never_on_card "$log" || status=0
-  python3 "$bundle/tally.py" collect "$name" "$log" "$status" | tee -a "$work/$stage.jsonl" |
+  # If not even this line can be written, the log lacks what the program printed last, perhaps its failures.
+  echo >>"$log" || status=74
+  record "$name" "$status" <"$log" |
     python3 -c 'import json, sys
 r = json.loads(sys.stdin.read())
 print("%-48s %5d passed %3d failed %3d skipped %4d s" % (r["name"], r["passed"], len(r["failed"]), len(r["skipped"]), int(sys.argv[1])))' \
@@ -188,13 +209,18 @@ print("%-48s %5d passed %3d failed %3d skipped %4d s" % (r["name"], r["passed"],
   return $status
 }
 
-# verdict WHAT WHY-NOT [NAME]: counts one more result under the name; an empty reason means success.
+# verdict NAME WHAT WHY-NOT: counts one more result under the name; an empty reason means success.
 verdict() {
-  local file=$log_folder/verdict.$BASHPID
-  if [[ -z $2 ]]; then echo "ok: $1" >"$file"; else echo "not ok: $1: $2" >"$file"; fi
-  cat "$file"
-  python3 "$bundle/tally.py" collect "${3:-$stage}" "$file" 0 >>"$work/$stage.jsonl"
-  rm "$file"
+  local line="ok: $2"
+  [[ -z $3 ]] || line="not ok: $2: $3"
+  echo "$line"
+  record "$1" 0 <<<"$line" >/dev/null
+}
+
+# skip NAME WHY: counts a result that is neither.
+skip() {
+  echo "SKIP: $1: $2"
+  record "$1" 77 <<<"SKIP: $1: $2" >/dev/null
 }
 
 # await_turn THREADS: waits until one more program with so many threads may start. Tests spend most of their
@@ -206,8 +232,7 @@ await_turn() {
 
 # kernel_tests VARIANT: prints OPERATION/PROGRAM for each program to run.
 kernel_tests() {
-  (cd "$bundle/kernels/$1" && find "${operations[@]:-.}" -mindepth 1 -type f -perm -u+x ! -name proof_hashes) |
-    sed 's|^\./||' | sort
+  (cd "$bundle/kernels/$1" && find "${operations[@]}" -mindepth 1 -type f -perm -u+x | sort)
 }
 
 # An empty cache makes the driver compile all PTX again.
@@ -217,20 +242,21 @@ fresh_cache() { export CUDA_CACHE_PATH=$work/cache.$1; }
 hash_cases() {
   fresh_cache "$1"
   in_runtime timeout "${TEST_TIMEOUT:-240}" "$bundle/kernels/$1/proof_hashes" --backend=cuda "${operations[@]/#/--operation=}" \
-    >"$work/hashes.$1" 2>"$log_folder/proof_hashes.$1.log" </dev/null
-  verdict "$1 proof_hashes runs" \
-    "$([[ $? -eq 0 && -s $work/hashes.$1 ]] || tail -n 1 "$log_folder/proof_hashes.$1.log")"
+    >"$work/hashing.$1" 2>"$log_folder/proof_hashes.$1.log" </dev/null && mv "$work/hashing.$1" "$work/hashes.$1"
+  verdict "$1 proof_hashes" "$1 proof_hashes runs" \
+    "$([[ -s $work/hashes.$1 ]] || tail -n 1 "$log_folder/proof_hashes.$1.log" | grep . || echo "it ended without hashes")"
 }
 
-# compare_hashes VARIANT: counts, for each operation, whether PTX gives the same hashes as machine code.
+# compare_hashes VARIANT OPERATION...: counts, for each operation, whether PTX gives the same hashes as machine
+# code.
 compare_hashes() {
-  python3 "$bundle/proof.py" hashes "$work/hashes.native" "$work/hashes.$1" >"$log_folder/hashes.$1.log" 2>&1
-  grep -E '^(not )?ok: ' "$log_folder/hashes.$1.log" | while read -r line; do
-    echo "$line" >"$log_folder/verdict.hashes"
-    name=${line#*ok: }
-    python3 "$bundle/tally.py" collect "$1 ${name%%:*}" "$log_folder/verdict.hashes" 0 >>"$work/$stage.jsonl"
+  local found operation line
+  found=$(python3 "$bundle/proof.py" hashes "$work/hashes.native" "$work/hashes.$1" "${@:2}" 2>&1)
+  for operation in "${@:2}"; do
+    line=$(grep -E "^(ok|not ok|SKIP): $operation/hashes" <<<"$found") || line="not ok: $operation/hashes: they cannot be compared"
+    record "$1 $operation/hashes" 0 <<<"$line" >/dev/null
   done
-  cat "$log_folder/hashes.$1.log"
+  echo "$found" | tee "$log_folder/hashes.$1.log"
 }
 
 # kernel_variant VARIANT CASES: runs the kernel tests of a variant.
@@ -246,16 +272,20 @@ kernel_variant() {
 }
 
 stage_tests() {
-  local cases=${CUDAVISION_TEST_CASES:-3000} variant compared=()
+  local cases=${CUDAVISION_TEST_CASES:-3000} variant operation compared=() planned=(native\ proof_hashes) programs
   for variant in "${variants[@]}"; do
-    kernel_tests "$variant" | sed "s|^|$variant |" | plan
-    [[ $variant == native ]] || compared+=("$variant")
+    mapfile -t programs < <(kernel_tests "$variant")
+    planned+=("${programs[@]/#/$variant }")
+    [[ $variant != native ]] || continue
+    compared+=("$variant")
+    planned+=("$variant proof_hashes")
+    for operation in "${operations[@]}"; do planned+=("$variant $operation/hashes"); done
   done
+  plan "${planned[@]}"
   # The hashes come first, because a proof cannot do without them.
   for variant in native "${compared[@]}"; do hash_cases "$variant" & done
   wait
-  [[ ! -s $work/hashes.native ]] || cp "$work/hashes.native" "$results/hashes.json"
-  for variant in "${compared[@]}"; do compare_hashes "$variant"; done
+  for variant in "${compared[@]}"; do compare_hashes "$variant" "${operations[@]}"; done
   for variant in "${variants[@]}"; do
     kernel_variant "$variant" "$([[ $variant == native ]] && echo "$cases" || echo $((cases / 10 + 1)))" &
   done
@@ -272,34 +302,32 @@ sanitize_shard() {
   # Most of the time is spent on the GPU. If there are several GPUs, each gets some of the shards.
   export CUDA_VISIBLE_DEVICES=${CUDA_VISIBLE_DEVICES:-$(($4 % cards))}
   run "$name" "${SANITIZER_TIMEOUT:-900}" "$sanitizer" --tool "$tool" --error-exitcode 99 "${options[@]}" "$bundle/kernels/native/$program"
-  never_on_card "$log" && return
+  if never_on_card "$log"; then
+    skip "$name verdict" "its tests do not use the GPU"
+    return
+  fi
   # Without the tool's summary, nothing was checked.
   clean=$(grep -cE '(ERROR SUMMARY: 0 errors|RACECHECK SUMMARY: 0 hazards)' "$log")
-  verdict "$name found nothing" \
-    "$([[ $clean -gt 0 ]] || { grep -E 'SUMMARY|Error|not supported' "$log" || echo 'no summary'; } | tail -n 1)" "$name verdict"
+  verdict "$name verdict" "$name found nothing" \
+    "$([[ $clean -gt 0 ]] || { grep -E 'SUMMARY|Error|not supported' "$log" || echo 'no summary'; } | tail -n 1)"
 }
 
-# plan_shards TOOL SHARDS: plans all programs of the kernel tests under a tool, and prints a line for each
-# share of their tests.
-plan_shards() {
-  local program tests shard shards
-  while read -r program; do
-    # There must not be more shards than tests, because the tool prints no summary for a program that runs
-    # none.
-    tests=$(in_runtime "$bundle/kernels/native/$program" --gtest_list_tests 2>/dev/null </dev/null | grep -c '^  ')
-    shards=$((tests < $2 ? tests : $2))
-    for ((shard = 0; shard < shards; ++shard)); do
-      echo "$1 $program $((shard + 1)) of $shards" | plan
-      echo "$1 $program $shard $shards"
-    done
-  done < <(kernel_tests native)
+# shards_of PROGRAM MAX: prints the number of shards that a program's tests make, at most MAX; nothing if the
+# program cannot list its tests.
+shards_of() {
+  local tests
+  # There must not be more shards than tests, because the tool prints no summary for a program that runs
+  # none.
+  tests=$(in_runtime "$bundle/kernels/native/$1" --gtest_list_tests 2>/dev/null </dev/null) || return
+  tests=$(grep -c '^  ' <<<"$tests")
+  echo $((tests < $2 ? tests : $2))
 }
 
 stage_sanitizers() {
-  local sanitizer tool program shard shards waiting
+  local sanitizer tool program programs shard shards waiting=() planned=()
   sanitizer=$(PATH=$PATH:$(printf '%s:' /usr/local/cuda*/bin) command -v compute-sanitizer)
   if [[ -z $sanitizer ]]; then
-    verdict "compute-sanitizer" "it is neither on PATH nor in /usr/local/cuda*/bin; install it from the CUDA toolkit"
+    verdict compute-sanitizer "there is a compute-sanitizer" "it is neither on PATH nor in /usr/local/cuda*/bin; install it from the CUDA toolkit"
     return
   fi
   export CUDAVISION_TEST_BACKEND=cuda CUDAVISION_TEST_CASES=${SANITIZER_CASES:-8}
@@ -308,8 +336,18 @@ stage_sanitizers() {
   # host waits and those that change parameters launch what other tests launch, but dozens of times or on
   # large frames: minutes under racecheck.
   export GTEST_FILTER=${GTEST_FILTER:-*Cuda*:*OnCard.Small*-*NothingIsAllocated*:*AllocateNothing*:*RunOnlyEnqueues*:*ParametersChange*}
-  # racecheck takes longest, so its shards are smaller.
-  mapfile -t waiting < <(for tool in "${tools[@]}"; do plan_shards "$tool" "$([[ $tool == racecheck ]] && echo 8 || echo 4)"; done)
+  mapfile -t programs < <(kernel_tests native)
+  for tool in "${tools[@]}"; do
+    for program in "${programs[@]}"; do
+      # racecheck takes longest, so its shards are smaller.
+      shards=$(shards_of "$program" "$([[ $tool == racecheck ]] && echo 8 || echo 4)") || planned+=("$tool $program")
+      for ((shard = 0; shard < shards; ++shard)); do
+        waiting+=("$tool $program $shard $shards")
+        planned+=("$tool $program $((shard + 1)) of $shards"{,' verdict'})
+      done
+    done
+  done
+  plan "${planned[@]}"
   for shard in "${waiting[@]}"; do
     read -r tool program shard shards <<<"$shard"
     await_turn 1
@@ -328,39 +366,31 @@ check() { # PROGRAM
 }
 
 stage_check() {
-  local program
-  find "$edition/check" -type f -perm -u+x -printf '%f\n' | plan
-  while read -r program; do
+  local program programs alone=(check_states check_leaks) # they check how much of the GPU's memory is in use
+  mapfile -t programs < <(find "$edition/check" -type f -perm -u+x ! -name check_leaks ! -name check_states -printf '%f\n' | sort)
+  plan "${programs[@]}" "${alone[@]}"
+  for program in "${programs[@]}"; do
     await_turn 2
-    check "$program" &
-  done < <(find "$edition/check" -type f -perm -u+x ! -name check_leaks ! -name check_states | sort)
+    check "$edition/check/$program" &
+  done
   wait
-  # These run alone, because they check how much of the GPU's memory is in use.
-  check "$edition/check/check_states"
-  check "$edition/check/check_leaks"
-}
-
-skip_stage() { # WHY
-  echo "SKIP: $stage: $1" >"$log_folder/skipped.log"
-  python3 "$bundle/tally.py" collect "$stage" "$log_folder/skipped.log" 77 >>"$work/$stage.jsonl"
+  for program in "${alone[@]}"; do check "$edition/check/$program"; done
 }
 
 stage_check13() {
   if [[ -d $bundle/debian13 ]]; then
     with_gstreamer "$bundle/debian13" stage_check
   else
-    skip_stage "the bundle was made without --debian13"
+    skip "$stage" "the bundle was made without --debian13"
   fi
 }
 
 stage_transfers() {
   if [[ ! -f $bundle/transfers/libcounttransfers.so ]]; then
-    skip_stage "the bundle was made without CUPTI"
+    skip "$stage" "the bundle was made without CUPTI"
     return
   fi
-  # Fill the registry now, so that the counts do not include a plug-in scanner.
-  in_runtime gst-inspect-1.0 nvh264dec >"$log_folder/nvh264dec.log" 2>&1
-  local elements=(cudahistequalize cudagaussblur cudaintegral cudasgmstereo) element properties format down
+  local elements=(cudahistequalize cudagaussblur cudaintegral cudasgmstereo) element properties format down found
   # These settings need so little work that the CPU backend finishes in time.
   local -A setting=([cudaintegral]='output=denoise search-size=5 patch-size=3'
     [cudasgmstereo]='frame-packing=side-by-side num-disparities=64 diagnostics-interval=0')
@@ -374,8 +404,16 @@ stage_transfers() {
     local name=$1
     shift
     run "pipeline: $name" 90 env CUDA_INJECTION64_PATH="$bundle/transfers/libcounttransfers.so" \
-      CUDAVISION_TRANSFERS="$work/transfers.$name.json" gst-launch-1.0 -q "${decode[@]}" "$@"
+      CUDAVISION_TRANSFERS="$work/counted.json" gst-launch-1.0 -q "${decode[@]}" "$@" &&
+      mv "$work/counted.json" "$work/transfers.$name.json"
   }
+  local planned=('pipeline: decode' transfers)
+  for element in "${elements[@]}"; do
+    planned+=("pipeline: $element"{,-download,' on the CPU'} "$element pixels")
+  done
+  plan "${planned[@]}"
+  # Fill the registry now, so that the counts do not include a plug-in scanner.
+  in_runtime gst-inspect-1.0 nvh264dec >"$log_folder/nvh264dec.log" 2>&1
   counted decode ! "${on_card}NV12" ! fakesink
   for element in "${elements[@]}"; do
     read -ra properties <<<"${setting[$element]:-}"
@@ -388,55 +426,111 @@ stage_transfers() {
     run "pipeline: $element on the CPU" 90 gst-launch-1.0 -q "${decode[@]}" ! "${on_card}NV12" ! cudadownload \
       ! video/x-raw,format=NV12 ! "$element" backend=cpu "${properties[@]}" ! "video/x-raw,format=$format" \
       ! filesink location="$work/cpu.frames"
-    verdict "$element, NV12 from nvh264dec: CUDA and CPU give the same pixels" \
+    verdict "$element pixels" "$element, NV12 from nvh264dec: CUDA and CPU give the same pixels" \
       "$([[ -s $work/gpu.frames ]] && cmp "$work/gpu.frames" "$work/cpu.frames" 2>&1 || echo "the files are missing or differ")"
     rm -f "$work"/{gpu,cpu}.frames
   done
 
   for element in "${!elements[@]}"; do elements[element]+=":${bits[${elements[element]}]:-12}"; done
-  python3 "$bundle/proof.py" transfers "$bundle/video/street.json" "$work" "${elements[@]}" \
-    >"$log_folder/transfers.log" 2>&1
-  python3 "$bundle/tally.py" collect transfers "$log_folder/transfers.log" $? >>"$work/transfers.jsonl"
-  cat "$log_folder/transfers.log"
+  found=$(python3 "$bundle/proof.py" transfers "$bundle/video/street.json" "$work" "${elements[@]}" 2>&1)
+  record transfers $? <<<"$found" >/dev/null
+  echo "$found" | tee "$log_folder/transfers.log"
 }
 
 bench() { # NAME PROGRAM
-  local environment=() counter=$bundle/transfers/libcounttransfers.so
+  local environment=() counter=$bundle/transfers/libcounttransfers.so why_not
   # With this library, the program counts the copies, launches and allocations of each frame. It was built
   # for the bundle's own GStreamer.
   [[ $2 != "$bundle"/bench/bench_pipelines || ! -f $counter ]] || environment=(env CUDA_INJECTION64_PATH="$counter")
-  run "$1" "${BENCH_TIMEOUT:-240}" "${environment[@]}" "${start[@]}" "$2" --json "$log_folder/${1// /-}.json"
-  # A benchmark continues without a GPU; here that counts as a failure.
-  verdict "$1 measured on the GPU" "$(grep -m 1 -iE 'not run|not measured' "$log")"
+  if run "$1" "${BENCH_TIMEOUT:-240}" "${environment[@]}" "${start[@]}" "$2" "${bench_options[@]}" --json "$results/${1// /-}.json"; then
+    # A benchmark continues without a GPU; here that counts as a failure.
+    why_not=$(grep -m 1 -iE 'not run|not measured' "$log")
+  else
+    why_not='it failed'
+  fi
+  verdict "$1 on the GPU" "$1 measured on the GPU" "$why_not"
   { echo "# $1, $card, driver $driver"; cat "$log"; echo; } >>"$results/bench.txt"
 }
 
+# has_rows PROGRAM: succeeds if the program has rows that the options ask for.
+has_rows() {
+  [[ ${#bench_options[@]} -gt 0 ]] || return 0
+  local found
+  found=$(in_runtime "${start[@]}" "$1" "${bench_options[@]}" --list 2>&1 </dev/null) || {
+    echo "${1##*/} is left out: $(head -n 1 <<<"$found")"
+    return 1
+  }
+}
+
 stage_bench() {
-  local program
-  : >"$results/bench.txt"
+  local program names=() chosen=()
   while read -r program; do
-    bench "$(basename "$program")" "$program"
+    has_rows "$program" || continue
+    names+=("${program##*/}")
+    chosen+=("$program")
   done < <(find "$bundle/bench" -type f -perm -u+x | sort)
-  [[ ! -d $bundle/debian13 ]] ||
-    with_gstreamer "$bundle/debian13" bench 'bench_pipelines with GStreamer 1.26' "$bundle/debian13/bench/bench_pipelines"
+  program=$bundle/debian13/bench/bench_pipelines
+  if [[ -f $program ]] && with_gstreamer "$bundle/debian13" has_rows "$program"; then
+    names+=('bench_pipelines with GStreamer 1.26')
+    chosen+=("$program")
+  fi
+  if [[ ${#names[@]} -eq 0 ]]; then
+    verdict bench "there are rows to measure" "no benchmark has a row for ${bench_options[*]}"
+    return
+  fi
+
+  plan "${names[@]}" "${names[@]/%/ on the GPU}"
+  : >"$results/bench.txt"
+  for program in "${!chosen[@]}"; do
+    if [[ ${chosen[program]} == "$bundle"/debian13/* ]]; then
+      with_gstreamer "$bundle/debian13" bench "${names[program]}" "${chosen[program]}"
+    else
+      bench "${names[program]}" "${chosen[program]}"
+    fi
+  done
   cat "$results/bench.txt"
 }
 
-# Writes the results so far: after each stage, and when a signal stops the script.
-write_results() {
-  tar -C "$work" -czf "$results/logs-$(IFS=- && echo "${stages[*]}").tar.gz" logs
-  python3 "$bundle/proof.py" write "$bundle" "$results" "$work" "$card" "$driver"
+# end_stage: packs the logs, whose many files are hard to carry.
+end_stage() {
+  tar -C "$results" -czf "$results/logs-$stage.tar.gz" "logs/$stage"
+  if [[ $? -gt 1 ]]; then # 1: a program that was stopped wrote its last words meanwhile
+    rm -f "$results/logs-$stage.tar.gz"
+    return
+  fi
+  rm -r "$log_folder"
+  rmdir --ignore-fail-on-non-empty "$results/logs"
 }
-# timeout puts each program into a process group of its own, so a signal to the script's group does not
-# reach them.
-trap 'pkill -f "^[^ ]*timeout .*$bundle/(debian13/)?(kernels|check|bench)/"; pkill -f "^$bundle/(debian13/runtime/lib/ld.so|(kernels|check|bench)/)"; fail_unfinished; write_results; exit 143' TERM INT
+
+# descendants PROCESS: prints the numbers of its children, each before its own children.
+descendants() {
+  local child
+  for child in $(pgrep -P "$1"); do
+    echo "$child"
+    descendants "$child"
+  done
+}
+
+# timeout puts each program into a process group of its own, so a signal to this script's group does not
+# reach them. It passes signals that it gets on to them.
+stopped() {
+  local running
+  trap '' TERM INT HUP
+  mapfile -t running < <(descendants $$)
+  kill -TERM "${running[@]}" 2>/dev/null
+  write_results
+  end_stage
+  exit 143
+}
 
 for stage in "${stages[@]}"; do
   begin "$stage"
+  trap stopped TERM INT HUP
   "stage_$stage"
-  write_results >/dev/null
+  write_results >/dev/null || no_space
+  end_stage
 done
 
 printf '\n== summary\n'
-write_results
-cat "$work"/*.jsonl | python3 "$bundle/tally.py" sum --brief
+write_results || no_space
+python3 "$bundle/proof.py" results "$work" | python3 "$bundle/tally.py" sum --brief
