@@ -8,6 +8,7 @@
 #include "gst/base/properties.h"
 #include "gst/base/refusedcaps.h"
 #include "gst/memory/allocationquery.h"
+#include "gst/memory/streamorder.h"
 
 using namespace cudavision;
 
@@ -29,6 +30,31 @@ void release_filter(gpointer self) {
   state.frames.reset();
 }
 
+namespace {
+
+// Who pulls frames gets each one as a return value.
+bool is_pulled(gpointer self) {
+  return GST_PAD_MODE(GST_BASE_TRANSFORM_SRC_PAD(self)) == GST_PAD_MODE_PULL;
+}
+
+// Starts the pusher if several frames are to be in flight. No frame must be. The automatic number
+// depends on the memory on both sides, which only the caps tell.
+void start_pusher(gpointer self, const FrameFormat& in, const FrameFormat& out) {
+  FilterState& state = state_of(self);
+  std::size_t number = state.requested_in_flight;
+  if (number == 0)
+    number = automatic_frames_in_flight(FlightUnit::frame, state.session.device().kind(),
+                                        order_is_known(in) && order_is_known(out));
+  const std::size_t limit = number > 1 && !is_pulled(self) ? number : 0;
+  if (limit == state.pusher.limit())
+    return;
+  state.pusher.stop();
+  if (limit > 0)
+    state.pusher.start(limit);
+}
+
+}  // namespace
+
 void configure_filter(gpointer self, const FrameFormat& in, const FrameFormat& out,
                       bool same_caps) {
   FilterState& state = state_of(self);
@@ -36,6 +62,7 @@ void configure_filter(gpointer self, const FrameFormat& in, const FrameFormat& o
   release_filter(self);
   const DeviceScope scope(session);
   class_of(self)->configure(filter(self), session.device(), in, out);
+  start_pusher(self, in, out);
   const std::size_t most = std::max<std::size_t>(state.pusher.limit(), 1);
   state.frames.emplace(filter(self), session, in, out, same_caps, most);
   const ObjectLock lock(self);
@@ -111,31 +138,14 @@ std::size_t requested_frames_in_flight(gpointer self) {
   return static_cast<std::size_t>(number);
 }
 
-void start_pusher(GstBaseTransform* trans, std::size_t requested) {
-  FilterState& state = state_of(trans);
-  // Who pulls frames gets each one as a return value.
-  if (GST_PAD_MODE(GST_BASE_TRANSFORM_SRC_PAD(trans)) == GST_PAD_MODE_PULL)
-    return;
-  if (requested == 0)
-    requested = default_frames_in_flight;
-  if (requested > 1)
-    state.pusher.start(requested);
-}
-
 gboolean start(GstBaseTransform* trans) {
   return post_exceptions(trans, FALSE, [&]() -> gboolean {
     FilterState& state = state_of(trans);
     state.forget_refusal();
     state.skipped = false;
     state.in_flight_total = 0;
-    const std::size_t frames_in_flight = requested_frames_in_flight(trans);
+    state.requested_in_flight = requested_frames_in_flight(trans);
     state.session.start();
-    try {
-      start_pusher(trans, frames_in_flight);
-    } catch (...) {
-      state.session.stop();
-      throw;
-    }
     return TRUE;
   });
 }
@@ -301,7 +311,8 @@ static void gst_cuda_vision_filter_class_init(GstCudaVisionFilterClass* klass) {
       object_class, frames_in_flight_property,
       number_spec({"frames-in-flight", "Frames in flight",
                    "Number of frames that are transferred and processed at the same time (1 = one "
-                   "after the other, 0 = automatic, at present 1)"},
+                   "after the other, 0 = automatic, at present 3 on CUDA, 1 on the CPU and where "
+                   "frames are handed on in CUDA memory in the order of a stream)"},
                   0, max_frames_in_flight, 0,
                   static_cast<GParamFlags>(G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS |
                                            GST_PARAM_MUTABLE_READY)));

@@ -14,6 +14,9 @@
 /// nothing and change no pool.
 namespace cudavision {
 
+/// True if CUDA memory of pools that name a stream carries it.
+inline constexpr bool memory_carries_streams = GST_CHECK_VERSION(1, 24, 0);
+
 /// A reference to a stream on which an element works, or none. Pools and memory that carry the
 /// stream refer to it as well.
 class SharedStream {

@@ -25,8 +25,7 @@ FrameMapper::FrameMapper(const FrameQueues& queues, const CudaContext& context,
       format_(format),
       order_(queues.compute),
       uploaded_(queues.upload.make_event()),
-      computed_(queues.compute.make_event()),
-      downloaded_(queues.download.make_event()) {
+      computed_(queues.compute.make_event()) {
   if (format.is_repacked())
     repack_ = std::make_unique<repack::Repack>(queues.compute, format.storage, format.form);
 }
@@ -47,16 +46,11 @@ Staging& FrameMapper::staging(Device& queue) {
 
 void FrameMapper::bring_to_device(const MappedBuffer& buffer, const Frame& own) {
   Device& queue = queues_.upload;
-  const Frame& frame = buffer.frame();
-  const int planes = format_.storage.frame.plane_count;
   if (buffer.on_peer())
-    for (int p = 0; p < planes; ++p)
-      queue.copy(frame.planes[p], own.planes[p]);
-  else if (buffer.page_locked())
-    for (int p = 0; p < planes; ++p)
-      queue.upload(frame.planes[p], own.planes[p]);
+    for (int p = 0; p < format_.storage.frame.plane_count; ++p)
+      queue.copy(buffer.frame().planes[p], own.planes[p]);
   else
-    staging(queue).upload(frame, own);
+    staging(queue).upload(buffer.frame(), buffer.locked_rows(), own);
 }
 
 FrameMapper::WaitForDevice::~WaitForDevice() {
@@ -135,26 +129,16 @@ void FrameMapper::Output::end() {
     return;
   }
   pass_on(*mapper_.computed_, queues.compute, queues.download);
-  if (buffer_.page_locked()) {
-    for (int p = 0; p < mapper_.format_.storage.frame.plane_count; ++p)
-      queues.download.download(stored_.planes[p], buffer_.frame().planes[p]);
-    mapper_.downloaded_->record();
-  } else {
-    mapper_.staging(queues.download).download(stored_);
-  }
+  mapper_.staging(queues.download).download(stored_, buffer_.frame(), buffer_.locked_rows());
 }
 
 bool FrameMapper::Output::done() {
-  if (mapper_.in_place(buffer_))
-    return mapper_.computed_->done();
-  return buffer_.page_locked() ? mapper_.downloaded_->done() : mapper_.staging_->arrived();
+  return mapper_.in_place(buffer_) ? mapper_.computed_->done() : mapper_.staging_->arrived();
 }
 
 void FrameMapper::Output::complete() {
   if (mapper_.in_place(buffer_))
     mapper_.computed_->wait();
-  else if (buffer_.page_locked())
-    mapper_.downloaded_->wait();
   else
     mapper_.staging_->collect(buffer_.frame());
   wait_.done();

@@ -21,8 +21,8 @@ namespace cudavision {
 /// Brings the frames of one pad to the device and back; nothing else uploads or downloads frames.
 /// Buffers in CUDA memory of our context are used in place, and on the CPU device all buffers are.
 /// Frames to read in the memory of another GPU are copied from there, where the two can do that.
-/// For other buffers the mapper keeps one frame of device memory and, for those that are not
-/// page-locked, as much page-locked memory. It allocates both with the first buffer that needs
+/// For other buffers the mapper keeps one frame of device memory and, for the rows that are not
+/// page-locked, page-locked memory (Staging). It allocates both with the first buffer that needs
 /// them. PageLocks lock buffers that come back. Frames that operations cannot read as they lie in
 /// buffers are unpacked on the device, into another frame that it keeps, and packed again. So it
 /// carries one frame at a time: the last one must be complete, or handed on, before the next.
@@ -127,7 +127,7 @@ class FrameMapper {
   const FrameFormat format_;
   StreamOrder order_;
   DeviceFrame stored_, unpacked_;
-  const std::unique_ptr<Event> uploaded_, computed_, downloaded_;  ///< each of one queue
+  const std::unique_ptr<Event> uploaded_, computed_;  ///< each of one queue
   std::unique_ptr<Staging> staging_;
   std::unique_ptr<repack::Repack> repack_;  ///< none if operations read frames as they are
 };

@@ -15,6 +15,13 @@ namespace {
   throw ElementError(GST_STREAM_ERROR, GST_STREAM_ERROR_FORMAT, what);
 }
 
+// Returns the part of host memory that the device can transfer without staging.
+ByteRange locked_bytes(const GstMapInfo& map, PageLocks* page_locks) {
+  if (map.memory && is_page_locked_memory(map.memory))
+    return {map.data, map.data + map.size};
+  return map.memory && page_locks ? page_locks->note(map) : ByteRange{};
+}
+
 }  // namespace
 
 MappedBuffer::MappedBuffer(GstBuffer* buffer, const FrameFormat& format, GstMapFlags access)
@@ -37,7 +44,7 @@ MappedBuffer::MappedBuffer(GstBuffer* buffer, const FrameFormat& format, GstMapF
   if (on_peer_)
     finish_peers_work();
   else
-    examine_page_locks(page_locks);
+    find_locked_rows(page_locks);
 }
 
 void MappedBuffer::require_whole_frame(GstBuffer* buffer, const FrameFormat& format) {
@@ -89,16 +96,14 @@ void MappedBuffer::finish_peers_work() const {
 
 // What is mapped need not be the buffer's own memory: a plane that spans several, or memory that
 // may not be written to, is mapped as a copy.
-void MappedBuffer::examine_page_locks(PageLocks* page_locks) {
-  const int count = mapped_whole_ ? 1 : maps_by_meta_;
-  page_locked_ = true;
-  for (int i = 0; i < count && page_locked_; ++i) {
-    const GstMapInfo& map = maps_[i];
+void MappedBuffer::find_locked_rows(PageLocks* page_locks) {
+  ByteRange locked;
+  for (int p = 0; p < format_.storage.frame.plane_count; ++p) {
+    const GstMapInfo& map = maps_[mapped_whole_ ? 0 : p];
     // Planes in the same memory follow each other.
-    if (i > 0 && map.memory == maps_[i - 1].memory)
-      continue;
-    page_locked_ =
-        map.memory && (is_page_locked_memory(map.memory) || (page_locks && page_locks->note(map)));
+    if (p == 0 || (!mapped_whole_ && map.memory != maps_[p - 1].memory))
+      locked = locked_bytes(map, page_locks);
+    locked_rows_[p] = rows_within(locked, frame_.planes[p]);
   }
 }
 

@@ -9,6 +9,7 @@
 #include "gst/base/videoformat.h"
 #include "gst/memory/libgstcuda.h"
 #include "gst/memory/pagelocks.h"
+#include "gst/memory/rowrange.h"
 
 namespace cudavision {
 
@@ -39,8 +40,8 @@ class MappedBuffer {
   /// True if the memory is that of another device, and ours can only copy from it. All work on it
   /// is done.
   bool on_peer() const noexcept { return on_peer_; }
-  /// True if the device can transfer this host memory without staging.
-  bool page_locked() const noexcept { return page_locked_; }
+  /// The rows of each plane that the device can transfer without staging.
+  const RowsPerPlane& locked_rows() const noexcept { return locked_rows_; }
 
  private:
   /// The positions of the planes in the buffer.
@@ -53,7 +54,7 @@ class MappedBuffer {
   void examine_memory(const CudaContext& context);
   void map();
   void finish_peers_work() const;
-  void examine_page_locks(PageLocks* page_locks);
+  void find_locked_rows(PageLocks* page_locks);
   void check_meta() const;
   bool map_planes_by_meta();
   void map_whole();
@@ -71,7 +72,7 @@ class MappedBuffer {
   GstVideoMeta* meta_ = nullptr;
   bool on_device_ = false;
   bool on_peer_ = false;
-  bool page_locked_ = false;
+  RowsPerPlane locked_rows_{};
   Frame frame_;
   std::array<GstMapInfo, FrameLayout::max_planes> maps_{};
   int maps_by_meta_ = 0;

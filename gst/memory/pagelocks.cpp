@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "gst/memory/pagelocks.h"
 
-#include <malloc.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -16,8 +15,8 @@ namespace {
 
 constexpr int appearances_before_lock = 3;
 
-// glibc gives no smaller block pages of its own (M_MMAP_THRESHOLD).
-constexpr gsize least_bytes = 128 * 1024;
+// Copying less takes hardly longer than the additional transfers of the rows at both ends.
+constexpr gsize min_bytes = 128 * 1024;
 
 // Memory is seldom locked and unlocked, and nothing else under this mutex takes long, so all
 // objects share it. It guards every Records, Record and Used, and locked_bytes.
@@ -29,34 +28,25 @@ std::uintptr_t page_size() {
   return size;
 }
 
-// GStreamer's own allocator puts a GstMemory and its bytes into one block of the C library. The
-// bytes of wrapped memory, and of a part of other memory, lie elsewhere: then the GstMemory tells
-// nothing about their pages.
-bool is_one_block(const GstMapInfo& map) {
-  constexpr std::ptrdiff_t most_private_fields = 256;
-  GstMemory* memory = map.memory;
-  const auto distance = map.data - memory->offset - reinterpret_cast<guint8*>(memory);
-  return gst_memory_is_type(memory, GST_ALLOCATOR_SYSMEM) &&
-         distance >= static_cast<std::ptrdiff_t>(sizeof(GstMemory)) &&
-         distance <= most_private_fields + static_cast<std::ptrdiff_t>(memory->align);
+// The owner of wrapped memory keeps it until GStreamer frees the GstMemory. v4l2src unmaps its
+// buffers there. Memory of other types may be mapped elsewhere each time, as dmabufs are.
+bool keeps_its_address(GstMemory* memory) {
+  constexpr char v4l2_buffer[] = "V4l2Memory";
+  return gst_memory_is_type(memory, GST_ALLOCATOR_SYSMEM) ||
+         gst_memory_is_type(memory, v4l2_buffer);
 }
 
-// A block from the heap shares its first and last page with other blocks. Locking these pages would
-// affect memory that other parts of the program may themselves lock or transfer. glibc takes large
-// blocks from the heap, too, once it has freed one of that size. A mapping of its own begins with
-// 16 bytes of glibc's and ends with the block.
-bool has_own_pages(const GstMapInfo& map) {
-  constexpr std::uintptr_t header = 2 * sizeof(std::size_t);
-  const auto block = reinterpret_cast<std::uintptr_t>(map.memory);
-  const auto begin = reinterpret_cast<std::uintptr_t>(map.data);
-  const std::uintptr_t first_page = begin & ~(page_size() - 1);
-  const std::uintptr_t last_page_end = (begin + map.size + page_size() - 1) & ~(page_size() - 1);
-  return first_page >= block - header && last_page_end <= block + malloc_usable_size(map.memory);
-}
-
+// A part of other memory is a GstMemory of its own, which is made anew for each frame.
 bool may_be_locked(const GstMapInfo& map) {
-  return map.memory && map.size >= least_bytes && !GST_MEMORY_IS_READONLY(map.memory) &&
-         is_one_block(map) && has_own_pages(map);
+  return map.memory && map.size >= min_bytes && !map.memory->parent &&
+         !GST_MEMORY_IS_READONLY(map.memory) && keeps_its_address(map.memory);
+}
+
+ByteRange whole_pages_of(const GstMapInfo& map) {
+  const std::uintptr_t in_page = page_size() - 1;
+  const auto begin = reinterpret_cast<std::uintptr_t>(map.data);
+  const std::uintptr_t end = begin + map.size;
+  return {map.data + ((begin + in_page) & ~in_page) - begin, map.data + (end & ~in_page) - begin};
 }
 
 }  // namespace
@@ -81,9 +71,11 @@ class PageLocks::Lock {
   Lock& operator=(const Lock&) = delete;
 
   bool is_of(const CudaContext& context) const { return context_ == context; }
-  bool covers(const GstMapInfo& map) const {
-    const guint8* begin = memory_.as<guint8>();
-    return map.data >= begin && map.data + map.size <= begin + memory_.size();
+  ByteRange part_of(const GstMapInfo& map) const {
+    const guint8* locked = memory_.as<guint8>();
+    const guint8* begin = std::max<const guint8*>(map.data, locked);
+    const guint8* end = std::min<const guint8*>(map.data + map.size, locked + memory_.size());
+    return begin < end ? ByteRange{begin, end} : ByteRange{};
   }
 
  private:
@@ -132,11 +124,8 @@ std::size_t PageLocks::quarter_of_physical_memory() {
   return static_cast<std::size_t>(sysconf(_SC_PHYS_PAGES)) / 4 * page_size();
 }
 
-PageLocks::PageLocks(Device& device, const CudaContext& context, std::size_t most_bytes)
-    : device_(device),
-      context_(context),
-      most_bytes_(most_bytes),
-      used_(std::make_shared<Used>()) {}
+PageLocks::PageLocks(Device& device, const CudaContext& context, std::size_t max_bytes)
+    : device_(device), context_(context), max_bytes_(max_bytes), used_(std::make_shared<Used>()) {}
 
 PageLocks::~PageLocks() {
   const std::lock_guard guard(mutex);
@@ -144,15 +133,15 @@ PageLocks::~PageLocks() {
     record->lock.reset();
 }
 
-bool PageLocks::note(const GstMapInfo& map) {
+ByteRange PageLocks::note(const GstMapInfo& map) {
   if (!may_be_locked(map))
-    return false;
+    return {};
   const std::lock_guard guard(mutex);
   Records& records = Records::of(map.memory);
   const std::shared_ptr<Record>& record = record_of(records);
   if (!record->lock && !record->failed && ++record->appearances >= appearances_before_lock)
-    lock(record, records, map);
-  return record->lock && record->lock->covers(map);
+    lock(record, records, whole_pages_of(map));
+  return record->lock ? record->lock->part_of(map) : ByteRange{};
 }
 
 const std::shared_ptr<PageLocks::Record>& PageLocks::record_of(Records& records) const {
@@ -169,17 +158,18 @@ const std::shared_ptr<PageLocks::Record>& PageLocks::record_of(Records& records)
 }
 
 void PageLocks::lock(const std::shared_ptr<Record>& record, const Records& records,
-                     const GstMapInfo& map) {
+                     const ByteRange& pages) {
   std::shared_ptr<Lock> lock;
   for (const std::shared_ptr<Record>& other : records.all)
     if (other->lock && other->lock->is_of(context_))
       lock = other->lock;
   if (!lock) {
-    if (map.size > most_bytes_ || locked_bytes > most_bytes_ - map.size)
+    const auto size = static_cast<std::size_t>(pages.end - pages.begin);
+    if (size > max_bytes_ || locked_bytes > max_bytes_ - size)
       return;
-    Buffer memory = device_.page_lock(map.data, map.size);
+    Buffer memory = device_.page_lock(const_cast<std::uint8_t*>(pages.begin), size);
     if (!memory.data()) {
-      GST_DEBUG("%" G_GSIZE_FORMAT " bytes at %p cannot be page-locked", map.size, map.data);
+      GST_DEBUG("%" G_GSIZE_FORMAT " bytes at %p cannot be page-locked", size, pages.begin);
       record->failed = true;
       return;
     }

@@ -6,41 +6,54 @@
 
 #include "cuda/core/device.h"
 #include "cuda/core/frame.h"
+#include "gst/memory/rowrange.h"
 
 namespace cudavision {
 
-/// Carries frames between ordinary host memory and the device through page-locked memory, piece by
-/// piece: the CPU copies one piece while the device transfers another. An object serves one
-/// direction.
+/// Carries frames between host memory and the device. Rows that are page-locked are transferred
+/// directly. All others go through page-locked memory of the object, piece by piece: several
+/// threads copy one piece while the device transfers another. An object serves one direction, and
+/// allocates memory for as many rows as it has had to stage.
 class Staging {
  public:
   Staging(Device& device, const FrameLayout& layout);
 
-  /// When this returns, host has been read, but the device may still be transferring. The device
-  /// must have finished before the next call.
-  void upload(const ConstFrame& host, const Frame& device);
-  /// Enqueues the transfer of a frame, which collect() brings to its place.
-  void download(const ConstFrame& device);
+  /// Enqueues the transfer of a frame whose rows in `locked` are page-locked. When this returns,
+  /// the other rows have been read, but the device may still be transferring. It must have finished
+  /// before the next call.
+  void upload(const ConstFrame& host, const RowsPerPlane& locked, const Frame& device);
+  /// Enqueues the transfer of a frame, which collect() completes with the same host.
+  void download(const ConstFrame& device, const Frame& host, const RowsPerPlane& locked);
   /// True if that transfer is done, so that collect() would not wait.
   bool arrived() const;
   /// Waits for that transfer. When this returns, host is complete.
   void collect(const Frame& host);
 
  private:
+  /// Rows that are transferred at once.
   struct Piece {
     int plane;
     int row;
     int rows;
-    std::size_t offset;
+    bool staged;
+    std::size_t offset;  ///< in the memory, if staged
   };
 
+  void split(const RowsPerPlane& locked);
+  void stage_rows(int plane, const RowRange& rows, std::size_t& size);
+  void reserve(std::size_t size);
   View<std::uint8_t> staged(const Piece& piece) const;
+  bool has_event(const Piece& piece) const { return piece.staged || &piece == &pieces_.back(); }
+  Event& event(std::size_t index);
 
   Device& device_;
   const FrameLayout layout_;
-  std::vector<Piece> pieces_;
+  std::size_t frame_bytes_ = 0;
+  std::size_t edge_bytes_ = 0;  ///< for the rows that reach beyond the whole pages of a frame
+  std::vector<Piece> pieces_;   ///< of the current frame
   Buffer memory_;
-  std::vector<std::unique_ptr<Event>> arrived_;
+  std::vector<std::unique_ptr<Event>> events_;
+  std::size_t recorded_ = 0;  ///< events of the current download
 };
 
 }  // namespace cudavision

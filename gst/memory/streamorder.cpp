@@ -19,6 +19,10 @@ void for_each_stream(GstBuffer* buffer, Visit visit) {
 
 }  // namespace
 
+bool order_is_known(const FrameFormat& format) {
+  return format.cuda_memory && memory_carries_streams;
+}
+
 bool order_is_known(GstBuffer* buffer) {
   guint known = 0;
   for_each_stream(buffer, [&](GstMemory*, CudaStream) { ++known; });

@@ -6,9 +6,13 @@
 #include <memory>
 
 #include "cuda/core/device.h"
+#include "gst/base/videoformat.h"
 
 namespace cudavision {
 
+/// True if all memory of such frames is CUDA memory that carries a stream, if it comes from pools
+/// that name one.
+bool order_is_known(const FrameFormat& format);
 /// True if all of a buffer's memory is CUDA memory that carries a stream.
 bool order_is_known(GstBuffer* buffer);
 /// Marks all memory of a buffer that carries a stream, or takes the marks away (cudastream.h).

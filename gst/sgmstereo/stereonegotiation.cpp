@@ -197,8 +197,11 @@ gboolean stereo_decide_allocation(GstAggregator* self, GstQuery* query) {
 gboolean stereo_propose_allocation(GstAggregator* self, GstAggregatorPad*, GstQuery*,
                                    GstQuery* query) {
   return post_exceptions(self, FALSE, [&]() -> gboolean {
-    const std::size_t most = stereo_settings(self).most_in_flight();
-    return propose_pool(query, stereo_state(self).session, most > 1 ? most : 0);
+    const DeviceSession& session = stereo_state(self).session;
+    const DeviceKind backend = session.on_cuda() ? DeviceKind::cuda : DeviceKind::cpu;
+    // The memory of the other frames is not known yet; they may have to be waited for.
+    const std::size_t most = stereo_settings(self).max_in_flight(backend, false);
+    return propose_pool(query, session, most > 1 ? most : 0);
   });
 }
 

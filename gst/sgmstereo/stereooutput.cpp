@@ -10,6 +10,7 @@
 #include "gst/base/elementerror.h"
 #include "gst/base/framemetas.h"
 #include "gst/memory/allocationquery.h"
+#include "gst/memory/streamorder.h"
 #include "gst/sgmstereo/rectification.h"
 #include "gst/sgmstereo/requestpads.h"
 #include "gst/sgmstereo/stereopush.h"
@@ -100,7 +101,17 @@ std::optional<Rectification> rectify(GstAggregator* self) {
   return rectification;
 }
 
-std::unique_ptr<StereoWork> new_work(GstAggregator* self) {
+// True if no pair crosses the bus, as all memory carries a stream.
+bool stays_in_stream_order(GstAggregator* self, const OpenPads& pads) {
+  const StereoState& state = stereo_state(self);
+  return order_is_known(*state.left.format) &&
+         (state.packing.packed() || order_is_known(*state.right.format)) &&
+         (!pads.src || order_is_known(*state.out)) &&
+         std::all_of(pads.requested.begin(), pads.requested.end(),
+                     [](const auto& pad) { return !pad || order_is_known(*pad->format); });
+}
+
+std::unique_ptr<StereoWork> new_work(GstAggregator* self, const OpenPads& pads) {
   StereoState& state = stereo_state(self);
   const std::optional<Rectification> rectification = rectify(self);
   const StereoSettings settings = stereo_settings(self);  // with what rectify() has set
@@ -109,8 +120,9 @@ std::unique_ptr<StereoWork> new_work(GstAggregator* self) {
   GST_DEBUG_OBJECT(self, "%s and %s on %s", state.left.format->description().c_str(),
                    packed ? "the same" : right.description().c_str(),
                    state.session.on_cuda() ? "CUDA" : "the CPU");
-  return std::make_unique<StereoWork>(state.session, *state.left.format, right, state.packing,
-                                      settings, rectification, settings.most_in_flight());
+  return std::make_unique<StereoWork>(
+      state.session, *state.left.format, right, state.packing, settings, rectification,
+      settings.max_in_flight(state.session.device().kind(), stays_in_stream_order(self, pads)));
 }
 
 void prepare_work(GstAggregator* self, const OpenPads& pads) {
@@ -136,7 +148,7 @@ void prepare_work(GstAggregator* self, const OpenPads& pads) {
     return;
   const DeviceScope scope(state.session);
   if (!state.work)
-    state.work = new_work(self);
+    state.work = new_work(self, pads);
   else if (valid)
     state.work->apply(settings);
   if (src_is_new)
@@ -283,7 +295,7 @@ GstFlowReturn stereo_push_output(GstAggregator* self, HeadFrame& left, HeadFrame
     state.diagnostics.report(times, state.work->settings().with_calibrated_lengths(),
                              state.work->measures_depth(), state.work->snapshot());
   }
-  return stereo_push_pairs(self, state.work->settings().most_in_flight() - 1);
+  return stereo_push_pairs(self, state.work->max_in_flight() - 1);
 }
 
 }  // namespace cudavision

@@ -183,7 +183,8 @@ void add_output(ElementProperties<Settings>& all) {
       &Settings::max_skew, -1);
   all.add({"frames-in-flight", "Frames in flight",
            "Number of pairs that are transferred and processed at the same time (1 = one after the "
-           "other, 0 = automatic, at present 1)",
+           "other, 0 = automatic, at present 2 on CUDA, 1 on the CPU and where pairs are handed on "
+           "in CUDA memory in the order of a stream)",
            PropertyChange::when_ready},
           &Settings::frames_in_flight, 0, max_frames_in_flight);
   all.add({"diagnostics-interval", "Diagnostics interval",

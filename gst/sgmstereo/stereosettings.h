@@ -61,10 +61,11 @@ struct StereoSettings : sgm::Parameters {
   gint64 max_skew = -1;
   GstClockTime diagnostics_interval = GST_SECOND;
 
-  /// Returns how many pairs may be in flight, at least 1.
-  std::size_t most_in_flight() const noexcept {
-    return static_cast<std::size_t>(frames_in_flight > 0 ? frames_in_flight
-                                                         : default_frames_in_flight);
+  /// Returns how many pairs may be in flight, at least 1 (see automatic_frames_in_flight()).
+  std::size_t max_in_flight(DeviceKind backend, bool in_stream_order) const noexcept {
+    if (frames_in_flight > 0)
+      return static_cast<std::size_t>(frames_in_flight);
+    return automatic_frames_in_flight(FlightUnit::pair, backend, in_stream_order);
   }
 
   /// Returns these settings, except that those which need a restart are taken from started.

@@ -91,6 +91,8 @@ class StereoWork {
   PairSnapshot& snapshot() { return *snapshot_; }
   /// Returns true if depth in 16 bits is prepared for a source pad.
   bool measures_depth() const noexcept;
+  /// Returns how many pairs may be in flight.
+  std::size_t max_in_flight() const noexcept { return lanes_.size(); }
   /// Returns the settings in force.
   const StereoSettings& settings() const { return settings_; }
 

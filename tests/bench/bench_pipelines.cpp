@@ -26,7 +26,8 @@ namespace cudavision::bench {
 namespace {
 
 struct Options {
-  std::string backend = "auto", group, json;
+  ElementSettings settings;
+  std::string group, json;
   std::regex filter{""};  ///< without a text, it would match nothing
   double seconds = 1;
   bool list = false;
@@ -40,10 +41,12 @@ std::string group_names() {
 }
 
 std::string usage() {
-  return "usage: bench_pipelines [--backend auto|cpu|cuda] [--seconds S] [--group NAME]\n"
-         "                       [--filter REGEX] [--list] [--json FILE]\n"
+  return "usage: bench_pipelines [--backend auto|cpu|cuda] [--in-flight N] [--seconds S]\n"
+         "                       [--group NAME] [--filter REGEX] [--list] [--json FILE]\n"
          "\n"
          "  --backend   the backend of the elements (default: auto)\n"
+         "  --in-flight frames-in-flight in rows whose names do not say it (default: 0, "
+         "automatic)\n"
          "  --seconds   the time for each row of the table in seconds (default: 1)\n"
          "  --group     measure only these rows: " +
          group_names() +
@@ -78,8 +81,8 @@ Options parse(int argc, char** argv) {
       options.list = true;
       continue;
     }
-    const bool known = option == "--backend" || option == "--seconds" || option == "--group" ||
-                       option == "--filter" || option == "--json";
+    const bool known = option == "--backend" || option == "--in-flight" || option == "--seconds" ||
+                       option == "--group" || option == "--filter" || option == "--json";
     if (!known || i + 1 == argc)
       throw wrong("unknown argument \"" + option + "\"\n" + usage());
     const std::string value = argv[++i];
@@ -96,7 +99,12 @@ Options parse(int argc, char** argv) {
     } else if (option == "--backend") {
       if (value != "auto" && value != "cpu" && value != "cuda")
         throw wrong("--backend must be auto, cpu or cuda, not \"" + value + "\"");
-      options.backend = value;
+      options.settings.backend = value;
+    } else if (option == "--in-flight") {
+      guint64 number = 0;
+      if (!g_ascii_string_to_unsigned(value.c_str(), 10, 0, 16, &number, nullptr))
+        throw wrong("--in-flight must be 0 to 16, not \"" + value + "\"");
+      options.settings.frames_in_flight = static_cast<int>(number);
     } else {
       options.seconds = g_ascii_strtod(value.c_str(), nullptr);
       if (!(options.seconds > 0 && options.seconds <= 3600))
@@ -142,14 +150,14 @@ PipelineRow measure(const BusSubject& subject, BusTimer& bus) {
 /// Counts what a frame asks of the GPU: the difference between a short and a long stream, because
 /// what happens once in each of them is not the frame's.
 std::optional<PipelineRow::Calls> count_calls(const PipelineSubject& subject,
-                                              const std::string& backend) {
+                                              const ElementSettings& settings) {
   constexpr long short_stream = 20, long_stream = 60;
   const auto counts_after = [&](long frames) -> std::optional<CudaCounts> {
     const auto counter = CudaCounter::begin();
     if (!counter)
       return std::nullopt;
     {
-      PipelineRun run(subject, backend);
+      PipelineRun run(subject, settings);
       run.push(frames);
       run.end();
     }
@@ -172,7 +180,7 @@ std::optional<PipelineRow::Calls> count_calls(const PipelineSubject& subject,
 
 PipelineRow measure(const PipelineSubject& subject, const Options& options,
                     std::optional<BusTimer>& bus) {
-  PipelineRun run(subject, options.backend);
+  PipelineRun run(subject, options.settings);
   constexpr double warm_up_seconds = 0.3;  // meanwhile, the elements allocate their memory
   run.measure(std::min(warm_up_seconds, options.seconds));
   const PipelineRun::Rates rates = run.measure(options.seconds);
@@ -194,7 +202,7 @@ PipelineRow measure(const PipelineSubject& subject, const Options& options,
 
 /// Returns why rows that need a GPU cannot be measured, or an empty string.
 std::string gpu_unusable(const Options& options) {
-  if (options.backend == "cpu")
+  if (options.settings.backend == "cpu")
     return "--backend is cpu";
   return test::cuda_unusable();
 }
@@ -244,7 +252,7 @@ class Rows {
     // Count only after all times are measured, lest the counting slows anything down.
     for (const auto& [row, subject] : to_count)
       attempt(subject->name(), true, [&, row = row, subject = subject] {
-        rows[row].calls = count_calls(*subject, options_.backend);
+        rows[row].calls = count_calls(*subject, options_.settings);
         return nullptr;
       });
     return rows;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "tests/bench/pipeline_run.h"
 
+#include <sys/mman.h>
+
 #include <chrono>
 #include <ctime>
 
@@ -33,6 +35,35 @@ void paint_buffer(const GstVideoInfo& info, GstBuffer* buffer, std::uint64_t see
   gst_video_frame_unmap(&frame);
 }
 
+struct Mapping {
+  void* bytes;
+  std::size_t size;
+};
+
+/// Makes a buffer of a mapping, which goes with the memory.
+GstBuffer* new_mapped_buffer(std::size_t size) {
+  void* bytes = mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (bytes == MAP_FAILED)
+    throw std::runtime_error("the system maps no memory");
+  return gst_buffer_new_wrapped_full(static_cast<GstMemoryFlags>(0), bytes, size, 0, size,
+                                     new Mapping{bytes, size}, [](gpointer data) {
+                                       auto* mapping = static_cast<Mapping*>(data);
+                                       munmap(mapping->bytes, mapping->size);
+                                       delete mapping;
+                                     });
+}
+
+/// Makes a buffer whose memory nobody has seen before. Its bytes are those of a frame, which must
+/// live longer.
+GstBuffer* new_wrapper(GstBuffer* frame) {
+  GstMapInfo map;
+  if (!gst_buffer_map(frame, &map, GST_MAP_READ))
+    throw std::runtime_error("a frame cannot be mapped");
+  gst_buffer_unmap(frame, &map);
+  return gst_buffer_new_wrapped_full(static_cast<GstMemoryFlags>(0), map.data, map.size, 0,
+                                     map.size, nullptr, nullptr);
+}
+
 std::string input_caps(const PipelineSubject& subject) {
   const std::string features = subject.memory == FrameMemory::cuda ? "(memory:CUDAMemory)" : "";
   return "video/x-raw" + features + ", format=" + subject.format +
@@ -63,14 +94,17 @@ ObjectPtr<GstElement> parse_pipeline(const std::string& chain) {
 
 }  // namespace
 
-PipelineRun::PipelineRun(const PipelineSubject& subject, const std::string& backend)
+PipelineRun::PipelineRun(const PipelineSubject& subject, const ElementSettings& settings)
     : pipeline_(parse_pipeline(subject.chain)),
       sweeps_sigma_(subject.sweeps_sigma),
+      memory_(subject.memory),
       caps_(gst_caps_from_string(input_caps(subject).c_str())) {
   GstBin* bin = GST_BIN(pipeline_.get());
   for (GList* child = bin->children; child; child = child->next)
     if (g_object_class_find_property(G_OBJECT_GET_CLASS(child->data), "backend")) {
-      gst_util_set_object_arg(G_OBJECT(child->data), "backend", backend.c_str());
+      gst_util_set_object_arg(G_OBJECT(child->data), "backend", settings.backend.c_str());
+      if (subject.chain.find("frames-in-flight") == std::string::npos)
+        g_object_set(child->data, "frames-in-flight", settings.frames_in_flight, nullptr);
       ours_.emplace_back(GST_ELEMENT(gst_object_ref(child->data)));
     }
   const ObjectPtr<GstElement> filter(gst_bin_get_by_name(bin, "output")),
@@ -94,7 +128,7 @@ PipelineRun::PipelineRun(const PipelineSubject& subject, const std::string& back
   if (gst_element_set_state(pipeline_.get(), GST_STATE_PLAYING) == GST_STATE_CHANGE_FAILURE)
     throw failure("the pipeline does not start");
   send_caps();
-  prepare_frames(subject.memory);
+  prepare_frames();
 }
 
 PipelineRun::~PipelineRun() {
@@ -126,21 +160,28 @@ void PipelineRun::send_caps() {
   }
 }
 
-void PipelineRun::prepare_frames(FrameMemory memory) {
-  constexpr int count = 4;
+void PipelineRun::prepare_frames() {
   if (!gst_video_info_from_caps(&info_, caps_.get()))
     throw std::runtime_error("these caps do not describe video");
-  if (memory != FrameMemory::system)
+  if (memory_ == FrameMemory::proposed || memory_ == FrameMemory::cuda)
     take_proposed_pool(info_);
-  for (int i = 0; i < count; ++i) {
-    GstBuffer* buffer = nullptr;
-    if (!pool_)
-      buffer = gst_buffer_new_allocate(nullptr, info_.size, nullptr);
-    else if (gst_buffer_pool_acquire_buffer(pool_.get(), &buffer, nullptr) != GST_FLOW_OK)
-      throw std::runtime_error("the proposed pool gives no buffer");
-    frames_.emplace_back(buffer);
-    paint_buffer(info_, buffer, static_cast<std::uint64_t>(i) * 10);
+  // No cache holds so much memory that never comes back, and no source has so large a pool.
+  const std::uint64_t count = memory_ == FrameMemory::fresh ? 32 : 4;
+  for (std::uint64_t i = 0; i < count; ++i) {
+    frames_.emplace_back(new_frame());
+    paint_buffer(info_, frames_.back().get(), i * 10);
   }
+}
+
+GstBuffer* PipelineRun::new_frame() {
+  if (memory_ == FrameMemory::mapped)
+    return new_mapped_buffer(info_.size);
+  if (!pool_)
+    return gst_buffer_new_allocate(nullptr, info_.size, nullptr);
+  GstBuffer* buffer = nullptr;
+  if (gst_buffer_pool_acquire_buffer(pool_.get(), &buffer, nullptr) != GST_FLOW_OK)
+    throw std::runtime_error("the proposed pool gives no buffer");
+  return buffer;
 }
 
 void PipelineRun::take_proposed_pool(const GstVideoInfo& info) {
@@ -159,11 +200,16 @@ void PipelineRun::take_proposed_pool(const GstVideoInfo& info) {
     throw std::runtime_error("the proposed pool cannot be configured");
 }
 
+GstBuffer* PipelineRun::buffer_of_frame(std::size_t number) const {
+  GstBuffer* const frame = frames_[number % frames_.size()].get();
+  return memory_ == FrameMemory::fresh ? new_wrapper(frame) : gst_buffer_copy(frame);
+}
+
 void PipelineRun::push_one() {
   if (sweeps_sigma_)
     g_object_set(ours_.front().get(), "sigma", 0.2 * static_cast<double>(pushed_ % 300), nullptr);
   for (std::size_t i = 0; i < sources_.size(); ++i) {
-    GstBuffer* const buffer = gst_buffer_copy(frames_[(pushed_ + i) % frames_.size()].get());
+    GstBuffer* const buffer = buffer_of_frame(pushed_ + i);
     GST_BUFFER_PTS(buffer) = pushed_ * GST_SECOND / 30;
     if (gst_pad_push(sources_[i].get(), buffer) != GST_FLOW_OK)
       throw failure("the elements refuse a frame");

@@ -20,6 +20,12 @@ struct UnrefBuffer {
   void operator()(GstBuffer* buffer) const { gst_buffer_unref(buffer); }
 };
 
+/// What elements of this project get besides what their subject says.
+struct ElementSettings {
+  std::string backend = "auto";  ///< auto, cpu or cuda
+  int frames_in_flight = 0;      ///< unless the subject says how many
+};
+
 /// A pipeline needs an element that is not installed.
 class MissingElement : public std::runtime_error {
  public:
@@ -31,9 +37,9 @@ class MissingElement : public std::runtime_error {
 /// measured.
 class PipelineRun {
  public:
-  /// Starts the elements on a backend: auto, cpu or cuda. Throws MissingElement, or
-  /// std::runtime_error if they do not start or refuse the frames.
-  PipelineRun(const PipelineSubject& subject, const std::string& backend);
+  /// Starts the elements. Throws MissingElement, or std::runtime_error if they do not start or
+  /// refuse the frames.
+  PipelineRun(const PipelineSubject& subject, const ElementSettings& settings);
   ~PipelineRun();
   PipelineRun(const PipelineRun&) = delete;
   PipelineRun& operator=(const PipelineRun&) = delete;
@@ -58,8 +64,10 @@ class PipelineRun {
  private:
   void link_sources();
   void send_caps();
-  void prepare_frames(FrameMemory memory);
+  void prepare_frames();
+  GstBuffer* new_frame();
   void take_proposed_pool(const GstVideoInfo& info);
+  GstBuffer* buffer_of_frame(std::size_t number) const;
   void push_one();
   /// Describes the error on the bus, if there is one, after the given sentence.
   std::runtime_error failure(const std::string& sentence) const;
@@ -67,7 +75,8 @@ class PipelineRun {
   ObjectPtr<GstElement> pipeline_;
   std::vector<ObjectPtr<GstElement>> ours_;  // elements with a backend
   int elements_ = 0;
-  bool sweeps_sigma_;
+  const bool sweeps_sigma_;
+  const FrameMemory memory_;
   std::vector<ObjectPtr<GstPad>> sources_;
   Caps caps_;
   GstVideoInfo info_;

@@ -85,13 +85,32 @@ void add_chains(Group group) {
     group.add(two + "output=denoise search-size=5 patch-size=3", "NV12", full_hd, memory);
 }
 
-/// What frames in flight bring, and how many are enough.
+std::string blur_with_frames_in_flight(const char* number) {
+  return std::string("cudagaussblur sigma=0 kernel-size=5 frames-in-flight=") + number;
+}
+
+/// What frames in flight bring, and how many are enough; 0 is the automatic number.
 void add_frames_in_flight(Group group) {
   for (const char* format : {"GRAY8", "NV12"})
     for (const FrameMemory memory : all_memories)
-      for (const char* frames : {"1", "2", "3", "4", "6"})
-        group.add(std::string("cudagaussblur sigma=0 kernel-size=5 frames-in-flight=") + frames,
-                  format, full_hd, memory);
+      for (const char* number : {"0", "1", "2", "3", "4", "6"})
+        group.add(blur_with_frames_in_flight(number), format, full_hd, memory);
+  for (const char* format : {"GRAY8", "NV12"})
+    for (const char* number : {"0", "1", "2", "3", "4"})
+      group.add(std::string("cudasgmstereo speckle-size=0 refine=false diagnostics-interval=0 "
+                            "frames-in-flight=") +
+                    number,
+                format, full_hd, FrameMemory::system, video_caps(FrameMemory::system, "GRAY16_LE"));
+}
+
+/// What the memory of a source costs.
+void add_sources(Group group) {
+  for (const Size size : {full_hd, ultra_hd})
+    for (const char* format : {"GRAY8", "NV12"})
+      for (const FrameMemory memory :
+           {FrameMemory::proposed, FrameMemory::system, FrameMemory::mapped, FrameMemory::fresh})
+        for (const char* number : {"0", "1"})
+          group.add(blur_with_frames_in_flight(number), format, size, memory);
 }
 
 /// GStreamer's own elements. `identity` shows what it costs to push a frame through no work at all.
@@ -114,9 +133,19 @@ void add_gstreamer(Group group) {
 }  // namespace
 
 const char* name_of(FrameMemory memory) {
-  return memory == FrameMemory::system     ? "system"
-         : memory == FrameMemory::proposed ? "proposed pool"
-                                           : "CUDAMemory";
+  switch (memory) {
+    case FrameMemory::system:
+      return "system";
+    case FrameMemory::mapped:
+      return "mmap";
+    case FrameMemory::fresh:
+      return "new memory";
+    case FrameMemory::proposed:
+      return "proposed pool";
+    case FrameMemory::cuda:
+      break;
+  }
+  return "CUDAMemory";
 }
 
 std::string PipelineSubject::name() const {
@@ -125,8 +154,9 @@ std::string PipelineSubject::name() const {
 }
 
 const std::vector<std::string>& pipeline_groups() {
-  static const std::vector<std::string> groups{"histequalize", "gaussblur", "integral", "sgmstereo",
-                                               "chains",       "in-flight", "gstreamer"};
+  static const std::vector<std::string> groups{"histequalize", "gaussblur", "integral",
+                                               "sgmstereo",    "chains",    "in-flight",
+                                               "sources",      "gstreamer"};
   return groups;
 }
 
@@ -140,6 +170,7 @@ std::vector<PipelineSubject> pipeline_subjects() {
   add_stereo({subjects, "sgmstereo"});
   add_chains({subjects, "chains"});
   add_frames_in_flight({subjects, "in-flight"});
+  add_sources({subjects, "sources"});
   add_gstreamer({subjects, "gstreamer"});
   return subjects;
 }

@@ -8,7 +8,9 @@ namespace cudavision::bench {
 
 /// The memory of the frames that are pushed into a pipeline.
 enum class FrameMemory {
-  system,    ///< system memory that does not come from the element
+  system,  ///< blocks of the C library that come back, as in the pools of decoders or videotestsrc
+  mapped,  ///< mappings that come back, as the driver's buffers that v4l2src maps
+  fresh,   ///< memory that never comes back, as of raw files
   proposed,  ///< buffers of the pool that the first element proposes
   cuda,      ///< CUDA memory
 };

@@ -300,3 +300,23 @@ TEST(test_abandoned_frames) {
   for (guint p = 0; p < 2; ++p)
     fail_unless_equals_int(bytes_of(gst_buffer_peek_memory(frame, p), GST_MAP_READ).data[0], 3);
 }
+
+// Frames and pairs overlap where that makes them faster.
+TEST(test_automatic_frames_in_flight) {
+  const auto number = automatic_frames_in_flight;
+  fail_unless_equals_int(number(FlightUnit::frame, DeviceKind::cuda, false), 3);
+  fail_unless_equals_int(number(FlightUnit::pair, DeviceKind::cuda, false), 2);
+  for (const FlightUnit unit : {FlightUnit::frame, FlightUnit::pair}) {
+    fail_unless_equals_int(number(unit, DeviceKind::cuda, true), 1);
+    for (const bool in_stream_order : {false, true})
+      fail_unless_equals_int(number(unit, DeviceKind::cpu, in_stream_order), 1);
+  }
+}
+
+// The caps tell whether frames will be in the order of a stream: those in CUDA memory, from 1.24 on.
+TEST(test_order_of_formats) {
+  FrameFormat format = nv12();
+  fail_unless(!order_is_known(format));
+  format.cuda_memory = true;
+  fail_unless_equals_int(order_is_known(format), GST_CHECK_VERSION(1, 24, 0));
+}

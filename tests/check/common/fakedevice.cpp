@@ -109,6 +109,8 @@ Buffer FakeDevice::page_lock(void* memory, std::size_t bytes) {
   require_context();
   const std::lock_guard guard(mutex);
   const auto* begin = static_cast<const std::uint8_t*>(memory);
+  fail_unless(reinterpret_cast<std::uintptr_t>(memory) % 4096 == 0 && bytes % 4096 == 0,
+              "other memory lies in these pages");
   if (locks_fail || overlaps(locked, begin, bytes)) {
     ++done.failed_locks;
     return {};

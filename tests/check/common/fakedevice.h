@@ -28,7 +28,8 @@ void fail_page_locks(bool fail);
 
 /// Stands for the CUDA device: it calls itself one, but does all work at once on the CPU. It fails
 /// the test where CUDA would fail: if no context is current, or if memory is unlocked in another
-/// context than it was locked in, or overlaps what is locked.
+/// context than it was locked in, or overlaps what is locked; and where pages are locked that are
+/// not the memory's alone.
 class FakeDevice final : public cudavision::Device {
  public:
   cudavision::DeviceKind kind() const noexcept override { return cudavision::DeviceKind::cuda; }
