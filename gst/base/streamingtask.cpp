@@ -9,7 +9,8 @@
 
 namespace cudavision {
 
-/// What the thread uses. The task shares it, and the thread has a reference to the task.
+/// What the thread uses. Its share ends with leave(), before join() returns: later, it only
+/// releases the task.
 struct StreamingTask::Run {
   Run(GstPad* p, std::function<void()> i)
       : pad(GST_PAD_CAST(gst_object_ref(p))), iterate(std::move(i)) {
@@ -47,7 +48,8 @@ void StreamingTask::enter(GstTask* task, GThread* thread, gpointer data) {
 }
 
 void StreamingTask::leave(GstTask* task, GThread*, gpointer data) {
-  Run& run = **static_cast<std::shared_ptr<Run>*>(data);
+  const std::unique_ptr<std::shared_ptr<Run>> share(static_cast<std::shared_ptr<Run>*>(data));
+  Run& run = **share;
   // A task that was stopped before its thread began leaves without having entered.
   if (!run.thread)
     return;
@@ -58,9 +60,10 @@ void StreamingTask::leave(GstTask* task, GThread*, gpointer data) {
 void StreamingTask::start(std::function<void()> iterate) {
   const auto run = std::make_shared<Run>(pad_, std::move(iterate));
   auto* const data = new std::shared_ptr<Run>(run);
-  ObjectPtr<GstTask> task(gst_task_new(
-      [](gpointer shared) { (*static_cast<std::shared_ptr<Run>*>(shared))->iterate(); }, data,
-      [](gpointer shared) { delete static_cast<std::shared_ptr<Run>*>(shared); }));
+  const auto function = [](gpointer shared) {
+    (*static_cast<std::shared_ptr<Run>*>(shared))->iterate();
+  };
+  ObjectPtr<GstTask> task(gst_task_new(function, data, nullptr));
   gst_task_set_lock(task.get(), &run->lock);
   gst_task_set_enter_callback(task.get(), enter, data, nullptr);
   gst_task_set_leave_callback(task.get(), leave, data, nullptr);
