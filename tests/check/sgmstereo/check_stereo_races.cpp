@@ -93,7 +93,7 @@ TEST(test_pads_in_two_threads) {
   const Owned<GstElement> element = make_element("cudasgmstereo", stereo_cameras);
   std::atomic<int> requested{0};
   const auto run = [&] {
-    for (int i = 0; i < 2000; ++i)
+    for (int i = 0; i < 20000; ++i)
       if (GstPad* pad = request_depth(element)) {
         fail_unless(GST_PAD_PARENT(pad) == element);
         release(element, pad);
@@ -103,10 +103,29 @@ TEST(test_pads_in_two_threads) {
   std::thread other(run);
   run();
   other.join();
-  fail_unless(requested >= 2000, "only %d requests", requested.load());
+  fail_unless(requested >= 20000, "only %d requests", requested.load());
   GstPad* pad = request_depth(element);
   fail_unless(pad != nullptr, "the pad is lost");
   release(element, pad);
+}
+
+// While a pad leaves the element, its name is still taken there.
+TEST(test_request_while_a_pad_leaves) {
+  const Owned<GstElement> element = make_element("cudasgmstereo", stereo_cameras);
+  const Owned<GstPad> sink(GST_PAD(gst_object_ref_sink(gst_pad_new("sink", GST_PAD_SINK))));
+  GstPad* const depth = request_depth(element);
+  fail_unless_equals_int(gst_pad_link(depth, sink), GST_PAD_LINK_OK);
+  static int refused;
+  refused = 0;
+  g_signal_connect(depth, "unlinked", G_CALLBACK(+[](GstPad*, GstPad*, GstElement* self) {
+                     refused += request_depth(self) == nullptr;
+                   }),
+                   element.get());
+  release(element, depth);
+  fail_unless_equals_int(refused, 1);
+  GstPad* const next = request_depth(element);
+  fail_unless(next != nullptr, "the pad is lost");
+  release(element, next);
 }
 
 // The pad can be requested again as soon as the application hears that it is gone.
