@@ -126,6 +126,9 @@ void stereo_finish_pairs(GstAggregator* self) {
     return;
   state.late_flow = GST_FLOW_ERROR;  // if this throws
   state.late_flow = stereo_push_pairs(self, 0);
+  // The next pair finds out whether anything is linked by then.
+  if (state.late_flow == GST_FLOW_NOT_LINKED)
+    state.late_flow = GST_FLOW_OK;
 }
 
 void stereo_push_gap(GstAggregator* self, GstBuffer* left) {
