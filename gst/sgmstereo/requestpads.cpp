@@ -331,6 +331,11 @@ GstFlowReturn stereo_negotiate_request_pad(GstAggregator* self, StereoRequestPad
 
 GstFlowReturn stereo_push_on_request_pad(GstAggregator* self, StereoRequestPad& pad,
                                          OwnedBuffer buffer) {
+  // The pair was in flight when the pad got another peer.
+  if (gst_pad_needs_reconfigure(pad.pad.get()) && stereo_peer_refuses_current_caps(pad.pad.get())) {
+    pad.discont = true;
+    return GST_FLOW_OK;
+  }
   if (!send_sticky_events(self->srcpad, pad.pad.get()))
     return answer_without_event(self->srcpad, pad);
   const GstFlowReturn flow = gst_pad_push(pad.pad.get(), buffer.release());

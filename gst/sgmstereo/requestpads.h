@@ -49,7 +49,8 @@ bool stereo_must_negotiate(const StereoRequestPad& pad);
 /// no buffer, because it has just been released, for example.
 GstFlowReturn stereo_negotiate_request_pad(GstAggregator* self, StereoRequestPad& pad);
 
-/// Pushes a buffer, after the events that must precede it, or drops it if these cannot be sent. A
+/// Pushes a buffer, after the events that must precede it, or drops it if these cannot be sent, or
+/// if a new peer does not take its caps. A
 /// pad that has just been released answers GST_FLOW_NOT_LINKED.
 GstFlowReturn stereo_push_on_request_pad(GstAggregator* self, StereoRequestPad& pad,
                                          OwnedBuffer buffer);

@@ -153,8 +153,12 @@ gboolean stereo_src_query(GstAggregator* self, GstQuery* query) {
 
 GstFlowReturn stereo_update_src_caps(GstAggregator* self, GstCaps* downstream, GstCaps** result) {
   return post_exceptions(self, GST_FLOW_NOT_NEGOTIATED, [&] {
-    stereo_finish_pairs(self);
     StereoState& state = stereo_state(self);
+    // GstAggregator has cleared the mark by which pushing would find that src has a new peer.
+    if (stereo_peer_refuses_current_caps(self->srcpad))
+      for (PendingOutput& pending : state.in_flight)
+        pending.drops_src = true;
+    stereo_finish_pairs(self);
     state.renegotiate = state.eos_sent;
     if (state.eos_sent || !state.left.format)
       return GST_AGGREGATOR_FLOW_NEED_DATA;

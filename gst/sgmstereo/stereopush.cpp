@@ -5,6 +5,7 @@
 
 #include "gst/base/elementerror.h"
 #include "gst/sgmstereo/requestpads.h"
+#include "gst/sgmstereo/sourcecaps.h"
 
 namespace cudavision {
 namespace {
@@ -45,8 +46,14 @@ GstFlowReturn combined(const PerSourcePad<GstFlowReturn>& flows) {
   return open ? GST_FLOW_OK : linked ? GST_FLOW_EOS : GST_FLOW_NOT_LINKED;
 }
 
+// Drops the buffer if it was in flight when src got a peer that does not take its caps.
 GstFlowReturn push_on_src(GstAggregator* self, OwnedBuffer buffer) {
   StereoState& state = stereo_state(self);
+  if (!buffer ||
+      (gst_pad_needs_reconfigure(self->srcpad) && stereo_peer_refuses_current_caps(self->srcpad))) {
+    state.src_discont = true;
+    return GST_FLOW_OK;
+  }
   state.segment_sent = true;
   const GstFlowReturn flow = gst_aggregator_finish_buffer(self, buffer.release());
   state.src_ended = flow == GST_FLOW_EOS;
@@ -84,6 +91,8 @@ GstFlowReturn push_oldest(GstAggregator* self) {
   stereo_complete(self, state.in_flight.front());
   PendingOutput oldest = std::move(state.in_flight.front());
   state.in_flight.pop_front();
+  if (oldest.drops_src)
+    oldest.buffers[index_of(SourcePad::always)].reset();
   return push_outputs(self, oldest.pads, oldest.buffers);
 }
 
@@ -126,6 +135,9 @@ void stereo_finish_pairs(GstAggregator* self) {
     return;
   state.late_flow = GST_FLOW_ERROR;  // if this throws
   state.late_flow = stereo_push_pairs(self, 0);
+  // The next pair finds out whether anything is linked by then.
+  if (state.late_flow == GST_FLOW_NOT_LINKED)
+    state.late_flow = GST_FLOW_OK;
 }
 
 void stereo_push_gap(GstAggregator* self, GstBuffer* left) {

@@ -98,6 +98,7 @@ struct PendingOutput {
   OpenPads pads;
   OutputBuffers buffers;
   std::unique_ptr<PairInFlight> work;  ///< none if the buffers are complete
+  bool drops_src = false;              ///< src has got a peer that does not take its buffer
 };
 
 /// The state of a cudasgmstereo element. GstAggregator calls some virtual functions of the element

@@ -16,8 +16,6 @@ using namespace cudavision;
 
 namespace {
 
-constexpr bool memory_carries_streams = GST_CHECK_VERSION(1, 24, 0);
-
 // Where there is a fake driver, it must work.
 std::string unless_driver() {
   return g_getenv("CUDAVISION_TEST_FAKE_DRIVER") ? "" : probe_cuda(-1);
