@@ -28,6 +28,7 @@ wait_here() {
   echo $$ >"$STUB_WAITING"
   while [[ -e $STUB_WAITING ]]; do sleep 0.1; done
 }
+long() { [[ ${STUB_LONG:-} != "$0" ]] || printf 'line %s\n' {1..2000}; }
 case $0 in
   */nvidia-smi)
     [[ $* != *--list-gpus* ]] && echo stub || echo 'GPU 0: stub'
@@ -44,7 +45,7 @@ case $0 in
     [[ $1 != --gtest_list_tests ]] || exec printf 'Suite.\n  One\n  Two\n'
     wait_here "$@"
     printf '[ RUN      ] Suite.One\n[       OK ] Suite.One (1 ms)\n'
-    [[ ${STUB_LONG:-} != "$0" ]] || printf 'line %s\n' {1..2000}
+    long
     printf '[==========] 1 test from 1 test suite ran. (1 ms total)\n[  PASSED  ] 1 test.\n'
     [[ -z $tool ]] || printf 'ERROR SUMMARY: 0 errors\nRACECHECK SUMMARY: 0 hazards\n'
     ;;
@@ -54,6 +55,7 @@ case $0 in
     ;;
   */check_*)
     wait_here "$@"
+    long
     printf '100%%: Checks: 2, Failures: 0, Errors: 0\n'
     ;;
   */bench_*)
@@ -275,6 +277,10 @@ def check_full_disk(bundle):
     expect("full disk: exit status", run.end(), 1)
     failed = run.named("tests").get("native sgm/test_sgm", {}).get("failed", [])
     expect("full disk: a program whose log is incomplete has failed", len(failed), 1)
+    run = Run(bundle, "full-disk-check", "check", before=limit.format(8), STUB_LONG=str(bundle / "check/check_caps"))
+    expect("full disk, check: exit status", run.end(), 1)
+    failed = run.named("check").get("check_caps", {}).get("failed", [])
+    expect("full disk: an element test whose log is incomplete has failed", len(failed), 1)
     run = Run(bundle, "no-disk", "check", before=limit.format(0), STUB_WAIT="check_caps")
     expect("no disk: exit status", run.process.wait(PATIENCE), 1)
     expect("no disk: a program is run", run.waiting.exists(), False)
