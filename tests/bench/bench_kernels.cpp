@@ -5,10 +5,14 @@
 
 #include <benchmark/benchmark.h>
 
+#include <algorithm>
 #include <cstring>
-#include <fstream>
+#include <functional>
 #include <iostream>
+#include <iterator>
+#include <regex>
 #include <stdexcept>
+#include <utility>
 
 #include "cuda/core/parallel.h"
 #include "cuda/histequalize/smoothedequalize.h"
@@ -167,139 +171,219 @@ void measure_cpu_nlmeans(benchmark::State& state, const CpuNlMeansSubject& subje
                           static_cast<std::int64_t>(test.in.bytes));
 }
 
-void register_cpu() {
-  for (const CpuSubject& subject : cpu_subjects)
-    if (subject.content == Content::natural) {
-      const std::string name = std::string("copy/") + subject.layout + "/" +
-                               std::to_string(subject.width) + "x" + std::to_string(subject.height);
-      measured_in_real_time(benchmark::RegisterBenchmark(name.c_str(), measure_cpu_copy, subject));
-    }
-  for (const Operation operation : {Operation::equalize, Operation::smoothed, Operation::histogram})
-    for (const CpuSubject& subject : cpu_subjects) {
-      const std::string name = std::string(name_of(operation)) + "/" + subject.layout + "/" +
-                               std::to_string(subject.width) + "x" +
-                               std::to_string(subject.height) + "/" + test::name(subject.content);
-      measured_in_real_time(
-          benchmark::RegisterBenchmark(name.c_str(), measure_cpu, subject, operation));
-    }
-  register_clahe();
-  for (const CpuBlurSubject& subject : cpu_blur_subjects) {
-    const std::string name = blur_name(subject.parameters) + "/" + subject.layout + "/" +
-                             std::to_string(subject.width) + "x" + std::to_string(subject.height);
-    measured_in_real_time(benchmark::RegisterBenchmark(name.c_str(), measure_cpu_blur, subject));
-  }
-  register_integral();
-  for (const CpuNlMeansSubject& subject : cpu_nlmeans_subjects) {
-    const std::string name = nlmeans_name(subject.parameters) + "/" + subject.layout + "/" +
-                             std::to_string(subject.width) + "x" + std::to_string(subject.height);
-    measured_in_real_time(benchmark::RegisterBenchmark(name.c_str(), measure_cpu_nlmeans, subject));
-  }
-  register_remap();
-  register_repack();
-  register_stereo();
+std::string size_of(int width, int height) {
+  return std::to_string(width) + "x" + std::to_string(height);
 }
 
-/// Prints Google Benchmark's usual output and keeps the results.
+void add_cpu_copies(CpuRows& rows) {
+  for (const CpuSubject& subject : cpu_subjects)
+    if (subject.content == Content::natural)
+      rows.add(std::string("copy/") + subject.layout + "/" + size_of(subject.width, subject.height),
+               measure_cpu_copy, subject);
+}
+
+void add_cpu_equalization(CpuRows& rows) {
+  for (const Operation operation : {Operation::equalize, Operation::smoothed, Operation::histogram})
+    for (const CpuSubject& subject : cpu_subjects)
+      rows.add(std::string(name_of(operation)) + "/" + subject.layout + "/" +
+                   size_of(subject.width, subject.height) + "/" + test::name(subject.content),
+               measure_cpu, subject, operation);
+}
+
+void add_cpu_blur(CpuRows& rows) {
+  for (const CpuBlurSubject& subject : cpu_blur_subjects)
+    rows.add(blur_name(subject.parameters) + "/" + subject.layout + "/" +
+                 size_of(subject.width, subject.height),
+             measure_cpu_blur, subject);
+}
+
+void add_cpu_nlmeans(CpuRows& rows) {
+  for (const CpuNlMeansSubject& subject : cpu_nlmeans_subjects)
+    rows.add(nlmeans_name(subject.parameters) + "/" + subject.layout + "/" +
+                 size_of(subject.width, subject.height),
+             measure_cpu_nlmeans, subject);
+}
+
+void add_none(CpuRows&) {}
+
+/// A group of rows, as --group names it, and its rows of the CPU half.
+struct Group {
+  const char* name;
+  void (*add)(CpuRows& rows);
+};
+
+constexpr Group groups[] = {
+    {"copy", add_cpu_copies},       {"equalization", add_cpu_equalization},
+    {"clahe", add_cpu_clahe},       {"blur", add_cpu_blur},
+    {"integral", add_cpu_integral}, {"nlmeans", add_cpu_nlmeans},
+    {"regions", add_none},          {"remap", add_cpu_remap},
+    {"repack", add_cpu_repack},     {"stereo", add_cpu_stereo},
+};
+
+std::string group_names() {
+  std::string names;
+  for (const Group& group : groups)
+    names += (names.empty() ? "" : ", ") + std::string(group.name);
+  return names;
+}
+
+/// Prints Google Benchmark's usual output, keeps the results and calls `report` after each row.
 class KeepingReporter : public benchmark::ConsoleReporter {
  public:
-  KeepingReporter() : ConsoleReporter(OO_Tabular) {}
+  explicit KeepingReporter(std::function<void(const CpuRow&)> report)
+      : ConsoleReporter(OO_Tabular), report_(std::move(report)) {}
 
   void ReportRuns(const std::vector<Run>& runs) override {
+    ConsoleReporter::ReportRuns(runs);
     for (const Run& run : runs)
       if (run.run_type == Run::RT_Iteration && !run.error_occurred)
-        rows.push_back({run.run_name.function_name, run.GetAdjustedRealTime()});
-    ConsoleReporter::ReportRuns(runs);
+        report_({run.run_name.function_name, run.GetAdjustedRealTime()});
   }
 
-  std::vector<CpuRow> rows;
+ private:
+  std::function<void(const CpuRow&)> report_;
 };
 
 struct Options {
-  bool cpu = true, cuda = true;
+  bool cpu = true, cuda = true, list = false;
   std::string json;
   std::string group;
+  std::regex filter{""};  ///< without a text, it would match nothing
 };
 
-constexpr const char* usage =
-    "usage: bench_kernels [--cpu | --cuda] [--group NAME] [--json FILE] [--benchmark_...]\n"
-    "\n"
-    "  --cpu, --cuda     measure only this half\n"
-    "  --group NAME      in the CUDA half, measure only the operations NAME: equalization, clahe,\n"
-    "                    blur, integral, nlmeans, regions, remap, repack or stereo\n"
-    "  --json FILE       also write the results to FILE\n"
-    "  --benchmark_...   options of Google Benchmark, for the CPU half\n";
+std::string usage() {
+  return "usage: bench_kernels [--cpu | --cuda] [--group NAME] [--filter REGEX] [--list]\n"
+         "                     [--json FILE] [--benchmark_...]\n"
+         "\n"
+         "  --cpu, --cuda     measure only this half\n"
+         "  --group NAME      measure only these rows: " +
+         group_names() +
+         "\n"
+         "  --filter REGEX    measure only rows whose names contain a match of REGEX\n"
+         "  --list            print the names of the rows instead of measuring them\n"
+         "  --json FILE       also write the results to FILE, after each row\n"
+         "  --benchmark_...   options of Google Benchmark, for the CPU half\n";
+}
 
 /// Removes this program's options from the argument list, so that only Google Benchmark's remain.
 Options parse(int& argc, char** argv) {
   Options options;
   int kept = 1;
+  const auto wrong = [](const std::string& what) {
+    return std::invalid_argument("bench_kernels: " + what);
+  };
   for (int i = 1; i < argc; ++i) {
     const std::string option = argv[i];
     if (option == "--cpu") {
       options.cuda = false;
     } else if (option == "--cuda") {
       options.cpu = false;
+    } else if (option == "--list") {
+      options.list = true;
     } else if (option == "--json" && i + 1 < argc) {
       options.json = argv[++i];
     } else if (option == "--group" && i + 1 < argc) {
       options.group = argv[++i];
+    } else if (option == "--filter" && i + 1 < argc) {
+      try {
+        options.filter = std::regex(argv[++i]);
+      } catch (const std::regex_error&) {
+        throw wrong("--filter must be a regular expression, not \"" + std::string(argv[i]) + "\"");
+      }
     } else if (option == "--help" || option == "-h") {
-      std::cout << usage;
+      std::cout << usage();
       std::exit(0);
     } else if (option.rfind("--benchmark_", 0) == 0) {
       argv[kept++] = argv[i];
     } else {
-      throw std::invalid_argument("bench_kernels: unknown argument \"" + option + "\"\n" + usage);
+      throw wrong("unknown argument \"" + option + "\"\n" + usage());
     }
   }
   if (!options.cpu && !options.cuda)
-    throw std::invalid_argument("bench_kernels: --cpu and --cuda exclude each other");
+    throw wrong("--cpu and --cuda exclude each other");
+  if (!options.group.empty() &&
+      std::none_of(std::begin(groups), std::end(groups),
+                   [&](const Group& group) { return options.group == group.name; }))
+    throw wrong("there is no group \"" + options.group + "\"; use " + group_names());
   argc = kept;
   return options;
 }
 
+/// The results so far. The file that --json names always has all of them.
+struct Results {
+  std::string json, card;
+  std::vector<Row> cuda;
+  std::vector<CpuRow> cpu;
+
+  void write() const {
+    if (!json.empty())
+      replace_file(json, [&](std::ostream& file) { write_json(file, card, cuda, cpu); });
+  }
+};
+
+void measure_cuda(const CudaRows& rows, Results& results) {
+  const std::string& unusable = test::cuda_unusable();
+  if (!unusable.empty()) {
+    std::cout << "CUDA half not run: " << unusable << "\n" << std::endl;
+    return;
+  }
+  if (rows.names().empty())
+    return;
+  results.card = test::cuda_card();
+  std::cout << results.card << "\nGPU time per frame, without the host's; the required times "
+            << "apply to an NVIDIA H200\n"
+            << std::endl;
+  rows.measure([&](const Row& row) {
+    // It can take minutes until the table is printed.
+    std::cerr << row.name() << ": " << row.microseconds << " µs, copy " << row.copy_microseconds
+              << " µs" << std::endl;
+    results.cuda.push_back(row);
+    results.write();
+  });
+  print_table(std::cout, results.cuda);
+  std::cout << std::endl;
+}
+
+void measure_cpu_half(std::vector<char*> arguments, Results& results) {
+  // A time that the command line can change, unlike one that is set for each benchmark.
+  std::string min_time = "--benchmark_min_time=0.2";
+  arguments.insert(arguments.begin() + 1, min_time.data());
+  int argc = static_cast<int>(arguments.size());
+  benchmark::Initialize(&argc, arguments.data());
+  KeepingReporter reporter([&](const CpuRow& row) {
+    results.cpu.push_back(row);
+    results.write();
+  });
+  benchmark::RunSpecifiedBenchmarks(&reporter);
+}
+
 void run(int argc, char** argv) {
   const Options options = parse(argc, argv);
-  std::ofstream json;
-  if (!options.json.empty()) {
-    json.open(options.json);
-    if (!json)
-      throw std::runtime_error("bench_kernels: cannot write " + options.json);
+  CudaRows cuda_rows(options.filter);
+  CpuRows cpu_rows(options.filter);
+  if (options.cuda)
+    add_cuda_rows(cuda_rows, options.group);
+  if (options.cpu)
+    for (const Group& group : groups)
+      if (options.group.empty() || options.group == group.name)
+        group.add(cpu_rows);
+  const bool usable = options.cuda && test::cuda_unusable().empty();
+  if (cuda_rows.names().empty() && cpu_rows.names().empty() && (usable || options.cpu))
+    throw std::invalid_argument("bench_kernels: no row has such a name; --list prints them");
+  if (options.list) {
+    for (const std::vector<std::string>& names : {cuda_rows.names(), cpu_rows.names()})
+      for (const std::string& name : names)
+        std::cout << name << "\n";
+    return;
   }
 
-  std::string card;
-  std::vector<Row> rows;
-  if (options.cuda) {
-    const std::string& unusable = test::cuda_unusable();
-    if (!unusable.empty()) {
-      std::cout << "CUDA half not run: " << unusable << "\n";
-    } else {
-      card = test::cuda_card();
-      std::cout << card << "\nGPU time per frame, without the host's; the required times "
-                << "apply to an NVIDIA H200\n\n";
-      rows = measure_cuda(options.group);
-      print_table(std::cout, rows);
-    }
-    std::cout << std::endl;
-  }
-
-  KeepingReporter reporter;
-  if (options.cpu) {
-    register_cpu();
-    // A time that the command line can change, unlike one that is set for each benchmark.
-    std::string min_time = "--benchmark_min_time=0.2";
-    std::vector<char*> arguments(argv, argv + argc);
-    arguments.insert(arguments.begin() + 1, min_time.data());
-    argc = static_cast<int>(arguments.size());
-    benchmark::Initialize(&argc, arguments.data());
-    benchmark::RunSpecifiedBenchmarks(&reporter);
-  }
-  if (json.is_open()) {
-    write_json(json, card, rows, reporter.rows);
-    json.flush();
-    if (!json)
-      throw std::runtime_error("bench_kernels: writing " + options.json + " failed");
-  }
+  Results results;
+  results.json = options.json;
+  results.write();
+  if (options.cuda)
+    measure_cuda(cuda_rows, results);
+  if (!cpu_rows.names().empty())
+    measure_cpu_half({argv, argv + argc}, results);
 }
 
 }  // namespace

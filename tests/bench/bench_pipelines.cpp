@@ -6,7 +6,6 @@
 #include <gst/gst.h>
 
 #include <algorithm>
-#include <fstream>
 #include <functional>
 #include <iostream>
 #include <optional>
@@ -53,7 +52,7 @@ std::string usage() {
          "\n"
          "  --filter    measure only rows whose names contain a match of REGEX\n"
          "  --list      print the names of the rows instead of measuring them\n"
-         "  --json      also write the results to FILE\n"
+         "  --json      also write the results to FILE, after each row\n"
          "\n"
          "The columns: µs of wall-clock time per frame; host µs of processor time per frame, "
          "summed\n"
@@ -233,28 +232,36 @@ class Rows {
       std::cout << subject.name() << "\n";
   }
 
-  std::vector<PipelineRow> measure_all() {
+  /// Calls `report` with all rows so far after each measurement.
+  std::vector<PipelineRow> measure_all(
+      const std::function<void(const std::vector<PipelineRow>&)>& report) {
     std::optional<BusTimer> bus;
     if (gpu_unusable_.empty())
       bus.emplace();
     std::vector<PipelineRow> rows;
-    for (const BusSubject& subject : bus_subjects_)
+    for (const BusSubject& subject : bus_subjects_) {
       attempt(subject.name(), true, [&] { return &rows.emplace_back(measure(subject, *bus)); });
+      report(rows);
+    }
 
     std::vector<std::pair<std::size_t, const PipelineSubject*>> to_count;
-    for (const PipelineSubject& subject : subjects_)
+    for (const PipelineSubject& subject : subjects_) {
       attempt(subject.name(), subject.memory == FrameMemory::cuda, [&] {
         rows.push_back(measure(subject, options_, bus));
         if (rows.back().backend == "cuda")
           to_count.emplace_back(rows.size() - 1, &subject);
         return &rows.back();
       });
+      report(rows);
+    }
     // Count only after all times are measured, lest the counting slows anything down.
-    for (const auto& [row, subject] : to_count)
+    for (const auto& [row, subject] : to_count) {
       attempt(subject->name(), true, [&, row = row, subject = subject] {
         rows[row].calls = count_calls(*subject, options_.settings);
         return nullptr;
       });
+      report(rows);
+    }
     return rows;
   }
 
@@ -276,7 +283,9 @@ class Rows {
     }
     try {
       if (const PipelineRow* row = work())
-        std::cerr << name << ": " << row->frames_per_second << " frames/s" << std::endl;
+        std::cerr << name << ": " << row->frames_per_second << " frames/s, "
+                  << row->host_microseconds << " µs of the host, " << row->bus_microseconds
+                  << " µs on the bus" << std::endl;
     } catch (const MissingElement& missing) {
       std::cout << name << ": left out: " << missing.what() << std::endl;
     } catch (const std::exception& error) {
@@ -308,22 +317,15 @@ bool run(const Options& options) {
     return true;
   }
   require_plugin();
-  std::ofstream json;
-  if (!options.json.empty()) {
-    json.open(options.json);
-    if (!json)
-      throw std::runtime_error("bench_pipelines: cannot write " + options.json);
-  }
-  const std::vector<PipelineRow> measured = rows.measure_all();
   const std::string card = gpu_unusable(options).empty() ? test::cuda_card() : "";
+  const auto keep = [&](const std::vector<PipelineRow>& so_far) {
+    if (!options.json.empty())
+      replace_file(options.json, [&](std::ostream& file) { write_json(file, card, so_far); });
+  };
+  keep({});
+  const std::vector<PipelineRow> measured = rows.measure_all(keep);
   std::cout << "\n" << card << (card.empty() ? "" : "\n\n");
   print_table(std::cout, measured);
-  if (json.is_open()) {
-    write_json(json, card, measured);
-    json.flush();
-    if (!json)
-      throw std::runtime_error("bench_pipelines: writing " + options.json + " failed");
-  }
   return !rows.failed();
 }
 

@@ -18,11 +18,11 @@ void measure_clahe(benchmark::State& state, const ClaheSubject& subject) {
 
 }  // namespace
 
-void register_clahe() {
+void add_cpu_clahe(CpuRows& rows) {
   for (const ClaheSubject& subject : clahe_subjects) {
     const std::string name = clahe_name(subject) + "/" + subject.layout + "/" +
                              std::to_string(subject.width) + "x" + std::to_string(subject.height);
-    measured_in_real_time(benchmark::RegisterBenchmark(name.c_str(), measure_clahe, subject));
+    rows.add(name, measure_clahe, subject);
   }
 }
 

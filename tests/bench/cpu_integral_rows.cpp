@@ -92,14 +92,11 @@ std::string row_name(const std::string& operation, const Subject& subject) {
 
 }  // namespace
 
-void register_integral() {
+void add_cpu_integral(CpuRows& rows) {
   for (const TableSubject& subject : tables)
-    measured_in_real_time(benchmark::RegisterBenchmark(
-        row_name(table_name(subject.parameters), subject).c_str(), measure_table, subject));
+    rows.add(row_name(table_name(subject.parameters), subject), measure_table, subject);
   for (const StatisticsSubject& subject : planes)
-    measured_in_real_time(
-        benchmark::RegisterBenchmark(row_name(statistics_name(subject.parameters), subject).c_str(),
-                                     measure_statistics, subject));
+    rows.add(row_name(statistics_name(subject.parameters), subject), measure_statistics, subject);
 }
 
 }  // namespace cudavision::bench

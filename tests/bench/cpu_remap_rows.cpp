@@ -19,11 +19,11 @@ void measure_remap(benchmark::State& state, const RemapSubject& subject) {
 
 }  // namespace
 
-void register_remap() {
+void add_cpu_remap(CpuRows& rows) {
   for (const RemapSubject& subject : remap_subjects) {
     const std::string name = std::string("remap/") + subject.layout + "/" +
                              std::to_string(subject.width) + "x" + std::to_string(subject.height);
-    measured_in_real_time(benchmark::RegisterBenchmark(name.c_str(), measure_remap, subject));
+    rows.add(name, measure_remap, subject);
   }
 }
 

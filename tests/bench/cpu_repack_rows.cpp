@@ -18,11 +18,11 @@ void measure_repack(benchmark::State& state, const RepackSubject& subject) {
 
 }  // namespace
 
-void register_repack() {
+void add_cpu_repack(CpuRows& rows) {
   for (const RepackSubject& subject : repack_subjects) {
     const std::string name = "repack/" + subject.name() + "/" + std::to_string(subject.width) +
                              "x" + std::to_string(subject.height);
-    measured_in_real_time(benchmark::RegisterBenchmark(name.c_str(), measure_repack, subject));
+    rows.add(name, measure_repack, subject);
   }
 }
 

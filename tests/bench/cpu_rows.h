@@ -3,26 +3,51 @@
 
 #include <benchmark/benchmark.h>
 
+#include <regex>
+#include <string>
+#include <utility>
+#include <vector>
+
 namespace cudavision::bench {
 
-/// Measures real time, because other threads than the calling one do most of the work.
-inline void measured_in_real_time(benchmark::internal::Benchmark* benchmark) {
-  benchmark->UseRealTime()->Unit(benchmark::kMicrosecond);
-}
+/// The rows of the CPU half. Registers those that are wanted with Google Benchmark.
+class CpuRows {
+ public:
+  /// Leaves out rows whose names contain no match of `wanted`.
+  explicit CpuRows(std::regex wanted) : wanted_(std::move(wanted)) {}
 
-/// Registers adaptive equalisation with Google Benchmark.
-void register_clahe();
+  /// Adds a row, which measure(state, subject...) measures.
+  template <class Measure, class... Subject>
+  void add(const std::string& name, Measure measure, const Subject&... subject) {
+    if (!std::regex_search(name, wanted_))
+      return;
+    names_.push_back(name);
+    // Real time, because other threads than the calling one do most of the work.
+    benchmark::RegisterBenchmark(name.c_str(), measure, subject...)
+        ->UseRealTime()
+        ->Unit(benchmark::kMicrosecond);
+  }
 
-/// Registers the operations on integral images with Google Benchmark.
-void register_integral();
+  const std::vector<std::string>& names() const { return names_; }
 
-/// Registers the remap with Google Benchmark.
-void register_remap();
+ private:
+  std::regex wanted_;
+  std::vector<std::string> names_;
+};
 
-/// Registers the conversions of frames with Google Benchmark.
-void register_repack();
+/// Adds adaptive equalisation.
+void add_cpu_clahe(CpuRows& rows);
 
-/// Registers stereo matching with Google Benchmark.
-void register_stereo();
+/// Adds the operations on integral images.
+void add_cpu_integral(CpuRows& rows);
+
+/// Adds the remap.
+void add_cpu_remap(CpuRows& rows);
+
+/// Adds the conversions of frames.
+void add_cpu_repack(CpuRows& rows);
+
+/// Adds stereo matching.
+void add_cpu_stereo(CpuRows& rows);
 
 }  // namespace cudavision::bench

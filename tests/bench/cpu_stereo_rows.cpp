@@ -42,11 +42,11 @@ void measure_stereo(benchmark::State& state, const StereoSubject& subject) {
 
 }  // namespace
 
-void register_stereo() {
+void add_cpu_stereo(CpuRows& rows) {
   for (const StereoSubject& subject : subjects) {
     const std::string name = stereo_name(subject.parameters) + "/" + subject.layout + "/" +
                              std::to_string(subject.width) + "x" + std::to_string(subject.height);
-    measured_in_real_time(benchmark::RegisterBenchmark(name.c_str(), measure_stereo, subject));
+    rows.add(name, measure_stereo, subject);
   }
 }
 

@@ -7,8 +7,6 @@
 namespace cudavision::bench {
 namespace {
 
-using test::CudaTestDevice;
-
 /// A blur to measure. `required` is the time in µs that the project requires on an NVIDIA H200, or
 /// 0 if there is none.
 struct Subject {
@@ -43,21 +41,16 @@ const Subject subjects[] = {
     {"RGBx", 1920, 1080, blur_of_size(15), 0},
 };
 
-Row measure(const CudaTestDevice& device, const Subject& subject) {
-  const auto test =
-      test::plain_gaussblur_case(test::layout_named(subject.layout, subject.width, subject.height),
-                                 subject.parameters, test::Content::natural, 3);
-  return frame_row<gaussblur::GaussBlur, test::GaussBlurRunner>(
-      device, blur_name(subject.parameters), subject.layout, test, subject.required);
-}
-
 }  // namespace
 
-std::vector<Row> measure_blur(const CudaTestDevice& device) {
-  std::vector<Row> rows;
-  for (const Subject& subject : subjects)
-    rows.push_back(measure(device, subject));
-  return rows;
+void add_cuda_blur(CudaRows& rows) {
+  for (const Subject& subject : subjects) {
+    const auto test = test::plain_gaussblur_case(
+        test::layout_named(subject.layout, subject.width, subject.height), subject.parameters,
+        test::Content::natural, 3);
+    add_frame_row<gaussblur::GaussBlur, test::GaussBlurRunner>(
+        rows, blur_name(subject.parameters), subject.layout, test, subject.required);
+  }
 }
 
 }  // namespace cudavision::bench

@@ -5,17 +5,15 @@
 
 namespace cudavision::bench {
 
-std::vector<Row> measure_clahe(const test::CudaTestDevice& device) {
+void add_cuda_clahe(CudaRows& rows) {
   using test::Content;
-  std::vector<Row> rows;
   for (const ClaheSubject& subject : clahe_subjects)
     for (const Content content :
          {Content::natural, Content::random, Content::flat, Content::two_valued})
       if (content == Content::natural || subject.any_content)
-        rows.push_back(frame_row<clahe::Clahe, test::ClaheRunner>(
-            device, clahe_name(subject), subject.layout, subject.make_case(content),
-            content == Content::natural ? subject.required : 1.3 * subject.required));
-  return rows;
+        add_frame_row<clahe::Clahe, test::ClaheRunner>(
+            rows, clahe_name(subject), subject.layout, subject.make_case(content),
+            content == Content::natural ? subject.required : 1.3 * subject.required);
 }
 
 }  // namespace cudavision::bench

@@ -95,17 +95,21 @@ std::string difference_from_cpu(const CudaTestDevice& device, const test::HistEq
                           test::HistEqualizeRunner(*device, test).run(input, 0));
 }
 
-Row measure(const CudaTestDevice& device, const Subject& subject, Content content) {
-  test::HistEqualizeCase test = test::plain_histequalize_case(
-      test::layout_named(subject.layout, subject.width, subject.height), content, 3);
-  if (subject.operation == Subject::Operation::equalize_each ||
-      subject.operation == Subject::Operation::smoothed_each)
-    test.parameters.channels = Parameters::Channels::each;
+Row row_of(const Subject& subject, Content content) {
   Row row{name(subject.operation), subject.layout, subject.width, subject.height,
           test::name(content)};
   row.required = content == Content::natural ? subject.required
                  : subject.any_content       ? 1.3 * subject.required
                                              : 0;
+  return row;
+}
+
+void measure(const CudaTestDevice& device, const Subject& subject, Content content, Row& row) {
+  test::HistEqualizeCase test = test::plain_histequalize_case(
+      test::layout_named(subject.layout, subject.width, subject.height), content, 3);
+  if (subject.operation == Subject::Operation::equalize_each ||
+      subject.operation == Subject::Operation::smoothed_each)
+    test.parameters.channels = Parameters::Channels::each;
 
   const std::string difference = is_smoothed(subject.operation)
                                      ? difference_with_smoothing(device, test)
@@ -138,18 +142,17 @@ Row measure(const CudaTestDevice& device, const Subject& subject, Content conten
   }
   row.copy_microseconds = timer.microseconds(
       [&] { enqueue_plain_copy(device.stream(), in.data(), out.data(), test.in.bytes); });
-  return row;
 }
 
 }  // namespace
 
-std::vector<Row> measure_equalization(const CudaTestDevice& device) {
-  std::vector<Row> rows;
+void add_cuda_equalization(CudaRows& rows) {
   for (const Subject& subject : subjects)
     for (const Content content : contents)
       if (content == Content::natural || subject.required > 0)
-        rows.push_back(measure(device, subject, content));
-  return rows;
+        rows.add(row_of(subject, content), [=](const CudaTestDevice& device, Row& row) {
+          measure(device, subject, content, row);
+        });
 }
 
 }  // namespace cudavision::bench

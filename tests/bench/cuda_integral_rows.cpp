@@ -90,14 +90,10 @@ void expect_no_difference(const Row& row, const std::string& description,
                              ": CUDA differs from the CPU: " + difference);
 }
 
-Row measure(const CudaTestDevice& device, const TableSubject& subject) {
+void measure(const CudaTestDevice& device, const TableSubject& subject, Row& row) {
   const test::IntegralCase test =
       test::plain_integral_case(test::layout_named(subject.layout, subject.width, subject.height),
                                 subject.parameters, Content::natural, 3);
-  Row row{table_name(subject.parameters), subject.layout, subject.width, subject.height,
-          test::name(test.content)};
-  row.required = subject.required;
-
   const auto input = test::input_block(test);
   const auto cpu = make_cpu_device();
   expect_no_difference(row, describe(test),
@@ -113,17 +109,12 @@ Row measure(const CudaTestDevice& device, const TableSubject& subject) {
   measure(
       device, [&] { integral.run(in_frame, table_frame.planes[0]); }, test.in.bytes, test.out.bytes,
       row);
-  return row;
 }
 
-Row measure(const CudaTestDevice& device, const StatisticsSubject& subject) {
+void measure(const CudaTestDevice& device, const StatisticsSubject& subject, Row& row) {
   const test::LocalStatisticsCase test = test::plain_localstatistics_case(
       test::layout_named(subject.layout, subject.width, subject.height), subject.parameters,
       Content::natural, 3);
-  Row row{statistics_name(subject.parameters), subject.layout, subject.width, subject.height,
-          test::name(test.content)};
-  row.required = subject.required;
-
   const auto input = test::input_block(test);
   const auto cpu = make_cpu_device();
   expect_no_difference(row, describe(test),
@@ -140,18 +131,24 @@ Row measure(const CudaTestDevice& device, const StatisticsSubject& subject) {
   measure(
       device, [&] { operation.run(in_frame, out_frame.planes[0]); }, test.in.bytes, test.out.bytes,
       row);
-  return row;
+}
+
+template <class Subject>
+void add(CudaRows& rows, const std::string& name, const Subject& subject) {
+  Row row{name, subject.layout, subject.width, subject.height, test::name(Content::natural)};
+  row.required = subject.required;
+  rows.add(row, [subject](const CudaTestDevice& device, Row& measured) {
+    measure(device, subject, measured);
+  });
 }
 
 }  // namespace
 
-std::vector<Row> measure_integral(const CudaTestDevice& device) {
-  std::vector<Row> rows;
+void add_cuda_integral(CudaRows& rows) {
   for (const TableSubject& subject : tables)
-    rows.push_back(measure(device, subject));
+    add(rows, table_name(subject.parameters), subject);
   for (const StatisticsSubject& subject : planes)
-    rows.push_back(measure(device, subject));
-  return rows;
+    add(rows, statistics_name(subject.parameters), subject);
 }
 
 }  // namespace cudavision::bench

@@ -7,8 +7,6 @@
 namespace cudavision::bench {
 namespace {
 
-using test::CudaTestDevice;
-
 /// A denoising to measure. `required` is the time in µs that the project requires on an NVIDIA
 /// H200, or 0 if there is none.
 struct Subject {
@@ -26,21 +24,16 @@ const Subject subjects[] = {
     {"GRAY16", 1920, 1080, {21, 7, 10}, 0},
 };
 
-Row measure(const CudaTestDevice& device, const Subject& subject) {
-  const auto test =
-      test::plain_nlmeans_case(test::layout_named(subject.layout, subject.width, subject.height),
-                               subject.parameters, test::Content::natural, 3);
-  return frame_row<nlmeans::NlMeans, test::NlMeansRunner>(device, nlmeans_name(subject.parameters),
-                                                          subject.layout, test, subject.required);
-}
-
 }  // namespace
 
-std::vector<Row> measure_nlmeans(const CudaTestDevice& device) {
-  std::vector<Row> rows;
-  for (const Subject& subject : subjects)
-    rows.push_back(measure(device, subject));
-  return rows;
+void add_cuda_nlmeans(CudaRows& rows) {
+  for (const Subject& subject : subjects) {
+    const auto test =
+        test::plain_nlmeans_case(test::layout_named(subject.layout, subject.width, subject.height),
+                                 subject.parameters, test::Content::natural, 3);
+    add_frame_row<nlmeans::NlMeans, test::NlMeansRunner>(rows, nlmeans_name(subject.parameters),
+                                                         subject.layout, test, subject.required);
+  }
 }
 
 }  // namespace cudavision::bench

@@ -79,22 +79,26 @@ std::vector<std::uint8_t> result_of(Device& device, const test::GaussBlurCase& t
   return frames.output();
 }
 
-Row measure(const CudaTestDevice& device, const Subject& subject) {
+Row row_of(const Subject& subject) {
+  const std::string name =
+      blur_name(subject.blur) + " in " + std::to_string(subject.regions) + " regions" +
+      (subject.feather > 0 ? ", feather " + std::to_string(subject.feather) : std::string());
+  Row row{name, subject.layout, subject.width, subject.height, test::name(test::Content::natural)};
+  row.required = subject.required;
+  return row;
+}
+
+void measure(const CudaTestDevice& device, const Subject& subject, Row& row) {
   const auto test =
       test::plain_gaussblur_case(test::layout_named(subject.layout, subject.width, subject.height),
                                  subject.blur, test::Content::natural, 3);
   const regions::Parameters selection = regions_of(subject);
-  const std::string name =
-      blur_name(subject.blur) + " in " + std::to_string(subject.regions) + " regions" +
-      (subject.feather > 0 ? ", feather " + std::to_string(subject.feather) : std::string());
   const auto cpu = make_cpu_device();
   const std::string different =
       difference(test, result_of(*cpu, test, selection), result_of(*device, test, selection));
   if (!different.empty())
-    throw std::runtime_error(name + ": CUDA differs from the CPU: " + different);
+    throw std::runtime_error(row.operation + ": CUDA differs from the CPU: " + different);
 
-  Row row{name, subject.layout, subject.width, subject.height, test::name(test.content)};
-  row.required = subject.required;
   const test::GaussBlurCase::Frames frames(*device, test);
   RegionBlur blur(*device, test, selection);
   const Buffer from = device->allocate(test.in.bytes), to = device->allocate(test.in.bytes);
@@ -103,16 +107,14 @@ Row measure(const CudaTestDevice& device, const Subject& subject) {
   row.copy_microseconds = timer.microseconds([&] {
     enqueue_plain_copy(device.stream(), from.data(), to.data(), test.in.bytes / 16 * 16);
   });
-  return row;
 }
 
 }  // namespace
 
-std::vector<Row> measure_regions(const CudaTestDevice& device) {
-  std::vector<Row> rows;
+void add_cuda_regions(CudaRows& rows) {
   for (const Subject& subject : subjects)
-    rows.push_back(measure(device, subject));
-  return rows;
+    rows.add(row_of(subject),
+             [subject](const CudaTestDevice& device, Row& row) { measure(device, subject, row); });
 }
 
 }  // namespace cudavision::bench

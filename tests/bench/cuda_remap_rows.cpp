@@ -18,7 +18,7 @@ constexpr std::size_t map_bytes = 4;
 
 /// Compares CUDA's result with the CPU's, and measures the operation and a copy that reads and
 /// writes as many bytes in total.
-Row measure(const CudaTestDevice& device, const RemapSubject& subject) {
+void measure(const CudaTestDevice& device, const RemapSubject& subject, Row& row) {
   const RemapCase test = subject.make_case();
   const auto input = input_block(test);
   const auto cpu = make_cpu_device();
@@ -34,20 +34,17 @@ Row measure(const CudaTestDevice& device, const RemapSubject& subject) {
       static_cast<std::size_t>(subject.width) * static_cast<std::size_t>(subject.height);
   const std::size_t copied = (test.in.bytes + test.out.bytes + map_bytes * pixels) / 2 / 16 * 16;
   const Buffer from = device->allocate(copied), to = device->allocate(copied);
-  Row row{"remap", subject.layout, subject.width, subject.height, test::name(test.content)};
   const GraphTimer timer(device.stream());
   row.microseconds = timer.microseconds([&] { remap.run(in); });
   row.copy_microseconds = timer.microseconds(
       [&] { enqueue_plain_copy(device.stream(), from.data(), to.data(), copied); });
-  return row;
 }
 
 /// Likewise for all channels of a picture, as the rectified output of stereo has them.
-Row measure_picture(const CudaTestDevice& device, const char* layout) {
+void measure_picture(const CudaTestDevice& device, Row& row) {
   using test::PictureRemapCase;
-  constexpr int width = 1920, height = 1080;
   const auto test =
-      test::plain_case<PictureRemapCase>(test::layout_named(layout, width, height),
+      test::plain_case<PictureRemapCase>(test::layout_named(row.format, row.width, row.height),
                                          {test::MapKind::lens, 31, 16}, test::Content::natural, 3);
   const auto input = input_block(test);
   const auto cpu = make_cpu_device();
@@ -59,26 +56,25 @@ Row measure_picture(const CudaTestDevice& device, const char* layout) {
 
   const PictureRemapCase::Frames frames(*device, test);
   test::RemappedPicture remap(*device, test.layout, test.parameters);
-  const std::size_t copied =
-      (test.in.bytes + test.out.bytes + map_bytes * width * height) / 2 / 16 * 16;
+  const std::size_t pixels =
+      static_cast<std::size_t>(row.width) * static_cast<std::size_t>(row.height);
+  const std::size_t copied = (test.in.bytes + test.out.bytes + map_bytes * pixels) / 2 / 16 * 16;
   const Buffer from = device->allocate(copied), to = device->allocate(copied);
-  Row row{"remap of pictures", layout, width, height, test::name(test.content)};
   const GraphTimer timer(device.stream());
   row.microseconds = timer.microseconds([&] { remap.run(frames.in, frames.out); });
   row.copy_microseconds = timer.microseconds(
       [&] { enqueue_plain_copy(device.stream(), from.data(), to.data(), copied); });
-  return row;
 }
 
 }  // namespace
 
-std::vector<Row> measure_remap(const CudaTestDevice& device) {
-  std::vector<Row> rows;
+void add_cuda_remap(CudaRows& rows) {
+  const char* content = test::name(test::Content::natural);
   for (const RemapSubject& subject : remap_subjects)
-    rows.push_back(measure(device, subject));
+    rows.add({"remap", subject.layout, subject.width, subject.height, content},
+             [subject](const CudaTestDevice& device, Row& row) { measure(device, subject, row); });
   for (const char* layout : {"NV12", "P010", "BGRA"})
-    rows.push_back(measure_picture(device, layout));
-  return rows;
+    rows.add({"remap of pictures", layout, 1920, 1080, content}, measure_picture);
 }
 
 }  // namespace cudavision::bench

@@ -13,7 +13,7 @@ using test::RepackCase;
 
 /// Compares CUDA's result with the CPU's, and measures the conversion and a copy that reads and
 /// writes as many bytes in total.
-Row measure(const CudaTestDevice& device, const RepackSubject& subject) {
+void measure(const CudaTestDevice& device, const RepackSubject& subject, Row& row) {
   const RepackCase test = subject.make_case();
   const auto input = input_block(test);
   const auto cpu = make_cpu_device();
@@ -26,21 +26,19 @@ Row measure(const CudaTestDevice& device, const RepackSubject& subject) {
   auto operation = test.make(*device, test.parameters);
   const std::size_t copied = (test.in.bytes + test.out.bytes) / 2 / 16 * 16;
   const Buffer from = device->allocate(copied), to = device->allocate(copied);
-  Row row{"repack", subject.name(), subject.width, subject.height, test::name(test.content)};
   const GraphTimer timer(device.stream());
   row.microseconds = timer.microseconds([&] { frames.run(operation); });
   row.copy_microseconds = timer.microseconds(
       [&] { enqueue_plain_copy(device.stream(), from.data(), to.data(), copied); });
-  return row;
 }
 
 }  // namespace
 
-std::vector<Row> measure_repack(const CudaTestDevice& device) {
-  std::vector<Row> rows;
+void add_cuda_repack(CudaRows& rows) {
   for (const RepackSubject& subject : repack_subjects)
-    rows.push_back(measure(device, subject));
-  return rows;
+    rows.add({"repack", subject.name(), subject.width, subject.height,
+              test::name(subject.make_case().content)},
+             [subject](const CudaTestDevice& device, Row& row) { measure(device, subject, row); });
 }
 
 }  // namespace cudavision::bench

@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "tests/bench/cuda_rows.h"
 
-#include <stdexcept>
-#include <utility>
-
 #include "tests/bench/graph_timer.h"
 #include "tests/kernels/common/cuda_testing.h"
 #include "tests/kernels/common/device_block.h"
@@ -14,45 +11,38 @@ namespace {
 
 struct Group {
   const char* name;
-  std::vector<Row> (*measure)(const test::CudaTestDevice& device);
+  void (*add)(CudaRows& rows);
 };
 
 constexpr Group groups[] = {
-    {"equalization", measure_equalization},
-    {"clahe", measure_clahe},
-    {"blur", measure_blur},
-    {"integral", measure_integral},
-    {"nlmeans", measure_nlmeans},
-    {"regions", measure_regions},
-    {"remap", measure_remap},
-    {"repack", measure_repack},
-    {"stereo", measure_stereo},
+    {"equalization", add_cuda_equalization},
+    {"clahe", add_cuda_clahe},
+    {"blur", add_cuda_blur},
+    {"integral", add_cuda_integral},
+    {"nlmeans", add_cuda_nlmeans},
+    {"regions", add_cuda_regions},
+    {"remap", add_cuda_remap},
+    {"repack", add_cuda_repack},
+    {"stereo", add_cuda_stereo},
 };
 
 }  // namespace
 
-std::vector<Row> measure_cuda(const std::string& only) {
+void add_cuda_rows(CudaRows& rows, const std::string& group) {
+  for (const Group& each : groups)
+    if (group.empty() || group == each.name)
+      each.add(rows);
+}
+
+void CudaRows::measure(const Report& report) const {
   const test::CudaTestDevice device;
   const test::DeviceBlock<std::uint8_t> from(*device, std::vector<std::uint8_t>(1 << 24));
   const test::DeviceBlock<std::uint8_t> to(*device, std::vector<std::uint8_t>(1 << 24));
   GraphTimer(device.stream()).warm_up([&] {
     enqueue_plain_copy(device.stream(), from.data(), to.data(), 1 << 24);
   });
-
-  std::vector<Row> rows;
-  bool found = false;
-  for (const Group& group : groups) {
-    if (!only.empty() && only != group.name)
-      continue;
-    found = true;
-    for (Row& row : group.measure(device))
-      rows.push_back(std::move(row));
-  }
-  if (!found)
-    throw std::invalid_argument("there is no group \"" + only +
-                                "\"; use equalization, clahe, blur, integral, nlmeans, regions, "
-                                "remap, repack or stereo");
-  return rows;
+  for (const Series& measure_series : series_)
+    measure_series(device, report);
 }
 
 }  // namespace cudavision::bench

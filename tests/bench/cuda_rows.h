@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
+#include <functional>
+#include <regex>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "tests/bench/rows.h"
@@ -9,21 +12,57 @@
 
 namespace cudavision::bench {
 
-/// Measures everything on the GPU, or one group of operations: equalization, clahe, blur, integral,
-/// nlmeans, regions, remap, repack or stereo. Requires a usable GPU. Throws std::invalid_argument
-/// for any other group, Error if a device operation fails, and std::runtime_error if a result
-/// differs from the CPU device's.
-std::vector<Row> measure_cuda(const std::string& group = "");
+/// The rows of the GPU half: those that are wanted are registered first and measured later.
+class CudaRows {
+ public:
+  using Report = std::function<void(const Row&)>;
+  using Series = std::function<void(const test::CudaTestDevice&, const Report&)>;
 
-/// Measure one group each.
-std::vector<Row> measure_equalization(const test::CudaTestDevice& device);
-std::vector<Row> measure_clahe(const test::CudaTestDevice& device);
-std::vector<Row> measure_blur(const test::CudaTestDevice& device);
-std::vector<Row> measure_integral(const test::CudaTestDevice& device);
-std::vector<Row> measure_nlmeans(const test::CudaTestDevice& device);
-std::vector<Row> measure_regions(const test::CudaTestDevice& device);
-std::vector<Row> measure_remap(const test::CudaTestDevice& device);
-std::vector<Row> measure_repack(const test::CudaTestDevice& device);
-std::vector<Row> measure_stereo(const test::CudaTestDevice& device);
+  /// Leaves out rows whose names contain no match of `wanted`.
+  explicit CudaRows(std::regex wanted) : wanted_(std::move(wanted)) {}
+
+  /// Adds a row, whose times `measure` fills in.
+  void add(const Row& row, const std::function<void(const test::CudaTestDevice&, Row&)>& measure) {
+    add_series(row, [row, measure](const test::CudaTestDevice& device, const Report& report) {
+      Row measured = row;
+      measure(device, measured);
+      report(measured);
+    });
+  }
+
+  /// Adds rows that are measured together; `title` has the name of all of them.
+  void add_series(const Row& title, Series measure) {
+    if (!std::regex_search(title.name(), wanted_))
+      return;
+    names_.push_back(title.name());
+    series_.push_back(std::move(measure));
+  }
+
+  const std::vector<std::string>& names() const { return names_; }
+
+  /// Measures all rows and reports each at once. Requires a usable GPU. Throws Error if a device
+  /// operation fails, and std::runtime_error if a result differs from the CPU device's.
+  void measure(const Report& report) const;
+
+ private:
+  std::regex wanted_;
+  std::vector<std::string> names_;
+  std::vector<Series> series_;
+};
+
+/// Adds the rows of one group, or of all if `group` is empty: equalization, clahe, blur, integral,
+/// nlmeans, regions, remap, repack or stereo. A build without CUDA has none.
+void add_cuda_rows(CudaRows& rows, const std::string& group);
+
+/// Add one group each.
+void add_cuda_equalization(CudaRows& rows);
+void add_cuda_clahe(CudaRows& rows);
+void add_cuda_blur(CudaRows& rows);
+void add_cuda_integral(CudaRows& rows);
+void add_cuda_nlmeans(CudaRows& rows);
+void add_cuda_regions(CudaRows& rows);
+void add_cuda_remap(CudaRows& rows);
+void add_cuda_repack(CudaRows& rows);
+void add_cuda_stereo(CudaRows& rows);
 
 }  // namespace cudavision::bench

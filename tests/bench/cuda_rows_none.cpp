@@ -4,7 +4,9 @@
 
 namespace cudavision::bench {
 
-std::vector<Row> measure_cuda(const std::string&) {
+void add_cuda_rows(CudaRows&, const std::string&) {}
+
+void CudaRows::measure(const Report&) const {
   throw Error(Error::Kind::device, "this build has no CUDA kernels");
 }
 

@@ -95,11 +95,9 @@ void expect_no_difference(const CudaTestDevice& device, const StereoSubject& sub
 }
 
 /// Measures the whole operation, from the two pictures to the map.
-Row measure(const CudaTestDevice& device, const StereoSubject& subject) {
+void measure(const CudaTestDevice& device, const StereoSubject& subject, Row& row) {
   if (subject.width * subject.height <= most_pixels_compared)
     expect_no_difference(device, subject);
-  Row row = row_of(subject, stereo_name(subject.parameters));
-  row.required = subject.required;
   const SgmFrames frames(
       *device, plain_sgm_case(test::layout_named(subject.layout, subject.width, subject.height),
                               subject.parameters, Content::natural, 3));
@@ -108,11 +106,11 @@ Row measure(const CudaTestDevice& device, const StereoSubject& subject) {
       device, [&] { stereo.run(frames.left, frames.right, frames.disparity); },
       frames.test.left.bytes + frames.test.right.bytes + frames.test.disparity.bytes,
       Timing::as_launched, row);
-  return row;
 }
 
 /// Measures each stage by itself, and a copy of the bytes that it must read and write.
-std::vector<Row> measure_stages(const CudaTestDevice& device, const StereoSubject& subject) {
+void measure_stages(const CudaTestDevice& device, const StereoSubject& subject,
+                    const CudaRows::Report& report) {
   const SgmFrames frames(
       *device, plain_sgm_case(test::layout_named(subject.layout, subject.width, subject.height),
                               subject.parameters, Content::natural, 3));
@@ -134,12 +132,11 @@ std::vector<Row> measure_stages(const CudaTestDevice& device, const StereoSubjec
   const auto stages = make_stages_cuda(*device, config);
   const auto number = [](const Buffer& buffer) { return buffer.as<std::uint16_t>(); };
 
-  std::vector<Row> rows;
   const auto add = [&](const char* stage, std::size_t bytes, const std::function<void()>& work,
                        Timing how = Timing::captured) {
     Row row = row_of(subject, stereo_name(subject.parameters) + ": " + stage);
     measure(device, work, bytes, how, row);
-    rows.push_back(row);
+    report(row);
   };
   add("census of both", 2 * (frames.test.left.bytes + features), [&] {
     stages->census(left, left_features.data());
@@ -192,12 +189,12 @@ std::vector<Row> measure_stages(const CudaTestDevice& device, const StereoSubjec
   add("write", 2 * map, [&] {
     stages->write(number(maps[2]), sgm::disparity_scale(subject.parameters), frames.disparity);
   });
-  return rows;
 }
 
 /// Measures what each further output of a match costs: depth, colours and points, which are made
 /// from the map, and the whole operation with confidence.
-std::vector<Row> measure_outputs(const CudaTestDevice& device, const StereoSubject& subject) {
+void measure_outputs(const CudaTestDevice& device, const StereoSubject& subject,
+                     const CudaRows::Report& report) {
   const SgmFrames frames(
       *device, plain_sgm_case(test::layout_named(subject.layout, subject.width, subject.height),
                               subject.parameters, Content::natural, 3));
@@ -212,12 +209,11 @@ std::vector<Row> measure_outputs(const CudaTestDevice& device, const StereoSubje
   };
   stereo.run(frames.left, frames.right, frames.disparity);
 
-  std::vector<Row> rows;
   const auto add = [&](const char* output, std::size_t bytes, const std::function<void()>& work,
                        Timing how) {
     Row row = row_of(subject, stereo_name(subject.parameters) + ": " + output);
     measure(device, work, bytes, how, row);
-    rows.push_back(row);
+    report(row);
   };
   using Kind = sgm::DisparityPicture::Kind;
   sgm::DisparityPicture depth(*device, test::gray_layout(width, height, 16), subject.parameters,
@@ -255,21 +251,28 @@ std::vector<Row> measure_outputs(const CudaTestDevice& device, const StereoSubje
       frames.test.left.bytes + frames.test.right.bytes + frames.test.disparity.bytes + pixels,
       [&] { stereo.run(frames.left, frames.right, frames.disparity, rows_of(1)); },
       Timing::as_launched);
-  return rows;
 }
 
 }  // namespace
 
-std::vector<Row> measure_stereo(const CudaTestDevice& device) {
-  std::vector<Row> rows;
-  for (const StereoSubject& subject : subjects)
-    rows.push_back(measure(device, subject));
+void add_cuda_stereo(CudaRows& rows) {
+  for (const StereoSubject& subject : subjects) {
+    Row row = row_of(subject, stereo_name(subject.parameters));
+    row.required = subject.required;
+    rows.add(row, [subject](const CudaTestDevice& device, Row& measured) {
+      measure(device, subject, measured);
+    });
+  }
+  // A stage works on what the stages before it have made, so they are measured together.
   for (const StereoSubject& subject : {subjects[0], subjects[3], subjects[4]})
-    for (Row& row : measure_stages(device, subject))
-      rows.push_back(std::move(row));
-  for (Row& row : measure_outputs(device, subjects[3]))
-    rows.push_back(std::move(row));
-  return rows;
+    rows.add_series(row_of(subject, stereo_name(subject.parameters) + ": all stages"),
+                    [subject](const CudaTestDevice& device, const CudaRows::Report& report) {
+                      measure_stages(device, subject, report);
+                    });
+  rows.add_series(row_of(subjects[3], stereo_name(subjects[3].parameters) + ": all outputs"),
+                  [](const CudaTestDevice& device, const CudaRows::Report& report) {
+                    measure_outputs(device, subjects[3], report);
+                  });
 }
 
 }  // namespace cudavision::bench

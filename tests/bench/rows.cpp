@@ -3,7 +3,9 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <ostream>
+#include <filesystem>
+#include <fstream>
+#include <stdexcept>
 
 namespace cudavision::bench {
 namespace {
@@ -139,6 +141,19 @@ void write_json(std::ostream& stream, const std::string& card,
     separator = ",\n";
   }
   stream << "\n  ]\n}\n";
+}
+
+void replace_file(const std::string& path, const std::function<void(std::ostream&)>& write) {
+  const auto kind = std::filesystem::symlink_status(path).type();
+  const bool replaceable =
+      kind == std::filesystem::file_type::not_found || kind == std::filesystem::file_type::regular;
+  const std::string written = replaceable ? path + ".new" : path;
+  std::ofstream file(written);
+  write(file);
+  file.close();
+  if (!file || (replaceable && std::rename(written.c_str(), path.c_str()) != 0))
+    throw std::runtime_error("cannot write " + path +
+                             "; name a file in a folder that exists, on a disk with space");
 }
 
 }  // namespace cudavision::bench

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
+#include <functional>
 #include <iosfwd>
 #include <optional>
 #include <string>
@@ -17,6 +18,11 @@ struct Row {
   double copy_microseconds = 0;  ///< GPU time of a plain copy of the same bytes
   double required = 0;           ///< the time that the project requires; 0 if there is none
   double host_microseconds = 0;  ///< time of the thread that enqueues it; 0 if not measured
+
+  std::string name() const {
+    return operation + "/" + format + "/" + std::to_string(width) + "x" + std::to_string(height) +
+           "/" + content;
+  }
 };
 
 /// One operation on one frame, timed on the CPU.
@@ -52,5 +58,10 @@ void write_json(std::ostream& stream, const std::string& card, const std::vector
                 const std::vector<CpuRow>& cpu_rows);
 void write_json(std::ostream& stream, const std::string& card,
                 const std::vector<PipelineRow>& rows);
+
+/// Writes a file at once: whatever stops the program, the file holds what it held before or all
+/// that `write` gives. Devices and pipes are written to directly. Throws std::runtime_error if that
+/// fails.
+void replace_file(const std::string& path, const std::function<void(std::ostream&)>& write);
 
 }  // namespace cudavision::bench

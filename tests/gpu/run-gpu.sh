@@ -151,77 +151,8 @@ in_runtime() { (
   exec "$@"
 ); }
 
-stage=''
-log_folder=''
-begin() { # STAGE
-  stage=$1
-  log_folder=$results/logs/$stage
-  rm -rf "$log_folder" "$results/logs-$stage.tar.gz"
-  if ! { mkdir -p "$log_folder" && : >"$work/$stage.planned" && : >"$work/$stage.jsonl"; }; then no_space; fi
-  printf '\n== %s\n' "$stage"
-}
-
-no_space() {
-  echo "run-gpu.sh: cannot write to $results or $work, so nothing of the stage $stage would be proven; is there space?" >&2
-  exit 1
-}
-
-# write_results: brings results.json and proof.json up to date.
-write_results() { python3 "$bundle/proof.py" write "$bundle" "$results" "$work" "$card" "$driver"; }
-
-# plan NAME...: names all results that the stage will have, before it runs anything. Until they are there, they
-# count as failed: a proof must not rest on a part of them, whatever stops this script.
-plan() {
-  if ! { printf '%s\n' "$@" >>"$work/$stage.planned" && write_results >/dev/null; }; then no_space; fi
-}
-
-# record NAME STATUS: reads the output of a program that has ended, counts its results and writes them. Prints
-# the counts as JSON.
-record() {
-  python3 "$bundle/tally.py" collect "$1" /dev/stdin "$2" | tee -a "$work/$stage.jsonl"
-  write_results >/dev/null
-}
-
-# never_on_card LOG: succeeds if a program under a sanitizer never used the GPU, because all of its tests
-# were skipped or passed without it. The sanitizer reports this as an error.
-never_on_card() {
-  grep -q 'terminated before first instrumented API call' "$1" && grep -q '^\[  PASSED  \]' "$1" &&
-    ! grep -q '^\[  FAILED  \]' "$1"
-}
-
-# run NAME SECONDS PROGRAM...: runs a program, keeps its output as a log and counts its results.
-run() {
-  local name=$1 seconds=$2 status=0 began=$SECONDS
-  log=$log_folder/${name//[^A-Za-z0-9._-]/-}.log
-  shift 2
-  # In the foreground, the program would keep this script from reacting to signals.
-  in_runtime timeout --kill-after=10 "$seconds" "$@" </dev/null >"$log" 2>&1 &
-  wait $! || status=$?
-  ! never_on_card "$log" || status=0
-  # If not even this line can be written, the log lacks what the program printed last, perhaps its failures.
-  echo >>"$log" || status=74
-  record "$name" "$status" <"$log" |
-    python3 -c 'import json, sys
-r = json.loads(sys.stdin.read())
-print("%-48s %5d passed %3d failed %3d skipped %4d s" % (r["name"], r["passed"], len(r["failed"]), len(r["skipped"]), int(sys.argv[1])))' \
-      $((SECONDS - began))
-  [[ $status -eq 0 ]] || grep -vE '^\[ +(OK|RUN) ' "$log" | tail -n 15
-  return $status
-}
-
-# verdict NAME WHAT WHY-NOT: counts one more result under the name; an empty reason means success.
-verdict() {
-  local line="ok: $2"
-  [[ -z $3 ]] || line="not ok: $2: $3"
-  echo "$line"
-  record "$1" 0 <<<"$line" >/dev/null
-}
-
-# skip NAME WHY: counts a result that is neither.
-skip() {
-  echo "SKIP: $1: $2"
-  record "$1" 77 <<<"SKIP: $1: $2" >/dev/null
-}
+# shellcheck source=tests/gpu/run-records.sh
+. "$bundle/run-records.sh"
 
 # await_turn THREADS: waits until one more program with so many threads may start. Tests spend most of their
 # time on the host, so as many run at the same time as its processors allow.
@@ -489,38 +420,6 @@ stage_bench() {
     fi
   done
   cat "$results/bench.txt"
-}
-
-# end_stage: packs the logs, whose many files are hard to carry.
-end_stage() {
-  tar -C "$results" -czf "$results/logs-$stage.tar.gz" "logs/$stage"
-  if [[ $? -gt 1 ]]; then # 1: a program that was stopped wrote its last words meanwhile
-    rm -f "$results/logs-$stage.tar.gz"
-    return
-  fi
-  rm -r "$log_folder"
-  rmdir --ignore-fail-on-non-empty "$results/logs"
-}
-
-# descendants PROCESS: prints the numbers of its children, each before its own children.
-descendants() {
-  local child
-  for child in $(pgrep -P "$1"); do
-    echo "$child"
-    descendants "$child"
-  done
-}
-
-# timeout puts each program into a process group of its own, so a signal to this script's group does not
-# reach them. It passes signals that it gets on to them.
-stopped() {
-  local running
-  trap '' TERM INT HUP
-  mapfile -t running < <(descendants $$)
-  kill -TERM "${running[@]}" 2>/dev/null
-  write_results
-  end_stage
-  exit 143
 }
 
 for stage in "${stages[@]}"; do

@@ -95,6 +95,44 @@ def _(place):
         expect(result.status == 1 and words in result.err, f"{arguments}: {result.text}")
 
 
+@test("bench_kernels measures the rows that are asked for")
+def _(place):
+    program = place.build / "tests/bench/bench_kernels"
+    if not program.exists():
+        raise Skip("only --full builds the benchmarks")
+    groups = re.search(r"only these rows: (.*)", place.run(program, "--help").out)[1].split(", ")
+    rows_of = {group: place.run(program, "--cpu", "--list", "--group", group).out for group in groups}
+    everything = place.run(program, "--cpu", "--list").out.splitlines()
+    expect(sorted(everything) == sorted("".join(rows_of.values()).splitlines()), f"{rows_of}")
+    chosen = ("--cpu", "--group", "blur", "--filter", "^blur .*(NV12|P010)/1920")
+    expected = [name for name in everything if re.search("^blur .*(NV12|P010)/1920", name)]
+    result = place.run(program, *chosen, "--benchmark_min_time=0.01", "--json", "rows.json")
+    rows = json.loads((place.folder / "rows.json").read_text())
+    expect(result.status == 0 and len(expected) > 2 and [row["name"] for row in rows["cpu"]] == expected, f"{rows}")
+    for arguments, words in ((["--group", "none"], "there is no group"), (["--filter", "none"], "no row has such a name"),
+                             (["--filter", "none", "--list"], "no row has such a name"), (["--filter", "("], "regular expression"),
+                             (["--json", "none/rows.json", "--group", "remap"], "cannot write none/rows.json")):
+        result = place.run(program, "--cpu", *arguments)
+        expect(result.status == 1 and words in result.err, f"{arguments}: {result.text}")
+
+
+@test("benchmarks that are killed leave the rows so far")
+def _(place):
+    for name, half, options in (("bench_pipelines", "pipelines", ("--backend", "cpu", "--seconds", "0.05")),
+                                ("bench_kernels", "cpu", ("--cpu", "--benchmark_min_time=0.05"))):
+        program = place.build / "tests/bench" / name
+        if not program.exists():
+            raise Skip("only --full builds the benchmarks")
+        path = place.folder / f"{name}.json"
+        running = place.start(program, *options, "--json", path)
+        running.wait_until(lambda: path.exists() and len(json.loads(path.read_text())[half]) > 1)
+        expect(running.runs(), f"{name} had ended before it was killed")
+        running.kill()
+        rows = json.loads(path.read_text())[half]
+        names = [row.get("name") or f'{row["pipeline"]}/{row["format"]}' for row in rows]
+        expect(len(rows) > 1 and all(name in running.text() for name in names), f"{names} in {running.text()}")
+
+
 @test("pipelines/bench.sh measures")
 def _(place):
     if not full or not (place.build / "tests/bench/bench_kernels").exists():
