@@ -18,8 +18,13 @@
 namespace cudavision {
 
 struct FilterState {
-  FilterState(GstElement* element, FramePusher::Complete complete)
-      : session(element), pusher(GST_BASE_TRANSFORM_SRC_PAD(element), std::move(complete)) {}
+  FilterState(GstElement* element, FramePusher::Actions actions)
+      : session(element),
+        pusher(std::make_shared<FramePusher>(GST_BASE_TRANSFORM_SRC_PAD(element),
+                                             std::move(actions))) {}
+  ~FilterState() { pusher->stop(); }
+  FilterState(const FilterState&) = delete;
+  FilterState& operator=(const FilterState&) = delete;
 
   void forget_refusal() {
     refusal.clear();
@@ -29,13 +34,16 @@ struct FilterState {
   DeviceSession session;
 
   // The next two are under the object lock.
-  int frames_in_flight = 0;                     ///< the property
-  GstClockTime buffered = GST_CLOCK_TIME_NONE;  ///< duration of the frames that wait in the element
+  int frames_in_flight = 0;   ///< the property
+  GstClockTime buffered = 0;  ///< duration of the frames that may wait in the element, or NONE
+
+  GstPadActivateModeFunction activate_src_of_parent = nullptr;  ///< that of GstBaseTransform
 
   std::atomic<bool> frame_failed{false};    ///< the work on a frame in flight has failed
   std::atomic<guint64> in_flight_total{0};  ///< frames since the start or the last flush
 
-  FramePusher pusher;  ///< not started if each frame goes downstream before the next starts
+  /// Not started if each frame goes downstream before the next starts.
+  const std::shared_ptr<FramePusher> pusher;
 
   // The following belong to the streaming thread.
   std::unique_ptr<FrameInFlight> started;  ///< the work that transform() has enqueued
@@ -113,7 +121,7 @@ Result post_first_exception(gpointer self, Result on_error, Body&& body,
       location);
 }
 
-/// Completes a frame that was in flight, see FramePusher::Complete.
+/// Completes a frame that was in flight, see FramePusher::Actions.
 bool complete_frame(gpointer self, std::unique_ptr<FrameInFlight> work, bool wanted);
 
 /// Sets the virtual functions for frames and events.

@@ -15,7 +15,7 @@ void discard_messages(gpointer self) {
 
 bool wait_for_frames(gpointer self) {
   FilterState& state = state_of(self);
-  state.pusher.drain();
+  state.pusher->drain();
   if (!state.frame_failed.exchange(false))
     return true;
   discard_messages(self);
@@ -79,10 +79,9 @@ namespace {
 
 GstFlowReturn submit_input_buffer(GstBaseTransform* trans, gboolean is_discont, GstBuffer* in) {
   FilterState& state = state_of(trans);
-  if (state.pusher.started()) {
+  if (state.pusher->started()) {
     // Before all else, so that what is decided about the frame is not out of date when it starts.
-    state.pusher.wait_for_room();
-    const GstFlowReturn flow = state.pusher.take_flow();
+    const GstFlowReturn flow = state.pusher->wait_for_room();
     if (flow != GST_FLOW_OK) {
       wait_for_frames(trans);
       gst_buffer_unref(in);
@@ -182,7 +181,7 @@ GstFlowReturn transform(GstBaseTransform* trans, GstBuffer* in, GstBuffer* out) 
       state.started = state.frames->start(in, out, state.work, state.info);
       state.handed_on = state.handed_on || !state.started->waits();
     }
-    if (!state.pusher.started())
+    if (!state.pusher->started())
       finish_frame(trans, std::move(state.started));
     return GST_FLOW_OK;
   });
@@ -195,12 +194,14 @@ GstClockTime end_of(GstBuffer* frame) {
   return GST_BUFFER_PTS(frame) + GST_BUFFER_DURATION(frame);
 }
 
-// With frames in flight, starts the work on a frame and returns none, unless nothing is in its way
-// downstream: the pusher's thread would only take time.
+// With frames in flight, starts the work on a frame and returns none: the pusher hands it
+// downstream later, or this function itself if nothing is in its way, as the pusher's thread would
+// only take time. GstBaseTransform would mark a frame that it pushes with the DISCONT of an earlier
+// one.
 GstFlowReturn generate_output(GstBaseTransform* trans, GstBuffer** out) {
   const auto of_parent = filter_parent_class()->generate_output;
   FilterState& state = state_of(trans);
-  if (!state.pusher.started() || !trans->queued_buf)
+  if (!state.pusher->started() || !trans->queued_buf)
     return of_parent(trans, out);
   const GstClockTime end = end_of(trans->queued_buf);
   const GstFlowReturn flow = of_parent(trans, out);
@@ -209,12 +210,15 @@ GstFlowReturn generate_output(GstBaseTransform* trans, GstBuffer** out) {
   // GstBaseTransform does this for the frames that it pushes itself; it answers POSITION queries.
   if (GST_CLOCK_TIME_IS_VALID(end) && trans->segment.format == GST_FORMAT_TIME)
     trans->segment.position = end;
-  if (state.started && !state.started->waits() && state.pusher.idle())
-    return complete_frame(trans, std::move(state.started), true) ? GST_FLOW_OK : GST_FLOW_ERROR;
+  OwnedBuffer frame(std::exchange(*out, nullptr));
   ++state.in_flight_total;
-  state.pusher.add(*out, std::move(state.started));
-  *out = nullptr;
-  return GST_FLOW_OK;
+  if (!state.started || state.started->waits() || !state.pusher->idle()) {
+    state.pusher->add(frame.release(), std::move(state.started));
+    return GST_FLOW_OK;
+  }
+  if (!complete_frame(trans, std::move(state.started), true))
+    return GST_FLOW_ERROR;
+  return gst_pad_push(GST_BASE_TRANSFORM_SRC_PAD(trans), frame.release());
 }
 
 gboolean transform_meta(GstBaseTransform* trans, GstBuffer*, GstMeta* meta, GstBuffer*) {
@@ -228,7 +232,7 @@ gboolean transform_meta(GstBaseTransform* trans, GstBuffer*, GstMeta* meta, GstB
 void forget_frames(gpointer self) {
   FilterState& state = state_of(self);
   state.forget_refusal();
-  state.pusher.take_flow();
+  state.pusher->take_flow();
   state.skipped = false;
   state.in_flight_total = 0;
   discard_messages(self);
@@ -236,7 +240,7 @@ void forget_frames(gpointer self) {
 
 gboolean sink_event(GstBaseTransform* trans, GstEvent* event) {
   post_first_exception(trans, false, [&] {
-    FramePusher& pusher = state_of(trans).pusher;
+    FramePusher& pusher = *state_of(trans).pusher;
     if (GST_EVENT_IS_SERIALIZED(event))
       wait_for_frames(trans);
     switch (GST_EVENT_TYPE(event)) {
@@ -264,8 +268,14 @@ gboolean sink_event(GstBaseTransform* trans, GstEvent* event) {
   // Only now does the pad refuse an event that the streaming thread may have kept back until the
   // frames in flight had gone.
   if (flush_starts)
-    state_of(trans).pusher.flush();
+    state_of(trans).pusher->flush();
   return handled;
+}
+
+gboolean src_event(GstBaseTransform* trans, GstEvent* event) {
+  if (GST_EVENT_TYPE(event) == GST_EVENT_RECONFIGURE)
+    state_of(trans).pusher->forget_not_linked();
+  return filter_parent_class()->src_event(trans, event);
 }
 
 }  // namespace
@@ -278,6 +288,7 @@ void install_streaming(GstBaseTransformClass* transform_class) {
   transform_class->generate_output = GST_DEBUG_FUNCPTR(generate_output);
   transform_class->transform_meta = GST_DEBUG_FUNCPTR(transform_meta);
   transform_class->sink_event = GST_DEBUG_FUNCPTR(sink_event);
+  transform_class->src_event = GST_DEBUG_FUNCPTR(src_event);
 }
 
 }  // namespace cudavision

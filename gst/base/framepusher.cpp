@@ -1,103 +1,132 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "gst/base/framepusher.h"
 
-#include <system_error>
 #include <utility>
-
-#include "gst/base/elementerror.h"
 
 namespace cudavision {
 
-FramePusher::FramePusher(GstPad* pad, Complete complete)
-    : pad_(pad), complete_(std::move(complete)) {}
+FramePusher::FramePusher(GstPad* pad, Actions actions)
+    : pad_(pad), actions_(std::move(actions)), task_(pad) {}
 
 void FramePusher::start(std::size_t limit) {
-  // Later, memory that runs out would have to be reported for a frame whose work has begun.
-  waiting_.reserve(limit);
-  const Lock lock(mutex_);
+  open(limit);
   try {
-    thread_ = std::thread([this] { run(); });
-  } catch (const std::system_error& e) {
-    throw ElementError(GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_FAILED,
-                       std::string("The system starts no more threads (") + e.what() +
-                           "): end other programs, raise the limit, or set frames-in-flight=1.");
+    task_.start([pusher = shared_from_this()] { pusher->push_next(); });
+  } catch (...) {
+    close();
+    throw;
   }
-  limit_ = limit;
 }
 
 void FramePusher::stop() noexcept {
-  std::thread thread;
-  {
-    const Lock lock(mutex_);
-    stopping_ = true;
-    thread = std::move(thread_);
-  }
-  changed_.notify_all();
-  if (thread.joinable())
-    thread.join();
+  task_.request_stop();
+  close();
+  task_.join();
   const Lock lock(mutex_);
-  stopping_ = false;
-  flow_ = GST_FLOW_OK;
-  limit_ = 0;
+  begin_era();
 }
 
-void FramePusher::wait_for_room() {
+void FramePusher::open(std::size_t limit) {
+  const Lock lock(mutex_);
+  // Later, memory that runs out would have to be reported for a frame whose work has begun.
+  waiting_.reserve(limit);
+  flow_ = GST_FLOW_OK;
+  limit_ = limit;
+}
+
+// Lets nobody wait any longer, and drops the frames that wait.
+void FramePusher::close() {
   Lock lock(mutex_);
-  changed_.wait(lock, [&] { return in_flight_ < limit_; });
+  limit_ = 0;
+  changed_.notify_all();
+  drop_waiting(lock);
+}
+
+void FramePusher::flush() {
+  if (!task_.is_current())
+    return;
+  Lock lock(mutex_);
+  flow_ = GST_FLOW_FLUSHING;  // so that the streaming thread adds no more
+  drop_waiting(lock);
+  begin_era();
+}
+
+std::size_t FramePusher::limit() const {
+  const Lock lock(mutex_);
+  return limit_;
+}
+
+GstFlowReturn FramePusher::wait_for_room() {
+  Lock lock(mutex_);
+  changed_.wait(lock, [&] { return limit_ == 0 || flow_ != GST_FLOW_OK || in_flight_ < limit_; });
+  return limit_ == 0 ? GST_FLOW_FLUSHING : take_flow(lock);
 }
 
 void FramePusher::add(GstBuffer* buffer, std::unique_ptr<FrameInFlight> work) noexcept {
-  Entry entry{OwnedBuffer(buffer), std::move(work)};
-  {
-    const Lock lock(mutex_);
-    if (flow_ == GST_FLOW_OK) {
-      waiting_.push_back(std::move(entry));
-      ++in_flight_;
-    }
-  }
-  if (entry.buffer)
-    drop(std::move(entry));
-  else
-    changed_.notify_all();
+  add({OwnedBuffer(buffer), std::move(work), nullptr});
 }
 
-bool FramePusher::idle() {
+void FramePusher::add(GstMessage* message) noexcept {
+  add({nullptr, nullptr, OwnedMessage(message)});
+}
+
+void FramePusher::add(Entry entry) {
+  {
+    const Lock lock(mutex_);
+    // A message needs to wait only for frames.
+    const bool waits = entry.buffer || in_flight_ > 0;
+    if (waits && limit_ > 0 && (flow_ == GST_FLOW_OK || flow_ == GST_FLOW_NOT_LINKED)) {
+      waiting_.push_back(std::move(entry));
+      ++in_flight_;
+      changed_.notify_all();
+      return;
+    }
+  }
+  drop(std::move(entry));
+}
+
+bool FramePusher::idle() const {
   const Lock lock(mutex_);
   return in_flight_ == 0;
 }
 
 void FramePusher::drain() {
   Lock lock(mutex_);
-  changed_.wait(lock, [&] { return in_flight_ == 0; });
+  while (in_flight_ > 0) {
+    if (waits_for_link())
+      drop_waiting(lock);
+    changed_.wait(lock, [&] { return in_flight_ == 0 || waits_for_link(); });
+  }
 }
 
 GstFlowReturn FramePusher::take_flow() {
   Lock lock(mutex_);
-  // The thread drops frames only as long as it knows of the error.
-  if (flow_ != GST_FLOW_OK)
+  return take_flow(lock);
+}
+
+GstFlowReturn FramePusher::take_flow(Lock& lock) {
+  // The frames in flight are dropped only as long as the error is known.
+  if (flow_ != GST_FLOW_OK) {
+    drop_waiting(lock);
     changed_.wait(lock, [&] { return in_flight_ == 0; });
+  }
   return std::exchange(flow_, GST_FLOW_OK);
 }
 
 void FramePusher::forget_eos() {
-  const Lock lock(mutex_);
-  if (flow_ == GST_FLOW_EOS)
-    flow_ = GST_FLOW_OK;
+  forget_flow(GST_FLOW_EOS);
 }
 
-void FramePusher::flush() {
-  Lock lock(mutex_);
-  if (thread_.get_id() != std::this_thread::get_id())
-    return;
-  flow_ = GST_FLOW_FLUSHING;  // so that the streaming thread adds no more
-  while (!waiting_.empty()) {
-    Entry entry = take_next();
-    lock.unlock();
-    drop(std::move(entry));
-    lock.lock();
-  }
-  in_flight_ = 0;
-  flushed_ = true;
+void FramePusher::forget_not_linked() {
+  forget_flow(GST_FLOW_NOT_LINKED);
+}
+
+void FramePusher::forget_flow(GstFlowReturn flow) {
+  const Lock lock(mutex_);
+  if (flow == GST_FLOW_NOT_LINKED)
+    ++links_;
+  if (flow_ == flow)
+    flow_ = GST_FLOW_OK;
   changed_.notify_all();
 }
 
@@ -107,41 +136,78 @@ FramePusher::Entry FramePusher::take_next() {
   return entry;
 }
 
-GstFlowReturn FramePusher::push(Entry entry) {
-  if (!complete_(std::move(entry.work), true))
+void FramePusher::count_off(unsigned era) {
+  if (era == era_)
+    --in_flight_;
+  changed_.notify_all();
+}
+
+void FramePusher::begin_era() {
+  ++era_;
+  in_flight_ = 0;
+  changed_.notify_all();
+}
+
+void FramePusher::drop_waiting(Lock& lock) {
+  while (!waiting_.empty()) {
+    Entry entry = take_next();
+    const unsigned era = era_;
+    lock.unlock();
+    drop(std::move(entry));
+    lock.lock();
+    count_off(era);
+  }
+}
+
+bool FramePusher::is_over(unsigned era) const {
+  const Lock lock(mutex_);
+  return era != era_;
+}
+
+GstFlowReturn FramePusher::push(Entry entry, unsigned era) {
+  if (entry.message) {
+    actions_.post(entry.message.release());
+    return GST_FLOW_OK;
+  }
+  if (!actions_.complete(std::move(entry.work), true))
     return GST_FLOW_ERROR;
-  // A handler of the frame's messages may have flushed.
-  return flushed_ ? GST_FLOW_FLUSHING : gst_pad_push(pad_, entry.buffer.release());
+  // A handler of the frame's messages may have flushed or stopped the element.
+  return is_over(era) ? GST_FLOW_FLUSHING : gst_pad_push(pad_, entry.buffer.release());
 }
 
 void FramePusher::drop(Entry entry) {
-  complete_(std::move(entry.work), false);
+  // QoS has skipped the frame of a message whatever happens to those before it.
+  if (entry.message)
+    actions_.post(entry.message.release());
+  else
+    actions_.complete(std::move(entry.work), false);
 }
 
-void FramePusher::run() {
+// Pushes the oldest frame when there is one.
+void FramePusher::push_next() {
+  // A probe or a handler of messages may stop the element in this thread and release it.
+  ObjectPtr<GstElement> element;
   Lock lock(mutex_);
-  while (true) {
-    changed_.wait(lock, [&] { return stopping_ || !waiting_.empty(); });
-    if (waiting_.empty())
-      return;
-    Entry entry = take_next();
-    const bool wanted = flow_ == GST_FLOW_OK && !stopping_;
-    flushed_ = false;
-    lock.unlock();
-    GstFlowReturn flow = GST_FLOW_OK;
-    if (wanted)
-      flow = push(std::move(entry));
-    else
-      drop(std::move(entry));
-    lock.lock();
-    if (flushed_)
-      continue;
-    --in_flight_;
-    // Other successes than GST_FLOW_OK must not end the stream.
-    if (flow_ == GST_FLOW_OK && flow < GST_FLOW_OK)
-      flow_ = flow;
-    changed_.notify_all();
-  }
+  changed_.wait(lock, [&] { return limit_ == 0 || (!waiting_.empty() && !waits_for_link()); });
+  if (limit_ == 0)
+    return;
+  element.reset(gst_pad_get_parent_element(pad_));
+  Entry entry = take_next();
+  const bool wanted = flow_ == GST_FLOW_OK;
+  const unsigned era = era_, links = links_;
+  lock.unlock();
+  GstFlowReturn flow = GST_FLOW_OK;
+  if (wanted)
+    flow = push(std::move(entry), era);
+  else
+    drop(std::move(entry));
+  lock.lock();
+  // By now, downstream may be linked again.
+  const bool out_of_date = era != era_ || (flow == GST_FLOW_NOT_LINKED && links != links_);
+  // Other successes than GST_FLOW_OK must not end the stream.
+  if (!out_of_date && flow_ == GST_FLOW_OK && flow < GST_FLOW_OK)
+    flow_ = flow;
+  count_off(era);
 }
 
 }  // namespace cudavision

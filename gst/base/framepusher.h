@@ -7,83 +7,108 @@
 #include <functional>
 #include <memory>
 #include <mutex>
-#include <thread>
 #include <vector>
 
 #include "gst/base/filterframes.h"
 #include "gst/base/scoped.h"
+#include "gst/base/streamingtask.h"
 
 namespace cudavision {
 
 /// Completes frames and hands them downstream, in order, in a thread of its own. Meanwhile the
 /// streaming thread enqueues the work on the next frames. As after a queue element, a flow return
 /// of downstream reaches upstream with a later frame.
-class FramePusher {
+///
+/// A probe on the pad, or a handler of messages, may stop the element in the pusher's thread, while
+/// that pushes a frame, and even release it. So the thread shares the pusher with the element.
+class FramePusher : public std::enable_shared_from_this<FramePusher> {
  public:
-  /// complete() waits for the device, posts an error if that fails, and returns whether the frame
-  /// may go downstream. It is also called, with false, for a frame that will not: it then only
-  /// waits. It runs in the pusher's thread, or in one that drops frames.
-  using Complete = std::function<bool(std::unique_ptr<FrameInFlight> work, bool wanted)>;
+  /// What the element does for frames, in the pusher's thread, or in one that drops frames.
+  struct Actions {
+    /// Waits for the device, posts an error if that fails, and returns whether the frame may go
+    /// downstream. It is also called, with false, for a frame that will not: it then only waits.
+    std::function<bool(std::unique_ptr<FrameInFlight> work, bool wanted)> complete;
+    /// Posts a message, and takes it.
+    std::function<void(GstMessage* message)> post;
+  };
 
-  FramePusher(GstPad* pad, Complete complete);
-  ~FramePusher() { stop(); }
+  /// The pad must live as long as the element and the thread, and the element must call stop().
+  FramePusher(GstPad* pad, Actions actions);
   FramePusher(const FramePusher&) = delete;
   FramePusher& operator=(const FramePusher&) = delete;
 
   /// Starts the thread. At most `limit` frames are in flight. Throws ElementError.
   void start(std::size_t limit);
   /// Drops the frames in flight and ends the thread, if it was started. The pad must be flushing,
-  /// so that downstream does not block.
+  /// so that downstream does not block. In the pusher's own thread, the frame that is being pushed
+  /// no longer counts, and the thread ends when that push returns.
   void stop() noexcept;
-  bool started() const noexcept { return limit_ > 0; }
-  std::size_t limit() const noexcept { return limit_; }  ///< 0 if not started
+  bool started() const { return limit() > 0; }
+  std::size_t limit() const;  ///< 0 if not started
 
-  // The following are called by the streaming thread.
-  /// Waits until another frame may be started.
-  void wait_for_room();
+  // The following are called by the streaming thread. Nobody waits any longer than until stop().
+  /// Waits until another frame may be started, or takes the flow return because of which none may.
+  GstFlowReturn wait_for_room();
   /// Takes a frame, with the work that is enqueued for it; none if the device does nothing.
   void add(GstBuffer* buffer, std::unique_ptr<FrameInFlight> work) noexcept;
+  /// Posts a message about a frame that is skipped, when the frames before it have gone.
+  void add(GstMessage* message) noexcept;
   /// True if all frames have gone downstream, or have been dropped.
-  bool idle();
-  /// Waits until that is so.
+  bool idle() const;
+  /// Waits until that is so. Frames that wait for downstream to be linked are dropped.
   void drain();
   /// Returns the first flow return of downstream since the last call that is an error, else
-  /// GST_FLOW_OK. The frames that were in flight behind that frame are dropped.
+  /// GST_FLOW_OK. The frames that were in flight after that frame are dropped.
   GstFlowReturn take_flow();
   /// Forgets that downstream wants no more frames, because a new segment begins.
   void forget_eos();
 
-  /// Call this when a flush has started and the pad refuses all, from any thread. If that is the
-  /// pusher's own, which happens if downstream or a handler of messages seeks, the streaming thread
-  /// must not wait for frames, as the seek in turn waits for the streaming thread: the frames in
-  /// flight no longer count.
+  // The following may be called by any thread.
+  /// Forgets that downstream was not linked, and pushes the frames that have waited since.
+  void forget_not_linked();
+  /// Call this when a flush has started and the pad refuses all. If that is in the pusher's own
+  /// thread, which happens if downstream or a handler of messages seeks, the streaming thread must
+  /// not wait for frames, as the seek in turn waits for the streaming thread: the frames in flight
+  /// no longer count.
   void flush();
 
  private:
+  /// A frame, or a message about a frame that is skipped.
   struct Entry {
     OwnedBuffer buffer;
     std::unique_ptr<FrameInFlight> work;
+    OwnedMessage message;
   };
   using Lock = std::unique_lock<std::mutex>;
 
-  void run();
-  Entry take_next();
-  GstFlowReturn push(Entry entry);
+  void open(std::size_t limit);
+  void close();
+  void push_next();
+  GstFlowReturn push(Entry entry, unsigned era);
   void drop(Entry entry);
+  void add(Entry entry);
+  GstFlowReturn take_flow(Lock& lock);
+  void forget_flow(GstFlowReturn flow);
+  // Like a queue element, keeps what downstream may get after it has been linked again.
+  bool waits_for_link() const { return flow_ == GST_FLOW_NOT_LINKED && !waiting_.empty(); }
+  bool is_over(unsigned era) const;
+  Entry take_next();
+  void drop_waiting(Lock& lock);
+  void count_off(unsigned era);
+  void begin_era();
 
   GstPad* const pad_;
-  const Complete complete_;
-  std::size_t limit_ = 0;
+  const Actions actions_;
+  StreamingTask task_;
 
-  std::mutex mutex_;  ///< guards what follows
+  mutable std::mutex mutex_;  ///< guards what follows
   std::condition_variable changed_;
+  std::size_t limit_ = 0;
   std::vector<Entry> waiting_;  ///< oldest first
-  std::size_t in_flight_ = 0;   ///< those waiting, and the one that is being pushed
+  std::size_t in_flight_ = 0;   ///< those waiting, and those that are being pushed or dropped
+  unsigned era_ = 0;            ///< entries of an earlier one no longer count in in_flight_
+  unsigned links_ = 0;          ///< how often downstream may have been linked again
   GstFlowReturn flow_ = GST_FLOW_OK;
-  bool stopping_ = false;
-  std::thread thread_;
-
-  bool flushed_ = false;  ///< the frame that is being pushed no longer counts; for run() only
 };
 
 }  // namespace cudavision

@@ -7,6 +7,7 @@
 #include "gst/base/filterstate.h"
 #include "gst/base/properties.h"
 #include "gst/base/refusedcaps.h"
+#include "gst/base/scoped.h"
 #include "gst/memory/allocationquery.h"
 
 using namespace cudavision;
@@ -29,6 +30,18 @@ void release_filter(gpointer self) {
   state.frames.reset();
 }
 
+namespace {
+
+GstClockTime duration_of(std::size_t frames, const FrameFormat& format) {
+  if (frames == 0)
+    return 0;
+  if (format.info.fps_n <= 0)
+    return GST_CLOCK_TIME_NONE;
+  return gst_util_uint64_scale(frames * GST_SECOND, format.info.fps_d, format.info.fps_n);
+}
+
+}  // namespace
+
 void configure_filter(gpointer self, const FrameFormat& in, const FrameFormat& out,
                       bool same_caps) {
   FilterState& state = state_of(self);
@@ -36,12 +49,10 @@ void configure_filter(gpointer self, const FrameFormat& in, const FrameFormat& o
   release_filter(self);
   const DeviceScope scope(session);
   class_of(self)->configure(filter(self), session.device(), in, out);
-  const std::size_t most = std::max<std::size_t>(state.pusher.limit(), 1);
+  const std::size_t most = std::max<std::size_t>(state.pusher->limit(), 1);
   state.frames.emplace(filter(self), session, in, out, same_caps, most);
   const ObjectLock lock(self);
-  state.buffered = in.info.fps_n > 0 ? gst_util_uint64_scale((most - 1) * GST_SECOND, in.info.fps_d,
-                                                             in.info.fps_n)
-                                     : GST_CLOCK_TIME_NONE;
+  state.buffered = duration_of(most - 1, in);
 }
 
 }  // namespace cudavision
@@ -119,11 +130,14 @@ void start_pusher(GstBaseTransform* trans, std::size_t requested) {
   if (requested == 0)
     requested = default_frames_in_flight;
   if (requested > 1)
-    state.pusher.start(requested);
+    state.pusher->start(requested);
 }
 
+// Like stop(), holds the lock of the streaming thread: a FLUSH_STOP arrives on an inactive pad,
+// too.
 gboolean start(GstBaseTransform* trans) {
   return post_exceptions(trans, FALSE, [&]() -> gboolean {
+    const StreamLock streaming(GST_BASE_TRANSFORM_SINK_PAD(trans));
     FilterState& state = state_of(trans);
     state.forget_refusal();
     state.skipped = false;
@@ -136,13 +150,17 @@ gboolean start(GstBaseTransform* trans) {
       state.session.stop();
       throw;
     }
+    const ObjectLock lock(trans);
+    state.buffered = state.pusher->started() ? GST_CLOCK_TIME_NONE : 0;
     return TRUE;
   });
 }
 
 // Always succeeds: an element that could not stop after an error could not be started again either.
 gboolean stop(GstBaseTransform* trans) {
-  state_of(trans).pusher.stop();
+  // Before the lock, for which a seek in the pusher's thread may be waiting.
+  state_of(trans).pusher->stop();
+  const StreamLock streaming(GST_BASE_TRANSFORM_SINK_PAD(trans));
   post_first_exception(trans, false, [&] {
     drain_filter(trans);
     return true;
@@ -155,16 +173,35 @@ gboolean stop(GstBaseTransform* trans) {
   return TRUE;
 }
 
-// GstBaseTransform counts only the frames that it pushes itself.
-gboolean post_message(GstElement* element, GstMessage* message) {
-  const guint64 in_flight_total = state_of(element).in_flight_total;
-  if (GST_MESSAGE_TYPE(message) == GST_MESSAGE_QOS && in_flight_total > 0) {
-    GstFormat format = GST_FORMAT_UNDEFINED;
-    guint64 processed = 0, dropped = 0;
-    gst_message_parse_qos_stats(message, &format, &processed, &dropped);
-    gst_message_set_qos_stats(message, format, processed + in_flight_total, dropped);
+// The source pad becomes inactive first. GstBaseTransform then waits for the streaming thread,
+// which may be waiting for the pusher, or for downstream that pulls.
+gboolean activate_src(GstPad* pad, GstObject* parent, GstPadMode mode, gboolean active) {
+  const FilterState& state = state_of(parent);
+  if (!active && mode == GST_PAD_MODE_PUSH)
+    state.pusher->stop();
+  if (!active && mode == GST_PAD_MODE_PULL) {
+    gst_pad_activate_mode(GST_BASE_TRANSFORM_SINK_PAD(parent), mode, FALSE);
+    const StreamLock pulling(pad);
   }
-  return GST_ELEMENT_CLASS(parent_class)->post_message(element, message);
+  return state.activate_src_of_parent(pad, parent, mode, active);
+}
+
+gboolean post_of_parent(gpointer self, GstMessage* message) {
+  return GST_ELEMENT_CLASS(parent_class)->post_message(GST_ELEMENT_CAST(self), message);
+}
+
+// GstBaseTransform posts the QOS message of a frame that it skips at once, and counts only the
+// frames that it pushes itself.
+gboolean post_message(GstElement* element, GstMessage* message) {
+  FilterState& state = state_of(element);
+  if (GST_MESSAGE_TYPE(message) != GST_MESSAGE_QOS || !state.pusher->started())
+    return post_of_parent(element, message);
+  GstFormat format = GST_FORMAT_UNDEFINED;
+  guint64 processed = 0, dropped = 0;
+  gst_message_parse_qos_stats(message, &format, &processed, &dropped);
+  gst_message_set_qos_stats(message, format, processed + state.in_flight_total, dropped);
+  state.pusher->add(message);
+  return TRUE;
 }
 
 /* Caps and memory */
@@ -234,7 +271,7 @@ FrameFormat video_output_format(GstCudaVisionFilter*, const FrameFormat& in, con
 gboolean propose_allocation(GstBaseTransform* trans, GstQuery*, GstQuery* query) {
   return post_exceptions(trans, FALSE, [&]() -> gboolean {
     const FilterState& state = state_of(trans);
-    return propose_pool(query, state.session, state.pusher.limit());
+    return propose_pool(query, state.session, state.pusher->limit());
   });
 }
 
@@ -264,21 +301,33 @@ gboolean decide_allocation(GstBaseTransform* trans, GstQuery* query) {
 }
 
 // A frame goes downstream as soon as it is ready, so frames in flight add nothing to the least
-// latency. But like a queue, the element can hold back frames of a live source.
+// latency. But like a queue, the element can hold back frames of a live source, and like a queue
+// without a limit in time, it has no greatest latency while the framerate is unknown.
 void add_latency(gpointer self, GstQuery* query) {
   gboolean live = FALSE;
   GstClockTime least = 0, most = 0;
   gst_query_parse_latency(query, &live, &least, &most);
   const ObjectLock lock(self);
   const GstClockTime buffered = state_of(self).buffered;
-  if (GST_CLOCK_TIME_IS_VALID(most) && GST_CLOCK_TIME_IS_VALID(buffered))
-    gst_query_set_latency(query, live, least, most + buffered);
+  const bool known = buffered < GST_CLOCK_TIME_NONE - most;
+  gst_query_set_latency(query, live, least, known ? most + buffered : GST_CLOCK_TIME_NONE);
+}
+
+// True if the pad may process what arrives in order. The stream lock is held.
+bool is_streaming(GstPad* sink) {
+  const ObjectLock lock(sink);
+  return GST_PAD_MODE(sink) == GST_PAD_MODE_PUSH && !GST_PAD_IS_FLUSHING(sink);
 }
 
 gboolean query(GstBaseTransform* trans, GstPadDirection direction, GstQuery* query) {
   return post_exceptions(trans, FALSE, [&]() -> gboolean {
-    if (GST_QUERY_IS_SERIALIZED(query) && direction == GST_PAD_SINK)
+    if (GST_QUERY_IS_SERIALIZED(query) && direction == GST_PAD_SINK) {
+      // GstPad refuses buffers and events once the element stops, but lets these queries through,
+      // which may negotiate.
+      if (!is_streaming(GST_BASE_TRANSFORM_SINK_PAD(trans)))
+        return FALSE;
       wait_for_frames(trans);
+    }
     if (state_of(trans).session.handle_context_query(query))
       return TRUE;
     if (!GST_BASE_TRANSFORM_CLASS(parent_class)->query(trans, direction, query))
@@ -332,9 +381,13 @@ static void gst_cuda_vision_filter_class_init(GstCudaVisionFilterClass* klass) {
 
 static void gst_cuda_vision_filter_init(GstCudaVisionFilter* self) {
   self->state = new FilterState(GST_ELEMENT_CAST(self),
-                                [self](std::unique_ptr<FrameInFlight> work, bool wanted) {
-                                  return complete_frame(self, std::move(work), wanted);
-                                });
+                                {[self](std::unique_ptr<FrameInFlight> work, bool wanted) {
+                                   return complete_frame(self, std::move(work), wanted);
+                                 },
+                                 [self](GstMessage* message) { post_of_parent(self, message); }});
+  GstPad* const src = GST_BASE_TRANSFORM_SRC_PAD(self);
+  self->state->activate_src_of_parent = GST_PAD_ACTIVATEMODEFUNC(src);
+  gst_pad_set_activatemode_function(src, activate_src);
   gst_base_transform_set_qos_enabled(GST_BASE_TRANSFORM_CAST(self), TRUE);
   // Frames with the GAP flag are processed like all others, and keep the flag.
   gst_base_transform_set_gap_aware(GST_BASE_TRANSFORM_CAST(self), TRUE);

@@ -25,6 +25,11 @@ struct UnrefEvent {
 };
 using OwnedEvent = std::unique_ptr<GstEvent, UnrefEvent>;
 
+struct UnrefMessage {
+  void operator()(GstMessage* message) const { gst_message_unref(message); }
+};
+using OwnedMessage = std::unique_ptr<GstMessage, UnrefMessage>;
+
 struct FreeStructure {
   void operator()(GstStructure* structure) const { gst_structure_free(structure); }
 };
@@ -48,6 +53,18 @@ class ObjectLock {
 
  private:
   GstObject* const object_;
+};
+
+/// Holds the stream lock of a pad while it lives.
+class StreamLock {
+ public:
+  explicit StreamLock(GstPad* pad) : pad_(pad) { GST_PAD_STREAM_LOCK(pad_); }
+  ~StreamLock() { GST_PAD_STREAM_UNLOCK(pad_); }
+  StreamLock(const StreamLock&) = delete;
+  StreamLock& operator=(const StreamLock&) = delete;
+
+ private:
+  GstPad* const pad_;
 };
 
 }  // namespace cudavision

@@ -5,26 +5,10 @@
 #include <cstdlib>
 
 #include "gst/base/elementerror.h"
+#include "gst/sgmstereo/calibrationfile.h"
 
 namespace cudavision {
 namespace {
-
-std::string text_of_file(const std::string& name) {
-  gchar* text = nullptr;
-  gsize size = 0;
-  GError* error = nullptr;
-  if (!g_file_get_contents(name.c_str(), &text, &size, &error)) {
-    const bool missing = g_error_matches(error, G_FILE_ERROR, G_FILE_ERROR_NOENT);
-    const std::string why = error->message;
-    g_error_free(error);
-    throw ElementError(
-        GST_RESOURCE_ERROR, missing ? GST_RESOURCE_ERROR_NOT_FOUND : GST_RESOURCE_ERROR_OPEN_READ,
-        why + ": name a file with a stereo calibration, such as pipelines/calibrate.py writes.");
-  }
-  std::string contents(text, size);
-  g_free(text);
-  return contents;
-}
 
 bool begins_with(const std::string& text, const char* beginning) {
   return text.rfind(beginning, 0) == 0;
@@ -76,7 +60,8 @@ void refuse_calibration(const std::string& file, const std::string& what) {
 
 CalibrationText::CalibrationText(const std::vector<std::string>& names) {
   for (const std::string& name : names) {
-    const std::string own_text = text_of_file(name), text = with_header(own_text);
+    const std::string own_text = calibration_file_text(name), text = with_header(own_text);
+    check_calibration_nesting(name, text);
     try {
       files_.push_back(
           {name, cv::FileStorage(text, cv::FileStorage::READ | cv::FileStorage::MEMORY)});

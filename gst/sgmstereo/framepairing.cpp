@@ -6,19 +6,17 @@
 namespace cudavision {
 namespace {
 
-/// Returns the distance of two running times. The difference of two int64 may overflow int64, but
-/// not uint64.
-std::uint64_t distance(std::int64_t a, std::int64_t b) {
-  const auto [from, to] = std::minmax(a, b);
-  return static_cast<std::uint64_t>(to) - static_cast<std::uint64_t>(from);
-}
+/// Frames with a later running time than this, of 73 years, wait forever. GStreamer adds up
+/// deadline, base time and latency, and the sum must fit an int64; a base time that counts from
+/// 1970 is less than 57 years.
+constexpr GstClockTime latest_deadline = G_MAXINT64 / 4;
 
 /// For two frames with running times, the older one in the stream `older`.
 struct Candidates {
   const FrameStream& older;
   const FrameStream& newer;
 
-  std::uint64_t apart() const { return distance(*older.frame->time, *newer.frame->time); }
+  std::uint64_t apart() const { return time_between(*older.frame->time, *newer.frame->time); }
 
   /// False if the older frame's successor comes too late to be nearer to the newer frame.
   bool successor_may_be_nearer() const {
@@ -31,13 +29,13 @@ struct Candidates {
     if (!older.next->time)
       return false;
     const std::int64_t next = *older.next->time, newer_time = *newer.frame->time;
-    if (distance(next, newer_time) >= apart())
+    if (time_between(next, newer_time) >= apart())
       return false;
     // The successor itself may be nearer to the frame behind the newer one.
     const GstClockTime interval = newer.frame->interval;
     if (next <= newer_time || !GST_CLOCK_TIME_IS_VALID(interval))
       return true;
-    return distance(next, newer_time) <= interval / 2;
+    return time_between(next, newer_time) <= interval / 2;
   }
 };
 
@@ -74,6 +72,11 @@ PairingStep step_for_two(const FrameStream& left, const FrameStream& right, GstC
 
 }  // namespace
 
+std::uint64_t time_between(std::int64_t a, std::int64_t b) {
+  const auto [from, to] = std::minmax(a, b);
+  return static_cast<std::uint64_t>(to) - static_cast<std::uint64_t>(from);
+}
+
 PairingStep next_step(const FrameStream& left, const FrameStream& right, GstClockTime max_skew,
                       bool timed_out) {
   if (left.frame && right.frame)
@@ -96,12 +99,12 @@ GstClockTime pairing_deadline(const FrameStream& left, const FrameStream& right,
   if (!oldest)
     return GST_CLOCK_TIME_NONE;
   const auto since = static_cast<GstClockTime>(std::max<std::int64_t>(*oldest, 0));
-  // With an unlimited skew, a frame waits forever.
-  return max_skew > G_MAXINT64 - since ? GST_CLOCK_TIME_NONE : since + max_skew;
+  return max_skew > longest_wait || since > latest_deadline ? GST_CLOCK_TIME_NONE
+                                                            : since + max_skew;
 }
 
 GstClockTime frame_interval(GstClockTime duration, int fps_n, int fps_d) {
-  if (GST_CLOCK_TIME_IS_VALID(duration) && duration > 0)
+  if (duration > 0 && duration <= longest_duration)
     return duration;
   if (fps_n > 0 && fps_d > 0)
     return gst_util_uint64_scale(GST_SECOND, static_cast<guint64>(fps_d),

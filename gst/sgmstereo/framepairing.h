@@ -10,6 +10,9 @@
 /// not depend on pads or threads.
 namespace cudavision {
 
+/// Returns how far apart two running times are, which may be more than an int64 holds.
+std::uint64_t time_between(std::int64_t a, std::int64_t b);
+
 /// The oldest frame of a stream that is neither paired nor dropped yet.
 struct WaitingFrame {
   /// Running time in ns, negative before the segment begins; none if the frame has no timestamp.
@@ -43,14 +46,21 @@ enum class PairingStep {
 PairingStep next_step(const FrameStream& left, const FrameStream& right, GstClockTime max_skew,
                       bool timed_out);
 
+/// With a larger max_skew, frames wait forever.
+constexpr GstClockTime longest_wait = 3600 * GST_SECOND;
+
 /// Returns the running time at which a frame has waited long enough for a partner. Returns
-/// GST_CLOCK_TIME_NONE if no frame with a known running time is waiting, or if max_skew is
-/// unlimited.
+/// GST_CLOCK_TIME_NONE if no frame with a known running time is waiting, or if it waits forever.
+/// GStreamer can add its base time and a latency to any other result.
 GstClockTime pairing_deadline(const FrameStream& left, const FrameStream& right,
                               GstClockTime max_skew);
 
-/// Returns duration if that is known, else the duration of a frame at fps_n/fps_d if that is known,
-/// else GST_CLOCK_TIME_NONE.
+/// A buffer whose duration is longer is not believed, because such durations are more often the
+/// result of a subtraction that has wrapped.
+constexpr GstClockTime longest_duration = 10 * GST_SECOND;
+
+/// Returns duration if that is known and at most longest_duration, else the duration of a frame at
+/// fps_n/fps_d if that is known, else GST_CLOCK_TIME_NONE.
 GstClockTime frame_interval(GstClockTime duration, int fps_n, int fps_d);
 
 /// Returns the property max-skew in ns if it is not negative, else half of the interval between

@@ -198,6 +198,7 @@ static void gst_cuda_sgm_stereo_init(GstCudaSgmStereo* self) {
                     static_cast<GstPadProbeType>(GST_PAD_PROBE_TYPE_EVENT_DOWNSTREAM |
                                                  GST_PAD_PROBE_TYPE_EVENT_FLUSH),
                     stereo_follow_src, element, nullptr);
+  g_signal_connect(element, "pad-removed", G_CALLBACK(stereo_pad_removed), nullptr);
   for (const StereoInput* input : {&state.left, &state.right})
     explain_refused_caps(GST_PAD_CAST(input->pad), state.session);
 }

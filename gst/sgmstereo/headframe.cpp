@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "gst/sgmstereo/headframe.h"
 
+#include <algorithm>
+
 #include "gst/base/scoped.h"
 
 namespace cudavision {
@@ -14,7 +16,7 @@ std::optional<std::int64_t> signed_running_time(const GstSegment& segment, GstBu
       gst_segment_to_running_time_full(&segment, GST_FORMAT_TIME, GST_BUFFER_PTS(buffer), &amount);
   if (sign == 0)
     return std::nullopt;
-  return sign * static_cast<std::int64_t>(amount);
+  return sign * static_cast<std::int64_t>(std::min<guint64>(amount, G_MAXINT64));
 }
 
 WaitingFrame waiting_frame(GstAggregatorPad* pad, GstBuffer* buffer, const GstVideoInfo* info) {

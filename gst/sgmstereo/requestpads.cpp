@@ -107,18 +107,16 @@ void send_stream_start(GstPad* src, GstPad* pad) {
     gst_pad_push_event(pad, gst_event_new_caps(caps.get()));
 }
 
-void send_caps(GstPad* pad, GstCaps* caps) {
+bool has_caps(GstPad* pad, const GstCaps* caps) {
   const Caps current(gst_pad_get_current_caps(pad));
-  if (!current || !gst_caps_is_equal(current.get(), caps))
-    gst_pad_push_event(pad, gst_event_new_caps(caps));
+  return current && gst_caps_is_equal(current.get(), caps);
 }
 
-bool has_sticky_event(GstPad* pad, GstEvent* event) {
-  for (guint i = 0;; ++i) {
-    const OwnedEvent found = sticky_event(pad, GST_EVENT_TYPE(event), i);
-    if (!found || found.get() == event)
-      return found != nullptr;
-  }
+// Returns false if the pad does not keep them.
+bool send_caps(GstPad* pad, GstCaps* caps) {
+  if (!has_caps(pad, caps))
+    gst_pad_push_event(pad, gst_event_new_caps(caps));
+  return has_caps(pad, caps);
 }
 
 void copy_sticky_events(GstPad* src, GstEventType type, GstPad* pad) {
@@ -131,13 +129,28 @@ void copy_sticky_events(GstPad* src, GstEventType type, GstPad* pad) {
   }
 }
 
-// Without caps there is nothing that a segment could apply to, and CAPS must come first.
-void send_sticky_events(GstPad* src, GstPad* pad) {
+// Without caps there is nothing that a segment could apply to, and CAPS must come first. Returns
+// false if the pad lacks its segment then.
+bool send_sticky_events(GstPad* src, GstPad* pad) {
   send_stream_start(src, pad);
   if (!gst_pad_has_current_caps(pad))
-    return;
+    return false;
   copy_sticky_events(src, GST_EVENT_SEGMENT, pad);
   copy_sticky_events(src, GST_EVENT_TAG, pad);
+  return sticky_event(pad, GST_EVENT_SEGMENT) != nullptr;
+}
+
+// Returns the answer of a pad that did not keep an event which must precede buffers: pads keep none
+// while they are flushing and after EOS, and request pads take theirs from src. If a flush is over
+// already, the pad negotiates again before its next buffer.
+GstFlowReturn answer_without_event(GstPad* src, StereoRequestPad& pad) {
+  pad.discont = true;
+  pad.ended = GST_PAD_IS_EOS(pad.pad.get());
+  if (pad.ended)
+    return GST_FLOW_EOS;
+  gst_pad_mark_reconfigure(pad.pad.get());
+  const bool flushing = GST_PAD_IS_FLUSHING(src) || GST_PAD_IS_FLUSHING(pad.pad.get());
+  return flushing && !pad.released ? GST_FLOW_FLUSHING : GST_FLOW_NOT_LINKED;
 }
 
 /* Negotiation */
@@ -178,11 +191,29 @@ ObjectPtr<GstBufferPool> negotiated_pool(const DeviceSession& session, const Ste
 
 /* Requesting and releasing */
 
-GstPad* new_pad(GstPadTemplate* pad_template, const char* name) {
-  GstPad* pad = gst_pad_new_from_template(pad_template, name);
+std::shared_ptr<StereoRequestPad> new_pad(GstPadTemplate* pad_template, const Kind& kind) {
+  GstPad* pad = gst_pad_new_from_template(pad_template, kind.name);
   gst_pad_set_query_function(pad, handle_query);
   gst_pad_set_event_function(pad, handle_event);
-  return pad;
+  return std::make_shared<StereoRequestPad>(pad, kind.id, kind.output);
+}
+
+/// Returns false if another pad has the place.
+bool take_place(gpointer self, const std::shared_ptr<StereoRequestPad>& pad) {
+  const ObjectLock lock(self);
+  std::shared_ptr<StereoRequestPad>& place = stereo_state(self).request_pads[index_of(pad->id)];
+  if (place)
+    return false;
+  place = pad;
+  return true;
+}
+
+std::shared_ptr<StereoRequestPad> request_pad_of(gpointer self, GstPad* pad) {
+  const ObjectLock lock(self);
+  for (const std::shared_ptr<StereoRequestPad>& request_pad : stereo_state(self).request_pads)
+    if (request_pad && request_pad->pad.get() == pad)
+      return request_pad;
+  return nullptr;
 }
 
 }  // namespace
@@ -200,39 +231,35 @@ GstPad* stereo_request_new_pad(GstElement* element, GstPadTemplate* pad_template
   const Kind* kind = kind_named(GST_PAD_TEMPLATE_NAME_TEMPLATE(pad_template));
   if (!kind)
     return nullptr;
-  GstPad* pad = new_pad(pad_template, kind->name);
-  {
-    const ObjectLock lock(element);
-    std::shared_ptr<StereoRequestPad>& place =
-        stereo_state(element).request_pads[index_of(kind->id)];
-    if (!place)
-      place = std::make_shared<StereoRequestPad>(pad, kind->id, kind->output);
-    else
-      kind = nullptr;
-  }
-  if (!kind) {
-    GST_WARNING_OBJECT(element, "There is a pad %s already.", GST_PAD_NAME(pad));
-    gst_object_unref(gst_object_ref_sink(pad));
+  const std::shared_ptr<StereoRequestPad> request_pad = new_pad(pad_template, *kind);
+  if (!take_place(element, request_pad)) {
+    GST_WARNING_OBJECT(element, "There is a pad %s already.", kind->name);
     return nullptr;
   }
+  GstPad* pad = request_pad->pad.get();
   gst_pad_set_active(pad, TRUE);
-  gst_element_add_pad(element, pad);
-  return pad;
+  if (gst_element_add_pad(element, pad))
+    return pad;
+  stereo_pad_removed(element, pad, nullptr);
+  return nullptr;
 }
 
 void stereo_release_pad(GstElement* element, GstPad* pad) {
-  std::shared_ptr<StereoRequestPad> released;
-  {
-    const ObjectLock lock(element);
-    for (std::shared_ptr<StereoRequestPad>& request_pad : stereo_state(element).request_pads)
-      if (request_pad && request_pad->pad.get() == pad)
-        released = std::move(request_pad);
-  }
-  if (!released)
+  const std::shared_ptr<StereoRequestPad> request_pad = request_pad_of(element, pad);
+  // Two threads may release a pad at the same time.
+  if (!request_pad || request_pad->released.exchange(true))
     return;
-  released->released = true;
   gst_pad_set_active(pad, FALSE);
   gst_element_remove_pad(element, pad);
+}
+
+void stereo_pad_removed(GstElement* element, GstPad* pad, gpointer) {
+  const std::shared_ptr<StereoRequestPad> request_pad = request_pad_of(element, pad);
+  if (!request_pad)
+    return;
+  request_pad->released = true;
+  const ObjectLock lock(element);
+  stereo_state(element).request_pads[index_of(request_pad->id)].reset();
 }
 
 GstPadProbeReturn stereo_follow_src(GstPad* src, GstPadProbeInfo* info, gpointer self) {
@@ -253,6 +280,14 @@ GstPadProbeReturn stereo_follow_src(GstPad* src, GstPadProbeInfo* info, gpointer
     }
     return GST_PAD_PROBE_OK;
   });
+}
+
+bool has_sticky_event(GstPad* pad, GstEvent* event) {
+  for (guint i = 0;; ++i) {
+    const OwnedEvent found = sticky_event(pad, GST_EVENT_TYPE(event), i);
+    if (!found || found.get() == event)
+      return found != nullptr;
+  }
 }
 
 RequestPads open_request_pads(GstAggregator* self) {
@@ -276,10 +311,8 @@ bool stereo_must_negotiate(const StereoRequestPad& pad) {
 }
 
 GstFlowReturn stereo_negotiate_request_pad(GstAggregator* self, StereoRequestPad& pad) {
-  if (GST_PAD_IS_FLUSHING(pad.pad.get())) {
-    gst_pad_mark_reconfigure(pad.pad.get());
-    return pad.released ? GST_FLOW_NOT_LINKED : GST_FLOW_FLUSHING;
-  }
+  if (GST_PAD_IS_FLUSHING(pad.pad.get()))
+    return answer_without_event(self->srcpad, pad);
   StereoState& state = stereo_state(self);
   pad.forget_negotiation();
   if (state.work) {
@@ -289,7 +322,8 @@ GstFlowReturn stereo_negotiate_request_pad(GstAggregator* self, StereoRequestPad
   const Caps caps = negotiated_caps(self, pad);
   GST_INFO_OBJECT(pad.pad.get(), "%" GST_PTR_FORMAT, caps.get());
   send_stream_start(self->srcpad, pad.pad.get());
-  send_caps(pad.pad.get(), caps.get());
+  if (!send_caps(pad.pad.get(), caps.get()))
+    return answer_without_event(self->srcpad, pad);
   pad.format = stereo_output_format(pad.output, caps.get());
   pad.pool = negotiated_pool(state.session, pad, caps.get());
   return GST_FLOW_OK;
@@ -297,7 +331,13 @@ GstFlowReturn stereo_negotiate_request_pad(GstAggregator* self, StereoRequestPad
 
 GstFlowReturn stereo_push_on_request_pad(GstAggregator* self, StereoRequestPad& pad,
                                          OwnedBuffer buffer) {
-  send_sticky_events(self->srcpad, pad.pad.get());
+  // The pair was in flight when the pad got another peer.
+  if (gst_pad_needs_reconfigure(pad.pad.get()) && stereo_peer_refuses_current_caps(pad.pad.get())) {
+    pad.discont = true;
+    return GST_FLOW_OK;
+  }
+  if (!send_sticky_events(self->srcpad, pad.pad.get()))
+    return answer_without_event(self->srcpad, pad);
   const GstFlowReturn flow = gst_pad_push(pad.pad.get(), buffer.release());
   pad.ended = flow == GST_FLOW_EOS;
   return flow == GST_FLOW_FLUSHING && pad.released ? GST_FLOW_NOT_LINKED : flow;

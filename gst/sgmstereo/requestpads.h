@@ -26,8 +26,16 @@ GstPad* stereo_request_new_pad(GstElement* element, GstPadTemplate* pad_template
                                const GstCaps* caps);
 void stereo_release_pad(GstElement* element, GstPad* pad);
 
+/// A handler of pad-removed. A new pad of the same name can be added from now on, so it is here
+/// that a request pad gives its place up. Connect it before anybody else can, so that other
+/// handlers may request the pad again.
+void stereo_pad_removed(GstElement* element, GstPad* pad, gpointer);
+
 /// A probe on src.
 GstPadProbeReturn stereo_follow_src(GstPad* src, GstPadProbeInfo* info, gpointer self);
+
+/// Returns true if a source pad has this very event.
+bool has_sticky_event(GstPad* pad, GstEvent* event);
 
 // Only the aggregating thread may call the functions below. They may throw.
 
@@ -37,11 +45,13 @@ RequestPads open_request_pads(GstAggregator* self);
 /// Returns true if the pad must negotiate with its peer before its next buffer. The caller then
 /// does so, or marks the pad for it again.
 bool stereo_must_negotiate(const StereoRequestPad& pad);
-/// No pair may be in flight. Returns GST_FLOW_NOT_LINKED if the pad has just been released.
+/// No pair may be in flight. Returns GST_FLOW_NOT_LINKED or GST_FLOW_EOS if this pad alone can get
+/// no buffer, because it has just been released, for example.
 GstFlowReturn stereo_negotiate_request_pad(GstAggregator* self, StereoRequestPad& pad);
 
-/// Pushes a buffer, after the events that must precede it. A pad that has just been released
-/// answers GST_FLOW_NOT_LINKED.
+/// Pushes a buffer, after the events that must precede it, or drops it if these cannot be sent, or
+/// if a new peer does not take its caps. A
+/// pad that has just been released answers GST_FLOW_NOT_LINKED.
 GstFlowReturn stereo_push_on_request_pad(GstAggregator* self, StereoRequestPad& pad,
                                          OwnedBuffer buffer);
 

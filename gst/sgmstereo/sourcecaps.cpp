@@ -67,4 +67,16 @@ Caps stereo_fixated_caps(Caps possible, GstPad* source_pad) {
   return Caps(gst_caps_fixate(caps.release()));
 }
 
+bool stereo_peer_refuses_current_caps(GstPad* pad) {
+  const ObjectPtr<GstPad> peer(gst_pad_get_peer(pad));
+  const Caps caps(gst_pad_get_current_caps(pad));
+  if (!peer || !caps)
+    return false;
+  // What a peer has already, it takes, even if it has asked for other caps since.
+  const Caps known(gst_pad_get_current_caps(peer.get()));
+  if (known && gst_caps_is_equal(known.get(), caps.get()))
+    return false;
+  return !gst_pad_query_accept_caps(peer.get(), caps.get());
+}
+
 }  // namespace cudavision

@@ -22,4 +22,8 @@ gboolean stereo_answer_src_caps(GstAggregator* self, StereoOutput output, GstQue
 /// names, then the first format. Returns empty caps if there are none.
 Caps stereo_fixated_caps(Caps possible, GstPad* source_pad);
 
+/// Returns true if the peer of a source pad would refuse buffers with the pad's current caps. That
+/// is so if it has been linked since these were negotiated and wants others.
+bool stereo_peer_refuses_current_caps(GstPad* pad);
+
 }  // namespace cudavision

@@ -352,8 +352,8 @@ void stereo_check_end(GstAggregator* self) {
 void stereo_update_latency(GstAggregator* self) {
   const bool packed = stereo_state(self).packing.packed();
   const GstClockTime skew = packed ? 0 : current_max_skew(self, nullptr);
-  // An unlimited max-skew would overflow when the pipeline adds up latencies.
-  const GstClockTime latency = MIN(skew, 3600 * GST_SECOND);
+  // A larger one could overflow when the pipeline adds up latencies.
+  const GstClockTime latency = MIN(skew, longest_wait);
   gst_aggregator_set_latency(self, latency, latency);
 }
 

@@ -202,7 +202,7 @@ GstFlowReturn stereo_flush(GstAggregator* self) {
 
 void stereo_pad_unlinked(GstPad* pad, GstPad*, gpointer self) {
   GST_INFO_OBJECT(pad, "unlinked");
-  stereo_forget_arrived_caps(GST_AGGREGATOR_CAST(self), GST_AGGREGATOR_PAD_CAST(pad));
+  stereo_forget_arrived_caps(self, stereo_state(self).input(GST_AGGREGATOR_PAD_CAST(pad)));
 }
 
 // GStreamer 1.26's GstAggregator does not tell upstream that downstream wants no more frames,

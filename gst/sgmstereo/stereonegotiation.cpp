@@ -79,10 +79,11 @@ FramePacking stereo_store_arrived_caps(GstAggregator* self, GstAggregatorPad* pa
   GST_INFO_OBJECT(pad, "%" GST_PTR_FORMAT, caps);
   const StereoInput& other = state.other_input(pad);
   Caps other_caps;
+  Caps arrived(gst_caps_ref(caps));
   {
     // One lock, so that of two caps that arrive at the same time the later one finds the other.
     const ObjectLock lock(self);
-    state.input(pad).arrived_caps.reset(gst_caps_ref(caps));
+    arrived.swap(state.input(pad).arrived_caps);
     if (other.arrived_caps)
       other_caps.reset(gst_caps_ref(other.arrived_caps.get()));
   }
@@ -93,12 +94,6 @@ FramePacking stereo_store_arrived_caps(GstAggregator* self, GstAggregatorPad* pa
     gst_pad_push_event(GST_PAD_CAST(other.pad), gst_event_new_reconfigure());
   }
   return packing;
-}
-
-void stereo_forget_arrived_caps(GstAggregator* self, GstAggregatorPad* pad) {
-  StereoInput& input = stereo_state(self).input(pad);
-  const ObjectLock lock(self);
-  input.arrived_caps.reset();
 }
 
 void stereo_apply_caps(GstAggregator* self, GstAggregatorPad* pad, GstCaps* caps) {
@@ -158,8 +153,12 @@ gboolean stereo_src_query(GstAggregator* self, GstQuery* query) {
 
 GstFlowReturn stereo_update_src_caps(GstAggregator* self, GstCaps* downstream, GstCaps** result) {
   return post_exceptions(self, GST_FLOW_NOT_NEGOTIATED, [&] {
-    stereo_finish_pairs(self);
     StereoState& state = stereo_state(self);
+    // GstAggregator has cleared the mark by which pushing would find that src has a new peer.
+    if (stereo_peer_refuses_current_caps(self->srcpad))
+      for (PendingOutput& pending : state.in_flight)
+        pending.drops_src = true;
+    stereo_finish_pairs(self);
     state.renegotiate = state.eos_sent;
     if (state.eos_sent || !state.left.format)
       return GST_AGGREGATOR_FLOW_NEED_DATA;

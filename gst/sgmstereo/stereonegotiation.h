@@ -15,9 +15,6 @@ namespace cudavision {
 /// frames do not fit these, asks what is upstream of it to adapt.
 FramePacking stereo_store_arrived_caps(GstAggregator* self, GstAggregatorPad* pad, GstCaps* caps);
 
-/// A sink pad was unlinked: what will be linked to it may have another size.
-void stereo_forget_arrived_caps(GstAggregator* self, GstAggregatorPad* pad);
-
 /// The turn of a CAPS event has come. Throws ElementError.
 void stereo_apply_caps(GstAggregator* self, GstAggregatorPad* pad, GstCaps* caps);
 

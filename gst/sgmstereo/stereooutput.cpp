@@ -52,24 +52,26 @@ OpenPads open_pads(GstAggregator* self) {
   return pads;
 }
 
-// Negotiates a request pad behind the pairs in flight.
-GstFlowReturn negotiate(GstAggregator* self, StereoRequestPad& pad) {
-  const GstFlowReturn flow = stereo_push_pairs(self, 0);
-  if (flow == GST_FLOW_OK)
-    return stereo_negotiate_request_pad(self, pad);
-  gst_pad_mark_reconfigure(pad.pad.get());
-  return flow;
+// Negotiates a request pad behind the pairs in flight. Closes it if it alone can get no buffer.
+GstFlowReturn negotiate(GstAggregator* self, std::shared_ptr<StereoRequestPad>& pad) {
+  GstFlowReturn flow = stereo_push_pairs(self, 0);
+  if (flow != GST_FLOW_OK) {
+    gst_pad_mark_reconfigure(pad->pad.get());
+    return flow;
+  }
+  flow = stereo_negotiate_request_pad(self, *pad);
+  if (flow != GST_FLOW_NOT_LINKED && flow != GST_FLOW_EOS)
+    return flow;
+  pad.reset();
+  return GST_FLOW_OK;
 }
 
-// Negotiates the request pads. Closes those that have been released meanwhile.
 GstFlowReturn prepare_request_pads(GstAggregator* self, OpenPads& pads) {
   for (auto& pad : pads.requested) {
     if (!pad || !stereo_must_negotiate(*pad))
       continue;
-    const GstFlowReturn flow = negotiate(self, *pad);
-    if (flow == GST_FLOW_NOT_LINKED && pad->released)
-      pad.reset();
-    else if (flow != GST_FLOW_OK)
+    const GstFlowReturn flow = negotiate(self, pad);
+    if (flow != GST_FLOW_OK)
       return flow;
   }
   return GST_FLOW_OK;
@@ -111,7 +113,9 @@ std::unique_ptr<StereoWork> new_work(GstAggregator* self) {
                                       settings, rectification, settings.most_in_flight());
 }
 
-void prepare_work(GstAggregator* self, const OpenPads& pads) {
+// A handler of the WARNING about invalid settings may stop the element: returns GST_FLOW_FLUSHING
+// then.
+GstFlowReturn prepare_work(GstAggregator* self, const OpenPads& pads) {
   StereoState& state = stereo_state(self);
   if (!state.session.started())
     throw ElementError(GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_FAILED,
@@ -130,8 +134,10 @@ void prepare_work(GstAggregator* self, const OpenPads& pads) {
   if (!state.work || (any_is_new && !validation_error(state.work->settings(), lengths).empty()))
     state.guard.require(error);
   const bool valid = state.guard.allows(GST_ELEMENT_CAST(self), error);
+  if (GST_PAD_IS_FLUSHING(self->srcpad))
+    return GST_FLOW_FLUSHING;
   if (!valid && !any_is_new)
-    return;
+    return GST_FLOW_OK;
   const DeviceScope scope(state.session);
   if (!state.work)
     state.work = new_work(self);
@@ -142,6 +148,7 @@ void prepare_work(GstAggregator* self, const OpenPads& pads) {
   for (const auto& pad : pads.requested)
     if (pad && is_new(pad->id))
       state.work->prepare(pad->id, pad->output, *pad->format);
+  return GST_FLOW_OK;
 }
 
 // The pairs in flight may have all buffers of a pool.
@@ -243,6 +250,9 @@ void describe_outputs(GstAggregator* self, GstBuffer* left, const OpenPads& pads
 }  // namespace
 
 GstFlowReturn stereo_push_output(GstAggregator* self, HeadFrame& left, HeadFrame* right) {
+  // A handler of a signal or message about this pair may have stopped the element.
+  if (GST_PAD_IS_FLUSHING(self->srcpad))
+    return GST_FLOW_FLUSHING;
   GstFlowReturn flow = follow_context(self, left.buffer(), right ? right->buffer() : nullptr);
   if (flow != GST_FLOW_OK)
     return flow;
@@ -250,7 +260,9 @@ GstFlowReturn stereo_push_output(GstAggregator* self, HeadFrame& left, HeadFrame
   flow = prepare_request_pads(self, pads);
   if (flow != GST_FLOW_OK)
     return flow;
-  prepare_work(self, pads);
+  flow = prepare_work(self, pads);
+  if (flow != GST_FLOW_OK)
+    return flow;
   const auto is_discont = [](GstBuffer* buffer) {
     return GST_BUFFER_FLAG_IS_SET(buffer, GST_BUFFER_FLAG_DISCONT);
   };
@@ -264,6 +276,8 @@ GstFlowReturn stereo_push_output(GstAggregator* self, HeadFrame& left, HeadFrame
   if (flow != GST_FLOW_OK)
     return flow;
   const FrameTimes times = left.times();
+  // A handler of the messages about an inspected pair may stop the element, which frees the work.
+  const std::size_t most_in_flight = state.work->settings().most_in_flight();
   const bool inspect =
       state.diagnostics.selects(times, state.work->settings().diagnostics_interval);
   std::unique_ptr<PairInFlight> work = start(self, left, right, out, inspect);
@@ -281,7 +295,7 @@ GstFlowReturn stereo_push_output(GstAggregator* self, HeadFrame& left, HeadFrame
     state.diagnostics.report(times, state.work->settings().with_calibrated_lengths(),
                              state.work->measures_depth(), state.work->snapshot());
   }
-  return stereo_push_pairs(self, state.work->settings().most_in_flight() - 1);
+  return stereo_push_pairs(self, most_in_flight - 1);
 }
 
 }  // namespace cudavision

@@ -178,8 +178,8 @@ void add_output(ElementProperties<Settings>& all) {
       {"max-skew", "Maximum skew",
        "Largest difference between the running times of the two frames of a pair, in ns; of the "
        "frames within it, the nearest is the partner (-1 = "
-       "half the duration of the left frame; if that is unknown, half of 1/framerate; if that "
-       "is unknown too, 20 ms)"},
+       "half the duration of the left frame; if that is unknown or more than 10 s, half of "
+       "1/framerate; if that is unknown too, 20 ms); with more than an hour, frames wait forever"},
       &Settings::max_skew, -1);
   all.add({"frames-in-flight", "Frames in flight",
            "Number of pairs that are transferred and processed at the same time (1 = one after the "

@@ -5,20 +5,27 @@
 
 #include "gst/base/elementerror.h"
 #include "gst/sgmstereo/requestpads.h"
+#include "gst/sgmstereo/sourcecaps.h"
 
 namespace cudavision {
 namespace {
 
-// GstAggregator sends the segment with the first buffer only, so gaps and EOS need this.
-void send_segment(GstAggregator* self) {
+// GstAggregator sends the segment with the first buffer on src only, so all else needs this.
+// Returns false if src has no segment because it is flushing.
+bool send_segment(GstAggregator* self) {
   StereoState& state = stereo_state(self);
-  const GstSegment segment = current_segment(state.left.pad);
-  if (state.segment_sent || segment.format == GST_FORMAT_UNDEFINED)
-    return;
-  GstEvent* event = gst_event_new_segment(&segment);
-  gst_event_set_seqnum(event, state.segment_seqnum);
-  gst_pad_push_event(self->srcpad, event);
-  state.segment_sent = true;
+  if (state.segment_sent)
+    return true;
+  GstSegment segment = current_segment(state.left.pad);
+  // GstAggregator sends this one if upstream has sent none.
+  if (segment.format == GST_FORMAT_UNDEFINED)
+    gst_segment_init(&segment, GST_FORMAT_TIME);
+  const OwnedEvent event(gst_event_new_segment(&segment));
+  if (state.segment_seqnum != GST_SEQNUM_INVALID)
+    gst_event_set_seqnum(event.get(), state.segment_seqnum);
+  gst_pad_push_event(self->srcpad, gst_event_ref(event.get()));
+  state.segment_sent = has_sticky_event(self->srcpad, event.get());
+  return state.segment_sent;
 }
 
 // True if a pad's answer to a buffer concerns the whole element, and not its branch alone.
@@ -39,8 +46,14 @@ GstFlowReturn combined(const PerSourcePad<GstFlowReturn>& flows) {
   return open ? GST_FLOW_OK : linked ? GST_FLOW_EOS : GST_FLOW_NOT_LINKED;
 }
 
+// Drops the buffer if it was in flight when src got a peer that does not take its caps.
 GstFlowReturn push_on_src(GstAggregator* self, OwnedBuffer buffer) {
   StereoState& state = stereo_state(self);
+  if (!buffer ||
+      (gst_pad_needs_reconfigure(self->srcpad) && stereo_peer_refuses_current_caps(self->srcpad))) {
+    state.src_discont = true;
+    return GST_FLOW_OK;
+  }
   state.segment_sent = true;
   const GstFlowReturn flow = gst_aggregator_finish_buffer(self, buffer.release());
   state.src_ended = flow == GST_FLOW_EOS;
@@ -58,10 +71,10 @@ GstFlowReturn push_outputs(GstAggregator* self, const OpenPads& pads, OutputBuff
   GstFlowReturn& src_flow = flows[index_of(SourcePad::always)];
   if (pads.src && !stereo_state(self).src_ended) {
     src_flow = push_on_src(self, std::move(out[index_of(SourcePad::always)]));
-  } else {
-    send_segment(self);
-    if (stereo_state(self).src_ended)
-      src_flow = GST_FLOW_EOS;
+  } else if (!send_segment(self)) {
+    src_flow = GST_FLOW_FLUSHING;
+  } else if (stereo_state(self).src_ended) {
+    src_flow = GST_FLOW_EOS;
   }
   for (const auto& pad : pads.requested) {
     if (stops_all(combined(flows)))
@@ -78,6 +91,8 @@ GstFlowReturn push_oldest(GstAggregator* self) {
   stereo_complete(self, state.in_flight.front());
   PendingOutput oldest = std::move(state.in_flight.front());
   state.in_flight.pop_front();
+  if (oldest.drops_src)
+    oldest.buffers[index_of(SourcePad::always)].reset();
   return push_outputs(self, oldest.pads, oldest.buffers);
 }
 
@@ -120,6 +135,9 @@ void stereo_finish_pairs(GstAggregator* self) {
     return;
   state.late_flow = GST_FLOW_ERROR;  // if this throws
   state.late_flow = stereo_push_pairs(self, 0);
+  // The next pair finds out whether anything is linked by then.
+  if (state.late_flow == GST_FLOW_NOT_LINKED)
+    state.late_flow = GST_FLOW_OK;
 }
 
 void stereo_push_gap(GstAggregator* self, GstBuffer* left) {

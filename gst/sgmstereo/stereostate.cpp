@@ -34,11 +34,13 @@ void reset_stream(gpointer self) {
   state.diagnostics.reset();
   state.arrived_packed = false;
   state.unlinked->reset();
-  const ObjectLock lock(self);
-  state.qos.reset();
+  {
+    const ObjectLock lock(self);
+    state.qos.reset();
+  }
   for (StereoInput* input : {&state.left, &state.right}) {
     input->last_refusal.clear();
-    input->arrived_caps.reset();
+    stereo_forget_arrived_caps(self, *input);
     input->caps.reset();
     input->format.reset();
     input->held.reset();
@@ -54,9 +56,19 @@ StereoSettings stereo_settings(gpointer self) {
   return state.started ? state.settings.since_start(*state.started) : state.settings;
 }
 
-RequestPads stereo_request_pads(gpointer self) {
+void stereo_forget_arrived_caps(gpointer self, StereoInput& input) {
+  Caps forgotten;
   const ObjectLock lock(self);
-  return stereo_state(self).request_pads;
+  forgotten.swap(input.arrived_caps);
+}
+
+RequestPads stereo_request_pads(gpointer self) {
+  RequestPads pads;
+  const ObjectLock lock(self);
+  for (std::size_t i = 0; i < pads.size(); ++i)
+    if (const auto& pad = stereo_state(self).request_pads[i]; pad && !pad->released)
+      pads[i] = pad;
+  return pads;
 }
 
 void stereo_drop_pairs(gpointer self) {

@@ -34,7 +34,7 @@ namespace cudavision {
 struct StereoInput {
   GstAggregatorPad* pad = nullptr;
 
-  // Guarded by the object lock.
+  // Guarded by the object lock, under which caps must not be freed: see StereoState.
   Caps arrived_caps;    ///< of the last CAPS event; older frames may still be in the queue
   guint64 dropped = 0;  ///< frames without a partner, or an equal one, since the start
 
@@ -98,11 +98,15 @@ struct PendingOutput {
   OpenPads pads;
   OutputBuffers buffers;
   std::unique_ptr<PairInFlight> work;  ///< none if the buffers are complete
+  bool drops_src = false;              ///< src has got a peer that does not take its buffer
 };
 
 /// The state of a cudasgmstereo element. GstAggregator calls some virtual functions of the element
 /// in the streaming threads of the sink pads, and the others in a thread of its own, the
 /// aggregating thread. The comments say which threads may use which members.
+///
+/// No buffer, caps or event may be freed under the object lock, because an application may be told
+/// when they are, and may then call the element.
 struct StereoState {
   explicit StereoState(GstElement* element) : session(element), diagnostics(element) {}
 
@@ -117,7 +121,7 @@ struct StereoState {
   StereoSettings settings;
   std::optional<StereoSettings> started;  ///< the settings at the last start; none before it
   QosState qos;
-  RequestPads request_pads;
+  RequestPads request_pads;  ///< also those that are being released
 
   // Only the streaming thread of sink_left uses this.
   std::optional<UnlinkedStream> unlinked;  ///< of sink_right while nothing is linked to it
@@ -178,6 +182,10 @@ inline GstAggregatorClass* stereo_parent_class() {
 /// start.
 StereoSettings stereo_settings(gpointer self);
 
+/// Forgets the caps that arrived on a sink pad last, because what comes next may have another size.
+void stereo_forget_arrived_caps(gpointer self, StereoInput& input);
+
+/// Returns the pads that have not been released.
 RequestPads stereo_request_pads(gpointer self);
 
 /// Drops the pairs in flight.

@@ -3,13 +3,15 @@
 
 #include <gst/gst.h>
 
+#include "gst/sgmstereo/framepairing.h"
+
 namespace cudavision {
 namespace {
 
 /// Before the first equal pair only elements upstream can bring about a change, which takes them a
 /// few frames. Later a camera may be exchanged, which takes seconds.
-constexpr std::int64_t patience_at_start = GST_SECOND;
-constexpr std::int64_t patience = 5 * GST_SECOND;
+constexpr GstClockTime patience_at_start = GST_SECOND;
+constexpr GstClockTime patience = 5 * GST_SECOND;
 /// The same for frames without running times, by their number.
 constexpr int most_pairs_at_start = 30;
 constexpr int most_pairs = 150;
@@ -30,7 +32,7 @@ bool UnequalPairs::add(const std::string& error, std::optional<std::int64_t> tim
     return count_ > (any_equal_ ? most_pairs : most_pairs_at_start);
   if (!since_ || *time < *since_)
     since_ = time;
-  return *time - *since_ >= (any_equal_ ? patience : patience_at_start);
+  return time_between(*time, *since_) >= (any_equal_ ? patience : patience_at_start);
 }
 
 }  // namespace cudavision

@@ -4,10 +4,12 @@
 #include <algorithm>
 #include <cstdio>
 
+#include "gst/sgmstereo/framepairing.h"
+
 namespace cudavision {
 namespace {
 
-constexpr std::int64_t patience = 2 * GST_SECOND;
+constexpr GstClockTime patience = 2 * GST_SECOND;
 /// Frames of each side. With fewer, a camera may just have started late.
 constexpr int fewest_frames = 3;
 
@@ -34,9 +36,8 @@ std::string UnpairedFrames::add(Side side, std::int64_t time, std::optional<std:
   // In live pipelines a frame is dropped before a late partner arrives.
   for (const std::optional<std::int64_t>& partner : {other, last_[1 - side]})
     if (partner)
-      nearest_ = std::min<GstClockTime>(
-          nearest_, static_cast<GstClockTime>(std::max(time, *partner) - std::min(time, *partner)));
-  if (warned_ || time - *since_ < patience ||
+      nearest_ = std::min<GstClockTime>(nearest_, time_between(time, *partner));
+  if (warned_ || time_between(time, *since_) < patience ||
       std::min(counts_[left], counts_[right]) < fewest_frames || nearest_ <= max_skew)
     return {};
   warned_ = true;

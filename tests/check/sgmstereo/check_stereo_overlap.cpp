@@ -404,3 +404,20 @@ TEST(test_reconfiguration, .times(std::size(limits))) {
   fail_unless(arrivals == numbers(0, pair_count) + " eos", "%s", arrivals.c_str());
   fail_unless_equals_int(overlap.stereo().messages().complaints(), 0);
 }
+
+// That nothing is linked while pairs in flight are pushed for a negotiation does not matter to
+// those that follow.
+TEST(test_linked_again, .times(1, std::size(limits))) {
+  StereoOverlap overlap(limits[index]);
+  GstHarness* src = overlap.stereo().left();
+  overlap.answer(6, GST_FLOW_NOT_LINKED);
+  overlap.on_pair([&](int pair, GstBuffer*) {
+    if (pair == 5)
+      gst_pad_push_event(src->sinkpad, gst_event_new_reconfigure());
+  });
+  overlap.stereo().accept_gray();
+  overlap.feed_to_end(pair_count);
+  const std::string arrivals = overlap.arrivals();
+  fail_unless(arrivals.find(numbers(16, 8) + " eos") != std::string::npos, "%s", arrivals.c_str());
+  fail_unless_equals_int(overlap.last_flow(), GST_FLOW_OK);
+}

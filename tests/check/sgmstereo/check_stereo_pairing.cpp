@@ -150,7 +150,23 @@ TEST(test_patience) {
   fail_unless_equals_uint64(pairing_deadline(nothing_yet, nothing_yet, 20), GST_CLOCK_TIME_NONE);
   fail_unless_equals_uint64(pairing_deadline(waiting(std::nullopt), ended, 20),
                             GST_CLOCK_TIME_NONE);
+  constexpr GstClockTime hour = 3600 * GST_SECOND;
+  fail_unless_equals_uint64(pairing_deadline(waiting(1), ended, hour), hour + 1);
+  fail_unless_equals_uint64(pairing_deadline(waiting(1), ended, hour + 1), GST_CLOCK_TIME_NONE);
   fail_unless_equals_uint64(pairing_deadline(waiting(1), ended, G_MAXINT64), GST_CLOCK_TIME_NONE);
+}
+
+// Base time and latency can be added to each deadline.
+TEST(test_deadlines_do_not_overflow) {
+  constexpr guint64 since_1970 = 60 * 365 * 24 * 3600 * GST_SECOND;
+  for (gint64 time : {G_MAXINT64, G_MAXINT64 - 1, G_MAXINT64 / 2, G_MAXINT64 / 4, G_MAXINT64 / 5,
+                      gint64{0}, gint64{-1}, G_MININT64 + 1})
+    for (GstClockTime skew : {guint64{0}, guint64{20 * ms}, guint64{3600 * GST_SECOND},
+                              guint64{G_MAXINT64}, guint64{G_MAXUINT64 - 1}}) {
+      const GstClockTime deadline = pairing_deadline(waiting(time), nothing_yet, skew);
+      fail_unless(deadline == GST_CLOCK_TIME_NONE || deadline < G_MAXINT64 - since_1970,
+                  "deadline %" G_GUINT64_FORMAT, deadline);
+    }
 }
 
 TEST(test_default_skew) {
@@ -162,6 +178,44 @@ TEST(test_default_skew) {
   fail_unless_equals_uint64(frame_interval(GST_CLOCK_TIME_NONE, 25, 1), 40 * ms);
   fail_unless_equals_uint64(frame_interval(0, 50, 1), 20 * ms);
   fail_unless_equals_uint64(frame_interval(GST_CLOCK_TIME_NONE, 0, 1), GST_CLOCK_TIME_NONE);
+}
+
+// A duration that has wrapped counts as unknown.
+TEST(test_unlikely_durations) {
+  fail_unless_equals_uint64(frame_interval(10 * GST_SECOND, 25, 1), 10 * GST_SECOND);
+  for (GstClockTime duration :
+       {guint64{10 * GST_SECOND + 1}, guint64{G_MAXINT64}, guint64{G_MAXUINT64 - 33333332}}) {
+    fail_unless_equals_uint64(frame_interval(duration, 25, 1), 40 * ms);
+    fail_unless_equals_uint64(frame_interval(duration, 0, 1), GST_CLOCK_TIME_NONE);
+  }
+  fail_unless_equals_uint64(frame_interval(0, 1, G_MAXINT), G_MAXINT * GST_SECOND);
+  fail_unless_equals_uint64(frame_interval(0, G_MAXINT, 1), 0);
+}
+
+TEST(test_running_times_far_apart) {
+  fail_unless_equals_uint64(cudavision::time_between(-3, 4), 7);
+  fail_unless_equals_uint64(cudavision::time_between(G_MAXINT64, G_MININT64), G_MAXUINT64);
+}
+
+// Times at both ends of what a segment can give, in pairs that fit and in some that do not.
+TEST(test_extreme_running_times) {
+  for (bool negative : {false, true}) {
+    StereoHarness stereo(Properties{{"max-skew", "9223372036854775807"}});
+    stereo.accept_gray();
+    GstSegment segment = new_segment();
+    segment.start = negative ? G_MAXUINT64 - 1 : 0;
+    for (GstHarness* harness : stereo.harnesses())
+      gst_harness_push_event(harness, gst_event_new_segment(&segment));
+    for (GstClockTime time :
+         {guint64{0}, guint64{G_MAXINT64}, guint64{1}, guint64{G_MAXUINT64 - 2}})
+      for (GstHarness* harness : stereo.harnesses())
+        fail_unless_equals_int(gst_harness_push(harness, small_frame({time})), GST_FLOW_OK);
+    stereo.send_to_all(gst_event_new_eos);
+    GstBuffer* buffer = nullptr;
+    while (gst_harness_pull_until_eos(stereo.left(), &buffer) && buffer != nullptr)
+      gst_buffer_unref(buffer);
+    fail_unless_equals_int(stereo.messages().count(GST_MESSAGE_ERROR), 0);
+  }
 }
 
 // For N pairs, the element makes N maps with the left frames' times.

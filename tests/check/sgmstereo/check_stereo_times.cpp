@@ -101,6 +101,41 @@ TEST(test_timeout) {
   }
 }
 
+// A duration that has wrapped does not put the timeout off, and a duration without end no latency.
+TEST(test_timeout_with_a_wrapped_duration) {
+  StereoHarness stereo;
+  stereo.accept_gray();
+  stereo.process_at(0);
+  GstBuffer* frame = small_frame({40 * ms});
+  GST_BUFFER_DURATION(frame) = static_cast<GstClockTime>(-33333333);
+  fail_unless_equals_int(gst_harness_push(stereo.left(), frame), GST_FLOW_OK);
+  wait_until([&] { return count_waits(stereo) == 1; }, "the element to wait for the clock");
+  fail_unless(gst_harness_crank_single_clock_wait(stereo.left()));
+  wait_until([&] { return stereo.number("dropped-left") == 1; }, "the frame to be dropped");
+  const Owned<GstTestClock> clock(gst_harness_get_testclock(stereo.left()));
+  fail_unless_equals_uint64(gst_clock_get_time(GST_CLOCK(clock.get())), (40 + 20 + 20) * ms);
+}
+
+// Frames wait forever with a max-skew of more than an hour, also those from the far future, and the
+// element waits for none of them with the clock.
+TEST(test_no_timeout) {
+  begin_to_count();
+  for (const auto& [max_skew, time] :
+       {std::pair{"9223372036854775807", GstClockTime{0}}, std::pair{"3600000000001", 40 * ms},
+        std::pair{"-1", GstClockTime{G_MAXINT64}}, std::pair{"-1", GstClockTime{G_MAXINT64 / 2}}}) {
+    StereoHarness stereo(Properties{{"max-skew", max_skew}});
+    stereo.accept_gray();
+    calls = 0;
+    fail_unless_equals_int(gst_harness_push(stereo.left(), small_frame({time})), GST_FLOW_OK);
+    g_usleep(100000);
+    fail_unless_equals_int(count_waits(stereo), 0);
+    fail_unless_equals_int(calls, 0);
+    fail_unless_equals_int(gst_harness_push(stereo.right(), small_frame({time})), GST_FLOW_OK);
+    fail_unless_equals_uint64(stereo.pull().pts(), time);
+    fail_unless(gst_harness_query_latency(stereo.left()) <= 3600 * GST_SECOND);
+  }
+}
+
 // If the next frame may be nearer, the element waits for it, but not longer than max-skew.
 TEST(test_timeout_of_a_nearer_partner) {
   for (bool right_is_older : {true, false}) {

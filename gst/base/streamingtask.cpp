@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "gst/base/streamingtask.h"
+
+#include <atomic>
+#include <string>
+#include <utility>
+
+#include "gst/base/elementerror.h"
+
+namespace cudavision {
+
+/// What the thread uses. The task shares it, and the thread has a reference to the task.
+struct StreamingTask::Run {
+  Run(GstPad* p, std::function<void()> i)
+      : pad(GST_PAD_CAST(gst_object_ref(p))), iterate(std::move(i)) {
+    g_rec_mutex_init(&lock);
+  }
+  ~Run() { g_rec_mutex_clear(&lock); }
+  Run(const Run&) = delete;
+  Run& operator=(const Run&) = delete;
+
+  const ObjectPtr<GstPad> pad;
+  const std::function<void()> iterate;
+  GRecMutex lock;  ///< a GstTask needs one
+  std::atomic<GThread*> thread{nullptr};
+};
+
+void StreamingTask::post_status(const Run& run, GstStreamStatusType type, GstTask* task) {
+  // There is none if the thread stopped the element, and the application has released it.
+  const ObjectPtr<GstElement> element(gst_pad_get_parent_element(run.pad.get()));
+  if (!element)
+    return;
+  GstMessage* message =
+      gst_message_new_stream_status(GST_OBJECT_CAST(run.pad.get()), type, element.get());
+  GValue value = G_VALUE_INIT;
+  g_value_init(&value, GST_TYPE_TASK);
+  g_value_set_object(&value, task);
+  gst_message_set_stream_status_object(message, &value);
+  g_value_unset(&value);
+  gst_element_post_message(element.get(), message);
+}
+
+void StreamingTask::enter(GstTask* task, GThread* thread, gpointer data) {
+  Run& run = **static_cast<std::shared_ptr<Run>*>(data);
+  run.thread = thread;
+  post_status(run, GST_STREAM_STATUS_TYPE_ENTER, task);
+}
+
+void StreamingTask::leave(GstTask* task, GThread*, gpointer data) {
+  Run& run = **static_cast<std::shared_ptr<Run>*>(data);
+  // A task that was stopped before its thread began leaves without having entered.
+  if (!run.thread)
+    return;
+  post_status(run, GST_STREAM_STATUS_TYPE_LEAVE, task);
+  run.thread = nullptr;
+}
+
+void StreamingTask::start(std::function<void()> iterate) {
+  const auto run = std::make_shared<Run>(pad_, std::move(iterate));
+  auto* const data = new std::shared_ptr<Run>(run);
+  ObjectPtr<GstTask> task(gst_task_new(
+      [](gpointer shared) { (*static_cast<std::shared_ptr<Run>*>(shared))->iterate(); }, data,
+      [](gpointer shared) { delete static_cast<std::shared_ptr<Run>*>(shared); }));
+  gst_task_set_lock(task.get(), &run->lock);
+  gst_task_set_enter_callback(task.get(), enter, data, nullptr);
+  gst_task_set_leave_callback(task.get(), leave, data, nullptr);
+  // Its thread has the name of the task, of which Linux keeps the first 15 letters.
+  const ObjectPtr<GstElement> element(gst_pad_get_parent_element(pad_));
+  const std::string name =
+      std::string(element ? GST_OBJECT_NAME(element.get()) : "") + ":" + GST_OBJECT_NAME(pad_);
+  gst_object_set_name(GST_OBJECT_CAST(task.get()), name.c_str());
+  post_status(*run, GST_STREAM_STATUS_TYPE_CREATE, task.get());
+  const std::lock_guard lock(mutex_);
+  if (!gst_task_start(task.get())) {
+    // The pool keeps the task for a thread that it may have later.
+    gst_task_stop(task.get());
+    throw ElementError(GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_FAILED,
+                       "The system starts no more threads: end other programs, raise the limit, or "
+                       "set frames-in-flight=1.");
+  }
+  started_ = {run, std::move(task)};
+}
+
+StreamingTask::Started StreamingTask::started() const noexcept {
+  const std::lock_guard lock(mutex_);
+  GstTask* const task = started_.task.get();
+  return {started_.run, ObjectPtr<GstTask>(task ? GST_TASK_CAST(gst_object_ref(task)) : nullptr)};
+}
+
+void StreamingTask::request_stop() noexcept {
+  if (const Started current = started(); current.task)
+    gst_task_stop(current.task.get());
+}
+
+void StreamingTask::join() noexcept {
+  Started current = started();
+  if (!current.task)
+    return;
+  // GstTask refuses to wait for itself.
+  if (current.run->thread != g_thread_self())
+    gst_task_join(current.task.get());
+  const std::lock_guard lock(mutex_);
+  if (started_.task == current.task)
+    started_ = {};
+}
+
+bool StreamingTask::is_current() const noexcept {
+  const std::lock_guard lock(mutex_);
+  return started_.run && started_.run->thread == g_thread_self();
+}
+
+}  // namespace cudavision

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// Tests which files are read as calibrations, whatever they hold.
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <opencv2/core.hpp>  // before gstcheck.h, which defines fail
+
+#include "gst/sgmstereo/calibrationfile.h"
+#include "gst/sgmstereo/textnesting.h"
+#include "tests/check/common/messagelog.h"
+#include "tests/check/common/testcase.h"
+#include "tests/check/sgmstereo/calibratedcameras.h"
+
+using namespace check;
+using cudavision::calibration_file_text;
+using cudavision::max_text_nesting;
+
+namespace {
+
+constexpr std::size_t max_bytes = std::size_t{4} << 20;
+
+std::string times(int count, const std::string& text) {
+  std::string all;
+  for (int i = 0; i < count; ++i)
+    all += text;
+  return all;
+}
+
+std::string indented_lines(int count) {
+  std::string all;
+  for (int i = 0; i < count; ++i)
+    all += std::string(static_cast<std::size_t>(i), ' ') + "a:\n";
+  return all;
+}
+
+/// Returns texts in which the parser calls itself at least `levels` times, some of which hide that.
+std::vector<std::string> nested_texts(int levels) {
+  using namespace std::string_literals;
+  const std::string yaml = "%YAML:1.0\n---\n", xml = "<?xml version=\"1.0\"?>\n<opencv_storage>\n";
+  std::vector<std::string> texts;
+  for (const std::string& text :
+       {"a: " + times(levels, "["), "a: " + times(levels, "{b: "), times(levels, "- "),
+        times(levels, "-"), times(levels, "a: "), times(levels, "- a: "),
+        "a: " + times(levels, "[ \"]\", "), "a: " + times(levels, "[ ']', "),
+        "a:\n" + times(levels, " [ # ]\n"), "a:\n" + times(levels, " [ \r ]\n"),
+        "a:\n" + times(levels, " [ \0 ]\n"s), "a: " + times(levels, "[ !] b, "),
+        "a: " + times(levels, "{ b]: "), "a]: [ c, " + times(levels, "d[, [")})
+    texts.push_back(yaml + text + "\n");
+  texts.push_back(yaml + indented_lines(std::min(levels, 2500)));
+  for (const std::string& text :
+       {times(levels, "["), times(levels, "{\"b\": "), times(levels, "[\"]\", "),
+        times(levels, "[\"\\\"\", "), times(levels, "[ /*\n]*/ "), times(levels, "[ // ]\"\n"),
+        times(levels, "{\"b\\\": ")})
+    texts.push_back("{\"a\": " + text + "\n");
+  for (const std::string& text :
+       {times(levels, "<a>"), times(levels, "<a> <!-- </a> -->"), times(levels, "<a b=\"c\">\n")})
+    texts.push_back(xml + text + "\n");
+  return texts;
+}
+
+}  // namespace
+
+// Opening a pipe would wait for a writer, and /dev/zero has no end.
+TEST(test_files_that_are_not_regular) {
+  Folder folder;
+  const std::string pipe = folder.path("pipe.yml");
+  fail_unless_equals_int(mkfifo(pipe.c_str(), 0600), 0);
+  for (const std::string& name : {pipe, std::string("/dev/zero"), std::string(g_get_tmp_dir())}) {
+    expect_words(error_of([&] { read(name); }), {name, "not a regular file", "name a file with"});
+    expect_words(error_of([&] { read(name, name); }), {name, "not a regular file"});
+  }
+  unlink(pipe.c_str());
+}
+
+TEST(test_large_files) {
+  Folder folder;
+  std::string text = calibration_file_text(CalibratedCameras().write(folder));
+  text += "# ";
+  text.append(max_bytes - text.size() - 1, 'x');
+  text += '\n';
+  read(folder.write("large.yml", text));
+  expect_words(error_of([&] { read(folder.write("larger.yml", text + "\n")); }),
+               {"larger.yml", "larger than the 4 MiB", "name a file with"});
+}
+
+// Without the check, the parser overflows the stack.
+TEST(test_nested_texts) {
+  for (const std::string& text : nested_texts(80000)) {
+    Folder folder;
+    expect_words(error_of([&] { read(folder.write("nested.yml", text.substr(0, max_bytes))); }),
+                 {"nested.yml", "levels deep", "name a file with"});
+  }
+  for (const std::string& text : nested_texts(600))
+    fail_unless(max_text_nesting(text) >= 600, "%zu levels in %s", max_text_nesting(text),
+                text.substr(0, 100).c_str());
+}
+
+// What programs write is far from the limit, however much it is.
+TEST(test_texts_of_programs) {
+  Folder folder;
+  for (const char* name : {"stereo.yml", "stereo.xml", "stereo.json"}) {
+    const std::string file = CalibratedCameras().write(folder, name);
+    const std::size_t nesting = max_text_nesting(calibration_file_text(file));
+    fail_unless(nesting <= 30, "%zu levels in %s", nesting, name);
+    const std::string corners = write(folder, name, [](cv::FileStorage& storage) {
+      storage << "corners"
+              << "[";
+      for (int i = 0; i < 1000; ++i)
+        storage << std::vector<double>{-1.5, 2.5e-7} << "{"
+                << "name"
+                << "left.png"
+                << "}";
+      storage << "]";
+    });
+    const std::size_t most = max_text_nesting(calibration_file_text(corners));
+    fail_unless(most <= 60, "%zu levels in %s", most, name);
+  }
+  const std::string pairs = times(5000, "[-1.5, 2e-07], ") + "[0, 0]";
+  fail_unless(max_text_nesting("{\"path\": \"a/b\", \"corners\": [" + pairs + "]}") <= 3);
+  fail_unless(max_text_nesting("corners: [" + pairs + "]\n") <= 4);
+  fail_unless(max_text_nesting("corners:\r\n  [" + pairs + "]\r\n") <= 8);
+}

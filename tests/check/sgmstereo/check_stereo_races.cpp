@@ -1,0 +1,313 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// Tests what other threads, and functions of the application that GStreamer calls, do to
+// cudasgmstereo while it runs.
+#include <atomic>
+#include <functional>
+#include <thread>
+
+#include "tests/check/common/padsharness.h"
+
+using namespace check;
+
+namespace {
+
+void call_when_freed(GstMiniObject* object, std::function<void()>& farewell) {
+  gst_mini_object_set_qdata(object, g_quark_from_static_string("farewell"), &farewell,
+                            [](gpointer data) { (*static_cast<std::function<void()>*>(data))(); });
+}
+
+GstBuffer* frame_with_farewell(GstClockTime time, std::function<void()>& farewell) {
+  GstBuffer* frame = small_frame({time});
+  call_when_freed(GST_MINI_OBJECT_CAST(frame), farewell);
+  return frame;
+}
+
+GstPad* request_depth(GstElement* element) {
+  return gst_element_request_pad(
+      element, gst_element_class_get_pad_template(GST_ELEMENT_GET_CLASS(element), "depth"), nullptr,
+      nullptr);
+}
+
+void release(GstElement* element, GstPad* pad) {
+  gst_element_release_request_pad(element, pad);
+  gst_object_unref(pad);
+}
+
+/// Calls a function in the aggregating thread when a pair has been chosen.
+void on_pair(GstElement* element, std::function<void()>& look) {
+  g_object_set(element, "emit-signals", TRUE, nullptr);
+  g_signal_connect(
+      element, "samples-selected",
+      G_CALLBACK(+[](GstElement*, GstSegment*, guint64, guint64, guint64, GstStructure*,
+                     gpointer data) { (*static_cast<std::function<void()>*>(data))(); }),
+      &look);
+}
+
+/// A sink pad that takes frames of one format only, and counts them.
+class PickySink {
+ public:
+  explicit PickySink(const char* caps)
+      : template_(gst_pad_template_new("sink", GST_PAD_SINK, GST_PAD_ALWAYS,
+                                       Owned<GstCaps>(gst_caps_from_string(caps)).get())),
+        pad_(GST_PAD(gst_object_ref_sink(gst_pad_new_from_template(template_, "sink")))) {
+    gst_pad_set_element_private(pad_, this);
+    gst_pad_set_chain_function(pad_, [](GstPad* pad, GstObject*, GstBuffer* buffer) {
+      gst_buffer_unref(buffer);
+      ++static_cast<PickySink*>(gst_pad_get_element_private(pad))->frames_;
+      return GST_FLOW_OK;
+    });
+    gst_pad_set_active(pad_, TRUE);
+  }
+  ~PickySink() { gst_pad_set_active(pad_, FALSE); }
+
+  GstPad* pad() const { return pad_.get(); }
+  int frames() const { return frames_; }
+
+ private:
+  const Owned<GstPadTemplate> template_;
+  const Owned<GstPad> pad_;
+  std::atomic<int> frames_{0};
+};
+
+}  // namespace
+
+// Whoever is told that a frame is freed may call the element, also while it stops: of these frames
+// the left one is held, and the right one waits in the queue.
+TEST(test_frames_are_freed_without_a_lock) {
+  for (bool flush : {false, true}) {
+    std::atomic<int> freed{0};
+    std::function<void()> farewell;
+    StereoHarness stereo(Properties{{"max-skew", "1000000000"}});
+    farewell = [&] {
+      stereo.number("dropped-left");
+      ++freed;
+    };
+    stereo.accept_gray();
+    gst_harness_push(stereo.left(), frame_with_farewell(0, farewell));
+    gst_harness_push(stereo.right(), frame_with_farewell(30 * ms, farewell));
+    g_usleep(100000);
+    fail_unless_equals_int(freed, 0);
+    if (flush)
+      stereo.flush();
+    gst_element_set_state(stereo.element(), GST_STATE_READY);
+    fail_unless_equals_int(freed, 2);
+  }
+}
+
+// The same for caps, of which the element has the last reference when it stops.
+TEST(test_caps_are_freed_without_a_lock) {
+  int freed = 0;
+  std::function<void()> farewell;
+  StereoHarness stereo;
+  farewell = [&] {
+    stereo.number("dropped-left");
+    ++freed;
+  };
+  GstCaps* caps = gst_caps_from_string(caps_of(format_named("GRAY8"), 32, 16).c_str());
+  call_when_freed(GST_MINI_OBJECT_CAST(caps), farewell);
+  gst_harness_push_event(stereo.left(), gst_event_new_caps(caps));
+  gst_caps_unref(caps);
+  gst_pad_set_active(stereo.left()->srcpad, FALSE);
+  g_usleep(100000);
+  fail_unless_equals_int(freed, 0);
+  gst_element_set_state(stereo.element(), GST_STATE_READY);
+  fail_unless_equals_int(freed, 1);
+}
+
+// Two threads request and release a pad, which is free afterwards.
+TEST(test_pads_in_two_threads) {
+  const Owned<GstElement> element = make_element("cudasgmstereo", stereo_cameras);
+  std::atomic<int> requested{0};
+  const auto run = [&] {
+    for (int i = 0; i < 20000; ++i)
+      if (GstPad* pad = request_depth(element)) {
+        fail_unless(GST_PAD_PARENT(pad) == element);
+        release(element, pad);
+        ++requested;
+      }
+  };
+  std::thread other(run);
+  run();
+  other.join();
+  fail_unless(requested > 0);
+  GstPad* pad = request_depth(element);
+  fail_unless(pad != nullptr, "the pad is lost");
+  release(element, pad);
+}
+
+// While a pad leaves the element, its name is still taken there.
+TEST(test_request_while_a_pad_leaves) {
+  const Owned<GstElement> element = make_element("cudasgmstereo", stereo_cameras);
+  const Owned<GstPad> sink(GST_PAD(gst_object_ref_sink(gst_pad_new("sink", GST_PAD_SINK))));
+  GstPad* const depth = request_depth(element);
+  fail_unless_equals_int(gst_pad_link(depth, sink), GST_PAD_LINK_OK);
+  static int refused;
+  refused = 0;
+  g_signal_connect(depth, "unlinked", G_CALLBACK(+[](GstPad*, GstPad*, GstElement* self) {
+                     refused += request_depth(self) == nullptr;
+                   }),
+                   element.get());
+  release(element, depth);
+  fail_unless_equals_int(refused, 1);
+  GstPad* const next = request_depth(element);
+  fail_unless(next != nullptr, "the pad is lost");
+  release(element, next);
+}
+
+// The pad can be requested again as soon as the application hears that it is gone.
+TEST(test_request_when_a_pad_is_removed) {
+  const Owned<GstElement> element = make_element("cudasgmstereo", stereo_cameras);
+  static GstPad* again;
+  again = nullptr;
+  GstPad* const first = request_depth(element);
+  g_signal_connect(element.get(), "pad-removed",
+                   G_CALLBACK(+[](GstElement* self, GstPad*, gpointer) {
+                     if (again == nullptr)
+                       again = request_depth(self);
+                   }),
+                   nullptr);
+  release(element, first);
+  fail_unless(again != nullptr && GST_PAD_PARENT(again) == element);
+  fail_unless(request_depth(element) == nullptr, "two pads of one name");
+  release(element, again);
+  // It may also be removed without being released.
+  GstPad* const third = request_depth(element);
+  fail_unless(third != nullptr);
+  gst_element_remove_pad(element, third);
+  gst_object_unref(third);
+  GstPad* const last = request_depth(element);
+  fail_unless(last != nullptr);
+  release(element, last);
+}
+
+// Two threads release one pad, of which one is the thread that pushes on it. GStreamer lets both
+// pass if they come at the same time.
+TEST(test_pad_is_released_twice, .times(20)) {
+  PadsHarness stereo;
+  GstPad* const depth = request_depth(stereo.element());
+  const Owned<GstPad> sink(GST_PAD(gst_object_ref_sink(gst_pad_new("sink", GST_PAD_SINK))));
+  gst_pad_set_active(sink, TRUE);
+  fail_unless_equals_int(gst_pad_link(depth, sink), GST_PAD_LINK_OK);
+  std::atomic<bool> pushed{false};
+  const auto release_depth = [&] {
+    GST_ELEMENT_GET_CLASS(stereo.element())->release_pad(stereo.element(), depth);
+  };
+  std::function<void()> on_push = [&] {
+    pushed = true;
+    release_depth();
+  };
+  gst_pad_add_probe(
+      depth, GST_PAD_PROBE_TYPE_BUFFER,
+      +[](GstPad*, GstPadProbeInfo*, gpointer data) {
+        (*static_cast<std::function<void()>*>(data))();
+        return GST_PAD_PROBE_OK;
+      },
+      &on_push, nullptr);
+  stereo.accept_gray();
+  std::thread other([&] {
+    while (!pushed)
+      g_thread_yield();
+    release_depth();
+  });
+  stereo.process_at(0);
+  stereo.process_at(40 * ms);
+  other.join();
+  gst_object_unref(depth);
+  stereo.open("depth");
+  fail_unless_equals_int(stereo.process_all(80 * ms).size(), 2);
+  fail_unless_equals_int(stereo.messages().complaints(), 0);
+}
+
+// While the element stops, a pad that has got no segment gets no buffer: GStreamer complains.
+TEST(test_stop_at_the_first_frame) {
+  for (bool stop : {true, false}) {
+    PadsHarness stereo;
+    stereo.open("depth");
+    stereo.unlink_src();
+    const Owned<GstPad> src = pad_of(stereo.element(), "src");
+    std::atomic<bool> waits{false};
+    std::function<void()> look = [&] {
+      waits = true;
+      while (!GST_PAD_IS_FLUSHING(src.get()))
+        g_thread_yield();
+    };
+    on_pair(stereo.element(), look);
+    stereo.accept_gray();
+    stereo.push_pair(0);
+    wait_until([&] { return waits.load(); }, "a pair");
+    if (stop)
+      gst_element_set_state(stereo.element(), GST_STATE_READY);
+    else
+      stereo.flush();
+    fail_unless(gst_harness_try_pull(stereo.at_pad("depth")) == nullptr);
+  }
+}
+
+// A pad that gets a peer which wants other caps goes on with these. Pairs that are in flight by
+// then have the old ones.
+TEST(test_new_peers, .times(8)) {
+  const bool is_src = index % 2 == 0;
+  constexpr int limits[] = {1, 2, 4, 8};
+  Properties properties = stereo_cameras;
+  properties.emplace_back("frames-in-flight", std::to_string(limits[index / 2]));
+  const PickySink next("video/x-raw, format=RGB");
+  PadsHarness stereo(properties);
+  stereo.open("depth");
+  for (GstHarness* harness : stereo.outlets())
+    gst_harness_set_drop_buffers(harness, TRUE);
+  const Owned<GstPad> src = pad_of(stereo.element(), "src"),
+                      depth = pad_of(stereo.element(), "depth");
+  GstPad* const moved = is_src ? src.get() : depth.get();
+  int pairs = 0;
+  std::function<void()> relink = [&] {
+    if (++pairs != 5)
+      return;
+    const Owned<GstPad> peer(gst_pad_get_peer(moved));
+    gst_pad_unlink(moved, peer);
+    fail_unless_equals_int(gst_pad_link(moved, next.pad()), GST_PAD_LINK_OK);
+  };
+  gst_pad_add_probe(
+      is_src ? depth : src, GST_PAD_PROBE_TYPE_BUFFER,
+      +[](GstPad*, GstPadProbeInfo*, gpointer data) {
+        (*static_cast<std::function<void()>*>(data))();
+        return GST_PAD_PROBE_OK;
+      },
+      &relink, nullptr);
+  stereo.accept_gray();
+  const auto feed = [](GstHarness* camera) {
+    for (const StereoFrame& frame : frames_from(0, 40))
+      fail_unless_equals_int(gst_harness_push(camera, small_frame(frame)), GST_FLOW_OK);
+  };
+  std::thread other(feed, stereo.right());
+  feed(stereo.left());
+  other.join();
+  wait_until([&] { return next.frames() >= 25; }, "frames at the new peer");
+  fail_unless_equals_int(stereo.messages().complaints(), 0);
+}
+
+// A handler of a message, of a signal or of a notification may stop the element, if it must, from
+// the thread that pairs frames. GStreamer complains of that.
+TEST(test_stop_in_the_pairing_thread, .times(2)) {
+  StereoHarness stereo(Properties{{"diagnostics-interval", "40000000"}});
+  std::atomic<bool> stopped{false};
+  const auto stop = [&] {
+    if (stopped.exchange(true))
+      return;
+    _gst_check_expecting_log = TRUE;
+    gst_element_set_state(stereo.element(), GST_STATE_NULL);
+  };
+  std::function<void()> look = stop;
+  if (index == 0)
+    stereo.messages().on_message([&](GstMessage* message) {
+      if (GST_MESSAGE_TYPE(message) == GST_MESSAGE_ELEMENT)
+        stop();
+    });
+  else
+    on_pair(stereo.element(), look);
+  stereo.accept_gray();
+  gst_harness_push(stereo.left(), small_frame({0}));
+  gst_harness_push(stereo.right(), small_frame({0}));
+  wait_until([&] { return stopped.load(); }, "the stop");
+  fail_unless(gst_harness_push(stereo.left(), small_frame({40 * ms})) != GST_FLOW_OK);
+  fail_unless_equals_int(stereo.messages().count(GST_MESSAGE_ERROR), 0);
+}
