@@ -2,38 +2,10 @@
 #include "tests/fuzz/episode.h"
 
 #include <gst/video/video.h>
-#include <signal.h>
-#include <unistd.h>
-
-#include <cstdio>
-#include <cstdlib>
 
 namespace fuzz {
 
 using namespace check;
-
-namespace {
-
-// The line that a crash prints. It is formatted beforehand, because a signal handler may call
-// little more than write().
-char episode_line[64];
-
-void on_crash(int signal_number) {
-  const char* end = episode_line;
-  while (*end != '\0')
-    ++end;
-  if (write(STDERR_FILENO, episode_line, static_cast<std::size_t>(end - episode_line)) < 0)
-    _exit(1);
-  signal(signal_number, SIG_DFL);
-  raise(signal_number);
-}
-
-unsigned long number_from(const char* variable, unsigned long otherwise) {
-  const char* text = g_getenv(variable);
-  return text != nullptr ? std::strtoul(text, nullptr, 10) : otherwise;
-}
-
-}  // namespace
 
 void Episode::run() {
   good_caps();  // must come first, because a pad that gets a segment before caps warns
@@ -339,33 +311,6 @@ void Episode::restrict_downstream() {
                                           "video/x-raw, format={ RGBA, GRAY8 }"})
                                 : open_downstream());
   good_caps();
-}
-
-void run_lives(const std::function<std::unique_ptr<Life>(unsigned, BufferCount&)>& make) {
-  return_freed_memory();
-  const unsigned long first = number_from("CUDAVISION_FUZZ_SEED", 1);
-  const unsigned long seconds = number_from("CUDAVISION_FUZZ_SECONDS", full_run() ? 30 : 3);
-  const gint64 end = g_get_monotonic_time() + static_cast<gint64>(seconds) * G_USEC_PER_SEC;
-  for (int number : {SIGSEGV, SIGABRT, SIGBUS, SIGFPE, SIGTRAP})
-    signal(number, on_crash);
-  std::size_t settled = 0;
-  unsigned episodes = 0;
-  while (g_get_monotonic_time() < end) {
-    const unsigned seed = static_cast<unsigned>(first) + episodes;
-    std::snprintf(episode_line, sizeof episode_line, "crashed in episode %u\n", seed);
-    BufferCount buffers;
-    make(seed, buffers)->run();
-    fail_unless(buffers.alive() == 0, "episode %u leaked %d buffers", seed, buffers.alive());
-    if (++episodes == 40)
-      settled = resident_bytes();
-  }
-  std::printf("%u episodes from seed %lu\n", episodes, first);
-  std::fflush(stdout);
-  // Pools and the allocator's arenas may still grow a little; a leak in every episode exceeds this.
-  if (settled != 0 && unless_sanitized().empty())
-    fail_unless(resident_bytes() < settled + (testing_cuda() ? 64u : 16u) * 1024 * 1024,
-                "%u episodes leaked %lld bytes", episodes,
-                static_cast<long long>(resident_bytes()) - static_cast<long long>(settled));
 }
 
 }  // namespace fuzz

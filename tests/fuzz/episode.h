@@ -2,45 +2,18 @@
 #pragma once
 
 #include <deque>
-#include <functional>
-#include <memory>
 #include <optional>
 
 #include "tests/check/common/filterharness.h"
-#include "tests/check/common/memoryuse.h"
-#include "tests/check/common/random.h"
 #include "tests/check/common/regiondefinition.h"
+#include "tests/fuzz/life.h"
 
-/// Does to an element anything that a pipeline could do, in random order. The element must neither
-/// crash nor leak, it must report every failure as an element error, and as long as nothing is
-/// wrong, every output frame must be right.
-///
-/// Environment variables:
-/// - CUDAVISION_FUZZ_SEED: the number of the first episode; a failed episode's number repeats it.
-/// - CUDAVISION_FUZZ_SECONDS: the time for each element in seconds (default 3; 30 in a full run).
 namespace fuzz {
 
 /// The properties of a frame that its caps and its buffer's flags carry.
 struct FrameKind {
   bool limited = false;
   bool interlaced = false;
-};
-
-/// One life of an element, which consists of random actions.
-class Life : protected check::Random {
- public:
-  Life(unsigned seed, check::BufferCount& buffers)
-      : check::Random(seed), seed_(seed), buffers_(buffers) {}
-  virtual ~Life() = default;
-  virtual void run() = 0;
-
- protected:
-  unsigned seed() const { return seed_; }
-  GstBuffer* tracked(GstBuffer* buffer) { return buffers_.track(buffer); }
-
- private:
-  unsigned seed_;
-  check::BufferCount& buffers_;
 };
 
 /// The life of an element with one input and one output. A derived class for each element adds its
@@ -122,17 +95,5 @@ class Episode : public Life {
   GstClockTime time_ = 0;
   std::deque<std::optional<Sent>> in_flight_;  ///< accepted, and not judged yet
 };
-
-/// Runs episodes until the time is over and checks for leaks. If the program crashes, prints the
-/// number of the episode.
-void run_lives(
-    const std::function<std::unique_ptr<Life>(unsigned seed, check::BufferCount&)>& make);
-
-template <class SomeLife>
-void run_episodes() {
-  run_lives([](unsigned seed, check::BufferCount& buffers) -> std::unique_ptr<Life> {
-    return std::make_unique<SomeLife>(seed, buffers);
-  });
-}
 
 }  // namespace fuzz

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#pragma once
+
+#include <cstddef>
+#include <type_traits>
+
+#include "tests/check/common/random.h"
+
+/// The kinds of random actions, which are drawn from lists and counted.
+namespace fuzz {
+
+/// One kind of action of an object, and how likely it is beside the others of its list. run()
+/// returns nothing, or false if it could do nothing this time.
+template <class Self, class Result = void>
+struct Action {
+  const char* name;
+  int weight;
+  Result (Self::*run)();
+};
+
+/// Counts an action of this process. Any thread may call this. With `times` 0, the action is known
+/// from now on.
+void count_action(const char* name, int times = 1);
+/// Prints how often each action ran, and fails the test if one that is known never did.
+void expect_all_actions();
+
+/// Lets the object run an action of the list.
+template <class Self, class Result, std::size_t n>
+void act(Self& self, check::Random& random, const Action<Self, Result> (&actions)[n]) {
+  int all = 0;
+  for (const auto& action : actions) {
+    count_action(action.name, 0);
+    all += action.weight;
+  }
+  int drawn = random.below(all);
+  for (const auto& action : actions) {
+    drawn -= action.weight;
+    if (drawn >= 0)
+      continue;
+    bool ran = true;
+    if constexpr (std::is_void_v<Result>)
+      (self.*action.run)();
+    else
+      ran = (self.*action.run)();
+    return count_action(action.name, ran ? 1 : 0);
+  }
+}
+
+}  // namespace fuzz

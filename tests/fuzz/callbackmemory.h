@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#pragma once
+
+#include <gst/gst.h>
+
+namespace fuzz {
+
+/// Returns a buffer of `size` bytes whose memory calls back when it is freed: it reads and sets
+/// properties of the element and sends it queries, in whatever thread frees it. Applications free
+/// frames of their own pools in this way. The memory keeps the element alive.
+GstBuffer* new_callback_buffer(GstElement* element, gsize size);
+
+}  // namespace fuzz

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "tests/fuzz/downstream.h"
+
+#include <utility>
+
+namespace fuzz {
+
+Downstream::Downstream(GstPad* source, bool linked, std::function<bool()> on_frame)
+    : source_(GST_PAD(gst_object_ref(source))), on_frame_(std::move(on_frame)) {
+  probe_ = gst_pad_add_probe(source_, GST_PAD_PROBE_TYPE_BUFFER, probe, this, nullptr);
+  if (linked)
+    relink();
+}
+
+Downstream::~Downstream() {
+  gst_pad_remove_probe(source_, probe_);
+  remove_sink();
+}
+
+void Downstream::relink() {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  remove_sink();
+  sink_.reset(GST_PAD(gst_object_ref_sink(gst_pad_new("downstream", GST_PAD_SINK))));
+  gst_pad_set_chain_function(sink_, chain);
+  gst_pad_set_active(sink_, TRUE);
+  // If the element stops while gst_pad_push() sends these to a new sink, GStreamer sends the frame
+  // without them and warns of that.
+  gst_pad_sticky_events_foreach(
+      source_,
+      +[](GstPad*, GstEvent** event, gpointer sink) -> gboolean {
+        gst_pad_store_sticky_event(static_cast<GstPad*>(sink), *event);
+        return TRUE;
+      },
+      sink_.get());
+  gst_pad_link(source_, sink_);
+}
+
+void Downstream::unlink() {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  remove_sink();
+}
+
+void Downstream::remove_sink() {
+  if (sink_ == nullptr)
+    return;
+  gst_pad_unlink(source_, sink_);
+  gst_pad_set_active(sink_, FALSE);
+  sink_.reset();
+}
+
+GstFlowReturn Downstream::chain(GstPad*, GstObject*, GstBuffer* buffer) {
+  gst_buffer_unref(buffer);
+  const guint32 number = g_random_int();
+  if (number % 8 == 0)
+    g_usleep(number / 8 % 500);
+  if (number % 97 == 0)
+    return GST_FLOW_EOS;
+  return number % 101 == 0 ? GST_FLOW_NOT_LINKED : GST_FLOW_OK;
+}
+
+GstPadProbeReturn Downstream::probe(GstPad*, GstPadProbeInfo*, gpointer self) {
+  return static_cast<const Downstream*>(self)->on_frame_() ? GST_PAD_PROBE_OK : GST_PAD_PROBE_DROP;
+}
+
+}  // namespace fuzz

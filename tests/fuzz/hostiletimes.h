@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#pragma once
+
+#include <gst/gst.h>
+
+#include "tests/check/common/random.h"
+
+/// Times that no camera gives, but that broken clocks, files and arithmetic do: near 0, near 2^63
+/// and 2^64, or none.
+namespace fuzz {
+
+GstClockTime hostile_time(check::Random& random);
+/// Gives a buffer hostile times. Each of them stays as it is half of the time, because several
+/// wrong ones often hide each other.
+void set_hostile_times(check::Random& random, GstBuffer* buffer);
+GstSegment hostile_segment(check::Random& random);
+/// Draws from all that GStreamer accepts as framerate of caps.
+const char* hostile_framerate(check::Random& random);
+
+}  // namespace fuzz

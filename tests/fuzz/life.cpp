@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "tests/fuzz/life.h"
+
+#include <gst/check/gstcheck.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
+
+#include "tests/check/common/backend.h"
+#include "tests/check/common/testcase.h"
+#include "tests/fuzz/actions.h"
+#include "tests/fuzz/watchdog.h"
+
+namespace fuzz {
+
+using namespace check;
+
+namespace {
+
+// The line that a crash prints. It is formatted beforehand, because a signal handler may call
+// little more than write(). Empty when no episode runs.
+char episode_line[64];
+
+void print_episode() {
+  const char* end = episode_line;
+  while (*end != '\0')
+    ++end;
+  if (write(STDERR_FILENO, episode_line, static_cast<std::size_t>(end - episode_line)) < 0)
+    _exit(1);
+}
+
+void on_crash(int signal_number) {
+  print_episode();
+  signal(signal_number, SIG_DFL);
+  raise(signal_number);
+}
+
+unsigned long number_from(const char* variable, unsigned long otherwise) {
+  const char* text = g_getenv(variable);
+  return text != nullptr ? std::strtoul(text, nullptr, 10) : otherwise;
+}
+
+}  // namespace
+
+void run_lives(const std::function<std::unique_ptr<Life>(unsigned, BufferCount&)>& make) {
+  return_freed_memory();
+  const unsigned long first = number_from("CUDAVISION_FUZZ_SEED", 1);
+  const unsigned long seconds = number_from("CUDAVISION_FUZZ_SECONDS", full_run() ? 30 : 3);
+  const gint64 start = g_get_monotonic_time();
+  const gint64 end = start + static_cast<gint64>(seconds) * G_USEC_PER_SEC;
+  for (int number : {SIGSEGV, SIGABRT, SIGBUS, SIGFPE, SIGTRAP})
+    signal(number, on_crash);
+  std::atexit(print_episode);  // a failed check, or a warning of GLib in any thread, exits
+  std::size_t settled = 0;
+  unsigned episodes = 0;
+  Watchdog watchdog;
+  while (g_get_monotonic_time() < end) {
+    const unsigned seed = static_cast<unsigned>(first) + episodes;
+    std::snprintf(episode_line, sizeof episode_line, "failed in episode %u\n", seed);
+    watchdog.begin(seed);
+    BufferCount buffers;
+    make(seed, buffers)->run();
+    fail_unless(buffers.alive() == 0, "episode %u leaked %d buffers", seed, buffers.alive());
+    if (++episodes == 40)
+      settled = resident_bytes();
+  }
+  episode_line[0] = '\0';
+  const double minutes =
+      static_cast<double>(g_get_monotonic_time() - start) / (60.0 * G_USEC_PER_SEC);
+  std::printf("%u episodes from seed %lu, %.0f per minute\n", episodes, first, episodes / minutes);
+  expect_all_actions();
+  // Pools and the allocator's arenas may still grow a little; a leak in every episode exceeds this.
+  if (settled != 0 && unless_sanitized().empty())
+    fail_unless(resident_bytes() < settled + (testing_cuda() ? 64u : 16u) * 1024 * 1024,
+                "%u episodes leaked %lld bytes", episodes,
+                static_cast<long long>(resident_bytes()) - static_cast<long long>(settled));
+}
+
+}  // namespace fuzz

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#pragma once
+
+#include <functional>
+#include <memory>
+
+#include "tests/check/common/memoryuse.h"
+#include "tests/check/common/random.h"
+
+/// Does to an element anything that a pipeline could do, in random order. The element must neither
+/// crash, hang nor leak, it must report every failure as an element error, and as long as nothing
+/// is wrong, every output frame must be right.
+///
+/// Environment variables:
+/// - CUDAVISION_FUZZ_SEED: the number of the first episode; a failed episode's number repeats it.
+/// - CUDAVISION_FUZZ_SECONDS: the time for each element in seconds (default 3; 30 in a full run).
+namespace fuzz {
+
+/// One life of an element, which consists of random actions.
+class Life : protected check::Random {
+ public:
+  Life(unsigned seed, check::BufferCount& buffers)
+      : check::Random(seed), seed_(seed), buffers_(buffers) {}
+  virtual ~Life() = default;
+  virtual void run() = 0;
+
+ protected:
+  unsigned seed() const { return seed_; }
+  GstBuffer* tracked(GstBuffer* buffer) { return buffers_.track(buffer); }
+  check::BufferCount& buffers() { return buffers_; }
+
+ private:
+  unsigned seed_;
+  check::BufferCount& buffers_;
+};
+
+/// Runs episodes until the time is over and checks for leaks. If the program crashes or hangs,
+/// prints the number of the episode. Fails the test if an action never ran.
+void run_lives(
+    const std::function<std::unique_ptr<Life>(unsigned seed, check::BufferCount&)>& make);
+
+template <class SomeLife>
+void run_episodes() {
+  run_lives([](unsigned seed, check::BufferCount& buffers) -> std::unique_ptr<Life> {
+    return std::make_unique<SomeLife>(seed, buffers);
+  });
+}
+
+}  // namespace fuzz

@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "tests/fuzz/race.h"
+
+#include <gst/check/gstcheck.h>
+
+#include "tests/check/common/filterharness.h"
+#include "tests/fuzz/padblock.h"
+#include "tests/fuzz/propertyextremes.h"
+
+namespace fuzz {
+
+using namespace check;
+
+namespace {
+
+GstBusSyncReply forget(GstBus*, GstMessage* message, gpointer) {
+  gst_message_unref(message);
+  return GST_BUS_DROP;
+}
+
+}  // namespace
+
+Race::Race(unsigned seed, BufferCount& buffers, Owned<GstElement> element,
+           std::initializer_list<const char*> sink_pads)
+    : Life(seed, buffers),
+      element_(std::move(element)),
+      bus_(gst_bus_new()),
+      source_(gst_element_get_static_pad(element_, "src")) {
+  gst_bus_set_sync_handler(bus_, forget, nullptr, nullptr);
+  gst_element_set_bus(element_, bus_);
+  const Owned<GstClock> clock(gst_system_clock_obtain());
+  gst_element_set_clock(element_, clock);
+  for (const char* pad : sink_pads)
+    upstreams_.push_back(std::make_unique<Upstream>(any_seed(), buffers, element_, pad));
+}
+
+Race::~Race() {
+  gst_element_set_state(element_, GST_STATE_NULL);
+  downstream_.reset();
+  upstreams_.clear();
+  gst_element_set_bus(element_, nullptr);
+}
+
+void Race::run() {
+  for (int round = 0; round < 8; ++round) {
+    start();
+    for (int step = below(30); step >= 0; --step)
+      act_as_application();
+    stop();
+  }
+}
+
+void Race::start() {
+  set_property(element_, "frames-in-flight", one_of({"0", "1", "2", "4", "8"}));
+  play();
+  const bool linked = below(4) != 0;
+  downstream_ = std::make_unique<Downstream>(source_, linked, [this] { return frame_leaves(); });
+  const bool live = below(2) == 0;
+  for (const auto& upstream : upstreams_)
+    upstream->start(live);
+  round_begins();
+}
+
+// Returns false if the frame has become void meanwhile: what comes next is a new segment.
+bool Race::frame_leaves() {
+  const unsigned before = breaks_;
+  Random random = new_random();
+  act_behind(random);
+  return breaks_ == before;
+}
+
+// Sources stop last in a pipeline, but an application may also stop them first.
+void Race::stop() {
+  round_ends();
+  {
+    std::unique_lock<std::mutex> lock(elsewhere_mutex_);
+    elsewhere_done_.wait(lock, [this] { return elsewhere_ == 0; });
+  }
+  const std::lock_guard<std::mutex> gate(gate_);
+  const bool sources_first = below(3) == 0;
+  if (!sources_first)
+    gst_element_set_state(element_, one_of({GST_STATE_READY, GST_STATE_NULL}));
+  for (const auto& upstream : upstreams_)
+    upstream->stop();
+  if (sources_first)
+    gst_element_set_state(element_, one_of({GST_STATE_READY, GST_STATE_NULL}));
+  downstream_.reset();
+}
+
+// An element whose properties are impossible must start when they are mended.
+void Race::play() {
+  const Owned<GstClock> clock(gst_system_clock_obtain());
+  gst_element_set_base_time(element_, gst_clock_get_time(clock));
+  if (gst_element_set_state(element_, GST_STATE_PLAYING) != GST_STATE_CHANGE_FAILURE)
+    return;
+  gst_element_set_state(element_, GST_STATE_NULL);
+  mend_properties();
+  fail_unless(gst_element_set_state(element_, GST_STATE_PLAYING) != GST_STATE_CHANGE_FAILURE,
+              "episode %u: the element does not start with its defaults", seed());
+}
+
+bool Race::restart() {
+  const std::unique_lock<std::mutex> gate(gate_, std::try_to_lock);
+  if (!gate)
+    return false;
+  ++breaks_;
+  Random random = new_random();
+  gst_element_set_state(element_, random.one_of({GST_STATE_READY, GST_STATE_NULL}));
+  std::vector<std::unique_lock<std::recursive_mutex>> held;
+  for (const auto& upstream : upstreams_) {
+    held.push_back(upstream->hold());
+    upstream->begin_again();
+  }
+  play();
+  return true;
+}
+
+bool Race::restart_elsewhere() {
+  {
+    const std::lock_guard<std::mutex> lock(elsewhere_mutex_);
+    ++elsewhere_;
+  }
+  const auto restart_now = +[](GstElement*, gpointer self) {
+    auto* race = static_cast<Race*>(self);
+    race->restart();
+    const std::lock_guard<std::mutex> lock(race->elsewhere_mutex_);
+    --race->elsewhere_;
+    race->elsewhere_done_.notify_all();
+  };
+  gst_element_call_async(element_, restart_now, this, nullptr);
+  return true;
+}
+
+bool Race::pause() {
+  const std::unique_lock<std::mutex> gate(gate_, std::try_to_lock);
+  if (!gate)
+    return false;
+  gst_element_set_state(element_, GST_STATE_PAUSED);
+  gst_element_set_state(element_, GST_STATE_PLAYING);
+  return true;
+}
+
+bool Race::flushing_seek() {
+  const std::unique_lock<std::mutex> gate(gate_, std::try_to_lock);
+  if (!gate)
+    return false;
+  ++breaks_;
+  gst_pad_send_event(source_, gst_event_new_seek(1.0, GST_FORMAT_TIME, GST_SEEK_FLAG_FLUSH,
+                                                 GST_SEEK_TYPE_SET, 0, GST_SEEK_TYPE_NONE, 0));
+  return true;
+}
+
+void Race::plain_seek() {
+  gst_pad_send_event(source_, gst_event_new_seek(1.0, GST_FORMAT_TIME, GST_SEEK_FLAG_NONE,
+                                                 GST_SEEK_TYPE_SET, 0, GST_SEEK_TYPE_NONE, 0));
+}
+
+bool Race::relink_before() {
+  const std::unique_lock<std::mutex> gate(gate_, std::try_to_lock);
+  return gate &&
+         upstreams_[static_cast<std::size_t>(below(static_cast<int>(upstreams_.size())))]->relink();
+}
+
+// The usual way to exchange what is behind an element: block it, unlink, link, unblock.
+bool Race::relink_behind() {
+  const std::unique_lock<std::mutex> gate(gate_, std::try_to_lock);
+  return gate && while_blocked(source_, [this] { downstream_->relink(); });
+}
+
+// Unlinking needs no block.
+bool Race::unlink_for_a_moment() {
+  downstream_->unlink();
+  rest();
+  return relink_behind();
+}
+
+bool Race::relink_here() {
+  const std::unique_lock<std::mutex> gate(gate_, std::try_to_lock);
+  if (gate)
+    downstream_->relink();
+  return gate.owns_lock();
+}
+
+void Race::change_property() {
+  Random random = new_random();
+  set_extreme_property(random, element_);
+}
+
+void Race::mend_properties() {
+  reset_properties(element_);
+}
+
+void Race::read() {
+  read_properties(element_);
+}
+
+void Race::query() {
+  for (const Owned<GstQuery>& query : {Owned<GstQuery>(gst_query_new_latency()),
+                                       Owned<GstQuery>(gst_query_new_position(GST_FORMAT_TIME)),
+                                       Owned<GstQuery>(gst_query_new_caps(nullptr)),
+                                       Owned<GstQuery>(gst_query_new_context("gst.cuda.context"))})
+    gst_pad_query(source_, query);
+}
+
+void Race::reconfigure() {
+  gst_pad_send_event(source_, gst_event_new_reconfigure());
+}
+
+void Race::rest() {
+  g_usleep(static_cast<gulong>(below(2000)));
+}
+
+}  // namespace fuzz

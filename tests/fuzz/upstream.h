@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#pragma once
+
+#include <gst/video/video.h>
+
+#include <atomic>
+#include <mutex>
+#include <thread>
+
+#include "tests/check/common/memoryuse.h"
+#include "tests/check/common/owned.h"
+#include "tests/check/common/random.h"
+
+namespace fuzz {
+
+/// A source before a sink pad of an element: a thread that sends frames, events and queries, good
+/// ones and hostile ones, and that follows seeks as sources do.
+class Upstream : private check::Random {
+ public:
+  /// The pads of a pair get frames of the same sizes most of the time.
+  Upstream(unsigned seed, check::BufferCount& buffers, GstElement* element, const char* pad);
+  ~Upstream();
+  Upstream(const Upstream&) = delete;
+  Upstream& operator=(const Upstream&) = delete;
+
+  /// The element has started: begins a stream, whose source is live or not.
+  void start(bool live);
+  /// Ends the thread, with a flush. The element may be in any state.
+  void stop();
+
+  /// Waits until the thread is outside the element, whose pad must refuse all, and keeps it there.
+  std::unique_lock<std::recursive_mutex> hold();
+  /// The next thing to be sent is a new stream. Call this while it is held.
+  void begin_again() { begun_ = false; }
+
+  /// Unlinks the pad and links it again while it is blocked. Returns false if nothing came to it.
+  bool relink();
+
+ private:
+  static gboolean handle_event(GstPad* pad, GstObject*, GstEvent* event);
+  static gboolean handle_query(GstPad* pad, GstObject* parent, GstQuery* query);
+
+  void run();
+  void seek(bool flush);
+  void begin_stream();
+
+  void good_frame();
+  void hostile_frame();
+  void calling_frame();
+  void new_caps();
+  void new_segment();
+  void gap();
+  void tags();
+  void custom_event();
+  void allocation_query();
+  void drain_query();
+  void custom_query();
+  void end();
+  void rest();
+
+  GstBuffer* new_frame();
+  void push(GstBuffer* buffer);
+
+  check::BufferCount& buffers_;
+  const check::Owned<GstElement> element_;
+  const check::Owned<GstPad> sink_;
+  const check::Owned<GstPad> pad_;
+  std::atomic<bool> stopping_{false}, live_{false}, begun_{false}, in_segment_{false};
+  std::recursive_mutex stream_;  ///< held while the thread may be inside the element
+  std::atomic<int> waiting_{0};  ///< number of threads that wait for it; they have precedence
+  check::Owned<GstCaps> caps_;
+  GstVideoInfo info_;
+  GstClockTime time_ = 0;
+  std::thread thread_;
+};
+
+}  // namespace fuzz
