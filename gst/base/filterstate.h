@@ -18,10 +18,10 @@
 namespace cudavision {
 
 struct FilterState {
-  FilterState(GstElement* element, FramePusher::Actions actions)
+  FilterState(GstElement* element, FramePusher::Complete complete)
       : session(element),
         pusher(std::make_shared<FramePusher>(GST_BASE_TRANSFORM_SRC_PAD(element),
-                                             std::move(actions))) {}
+                                             std::move(complete))) {}
   ~FilterState() { pusher->stop(); }
   FilterState(const FilterState&) = delete;
   FilterState& operator=(const FilterState&) = delete;
@@ -49,6 +49,7 @@ struct FilterState {
   std::unique_ptr<FrameInFlight> started;  ///< the work that transform() has enqueued
   bool handed_on = false;  ///< the device may still work on frames that have gone downstream
   bool skipped = false;    ///< QoS has dropped the last frame
+  bool reports = false;    ///< frame_done() posts messages
   std::optional<FilterFrames> frames;  ///< set while the caps are known
   std::string refusal;         ///< why the last caps were refused; upstream may send them again
   bool device_failed = false;  ///< that was because of the device
@@ -121,7 +122,7 @@ Result post_first_exception(gpointer self, Result on_error, Body&& body,
       location);
 }
 
-/// Completes a frame that was in flight, see FramePusher::Actions.
+/// Completes a frame that was in flight, see FramePusher::Complete.
 bool complete_frame(gpointer self, std::unique_ptr<FrameInFlight> work, bool wanted);
 
 /// Sets the virtual functions for frames and events.

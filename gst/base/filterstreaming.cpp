@@ -180,6 +180,8 @@ GstFlowReturn transform(GstBaseTransform* trans, GstBuffer* in, GstBuffer* out) 
       const DeviceScope scope(state.session);
       state.started = state.frames->start(in, out, state.work, state.info);
       state.handed_on = state.handed_on || !state.started->waits();
+      const auto needs_frame_done = class_of(trans)->needs_frame_done;
+      state.reports = state.reports || (needs_frame_done && needs_frame_done(filter(trans)));
     }
     if (!state.pusher->started())
       finish_frame(trans, std::move(state.started));

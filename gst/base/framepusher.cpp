@@ -5,8 +5,8 @@
 
 namespace cudavision {
 
-FramePusher::FramePusher(GstPad* pad, Actions actions)
-    : pad_(pad), actions_(std::move(actions)), task_(pad) {}
+FramePusher::FramePusher(GstPad* pad, Complete complete)
+    : pad_(pad), complete_(std::move(complete)), task_(pad) {}
 
 void FramePusher::start(std::size_t limit) {
   open(limit);
@@ -63,19 +63,10 @@ GstFlowReturn FramePusher::wait_for_room() {
 }
 
 void FramePusher::add(GstBuffer* buffer, std::unique_ptr<FrameInFlight> work) noexcept {
-  add({OwnedBuffer(buffer), std::move(work), nullptr});
-}
-
-void FramePusher::add(GstMessage* message) noexcept {
-  add({nullptr, nullptr, OwnedMessage(message)});
-}
-
-void FramePusher::add(Entry entry) {
+  Entry entry{OwnedBuffer(buffer), std::move(work)};
   {
     const Lock lock(mutex_);
-    // A message needs to wait only for frames.
-    const bool waits = entry.buffer || in_flight_ > 0;
-    if (waits && limit_ > 0 && (flow_ == GST_FLOW_OK || flow_ == GST_FLOW_NOT_LINKED)) {
+    if (limit_ > 0 && (flow_ == GST_FLOW_OK || flow_ == GST_FLOW_NOT_LINKED)) {
       waiting_.push_back(std::move(entry));
       ++in_flight_;
       changed_.notify_all();
@@ -165,22 +156,14 @@ bool FramePusher::is_over(unsigned era) const {
 }
 
 GstFlowReturn FramePusher::push(Entry entry, unsigned era) {
-  if (entry.message) {
-    actions_.post(entry.message.release());
-    return GST_FLOW_OK;
-  }
-  if (!actions_.complete(std::move(entry.work), true))
+  if (!complete_(std::move(entry.work), true))
     return GST_FLOW_ERROR;
   // A handler of the frame's messages may have flushed or stopped the element.
   return is_over(era) ? GST_FLOW_FLUSHING : gst_pad_push(pad_, entry.buffer.release());
 }
 
 void FramePusher::drop(Entry entry) {
-  // QoS has skipped the frame of a message whatever happens to those before it.
-  if (entry.message)
-    actions_.post(entry.message.release());
-  else
-    actions_.complete(std::move(entry.work), false);
+  complete_(std::move(entry.work), false);
 }
 
 // Pushes the oldest frame when there is one.

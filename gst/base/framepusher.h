@@ -23,17 +23,13 @@ namespace cudavision {
 /// that pushes a frame, and even release it. So the thread shares the pusher with the element.
 class FramePusher : public std::enable_shared_from_this<FramePusher> {
  public:
-  /// What the element does for frames, in the pusher's thread, or in one that drops frames.
-  struct Actions {
-    /// Waits for the device, posts an error if that fails, and returns whether the frame may go
-    /// downstream. It is also called, with false, for a frame that will not: it then only waits.
-    std::function<bool(std::unique_ptr<FrameInFlight> work, bool wanted)> complete;
-    /// Posts a message, and takes it.
-    std::function<void(GstMessage* message)> post;
-  };
+  /// complete() waits for the device, posts an error if that fails, and returns whether the frame
+  /// may go downstream. It is also called, with false, for a frame that will not: it then only
+  /// waits. It runs in the pusher's thread, or in one that drops frames.
+  using Complete = std::function<bool(std::unique_ptr<FrameInFlight> work, bool wanted)>;
 
   /// The pad must live as long as the element and the thread, and the element must call stop().
-  FramePusher(GstPad* pad, Actions actions);
+  FramePusher(GstPad* pad, Complete complete);
   FramePusher(const FramePusher&) = delete;
   FramePusher& operator=(const FramePusher&) = delete;
 
@@ -51,8 +47,6 @@ class FramePusher : public std::enable_shared_from_this<FramePusher> {
   GstFlowReturn wait_for_room();
   /// Takes a frame, with the work that is enqueued for it; none if the device does nothing.
   void add(GstBuffer* buffer, std::unique_ptr<FrameInFlight> work) noexcept;
-  /// Posts a message about a frame that is skipped, when the frames before it have gone.
-  void add(GstMessage* message) noexcept;
   /// True if all frames have gone downstream, or have been dropped.
   bool idle() const;
   /// Waits until that is so. Frames that wait for downstream to be linked are dropped.
@@ -73,11 +67,9 @@ class FramePusher : public std::enable_shared_from_this<FramePusher> {
   void flush();
 
  private:
-  /// A frame, or a message about a frame that is skipped.
   struct Entry {
     OwnedBuffer buffer;
     std::unique_ptr<FrameInFlight> work;
-    OwnedMessage message;
   };
   using Lock = std::unique_lock<std::mutex>;
 
@@ -86,7 +78,6 @@ class FramePusher : public std::enable_shared_from_this<FramePusher> {
   void push_next();
   GstFlowReturn push(Entry entry, unsigned era);
   void drop(Entry entry);
-  void add(Entry entry);
   GstFlowReturn take_flow(Lock& lock);
   void forget_flow(GstFlowReturn flow);
   // Like a queue element, keeps what downstream may get after it has been linked again.
@@ -98,7 +89,7 @@ class FramePusher : public std::enable_shared_from_this<FramePusher> {
   void begin_era();
 
   GstPad* const pad_;
-  const Actions actions_;
+  const Complete complete_;
   StreamingTask task_;
 
   mutable std::mutex mutex_;  ///< guards what follows

@@ -141,6 +141,7 @@ gboolean start(GstBaseTransform* trans) {
     FilterState& state = state_of(trans);
     state.forget_refusal();
     state.skipped = false;
+    state.reports = false;
     state.in_flight_total = 0;
     const std::size_t frames_in_flight = requested_frames_in_flight(trans);
     state.session.start();
@@ -186,22 +187,20 @@ gboolean activate_src(GstPad* pad, GstObject* parent, GstPadMode mode, gboolean 
   return state.activate_src_of_parent(pad, parent, mode, active);
 }
 
-gboolean post_of_parent(gpointer self, GstMessage* message) {
-  return GST_ELEMENT_CLASS(parent_class)->post_message(GST_ELEMENT_CAST(self), message);
-}
-
 // GstBaseTransform posts the QOS message of a frame that it skips at once, and counts only the
 // frames that it pushes itself.
 gboolean post_message(GstElement* element, GstMessage* message) {
   FilterState& state = state_of(element);
-  if (GST_MESSAGE_TYPE(message) != GST_MESSAGE_QOS || !state.pusher->started())
-    return post_of_parent(element, message);
-  GstFormat format = GST_FORMAT_UNDEFINED;
-  guint64 processed = 0, dropped = 0;
-  gst_message_parse_qos_stats(message, &format, &processed, &dropped);
-  gst_message_set_qos_stats(message, format, processed + state.in_flight_total, dropped);
-  state.pusher->add(message);
-  return TRUE;
+  if (GST_MESSAGE_TYPE(message) == GST_MESSAGE_QOS && state.pusher->started()) {
+    // The messages about the frames before come first.
+    if (state.reports)
+      wait_for_frames(element);
+    GstFormat format = GST_FORMAT_UNDEFINED;
+    guint64 processed = 0, dropped = 0;
+    gst_message_parse_qos_stats(message, &format, &processed, &dropped);
+    gst_message_set_qos_stats(message, format, processed + state.in_flight_total, dropped);
+  }
+  return GST_ELEMENT_CLASS(parent_class)->post_message(element, message);
 }
 
 /* Caps and memory */
@@ -381,10 +380,9 @@ static void gst_cuda_vision_filter_class_init(GstCudaVisionFilterClass* klass) {
 
 static void gst_cuda_vision_filter_init(GstCudaVisionFilter* self) {
   self->state = new FilterState(GST_ELEMENT_CAST(self),
-                                {[self](std::unique_ptr<FrameInFlight> work, bool wanted) {
-                                   return complete_frame(self, std::move(work), wanted);
-                                 },
-                                 [self](GstMessage* message) { post_of_parent(self, message); }});
+                                [self](std::unique_ptr<FrameInFlight> work, bool wanted) {
+                                  return complete_frame(self, std::move(work), wanted);
+                                });
   GstPad* const src = GST_BASE_TRANSFORM_SRC_PAD(self);
   self->state->activate_src_of_parent = GST_PAD_ACTIVATEMODEFUNC(src);
   gst_pad_set_activatemode_function(src, activate_src);

@@ -25,11 +25,6 @@ struct UnrefEvent {
 };
 using OwnedEvent = std::unique_ptr<GstEvent, UnrefEvent>;
 
-struct UnrefMessage {
-  void operator()(GstMessage* message) const { gst_message_unref(message); }
-};
-using OwnedMessage = std::unique_ptr<GstMessage, UnrefMessage>;
-
 struct FreeStructure {
   void operator()(GstStructure* structure) const { gst_structure_free(structure); }
 };

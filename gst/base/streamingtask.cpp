@@ -9,7 +9,8 @@
 
 namespace cudavision {
 
-/// What the thread uses. The task shares it, and the thread has a reference to the task.
+/// What the thread uses. Its share ends with leave(), before join() returns: later, it only
+/// releases the task.
 struct StreamingTask::Run {
   Run(GstPad* p, std::function<void()> i)
       : pad(GST_PAD_CAST(gst_object_ref(p))), iterate(std::move(i)) {
@@ -47,7 +48,8 @@ void StreamingTask::enter(GstTask* task, GThread* thread, gpointer data) {
 }
 
 void StreamingTask::leave(GstTask* task, GThread*, gpointer data) {
-  Run& run = **static_cast<std::shared_ptr<Run>*>(data);
+  const std::unique_ptr<std::shared_ptr<Run>> share(static_cast<std::shared_ptr<Run>*>(data));
+  Run& run = **share;
   // A task that was stopped before its thread began leaves without having entered.
   if (!run.thread)
     return;
@@ -57,13 +59,14 @@ void StreamingTask::leave(GstTask* task, GThread*, gpointer data) {
 
 void StreamingTask::start(std::function<void()> iterate) {
   const auto run = std::make_shared<Run>(pad_, std::move(iterate));
-  auto* const data = new std::shared_ptr<Run>(run);
-  ObjectPtr<GstTask> task(gst_task_new(
-      [](gpointer shared) { (*static_cast<std::shared_ptr<Run>*>(shared))->iterate(); }, data,
-      [](gpointer shared) { delete static_cast<std::shared_ptr<Run>*>(shared); }));
+  auto share = std::make_unique<std::shared_ptr<Run>>(run);
+  const auto function = [](gpointer shared) {
+    (*static_cast<std::shared_ptr<Run>*>(shared))->iterate();
+  };
+  ObjectPtr<GstTask> task(gst_task_new(function, share.get(), nullptr));
   gst_task_set_lock(task.get(), &run->lock);
-  gst_task_set_enter_callback(task.get(), enter, data, nullptr);
-  gst_task_set_leave_callback(task.get(), leave, data, nullptr);
+  gst_task_set_enter_callback(task.get(), enter, share.get(), nullptr);
+  gst_task_set_leave_callback(task.get(), leave, share.get(), nullptr);
   // Its thread has the name of the task, of which Linux keeps the first 15 letters.
   const ObjectPtr<GstElement> element(gst_pad_get_parent_element(pad_));
   const std::string name =
@@ -71,8 +74,9 @@ void StreamingTask::start(std::function<void()> iterate) {
   gst_object_set_name(GST_OBJECT_CAST(task.get()), name.c_str());
   post_status(*run, GST_STREAM_STATUS_TYPE_CREATE, task.get());
   const std::lock_guard lock(mutex_);
+  share.release();
   if (!gst_task_start(task.get())) {
-    // The pool keeps the task for a thread that it may have later.
+    // The pool keeps the task, with its share, for a thread that it may have later.
     gst_task_stop(task.get());
     throw ElementError(GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_FAILED,
                        "The system starts no more threads: end other programs, raise the limit, or "

@@ -307,12 +307,13 @@ RequestPads open_request_pads(GstAggregator* self) {
 }
 
 bool stereo_must_negotiate(const StereoRequestPad& pad) {
-  return gst_pad_check_reconfigure(pad.pad.get()) || !pad.format;
+  return gst_pad_needs_reconfigure(pad.pad.get()) || !pad.format;
 }
 
 GstFlowReturn stereo_negotiate_request_pad(GstAggregator* self, StereoRequestPad& pad) {
   if (GST_PAD_IS_FLUSHING(pad.pad.get()))
     return answer_without_event(self->srcpad, pad);
+  gst_pad_check_reconfigure(pad.pad.get());  // clears the mark
   StereoState& state = stereo_state(self);
   pad.forget_negotiation();
   if (state.work) {

@@ -42,8 +42,7 @@ bool has_sticky_event(GstPad* pad, GstEvent* event);
 /// Returns the request pads that can take a buffer now. The others are nullptr.
 RequestPads open_request_pads(GstAggregator* self);
 
-/// Returns true if the pad must negotiate with its peer before its next buffer. The caller then
-/// does so, or marks the pad for it again.
+/// Returns true if the pad must negotiate with its peer before its next buffer.
 bool stereo_must_negotiate(const StereoRequestPad& pad);
 /// No pair may be in flight. Returns GST_FLOW_NOT_LINKED or GST_FLOW_EOS if this pad alone can get
 /// no buffer, because it has just been released, for example.

@@ -55,10 +55,8 @@ OpenPads open_pads(GstAggregator* self) {
 // Negotiates a request pad behind the pairs in flight. Closes it if it alone can get no buffer.
 GstFlowReturn negotiate(GstAggregator* self, std::shared_ptr<StereoRequestPad>& pad) {
   GstFlowReturn flow = stereo_push_pairs(self, 0);
-  if (flow != GST_FLOW_OK) {
-    gst_pad_mark_reconfigure(pad->pad.get());
+  if (flow != GST_FLOW_OK)
     return flow;
-  }
   flow = stereo_negotiate_request_pad(self, *pad);
   if (flow != GST_FLOW_NOT_LINKED && flow != GST_FLOW_EOS)
     return flow;

@@ -139,3 +139,23 @@ TEST(test_flush_at_change_of_context,
     overlap.expect_frames(10);
   });
 }
+
+// The DISCONT of a frame that the pusher's thread pushes stays with that frame, though the next one
+// goes downstream in the streaming thread.
+TEST(test_discont_of_a_gap,
+     .for_each_element().times(std::size(overlaps)).unless(unless_testing_cuda())) {
+  CudaUploader uploader;
+  CudaOverlap overlap(overlaps[index], "GRAY8", true);
+  overlap.push(uploader, 0);
+  GstBuffer* const gap = at(frame_duration, missing_frame());
+  GST_BUFFER_FLAG_SET(gap, GST_BUFFER_FLAG_DISCONT);
+  fail_unless_equals_int(overlap.filter().push(gap), GST_FLOW_OK);
+  wait_until([&] { return overlap.receiver().frame_count() == 2; }, "the gap");
+  overlap.push(uploader, 2);
+  overlap.filter().send_eos();
+  const std::vector<Owned<GstBuffer>> frames = overlap.receiver().take_frames();
+  fail_unless_equals_int(frames.size(), 3);
+  for (std::size_t i = 0; i < frames.size(); ++i)
+    fail_unless(GST_BUFFER_FLAG_IS_SET(frames[i].get(), GST_BUFFER_FLAG_DISCONT) == (i == 1),
+                "frame %d", static_cast<int>(i));
+}

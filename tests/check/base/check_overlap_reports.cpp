@@ -84,7 +84,8 @@ Latency query_latency(Overlap& overlap) {
 
 }  // namespace
 
-// A frame goes on as soon as it is ready, but up to n - 1 frames can wait in the element.
+// A frame goes on as soon as it is ready, but up to n - 1 frames can wait in the element. While
+// nobody knows for how long, there is no greatest latency.
 TEST(test_latency, .for_each_element()) {
   for (guint64 limit : {1, 2, 3, 8}) {
     Overlap overlap(static_cast<int>(limit));
@@ -107,7 +108,15 @@ TEST(test_latency, .for_each_element()) {
                               GST_SECOND + (limit - 1) * 10 * GST_MSECOND);
     fail_unless(overlap.filter().send_caps(
         "video/x-raw, format=GRAY8, width=16, height=16, framerate=0/1"));
-    fail_unless_equals_uint64(query_latency(overlap).most, GST_SECOND);
+    fail_unless_equals_uint64(query_latency(overlap).most,
+                              limit == 1 ? GST_SECOND : GST_CLOCK_TIME_NONE);
+    fail_unless(overlap.filter().send_caps(
+        "video/x-raw, format=GRAY8, width=16, height=16, framerate=1/2147483647"));
+    fail_unless(query_latency(overlap).most >= GST_SECOND);
+    gst_element_set_state(overlap.filter().element(), GST_STATE_READY);
+    gst_element_set_state(overlap.filter().element(), GST_STATE_PLAYING);
+    fail_unless_equals_uint64(query_latency(overlap).most,
+                              limit == 1 ? GST_SECOND : GST_CLOCK_TIME_NONE);
   }
 }
 
@@ -150,4 +159,46 @@ TEST(test_messages, .times(std::size(overlaps))) {
     gst_structure_get_uint64(gst_message_get_structure(messages[i]), "timestamp", &timestamp);
     fail_unless_equals_uint64(timestamp, i * frame_duration);
   }
+}
+
+// A skipped frame is announced between the messages of the frames around it.
+TEST(test_messages_about_skipped_frames, .times(std::size(overlaps))) {
+  Overlap overlap(overlaps[index], {{"post-messages", "true"}});
+  std::string order;
+  overlap.filter().messages().on_message([&](GstMessage* message) {
+    if (GST_MESSAGE_TYPE(message) == GST_MESSAGE_ELEMENT)
+      order += "f";
+    if (GST_MESSAGE_TYPE(message) == GST_MESSAGE_QOS)
+      order += "q";
+  });
+  overlap.receiver().close();
+  overlap.push(0, 2);
+  wait_until([&] { return overlap.receiver().holds_frame(); }, "the first frame");
+  send_qos(overlap, 2 * frame_duration);
+  std::thread opener([&] {
+    g_usleep(50000);  // until the streaming thread waits, or has announced the frame
+    overlap.receiver().open();
+  });
+  overlap.push(2, 2);
+  opener.join();
+  overlap.drain();
+  fail_unless(order == "ffqf", "%s", order.c_str());
+}
+
+// DISCONT stays with its frame.
+TEST(test_discont, .for_each_element().times(std::size(overlaps))) {
+  Overlap overlap(overlaps[index]);
+  for (guint64 i = 0; i < 8; ++i) {
+    GstBuffer* const frame = i == 2 ? at(2 * frame_duration, missing_frame()) : overlap.frame(i);
+    if (i == 2 || i == 5)
+      GST_BUFFER_FLAG_SET(frame, GST_BUFFER_FLAG_DISCONT);
+    fail_unless_equals_int(overlap.filter().push(frame), GST_FLOW_OK);
+  }
+  overlap.drain();
+  const std::vector<Owned<GstBuffer>> frames = overlap.receiver().take_frames();
+  fail_unless_equals_int(frames.size(), 8);
+  for (std::size_t i = 0; i < frames.size(); ++i)
+    fail_unless(
+        GST_BUFFER_FLAG_IS_SET(frames[i].get(), GST_BUFFER_FLAG_DISCONT) == (i == 2 || i == 5),
+        "frame %d", static_cast<int>(i));
 }

@@ -289,12 +289,13 @@ TEST(test_new_peers, .times(8)) {
 // the thread that pairs frames. GStreamer complains of that.
 TEST(test_stop_in_the_pairing_thread, .times(2)) {
   StereoHarness stereo(Properties{{"diagnostics-interval", "40000000"}});
-  std::atomic<bool> stopped{false};
+  std::atomic<bool> stops{false}, stopped{false};
   const auto stop = [&] {
-    if (stopped.exchange(true))
+    if (stops.exchange(true))
       return;
     _gst_check_expecting_log = TRUE;
     gst_element_set_state(stereo.element(), GST_STATE_NULL);
+    stopped = true;
   };
   std::function<void()> look = stop;
   if (index == 0)
@@ -308,6 +309,9 @@ TEST(test_stop_in_the_pairing_thread, .times(2)) {
   gst_harness_push(stereo.left(), small_frame({0}));
   gst_harness_push(stereo.right(), small_frame({0}));
   wait_until([&] { return stopped.load(); }, "the stop");
+  // GStreamer has left it to another thread to wait for that one.
+  const Owned<GstPad> src = pad_of(stereo.element(), "src");
+  gst_pad_stop_task(src);
   fail_unless(gst_harness_push(stereo.left(), small_frame({40 * ms})) != GST_FLOW_OK);
   fail_unless_equals_int(stereo.messages().count(GST_MESSAGE_ERROR), 0);
 }

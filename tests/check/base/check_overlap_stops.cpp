@@ -1,0 +1,391 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// Tests what happens to a filter beside its frames: other threads ask it while it stops, the thread
+// that pushes its frames stops it, the thread is the application's to configure, and downstream is
+// linked anew.
+#include <gst/base/gstbasetransform.h>
+
+#include "tests/check/common/overlap.h"
+
+using namespace check;
+
+namespace {
+
+/// Races between threads show in some rounds only.
+const int rounds = full_run() ? 2000 : 150;
+
+/// Numbers of frames in flight, among them one after the other.
+constexpr int numbers_in_flight[] = {1, 2, 8};
+
+GstPad* src_of(Overlap& overlap) {
+  return GST_BASE_TRANSFORM_SRC_PAD(overlap.filter().element());
+}
+
+bool asks_for_pool(Overlap& overlap, const Owned<GstCaps>& caps) {
+  const Owned<GstQuery> query(gst_query_new_allocation(caps, TRUE));
+  return gst_pad_peer_query(overlap.filter().source_pad(), query);
+}
+
+/// Calls act() when the frame with this number passes the source pad of the element, in the thread
+/// that pushes the frame.
+class AtFrame {
+ public:
+  AtFrame(GstPad* src, guint64 number, std::function<void()> act)
+      : pts_(number * frame_duration), act_(std::move(act)) {
+    gst_pad_add_probe(src, GST_PAD_PROBE_TYPE_BUFFER, on_buffer, this, nullptr);
+  }
+  bool done() const { return done_; }
+  std::thread::id thread() const { return thread_; }
+
+ private:
+  static GstPadProbeReturn on_buffer(GstPad*, GstPadProbeInfo* info, gpointer data) {
+    auto* self = static_cast<AtFrame*>(data);
+    if (GST_BUFFER_PTS(GST_PAD_PROBE_INFO_BUFFER(info)) != self->pts_)
+      return GST_PAD_PROBE_OK;
+    self->act_();
+    self->thread_ = std::this_thread::get_id();
+    self->done_ = true;
+    return GST_PAD_PROBE_REMOVE;
+  }
+
+  const GstClockTime pts_;
+  const std::function<void()> act_;
+  std::thread::id thread_;
+  std::atomic<bool> done_{false};
+};
+
+/// Starts the element again, and expects all of a new stream.
+void expect_new_stream(Overlap& overlap) {
+  gst_element_set_state(overlap.filter().element(), GST_STATE_PLAYING);
+  overlap.begin();
+  overlap.receiver().forget();
+  overlap.push(0, 10);
+  overlap.drain();
+  overlap.expect(numbers(0, 10) + " drain");
+  overlap.expect_pictures();
+}
+
+}  // namespace
+
+// Sources stop last, so they may ask for a pool while a filter stops, which then negotiates.
+TEST(test_query_beside_stop, .for_each_element().times(std::size(numbers_in_flight))) {
+  Overlap overlap(numbers_in_flight[index]);
+  const Owned<GstCaps> caps = current_caps(GST_BASE_TRANSFORM_SINK_PAD(overlap.filter().element()));
+  for (int round = 0; round < rounds; ++round) {
+    overlap.push(0);
+    std::atomic<bool> stop{false};
+    std::thread asker([&] {
+      while (!stop) {
+        gst_pad_mark_reconfigure(src_of(overlap));
+        asks_for_pool(overlap, caps);
+      }
+    });
+    g_usleep(static_cast<gulong>(round % 30) * 10);
+    gst_element_set_state(overlap.filter().element(), GST_STATE_READY);
+    stop = true;
+    asker.join();
+    gst_element_set_state(overlap.filter().element(), GST_STATE_PLAYING);
+    overlap.begin();
+  }
+  // GstBaseTransform warns if it negotiates while only the source pad has become inactive.
+  fail_unless_equals_int(overlap.filter().messages().count(GST_MESSAGE_ERROR), 0);
+}
+
+// Nothing is negotiated for an element that does not process frames now.
+TEST(test_query_without_stream, .for_each_element()) {
+  Overlap overlap(2);
+  const Owned<GstCaps> caps = current_caps(GST_BASE_TRANSFORM_SINK_PAD(overlap.filter().element()));
+  fail_unless(asks_for_pool(overlap, caps));
+  overlap.filter().send_event(gst_event_new_flush_start());
+  fail_unless(!asks_for_pool(overlap, caps), "during a flush");
+  overlap.filter().send_event(gst_event_new_flush_stop(TRUE));
+  fail_unless(asks_for_pool(overlap, caps));
+  gst_element_set_state(overlap.filter().element(), GST_STATE_READY);
+  fail_unless(!asks_for_pool(overlap, caps), "in READY");
+}
+
+// A flush may end while the element stops: FLUSH_STOP arrives even on a pad that is inactive.
+TEST(test_flush_stop_beside_stop, .times(std::size(numbers_in_flight))) {
+  Overlap overlap(numbers_in_flight[index], {{"post-messages", "true"}});
+  GstPad* const sink = GST_BASE_TRANSFORM_SINK_PAD(overlap.filter().element());
+  for (int round = 0; round < rounds; ++round) {
+    overlap.push(0, 2);
+    std::atomic<bool> stop{false};
+    std::thread flusher([&] {
+      while (!stop)
+        gst_pad_send_event(sink, gst_event_new_flush_stop(FALSE));
+    });
+    g_usleep(static_cast<gulong>(round % 30) * 10);
+    gst_element_set_state(overlap.filter().element(), GST_STATE_READY);
+    stop = true;
+    flusher.join();
+    gst_element_set_state(overlap.filter().element(), GST_STATE_PLAYING);
+    overlap.begin();
+  }
+}
+
+// A probe after the element stops it, in the thread that pushes, while the streaming thread waits
+// for that. The element can be started again.
+TEST(test_probe_stops, .for_each_element().times(std::size(overlaps))) {
+  for (GstState low : {GST_STATE_READY, GST_STATE_NULL}) {
+    for (guint64 at : {100, 101, 110}) {
+      Overlap overlap(overlaps[index]);
+      GstStateChangeReturn result = GST_STATE_CHANGE_FAILURE;
+      const AtFrame stopper(src_of(overlap), at, [&] {
+        g_usleep(20000);  // until the streaming thread waits
+        result = gst_element_set_state(overlap.filter().element(), low);
+      });
+      Feeder feeder(overlap.filter(), 100, 100, overlap.frames());
+      fail_unless_equals_int(feeder.finish(), GST_FLOW_FLUSHING);
+      wait_until([&] { return stopper.done(); }, "the stop");
+      fail_unless(stopper.thread() != feeder.thread());
+      fail_unless_equals_int(result, GST_STATE_CHANGE_SUCCESS);
+      expect_new_stream(overlap);
+      fail_unless_equals_int(overlap.filter().messages().complaints(), 0);
+    }
+  }
+}
+
+// Upstream may push on until the element has stopped, whatever it is told.
+TEST(test_probe_stops_beside_stubborn_upstream, .times(std::size(overlaps))) {
+  for (int round = 0; round < 20; ++round) {
+    Overlap overlap(overlaps[index]);
+    std::atomic<bool> stopped{false};
+    const AtFrame stopper(src_of(overlap), 3, [&] {
+      gst_element_set_state(overlap.filter().element(), GST_STATE_NULL);
+      stopped = true;
+    });
+    for (guint64 number = 0; !stopped; ++number)
+      overlap.filter().push(overlap.frame(number));
+    wait_until([&] { return stopper.done(); }, "the stop");
+    expect_new_stream(overlap);
+  }
+}
+
+// The probe may also start the element again at once.
+TEST(test_probe_restarts, .for_each_element().times(std::size(overlaps))) {
+  const auto limit = static_cast<guint64>(overlaps[index]);
+  for (guint64 at : {guint64{0}, limit - 1}) {
+    Overlap overlap(overlaps[index]);
+    const AtFrame restarter(src_of(overlap), at, [&] {
+      GstElement* const element = overlap.filter().element();
+      fail_unless_equals_int(gst_element_set_state(element, GST_STATE_NULL),
+                             GST_STATE_CHANGE_SUCCESS);
+      fail_unless_equals_int(gst_element_set_state(element, GST_STATE_PLAYING),
+                             GST_STATE_CHANGE_SUCCESS);
+    });
+    overlap.receiver().close();
+    Feeder feeder(overlap.filter(), 0, limit, overlap.frames());
+    overlap.receiver().open();
+    wait_until([&] { return restarter.done(); }, "the new start");
+    feeder.finish();
+    expect_new_stream(overlap);
+  }
+}
+
+// A handler of a frame's message stops the element, too. The frame then stays out.
+TEST(test_handler_of_messages_stops, .times(std::size(overlaps))) {
+  Overlap overlap(overlaps[index], {{"post-messages", "true"}});
+  std::atomic<Feeder*> feeder{nullptr};
+  std::atomic<bool> stopped{false};
+  overlap.filter().messages().on_message([&](GstMessage* message) {
+    const Feeder* frames = feeder;
+    if (GST_MESSAGE_TYPE(message) != GST_MESSAGE_ELEMENT || frames == nullptr ||
+        frames->thread() == std::this_thread::get_id() || stopped)
+      return;
+    stopped = true;
+    overlap.receiver().forget();
+    gst_element_set_state(overlap.filter().element(), GST_STATE_NULL);
+  });
+  overlap.receiver().close();
+  Feeder frames(overlap.filter(), 100, 100, overlap.frames());
+  feeder = &frames;
+  overlap.receiver().open();
+  fail_unless_equals_int(frames.finish(), GST_FLOW_FLUSHING);
+  fail_unless(stopped);
+  overlap.expect("");
+  expect_new_stream(overlap);
+}
+
+// The probe stops the element and releases the last reference to it.
+TEST(test_probe_releases, .for_each_element().times(std::size(overlaps))) {
+  GstElement* const element = make_element(tested().element).release();
+  set_property(element, "frames-in-flight", std::to_string(overlaps[index]));
+  const Owned<GstPad> source(gst_pad_new("up", GST_PAD_SRC)),
+      sink(gst_pad_new("down", GST_PAD_SINK));
+  gst_pad_set_chain_function(
+      sink, +[](GstPad*, GstObject*, GstBuffer* buffer) {
+        gst_buffer_unref(buffer);
+        return GST_FLOW_OK;
+      });
+  gst_pad_set_active(source, TRUE);
+  gst_pad_set_active(sink, TRUE);
+  fail_unless_equals_int(gst_pad_link(source, GST_BASE_TRANSFORM_SINK_PAD(element)),
+                         GST_PAD_LINK_OK);
+  fail_unless_equals_int(gst_pad_link(GST_BASE_TRANSFORM_SRC_PAD(element), sink), GST_PAD_LINK_OK);
+  std::atomic<bool> finalized{false};
+  g_object_weak_ref(
+      G_OBJECT(element),
+      +[](gpointer flag, GObject*) { *static_cast<std::atomic<bool>*>(flag) = true; }, &finalized);
+  const AtFrame releaser(GST_BASE_TRANSFORM_SRC_PAD(element), 3, [&] {
+    gst_element_set_state(element, GST_STATE_NULL);
+    gst_object_unref(element);
+  });
+  gst_element_set_state(element, GST_STATE_PLAYING);
+  gst_pad_push_event(source, gst_event_new_stream_start("one"));
+  const FormatSpec& gray = format_named("GRAY8");
+  fail_unless(send_caps(source, caps_of(gray, 24, 16)));
+  GstFlowReturn flow = GST_FLOW_OK;
+  for (guint64 i = 0; flow == GST_FLOW_OK; ++i)
+    flow = gst_pad_push(source, at(i * frame_duration, to_buffer(Picture(gray, 24, 16))));
+  wait_until([&] { return finalized && releaser.done(); }, "the end of the element");
+}
+
+namespace {
+
+/// A pool without threads.
+struct EmptyPool {
+  GstTaskPool parent;
+};
+struct EmptyPoolClass {
+  GstTaskPoolClass parent;
+};
+G_DEFINE_TYPE(EmptyPool, empty_pool, GST_TYPE_TASK_POOL)
+
+gpointer refuse_task(GstTaskPool*, GstTaskPoolFunction, gpointer, GError** error) {
+  g_set_error(error, GST_CORE_ERROR, GST_CORE_ERROR_FAILED, "no thread is left");
+  return nullptr;
+}
+
+void empty_pool_class_init(EmptyPoolClass* klass) {
+  klass->parent.push = refuse_task;
+}
+
+void empty_pool_init(EmptyPool*) {}
+
+struct Status {
+  GstStreamStatusType type;
+  GstElement* owner;
+  GstTask* task;
+};
+
+Status status_in(GstMessage* message) {
+  Status status{};
+  gst_message_parse_stream_status(message, &status.type, &status.owner);
+  const GValue* task = gst_message_get_stream_status_object(message);
+  fail_unless(task && G_VALUE_HOLDS(task, GST_TYPE_TASK));
+  status.task = GST_TASK_CAST(g_value_get_object(task));
+  return status;
+}
+
+}  // namespace
+
+// Applications learn of the thread as they do of a queue's.
+TEST(test_stream_status, .for_each_element().times(std::size(numbers_in_flight))) {
+  FilterHarness filter{{"frames-in-flight", std::to_string(numbers_in_flight[index])}};
+  gst_element_set_state(filter.element(), GST_STATE_NULL);
+  filter.messages().clear();
+  std::atomic<std::thread::id> entered{};
+  filter.messages().on_message([&](GstMessage* message) {
+    if (GST_MESSAGE_TYPE(message) == GST_MESSAGE_STREAM_STATUS &&
+        status_in(message).type == GST_STREAM_STATUS_TYPE_ENTER)
+      entered = std::this_thread::get_id();
+  });
+  for (int round = 0; round < 3; ++round) {
+    gst_element_set_state(filter.element(), GST_STATE_PLAYING);
+    if (numbers_in_flight[index] > 1)
+      wait_until([&] { return filter.messages().count(GST_MESSAGE_STREAM_STATUS) == 2; }, "ENTER");
+    gst_element_set_state(filter.element(), GST_STATE_READY);
+    const std::vector<Owned<GstMessage>> messages =
+        filter.messages().take(GST_MESSAGE_STREAM_STATUS);
+    if (numbers_in_flight[index] == 1) {
+      fail_unless_equals_int(messages.size(), 0);
+      continue;
+    }
+    fail_unless_equals_int(messages.size(), 3);
+    constexpr GstStreamStatusType types[] = {
+        GST_STREAM_STATUS_TYPE_CREATE, GST_STREAM_STATUS_TYPE_ENTER, GST_STREAM_STATUS_TYPE_LEAVE};
+    for (std::size_t i = 0; i < 3; ++i) {
+      const Status status = status_in(messages[i]);
+      fail_unless_equals_int(status.type, types[i]);
+      fail_unless(status.owner == filter.element());
+      fail_unless(status.task == status_in(messages[0]).task);
+    }
+    fail_unless(entered.load() != std::this_thread::get_id());
+  }
+}
+
+// The application chooses a pool that has no thread.
+TEST(test_no_thread, .for_each_element()) {
+  const Owned<GstElement> element = make_tested({{"frames-in-flight", "2"}});
+  MessageLog messages(element);
+  const Owned<GstTaskPool> pool(
+      static_cast<GstTaskPool*>(g_object_new(empty_pool_get_type(), nullptr)));
+  messages.on_message([&](GstMessage* message) {
+    if (GST_MESSAGE_TYPE(message) == GST_MESSAGE_STREAM_STATUS)
+      gst_task_set_pool(status_in(message).task, pool);
+  });
+  GstStateChangeReturn result = GST_STATE_CHANGE_SUCCESS;
+  ASSERT_WARNING(result = gst_element_set_state(element, GST_STATE_PLAYING));  // of GstTask
+  fail_unless_equals_int(result, GST_STATE_CHANGE_FAILURE);
+  fail_unless_equals_int(messages.count(GST_MESSAGE_ERROR), 1);
+  expect_words(messages.text(GST_MESSAGE_ERROR),
+               {"The system starts no more threads", "frames-in-flight=1"});
+  messages.on_message(nullptr);
+  gst_element_set_state(element, GST_STATE_NULL);
+  fail_unless(gst_element_set_state(element, GST_STATE_PLAYING) != GST_STATE_CHANGE_FAILURE);
+  gst_element_set_state(element, GST_STATE_NULL);
+}
+
+// While upstream is blocked, downstream is unlinked and linked again. As with a queue, the frame
+// that meets no pad is lost, and those after it are not.
+TEST(test_relink, .for_each_element().times(std::size(overlaps))) {
+  const auto limit = static_cast<guint64>(overlaps[index]);
+  Overlap overlap(overlaps[index]);
+  for (int round = 0; round < 10; ++round) {
+    overlap.receiver().close();
+    overlap.push(0, limit);
+    wait_until([&] { return overlap.receiver().holds_frame(); }, "the first frame");
+    fail_unless(gst_pad_unlink(src_of(overlap), overlap.filter().sink_pad()));
+    const AtFrame unlinked(src_of(overlap), 1, [] {});
+    overlap.receiver().forget();
+    overlap.receiver().open();
+    wait_until([&] { return unlinked.done(); }, "the second frame");
+    g_usleep(20000);  // until the push has returned
+    fail_unless_equals_int(gst_pad_link(src_of(overlap), overlap.filter().sink_pad()),
+                           GST_PAD_LINK_OK);
+    overlap.push(limit, 5);
+    overlap.drain();
+    std::string frames;
+    for (const Owned<GstBuffer>& frame : overlap.receiver().take_frames())
+      frames += std::to_string(GST_BUFFER_PTS(frame.get()) / frame_duration) + " ";
+    const std::string expected = "0 " + numbers(2, limit + 3) + " ";
+    fail_unless(frames == expected, "%s instead of %s", frames.c_str(), expected.c_str());
+  }
+}
+
+// Downstream may be linked again before the push that met no pad has returned.
+TEST(test_relink_during_push, .for_each_element().times(std::size(overlaps))) {
+  Overlap overlap(overlaps[index]);
+  overlap.receiver().answer(1, GST_FLOW_NOT_LINKED);
+  overlap.receiver().on_arrival([&](const std::string& what) {
+    if (what == "1")
+      gst_harness_push_upstream_event(overlap.filter().harness(), gst_event_new_reconfigure());
+  });
+  overlap.push(0, 10);
+  overlap.drain();
+  std::size_t frames = overlap.receiver().take_frames().size();
+  fail_unless(frames == 9 || frames == 10, "%d frames", static_cast<int>(frames));
+}
+
+// Events do not wait until downstream is linked again.
+TEST(test_events_while_unlinked, .for_each_element().times(std::size(overlaps))) {
+  Overlap overlap(overlaps[index]);
+  fail_unless(gst_pad_unlink(src_of(overlap), overlap.filter().sink_pad()));
+  overlap.filter().push(overlap.frame(0));
+  overlap.filter().push(overlap.frame(1));
+  overlap.filter().send_segment(new_segment());
+  overlap.drain();
+  fail_unless_equals_int(gst_pad_link(src_of(overlap), overlap.filter().sink_pad()),
+                         GST_PAD_LINK_OK);
+  overlap.push(3, 5);
+}
