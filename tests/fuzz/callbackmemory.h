@@ -5,9 +5,9 @@
 
 namespace fuzz {
 
-/// Returns a buffer of `size` bytes whose memory calls back when it is freed: it reads and sets
-/// properties of the element and sends it queries, in whatever thread frees it. Applications free
-/// frames of their own pools in this way. The memory keeps the element alive.
-GstBuffer* new_callback_buffer(GstElement* element, gsize size);
+/// Lets the buffer's memory call back when it is freed: it reads and sets properties of the element
+/// and sends it queries, in whatever thread frees it. Applications free frames of their own pools
+/// in this way. The memory keeps the element alive. Returns the buffer.
+GstBuffer* with_callback(GstElement* element, GstBuffer* buffer);
 
 }  // namespace fuzz

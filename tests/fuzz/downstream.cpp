@@ -5,9 +5,12 @@
 
 namespace fuzz {
 
+// The probe may still run when it is removed, so it has a function of its own.
 Downstream::Downstream(GstPad* source, bool linked, std::function<bool()> on_frame)
-    : source_(GST_PAD(gst_object_ref(source))), on_frame_(std::move(on_frame)) {
-  probe_ = gst_pad_add_probe(source_, GST_PAD_PROBE_TYPE_BUFFER, probe, this, nullptr);
+    : source_(GST_PAD(gst_object_ref(source))),
+      probe_(gst_pad_add_probe(
+          source, GST_PAD_PROBE_TYPE_BUFFER, probe, new std::function<bool()>(std::move(on_frame)),
+          +[](gpointer data) { delete static_cast<std::function<bool()>*>(data); })) {
   if (linked)
     relink();
 }
@@ -58,8 +61,8 @@ GstFlowReturn Downstream::chain(GstPad*, GstObject*, GstBuffer* buffer) {
   return number % 101 == 0 ? GST_FLOW_NOT_LINKED : GST_FLOW_OK;
 }
 
-GstPadProbeReturn Downstream::probe(GstPad*, GstPadProbeInfo*, gpointer self) {
-  return static_cast<const Downstream*>(self)->on_frame_() ? GST_PAD_PROBE_OK : GST_PAD_PROBE_DROP;
+GstPadProbeReturn Downstream::probe(GstPad*, GstPadProbeInfo*, gpointer on_frame) {
+  return (*static_cast<std::function<bool()>*>(on_frame))() ? GST_PAD_PROBE_OK : GST_PAD_PROBE_DROP;
 }
 
 }  // namespace fuzz

@@ -29,13 +29,12 @@ class Downstream {
  private:
   void remove_sink();
   static GstFlowReturn chain(GstPad* pad, GstObject*, GstBuffer* buffer);
-  static GstPadProbeReturn probe(GstPad*, GstPadProbeInfo*, gpointer self);
+  static GstPadProbeReturn probe(GstPad*, GstPadProbeInfo*, gpointer on_frame);
 
   const check::Owned<GstPad> source_;
+  const gulong probe_;
   std::mutex mutex_;
   check::Owned<GstPad> sink_;  ///< nullptr if unlinked; guarded by mutex_
-  const std::function<bool()> on_frame_;
-  gulong probe_ = 0;
 };
 
 }  // namespace fuzz

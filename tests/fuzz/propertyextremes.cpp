@@ -19,10 +19,14 @@ std::vector<GParamSpec*> properties_of(GstElement* element) {
 
 // The base classes' properties change what the tests rely on, such as how long GstAggregator waits
 // for a live pair.
+bool is_own(const GParamSpec* spec) {
+  return g_str_has_prefix(g_type_name(spec->owner_type), "GstCuda");
+}
+
 bool may_change(const GParamSpec* spec) {
   const std::string name = spec->name;
-  return (spec->flags & G_PARAM_WRITABLE) != 0 && (spec->flags & G_PARAM_CONSTRUCT_ONLY) == 0 &&
-         g_str_has_prefix(g_type_name(spec->owner_type), "GstCuda") && name != "backend" &&
+  return is_own(spec) && (spec->flags & G_PARAM_WRITABLE) != 0 &&
+         (spec->flags & G_PARAM_CONSTRUCT_ONLY) == 0 && name != "backend" &&
          name != "cuda-device-id";
 }
 
@@ -88,7 +92,7 @@ void reset_properties(GstElement* element) {
 
 void read_properties(GstElement* element) {
   for (const GParamSpec* spec : properties_of(element)) {
-    if ((spec->flags & G_PARAM_READABLE) == 0)
+    if (!is_own(spec) || (spec->flags & G_PARAM_READABLE) == 0)
       continue;
     GValue value = G_VALUE_INIT;
     g_object_get_property(G_OBJECT(element), spec->name, &value);

@@ -13,7 +13,7 @@ namespace fuzz {
 void set_extreme_property(check::Random& random, GstElement* element);
 /// Sets these properties to their defaults.
 void reset_properties(GstElement* element);
-/// Reads all properties.
+/// Reads the element's own properties.
 void read_properties(GstElement* element);
 
 }  // namespace fuzz

@@ -11,23 +11,12 @@ namespace fuzz {
 
 using namespace check;
 
-namespace {
-
-GstBusSyncReply forget(GstBus*, GstMessage* message, gpointer) {
-  gst_message_unref(message);
-  return GST_BUS_DROP;
-}
-
-}  // namespace
-
 Race::Race(unsigned seed, BufferCount& buffers, Owned<GstElement> element,
            std::initializer_list<const char*> sink_pads)
     : Life(seed, buffers),
       element_(std::move(element)),
-      bus_(gst_bus_new()),
+      messages_(element_),
       source_(gst_element_get_static_pad(element_, "src")) {
-  gst_bus_set_sync_handler(bus_, forget, nullptr, nullptr);
-  gst_element_set_bus(element_, bus_);
   const Owned<GstClock> clock(gst_system_clock_obtain());
   gst_element_set_clock(element_, clock);
   for (const char* pad : sink_pads)
@@ -38,7 +27,6 @@ Race::~Race() {
   gst_element_set_state(element_, GST_STATE_NULL);
   downstream_.reset();
   upstreams_.clear();
-  gst_element_set_bus(element_, nullptr);
 }
 
 void Race::run() {
@@ -47,25 +35,46 @@ void Race::run() {
     for (int step = below(30); step >= 0; --step)
       act_as_application();
     stop();
+    messages_.clear();
   }
+}
+
+void Race::act_as_application() {
+  static const Action<Race, bool> exclusive[] = {
+      {"restart", 4, &Race::restart},
+      {"restart from another thread", 2, &Race::restart_elsewhere},
+      {"pause and go on", 4, &Race::pause},
+      {"seek with a flush", 4, &Race::flushing_seek},
+      {"relink before the element", 4, &Race::relink_before},
+      {"relink behind the element", 4, &Race::relink_behind},
+      {"unlink behind the element for a moment", 2, &Race::unlink_for_a_moment}};
+  static const Action<Race> others[] = {{"set a property to an extreme", 6, &Race::change_property},
+                                        {"set the properties' defaults", 6, &Race::mend_properties},
+                                        {"read all properties", 3, &Race::read},
+                                        {"query from behind", 3, &Race::query},
+                                        {"seek without a flush", 2, &Race::plain_seek},
+                                        {"reconfigure", 2, &Race::reconfigure},
+                                        {"wait", 10, &Race::rest}};
+  below(2) == 0 ? act(*this, *this, exclusive) : act(*this, *this, others);
 }
 
 void Race::start() {
   set_property(element_, "frames-in-flight", one_of({"0", "1", "2", "4", "8"}));
   play();
   const bool linked = below(4) != 0;
-  downstream_ = std::make_unique<Downstream>(source_, linked, [this] { return frame_leaves(); });
+  downstream_ = std::make_unique<Downstream>(source_, linked, [this] {
+    return frame_leaves([this](Random& random) { act_behind(random); });
+  });
   const bool live = below(2) == 0;
   for (const auto& upstream : upstreams_)
     upstream->start(live);
   round_begins();
 }
 
-// Returns false if the frame has become void meanwhile: what comes next is a new segment.
-bool Race::frame_leaves() {
+bool Race::frame_leaves(const std::function<void(Random&)>& acts) {
   const unsigned before = breaks_;
   Random random = new_random();
-  act_behind(random);
+  acts(random);
   return breaks_ == before;
 }
 
@@ -95,8 +104,10 @@ void Race::play() {
     return;
   gst_element_set_state(element_, GST_STATE_NULL);
   mend_properties();
+  messages_.clear();
   fail_unless(gst_element_set_state(element_, GST_STATE_PLAYING) != GST_STATE_CHANGE_FAILURE,
-              "episode %u: the element does not start with its defaults", seed());
+              "episode %u: no start with the defaults: %s", seed(),
+              messages_.text(GST_MESSAGE_ERROR).c_str());
 }
 
 bool Race::restart() {

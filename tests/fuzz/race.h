@@ -3,10 +3,12 @@
 
 #include <atomic>
 #include <condition_variable>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <vector>
 
+#include "tests/check/common/messagelog.h"
 #include "tests/check/common/owned.h"
 #include "tests/fuzz/actions.h"
 #include "tests/fuzz/downstream.h"
@@ -28,14 +30,15 @@ class Race : public Life {
 
  protected:
   GstElement* element() const { return element_; }
-  Downstream& downstream() { return *downstream_; }
-  /// Acts as the application, in the thread of run().
-  virtual void act_as_application() = 0;
   /// Acts behind the element, in the thread that pushes a frame on src.
   virtual void act_behind(check::Random& random) = 0;
   /// Are called in each round, after the start and before the stop.
   virtual void round_begins() {}
   virtual void round_ends() {}
+
+  /// Calls acts() for a frame on its way out. Returns false if that or another thread has made the
+  /// frame void: what comes next is a new segment.
+  bool frame_leaves(const std::function<void(check::Random&)>& acts);
 
   // Actions. Those that return false could not run, because another thread was at it.
   bool restart();
@@ -48,7 +51,8 @@ class Race : public Life {
   bool unlink_for_a_moment();
   bool relink_here();  ///< in the thread that pushes
   void change_property();
-  void mend_properties();
+  /// Sets properties with which the element must start.
+  virtual void mend_properties();
   void read();
   void query();
   void reconfigure();
@@ -61,10 +65,10 @@ class Race : public Life {
   void start();
   void stop();
   void play();
-  bool frame_leaves();
+  void act_as_application();
 
   const check::Owned<GstElement> element_;
-  const check::Owned<GstBus> bus_;
+  check::MessageLog messages_;
   const check::Owned<GstPad> source_;
   std::vector<std::unique_ptr<Upstream>> upstreams_;
   std::unique_ptr<Downstream> downstream_;

@@ -13,26 +13,6 @@ class FilterRace final : public fuzz::Race {
       : Race(seed, buffers, make_element(tested().element), {"sink"}) {}
 
  private:
-  void act_as_application() override {
-    static const fuzz::Action<FilterRace, bool> actions[] = {
-        {"restart", 4, &FilterRace::restart},
-        {"restart from another thread", 2, &FilterRace::restart_elsewhere},
-        {"pause and go on", 4, &FilterRace::pause},
-        {"seek with a flush", 4, &FilterRace::flushing_seek},
-        {"relink before the element", 4, &FilterRace::relink_before},
-        {"relink behind the element", 4, &FilterRace::relink_behind},
-        {"unlink behind the element for a moment", 2, &FilterRace::unlink_for_a_moment}};
-    static const fuzz::Action<FilterRace> others[] = {
-        {"set a property to an extreme", 6, &FilterRace::change_property},
-        {"set the properties' defaults", 6, &FilterRace::mend_properties},
-        {"read all properties", 3, &FilterRace::read},
-        {"query from behind", 3, &FilterRace::query},
-        {"seek without a flush", 2, &FilterRace::plain_seek},
-        {"reconfigure", 2, &FilterRace::reconfigure},
-        {"wait", 10, &FilterRace::rest}};
-    below(2) == 0 ? act(*this, *this, actions) : act(*this, *this, others);
-  }
-
   void act_behind(Random& random) override {
     static const fuzz::Action<FilterRace, bool> actions[] = {
         {"restart in the thread that pushes", 4, &FilterRace::restart},

@@ -46,7 +46,6 @@ class Upstream : private check::Random {
 
   void good_frame();
   void hostile_frame();
-  void calling_frame();
   void new_caps();
   void new_segment();
   void gap();
