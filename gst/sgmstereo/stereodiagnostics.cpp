@@ -69,9 +69,10 @@ void StereoDiagnostics::report(const FrameTimes& times, const StereoSettings& se
   std::optional<DepthFit> depth;
   if (measures_depth)
     depth = depth_fit(pair.map(), settings);
-  post(times, figures, depth ? std::optional(depth->saturated) : std::nullopt);
+  // A handler of the messages may stop the element, which frees the pair.
   const StereoWarningTexts now =
       warnings_of({figures, settings, pair.size().width, depth, offsets_});
+  post(times, figures, depth ? std::optional(depth->saturated) : std::nullopt);
   for (std::size_t i = 0; i < now.size(); ++i) {
     const auto warning = static_cast<StereoWarning>(i);
     const bool confirmed =
