@@ -136,7 +136,8 @@ class OutputRow {
 
   template <class Sample>
   void write_as(const Value* values, std::uint8_t* out) const {
-    constexpr std::uint32_t white = std::numeric_limits<Sample>::max();
+    constexpr std::uint32_t largest = std::numeric_limits<Sample>::max();
+    const std::uint32_t black = parameters_.invert ? largest : 0, white = largest - black;
     const int shift = output_bits_ - size_.bits;
     const Windows w{sums_, squares_};
     const int radius = parameters_.radius;
@@ -154,14 +155,14 @@ class OutputRow {
       case Output::bradley: {
         const std::uint32_t factor = bradley_factor(parameters_.ratio);
         write_row<Sample, Real>(size_.width, radius, rows_, out, [=](int x, const Place<Real>& p) {
-          return is_black_by_bradley(values[x], w.sum(p), p.area, factor) ? 0 : white;
+          return is_black_by_bradley(values[x], w.sum(p), p.area, factor) ? black : white;
         });
         break;
       }
       case Output::sauvola: {
         const double k = parameters_.k, range = parameters_.range;
         write_row<Sample, Real>(size_.width, radius, rows_, out, [=](int x, const Place<Real>& p) {
-          return is_black_by_sauvola(values[x], w.sum(p), w.variance(p), p.area, k, range) ? 0
+          return is_black_by_sauvola(values[x], w.sum(p), w.variance(p), p.area, k, range) ? black
                                                                                            : white;
         });
         break;

@@ -127,6 +127,7 @@ class LocalStatisticsCuda final : public LocalStatistics::Backend {
     a.bradley_factor = bradley_factor(parameters_.ratio);
     a.k = parameters_.k;
     a.range = parameters_.range;
+    a.black = !parameters_.invert ? 0 : output_bits_ == 8 ? 0xff : 0xffff;
     const int lines = lines_of_block(parameters_.output);
     const std::size_t shared =
         lines *

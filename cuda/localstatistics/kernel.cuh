@@ -56,6 +56,7 @@ struct StatisticsArguments {
   int out_shift;  // of mean and stddev
   std::uint32_t bradley_factor;
   double k, range;
+  std::uint32_t black;  // of thresholds: 0, or all bits of a sample if they are inverted
 };
 
 /// The two rows of a table at the upper and the lower edge of a window.
@@ -149,7 +150,7 @@ class RowOfWindows {
   template <class Sums, class Squares>
   __device__ std::uint32_t value(int x, const Sums& sums, const Squares& squares, int left,
                                  int right, std::uint32_t area, Real inverse) const {
-    constexpr std::uint32_t white = sizeof(Sample) == 1 ? 0xff : 0xffff;
+    constexpr std::uint32_t largest = sizeof(Sample) == 1 ? 0xff : 0xffff;
     const Sum sum = sums.between(left, right);
     typename Window::Variance variance = 0;
     if constexpr (needs_squares(kOutput))
@@ -160,9 +161,13 @@ class RowOfWindows {
     else if constexpr (kOutput == Output::stddev)
       return rounded_stddev<Window>(variance, area, inverse) << a_.out_shift;
     else if constexpr (kOutput == Output::bradley)
-      return is_black_by_bradley(pixel(a_, x, y_), sum, area, a_.bradley_factor) ? 0 : white;
+      return is_black_by_bradley(pixel(a_, x, y_), sum, area, a_.bradley_factor)
+                 ? a_.black
+                 : largest - a_.black;
     else
-      return is_black_by_sauvola(pixel(a_, x, y_), sum, variance, area, a_.k, a_.range) ? 0 : white;
+      return is_black_by_sauvola(pixel(a_, x, y_), sum, variance, area, a_.k, a_.range)
+                 ? a_.black
+                 : largest - a_.black;
   }
 
   // On cards of compute capability 12 the registers of four thresholds by Sauvola would be spilled.

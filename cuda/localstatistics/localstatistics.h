@@ -23,6 +23,7 @@
 ///   bradley    black where p·N·2^16 < S·(2^16 − rint(ratio·2^16)), else white
 ///   sauvola    in IEEE binary64, each operation rounded: σ = √V / N,
 ///              T = (S / N)·(1 + k·(σ / range − 1)); black where p < T, else white
+/// With `invert`, black and white change places.
 namespace cudavision::localstatistics {
 
 /// All parameters may change between frames, except for the output: only bradley and sauvola may
@@ -35,8 +36,9 @@ struct Parameters {
   double k = 0.2;       ///< for sauvola; 0 to 1
   double range = 0;     ///< for sauvola: the standard deviation at which the threshold is the mean;
                         ///< 0 to 65535, where 0 stands for 2^(bits − 1)
+  bool invert = false;  ///< for bradley and sauvola
 
-  auto tie() const noexcept { return std::tie(output, radius, ratio, k, range); }
+  auto tie() const noexcept { return std::tie(output, radius, ratio, k, range, invert); }
   bool operator==(const Parameters& other) const noexcept { return tie() == other.tie(); }
   bool operator!=(const Parameters& other) const noexcept { return !(*this == other); }
 };

@@ -8,14 +8,12 @@
 
 #include "cuda/core/parallel.h"
 #include "cuda/pixels/samples.h"
+#include "cuda/sgm/picturepatch.h"
 
 namespace cudavision::sgm {
 namespace {
 
 constexpr int block_width = 16, block_height = 9;
-constexpr int mean_radius = 3;
-constexpr int mean_width = 2 * mean_radius + 1;
-constexpr int largest_difference = 40;
 constexpr double least_texture = 25;
 
 /// Rows above and below in which blocks are searched: at first, and if few are found there.
@@ -35,93 +33,16 @@ constexpr double enough_matched = 0.12;
 constexpr double well_matched = 0.5, poorly_matched = 0.24;
 constexpr double most_offset = 0.75, most_spread = 1;
 constexpr double most_beyond = 0.05, most_at_end = 0.02;
+/// Means of two exposures that differ by this factor, and by so many levels, are unequal.
+constexpr double unequal_ratio = 1.5, unequal_difference = 16;
 constexpr int fewest_beyond = 3;
 
 using Byte = std::uint8_t;
 
-/// A part of a picture, minus the mean around each pixel.
-struct Patch {
-  int x, y, width, height;  ///< its place in the picture
-  std::vector<Byte> values;
-
-  const Byte* at(int column, int row) const {
-    return values.data() + static_cast<std::ptrdiff_t>(row - y) * width + (column - x);
-  }
-};
-
 struct Scratch {
-  std::vector<Byte> rows;              ///< of a patch with the pixels around it
-  std::vector<std::uint16_t> columns;  ///< sums of its columns
-  std::vector<std::uint16_t> sums;     ///< of absolute differences
-  Patch patch;
+  PatchReader reader;
+  std::vector<std::uint16_t> sums;  ///< of absolute differences
 };
-
-/// Returns luminance in levels of 8 bits.
-Byte level(const SamplePlane& picture, const Byte* row, int x) {
-  if (picture.bits == 8)
-    return row[x];
-  const int value = load16(row + 2 * static_cast<std::ptrdiff_t>(x)) >> picture.shift;
-  return static_cast<Byte>(std::min(value, (1 << picture.bits) - 1) >> (picture.bits - 8));
-}
-
-/// Reads `count` levels of row y from column `first` on. The picture is replicated beyond its
-/// edges.
-void read_levels(const SamplePlane& picture, int y, int first, int count, Byte* out) {
-  const Byte* row = picture.rows.row(std::clamp(y, 0, picture.height() - 1));
-  const int before = std::clamp(-first, 0, count);
-  const int end = std::clamp(picture.width - first, before, count);
-  std::fill_n(out, before, level(picture, row, 0));
-  if (picture.bits == 8)
-    std::copy(row + first + before, row + first + end, out + before);
-  else
-    for (int i = before; i < end; ++i)
-      out[i] = level(picture, row, first + i);
-  std::fill(out + end, out + count, level(picture, row, picture.width - 1));
-}
-
-/// Adds a row to the sums, and takes another away.
-CUDAVISION_TARGET_CLONES
-void move_sums(const Byte* added, const Byte* removed, int width, std::uint16_t* sums) {
-  for (int x = 0; x < width; ++x)
-    sums[x] = static_cast<std::uint16_t>(sums[x] + added[x] - removed[x]);
-}
-
-CUDAVISION_TARGET_CLONES
-void subtract_means(const Byte* centre, const std::uint16_t* columns, int width, Byte* out) {
-  for (int x = 0; x < width; ++x) {
-    std::uint16_t sum = mean_width * mean_width / 2;
-    for (int i = 0; i < mean_width; ++i)
-      sum = static_cast<std::uint16_t>(sum + columns[x + i]);
-    const int difference = centre[x] - sum / (mean_width * mean_width);
-    out[x] = static_cast<Byte>(std::clamp(difference, -largest_difference, largest_difference) +
-                               largest_difference);
-  }
-}
-
-/// Makes scratch.patch that part of the picture of which it has pixels.
-void take_patch(const SamplePlane& picture, int x, int y, int width, int height, Scratch& scratch) {
-  Patch& patch = scratch.patch;
-  patch.x = std::max(x, 0);
-  patch.y = std::max(y, 0);
-  patch.width = std::max(std::min(x + width, picture.width) - patch.x, 0);
-  patch.height = std::max(std::min(y + height, picture.height()) - patch.y, 0);
-  patch.values.resize(static_cast<std::size_t>(patch.width) *
-                      static_cast<std::size_t>(patch.height));
-  const int wide = patch.width + 2 * mean_radius, high = patch.height + 2 * mean_radius;
-  // One more row, of zeros, stands for the row that the first sums have not got.
-  scratch.rows.assign(static_cast<std::size_t>(wide) * static_cast<std::size_t>(high + 1), 0);
-  scratch.columns.assign(static_cast<std::size_t>(wide), 0);
-  const auto row = [&](int number) {
-    return scratch.rows.data() + static_cast<std::ptrdiff_t>(number) * wide;
-  };
-  for (int j = 0; j < high; ++j) {
-    read_levels(picture, patch.y - mean_radius + j, patch.x - mean_radius, wide, row(j));
-    move_sums(row(j), row(j < mean_width ? high : j - mean_width), wide, scratch.columns.data());
-    if (const int out = j - 2 * mean_radius; out >= 0)
-      subtract_means(row(out + mean_radius) + mean_radius, scratch.columns.data(), patch.width,
-                     patch.values.data() + static_cast<std::ptrdiff_t>(out) * patch.width);
-  }
-}
 
 /// Writes the sum of absolute differences of a dense block and each of the blocks at from, from +
 /// 1…
@@ -299,6 +220,16 @@ bool PairFigures::exceeds_range() const noexcept {
   return above_range + below_range >= most_beyond || (vertical_known() && at_end >= most_at_end);
 }
 
+bool PairFigures::is_unequally_exposed() const noexcept {
+  const auto [darker, brighter] = std::minmax(left.mean, right.mean);
+  return brighter - darker >= unequal_difference && brighter >= unequal_ratio * darker;
+}
+
+struct PairInspector::Normalized {
+  const SamplePlane& picture;
+  int gain;
+};
+
 /// The best match of a block, in both directions.
 struct PairInspector::Match {
   Best best;
@@ -310,8 +241,11 @@ struct PairInspector::Match {
 PairInspector::PairInspector(const ImageSize& size, const Config& config)
     : size_(size), least_(config.minimum), largest_(config.minimum + config.disparities - 1) {}
 
-void PairInspector::choose_blocks(const SamplePlane& left) {
+void PairInspector::choose_blocks(const Normalized& left, PairFigures& figures) {
   blocks_.clear();
+  // The texture is that of squares of differences.
+  const double gain = static_cast<double>(left.gain) / PatchReader::unit_gain;
+  const double enough_texture = least_texture / (gain * gain);
   const int count =
       std::clamp(blocks_times_disparities / (largest_ - least_ + 1), fewest_blocks, most_blocks);
   const double side = std::sqrt(1.0 * size_.width * size_.height / count);
@@ -319,9 +253,10 @@ void PairInspector::choose_blocks(const SamplePlane& left) {
       std::max(1, static_cast<int>(size_.width / std::max<double>(side, block_width)));
   const int rows =
       std::max(1, static_cast<int>(size_.height / std::max<double>(side, block_height)));
+  figures.places = columns * rows;
   for (int row = 0; row < rows; ++row)
     for (int column = 0; column < columns; ++column) {
-      double most = least_texture;
+      double most = enough_texture;
       Place best{-1, -1};
       for (int j = 1; j < 6; j += 2)
         for (int i = 1; i < 6; i += 2) {
@@ -332,7 +267,7 @@ void PairInspector::choose_blocks(const SamplePlane& left) {
           if (place.x < 1 || place.y < 1 || place.x + block_width >= size_.width ||
               place.y + block_height >= size_.height)
             continue;
-          if (const double its = texture(left, place.x, place.y); its >= most) {
+          if (const double its = texture(left.picture, place.x, place.y); its >= most) {
             most = its;
             best = place;
           }
@@ -344,18 +279,19 @@ void PairInspector::choose_blocks(const SamplePlane& left) {
 
 /// Searches each block within the window around its place in the right picture, and what is found
 /// there around its place in the left one.
-std::vector<PairInspector::Match> PairInspector::match_blocks(const SamplePlane& left,
-                                                              const SamplePlane& right,
+std::vector<PairInspector::Match> PairInspector::match_blocks(const Normalized& left,
+                                                              const Normalized& right,
                                                               const Window& window) const {
   /// Returns the best match in `to` of the block at a place in `from`.
-  const auto search = [](const SamplePlane& from, const Place& place, const SamplePlane& to,
+  const auto search = [](const Normalized& from, const Place& place, const Normalized& to,
                          const Window& within, Scratch& scratch) {
-    take_patch(from, place.x, place.y, block_width, block_height, scratch);
-    const std::vector<Byte> block = scratch.patch.values;
-    take_patch(to, place.x + within.first_x, place.y + within.first_y,
-               block_width + within.last_x - within.first_x,
-               block_height + within.last_y - within.first_y, scratch);
-    const Patch& patch = scratch.patch;
+    const std::vector<Byte> block =
+        scratch.reader.take(from.picture, from.gain, place.x, place.y, block_width, block_height)
+            .values;
+    const Patch& patch =
+        scratch.reader.take(to.picture, to.gain, place.x + within.first_x, place.y + within.first_y,
+                            block_width + within.last_x - within.first_x,
+                            block_height + within.last_y - within.first_y);
     const int columns = patch.width - block_width + 1, rows = patch.height - block_height + 1;
     if (columns < 1 || rows < 1)
       return Best();
@@ -390,8 +326,8 @@ std::vector<PairInspector::Match> PairInspector::match_blocks(const SamplePlane&
 }
 
 /// Searches the blocks in a larger range of disparities, but only in three rows.
-std::vector<PairInspector::Match> PairInspector::match_beyond_range(const SamplePlane& left,
-                                                                    const SamplePlane& right,
+std::vector<PairInspector::Match> PairInspector::match_beyond_range(const Normalized& left,
+                                                                    const Normalized& right,
                                                                     int row) const {
   const int count = largest_ - least_ + 1;
   const int more = std::max(count, 128), less = std::min(count, 128);
@@ -425,11 +361,16 @@ void PairInspector::measure_range(const std::vector<Match>& matches, PairFigures
   figures.largest_disparity = quantile(disparities, 0.98);
 }
 
-PairFigures PairInspector::inspect(const SamplePlane& left, const SamplePlane& right,
-                                   View<const std::uint8_t> map, const Parameters& parameters) {
+PairFigures PairInspector::inspect(const SamplePlane& left_picture,
+                                   const SamplePlane& right_picture, View<const std::uint8_t> map,
+                                   const Parameters& parameters) {
   PairFigures figures;
+  figures.left = exposure_of(left_picture);
+  figures.right = exposure_of(right_picture);
+  const Normalized left{left_picture, gain_for(figures.left, figures.right)};
+  const Normalized right{right_picture, gain_for(figures.right, figures.left)};
   measure_map(map, parameters, figures);
-  choose_blocks(left);
+  choose_blocks(left, figures);
   figures.blocks = static_cast<int>(blocks_.size());
   if (blocks_.empty())
     return figures;

@@ -6,6 +6,7 @@
 
 #include "cuda/core/view.h"
 #include "cuda/pixels/luminance.h"
+#include "cuda/sgm/exposure.h"
 #include "cuda/sgm/sgmstereo.h"
 
 /// Tells from a pair of pictures and its map whether the pair is what stereo matching needs:
@@ -17,11 +18,14 @@ namespace cudavision::sgm {
 /// same row of both pictures; the blocks below are searched in other rows as well, so that they
 /// tell why a map has few known pixels.
 struct PairFigures {
+  Exposure left, right;  ///< of the pictures, estimated from a grid of places
+
   // These figures describe the map.
   double known = 0;   ///< share of the pixels whose disparity is known
   double at_end = 0;  ///< of these, the share within a pixel of the largest disparity searched
 
   // These describe the blocks of the left picture that have texture in both directions.
+  int places = 0;        ///< where such blocks were looked for; few if the picture is small
   int blocks = 0;        ///< how many were compared; few or none if the picture is small or plain
   double agreement = 0;  ///< share whose best match in the right picture matches them best, too
   double matched = 0;    ///< share that agree, and whose best match is far better than any other
@@ -48,6 +52,8 @@ struct PairFigures {
   bool is_swapped() const noexcept;
   bool is_unrectified() const noexcept;
   bool exceeds_range() const noexcept;  ///< disparities lie above or below the range
+  /// One picture is far brighter than the other.
+  bool is_unequally_exposed() const noexcept;
 };
 
 /// Takes the figures of pairs of one size. Only one thread may use it at a time, but it works on
@@ -64,8 +70,11 @@ class PairInspector {
   /// Blocks are 16×9 pixels, the one of nine with the least eigenvalue of the structure tensor
   /// largest in each cell of a grid over the left picture, if that is at least 25 per pixel. They
   /// are compared by the sum of absolute differences, after the mean of the 7×7 pixels around each
-  /// pixel has been subtracted and the rest clipped to ±40 levels of 8 bits. A match is far better
-  /// than any other if its sum is less than 0.8 times that of all blocks more than 2 pixels away.
+  /// pixel has been subtracted and the rest clipped to ±40 levels of 8 bits. If the contrasts of
+  /// the pictures differ by a quarter or more, as those of unequal exposures do, the rest in the
+  /// picture with less contrast is first multiplied by their ratio, at most 8. A match is far
+  /// better than any other if its sum is less than 0.8 times that of all blocks more than 2 pixels
+  /// away.
   PairFigures inspect(const SamplePlane& left, const SamplePlane& right,
                       View<const std::uint8_t> map, const Parameters& parameters);
 
@@ -74,15 +83,17 @@ class PairInspector {
     int x, y;
   };
   struct Match;
+  /// A picture, and the factor in 1/256 that gives it the contrast of the other one.
+  struct Normalized;
   /// Differences of columns and rows, both ends included.
   struct Window {
     int first_x, last_x, first_y, last_y;
   };
 
-  void choose_blocks(const SamplePlane& left);
-  std::vector<Match> match_blocks(const SamplePlane& left, const SamplePlane& right,
+  void choose_blocks(const Normalized& left, PairFigures& figures);
+  std::vector<Match> match_blocks(const Normalized& left, const Normalized& right,
                                   const Window& window) const;
-  std::vector<Match> match_beyond_range(const SamplePlane& left, const SamplePlane& right,
+  std::vector<Match> match_beyond_range(const Normalized& left, const Normalized& right,
                                         int row) const;
   void measure_range(const std::vector<Match>& matches, PairFigures& figures) const;
 

@@ -14,8 +14,9 @@ std::string validation_error(const EqualizeSettings& settings, const FrameFormat
     return std::string("channels=rgb needs RGB frames") +
            (GST_VIDEO_INFO_IS_RGB(&format.info) ? " of 8 bits" : "") + ", but these are " +
            format.description() +
-           ": set channels=luma, or convert to an RGB format (videoconvert ! "
-           "video/x-raw,format=RGBx) before the element.";
+           ": set channels=luma, or put \"videoconvert\" before the element, which then asks it "
+           "for "
+           "RGB frames.";
   return settings.regions.error();
 }
 

@@ -46,8 +46,12 @@
  */
 #include "gst/histequalize/gstcudahistequalize.h"
 
+#include <algorithm>
 #include <memory>
+#include <utility>
 
+#include "gst/base/caps.h"
+#include "gst/base/elementerror.h"
 #include "gst/base/gstcudavisionfilter.h"
 #include "gst/base/properties.h"
 #include "gst/histequalize/equalizesettings.h"
@@ -113,7 +117,8 @@ struct State {
   std::unique_ptr<EqualizeWork> work;
   FrameInterval interval;
   SettingsGuard guard;
-  bool posts = false;  ///< the current frame posts a message
+  EqualizeChannels channels = EqualizeChannels::luma;  ///< for which the caps were negotiated
+  bool posts = false;                                  ///< the current frame posts a message
 };
 
 }  // namespace
@@ -159,6 +164,49 @@ std::string settings_error(const EqualizeSettings& settings, const FrameFormat& 
   return error.empty() ? validation_error(settings, format) : error;
 }
 
+/* Caps */
+
+// Returns those of the caps that describe RGB frames of 8 bits.
+Caps rgb_caps_of(const GstCaps* caps) {
+  Caps rgb(gst_caps_new_empty());
+  for (guint i = 0; i < gst_caps_get_size(caps); ++i) {
+    Structure structure(gst_structure_copy(gst_caps_get_structure(caps, i)));
+    Formats formats = formats_of(structure.get());
+    formats.erase(std::remove_if(formats.begin(), formats.end(),
+                                 [](GstVideoFormat format) {
+                                   const auto* info = gst_video_format_get_info(format);
+                                   return !GST_VIDEO_FORMAT_INFO_IS_RGB(info) ||
+                                          depth_of(format) != 8;
+                                 }),
+                  formats.end());
+    if (formats.empty())
+      continue;
+    set_formats(structure.get(), formats);
+    gst_caps_append_structure_full(rgb.get(), structure.release(),
+                                   gst_caps_features_copy(gst_caps_get_features(caps, i)));
+  }
+  return rgb;
+}
+
+// With channels=rgb, upstream is asked for RGB if it can give that, so that videoconvert converts.
+// Otherwise its frames are accepted and configure() explains what is wrong with them.
+GstCaps* transform_caps(GstBaseTransform* trans, GstPadDirection direction, GstCaps* caps,
+                        GstCaps* filter) {
+  GstCaps* possible = GST_BASE_TRANSFORM_CLASS(gst_cuda_hist_equalize_parent_class)
+                          ->transform_caps(trans, direction, caps, filter);
+  // The filter is what upstream can give.
+  if (!possible || !filter || direction != GST_PAD_SRC ||
+      current_settings(trans, state_of(trans).settings).channels != EqualizeChannels::rgb)
+    return possible;
+  return post_exceptions(trans, possible, [&] {
+    Caps rgb = rgb_caps_of(possible);
+    if (gst_caps_is_empty(rgb.get()))
+      return possible;
+    gst_caps_unref(possible);
+    return rgb.release();
+  });
+}
+
 /* Frames */
 
 repack::Form unpacked_form(GstCudaVisionFilter*) {
@@ -171,6 +219,7 @@ void configure(GstCudaVisionFilter* self, Device& device, const FrameFormat& in,
   const EqualizeSettings settings = current_settings(self, state.settings);
   state.guard.require(settings_error(settings, in));
   state.work = std::make_unique<EqualizeWork>(device, in, settings);
+  state.channels = settings.channels;
 }
 
 bool posts_message(State& state, const EqualizeSettings& settings, const FrameTimes& times) {
@@ -184,6 +233,8 @@ FrameWork begin_frame(GstCudaVisionFilter* self, const FrameInfo& info) {
   State& state = state_of(self);
   EqualizeWork& work = *state.work;
   const EqualizeSettings settings = current_settings(self, state.settings);
+  if (std::exchange(state.channels, settings.channels) != settings.channels)
+    gst_base_transform_reconfigure_sink(GST_BASE_TRANSFORM_CAST(self));
   const bool valid =
       state.guard.allows(GST_ELEMENT_CAST(self), settings_error(settings, work.format()));
   state.posts = posts_message(state, settings, info.times);
@@ -248,7 +299,8 @@ void install_properties(GObjectClass* klass) {
           method_type());
   all.add(
       {"channels", "Channels",
-       "Channels that are equalised; rgb needs RGB frames of 8 bits and is an error with others"},
+       "Channels that are equalised; rgb needs RGB frames of 8 bits, to which videoconvert before "
+       "the element converts, and is an error with others"},
       &Settings::channels, channels_type());
   all.add(
       {"clip-limit", "Clip limit",
@@ -302,6 +354,8 @@ static void gst_cuda_hist_equalize_class_init(GstCudaHistEqualizeClass* klass) {
       "The gst-cudavision developers");
   gst_element_class_add_static_metadata(GST_ELEMENT_CLASS(klass), GST_ELEMENT_METADATA_DOC_URI,
                                         DOC_URI "/elements/cudahistequalize.md");
+
+  GST_BASE_TRANSFORM_CLASS(klass)->transform_caps = GST_DEBUG_FUNCPTR(transform_caps);
 
   GstCudaVisionFilterClass* filter_class = &klass->parent_class;
   gst_cuda_vision_filter_class_add_pad_templates(filter_class, video_template_caps());

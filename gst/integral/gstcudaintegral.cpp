@@ -337,6 +337,10 @@ void install_properties(GObjectClass* klass) {
        "With threshold-method=sauvola: standard deviation at which the threshold equals the mean "
        "(0 = half of the range of the samples, 128 for 8 bits)"},
       &Settings::threshold_range, 0, 65535);
+  all.add(
+      {"threshold-invert", "Threshold invert",
+       "With output=threshold: white where a pixel is darker than its surroundings, else black"},
+      &Settings::threshold_invert);
   all.add({"search-size", "Search size",
            "Side of the square in which denoise looks for similar pixels, in pixels, odd"},
           &Settings::search_size, 1, 101);

@@ -74,6 +74,7 @@ localstatistics::Parameters statistics_parameters(IntegralOutput output,
   parameters.ratio = settings.threshold_ratio;
   parameters.k = settings.threshold_k;
   parameters.range = settings.threshold_range;
+  parameters.invert = settings.threshold_invert;
   return parameters;
 }
 

@@ -43,6 +43,7 @@ struct IntegralSettings : RegionSettings {
   double threshold_ratio = 0.15;
   double threshold_k = 0.2;
   double threshold_range = 0;
+  bool threshold_invert = false;
   int search_size = 21;
   int patch_size = 7;
   double denoise_strength = 10;

@@ -188,6 +188,11 @@ double read_unit(const CalibrationText& text, const StereoCalibration& calibrati
   return std::hypot(t[0], t[1], t[2]) < 1.5 ? 1000 : 1;
 }
 
+double read_error(const CalibrationText& text) {
+  const auto error = text.find({"reprojection_error"});
+  return error && (error->node.isReal() || error->node.isInt()) ? error->node.real() : 0;
+}
+
 void read_rectifications(const CalibrationText& text, StereoCalibration& calibration) {
   const auto r1 = text.find({"R1"}), r2 = text.find({"R2"});
   const auto p1 = text.find({"P1"}), p2 = text.find({"P2"});
@@ -231,6 +236,7 @@ StereoCalibration read_opencv(const std::vector<std::string>& names) {
     calibration.pose = pose_in(rotation, translation);
   }
   scale_lengths(calibration, read_unit(text, calibration));
+  calibration.reprojection_error = read_error(text);
   return calibration;
 }
 

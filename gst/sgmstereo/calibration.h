@@ -51,8 +51,9 @@ struct StereoCalibration {
   CameraModel model = CameraModel::pinhole;
   CameraCalibration left, right;  ///< both or neither have a rectification
   CameraPose pose;
-  int width = 0, height = 0;  ///< of the pictures of the calibration; 0: the files do not say
-  std::string files;          ///< their names, for messages
+  int width = 0, height = 0;      ///< of the pictures of the calibration; 0: the files do not say
+  double reprojection_error = 0;  ///< root mean square, in pixels; 0: the files do not say
+  std::string files;              ///< their names, for messages
 };
 
 /// Reads the files. What OpenCV writes has the keys M1 D1 M2 D2 (or K1 …, cameraMatrix1,
@@ -61,7 +62,8 @@ struct StereoCalibration {
 /// - image_width and image_height, or image_size or imageSize, a pair of numbers;
 /// - distortion_model, which is "pinhole" (default) or "fisheye", or fisheye, which is 0 or 1;
 /// - unit, in which T is: "mm", "cm" or "m". Without it, T is in metres if it is shorter than 1.5,
-///   else in millimetres.
+///   else in millimetres;
+/// - reprojection_error, as pipelines/calibrate.py writes it.
 ///
 /// ROS's camera_info has the keys image_width, image_height, camera_matrix, distortion_model
 /// (plumb_bob, rational_polynomial or equidistant), distortion_coefficients, rectification_matrix

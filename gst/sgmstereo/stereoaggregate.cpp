@@ -82,6 +82,11 @@ void drop(GstAggregator* self, StereoInput& input, HeadFrame& frame) {
   frame.consume();
 }
 
+void warn_of_camera(GstAggregator* self, const std::string& text) {
+  if (!text.empty())
+    post_warning(GST_ELEMENT_CAST(self), GST_STREAM_ERROR, GST_STREAM_ERROR_FAILED, text);
+}
+
 // Drops a frame because no frame of the other pad is near enough to it.
 void drop_unpaired(GstAggregator* self, StereoInput& input, HeadFrame& frame,
                    const FrameStream& other, GstClockTime max_skew) {
@@ -90,6 +95,9 @@ void drop_unpaired(GstAggregator* self, StereoInput& input, HeadFrame& frame,
   drop(self, input, frame);
   if (waiting.gap || !waiting.time)
     return;
+  StereoInput& other_input = state.other_input(input.pad);
+  if (!other.frame && !other.ended && other_input.is_linked())
+    warn_of_camera(self, other_input.silent.missed(GST_PAD_NAME(other_input.pad), *waiting.time));
   const auto side = &input == &state.left ? UnpairedFrames::left : UnpairedFrames::right;
   const std::string text = state.unpaired.add(
       side, *waiting.time, other.frame ? other.frame->time : std::nullopt, max_skew);
@@ -241,6 +249,9 @@ GstFlowReturn look_behind(HeadFrame& frame) {
 GstFlowReturn take_step(GstAggregator* self, bool timed_out) {
   StereoState& state = stereo_state(self);
   HeadFrame left = state.left.head(), right = state.right.head();
+  for (auto [input, frame] : {std::pair{&state.left, &left}, std::pair{&state.right, &right}})
+    if (frame->buffer())
+      warn_of_camera(self, input->silent.sends(GST_PAD_NAME(input->pad)));
   const GstClockTime max_skew = current_max_skew(self, left.buffer());
   const PairingStep step = next_step(left.stream(), right.stream(), max_skew, timed_out);
   if (logs_decisions())

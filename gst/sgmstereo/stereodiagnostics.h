@@ -10,6 +10,8 @@
 #include "gst/base/frameinfo.h"
 #include "gst/sgmstereo/pairsnapshot.h"
 #include "gst/sgmstereo/stereosettings.h"
+#include "gst/sgmstereo/stereowarnings.h"
+#include "gst/sgmstereo/verticaloffsets.h"
 
 namespace cudavision {
 
@@ -46,22 +48,17 @@ class StereoDiagnostics {
   void end();
 
  private:
-  enum Cause { swapped, unrectified, range, unmatched, columns, focal_length, depth, cause_count };
-  /// What a cause says now, or an empty string.
-  using Texts = std::array<std::string, cause_count>;
-
   void post(const FrameTimes& times, const sgm::PairFigures& figures,
             std::optional<double> saturated);
-  void warn(Cause cause, const std::string& text);
+  void warn(StereoWarning warning, const std::string& text);
 
   GstElement* element_;
   GstClockTime last_ = GST_CLOCK_TIME_NONE;  ///< running time of the last inspected pair
   int skipped_ = 0;                          ///< pairs without running time since then
   int inspections_ = 0;                      ///< of this stream
-  /// What the last inspection has found. One bad pair may be an accident, such as a blow to the
-  /// cameras, so most warnings wait until the next inspection finds the same.
-  Texts found_;
-  std::array<bool, cause_count> warned_{};
+  VerticalOffsets offsets_;                  ///< of this stream
+  StereoWarningTexts found_;                 ///< by the last inspection
+  std::array<bool, stereo_warning_count> warned_{};
 };
 
 }  // namespace cudavision

@@ -2,6 +2,7 @@
 #include "gst/sgmstereo/stereostate.h"
 
 #include <algorithm>
+#include <cstdio>
 
 #include "gst/base/elementerror.h"
 
@@ -45,7 +46,21 @@ void reset_stream(gpointer self) {
     input->format.reset();
     input->held.reset();
     input->flushed = false;
+    input->silent.reset();
   }
+}
+
+// Calibrations of cameras in focus stay below half a pixel.
+void warn_of_calibration(gpointer self, const std::optional<StereoCalibration>& calibration) {
+  constexpr double max_error = 1;
+  if (!calibration || calibration->reprojection_error <= max_error)
+    return;
+  char error[32];
+  std::snprintf(error, sizeof error, "%.2f", calibration->reprojection_error);
+  post_warning(GST_ELEMENT_CAST(self), GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_READ,
+               calibration->files + ": the reprojection error of this calibration is " + error +
+                   " pixels, and more than 1 is too much for true depths: calibrate again, with a "
+                   "flat board that stands still, for example with pipelines/calibrate.py.");
 }
 
 }  // namespace
@@ -122,6 +137,7 @@ gboolean stereo_start(GstAggregator* self) {
     state.calibration.reset();
     if (settings.calibration.any())
       state.calibration = read_calibration(settings.calibration);
+    warn_of_calibration(self, state.calibration);
     reset_stream(self);
     state.session.start();
     state.arrival.reset();

@@ -18,6 +18,7 @@
 #include "gst/sgmstereo/capsarrival.h"
 #include "gst/sgmstereo/headframe.h"
 #include "gst/sgmstereo/packedframes.h"
+#include "gst/sgmstereo/silentcamera.h"
 #include "gst/sgmstereo/stereodiagnostics.h"
 #include "gst/sgmstereo/stereosettings.h"
 #include "gst/sgmstereo/stereowork.h"
@@ -48,6 +49,7 @@ struct StereoInput {
   Caps caps;  ///< of the frame at the head of the queue
   std::optional<FrameFormat> format;
   std::optional<HeldFrame> held;  ///< has the caps above
+  SilentCamera silent;
 
   bool is_linked() const { return gst_pad_is_linked(GST_PAD_CAST(pad)); }
   bool is_ended() const { return gst_aggregator_pad_is_eos(pad); }

@@ -31,6 +31,7 @@ Properties Integral::properties() const {
           {"threshold-ratio", text_of(ratio)},
           {"threshold-k", text_of(k)},
           {"threshold-range", text_of(range)},
+          {"threshold-invert", invert ? "true" : "false"},
           {"search-size", std::to_string(search)},
           {"patch-size", std::to_string(patch)},
           {"denoise-strength", text_of(strength)}};
@@ -132,6 +133,7 @@ Picture gray_picture_of(const Picture& picture, const Integral& how, const Forma
   parameters.ratio = how.ratio;
   parameters.k = how.k;
   parameters.range = how.range;
+  parameters.invert = how.invert;
   definition::defined_statistics(layout_of(in), format.bits, parameters, frame_of(in), rows);
   return out;
 }

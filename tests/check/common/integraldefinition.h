@@ -41,6 +41,7 @@ struct Integral {
   int search = 21;
   int patch = 7;
   double strength = 10;
+  bool invert = false;
 
   Properties properties() const;
   std::string description() const { return text_of(properties()); }

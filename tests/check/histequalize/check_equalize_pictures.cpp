@@ -5,6 +5,7 @@
 #include "tests/check/common/equalizedefinition.h"
 #include "tests/check/common/filterharness.h"
 #include "tests/check/common/photographs.h"
+#include "tests/check/common/pipelines.h"
 #include "tests/check/common/random.h"
 
 using namespace check;
@@ -254,4 +255,57 @@ TEST(test_deep_photographs, .unless(unless_photographs())) {
     expect_equalized(photograph, format_named("P010_10LE"), ",colorimetry=bt709", "", limited);
     expect_equalized(photograph, format_named("I420_10LE"), ",colorimetry=bt709", "", limited);
   }
+}
+
+/* Negotiation of channels=rgb */
+
+namespace {
+
+/// Returns the format that reaches the element e in a pipeline that ends without an error.
+std::string format_at_sink(const std::string& pipeline, const Look& feed) {
+  std::string format;
+  run_pipeline(pipeline, feed, [&](GstElement* running) {
+    const Owned<GstElement> element = element_in(running, "e");
+    const Owned<GstPad> sink(gst_element_get_static_pad(element, "sink"));
+    const Owned<GstCaps> caps(gst_pad_get_current_caps(sink));
+    format = gst_structure_get_string(gst_caps_get_structure(caps, 0), "format");
+  });
+  return format;
+}
+
+}  // namespace
+
+// videoconvert converts, and a source that has the choice makes RGB frames.
+TEST(test_channels_ask_for_rgb) {
+  for (const char* upstream :
+       {"videotestsrc num-buffers=2 ! video/x-raw,format=I420 ! videoconvert",
+        "videotestsrc num-buffers=2 ! video/x-raw,format=P010_10LE ! videoconvert ! queue",
+        "videotestsrc num-buffers=2"}) {
+    const std::string format =
+        format_at_sink(std::string(upstream) + " ! cudahistequalize name=e channels=rgb ! fakesink",
+                       [](GstElement*) {});
+    fail_unless(format_named(format.c_str()).has_single_colors(), "%s: %s", upstream,
+                format.c_str());
+  }
+  // Otherwise videoconvert leaves frames as they are.
+  const std::string plain = format_at_sink(
+      "videotestsrc num-buffers=2 ! video/x-raw,format=I420 ! videoconvert ! cudahistequalize "
+      "name=e ! fakesink",
+      [](GstElement*) {});
+  fail_unless_equals_string(plain.c_str(), "I420");
+}
+
+// The same while playing.
+TEST(test_channels_change_to_rgb) {
+  const std::string format = format_at_sink(
+      "videotestsrc num-buffers=20 ! video/x-raw,format=NV12 ! videoconvert ! cudahistequalize "
+      "name=e ! fakesink name=sink signal-handoffs=true",
+      [](GstElement* pipeline) {
+        const auto change = +[](GstElement*, GstBuffer*, GstPad*, gpointer element) {
+          gst_util_set_object_arg(G_OBJECT(element), "channels", "rgb");
+        };
+        g_signal_connect_object(element_in(pipeline, "sink").get(), "handoff", G_CALLBACK(change),
+                                element_in(pipeline, "e").get(), static_cast<GConnectFlags>(0));
+      });
+  fail_unless(format_named(format.c_str()).family == Family::rgb, "%s", format.c_str());
 }

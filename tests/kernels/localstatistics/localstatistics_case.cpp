@@ -71,9 +71,10 @@ LocalStatisticsCase plain_localstatistics_case(const FrameLayout& layout,
 std::string describe(const LocalStatisticsCase& test) {
   constexpr const char* names[] = {"mean", "deviation", "bradley", "sauvola"};
   const localstatistics::Parameters& p = test.parameters;
-  char text[128];
-  std::snprintf(text, sizeof text, "%s, radius %d, ratio %.17g, k %.17g, range %.17g",
-                names[static_cast<int>(p.output)], p.radius, p.ratio, p.k, p.range);
+  char text[160];
+  std::snprintf(text, sizeof text, "%s, radius %d, ratio %.17g, k %.17g, range %.17g%s",
+                names[static_cast<int>(p.output)], p.radius, p.ratio, p.k, p.range,
+                p.invert ? ", inverted" : "");
   return describe(test, text);
 }
 
@@ -89,6 +90,7 @@ localstatistics::Parameters LocalStatisticsCase::other_parameters() const {
   other.ratio = 1 - parameters.ratio;
   other.k = 1 - parameters.k;
   other.range = parameters.range + 1;
+  other.invert = !parameters.invert;
   return other;
 }
 

@@ -129,9 +129,13 @@ void defined_statistics(const FrameLayout& layout, int output_bits,
       case Output::stddev:
         return defined_deviation(window) << (output_bits - layout.bits);
       case Output::bradley:
-        return defined_bradley_black(window, level, parameters.ratio) ? 0 : white(output_bits);
+        return defined_bradley_black(window, level, parameters.ratio) != parameters.invert
+                   ? 0
+                   : white(output_bits);
       default:
-        return defined_sauvola_black(window, level, parameters.k, range) ? 0 : white(output_bits);
+        return defined_sauvola_black(window, level, parameters.k, range) != parameters.invert
+                   ? 0
+                   : white(output_bits);
     }
   };
   for_each_defined_window(

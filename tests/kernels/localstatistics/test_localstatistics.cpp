@@ -57,9 +57,11 @@ std::vector<LocalStatisticsCase> cases_at(const Seam& seam) {
     for (const Output output : {Output::mean, Output::stddev, Output::bradley, Output::sauvola})
       for (const int radius : {0, 7, 64, 300}) {
         const std::uint64_t number = cases.size() + 1;
+        Parameters parameters = statistics(output, radius);
+        parameters.invert = number % 3 == 0;
         cases.push_back(plain_localstatistics_case(
-            layout_named(number % 2 ? "GRAY8" : "GRAY16", seam.width, height),
-            statistics(output, radius), Content::natural, number));
+            layout_named(number % 2 ? "GRAY8" : "GRAY16", seam.width, height), parameters,
+            Content::natural, number));
       }
   return cases;
 }

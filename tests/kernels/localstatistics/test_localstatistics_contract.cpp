@@ -119,6 +119,7 @@ struct LocalStatisticsContract : ContractTraits<LocalStatisticsCase> {
         set([](Parameters& p) { p.range = 20; }),
         set([](Parameters& p) { p.range = 60000.5; }),
         set([](Parameters& p) { p.radius = 100; }),
+        set([](Parameters& p) { p.invert = true; }),
     };
     if (is_threshold(test.parameters.output)) {
       all.push_back(statistics(Output::bradley, 9));
@@ -135,6 +136,7 @@ struct LocalStatisticsContract : ContractTraits<LocalStatisticsCase> {
         [](Parameters& p) { p.ratio = 0.25; },
         [](Parameters& p) { p.k = 0.25; },
         [](Parameters& p) { p.range = 1; },
+        [](Parameters& p) { p.invert = true; },
     };
   }
 };

@@ -150,16 +150,19 @@ void expect_good(const PairFigures& figures) {
 }
 
 std::string text_of(const PairFigures& figures) {
-  char text[300];
+  char text[500];
   std::snprintf(
       text, sizeof text,
       "known %.3f, at the end %.4f; %d blocks, %.2f agree, %.2f matched, %.2f if swapped; "
-      "vertical %.2f, spread %.2f; above %.2f, below %.2f, %d to %d%s%s%s",
+      "vertical %.2f, spread %.2f; above %.2f, below %.2f, %d to %d%s%s%s; levels %.0f and %.0f, "
+      "contrasts %.2f and %.2f, saturated %.2f and %.2f, black %.2f and %.2f",
       figures.known, figures.at_end, figures.blocks, figures.agreement, figures.matched,
       figures.matched_if_swapped, figures.vertical_offset, figures.vertical_spread,
       figures.above_range, figures.below_range, figures.least_disparity, figures.largest_disparity,
       figures.is_swapped() ? "; swapped" : "", figures.is_unrectified() ? "; not rectified" : "",
-      figures.exceeds_range() ? "; exceeds the range" : "");
+      figures.exceeds_range() ? "; exceeds the range" : "", figures.left.mean, figures.right.mean,
+      figures.left.contrast, figures.right.contrast, figures.left.saturated,
+      figures.right.saturated, figures.left.black, figures.right.black);
   return text;
 }
 
@@ -272,6 +275,67 @@ TEST(PairInspector, SaysNothingWithoutTexture) {
   expect_silence(figures_of(texture(320, 240, 9), texture(320, 240, 10), searching(64)));
 }
 
+/// Returns the picture that a camera takes with another exposure.
+Gray exposed(const Gray& picture, double factor) {
+  Gray out(picture.width, picture.height);
+  for (std::size_t i = 0; i < out.levels.size(); ++i)
+    out.levels[i] = static_cast<std::uint8_t>(
+        std::min(255L, std::lround(factor * static_cast<double>(picture.levels[i]))));
+  return out;
+}
+
+/// A camera that sees less light, or more, has the figures of one that sees as much.
+TEST(PairInspector, UnequalExposures) {
+  const Gray left = texture(320, 240, 12);
+  const Gray right = moved(left, -20, 0), lower = moved(left, -20, 5);
+  for (const double factor : {0.15, 0.35, 0.6}) {
+    SCOPED_TRACE(factor);
+    for (const bool left_is_darker : {false, true}) {
+      const auto inspected = [&](const Gray& a, const Gray& b) {
+        return left_is_darker ? figures_of(exposed(a, factor), b, searching(64))
+                              : figures_of(a, exposed(b, factor), searching(64));
+      };
+      const PairFigures good = inspected(left, right);
+      expect_good(good);
+      EXPECT_GE(good.matched, 0.9) << text_of(good);
+      EXPECT_TRUE(good.is_unequally_exposed());
+      EXPECT_TRUE(inspected(right, left).is_swapped());
+      const PairFigures unrectified = inspected(left, lower);
+      EXPECT_TRUE(unrectified.is_unrectified()) << text_of(unrectified);
+      EXPECT_NEAR(unrectified.vertical_offset, 5, 0.3);
+    }
+  }
+  EXPECT_FALSE(figures_of(left, exposed(right, 0.8), searching(64)).is_unequally_exposed());
+}
+
+TEST(PairInspector, Exposures) {
+  const auto measured = [](const Gray& picture) { return exposure_of(Stored(picture).plane()); };
+  for (const auto& [width, height] : {std::pair(1, 1), std::pair(7, 300), std::pair(640, 480)}) {
+    Gray flat(width, height);
+    for (const int level : {0, 20, 21, 229, 230, 255}) {
+      std::fill(flat.levels.begin(), flat.levels.end(), static_cast<std::uint8_t>(level));
+      const Exposure exposure = measured(flat);
+      EXPECT_DOUBLE_EQ(exposure.mean, level);
+      EXPECT_DOUBLE_EQ(exposure.contrast, 0);
+      EXPECT_DOUBLE_EQ(exposure.saturated, level >= 230 ? 1 : 0);
+      EXPECT_DOUBLE_EQ(exposure.black, level <= 20 ? 1 : 0);
+    }
+  }
+  // The upper half is clipped at the white of limited range, and a quarter of the rest is black.
+  Gray parts = texture(640, 480, 13);
+  for (int y = 0; y < parts.height; ++y)
+    for (int x = 0; x < parts.width; ++x)
+      if (y < 240)
+        parts.at(x, y) = 235;
+      else
+        parts.at(x, y) = x < 160 ? 16 : static_cast<std::uint8_t>(60 + parts.at(x, y) / 2);
+  EXPECT_NEAR(measured(parts).saturated, 0.5, 0.05);
+  EXPECT_NEAR(measured(parts).black, 0.125, 0.03);
+  const Gray noise = exposed(texture(640, 480, 14), 0.4);  // whose differences are not clipped
+  EXPECT_NEAR(measured(exposed(noise, 0.5)).contrast / measured(noise).contrast, 0.5, 0.05);
+  EXPECT_NEAR(measured(exposed(noise, 0.5)).mean / measured(noise).mean, 0.5, 0.02);
+}
+
 /// Deeper samples have the figures of their highest 8 bits, wherever these lie in a word.
 TEST(PairInspector, AnyDepth) {
   const Gray left = texture(200, 150, 11), right = moved(left, -9, 2);
@@ -349,6 +413,23 @@ TEST_P(RealPairs, AreGood) {
   const Gray left = picture("left"), right = picture("right");
   for (const int disparities : {GetParam().disparities, 2 * GetParam().disparities})
     expect_good(inspected("as it is", left, right, disparities));
+}
+
+TEST_P(RealPairs, AreGoodIfUnequallyExposed) {
+  CUDAVISION_NEEDS_PAIRS();
+  const Gray left = picture("left"), right = picture("right");
+  EXPECT_FALSE(inspected("as it is", left, right, GetParam().disparities).is_unequally_exposed());
+  for (const bool left_is_darker : {false, true}) {
+    const Gray dark = exposed(left_is_darker ? left : right, 0.35);
+    const PairFigures figures =
+        left_is_darker ? inspected("left is darker", dark, right, GetParam().disparities)
+                       : inspected("right is darker", left, dark, GetParam().disparities);
+    expect_good(figures);
+    EXPECT_TRUE(figures.is_unequally_exposed());
+    EXPECT_LT(std::max(figures.left.black, figures.right.black), 0.95);
+    EXPECT_LT(std::max(figures.left.saturated, figures.right.saturated), 0.4);
+  }
+  EXPECT_TRUE(inspected("swapped, one darker", exposed(right, 0.35), left, 128).is_swapped());
 }
 
 TEST_P(RealPairs, AreBadIfSwapped) {

@@ -1,0 +1,228 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// Tests what cudasgmstereo says about cameras: their exposures, pictures that they do not take at
+// the same time, a camera that is silent, and lengths that cannot be true.
+#include <algorithm>
+#include <cmath>
+
+#include "gst/sgmstereo/silentcamera.h"
+#include "tests/check/common/pipelines.h"
+#include "tests/check/sgmstereo/photographedplanes.h"
+#include "tests/check/sgmstereo/wallpairs.h"
+
+using namespace check;
+using cudavision::SilentCamera;
+
+namespace {
+
+/// Returns the picture that a camera takes with another exposure.
+Picture exposed(const Picture& picture, double factor) {
+  return picture_with(*picture.format, picture.width, picture.height, [&](int place, int x, int y) {
+    return std::min(255, static_cast<int>(std::lround(factor * picture.sample(place, x, y))));
+  });
+}
+
+/// Takes the texts of all warnings.
+std::string warnings_in(MessageLog& log) {
+  std::string texts;
+  for (const Owned<GstMessage>& message : log.take(GST_MESSAGE_WARNING)) {
+    GError* error = nullptr;
+    gst_message_parse_warning(message, &error, nullptr);
+    texts += std::string(error->message) + "\n";
+    g_error_free(error);
+  }
+  return texts;
+}
+
+}  // namespace
+
+/* Exposures */
+
+TEST(test_unequal_exposures) {
+  const Pair pair = wall();
+  expect_words(warning_for({pair.left, exposed(pair.right, 0.35)}),
+               {"The right picture is far darker", "of 255", "v4l2-ctl"});
+  expect_words(warning_for({exposed(pair.left, 0.35), pair.right}),
+               {"The left picture is far darker"});
+  expect_no_warning({pair.left, exposed(pair.right, 0.8)});
+}
+
+// Other mistakes are found nevertheless.
+TEST(test_mistakes_with_unequal_exposures) {
+  const Pair pair = wall(), dark = {pair.left, exposed(pair.right, 0.35)};
+  struct Mistake {
+    Pair pair;
+    const char* words;
+  };
+  for (const Mistake& mistake :
+       {Mistake{{dark.right, dark.left}, "exchanged"},
+        Mistake{{dark.left, moved_down(dark.right, 5)}, "not rectified"}}) {
+    StereoHarness stereo(inspecting());
+    stereo.accept_gray(width, height);
+    send(stereo, mistake.pair, 2);
+    expect_words(warnings_in(stereo.messages()), {mistake.words, "darker"});
+  }
+}
+
+TEST(test_black_and_white) {
+  const Pair pair = wall();
+  expect_words(warning_for({pair.left, exposed(pair.right, 0.05)}),
+               {"The right picture is black", "lens"});
+  expect_words(warning_for({exposed(pair.left, 0.05), exposed(pair.right, 0.05)}),
+               {"The left and right pictures are black"});
+  expect_words(warning_for({exposed(pair.left, 5), exposed(pair.right, 5)}),
+               {"The left and right pictures are saturated", "exposure"});
+}
+
+TEST(test_without_texture) {
+  // A wall in even grey, and the noise of the cameras.
+  const auto even = [](unsigned seed) {
+    const Picture noise = noise_picture(gray(), width, height, seed);
+    return picture_with(gray(), width, height, [&](int place, int x, int y) {
+      return 100 + static_cast<int>(noise.sample(place, x, y)) % 3;
+    });
+  };
+  expect_words(warning_for({even(1), even(2)}),
+               {"Hardly anything is known", "hardly any texture (in 0 of ", "light"});
+}
+
+/* Pictures that are not taken at the same time */
+
+namespace {
+
+/// Returns the texts of the warnings for pairs a second apart, of which the right pictures are
+/// moved down by these numbers of rows.
+std::string warnings_for_rows(const std::vector<int>& rows) {
+  const Pair pair = wall();
+  StereoHarness stereo(inspecting());
+  stereo.accept_gray(width, height);
+  for (std::size_t i = 0; i < rows.size(); ++i)
+    send(stereo, {pair.left, moved_down(pair.right, rows[i])}, 1, i * GST_SECOND);
+  send_eos(stereo);
+  return stereo.messages().text(GST_MESSAGE_WARNING);
+}
+
+}  // namespace
+
+TEST(test_not_simultaneous) {
+  for (const std::vector<int>& rows :
+       {std::vector{0, 4, -3, 2}, std::vector{3, 0, 3, 0}, std::vector{5, -5, 5}}) {
+    const std::string text = warnings_for_rows(rows);
+    expect_words(text, {"at the same time", "framerate", "max-skew"});
+    fail_unless(text.find("not rectified") == std::string::npos, "%s", text.c_str());
+  }
+}
+
+// Cameras that get a blow stay moved.
+TEST(test_blow) {
+  const std::string text = warnings_for_rows({0, 0, 4, 4, 4});
+  expect_words(text, {"not rectified"});
+  fail_unless(text.find("same time") == std::string::npos, "%s", text.c_str());
+  fail_unless(warnings_for_rows({0, 0, 4}).empty());
+}
+
+/* A silent camera */
+
+TEST(test_silence) {
+  SilentCamera camera;
+  const auto second = static_cast<gint64>(GST_SECOND);
+  fail_unless(camera.sends("sink_left").empty());
+  fail_unless(camera.missed("sink_left", 5 * second).empty());
+  fail_unless(camera.missed("sink_left", 7 * second - 1).empty());
+  expect_words(camera.missed("sink_left", 7 * second), {"sink_left", "2 s"});
+  fail_unless(camera.missed("sink_left", 9 * second).empty());
+  expect_words(camera.sends("sink_left"), {"sink_left", "again, after 4.0 s"});
+  fail_unless(camera.sends("sink_left").empty());
+  // Frames in between, and a seek, begin the time anew.
+  camera.missed("sink_left", 10 * second);
+  camera.sends("sink_left");
+  fail_unless(camera.missed("sink_left", 13 * second).empty());
+  fail_unless(camera.missed("sink_left", 1 * second).empty());
+  fail_unless(camera.missed("sink_left", 2 * second).empty());
+  expect_words(camera.missed("sink_left", 3 * second), {"2 s"});
+}
+
+namespace {
+
+guint64 frames_in(const Owned<GstElement>& sink) {
+  GstStructure* stats = nullptr;
+  g_object_get(sink.get(), "stats", &stats, nullptr);
+  guint64 rendered = 0;
+  gst_structure_get_uint64(stats, "rendered", &rendered);
+  gst_structure_free(stats);
+  return rendered;
+}
+
+}  // namespace
+
+// Drops the frames of one camera for a while, from the start or from the tenth on.
+TEST(test_silent_camera, .times(2)) {
+  const bool from_the_start = index == 0;
+  const Owned<GstElement> pipeline = new_pipeline(
+      std::string() +
+      "videotestsrc is-live=true ! video/x-raw,format=GRAY8,width=32,height=16,framerate=25/1 ! "
+      "queue ! e.sink_left videotestsrc is-live=true name=source ! "
+      "video/x-raw,format=GRAY8,width=32,height=16,framerate=25/1 ! valve name=valve ! queue ! "
+      "e.sink_right cudasgmstereo name=e backend=" +
+      std::string(test_backend()) +
+      " num-disparities=32 diagnostics-interval=0 ! fakesink "
+      "name=sink");
+  MessageLog log(pipeline);
+  const Owned<GstElement> valve = element_in(pipeline, "valve");
+  const Owned<GstElement> sink = element_in(pipeline, "sink");
+  g_object_set(valve.get(), "drop", from_the_start, nullptr);
+  gst_element_set_state(pipeline, GST_STATE_PLAYING);
+  if (!from_the_start) {
+    wait_until([&] { return frames_in(sink) >= 10; }, "frames");
+    fail_unless_equals_int(log.count(GST_MESSAGE_WARNING), 0);
+    g_object_set(valve.get(), "drop", TRUE, nullptr);
+  }
+  wait_until([&] { return log.count(GST_MESSAGE_WARNING) == 1; }, "a warning");
+  expect_words(warnings_in(log), {"Nothing has arrived on sink_right for 2 s"});
+  g_object_set(valve.get(), "drop", FALSE, nullptr);
+  wait_until([&] { return log.count(GST_MESSAGE_WARNING) == 1; }, "the end of the silence");
+  expect_words(warnings_in(log), {"Frames arrive on sink_right again"});
+  gst_element_set_state(pipeline, GST_STATE_NULL);
+  fail_unless_equals_int(log.count(GST_MESSAGE_ERROR), 0);
+}
+
+/* Lengths */
+
+TEST(test_baseline_in_metres) {
+  const auto with_baseline = [](const char* baseline) {
+    return Properties{{"focal-length", "300"}, {"baseline", baseline}};
+  };
+  expect_words(warning_for(wall(), with_baseline("0.12")),
+               {"baseline=0.120", "in metres", "set baseline=120."});
+  expect_no_warning(wall(), with_baseline("1"));
+  expect_no_warning(wall(), with_baseline("120"));
+}
+
+TEST(test_lengths_and_calibration, .unless(unless_built_with_opencv())) {
+  const CalibrationFile file(false);
+  const Photographs photographs(false, {20});
+  const auto warning_with = [&](const Properties& lengths) {
+    Properties properties = inspecting({file.property()});
+    properties.insert(properties.end(), lengths.begin(), lengths.end());
+    StereoHarness stereo(properties);
+    stereo.accept_caps(caps_of(gray(), camera_width, camera_height));
+    send(stereo, {photographs.left, photographs.right}, 2);
+    fail_unless(stereo.messages().complaints() <= 1);
+    return stereo.messages().text(GST_MESSAGE_WARNING);
+  };
+  fail_unless(warning_with({}).empty());
+  fail_unless(warning_with({{"focal-length", "262"}, {"baseline", "91"}}).empty());
+  expect_words(warning_with({{"focal-length", "280"}}),
+               {"focal-length=280.0", "the calibration gives 260.", "set them to 0"});
+  expect_words(warning_with({{"baseline", "120"}}), {"baseline=120.0", "gives 90.0 mm"});
+}
+
+TEST(test_calibration_with_a_large_error, .unless(unless_built_with_opencv())) {
+  for (const auto& [error, warns] : {std::pair{"0.3", false}, std::pair{"2.75", true}}) {
+    const CalibrationFile file(false, std::string("unit: mm\nreprojection_error: ") + error + "\n");
+    StereoHarness stereo(Properties{file.property()});
+    const std::string text = stereo.messages().text(GST_MESSAGE_WARNING);
+    fail_unless(text.empty() != warns, "%s: %s", error, text.c_str());
+    if (warns)
+      expect_words(text, {"2.75 pixels", "calibrate again"});
+  }
+}

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "tests/check/sgmstereo/wallpairs.h"
+
+#include <algorithm>
+
+#include "tests/check/common/testcase.h"
+
+namespace check {
+
+const FormatSpec& gray() {
+  return format_named("GRAY8");
+}
+
+Pair wall(const FormatSpec& format) {
+  constexpr int disparity = 12;
+  const Picture left = noise_picture(format, width, height, 1);
+  return {left, shifted(left, disparity)};
+}
+
+Picture moved_down(const Picture& picture, int rows) {
+  return picture_with(*picture.format, picture.width, picture.height, [&](int place, int x, int y) {
+    return picture.sample(place, x, std::clamp(y - rows, 0, picture.height - 1));
+  });
+}
+
+Properties inspecting(const Properties& more) {
+  Properties all{{"diagnostics-interval", "1000000000"}, {"num-disparities", "32"}};
+  all.insert(all.end(), more.begin(), more.end());
+  return all;
+}
+
+void send(StereoHarness& stereo, const Pair& pair, int count, GstClockTime first) {
+  for (int i = 0; i < count; ++i) {
+    const GstClockTime time = first + static_cast<GstClockTime>(i) * GST_SECOND;
+    stereo.process(at(time, to_buffer(pair.left)), at(time, to_buffer(pair.right)));
+  }
+}
+
+void send_eos(StereoHarness& stereo) {
+  stereo.send_to_all(gst_event_new_eos);
+  stereo.expect_end();
+}
+
+std::string warning_for(const Pair& pair, const Properties& properties) {
+  StereoHarness stereo(inspecting(properties));
+  stereo.accept_caps(caps_of(*pair.left.format, width, height));
+  send(stereo, pair, 2);
+  fail_unless(stereo.messages().complaints() <= 1);
+  const std::string text = stereo.messages().text(GST_MESSAGE_WARNING);
+  // It comes once, however often the same is found, until the next start.
+  send(stereo, pair, 3, 2 * GST_SECOND);
+  send_eos(stereo);
+  fail_unless_equals_int(stereo.messages().complaints(), text.empty() ? 0 : 1);
+  return text;
+}
+
+void expect_no_warning(const Pair& pair, const Properties& properties) {
+  const std::string text = warning_for(pair, properties);
+  fail_unless(text.empty(), "%s", text.c_str());
+}
+
+}  // namespace check
