@@ -232,7 +232,6 @@ void forget_frames(gpointer self) {
   state.pusher.take_flow();
   state.skipped = false;
   state.in_flight_total = 0;
-  state.regions.forget();
   discard_messages(self);
 }
 
@@ -248,6 +247,7 @@ gboolean sink_event(GstBaseTransform* trans, GstEvent* event) {
       case GST_EVENT_SEGMENT:
         pusher.forget_eos();
         drain_filter(trans);
+        // This is also what follows a flush.
         state_of(trans).regions.forget();
         break;
       case GST_EVENT_EOS:

@@ -25,7 +25,7 @@ class RegionFinder {
   void start();
   /// Forgets the regions of earlier frames if their caps were others.
   void set_video(const GstVideoInfo& video);
-  /// Forgets the regions of earlier frames, because the next one does not continue them.
+  /// Forgets the regions of earlier frames, because a new segment does not continue them.
   void forget();
 
   /// Finds the regions of a frame. Without any, the parameters select the whole frame if they

@@ -181,8 +181,10 @@ TEST(test_what_resets_persistence, .for_each_element()) {
   stream.filter.send_segment(new_segment());
   stream.miss(2, frame.in, "after a segment");
   expect_stays();
-  stream.filter.accept_caps(format_named("I420"), width, height + 2,
-                            colorimetry(format_named("I420"), false));
+  // Without the segment that accept_caps() sends.
+  const Owned<GstCaps> caps = caps_from(
+      caps_of(format_named("I420"), width, height + 2, colorimetry(format_named("I420"), false)));
+  stream.filter.send_event(gst_event_new_caps(caps));
   const Picture higher =
       with_valid_chroma(make_picture(format_named("I420"), width, height + 2, Content::random, 2));
   stream.filter.expect(at(2 * frame_time, to_buffer(higher), frame_time), higher, "after new caps");
