@@ -75,7 +75,7 @@ def follow(blur, faces):
             found = faces.of_frame(luminance(buffer, pad.get_current_caps()), buffer.pts)
             blur.set_property("regions", ";".join("%d,%d,%d,%d" % face for face in found) or nobody)
             return Gst.PadProbeReturn.OK
-        except Exception as error:  # pylint: disable=broad-except
+        except Exception as error:
             blur.message_full(Gst.MessageType.ERROR, Gst.StreamError.quark(), Gst.StreamError.FAILED,
                               f"No faces can be looked for: {error}", None, "", "", 0)
             return Gst.PadProbeReturn.DROP

@@ -113,7 +113,7 @@ GType region_shape_type() {
 
 GType regions_missing_type() {
   static const GEnumValue values[] = {
-      enum_value(RegionsMissing::pass, "Pass unchanged, or with region-invert as a whole processed",
+      enum_value(RegionsMissing::pass, "Pass unchanged; with region-invert, processed as a whole",
                  "pass"),
       enum_value(RegionsMissing::all, "Process as a whole", "all"),
       {0, nullptr, nullptr},
