@@ -166,7 +166,7 @@ check_stereo_properties() {
 
 looked_at=()
 
-# look_at INPUT: ends the script if it cannot be read. Sets kind to camera, photograph or video.
+# look_at INPUT: ends the script if it cannot be read. Sets kind to camera, stream (a URI), photograph or video.
 look_at() {
   local hint='' media
   looked_at+=("$1")
@@ -178,7 +178,7 @@ look_at() {
       return
       ;;
     *://*)
-      kind=video
+      kind=stream
       return
       ;;
   esac
@@ -216,11 +216,11 @@ declare -A sound_formats=(
   [webm]='audio/x-opus;audio/x-vorbis;audio/x-raw')
 
 # look_into FILM CONTAINER: sets the array film to elements that deliver its decoded frames at the element "film", and the
-# array sound to those that carry its sound from there to the element "mux", if it has any. film_log has the caps of the
+# array sound to those that carry each track of its sound from there to the element "mux". film_log has the caps of the
 # frames. Ends the script if the film cannot be decoded. The sound of RTSP streams is left out, because to look into one
 # would open a second connection to it.
 look_into() {
-  local formats=${sound_formats[$2]} look looking pads from
+  local formats=${sound_formats[$2]} look looking pads track from
   sound=() film_log=''
   case $1 in
     rtsp*://*)
@@ -246,13 +246,15 @@ look_into() {
   # The structures of this message lie within each other. Those of pads begin with the caps and name the pad.
   pads=$(sed -n '/(element): stream-topology, / { s/\\//g; s/stream-topology, /\n/g; p; q }' <<<"$film_log" | grep -a '^caps=.* pad=') ||
     die "$1: decodebin does not say what is in it"
-  if grep -qE '^caps=\(GstCaps\)"?audio/x-raw' <<<"$pads"; then
-    sound=(film. ! audio/x-raw ! queue ! audioconvert ! audioresample)
-    [[ $2 != webm ]] || sound+=(! opusenc)
-    sound+=(! mux.)
-  elif grep -qE '^caps=\(GstCaps\)"?audio/' <<<"$pads"; then
-    sound=(film. ! "$formats" ! mux.)
-  fi
+  while read -r track; do
+    if [[ $track == audio/x-raw ]]; then
+      sound+=(film. ! audio/x-raw ! queue ! audioconvert ! audioresample)
+      [[ $2 != webm ]] || sound+=(! opusenc)
+      sound+=(! mux.)
+    else
+      sound+=(film. ! "$formats" ! mux.)
+    fi
+  done < <(sed -nE 's/^caps=\(GstCaps\)"?(audio\/[a-z0-9-]+).*/\1/p' <<<"$pads")
 }
 
 # --- Outputs ----------------------------------------------------------------------------------------
