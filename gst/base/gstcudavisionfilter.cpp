@@ -70,6 +70,7 @@ void configure_filter(gpointer self, const FrameFormat& in, const FrameFormat& o
   const DeviceSession& session = state.session;
   release_filter(self);
   const DeviceScope scope(session);
+  state.regions.set_video(in.info);
   class_of(self)->configure(filter(self), session.device(), in, out);
   start_pusher(self, in, out);
   const std::size_t most = std::max<std::size_t>(state.pusher->limit(), 1);
@@ -155,6 +156,7 @@ gboolean start(GstBaseTransform* trans) {
     state.skipped = false;
     state.reports = false;
     state.in_flight_total = 0;
+    state.regions.start();
     state.requested_in_flight = requested_frames_in_flight(trans);
     state.session.start();
     // Until the caps are known, so is not whether frames will wait.
@@ -404,6 +406,10 @@ static void gst_cuda_vision_filter_init(GstCudaVisionFilter* self) {
 
 DeviceSession& gst_cuda_vision_filter_session(GstCudaVisionFilter* self) {
   return self->state->session;
+}
+
+RegionFinder& gst_cuda_vision_filter_regions(GstCudaVisionFilter* self) {
+  return self->state->regions;
 }
 
 void gst_cuda_vision_filter_class_add_pad_templates(GstCudaVisionFilterClass* klass,
