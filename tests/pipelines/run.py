@@ -12,6 +12,7 @@ import tempfile
 
 import harness
 import test_archive  # noqa: F401  (each registers its tests)
+import test_archive_results  # noqa: F401
 import test_bench  # noqa: F401
 import test_calibrate  # noqa: F401
 import test_commands  # noqa: F401
