@@ -5,8 +5,8 @@
 #
 #   pipelines/encode.sh FILE OUT.mkv
 #
-# The sound goes along, as it is if Matroska takes its format. A video of more than 8 bits per sample becomes one
-# of 10 bits.
+# The sound goes along, each track as it is if Matroska takes its format. The pictures are turned as players turn
+# them. A video of more than 8 bits per sample becomes one of 10 bits.
 set -euo pipefail
 . "$(dirname "${BASH_SOURCE[0]}")/env.sh"
 read_arguments 2 2 "$@"
@@ -50,10 +50,12 @@ fi
 pads=$(sed -n '/(element): stream-topology, / { s/\\//g; s/stream-topology, /\n/g; p; q }' <<<"$log" | grep -a '^caps=.* pad=') ||
   die "$file: decodebin does not say what is in it"
 sound_to_mux=()
-if grep -qE '^caps=\(GstCaps\)"?audio/x-raw' <<<"$pads"; then
-  sound_to_mux=(film. ! audio/x-raw ! queue ! audioconvert ! mux.)
-elif grep -qE '^caps=\(GstCaps\)"?audio/' <<<"$pads"; then
-  sound_to_mux=(film. ! "$sound" ! mux.)
-fi
-play "${film[@]}" film. ! 'video/x-raw(ANY)' ! queue ! videoconvert ! "$frames" "${encode[@]}" ! h264parse ! mux. \
+while read -r track; do
+  if [[ $track == audio/x-raw ]]; then
+    sound_to_mux+=(film. ! audio/x-raw ! queue ! audioconvert ! mux.)
+  else
+    sound_to_mux+=(film. ! "$sound" ! mux.)
+  fi
+done < <(sed -nE 's/^caps=\(GstCaps\)"?(audio\/[a-z0-9-]+).*/\1/p' <<<"$pads")
+play "${film[@]}" film. ! 'video/x-raw(ANY)' ! queue ! videoconvert ! "${upright[@]}" ! "$frames" "${encode[@]}" ! h264parse ! mux. \
   "${sound_to_mux[@]}" matroskamux name=mux ! filesink location="$out"

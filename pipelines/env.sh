@@ -166,7 +166,7 @@ check_stereo_properties() {
 
 looked_at=()
 
-# look_at INPUT: ends the script if it cannot be read. Sets kind to camera, photograph or video.
+# look_at INPUT: ends the script if it cannot be read. Sets kind to camera, stream (a URI), photograph or video.
 look_at() {
   local hint='' media
   looked_at+=("$1")
@@ -175,6 +175,10 @@ look_at() {
     /dev/video*)
       [[ -r $1 ]] || die "$1: there is no such camera, or this user may not read it (group video)"
       kind=camera
+      return
+      ;;
+    *://*)
+      kind=stream
       return
       ;;
   esac
@@ -190,18 +194,25 @@ look_at() {
 }
 
 look_at_camera() { # INPUT
-  [[ $1 == /dev/video* ]] || usage_error "\"$1\" is not a camera, such as /dev/video0"
+  [[ $1 == /dev/video* || $1 == *://* ]] || usage_error "\"$1\" is not a camera, such as /dev/video0 or rtsp://…"
   look_at "$1"
 }
 
+# videoflip turns films and photographs as their players do. Telephones write upright pictures lying on their side, and
+# a tag that says so.
+upright=(videoflip video-direction=auto)
+
 # source_of INPUT: sets the array source to the elements that deliver its decoded frames.
 source_of() {
+  # The queue lets a camera go on while a frame is processed; leaky drops the oldest frames if the rest is too slow, so
+  # that what is shown is recent.
+  local recent=(queue leaky=downstream max-size-buffers=2)
   case $1 in
-    *://*) source=(uridecodebin "uri=$1" ! videoconvert ! queue) ;;
-    # The queue lets the camera go on while a frame is processed; leaky drops the oldest frames if the rest is
-    # too slow, so that what is shown is recent. decodebin passes raw frames on, and decodes JPEG and H.264.
-    /dev/video*) source=(v4l2src "device=$1" ! decodebin ! videoconvert ! queue leaky=downstream max-size-buffers=2) ;;
-    *) source=(filesrc "location=$1" ! decodebin ! videoconvert ! queue) ;;
+    # decodebin passes raw frames on, and decodes JPEG and H.264.
+    /dev/video*) source=(v4l2src "device=$1" ! decodebin ! videoconvert ! "${recent[@]}") ;;
+    rtsp*://* | udp://* | srt://* | rtmp*://*) source=(uridecodebin "uri=$1" ! videoconvert ! "${upright[@]}" ! "${recent[@]}") ;;
+    *://*) source=(uridecodebin "uri=$1" ! videoconvert ! "${upright[@]}" ! queue) ;;
+    *) source=(filesrc "location=$1" ! decodebin ! videoconvert ! "${upright[@]}" ! queue) ;;
   esac
 }
 

@@ -24,9 +24,18 @@ def display_set():
     return bool(os.environ.get("WAYLAND_DISPLAY") or os.environ.get("DISPLAY"))
 
 
+def is_uri(name):
+    return "://" in name
+
+
+def is_camera(name):
+    """Whether the frames come when they are taken, and must not wait."""
+    return name.startswith(("/dev/video", "rtsp", "udp://", "srt://", "rtmp"))
+
+
 def readable(name):
-    """For argparse: the name of an input that can be read."""
-    if not os.access(name, os.R_OK) or os.path.isdir(name):
+    """For argparse: the name of an input that can be read. GStreamer itself says what is wrong with a URI."""
+    if not is_uri(name) and (not os.access(name, os.R_OK) or os.path.isdir(name)):
         hint = "; it is in Debian's package opencv-doc" if name.startswith(examples) else ""
         sys.exit(f"{name}: there is no such file or camera, or it cannot be read{hint}")
     return name
@@ -39,14 +48,17 @@ def check_output(name, *inputs):
         sys.exit(f"{name}: there is no folder {folder}")
     if os.path.isdir(name) or not os.access(name if os.path.exists(name) else folder, os.W_OK):
         sys.exit(f"{name}: this file cannot be written")
-    if os.path.exists(name) and any(os.path.samefile(name, one) for one in inputs):
+    if os.path.exists(name) and any(os.path.exists(one) and os.path.samefile(name, one) for one in inputs):
         sys.exit(f"{name}: this is the input itself; name another file for the result")
 
 
 def source_of(name):
-    """The elements that deliver the decoded frames of a file or a camera, as gst-launch-1.0 takes them."""
-    source = "v4l2src device" if name.startswith("/dev/video") else "filesrc location"
-    return f'{source}="{name}" ! decodebin ! videoconvert ! queue'
+    """The elements that deliver the decoded frames of a file, a camera or a URI, as gst-launch-1.0 takes them. videoflip
+    turns films as players do."""
+    if name.startswith("/dev/video"):
+        return f'v4l2src device="{name}" ! decodebin ! videoconvert ! queue'
+    source = f'uridecodebin uri="{name}"' if is_uri(name) else f'filesrc location="{name}" ! decodebin'
+    return f"{source} ! videoconvert ! videoflip video-direction=auto ! queue"
 
 
 def find_elements():

@@ -17,6 +17,7 @@ import test_bench  # noqa: F401
 import test_calibrate  # noqa: F401
 import test_commands  # noqa: F401
 import test_examples  # noqa: F401
+import test_inputs  # noqa: F401
 import test_scripts  # noqa: F401
 
 
