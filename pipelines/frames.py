@@ -73,6 +73,10 @@ def find_elements():
     sys.exit("GStreamer does not find the elements. Build them: meson setup build && ninja -C build")
 
 
+# Warnings of cudasgmstereo that leave its result as it is.
+harmless = "Frames are processed on the CPU", "takes time for disparities"
+
+
 class Player:
     """Plays a pipeline, in gst-launch-1.0's words, inside a `with` block."""
 
@@ -83,6 +87,8 @@ class Player:
         except GLib.Error as error:
             sys.exit(error.message)
         self.bus = self.pipeline.get_bus()
+        # Whether cudasgmstereo has warned that its result is wrong.
+        self.wrong = False
 
     def __enter__(self):
         self.pipeline.set_state(Gst.State.PLAYING)
@@ -110,7 +116,7 @@ class Player:
             elif message.type == Gst.MessageType.EOS:
                 return
             elif message.type == Gst.MessageType.WARNING:
-                print(f"warning: {message.parse_warning()[0].message}", file=sys.stderr)
+                self.warn(message.src, message.parse_warning()[0].message)
             else:
                 text = message.parse_error()[0].message
                 if text in ("Output window was closed", "Quit requested"):
@@ -135,6 +141,36 @@ class Player:
                     pass
             except StopIteration:
                 ended = True
+
+    def warn(self, source, text):
+        print(f"warning: {text}", file=sys.stderr)
+        factory = isinstance(source, Gst.Element) and source.get_factory()
+        self.wrong |= bool(factory) and factory.get_name() == "cudasgmstereo" and not any(words in text for words in harmless)
+
+    def first_frames(self, *sinks):
+        """The arrays of the first frames that arrive at these appsinks. A film ends after them, so that the elements say
+        what they think of them: with a single pair, cudasgmstereo warns at the end."""
+        messages, ended, arrays = self.messages(0), False, {}
+        for sink in sinks:
+            # Nobody takes the other frames.
+            self[sink].set_property("wait-on-eos", False)
+        while len(arrays) < len(sinks):
+            for sink in sinks:
+                sample = None if sink in arrays else self[sink].emit("try-pull-sample", Gst.SECOND // 10)
+                if sample:
+                    arrays[sink] = array_of(sample)
+            if ended and len(arrays) < len(sinks):
+                sys.exit("The stream has ended before its first frame.")
+            try:
+                while next(messages) is not None:
+                    pass
+            except StopIteration:
+                ended = True
+        if not ended:
+            self.pipeline.send_event(Gst.Event.new_eos())
+            for _ in messages:
+                pass
+        return [arrays[sink] for sink in sinks]
 
     def to_the_end(self):
         for _ in self.messages():
