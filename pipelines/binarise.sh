@@ -4,7 +4,7 @@
 # Makes a photographed page, or one in front of a camera, black and white, however uneven the light:
 # cudaintegral compares each pixel with its surroundings.
 #
-#   pipelines/binarise.sh [--radius PIXELS] [--method bradley|sauvola] [FILE|/dev/videoN [OUT]]
+#   pipelines/binarise.sh [--radius PIXELS] [--method bradley|sauvola] [FILE|/dev/videoN|URI [OUT]]
 #
 # Writes a photograph to OUT (.png or .jpg; default: binarised.png). Shows a camera or a video in a window, or
 # writes it to OUT (.mkv or .webm) if that is given, or to binarised.mkv if there is no display. The default is

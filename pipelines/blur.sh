@@ -4,7 +4,7 @@
 # Blurs a street video, another video or a camera until nobody in the crowd can be recognised, and back
 # to sharp again: a controller sweeps the sigma of cudagaussblur.
 #
-#   pipelines/blur.sh [--sigma LARGEST] [--period SECONDS] [FILE|/dev/videoN [OUT]]
+#   pipelines/blur.sh [--sigma LARGEST] [--period SECONDS] [FILE|/dev/videoN|URI [OUT]]
 #
 # Shows it in a window, or writes it to OUT (.mkv or .webm) if that is given, or to blur.mkv if there is no
 # display. The default is the street video of Debian's package opencv-doc.

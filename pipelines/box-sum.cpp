@@ -94,9 +94,28 @@ void check_box(GstSample* sample, const Box& box) {
                              " pixels");
 }
 
+// Prints the warnings that have come; throws the text of an error.
+void read_messages(GstBus* bus) {
+  const auto kinds = static_cast<GstMessageType>(GST_MESSAGE_ERROR | GST_MESSAGE_WARNING);
+  while (const Message message{gst_bus_pop_filtered(bus, kinds)}) {
+    const bool is_error = GST_MESSAGE_TYPE(message.get()) == GST_MESSAGE_ERROR;
+    GError* error = nullptr;
+    if (is_error)
+      gst_message_parse_error(message.get(), &error, nullptr);
+    else
+      gst_message_parse_warning(message.get(), &error, nullptr);
+    const std::string text = error->message;
+    g_error_free(error);
+    if (is_error)
+      throw std::runtime_error(std::string(GST_MESSAGE_SRC_NAME(message.get())) + ": " + text);
+    std::fprintf(stderr, "warning: %s\n", text.c_str());
+  }
+}
+
 // Plays until EOS; throws the text of an error.
 void play(GstElement* pipeline, const Box& box) {
   const Element sink{gst_bin_get_by_name(GST_BIN(pipeline), "sink")};
+  const Bus bus{gst_element_get_bus(pipeline)};
   gst_element_set_state(pipeline, GST_STATE_PLAYING);
   while (const Sample sample{gst_app_sink_pull_sample(GST_APP_SINK(sink.get()))}) {
     check_box(sample.get(), box);
@@ -105,15 +124,9 @@ void play(GstElement* pipeline, const Box& box) {
     std::printf("%8.3f s: sum %u, mean %.2f\n",
                 static_cast<double>(GST_BUFFER_PTS(buffer)) / GST_SECOND, sum,
                 sum / static_cast<double>((box.x1 - box.x0) * (box.y1 - box.y0)));
+    read_messages(bus.get());
   }
-  const Bus bus{gst_element_get_bus(pipeline)};
-  if (const Message message{gst_bus_pop_filtered(bus.get(), GST_MESSAGE_ERROR)}) {
-    GError* error = nullptr;
-    gst_message_parse_error(message.get(), &error, nullptr);
-    const std::string text = error->message;
-    g_error_free(error);
-    throw std::runtime_error(std::string(GST_MESSAGE_SRC_NAME(message.get())) + ": " + text);
-  }
+  read_messages(bus.get());
 }
 
 void run(const Box& box, const std::string& frames) {

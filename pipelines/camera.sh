@@ -3,10 +3,10 @@
 #
 # Shows a camera, equalised.
 #
-#   pipelines/camera.sh [/dev/videoN [OUT]]
+#   pipelines/camera.sh [/dev/videoN|URI [OUT]]
 #
 # Shows it in a window, or writes it to OUT (.mkv or .webm) if that is given, or to equalised.mkv if there is
-# no display, until Ctrl-C. The default is /dev/video0.
+# no display, until Ctrl-C. The default is /dev/video0. A camera on the network has a URI, such as rtsp://….
 set -euo pipefail
 . "$(dirname "${BASH_SOURCE[0]}")/env.sh"
 read_arguments 0 2 "$@"

@@ -4,7 +4,7 @@
 # Shows a picture, a video or a camera on the left and, beside it, the same after adaptive histogram equalisation
 # (CLAHE) by cudahistequalize.
 #
-#   pipelines/clahe.sh [--clip-limit LIMIT] [--tiles NUMBER] [FILE|/dev/videoN [OUT]]
+#   pipelines/clahe.sh [--clip-limit LIMIT] [--tiles NUMBER] [FILE|/dev/videoN|URI [OUT]]
 #
 # Writes a photograph to OUT (.png or .jpg; default: clahe.png). Shows a camera or a video in a window, or writes it
 # to OUT (.mkv or .webm) if that is given, or to clahe.mkv if there is no display. The default is the street video of

@@ -3,7 +3,7 @@
 #
 # Shows a noisy video and, beside it, the same video denoised by the non-local means of cudaintegral.
 #
-#   pipelines/denoise.sh [--strength LEVELS] [--search PIXELS] [FILE|/dev/videoN [OUT]]
+#   pipelines/denoise.sh [--strength LEVELS] [--search PIXELS] [FILE|/dev/videoN|URI [OUT]]
 #
 # Shows it in a window, or writes it to OUT (.mkv or .webm) if that is given, or to denoised.mkv if there is no
 # display. The default is the street video of Debian's package opencv-doc, with noise added.

@@ -2,22 +2,22 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Disparities of two photographs as a numpy array: in pixels, not a number where unknown."""
 import argparse
+import sys
 
 import frames
 import numpy
 
 
 def disparities(left, right, *properties):
-    """cudasgmstereo's map of two pictures."""
+    """cudasgmstereo's map of two pictures, and whether it warned that the map is wrong."""
     with frames.Player(" ".join((
             "cudasgmstereo name=stereo", *properties, "! video/x-raw,format=GRAY16_LE ! appsink name=sink sync=false",
             frames.source_of(left), "! stereo.sink_left", frames.source_of(right), "! stereo.sink_right"))) as player:
-        for _, samples in player.frames():
-            # The samples are 16-bit two's complement; the element says how they count.
-            counts = samples.view("<i2")
-            unknown = numpy.array(player["stereo"].get_property("invalid-value"), "int64").astype("<i2")
-            scale = player["stereo"].get_property("disparity-scale")
-            return numpy.where(counts == unknown, numpy.nan, counts / scale).astype("float32")
+        # The samples are 16-bit two's complement; the element says how they count.
+        counts = player.first_frames("sink")[0].view("<i2")
+        unknown = numpy.array(player["stereo"].get_property("invalid-value"), "int64").astype("<i2")
+        scale = player["stereo"].get_property("disparity-scale")
+        return numpy.where(counts == unknown, numpy.nan, counts / scale).astype("float32"), player.wrong
 
 
 def main():
@@ -36,7 +36,7 @@ def main():
     right = frames.readable(arguments.right or frames.examples + "aloeR.jpg")
     if arguments.out:
         frames.check_output(arguments.out, left, right)
-    disparity = disparities(left, right, *arguments.property)
+    disparity, wrong = disparities(left, right, *arguments.property)
 
     known = numpy.isfinite(disparity)
     height, width = disparity.shape
@@ -47,6 +47,7 @@ def main():
               f"median {numpy.nanmedian(disparity):.2f}; the nearest point is at ({x}, {y})")
     if arguments.out:
         numpy.save(arguments.out, disparity)
+    sys.exit(wrong)
 
 
 if __name__ == "__main__":

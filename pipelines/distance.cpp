@@ -29,7 +29,9 @@ constexpr const char* usage =
     "  LEFT RIGHT    the pipelines that deliver their frames, as for gst-launch-1.0, each in "
     "quotes:\n"
     "                'v4l2src device=/dev/video0 ! decodebin ! videoconvert'\n"
-    "  BOTH          the same for one camera whose frames hold both pictures side by side\n";
+    "  BOTH          the same for one camera whose frames hold both pictures side by side\n"
+    "\n"
+    "The exit status is 1 if cudasgmstereo warned that the distances are wrong.\n";
 
 template <class T, void (*release)(T*)>
 struct Releaser {
@@ -91,9 +93,34 @@ std::string text_of(unsigned mm) {
   return mm == 0 ? "unknown" : std::to_string(mm) + " mm";
 }
 
-// Plays until EOS; throws the text of an error.
-void play(GstElement* pipeline) {
+// Prints the warnings that have come; throws the text of an error. Returns whether cudasgmstereo
+// has warned that the distances are wrong: all of its warnings but those about speed mean that.
+bool read_messages(GstBus* bus) {
+  const auto kinds = static_cast<GstMessageType>(GST_MESSAGE_ERROR | GST_MESSAGE_WARNING);
+  bool wrong = false;
+  while (const Message message{gst_bus_pop_filtered(bus, kinds)}) {
+    const bool is_error = GST_MESSAGE_TYPE(message.get()) == GST_MESSAGE_ERROR;
+    GError* error = nullptr;
+    if (is_error)
+      gst_message_parse_error(message.get(), &error, nullptr);
+    else
+      gst_message_parse_warning(message.get(), &error, nullptr);
+    const std::string source = GST_MESSAGE_SRC_NAME(message.get()), text = error->message;
+    g_error_free(error);
+    if (is_error)
+      throw std::runtime_error(source + ": " + text);
+    std::fprintf(stderr, "warning: %s\n", text.c_str());
+    wrong |= source == "stereo" && text.find("Frames are processed on the CPU") == text.npos &&
+             text.find("takes time for disparities") == text.npos;
+  }
+  return wrong;
+}
+
+// Plays until EOS; throws the text of an error. Returns what read_messages() does.
+bool play(GstElement* pipeline) {
   const Element sink{gst_bin_get_by_name(GST_BIN(pipeline), "sink")};
+  const Bus bus{gst_element_get_bus(pipeline)};
+  bool wrong = false;
   gst_element_set_state(pipeline, GST_STATE_PLAYING);
   while (const Sample sample{gst_app_sink_pull_sample(GST_APP_SINK(sink.get()))}) {
     const Distances distances = distances_in(sample.get());
@@ -102,24 +129,20 @@ void play(GstElement* pipeline) {
                 static_cast<double>(GST_BUFFER_PTS(buffer)) / GST_SECOND,
                 text_of(distances.middle).c_str(), text_of(distances.nearest).c_str());
   }
-  const Bus bus{gst_element_get_bus(pipeline)};
-  if (const Message message{gst_bus_pop_filtered(bus.get(), GST_MESSAGE_ERROR)}) {
-    GError* error = nullptr;
-    gst_message_parse_error(message.get(), &error, nullptr);
-    const std::string text = error->message;
-    g_error_free(error);
-    throw std::runtime_error(std::string(GST_MESSAGE_SRC_NAME(message.get())) + ": " + text);
-  }
+  // With a single pair, the element warns at the end.
+  return read_messages(bus.get()) || wrong;
 }
 
-void run(GstElement* pipeline) {
+bool run(GstElement* pipeline) {
+  bool wrong = false;
   try {
-    play(pipeline);
+    wrong = play(pipeline);
   } catch (...) {
     gst_element_set_state(pipeline, GST_STATE_NULL);
     throw;
   }
   gst_element_set_state(pipeline, GST_STATE_NULL);
+  return wrong;
 }
 
 }  // namespace
@@ -136,8 +159,7 @@ int main(int argc, char** argv) {
   }
   try {
     const Element pipeline = build(argv[1], argv[2], argv[3], argc > 4 ? argv[4] : "");
-    run(pipeline.get());
-    return 0;
+    return run(pipeline.get()) ? 1 : 0;
   } catch (const std::exception& exception) {
     std::fprintf(stderr, "distance: %s\n", exception.what());
     return 1;

@@ -5,8 +5,8 @@
 #
 #   pipelines/encode.sh FILE OUT.mkv
 #
-# The sound goes along, as it is if Matroska takes its format. A video of more than 8 bits per sample becomes one
-# of 10 bits.
+# The sound goes along, each track as it is if Matroska takes its format. The pictures are turned as players turn
+# them. A video of more than 8 bits per sample becomes one of 10 bits.
 set -euo pipefail
 . "$(dirname "${BASH_SOURCE[0]}")/env.sh"
 read_arguments 2 2 "$@"
@@ -32,5 +32,5 @@ else
   encode=(! cudahistequalize ! x264enc)
 fi
 
-play "${film[@]}" film. ! 'video/x-raw(ANY)' ! queue ! videoconvert ! "$frames" "${encode[@]}" ! h264parse ! mux. \
+play "${film[@]}" film. ! 'video/x-raw(ANY)' ! queue ! videoconvert ! "${upright[@]}" ! "$frames" "${encode[@]}" ! h264parse ! mux. \
   "${sound[@]}" matroskamux name=mux ! filesink location="$out"

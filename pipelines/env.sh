@@ -194,18 +194,25 @@ look_at() {
 }
 
 look_at_camera() { # INPUT
-  [[ $1 == /dev/video* ]] || usage_error "\"$1\" is not a camera, such as /dev/video0"
+  [[ $1 == /dev/video* || $1 == *://* ]] || usage_error "\"$1\" is not a camera, such as /dev/video0 or rtsp://…"
   look_at "$1"
 }
 
+# videoflip turns films and photographs as their players do. Telephones write upright pictures lying on their side, and
+# a tag that says so.
+upright=(videoflip video-direction=auto)
+
 # source_of INPUT: sets the array source to the elements that deliver its decoded frames.
 source_of() {
+  # The queue lets a camera go on while a frame is processed; leaky drops the oldest frames if the rest is too slow, so
+  # that what is shown is recent.
+  local recent=(queue leaky=downstream max-size-buffers=2)
   case $1 in
-    *://*) source=(uridecodebin "uri=$1" ! videoconvert ! queue) ;;
-    # The queue lets the camera go on while a frame is processed; leaky drops the oldest frames if the rest is
-    # too slow, so that what is shown is recent. decodebin passes raw frames on, and decodes JPEG and H.264.
-    /dev/video*) source=(v4l2src "device=$1" ! decodebin ! videoconvert ! queue leaky=downstream max-size-buffers=2) ;;
-    *) source=(filesrc "location=$1" ! decodebin ! videoconvert ! queue) ;;
+    # decodebin passes raw frames on, and decodes JPEG and H.264.
+    /dev/video*) source=(v4l2src "device=$1" ! decodebin ! videoconvert ! "${recent[@]}") ;;
+    rtsp*://* | udp://* | srt://* | rtmp*://*) source=(uridecodebin "uri=$1" ! videoconvert ! "${upright[@]}" ! "${recent[@]}") ;;
+    *://*) source=(uridecodebin "uri=$1" ! videoconvert ! "${upright[@]}" ! queue) ;;
+    *) source=(filesrc "location=$1" ! decodebin ! videoconvert ! "${upright[@]}" ! queue) ;;
   esac
 }
 
@@ -323,31 +330,63 @@ write_picture() {
 player=(gst-launch-1.0)
 out=''
 
+# watch [only-warnings]: prints what gst-launch-1.0 says, as it says it. Returns the sum of 1 if the user closed the
+# window, which is no error, and 2 if cudasgmstereo warned that its result is wrong. It must outlive Ctrl-C.
+watch() {
+  local line closed=0 wrong=0 begun=''
+  trap '' INT
+  while IFS= read -r line || [[ -n $line ]]; do
+    case $line in
+      *'Output window was closed'* | *'Quit requested'*) closed=1 ;;
+      WARNING*'Frames are processed on the CPU'* | WARNING*'takes time for disparities'*) ;;
+      'WARNING: from element '*GstCudaSgmStereo:*) wrong=2 ;;
+    esac
+    if [[ $line =~ ^[0-9:.]+\ /\ [0-9:.]+\ \( ]]; then
+      printf '\r%s ' "$line"
+      begun=yes
+    elif [[ $closed == 0 && (-z ${1:-} || $line == WARNING:*) ]]; then
+      [[ -z $begun ]] || printf '\n'
+      printf '%s\n' "$line"
+      begun=''
+    fi
+  done
+  return $((closed + wrong))
+}
+
 # play ELEMENT...: plays a pipeline to its end, or until Ctrl-C or the user closes the window. On a terminal
-# gst-launch-1.0 prints how far it is.
+# it prints how far it is.
 play() {
-  local statuses
+  local statuses told=3 listener=''
   if [[ -n $out ]]; then
     say "Writing $out"
     # -e ends the file properly when the pipeline is interrupted with Ctrl-C.
     [[ ${player[0]} != gst-launch-1.0 ]] || player+=(-e)
   fi
-  # That the user closed the window is no error. What reads the messages must outlive Ctrl-C.
   set +e
   exec 3>&1
-  "${player[@]}" "$@" 2>&1 >&3 3>&- | (
-    trap '' INT
-    exec awk '/Output window was closed|Quit requested/ { closed = 1 } !closed { print; fflush() } END { exit closed }' >&2 3>&-
-  )
+  if [[ ${player[0]} == gst-launch-1.0 ]]; then
+    [[ ! -t 1 ]] || player+=(--force-position)
+    exec {told}> >(watch >&3)
+    listener=$!
+  fi
+  "${player[@]}" "$@" 2>&1 >&"$told" 3>&- | watch >&2 3>&-
   statuses=("${PIPESTATUS[@]}")
+  if [[ -n $listener ]]; then
+    exec {told}>&-
+    wait "$listener"
+    ((statuses[1] |= $?))
+  fi
   set -e
-  [[ ${statuses[1]} -eq 0 ]] || exit 0
+  [[ $((statuses[1] & 1)) -eq 0 ]] || statuses[0]=0
   finish "${statuses[0]}"
+  exit $((statuses[1] >> 1))
 }
 
-# play_photograph ELEMENT...: the same for pipelines that make one picture. On a terminal the seconds tick.
+# play_photograph ELEMENT...: the same for pipelines that make one picture. On a terminal the seconds tick. Sets wrong to
+# yes if cudasgmstereo warned that its result is wrong.
+wrong=''
 play_photograph() {
-  local ticker='' seconds=0 status=0
+  local ticker='' seconds=0 statuses
   say "Writing $out"
   if [[ -t 1 ]]; then
     (while sleep 1; do printf '\r%d s ' "$((++seconds))"; done) &
@@ -355,13 +394,18 @@ play_photograph() {
     # shellcheck disable=SC2064
     trap "kill $ticker 2>/dev/null || true" EXIT
   fi
-  gst-launch-1.0 -q "$@" || status=$?
+  # Warnings come on the stream of the progress, which does not belong here, and with -q not at all.
+  set +e
+  gst-launch-1.0 "$@" | watch only-warnings >&2
+  statuses=("${PIPESTATUS[@]}")
+  set -e
   if [[ -n $ticker ]]; then
     kill "$ticker"
     wait "$ticker" 2>/dev/null || true
     printf '\r\033[K'
   fi
-  finish "$status"
+  [[ ${statuses[1]} -lt 2 ]] || wrong=yes
+  finish "${statuses[0]}"
 }
 
 # finish STATUS: leaves no empty file behind a pipeline that failed.

@@ -24,9 +24,18 @@ def display_set():
     return bool(os.environ.get("WAYLAND_DISPLAY") or os.environ.get("DISPLAY"))
 
 
+def is_uri(name):
+    return "://" in name
+
+
+def is_camera(name):
+    """Whether the frames come when they are taken, and must not wait."""
+    return name.startswith(("/dev/video", "rtsp", "udp://", "srt://", "rtmp"))
+
+
 def readable(name):
-    """For argparse: the name of an input that can be read. GStreamer says so itself if it cannot read a URI."""
-    if "://" not in name and not os.access(name, os.R_OK) or os.path.isdir(name):
+    """For argparse: the name of an input that can be read. GStreamer itself says what is wrong with a URI."""
+    if not is_uri(name) and (not os.access(name, os.R_OK) or os.path.isdir(name)):
         hint = "; it is in Debian's package opencv-doc" if name.startswith(examples) else ""
         sys.exit(f"{name}: there is no such file or camera, or it cannot be read{hint}")
     return name
@@ -39,20 +48,22 @@ def check_output(name, *inputs):
         sys.exit(f"{name}: there is no folder {folder}")
     if os.path.isdir(name) or not os.access(name if os.path.exists(name) else folder, os.W_OK):
         sys.exit(f"{name}: this file cannot be written")
-    if os.path.exists(name) and any(os.path.samefile(name, one) for one in inputs if "://" not in one):
+    if os.path.exists(name) and any(os.path.samefile(name, one) for one in inputs if not is_uri(one)):
         sys.exit(f"{name}: this is the input itself; name another file for the result")
 
 
 def decoder_of(name, properties=""):
-    if "://" in name:
+    if is_uri(name):
         return f'uridecodebin uri="{name}" {properties}'
     source = "v4l2src device" if name.startswith("/dev/video") else "filesrc location"
     return f'{source}="{name}" ! decodebin {properties}'
 
 
 def source_of(name):
-    """The elements that deliver the decoded frames of a file, a camera or a URI, as gst-launch-1.0 takes them."""
-    return f"{decoder_of(name)} ! videoconvert ! queue"
+    """The elements that deliver the decoded frames of a file, a camera or a URI, as gst-launch-1.0 takes them. videoflip
+    turns films as players do."""
+    turn = "" if name.startswith("/dev/video") else "videoflip video-direction=auto ! "
+    return f"{decoder_of(name)} ! videoconvert ! {turn}queue"
 
 
 # Matroska takes sound in these formats as it is.
@@ -95,6 +106,10 @@ def find_elements():
     sys.exit("GStreamer does not find the elements. Build them: meson setup build && ninja -C build")
 
 
+# Warnings of cudasgmstereo that leave its result as it is.
+harmless = "Frames are processed on the CPU", "takes time for disparities"
+
+
 class Player:
     """Plays a pipeline, in gst-launch-1.0's words, inside a `with` block."""
 
@@ -105,6 +120,8 @@ class Player:
         except GLib.Error as error:
             sys.exit(error.message)
         self.bus = self.pipeline.get_bus()
+        # Whether cudasgmstereo has warned that its result is wrong.
+        self.wrong = False
 
     def __enter__(self):
         self.pipeline.set_state(Gst.State.PLAYING)
@@ -132,7 +149,7 @@ class Player:
             elif message.type == Gst.MessageType.EOS:
                 return
             elif message.type == Gst.MessageType.WARNING:
-                print(f"warning: {message.parse_warning()[0].message}", file=sys.stderr)
+                self.warn(message.src, message.parse_warning()[0].message)
             else:
                 text = message.parse_error()[0].message
                 if text in ("Output window was closed", "Quit requested"):
@@ -157,6 +174,36 @@ class Player:
                     pass
             except StopIteration:
                 ended = True
+
+    def warn(self, source, text):
+        print(f"warning: {text}", file=sys.stderr)
+        factory = isinstance(source, Gst.Element) and source.get_factory()
+        self.wrong |= bool(factory) and factory.get_name() == "cudasgmstereo" and not any(words in text for words in harmless)
+
+    def first_frames(self, *sinks):
+        """The arrays of the first frames that arrive at these appsinks. A film ends after them, so that the elements say
+        what they think of them: with a single pair, cudasgmstereo warns at the end."""
+        messages, ended, arrays = self.messages(0), False, {}
+        for sink in sinks:
+            # Nobody takes the other frames.
+            self[sink].set_property("wait-on-eos", False)
+        while len(arrays) < len(sinks):
+            for sink in sinks:
+                sample = None if sink in arrays else self[sink].emit("try-pull-sample", Gst.SECOND // 10)
+                if sample:
+                    arrays[sink] = array_of(sample)
+            if ended and len(arrays) < len(sinks):
+                sys.exit("The stream has ended before its first frame.")
+            try:
+                while next(messages) is not None:
+                    pass
+            except StopIteration:
+                ended = True
+        if not ended:
+            self.pipeline.send_event(Gst.Event.new_eos())
+            for _ in messages:
+                pass
+        return [arrays[sink] for sink in sinks]
 
     def to_the_end(self):
         for _ in self.messages():

@@ -20,4 +20,4 @@ show_or_write "${arguments[1]:-}" equalised.mkv 4000000
 # but frames may pass through the host's memory.
 play filesrc location="${arguments[0]}" ! parsebin ! nvh264dec \
   ! 'video/x-raw(memory:CUDAMemory),format=NV12' ! cudahistequalize \
-  ! 'video/x-raw(memory:CUDAMemory),format=NV12' ! cudadownload "${sink[@]}"
+  ! 'video/x-raw(memory:CUDAMemory),format=NV12' ! cudadownload ! "${upright[@]}" "${sink[@]}"

@@ -3,21 +3,22 @@
 """Two photographs as a coloured point cloud, a PLY file for MeshLab, CloudCompare or Open3D: X to the right, Y down,
 Z away from the cameras, in millimetres."""
 import argparse
+import sys
 
 import frames
 import numpy
 
 
 def coloured_points(left, right, *properties):
-    """The points of two pictures, [y, x] over X, Y and Z, not a number where unknown; and their colours."""
+    """The points of two pictures, [y, x] over X, Y and Z, not a number where unknown; their colours; and whether
+    cudasgmstereo warned that they are wrong."""
     # A calibration moves pixels, so the colours of the points are those of the rectified picture.
     with frames.Player(" ".join((
             "cudasgmstereo name=stereo", *properties,
             frames.source_of(left), "! stereo.sink_left", frames.source_of(right), "! stereo.sink_right",
             "stereo.rectified ! queue ! videoconvert ! video/x-raw,format=RGB ! appsink name=colors sync=false",
             "stereo.points ! queue ! appsink name=sink sync=false"))) as player:
-        for _, points in player.frames():
-            return points, frames.array_of(player["colors"].emit("pull-sample"))
+        return *player.first_frames("sink", "colors"), player.wrong
 
 
 def write_ply(name, points, colors):
@@ -52,7 +53,7 @@ def main():
         parser.error("set --focal-length and --baseline, or --calibration")
     left, right = frames.readable(arguments.left), frames.readable(arguments.right)
     frames.check_output(arguments.out, left, right)
-    points, colors = coloured_points(left, right, *cameras, *arguments.property)
+    points, colors, wrong = coloured_points(left, right, *cameras, *arguments.property)
     depths = points[:, :, 2]
     depths[depths > arguments.farthest] = numpy.nan
     known = numpy.isfinite(depths)
@@ -60,6 +61,7 @@ def main():
     if known.any():
         print(f"from {numpy.nanmin(depths):.0f} to {numpy.nanmax(depths):.0f} mm, median {numpy.nanmedian(depths):.0f} mm")
     write_ply(arguments.out, points, colors)
+    sys.exit(wrong)
 
 
 if __name__ == "__main__":

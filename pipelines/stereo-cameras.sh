@@ -3,10 +3,11 @@
 #
 # Shows the disparities of two cameras: near points are red, far ones blue.
 #
-#   pipelines/stereo-cameras.sh [PROPERTY=VALUE]... [/dev/videoLEFT /dev/videoRIGHT [OUT]]
+#   pipelines/stereo-cameras.sh [PROPERTY=VALUE]... [LEFT RIGHT [OUT]]
 #
 # Shows them in a window, or writes them to OUT (.mkv or .webm) if that is given, or to disparity.mkv if there is
-# no display, until Ctrl-C. The default cameras are /dev/video0 and /dev/video2. The pictures must be rectified:
+# no display, until Ctrl-C. LEFT and RIGHT are cameras (/dev/videoN or a URI such as rtsp://…); the default ones are
+# /dev/video0 and /dev/video2. The pictures must be rectified:
 # each point of the scene lies in the same row of both. For ordinary cameras, make a calibration with
 # pipelines/calibrate.py and add calibration=FILE. Properties are those of cudasgmstereo, for example
 # num-disparities=64, or preset=balanced to leave unknown pixels black.

@@ -8,7 +8,8 @@
 # Photographs give OUT (.png; default: disparity.png), whose 16-bit samples are 16 times the disparity, and a
 # picture in colours to look at, named like OUT with -colors before the ending. The result for videos is shown
 # in a window, or written to OUT (.mkv or .webm) if that is given, or to disparity.mkv if there is no display.
-# The default is the aloe of Debian's package opencv-doc. Properties are those of cudasgmstereo.
+# The default is the aloe of Debian's package opencv-doc. Properties are those of cudasgmstereo. If the element warns
+# that the result is wrong, the exit status is 1.
 set -euo pipefail
 . "$(dirname "${BASH_SOURCE[0]}")/env.sh"
 properties=(num-disparities=256)
@@ -39,7 +40,9 @@ if [[ $kind == photograph ]]; then
   play_photograph "${stereo[@]}" ! video/x-raw,format=GRAY16_LE ! videoconvert ! video/x-raw,format=GRAY16_BE \
     "${sink[@]}" "${pair[@]}"
   out=${map%.*}-colors.${map##*.}
-  play_photograph "${colored[@]}"
+  # It is the same pair, so the element warns once more.
+  play_photograph "${colored[@]}" 2> >(grep -v '^WARNING: ' >&2)
+  [[ -z $wrong ]] || exit 1
 else
   show_or_write "${arguments[2]:-}" disparity.mkv 4000000
   play "${stereo[@]}" "${colors[@]}" "${sink[@]}" "${pair[@]}"

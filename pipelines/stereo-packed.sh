@@ -4,7 +4,7 @@
 # Shows the disparities of a stereo camera, or a video, whose frames hold both pictures: near points are
 # red, far ones blue.
 #
-#   pipelines/stereo-packed.sh [PROPERTY=VALUE]... [/dev/videoN|FILE [OUT]]
+#   pipelines/stereo-packed.sh [PROPERTY=VALUE]... [/dev/videoN|URI|FILE [OUT]]
 #
 # Shows them in a window, or writes them to OUT (.mkv or .webm) if that is given, or to disparity.mkv if there is
 # no display. The default is /dev/video0. The pictures lie side by side; with frame-packing=top-bottom the left

@@ -5,6 +5,7 @@ import pathlib
 import random
 import shutil
 import signal
+import struct
 import subprocess
 import tempfile
 import time
@@ -136,6 +137,14 @@ class Running:
         self.process.wait()
 
 
+def turned(film):
+    """The bytes of an MP4 film whose players must turn it clockwise by 90 degrees, as a telephone that is held upright
+    writes it: the matrix of the track's header says so."""
+    at = film.index(b"tkhd") + 44
+    one = 1 << 16
+    return film[:at] + struct.pack(">9i", 0, one, 0, -one, 0, 0, 0, 0, 1 << 30) + film[at + 36:]
+
+
 def make_materials(place):
     """Small films and pictures, drawn here."""
     folder = place.materials
@@ -145,6 +154,11 @@ def make_materials(place):
     for name, samples, mux in (("film.mp4", "I420", "mp4mux"), ("deep.mkv", "I420_10LE", "matroskamux")):
         place.launch(f"-q {moving} ! video/x-raw,format={samples},width=192,height=144,framerate=25/1 "
                      f"! x264enc speed-preset=ultrafast ! h264parse ! {mux} name=m ! filesink location={folder / name} {sound}")
+    # The picture of this one lies on its side.
+    place.launch(f"-q videotestsrc pattern=smpte num-buffers=75 ! video/x-raw,format=I420,width=192,height=144,framerate=25/1 ! x264enc "
+                 f"speed-preset=ultrafast key-int-max=25 ! h264parse ! mp4mux faststart=true name=m ! filesink location={folder / 'lying.mp4'} "
+                 f"{sound.replace('85', '130')}")
+    (folder / "turned.mp4").write_bytes(turned((folder / "lying.mp4").read_bytes()))
     place.launch("-q videotestsrc pattern=smpte num-buffers=1 ! video/x-raw,format=RGB,width=192,height=144 ! pngenc "
                  f"! filesink location={folder / 'picture.png'}")
     # Noise, and what the right camera sees of it 6 pixels away.

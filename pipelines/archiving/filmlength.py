@@ -1,0 +1,95 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""filmlength.py --header FILE...: how long the headers of films say that they are. filmlength.py FILE...: also where
+their streams end. Prints a line of JSON for each file, in seconds, with null for what is not known. Nothing is decoded.
+
+archive.py sends this text to all machines, where the system's Python runs it: Ray's Python seldom has GStreamer."""
+import json
+import sys
+
+import gi
+
+gi.require_version("Gst", "1.0")
+from gi.repository import Gst
+
+# The end of a film is looked for so long before the end that its header promises, and then in all of the film.
+last_part = 10 * Gst.SECOND
+# The header of a film may promise so much more than its streams hold.
+tolerance = Gst.SECOND
+hang = 60 * Gst.SECOND
+
+
+class Reader:
+    """The streams of a film, as its demuxer delivers them."""
+
+    def __init__(self, name):
+        self.promised, self.ends, self.flowing = 0, {}, False
+        self.pipeline = Gst.parse_launch("filesrc name=file ! parsebin name=streams")
+        self.pipeline.get_by_name("file").set_property("location", name)
+        self.pipeline.get_by_name("streams").connect("pad-added", self.add)
+        self.bus = self.pipeline.get_bus()
+
+    def add(self, _, pad):
+        found, duration = pad.query_duration(Gst.Format.TIME)
+        self.promised = max(self.promised, duration if found else 0)
+        kind = (pad.get_current_caps() or pad.query_caps()).get_structure(0).get_name().split("/")[0]
+        sink = Gst.ElementFactory.make("fakesink")
+        sink.set_property("sync", False)
+        sink.set_property("async", False)
+        self.pipeline.add(sink)
+        pad.add_probe(Gst.PadProbeType.BUFFER, self.note, kind)
+        pad.link(sink.get_static_pad("sink"))
+        sink.sync_state_with_parent()
+
+    def note(self, pad, info, kind):
+        buffer = info.get_buffer()
+        if not self.flowing:
+            self.flowing = True
+            self.bus.post(Gst.Message.new_application(None, Gst.Structure.new_empty("flowing")))
+        time = buffer.dts if buffer.pts == Gst.CLOCK_TIME_NONE else buffer.pts
+        segment = pad.get_sticky_event(Gst.EventType.SEGMENT, 0).parse_segment()
+        if segment.format != Gst.Format.TIME:
+            return Gst.PadProbeReturn.OK
+        if time != Gst.CLOCK_TIME_NONE:
+            time = segment.to_stream_time(Gst.Format.TIME, time)
+        if time != Gst.CLOCK_TIME_NONE:
+            end = time + (0 if buffer.duration == Gst.CLOCK_TIME_NONE else buffer.duration)
+            self.ends[kind] = max(self.ends.get(kind, 0), end)
+        return Gst.PadProbeReturn.OK
+
+    def wait(self, kinds):
+        """Whether one of these messages comes before an error."""
+        message = self.bus.timed_pop_filtered(hang, kinds | Gst.MessageType.EOS | Gst.MessageType.ERROR)
+        return bool(message and message.type & kinds)
+
+    def read(self, begin):
+        """Reads to the end, from there. A film that is broken has what comes before that."""
+        self.pipeline.set_state(Gst.State.PAUSED)
+        if self.wait(Gst.MessageType.APPLICATION) and begin is not None:
+            if begin:
+                self.pipeline.seek_simple(Gst.Format.TIME, Gst.SeekFlags.FLUSH | Gst.SeekFlags.KEY_UNIT | Gst.SeekFlags.SNAP_BEFORE, begin)
+            self.pipeline.set_state(Gst.State.PLAYING)
+            self.wait(Gst.MessageType.EOS)
+        self.pipeline.set_state(Gst.State.NULL)
+        return self
+
+
+def length_of(name, header_only):
+    if header_only:
+        return {"promised": Reader(name).read(None).promised / Gst.SECOND or None}
+    promised = Reader(name).read(None).promised
+    reader = Reader(name).read(max(0, promised - last_part))
+    if max(reader.ends.values(), default=0) < promised - tolerance:
+        reader = Reader(name).read(0)
+    ends = {kind: end / Gst.SECOND for kind, end in reader.ends.items()}
+    return {"promised": promised / Gst.SECOND or None, "end": max(ends.values(), default=None), "video_end": ends.get("video", ends.get("image"))}
+
+
+def main():
+    Gst.init(None)
+    header_only = sys.argv[1:2] == ["--header"]
+    for name in sys.argv[1 + header_only:]:
+        print(json.dumps(length_of(name, header_only)), flush=True)
+
+
+if __name__ == "__main__":
+    main()

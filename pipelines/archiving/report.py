@@ -1,0 +1,107 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""What becomes of each film, for the terminal and as JSON."""
+import json
+import os
+import statistics
+import sys
+import time
+
+
+def entries(jobs):
+    return [{"input": job.input, "output": job.output} for job in jobs]
+
+
+class Report:
+    """The file is written while the run goes on, so that it tells of a run that does not come to its end."""
+
+    def __init__(self, file, description, jobs, skipped):
+        self.file, self.start = file, time.monotonic()
+        self.jobs = jobs
+        # "interrupted" is null until the end.
+        self.contents = {"pipeline": description, "backend": None, "interrupted": None, "written": [], "damaged": [], "failed": [],
+                         "unfinished": [], "skipped": entries(job for job in jobs if job in skipped)}
+        self.reported = set(skipped)
+        self.bar, self.seconds = None, {}
+        self.next_save = self.start
+
+    def begin(self, tqdm, lengths, backend):
+        """Shows how far the run is. Films take time by their length, so that counts; lengths has the seconds of each job,
+        None where they are not known. Returns the jobs to do, the longest first: then no long one is left at the end, when
+        all other GPUs have nothing more to do."""
+        known = [seconds for seconds in lengths.values() if seconds]
+        average = statistics.fmean(known) if known else 1
+        self.seconds = {job: seconds or average for job, seconds in lengths.items()}
+        self.contents["backend"] = backend
+        # On a terminal only.
+        self.bar = tqdm(total=sum(self.seconds.values()), disable=None, dynamic_ncols=True,
+                        bar_format="{desc}: {percentage:3.0f}%|{bar}| {elapsed}, {remaining} left")
+        self.progress()
+        self.save()
+        return sorted(self.seconds, key=lambda job: -self.seconds[job])
+
+    def progress(self):
+        counts = "".join(f", {len(self.contents[kind])} {kind}" for kind in ("damaged", "failed") if self.contents[kind])
+        self.bar.set_description_str(f"{len(self.reported)} of {len(self.jobs)} files{counts}")
+
+    def say(self, text, file=sys.stdout):
+        if self.bar is not None:
+            self.bar.write(text, file=file)
+        else:
+            print(text, file=file)
+        file.flush()
+
+    def add(self, job, attempts, result):
+        """Reports a job that needs no further attempt."""
+        self.reported.add(job)
+        entry = {"input": job.input, "output": job.output, "attempts": attempts,
+                 **{key: value for key, value in result.items() if key != "stop"}}
+        if "error" in result:
+            self.contents["failed"].append(entry)
+            self.say(f"{job.input}: {result['error']}", sys.stderr)
+        elif "damage" in result:
+            self.contents["damaged"].append({**entry, "output": job.damaged})
+            self.say(f"{job.input}: {result['damage']}: {job.damaged}", sys.stderr)
+        else:
+            self.contents["written"].append(entry)
+            if self.bar.disable:
+                self.say(f"[{len(self.reported)}/{len(self.jobs)}] {job.output}")
+        self.bar.update(self.seconds[job])
+        self.progress()
+        if time.monotonic() >= self.next_save:
+            self.save()
+
+    def save(self):
+        """Returns why the file cannot be written, or None. Its old contents stay then."""
+        begin = time.monotonic()
+        self.contents["unfinished"] = entries(job for job in self.jobs if job not in self.reported)
+        self.contents["seconds"] = round(begin - self.start, 3)
+        new = f"{self.file}.new"
+        try:
+            with open(new, "w") as file:
+                json.dump(self.contents, file, indent=1)
+                file.write("\n")
+            os.replace(new, self.file)
+        except OSError as error:
+            return error
+        finally:
+            # Long reports are written less often, so that this takes at most a twentieth of the time.
+            end = time.monotonic()
+            self.next_save = end + max(1, 20 * (end - begin))
+        return None
+
+    def close(self, interrupted):
+        """Writes the report and returns the exit status."""
+        if self.bar is not None:
+            self.bar.close()
+        contents = self.contents
+        contents["interrupted"] = interrupted
+        error = self.save()
+        counts = [(f"{len(contents['written'])} written", True), (f"{len(contents['skipped'])} complete before", contents["skipped"]),
+                  (f"{len(contents['damaged'])} damaged", contents["damaged"]), (f"{len(contents['failed'])} failed", contents["failed"]),
+                  (f"{len(contents['unfinished'])} left", contents["unfinished"])]
+        print(", ".join(text for text, shown in counts if shown) + (f"; {self.file} says more" if not error else ""), flush=True)
+        if error:
+            print(f"The report cannot be written: {error}", file=sys.stderr, flush=True)
+        if interrupted:
+            return 130
+        return int(bool(error or contents["damaged"] or contents["failed"] or contents["unfinished"]))

@@ -1,0 +1,129 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""pipelines/archive.py: which results it makes, and how it tells of those that are not what they should be."""
+import contextlib
+import json
+import shutil
+
+from harness import expect, pipelines, test
+from test_archive import Cluster, archive, command, copy, launch, python_with_ray, report_of, results, stand_in
+
+
+def size_of(place, film):
+    """Width and height of a film's frames."""
+    log = place.launch(f"-v filesrc location={film} ! decodebin expose-all-streams=false caps='video/x-raw(ANY)' ! fakesink")
+    caps = next(line for line in reversed(log.out.splitlines()) if "fakesink0.GstPad:sink: caps = video" in line)
+    return tuple(int(caps.split(f"{side}=(int)")[1].split(",")[0]) for side in ("width", "height"))
+
+
+@test("pipelines/archive.py turns films as they are played, names results apart, and tells which are damaged")
+def _(place):
+    Cluster.join(place)
+    (place.folder / "films").mkdir()
+    whole = (place.materials / "lying.mp4").read_bytes()
+    cut = whole[:len(whole) * 6 // 10]
+    for name, film in (("turned.mp4", (place.materials / "turned.mp4").read_bytes()), ("cut.mp4", cut),
+                       ("one name.mp4", whole), ("one name.mkv", (place.materials / "deep.mkv").read_bytes())):
+        (place.folder / "films" / name).write_bytes(film)
+    result = place.run(*command("films", "out", "--backend", "cpu", "--cpus", "2"))
+    expect(result.status == 1 and "3 written, 1 damaged;" in result.out, result.last())
+    expect(results(place) == ["cut.damaged.mkv", "one name.mkv.mkv", "one name.mp4.mkv", "turned.mkv"], f"{results(place)}")
+    expect(size_of(place, "out/turned.mkv") == (144, 192), "the film lies on its side")
+    report = report_of(place)
+    damaged, = report["damaged"]
+    expect(damaged["output"].endswith("out/cut.damaged.mkv") and "but promises 3.0 s" in damaged["damage"] and damaged["damage"] in result.err,
+           f"{damaged}: {result.err}")
+    expect(not report["failed"] and damaged["attempts"] == 1, f"{report}")
+    # The film arrives at last.
+    (place.folder / "films/cut.mp4").write_bytes(whole)
+    result = place.run(*command("films", "out", "--backend", "cpu"))
+    expect(result.status == 0 and "1 written, 3 complete before;" in result.out, result.last())
+    expect(results(place) == ["cut.mkv", "one name.mkv.mkv", "one name.mp4.mkv", "turned.mkv"], f"{results(place)}")
+
+
+@test("pipelines/archive.py takes what ends before its film for damaged, unless the pipeline shortens films")
+def _(place):
+    Cluster.join(place)
+    film = place.materials / "lying.mp4"
+    first = "filesrc location={input} ! qtdemux ! h264parse ! identity eos-after=30 ! matroskamux ! filesink location={output}"
+    result = place.run(*command(film, "out", "--backend", "cpu", "--pipeline", first))
+    damaged = report_of(place)["damaged"]
+    expect(result.status == 1 and len(damaged) == 1 and "the result ends after 1.2 s, the film after 3.0 s" in damaged[0]["damage"],
+           f"{damaged}: {result.last()}")
+    result = place.run(*command(film, "out", "--backend", "cpu", "--pipeline", first, "--shorter"))
+    expect(result.status == 0 and results(place) == ["lying.mkv"], f"{result.last()}; {results(place)}")
+
+
+@test("pipelines/archive.py begins with the longest film, however large the others are")
+def _(place):
+    Cluster.join(place)
+    (place.folder / "films").mkdir()
+    (place.folder / "films/a.mp4").write_bytes((place.materials / "film.mp4").read_bytes() + bytes(1000000))
+    shutil.copy(place.materials / "lying.mp4", place.folder / "films/b.mp4")
+    remux = "filesrc location={input} ! qtdemux ! h264parse ! matroskamux ! filesink location={output}"
+    result = place.run(*command("films", "out", "--backend", "cpu", "--pipeline", remux, "--cpus", "8"))
+    expect(result.status == 0, result.last())
+    order = [one["input"].rsplit("/", 1)[1] for one in report_of(place)["written"]]
+    expect(order == ["b.mp4", "a.mp4"], f"{order}")
+    # The bar counts the seconds that films promise, and takes one that promises nothing for an average one.
+    result = place.run("python3", "-c", f"import sys; sys.path.insert(0, {str(pipelines)!r})\n"
+                       "from archiving.report import Report\nfrom archiving.task import Job\n"
+                       "class Bar:\n"
+                       "    def __init__(self, total, **_): self.total = total\n"
+                       "    def set_description_str(self, _): pass\n"
+                       "report = Report('report.json', '', [], [])\n"
+                       "jobs = report.begin(Bar, {Job(*one): seconds for one, seconds in (('aaa', 10), ('bbb', 30), ('ccc', None))}, 'cpu')\n"
+                       "print(report.bar.total, *(job.input for job in jobs))")
+    expect(result.out == "60.0 b c a\n", result.text)
+
+
+@test("pipelines/archive.py stops at once when the disk is full, and says which")
+def _(place):
+    Cluster.join(place)
+    (place.folder / "films").mkdir()
+    for number in range(9):
+        (place.folder / f"films/{number}.mp4").write_text("film")
+    # The words are those of filesink itself.
+    stand_in(place, f"echo tried >>{place.folder}/tried\nexec {launch} -q filesrc location={place.materials}/film.mp4 ! filesink location=/dev/full\n")
+    # The report itself finds no space, either.
+    (place.folder / "out").mkdir()
+    (place.folder / "out/archive.json.new").symlink_to("/dev/full")
+    result = place.run(*command("films", "out", "--pipeline", copy, "--cpus", "8", "--backend", "cpu"))
+    expect(result.status == 1 and "0 written, 1 failed, 8 left" in result.out and "Traceback" not in result.text, result.text)
+    disk = next(str(folder) for folder in place.folder.parents if folder.is_mount())
+    expect(f"no space is left on the disk at {disk} of " in result.err and "stopping here" in result.err, result.err)
+    expect("The report cannot be written: " in result.err and "No space left on device" in result.err, result.err)
+    # The next film may have begun already.
+    tried = (place.folder / "tried").read_text().count("tried")
+    expect(tried <= 2, f"it tries {tried} times")
+
+
+@test("pipelines/archive.py writes its report as it grows")
+def _(place):
+    Cluster.join(place)
+    (place.folder / "films").mkdir()
+    for name in ("quick", "slow"):
+        (place.folder / f"films/{name}.mp4").write_text(name)
+    stand_in(place, f'[[ $* != *slow.mp4* ]] || exec sleep 300\nsleep 1\nexec {launch} "$@"\n')
+    running = place.start(*command("films", "out", "--pipeline", copy, "--cpus", "1", "--backend", "cpu"))
+
+    def report():
+        with contextlib.suppress(FileNotFoundError):
+            return report_of(place)
+        return {"written": []}
+
+    running.wait_until(lambda: report()["written"], 60)
+    seen = report()
+    running.kill()
+    expect([one["input"].rsplit("/", 1)[1] for one in seen["written"]] == ["quick.mp4"] and seen["interrupted"] is None, json.dumps(seen))
+    expect([one["input"].rsplit("/", 1)[1] for one in seen["unfinished"]] == ["slow.mp4"], json.dumps(seen))
+
+
+@test("the tasks of pipelines/archive.py need no copy of it on other machines")
+def _(place):
+    Cluster.join(place)
+    result = place.run(python_with_ray(), "-c", f"import sys; sys.path.insert(0, {str(archive.parent)!r})\n"
+                       "import ray\nfrom archiving import task\nray.cloudpickle.register_pickle_by_value(task)\n"
+                       "open('task', 'wb').write(ray.cloudpickle.dumps((task.convert, task.Job('a', 'b', 'c'))))")
+    expect(result.status == 0, result.last())
+    result = place.run(python_with_ray(), "-c", "import pickle\nconvert, job = pickle.load(open('task', 'rb'))\nprint(convert.__name__, job.input)")
+    expect(result.out == "convert a\n", result.last())

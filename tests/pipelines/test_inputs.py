@@ -1,0 +1,88 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""What the scripts and examples read: films that lie on their side, films with several tracks of sound, and URIs."""
+import functools
+import http.server
+import threading
+
+from harness import expect, pipelines, test
+
+python = "/usr/bin/python3"
+
+
+class Server:
+    """A server of files on this machine."""
+
+    def __init__(self, folder):
+        class Handler(http.server.SimpleHTTPRequestHandler):
+            def log_message(self, *_):
+                pass
+
+        self.server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(Handler, directory=str(folder)))
+        self.uri = f"http://127.0.0.1:{self.server.server_port}"
+
+    def __enter__(self):
+        threading.Thread(target=self.server.serve_forever, daemon=True).start()
+        return self
+
+    def __exit__(self, *_):
+        self.server.shutdown()
+        self.server.server_close()
+
+
+def frames_of(place, source):
+    """The grey frames that a source delivers, in gst-launch-1.0's words."""
+    place.launch(f"-q {source} ! videoconvert ! video/x-raw,format=GRAY8 ! filesink location=frames.raw")
+    return (place.folder / "frames.raw").read_bytes()
+
+
+@test("scripts and examples turn films as players do")
+def _(place):
+    lying, turned = (place.materials / name for name in ("lying.mp4", "turned.mp4"))
+    expected = frames_of(place, f"filesrc location={lying} ! decodebin ! videoconvert ! videoflip video-direction=90r")
+    expect(len(expected) == 75 * 192 * 144, f"{len(expected)} bytes")
+    source = place.run("bash", "-c", f'. {pipelines}/env.sh; source_of {turned}; echo "${{source[*]}}"').out.strip()
+    expect(frames_of(place, source) == expected, "the source of the scripts")
+    source = place.run(python, "-c", f"import sys; sys.path.insert(0, '{pipelines}'); import frames; print(frames.source_of('{turned}'))").out.strip()
+    expect(frames_of(place, source) == expected, "the source of the examples")
+    # The encoder changes the pixels, but a corner stays what it is.
+    result = place.script("encode.sh", turned, "out.mkv")
+    expect(result.status == 0, result.last())
+    encoded = frames_of(place, "filesrc location=out.mkv ! decodebin")
+    expect(len(encoded) == len(expected), f"{len(encoded)} bytes")
+    place.launch(f"-q filesrc location={lying} ! decodebin ! videoconvert ! video/x-raw,format=I420 ! cudahistequalize backend=cpu ! "
+                 "videoflip video-direction=90r ! videoconvert ! video/x-raw,format=GRAY8 ! filesink location=frames.raw")
+    equalized = (place.folder / "frames.raw").read_bytes()
+    differences = sum(abs(a - b) for a, b in zip(encoded[:192 * 144], equalized)) / (192 * 144)
+    expect(differences < 8, f"the first frame differs by {differences:.1f} on average")
+    expect(b"A_AAC" in (place.folder / "out.mkv").read_bytes(), "the sound is gone")
+
+
+@test("pipelines/encode.sh keeps all tracks of sound")
+def _(place):
+    place.launch("-q videotestsrc num-buffers=25 ! video/x-raw,width=64,height=64,framerate=25/1 ! x264enc ! h264parse ! matroskamux name=m "
+                 "! filesink location=two.mkv audiotestsrc num-buffers=43 ! audioconvert ! avenc_aac ! aacparse ! m. "
+                 "audiotestsrc num-buffers=43 freq=880 ! audioconvert ! avenc_ac3 ! ac3parse ! m.")
+    result = place.script("encode.sh", "two.mkv", "out.mkv")
+    written = (place.folder / "out.mkv").read_bytes()
+    expect(result.status == 0 and b"A_AAC" in written and b"A_AC3" in written, result.last())
+
+
+@test("scripts and examples take URIs where they take cameras")
+def _(place):
+    place.environment.update(no_proxy="127.0.0.1")
+    with Server(place.materials) as server:
+        film, left, right = (f"{server.uri}/{name}" for name in ("lying.mp4", "left.png", "right.png"))
+        for name, arguments in (("camera.sh", [film]), ("binarise.sh", [film]), ("stereo-cameras.sh", ["num-disparities=32", film, film])):
+            result = place.script(name, *arguments, "out.mkv")
+            expect(result.status == 0 and (place.folder / "out.mkv").stat().st_size > 1000, f"{name}: {result.last()}")
+            (place.folder / "out.mkv").unlink()
+        result = place.run(python, pipelines / "integral.py", film, "--frames", "3")
+        expect(result.status == 0 and result.out.count("brightest at") == 3, result.last())
+        result = place.run(python, pipelines / "disparity.py", left, right, "map.npy", "--property", "num-disparities=32")
+        expect(result.status == 0 and result.out.startswith("96x48, known: "), result.last())
+        result = place.script("camera.sh", f"{server.uri}/none.mp4", "out.mkv")
+        expect(result.status == 1 and "File not found (404)" in result.err, result.text)
+    for name, arguments in (("camera.sh", ["rtsp://127.0.0.1:9/"]), ("denoise.sh", ["--search=3", "rtsp://127.0.0.1:9/"]),
+                            ("stereo-packed.sh", ["rtsp://127.0.0.1:9/"])):
+        result = place.script(name, *arguments, "out.mkv")
+        expect(result.status == 1 and "rtspsrc" in result.err.lower(), f"{name}: {result.last()}")

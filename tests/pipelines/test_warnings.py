@@ -1,0 +1,62 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""The scripts and examples print what the elements warn of, and end with 1 if cudasgmstereo says that its result is wrong."""
+import re
+
+from harness import expect, pipelines, test
+from test_inputs import python
+from test_scripts import on_terminal
+
+cameras = "--focal-length", "300", "--baseline", "60"
+
+
+def make_pair(place):
+    """A pair that is large enough to be inspected, as photographs and as films: left.png, right.png, left.mkv, right.mkv."""
+    result = place.run(python, "-c", "import cv2, numpy\n"
+                       "noise = numpy.random.RandomState(1).randint(0, 256, (240, 340), 'u1')\n"
+                       "cv2.imwrite('left.png', noise[:, :320])\ncv2.imwrite('right.png', noise[:, 20:])")
+    expect(result.status == 0, result.last())
+    for side in ("left", "right"):
+        place.launch(f"-q filesrc location={side}.png ! pngdec ! imagefreeze num-buffers=3 ! video/x-raw,framerate=25/1 ! videoconvert ! "
+                     f"video/x-raw,format=GRAY8 ! avenc_ffv1 ! matroskamux ! filesink location={side}.mkv")
+
+
+@test("scripts and examples warn of exchanged cameras, and end with 1")
+def _(place):
+    make_pair(place)
+    small = "num-disparities=64"
+
+    def source(file):
+        return f"filesrc location={file} ! decodebin ! videoconvert"
+
+    for kind in ("png", "mkv"):
+        for sides, wrong in (("left right", False), ("right left", True)):
+            files = [f"{side}.{kind}" for side in sides.split()]
+            commands = [(pipelines / "stereo-files.sh", small, *files, f"out.{kind}"),
+                        (python, pipelines / "disparity.py", *files, "--property", small),
+                        (python, pipelines / "point-cloud.py", *files, "out.ply", "--property", small, *cameras),
+                        (place.build / "pipelines/distance", "300", "60", *map(source, files))]
+            for command in commands:
+                result = place.run(*command)
+                warned = len(re.findall("left and right are exchanged", result.text))
+                expect((result.status, warned) == (1, 1) if wrong else (result.status, warned) == (0, 0), f"{command}: {result.text}")
+    # A picture is made all the same, and what warns of mere slowness does no harm.
+    expect((place.folder / "out-colors.png").exists() and (place.folder / "out.ply").exists(), f"{place.files()}")
+    result = place.script("stereo-files.sh", "num-disparities=1024", "left.png", "right.png", "slow.png")
+    expect(result.status == 0 and result.err.count("takes time for disparities") == 1, result.text)
+
+
+@test("scripts print warnings on a terminal, and still say how far they are")
+def _(place):
+    make_pair(place)
+    place.stand_in("gst-launch-1.0", "[[ $* != *matroskamux* ]] || echo 'WARNING: from element /GstPipeline:p/GstCudaBlur:b: Mind the gap.'\n"
+                   'exec "$(type -ap gst-launch-1.0 | sed -n 2p)" "$@"\n')
+    text = on_terminal(place, pipelines / "denoise.sh", "--search=9", place.materials / "film.mp4", "denoised.mkv")
+    expect("Mind the gap." in text and re.search(r"\r0:00:0\d", text), text[-300:])
+
+
+@test("programs print what the elements warn of")
+def _(place):
+    # No GPU can be number 99.
+    for command in ((place.build / "pipelines/box-sum", "0", "0", "5", "5", "videotestsrc num-buffers=2 ! identity"),):
+        result = place.run(*command, CUDA_VISIBLE_DEVICES="")
+        expect(result.status == 0 and "warning: Frames are processed on the CPU" in result.err, f"{command}: {result.text}")
