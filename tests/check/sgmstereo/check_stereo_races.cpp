@@ -283,6 +283,7 @@ TEST(test_new_peers, .times(8)) {
   other.join();
   wait_until([&] { return next.frames() >= 25; }, "frames at the new peer");
   fail_unless_equals_int(stereo.messages().complaints(), 0);
+  gst_element_set_state(stereo.element(), GST_STATE_READY);  // the probe uses what goes first
 }
 
 // A handler of a message, of a signal or of a notification may stop the element, if it must, from
