@@ -221,17 +221,21 @@ TEST(test_pad_is_released_twice, .times(20)) {
 // While the element stops, a pad that has got no segment gets no buffer: GStreamer complains.
 TEST(test_stop_at_the_first_frame) {
   for (bool stop : {true, false}) {
-    PadsHarness stereo;
+    Properties properties = stereo_cameras;
+    properties.emplace_back("diagnostics-interval", "40000000");
+    PadsHarness stereo(properties);
     stereo.open("depth");
     stereo.unlink_src();
     const Owned<GstPad> src = pad_of(stereo.element(), "src");
     std::atomic<bool> waits{false};
-    std::function<void()> look = [&] {
+    // The message about the pair comes when all that is left is to push it.
+    stereo.messages().on_message([&](GstMessage* message) {
+      if (GST_MESSAGE_TYPE(message) != GST_MESSAGE_ELEMENT)
+        return;
       waits = true;
       while (!GST_PAD_IS_FLUSHING(src.get()))
         g_thread_yield();
-    };
-    on_pair(stereo.element(), look);
+    });
     stereo.accept_gray();
     stereo.push_pair(0);
     wait_until([&] { return waits.load(); }, "a pair");
