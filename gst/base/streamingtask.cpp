@@ -22,9 +22,25 @@ struct StreamingTask::Run {
 
   const ObjectPtr<GstPad> pad;
   const std::function<void()> iterate;
-  GRecMutex lock;  ///< a GstTask needs one
   std::atomic<GThread*> thread{nullptr};
+  GRecMutex lock;                ///< the one that a GstTask needs; guards what follows
+  std::shared_ptr<Run> threads;  ///< the thread's share
 };
+
+namespace {
+
+class RecursiveLock {
+ public:
+  explicit RecursiveLock(GRecMutex& mutex) : mutex_(mutex) { g_rec_mutex_lock(&mutex_); }
+  ~RecursiveLock() { g_rec_mutex_unlock(&mutex_); }
+  RecursiveLock(const RecursiveLock&) = delete;
+  RecursiveLock& operator=(const RecursiveLock&) = delete;
+
+ private:
+  GRecMutex& mutex_;
+};
+
+}  // namespace
 
 void StreamingTask::post_status(const Run& run, GstStreamStatusType type, GstTask* task) {
   // There is none if the thread stopped the element, and the application has released it.
@@ -42,14 +58,21 @@ void StreamingTask::post_status(const Run& run, GstStreamStatusType type, GstTas
 }
 
 void StreamingTask::enter(GstTask* task, GThread* thread, gpointer data) {
-  Run& run = **static_cast<std::shared_ptr<Run>*>(data);
-  run.thread = thread;
+  Run& run = *static_cast<Run*>(data);
+  {
+    const RecursiveLock until_started(run.lock);
+    run.thread = thread;
+  }
   post_status(run, GST_STREAM_STATUS_TYPE_ENTER, task);
 }
 
 void StreamingTask::leave(GstTask* task, GThread*, gpointer data) {
-  const std::unique_ptr<std::shared_ptr<Run>> share(static_cast<std::shared_ptr<Run>*>(data));
-  Run& run = **share;
+  Run& run = *static_cast<Run*>(data);
+  std::shared_ptr<Run> share;
+  {
+    const RecursiveLock until_started(run.lock);
+    share = std::move(run.threads);
+  }
   // A task that was stopped before its thread began leaves without having entered.
   if (!run.thread)
     return;
@@ -59,22 +82,20 @@ void StreamingTask::leave(GstTask* task, GThread*, gpointer data) {
 
 void StreamingTask::start(std::function<void()> iterate) {
   const auto run = std::make_shared<Run>(pad_, std::move(iterate));
-  auto share = std::make_unique<std::shared_ptr<Run>>(run);
-  const auto function = [](gpointer shared) {
-    (*static_cast<std::shared_ptr<Run>*>(shared))->iterate();
-  };
-  ObjectPtr<GstTask> task(gst_task_new(function, share.get(), nullptr));
+  const auto function = [](gpointer data) { static_cast<Run*>(data)->iterate(); };
+  ObjectPtr<GstTask> task(gst_task_new(function, run.get(), nullptr));
   gst_task_set_lock(task.get(), &run->lock);
-  gst_task_set_enter_callback(task.get(), enter, share.get(), nullptr);
-  gst_task_set_leave_callback(task.get(), leave, share.get(), nullptr);
+  gst_task_set_enter_callback(task.get(), enter, run.get(), nullptr);
+  gst_task_set_leave_callback(task.get(), leave, run.get(), nullptr);
   // Its thread has the name of the task, of which Linux keeps the first 15 letters.
   const ObjectPtr<GstElement> element(gst_pad_get_parent_element(pad_));
   const std::string name =
       std::string(element ? GST_OBJECT_NAME(element.get()) : "") + ":" + GST_OBJECT_NAME(pad_);
   gst_object_set_name(GST_OBJECT_CAST(task.get()), name.c_str());
   post_status(*run, GST_STREAM_STATUS_TYPE_CREATE, task.get());
-  const std::lock_guard lock(mutex_);
-  share.release();
+
+  const RecursiveLock until_started(run->lock);
+  run->threads = run;
   if (!gst_task_start(task.get())) {
     // The pool keeps the task, with its share, for a thread that it may have later.
     gst_task_stop(task.get());
@@ -82,6 +103,7 @@ void StreamingTask::start(std::function<void()> iterate) {
                        "The system starts no more threads: end other programs, raise the limit, or "
                        "set frames-in-flight=1.");
   }
+  const std::lock_guard lock(mutex_);
   started_ = {run, std::move(task)};
 }
 
