@@ -53,6 +53,16 @@ class AtFrame {
   std::atomic<bool> done_{false};
 };
 
+/// ThreadSanitizer does not see GLib count references, so not either that one thread frees what
+/// another one has used.
+std::string unless_counts_are_seen() {
+#if defined(__SANITIZE_THREAD__)
+  return "GLib's references are invisible to ThreadSanitizer";
+#else
+  return {};
+#endif
+}
+
 /// Starts the element again, and expects all of a new stream.
 void expect_new_stream(Overlap& overlap) {
   gst_element_set_state(overlap.filter().element(), GST_STATE_PLAYING);
@@ -207,7 +217,8 @@ TEST(test_handler_of_messages_stops, .times(std::size(overlaps))) {
 }
 
 // The probe stops the element and releases the last reference to it.
-TEST(test_probe_releases, .for_each_element().times(std::size(overlaps))) {
+TEST(test_probe_releases,
+     .for_each_element().times(std::size(overlaps)).unless(unless_counts_are_seen())) {
   GstElement* const element = make_element(tested().element).release();
   set_property(element, "frames-in-flight", std::to_string(overlaps[index]));
   const Owned<GstPad> source(gst_pad_new("up", GST_PAD_SRC)),
