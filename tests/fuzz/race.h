@@ -42,7 +42,8 @@ class Race : public Life {
 
   // Actions. Those that return false could not run, because another thread was at it.
   bool restart();
-  bool restart_elsewhere();
+  void restart_elsewhere() { run_elsewhere(&Race::restart); }
+  void seek_elsewhere() { run_elsewhere(&Race::flushing_seek); }
   bool pause();
   bool flushing_seek();
   void plain_seek();
@@ -65,6 +66,7 @@ class Race : public Life {
   void start();
   void stop();
   void play();
+  void run_elsewhere(bool (Race::*action)());
   void act_as_application();
 
   const check::Owned<GstElement> element_;
@@ -77,7 +79,7 @@ class Race : public Life {
   std::atomic<unsigned> breaks_{0};  ///< restarts and flushes; the frames before each are void
   std::mutex elsewhere_mutex_;
   std::condition_variable elsewhere_done_;
-  int elsewhere_ = 0;  ///< restarts that other threads have been asked for
+  int elsewhere_ = 0;  ///< actions that other threads have been asked for
 };
 
 }  // namespace fuzz

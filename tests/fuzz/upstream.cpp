@@ -60,8 +60,8 @@ void Upstream::run() {
   static const Action<Upstream> actions[] = {
       {"send a frame", 40, &Upstream::good_frame},
       {"send a frame with hostile times", 20, &Upstream::hostile_frame},
-      {"send caps", 4, &Upstream::new_caps},
-      {"send a hostile segment", 3, &Upstream::new_segment},
+      {"send caps", 2, &Upstream::new_caps},
+      {"send a hostile segment", 2, &Upstream::new_segment},
       {"send a gap", 3, &Upstream::gap},
       {"send tags", 2, &Upstream::tags},
       {"send a custom event", 2, &Upstream::custom_event},
@@ -109,7 +109,8 @@ GstBuffer* Upstream::new_frame() {
 }
 
 void Upstream::push(GstBuffer* buffer) {
-  gst_pad_push(pad_, buffers_.track(buffer));
+  if (gst_pad_push(pad_, buffers_.track(buffer)) != GST_FLOW_OK)
+    rest();  // so that those who would change this get to run
 }
 
 // GstAggregator frees the frames in its queues under a lock that it takes under the element's, so
@@ -123,9 +124,12 @@ void Upstream::good_frame() {
   push(buffer);
 }
 
+// A frame of the far future lets all others of its pair's other pad be dropped until a flush.
 void Upstream::hostile_frame() {
   GstBuffer* buffer = at(time_ += frame_time, new_frame(), frame_time);
   set_hostile_times(*this, buffer);
+  if (!GST_IS_BASE_TRANSFORM(element_.get()) && below(12) != 0)
+    GST_BUFFER_PTS(buffer) = time_;
   push(buffer);
 }
 
@@ -133,8 +137,9 @@ void Upstream::hostile_frame() {
 
 void Upstream::new_caps() {
   // Few formats and sizes, so that the pads of a pair mostly agree.
-  const int width = one_of({16, 16, 16, 9}), height = 8;
-  const char* format = one_of({"GRAY8", "GRAY8", "GRAY8", "NV12", "RGBA", "GRAY16_LE"});
+  const int width = one_of({16, 16, 16, 16, 16, 16, 16, 9}), height = 8;
+  const char* format =
+      one_of({"GRAY8", "GRAY8", "NV12", "NV12", "RGBA", "RGBA", "RGB", "GRAY16_LE"});
   caps_.reset(gst_caps_new_simple("video/x-raw", "format", G_TYPE_STRING, format, "width",
                                   G_TYPE_INT, width, "height", G_TYPE_INT, height, nullptr));
   const std::string rate = hostile_framerate(*this);
@@ -147,10 +152,15 @@ void Upstream::new_caps() {
 void Upstream::new_segment() {
   const GstSegment segment = hostile_segment(*this);
   gst_pad_push_event(pad_, gst_event_new_segment(&segment));
+  good_frame();
+  in_segment_ = below(2) == 0;
 }
 
+// GstAggregator loses the segment when downstream refuses a frame, and then takes no GAP event.
 void Upstream::gap() {
-  const GstClockTime time = below(2) == 0 ? hostile_time(*this) : time_;
+  const GstClockTime time = below(12) == 0 ? hostile_time(*this) : time_;
+  if (!GST_IS_BASE_TRANSFORM(element_.get()))
+    return push(at(time, missing_frame(), hostile_time(*this)));
   gst_pad_push_event(
       pad_, gst_event_new_gap(GST_CLOCK_TIME_IS_VALID(time) ? time : 0, hostile_time(*this)));
 }
@@ -170,7 +180,7 @@ void Upstream::end() {
 }
 
 void Upstream::rest() {
-  g_usleep(static_cast<gulong>(below(300)));
+  g_usleep(static_cast<gulong>(below(500)));
 }
 
 /* Serialised queries */
