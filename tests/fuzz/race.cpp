@@ -105,7 +105,8 @@ void Race::play() {
   if (gst_element_set_state(element_, GST_STATE_PLAYING) != GST_STATE_CHANGE_FAILURE)
     return;
   gst_element_set_state(element_, GST_STATE_NULL);
-  mend_properties();
+  const std::lock_guard<std::mutex> lock(properties_);
+  set_good_properties();
   messages_.clear();
   fail_unless(gst_element_set_state(element_, GST_STATE_PLAYING) != GST_STATE_CHANGE_FAILURE,
               "episode %u: no start with the defaults: %s", seed(),
@@ -202,10 +203,16 @@ bool Race::relink_here() {
 
 void Race::change_property() {
   Random random = new_random();
+  const std::lock_guard<std::mutex> lock(properties_);
   set_extreme_property(random, element_);
 }
 
 void Race::mend_properties() {
+  const std::lock_guard<std::mutex> lock(properties_);
+  set_good_properties();
+}
+
+void Race::set_good_properties() {
   reset_properties(element_);
 }
 

@@ -76,8 +76,8 @@ class StereoRace final : public fuzz::Race {
     random.below(3) == 0 ? act(*this, random, exclusive) : act(*this, random, others);
   }
 
-  void mend_properties() override {
-    Race::mend_properties();
+  void set_good_properties() override {
+    Race::set_good_properties();
     set_property(element(), "focal-length", "300");
     set_property(element(), "baseline", "80");
   }
