@@ -194,7 +194,7 @@ gboolean post_message(GstElement* element, GstMessage* message) {
   if (GST_MESSAGE_TYPE(message) == GST_MESSAGE_QOS && state.pusher->started()) {
     // The messages about the frames before come first.
     if (state.reports)
-      wait_for_frames(element);
+      post_exceptions(element, false, [&] { return wait_for_frames(element); });
     GstFormat format = GST_FORMAT_UNDEFINED;
     guint64 processed = 0, dropped = 0;
     gst_message_parse_qos_stats(message, &format, &processed, &dropped);

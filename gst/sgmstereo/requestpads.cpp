@@ -119,6 +119,14 @@ bool send_caps(GstPad* pad, GstCaps* caps) {
   return has_caps(pad, caps);
 }
 
+bool has_sticky_event(GstPad* pad, GstEvent* event) {
+  for (guint i = 0;; ++i) {
+    const OwnedEvent found = sticky_event(pad, GST_EVENT_TYPE(event), i);
+    if (!found || found.get() == event)
+      return found != nullptr;
+  }
+}
+
 void copy_sticky_events(GstPad* src, GstEventType type, GstPad* pad) {
   for (guint i = 0;; ++i) {
     OwnedEvent event = sticky_event(src, type, i);
@@ -280,14 +288,6 @@ GstPadProbeReturn stereo_follow_src(GstPad* src, GstPadProbeInfo* info, gpointer
     }
     return GST_PAD_PROBE_OK;
   });
-}
-
-bool has_sticky_event(GstPad* pad, GstEvent* event) {
-  for (guint i = 0;; ++i) {
-    const OwnedEvent found = sticky_event(pad, GST_EVENT_TYPE(event), i);
-    if (!found || found.get() == event)
-      return found != nullptr;
-  }
 }
 
 RequestPads open_request_pads(GstAggregator* self) {

@@ -34,9 +34,6 @@ void stereo_pad_removed(GstElement* element, GstPad* pad, gpointer);
 /// A probe on src.
 GstPadProbeReturn stereo_follow_src(GstPad* src, GstPadProbeInfo* info, gpointer self);
 
-/// Returns true if a source pad has this very event.
-bool has_sticky_event(GstPad* pad, GstEvent* event);
-
 // Only the aggregating thread may call the functions below. They may throw.
 
 /// Returns the request pads that can take a buffer now. The others are nullptr.

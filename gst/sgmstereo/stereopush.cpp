@@ -11,21 +11,19 @@ namespace cudavision {
 namespace {
 
 // GstAggregator sends the segment with the first buffer on src only, so all else needs this.
-// Returns false if src has no segment because it is flushing.
-bool send_segment(GstAggregator* self) {
+void send_segment(GstAggregator* self) {
   StereoState& state = stereo_state(self);
   if (state.segment_sent)
-    return true;
+    return;
   GstSegment segment = current_segment(state.left.pad);
   // GstAggregator sends this one if upstream has sent none.
   if (segment.format == GST_FORMAT_UNDEFINED)
     gst_segment_init(&segment, GST_FORMAT_TIME);
-  const OwnedEvent event(gst_event_new_segment(&segment));
+  GstEvent* event = gst_event_new_segment(&segment);
   if (state.segment_seqnum != GST_SEQNUM_INVALID)
-    gst_event_set_seqnum(event.get(), state.segment_seqnum);
-  gst_pad_push_event(self->srcpad, gst_event_ref(event.get()));
-  state.segment_sent = has_sticky_event(self->srcpad, event.get());
-  return state.segment_sent;
+    gst_event_set_seqnum(event, state.segment_seqnum);
+  gst_pad_push_event(self->srcpad, event);
+  state.segment_sent = true;
 }
 
 // True if a pad's answer to a buffer concerns the whole element, and not its branch alone.
@@ -71,10 +69,10 @@ GstFlowReturn push_outputs(GstAggregator* self, const OpenPads& pads, OutputBuff
   GstFlowReturn& src_flow = flows[index_of(SourcePad::always)];
   if (pads.src && !stereo_state(self).src_ended) {
     src_flow = push_on_src(self, std::move(out[index_of(SourcePad::always)]));
-  } else if (!send_segment(self)) {
-    src_flow = GST_FLOW_FLUSHING;
-  } else if (stereo_state(self).src_ended) {
-    src_flow = GST_FLOW_EOS;
+  } else {
+    send_segment(self);
+    if (stereo_state(self).src_ended)
+      src_flow = GST_FLOW_EOS;
   }
   for (const auto& pad : pads.requested) {
     if (stops_all(combined(flows)))

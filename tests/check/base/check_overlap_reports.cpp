@@ -162,7 +162,7 @@ TEST(test_messages, .times(std::size(overlaps))) {
 }
 
 // A skipped frame is announced between the messages of the frames around it.
-TEST(test_messages_about_skipped_frames, .times(std::size(overlaps))) {
+TEST(test_messages_about_skipped_frames, .times(1, std::size(overlaps))) {
   Overlap overlap(overlaps[index], {{"post-messages", "true"}});
   std::string order;
   overlap.filter().messages().on_message([&](GstMessage* message) {
@@ -172,8 +172,9 @@ TEST(test_messages_about_skipped_frames, .times(std::size(overlaps))) {
       order += "q";
   });
   overlap.receiver().close();
-  overlap.push(0, 2);
+  overlap.push(0);
   wait_until([&] { return overlap.receiver().holds_frame(); }, "the first frame");
+  overlap.push(1);  // its message follows when the first frame has gone
   send_qos(overlap, 2 * frame_duration);
   std::thread opener([&] {
     g_usleep(50000);  // until the streaming thread waits, or has announced the frame

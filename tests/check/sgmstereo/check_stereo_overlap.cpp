@@ -421,3 +421,42 @@ TEST(test_linked_again, .times(1, std::size(limits))) {
   fail_unless(arrivals.find(numbers(16, 8) + " eos") != std::string::npos, "%s", arrivals.c_str());
   fail_unless_equals_int(overlap.last_flow(), GST_FLOW_OK);
 }
+
+// A new peer of src that wants other caps gets none of the pairs that are in flight, but those that
+// follow. The pairs in flight are pushed for the negotiation or, if no others follow, at once.
+TEST(test_new_peer, .times(2 * std::size(limits))) {
+  const int limit = limits[index / 2], count = index % 2 == 0 ? pair_count : 8;
+  const Owned<GstCaps> rgb(gst_caps_from_string("video/x-raw, format=RGB"));
+  const Owned<GstPadTemplate> pad_template(
+      gst_pad_template_new("sink", GST_PAD_SINK, GST_PAD_ALWAYS, rgb));
+  const Owned<GstPad> next(
+      GST_PAD(gst_object_ref_sink(gst_pad_new_from_template(pad_template, "sink"))));
+  gst_pad_set_chain_function(next, [](GstPad*, GstObject*, GstBuffer* buffer) {
+    gst_buffer_unref(buffer);
+    return GST_FLOW_OK;
+  });
+  gst_pad_set_active(next, TRUE);
+  StereoOverlap overlap(limit);
+  overlap.stereo().open("depth");
+  // Pads are pushed on one after the other, src first.
+  gst_pad_add_probe(
+      pad_of(overlap.stereo().element(), "depth").get(), GST_PAD_PROBE_TYPE_BUFFER,
+      +[](GstPad* depth, GstPadProbeInfo* info, gpointer new_peer) {
+        if (GST_BUFFER_PTS(GST_PAD_PROBE_INFO_BUFFER(info)) != 5 * 40 * ms)
+          return GST_PAD_PROBE_OK;
+        const Owned<GstElement> element(gst_pad_get_parent_element(depth));
+        const Owned<GstPad> src = pad_of(element, "src"), old_peer(gst_pad_get_peer(src));
+        gst_pad_unlink(src, old_peer);
+        gst_pad_link(src, static_cast<GstPad*>(new_peer));
+        return GST_PAD_PROBE_OK;
+      },
+      next.get(), nullptr);
+  overlap.stereo().accept_gray();
+  overlap.feed_to_end(count);
+  const std::string arrivals = overlap.arrivals();
+  const int first = 5 + limit;
+  const std::string later = first < count ? " " + numbers(first, count - first) : "";
+  fail_unless(arrivals == numbers(0, 6) + later + " eos", "%s", arrivals.c_str());
+  fail_unless_equals_int(overlap.last_flow(), GST_FLOW_OK);
+  fail_unless_equals_int(overlap.stereo().messages().complaints(), 0);
+}

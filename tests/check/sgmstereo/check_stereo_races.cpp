@@ -135,7 +135,7 @@ TEST(test_pads_in_two_threads) {
   release(element, pad);
 }
 
-// While a pad leaves the element, its name is still taken there.
+// While a pad leaves the element, its name is still taken there, and releasing it has no effect.
 TEST(test_request_while_a_pad_leaves) {
   const Owned<GstElement> element = make_element("cudasgmstereo", stereo_cameras);
   const Owned<GstPad> sink(GST_PAD(gst_object_ref_sink(gst_pad_new("sink", GST_PAD_SINK))));
@@ -143,7 +143,8 @@ TEST(test_request_while_a_pad_leaves) {
   fail_unless_equals_int(gst_pad_link(depth, sink), GST_PAD_LINK_OK);
   static int refused;
   refused = 0;
-  g_signal_connect(depth, "unlinked", G_CALLBACK(+[](GstPad*, GstPad*, GstElement* self) {
+  g_signal_connect(depth, "unlinked", G_CALLBACK(+[](GstPad* pad, GstPad*, GstElement* self) {
+                     gst_element_release_request_pad(self, pad);  // once more
                      refused += request_depth(self) == nullptr;
                    }),
                    element.get());
@@ -221,17 +222,21 @@ TEST(test_pad_is_released_twice, .times(20)) {
 // While the element stops, a pad that has got no segment gets no buffer: GStreamer complains.
 TEST(test_stop_at_the_first_frame) {
   for (bool stop : {true, false}) {
-    PadsHarness stereo;
+    Properties properties = stereo_cameras;
+    properties.emplace_back("diagnostics-interval", "40000000");
+    PadsHarness stereo(properties);
     stereo.open("depth");
     stereo.unlink_src();
     const Owned<GstPad> src = pad_of(stereo.element(), "src");
     std::atomic<bool> waits{false};
-    std::function<void()> look = [&] {
+    // The message about the pair comes when all that is left is to push it.
+    stereo.messages().on_message([&](GstMessage* message) {
+      if (GST_MESSAGE_TYPE(message) != GST_MESSAGE_ELEMENT)
+        return;
       waits = true;
       while (!GST_PAD_IS_FLUSHING(src.get()))
         g_thread_yield();
-    };
-    on_pair(stereo.element(), look);
+    });
     stereo.accept_gray();
     stereo.push_pair(0);
     wait_until([&] { return waits.load(); }, "a pair");
@@ -283,6 +288,7 @@ TEST(test_new_peers, .times(8)) {
   other.join();
   wait_until([&] { return next.frames() >= 25; }, "frames at the new peer");
   fail_unless_equals_int(stereo.messages().complaints(), 0);
+  gst_element_set_state(stereo.element(), GST_STATE_READY);  // the probe uses what goes first
 }
 
 // A handler of a message, of a signal or of a notification may stop the element, if it must, from
