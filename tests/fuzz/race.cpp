@@ -4,8 +4,8 @@
 #include <gst/check/gstcheck.h>
 
 #include "tests/check/common/filterharness.h"
-#include "tests/fuzz/padblock.h"
 #include "tests/fuzz/propertyextremes.h"
+#include "tests/fuzz/testpads.h"
 
 namespace fuzz {
 

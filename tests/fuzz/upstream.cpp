@@ -9,7 +9,7 @@
 #include "tests/fuzz/actions.h"
 #include "tests/fuzz/callbackmemory.h"
 #include "tests/fuzz/hostiletimes.h"
-#include "tests/fuzz/padblock.h"
+#include "tests/fuzz/testpads.h"
 
 namespace fuzz {
 
@@ -26,7 +26,7 @@ Upstream::Upstream(unsigned seed, BufferCount& buffers, GstElement* element, con
       buffers_(buffers),
       element_(GST_ELEMENT(gst_object_ref(element))),
       sink_(gst_element_get_static_pad(element, pad)),
-      pad_(GST_PAD(gst_object_ref_sink(gst_pad_new("upstream", GST_PAD_SRC)))) {
+      pad_(new_any_pad("upstream", GST_PAD_SRC)) {
   gst_pad_set_event_function_full(pad_, handle_event, this, nullptr);
   gst_pad_set_query_function_full(pad_, handle_query, this, nullptr);
   gst_pad_set_active(pad_, TRUE);
