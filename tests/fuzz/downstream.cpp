@@ -3,6 +3,8 @@
 
 #include <utility>
 
+#include "tests/fuzz/testpads.h"
+
 namespace fuzz {
 
 // The probe may still run when it is removed, so it has a function of its own.
@@ -23,7 +25,7 @@ Downstream::~Downstream() {
 void Downstream::relink() {
   const std::lock_guard<std::mutex> lock(mutex_);
   remove_sink();
-  sink_.reset(GST_PAD(gst_object_ref_sink(gst_pad_new("downstream", GST_PAD_SINK))));
+  sink_ = new_any_pad("downstream", GST_PAD_SINK);
   gst_pad_set_chain_function(sink_, chain);
   gst_pad_set_active(sink_, TRUE);
   // If the element stops while gst_pad_push() sends these to a new sink, GStreamer sends the frame

@@ -34,8 +34,9 @@ class Life : protected check::Random {
   check::BufferCount& buffers_;
 };
 
-/// Runs episodes until the time is over and checks for leaks. If the program crashes or hangs,
-/// prints the number of the episode. Fails the test if an action never ran.
+/// Runs episodes until the time is over and every action has run, and checks for leaks. If the
+/// program crashes or hangs, prints the number of the episode. Fails the test if an action does not
+/// run in ten times the time.
 void run_lives(
     const std::function<std::unique_ptr<Life>(unsigned seed, check::BufferCount&)>& make);
 

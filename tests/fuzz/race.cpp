@@ -4,8 +4,8 @@
 #include <gst/check/gstcheck.h>
 
 #include "tests/check/common/filterharness.h"
-#include "tests/fuzz/padblock.h"
 #include "tests/fuzz/propertyextremes.h"
+#include "tests/fuzz/testpads.h"
 
 namespace fuzz {
 
@@ -42,19 +42,20 @@ void Race::run() {
 void Race::act_as_application() {
   static const Action<Race, bool> exclusive[] = {
       {"restart", 4, &Race::restart},
-      {"restart from another thread", 2, &Race::restart_elsewhere},
       {"pause and go on", 4, &Race::pause},
-      {"seek with a flush", 4, &Race::flushing_seek},
+      {"seek with a flush", 12, &Race::flushing_seek},
       {"relink before the element", 4, &Race::relink_before},
       {"relink behind the element", 4, &Race::relink_behind},
       {"unlink behind the element for a moment", 2, &Race::unlink_for_a_moment}};
-  static const Action<Race> others[] = {{"set a property to an extreme", 6, &Race::change_property},
-                                        {"set the properties' defaults", 6, &Race::mend_properties},
-                                        {"read all properties", 3, &Race::read},
-                                        {"query from behind", 3, &Race::query},
-                                        {"seek without a flush", 2, &Race::plain_seek},
-                                        {"reconfigure", 2, &Race::reconfigure},
-                                        {"wait", 10, &Race::rest}};
+  static const Action<Race> others[] = {
+      {"set a property to an extreme", 4, &Race::change_property},
+      {"set the properties' defaults", 8, &Race::mend_properties},
+      {"read all properties", 3, &Race::read},
+      {"query from behind", 3, &Race::query},
+      {"seek without a flush", 2, &Race::plain_seek},
+      {"reconfigure", 2, &Race::reconfigure},
+      {"restart from another thread", 2, &Race::restart_elsewhere},
+      {"wait", 10, &Race::rest}};
   below(2) == 0 ? act(*this, *this, exclusive) : act(*this, *this, others);
 }
 
@@ -72,6 +73,7 @@ void Race::start() {
 }
 
 bool Race::frame_leaves(const std::function<void(Random&)>& acts) {
+  count_action("a frame leaves the element");
   const unsigned before = breaks_;
   Random random = new_random();
   acts(random);
@@ -103,7 +105,8 @@ void Race::play() {
   if (gst_element_set_state(element_, GST_STATE_PLAYING) != GST_STATE_CHANGE_FAILURE)
     return;
   gst_element_set_state(element_, GST_STATE_NULL);
-  mend_properties();
+  const std::lock_guard<std::mutex> lock(properties_);
+  set_good_properties();
   messages_.clear();
   fail_unless(gst_element_set_state(element_, GST_STATE_PLAYING) != GST_STATE_CHANGE_FAILURE,
               "episode %u: no start with the defaults: %s", seed(),
@@ -126,20 +129,26 @@ bool Race::restart() {
   return true;
 }
 
-bool Race::restart_elsewhere() {
+// As applications do that want something of an element in a thread that must not do it itself.
+void Race::run_elsewhere(bool (Race::*action)()) {
   {
     const std::lock_guard<std::mutex> lock(elsewhere_mutex_);
     ++elsewhere_;
   }
-  const auto restart_now = +[](GstElement*, gpointer self) {
-    auto* race = static_cast<Race*>(self);
-    race->restart();
-    const std::lock_guard<std::mutex> lock(race->elsewhere_mutex_);
-    --race->elsewhere_;
-    race->elsewhere_done_.notify_all();
+  struct Task {
+    Race& race;
+    bool (Race::*action)();
   };
-  gst_element_call_async(element_, restart_now, this, nullptr);
-  return true;
+  const auto run_now = +[](GstElement*, gpointer data) {
+    const auto* task = static_cast<const Task*>(data);
+    (task->race.*task->action)();
+    const std::lock_guard<std::mutex> lock(task->race.elsewhere_mutex_);
+    --task->race.elsewhere_;
+    task->race.elsewhere_done_.notify_all();
+  };
+  gst_element_call_async(
+      element_, run_now, new Task{*this, action},
+      +[](gpointer data) { delete static_cast<Task*>(data); });
 }
 
 bool Race::pause() {
@@ -194,10 +203,16 @@ bool Race::relink_here() {
 
 void Race::change_property() {
   Random random = new_random();
+  const std::lock_guard<std::mutex> lock(properties_);
   set_extreme_property(random, element_);
 }
 
 void Race::mend_properties() {
+  const std::lock_guard<std::mutex> lock(properties_);
+  set_good_properties();
+}
+
+void Race::set_good_properties() {
   reset_properties(element_);
 }
 

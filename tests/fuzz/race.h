@@ -32,6 +32,8 @@ class Race : public Life {
   GstElement* element() const { return element_; }
   /// Acts behind the element, in the thread that pushes a frame on src.
   virtual void act_behind(check::Random& random) = 0;
+  /// Sets properties with which the element must start.
+  virtual void set_good_properties();
   /// Are called in each round, after the start and before the stop.
   virtual void round_begins() {}
   virtual void round_ends() {}
@@ -42,7 +44,8 @@ class Race : public Life {
 
   // Actions. Those that return false could not run, because another thread was at it.
   bool restart();
-  bool restart_elsewhere();
+  void restart_elsewhere() { run_elsewhere(&Race::restart); }
+  void seek_elsewhere() { run_elsewhere(&Race::flushing_seek); }
   bool pause();
   bool flushing_seek();
   void plain_seek();
@@ -51,8 +54,7 @@ class Race : public Life {
   bool unlink_for_a_moment();
   bool relink_here();  ///< in the thread that pushes
   void change_property();
-  /// Sets properties with which the element must start.
-  virtual void mend_properties();
+  void mend_properties();
   void read();
   void query();
   void reconfigure();
@@ -65,6 +67,7 @@ class Race : public Life {
   void start();
   void stop();
   void play();
+  void run_elsewhere(bool (Race::*action)());
   void act_as_application();
 
   const check::Owned<GstElement> element_;
@@ -72,12 +75,13 @@ class Race : public Life {
   const check::Owned<GstPad> source_;
   std::vector<std::unique_ptr<Upstream>> upstreams_;
   std::unique_ptr<Downstream> downstream_;
-  std::mutex gate_;  ///< held by who changes the state or flushes
+  std::mutex gate_;        ///< held by who changes the state or flushes
+  std::mutex properties_;  ///< held by who changes them
   std::atomic<unsigned> draws_{0};
   std::atomic<unsigned> breaks_{0};  ///< restarts and flushes; the frames before each are void
   std::mutex elsewhere_mutex_;
   std::condition_variable elsewhere_done_;
-  int elsewhere_ = 0;  ///< restarts that other threads have been asked for
+  int elsewhere_ = 0;  ///< actions that other threads have been asked for
 };
 
 }  // namespace fuzz

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "tests/fuzz/padblock.h"
+#include "tests/fuzz/testpads.h"
 
 #include <atomic>
 #include <memory>
@@ -16,6 +16,15 @@ GstPadProbeReturn note(GstPad*, GstPadProbeInfo*, gpointer flag) {
 }
 
 }  // namespace
+
+check::Owned<GstPad> new_any_pad(const char* name, GstPadDirection direction) {
+  const check::Owned<GstCaps> any(gst_caps_new_any());
+  const check::Owned<GstPadTemplate> pad_template(
+      gst_pad_template_new(name, direction, GST_PAD_ALWAYS, any));
+  gst_object_ref_sink(pad_template.get());
+  return check::Owned<GstPad>(
+      GST_PAD(gst_object_ref_sink(gst_pad_new_from_template(pad_template, name))));
+}
 
 bool while_blocked(GstPad* source, const std::function<void()>& change) {
   const auto blocked = std::make_shared<std::atomic<bool>>(false);
