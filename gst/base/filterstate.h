@@ -38,7 +38,7 @@ struct FilterState {
   FramePusher pusher;  ///< not started if each frame goes downstream before the next starts
 
   // The following belong to the streaming thread.
-  std::size_t requested_in_flight = 0;  ///< the property at the start
+  std::size_t requested_in_flight = 0;     ///< the property at the start
   std::unique_ptr<FrameInFlight> started;  ///< the work that transform() has enqueued
   bool handed_on = false;  ///< the device may still work on frames that have gone downstream
   bool skipped = false;    ///< QoS has dropped the last frame
