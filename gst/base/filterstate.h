@@ -47,7 +47,7 @@ struct FilterState {
   const std::shared_ptr<FramePusher> pusher;
 
   // The following belong to the streaming thread.
-  std::size_t requested_in_flight = 0;  ///< the property at the start
+  std::size_t requested_in_flight = 0;     ///< the property at the start
   std::unique_ptr<FrameInFlight> started;  ///< the work that transform() has enqueued
   bool handed_on = false;  ///< the device may still work on frames that have gone downstream
   bool skipped = false;    ///< QoS has dropped the last frame

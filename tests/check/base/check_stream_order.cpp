@@ -313,7 +313,8 @@ TEST(test_automatic_frames_in_flight) {
   }
 }
 
-// The caps tell whether frames will be in the order of a stream: those in CUDA memory, from 1.24 on.
+// The caps tell whether frames will be in the order of a stream: those in CUDA memory, from 1.24
+// on.
 TEST(test_order_of_formats) {
   FrameFormat format = nv12();
   fail_unless(!order_is_known(format));
