@@ -15,6 +15,7 @@ import test_archive  # noqa: F401  (each registers its tests)
 import test_archive_results  # noqa: F401
 import test_bench  # noqa: F401
 import test_calibrate  # noqa: F401
+import test_calibrate_verdicts  # noqa: F401
 import test_commands  # noqa: F401
 import test_examples  # noqa: F401
 import test_inputs  # noqa: F401
