@@ -115,13 +115,18 @@ find_elements() {
       [[ ! -e $build/gst/libgstcudavision.so ]] || export GST_PLUGIN_PATH=$build/gst${GST_PLUGIN_PATH:+:$GST_PLUGIN_PATH}
     done
     elements_found ||
-      die "GStreamer does not find all of cudahistequalize, cudagaussblur, cudaintegral and cudasgmstereo. Build them: meson setup build && ninja -C build"
+      die "GStreamer does not find all of cudahistequalize, cudagaussblur, cudaintegral and cudasgmstereo. Install the package gstreamer1.0-cudavision, or build them: meson setup build && ninja -C build"
   fi
 }
 
-# program NAME: prints the path of a built program, preferably from the build that the elements come from.
+# program NAME: prints the path of a program, installed with this script or built, preferably in the build that the
+# elements come from.
 program() {
   local plugin build
+  if [[ -x $pipelines/programs/$1 ]]; then
+    printf '%s\n' "$pipelines/programs/$1"
+    return
+  fi
   plugin=$(gst-inspect-1.0 cudavision | sed -n 's/^ *Filename *//p')
   for build in "$(dirname "$plugin")/.." "${builds[@]}"; do
     if [[ -x $build/pipelines/$1 ]]; then

@@ -103,7 +103,7 @@ def find_elements():
             Gst.Registry.get().scan_path(str(top / build / "gst"))
         if Gst.ElementFactory.find("cudasgmstereo"):
             return
-    sys.exit("GStreamer does not find the elements. Build them: meson setup build && ninja -C build")
+    sys.exit("GStreamer does not find the elements. Install the package gstreamer1.0-cudavision, or build them: meson setup build && ninja -C build")
 
 
 # Warnings of cudasgmstereo that leave its result as it is.

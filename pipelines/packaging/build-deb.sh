@@ -8,8 +8,8 @@ usage() {
   cat <<'END'
 usage: pipelines/packaging/build-deb.sh [--cuda] [FOLDER]
 
-Makes the source package gst-cudavision and the package gstreamer1.0-cudavision of this tree in FOLDER
-(default: build-deb/), and checks them with lintian, of which errors and warnings count as failures.
+Makes the source package gst-cudavision and the packages gstreamer1.0-cudavision (the elements) and
+gst-cudavision-tools (the scripts) of this tree in FOLDER (default: build-deb/), and checks them with lintian, of which errors and warnings count as failures.
 
   --cuda      with the CUDA kernels, for which nvcc must be installed; the packages work without the
               toolkit and without a driver. The default is for the CPU only, as Debian's main has no nvcc.
@@ -77,4 +77,4 @@ cp -r pipelines/packaging/debian "$source/debian"
 lintian=(lintian --fail-on "error,warning")
 [[ $(id -u) -ne 0 ]] || lintian+=(--allow-root)
 "${lintian[@]}" "$folder/gst-cudavision_${version}_$(dpkg --print-architecture).changes"
-say "Done: $(echo "$folder"/gstreamer1.0-cudavision_"$version"_*.deb)"
+say "Done: $(echo "$folder"/{gstreamer1.0-cudavision,gst-cudavision-tools}_"$version"_*.deb)"

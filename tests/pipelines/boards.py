@@ -1,7 +1,11 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""boards.py FOLDER chessboard|charuco pinhole|fisheye: paints what two cameras see of a board, as leftNN.png,
-rightNN.png and bothNN.png. The cameras are 100 mm apart; their matrices and distortions are below."""
+"""boards.py FOLDER chessboard|charuco pinhole|fisheye [VIEWS [TILT]]: paints what two cameras see of a board, as
+leftNN.png, rightNN.png and bothNN.png. The cameras are 100 mm apart; their matrices and distortions are below. The board
+is tilted by up to 0.45, or TILT, about each axis.
+
+boards.py FOLDER chessboard|charuco pinhole film [STILL]: the board moves from place to place and stands still for STILL
+frames at each (default: 8). The pictures of a film with 30 frames per second."""
 import pathlib
 import sys
 
@@ -48,20 +52,44 @@ def seen(texture, rays, rotation, translation):
     return cv2.resize(picture, (width, height), interpolation=cv2.INTER_AREA)
 
 
+class Scene:
+    def __init__(self, kind, model, tilt):
+        self.random = numpy.random.RandomState(1)
+        self.tilt, self.texture, self.whole = tilt, texture_of(kind), kind == "chessboard"
+        self.rays = [directions(model, side) for side in (0, 1)]
+        self.between = cv2.Rodrigues(turn)[0]
+
+    def place(self, number):
+        """Somewhere for the board: its turn, and the place of its middle."""
+        angles = self.random.uniform(-self.tilt, self.tilt, 3)
+        column, row = number % 4, number // 4 % 3
+        # All of a chessboard must be in view of both cameras.
+        if self.whole:
+            return numpy.array([*angles, -62 + 75 * column, -60 + 60 * row, self.random.uniform(480, 640)])
+        return numpy.array([*angles, -95 + 85 * column, -60 + 60 * row, self.random.uniform(420, 600)])
+
+    def pictures(self, place):
+        """What both cameras see of the board there."""
+        rotation = cv2.Rodrigues(place[:3])[0]
+        translation = place[3:] - rotation @ numpy.array([4.5 * square, 3.5 * square, 0])
+        left = seen(self.texture, self.rays[0], rotation, translation)
+        return left, seen(self.texture, self.rays[1], self.between @ rotation, self.between @ (translation - position))
+
+
 def main():
     folder, kind, model = pathlib.Path(sys.argv[1]), sys.argv[2], sys.argv[3]
-    random = numpy.random.RandomState(1)
-    texture = texture_of(kind)
-    rays = [directions(model, side) for side in (0, 1)]
-    between = cv2.Rodrigues(turn)[0]
-    middle = numpy.array([4.5 * square, 3.5 * square, 0])
-    for number in range(views):
-        rotation = cv2.Rodrigues(random.uniform(-0.45, 0.45, 3))[0]
-        column, row = number % 4, number // 4 % 3
-        center = numpy.array([-95 + 85 * column, -60 + 60 * row, random.uniform(420, 600)])
-        translation = center - rotation @ middle
-        left = seen(texture, rays[0], rotation, translation)
-        right = seen(texture, rays[1], between @ rotation, between @ (translation - position))
+    film = sys.argv[4:5] == ["film"]
+    scene = Scene(kind, model, float(sys.argv[5]) if len(sys.argv) > 5 and not film else 0.45)
+    if film:
+        still, moving = int(sys.argv[5]) if len(sys.argv) > 5 else 8, 3
+        places = [scene.place(number) for number in range(8)]
+        painted = []
+        for here, there in zip(places, places[1:] + places[:1]):
+            painted += [scene.pictures(here)] * still
+            painted += [scene.pictures(here + (there - here) * step / (moving + 1)) for step in range(1, moving + 1)]
+    else:
+        painted = [scene.pictures(scene.place(number)) for number in range(int(sys.argv[4]) if len(sys.argv) > 4 else views)]
+    for number, (left, right) in enumerate(painted):
         for name, picture in (("left", left), ("right", right), ("both", numpy.hstack((left, right)))):
             cv2.imwrite(str(folder / f"{name}{number:02}.png"), picture)
 

@@ -15,9 +15,11 @@ import test_archive  # noqa: F401  (each registers its tests)
 import test_archive_results  # noqa: F401
 import test_bench  # noqa: F401
 import test_calibrate  # noqa: F401
+import test_calibrate_verdicts  # noqa: F401
 import test_commands  # noqa: F401
 import test_examples  # noqa: F401
 import test_inputs  # noqa: F401
+import test_install  # noqa: F401
 import test_privacy  # noqa: F401
 import test_scripts  # noqa: F401
 import test_warnings  # noqa: F401

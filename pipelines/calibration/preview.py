@@ -1,0 +1,67 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""A live picture of what both cameras see, which parts of the frame are covered, and how the board was tilted."""
+import cv2
+import numpy
+
+columns, rows = 8, 6
+white, green, grey, red = (255, 255, 255), (0, 200, 0), (120, 120, 120), (0, 0, 255)
+
+
+def covered_parts(pairs, side, size):
+    """The parts of the frame, of 8 by 6, in which a camera has seen corners."""
+    return {(int(columns * x / size[0]), int(rows * y / size[1])) for pair in pairs for x, y in pair.places[side]}
+
+
+def tilt_of(pair, size):
+    """How far the board leans to the right and down, as the sines of the angles. The focal length is a guess, so the angle
+    is one, too; the side is not."""
+    matrix = numpy.array([[size[0], 0, size[0] / 2], [0, size[0], size[1] / 2], [0, 0, 1.0]])
+    _, turn, _ = cv2.solvePnP(pair.points, pair.places[0], matrix, None)
+    normal = cv2.Rodrigues(turn)[0][:, 2]
+    return normal[:2] * (1 if normal[2] > 0 else -1)
+
+
+def overview(pair, taken, wanted, hint):
+    """The picture: both cameras side by side, what is covered in green, and a disc with a dot for each tilt."""
+    height, width = pair.pictures[0].shape
+    both = []
+    for side in (0, 1):
+        picture = cv2.cvtColor(pair.pictures[side], cv2.COLOR_GRAY2BGR)
+        shade = picture.copy()
+        for column, row in covered_parts(taken, side, (width, height)):
+            corners = [(column + d) * width // columns for d in (0, 1)], [(row + d) * height // rows for d in (0, 1)]
+            cv2.rectangle(shade, (corners[0][0], corners[1][0]), (corners[0][1], corners[1][1]), green, -1)
+        picture = cv2.addWeighted(shade, 0.25, picture, 0.75, 0)
+        for x, y in pair.places[side]:
+            cv2.circle(picture, (round(float(x)), round(float(y))), 3, red, -1)
+        both.append(picture)
+    picture = numpy.hstack(both)
+    radius, center = height // 8, (width, height - height // 8 - 10)
+    cv2.circle(picture, center, radius, grey, -1)
+    cv2.circle(picture, center, radius // 4, white, 1)
+    for one in taken:
+        lean = tilt_of(one, (width, height))
+        cv2.circle(picture, (round(center[0] + lean[0] * radius), round(center[1] + lean[1] * radius)), 4, green, -1)
+    text = f"pair {min(len(taken) + 1, wanted)} of {wanted}: {hint}"
+    for color, thickness in ((0, 0, 0), 4), (white, 1):
+        cv2.putText(picture, text, (10, 30), cv2.FONT_HERSHEY_SIMPLEX, 0.8, color, thickness, cv2.LINE_AA)
+    return picture
+
+
+class Window:
+    """Shows the overview of each pair of a stream. Without windows in this OpenCV, it shows nothing."""
+
+    def __init__(self, wanted):
+        self.wanted, self.works = wanted, True
+
+    def __call__(self, pair, taken, hint):
+        if not self.works:
+            return
+        picture = overview(pair, taken, self.wanted, hint)
+        scale = min(1, 1600 / picture.shape[1])
+        try:
+            cv2.imshow("calibrate.py", cv2.resize(picture, None, fx=scale, fy=scale, interpolation=cv2.INTER_AREA))
+            cv2.waitKey(1)
+        except cv2.error as error:
+            self.works = False
+            print(f"There is no live picture: {error.err}")

@@ -1,0 +1,196 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""The calibration itself: both cameras, what lies between them, and which pairs do not fit."""
+import cv2
+import numpy
+from calibration.preview import columns, covered_parts, rows
+
+
+class Camera:
+    """One camera's matrix and distortion."""
+
+    def __init__(self, pairs, side, size, fisheye, rational):
+        points, places = [pair.points for pair in pairs], [pair.places[side] for pair in pairs]
+        self.fisheye = fisheye
+        if fisheye:
+            flags = cv2.fisheye.CALIB_RECOMPUTE_EXTRINSIC | cv2.fisheye.CALIB_FIX_SKEW
+            error, self.matrix, self.distortion, _, _ = cv2.fisheye.calibrate(
+                [one.reshape(1, -1, 3).astype("float64") for one in points],
+                [one.reshape(1, -1, 2).astype("float64") for one in places], size, None, None, flags=flags)
+        else:
+            # A third radial coefficient follows the noise unless there is much distortion.
+            flags = cv2.CALIB_RATIONAL_MODEL if rational else cv2.CALIB_FIX_K3
+            error, self.matrix, self.distortion, _, _ = cv2.calibrateCamera(points, places, size, None, None, flags=flags)
+            self.distortion = self.distortion.ravel()[:8 if rational else 5]
+        self.error = error
+
+    def undistorted(self, places, rotation=None, projection=None):
+        places = places.reshape(-1, 1, 2).astype("float64")
+        undistort = cv2.fisheye.undistortPoints if self.fisheye else cv2.undistortPoints
+        return undistort(places, self.matrix, self.distortion, R=rotation, P=projection).reshape(-1, 2)
+
+
+class StereoCalibration:
+    def __init__(self, pairs, size, fisheye, rational, alpha):
+        self.pairs, self.size, self.fisheye = pairs, size, fisheye
+        self.cameras = [Camera(pairs, side, size, fisheye, rational) for side in (0, 1)]
+        left, right = self.cameras
+        points = [pair.points for pair in pairs]
+        criteria = cv2.TERM_CRITERIA_EPS | cv2.TERM_CRITERIA_COUNT, 100, 1e-6
+        if fisheye:
+            # The pose follows from the places that pinhole cameras would see.
+            ideal = numpy.diag((left.matrix[0, 0], left.matrix[0, 0], 1))
+            places = [[camera.undistorted(pair.places[side], None, ideal).astype("float32") for pair in pairs]
+                      for side, camera in enumerate(self.cameras)]
+            nothing = numpy.zeros(5)
+            result = cv2.stereoCalibrateExtended(points, *places, ideal, nothing, ideal, nothing, size, None, None,
+                                                 flags=cv2.CALIB_FIX_INTRINSIC, criteria=criteria)
+        else:
+            places = [[pair.places[side] for pair in pairs] for side in (0, 1)]
+            flags = cv2.CALIB_USE_INTRINSIC_GUESS | (cv2.CALIB_RATIONAL_MODEL if rational else cv2.CALIB_FIX_K3)
+            result = cv2.stereoCalibrateExtended(points, *places, left.matrix, left.distortion, right.matrix, right.distortion,
+                                                 size, None, None, flags=flags, criteria=criteria)
+            for camera, matrix, distortion in ((left, result[1], result[2]), (right, result[3], result[4])):
+                camera.matrix, camera.distortion = matrix, distortion.ravel()[:8 if rational else 5]
+        self.error, self.rotation, self.translation = result[0], result[5], result[6]
+        self.errors = result[-1].max(axis=1)
+        self.rectify(alpha)
+
+    def rectify(self, alpha):
+        left, right = self.cameras
+        matrices = left.matrix, left.distortion, right.matrix, right.distortion, self.size, self.rotation, self.translation
+        if self.fisheye:
+            result = cv2.fisheye.stereoRectify(*matrices, flags=cv2.CALIB_ZERO_DISPARITY, newImageSize=self.size, balance=max(alpha, 0))
+        else:
+            result = cv2.stereoRectify(*matrices, flags=cv2.CALIB_ZERO_DISPARITY, alpha=alpha)
+        self.rotations, self.projections, self.reprojection = result[0:2], result[2:4], result[4]
+
+    def vertical_offset(self):
+        """The mean distance between the rows of a corner in both rectified pictures."""
+        rows = [numpy.concatenate([camera.undistorted(pair.places[side], self.rotations[side], self.projections[side])[:, 1]
+                                   for pair in self.pairs]) for side, camera in enumerate(self.cameras)]
+        return numpy.abs(rows[0] - rows[1]).mean()
+
+    def coverage(self):
+        """The share of the frame in whose parts, of 8 by 6, both cameras have seen corners."""
+        return min(len(covered_parts(self.pairs, side, self.size)) for side in (0, 1)) / (columns * rows)
+
+    def rectified(self, pair):
+        """Both rectified pictures, side by side, with lines along which the same points must lie."""
+        make = cv2.fisheye.initUndistortRectifyMap if self.fisheye else cv2.initUndistortRectifyMap
+        both = []
+        for side, camera in enumerate(self.cameras):
+            maps = make(camera.matrix, camera.distortion, self.rotations[side], self.projections[side][:, :3], self.size, cv2.CV_16SC2)
+            both.append(cv2.remap(pair.pictures[side], *maps, cv2.INTER_LINEAR))
+        picture = cv2.cvtColor(numpy.hstack(both), cv2.COLOR_GRAY2BGR)
+        for y in range(self.size[1] // 32, self.size[1], max(self.size[1] // 16, 1)):
+            cv2.line(picture, (0, y), (picture.shape[1], y), (0, 200, 0), 1)
+        return picture
+
+    def write(self, name):
+        file = cv2.FileStorage(name, cv2.FileStorage_WRITE)
+        file.write("image_width", self.size[0])
+        file.write("image_height", self.size[1])
+        file.write("distortion_model", "fisheye" if self.fisheye else "pinhole")
+        file.write("unit", "mm")
+        for number, camera in enumerate(self.cameras, 1):
+            file.write(f"M{number}", camera.matrix)
+            file.write(f"D{number}", camera.distortion.reshape(1, -1))
+        file.write("R", self.rotation)
+        file.write("T", self.translation)
+        for number in (1, 2):
+            file.write(f"R{number}", self.rotations[number - 1])
+            file.write(f"P{number}", self.projections[number - 1])
+        file.write("Q", self.reprojection)
+        file.write("reprojection_error", float(self.error))
+        file.release()
+
+
+
+
+# Below so many pairs, no calibration is tried.
+min_pairs = 5
+# A pair whose error exceeds this multiple of the median, and so many pixels, does not fit.
+outlier_factor, outlier_pixels = 3, 0.5
+
+
+class RelativePoses:
+    """Where the right camera stands relative to the left one, by each pair for itself: pairs that hold other pictures
+    than they should give other places. The cameras have been calibrated one by one."""
+
+    def __init__(self, cameras):
+        self.cameras = cameras
+
+    def board_pose(self, side, points, places):
+        _, turn, shift = cv2.solvePnP(points, self.cameras[side].undistorted(places), numpy.eye(3), None)
+        return cv2.Rodrigues(turn)[0], shift
+
+    def of(self, points, places):
+        (left_turn, left_shift), (right_turn, right_shift) = (self.board_pose(side, points, places[side]) for side in (0, 1))
+        turn = right_turn @ left_turn.T
+        return turn, right_shift - turn @ left_shift
+
+    def error(self, pose, points, places):
+        """The distance in pixels between the right corners and those that the left ones and the pose predict."""
+        (turn, shift), (board_turn, board_shift) = pose, self.board_pose(0, points, places[0])
+        seen = self.cameras[1].undistorted(places[1])
+        ahead = (points @ board_turn.T + board_shift.T) @ turn.T + shift.T
+        if (ahead[:, 2] <= 0).any():
+            return numpy.inf
+        differences = (ahead[:, :2] / ahead[:, 2:] - seen) * self.cameras[1].matrix[0, 0]
+        return numpy.sqrt((differences ** 2).sum(axis=1).mean())
+
+    def consensus(self, pairs):
+        """The pose that fits most pairs best, and the error of each."""
+        poses = [self.of(pair.points, pair.places) for pair in pairs]
+        errors = [[self.error(pose, pair.points, pair.places) for pair in pairs] for pose in poses]
+        best = min(range(len(pairs)), key=lambda one: numpy.median(errors[one]))
+        return poses[best], numpy.array(errors[best])
+
+
+def outliers(errors, factor, pixels):
+    return errors > max(factor * numpy.median(errors), pixels)
+
+
+class Outcome:
+    """A calibration, the error of each pair, and those that do not fit it."""
+
+    def __init__(self, pairs, board, size, fisheye, rational, alpha):
+        arguments = size, fisheye, rational, alpha
+        self.errors, self.dropped = {}, []
+        # Pictures of other pairs, or of the other camera, would pull the calibration along. They are found by the places
+        # of the cameras, which are then far off.
+        poses = RelativePoses([Camera(pairs, side, size, fisheye, rational) for side in (0, 1)])
+        pose, errors = poses.consensus(pairs)
+        far_off = outliers(errors, 10, 10)
+        kept = [pair for pair, off in zip(pairs, far_off) if not off]
+        for pair, error in zip(pairs, errors):
+            self.errors[pair] = error
+        while True:
+            if len(kept) < min_pairs:
+                kept = list(pairs)
+            self.result = StereoCalibration(kept, *arguments)
+            self.errors.update(zip(kept, self.result.errors))
+            worst = numpy.argmax(self.result.errors)
+            if len(kept) <= min_pairs or not outliers(self.result.errors, outlier_factor, outlier_pixels)[worst]:
+                break
+            kept.pop(worst)
+        self.pairs = pairs
+        self.dropped = [pair for pair in pairs if pair not in kept]
+        self.exchanged = self.explain(board, poses, pose)
+
+    def explain(self, board, poses, pose):
+        """Which pictures would have to be exchanged so that the pairs that were dropped fit."""
+        def fits(left, right):
+            right = board.aligned(left, right)
+            numbers = sorted(set(left) & set(right))
+            if len(numbers) < 8:
+                return False
+            places = [numpy.array([one[number] for number in numbers], "float32") for one in (left, right)]
+            return poses.error(pose, board.points[numbers], places) < max(3 * numpy.median(self.result.errors), 3)
+
+        number_of = {pair: number for number, pair in enumerate(self.pairs, 1)}
+        found = [f"the left and the right picture of pair {number_of[pair]}" for pair in self.dropped if fits(*reversed(pair.corners))]
+        found += [f"the right pictures of pairs {number_of[one]} and {number_of[other]}"
+                  for at, one in enumerate(self.dropped) for other in self.dropped[at + 1:]
+                  if fits(one.corners[0], other.corners[1]) and fits(other.corners[0], one.corners[1])]
+        return found

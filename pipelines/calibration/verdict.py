@@ -1,0 +1,73 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""What to think of a calibration, and what would make it better."""
+import cv2
+import numpy
+
+# Both are shares of the value.
+good_error, usable_error = 0.01, 0.03
+# Boards that are tilted less, in degrees, hardly tell the focal length from the distance.
+min_tilt, min_tilted = 15, 3
+
+
+def measured_squares(result, pair):
+    """The lengths of the squares of a board between the rays of both cameras, divided by what they should be."""
+    ideal = [camera.undistorted(places).T for camera, places in zip(result.cameras, pair.places)]
+    space = cv2.triangulatePoints(numpy.eye(3, 4), numpy.hstack((result.rotation, result.translation)), *ideal)
+    space = (space[:3] / space[3]).T
+    lengths = numpy.linalg.norm(pair.points[:, None] - pair.points[None], axis=2)
+    square = lengths[lengths > 0].min()
+    ends = numpy.argwhere(numpy.triu(numpy.abs(lengths - square) < 1e-3 * square))
+    return numpy.linalg.norm(space[ends[:, 0]] - space[ends[:, 1]], axis=1) / square
+
+
+def wrong_cameras(result):
+    """Why no calibration of these cameras is of use, or None."""
+    position = -result.rotation.T @ result.translation
+    if numpy.linalg.norm(position) < 0.01 * numpy.linalg.norm(numpy.ptp(result.pairs[0].points, axis=0)):
+        return "Bad: both cameras stand at the same place. Name the pictures of two cameras."
+    if position[0] < 0 and abs(position[0]) > abs(position[1]):
+        return "Exchange the cameras: the right one stands to the left of the left one. cudasgmstereo refuses this file."
+    if abs(position[1]) > abs(position[0]):
+        return "Turn the cameras: one stands above the other, and cudasgmstereo refuses this file."
+    return None
+
+
+def advice_for(result, precision):
+    advice = []
+    if precision.relative_error() > good_error:
+        tilted = sum(tilt >= min_tilt for tilt in precision.tilts)
+        if tilted < min_tilted:
+            advice.append(f"tilt the board by 20 to 45 degrees, to all sides ({tilted} of {len(precision.tilts)} pairs show it tilted by more "
+                          f"than {min_tilt})")
+        else:
+            advice.append(f"take more than {len(result.pairs)} pairs, with the board larger in the frame")
+    elif len(result.pairs) < 10:
+        advice.append(f"take more than {len(result.pairs)} pairs")
+    if result.coverage() < 0.5:
+        advice.append("show the board in all parts of the frame")
+    if result.error > 0.5 or result.vertical_offset() > 0.5:
+        advice.append("hold the board still, keep it flat, and keep both cameras in focus")
+        if not result.fisheye:
+            advice.append("try --fisheye or --rational if the lenses have a wide angle")
+    return advice
+
+
+def verdict(result, precision, check=None):
+    """Whether the calibration is of use, and a text. The check is how long a square measured that took no part in the
+    calibration, as a share of its true length."""
+    if text := wrong_cameras(result):
+        return False, text
+    pixels = max(result.error, result.vertical_offset())
+    wrong = max(precision.relative_error(), abs(check - 1) if check else 0)
+    if pixels <= 0.5 and wrong <= good_error:
+        grade, meaning = "Good", "rows match to half a pixel or better, and distances to 1 %"
+    elif pixels <= 1 and wrong <= usable_error:
+        grade = "Usable"
+        meaning = ("disparities will be missing where the texture is fine" if pixels > 0.5 else
+                   f"distances may be wrong by {100 * wrong:.1f} %")
+    else:
+        grade = "Bad"
+        meaning = ("most disparities would be wrong or missing" if pixels > 1 else
+                   f"distances may be wrong by {100 * wrong:.0f} %")
+    advice = advice_for(result, precision)
+    return grade != "Bad", f"{grade}: {meaning}." + (f" To improve it, {'; '.join(advice)}." if advice else "")
