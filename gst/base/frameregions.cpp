@@ -21,7 +21,7 @@ FrameRegions::FrameRegions(Device& device, const FrameLayout& layout,
                            const RegionSettings& settings)
     : device_(device), layout_(layout), settings_(settings) {}
 
-bool FrameRegions::select(GstBuffer* frame) {
+bool FrameRegions::select(const FrameInfo& frame) {
   limited_ = settings_.in_regions();
   if (!limited_)
     return true;
@@ -29,11 +29,12 @@ bool FrameRegions::select(GstBuffer* frame) {
   parameters_.margin = settings_.region_margin;
   parameters_.feather = settings_.region_feather;
   parameters_.invert = settings_.region_invert;
+  parameters_.fields = frame.interlaced;
   parameters_.count = 0;
   for (const WrittenRectangle& rectangle : settings_.regions.rectangles())
     add(rectangle.box_in(layout_.width, layout_.height));
   if (settings_.use_roi_meta)
-    for_each_detection(frame, [&](const Detection& detection) {
+    for_each_detection(frame.buffer, [&](const Detection& detection) {
       if (settings_.region_types.accepts(detection.label))
         add({coordinate(detection.x), coordinate(detection.y),
              coordinate(detection.x + detection.width),

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-#include <gst/gst.h>
-
 #include <optional>
 
 #include "cuda/core/device.h"
 #include "cuda/core/frame.h"
 #include "cuda/regions/regionblend.h"
+#include "gst/base/frameinfo.h"
 #include "gst/base/regionsettings.h"
 #include "gst/memory/deviceframe.h"
 
@@ -24,7 +23,7 @@ class FrameRegions {
 
   /// Finds the regions of a frame. Returns false if none of its pixels is selected. Throws
   /// ElementError if there are too many regions.
-  bool select(GstBuffer* frame);
+  bool select(const FrameInfo& frame);
 
   /// Returns the regions of the frame, which may be none, if the settings limit frames to regions.
   const regions::Parameters& parameters() const noexcept { return parameters_; }

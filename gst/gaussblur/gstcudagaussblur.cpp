@@ -196,7 +196,7 @@ FrameWork begin_frame(GstCudaVisionFilter* self, const FrameInfo& info) {
     operation.blur.set_parameters(parameters);
     operation.parameters = parameters;
   }
-  const bool selected = operation.regions.select(info.buffer);
+  const bool selected = operation.regions.select(info);
   return selected && !operation.blur.identity() ? FrameWork::transform : FrameWork::nothing;
 }
 

@@ -43,7 +43,7 @@ void EqualizeWork::apply(const EqualizeSettings& settings) {
 }
 
 bool EqualizeWork::begin_frame(const FrameInfo& info) {
-  const bool selected = regions_.select(info.buffer);
+  const bool selected = regions_.select(info);
   if (settings_.counts_regions())
     update_region_histogram();
   if (!selected || settings_.blend() == 0)

@@ -294,7 +294,7 @@ FrameWork begin_frame(GstCudaVisionFilter* self, const FrameInfo& info) {
   const DeviceScope scope(gst_cuda_vision_filter_session(self));
   if (valid)
     operation.work->apply(settings);
-  return operation.work->begin_frame(info.buffer) ? FrameWork::transform : FrameWork::nothing;
+  return operation.work->begin_frame(info) ? FrameWork::transform : FrameWork::nothing;
 }
 
 void process(GstCudaVisionFilter* self, const ConstFrame& in, const Frame* out, const FrameInfo&) {

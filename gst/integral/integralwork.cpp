@@ -100,7 +100,7 @@ class Denoising final : public IntegralWork {
     parameters_ = parameters;
   }
 
-  bool begin_frame(GstBuffer* frame) override {
+  bool begin_frame(const FrameInfo& frame) override {
     return regions_.select(frame) && !denoise_.identity();
   }
   void run(const ConstFrame& in, const Frame& out) override {

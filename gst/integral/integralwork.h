@@ -5,6 +5,7 @@
 
 #include "cuda/core/device.h"
 #include "cuda/core/frame.h"
+#include "gst/base/frameinfo.h"
 #include "gst/base/videoformat.h"
 #include "gst/integral/integralsettings.h"
 
@@ -18,7 +19,7 @@ class IntegralWork {
   /// Applies valid settings. Never allocates.
   virtual void apply(const IntegralSettings&) {}
   /// Starts a frame. Returns false if it stays unchanged; then run() is not called.
-  virtual bool begin_frame(GstBuffer*) { return true; }
+  virtual bool begin_frame(const FrameInfo&) { return true; }
   virtual void run(const ConstFrame& in, const Frame& out) = 0;
 };
 
