@@ -8,7 +8,7 @@
 namespace cudavision::regions {
 namespace {
 
-constexpr int max_subsampling = 255;
+constexpr int max_subsampling = 8;
 
 void check_plane(const char* operation, const FrameLayout& layout, int plane) {
   const std::string of_plane = "the channels of plane " + std::to_string(plane) + " have ";
@@ -24,7 +24,7 @@ void check_plane(const char* operation, const FrameLayout& layout, int plane) {
       refuse(operation, "a sample of channel " + std::to_string(c) + " covers " +
                             std::to_string(channel.subsampling_x) + "×" +
                             std::to_string(channel.subsampling_y) +
-                            " pixels; it must be at most 255 along an axis");
+                            " pixels; it must be at most 8 along an axis");
     if (widest &&
         (channel.height != widest->height || channel.subsampling_y != widest->subsampling_y))
       refuse(operation, of_plane + "different heights");

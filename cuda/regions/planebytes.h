@@ -34,7 +34,7 @@ struct PlaneBytes {
 /// Throws invalid_argument if a plane's channels do not repeat with a period: they must have equal
 /// heights and equal vertical subsampling, their steps must divide the largest of them, which is at
 /// most 8 bytes, and over it they must cover equally many pixels. A sample covers at most
-/// 255 pixels along an axis, and some in the frame.
+/// 8 pixels along an axis, and some in the frame.
 void check_plane_bytes(const char* operation, const FrameLayout& layout);
 
 /// Describes a plane of a layout that check_plane_bytes() accepts.

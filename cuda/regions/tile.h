@@ -135,23 +135,47 @@ CUDAVISION_HOST_DEVICE inline int weight_in_region(const BlendArguments& a, cons
 }
 
 /// Raises a thread's weights to those of one region. weights(row, sample) is a reference to the
-/// weight of a sample.
+/// weight of a sample. The loops over rows and samples are such that registers suffice.
 template <int kSampleBytes, class Weights>
 CUDAVISION_HOST_DEVICE inline void raise_to_region(const BlendArguments& a, const ThreadPart& part,
                                                    const Region& region, const Weights& weights) {
   constexpr int rows = BlendTile::thread_rows, samples = Chunk::bytes / kSampleBytes;
   const Box& box = region.box;
-  // Row by row, to save registers.
-  CUDAVISION_NO_UNROLL
-  for (int r = 0; r < rows; ++r) {
-    const int y = nearest(rows_of(a, part, r), box.y0, box.y1);
+  const auto raise = [&](int r, int s, int weight) {
+    if (weight > weights(r, s))
+      weights(r, s) = static_cast<std::uint16_t>(weight);
+  };
+  const auto row = [&](int r) { return nearest(rows_of(a, part, r), box.y0, box.y1); };
+  if (a.shape == Shape::rectangle) {
+    std::uint64_t of_rows = 0;  // 16 bits each
+    CUDAVISION_NO_UNROLL
+    for (int r = 0; r < rows; ++r)
+      of_rows |= static_cast<std::uint64_t>(rectangle_weight(box.y0, box.y1, a.feather, row(r)))
+                 << (16 * r);
     BytePlace place(part.plane, part.x);
     CUDAVISION_NO_UNROLL
     for (int s = 0; s < samples; ++s, place.advance(kSampleBytes)) {
       const int x = nearest(columns_of(a, place), box.x0, box.x1);
-      const int weight = weight_in_region(a, region, x, y);
-      if (weight > weights(r, s))
-        weights(r, s) = static_cast<std::uint16_t>(weight);
+      const int of_column = rectangle_weight(box.x0, box.x1, a.feather, x);
+      CUDAVISION_UNROLL
+      for (int r = 0; r < rows; ++r) {
+        const int of_row = static_cast<int>(of_rows >> (16 * r) & 0xffff);
+        raise(r, s, of_column < of_row ? of_column : of_row);
+      }
+    }
+  } else {
+    CUDAVISION_NO_UNROLL
+    for (int r = 0; r < rows; ++r) {
+      const int y = row(r);
+      CUDAVISION_NO_UNROLL
+      for (int s = 0; s < samples; ++s) {
+        const BytePlace place(part.plane, part.x + s * kSampleBytes);
+        raise(r, s,
+              ellipse_weight(ellipse_offset(box.x0, box.x1, region.scale_x, a.feather,
+                                            nearest(columns_of(a, place), box.x0, box.x1)),
+                             ellipse_offset(box.y0, box.y1, region.scale_y, a.feather, y),
+                             a.feather));
+      }
     }
   }
 }
@@ -169,12 +193,13 @@ CUDAVISION_HOST_DEVICE inline int min_weight(const BlendArguments& a, const Near
                                              const CoveredPixels& rows) {
   int least = full_weight;
   CUDAVISION_NO_UNROLL
-  for (int i = 0; i < rows.count * columns.count && least > 0; ++i) {
-    const int x = columns[i % columns.count], y = rows[i / columns.count];
+  for (int j = 0; j < rows.count; ++j)
+    CUDAVISION_NO_UNROLL
+  for (int i = 0; i < columns.count && least > 0; ++i) {
     int largest = 0;
     CUDAVISION_NO_UNROLL
     for (int n = 0; n < near.count && largest < least; ++n) {
-      const int weight = weight_in_region(a, a.regions[near.numbers[n]], x, y);
+      const int weight = weight_in_region(a, a.regions[near.numbers[n]], columns[i], rows[j]);
       if (weight > largest)
         largest = weight;
     }
@@ -196,7 +221,7 @@ CUDAVISION_HOST_DEVICE inline void find_weights(const BlendArguments& a, const T
     weights(r, s) = 0;
   if (!part.has(0))
     return;
-  const bool pixel_by_pixel = a.invert && part.plane.subsampled;
+  const bool pixel_by_pixel = a.invert && part.plane.subsampled && near.count > 0;
   if (!pixel_by_pixel) {
     const Box covered = part.covered(a.fields);
     CUDAVISION_NO_UNROLL
@@ -206,18 +231,21 @@ CUDAVISION_HOST_DEVICE inline void find_weights(const BlendArguments& a, const T
         raise_to_region<kSampleBytes>(a, part, region, weights);
     }
   }
+  BytePlace place(part.plane, part.x);
   CUDAVISION_NO_UNROLL
-  for (int i = 0; i < rows * samples; ++i) {
-    const int r = i % rows, s = i / rows;
-    const BytePlace place(part.plane, part.x + s * kSampleBytes);
-    int weight = 0;
-    if (place.is_sample() && part.row(r) < part.plane.sample_rows) {
-      weight = pixel_by_pixel ? min_weight(a, near, columns_of(a, place), rows_of(a, part, r))
-                              : int{weights(r, s)};
-      if (a.invert)
-        weight = full_weight - weight;
+  for (int s = 0; s < samples; ++s, place.advance(kSampleBytes)) {
+    const bool is_sample = place.is_sample();
+    CUDAVISION_NO_UNROLL
+    for (int r = 0; r < rows; ++r) {
+      int weight = 0;
+      if (is_sample && part.row(r) < part.plane.sample_rows) {
+        weight = pixel_by_pixel ? min_weight(a, near, columns_of(a, place), rows_of(a, part, r))
+                                : int{weights(r, s)};
+        if (a.invert)
+          weight = full_weight - weight;
+      }
+      weights(r, s) = static_cast<std::uint16_t>(weight);
     }
-    weights(r, s) = static_cast<std::uint16_t>(weight);
   }
 }
 

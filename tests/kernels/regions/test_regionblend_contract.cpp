@@ -54,9 +54,9 @@ struct RegionBlendContract : ContractTraits<RegionBlendCase> {
         [](FrameLayout& l) { l.channels[1].subsampling_x = 3; });
     add("I420", "more samples than the picture has pixels",
         [](FrameLayout& l) { l.channels[2].subsampling_y = 3; });
-    add("GRAY8", "at most 255 along an axis", [](FrameLayout& l) {
+    add("GRAY8", "at most 8 along an axis", [](FrameLayout& l) {
       l.channels[0].width = l.channels[0].height = 1;
-      l.channels[0].subsampling_y = 256;
+      l.channels[0].subsampling_y = 9;
     });
     add("GRAY8", "it must be at most 8 bytes", [](FrameLayout& l) {
       l.channels[0].step = 9;
