@@ -37,11 +37,11 @@ inline MosaicPlane describe_plane(const FrameLayout& layout, const Parameters& p
   // in whole chunks.
   constexpr int width = warp_lanes * Chunk::bytes;
   const int group = separable_blocks(plane, block_size);
-  const int most = std::max(
+  const int max_blocks = std::max(
       group, MosaicArguments::max_slots / std::max(plane.channel_count, 1) / group * group);
   plane.tile_blocks = group;
   bool whole = first_byte(plane, group, block_size) % Chunk::bytes == 0;
-  for (int blocks = 2 * group; blocks <= most; blocks += group) {
+  for (int blocks = 2 * group; blocks <= max_blocks; blocks += group) {
     const int tile_bytes = first_byte(plane, blocks, block_size);
     if (tile_bytes > width)
       break;

@@ -104,8 +104,8 @@ CUDAVISION_HOST_DEVICE inline int nearest(const CoveredPixels& covered, int firs
   CUDAVISION_NO_UNROLL
   for (int i = 1; i < covered.count; ++i) {
     const int pixel = covered[i];
-    const int offset = 2 * pixel + 1 - first - end, least = 2 * best + 1 - first - end;
-    if ((offset < 0 ? -offset : offset) < (least < 0 ? -least : least))
+    const int offset = 2 * pixel + 1 - first - end, best_offset = 2 * best + 1 - first - end;
+    if ((offset < 0 ? -offset : offset) < (best_offset < 0 ? -best_offset : best_offset))
       best = pixel;
   }
   return best;

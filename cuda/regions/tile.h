@@ -186,27 +186,27 @@ struct NearRegions {
   int count;
 };
 
-/// Returns the least of the weights that regions give the pixels that a sample covers. The pixel
+/// Returns the smallest of the weights that regions give the pixels that a sample covers. The pixel
 /// that has it depends on all regions together, so every pixel is looked at.
 CUDAVISION_HOST_DEVICE inline int min_weight(const BlendArguments& a, const NearRegions& near,
                                              const CoveredPixels& columns,
                                              const CoveredPixels& rows) {
-  int least = full_weight;
+  int smallest = full_weight;
   CUDAVISION_NO_UNROLL
   for (int j = 0; j < rows.count; ++j)
     CUDAVISION_NO_UNROLL
-  for (int i = 0; i < columns.count && least > 0; ++i) {
+  for (int i = 0; i < columns.count && smallest > 0; ++i) {
     int largest = 0;
     CUDAVISION_NO_UNROLL
-    for (int n = 0; n < near.count && largest < least; ++n) {
+    for (int n = 0; n < near.count && largest < smallest; ++n) {
       const int weight = weight_in_region(a, a.regions[near.numbers[n]], columns[i], rows[j]);
       if (weight > largest)
         largest = weight;
     }
-    if (largest < least)
-      least = largest;
+    if (largest < smallest)
+      smallest = largest;
   }
-  return least;
+  return smallest;
 }
 
 /// Finds the weights of a thread's samples; that of a byte that belongs to no channel is 0.

@@ -194,6 +194,7 @@ void register_cpu() {
                              std::to_string(subject.width) + "x" + std::to_string(subject.height);
     measured_in_real_time(benchmark::RegisterBenchmark(name.c_str(), measure_cpu_nlmeans, subject));
   }
+  register_mosaic();
   register_remap();
   register_repack();
   register_stereo();
@@ -225,7 +226,7 @@ constexpr const char* usage =
     "\n"
     "  --cpu, --cuda     measure only this half\n"
     "  --group NAME      in the CUDA half, measure only the operations NAME: equalization, clahe,\n"
-    "                    blur, integral, nlmeans, regions, remap, repack or stereo\n"
+    "                    blur, integral, mosaic, nlmeans, regions, remap, repack or stereo\n"
     "  --json FILE       also write the results to FILE\n"
     "  --benchmark_...   options of Google Benchmark, for the CPU half\n";
 

@@ -16,6 +16,9 @@ void register_clahe();
 /// Registers the operations on integral images with Google Benchmark.
 void register_integral();
 
+/// Registers the mosaic and the solid colour with Google Benchmark.
+void register_mosaic();
+
 /// Registers the remap with Google Benchmark.
 void register_remap();
 

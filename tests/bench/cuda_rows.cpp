@@ -22,6 +22,7 @@ constexpr Group groups[] = {
     {"clahe", measure_clahe},
     {"blur", measure_blur},
     {"integral", measure_integral},
+    {"mosaic", measure_mosaic},
     {"nlmeans", measure_nlmeans},
     {"regions", measure_regions},
     {"remap", measure_remap},
@@ -50,8 +51,8 @@ std::vector<Row> measure_cuda(const std::string& only) {
   }
   if (!found)
     throw std::invalid_argument("there is no group \"" + only +
-                                "\"; use equalization, clahe, blur, integral, nlmeans, regions, "
-                                "remap, repack or stereo");
+                                "\"; use equalization, clahe, blur, integral, mosaic, nlmeans, "
+                                "regions, remap, repack or stereo");
   return rows;
 }
 

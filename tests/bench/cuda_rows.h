@@ -10,9 +10,9 @@
 namespace cudavision::bench {
 
 /// Measures everything on the GPU, or one group of operations: equalization, clahe, blur, integral,
-/// nlmeans, regions, remap, repack or stereo. Requires a usable GPU. Throws std::invalid_argument
-/// for any other group, Error if a device operation fails, and std::runtime_error if a result
-/// differs from the CPU device's.
+/// mosaic, nlmeans, regions, remap, repack or stereo. Requires a usable GPU. Throws
+/// std::invalid_argument for any other group, Error if a device operation fails, and
+/// std::runtime_error if a result differs from the CPU device's.
 std::vector<Row> measure_cuda(const std::string& group = "");
 
 /// Measure one group each.
@@ -20,6 +20,7 @@ std::vector<Row> measure_equalization(const test::CudaTestDevice& device);
 std::vector<Row> measure_clahe(const test::CudaTestDevice& device);
 std::vector<Row> measure_blur(const test::CudaTestDevice& device);
 std::vector<Row> measure_integral(const test::CudaTestDevice& device);
+std::vector<Row> measure_mosaic(const test::CudaTestDevice& device);
 std::vector<Row> measure_nlmeans(const test::CudaTestDevice& device);
 std::vector<Row> measure_regions(const test::CudaTestDevice& device);
 std::vector<Row> measure_remap(const test::CudaTestDevice& device);
