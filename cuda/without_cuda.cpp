@@ -13,6 +13,7 @@
 #include "cuda/histogramaverage/backend.h"
 #include "cuda/integral/backend.h"
 #include "cuda/localstatistics/backend.h"
+#include "cuda/mosaic/backend.h"
 #include "cuda/nlmeans/backend.h"
 #include "cuda/pixels/luminance_backend.h"
 #include "cuda/regions/backend.h"
@@ -100,6 +101,12 @@ std::unique_ptr<LocalStatistics::Backend> make_local_statistics_cuda(Device&, co
   refuse_cuda();
 }
 }  // namespace localstatistics
+
+namespace mosaic {
+std::unique_ptr<Mosaic::Backend> make_mosaic_cuda(Device&, const FrameLayout&) {
+  refuse_cuda();
+}
+}  // namespace mosaic
 
 namespace nlmeans {
 std::unique_ptr<NlMeans::Backend> make_nl_means_cuda(Device&, const FrameLayout&) {

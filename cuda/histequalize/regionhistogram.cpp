@@ -11,7 +11,7 @@ RegionHistogram::RegionHistogram(Device& device, const FrameLayout& layout,
                                  const regions::Parameters& parameters)
     : layout_(layout), parameters_(parameters) {
   check_luminance(operation, layout);
-  const auto selection = regions::select(operation, layout.width, layout.height, parameters);
+  const auto selection = regions::select(operation, layout, parameters);
   backend_ = device.kind() == DeviceKind::cuda ? make_region_histogram_cuda(device, layout)
                                                : make_region_histogram_cpu(device, layout);
   backend_->set(parameters, selection);
@@ -22,7 +22,7 @@ RegionHistogram::~RegionHistogram() = default;
 void RegionHistogram::set_parameters(const regions::Parameters& parameters) {
   if (parameters == parameters_)
     return;
-  backend_->set(parameters, regions::select(operation, layout_.width, layout_.height, parameters));
+  backend_->set(parameters, regions::select(operation, layout_, parameters));
   parameters_ = parameters;
 }
 

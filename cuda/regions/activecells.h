@@ -26,8 +26,7 @@ class ActiveCells {
 
   /// Activates the cells that have pixels in the box, as far as it lies in the frame.
   void add(const Box& box) {
-    const Box inside{std::max(box.x0, 0), std::max(box.y0, 0), std::min(box.x1, width_),
-                     std::min(box.y1, height_)};
+    const Box inside = clipped(box, width_, height_);
     if (inside.empty())
       return;
     for (int y = inside.y0 >> shift_y_; y <= (inside.y1 - 1) >> shift_y_; ++y)

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
 // The blend of regions on the CPU. A row is copied first. Where regions reach it, the weights of
-// its pixels are computed, and its channels are blended with them one after the other.
+// its samples are computed from those of the pixels that they cover, and its channels are blended
+// with them one after the other.
 
 #include <algorithm>
 #include <cstring>
@@ -39,15 +40,12 @@ struct Bytes {
   }
 };
 
-/// Blends those samples of a channel whose pixels are in the span. The rows are those of its plane.
+/// Blends those samples of a channel that are in the span. The rows are those of its plane.
 template <class Samples>
 void blend(const Samples& samples, const Channel& channel, const std::uint16_t* weights, Span span,
            const std::uint8_t* in, const std::uint8_t* processed, std::uint8_t* out) {
-  const auto samples_before = [&](int pixels) {
-    return std::min((pixels + channel.subsampling_x - 1) / channel.subsampling_x, channel.width);
-  };
-  for (int x = samples_before(span.begin); x < samples_before(span.end); ++x) {
-    const int weight = weights[x * channel.subsampling_x];
+  for (int x = span.begin; x < std::min(span.end, channel.width); ++x) {
+    const int weight = weights[x];
     if (weight == 0)
       continue;
     const std::ptrdiff_t at =
@@ -56,17 +54,32 @@ void blend(const Samples& samples, const Channel& channel, const std::uint16_t* 
   }
 }
 
+/// Raises weights to others, which are 0 outside of their span. Returns the span of both.
+Span raise(std::uint16_t* weights, Span span, const std::uint16_t* others, Span other_span) {
+  if (other_span.begin >= other_span.end)
+    return span;
+  if (span.begin >= span.end)
+    span = {other_span.begin, other_span.begin};
+  const Span both{std::min(span.begin, other_span.begin), std::max(span.end, other_span.end)};
+  std::fill(weights + both.begin, weights + span.begin, std::uint16_t{0});
+  std::fill(weights + span.end, weights + both.end, std::uint16_t{0});
+  for (int x = other_span.begin; x < other_span.end; ++x)
+    weights[x] = std::max(weights[x], others[x]);
+  return both;
+}
+
 class RegionBlendCpu final : public RegionBlend::Backend {
  public:
   RegionBlendCpu(Device& device, const FrameLayout& layout)
       : layout_(layout), bands_(layout.height), row_weights_(layout.width) {
     for (int b = 0; b < bands_.count(); ++b)
       weights_.push_back(
-          device.allocate(sizeof(std::uint16_t) * static_cast<std::size_t>(layout.width)));
+          device.allocate(2 * sizeof(std::uint16_t) * static_cast<std::size_t>(layout.width)));
   }
 
   void set(const Parameters& parameters, const RegionList& regions, const ActiveCells*) override {
     row_weights_.set(parameters, regions);
+    fields_ = parameters.fields;
   }
 
   void run(const ConstFrame& in, const ConstFrame& processed, const Frame& out) override {
@@ -93,24 +106,47 @@ class RegionBlendCpu final : public RegionBlend::Backend {
   void blend_row(const Samples& samples, int plane, int y, std::uint16_t* weights,
                  const ConstFrame& in, const ConstFrame& processed, const Frame& out) const {
     Span span{0, 0};
-    int weighted = -1;  // the row of pixels whose weights have been computed
+    const Channel* weighted = nullptr;  // the channel whose weights have been computed
     for (int c = 0; c < layout_.channel_count; ++c) {
       const Channel& channel = layout_.channels[c];
       if (channel.plane != plane || y >= channel.height)
         continue;
-      const int row = y * channel.subsampling_y;
-      if (row != weighted)
-        span = row_weights_.find(row, weights);
-      weighted = row;
+      if (!weighted || channel.subsampling_x != weighted->subsampling_x)
+        span = find_sample_weights(channel, y, weights);
+      weighted = &channel;
       blend(samples, channel, weights, span, in.planes[plane].row(y),
             processed.planes[plane].row(y), out.planes[plane].row(y));
     }
   }
 
+  /// Computes the weights of a row of a channel's samples, the largest of the pixels that each of
+  /// them covers. Returns a span of samples outside of which they are 0 and have not been written.
+  /// weights has room for two rows of pixels.
+  Span find_sample_weights(const Channel& channel, int y, std::uint16_t* weights) const {
+    const CoveredPixels rows = covered_rows(y, channel.subsampling_y, layout_.height, fields_);
+    Span span = row_weights_.find(rows[0], weights);
+    std::uint16_t* const others = weights + layout_.width;
+    for (int i = 1; i < rows.count; ++i)
+      span = raise(weights, span, others, row_weights_.find(rows[i], others));
+    const int pixels = channel.subsampling_x;
+    if (pixels == 1 || span.begin >= span.end)
+      return span;
+    const Span samples{span.begin / pixels, (span.end - 1) / pixels + 1};
+    for (int x = samples.begin; x < samples.end; ++x) {
+      std::uint16_t largest = 0;
+      for (int at = std::max(pixels * x, span.begin); at < std::min(pixels * (x + 1), span.end);
+           ++at)
+        largest = std::max(largest, weights[at]);
+      weights[x] = largest;
+    }
+    return samples;
+  }
+
   FrameLayout layout_;
   Bands bands_;
-  std::vector<Buffer> weights_;  // of one row, by band
+  std::vector<Buffer> weights_;  // of two rows, by band
   RowWeights row_weights_;
+  bool fields_ = false;
 };
 
 }  // namespace

@@ -30,7 +30,7 @@ __device__ inline std::uint8_t* out_row(const ThreadPart& part, int row) {
 template <int kSampleBytes>
 __global__ void __launch_bounds__(BlendTile::threads, blend_blocks)
     blend_regions(const __grid_constant__ BlendArguments a) {
-  constexpr int rows = BlendTile::thread_rows, samples = BlendTile::chunk_bytes / kSampleBytes;
+  constexpr int rows = BlendTile::thread_rows, samples = Chunk::bytes / kSampleBytes;
   __shared__ std::uint16_t weights[rows][samples][BlendTile::threads];
   __shared__ std::uint16_t near[Parameters::max_count];
   __shared__ int near_count;
@@ -47,7 +47,7 @@ __global__ void __launch_bounds__(BlendTile::threads, blend_blocks)
         in[r].load(in_row(part, r), part.left, whole);
   };
 
-  const Box tile = pixels_of_tile(plane, block);
+  const Box tile = covered_by_tile(plane, a.fields, block);
   if (!a.everywhere && !a.active.touch(tile)) {
     load_input();
 #pragma unroll
@@ -67,9 +67,9 @@ __global__ void __launch_bounds__(BlendTile::threads, blend_blocks)
     if (overlap(grown(a.regions[i].box, a.feather), tile))
       near[atomicAdd(&near_count, 1)] = static_cast<std::uint16_t>(i);
   __syncthreads();
-  find_weights<kSampleBytes>(a, part, near, near_count, [&](int row, int sample) -> std::uint16_t& {
-    return weights[row][sample][thread];
-  });
+  find_weights<kSampleBytes>(
+      a, part, {near, near_count},
+      [&](int row, int sample) -> std::uint16_t& { return weights[row][sample][thread]; });
 
   load_input();
   grid_dependency_wait();
@@ -83,7 +83,7 @@ __global__ void __launch_bounds__(BlendTile::threads, blend_blocks)
     if (!part.has(r))
       continue;
 #pragma unroll
-    for (int w = 0; w < BlendTile::chunk_bytes / 4; ++w)
+    for (int w = 0; w < Chunk::bytes / 4; ++w)
       in[r].words[w] = mixed_word<kSampleBytes>(
           a, in[r].words[w], processed[r].words[w],
           [&](int i) { return int{weights[r][w * (4 / kSampleBytes) + i][thread]}; });
@@ -102,6 +102,8 @@ class RegionBlendCuda final : public RegionBlend::Backend {
     a.plane_count = layout.plane_count;
     a.shift = layout.shift;
     a.largest = (1u << layout.bits) - 1;
+    a.width = layout.width;
+    a.height = layout.height;
     a.regions = uploader_.regions();
     for (int p = 0; p < layout.plane_count; ++p) {
       a.planes[p] = describe_plane(layout, p);
@@ -117,6 +119,7 @@ class RegionBlendCuda final : public RegionBlend::Backend {
     arguments_.shape = parameters.shape;
     arguments_.feather = parameters.feather;
     arguments_.invert = parameters.invert;
+    arguments_.fields = parameters.fields;
     arguments_.everywhere = active == nullptr;
     if (active)
       arguments_.active = *active;
@@ -143,7 +146,7 @@ class RegionBlendCuda final : public RegionBlend::Backend {
                       reinterpret_cast<std::uintptr_t>(processed.data) |
                       reinterpret_cast<std::uintptr_t>(out.data) |
                       static_cast<std::uintptr_t>(in.pitch | processed.pitch | out.pitch);
-    plane.aligned = bits % BlendTile::chunk_bytes == 0;
+    plane.aligned = bits % Chunk::bytes == 0;
   }
 
   RegionUploader uploader_;

@@ -12,18 +12,16 @@
 ///
 /// A sample becomes
 ///   out = in + ((w·(processed − in) + 128) >> 8)
-/// where w is the weight of the pixel that the sample stands for: the top left one of those that it
-/// covers, where it is subsampled. The formula is for values, and those of processed count as at
-/// most 2^bits − 1, as everywhere. Where w is 0, the input's bytes stay as they are, unused bits of
-/// words included. Bytes that belong to no channel are copied from the input.
+/// where w is the weight of the sample, which is the largest of the pixels that it covers. The
+/// formula is for values, and those of processed count as at most 2^bits − 1, as everywhere. Where
+/// w is 0, the input's bytes stay as they are, unused bits of words included. Bytes that belong to
+/// no channel are copied from the input.
 namespace cudavision::regions {
 
 class RegionBlend {
  public:
-  /// layout must have 8 to 16 bits per sample. The channels of one plane must have equal heights
-  /// and equal vertical subsampling. Their steps must divide the largest of them, which is at most
-  /// 8 bytes, and over it they must cover equally many pixels. Throws invalid_argument for any
-  /// other layout and for parameters outside the ranges of regions.h.
+  /// layout must be one that check_plane_bytes() (planebytes.h) accepts. Throws invalid_argument
+  /// for any other layout and for parameters outside the ranges of regions.h.
   RegionBlend(Device& device, const FrameLayout& layout, const Parameters& parameters);
   ~RegionBlend();
 

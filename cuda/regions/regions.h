@@ -26,6 +26,13 @@
 // Without that, rounding would let ellipses wider than about 30000 pixels reach beyond their boxes.
 //
 // Where regions overlap, the largest weight counts. Inverted, a pixel's weight is 256 minus that.
+//
+// A sample covers pixels, and has the largest of their weights (the inverted ones, if inverted), so
+// that nothing of a region stays as it was. With s pixels per sample along an axis:
+//   column i, and row i of a whole picture, cover the pixels s·i + j           for 0 ≤ j < s
+//   row 2k + f of field f (0 or 1) of an interlaced frame covers 2(s·k + j) + f
+// Beyond the frame, a pixel counts as the last one in it. This way every pixel is covered, also
+// where the rows of two fields do not come out even.
 
 #include <algorithm>
 #include <array>
@@ -57,8 +64,51 @@ CUDAVISION_HOST_DEVICE inline Box grown(const Box& box, int pixels) {
   return {box.x0 - pixels, box.y0 - pixels, box.x1 + pixels, box.y1 + pixels};
 }
 
+/// Returns the part of the box in a frame of that size, which may be empty.
+inline Box clipped(const Box& box, int width, int height) {
+  return {std::max(box.x0, 0), std::max(box.y0, 0), std::min(box.x1, width),
+          std::min(box.y1, height)};
+}
+
 CUDAVISION_HOST_DEVICE inline bool overlap(const Box& a, const Box& b) {
   return a.x0 < b.x1 && b.x0 < a.x1 && a.y0 < b.y1 && b.y0 < a.y1;
+}
+
+/// The pixels along one axis that a sample covers.
+struct CoveredPixels {
+  int first = 0, step = 1, count = 1;
+  int last = 0;  ///< of the frame
+
+  CUDAVISION_HOST_DEVICE int operator[](int number) const {
+    const int pixel = first + step * number;
+    return pixel < last ? pixel : last;
+  }
+};
+
+/// `pixels` is how many a sample covers along the axis, `length` the frame's size along it.
+CUDAVISION_HOST_DEVICE inline CoveredPixels covered_columns(int column, int pixels, int length) {
+  return {column * pixels, 1, pixels, length - 1};
+}
+CUDAVISION_HOST_DEVICE inline CoveredPixels covered_rows(int row, int pixels, int length,
+                                                         bool fields) {
+  if (!fields)
+    return covered_columns(row, pixels, length);
+  return {2 * pixels * (row / 2) + row % 2, 2, pixels, length - 1};
+}
+
+/// Returns the covered pixel that is nearest to the centre of [first, end). A region's weight does
+/// not rise with the distance from its centre along either axis, so it is the largest at the pixel
+/// that is the nearest along both.
+CUDAVISION_HOST_DEVICE inline int nearest(const CoveredPixels& covered, int first, int end) {
+  int best = covered[0];
+  CUDAVISION_NO_UNROLL
+  for (int i = 1; i < covered.count; ++i) {
+    const int pixel = covered[i];
+    const int offset = 2 * pixel + 1 - first - end, best_offset = 2 * best + 1 - first - end;
+    if ((offset < 0 ? -offset : offset) < (best_offset < 0 ? -best_offset : best_offset))
+      best = pixel;
+  }
+  return best;
 }
 
 /// The selection of pixels. All of this may change from one frame to the next.
@@ -71,12 +121,13 @@ struct Parameters {
   int margin = 0;       ///< 0 to 65535 pixels, added to each side of each box
   int feather = 0;      ///< 0 to 65535 pixels, over which the weight falls to 0 outside a region
   bool invert = false;  ///< select everything but the regions
+  bool fields = false;  ///< interlaced video: even and odd rows cover pixels of their own field
   int count = 0;        ///< 0 to 1024
   std::array<Box, max_count> boxes{};  ///< the first `count` count
 
   bool operator==(const Parameters& other) const noexcept {
     return shape == other.shape && margin == other.margin && feather == other.feather &&
-           invert == other.invert && count == other.count &&
+           invert == other.invert && fields == other.fields && count == other.count &&
            std::equal(boxes.begin(), boxes.begin() + count, other.boxes.begin());
   }
   bool operator!=(const Parameters& other) const noexcept { return !(*this == other); }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "cuda/regions/selection.h"
 
+#include <algorithm>
 #include <cstdlib>
 #include <string>
 
@@ -30,18 +31,38 @@ void check_parameters(const char* operation, const Parameters& parameters) {
   }
 }
 
+/// Extends an interval within [0, length) to multiples of `unit`, but not beyond that.
+void align(int unit, int length, int& first, int& end) {
+  first -= first % unit;
+  end = std::min(end + unit - 1 - (end - 1) % unit, length);
+}
+
+/// Returns the box, which lies in the frame, with all pixels of those samples of a channel that
+/// have some in it. Two fields are aligned together, so that the cells are the same for operations
+/// that treat the frame as one picture.
+Box with_whole_samples(const Box& box, const Channel& channel, const FrameLayout& layout,
+                       bool fields) {
+  Box whole = box;
+  align(channel.subsampling_x, layout.width, whole.x0, whole.x1);
+  align(channel.subsampling_y * (fields ? 2 : 1), layout.height, whole.y0, whole.y1);
+  return whole;
+}
+
 }  // namespace
 
-Selection select(const char* operation, int width, int height, const Parameters& parameters) {
+Selection select(const char* operation, const FrameLayout& layout, const Parameters& parameters) {
   check_parameters(operation, parameters);
   Selection selection;
-  selection.active = ActiveCells(width, height);
+  selection.active = ActiveCells(layout.width, layout.height);
   for (int i = 0; i < parameters.count; ++i) {
     if (parameters.boxes[i].empty())
       continue;
     const Region region = region_of(parameters.boxes[i], parameters.margin);
-    selection.active.add(grown(region.box, parameters.feather));
     selection.regions.regions[selection.regions.count++] = region;
+    const Box reached = clipped(grown(region.box, parameters.feather), layout.width, layout.height);
+    for (int c = 0; c < layout.channel_count && !reached.empty(); ++c)
+      selection.active.add(
+          with_whole_samples(reached, layout.channels[c], layout, parameters.fields));
   }
   selection.everywhere = parameters.invert;
   return selection;

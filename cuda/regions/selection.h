@@ -3,6 +3,7 @@
 
 #include <array>
 
+#include "cuda/core/frame.h"
 #include "cuda/regions/activecells.h"
 #include "cuda/regions/regions.h"
 
@@ -14,17 +15,17 @@ struct RegionList {
   std::array<Region, Parameters::max_count> regions;
 };
 
-/// What operations derive from the parameters for frames of one size.
+/// What operations derive from the parameters for frames of one layout.
 struct Selection {
   RegionList regions;
-  /// The cells with pixels whose weights may differ from 0. They count only if `everywhere` is
-  /// false.
+  /// The cells with pixels of samples whose weights may differ from 0. They count only if
+  /// `everywhere` is false.
   ActiveCells active;
   bool everywhere = false;
 };
 
 /// Throws invalid_argument if parameters are outside the ranges of regions.h. operation is the name
 /// with which errors begin.
-Selection select(const char* operation, int width, int height, const Parameters& parameters);
+Selection select(const char* operation, const FrameLayout& layout, const Parameters& parameters);
 
 }  // namespace cudavision::regions

@@ -65,6 +65,7 @@ void RegionFinder::find(const FrameInfo& frame, const RegionSettings& settings,
   parameters.margin = settings.region_margin;
   parameters.feather = settings.region_feather;
   parameters.invert = settings.region_invert;
+  parameters.fields = frame.interlaced;
   parameters.count = 0;
   if (!settings.in_regions()) {
     last_.clear();

@@ -4,9 +4,9 @@
  * SECTION:element-cudagaussblur
  * @title: cudagaussblur
  *
- * Blurs pictures with a Gaussian, or sharpens them. Works on an NVIDIA GPU or, with the same
- * results to the bit, on the CPU; results for 8- and 16-bit samples equal those of OpenCV's
- * GaussianBlur.
+ * Blurs pictures with a Gaussian, sharpens them, or hides what they show under a mosaic or one
+ * colour. Works on an NVIDIA GPU or, with the same results to the bit, on the CPU; blurs of 8- and
+ * 16-bit samples equal those of OpenCV's GaussianBlur.
  *
  * #GstCudaGaussBlur:sigma alone is enough: the size of the kernel follows from it. A negative sigma
  * sharpens: each pixel moves away from its blurred value by as much as the blur would have moved it
@@ -15,6 +15,10 @@
  * Sigma is divided by the subsampling of chroma planes, so that the blur looks the same in all
  * planes. Alpha is straight: colours and alpha are blurred independently. The fields of interlaced
  * frames are blurred independently as well.
+ *
+ * A blur can be undone, at least in part. #GstCudaGaussBlur:method=mosaic replaces blocks of
+ * #GstCudaGaussBlur:block-size pixels by their mean, and method=solid everything by
+ * #GstCudaGaussBlur:solid-color.
  *
  * #GstCudaGaussBlur:regions and #GstCudaGaussBlur:use-roi-meta limit the effect to parts of the
  * frame, such as faces that a detector has marked. All other pixels stay as they are.
@@ -35,6 +39,10 @@
  * region-shape=ellipse region-feather=20 ! videoconvert ! autovideosink
  * ]| Blurs an ellipse in the middle of the picture.
  * |[
+ * gst-launch-1.0 v4l2src ! videoconvert ! cudagaussblur method=mosaic block-size=24
+ * regions=0.3,0.1,0.4,0.5 ! videoconvert ! autovideosink
+ * ]| Hides a rectangle in the middle of the picture under a mosaic.
+ * |[
  * gst-launch-1.0 videotestsrc ! cudagaussblur sigma=0 kernel-size=31 kernel-size-y=1 ! ximagesink
  * ]| Smears horizontally over 31 pixels.
  *
@@ -47,6 +55,7 @@
 
 #include "cuda/gaussblur/gaussblur.h"
 #include "cuda/gaussblur/gausskernel.h"
+#include "cuda/mosaic/mosaic.h"
 #include "gst/base/frameregions.h"
 #include "gst/base/gstcudavisionfilter.h"
 #include "gst/base/properties.h"
@@ -60,6 +69,19 @@ using namespace cudavision;
 namespace {
 
 constexpr double largest_sigma = 127;
+
+enum class Method { gaussian, mosaic, solid };
+
+GType method_type() {
+  static const GEnumValue values[] = {
+      enum_value(Method::gaussian, "Blur, or sharpen with a negative sigma", "gaussian"),
+      enum_value(Method::mosaic, "Replace blocks of block-size pixels by their mean", "mosaic"),
+      enum_value(Method::solid, "Replace everything by solid-color", "solid"),
+      {0, nullptr, nullptr},
+  };
+  static const GType type = register_enum("GstCudaGaussBlurMethod", values);
+  return type;
+}
 
 GType border_type() {
   static const GEnumValue values[] = {
@@ -76,6 +98,7 @@ GType border_type() {
 
 /// The values of the properties.
 struct Settings : RegionSettings {
+  Method method = Method::gaussian;
   double sigma = 1.2;
   double sigma_y = 0;
   int kernel_size = 0;
@@ -84,6 +107,8 @@ struct Settings : RegionSettings {
   guint border_color = 0xff000000;  ///< ARGB
   bool blur_alpha = true;
   bool fine = false;
+  int block_size = 16;
+  guint solid_color = 0xff000000;  ///< ARGB
 };
 
 const ElementProperties<Settings>* properties = nullptr;  // set by class_init
@@ -91,8 +116,11 @@ const ElementProperties<Settings>* properties = nullptr;  // set by class_init
 /// Everything that configure() builds and release() frees.
 struct Operation {
   FrameFormat format;
-  gaussblur::Parameters parameters;  ///< in force: the last valid ones
+  Method method;  ///< this and the next are in force: the last valid ones
+  gaussblur::Parameters parameters;
   gaussblur::GaussBlur blur;
+  mosaic::Parameters mosaic_parameters;
+  mosaic::Mosaic mosaic;
   FrameRegions regions;
 };
 
@@ -126,6 +154,16 @@ gaussblur::Parameters parameters_of(const Settings& settings, const FrameFormat&
     parameters.border_values = color_samples(format, settings.border_color);
   parameters.blur_alpha = settings.blur_alpha;
   parameters.fine = settings.fine;
+  return parameters;
+}
+
+mosaic::Parameters mosaic_parameters_of(const Settings& settings, const FrameFormat& format) {
+  mosaic::Parameters parameters;
+  parameters.block_size = settings.block_size;
+  parameters.solid = settings.method == Method::solid;
+  if (parameters.solid)
+    parameters.values = color_samples(format, settings.solid_color);
+  parameters.hide_alpha = settings.blur_alpha && !parameters.solid;
   return parameters;
 }
 
@@ -176,8 +214,10 @@ void configure(GstCudaVisionFilter* self, Device& device, const FrameFormat& in,
   const Settings settings = current_settings(self, state.settings);
   state.guard.require(validation_error(settings));
   const gaussblur::Parameters parameters = parameters_of(settings, in);
+  const mosaic::Parameters mosaic_parameters = mosaic_parameters_of(settings, in);
   state.operation.reset(new Operation{
-      in, parameters, gaussblur::GaussBlur(device, in.layout, parameters),
+      in, settings.method, parameters, gaussblur::GaussBlur(device, in.layout, parameters),
+      mosaic_parameters, mosaic::Mosaic(device, in.layout, mosaic_parameters),
       FrameRegions(device, in.layout, settings, gst_cuda_vision_filter_regions(self))});
 }
 
@@ -186,25 +226,34 @@ FrameWork begin_frame(GstCudaVisionFilter* self, const FrameInfo& info) {
   Operation& operation = *state.operation;
   const Settings settings = current_settings(self, state.settings);
   gaussblur::Parameters parameters = operation.parameters;
+  mosaic::Parameters mosaic_parameters = operation.mosaic_parameters;
   if (state.guard.allows(GST_ELEMENT_CAST(self), validation_error(settings))) {
+    operation.method = settings.method;
     parameters = parameters_of(settings, operation.format);
+    mosaic_parameters = mosaic_parameters_of(settings, operation.format);
     operation.regions.set_settings(settings);
   }
-  parameters.fields = info.interlaced;
+  parameters.fields = mosaic_parameters.fields = info.interlaced;
   const DeviceScope scope(gst_cuda_vision_filter_session(self));
   if (parameters != operation.parameters) {
     operation.blur.set_parameters(parameters);
     operation.parameters = parameters;
   }
+  operation.mosaic.set_parameters(mosaic_parameters);
+  operation.mosaic_parameters = mosaic_parameters;
   const bool selected = operation.regions.select(info);
-  return selected && !operation.blur.identity() ? FrameWork::transform : FrameWork::nothing;
+  const bool identity = operation.method == Method::gaussian && operation.blur.identity();
+  return selected && !identity ? FrameWork::transform : FrameWork::nothing;
 }
 
 void process(GstCudaVisionFilter* self, const ConstFrame& in, const Frame* out, const FrameInfo&) {
   Operation& operation = *state_of(self).operation;
   operation.regions.run(
       in, *out, [&](const ConstFrame& from, const Frame& to, const regions::ActiveCells* active) {
-        operation.blur.run(from, to, active);
+        if (operation.method == Method::gaussian)
+          operation.blur.run(from, to, active);
+        else
+          operation.mosaic.run(from, to, active);
       });
 }
 
@@ -214,6 +263,10 @@ void release(GstCudaVisionFilter* self) {
 
 void install_properties(GObjectClass* klass) {
   static ElementProperties<Settings> all(klass);
+  all.add(
+      {"method", "Method",
+       "How the picture is changed; unlike a blur, a mosaic and a solid colour cannot be undone"},
+      &Settings::method, method_type());
   all.add(
       {"sigma", "Sigma",
        "Standard deviation of the Gaussian in pixels; negative values sharpen (0 = follows from "
@@ -237,7 +290,8 @@ void install_properties(GObjectClass* klass) {
            "by the colorimetry of the caps"},
           &Settings::border_color);
   all.add({"blur-alpha", "Blur alpha",
-           "Blur the alpha channel like the others (false = copy it unchanged)"},
+           "Blur the alpha channel like the others, or hide it under the mosaic (false = copy it "
+           "unchanged)"},
           &Settings::blur_alpha);
   all.add(
       {"fine", "Fine coefficients",
@@ -245,6 +299,17 @@ void install_properties(GObjectClass* klass) {
        "removes fine gratings, of which 8 bits leave a trace, but the result no longer equals "
        "OpenCV's (deeper samples always use 16)"},
       &Settings::fine);
+  all.add(
+      {"block-size", "Block size",
+       "Width and height in pixels of the blocks with method=mosaic, which begin in the top left "
+       "corner of the frame"},
+      &Settings::block_size, mosaic::Parameters::min_block_size,
+      mosaic::Parameters::max_block_size);
+  all.add(
+      {"solid-color", "Solid colour",
+       "Colour with method=solid, as 0xAARRGGBB; alpha does not count, the frame keeps its own; "
+       "converted to YUV and gray by the colorimetry of the caps"},
+      &Settings::solid_color);
   add_region_properties(all);
   properties = &all;
 }
@@ -259,10 +324,12 @@ static void gst_cuda_gauss_blur_class_init(GstCudaGaussBlurClass* klass) {
   object_class->finalize = finalize;
   install_properties(object_class);
 
-  gst_element_class_set_static_metadata(
-      GST_ELEMENT_CLASS(klass), "CUDA Gaussian blur", "Filter/Effect/Video/Hardware",
-      "Blurs with a Gaussian or sharpens, exactly and for any sigma, on an NVIDIA GPU or the CPU",
-      "The gst-cudavision developers");
+  gst_element_class_set_static_metadata(GST_ELEMENT_CLASS(klass), "CUDA Gaussian blur",
+                                        "Filter/Effect/Video/Hardware",
+                                        "Blurs with a Gaussian, sharpens, or hides under a mosaic "
+                                        "or one colour, exactly, on an NVIDIA "
+                                        "GPU or the CPU",
+                                        "The gst-cudavision developers");
   gst_element_class_add_static_metadata(GST_ELEMENT_CLASS(klass), GST_ELEMENT_METADATA_DOC_URI,
                                         DOC_URI "/elements/cudagaussblur.md");
 

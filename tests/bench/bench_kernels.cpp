@@ -215,9 +215,10 @@ struct Group {
 constexpr Group groups[] = {
     {"copy", add_cpu_copies},       {"equalization", add_cpu_equalization},
     {"clahe", add_cpu_clahe},       {"blur", add_cpu_blur},
-    {"integral", add_cpu_integral}, {"nlmeans", add_cpu_nlmeans},
-    {"regions", add_none},          {"remap", add_cpu_remap},
-    {"repack", add_cpu_repack},     {"stereo", add_cpu_stereo},
+    {"integral", add_cpu_integral}, {"mosaic", add_cpu_mosaic},
+    {"nlmeans", add_cpu_nlmeans},   {"regions", add_none},
+    {"remap", add_cpu_remap},       {"repack", add_cpu_repack},
+    {"stereo", add_cpu_stereo},
 };
 
 std::string group_names() {

@@ -41,6 +41,9 @@ void add_cpu_clahe(CpuRows& rows);
 /// Adds the operations on integral images.
 void add_cpu_integral(CpuRows& rows);
 
+/// Adds the mosaic and the solid colour.
+void add_cpu_mosaic(CpuRows& rows);
+
 /// Adds the remap.
 void add_cpu_remap(CpuRows& rows);
 

@@ -4,6 +4,7 @@
 #include "tests/bench/blur_subjects.h"
 #include "tests/bench/cuda_rows.h"
 #include "tests/bench/graph_timer.h"
+#include "tests/bench/mosaic_subjects.h"
 #include "tests/kernels/gaussblur/gaussblur_case.h"
 #include "tests/kernels/regions/regions_case.h"
 
@@ -12,100 +13,111 @@ namespace {
 
 using test::CudaTestDevice;
 
-/// A blur of regions of 200×200 pixels. `required` is the time in µs that the project requires on
-/// an NVIDIA H200, or 0 if there is none.
+/// Regions of 200×200 pixels.
+struct Regions {
+  int count;
+  int feather;
+};
+
+/// A blur of regions. `required` is the time in µs that the project requires on an NVIDIA H200, or
+/// 0 if there is none.
 struct Subject {
   const char* layout;
   int width, height;
   gaussblur::Parameters blur;
-  int regions;
-  int feather;
+  Regions regions;
   double required;
 };
 
 const Subject subjects[] = {
-    {"GRAY8", 3840, 2160, blur_of_size(15), 0, 0, 0},
-    {"GRAY8", 3840, 2160, blur_of_size(15), 1, 0, 0},
-    {"GRAY8", 3840, 2160, blur_of_size(15), 4, 0, 5},
-    {"GRAY8", 3840, 2160, blur_of_size(15), 4, 16, 0},
-    {"GRAY8", 3840, 2160, blur_of_size(15), 64, 0, 0},
-    {"GRAY8", 3840, 2160, blur_of_sigma(12), 4, 0, 0},
-    {"NV12", 3840, 2160, blur_of_size(15), 0, 0, 0},
-    {"NV12", 3840, 2160, blur_of_size(15), 1, 0, 0},
-    {"NV12", 3840, 2160, blur_of_size(15), 4, 0, 0},
-    {"NV12", 3840, 2160, blur_of_size(15), 64, 0, 0},
-    {"RGBA", 3840, 2160, blur_of_size(15), 4, 0, 0},
+    {"GRAY8", 3840, 2160, blur_of_size(15), {0, 0}, 0},
+    {"GRAY8", 3840, 2160, blur_of_size(15), {1, 0}, 0},
+    {"GRAY8", 3840, 2160, blur_of_size(15), {4, 0}, 5},
+    {"GRAY8", 3840, 2160, blur_of_size(15), {4, 16}, 0},
+    {"GRAY8", 3840, 2160, blur_of_size(15), {64, 0}, 0},
+    {"GRAY8", 3840, 2160, blur_of_sigma(12), {4, 0}, 0},
+    {"NV12", 3840, 2160, blur_of_size(15), {0, 0}, 0},
+    {"NV12", 3840, 2160, blur_of_size(15), {1, 0}, 0},
+    {"NV12", 3840, 2160, blur_of_size(15), {4, 0}, 0},
+    {"NV12", 3840, 2160, blur_of_size(15), {64, 0}, 0},
+    {"RGBA", 3840, 2160, blur_of_size(15), {4, 0}, 0},
 };
 
+const MosaicSubject mosaics[] = {{"NV12", 3840, 2160, 16}, {"NV12", 3840, 2160, 0}};
+
 /// Spreads the regions over the frame.
-regions::Parameters regions_of(const Subject& subject) {
+regions::Parameters spread(const Regions& regions, int width, int height) {
   regions::Parameters parameters;
-  parameters.feather = subject.feather;
+  parameters.feather = regions.feather;
   constexpr int side = 200;
-  for (; parameters.count < subject.regions; ++parameters.count) {
+  for (; parameters.count < regions.count; ++parameters.count) {
     // Steps with no common divisor with the sides visit all places.
-    const int x = (100 + parameters.count * 1237) % (subject.width - side);
-    const int y = (80 + parameters.count * 733) % (subject.height - side);
+    const int x = (100 + parameters.count * 1237) % (width - side);
+    const int y = (80 + parameters.count * 733) % (height - side);
     parameters.boxes[static_cast<std::size_t>(parameters.count)] = {x, y, x + side, y + side};
   }
   return parameters;
 }
 
-/// Runs the blur and the blend of a case's frames.
-struct RegionBlur {
-  RegionBlur(Device& device, const test::GaussBlurCase& test, const regions::Parameters& selection)
-      : blur(device, test.layout, test.parameters),
+/// Runs a case's operation and the blend.
+template <class Case>
+struct RunInRegions {
+  RunInRegions(Device& device, const Case& test, const regions::Parameters& selection)
+      : operation(device, test.layout, test.parameters),
         blend(device, test.layout, selection),
         scratch(device, std::vector<std::uint8_t>(test.out.bytes)),
         processed(frame_in(test.layout, test.out, scratch.data())) {}
 
   void run(const ConstFrame& in, const Frame& out) {
-    blur.run(in, processed, blend.active());
+    operation.run(in, processed, blend.active());
     blend.run(in, processed, out);
   }
 
-  gaussblur::GaussBlur blur;
+  typename Case::Operation operation;
   regions::RegionBlend blend;
   test::DeviceBlock<std::uint8_t> scratch;
   Frame processed;
 };
 
-std::vector<std::uint8_t> result_of(Device& device, const test::GaussBlurCase& test,
+template <class Case>
+std::vector<std::uint8_t> result_of(Device& device, const Case& test,
                                     const regions::Parameters& selection) {
-  const test::GaussBlurCase::Frames frames(device, test);
-  RegionBlur blur(device, test, selection);
-  blur.run(frames.in, frames.out);
+  const typename Case::Frames frames(device, test);
+  RunInRegions<Case> operation(device, test, selection);
+  operation.run(frames.in, frames.out);
   device.finish();
   return frames.output();
 }
 
-Row row_of(const Subject& subject) {
-  const std::string name =
-      blur_name(subject.blur) + " in " + std::to_string(subject.regions) + " regions" +
-      (subject.feather > 0 ? ", feather " + std::to_string(subject.feather) : std::string());
-  Row row{name, subject.layout, subject.width, subject.height, test::name(test::Content::natural)};
-  row.required = subject.required;
-  return row;
-}
-
-void measure(const CudaTestDevice& device, const Subject& subject, Row& row) {
-  const auto test =
-      test::plain_gaussblur_case(test::layout_named(subject.layout, subject.width, subject.height),
-                                 subject.blur, test::Content::natural, 3);
-  const regions::Parameters selection = regions_of(subject);
+template <class Case>
+void measure(const CudaTestDevice& device, const Case& test, const Regions& regions, Row& row) {
+  const regions::Parameters selection = spread(regions, test.layout.width, test.layout.height);
   const auto cpu = make_cpu_device();
   const std::string different =
       difference(test, result_of(*cpu, test, selection), result_of(*device, test, selection));
   if (!different.empty())
     throw std::runtime_error(row.operation + ": CUDA differs from the CPU: " + different);
 
-  const test::GaussBlurCase::Frames frames(*device, test);
-  RegionBlur blur(*device, test, selection);
+  const typename Case::Frames frames(*device, test);
+  RunInRegions<Case> operation(*device, test, selection);
   const Buffer from = device->allocate(test.in.bytes), to = device->allocate(test.in.bytes);
   const GraphTimer timer(device.stream());
-  row.microseconds = timer.microseconds([&] { blur.run(frames.in, frames.out); });
+  row.microseconds = timer.microseconds([&] { operation.run(frames.in, frames.out); });
   row.copy_microseconds = timer.microseconds([&] {
     enqueue_plain_copy(device.stream(), from.data(), to.data(), test.in.bytes / 16 * 16);
+  });
+}
+
+template <class Case>
+void add_row(CudaRows& rows, const std::string& operation_name, const char* layout,
+             const Case& test, const Regions& regions, double required) {
+  const std::string name =
+      operation_name + " in " + std::to_string(regions.count) + " regions" +
+      (regions.feather > 0 ? ", feather " + std::to_string(regions.feather) : std::string());
+  Row row{name, layout, test.layout.width, test.layout.height, test::name(test.content)};
+  row.required = required;
+  rows.add(row, [test, regions](const CudaTestDevice& device, Row& measured) {
+    measure(device, test, regions, measured);
   });
 }
 
@@ -113,8 +125,13 @@ void measure(const CudaTestDevice& device, const Subject& subject, Row& row) {
 
 void add_cuda_regions(CudaRows& rows) {
   for (const Subject& subject : subjects)
-    rows.add(row_of(subject),
-             [subject](const CudaTestDevice& device, Row& row) { measure(device, subject, row); });
+    add_row(rows, blur_name(subject.blur), subject.layout,
+            test::plain_gaussblur_case(
+                test::layout_named(subject.layout, subject.width, subject.height), subject.blur,
+                test::Content::natural, 3),
+            subject.regions, subject.required);
+  for (const MosaicSubject& subject : mosaics)
+    add_row(rows, subject.name(), subject.layout, subject.make_case(), Regions{4, 0}, 0);
 }
 
 }  // namespace cudavision::bench

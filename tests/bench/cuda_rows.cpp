@@ -19,6 +19,7 @@ constexpr Group groups[] = {
     {"clahe", add_cuda_clahe},
     {"blur", add_cuda_blur},
     {"integral", add_cuda_integral},
+    {"mosaic", add_cuda_mosaic},
     {"nlmeans", add_cuda_nlmeans},
     {"regions", add_cuda_regions},
     {"remap", add_cuda_remap},

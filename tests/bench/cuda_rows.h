@@ -51,7 +51,7 @@ class CudaRows {
 };
 
 /// Adds the rows of one group, or of all if `group` is empty: equalization, clahe, blur, integral,
-/// nlmeans, regions, remap, repack or stereo. A build without CUDA has none.
+/// mosaic, nlmeans, regions, remap, repack or stereo. A build without CUDA has none.
 void add_cuda_rows(CudaRows& rows, const std::string& group);
 
 /// Add one group each.
@@ -59,6 +59,7 @@ void add_cuda_equalization(CudaRows& rows);
 void add_cuda_clahe(CudaRows& rows);
 void add_cuda_blur(CudaRows& rows);
 void add_cuda_integral(CudaRows& rows);
+void add_cuda_mosaic(CudaRows& rows);
 void add_cuda_nlmeans(CudaRows& rows);
 void add_cuda_regions(CudaRows& rows);
 void add_cuda_remap(CudaRows& rows);

@@ -21,6 +21,7 @@
 #include "tests/kernels/histogramaverage/histogram_sequence.h"
 #include "tests/kernels/integral/integral_case.h"
 #include "tests/kernels/localstatistics/localstatistics_case.h"
+#include "tests/kernels/mosaic/mosaic_case.h"
 #include "tests/kernels/nlmeans/nlmeans_case.h"
 #include "tests/kernels/regions/regions_case.h"
 #include "tests/kernels/remap/pictureremap_case.h"
@@ -84,6 +85,7 @@ constexpr Suite suites[] = {
     {"histogramaverage", "", 150, histogram_average_hash},
     {"integral", "", 200, case_hash<make_integral_case>},
     {"localstatistics", "", 200, case_hash<make_localstatistics_case>},
+    {"mosaic", "", 200, case_hash<make_mosaic_case>},
     {"nlmeans", "", 150, case_hash<make_nlmeans_case>},
     {"regions", "", 200, case_hash<make_region_blend_case>},
     {"remap", "", 200, case_hash<make_remap_case>},

@@ -90,6 +90,11 @@ TEST(test_gaussblur, .unless(unless_allocations_count())) {
        }),
        setting(
            [](FilterHarness& filter, int i) { filter.set("fine", i % 2 == 0 ? "true" : "false"); }),
+       setting([](FilterHarness& filter, int i) {
+         filter.set("method", nick_of(static_cast<Method>(i % 3)));
+         filter.set("block-size", std::to_string(2 + i * 5 % 255));
+         filter.set("solid-color", std::to_string(static_cast<unsigned>(i) * 991));
+       }),
        [](FilterHarness&, int i) {
          return i % 2 == 0 ? guint{GST_VIDEO_BUFFER_FLAG_INTERLACED} : 0u;
        }});

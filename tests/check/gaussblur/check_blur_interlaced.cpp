@@ -7,6 +7,7 @@
 
 #include "tests/check/common/blurdefinition.h"
 #include "tests/check/common/filterharness.h"
+#include "tests/check/common/regiondefinition.h"
 
 using namespace check;
 
@@ -96,6 +97,31 @@ TEST(test_fields_do_not_mix) {
     filter.accept_caps(format, 26, 18, caps_more(format, "interleaved"));
     expect_picture(filter.process(picture), picture, "a black and a white field");
   }
+}
+
+// In regions, a row of subsampled chroma covers rows of luma of its own field.
+TEST(test_regions, .times(formats().size())) {
+  const FormatSpec& format = format_number(index);
+  Regions boxes = rectangles({{3, 1, 4, 2}, {10, 5, 17, 6}, {2, 8, 9, 13}, {-4, 16, 21, 18}});
+  Regions ellipses = boxes;
+  ellipses.shape = RegionShape::ellipse;
+  ellipses.feather = 4;
+  Regions inverted = boxes;
+  inverted.invert = true;
+  Blur how{3};
+  FilterHarness filter("cudagaussblur", how.properties());
+  for (int height : {2, 3, 6, 13, 18})
+    for (const char* mode : {"interleaved", "mixed"}) {
+      filter.accept_caps(format, 23, height, caps_more(format, mode));
+      for (Regions regions : {boxes, ellipses, inverted}) {
+        filter.set(properties_of(regions));
+        how.fields = regions.fields = std::string(mode) == "interleaved";
+        const Picture picture = interlaced_picture(format, 23, height, 5);
+        const Picture expected = in_regions(
+            picture, [&](const Picture& part) { return blurred(part, how); }, regions, false);
+        expect_picture(filter.process(picture), expected, mode);
+      }
+    }
 }
 
 // In mixed streams, the flags of each buffer decide whether it is interlaced.

@@ -153,7 +153,7 @@ TEST(RegionHistograms, CudaEqualsCpuForLargeFrames) {
 TEST(RegionHistograms, SelectedPixelsAreThoseOfTheDefinition) {
   for_each_region_case([&](const RegionCase& test, const std::vector<std::uint8_t>&) {
     const FrameLayout& layout = test.frame.layout;
-    const auto selection = regions::select("test", layout.width, layout.height, test.regions);
+    const auto selection = regions::select("test", layout, test.regions);
     histequalize::PixelSelection pixels;
     pixels.regions = selection.regions.regions.data();
     pixels.region_count = selection.regions.count;

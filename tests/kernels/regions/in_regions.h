@@ -43,7 +43,10 @@ void expect_same_in_regions(Device& device, const Case& test,
 template <class Case>
 regions::Parameters regions_for(const Case& test) {
   Random random(test.content_seed + 13);
-  return random_regions(test.layout.width, test.layout.height, random.one_in(4) ? 100 : 4, random);
+  regions::Parameters parameters =
+      random_regions(test.layout.width, test.layout.height, random.one_in(4) ? 100 : 4, random);
+  parameters.fields = random.one_in(3);
+  return parameters;
 }
 
 /// Defines a suite of random cases of every layout, with random regions.

@@ -60,15 +60,16 @@ RegionBlendCase make_region_blend_case(std::uint64_t seed, int number, int max_p
   draw_placements(test, random);
   draw_content(test, random);
   test.parameters_later = random.one_in(3);
+  test.parameters.fields = random.one_in(3);
   return test;
 }
 
 std::string describe(const RegionBlendCase& test) {
   const regions::Parameters& p = test.parameters;
   char text[200];
-  std::snprintf(text, sizeof text, "%d %s, margin %d, feather %d%s", p.count,
+  std::snprintf(text, sizeof text, "%d %s, margin %d, feather %d%s%s", p.count,
                 p.shape == regions::Shape::rectangle ? "rectangles" : "ellipses", p.margin,
-                p.feather, p.invert ? ", inverted" : "");
+                p.feather, p.invert ? ", inverted" : "", p.fields ? ", fields" : "");
   std::string description = text;
   for (int i = 0; i < std::min(p.count, 5); ++i) {
     const regions::Box& box = p.boxes[static_cast<std::size_t>(i)];
@@ -96,6 +97,7 @@ regions::Parameters RegionBlendCase::other_parameters() const {
   other.margin = parameters.margin == 3 ? 4 : 3;
   other.feather = parameters.feather == 9 ? 11 : 9;
   other.invert = !parameters.invert;
+  other.fields = !parameters.fields;
   other.count = parameters.count == 2 ? 3 : 2;
   other.boxes[0] = {-5, -7, 30, 20};
   other.boxes[1] = {12, 9, 70, 33};

@@ -70,6 +70,24 @@ int defined_weight(const regions::Parameters& parameters, int x, int y) {
   return parameters.invert ? 256 - weight : weight;
 }
 
+int defined_sample_weight(const FrameLayout& layout, const regions::Parameters& parameters,
+                          const Channel& channel, int x, int y) {
+  const int last_column = layout.width - 1, last_row = layout.height - 1;
+  int weight = 0;
+  for (int j = 0; j < channel.subsampling_y; ++j)
+    for (int i = 0; i < channel.subsampling_x; ++i) {
+      int row = y * channel.subsampling_y + j;
+      if (parameters.fields) {
+        const int field = y % 2, row_of_field = y / 2;
+        row = 2 * (row_of_field * channel.subsampling_y + j) + field;
+      }
+      const int column = x * channel.subsampling_x + i;
+      weight = std::max(weight, defined_weight(parameters, std::min(column, last_column),
+                                               std::min(row, last_row)));
+    }
+  return weight;
+}
+
 void defined_region_blend(const FrameLayout& layout, const regions::Parameters& parameters,
                           const ConstFrame& in, const ConstFrame& processed, const Frame& out) {
   copy_rows(layout, in, out);
@@ -77,8 +95,7 @@ void defined_region_blend(const FrameLayout& layout, const regions::Parameters& 
     const Channel& channel = layout.channels[static_cast<std::size_t>(c)];
     for (int y = 0; y < channel.height; ++y)
       for (int x = 0; x < channel.width; ++x) {
-        const int weight =
-            defined_weight(parameters, x * channel.subsampling_x, y * channel.subsampling_y);
+        const int weight = defined_sample_weight(layout, parameters, channel, x, y);
         if (weight == 0)
           continue;
         const int from = defined_sample(layout, in, channel, x, y);

@@ -18,6 +18,11 @@ Parameters with(Parameters parameters, int margin, bool invert) {
   return parameters;
 }
 
+Parameters of_fields(Parameters parameters) {
+  parameters.fields = true;
+  return parameters;
+}
+
 Parameters rectangle(const Box& box, int feather = 0) {
   return one_region(box, Shape::rectangle, feather);
 }
@@ -32,6 +37,14 @@ Parameters most_regions(Shape shape, int feather) {
     const int x = parameters.count % 32 * 9 - 10, y = parameters.count / 32 * 7 - 5;
     parameters.boxes[static_cast<std::size_t>(parameters.count)] = {x, y, x + 4, y + 3};
   }
+  return parameters;
+}
+
+/// Two boxes that adjoin in the middle of samples, so that no single one covers these as a whole.
+Parameters adjoining() {
+  Parameters parameters = rectangle({10, 10, 21, 41});
+  parameters.boxes[1] = {21, 10, 60, 41};
+  parameters.count = 2;
   return parameters;
 }
 
@@ -63,6 +76,17 @@ const Extreme<Parameters> extremes[] = {
     {"OddSubsampled", "I420", 91, 61, Content::random, rectangle({21, 21, 52, 40})},
     {"OddYuy2", "YUY2", 91, 61, Content::random, rectangle({21, 21, 90, 61})},
     {"OddUyvy", "UYVY", 91, 61, Content::random, ellipse({20, 20, 91, 61}, 7)},
+    {"OddInverted", "I420", 91, 61, Content::random, with(rectangle({21, 21, 52, 40}), 0, true)},
+    {"AdjoiningInverted", "NV12", 91, 61, Content::random, with(adjoining(), 0, true)},
+    {"FieldRow", "I420", 90, 60, Content::random, of_fields(rectangle({20, 21, 50, 22}))},
+    {"FieldRowP010", "P010", 90, 61, Content::random, of_fields(ellipse({20, 22, 51, 23}, 3))},
+    {"FieldRowInverted", "NV12", 90, 62, Content::random,
+     of_fields(with(rectangle({1, 0, 90, 61}), 0, true))},
+    {"FieldsOfOneRow", "I420", 9, 1, Content::random, of_fields(rectangle({3, 0, 4, 1}))},
+    {"FieldsOfTwoRows", "I420", 9, 2, Content::random, of_fields(rectangle({3, 1, 4, 2}))},
+    {"FieldsOfThreeRows", "I420", 9, 3, Content::random, of_fields(rectangle({3, 1, 4, 2}))},
+    {"FieldsOfSixRows", "NV12", 9, 6, Content::random, of_fields(rectangle({3, 5, 4, 6}))},
+    {"FieldsOfYuy2", "YUY2", 91, 61, Content::random, of_fields(ellipse({21, 21, 90, 61}, 7))},
     {"BlackToWhite", "GRAY16", 200, 100, Content::zeros, rectangle({80, 40, 90, 50}, 64)},
     {"WhiteToBlack", "P010", 200, 100, Content::maximum, ellipse({80, 40, 90, 50}, 64)},
     {"Roomy", "GRAY8Roomy", 90, 60, Content::random, rectangle({20, 20, 90, 60}, 5)},

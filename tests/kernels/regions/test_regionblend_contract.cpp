@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "tests/kernels/contract/contract.h"
+#include "tests/kernels/pixels/luminance_definition.h"
 #include "tests/kernels/regions/regions_case.h"
 #include "tests/kernels/regions/regions_definition.h"
 
@@ -49,6 +50,14 @@ struct RegionBlendContract : ContractTraits<RegionBlendCase> {
       l.channels[1].offset = 1;
       l.channels[1].step = 2;
     });
+    add("I420", "more samples than the picture has pixels",
+        [](FrameLayout& l) { l.channels[1].subsampling_x = 3; });
+    add("I420", "more samples than the picture has pixels",
+        [](FrameLayout& l) { l.channels[2].subsampling_y = 3; });
+    add("GRAY8", "at most 8 along an axis", [](FrameLayout& l) {
+      l.channels[0].width = l.channels[0].height = 1;
+      l.channels[0].subsampling_y = 9;
+    });
     add("GRAY8", "it must be at most 8 bytes", [](FrameLayout& l) {
       l.channels[0].step = 9;
       l.planes[0].row_bytes = 9 * l.width;
@@ -90,6 +99,7 @@ struct RegionBlendContract : ContractTraits<RegionBlendCase> {
         for (const bool invert : {false, true}) {
           Parameters parameters = one_region({30, 20, 90, 50}, shape, 10);
           parameters.invert = invert;
+          parameters.fields = invert != (shape == Shape::ellipse);
           cases.push_back(dense(layout, width, height, parameters));
         }
     return cases;
@@ -122,6 +132,7 @@ struct RegionBlendContract : ContractTraits<RegionBlendCase> {
             [](Parameters& p) { p.margin = 1; },
             [](Parameters& p) { p.feather = 1; },
             [](Parameters& p) { p.invert = true; },
+            [](Parameters& p) { p.fields = true; },
             [](Parameters& p) { p.count = 1; },
             [](Parameters& p) {
               p.count = 1;
@@ -136,25 +147,77 @@ class RegionBlendUse : public EitherDevice {};
 
 INSTANTIATE_TEST_SUITE_P(Devices, RegionBlendUse, both_devices(), device_name);
 
-/// Where no cell is active, the processed frame is not looked at.
+/// Where no cell is active, the processed frame is not looked at. Operations find the cell of a
+/// sample by the first pixel that it would cover in a frame without fields, or by those in its own.
 TEST_P(RegionBlendUse, ActiveCellsCoverEveryWeight) {
   on_device([](Device& device) {
     Random random(81);
-    for (int i = 0; i < 40; ++i) {
+    for (int i = 0; i < 60; ++i) {
       const auto [width, height] = random_picture_size(random, 20000);
-      const Parameters parameters = random_regions(width, height, 8, random);
-      const RegionBlend blend(device, gray_layout(width, height), parameters);
-      int weights = 0;
-      for (int y = 0; y < height; ++y)
-        for (int x = 0; x < width; ++x)
-          if (defined_weight(parameters, x, y) > 0) {
-            ++weights;
-            ASSERT_TRUE(!blend.active() || blend.active()->touch({x, y, x + 1, y + 1}))
-                << x << ", " << y;
+      Parameters parameters = random_regions(width, height, 8, random);
+      parameters.fields = random.one_in(2);
+      for (const char* name : {"GRAY8", "I420", "YUY2"}) {
+        const FrameLayout layout = layout_named(name, width, height);
+        const RegionBlend blend(device, layout, parameters);
+        int weights = 0;
+        for (int c = 0; c < layout.channel_count; ++c) {
+          const Channel& channel = layout.channels[static_cast<std::size_t>(c)];
+          const auto active = [&](int x, int y) {
+            return !blend.active() || blend.active()->touch({x, y, x + 1, y + 1});
+          };
+          for (int y = 0; y < channel.height; ++y)
+            for (int x = 0; x < channel.width; ++x) {
+              if (defined_sample_weight(layout, parameters, channel, x, y) == 0)
+                continue;
+              ++weights;
+              const int column = x * channel.subsampling_x, row = y * channel.subsampling_y;
+              ASSERT_TRUE(active(column, row)) << name << " " << x << ", " << y;
+              if (parameters.fields) {
+                ASSERT_TRUE(active(column, row - row % (2 * channel.subsampling_y) + y % 2))
+                    << name << " " << x << ", " << y;
+              }
+            }
+        }
+        ASSERT_EQ(blend.active() == nullptr, parameters.invert);
+        if (blend.identity()) {
+          EXPECT_EQ(weights, 0);
+        }
+      }
+    }
+  });
+}
+
+/// Chroma is blended like the luma that it colours: a face's outline does not stay in it.
+TEST_P(RegionBlendUse, NothingOfARegionStays) {
+  on_device([](Device& device) {
+    Random random(84);
+    for (int i = 0; i < 120; ++i) {
+      const char* const names[] = {"I420", "NV12", "Y42B", "YUY2", "UYVY", "P010", "I420_10"};
+      const auto [width, height] = random_picture_size(random, 4000);
+      Parameters parameters = random_regions(width, height, 5, random);
+      parameters.fields = random.one_in(3);
+      const RegionBlendCase test =
+          plain_region_blend_case(layout_named(names[i % 7], width, height), parameters,
+                                  Content::random, static_cast<std::uint64_t>(i));
+      SCOPED_TRACE(describe(test));
+      const auto processed = test.processed_block();
+      const auto output = Runner<RegionBlendCase>(device, test).run(input_block(test), 0xcd);
+      const ConstFrame blended = frame_in(test.layout, test.out, output.data());
+      const ConstFrame whole = test.processed_in(processed.data());
+      for (int c = 0; c < test.layout.channel_count; ++c) {
+        const Channel& channel = test.layout.channels[static_cast<std::size_t>(c)];
+        for (int y = 0; y < height; ++y)
+          for (int x = 0; x < width; ++x) {
+            if (defined_weight(parameters, x, y) != full_weight)
+              continue;
+            const int column = x / channel.subsampling_x;
+            int row = y / channel.subsampling_y;
+            if (parameters.fields)
+              row = std::min(2 * (y / 2 / channel.subsampling_y) + y % 2, channel.height - 1);
+            ASSERT_EQ(defined_sample(test.layout, blended, channel, column, row),
+                      defined_sample(test.layout, whole, channel, column, row))
+                << "channel " << c << " of pixel " << x << ", " << y;
           }
-      ASSERT_EQ(blend.active() == nullptr, parameters.invert);
-      if (blend.identity()) {
-        EXPECT_EQ(weights, 0);
       }
     }
   });

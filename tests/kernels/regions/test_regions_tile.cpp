@@ -5,6 +5,7 @@
 
 #include <numeric>
 
+#include "cuda/regions/selection.h"
 #include "cuda/regions/tile.h"
 #include "tests/kernels/common/case_suites.h"
 #include "tests/kernels/regions/regions_case.h"
@@ -20,19 +21,19 @@ struct HostLaunch {
   HostLaunch(const RegionBlendCase& test, const ConstFrame& in, const ConstFrame& processed,
              const Frame& out) {
     const Parameters& p = test.parameters;
-    arguments.active = ActiveCells(test.layout.width, test.layout.height);
-    for (int i = 0; i < p.count; ++i) {
-      const Box& box = p.boxes[static_cast<std::size_t>(i)];
-      if (box.empty())
-        continue;
-      regions.push_back(region_of(box, p.margin));
-      arguments.active.add(grown(regions.back().box, p.feather));
-    }
+    const Selection selection = select("test", test.layout, p);
+    regions.assign(selection.regions.regions.begin(),
+                   selection.regions.regions.begin() + selection.regions.count);
+    arguments.active = selection.active;
     arguments.regions = regions.data();
     arguments.region_count = static_cast<int>(regions.size());
     arguments.shape = p.shape;
     arguments.feather = p.feather;
-    arguments.invert = arguments.everywhere = p.invert;
+    arguments.invert = p.invert;
+    arguments.fields = p.fields;
+    arguments.everywhere = selection.everywhere;
+    arguments.width = test.layout.width;
+    arguments.height = test.layout.height;
     arguments.shift = test.layout.shift;
     arguments.largest = (1u << test.layout.bits) - 1;
     arguments.plane_count = test.layout.plane_count;
@@ -59,10 +60,10 @@ struct HostLaunch {
 template <int kSampleBytes>
 void run_thread(const BlendArguments& a, const ThreadPart& part, bool touched,
                 const std::vector<std::uint16_t>& near) {
-  constexpr int samples = BlendTile::chunk_bytes / kSampleBytes;
+  constexpr int samples = Chunk::bytes / kSampleBytes;
   std::uint16_t weights[BlendTile::thread_rows][samples];
   find_weights<kSampleBytes>(
-      a, part, near.data(), static_cast<int>(near.size()),
+      a, part, {near.data(), static_cast<int>(near.size())},
       [&](int row, int sample) -> std::uint16_t& { return weights[row][sample]; });
   const BlendPlane& plane = part.plane;
   for (int r = 0; r < BlendTile::thread_rows; ++r) {
@@ -73,7 +74,7 @@ void run_thread(const BlendArguments& a, const ThreadPart& part, bool touched,
     in.load(plane.in + row * plane.in_pitch + part.x, part.left, false);
     if (touched) {
       processed.load(plane.processed + row * plane.processed_pitch + part.x, part.left, false);
-      for (int w = 0; w < BlendTile::chunk_bytes / 4; ++w)
+      for (int w = 0; w < Chunk::bytes / 4; ++w)
         in.words[w] = mixed_word<kSampleBytes>(a, in.words[w], processed.words[w], [&](int i) {
           return int{weights[r][w * (4 / kSampleBytes) + i]};
         });
@@ -87,7 +88,7 @@ void run_blocks(const HostLaunch& launch) {
   const BlendArguments& a = launch.arguments;
   for (int block = 0; block < launch.blocks; ++block) {
     const BlendPlane& plane = plane_of_block(a, block);
-    const Box tile = pixels_of_tile(plane, block);
+    const Box tile = covered_by_tile(plane, a.fields, block);
     std::vector<std::uint16_t> near;
     for (int i = a.region_count - 1; i >= 0; --i)
       if (overlap(grown(a.regions[i].box, a.feather), tile))

@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+//
+// The mosaic on CUDA: one launch for all planes. A thread block adds up the samples of some blocks
+// side by side in shared memory, and writes their means over them.
+
+#include "cuda/core/cuda_launch.h"
+#include "cuda/mosaic/backend.h"
+#include "cuda/mosaic/launch.h"
+
+namespace cudavision::mosaic {
+namespace {
+
+constexpr int max_warps = 24;
+/// The rows that a thread reads before its block adds up. Fewer would not hide the memory's
+/// latency.
+constexpr int thread_rows = 4;
+
+__device__ inline const std::uint8_t* in_row(const MosaicPlane& plane, int y) {
+  return plane.in + static_cast<std::int64_t>(y) * plane.in_pitch;
+}
+__device__ inline std::uint8_t* out_row(const MosaicPlane& plane, int y) {
+  return plane.out + static_cast<std::int64_t>(y) * plane.out_pitch;
+}
+
+/// The part of a tile that a thread works on: chunks in columns `warp_lanes` apart, and rows.
+struct ThreadPart {
+  int lane, warp, warps;
+
+  __device__ ThreadPart()
+      : lane(static_cast<int>(threadIdx.x) % warp_lanes),
+        warp(static_cast<int>(threadIdx.x) / warp_lanes),
+        warps(static_cast<int>(blockDim.x) / warp_lanes) {}
+};
+
+template <int kSampleBytes>
+__device__ inline void add_samples(const MosaicArguments& a, const MosaicTile& tile,
+                                   const ThreadPart& part, std::uint32_t* sums) {
+  const MosaicPlane& plane = tile.plane;
+  for (int x = tile.first_chunk() + part.lane * Chunk::bytes; x < tile.end;
+       x += warp_lanes * Chunk::bytes) {
+    const int count = min(plane.row_bytes - x, Chunk::bytes);
+    const bool whole = plane.aligned && count == Chunk::bytes;
+    ChunkSums<kSampleBytes> of_chunk;
+#pragma unroll 4
+    for (int y = tile.top + part.warp; y < tile.bottom; y += part.warps) {
+      Chunk in;
+      in.load(in_row(plane, y) + x, count, whole);
+      of_chunk.add(in, a);
+    }
+    add_to_slots(a, tile, x, of_chunk,
+                 [&](int slot, std::uint32_t sum) { atomicAdd(&sums[slot], sum); });
+  }
+}
+
+template <int kSampleBytes>
+__device__ inline void write_samples(const MosaicArguments& a, const MosaicTile& tile,
+                                     const ThreadPart& part, const std::uint32_t* values) {
+  const MosaicPlane& plane = tile.plane;
+  for (int x = tile.first_chunk() + part.lane * Chunk::bytes; x < tile.end;
+       x += warp_lanes * Chunk::bytes) {
+    const int count = min(plane.row_bytes - x, Chunk::bytes);
+    const bool whole = plane.aligned && count == Chunk::bytes;
+    const bool in_tile = whole && x >= tile.begin && x + Chunk::bytes <= tile.end;
+    const Replacement chunk =
+        replacement<kSampleBytes>(a, tile, x, [&](int slot) { return values[slot]; });
+    for (int y = tile.top + part.warp; y < tile.bottom; y += part.warps) {
+      if (chunk.keeps) {
+        Chunk in;
+        in.load(in_row(plane, y) + x, count, whole);
+        store_in_tile(chunk.in_place_of(in), tile, x, out_row(plane, y), in_tile);
+      } else {
+        store_in_tile(chunk.result, tile, x, out_row(plane, y), in_tile);
+      }
+    }
+  }
+}
+
+template <int kSampleBytes>
+__global__ void __launch_bounds__(max_warps* warp_lanes)
+    hide_blocks(const __grid_constant__ MosaicArguments a) {
+  __shared__ std::uint32_t values[MosaicArguments::max_slots];
+  const int number = static_cast<int>(blockIdx.x);
+  const MosaicPlane& plane = plane_of_tile(a, number);
+  const MosaicTile tile(a, plane, number);
+  if (!tile.is_needed(a)) {
+    grid_dependency_wait();
+    launch_dependents();
+    return;
+  }
+  const ThreadPart part;
+  const int thread = static_cast<int>(threadIdx.x), threads = static_cast<int>(blockDim.x);
+  for (int slot = thread; slot < tile.slots(); slot += threads)
+    values[slot] = a.solid ? plane.value[slot % plane.channel_count] : 0;
+  __syncthreads();
+  grid_dependency_wait();
+  // Where little of the frame is hidden, the next launch may use the rest of the GPU.
+  if (!a.everywhere)
+    launch_dependents();
+  if (!a.solid) {
+    add_samples<kSampleBytes>(a, tile, part, values);
+    __syncthreads();
+    for (int slot = thread; slot < tile.slots(); slot += threads) {
+      const int samples = tile.samples(a, slot);
+      if (samples > 0)
+        values[slot] = mean_of(values[slot], static_cast<std::uint32_t>(samples));
+    }
+    __syncthreads();
+  }
+  write_samples<kSampleBytes>(a, tile, part, values);
+}
+
+class MosaicCuda final : public Mosaic::Backend {
+ public:
+  MosaicCuda(Device& device, const FrameLayout& layout)
+      : device_(device),
+        layout_(layout),
+        launcher_(device.stream(), hide_blocks<1>),
+        kernel_(layout.bits > 8 ? hide_blocks<2> : hide_blocks<1>),
+        launch_(layout, Parameters()) {}
+
+  void set(const Parameters& parameters) override { launch_ = MosaicLaunch(layout_, parameters); }
+
+  void run(const ConstFrame& in, const Frame& out, const regions::ActiveCells* active) override {
+    launch_.set_frames(in, out);
+    launch_.set_active(active);
+    const MosaicArguments& a = launch_.arguments;
+    const int warps = std::clamp(a.block_size / thread_rows, 1, max_warps);
+    if (a.tile_count > 0)
+      launcher_(kernel_, static_cast<unsigned>(a.tile_count),
+                static_cast<unsigned>(warps * warp_lanes), 0, a);
+    if (!active)
+      copy_unused_rows(in, out);
+  }
+
+ private:
+  /// Copies rows that belong to no channel.
+  void copy_unused_rows(const ConstFrame& in, const Frame& out) {
+    for (int p = 0; p < layout_.plane_count; ++p) {
+      const int rows = regions::plane_bytes(layout_, p).sample_rows;
+      const View<const std::uint8_t> from = in.planes[p];
+      const View<std::uint8_t> to = out.planes[p];
+      if (rows < from.height)
+        device_.copy({from.row(rows), from.width, from.height - rows, from.pitch},
+                     {to.row(rows), to.width, to.height - rows, to.pitch});
+    }
+  }
+
+  Device& device_;
+  FrameLayout layout_;
+  Launcher<MosaicArguments> launcher_;
+  Launcher<MosaicArguments>::Kernel kernel_;
+  MosaicLaunch launch_;
+};
+
+}  // namespace
+
+std::unique_ptr<Mosaic::Backend> make_mosaic_cuda(Device& device, const FrameLayout& layout) {
+  return std::make_unique<MosaicCuda>(device, layout);
+}
+
+}  // namespace cudavision::mosaic

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#pragma once
+
+// The host's side of a launch: what the planes of a frame are, and how they are cut into tiles.
+
+#include <algorithm>
+#include <array>
+#include <iterator>
+
+#include "cuda/core/layoutcheck.h"
+#include "cuda/mosaic/tile.h"
+
+namespace cudavision::mosaic {
+
+/// Describes a plane of a field. The addresses and first_tile are missing.
+inline MosaicPlane describe_plane(const FrameLayout& layout, const Parameters& parameters,
+                                  int block_size, int number, int field) {
+  MosaicPlane plane;
+  static_cast<regions::PlaneBytes&>(plane) = regions::plane_bytes(layout, number);
+  plane.sample_rows = field_rows(parameters, plane.sample_rows, field);
+  std::fill(std::begin(plane.slot), std::end(plane.slot), std::int8_t{-1});
+  const int bytes = layout.sample_bytes();
+  for (int c = 0; c < layout.channel_count; ++c) {
+    const Channel& channel = layout.channels[c];
+    if (channel.plane != number || (channel.role == Role::alpha && !parameters.hide_alpha))
+      continue;
+    const int slot = plane.channel_count++;
+    plane.slot_pixels[slot] = static_cast<std::uint8_t>(channel.subsampling_x);
+    plane.slot_width[slot] = channel.width;
+    plane.value[slot] = parameters.values[c];
+    for (int at = channel.offset * bytes; at < plane.period; at += channel.step * bytes)
+      for (int b = 0; b < bytes; ++b)
+        plane.slot[at + b] = static_cast<std::int8_t>(slot);
+  }
+
+  // A warp loads 512 bytes of a row at once. Tiles that begin at multiples of 16 bytes are stored
+  // in whole chunks.
+  constexpr int width = warp_lanes * Chunk::bytes;
+  const int group = separable_blocks(plane, block_size);
+  const int max_blocks = std::max(
+      group, MosaicArguments::max_slots / std::max(plane.channel_count, 1) / group * group);
+  plane.tile_blocks = group;
+  bool whole = first_byte(plane, group, block_size) % Chunk::bytes == 0;
+  for (int blocks = 2 * group; blocks <= max_blocks; blocks += group) {
+    const int tile_bytes = first_byte(plane, blocks, block_size);
+    if (tile_bytes > width)
+      break;
+    const bool is_whole = tile_bytes % Chunk::bytes == 0;
+    // Tiles that begin elsewhere have bytes of one more chunk.
+    if (whole ? is_whole : is_whole || tile_bytes + Chunk::bytes <= width) {
+      plane.tile_blocks = blocks;
+      whole = is_whole;
+    }
+  }
+  const int blocks = block_count(block_size, 1, layout.width);
+  plane.strips = (blocks + plane.tile_blocks - 1) / plane.tile_blocks;
+  return plane;
+}
+
+/// The arguments of a launch, made from parameters and then given frames.
+class MosaicLaunch {
+ public:
+  MosaicLaunch(const FrameLayout& layout, const Parameters& parameters) : parameters_(parameters) {
+    MosaicArguments& a = arguments;
+    // The size of blocks of one colour does not matter. This one makes tiles of a good size.
+    constexpr int solid_block_size = 16;
+    a.block_size = parameters.solid ? solid_block_size : parameters.block_size;
+    a.reciprocal = static_cast<std::uint32_t>((std::uint64_t{1} << 32) /
+                                              static_cast<std::uint32_t>(a.block_size)) +
+                   1;
+    a.blocks = block_count(a.block_size, 1, layout.width);
+    a.solid = parameters.solid;
+    a.shift = layout.shift;
+    a.largest = (1u << layout.bits) - 1;
+    a.frame_rows = field_count(parameters);
+    for (int p = 0; p < layout.plane_count; ++p)
+      for (int field = 0; field < field_count(parameters); ++field) {
+        MosaicPlane plane = describe_plane(layout, parameters, a.block_size, p, field);
+        if (plane.sample_rows == 0)
+          continue;
+        plane.first_tile = a.tile_count;
+        a.tile_count +=
+            plane.strips * block_count(a.block_size, plane.row_pixels, plane.sample_rows);
+        sources_[static_cast<std::size_t>(a.plane_count)] = {p, field};
+        a.planes[a.plane_count++] = plane;
+      }
+  }
+
+  void set_frames(const ConstFrame& in, const Frame& out) {
+    for (int i = 0; i < arguments.plane_count; ++i) {
+      const Source& source = sources_[static_cast<std::size_t>(i)];
+      const auto number = static_cast<std::size_t>(source.plane);
+      MosaicPlane& plane = arguments.planes[i];
+      const auto from = field_view(parameters_, in.planes[number], source.field, plane.sample_rows);
+      const auto to = field_view(parameters_, out.planes[number], source.field, plane.sample_rows);
+      plane.in = from.data;
+      plane.out = to.data;
+      plane.in_pitch = kernel_pitch("mosaic", from.pitch);
+      plane.out_pitch = kernel_pitch("mosaic", to.pitch);
+      const auto bits = reinterpret_cast<std::uintptr_t>(from.data) |
+                        reinterpret_cast<std::uintptr_t>(to.data) |
+                        static_cast<std::uintptr_t>(from.pitch | to.pitch);
+      plane.aligned = bits % Chunk::bytes == 0;
+    }
+  }
+
+  /// active is nullptr if the whole output is needed.
+  void set_active(const regions::ActiveCells* active) {
+    arguments.everywhere = active == nullptr;
+    if (active)
+      arguments.active = *active;
+  }
+
+  MosaicArguments arguments;
+
+ private:
+  /// The plane of the frame, and its field, that one of the planes in the arguments shows.
+  struct Source {
+    int plane, field;
+  };
+
+  Parameters parameters_;
+  std::array<Source, MosaicArguments::max_planes> sources_{};
+};
+
+}  // namespace cudavision::mosaic

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "cuda/mosaic/mosaic.h"
+
+#include <string>
+
+#include "cuda/core/layoutcheck.h"
+#include "cuda/mosaic/backend.h"
+#include "cuda/regions/planebytes.h"
+
+namespace cudavision::mosaic {
+namespace {
+
+constexpr char operation[] = "mosaic";
+
+void check_parameters(const FrameLayout& layout, const Parameters& parameters) {
+  if (parameters.block_size < Parameters::min_block_size ||
+      parameters.block_size > Parameters::max_block_size)
+    refuse(operation, "blocks of " + std::to_string(parameters.block_size) +
+                          " pixels; they must have 2 to 256");
+  const int largest = (1 << layout.bits) - 1;
+  if (parameters.solid)
+    for (int c = 0; c < layout.channel_count; ++c)
+      if (parameters.values[c] > largest)
+        refuse(operation, "the value of channel " + std::to_string(c) + " is " +
+                              std::to_string(parameters.values[c]) + "; samples of " +
+                              std::to_string(layout.bits) + " bits are at most " +
+                              std::to_string(largest));
+}
+
+}  // namespace
+
+Mosaic::Mosaic(Device& device, const FrameLayout& layout, const Parameters& parameters)
+    : layout_(layout), parameters_(parameters) {
+  regions::check_plane_bytes(operation, layout);
+  check_parameters(layout, parameters);
+  backend_ = device.kind() == DeviceKind::cuda ? make_mosaic_cuda(device, layout)
+                                               : make_mosaic_cpu(device, layout);
+  backend_->set(parameters);
+}
+
+Mosaic::~Mosaic() = default;
+
+void Mosaic::set_parameters(const Parameters& parameters) {
+  if (parameters == parameters_)
+    return;
+  check_parameters(layout_, parameters);
+  backend_->set(parameters);
+  parameters_ = parameters;
+}
+
+void Mosaic::run(const ConstFrame& in, const Frame& out, const regions::ActiveCells* active) {
+  check_frame(operation, layout_, in, "input");
+  check_frame(operation, layout_, out, "output");
+  backend_->run(in, out, active);
+}
+
+}  // namespace cudavision::mosaic

@@ -1,0 +1,270 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#pragma once
+
+// How the thread blocks of a launch share the planes of a frame, and what one thread does with its
+// bytes. All of this compiles for the host, too, where the tests run it tile by tile.
+
+#include <cstdint>
+#include <type_traits>
+
+#include "cuda/mosaic/blocks.h"
+#include "cuda/pixels/sample_math.h"
+#include "cuda/regions/activecells.h"
+#include "cuda/regions/planebytes.h"
+
+namespace cudavision::mosaic {
+
+using regions::Chunk;
+
+/// A plane of a field of both frames.
+struct MosaicPlane : regions::PlaneBytes {
+  const std::uint8_t* in = nullptr;
+  std::uint8_t* out = nullptr;
+  int in_pitch = 0, out_pitch = 0;
+  bool aligned = false;  ///< all addresses and pitches are multiples of 16
+
+  int tile_blocks = 1;  ///< blocks side by side in a tile
+  int strips = 0;       ///< tiles side by side
+  int first_tile = 0;   ///< the tiles of earlier planes come before it
+
+  int channel_count = 0;  ///< that are hidden
+  /// By a byte's position in its period: the number of its channel among those, or −1.
+  std::int8_t slot[max_period] = {};
+  /// By that number.
+  std::uint8_t slot_pixels[FrameLayout::max_channels] = {};  ///< pixels per sample along x
+  int slot_width[FrameLayout::max_channels] = {};            ///< samples per row
+  std::uint16_t value[FrameLayout::max_channels] = {};       ///< of the solid colour
+};
+
+/// The one argument of the kernels.
+struct MosaicArguments {
+  static constexpr int max_planes = 2 * FrameLayout::max_planes;  ///< two fields of four planes
+  static constexpr int max_slots = 512;  ///< blocks of a tile times its channels
+
+  MosaicPlane planes[max_planes];
+  int plane_count = 0;
+  int tile_count = 0;
+  int block_size = 0;
+  std::uint32_t reciprocal = 0;  ///< 2^32 div block_size + 1
+  int blocks = 0;                ///< in a row
+  bool solid = false;
+  int shift = 0;  ///< of words, as in FrameLayout
+  std::uint32_t largest = 255;
+
+  int frame_rows = 1;      ///< rows of the frame for one of a field
+  bool everywhere = true;  ///< else only tiles that touch active cells are needed
+  regions::ActiveCells active;
+};
+
+constexpr int warp_lanes = 32;
+
+/// The work of a thread block: blocks side by side in one row of blocks.
+struct MosaicTile {
+  const MosaicPlane& plane;
+  int first_block;
+  int block_row;
+  int begin, end;   ///< bytes of a row
+  int top, bottom;  ///< rows of the plane
+
+  CUDAVISION_HOST_DEVICE MosaicTile(const MosaicArguments& a, const MosaicPlane& one, int tile)
+      : plane(one),
+        first_block((tile - one.first_tile) % one.strips * one.tile_blocks),
+        block_row((tile - one.first_tile) / one.strips),
+        begin(first_byte(one, first_block, a.block_size)),
+        end(first_block + one.tile_blocks < a.blocks
+                ? first_byte(one, first_block + one.tile_blocks, a.block_size)
+                : one.row_bytes),
+        top(first_sample(block_row, a.block_size, one.row_pixels, one.sample_rows)),
+        bottom(first_sample(block_row + 1, a.block_size, one.row_pixels, one.sample_rows)) {}
+
+  CUDAVISION_HOST_DEVICE bool is_needed(const MosaicArguments& a) const {
+    const int x = first_block * a.block_size, y = block_row * a.block_size * a.frame_rows;
+    return a.everywhere || a.active.touch({x, y, x + plane.tile_blocks * a.block_size,
+                                           y + a.block_size * a.frame_rows});
+  }
+
+  CUDAVISION_HOST_DEVICE int slots() const { return plane.tile_blocks * plane.channel_count; }
+  /// The place of the first chunk with bytes of the tile.
+  CUDAVISION_HOST_DEVICE int first_chunk() const { return begin / Chunk::bytes * Chunk::bytes; }
+
+  /// Returns the number of samples of a slot: a channel in a block.
+  CUDAVISION_HOST_DEVICE int samples(const MosaicArguments& a, int slot) const {
+    const int block = first_block + slot / plane.channel_count,
+              channel = slot % plane.channel_count;
+    const int pixels = plane.slot_pixels[channel], width = plane.slot_width[channel];
+    return (first_sample(block + 1, a.block_size, pixels, width) -
+            first_sample(block, a.block_size, pixels, width)) *
+           (bottom - top);
+  }
+};
+
+CUDAVISION_HOST_DEVICE inline const MosaicPlane& plane_of_tile(const MosaicArguments& a, int tile) {
+  int number = 0;
+  while (number + 1 < a.plane_count && tile >= a.planes[number + 1].first_tile)
+    ++number;
+  return a.planes[number];
+}
+
+/// Returns the block in which a pixel is. This is pixel div block_size, exact because the product
+/// of a pixel's number and the reciprocal's error is below 2^32.
+CUDAVISION_HOST_DEVICE inline int block_of(const MosaicArguments& a, int pixel) {
+  return static_cast<int>(std::uint64_t{static_cast<std::uint32_t>(pixel)} * a.reciprocal >> 32);
+}
+
+/// Calls function(sample, slot) for each sample of the chunk that begins at byte x, with slot −1
+/// where it is not one of the tile that is hidden. Samples kPeriod apart come one after the other;
+/// that is the plane's period, or as many as a chunk has.
+template <int kSampleBytes, int kPeriod, class Function>
+CUDAVISION_HOST_DEVICE inline void for_each_sample(const MosaicArguments& a, const MosaicTile& tile,
+                                                   int x, const Function& function) {
+  constexpr int samples = Chunk::bytes / kSampleBytes;
+  const MosaicPlane& plane = tile.plane;
+  CUDAVISION_UNROLL
+  for (int phase = 0; phase < kPeriod; ++phase) {
+    const int first = x + phase * kSampleBytes;
+    const int periods = first / plane.period, within = first - periods * plane.period;
+    const int slot = plane.slot[within];
+    const int begin = tile.begin, end = tile.end < plane.end[within] ? tile.end : plane.end[within];
+    int pixel = periods * plane.period_pixels + plane.pixel[within];
+    CUDAVISION_UNROLL
+    for (int s = phase; s < samples; s += kPeriod, pixel += plane.period_pixels) {
+      const int at = x + s * kSampleBytes;
+      const bool hidden = slot >= 0 && at >= begin && at < end;
+      function(s,
+               hidden ? (block_of(a, pixel) - tile.first_block) * plane.channel_count + slot : -1);
+    }
+  }
+}
+
+/// Calls function(std::integral_constant) with a period that for_each_sample() takes.
+template <int kSampleBytes, class Function>
+CUDAVISION_HOST_DEVICE inline void with_period(const MosaicPlane& plane, const Function& function) {
+  switch (plane.period / kSampleBytes) {
+    case 1:
+      function(std::integral_constant<int, 1>());
+      break;
+    case 2:
+      function(std::integral_constant<int, 2>());
+      break;
+    case 3:
+      function(std::integral_constant<int, 3>());
+      break;
+    case 4:
+      function(std::integral_constant<int, 4>());
+      break;
+    default:
+      function(std::integral_constant<int, Chunk::bytes / kSampleBytes>());
+  }
+}
+
+/// The sums of the samples of chunks that lie below each other: up to 256, so that 16 bits are
+/// enough for each byte.
+template <int kSampleBytes>
+class ChunkSums {
+ public:
+  CUDAVISION_HOST_DEVICE void add(const Chunk& chunk, const MosaicArguments& a) {
+    CUDAVISION_UNROLL
+    for (int w = 0; w < Chunk::word_count; ++w) {
+      const std::uint32_t word = chunk.words[w];
+      if (kSampleBytes == 1) {
+        sums_[2 * w] += word & 0xff00ffu;
+        sums_[2 * w + 1] += word >> 8 & 0xff00ffu;
+      } else {
+        sums_[2 * w] += sample_value(word & 0xffff, a.shift, a.largest);
+        sums_[2 * w + 1] += sample_value(word >> 16, a.shift, a.largest);
+      }
+    }
+  }
+
+  CUDAVISION_HOST_DEVICE std::uint32_t of(int sample) const {
+    if (kSampleBytes == 2)
+      return sums_[sample];
+    const std::uint32_t pair = sums_[sample / 4 * 2 + sample % 2];
+    return sample % 4 < 2 ? pair & 0xffff : pair >> 16;
+  }
+
+ private:
+  std::uint32_t sums_[2 * Chunk::word_count] = {};
+};
+
+/// Calls add(slot, sum) with the sums of a chunk's samples. Samples of one slot that come one after
+/// the other are added first.
+template <int kSampleBytes, class Add>
+CUDAVISION_HOST_DEVICE inline void add_to_slots(const MosaicArguments& a, const MosaicTile& tile,
+                                                int x, const ChunkSums<kSampleBytes>& sums,
+                                                const Add& add) {
+  with_period<kSampleBytes>(tile.plane, [&](auto period) {
+    int last = -1;
+    std::uint32_t sum = 0;
+    for_each_sample<kSampleBytes, decltype(period)::value>(a, tile, x, [&](int sample, int slot) {
+      if (slot != last) {
+        if (last >= 0)
+          add(last, sum);
+        last = slot;
+        sum = 0;
+      }
+      sum += sums.of(sample);
+    });
+    if (last >= 0)
+      add(last, sum);
+  });
+}
+
+/// What replaces a chunk's bytes.
+struct Replacement {
+  Chunk result;
+  Chunk kept;  ///< 0xff for bytes of the input that stay
+  bool keeps;  ///< some of the tile's bytes stay
+
+  CUDAVISION_HOST_DEVICE Chunk in_place_of(const Chunk& in) const {
+    Chunk out;
+    CUDAVISION_UNROLL
+    for (int w = 0; w < Chunk::word_count; ++w)
+      out.words[w] = (in.words[w] & kept.words[w]) | result.words[w];
+    return out;
+  }
+};
+
+/// Returns what replaces the chunk that begins at byte x. value(slot) is that of a slot's samples.
+template <int kSampleBytes, class Value>
+CUDAVISION_HOST_DEVICE inline Replacement replacement(const MosaicArguments& a,
+                                                      const MosaicTile& tile, int x,
+                                                      const Value& value) {
+  Replacement chunk;
+  CUDAVISION_UNROLL
+  for (int w = 0; w < Chunk::word_count; ++w) {
+    chunk.result.words[w] = 0;
+    chunk.kept.words[w] = 0;
+  }
+  chunk.keeps = false;
+  constexpr int bits = 8 * kSampleBytes, in_word = 4 / kSampleBytes;
+  with_period<kSampleBytes>(tile.plane, [&](auto period) {
+    for_each_sample<kSampleBytes, decltype(period)::value>(a, tile, x, [&](int sample, int slot) {
+      const int word = sample / in_word, shift = sample % in_word * bits;
+      if (slot >= 0) {
+        chunk.result.words[word] |= value(slot) << a.shift << shift;
+      } else {
+        chunk.kept.words[word] |= ((1u << bits) - 1) << shift;
+        const int at = x + sample * kSampleBytes;
+        chunk.keeps = chunk.keeps || (at + kSampleBytes > tile.begin && at < tile.end);
+      }
+    });
+  });
+  return chunk;
+}
+
+/// Stores those bytes of a chunk that are in the tile, or all with a single access if `whole` is
+/// true.
+CUDAVISION_HOST_DEVICE inline void store_in_tile(const Chunk& chunk, const MosaicTile& tile, int x,
+                                                 std::uint8_t* row, bool whole) {
+  if (whole) {
+    chunk.store(row + x, Chunk::bytes, true);
+    return;
+  }
+  CUDAVISION_UNROLL
+  for (int i = 0; i < Chunk::bytes; ++i)
+    if (x + i >= tile.begin && x + i < tile.end)
+      row[x + i] = static_cast<std::uint8_t>(byte_of(chunk.words[i / 4], i % 4));
+}
+
+}  // namespace cudavision::mosaic

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#pragma once
+
+// What the bytes of a plane stand for, for kernels whose threads take bytes of a row, whatever the
+// format. All of this compiles for the host, too.
+
+#include <cstdint>
+
+#include "cuda/core/frame.h"
+#include "cuda/pixels/pixel_pack.h"
+
+namespace cudavision::regions {
+
+/// The bytes in the rows of a plane. A period is the smallest number of bytes after which the
+/// channels repeat.
+struct PlaneBytes {
+  static constexpr int max_period = 8;
+
+  int rows = 0, row_bytes = 0;
+  int sample_rows = 0;  ///< the rest belongs to no channel
+
+  int row_pixels = 1;     ///< rows of pixels that a row covers
+  int period = 1;         ///< bytes
+  int period_pixels = 1;  ///< that a period covers
+  /// By a byte's position in its period: the position in a row from which on such bytes belong to
+  /// no channel; the first pixel that the byte's sample covers, counted from the first of the
+  /// period; how many it covers; and its channel.
+  int end[max_period] = {};
+  std::uint8_t pixel[max_period] = {};
+  std::uint8_t pixels[max_period] = {};
+  std::uint8_t channel[max_period] = {};
+};
+
+/// Throws invalid_argument if a plane's channels do not repeat with a period: they must have equal
+/// heights and equal vertical subsampling, their steps must divide the largest of them, which is at
+/// most 8 bytes, and over it they must cover equally many pixels. A sample covers at most
+/// 8 pixels along an axis, and some in the frame.
+void check_plane_bytes(const char* operation, const FrameLayout& layout);
+
+/// Describes a plane of a layout that check_plane_bytes() accepts.
+PlaneBytes plane_bytes(const FrameLayout& layout, int plane);
+
+/// A byte of a row, which moves on along the row.
+class BytePlace {
+ public:
+  CUDAVISION_HOST_DEVICE BytePlace(const PlaneBytes& plane, int position)
+      : plane_(plane),
+        position_(position),
+        first_pixel_(position / plane.period * plane.period_pixels),
+        within_(position % plane.period) {}
+
+  CUDAVISION_HOST_DEVICE int pixel() const { return first_pixel_ + plane_.pixel[within_]; }
+  CUDAVISION_HOST_DEVICE int pixels() const { return plane_.pixels[within_]; }
+  CUDAVISION_HOST_DEVICE int channel() const { return plane_.channel[within_]; }
+  CUDAVISION_HOST_DEVICE bool is_sample() const { return position_ < plane_.end[within_]; }
+
+  /// bytes is at most a period.
+  CUDAVISION_HOST_DEVICE void advance(int bytes) {
+    position_ += bytes;
+    within_ += bytes;
+    if (within_ >= plane_.period) {
+      within_ -= plane_.period;
+      first_pixel_ += plane_.period_pixels;
+    }
+  }
+
+ private:
+  const PlaneBytes& plane_;
+  int position_;
+  int first_pixel_;  // of the period
+  int within_;       // the period
+};
+
+/// A thread's 16 bytes of one row.
+struct Chunk {
+  static constexpr int bytes = 16;
+  static constexpr int word_count = bytes / 4;
+
+  std::uint32_t words[word_count];
+
+  /// Loads `count` bytes, or all with a single access if `whole` is true.
+  CUDAVISION_HOST_DEVICE void load(const std::uint8_t* from, int count, bool whole) {
+#ifdef __CUDA_ARCH__
+    if (whole) {
+      const uint4 all = *reinterpret_cast<const uint4*>(from);
+      words[0] = all.x;
+      words[1] = all.y;
+      words[2] = all.z;
+      words[3] = all.w;
+      return;
+    }
+#else
+    (void)whole;
+#endif
+    CUDAVISION_UNROLL
+    for (int w = 0; w < word_count; ++w) {
+      words[w] = 0;
+      CUDAVISION_UNROLL
+      for (int b = 0; b < 4; ++b)
+        if (4 * w + b < count)
+          words[w] |= static_cast<std::uint32_t>(from[4 * w + b]) << (8 * b);
+    }
+  }
+
+  CUDAVISION_HOST_DEVICE void store(std::uint8_t* to, int count, bool whole) const {
+#ifdef __CUDA_ARCH__
+    if (whole) {
+      *reinterpret_cast<uint4*>(to) = make_uint4(words[0], words[1], words[2], words[3]);
+      return;
+    }
+#else
+    (void)whole;
+#endif
+    CUDAVISION_UNROLL
+    for (int i = 0; i < bytes; ++i)
+      if (i < count)
+        to[i] = static_cast<std::uint8_t>(byte_of(words[i / 4], i % 4));
+  }
+};
+
+}  // namespace cudavision::regions

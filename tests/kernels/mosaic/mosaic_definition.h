@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#pragma once
+
+#include "cuda/core/frame.h"
+#include "cuda/mosaic/mosaic.h"
+
+/// A second implementation of the mosaic, sample by sample.
+namespace cudavision::test {
+
+/// Writes every byte of every row of out.
+void defined_mosaic(const FrameLayout& layout, const mosaic::Parameters& parameters,
+                    const ConstFrame& in, const Frame& out);
+
+}  // namespace cudavision::test

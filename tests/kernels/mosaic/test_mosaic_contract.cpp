@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+//
+// Tests the contract of all operations for Mosaic.
+
+#include "tests/kernels/contract/contract.h"
+#include "tests/kernels/mosaic/mosaic_case.h"
+
+namespace cudavision::test {
+namespace {
+
+using namespace mosaic;
+
+Parameters changed(const std::function<void(Parameters&)>& change) {
+  Parameters parameters;
+  change(parameters);
+  return parameters;
+}
+
+struct MosaicContract : ContractTraits<MosaicCase> {
+  static Case dense(const char* layout, int width, int height, const Parameters& parameters) {
+    return plain_mosaic_case(layout_named(layout, width, height), parameters, Content::natural, 5);
+  }
+
+  static std::vector<std::function<void(Device&, const FrameLayout&)>> constructors() {
+    return {[](Device& device, const FrameLayout& layout) { Mosaic(device, layout, {}); }};
+  }
+
+  static std::vector<LayoutRefusal> layout_refusals() {
+    std::vector<LayoutRefusal> refusals = common_layout_refusals();
+    const auto add = [&](const char* name, const char* words,
+                         const std::function<void(FrameLayout&)>& spoil) {
+      refusals.push_back({words, [=](FrameLayout& l) {
+                            l = layout_named(name, l.width, l.height);
+                            spoil(l);
+                          }});
+    };
+    add("RGB", "different heights", [](FrameLayout& l) { l.channels[1].height -= 1; });
+    add("YUY2", "cover as many pixels", [](FrameLayout& l) { l.channels[0].subsampling_x = 2; });
+    add("I420", "more samples than the picture has pixels",
+        [](FrameLayout& l) { l.channels[1].subsampling_x = 3; });
+    return refusals;
+  }
+
+  static std::vector<ParametersRefusal<Case>> parameters_refusals() {
+    const Case valid = dense("NV12", 67, 31, blocks_of(8));
+    const Case deep = dense("P010", 67, 31, solid_colour(10));
+    return {
+        {"blocks of 1 pixels; they must have 2 to 256", valid, blocks_of(1)},
+        {"blocks of 257 pixels", valid, blocks_of(257)},
+        {"blocks of -8 pixels", valid, blocks_of(-8)},
+        {"the value of channel 2 is 256; samples of 8 bits are at most 255", valid,
+         changed([](Parameters& p) {
+           p.solid = true;
+           p.values[2] = 256;
+         })},
+        {"the value of channel 0 is 1024; samples of 10 bits are at most 1023", deep,
+         changed([](Parameters& p) {
+           p.solid = true;
+           p.values[0] = 1024;
+         })},
+    };
+  }
+
+  static Case refused_case() { return dense("NV12", 34, 10, blocks_of(4)); }
+
+  static std::vector<Case> representatives(int width, int height) {
+    std::vector<Case> cases;
+    for (const char* layout :
+         {"GRAY8", "GRAY16", "NV12", "YUY2", "P010", "RGB", "RGBx", "GRAY8Roomy"}) {
+      const FrameLayout one = layout_named(layout, 1, 1);
+      for (const int size : {2, 9, 16, 64})
+        cases.push_back(dense(layout, width, height, blocks_of(size)));
+      cases.push_back(dense(layout, width, height, solid_colour(one.bits)));
+      Parameters fields = blocks_of(12);
+      fields.fields = true;
+      cases.push_back(dense(layout, width, height, fields));
+    }
+    return cases;
+  }
+
+  static std::pair<Case, Case> neighbours() {
+    return {dense("GRAY8", 333, 177, blocks_of(16)), dense("P010", 97, 155, solid_colour(10))};
+  }
+  static std::pair<Case, Case> streams() {
+    return {dense("GRAY8", 1280, 720, blocks_of(16)), dense("RGBA", 640, 360, blocks_of(33))};
+  }
+  static std::vector<Case> changing() {
+    return {dense("GRAY8", 160, 90, blocks_of(8)), dense("NV12", 121, 77, blocks_of(8)),
+            dense("P010", 64, 64, blocks_of(8)), dense("RGBA", 70, 40, blocks_of(8))};
+  }
+  static std::vector<Parameters> sets(const Case& test) {
+    Random random(test.layout.width);
+    std::vector<Parameters> sets = {blocks_of(8), blocks_of(8), solid_colour(test.layout.bits)};
+    for (int i = 0; i < 12; ++i) {
+      Parameters one = random.one_in(3) ? solid_colour(test.layout.bits)
+                                        : blocks_of(std::max(2, random.log_uniform(256)));
+      one.hide_alpha = random.one_in(2);
+      one.fields = random.one_in(2);
+      sets.push_back(one);
+    }
+    sets.push_back(blocks_of(8));
+    return sets;
+  }
+
+  static std::vector<std::function<void(Parameters&)>> members() {
+    return {[](Parameters& p) { p.block_size = 17; }, [](Parameters& p) { p.solid = true; },
+            [](Parameters& p) { p.values[3] = 1; }, [](Parameters& p) { p.hide_alpha = false; },
+            [](Parameters& p) { p.fields = true; }};
+  }
+};
+
+CUDAVISION_CONTRACT(Mosaic, MosaicContract);
+
+}  // namespace
+}  // namespace cudavision::test

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+//
+// Runs the thread blocks of the CUDA kernel one after the other on the host, with the functions
+// that the kernel consists of, and compares the result with the definition.
+
+#include <algorithm>
+
+#include "cuda/mosaic/launch.h"
+#include "tests/kernels/common/case_suites.h"
+#include "tests/kernels/mosaic/mosaic_case.h"
+
+namespace cudavision::test {
+namespace {
+
+using namespace mosaic;
+
+constexpr int warps = 3;
+
+/// Calls function(x, first_row) for the parts of the threads of a tile.
+template <class Function>
+void for_each_part(const MosaicTile& tile, const Function& function) {
+  for (int warp = 0; warp < warps; ++warp)
+    for (int lane = 0; lane < warp_lanes; ++lane)
+      for (int x = tile.first_chunk() + lane * Chunk::bytes; x < tile.end;
+           x += warp_lanes * Chunk::bytes)
+        function(x, tile.top + warp);
+}
+
+Chunk loaded(const MosaicPlane& plane, int x, int y) {
+  Chunk chunk;
+  chunk.load(plane.in + static_cast<std::ptrdiff_t>(y) * plane.in_pitch + x,
+             std::min(plane.row_bytes - x, Chunk::bytes), false);
+  return chunk;
+}
+
+template <int kSampleBytes>
+void run_tile(const MosaicArguments& a, int number) {
+  const MosaicTile tile(a, plane_of_tile(a, number), number);
+  const MosaicPlane& plane = tile.plane;
+  ASSERT_LE(tile.slots(), MosaicArguments::max_slots);
+  ASSERT_TRUE(tile.is_needed(a));
+  std::vector<std::uint32_t> values(static_cast<std::size_t>(tile.slots()), 0);
+  for_each_part(tile, [&](int x, int first) {
+    ChunkSums<kSampleBytes> sums;
+    for (int y = first; y < tile.bottom; y += warps)
+      sums.add(loaded(plane, x, y), a);
+    add_to_slots(a, tile, x, sums, [&](int slot, std::uint32_t sum) {
+      values.at(static_cast<std::size_t>(slot)) += sum;
+    });
+  });
+  for (int slot = 0; slot < tile.slots(); ++slot) {
+    auto& value = values[static_cast<std::size_t>(slot)];
+    const int samples = tile.samples(a, slot);
+    if (a.solid)
+      value = plane.value[slot % plane.channel_count];
+    else if (samples > 0)
+      value = mean_of(value, static_cast<std::uint32_t>(samples));
+    else
+      ASSERT_EQ(value, 0u);
+  }
+  for_each_part(tile, [&](int x, int first) {
+    const Replacement chunk = replacement<kSampleBytes>(
+        a, tile, x, [&](int slot) { return values.at(static_cast<std::size_t>(slot)); });
+    for (int y = first; y < tile.bottom; y += warps)
+      store_in_tile(chunk.keeps ? chunk.in_place_of(loaded(plane, x, y)) : chunk.result, tile, x,
+                    plane.out + static_cast<std::ptrdiff_t>(y) * plane.out_pitch, false);
+  });
+}
+
+class MosaicTiles : public LayoutCases {};
+
+TEST_P(MosaicTiles, MakeTheDefinedFrame) {
+  for_each_case(make_mosaic_case, [](const MosaicCase& test) {
+    SCOPED_TRACE(describe(test));
+    const auto input = input_block(test);
+    const auto expected = defined_output(test, input, poison);
+    std::vector<std::uint8_t> output(test.out.bytes, poison);
+    MosaicLaunch launch(test.layout, test.parameters);
+    const Frame out = frame_in(test.layout, test.out, output.data());
+    launch.set_frames(frame_in(test.layout, test.in, input.data()), out);
+    launch.set_active(nullptr);
+    for (int tile = 0; tile < launch.arguments.tile_count; ++tile)
+      if (test.layout.bits > 8)
+        run_tile<2>(launch.arguments, tile);
+      else
+        run_tile<1>(launch.arguments, tile);
+    // The kernel does not copy the rows that belong to no channel.
+    for (int p = 0; p < test.layout.plane_count; ++p) {
+      const auto number = static_cast<std::size_t>(p);
+      const int rows = regions::plane_bytes(test.layout, p).sample_rows;
+      const View<std::uint8_t> plane = out.planes[number];
+      for (int y = rows; y < plane.height; ++y)
+        std::copy_n(frame_in(test.layout, test.in, input.data()).planes[number].row(y), plane.width,
+                    plane.row(y));
+    }
+    ASSERT_EQ(difference(test, expected, output), "");
+  });
+}
+
+INSTANTIATE_TEST_SUITE_P(Layouts, MosaicTiles, every_layout(), layout_name);
+
+TEST(MosaicArithmetic, FindsTheBlockOfEveryPixel) {
+  for (int size = Parameters::min_block_size; size <= Parameters::max_block_size; ++size) {
+    const MosaicLaunch launch(gray_layout(65535, 1), blocks_of(size));
+    for (int pixel = 0; pixel < 65535 + 16; ++pixel)
+      ASSERT_EQ(block_of(launch.arguments, pixel), pixel / size) << pixel << " div " << size;
+  }
+}
+
+/// With every size of blocks, tiles cover each row once and end where blocks do.
+TEST(MosaicArithmetic, TilesCoverEveryRowOnce) {
+  for (const char* name : {"GRAY8", "NV12", "YUY2", "RGB", "RGBA", "P010", "GRAY16"})
+    for (int size = Parameters::min_block_size; size <= Parameters::max_block_size; ++size) {
+      const MosaicLaunch launch(layout_named(name, 1917, 33), blocks_of(size));
+      const MosaicArguments& a = launch.arguments;
+      int plane = -1, end = 0;
+      for (int number = 0; number < a.tile_count; ++number) {
+        const MosaicTile tile(a, plane_of_tile(a, number), number);
+        if (tile.first_block == 0) {
+          ASSERT_EQ(end, plane < 0 ? 0 : a.planes[plane].row_bytes);
+          plane = static_cast<int>(&tile.plane - a.planes);
+          end = 0;
+        }
+        ASSERT_EQ(tile.begin, end) << name << ", blocks of " << size;
+        ASSERT_LT(tile.begin, tile.end);
+        ASSERT_LT(tile.top, tile.bottom);
+        ASSERT_LE(tile.slots(), MosaicArguments::max_slots);
+        end = tile.end;
+      }
+      ASSERT_EQ(plane, a.plane_count - 1);
+    }
+}
+
+}  // namespace
+}  // namespace cudavision::test
