@@ -221,6 +221,54 @@ source_of() {
   esac
 }
 
+# Containers take sound in these formats as it is; decodebin decodes all others. Where a parser makes the packets that
+# a container needs, its caps say parsed or framed. Without these fields, decodebin would leave the parser out.
+declare -A sound_formats=(
+  [mkv]='audio/mpeg,mpegversion=1,parsed=true;audio/mpeg,mpegversion={2,4},stream-format=raw;audio/x-ac3,framed=true;audio/x-eac3,framed=true;audio/x-dts,framed=true;audio/x-opus;audio/x-vorbis;audio/x-flac,framed=true;audio/x-alaw;audio/x-mulaw;audio/x-raw'
+  [webm]='audio/x-opus;audio/x-vorbis;audio/x-raw')
+
+# look_into FILM CONTAINER: sets the array film to elements that deliver its decoded frames at the element "film", and the
+# array sound to those that carry each track of its sound from there to the element "mux". film_log has the caps of the
+# frames. Ends the script if the film cannot be decoded. The sound of RTSP streams is left out, because to look into one
+# would open a second connection to it.
+look_into() {
+  local formats=${sound_formats[$2]} look looking pads track from
+  sound=() film_log=''
+  case $1 in
+    rtsp*://*)
+      film=(uridecodebin "uri=$1" name=film)
+      return
+      ;;
+    *://*) from=(urisourcebin "uri=$1") ;;
+    *) from=(filesrc "location=$1") ;;
+  esac
+  film=("${from[@]}" ! decodebin name=film "caps=video/x-raw(ANY);$formats")
+
+  # gst-launch-1.0 -v prints the caps of the frames, on one pad after the other. It can lose a line if two threads have
+  # one at the same moment, so the sound is not among what it must say: decodebin lists its pads in a message, which -m
+  # prints. All this is known when the first frame has come to the end of the pipeline. The end of the stream would tell
+  # no more, and GStreamer can lose it if it comes while the pipeline begins to play.
+  exec {look}< <(exec gst-launch-1.0 -v -m "${film[@]}" post-stream-topology=true ! 'video/x-raw(ANY)' ! fakesink 2>&1)
+  looking=$!
+  film_log=$(sed '/(async-done)/q' <&"$look")
+  kill -KILL "$looking" 2>/dev/null || true
+  exec {look}<&-
+  [[ $film_log == *"(async-done)"* ]] || die "$1: $(sed -n 's/^ERROR: from element [^ ]*: //p' <<<"$film_log" | head -n 1)"
+
+  # The structures of this message lie within each other. Those of pads begin with the caps and name the pad.
+  pads=$(sed -n '/(element): stream-topology, / { s/\\//g; s/stream-topology, /\n/g; p; q }' <<<"$film_log" | grep -a '^caps=.* pad=') ||
+    die "$1: decodebin does not say what is in it"
+  while read -r track; do
+    if [[ $track == audio/x-raw ]]; then
+      sound+=(film. ! audio/x-raw ! queue ! audioconvert ! audioresample)
+      [[ $2 != webm ]] || sound+=(! opusenc)
+      sound+=(! mux.)
+    else
+      sound+=(film. ! "$formats" ! mux.)
+    fi
+  done < <(sed -nE 's/^caps=\(GstCaps\)"?(audio\/[a-z0-9-]+).*/\1/p' <<<"$pads")
+}
+
 # --- Outputs ----------------------------------------------------------------------------------------
 
 display_set() { [[ -n ${WAYLAND_DISPLAY:-${DISPLAY:-}} ]]; }
@@ -253,7 +301,8 @@ check_output() {
 no_display='There is no display (neither WAYLAND_DISPLAY nor DISPLAY is set): the result goes into a file.'
 
 # show_or_write OUT FALLBACK BITRATE: sets the array sink to elements that show moving pictures in a window, or
-# write them to OUT if that is given, or to FALLBACK if there is no display; and out to that file, or ''.
+# write them to OUT if that is given, or to FALLBACK if there is no display, with a muxer called "mux"; and out to that
+# file, or ''.
 show_or_write() {
   local mux=matroskamux
   out=$1
@@ -267,7 +316,7 @@ show_or_write() {
   else
     check_output "$out" mkv webm
     [[ ${out,,} != *.webm ]] || mux=webmmux
-    sink=(! queue ! videoconvert ! vp8enc deadline=1 "target-bitrate=$3" ! "$mux" ! filesink "location=$out")
+    sink=(! queue ! videoconvert ! vp8enc deadline=1 "target-bitrate=$3" ! "$mux" name=mux ! filesink "location=$out")
   fi
 }
 

@@ -48,17 +48,50 @@ def check_output(name, *inputs):
         sys.exit(f"{name}: there is no folder {folder}")
     if os.path.isdir(name) or not os.access(name if os.path.exists(name) else folder, os.W_OK):
         sys.exit(f"{name}: this file cannot be written")
-    if os.path.exists(name) and any(os.path.exists(one) and os.path.samefile(name, one) for one in inputs):
+    if os.path.exists(name) and any(os.path.samefile(name, one) for one in inputs if os.path.exists(one)):
         sys.exit(f"{name}: this is the input itself; name another file for the result")
+
+
+def decoder_of(name, properties=""):
+    if is_uri(name):
+        return f'uridecodebin uri="{name}" {properties}'
+    source = "v4l2src device" if name.startswith("/dev/video") else "filesrc location"
+    return f'{source}="{name}" ! decodebin {properties}'
 
 
 def source_of(name):
     """The elements that deliver the decoded frames of a file, a camera or a URI, as gst-launch-1.0 takes them. videoflip
     turns films as players do."""
-    if name.startswith("/dev/video"):
-        return f'v4l2src device="{name}" ! decodebin ! videoconvert ! queue'
-    source = f'uridecodebin uri="{name}"' if is_uri(name) else f'filesrc location="{name}" ! decodebin'
-    return f"{source} ! videoconvert ! videoflip video-direction=auto ! queue"
+    upright = "" if name.startswith("/dev/video") else " ! videoflip video-direction=auto"
+    return f"{decoder_of(name)} ! videoconvert{upright} ! queue"
+
+
+# Matroska takes sound in these formats as it is.
+sound_formats = ("audio/mpeg,mpegversion=1,parsed=true;audio/mpeg,mpegversion={2,4},stream-format=raw;audio/x-ac3,framed=true;"
+                 "audio/x-eac3,framed=true;audio/x-opus;audio/x-vorbis;audio/x-flac,framed=true;audio/x-raw")
+
+
+def film_of(name):
+    """The same, as an element called film, which has a pad for the frames and one for the sound."""
+    return decoder_of(name, f'name=film caps="video/x-raw(ANY);{sound_formats}"')
+
+
+def keep_sound(film, mux):
+    """Takes the sound of film_of(), if there is any, to a muxer for Matroska: as it is, or decoded if need be."""
+    def link(_, pad):
+        kind = (pad.get_current_caps() or pad.query_caps(None)).get_structure(0).get_name()
+        sink = mux.request_pad_simple("audio_%u") if kind.startswith("audio/") else None
+        if not sink:
+            return
+        way = Gst.parse_bin_from_description("queue ! audioconvert" if kind == "audio/x-raw" else "queue", True)
+        film.get_parent().add(way)
+        way.get_static_pad("src").link(sink)
+        way.sync_state_with_parent()
+        pad.link(way.get_static_pad("sink"))
+
+    # decodebin shows all of its pads before the first frame passes, so the muxer knows of the sound in time. Those of RTSP
+    # come when they come; a muxer that has begun takes no more.
+    film.connect("pad-added", link)
 
 
 def find_elements():

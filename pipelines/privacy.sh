@@ -4,20 +4,30 @@
 # Blurs faces, plates or whole people in a video so that nobody recognises them, and leaves every other pixel
 # as it is. Where they are, and when, is in a text file, so no detector is needed.
 #
-#   pipelines/privacy.sh [--sigma SIGMA] [--shape rectangle|ellipse] [--feather PIXELS] [REGIONS FILE [OUT]]
+#   pipelines/privacy.sh [OPTION ...] [REGIONS FILM [OUT]]
 #
 # Shows the video in a window, or writes it to OUT (.mkv or .webm) if that is given, or to privacy.mkv if there
-# is no display. The default is the street video of Debian's package opencv-doc, with a few of its people.
+# is no display. A film that stands on its side is turned first, and its sound goes into OUT. FILM may be a URI,
+# such as rtsp://…, whose sound is left out if it is RTSP. The default is the street video of Debian's package
+# opencv-doc, with a few of its people.
 #
-#   REGIONS    a region in each line: BEGIN END X Y WIDTH HEIGHT [LABEL], times in seconds, the rest in pixels;
-#              lines that begin with # do not count. pipelines/street-regions.txt is an example.
-#   --sigma    how much to blur, in pixels (default: 12)
-#   --shape    of the blurred part of each rectangle (default: ellipse)
-#   --feather  pixels around it over which the blur fades away (default: 8)
+#   REGIONS        a region in each line: BEGIN END X Y WIDTH HEIGHT [LABEL], times in seconds, the rest in pixels of
+#                  the picture as people see it; lines that begin with # do not count. pipelines/street-regions.txt is
+#                  an example.
+#   --missing      all: blur frames for which the file has no region as a whole (default); pass: leave them as they
+#                  are, because nobody is in them
+#   --persistence  seconds for which the last regions stay before that (default: 0.2)
+#   --margin       pixels by which each region is extended, and once more while it stays (default: 0)
+#   --sigma        how much to blur, in pixels (default: 12)
+#   --shape        of the blurred part of each rectangle: rectangle or ellipse (default: ellipse)
+#   --feather      pixels around it over which the blur fades away (default: 8)
 set -euo pipefail
 . "$(dirname "${BASH_SOURCE[0]}")/env.sh"
-option=([--sigma]=12 [--shape]=ellipse [--feather]=8)
+option=([--missing]=all [--persistence]=0.2 [--margin]=0 [--sigma]=12 [--shape]=ellipse [--feather]=8)
 read_arguments 0 3 "$@"
+expect_choice --missing all pass
+expect_number --persistence 0 86400 a
+expect_number --margin 0 65535
 expect_number --sigma 0.1 127 a
 expect_choice --shape rectangle ellipse
 expect_number --feather 0 65535
@@ -28,12 +38,18 @@ find_elements
 mark=$(program mark-regions)
 input=${arguments[1]:-$examples/vtest.avi}
 look_at "$input"
-[[ $kind == video ]] || usage_error "\"$input\" is not a video, but the regions have times"
-source_of "$input"
+[[ $kind == video || $kind == stream ]] || usage_error "\"$input\" is not a video, but the regions have times"
 show_or_write "${arguments[2]:-}" privacy.mkv 2000000
+[[ ${out,,} == *.webm ]] && container=webm || container=mkv
+look_into "$input" "$container"
+# A window makes no sound.
+[[ -n $out ]] || sound=()
+persistence=$(awk -v seconds="${option[--persistence]}" 'BEGIN { printf "%.0f", 1e9 * seconds }')
 
 # mark-regions takes a pipeline as gst-launch-1.0 does, and gives the frames that pass "mark" the metas that a
-# detector would give them.
+# detector would give them. What comes after videoflip is the picture as people see it.
 player=("$mark" "$regions")
-play "${source[@]}" ! identity name=mark ! cudagaussblur "sigma=${option[--sigma]}" use-roi-meta=true \
-  "region-shape=${option[--shape]}" "region-feather=${option[--feather]}" "${sink[@]}"
+play "${film[@]}" film. ! 'video/x-raw(ANY)' ! videoconvert ! queue ! videoflip video-direction=auto ! identity name=mark ! \
+  cudagaussblur "sigma=${option[--sigma]}" use-roi-meta=true "regions-missing=${option[--missing]}" \
+  "region-persistence=$persistence" "region-margin=${option[--margin]}" "region-shape=${option[--shape]}" \
+  "region-feather=${option[--feather]}" "${sink[@]}" "${sound[@]}"

@@ -14,6 +14,7 @@
 #include "gst/base/filterframes.h"
 #include "gst/base/framepusher.h"
 #include "gst/base/gstcudavisionfilter.h"
+#include "gst/base/regionfinder.h"
 
 namespace cudavision {
 
@@ -47,6 +48,7 @@ struct FilterState {
 
   FrameInfo info;  ///< of the current frame
   FrameWork work = FrameWork::nothing;
+  RegionFinder regions;  ///< for elements that process regions only
 };
 
 inline GstCudaVisionFilter* filter(gpointer self) {

@@ -149,6 +149,7 @@ GstFlowReturn prepare_output_buffer(GstBaseTransform* trans, GstBuffer* in, GstB
       return GST_FLOW_OK;
     }
     state.work = class_of(trans)->begin_frame(filter(trans), state.info);
+    state.regions.post_warning(GST_ELEMENT_CAST(trans));
     if (state.work != FrameWork::transform && state.frames->may_reuse(in)) {
       *out = in;
       return GST_FLOW_OK;
@@ -246,8 +247,14 @@ gboolean sink_event(GstBaseTransform* trans, GstEvent* event) {
       case GST_EVENT_SEGMENT:
         pusher.forget_eos();
         drain_filter(trans);
+        // This is also what follows a flush.
+        state_of(trans).regions.forget();
         break;
       case GST_EVENT_EOS:
+        drain_filter(trans);
+        state_of(trans).regions.end();
+        state_of(trans).regions.post_warning(GST_ELEMENT_CAST(trans));
+        break;
       case GST_EVENT_CAPS:
         drain_filter(trans);
         break;

@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-#include <gst/gst.h>
-
 #include <optional>
 
 #include "cuda/core/device.h"
 #include "cuda/core/frame.h"
 #include "cuda/regions/regionblend.h"
-#include "gst/base/regionsettings.h"
+#include "gst/base/frameinfo.h"
+#include "gst/base/regionfinder.h"
 #include "gst/memory/deviceframe.h"
 
 namespace cudavision {
@@ -17,14 +16,15 @@ namespace cudavision {
 /// needs it. All calls, the destructor included, are made in the session's context.
 class FrameRegions {
  public:
-  FrameRegions(Device& device, const FrameLayout& layout, const RegionSettings& settings);
+  FrameRegions(Device& device, const FrameLayout& layout, const RegionSettings& settings,
+               RegionFinder& finder);
 
   /// Takes effect with the next frame.
   void set_settings(const RegionSettings& settings) { settings_ = settings; }
 
   /// Finds the regions of a frame. Returns false if none of its pixels is selected. Throws
   /// ElementError if there are too many regions.
-  bool select(GstBuffer* frame);
+  bool select(const FrameInfo& frame);
 
   /// Returns the regions of the frame, which may be none, if the settings limit frames to regions.
   const regions::Parameters& parameters() const noexcept { return parameters_; }
@@ -43,12 +43,12 @@ class FrameRegions {
   }
 
  private:
-  void add(const regions::Box& box);
   void use_parameters();
 
   Device& device_;
   const FrameLayout layout_;
   RegionSettings settings_;
+  RegionFinder& finder_;
   regions::Parameters parameters_;  // of the frame
   bool limited_ = false;            // the frame is not processed as a whole
   std::optional<regions::RegionBlend> blend_;

@@ -35,6 +35,7 @@ void configure_filter(gpointer self, const FrameFormat& in, const FrameFormat& o
   const DeviceSession& session = state.session;
   release_filter(self);
   const DeviceScope scope(session);
+  state.regions.set_video(in.info);
   class_of(self)->configure(filter(self), session.device(), in, out);
   const std::size_t most = std::max<std::size_t>(state.pusher.limit(), 1);
   state.frames.emplace(filter(self), session, in, out, same_caps, most);
@@ -128,6 +129,7 @@ gboolean start(GstBaseTransform* trans) {
     state.forget_refusal();
     state.skipped = false;
     state.in_flight_total = 0;
+    state.regions.start();
     const std::size_t frames_in_flight = requested_frames_in_flight(trans);
     state.session.start();
     try {
@@ -343,6 +345,10 @@ static void gst_cuda_vision_filter_init(GstCudaVisionFilter* self) {
 
 DeviceSession& gst_cuda_vision_filter_session(GstCudaVisionFilter* self) {
   return self->state->session;
+}
+
+RegionFinder& gst_cuda_vision_filter_regions(GstCudaVisionFilter* self) {
+  return self->state->regions;
 }
 
 void gst_cuda_vision_filter_class_add_pad_templates(GstCudaVisionFilterClass* klass,

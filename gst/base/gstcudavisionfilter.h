@@ -19,6 +19,7 @@ G_END_DECLS
 namespace cudavision {
 
 struct FilterState;
+class RegionFinder;
 
 /// The ways in which an element handles a frame.
 enum class FrameWork {
@@ -92,6 +93,9 @@ inline GstCudaVisionFilterClass* class_of(gpointer self) {
 }  // namespace cudavision
 
 cudavision::DeviceSession& gst_cuda_vision_filter_session(GstCudaVisionFilter* self);
+
+/// Returns what finds the regions of frames, for elements that process only these.
+cudavision::RegionFinder& gst_cuda_vision_filter_regions(GstCudaVisionFilter* self);
 
 /// Adds the pad templates: all video formats on the sink pad, src on the source pad.
 void gst_cuda_vision_filter_class_add_pad_templates(GstCudaVisionFilterClass* klass,

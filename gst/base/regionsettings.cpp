@@ -95,7 +95,9 @@ bool RegionTypes::accepts(GQuark label) const {
   const std::vector<std::string>& labels = parsed_->labels;
   const gchar* const text = g_quark_to_string(label);
   return labels.empty() ||
-         std::find(labels.begin(), labels.end(), text ? text : "") != labels.end();
+         std::any_of(labels.begin(), labels.end(), [&](const std::string& accepted) {
+           return g_ascii_strcasecmp(accepted.c_str(), text ? text : "") == 0;
+         });
 }
 
 GType region_shape_type() {
@@ -106,6 +108,17 @@ GType region_shape_type() {
       {0, nullptr, nullptr},
   };
   static const GType type = register_enum("GstCudaVisionRegionShape", values);
+  return type;
+}
+
+GType regions_missing_type() {
+  static const GEnumValue values[] = {
+      enum_value(RegionsMissing::pass, "Pass unchanged; with region-invert, processed as a whole",
+                 "pass"),
+      enum_value(RegionsMissing::all, "Process as a whole", "all"),
+      {0, nullptr, nullptr},
+  };
+  static const GType type = register_enum("GstCudaVisionRegionsMissing", values);
   return type;
 }
 

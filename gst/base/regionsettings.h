@@ -52,7 +52,8 @@ class RegionTypes {
   explicit RegionTypes(const char* text);
 
   const char* c_str() const noexcept { return parsed_->text.c_str(); }
-  /// Returns true if a region with this label counts. Without labels, all do.
+  /// Returns true if a region with this label counts. Without labels, all do. Upper and lower case
+  /// of ASCII letters are the same.
   bool accepts(GQuark label) const;
 
  private:
@@ -64,6 +65,9 @@ class RegionTypes {
   std::shared_ptr<const Parsed> parsed_;
 };
 
+/// The part of a frame that is processed if none of its regions is known.
+enum class RegionsMissing { pass, all };
+
 /// The settings of an element that works on regions derive from this.
 struct RegionSettings {
   RegionText regions;
@@ -73,12 +77,15 @@ struct RegionSettings {
   int region_margin = 0;
   int region_feather = 0;
   bool region_invert = false;
+  RegionsMissing regions_missing = RegionsMissing::pass;
+  guint64 region_persistence = 0;  ///< in ns
 
   /// Returns true if frames are processed in regions only. Otherwise they are processed as a whole.
   bool in_regions() const noexcept { return use_roi_meta || !regions.empty(); }
 };
 
 GType region_shape_type();
+GType regions_missing_type();
 
 template <class Settings>
 void add_region_properties(ElementProperties<Settings>& all) {
@@ -90,13 +97,13 @@ void add_region_properties(ElementProperties<Settings>& all) {
       &Settings::regions);
   all.add({"use-roi-meta", "Use ROI metas",
            "Limit the effect to the regions of interest that metas of the frame describe, besides "
-           "those in regions; frames without any stay unchanged, or with region-invert are "
-           "processed as a whole"},
+           "those in regions; regions-missing says what happens to frames without any"},
           &Settings::use_roi_meta);
-  all.template add_text<RegionTypes>(
-      {"region-types", "Region types",
-       "With use-roi-meta: labels of the regions that count, separated by commas (empty = all)"},
-      &Settings::region_types);
+  all.template add_text<RegionTypes>({"region-types", "Region types",
+                                      "With use-roi-meta: labels of the regions that count, "
+                                      "separated by commas, in upper or lower "
+                                      "case (empty = all)"},
+                                     &Settings::region_types);
   all.template add<regions::Shape>(
       {"region-shape", "Region shape", "Shape of the regions within their rectangles"},
       &Settings::region_shape, region_shape_type());
@@ -107,6 +114,15 @@ void add_region_properties(ElementProperties<Settings>& all) {
           &Settings::region_feather, 0, regions::Parameters::max_extent);
   all.add({"region-invert", "Region invert", "Apply the effect to everything but the regions"},
           &Settings::region_invert);
+  all.template add<RegionsMissing>(
+      {"regions-missing", "Regions missing",
+       "Fate of frames of which no region is known: those without a meta that counts, or with no "
+       "rectangle of regions in the frame"},
+      &Settings::regions_missing, regions_missing_type());
+  all.add({"region-persistence", "Region persistence",
+           "Running time in ns for which the regions of the last frame that had some stay where "
+           "none is known, grown once more by region-margin (0 = they do not stay)"},
+          &Settings::region_persistence);
 }
 
 }  // namespace cudavision

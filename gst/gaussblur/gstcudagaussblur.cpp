@@ -176,9 +176,9 @@ void configure(GstCudaVisionFilter* self, Device& device, const FrameFormat& in,
   const Settings settings = current_settings(self, state.settings);
   state.guard.require(validation_error(settings));
   const gaussblur::Parameters parameters = parameters_of(settings, in);
-  state.operation.reset(new Operation{in, parameters,
-                                      gaussblur::GaussBlur(device, in.layout, parameters),
-                                      FrameRegions(device, in.layout, settings)});
+  state.operation.reset(new Operation{
+      in, parameters, gaussblur::GaussBlur(device, in.layout, parameters),
+      FrameRegions(device, in.layout, settings, gst_cuda_vision_filter_regions(self))});
 }
 
 FrameWork begin_frame(GstCudaVisionFilter* self, const FrameInfo& info) {
@@ -196,7 +196,7 @@ FrameWork begin_frame(GstCudaVisionFilter* self, const FrameInfo& info) {
     operation.blur.set_parameters(parameters);
     operation.parameters = parameters;
   }
-  const bool selected = operation.regions.select(info.buffer);
+  const bool selected = operation.regions.select(info);
   return selected && !operation.blur.identity() ? FrameWork::transform : FrameWork::nothing;
 }
 

@@ -13,11 +13,11 @@ void restart(SmoothedEqualizer& equalizer) {
 }  // namespace
 
 EqualizeWork::EqualizeWork(Device& device, const FrameFormat& format,
-                           const EqualizeSettings& settings)
+                           const EqualizeSettings& settings, RegionFinder& finder)
     : device_(device),
       format_(format),
       tiles_{settings.tiles_x, settings.tiles_y},
-      regions_(device, format.layout, settings),
+      regions_(device, format.layout, settings, finder),
       clock_(format.info),
       histogram_(device, format.layout) {
   apply(settings);
@@ -43,7 +43,7 @@ void EqualizeWork::apply(const EqualizeSettings& settings) {
 }
 
 bool EqualizeWork::begin_frame(const FrameInfo& info) {
-  const bool selected = regions_.select(info.buffer);
+  const bool selected = regions_.select(info);
   if (settings_.counts_regions())
     update_region_histogram();
   if (!selected || settings_.blend() == 0)

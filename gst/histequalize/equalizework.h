@@ -6,9 +6,9 @@
 #include "cuda/clahe/smoothedclahe.h"
 #include "cuda/histequalize/regionhistogram.h"
 #include "cuda/histequalize/smoothedequalize.h"
+#include "gst/base/frameclock.h"
 #include "gst/base/frameregions.h"
 #include "gst/histequalize/equalizesettings.h"
-#include "gst/histequalize/frameclock.h"
 
 namespace cudavision {
 
@@ -36,7 +36,8 @@ struct Equalizer {
 class EqualizeWork {
  public:
   /// The settings are valid for the format, as they are in apply().
-  EqualizeWork(Device& device, const FrameFormat& format, const EqualizeSettings& settings);
+  EqualizeWork(Device& device, const FrameFormat& format, const EqualizeSettings& settings,
+               RegionFinder& finder);
 
   const FrameFormat& format() const noexcept { return format_; }
 

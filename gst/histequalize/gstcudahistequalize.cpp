@@ -170,7 +170,8 @@ void configure(GstCudaVisionFilter* self, Device& device, const FrameFormat& in,
   State& state = state_of(self);
   const EqualizeSettings settings = current_settings(self, state.settings);
   state.guard.require(settings_error(settings, in));
-  state.work = std::make_unique<EqualizeWork>(device, in, settings);
+  state.work =
+      std::make_unique<EqualizeWork>(device, in, settings, gst_cuda_vision_filter_regions(self));
 }
 
 bool posts_message(State& state, const EqualizeSettings& settings, const FrameTimes& times) {

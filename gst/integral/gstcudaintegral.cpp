@@ -282,7 +282,9 @@ void configure(GstCudaVisionFilter* self, Device& device, const FrameFormat& in,
   const IntegralSettings settings = current_settings(self, state.settings);
   const OutputForm form = form_of(self);
   state.guard.require(settings_error(form.output, settings));
-  state.operation = Operation{form.output, make_integral_work(device, in, out, form, settings)};
+  state.operation = Operation{
+      form.output,
+      make_integral_work(device, in, out, form, settings, gst_cuda_vision_filter_regions(self))};
 }
 
 FrameWork begin_frame(GstCudaVisionFilter* self, const FrameInfo& info) {
@@ -294,7 +296,7 @@ FrameWork begin_frame(GstCudaVisionFilter* self, const FrameInfo& info) {
   const DeviceScope scope(gst_cuda_vision_filter_session(self));
   if (valid)
     operation.work->apply(settings);
-  return operation.work->begin_frame(info.buffer) ? FrameWork::transform : FrameWork::nothing;
+  return operation.work->begin_frame(info) ? FrameWork::transform : FrameWork::nothing;
 }
 
 void process(GstCudaVisionFilter* self, const ConstFrame& in, const Frame* out, const FrameInfo&) {

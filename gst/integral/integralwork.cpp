@@ -86,10 +86,11 @@ class Statistics final : public IntegralWork {
 
 class Denoising final : public IntegralWork {
  public:
-  Denoising(Device& device, const FrameFormat& in, const IntegralSettings& settings)
+  Denoising(Device& device, const FrameFormat& in, const IntegralSettings& settings,
+            RegionFinder& finder)
       : parameters_(denoise_parameters(settings)),
         denoise_(device, in.layout, parameters_),
-        regions_(device, in.layout, settings) {}
+        regions_(device, in.layout, settings, finder) {}
 
   void apply(const IntegralSettings& settings) override {
     regions_.set_settings(settings);
@@ -100,7 +101,7 @@ class Denoising final : public IntegralWork {
     parameters_ = parameters;
   }
 
-  bool begin_frame(GstBuffer* frame) override {
+  bool begin_frame(const FrameInfo& frame) override {
     return regions_.select(frame) && !denoise_.identity();
   }
   void run(const ConstFrame& in, const Frame& out) override {
@@ -120,9 +121,10 @@ class Denoising final : public IntegralWork {
 
 std::unique_ptr<IntegralWork> make_integral_work(Device& device, const FrameFormat& in,
                                                  const FrameFormat& out, const OutputForm& form,
-                                                 const IntegralSettings& settings) {
+                                                 const IntegralSettings& settings,
+                                                 RegionFinder& finder) {
   if (form.output == IntegralOutput::denoise)
-    return std::make_unique<Denoising>(device, in, settings);
+    return std::make_unique<Denoising>(device, in, settings, finder);
   if (!form.is_table())
     return std::make_unique<Statistics>(device, in, out, form, settings);
   if (out.is_video())

@@ -5,10 +5,13 @@
 
 #include "cuda/core/device.h"
 #include "cuda/core/frame.h"
+#include "gst/base/frameinfo.h"
 #include "gst/base/videoformat.h"
 #include "gst/integral/integralsettings.h"
 
 namespace cudavision {
+
+class RegionFinder;
 
 /// The operation behind an output of cudaintegral, for frames of known formats.
 class IntegralWork {
@@ -18,12 +21,13 @@ class IntegralWork {
   /// Applies valid settings. Never allocates.
   virtual void apply(const IntegralSettings&) {}
   /// Starts a frame. Returns false if it stays unchanged; then run() is not called.
-  virtual bool begin_frame(GstBuffer*) { return true; }
+  virtual bool begin_frame(const FrameInfo&) { return true; }
   virtual void run(const ConstFrame& in, const Frame& out) = 0;
 };
 
 std::unique_ptr<IntegralWork> make_integral_work(Device& device, const FrameFormat& in,
                                                  const FrameFormat& out, const OutputForm& form,
-                                                 const IntegralSettings& settings);
+                                                 const IntegralSettings& settings,
+                                                 RegionFinder& finder);
 
 }  // namespace cudavision

@@ -20,6 +20,7 @@ import test_commands  # noqa: F401
 import test_examples  # noqa: F401
 import test_inputs  # noqa: F401
 import test_install  # noqa: F401
+import test_privacy  # noqa: F401
 import test_scripts  # noqa: F401
 import test_warnings  # noqa: F401
 

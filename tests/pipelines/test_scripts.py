@@ -88,6 +88,8 @@ def _(place):
             ("stereo-packed.sh", ["frame-packing=checkers", film], "frame-packing"),
             ("camera.sh", [film], "is not a camera"),
             ("privacy.sh", ["--shape", "star"], "--shape needs one of rectangle ellipse"),
+            ("privacy.sh", ["--missing", "some"], "--missing needs one of all pass"),
+            ("privacy.sh", ["--persistence", "long"], "--persistence needs a number from 0 to 86400"),
             ("privacy.sh", ["--sigma", "0"], "--sigma needs a number from 0.1 to 127"),
             ("privacy.sh", ["words.txt"], "is missing"),
             ("privacy.sh", ["none.txt", film], "none.txt: there is no such file"),

@@ -112,6 +112,8 @@ const std::vector<PropertySpec>& region_properties() {
       {"region-margin", playing, "0", "12", 0, 65535},
       {"region-feather", playing, "0", "65535", 0, 65535},
       {"region-invert", playing, "false", "true"},
+      {"regions-missing", playing, "pass", "all", 0, 0, "pass all"},
+      {"region-persistence", playing, "0", "200000000", 0, 18446744073709551615.0},
   };
   return list;
 }

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "gst/base/regionfinder.h"
+
+#include <algorithm>
+#include <iterator>
+#include <string>
+
+#include "gst/base/elementerror.h"
+#include "gst/base/framedetections.h"
+
+namespace cudavision {
+namespace {
+
+using regions::Box;
+using regions::Parameters;
+
+int coordinate(gint64 value) {
+  constexpr gint64 max = Parameters::max_coordinate;
+  return static_cast<int>(std::clamp(value, -max, max));
+}
+
+void add(const Box& box, Parameters& parameters) {
+  if (parameters.count == Parameters::max_count)
+    refuse_stream("the frame has more than " + std::to_string(Parameters::max_count) +
+                  " regions: name the kinds that count in region-types, or give fewer regions.");
+  parameters.boxes[static_cast<std::size_t>(parameters.count++)] = box;
+}
+
+/// Returns the part of the box within the coordinates that boxes may have.
+Box box_within_limits(gint64 x0, gint64 y0, gint64 x1, gint64 y1) {
+  return {coordinate(x0), coordinate(y0), coordinate(x1), coordinate(y1)};
+}
+
+void select_whole_frame(Parameters& parameters) {
+  parameters.count = 0;
+  parameters.invert = true;
+}
+
+}  // namespace
+
+void RegionFinder::start() {
+  video_.reset();
+  forget();
+  warning_ = {};
+}
+
+void RegionFinder::set_video(const GstVideoInfo& video) {
+  if (video_ && gst_video_info_is_equal(&*video_, &video))
+    return;
+  video_ = video;
+  clock_.emplace(video);
+  forget();
+}
+
+void RegionFinder::forget() {
+  last_.clear();
+  if (clock_)
+    clock_->reset();
+}
+
+void RegionFinder::find(const FrameInfo& frame, const RegionSettings& settings,
+                        Parameters& parameters) {
+  const GstClockTime elapsed = clock_->elapsed(frame.times);
+  parameters.shape = settings.region_shape;
+  parameters.margin = settings.region_margin;
+  parameters.feather = settings.region_feather;
+  parameters.invert = settings.region_invert;
+  parameters.count = 0;
+  if (!settings.in_regions()) {
+    last_.clear();
+    select_whole_frame(parameters);
+    return;
+  }
+  for (const WrittenRectangle& rectangle : settings.regions.rectangles())
+    add(rectangle.box_in(video_->width, video_->height), parameters);
+  const int first = settings.use_roi_meta ? parameters.count : 0;
+  if (settings.use_roi_meta)
+    for_each_detection(frame.buffer, [&](const Detection& detection) {
+      if (settings.region_types.accepts(detection.label))
+        add(box_within_limits(detection.x, detection.y, detection.x + detection.width,
+                              detection.y + detection.height),
+            parameters);
+      else
+        warning_.saw_other_label(detection.label);
+    });
+
+  if (any_in_frame(parameters, first)) {
+    warning_.saw_region();
+    remember(parameters, first, settings);
+    return;
+  }
+  warning_.saw_none(*video_, settings, parameters, first, elapsed);
+  age_ += elapsed;
+  if (!recall(settings, parameters) && settings.regions_missing == RegionsMissing::all)
+    select_whole_frame(parameters);
+}
+
+bool RegionFinder::any_in_frame(const Parameters& parameters, int first) const {
+  const Box whole{0, 0, video_->width, video_->height};
+  return std::any_of(parameters.boxes.begin() + first, parameters.boxes.begin() + parameters.count,
+                     [&](const Box& box) {
+                       return !box.empty() && overlap(grown(box, parameters.margin), whole);
+                     });
+}
+
+void RegionFinder::remember(const Parameters& parameters, int first,
+                            const RegionSettings& settings) {
+  last_.clear();
+  age_ = 0;
+  if (settings.region_persistence == 0)
+    return;
+  last_.reserve(Parameters::max_count);
+  std::copy_if(parameters.boxes.begin() + first, parameters.boxes.begin() + parameters.count,
+               std::back_inserter(last_), [](const Box& box) { return !box.empty(); });
+}
+
+// What is in a region may have moved since, so the region grows. Inverted regions don't, because
+// that would uncover what is beside them.
+bool RegionFinder::recall(const RegionSettings& settings, Parameters& parameters) {
+  if (last_.empty() || age_ > settings.region_persistence)
+    return false;
+  const int growth = settings.region_invert ? 0 : settings.region_margin;
+  for (const Box& box : last_) {
+    const Box whole = grown(box, growth);
+    add(box_within_limits(whole.x0, whole.y0, whole.x1, whole.y1), parameters);
+  }
+  return true;
+}
+
+}  // namespace cudavision

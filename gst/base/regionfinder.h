@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "cuda/regions/regions.h"
+#include "gst/base/frameclock.h"
+#include "gst/base/frameinfo.h"
+#include "gst/base/regionsettings.h"
+#include "gst/base/regionwarning.h"
+
+namespace cudavision {
+
+/// Finds the regions of each frame of a stream, and decides what is processed where none is known.
+/// It belongs to the element and not to its operation, so that a new device or a new stream of the
+/// device does not uncover what the regions of earlier frames hide.
+///
+/// Regions of a frame are known if at least one rectangle, with its margin, has a pixel in the
+/// frame. With use-roi-meta, this must be one from a meta of the frame that region-types accepts,
+/// because only those can be missing; otherwise it is one of the property `regions`.
+class RegionFinder {
+ public:
+  /// The element starts: forgets everything.
+  void start();
+  /// Forgets the regions of earlier frames if their caps were others.
+  void set_video(const GstVideoInfo& video);
+  /// Forgets the regions of earlier frames, because a new segment does not continue them.
+  void forget();
+
+  /// Finds the regions of a frame. Without any, the parameters select the whole frame if they
+  /// invert, else nothing. Throws ElementError if there are too many.
+  void find(const FrameInfo& frame, const RegionSettings& settings,
+            regions::Parameters& parameters);
+
+  /// At the end of a stream, there is nothing left to wait for before a warning.
+  void end() { warning_.end(); }
+  /// Posts the warning for which the frames since the start give reason. No context may be current.
+  void post_warning(GstElement* element) { warning_.post(element); }
+
+ private:
+  bool any_in_frame(const regions::Parameters& parameters, int first) const;
+  void remember(const regions::Parameters& parameters, int first, const RegionSettings& settings);
+  bool recall(const RegionSettings& settings, regions::Parameters& parameters);
+
+  std::optional<GstVideoInfo> video_;
+  std::optional<FrameClock> clock_;
+  std::vector<regions::Box>
+      last_;              ///< of the last frame whose regions were known, if they may stay
+  GstClockTime age_ = 0;  ///< time since that frame
+  RegionWarning warning_;
+};
+
+}  // namespace cudavision

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "gst/base/regionwarning.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "gst/base/elementerror.h"
+
+namespace cudavision {
+namespace {
+
+using regions::Box;
+
+constexpr GstClockTime patience = 5 * GST_SECOND;
+// A detector may have a thousand labels, of which a few show the mistake.
+constexpr std::size_t max_named = 8;
+
+// Returns what happens to frames without a region.
+std::string consequence(const RegionSettings& settings) {
+  if (settings.regions_missing == RegionsMissing::all || settings.region_invert)
+    return "frames are processed as a whole";
+  if (settings.use_roi_meta && !settings.regions.empty())
+    return "frames are processed in the rectangles of regions only";
+  return "frames pass unchanged";
+}
+
+std::string outside_text(const GstVideoInfo& video, const RegionSettings& settings,
+                         const Box& box) {
+  const std::string size = std::to_string(video.width) + "x" + std::to_string(video.height);
+  const std::string where = std::to_string(box.x0) + "," + std::to_string(box.y0) + "," +
+                            std::to_string(box.x1 - box.x0) + "," + std::to_string(box.y1 - box.y0);
+  return "All regions lie outside of the frame, which has " + size + " pixels; one is " + where +
+         ". So " + consequence(settings) + ". " +
+         (settings.use_roi_meta
+              ? "Let the detector see frames of this size, or put elements that change the size "
+                "before it."
+              : "Give regions as x,y,width,height in pixels of this frame or, with decimal points, "
+                "in shares of it (0.5,0.5,0.25,0.25).");
+}
+
+std::string labels_text(const RegionSettings& settings, const std::vector<GQuark>& seen) {
+  std::string names;
+  for (const GQuark label : seen)
+    names += (names.empty() ? "" : ", ") + std::string(g_quark_to_string(label));
+  return std::string("No region has one of the labels in region-types=") +
+         settings.region_types.c_str() + "; the labels seen are: " + names + ". So " +
+         consequence(settings) +
+         ". Correct region-types, or leave it empty so that all labels count.";
+}
+
+std::string metas_text(const RegionSettings& settings) {
+  return "use-roi-meta=true, but no frame of the first 5 s had a region of interest in its metas. "
+         "So " +
+         consequence(settings) +
+         ". If the detector has found something, an element after it drops the metas, as "
+         "videocrop, videobox, videoflip and compositor of GStreamer 1.22 do: put them before the "
+         "detector.";
+}
+
+}  // namespace
+
+void RegionWarning::saw_other_label(GQuark label) {
+  if (settled_ || label == 0 || other_labels_.size() == max_named)
+    return;
+  if (std::find(other_labels_.begin(), other_labels_.end(), label) == other_labels_.end())
+    other_labels_.push_back(label);
+}
+
+void RegionWarning::saw_none(const GstVideoInfo& video, const RegionSettings& settings,
+                             const regions::Parameters& parameters, int first,
+                             GstClockTime elapsed) {
+  if (settled_)
+    return;
+  settings_ = settings;
+  const auto begin = parameters.boxes.begin() + first;
+  const auto end = parameters.boxes.begin() + parameters.count;
+  const auto box = std::find_if(begin, end, [](const Box& one) { return !one.empty(); });
+  if (box != end)
+    return explain(outside_text(video, settings, *box));
+  waited_ += elapsed;
+  if (!settings.use_roi_meta || waited_ < patience)
+    return;
+  explain(other_labels_.empty() ? metas_text(settings) : labels_text(settings, other_labels_));
+}
+
+void RegionWarning::end() {
+  if (!settled_ && !other_labels_.empty())
+    explain(labels_text(settings_, other_labels_));
+}
+
+void RegionWarning::explain(std::string reason) {
+  warning_ = std::move(reason);
+  settled_ = true;
+}
+
+void RegionWarning::post(GstElement* element) {
+  if (warning_.empty())
+    return;
+  const std::string text = std::exchange(warning_, {});
+  post_warning(element, GST_LIBRARY_ERROR, GST_LIBRARY_ERROR_SETTINGS, text);
+}
+
+}  // namespace cudavision
