@@ -48,7 +48,7 @@ def check_output(name, *inputs):
         sys.exit(f"{name}: there is no folder {folder}")
     if os.path.isdir(name) or not os.access(name if os.path.exists(name) else folder, os.W_OK):
         sys.exit(f"{name}: this file cannot be written")
-    if os.path.exists(name) and any(os.path.samefile(name, one) for one in inputs if not is_uri(one)):
+    if os.path.exists(name) and any(os.path.samefile(name, one) for one in inputs if os.path.exists(one)):
         sys.exit(f"{name}: this is the input itself; name another file for the result")
 
 
@@ -62,8 +62,8 @@ def decoder_of(name, properties=""):
 def source_of(name):
     """The elements that deliver the decoded frames of a file, a camera or a URI, as gst-launch-1.0 takes them. videoflip
     turns films as players do."""
-    turn = "" if name.startswith("/dev/video") else "videoflip video-direction=auto ! "
-    return f"{decoder_of(name)} ! videoconvert ! {turn}queue"
+    upright = "" if name.startswith("/dev/video") else " ! videoflip video-direction=auto"
+    return f"{decoder_of(name)} ! videoconvert{upright} ! queue"
 
 
 # Matroska takes sound in these formats as it is.
