@@ -143,7 +143,8 @@ void scale_lengths(StereoCalibration& calibration, double factor) {
 
 constexpr char run_stereo_calibration[] =
     "write the results of cv::stereoCalibrate(), as OpenCV's example stereo_calib does, or use "
-    "pipelines/calibrate.py. If they are in two files, name both, separated by a comma.";
+    "pipelines/calibrate.py of the package gst-cudavision-tools. If they are in two files, name "
+    "both, separated by a comma.";
 
 void read_size(const CalibrationText& text, StereoCalibration& calibration) {
   if (const auto size = text.find({"image_size", "imageSize"})) {

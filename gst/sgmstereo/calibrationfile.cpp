@@ -22,7 +22,8 @@ constexpr std::size_t max_bytes = std::size_t{4} << 20;
 constexpr std::size_t max_nesting = 400;
 
 constexpr char name_a_calibration[] =
-    "name a file with a stereo calibration, such as pipelines/calibrate.py writes.";
+    "name a file with a stereo calibration, such as pipelines/calibrate.py of the package "
+    "gst-cudavision-tools writes.";
 
 [[noreturn]] void refuse_file(int code, const std::string& name, const std::string& what) {
   throw ElementError(GST_RESOURCE_ERROR, code, name + ": " + what + name_a_calibration);

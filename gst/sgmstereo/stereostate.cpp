@@ -60,7 +60,8 @@ void warn_of_calibration(gpointer self, const std::optional<StereoCalibration>& 
   post_warning(GST_ELEMENT_CAST(self), GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_READ,
                calibration->files + ": the reprojection error of this calibration is " + error +
                    " pixels, and more than 1 is too much for true depths: calibrate again, with a "
-                   "flat board that stands still, for example with pipelines/calibrate.py.");
+                   "flat board that stands still, for example with pipelines/calibrate.py of the "
+                   "package gst-cudavision-tools.");
 }
 
 }  // namespace

@@ -66,7 +66,8 @@ std::string unrectified_text(const sgm::PairFigures& figures, const StereoSettin
          text(figures.vertical_spread, 1) + " rows). " +
          (settings.calibration.any()
               ? "The calibration does not fit the cameras: calibrate them again."
-              : "Calibrate the cameras, for example with pipelines/calibrate.py, and set "
+              : "Calibrate the cameras, for example with pipelines/calibrate.py of the package "
+                "gst-cudavision-tools, and set "
                 "calibration to the file, or rectify the pictures before the element.");
 }
 
@@ -93,7 +94,7 @@ std::string range_text(const sgm::PairFigures& figures, const StereoSettings& se
     return found +
            ". Cameras in the right order have no negative ones once their pictures are rectified: "
            "check that the left camera is linked to sink_left, and calibrate them, for example "
-           "with pipelines/calibrate.py.";
+           "with pipelines/calibrate.py of the package gst-cudavision-tools.";
   return found + ": set " + remedy + ".";
 }
 
@@ -111,7 +112,7 @@ std::string unmatched_text(const sgm::PairFigures& figures, const StereoSettings
          (settings.calibration.any()
               ? ", and that the calibration is that of these cameras, in this order."
               : ". Pictures that are not rectified need a calibration, for example by "
-                "pipelines/calibrate.py.");
+                "pipelines/calibrate.py of the package gst-cudavision-tools.");
 }
 
 std::string untextured_text(const sgm::PairFigures& figures) {
