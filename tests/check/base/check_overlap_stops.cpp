@@ -11,7 +11,7 @@ using namespace check;
 namespace {
 
 /// Races between threads show in some rounds only.
-const int rounds = full_run() ? 2000 : 150;
+const int rounds = full_run() ? 2000 : 60;
 
 /// Numbers of frames in flight, among them one after the other.
 constexpr int numbers_in_flight[] = {1, 2, 8};
@@ -52,6 +52,16 @@ class AtFrame {
   std::thread::id thread_;
   std::atomic<bool> done_{false};
 };
+
+/// ThreadSanitizer does not see GLib count references, so not either that one thread frees what
+/// another one has used.
+std::string unless_counts_are_seen() {
+#if defined(__SANITIZE_THREAD__)
+  return "GLib's references are invisible to ThreadSanitizer";
+#else
+  return {};
+#endif
+}
 
 /// Starts the element again, and expects all of a new stream.
 void expect_new_stream(Overlap& overlap) {
@@ -166,18 +176,18 @@ TEST(test_probe_restarts, .for_each_element().times(std::size(overlaps))) {
   const auto limit = static_cast<guint64>(overlaps[index]);
   for (guint64 at : {guint64{0}, limit - 1}) {
     Overlap overlap(overlaps[index]);
+    std::atomic<bool> all_pushed{false};
     const AtFrame restarter(src_of(overlap), at, [&] {
       GstElement* const element = overlap.filter().element();
+      wait_until([&] { return all_pushed.load(); }, "upstream");
       fail_unless_equals_int(gst_element_set_state(element, GST_STATE_NULL),
                              GST_STATE_CHANGE_SUCCESS);
       fail_unless_equals_int(gst_element_set_state(element, GST_STATE_PLAYING),
                              GST_STATE_CHANGE_SUCCESS);
     });
-    overlap.receiver().close();
-    Feeder feeder(overlap.filter(), 0, limit, overlap.frames());
-    overlap.receiver().open();
+    overlap.push(0, limit);
+    all_pushed = true;
     wait_until([&] { return restarter.done(); }, "the new start");
-    feeder.finish();
     expect_new_stream(overlap);
   }
 }
@@ -207,7 +217,8 @@ TEST(test_handler_of_messages_stops, .times(std::size(overlaps))) {
 }
 
 // The probe stops the element and releases the last reference to it.
-TEST(test_probe_releases, .for_each_element().times(std::size(overlaps))) {
+TEST(test_probe_releases,
+     .for_each_element().times(std::size(overlaps)).unless(unless_counts_are_seen())) {
   GstElement* const element = make_element(tested().element).release();
   set_property(element, "frames-in-flight", std::to_string(overlaps[index]));
   const Owned<GstPad> source(gst_pad_new("up", GST_PAD_SRC)),
