@@ -84,6 +84,9 @@ std::string calibration_file_text(const std::string& name) {
       refuse_file(GST_RESOURCE_ERROR_READ, name,
                   "this is larger than the " + std::to_string(max_bytes >> 20) +
                       " MiB that a calibration may have: ");
+  // OpenCV's parsers end at such a byte, but look behind it.
+  if (text.find('\0') != std::string::npos)
+    refuse_file(GST_RESOURCE_ERROR_READ, name, "this is no text, but holds bytes of value 0: ");
   return text;
 }
 

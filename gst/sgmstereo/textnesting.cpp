@@ -12,7 +12,7 @@ namespace {
 /// counts. What closes one counts until it becomes uncertain that the parser sees it too.
 class Levels {
  public:
-  void open() { most_ = std::max(most_, ++now_); }
+  void open() { max_ = std::max(max_, ++now_); }
   void close() {
     if (certain_ && now_ > 0)
       --now_;
@@ -26,10 +26,10 @@ class Levels {
 
   bool certain() const { return certain_; }
   bool any() const { return now_ > 0; }
-  std::size_t most() const { return most_; }
+  std::size_t max() const { return max_; }
 
  private:
-  std::size_t now_ = 0, most_ = 0;
+  std::size_t now_ = 0, max_ = 0;
   bool certain_ = true;
 };
 
@@ -59,7 +59,7 @@ std::size_t xml_nesting(std::string_view text) {
     else if (text[i] == '<')
       levels.open();
   }
-  return levels.most();
+  return levels.max();
 }
 
 /// Versions of OpenCV differ in whether a backslash escapes the end of a key, and comments, which
@@ -81,7 +81,7 @@ std::size_t json_nesting(std::string_view text) {
     else if (c == ']' || c == '}')
       levels.close();
   }
-  return levels.most();
+  return levels.max();
 }
 
 /// Returns how many levels the parser can be in, brackets aside, after a line without its line
@@ -133,7 +133,7 @@ std::size_t yaml_nesting(std::string_view text) {
     blocks = std::max(blocks, block_nesting(line));
     count_brackets(line, brackets);
   }
-  return blocks + brackets.most();
+  return blocks + brackets.max();
 }
 
 }  // namespace

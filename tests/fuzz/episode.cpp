@@ -3,6 +3,10 @@
 
 #include <gst/video/video.h>
 
+#include "tests/fuzz/actions.h"
+#include "tests/fuzz/callbackmemory.h"
+#include "tests/fuzz/hostiletimes.h"
+
 namespace fuzz {
 
 using namespace check;
@@ -14,39 +18,19 @@ void Episode::run() {
 }
 
 void Episode::do_something() {
-  switch (below(16)) {
-    case 0:
-    case 1:
-      good_caps();
-      break;
-    case 2:
-      bad_caps();
-      break;
-    case 3:
-      bad_frame();
-      break;
-    case 4:
-      settle();
-      change_properties();
-      break;
-    case 5:
-      flush_or_end();
-      break;
-    case 6:
-      send_event();
-      break;
-    case 7:
-      change_state();
-      break;
-    case 8:
-      ask();
-      break;
-    case 9:
-      restrict_downstream();
-      break;
-    default:
-      good_frame();
-  }
+  static const Action<Episode> actions[] = {
+      {"good caps", 2, &Episode::good_caps},
+      {"impossible caps", 1, &Episode::bad_caps},
+      {"a bad frame", 1, &Episode::bad_frame},
+      {"change properties", 1, &Episode::change_settings},
+      {"flush or end", 1, &Episode::flush_or_end},
+      {"send an event", 1, &Episode::send_event},
+      {"change the state", 1, &Episode::change_state},
+      {"ask", 1, &Episode::ask},
+      {"restrict downstream", 1, &Episode::restrict_downstream},
+      {"unlink, and link again", 1, &Episode::relink},
+      {"a good frame", 6, &Episode::good_frame}};
+  act(*this, *this, actions);
   if (filter_.messages().count(GST_MESSAGE_ANY) > 500)
     filter_.messages().clear();
 }
@@ -64,6 +48,11 @@ void Episode::good_caps() {
   if (!restricted_)
     fail_unless(started_ == possible(*format_), "episode %u: %s %dx%d was %s", seed(),
                 format_->name, width_, height_, started_ ? "accepted" : "refused");
+}
+
+void Episode::change_settings() {
+  settle();
+  change_properties();
 }
 
 void Episode::bad_caps() {
@@ -153,9 +142,33 @@ void Episode::change_frames_in_flight() {
   filter_.set("frames-in-flight", std::to_string(1 + below(8)));
 }
 
+// What comes out while nothing is linked is lost, but what follows must arrive.
+void Episode::relink() {
+  if (!started_)
+    return good_caps();
+  settle();
+  const Owned<GstPad> source(gst_element_get_static_pad(filter_.element(), "src"));
+  gst_pad_unlink(source, filter_.sink_pad());
+  for (int i = below(4); i > 0; --i)
+    filter_.push(tracked(to_buffer(Picture(*format_, width_, height_))));
+  const auto drain = [this] {
+    const Owned<GstQuery> query(gst_query_new_drain());
+    gst_pad_peer_query(filter_.source_pad(), query);
+  };
+  if (below(2) == 0)
+    drain();
+  gst_pad_link(source, filter_.sink_pad());
+  drain();
+  while (filter_.pull() != nullptr) {
+  }
+  good_frame();
+}
+
 GstBuffer* Episode::stamped(GstBuffer* buffer) {
   GST_BUFFER_PTS(buffer) = below(8) == 0 ? GST_CLOCK_TIME_NONE : (time_ += 40 * GST_MSECOND);
   GST_BUFFER_FLAG_SET(buffer, below(8) == 0 ? GST_BUFFER_FLAG_GAP : 0);
+  if (below(8) == 0)
+    set_hostile_times(*this, buffer);
   return buffer;
 }
 
@@ -165,6 +178,8 @@ void Episode::good_frame() {
   Picture picture = make_picture(*format_, width_, height_, one_of(all_contents), any_seed());
   picture.interlaced = scan_ != Scan::progressive;
   GstBuffer* buffer = stamped(to_buffer(picture, any_layout()));
+  if (below(8) == 0)
+    with_callback(filter_.element(), buffer);
   const bool flagged = below(2) == 0;
   GST_BUFFER_FLAG_SET(buffer, flagged ? GST_VIDEO_BUFFER_FLAG_INTERLACED : 0);
   FrameKind kind;
@@ -214,6 +229,8 @@ void Episode::bad_frame() {
 }
 
 void Episode::resume_segment() {
+  if (below(6) == 0)
+    return filter_.send_segment(hostile_segment(*this));
   GstSegment segment = new_segment(below(6) == 0 ? GST_FORMAT_BYTES : GST_FORMAT_TIME);
   if (segment.format == GST_FORMAT_TIME) {
     segment.rate = one_of({1.0, 0.5, 2.0});

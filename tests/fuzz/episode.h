@@ -57,6 +57,7 @@ class Episode : public Life {
 
   void do_something();
   void good_caps();
+  void change_settings();
   void bad_caps();
   void good_frame();
   void bad_frame();
@@ -64,6 +65,7 @@ class Episode : public Life {
   void flush_or_end();
   void send_event();
   void change_state();
+  void relink();
   void ask();
   void restrict_downstream();
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Fuzzes the elements with one input; see episode.h.
+// Fuzzes the elements with one input; see life.h and episode.h.
 #include "tests/check/common/blurdefinition.h"
 #include "tests/check/common/equalizedefinition.h"
 #include "tests/check/common/tensors.h"

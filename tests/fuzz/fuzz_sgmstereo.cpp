@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Fuzzes cudasgmstereo with two cameras and with packed frames, rectified and not; see episode.h.
+// Fuzzes cudasgmstereo with two cameras and with packed frames, rectified and not; see life.h.
 #include <glib/gstdio.h>
 
 #include <algorithm>
 
 #include "tests/check/common/stereoharness.h"
-#include "tests/fuzz/episode.h"
+#include "tests/fuzz/actions.h"
+#include "tests/fuzz/life.h"
 
 using namespace check;
 
@@ -113,32 +114,24 @@ class StereoEpisode final : public fuzz::Life {
   }
 
   void do_something() {
-    switch (below(14)) {
-      case 0:
-        return new_caps();
-      case 1:
-        return change_properties();
-      case 2:
-        return impossible_properties();
-      case 3:
-        return flush(below(2) == 0);
-      case 4:
-        return restart();
-      case 5:
-        return lonely_frame();
-      case 6:
-        return gap();
-      case 7:
-        return ask();
-      case 8:
-        return downstream_changes();
-      case 9:
-        return change_one_after_the_other();
-      case 10:
-        return open_or_close_a_pad();
-      default:
-        return pair(true);
-    }
+    static const fuzz::Action<StereoEpisode> actions[] = {
+        {"caps", 1, &StereoEpisode::new_caps},
+        {"change properties", 1, &StereoEpisode::change_properties},
+        {"impossible properties", 1, &StereoEpisode::impossible_properties},
+        {"flush", 1, &StereoEpisode::flush},
+        {"restart", 1, &StereoEpisode::restart},
+        {"a frame without a partner", 1, &StereoEpisode::lonely_frame},
+        {"a gap", 1, &StereoEpisode::gap},
+        {"ask", 1, &StereoEpisode::ask},
+        {"other wishes downstream", 1, &StereoEpisode::downstream_changes},
+        {"caps of one pad", 1, &StereoEpisode::change_one_after_the_other},
+        {"open or close a pad", 1, &StereoEpisode::open_or_close_a_pad},
+        {"a pair", 3, &StereoEpisode::judged_pair}};
+    fuzz::act(*this, *this, actions);
+  }
+
+  void judged_pair() {
+    pair(true);
   }
 
   /// Sends caps of the same size and depth but any formats to both pads.
@@ -219,7 +212,11 @@ class StereoEpisode final : public fuzz::Life {
   }
 
   GstBuffer* stamped(GstBuffer* buffer) {
-    return tracked(at(time_, buffer));
+    constexpr GstClockTime half = GstClockTime(1) << 63;
+    const GstClockTime duration =
+        one_of({frame_time, frame_time, frame_time, GstClockTime(0), GST_CLOCK_TIME_NONE, half / 2,
+                half - 1, half, GST_CLOCK_TIME_NONE - 1});
+    return tracked(at(time_, buffer, duration));
   }
 
   /// The pictures of a pair; packed frames use only `left`.
@@ -405,8 +402,8 @@ class StereoEpisode final : public fuzz::Life {
       output_at(harness, next);
   }
 
-  void flush(bool after_the_end) {
-    if (after_the_end)
+  void flush() {
+    if (below(2) == 0)
       stereo_->send_to_all(gst_event_new_eos);
     else if (!packed_ && below(2) == 0)
       gst_harness_push(stereo_->left(), stamped(to_buffer(Picture(*left_, width_, height_))));

@@ -157,7 +157,8 @@ void Upstream::new_segment() {
   const GstSegment segment = hostile_segment(*this);
   gst_pad_push_event(pad_, gst_event_new_segment(&segment));
   good_frame();
-  in_segment_ = below(2) == 0;
+  if (below(2) == 0)
+    in_segment_ = false;
 }
 
 // GstAggregator loses the segment when downstream refuses a frame, and then takes no GAP event.
