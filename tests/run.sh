@@ -209,12 +209,12 @@ run_sanitizers() {
   # Tests only the code whose threads wait for each other by protocols of this project, because
   # ThreadSanitizer does not understand TBB's. The program scans the plug-in itself, and no plug-ins of the
   # system, whose libraries have reports of their own. Pads lock the streams of others in either order where
-  # downstream seeks, so the order of locks proves nothing. It sees malloc(), but not GLib's slices.
+  # downstream seeks, so the order of locks proves nothing.
   targets=(gst/libgstcudavision.so) suites=(threads)
   if build threads -Dcuda=disabled -Dtests=enabled -Dbenchmarks=disabled -Dbuildtype=plain -Doptimization=1 \
     -Dcpp_args=-g1 -Db_sanitize=thread -Db_lundef=false; then
     TSAN_OPTIONS=halt_on_error=1:detect_deadlocks=0 GST_REGISTRY_FORK=no GST_PLUGIN_SYSTEM_PATH_1_0='' \
-      G_SLICE=always-malloc tests threads --suite threads --timeout-multiplier 10
+      tests threads --suite threads --timeout-multiplier 10
   fi
 
   # With link-time optimisation, the linker sees all definitions of a type at once.

@@ -116,7 +116,8 @@ TEST(test_query_without_stream, .for_each_element()) {
   fail_unless(!asks_for_pool(overlap, caps), "in READY");
 }
 
-// A flush may end while the element stops: FLUSH_STOP arrives even on a pad that is inactive.
+// A flush may end while the element stops and starts: FLUSH_STOP arrives even on a pad that is
+// inactive.
 TEST(test_flush_stop_beside_stop, .times(std::size(numbers_in_flight))) {
   Overlap overlap(numbers_in_flight[index], {{"post-messages", "true"}});
   GstPad* const sink = GST_BASE_TRANSFORM_SINK_PAD(overlap.filter().element());
@@ -129,9 +130,9 @@ TEST(test_flush_stop_beside_stop, .times(std::size(numbers_in_flight))) {
     });
     g_usleep(static_cast<gulong>(round % 30) * 10);
     gst_element_set_state(overlap.filter().element(), GST_STATE_READY);
+    gst_element_set_state(overlap.filter().element(), GST_STATE_PLAYING);
     stop = true;
     flusher.join();
-    gst_element_set_state(overlap.filter().element(), GST_STATE_PLAYING);
     overlap.begin();
   }
 }
@@ -219,39 +220,91 @@ TEST(test_handler_of_messages_stops, .times(std::size(overlaps))) {
   expect_new_stream(overlap);
 }
 
+namespace {
+
+/// A filter of which the test has the only reference, between two pads.
+class LastReference {
+ public:
+  LastReference(const char* factory, Properties properties, int frames_in_flight) {
+    properties.emplace_back("frames-in-flight", std::to_string(frames_in_flight));
+    element_ = make_element(factory, properties).release();
+    g_object_weak_ref(
+        G_OBJECT(element_),
+        +[](gpointer self, GObject*) { static_cast<LastReference*>(self)->released_ = true; },
+        this);
+    gst_pad_set_chain_function(
+        sink_, +[](GstPad*, GstObject*, GstBuffer* buffer) {
+          gst_buffer_unref(buffer);
+          return GST_FLOW_OK;
+        });
+    gst_pad_set_active(source_, TRUE);
+    gst_pad_set_active(sink_, TRUE);
+    gst_pad_link(source_, GST_BASE_TRANSFORM_SINK_PAD(element_));
+    gst_pad_link(GST_BASE_TRANSFORM_SRC_PAD(element_), sink_);
+  }
+
+  GstElement* element() const { return element_; }
+  /// Stops the element, and releases it.
+  void release() {
+    gst_element_set_state(element_, GST_STATE_NULL);
+    gst_object_unref(element_);
+  }
+  /// Pushes frames until none is accepted, and waits for the end of the element.
+  void play() {
+    gst_element_set_state(element_, GST_STATE_PLAYING);
+    gst_pad_push_event(source_, gst_event_new_stream_start("one"));
+    const FormatSpec& gray = format_named("GRAY8");
+    fail_unless(check::send_caps(source_, caps_of(gray, 24, 16)));
+    GstFlowReturn flow = GST_FLOW_OK;
+    for (guint64 i = 0; flow == GST_FLOW_OK; ++i)
+      flow = gst_pad_push(source_, at(i * frame_duration, to_buffer(Picture(gray, 24, 16))));
+    wait_until([&] { return released_.load(); }, "the end of the element");
+    gst_task_cleanup_all();
+  }
+
+ private:
+  const Owned<GstPad> source_{gst_pad_new("up", GST_PAD_SRC)};
+  const Owned<GstPad> sink_{gst_pad_new("down", GST_PAD_SINK)};
+  GstElement* element_;
+  std::atomic<bool> released_{false};
+};
+
+}  // namespace
+
 // The probe stops the element and releases the last reference to it.
 TEST(test_probe_releases,
      .for_each_element().times(std::size(overlaps)).unless(unless_counts_are_seen())) {
-  GstElement* const element = make_element(tested().element).release();
-  set_property(element, "frames-in-flight", std::to_string(overlaps[index]));
-  const Owned<GstPad> source(gst_pad_new("up", GST_PAD_SRC)),
-      sink(gst_pad_new("down", GST_PAD_SINK));
-  gst_pad_set_chain_function(
-      sink, +[](GstPad*, GstObject*, GstBuffer* buffer) {
-        gst_buffer_unref(buffer);
-        return GST_FLOW_OK;
-      });
-  gst_pad_set_active(source, TRUE);
-  gst_pad_set_active(sink, TRUE);
-  fail_unless_equals_int(gst_pad_link(source, GST_BASE_TRANSFORM_SINK_PAD(element)),
-                         GST_PAD_LINK_OK);
-  fail_unless_equals_int(gst_pad_link(GST_BASE_TRANSFORM_SRC_PAD(element), sink), GST_PAD_LINK_OK);
-  std::atomic<bool> finalized{false};
-  g_object_weak_ref(
-      G_OBJECT(element),
-      +[](gpointer flag, GObject*) { *static_cast<std::atomic<bool>*>(flag) = true; }, &finalized);
-  const AtFrame releaser(GST_BASE_TRANSFORM_SRC_PAD(element), 3, [&] {
-    gst_element_set_state(element, GST_STATE_NULL);
-    gst_object_unref(element);
-  });
-  gst_element_set_state(element, GST_STATE_PLAYING);
-  gst_pad_push_event(source, gst_event_new_stream_start("one"));
-  const FormatSpec& gray = format_named("GRAY8");
-  fail_unless(send_caps(source, caps_of(gray, 24, 16)));
-  GstFlowReturn flow = GST_FLOW_OK;
-  for (guint64 i = 0; flow == GST_FLOW_OK; ++i)
-    flow = gst_pad_push(source, at(i * frame_duration, to_buffer(Picture(gray, 24, 16))));
-  wait_until([&] { return finalized && releaser.done(); }, "the end of the element");
+  LastReference filter(tested().element, {}, overlaps[index]);
+  const AtFrame releaser(GST_BASE_TRANSFORM_SRC_PAD(filter.element()), 3,
+                         [&] { filter.release(); });
+  filter.play();
+  fail_unless(releaser.done());
+}
+
+// So does a handler of a frame's message.
+TEST(test_handler_of_messages_releases,
+     .times(std::size(overlaps)).unless(unless_counts_are_seen())) {
+  struct Releaser {
+    LastReference filter;
+    const std::thread::id streaming = std::this_thread::get_id();
+    bool done = false;
+  } releaser{{"cudahistequalize", {{"post-messages", "true"}}, overlaps[index]}};
+  const Owned<GstBus> bus(gst_bus_new());
+  gst_bus_set_sync_handler(
+      bus,
+      +[](GstBus*, GstMessage* message, gpointer data) {
+        auto* self = static_cast<Releaser*>(data);
+        if (GST_MESSAGE_TYPE(message) == GST_MESSAGE_ELEMENT && !self->done &&
+            self->streaming != std::this_thread::get_id()) {
+          self->done = true;
+          self->filter.release();
+        }
+        gst_message_unref(message);
+        return GST_BUS_DROP;
+      },
+      &releaser, nullptr);
+  gst_element_set_bus(releaser.filter.element(), bus);
+  releaser.filter.play();
 }
 
 namespace {
