@@ -71,9 +71,6 @@ void Upstream::run() {
       {"send an ALLOCATION query", 2, &Upstream::allocation_query},
       {"send a DRAIN query", 1, &Upstream::drain_query},
       {"send a custom query", 1, &Upstream::custom_query}};
-  // GstAggregator of GStreamer 1.22 and 1.26 goes on to use a query that a flush has given back to
-  // its sender.
-  const bool may_query = GST_IS_BASE_TRANSFORM(element_.get());
   while (!stopping_) {
     {
       const std::lock_guard held(stream_);
@@ -83,7 +80,7 @@ void Upstream::run() {
         const GstSegment segment = check::new_segment();
         gst_pad_push_event(pad_, gst_event_new_segment(&segment));
       }
-      may_query&& below(5) == 0 ? act(*this, *this, queries) : act(*this, *this, actions);
+      may_query() && below(5) == 0 ? act(*this, *this, queries) : act(*this, *this, actions);
     }
     while (waiting_ > 0)
       std::this_thread::yield();
@@ -113,7 +110,11 @@ GstBuffer* Upstream::new_frame() {
 }
 
 void Upstream::push(GstBuffer* buffer) {
-  if (gst_pad_push(pad_, buffers_.track(buffer)) != GST_FLOW_OK)
+  const GstFlowReturn flow = gst_pad_push(pad_, buffers_.track(buffer));
+  if (flow == GST_FLOW_FLUSHING && may_query())
+    for (int i = 0; i < 20; ++i)
+      allocation_query();  // the element is about to stop
+  if (flow != GST_FLOW_OK)
     rest();  // so that those who would change this get to run
 }
 
@@ -189,6 +190,12 @@ void Upstream::rest() {
 }
 
 /* Serialised queries */
+
+// GstAggregator of GStreamer 1.22 and 1.26 goes on to use a query that a flush has given back to
+// its sender.
+bool Upstream::may_query() const {
+  return GST_IS_BASE_TRANSFORM(element_.get());
+}
 
 void Upstream::allocation_query() {
   if (below(2) == 0) {

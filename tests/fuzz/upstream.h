@@ -51,6 +51,7 @@ class Upstream : private check::Random {
   void gap();
   void tags();
   void custom_event();
+  bool may_query() const;
   void allocation_query();
   void drain_query();
   void custom_query();
