@@ -7,10 +7,11 @@ void QosState::take(GstEvent* event) {
   GstClockTimeDiff late = 0;
   GstClockTime timestamp = GST_CLOCK_TIME_NONE;
   gst_event_parse_qos(event, nullptr, &proportion_, &late, &timestamp);
-  const bool before_any = late < 0 && static_cast<GstClockTime>(-late) > timestamp;
-  earliest_ = GST_CLOCK_TIME_IS_VALID(timestamp) && !before_any
-                  ? timestamp + static_cast<GstClockTime>(late)
-                  : GST_CLOCK_TIME_NONE;
+  // Both numbers are downstream's, so their sum may lie before any time, or after all of them.
+  const auto shift = static_cast<GstClockTime>(late);
+  const GstClockTime earliest = timestamp + shift;
+  const bool in_range = late < 0 ? 0 - shift <= timestamp : earliest >= timestamp;
+  earliest_ = GST_CLOCK_TIME_IS_VALID(timestamp) && in_range ? earliest : GST_CLOCK_TIME_NONE;
 }
 
 bool QosState::skips(GstClockTime running_time) {
