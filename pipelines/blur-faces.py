@@ -109,7 +109,7 @@ def main():
     if out:
         frames.check_output(out, arguments.input)
     faces = Faces(cascade, arguments.smallest, int(arguments.persistence * Gst.SECOND))
-    sink = f'vp8enc deadline=1 target-bitrate=2000000 ! matroskamux name=mux ! filesink location="{out}"' if out else "autovideosink"
+    sink = f'vp8enc deadline=1 target-bitrate=2000000 ! matroskamux name=mux ! filesink location={frames.quoted(out)}' if out else "autovideosink"
     player = frames.Player(f"{frames.film_of(arguments.input)} film. ! video/x-raw ! videoconvert ! queue ! videoflip video-direction=auto "
                            "! videoconvert ! video/x-raw,format=(string){I420,NV12} "
                            f"! cudagaussblur name=blur regions={nobody} regions-missing={arguments.missing} "

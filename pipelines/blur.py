@@ -41,7 +41,7 @@ def main():
     frames.readable(arguments.input)
     if out:
         frames.check_output(out, arguments.input)
-    sink = f'vp8enc deadline=1 target-bitrate=2000000 ! matroskamux ! filesink location="{out}"' if out else "autovideosink"
+    sink = f'vp8enc deadline=1 target-bitrate=2000000 ! matroskamux ! filesink location={frames.quoted(out)}' if out else "autovideosink"
     if out:
         print(f"Writing {out}", flush=True)
     print("sigma goes through " + ", ".join(f"{sigma:g} at {seconds:g} s" for seconds, sigma in arguments.points), flush=True)

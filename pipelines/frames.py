@@ -52,11 +52,17 @@ def check_output(name, *inputs):
         sys.exit(f"{name}: this is the input itself; name another file for the result")
 
 
+def quoted(text):
+    """A text as one value in a launch line, whatever is in it."""
+    text = text.replace("\\", "\\\\").replace('"', '\\"')
+    return f'"{text}"'
+
+
 def decoder_of(name, properties=""):
     if is_uri(name):
-        return f'uridecodebin uri="{name}" {properties}'
+        return f"uridecodebin uri={quoted(name)} {properties}"
     source = "v4l2src device" if name.startswith("/dev/video") else "filesrc location"
-    return f'{source}="{name}" ! decodebin {properties}'
+    return f"{source}={quoted(name)} ! decodebin {properties}"
 
 
 def source_of(name):
