@@ -9,9 +9,9 @@ FramePusher::FramePusher(GstPad* pad, Complete complete)
     : pad_(pad), complete_(std::move(complete)), task_(pad) {}
 
 void FramePusher::start(std::size_t limit) {
-  open(limit);
+  const unsigned run = open(limit);
   try {
-    task_.start([pusher = shared_from_this()] { pusher->push_next(); });
+    task_.start([pusher = shared_from_this(), run] { return pusher->push_next(run); });
   } catch (...) {
     close();
     throw;
@@ -19,25 +19,28 @@ void FramePusher::start(std::size_t limit) {
 }
 
 void FramePusher::stop() noexcept {
-  task_.request_stop();
+  // The streaming thread may start another run meanwhile, which this call does not stop.
+  const StreamingTask::Thread thread = task_.request_stop();
   close();
-  task_.join();
+  task_.join(thread);
   const Lock lock(mutex_);
   begin_era();
 }
 
-void FramePusher::open(std::size_t limit) {
+unsigned FramePusher::open(std::size_t limit) {
   const Lock lock(mutex_);
   // Later, memory that runs out would have to be reported for a frame whose work has begun.
   waiting_.reserve(limit);
   flow_ = GST_FLOW_OK;
   limit_ = limit;
+  return ++run_;
 }
 
 // Lets nobody wait any longer, and drops the frames that wait.
 void FramePusher::close() {
   Lock lock(mutex_);
   limit_ = 0;
+  ++run_;
   changed_.notify_all();
   drop_waiting(lock);
 }
@@ -166,14 +169,14 @@ void FramePusher::drop(Entry entry) {
   complete_(std::move(entry.work), false);
 }
 
-// Pushes the oldest frame when there is one.
-void FramePusher::push_next() {
+// Pushes the oldest frame when there is one. Returns false if the run is over.
+bool FramePusher::push_next(unsigned run) {
   // A probe or a handler of messages may stop the element in this thread and release it.
   ObjectPtr<GstElement> element;
   Lock lock(mutex_);
-  changed_.wait(lock, [&] { return limit_ == 0 || (!waiting_.empty() && !waits_for_link()); });
-  if (limit_ == 0)
-    return;
+  changed_.wait(lock, [&] { return run != run_ || (!waiting_.empty() && !waits_for_link()); });
+  if (run != run_)
+    return false;
   element.reset(gst_pad_get_parent_element(pad_));
   Entry entry = take_next();
   const bool wanted = flow_ == GST_FLOW_OK;
@@ -191,6 +194,7 @@ void FramePusher::push_next() {
   if (!out_of_date && flow_ == GST_FLOW_OK && flow < GST_FLOW_OK)
     flow_ = flow;
   count_off(era);
+  return run == run_;
 }
 
 }  // namespace cudavision

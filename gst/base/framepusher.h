@@ -73,9 +73,9 @@ class FramePusher : public std::enable_shared_from_this<FramePusher> {
   };
   using Lock = std::unique_lock<std::mutex>;
 
-  void open(std::size_t limit);
+  unsigned open(std::size_t limit);
   void close();
-  void push_next();
+  bool push_next(unsigned run);
   GstFlowReturn push(Entry entry, unsigned era);
   void drop(Entry entry);
   GstFlowReturn take_flow(Lock& lock);
@@ -97,6 +97,7 @@ class FramePusher : public std::enable_shared_from_this<FramePusher> {
   std::size_t limit_ = 0;
   std::vector<Entry> waiting_;  ///< oldest first
   std::size_t in_flight_ = 0;   ///< those waiting, and those that are being pushed or dropped
+  unsigned run_ = 0;            ///< changes when the pusher starts and stops
   unsigned era_ = 0;            ///< entries of an earlier one no longer count in in_flight_
   unsigned links_ = 0;          ///< how often downstream may have been linked again
   GstFlowReturn flow_ = GST_FLOW_OK;

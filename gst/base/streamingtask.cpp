@@ -2,6 +2,7 @@
 #include "gst/base/streamingtask.h"
 
 #include <atomic>
+#include <mutex>
 #include <string>
 #include <utility>
 
@@ -12,7 +13,7 @@ namespace cudavision {
 /// What the thread uses. Its share ends with leave(), before join() returns: later, it only
 /// releases the task.
 struct StreamingTask::Run {
-  Run(GstPad* p, std::function<void()> i)
+  Run(GstPad* p, std::function<bool()> i)
       : pad(GST_PAD_CAST(gst_object_ref(p))), iterate(std::move(i)) {
     g_rec_mutex_init(&lock);
   }
@@ -21,12 +22,14 @@ struct StreamingTask::Run {
   Run& operator=(const Run&) = delete;
 
   const ObjectPtr<GstPad> pad;
-  const std::function<void()> iterate;
+  const std::function<bool()> iterate;
   GRecMutex lock;                ///< a GstTask needs one
   std::shared_ptr<Run> threads;  ///< the thread's share
   /// Stored before the thread begins, and loaded in it before all else: ThreadSanitizer does not
   /// see how GLib hands data to a thread.
   std::atomic<GThread*> thread{nullptr};
+  GstTask* task = nullptr;
+  std::mutex joining;  ///< a GstTask wakes only one of those who wait for it
 };
 
 void StreamingTask::post_status(const Run& run, GstStreamStatusType type, GstTask* task) {
@@ -61,10 +64,15 @@ void StreamingTask::leave(GstTask* task, GThread*, gpointer data) {
   run.thread = nullptr;
 }
 
-void StreamingTask::start(std::function<void()> iterate) {
+void StreamingTask::start(std::function<bool()> iterate) {
   const auto run = std::make_shared<Run>(pad_, std::move(iterate));
-  const auto function = [](gpointer data) { static_cast<Run*>(data)->iterate(); };
+  const auto function = [](gpointer data) {
+    const Run& current = *static_cast<Run*>(data);
+    if (!current.iterate())
+      gst_task_stop(current.task);
+  };
   ObjectPtr<GstTask> task(gst_task_new(function, run.get(), nullptr));
+  run->task = task.get();
   gst_task_set_lock(task.get(), &run->lock);
   gst_task_set_enter_callback(task.get(), enter, run.get(), nullptr);
   gst_task_set_leave_callback(task.get(), leave, run.get(), nullptr);
@@ -88,27 +96,31 @@ void StreamingTask::start(std::function<void()> iterate) {
   started_ = {run, std::move(task)};
 }
 
-StreamingTask::Started StreamingTask::started() const noexcept {
+StreamingTask::Thread StreamingTask::current() const noexcept {
   const std::lock_guard lock(mutex_);
   GstTask* const task = started_.task.get();
   return {started_.run, ObjectPtr<GstTask>(task ? GST_TASK_CAST(gst_object_ref(task)) : nullptr)};
 }
 
-void StreamingTask::request_stop() noexcept {
-  if (const Started current = started(); current.task)
-    gst_task_stop(current.task.get());
+StreamingTask::Thread StreamingTask::request_stop() noexcept {
+  Thread thread = current();
+  if (thread.task)
+    gst_task_stop(thread.task.get());
+  return thread;
 }
 
-void StreamingTask::join() noexcept {
-  Started current = started();
-  if (!current.task)
+void StreamingTask::join(const Thread& thread) noexcept {
+  if (!thread.task)
     return;
   // GstTask refuses to wait for itself.
-  if (current.run->thread != g_thread_self())
-    gst_task_join(current.task.get());
+  if (thread.run->thread != g_thread_self()) {
+    const std::lock_guard joining(thread.run->joining);
+    gst_task_join(thread.task.get());
+  }
+  Thread ended;  // is freed without the lock
   const std::lock_guard lock(mutex_);
-  if (started_.task == current.task)
-    started_ = {};
+  if (started_.task == thread.task)
+    ended = std::exchange(started_, {});
 }
 
 bool StreamingTask::is_current() const noexcept {

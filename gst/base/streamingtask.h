@@ -20,33 +20,34 @@ class StreamingTask {
   StreamingTask(const StreamingTask&) = delete;
   StreamingTask& operator=(const StreamingTask&) = delete;
 
-  /// Starts a thread that calls iterate() repeatedly. The thread may outlive this object if it is
-  /// stopped in itself, so iterate() must own what it uses; it may use the pad. Throws
-  /// ElementError.
-  void start(std::function<void()> iterate);
-  /// Makes the current call of iterate() the last one.
-  void request_stop() noexcept;
-  /// Waits until the thread has ended, or lets it end by itself if this is called in it. Call
-  /// request_stop() before, and then let iterate() return.
-  void join() noexcept;
+  /// Starts a thread that calls iterate() until that returns false. The thread may outlive this
+  /// object if it is stopped in itself, so iterate() must own what it uses; it may use the pad.
+  /// Throws ElementError.
+  void start(std::function<bool()> iterate);
+
+  struct Run;
+  /// The thread of one start().
+  struct Thread {
+    std::shared_ptr<Run> run;
+    ObjectPtr<GstTask> task;
+  };
+  /// Makes the current call of iterate() the last one. Returns the thread, for join().
+  Thread request_stop() noexcept;
+  /// Waits until the thread has ended, or lets it end by itself if this is called in it. Let
+  /// iterate() return before. Several threads may join the same one.
+  void join(const Thread& thread) noexcept;
   /// True in the thread.
   bool is_current() const noexcept;
 
  private:
-  struct Run;
-  struct Started {
-    std::shared_ptr<Run> run;
-    ObjectPtr<GstTask> task;
-  };
-
   static void post_status(const Run& run, GstStreamStatusType type, GstTask* task);
   static void enter(GstTask* task, GThread* thread, gpointer run);
   static void leave(GstTask* task, GThread* thread, gpointer run);
-  Started started() const noexcept;
+  Thread current() const noexcept;
 
   GstPad* const pad_;
   mutable std::mutex mutex_;  ///< guards what follows
-  Started started_;
+  Thread started_;
 };
 
 }  // namespace cudavision

@@ -7,7 +7,6 @@
 namespace cudavision {
 namespace {
 
-constexpr std::size_t max_pairs = 8;
 /// In rows. Offsets of the same cameras differ by less, unless their spread is larger.
 constexpr double min_change = 1;
 
@@ -20,12 +19,14 @@ bool VerticalOffsets::differ(const Offset& a, const Offset& b) {
 void VerticalOffsets::add(const sgm::PairFigures& figures) {
   if (!figures.vertical_known())
     return;
-  last_.push_back({figures.vertical_offset, figures.vertical_spread, figures.is_unrectified()});
-  if (last_.size() > max_pairs)
-    last_.pop_front();
+  if (count_ == max_pairs)
+    std::move(last_.begin() + 1, last_.end(), last_.begin());
+  else
+    ++count_;
+  last_[count_ - 1] = {figures.vertical_offset, figures.vertical_spread, figures.is_unrectified()};
   int changes = 0;
-  bool unrectified = last_.front().unrectified;
-  for (std::size_t i = 1; i < last_.size(); ++i) {
+  bool unrectified = last_[0].unrectified;
+  for (std::size_t i = 1; i < count_; ++i) {
     changes += differ(last_[i - 1], last_[i]);
     unrectified = unrectified || last_[i].unrectified;
   }
@@ -33,19 +34,21 @@ void VerticalOffsets::add(const sgm::PairFigures& figures) {
 }
 
 bool VerticalOffsets::is_steady() const {
-  return last_.size() < 2 || !differ(last_[last_.size() - 2], last_.back());
+  return count_ < 2 || !differ(last_[count_ - 2], last_[count_ - 1]);
 }
 
 double VerticalOffsets::min() const {
-  return std::min_element(last_.begin(), last_.end(),
-                          [](const Offset& a, const Offset& b) { return a.rows < b.rows; })
-      ->rows;
+  double rows = last_[0].rows;
+  for (std::size_t i = 1; i < count_; ++i)
+    rows = std::min(rows, last_[i].rows);
+  return rows;
 }
 
 double VerticalOffsets::max() const {
-  return std::max_element(last_.begin(), last_.end(),
-                          [](const Offset& a, const Offset& b) { return a.rows < b.rows; })
-      ->rows;
+  double rows = last_[0].rows;
+  for (std::size_t i = 1; i < count_; ++i)
+    rows = std::max(rows, last_[i].rows);
+  return rows;
 }
 
 }  // namespace cudavision

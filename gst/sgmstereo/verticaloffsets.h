@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-#include <deque>
+#include <array>
+#include <cstddef>
 
 #include "cuda/sgm/pairinspector.h"
 
@@ -31,9 +32,12 @@ class VerticalOffsets {
     double spread;
     bool unrectified;
   };
+  static constexpr std::size_t max_pairs = 8;
+
   static bool differ(const Offset& a, const Offset& b);
 
-  std::deque<Offset> last_;  ///< oldest first
+  std::array<Offset, max_pairs> last_{};  ///< the first `count_` count, the oldest first
+  std::size_t count_ = 0;
   bool vary_ = false;
 };
 

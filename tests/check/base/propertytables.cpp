@@ -49,6 +49,7 @@ const std::vector<ElementSpec>& element_specs() {
         {"threshold-ratio", playing, "0.15", "0.25", 0, 1},
         {"threshold-k", playing, "0.2", "0.5", 0, 1},
         {"threshold-range", playing, "0", "100.5", 0, 65535},
+        {"threshold-invert", playing, "false", "true"},
         {"search-size", playing, "21", "101", 1, 101},
         {"patch-size", playing, "7", "1", 1, 31},
         {"denoise-strength", playing, "10", "3.25", 0, 255}}},

@@ -35,7 +35,6 @@ std::string indented_lines(int count) {
 
 /// Returns texts in which the parser calls itself at least `levels` times, some of which hide that.
 std::vector<std::string> nested_texts(int levels) {
-  using namespace std::string_literals;
   const std::string yaml = "%YAML:1.0\n---\n", xml = "<?xml version=\"1.0\"?>\n<opencv_storage>\n";
   std::vector<std::string> texts;
   for (const std::string& text :
@@ -43,8 +42,8 @@ std::vector<std::string> nested_texts(int levels) {
         times(levels, "-"), times(levels, "a: "), times(levels, "- a: "),
         "a: " + times(levels, "[ \"]\", "), "a: " + times(levels, "[ ']', "),
         "a:\n" + times(levels, " [ # ]\n"), "a:\n" + times(levels, " [ \r ]\n"),
-        "a:\n" + times(levels, " [ \0 ]\n"s), "a: " + times(levels, "[ !] b, "),
-        "a: " + times(levels, "{ b]: "), "a]: [ c, " + times(levels, "d[, [")})
+        "a: " + times(levels, "[ !] b, "), "a: " + times(levels, "{ b]: "),
+        "a]: [ c, " + times(levels, "d[, [")})
     texts.push_back(yaml + text + "\n");
   texts.push_back(yaml + indented_lines(std::min(levels, 2500)));
   for (const std::string& text :

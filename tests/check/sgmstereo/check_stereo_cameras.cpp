@@ -176,10 +176,10 @@ TEST(test_silent_camera, .times(2)) {
     fail_unless_equals_int(log.count(GST_MESSAGE_WARNING), 0);
     g_object_set(valve.get(), "drop", TRUE, nullptr);
   }
-  wait_until([&] { return log.count(GST_MESSAGE_WARNING) == 1; }, "a warning");
+  wait_until([&] { return log.count(GST_MESSAGE_WARNING) == 1; }, "a warning", 40);
   expect_words(warnings_in(log), {"Nothing has arrived on sink_right for 2 s"});
   g_object_set(valve.get(), "drop", FALSE, nullptr);
-  wait_until([&] { return log.count(GST_MESSAGE_WARNING) == 1; }, "the end of the silence");
+  wait_until([&] { return log.count(GST_MESSAGE_WARNING) == 1; }, "the end of the silence", 40);
   expect_words(warnings_in(log), {"Frames arrive on sink_right again"});
   gst_element_set_state(pipeline, GST_STATE_NULL);
   fail_unless_equals_int(log.count(GST_MESSAGE_ERROR), 0);
