@@ -15,7 +15,7 @@ namespace fuzz {
 
 namespace {
 
-// The slowest episode took 3 s under AddressSanitizer on two busy cores.
+// Under AddressSanitizer on two busy cores, episodes took 0.06 to 0.3 s on average.
 constexpr int seconds_per_episode = 20;
 constexpr std::size_t growth_limit = std::size_t(2) << 30;
 
