@@ -12,6 +12,10 @@
 
 namespace cudavision::mosaic {
 
+/// A sample that begins in a block may cover so many pixels of the next one along each axis, if the
+/// block size is no multiple of the pixels per sample.
+constexpr int max_overhang = 3;
+
 /// Returns the number of the first sample, along an axis with `pixels` pixels per sample, that
 /// belongs to block `block` or a later one. There may be only `count` samples.
 CUDAVISION_HOST_DEVICE inline int first_sample(int block, int block_size, int pixels, int count) {

@@ -123,10 +123,10 @@ class MosaicCpu final : public Mosaic::Backend {
     }
     const int group = separable_blocks(planes_[row.plane], n),
               frame_rows = field_count(parameters_);
-    const int top = row.number * n * frame_rows, bottom = top + n * frame_rows;
+    const int top = row.number * n * frame_rows, bottom = top + (n + max_overhang) * frame_rows;
     Run run{0, 0};
     for (int block = 0; block < blocks; block += group) {
-      if (!active->touch({block * n, top, (block + group) * n, bottom}))
+      if (!active->touch({block * n, top, (block + group) * n + max_overhang, bottom}))
         continue;
       if (block > run.end) {
         if (run.begin < run.end)

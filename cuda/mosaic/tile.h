@@ -79,8 +79,9 @@ struct MosaicTile {
 
   CUDAVISION_HOST_DEVICE bool is_needed(const MosaicArguments& a) const {
     const int x = first_block * a.block_size, y = block_row * a.block_size * a.frame_rows;
-    return a.everywhere || a.active.touch({x, y, x + plane.tile_blocks * a.block_size,
-                                           y + a.block_size * a.frame_rows});
+    return a.everywhere ||
+           a.active.touch({x, y, x + plane.tile_blocks * a.block_size + max_overhang,
+                           y + (a.block_size + max_overhang) * a.frame_rows});
   }
 
   CUDAVISION_HOST_DEVICE int slots() const { return plane.tile_blocks * plane.channel_count; }

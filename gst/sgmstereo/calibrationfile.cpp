@@ -34,6 +34,17 @@ constexpr char name_a_calibration[] =
               std::string(g_strerror(error)) + ": ");
 }
 
+/// OpenCV 4.6 crashes when it reads past a byte of value 0, and where an XML declaration has no
+/// end.
+void refuse_fatal_text(const std::string& name, const std::string& text) {
+  if (text.find('\0') != std::string::npos)
+    refuse_file(GST_RESOURCE_ERROR_READ, name,
+                "this is no text, because it has bytes of value 0: ");
+  const std::size_t declaration = text.find("<?xml");
+  if (declaration != std::string::npos && text.find("?>", declaration) == std::string::npos)
+    refuse_file(GST_RESOURCE_ERROR_READ, name, "this XML ends within its declaration: ");
+}
+
 class OpenFile {
  public:
   /// Without O_NONBLOCK, opening a pipe would wait for a writer.
@@ -84,9 +95,7 @@ std::string calibration_file_text(const std::string& name) {
       refuse_file(GST_RESOURCE_ERROR_READ, name,
                   "this is larger than the " + std::to_string(max_bytes >> 20) +
                       " MiB that a calibration may have: ");
-  // OpenCV's parsers end at such a byte, but look behind it.
-  if (text.find('\0') != std::string::npos)
-    refuse_file(GST_RESOURCE_ERROR_READ, name, "this is no text, but holds bytes of value 0: ");
+  refuse_fatal_text(name, text);
   return text;
 }
 

@@ -265,6 +265,12 @@ void install_preset(GObjectClass* klass) {
                         preset_type(), static_cast<gint>(preset_of(StereoSettings())), flags));
 }
 
+/// Returns the scale that the properties show. The next start will refuse a minimum out of range.
+sgm::DisparityScale scale_of(StereoSettings settings) {
+  settings.minimum = std::clamp(settings.minimum, least_minimum, largest_minimum);
+  return sgm::disparity_scale(settings);
+}
+
 /// Notifies of the properties that change because another one, pspec, has been set.
 void notify_of_others(GObject* object, const GParamSpec* pspec, const Settings& before,
                       const Settings& after) {
@@ -272,8 +278,8 @@ void notify_of_others(GObject* object, const GParamSpec* pspec, const Settings& 
     if (changed && std::strcmp(name, pspec->name) != 0)
       g_object_notify(object, name);
   };
-  const sgm::DisparityScale old_scale = sgm::disparity_scale(before);
-  const sgm::DisparityScale scale = sgm::disparity_scale(after);
+  const sgm::DisparityScale old_scale = scale_of(before);
+  const sgm::DisparityScale scale = scale_of(after);
   notify("invalid-value", scale.invalid != old_scale.invalid);
   notify("disparity-scale", scale.per_pixel != old_scale.per_pixel);
   const sgm::Parameters old_shown = sgm::resolved(before), new_shown = sgm::resolved(after);
@@ -284,13 +290,6 @@ void notify_of_others(GObject* object, const GParamSpec* pspec, const Settings& 
   notify("fill-holes", after.fill_holes != before.fill_holes);
   notify("refine", after.refine != before.refine);
   notify("preset", preset_of(after) != preset_of(before));
-}
-
-sgm::DisparityScale current_scale(gpointer self) {
-  StereoSettings settings = stereo_settings(self);
-  // The next start will refuse a minimum out of range.
-  settings.minimum = std::clamp(settings.minimum, least_minimum, largest_minimum);
-  return sgm::disparity_scale(settings);
 }
 
 guint64 current_drops(gpointer self, const StereoInput& input) {
@@ -338,9 +337,9 @@ void stereo_get_property(GObject* object, guint id, GValue* value, GParamSpec* p
   if (is_session_id(id))
     state.session.get_property(session_property(id), value);
   else if (id == first_read_only_id() + property_invalid_value)
-    g_value_set_uint(value, current_scale(object).invalid);
+    g_value_set_uint(value, scale_of(stereo_settings(object)).invalid);
   else if (id == first_read_only_id() + property_disparity_scale)
-    g_value_set_int(value, current_scale(object).per_pixel);
+    g_value_set_int(value, scale_of(stereo_settings(object)).per_pixel);
   else if (id == first_read_only_id() + property_dropped_left)
     g_value_set_uint64(value, current_drops(object, state.left));
   else if (id == first_read_only_id() + property_dropped_right)

@@ -142,11 +142,13 @@ void Episode::change_frames_in_flight() {
   filter_.set("frames-in-flight", std::to_string(1 + below(8)));
 }
 
-// What comes out while nothing is linked is lost, but what follows must arrive.
+// What comes out while nothing is linked is lost, but what follows must arrive. Downstream takes
+// all caps, because those that are negotiated meanwhile may be any.
 void Episode::relink() {
-  if (!started_)
-    return good_caps();
   settle();
+  restricted_ = false;
+  filter_.accept_downstream("ANY");
+  good_caps();
   const Owned<GstPad> source(gst_element_get_static_pad(filter_.element(), "src"));
   gst_pad_unlink(source, filter_.sink_pad());
   for (int i = below(4); i > 0; --i)

@@ -191,7 +191,7 @@ void Upstream::rest() {
 
 /* Serialised queries */
 
-// GstAggregator of GStreamer 1.22 and 1.26 goes on to use a query that a flush has given back to
+// GstAggregator of GStreamer 1.22 goes on to use a query that a flush has given back to
 // its sender.
 bool Upstream::may_query() const {
   return GST_IS_BASE_TRANSFORM(element_.get());

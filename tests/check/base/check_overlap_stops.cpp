@@ -13,7 +13,7 @@ namespace {
 /// Races between threads show in some rounds only. In each of them CUDA allocates memory anew,
 /// which takes tens of milliseconds.
 int rounds() {
-  return full_run() ? 2000 : testing_cuda() ? 10 : 60;
+  return full_run() ? 2000 : testing_cuda() ? 3 : 60;
 }
 
 /// Numbers of frames in flight, among them one after the other.
@@ -161,7 +161,7 @@ TEST(test_probe_stops, .for_each_element().times(std::size(overlaps))) {
 
 // Upstream may push on until the element has stopped, whatever it is told.
 TEST(test_probe_stops_beside_stubborn_upstream, .times(std::size(overlaps))) {
-  for (int round = 0; round < 20; ++round) {
+  for (int round = 0; round < (testing_cuda() ? 3 : 20); ++round) {
     Overlap overlap(overlaps[index]);
     std::atomic<bool> stopped{false};
     const AtFrame stopper(src_of(overlap), 3, [&] {
