@@ -75,6 +75,7 @@ void Episode::bad_caps() {
 }
 
 void Episode::judge(GstBuffer* out, const Picture& picture, const FrameKind& kind) {
+  regions_.fields = kind.interlaced;
   expect_picture(
       from_buffer(out, *picture.format, picture.width, picture.height, picture.interlaced),
       expected(picture, kind), "episode " + std::to_string(seed()));
