@@ -170,3 +170,9 @@ def make_materials(place):
         (folder / f"{side}.raw").write_bytes(b"".join(rows))
         place.launch(f"-q filesrc location={folder / side}.raw blocksize={width * height} ! rawvideoparse format=gray8 "
                      f"width={width} height={height} framerate=25/1 ! pngenc snapshot=true ! filesink location={folder / side}.png")
+    packed = b"".join(a + b for a, b in zip(left, right))
+    for name, frame, columns in (("left", b"".join(left), width), ("right", b"".join(right), width), ("packed", packed, 2 * width)):
+        (folder / f"{name}-film.raw").write_bytes(25 * frame)
+        place.launch(f"-q filesrc location={folder / name}-film.raw blocksize={columns * height} ! rawvideoparse format=gray8 "
+                     f"width={columns} height={height} framerate=25/1 ! videoconvert ! vp8enc deadline=1 target-bitrate=4000000 "
+                     f"! matroskamux ! filesink location={folder / name}.mkv")
