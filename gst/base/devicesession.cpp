@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "gst/base/devicesession.h"
 
-#include "gst/base/elementerror.h"
 #include "gst/base/properties.h"
-#include "gst/base/scoped.h"
+#include "gst/core/elementerror.h"
+#include "gst/core/scoped.h"
 
 GST_DEBUG_CATEGORY_STATIC(device_session_debug);
 #define GST_CAT_DEFAULT device_session_debug

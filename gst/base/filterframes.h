@@ -7,7 +7,7 @@
 
 #include "gst/base/devicesession.h"
 #include "gst/base/gstcudavisionfilter.h"
-#include "gst/base/scoped.h"
+#include "gst/core/scoped.h"
 #include "gst/memory/framemapper.h"
 
 namespace cudavision {

@@ -10,11 +10,11 @@
 #include <string>
 #include <utility>
 
-#include "gst/base/elementerror.h"
 #include "gst/base/filterframes.h"
 #include "gst/base/framepusher.h"
 #include "gst/base/gstcudavisionfilter.h"
 #include "gst/base/regionfinder.h"
+#include "gst/core/elementerror.h"
 
 namespace cudavision {
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
 // The frames and events of GstCudaVisionFilter.
+#include "gst/base/allocationquery.h"
 #include "gst/base/filterstate.h"
 #include "gst/base/framemetas.h"
-#include "gst/base/scoped.h"
-#include "gst/memory/allocationquery.h"
+#include "gst/core/scoped.h"
 
 namespace cudavision {
 

@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "gst/base/filterframes.h"
-#include "gst/base/scoped.h"
 #include "gst/base/streamingtask.h"
+#include "gst/core/scoped.h"
 
 namespace cudavision {
 

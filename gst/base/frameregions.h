@@ -6,8 +6,8 @@
 #include "cuda/core/device.h"
 #include "cuda/core/frame.h"
 #include "cuda/regions/regionblend.h"
-#include "gst/base/frameinfo.h"
 #include "gst/base/regionfinder.h"
+#include "gst/core/frameinfo.h"
 #include "gst/memory/deviceframe.h"
 
 namespace cudavision {

@@ -3,12 +3,12 @@
 
 #include <algorithm>
 
-#include "gst/base/caps.h"
+#include "gst/base/allocationquery.h"
 #include "gst/base/filterstate.h"
 #include "gst/base/properties.h"
 #include "gst/base/refusedcaps.h"
-#include "gst/base/scoped.h"
-#include "gst/memory/allocationquery.h"
+#include "gst/core/caps.h"
+#include "gst/core/scoped.h"
 #include "gst/memory/streamorder.h"
 
 using namespace cudavision;

@@ -6,8 +6,8 @@
 #include "cuda/core/device.h"
 #include "cuda/core/frame.h"
 #include "gst/base/devicesession.h"
-#include "gst/base/frameinfo.h"
-#include "gst/base/videoformat.h"
+#include "gst/core/frameinfo.h"
+#include "gst/core/videoformat.h"
 
 G_BEGIN_DECLS
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "gst/base/properties.h"
 
-#include "gst/base/elementerror.h"
+#include "gst/core/elementerror.h"
 
 namespace cudavision {
 namespace {

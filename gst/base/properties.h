@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "gst/base/scoped.h"
+#include "gst/core/scoped.h"
 
 /// The properties of an element. Each is declared once, as a member of a struct Settings that the
 /// element's object lock guards. The streaming thread takes a copy for each frame.

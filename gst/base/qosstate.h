@@ -3,7 +3,7 @@
 
 #include <gst/gst.h>
 
-#include "gst/base/frameinfo.h"
+#include "gst/core/frameinfo.h"
 
 namespace cudavision {
 

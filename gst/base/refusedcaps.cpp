@@ -6,9 +6,9 @@
 
 #include <string>
 
-#include "gst/base/caps.h"
-#include "gst/base/elementerror.h"
-#include "gst/base/videoformat.h"
+#include "gst/core/caps.h"
+#include "gst/core/elementerror.h"
+#include "gst/core/videoformat.h"
 
 namespace cudavision {
 namespace {

@@ -5,8 +5,8 @@
 #include <iterator>
 #include <string>
 
-#include "gst/base/elementerror.h"
 #include "gst/base/framedetections.h"
+#include "gst/core/elementerror.h"
 
 namespace cudavision {
 namespace {

@@ -6,9 +6,9 @@
 
 #include "cuda/regions/regions.h"
 #include "gst/base/frameclock.h"
-#include "gst/base/frameinfo.h"
 #include "gst/base/regionsettings.h"
 #include "gst/base/regionwarning.h"
+#include "gst/core/frameinfo.h"
 
 namespace cudavision {
 

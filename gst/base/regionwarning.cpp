@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "gst/base/elementerror.h"
+#include "gst/core/elementerror.h"
 
 namespace cudavision {
 namespace {

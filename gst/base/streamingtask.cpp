@@ -6,7 +6,7 @@
 #include <string>
 #include <utility>
 
-#include "gst/base/elementerror.h"
+#include "gst/core/elementerror.h"
 
 namespace cudavision {
 

@@ -7,7 +7,7 @@
 #include <memory>
 #include <mutex>
 
-#include "gst/base/scoped.h"
+#include "gst/core/scoped.h"
 
 namespace cudavision {
 

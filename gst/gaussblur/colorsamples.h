@@ -6,7 +6,7 @@
 #include <array>
 #include <cstdint>
 
-#include "gst/base/videoformat.h"
+#include "gst/core/videoformat.h"
 
 namespace cudavision {
 

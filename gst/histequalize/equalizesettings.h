@@ -7,7 +7,7 @@
 #include "cuda/histequalize/histequalize.h"
 #include "cuda/histogramaverage/histogramaverage.h"
 #include "gst/base/regionsettings.h"
-#include "gst/base/videoformat.h"
+#include "gst/core/videoformat.h"
 
 /// The properties of cudahistequalize, and how the parameters of operations follow from them.
 namespace cudavision {

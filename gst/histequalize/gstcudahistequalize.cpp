@@ -50,10 +50,10 @@
 #include <memory>
 #include <utility>
 
-#include "gst/base/caps.h"
-#include "gst/base/elementerror.h"
 #include "gst/base/gstcudavisionfilter.h"
 #include "gst/base/properties.h"
+#include "gst/core/caps.h"
+#include "gst/core/elementerror.h"
 #include "gst/histequalize/equalizesettings.h"
 #include "gst/histequalize/equalizework.h"
 #include "gst/histequalize/histogrammessages.h"

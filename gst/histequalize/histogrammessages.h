@@ -13,8 +13,8 @@
 #include "cuda/core/device.h"
 #include "cuda/histogramaverage/histogramaverage.h"
 #include "gst/base/devicesession.h"
-#include "gst/base/frameinfo.h"
-#include "gst/base/scoped.h"
+#include "gst/core/frameinfo.h"
+#include "gst/core/scoped.h"
 
 namespace cudavision {
 

@@ -49,9 +49,9 @@
 #include <memory>
 #include <optional>
 
-#include "gst/base/elementerror.h"
 #include "gst/base/gstcudavisionfilter.h"
 #include "gst/base/properties.h"
+#include "gst/core/elementerror.h"
 #include "gst/integral/integralcaps.h"
 #include "gst/integral/integralsettings.h"
 #include "gst/integral/integralwork.h"

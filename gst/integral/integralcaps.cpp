@@ -3,8 +3,8 @@
 
 #include <algorithm>
 
-#include "gst/base/caps.h"
-#include "gst/base/elementerror.h"
+#include "gst/core/caps.h"
+#include "gst/core/elementerror.h"
 #include "gst/integral/tensorcaps.h"
 
 namespace cudavision {

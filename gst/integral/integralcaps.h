@@ -3,8 +3,8 @@
 
 #include <gst/gst.h>
 
-#include "gst/base/caps.h"
-#include "gst/base/videoformat.h"
+#include "gst/core/caps.h"
+#include "gst/core/videoformat.h"
 #include "gst/integral/integralsettings.h"
 
 /// The caps of cudaintegral, whose output differs from its input: tables become tensors or gray

@@ -5,8 +5,8 @@
 
 #include "cuda/core/device.h"
 #include "cuda/core/frame.h"
-#include "gst/base/frameinfo.h"
-#include "gst/base/videoformat.h"
+#include "gst/core/frameinfo.h"
+#include "gst/core/videoformat.h"
 #include "gst/integral/integralsettings.h"
 
 namespace cudavision {

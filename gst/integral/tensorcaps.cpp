@@ -4,8 +4,8 @@
 #include <cstdio>
 #include <cstring>
 
-#include "gst/base/caps.h"
-#include "gst/base/elementerror.h"
+#include "gst/core/caps.h"
+#include "gst/core/elementerror.h"
 
 namespace cudavision {
 namespace {

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "cuda/integral/integral.h"
-#include "gst/base/tensors.h"
-#include "gst/base/videoformat.h"
+#include "gst/core/tensors.h"
+#include "gst/core/videoformat.h"
 
 /// Tables as tensors of the dimensions 1:columns:rows:1.
 namespace cudavision {

@@ -9,8 +9,9 @@
 #include <stdexcept>
 #include <string>
 
-#include "gst/base/scoped.h"
-#include "gst/base/tensors.h"
+#include "gst/core/caps.h"
+#include "gst/core/scoped.h"
+#include "gst/core/tensors.h"
 #include "gst/memory/cudastream.h"
 #include "gst/memory/memorydebug.h"
 

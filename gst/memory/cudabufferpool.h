@@ -3,7 +3,7 @@
 
 #include <gst/gst.h>
 
-#include "gst/base/videoformat.h"
+#include "gst/core/videoformat.h"
 #include "gst/memory/libgstcuda.h"
 
 namespace cudavision {

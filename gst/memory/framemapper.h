@@ -7,7 +7,7 @@
 
 #include "cuda/core/device.h"
 #include "cuda/repack/repack.h"
-#include "gst/base/videoformat.h"
+#include "gst/core/videoformat.h"
 #include "gst/memory/deviceframe.h"
 #include "gst/memory/framequeues.h"
 #include "gst/memory/libgstcuda.h"

@@ -13,8 +13,6 @@
 /// libgstcuda know.
 namespace cudavision {
 
-inline constexpr char cuda_memory_feature[] = "memory:CUDAMemory";
-
 /// A reference to a GstCudaContext, or none.
 class CudaContext {
  public:

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <string>
 
-#include "gst/base/elementerror.h"
+#include "gst/core/elementerror.h"
 #include "gst/memory/cudastream.h"
 #include "gst/memory/pinnedallocator.h"
 

@@ -6,7 +6,7 @@
 #include <array>
 
 #include "cuda/core/frame.h"
-#include "gst/base/videoformat.h"
+#include "gst/core/videoformat.h"
 #include "gst/memory/libgstcuda.h"
 #include "gst/memory/pagelocks.h"
 #include "gst/memory/rowrange.h"

@@ -6,7 +6,7 @@
 #include <memory>
 
 #include "cuda/core/device.h"
-#include "gst/base/videoformat.h"
+#include "gst/core/videoformat.h"
 
 namespace cudavision {
 

@@ -91,9 +91,9 @@
  */
 #include "gst/sgmstereo/gstcudasgmstereo.h"
 
-#include "gst/base/elementerror.h"
 #include "gst/base/refusedcaps.h"
-#include "gst/sgmstereo/requestpads.h"
+#include "gst/core/elementerror.h"
+#include "gst/sgmstereo/outputs/requestpads.h"
 #include "gst/sgmstereo/stereoaggregate.h"
 #include "gst/sgmstereo/stereocaps.h"
 #include "gst/sgmstereo/stereoevents.h"

@@ -4,12 +4,12 @@
 #include <string>
 #include <utility>
 
-#include "gst/base/elementerror.h"
-#include "gst/sgmstereo/framepairing.h"
-#include "gst/sgmstereo/headframe.h"
+#include "gst/core/elementerror.h"
+#include "gst/sgmstereo/outputs/stereooutput.h"
+#include "gst/sgmstereo/outputs/stereopush.h"
+#include "gst/sgmstereo/pairing/framepairing.h"
+#include "gst/sgmstereo/pairing/headframe.h"
 #include "gst/sgmstereo/stereocaps.h"
-#include "gst/sgmstereo/stereooutput.h"
-#include "gst/sgmstereo/stereopush.h"
 
 namespace cudavision {
 namespace {

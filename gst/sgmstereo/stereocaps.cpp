@@ -7,9 +7,9 @@
 #include <utility>
 
 #include "cuda/sgm/points.h"
-#include "gst/base/caps.h"
-#include "gst/base/elementerror.h"
-#include "gst/base/tensors.h"
+#include "gst/core/caps.h"
+#include "gst/core/elementerror.h"
+#include "gst/core/tensors.h"
 
 namespace cudavision {
 namespace {

@@ -5,9 +5,9 @@
 
 #include <string>
 
-#include "gst/base/scoped.h"
-#include "gst/base/videoformat.h"
-#include "gst/sgmstereo/packedframes.h"
+#include "gst/core/scoped.h"
+#include "gst/core/videoformat.h"
+#include "gst/sgmstereo/pairing/packedframes.h"
 #include "gst/sgmstereo/stereosettings.h"
 
 /// The caps of cudasgmstereo: frames of one size and bit depth on both sink pads, maps of that size

@@ -3,11 +3,11 @@
 
 #include <memory>
 
-#include "gst/base/elementerror.h"
-#include "gst/sgmstereo/headframe.h"
+#include "gst/core/elementerror.h"
+#include "gst/sgmstereo/outputs/stereopush.h"
+#include "gst/sgmstereo/pairing/headframe.h"
 #include "gst/sgmstereo/stereoaggregate.h"
 #include "gst/sgmstereo/stereonegotiation.h"
-#include "gst/sgmstereo/stereopush.h"
 
 namespace cudavision {
 namespace {

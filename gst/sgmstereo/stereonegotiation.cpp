@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "gst/sgmstereo/stereonegotiation.h"
 
-#include "gst/base/caps.h"
-#include "gst/base/elementerror.h"
-#include "gst/memory/allocationquery.h"
-#include "gst/sgmstereo/sourcecaps.h"
+#include "gst/base/allocationquery.h"
+#include "gst/core/caps.h"
+#include "gst/core/elementerror.h"
+#include "gst/sgmstereo/outputs/sourcecaps.h"
+#include "gst/sgmstereo/outputs/stereopush.h"
 #include "gst/sgmstereo/stereoaggregate.h"
 #include "gst/sgmstereo/stereocaps.h"
-#include "gst/sgmstereo/stereopush.h"
 
 namespace cudavision {
 namespace {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "gst/sgmstereo/stereosettings.h"
 
-#include "gst/sgmstereo/colormaprange.h"
+#include "gst/sgmstereo/outputs/colormaprange.h"
 #include "gst/sgmstereo/stereoproperties.h"
 
 namespace cudavision {

@@ -9,8 +9,8 @@
 #include "cuda/sgm/disparitypicture.h"
 #include "cuda/sgm/sgmstereo.h"
 #include "gst/memory/framequeues.h"
-#include "gst/sgmstereo/calibration.h"
-#include "gst/sgmstereo/colormaps.h"
+#include "gst/sgmstereo/calibration/calibration.h"
+#include "gst/sgmstereo/outputs/colormaps.h"
 
 /// The values of cudasgmstereo's properties, and their translation for its operations.
 namespace cudavision {

@@ -10,12 +10,12 @@
 #include "cuda/sgm/points.h"
 #include "cuda/sgm/sgmstereo.h"
 #include "gst/base/devicesession.h"
-#include "gst/base/scoped.h"
+#include "gst/core/scoped.h"
 #include "gst/memory/framemapper.h"
-#include "gst/sgmstereo/packedframes.h"
-#include "gst/sgmstereo/pairsnapshot.h"
-#include "gst/sgmstereo/rectifiedpicture.h"
-#include "gst/sgmstereo/rectifier.h"
+#include "gst/sgmstereo/calibration/rectifiedpicture.h"
+#include "gst/sgmstereo/calibration/rectifier.h"
+#include "gst/sgmstereo/diagnostics/pairsnapshot.h"
+#include "gst/sgmstereo/pairing/packedframes.h"
 #include "gst/sgmstereo/stereosettings.h"
 
 namespace cudavision {

@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "gst/base/scoped.h"
+#include "gst/core/scoped.h"
 #include "tests/bench/pipeline_subjects.h"
 
 namespace cudavision::bench {

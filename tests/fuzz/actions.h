@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <type_traits>
 
-#include "tests/check/common/random.h"
+#include "tests/check/common/pictures/random.h"
 
 /// The kinds of random actions, which are drawn from lists and counted.
 namespace fuzz {

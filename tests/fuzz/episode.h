@@ -4,8 +4,8 @@
 #include <deque>
 #include <optional>
 
+#include "tests/check/common/definitions/regiondefinition.h"
 #include "tests/check/common/filterharness.h"
-#include "tests/check/common/regiondefinition.h"
 #include "tests/fuzz/life.h"
 
 namespace fuzz {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // Fuzzes the elements with one input; see life.h and episode.h.
-#include "tests/check/common/blurdefinition.h"
-#include "tests/check/common/equalizedefinition.h"
-#include "tests/check/common/tensors.h"
+#include "tests/check/common/definitions/blurdefinition.h"
+#include "tests/check/common/definitions/equalizedefinition.h"
+#include "tests/check/common/pictures/tensors.h"
 #include "tests/fuzz/episode.h"
 
 using namespace check;

@@ -3,7 +3,7 @@
 
 #include <gst/gst.h>
 
-#include "tests/check/common/random.h"
+#include "tests/check/common/pictures/random.h"
 
 /// Times that no camera gives, but that broken clocks, files and arithmetic do: near 0, near 2^63
 /// and 2^64, or none.

@@ -4,8 +4,8 @@
 #include <functional>
 #include <memory>
 
-#include "tests/check/common/memoryuse.h"
-#include "tests/check/common/random.h"
+#include "tests/check/common/faults/memoryuse.h"
+#include "tests/check/common/pictures/random.h"
 
 /// Does to an element anything that a pipeline could do, in random order. The element must neither
 /// crash, hang nor leak, it must report every failure as an element error, and as long as nothing

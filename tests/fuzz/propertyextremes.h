@@ -3,7 +3,7 @@
 
 #include <gst/gst.h>
 
-#include "tests/check/common/random.h"
+#include "tests/check/common/pictures/random.h"
 
 /// Sets and reads the properties of any element, as their GParamSpecs describe them.
 namespace fuzz {

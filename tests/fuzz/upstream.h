@@ -7,9 +7,9 @@
 #include <mutex>
 #include <thread>
 
-#include "tests/check/common/memoryuse.h"
+#include "tests/check/common/faults/memoryuse.h"
 #include "tests/check/common/owned.h"
-#include "tests/check/common/random.h"
+#include "tests/check/common/pictures/random.h"
 
 namespace fuzz {
 

@@ -10,7 +10,7 @@
 #include <cstdlib>
 
 #include "tests/check/common/backend.h"
-#include "tests/check/common/memoryuse.h"
+#include "tests/check/common/faults/memoryuse.h"
 
 namespace fuzz {
 

@@ -5,10 +5,10 @@
 // one by one.
 #include <gst/video/video.h>
 
-#include "tests/check/common/allocationcount.h"
-#include "tests/check/common/blurdefinition.h"
-#include "tests/check/common/cudaframes.h"
-#include "tests/check/common/faults.h"
+#include "tests/check/common/definitions/blurdefinition.h"
+#include "tests/check/common/faults/allocationcount.h"
+#include "tests/check/common/faults/faults.h"
+#include "tests/check/common/pictures/cudaframes.h"
 #include "tests/check/common/receiver.h"
 
 using namespace check;

@@ -4,9 +4,9 @@
 // values by stream time.
 #include <map>
 
-#include "tests/check/common/blurdefinition.h"
-#include "tests/check/common/equalizedefinition.h"
-#include "tests/check/common/tensors.h"
+#include "tests/check/common/definitions/blurdefinition.h"
+#include "tests/check/common/definitions/equalizedefinition.h"
+#include "tests/check/common/pictures/tensors.h"
 
 using namespace check;
 

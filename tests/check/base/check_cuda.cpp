@@ -3,7 +3,7 @@
 // that need no CUDA memory run on the CPU backend as well.
 #include <gst/video/gstvideometa.h>
 
-#include "tests/check/common/cudaframes.h"
+#include "tests/check/common/pictures/cudaframes.h"
 #include "tests/check/common/pipelines.h"
 
 using namespace check;

@@ -7,7 +7,7 @@
 #include <atomic>
 #include <optional>
 
-#include "tests/check/common/faults.h"
+#include "tests/check/common/faults/faults.h"
 #include "tests/check/common/filterharness.h"
 #include "tests/check/common/stereoharness.h"
 

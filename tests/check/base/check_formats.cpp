@@ -4,7 +4,7 @@
 #include <gst/check/gstcheck.h>
 #include <gst/video/video.h>
 
-#include "tests/check/common/picture.h"
+#include "tests/check/common/pictures/picture.h"
 #include "tests/check/common/testcase.h"
 
 using namespace check;

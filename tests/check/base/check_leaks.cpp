@@ -5,8 +5,8 @@
 #include <gst/gst.h>
 #include <gst/gsttracer.h>
 
+#include "tests/check/common/faults/memoryuse.h"
 #include "tests/check/common/filterharness.h"
-#include "tests/check/common/memoryuse.h"
 #include "tests/check/common/stereoharness.h"
 
 using namespace check;

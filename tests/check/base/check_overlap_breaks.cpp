@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // Tests what ends a stream of which several frames are in flight at once, or interrupts it:
 // flushes, changes of state, flow returns of downstream, and errors.
-#include "tests/check/common/memoryuse.h"
+#include "tests/check/common/faults/memoryuse.h"
 #include "tests/check/common/overlap.h"
 
 namespace {

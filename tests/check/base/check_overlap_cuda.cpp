@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // Tests streams in CUDA memory of which several frames are in flight at once, and changes of the
 // CUDA context among them.
-#include "tests/check/common/cudaframes.h"
-#include "tests/check/common/memoryuse.h"
+#include "tests/check/common/faults/memoryuse.h"
 #include "tests/check/common/overlap.h"
+#include "tests/check/common/pictures/cudaframes.h"
 #include "tests/check/common/pipelines.h"
 
 using namespace check;

@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "gst/memory/framemapper.h"
-#include "tests/check/common/fakedevice.h"
-#include "tests/check/common/fakelibgstcuda.h"
+#include "tests/check/common/fakes/fakedevice.h"
+#include "tests/check/common/fakes/fakelibgstcuda.h"
 #include "tests/check/common/owned.h"
 #include "tests/check/common/testcase.h"
 

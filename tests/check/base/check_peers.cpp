@@ -4,8 +4,8 @@
 #include <algorithm>
 
 #include "gst/memory/framemapper.h"
-#include "tests/check/common/fakedevice.h"
-#include "tests/check/common/fakelibgstcuda.h"
+#include "tests/check/common/fakes/fakedevice.h"
+#include "tests/check/common/fakes/fakelibgstcuda.h"
 #include "tests/check/common/owned.h"
 #include "tests/check/common/testcase.h"
 

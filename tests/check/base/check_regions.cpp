@@ -3,9 +3,9 @@
 // in metas of the frames.
 #include <gst/video/gstvideometa.h>
 
-#include "tests/check/common/blurdefinition.h"
+#include "tests/check/common/definitions/blurdefinition.h"
+#include "tests/check/common/definitions/regiondefinition.h"
 #include "tests/check/common/filterharness.h"
-#include "tests/check/common/regiondefinition.h"
 
 using namespace check;
 

@@ -2,8 +2,8 @@
 // Tests what happens to frames of which no region is known: regions-missing and region-persistence.
 #include <gst/video/gstvideometa.h>
 
+#include "tests/check/common/definitions/regiondefinition.h"
 #include "tests/check/common/filterharness.h"
-#include "tests/check/common/regiondefinition.h"
 
 using namespace check;
 

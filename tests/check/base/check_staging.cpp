@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "gst/memory/staging.h"
-#include "tests/check/common/random.h"
+#include "tests/check/common/pictures/random.h"
 #include "tests/check/common/testcase.h"
 
 using namespace check;

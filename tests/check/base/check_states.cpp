@@ -2,8 +2,8 @@
 // Tests state changes of every element, in every order that GStreamer allows, and in many cycles.
 #include <optional>
 
+#include "tests/check/common/faults/memoryuse.h"
 #include "tests/check/common/filterharness.h"
-#include "tests/check/common/memoryuse.h"
 
 using namespace check;
 

@@ -8,8 +8,8 @@
 
 #include "gst/memory/cudastream.h"
 #include "gst/memory/framemapper.h"
-#include "tests/check/common/fakelibgstcuda.h"
-#include "tests/check/common/fakestreams.h"
+#include "tests/check/common/fakes/fakelibgstcuda.h"
+#include "tests/check/common/fakes/fakestreams.h"
 #include "tests/check/common/owned.h"
 #include "tests/check/common/testcase.h"
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "tests/check/common/elementundertest.h"
 
-#include "tests/check/common/blurdefinition.h"
-#include "tests/check/common/equalizedefinition.h"
-#include "tests/check/common/integraldefinition.h"
+#include "tests/check/common/definitions/blurdefinition.h"
+#include "tests/check/common/definitions/equalizedefinition.h"
+#include "tests/check/common/definitions/integraldefinition.h"
 
 namespace check {
 

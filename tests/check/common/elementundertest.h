@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "tests/check/common/picture.h"
+#include "tests/check/common/pictures/picture.h"
 
 /// The elements with one input and one output, described for the tests of their common behaviour.
 namespace check {

@@ -14,7 +14,7 @@
 #include "tests/check/common/elementundertest.h"
 #include "tests/check/common/messagelog.h"
 #include "tests/check/common/owned.h"
-#include "tests/check/common/picture.h"
+#include "tests/check/common/pictures/picture.h"
 #include "tests/check/common/testcase.h"
 
 namespace check {

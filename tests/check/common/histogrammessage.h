@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "tests/check/common/equalizedefinition.h"
+#include "tests/check/common/definitions/equalizedefinition.h"
 #include "tests/check/common/filterharness.h"
 
 /// Functions that read the element messages of cudahistequalize.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // Compares the border colour of cudagaussblur in the samples of each format with values that were
 // calculated by hand from the formulas of ITU-R BT.601, BT.709 and BT.2020.
-#include "tests/check/common/blurdefinition.h"
+#include "tests/check/common/definitions/blurdefinition.h"
 #include "tests/check/common/filterharness.h"
 
 using namespace check;

@@ -7,9 +7,9 @@
 #include <cmath>
 #include <set>
 
-#include "tests/check/common/blurdefinition.h"
+#include "tests/check/common/definitions/blurdefinition.h"
 #include "tests/check/common/filterharness.h"
-#include "tests/check/common/photographs.h"
+#include "tests/check/common/pictures/photographs.h"
 
 using namespace check;
 

@@ -5,9 +5,9 @@
 
 #include <algorithm>
 
-#include "tests/check/common/blurdefinition.h"
+#include "tests/check/common/definitions/blurdefinition.h"
+#include "tests/check/common/definitions/regiondefinition.h"
 #include "tests/check/common/filterharness.h"
-#include "tests/check/common/regiondefinition.h"
 
 using namespace check;
 

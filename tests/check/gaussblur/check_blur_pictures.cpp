@@ -3,10 +3,10 @@
 // layouts and settings.
 #include <algorithm>
 
-#include "tests/check/common/blurdefinition.h"
+#include "tests/check/common/definitions/blurdefinition.h"
 #include "tests/check/common/filterharness.h"
-#include "tests/check/common/photographs.h"
-#include "tests/check/common/random.h"
+#include "tests/check/common/pictures/photographs.h"
+#include "tests/check/common/pictures/random.h"
 
 using namespace check;
 

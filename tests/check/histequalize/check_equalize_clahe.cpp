@@ -2,11 +2,11 @@
 // Compares the pixels of cudahistequalize with method=clahe with the definition, for every format,
 // many sizes, memory layouts, ranges, grids and settings.
 
-#include "tests/check/common/equalizedefinition.h"
+#include "tests/check/common/definitions/equalizedefinition.h"
 #include "tests/check/common/filterharness.h"
 #include "tests/check/common/histogrammessage.h"
-#include "tests/check/common/photographs.h"
-#include "tests/check/common/random.h"
+#include "tests/check/common/pictures/photographs.h"
+#include "tests/check/common/pictures/random.h"
 
 using namespace check;
 

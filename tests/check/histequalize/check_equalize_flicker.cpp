@@ -7,7 +7,7 @@
 #include <random>
 
 #include "tests/check/common/filterharness.h"
-#include "tests/check/common/photographs.h"
+#include "tests/check/common/pictures/photographs.h"
 #include "tests/check/common/pipelines.h"
 
 using namespace check;

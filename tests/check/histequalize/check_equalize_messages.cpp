@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // Tests the element messages of cudahistequalize: which frames have one, their order, the time by
 // which they must be posted, and their fields.
-#include "tests/check/common/equalizedefinition.h"
+#include "tests/check/common/definitions/equalizedefinition.h"
 #include "tests/check/common/filterharness.h"
 #include "tests/check/common/histogrammessage.h"
 

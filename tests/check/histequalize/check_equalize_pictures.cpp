@@ -2,11 +2,11 @@
 // Compares the pixels of cudahistequalize with the definition, for every format and many sizes,
 // memory layouts, ranges and settings.
 
-#include "tests/check/common/equalizedefinition.h"
+#include "tests/check/common/definitions/equalizedefinition.h"
 #include "tests/check/common/filterharness.h"
-#include "tests/check/common/photographs.h"
+#include "tests/check/common/pictures/photographs.h"
+#include "tests/check/common/pictures/random.h"
 #include "tests/check/common/pipelines.h"
-#include "tests/check/common/random.h"
 
 using namespace check;
 

@@ -5,10 +5,10 @@
 
 #include <algorithm>
 
-#include "tests/check/common/equalizedefinition.h"
+#include "tests/check/common/definitions/equalizedefinition.h"
+#include "tests/check/common/definitions/regiondefinition.h"
 #include "tests/check/common/filterharness.h"
 #include "tests/check/common/histogrammessage.h"
-#include "tests/check/common/regiondefinition.h"
 
 using namespace check;
 

@@ -4,8 +4,8 @@
 #include <gst/video/video.h>
 
 #include "tests/check/common/filterharness.h"
+#include "tests/check/common/pictures/tensors.h"
 #include "tests/check/common/pipelines.h"
-#include "tests/check/common/tensors.h"
 
 using namespace check;
 

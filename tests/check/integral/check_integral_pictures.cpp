@@ -6,9 +6,9 @@
 #include <random>
 
 #include "tests/check/common/filterharness.h"
-#include "tests/check/common/photographs.h"
-#include "tests/check/common/random.h"
-#include "tests/check/common/tensors.h"
+#include "tests/check/common/pictures/photographs.h"
+#include "tests/check/common/pictures/random.h"
+#include "tests/check/common/pictures/tensors.h"
 
 using namespace check;
 

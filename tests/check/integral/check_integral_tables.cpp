@@ -4,7 +4,7 @@
 #include <iterator>
 
 #include "tests/check/common/filterharness.h"
-#include "tests/check/common/tensors.h"
+#include "tests/check/common/pictures/tensors.h"
 
 using namespace check;
 

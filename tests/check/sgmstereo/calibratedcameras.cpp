@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "gst/base/elementerror.h"
+#include "gst/core/elementerror.h"
 #include "tests/check/common/testcase.h"
 
 namespace check {

@@ -5,8 +5,8 @@
 
 #include <opencv2/core.hpp>  // before gstcheck.h, which defines fail
 
-#include "gst/sgmstereo/calibrationfile.h"
-#include "gst/sgmstereo/textnesting.h"
+#include "gst/sgmstereo/calibration/calibrationfile.h"
+#include "gst/sgmstereo/calibration/textnesting.h"
 #include "tests/check/common/messagelog.h"
 #include "tests/check/common/testcase.h"
 #include "tests/check/sgmstereo/calibratedcameras.h"

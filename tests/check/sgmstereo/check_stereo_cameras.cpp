@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "gst/sgmstereo/silentcamera.h"
+#include "gst/sgmstereo/pairing/silentcamera.h"
 #include "tests/check/common/pipelines.h"
 #include "tests/check/sgmstereo/photographedplanes.h"
 #include "tests/check/sgmstereo/wallpairs.h"

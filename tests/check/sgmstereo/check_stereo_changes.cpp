@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // Tests changes of properties while cudasgmstereo runs: some take effect with the next frame, the
 // others at the next start.
-#include "tests/check/common/stereodefinition.h"
+#include "tests/check/common/definitions/stereodefinition.h"
 #include "tests/check/common/stereoharness.h"
 
 using namespace check;

@@ -6,7 +6,7 @@
 
 #include "tests/check/common/messagelog.h"
 #include "tests/check/common/padsharness.h"
-#include "tests/check/common/photographs.h"
+#include "tests/check/common/pictures/photographs.h"
 #include "tests/check/common/pipelines.h"
 #include "tests/check/common/stereoharness.h"
 #include "tests/check/sgmstereo/wallpairs.h"

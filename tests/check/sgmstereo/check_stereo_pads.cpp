@@ -5,8 +5,8 @@
 #include <cstring>
 #include <map>
 
+#include "tests/check/common/definitions/stereodefinition.h"
 #include "tests/check/common/padsharness.h"
-#include "tests/check/common/stereodefinition.h"
 
 using namespace check;
 

@@ -2,7 +2,7 @@
 // Tests the pairing of frames, first the rule by itself and then the element.
 #include <optional>
 
-#include "gst/sgmstereo/framepairing.h"
+#include "gst/sgmstereo/pairing/framepairing.h"
 #include "tests/check/common/stereoharness.h"
 
 using namespace check;

@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <set>
 
+#include "tests/check/common/definitions/stereodefinition.h"
 #include "tests/check/common/pipelines.h"
-#include "tests/check/common/stereodefinition.h"
 #include "tests/check/common/stereoharness.h"
 
 using namespace check;

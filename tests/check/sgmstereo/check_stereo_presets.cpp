@@ -6,7 +6,7 @@
 #include <map>
 #include <utility>
 
-#include "tests/check/common/stereodefinition.h"
+#include "tests/check/common/definitions/stereodefinition.h"
 #include "tests/check/common/stereoharness.h"
 
 using namespace check;

@@ -3,8 +3,8 @@
 // disparities, depths and confidence stand for.
 #include <algorithm>
 
+#include "tests/check/common/definitions/stereodefinition.h"
 #include "tests/check/common/padsharness.h"
-#include "tests/check/common/stereodefinition.h"
 
 using namespace check;
 

@@ -3,7 +3,7 @@
 // cameras see it. check_stereo_calibration.cpp tests the calibrations themselves.
 #include <cmath>
 
-#include "tests/check/common/stereodefinition.h"
+#include "tests/check/common/definitions/stereodefinition.h"
 #include "tests/check/sgmstereo/photographedplanes.h"
 
 using namespace check;

@@ -6,8 +6,8 @@
 #include <cmath>
 #include <iterator>
 
+#include "tests/check/common/definitions/stereodefinition.h"
 #include "tests/check/common/padsharness.h"
-#include "tests/check/common/stereodefinition.h"
 #include "tests/check/sgmstereo/photographedplanes.h"
 
 using namespace check;

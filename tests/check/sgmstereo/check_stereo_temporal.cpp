@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // Tests when cudasgmstereo's filter over time begins anew. test_sgm_sequences.cpp tests what the
 // filter computes.
-#include "tests/check/common/stereodefinition.h"
+#include "tests/check/common/definitions/stereodefinition.h"
 #include "tests/check/common/stereoharness.h"
 
 using namespace check;

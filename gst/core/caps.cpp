@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "gst/core/caps.h"
+
+#include <algorithm>
+
+#include "cuda/core/device.h"
+
+namespace cudavision {
+namespace {
+
+// Merges into result the structures of caps whose memory the element accepts, with feature in place
+// of their own.
+Caps merge_with_feature(Caps result, const GstCaps* caps, const char* feature, bool accept_cuda) {
+  for (guint i = 0; i < gst_caps_get_size(caps); ++i) {
+    const bool any = gst_caps_features_is_any(gst_caps_get_features(caps, i));
+    if (!any && !has_system_feature(caps, i) && !(accept_cuda && has_cuda_feature(caps, i)))
+      continue;
+    result.reset(gst_caps_merge_structure_full(result.release(),
+                                               gst_structure_copy(gst_caps_get_structure(caps, i)),
+                                               gst_caps_features_new(feature, nullptr)));
+  }
+  return result;
+}
+
+}  // namespace
+
+/* Strings and formats */
+
+void for_each_string(const GValue* value, const std::function<void(const char*)>& take) {
+  if (value && G_VALUE_HOLDS_STRING(value))
+    take(g_value_get_string(value));
+  if (value && GST_VALUE_HOLDS_LIST(value))
+    for (guint i = 0; i < gst_value_list_get_size(value); ++i)
+      for_each_string(gst_value_list_get_value(value, i), take);
+}
+
+void set_strings(GstStructure* structure, const char* field,
+                 const std::vector<const char*>& strings) {
+  GValue list = G_VALUE_INIT;
+  g_value_init(&list, GST_TYPE_LIST);
+  for (const char* text : strings) {
+    GValue string = G_VALUE_INIT;
+    g_value_init(&string, G_TYPE_STRING);
+    g_value_set_static_string(&string, text);
+    gst_value_list_append_and_take_value(&list, &string);
+  }
+  gst_structure_set_value(structure, field,
+                          strings.size() == 1 ? gst_value_list_get_value(&list, 0) : &list);
+  g_value_unset(&list);
+}
+
+Formats formats_of(const GstStructure* structure) {
+  Formats formats;
+  for_each_string(gst_structure_get_value(structure, "format"),
+                  [&](const char* name) { formats.push_back(gst_video_format_from_string(name)); });
+  return formats;
+}
+
+void set_formats(GstStructure* structure, const Formats& formats) {
+  std::vector<const char*> names;
+  for (GstVideoFormat format : formats)
+    names.push_back(gst_video_format_to_string(format));
+  set_strings(structure, "format", names);
+}
+
+bool contains(const Formats& formats, GstVideoFormat format) {
+  return std::find(formats.begin(), formats.end(), format) != formats.end();
+}
+
+int depth_of(GstVideoFormat format) {
+  return GST_VIDEO_FORMAT_INFO_DEPTH(gst_video_format_get_info(format), 0);
+}
+
+/* Memory */
+
+bool has_cuda_feature(const GstCaps* caps, guint index) {
+  const GstCapsFeatures* features = gst_caps_get_features(caps, index);
+  return features && !gst_caps_features_is_any(features) &&
+         gst_caps_features_get_size(features) == 1 &&
+         gst_caps_features_contains(features, cuda_memory_feature);
+}
+
+bool has_system_feature(const GstCaps* caps, guint index) {
+  const GstCapsFeatures* features = gst_caps_get_features(caps, index);
+  return !features || gst_caps_features_is_equal(features, GST_CAPS_FEATURES_MEMORY_SYSTEM_MEMORY);
+}
+
+bool names_cuda_memory(const GstCaps* caps, const char* media_type) {
+  for (guint i = 0; i < gst_caps_get_size(caps); ++i)
+    if (has_cuda_feature(caps, i) &&
+        gst_structure_has_name(gst_caps_get_structure(caps, i), media_type))
+      return true;
+  return false;
+}
+
+void append_with_memories(GstCaps* caps, Structure structure, bool cuda) {
+  if (cuda && built_with_cuda())
+    gst_caps_append_structure_full(caps, gst_structure_copy(structure.get()),
+                                   gst_caps_features_new(cuda_memory_feature, nullptr));
+  gst_caps_append_structure(caps, structure.release());
+}
+
+void append_with_memories(GstCaps* caps, const GstStructure* frame, const Formats& formats,
+                          bool cuda) {
+  Structure copy(gst_structure_copy(frame));
+  set_formats(copy.get(), formats);
+  append_with_memories(caps, std::move(copy), cuda);
+}
+
+/* Caps as a whole */
+
+namespace {
+
+std::string taken(gchar* text) {
+  const std::unique_ptr<gchar, decltype(&g_free)> owner(text, g_free);
+  return text;
+}
+
+}  // namespace
+
+std::string caps_text(const GstCaps* caps) {
+  return taken(gst_caps_to_string(caps));
+}
+
+std::string features_text(const GstCapsFeatures* features) {
+  return taken(gst_caps_features_to_string(features));
+}
+
+Caps filtered(Caps caps, GstCaps* filter) {
+  if (!filter)
+    return caps;
+  return Caps(gst_caps_intersect_full(filter, caps.get(), GST_CAPS_INTERSECT_FIRST));
+}
+
+Caps caps_of_other_side(GstCaps* caps, GstCaps* filter, bool cuda) {
+  if (gst_caps_is_any(caps))
+    return Caps(gst_caps_ref(filter ? filter : caps));
+  const bool accept_cuda = cuda && built_with_cuda();
+  Caps result(gst_caps_new_empty());
+  if (accept_cuda)
+    result = merge_with_feature(std::move(result), caps, cuda_memory_feature, accept_cuda);
+  result = merge_with_feature(std::move(result), caps, GST_CAPS_FEATURE_MEMORY_SYSTEM_MEMORY,
+                              accept_cuda);
+  return filtered(std::move(result), filter);
+}
+
+Caps choose_memory(Caps caps, GstPad* src) {
+  if (gst_caps_get_size(caps.get()) == 0)
+    return caps;
+  // The query has no filter: a peer that accepts anything would only repeat it.
+  const Caps peer(gst_pad_peer_query_caps(src, nullptr));
+  const char* media_type = gst_structure_get_name(gst_caps_get_structure(caps.get(), 0));
+  const bool cuda = peer && names_cuda_memory(peer.get(), media_type);
+  for (guint i = 0; i < gst_caps_get_size(caps.get()); ++i)
+    if (has_cuda_feature(caps.get(), i) == cuda)
+      return Caps(gst_caps_copy_nth(caps.get(), i));
+  return Caps(gst_caps_truncate(caps.release()));
+}
+
+}  // namespace cudavision

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "gst/core/elementerror.h"
+
+#include <new>
+
+#include "cuda/core/error.h"
+
+namespace cudavision {
+namespace {
+
+void post(GstElement* element, GstMessageType type, GQuark domain, int code, const char* text,
+          const SourceLocation& location) {
+  gst_element_message_full(element, type, domain, code, g_strdup(text), nullptr, location.file,
+                           location.function, location.line);
+}
+
+GQuark memory_advice_key() {
+  static const GQuark key = g_quark_from_static_string("cudavision-memory-advice");
+  return key;
+}
+
+// What to do if there was too little memory for the element.
+std::string memory_remedy(GstElement* element) {
+  const auto* advice =
+      static_cast<const char*>(g_type_get_qdata(G_OBJECT_TYPE(element), memory_advice_key()));
+  return std::string(
+             "Free some memory (nvidia-smi shows who uses the GPU's), or make the element "
+             "need less of it with ") +
+         (advice ? advice : "smaller frames") + ".";
+}
+
+constexpr char device_remedy[] =
+    "Set the element to NULL and start it again; if that fails too, restart the program, and see "
+    "dmesg and nvidia-smi.";
+
+}  // namespace
+
+void set_memory_advice(GstElementClass* klass, const char* what_needs_less) {
+  g_type_set_qdata(G_OBJECT_CLASS_TYPE(klass), memory_advice_key(),
+                   const_cast<char*>(what_needs_less));
+}
+
+void refuse_stream(const std::string& what) {
+  throw ElementError(GST_STREAM_ERROR, GST_STREAM_ERROR_WRONG_TYPE, what);
+}
+
+void post_current_exception(GstElement* element, const SourceLocation& location) noexcept {
+  const auto error = [&](GQuark domain, int code, const std::string& text) {
+    post(element, GST_MESSAGE_ERROR, domain, code, text.c_str(), location);
+  };
+  const auto with_remedy = [](const char* what, const std::string& remedy) {
+    return std::string(what) + ". " + remedy;
+  };
+  try {
+    throw;
+  } catch (const ElementError& e) {
+    error(e.domain(), e.code(), e.what());
+  } catch (const Error& e) {
+    switch (e.kind()) {
+      case Error::Kind::invalid_argument:
+        error(GST_LIBRARY_ERROR, GST_LIBRARY_ERROR_SETTINGS, e.what());
+        break;
+      case Error::Kind::out_of_memory:
+        error(GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_NO_SPACE_LEFT,
+              with_remedy(e.what(), memory_remedy(element)));
+        break;
+      case Error::Kind::device:
+        error(GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_FAILED, with_remedy(e.what(), device_remedy));
+        break;
+    }
+  } catch (const std::bad_alloc&) {
+    error(GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_NO_SPACE_LEFT,
+          with_remedy("The system is out of memory", memory_remedy(element)));
+  } catch (const std::exception& e) {
+    error(GST_LIBRARY_ERROR, GST_LIBRARY_ERROR_FAILED, e.what());
+  } catch (...) {
+    error(GST_LIBRARY_ERROR, GST_LIBRARY_ERROR_FAILED, "An unknown error occurred.");
+  }
+}
+
+void post_warning(GstElement* element, GQuark domain, int code, const std::string& text,
+                  const SourceLocation& location) {
+  post(element, GST_MESSAGE_WARNING, domain, code, text.c_str(), location);
+}
+
+}  // namespace cudavision

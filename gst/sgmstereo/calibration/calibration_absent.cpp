@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// The functions of calibration.h and rectification.h in a build without OpenCV. No calibration is
+// ever read, so no rectification is ever made.
+#include "gst/core/elementerror.h"
+#include "gst/sgmstereo/calibration/rectification.h"
+
+namespace cudavision {
+namespace {
+
+[[noreturn]] void refuse() {
+  throw ElementError(
+      GST_LIBRARY_ERROR, GST_LIBRARY_ERROR_SETTINGS,
+      "This gst-cudavision was built without OpenCV, which calibrations need: build it again with "
+      "-Dopencv=enabled and OpenCV's development files (Debian: libopencv-dev), or rectify the "
+      "frames before they get here.");
+}
+
+}  // namespace
+
+StereoCalibration read_calibration(const CalibrationFiles&) {
+  refuse();
+}
+
+Rectification make_rectification(const StereoCalibration&, int, int, double) {
+  refuse();
+}
+
+RectifyingMap make_plane_map(const RectifiedCamera&, int, int, int, int) {
+  refuse();
+}
+
+}  // namespace cudavision

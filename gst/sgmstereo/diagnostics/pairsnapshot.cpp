@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "gst/sgmstereo/diagnostics/pairsnapshot.h"
+
+namespace cudavision {
+namespace {
+
+std::size_t map_bytes(const ImageSize& size) {
+  return static_cast<std::size_t>(2) * static_cast<std::size_t>(size.width) *
+         static_cast<std::size_t>(size.height);
+}
+
+View<std::uint8_t> map_in(const Buffer& memory, const ImageSize& size) {
+  return {memory.as<std::uint8_t>(), 2 * size.width, size.height, 2 * size.width};
+}
+
+}  // namespace
+
+PairSnapshot::PairSnapshot(Device& device, const ImageSize& size, const sgm::Config& config)
+    : device_(device),
+      size_(size),
+      inspector_(size, config),
+      map_memory_(device.allocate_host(map_bytes(size))),
+      map_(map_in(map_memory_, size)) {}
+
+View<std::uint8_t> PairSnapshot::unfilled() {
+  if (!unfilled_memory_.data())
+    unfilled_memory_ = device_.allocate(map_bytes(size_));
+  return map_in(unfilled_memory_, size_);
+}
+
+void PairSnapshot::Picture::copy(Device& device, const SamplePlane& from) {
+  const int row_bytes = from.rows.width;
+  if (!memory.data())
+    memory = device.allocate_host(static_cast<std::size_t>(row_bytes) *
+                                  static_cast<std::size_t>(from.height()));
+  const View<std::uint8_t> rows = {memory.as<std::uint8_t>(), row_bytes, from.height(), row_bytes};
+  device.download(from.rows, rows);
+  plane = from;
+  plane.rows = rows;
+}
+
+void PairSnapshot::take(const sgm::SgmStereo::Pictures& pictures, View<const std::uint8_t> map) {
+  left_.copy(device_, pictures.left);
+  right_.copy(device_, pictures.right);
+  device_.download(map, map_);
+}
+
+sgm::PairFigures PairSnapshot::figures(const sgm::Parameters& parameters) {
+  return inspector_.inspect(left_.plane, right_.plane, map_, parameters);
+}
+
+}  // namespace cudavision

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#pragma once
+
+#include <gst/gst.h>
+
+#include <array>
+#include <optional>
+#include <string>
+
+#include "gst/core/frameinfo.h"
+#include "gst/sgmstereo/diagnostics/pairsnapshot.h"
+#include "gst/sgmstereo/diagnostics/stereowarnings.h"
+#include "gst/sgmstereo/diagnostics/verticaloffsets.h"
+#include "gst/sgmstereo/stereosettings.h"
+
+namespace cudavision {
+
+/// Inspects a pair now and then, and says on the bus what it finds: an element message with the
+/// figures, and warnings with the remedy, each of them once between start and stop.
+///
+/// The structure of the element message is named "cudasgmstereo" and has the fields
+///   timestamp, stream-time, running-time, duration (guint64, as in the level element): of the left
+///     frame,
+///   known, at-range-end (double): sgm::PairFigures::known and at_end,
+///   blocks (guint), agreement, matched (double): those of PairFigures,
+///   vertical-offset, vertical-spread (double): likewise, absent while too few blocks match,
+///   saturated (double; only if a source pad carries depth): share of the known pixels whose depth
+///     exceeds 16 bits.
+class StereoDiagnostics {
+ public:
+  explicit StereoDiagnostics(GstElement* element) : element_(element) {}
+
+  /// Call this at start.
+  void reset() { *this = StereoDiagnostics(element_); }
+
+  /// Returns whether the pair with these times is to be inspected: the first one, then the first
+  /// one of each further interval; of pairs without running times, every 30th. None if interval is
+  /// 0.
+  bool selects(const FrameTimes& times, GstClockTime interval);
+
+  /// Posts what the inspection of a selected pair gives. settings are those that it was matched
+  /// with. measures_depth is true if a source pad carries its depth.
+  void report(const FrameTimes& times, const StereoSettings& settings, bool measures_depth,
+              PairSnapshot& pair);
+
+  /// Call this at the end of a stream. If it had a single inspected pair, no other can confirm what
+  /// that has shown, so it is posted now.
+  void end();
+
+ private:
+  void post(const FrameTimes& times, const sgm::PairFigures& figures,
+            std::optional<double> saturated);
+  void warn(StereoWarning warning, const std::string& text);
+
+  GstElement* element_;
+  GstClockTime last_ = GST_CLOCK_TIME_NONE;  ///< running time of the last inspected pair
+  int skipped_ = 0;                          ///< pairs without running time since then
+  int inspections_ = 0;                      ///< of this stream
+  VerticalOffsets offsets_;                  ///< of this stream
+  StereoWarningTexts found_;                 ///< by the last inspection
+  std::array<bool, stereo_warning_count> warned_{};
+};
+
+}  // namespace cudavision

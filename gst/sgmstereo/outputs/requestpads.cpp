@@ -1,0 +1,356 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "gst/sgmstereo/outputs/requestpads.h"
+
+#include <cstring>
+#include <string>
+#include <string_view>
+
+#include "gst/base/allocationquery.h"
+#include "gst/core/caps.h"
+#include "gst/core/elementerror.h"
+#include "gst/sgmstereo/outputs/sourcecaps.h"
+#include "gst/sgmstereo/stereocaps.h"
+
+namespace cudavision {
+namespace {
+
+struct UnrefQuery {
+  void operator()(GstQuery* query) const { gst_query_unref(query); }
+};
+
+struct Kind {
+  const char* name;  ///< of the pad and its template
+  SourcePad id;
+  StereoOutput output;
+};
+constexpr Kind kinds[] = {
+    {"depth", SourcePad::depth, StereoOutput::depth},
+    {"confidence", SourcePad::confidence, StereoOutput::confidence},
+    {"rectified", SourcePad::rectified, StereoOutput::rectified},
+    {"points", SourcePad::points, StereoOutput::points},
+};
+
+// Returns nullptr if the name is not that of a request pad.
+const Kind* kind_named(const char* name) {
+  for (const Kind& kind : kinds)
+    if (std::strcmp(kind.name, name) == 0)
+      return &kind;
+  return nullptr;
+}
+
+const Kind& kind_of(GstPad* pad) {
+  return *kind_named(GST_PAD_TEMPLATE_NAME_TEMPLATE(GST_PAD_PAD_TEMPLATE(pad)));
+}
+
+/* Queries and upstream events */
+
+gboolean handle_query(GstPad* pad, GstObject* parent, GstQuery* query) {
+  auto* self = GST_AGGREGATOR_CAST(parent);
+  switch (GST_QUERY_TYPE(query)) {
+    case GST_QUERY_CAPS:
+      return stereo_answer_src_caps(self, kind_of(pad).output, query);
+    case GST_QUERY_ACCEPT_CAPS:
+      return gst_pad_query_default(pad, parent, query);
+    default:
+      return GST_AGGREGATOR_GET_CLASS(self)->src_query(self, query);
+  }
+}
+
+gboolean handle_event(GstPad*, GstObject* parent, GstEvent* event) {
+  switch (GST_EVENT_TYPE(event)) {
+    case GST_EVENT_QOS:
+    case GST_EVENT_RECONFIGURE:  // GstPad has taken note of it
+      gst_event_unref(event);
+      return TRUE;
+    default:
+      return gst_pad_send_event(GST_AGGREGATOR_SRC_PAD(parent), event);
+  }
+}
+
+/* Sticky events */
+
+OwnedEvent sticky_event(GstPad* pad, GstEventType type, guint index = 0) {
+  return OwnedEvent(gst_pad_get_sticky_event(pad, type, index));
+}
+
+std::string_view stream_id_of(GstEvent* stream_start) {
+  const gchar* id = nullptr;
+  gst_event_parse_stream_start(stream_start, &id);
+  return id;
+}
+
+// True if start begins the pad's stream beside that of src, whose id is that of src, a slash and
+// the pad's name.
+bool follows(GstEvent* start, GstEvent* of_src, GstPad* pad) {
+  const std::string_view id = stream_id_of(start), src_id = stream_id_of(of_src);
+  return id.size() > src_id.size() && id.substr(0, src_id.size()) == src_id &&
+         id.substr(src_id.size() + 1) == GST_PAD_NAME(pad);
+}
+
+GstEvent* new_stream_start(GstEvent* of_src, GstPad* pad) {
+  const std::string id = std::string(stream_id_of(of_src)) + "/" + GST_PAD_NAME(pad);
+  GstEvent* event = gst_event_new_stream_start(id.c_str());
+  gst_event_set_seqnum(event, gst_event_get_seqnum(of_src));
+  if (guint group = 0; gst_event_parse_group_id(of_src, &group))
+    gst_event_set_group_id(event, group);
+  return event;
+}
+
+// Begins a new stream if src has done so. The pad's caps stay.
+void send_stream_start(GstPad* src, GstPad* pad) {
+  const OwnedEvent of_src = sticky_event(src, GST_EVENT_STREAM_START);
+  const OwnedEvent current = sticky_event(pad, GST_EVENT_STREAM_START);
+  if (!of_src || (current && follows(current.get(), of_src.get(), pad)))
+    return;
+  gst_pad_push_event(pad, new_stream_start(of_src.get(), pad));
+  if (const Caps caps{gst_pad_get_current_caps(pad)})
+    gst_pad_push_event(pad, gst_event_new_caps(caps.get()));
+}
+
+bool has_caps(GstPad* pad, const GstCaps* caps) {
+  const Caps current(gst_pad_get_current_caps(pad));
+  return current && gst_caps_is_equal(current.get(), caps);
+}
+
+// Returns false if the pad does not keep them.
+bool send_caps(GstPad* pad, GstCaps* caps) {
+  if (!has_caps(pad, caps))
+    gst_pad_push_event(pad, gst_event_new_caps(caps));
+  return has_caps(pad, caps);
+}
+
+bool has_sticky_event(GstPad* pad, GstEvent* event) {
+  for (guint i = 0;; ++i) {
+    const OwnedEvent found = sticky_event(pad, GST_EVENT_TYPE(event), i);
+    if (!found || found.get() == event)
+      return found != nullptr;
+  }
+}
+
+void copy_sticky_events(GstPad* src, GstEventType type, GstPad* pad) {
+  for (guint i = 0;; ++i) {
+    OwnedEvent event = sticky_event(src, type, i);
+    if (!event)
+      return;
+    if (!has_sticky_event(pad, event.get()))
+      gst_pad_push_event(pad, event.release());
+  }
+}
+
+// Without caps there is nothing that a segment could apply to, and CAPS must come first. Returns
+// false if the pad lacks its segment then.
+bool send_sticky_events(GstPad* src, GstPad* pad) {
+  send_stream_start(src, pad);
+  if (!gst_pad_has_current_caps(pad))
+    return false;
+  copy_sticky_events(src, GST_EVENT_SEGMENT, pad);
+  copy_sticky_events(src, GST_EVENT_TAG, pad);
+  return sticky_event(pad, GST_EVENT_SEGMENT) != nullptr;
+}
+
+// Returns the answer of a pad that did not keep an event which must precede buffers: pads keep none
+// while they are flushing and after EOS, and request pads take theirs from src. If a flush is over
+// already, the pad negotiates again before its next buffer.
+GstFlowReturn answer_without_event(GstPad* src, StereoRequestPad& pad) {
+  pad.discont = true;
+  pad.ended = GST_PAD_IS_EOS(pad.pad.get());
+  if (pad.ended)
+    return GST_FLOW_EOS;
+  gst_pad_mark_reconfigure(pad.pad.get());
+  const bool flushing = GST_PAD_IS_FLUSHING(src) || GST_PAD_IS_FLUSHING(pad.pad.get());
+  return flushing && !pad.released ? GST_FLOW_FLUSHING : GST_FLOW_NOT_LINKED;
+}
+
+/* Negotiation */
+
+[[noreturn]] void refuse_peer(const StereoRequestPad& pad, const GstCaps* possible) {
+  throw ElementError(
+      GST_CORE_ERROR, GST_CORE_ERROR_NEGOTIATION,
+      std::string("Nothing that the pad ") + GST_PAD_NAME(pad.pad.get()) +
+          " offers is accepted by the element behind it (offered: " + caps_text(possible) + "): " +
+          (pad.output == StereoOutput::points
+               ? "put an element there that takes tensors, such as appsink"
+               : "put \"videoconvert\" between them") +
+          ", or release the pad.");
+}
+
+Caps negotiated_caps(GstAggregator* self, const StereoRequestPad& pad) {
+  const StereoState& state = stereo_state(self);
+  const Caps possible = stereo_src_caps_for(state.left.caps.get(), state.packing, pad.output,
+                                            state.session.takes_cuda());
+  Caps common(gst_pad_peer_query_caps(pad.pad.get(), possible.get()));
+  if (!gst_caps_is_empty(common.get()))
+    common = stereo_fixated_caps(std::move(common), pad.pad.get());
+  if (gst_caps_is_empty(common.get()))
+    refuse_peer(pad, possible.get());
+  return common;
+}
+
+ObjectPtr<GstBufferPool> negotiated_pool(const DeviceSession& session, const StereoRequestPad& pad,
+                                         GstCaps* caps) {
+  const std::unique_ptr<GstQuery, UnrefQuery> query(gst_query_new_allocation(caps, TRUE));
+  if (!gst_pad_peer_query(pad.pad.get(), query.get()))
+    GST_DEBUG_OBJECT(pad.pad.get(), "the peer has no answer to an ALLOCATION query");
+  decide_pool(query.get(), session, *pad.format);
+  GstBufferPool* pool = nullptr;
+  gst_query_parse_nth_allocation_pool(query.get(), 0, &pool, nullptr, nullptr, nullptr);
+  return ObjectPtr<GstBufferPool>(pool);
+}
+
+/* Requesting and releasing */
+
+std::shared_ptr<StereoRequestPad> new_pad(GstPadTemplate* pad_template, const Kind& kind) {
+  GstPad* pad = gst_pad_new_from_template(pad_template, kind.name);
+  gst_pad_set_query_function(pad, handle_query);
+  gst_pad_set_event_function(pad, handle_event);
+  return std::make_shared<StereoRequestPad>(pad, kind.id, kind.output);
+}
+
+/// Returns false if another pad has the place.
+bool take_place(gpointer self, const std::shared_ptr<StereoRequestPad>& pad) {
+  const ObjectLock lock(self);
+  std::shared_ptr<StereoRequestPad>& place = stereo_state(self).request_pads[index_of(pad->id)];
+  if (place)
+    return false;
+  place = pad;
+  return true;
+}
+
+std::shared_ptr<StereoRequestPad> request_pad_of(gpointer self, GstPad* pad) {
+  const ObjectLock lock(self);
+  for (const std::shared_ptr<StereoRequestPad>& request_pad : stereo_state(self).request_pads)
+    if (request_pad && request_pad->pad.get() == pad)
+      return request_pad;
+  return nullptr;
+}
+
+}  // namespace
+
+void add_request_pad_templates(GstElementClass* klass) {
+  for (const Kind& kind : kinds) {
+    const Caps caps = stereo_src_caps(kind.output, true);
+    gst_element_class_add_pad_template(
+        klass, gst_pad_template_new(kind.name, GST_PAD_SRC, GST_PAD_REQUEST, caps.get()));
+  }
+}
+
+GstPad* stereo_request_new_pad(GstElement* element, GstPadTemplate* pad_template, const gchar*,
+                               const GstCaps*) {
+  const Kind* kind = kind_named(GST_PAD_TEMPLATE_NAME_TEMPLATE(pad_template));
+  if (!kind)
+    return nullptr;
+  const std::shared_ptr<StereoRequestPad> request_pad = new_pad(pad_template, *kind);
+  if (!take_place(element, request_pad)) {
+    GST_WARNING_OBJECT(element, "There is a pad %s already.", kind->name);
+    return nullptr;
+  }
+  GstPad* pad = request_pad->pad.get();
+  gst_pad_set_active(pad, TRUE);
+  if (gst_element_add_pad(element, pad))
+    return pad;
+  stereo_pad_removed(element, pad, nullptr);
+  return nullptr;
+}
+
+void stereo_release_pad(GstElement* element, GstPad* pad) {
+  const std::shared_ptr<StereoRequestPad> request_pad = request_pad_of(element, pad);
+  // Two threads may release a pad at the same time.
+  if (!request_pad || request_pad->released.exchange(true))
+    return;
+  gst_pad_set_active(pad, FALSE);
+  gst_element_remove_pad(element, pad);
+}
+
+void stereo_pad_removed(GstElement* element, GstPad* pad, gpointer) {
+  const std::shared_ptr<StereoRequestPad> request_pad = request_pad_of(element, pad);
+  if (!request_pad)
+    return;
+  request_pad->released = true;
+  const ObjectLock lock(element);
+  stereo_state(element).request_pads[index_of(request_pad->id)].reset();
+}
+
+GstPadProbeReturn stereo_follow_src(GstPad* src, GstPadProbeInfo* info, gpointer self) {
+  GstEvent* event = GST_PAD_PROBE_INFO_EVENT(info);
+  const GstEventType type = GST_EVENT_TYPE(event);
+  if (type != GST_EVENT_EOS && type != GST_EVENT_FLUSH_START && type != GST_EVENT_FLUSH_STOP)
+    return GST_PAD_PROBE_OK;
+  return post_exceptions(self, GST_PAD_PROBE_OK, [&] {
+    for (const std::shared_ptr<StereoRequestPad>& request_pad : stereo_request_pads(self)) {
+      if (!request_pad)
+        continue;
+      GstPad* pad = request_pad->pad.get();
+      if (type == GST_EVENT_EOS && !gst_pad_is_linked(pad))
+        continue;
+      if (type == GST_EVENT_EOS)
+        send_sticky_events(src, pad);
+      gst_pad_push_event(pad, gst_event_ref(event));
+    }
+    return GST_PAD_PROBE_OK;
+  });
+}
+
+RequestPads open_request_pads(GstAggregator* self) {
+  RequestPads pads = stereo_request_pads(self);
+  for (std::shared_ptr<StereoRequestPad>& pad : pads) {
+    if (!pad)
+      continue;
+    // A new peer has not ended.
+    if (gst_pad_needs_reconfigure(pad->pad.get()))
+      pad->ended = false;
+    if (!pad->ended && gst_pad_is_linked(pad->pad.get()))
+      continue;
+    pad->discont = true;
+    pad.reset();
+  }
+  return pads;
+}
+
+bool stereo_must_negotiate(const StereoRequestPad& pad) {
+  return gst_pad_needs_reconfigure(pad.pad.get()) || !pad.format;
+}
+
+GstFlowReturn stereo_negotiate_request_pad(GstAggregator* self, StereoRequestPad& pad) {
+  if (GST_PAD_IS_FLUSHING(pad.pad.get()))
+    return answer_without_event(self->srcpad, pad);
+  gst_pad_check_reconfigure(pad.pad.get());  // clears the mark
+  StereoState& state = stereo_state(self);
+  pad.forget_negotiation();
+  if (state.work) {
+    const ReleaseScope scope(state.session);
+    state.work->forget(pad.id);
+  }
+  const Caps caps = negotiated_caps(self, pad);
+  GST_INFO_OBJECT(pad.pad.get(), "%" GST_PTR_FORMAT, caps.get());
+  send_stream_start(self->srcpad, pad.pad.get());
+  if (!send_caps(pad.pad.get(), caps.get()))
+    return answer_without_event(self->srcpad, pad);
+  pad.format = stereo_output_format(pad.output, caps.get());
+  pad.pool = negotiated_pool(state.session, pad, caps.get());
+  return GST_FLOW_OK;
+}
+
+GstFlowReturn stereo_push_on_request_pad(GstAggregator* self, StereoRequestPad& pad,
+                                         OwnedBuffer buffer) {
+  // The pair was in flight when the pad got another peer.
+  if (gst_pad_needs_reconfigure(pad.pad.get()) && stereo_peer_refuses_current_caps(pad.pad.get())) {
+    pad.discont = true;
+    return GST_FLOW_OK;
+  }
+  if (!send_sticky_events(self->srcpad, pad.pad.get()))
+    return answer_without_event(self->srcpad, pad);
+  const GstFlowReturn flow = gst_pad_push(pad.pad.get(), buffer.release());
+  pad.ended = flow == GST_FLOW_EOS;
+  return flow == GST_FLOW_FLUSHING && pad.released ? GST_FLOW_NOT_LINKED : flow;
+}
+
+void stereo_push_gap_on_request_pads(GstAggregator* self, GstEvent* gap) {
+  for (const std::shared_ptr<StereoRequestPad>& pad : open_request_pads(self)) {
+    if (!pad || !gst_pad_has_current_caps(pad->pad.get()))
+      continue;
+    send_sticky_events(self->srcpad, pad->pad.get());
+    gst_pad_push_event(pad->pad.get(), gst_event_ref(gap));
+  }
+}
+
+}  // namespace cudavision

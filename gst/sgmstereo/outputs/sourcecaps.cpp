@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "gst/sgmstereo/outputs/sourcecaps.h"
+
+#include <utility>
+
+#include "gst/core/caps.h"
+#include "gst/core/elementerror.h"
+#include "gst/sgmstereo/stereocaps.h"
+
+namespace cudavision {
+
+FramePacking stereo_check_caps(GstAggregator* self, const GstAggregatorPad* pad,
+                               const GstCaps* caps) {
+  const FrameFormat format = frame_format_from_caps(caps);
+  if (!stereo_state(self).is_left(pad))
+    return {};
+  const FramePacking packing = packing_of(format.info, stereo_settings(self).frame_packing);
+  const std::string error = split_error(packing, format.layout.width, format.layout.height);
+  if (!error.empty())
+    refuse_stream(error);
+  return packing;
+}
+
+Caps stereo_arrived_caps(GstAggregator* self, const StereoInput& input) {
+  const ObjectLock lock(self);
+  return Caps(input.arrived_caps ? gst_caps_ref(input.arrived_caps.get()) : nullptr);
+}
+
+namespace {
+
+Caps possible_src_caps(GstAggregator* self, StereoOutput output) {
+  const StereoState& state = stereo_state(self);
+  const StereoInput& left = state.left;
+  const bool cuda = state.session.takes_cuda();
+  if (const Caps caps = stereo_arrived_caps(self, left)) {
+    try {
+      return stereo_src_caps_for(caps.get(), stereo_check_caps(self, left.pad, caps.get()), output,
+                                 cuda);
+    } catch (const ElementError& e) {
+      GST_DEBUG_OBJECT(self, "%s", e.what());
+    }
+  }
+  return stereo_src_caps(output, cuda);
+}
+
+}  // namespace
+
+gboolean stereo_answer_src_caps(GstAggregator* self, StereoOutput output, GstQuery* query) {
+  return post_exceptions(self, FALSE, [&]() -> gboolean {
+    GstCaps* filter = nullptr;
+    gst_query_parse_caps(query, &filter);
+    gst_query_set_caps_result(query, filtered(possible_src_caps(self, output), filter).get());
+    return TRUE;
+  });
+}
+
+Caps stereo_fixated_caps(Caps possible, GstPad* source_pad) {
+  Caps caps(gst_caps_make_writable(choose_memory(std::move(possible), source_pad).release()));
+  if (gst_caps_is_empty(caps.get()))
+    return caps;
+  GstStructure* structure = gst_caps_get_structure(caps.get(), 0);
+  // Frames without a framerate get 0/1, which means unknown, instead of the lowest that downstream
+  // accepts.
+  gst_structure_fixate_field_nearest_fraction(structure, "framerate", 0, 1);
+  if (gst_structure_has_field(structure, "pixel-aspect-ratio"))
+    gst_structure_fixate_field_nearest_fraction(structure, "pixel-aspect-ratio", 1, 1);
+  return Caps(gst_caps_fixate(caps.release()));
+}
+
+bool stereo_peer_refuses_current_caps(GstPad* pad) {
+  const ObjectPtr<GstPad> peer(gst_pad_get_peer(pad));
+  const Caps caps(gst_pad_get_current_caps(pad));
+  if (!peer || !caps)
+    return false;
+  // What a peer has already, it takes, even if it has asked for other caps since.
+  const Caps known(gst_pad_get_current_caps(peer.get()));
+  if (known && gst_caps_is_equal(known.get(), caps.get()))
+    return false;
+  return !gst_pad_query_accept_caps(peer.get(), caps.get());
+}
+
+}  // namespace cudavision

@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "gst/sgmstereo/outputs/stereopush.h"
+
+#include <utility>
+
+#include "gst/core/elementerror.h"
+#include "gst/sgmstereo/outputs/requestpads.h"
+#include "gst/sgmstereo/outputs/sourcecaps.h"
+
+namespace cudavision {
+namespace {
+
+// GstAggregator sends the segment with the first buffer on src only, so all else needs this.
+void send_segment(GstAggregator* self) {
+  StereoState& state = stereo_state(self);
+  if (state.segment_sent)
+    return;
+  GstSegment segment = current_segment(state.left.pad);
+  // GstAggregator sends this one if upstream has sent none.
+  if (segment.format == GST_FORMAT_UNDEFINED)
+    gst_segment_init(&segment, GST_FORMAT_TIME);
+  GstEvent* event = gst_event_new_segment(&segment);
+  if (state.segment_seqnum != GST_SEQNUM_INVALID)
+    gst_event_set_seqnum(event, state.segment_seqnum);
+  gst_pad_push_event(self->srcpad, event);
+  state.segment_sent = true;
+}
+
+// True if a pad's answer to a buffer concerns the whole element, and not its branch alone.
+bool stops_all(GstFlowReturn flow) {
+  return flow <= GST_FLOW_NOT_NEGOTIATED || flow == GST_FLOW_FLUSHING;
+}
+
+// Combines the answers of all source pads as GstFlowCombiner does, which has no place for pads that
+// come and go while it is in use.
+GstFlowReturn combined(const PerSourcePad<GstFlowReturn>& flows) {
+  bool linked = false, open = false;
+  for (GstFlowReturn flow : flows) {
+    if (stops_all(flow))
+      return flow;
+    linked |= flow != GST_FLOW_NOT_LINKED;
+    open |= flow != GST_FLOW_NOT_LINKED && flow != GST_FLOW_EOS;
+  }
+  return open ? GST_FLOW_OK : linked ? GST_FLOW_EOS : GST_FLOW_NOT_LINKED;
+}
+
+// Drops the buffer if it was in flight when src got a peer that does not take its caps.
+GstFlowReturn push_on_src(GstAggregator* self, OwnedBuffer buffer) {
+  StereoState& state = stereo_state(self);
+  if (!buffer ||
+      (gst_pad_needs_reconfigure(self->srcpad) && stereo_peer_refuses_current_caps(self->srcpad))) {
+    state.src_discont = true;
+    return GST_FLOW_OK;
+  }
+  state.segment_sent = true;
+  const GstFlowReturn flow = gst_aggregator_finish_buffer(self, buffer.release());
+  state.src_ended = flow == GST_FLOW_EOS;
+  return flow;
+}
+
+// Pushes on src first, whose sticky events the request pads follow. A branch may have ended while
+// the pair was in flight.
+GstFlowReturn push_outputs(GstAggregator* self, const OpenPads& pads, OutputBuffers& out) {
+  PerSourcePad<GstFlowReturn> flows;
+  flows.fill(GST_FLOW_NOT_LINKED);
+  for (const auto& pad : stereo_request_pads(self))
+    if (pad && pad->ended)
+      flows[index_of(pad->id)] = GST_FLOW_EOS;
+  GstFlowReturn& src_flow = flows[index_of(SourcePad::always)];
+  if (pads.src && !stereo_state(self).src_ended) {
+    src_flow = push_on_src(self, std::move(out[index_of(SourcePad::always)]));
+  } else {
+    send_segment(self);
+    if (stereo_state(self).src_ended)
+      src_flow = GST_FLOW_EOS;
+  }
+  for (const auto& pad : pads.requested) {
+    if (stops_all(combined(flows)))
+      break;
+    if (pad && !pad->ended)
+      flows[index_of(pad->id)] =
+          stereo_push_on_request_pad(self, *pad, std::move(out[index_of(pad->id)]));
+  }
+  return combined(flows);
+}
+
+GstFlowReturn push_oldest(GstAggregator* self) {
+  StereoState& state = stereo_state(self);
+  stereo_complete(self, state.in_flight.front());
+  PendingOutput oldest = std::move(state.in_flight.front());
+  state.in_flight.pop_front();
+  if (oldest.drops_src)
+    oldest.buffers[index_of(SourcePad::always)].reset();
+  return push_outputs(self, oldest.pads, oldest.buffers);
+}
+
+}  // namespace
+
+void stereo_complete(GstAggregator* self, PendingOutput& pending) {
+  if (!pending.work)
+    return;
+  const DeviceScope scope(stereo_state(self).session);
+  pending.work->complete();
+  pending.work.reset();
+}
+
+bool stereo_oldest_is_done(GstAggregator* self) {
+  const StereoState& state = stereo_state(self);
+  if (state.in_flight.empty() || !state.in_flight.front().work)
+    return true;
+  const DeviceScope scope(state.session);
+  return state.in_flight.front().work->done();
+}
+
+GstFlowReturn stereo_push_pairs(GstAggregator* self, std::size_t left) {
+  const StereoState& state = stereo_state(self);
+  GstFlowReturn flow = GST_FLOW_OK;
+  try {
+    while (flow == GST_FLOW_OK && state.in_flight.size() > left)
+      flow = push_oldest(self);
+  } catch (...) {
+    stereo_drop_pairs(self);
+    throw;
+  }
+  if (flow != GST_FLOW_OK)
+    stereo_drop_pairs(self);
+  return flow;
+}
+
+void stereo_finish_pairs(GstAggregator* self) {
+  StereoState& state = stereo_state(self);
+  if (state.in_flight.empty())
+    return;
+  state.late_flow = GST_FLOW_ERROR;  // if this throws
+  state.late_flow = stereo_push_pairs(self, 0);
+  // The next pair finds out whether anything is linked by then.
+  if (state.late_flow == GST_FLOW_NOT_LINKED)
+    state.late_flow = GST_FLOW_OK;
+}
+
+void stereo_push_gap(GstAggregator* self, GstBuffer* left) {
+  stereo_finish_pairs(self);
+  if (!GST_BUFFER_PTS_IS_VALID(left) || !gst_pad_has_current_caps(self->srcpad))
+    return;
+  send_segment(self);
+  const OwnedEvent gap(gst_event_new_gap(GST_BUFFER_PTS(left), GST_BUFFER_DURATION(left)));
+  gst_pad_push_event(self->srcpad, gst_event_ref(gap.get()));
+  stereo_push_gap_on_request_pads(self, gap.get());
+}
+
+void stereo_push_eos(GstAggregator* self) {
+  StereoState& state = stereo_state(self);
+  if (gst_pad_has_current_caps(self->srcpad))
+    send_segment(self);
+  else
+    gst_aggregator_set_src_caps(self, nullptr);  // sends STREAM_START and what else precedes caps
+  GST_DEBUG_OBJECT(self, "no further pair can form: EOS");
+  GstEvent* eos = gst_event_new_eos();
+  gst_event_set_seqnum(eos, state.eos_seqnum);
+  gst_pad_push_event(self->srcpad, eos);
+  state.eos_sent = true;
+}
+
+void stereo_restart_output(GstAggregator* self) {
+  StereoState& state = stereo_state(self);
+  GST_DEBUG_OBJECT(self, "a new stream after the end of the last one");
+  gchar* id = g_strdup_printf("cudasgmstereo-%08x", g_random_int());
+  gst_pad_push_event(self->srcpad, gst_event_new_stream_start(id));
+  g_free(id);
+  if (const Caps caps{gst_pad_get_current_caps(self->srcpad)})
+    gst_pad_push_event(self->srcpad, gst_event_new_caps(caps.get()));
+  state.eos_sent = false;
+  state.discont = true;
+  if (state.renegotiate)
+    gst_pad_mark_reconfigure(self->srcpad);
+  stereo_apply_segment(self);
+}
+
+void stereo_apply_segment(GstAggregator* self) {
+  StereoState& state = stereo_state(self);
+  const GstSegment segment = current_segment(state.left.pad);
+  if (segment.format == GST_FORMAT_UNDEFINED)
+    return;
+  gst_aggregator_update_segment(self, &segment);
+  state.segment_sent = false;
+}
+
+}  // namespace cudavision

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "gst/sgmstereo/pairing/unpairedframes.h"
+
+#include <algorithm>
+#include <cstdio>
+
+#include "gst/sgmstereo/pairing/framepairing.h"
+
+namespace cudavision {
+namespace {
+
+constexpr GstClockTime patience = 2 * GST_SECOND;
+/// Frames of each side. With fewer, a camera may just have started late.
+constexpr int fewest_frames = 3;
+
+std::string milliseconds(GstClockTime time) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.1f ms", static_cast<double>(time) / GST_MSECOND);
+  return text;
+}
+
+}  // namespace
+
+void UnpairedFrames::end() {
+  const bool warned = warned_;
+  reset();
+  warned_ = warned;
+}
+
+std::string UnpairedFrames::add(Side side, std::int64_t time, std::optional<std::int64_t> other,
+                                GstClockTime max_skew) {
+  ++counts_[side];
+  last_[side] = time;
+  if (!since_ || time < *since_)
+    since_ = time;
+  // In live pipelines a frame is dropped before a late partner arrives.
+  for (const std::optional<std::int64_t>& partner : {other, last_[1 - side]})
+    if (partner)
+      nearest_ = std::min<GstClockTime>(nearest_, time_between(time, *partner));
+  if (warned_ || time_between(time, *since_) < patience ||
+      std::min(counts_[left], counts_[right]) < fewest_frames || nearest_ <= max_skew)
+    return {};
+  warned_ = true;
+  const GstClockTime enough = (nearest_ / GST_MSECOND + 1) * GST_MSECOND;
+  return "No pair has formed for 2 s, because the frames of the two cameras are at least " +
+         milliseconds(nearest_) + " apart, and max-skew allows " + milliseconds(max_skew) +
+         ": set max-skew=" + std::to_string(enough) +
+         " (ns) or more, or let the cameras take their pictures at the same time.";
+}
+
+}  // namespace cudavision

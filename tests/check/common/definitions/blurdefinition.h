@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "cuda/core/border.h"
+#include "tests/check/common/elementundertest.h"
+#include "tests/check/common/pictures/picture.h"
+
+/// The expected output of cudagaussblur, by the definition of tests/kernels. Nothing here calls the
+/// code under test.
+namespace check {
+
+using Edge = cudavision::Border;
+inline constexpr Edge all_edges[] = {Edge::reflect_101, Edge::replicate, Edge::reflect, Edge::wrap,
+                                     Edge::constant};
+const char* nick_of(Edge edge);
+
+enum class Method { gaussian, mosaic, solid };
+const char* nick_of(Method method);
+
+/// The properties of cudagaussblur and the relevant parts of the caps.
+struct Blur {
+  double sigma = 1.2;
+  double sigma_y = 0;
+  int kernel_size = 0;
+  int kernel_size_y = 0;
+  Edge edge = Edge::reflect_101;
+  std::uint32_t color = 0xff000000;
+  bool blur_alpha = true;
+  bool fine = false;
+  Method method = Method::gaussian;
+  int block_size = 16;
+  std::uint32_t solid_color = 0xff000000;
+
+  bool fields = false;   ///< the frame is interlaced
+  bool limited = false;  ///< the samples have limited range; their matrix is BT.601
+
+  Properties properties() const;
+  std::string description() const;
+};
+
+/// If the settings change nothing, the result has every byte of the input. Otherwise the components
+/// that are blurred or hidden are rewritten and every other byte is copied.
+Picture blurred(const Picture& picture, const Blur& how);
+
+}  // namespace check

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "tests/check/common/definitions/regiondefinition.h"
+#include "tests/check/common/pictures/nativepicture.h"
+#include "tests/kernels/clahe/clahe_definition.h"
+#include "tests/kernels/histogramaverage/histogramaverage_definition.h"
+
+/// The expected outputs and statistics of cudahistequalize, by the definitions of tests/kernels.
+/// Nothing here calls the code under test.
+namespace check {
+
+struct Equalization {
+  bool each_channel = false;  ///< red, green and blue have a table each
+  double strength = 1.0;
+  bool limited = false;   ///< luma lies in 16…235 (times 2^(bits − 8))
+  bool adaptive = false;  ///< method=clahe
+  double clip_limit = 2.0;
+  int tiles_x = 8, tiles_y = 8;
+
+  /// All except the tiles, which cannot change while the element plays.
+  Properties properties() const;
+  Properties tile_properties() const;
+};
+
+Picture equalized(const Picture& picture, const Equalization& how);
+
+/// Equalises all of the picture by the histogram of its regions. The method is that of one table.
+Picture equalized_by_regions(const Picture& picture, const Equalization& how,
+                             const Regions& regions);
+
+/// Equalises the frames of a video with smoothing.
+class SmoothedEqualization {
+ public:
+  /// The arguments are those of a frame: `elapsed` is the time since the one before it, in ns.
+  /// With regions, only their pixels count.
+  Picture next(const Picture& picture, const Equalization& how, double elapsed,
+               double smoothing_time, double scene_cut_threshold, const Regions* regions = nullptr);
+
+  /// Forgets the frames before the next one.
+  void restart() {
+    average_.restart();
+    adaptive_.restart();
+  }
+
+ private:
+  /// The method of the last frame. Another one begins a new average.
+  bool was_adaptive_ = false;
+  cudavision::test::DefinedSmoothedClahe adaptive_;
+  cudavision::test::DefinedAverage average_;
+  cudavision::test::DefinedHysteresis hysteresis_;
+};
+
+using Bins = std::vector<std::uint32_t>;
+
+/// Returns the number of pixels of each luminance.
+Bins luminance_histogram(const Picture& picture);
+/// Returns the number of pixels of each luminance in the regions.
+Bins luminance_histogram(const Picture& picture, const Regions& regions);
+
+struct Statistics {
+  double mean = 0, stddev = 0;
+  double entropy = 0;  ///< in bits
+  int minimum = 0, maximum = 0;
+};
+Statistics statistics_of(const Bins& bins);
+
+/// The smallest value that at least `percent` of all pixels do not exceed.
+int percentile_of(const Bins& bins, int percent);
+
+}  // namespace check

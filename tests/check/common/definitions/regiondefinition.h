@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#pragma once
+
+#include <functional>
+#include <vector>
+
+#include "cuda/regions/regions.h"
+#include "tests/check/common/elementundertest.h"
+#include "tests/check/common/pictures/picture.h"
+
+/// The expected output of elements that work in regions of a frame.
+namespace check {
+
+using Regions = cudavision::regions::Parameters;
+using Box = cudavision::regions::Box;
+using RegionShape = cudavision::regions::Shape;
+
+/// Returns rectangles with hard edges.
+Regions rectangles(const std::vector<Box>& boxes);
+
+/// Formats the regions as properties, in pixels.
+Properties properties_of(const Regions& regions);
+
+/// Returns the processed picture in the regions, and the original elsewhere. The format must be one
+/// that operations can read.
+Picture in_regions(const Picture& original, const Picture& processed, const Regions& regions);
+
+using Process = std::function<Picture(const Picture&)>;
+
+/// Does so for any format: process returns the result without regions, of the original in a format
+/// that operations can read or, if the element equalises RGB of more than 8 bits, of its luminance.
+Picture in_regions(const Picture& original, const Process& process, const Regions& regions,
+                   bool equalizes);
+
+}  // namespace check

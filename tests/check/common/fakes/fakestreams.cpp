@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "tests/check/common/fakes/fakestreams.h"
+
+#include <cstdlib>
+#include <deque>
+#include <functional>
+#include <vector>
+
+using namespace cudavision;
+
+namespace check {
+namespace {
+
+struct Stream;
+
+/// A point in a stream that an event has recorded.
+struct Mark {
+  Stream& stream;
+  bool passed = false;
+};
+
+struct Task {
+  std::function<void()> work;
+  std::shared_ptr<Mark> awaited;  ///< before the work; may be none
+};
+
+struct Stream {
+  std::deque<Task> tasks;
+};
+
+Stream& stream_of(CudaStream handle) {
+  return *reinterpret_cast<Stream*>(handle);
+}
+
+bool is_held_back(const Stream& stream) {
+  const std::shared_ptr<Mark>& awaited = stream.tasks.front().awaited;
+  return awaited && !awaited->passed;
+}
+
+void do_next(Stream& stream) {
+  const Task task = std::move(stream.tasks.front());
+  stream.tasks.pop_front();
+  if (task.work)
+    task.work();
+}
+
+// Does work until the mark is passed, in its stream and in those for which that one waits.
+void pass(const Mark& mark) {
+  while (!mark.passed) {
+    if (is_held_back(mark.stream))
+      pass(*mark.stream.tasks.front().awaited);
+    do_next(mark.stream);
+  }
+}
+
+class StreamEvent final : public Event {
+ public:
+  explicit StreamEvent(Stream& stream) : stream_(stream) {}
+
+  void record() override {
+    mark_ = std::make_shared<Mark>(Mark{stream_});
+    stream_.tasks.push_back({[mark = mark_] { mark->passed = true; }, nullptr});
+  }
+  bool done() override { return !mark_ || mark_->passed; }
+  void wait() override {
+    if (mark_)
+      pass(*mark_);
+  }
+  void hold_back(const Device& other) override {
+    stream_of(other.stream()).tasks.push_back({nullptr, mark_});
+  }
+
+ private:
+  Stream& stream_;
+  std::shared_ptr<Mark> mark_;
+};
+
+class StreamDevice final : public Device {
+ public:
+  explicit StreamDevice(CudaStream stream) : handle_(stream) {}
+
+  DeviceKind kind() const noexcept override { return DeviceKind::cuda; }
+  CudaStream stream() const noexcept override { return handle_; }
+  Buffer page_lock(void*, std::size_t) override { return {}; }
+
+  void upload(View<const std::uint8_t> host, View<std::uint8_t> device) override {
+    copy(host, device);
+  }
+  void download(View<const std::uint8_t> device, View<std::uint8_t> host) override {
+    copy(device, host);
+  }
+  void copy(View<const std::uint8_t> from, View<std::uint8_t> to) override {
+    enqueue([=] { make_cpu_device()->copy(from, to); });
+  }
+  void fill(View<std::uint8_t> to, std::uint8_t value) override {
+    enqueue([=] { make_cpu_device()->fill(to, value); });
+  }
+
+  std::unique_ptr<Event> make_event() override {
+    return std::make_unique<StreamEvent>(stream_of(handle_));
+  }
+  void finish() override { finish_fake_stream(handle_); }
+
+ private:
+  void enqueue(std::function<void()> work) {
+    stream_of(handle_).tasks.push_back({std::move(work), nullptr});
+  }
+
+  Buffer do_allocate(std::size_t bytes) override {
+    return make_buffer(std::malloc(bytes), bytes, [](void* memory) noexcept { std::free(memory); });
+  }
+  Buffer do_allocate_host(std::size_t bytes) override { return do_allocate(bytes); }
+
+  const CudaStream handle_;
+};
+
+}  // namespace
+
+CudaStream new_fake_stream() {
+  static std::vector<std::unique_ptr<Stream>> streams;
+  streams.push_back(std::make_unique<Stream>());
+  return reinterpret_cast<CudaStream>(streams.back().get());
+}
+
+std::unique_ptr<Device> new_stream_device(CudaStream stream) {
+  return std::make_unique<StreamDevice>(stream);
+}
+
+void finish_fake_stream(CudaStream handle) {
+  Stream& stream = stream_of(handle);
+  while (!stream.tasks.empty()) {
+    if (is_held_back(stream))
+      pass(*stream.tasks.front().awaited);
+    do_next(stream);
+  }
+}
+
+void advance_fake_stream(CudaStream handle) {
+  Stream& stream = stream_of(handle);
+  while (!stream.tasks.empty() && !is_held_back(stream))
+    do_next(stream);
+}
+
+}  // namespace check
+
+std::unique_ptr<Device> cudavision::make_cuda_device(CudaStream stream) {
+  return check::new_stream_device(stream);
+}

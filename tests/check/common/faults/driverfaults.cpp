@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// Replaces dlsym(). libgstcuda and the CUDA runtime, which is linked into the plug-in, both load
+// the driver with dlopen() and ask dlsym() for its functions; the runtime asks for
+// cuGetProcAddress() only, and that for all others. So both get, in place of the functions in the
+// table below, ones that count their calls.
+#include <dlfcn.h>
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <mutex>
+#include <string_view>
+#include <utility>
+
+#include "tests/check/common/faults/faults.h"
+
+namespace {
+
+using check::Calls;
+
+/// What a function of the driver does, as far as it matters here.
+enum class Role {
+  enter,  ///< enters a context, which is possible even if all work in it fails
+  use,    ///< enqueues, waits, or asks for something
+  make,   ///< makes something that must be freed
+  free,   ///< frees it; does so even when it is to fail, because nobody can try again
+};
+
+struct Function {
+  std::string_view name;  ///< without suffix; a final * stands for any further letters
+  Role role;
+};
+
+/// The calls that the elements cause. The others, such as loading the driver or its modules, happen
+/// once in a process, and the CUDA runtime keeps their errors for good.
+constexpr Function functions[] = {
+    {"cuMemAlloc", Role::make},
+    {"cuMemAllocPitch", Role::make},
+    {"cuMemAllocAsync", Role::make},
+    {"cuMemAllocHost", Role::make},
+    {"cuMemHostAlloc", Role::make},
+    {"cuMemHostRegister", Role::make},
+    {"cuMemFree", Role::free},
+    {"cuMemFreeAsync", Role::free},
+    {"cuMemFreeHost", Role::free},
+    {"cuMemHostUnregister", Role::free},
+    {"cuStreamCreate", Role::make},
+    {"cuStreamCreateWithPriority", Role::make},
+    {"cuStreamDestroy", Role::free},
+    {"cuEventCreate", Role::make},
+    {"cuEventDestroy", Role::free},
+    {"cuGraphCreate", Role::make},
+    {"cuGraphDestroy", Role::free},
+    {"cuGraphInstantiate*", Role::make},
+    {"cuGraphExecDestroy", Role::free},
+    {"cuCtxCreate", Role::make},
+    {"cuCtxDestroy", Role::free},
+    {"cuCtxPushCurrent", Role::enter},
+    {"cuMemcpy*", Role::use},
+    {"cuMemset*", Role::use},
+    {"cuMemGetInfo", Role::use},
+    {"cuLaunch*", Role::use},
+    {"cuGraphLaunch", Role::use},
+    {"cuGraphAddKernelNode", Role::use},
+    {"cuGraphAddDependencies", Role::use},
+    {"cuGraphExecKernelNodeSetParams", Role::use},
+    {"cuStreamSynchronize", Role::use},
+    {"cuStreamQuery", Role::use},
+    {"cuStreamWaitEvent", Role::use},
+    {"cuStreamIsCapturing", Role::use},
+    {"cuEventRecord*", Role::use},
+    {"cuEventQuery", Role::use},
+    {"cuEventSynchronize", Role::use},
+    {"cuFuncGetAttribute", Role::use},
+    {"cuFuncSetAttribute", Role::use},
+    {"cuKernelGetAttribute", Role::use},
+    {"cuKernelSetAttribute", Role::use},
+    {"cuOccupancyMaxActiveBlocksPerMultiprocessor*", Role::use},
+};
+
+// CUDA_ERROR_OUT_OF_MEMORY, and CUDA_ERROR_OPERATING_SYSTEM: an error that the driver does not
+// keep.
+constexpr int out_of_memory = 2, operating_system = 304;
+
+/// Versions of a function: _v2, and _ptsz or _ptds for a default stream of each thread.
+std::string_view without_suffix(std::string_view name) {
+  const std::size_t suffix = name.find('_');
+  return name.substr(0, suffix);
+}
+
+bool matches(std::string_view pattern, std::string_view name) {
+  if (pattern.back() != '*')
+    return name == pattern;
+  pattern.remove_suffix(1);
+  return name.substr(0, pattern.size()) == pattern;
+}
+
+const Function* function_named(std::string_view name) {
+  for (const Function& function : functions)
+    if (matches(function.name, without_suffix(name)))
+      return &function;
+  return nullptr;
+}
+
+/* Functions that count */
+
+// In the calling conventions of x86-64 and arm64, an integer, a pointer or an enum takes a register
+// or a word of the stack, and who is called may have fewer parameters than the caller passes. So
+// one type of function stands for all in the table; cuLaunchKernel() has most parameters, 11.
+using Word = std::uintptr_t;
+using DriverFunction = int (*)(Word, Word, Word, Word, Word, Word, Word, Word, Word, Word, Word);
+
+/// A function of the driver for which a counting one has been given.
+struct Counted {
+  std::atomic<void*> real{nullptr};
+  const char* name = nullptr;
+  Role role = Role::use;
+};
+constexpr std::size_t most_counted = 256;
+Counted counted_functions[most_counted];
+std::mutex counted_mutex;
+
+template <class... Words>
+int count_and_call(const Counted& function, Words... words) {
+  const bool fails = check::call_fails(Calls::cuda, function.name, function.role == Role::enter);
+  if (fails && function.role != Role::free)
+    return std::strstr(function.name, "Alloc") ? out_of_memory : operating_system;
+  const auto real = reinterpret_cast<DriverFunction>(function.real.load());
+  const int result = real(words...);
+  if (result == 0 && function.role == Role::make)
+    check::note_thing(Calls::cuda, 1);
+  if (result == 0 && function.role == Role::free)
+    check::note_thing(Calls::cuda, -1);
+  return fails ? operating_system : result;
+}
+
+template <std::size_t number>
+int counting(Word a, Word b, Word c, Word d, Word e, Word f, Word g, Word h, Word i, Word j,
+             Word k) {
+  return count_and_call(counted_functions[number], a, b, c, d, e, f, g, h, i, j, k);
+}
+
+template <std::size_t... numbers>
+constexpr std::array<DriverFunction, sizeof...(numbers)> all_counting(
+    std::index_sequence<numbers...>) {
+  return {counting<numbers>...};
+}
+constexpr auto counting_functions = all_counting(std::make_index_sequence<most_counted>());
+
+/* cuGetProcAddress() */
+
+using GetProcAddress = int (*)(const char* symbol, void** function, int version,
+                               std::uint64_t flags, void* status);
+std::atomic<void*> real_get_proc_address{nullptr};
+
+// The second version of the function has a fifth parameter.
+int get_proc_address(const char* symbol, void** function, int version, std::uint64_t flags,
+                     void* status) {
+  const auto real = reinterpret_cast<GetProcAddress>(real_get_proc_address.load());
+  const int result = real(symbol, function, version, flags, status);
+  if (result == 0 && function && *function)
+    *function = check::counted_driver_function(symbol, *function);
+  return result;
+}
+
+}  // namespace
+
+namespace check {
+
+void* counted_driver_function(const char* name, void* function) {
+  if (without_suffix(name) == "cuGetProcAddress") {
+    real_get_proc_address = function;
+    return reinterpret_cast<void*>(get_proc_address);
+  }
+  const Function* known = function_named(name);
+  if (!known)
+    return function;
+  const std::lock_guard lock(counted_mutex);
+  for (std::size_t i = 0; i < most_counted; ++i) {
+    Counted& counted = counted_functions[i];
+    if (!counted.real) {
+      counted.name = strdup(name);
+      counted.role = known->role;
+      counted.real = function;
+    }
+    // libgstcuda and the runtime may get the same function, which then has one number.
+    if (counted.real == function)
+      return reinterpret_cast<void*>(counting_functions[i]);
+  }
+  std::fprintf(stderr, "driverfaults.cpp: no number is left for %s\n", name);
+  std::abort();
+}
+
+}  // namespace check
+
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+
+namespace {
+
+using DynamicSymbol = void* (*)(void*, const char*);
+
+DynamicSymbol real_dlsym() {
+  // dlvsym() finds the function that this file replaces; its version depends on the architecture.
+  static const auto found = [] {
+    void* function = nullptr;
+    for (const char* version : {"GLIBC_2.34", "GLIBC_2.2.5", "GLIBC_2.17"})
+      if (!function)
+        function = dlvsym(RTLD_NEXT, "dlsym", version);
+    return reinterpret_cast<DynamicSymbol>(function);
+  }();
+  return found;
+}
+
+}  // namespace
+
+// A sanitizer finds the functions behind its own with RTLD_NEXT, which depends on who calls
+// dlsym().
+extern "C" __attribute__((visibility("default"))) void* dlsym(void* handle, const char* name) {
+  void* function = real_dlsym()(handle, name);
+  return function ? check::counted_driver_function(name, function) : nullptr;
+}
+
+#endif

@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// Replaces the functions that allocate host memory. Only calls of the plug-in count: GLib ends the
+// process if it gets no memory.
+#include <link.h>
+
+#include <atomic>
+#include <cerrno>
+#include <cstdint>
+#include <cstdlib>
+#include <cstring>
+#include <new>
+
+#include "tests/check/common/faults/faults.h"
+
+namespace {
+
+using check::Calls;
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+// The sanitizer keeps account of memory itself, and its free() cannot be replaced.
+constexpr bool sees_free = false;
+#else
+constexpr bool sees_free = true;
+#endif
+
+struct Range {
+  std::atomic<std::uintptr_t> begin{0}, end{0};
+};
+Range plugin;
+
+int find_plugin(dl_phdr_info* info, std::size_t, void*) {
+  if (std::strstr(info->dlpi_name, "libgstcudavision.so") == nullptr)
+    return 0;
+  for (int i = 0; i < info->dlpi_phnum; ++i)
+    if (const auto& part = info->dlpi_phdr[i];
+        part.p_type == PT_LOAD && (part.p_flags & PF_X) != 0) {
+      plugin.end = info->dlpi_addr + part.p_vaddr + part.p_memsz;
+      plugin.begin = info->dlpi_addr + part.p_vaddr;
+    }
+  return 1;
+}
+
+bool called_by_plugin(void* caller) {
+  const auto address = reinterpret_cast<std::uintptr_t>(caller);
+  return address >= plugin.begin && address < plugin.end;
+}
+
+/// The blocks that the plug-in has allocated and not yet freed: a hash table that itself allocates
+/// nothing.
+class Blocks {
+ public:
+  void add(void* block) {
+    const Lock lock(busy_);
+    std::size_t place = home(block);
+    while (places_[place])
+      place = next(place);
+    places_[place] = block;
+    check::note_thing(Calls::host_memory, 1);
+  }
+
+  /// Does nothing for the blocks of others.
+  void remove(void* block) {
+    const Lock lock(busy_);
+    std::size_t place = home(block);
+    while (places_[place] != block) {
+      if (!places_[place])
+        return;
+      place = next(place);
+    }
+    close_gap(place);
+    check::note_thing(Calls::host_memory, -1);
+  }
+
+ private:
+  static constexpr std::size_t size = std::size_t{1} << 16;
+
+  struct Lock {
+    explicit Lock(std::atomic_flag& flag) : busy(flag) {
+      while (busy.test_and_set(std::memory_order_acquire)) {
+      }
+    }
+    ~Lock() { busy.clear(std::memory_order_release); }
+    std::atomic_flag& busy;
+  };
+
+  static std::size_t next(std::size_t place) { return (place + 1) % size; }
+
+  // Blocks begin at multiples of 16.
+  static std::size_t home(void* block) {
+    return (reinterpret_cast<std::uintptr_t>(block) / 16 * 0x9e3779b97f4a7c15u >> 40) % size;
+  }
+
+  // Moves blocks up that lie behind the gap only because their own places were taken.
+  void close_gap(std::size_t gap) {
+    for (std::size_t place = next(gap); places_[place]; place = next(place)) {
+      const std::size_t from_home = (place - home(places_[place])) % size;
+      if (from_home < (place - gap) % size)
+        continue;
+      places_[gap] = places_[place];
+      gap = place;
+    }
+    places_[gap] = nullptr;
+  }
+
+  std::atomic_flag busy_ = ATOMIC_FLAG_INIT;
+  void* places_[size]{};
+};
+Blocks blocks;
+
+void* counted_new(std::size_t size, void* caller) {
+  const bool counts = called_by_plugin(caller);
+  if (counts && check::call_fails(Calls::host_memory, "operator new"))
+    throw std::bad_alloc();
+  void* memory = std::malloc(size ? size : 1);
+  if (!memory)
+    throw std::bad_alloc();
+  if (counts)
+    blocks.add(memory);
+  return memory;
+}
+
+void counted_delete(void* memory) noexcept {
+  // Where free() is replaced, it notes the end of the block.
+  if (!sees_free && memory)
+    blocks.remove(memory);
+  std::free(memory);
+}
+
+}  // namespace
+
+#define REPLACED __attribute__((visibility("default")))
+
+REPLACED void* operator new(std::size_t size) {
+  return counted_new(size, __builtin_return_address(0));
+}
+REPLACED void operator delete(void* memory) noexcept {
+  counted_delete(memory);
+}
+REPLACED void operator delete(void* memory, std::size_t) noexcept {
+  counted_delete(memory);
+}
+
+extern "C" {
+
+REPLACED void* aligned_alloc(std::size_t alignment, std::size_t size) {
+  const bool counts = called_by_plugin(__builtin_return_address(0));
+  void* memory = nullptr;
+  if ((counts && check::call_fails(Calls::host_memory, "aligned_alloc")) ||
+      posix_memalign(&memory, alignment, size) != 0) {
+    errno = ENOMEM;
+    return nullptr;
+  }
+  if (counts && sees_free)
+    blocks.add(memory);
+  return memory;
+}
+
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+
+void __libc_free(void*);
+
+REPLACED void free(void* memory) {
+  if (memory)
+    blocks.remove(memory);
+  __libc_free(memory);
+}
+
+#endif
+
+}  // extern "C"
+
+namespace check {
+
+void find_plugin_code() {
+  dl_iterate_phdr(find_plugin, nullptr);
+}
+
+}  // namespace check

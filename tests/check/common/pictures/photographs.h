@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#pragma once
+
+#include <string>
+
+#include "tests/check/common/pictures/picture.h"
+
+/// Runs photographs through whole pipelines, from the compressed file to the pixels.
+namespace check {
+
+struct Photograph {
+  const char* file;
+  const char* decoder;
+};
+inline constexpr Photograph photographs[] = {{"fruits.jpg", "jpegdec"},
+                                             {"baboon.jpg", "jpegdec"},
+                                             {"box_in_scene.png", "pngdec"},
+                                             {"aloeL.jpg", "jpegdec"}};
+
+/// Returns the path of a photograph in CUDAVISION_TEST_PICTURES, or else in the folder of Debian's
+/// opencv-doc.
+std::string picture_file(const char* name);
+
+/// A reason to skip tests of photographs.
+std::string unless_photographs();
+
+struct BeforeAfter {
+  Picture before, after;
+};
+
+/// Decodes a file, converts it to the format, and returns the element's input and output.
+/// `more_caps` and `element` are parts of a launch line.
+BeforeAfter photograph_through(const Photograph& photograph, const FormatSpec& format,
+                               const std::string& more_caps, const std::string& element);
+
+}  // namespace check

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#pragma once
+
+#include <gst/gst.h>
+
+#include <cstddef>
+#include <random>
+
+#include "tests/check/common/pictures/picture.h"
+
+namespace check {
+
+/// Draws what random cases and fuzzing are made of. The same seed gives the same case everywhere.
+class Random {
+ public:
+  explicit Random(unsigned seed) : engine_(seed) {}
+
+  /// Draws from 0 to n − 1.
+  int below(int n) { return static_cast<int>(engine_() % static_cast<unsigned>(n)); }
+  template <class T, std::size_t n>
+  T one_of(const T (&list)[n]) {
+    return list[engine_() % n];
+  }
+  unsigned any_seed() { return static_cast<unsigned>(engine_()); }
+  /// Draws a number of any magnitude.
+  guint64 any_number();
+  /// Draws from least to most. All magnitudes are equally likely.
+  double log_uniform(double least, double most);
+
+  const FormatSpec& any_format() { return formats()[engine_() % formats().size()]; }
+  Layout any_layout();
+
+ private:
+  std::mt19937 engine_;
+};
+
+}  // namespace check
