@@ -41,7 +41,7 @@ class Workspace {
                                    reserve(2 * pixels)};
     const std::size_t confidence_at = reserve(pixels);
     const std::size_t history_numbers_at = reserve(2 * pixels), history_ages_at = reserve(pixels),
-                      scene_samples_at = reserve(most_scene_samples * most_scene_samples),
+                      scene_samples_at = reserve(max_scene_samples * max_scene_samples),
                       is_new_scene_at = reserve(sizeof(bool));
     memory_ = device.allocate(bytes_);
     left = at<std::uint16_t>(maps_at[0]);

@@ -156,7 +156,7 @@ std::string text_of(const PairFigures& figures) {
       "contrasts %.2f and %.2f, saturated %.2f and %.2f, black %.2f and %.2f",
       figures.known, figures.at_end, figures.blocks, figures.agreement, figures.matched,
       figures.matched_if_swapped, figures.vertical_offset, figures.vertical_spread,
-      figures.above_range, figures.below_range, figures.least_disparity, figures.largest_disparity,
+      figures.above_range, figures.below_range, figures.min_disparity, figures.largest_disparity,
       figures.is_swapped() ? "; swapped" : "", figures.is_unrectified() ? "; not rectified" : "",
       figures.exceeds_range() ? "; exceeds the range" : "", figures.left.mean, figures.right.mean,
       figures.left.contrast, figures.right.contrast, figures.left.saturated,
@@ -173,7 +173,7 @@ TEST(PairInspector, GoodPair) {
   EXPECT_GE(figures.agreement, figures.matched);
   EXPECT_NEAR(figures.vertical_offset, 0, 0.1);
   EXPECT_NEAR(figures.vertical_spread, 0, 0.2);
-  EXPECT_EQ(figures.least_disparity, 20);
+  EXPECT_EQ(figures.min_disparity, 20);
   EXPECT_EQ(figures.largest_disparity, 20);
 }
 
@@ -225,7 +225,7 @@ TEST(PairInspector, Range) {
     EXPECT_EQ(figures.exceeds_range(), above || below) << text_of(figures);
     EXPECT_EQ(figures.above_range > 0.9, above);
     EXPECT_EQ(figures.below_range > 0.9, below);
-    EXPECT_EQ(figures.least_disparity, disparity);
+    EXPECT_EQ(figures.min_disparity, disparity);
     EXPECT_EQ(figures.largest_disparity, disparity);
   }
 }
